@@ -1,0 +1,159 @@
+# Evenkeel – one Makefile, discovery by folder. `make help` lists the targets.
+#
+# A file <folder>/main_<binary>.c becomes bin/<binary> (with _ as -); every other .c below a folder
+# goes into that folder's archive; tests/test_*.c and tests/bench/*.c become programs of their own.
+# Settings: config.mk (ignored by git) or the command line: CC= MARCH= OPT= SAN=address,undefined
+# BUILD= V=1 PREFIX= DESTDIR=
+-include config.mk
+
+VERSION  := 0.1.0
+CC       ?= gcc
+MARCH    ?= native
+OPT      ?= -O3
+PREFIX   ?= /usr/local
+SAN      ?=
+comma    := ,
+BUILD    ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+BIN      := $(if $(SAN),$(BUILD)/bin,bin)
+V        ?= 0
+Q        := $(if $(filter 1,$(V)),,@)
+say       = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' '$(1)' '$(2)')
+
+CORE     := src backends cu
+PROGRAMS := npb_mz okada_mogi mcsem kirchhoff
+FOLDERS  := $(CORE) $(PROGRAMS)
+PKGS     := hwloc jansson libffi
+pkg       = $(shell pkg-config $(1) $(PKGS) 2>/dev/null)
+
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+CPPFLAGS += -I. -D_GNU_SOURCE -DEK_VERSION='"$(VERSION)"' -DCL_TARGET_OPENCL_VERSION=120
+CFLAGS   += -std=c11 $(OPT) -g -march=$(MARCH) -ffp-contract=fast -fno-math-errno -fopenmp $(WARN) $(call pkg,--cflags)
+LDFLAGS  += -fopenmp
+LDLIBS   += $(call pkg,--libs-only-l) -ldl -lm
+ifneq ($(SAN),)
+OPT      := -O1
+CFLAGS   += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+LDFLAGS  += -fsanitize=$(SAN)
+endif
+
+sources   = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
+kernels  := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.c)))
+mains    := $(sort $(wildcard $(FOLDERS:%=%/main_*.c)))
+objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(mains) $(kernels),$(call sources,$(1))))
+binname   = $(BIN)/$(subst _,-,$(patsubst main_%.c,%,$(notdir $(1))))
+bins     := $(foreach m,$(mains),$(call binname,$(m)))
+tests    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
+benches  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
+# Kernel texts without a barrier are compiled for the host as well: the oracle of the tests.
+oracles  := $(shell grep -L '\bBARRIER;' $(kernels) /dev/null 2>/dev/null | grep -v /dev/null)
+archives := $(foreach f,$(PROGRAMS),$(if $(call objects,$(f)),$(BUILD)/lib$(f).a)) $(BUILD)/libevenkeel.a
+folder_of = $(BUILD)/lib$(firstword $(subst /, ,$(1))).a
+
+all: $(bins)
+
+help:
+	@printf '%s\n' 'make            programs into bin/' \
+	 'make deps       install the distribution packages that are missing' \
+	 'make demo       BT-MZ class W under every policy on all cores and the OpenCL device' \
+	 'make check      all tests' 'make bench      all measurements' 'make lint       style and layering' \
+	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
+	 'make uninstall  remove what install put there' 'make clean      remove what was built' '' \
+	 'variables: CC MARCH OPT SAN BUILD V PREFIX DESTDIR, also from config.mk'
+
+# ---- objects: rebuilt when a header, the flags or the compiler change --------------------------
+flags := $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(LDLIBS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D); echo '$(subst ','\'',$(flags))' | cmp -s - $@ || echo '$(subst ','\'',$(flags))' > $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
+	$(call say,ORACLE,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(CFLAGS)) -ffp-contract=off \
+	 -fno-lto -include src/kernel.h -c $< -o $@
+
+$(BUILD)/embed.c: $(kernels) src/kernel.h src/embed.sh
+	$(call say,EMBED,$@)
+	@mkdir -p $(@D)
+	$(Q)sh src/embed.sh src/kernel.h $(kernels) -- $(oracles) > $@.part && mv $@.part $@
+
+$(BUILD)/embed.o: $(BUILD)/embed.c $(BUILD)/flags
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-strict-prototypes -c $< -o $@
+
+$(BUILD)/libevenkeel.a: $(foreach f,$(CORE),$(call objects,$(f))) $(BUILD)/embed.o $(oracles:%.c=$(BUILD)/oracle/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+define program_archive
+$(BUILD)/lib$(1).a: $(call objects,$(1))
+	$$(call say,AR,$$@)
+	$(Q)rm -f $$@ && ar rcs $$@ $$^
+endef
+$(foreach f,$(PROGRAMS),$(eval $(call program_archive,$(f))))
+
+define program
+$(call binname,$(1)): $(BUILD)/$(1:.c=.o) $(if $(filter $(PROGRAMS),$(firstword $(subst /, ,$(1)))),$(call folder_of,$(1))) $(BUILD)/libevenkeel.a
+	$$(call say,LINK,$$@)
+	@mkdir -p $$(@D)
+	$(Q)$(CC) $(LDFLAGS) $$^ $(LDLIBS) -o $$@
+endef
+$(foreach m,$(mains),$(eval $(call program,$(m))))
+
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(archives)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) $< -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
+
+$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(archives)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $< -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -o $@
+
+# ---- what people call --------------------------------------------------------------------------
+deps:
+	@sh .ci/deps install
+needed:
+	@sh .ci/deps check || sh .ci/deps install
+
+demo: needed
+	@$(MAKE) --no-print-directory all && BIN=$(BIN) sh npb_mz/examples/demo.sh
+
+check: needed
+	@$(MAKE) --no-print-directory tests
+tests: $(bins) $(tests)
+	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(tests)
+
+bench: needed
+	@$(MAKE) --no-print-directory benches
+benches: $(bins) $(benches)
+	@BUILD=$(BUILD) BIN=$(BIN) bash tests/bench/run.sh
+
+lint:
+	@BUILD=$(BUILD) bash tests/lint.sh
+
+format:
+	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+headers := $(wildcard src/*.h backends/backend.h cu/*.h)
+install: all
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	@install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin
+	@install -m 644 $(BUILD)/libevenkeel.a $(DESTDIR)$(PREFIX)/lib
+	@for h in $(headers); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/evenkeel/$$h; done
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: evenkeel' 'Description: runs programs evenly on all of a machine' \
+	 'Version: $(VERSION)' 'Requires: $(PKGS)' 'Cflags: -I$${prefix}/include/evenkeel -fopenmp' \
+	 'Libs: -L$${prefix}/lib -levenkeel -fopenmp -ldl -lm' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc
+uninstall:
+	@rm -f $(foreach b,$(bins),$(DESTDIR)$(PREFIX)/bin/$(notdir $(b))) $(DESTDIR)$(PREFIX)/lib/libevenkeel.a \
+	 $(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc
+	@rm -rf $(DESTDIR)$(PREFIX)/include/evenkeel
+
+clean:
+	@rm -rf build build-* bin report
+
+.PHONY: all deps needed demo check tests bench benches lint format install uninstall clean help FORCE
+.SECONDARY:
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,239 @@
+/* src/opt.c – option tables on top of getopt_long(). */
+#include "src/opt.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPTS = 128, MAX_NAME = 64 };
+
+bool opt_integer(const char *text, long min, long max, long *value)
+{
+    char *end;
+    errno = 0;
+    long v = strtol(text, &end, 10);
+    if (end == text || *end || errno || v < min || v > max)
+        return false;
+    *value = v;
+    return true;
+}
+
+bool opt_number(const char *text, double *value)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !isfinite(v))
+        return false;
+    *value = v;
+    return true;
+}
+
+/* Edit distance by one row of the dynamic programme; names are short. */
+static int edit_distance(const char *a, const char *b)
+{
+    int row[MAX_NAME + 1], n = (int)strnlen(b, MAX_NAME);
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (int i = 1; a[i - 1] && i <= MAX_NAME; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int replace = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            int skip = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
+            row[j] = replace < skip ? replace : skip;
+        }
+    }
+    return row[n];
+}
+
+const char *opt_nearest(const char *word, const char *const *names, int n)
+{
+    const char *best = NULL;
+    int best_distance = 1 + (int)strlen(word) / 2;
+    for (int i = 0; i < n; i++) {
+        bool prefix = word[0] && strncmp(names[i], word, strlen(word)) == 0;
+        int d = prefix ? 0 : edit_distance(word, names[i]);
+        if (d < best_distance || (d == best_distance && !best && d <= 2)) {
+            best = names[i];
+            best_distance = d;
+        }
+    }
+    return best;
+}
+
+const char *opt_suggest(const char *word, const char *const *names, int n)
+{
+    static _Thread_local char text[128];
+    const char *near = opt_nearest(word, names, n);
+    text[0] = 0;
+    if (near)
+        snprintf(text, sizeof text, " (did you mean '%s'?)", near);
+    return text;
+}
+
+/* Stores `text` as the option's value. `where` is "--chunk", "CU_LAYOUT" or "dynamic: chunk". */
+static enum ek_status store(const struct opt *o, void *values, const char *where, const char *text)
+{
+    void *at = (char *)values + o->offset;
+    bool bounded = o->min != 0 || o->max != 0;
+    long i;
+    double x;
+    switch (o->type) {
+    case OPT_FLAG:
+        *(bool *)at = true;
+        return EK_OK;
+    case OPT_TEXT:
+        *(const char **)at = text ? text : "";
+        return EK_OK;
+    case OPT_INT:
+        if (!opt_integer(text, INT_MIN, INT_MAX, &i))
+            FAIL(EK_USAGE, "%s: '%s' is not a whole number", where, text);
+        x = (double)i;
+        break;
+    default:
+        if (!opt_number(text, &x))
+            FAIL(EK_USAGE, "%s: '%s' is not a finite number", where, text);
+    }
+    if (bounded && (x < o->min || x > o->max))
+        FAIL(EK_USAGE, "%s: %s is out of range; allowed is %g to %g", where, text, o->min, o->max);
+    if (o->type == OPT_INT)
+        *(int *)at = (int)x;
+    else
+        *(double *)at = x;
+    return EK_OK;
+}
+
+static enum ek_status from_environment(const struct opt_group *g)
+{
+    for (const struct opt *o = g->table; o->name; o++) {
+        const char *text = o->env ? getenv(o->env) : NULL;
+        if (!text || !*text)
+            continue;
+        if (o->type == OPT_FLAG && (!strcmp(text, "0") || !strcasecmp(text, "false")))
+            continue;
+        TRY(store(o, g->values, o->env, text));
+    }
+    return EK_OK;
+}
+
+/* One entry of the flattened tables; index = getopt's return value - 256. */
+struct flat {
+    const struct opt *opt;
+    void *values;
+};
+
+static int flatten(const struct opt_group *groups, int ngroups, struct flat *flat,
+                   struct option *longs, const char **names)
+{
+    int n = 0;
+    for (int g = 0; g < ngroups; g++)
+        for (const struct opt *o = groups[g].table; o->name && n < MAX_OPTS; o++, n++) {
+            int takes = o->type == OPT_FLAG ? no_argument
+                        : o->optional       ? optional_argument
+                                            : required_argument;
+            flat[n] = (struct flat){o, groups[g].values};
+            longs[n] = (struct option){o->name, takes, NULL, 256 + n};
+            names[n] = o->name;
+        }
+    longs[n] = (struct option){0};
+    return n;
+}
+
+static enum ek_status unknown(const char *word, const char *const *names, int n)
+{
+    char name[MAX_NAME] = "";
+    snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
+    name[strcspn(name, "=")] = 0;
+    FAIL(EK_USAGE, "unknown option '%s'%s; see --help", word, opt_suggest(name, names, n));
+}
+
+enum ek_status opt_parse(const struct opt_group *groups, int ngroups, int argc, char **argv,
+                         const char **args, int *nargs)
+{
+    struct flat flat[MAX_OPTS];
+    struct option longs[MAX_OPTS + 1];
+    const char *names[MAX_OPTS];
+    for (int g = 0; g < ngroups; g++)
+        TRY(from_environment(&groups[g]));
+    int n = flatten(groups, ngroups, flat, longs, names);
+    int found = 0, code;
+    opterr = 0;
+    optind = 0; /* glibc: start over, so that tests may parse twice */
+    while ((code = getopt_long(argc, argv, "-:h", longs, NULL)) != -1) {
+        if (code == 1) { /* a positional argument, in order */
+            if (!nargs)
+                FAIL(EK_USAGE, "unexpected argument '%s'; options begin with --, see --help",
+                     optarg);
+            args[found++] = optarg;
+        } else if (code == ':') {
+            FAIL(EK_USAGE, "option '%s' needs an argument; see --help", argv[optind - 1]);
+        } else if (code >= 256) {
+            const struct flat *f = &flat[code - 256];
+            char where[MAX_NAME];
+            /* "--compare LIST" with an optional argument: take the next word if it is no option */
+            if (f->opt->optional && !optarg && optind < argc && argv[optind][0] != '-')
+                optarg = argv[optind++];
+            snprintf(where, sizeof where, "--%s", f->opt->name);
+            TRY(store(f->opt, f->values, where, optarg));
+        } else if (code == 'h') {
+            for (int i = 0; i < n; i++)
+                if (!strcmp(names[i], "help"))
+                    TRY(store(flat[i].opt, flat[i].values, "-h", NULL));
+        } else {
+            return unknown(argv[optind - 1], names, n);
+        }
+    }
+    while (optind < argc) {
+        if (!nargs)
+            FAIL(EK_USAGE, "unexpected argument '%s'; see --help", argv[optind]);
+        args[found++] = argv[optind++];
+    }
+    if (nargs)
+        *nargs = found;
+    return EK_OK;
+}
+
+enum ek_status opt_parse_list(const struct opt *table, void *values, const char *what,
+                              const char *list)
+{
+    const char *names[MAX_OPTS];
+    int n = 0;
+    for (const struct opt *o = table; o && o->name && n < MAX_OPTS; o++)
+        names[n++] = o->name;
+    while (*list) {
+        char name[MAX_NAME], where[2 * MAX_NAME], value[MAX_NAME];
+        size_t word = strcspn(list, ","), key = strcspn(list, "=,");
+        snprintf(name, sizeof name, "%.*s", (int)key, list);
+        snprintf(value, sizeof value, "%.*s", (int)(word > key ? word - key - 1 : 0),
+                 list + key + (word > key));
+        int i = 0;
+        while (i < n && strcmp(names[i], name))
+            i++;
+        if (i == n)
+            FAIL(EK_USAGE, "%s has no option '%s'%s", what, name, opt_suggest(name, names, n));
+        if (table[i].type == OPT_TEXT)
+            FAIL(EK_USAGE, "%s: option '%s' cannot be given in a list", what, name);
+        snprintf(where, sizeof where, "%s: %s", what, name);
+        TRY(store(&table[i], values, where, value));
+        list += word + (list[word] == ',');
+    }
+    return EK_OK;
+}
+
+void opt_help(FILE *out, const struct opt_group *groups, int ngroups)
+{
+    for (int g = 0; g < ngroups; g++) {
+        fprintf(out, "\n%s\n", groups[g].title);
+        for (const struct opt *o = groups[g].table; o->name; o++) {
+            char left[MAX_NAME];
+            snprintf(left, sizeof left, o->optional ? "--%s [%s]" : o->arg ? "--%s %s" : "--%s",
+                     o->name, o->arg);
+            fprintf(out, "  %-22s %s%s%s%s\n", left, o->help, o->env ? " [" : "",
+                    o->env ? o->env : "", o->env ? "]" : "");
+        }
+    }
+}

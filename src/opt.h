@@ -1,0 +1,66 @@
+/* src/opt.h – option tables: one table gives the parser, the environment, --help and (later) the
+ * man page. Parsing itself is getopt_long()'s. */
+#ifndef SRC_OPT_H
+#define SRC_OPT_H
+
+#include "src/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum opt_type {
+    OPT_FLAG, /* bool; no argument */
+    OPT_INT,  /* int, within [min, max] */
+    OPT_REAL, /* double, within [min, max] */
+    OPT_TEXT, /* const char *, borrowed from argv or the environment */
+};
+
+/* One option. A table ends with OPT_END. */
+struct opt {
+    const char *name;  /* long name, without dashes */
+    enum opt_type type;
+    size_t offset;     /* of the value in the struct that the table describes */
+    const char *arg;   /* what --help calls the argument, NULL for a flag */
+    const char *help;  /* one line, lower case, with unit and default */
+    const char *env;   /* variable that gives the value when the option does not; or NULL */
+    double min, max;   /* OPT_INT, OPT_REAL; both 0 = no bounds */
+    bool optional;     /* OPT_TEXT: "--name" alone stores "" */
+};
+
+#define OPT_END                                                                                    \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+/* A titled table and the struct that it fills. */
+struct opt_group {
+    const char *title;       /* for --help */
+    const struct opt *table; /* borrowed */
+    void *values;            /* struct whose members the offsets name; holds the defaults */
+};
+
+/* Fills the values of `ngroups` groups from the environment, then from argv (an option beats its
+ * variable). Positional arguments go to args[0..*nargs-1] if nargs is not NULL (room for argc);
+ * otherwise they are an error. EK_USAGE: unknown option (the nearest one is suggested), missing or
+ * malformed argument, out of bounds. One thread. */
+enum ek_status opt_parse(const struct opt_group *groups, int ngroups, int argc, char **argv,
+                         const char **args, int *nargs);
+
+/* Fills `values` from "chunk=4,learn=2"; `what` names the owner in errors. EK_USAGE as above. */
+enum ek_status opt_parse_list(const struct opt *table, void *values, const char *what,
+                              const char *list);
+
+/* Prints the groups as --help does. */
+void opt_help(FILE *out, const struct opt_group *groups, int ngroups);
+
+/* The entry of names[0..n-1] nearest to `word` by edit distance; NULL when none is near. */
+const char *opt_nearest(const char *word, const char *const *names, int n);
+
+/* " (did you mean 'x'?)" or "" for the nearest name; static buffer per thread. */
+const char *opt_suggest(const char *word, const char *const *names, int n);
+
+/* The whole of `text` as an integer in [min, max] / a finite number; false if it is not one. */
+bool opt_integer(const char *text, long min, long max, long *value);
+bool opt_number(const char *text, double *value);
+
+#endif

@@ -1,0 +1,19 @@
+/* src/progress.h – a progress line with rate and ETA on stderr; only where stderr is a terminal. */
+#ifndef SRC_PROGRESS_H
+#define SRC_PROGRESS_H
+
+#include <stdbool.h>
+
+/* For every progress line of this process: --quiet turns them off. One thread, at start. */
+void progress_quiet(bool quiet);
+
+/* Starts a line "label  37 %  x unit/s  ETA 00:12". total = number of unit that make 100 %. */
+void progress_begin(const char *label, double total, const char *unit);
+
+/* `done` units are finished in all; redraws at most ten times a second. One thread. */
+void progress_at(double done);
+
+/* Erases the line. */
+void progress_end(void);
+
+#endif

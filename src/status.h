@@ -1,0 +1,48 @@
+/* src/status.h – how every function of Evenkeel says that it failed.
+ *
+ * Whoever notices a fault says so once, with FAIL(); everyone above passes the status on with
+ * TRY() or by `goto` to the label that undoes what was done so far. Out arguments are written
+ * only on success. Libraries never exit. */
+#ifndef SRC_STATUS_H
+#define SRC_STATUS_H
+
+enum ek_status {
+    EK_OK = 0,
+    EK_WRONG = 1,   /* a result failed its verification */
+    EK_USAGE = 2,   /* bad usage or bad input */
+    EK_LACK = 3,    /* the machine lacks something: device, memory, library */
+    EK_STOPPED = 4, /* interrupted; what was finished is kept */
+    EK_LOST = 5,    /* a unit or device failed while it worked; others may take over */
+};
+
+/* Exit code of a program that ends with `st`: the value itself, EK_LOST as 3. */
+int status_exit_code(enum ek_status st);
+
+/* Records one line "what, where, why, what to do" for the calling thread, prints it on stderr
+ * behind the program's name unless this thread is muted, and returns `st`. Any thread. */
+enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A line on stderr that is no failure ("warning: …"); muted likewise. Any thread. */
+void status_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The calling thread's last recorded line, "" if none. Owned by the library, valid until this
+ * thread's next status_fail(). */
+const char *status_message(void);
+
+/* While the depth is above 0 this thread records but does not print: for probing what may be
+ * absent and for tests. delta = +1 or -1. */
+void status_mute(int delta);
+
+/* Name that precedes every line; borrowed, default "evenkeel". One thread, at start. */
+void status_program(const char *name);
+
+#define FAIL(code, ...) return status_fail((code), __VA_ARGS__)
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        enum ek_status try_st_ = (call);                                                           \
+        if (try_st_)                                                                               \
+            return try_st_;                                                                        \
+    } while (0)
+
+#endif
