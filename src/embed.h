@@ -17,7 +17,7 @@ struct embed_host_kernel {
     void (*call)(void); /* to be called through libffi with the kernel's own arguments */
 };
 
-extern const struct embed_text embed_texts[];              /* ends with path NULL */
+extern const struct embed_text embed_texts[];               /* ends with path NULL */
 extern const struct embed_host_kernel embed_host_kernels[]; /* ends with name NULL */
 
 /* The text at `path`, NULL if there is none. Any thread. */

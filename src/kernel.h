@@ -1,4 +1,5 @@
-/* src/kernel.h – the kernel dialect: one text for OpenCL C, NVRTC, HIPRTC and the host's C compiler.
+/* src/kernel.h – the kernel dialect: one text for OpenCL C, NVRTC, HIPRTC and the host's C
+ * compiler.
  *
  * A kernel text is <program>/kernels/<thing>.c. This header precedes it at run time (embed_join)
  * and at compile time on the host. What may stand in such a text (each rule broke a compiler once):
@@ -8,10 +9,10 @@
  *   GID(d) LID(d) GROUP(d)           global, local, group index in dimension d (a literal 0, 1, 2)
  *   LOCAL real t[N]; BARRIER;        fixed size, at kernel scope; such texts are not host-compiled
  *   CONSTANT real c[] = {…};         table at file scope
- *   real                             double; on the host also a vector of doubles, one system a lane
- * No #include, no designated initialisers or compound literals, no sqrt(int), no M_PI, no pointers
- * into buffers as arguments (offsets are integers); scalars are int, long or double; no identifier
- * called half, local, global, kernel, private, new, class, template. */
+ *   real                             double; on the host also a vector of doubles, one system a
+ * lane No #include, no designated initialisers or compound literals, no sqrt(int), no M_PI, no
+ * pointers into buffers as arguments (offsets are integers); scalars are int, long or double; no
+ * identifier called half, local, global, kernel, private, new, class, template. */
 #if defined(__OPENCL_VERSION__)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define KERNEL(name, x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void name
@@ -23,27 +24,27 @@
 #define GID(d)                ((int)get_global_id(d))
 #define LID(d)                ((int)get_local_id(d))
 #define GROUP(d)              ((int)get_group_id(d))
-#elif defined(__CUDACC_RTC__) || defined(__HIPCC_RTC__) || defined(__CUDA_ARCH__) || defined(__HIP__)
-#define KERNEL(name, x, y, z)                                                                      \
-    extern "C" __global__ void __launch_bounds__((x) * (y) * (z)) name
-#define FN       static __device__ __forceinline__
+#elif defined(__CUDACC_RTC__) || defined(__HIPCC_RTC__) || defined(__CUDA_ARCH__) ||               \
+    defined(__HIP__)
+#define KERNEL(name, x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z)) name
+#define FN                    static __device__ __forceinline__
 #define GLOBAL
-#define LOCAL    __shared__
-#define CONSTANT __constant__
-#define BARRIER  __syncthreads()
+#define LOCAL        __shared__
+#define CONSTANT     __constant__
+#define BARRIER      __syncthreads()
 #define KERNEL_X0(v) ((int)(v).x)
 #define KERNEL_X1(v) ((int)(v).y)
 #define KERNEL_X2(v) ((int)(v).z)
-#define GID(d)   (KERNEL_X##d(blockIdx) * KERNEL_X##d(blockDim) + KERNEL_X##d(threadIdx))
-#define LID(d)   KERNEL_X##d(threadIdx)
-#define GROUP(d) KERNEL_X##d(blockIdx)
+#define GID(d)       (KERNEL_X##d(blockIdx) * KERNEL_X##d(blockDim) + KERNEL_X##d(threadIdx))
+#define LID(d)       KERNEL_X##d(threadIdx)
+#define GROUP(d)     KERNEL_X##d(blockIdx)
 #define restrict __restrict__
 #else /* the host's compiler: backends/host.c calls the kernel once per work-item */
 #include <math.h>
 #define KERNEL(name, x, y, z)                                                                      \
     void name();                                                                                   \
     void name
-#define FN       static inline
+#define FN static inline
 #define GLOBAL
 #define CONSTANT static const
 #define GID(d)   kernel_gid[d]

@@ -230,7 +230,10 @@ void opt_help(FILE *out, const struct opt_group *groups, int ngroups)
         fprintf(out, "\n%s\n", groups[g].title);
         for (const struct opt *o = groups[g].table; o->name; o++) {
             char left[MAX_NAME];
-            snprintf(left, sizeof left, o->optional ? "--%s [%s]" : o->arg ? "--%s %s" : "--%s",
+            snprintf(left, sizeof left,
+                     o->optional ? "--%s [%s]"
+                     : o->arg    ? "--%s %s"
+                                 : "--%s",
                      o->name, o->arg);
             fprintf(out, "  %-22s %s%s%s%s\n", left, o->help, o->env ? " [" : "",
                     o->env ? o->env : "", o->env ? "]" : "");

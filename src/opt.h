@@ -17,14 +17,14 @@ enum opt_type {
 
 /* One option. A table ends with OPT_END. */
 struct opt {
-    const char *name;  /* long name, without dashes */
+    const char *name; /* long name, without dashes */
     enum opt_type type;
-    size_t offset;     /* of the value in the struct that the table describes */
-    const char *arg;   /* what --help calls the argument, NULL for a flag */
-    const char *help;  /* one line, lower case, with unit and default */
-    const char *env;   /* variable that gives the value when the option does not; or NULL */
-    double min, max;   /* OPT_INT, OPT_REAL; both 0 = no bounds */
-    bool optional;     /* OPT_TEXT: "--name" alone stores "" */
+    size_t offset;    /* of the value in the struct that the table describes */
+    const char *arg;  /* what --help calls the argument, NULL for a flag */
+    const char *help; /* one line, lower case, with unit and default */
+    const char *env;  /* variable that gives the value when the option does not; or NULL */
+    double min, max;  /* OPT_INT, OPT_REAL; both 0 = no bounds */
+    bool optional;    /* OPT_TEXT: "--name" alone stores "" */
 };
 
 #define OPT_END                                                                                    \

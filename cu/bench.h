@@ -1,0 +1,38 @@
+/* cu/bench.h – the shared main of all programs: one command line, environment, warm-up, repeats,
+ * comparison table, JSON, trace, report, progress and exit codes. */
+#ifndef CU_BENCH_H
+#define CU_BENCH_H
+
+#include "cu/cu.h"
+#include "cu/sched.h"
+#include "cu/team.h"
+#include "src/json.h"
+#include "src/opt.h"
+
+/* A program that works in steps on tasks. `st` is its zeroed state of `size` bytes. */
+struct bench_program {
+    const char *name, *summary; /* "bt-mz" */
+    const char *unit;           /* of the rate: "Mop/s" */
+    size_t size;
+    const struct opt *opts; /* the program's own options, offsets into the state */
+    void (*defaults)(void *st);
+    /* Checks the options and states the problem: text for people, and the bytes that open() will
+     * take on the host. EK_USAGE. Called once, before anything is allocated. */
+    enum ek_status (*plan)(void *st, char *problem, size_t room, size_t *bytes);
+    /* Allocates and describes the tasks in *job (arrays owned by the program). One thread; units
+     * are open. */
+    enum ek_status (*open)(void *st, struct cu_set *set, struct sched_job *job);
+    const struct team_ops *verbs;
+    int (*steps)(const void *st);
+    /* Puts the initial state in place (untimed), every task on the host, also after a run. */
+    enum ek_status (*reset)(void *st);
+    double (*work)(const void *st); /* figure of merit: units of work in a whole run */
+    /* Verifies the result (all tasks are home). *detail: new reference, an object for the JSON. */
+    enum ek_status (*check)(void *st, bool *verified, json_t **detail);
+    void (*close)(void *st);
+};
+
+/* main() of every program. */
+int bench_main(const struct bench_program *program, int argc, char **argv);
+
+#endif

@@ -1,0 +1,58 @@
+/* cu/plan.h – what policies are made of: a list of tasks for each unit, where they decide before a
+ * step begins, and a shared counter, where they decide during it. */
+#ifndef CU_PLAN_H
+#define CU_PLAN_H
+
+#include "cu/sched.h"
+#include <stdatomic.h>
+
+struct plan_list {
+    _Alignas(64) size_t at; /* next entry; only the unit's own thread moves it */
+    size_t begin, end;      /* entries of plan.task */
+};
+
+struct plan {
+    size_t n;
+    int ncu;
+    size_t *task; /* [n] tasks of unit 0, of unit 1, … in the order of their execution */
+    struct plan_list *list; /* [ncu] */
+};
+
+/* Room for n tasks on ncu units, all lists empty (task[i] = i). EK_LACK: out of memory.
+ * plan_close() frees, also after a failure. One thread, like everything here but plan_next(). */
+enum ek_status plan_open(struct plan *p, size_t n, int ncu);
+void plan_close(struct plan *p);
+
+/* owner[i] is the unit of task order[i] (order NULL: i itself); each unit executes its tasks in
+ * this order. All n tasks at once; rewinds. */
+void plan_assign(struct plan *p, const int *owner, const size_t *order);
+
+/* Unit cu gets the consecutive tasks of r; rewinds this unit. For plans in which plan_assign() was
+ * never called and the chunks of all units are disjoint. */
+void plan_set_chunk(struct plan *p, int cu, struct ek_range r);
+
+/* The rule of `static`: units cu .. cu+m-1 share the tasks of r, unit cu+c getting the consecutive
+ * ones from c*|r|/m to (c+1)*|r|/m. Same condition. */
+void plan_set_static(struct plan *p, int cu, int m, struct ek_range r);
+
+/* Starts every list anew, for the next step. */
+void plan_rewind(struct plan *p);
+
+/* The next run of consecutive task numbers on unit cu's list, at most `most` of them. On the unit's
+ * thread; units do not disturb one another. */
+struct ek_range plan_next(struct plan *p, int cu, size_t most);
+
+/* The rule of `dynamic`: whoever asks takes the next chunk. */
+struct plan_counter {
+    _Alignas(64) atomic_size_t taken; /* the only word that units write: one atomic add a chunk */
+    _Alignas(64) size_t n;
+    size_t chunk;
+};
+
+/* Chunks of max(chunk, job->grain) tasks from task 0 on; again at the start of each step. */
+void plan_counter_begin(struct plan_counter *c, const struct sched_job *job, int chunk);
+void plan_counter_rewind(struct plan_counter *c);
+/* Any thread, concurrently. */
+struct ek_range plan_counter_next(struct plan_counter *c);
+
+#endif

@@ -1,0 +1,75 @@
+/* cu/team.h – the step loop: all units of a set work on the tasks that a policy gives them.
+ *
+ * A program gives four verbs. In each step the team runs the exchange (the communication period),
+ * then hands out tasks until none is left (the computation period), moving each task's data into
+ * the space of the unit that got it first. It alone times the two periods and counts bytes and
+ * migrations, so every program reports them the same way. */
+#ifndef CU_TEAM_H
+#define CU_TEAM_H
+
+#include "cu/cu.h"
+#include "cu/sched.h"
+#include "src/status.h"
+#include <stddef.h>
+
+/* The verbs; each returns EK_OK or has called status_fail(). `ctx` is the program's own. */
+struct team_ops {
+    /* One unit computes consecutive tasks whose data is in its space; on return the work is done
+     * (devices included). seconds[i] += time of task range.begin + i. On the unit's thread. */
+    enum ek_status (*compute)(void *ctx, const struct cu *cu, struct ek_range range,
+                              double *seconds);
+    /* Brings task's data from space `from` to cu->space; *bytes += what was carried. On cu's
+     * thread; the team holds the locks of both spaces' devices. NULL: data has no home. */
+    enum ek_status (*move)(void *ctx, const struct cu *cu, size_t task, int from, size_t *bytes);
+    /* Phase 0 .. exchange_phases-1 of the exchange that opens a step, a barrier after each. Every
+     * unit calls it; the program divides the work by cu->index and by home[task] (who may touch a
+     * device is its own unit). *bytes += what crossed between spaces. NULL: no exchange. */
+    enum ek_status (*exchange)(void *ctx, const struct cu *cu, int phase, const int *home,
+                               size_t *bytes);
+    int exchange_phases;
+};
+
+/* What a run measured. */
+struct team_result {
+    int steps;              /* finished */
+    double seconds;         /* wall time of all steps */
+    double computation_s;   /* sum over steps of the computation period (slowest unit) */
+    double communication_s; /* sum over steps of the exchange period */
+    double moving_s;        /* part of the computation period spent moving tasks, slowest unit */
+    double imbalance;       /* mean over steps of max(busy)/mean(busy) - 1 */
+    size_t bytes_moved;     /* migrations and exchange, between spaces */
+    size_t migrations;      /* tasks that changed their space */
+    int retired;            /* units lost */
+};
+
+struct team; /* measurements, homes and the policy of one run */
+
+/* A team of `set` for tasks described by `job` (unit and ncu are filled in from the set; the other
+ * members are borrowed). Every task's home is the host at first. Caller owns *t. */
+enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
+                         const struct team_ops *ops, void *ctx, const char *schedule,
+                         struct team **t);
+void team_close(struct team *t);
+
+/* Runs `steps` steps. EK_STOPPED when team_stop() was called meanwhile; EK_LACK when the last unit
+ * died. t's measurements describe what was finished in either case. One thread. */
+enum ek_status team_run(struct team *t, int steps);
+
+/* Every task's data returns to the host (on the units' threads); homes become the host. */
+enum ek_status team_bring_home(struct team *t);
+
+/* Makes running teams end after the current tasks; async-signal-safe. */
+void team_stop(void);
+bool team_stopped(void);
+
+const struct team_result *team_result(const struct team *t);
+const int *team_home(const struct team *t); /* [n] space of each task */
+size_t team_unit_tasks(const struct team *t, int cu);
+double team_unit_busy(const struct team *t, int cu); /* seconds computing */
+/* Median seconds of a task on a kind of unit of given width, NAN if it never ran there. */
+double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind);
+
+/* Called after each step with its number, from one thread; for progress lines. */
+void team_on_step(struct team *t, void (*call)(void *arg, int step), void *arg);
+
+#endif
