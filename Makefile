@@ -23,13 +23,14 @@ CORE     := src backends cu
 PROGRAMS := npb_mz okada_mogi mcsem kirchhoff
 FOLDERS  := $(CORE) $(PROGRAMS)
 PKGS     := hwloc jansson libffi
-pkg       = $(shell pkg-config $(1) $(PKGS) 2>/dev/null)
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS   := $(shell pkg-config --libs-only-l $(PKGS) 2>/dev/null)
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -I. -D_GNU_SOURCE -DEK_VERSION='"$(VERSION)"' -DCL_TARGET_OPENCL_VERSION=120
-CFLAGS   += -std=c11 $(OPT) -g -march=$(MARCH) -ffp-contract=fast -fno-math-errno -fopenmp $(WARN) $(call pkg,--cflags)
+CFLAGS   += -std=c11 $(OPT) -g -march=$(MARCH) -ffp-contract=fast -fno-math-errno -fopenmp $(WARN) $(PKG_CFLAGS)
 LDFLAGS  += -fopenmp
-LDLIBS   += $(call pkg,--libs-only-l) -ldl -lm
+LDLIBS   += $(PKG_LIBS) -ldl -lm
 ifneq ($(SAN),)
 OPT      := -O1
 CFLAGS   += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined
@@ -76,10 +77,14 @@ $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(CFLAGS)) -ffp-contract=off \
 	 -fno-lto -include src/kernel.h -c $< -o $@
 
-$(BUILD)/embed.c: $(kernels) src/kernel.h src/embed.sh
+# What the report page needs: the page itself and Chart.js from the distribution, if it is there.
+chartjs  := $(firstword $(wildcard $(CHARTJS) /usr/share/javascript/chart.js/chart.min.js /usr/lib/nodejs/chart.js/dist/chart.min.js))
+pages    := $(wildcard cu/*.html)
+
+$(BUILD)/embed.c: $(kernels) $(pages) $(chartjs) src/kernel.h src/embed.sh
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
-	$(Q)sh src/embed.sh src/kernel.h $(kernels) -- $(oracles) > $@.part && mv $@.part $@
+	$(Q)sh src/embed.sh src/kernel.h $(kernels) $(pages) $(chartjs:%=chart.min.js=%) -- $(oracles) > $@.part && mv $@.part $@
 
 $(BUILD)/embed.o: $(BUILD)/embed.c $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-strict-prototypes -c $< -o $@

@@ -16,20 +16,20 @@ struct bench_program {
     size_t size;
     const struct opt *opts; /* the program's own options, offsets into the state */
     void (*defaults)(void *st);
-    /* Checks the options and states the problem: text for people, and the bytes that open() will
+    /* Checks the options and states the problem: a text for people, and the bytes that open() will
      * take on the host. EK_USAGE. Called once, before anything is allocated. */
     enum ek_status (*plan)(void *st, char *problem, size_t room, size_t *bytes);
-    /* Allocates and describes the tasks in *job (arrays owned by the program). One thread; units
+    /* Allocates and describes the tasks in *job (arrays stay the program's). One thread; the units
      * are open. */
     enum ek_status (*open)(void *st, struct cu_set *set, struct sched_job *job);
     const struct team_ops *verbs;
     int (*steps)(const void *st);
-    /* Puts the initial state in place (untimed), every task on the host, also after a run. */
+    /* Puts the initial state in place, untimed; every task is on the host. */
     enum ek_status (*reset)(void *st);
-    double (*work)(const void *st); /* figure of merit: units of work in a whole run */
-    /* Verifies the result (all tasks are home). *detail: new reference, an object for the JSON. */
+    double (*work)(const void *st); /* units of work in a whole run, for the rate */
+    /* Judges the result; every task is on the host. *detail: new reference, goes into the JSON. */
     enum ek_status (*check)(void *st, bool *verified, json_t **detail);
-    void (*close)(void *st);
+    void (*close)(void *st); /* also after a failed open() */
 };
 
 /* main() of every program. */

@@ -18,15 +18,19 @@ struct team_ops {
      * (devices included). seconds[i] += time of task range.begin + i. On the unit's thread. */
     enum ek_status (*compute)(void *ctx, const struct cu *cu, struct ek_range range,
                               double *seconds);
-    /* Brings task's data from space `from` to cu->space; *bytes += what was carried. On cu's
-     * thread; the team holds the locks of both spaces' devices. NULL: data has no home. */
-    enum ek_status (*move)(void *ctx, const struct cu *cu, size_t task, int from, size_t *bytes);
+    /* Brings task's data from one space to another; *bytes += what was carried. On the thread of a
+     * unit that lives in one of the two; the team holds the locks of both spaces. NULL: tasks have
+     * no data of their own. */
+    enum ek_status (*move)(void *ctx, size_t task, int from, int to, size_t *bytes);
     /* Phase 0 .. exchange_phases-1 of the exchange that opens a step, a barrier after each. Every
      * unit calls it; the program divides the work by cu->index and by home[task] (who may touch a
      * device is its own unit). *bytes += what crossed between spaces. NULL: no exchange. */
     enum ek_status (*exchange)(void *ctx, const struct cu *cu, int phase, const int *home,
                                size_t *bytes);
     int exchange_phases;
+    /* Most tasks in one compute() of a CPU unit, 0 = all that the policy gives. Devices always get
+     * all, to batch them into few launches. */
+    size_t cpu_batch;
 };
 
 /* What a run measured. */
@@ -71,5 +75,17 @@ double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind);
 
 /* Called after each step with its number, from one thread; for progress lines. */
 void team_on_step(struct team *t, void (*call)(void *arg, int step), void *arg);
+
+enum team_activity { TEAM_COMPUTE, TEAM_MOVE, TEAM_EXCHANGE };
+
+/* What one unit did when, for traces and charts. Recorded from team_record() on. */
+struct team_event {
+    double start, seconds; /* since the run began */
+    struct ek_range tasks; /* none for an exchange */
+    int step;
+    enum team_activity activity;
+};
+void team_record(struct team *t);
+const struct team_event *team_events(const struct team *t, int cu, size_t *count);
 
 #endif

@@ -1,0 +1,363 @@
+/* cu/bench.c – the shared main: reads the command line, runs the policies on the problem, and says
+ * what came out. */
+#include "cu/bench.h"
+#include "cu/report.h"
+#include "cu/result.h"
+#include "cu/trace.h"
+#include "src/progress.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_SCHEDULES = 64 };
+
+struct settings {
+    bool help, version, list_schedules, list_devices, quiet, check, strict, display_env;
+    const char *layout, *devices, *schedule, *compare, *json, *trace, *report;
+    int repeat;
+};
+
+#define AT(member) offsetof(struct settings, member)
+static const struct opt common_options[] = {
+    {"layout", OPT_TEXT, AT(layout), "NxM+G", "N CPU units of M cores and G devices, or auto",
+     .env = "CU_LAYOUT"},
+    {"devices", OPT_TEXT, AT(devices), "LIST", "e.g. opencl:0,opencl:1, or auto",
+     .env = "CU_DEVICES"},
+    {"schedule", OPT_TEXT, AT(schedule), "NAME[:OPTS]", "policy, e.g. dynamic:chunk=4",
+     .env = "CU_SCHEDULE"},
+    {"compare", OPT_TEXT, AT(compare), "LIST", "run these policies one after another (all)",
+     .optional = true},
+    {"repeat", OPT_INT, AT(repeat), "N", "runs of each policy, the median counts (1)", .min = 1,
+     .max = 64},
+    {"check", OPT_FLAG, AT(check), .help = "only say whether the result verifies"},
+    {"json", OPT_TEXT, AT(json), "FILE", "write the results as JSON; - is standard output",
+     .env = NULL},
+    {"trace", OPT_TEXT, AT(trace), "FILE", "write a Chrome/Perfetto trace", .env = "CU_TRACE"},
+    {"report", OPT_TEXT, AT(report), "FILE", "write one HTML page that opens offline",
+     .env = "CU_REPORT"},
+    {"quiet", OPT_FLAG, AT(quiet), .help = "no table, no progress line"},
+    {"strict", OPT_FLAG, AT(strict), .help = "more threads than cpus is an error"},
+    {"display-env", OPT_FLAG, AT(display_env), .help = "print the effective settings",
+     .env = "CU_DISPLAY_ENV"},
+    {"list-schedules", OPT_FLAG, AT(list_schedules), .help = "print the policies and leave"},
+    {"list-devices", OPT_FLAG, AT(list_devices), .help = "print the devices and leave"},
+    {"help", OPT_FLAG, AT(help), .help = "print this and leave"},
+    {"version", OPT_FLAG, AT(version), .help = "print the version and leave"},
+    OPT_END,
+};
+
+/* Everything of one process. */
+struct bench {
+    const struct bench_program *program;
+    void *st;
+    struct settings set;
+    char schedules_text[1024];
+    char problem[256];
+    struct cu_set *units;
+    struct sched_job job;
+    struct result_set results;
+    struct trace *trace;
+};
+
+/* ---- command line ---------------------------------------------------------------------------- */
+
+static void print_help(const struct bench_program *p, const struct opt_group *groups)
+{
+    printf("%s – %s\n\nusage: %s [options]\n", p->name, p->summary, p->name);
+    opt_help(stdout, groups, 2);
+    printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"
+           "            3 the machine lacks something, 4 interrupted\n");
+}
+
+static enum ek_status print_devices(void)
+{
+    for (int b = 0; b < backend_count(); b++) {
+        const struct backend_ops *ops = backend_at(b);
+        int n = 0;
+        status_mute(1);
+        if (ops->count(&n))
+            printf("%s: %s\n", ops->name, status_message());
+        for (int i = 0; i < n; i++) {
+            struct backend_info info;
+            if (!ops->info(i, &info))
+                printf("%s:%d  %s, %s, %.1f GiB, %d compute units\n", ops->name, i, info.name,
+                       info.vendor, (double)info.memory / (1 << 30), info.compute_units);
+        }
+        status_mute(-1);
+    }
+    return EK_OK;
+}
+
+/* True when an option asked for a text only. */
+static bool answered(struct bench *b, const struct opt_group *groups)
+{
+    if (b->set.help)
+        print_help(b->program, groups);
+    else if (b->set.version)
+        printf("%s (Evenkeel) %s\n", b->program->name, EK_VERSION);
+    else if (b->set.list_schedules)
+        sched_print(stdout);
+    else if (b->set.list_devices)
+        print_devices();
+    else
+        return false;
+    return true;
+}
+
+/* The specs to run, in b->results.run's order: --compare's list or the one --schedule. */
+static enum ek_status choose_schedules(struct bench *b, const char **specs, int *n)
+{
+    const char *list = b->set.compare;
+    *n = 0;
+    if (!list) {
+        specs[(*n)++] = b->set.schedule ? b->set.schedule : sched_at(0)->name;
+    } else if (!*list || !strcmp(list, "all")) {
+        while (*n < sched_count() && *n < MAX_SCHEDULES) {
+            specs[*n] = sched_at(*n)->name;
+            (*n)++;
+        }
+    } else {
+        snprintf(b->schedules_text, sizeof b->schedules_text, "%s", list);
+        char *rest = b->schedules_text, *word;
+        while ((word = strsep(&rest, ",")) && *n < MAX_SCHEDULES) {
+            bool option = strchr(word, '=') && !strchr(word, ':') && *n > 0;
+            if (option) /* "dynamic:chunk=4,learn=2": the comma belongs to the spec before */
+                word[-1] = ',';
+            else
+                specs[(*n)++] = word;
+        }
+    }
+    for (int i = 0; i < *n; i++)
+        TRY(sched_check(specs[i], NULL));
+    return EK_OK;
+}
+
+/* Refuses what the machine cannot hold before anything is allocated. */
+static enum ek_status check_memory(const struct bench *b, size_t bytes)
+{
+    size_t available = 0;
+    char line[256];
+    FILE *f = fopen("/proc/meminfo", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %zu kB", &available) == 1)
+            break;
+    if (f)
+        fclose(f);
+    available *= 1024;
+    if (available && bytes > available)
+        FAIL(EK_LACK, "%s needs %.1f GiB of memory, %.1f GiB are available; choose a smaller one",
+             b->problem, (double)bytes / (1 << 30), (double)available / (1 << 30));
+    return EK_OK;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+struct watch {
+    struct bench *bench;
+    int before; /* steps finished by earlier runs */
+};
+
+static void show_step(void *arg, int step)
+{
+    struct watch *w = arg;
+    progress_at(w->before + step);
+}
+
+static enum ek_status finish_run(struct bench *b, struct team *team, struct result_run *run)
+{
+    if (run->interrupted)
+        return EK_OK;
+    TRY(team_bring_home(team));
+    return b->program->check(b->st, &run->verified, &run->verification);
+}
+
+/* One run of one policy from the initial state. Interrupted runs are recorded, too. */
+static enum ek_status run_once(struct bench *b, const char *schedule, struct result_run *run,
+                               struct watch *watch)
+{
+    struct team *team;
+    TRY(b->program->reset(b->st));
+    TRY(team_open(b->units, &b->job, b->program->verbs, b->st, schedule, &team));
+    team_on_step(team, show_step, watch);
+    if (b->set.trace || b->set.report)
+        team_record(team);
+    enum ek_status st = team_run(team, b->program->steps(b->st));
+    watch->before += team_result(team)->steps;
+    if (st == EK_OK || st == EK_STOPPED) {
+        enum ek_status taken = result_take(run, &b->results.host, team, schedule);
+        run->interrupted = st == EK_STOPPED;
+        if (!taken)
+            taken = finish_run(b, team, run);
+        if (!taken && b->trace)
+            taken = trace_add(b->trace, b->units, team, schedule);
+        st = taken ? taken : st;
+    }
+    team_close(team);
+    return st;
+}
+
+/* Builds kernels, touches pages, fills caches; leaves nothing behind. */
+static enum ek_status warm_up(struct bench *b)
+{
+    struct team *team;
+    TRY(b->program->reset(b->st));
+    TRY(team_open(b->units, &b->job, b->program->verbs, b->st, "static", &team));
+    enum ek_status st = team_run(team, 1);
+    if (!st)
+        st = team_bring_home(team);
+    team_close(team);
+    return st;
+}
+
+/* Policies one after another, again for each repeat: what disturbs the machine disturbs all. */
+static enum ek_status run_all(struct bench *b, const char **specs, int n)
+{
+    struct result_set *r = &b->results;
+    r->nschedules = n;
+    r->repeat = b->set.repeat;
+    r->run = calloc((size_t)(n * r->repeat), sizeof *r->run);
+    if (!r->run)
+        FAIL(EK_LACK, "out of memory for the results");
+    TRY(warm_up(b));
+    struct watch watch = {b, 0};
+    enum ek_status st = EK_OK;
+    progress_begin(b->program->name, (double)n * r->repeat * b->program->steps(b->st), "steps");
+    for (int repeat = 0; repeat < r->repeat && !st; repeat++)
+        for (int s = 0; s < n && !st; s++)
+            st = run_once(b, specs[s], &r->run[s * r->repeat + repeat], &watch);
+    progress_end();
+    return st;
+}
+
+/* ---- what is said at the end ----------------------------------------------------------------- */
+
+static void print_heading(const struct bench *b)
+{
+    const struct result_host *h = &b->results.host;
+    printf("%s %s  layout %s%s%s\n", b->program->name, b->problem, cu_layout_text(&h->set->layout),
+           h->devices[0] ? "  devices " : "", h->devices);
+}
+
+static enum ek_status write_files(struct bench *b)
+{
+    json_t *json = result_json(&b->results, b->set.compare != NULL);
+    enum ek_status st = EK_OK;
+    if (b->set.json && json)
+        st = json_write(b->set.json, json);
+    if (!st && b->trace)
+        st = trace_write(b->trace, b->set.trace);
+    if (!st && b->set.report && json)
+        st = report_write(b->set.report, b->program->name, json, trace_events(b->trace));
+    json_decref(json);
+    return st;
+}
+
+static bool all_verified(const struct result_set *r)
+{
+    for (int i = 0; i < r->nschedules * r->repeat; i++)
+        if (r->run[i].schedule && !r->run[i].verified && !r->run[i].interrupted)
+            return false;
+    return true;
+}
+
+/* `st` is how the runs ended: EK_OK or EK_STOPPED. */
+static enum ek_status conclude(struct bench *b, enum ek_status st)
+{
+    bool table_to_stdout = !(b->set.json && !strcmp(b->set.json, "-"));
+    bool verified = all_verified(&b->results);
+    if (b->set.check && !st) {
+        printf("%s %s: %s\n", b->program->name, b->problem, verified ? "verified" : "NOT verified");
+    } else if (!b->set.quiet && table_to_stdout) {
+        print_heading(b);
+        result_table(stdout, &b->results);
+    }
+    TRY(write_files(b));
+    if (st)
+        return st;
+    if (!verified)
+        FAIL(EK_WRONG, "%s: a result failed its verification; --json shows the numbers",
+             b->problem);
+    return EK_OK;
+}
+
+static void interrupted(int signal)
+{
+    (void)signal;
+    team_stop();
+}
+
+/* The first Ctrl-C ends the run in order, the second one at once. */
+static void catch_signals(void)
+{
+    struct sigaction act = {.sa_handler = interrupted, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+}
+
+static void name_devices(struct result_host *h)
+{
+    size_t used = 0;
+    for (int c = h->set->layout.ncpu; c < h->set->n && used < sizeof h->devices; c++)
+        used += (size_t)snprintf(h->devices + used, sizeof h->devices - used, "%s%s",
+                                 used ? "," : "", h->set->cu[c].name);
+}
+
+static enum ek_status run_program(struct bench *b, const char **specs, int n)
+{
+    const struct bench_program *p = b->program;
+    TRY(p->open(b->st, b->units, &b->job));
+    b->results.host = (struct result_host){.program = p->name,
+                                           .problem = b->problem,
+                                           .unit = p->unit,
+                                           .set = b->units,
+                                           .ntasks = b->job.n,
+                                           .work = p->work(b->st)};
+    name_devices(&b->results.host);
+    if (b->set.trace || b->set.report)
+        TRY(trace_open(&b->trace));
+    catch_signals();
+    enum ek_status st = run_all(b, specs, n);
+    if (st && st != EK_STOPPED)
+        return st;
+    return conclude(b, st);
+}
+
+static enum ek_status bench(struct bench *b, int argc, char **argv)
+{
+    const struct bench_program *p = b->program;
+    const char *specs[MAX_SCHEDULES];
+    int n;
+    size_t bytes = 0;
+    const struct opt_group groups[] = {{"problem:", p->opts, b->st},
+                                       {"run:", common_options, &b->set}};
+    if (p->defaults)
+        p->defaults(b->st);
+    TRY(opt_parse(groups, 2, argc, argv, NULL, NULL));
+    if (answered(b, groups))
+        return EK_OK;
+    progress_quiet(b->set.quiet);
+    TRY(choose_schedules(b, specs, &n));
+    TRY(p->plan(b->st, b->problem, sizeof b->problem, &bytes));
+    TRY(check_memory(b, bytes));
+    struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
+    TRY(cu_prepare(&wanted, argv));
+    TRY(cu_open(&wanted, &b->units));
+    enum ek_status st = run_program(b, specs, n);
+    result_free(&b->results);
+    trace_close(b->trace);
+    p->close(b->st);
+    cu_close(b->units);
+    return st;
+}
+
+int bench_main(const struct bench_program *program, int argc, char **argv)
+{
+    status_program(program->name);
+    struct bench b = {.program = program, .set.repeat = 1, .st = calloc(1, program->size)};
+    enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
+    free(b.st);
+    return status_exit_code(st);
+}

@@ -1,0 +1,253 @@
+/* cu/result.c – records of runs and what people and programs read of them. */
+#include "cu/result.h"
+#include "cu/bound.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const kind_names[] = {[CU_CPU] = "cpu", [CU_DEVICE] = "device"};
+
+static json_t *describe_units(const struct cu_set *set, const struct team *team)
+{
+    json_t *units = json_array();
+    for (int c = 0; c < set->n; c++) {
+        const struct cu *u = &set->cu[c];
+        json_array_append_new(units, json_pack("{s:s s:s s:i s:I s:f}", "kind", kind_names[u->kind],
+                                               "name", u->name, "width", u->width, "tasks",
+                                               (json_int_t)team_unit_tasks(team, c), "busy_s",
+                                               team_unit_busy(team, c)));
+    }
+    return units;
+}
+
+enum ek_status result_take(struct result_run *run, const struct result_host *host,
+                           const struct team *team, const char *schedule)
+{
+    size_t n = host->ntasks;
+    double *seconds = calloc(2 * n + 1, sizeof *seconds);
+    json_t *units = describe_units(host->set, team);
+    if (!seconds || !units) {
+        free(seconds);
+        json_decref(units);
+        FAIL(EK_LACK, "out of memory for the measurements of %zu tasks", n);
+    }
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t t = 0; t < n; t++)
+            seconds[(size_t)kind * n + t] = team_task_seconds(team, t, (enum cu_kind)kind);
+    *run = (struct result_run){
+        .schedule = schedule, .team = *team_result(team), .units = units, .seconds = seconds};
+    return EK_OK;
+}
+
+void result_free(struct result_set *set)
+{
+    for (int i = 0; set->run && i < set->nschedules * set->repeat; i++) {
+        json_decref(set->run[i].units);
+        json_decref(set->run[i].verification);
+        free(set->run[i].seconds);
+    }
+    free(set->run);
+    set->run = NULL;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+    const struct result_run *x = *(const struct result_run *const *)a;
+    const struct result_run *y = *(const struct result_run *const *)b;
+    return (x->team.seconds > y->team.seconds) - (x->team.seconds < y->team.seconds);
+}
+
+/* An unverified or interrupted run must not hide behind good ones: it counts as the median. */
+const struct result_run *result_median(const struct result_set *set, int s)
+{
+    const struct result_run *found[64];
+    int n = 0;
+    for (int r = 0; r < set->repeat && n < 64; r++) {
+        const struct result_run *run = &set->run[s * set->repeat + r];
+        if (!run->schedule)
+            continue;
+        if (!run->verified)
+            return run;
+        found[n++] = run;
+    }
+    if (!n)
+        return NULL;
+    qsort(found, (size_t)n, sizeof *found, by_seconds);
+    return found[(n - 1) / 2];
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median over all runs that timed this task on this kind. */
+static double task_seconds(const struct result_set *set, int kind, size_t task)
+{
+    double found[256];
+    int n = 0;
+    for (int i = 0; i < set->nschedules * set->repeat && n < 256; i++) {
+        const struct result_run *run = &set->run[i];
+        double sec = run->schedule ? run->seconds[(size_t)kind * set->host.ntasks + task] : NAN;
+        if (!isnan(sec))
+            found[n++] = sec;
+    }
+    if (!n)
+        return NAN;
+    qsort(found, (size_t)n, sizeof *found, by_value);
+    return (found[n / 2] + found[(n - 1) / 2]) / 2;
+}
+
+double result_bound(const struct result_set *set)
+{
+    size_t n = set->host.ntasks;
+    const struct cu_layout *layout = &set->host.set->layout;
+    const int all[2] = {layout->ncpu, layout->ndev};
+    int units[2], kinds = 0, steps = 0;
+    double *table = calloc(2 * n + 1, sizeof *table), *rows[2];
+    if (!table)
+        return NAN;
+    for (int kind = 0; kind < 2; kind++) {
+        if (!all[kind])
+            continue;
+        units[kinds] = all[kind];
+        rows[kinds] = table + (size_t)kinds * n;
+        for (size_t t = 0; t < n; t++)
+            rows[kinds][t] = task_seconds(set, kind, t);
+        kinds++;
+    }
+    for (int i = 0; i < set->nschedules * set->repeat; i++)
+        if (set->run[i].schedule && set->run[i].team.steps > steps)
+            steps = set->run[i].team.steps;
+    double bound = steps * bound_step(n, kinds, units, (const double *const *)rows);
+    free(table);
+    return bound;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static double rate(const struct result_host *h, const struct result_run *run)
+{
+    return run->team.seconds > 0 && !run->interrupted ? h->work / run->team.seconds : NAN;
+}
+
+/* The median run of each policy, best first; failed ones last. Returns how many. */
+static int rank_runs(const struct result_set *set, const struct result_run **ranked)
+{
+    int n = 0;
+    for (int s = 0; s < set->nschedules; s++) {
+        const struct result_run *run = result_median(set, s);
+        if (run)
+            ranked[n++] = run;
+    }
+    qsort(ranked, (size_t)n, sizeof *ranked, by_seconds);
+    return n;
+}
+
+static const char *verdict(const struct result_run *run)
+{
+    return run->interrupted ? "interrupted" : run->verified ? "yes" : "NO";
+}
+
+/* " value" right-aligned, "-" where it is not known. */
+static void cell(FILE *out, int width, int digits, double value)
+{
+    if (isnan(value))
+        fprintf(out, " %*s", width, "-");
+    else
+        fprintf(out, " %*.*f", width, digits, value);
+}
+
+static void table_row(FILE *out, const struct result_set *set, const struct result_run *run,
+                      int width, double bound)
+{
+    const struct team_result *t = &run->team;
+    fprintf(out, "%-*s", width, run->schedule);
+    cell(out, 9, 3, t->seconds);
+    cell(out, 10, 1, rate(&set->host, run));
+    cell(out, 9, 3, t->computation_s);
+    cell(out, 9, 3, t->communication_s);
+    cell(out, 7, 3, run->interrupted ? NAN : t->computation_s / bound);
+    cell(out, 9, 2, 1e-6 * (double)t->bytes_moved);
+    fprintf(out, " %6zu %8.1f%%  %s\n", t->migrations, 100 * t->imbalance, verdict(run));
+}
+
+void result_table(FILE *out, const struct result_set *set)
+{
+    const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
+    if (!ranked)
+        return;
+    int n = rank_runs(set, ranked), width = 10;
+    double bound = result_bound(set);
+    for (int i = 0; i < n; i++)
+        if ((int)strlen(ranked[i]->schedule) > width)
+            width = (int)strlen(ranked[i]->schedule);
+    fprintf(out, "%-*s %9s %10s %9s %9s %7s %9s %6s %9s  %s\n", width, "schedule", "seconds",
+            set->host.unit, "comput. s", "commun. s", "/ bound", "moved MB", "migr.", "imbalance",
+            "verified");
+    for (int i = 0; i < n; i++)
+        table_row(out, set, ranked[i], width, bound);
+    free(ranked);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *all_seconds(const struct result_set *set, const char *schedule)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < set->nschedules * set->repeat; i++) {
+        const struct result_run *run = &set->run[i];
+        if (run->schedule && !strcmp(run->schedule, schedule))
+            json_array_append_new(list, json_real(run->team.seconds));
+    }
+    return list;
+}
+
+static json_t *run_json(const struct result_set *set, const struct result_run *run, double bound)
+{
+    const struct result_host *h = &set->host;
+    const struct team_result *t = &run->team;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    json_t *o = json_pack("{s:s s:s s:s s:s s:s s:s}", "program", h->program, "version", EK_VERSION,
+                          "problem", h->problem, "layout", cu_layout_text(&h->set->layout),
+                          "devices", h->devices, "schedule", run->schedule);
+    json_object_set_new(o, "seconds", json_real(t->seconds));
+    json_object_set_new(o, "seconds_all", all_seconds(set, run->schedule));
+    json_object_set_new(o, "rate", json_number_or_null(rate(h, run)));
+    json_object_set_new(o, "unit", json_string(h->unit));
+    json_object_set_new(o, "verified", json_boolean(run->verified));
+    json_object_set_new(o, "interrupted", json_boolean(run->interrupted));
+    json_object_set_new(o, "steps", json_integer(t->steps));
+    json_object_set_new(o, "computation_s", json_real(t->computation_s));
+    json_object_set_new(o, "communication_s", json_real(t->communication_s));
+    json_object_set_new(o, "moving_s", json_real(t->moving_s));
+    json_object_set_new(o, "bytes_moved", json_integer((json_int_t)t->bytes_moved));
+    json_object_set_new(o, "migrations", json_integer((json_int_t)t->migrations));
+    json_object_set_new(o, "lower_bound_s", json_number_or_null(bound));
+    json_object_set_new(o, "imbalance", json_real(t->imbalance));
+    json_object_set_new(o, "host", json_string(host));
+    json_object_set(o, "units", run->units);
+    if (run->verification)
+        json_object_set(o, "verification", run->verification);
+    return o;
+}
+
+json_t *result_json(const struct result_set *set, bool compare)
+{
+    double bound = result_bound(set);
+    const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
+    json_t *runs = json_array();
+    int n = ranked ? rank_runs(set, ranked) : 0;
+    for (int i = 0; i < n; i++)
+        json_array_append_new(runs, run_json(set, ranked[i], bound));
+    free(ranked);
+    if (compare)
+        return json_pack("{s:o}", "runs", runs);
+    json_t *only = json_incref(json_array_get(runs, 0));
+    json_decref(runs);
+    return only;
+}

@@ -1,0 +1,398 @@
+/* cu/team.c – the step loop. Between two barriers every unit works on its own; everything that
+ * concerns all of them is done by the first unit's thread while the others wait. */
+#include "cu/team.h"
+#include "src/clock.h"
+
+#include <math.h>
+#include <omp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 8 }; /* latest measurements of a task on a kind of unit */
+
+struct samples {
+    float seconds[SAMPLES];
+    unsigned count;
+};
+
+/* What a unit's own thread writes. */
+struct unit {
+    _Alignas(64) double busy_step; /* computing, in this step */
+    double moving_step, busy;
+    size_t tasks, bytes, migrations;
+    struct team_event *event;
+    size_t events, room;
+};
+
+struct team {
+    struct cu_set *set;
+    struct sched_unit *view; /* [n units] as policies see them */
+    const struct team_ops *ops;
+    void *ctx;
+    struct sched *sched;
+    size_t n;
+    int *home;                   /* [n] */
+    double *seconds;             /* [n] of this step */
+    struct samples (*sample)[2]; /* [n][kind] */
+    struct unit *unit;           /* [units] */
+    pthread_mutex_t *lock;       /* [spaces] */
+    atomic_int status;           /* first failure of any unit */
+    bool again, more, recording; /* decided by the first unit between two barriers */
+    double run_start, step_start, exchanged;
+    struct team_result result;
+    void (*on_step)(void *arg, int step);
+    void *on_step_arg;
+};
+
+static volatile sig_atomic_t stop_requested;
+
+void team_stop(void)
+{
+    stop_requested = 1;
+}
+
+bool team_stopped(void)
+{
+    return stop_requested;
+}
+
+static void describe_units(struct team *t)
+{
+    for (int c = 0; c < t->set->n; c++) {
+        const struct cu *u = &t->set->cu[c];
+        t->view[c] = (struct sched_unit){.kind = u->kind, .width = u->width, .space = u->space};
+    }
+}
+
+enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
+                         const struct team_ops *ops, void *ctx, const char *schedule,
+                         struct team **out)
+{
+    struct team *t = calloc(1, sizeof *t);
+    if (!t)
+        FAIL(EK_LACK, "team: out of memory");
+    size_t n = job->n ? job->n : 1;
+    t->set = set;
+    t->ops = ops;
+    t->ctx = ctx;
+    t->n = job->n;
+    t->view = calloc((size_t)set->n, sizeof *t->view);
+    t->home = calloc(n, sizeof *t->home);
+    t->seconds = calloc(n, sizeof *t->seconds);
+    t->sample = calloc(n, sizeof *t->sample);
+    t->lock = calloc((size_t)set->nspaces, sizeof *t->lock);
+    t->unit = aligned_alloc(_Alignof(struct unit), (size_t)set->n * sizeof *t->unit);
+    for (int i = 0; t->lock && i < set->nspaces; i++)
+        pthread_mutex_init(&t->lock[i], NULL);
+    enum ek_status st = EK_OK;
+    if (!t->view || !t->home || !t->seconds || !t->sample || !t->lock || !t->unit)
+        st = status_fail(EK_LACK, "team: out of memory for %zu tasks", job->n);
+    if (!st) {
+        memset(t->unit, 0, (size_t)set->n * sizeof *t->unit);
+        describe_units(t);
+        struct sched_job seen = *job;
+        seen.ncu = set->n;
+        seen.unit = t->view;
+        st = sched_open(schedule, &seen, &t->sched);
+    }
+    if (st)
+        team_close(t);
+    else
+        *out = t;
+    return st;
+}
+
+void team_close(struct team *t)
+{
+    if (!t)
+        return;
+    sched_close(t->sched);
+    for (int i = 0; t->lock && i < t->set->nspaces; i++)
+        pthread_mutex_destroy(&t->lock[i]);
+    for (int c = 0; t->unit && c < t->set->n; c++)
+        free(t->unit[c].event);
+    free(t->view);
+    free(t->home);
+    free(t->seconds);
+    free(t->sample);
+    free(t->lock);
+    free(t->unit);
+    free(t);
+}
+
+static void note_failure(struct team *t, enum ek_status st)
+{
+    int none = EK_OK;
+    if (st)
+        atomic_compare_exchange_strong(&t->status, &none, (int)st);
+}
+
+static bool failed(struct team *t)
+{
+    return atomic_load_explicit(&t->status, memory_order_relaxed) != EK_OK;
+}
+
+/* A lost event only makes a gap in a picture: no failure. */
+static void note_event(struct team *t, struct unit *u, struct team_event e)
+{
+    if (!t->recording)
+        return;
+    if (u->events == u->room) {
+        size_t room = u->room ? 2 * u->room : 1024;
+        struct team_event *more = realloc(u->event, room * sizeof *more);
+        if (!more)
+            return;
+        u->event = more;
+        u->room = room;
+    }
+    e.start -= t->run_start;
+    e.step = t->result.steps;
+    u->event[u->events++] = e;
+}
+
+/* The host (space 0) needs no lock: its pages are the tasks' own. Ascending order, no deadlock. */
+static void lock_spaces(struct team *t, int a, int b)
+{
+    int low = a < b ? a : b, high = a < b ? b : a;
+    if (low > 0)
+        pthread_mutex_lock(&t->lock[low]);
+    if (high > 0)
+        pthread_mutex_lock(&t->lock[high]);
+}
+
+static void unlock_spaces(struct team *t, int a, int b)
+{
+    if (a > 0)
+        pthread_mutex_unlock(&t->lock[a]);
+    if (b > 0)
+        pthread_mutex_unlock(&t->lock[b]);
+}
+
+static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int to)
+{
+    int from = t->home[task];
+    if (from == to || !t->ops->move)
+        return EK_OK;
+    double start = clock_now();
+    lock_spaces(t, from, to);
+    enum ek_status st = t->ops->move(t->ctx, task, from, to, &u->bytes);
+    unlock_spaces(t, from, to);
+    if (st)
+        return st;
+    t->home[task] = to;
+    u->migrations++;
+    double sec = clock_now() - start;
+    u->moving_step += sec;
+    note_event(t, u, (struct team_event){start, sec, {task, task + 1}, 0, TEAM_MOVE});
+    return EK_OK;
+}
+
+static void note_seconds(struct team *t, const struct cu *cu, struct ek_range r, double *sum)
+{
+    for (size_t task = r.begin; task < r.end; task++) {
+        struct samples *s = &t->sample[task][cu->kind];
+        s->seconds[s->count++ % SAMPLES] = (float)t->seconds[task];
+        *sum += t->seconds[task];
+    }
+}
+
+static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_range r)
+{
+    struct unit *u = &t->unit[cu->index];
+    for (size_t task = r.begin; task < r.end; task++)
+        TRY(move_task(t, u, task, cu->space));
+    memset(&t->seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->seconds);
+    double start = clock_now(), sum = 0;
+    TRY(t->ops->compute(t->ctx, cu, r, &t->seconds[r.begin]));
+    note_event(t, u, (struct team_event){start, clock_now() - start, r, 0, TEAM_COMPUTE});
+    note_seconds(t, cu, r, &sum);
+    u->busy_step += sum;
+    u->tasks += r.end - r.begin;
+    sched_done(t->sched, cu->index, r, sum);
+    return EK_OK;
+}
+
+/* The next piece of the range that the unit holds, after asking for a range if it holds none. */
+static struct ek_range next_piece(struct team *t, const struct cu *cu, struct ek_range *held)
+{
+    if (held->begin == held->end)
+        *held = sched_next(t->sched, cu->index);
+    size_t most = cu->kind == CU_CPU ? t->ops->cpu_batch : 0;
+    struct ek_range piece = *held;
+    if (most && piece.end - piece.begin > most)
+        piece.end = piece.begin + most;
+    held->begin = piece.end;
+    return piece;
+}
+
+static void compute_period(struct team *t, const struct cu *cu)
+{
+    struct ek_range held = {0, 0};
+    while (!failed(t) && !stop_requested) {
+        struct ek_range r = next_piece(t, cu, &held);
+        if (r.begin == r.end)
+            break;
+        note_failure(t, work_on(t, cu, r));
+    }
+}
+
+static void exchange_period(struct team *t, const struct cu *cu)
+{
+    struct unit *u = &t->unit[cu->index];
+    double start = clock_now();
+    for (int phase = 0; t->ops->exchange && phase < t->ops->exchange_phases; phase++) {
+        if (!failed(t))
+            note_failure(t, t->ops->exchange(t->ctx, cu, phase, t->home, &u->bytes));
+#pragma omp barrier
+    }
+    note_event(t, u, (struct team_event){start, clock_now() - start, {0, 0}, 0, TEAM_EXCHANGE});
+    if (cu->index == 0)
+        t->exchanged = clock_now();
+}
+
+/* Adds the finished step to the result. Only the first unit's thread, the others wait. */
+static void account_step(struct team *t)
+{
+    struct team_result *r = &t->result;
+    double now = clock_now(), longest = 0, sum = 0, moving = 0;
+    for (int c = 0; c < t->set->n; c++) {
+        struct unit *u = &t->unit[c];
+        double busy = u->busy_step + u->moving_step;
+        longest = fmax(longest, busy);
+        moving = fmax(moving, u->moving_step);
+        sum += busy;
+        u->busy += u->busy_step;
+        u->busy_step = u->moving_step = 0;
+    }
+    r->computation_s += now - t->exchanged;
+    r->communication_s += t->exchanged - t->step_start;
+    r->moving_s += moving;
+    if (sum > 0) /* running mean over the steps */
+        r->imbalance += (longest * t->set->n / sum - 1 - r->imbalance) / (r->steps + 1);
+    r->steps++;
+}
+
+/* What follows when no unit has anything more to do. Same thread. */
+static void close_round(struct team *t, int steps)
+{
+    t->again = !failed(t) && !stop_requested && sched_pending(t->sched);
+    t->more = false;
+    if (t->again || failed(t) || stop_requested)
+        return;
+    account_step(t);
+    note_failure(t, sched_step(t->sched));
+    if (t->on_step)
+        t->on_step(t->on_step_arg, t->result.steps);
+    t->more = !failed(t) && steps > 1;
+    t->step_start = clock_now();
+}
+
+static void unit_loop(struct team *t, const struct cu *cu, int steps)
+{
+    do {
+        exchange_period(t, cu);
+        do {
+            compute_period(t, cu);
+#pragma omp barrier
+            if (cu->index == 0)
+                close_round(t, steps);
+#pragma omp barrier
+        } while (t->again);
+        steps--;
+    } while (t->more);
+}
+
+static void collect(struct team *t, double start)
+{
+    t->result.seconds += clock_now() - start;
+    t->result.bytes_moved = t->result.migrations = 0;
+    for (int c = 0; c < t->set->n; c++) {
+        t->result.bytes_moved += t->unit[c].bytes;
+        t->result.migrations += t->unit[c].migrations;
+    }
+}
+
+enum ek_status team_run(struct team *t, int steps)
+{
+    if (steps < 1)
+        return EK_OK;
+    double start = t->step_start = clock_now();
+    if (t->result.steps == 0)
+        t->run_start = start;
+#pragma omp parallel num_threads(t->set->n) proc_bind(close)
+    unit_loop(t, &t->set->cu[omp_get_thread_num()], steps);
+    collect(t, start);
+    enum ek_status st = (enum ek_status)atomic_load(&t->status);
+    return !st && stop_requested ? EK_STOPPED : st;
+}
+
+enum ek_status team_bring_home(struct team *t)
+{
+#pragma omp parallel num_threads(t->set->n) proc_bind(close)
+    {
+        const struct cu *cu = &t->set->cu[omp_get_thread_num()];
+        size_t uncounted = 0;
+        for (size_t task = 0; t->ops->move && cu->space && task < t->n; task++)
+            if (t->home[task] == cu->space) {
+                note_failure(t, t->ops->move(t->ctx, task, cu->space, CU_SPACE_HOST, &uncounted));
+                t->home[task] = CU_SPACE_HOST;
+            }
+    }
+    return (enum ek_status)atomic_load(&t->status);
+}
+
+const struct team_result *team_result(const struct team *t)
+{
+    return &t->result;
+}
+
+const int *team_home(const struct team *t)
+{
+    return t->home;
+}
+
+size_t team_unit_tasks(const struct team *t, int cu)
+{
+    return t->unit[cu].tasks;
+}
+
+double team_unit_busy(const struct team *t, int cu)
+{
+    return t->unit[cu].busy;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind)
+{
+    struct samples s = t->sample[task][kind];
+    unsigned n = s.count < SAMPLES ? s.count : SAMPLES;
+    if (!n)
+        return NAN;
+    qsort(s.seconds, n, sizeof *s.seconds, by_value);
+    return ((double)s.seconds[n / 2] + (double)s.seconds[(n - 1) / 2]) / 2;
+}
+
+void team_on_step(struct team *t, void (*call)(void *arg, int step), void *arg)
+{
+    t->on_step = call;
+    t->on_step_arg = arg;
+}
+
+void team_record(struct team *t)
+{
+    t->recording = true;
+}
+
+const struct team_event *team_events(const struct team *t, int cu, size_t *count)
+{
+    *count = t->unit[cu].events;
+    return t->unit[cu].event;
+}

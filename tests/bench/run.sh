@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# tests/bench/run.sh – all measurements, as ratios within one run. BENCH=word runs only those whose
+# name holds it. Peers are taken by path (PEER_BT=… the official Fortran bt-mz class A binary).
+set -u
+export BIN=${BIN:-bin} BUILD=${BUILD:-build}
+for bench in "$BUILD"/bench/* tests/bench/*.sh; do
+    name=$(basename "$bench")
+    [ -f "$bench" ] && [ "$name" != run.sh ] && [ "$name" != gpu.sh ] || continue
+    [[ $name == *${BENCH:-}* ]] || continue
+    case $name in *.d | *.o) continue ;; esac
+    echo "== $name"
+    case $name in *.sh) bash "$bench" ;; *) "$bench" ;; esac || echo "   (exit $?)"
+done

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# tests/lint.sh – what a reader should not have to check: formatting, layering, top level, forbidden
+# names, warnings of both compilers. Prints each finding, exits 1 if there is any.
+set -u
+export LC_ALL=C
+found=0
+report() { # heading, findings
+    [ -z "$2" ] && return
+    echo "lint: $1"
+    echo "$2" | sed 's/^/  /'
+    found=1
+}
+mapfile -t sources < <(git ls-files '*.c' '*.h')
+
+if command -v clang-format >/dev/null; then
+    report 'not formatted as .clang-format says (make format)' \
+        "$(clang-format --dry-run -Werror "${sources[@]}" 2>&1 | grep -oE '^[^:]+:[0-9]+' | sort -u | head -20)"
+else
+    echo 'lint: clang-format is not installed; formatting not checked'
+fi
+
+# A folder includes itself and what is below it; programs see of backends/ only backend.h.
+may_include() { # folder -> regular expression of allowed first path components
+    case $1 in
+    src) echo 'src' ;;
+    backends) echo 'src|backends' ;;
+    cu) echo 'src|backends|cu' ;;
+    tests) echo '.*' ;;
+    *) echo "src|backends/backend\.h|cu|$1" ;;
+    esac
+}
+layers=$(for f in "${sources[@]}"; do
+    folder=${f%%/*}
+    grep -nE '^#include "' "$f" | grep -vE "#include \"($(may_include "$folder"))(/|\")" | sed "s|^|$f:|"
+done)
+report 'includes against the layering (src < backends < cu < programs)' "$layers"
+report 'back ends that know one another' \
+    "$(grep -nE '#include "backends/(opencl|cuda|hip|host)' backends/*.c | grep -v 'backend.c')"
+report 'top-level entries beside the agreed ones' "$(git ls-files | cut -d/ -f1 | sort -u |
+    grep -vxE 'src|backends|cu|npb_mz|okada_mogi|mcsem|kirchhoff|tests|Makefile|README.md|LICENSE|\..*')"
+report 'names that say nothing' "$(git ls-files | grep -iE '(^|[/_])(utils?|common|misc|helpers?|manager)(\.|_|/|$)')"
+report 'struct typedefs' "$(grep -nE '^typedef (struct|union|enum)' "${sources[@]}")"
+report 'files over 500 lines' "$(wc -l "${sources[@]}" | awk '$2 != "total" && $1 > 500 {print $2 ": " $1}')"
+report 'functions over 80 lines' "$(awk 'FNR==1{s=0} /^\{/{s=FNR} /^\}/{if(s&&FNR-s>80)print FILENAME":"s": "FNR-s; s=0}' "${sources[@]}")"
+report 'lines over 100 columns' "$(grep -nE '^.{101,}' "${sources[@]}" | cut -c1-90)"
+report 'exit() in a library' "$(grep -nE '\b(exit|abort)\(' $(git ls-files 'src/*.c' 'backends/*.c' 'cu/*.c' | grep -v /main_))"
+report 'files without "path – purpose" in the first line' \
+    "$(for f in "${sources[@]}"; do head -1 "$f" | grep -qF "/* $f – " || echo "$f"; done)"
+report 'unfinished work' "$(grep -nE 'TODO|FIXME|XXX' "${sources[@]}")"
+
+# Both compilers, all warnings, as errors.
+flags="-I. -D_GNU_SOURCE -DEK_VERSION=\"0\" -DCL_TARGET_OPENCL_VERSION=120 -std=c11 -fopenmp -O2 -march=native
+ -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(pkg-config --cflags hwloc jansson libffi)"
+for cc in gcc clang; do
+    command -v $cc >/dev/null || { echo "lint: no $cc here; its warnings not checked"; continue; }
+    report "warnings of $cc" "$(git ls-files '*.c' | grep -v '/kernels/' |
+        xargs -P "$(nproc)" -I{} sh -c "$cc $(echo $flags) -c {} -o /dev/null 2>&1 | grep -E 'warning:|error:'" | sort -u | head -20)"
+done
+[ $found = 0 ] && echo 'lint: clean'
+exit $found

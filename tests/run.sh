@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# tests/run.sh PROGRAM… – runs the unit tests and tests/e2e/*.sh, each with its own time limit and a
+# private OpenCL cache; prints what failed and, last, "N passed, N failed[, N skipped]".
+# Environment: BUILD, BIN, SAN as make sets them; TESTS=word runs only tests whose name holds it.
+set -u
+export LC_ALL=C BIN=${BIN:-bin}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export POCL_CACHE_DIR=$work/pocl XDG_CACHE_HOME=$work/cache
+mkdir -p "$POCL_CACHE_DIR" "$XDG_CACHE_HOME"
+# What the vendors' libraries leave behind is not ours to report.
+export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
+passed=0 failed=0 skipped=0
+
+number_before() { # "PASSED  ] 7 test" -> 7, 0 if there is no such line
+    sed -n "s/.*\[  $1  \] \([0-9]*\) test.*/\1/p" "$work/log" | head -1 | grep . || echo 0
+}
+
+run() { # name, command…
+    local name=$1 rc good bad
+    shift
+    [[ $name == *${TESTS:-}* ]] || return 0
+    timeout -k 5 600 "$@" </dev/null >"$work/log" 2>&1
+    rc=$?
+    if [ $rc = 77 ]; then
+        skipped=$((skipped + 1))
+        echo "  skip   $name: $(tail -1 "$work/log")"
+        return
+    fi
+    good=$(number_before PASSED) bad=$(number_before FAILED)
+    [ $rc = 0 ] && [ "$good" = 0 ] && good=1
+    [ $rc != 0 ] && [ "$bad" = 0 ] && bad=1
+    passed=$((passed + good)) failed=$((failed + bad))
+    if [ $rc = 0 ]; then
+        echo "  ok     $name ($good)"
+    else
+        echo "  FAILED $name (exit $rc)"
+        grep -vE '^\[ (RUN|      OK)' "$work/log" | tail -40 | sed 's/^/         /'
+    fi
+}
+
+for program in "$@"; do run "$(basename "$program")" "$program"; done
+for script in tests/e2e/*.sh; do
+    [ -e "$script" ] && run "e2e/$(basename "$script" .sh)" bash "$script"
+done
+echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+[ $failed = 0 ]

@@ -1,0 +1,179 @@
+/* tests/test_cu_team.c – the step loop: verbs called as promised, homes followed, everything
+ * counted, interruptions and failures passed on. The units are made by hand: two CPU groups and a
+ * device. */
+#include "cu/team.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { TASKS = 40, UNITS = 3, STEPS = 5 };
+
+struct board {
+    int space[TASKS];    /* where the data lies */
+    int computed[TASKS]; /* times */
+    int phases[2][UNITS];
+    size_t largest_batch[UNITS];
+    int fail_at; /* computation that fails, 0 = none */
+    int stop_at; /* computation that asks for the end */
+    int count;
+};
+
+static struct cu units[UNITS] = {
+    {.index = 0, .kind = CU_CPU, .width = 1, .space = 0, .name = "cpu0"},
+    {.index = 1, .kind = CU_CPU, .width = 1, .space = 0, .name = "cpu1"},
+    {.index = 2, .kind = CU_DEVICE, .width = 1, .space = 1, .name = "fake:0"},
+};
+static struct cu_set set = {.layout = {2, 1, 1}, .n = UNITS, .nspaces = 2, .cu = units};
+
+static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
+{
+    struct board *b = ctx;
+    size_t batch = r.end - r.begin;
+    if (batch > b->largest_batch[cu->index])
+        b->largest_batch[cu->index] = batch;
+    for (size_t t = r.begin; t < r.end; t++) {
+        assert_int_equal(b->space[t], cu->space);
+        b->computed[t]++;
+        seconds[t - r.begin] += 1e-3;
+        int count = __atomic_add_fetch(&b->count, 1, __ATOMIC_RELAXED);
+        if (count == b->fail_at)
+            FAIL(EK_WRONG, "made to fail");
+        if (count == b->stop_at)
+            team_stop();
+    }
+    return EK_OK;
+}
+
+static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *bytes)
+{
+    struct board *b = ctx;
+    assert_int_equal(b->space[task], from);
+    b->space[task] = to;
+    *bytes += 1000;
+    return EK_OK;
+}
+
+static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, const int *home,
+                               size_t *bytes)
+{
+    struct board *b = ctx;
+    b->phases[phase][cu->index]++;
+    for (int t = 0; t < TASKS; t++)
+        assert_int_equal(home[t], b->space[t]);
+    *bytes += 1;
+    return EK_OK;
+}
+
+static const struct team_ops verbs = {
+    .compute = compute, .move = move, .exchange = exchange, .exchange_phases = 2, .cpu_batch = 3};
+static const struct sched_job job = {.n = TASKS};
+
+static struct team *open_team(struct board *b, const char *schedule)
+{
+    struct team *t;
+    assert_int_equal(team_open(&set, &job, &verbs, b, schedule, &t), EK_OK);
+    return t;
+}
+
+static void every_policy_counts_alike(void **state)
+{
+    (void)state;
+    for (int p = 0; p < sched_count(); p++) {
+        struct board b = {0};
+        struct team *t = open_team(&b, sched_at(p)->name);
+        assert_int_equal(team_run(t, STEPS), EK_OK);
+        const struct team_result *r = team_result(t);
+        assert_int_equal(r->steps, STEPS);
+        size_t tasks = 0;
+        for (int c = 0; c < UNITS; c++) {
+            tasks += team_unit_tasks(t, c);
+            assert_int_equal(b.phases[0][c], STEPS);
+            assert_int_equal(b.phases[1][c], STEPS);
+            assert_true(fabs(team_unit_busy(t, c) - 1e-3 * (double)team_unit_tasks(t, c)) < 1e-9);
+        }
+        assert_int_equal(tasks, TASKS * STEPS);
+        assert_int_equal(r->bytes_moved, 1000 * r->migrations + 2 * UNITS * STEPS);
+        assert_true(b.largest_batch[0] <= 3 && b.largest_batch[1] <= 3);
+        for (size_t i = 0; i < TASKS; i++) {
+            assert_int_equal(b.computed[i], STEPS);
+            double cpu = team_task_seconds(t, i, CU_CPU), dev = team_task_seconds(t, i, CU_DEVICE);
+            assert_true(fabs(cpu - 1e-3) < 1e-9 || fabs(dev - 1e-3) < 1e-9);
+        }
+        assert_int_equal(team_bring_home(t), EK_OK);
+        for (int i = 0; i < TASKS; i++)
+            assert_int_equal(b.space[i], 0);
+        team_close(t);
+    }
+}
+
+static void static_moves_once(void **state)
+{
+    (void)state;
+    struct board b = {0};
+    struct team *t = open_team(&b, "static");
+    assert_int_equal(team_run(t, STEPS), EK_OK);
+    assert_int_equal(team_result(t)->migrations, team_unit_tasks(t, 2) / STEPS);
+    assert_int_equal(b.largest_batch[2], team_unit_tasks(t, 2) / STEPS); /* devices get all */
+    team_close(t);
+}
+
+static void failure_is_passed_on(void **state)
+{
+    (void)state;
+    struct board b = {.fail_at = 2 * TASKS + 7};
+    struct team *t = open_team(&b, "dynamic");
+    status_mute(1);
+    assert_int_equal(team_run(t, STEPS), EK_WRONG);
+    status_mute(-1);
+    assert_int_equal(team_result(t)->steps, 2);
+    team_close(t);
+}
+
+static void records_events(void **state)
+{
+    (void)state;
+    struct board b = {0};
+    struct team *t = open_team(&b, "dynamic:chunk=2");
+    team_record(t);
+    assert_int_equal(team_run(t, 2), EK_OK);
+    size_t computed = 0, exchanges = 0;
+    for (int c = 0; c < UNITS; c++) {
+        size_t n;
+        const struct team_event *e = team_events(t, c, &n);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(e[i].start >= 0 && e[i].seconds >= 0 && e[i].step < 2);
+            exchanges += e[i].activity == TEAM_EXCHANGE;
+            if (e[i].activity == TEAM_COMPUTE)
+                computed += e[i].tasks.end - e[i].tasks.begin;
+        }
+    }
+    assert_int_equal(computed, 2 * TASKS);
+    assert_int_equal(exchanges, 2 * UNITS);
+    team_close(t);
+}
+
+/* Last: the request to stop stays for the life of the process. */
+static void stop_keeps_finished_steps(void **state)
+{
+    (void)state;
+    struct board b = {.stop_at = 3 * TASKS + 5};
+    struct team *t = open_team(&b, "dynamic");
+    assert_int_equal(team_run(t, 100), EK_STOPPED);
+    assert_int_equal(team_result(t)->steps, 3);
+    assert_true(team_stopped());
+    team_close(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_policy_counts_alike), cmocka_unit_test(static_moves_once),
+        cmocka_unit_test(failure_is_passed_on),      cmocka_unit_test(records_events),
+        cmocka_unit_test(stop_keeps_finished_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
