@@ -30,7 +30,7 @@ WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 CPPFLAGS += -I. -D_GNU_SOURCE -DEK_VERSION='"$(VERSION)"' -DCL_TARGET_OPENCL_VERSION=120
 CFLAGS   += -std=c11 $(OPT) -g -march=$(MARCH) -ffp-contract=fast -fno-math-errno -fopenmp $(WARN) $(PKG_CFLAGS)
 LDFLAGS  += -fopenmp
-LDLIBS   += $(PKG_LIBS) -ldl -lm
+LDLIBS   += $(PKG_LIBS) -lglpk -ldl -lm
 ifneq ($(SAN),)
 OPT      := -O1
 CFLAGS   += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined
@@ -150,7 +150,7 @@ install: all
 	@for h in $(headers); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/evenkeel/$$h; done
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: evenkeel' 'Description: runs programs evenly on all of a machine' \
 	 'Version: $(VERSION)' 'Requires: $(PKGS)' 'Cflags: -I$${prefix}/include/evenkeel -fopenmp' \
-	 'Libs: -L$${prefix}/lib -levenkeel -fopenmp -ldl -lm' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc
+	 'Libs: -L$${prefix}/lib -levenkeel -fopenmp -lglpk -ldl -lm' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc
 uninstall:
 	@rm -f $(foreach b,$(bins),$(DESTDIR)$(PREFIX)/bin/$(notdir $(b))) $(DESTDIR)$(PREFIX)/lib/libevenkeel.a \
 	 $(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc
