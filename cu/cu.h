@@ -1,12 +1,14 @@
 /* cu/cu.h – compute units: groups of CPU cores and devices, each with a managing OpenMP thread.
  *
- * A layout "NxM+G" is N CPU units of M cores and G devices. The outer OpenMP team has one thread per
- * unit (N+G), bound one place each (proc_bind(close)); a CPU unit's inner team has M threads inside
- * that unit's place (proc_bind(master)). Needs N*M+G cpus; Gonzalez & Morancho 2024, section 3. */
+ * A layout "NxM+G" is N CPU units of M cores and G devices. The outer OpenMP team has one thread
+ * per unit (N+G), bound one place each (proc_bind(close)); a CPU unit's inner team has M threads
+ * inside that unit's place (proc_bind(master)). Needs N*M+G cpus; Gonzalez & Morancho 2024,
+ * section 3. */
 #ifndef CU_CU_H
 #define CU_CU_H
 
 #include "backends/backend.h"
+#include "src/opt.h"
 #include "src/status.h"
 #include <stdbool.h>
 
@@ -16,7 +18,7 @@ enum cu_kind { CU_CPU, CU_DEVICE };
 enum { CU_SPACE_HOST = 0 }; /* device d of the set is space 1 + d */
 
 struct cu {
-    int index;              /* 0 .. n-1: CPU units first, then devices */
+    int index; /* 0 .. n-1: CPU units first, then devices */
     enum cu_kind kind;
     int width;              /* cores of a CPU unit; 1 for a device */
     int space;              /* home of the data that it works on */
@@ -30,8 +32,8 @@ struct cu_layout {
 
 struct cu_set {
     struct cu_layout layout;
-    int n;        /* units: ncpu + ndev */
-    int nspaces;  /* 1 + ndev */
+    int n;         /* units: ncpu + ndev */
+    int nspaces;   /* 1 + ndev */
     struct cu *cu; /* [n] */
 };
 
@@ -39,9 +41,12 @@ struct cu_set {
 struct cu_options {
     const char *layout;  /* "7x2+2", "auto" */
     const char *devices; /* "opencl:0,host:1", "auto" */
-    bool strict;         /* oversubscription is an error */
+    bool strict;         /* more threads than cpus is an error */
     bool display_env;    /* print the effective settings on stderr */
 };
+
+/* --layout --devices --strict --display-env with their variables; fills a struct cu_options. */
+extern const struct opt cu_opts[];
 
 /* Makes OMP_PLACES, OMP_PROC_BIND and the layout agree. Call first thing in main(), before any
  * parallel region: where OMP_PLACES must be derived from the layout (hwloc: cores before
@@ -52,7 +57,10 @@ enum ek_status cu_prepare(const struct cu_options *, char **argv);
 
 /* Opens the units as cu_prepare() left the environment: checks that each unit's threads run on
  * their place's cpus (EK_LACK names thread, wanted and found cpus) and opens each device in its
- * managing thread. Caller owns *set. One thread, outside parallel regions. */
+ * managing thread. Later regions of the same thread with num_threads(set->n) proc_bind(close) give
+ * the same threads to the same units. Without cu_prepare() (tests, hosts that bind by themselves)
+ * the units' threads float and nothing is checked. Caller owns *set. One thread, outside parallel
+ * regions. */
 enum ek_status cu_open(const struct cu_options *, struct cu_set **set);
 void cu_close(struct cu_set *set);
 
@@ -60,5 +68,8 @@ void cu_close(struct cu_set *set);
 enum ek_status cu_layout_parse(const char *text, struct cu_layout *layout);
 /* The same as text, static per thread. */
 const char *cu_layout_text(const struct cu_layout *layout);
+/* N + G, and N * M + G. */
+int cu_layout_units(const struct cu_layout *layout);
+int cu_layout_threads(const struct cu_layout *layout);
 
 #endif
