@@ -1,0 +1,59 @@
+/* npb_mz/lanes.h – kernel texts on the host's SIMD: `real` is a vector, one grid line or point a
+ * lane. Include it before a kernel text; the text's device kernels are then left out. */
+#ifndef NPB_MZ_LANES_H
+#define NPB_MZ_LANES_H
+
+#ifdef __AVX512F__
+#define LANES 8
+#else
+#define LANES 4
+#endif
+
+typedef double lanes __attribute__((vector_size(8 * LANES)));
+typedef double lanes_unaligned __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+#define KERNEL_LANES
+#define real            lanes
+#define REAL(x)         ((lanes){0} + (x))
+#define LOAD(p, at)     (*(const lanes_unaligned *)&(p)[at])
+#define STORE(p, at, x) (*(lanes_unaligned *)&(p)[at] = (x))
+#include "src/kernel.h"
+
+/* n rounded up to whole vectors. */
+static inline int lanes_ceil(int n)
+{
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+/* Rows to columns: after it, lane c of row r is what lane r of row c was. */
+static inline void lanes_transpose(lanes row[LANES])
+{
+#if LANES == 4
+    lanes a = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
+    lanes b = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
+    lanes c = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
+    lanes d = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
+    row[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    row[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    row[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    row[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+#else
+    lanes t[LANES];
+    for (int r = 0; r < LANES; r += 2) {
+        t[r] = __builtin_shufflevector(row[r], row[r + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        t[r + 1] = __builtin_shufflevector(row[r], row[r + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int h = 0; h < LANES; h += 4)
+        for (int r = h; r < h + 2; r++) {
+            row[r] = __builtin_shufflevector(t[r], t[r + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            row[r + 2] = __builtin_shufflevector(t[r], t[r + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    for (int r = 0; r < 4; r++) {
+        lanes low = row[r], high = row[r + 4];
+        row[r] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 8, 9, 10, 11);
+        row[r + 4] = __builtin_shufflevector(low, high, 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+#endif
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* npb_mz/mz.c – opens and closes a problem and the scratch of its units, and steps it. */
+#include "npb_mz/exact.h"
+#include "npb_mz/rhs.h"
+#include "npb_mz/zones.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Zeroed doubles whose element 1 begins a cache line, with room for whole vectors at either end. */
+enum { LEAD = 15, TAIL = 16 };
+
+static double *field_alloc(size_t n, double **memory)
+{
+    size_t bytes = (n + LEAD + TAIL) * sizeof(double);
+    double *m = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    *memory = m;
+    if (m)
+        memset(m, 0, bytes);
+    return m ? m + LEAD : NULL;
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static void measure(struct mz *mz)
+{
+    for (int i = 0; i < mz->nzones; i++) {
+        const struct mz_zone *z = &mz->zone[i];
+        mz->most_nx = most(mz->most_nx, z->nx);
+        mz->most_ny = most(mz->most_ny, z->ny);
+        mz->most_pitch = most(mz->most_pitch, z->pitch);
+        mz->most_plane = z->plane > mz->most_plane ? z->plane : mz->most_plane;
+    }
+    mz->most_volume = mz->most_plane * mz->mesh->points[2];
+}
+
+/* Every zone uses the spacing of an average zone. */
+static enum ek_status open_axes(struct mz *mz)
+{
+    static const double diffusion[3] = {0.75, 0.75, 1.0};
+    const int n[3] = {mz->most_nx, mz->most_ny, mz->mesh->points[2]};
+    const int zones[3] = {mz->mesh->zones[0], mz->mesh->zones[1], 1};
+    const double dt = mz->class->dt, c3c4 = 0.1, dssp = 0.25;
+    for (int d = 0; d < 3; d++) {
+        struct mz_axis *a = &mz->axis[d];
+        const double h = a->h = 1.0 / ((mz->mesh->points[d] - 1.0) / zones[d]);
+        a->n = n[d];
+        a->at = malloc((1 + MZ_VARS) * n[d] * sizeof *a->at);
+        if (!a->at)
+            FAIL(EK_LACK, "%s: no memory for an axis of %d points", mz->ops->name, n[d]);
+        a->part = a->at + n[d];
+        exact_axis(a, d);
+        mz->consts.axis[d].tau2 = dt / (2.0 * h);
+        mz->consts.axis[d].spread = dt * diffusion[d] / (h * h);
+        mz->consts.axis[d].visc = dt * c3c4 / (h * h);
+    }
+    mz->consts.damping = dt * dssp;
+    return EK_OK;
+}
+
+/* g = -R(exact solution) on interior points. */
+static void set_forcing(struct mz *mz, struct mz_work *work)
+{
+    for (int i = 0; i < mz->nzones; i++) {
+        const struct mz_zone *z = &mz->zone[i];
+        double *g = mz->forcing + MZ_VARS * z->first;
+        exact_fill(mz, z, mz_zone_u(mz, i));
+        rhs_zone_all(mz, work, i, mz_zone_u(mz, i), g);
+        for (int m = 0; m < MZ_VARS; m++)
+            for (int k = 1; k < z->nz - 1; k++)
+                for (int j = 1; j < z->ny - 1; j++) {
+                    long row = m * z->volume + k * z->plane + (long)j * z->pitch;
+                    for (int x = 1; x < z->nx - 1; x++)
+                        g[row + x] = -work->w[row + x];
+                }
+    }
+}
+
+static enum ek_status open_fields(struct mz *mz)
+{
+    const struct mz_mesh *mesh = mz->mesh;
+    mz->nzones = mesh->zones[0] * mesh->zones[1];
+    mz->zone = malloc(mz->nzones * sizeof *mz->zone);
+    if (!mz->zone)
+        FAIL(EK_LACK, "%s: no memory for %d zones", mz->ops->name, mz->nzones);
+    mz->points = zones_layout(mz->ops, mesh, mz->zone);
+    measure(mz);
+    mz->u = field_alloc(MZ_VARS * mz->points, &mz->memory[0]);
+    mz->forcing = field_alloc(MZ_VARS * mz->points, &mz->memory[1]);
+    if (!mz->u || !mz->forcing)
+        FAIL(EK_LACK,
+             "%s class %c: no memory for two fields, %.1f MB together; take a smaller class",
+             mz->ops->name, mesh->letter, mz_bytes(mz->ops, mz->class) * 1e-6);
+    return EK_OK;
+}
+
+static enum ek_status open_all(struct mz *mz)
+{
+    struct mz_work *work = NULL;
+    TRY(open_fields(mz));
+    TRY(open_axes(mz));
+    TRY(mz_work_open(mz, 1, &work));
+    set_forcing(mz, work);
+    mz_work_close(work);
+    mz_reset(mz);
+    return EK_OK;
+}
+
+enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **out)
+{
+    struct mz *mz = calloc(1, sizeof *mz);
+    if (!mz)
+        FAIL(EK_LACK, "%s: no memory", ops->name);
+    mz->ops = ops;
+    mz->class = class;
+    mz->mesh = mz_mesh_find(class->letter);
+    enum ek_status st = open_all(mz);
+    if (st) {
+        mz_close(mz);
+        return st;
+    }
+    *out = mz;
+    return EK_OK;
+}
+
+void mz_close(struct mz *mz)
+{
+    if (!mz)
+        return;
+    for (int d = 0; d < 3; d++)
+        free(mz->axis[d].at);
+    free(mz->memory[0]);
+    free(mz->memory[1]);
+    free(mz->zone);
+    free(mz);
+}
+
+void mz_reset(struct mz *mz)
+{
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < mz->nzones; i++)
+        exact_initial(mz, &mz->zone[i], mz_zone_u(mz, i));
+}
+
+enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **out)
+{
+    /* 16 doubles keep threads on cache lines of their own, whatever a vector spills over a row */
+    const size_t w = MZ_VARS * mz->most_volume;
+    const size_t own = (rhs_scratch(mz) + mz->ops->scratch(mz) + 23) / 8 * 8;
+    struct mz_work *work = calloc(1, sizeof *work);
+    if (work) {
+        work->width = width;
+        work->scratch = calloc(width, sizeof *work->scratch);
+        work->w = field_alloc(w + 16 + width * own, &work->memory);
+    }
+    if (!work || !work->scratch || !work->w) {
+        mz_work_close(work);
+        FAIL(EK_LACK, "%s: no memory for the scratch of %d threads, %.1f MB", mz->ops->name, width,
+             (w + width * own) * 8e-6);
+    }
+    double *after = work->w + (w + 16) / 8 * 8 + 1; /* w ends before; a line begins at element 1 */
+    for (int t = 0; t < width; t++)
+        work->scratch[t] = after + t * own;
+    *out = work;
+    return EK_OK;
+}
+
+void mz_work_close(struct mz_work *work)
+{
+    if (!work)
+        return;
+    free(work->memory);
+    free(work->scratch);
+    free(work);
+}
+
+void mz_step_zone(struct mz *mz, struct mz_work *work, int zone)
+{
+    mz->ops->step(mz, work, zone);
+}
+
+void mz_step(struct mz *mz, struct mz_work *work)
+{
+    for (int i = 0; i < mz->nzones; i++)
+        mz_exchange(mz, i);
+    for (int i = 0; i < mz->nzones; i++)
+        mz_step_zone(mz, work, i);
+}

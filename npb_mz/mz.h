@@ -1,0 +1,174 @@
+/* npb_mz/mz.h – the NAS multi-zone problems: classes, zones, fields, steps, exchange, verification.
+ *
+ * A mesh is cut into X x Y zones of nz = mesh[2] planes each; a step exchanges the zones' faces and
+ * then advances every zone on its own. A solver (BT now; SP and LU fit the same struct) is one
+ * const struct mz_ops in one file, one kernel text, and one line in mz_list.h.
+ *
+ * Fields are structures of arrays: [m][k][j][i] of a zone, i contiguous, rows of `pitch` doubles.
+ * Zone z's part of a field with c components begins c * first doubles into the field, on the host
+ * and on devices alike. On the host i = 1 is aligned for SIMD.
+ *
+ * Source of the numerics: NAS-03-010 and RNR-94-007. Conserved u = (rho, rho v, E). */
+#ifndef NPB_MZ_MZ_H
+#define NPB_MZ_MZ_H
+
+#include "src/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { MZ_VARS = 5, MZ_PRIMS = 7, MZ_NORMS = 5 };
+enum mz_side { MZ_WEST, MZ_EAST, MZ_SOUTH, MZ_NORTH, MZ_SIDES };
+
+/* One row of the table of classes; a letter has a second row where the reference has norms for a
+ * shorter run too. */
+struct mz_class {
+    const char *solver; /* "bt-mz" */
+    char letter;        /* S W A B C D E F */
+    int steps;
+    double dt;
+    double residual[MZ_NORMS], error[MZ_NORMS]; /* reference norms */
+};
+
+/* Mesh and zones of a letter, the same for all solvers except the zones of LU. */
+struct mz_mesh {
+    char letter;
+    int points[3]; /* global mesh */
+    int zones[2];  /* zones in x and y */
+};
+
+struct mz_zone {
+    int nx, ny, nz;          /* points, boundary included */
+    int pitch;               /* doubles from (i,j,k) to (i,j+1,k) */
+    long plane, volume;      /* doubles from k to k+1, from component m to m+1 */
+    long first;              /* points (padding included) of the zones before this one */
+    int neighbour[MZ_SIDES]; /* zone behind each side, periodic */
+};
+
+/* Constants as kernels and solvers use them, the time step already multiplied in. */
+struct mz_consts {
+    struct {
+        double tau2;   /* dt / (2h) */
+        double spread; /* dt D / h^2 */
+        double visc;   /* dt c3 c4 / h^2 */
+    } axis[3];
+    double damping; /* dt * dssp, fourth differences */
+};
+
+/* Exact solution along one axis: value = constant + sum over axes of part[m][s]. */
+struct mz_axis {
+    double h;            /* spacing */
+    int n;               /* points of the longest zone */
+    double *at;          /* [n] coordinate */
+    double *part;        /* [MZ_VARS][n] the axis' polynomial */
+    double end[MZ_VARS]; /* the polynomial at coordinate 1 */
+};
+
+struct mz;
+struct mz_work;
+
+/* A solver. */
+struct mz_ops {
+    const char *name, *summary; /* "bt-mz" */
+    double ratio, ratio_s; /* largest to smallest zone in x and y: all classes but S, class S */
+    double work[4];        /* Mop per zone and step, times 1e6: of n^3, surface, mean n, 1 */
+    /* Doubles of scratch that a thread needs beside the right-hand side's. */
+    size_t (*scratch)(const struct mz *);
+    /* Advances one zone by one step. On the unit's thread; forms a team of work->width. */
+    void (*step)(struct mz *, struct mz_work *, int zone);
+};
+
+struct mz {
+    const struct mz_ops *ops;
+    const struct mz_class *class;
+    const struct mz_mesh *mesh;
+    struct mz_consts consts;
+    struct mz_axis axis[3];
+    int nzones;
+    struct mz_zone *zone; /* [nzones], x fastest */
+    long points;          /* of all zones, padding included */
+    int most_nx, most_ny, most_pitch;
+    long most_plane, most_volume; /* of the largest zone */
+    double *u;                    /* [points * MZ_VARS] */
+    double *forcing;              /* [points * MZ_VARS], dt g, 0 on boundaries */
+    double *memory[2];            /* what u and forcing lie in */
+};
+
+/* Scratch of one unit: reused for every zone and step, owned by who opened it. */
+struct mz_work {
+    int width;        /* threads of the unit's team */
+    double *w;        /* right-hand side of one zone, [MZ_VARS][volume] */
+    double **scratch; /* [width] each thread's own */
+    double *memory;
+};
+
+/* ---- classes.c, zones.c ---- */
+
+/* The solver by name ("bt-mz"), NULL if there is none; the i-th, NULL past the end. */
+const struct mz_ops *mz_find(const char *name);
+const struct mz_ops *mz_at(int i);
+/* The row for this solver and letter; steps 0 = the row of the full run. NULL if there is none. */
+const struct mz_class *mz_class_find(const char *solver, char letter, int steps);
+const struct mz_mesh *mz_mesh_find(char letter);
+
+/* Sizes of `zones` zones that share `points` mesh points, largest/smallest about `ratio`. */
+void mz_zone_sizes(int points, int zones, double ratio, int *size);
+/* Bytes that mz_open() takes for a class, without the scratch of the units. */
+size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class);
+
+/* ---- mz.c ---- */
+
+/* Allocates the zones and computes the forcing; u is set by mz_reset(). EK_LACK: no memory, the
+ * line says how much. Caller owns *mz. One thread, outside parallel regions. */
+enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **mz);
+void mz_close(struct mz *mz);
+/* Puts the initial state into all zones. */
+void mz_reset(struct mz *mz);
+
+/* Scratch for a unit of `width` threads; allocate it on the unit's thread (first touch). */
+enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **work);
+void mz_work_close(struct mz_work *work);
+
+/* Advances one zone by one step, bit for bit the same for any width. Different units may advance
+ * different zones at the same time. */
+void mz_step_zone(struct mz *mz, struct mz_work *work, int zone);
+/* All zones in turn: exchange and step, as one unit would. */
+void mz_step(struct mz *mz, struct mz_work *work);
+
+/* Nominal operations of a run of class->steps steps, in Mop. */
+double mz_mop(const struct mz *mz);
+/* Nominal operations of one step of a zone: its declared cost. */
+double mz_zone_mop(const struct mz *mz, int zone);
+/* The rows (nx, ny, nz, pitch, first) that kernels take: table[5*nzones]. */
+void mz_zone_table(const struct mz *mz, long *table);
+
+static inline double *mz_zone_u(const struct mz *mz, int zone)
+{
+    return mz->u + MZ_VARS * mz->zone[zone].first;
+}
+
+/* ---- exchange.c: faces between zones that are on the host ---- */
+
+/* Fills the boundary plane of `zone` at `side` from its neighbour. Reads interior points only and
+ * writes boundary points only, so all faces may be copied at once, in any order. */
+void mz_face_copy(struct mz *mz, int zone, enum mz_side side);
+/* All four sides. */
+void mz_exchange(struct mz *mz, int zone);
+/* Doubles of one face in a buffer, [m][k][along the face], inner points only. */
+size_t mz_face_size(const struct mz *mz, int zone, enum mz_side side);
+/* The plane that the neighbour behind `side` wants, to a buffer; what that neighbour packed (on its
+ * opposite side), from a buffer into the boundary plane. */
+void mz_face_pack(const struct mz *mz, int zone, enum mz_side side, double *buffer);
+void mz_face_unpack(struct mz *mz, int zone, enum mz_side side, const double *buffer);
+
+/* ---- norms.c ---- */
+
+struct mz_norms {
+    double residual[MZ_NORMS], error[MZ_NORMS];
+    double worst;  /* largest relative deviation from the class' reference; NAN if any is NAN */
+    bool verified; /* every deviation at most 1e-8 */
+};
+
+/* Norms of the present u, all zones on the host. The same bits for any width. */
+void mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms);
+
+#endif

@@ -1,0 +1,133 @@
+/* npb_mz/rhs.c – the right-hand side on the host: kernels/rhs.c with points along i in the lanes.
+ */
+#include "npb_mz/rhs.h"
+
+#include "npb_mz/lanes.h"
+#include "npb_mz/kernels/rhs.c"
+
+static long weights_row(const struct mz *mz)
+{
+    return mz->most_pitch + LANES;
+}
+
+size_t rhs_scratch(const struct mz *mz)
+{
+    return 3 * MZ_PRIMS * mz->most_plane + 5 * weights_row(mz);
+}
+
+void rhs_derive_row(const double *u, long field, double *prim, long size, int n)
+{
+    for (int i = 0; i < n; i += LANES)
+        rhs_derive(u, field, i, prim, size, i);
+}
+
+static double *prim_plane(const struct rhs_sweep *s, int k)
+{
+    return s->prim + k % 3 * MZ_PRIMS * s->zone->plane;
+}
+
+static void derive_plane(const struct rhs_sweep *s, int k)
+{
+    long plane = s->zone->plane;
+    rhs_derive_row(s->u + k * plane, s->zone->volume, prim_plane(s, k), plane, plane);
+}
+
+static struct rhs_weights weights_at(const struct mz *mz, int d, int s, int n)
+{
+    return rhs_weights(mz->consts.axis[d].spread, mz->consts.damping, s, n);
+}
+
+void rhs_begin(struct rhs_sweep *s, const struct mz *mz, int zone, const double *u,
+               const double *forcing, double *w, double *scratch, int k0)
+{
+    *s = (struct rhs_sweep){.mz = mz, .zone = &mz->zone[zone], .u = u, .forcing = forcing, .w = w};
+    s->weights = scratch;
+    s->prim = scratch + 5 * weights_row(mz);
+    long row = weights_row(mz);
+    for (int i = 0; i < s->zone->pitch + LANES; i++) {
+        struct rhs_weights x = weights_at(mz, 0, i, s->zone->nx);
+        s->weights[i] = x.m2;
+        s->weights[row + i] = x.m1;
+        s->weights[2 * row + i] = x.c;
+        s->weights[3 * row + i] = x.p1;
+        s->weights[4 * row + i] = x.p2;
+    }
+    derive_plane(s, k0 - 1);
+    derive_plane(s, k0);
+}
+
+static struct rhs_stencil stencil(struct rhs_weights w)
+{
+    return (struct rhs_stencil){
+        .m2 = REAL(w.m2), .m1 = REAL(w.m1), .c = REAL(w.c), .p1 = REAL(w.p1), .p2 = REAL(w.p2)};
+}
+
+static struct rhs_stencil stencil_x(const double *weights, long row, int i)
+{
+    return (struct rhs_stencil){.m2 = LOAD(weights, i),
+                                .m1 = LOAD(weights, row + i),
+                                .c = LOAD(weights, 2 * row + i),
+                                .p1 = LOAD(weights, 3 * row + i),
+                                .p2 = LOAD(weights, 4 * row + i)};
+}
+
+/* Axis d around (u_at, p_at), with neighbours `step` away in u and at pp, pm in prim. */
+static struct rhs_axis axis_at(const struct mz *mz, int d, long u_at, long step, long p_at, long pp,
+                               long pm)
+{
+    return (struct rhs_axis){.up = u_at + step,
+                             .um = u_at - step,
+                             .pp = pp,
+                             .p0 = p_at,
+                             .pm = pm,
+                             .tau2 = mz->consts.axis[d].tau2,
+                             .visc = mz->consts.axis[d].visc};
+}
+
+static void sweep_row(const struct rhs_sweep *s, int j, int k)
+{
+    const struct mz_zone *z = s->zone;
+    const long plane = z->plane, pitch = z->pitch, row = weights_row(s->mz);
+    const long here = k % 3 * MZ_PRIMS * plane, above = (k + 1) % 3 * MZ_PRIMS * plane;
+    const long below = (k + 2) % 3 * MZ_PRIMS * plane;
+    struct rhs_spread spread = {.y = stencil(weights_at(s->mz, 1, j, z->ny)),
+                                .z = stencil(weights_at(s->mz, 2, k, z->nz)),
+                                .row = pitch,
+                                .plane = plane,
+                                .low2 = k > 1 ? -2 * plane : 0,
+                                .high2 = k < z->nz - 2 ? 2 * plane : 0};
+    for (int i = 1; i < z->nx - 1; i += LANES) {
+        const long flat = j * pitch + i, at = k * plane + flat, p = here + flat;
+        spread.x = stencil_x(s->weights, row, i);
+        spread.c = spread.x.c + spread.y.c + spread.z.c;
+        struct rhs_five r =
+            rhs_at(s->u, z->volume, at, s->prim, plane, axis_at(s->mz, 0, at, 1, p, p + 1, p - 1),
+                   axis_at(s->mz, 1, at, pitch, p, p + pitch, p - pitch),
+                   axis_at(s->mz, 2, at, plane, p, above + flat, below + flat), spread);
+        rhs_store(r, s->forcing, s->w, z->volume, at);
+    }
+}
+
+const double *rhs_plane(struct rhs_sweep *s, int k)
+{
+    derive_plane(s, k + 1);
+    for (int j = 1; j < s->zone->ny - 1; j++)
+        sweep_row(s, j, k);
+    return prim_plane(s, k);
+}
+
+void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const double *u,
+                  const double *forcing)
+{
+#pragma omp parallel for num_threads(work->width) schedule(static, 1)
+    for (int t = 0; t < work->width; t++) {
+        int inner = mz->zone[zone].nz - 2;
+        int k0 = 1 + t * inner / work->width, k1 = 1 + (t + 1) * inner / work->width;
+        struct rhs_sweep sweep;
+        if (k0 == k1)
+            continue;
+        rhs_begin(&sweep, mz, zone, u, forcing, work->w, work->scratch[t], k0);
+        for (int k = k0; k < k1; k++)
+            rhs_plane(&sweep, k);
+    }
+}

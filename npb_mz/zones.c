@@ -1,0 +1,108 @@
+/* npb_mz/zones.c – sizes and neighbours of the zones, solvers by name. */
+#include "npb_mz/zones.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MZ_SOLVER(name) extern const struct mz_ops name##_ops;
+#include "npb_mz/mz_list.h"
+#undef MZ_SOLVER
+
+static const struct mz_ops *const solvers[] = {
+#define MZ_SOLVER(name) &name##_ops,
+#include "npb_mz/mz_list.h"
+#undef MZ_SOLVER
+};
+
+const struct mz_ops *mz_at(int i)
+{
+    return i >= 0 && (size_t)i < sizeof solvers / sizeof *solvers ? solvers[i] : NULL;
+}
+
+const struct mz_ops *mz_find(const char *name)
+{
+    for (int i = 0; mz_at(i); i++)
+        if (!strcmp(mz_at(i)->name, name))
+            return mz_at(i);
+    return NULL;
+}
+
+void mz_zone_sizes(int points, int zones, double ratio, int *size)
+{
+    const double r = zones > 1 ? pow(ratio, 1.0 / (zones - 1)) : 1.0;
+    const double smallest = points * (r - 1.0) / (pow(r, zones) - 1.0);
+    for (int i = 1, before = 0; i <= zones; i++) {
+        int end = (int)((long)i * points / zones);
+        /* 0.45 where one expects 0.5: with it the sizes never decrease */
+        if (fabs(ratio - 1.0) > 1e-10)
+            end = (int)(smallest * (pow(r, i) - 1.0) / (r - 1.0) + 0.45);
+        size[i - 1] = end - before;
+        before = end;
+    }
+}
+
+static double ratio_of(const struct mz_ops *ops, char letter)
+{
+    return letter == 'S' ? ops->ratio_s : ops->ratio;
+}
+
+static int round_up(int n, int unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+long zones_layout(const struct mz_ops *ops, const struct mz_mesh *mesh, struct mz_zone *zone)
+{
+    const int X = mesh->zones[0], Y = mesh->zones[1];
+    int nx[ZONES_MOST], ny[ZONES_MOST];
+    long points = 0;
+    mz_zone_sizes(mesh->points[0], X, ratio_of(ops, mesh->letter), nx);
+    mz_zone_sizes(mesh->points[1], Y, ratio_of(ops, mesh->letter), ny);
+    for (int y = 0; y < Y; y++)
+        for (int x = 0; x < X; x++) {
+            struct mz_zone z = {.nx = nx[x], .ny = ny[y], .nz = mesh->points[2]};
+            z.pitch = round_up(z.nx, ZONES_ALIGN);
+            z.plane = (long)z.pitch * z.ny;
+            z.volume = z.plane * z.nz;
+            z.first = points;
+            z.neighbour[MZ_WEST] = y * X + (x + X - 1) % X;
+            z.neighbour[MZ_EAST] = y * X + (x + 1) % X;
+            z.neighbour[MZ_SOUTH] = (y + Y - 1) % Y * X + x;
+            z.neighbour[MZ_NORTH] = (y + 1) % Y * X + x;
+            points += z.volume;
+            if (zone)
+                zone[y * X + x] = z;
+        }
+    return points;
+}
+
+size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class)
+{
+    return 2 * MZ_VARS * sizeof(double) *
+           (size_t)zones_layout(ops, mz_mesh_find(class->letter), NULL);
+}
+
+double mz_zone_mop(const struct mz *mz, int zone)
+{
+    const struct mz_zone *z = &mz->zone[zone];
+    const double x = z->nx, y = z->ny, t = z->nz, *c = mz->ops->work;
+    return 1e-6 *
+           (c[0] * x * y * t + c[1] * (x * y + x * t + y * t) / 3 + c[2] * (x + y + t) / 3 + c[3]);
+}
+
+double mz_mop(const struct mz *mz)
+{
+    double sum = 0.0;
+    for (int z = 0; z < mz->nzones; z++)
+        sum += mz_zone_mop(mz, z);
+    return sum * mz->class->steps;
+}
+
+void mz_zone_table(const struct mz *mz, long *table)
+{
+    for (int i = 0; i < mz->nzones; i++) {
+        const struct mz_zone *z = &mz->zone[i];
+        const long row[5] = {z->nx, z->ny, z->nz, z->pitch, z->first};
+        memcpy(table + 5 * i, row, sizeof row);
+    }
+}

@@ -1,0 +1,17 @@
+/* npb_mz/zones.h – how the zones of a mesh lie in memory. */
+#ifndef NPB_MZ_ZONES_H
+#define NPB_MZ_ZONES_H
+
+#include "npb_mz/mz.h"
+
+#ifdef __AVX512F__
+enum { ZONES_ALIGN = 8 }; /* doubles: rows are whole vectors */
+#else
+enum { ZONES_ALIGN = 4 };
+#endif
+enum { ZONES_MOST = 128 }; /* zones along one axis in the largest class */
+
+/* Fills zone[] (x fastest; may be NULL) and returns the points of all zones, padding included. */
+long zones_layout(const struct mz_ops *ops, const struct mz_mesh *mesh, struct mz_zone *zone);
+
+#endif
