@@ -47,6 +47,9 @@ tests    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*
 benches  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 # Kernel texts without a barrier are compiled for the host as well: the oracle of the tests.
 oracles  := $(shell grep -L '\bBARRIER;' $(kernels) /dev/null 2>/dev/null | grep -v /dev/null)
+# Tests bring kernels of their own; they are embedded in test programs only.
+kernels_t := $(sort $(wildcard tests/kernels/*.c))
+oracles_t := $(shell grep -L '\bBARRIER;' $(kernels_t) /dev/null 2>/dev/null | grep -v /dev/null)
 archives := $(foreach f,$(PROGRAMS),$(if $(call objects,$(f)),$(BUILD)/lib$(f).a)) $(BUILD)/libevenkeel.a
 folder_of = $(BUILD)/lib$(firstword $(subst /, ,$(1))).a
 
@@ -86,7 +89,12 @@ $(BUILD)/embed.c: $(kernels) $(pages) $(chartjs) src/kernel.h src/embed.sh
 	@mkdir -p $(@D)
 	$(Q)sh src/embed.sh src/kernel.h $(kernels) $(pages) $(chartjs:%=chart.min.js=%) -- $(oracles) > $@.part && mv $@.part $@
 
-$(BUILD)/embed.o: $(BUILD)/embed.c $(BUILD)/flags
+$(BUILD)/tests/embed.c: $(BUILD)/embed.c $(kernels_t)
+	$(call say,EMBED,$@)
+	@mkdir -p $(@D)
+	$(Q)sh src/embed.sh src/kernel.h $(kernels) $(pages) $(chartjs:%=chart.min.js=%) $(kernels_t) -- $(oracles) $(oracles_t) > $@.part && mv $@.part $@
+
+$(BUILD)/embed.o $(BUILD)/tests/embed.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-strict-prototypes -c $< -o $@
 
 $(BUILD)/libevenkeel.a: $(foreach f,$(CORE),$(call objects,$(f))) $(BUILD)/embed.o $(oracles:%.c=$(BUILD)/oracle/%.o)
@@ -108,9 +116,10 @@ $(call binname,$(1)): $(BUILD)/$(1:.c=.o) $(if $(filter $(PROGRAMS),$(firstword 
 endef
 $(foreach m,$(mains),$(eval $(call program,$(m))))
 
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(archives)
+# The tests' table of texts takes the place of the archive's.
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(archives)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) $< -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
+	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
 
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(archives)
 	$(call say,LINK,$@)

@@ -5,28 +5,36 @@
  * asked for, so every back end is always compiled.
  *
  * Rules shared by all of them:
- * - A device belongs to one host thread at a time: open, build, launch, close and everything on
- *   queue BACKEND_COMPUTE are called by that thread. alloc, free, write, read, copy and wait on queue
- *   BACKEND_COPY may come from another thread when the caller holds a lock that it keeps per device.
- * - Work on one queue runs in order. Two queues may overlap; record()/after() order them.
- * - write, read and copy may return before the bytes have moved: the host memory must stay as it is
- *   until wait() on that queue.
- * - Buffers are handles; offsets are integer kernel arguments. A foreign handle is a caller's bug.
- * - All functions return EK_OK or have called status_fail(): EK_LACK (no device, library or memory;
- *   the line holds both numbers), EK_USAGE (text does not build: the compiler's message with our
- *   file and line), EK_LOST (device failed). */
+ *
+ * A device belongs to one host thread at a time: open, build, launch, close and everything on queue
+ * BACKEND_COMPUTE are called by that thread. alloc, free, write, read, copy and wait on queue
+ * BACKEND_COPY may come from another thread when the caller holds a lock that it keeps per device.
+ *
+ * Work on one queue runs in order. Two queues may overlap; record() and after() order them. write,
+ * read and copy may return before the bytes have moved: the host memory must stay as it is until
+ * wait() on that queue.
+ *
+ * Buffers are handles; offsets are integer kernel arguments. Opening and listing leave the calling
+ * thread's cpus as they were (binding.h says how).
+ *
+ * All functions return EK_OK or have called status_fail(). EK_LACK: no device, library or memory
+ * (the line holds both numbers). EK_USAGE: the text does not build (the compiler's message with our
+ * file and line), a foreign handle, a box that leaves its buffer, wrong arguments. EK_LOST: the
+ * device failed; what it held is gone and every later call may fail likewise. */
 #ifndef BACKENDS_BACKEND_H
 #define BACKENDS_BACKEND_H
 
 #include "src/status.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 enum { BACKEND_COMPUTE = 0, BACKEND_COPY = 1, BACKEND_QUEUES = 2 };
 enum { BACKEND_EVENTS = 16 }; /* event slots of a device */
 
 struct backend_info {
     char name[128], vendor[64], driver[128], arch[64]; /* arch: "sm_90", "gfx90a", "" for OpenCL */
+    char pci[32];        /* "0000:3b:00.0", "" where the driver does not say */
     size_t memory;       /* bytes */
     size_t max_alloc;    /* bytes in one buffer */
     size_t local_memory; /* bytes a work-group may use */
@@ -38,8 +46,9 @@ struct backend_info {
 
 struct backend_mem; /* a buffer on one device, owned by that device's user until free() */
 
-/* A 3-D box of bytes: `rows` rows of `width` bytes in each of `slices` slices; offset and pitches of
- * the two sides in bytes. slices = rows = 1 is a linear copy and ignores the pitches. */
+/* A 3-D box of bytes: `rows` rows of `width` bytes in each of `slices` slices; offset and pitches
+ * of the two sides in bytes. slices = rows = 1 is a linear copy and ignores the pitches; a 0 in any
+ * of the three moves nothing. Rows of one side must not overlap. */
 struct backend_rect {
     size_t width, rows, slices;
     size_t dst_offset, dst_row, dst_slice;
@@ -61,7 +70,7 @@ struct backend_arg {
 
 /* A kernel of a program and the work-group that its KERNEL() line states. */
 struct backend_kernel {
-    const char *name;
+    const char *name; /* borrowed while build() runs */
     int group[3];
 };
 
@@ -69,17 +78,19 @@ struct backend_program; /* built code on one device */
 
 struct backend_ops {
     const char *name, *summary;
-    size_t dev_size; /* bytes of the zeroed state that the core hands to open() */
+    bool explicit_only; /* "auto" never takes its devices */
+    size_t dev_size;    /* bytes of the zeroed state that the core hands to open() */
 
-    /* Number of devices, 0 with EK_LACK and a reason when the library or the devices are missing.
-     * Must not change the calling thread's affinity. Any thread. */
+    /* Number of devices, or EK_LACK and a reason when the library or the devices are missing.
+     * The first call opens the driver library. GPUs come before cpu devices. Any thread. */
     enum ek_status (*count)(int *n);
     enum ek_status (*info)(int index, struct backend_info *info);
 
     enum ek_status (*open)(void *dev, int index);
     void (*close)(void *dev);
 
-    /* alloc also keeps a budget: asking for more than the device has is refused with both numbers. */
+    /* alloc also keeps a budget: asking for more than the device has is refused with both numbers.
+     */
     enum ek_status (*alloc)(void *dev, size_t bytes, struct backend_mem **mem);
     void (*free)(void *dev, struct backend_mem *mem);
     enum ek_status (*write)(void *dev, int queue, struct backend_mem *dst, const void *src,
@@ -90,21 +101,26 @@ struct backend_ops {
                            const struct backend_rect *);
 
     /* Compiles text (from embed_join()) with `options` ("-DN=5 …", may be "") and looks up all
-     * kernels; compiled code is cached on disk by text + options + driver + device. */
+     * kernels; compiled code is cached on disk by text + options + driver + device (cache.h).
+     * CU_KERNEL_LOG=1 prints the whole of what the compiler says. */
     enum ek_status (*build)(void *dev, const char *text, const char *options,
                             const struct backend_kernel *kernels, int nkernels,
                             struct backend_program **program);
     void (*unbuild)(void *dev, struct backend_program *program);
 
-    /* Starts kernel number `kernel` over at least global[] work-items: the grid is rounded up to
-     * whole groups, so the kernel text checks its bounds. */
+    /* Starts kernel number `kernel` (of the array given to build()) over at least global[]
+     * work-items: the grid is rounded up to whole groups, so the kernel text checks its bounds. */
     enum ek_status (*launch)(void *dev, int queue, struct backend_program *program, int kernel,
                              const int global[3], int nargs, const struct backend_arg *args);
 
-    enum ek_status (*record)(void *dev, int queue, int event); /* event < BACKEND_EVENTS */
-    enum ek_status (*after)(void *dev, int queue, int event);  /* queue goes on after the event */
-    enum ek_status (*elapsed)(void *dev, int from, int to, double *seconds); /* both completed */
-    enum ek_status (*wait)(void *dev, int queue);              /* until the queue is empty */
+    /* Event slot 0 .. BACKEND_EVENTS-1 becomes the moment when all earlier work on the queue is
+     * done; recording again forgets the former moment. */
+    enum ek_status (*record)(void *dev, int queue, int event);
+    /* Later work on the queue starts after the event; one never recorded is no hindrance. */
+    enum ek_status (*after)(void *dev, int queue, int event);
+    /* Seconds between two recorded events; waits for both. EK_USAGE: not recorded. */
+    enum ek_status (*elapsed)(void *dev, int from, int to, double *seconds);
+    enum ek_status (*wait)(void *dev, int queue); /* until the queue is empty */
 };
 
 /* A device chosen by the user, "opencl:0". */
@@ -118,6 +134,7 @@ struct backend {
     const struct backend_ops *ops;
     void *dev;
     int index;
+    char label[24]; /* "opencl:0" */
     struct backend_info info;
 };
 
@@ -126,17 +143,30 @@ int backend_count(void);
 const struct backend_ops *backend_at(int i);
 const struct backend_ops *backend_find(const char *name);
 
-/* "opencl:0,cuda:1" or "auto" (every device of the preferred order up to `want`; want < 0: all,
- * none is fine) to devices[0..*n-1], room for `max`. EK_USAGE: malformed or unknown back end (the
- * nearest is named); EK_LACK: a device that is not there (the line lists what is). */
+/* "opencl:0,cuda:1" or "auto" to devices[0 .. *n-1], room for `max`. EK_USAGE: malformed, unknown
+ * back end (the nearest is named), a device twice, more than `max`; EK_LACK: a device that is not
+ * there (the line lists what is).
+ * "auto" asks the back ends in their order, only until it has `want` devices, and takes GPUs first,
+ * each physical one once; devices that share the host's cores only fill what is still missing, and
+ * with want < 0 (as many as there are, none is fine) only where there is no GPU. EK_LACK: fewer
+ * than `want`. A list of names ignores `want`. */
 enum ek_status backend_parse(const char *list, int want, struct backend_device *devices, int max,
                              int *n);
+
+/* All devices of all back ends, one line each, and why a back end has none; for --list-devices. */
+void backend_print(FILE *out);
 
 /* Opens one device for the calling thread; *b is owned by the caller, who calls backend_close(). */
 enum ek_status backend_open(struct backend_device which, struct backend **b);
 void backend_close(struct backend *b);
 
 struct backend_rect backend_linear(size_t dst_offset, size_t src_offset, size_t bytes);
+/* For back ends: *flat = the same box with as few slices and rows as can be (rows that touch on
+ * both sides become one; width 0 if it is empty). EK_USAGE: rows overlap, or the box ends beyond
+ * the bytes of a side (SIZE_MAX: host memory, whose size nobody knows). */
+enum ek_status backend_box(const char *label, const struct backend_rect *box, size_t dst_bytes,
+                           size_t src_bytes, struct backend_rect *flat);
+
 struct backend_arg backend_arg_mem(struct backend_mem *mem);
 struct backend_arg backend_arg_int(int i);
 struct backend_arg backend_arg_long(long l);

@@ -1,20 +1,33 @@
 /* src/kernel.h – the kernel dialect: one text for OpenCL C, NVRTC, HIPRTC and the host's C
  * compiler.
  *
- * A kernel text is <program>/kernels/<thing>.c. This header precedes it at run time (embed_join)
+ * A kernel text is <program>/kernels/<thing>.c. This header precedes it at run time (embed_join())
  * and at compile time on the host. What may stand in such a text (each rule broke a compiler once):
- *   KERNEL(name, x, y, z)(GLOBAL real *a, int n) { … }   work-group of x*y*z: launch bounds are
- *                                    not optional (without them HIP spills hundreds of registers)
- *   FN                               a helper function; its pointer arguments carry GLOBAL or LOCAL
- *   GID(d) LID(d) GROUP(d)           global, local, group index in dimension d (a literal 0, 1, 2)
- *   LOCAL real t[N]; BARRIER;        fixed size, at kernel scope; such texts are not host-compiled
- *   CONSTANT real c[] = {…};         table at file scope
- *   real                             double; on the host also a vector of doubles, one system a
- * lane No #include, no designated initialisers or compound literals, no sqrt(int), no M_PI, no
- * pointers into buffers as arguments (offsets are integers); scalars are int, long or double; no
- * identifier called half, local, global, kernel, private, new, class, template. */
+ *
+ *   KERNEL(name, x, y, z)(GLOBAL real *a, int n) { … }
+ *       at the start of a line; x*y*z is the work-group: launch bounds are not optional (without
+ *       them HIP spills hundreds of registers)
+ *   FN                  a helper function; its pointer arguments carry GLOBAL or LOCAL
+ *   GID(d) LID(d) GROUP(d)
+ *       global, local and group index in dimension d, a literal 0, 1 or 2. The grid is rounded up
+ *       to whole groups: check GID against the bounds
+ *   LOCAL real t[N]; BARRIER;
+ *       fixed size, at kernel scope; texts with a barrier are not compiled for the host
+ *   CONSTANT real c[] = {…};
+ *       a table at file scope
+ *   real                double; on the host also a vector of doubles, one system in each lane
+ *
+ * No #include, no designated initialisers or compound literals, no sqrt(int), no M_PI, no pointers
+ * into buffers as arguments (offsets are integers); scalars are int, long or double; no identifier
+ * called half, local, global, kernel, private, new, class, template.
+ *
+ * The option -DKERNEL_NO_FMA turns the contraction of a*b+c off: what uses only + - * / sqrt fabs
+ * then gives the host's bits on every device. (CUDA and HIP translate it to compiler options.) */
 #if defined(__OPENCL_VERSION__)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#ifdef KERNEL_NO_FMA
+#pragma OPENCL FP_CONTRACT OFF
+#endif
 #define KERNEL(name, x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void name
 #define FN                    static
 #define GLOBAL                __global
@@ -39,7 +52,7 @@
 #define LID(d)       KERNEL_X##d(threadIdx)
 #define GROUP(d)     KERNEL_X##d(blockIdx)
 #define restrict __restrict__
-#else /* the host's compiler: backends/host.c calls the kernel once per work-item */
+#else /* the host's compiler: whoever calls a kernel sets the indices of the work-item before */
 #include <math.h>
 #define KERNEL(name, x, y, z)                                                                      \
     void name();                                                                                   \
@@ -48,7 +61,9 @@
 #define GLOBAL
 #define CONSTANT static const
 #define GID(d)   kernel_gid[d]
-extern _Thread_local int kernel_gid[3];
+#define LID(d)   kernel_lid[d]
+#define GROUP(d) kernel_group[d]
+extern _Thread_local int kernel_gid[3], kernel_lid[3], kernel_group[3];
 #endif
 
 #ifndef real

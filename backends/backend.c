@@ -1,0 +1,318 @@
+/* backends/backend.c – the list of back ends, and devices by name. */
+#include "backends/backend.h"
+
+#include "src/opt.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define BACKEND(symbol) extern const struct backend_ops backend_##symbol;
+#include "backends/backend_list.h"
+#undef BACKEND
+
+static const struct backend_ops *const list[] = {
+#define BACKEND(symbol) &backend_##symbol,
+#include "backends/backend_list.h"
+#undef BACKEND
+};
+
+enum { BACKENDS = sizeof list / sizeof *list };
+
+int backend_count(void)
+{
+    return BACKENDS;
+}
+
+const struct backend_ops *backend_at(int i)
+{
+    return i >= 0 && i < BACKENDS ? list[i] : NULL;
+}
+
+const struct backend_ops *backend_find(const char *name)
+{
+    for (int i = 0; i < BACKENDS; i++)
+        if (!strcmp(list[i]->name, name))
+            return list[i];
+    return NULL;
+}
+
+/* ---- listing ---- */
+
+/* Asks without printing why there is none; status_message() has it. */
+static enum ek_status quiet_count(const struct backend_ops *ops, int *n)
+{
+    status_mute(+1);
+    *n = 0;
+    enum ek_status st = ops->count(n);
+    status_mute(-1);
+    return st;
+}
+
+static bool quiet_info(struct backend_device d, struct backend_info *info)
+{
+    status_mute(+1);
+    enum ek_status st = d.ops->info(d.index, info);
+    status_mute(-1);
+    return !st;
+}
+
+void backend_print(FILE *out)
+{
+    for (int b = 0; b < BACKENDS; b++) {
+        int n;
+        if (quiet_count(list[b], &n))
+            fprintf(out, "%-10s none: %s\n", list[b]->name, status_message());
+        for (int i = 0; i < n; i++) {
+            struct backend_info info;
+            char label[24];
+            snprintf(label, sizeof label, "%s:%d", list[b]->name, i);
+            if (!quiet_info((struct backend_device){list[b], i}, &info))
+                fprintf(out, "%-10s does not answer: %s\n", label, status_message());
+            else
+                fprintf(out, "%-10s %s, %d compute units, %.1f GB%s%s%s%s (%s)\n", label, info.name,
+                        info.compute_units, 1e-9 * (double)info.memory,
+                        info.is_cpu ? ", shares the host's cores" : "",
+                        info.fp64 ? "" : ", no double precision", info.pci[0] ? ", pci " : "",
+                        info.pci, info.driver);
+        }
+    }
+}
+
+/* ---- names ---- */
+
+/* "opencl:0 (name), opencl:1 (name)": what there is, for a message. */
+static void what_there_is(const struct backend_ops *ops, int n, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < n && used < room; i++) {
+        struct backend_info info = {.name = "?"};
+        quiet_info((struct backend_device){ops, i}, &info);
+        used += (size_t)snprintf(text + used, room - used, "%s%s:%d (%s)", i ? ", " : "", ops->name,
+                                 i, info.name);
+    }
+}
+
+static enum ek_status check_present(const char *word, struct backend_device d)
+{
+    int n;
+    TRY(d.ops->count(&n));
+    if (d.index < n)
+        return EK_OK;
+    char there[512];
+    what_there_is(d.ops, n, there, sizeof there);
+    FAIL(EK_LACK, "devices: '%s' is not there; %s has %d: %s", word, d.ops->name, n, there);
+}
+
+static enum ek_status unknown(const char *name)
+{
+    const char *names[BACKENDS];
+    for (int i = 0; i < BACKENDS; i++)
+        names[i] = list[i]->name;
+    FAIL(EK_USAGE, "devices: no back end is called '%s'%s", name,
+         opt_suggest(name, names, BACKENDS));
+}
+
+/* One word "opencl:0". */
+static enum ek_status parse_one(char *word, struct backend_device *d)
+{
+    char *colon = strchr(word, ':');
+    long index;
+    if (colon)
+        *colon = '\0';
+    const struct backend_ops *ops = backend_find(word);
+    if (!ops && *word)
+        return unknown(word);
+    if (colon)
+        *colon = ':';
+    if (!ops || !colon || !opt_integer(colon + 1, 0, 1 << 20, &index))
+        FAIL(EK_USAGE, "devices: '%s' is no device: write a back end and a number, as in opencl:0",
+             word);
+    struct backend_device found = {ops, (int)index};
+    TRY(check_present(word, found));
+    *d = found;
+    return EK_OK;
+}
+
+static bool same(struct backend_device a, struct backend_device b)
+{
+    return a.ops == b.ops && a.index == b.index;
+}
+
+static enum ek_status parse_words(char *words, struct backend_device *devices, int max, int *n)
+{
+    *n = 0;
+    for (char *word; (word = strsep(&words, ","));) {
+        struct backend_device d;
+        TRY(parse_one(word, &d));
+        for (int i = 0; i < *n; i++)
+            if (same(devices[i], d))
+                FAIL(EK_USAGE, "devices: '%s' is named twice: name each device once", word);
+        if (*n == max)
+            FAIL(EK_USAGE, "devices: more than %d devices", max);
+        devices[(*n)++] = d;
+    }
+    return EK_OK;
+}
+
+/* ---- auto ---- */
+
+/* What "auto" has gathered: the first `n` of devices[] with where they sit. */
+struct gathered {
+    struct backend_device *device;
+    struct backend_info *info; /* [max] */
+    int n, want;
+};
+
+/* One GPU may show in several back ends and platforms. */
+static bool known(const struct gathered *g, const struct backend_info *info)
+{
+    for (int i = 0; i < g->n; i++)
+        if (info->pci[0] && !strcmp(info->pci, g->info[i].pci))
+            return true;
+    return false;
+}
+
+/* Takes the usable devices of one back end, either those that share the host's cores or the rest.
+ */
+static void gather(struct gathered *g, const struct backend_ops *ops, bool cpus)
+{
+    int there;
+    if (quiet_count(ops, &there))
+        return;
+    for (int i = 0; i < there && g->n < g->want; i++) {
+        struct backend_device d = {ops, i};
+        struct backend_info *info = &g->info[g->n];
+        if (!quiet_info(d, info) || !info->fp64 || info->is_cpu != cpus || known(g, info))
+            continue;
+        g->device[g->n++] = d;
+    }
+}
+
+static enum ek_status parse_auto(int want, struct backend_device *devices, int max, int *n)
+{
+    struct gathered g = {devices, calloc((size_t)max + 1, sizeof *g.info), 0,
+                         want < 0 || want > max ? max : want};
+    if (!g.info)
+        FAIL(EK_LACK, "devices: out of memory");
+    for (int cpus = 0; cpus <= 1; cpus++)
+        for (int b = 0; b < BACKENDS && g.n < g.want; b++)
+            if (!list[b]->explicit_only && !(cpus && want < 0 && g.n))
+                gather(&g, list[b], cpus);
+    free(g.info);
+    if (g.n < want)
+        FAIL(EK_LACK,
+             "devices: auto found %d of the %d devices asked for: --list-devices shows "
+             "what there is",
+             g.n, want);
+    *n = g.n;
+    return EK_OK;
+}
+
+enum ek_status backend_parse(const char *text, int want, struct backend_device *devices, int max,
+                             int *n)
+{
+    if (!strcmp(text, "auto"))
+        return parse_auto(want, devices, max, n);
+    char *words = strdup(text);
+    if (!words)
+        FAIL(EK_LACK, "devices: out of memory");
+    int found;
+    enum ek_status st = parse_words(words, devices, max, &found);
+    free(words);
+    if (!st)
+        *n = found;
+    return st;
+}
+
+/* ---- opening ---- */
+
+enum ek_status backend_open(struct backend_device which, struct backend **b)
+{
+    struct backend_info info;
+    TRY(which.ops->info(which.index, &info));
+    struct backend *open = calloc(1, sizeof *open);
+    void *dev = calloc(1, which.ops->dev_size);
+    enum ek_status st =
+        open && dev ? which.ops->open(dev, which.index)
+                    : status_fail(EK_LACK, "%s:%d: out of memory", which.ops->name, which.index);
+    if (st) {
+        free(dev);
+        free(open);
+        return st;
+    }
+    *open = (struct backend){.ops = which.ops, .dev = dev, .index = which.index, .info = info};
+    snprintf(open->label, sizeof open->label, "%s:%d", which.ops->name, which.index);
+    *b = open;
+    return EK_OK;
+}
+
+void backend_close(struct backend *b)
+{
+    if (!b)
+        return;
+    b->ops->close(b->dev);
+    free(b->dev);
+    free(b);
+}
+
+/* ---- boxes and arguments ---- */
+
+struct backend_rect backend_linear(size_t dst_offset, size_t src_offset, size_t bytes)
+{
+    return (struct backend_rect){
+        .width = bytes, .rows = 1, .slices = 1, .dst_offset = dst_offset, .src_offset = src_offset};
+}
+
+static struct backend_rect flatten(struct backend_rect r)
+{
+    if (!r.width || !r.rows || !r.slices)
+        return backend_linear(r.dst_offset, r.src_offset, 0);
+    while (r.rows > 1 || r.slices > 1) {
+        bool touching = r.dst_row == r.width && r.src_row == r.width;
+        if (r.rows > 1 && !touching)
+            break;
+        r.width *= r.rows;
+        r.rows = r.slices;
+        r.dst_row = r.dst_slice;
+        r.src_row = r.src_slice;
+        r.slices = 1;
+    }
+    return r;
+}
+
+enum ek_status backend_box(const char *label, const struct backend_rect *box, size_t dst_bytes,
+                           size_t src_bytes, struct backend_rect *flat)
+{
+    struct backend_rect r = flatten(*box);
+    size_t y = r.rows - 1, z = r.slices - 1;
+    size_t dst_end = r.dst_offset + z * r.dst_slice + y * r.dst_row + r.width;
+    size_t src_end = r.src_offset + z * r.src_slice + y * r.src_row + r.width;
+    if (y && (r.dst_row < r.width || r.src_row < r.width))
+        FAIL(EK_USAGE, "%s: a copy of rows of %zu bytes with a pitch of %zu", label, r.width,
+             r.dst_row < r.src_row ? r.dst_row : r.src_row);
+    if (r.width && (dst_end > dst_bytes || src_end > src_bytes))
+        FAIL(EK_USAGE, "%s: a copy reaches byte %zu of a buffer of %zu", label,
+             dst_end > dst_bytes ? dst_end : src_end, dst_end > dst_bytes ? dst_bytes : src_bytes);
+    *flat = r;
+    return EK_OK;
+}
+
+struct backend_arg backend_arg_mem(struct backend_mem *mem)
+{
+    return (struct backend_arg){BACKEND_MEM, {.mem = mem}};
+}
+
+struct backend_arg backend_arg_int(int i)
+{
+    return (struct backend_arg){BACKEND_INT, {.i = i}};
+}
+
+struct backend_arg backend_arg_long(long l)
+{
+    return (struct backend_arg){BACKEND_LONG, {.l = l}};
+}
+
+struct backend_arg backend_arg_double(double d)
+{
+    return (struct backend_arg){BACKEND_DOUBLE, {.d = d}};
+}

@@ -1,0 +1,34 @@
+/* backends/binding.h – keeps the threads that driver libraries start where they belong.
+ *
+ * A thread inherits the cpus of the thread that starts it. With OMP_PROC_BIND set, libgomp has
+ * bound the initial thread to its first place before main() runs, so a driver that is opened from
+ * there would crowd all its threads into that place. Hence: the cpus are widened to all places
+ * while a driver library is first touched, and the worker threads of a cpu device move to the place
+ * of the thread that opens the device. */
+#ifndef BACKENDS_BINDING_H
+#define BACKENDS_BINDING_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { BINDING_SETS = 16 }; /* cpu_set_t holds 1024 cpus; machines may have more */
+
+struct binding {
+    cpu_set_t set[BINDING_SETS];
+};
+
+/* The cpus of thread `tid` (0: the calling one); false if they cannot be read. */
+bool binding_get(pid_t tid, struct binding *b);
+/* Binds thread `tid` of this process (0: the calling one); does nothing where that is forbidden. */
+void binding_set(pid_t tid, const struct binding *b);
+int binding_cpus(const struct binding *b);
+
+/* Lets the calling thread run on all OpenMP places; *saved takes what binding_set(0, …) puts back.
+ * Without places the thread is as wide as the process already and nothing changes. */
+bool binding_widen(struct binding *saved);
+
+/* The threads of this process in order of creation, at most `max`; returns their number. */
+int binding_threads(pid_t *tids, int max);
+
+#endif

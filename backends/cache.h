@@ -1,0 +1,23 @@
+/* backends/cache.h – compiled kernels on disk, in $XDG_CACHE_HOME/evenkeel or ~/.cache/evenkeel.
+ *
+ * A cache never makes a program fail: what cannot be read, is torn or is damaged counts as absent,
+ * what cannot be written is not kept. CU_KERNEL_CACHE=0 turns it off. Any thread, any process: an
+ * entry is written beside and renamed. */
+#ifndef BACKENDS_CACHE_H
+#define BACKENDS_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cache_key {
+    char hex[33]; /* 128 bits */
+};
+
+/* Key of everything that decides what the compiler makes: the n parts, in this order. */
+struct cache_key cache_key(const char *const parts[], int n);
+
+/* The entry in *data [size], which the caller frees; false if there is none that is whole. */
+bool cache_load(const struct cache_key *key, unsigned char **data, size_t *size);
+void cache_save(const struct cache_key *key, const unsigned char *data, size_t size);
+
+#endif

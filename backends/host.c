@@ -1,0 +1,467 @@
+/* backends/host.c – the oracle: "devices" whose memory is malloc()'s and whose kernels are the same
+ * texts, compiled by the host's compiler and called once per work-item. Slow, synchronous, and
+ * checked: fresh memory is NaN, boxes and owners are verified.
+ *
+ * CU_HOST_FAULT=launch:3 loses a device at its third launch, CU_HOST_FAULT=read:1@2 only host:2 at
+ * its first read: what was on it is gone, as with a real device. */
+#include "backends/backend.h"
+
+#include "src/clock.h"
+#include "src/embed.h"
+#include "src/kernel.h"
+#include "src/opt.h"
+#include <ffi.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+enum { DEVICES = 4, MAX_ARGS = 64, MAX_GROUP = 1024 };
+
+/* The operations that a fault can hit. */
+enum verb { ALLOC, WRITE, READ, COPY, BUILD, LAUNCH, WAIT, VERBS };
+static const char *const verb_name[VERBS] = {"alloc", "write",  "read", "copy",
+                                             "build", "launch", "wait"};
+
+struct host {
+    char label[24];
+    size_t memory, used;
+    double event[BACKEND_EVENTS]; /* clock of each, 0: not recorded */
+    enum verb fault;              /* VERBS: none */
+    long fault_at;                /* the how-manieth of its kind fails */
+    long calls[VERBS];
+    bool lost;
+};
+
+struct backend_mem {
+    const struct host *owner;
+    size_t bytes;
+    _Alignas(64) unsigned char byte[];
+};
+
+struct backend_program {
+    int nkernels;
+    struct host_kernel {
+        const struct embed_host_kernel *code;
+        int group[3];
+        int nargs;
+        enum backend_type type[MAX_ARGS]; /* as the text declares them */
+    } kernel[];
+};
+
+/* ---- faults ---- */
+
+/* "launch:3" or "launch:3@0". */
+static bool parse_fault(const char *text, int index, struct host *h)
+{
+    char word[32];
+    long at, only = index;
+    snprintf(word, sizeof word, "%s", text);
+    char *device = strchr(word, '@'), *number = strchr(word, ':');
+    if (!number || (device && device < number))
+        return false;
+    if (device)
+        *device++ = '\0';
+    *number++ = '\0';
+    if (!opt_integer(number, 1, 1L << 40, &at) ||
+        (device && !opt_integer(device, 0, DEVICES - 1, &only)))
+        return false;
+    enum verb v = 0;
+    while (v < VERBS && strcmp(verb_name[v], word))
+        v++;
+    if (only == index) {
+        h->fault = v;
+        h->fault_at = at;
+    }
+    return v < VERBS;
+}
+
+/* Counts a call; from the one that fails on, everything fails. */
+static enum ek_status alive(struct host *h, enum verb v)
+{
+    h->calls[v]++;
+    if (v == h->fault && h->calls[v] == h->fault_at)
+        h->lost = true;
+    if (h->lost)
+        FAIL(EK_LOST, "%s: the device was lost (CU_HOST_FAULT) before %s %ld", h->label,
+             verb_name[v], h->calls[v]);
+    return EK_OK;
+}
+
+/* ---- devices ---- */
+
+static enum ek_status count(int *n)
+{
+    *n = DEVICES;
+    return EK_OK;
+}
+
+static enum ek_status info(int index, struct backend_info *out)
+{
+    if (index < 0 || index >= DEVICES)
+        FAIL(EK_LACK, "host:%d: there is no such device, host has %d", index, DEVICES);
+    struct sysinfo machine;
+    sysinfo(&machine);
+    size_t memory = machine.totalram * machine.mem_unit / DEVICES;
+    *out = (struct backend_info){.name = "host compiler",
+                                 .driver = __VERSION__,
+                                 .memory = memory,
+                                 .max_alloc = memory,
+                                 .compute_units = 1,
+                                 .max_group = MAX_GROUP,
+                                 .fp64 = true,
+                                 .is_cpu = true};
+    return EK_OK;
+}
+
+static enum ek_status open(void *dev, int index)
+{
+    struct host *h = dev;
+    struct backend_info about = {0};
+    TRY(info(index, &about));
+    snprintf(h->label, sizeof h->label, "host:%d", index);
+    h->memory = about.memory;
+    h->fault = VERBS;
+    const char *fault = getenv("CU_HOST_FAULT");
+    if (fault && !parse_fault(fault, index, h))
+        FAIL(EK_USAGE,
+             "CU_HOST_FAULT=%s: write an operation and a number, as in launch:3 or, for "
+             "host:1 alone, launch:3@1",
+             fault);
+    return EK_OK;
+}
+
+static void close(void *dev)
+{
+    (void)dev;
+}
+
+/* ---- memory ---- */
+
+static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
+{
+    struct host *h = dev;
+    TRY(alive(h, ALLOC));
+    if (bytes > h->memory - h->used)
+        FAIL(EK_LACK, "%s: %.1f MB of device memory asked for, %.1f of %.1f MB are left", h->label,
+             1e-6 * (double)bytes, 1e-6 * (double)(h->memory - h->used), 1e-6 * (double)h->memory);
+    struct backend_mem *m = NULL;
+    if (posix_memalign((void **)&m, _Alignof(struct backend_mem), sizeof *m + bytes))
+        FAIL(EK_LACK, "%s: no room for %.1f MB of the %.1f MB left", h->label, 1e-6 * (double)bytes,
+             1e-6 * (double)(h->memory - h->used));
+    m->owner = h;
+    m->bytes = bytes;
+    memset(m->byte, 0xff, bytes); /* NaN: who reads before writing will see it */
+    h->used += bytes;
+    *mem = m;
+    return EK_OK;
+}
+
+static void release(void *dev, struct backend_mem *mem)
+{
+    struct host *h = dev;
+    if (!mem)
+        return;
+    h->used -= mem->bytes;
+    free(mem);
+}
+
+static enum ek_status check_owner(const struct host *h, const struct backend_mem *m)
+{
+    if (m->owner != h)
+        FAIL(EK_USAGE, "%s: a buffer of %s was handed to it", h->label, m->owner->label);
+    return EK_OK;
+}
+
+static void move(unsigned char *dst, const unsigned char *src, const struct backend_rect *r)
+{
+    if (!r->width)
+        return;
+    for (size_t z = 0; z < r->slices; z++)
+        for (size_t y = 0; y < r->rows; y++)
+            memcpy(dst + r->dst_offset + z * r->dst_slice + y * r->dst_row,
+                   src + r->src_offset + z * r->src_slice + y * r->src_row, r->width);
+}
+
+static enum ek_status write(void *dev, int queue, struct backend_mem *dst, const void *src,
+                            const struct backend_rect *rect)
+{
+    struct host *h = dev;
+    struct backend_rect r;
+    (void)queue;
+    TRY(alive(h, WRITE));
+    TRY(check_owner(h, dst));
+    TRY(backend_box(h->label, rect, dst->bytes, SIZE_MAX, &r));
+    move(dst->byte, src, &r);
+    return EK_OK;
+}
+
+static enum ek_status read(void *dev, int queue, void *dst, struct backend_mem *src,
+                           const struct backend_rect *rect)
+{
+    struct host *h = dev;
+    struct backend_rect r;
+    (void)queue;
+    TRY(alive(h, READ));
+    TRY(check_owner(h, src));
+    TRY(backend_box(h->label, rect, SIZE_MAX, src->bytes, &r));
+    move(dst, src->byte, &r);
+    return EK_OK;
+}
+
+static enum ek_status copy(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
+                           const struct backend_rect *rect)
+{
+    struct host *h = dev;
+    struct backend_rect r;
+    (void)queue;
+    TRY(alive(h, COPY));
+    TRY(check_owner(h, dst));
+    TRY(check_owner(h, src));
+    TRY(backend_box(h->label, rect, dst->bytes, src->bytes, &r));
+    move(dst->byte, src->byte, &r);
+    return EK_OK;
+}
+
+/* ---- programs ---- */
+
+/* The kernels were compiled with the binary, so a -D that shapes the text comes too late. */
+static enum ek_status check_options(const struct host *h, const char *options)
+{
+    static const char *const harmless[] = {"-DKERNEL_NO_FMA", "-w", "-Werror"};
+    char words[1024], *rest = words;
+    snprintf(words, sizeof words, "%s", options);
+    for (char *word; (word = strsep(&rest, " "));) {
+        bool ok = !*word;
+        for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+            ok = ok || !strcmp(word, harmless[i]);
+        if (!ok)
+            FAIL(EK_LACK,
+                 "%s: the option %s comes too late, its kernels are compiled with the "
+                 "program: use another device",
+                 h->label, word);
+    }
+    return EK_OK;
+}
+
+static const struct embed_host_kernel *compiled(const char *name)
+{
+    for (const struct embed_host_kernel *k = embed_host_kernels; k->name; k++)
+        if (!strcmp(k->name, name))
+            return k;
+    return NULL;
+}
+
+static enum backend_type type_of(const char *parameter)
+{
+    static const struct {
+        const char *word;
+        enum backend_type type;
+    } words[] = {{"*", BACKEND_MEM},
+                 {"double ", BACKEND_DOUBLE},
+                 {"real ", BACKEND_DOUBLE},
+                 {"long ", BACKEND_LONG}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(parameter, words[i].word))
+            return words[i].type;
+    return BACKEND_INT;
+}
+
+/* A C call has no way to tell wrong arguments, so the parameters are read from the text behind
+ * "KERNEL(name, x, y, z)": the list in the next parentheses. */
+static void read_parameters(const char *line, struct host_kernel *k)
+{
+    char list[4096];
+    const char *from = strchr(strchrnul(line, ')'), '(');
+    snprintf(list, sizeof list, "%.*s", from ? (int)strcspn(from, ")") : 0, from ? from : "");
+    char *rest = list;
+    for (char *word; k->nargs < MAX_ARGS && (word = strsep(&rest, ","));)
+        k->type[k->nargs++] = type_of(word);
+}
+
+static enum ek_status look_up(const struct host *h, const char *text,
+                              const struct backend_kernel *wanted, struct host_kernel *k)
+{
+    char line[128];
+    snprintf(line, sizeof line, "\nKERNEL(%s,", wanted->name);
+    const char *at = strstr(text, line);
+    if (!at)
+        FAIL(EK_USAGE, "%s: the text has no kernel '%s': check its KERNEL() line", h->label,
+             wanted->name);
+    k->code = compiled(wanted->name);
+    if (!k->code)
+        FAIL(EK_LACK,
+             "%s: kernel '%s' is not compiled for the host (its text has a barrier, or is "
+             "not embedded): use another device",
+             h->label, wanted->name);
+    memcpy(k->group, wanted->group, sizeof k->group);
+    read_parameters(at, k);
+    return EK_OK;
+}
+
+static enum ek_status build(void *dev, const char *text, const char *options,
+                            const struct backend_kernel *kernels, int nkernels,
+                            struct backend_program **program)
+{
+    struct host *h = dev;
+    TRY(alive(h, BUILD));
+    TRY(check_options(h, options));
+    struct backend_program *p = calloc(1, sizeof *p + (size_t)nkernels * sizeof *p->kernel);
+    if (!p)
+        FAIL(EK_LACK, "%s: out of memory for %d kernels", h->label, nkernels);
+    p->nkernels = nkernels;
+    for (int i = 0; i < nkernels; i++) {
+        enum ek_status st = look_up(h, text, &kernels[i], &p->kernel[i]);
+        if (st) {
+            free(p);
+            return st;
+        }
+    }
+    *program = p;
+    return EK_OK;
+}
+
+static void unbuild(void *dev, struct backend_program *program)
+{
+    (void)dev;
+    free(program);
+}
+
+/* ---- launches ---- */
+
+/* A call as libffi wants it: the type and the place of each argument's value. */
+struct call {
+    ffi_cif cif;
+    ffi_type *type[MAX_ARGS];
+    void *value[MAX_ARGS];
+    void *pointer[MAX_ARGS]; /* what a BACKEND_MEM argument points at */
+};
+
+static enum ek_status check_arguments(const struct host *h, const struct host_kernel *k, int nargs,
+                                      const struct backend_arg *args)
+{
+    if (nargs != k->nargs)
+        FAIL(EK_USAGE, "%s: kernel '%s' takes %d arguments, %d were given", h->label, k->code->name,
+             k->nargs, nargs);
+    for (int i = 0; i < nargs; i++)
+        if (args[i].type != k->type[i])
+            FAIL(EK_USAGE, "%s: argument %d of kernel '%s' is of the wrong type", h->label, i + 1,
+                 k->code->name);
+    return EK_OK;
+}
+
+static enum ek_status prepare(const struct host *h, int nargs, const struct backend_arg *args,
+                              struct call *c)
+{
+    static ffi_type *const types[] = {[BACKEND_MEM] = &ffi_type_pointer,
+                                      [BACKEND_INT] = &ffi_type_sint,
+                                      [BACKEND_LONG] = &ffi_type_slong,
+                                      [BACKEND_DOUBLE] = &ffi_type_double};
+    for (int i = 0; i < nargs; i++) {
+        struct backend_mem *m = args[i].as.mem;
+        c->type[i] = types[args[i].type];
+        c->value[i] = (void *)&args[i].as;
+        if (args[i].type != BACKEND_MEM)
+            continue;
+        if (m)
+            TRY(check_owner(h, m));
+        c->pointer[i] = m ? m->byte : NULL;
+        c->value[i] = &c->pointer[i];
+    }
+    if (ffi_prep_cif(&c->cif, FFI_DEFAULT_ABI, (unsigned)nargs, &ffi_type_void, c->type))
+        FAIL(EK_LOST, "%s: libffi cannot call a kernel with %d arguments", h->label, nargs);
+    return EK_OK;
+}
+
+static int round_up(int n, int group)
+{
+    return (n + group - 1) / group * group;
+}
+
+static void run(const struct host_kernel *k, const int global[3], struct call *c)
+{
+    int grid[3], at[3];
+    for (int d = 0; d < 3; d++)
+        grid[d] = global[d] > 0 ? round_up(global[d], k->group[d]) : 0;
+    for (at[2] = 0; at[2] < grid[2]; at[2]++)
+        for (at[1] = 0; at[1] < grid[1]; at[1]++)
+            for (at[0] = 0; at[0] < grid[0]; at[0]++) {
+                for (int d = 0; d < 3; d++) {
+                    kernel_gid[d] = at[d];
+                    kernel_lid[d] = at[d] % k->group[d];
+                    kernel_group[d] = at[d] / k->group[d];
+                }
+                ffi_call(&c->cif, k->code->call, NULL, c->value);
+            }
+}
+
+static enum ek_status launch(void *dev, int queue, struct backend_program *program, int kernel,
+                             const int global[3], int nargs, const struct backend_arg *args)
+{
+    struct host *h = dev;
+    struct call c;
+    (void)queue;
+    TRY(alive(h, LAUNCH));
+    const struct host_kernel *k = &program->kernel[kernel];
+    TRY(check_arguments(h, k, nargs, args));
+    TRY(prepare(h, nargs, args, &c));
+    run(k, global, &c);
+    return EK_OK;
+}
+
+/* ---- events: all work is done when a call returns ---- */
+
+static enum ek_status record(void *dev, int queue, int event)
+{
+    struct host *h = dev;
+    (void)queue;
+    h->event[event] = clock_now();
+    return EK_OK;
+}
+
+static enum ek_status after(void *dev, int queue, int event)
+{
+    (void)dev;
+    (void)queue;
+    (void)event;
+    return EK_OK;
+}
+
+static enum ek_status elapsed(void *dev, int from, int to, double *seconds)
+{
+    const struct host *h = dev;
+    if (h->event[from] == 0 || h->event[to] == 0)
+        FAIL(EK_USAGE, "%s: event %d was never recorded", h->label,
+             h->event[from] == 0 ? from : to);
+    *seconds = h->event[to] > h->event[from] ? h->event[to] - h->event[from] : 0.0;
+    return EK_OK;
+}
+
+static enum ek_status wait(void *dev, int queue)
+{
+    (void)queue;
+    return alive(dev, WAIT);
+}
+
+const struct backend_ops backend_host = {
+    .name = "host",
+    .summary = "the host's own compiler, one work-item after another: the tests' oracle",
+    .explicit_only = true,
+    .dev_size = sizeof(struct host),
+    .count = count,
+    .info = info,
+    .open = open,
+    .close = close,
+    .alloc = alloc,
+    .free = release,
+    .write = write,
+    .read = read,
+    .copy = copy,
+    .build = build,
+    .unbuild = unbuild,
+    .launch = launch,
+    .record = record,
+    .after = after,
+    .elapsed = elapsed,
+    .wait = wait,
+};

@@ -1,0 +1,425 @@
+/* backends/opencl.c – OpenCL 1.2 devices: any vendor's GPU, and the host's cpus through PoCL.
+ *
+ * A cpu device works with as many compute units as the thread that opens it has cpus: a unit whose
+ * managing thread is bound to one core gets one worker, and that worker runs on that core. */
+#include "backends/opencl.h"
+
+#include "backends/binding.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct backend_mem {
+    cl_mem buffer;
+    size_t bytes;
+    const struct opencl_state *owner;
+};
+
+/* ---- errors ---- */
+
+/* What the codes mean for the caller; every other code means that the device is lost. */
+static const struct {
+    cl_int code;
+    enum ek_status st;
+    const char *name;
+} codes[] = {
+    {CL_MEM_OBJECT_ALLOCATION_FAILURE, EK_LACK, "device memory is short"},
+    {CL_OUT_OF_HOST_MEMORY, EK_LACK, "host memory is short"},
+    {CL_OUT_OF_RESOURCES, EK_LOST, "out of resources, or the kernel left its buffers"},
+    {CL_INVALID_COMMAND_QUEUE, EK_LOST, "the queue is dead after an earlier failure"},
+    {CL_DEVICE_NOT_AVAILABLE, EK_LOST, "the device is not available"},
+    {CL_PROFILING_INFO_NOT_AVAILABLE, EK_LOST, "an event has no time"},
+    {CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, EK_LOST, "earlier work failed"},
+    {CL_MEM_COPY_OVERLAP, EK_USAGE, "source and destination overlap"},
+    {CL_INVALID_VALUE, EK_USAGE, "invalid value"},
+    {CL_INVALID_MEM_OBJECT, EK_USAGE, "no such buffer"},
+    {CL_INVALID_BUFFER_SIZE, EK_LACK, "buffer too large"},
+    {CL_INVALID_ARG_INDEX, EK_USAGE, "too many arguments"},
+    {CL_INVALID_ARG_VALUE, EK_USAGE, "argument of the wrong kind"},
+    {CL_INVALID_ARG_SIZE, EK_USAGE, "argument of the wrong type"},
+    {CL_INVALID_KERNEL_ARGS, EK_USAGE, "arguments are missing"},
+    {CL_INVALID_WORK_GROUP_SIZE, EK_USAGE, "work-group is not the one of the KERNEL() line"},
+    {CL_INVALID_WORK_ITEM_SIZE, EK_LACK, "work-group too large in one dimension"},
+};
+
+enum ek_status opencl_check(const struct opencl_state *d, cl_int code, const char *doing)
+{
+    if (code == CL_SUCCESS)
+        return EK_OK;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].code == code)
+            FAIL(codes[i].st, "%s: %s: %s (OpenCL error %d)", d->label, doing, codes[i].name, code);
+    FAIL(EK_LOST, "%s: %s: the driver failed (OpenCL error %d)", d->label, doing, code);
+}
+
+/* ---- devices ---- */
+
+static enum ek_status count(int *n)
+{
+    const struct opencl_device *list;
+    return opencl_devices(&list, n);
+}
+
+static enum ek_status device_at(int index, const struct opencl_device **device)
+{
+    const struct opencl_device *list = NULL;
+    int n = 0;
+    TRY(opencl_devices(&list, &n));
+    if (index < 0 || index >= n)
+        FAIL(EK_LACK, "opencl:%d: there is no such device, OpenCL has %d", index, n);
+    *device = &list[index];
+    return EK_OK;
+}
+
+static enum ek_status info(int index, struct backend_info *out)
+{
+    const struct opencl_device *device = NULL;
+    TRY(device_at(index, &device));
+    return opencl_describe(device, out);
+}
+
+/* Narrows a cpu device to the opener's place: as many compute units as it has cpus, whose workers
+ * move there. A driver that cannot be partitioned, or whose workers are not known, stays as it is.
+ */
+static void settle(struct opencl_state *d, const struct opencl_device *device)
+{
+    struct binding place;
+    if (!device->is_cpu || !binding_get(0, &place))
+        return;
+    int cpus = binding_cpus(&place), workers = device->nworkers;
+    const cl_device_partition_property some[] = {CL_DEVICE_PARTITION_BY_COUNTS, cpus,
+                                                 CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+    if (cpus < d->info.compute_units &&
+        !opencl.CreateSubDevices(device->id, some, 1, &d->part, NULL)) {
+        d->id = d->part;
+        d->info.compute_units = cpus;
+        workers = cpus < workers ? cpus : workers;
+    }
+    for (int i = 0; i < workers; i++)
+        binding_set(device->workers[i], &place);
+}
+
+static void close(void *dev)
+{
+    struct opencl_state *d = dev;
+    for (int q = 0; q < BACKEND_QUEUES; q++)
+        if (d->queue[q])
+            opencl.Finish(d->queue[q]);
+    for (int e = 0; e < BACKEND_EVENTS; e++)
+        if (d->event[e])
+            opencl.ReleaseEvent(d->event[e]);
+    for (int q = 0; q < BACKEND_QUEUES; q++)
+        if (d->queue[q])
+            opencl.ReleaseCommandQueue(d->queue[q]);
+    if (d->context)
+        opencl.ReleaseContext(d->context);
+    if (d->part)
+        opencl.ReleaseDevice(d->part);
+}
+
+static enum ek_status make_queues(struct opencl_state *d)
+{
+    cl_int code;
+    d->context = opencl.CreateContext(NULL, 1, &d->id, NULL, NULL, &code);
+    TRY(opencl_check(d, code, "making a context"));
+    for (int q = 0; q < BACKEND_QUEUES; q++) {
+        d->queue[q] =
+            opencl.CreateCommandQueue(d->context, d->id, CL_QUEUE_PROFILING_ENABLE, &code);
+        TRY(opencl_check(d, code, "making a queue"));
+    }
+    return EK_OK;
+}
+
+static enum ek_status open(void *dev, int index)
+{
+    struct opencl_state *d = dev;
+    const struct opencl_device *device = NULL;
+    TRY(device_at(index, &device));
+    TRY(opencl_describe(device, &d->info));
+    snprintf(d->label, sizeof d->label, "opencl:%d", index);
+    if (!d->info.fp64)
+        FAIL(EK_LACK, "%s (%s) has no double precision: choose another device", d->label,
+             d->info.name);
+    d->id = device->id;
+    settle(d, device);
+    enum ek_status st = make_queues(d);
+    if (st)
+        close(d);
+    return st;
+}
+
+/* ---- memory ---- */
+
+/* OpenCL cannot say how much memory is free, and some drivers promise more than there is. */
+static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
+{
+    struct opencl_state *d = dev;
+    size_t left = d->info.memory - d->used;
+    size_t most = left < d->info.max_alloc ? left : d->info.max_alloc;
+    if (bytes > most)
+        FAIL(EK_LACK,
+             "%s: %.1f MB of device memory asked for, %.1f MB can be had (%.1f of %.1f MB used, "
+             "at most %.1f MB in one piece): use a smaller problem or more devices",
+             d->label, 1e-6 * (double)bytes, 1e-6 * (double)most, 1e-6 * (double)d->used,
+             1e-6 * (double)d->info.memory, 1e-6 * (double)d->info.max_alloc);
+    struct backend_mem *m = malloc(sizeof *m);
+    if (!m)
+        FAIL(EK_LACK, "%s: out of host memory", d->label);
+    cl_int code;
+    *m = (struct backend_mem){.bytes = bytes, .owner = d};
+    m->buffer = opencl.CreateBuffer(d->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &code);
+    if (code) {
+        free(m);
+        return opencl_check(d, code, "allocating device memory");
+    }
+    d->used += bytes;
+    *mem = m;
+    return EK_OK;
+}
+
+static void release(void *dev, struct backend_mem *mem)
+{
+    struct opencl_state *d = dev;
+    if (!mem)
+        return;
+    opencl.ReleaseMemObject(mem->buffer);
+    d->used -= mem->bytes;
+    free(mem);
+}
+
+/* Foreign buffers abort some drivers, so they are told apart here. */
+static enum ek_status check_owner(const struct opencl_state *d, const struct backend_mem *m)
+{
+    if (m->owner != d)
+        FAIL(EK_USAGE, "%s: a buffer of %s was handed to it", d->label, m->owner->label);
+    return EK_OK;
+}
+
+/* ---- copies ---- */
+
+/* Where one transfer goes; which members are set depends on the verb. */
+struct ends {
+    cl_mem dst, src;
+    void *to;
+    const void *from;
+};
+
+/* One transfer as the driver takes it: `r` is linear, or a box whose slices are whole rows. */
+static cl_int write_box(cl_command_queue q, const struct ends *e, const struct backend_rect *r)
+{
+    if (r->rows * r->slices == 1)
+        return opencl.EnqueueWriteBuffer(q, e->dst, CL_FALSE, r->dst_offset, r->width,
+                                         (const char *)e->from + r->src_offset, 0, NULL, NULL);
+    const size_t dst[3] = {r->dst_offset}, src[3] = {r->src_offset},
+                 box[3] = {r->width, r->rows, r->slices};
+    return opencl.EnqueueWriteBufferRect(q, e->dst, CL_FALSE, dst, src, box, r->dst_row,
+                                         r->dst_slice, r->src_row, r->src_slice, e->from, 0, NULL,
+                                         NULL);
+}
+
+static cl_int read_box(cl_command_queue q, const struct ends *e, const struct backend_rect *r)
+{
+    if (r->rows * r->slices == 1)
+        return opencl.EnqueueReadBuffer(q, e->src, CL_FALSE, r->src_offset, r->width,
+                                        (char *)e->to + r->dst_offset, 0, NULL, NULL);
+    const size_t dst[3] = {r->dst_offset}, src[3] = {r->src_offset},
+                 box[3] = {r->width, r->rows, r->slices};
+    return opencl.EnqueueReadBufferRect(q, e->src, CL_FALSE, src, dst, box, r->src_row,
+                                        r->src_slice, r->dst_row, r->dst_slice, e->to, 0, NULL,
+                                        NULL);
+}
+
+static cl_int copy_box(cl_command_queue q, const struct ends *e, const struct backend_rect *r)
+{
+    if (r->rows * r->slices == 1)
+        return opencl.EnqueueCopyBuffer(q, e->src, e->dst, r->src_offset, r->dst_offset, r->width,
+                                        0, NULL, NULL);
+    const size_t dst[3] = {r->dst_offset}, src[3] = {r->src_offset},
+                 box[3] = {r->width, r->rows, r->slices};
+    return opencl.EnqueueCopyBufferRect(q, e->src, e->dst, src, dst, box, r->src_row, r->src_slice,
+                                        r->dst_row, r->dst_slice, 0, NULL, NULL);
+}
+
+/* Pitches that OpenCL takes: a slice is a whole number of rows, and no smaller than its rows. */
+static bool slices_fit(size_t row, size_t slice, size_t rows)
+{
+    return row && slice % row == 0 && slice >= rows * row;
+}
+
+/* Cuts a box into what the driver takes: the whole, its slices, or (copies within one buffer whose
+ * two sides have different pitches, which the standard forbids) its rows. */
+static enum ek_status transfer(const struct opencl_state *d, int queue,
+                               cl_int (*box)(cl_command_queue, const struct ends *,
+                                             const struct backend_rect *),
+                               const struct ends *e, const struct backend_rect *r)
+{
+    if (!r->width)
+        return EK_OK;
+    bool within = e->dst && e->dst == e->src;
+    bool by_rows = within && r->dst_row != r->src_row;
+    bool by_slices = by_rows || (within && r->dst_slice != r->src_slice) ||
+                     !slices_fit(r->dst_row, r->dst_slice, r->rows) ||
+                     !slices_fit(r->src_row, r->src_slice, r->rows);
+    size_t slices = by_slices ? r->slices : 1, rows = by_rows ? r->rows : 1;
+    for (size_t s = 0; s < slices; s++)
+        for (size_t y = 0; y < rows; y++) {
+            struct backend_rect part = *r;
+            part.slices = r->slices / slices;
+            part.rows = r->rows / rows;
+            part.dst_offset += s * r->dst_slice + y * r->dst_row;
+            part.src_offset += s * r->src_slice + y * r->src_row;
+            if (part.slices == 1)
+                part.dst_slice = part.src_slice = 0; /* the driver's own: rows * row */
+            TRY(opencl_check(d, box(d->queue[queue], e, &part), "copying"));
+        }
+    return opencl_check(d, opencl.Flush(d->queue[queue]), "starting a copy");
+}
+
+static enum ek_status write(void *dev, int queue, struct backend_mem *dst, const void *src,
+                            const struct backend_rect *rect)
+{
+    const struct opencl_state *d = dev;
+    struct backend_rect r;
+    TRY(check_owner(d, dst));
+    TRY(backend_box(d->label, rect, dst->bytes, SIZE_MAX, &r));
+    return transfer(d, queue, write_box, &(struct ends){.dst = dst->buffer, .from = src}, &r);
+}
+
+static enum ek_status read(void *dev, int queue, void *dst, struct backend_mem *src,
+                           const struct backend_rect *rect)
+{
+    const struct opencl_state *d = dev;
+    struct backend_rect r;
+    TRY(check_owner(d, src));
+    TRY(backend_box(d->label, rect, SIZE_MAX, src->bytes, &r));
+    return transfer(d, queue, read_box, &(struct ends){.src = src->buffer, .to = dst}, &r);
+}
+
+static enum ek_status copy(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
+                           const struct backend_rect *rect)
+{
+    const struct opencl_state *d = dev;
+    struct backend_rect r;
+    TRY(check_owner(d, dst));
+    TRY(check_owner(d, src));
+    TRY(backend_box(d->label, rect, dst->bytes, src->bytes, &r));
+    const struct ends e = {.dst = dst->buffer, .src = src->buffer};
+    return transfer(d, queue, copy_box, &e, &r);
+}
+
+/* ---- launches ---- */
+
+static enum ek_status set_argument(const struct opencl_state *d, cl_kernel k, int i,
+                                   const struct backend_arg *a)
+{
+    static const size_t size[] = {[BACKEND_MEM] = sizeof(cl_mem),
+                                  [BACKEND_INT] = sizeof(cl_int),
+                                  [BACKEND_LONG] = sizeof(cl_long),
+                                  [BACKEND_DOUBLE] = sizeof(cl_double)};
+    const void *value = &a->as;
+    cl_mem buffer = NULL;
+    if (a->type == BACKEND_MEM) {
+        if (a->as.mem) {
+            TRY(check_owner(d, a->as.mem));
+            buffer = a->as.mem->buffer;
+        }
+        value = &buffer;
+    }
+    return opencl_check(d, opencl.SetKernelArg(k, (cl_uint)i, size[a->type], value),
+                        "setting a kernel argument");
+}
+
+static enum ek_status launch(void *dev, int queue, struct backend_program *program, int kernel,
+                             const int global[3], int nargs, const struct backend_arg *args)
+{
+    const struct opencl_state *d = dev;
+    const struct opencl_kernel *k = &program->kernel[kernel];
+    if (nargs != k->nargs)
+        FAIL(EK_USAGE, "%s: kernel '%s' takes %d arguments, %d were given", d->label, k->name,
+             k->nargs, nargs);
+    size_t grid[3];
+    for (int i = 0; i < 3; i++) {
+        if (global[i] <= 0)
+            return EK_OK;
+        grid[i] = ((size_t)global[i] + k->group[i] - 1) / k->group[i] * k->group[i];
+    }
+    for (int i = 0; i < nargs; i++)
+        TRY(set_argument(d, k->kernel, i, &args[i]));
+    return opencl_check(d,
+                        opencl.EnqueueNDRangeKernel(d->queue[queue], k->kernel, 3, NULL, grid,
+                                                    k->group, 0, NULL, NULL),
+                        k->name);
+}
+
+/* ---- events ---- */
+
+static enum ek_status record(void *dev, int queue, int event)
+{
+    struct opencl_state *d = dev;
+    cl_event e;
+    TRY(opencl_check(d, opencl.EnqueueMarkerWithWaitList(d->queue[queue], 0, NULL, &e),
+                     "recording an event"));
+    if (d->event[event])
+        opencl.ReleaseEvent(d->event[event]);
+    d->event[event] = e;
+    /* Another queue may wait for it: it must not sit in ours. */
+    return opencl_check(d, opencl.Flush(d->queue[queue]), "recording an event");
+}
+
+static enum ek_status after(void *dev, int queue, int event)
+{
+    const struct opencl_state *d = dev;
+    if (!d->event[event])
+        return EK_OK;
+    return opencl_check(
+        d, opencl.EnqueueBarrierWithWaitList(d->queue[queue], 1, &d->event[event], NULL),
+        "waiting for an event");
+}
+
+static enum ek_status event_time(const struct opencl_state *d, int event, cl_ulong *time)
+{
+    if (!d->event[event])
+        FAIL(EK_USAGE, "%s: event %d was never recorded", d->label, event);
+    TRY(opencl_check(d, opencl.WaitForEvents(1, &d->event[event]), "waiting for an event"));
+    return opencl_check(d,
+                        opencl.GetEventProfilingInfo(d->event[event], CL_PROFILING_COMMAND_END,
+                                                     sizeof *time, time, NULL),
+                        "timing an event");
+}
+
+static enum ek_status elapsed(void *dev, int from, int to, double *seconds)
+{
+    cl_ulong begin, end;
+    TRY(event_time(dev, from, &begin));
+    TRY(event_time(dev, to, &end));
+    *seconds = end > begin ? 1e-9 * (double)(end - begin) : 0.0;
+    return EK_OK;
+}
+
+static enum ek_status wait(void *dev, int queue)
+{
+    const struct opencl_state *d = dev;
+    return opencl_check(d, opencl.Finish(d->queue[queue]), "waiting for a queue");
+}
+
+const struct backend_ops backend_opencl = {
+    .name = "opencl",
+    .summary = "OpenCL 1.2: GPUs of any vendor, and the host's cpus through PoCL",
+    .dev_size = sizeof(struct opencl_state),
+    .count = count,
+    .info = info,
+    .open = open,
+    .close = close,
+    .alloc = alloc,
+    .free = release,
+    .write = write,
+    .read = read,
+    .copy = copy,
+    .build = opencl_build,
+    .unbuild = opencl_unbuild,
+    .launch = launch,
+    .record = record,
+    .after = after,
+    .elapsed = elapsed,
+    .wait = wait,
+};

@@ -1,0 +1,112 @@
+/* backends/opencl.h – inside the OpenCL back end: the library's functions, the devices found and
+ * one open device. Only opencl*.c include it. CL/cl.h is used for its types; nothing links
+ * libOpenCL. */
+#ifndef BACKENDS_OPENCL_H
+#define BACKENDS_OPENCL_H
+
+#include "backends/backend.h"
+#include <CL/cl.h>
+#include <sys/types.h>
+
+/* Every function that the back end calls, without its "cl". */
+#define OPENCL_FUNCTIONS(X)                                                                        \
+    X(GetPlatformIDs)                                                                              \
+    X(GetPlatformInfo)                                                                             \
+    X(GetDeviceIDs)                                                                                \
+    X(GetDeviceInfo)                                                                               \
+    X(CreateSubDevices)                                                                            \
+    X(ReleaseDevice)                                                                               \
+    X(CreateContext)                                                                               \
+    X(ReleaseContext)                                                                              \
+    X(CreateCommandQueue)                                                                          \
+    X(ReleaseCommandQueue)                                                                         \
+    X(CreateBuffer)                                                                                \
+    X(ReleaseMemObject)                                                                            \
+    X(EnqueueWriteBuffer)                                                                          \
+    X(EnqueueWriteBufferRect)                                                                      \
+    X(EnqueueReadBuffer)                                                                           \
+    X(EnqueueReadBufferRect)                                                                       \
+    X(EnqueueCopyBuffer)                                                                           \
+    X(EnqueueCopyBufferRect)                                                                       \
+    X(CreateProgramWithSource)                                                                     \
+    X(CreateProgramWithBinary)                                                                     \
+    X(BuildProgram)                                                                                \
+    X(GetProgramInfo)                                                                              \
+    X(GetProgramBuildInfo)                                                                         \
+    X(ReleaseProgram)                                                                              \
+    X(CreateKernel)                                                                                \
+    X(GetKernelInfo)                                                                               \
+    X(GetKernelWorkGroupInfo)                                                                      \
+    X(SetKernelArg)                                                                                \
+    X(ReleaseKernel)                                                                               \
+    X(EnqueueNDRangeKernel)                                                                        \
+    X(EnqueueMarkerWithWaitList)                                                                   \
+    X(EnqueueBarrierWithWaitList)                                                                  \
+    X(WaitForEvents)                                                                               \
+    X(GetEventProfilingInfo)                                                                       \
+    X(ReleaseEvent)                                                                                \
+    X(Flush)                                                                                       \
+    X(Finish)
+
+struct opencl_functions {
+#define X(name) __typeof__(cl##name) *name;
+    OPENCL_FUNCTIONS(X)
+#undef X
+};
+
+/* Filled by opencl_devices(). */
+extern struct opencl_functions opencl;
+
+/* A device that was found, for the life of the process. */
+struct opencl_device {
+    cl_device_id id;
+    bool is_cpu;
+    int share;            /* sub-devices that its parent was split into, 1: it is whole */
+    int nworkers;         /* threads of the driver that serve this device alone, 0: not known */
+    const pid_t *workers; /* [nworkers], worker i serves compute unit i */
+};
+
+/* Opens the library and finds the devices, once: GPUs first. CU_OPENCL_SPLIT=N makes N devices of
+ * each cpu device, one compute unit each, to try several devices on a machine that has none.
+ * EK_LACK: no library, no device. Any thread. */
+enum ek_status opencl_devices(const struct opencl_device **list, int *n);
+
+/* What the driver says of a device. EK_LOST when it does not answer. */
+enum ek_status opencl_describe(const struct opencl_device *d, struct backend_info *info);
+
+/* The state that the core hands to open(). */
+struct opencl_state {
+    char label[24];     /* "opencl:0" */
+    cl_device_id id;    /* what contexts and builds use: the device, or `part` */
+    cl_device_id part;  /* as many compute units as the opener's place has cpus; NULL: all */
+    cl_context context; /* one each: devices share nothing */
+    cl_command_queue queue[BACKEND_QUEUES];
+    cl_event event[BACKEND_EVENTS]; /* NULL: not recorded */
+    struct backend_info info;
+    size_t used; /* bytes allocated */
+};
+
+/* EK_OK for CL_SUCCESS; else fails with what was being done and the error's name: EK_LACK where
+ * memory is short, EK_USAGE for what only a caller's bug explains, EK_LOST for the rest. */
+enum ek_status opencl_check(const struct opencl_state *d, cl_int code, const char *doing);
+
+/* A built program: the kernels in the order asked for. */
+struct opencl_kernel {
+    cl_kernel kernel;
+    char name[64];
+    size_t group[3];
+    int nargs;
+};
+struct backend_program {
+    cl_program program;
+    int nkernels;
+    struct opencl_kernel *kernel; /* [nkernels] */
+};
+
+/* build and unbuild of struct backend_ops. */
+enum ek_status opencl_build(void *dev, const char *text, const char *options,
+                            const struct backend_kernel *kernels, int nkernels,
+                            struct backend_program **program);
+void opencl_unbuild(void *dev, struct backend_program *program);
+
+#endif

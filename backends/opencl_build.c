@@ -1,0 +1,196 @@
+/* backends/opencl_build.c – kernel texts to programs, with the compiler's words and a disk cache.
+ */
+#include "backends/opencl.h"
+
+#include "backends/cache.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the compiler's words ---- */
+
+static char *build_log(const struct opencl_state *d, cl_program p)
+{
+    size_t size = 0;
+    if (opencl.GetProgramBuildInfo(p, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size))
+        return NULL;
+    char *log = calloc(size + 1, 1);
+    if (log)
+        opencl.GetProgramBuildInfo(p, d->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    return log;
+}
+
+/* The line of the log that says what is wrong: the first with "error", else the first. */
+static const char *first_error(const char *log, int *length)
+{
+    const char *at = strstr(log, "error");
+    if (!at)
+        at = log + strspn(log, "\n ");
+    while (at > log && at[-1] != '\n')
+        at--;
+    *length = (int)strcspn(at, "\n");
+    return at;
+}
+
+static enum ek_status build_failed(const struct opencl_state *d, const char *log)
+{
+    int length = 0;
+    const char *line = log ? first_error(log, &length) : "";
+    const char *all = getenv("CU_KERNEL_LOG");
+    FAIL(EK_USAGE, "%s: kernel text does not build: %.*s%s", d->label, length, line,
+         all ? "" : " (CU_KERNEL_LOG=1 prints all of the compiler's messages)");
+}
+
+static void print_log(const struct opencl_state *d, const char *log)
+{
+    const char *all = getenv("CU_KERNEL_LOG");
+    if (all && strcmp(all, "0") && log && log[strspn(log, "\n ")])
+        fprintf(stderr, "%s: the kernel compiler says:\n%s\n", d->label, log);
+}
+
+/* ---- text or cached code to a program ---- */
+
+static enum ek_status compile(const struct opencl_state *d, const char *text, const char *options,
+                              cl_program *program)
+{
+    cl_int code;
+    cl_program p = opencl.CreateProgramWithSource(d->context, 1, &text, NULL, &code);
+    TRY(opencl_check(d, code, "taking a kernel text"));
+    code = opencl.BuildProgram(p, 1, &d->id, options, NULL, NULL);
+    char *log = build_log(d, p);
+    print_log(d, log);
+    enum ek_status st = code ? build_failed(d, log) : EK_OK;
+    free(log);
+    if (st)
+        opencl.ReleaseProgram(p);
+    else
+        *program = p;
+    return st;
+}
+
+/* The program from the cache, NULL if it is not there or the driver does not want it. */
+static cl_program cached(const struct opencl_state *d, const struct cache_key *key,
+                         const char *options)
+{
+    unsigned char *data;
+    size_t size;
+    if (!cache_load(key, &data, &size))
+        return NULL;
+    cl_int code, status = 0;
+    const unsigned char *binary = data;
+    cl_program p =
+        opencl.CreateProgramWithBinary(d->context, 1, &d->id, &size, &binary, &status, &code);
+    free(data);
+    if (code || status || opencl.BuildProgram(p, 1, &d->id, options, NULL, NULL)) {
+        if (!code)
+            opencl.ReleaseProgram(p);
+        return NULL;
+    }
+    return p;
+}
+
+static void keep(cl_program p, const struct cache_key *key)
+{
+    size_t size = 0;
+    if (opencl.GetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size)
+        return;
+    unsigned char *data = malloc(size);
+    if (data && !opencl.GetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof data, &data, NULL))
+        cache_save(key, data, size);
+    free(data);
+}
+
+static enum ek_status make_program(const struct opencl_state *d, const char *text,
+                                   const char *options, cl_program *program)
+{
+    const char *const parts[] = {"opencl",     text,           options,
+                                 d->info.name, d->info.vendor, d->info.driver};
+    struct cache_key key = cache_key(parts, sizeof parts / sizeof *parts);
+    cl_program p = cached(d, &key, options);
+    if (!p) {
+        TRY(compile(d, text, options, &p));
+        keep(p, &key);
+    }
+    *program = p;
+    return EK_OK;
+}
+
+/* ---- kernels ---- */
+
+static enum ek_status look_up(const struct opencl_state *d, cl_program p,
+                              const struct backend_kernel *wanted, struct opencl_kernel *k)
+{
+    cl_int code;
+    k->kernel = opencl.CreateKernel(p, wanted->name, &code);
+    if (code == CL_INVALID_KERNEL_NAME)
+        FAIL(EK_USAGE, "%s: the text has no kernel '%s': check its KERNEL() line", d->label,
+             wanted->name);
+    TRY(opencl_check(d, code, "looking up a kernel"));
+    cl_uint nargs = 0;
+    size_t most = 0, items = 1;
+    TRY(opencl_check(
+        d, opencl.GetKernelInfo(k->kernel, CL_KERNEL_NUM_ARGS, sizeof nargs, &nargs, NULL),
+        "asking about a kernel"));
+    opencl.GetKernelWorkGroupInfo(k->kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                  NULL);
+    for (int i = 0; i < 3; i++)
+        items *= k->group[i] = (size_t)wanted->group[i];
+    k->nargs = (int)nargs;
+    snprintf(k->name, sizeof k->name, "%s", wanted->name);
+    if (most && items > most)
+        FAIL(EK_LACK, "%s: kernel '%s' wants a work-group of %zu, the device has room for %zu",
+             d->label, k->name, items, most);
+    return EK_OK;
+}
+
+void opencl_unbuild(void *dev, struct backend_program *program)
+{
+    (void)dev;
+    if (!program)
+        return;
+    for (int i = 0; i < program->nkernels; i++)
+        if (program->kernel[i].kernel)
+            opencl.ReleaseKernel(program->kernel[i].kernel);
+    opencl.ReleaseProgram(program->program);
+    free(program->kernel);
+    free(program);
+}
+
+static struct backend_program *program_of(cl_program code, int nkernels)
+{
+    struct backend_program *p = calloc(1, sizeof *p);
+    struct opencl_kernel *k = calloc((size_t)nkernels + 1, sizeof *k);
+    if (!p || !k) {
+        free(p);
+        free(k);
+        return NULL;
+    }
+    *p = (struct backend_program){code, nkernels, k};
+    return p;
+}
+
+enum ek_status opencl_build(void *dev, const char *text, const char *options,
+                            const struct backend_kernel *kernels, int nkernels,
+                            struct backend_program **program)
+{
+    const struct opencl_state *d = dev;
+    cl_program code;
+    char all[1024];
+    if (snprintf(all, sizeof all, "-cl-std=CL1.2 %s", options) >= (int)sizeof all)
+        FAIL(EK_USAGE, "%s: the kernel options are longer than %zu characters: %.40s…", d->label,
+             sizeof all, options);
+    TRY(make_program(d, text, all, &code));
+    struct backend_program *p = program_of(code, nkernels);
+    if (!p) {
+        opencl.ReleaseProgram(code);
+        FAIL(EK_LACK, "%s: out of host memory for %d kernels", d->label, nkernels);
+    }
+    for (int i = 0; i < nkernels; i++) {
+        enum ek_status st = look_up(d, code, &kernels[i], &p->kernel[i]);
+        if (st) {
+            opencl_unbuild(dev, p);
+            return st;
+        }
+    }
+    *program = p;
+    return EK_OK;
+}

@@ -1,0 +1,279 @@
+/* backends/opencl_find.c – opens libOpenCL and finds the devices of all platforms, once. */
+#include "backends/opencl.h"
+
+#include "backends/binding.h"
+#include "src/opt.h"
+#include <CL/cl_ext.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLATFORMS = 16, DEVICES = 64, THREADS = 4096 };
+
+/* cl_nv_device_attribute_query, which CL/cl_ext.h does not name. */
+enum { PCI_BUS_NV = 0x4008, PCI_SLOT_NV = 0x4009, PCI_DOMAIN_NV = 0x400A };
+
+struct opencl_functions opencl;
+
+static struct {
+    pthread_once_t once;
+    int n;
+    struct opencl_device device[DEVICES];
+    char why[256]; /* there is none */
+} found = {.once = PTHREAD_ONCE_INIT};
+
+/* ---- the library ---- */
+
+static bool none(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static bool none(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(found.why, sizeof found.why, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+static bool load(void)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } table[] = {
+#define X(name) {"cl" #name, offsetof(struct opencl_functions, name)},
+        OPENCL_FUNCTIONS(X)
+#undef X
+    };
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return none("%s: install an OpenCL loader (ocl-icd-libopencl1)", dlerror());
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        void *function = dlsym(library, table[i].name);
+        if (!function)
+            return none("libOpenCL.so.1 is older than OpenCL 1.2: it has no %s", table[i].name);
+        memcpy((char *)&opencl + table[i].offset, &function, sizeof function);
+    }
+    return true;
+}
+
+/* ---- the devices ---- */
+
+static void add(cl_device_id id, bool is_cpu, int share, int nworkers, const pid_t *workers)
+{
+    if (found.n < DEVICES)
+        found.device[found.n++] = (struct opencl_device){id, is_cpu, share, nworkers, workers};
+}
+
+static int compute_units(cl_device_id id)
+{
+    cl_uint n = 0;
+    opencl.GetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof n, &n, NULL);
+    return (int)n;
+}
+
+static int split_count(void)
+{
+    const char *text = getenv("CU_OPENCL_SPLIT");
+    long n = 0;
+    if (text && !opt_integer(text, 1, DEVICES, &n))
+        status_warn("CU_OPENCL_SPLIT=%s is no number from 1 to %d: ignored", text, DEVICES);
+    return (int)n;
+}
+
+/* The first `want` compute units of a cpu device, each a device of its own. */
+static void add_split(cl_device_id id, int want, int nworkers, const pid_t *workers)
+{
+    const cl_device_partition_property each[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+    cl_uint n = (cl_uint)compute_units(id);
+    cl_device_id *part = calloc(n + 1, sizeof *part);
+    if (!part || opencl.CreateSubDevices(id, each, n, part, &n)) {
+        status_warn("CU_OPENCL_SPLIT: the driver cannot split its cpu device");
+        add(id, true, 1, nworkers, workers);
+    } else {
+        int share = (int)n < want ? (int)n : want;
+        for (int i = 0; i < share; i++)
+            add(part[i], true, share, nworkers ? 1 : 0, workers + i);
+        for (int i = share; i < (int)n; i++)
+            opencl.ReleaseDevice(part[i]);
+    }
+    free(part);
+}
+
+/* A platform's usable devices in id[0 .. n-1], and the threads that its driver started for them. */
+struct platform {
+    int n, nthreads;
+    cl_device_id id[DEVICES];
+    pid_t *thread; /* [nthreads], lives as long as the process */
+};
+
+/* Drops from now[0..n-1] what is in before[]; returns how many are left. */
+static int only_new(pid_t *now, int n, const pid_t *before, int nbefore)
+{
+    int left = 0;
+    for (int i = 0; i < n; i++) {
+        int k = 0;
+        while (k < nbefore && before[k] != now[i])
+            k++;
+        if (k == nbefore)
+            now[left++] = now[i];
+    }
+    return left;
+}
+
+static void ask_platform(cl_platform_id id, struct platform *p)
+{
+    pid_t *before = calloc(THREADS, sizeof *before);
+    p->thread = calloc(THREADS, sizeof *p->thread);
+    int nbefore = before ? binding_threads(before, THREADS) : 0;
+    cl_uint n = 0;
+    if (opencl.GetDeviceIDs(id, CL_DEVICE_TYPE_ALL, DEVICES, p->id, &n))
+        n = 0;
+    p->n = n < DEVICES ? (int)n : DEVICES;
+    if (before && p->thread)
+        p->nthreads = only_new(p->thread, binding_threads(p->thread, THREADS), before, nbefore);
+    free(before);
+}
+
+static bool usable(cl_device_id id)
+{
+    cl_bool available = CL_FALSE, compiler = CL_FALSE;
+    opencl.GetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
+    opencl.GetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
+    return available && compiler;
+}
+
+static bool is_cpu(cl_device_id id)
+{
+    cl_device_type type = 0;
+    opencl.GetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    return (type & CL_DEVICE_TYPE_CPU) && !(type & CL_DEVICE_TYPE_GPU);
+}
+
+/* Adds a platform's cpu devices, or all the others. New threads are taken for a device's workers
+ * only if there is one for each compute unit, which is how PoCL starts them. */
+static void add_devices(const struct platform *p, bool cpus, int split)
+{
+    for (int i = 0; i < p->n; i++) {
+        if (!usable(p->id[i]) || is_cpu(p->id[i]) != cpus)
+            continue;
+        int nworkers = cpus && p->nthreads == compute_units(p->id[i]) ? p->nthreads : 0;
+        if (cpus && split)
+            add_split(p->id[i], split, nworkers, p->thread);
+        else
+            add(p->id[i], cpus, 1, nworkers, p->thread);
+    }
+}
+
+static bool find(int split)
+{
+    cl_platform_id id[PLATFORMS];
+    cl_uint n = 0;
+    if (opencl.GetPlatformIDs(PLATFORMS, id, &n) || !n)
+        return none("no OpenCL platform: install a driver (pocl-opencl-icd serves the cpu)");
+    n = n < PLATFORMS ? n : PLATFORMS;
+    static struct platform platform[PLATFORMS];
+    for (cl_uint i = 0; i < n; i++)
+        ask_platform(id[i], &platform[i]);
+    for (int cpus = 0; cpus <= 1; cpus++)
+        for (cl_uint i = 0; i < n; i++)
+            add_devices(&platform[i], cpus, split);
+    return found.n || none("%u OpenCL platform%s without a usable device", n, n == 1 ? "" : "s");
+}
+
+/* The driver's threads inherit the cpus of this one: all places, not just ours. */
+static void find_once(void)
+{
+    int split = split_count();
+    char text[16];
+    snprintf(text, sizeof text, "%d", split);
+    if (split)
+        setenv("POCL_MAX_PTHREAD_COUNT", text, 0); /* PoCL then has as many compute units */
+    struct binding saved;
+    bool widened = binding_widen(&saved);
+    if (load())
+        find(split);
+    if (widened)
+        binding_set(0, &saved);
+}
+
+enum ek_status opencl_devices(const struct opencl_device **list, int *n)
+{
+    pthread_once(&found.once, find_once);
+    if (!found.n)
+        FAIL(EK_LACK, "opencl: %s", found.why);
+    *list = found.device;
+    *n = found.n;
+    return EK_OK;
+}
+
+/* ---- what the driver says ---- */
+
+static void text_of(cl_device_id id, cl_device_info what, char *text, size_t room)
+{
+    char all[1024] = "";
+    opencl.GetDeviceInfo(id, what, sizeof all - 1, all, NULL);
+    const char *start = all + strspn(all, " ");
+    snprintf(text, room, "%s", start);
+    for (size_t end = strlen(text); end && text[end - 1] == ' ';)
+        text[--end] = '\0';
+}
+
+static size_t size_of(cl_device_id id, cl_device_info what)
+{
+    union {
+        cl_ulong u64;
+        cl_uint u32;
+    } value = {0};
+    size_t size = 0;
+    if (opencl.GetDeviceInfo(id, what, sizeof value, &value, &size))
+        return 0;
+    return size == sizeof value.u32 ? value.u32 : value.u64;
+}
+
+/* Where the device sits, by whichever of three extensions the driver has. */
+static void pci_of(cl_device_id id, char *text, size_t room)
+{
+    cl_device_pci_bus_info_khr at;
+    cl_device_topology_amd amd;
+    cl_uint bus, slot, domain = 0;
+    text[0] = '\0';
+    if (!opencl.GetDeviceInfo(id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof at, &at, NULL)) {
+        snprintf(text, room, "%04x:%02x:%02x.%x", at.pci_domain, at.pci_bus, at.pci_device,
+                 at.pci_function);
+    } else if (!opencl.GetDeviceInfo(id, PCI_BUS_NV, sizeof bus, &bus, NULL) &&
+               !opencl.GetDeviceInfo(id, PCI_SLOT_NV, sizeof slot, &slot, NULL)) {
+        opencl.GetDeviceInfo(id, PCI_DOMAIN_NV, sizeof domain, &domain, NULL);
+        snprintf(text, room, "%04x:%02x:%02x.%x", domain, bus, slot >> 3, slot & 7);
+    } else if (!opencl.GetDeviceInfo(id, CL_DEVICE_TOPOLOGY_AMD, sizeof amd, &amd, NULL) &&
+               amd.raw.type == CL_DEVICE_TOPOLOGY_TYPE_PCIE_AMD) {
+        snprintf(text, room, "0000:%02x:%02x.%x", (unsigned char)amd.pcie.bus,
+                 (unsigned char)amd.pcie.device, (unsigned char)amd.pcie.function);
+    }
+}
+
+enum ek_status opencl_describe(const struct opencl_device *d, struct backend_info *info)
+{
+    size_t memory = size_of(d->id, CL_DEVICE_GLOBAL_MEM_SIZE) / (size_t)d->share;
+    size_t single = size_of(d->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    if (!memory)
+        FAIL(EK_LOST, "opencl: a device does not say how much memory it has: check its driver");
+    *info = (struct backend_info){
+        .memory = memory,
+        .max_alloc = single < memory ? single : memory,
+        .local_memory = size_of(d->id, CL_DEVICE_LOCAL_MEM_SIZE),
+        .compute_units = compute_units(d->id),
+        .max_group = (int)size_of(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE),
+        .fp64 = size_of(d->id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
+        .is_cpu = d->is_cpu,
+    };
+    text_of(d->id, CL_DEVICE_NAME, info->name, sizeof info->name);
+    text_of(d->id, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
+    char version[64], driver[63];
+    text_of(d->id, CL_DEVICE_VERSION, version, sizeof version);
+    text_of(d->id, CL_DRIVER_VERSION, driver, sizeof driver);
+    snprintf(info->driver, sizeof info->driver, "%s, %s", version, driver);
+    pci_of(d->id, info->pci, sizeof info->pci);
+    return EK_OK;
+}

@@ -1,0 +1,136 @@
+/* tests/backends.h – what the tests of back ends share: a private place for caches, the devices
+ * that there are, and the kernels of tests/kernels/laws.c. */
+#ifndef TESTS_BACKENDS_H
+#define TESTS_BACKENDS_H
+
+#include "backends/backend.h"
+#include "src/embed.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* The order in which programs built by build_laws() have their kernels. */
+enum law_kernel { COUNT, INDEX, GROUPED, ARGUMENTS, ARITHMETIC, PUT, SLOW, LAW_KERNELS };
+static const struct backend_kernel law_kernels[LAW_KERNELS] = {
+    [COUNT] = {"laws_count", {64, 1, 1}},
+    [INDEX] = {"laws_index", {4, 2, 2}},
+    [GROUPED] = {"laws_group", {4, 2, 2}},
+    [ARGUMENTS] = {"laws_arguments", {1, 1, 1}},
+    [ARITHMETIC] = {"laws_arithmetic", {64, 1, 1}},
+    [PUT] = {"laws_put", {1, 1, 1}},
+    [SLOW] = {"laws_slow", {1, 1, 1}},
+};
+
+static inline char *joined(const char *path)
+{
+    char *text = embed_join(&path, 1);
+    assert_non_null(text);
+    return text;
+}
+
+static inline struct backend_program *build_laws(struct backend *b, const char *options)
+{
+    struct backend_program *p = NULL;
+    char *text = joined("tests/kernels/laws.c");
+    assert_int_equal(b->ops->build(b->dev, text, options, law_kernels, LAW_KERNELS, &p), EK_OK);
+    free(text);
+    return p;
+}
+
+static inline struct backend *open_device(const char *name, int index)
+{
+    struct backend *b = NULL;
+    const struct backend_ops *ops = backend_find(name);
+    assert_non_null(ops);
+    assert_int_equal(backend_open((struct backend_device){ops, index}, &b), EK_OK);
+    return b;
+}
+
+/* Devices of a back end, 0 when it has none. */
+static inline int devices_of(const char *name)
+{
+    int n = 0;
+    status_mute(+1);
+    enum ek_status st = backend_find(name)->count(&n);
+    status_mute(-1);
+    return st ? 0 : n;
+}
+
+static inline struct backend_mem *alloc_on(struct backend *b, size_t bytes)
+{
+    struct backend_mem *m = NULL;
+    assert_int_equal(b->ops->alloc(b->dev, bytes, &m), EK_OK);
+    return m;
+}
+
+static inline void put(struct backend *b, struct backend_mem *m, const void *from, size_t bytes)
+{
+    struct backend_rect all = backend_linear(0, 0, bytes);
+    assert_int_equal(b->ops->write(b->dev, BACKEND_COMPUTE, m, from, &all), EK_OK);
+    assert_int_equal(b->ops->wait(b->dev, BACKEND_COMPUTE), EK_OK);
+}
+
+static inline void get(struct backend *b, void *to, struct backend_mem *m, size_t bytes)
+{
+    struct backend_rect all = backend_linear(0, 0, bytes);
+    assert_int_equal(b->ops->read(b->dev, BACKEND_COMPUTE, to, m, &all), EK_OK);
+    assert_int_equal(b->ops->wait(b->dev, BACKEND_COMPUTE), EK_OK);
+}
+
+static inline void run(struct backend *b, struct backend_program *p, int kernel, int x, int y,
+                       int z, int nargs, const struct backend_arg *args)
+{
+    const int global[3] = {x, y, z};
+    assert_int_equal(b->ops->launch(b->dev, BACKEND_COMPUTE, p, kernel, global, nargs, args),
+                     EK_OK);
+}
+
+/* A call that must fail with `want`, quietly, and say `word`. */
+#define ASSERT_FAILS(want, call, word)                                                             \
+    do {                                                                                           \
+        status_mute(+1);                                                                           \
+        enum ek_status got_ = (call);                                                              \
+        status_mute(-1);                                                                           \
+        assert_int_equal(got_, want);                                                              \
+        if (!strstr(status_message(), word))                                                       \
+            fail_msg("'%s' is not in: %s", (const char *)(word), status_message());                \
+    } while (0)
+
+/* Uniform random numbers of a fixed sequence (Knuth's 64-bit linear congruential generator). */
+static inline unsigned draw(unsigned below)
+{
+    static uint64_t state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % below;
+}
+
+/* Runs `tests` in a process of its own whose caches are private and whose CU_OPENCL_SPLIT is
+ * `split` (NULL: unset): drivers are found once in a process, so each setting needs a new one. */
+static inline int in_process(const char *split, int (*tests)(void))
+{
+    char dir[] = "/tmp/evenkeel-test-XXXXXX";
+    if (!mkdtemp(dir))
+        return 1;
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("POCL_CACHE_DIR", dir, 1);
+        setenv("XDG_CACHE_HOME", dir, 1);
+        if (split)
+            setenv("CU_OPENCL_SPLIT", split, 1);
+        exit(tests());
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    char clean[64];
+    snprintf(clean, sizeof clean, "rm -rf '%s'", dir);
+    return system(clean) || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
+}
+
+#endif

@@ -1,0 +1,595 @@
+/* tests/test_backends_laws.c – every device of every back end keeps the same laws. Run over the
+ * devices that there are, and again with the cpu device split in two. */
+#include "tests/backends.h"
+
+#include "src/clock.h"
+#include <math.h>
+
+/* What a law is tried on. */
+struct subject {
+    struct backend *b;
+    struct backend_program *laws;
+};
+
+static bool is_host(const struct backend *b)
+{
+    return !strcmp(b->ops->name, "host");
+}
+
+/* ---- memory ---- */
+
+/* Far more than the device has, but never at once. */
+static void memory_comes_back(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    size_t bytes = is_host(b) ? 1u << 20 : b->info.max_alloc;
+    for (int i = 0; i < 20; i++)
+        b->ops->free(b->dev, alloc_on(b, bytes));
+    b->ops->free(b->dev, alloc_on(b, 0));
+    b->ops->free(b->dev, NULL);
+}
+
+static void too_much_memory_is_refused_with_both_numbers(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    struct backend_mem *m = NULL, *held = alloc_on(b, 8000000);
+    size_t bytes = b->info.memory + 1000000;
+    char asked[32], all[32];
+    snprintf(asked, sizeof asked, "%.1f MB", 1e-6 * (double)bytes);
+    snprintf(all, sizeof all, "%.1f MB", 1e-6 * (double)b->info.memory);
+    ASSERT_FAILS(EK_LACK, b->ops->alloc(b->dev, bytes, &m), asked);
+    assert_non_null(strstr(status_message(), all));
+    assert_non_null(strstr(status_message(), b->label));
+    assert_null(m);
+    b->ops->free(b->dev, held);
+}
+
+static void budget_counts_what_is_allocated(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    enum { PIECES = 64 };
+    struct backend_mem *m[PIECES] = {alloc_on(b, 8000000)}, *none = NULL;
+    ASSERT_FAILS(EK_LACK, b->ops->alloc(b->dev, b->info.memory - 4000000, &none), b->label);
+    size_t piece = b->info.max_alloc / 2, taken = 8000000;
+    enum ek_status st = is_host(b) ? EK_LACK : EK_OK; /* whose memory is filled at once */
+    int n = 1;
+    status_mute(+1);
+    while (!st && n < PIECES)
+        if (!(st = b->ops->alloc(b->dev, piece, &m[n]))) {
+            taken += piece;
+            n++;
+        }
+    status_mute(-1);
+    assert_true(taken <= b->info.memory && (st == EK_LACK || n == PIECES));
+    while (n)
+        b->ops->free(b->dev, m[--n]);
+    b->ops->free(b->dev, alloc_on(b, 8000000));
+}
+
+static void what_is_written_is_read(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    enum { SIZE = 100003 };
+    unsigned char *in = malloc(SIZE), *out = malloc(SIZE), *want = malloc(SIZE);
+    struct backend_mem *m = alloc_on(b, SIZE);
+    for (int i = 0; i < SIZE; i++)
+        want[i] = in[i] = (unsigned char)draw(256);
+    put(b, m, in, SIZE);
+    for (int turn = 0; turn < 50; turn++) {
+        size_t bytes = draw(2000), dst = draw(SIZE - 2000), src = draw(SIZE - 2000);
+        struct backend_rect r = backend_linear(dst, src, bytes);
+        memcpy(want + dst, in + src, bytes);
+        assert_int_equal(b->ops->write(b->dev, turn % BACKEND_QUEUES, m, in, &r), EK_OK);
+        assert_int_equal(b->ops->wait(b->dev, turn % BACKEND_QUEUES), EK_OK);
+    }
+    get(b, out, m, SIZE);
+    assert_memory_equal(out, want, SIZE);
+    b->ops->free(b->dev, m);
+    free(in);
+    free(out);
+    free(want);
+}
+
+/* ---- boxes ---- */
+
+enum { BOX_BYTES = 40000 };
+
+/* A random box whose sides lie in BOX_BYTES bytes and whose rows do not overlap. Slices may be no
+ * multiple of rows, lie between the rows of another slice, or touch. */
+static struct backend_rect draw_box(void)
+{
+    struct backend_rect r = {.width = 1 + draw(40), .rows = 1 + draw(7), .slices = 1 + draw(6)};
+    size_t *row[] = {&r.dst_row, &r.src_row}, *slice[] = {&r.dst_slice, &r.src_slice};
+    for (int side = 0; side < 2; side++) {
+        *row[side] = r.width + (draw(2) ? draw(30) : 0);
+        *slice[side] = *row[side] * r.rows + (draw(3) ? draw(50) : 0);
+        if (draw(4) == 0) { /* the slowest index of the box runs faster than its rows */
+            *slice[side] = r.width + draw(5);
+            *row[side] = *slice[side] * r.slices + draw(9);
+        }
+    }
+    r.dst_offset = draw(1000);
+    r.src_offset = draw(1000);
+    return r;
+}
+
+static void move_box(unsigned char *dst, const unsigned char *src, const struct backend_rect *r)
+{
+    for (size_t z = 0; z < r->slices; z++)
+        for (size_t y = 0; y < r->rows; y++)
+            for (size_t x = 0; x < r->width; x++)
+                dst[r->dst_offset + z * r->dst_slice + y * r->dst_row + x] =
+                    src[r->src_offset + z * r->src_slice + y * r->src_row + x];
+}
+
+struct boxes {
+    unsigned char in[BOX_BYTES], out[BOX_BYTES], want[BOX_BYTES];
+    struct backend_mem *from, *to;
+};
+
+static struct boxes *boxes_on(struct backend *b)
+{
+    struct boxes *x = malloc(sizeof *x);
+    for (int i = 0; i < BOX_BYTES; i++) {
+        x->in[i] = (unsigned char)draw(256);
+        x->want[i] = x->out[i] = (unsigned char)draw(256);
+    }
+    x->from = alloc_on(b, BOX_BYTES);
+    x->to = alloc_on(b, BOX_BYTES);
+    put(b, x->from, x->in, BOX_BYTES);
+    put(b, x->to, x->want, BOX_BYTES);
+    return x;
+}
+
+static void free_boxes(struct backend *b, struct boxes *x)
+{
+    b->ops->free(b->dev, x->from);
+    b->ops->free(b->dev, x->to);
+    free(x);
+}
+
+static void boxes_are_written(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    struct boxes *x = boxes_on(b);
+    for (int turn = 0; turn < 200; turn++) {
+        struct backend_rect r = draw_box();
+        move_box(x->want, x->in, &r);
+        assert_int_equal(b->ops->write(b->dev, BACKEND_COPY, x->to, x->in, &r), EK_OK);
+        assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
+    }
+    get(b, x->out, x->to, BOX_BYTES);
+    assert_memory_equal(x->out, x->want, BOX_BYTES);
+    free_boxes(b, x);
+}
+
+static void boxes_are_read(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    struct boxes *x = boxes_on(b);
+    for (int turn = 0; turn < 200; turn++) {
+        struct backend_rect r = draw_box();
+        move_box(x->want, x->in, &r);
+        assert_int_equal(b->ops->read(b->dev, BACKEND_COPY, x->out, x->from, &r), EK_OK);
+    }
+    assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
+    assert_memory_equal(x->out, x->want, BOX_BYTES);
+    free_boxes(b, x);
+}
+
+static void boxes_are_copied(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    struct boxes *x = boxes_on(b);
+    for (int turn = 0; turn < 200; turn++) {
+        struct backend_rect r = draw_box();
+        move_box(x->want, x->in, &r);
+        assert_int_equal(b->ops->copy(b->dev, BACKEND_COMPUTE, x->to, x->from, &r), EK_OK);
+    }
+    get(b, x->out, x->to, BOX_BYTES);
+    assert_memory_equal(x->out, x->want, BOX_BYTES);
+    free_boxes(b, x);
+}
+
+/* Within one buffer, from its first half to its second. */
+static void boxes_are_copied_within_a_buffer(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    struct boxes *x = boxes_on(b);
+    memcpy(x->want, x->in, BOX_BYTES);
+    for (int turn = 0; turn < 200; turn++) {
+        struct backend_rect r = draw_box();
+        r.dst_offset += BOX_BYTES / 2;
+        if (turn % 3 == 0) {
+            r.dst_row = r.src_row;
+            r.dst_slice = r.src_slice;
+        }
+        move_box(x->want, x->want, &r);
+        assert_int_equal(b->ops->copy(b->dev, BACKEND_COMPUTE, x->from, x->from, &r), EK_OK);
+    }
+    get(b, x->out, x->from, BOX_BYTES);
+    assert_memory_equal(x->out, x->want, BOX_BYTES);
+    free_boxes(b, x);
+}
+
+static void empty_boxes_move_nothing(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    struct boxes *x = boxes_on(b);
+    const struct backend_rect empty[] = {backend_linear(0, 0, 0),
+                                         {.width = 8, .rows = 0, .slices = 3},
+                                         {.width = 8, .rows = 3, .slices = 0}};
+    for (int i = 0; i < LENGTH(empty); i++) {
+        assert_int_equal(b->ops->write(b->dev, BACKEND_COPY, x->to, x->in, &empty[i]), EK_OK);
+        assert_int_equal(b->ops->copy(b->dev, BACKEND_COPY, x->to, x->from, &empty[i]), EK_OK);
+        assert_int_equal(b->ops->read(b->dev, BACKEND_COPY, x->out, x->to, &empty[i]), EK_OK);
+    }
+    assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
+    assert_memory_equal(x->out, x->want, BOX_BYTES);
+    free_boxes(b, x);
+}
+
+static void boxes_that_do_not_fit_are_refused(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    struct boxes *x = boxes_on(b);
+    const struct backend_rect bad[] = {
+        backend_linear(BOX_BYTES - 7, 0, 8),
+        {.width = 8, .rows = 2, .slices = 1, .dst_row = BOX_BYTES - 7, .src_row = 8},
+        {.width = 8, .rows = 2, .slices = 1, .dst_row = 4, .src_row = 8},
+        {.width = 8, .rows = 2, .slices = 1, .dst_row = 8, .src_row = 0},
+    };
+    for (int i = 0; i < LENGTH(bad); i++) {
+        ASSERT_FAILS(EK_USAGE, b->ops->write(b->dev, BACKEND_COPY, x->to, x->in, &bad[i]),
+                     b->label);
+        ASSERT_FAILS(EK_USAGE, b->ops->copy(b->dev, BACKEND_COPY, x->to, x->from, &bad[i]),
+                     b->label);
+    }
+    get(b, x->out, x->to, BOX_BYTES);
+    assert_memory_equal(x->out, x->want, BOX_BYTES);
+    free_boxes(b, x);
+}
+
+/* ---- kernels ---- */
+
+static void every_item_runs_once(void **state)
+{
+    struct subject *s = *state;
+    static const int sizes[] = {1, 63, 64, 65, 1000};
+    enum { ROOM = 1100 };
+    int cell[ROOM];
+    struct backend_mem *m = alloc_on(s->b, sizeof cell);
+    for (int i = 0; i < LENGTH(sizes); i++) {
+        int n = sizes[i];
+        memset(cell, 0, sizeof cell);
+        put(s->b, m, cell, sizeof cell);
+        run(s->b, s->laws, COUNT, n, 1, 1, 2,
+            (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(n)});
+        get(s->b, cell, m, sizeof cell);
+        for (int k = 0; k < ROOM; k++)
+            assert_int_equal(cell[k], k < n);
+    }
+    run(s->b, s->laws, COUNT, 0, 1, 1, 2,
+        (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(ROOM)});
+    get(s->b, cell, m, sizeof cell);
+    assert_int_equal(cell[0], 1);
+    s->b->ops->free(s->b->dev, m);
+}
+
+static void indices_are_three_dimensional(void **state)
+{
+    struct subject *s = *state;
+    enum { NX = 9, NY = 5, NZ = 3, N = NX * NY * NZ };
+    int cell[N];
+    struct backend_mem *m = alloc_on(s->b, sizeof cell);
+    for (int kernel = INDEX; kernel <= GROUPED; kernel++) {
+        memset(cell, 0xff, sizeof cell);
+        put(s->b, m, cell, sizeof cell);
+        run(s->b, s->laws, kernel, NX, NY, NZ, 4,
+            (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(NX), backend_arg_int(NY),
+                                   backend_arg_int(NZ)});
+        get(s->b, cell, m, sizeof cell);
+        for (int i = 0; i < N; i++)
+            assert_int_equal(cell[i], i % NX + 1000 * (i / NX % NY) + 1000000 * (i / NX / NY));
+    }
+    s->b->ops->free(s->b->dev, m);
+}
+
+static void arguments_of_every_type_arrive(void **state)
+{
+    struct subject *s = *state;
+    const int in[2] = {11, -22};
+    const long l = 123456789012345L;
+    const double want[6] = {
+        -3,        (double)(l / 1000000007L), (double)(l % 1000000007L), 0x1.fedcba98765p-7, -22,
+        2147483647};
+    double out[6];
+    struct backend_mem *o = alloc_on(s->b, sizeof out), *i = alloc_on(s->b, sizeof in);
+    put(s->b, i, in, sizeof in);
+    run(s->b, s->laws, ARGUMENTS, 1, 1, 1, 6,
+        (struct backend_arg[]){backend_arg_int(-3), backend_arg_mem(o), backend_arg_long(l),
+                               backend_arg_double(want[3]), backend_arg_mem(i),
+                               backend_arg_int(2147483647)});
+    get(s->b, out, o, sizeof out);
+    assert_memory_equal(out, want, sizeof want);
+    s->b->ops->free(s->b->dev, o);
+    s->b->ops->free(s->b->dev, i);
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    struct subject *s = *state;
+    struct backend_mem *m = alloc_on(s->b, 64);
+    const int one[3] = {1, 1, 1};
+    const struct backend_arg good[] = {backend_arg_mem(m), backend_arg_int(1), backend_arg_int(1)},
+                             bad[] = {backend_arg_mem(m), backend_arg_double(1)};
+    ASSERT_FAILS(EK_USAGE,
+                 s->b->ops->launch(s->b->dev, BACKEND_COMPUTE, s->laws, COUNT, one, 3, good),
+                 "laws_count");
+    ASSERT_FAILS(EK_USAGE,
+                 s->b->ops->launch(s->b->dev, BACKEND_COMPUTE, s->laws, COUNT, one, 2, bad),
+                 s->b->label);
+    s->b->ops->free(s->b->dev, m);
+}
+
+/* y = f(x, y) for values of all magnitudes, as computed on a device. */
+static void arithmetic_on(struct backend *b, struct backend_program *p, double *y, int n)
+{
+    double *x = malloc((size_t)n * sizeof *x);
+    for (int i = 0; i < n; i++) {
+        x[i] = ldexp(1.0 + i / (double)n, i % 40 - 20);
+        y[i] = sin(i);
+    }
+    size_t bytes = (size_t)n * sizeof *x;
+    struct backend_mem *mx = alloc_on(b, bytes), *my = alloc_on(b, bytes);
+    put(b, mx, x, bytes);
+    put(b, my, y, bytes);
+    run(b, p, ARITHMETIC, n, 1, 1, 4,
+        (struct backend_arg[]){backend_arg_mem(mx), backend_arg_mem(my), backend_arg_double(1 / 3.),
+                               backend_arg_int(n)});
+    get(b, y, my, bytes);
+    b->ops->free(b->dev, mx);
+    b->ops->free(b->dev, my);
+    free(x);
+}
+
+static void arithmetic_has_the_bits_of_the_host(void **state)
+{
+    struct subject *s = *state;
+    enum { N = 5000 };
+    static double got[N], want[N];
+    struct backend *host = open_device("host", 3);
+    struct backend_program *oracle = build_laws(host, "-DKERNEL_NO_FMA");
+    struct backend_program *exact = build_laws(s->b, "-DKERNEL_NO_FMA");
+    arithmetic_on(host, oracle, want, N);
+    arithmetic_on(s->b, exact, got, N);
+    assert_memory_equal(got, want, sizeof want);
+    s->b->ops->unbuild(s->b->dev, exact);
+    host->ops->unbuild(host->dev, oracle);
+    backend_close(host);
+}
+
+static void barriers_hold(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    enum { N = 1000, GROUPS = (N + 63) / 64 };
+    const struct backend_kernel sum = {"barrier_sum", {64, 1, 1}};
+    struct backend_program *p = NULL;
+    char *text = joined("tests/kernels/barrier.c");
+    if (is_host(b)) {
+        ASSERT_FAILS(EK_LACK, b->ops->build(b->dev, text, "", &sum, 1, &p), "barrier_sum");
+        free(text);
+        return;
+    }
+    assert_int_equal(b->ops->build(b->dev, text, "", &sum, 1, &p), EK_OK);
+    free(text);
+    double in[N], out[GROUPS];
+    for (int i = 0; i < N; i++)
+        in[i] = i;
+    struct backend_mem *mi = alloc_on(b, sizeof in), *mo = alloc_on(b, sizeof out);
+    put(b, mi, in, sizeof in);
+    run(b, p, 0, N, 1, 1, 3,
+        (struct backend_arg[]){backend_arg_mem(mi), backend_arg_mem(mo), backend_arg_int(N)});
+    get(b, out, mo, sizeof out);
+    for (int g = 0; g < GROUPS; g++) {
+        int first = 64 * g, n = N - first < 64 ? N - first : 64;
+        assert_true(out[g] == n * first + n * (n - 1) / 2);
+    }
+    b->ops->free(b->dev, mi);
+    b->ops->free(b->dev, mo);
+    b->ops->unbuild(b->dev, p);
+}
+
+/* ---- queues and events ---- */
+
+static void a_queue_runs_in_order(void **state)
+{
+    struct subject *s = *state;
+    int cell[2] = {0, 0};
+    struct backend_mem *m = alloc_on(s->b, sizeof cell);
+    for (int turn = 1; turn <= 50; turn++) {
+        run(s->b, s->laws, PUT, 1, 1, 1, 3,
+            (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(0), backend_arg_int(turn)});
+        run(s->b, s->laws, SLOW, 1, 1, 1, 4,
+            (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(0), backend_arg_int(1),
+                                   backend_arg_int(0)});
+        get(s->b, cell, m, sizeof cell);
+        assert_int_equal(cell[1], turn);
+    }
+    s->b->ops->free(s->b->dev, m);
+}
+
+/* A slow kernel on one queue, its result fetched through the other. */
+static void events_order_two_queues(void **state)
+{
+    struct subject *s = *state;
+    const struct backend_ops *ops = s->b->ops;
+    enum { TURNS = 20000, ROUNDS = 20 };
+    struct backend_mem *m = alloc_on(s->b, 2 * sizeof(int));
+    const struct backend_rect second = backend_linear(0, sizeof(int), sizeof(int));
+    for (int round = 0; round < ROUNDS; round++) {
+        int want = round, got = -1, event = round % BACKEND_EVENTS;
+        for (int t = 0; t < TURNS; t++)
+            want = (want * 5 + t) & 0xffff;
+        put(s->b, m, (int[]){round, -2}, 2 * sizeof(int));
+        run(s->b, s->laws, SLOW, 1, 1, 1, 4,
+            (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(0), backend_arg_int(1),
+                                   backend_arg_int(TURNS)});
+        assert_int_equal(ops->record(s->b->dev, BACKEND_COMPUTE, event), EK_OK);
+        assert_int_equal(ops->after(s->b->dev, BACKEND_COPY, event), EK_OK);
+        assert_int_equal(ops->read(s->b->dev, BACKEND_COPY, &got, m, &second), EK_OK);
+        assert_int_equal(ops->wait(s->b->dev, BACKEND_COPY), EK_OK);
+        assert_int_equal(got, want);
+    }
+    ops->free(s->b->dev, m);
+}
+
+static void events_have_times(void **state)
+{
+    struct subject *s = *state;
+    const struct backend_ops *ops = s->b->ops;
+    struct backend *fresh = open_device(ops->name, s->b->index);
+    double seconds = -1;
+    ASSERT_FAILS(EK_USAGE, ops->elapsed(fresh->dev, 0, 1, &seconds), "never recorded");
+    assert_int_equal(ops->after(fresh->dev, BACKEND_COPY, 5), EK_OK);
+    assert_int_equal(ops->wait(fresh->dev, BACKEND_COPY), EK_OK);
+    backend_close(fresh);
+
+    struct backend_mem *m = alloc_on(s->b, 64);
+    double begin = clock_now();
+    assert_int_equal(ops->record(s->b->dev, BACKEND_COMPUTE, 0), EK_OK);
+    run(s->b, s->laws, SLOW, 1, 1, 1, 4,
+        (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(0), backend_arg_int(1),
+                               backend_arg_int(1000000)});
+    assert_int_equal(ops->record(s->b->dev, BACKEND_COMPUTE, 1), EK_OK);
+    assert_int_equal(ops->elapsed(s->b->dev, 0, 1, &seconds), EK_OK);
+    double wall = clock_now() - begin;
+    assert_true(seconds > 0 && seconds <= wall);
+    assert_int_equal(ops->elapsed(s->b->dev, 1, 1, &seconds), EK_OK);
+    assert_true(seconds == 0);
+    ops->free(s->b->dev, m);
+}
+
+/* ---- what goes wrong ---- */
+
+static void foreign_buffers_are_refused(void **state)
+{
+    struct subject *s = *state;
+    struct backend *other = open_device(s->b->ops->name, s->b->index);
+    struct backend_mem *ours = alloc_on(s->b, 64), *theirs = alloc_on(other, 64);
+    char bytes[64] = "";
+    const struct backend_rect all = backend_linear(0, 0, sizeof bytes);
+    const int one[3] = {1, 1, 1};
+    const struct backend_arg args[] = {backend_arg_mem(theirs), backend_arg_int(1)};
+    const struct backend_ops *ops = s->b->ops;
+    void *dev = s->b->dev;
+    ASSERT_FAILS(EK_USAGE, ops->write(dev, BACKEND_COPY, theirs, bytes, &all), "buffer");
+    ASSERT_FAILS(EK_USAGE, ops->read(dev, BACKEND_COPY, bytes, theirs, &all), "buffer");
+    ASSERT_FAILS(EK_USAGE, ops->copy(dev, BACKEND_COPY, ours, theirs, &all), "buffer");
+    ASSERT_FAILS(EK_USAGE, ops->launch(dev, BACKEND_COMPUTE, s->laws, COUNT, one, 2, args),
+                 "buffer");
+    ops->free(dev, ours);
+    ops->free(other->dev, theirs);
+    backend_close(other);
+}
+
+static void a_bad_text_names_file_and_line(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    const struct backend_kernel k = {"bad", {1, 1, 1}};
+    struct backend_program *p = NULL;
+    if (is_host(b)) /* compiles nothing: its compiler spoke when this program was built */
+        return;
+    char *head = embed_join(NULL, 0), *text = NULL;
+    assert_true(asprintf(&text, "%s%s", head,
+                         "#line 1 \"a/kernels/bad.c\"\n"
+                         "KERNEL(bad, 1, 1, 1)(GLOBAL int *out)\n{\n    out[0] = missing;\n}\n") >
+                0);
+    ASSERT_FAILS(EK_USAGE, b->ops->build(b->dev, text, "", &k, 1, &p), "a/kernels/bad.c:3");
+    assert_non_null(strstr(status_message(), "missing"));
+    assert_null(p);
+    free(head);
+    free(text);
+}
+
+static void a_missing_kernel_is_named(void **state)
+{
+    struct backend *b = ((struct subject *)*state)->b;
+    const struct backend_kernel k[] = {law_kernels[COUNT], {"laws_nowhere", {1, 1, 1}}};
+    struct backend_program *p = NULL;
+    char *text = joined("tests/kernels/laws.c");
+    ASSERT_FAILS(EK_USAGE, b->ops->build(b->dev, text, "", k, 2, &p), "laws_nowhere");
+    assert_null(p);
+    free(text);
+}
+
+/* ---- the laws over the devices ---- */
+
+#define LAW(name)                                                                                  \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const struct {
+    const char *name;
+    CMUnitTestFunction law;
+} laws[] = {
+    LAW(memory_comes_back),
+    LAW(too_much_memory_is_refused_with_both_numbers),
+    LAW(budget_counts_what_is_allocated),
+    LAW(what_is_written_is_read),
+    LAW(boxes_are_written),
+    LAW(boxes_are_read),
+    LAW(boxes_are_copied),
+    LAW(boxes_are_copied_within_a_buffer),
+    LAW(empty_boxes_move_nothing),
+    LAW(boxes_that_do_not_fit_are_refused),
+    LAW(every_item_runs_once),
+    LAW(indices_are_three_dimensional),
+    LAW(arguments_of_every_type_arrive),
+    LAW(wrong_arguments_are_refused),
+    LAW(arithmetic_has_the_bits_of_the_host),
+    LAW(barriers_hold),
+    LAW(a_queue_runs_in_order),
+    LAW(events_order_two_queues),
+    LAW(events_have_times),
+    LAW(foreign_buffers_are_refused),
+    LAW(a_bad_text_names_file_and_line),
+    LAW(a_missing_kernel_is_named),
+};
+
+static int try_laws(const struct backend_ops *ops, int index)
+{
+    struct subject s = {0};
+    if (backend_open((struct backend_device){ops, index}, &s.b))
+        return 1;
+    s.laws = build_laws(s.b, "");
+    struct CMUnitTest tests[LENGTH(laws)];
+    for (int i = 0; i < LENGTH(laws); i++)
+        tests[i] = (struct CMUnitTest){laws[i].name, laws[i].law, NULL, NULL, &s};
+    int failed = _cmocka_run_group_tests(s.b->label, tests, LENGTH(laws), NULL, NULL);
+    s.b->ops->unbuild(s.b->dev, s.laws);
+    backend_close(s.b);
+    return failed;
+}
+
+static int all_devices(void)
+{
+    int failed = 0;
+    for (int b = 0; b < backend_count(); b++)
+        for (int i = 0; i < devices_of(backend_at(b)->name); i++)
+            failed += try_laws(backend_at(b), i);
+    return failed;
+}
+
+static int split_devices(void)
+{
+    int n = devices_of("opencl"), failed = 0;
+    for (int i = 0; i < n; i++)
+        failed += try_laws(backend_find("opencl"), i);
+    return failed;
+}
+
+int main(void)
+{
+    return in_process(NULL, all_devices) + in_process("2", split_devices);
+}
