@@ -334,7 +334,7 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
     const struct opt_group groups[] = {{"problem:", p->opts, b->st},
                                        {"run:", common_options, &b->set}};
     if (p->defaults)
-        p->defaults(b->st);
+        p->defaults(b->st, p);
     TRY(opt_parse(groups, 2, argc, argv, NULL, NULL));
     if (answered(b, groups))
         return EK_OK;

@@ -15,7 +15,7 @@ struct bench_program {
     const char *unit;           /* of the rate: "Mop/s" */
     size_t size;
     const struct opt *opts; /* the program's own options, offsets into the state */
-    void (*defaults)(void *st);
+    void (*defaults)(void *st, const struct bench_program *self);
     /* Checks the options and states the problem: a text for people, and the bytes that open() will
      * take on the host. EK_USAGE. Called once, before anything is allocated. */
     enum ek_status (*plan)(void *st, char *problem, size_t room, size_t *bytes);

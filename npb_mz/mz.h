@@ -66,6 +66,25 @@ struct mz_axis {
 struct mz;
 struct mz_work;
 
+/* What a launch on a device runs over, in kernels' dimensions 0 and 1; dimension 2 is the zones. */
+enum mz_grid {
+    MZ_POINTS,   /* (pitch, ny*nz) */
+    MZ_INTERIOR, /* (nx-2, (ny-2)*(nz-2)) */
+    MZ_LINES_X,  /* (ny-2, nz-2) */
+    MZ_LINES_Y,  /* (nx-2, nz-2) */
+    MZ_LINES_Z,  /* (nx-2, ny-2) */
+};
+
+/* One launch of a solver's step on a device. Its arguments, a letter each: u, g forcing, w right-hand
+ * side, p derived variables, s scratch, c constants, z (table of zones, first zone, number of
+ * zones), d direction. Work-groups are 64 x 1 x 1. */
+struct mz_launch {
+    const char *kernel;
+    enum mz_grid grid;
+    const char *arguments;
+    int direction;
+};
+
 /* A solver. */
 struct mz_ops {
     const char *name, *summary; /* "bt-mz" */
@@ -75,6 +94,11 @@ struct mz_ops {
     size_t (*scratch)(const struct mz *);
     /* Advances one zone by one step. On the unit's thread; forms a team of work->width. */
     void (*step)(struct mz *, struct mz_work *, int zone);
+    /* The same on a device: kernel text beside rhs.c, launches in order, up to kernel NULL, and the
+     * doubles of scratch per point of a batch. */
+    const char *text;
+    const struct mz_launch *launches;
+    int device_scratch;
 };
 
 struct mz {

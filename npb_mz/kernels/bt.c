@@ -15,7 +15,9 @@
 #ifndef LOAD
 #define LOAD(p, at)     ((p)[at])
 #define STORE(p, at, x) ((p)[at] = (x))
-#define REAL(x)         (x)
+#endif
+#ifndef REAL
+#define REAL(x) (x)
 #endif
 
 /* A block's column or a vector: density, momentum along, across, across, energy. */
@@ -189,7 +191,7 @@ FN struct bt_factor bt_factor(struct bt_col r, struct bt_col p, struct bt_col a,
     return f;
 }
 
-/* Solves for a, b, e once (r,p) are eliminated; r, p of the answer are what these add to them. */
+/* M^-1 (r, p, a, b, e) once the block (r,p) has been divided out and eliminated. */
 FN struct bt_col bt_tail(struct bt_factor f, real a, real b, real e)
 {
     struct bt_col c;
@@ -202,38 +204,66 @@ FN struct bt_col bt_tail(struct bt_factor f, real a, real b, real e)
     return c;
 }
 
+/* The same with r and p from elimination. */
+FN struct bt_col bt_finish(struct bt_factor f, real r, real p, real a, real b, real e)
+{
+    struct bt_col c;
+    real a0 = a - f.ar * r - f.ap * p, b0 = b - f.br * r - f.bp * p, e0 = e - f.er * r - f.ep * p;
+    real a1 = f.iaa * a0 + f.iab * b0, b1 = f.iba * a0 + f.ibb * b0;
+    c.e = (e0 - f.ea * a1 - f.eb * b1) * f.ie;
+    c.a = a1 + f.ae * c.e;
+    c.b = b1 + f.be * c.e;
+    c.r = r + f.ra * c.a + f.rb * c.b + f.re * c.e;
+    c.p = p + f.pa * c.a + f.pb * c.b + f.pe * c.e;
+    return c;
+}
+
 /* M^-1 c */
 FN struct bt_col bt_solve_col(struct bt_factor f, struct bt_col c)
 {
-    real r = f.irr * c.r + f.irp * c.p, p = f.ipr * c.r + f.ipp * c.p;
-    struct bt_col o =
-        bt_tail(f, c.a - f.ar * r - f.ap * p, c.b - f.br * r - f.bp * p, c.e - f.er * r - f.ep * p);
-    o.r += r;
-    o.p += p;
-    return o;
+    return bt_finish(f, f.irr * c.r + f.irp * c.p, f.ipr * c.r + f.ipp * c.p, c.a, c.b, c.e);
 }
 
-/* M^-1 (0, p, 0, 0, e) */
-FN struct bt_col bt_solve_pe(struct bt_factor f, double cp, real ce)
+/* Column m (0 .. 4) of X_s is kept at X[(5*m + row)*step], X = scratch + 25*s*step. */
+FN void bt_keep(GLOBAL double *X, long step, int m, struct bt_col c)
 {
-    real r = f.irp * cp, p = f.ipp * cp;
-    struct bt_col o =
-        bt_tail(f, -f.ar * r - f.ap * p, -f.br * r - f.bp * p, ce - f.er * r - f.ep * p);
-    o.r += r;
-    o.p += p;
-    return o;
+    STORE(X, (5 * m) * step, c.r);
+    STORE(X, (5 * m + 1) * step, c.p);
+    STORE(X, (5 * m + 2) * step, c.a);
+    STORE(X, (5 * m + 3) * step, c.b);
+    STORE(X, (5 * m + 4) * step, c.e);
 }
 
-struct bt_block {
-    struct bt_col r, p, a, b, e; /* columns */
-};
-
-/* X = M^-1 C with C the super-diagonal block from node `from`, boosted to node `to`. */
-FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_node from,
-                            struct bt_node to)
+FN struct bt_col bt_kept(GLOBAL const double *X, long step, int m)
 {
-    struct bt_block o;
     struct bt_col c;
+    c.r = LOAD(X, (5 * m) * step);
+    c.p = LOAD(X, (5 * m + 1) * step);
+    c.a = LOAD(X, (5 * m + 2) * step);
+    c.b = LOAD(X, (5 * m + 3) * step);
+    c.e = LOAD(X, (5 * m + 4) * step);
+    return c;
+}
+
+/* c - x * (column m of X) */
+FN struct bt_col bt_take(GLOBAL const double *X, long step, int m, real x, struct bt_col c)
+{
+    struct bt_col col = bt_kept(X, step, m);
+    c.r -= x * col.r;
+    c.p -= x * col.p;
+    c.a -= x * col.a;
+    c.b -= x * col.b;
+    c.e -= x * col.e;
+    return c;
+}
+
+/* X = M^-1 C, to scratch, with C the super-diagonal block from node `from`, boosted to node `to`.
+ */
+FN void bt_super(struct bt_factor f, struct bt_axis x, struct bt_node from, struct bt_node to,
+                 GLOBAL double *X, long step)
+{
+    struct bt_col c;
+    const double pe = 0.4 * x.tau2;
     real n = x.visc * from.ri, heat = 1.96 * n;
     real r = x.tau2 * from.p - x.spread, p = r - (4.0 / 3.0) * n, a = r - n;
     real dp = from.p - to.p, da = from.a - to.a, db = from.b - to.b;
@@ -244,27 +274,28 @@ FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_node
     c.a = da * r;
     c.b = db * r;
     c.e = heat * from.e + kin * r;
-    o.r = bt_solve_col(f, c);
+    bt_keep(X, step, 0, bt_solve_col(f, c));
 
     c.r = REAL(x.tau2);
     c.p = p + x.tau2 * dp;
     c.a = x.tau2 * da;
     c.b = x.tau2 * db;
     c.e = dp * p + x.tau2 * (1.4 * from.e + kin);
-    o.p = bt_solve_col(f, c);
+    bt_keep(X, step, 1, bt_solve_col(f, c));
 
-    o.a = bt_tail(f, a, REAL(0.0), da * a);
-    o.b = bt_tail(f, REAL(0.0), a, db * a);
-    o.e = bt_solve_pe(f, 0.4 * x.tau2, r - heat + (0.4 * x.tau2) * dp);
-    return o;
+    bt_keep(X, step, 2, bt_tail(f, a, REAL(0.0), da * a));
+    bt_keep(X, step, 3, bt_tail(f, REAL(0.0), a, db * a));
+    bt_keep(X, step, 4,
+            bt_finish(f, f.irp * pe, f.ipp * pe, REAL(0.0), REAL(0.0), r - heat + pe * dp));
 }
 
 /* M_s from the diagonal block and the sub-diagonal one times X_(s-1). */
 FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_node n,
-                             struct bt_block X)
+                             GLOBAL const double *X, long step)
 {
-    struct bt_col r = bt_couple(l, X.r), p = bt_couple(l, X.p), a = bt_couple(l, X.a),
-                  b = bt_couple(l, X.b), e = bt_couple(l, X.e);
+    struct bt_col r = bt_couple(l, bt_kept(X, step, 0)), p = bt_couple(l, bt_kept(X, step, 1)),
+                  a = bt_couple(l, bt_kept(X, step, 2)), b = bt_couple(l, bt_kept(X, step, 3)),
+                  e = bt_couple(l, bt_kept(X, step, 4));
     double unit = 1.0 + 2.0 * x.spread;
     real visc = 2.0 * x.visc * n.ri;
     r.r += unit;
@@ -276,69 +307,93 @@ FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_node 
     return bt_factor(r, p, a, b, e);
 }
 
-/* Column m (0 .. 4) of X_s is kept at scratch[(5*(5*s + m) + row)*step]. */
-FN void bt_keep(GLOBAL double *scratch, long step, int m, struct bt_col c)
-{
-    STORE(scratch, (5 * m) * step, c.r);
-    STORE(scratch, (5 * m + 1) * step, c.p);
-    STORE(scratch, (5 * m + 2) * step, c.a);
-    STORE(scratch, (5 * m + 3) * step, c.b);
-    STORE(scratch, (5 * m + 4) * step, c.e);
-}
+/* A line to solve, nodes 1 .. n-2: right-hand side from `in`, solution (0 at both ends) to `out`,
+ * which may be the same; 25 numbers a node in scratch[(25*s + …)*step]. boost: +1 takes `in` into
+ * the moving frames first, -1 takes `out` back to the frame at rest, 0 neither. */
+struct bt_line {
+    struct bt_view in, out, prim;
+    GLOBAL double *scratch;
+    long step;
+    int n, boost;
+};
 
-/* c - x * (column m of X) */
-FN struct bt_col bt_take(GLOBAL const double *scratch, long step, int m, real x, struct bt_col c)
-{
-    c.r -= x * LOAD(scratch, (5 * m) * step);
-    c.p -= x * LOAD(scratch, (5 * m + 1) * step);
-    c.a -= x * LOAD(scratch, (5 * m + 2) * step);
-    c.b -= x * LOAD(scratch, (5 * m + 3) * step);
-    c.e -= x * LOAD(scratch, (5 * m + 4) * step);
-    return c;
-}
-
-/* Solves nodes 1 .. n-2 of a line: right-hand side from `in`, solution (the correction is 0 at both
- * ends) to `out`, which may be the same. boost: +1 takes `in` into the moving frames first, -1
- * takes `out` back to the frame at rest, 0 neither. */
-FN void bt_line(struct bt_axis x, struct bt_view in, struct bt_view out, struct bt_view prim,
-                GLOBAL double *scratch, long step, int n, int boost)
-{
-    struct bt_node before = bt_node(prim, x, 0), here = bt_node(prim, x, 1);
+struct bt_state {
+    struct bt_node before, here, next;
+    struct bt_factor f;
     struct bt_col y;
-    y.r = y.p = y.a = y.b = y.e = REAL(0.0);
-    struct bt_block X;
-    X.r = X.p = X.a = X.b = X.e = y;
-    for (int s = 1; s < n - 1; s++) {
-        struct bt_node next = bt_node(prim, x, s + 1);
-        struct bt_left l = bt_left(x, before, here);
-        struct bt_factor f = bt_pivot(x, l, here, X);
-        struct bt_col c = bt_load(in, x, s);
-        if (boost > 0)
-            c = bt_boost(c, here, -1.0);
-        y = bt_solve_col(f, bt_sum(c, bt_couple(l, y)));
-        bt_store(out, x, s, y);
-        X = bt_super(f, x, next, here);
-        GLOBAL double *keep = scratch + 25 * s * step;
-        bt_keep(keep, step, 0, X.r);
-        bt_keep(keep, step, 1, X.p);
-        bt_keep(keep, step, 2, X.a);
-        bt_keep(keep, step, 3, X.b);
-        bt_keep(keep, step, 4, X.e);
-        before = here;
-        here = next;
+};
+
+FN struct bt_state bt_start(struct bt_axis x, struct bt_line l)
+{
+    struct bt_state t;
+    t.here = bt_node(l.prim, x, 0);
+    t.next = bt_node(l.prim, x, 1);
+    t.y.r = t.y.p = t.y.a = t.y.b = t.y.e = REAL(0.0);
+    for (int m = 0; m < 5; m++)
+        bt_keep(l.scratch, l.step, m, t.y);
+    return t;
+}
+
+/* Factors M_s; y becomes the right-hand side of M_s. */
+FN struct bt_state bt_pivot_node(struct bt_axis x, struct bt_line l, struct bt_state t, int s)
+{
+    t.before = t.here;
+    t.here = t.next;
+    t.next = bt_node(l.prim, x, s + 1);
+    struct bt_left left = bt_left(x, t.before, t.here);
+    t.f = bt_pivot(x, left, t.here, l.scratch + 25 * (s - 1) * l.step, l.step);
+    struct bt_col c = bt_load(l.in, x, s);
+    if (l.boost > 0)
+        c = bt_boost(c, t.here, -1.0);
+    t.y = bt_sum(c, bt_couple(left, t.y));
+    return t;
+}
+
+/* y_s and X_s. */
+FN struct bt_state bt_eliminate_node(struct bt_axis x, struct bt_line l, struct bt_state t, int s)
+{
+    bt_super(t.f, x, t.next, t.here, l.scratch + 25 * s * l.step, l.step);
+    t.y = bt_solve_col(t.f, t.y);
+    bt_store(l.out, x, s, t.y);
+    return t;
+}
+
+/* w_s = y_s - X_s w_(s+1), w_(s+1) in y */
+FN struct bt_state bt_back_node(struct bt_axis x, struct bt_line l, struct bt_state t, int s)
+{
+    GLOBAL const double *X = l.scratch + 25 * s * l.step;
+    struct bt_col w = t.y;
+    t.y = bt_load(l.out, x, s);
+    t.y = bt_take(X, l.step, 0, w.r, t.y);
+    t.y = bt_take(X, l.step, 1, w.p, t.y);
+    t.y = bt_take(X, l.step, 2, w.a, t.y);
+    t.y = bt_take(X, l.step, 3, w.b, t.y);
+    t.y = bt_take(X, l.step, 4, w.e, t.y);
+    bt_store(l.out, x, s, l.boost < 0 ? bt_boost(t.y, bt_node(l.prim, x, s), 1.0) : t.y);
+    return t;
+}
+
+/* Solves `lines` (1 or 2) independent lines of equal length together: while one waits for its
+ * pivots' reciprocals the other computes. */
+FN void bt_solve_lines(struct bt_axis x, int lines, struct bt_line a, struct bt_line b)
+{
+    struct bt_state p = bt_start(x, a), q = p;
+    if (lines > 1)
+        q = bt_start(x, b);
+    for (int s = 1; s < a.n - 1; s++) {
+        p = bt_pivot_node(x, a, p, s);
+        if (lines > 1)
+            q = bt_pivot_node(x, b, q, s);
+        p = bt_eliminate_node(x, a, p, s);
+        if (lines > 1)
+            q = bt_eliminate_node(x, b, q, s);
     }
-    for (int s = n - 2; s > 0; s--) {
-        if (s < n - 2) {
-            GLOBAL const double *keep = scratch + 25 * s * step;
-            struct bt_col w = y;
-            y = bt_load(out, x, s);
-            y = bt_take(keep, step, 0, w.r, y);
-            y = bt_take(keep, step, 1, w.p, y);
-            y = bt_take(keep, step, 2, w.a, y);
-            y = bt_take(keep, step, 3, w.b, y);
-            y = bt_take(keep, step, 4, w.e, y);
-        }
-        bt_store(out, x, s, boost < 0 ? bt_boost(y, bt_node(prim, x, s), 1.0) : y);
+    p.y.r = p.y.p = p.y.a = p.y.b = p.y.e = REAL(0.0);
+    q.y = p.y;
+    for (int s = a.n - 2; s > 0; s--) {
+        p = bt_back_node(x, a, p, s);
+        if (lines > 1)
+            q = bt_back_node(x, b, q, s);
     }
 }
 
@@ -386,13 +441,17 @@ KERNEL(bt_solve, 64, 1, 1)
     x.p = 1 + axis;
     x.a = 1 + (axis + 1) % 3;
     x.b = 1 + (axis + 2) % 3;
-    struct bt_view in, from;
-    in.at = w + 5 * z.first + at;
-    in.field = from.field = z.field;
-    in.step = from.step = step;
-    from.at = prim + 7 * z.first + at;
-    GLOBAL double *keep = scratch + 25 * (z.first - zones[5 * zone0 + 4]) + GID(1) * n0 + GID(0);
-    bt_line(x, in, in, from, keep, (long)n0 * n1, n, axis == 0 ? 1 : axis == 2 ? -1 : 0);
+    struct bt_line line;
+    line.in.at = w + 5 * z.first + at;
+    line.in.field = line.prim.field = z.field;
+    line.in.step = line.prim.step = step;
+    line.out = line.in;
+    line.prim.at = prim + 7 * z.first + at;
+    line.scratch = scratch + 25 * (z.first - zones[5 * zone0 + 4]) + (long)GID(1) * n0 + GID(0);
+    line.step = (long)n0 * n1;
+    line.n = n;
+    line.boost = axis == 0 ? 1 : axis == 2 ? -1 : 0;
+    bt_solve_lines(x, 1, line, line);
 }
 
 /* u += w on interior points; over (nx-2, (ny-2)*(nz-2), zones). */

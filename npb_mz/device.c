@@ -1,0 +1,369 @@
+/* npb_mz/device.c – steps, moves and exchanges of the zones that live on one device. */
+#include "npb_mz/device.h"
+#include "src/clock.h"
+#include "src/embed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LAUNCHES = 16, MAX_ARGUMENTS = 12, GROUP = 64 };
+
+/* Kernels of kernels/faces.c, behind the solver's own. */
+enum { FACES_COPY, FACES_PACK, FACES_UNPACK, FACES_KERNELS };
+static const char *const faces_kernels[] = {"faces_copy", "faces_pack", "faces_unpack"};
+
+/* Buffers, by the letter that stands for them in a launch. */
+enum buffer {
+    B_U,
+    B_FORCING,
+    B_W,
+    B_PRIM,
+    B_SCRATCH,
+    B_CONSTS,
+    B_ZONES,
+    B_COPY,
+    B_OUT,
+    B_IN,
+    B_OUT_FACES,
+    B_IN_FACES,
+    BUFFERS
+};
+static const char buffer_letters[] = "ugwpscz";
+
+struct device {
+    const struct mz *mz;
+    struct backend *backend;
+    struct backend_program *program;
+    struct backend_mem *mem[BUFFERS];
+    size_t size[BUFFERS]; /* bytes */
+    int nlaunches;
+    long scratch_points;   /* of a batch, at most */
+    long faces_generation; /* of the lists in B_COPY, B_OUT, B_IN */
+};
+
+size_t device_bytes(const struct mz *mz)
+{
+    return (size_t)mz->points * (3 * MZ_VARS + MZ_PRIMS) * sizeof(double);
+}
+
+static enum ek_status size_buffer(struct device *d, enum buffer b, size_t bytes)
+{
+    if (d->size[b] >= bytes && d->mem[b])
+        return EK_OK;
+    d->backend->ops->free(d->backend->dev, d->mem[b]);
+    d->mem[b] = NULL;
+    TRY(d->backend->ops->alloc(d->backend->dev, bytes ? bytes : 8, &d->mem[b]));
+    d->size[b] = bytes;
+    return EK_OK;
+}
+
+static enum ek_status write_buffer(struct device *d, enum buffer b, const void *from, size_t bytes)
+{
+    if (!bytes)
+        return EK_OK;
+    const struct backend_rect all = backend_linear(0, 0, bytes);
+    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem[b], from, &all);
+}
+
+static enum ek_status wait_all(struct device *d)
+{
+    return d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static enum ek_status build(struct device *d)
+{
+    const char *const texts[] = {"npb_mz/kernels/rhs.c", d->mz->ops->text,
+                                 "npb_mz/kernels/faces.c"};
+    struct backend_kernel kernels[MAX_LAUNCHES + FACES_KERNELS];
+    int n = 0;
+    for (const struct mz_launch *l = d->mz->ops->launches; l->kernel; l++)
+        kernels[n++] = (struct backend_kernel){l->kernel, {GROUP, 1, 1}};
+    d->nlaunches = n;
+    for (int i = 0; i < FACES_KERNELS; i++)
+        kernels[n++] = (struct backend_kernel){faces_kernels[i], {GROUP, 1, 1}};
+    char *text = embed_join(texts, 3);
+    if (!text)
+        FAIL(EK_LACK, "%s: kernel texts are missing or memory is", d->mz->ops->name);
+    enum ek_status st = d->backend->ops->build(d->backend->dev, text, "", kernels, n, &d->program);
+    free(text);
+    return st;
+}
+
+/* A batch's scratch may take an eighth of the memory, but must hold the largest zone. */
+static long batch_points(const struct device *d)
+{
+    const long largest = d->mz->most_volume;
+    const size_t point = (size_t)d->mz->ops->device_scratch * sizeof(double);
+    long most = (long)(d->backend->info.memory / 8 / point);
+    if (d->backend->info.is_cpu || most < largest)
+        most = largest;
+    return most < d->mz->points ? most : d->mz->points;
+}
+
+static enum ek_status check_memory(const struct device *d)
+{
+    const size_t scratch =
+        (size_t)d->scratch_points * (size_t)d->mz->ops->device_scratch * sizeof(double);
+    const double need = (double)(device_bytes(d->mz) + scratch) / (1 << 30);
+    const double have = (double)d->backend->info.memory / (1 << 30);
+    if (need > have)
+        FAIL(EK_LACK,
+             "%s class %c needs %.2f GiB on device %s:%d, which has %.2f GiB; "
+             "choose a smaller class or a layout without this device",
+             d->mz->ops->name, d->mz->class->letter, need, d->backend->ops->name, d->backend->index,
+             have);
+    return EK_OK;
+}
+
+static enum ek_status open_fields(struct device *d)
+{
+    const size_t point = (size_t)d->mz->points * sizeof(double);
+    TRY(size_buffer(d, B_U, MZ_VARS * point));
+    TRY(size_buffer(d, B_FORCING, MZ_VARS * point));
+    TRY(size_buffer(d, B_W, MZ_VARS * point));
+    TRY(size_buffer(d, B_PRIM, MZ_PRIMS * point));
+    TRY(size_buffer(d, B_SCRATCH,
+                    (size_t)d->scratch_points * (size_t)d->mz->ops->device_scratch *
+                        sizeof(double)));
+    TRY(size_buffer(d, B_CONSTS, sizeof d->mz->consts));
+    TRY(size_buffer(d, B_ZONES, 5 * (size_t)d->mz->nzones * sizeof(long)));
+    return EK_OK;
+}
+
+static enum ek_status send_tables(struct device *d)
+{
+    long *table = malloc(5 * (size_t)d->mz->nzones * sizeof *table);
+    if (!table)
+        FAIL(EK_LACK, "%s: out of memory for the table of zones", d->mz->ops->name);
+    mz_zone_table(d->mz, table);
+    enum ek_status st = write_buffer(d, B_ZONES, table, d->size[B_ZONES]);
+    if (!st)
+        st = write_buffer(d, B_CONSTS, &d->mz->consts, sizeof d->mz->consts);
+    if (!st)
+        st = wait_all(d);
+    free(table);
+    return st;
+}
+
+enum ek_status device_open(const struct mz *mz, struct backend *backend, struct device **out)
+{
+    struct device *d = calloc(1, sizeof *d);
+    if (!d)
+        FAIL(EK_LACK, "%s: out of memory", mz->ops->name);
+    d->mz = mz;
+    d->backend = backend;
+    d->scratch_points = batch_points(d);
+    enum ek_status st = check_memory(d);
+    if (!st)
+        st = open_fields(d);
+    if (!st)
+        st = build(d);
+    if (!st)
+        st = send_tables(d);
+    if (st)
+        device_close(d);
+    else
+        *out = d;
+    return st;
+}
+
+void device_close(struct device *d)
+{
+    if (!d)
+        return;
+    for (int b = 0; b < BUFFERS; b++)
+        d->backend->ops->free(d->backend->dev, d->mem[b]);
+    if (d->program)
+        d->backend->ops->unbuild(d->backend->dev, d->program);
+    free(d);
+}
+
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+struct batch {
+    int begin, zones;
+    int nx, ny, nz, pitch; /* of the largest in each direction */
+};
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* As many of the zones begin .. end-1 as fit the scratch and a launch. */
+static struct batch next_batch(const struct device *d, int begin, int end)
+{
+    struct batch b = {.begin = begin};
+    const int limit = d->backend->info.is_cpu ? 1 : 65535; /* CUDA's grid in dimension 2 */
+    long points = 0;
+    for (int i = begin; i < end && b.zones < limit; i++, b.zones++) {
+        const struct mz_zone *z = &d->mz->zone[i];
+        points += z->volume;
+        if (points > d->scratch_points && b.zones)
+            break;
+        b.nx = most(b.nx, z->nx);
+        b.ny = most(b.ny, z->ny);
+        b.nz = most(b.nz, z->nz);
+        b.pitch = most(b.pitch, z->pitch);
+    }
+    return b;
+}
+
+static void set_grid(enum mz_grid grid, const struct batch *b, int global[3])
+{
+    const int nx = b->nx - 2, ny = b->ny - 2, nz = b->nz - 2;
+    const int table[][2] = {
+        [MZ_POINTS] = {b->pitch, b->ny * b->nz},
+        [MZ_INTERIOR] = {nx, ny * nz},
+        [MZ_LINES_X] = {ny, nz},
+        [MZ_LINES_Y] = {nx, nz},
+        [MZ_LINES_Z] = {nx, ny},
+    };
+    global[0] = table[grid][0];
+    global[1] = table[grid][1];
+    global[2] = b->zones;
+}
+
+static enum ek_status launch(struct device *d, int number, const struct batch *b)
+{
+    const struct mz_launch *l = &d->mz->ops->launches[number];
+    struct backend_arg args[MAX_ARGUMENTS];
+    int n = 0, global[3];
+    for (const char *c = l->arguments; *c; c++)
+        if (*c == 'd') {
+            args[n++] = backend_arg_int(l->direction);
+        } else {
+            args[n++] = backend_arg_mem(d->mem[strchr(buffer_letters, *c) - buffer_letters]);
+            if (*c == 'z') {
+                args[n++] = backend_arg_int(b->begin);
+                args[n++] = backend_arg_int(b->zones);
+            }
+        }
+    set_grid(l->grid, b, global);
+    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, number, global, n,
+                                   args);
+}
+
+/* A batch's time, divided among its zones by what they are declared to cost. */
+static void share_time(const struct device *d, const struct batch *b, double sec, double *seconds)
+{
+    double sum = 0;
+    for (int i = 0; i < b->zones; i++)
+        sum += mz_zone_mop(d->mz, b->begin + i);
+    for (int i = 0; i < b->zones; i++)
+        seconds[i] += sec * mz_zone_mop(d->mz, b->begin + i) / sum;
+}
+
+enum ek_status device_step(struct device *d, int begin, int end, double *seconds)
+{
+    for (int at = begin; at < end;) {
+        const struct batch b = next_batch(d, at, end);
+        const double start = clock_now();
+        for (int i = 0; i < d->nlaunches; i++)
+            TRY(launch(d, i, &b));
+        TRY(wait_all(d));
+        share_time(d, &b, clock_now() - start, seconds + (at - begin));
+        at += b.zones;
+    }
+    return EK_OK;
+}
+
+/* ---- moving a zone --------------------------------------------------------------------------- */
+
+static struct backend_rect zone_part(const struct mz *mz, int zone, size_t *bytes)
+{
+    const struct mz_zone *z = &mz->zone[zone];
+    const size_t size = MZ_VARS * (size_t)z->volume * sizeof(double);
+    *bytes += size;
+    return backend_linear(MZ_VARS * (size_t)z->first * sizeof(double), 0, size);
+}
+
+enum ek_status device_put(struct device *d, int zone, size_t *bytes)
+{
+    const struct backend_ops *ops = d->backend->ops;
+    struct backend_rect part = zone_part(d->mz, zone, bytes);
+    TRY(ops->write(d->backend->dev, BACKEND_COPY, d->mem[B_U], mz_zone_u(d->mz, zone), &part));
+    part = zone_part(d->mz, zone, bytes);
+    TRY(ops->write(d->backend->dev, BACKEND_COPY, d->mem[B_FORCING],
+                   d->mz->forcing + MZ_VARS * d->mz->zone[zone].first, &part));
+    return ops->wait(d->backend->dev, BACKEND_COPY);
+}
+
+enum ek_status device_get(struct device *d, int zone, size_t *bytes)
+{
+    const struct backend_ops *ops = d->backend->ops;
+    struct backend_rect part = zone_part(d->mz, zone, bytes);
+    part.src_offset = part.dst_offset;
+    part.dst_offset = 0;
+    TRY(ops->read(d->backend->dev, BACKEND_COPY, mz_zone_u(d->mz, zone), d->mem[B_U], &part));
+    return ops->wait(d->backend->dev, BACKEND_COPY);
+}
+
+/* ---- the exchange ---------------------------------------------------------------------------- */
+
+static enum ek_status send_list(struct device *d, enum buffer b, const struct faces_list *l)
+{
+    const size_t bytes = 3 * l->n * sizeof *l->row;
+    TRY(size_buffer(d, b, bytes));
+    return write_buffer(d, b, l->row, bytes);
+}
+
+static enum ek_status follow_plan(struct device *d, const struct faces *faces, int space)
+{
+    const struct faces_space *p = &faces->space[space];
+    if (d->faces_generation == faces->generation)
+        return EK_OK;
+    TRY(send_list(d, B_COPY, &p->copy));
+    TRY(send_list(d, B_OUT, &p->out));
+    TRY(send_list(d, B_IN, &p->in));
+    TRY(size_buffer(d, B_OUT_FACES, p->out_size * sizeof(double)));
+    TRY(size_buffer(d, B_IN_FACES, p->in_size * sizeof(double)));
+    d->faces_generation = faces->generation;
+    return EK_OK;
+}
+
+static enum ek_status launch_faces(struct device *d, int kernel, enum buffer list, size_t n,
+                                   enum buffer faces)
+{
+    if (!n)
+        return EK_OK;
+    const struct mz *mz = d->mz;
+    const int global[3] = {most(mz->most_nx, mz->most_ny) - 2, MZ_VARS * (mz->mesh->points[2] - 2),
+                           (int)n};
+    const struct backend_arg args[] = {
+        backend_arg_mem(d->mem[B_U]), backend_arg_mem(d->mem[B_ZONES]),
+        backend_arg_mem(d->mem[list]), backend_arg_int((int)n), backend_arg_mem(d->mem[faces])};
+    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program,
+                                   d->nlaunches + kernel, global, kernel == FACES_COPY ? 4 : 5,
+                                   args);
+}
+
+enum ek_status device_send_faces(struct device *d, const struct faces *faces, int space,
+                                 size_t *bytes)
+{
+    const struct faces_space *p = &faces->space[space];
+    TRY(follow_plan(d, faces, space));
+    TRY(launch_faces(d, FACES_PACK, B_OUT, p->out.n, B_OUT_FACES));
+    if (p->out_size) {
+        const struct backend_rect all = backend_linear(0, 0, p->out_size * sizeof(double));
+        TRY(d->backend->ops->read(d->backend->dev, BACKEND_COMPUTE, p->out_buffer,
+                                  d->mem[B_OUT_FACES], &all));
+        *bytes += all.width;
+    }
+    TRY(launch_faces(d, FACES_COPY, B_COPY, p->copy.n, B_OUT_FACES));
+    return wait_all(d);
+}
+
+enum ek_status device_receive_faces(struct device *d, const struct faces *faces, int space,
+                                    size_t *bytes)
+{
+    const struct faces_space *p = &faces->space[space];
+    if (!p->in_size)
+        return EK_OK;
+    TRY(write_buffer(d, B_IN_FACES, p->in_buffer, p->in_size * sizeof(double)));
+    *bytes += p->in_size * sizeof(double);
+    TRY(launch_faces(d, FACES_UNPACK, B_IN, p->in.n, B_IN_FACES));
+    return wait_all(d);
+}

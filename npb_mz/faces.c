@@ -1,0 +1,160 @@
+/* npb_mz/faces.c – lists of faces by the spaces that they leave and enter. */
+#include "npb_mz/faces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for every face in every list would be the easy way; lists grow instead, since a device of a
+ * large problem touches a small part of them. */
+static enum ek_status list_add(struct faces_list *l, long a, long b, long c)
+{
+    if ((l->n & (l->n - 1)) == 0) { /* full at every power of two */
+        long *more = realloc(l->row, 3 * (l->n ? 2 * l->n : 1) * sizeof *more);
+        if (!more)
+            FAIL(EK_LACK, "exchange: out of memory for %zu faces", 2 * l->n);
+        l->row = more;
+    }
+    long *row = l->row + 3 * l->n++;
+    row[0] = a;
+    row[1] = b;
+    row[2] = c;
+    return EK_OK;
+}
+
+enum ek_status faces_open(const struct mz *mz, int nspaces, struct faces **out)
+{
+    struct faces *f = calloc(1, sizeof *f);
+    if (f) {
+        f->mz = mz;
+        f->nspaces = nspaces;
+        f->home = malloc((size_t)mz->nzones * sizeof *f->home);
+        f->out_at = malloc(MZ_SIDES * (size_t)mz->nzones * sizeof *f->out_at);
+        f->space = calloc((size_t)nspaces, sizeof *f->space);
+    }
+    if (!f || !f->home || !f->out_at || !f->space) {
+        faces_close(f);
+        FAIL(EK_LACK, "exchange: out of memory for the faces of %d zones", mz->nzones);
+    }
+    for (int i = 0; i < mz->nzones; i++)
+        f->home[i] = -1; /* fits no mapping */
+    *out = f;
+    return EK_OK;
+}
+
+void faces_close(struct faces *f)
+{
+    if (!f)
+        return;
+    for (int s = 0; f->space && s < f->nspaces; s++) {
+        struct faces_space *p = &f->space[s];
+        free(p->copy.row);
+        free(p->out.row);
+        free(p->in.row);
+        free(p->out_buffer);
+        free(p->in_buffer);
+    }
+    free(f->home);
+    free(f->out_at);
+    free(f->space);
+    free(f);
+}
+
+static void forget(struct faces *f)
+{
+    for (int s = 0; s < f->nspaces; s++) {
+        struct faces_space *p = &f->space[s];
+        p->copy.n = p->out.n = p->in.n = p->out_size = p->in_size = 0;
+    }
+}
+
+/* Lists one face; sizes are known, buffers come later. */
+static enum ek_status list_face(struct faces *f, int zone, int side)
+{
+    const int from = f->mz->zone[zone].neighbour[side];
+    struct faces_space *to_space = &f->space[f->home[zone]];
+    struct faces_space *from_space = &f->space[f->home[from]];
+    if (to_space == from_space)
+        return list_add(&to_space->copy, zone, side, from);
+    const size_t size = mz_face_size(f->mz, zone, (enum mz_side)side);
+    if (from_space != &f->space[0]) {
+        f->out_at[MZ_SIDES * zone + side] = from_space->out_size;
+        TRY(list_add(&from_space->out, from, side ^ 1, (long)from_space->out_size));
+        from_space->out_size += size;
+    }
+    TRY(list_add(&to_space->in, zone, side, (long)to_space->in_size));
+    to_space->in_size += size;
+    return EK_OK;
+}
+
+static enum ek_status size_buffer(double **buffer, size_t size)
+{
+    double *more = realloc(*buffer, (size ? size : 1) * sizeof *more);
+    if (!more)
+        FAIL(EK_LACK, "exchange: out of memory for %zu bytes of faces", size * sizeof *more);
+    *buffer = more;
+    return EK_OK;
+}
+
+enum ek_status faces_plan(struct faces *f, const int *home)
+{
+    const size_t bytes = (size_t)f->mz->nzones * sizeof *home;
+    if (!memcmp(f->home, home, bytes))
+        return EK_OK;
+    memcpy(f->home, home, bytes);
+    f->generation++;
+    forget(f);
+    for (int zone = 0; zone < f->mz->nzones; zone++)
+        for (int side = 0; side < MZ_SIDES; side++)
+            TRY(list_face(f, zone, side));
+    for (int s = 1; s < f->nspaces; s++) {
+        TRY(size_buffer(&f->space[s].out_buffer, f->space[s].out_size));
+        TRY(size_buffer(&f->space[s].in_buffer, f->space[s].in_size));
+    }
+    return EK_OK;
+}
+
+/* Where a face lies that a device has read to the host. */
+static const double *outgoing(const struct faces *f, long zone, long side)
+{
+    const int from = f->mz->zone[zone].neighbour[side];
+    return f->space[f->home[from]].out_buffer + f->out_at[MZ_SIDES * zone + side];
+}
+
+void faces_gather(struct faces *f, int to)
+{
+    const struct faces_space *p = &f->space[to];
+    for (size_t i = 0; i < p->in.n; i++) {
+        const long *row = p->in.row + 3 * i, zone = row[0], side = row[1];
+        const int from = f->mz->zone[zone].neighbour[side];
+        if (f->home[from] == 0)
+            mz_face_pack(f->mz, from, (enum mz_side)(side ^ 1), p->in_buffer + row[2]);
+        else
+            memcpy(p->in_buffer + row[2], outgoing(f, zone, side),
+                   mz_face_size(f->mz, (int)zone, (enum mz_side)side) * sizeof(double));
+    }
+}
+
+/* Bounds of one of `parts` equal parts of a list. */
+static void share(const struct faces_list *l, int part, int parts, size_t *begin, size_t *end)
+{
+    *begin = l->n * (size_t)part / (size_t)parts;
+    *end = l->n * (size_t)(part + 1) / (size_t)parts;
+}
+
+void faces_copy_host(struct faces *f, int part, int parts)
+{
+    const struct faces_list *l = &f->space[0].copy;
+    size_t i, end;
+    for (share(l, part, parts, &i, &end); i < end; i++)
+        mz_face_copy((struct mz *)f->mz, (int)l->row[3 * i], (enum mz_side)l->row[3 * i + 1]);
+}
+
+void faces_unpack_host(struct faces *f, int part, int parts)
+{
+    const struct faces_list *l = &f->space[0].in;
+    size_t i, end;
+    for (share(l, part, parts, &i, &end); i < end; i++) {
+        const long zone = l->row[3 * i], side = l->row[3 * i + 1];
+        mz_face_unpack((struct mz *)f->mz, (int)zone, (enum mz_side)side, outgoing(f, zone, side));
+    }
+}

@@ -1,0 +1,79 @@
+# tests/e2e/bt_mz.sh – bt-mz from its command line: results, exit codes, one helpful line per error.
+# Needs BIN and jq-free JSON checks by grep; run through tests/run.sh.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+
+verified() { # arguments…: exit 0 and "verified": true
+    out=$("$BIN/bt-mz" "$@" --json - 2>"$log") || say "$* exits $?: $(cat "$log")"
+    echo "$out" | grep -q '"verified": true' || say "$*: not verified"
+}
+refused() { # exit code, words that the one line must hold, arguments…
+    code=$1 words=$2
+    shift 2
+    "$BIN/bt-mz" "$@" >/dev/null 2>"$log"
+    rc=$?
+    [ $rc = "$code" ] || say "$* exits $rc instead of $code"
+    [ "$(wc -l <"$log")" = 1 ] || say "$*: not one line on stderr: $(cat "$log")"
+    grep -q -- "$words" "$log" || say "$*: '$words' is not in: $(cat "$log")"
+}
+log=$(mktemp)
+work=$(mktemp -d)
+trap 'rm -rf "$log" "$work"' EXIT
+
+verified --class S --layout 2x1 --schedule static
+verified --class S --layout 1x2 --schedule dynamic
+verified --class S --layout 0x0+1 --devices host:0
+verified --class S --layout 1x1+2 --devices host:0,host:1 --schedule dynamic
+if "$BIN/bt-mz" --list-devices | grep -q '^opencl:0'; then
+    verified --class S --layout 0x0+1 --devices opencl:0
+    verified --class S --layout 1x1+1 --devices opencl:0 --schedule dynamic
+    verified --class S --layout 1x1+1 --devices opencl:0 --schedule memorizing-dynamic:learn=2
+    CU_OPENCL_SPLIT=2 verified --class S --layout 0x0+2 --devices opencl:0,opencl:1 --schedule dynamic
+fi
+
+refused 2 "unknown class 'Z'" --class Z
+refused 3 '9 devices' --layout 9x9+9
+refused 2 "unknown schedule 'nope'" --schedule nope
+refused 3 'opencl:7' --devices opencl:7
+refused 2 "mean 'dynamic'" --schedule dynamc
+refused 2 "mean 'schedule'" --schedul3 static
+refused 2 'mean .opencl' --devices opncl:0
+refused 3 'GiB' --class F
+refused 3 'cannot be written' --class S --json /nonexistent/file
+
+# Places that agree with the layout, and places that do not.
+OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=2x1 "$BIN/bt-mz" --class S --check >"$work/out" 2>&1 ||
+    say "OMP_PLACES that agree are refused: $(cat "$work/out")"
+OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=3x1 "$BIN/bt-mz" --class S >"$work/out" 2>&1
+[ $? = 2 ] || say "OMP_PLACES that disagree: not exit 2"
+
+# The same bits for any policy and any number of units.
+norms() {
+    "$BIN/bt-mz" --class S "$@" --json - | tr -d ' \n' | grep -o '"verification":{[^}]*}'
+}
+first=$(norms --layout 1x1 --schedule static)
+[ -n "$first" ] || say 'no norms in the JSON'
+for layout in 2x1 1x2; do
+    for schedule in static dynamic memorizing-dynamic; do
+        [ "$(norms --layout $layout --schedule $schedule)" = "$first" ] ||
+            say "norms differ: $layout $schedule"
+    done
+done
+
+# A comparison: every policy, every file.
+"$BIN/bt-mz" --class S --layout 2x1 --compare --repeat 2 --json "$work/c.json" \
+    --report "$work/c.html" --trace "$work/c.trace" >"$work/table" 2>&1 || say 'compare fails'
+[ "$(grep -c '"schedule"' "$work/c.json")" = "$("$BIN/bt-mz" --list-schedules | grep -c '^[a-z]')" ] ||
+    say 'compare leaves policies out'
+grep -q 'NO$' "$work/table" && say 'compare: a run is not verified'
+grep -q '"traceEvents"' "$work/c.trace" || say 'no trace events'
+grep -q '@DATA@' "$work/c.html" && say 'report not filled'
+ls "$work" | grep -q part && say 'partial files left'
+
+# Ctrl-C: the table of what was finished, exit 4, within a second or so.
+timeout --preserve-status -s INT 1 "$BIN/bt-mz" --class A --layout 1x1 --compare --repeat 9 >"$work/table" 2>&1
+rc=$?
+[ $rc = 4 ] || say "interrupted run exits $rc"
+grep -q 'interrupted' "$work/table" || say "no table after Ctrl-C: $(cat "$work/table")"
+exit $bad
