@@ -1,6 +1,8 @@
 /* cu/plan.c – lists of tasks for each unit. */
 #include "cu/plan.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,13 +54,54 @@ void plan_set_chunk(struct plan *p, int cu, struct ek_range r)
     l->end = r.end;
 }
 
-void plan_set_static(struct plan *p, int cu, int m, struct ek_range r)
+static int nth(const int *unit, int c)
+{
+    return unit ? unit[c] : c;
+}
+
+void plan_set_static(struct plan *p, const int *unit, int m, struct ek_range r)
 {
     unsigned __int128 n = r.end - r.begin;
     for (int c = 0; c < m; c++)
-        plan_set_chunk(p, cu + c,
+        plan_set_chunk(p, nth(unit, c),
                        (struct ek_range){r.begin + (size_t)(n * (unsigned)c / (unsigned)m),
                                          r.begin + (size_t)(n * (unsigned)(c + 1) / (unsigned)m)});
+}
+
+/* The end of a chunk that begins at `begin` moves to where the chunk's work is nearest to target;
+ * it never passes `limit`. */
+static size_t move_end(struct ek_range chunk, size_t limit, const double *work, double target)
+{
+    double sum = 0;
+    size_t end = chunk.begin;
+    while (end < chunk.end)
+        sum += work[end++];
+    while (end < limit && sum < target && fabs(target - (sum + work[end])) < target - sum)
+        sum += work[end++];
+    while (end - chunk.begin > 1 && sum > target &&
+           fabs(target - (sum - work[end - 1])) < sum - target)
+        sum -= work[--end];
+    return end;
+}
+
+void plan_walk(struct plan *p, const int *unit, int m, const double *work)
+{
+    if (m < 1)
+        return;
+    size_t begin = p->list[nth(unit, 0)].begin, last = p->list[nth(unit, m - 1)].end;
+    if (last - begin < (size_t)m)
+        return;
+    double total = 0;
+    for (size_t t = begin; t < last; t++)
+        total += work[t];
+    for (int c = 0; c < m; c++) {
+        size_t end = p->list[nth(unit, c)].end;
+        struct ek_range chunk = {begin, end > begin ? end : begin + 1};
+        size_t limit = last - (size_t)(m - 1 - c); /* the others keep a task each */
+        chunk.end = c == m - 1 ? last : move_end(chunk, limit, work, total / m);
+        plan_set_chunk(p, nth(unit, c), chunk);
+        begin = chunk.end;
+    }
 }
 
 void plan_rewind(struct plan *p)
@@ -78,6 +121,83 @@ struct ek_range plan_next(struct plan *p, int cu, size_t most)
         r.end++;
     l->at = at;
     return r;
+}
+
+int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit)
+{
+    int m = 0;
+    for (int c = 0; c < job->ncu; c++)
+        if (job->unit[c].kind == kind)
+            unit[m++] = c;
+    return m;
+}
+
+static int by_cost(const void *a, const void *b, void *ctx)
+{
+    const double *cost = ctx;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    if (cost[x] != cost[y])
+        return cost[x] < cost[y] ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+void plan_sort(const double *cost, size_t n, size_t *order)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    if (cost)
+        qsort_r(order, n, sizeof *order, by_cost, (void *)cost);
+}
+
+void plan_divide(const double *cost, struct ek_range r, double sec, double *seconds)
+{
+    double sum = 0;
+    for (size_t t = r.begin; cost && t < r.end; t++)
+        sum += cost[t];
+    for (size_t t = r.begin; t < r.end; t++)
+        seconds[t] = sum > 0 ? sec * cost[t] / sum : sec / (double)(r.end - r.begin);
+}
+
+enum ek_status plan_heap_open(struct plan_heap *h, int room)
+{
+    *h = (struct plan_heap){.top = calloc((size_t)room, sizeof *h->top)};
+    if (!h->top)
+        FAIL(EK_LACK, "schedule: out of memory for %d units", room);
+    return EK_OK;
+}
+
+void plan_heap_close(struct plan_heap *h)
+{
+    free(h->top);
+    *h = (struct plan_heap){0};
+}
+
+void plan_heap_fill(struct plan_heap *h, const int *unit, int m)
+{
+    h->count = m;
+    for (int c = 0; c < m; c++)
+        h->top[c] = (struct plan_load){0, nth(unit, c)};
+}
+
+static bool before(struct plan_load a, struct plan_load b)
+{
+    return a.load < b.load || (a.load == b.load && a.unit < b.unit);
+}
+
+int plan_heap_add(struct plan_heap *h, double sec)
+{
+    struct plan_load *top = h->top, loaded = top[0];
+    int chosen = loaded.unit, at = 0;
+    loaded.load += sec;
+    for (int child; (child = 2 * at + 1) < h->count; at = child) {
+        if (child + 1 < h->count && before(top[child + 1], top[child]))
+            child++;
+        if (!before(top[child], loaded))
+            break;
+        top[at] = top[child];
+    }
+    top[at] = loaded;
+    return chosen;
 }
 
 void plan_counter_begin(struct plan_counter *c, const struct sched_job *job, int chunk)

@@ -1,5 +1,5 @@
 /* cu/plan.h – what policies are made of: a list of tasks for each unit, where they decide before a
- * step begins, and a shared counter, where they decide during it. */
+ * step begins, a shared counter, where they decide during it, and what helps them to decide. */
 #ifndef CU_PLAN_H
 #define CU_PLAN_H
 
@@ -31,9 +31,14 @@ void plan_assign(struct plan *p, const int *owner, const size_t *order);
  * never called and the chunks of all units are disjoint. */
 void plan_set_chunk(struct plan *p, int cu, struct ek_range r);
 
-/* The rule of `static`: units cu .. cu+m-1 share the tasks of r, unit cu+c getting the consecutive
- * ones from c*|r|/m to (c+1)*|r|/m. Same condition. */
-void plan_set_static(struct plan *p, int cu, int m, struct ek_range r);
+/* The rule of `static`: the m units unit[0..m-1] (unit NULL: 0 .. m-1) share the tasks of r, the
+ * c-th one getting the consecutive ones from c*|r|/m to (c+1)*|r|/m. Same condition. */
+void plan_set_static(struct plan *p, const int *unit, int m, struct ek_range r);
+
+/* The walk of `guided` (Gonzalez & Morancho 2024, Fig. 7): the ends of the m units' chunks, which
+ * follow one another, move so that each one's sum of work[task] nears the mean. Every unit keeps a
+ * task at least; nothing moves where there are fewer tasks than units. */
+void plan_walk(struct plan *p, const int *unit, int m, const double *work);
 
 /* Starts every list anew, for the next step. */
 void plan_rewind(struct plan *p);
@@ -41,6 +46,33 @@ void plan_rewind(struct plan *p);
 /* The next run of consecutive task numbers on unit cu's list, at most `most` of them. On the unit's
  * thread; units do not disturb one another. */
 struct ek_range plan_next(struct plan *p, int cu, size_t most);
+
+/* Numbers of the units of one kind, in order; returns how many. unit [job->ncu] */
+int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit);
+
+/* Tasks 0..n-1 by descending cost, equal ones by number; cost NULL = all equal. order [n] */
+void plan_sort(const double *cost, size_t n, size_t *order);
+
+/* Divides the seconds of a range among its tasks in proportion to cost (NULL: evenly):
+ * seconds[task] = its share. */
+void plan_divide(const double *cost, struct ek_range r, double sec, double *seconds);
+
+/* Units by load: the least loaded one, lowest number among equals, in O(1), then O(log count). */
+struct plan_heap {
+    int count;
+    struct plan_load {
+        double load;
+        int unit;
+    } * top; /* [count] a binary heap: top[0] is the least loaded */
+};
+
+/* Room for `room` units. EK_LACK: out of memory. plan_heap_close() frees. */
+enum ek_status plan_heap_open(struct plan_heap *h, int room);
+void plan_heap_close(struct plan_heap *h);
+/* The heap's units become unit[0..m-1] (NULL: 0 .. m-1), in ascending order, without load. */
+void plan_heap_fill(struct plan_heap *h, const int *unit, int m);
+/* Loads the least loaded unit with `sec` more and returns its number. */
+int plan_heap_add(struct plan_heap *h, double sec);
 
 /* The rule of `dynamic`: whoever asks takes the next chunk. */
 struct plan_counter {

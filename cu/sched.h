@@ -18,10 +18,19 @@ struct ek_range {
 /* A unit as policies see it. */
 struct sched_unit {
     enum cu_kind kind;
-    int width;    /* cores */
-    int space;    /* units with the same number share memory */
-    double speed; /* tasks/s last seen, 0 unknown */
+    int width;             /* cores */
+    int space;             /* units with the same number share memory */
+    double speed;          /* declared cost (tasks, where none is declared) per second, 0 unknown */
+    const double *seconds; /* [n] known seconds of each task here, from a profile; NULL unknown */
 };
+
+/* What it takes to carry a block of bytes from one space to another: latency + bytes * per_byte. */
+struct sched_link {
+    double latency, per_byte; /* seconds; 0 = free */
+};
+
+/* PCI Express 3.0 x16, as most hosts have it at least: 10 us, 12 GB/s. */
+#define SCHED_LINK_USUAL ((struct sched_link){10e-6, 1 / 12e9})
 
 /* The work. Borrowed by the policy until end(). */
 struct sched_job {
@@ -35,6 +44,7 @@ struct sched_job {
      * neighbour[first[t] .. first[t+1]-1], with face_bytes beside; all NULL = none. */
     const size_t *first, *neighbour;
     const double *face_bytes;
+    const struct sched_link *link; /* NULL unknown: policies assume SCHED_LINK_USUAL */
     const void *options; /* the values of the policy's own option table, never NULL if it has one */
 };
 
@@ -50,7 +60,8 @@ struct sched_ops {
     /* On any unit's thread, concurrently, lock-free where it can be; empty = nothing more for this
      * unit in this step. After an empty answer it may be asked again in the same step. */
     struct ek_range (*next)(void *st, int cu);
-    /* On the unit's thread: it took `sec` seconds (computation only) for this range. Or NULL. */
+    /* On the unit's thread: it took `sec` seconds (computation only) for this range, which is a
+     * part of what next() gave to it or to a unit that died. Or NULL. */
     void (*done)(void *st, int cu, struct ek_range, double sec);
     /* Between two steps, one thread, all units idle: plans the next step. */
     void (*step)(void *st);

@@ -10,7 +10,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     TRY(plan_open(&s->plan, job->n, job->ncu));
-    plan_set_static(&s->plan, 0, job->ncu, (struct ek_range){0, job->n});
+    plan_set_static(&s->plan, NULL, job->ncu, (struct ek_range){0, job->n});
     return EK_OK;
 }
 
@@ -31,6 +31,17 @@ static void end(void *st)
     struct state *s = st;
     plan_close(&s->plan);
 }
+
+/* The name that applications with blocks of tasks use. */
+const struct sched_ops sched_block = {
+    .name = "block",
+    .summary = "the same as static",
+    .state_size = sizeof(struct state),
+    .begin = begin,
+    .next = next,
+    .step = step,
+    .end = end,
+};
 
 const struct sched_ops sched_static = {
     .name = "static",
