@@ -49,6 +49,17 @@ bool binding_widen(struct binding *saved)
     return true;
 }
 
+int binding_widest_place(void)
+{
+    int widest = 0;
+    if (omp_get_proc_bind() == omp_proc_bind_false)
+        return 0;
+    for (int place = 0; place < omp_get_num_places(); place++)
+        if (omp_get_place_num_procs(place) > widest)
+            widest = omp_get_place_num_procs(place);
+    return widest;
+}
+
 int binding_threads(pid_t *tids, int max)
 {
     DIR *tasks = opendir("/proc/self/task");

@@ -28,6 +28,9 @@ int binding_cpus(const struct binding *b);
  * Without places the thread is as wide as the process already and nothing changes. */
 bool binding_widen(struct binding *saved);
 
+/* Cpus of the largest OpenMP place; 0 if threads are not bound to places. */
+int binding_widest_place(void);
+
 /* The threads of this process in order of creation, at most `max`; returns their number. */
 int binding_threads(pid_t *tids, int max);
 

@@ -51,13 +51,18 @@ static struct header header_of(const struct cache_key *key, const unsigned char 
     return h;
 }
 
+bool cache_on(void)
+{
+    const char *set = getenv("CU_KERNEL_CACHE");
+    return !set || strcmp(set, "0");
+}
+
 /* Path of the entry, "" when there is no place for it; makes the folder if asked. */
 static void entry_path(const struct cache_key *key, char path[PATH_MAX], bool make)
 {
-    const char *off = getenv("CU_KERNEL_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     path[0] = '\0';
-    if (off && !strcmp(off, "0"))
+    if (!cache_on())
         return;
     char base[PATH_MAX - 64];
     if (xdg && xdg[0] == '/')

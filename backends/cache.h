@@ -16,6 +16,9 @@ struct cache_key {
 /* Key of everything that decides what the compiler makes: the n parts, in this order. */
 struct cache_key cache_key(const char *const parts[], int n);
 
+/* Whether entries are kept at all: where making one costs. */
+bool cache_on(void);
+
 /* The entry in *data [size], which the caller frees; false if there is none that is whole. */
 bool cache_load(const struct cache_key *key, unsigned char **data, size_t *size);
 void cache_save(const struct cache_key *key, const unsigned char *data, size_t size);

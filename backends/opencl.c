@@ -78,24 +78,23 @@ static enum ek_status info(int index, struct backend_info *out)
     return opencl_describe(device, out);
 }
 
-/* Narrows a cpu device to the opener's place: as many compute units as it has cpus, whose workers
- * move there. A driver that cannot be partitioned, or whose workers are not known, stays as it is.
- */
+/* Narrows a cpu device to the opener's place: as many compute units as it has cpus, and all of its
+ * workers there, also those left idle, which wake up with every command. A driver that cannot be
+ * partitioned, or whose workers are not known, stays as it is. */
 static void settle(struct opencl_state *d, const struct opencl_device *device)
 {
     struct binding place;
     if (!device->is_cpu || !binding_get(0, &place))
         return;
-    int cpus = binding_cpus(&place), workers = device->nworkers;
+    int cpus = binding_cpus(&place);
     const cl_device_partition_property some[] = {CL_DEVICE_PARTITION_BY_COUNTS, cpus,
                                                  CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
     if (cpus < d->info.compute_units &&
         !opencl.CreateSubDevices(device->id, some, 1, &d->part, NULL)) {
         d->id = d->part;
         d->info.compute_units = cpus;
-        workers = cpus < workers ? cpus : workers;
     }
-    for (int i = 0; i < workers; i++)
+    for (int i = 0; i < device->nworkers; i++)
         binding_set(device->workers[i], &place);
 }
 

@@ -91,7 +91,8 @@ static cl_program cached(const struct opencl_state *d, const struct cache_key *k
 static void keep(cl_program p, const struct cache_key *key)
 {
     size_t size = 0;
-    if (opencl.GetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size)
+    if (!cache_on() ||
+        opencl.GetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size)
         return;
     unsigned char *data = malloc(size);
     if (data && !opencl.GetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof data, &data, NULL))

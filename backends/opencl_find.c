@@ -182,16 +182,25 @@ static bool find(int split)
     return found.n || none("%u OpenCL platform%s without a usable device", n, n == 1 ? "" : "s");
 }
 
+/* PoCL starts as many workers as this says, and wakes all of them with every command: as many as
+ * there are devices to be split off, or as the widest place can hold. The user's word counts more.
+ */
+static void limit_workers(int split)
+{
+    char text[16];
+    int workers = split ? split : binding_widest_place();
+    snprintf(text, sizeof text, "%d", workers);
+    if (workers)
+        setenv("POCL_MAX_PTHREAD_COUNT", text, 0);
+}
+
 /* The driver's threads inherit the cpus of this one: all places, not just ours. */
 static void find_once(void)
 {
-    int split = split_count();
-    char text[16];
-    snprintf(text, sizeof text, "%d", split);
-    if (split)
-        setenv("POCL_MAX_PTHREAD_COUNT", text, 0); /* PoCL then has as many compute units */
     struct binding saved;
+    int split = split_count();
     bool widened = binding_widen(&saved);
+    limit_workers(split);
     if (load())
         find(split);
     if (widened)
