@@ -1,0 +1,186 @@
+/* tests/test_npb_mz_faces.c – the exchange over spaces equals the exchange on one host, for any
+ * mapping of zones to the host and to devices; zones that move keep their bits. Devices are the
+ * host compiler's (back end "host"), so that this runs everywhere. */
+#include "npb_mz/device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { SPACES = 3, MAPPINGS = 12 };
+
+struct rig {
+    struct mz *mz;
+    struct faces *faces;
+    struct backend *backend[SPACES];
+    struct device *device[SPACES];
+};
+
+static uint32_t random_state = 7;
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return (random_state >> 8) % n;
+}
+
+static void open_rig(struct rig *r, char letter)
+{
+    const struct mz_ops *ops = mz_find("bt-mz");
+    assert_int_equal(mz_open(ops, mz_class_find("bt-mz", letter, 0), &r->mz), EK_OK);
+    assert_int_equal(faces_open(r->mz, SPACES, &r->faces), EK_OK);
+    for (int s = 1; s < SPACES; s++) {
+        struct backend_device which = {backend_find("host"), s - 1};
+        assert_int_equal(backend_open(which, &r->backend[s]), EK_OK);
+        assert_int_equal(device_open(r->mz, r->backend[s], &r->device[s]), EK_OK);
+    }
+}
+
+static void close_rig(struct rig *r)
+{
+    for (int s = 1; s < SPACES; s++) {
+        device_close(r->device[s]);
+        backend_close(r->backend[s]);
+    }
+    faces_close(r->faces);
+    mz_close(r->mz);
+}
+
+/* Every number its own: a wrong face cannot look right. */
+static void number_points(struct mz *mz)
+{
+    for (long i = 0; i < MZ_VARS * mz->points; i++)
+        mz->u[i] = (double)i + 0.5;
+}
+
+static double *copy_of(const struct mz *mz)
+{
+    const size_t bytes = MZ_VARS * (size_t)mz->points * sizeof(double);
+    double *copy = malloc(bytes);
+    assert_non_null(copy);
+    memcpy(copy, mz->u, bytes);
+    return copy;
+}
+
+static void exchange(struct rig *r, const int *home, size_t *bytes)
+{
+    assert_int_equal(faces_plan(r->faces, home), EK_OK);
+    for (int s = 1; s < SPACES; s++)
+        assert_int_equal(device_send_faces(r->device[s], r->faces, s, bytes), EK_OK);
+    for (int part = 0; part < 3; part++)
+        faces_copy_host(r->faces, part, 3);
+    for (int s = 1; s < SPACES; s++) {
+        faces_gather(r->faces, s);
+        assert_int_equal(device_receive_faces(r->device[s], r->faces, s, bytes), EK_OK);
+    }
+    for (int part = 0; part < 2; part++)
+        faces_unpack_host(r->faces, part, 2);
+}
+
+static void any_mapping_gives_the_same(void **state)
+{
+    (void)state;
+    struct rig r = {0};
+    open_rig(&r, 'W');
+    struct mz *mz = r.mz;
+    number_points(mz);
+    double *start = copy_of(mz);
+    for (int i = 0; i < mz->nzones; i++)
+        mz_exchange(mz, i);
+    double *wanted = copy_of(mz);
+    int home[256];
+    for (int mapping = 0; mapping < MAPPINGS; mapping++) {
+        memcpy(mz->u, start, MZ_VARS * (size_t)mz->points * sizeof(double));
+        size_t moved = 0, crossed = 0;
+        for (int i = 0; i < mz->nzones; i++) {
+            home[i] = mapping < SPACES ? mapping : (int)random_below(SPACES);
+            if (home[i])
+                assert_int_equal(device_put(r.device[home[i]], i, &moved), EK_OK);
+        }
+        exchange(&r, home, &crossed);
+        assert_true(mapping >= SPACES || crossed == 0); /* one space: nothing crosses */
+        for (int i = 0; i < mz->nzones; i++) {
+            const size_t size = MZ_VARS * (size_t)mz->zone[i].volume * sizeof(double);
+            if (home[i]) {
+                memset(mz_zone_u(mz, i), 0, size);
+                assert_int_equal(device_get(r.device[home[i]], i, &moved), EK_OK);
+            }
+            assert_memory_equal(mz_zone_u(mz, i), wanted + MZ_VARS * mz->zone[i].first, size);
+        }
+    }
+    free(start);
+    free(wanted);
+    close_rig(&r);
+}
+
+static void crossing_bytes_are_the_faces(void **state)
+{
+    (void)state;
+    struct rig r = {0};
+    open_rig(&r, 'S');
+    const int home[4] = {0, 0, 0, 1};
+    size_t expected = 0, crossed = 0;
+    for (int side = 0; side < MZ_SIDES; side++) { /* one way in, one way out */
+        const int behind = r.mz->zone[3].neighbour[side];
+        expected += 8 * mz_face_size(r.mz, 3, (enum mz_side)side);
+        expected += 8 * mz_face_size(r.mz, behind, (enum mz_side)(side ^ 1));
+    }
+    exchange(&r, home, &crossed);
+    assert_int_equal(crossed, expected);
+    exchange(&r, home, &crossed);
+    assert_int_equal(crossed, 2 * expected);
+    assert_int_equal(r.faces->generation, 1); /* the same mapping is not planned twice */
+    close_rig(&r);
+}
+
+static void device_step_agrees_with_host(void **state)
+{
+    (void)state;
+    struct rig r = {0};
+    open_rig(&r, 'S');
+    struct mz *mz = r.mz;
+    struct mz_work *work;
+    size_t bytes = 0;
+    double seconds[4] = {0};
+    assert_int_equal(mz_work_open(mz, 1, &work), EK_OK);
+    mz_reset(mz);
+    for (int i = 0; i < mz->nzones; i++)
+        mz_exchange(mz, i);
+    for (int i = 0; i < mz->nzones; i++)
+        assert_int_equal(device_put(r.device[1], i, &bytes), EK_OK);
+    assert_int_equal(device_step(r.device[1], 0, mz->nzones, seconds), EK_OK);
+    for (int i = 0; i < mz->nzones; i++) {
+        assert_true(seconds[i] > 0);
+        mz_step_zone(mz, work, i);
+    }
+    double *host = copy_of(mz);
+    for (int i = 0; i < mz->nzones; i++)
+        assert_int_equal(device_get(r.device[1], i, &bytes), EK_OK);
+    for (int z = 0; z < mz->nzones; z++)
+        for (int m = 0; m < MZ_VARS; m++)
+            for (int k = 0; k < mz->zone[z].nz; k++)
+                for (int j = 0; j < mz->zone[z].ny; j++)
+                    for (int i = 0; i < mz->zone[z].nx; i++) {
+                        const struct mz_zone *zone = &mz->zone[z];
+                        const long at = MZ_VARS * zone->first + m * zone->volume + k * zone->plane +
+                                        (long)j * zone->pitch + i;
+                        const double off = mz->u[at] - host[at], scale = 1e-12 * (1 + host[at]);
+                        assert_true(off <= scale && -off <= scale);
+                    }
+    free(host);
+    mz_work_close(work);
+    close_rig(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_mapping_gives_the_same),
+        cmocka_unit_test(crossing_bytes_are_the_faces),
+        cmocka_unit_test(device_step_agrees_with_host),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
