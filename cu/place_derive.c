@@ -2,7 +2,6 @@
 #include "cu/place.h"
 #include "cu/topology.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* One cpu that may be used. Tier 0 is what a unit wants first: the first cpu of a core of the
@@ -69,21 +68,52 @@ static struct seat *seat_of(const struct seats *s, int cpu)
     return NULL;
 }
 
+/* A way to place everything; the best of a few is kept. */
+struct attempt {
+    bool reserve; /* keep tier-0 cpus near the devices free of units */
+    bool spread; /* take what is needed of the last tier evenly over the machine, not from its start
+                  */
+    struct place_list list;
+    int cost; /* how far up the hardware tree the units' homes lie, summed */
+    int far;  /* device threads that are not near their device */
+};
+
+static int count_tier(const struct seats *s, int tier, hwloc_const_bitmap_t reserved)
+{
+    int n = 0;
+    for (int i = 0; i < s->n; i++)
+        n += s->seat[i].tier == tier && !hwloc_bitmap_isset(reserved, (unsigned)s->seat[i].cpu);
+    return n;
+}
+
+/* Adds `want` of the `have` seats of a tier, the first ones or every have/want-th. */
+static void take_tier(const struct seats *s, int tier, int want, int have, bool spread,
+                      hwloc_const_bitmap_t reserved, hwloc_bitmap_t pool)
+{
+    for (int i = 0, k = 0; i < s->n; i++) {
+        unsigned cpu = (unsigned)s->seat[i].cpu;
+        if (s->seat[i].tier != tier || hwloc_bitmap_isset(reserved, cpu))
+            continue;
+        long before = (long)k * want / have, after = (long)(k + 1) * want / have;
+        if (spread ? after > before : k < want)
+            hwloc_bitmap_set(pool, cpu);
+        k++;
+    }
+}
+
 /* The cpus from which units are cut: all of tier 0 if that is enough, so that there is slack to
  * keep units together; otherwise whole tiers and, of the last one, no more than is missing, so that
- * no core idles while another carries two threads. `reserved` cpus stay out of tier 0. */
-static void choose_pool(const struct seats *s, int need, hwloc_const_bitmap_t reserved,
+ * no core idles while another carries two threads. */
+static void choose_pool(const struct seats *s, int need, bool spread, hwloc_const_bitmap_t reserved,
                         hwloc_bitmap_t pool)
 {
-    int got = 0;
     hwloc_bitmap_zero(pool);
-    for (int tier = 0; tier < s->tiers && got < need; tier++)
-        for (int i = 0; i < s->n && (tier == 0 || got < need); i++)
-            if (s->seat[i].tier == tier &&
-                !hwloc_bitmap_isset(reserved, (unsigned)s->seat[i].cpu)) {
-                hwloc_bitmap_set(pool, (unsigned)s->seat[i].cpu);
-                got++;
-            }
+    for (int tier = 0, got = 0; tier < s->tiers && got < need; tier++) {
+        int have = count_tier(s, tier, reserved), missing = need - got;
+        int want = tier == 0 || have < missing ? have : missing;
+        take_tier(s, tier, want, have, spread, reserved, pool);
+        got += want;
+    }
 }
 
 /* The smallest piece of hardware with `width` free cpus, the first of its size. */
@@ -115,16 +145,13 @@ static void cut(const struct seats *s, hwloc_obj_t home, int width, hwloc_bitmap
     }
 }
 
-/* Cuts the CPU units out of `pool` and appends them; *cost = how far up the hardware tree their
- * homes lie, summed: the less, the closer together. Starts over on the same cpus when they run out.
- */
+/* Cuts the CPU units out of `pool`. Starts over on the same cpus when they run out. */
 static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_const_bitmap_t pool,
-                           const struct cu_layout *layout, struct place_list *list, int *cost)
+                           const struct cu_layout *layout, struct attempt *a)
 {
     int room = hwloc_bitmap_weight(pool), width = layout->width < room ? layout->width : room;
     hwloc_bitmap_t left = hwloc_bitmap_dup(pool), scratch = hwloc_bitmap_alloc();
     enum ek_status st = left && scratch ? EK_OK : EK_LACK;
-    *cost = 0;
     for (int u = 0; u < layout->ncpu && !st; u++) {
         if (hwloc_bitmap_weight(left) < width)
             hwloc_bitmap_copy(left, pool);
@@ -132,8 +159,8 @@ static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_cons
         hwloc_bitmap_t unit = hwloc_bitmap_alloc();
         if (unit)
             cut(s, home, width, left, unit);
-        st = place_append(list, unit);
-        *cost += hwloc_topology_get_depth(t) - home->depth;
+        st = place_append(&a->list, unit);
+        a->cost += hwloc_topology_get_depth(t) - home->depth;
     }
     hwloc_bitmap_free(left);
     hwloc_bitmap_free(scratch);
@@ -156,39 +183,20 @@ static void reserve_near(const struct seats *s, const hwloc_const_bitmap_t *near
         }
 }
 
-static int tier_zero(const struct seats *s)
+/* Places the CPU units. a->list stays empty where reserving would leave too few cores. */
+static enum ek_status place_units(hwloc_topology_t t, const struct seats *s,
+                                  const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
+                                  struct attempt *a)
 {
-    int n = 0;
-    for (int i = 0; i < s->n; i++)
-        n += s->seat[i].tier == 0;
-    return n;
-}
-
-/* Packs the units with cpus reserved near the devices if that costs them nothing, else without. */
-static enum ek_status pack_units(hwloc_topology_t t, const struct seats *s,
-                                 const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
-                                 struct place_list *list)
-{
-    int need = layout->ncpu * layout->width, cost, cost_reserved = INT_MAX;
-    struct place_list apart = {0};
+    int need = layout->ncpu * layout->width;
     hwloc_bitmap_t pool = hwloc_bitmap_alloc(), reserved = hwloc_bitmap_alloc();
-    enum ek_status st = EK_LACK;
-    if (!pool || !reserved)
-        goto done;
-    choose_pool(s, need, reserved, pool);
-    st = pack(t, s, pool, layout, list, &cost);
-    reserve_near(s, near, layout->ndev, reserved);
-    if (!st && tier_zero(s) - hwloc_bitmap_weight(reserved) >= need) {
-        choose_pool(s, need, reserved, pool);
-        st = pack(t, s, pool, layout, &apart, &cost_reserved);
+    enum ek_status st = pool && reserved ? EK_OK : EK_LACK;
+    if (!st && a->reserve)
+        reserve_near(s, near, layout->ndev, reserved);
+    if (!st && (!a->reserve || count_tier(s, 0, reserved) >= need)) {
+        choose_pool(s, need, a->spread, reserved, pool);
+        st = pack(t, s, pool, layout, a);
     }
-    if (!st && cost_reserved <= cost) {
-        struct place_list together = *list;
-        *list = apart;
-        apart = together;
-    }
-done:
-    place_free(&apart);
     hwloc_bitmap_free(pool);
     hwloc_bitmap_free(reserved);
     return st;
@@ -197,6 +205,8 @@ done:
 /* Counts the units' threads on each cpu; a unit with more threads than cpus loads them evenly. */
 static void count_load(const struct seats *s, const struct place_list *list, int width)
 {
+    for (int i = 0; i < s->n; i++)
+        s->seat[i].load = 0;
     for (int u = 0; u < list->n; u++) {
         int cpus = hwloc_bitmap_weight(list->cpus[u]);
         for (int c = hwloc_bitmap_first(list->cpus[u]); c >= 0;
@@ -222,17 +232,40 @@ static bool suits(const struct seat *a, const struct seat *b, hwloc_const_bitmap
 }
 
 static enum ek_status append_device(const struct seats *s, hwloc_const_bitmap_t near,
-                                    struct place_list *list)
+                                    struct attempt *a)
 {
     struct seat *best = &s->seat[0];
     for (int i = 1; i < s->n; i++)
         if (suits(&s->seat[i], best, near))
             best = &s->seat[i];
     best->load++;
+    a->far += near && !hwloc_bitmap_isset(near, (unsigned)best->cpu);
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     if (cpus)
         hwloc_bitmap_set(cpus, (unsigned)best->cpu);
-    return place_append(list, cpus);
+    return place_append(&a->list, cpus);
+}
+
+/* Replaces *best by the attempt that *a describes if that is possible and better. */
+static enum ek_status try_attempt(hwloc_topology_t t, const struct seats *s,
+                                  const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
+                                  struct attempt *a, struct attempt *best)
+{
+    enum ek_status st = place_units(t, s, layout, near, a);
+    if (!st && a->list.n < layout->ncpu)
+        return EK_OK;
+    count_load(s, &a->list, layout->width);
+    for (int d = 0; d < layout->ndev && !st; d++)
+        st = append_device(s, near ? near[d] : NULL, a);
+    bool better =
+        !best->list.n || a->cost < best->cost || (a->cost == best->cost && a->far < best->far);
+    if (!st && better) {
+        struct attempt worse = *best;
+        *best = *a;
+        *a = worse;
+    }
+    place_free(&a->list);
+    return st;
 }
 
 enum ek_status place_derive(hwloc_topology_t topology, hwloc_const_bitmap_t allowed,
@@ -240,18 +273,16 @@ enum ek_status place_derive(hwloc_topology_t topology, hwloc_const_bitmap_t allo
                             struct place_list *list)
 {
     struct seats seats;
-    struct place_list found = {0};
+    struct attempt best = {0};
     enum ek_status st = find_seats(topology, allowed, &seats);
-    if (!st)
-        st = pack_units(topology, &seats, layout, near, &found);
-    if (!st)
-        count_load(&seats, &found, layout->width);
-    for (int d = 0; d < layout->ndev && !st; d++)
-        st = append_device(&seats, near ? near[d] : NULL, &found);
+    for (int way = 0; way < 4 && !st; way++) {
+        struct attempt a = {.reserve = !(way & 2), .spread = way & 1};
+        st = try_attempt(topology, &seats, layout, near, &a, &best);
+    }
     free(seats.seat);
     if (st)
-        place_free(&found);
+        place_free(&best.list);
     else
-        *list = found;
+        *list = best.list;
     return st;
 }

@@ -85,8 +85,12 @@ static enum ek_status resources(struct scan *s, hwloc_bitmap_t cpus)
     do
         st = resource(s, cpus, without);
     while (!st && take(s, ','));
+    bool known = hwloc_bitmap_isincluded(without, cpus);
     hwloc_bitmap_andnot(cpus, cpus, without); /* exclusions count wherever they stand */
     hwloc_bitmap_free(without);
+    if (!st && !known)
+        FAIL(EK_USAGE, "OMP_PLACES='%s': the place before column %d excludes a cpu that it has not",
+             s->text, (int)(s->at - s->text) + 1);
     return st;
 }
 

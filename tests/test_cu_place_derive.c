@@ -1,0 +1,315 @@
+/* tests/test_cu_place_derive.c – places derived from layouts, on machines of all kinds that are not
+ * here (hwloc synthetic topologies). */
+#include "cu/place.h"
+#include "cu/topology.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static unsigned random_below(unsigned n)
+{
+    static uint64_t state = 20241;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % n;
+}
+
+/* "0-1 2-3 14" */
+static const char *as_text(const struct place_list *list)
+{
+    static char text[4096];
+    int at = 0;
+    text[0] = 0;
+    for (int i = 0; i < list->n; i++) {
+        char cpus[512];
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "",
+                       topology_list(list->cpus[i], cpus, sizeof cpus));
+    }
+    return text;
+}
+
+static hwloc_topology_t machine(const char *synthetic)
+{
+    hwloc_topology_t t;
+    assert_int_equal(topology_open(synthetic, &t), EK_OK);
+    return t;
+}
+
+static struct place_list derive(hwloc_topology_t t, hwloc_const_bitmap_t allowed, const char *text,
+                                const hwloc_const_bitmap_t *near)
+{
+    struct cu_layout layout;
+    struct place_list list = {0}, again = {0};
+    assert_int_equal(cu_layout_parse(text, &layout), EK_OK);
+    assert_int_equal(
+        place_derive(t, allowed ? allowed : hwloc_get_root_obj(t)->cpuset, &layout, near, &list),
+        EK_OK);
+    /* What a restarted program will read is what was meant. */
+    char *places = place_format(&list);
+    assert_int_equal(place_parse(places, NULL, NULL, &again), EK_OK);
+    assert_true(place_equal(&list, &again));
+    free(places);
+    place_free(&again);
+    return list;
+}
+
+/* Widths as the layout says, no cpu in two places. */
+static void assert_disjoint(const struct place_list *list, const char *text)
+{
+    struct cu_layout layout;
+    hwloc_bitmap_t all = hwloc_bitmap_alloc();
+    int sum = 0;
+    assert_int_equal(cu_layout_parse(text, &layout), EK_OK);
+    assert_int_equal(place_check(list, &layout, "derived"), EK_OK);
+    for (int i = 0; i < list->n; i++)
+        sum += hwloc_bitmap_weight(list->cpus[i]);
+    place_union(list, all);
+    assert_int_equal(hwloc_bitmap_weight(all), sum);
+    assert_int_equal(sum, cu_layout_threads(&layout));
+    hwloc_bitmap_free(all);
+}
+
+/* Most cpus of one core that the list uses, and how many cores it uses at all. */
+static void count_cores(hwloc_topology_t t, const struct place_list *list, int *used, int *most)
+{
+    hwloc_bitmap_t all = hwloc_bitmap_alloc();
+    place_union(list, all);
+    *used = *most = 0;
+    for (hwloc_obj_t c = NULL; (c = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_CORE, c));) {
+        hwloc_bitmap_t here = hwloc_bitmap_dup(c->cpuset);
+        hwloc_bitmap_and(here, here, all);
+        int n = hwloc_bitmap_weight(here);
+        *used += n > 0;
+        *most = n > *most ? n : *most;
+        hwloc_bitmap_free(here);
+    }
+    hwloc_bitmap_free(all);
+}
+
+/* Units that reach over the border of an object of this type. */
+static int straddlers(hwloc_topology_t t, const struct place_list *list, hwloc_obj_type_t type)
+{
+    int n = 0;
+    for (int i = 0; i < list->n; i++) {
+        int touched = 0;
+        for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(t, type, o));)
+            touched += hwloc_bitmap_intersects(o->cpuset, list->cpus[i]);
+        n += touched > 1;
+    }
+    return n;
+}
+
+static void the_papers_layouts_anywhere(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {
+        "pack:2 core:64 pu:2",
+        "pack:2 core:64 pu:2(indexes=pack:core:pu)",
+        "pack:1 core:16 pu:1",
+        "numa:8 l3:2 core:8 pu:2",
+        "pack:2 numa:4 l3:4 core:4 pu:1",
+        "pack:4 core:4 pu:4",
+    };
+    static const char *const layouts[] = {"1x2+4", "1x4+1", "4x2+1", "7x2+2", "3x4+4"};
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
+        hwloc_topology_t t = machine(machines[m]);
+        for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+            int used, most;
+            struct place_list list = derive(t, NULL, layouts[l], NULL);
+            assert_disjoint(&list, layouts[l]);
+            count_cores(t, &list, &used, &most);
+            assert_int_equal(most, 1); /* all these machines have 16 cores or more */
+            assert_int_equal(straddlers(t, &list, HWLOC_OBJ_PACKAGE), 0);
+            assert_int_equal(straddlers(t, &list, HWLOC_OBJ_NUMANODE), 0);
+            place_free(&list);
+        }
+        topology_close(t);
+    }
+}
+
+/* On 16 plain cpus the derived text is the papers' own. */
+static void the_papers_texts(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"1x2+4", "{0:2},{2}:4:1"},      {"1x4+1", "{0:4},{4}"},
+        {"4x2+1", "{0:2}:4:2,{8}"},      {"7x2+2", "{0:2}:7:2,{14}:2:1"},
+        {"3x4+4", "{0:4}:3:4,{12}:4:1"},
+    };
+    hwloc_topology_t t = machine("core:16 pu:1");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct place_list list = derive(t, NULL, rows[i][0], NULL);
+        char *text = place_format(&list);
+        assert_string_equal(text, rows[i][1]);
+        free(text);
+        place_free(&list);
+    }
+    topology_close(t);
+}
+
+static void random_layouts_are_disjoint(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"pack:2 core:64 pu:2", "numa:8 l3:2 core:4 pu:2",
+                                           "pack:2 l3:4 core:3 pu:1", "pack:3 core:5 pu:4"};
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
+        hwloc_topology_t t = machine(machines[m]);
+        unsigned cpus = (unsigned)hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
+        int cores = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE);
+        for (int round = 0; round < 100; round++) {
+            char text[64];
+            unsigned width = 1 + random_below(12), most_units = cpus / width;
+            unsigned units = 1 + random_below(most_units), left = cpus - units * width;
+            int used, most, threads = (int)(units * width);
+            unsigned devices = random_below(left + 1);
+            snprintf(text, sizeof text, "%ux%u+%u", units, width, devices);
+            struct place_list list = derive(t, NULL, text, NULL);
+            assert_disjoint(&list, text);
+            /* No core carries two threads while another is idle. */
+            count_cores(t, &list, &used, &most);
+            threads += (int)devices;
+            assert_int_equal(used, threads < cores ? threads : cores);
+            assert_true(most == (threads + cores - 1) / cores || threads > cores);
+            place_free(&list);
+        }
+        topology_close(t);
+    }
+}
+
+static void units_stay_within_a_node(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *machine, *layout;
+        hwloc_obj_type_t within;
+        int straddlers; /* as few as there can be */
+    } cases[] = {
+        {"numa:8 core:8 pu:2", "16x3", HWLOC_OBJ_NUMANODE, 0},
+        {"numa:8 core:8 pu:2", "8x8", HWLOC_OBJ_NUMANODE, 0},
+        {"numa:8 core:8 pu:2", "8x7+8", HWLOC_OBJ_NUMANODE, 0},
+        {"numa:2 core:4 pu:1", "2x3", HWLOC_OBJ_NUMANODE, 0},
+        {"numa:2 core:4 pu:1", "2x3+2", HWLOC_OBJ_NUMANODE, 0},
+        {"numa:2 core:3 pu:1", "3x2", HWLOC_OBJ_NUMANODE, 1},
+        {"numa:8 core:8 pu:2", "4x16", HWLOC_OBJ_PACKAGE, 0},
+        {"numa:2 l3:4 core:4 pu:1", "8x4", HWLOC_OBJ_L3CACHE, 0},
+        {"numa:2 l3:4 core:4 pu:1", "8x3+8", HWLOC_OBJ_L3CACHE, 0},
+        {"numa:2 l3:4 core:3 pu:1", "8x2+2", HWLOC_OBJ_L3CACHE, 0},
+        {"numa:2 l3:4 core:4 pu:1", "4x6", HWLOC_OBJ_NUMANODE, 0},
+        {"pack:2 core:4 pu:2", "8x2", HWLOC_OBJ_CORE, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hwloc_topology_t t = machine(cases[i].machine);
+        struct place_list list = derive(t, NULL, cases[i].layout, NULL);
+        assert_disjoint(&list, cases[i].layout);
+        int n = straddlers(t, &list, cases[i].within);
+        if (n != cases[i].straddlers)
+            fail_msg("%s on '%s': %d units straddle: %s", cases[i].layout, cases[i].machine, n,
+                     as_text(&list));
+        place_free(&list);
+        topology_close(t);
+    }
+}
+
+static void fast_cores_come_first(void **state)
+{
+    (void)state;
+    /* 8 slow cores with one thread each, then 4 fast ones with two: cpus 0-7 and 8-15. */
+    hwloc_topology_t t = machine("pack:1 core:8 pu:2");
+    hwloc_bitmap_t slow = hwloc_bitmap_alloc(), fast = hwloc_bitmap_alloc();
+    hwloc_bitmap_set_range(slow, 0, 7);
+    hwloc_bitmap_set_range(fast, 8, 15);
+    assert_int_equal(hwloc_cpukinds_register(t, slow, 0, 0, NULL, 0), 0);
+    assert_int_equal(hwloc_cpukinds_register(t, fast, 1, 0, NULL, 0), 0);
+    struct place_list list = derive(t, NULL, "2x2", NULL);
+    assert_string_equal(as_text(&list), "8,10 12,14");
+    place_free(&list);
+    list = derive(t, NULL, "1x6", NULL); /* then slow cores, before second threads of fast ones */
+    assert_string_equal(as_text(&list), "0,2,8,10,12,14");
+    place_free(&list);
+    list = derive(t, NULL, "4x1+1", NULL);
+    assert_string_equal(as_text(&list), "8 10 12 14 0");
+    place_free(&list);
+    hwloc_bitmap_free(slow);
+    hwloc_bitmap_free(fast);
+    topology_close(t);
+}
+
+static void device_threads_sit_near_their_device(void **state)
+{
+    (void)state;
+    hwloc_topology_t t = machine("numa:4 core:8 pu:2");
+    hwloc_const_bitmap_t near[4];
+    for (int d = 0; d < 4; d++) /* device d hangs on node 3-d */
+        near[d] = hwloc_get_obj_by_type(t, HWLOC_OBJ_NUMANODE, 3 - d)->cpuset;
+    static const char *const layouts[] = {"4x7+4", "2x4+4", "28x1+4", "1x2+4", "4x8+4", "4x12+4"};
+    for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+        struct place_list list = derive(t, NULL, layouts[l], near);
+        assert_disjoint(&list, layouts[l]);
+        for (int d = 0; d < 4; d++)
+            assert_true(hwloc_bitmap_isincluded(list.cpus[list.n - 4 + d], near[d]));
+        assert_int_equal(straddlers(t, &list, HWLOC_OBJ_NUMANODE), 0);
+        place_free(&list);
+    }
+    topology_close(t);
+}
+
+static void stays_on_allowed_cpus(void **state)
+{
+    (void)state;
+    hwloc_topology_t t = machine("pack:2 core:4 pu:2");
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc(), all = hwloc_bitmap_alloc();
+    hwloc_bitmap_list_sscanf(allowed, "1,4-7,9,13");
+    static const char *const layouts[] = {"3x1+2", "1x5", "2x2+1", "7x1", "2x3+1"};
+    for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+        struct place_list list = derive(t, allowed, layouts[l], NULL);
+        assert_disjoint(&list, layouts[l]);
+        place_union(&list, all);
+        assert_true(hwloc_bitmap_isincluded(all, allowed));
+        place_free(&list);
+    }
+    hwloc_bitmap_free(allowed);
+    hwloc_bitmap_free(all);
+    topology_close(t);
+}
+
+static void more_threads_than_cpus_are_spread_evenly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *layout;
+        int most; /* threads on one cpu, where each unit spreads over its own place */
+    } cases[] = {{"8x1", 2}, {"4x2", 2}, {"4x1+4", 2}, {"2x4", 2}, {"12x1", 3}, {"4x1+1", 2}};
+    hwloc_topology_t t = machine("pack:1 core:4 pu:1");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct place_list list = derive(t, NULL, cases[i].layout, NULL);
+        for (int cpu = 0, load; cpu < 4; cpu++) {
+            load = 0;
+            for (int u = 0; u < list.n; u++)
+                load += hwloc_bitmap_isset(list.cpus[u], (unsigned)cpu);
+            assert_in_range(load, 1, cases[i].most);
+        }
+        place_free(&list);
+    }
+    struct place_list wide = derive(t, NULL, "1x9", NULL); /* a unit wider than the machine */
+    assert_string_equal(as_text(&wide), "0-3");
+    place_free(&wide);
+    topology_close(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_papers_layouts_anywhere),
+        cmocka_unit_test(the_papers_texts),
+        cmocka_unit_test(random_layouts_are_disjoint),
+        cmocka_unit_test(units_stay_within_a_node),
+        cmocka_unit_test(fast_cores_come_first),
+        cmocka_unit_test(device_threads_sit_near_their_device),
+        cmocka_unit_test(stays_on_allowed_cpus),
+        cmocka_unit_test(more_threads_than_cpus_are_spread_evenly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
