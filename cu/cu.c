@@ -10,18 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct opt cu_opts[] = {
-    {"layout", OPT_TEXT, offsetof(struct cu_options, layout), "NxM+G",
-     "N CPU units of M cores and G devices, or auto", "CU_LAYOUT", 0, 0, false},
-    {"devices", OPT_TEXT, offsetof(struct cu_options, devices), "LIST",
-     "devices, as opencl:0,cuda:1, or auto", "CU_DEVICES", 0, 0, false},
-    {"strict", OPT_FLAG, offsetof(struct cu_options, strict), NULL,
-     "more threads than cpus is an error", NULL, 0, 0, false},
-    {"display-env", OPT_FLAG, offsetof(struct cu_options, display_env), NULL,
-     "print the effective settings", "CU_DISPLAY_ENV", 0, 0, false},
-    OPT_END,
-};
-
 /* What went wrong on one unit's threads; reported by the thread that opens the set. */
 struct opening {
     enum ek_status status;

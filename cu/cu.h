@@ -8,7 +8,6 @@
 #define CU_CU_H
 
 #include "backends/backend.h"
-#include "src/opt.h"
 #include "src/status.h"
 #include <stdbool.h>
 
@@ -44,9 +43,6 @@ struct cu_options {
     bool strict;         /* more threads than cpus is an error */
     bool display_env;    /* print the effective settings on stderr */
 };
-
-/* --layout --devices --strict --display-env with their variables; fills a struct cu_options. */
-extern const struct opt cu_opts[];
 
 /* Makes OMP_PLACES, OMP_PROC_BIND and the layout agree. Call first thing in main(), before any
  * parallel region: where OMP_PLACES must be derived from the layout (hwloc: cores before
