@@ -16,7 +16,9 @@ static enum ek_status load(hwloc_topology_t t, const char *synthetic)
 {
     if (synthetic && hwloc_topology_set_synthetic(t, synthetic))
         FAIL(EK_USAGE,
-             "'%s' is not an hwloc synthetic machine; for example \"pack:2 core:64 pu:2\"",
+             "'%s' is not an hwloc synthetic machine, from the outside in and down to pu; for "
+             "example "
+             "\"pack:2 core:64 pu:2\"",
              synthetic);
     for (size_t i = 0; i < sizeof driver_components / sizeof *driver_components; i++)
         hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,

@@ -1,0 +1,99 @@
+/* cu/main_cu_info.c – cu-info: what this node has, and who would run where. */
+#include "cu/info.h"
+#include "src/json.h"
+#include "src/opt.h"
+
+#include <string.h>
+
+struct settings {
+    struct info_request request;
+    const char *json;
+    bool help, version;
+};
+
+#define AT(member) offsetof(struct settings, member)
+static const struct opt options[] = {
+    {.name = "layout",
+     .type = OPT_TEXT,
+     .offset = AT(request.cu.layout),
+     .arg = "NxM+G",
+     .help = "N CPU units of M cores and G devices, or auto",
+     .env = "CU_LAYOUT"},
+    {.name = "devices",
+     .type = OPT_TEXT,
+     .offset = AT(request.cu.devices),
+     .arg = "LIST",
+     .help = "devices, as opencl:0,cuda:1, or auto",
+     .env = "CU_DEVICES"},
+    {.name = "strict",
+     .type = OPT_FLAG,
+     .offset = AT(request.cu.strict),
+     .help = "more threads than cpus is an error"},
+    {.name = "places",
+     .type = OPT_TEXT,
+     .offset = AT(request.places),
+     .arg = "LIST",
+     .help = "places to check and draw, instead of derived ones",
+     .env = "OMP_PLACES"},
+    {.name = "topology",
+     .type = OPT_TEXT,
+     .offset = AT(request.synthetic),
+     .arg = "MACHINE",
+     .help = "draw for another machine, as \"pack:2 core:64 pu:2\""},
+    {.name = "json",
+     .type = OPT_TEXT,
+     .offset = AT(json),
+     .arg = "FILE",
+     .optional = true,
+     .help = "write JSON to the file, or instead of text"},
+    {.name = "help", .type = OPT_FLAG, .offset = AT(help), .help = "this text"},
+    {.name = "version", .type = OPT_FLAG, .offset = AT(version), .help = "version"},
+    OPT_END,
+};
+
+static void print_help(const struct opt_group *groups, int n)
+{
+    puts(
+        "usage: cu-info [options]\n\n"
+        "Shows the node's cpus and devices, and which of them each compute unit of a layout gets.");
+    opt_help(stdout, groups, n);
+}
+
+static enum ek_status show(const struct settings *s, const struct info *info)
+{
+    bool to_stdout = s->json && (!*s->json || !strcmp(s->json, "-"));
+    if (!to_stdout)
+        TRY(info_print(info, stdout));
+    if (!s->json)
+        return EK_OK;
+    json_t *root = info_json(info);
+    if (!root)
+        FAIL(EK_LACK, "out of memory for JSON");
+    enum ek_status st = json_write(to_stdout ? "-" : s->json, root);
+    json_decref(root);
+    return st;
+}
+
+static enum ek_status run(int argc, char **argv)
+{
+    struct settings s = {0};
+    struct info *info;
+    const struct opt_group groups[] = {{"options:", options, &s}};
+    TRY(opt_parse(groups, 1, argc, argv, NULL, NULL));
+    if (s.help)
+        print_help(groups, 1);
+    if (s.version)
+        puts("cu-info " EK_VERSION);
+    if (s.help || s.version)
+        return EK_OK;
+    TRY(info_open(&s.request, &info));
+    enum ek_status st = show(&s, info);
+    info_close(info);
+    return st;
+}
+
+int main(int argc, char **argv)
+{
+    status_program("cu-info");
+    return status_exit_code(run(argc, argv));
+}
