@@ -2,6 +2,8 @@
 #include "cu/info.h"
 #include "src/json.h"
 #include "src/opt.h"
+#include "src/version.h"
+#include "src/version.h"
 
 #include <string.h>
 
@@ -83,7 +85,7 @@ static enum ek_status run(int argc, char **argv)
     if (s.help)
         print_help(groups, 1);
     if (s.version)
-        puts("cu-info " EK_VERSION);
+        puts("cu-info (Evenkeel) " EK_VERSION);
     if (s.help || s.version)
         return EK_OK;
     TRY(info_open(&s.request, &info));
