@@ -6,7 +6,7 @@
 # BUILD= V=1 PREFIX= DESTDIR=
 -include config.mk
 
-VERSION  := 0.1.0
+VERSION  := $(shell sed -n 's/^.define EK_VERSION "\(.*\)"/\1/p' src/version.h)
 CC       ?= gcc
 MARCH    ?= native
 OPT      ?= -O3
@@ -27,7 +27,7 @@ PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs-only-l $(PKGS) 2>/dev/null)
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-CPPFLAGS += -I. -D_GNU_SOURCE -DEK_VERSION='"$(VERSION)"' -DCL_TARGET_OPENCL_VERSION=120
+CPPFLAGS += -I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120
 CFLAGS   += -std=c11 $(OPT) -g -march=$(MARCH) -ffp-contract=fast -fno-math-errno -fopenmp $(WARN) $(PKG_CFLAGS)
 LDFLAGS  += -fopenmp
 LDLIBS   += $(PKG_LIBS) -lglpk -ldl -lm
@@ -84,7 +84,10 @@ $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 chartjs  := $(firstword $(wildcard $(CHARTJS) /usr/share/javascript/chart.js/chart.min.js /usr/lib/nodejs/chart.js/dist/chart.min.js))
 pages    := $(wildcard cu/*.html)
 
-$(BUILD)/embed.c: $(kernels) $(pages) $(chartjs) src/kernel.h src/embed.sh
+$(BUILD)/texts: FORCE
+	@mkdir -p $(@D); echo '$(kernels) $(pages) $(chartjs) $(oracles)' | cmp -s - $@ || echo '$(kernels) $(pages) $(chartjs) $(oracles)' > $@
+
+$(BUILD)/embed.c: $(kernels) $(pages) $(chartjs) $(BUILD)/texts src/kernel.h src/embed.sh
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
 	$(Q)sh src/embed.sh src/kernel.h $(kernels) $(pages) $(chartjs:%=chart.min.js=%) -- $(oracles) > $@.part && mv $@.part $@

@@ -5,6 +5,7 @@
 #include "cu/result.h"
 #include "cu/trace.h"
 #include "src/progress.h"
+#include "src/version.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* cu/result.c – records of runs and what people and programs read of them. */
 #include "cu/result.h"
 #include "cu/bound.h"
+#include "src/version.h"
 
 #include <math.h>
 #include <stdlib.h>
