@@ -8,21 +8,19 @@
 #include <string.h>
 
 /* hwloc's own device plug-ins would open every driver on the thread that loads the topology, which
- * costs a second and binds the drivers' threads to wherever that thread happens to be. */
-static const char *const driver_components[] = {"opencl", "cuda",      "nvml",
-                                                "rsmi",   "levelzero", "gl"};
+ * costs a second and binds the drivers' threads to wherever that thread happens to be. PCI devices
+ * are also found through sysfs, without libpciaccess, which leaks. */
+static const char *const unwanted[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl", "pci"};
 
 static enum ek_status load(hwloc_topology_t t, const char *synthetic)
 {
     if (synthetic && hwloc_topology_set_synthetic(t, synthetic))
         FAIL(EK_USAGE,
-             "'%s' is not an hwloc synthetic machine, from the outside in and down to pu; for "
-             "example "
+             "'%s' is not an hwloc synthetic machine, from the outside in and down to pu, as "
              "\"pack:2 core:64 pu:2\"",
              synthetic);
-    for (size_t i = 0; i < sizeof driver_components / sizeof *driver_components; i++)
-        hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
-                                      driver_components[i]);
+    for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
+        hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
     hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     if (hwloc_topology_load(t))
         FAIL(EK_LACK, "hwloc cannot read this machine's topology: %s", strerror(errno));

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 static unsigned random_below(unsigned n)
@@ -299,6 +300,50 @@ static void more_threads_than_cpus_are_spread_evenly(void **state)
     topology_close(t);
 }
 
+/* hwloc's XML of a machine with two packages and a GPU on the second one's PCI bus. */
+static hwloc_topology_t machine_with_gpu(const char *pci)
+{
+    hwloc_topology_t plain = machine("pack:2 numa:1 core:2 pu:1"), t;
+    char *xml, *text;
+    int size;
+    assert_int_equal(hwloc_topology_export_xmlbuffer(plain, &xml, &size, 0), 0);
+    char *second = strstr(xml, "type=\"Package\"");
+    assert_non_null(second);
+    second = strstr(second + 1, "type=\"Package\"");
+    assert_non_null(second);
+    second = strstr(second, "<object type=\"Core\"");
+    assert_non_null(second);
+    assert_true(asprintf(&text,
+                         "%.*s<object type=\"Bridge\" gp_index=\"900\" bridge_type=\"0-1\" "
+                         "depth=\"0\" bridge_pci=\"0000:[80-ff]\"><object type=\"PCIDev\" "
+                         "gp_index=\"901\" pci_busid=\"%s\" pci_type=\"0302 [10de:2330] "
+                         "[0000:0000] a1\" pci_link_speed=\"0.0\"/></object>%s",
+                         (int)(second - xml), xml, pci, second) > 0);
+    hwloc_topology_init(&t);
+    hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL);
+    assert_int_equal(hwloc_topology_set_xmlbuffer(t, text, (int)strlen(text) + 1), 0);
+    assert_int_equal(hwloc_topology_load(t), 0);
+    hwloc_free_xmlbuffer(plain, xml);
+    topology_close(plain);
+    free(text);
+    return t;
+}
+
+static void a_pci_address_tells_what_is_near(void **state)
+{
+    (void)state;
+    char text[64];
+    hwloc_topology_t t = machine_with_gpu("0000:81:00.0");
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    assert_true(topology_near(t, "0000:81:00.0", cpus));
+    assert_string_equal(topology_list(cpus, text, sizeof text), "2-3");
+    assert_false(topology_near(t, "0000:82:00.0", cpus));
+    assert_false(topology_near(t, "", cpus));
+    assert_false(topology_near(t, "nonsense", cpus));
+    hwloc_bitmap_free(cpus);
+    topology_close(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +352,7 @@ int main(void)
         cmocka_unit_test(random_layouts_are_disjoint),
         cmocka_unit_test(units_stay_within_a_node),
         cmocka_unit_test(fast_cores_come_first),
+        cmocka_unit_test(a_pci_address_tells_what_is_near),
         cmocka_unit_test(device_threads_sit_near_their_device),
         cmocka_unit_test(stays_on_allowed_cpus),
         cmocka_unit_test(more_threads_than_cpus_are_spread_evenly),
