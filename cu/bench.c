@@ -55,7 +55,7 @@ struct bench {
     const struct bench_program *program;
     void *st;
     struct settings set;
-    char schedules_text[1024];
+    char *schedules_text;
     char problem[256];
     struct cu_set *units;
     struct sched_job job;
@@ -108,32 +108,16 @@ static bool answered(struct bench *b, const struct opt_group *groups)
     return true;
 }
 
-/* The specs to run, in b->results.run's order: --compare's list or the one --schedule. */
+/* The specs to run: --compare's list or the one --schedule. */
 static enum ek_status choose_schedules(struct bench *b, const char **specs, int *n)
 {
     const char *list = b->set.compare;
-    *n = 0;
-    if (!list) {
-        specs[(*n)++] = b->set.schedule ? b->set.schedule : sched_at(0)->name;
-    } else if (!*list || !strcmp(list, "all")) {
-        while (*n < sched_count() && *n < MAX_SCHEDULES) {
-            specs[*n] = sched_at(*n)->name;
-            (*n)++;
-        }
-    } else {
-        snprintf(b->schedules_text, sizeof b->schedules_text, "%s", list);
-        char *rest = b->schedules_text, *word;
-        while ((word = strsep(&rest, ",")) && *n < MAX_SCHEDULES) {
-            bool option = strchr(word, '=') && !strchr(word, ':') && *n > 0;
-            if (option) /* "dynamic:chunk=4,learn=2": the comma belongs to the spec before */
-                word[-1] = ',';
-            else
-                specs[(*n)++] = word;
-        }
-    }
-    for (int i = 0; i < *n; i++)
-        TRY(sched_check(specs[i], NULL));
-    return EK_OK;
+    if (!list)
+        list = b->set.schedule ? b->set.schedule : sched_at(0)->name;
+    b->schedules_text = strdup(list);
+    if (!b->schedules_text)
+        FAIL(EK_LACK, "out of memory");
+    return sched_split(b->schedules_text, specs, MAX_SCHEDULES, n);
 }
 
 /* Refuses what the machine cannot hold before anything is allocated. */
@@ -359,6 +343,7 @@ int bench_main(const struct bench_program *program, int argc, char **argv)
     status_program(program->name);
     struct bench b = {.program = program, .set.repeat = 1, .st = calloc(1, program->size)};
     enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
+    free(b.schedules_text);
     free(b.st);
     return status_exit_code(st);
 }

@@ -173,7 +173,11 @@ static void table_row(FILE *out, const struct result_set *set, const struct resu
     cell(out, 9, 3, t->communication_s);
     cell(out, 7, 3, run->interrupted ? NAN : t->computation_s / bound);
     cell(out, 9, 2, 1e-6 * (double)t->bytes_moved);
-    fprintf(out, " %6zu %8.1f%%  %s\n", t->migrations, 100 * t->imbalance, verdict(run));
+    fprintf(out, " %6zu %8.1f%%  %s", t->migrations, 100 * t->imbalance, verdict(run));
+    if (t->retired)
+        fprintf(out, "  (%d unit%s lost, %d steps repeated)", t->retired, t->retired > 1 ? "s" : "",
+                t->repeated);
+    fputc('\n', out);
 }
 
 void result_table(FILE *out, const struct result_set *set)
@@ -230,6 +234,8 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     json_object_set_new(o, "migrations", json_integer((json_int_t)t->migrations));
     json_object_set_new(o, "lower_bound_s", json_number_or_null(bound));
     json_object_set_new(o, "imbalance", json_real(t->imbalance));
+    json_object_set_new(o, "units_lost", json_integer(t->retired));
+    json_object_set_new(o, "steps_repeated", json_integer(t->repeated));
     json_object_set_new(o, "host", json_string(host));
     json_object_set(o, "units", run->units);
     if (run->verification)

@@ -93,6 +93,29 @@ enum ek_status sched_check(const char *spec, const char **name)
     return EK_OK;
 }
 
+enum ek_status sched_split(char *list, const char **spec, int room, int *n)
+{
+    bool all = !list || !*list || !strcmp(list, "all");
+    int count = 0;
+    while (all && count < POLICIES && count < room) {
+        spec[count] = policies[count]->name;
+        count++;
+    }
+    for (char *word; !all && (word = strsep(&list, ","));) {
+        if (count > 0 && strchr(word, '=') && !strchr(word, ':')) {
+            word[-1] = ','; /* an option of the spec before */
+            continue;
+        }
+        if (count == room)
+            FAIL(EK_USAGE, "more than %d schedules in one list", room);
+        spec[count++] = word;
+    }
+    for (int i = 0; i < count; i++)
+        TRY(sched_check(spec[i], NULL));
+    *n = count;
+    return EK_OK;
+}
+
 /* Begins the policy over the units that live; renumbers them. */
 static enum ek_status begin_policy(struct sched *s)
 {
@@ -238,22 +261,26 @@ bool sched_pending(const struct sched *s)
     return atomic_load_explicit(&s->orphans.count, memory_order_acquire) > 0;
 }
 
-enum ek_status sched_step(struct sched *s)
+enum ek_status sched_restart(struct sched *s)
 {
-    int retired = atomic_exchange(&s->retired, 0);
-    if (!retired) {
-        s->ops->step(s->state);
-        return EK_OK;
-    }
     if (s->ops->end)
         s->ops->end(s->state);
-    s->living -= retired;
+    s->living -= atomic_exchange(&s->retired, 0);
+    atomic_store(&s->orphans.count, 0);
     if (s->living == 0)
         FAIL(EK_LACK, "schedule %s: no unit is left", s->ops->name);
     enum ek_status st = begin_policy(s);
     if (st)
         s->living = 0; /* the policy holds nothing: sched_close() must not end it */
     return st;
+}
+
+enum ek_status sched_step(struct sched *s)
+{
+    if (atomic_load(&s->retired))
+        return sched_restart(s);
+    s->ops->step(s->state);
+    return EK_OK;
 }
 
 void sched_print(FILE *out)

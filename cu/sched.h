@@ -83,6 +83,10 @@ void sched_close(struct sched *s);
 /* Checks a spec without running it; *name (borrowed, may be NULL) = the policy's own name. */
 enum ek_status sched_check(const char *spec, const char **name);
 
+/* Divides "static,dynamic:chunk=4,learn=2" in place into specs (NULL, "" and "all": every policy)
+ * and checks each; *n of them, at most `room`. EK_USAGE as above, also for too many. */
+enum ek_status sched_split(char *list, const char **spec, int room, int *n);
+
 /* As the policy's functions, plus the ranges that retired units left over. */
 struct ek_range sched_next(struct sched *s, int cu);
 void sched_done(struct sched *s, int cu, struct ek_range r, double sec);
@@ -92,6 +96,10 @@ enum ek_status sched_step(struct sched *s);
  * got in this step goes to whoever asks next, and from the next step on the policy starts anew over
  * the units that are left. On the dead unit's managing thread. EK_LACK when it was the last one. */
 enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished);
+
+/* The step is given up half way: nothing of it counts, the policy starts anew over the living
+ * units. One thread, all units idle. EK_LACK: no unit lives, or out of memory. */
+enum ek_status sched_restart(struct sched *s);
 
 /* Ranges left by retired units are waiting: a unit that had nothing more should ask again. */
 bool sched_pending(const struct sched *s);

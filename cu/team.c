@@ -1,6 +1,7 @@
 /* cu/team.c – the step loop. Between two barriers every unit works on its own; everything that
  * concerns all of them is done by the first unit's thread while the others wait. */
 #include "cu/team.h"
+#include "cu/fault.h"
 #include "src/clock.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ struct unit {
     _Alignas(64) double busy_step; /* computing, in this step */
     double moving_step, busy;
     size_t tasks, bytes, migrations;
+    bool dead;
     struct team_event *event;
     size_t events, room;
 };
@@ -40,6 +42,9 @@ struct team {
     struct unit *unit;           /* [units] */
     pthread_mutex_t *lock;       /* [spaces] */
     atomic_int status;           /* first failure of any unit */
+    atomic_bool data_lost;       /* a device went with its tasks' data: this step is void */
+    struct fault_plan faults;
+    int save_every, saved_step;
     bool again, more, recording; /* decided by the first unit between two barriers */
     double run_start, step_start, exchanged;
     struct team_result result;
@@ -98,6 +103,8 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
         seen.unit = t->view;
         st = sched_open(schedule, &seen, &t->sched);
     }
+    if (!st)
+        st = fault_parse(getenv("CU_FAULT"), set->n, &t->faults);
     if (st)
         team_close(t);
     else
@@ -132,7 +139,35 @@ static void note_failure(struct team *t, enum ek_status st)
 
 static bool failed(struct team *t)
 {
-    return atomic_load_explicit(&t->status, memory_order_relaxed) != EK_OK;
+    return atomic_load_explicit(&t->status, memory_order_relaxed) != EK_OK ||
+           atomic_load_explicit(&t->data_lost, memory_order_relaxed);
+}
+
+/* The unit is lost, while it held `unfinished`. A CPU unit leaves the data as it was before the
+ * task that it did not finish; a device takes its data with it. */
+static void retire(struct team *t, const struct cu *cu, struct ek_range unfinished)
+{
+    status_warn("unit %d (%s) is lost in step %d; %s", cu->index, cu->name, t->result.steps + 1,
+                cu->kind == CU_CPU ? "others take over its tasks"
+                                   : "the run goes back to the data saved last");
+    t->unit[cu->index].dead = true;
+    __atomic_add_fetch(&t->result.retired, 1, __ATOMIC_RELAXED);
+    if (cu->kind == CU_DEVICE) {
+        if (!t->ops->restore)
+            note_failure(t, status_fail(EK_LACK, "unit %s is lost with its data", cu->name));
+        atomic_store(&t->data_lost, true);
+    }
+    note_failure(t, sched_retire(t->sched, cu->index, unfinished));
+}
+
+/* What a verb answered on this unit. */
+static void note_answer(struct team *t, const struct cu *cu, enum ek_status st,
+                        struct ek_range held)
+{
+    if (st == EK_LOST)
+        retire(t, cu, held);
+    else
+        note_failure(t, st);
 }
 
 /* A lost event only makes a gap in a picture: no failure. */
@@ -231,21 +266,47 @@ static struct ek_range next_piece(struct team *t, const struct cu *cu, struct ek
 static void compute_period(struct team *t, const struct cu *cu)
 {
     struct ek_range held = {0, 0};
-    while (!failed(t) && !stop_requested) {
+    struct unit *u = &t->unit[cu->index];
+    if (!u->dead && fault_due(&t->faults, cu->index, t->result.steps + 1))
+        retire(t, cu, held);
+    while (!u->dead && !failed(t) && !stop_requested) {
         struct ek_range r = next_piece(t, cu, &held);
         if (r.begin == r.end)
             break;
-        note_failure(t, work_on(t, cu, r));
+        enum ek_status st = work_on(t, cu, r);
+        note_answer(t, cu, st, (struct ek_range){r.begin, held.end > r.end ? held.end : r.end});
     }
+}
+
+/* This unit's part of the host work of an exchange. */
+static struct team_share share_of(const struct team *t, const struct cu *cu)
+{
+    struct team_share all = {0, 0, false}, cpus = {0, 0, false};
+    for (int c = 0; c < t->set->n; c++) {
+        const bool before = c < cu->index, living = !t->unit[c].dead;
+        const bool cpu = living && t->set->cu[c].kind == CU_CPU;
+        all.part += before && living;
+        all.parts += living;
+        cpus.part += before && cpu;
+        cpus.parts += cpu;
+    }
+    cpus.first = all.first = all.part == 0;
+    if (!cpus.parts)
+        return all;
+    if (cu->kind != CU_CPU)
+        cpus.parts = 0;
+    return cpus;
 }
 
 static void exchange_period(struct team *t, const struct cu *cu)
 {
     struct unit *u = &t->unit[cu->index];
+    const struct team_share share = share_of(t, cu);
     double start = clock_now();
     for (int phase = 0; t->ops->exchange && phase < t->ops->exchange_phases; phase++) {
-        if (!failed(t))
-            note_failure(t, t->ops->exchange(t->ctx, cu, phase, t->home, &u->bytes));
+        if (!u->dead && !failed(t))
+            note_answer(t, cu, t->ops->exchange(t->ctx, cu, phase, share, t->home, &u->bytes),
+                        (struct ek_range){0, 0});
 #pragma omp barrier
     }
     note_event(t, u, (struct team_event){start, clock_now() - start, {0, 0}, 0, TEAM_EXCHANGE});
@@ -275,22 +336,44 @@ static void account_step(struct team *t)
     r->steps++;
 }
 
+/* Back to the data saved last, on the units that live. */
+static enum ek_status roll_back(struct team *t)
+{
+    atomic_store(&t->data_lost, false);
+    TRY(t->ops->restore(t->ctx));
+    memset(t->home, 0, t->n * sizeof *t->home);
+    t->result.repeated += t->result.steps - t->saved_step;
+    t->result.steps = t->saved_step;
+    return sched_restart(t->sched);
+}
+
+static enum ek_status next_step(struct team *t)
+{
+    if (atomic_load(&t->data_lost))
+        return roll_back(t);
+    account_step(t);
+    if (t->on_step)
+        t->on_step(t->on_step_arg, t->result.steps);
+    if (t->ops->save && t->save_every && t->result.steps % t->save_every == 0) {
+        TRY(t->ops->save(t->ctx, t->home));
+        t->saved_step = t->result.steps;
+    }
+    return sched_step(t->sched);
+}
+
 /* What follows when no unit has anything more to do. Same thread. */
-static void close_round(struct team *t, int steps)
+static void close_round(struct team *t, int last)
 {
     t->again = !failed(t) && !stop_requested && sched_pending(t->sched);
     t->more = false;
-    if (t->again || failed(t) || stop_requested)
+    if (t->again || atomic_load(&t->status) || stop_requested)
         return;
-    account_step(t);
-    note_failure(t, sched_step(t->sched));
-    if (t->on_step)
-        t->on_step(t->on_step_arg, t->result.steps);
-    t->more = !failed(t) && steps > 1;
+    note_failure(t, next_step(t));
+    t->more = !failed(t) && t->result.steps < last;
     t->step_start = clock_now();
 }
 
-static void unit_loop(struct team *t, const struct cu *cu, int steps)
+static void unit_loop(struct team *t, const struct cu *cu, int last)
 {
     do {
         exchange_period(t, cu);
@@ -298,10 +381,9 @@ static void unit_loop(struct team *t, const struct cu *cu, int steps)
             compute_period(t, cu);
 #pragma omp barrier
             if (cu->index == 0)
-                close_round(t, steps);
+                close_round(t, last);
 #pragma omp barrier
         } while (t->again);
-        steps--;
     } while (t->more);
 }
 
@@ -320,10 +402,11 @@ enum ek_status team_run(struct team *t, int steps)
     if (steps < 1)
         return EK_OK;
     double start = t->step_start = clock_now();
+    const int last = t->result.steps + steps;
     if (t->result.steps == 0)
         t->run_start = start;
 #pragma omp parallel num_threads(t->set->n) proc_bind(close)
-    unit_loop(t, &t->set->cu[omp_get_thread_num()], steps);
+    unit_loop(t, &t->set->cu[omp_get_thread_num()], last);
     collect(t, start);
     enum ek_status st = (enum ek_status)atomic_load(&t->status);
     return !st && stop_requested ? EK_STOPPED : st;
@@ -378,6 +461,11 @@ double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind)
         return NAN;
     qsort(s.seconds, n, sizeof *s.seconds, by_value);
     return ((double)s.seconds[n / 2] + (double)s.seconds[(n - 1) / 2]) / 2;
+}
+
+void team_save_every(struct team *t, int steps)
+{
+    t->save_every = steps;
 }
 
 void team_on_step(struct team *t, void (*call)(void *arg, int step), void *arg)

@@ -12,6 +12,14 @@
 #include "src/status.h"
 #include <stddef.h>
 
+/* Host work of an exchange: this unit is number `part` of `parts` that divide it (the living CPU
+ * units, or all living units where there is none), or has none of it (parts = 0). `first` is true
+ * for one living unit. */
+struct team_share {
+    int part, parts;
+    bool first;
+};
+
 /* The verbs; each returns EK_OK or has called status_fail(). `ctx` is the program's own. */
 struct team_ops {
     /* One unit computes consecutive tasks whose data is in its space; on return the work is done
@@ -23,14 +31,19 @@ struct team_ops {
      * no data of their own. */
     enum ek_status (*move)(void *ctx, size_t task, int from, int to, size_t *bytes);
     /* Phase 0 .. exchange_phases-1 of the exchange that opens a step, a barrier after each. Every
-     * unit calls it; the program divides the work by cu->index and by home[task] (who may touch a
-     * device is its own unit). *bytes += what crossed between spaces. NULL: no exchange. */
-    enum ek_status (*exchange)(void *ctx, const struct cu *cu, int phase, const int *home,
-                               size_t *bytes);
+     * living unit calls it; who may touch a device is its own unit, and what lies on the host is
+     * divided by `share`. *bytes += what crossed between spaces. NULL: no exchange. */
+    enum ek_status (*exchange)(void *ctx, const struct cu *cu, int phase, struct team_share share,
+                               const int *home, size_t *bytes);
     int exchange_phases;
     /* Most tasks in one compute() of a CPU unit, 0 = all that the policy gives. Devices always get
      * all, to batch them into few launches. */
     size_t cpu_batch;
+    /* The data of all tasks is put aside / comes back to the host as it was put aside last, at
+     * first as it was when the run began. One thread, all units idle; `home` says where tasks live.
+     * NULL: a run that loses a device cannot go on. */
+    enum ek_status (*save)(void *ctx, const int *home);
+    enum ek_status (*restore)(void *ctx);
 };
 
 /* What a run measured. */
@@ -44,6 +57,7 @@ struct team_result {
     size_t bytes_moved;     /* migrations and exchange, between spaces */
     size_t migrations;      /* tasks that changed their space */
     int retired;            /* units lost */
+    int repeated;           /* steps done again because a device was lost with its data */
 };
 
 struct team; /* measurements, homes and the policy of one run */
@@ -55,12 +69,18 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
                          struct team **t);
 void team_close(struct team *t);
 
-/* Runs `steps` steps. EK_STOPPED when team_stop() was called meanwhile; EK_LACK when the last unit
- * died. t's measurements describe what was finished in either case. One thread. */
+/* Runs `steps` steps. A unit that is lost (EK_LOST from a verb, or CU_FAULT) is retired: others do
+ * its tasks; where its memory is lost with it, the run goes back to the data saved last. `save` is
+ * called every team_save_every() steps. EK_STOPPED when team_stop() was called meanwhile; EK_LACK
+ * when the last unit died. t's measurements describe what was finished in either case. One thread.
+ */
 enum ek_status team_run(struct team *t, int steps);
 
 /* Every task's data returns to the host (on the units' threads); homes become the host. */
 enum ek_status team_bring_home(struct team *t);
+
+/* Steps between two saves; 0 (the default) never: then a lost device means starting anew. */
+void team_save_every(struct team *t, int steps);
 
 /* Makes running teams end after the current tasks; async-signal-safe. */
 void team_stop(void);

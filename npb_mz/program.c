@@ -188,53 +188,46 @@ static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *byt
     return EK_OK;
 }
 
-/* The units that copy between zones on the host: CPU units, or all where there is none. */
-static bool host_share(const struct program *p, const struct cu *cu, int *parts)
+static enum ek_status send_faces(struct program *p, const struct cu *cu, struct team_share share,
+                                 size_t *bytes)
 {
-    const int ncpu = p->set->layout.ncpu;
-    *parts = ncpu ? ncpu : p->set->n;
-    return cu->index < *parts;
-}
-
-static enum ek_status plan_faces(struct program *p, const struct cu *cu, const int *home)
-{
-    return cu->index == 0 ? faces_plan(p->faces, home) : EK_OK;
-}
-
-static enum ek_status send_faces(struct program *p, const struct cu *cu, size_t *bytes)
-{
-    int parts;
     if (cu->kind == CU_DEVICE)
         TRY(device_send_faces(p->device[cu->index], p->faces, cu->space, bytes));
-    if (host_share(p, cu, &parts))
-        faces_copy_host(p->faces, cu->index, parts);
+    if (share.parts)
+        faces_copy_host(p->faces, share.part, share.parts);
     return EK_OK;
 }
 
-static enum ek_status receive_faces(struct program *p, const struct cu *cu, size_t *bytes)
+static enum ek_status receive_faces(struct program *p, const struct cu *cu, struct team_share share,
+                                    size_t *bytes)
 {
-    int parts;
     if (cu->kind == CU_DEVICE) {
         faces_gather(p->faces, cu->space);
         TRY(device_receive_faces(p->device[cu->index], p->faces, cu->space, bytes));
     }
-    if (host_share(p, cu, &parts))
-        faces_unpack_host(p->faces, cu->index, parts);
+    if (share.parts)
+        faces_unpack_host(p->faces, share.part, share.parts);
     return EK_OK;
 }
 
-static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, const int *home,
-                               size_t *bytes)
+static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct team_share share,
+                               const int *home, size_t *bytes)
 {
     struct program *p = ctx;
     switch (phase) {
     case 0:
-        return plan_faces(p, cu, home);
+        return share.first ? faces_plan(p->faces, home) : EK_OK;
     case 1:
-        return send_faces(p, cu, bytes);
+        return send_faces(p, cu, share, bytes);
     default:
-        return receive_faces(p, cu, bytes);
+        return receive_faces(p, cu, share, bytes);
     }
+}
+
+static enum ek_status reset(void *st)
+{
+    mz_reset(((struct program *)st)->mz);
+    return EK_OK;
 }
 
 static const struct team_ops verbs = {
@@ -243,6 +236,7 @@ static const struct team_ops verbs = {
     .exchange = exchange,
     .exchange_phases = 3,
     .cpu_batch = 1,
+    .restore = reset,
 };
 
 /* ---- before and after ------------------------------------------------------------------------ */
@@ -250,12 +244,6 @@ static const struct team_ops verbs = {
 static int steps(const void *st)
 {
     return ((const struct program *)st)->steps;
-}
-
-static enum ek_status reset(void *st)
-{
-    mz_reset(((struct program *)st)->mz);
-    return EK_OK;
 }
 
 static double work(const void *st)

@@ -7,6 +7,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -57,10 +59,11 @@ static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *byt
     return EK_OK;
 }
 
-static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, const int *home,
-                               size_t *bytes)
+static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct team_share share,
+                               const int *home, size_t *bytes)
 {
     struct board *b = ctx;
+    assert_true(share.parts ? share.part < share.parts : cu->kind == CU_DEVICE);
     b->phases[phase][cu->index]++;
     for (int t = 0; t < TASKS; t++)
         assert_int_equal(home[t], b->space[t]);
@@ -68,8 +71,19 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, const 
     return EK_OK;
 }
 
-static const struct team_ops verbs = {
-    .compute = compute, .move = move, .exchange = exchange, .exchange_phases = 2, .cpu_batch = 3};
+static enum ek_status restore(void *ctx)
+{
+    struct board *b = ctx;
+    memset(b->space, 0, sizeof b->space);
+    return EK_OK;
+}
+
+static const struct team_ops verbs = {.compute = compute,
+                                      .restore = restore,
+                                      .move = move,
+                                      .exchange = exchange,
+                                      .exchange_phases = 2,
+                                      .cpu_batch = 3};
 static const struct sched_job job = {.n = TASKS};
 
 static struct team *open_team(struct board *b, const char *schedule)
@@ -156,6 +170,31 @@ static void records_events(void **state)
     team_close(t);
 }
 
+/* A CPU unit that dies leaves its data; a device takes it along, and the run begins anew. */
+static void survives_lost_units(void **state)
+{
+    (void)state;
+    for (int p = 0; p < sched_count(); p++)
+        for (int unit = 0; unit < UNITS; unit++) {
+            char fault[32];
+            snprintf(fault, sizeof fault, "unit:%d@step:4", unit);
+            setenv("CU_FAULT", fault, 1);
+            struct board b = {0};
+            struct team *t = open_team(&b, sched_at(p)->name);
+            assert_int_equal(team_run(t, 6), EK_OK);
+            const struct team_result *r = team_result(t);
+            assert_int_equal(r->steps, 6);
+            assert_int_equal(r->retired, 1);
+            assert_int_equal(r->repeated, unit == 2 ? 3 : 0);
+            for (int i = 0; i < TASKS; i++) {
+                assert_true(b.computed[i] >= 6);
+                assert_true(b.space[i] != 1 || unit != 2);
+            }
+            team_close(t);
+        }
+    unsetenv("CU_FAULT");
+}
+
 /* Last: the request to stop stays for the life of the process. */
 static void stop_keeps_finished_steps(void **state)
 {
@@ -173,7 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_policy_counts_alike), cmocka_unit_test(static_moves_once),
         cmocka_unit_test(failure_is_passed_on),      cmocka_unit_test(records_events),
-        cmocka_unit_test(stop_keeps_finished_steps),
+        cmocka_unit_test(survives_lost_units),       cmocka_unit_test(stop_keeps_finished_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

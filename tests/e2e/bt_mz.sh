@@ -61,6 +61,19 @@ for layout in 2x1 1x2; do
     done
 done
 
+# Units that die: others take over, a lost device's data is computed anew, the result verifies.
+for fault in unit:0@step:9 unit:1@step:9; do
+    CU_FAULT=$fault "$BIN/bt-mz" --class S --layout 2x1 --schedule static --json "$work/f.json" \
+        >/dev/null 2>&1 || say "CU_FAULT=$fault: exit $?"
+    grep -q '"units_lost": 1' "$work/f.json" || say "CU_FAULT=$fault: the loss is not reported"
+    CU_FAULT=$fault "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --schedule dynamic \
+        --check >/dev/null 2>&1 || say "CU_FAULT=$fault with a device: exit $?"
+done
+CU_HOST_FAULT=launch:500 "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --check \
+    >/dev/null 2>&1 || say 'a failing launch is not survived'
+CU_FAULT=unit:0@step:2,unit:1@step:3 "$BIN/bt-mz" --class S --layout 2x1 >/dev/null 2>&1
+[ $? = 3 ] || say 'losing the last unit is not exit 3'
+
 # A comparison: every policy, every file.
 "$BIN/bt-mz" --class S --layout 2x1 --compare --repeat 2 --json "$work/c.json" \
     --report "$work/c.html" --trace "$work/c.trace" >"$work/table" 2>&1 || say 'compare fails'
