@@ -11,7 +11,7 @@
 /* A thread's scratch behind that of the right-hand side. */
 struct bt_room {
     double *rhs;      /* rhs_scratch() doubles */
-    double *factor;   /* [2][longest line][25] vectors: the eliminated super-diagonals */
+    double *factor;   /* [longest line][25] vectors: the eliminated super-diagonals */
     double *w, *prim; /* a batch of x lines transposed, or a slab of constant j */
 };
 
@@ -21,23 +21,23 @@ static int longest_line(const struct mz *mz)
     return lanes_ceil(xy > mz->mesh->points[2] ? xy : mz->mesh->points[2]);
 }
 
-/* Points of two batches of x lines or of a slab, whichever is more. */
+/* Points of a batch of x lines or of a slab, whichever is more. */
 static long batch_points(const struct mz *mz)
 {
-    long lines = 2L * LANES * lanes_ceil(mz->most_nx);
+    long lines = (long)LANES * lanes_ceil(mz->most_nx);
     long slab = (long)mz->most_pitch * mz->mesh->points[2] + LANES;
     return lines > slab ? lines : slab;
 }
 
 static size_t bt_scratch(const struct mz *mz)
 {
-    return 50L * LANES * longest_line(mz) + (MZ_VARS + MZ_PRIMS) * batch_points(mz);
+    return 25L * LANES * longest_line(mz) + (MZ_VARS + MZ_PRIMS) * batch_points(mz);
 }
 
 static struct bt_room room_of(const struct mz *mz, double *scratch)
 {
     struct bt_room r = {.rhs = scratch, .factor = scratch + rhs_scratch(mz)};
-    r.w = r.factor + 50L * LANES * longest_line(mz);
+    r.w = r.factor + 25L * LANES * longest_line(mz);
     r.prim = r.w + MZ_VARS * batch_points(mz);
     return r;
 }
@@ -81,48 +81,21 @@ static void scatter(const double *from, long size, double *to, long field, long 
         }
 }
 
-/* `count` batches of lines, batch b being line + b * {to, from}: two at a time. */
-static inline __attribute__((always_inline)) void solve_batches(struct bt_axis x,
-                                                                struct bt_line line, int count,
-                                                                long move, long move_out,
-                                                                long move_prim)
-{
-    for (; count > 0; count -= 2) {
-        struct bt_line next = line;
-        next.in.at += move;
-        next.out.at += move_out;
-        next.prim.at += move_prim;
-        next.scratch += 25L * line.step * line.n;
-        if (count > 1)
-            bt_solve_lines(x, 2, line, next);
-        else
-            bt_solve_lines(x, 1, line, line);
-        line.in.at += 2 * move;
-        line.out.at += 2 * move_out;
-        line.prim.at += 2 * move_prim;
-    }
-}
-
-/* All x lines of a plane, two batches of LANES at a time, transposed into the thread's scratch. */
+/* All x lines of a plane, LANES of them at a time, transposed into the thread's scratch. */
 static void solve_x(const struct mz *mz, const struct mz_zone *z, const struct bt_room *room,
                     double *w, double *prim)
 {
     const long size = (long)LANES * lanes_ceil(z->nx);
     const struct bt_view view = {room->w, size, LANES}, from = {room->prim, size, LANES};
     const struct bt_line line = {view, view, from, room->factor, LANES, z->nx, 1};
-    const long both = MZ_VARS * size;
-    for (int j = 1; j < z->ny - 1; j += 2 * LANES) {
-        const int rows = z->ny - 1 - j, batches = rows > LANES ? 2 : 1;
-        for (int b = 0; b < batches; b++) {
-            const long at = (long)(j + b * LANES) * z->pitch;
-            const int left = rows - b * LANES;
-            gather(w + at, z->volume, z->pitch, left, z->nx, room->w + b * both, size);
-            gather(prim + at, z->plane, z->pitch, left, z->nx, room->prim + b * both, size);
-        }
-        solve_batches(axis_of(mz, 0), line, batches, both, both, both);
-        for (int b = 0; b < batches; b++)
-            scatter(room->w + b * both, size, w + (long)(j + b * LANES) * z->pitch, z->volume,
-                    z->pitch, rows - b * LANES, z->nx);
+    const struct bt_axis axis = axis_of(mz, 0);
+    for (int j = 1; j < z->ny - 1; j += LANES) {
+        const int rows = z->ny - 1 - j;
+        const long at = (long)j * z->pitch;
+        gather(w + at, z->volume, z->pitch, rows, z->nx, room->w, size);
+        gather(prim + at, z->plane, z->pitch, rows, z->nx, room->prim, size);
+        bt_solve_line(axis, line);
+        scatter(room->w, size, w + at, z->volume, z->pitch, rows, z->nx);
     }
 }
 
@@ -130,10 +103,12 @@ static void solve_x(const struct mz *mz, const struct mz_zone *z, const struct b
 static void solve_y(const struct mz *mz, const struct mz_zone *z, const struct bt_room *room,
                     double *w, double *prim)
 {
-    const struct bt_view view = {w + 1, z->volume, z->pitch};
-    const struct bt_view from = {prim + 1, z->plane, z->pitch};
-    const struct bt_line line = {view, view, from, room->factor, LANES, z->ny, 0};
-    solve_batches(axis_of(mz, 1), line, lanes_ceil(z->nx - 2) / LANES, LANES, LANES, LANES);
+    const struct bt_axis axis = axis_of(mz, 1);
+    for (int i = 1; i < z->nx - 1; i += LANES) {
+        const struct bt_view view = {w + i, z->volume, z->pitch};
+        const struct bt_view from = {prim + i, z->plane, z->pitch};
+        bt_solve_line(axis, (struct bt_line){view, view, from, room->factor, LANES, z->ny, 0});
+    }
 }
 
 static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t, int k0, int k1)
@@ -153,11 +128,13 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t, int
 static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct bt_room *room,
                     const double *w, long slab)
 {
-    const struct bt_view in = {(double *)w + 1, z->volume, z->plane};
-    const struct bt_view out = {room->w + 1, slab, z->pitch};
-    const struct bt_view from = {room->prim + 1, slab, z->pitch};
-    const struct bt_line line = {in, out, from, room->factor, LANES, z->nz, -1};
-    solve_batches(axis_of(mz, 2), line, lanes_ceil(z->nx - 2) / LANES, LANES, LANES, LANES);
+    const struct bt_axis axis = axis_of(mz, 2);
+    for (int i = 1; i < z->nx - 1; i += LANES) {
+        const struct bt_view in = {(double *)w + i, z->volume, z->plane};
+        const struct bt_view out = {room->w + i, slab, z->pitch};
+        const struct bt_view from = {room->prim + i, slab, z->pitch};
+        bt_solve_line(axis, (struct bt_line){in, out, from, room->factor, LANES, z->nz, -1});
+    }
 }
 
 static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t, int j0, int j1)

@@ -3,7 +3,7 @@
 #ifndef NPB_MZ_LANES_H
 #define NPB_MZ_LANES_H
 
-#ifdef __AVX512F__
+#if defined __AVX512F__
 #define LANES 8
 #else
 #define LANES 4
@@ -18,6 +18,8 @@ typedef double lanes_unaligned __attribute__((vector_size(8 * LANES), aligned(8)
 #define LOAD(p, at)     (*(const lanes_unaligned *)&(p)[at])
 #define STORE(p, at, x) (*(lanes_unaligned *)&(p)[at] = (x))
 #include "src/kernel.h"
+#undef FN /* structs of vectors stay in registers only where everything is inlined */
+#define FN static inline __attribute__((always_inline))
 
 /* n rounded up to whole vectors. */
 static inline int lanes_ceil(int n)

@@ -75,9 +75,9 @@ enum mz_grid {
     MZ_LINES_Z,  /* (nx-2, ny-2) */
 };
 
-/* One launch of a solver's step on a device. Its arguments, a letter each: u, g forcing, w right-hand
- * side, p derived variables, s scratch, c constants, z (table of zones, first zone, number of
- * zones), d direction. Work-groups are 64 x 1 x 1. */
+/* One launch of a solver's step on a device. Its arguments, a letter each: u, g forcing, w
+ * right-hand side, p derived variables, s scratch, c constants, z (table of zones, first zone,
+ * number of zones), d direction. Work-groups are 64 x 1 x 1. */
 struct mz_launch {
     const char *kernel;
     enum mz_grid grid;

@@ -4,7 +4,7 @@
 
 #include "npb_mz/mz.h"
 
-#ifdef __AVX512F__
+#if defined __AVX512F__
 enum { ZONES_ALIGN = 8 }; /* doubles: rows are whole vectors */
 #else
 enum { ZONES_ALIGN = 4 };

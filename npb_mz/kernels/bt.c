@@ -164,10 +164,10 @@ FN struct bt_factor bt_factor(struct bt_col r, struct bt_col p, struct bt_col a,
                               struct bt_col e)
 {
     struct bt_factor f;
-    real det = 1.0 / (r.r * p.p - r.p * p.r);
+    real det = 1.0 / (r.r * p.p - r.p * p.r), minus = -det;
     f.irr = p.p * det;
-    f.irp = -p.r * det;
-    f.ipr = -r.p * det;
+    f.irp = p.r * minus;
+    f.ipr = r.p * minus;
     f.ipp = r.r * det;
     f.ar = r.a, f.br = r.b, f.er = r.e;
     f.ap = p.a, f.bp = p.b, f.ep = p.e;
@@ -180,9 +180,10 @@ FN struct bt_factor bt_factor(struct bt_col r, struct bt_col p, struct bt_col a,
     f.re = e.r, f.pe = e.p;
 
     det = 1.0 / (a.a * b.b - a.b * b.a);
+    minus = -det;
     f.iaa = b.b * det;
-    f.iab = -b.a * det;
-    f.iba = -a.b * det;
+    f.iab = b.a * minus;
+    f.iba = a.b * minus;
     f.ibb = a.a * det;
     f.ea = a.e, f.eb = b.e;
     f.ae = -(f.iaa * e.a + f.iab * e.b);
@@ -317,84 +318,48 @@ struct bt_line {
     int n, boost;
 };
 
-struct bt_state {
-    struct bt_node before, here, next;
-    struct bt_factor f;
-    struct bt_col y;
-};
-
-FN struct bt_state bt_start(struct bt_axis x, struct bt_line l)
+/* Node s forward: M_s is factored, X_s kept, y_s to `out`. What the previous node left is read back
+ * from memory, as operands: carried in variables it would be spilled, and stores are what the
+ * fused multiply-adds have to wait for. */
+FN void bt_forward(struct bt_axis x, struct bt_line l, int s)
 {
-    struct bt_state t;
-    t.here = bt_node(l.prim, x, 0);
-    t.next = bt_node(l.prim, x, 1);
-    t.y.r = t.y.p = t.y.a = t.y.b = t.y.e = REAL(0.0);
-    for (int m = 0; m < 5; m++)
-        bt_keep(l.scratch, l.step, m, t.y);
-    return t;
-}
-
-/* Factors M_s; y becomes the right-hand side of M_s. */
-FN struct bt_state bt_pivot_node(struct bt_axis x, struct bt_line l, struct bt_state t, int s)
-{
-    t.before = t.here;
-    t.here = t.next;
-    t.next = bt_node(l.prim, x, s + 1);
-    struct bt_left left = bt_left(x, t.before, t.here);
-    t.f = bt_pivot(x, left, t.here, l.scratch + 25 * (s - 1) * l.step, l.step);
+    GLOBAL double *X = l.scratch + 25 * s * l.step;
+    struct bt_node here = bt_node(l.prim, x, s);
+    struct bt_left left = bt_left(x, bt_node(l.prim, x, s - 1), here);
+    struct bt_factor f = bt_pivot(x, left, here, X - 25 * l.step, l.step);
     struct bt_col c = bt_load(l.in, x, s);
     if (l.boost > 0)
-        c = bt_boost(c, t.here, -1.0);
-    t.y = bt_sum(c, bt_couple(left, t.y));
-    return t;
+        c = bt_boost(c, here, -1.0);
+    c = bt_sum(c, bt_couple(left, bt_load(l.out, x, s - 1)));
+    bt_super(f, x, bt_node(l.prim, x, s + 1), here, X, l.step);
+    bt_store(l.out, x, s, bt_solve_col(f, c));
 }
 
-/* y_s and X_s. */
-FN struct bt_state bt_eliminate_node(struct bt_axis x, struct bt_line l, struct bt_state t, int s)
-{
-    bt_super(t.f, x, t.next, t.here, l.scratch + 25 * s * l.step, l.step);
-    t.y = bt_solve_col(t.f, t.y);
-    bt_store(l.out, x, s, t.y);
-    return t;
-}
-
-/* w_s = y_s - X_s w_(s+1), w_(s+1) in y */
-FN struct bt_state bt_back_node(struct bt_axis x, struct bt_line l, struct bt_state t, int s)
+/* w_s = y_s - X_s w_(s+1) */
+FN struct bt_col bt_back(struct bt_axis x, struct bt_line l, struct bt_col w, int s)
 {
     GLOBAL const double *X = l.scratch + 25 * s * l.step;
-    struct bt_col w = t.y;
-    t.y = bt_load(l.out, x, s);
-    t.y = bt_take(X, l.step, 0, w.r, t.y);
-    t.y = bt_take(X, l.step, 1, w.p, t.y);
-    t.y = bt_take(X, l.step, 2, w.a, t.y);
-    t.y = bt_take(X, l.step, 3, w.b, t.y);
-    t.y = bt_take(X, l.step, 4, w.e, t.y);
-    bt_store(l.out, x, s, l.boost < 0 ? bt_boost(t.y, bt_node(l.prim, x, s), 1.0) : t.y);
-    return t;
+    struct bt_col y = bt_load(l.out, x, s);
+    y = bt_take(X, l.step, 0, w.r, y);
+    y = bt_take(X, l.step, 1, w.p, y);
+    y = bt_take(X, l.step, 2, w.a, y);
+    y = bt_take(X, l.step, 3, w.b, y);
+    y = bt_take(X, l.step, 4, w.e, y);
+    bt_store(l.out, x, s, l.boost < 0 ? bt_boost(y, bt_node(l.prim, x, s), 1.0) : y);
+    return y;
 }
 
-/* Solves `lines` (1 or 2) independent lines of equal length together: while one waits for its
- * pivots' reciprocals the other computes. */
-FN void bt_solve_lines(struct bt_axis x, int lines, struct bt_line a, struct bt_line b)
+FN void bt_solve_line(struct bt_axis x, struct bt_line l)
 {
-    struct bt_state p = bt_start(x, a), q = p;
-    if (lines > 1)
-        q = bt_start(x, b);
-    for (int s = 1; s < a.n - 1; s++) {
-        p = bt_pivot_node(x, a, p, s);
-        if (lines > 1)
-            q = bt_pivot_node(x, b, q, s);
-        p = bt_eliminate_node(x, a, p, s);
-        if (lines > 1)
-            q = bt_eliminate_node(x, b, q, s);
-    }
-    p.y.r = p.y.p = p.y.a = p.y.b = p.y.e = REAL(0.0);
-    q.y = p.y;
-    for (int s = a.n - 2; s > 0; s--) {
-        p = bt_back_node(x, a, p, s);
-        if (lines > 1)
-            q = bt_back_node(x, b, q, s);
-    }
+    struct bt_col zero;
+    zero.r = zero.p = zero.a = zero.b = zero.e = REAL(0.0);
+    bt_store(l.out, x, 0, zero);
+    for (int m = 0; m < 5; m++)
+        bt_keep(l.scratch, l.step, m, zero);
+    for (int s = 1; s < l.n - 1; s++)
+        bt_forward(x, l, s);
+    for (int s = l.n - 2; s > 0; s--)
+        zero = bt_back(x, l, zero, s);
 }
 
 #ifndef KERNEL_LANES
@@ -451,7 +416,7 @@ KERNEL(bt_solve, 64, 1, 1)
     line.step = (long)n0 * n1;
     line.n = n;
     line.boost = axis == 0 ? 1 : axis == 2 ? -1 : 0;
-    bt_solve_lines(x, 1, line, line);
+    bt_solve_line(x, line);
 }
 
 /* u += w on interior points; over (nx-2, (ny-2)*(nz-2), zones). */
