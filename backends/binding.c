@@ -41,6 +41,7 @@ static void add_places(struct binding *b)
 
 bool binding_widen(struct binding *saved)
 {
+    omp_get_num_places(); /* first: some run times bind this thread when they are first asked */
     if (!binding_get(0, saved))
         return false;
     struct binding wide = *saved;

@@ -9,12 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The checksum is there because drivers trust a binary: a torn file would crash them. */
+/* The checksum is there because drivers trust a binary: a torn file would crash them. No member
+ * leaves padding, so that headers compare as bytes. */
 struct header {
     char magic[8];
     struct cache_key key;
     uint64_t size, sum;
 };
+
+_Static_assert(sizeof(struct header) == 64, "a header has padding");
 
 static const char magic[8] = "ekcode1";
 
@@ -38,7 +41,7 @@ struct cache_key cache_key(const char *const parts[], int n)
     unsigned __int128 h = fnv_basis();
     for (int i = 0; i < n; i++)
         h = fnv(h, parts[i], strlen(parts[i]) + 1); /* with the NUL, so that "ab","c" != "a","bc" */
-    struct cache_key key;
+    struct cache_key key = {""};
     snprintf(key.hex, sizeof key.hex, "%016llx%016llx", (unsigned long long)(h >> 64),
              (unsigned long long)h);
     return key;

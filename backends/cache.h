@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct cache_key {
-    char hex[33]; /* 128 bits */
+    char hex[40]; /* 32 digits; the rest is 0 */
 };
 
 /* Key of everything that decides what the compiler makes: the n parts, in this order. */

@@ -46,11 +46,11 @@ static bool load(void)
         OPENCL_FUNCTIONS(X)
 #undef X
     };
-    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
+    /* Looked up globally, so that a preloaded tool (oclgrind) may stand in front of the library. */
+    if (!dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_GLOBAL))
         return none("%s: install an OpenCL loader (ocl-icd-libopencl1)", dlerror());
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        void *function = dlsym(library, table[i].name);
+        void *function = dlsym(RTLD_DEFAULT, table[i].name);
         if (!function)
             return none("libOpenCL.so.1 is older than OpenCL 1.2: it has no %s", table[i].name);
         memcpy((char *)&opencl + table[i].offset, &function, sizeof function);
@@ -221,7 +221,7 @@ enum ek_status opencl_devices(const struct opencl_device **list, int *n)
 
 static void text_of(cl_device_id id, cl_device_info what, char *text, size_t room)
 {
-    char all[1024] = "";
+    char all[8192] = "";
     opencl.GetDeviceInfo(id, what, sizeof all - 1, all, NULL);
     const char *start = all + strspn(all, " ");
     snprintf(text, room, "%s", start);
@@ -241,24 +241,32 @@ static size_t size_of(cl_device_id id, cl_device_info what)
     return size == sizeof value.u32 ? value.u32 : value.u64;
 }
 
+static bool has(cl_device_id id, const char *extension)
+{
+    char all[8192];
+    text_of(id, CL_DEVICE_EXTENSIONS, all, sizeof all);
+    return strstr(all, extension);
+}
+
 /* Where the device sits, by whichever of three extensions the driver has. */
 static void pci_of(cl_device_id id, char *text, size_t room)
 {
-    cl_device_pci_bus_info_khr at;
-    cl_device_topology_amd amd;
-    cl_uint bus, slot, domain = 0;
     text[0] = '\0';
-    if (!opencl.GetDeviceInfo(id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof at, &at, NULL)) {
+    if (has(id, "cl_khr_pci_bus_info")) {
+        cl_device_pci_bus_info_khr at = {0};
+        opencl.GetDeviceInfo(id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof at, &at, NULL);
         snprintf(text, room, "%04x:%02x:%02x.%x", at.pci_domain, at.pci_bus, at.pci_device,
                  at.pci_function);
-    } else if (!opencl.GetDeviceInfo(id, PCI_BUS_NV, sizeof bus, &bus, NULL) &&
-               !opencl.GetDeviceInfo(id, PCI_SLOT_NV, sizeof slot, &slot, NULL)) {
-        opencl.GetDeviceInfo(id, PCI_DOMAIN_NV, sizeof domain, &domain, NULL);
-        snprintf(text, room, "%04x:%02x:%02x.%x", domain, bus, slot >> 3, slot & 7);
-    } else if (!opencl.GetDeviceInfo(id, CL_DEVICE_TOPOLOGY_AMD, sizeof amd, &amd, NULL) &&
-               amd.raw.type == CL_DEVICE_TOPOLOGY_TYPE_PCIE_AMD) {
-        snprintf(text, room, "0000:%02x:%02x.%x", (unsigned char)amd.pcie.bus,
-                 (unsigned char)amd.pcie.device, (unsigned char)amd.pcie.function);
+    } else if (has(id, "cl_nv_device_attribute_query")) {
+        unsigned slot = (unsigned)size_of(id, PCI_SLOT_NV);
+        snprintf(text, room, "%04x:%02x:%02x.%x", (unsigned)size_of(id, PCI_DOMAIN_NV),
+                 (unsigned)size_of(id, PCI_BUS_NV), slot >> 3, slot & 7);
+    } else if (has(id, "cl_amd_device_attribute_query")) {
+        cl_device_topology_amd at = {0};
+        opencl.GetDeviceInfo(id, CL_DEVICE_TOPOLOGY_AMD, sizeof at, &at, NULL);
+        if (at.raw.type == CL_DEVICE_TOPOLOGY_TYPE_PCIE_AMD)
+            snprintf(text, room, "0000:%02x:%02x.%x", (unsigned char)at.pcie.bus,
+                     (unsigned char)at.pcie.device, (unsigned char)at.pcie.function);
     }
 }
 

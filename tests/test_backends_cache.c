@@ -196,7 +196,7 @@ static void code_that_the_driver_refuses_is_compiled_anew(void **state)
     int n;
     build_and_try("-DREFUSED=1");
     newest_entry(path, &n);
-    struct cache_key key;
+    struct cache_key key = {""};
     snprintf(key.hex, sizeof key.hex, "%s", strrchr(path, '/') + 1);
     cache_save(&key, (const unsigned char *)"no binary", 9);
     ino_t planted = newest_entry(path, &n);
