@@ -70,48 +70,48 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-struct group {
-    double speed;
-    int units;
-};
-
-static int fastest_first(const void *a, const void *b)
-{
-    return descending(&((const struct group *)a)->speed, &((const struct group *)b)->speed);
-}
-
 /* The most that any number of the longest tasks needs of as many of the fastest units. */
-static double uniform_bound(const struct kinds *k, struct group *group, double *work)
+double bound_uniform(size_t n, const double *cost, int ncu, const double *speed)
 {
-    memcpy(work, k->seconds[0], k->n * sizeof *work);
-    qsort(work, k->n, sizeof *work, descending);
-    qsort(group, (size_t)k->count, sizeof *group, fastest_first);
-    double bound = 0, done = 0, speed = 0;
+    double *work = malloc((n + (size_t)ncu) * sizeof *work), bound = 0, done = 0, rate = 0;
+    if (!work)
+        return NAN;
+    double *fast = work + n;
+    memcpy(work, cost, n * sizeof *work);
+    memcpy(fast, speed, (size_t)ncu * sizeof *fast);
+    qsort(work, n, sizeof *work, descending);
+    qsort(fast, (size_t)ncu, sizeof *fast, descending);
     size_t i = 0;
-    for (int j = 0; j < k->count; j++)
-        for (int u = 0; u < group[j].units && i < k->n; u++) {
-            speed += group[j].speed;
-            done += work[i++];
-            bound = fmax(bound, done / speed);
-        }
-    return fmax(bound, (done + total(work + i, k->n - i)) / speed);
+    for (int u = 0; u < ncu && i < n; u++) {
+        rate += fast[u];
+        done += work[i++];
+        bound = fmax(bound, done / rate);
+    }
+    if (i < n)
+        bound = fmax(bound, (done + total(work + i, n - i)) / rate);
+    free(work);
+    return bound;
 }
 
+/* The bound if times are in proportion, -1 if they are not. */
 static double try_uniform(const struct kinds *k)
 {
+    int ncu = 0;
+    for (int j = 0; j < k->count; j++)
+        ncu += k->units[j];
     double bound = -1;
-    double *speed = calloc((size_t)k->count, sizeof *speed), *work = calloc(k->n, sizeof *work);
-    struct group *group = calloc((size_t)k->count, sizeof *group);
-    if (!speed || !work || !group) {
+    double *rate = calloc((size_t)k->count, sizeof *rate);
+    double *speed = calloc((size_t)ncu, sizeof *speed);
+    if (!rate || !speed) {
         bound = NAN;
-    } else if (proportional(k, speed)) {
-        for (int j = 0; j < k->count; j++)
-            group[j] = (struct group){speed[j], k->units[j]};
-        bound = uniform_bound(k, group, work);
+    } else if (proportional(k, rate)) {
+        for (int j = 0, c = 0; j < k->count; j++)
+            for (int u = 0; u < k->units[j]; u++)
+                speed[c++] = rate[j];
+        bound = bound_uniform(k->n, k->seconds[0], ncu, speed);
     }
+    free(rate);
     free(speed);
-    free(work);
-    free(group);
     return bound;
 }
 

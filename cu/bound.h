@@ -16,4 +16,8 @@
  * NAN when a time is missing (negative or not finite) or memory is; 0 for no tasks. One thread. */
 double bound_step(size_t n, int nkinds, const int *units, const double *const *seconds);
 
+/* The same for units that differ in speed alone: task i takes cost[i] / speed[c] seconds on unit c
+ * of ncu. Room for n + ncu numbers, however many speeds there are. */
+double bound_uniform(size_t n, const double *cost, int ncu, const double *speed);
+
 #endif

@@ -114,7 +114,7 @@ void estimate_close(struct estimate *e)
 
 void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec)
 {
-    plan_divide(e->cost, r, sec, e->seconds);
+    plan_divide(e->of[e->kind[cu]].seconds, r, sec, e->seconds);
     for (size_t t = r.begin; t < r.end; t++)
         e->owner[t] = cu;
 }
@@ -227,9 +227,6 @@ static void sum_units(struct estimate *e)
             e->expected[c] += e->factor[c] * (k->count[t] ? k->seconds[t] : on_line(e, k, t));
         }
     }
-    e->makespan = 0;
-    for (int c = 0; c < e->ncu; c++)
-        e->makespan = fmax(e->makespan, e->busy[c]);
 }
 
 /* A unit is slower or faster than its kind when two of its last three steps say so, or its very
@@ -294,4 +291,14 @@ void estimate_step(struct estimate *e)
             if (!e->of[j].count[t] && !e->of[j].profile)
                 e->of[j].seconds[t] = predict(e, &e->of[j], t);
     e->steps++;
+}
+
+double estimate_surprise(const struct estimate *e, const double *load)
+{
+    double difference = 0, makespan = 0;
+    for (int c = 0; c < e->ncu; c++) {
+        difference = fmax(difference, fabs(e->busy[c] - load[c]));
+        makespan = fmax(makespan, load[c]);
+    }
+    return difference / makespan;
 }

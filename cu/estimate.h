@@ -39,8 +39,8 @@ struct estimate {
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] measured in this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it */
-    double makespan;                   /* of the last step: busy time of the slowest unit */
-    double *busy, *judged, *expected;  /* [ncu] room for estimate_step() */
+    double *busy;                      /* [ncu] measured in the last step */
+    double *judged, *expected;         /* [ncu] room for estimate_step() */
     double *x, *y, *room;              /* [n] likewise */
 };
 
@@ -54,6 +54,10 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec);
 
 /* Between two steps: takes in what was measured. One thread. */
 void estimate_step(struct estimate *e);
+
+/* How far the last step was from a plan: the largest difference between a unit's busy time and its
+ * planned one, as a share of the planned makespan. load [ncu] */
+double estimate_surprise(const struct estimate *e, const double *load);
 
 static inline double estimate_cost(const struct estimate *e, size_t task)
 {

@@ -24,19 +24,20 @@ struct options {
 /* Units that take the same time for the same task. */
 struct class
 {
-    int first, units; /* number of its first unit, how many */
-    struct plan_heap heap;
+    int first, units;      /* number of its first unit, how many */
+    struct plan_heap heap; /* into state.heaps */
 };
 
 struct state {
     struct plan plan;
     struct estimate estimate;
     size_t grain;
-    int learn;      /* steps in which it may still plan anew */
-    double planned; /* makespan */
+    int learn;    /* steps in which it may still plan anew */
+    double *load; /* [ncu] seconds planned */
     struct class *class;
-    int nclasses, *member; /* [ncu] units of class 0, of class 1, … */
-    size_t *group;         /* [ngroups + 1] first place in the order of each group */
+    int nclasses, *member;  /* [ncu] units of class 0, of class 1, … */
+    struct plan_heap heaps; /* [ncu] likewise */
+    size_t *group;          /* [ngroups + 1] first place in the order of each group */
     size_t ngroups;
     int *owner;  /* [n] of the tasks in order; at first, their class */
     int *index;  /* [nclasses + 2] and values: a row of the programme */
@@ -77,6 +78,7 @@ static void sort_classes(struct state *s)
         for (int u = c; u < e->ncu; u++)
             if (alike(e, u, c))
                 unit[new->units++] = u;
+        new->heap.top = s->heaps.top + placed;
         plan_heap_fill(&new->heap, unit, new->units);
         placed += new->units;
     }
@@ -170,12 +172,13 @@ static void plan(struct state *s)
     if (!glp_simplex(lp, &simplex))
         round_shares(s, lp);
     glp_delete_prob(lp);
-    s->planned = 0;
+    for (int c = 0; c < e->ncu; c++)
+        s->load[c] = 0;
     for (size_t i = 0; i < e->n; i++) {
         struct class *k = &s->class[s->owner[i]];
-        s->planned =
-            fmax(s->planned, k->heap.top[0].load + estimate_seconds(e, k->first, e->order[i]));
-        s->owner[i] = plan_heap_add(&k->heap, estimate_seconds(e, k->first, e->order[i]));
+        double sec = estimate_seconds(e, k->first, e->order[i]);
+        s->owner[i] = plan_heap_add(&k->heap, sec);
+        s->load[s->owner[i]] += sec;
     }
     plan_assign(&s->plan, s->owner, e->order);
 }
@@ -183,12 +186,12 @@ static void plan(struct state *s)
 static void end(void *st)
 {
     struct state *s = st;
-    for (int k = 0; s->class && k < s->plan.ncu; k++)
-        plan_heap_close(&s->class[k].heap);
+    plan_heap_close(&s->heaps);
     free(s->class);
     free(s->member);
     free(s->group);
     free(s->owner);
+    free(s->load);
     free(s->index);
     free(s->row);
     estimate_close(&s->estimate);
@@ -203,12 +206,12 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->member = calloc(ncu, sizeof *s->member);
     s->group = calloc(MOST_GROUPS + 1, sizeof *s->group);
     s->owner = calloc(job->n ? job->n : 1, sizeof *s->owner);
+    s->load = calloc(ncu, sizeof *s->load);
     s->index = calloc(ncu + 2, sizeof *s->index);
     s->row = calloc(ncu + 2, sizeof *s->row);
-    if (!s->class || !s->member || !s->group || !s->owner || !s->index || !s->row)
+    if (!s->class || !s->member || !s->group || !s->owner || !s->load || !s->index || !s->row)
         FAIL(EK_LACK, "abe: out of memory for %zu tasks", job->n);
-    for (size_t k = 0; k < ncu; k++)
-        TRY(plan_heap_open(&s->class[k].heap, job->ncu));
+    TRY(plan_heap_open(&s->heaps, job->ncu));
     return estimate_open(&s->estimate, job);
 }
 
@@ -246,7 +249,8 @@ static void step(void *st)
     if (s->learn) {
         s->learn--;
         estimate_step(&s->estimate);
-        if (fabs(s->estimate.makespan - s->planned) > 0.01 * s->planned)
+        bool guessed = s->estimate.steps == 1 && !s->estimate.known;
+        if (guessed || estimate_surprise(&s->estimate, s->load) > 0.01)
             plan(s);
     }
     plan_rewind(&s->plan);

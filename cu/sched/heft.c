@@ -18,10 +18,9 @@ struct state {
     struct plan plan;
     struct estimate estimate;
     size_t grain;
-    int learn;      /* steps in which it may still plan anew */
-    double planned; /* makespan */
-    double *load;   /* [ncu] seconds planned */
-    int *owner;     /* [n] of the tasks in order */
+    int learn;    /* steps in which it may still plan anew */
+    double *load; /* [ncu] seconds planned */
+    int *owner;   /* [n] of the tasks in order */
 };
 
 static const struct opt options[] = {
@@ -40,7 +39,6 @@ static void plan(struct state *s)
     const struct estimate *e = &s->estimate;
     for (int c = 0; c < e->ncu; c++)
         s->load[c] = 0;
-    s->planned = 0;
     for (size_t i = 0; i < e->n; i++) {
         int best = 0;
         double first = INFINITY;
@@ -53,7 +51,6 @@ static void plan(struct state *s)
         }
         s->load[best] = first;
         s->owner[i] = best;
-        s->planned = fmax(s->planned, first);
     }
     plan_assign(&s->plan, s->owner, e->order);
 }
@@ -111,7 +108,8 @@ static void step(void *st)
     if (s->learn) {
         s->learn--;
         estimate_step(&s->estimate);
-        if (fabs(s->estimate.makespan - s->planned) > 0.01 * s->planned)
+        bool guessed = s->estimate.steps == 1 && !s->estimate.known;
+        if (guessed || estimate_surprise(&s->estimate, s->load) > 0.01)
             plan(s);
     }
     plan_rewind(&s->plan);

@@ -1,0 +1,34 @@
+/* cu/plan_case.h – a case for the simulator, read from JSON.
+ *
+ *   {"name": "text",
+ *    "units": [{"kind": "cpu"|"device", "count": k, "speed": x, "space": "host"|"name",
+ *               "width": cores, "fixed_s": s, "contention": share, "seconds": [s, …]}],
+ *    "tasks": {"cost": [c, …], "bytes": [b, …], "neighbours": [[t, …], …],
+ *              "face_bytes": [[b, …], …]},
+ *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b},
+ *    "cold": true|false, "noise": sigma, "seed": n,
+ *    "changes": [{"unit": u, "step": k, "after_s": s, "factor": f}]}
+ *
+ * Needed: units with kind; tasks.cost. Defaults: count 1, speed 1, width 1, steps 1, the host for
+ * CPU units and a space of its own for each device; no link = transfers are free. A speed is cost
+ * per second; the other members are those of cu/sim.h. Neighbours may stand beside tasks, too. */
+#ifndef CU_PLAN_CASE_H
+#define CU_PLAN_CASE_H
+
+#include "cu/sim.h"
+
+struct plan_case {
+    struct sim_case sim; /* points into what follows; set cold, noise, seed as you like */
+    char *name;
+    void **owned; /* arrays */
+    int nowned;
+};
+
+/* Reads a file ("-" = standard input). EK_USAGE: it cannot be read, is no JSON, or a number is
+ * missing, negative, not finite or absurd: the line names file and key, as units[1].speed. */
+enum ek_status plan_case_open(struct plan_case *c, const char *path);
+/* The same from text; `path` is for messages. */
+enum ek_status plan_case_parse(struct plan_case *c, const char *path, const char *text);
+void plan_case_close(struct plan_case *c);
+
+#endif

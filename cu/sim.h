@@ -1,0 +1,76 @@
+/* cu/sim.h – the policies under a virtual clock: the very code that runs on a machine, on a model
+ * of one. The same case and seed give the same result, to the last bit. */
+#ifndef CU_SIM_H
+#define CU_SIM_H
+
+#include "cu/sched.h"
+
+/* One simulated unit. A task takes fixed + cost/speed seconds there, or seconds[task]; times
+ * 1 + contention * (other units of its space that are busy). */
+struct sim_unit {
+    enum cu_kind kind;
+    int width, space;      /* space 0 is the host; every other one has a link of its own to it */
+    double speed;          /* cost per second, > 0 */
+    double fixed;          /* seconds per task whatever its cost: launches */
+    double contention;     /* share by which one busy neighbour slows it */
+    const double *seconds; /* [n] times instead of fixed + cost/speed, or NULL */
+};
+
+/* `after` seconds into the computation of step `step` (from 0) the speed of a unit becomes `factor`
+ * times what it was at the start; with 0 the unit dies, and what it had not finished is lost. Tasks
+ * under way keep their speed. */
+struct sim_change {
+    int unit, step;
+    double after, factor;
+};
+
+struct sim_case {
+    struct sched_job job;        /* tasks; unit, ncu and options are not used */
+    const struct sim_unit *unit; /* [ncu] */
+    int ncu, steps;
+    bool cold;     /* policies begin without speeds and profiles */
+    double noise;  /* standard deviation of the logarithm of a task's time */
+    unsigned seed; /* of the noise */
+    int nchanges;
+    const struct sim_change *change; /* [nchanges] in order of step and time */
+};
+
+struct sim_result {
+    double makespan;      /* computation period of the last step, s */
+    double total;         /* all steps: computation and communication, s */
+    double computation;   /* sum of the computation periods, migrations included, s */
+    double communication; /* sum of the exchanges that open a step, s */
+    double lower_bound;   /* of the last step, units as they are then; NAN unknown */
+    double ratio;         /* makespan / lower_bound */
+    double worst_ratio;   /* longest period from the fourth step on / lower_bound; NAN: no such */
+    int steps_to_steady;  /* steps until the period stays within 1 % (and noise) of the last one */
+    size_t migrations;    /* tasks that changed their space */
+    double bytes_moved;   /* by migrations and exchanges */
+};
+
+/* Runs all steps of the case under a policy ("dynamic:chunk=4"). span [steps] or NULL: the
+ * computation period of each step. Memory transfers: a block takes link.latency + bytes *
+ * link.per_byte on the link of each device space that it leaves or enters (job.link NULL = free);
+ * links work at the same time, a migrating task holds up its new unit. EK_USAGE: bad policy;
+ * EK_LACK: memory, or all units died; EK_WRONG: the policy lost or repeated a task. One thread. */
+enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *span,
+                       struct sim_result *result);
+
+/* Seconds of a task on a unit that works alone, without noise. */
+static inline double sim_seconds(const struct sim_case *c, const struct sim_unit *u, size_t task)
+{
+    double cost = c->job.cost ? c->job.cost[task] : 1;
+    return u->seconds ? u->seconds[task] : u->fixed + cost / u->speed;
+}
+
+/* Every task takes the same time on both. */
+static inline bool sim_alike(const struct sim_unit *a, const struct sim_unit *b)
+{
+    return a->seconds == b->seconds && a->fixed == b->fixed && a->speed == b->speed;
+}
+
+/* Lower bound of a step in which unit u runs at factor[u] (NULL = 1) times its speed, 0 = dead;
+ * without noise, contention and transfers. NAN: a time or memory is missing. */
+double sim_bound(const struct sim_case *c, const double *factor);
+
+#endif
