@@ -23,6 +23,7 @@ struct cu {
     int space;              /* home of the data that it works on */
     struct backend *device; /* NULL for a CPU unit; only this unit's thread launches on it */
     char name[32];          /* "cpu0", "opencl:0" */
+    struct crew *crew;      /* threads of a CPU unit of width > 1 while a team runs (cu/crew.h) */
 };
 
 struct cu_layout {

@@ -1,7 +1,10 @@
 /* cu/team.c – the step loop. Between two barriers every unit works on its own; everything that
  * concerns all of them is done by the first unit's thread while the others wait. */
 #include "cu/team.h"
+#include "cu/crew.h"
 #include "cu/fault.h"
+#include "cu/gate.h"
+#include "cu/samples.h"
 #include "src/clock.h"
 
 #include <math.h>
@@ -12,19 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 8 }; /* latest measurements of a task on a kind of unit */
-
-struct samples {
-    float seconds[SAMPLES];
-    unsigned count;
-};
-
 /* What a unit's own thread writes. */
 struct unit {
     _Alignas(64) double busy_step; /* computing, in this step */
     double moving_step, busy;
     size_t tasks, bytes, migrations;
-    bool dead;
+    bool dead, rehomed; /* rehomed: moved a task since the program was told of the homes */
     struct team_event *event;
     size_t events, room;
 };
@@ -45,6 +41,7 @@ struct team {
     atomic_bool data_lost;       /* a device went with its tasks' data: this step is void */
     struct fault_plan faults;
     int save_every, saved_step;
+    struct gate gate;            /* of the units' leading threads */
     bool again, more, recording; /* decided by the first unit between two barriers */
     double run_start, step_start, exchanged;
     struct team_result result;
@@ -218,6 +215,7 @@ static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int
     if (st)
         return st;
     t->home[task] = to;
+    u->rehomed = true;
     u->migrations++;
     double sec = clock_now() - start;
     u->moving_step += sec;
@@ -228,8 +226,7 @@ static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int
 static void note_seconds(struct team *t, const struct cu *cu, struct ek_range r, double *sum)
 {
     for (size_t task = r.begin; task < r.end; task++) {
-        struct samples *s = &t->sample[task][cu->kind];
-        s->seconds[s->count++ % SAMPLES] = (float)t->seconds[task];
+        samples_add(&t->sample[task][cu->kind], t->seconds[task]);
         *sum += t->seconds[task];
     }
 }
@@ -281,7 +278,7 @@ static void compute_period(struct team *t, const struct cu *cu)
 /* This unit's part of the host work of an exchange. */
 static struct team_share share_of(const struct team *t, const struct cu *cu)
 {
-    struct team_share all = {0, 0, false}, cpus = {0, 0, false};
+    struct team_share all = {0, 0}, cpus = {0, 0};
     for (int c = 0; c < t->set->n; c++) {
         const bool before = c < cu->index, living = !t->unit[c].dead;
         const bool cpu = living && t->set->cu[c].kind == CU_CPU;
@@ -290,7 +287,6 @@ static struct team_share share_of(const struct team *t, const struct cu *cu)
         cpus.part += before && cpu;
         cpus.parts += cpu;
     }
-    cpus.first = all.first = all.part == 0;
     if (!cpus.parts)
         return all;
     if (cu->kind != CU_CPU)
@@ -302,12 +298,13 @@ static void exchange_period(struct team *t, const struct cu *cu)
 {
     struct unit *u = &t->unit[cu->index];
     const struct team_share share = share_of(t, cu);
+    const int phases = t->set->nspaces > 1 ? t->ops->exchange_phases : 1;
     double start = clock_now();
-    for (int phase = 0; t->ops->exchange && phase < t->ops->exchange_phases; phase++) {
+    for (int phase = 0; t->ops->exchange && phase < phases; phase++) {
         if (!u->dead && !failed(t))
-            note_answer(t, cu, t->ops->exchange(t->ctx, cu, phase, share, t->home, &u->bytes),
+            note_answer(t, cu, t->ops->exchange(t->ctx, cu, phase, share, &u->bytes),
                         (struct ek_range){0, 0});
-#pragma omp barrier
+        gate_meet(&t->gate);
     }
     note_event(t, u, (struct team_event){start, clock_now() - start, {0, 0}, 0, TEAM_EXCHANGE});
     if (cu->index == 0)
@@ -336,6 +333,16 @@ static void account_step(struct team *t)
     r->steps++;
 }
 
+/* Tells the program where tasks live now, if that has changed. */
+static enum ek_status tell_homes(struct team *t, bool changed)
+{
+    for (int c = 0; c < t->set->n; c++) {
+        changed |= t->unit[c].rehomed;
+        t->unit[c].rehomed = false;
+    }
+    return changed && t->ops->rehome ? t->ops->rehome(t->ctx, t->home) : EK_OK;
+}
+
 /* Back to the data saved last, on the units that live. */
 static enum ek_status roll_back(struct team *t)
 {
@@ -344,6 +351,7 @@ static enum ek_status roll_back(struct team *t)
     memset(t->home, 0, t->n * sizeof *t->home);
     t->result.repeated += t->result.steps - t->saved_step;
     t->result.steps = t->saved_step;
+    TRY(tell_homes(t, true));
     return sched_restart(t->sched);
 }
 
@@ -352,6 +360,7 @@ static enum ek_status next_step(struct team *t)
     if (atomic_load(&t->data_lost))
         return roll_back(t);
     account_step(t);
+    TRY(tell_homes(t, false));
     if (t->on_step)
         t->on_step(t->on_step_arg, t->result.steps);
     if (t->ops->save && t->save_every && t->result.steps % t->save_every == 0) {
@@ -379,12 +388,37 @@ static void unit_loop(struct team *t, const struct cu *cu, int last)
         exchange_period(t, cu);
         do {
             compute_period(t, cu);
-#pragma omp barrier
+            gate_meet(&t->gate);
             if (cu->index == 0)
                 close_round(t, last);
-#pragma omp barrier
+            gate_meet(&t->gate);
         } while (t->again);
     } while (t->more);
+}
+
+static bool crowded(const struct cu_set *set)
+{
+    return cu_layout_threads(&set->layout) > omp_get_num_procs();
+}
+
+/* A unit's leading thread runs the loop; the others of a CPU unit serve it. */
+static void run_unit(struct team *t, struct cu *cu, int last)
+{
+    struct crew crew;
+    if (cu->kind == CU_DEVICE || cu->width == 1) {
+        unit_loop(t, cu, last);
+        return;
+    }
+    crew_init(&crew, cu->width, crowded(t->set));
+#pragma omp parallel num_threads(cu->width) proc_bind(master)
+    if (omp_get_thread_num() > 0) {
+        crew_serve(&crew, omp_get_thread_num());
+    } else {
+        cu->crew = &crew;
+        unit_loop(t, cu, last);
+        cu->crew = NULL;
+        crew_dismiss(&crew);
+    }
 }
 
 static void collect(struct team *t, double start)
@@ -405,8 +439,10 @@ enum ek_status team_run(struct team *t, int steps)
     const int last = t->result.steps + steps;
     if (t->result.steps == 0)
         t->run_start = start;
+    gate_init(&t->gate, t->set->n, crowded(t->set));
+    TRY(tell_homes(t, true));
 #pragma omp parallel num_threads(t->set->n) proc_bind(close)
-    unit_loop(t, &t->set->cu[omp_get_thread_num()], last);
+    run_unit(t, &t->set->cu[omp_get_thread_num()], last);
     collect(t, start);
     enum ek_status st = (enum ek_status)atomic_load(&t->status);
     return !st && stop_requested ? EK_STOPPED : st;
@@ -447,20 +483,9 @@ double team_unit_busy(const struct team *t, int cu)
     return t->unit[cu].busy;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind)
 {
-    struct samples s = t->sample[task][kind];
-    unsigned n = s.count < SAMPLES ? s.count : SAMPLES;
-    if (!n)
-        return NAN;
-    qsort(s.seconds, n, sizeof *s.seconds, by_value);
-    return ((double)s.seconds[n / 2] + (double)s.seconds[(n - 1) / 2]) / 2;
+    return samples_median(&t->sample[task][kind]);
 }
 
 void team_save_every(struct team *t, int steps)

@@ -13,11 +13,9 @@
 #include <stddef.h>
 
 /* Host work of an exchange: this unit is number `part` of `parts` that divide it (the living CPU
- * units, or all living units where there is none), or has none of it (parts = 0). `first` is true
- * for one living unit. */
+ * units, or all living units where there is none), or has none of it (parts = 0). */
 struct team_share {
     int part, parts;
-    bool first;
 };
 
 /* The verbs; each returns EK_OK or has called status_fail(). `ctx` is the program's own. */
@@ -30,11 +28,15 @@ struct team_ops {
      * unit that lives in one of the two; the team holds the locks of both spaces. NULL: tasks have
      * no data of their own. */
     enum ek_status (*move)(void *ctx, size_t task, int from, int to, size_t *bytes);
-    /* Phase 0 .. exchange_phases-1 of the exchange that opens a step, a barrier after each. Every
-     * living unit calls it; who may touch a device is its own unit, and what lies on the host is
-     * divided by `share`. *bytes += what crossed between spaces. NULL: no exchange. */
+    /* Says where tasks live before an exchange, whenever that has changed. One thread, all units
+     * idle. Or NULL. */
+    enum ek_status (*rehome)(void *ctx, const int *home);
+    /* Phase 0 .. exchange_phases-1 of the exchange that opens a step, a barrier after each; only
+     * phase 0 where all units share one space. Every living unit calls it; who may touch a device
+     * is its own unit, and what lies on the host is divided by `share`. *bytes += what crossed
+     * between spaces. NULL: no exchange. */
     enum ek_status (*exchange)(void *ctx, const struct cu *cu, int phase, struct team_share share,
-                               const int *home, size_t *bytes);
+                               size_t *bytes);
     int exchange_phases;
     /* Most tasks in one compute() of a CPU unit, 0 = all that the policy gives. Devices always get
      * all, to batch them into few launches. */

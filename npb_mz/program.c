@@ -211,17 +211,15 @@ static enum ek_status receive_faces(struct program *p, const struct cu *cu, stru
 }
 
 static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct team_share share,
-                               const int *home, size_t *bytes)
+                               size_t *bytes)
 {
     struct program *p = ctx;
-    switch (phase) {
-    case 0:
-        return share.first ? faces_plan(p->faces, home) : EK_OK;
-    case 1:
-        return send_faces(p, cu, share, bytes);
-    default:
-        return receive_faces(p, cu, share, bytes);
-    }
+    return phase == 0 ? send_faces(p, cu, share, bytes) : receive_faces(p, cu, share, bytes);
+}
+
+static enum ek_status rehome(void *ctx, const int *home)
+{
+    return faces_plan(((struct program *)ctx)->faces, home);
 }
 
 static enum ek_status reset(void *st)
@@ -234,7 +232,8 @@ static const struct team_ops verbs = {
     .compute = compute,
     .move = move,
     .exchange = exchange,
-    .exchange_phases = 3,
+    .exchange_phases = 2,
+    .rehome = rehome,
     .cpu_batch = 1,
     .restore = reset,
 };

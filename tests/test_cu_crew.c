@@ -1,0 +1,83 @@
+/* tests/test_cu_crew.c – gates and crews: nobody passes early, every part is done once on its own
+ * thread, with and without spinning, also with more threads than cpus. */
+#include "cu/crew.h"
+
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+enum { THREADS = 5, ROUNDS = 2000 };
+
+static void nobody_passes_early(void **state)
+{
+    (void)state;
+    for (int crowded = 0; crowded < 2; crowded++) {
+        struct gate gate;
+        atomic_int inside = 0, wrong = 0;
+        gate_init(&gate, THREADS, crowded);
+#pragma omp parallel num_threads(THREADS)
+        for (int round = 1; round <= ROUNDS; round++) {
+            atomic_fetch_add(&inside, 1);
+            gate_meet(&gate);
+            if (atomic_load(&inside) != THREADS * round)
+                atomic_fetch_add(&wrong, 1);
+            gate_meet(&gate);
+        }
+        assert_int_equal(inside, THREADS * ROUNDS);
+        assert_int_equal(wrong, 0);
+    }
+}
+
+struct tally {
+    int times[THREADS], thread[THREADS];
+};
+
+static void tally(void *arg, int part)
+{
+    struct tally *t = arg;
+    t->times[part]++; /* no atomic: each part has its own thread */
+    t->thread[part] = omp_get_thread_num();
+}
+
+static void each_part_on_its_thread(void **state)
+{
+    (void)state;
+    struct tally t = {0};
+    struct crew crew;
+    crew_init(&crew, THREADS, true);
+#pragma omp parallel num_threads(THREADS)
+    if (omp_get_thread_num() > 0) {
+        crew_serve(&crew, omp_get_thread_num());
+    } else {
+        for (int round = 0; round < ROUNDS; round++)
+            crew_run(&crew, THREADS, tally, &t);
+        crew_dismiss(&crew);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(t.times[i], ROUNDS);
+        assert_int_equal(t.thread[i], i);
+    }
+}
+
+static void alone_does_all_parts(void **state)
+{
+    (void)state;
+    struct tally t = {0};
+    crew_run(NULL, 3, tally, &t);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(t.times[i], i < 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_passes_early),
+        cmocka_unit_test(each_part_on_its_thread),
+        cmocka_unit_test(alone_does_all_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
