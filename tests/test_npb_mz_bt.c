@@ -1,0 +1,364 @@
+/* tests/test_npb_mz_bt.c – BT on the host: operator laws, line solves against a dense solver, norms
+ * against the reference, the same bits for any width, device kernels against the SIMD path. */
+#include "npb_mz/exact.h"
+#include "npb_mz/rhs.h"
+#include "src/embed.h"
+#include "src/kernel.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+struct rig {
+    struct mz *mz;
+    struct mz_work *work;
+};
+
+static struct rig open_rig(char letter, int width)
+{
+    struct rig r;
+    const struct mz_ops *ops = mz_find("bt-mz");
+    assert_int_equal(mz_open(ops, mz_class_find("bt-mz", letter, 0), &r.mz), EK_OK);
+    assert_int_equal(mz_work_open(r.mz, width, &r.work), EK_OK);
+    return r;
+}
+
+static void close_rig(struct rig r)
+{
+    mz_work_close(r.work);
+    mz_close(r.mz);
+}
+
+static long index_of(const struct mz_zone *z, int i, int j, int k)
+{
+    return k * z->plane + (long)j * z->pitch + i;
+}
+
+/* Largest |x - y| over the interior of a zone and all components, y may be NULL for 0. */
+static double distance(const struct mz_zone *z, const double *x, const double *y)
+{
+    double worst = 0.0;
+    for (int m = 0; m < MZ_VARS; m++)
+        for (int k = 1; k < z->nz - 1; k++)
+            for (int j = 1; j < z->ny - 1; j++)
+                for (int i = 1; i < z->nx - 1; i++) {
+                    long at = m * z->volume + index_of(z, i, j, k);
+                    double d = fabs(x[at] - (y ? y[at] : 0.0));
+                    worst = d <= worst ? worst : d; /* NAN wins */
+                }
+    return worst;
+}
+
+/* ---- the operator ---- */
+
+static void uniform_flow_stays(void **state)
+{
+    (void)state;
+    static const double flow[MZ_VARS] = {1.3, 0.4, -0.7, 0.2, 3.1};
+    struct rig r = open_rig('A', 1);
+    for (int zone = 0; zone < r.mz->nzones; zone++) {
+        const struct mz_zone *z = &r.mz->zone[zone];
+        double *u = mz_zone_u(r.mz, zone), *none = calloc(MZ_VARS * z->volume, sizeof *none);
+        for (long i = 0; i < MZ_VARS * z->volume; i++)
+            u[i] = flow[i / z->volume];
+        rhs_zone_all(r.mz, r.work, zone, u, none);
+        /* the damping next to a boundary does not read the boundary point, so its weights do not
+         * add up to 0 for every position: 5-4+1 = 2, -4+6-4+1 = -1, and so on along each axis */
+        for (int m = 0; m < MZ_VARS; m++)
+            for (int k = 3; k < z->nz - 3; k++)
+                for (int j = 3; j < z->ny - 3; j++)
+                    for (int i = 3; i < z->nx - 3; i++)
+                        assert_true(fabs(r.work->w[m * z->volume + index_of(z, i, j, k)]) < 1e-13);
+        free(none);
+    }
+    close_rig(r);
+}
+
+static void forcing_holds_the_exact_solution(void **state)
+{
+    (void)state;
+    struct rig r = open_rig('W', 2);
+    for (int zone = 0; zone < r.mz->nzones; zone++) {
+        const struct mz_zone *z = &r.mz->zone[zone];
+        exact_fill(r.mz, z, mz_zone_u(r.mz, zone));
+        rhs_zone_all(r.mz, r.work, zone, mz_zone_u(r.mz, zone), r.mz->forcing + MZ_VARS * z->first);
+        assert_true(distance(z, r.work->w, NULL) == 0.0);
+        assert_true(distance(z, r.mz->forcing + MZ_VARS * z->first, NULL) > 1e-6);
+    }
+    close_rig(r);
+}
+
+static void faces_of_the_initial_state_are_exact(void **state)
+{
+    (void)state;
+    struct rig r = open_rig('S', 1);
+    const struct mz_zone *z = &r.mz->zone[0];
+    const double *u = mz_zone_u(r.mz, 0);
+    const double h[3] = {r.mz->axis[0].h, r.mz->axis[1].h, r.mz->axis[2].h};
+    const struct {
+        int i, j, k;
+        double x, y, t;
+    } at[] = {{0, 2, 3, 0, 2 * h[1], 3 * h[2]},
+              {z->nx - 1, 2, 3, 1, 2 * h[1], 3 * h[2]},
+              {0, z->ny - 1, 3, 0, 1, 3 * h[2]}, /* y wins over x: x is at 0 anyway */
+              {z->nx - 1, z->ny - 1, 3, (z->nx - 1) * h[0], 1, 3 * h[2]},
+              {z->nx - 1, 2, z->nz - 1, (z->nx - 1) * h[0], 2 * h[1], 1}};
+    for (size_t p = 0; p < sizeof at / sizeof *at; p++) {
+        double want[MZ_VARS];
+        exact_solution((double[3]){at[p].x, at[p].y, at[p].t}, want);
+        for (int m = 0; m < MZ_VARS; m++)
+            assert_true(fabs(u[m * z->volume + index_of(z, at[p].i, at[p].j, at[p].k)] - want[m]) <
+                        1e-13);
+    }
+    close_rig(r);
+}
+
+/* ---- line solves against dense elimination, Jacobians in conserved variables ---- */
+
+enum { LINE = 5 * 32 };
+
+static void jacobians(const double *u, int p, double A[5][5], double N[5][5])
+{
+    const double c1 = 1.4, c2 = 0.4, c34 = 0.1, c1345 = 0.196, ri = 1.0 / u[0], Et = u[4] * ri;
+    const double v[5] = {0, u[1] * ri, u[2] * ri, u[3] * ri, 0}, d = v[p];
+    const double q = 0.5 * (v[1] * v[1] + v[2] * v[2] + v[3] * v[3]);
+    memset(A, 0, 25 * sizeof(double));
+    memset(N, 0, 25 * sizeof(double));
+    A[0][p] = 1.0;
+    A[4][0] = (2 * c2 * q - c1 * Et) * d;
+    A[4][4] = c1 * d;
+    N[4][0] = -c1345 * Et * ri;
+    N[4][4] = c1345 * ri;
+    for (int m = 1; m < 4; m++) {
+        const double kappa = m == p ? 4.0 / 3.0 : 1.0;
+        A[m][0] = -v[m] * d + (m == p ? c2 * q : 0.0);
+        A[m][4] = m == p ? c2 : 0.0;
+        for (int n = 1; n < 4; n++)
+            A[m][n] = (m == n ? d : 0.0) + (n == p ? v[m] : 0.0) - (m == p ? c2 * v[n] : 0.0);
+        A[4][m] = -c2 * v[m] * d + (m == p ? c1 * Et - c2 * q : 0.0);
+        N[m][0] = -kappa * c34 * v[m] * ri;
+        N[m][m] = kappa * c34 * ri;
+        N[4][0] -= ri * (kappa * c34 - c1345) * v[m] * v[m];
+        N[4][m] = (kappa * c34 - c1345) * v[m] * ri;
+    }
+}
+
+static void eliminate(int n, double a[LINE][LINE], double *b)
+{
+    for (int c = 0; c < n; c++) {
+        int best = c;
+        for (int r = c + 1; r < n; r++)
+            best = fabs(a[r][c]) > fabs(a[best][c]) ? r : best;
+        for (int k = 0; k < n; k++) {
+            double t = a[c][k];
+            a[c][k] = a[best][k];
+            a[best][k] = t;
+        }
+        double t = b[c];
+        b[c] = b[best];
+        b[best] = t;
+        for (int r = c + 1; r < n; r++) {
+            double f = a[r][c] / a[c][c];
+            for (int k = c; k < n; k++)
+                a[r][k] -= f * a[c][k];
+            b[r] -= f * b[c];
+        }
+    }
+    for (int r = n - 1; r >= 0; r--) {
+        for (int k = r + 1; k < n; k++)
+            b[r] -= a[r][k] * b[k];
+        b[r] /= a[r][r];
+    }
+}
+
+/* Solves the line of `n` points from `at` with stride `step` along axis d, in w. */
+static void dense_line(const struct mz *mz, const double *u, double *w, long field, long at,
+                       long step, int n, int d)
+{
+    static double a[LINE][LINE];
+    double b[LINE];
+    const double tau2 = mz->consts.axis[d].tau2, tau1 = mz->consts.axis[d].visc / 0.1;
+    const double spread = mz->consts.axis[d].spread;
+    memset(a, 0, sizeof a);
+    for (int s = 1; s < n - 1; s++)
+        for (int near = -1; near <= 1; near++) {
+            double A[5][5], N[5][5], v[5];
+            for (int m = 0; m < 5; m++)
+                v[m] = u[m * field + at + (s + near) * step];
+            jacobians(v, 1 + d, A, N);
+            for (int r = 0; r < 5; r++) {
+                b[5 * (s - 1) + r] = w[r * field + at + s * step];
+                for (int c = 0; c < 5 && s + near > 0 && s + near < n - 1; c++)
+                    a[5 * (s - 1) + r][5 * (s - 1 + near) + c] =
+                        near ? near * tau2 * A[r][c] - tau1 * N[r][c] - (r == c ? spread : 0.0)
+                             : 2 * tau1 * N[r][c] + (r == c ? 1.0 + 2 * spread : 0.0);
+            }
+        }
+    eliminate(5 * (n - 2), a, b);
+    for (int s = 1; s < n - 1; s++)
+        for (int m = 0; m < 5; m++)
+            w[m * field + at + s * step] = b[5 * (s - 1) + m];
+}
+
+static void dense_axis(const struct mz *mz, int zone, const double *u, double *w, int d)
+{
+    const struct mz_zone *z = &mz->zone[zone];
+    const int n[3] = {z->nx, z->ny, z->nz}, e = (d + 1) % 3, f = (d + 2) % 3;
+    const long step[3] = {1, z->pitch, z->plane};
+    for (int p = 1; p < n[e] - 1; p++)
+        for (int q = 1; q < n[f] - 1; q++)
+            dense_line(mz, u, w, z->volume, p * step[e] + q * step[f], step[d], n[d], d);
+}
+
+static void a_step_solves_the_three_systems(void **state)
+{
+    (void)state;
+    struct rig r = open_rig('S', 1);
+    mz_step(r.mz, r.work); /* away from the symmetric start */
+    for (int zone = 0; zone < r.mz->nzones; zone++) {
+        const struct mz_zone *z = &r.mz->zone[zone];
+        const size_t n = MZ_VARS * z->volume;
+        double *u = mz_zone_u(r.mz, zone), *w = malloc(n * sizeof *w), *old = malloc(n * sizeof *w);
+        rhs_zone_all(r.mz, r.work, zone, u, r.mz->forcing + MZ_VARS * z->first);
+        memcpy(w, r.work->w, n * sizeof *w);
+        memcpy(old, u, n * sizeof *w);
+        for (int d = 0; d < 3; d++)
+            dense_axis(r.mz, zone, old, w, d);
+        mz_step_zone(r.mz, r.work, zone);
+        for (size_t i = 0; i < n; i++)
+            w[i] += old[i];
+        const double moved = distance(z, u, old);
+        assert_true(moved > 1.0);
+        assert_true(distance(z, u, w) < 1e-14 * moved);
+        free(w);
+        free(old);
+    }
+    close_rig(r);
+}
+
+/* ---- whole runs ---- */
+
+static void norms_are_the_reference_s(void **state)
+{
+    (void)state;
+    for (const char *letter = "SW"; *letter; letter++) {
+        struct rig r = open_rig(*letter, 2);
+        struct mz_norms norms;
+        mz_verify(r.mz, r.work, &norms);
+        assert_false(norms.verified); /* nothing has run */
+        for (int s = 0; s < r.mz->class->steps; s++)
+            mz_step(r.mz, r.work);
+        mz_verify(r.mz, r.work, &norms);
+        assert_true(norms.verified);
+        assert_true(norms.worst < 1e-11);
+        mz_zone_u(r.mz, 0)[index_of(&r.mz->zone[0], 2, 2, 2)] = NAN;
+        mz_verify(r.mz, r.work, &norms);
+        assert_false(norms.verified);
+        close_rig(r);
+    }
+}
+
+static void any_width_gives_the_same_bits(void **state)
+{
+    (void)state;
+    struct rig one = open_rig('W', 1);
+    struct mz_norms first, norms;
+    for (int s = 0; s < 5; s++)
+        mz_step(one.mz, one.work);
+    mz_verify(one.mz, one.work, &first);
+    for (int width = 2; width <= 7; width += width == 3 ? 4 : 1) {
+        struct rig r = open_rig('W', width);
+        for (int s = 0; s < 5; s++)
+            mz_step(r.mz, r.work);
+        mz_verify(r.mz, r.work, &norms);
+        assert_memory_equal(one.mz->u, r.mz->u, MZ_VARS * r.mz->points * sizeof(double));
+        assert_memory_equal(first.residual, norms.residual, sizeof first.residual);
+        assert_memory_equal(first.error, norms.error, sizeof first.error);
+        close_rig(r);
+    }
+    close_rig(one);
+}
+
+/* ---- the device kernels, compiled by the host's compiler ---- */
+
+static void (*kernel(const char *name))(void)
+{
+    for (const struct embed_host_kernel *k = embed_host_kernels; k->name; k++)
+        if (!strcmp(k->name, name))
+            return k->call;
+    fail_msg("kernel %s is not among the host's", name);
+    return NULL;
+}
+
+#define OVER(nx, ny, nz, call)                                                                     \
+    for (int x = 0; x < (nx); x++)                                                                 \
+        for (int y = 0; y < (ny); y++)                                                             \
+            for (int z = 0; z < (nz); z++) {                                                       \
+                kernel_gid[0] = x;                                                                 \
+                kernel_gid[1] = y;                                                                 \
+                kernel_gid[2] = z;                                                                 \
+                call;                                                                              \
+            }
+
+typedef void rhs_prims_call(const double *, double *, const long *, int, int);
+typedef void rhs_points_call(const double *, const double *, const double *, double *,
+                             const double *, const long *, int, int);
+typedef void bt_solve_call(double *, double *, double *, const double *, const long *, int, int,
+                           int);
+typedef void bt_update_call(double *, const double *, const long *, int, int);
+
+/* Zones 1 .. nzones-1 in one launch each: the batch does not begin at zone 0. */
+static void kernels_agree_with_the_lanes(void **state)
+{
+    (void)state;
+    rhs_prims_call *prims = (rhs_prims_call *)kernel("rhs_prims");
+    rhs_points_call *points = (rhs_points_call *)kernel("rhs_points");
+    bt_solve_call *solve = (bt_solve_call *)kernel("bt_solve");
+    bt_update_call *update = (bt_update_call *)kernel("bt_update");
+    struct rig r = open_rig('S', 1);
+    struct mz *mz = r.mz;
+    mz_step(mz, r.work);
+    const size_t n = mz->points;
+    const int most = mz->most_pitch > mz->most_ny ? mz->most_pitch : mz->most_ny;
+    const int batch = mz->nzones - 1, rows = mz->most_ny * mz->mesh->points[2];
+    double *u = malloc(5 * n * sizeof *u), *w = calloc(5 * n, sizeof *u);
+    double *prim = calloc(7 * n, sizeof *u), *scratch = calloc(25 * n, sizeof *u);
+    long table[5 * 4];
+    mz_zone_table(mz, table);
+    memcpy(u, mz->u, 5 * n * sizeof *u);
+    const double *c = (const double *)&mz->consts;
+    OVER(most, rows, batch, prims(u, prim, table, 1, batch))
+    OVER(most, rows, batch, points(u, prim, mz->forcing, w, c, table, 1, batch))
+    for (int axis = 0; axis < 3; axis++)
+        OVER(most, most, batch, solve(w, prim, scratch, c, table, 1, batch, axis))
+    OVER(most, rows, batch, update(u, w, table, 1, batch))
+    for (int zone = 1; zone < mz->nzones; zone++) {
+        mz_step_zone(mz, r.work, zone);
+        const struct mz_zone *z = &mz->zone[zone];
+        assert_true(distance(z, mz_zone_u(mz, zone), u + MZ_VARS * z->first) < 1e-12);
+    }
+    assert_memory_equal(u, mz->u, MZ_VARS * mz->zone[1].first * sizeof *u); /* zone 0 untouched */
+    free(u);
+    free(w);
+    free(prim);
+    free(scratch);
+    close_rig(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(uniform_flow_stays),
+        cmocka_unit_test(forcing_holds_the_exact_solution),
+        cmocka_unit_test(faces_of_the_initial_state_are_exact),
+        cmocka_unit_test(a_step_solves_the_three_systems),
+        cmocka_unit_test(norms_are_the_reference_s),
+        cmocka_unit_test(any_width_gives_the_same_bits),
+        cmocka_unit_test(kernels_agree_with_the_lanes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

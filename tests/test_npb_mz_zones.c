@@ -1,0 +1,121 @@
+/* tests/test_npb_mz_zones.c – classes and zones: sizes against the reference's, neighbours, memory
+ * layout. */
+#include "npb_mz/mz.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+static const char letters[] = "SWABCDEF";
+
+/* Compares one axis of one class with the rows of the golden file; returns how many there were. */
+static int compare_axis(char letter, char axis, const int *size)
+{
+    FILE *f = fopen("tests/data/npb_mz/bt_zones.csv", "r");
+    char line[80], c, a;
+    int index, want, rows = 0;
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "%c,%c,%d,%d", &c, &a, &index, &want) == 4 && c == letter && a == axis) {
+            assert_int_equal(size[index - 1], want);
+            rows++;
+        }
+    fclose(f);
+    return rows;
+}
+
+static void sizes_are_the_reference_s(void **state)
+{
+    (void)state;
+    for (const char *l = letters; *l; l++)
+        for (int d = 0; d < 2; d++) {
+            const struct mz_mesh *mesh = mz_mesh_find(*l);
+            const struct mz_ops *ops = mz_find("bt-mz");
+            int size[128];
+            mz_zone_sizes(mesh->points[d], mesh->zones[d], *l == 'S' ? ops->ratio_s : ops->ratio,
+                          size);
+            assert_int_equal(compare_axis(*l, "xy"[d], size), mesh->zones[d]);
+        }
+}
+
+static void equal_zones_share_the_mesh(void **state)
+{
+    (void)state;
+    int size[7], sum = 0;
+    mz_zone_sizes(100, 7, 1.0, size);
+    for (int i = 0; i < 7; i++) {
+        assert_in_range(size[i], 100 / 7, 100 / 7 + 1);
+        sum += size[i];
+    }
+    assert_int_equal(sum, 100);
+}
+
+static void every_letter_has_a_class(void **state)
+{
+    (void)state;
+    for (const char *l = letters; *l; l++) {
+        const struct mz_class *c = mz_class_find("bt-mz", *l, 0);
+        assert_non_null(c);
+        assert_true(c->dt > 0 && c->steps >= 60);
+        for (int m = 0; m < MZ_NORMS; m++)
+            assert_true(c->residual[m] > 0 && c->error[m] > 0);
+    }
+    assert_int_equal(mz_class_find("bt-mz", 'F', 25)->steps, 25);
+    assert_null(mz_class_find("bt-mz", 'G', 0));
+    assert_null(mz_class_find("bt-mz", 'S', 61));
+    assert_null(mz_find("ft"));
+}
+
+static void neighbours_are_mutual_and_faces_match(void **state)
+{
+    (void)state;
+    struct mz *mz;
+    const struct mz_ops *ops = mz_find("bt-mz");
+    assert_int_equal(mz_open(ops, mz_class_find("bt-mz", 'W', 0), &mz), EK_OK);
+    long points = 0;
+    for (int i = 0; i < mz->nzones; i++) {
+        const struct mz_zone *z = &mz->zone[i];
+        assert_int_equal(z->first, points);
+        points += z->volume;
+        assert_true(z->pitch >= z->nx && z->plane >= (long)z->pitch * z->ny);
+        for (int side = 0; side < MZ_SIDES; side++) {
+            const struct mz_zone *n = &mz->zone[z->neighbour[side]];
+            assert_int_equal(n->neighbour[side ^ 1], i);
+            assert_int_equal(side < MZ_SOUTH ? n->ny : n->nx, side < MZ_SOUTH ? z->ny : z->nx);
+        }
+    }
+    assert_int_equal(points, mz->points);
+    assert_int_equal(mz_bytes(ops, mz->class), (size_t)points * 2 * MZ_VARS * sizeof(double));
+    mz_close(mz);
+}
+
+/* The nominal work of whole runs, in Gop, as the formula gives it by hand. */
+static void work_is_the_nominal_one(void **state)
+{
+    (void)state;
+    static const struct {
+        char letter;
+        double gop;
+    } want[] = {{'S', 0.381834}, {'W', 14.352}, {'A', 146.211}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct mz *mz;
+        const struct mz_class *c = mz_class_find("bt-mz", want[i].letter, 0);
+        assert_int_equal(mz_open(mz_find("bt-mz"), c, &mz), EK_OK);
+        assert_true(mz_mop(mz) > want[i].gop * 999.99 && mz_mop(mz) < want[i].gop * 1000.01);
+        mz_close(mz);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_the_reference_s),
+        cmocka_unit_test(equal_zones_share_the_mesh),
+        cmocka_unit_test(every_letter_has_a_class),
+        cmocka_unit_test(neighbours_are_mutual_and_faces_match),
+        cmocka_unit_test(work_is_the_nominal_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
