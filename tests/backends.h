@@ -111,6 +111,51 @@ static inline unsigned draw(unsigned below)
     return (unsigned)(state >> 33) % below;
 }
 
+/* What a law is tried on, and a law: a cmocka test whose state is the subject. */
+struct subject {
+    struct backend *b;
+    struct backend_program *laws;
+};
+struct law {
+    const char *name;
+    CMUnitTestFunction law;
+};
+#define LAW(name)                                                                                  \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+
+static inline bool is_host(const struct backend *b)
+{
+    return !strcmp(b->ops->name, "host");
+}
+
+static inline int try_laws(const struct backend_ops *ops, int index, const struct law *laws, int n)
+{
+    enum { ROOM = 64 };
+    struct CMUnitTest tests[ROOM];
+    struct subject s = {0};
+    if (n > ROOM || backend_open((struct backend_device){ops, index}, &s.b))
+        return 1;
+    s.laws = build_laws(s.b, "");
+    for (int i = 0; i < n; i++)
+        tests[i] = (struct CMUnitTest){laws[i].name, laws[i].law, NULL, NULL, &s};
+    int failed = _cmocka_run_group_tests(s.b->label, tests, (size_t)n, NULL, NULL);
+    s.b->ops->unbuild(s.b->dev, s.laws);
+    backend_close(s.b);
+    return failed;
+}
+
+/* The laws over every device of every back end; returns how many failed. */
+static inline int over_devices(const struct law *laws, int n)
+{
+    int failed = 0;
+    for (int b = 0; b < backend_count(); b++)
+        for (int i = 0; i < devices_of(backend_at(b)->name); i++)
+            failed += try_laws(backend_at(b), i, laws, n);
+    return failed;
+}
+
 /* Runs `tests` in a process of its own whose caches are private and whose CU_OPENCL_SPLIT is
  * `split` (NULL: unset): drivers are found once in a process, so each setting needs a new one. */
 static inline int in_process(const char *split, int (*tests)(void))

@@ -5,17 +5,6 @@
 #include "src/clock.h"
 #include <math.h>
 
-/* What a law is tried on. */
-struct subject {
-    struct backend *b;
-    struct backend_program *laws;
-};
-
-static bool is_host(const struct backend *b)
-{
-    return !strcmp(b->ops->name, "host");
-}
-
 /* ---- memory ---- */
 
 /* Far more than the device has, but never at once. */
@@ -88,166 +77,6 @@ static void what_is_written_is_read(void **state)
     free(in);
     free(out);
     free(want);
-}
-
-/* ---- boxes ---- */
-
-enum { BOX_BYTES = 40000 };
-
-/* A random box whose sides lie in BOX_BYTES bytes and whose rows do not overlap. Slices may be no
- * multiple of rows, lie between the rows of another slice, or touch. */
-static struct backend_rect draw_box(void)
-{
-    struct backend_rect r = {.width = 1 + draw(40), .rows = 1 + draw(7), .slices = 1 + draw(6)};
-    size_t *row[] = {&r.dst_row, &r.src_row}, *slice[] = {&r.dst_slice, &r.src_slice};
-    for (int side = 0; side < 2; side++) {
-        *row[side] = r.width + (draw(2) ? draw(30) : 0);
-        *slice[side] = *row[side] * r.rows + (draw(3) ? draw(50) : 0);
-        if (draw(4) == 0) { /* the slowest index of the box runs faster than its rows */
-            *slice[side] = r.width + draw(5);
-            *row[side] = *slice[side] * r.slices + draw(9);
-        }
-    }
-    r.dst_offset = draw(1000);
-    r.src_offset = draw(1000);
-    return r;
-}
-
-static void move_box(unsigned char *dst, const unsigned char *src, const struct backend_rect *r)
-{
-    for (size_t z = 0; z < r->slices; z++)
-        for (size_t y = 0; y < r->rows; y++)
-            for (size_t x = 0; x < r->width; x++)
-                dst[r->dst_offset + z * r->dst_slice + y * r->dst_row + x] =
-                    src[r->src_offset + z * r->src_slice + y * r->src_row + x];
-}
-
-struct boxes {
-    unsigned char in[BOX_BYTES], out[BOX_BYTES], want[BOX_BYTES];
-    struct backend_mem *from, *to;
-};
-
-static struct boxes *boxes_on(struct backend *b)
-{
-    struct boxes *x = malloc(sizeof *x);
-    for (int i = 0; i < BOX_BYTES; i++) {
-        x->in[i] = (unsigned char)draw(256);
-        x->want[i] = x->out[i] = (unsigned char)draw(256);
-    }
-    x->from = alloc_on(b, BOX_BYTES);
-    x->to = alloc_on(b, BOX_BYTES);
-    put(b, x->from, x->in, BOX_BYTES);
-    put(b, x->to, x->want, BOX_BYTES);
-    return x;
-}
-
-static void free_boxes(struct backend *b, struct boxes *x)
-{
-    b->ops->free(b->dev, x->from);
-    b->ops->free(b->dev, x->to);
-    free(x);
-}
-
-static void boxes_are_written(void **state)
-{
-    struct backend *b = ((struct subject *)*state)->b;
-    struct boxes *x = boxes_on(b);
-    for (int turn = 0; turn < 200; turn++) {
-        struct backend_rect r = draw_box();
-        move_box(x->want, x->in, &r);
-        assert_int_equal(b->ops->write(b->dev, BACKEND_COPY, x->to, x->in, &r), EK_OK);
-        assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
-    }
-    get(b, x->out, x->to, BOX_BYTES);
-    assert_memory_equal(x->out, x->want, BOX_BYTES);
-    free_boxes(b, x);
-}
-
-static void boxes_are_read(void **state)
-{
-    struct backend *b = ((struct subject *)*state)->b;
-    struct boxes *x = boxes_on(b);
-    for (int turn = 0; turn < 200; turn++) {
-        struct backend_rect r = draw_box();
-        move_box(x->want, x->in, &r);
-        assert_int_equal(b->ops->read(b->dev, BACKEND_COPY, x->out, x->from, &r), EK_OK);
-    }
-    assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
-    assert_memory_equal(x->out, x->want, BOX_BYTES);
-    free_boxes(b, x);
-}
-
-static void boxes_are_copied(void **state)
-{
-    struct backend *b = ((struct subject *)*state)->b;
-    struct boxes *x = boxes_on(b);
-    for (int turn = 0; turn < 200; turn++) {
-        struct backend_rect r = draw_box();
-        move_box(x->want, x->in, &r);
-        assert_int_equal(b->ops->copy(b->dev, BACKEND_COMPUTE, x->to, x->from, &r), EK_OK);
-    }
-    get(b, x->out, x->to, BOX_BYTES);
-    assert_memory_equal(x->out, x->want, BOX_BYTES);
-    free_boxes(b, x);
-}
-
-/* Within one buffer, from its first half to its second. */
-static void boxes_are_copied_within_a_buffer(void **state)
-{
-    struct backend *b = ((struct subject *)*state)->b;
-    struct boxes *x = boxes_on(b);
-    memcpy(x->want, x->in, BOX_BYTES);
-    for (int turn = 0; turn < 200; turn++) {
-        struct backend_rect r = draw_box();
-        r.dst_offset += BOX_BYTES / 2;
-        if (turn % 3 == 0) {
-            r.dst_row = r.src_row;
-            r.dst_slice = r.src_slice;
-        }
-        move_box(x->want, x->want, &r);
-        assert_int_equal(b->ops->copy(b->dev, BACKEND_COMPUTE, x->from, x->from, &r), EK_OK);
-    }
-    get(b, x->out, x->from, BOX_BYTES);
-    assert_memory_equal(x->out, x->want, BOX_BYTES);
-    free_boxes(b, x);
-}
-
-static void empty_boxes_move_nothing(void **state)
-{
-    struct backend *b = ((struct subject *)*state)->b;
-    struct boxes *x = boxes_on(b);
-    const struct backend_rect empty[] = {backend_linear(0, 0, 0),
-                                         {.width = 8, .rows = 0, .slices = 3},
-                                         {.width = 8, .rows = 3, .slices = 0}};
-    for (int i = 0; i < LENGTH(empty); i++) {
-        assert_int_equal(b->ops->write(b->dev, BACKEND_COPY, x->to, x->in, &empty[i]), EK_OK);
-        assert_int_equal(b->ops->copy(b->dev, BACKEND_COPY, x->to, x->from, &empty[i]), EK_OK);
-        assert_int_equal(b->ops->read(b->dev, BACKEND_COPY, x->out, x->to, &empty[i]), EK_OK);
-    }
-    assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
-    assert_memory_equal(x->out, x->want, BOX_BYTES);
-    free_boxes(b, x);
-}
-
-static void boxes_that_do_not_fit_are_refused(void **state)
-{
-    struct backend *b = ((struct subject *)*state)->b;
-    struct boxes *x = boxes_on(b);
-    const struct backend_rect bad[] = {
-        backend_linear(BOX_BYTES - 7, 0, 8),
-        {.width = 8, .rows = 2, .slices = 1, .dst_row = BOX_BYTES - 7, .src_row = 8},
-        {.width = 8, .rows = 2, .slices = 1, .dst_row = 4, .src_row = 8},
-        {.width = 8, .rows = 2, .slices = 1, .dst_row = 8, .src_row = 0},
-    };
-    for (int i = 0; i < LENGTH(bad); i++) {
-        ASSERT_FAILS(EK_USAGE, b->ops->write(b->dev, BACKEND_COPY, x->to, x->in, &bad[i]),
-                     b->label);
-        ASSERT_FAILS(EK_USAGE, b->ops->copy(b->dev, BACKEND_COPY, x->to, x->from, &bad[i]),
-                     b->label);
-    }
-    get(b, x->out, x->to, BOX_BYTES);
-    assert_memory_equal(x->out, x->want, BOX_BYTES);
-    free_boxes(b, x);
 }
 
 /* ---- kernels ---- */
@@ -523,26 +352,11 @@ static void a_missing_kernel_is_named(void **state)
     free(text);
 }
 
-/* ---- the laws over the devices ---- */
-
-#define LAW(name)                                                                                  \
-    {                                                                                              \
-#name, name                                                                                \
-    }
-static const struct {
-    const char *name;
-    CMUnitTestFunction law;
-} laws[] = {
+static const struct law laws[] = {
     LAW(memory_comes_back),
     LAW(too_much_memory_is_refused_with_both_numbers),
     LAW(budget_counts_what_is_allocated),
     LAW(what_is_written_is_read),
-    LAW(boxes_are_written),
-    LAW(boxes_are_read),
-    LAW(boxes_are_copied),
-    LAW(boxes_are_copied_within_a_buffer),
-    LAW(empty_boxes_move_nothing),
-    LAW(boxes_that_do_not_fit_are_refused),
     LAW(every_item_runs_once),
     LAW(indices_are_three_dimensional),
     LAW(arguments_of_every_type_arrive),
@@ -557,39 +371,12 @@ static const struct {
     LAW(a_missing_kernel_is_named),
 };
 
-static int try_laws(const struct backend_ops *ops, int index)
-{
-    struct subject s = {0};
-    if (backend_open((struct backend_device){ops, index}, &s.b))
-        return 1;
-    s.laws = build_laws(s.b, "");
-    struct CMUnitTest tests[LENGTH(laws)];
-    for (int i = 0; i < LENGTH(laws); i++)
-        tests[i] = (struct CMUnitTest){laws[i].name, laws[i].law, NULL, NULL, &s};
-    int failed = _cmocka_run_group_tests(s.b->label, tests, LENGTH(laws), NULL, NULL);
-    s.b->ops->unbuild(s.b->dev, s.laws);
-    backend_close(s.b);
-    return failed;
-}
-
 static int all_devices(void)
 {
-    int failed = 0;
-    for (int b = 0; b < backend_count(); b++)
-        for (int i = 0; i < devices_of(backend_at(b)->name); i++)
-            failed += try_laws(backend_at(b), i);
-    return failed;
-}
-
-static int split_devices(void)
-{
-    int n = devices_of("opencl"), failed = 0;
-    for (int i = 0; i < n; i++)
-        failed += try_laws(backend_find("opencl"), i);
-    return failed;
+    return over_devices(laws, LENGTH(laws));
 }
 
 int main(void)
 {
-    return in_process(NULL, all_devices) + in_process("2", split_devices);
+    return in_process(NULL, all_devices) + in_process("2", all_devices);
 }
