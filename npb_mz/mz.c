@@ -36,16 +36,21 @@ static void measure(struct mz *mz)
     mz->most_volume = mz->most_plane * mz->mesh->points[2];
 }
 
-/* Every zone uses the spacing of an average zone. */
+/* Every zone uses the spacing of an average zone: of its own points, or of a share of the mesh'. */
+static double spacing(const struct mz *mz, int d)
+{
+    const double points = mz->mesh->points[d], zones = mz_zones_along(mz->ops, mz->mesh, d);
+    return mz->ops->unit_zones ? 1.0 / (points / zones - 1.0) : 1.0 / ((points - 1.0) / zones);
+}
+
 static enum ek_status open_axes(struct mz *mz)
 {
     static const double diffusion[3] = {0.75, 0.75, 1.0};
     const int n[3] = {mz->most_nx, mz->most_ny, mz->mesh->points[2]};
-    const int zones[3] = {mz->mesh->zones[0], mz->mesh->zones[1], 1};
     const double dt = mz->class->dt, c3c4 = 0.1, dssp = 0.25;
     for (int d = 0; d < 3; d++) {
         struct mz_axis *a = &mz->axis[d];
-        const double h = a->h = 1.0 / ((mz->mesh->points[d] - 1.0) / zones[d]);
+        const double h = a->h = spacing(mz, d);
         a->n = n[d];
         a->at = malloc((1 + MZ_VARS) * n[d] * sizeof *a->at);
         if (!a->at)
@@ -81,17 +86,20 @@ static void set_forcing(struct mz *mz, struct mz_work *work)
 static enum ek_status open_fields(struct mz *mz)
 {
     const struct mz_mesh *mesh = mz->mesh;
-    mz->nzones = mesh->zones[0] * mesh->zones[1];
+    mz->nzones = mz_zones_along(mz->ops, mesh, 0) * mz_zones_along(mz->ops, mesh, 1);
     mz->zone = malloc(mz->nzones * sizeof *mz->zone);
     if (!mz->zone)
         FAIL(EK_LACK, "%s: no memory for %d zones", mz->ops->name, mz->nzones);
-    mz->points = zones_layout(mz->ops, mesh, mz->zone);
+    const struct zones_size size = zones_layout(mz->ops, mesh, mz->zone);
+    mz->points = size.points;
+    mz->size_carried = size.carried;
     measure(mz);
+    mz->carried = field_alloc(mz->size_carried, &mz->memory[2]);
     mz->u = field_alloc(MZ_VARS * mz->points, &mz->memory[0]);
     mz->forcing = field_alloc(MZ_VARS * mz->points, &mz->memory[1]);
-    if (!mz->u || !mz->forcing)
+    if (!mz->u || !mz->forcing || !mz->carried)
         FAIL(EK_LACK,
-             "%s class %c: no memory for two fields, %.1f MB together; take a smaller class",
+             "%s class %c: no memory for its fields, %.1f MB together; take a smaller class",
              mz->ops->name, mesh->letter, mz_bytes(mz->ops, mz->class) * 1e-6);
     return EK_OK;
 }
@@ -131,8 +139,8 @@ void mz_close(struct mz *mz)
         return;
     for (int d = 0; d < 3; d++)
         free(mz->axis[d].at);
-    free(mz->memory[0]);
-    free(mz->memory[1]);
+    for (int i = 0; i < 3; i++)
+        free(mz->memory[i]);
     free(mz->zone);
     free(mz);
 }
@@ -140,8 +148,11 @@ void mz_close(struct mz *mz)
 void mz_reset(struct mz *mz)
 {
 #pragma omp parallel for schedule(dynamic)
-    for (int i = 0; i < mz->nzones; i++)
+    for (int i = 0; i < mz->nzones; i++) {
         exact_initial(mz, &mz->zone[i], mz_zone_u(mz, i));
+        if (mz->ops->carried)
+            mz->ops->carried_reset(mz, i);
+    }
 }
 
 enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **out)

@@ -27,6 +27,7 @@ struct mz_class {
     int steps;
     double dt;
     double residual[MZ_NORMS], error[MZ_NORMS]; /* reference norms */
+    double surface; /* reference surface integral, 0 where it is no norm of the solver */
 };
 
 /* Mesh and zones of a letter, the same for all solvers except the zones of LU. */
@@ -41,6 +42,7 @@ struct mz_zone {
     int pitch;               /* doubles from (i,j,k) to (i,j+1,k) */
     long plane, volume;      /* doubles from k to k+1, from component m to m+1 */
     long first;              /* points (padding included) of the zones before this one */
+    long carried;            /* doubles that the zones before this one carry beside u */
     int neighbour[MZ_SIDES]; /* zone behind each side, periodic */
 };
 
@@ -89,7 +91,16 @@ struct mz_launch {
 struct mz_ops {
     const char *name, *summary; /* "bt-mz" */
     double ratio, ratio_s; /* largest to smallest zone in x and y: all classes but S, class S */
-    double work[4];        /* Mop per zone and step, times 1e6: of n^3, surface, mean n, 1 */
+    int zones[2];          /* zones in x and y of every class; 0 = those of the class' mesh */
+    /* A zone's points span 0 .. 1; otherwise the mesh' points, shared out evenly, have the spacing
+     * of 1 / (their mean number per zone). */
+    bool unit_zones;
+    int error_margin; /* planes at each boundary that the error norm leaves out */
+    double work[4];   /* Mop per zone and step, times 1e6: of n^3, surface, mean n, 1 */
+    /* Doubles that a zone carries from step to step beside u, and their value when u is the initial
+     * state (NULL: none). They move with the zone. */
+    size_t (*carried)(const struct mz_zone *);
+    void (*carried_reset)(struct mz *, int zone);
     /* Doubles of scratch that a thread needs beside the right-hand side's. */
     size_t (*scratch)(const struct mz *);
     /* Advances one zone by one step. On the unit's thread; forms a team of work->width. */
@@ -114,7 +125,9 @@ struct mz {
     long most_plane, most_volume; /* of the largest zone */
     double *u;                    /* [points * MZ_VARS] */
     double *forcing;              /* [points * MZ_VARS], dt g, 0 on boundaries */
-    double *memory[2];            /* what u and forcing lie in */
+    double *carried;              /* [size_carried] */
+    long size_carried;
+    double *memory[3]; /* what u, forcing and carried lie in */
 };
 
 /* Scratch of one unit: reused for every zone and step, owned by who opened it. */
@@ -165,6 +178,9 @@ double mz_zone_mop(const struct mz *mz, int zone);
 /* The rows (nx, ny, nz, pitch, first) that kernels take: table[5*nzones]. */
 void mz_zone_table(const struct mz *mz, long *table);
 
+/* Number of zones along x or y (d = 0, 1; 1 in z). */
+int mz_zones_along(const struct mz_ops *ops, const struct mz_mesh *mesh, int d);
+
 static inline double *mz_zone_u(const struct mz *mz, int zone)
 {
     return mz->u + MZ_VARS * mz->zone[zone].first;
@@ -188,8 +204,9 @@ void mz_face_unpack(struct mz *mz, int zone, enum mz_side side, const double *bu
 
 struct mz_norms {
     double residual[MZ_NORMS], error[MZ_NORMS];
-    double worst;  /* largest relative deviation from the class' reference; NAN if any is NAN */
-    bool verified; /* every deviation at most 1e-8 */
+    double surface; /* integral of the pressure, 0 where it is no norm of the solver */
+    double worst;   /* largest relative deviation from the class' reference; NAN if any is NAN */
+    bool verified;  /* every deviation at most 1e-8 */
 };
 
 /* Norms of the present u, all zones on the host. The same bits for any width. */

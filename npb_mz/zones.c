@@ -51,11 +51,17 @@ static int round_up(int n, int unit)
     return (n + unit - 1) / unit * unit;
 }
 
-long zones_layout(const struct mz_ops *ops, const struct mz_mesh *mesh, struct mz_zone *zone)
+int mz_zones_along(const struct mz_ops *ops, const struct mz_mesh *mesh, int d)
 {
-    const int X = mesh->zones[0], Y = mesh->zones[1];
+    return d == 2 ? 1 : ops->zones[d] ? ops->zones[d] : mesh->zones[d];
+}
+
+struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *mesh,
+                               struct mz_zone *zone)
+{
+    const int X = mz_zones_along(ops, mesh, 0), Y = mz_zones_along(ops, mesh, 1);
     int nx[ZONES_MOST], ny[ZONES_MOST];
-    long points = 0;
+    struct zones_size sum = {0, 0};
     mz_zone_sizes(mesh->points[0], X, ratio_of(ops, mesh->letter), nx);
     mz_zone_sizes(mesh->points[1], Y, ratio_of(ops, mesh->letter), ny);
     for (int y = 0; y < Y; y++)
@@ -64,22 +70,24 @@ long zones_layout(const struct mz_ops *ops, const struct mz_mesh *mesh, struct m
             z.pitch = round_up(z.nx, ZONES_ALIGN);
             z.plane = (long)z.pitch * z.ny;
             z.volume = z.plane * z.nz;
-            z.first = points;
+            z.first = sum.points;
+            z.carried = sum.carried;
             z.neighbour[MZ_WEST] = y * X + (x + X - 1) % X;
             z.neighbour[MZ_EAST] = y * X + (x + 1) % X;
             z.neighbour[MZ_SOUTH] = (y + Y - 1) % Y * X + x;
             z.neighbour[MZ_NORTH] = (y + 1) % Y * X + x;
-            points += z.volume;
+            sum.points += z.volume;
+            sum.carried += ops->carried ? (long)ops->carried(&z) : 0;
             if (zone)
                 zone[y * X + x] = z;
         }
-    return points;
+    return sum;
 }
 
 size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class)
 {
-    return 2 * MZ_VARS * sizeof(double) *
-           (size_t)zones_layout(ops, mz_mesh_find(class->letter), NULL);
+    const struct zones_size size = zones_layout(ops, mz_mesh_find(class->letter), NULL);
+    return sizeof(double) * (size_t)(2 * MZ_VARS * size.points + size.carried);
 }
 
 double mz_zone_mop(const struct mz *mz, int zone)

@@ -11,7 +11,14 @@ enum { ZONES_ALIGN = 4 };
 #endif
 enum { ZONES_MOST = 128 }; /* zones along one axis in the largest class */
 
-/* Fills zone[] (x fastest; may be NULL) and returns the points of all zones, padding included. */
-long zones_layout(const struct mz_ops *ops, const struct mz_mesh *mesh, struct mz_zone *zone);
+/* What all zones take together. */
+struct zones_size {
+    long points;  /* padding included */
+    long carried; /* doubles carried beside u */
+};
+
+/* Fills zone[] (x fastest; may be NULL). */
+struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *mesh,
+                               struct mz_zone *zone);
 
 #endif
