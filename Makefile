@@ -22,9 +22,9 @@ say       = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' '$(1)' '$(2)')
 CORE     := src backends cu
 PROGRAMS := npb_mz okada_mogi mcsem kirchhoff
 FOLDERS  := $(CORE) $(PROGRAMS)
-PKGS     := hwloc jansson libffi
+PKGS     := hwloc jansson libffi ompi-c
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS   := $(shell pkg-config --libs-only-l $(PKGS) 2>/dev/null)
+PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120

@@ -1,6 +1,7 @@
 /* cu/bench.c – the shared main: reads the command line, runs the policies on the problem, and says
  * what came out. */
 #include "cu/bench.h"
+#include "cu/cluster.h"
 #include "cu/report.h"
 #include "cu/result.h"
 #include "cu/trace.h"
@@ -253,6 +254,8 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
 {
     bool table_to_stdout = !(b->set.json && !strcmp(b->set.json, "-"));
     bool verified = all_verified(&b->results);
+    if (cluster_rank() > 0) /* rank 0 speaks for all */
+        return st ? st : verified ? EK_OK : EK_WRONG;
     if (b->set.check && !st) {
         printf("%s %s: %s\n", b->program->name, b->problem, verified ? "verified" : "NOT verified");
     } else if (!b->set.quiet && table_to_stdout) {
@@ -323,12 +326,13 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
     TRY(opt_parse(groups, 2, argc, argv, NULL, NULL));
     if (answered(b, groups))
         return EK_OK;
-    progress_quiet(b->set.quiet);
     TRY(choose_schedules(b, specs, &n));
     TRY(p->plan(b->st, b->problem, sizeof b->problem, &bytes));
     TRY(check_memory(b, bytes));
     struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
     TRY(cu_prepare(&wanted, argv));
+    TRY(cluster_open());
+    progress_quiet(b->set.quiet || cluster_rank() > 0);
     TRY(cu_open(&wanted, &b->units));
     enum ek_status st = run_program(b, specs, n);
     result_free(&b->results);
@@ -345,5 +349,6 @@ int bench_main(const struct bench_program *program, int argc, char **argv)
     enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
     free(b.schedules_text);
     free(b.st);
+    cluster_close(st == EK_STOPPED || st == EK_WRONG ? EK_OK : st);
     return status_exit_code(st);
 }

@@ -5,6 +5,7 @@
  * CU_PLACED that it is the second, and removes what the first has added, so that programs started
  * from it see the environment that the user gave. */
 #include "cu/prepare.h"
+#include "cu/cluster.h"
 #include "cu/topology.h"
 
 #include <errno.h>
@@ -201,6 +202,8 @@ static enum ek_status plan_here(const struct cu_options *o, bool bind, struct pr
         st = topology_process_cpus(allowed);
     if (!st)
         st = topology_open(NULL, &topology);
+    if (!st && !(text && *text))
+        cluster_share_cpus(topology, allowed);
     if (!st) {
         struct prepare_machine here = {topology, allowed, text && *text ? text : NULL, false};
         st = prepare_plan(o, &here, plan);

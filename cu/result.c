@@ -1,6 +1,7 @@
 /* cu/result.c – records of runs and what people and programs read of them. */
 #include "cu/result.h"
 #include "cu/bound.h"
+#include "cu/cluster.h"
 #include "src/version.h"
 
 #include <math.h>
@@ -10,17 +11,56 @@
 
 static const char *const kind_names[] = {[CU_CPU] = "cpu", [CU_DEVICE] = "device"};
 
+/* Everyone's units on rank 0, with the rank of each. */
+static json_t *gather_units(json_t *units)
+{
+    char *own = json_dumps(units, JSON_EMBED); /* without the brackets */
+    char *all = own ? cluster_gather_text(own) : NULL;
+    char *text = NULL;
+    json_t *gathered = NULL;
+    if (all && asprintf(&text, "[%s]", all) > 0)
+        gathered = json_loads(text, 0, NULL);
+    free(own);
+    free(all);
+    free(text);
+    json_decref(units);
+    return gathered;
+}
+
+static json_t *describe_unit(const struct cu *u, const struct team *team)
+{
+    json_t *o = json_pack("{s:s s:s s:i s:I s:f}", "kind", kind_names[u->kind], "name", u->name,
+                          "width", u->width, "tasks", (json_int_t)team_unit_tasks(team, u->index),
+                          "busy_s", team_unit_busy(team, u->index));
+    if (cluster_size() > 1)
+        json_object_set_new(o, "rank", json_integer(cluster_rank()));
+    return o;
+}
+
 static json_t *describe_units(const struct cu_set *set, const struct team *team)
 {
     json_t *units = json_array();
-    for (int c = 0; c < set->n; c++) {
-        const struct cu *u = &set->cu[c];
-        json_array_append_new(units, json_pack("{s:s s:s s:i s:I s:f}", "kind", kind_names[u->kind],
-                                               "name", u->name, "width", u->width, "tasks",
-                                               (json_int_t)team_unit_tasks(team, c), "busy_s",
-                                               team_unit_busy(team, c)));
-    }
-    return units;
+    for (int c = 0; c < set->n; c++)
+        json_array_append_new(units, describe_unit(&set->cu[c], team));
+    return cluster_size() > 1 ? gather_units(units) : units;
+}
+
+/* A run is as slow as its slowest rank; what was moved adds up. */
+static struct team_result of_all_ranks(struct team_result r)
+{
+    double most[] = {r.seconds, r.computation_s, r.communication_s, r.moving_s, r.imbalance};
+    double sum[] = {(double)r.bytes_moved, (double)r.migrations, r.retired};
+    cluster_max(most, sizeof most / sizeof *most);
+    cluster_sum(sum, sizeof sum / sizeof *sum);
+    r.seconds = most[0];
+    r.computation_s = most[1];
+    r.communication_s = most[2];
+    r.moving_s = most[3];
+    r.imbalance = most[4];
+    r.bytes_moved = (size_t)sum[0];
+    r.migrations = (size_t)sum[1];
+    r.retired = (int)sum[2];
+    return r;
 }
 
 enum ek_status result_take(struct result_run *run, const struct result_host *host,
@@ -37,8 +77,10 @@ enum ek_status result_take(struct result_run *run, const struct result_host *hos
     for (int kind = 0; kind < 2; kind++)
         for (size_t t = 0; t < n; t++)
             seconds[(size_t)kind * n + t] = team_task_seconds(team, t, (enum cu_kind)kind);
-    *run = (struct result_run){
-        .schedule = schedule, .team = *team_result(team), .units = units, .seconds = seconds};
+    *run = (struct result_run){.schedule = schedule,
+                               .team = of_all_ranks(*team_result(team)),
+                               .units = units,
+                               .seconds = seconds};
     return EK_OK;
 }
 
@@ -108,6 +150,8 @@ double result_bound(const struct result_set *set)
     const struct cu_layout *layout = &set->host.set->layout;
     const int all[2] = {layout->ncpu, layout->ndev};
     int units[2], kinds = 0, steps = 0;
+    if (cluster_size() > 1)
+        return NAN; /* the other ranks' tasks are not known here */
     double *table = calloc(2 * n + 1, sizeof *table), *rows[2];
     if (!table)
         return NAN;
@@ -234,6 +278,7 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     json_object_set_new(o, "migrations", json_integer((json_int_t)t->migrations));
     json_object_set_new(o, "lower_bound_s", json_number_or_null(bound));
     json_object_set_new(o, "imbalance", json_real(t->imbalance));
+    json_object_set_new(o, "ranks", json_integer(cluster_size()));
     json_object_set_new(o, "units_lost", json_integer(t->retired));
     json_object_set_new(o, "steps_repeated", json_integer(t->repeated));
     json_object_set_new(o, "host", json_string(host));

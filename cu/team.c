@@ -1,6 +1,7 @@
 /* cu/team.c – the step loop. Between two barriers every unit works on its own; everything that
  * concerns all of them is done by the first unit's thread while the others wait. */
 #include "cu/team.h"
+#include "cu/cluster.h"
 #include "cu/crew.h"
 #include "cu/fault.h"
 #include "cu/gate.h"
@@ -14,6 +15,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { STEPS_BETWEEN_TALKS = 8 }; /* after so many steps ranks ask one another whether to stop */
 
 /* What a unit's own thread writes. */
 struct unit {
@@ -150,7 +153,7 @@ static void retire(struct team *t, const struct cu *cu, struct ek_range unfinish
     t->unit[cu->index].dead = true;
     __atomic_add_fetch(&t->result.retired, 1, __ATOMIC_RELAXED);
     if (cu->kind == CU_DEVICE) {
-        if (!t->ops->restore)
+        if (!t->ops->restore || cluster_size() > 1)
             note_failure(t, status_fail(EK_LACK, "unit %s is lost with its data", cu->name));
         atomic_store(&t->data_lost, true);
     }
@@ -260,13 +263,19 @@ static struct ek_range next_piece(struct team *t, const struct cu *cu, struct ek
     return piece;
 }
 
+/* One process may leave a step half way; the ranks of a cluster end at the same step. */
+static bool stop_here(void)
+{
+    return stop_requested && cluster_size() == 1;
+}
+
 static void compute_period(struct team *t, const struct cu *cu)
 {
     struct ek_range held = {0, 0};
     struct unit *u = &t->unit[cu->index];
     if (!u->dead && fault_due(&t->faults, cu->index, t->result.steps + 1))
         retire(t, cu, held);
-    while (!u->dead && !failed(t) && !stop_requested) {
+    while (!u->dead && !failed(t) && !stop_here()) {
         struct ek_range r = next_piece(t, cu, &held);
         if (r.begin == r.end)
             break;
@@ -298,9 +307,9 @@ static void exchange_period(struct team *t, const struct cu *cu)
 {
     struct unit *u = &t->unit[cu->index];
     const struct team_share share = share_of(t, cu);
-    const int phases = t->set->nspaces > 1 ? t->ops->exchange_phases : 1;
+    const int phases = t->ops->exchange ? t->ops->exchange_phases(t->ctx) : 0;
     double start = clock_now();
-    for (int phase = 0; t->ops->exchange && phase < phases; phase++) {
+    for (int phase = 0; phase < phases; phase++) {
         if (!u->dead && !failed(t))
             note_answer(t, cu, t->ops->exchange(t->ctx, cu, phase, share, &u->bytes),
                         (struct ek_range){0, 0});
@@ -373,12 +382,15 @@ static enum ek_status next_step(struct team *t)
 /* What follows when no unit has anything more to do. Same thread. */
 static void close_round(struct team *t, int last)
 {
-    t->again = !failed(t) && !stop_requested && sched_pending(t->sched);
+    t->again = !failed(t) && !stop_here() && sched_pending(t->sched);
     t->more = false;
-    if (t->again || atomic_load(&t->status) || stop_requested)
+    if (t->again || atomic_load(&t->status) || stop_here())
         return;
     note_failure(t, next_step(t));
-    t->more = !failed(t) && t->result.steps < last;
+    if (cluster_size() > 1 && t->result.steps % STEPS_BETWEEN_TALKS == 0)
+        stop_requested = cluster_any(stop_requested);
+    t->more = !failed(t) && t->result.steps < last &&
+              !(stop_requested && t->result.steps % STEPS_BETWEEN_TALKS == 0);
     t->step_start = clock_now();
 }
 
@@ -435,8 +447,9 @@ enum ek_status team_run(struct team *t, int steps)
 {
     if (steps < 1)
         return EK_OK;
-    double start = t->step_start = clock_now();
     const int last = t->result.steps + steps;
+    cluster_barrier();
+    double start = t->step_start = clock_now();
     if (t->result.steps == 0)
         t->run_start = start;
     gate_init(&t->gate, t->set->n, crowded(t->set));
@@ -445,7 +458,7 @@ enum ek_status team_run(struct team *t, int steps)
     run_unit(t, &t->set->cu[omp_get_thread_num()], last);
     collect(t, start);
     enum ek_status st = (enum ek_status)atomic_load(&t->status);
-    return !st && stop_requested ? EK_STOPPED : st;
+    return !st && t->result.steps < last ? EK_STOPPED : st;
 }
 
 enum ek_status team_bring_home(struct team *t)

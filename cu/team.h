@@ -31,13 +31,12 @@ struct team_ops {
     /* Says where tasks live before an exchange, whenever that has changed. One thread, all units
      * idle. Or NULL. */
     enum ek_status (*rehome)(void *ctx, const int *home);
-    /* Phase 0 .. exchange_phases-1 of the exchange that opens a step, a barrier after each; only
-     * phase 0 where all units share one space. Every living unit calls it; who may touch a device
-     * is its own unit, and what lies on the host is divided by `share`. *bytes += what crossed
-     * between spaces. NULL: no exchange. */
+    /* Phase 0 .. exchange_phases()-1 of the exchange that opens a step, a barrier after each. Every
+     * living unit calls it; who may touch a device is its own unit, and what lies on the host is
+     * divided by `share`. *bytes += what crossed between spaces. NULL: no exchange. */
     enum ek_status (*exchange)(void *ctx, const struct cu *cu, int phase, struct team_share share,
                                size_t *bytes);
-    int exchange_phases;
+    int (*exchange_phases)(const void *ctx);
     /* Most tasks in one compute() of a CPU unit, 0 = all that the policy gives. Devices always get
      * all, to batch them into few launches. */
     size_t cpu_batch;

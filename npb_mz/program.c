@@ -217,6 +217,11 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
     return phase == 0 ? send_faces(p, cu, share, bytes) : receive_faces(p, cu, share, bytes);
 }
 
+static int exchange_phases(const void *ctx)
+{
+    return ((const struct program *)ctx)->set->nspaces > 1 ? 2 : 1;
+}
+
 static enum ek_status rehome(void *ctx, const int *home)
 {
     return faces_plan(((struct program *)ctx)->faces, home);
@@ -232,7 +237,7 @@ static const struct team_ops verbs = {
     .compute = compute,
     .move = move,
     .exchange = exchange,
-    .exchange_phases = 2,
+    .exchange_phases = exchange_phases,
     .rehome = rehome,
     .cpu_batch = 1,
     .restore = reset,

@@ -72,6 +72,12 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
     return EK_OK;
 }
 
+static int exchange_phases(const void *ctx)
+{
+    (void)ctx;
+    return 2;
+}
+
 static enum ek_status rehome(void *ctx, const int *home)
 {
     struct board *b = ctx;
@@ -91,7 +97,7 @@ static const struct team_ops verbs = {.compute = compute,
                                       .rehome = rehome,
                                       .move = move,
                                       .exchange = exchange,
-                                      .exchange_phases = 2,
+                                      .exchange_phases = exchange_phases,
                                       .cpu_batch = 3};
 static const struct sched_job job = {.n = TASKS};
 

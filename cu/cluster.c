@@ -1,0 +1,188 @@
+/* cu/cluster.c – the only file that calls MPI. */
+#include "cu/cluster.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size = 1;
+static bool started;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+/* What launchers set: number of ranks in all, on this node, and which one this is here. */
+static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
+static const char *const local_size_names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+static const char *const local_rank_names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"};
+
+static int from_environment(const char *const *names, size_t n, int otherwise)
+{
+    for (size_t i = 0; i < n; i++)
+        if (getenv(names[i]))
+            return atoi(getenv(names[i]));
+    return otherwise;
+}
+
+#define FROM_ENVIRONMENT(names, otherwise)                                                         \
+    from_environment(names, sizeof(names) / sizeof *(names), otherwise)
+
+enum ek_status cluster_open(void)
+{
+    int provided, done = 0;
+    if (started || FROM_ENVIRONMENT(size_names, 1) < 2)
+        return EK_OK;
+    MPI_Initialized(&done);
+    if (!done && MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided))
+        FAIL(EK_LACK, "cluster: MPI does not start; does mpirun belong to the same MPI?");
+    started = true;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return EK_OK;
+}
+
+void cluster_close(enum ek_status st)
+{
+    if (!started)
+        return;
+    if (st)
+        MPI_Abort(MPI_COMM_WORLD, status_exit_code(st));
+    MPI_Finalize();
+    started = false;
+}
+
+int cluster_rank(void)
+{
+    return rank;
+}
+
+int cluster_size(void)
+{
+    return size;
+}
+
+void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
+{
+    const int ranks = FROM_ENVIRONMENT(local_size_names, 1);
+    const int here = FROM_ENVIRONMENT(local_rank_names, 0);
+    if (ranks < 2 || here >= ranks ||
+        !hwloc_bitmap_isequal(cpus, hwloc_topology_get_allowed_cpuset(topology)))
+        return; /* alone, or the launcher has bound us */
+    hwloc_obj_t root = hwloc_get_root_obj(topology);
+    hwloc_bitmap_t *share = calloc((size_t)ranks, sizeof *share);
+    if (share && !hwloc_distrib(topology, &root, 1, share, (unsigned)ranks, INT_MAX, 0))
+        hwloc_bitmap_copy(cpus, share[here]);
+    for (int i = 0; share && i < ranks; i++)
+        hwloc_bitmap_free(share[i]);
+    free(share);
+}
+
+void cluster_barrier(void)
+{
+    if (started)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void cluster_sum(double *x, size_t n)
+{
+    if (started)
+        MPI_Allreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+void cluster_max(double *x, size_t n)
+{
+    if (started)
+        MPI_Allreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+bool cluster_any(bool x)
+{
+    double any = x;
+    cluster_max(&any, 1);
+    return any > 0;
+}
+
+/* Lengths first, then the texts behind one another, each with its NUL, which becomes the comma. */
+char *cluster_gather_text(const char *text)
+{
+    if (!started)
+        return strdup(text);
+    int length = (int)strlen(text) + 1, total = 0;
+    int *lengths = calloc(2 * (size_t)size, sizeof *lengths), *starts = lengths + size;
+    if (!lengths)
+        return NULL;
+    MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int r = 0; r < size; r++) {
+        starts[r] = total;
+        total += lengths[r];
+    }
+    char *all = calloc((size_t)total + 1, 1);
+    if (all)
+        MPI_Gatherv(text, length, MPI_CHAR, all, lengths, starts, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int r = 1; all && r < size && rank == 0; r++)
+        all[starts[r] - 1] = ',';
+    free(lengths);
+    return all;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+struct cluster_mail {
+    int n;
+    MPI_Request *request; /* persistent */
+};
+
+enum ek_status cluster_mail_open(const struct cluster_message *m, int n, struct cluster_mail **out)
+{
+    struct cluster_mail *mail = calloc(1, sizeof *mail);
+    if (mail)
+        mail->request = calloc((size_t)n + 1, sizeof *mail->request);
+    if (!mail || !mail->request) {
+        free(mail);
+        FAIL(EK_LACK, "cluster: out of memory for %d messages", n);
+    }
+    for (int i = 0; i < n; i++) {
+        if (m[i].sends)
+            MPI_Send_init(m[i].buffer, (int)m[i].doubles, MPI_DOUBLE, m[i].peer, m[i].tag,
+                          MPI_COMM_WORLD, &mail->request[i]);
+        else
+            MPI_Recv_init(m[i].buffer, (int)m[i].doubles, MPI_DOUBLE, m[i].peer, m[i].tag,
+                          MPI_COMM_WORLD, &mail->request[i]);
+        mail->n++;
+    }
+    *out = mail;
+    return EK_OK;
+}
+
+void cluster_mail_close(struct cluster_mail *mail)
+{
+    if (!mail)
+        return;
+    for (int i = 0; i < mail->n; i++)
+        MPI_Request_free(&mail->request[i]);
+    free(mail->request);
+    free(mail);
+}
+
+void cluster_mail_start(struct cluster_mail *mail, int i)
+{
+    pthread_mutex_lock(&turn);
+    MPI_Start(&mail->request[i]);
+    pthread_mutex_unlock(&turn);
+}
+
+void cluster_mail_progress(struct cluster_mail *mail)
+{
+    int flag;
+    if (pthread_mutex_trylock(&turn))
+        return; /* somebody is at it */
+    MPI_Testall(mail->n, mail->request, &flag, MPI_STATUSES_IGNORE);
+    pthread_mutex_unlock(&turn);
+}
+
+void cluster_mail_wait(struct cluster_mail *mail)
+{
+    pthread_mutex_lock(&turn);
+    MPI_Waitall(mail->n, mail->request, MPI_STATUSES_IGNORE);
+    pthread_mutex_unlock(&turn);
+}
