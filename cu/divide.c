@@ -5,16 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t NONE = (size_t)-1;
-
-enum { ALL_SPACES = -1, IMPROVE_LOOKS = 100000 };
-
-struct divide_group {
-    int first, space;      /* number of its first unit */
-    int units, *unit;      /* into divide.member */
-    struct plan_heap heap; /* into divide.heaps */
-};
-
 /* ---- opening ----------------------------------------------------------------------------------*/
 /* Numbers the spaces that have units; the largest one becomes 0. */
 static void number_spaces(struct divide *d)
@@ -60,13 +50,15 @@ enum ek_status divide_open(struct divide *d, const struct estimate *e, const str
     d->trial = calloc(n, sizeof *d->trial);
     d->load = calloc(2 * ncu + n, sizeof *d->load);
     d->head = calloc(ncu + n, sizeof *d->head);
+    d->choice = calloc(n, sizeof *d->choice);
     d->cut = calloc(ncu + 1, sizeof *d->cut);
     d->group = calloc(ncu, sizeof *d->group);
     d->member = calloc(ncu, sizeof *d->member);
     d->heaps.top = calloc(ncu, sizeof *d->heaps.top);
     if (d->group && d->member && d->heaps.top && d->space && d->units && d->order && d->trial &&
-        d->load && d->head && d->cut) {
+        d->load && d->head && d->choice && d->cut) {
         number_spaces(d);
+        memcpy(d->order, e->order, job->n * sizeof *d->order);
         d->seq = d->order + n;
         d->at = d->seq + n;
         d->link_s = d->load + ncu;
@@ -91,6 +83,7 @@ void divide_close(struct divide *d)
     free(d->units);
     free(d->order);
     free(d->trial);
+    free(d->choice);
     free(d->load);
     free(d->head);
     free(d->cut);
@@ -138,7 +131,7 @@ static double moving_of(struct divide *d, const int *owner, const int *from)
     return slowest_link(d);
 }
 
-static double load_units(struct divide *d, const int *owner)
+double divide_load(struct divide *d, const int *owner)
 {
     double longest = 0;
     memset(d->load, 0, (size_t)d->job->ncu * sizeof *d->load);
@@ -151,147 +144,8 @@ static double load_units(struct divide *d, const int *owner)
 
 struct divide_cost divide_predict(struct divide *d, const int *owner, const int *from)
 {
-    return (struct divide_cost){load_units(d, owner), exchange_of(d, owner),
+    return (struct divide_cost){divide_load(d, owner), exchange_of(d, owner),
                                 moving_of(d, owner, from)};
-}
-
-/* ---- longest task first, to where it ends first -----------------------------------------------*/
-static bool alike(const struct divide *d, int a, int b)
-{
-    const struct estimate *e = d->e;
-    return d->space[a] == d->space[b] && e->kind[a] == e->kind[b] && e->factor[a] == e->factor[b];
-}
-
-static void sort_groups(struct divide *d)
-{
-    int ncu = d->job->ncu, placed = 0;
-    d->ngroups = 0;
-    for (int c = 0; c < ncu; c++) {
-        int earlier = 0;
-        while (!alike(d, earlier, c))
-            earlier++;
-        if (earlier < c) /* not the first of its group */
-            continue;
-        struct divide_group *g = &d->group[d->ngroups++];
-        *g = (struct divide_group){.first = c, .space = d->space[c], .unit = d->member + placed};
-        g->heap.top = d->heaps.top + placed;
-        for (int u = c; u < ncu; u++)
-            if (alike(d, u, c))
-                g->unit[g->units++] = u;
-        placed += g->units;
-    }
-}
-
-/* Gives the tasks at places begin .. end-1 of seq to the units of a space; returns the makespan.
- * owner may be NULL. */
-static double pack(struct divide *d, int space, size_t begin, size_t end, int *owner)
-{
-    double longest = 0;
-    for (struct divide_group *g = d->group; g < d->group + d->ngroups; g++)
-        plan_heap_fill(&g->heap, g->unit, g->units);
-    for (size_t i = 0; i < d->job->n; i++) {
-        size_t t = d->order[i];
-        struct divide_group *best = NULL;
-        double finish = INFINITY, added = 0;
-        if (d->at[t] < begin || d->at[t] >= end)
-            continue;
-        for (struct divide_group *g = d->group; g < d->group + d->ngroups; g++) {
-            if (space != ALL_SPACES && g->space != space)
-                continue;
-            double sec = estimate_seconds(d->e, g->first, t);
-            if (g->heap.top->load + sec < finish || !best) {
-                best = g;
-                added = sec;
-                finish = g->heap.top->load + sec;
-            }
-        }
-        int unit = plan_heap_add(&best->heap, added);
-        longest = fmax(longest, finish);
-        if (owner)
-            owner[t] = unit;
-    }
-    return longest;
-}
-
-/* ---- exchanges between the unit that ends last and others -------------------------------------*/
-struct offer {
-    size_t give, take; /* task of the last unit, task of the other one or NONE */
-    int unit;
-    double gives, takes; /* change of the loads of the last unit and of the other one */
-    double ends;         /* when the later of both would end */
-};
-
-static void look(struct divide *d, int last, int other, size_t give, size_t take,
-                 struct offer *best)
-{
-    const struct estimate *e = d->e;
-    double gives = -estimate_seconds(e, last, give), takes = estimate_seconds(e, other, give);
-    if (take != NONE) {
-        gives += estimate_seconds(e, last, take);
-        takes -= estimate_seconds(e, other, take);
-    }
-    double ends = fmax(d->load[last] + gives, d->load[other] + takes);
-    if (ends < best->ends)
-        *best = (struct offer){give, take, other, gives, takes, ends};
-}
-
-static void unlink_task(struct divide *d, int unit, size_t task)
-{
-    size_t *p = &d->head[unit];
-    while (*p != task)
-        p = &d->follow[*p];
-    *p = d->follow[task];
-}
-
-static void hand_over(struct divide *d, int *owner, int from, int to, size_t task)
-{
-    unlink_task(d, from, task);
-    d->follow[task] = d->head[to];
-    d->head[to] = task;
-    owner[task] = to;
-}
-
-static int last_of(const struct divide *d)
-{
-    int last = 0;
-    for (int c = 1; c < d->job->ncu; c++)
-        if (d->load[c] > d->load[last])
-            last = c;
-    return last;
-}
-
-/* Inside the last unit's space, or anywhere. Ends when nothing helps, or looks run out. */
-static void improve(struct divide *d, int *owner, bool anywhere)
-{
-    size_t n = d->job->n;
-    load_units(d, owner);
-    for (int c = 0; c < d->job->ncu; c++)
-        d->head[c] = NONE;
-    for (size_t t = n; t-- > 0;) {
-        d->follow[t] = d->head[owner[t]];
-        d->head[owner[t]] = t;
-    }
-    for (long looks = 0; looks < IMPROVE_LOOKS;) {
-        int last = last_of(d);
-        struct offer best = {.ends = d->load[last] * (1 - 1e-4), .unit = -1};
-        for (int c = 0; c < d->job->ncu && looks < IMPROVE_LOOKS; c++) {
-            if (c == last || (!anywhere && d->space[c] != d->space[last]))
-                continue;
-            for (size_t give = d->head[last]; give != NONE; give = d->follow[give]) {
-                look(d, last, c, give, NONE, &best);
-                looks++;
-                for (size_t take = d->head[c]; take != NONE; take = d->follow[take], looks++)
-                    look(d, last, c, give, take, &best);
-            }
-        }
-        if (best.unit < 0)
-            return;
-        hand_over(d, owner, last, best.unit, best.give);
-        if (best.take != NONE)
-            hand_over(d, owner, best.unit, last, best.take);
-        d->load[last] += best.gives;
-        d->load[best.unit] += best.takes;
-    }
 }
 
 /* ---- cutting a sequence into one stretch for each space ---------------------------------------*/
@@ -355,7 +209,7 @@ static double cut_at(struct divide *d, size_t pivot, double *first)
     d->cut[0] = 0;
     d->cut[1] = pivot;
     double rest = d->nspaces > 1 ? cut_rest(d) : 0;
-    *first = pack(d, 0, 0, pivot, NULL);
+    *first = divide_pack(d, 0, 0, pivot, NULL);
     return fmax(*first, rest);
 }
 
@@ -382,14 +236,15 @@ static void cut(struct divide *d, int *owner)
     cut_at(d, pivot, &first);
     d->cut[d->nspaces] = n;
     for (int p = 0; p < d->nspaces; p++)
-        pack(d, p, d->cut[p], d->cut[p + 1], owner);
-    improve(d, owner, false);
+        divide_pack(d, p, d->cut[p], d->cut[p + 1], owner);
+    divide_improve(d, owner, false);
 }
 
 /* ---- the search -------------------------------------------------------------------------------*/
 struct search {
     const int *from;
-    double horizon, best;
+    double horizon, doubt, best;
+    double exchange; /* of the contiguous division, which is looked at first */
     int *owner;
     struct divide_cost cost;
 };
@@ -398,6 +253,10 @@ static void compare(struct divide *d, struct search *s)
 {
     struct divide_cost c = divide_predict(d, d->trial, s->from);
     double total = c.makespan + c.exchange + c.moving / s->horizon;
+    if (s->best == INFINITY)
+        s->exchange = c.exchange;
+    else if (c.exchange > s->exchange)
+        total += s->doubt * c.makespan;
     if (total < s->best) {
         s->best = total;
         s->cost = c;
@@ -454,33 +313,88 @@ static bool affine(struct divide *d)
     return true;
 }
 
+/* Of the task at a place of seq; adds its seconds to the space's. */
+static int cheapest(const struct divide *d, const double *price, size_t place, double *area)
+{
+    int best = 0;
+    double least = INFINITY, added = 0;
+    for (int p = 0; p < d->nspaces; p++) {
+        double sec = d->sum[p][place + 1] - d->sum[p][place];
+        if (price[p] * sec < least) {
+            least = price[p] * sec;
+            added = sec;
+            best = p;
+        }
+    }
+    area[best] += added;
+    return best;
+}
+
+/* Each task to the space where it is cheapest, at prices of a second in each space that rise where
+ * the work piles up: the linear programme's way to use what every space is best at. */
+static void priced(struct divide *d, int *owner)
+{
+    enum { ROUNDS = 60 };
+    size_t n = d->job->n;
+    double *price = d->link_s, *area = d->load, best = INFINITY, eagerness = 0.5;
+    for (int p = 0; p < d->nspaces; p++)
+        price[p] = 1;
+    for (int round = 0; round < ROUNDS; round++, eagerness *= 0.94) {
+        double longest = 0, mean = 0;
+        memset(area, 0, (size_t)d->nspaces * sizeof *area);
+        for (size_t t = 0; t < n; t++)
+            d->choice[t] = cheapest(d, price, t, area);
+        for (int p = 0; p < d->nspaces; p++) {
+            longest = fmax(longest, area[p]);
+            mean += area[p] / d->nspaces;
+        }
+        if (longest < best)
+            for (size_t t = 0; t < n; t++)
+                d->at[d->seq[t]] = (size_t)d->choice[t];
+        best = fmin(best, longest);
+        for (int p = 0; p < d->nspaces; p++)
+            price[p] *= exp(eagerness * fmin(1, area[p] / mean - 1));
+    }
+    memset(price, 0, (size_t)d->nspaces * sizeof *price);
+    for (int p = 0; p < d->nspaces; p++)
+        divide_pack(d, p, (size_t)p, (size_t)p + 1, owner);
+    divide_improve(d, owner, true);
+}
+
 static void one_space(struct divide *d, struct search *s)
 {
     for (int p = 0; p < d->nspaces; p++)
         if (d->sum[p][d->job->n] < s->best) {
-            pack(d, p, 0, d->job->n, d->trial);
-            improve(d, d->trial, false);
+            divide_pack(d, p, 0, d->job->n, d->trial);
+            divide_improve(d, d->trial, false);
             compare(d, s);
         }
 }
 
-struct divide_cost divide_search(struct divide *d, const int *from, double horizon, int *owner)
+struct divide_cost divide_search(struct divide *d, const int *from, double horizon, double doubt,
+                                 int *owner)
 {
-    struct search s = {.from = from, .horizon = horizon, .best = INFINITY, .owner = owner};
+    struct search s = {
+        .from = from, .horizon = horizon, .doubt = doubt, .best = INFINITY, .owner = owner};
     if (!d->job->n)
         return s.cost;
-    sort_groups(d);
+    divide_sort_units(d);
     sort_tasks(d);
     natural(d);
     cut(d, d->trial);
     compare(d, &s);
     if (d->nspaces > 1) {
         one_space(d, &s);
-        pack(d, ALL_SPACES, 0, d->job->n, d->trial);
-        improve(d, d->trial, true);
+        divide_pack(d, DIVIDE_ALL, 0, d->job->n, d->trial);
+        divide_improve(d, d->trial, true);
         compare(d, &s);
-        if (affine(d)) {
+        bool differ = affine(d);
+        if (differ) {
             cut(d, d->trial);
+            compare(d, &s);
+        }
+        if (d->nspaces > 2) {
+            priced(d, d->trial);
             compare(d, &s);
         }
     }

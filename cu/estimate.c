@@ -216,6 +216,7 @@ static double on_line(const struct estimate *e, const struct estimate_kind *k, s
 static void sum_units(struct estimate *e)
 {
     memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy);
+    size_t judged = 0;
     for (size_t t = 0; t < e->n; t++) {
         if (e->seconds[t] < 0)
             continue;
@@ -223,10 +224,13 @@ static void sum_units(struct estimate *e)
         const struct estimate_kind *k = &e->of[e->kind[c]];
         e->busy[c] += e->seconds[t];
         if (k->count[t] || e->cost) {
+            double sec = e->factor[c] * (k->count[t] ? k->seconds[t] : on_line(e, k, t));
             e->judged[c] += e->seconds[t];
-            e->expected[c] += e->factor[c] * (k->count[t] ? k->seconds[t] : on_line(e, k, t));
+            e->expected[c] += sec;
+            e->room[judged++] = sec > 0 ? fabs(e->seconds[t] / sec - 1) : 0;
         }
     }
+    e->error = judged ? median(e->room, judged) : 1;
 }
 
 /* A unit is slower or faster than its kind when two of its last three steps say so, or its very

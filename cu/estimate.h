@@ -39,6 +39,7 @@ struct estimate {
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] measured in this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it */
+    double error;                      /* median relative error of the last step's predictions */
     double *busy;                      /* [ncu] measured in the last step */
     double *judged, *expected;         /* [ncu] room for estimate_step() */
     double *x, *y, *room;              /* [n] likewise */

@@ -9,6 +9,8 @@
 enum ek_status plan_open(struct plan *p, size_t n, int ncu)
 {
     *p = (struct plan){.n = n, .ncu = ncu};
+    if (n > UINT32_MAX)
+        FAIL(EK_USAGE, "schedule: %zu tasks are too many; form larger ones", n);
     size_t bytes = (size_t)ncu * sizeof *p->list;
     p->task = calloc(n ? n : 1, sizeof *p->task);
     p->list = aligned_alloc(_Alignof(struct plan_list), bytes);
@@ -16,7 +18,8 @@ enum ek_status plan_open(struct plan *p, size_t n, int ncu)
         plan_close(p);
         FAIL(EK_LACK, "schedule: out of memory for a plan of %zu tasks on %d units", n, ncu);
     }
-    memset(p->list, 0, bytes);
+    for (int c = 0; c < ncu; c++)
+        p->list[c] = (struct plan_list){0};
     for (size_t i = 0; i < n; i++)
         p->task[i] = i;
     return EK_OK;
@@ -47,11 +50,22 @@ void plan_assign(struct plan *p, const int *owner, const size_t *order)
     plan_rewind(p);
 }
 
+static uint64_t entries(size_t first, size_t end)
+{
+    return (uint64_t)first << 32 | end;
+}
+
+static void rewind_list(struct plan_list *l)
+{
+    atomic_store_explicit(&l->left, entries(l->begin, l->end), memory_order_relaxed);
+}
+
 void plan_set_chunk(struct plan *p, int cu, struct ek_range r)
 {
     struct plan_list *l = &p->list[cu];
-    l->at = l->begin = r.begin;
+    l->begin = r.begin;
     l->end = r.end;
+    rewind_list(l);
 }
 
 static int nth(const int *unit, int c)
@@ -107,20 +121,50 @@ void plan_walk(struct plan *p, const int *unit, int m, const double *work)
 void plan_rewind(struct plan *p)
 {
     for (int c = 0; c < p->ncu; c++)
-        p->list[c].at = p->list[c].begin;
+        rewind_list(&p->list[c]);
+}
+
+/* Order between units is that of the step's begin, so that relaxed memory order will do. */
+static bool replace(struct plan_list *l, uint64_t *left, size_t first, size_t end)
+{
+    return atomic_compare_exchange_weak_explicit(&l->left, left, entries(first, end),
+                                                 memory_order_relaxed, memory_order_relaxed);
 }
 
 struct ek_range plan_next(struct plan *p, int cu, size_t most)
 {
     struct plan_list *l = &p->list[cu];
-    size_t at = l->at;
-    if (at == l->end)
-        return (struct ek_range){0, 0};
-    struct ek_range r = {p->task[at], p->task[at] + 1};
-    while (++at < l->end && p->task[at] == r.end && r.end - r.begin < most)
-        r.end++;
-    l->at = at;
-    return r;
+    uint64_t left = atomic_load_explicit(&l->left, memory_order_relaxed);
+    for (;;) {
+        size_t at = left >> 32, end = left & UINT32_MAX;
+        if (at >= end)
+            return (struct ek_range){0, 0};
+        struct ek_range r = {p->task[at], p->task[at] + 1};
+        while (++at < end && p->task[at] == r.end && r.end - r.begin < most)
+            r.end++;
+        if (replace(l, &left, at, end))
+            return r;
+    }
+}
+
+struct ek_range plan_steal(struct plan *p, int victim)
+{
+    struct plan_list *l = &p->list[victim];
+    uint64_t left = atomic_load_explicit(&l->left, memory_order_relaxed);
+    for (;;) {
+        size_t at = left >> 32, end = left & UINT32_MAX;
+        if (at >= end)
+            return (struct ek_range){0, 0};
+        if (replace(l, &left, at, end - 1))
+            return (struct ek_range){p->task[end - 1], p->task[end - 1] + 1};
+    }
+}
+
+size_t plan_left(const struct plan *p, int cu)
+{
+    uint64_t left = atomic_load_explicit(&p->list[cu].left, memory_order_relaxed);
+    size_t at = left >> 32, end = left & UINT32_MAX;
+    return at < end ? end - at : 0;
 }
 
 int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit)

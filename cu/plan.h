@@ -5,10 +5,11 @@
 
 #include "cu/sched.h"
 #include <stdatomic.h>
+#include <stdint.h>
 
 struct plan_list {
-    _Alignas(64) size_t at; /* next entry; only the unit's own thread moves it */
-    size_t begin, end;      /* entries of plan.task */
+    _Alignas(64) _Atomic uint64_t left; /* entries still to come: first << 32 | end */
+    size_t begin, end;                  /* entries of plan.task */
 };
 
 struct plan {
@@ -18,7 +19,7 @@ struct plan {
     struct plan_list *list; /* [ncu] */
 };
 
-/* Room for n tasks on ncu units, all lists empty (task[i] = i). EK_LACK: out of memory.
+/* Room for n < 2^32 tasks on ncu units, all lists empty (task[i] = i). EK_LACK: out of memory.
  * plan_close() frees, also after a failure. One thread, like everything here but plan_next(). */
 enum ek_status plan_open(struct plan *p, size_t n, int ncu);
 void plan_close(struct plan *p);
@@ -46,6 +47,12 @@ void plan_rewind(struct plan *p);
 /* The next run of consecutive task numbers on unit cu's list, at most `most` of them. On the unit's
  * thread; units do not disturb one another. */
 struct ek_range plan_next(struct plan *p, int cu, size_t most);
+
+/* The last task that is left on the list of unit `victim`, for another unit. Any thread. */
+struct ek_range plan_steal(struct plan *p, int victim);
+
+/* How many tasks are left on unit cu's list. Any thread. */
+size_t plan_left(const struct plan *p, int cu);
 
 /* Numbers of the units of one kind, in order; returns how many. unit [job->ncu] */
 int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit);

@@ -26,7 +26,8 @@ struct sim {
     int *active;             /* [nspaces] units at work in each space */
     double *link;            /* [nspaces] seconds that its link is busy in this exchange */
     int nspaces, step, nextchange;
-    size_t executed;                   /* tasks in this step */
+    int *last;                         /* [n] step in which each task is executed next */
+    size_t executed;                   /* tasks in this step, each counted once */
     double span;                       /* of this step */
     bool rehomed;                      /* tasks moved since the last exchange */
     double exchange_s, exchange_bytes; /* of the last exchange */
@@ -173,7 +174,8 @@ static void finish(struct sim *s, int cu, struct ek_range r, double sec)
 {
     if (r.begin == r.end)
         return;
-    s->executed += r.end - r.begin;
+    for (size_t t = r.begin; t < r.end; t++)
+        s->executed += s->last[t]++ == s->step;
     sched_done(s->sched, cu, r, sec);
 }
 
@@ -359,9 +361,11 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     s->factor = calloc(ncu, sizeof *s->factor);
     s->heap = calloc(ncu, sizeof *s->heap);
     s->home = calloc(c->job.n ? c->job.n : 1, sizeof *s->home);
+    s->last = calloc(c->job.n ? c->job.n : 1, sizeof *s->last);
     s->active = calloc((size_t)s->nspaces, sizeof *s->active);
     s->link = calloc((size_t)s->nspaces, sizeof *s->link);
-    if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->active || !s->link)
+    if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->last || !s->active ||
+        !s->link)
         FAIL(EK_LACK, "simulation: out of memory for %zu tasks on %d units", c->job.n, c->ncu);
     for (int u = 0; u < c->ncu; u++)
         s->actor[u].factor = s->factor[u] = 1;
@@ -383,6 +387,7 @@ static void close_sim(struct sim *s)
     free(s->factor);
     free(s->heap);
     free(s->home);
+    free(s->last);
     free(s->active);
     free(s->link);
 }

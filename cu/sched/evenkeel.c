@@ -12,23 +12,16 @@
  * found by its busy time; one that dies makes the policy begin anew with the others. */
 #include "cu/divide.h"
 #include "cu/estimate.h"
+#include "cu/late.h"
 #include "cu/plan.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct options {
     int horizon;
     double tolerance;
-};
-
-/* Late binding. Places in the estimate's order of descending cost: [0, reserved) from the front for
- * devices and from the back for CPU units that find nothing else, [reserved, n) for all. */
-struct late {
-    _Alignas(64) atomic_size_t small;    /* next place of the common part */
-    _Alignas(64) _Atomic uint64_t large; /* the reserved part that is left: begin << 32 | end */
 };
 
 struct state {
@@ -41,6 +34,8 @@ struct state {
     int *owner, *other;        /* [n] unit of each task as it is, as it might be */
     double *expected;          /* [ncu] busy times of the present division */
     double horizon, tolerance; /* options */
+    double doubt;              /* error of the estimates, as a share */
+    size_t *order;             /* [n] in which lists are executed */
 };
 
 static const struct opt options[] = {
@@ -56,78 +51,13 @@ static void defaults(void *opts)
     *(struct options *)opts = (struct options){.horizon = 20, .tolerance = 0.005};
 }
 
-/* ---- late binding -----------------------------------------------------------------------------*/
-/* How many CPU units a device is taken to be worth before anything is known. */
-static const double DEVICE_GUESS = 8;
-
-static size_t large_tasks(const struct estimate *e, const struct sched_job *job)
-{
-    double cost = 0, units = 0;
-    int devices = 0;
-    size_t large = 0;
-    for (size_t t = 0; t < job->n; t++)
-        cost += estimate_cost(e, t);
-    for (int c = 0; c < job->ncu; c++) {
-        bool device = job->unit[c].kind == CU_DEVICE;
-        devices += device;
-        units += device ? DEVICE_GUESS : 1;
-    }
-    if (devices == 0 || devices == job->ncu || job->n > UINT32_MAX)
-        return 0;
-    while (large < job->n && estimate_cost(e, e->order[large]) > cost / units / 2)
-        large++;
-    return large;
-}
-
-static void begin_late(struct state *s)
-{
-    size_t reserved = large_tasks(&s->estimate, s->job);
-    s->binds_late = true;
-    atomic_store(&s->late.small, reserved);
-    atomic_store(&s->late.large, reserved);
-}
-
-static bool take_large(struct late *l, bool from_front, size_t *place)
-{
-    uint64_t left = atomic_load_explicit(&l->large, memory_order_relaxed), less;
-    do {
-        uint64_t first = left >> 32, end = left & UINT32_MAX;
-        if (first >= end)
-            return false;
-        *place = from_front ? first : end - 1;
-        less = from_front ? (first + 1) << 32 | end : first << 32 | (end - 1);
-    } while (!atomic_compare_exchange_weak_explicit(&l->large, &left, less, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    return true;
-}
-
-static bool take_small(struct late *l, size_t n, size_t *place)
-{
-    if (atomic_load_explicit(&l->small, memory_order_relaxed) >= n)
-        return false;
-    *place = atomic_fetch_add_explicit(&l->small, 1, memory_order_relaxed);
-    return *place < n;
-}
-
-static struct ek_range next_late(struct state *s, int cu)
-{
-    size_t place, n = s->job->n;
-    bool device = s->job->unit[cu].kind == CU_DEVICE;
-    bool found = device ? take_large(&s->late, true, &place) || take_small(&s->late, n, &place)
-                        : take_small(&s->late, n, &place) || take_large(&s->late, false, &place);
-    if (!found)
-        return (struct ek_range){0, 0};
-    size_t task = s->estimate.order[place];
-    return (struct ek_range){task, task + 1};
-}
-
-/* ---- the policy -------------------------------------------------------------------------------*/
 static void end(void *st)
 {
     struct state *s = st;
     free(s->owner);
     free(s->other);
     free(s->expected);
+    free(s->order);
     divide_close(&s->divide);
     estimate_close(&s->estimate);
     plan_close(&s->plan);
@@ -143,27 +73,48 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->owner = calloc(room, sizeof *s->owner);
     s->other = calloc(room, sizeof *s->other);
     s->expected = calloc((size_t)job->ncu, sizeof *s->expected);
-    if (!s->owner || !s->other || !s->expected)
+    s->order = calloc(room, sizeof *s->order);
+    if (!s->owner || !s->other || !s->expected || !s->order)
         FAIL(EK_LACK, "evenkeel: out of memory for %zu tasks", job->n);
     TRY(plan_open(&s->plan, job->n, job->ncu));
     TRY(estimate_open(&s->estimate, job));
     return divide_open(&s->divide, &s->estimate, job);
 }
 
+/* A unit alone in its space takes its tasks in natural order, in ranges. Where others may help at
+ * the end, the longest task comes first and the shortest is left for them. */
+static void write_lists(struct state *s)
+{
+    size_t n = s->job->n, at = 0;
+    const struct divide *d = &s->divide;
+    for (int shared = 0; shared <= 1; shared++)
+        for (size_t i = 0; i < n; i++) {
+            size_t t = shared ? d->order[i] : i;
+            if ((d->units[d->space[s->owner[t]]] > 1) == shared)
+                s->order[at++] = t;
+        }
+    for (size_t i = 0; i < n; i++)
+        s->other[i] = s->owner[s->order[i]];
+    plan_assign(&s->plan, s->other, s->order);
+}
+
 /* A busy time that differs by this share of the step, or by this share of itself, is worth a
  * search: a fast unit's may be short and yet say that it could do far more. */
 static const double SURPRISE = 0.01, SURPRISE_OWN = 0.2;
+
+/* Where estimates are worse than this, more exchange is still worth this share of a step. */
+static const double MOST_DOUBT = 0.02;
 
 /* Searches for a division of tasks that are where `from` says; takes it if it is worth it. */
 static void divide_anew(struct state *s, const int *from)
 {
     struct divide_cost now = divide_predict(&s->divide, s->owner, NULL);
-    struct divide_cost best = divide_search(&s->divide, from, s->horizon, s->other);
+    struct divide_cost best = divide_search(&s->divide, from, s->horizon, s->doubt, s->other);
     double gain =
         now.makespan + now.exchange - (best.makespan + best.exchange + best.moving / s->horizon);
     if (!from || gain > s->tolerance * now.makespan) {
         memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
-        plan_assign(&s->plan, s->owner, NULL);
+        write_lists(s);
     }
     divide_predict(&s->divide, s->owner, NULL);
     memcpy(s->expected, s->divide.load, (size_t)s->job->ncu * sizeof *s->expected);
@@ -189,15 +140,42 @@ static enum ek_status begin(void *st, const struct sched_job *job)
         end(s);
     else if (s->estimate.known)
         divide_anew(s, NULL);
-    else
-        begin_late(s);
+    s->binds_late = !status && !s->estimate.known;
+    if (s->binds_late)
+        late_begin(&s->late, job, s->estimate.order);
     return status;
+}
+
+/* A unit with nothing left to do takes the last task of the unit in its space that has most left,
+ * unless it is the slower one: it begins that task at once, the other one would begin it later. */
+static struct ek_range help(struct state *s, int cu)
+{
+    const struct divide *d = &s->divide;
+    const struct estimate *e = &s->estimate;
+    for (;;) {
+        size_t most = 0;
+        int victim = cu;
+        for (int c = 0; c < s->job->ncu; c++) {
+            bool near = d->space[c] == d->space[cu] && e->kind[c] == e->kind[cu];
+            size_t left = near && e->factor[cu] <= e->factor[c] * 1.05 ? plan_left(&s->plan, c) : 0;
+            if (left > most) {
+                most = left;
+                victim = c;
+            }
+        }
+        struct ek_range r = plan_steal(&s->plan, victim);
+        if (r.begin < r.end || most == 0)
+            return r;
+    }
 }
 
 static struct ek_range next(void *st, int cu)
 {
     struct state *s = st;
-    return s->binds_late ? next_late(s, cu) : plan_next(&s->plan, cu, s->job->grain);
+    if (s->binds_late)
+        return late_next(&s->late, cu);
+    struct ek_range r = plan_next(&s->plan, cu, s->job->grain);
+    return r.begin < r.end ? r : help(s, cu);
 }
 
 static void done(void *st, int cu, struct ek_range r, double sec)
@@ -210,10 +188,11 @@ static void step(void *st)
 {
     struct state *s = st;
     estimate_step(&s->estimate);
+    s->doubt = fmin(s->estimate.error, MOST_DOUBT);
     if (s->binds_late) {
         s->binds_late = false;
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
-        plan_assign(&s->plan, s->owner, NULL);
+        write_lists(s);
         divide_anew(s, s->owner);
         return;
     }
