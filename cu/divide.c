@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_LOOKS = 200000 };
+
+/* A contiguous division this near to the best there could be needs no rival. */
+static const double GOOD_ENOUGH = 1.001;
+
 /* ---- opening ----------------------------------------------------------------------------------*/
 /* Numbers the spaces that have units; the largest one becomes 0. */
 static void number_spaces(struct divide *d)
@@ -292,25 +297,49 @@ static void natural(struct divide *d)
     sum_seconds(d);
 }
 
-/* Sorts seq by how much faster the others together are than the first space, from least to most;
- * false where that is the same for all tasks. Expects natural(). */
-static bool affine(struct divide *d)
+/* Seconds of a whole space for the task at a place of seq. */
+static double seconds_at(const struct divide *d, int p, size_t place)
 {
-    double least = INFINITY, most = 0;
+    return d->sum[p][place + 1] - d->sum[p][place];
+}
+
+/* Spaces differ in speed alone: the ratio of their times is the same for all tasks. */
+static bool in_proportion(const struct divide *d)
+{
+    for (int p = 1; p < d->nspaces; p++) {
+        double least = INFINITY, most = 0;
+        for (size_t i = 0; i < d->job->n; i++) {
+            double ratio = seconds_at(d, p, i) / seconds_at(d, 0, i);
+            least = fmin(least, ratio);
+            most = fmax(most, ratio);
+        }
+        if (!(most <= 1.02 * least))
+            return false;
+    }
+    return true;
+}
+
+/* The makespan if all units ended at once; of spaces in proportion. */
+static double ideal(const struct divide *d)
+{
+    double rate = 0;
+    for (int p = 0; p < d->nspaces; p++)
+        rate += 1 / d->sum[p][d->job->n];
+    return 1 / rate;
+}
+
+/* Sorts seq by how much faster the others together are than the first space, from least to most.
+ * Expects natural(). */
+static void sort_affine(struct divide *d)
+{
     for (size_t t = 0; t < d->job->n; t++) {
         double rate = 0;
         for (int p = 1; p < d->nspaces; p++)
-            rate += 1 / (d->sum[p][t + 1] - d->sum[p][t]);
-        double better = (d->sum[0][t + 1] - d->sum[0][t]) * rate;
-        d->key[t] = -better;
-        least = fmin(least, better);
-        most = fmax(most, better);
+            rate += 1 / seconds_at(d, p, t);
+        d->key[t] = -seconds_at(d, 0, t) * rate;
     }
-    if (!(most > 1.02 * least))
-        return false;
     qsort_r(d->seq, d->job->n, sizeof *d->seq, by_key, d->key);
     sum_seconds(d);
-    return true;
 }
 
 /* Of the task at a place of seq; adds its seconds to the space's. */
@@ -319,7 +348,7 @@ static int cheapest(const struct divide *d, const double *price, size_t place, d
     int best = 0;
     double least = INFINITY, added = 0;
     for (int p = 0; p < d->nspaces; p++) {
-        double sec = d->sum[p][place + 1] - d->sum[p][place];
+        double sec = seconds_at(d, p, place);
         if (price[p] * sec < least) {
             least = price[p] * sec;
             added = sec;
@@ -378,21 +407,23 @@ struct divide_cost divide_search(struct divide *d, const int *from, double horiz
         .from = from, .horizon = horizon, .doubt = doubt, .best = INFINITY, .owner = owner};
     if (!d->job->n)
         return s.cost;
+    d->looks = MOST_LOOKS;
     divide_sort_units(d);
     sort_tasks(d);
     natural(d);
     cut(d, d->trial);
     compare(d, &s);
-    if (d->nspaces > 1) {
-        one_space(d, &s);
-        divide_pack(d, DIVIDE_ALL, 0, d->job->n, d->trial);
-        divide_improve(d, d->trial, true);
+    bool proportional = in_proportion(d);
+    if (d->nspaces == 1 || (proportional && s.best <= GOOD_ENOUGH * ideal(d)))
+        return s.cost;
+    one_space(d, &s);
+    divide_pack(d, DIVIDE_ALL, 0, d->job->n, d->trial);
+    divide_improve(d, d->trial, true);
+    compare(d, &s);
+    if (!proportional) {
+        sort_affine(d);
+        cut(d, d->trial);
         compare(d, &s);
-        bool differ = affine(d);
-        if (differ) {
-            cut(d, d->trial);
-            compare(d, &s);
-        }
         if (d->nspaces > 2) {
             priced(d, d->trial);
             compare(d, &s);

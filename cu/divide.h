@@ -48,6 +48,7 @@ struct divide {
     double *link_s, *key;       /* [ncu] [n] */
     size_t *head, *follow;      /* [ncu] [n] tasks of each unit, linked */
     size_t *cut;                /* [nspaces + 1] */
+    long looks;                 /* exchanges that this search may still try */
 };
 
 /* Room for the job on the units that it names; e and job are borrowed. EK_LACK: out of memory;
@@ -77,7 +78,7 @@ void divide_sort_units(struct divide *d);
 double divide_pack(struct divide *d, int space, size_t begin, size_t end, int *owner);
 
 /* Moves and exchanges tasks between the unit that ends last and the others (of its space, unless
- * `anywhere`) while that helps, for a limited number of looks. */
+ * `anywhere`) while that helps and d->looks last. */
 void divide_improve(struct divide *d, int *owner, bool anywhere);
 
 /* Sums the estimates into d->load; returns the largest. */

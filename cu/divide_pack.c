@@ -5,8 +5,6 @@
 
 static const size_t NONE = (size_t)-1;
 
-enum { IMPROVE_LOOKS = 100000 };
-
 /* ---- longest task first, to where it ends first -----------------------------------------------*/
 static bool alike(const struct divide *d, int a, int b)
 {
@@ -71,20 +69,6 @@ struct offer {
     double ends;         /* when the later of both would end */
 };
 
-static void look(struct divide *d, int last, int other, size_t give, size_t take,
-                 struct offer *best)
-{
-    const struct estimate *e = d->e;
-    double gives = -estimate_seconds(e, last, give), takes = estimate_seconds(e, other, give);
-    if (take != NONE) {
-        gives += estimate_seconds(e, last, take);
-        takes -= estimate_seconds(e, other, take);
-    }
-    double ends = fmax(d->load[last] + gives, d->load[other] + takes);
-    if (ends < best->ends)
-        *best = (struct offer){give, take, other, gives, takes, ends};
-}
-
 static void unlink_task(struct divide *d, int unit, size_t task)
 {
     size_t *p = &d->head[unit];
@@ -118,16 +102,33 @@ static double perfect(const struct divide *d, int last, int other)
     return (d->load[last] + d->load[other]) / 2 * (1 + 5e-4);
 }
 
-/* The best offer of the last unit to another one. */
-static void bargain(struct divide *d, int last, int other, struct offer *best, long *looks)
+/* The best offer of the last unit to another one; looks at no more than *looks of them. */
+static void bargain(const struct divide *d, int last, int other, struct offer *best, long *looks)
 {
-    double enough = perfect(d, last, other);
+    const struct estimate *e = d->e;
+    const double *here = e->of[e->kind[last]].seconds, *there = e->of[e->kind[other]].seconds;
+    double my = e->factor[last], your = e->factor[other], enough = perfect(d, last, other);
     for (size_t give = d->head[last]; give != NONE; give = d->follow[give]) {
-        look(d, last, other, give, NONE, best);
-        ++*looks;
-        for (size_t take = d->head[other]; take != NONE; take = d->follow[take], ++*looks)
-            look(d, last, other, give, take, best);
-        if (best->ends <= enough || *looks >= IMPROVE_LOOKS)
+        double left = d->load[last] - my * here[give], grown = d->load[other] + your * there[give];
+        if (left >= best->ends) /* not even for nothing in return */
+            continue;
+        for (size_t take = NONE;;) { /* nothing at first, then each of the other's tasks */
+            double back = take == NONE ? 0 : my * here[take];
+            double gone = take == NONE ? 0 : your * there[take];
+            double ends = fmax(left + back, grown - gone);
+            if (ends < best->ends)
+                *best = (struct offer){.give = give,
+                                       .take = take,
+                                       .unit = other,
+                                       .gives = left + back - d->load[last],
+                                       .takes = grown - gone - d->load[other],
+                                       .ends = ends};
+            --*looks;
+            take = take == NONE ? d->head[other] : d->follow[take];
+            if (take == NONE)
+                break;
+        }
+        if (best->ends <= enough || *looks <= 0)
             return;
     }
 }
@@ -144,15 +145,16 @@ static void list_tasks(struct divide *d, const int *owner)
 
 void divide_improve(struct divide *d, int *owner, bool anywhere)
 {
-    long looks = 0;
+    long looks = d->nspaces > 1 ? d->looks / 2 : d->looks; /* what comes later wants to look, too */
+    d->looks -= looks;
     divide_load(d, owner);
     list_tasks(d, owner);
-    while (looks < IMPROVE_LOOKS) {
+    while (looks > 0) {
         int last, first;
         extremes(d, &last, &first);
         struct offer best = {.ends = d->load[last] * (1 - 1e-4), .unit = -1};
         double enough = perfect(d, last, first);
-        for (int c = 0; c < d->job->ncu && looks < IMPROVE_LOOKS && best.ends > enough; c++)
+        for (int c = 0; c < d->job->ncu && looks > 0 && best.ends > enough; c++)
             if (c != last && (anywhere || d->space[c] == d->space[last]))
                 bargain(d, last, c, &best, &looks);
         if (best.unit < 0)

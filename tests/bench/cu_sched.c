@@ -1,0 +1,112 @@
+/* tests/bench/cu_sched.c – what policies cost: next + done for a task that takes no time, by one
+ * thread and by several at once, and the planning between two steps. Medians of REPEATS. */
+#include "cu/sched.h"
+#include "src/clock.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TASKS = 1024, UNITS = 64, REPEATS = 51, MANY = 1 << 16 };
+
+static double cost[MANY];
+static struct sched_unit unit[UNITS];
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v)
+{
+    qsort(v, REPEATS, sizeof *v, ascending);
+    return v[REPEATS / 2];
+}
+
+/* One step in which `threads` units ask until nothing is left, as fast as they can; returns the
+ * tasks executed. */
+static size_t empty_step(struct sched *s, int threads)
+{
+    size_t tasks = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : tasks)
+    for (struct ek_range r; r = sched_next(s, omp_get_thread_num()), r.begin < r.end;) {
+        double sec = 0;
+        for (size_t t = r.begin; t < r.end; t++)
+            sec += 1e-3 * cost[t];
+        sched_done(s, omp_get_thread_num(), r, sec);
+        tasks += r.end - r.begin;
+    }
+    return tasks;
+}
+
+/* Nanoseconds of one thread per task. */
+static double task_cost(const char *policy, int threads)
+{
+    struct sched_job job = {.n = MANY, .grain = 1, .ncu = threads, .unit = unit, .cost = cost};
+    double ns[REPEATS];
+    struct sched *s;
+    if (sched_open(policy, &job, &s))
+        exit(3);
+    for (int i = 0; i < REPEATS; i++) {
+        double start = clock_now();
+        size_t tasks = empty_step(s, threads);
+        ns[i] = (clock_now() - start) * 1e9 * threads / (double)tasks;
+        if (sched_step(s))
+            exit(3);
+    }
+    sched_close(s);
+    return median(ns);
+}
+
+/* A step of 1,024 tasks on 62 CPU units and two devices; microseconds of sched_step(), and in
+ * *worst the longest, which is the one that plans. */
+static double step_cost(const char *policy, double *worst)
+{
+    struct sched_job job = {.n = TASKS, .grain = 1, .ncu = UNITS, .unit = unit, .cost = cost};
+    double us[REPEATS];
+    struct sched *s;
+    if (sched_open(policy, &job, &s))
+        exit(3);
+    for (int i = 0; i < REPEATS; i++) {
+        for (int idle = 0; idle < UNITS;)
+            for (int c = idle = 0; c < UNITS; c++) {
+                struct ek_range r = sched_next(s, c);
+                double sec = 0;
+                for (size_t t = r.begin; t < r.end; t++)
+                    sec += 1e-3 * cost[t] / (unit[c].kind == CU_DEVICE ? 30 : 1);
+                if (r.begin < r.end)
+                    sched_done(s, c, r, sec);
+                else
+                    idle++;
+            }
+        double start = clock_now();
+        if (sched_step(s))
+            exit(3);
+        us[i] = (clock_now() - start) * 1e6;
+    }
+    sched_close(s);
+    double typical = median(us);
+    *worst = us[REPEATS - 1];
+    return typical;
+}
+
+int main(void)
+{
+    for (int i = 0; i < MANY; i++)
+        cost[i] = 1 + (i * 7919) % 20;
+    for (int c = 0; c < UNITS; c++) {
+        bool device = c >= UNITS - 2;
+        unit[c] = (struct sched_unit){
+            .kind = device ? CU_DEVICE : CU_CPU, .width = 1, .space = device ? c - UNITS + 3 : 0};
+    }
+    printf("%-20s %30s %24s\n%-20s %9s %9s %9s  %11s %11s\n", "", "next + done, ns per task",
+           "step, us (1024 on 64)", "policy", "1 thread", "2", "4", "median", "longest");
+    for (int p = 0; p < sched_count(); p++) {
+        const char *name = sched_at(p)->name;
+        double worst, step = step_cost(name, &worst);
+        printf("%-20s %9.1f %9.1f %9.1f  %11.1f %11.1f\n", name, task_cost(name, 1),
+               task_cost(name, 2), task_cost(name, 4), step, worst);
+    }
+    return 0;
+}
