@@ -19,6 +19,7 @@ enum buffer {
     B_W,
     B_PRIM,
     B_SCRATCH,
+    B_CARRIED,
     B_CONSTS,
     B_ZONES,
     B_COPY,
@@ -28,7 +29,7 @@ enum buffer {
     B_IN_FACES,
     BUFFERS
 };
-static const char buffer_letters[] = "ugwpscz";
+static const char buffer_letters[] = "ugwpskcz";
 
 struct device {
     const struct mz *mz;
@@ -43,7 +44,8 @@ struct device {
 
 size_t device_bytes(const struct mz *mz)
 {
-    return (size_t)mz->points * (3 * MZ_VARS + MZ_PRIMS) * sizeof(double);
+    const long point = 3 * MZ_VARS + MZ_PRIMS;
+    return (size_t)(mz->points * point + mz->size_carried) * sizeof(double);
 }
 
 static enum ek_status size_buffer(struct device *d, enum buffer b, size_t bytes)
@@ -96,7 +98,7 @@ static long batch_points(const struct device *d)
 {
     const long largest = d->mz->most_volume;
     const size_t point = (size_t)d->mz->ops->device_scratch * sizeof(double);
-    long most = (long)(d->backend->info.memory / 8 / point);
+    long most = point ? (long)(d->backend->info.memory / 8 / point) : d->mz->points;
     if (d->backend->info.is_cpu || most < largest)
         most = largest;
     return most < d->mz->points ? most : d->mz->points;
@@ -127,6 +129,7 @@ static enum ek_status open_fields(struct device *d)
     TRY(size_buffer(d, B_SCRATCH,
                     (size_t)d->scratch_points * (size_t)d->mz->ops->device_scratch *
                         sizeof(double)));
+    TRY(size_buffer(d, B_CARRIED, (size_t)d->mz->size_carried * sizeof(double)));
     TRY(size_buffer(d, B_CONSTS, sizeof d->mz->consts));
     TRY(size_buffer(d, B_ZONES, 5 * (size_t)d->mz->nzones * sizeof(long)));
     return EK_OK;
@@ -220,30 +223,55 @@ static void set_grid(enum mz_grid grid, const struct batch *b, int global[3])
         [MZ_LINES_X] = {ny, nz},
         [MZ_LINES_Y] = {nx, nz},
         [MZ_LINES_Z] = {nx, ny},
+        [MZ_FACES] = {most(nx, ny), MZ_VARS * nz},
     };
     global[0] = table[grid][0];
     global[1] = table[grid][1];
     global[2] = b->zones;
 }
 
-static enum ek_status launch(struct device *d, int number, const struct batch *b)
+static struct backend_arg argument(const struct device *d, const struct mz_launch *l, char letter,
+                                   int h)
+{
+    switch (letter) {
+    case 'd':
+        return backend_arg_int(l->direction);
+    case 'r':
+    case 'f':
+        return backend_arg_int(h);
+    default:
+        return backend_arg_mem(d->mem[strchr(buffer_letters, letter) - buffer_letters]);
+    }
+}
+
+static enum ek_status launch(struct device *d, int number, const struct batch *b, int h)
 {
     const struct mz_launch *l = &d->mz->ops->launches[number];
     struct backend_arg args[MAX_ARGUMENTS];
     int n = 0, global[3];
-    for (const char *c = l->arguments; *c; c++)
-        if (*c == 'd') {
-            args[n++] = backend_arg_int(l->direction);
-        } else {
-            args[n++] = backend_arg_mem(d->mem[strchr(buffer_letters, *c) - buffer_letters]);
-            if (*c == 'z') {
-                args[n++] = backend_arg_int(b->begin);
-                args[n++] = backend_arg_int(b->zones);
-            }
+    for (const char *c = l->arguments; *c; c++) {
+        args[n++] = argument(d, l, *c, h);
+        if (*c == 'z') {
+            args[n++] = backend_arg_int(b->begin);
+            args[n++] = backend_arg_int(b->zones);
         }
+    }
     set_grid(l->grid, b, global);
     return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, number, global, n,
                                    args);
+}
+
+/* A row of the table of launches: once, or for every plane i + j + k = h. */
+static enum ek_status launch_row(struct device *d, int number, const struct batch *b)
+{
+    const char *arguments = d->mz->ops->launches[number].arguments;
+    const int first = 3, last = b->nx + b->ny + b->nz - 6;
+    const bool rising = strchr(arguments, 'r'), falling = strchr(arguments, 'f');
+    if (!rising && !falling)
+        return launch(d, number, b, 0);
+    for (int i = 0; i <= last - first; i++)
+        TRY(launch(d, number, b, rising ? first + i : last - i));
+    return EK_OK;
 }
 
 /* A batch's time, divided among its zones by what they are declared to cost. */
@@ -262,7 +290,7 @@ enum ek_status device_step(struct device *d, int begin, int end, double *seconds
         const struct batch b = next_batch(d, at, end);
         const double start = clock_now();
         for (int i = 0; i < d->nlaunches; i++)
-            TRY(launch(d, i, &b));
+            TRY(launch_row(d, i, &b));
         TRY(wait_all(d));
         share_time(d, &b, clock_now() - start, seconds + (at - begin));
         at += b.zones;
@@ -272,32 +300,53 @@ enum ek_status device_step(struct device *d, int begin, int end, double *seconds
 
 /* ---- moving a zone --------------------------------------------------------------------------- */
 
-static struct backend_rect zone_part(const struct mz *mz, int zone, size_t *bytes)
+/* What moves with a zone: u always, forcing to a device only, for it never changes. */
+struct part {
+    enum buffer buffer;
+    double *host;
+    size_t at, size; /* bytes */
+};
+enum { PART_U, PART_CARRIED, PART_FORCING, PARTS };
+
+static void set_parts(const struct mz *mz, int zone, struct part part[PARTS])
 {
     const struct mz_zone *z = &mz->zone[zone];
-    const size_t size = MZ_VARS * (size_t)z->volume * sizeof(double);
-    *bytes += size;
-    return backend_linear(MZ_VARS * (size_t)z->first * sizeof(double), 0, size);
+    const size_t at = MZ_VARS * (size_t)z->first, size = MZ_VARS * (size_t)z->volume;
+    const size_t carried = mz->ops->carried ? mz->ops->carried(z) : 0;
+    const size_t one = sizeof(double);
+    part[PART_U] = (struct part){B_U, mz->u + at, at * one, size * one};
+    part[PART_FORCING] = (struct part){B_FORCING, mz->forcing + at, at * one, size * one};
+    part[PART_CARRIED] =
+        (struct part){B_CARRIED, mz->carried + z->carried, (size_t)z->carried * one, carried * one};
 }
 
 enum ek_status device_put(struct device *d, int zone, size_t *bytes)
 {
     const struct backend_ops *ops = d->backend->ops;
-    struct backend_rect part = zone_part(d->mz, zone, bytes);
-    TRY(ops->write(d->backend->dev, BACKEND_COPY, d->mem[B_U], mz_zone_u(d->mz, zone), &part));
-    part = zone_part(d->mz, zone, bytes);
-    TRY(ops->write(d->backend->dev, BACKEND_COPY, d->mem[B_FORCING],
-                   d->mz->forcing + MZ_VARS * d->mz->zone[zone].first, &part));
+    struct part part[PARTS];
+    set_parts(d->mz, zone, part);
+    for (int i = 0; i < PARTS; i++) {
+        const struct backend_rect all = backend_linear(part[i].at, 0, part[i].size);
+        if (part[i].size)
+            TRY(ops->write(d->backend->dev, BACKEND_COPY, d->mem[part[i].buffer], part[i].host,
+                           &all));
+        *bytes += part[i].size;
+    }
     return ops->wait(d->backend->dev, BACKEND_COPY);
 }
 
 enum ek_status device_get(struct device *d, int zone, size_t *bytes)
 {
     const struct backend_ops *ops = d->backend->ops;
-    struct backend_rect part = zone_part(d->mz, zone, bytes);
-    part.src_offset = part.dst_offset;
-    part.dst_offset = 0;
-    TRY(ops->read(d->backend->dev, BACKEND_COPY, mz_zone_u(d->mz, zone), d->mem[B_U], &part));
+    struct part part[PARTS];
+    set_parts(d->mz, zone, part);
+    for (int i = 0; i < PART_FORCING; i++) {
+        const struct backend_rect all = backend_linear(0, part[i].at, part[i].size);
+        if (part[i].size)
+            TRY(ops->read(d->backend->dev, BACKEND_COPY, part[i].host, d->mem[part[i].buffer],
+                          &all));
+        *bytes += part[i].size;
+    }
     return ops->wait(d->backend->dev, BACKEND_COPY);
 }
 

@@ -1,8 +1,8 @@
 /* npb_mz/device.h – zones that live in the memory of one device.
  *
  * Every zone has a fixed place in the device's fields, the same as on the host, so that moving one
- * is a copy of its part and kernels find it by its row in the table of zones. Only u and forcing
- * travel with a zone; everything else is scratch of a step. */
+ * is a copy of its part and kernels find it by its row in the table of zones. Only u, forcing and
+ * what the solver carries travel with a zone; everything else is scratch of a step. */
 #ifndef NPB_MZ_DEVICE_H
 #define NPB_MZ_DEVICE_H
 
@@ -25,8 +25,8 @@ void device_close(struct device *device);
  * begin + i: measured, or its share of a batch by declared cost. */
 enum ek_status device_step(struct device *device, int begin, int end, double *seconds);
 
-/* Moves a zone here (u and forcing) or to the host (u: forcing never changes); *bytes += size. Any
- * thread that holds the device's lock. */
+/* Moves a zone here (u, forcing, carried) or to the host (forcing never changes); *bytes += size.
+ * Any thread that holds the device's lock. */
 enum ek_status device_put(struct device *device, int zone, size_t *bytes);
 enum ek_status device_get(struct device *device, int zone, size_t *bytes);
 

@@ -155,10 +155,17 @@ void mz_reset(struct mz *mz)
     }
 }
 
+static size_t team_scratch(const struct mz *mz, int width)
+{
+    const size_t rhs = MZ_VARS * mz->most_volume;
+    const size_t own = mz->ops->team_scratch ? mz->ops->team_scratch(mz, width) : 0;
+    return own > rhs ? own : rhs;
+}
+
 enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **out)
 {
     /* 16 doubles keep threads on cache lines of their own, whatever a vector spills over a row */
-    const size_t w = MZ_VARS * mz->most_volume;
+    const size_t w = team_scratch(mz, width);
     const size_t own = (rhs_scratch(mz) + mz->ops->scratch(mz) + 23) / 8 * 8;
     struct mz_work *work = calloc(1, sizeof *work);
     if (work) {

@@ -75,11 +75,13 @@ enum mz_grid {
     MZ_LINES_X,  /* (ny-2, nz-2) */
     MZ_LINES_Y,  /* (nx-2, nz-2) */
     MZ_LINES_Z,  /* (nx-2, ny-2) */
+    MZ_FACES,    /* (points of the longest face along x or y, 5*(nz-2)) */
 };
 
 /* One launch of a solver's step on a device. Its arguments, a letter each: u, g forcing, w
- * right-hand side, p derived variables, s scratch, c constants, z (table of zones, first zone,
- * number of zones), d direction. Work-groups are 64 x 1 x 1. */
+ * right-hand side, p derived variables, s scratch, k carried, c constants, z (table of zones, first
+ * zone, number of zones), d direction; r or f: the launch is repeated for each plane i + j + k = h
+ * that holds interior points, h rising or falling, and takes h. Work-groups are 64 x 1 x 1. */
 struct mz_launch {
     const char *kernel;
     enum mz_grid grid;
@@ -103,6 +105,8 @@ struct mz_ops {
     void (*carried_reset)(struct mz *, int zone);
     /* Doubles of scratch that a thread needs beside the right-hand side's. */
     size_t (*scratch)(const struct mz *);
+    /* Doubles that a team of `width` needs in work->w, NULL: one right-hand side of any zone. */
+    size_t (*team_scratch)(const struct mz *, int width);
     /* Advances one zone by one step. On the unit's thread; forms a team of work->width. */
     void (*step)(struct mz *, struct mz_work *, int zone);
     /* The same on a device: kernel text beside rhs.c, launches in order, up to kernel NULL, and the
@@ -133,7 +137,7 @@ struct mz {
 /* Scratch of one unit: reused for every zone and step, owned by who opened it. */
 struct mz_work {
     int width;        /* threads of the unit's team */
-    double *w;        /* right-hand side of one zone, [MZ_VARS][volume] */
+    double *w;        /* right-hand side of one zone, [MZ_VARS][volume], or team_scratch() */
     double **scratch; /* [width] each thread's own */
     double *memory;
 };

@@ -78,7 +78,8 @@ static enum ek_status describe_zones(struct program *p, struct sched_job *job)
     for (size_t i = 0; i < n; i++) {
         const struct mz_zone *z = &mz->zone[i];
         p->cost[i] = mz_zone_mop(mz, (int)i);
-        p->bytes[i] = 2.0 * MZ_VARS * (double)z->volume * sizeof(double);
+        const double carried = mz->ops->carried ? (double)mz->ops->carried(z) : 0.0;
+        p->bytes[i] = (2.0 * MZ_VARS * (double)z->volume + carried) * sizeof(double);
         p->first[i + 1] = MZ_SIDES * (i + 1);
         for (int side = 0; side < MZ_SIDES; side++) {
             p->neighbour[MZ_SIDES * i + (size_t)side] = (size_t)z->neighbour[side];
@@ -276,6 +277,8 @@ static enum ek_status check(void *st, bool *verified, json_t **detail)
                         number_list(norms.error, MZ_NORMS));
     if (!*detail)
         FAIL(EK_LACK, "%s: out of memory for the norms", p->ops->name);
+    if (p->class->surface != 0.0)
+        json_object_set_new(*detail, "surface", json_number_or_null(norms.surface));
     return EK_OK;
 }
 

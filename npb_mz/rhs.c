@@ -28,8 +28,9 @@ static double *prim_plane(const struct rhs_sweep *s, int k)
 
 static void derive_plane(const struct rhs_sweep *s, int k)
 {
-    long plane = s->zone->plane;
-    rhs_derive_row(s->u + k * plane, s->zone->volume, prim_plane(s, k), plane, plane);
+    const long plane = s->zone->plane, pitch = s->zone->pitch, row = (s->j0 - 1) * pitch;
+    rhs_derive_row(s->u + k * plane + row, s->zone->volume, prim_plane(s, k) + row, plane,
+                   (s->j1 - s->j0 + 2) * (int)pitch);
 }
 
 static struct rhs_weights weights_at(const struct mz *mz, int d, int s, int n)
@@ -37,23 +38,58 @@ static struct rhs_weights weights_at(const struct mz *mz, int d, int s, int n)
     return rhs_weights(mz->consts.axis[d].spread, mz->consts.damping, s, n);
 }
 
-void rhs_begin(struct rhs_sweep *s, const struct mz *mz, int zone, const double *u,
-               const double *forcing, double *w, double *scratch, int k0)
+static void set_weights(struct rhs_sweep *s)
 {
-    *s = (struct rhs_sweep){.mz = mz, .zone = &mz->zone[zone], .u = u, .forcing = forcing, .w = w};
-    s->weights = scratch;
-    s->prim = scratch + 5 * weights_row(mz);
-    long row = weights_row(mz);
+    const long row = weights_row(s->mz);
     for (int i = 0; i < s->zone->pitch + LANES; i++) {
-        struct rhs_weights x = weights_at(mz, 0, i, s->zone->nx);
+        struct rhs_weights x = weights_at(s->mz, 0, i, s->zone->nx);
         s->weights[i] = x.m2;
         s->weights[row + i] = x.m1;
         s->weights[2 * row + i] = x.c;
         s->weights[3 * row + i] = x.p1;
         s->weights[4 * row + i] = x.p2;
     }
+}
+
+/* A sweep's first planes, once it knows its rows and where its result goes. */
+static void begin(struct rhs_sweep *s, double *scratch, int k0)
+{
+    s->weights = scratch;
+    s->prim = scratch + 5 * weights_row(s->mz);
+    set_weights(s);
     derive_plane(s, k0 - 1);
     derive_plane(s, k0);
+}
+
+void rhs_begin(struct rhs_sweep *s, const struct mz *mz, int zone, const double *u,
+               const double *forcing, double *w, double *scratch, int k0)
+{
+    const struct mz_zone *z = &mz->zone[zone];
+    *s = (struct rhs_sweep){.mz = mz,
+                            .zone = z,
+                            .u = u,
+                            .forcing = forcing,
+                            .w = w,
+                            .size = z->volume,
+                            .step = z->plane,
+                            .j0 = 1,
+                            .j1 = z->ny - 1};
+    begin(s, scratch, k0);
+}
+
+void rhs_begin_rows(struct rhs_sweep *s, const struct mz *mz, int zone, const double *u,
+                    const double *forcing, double *w, long size, double *scratch, int j0, int j1)
+{
+    *s = (struct rhs_sweep){.mz = mz,
+                            .zone = &mz->zone[zone],
+                            .u = u,
+                            .forcing = forcing,
+                            .w = w,
+                            .size = size,
+                            .step = 0,
+                            .j0 = j0,
+                            .j1 = j1};
+    begin(s, scratch, 1);
 }
 
 static struct rhs_stencil stencil(struct rhs_weights w)
@@ -104,14 +140,14 @@ static void sweep_row(const struct rhs_sweep *s, int j, int k)
             rhs_at(s->u, z->volume, at, s->prim, plane, axis_at(s->mz, 0, at, 1, p, p + 1, p - 1),
                    axis_at(s->mz, 1, at, pitch, p, p + pitch, p - pitch),
                    axis_at(s->mz, 2, at, plane, p, above + flat, below + flat), spread);
-        rhs_store(r, s->forcing, s->w, z->volume, at);
+        rhs_store(r, s->forcing, z->volume, at, s->w, s->size, k * s->step + flat);
     }
 }
 
 const double *rhs_plane(struct rhs_sweep *s, int k)
 {
     derive_plane(s, k + 1);
-    for (int j = 1; j < s->zone->ny - 1; j++)
+    for (int j = s->j0; j < s->j1; j++)
         sweep_row(s, j, k);
     return prim_plane(s, k);
 }

@@ -145,14 +145,16 @@ FN struct rhs_five rhs_at(GLOBAL const double *u, long field, long at, GLOBAL co
     return rhs_along(u, field, prim, size, 2, z, r);
 }
 
-/* w = dt (R(u) + g) at one point; g is stored multiplied by dt. */
-FN void rhs_store(struct rhs_five r, GLOBAL const double *g, GLOBAL double *w, long field, long at)
+/* w = dt (R(u) + g) at one point, g[at + m*field] to w[to + m*size]; g is stored multiplied by dt.
+ */
+FN void rhs_store(struct rhs_five r, GLOBAL const double *g, long field, long at, GLOBAL double *w,
+                  long size, long to)
 {
-    STORE(w, at, LOAD(g, at) + r.m0);
-    STORE(w, at + field, LOAD(g, at + field) + r.m1);
-    STORE(w, at + 2 * field, LOAD(g, at + 2 * field) + r.m2);
-    STORE(w, at + 3 * field, LOAD(g, at + 3 * field) + r.m3);
-    STORE(w, at + 4 * field, LOAD(g, at + 4 * field) + r.m4);
+    STORE(w, to, LOAD(g, at) + r.m0);
+    STORE(w, to + size, LOAD(g, at + field) + r.m1);
+    STORE(w, to + 2 * size, LOAD(g, at + 2 * field) + r.m2);
+    STORE(w, to + 3 * size, LOAD(g, at + 3 * field) + r.m3);
+    STORE(w, to + 4 * size, LOAD(g, at + 4 * field) + r.m4);
 }
 
 #ifndef KERNEL_LANES
@@ -237,6 +239,6 @@ KERNEL(rhs_points, 64, 1, 1)
     struct rhs_five r = rhs_at(u + 5 * z.first, z.field, at, prim + 7 * z.first, z.field,
                                rhs_axis(at, 1, consts, 0), rhs_axis(at, z.pitch, consts, 1),
                                rhs_axis(at, z.plane, consts, 2), s);
-    rhs_store(r, g + 5 * z.first, w + 5 * z.first, z.field, at);
+    rhs_store(r, g + 5 * z.first, z.field, at, w + 5 * z.first, z.field, at);
 }
 #endif

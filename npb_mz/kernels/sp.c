@@ -16,7 +16,7 @@
 #define REAL(x) (x)
 #endif
 #ifndef STORE_SOME /* the first `count` lanes */
-#define STORE_SOME(p, at, x, count) ((p)[at] = (x))
+#define STORE_SOME(p, at, x, count) ((void)(count), (p)[at] = (x))
 #endif
 #ifndef SQRT
 #define SQRT(x) sqrt(x)

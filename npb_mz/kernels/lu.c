@@ -1,0 +1,308 @@
+/* npb_mz/kernels/lu.c – LU's symmetric successive over-relaxation, one grid line per lane.
+ *
+ * In the frame of its own node (see kernels/bt.c: T(v) takes a vector from the frame that moves
+ * with velocity v to the frame at rest) the Jacobians are almost diagonal and the block on the
+ * diagonal is so but for one entry. So w is kept in the nodes' own frames during both sweeps:
+ * lu_send() makes a node's share in the equations of its neighbour along an axis and takes it to
+ * the frame at rest; lu_relax() takes the sum of the shares to the own frame and divides by the
+ * diagonal block. The lower sweep sends to larger indices, the upper one to smaller. */
+#ifndef LOAD
+#define LOAD(p, at)     ((p)[at])
+#define STORE(p, at, x) ((p)[at] = (x))
+#endif
+#ifndef REAL
+#define REAL(x) (x)
+#endif
+
+#define LU_OMEGA  1.2
+#define LU_FACTOR (1.0 / (LU_OMEGA * (2.0 - LU_OMEGA)))
+
+/* Density, momentum, energy; derivatives alike. */
+struct lu_five {
+    real r, x, y, z, e;
+};
+
+/* 1/rho, velocity, internal energy per mass. */
+struct lu_node {
+    real ri, x, y, z, e;
+};
+
+/* One axis: omega times dt/(2h) (negative in the upper sweep), dt D/h^2, dt c3c4/h^2. */
+struct lu_axis {
+    double tau2, spread, visc;
+};
+
+/* The diagonal block: 1/g0, then entry = g0 + factor/rho for x, y, z and e. */
+struct lu_diagonal {
+    double g0, inverse, x, y, z, e;
+};
+
+/* sign +1 in the lower sweep, -1 in the upper one. */
+FN struct lu_axis lu_axis(GLOBAL const double *consts, int d, double sign)
+{
+    struct lu_axis a;
+    a.tau2 = sign * LU_OMEGA * consts[3 * d];
+    a.spread = LU_OMEGA * consts[3 * d + 1];
+    a.visc = LU_OMEGA * consts[3 * d + 2];
+    return a;
+}
+
+FN struct lu_diagonal lu_diagonal(GLOBAL const double *consts)
+{
+    const double x = consts[2], y = consts[5], z = consts[8], all = x + y + z;
+    struct lu_diagonal g;
+    g.g0 = 1.0 + 2.0 * (consts[1] + consts[4] + consts[7]);
+    g.inverse = 1.0 / g.g0;
+    g.x = 2.0 * (all + x / 3.0);
+    g.y = 2.0 * (all + y / 3.0);
+    g.z = 2.0 * (all + z / 3.0);
+    g.e = 2.0 * 1.96 * all;
+    return g;
+}
+
+FN struct lu_node lu_node(real rho, real x, real y, real z, real energy)
+{
+    struct lu_node n;
+    n.ri = 1.0 / rho;
+    n.x = x * n.ri;
+    n.y = y * n.ri;
+    n.z = z * n.ri;
+    n.e = energy * n.ri - 0.5 * (n.x * n.x + n.y * n.y + n.z * n.z);
+    return n;
+}
+
+FN struct lu_five lu_sum(struct lu_five a, struct lu_five b)
+{
+    a.r += b.r;
+    a.x += b.x;
+    a.y += b.y;
+    a.z += b.z;
+    a.e += b.e;
+    return a;
+}
+
+/* From the node's frame to the frame at rest. */
+FN struct lu_five lu_rest(struct lu_node n, struct lu_five w)
+{
+    real px = 0.5 * n.x * w.r + w.x, py = 0.5 * n.y * w.r + w.y, pz = 0.5 * n.z * w.r + w.z;
+    w.e += n.x * px + n.y * py + n.z * pz;
+    w.x += n.x * w.r;
+    w.y += n.y * w.r;
+    w.z += n.z * w.r;
+    return w;
+}
+
+/* From the frame at rest to the node's. */
+FN struct lu_five lu_own(struct lu_node n, struct lu_five w)
+{
+    real px = w.x - 0.5 * n.x * w.r, py = w.y - 0.5 * n.y * w.r, pz = w.z - 0.5 * n.z * w.r;
+    w.e -= n.x * px + n.y * py + n.z * pz;
+    w.x -= n.x * w.r;
+    w.y -= n.y * w.r;
+    w.z -= n.z * w.r;
+    return w;
+}
+
+/* Diagonal block's inverse times a vector at rest, in the node's frame. Four reciprocals by one
+ * division. */
+FN struct lu_five lu_relax(struct lu_diagonal g, struct lu_node n, struct lu_five w)
+{
+    real dx = g.g0 + g.x * n.ri, dy = g.g0 + g.y * n.ri, dz = g.g0 + g.z * n.ri;
+    real heat = g.e * n.ri, de = g.g0 + heat, xy = dx * dy, ze = dz * de, i = 1.0 / (xy * ze);
+    real ixy = ze * i, ize = xy * i;
+    w = lu_own(n, w);
+    w.r *= g.inverse;
+    w.x *= dy * ixy;
+    w.y *= dx * ixy;
+    w.z *= de * ize;
+    w.e = (w.e + heat * n.e * w.r) * (dz * ize);
+    return w;
+}
+
+/* What a node with vector w, in its own frame, adds to the right-hand side of the neighbour behind
+ * it along axis d (0, 1, 2), in the frame at rest. */
+FN struct lu_five lu_send(struct lu_axis a, int d, struct lu_node n, struct lu_five w)
+{
+    struct lu_five s;
+    real v = d == 0 ? n.x : d == 1 ? n.y : n.z, along = d == 0 ? w.x : d == 1 ? w.y : w.z;
+    real c = a.tau2 * v + a.spread, visc = a.visc * n.ri;
+    real side = c + visc, ahead = c + (4.0 / 3.0) * visc, push = (0.4 * a.tau2) * w.e;
+    s.r = c * w.r + a.tau2 * along;
+    s.x = (d == 0 ? ahead : side) * w.x;
+    s.y = (d == 1 ? ahead : side) * w.y;
+    s.z = (d == 2 ? ahead : side) * w.z;
+    s.e = c * w.e + (1.96 * a.visc) * (n.ri * (w.e - n.e * w.r)) + (1.4 * a.tau2) * (n.e * along);
+    if (d == 0)
+        s.x += push;
+    else if (d == 1)
+        s.y += push;
+    else
+        s.z += push;
+    return lu_rest(n, s);
+}
+
+#ifndef KERNEL_LANES
+/* As in kernels/rhs.c: five longs a zone (nx ny nz pitch first), consts is struct mz_consts. */
+struct lu_zone {
+    int nx, ny, nz;
+    long first, pitch, plane, field;
+};
+
+FN struct lu_zone lu_zone(GLOBAL const long *zones, int number)
+{
+    struct lu_zone z;
+    z.nx = (int)zones[5 * number];
+    z.ny = (int)zones[5 * number + 1];
+    z.nz = (int)zones[5 * number + 2];
+    z.pitch = zones[5 * number + 3];
+    z.first = zones[5 * number + 4];
+    z.plane = z.pitch * z.ny;
+    z.field = z.plane * z.nz;
+    return z;
+}
+
+FN struct lu_five lu_load(GLOBAL const double *w, long field, long at)
+{
+    struct lu_five v;
+    v.r = w[at];
+    v.x = w[at + field];
+    v.y = w[at + 2 * field];
+    v.z = w[at + 3 * field];
+    v.e = w[at + 4 * field];
+    return v;
+}
+
+FN void lu_store(GLOBAL double *w, long field, long at, struct lu_five v)
+{
+    w[at] = v.r;
+    w[at + field] = v.x;
+    w[at + 2 * field] = v.y;
+    w[at + 3 * field] = v.z;
+    w[at + 4 * field] = v.e;
+}
+
+/* Of the derived variables of kernels/rhs.c the first five. */
+FN struct lu_node lu_node_at(GLOBAL const double *prim, long field, long at)
+{
+    struct lu_node n;
+    n.ri = prim[at];
+    n.x = prim[at + field];
+    n.y = prim[at + 2 * field];
+    n.z = prim[at + 3 * field];
+    n.e = prim[at + 4 * field];
+    return n;
+}
+
+/* Boundary points of the planes k = 1 .. nz-2 that the exchange writes, one after another as in
+ * `carried`: west, east, south, north, each [m][along]. */
+FN int lu_faces_size(struct lu_zone z)
+{
+    return 10 * (z.nx + z.ny - 4);
+}
+
+/* mode 0: exchanges them in u for those carried; 1: puts those carried into u. Over (points of the
+ * longest face, 5*(nz-2), zones); all zones are of equal size. */
+KERNEL(lu_faces, 64, 1, 1)
+(GLOBAL double *u, GLOBAL double *carried, GLOBAL const long *zones, int zone0, int nzones,
+ int mode)
+{
+    if (GID(2) >= nzones)
+        return;
+    const int number = zone0 + GID(2);
+    struct lu_zone z = lu_zone(zones, number);
+    const int m = GID(1) % 5, k = 1 + GID(1) / 5;
+    if (k > z.nz - 2)
+        return;
+    const long plane = 5 * z.first + m * z.field + k * z.plane;
+    GLOBAL double *kept = carried + ((long)number * (z.nz - 2) + k - 1) * lu_faces_size(z);
+    for (int side = 0; side < 4; side++) {
+        const int in_y = side >> 1, along = (in_y ? z.nx : z.ny) - 2;
+        const long step = in_y ? 1 : z.pitch, normal = in_y ? z.pitch : 1;
+        const long row = side & 1 ? (in_y ? z.ny : z.nx) - 1 : 0;
+        if (GID(0) < along) {
+            const long at = plane + row * normal + (GID(0) + 1) * step, to = m * along + GID(0);
+            const double old = kept[to];
+            if (mode == 0)
+                kept[to] = u[at];
+            u[at] = old;
+        }
+        kept += 5 * along;
+    }
+}
+
+/* The interior point of item (GID(0), GID(1)) on the plane i + j + k = h; false if there is none.
+ */
+FN int lu_point(struct lu_zone z, int i, int k, int h)
+{
+    const int j = h - i - k;
+    return i < z.nx - 1 && k < z.nz - 1 && j > 0 && j < z.ny - 1;
+}
+
+/* Shares of the three neighbours on the side `sign` that are interior points. */
+FN struct lu_five lu_gather(GLOBAL const double *w, GLOBAL const double *prim,
+                            GLOBAL const double *consts, struct lu_zone z, int i, int j, int k,
+                            int sign)
+{
+    struct lu_five sum;
+    sum.r = sum.x = sum.y = sum.z = sum.e = 0.0;
+    for (int d = 0; d < 3; d++) {
+        const int s = (d == 0 ? i : d == 1 ? j : k) - sign;
+        const int n = d == 0 ? z.nx : d == 1 ? z.ny : z.nz;
+        if (s < 1 || s > n - 2)
+            continue;
+        const long step = d == 0 ? 1 : d == 1 ? z.pitch : z.plane;
+        const long at = k * z.plane + j * z.pitch + i - sign * step;
+        sum = lu_sum(sum, lu_send(lu_axis(consts, d, sign), d, lu_node_at(prim, z.field, at),
+                                  lu_load(w, z.field, at)));
+    }
+    return sum;
+}
+
+/* One hyperplane i + j + k = h of the lower (sign 1) or upper (sign -1) sweep: w = dt res to the
+ * correction in the nodes' own frames. Over (nx-2, nz-2, zones). */
+KERNEL(lu_sweep, 64, 1, 1)
+(GLOBAL double *w, GLOBAL const double *prim, GLOBAL const double *consts, GLOBAL const long *zones,
+ int zone0, int nzones, int sign, int h)
+{
+    if (GID(2) >= nzones)
+        return;
+    struct lu_zone z = lu_zone(zones, zone0 + GID(2));
+    const int i = 1 + GID(0), k = 1 + GID(1), j = h - i - k;
+    if (!lu_point(z, i, k, h))
+        return;
+    GLOBAL double *v = w + 5 * z.first;
+    GLOBAL const double *p = prim + 7 * z.first;
+    const long at = k * z.plane + j * z.pitch + i;
+    struct lu_five here = lu_load(v, z.field, at);
+    struct lu_five sum = lu_gather(v, p, consts, z, i, j, k, sign);
+    struct lu_node n = lu_node_at(p, z.field, at);
+    if (sign > 0)
+        here = lu_relax(lu_diagonal(consts), n, lu_sum(here, sum));
+    else
+        here = lu_sum(here, lu_relax(lu_diagonal(consts), n, sum));
+    lu_store(v, z.field, at, here);
+}
+
+/* u += w / (omega (2 - omega)) on interior points; over (nx-2, (ny-2)*(nz-2), zones). */
+KERNEL(lu_update, 64, 1, 1)
+(GLOBAL double *u, GLOBAL const double *w, GLOBAL const double *prim, GLOBAL const long *zones,
+ int zone0, int nzones)
+{
+    if (GID(2) >= nzones)
+        return;
+    struct lu_zone z = lu_zone(zones, zone0 + GID(2));
+    int i = 1 + GID(0), j = 1 + GID(1) % (z.ny - 2), k = 1 + GID(1) / (z.ny - 2);
+    if (i > z.nx - 2 || k > z.nz - 2)
+        return;
+    const long at = k * z.plane + j * z.pitch + i;
+    struct lu_five c =
+        lu_rest(lu_node_at(prim + 7 * z.first, z.field, at), lu_load(w + 5 * z.first, z.field, at));
+    struct lu_five v = lu_load(u + 5 * z.first, z.field, at);
+    v.r += LU_FACTOR * c.r;
+    v.x += LU_FACTOR * c.x;
+    v.y += LU_FACTOR * c.y;
+    v.z += LU_FACTOR * c.z;
+    v.e += LU_FACTOR * c.e;
+    lu_store(u + 5 * z.first, z.field, at, v);
+}
+#endif
