@@ -55,9 +55,9 @@ struct lu_room {
 
 /* What the team shares, in work->w. */
 struct lu_team {
-    double *w;      /* [nz][count][row] between the sweeps */
-    double *handed; /* [threads][nz][row] like `beside`, from a thread to the next */
-    long *done;     /* [threads] planes finished in the step, a cache line each */
+    double *w;          /* [nz][count][row] between the sweeps */
+    double *handed;     /* [threads][nz][row] like `beside`, from a thread to the next */
+    _Atomic long *done; /* [threads] planes finished in the step, a cache line each */
     int threads;
 };
 
