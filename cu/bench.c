@@ -223,8 +223,11 @@ static enum ek_status run_all(struct bench *b, const char **specs, int n)
 static void print_heading(const struct bench *b)
 {
     const struct result_host *h = &b->results.host;
-    printf("%s %s  layout %s%s%s\n", b->program->name, b->problem, cu_layout_text(&h->set->layout),
-           h->devices[0] ? "  devices " : "", h->devices);
+    printf("%s %s  ", b->program->name, b->problem);
+    if (cluster_size() > 1)
+        printf("%d ranks of ", cluster_size());
+    printf("layout %s%s%s\n", cu_layout_text(&h->set->layout), h->devices[0] ? "  devices " : "",
+           h->devices);
 }
 
 static enum ek_status write_files(struct bench *b)

@@ -48,6 +48,13 @@ size_t device_bytes(const struct mz *mz)
     return (size_t)(mz->points * point + mz->size_carried) * sizeof(double);
 }
 
+size_t device_zone_bytes(const struct mz *mz, int zone)
+{
+    const struct mz_zone *z = &mz->zone[zone];
+    const size_t carried = mz->ops->carried ? mz->ops->carried(z) : 0;
+    return (2 * MZ_VARS * (size_t)z->volume + carried) * sizeof(double);
+}
+
 static enum ek_status size_buffer(struct device *d, enum buffer b, size_t bytes)
 {
     if (d->size[b] >= bytes && d->mem[b])

@@ -15,6 +15,9 @@ struct device;
 /* Bytes that the fields of all zones take on a device. */
 size_t device_bytes(const struct mz *mz);
 
+/* Bytes that a zone's move to a device carries. */
+size_t device_zone_bytes(const struct mz *mz, int zone);
+
 /* Fields and kernels on an open back end; `batch` zones are computed by one launch where their
  * scratch fits (a CPU device takes them one by one, which its caches like better). EK_LACK: too
  * little memory, with both numbers. On the device's thread. close accepts NULL. */

@@ -21,11 +21,13 @@ static enum ek_status list_add(struct faces_list *l, long a, long b, long c)
     return EK_OK;
 }
 
-enum ek_status faces_open(const struct mz *mz, int nspaces, struct faces **out)
+enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nspaces,
+                          struct faces **out)
 {
     struct faces *f = calloc(1, sizeof *f);
     if (f) {
         f->mz = mz;
+        f->remote = remote;
         f->nspaces = nspaces;
         f->home = malloc((size_t)mz->nzones * sizeof *f->home);
         f->out_at = malloc(MZ_SIDES * (size_t)mz->nzones * sizeof *f->out_at);
@@ -36,7 +38,7 @@ enum ek_status faces_open(const struct mz *mz, int nspaces, struct faces **out)
         FAIL(EK_LACK, "exchange: out of memory for the faces of %d zones", mz->nzones);
     }
     for (int i = 0; i < mz->nzones; i++)
-        f->home[i] = -1; /* fits no mapping */
+        f->home[i] = nspaces; /* fits no mapping */
     *out = f;
     return EK_OK;
 }
@@ -67,22 +69,29 @@ static void forget(struct faces *f)
     }
 }
 
+/* The space of a zone, NULL if it is another rank's. */
+static struct faces_space *space_of(struct faces *f, int zone)
+{
+    return f->home[zone] == FACES_ELSEWHERE ? NULL : &f->space[f->home[zone]];
+}
+
 /* Lists one face; sizes are known, buffers come later. */
 static enum ek_status list_face(struct faces *f, int zone, int side)
 {
     const int from = f->mz->zone[zone].neighbour[side];
-    struct faces_space *to_space = &f->space[f->home[zone]];
-    struct faces_space *from_space = &f->space[f->home[from]];
-    if (to_space == from_space)
-        return list_add(&to_space->copy, zone, side, from);
     const size_t size = mz_face_size(f->mz, zone, (enum mz_side)side);
-    if (from_space != &f->space[0]) {
+    struct faces_space *to_space = space_of(f, zone), *from_space = space_of(f, from);
+    if (to_space == from_space)
+        return to_space ? list_add(&to_space->copy, zone, side, from) : EK_OK;
+    if (from_space && from_space != &f->space[0]) {
         f->out_at[MZ_SIDES * zone + side] = from_space->out_size;
         TRY(list_add(&from_space->out, from, side ^ 1, (long)from_space->out_size));
         from_space->out_size += size;
     }
-    TRY(list_add(&to_space->in, zone, side, (long)to_space->in_size));
-    to_space->in_size += size;
+    if (to_space) {
+        TRY(list_add(&to_space->in, zone, side, (long)to_space->in_size));
+        to_space->in_size += size;
+    }
     return EK_OK;
 }
 
@@ -113,24 +122,46 @@ enum ek_status faces_plan(struct faces *f, const int *home)
     return EK_OK;
 }
 
-/* Where a face lies that a device has read to the host. */
-static const double *outgoing(const struct faces *f, long zone, long side)
+/* Where a face lies that a device or another rank has brought to the host. */
+static const double *arrived(const struct faces *f, int zone, int side)
 {
     const int from = f->mz->zone[zone].neighbour[side];
+    if (f->home[from] == FACES_ELSEWHERE)
+        return remote_face(f->remote, zone, side);
     return f->space[f->home[from]].out_buffer + f->out_at[MZ_SIDES * zone + side];
 }
 
-void faces_gather(struct faces *f, int to)
+static void taken(const struct faces *f, int zone, int side, size_t *bytes)
+{
+    if (f->remote)
+        remote_taken(f->remote, zone, side, bytes);
+}
+
+void faces_gather(struct faces *f, int to, size_t *bytes)
 {
     const struct faces_space *p = &f->space[to];
     for (size_t i = 0; i < p->in.n; i++) {
-        const long *row = p->in.row + 3 * i, zone = row[0], side = row[1];
+        const long *row = p->in.row + 3 * i;
+        const int zone = (int)row[0], side = (int)row[1];
         const int from = f->mz->zone[zone].neighbour[side];
-        if (f->home[from] == 0)
+        if (f->home[from] == 0) {
             mz_face_pack(f->mz, from, (enum mz_side)(side ^ 1), p->in_buffer + row[2]);
-        else
-            memcpy(p->in_buffer + row[2], outgoing(f, zone, side),
-                   mz_face_size(f->mz, (int)zone, (enum mz_side)side) * sizeof(double));
+            continue;
+        }
+        memcpy(p->in_buffer + row[2], arrived(f, zone, side),
+               mz_face_size(f->mz, zone, (enum mz_side)side) * sizeof(double));
+        taken(f, zone, side, bytes);
+    }
+}
+
+void faces_send_remote(struct faces *f, int from)
+{
+    const struct faces_space *p = &f->space[from];
+    for (size_t i = 0; f->remote && i < p->out.n; i++) {
+        const long *row = p->out.row + 3 * i;
+        const int zone = (int)row[0], side = (int)row[1];
+        if (f->home[f->mz->zone[zone].neighbour[side]] == FACES_ELSEWHERE)
+            remote_send_packed(f->remote, zone, side, p->out_buffer + row[2]);
     }
 }
 
@@ -149,12 +180,13 @@ void faces_copy_host(struct faces *f, int part, int parts)
         mz_face_copy((struct mz *)f->mz, (int)l->row[3 * i], (enum mz_side)l->row[3 * i + 1]);
 }
 
-void faces_unpack_host(struct faces *f, int part, int parts)
+void faces_unpack_host(struct faces *f, int part, int parts, size_t *bytes)
 {
     const struct faces_list *l = &f->space[0].in;
     size_t i, end;
     for (share(l, part, parts, &i, &end); i < end; i++) {
-        const long zone = l->row[3 * i], side = l->row[3 * i + 1];
-        mz_face_unpack((struct mz *)f->mz, (int)zone, (enum mz_side)side, outgoing(f, zone, side));
+        const int zone = (int)l->row[3 * i], side = (int)l->row[3 * i + 1];
+        mz_face_unpack((struct mz *)f->mz, zone, (enum mz_side)side, arrived(f, zone, side));
+        taken(f, zone, side, bytes);
     }
 }

@@ -3,11 +3,15 @@
  * Face f = 4*zone + side is filled from the zone behind that side. Where both zones share a space
  * it is copied there; otherwise the space that owns the neighbour packs it into its outgoing
  * buffer, and the space that owns the zone unpacks it. A device's faces travel together: one read
- * of everything outgoing, one write of everything incoming. */
+ * of everything outgoing, one write of everything incoming. Zones of other ranks have home
+ * FACES_ELSEWHERE: their faces come and go through remote.h. */
 #ifndef NPB_MZ_FACES_H
 #define NPB_MZ_FACES_H
 
 #include "npb_mz/mz.h"
+#include "npb_mz/remote.h"
+
+enum { FACES_ELSEWHERE = -1 };
 
 /* Rows of three longs, as kernels/faces.c takes them. */
 struct faces_list {
@@ -28,6 +32,7 @@ struct faces_space {
 
 struct faces {
     const struct mz *mz;
+    struct remote *remote; /* borrowed; NULL where there is one rank */
     int nspaces;
     int *home;                 /* [nzones] the mapping that the lists are for */
     size_t *out_at;            /* [4*nzones] place of the face in its source's out_buffer */
@@ -36,7 +41,8 @@ struct faces {
 };
 
 /* EK_LACK: out of memory. One thread. close accepts NULL. */
-enum ek_status faces_open(const struct mz *mz, int nspaces, struct faces **faces);
+enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nspaces,
+                          struct faces **faces);
 void faces_close(struct faces *faces);
 
 /* Makes the lists fit the mapping home[nzones]; nothing to do if it is the one they are for. One
@@ -45,11 +51,14 @@ enum ek_status faces_plan(struct faces *faces, const int *home);
 
 /* Brings what device space `to` receives from other spaces into its in_buffer: packs faces of zones
  * on the host, copies those that devices have read into their out_buffers. On to's thread. */
-void faces_gather(struct faces *faces, int to);
+void faces_gather(struct faces *faces, int to, size_t *bytes);
+
+/* Sends what device space `from` has read for other ranks. On its thread. */
+void faces_send_remote(struct faces *faces, int from);
 
 /* Host work, for unit `part` of `parts` that share it: copies faces between zones on the host;
  * fills faces of zones on the host from what devices have read. */
 void faces_copy_host(struct faces *faces, int part, int parts);
-void faces_unpack_host(struct faces *faces, int part, int parts);
+void faces_unpack_host(struct faces *faces, int part, int parts, size_t *bytes);
 
 #endif

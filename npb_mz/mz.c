@@ -3,20 +3,19 @@
 #include "npb_mz/rhs.h"
 #include "npb_mz/zones.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Zeroed doubles whose element 1 begins a cache line, with room for whole vectors at either end. */
-enum { LEAD = 15, TAIL = 16 };
+enum { LINE = 8, LEAD = LINE - 1 + LINE, TAIL = 16 };
 
 static double *field_alloc(size_t n, double **memory)
 {
-    size_t bytes = (n + LEAD + TAIL) * sizeof(double);
-    double *m = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    /* calloc() leaves pages that nobody touches to the system: zones of other ranks cost nothing */
+    double *m = calloc(n + LEAD + TAIL + LINE, sizeof *m);
     *memory = m;
-    if (m)
-        memset(m, 0, bytes);
-    return m ? m + LEAD : NULL;
+    return m ? m + LINE - (uintptr_t)m / sizeof *m % LINE + LEAD : NULL;
 }
 
 static int most(int a, int b)
@@ -66,21 +65,19 @@ static enum ek_status open_axes(struct mz *mz)
 }
 
 /* g = -R(exact solution) on interior points. */
-static void set_forcing(struct mz *mz, struct mz_work *work)
+static void set_forcing(struct mz *mz, struct mz_work *work, int zone)
 {
-    for (int i = 0; i < mz->nzones; i++) {
-        const struct mz_zone *z = &mz->zone[i];
-        double *g = mz->forcing + MZ_VARS * z->first;
-        exact_fill(mz, z, mz_zone_u(mz, i));
-        rhs_zone_all(mz, work, i, mz_zone_u(mz, i), g);
-        for (int m = 0; m < MZ_VARS; m++)
-            for (int k = 1; k < z->nz - 1; k++)
-                for (int j = 1; j < z->ny - 1; j++) {
-                    long row = m * z->volume + k * z->plane + (long)j * z->pitch;
-                    for (int x = 1; x < z->nx - 1; x++)
-                        g[row + x] = -work->w[row + x];
-                }
-    }
+    const struct mz_zone *z = &mz->zone[zone];
+    double *g = mz->forcing + MZ_VARS * z->first;
+    exact_fill(mz, z, mz_zone_u(mz, zone));
+    rhs_zone_all(mz, work, zone, mz_zone_u(mz, zone), g);
+    for (int m = 0; m < MZ_VARS; m++)
+        for (int k = 1; k < z->nz - 1; k++)
+            for (int j = 1; j < z->ny - 1; j++) {
+                long row = m * z->volume + k * z->plane + (long)j * z->pitch;
+                for (int x = 1; x < z->nx - 1; x++)
+                    g[row + x] = -work->w[row + x];
+            }
 }
 
 static enum ek_status open_fields(struct mz *mz)
@@ -88,7 +85,8 @@ static enum ek_status open_fields(struct mz *mz)
     const struct mz_mesh *mesh = mz->mesh;
     mz->nzones = mz_zones_along(mz->ops, mesh, 0) * mz_zones_along(mz->ops, mesh, 1);
     mz->zone = malloc(mz->nzones * sizeof *mz->zone);
-    if (!mz->zone)
+    mz->mine = calloc(mz->nzones, sizeof *mz->mine);
+    if (!mz->zone || !mz->mine)
         FAIL(EK_LACK, "%s: no memory for %d zones", mz->ops->name, mz->nzones);
     const struct zones_size size = zones_layout(mz->ops, mesh, mz->zone);
     mz->points = size.points;
@@ -104,19 +102,8 @@ static enum ek_status open_fields(struct mz *mz)
     return EK_OK;
 }
 
-static enum ek_status open_all(struct mz *mz)
-{
-    struct mz_work *work = NULL;
-    TRY(open_fields(mz));
-    TRY(open_axes(mz));
-    TRY(mz_work_open(mz, 1, &work));
-    set_forcing(mz, work);
-    mz_work_close(work);
-    mz_reset(mz);
-    return EK_OK;
-}
-
-enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **out)
+enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
+                                 struct mz **out)
 {
     struct mz *mz = calloc(1, sizeof *mz);
     if (!mz)
@@ -124,13 +111,48 @@ enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, s
     mz->ops = ops;
     mz->class = class;
     mz->mesh = mz_mesh_find(class->letter);
-    enum ek_status st = open_all(mz);
+    enum ek_status st = open_fields(mz);
+    if (!st)
+        st = open_axes(mz);
     if (st) {
         mz_close(mz);
         return st;
     }
     *out = mz;
     return EK_OK;
+}
+
+/* Zeroed pages cost nothing until they are touched, so an unclaimed zone takes no memory. */
+enum ek_status mz_claim(struct mz *mz, const bool *mine)
+{
+    struct mz_work *work = NULL;
+    TRY(mz_work_open(mz, 1, &work));
+    for (int i = 0; i < mz->nzones; i++) {
+        if (mine[i] && !mz->mine[i])
+            set_forcing(mz, work, i);
+        mz->mine[i] = mine[i];
+    }
+    mz_work_close(work);
+    mz_reset(mz);
+    return EK_OK;
+}
+
+enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **out)
+{
+    struct mz *mz;
+    TRY(mz_open_unclaimed(ops, class, &mz));
+    bool *all = malloc((size_t)mz->nzones * sizeof *all);
+    enum ek_status st = EK_LACK;
+    if (all) {
+        memset(all, true, (size_t)mz->nzones * sizeof *all);
+        st = mz_claim(mz, all);
+    }
+    free(all);
+    if (st)
+        mz_close(mz);
+    else
+        *out = mz;
+    return st;
 }
 
 void mz_close(struct mz *mz)
@@ -142,6 +164,7 @@ void mz_close(struct mz *mz)
     for (int i = 0; i < 3; i++)
         free(mz->memory[i]);
     free(mz->zone);
+    free(mz->mine);
     free(mz);
 }
 
@@ -149,6 +172,8 @@ void mz_reset(struct mz *mz)
 {
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < mz->nzones; i++) {
+        if (!mz->mine[i])
+            continue;
         exact_initial(mz, &mz->zone[i], mz_zone_u(mz, i));
         if (mz->ops->carried)
             mz->ops->carried_reset(mz, i);

@@ -124,6 +124,7 @@ struct mz {
     struct mz_axis axis[3];
     int nzones;
     struct mz_zone *zone; /* [nzones], x fastest */
+    bool *mine;           /* [nzones] zones that this process steps; others take no memory */
     long points;          /* of all zones, padding included */
     int most_nx, most_ny, most_pitch;
     long most_plane, most_volume; /* of the largest zone */
@@ -158,11 +159,16 @@ size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class);
 
 /* ---- mz.c ---- */
 
-/* Allocates the zones and computes the forcing; u is set by mz_reset(). EK_LACK: no memory, the
- * line says how much. Caller owns *mz. One thread, outside parallel regions. */
+/* Allocates the zones; all of them are claimed. EK_LACK: no memory, the line says how much. Caller
+ * owns *mz. One thread, outside parallel regions. */
 enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **mz);
 void mz_close(struct mz *mz);
-/* Puts the initial state into all zones. */
+/* The same without any zone claimed: those that this process is to step are claimed next. */
+enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
+                                 struct mz **mz);
+/* From now on the zones with mine[zone] are stepped here: computes their forcing. EK_LACK. */
+enum ek_status mz_claim(struct mz *mz, const bool *mine);
+/* Puts the initial state into all claimed zones. */
 void mz_reset(struct mz *mz);
 
 /* Scratch for a unit of `width` threads; allocate it on the unit's thread (first touch). */
@@ -213,7 +219,15 @@ struct mz_norms {
     bool verified;  /* every deviation at most 1e-8 */
 };
 
-/* Norms of the present u, all zones on the host. The same bits for any width. */
-void mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms);
+/* A zone's part of the norms: residual, error, surface integral. */
+enum { MZ_VALUES = 2 * MZ_NORMS + 1 };
+
+/* The part of a zone on the host, from its present u. */
+void mz_zone_values(struct mz *mz, struct mz_work *work, int zone, double value[MZ_VALUES]);
+/* Adds the parts value[nzones][MZ_VALUES] in the zones' order and compares with the reference. */
+void mz_judge(const struct mz *mz, const double *value, struct mz_norms *norms);
+
+/* Both for all zones, on the host. The same bits for any width. EK_LACK: out of memory. */
+enum ek_status mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms);
 
 #endif

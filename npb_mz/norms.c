@@ -4,6 +4,7 @@
 #include "npb_mz/rhs.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double tolerance = 1e-8;
@@ -74,11 +75,11 @@ static double surface_integral(const struct mz *mz, const struct mz_zone *z, con
     return sum / 4.0;
 }
 
-static void add_means(const struct mz_zone *z, const double *sum, double *norm)
+static void take_means(const struct mz_zone *z, const double *sum, double *value)
 {
     const double interior = (z->nx - 2.0) * (z->ny - 2.0) * (z->nz - 2.0);
     for (int m = 0; m < MZ_NORMS; m++)
-        norm[m] += sqrt(sum[m] / interior);
+        value[m] = sqrt(sum[m] / interior);
 }
 
 /* The larger of `worst` and the deviation; once NAN, always NAN. */
@@ -88,20 +89,28 @@ static double deviation(double worst, double value, double reference)
     return isnan(worst) || d <= worst ? worst : d;
 }
 
-void mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms)
+void mz_zone_values(struct mz *mz, struct mz_work *work, int zone, double value[MZ_VALUES])
+{
+    const struct mz_zone *z = &mz->zone[zone];
+    double residual[MZ_VARS] = {0}, error[MZ_VARS] = {0};
+    const double *u = mz_zone_u(mz, zone);
+    rhs_zone_all(mz, work, zone, u, mz->forcing + MZ_VARS * z->first);
+    residual_sum(mz, z, work->w, residual);
+    error_sum(mz, z, u, error);
+    take_means(z, residual, value);
+    take_means(z, error, value + MZ_NORMS);
+    value[2 * MZ_NORMS] = mz->class->surface != 0.0 ? surface_integral(mz, z, u) : 0.0;
+}
+
+void mz_judge(const struct mz *mz, const double *value, struct mz_norms *norms)
 {
     memset(norms, 0, sizeof *norms);
-    for (int i = 0; i < mz->nzones; i++) {
-        const struct mz_zone *z = &mz->zone[i];
-        double residual[MZ_VARS] = {0}, error[MZ_VARS] = {0};
-        const double *u = mz_zone_u(mz, i);
-        rhs_zone_all(mz, work, i, u, mz->forcing + MZ_VARS * z->first);
-        residual_sum(mz, z, work->w, residual);
-        error_sum(mz, z, u, error);
-        add_means(z, residual, norms->residual);
-        add_means(z, error, norms->error);
-        if (mz->class->surface != 0.0)
-            norms->surface += surface_integral(mz, z, u);
+    for (int i = 0; i < mz->nzones; i++, value += MZ_VALUES) {
+        for (int m = 0; m < MZ_NORMS; m++) {
+            norms->residual[m] += value[m];
+            norms->error[m] += value[MZ_NORMS + m];
+        }
+        norms->surface += value[2 * MZ_NORMS];
     }
     for (int m = 0; m < MZ_NORMS; m++) {
         norms->worst = deviation(norms->worst, norms->residual[m], mz->class->residual[m]);
@@ -110,4 +119,16 @@ void mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms)
     if (mz->class->surface != 0.0)
         norms->worst = deviation(norms->worst, norms->surface, mz->class->surface);
     norms->verified = norms->worst <= tolerance;
+}
+
+enum ek_status mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms)
+{
+    double *value = calloc((size_t)mz->nzones, MZ_VALUES * sizeof *value);
+    if (!value)
+        FAIL(EK_LACK, "%s: no memory for the norms of %d zones", mz->ops->name, mz->nzones);
+    for (int i = 0; i < mz->nzones; i++)
+        mz_zone_values(mz, work, i, value + MZ_VALUES * i);
+    mz_judge(mz, value, norms);
+    free(value);
+    return EK_OK;
 }

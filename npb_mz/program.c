@@ -1,6 +1,8 @@
-/* npb_mz/program.c – an NPB-MZ solver as a program: tasks are zones, spaces are the host and the
- * devices, a step exchanges faces and advances every zone. */
+/* npb_mz/program.c – an NPB-MZ solver as a program: tasks are this rank's zones, spaces are the
+ * host and the devices, a step exchanges faces and advances every zone. */
 #include "npb_mz/program.h"
+#include "cu/cluster.h"
+#include "cu/deal.h"
 #include "npb_mz/device.h"
 #include "npb_mz/faces.h"
 #include "npb_mz/mz.h"
@@ -10,12 +12,17 @@
 #include <string.h>
 
 struct program {
-    const char *letter;
+    const char *letter, *ranks_schedule;
     int steps;
     const struct mz_ops *ops;
     const struct mz_class *class;
     struct cu_set *set;
     struct mz *mz;
+    int *rank_of; /* [nzones] */
+    int *zone;    /* [ntasks] of a task */
+    int *home;    /* [nzones] space of each zone, as faces want it */
+    int ntasks;
+    struct remote *remote; /* NULL where there is one rank */
     struct faces *faces;
     struct mz_work **work;             /* [units] of CPU units, NULL for devices */
     struct mz_work *judge;             /* for the verification */
@@ -29,6 +36,8 @@ static const struct opt options[] = {
      "problem class: S W A B C D E F (S)", .env = NULL},
     {"steps", OPT_INT, offsetof(struct program, steps), "N",
      "time steps (those of the class; others are not verified)", .min = 1, .max = 1e6},
+    {"ranks-schedule", OPT_TEXT, offsetof(struct program, ranks_schedule), "NAME[:OPTS]",
+     "policy that divides the zones among ranks (heft)", .env = NULL},
     OPT_END,
 };
 
@@ -36,6 +45,7 @@ static void defaults(void *st, const struct bench_program *self)
 {
     struct program *p = st;
     p->letter = "S";
+    p->ranks_schedule = "heft";
     p->ops = mz_find(self->name);
 }
 
@@ -52,6 +62,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
         p->class = mz_class_find(p->ops->name, upper[0], 0);
     if (!p->steps)
         p->steps = p->class->steps;
+    TRY(sched_check(p->ranks_schedule, NULL));
     *bytes = mz_bytes(p->ops, p->class);
     snprintf(problem, room, "class %c, %d steps", upper[0], p->steps);
     return EK_OK;
@@ -64,37 +75,104 @@ static void *zeroed(size_t n, size_t size)
     return calloc(n ? n : 1, size);
 }
 
-static enum ek_status describe_zones(struct program *p, struct sched_job *job)
+static enum ek_status allocate(struct program *p, int units)
 {
-    const struct mz *mz = p->mz;
-    const size_t n = (size_t)mz->nzones;
+    const size_t n = (size_t)p->mz->nzones;
+    p->rank_of = zeroed(n, sizeof *p->rank_of);
+    p->zone = zeroed(n, sizeof *p->zone);
+    p->home = zeroed(n, sizeof *p->home);
     p->cost = zeroed(n, sizeof *p->cost);
     p->bytes = zeroed(n, sizeof *p->bytes);
     p->first = zeroed(n + 1, sizeof *p->first);
     p->neighbour = zeroed(MZ_SIDES * n, sizeof *p->neighbour);
     p->face_bytes = zeroed(MZ_SIDES * n, sizeof *p->face_bytes);
-    if (!p->cost || !p->bytes || !p->first || !p->neighbour || !p->face_bytes)
-        FAIL(EK_LACK, "%s: out of memory for %zu zones", p->ops->name, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct mz_zone *z = &mz->zone[i];
-        p->cost[i] = mz_zone_mop(mz, (int)i);
-        const double carried = mz->ops->carried ? (double)mz->ops->carried(z) : 0.0;
-        p->bytes[i] = (2.0 * MZ_VARS * (double)z->volume + carried) * sizeof(double);
-        p->first[i + 1] = MZ_SIDES * (i + 1);
-        for (int side = 0; side < MZ_SIDES; side++) {
-            p->neighbour[MZ_SIDES * i + (size_t)side] = (size_t)z->neighbour[side];
-            p->face_bytes[MZ_SIDES * i + (size_t)side] =
-                (double)mz_face_size(mz, (int)i, (enum mz_side)side) * sizeof(double);
-        }
+    p->work = zeroed((size_t)units, sizeof(struct mz_work *));
+    p->device = zeroed((size_t)units, sizeof(struct device *));
+    if (!p->rank_of || !p->zone || !p->home || !p->cost || !p->bytes || !p->first ||
+        !p->neighbour || !p->face_bytes || !p->work || !p->device)
+        FAIL(EK_LACK, "%s: out of memory for %zu zones on %d units", p->ops->name, n, units);
+    return EK_OK;
+}
+
+/* Every rank comes to the same division by itself: by declared cost and the ranks' speeds. */
+static enum ek_status divide_among_ranks(struct program *p, const double *speed)
+{
+    const int ranks = cluster_size(), n = p->mz->nzones;
+    struct sched_unit *unit = zeroed((size_t)ranks, sizeof *unit);
+    double *cost = zeroed((size_t)n, sizeof *cost);
+    enum ek_status st = EK_OK;
+    if (!unit || !cost)
+        st = status_fail(EK_LACK, "%s: out of memory for %d ranks", p->ops->name, ranks);
+    for (int r = 0; !st && r < ranks; r++)
+        unit[r] = (struct sched_unit){
+            .kind = CU_CPU, .width = 1, .space = r, .speed = speed ? speed[r] : 1};
+    for (int i = 0; !st && i < n; i++)
+        cost[i] = mz_zone_mop(p->mz, i);
+    const struct sched_job job = {
+        .n = (size_t)n, .grain = 1, .ncu = ranks, .unit = unit, .cost = cost};
+    if (!st)
+        st = deal_tasks(p->ranks_schedule, &job, p->rank_of);
+    free(unit);
+    free(cost);
+    return st;
+}
+
+/* Numbers this rank's zones as tasks, in their order. */
+static enum ek_status claim_zones(struct program *p)
+{
+    const int n = p->mz->nzones;
+    bool *mine = zeroed((size_t)n, sizeof *mine);
+    if (!mine)
+        FAIL(EK_LACK, "%s: out of memory for %d zones", p->ops->name, n);
+    p->ntasks = 0;
+    for (int i = 0; i < n; i++) {
+        mine[i] = p->rank_of[i] == cluster_rank();
+        p->home[i] = FACES_ELSEWHERE;
+        if (mine[i])
+            p->zone[p->ntasks++] = i;
     }
-    *job = (struct sched_job){.n = n,
+    enum ek_status st = mz_claim(p->mz, mine);
+    free(mine);
+    return st;
+}
+
+/* The task of a zone of this rank. */
+static size_t task_of(const struct program *p, int zone)
+{
+    size_t task = 0;
+    while (p->zone[task] != zone)
+        task++;
+    return task;
+}
+
+static void describe_task(struct program *p, size_t t)
+{
+    const struct mz *mz = p->mz;
+    const int zone = p->zone[t];
+    size_t at = p->first[t];
+    p->cost[t] = mz_zone_mop(mz, zone);
+    p->bytes[t] = (double)device_zone_bytes(mz, zone);
+    for (int side = 0; side < MZ_SIDES; side++) {
+        const int behind = mz->zone[zone].neighbour[side];
+        if (!mz->mine[behind])
+            continue;
+        p->neighbour[at] = task_of(p, behind);
+        p->face_bytes[at++] = (double)mz_face_size(mz, zone, (enum mz_side)side) * sizeof(double);
+    }
+    p->first[t + 1] = at;
+}
+
+static void describe_tasks(struct program *p, struct sched_job *job)
+{
+    for (int t = 0; t < p->ntasks; t++)
+        describe_task(p, (size_t)t);
+    *job = (struct sched_job){.n = (size_t)p->ntasks,
                               .grain = 1,
                               .cost = p->cost,
                               .bytes = p->bytes,
                               .first = p->first,
                               .neighbour = p->neighbour,
                               .face_bytes = p->face_bytes};
-    return EK_OK;
 }
 
 /* Scratch and devices, each on its unit's own thread: first touch, and devices belong to it. */
@@ -115,17 +193,18 @@ static enum ek_status open_units(struct program *p)
     return failed;
 }
 
-static enum ek_status open(void *st, struct cu_set *set, struct sched_job *job)
+static enum ek_status open_program(void *st, struct cu_set *set, struct sched_job *job)
 {
     struct program *p = st;
     p->set = set;
-    p->work = zeroed((size_t)set->n, sizeof(struct mz_work *));
-    p->device = zeroed((size_t)set->n, sizeof(struct device *));
-    if (!p->work || !p->device)
-        FAIL(EK_LACK, "%s: out of memory for %d units", p->ops->name, set->n);
-    TRY(mz_open(p->ops, p->class, &p->mz));
-    TRY(describe_zones(p, job));
-    TRY(faces_open(p->mz, set->nspaces, &p->faces));
+    TRY(mz_open_unclaimed(p->ops, p->class, &p->mz));
+    TRY(allocate(p, set->n));
+    TRY(divide_among_ranks(p, NULL));
+    TRY(claim_zones(p));
+    describe_tasks(p, job);
+    if (cluster_size() > 1)
+        TRY(remote_open(p->mz, p->rank_of, &p->remote));
+    TRY(faces_open(p->mz, p->remote, set->nspaces, &p->faces));
     TRY(open_units(p));
     return mz_work_open(p->mz, 1, &p->judge);
 }
@@ -142,14 +221,18 @@ static void close_units(struct program *p)
     }
 }
 
-static void close(void *st)
+static void close_program(void *st)
 {
     struct program *p = st;
     if (p->set)
         close_units(p);
     mz_work_close(p->judge);
     faces_close(p->faces);
+    remote_close(p->remote);
     mz_close(p->mz);
+    free(p->rank_of);
+    free(p->zone);
+    free(p->home);
     free(p->work);
     free(p->device);
     free(p->cost);
@@ -161,15 +244,34 @@ static void close(void *st)
 
 /* ---- the verbs of a step --------------------------------------------------------------------- */
 
+/* Tasks that follow one another need not be zones that do. */
+static enum ek_status compute_on_device(struct program *p, const struct cu *cu, struct ek_range r,
+                                        double *seconds)
+{
+    for (size_t t = r.begin; t < r.end;) {
+        size_t end = t + 1;
+        while (end < r.end && p->zone[end] == p->zone[end - 1] + 1)
+            end++;
+        TRY(device_step(p->device[cu->index], p->zone[t], p->zone[end - 1] + 1,
+                        seconds + (t - r.begin)));
+        t = end;
+    }
+    return EK_OK;
+}
+
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
     struct program *p = ctx;
     if (cu->kind == CU_DEVICE)
-        return device_step(p->device[cu->index], (int)r.begin, (int)r.end, seconds);
-    for (size_t zone = r.begin; zone < r.end; zone++) {
+        return compute_on_device(p, cu, r, seconds);
+    for (size_t t = r.begin; t < r.end; t++) {
         const double start = clock_now();
-        mz_step_zone(p->mz, p->work[cu->index], (int)zone);
-        seconds[zone - r.begin] += clock_now() - start;
+        mz_step_zone(p->mz, p->work[cu->index], p->zone[t]);
+        seconds[t - r.begin] += clock_now() - start;
+        if (p->remote) {
+            remote_send_zone(p->remote, p->zone[t]);
+            remote_progress(p->remote);
+        }
     }
     return EK_OK;
 }
@@ -183,17 +285,30 @@ static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *byt
 {
     struct program *p = ctx;
     if (from != CU_SPACE_HOST)
-        TRY(device_get(device_of(p, from), (int)task, bytes));
+        TRY(device_get(device_of(p, from), p->zone[task], bytes));
     if (to != CU_SPACE_HOST)
-        TRY(device_put(device_of(p, to), (int)task, bytes));
+        TRY(device_put(device_of(p, to), p->zone[task], bytes));
     return EK_OK;
+}
+
+/* Zones on the host whose faces other ranks have not got yet: at first all, later those that came
+ * from a device. */
+static void send_rest(struct program *p, struct team_share share)
+{
+    for (int t = share.part; t < p->ntasks; t += share.parts)
+        if (p->home[p->zone[t]] == CU_SPACE_HOST)
+            remote_send_zone(p->remote, p->zone[t]);
 }
 
 static enum ek_status send_faces(struct program *p, const struct cu *cu, struct team_share share,
                                  size_t *bytes)
 {
-    if (cu->kind == CU_DEVICE)
+    if (cu->kind == CU_DEVICE) {
         TRY(device_send_faces(p->device[cu->index], p->faces, cu->space, bytes));
+        faces_send_remote(p->faces, cu->space);
+    }
+    if (share.parts && p->remote)
+        send_rest(p, share);
     if (share.parts)
         faces_copy_host(p->faces, share.part, share.parts);
     return EK_OK;
@@ -203,34 +318,48 @@ static enum ek_status receive_faces(struct program *p, const struct cu *cu, stru
                                     size_t *bytes)
 {
     if (cu->kind == CU_DEVICE) {
-        faces_gather(p->faces, cu->space);
+        faces_gather(p->faces, cu->space, bytes);
         TRY(device_receive_faces(p->device[cu->index], p->faces, cu->space, bytes));
     }
     if (share.parts)
-        faces_unpack_host(p->faces, share.part, share.parts);
+        faces_unpack_host(p->faces, share.part, share.parts, bytes);
     return EK_OK;
+}
+
+/* Send; wait for other ranks, if there are any; receive, unless nothing can come. */
+static int exchange_phases(const void *ctx)
+{
+    const struct program *p = ctx;
+    return p->remote ? 3 : p->set->nspaces > 1 ? 2 : 1;
 }
 
 static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct team_share share,
                                size_t *bytes)
 {
     struct program *p = ctx;
-    return phase == 0 ? send_faces(p, cu, share, bytes) : receive_faces(p, cu, share, bytes);
-}
-
-static int exchange_phases(const void *ctx)
-{
-    return ((const struct program *)ctx)->set->nspaces > 1 ? 2 : 1;
+    if (phase == 0)
+        return send_faces(p, cu, share, bytes);
+    if (phase == 2 || !p->remote)
+        return receive_faces(p, cu, share, bytes);
+    if (share.parts && share.part == 0)
+        remote_wait(p->remote);
+    return EK_OK;
 }
 
 static enum ek_status rehome(void *ctx, const int *home)
 {
-    return faces_plan(((struct program *)ctx)->faces, home);
+    struct program *p = ctx;
+    for (int t = 0; t < p->ntasks; t++)
+        p->home[p->zone[t]] = home[t];
+    return faces_plan(p->faces, p->home);
 }
 
 static enum ek_status reset(void *st)
 {
-    mz_reset(((struct program *)st)->mz);
+    struct program *p = st;
+    mz_reset(p->mz);
+    if (p->remote)
+        remote_begin(p->remote);
     return EK_OK;
 }
 
@@ -265,20 +394,35 @@ static json_t *number_list(const double *x, int n)
     return list;
 }
 
+/* Parts of zones of other ranks are 0 here, so that the sum is exact and the same for any ranks. */
+static enum ek_status judge(struct program *p, struct mz_norms *norms)
+{
+    const size_t n = MZ_VALUES * (size_t)p->mz->nzones;
+    double *value = zeroed(n, sizeof *value);
+    if (!value)
+        FAIL(EK_LACK, "%s: out of memory for the norms", p->ops->name);
+    for (int t = 0; t < p->ntasks; t++)
+        mz_zone_values(p->mz, p->judge, p->zone[t], value + MZ_VALUES * p->zone[t]);
+    cluster_sum(value, n);
+    mz_judge(p->mz, value, norms);
+    free(value);
+    return EK_OK;
+}
+
 static enum ek_status check(void *st, bool *verified, json_t **detail)
 {
     struct program *p = st;
     struct mz_norms norms;
-    mz_verify(p->mz, p->judge, &norms);
+    TRY(judge(p, &norms));
     *verified = norms.verified && p->steps == p->class->steps;
     *detail = json_pack("{s:s s:i s:f s:o s:o s:o}", "class", p->letter, "steps", p->steps, "dt",
                         p->class->dt, "worst_relative_error", json_number_or_null(norms.worst),
                         "residual", number_list(norms.residual, MZ_NORMS), "error",
                         number_list(norms.error, MZ_NORMS));
+    if (*detail && p->class->surface != 0.0)
+        json_object_set_new(*detail, "surface", json_number_or_null(norms.surface));
     if (!*detail)
         FAIL(EK_LACK, "%s: out of memory for the norms", p->ops->name);
-    if (p->class->surface != 0.0)
-        json_object_set_new(*detail, "surface", json_number_or_null(norms.surface));
     return EK_OK;
 }
 
@@ -292,12 +436,12 @@ struct bench_program program_of(const char *name)
         .opts = options,
         .defaults = defaults,
         .plan = plan,
-        .open = open,
+        .open = open_program,
         .verbs = &verbs,
         .steps = steps,
         .reset = reset,
         .work = work,
         .check = check,
-        .close = close,
+        .close = close_program,
     };
 }

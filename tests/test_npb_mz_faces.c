@@ -31,7 +31,7 @@ static void open_rig(struct rig *r, char letter)
 {
     const struct mz_ops *ops = mz_find("bt-mz");
     assert_int_equal(mz_open(ops, mz_class_find("bt-mz", letter, 0), &r->mz), EK_OK);
-    assert_int_equal(faces_open(r->mz, SPACES, &r->faces), EK_OK);
+    assert_int_equal(faces_open(r->mz, NULL, SPACES, &r->faces), EK_OK);
     for (int s = 1; s < SPACES; s++) {
         struct backend_device which = {backend_find("host"), s - 1};
         assert_int_equal(backend_open(which, &r->backend[s]), EK_OK);
@@ -73,11 +73,11 @@ static void exchange(struct rig *r, const int *home, size_t *bytes)
     for (int part = 0; part < 3; part++)
         faces_copy_host(r->faces, part, 3);
     for (int s = 1; s < SPACES; s++) {
-        faces_gather(r->faces, s);
+        faces_gather(r->faces, s, bytes);
         assert_int_equal(device_receive_faces(r->device[s], r->faces, s, bytes), EK_OK);
     }
     for (int part = 0; part < 2; part++)
-        faces_unpack_host(r->faces, part, 2);
+        faces_unpack_host(r->faces, part, 2, bytes);
 }
 
 static void any_mapping_gives_the_same(void **state)

@@ -152,7 +152,8 @@ int main(void)
     compare(mz, work, peer && *peer ? peer : NULL, repeat < MOST ? repeat : MOST,
             setting("STEPS", 50));
     our_rate(mz, work, class->steps);
-    mz_verify(mz, work, &norms);
+    if (mz_verify(mz, work, &norms))
+        return 3;
     printf("   whole run: worst deviation %.1e, %s\n", norms.worst,
            norms.verified ? "verified" : "WRONG");
     mz_work_close(work);

@@ -1,0 +1,38 @@
+/* npb_mz/remote.h – faces between zones of different ranks.
+ *
+ * A face leaves as soon as its zone is computed and travels while other zones are; the next
+ * exchange finds most of them arrived. Face f = 4*zone + side is filled from the zone behind that
+ * side; its number is the message's tag. */
+#ifndef NPB_MZ_REMOTE_H
+#define NPB_MZ_REMOTE_H
+
+#include "npb_mz/mz.h"
+
+struct remote;
+
+/* rank_of[nzones] (copied) says whose each zone is. EK_LACK: out of memory. Collective; close
+ * accepts NULL. */
+enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remote **remote);
+void remote_close(struct remote *remote);
+
+/* Opens a run: every receiver is ready. What an earlier run left under way is brought to its end.
+ */
+void remote_begin(struct remote *remote);
+
+/* Sends the faces of a zone on the host that other ranks want and that are not sent since the last
+ * exchange. Any thread, once per zone. */
+void remote_send_zone(struct remote *remote, int zone);
+/* The same for one face of a zone on a device, packed. */
+void remote_send_packed(struct remote *remote, int zone, int side, const double *packed);
+
+/* Waits for all faces, out and in. One thread, all have been sent. */
+void remote_wait(struct remote *remote);
+/* Lets messages move on. Any thread. */
+void remote_progress(struct remote *remote);
+
+/* The face that has arrived for (zone, side), NULL if its source is no other rank's; after it is
+ * used, remote_taken() makes room for the next. *bytes += its size. */
+const double *remote_face(const struct remote *remote, int zone, int side);
+void remote_taken(struct remote *remote, int zone, int side, size_t *bytes);
+
+#endif
