@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LOOKS = 200000 };
+enum { MOST_LOOKS = 150000 };
 
 /* A contiguous division this near to the best there could be needs no rival. */
 static const double GOOD_ENOUGH = 1.001;

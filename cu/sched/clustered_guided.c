@@ -115,8 +115,10 @@ static double slowest(const struct state *s, const struct cluster *k)
  * found: it stays, and with it the balance inside the clusters. */
 static void move_pivot(struct state *s)
 {
-    int direction = slowest(s, &s->cpu) > slowest(s, &s->device) ? -1 : 1;
-    if (s->move == 1 && s->direction && direction != s->direction) {
+    double cpu = slowest(s, &s->cpu), device = slowest(s, &s->device);
+    int direction = cpu > device ? -1 : 1;
+    bool found = s->move == 1 && s->direction && direction != s->direction;
+    if (found || cpu == device) {
         s->phase = STEADY;
         return;
     }

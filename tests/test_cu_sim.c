@@ -1,0 +1,243 @@
+/* tests/test_cu_sim.c – the simulator against sums done by hand, its laws (the same seed gives the
+ * same bits; no policy beats the bound), units that slow down and die, and a large case. */
+#include "cu/sim.h"
+#include "src/clock.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void assert_near(double a, double b)
+{
+    if (!(fabs(a - b) <= 1e-12 * fabs(b)))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* Four tasks in a ring of 1, 2, 3 and 4 s; a CPU unit and a device of twice the speed. */
+static const double ring_cost[] = {1, 2, 3, 4}, ring_bytes[] = {10, 20, 30, 40};
+static const size_t ring_first[] = {0, 2, 4, 6, 8}, ring_next[] = {1, 3, 2, 0, 3, 1, 0, 2};
+static const double ring_face[] = {5, 5, 5, 5, 5, 5, 5, 5};
+static const struct sched_link link = {0.25, 0.01};
+static const struct sim_unit pair[] = {{.kind = CU_CPU, .width = 1, .speed = 1},
+                                       {.kind = CU_DEVICE, .width = 1, .space = 1, .speed = 2}};
+
+static struct sim_case ring(void)
+{
+    return (struct sim_case){.job = {.n = 4,
+                                     .grain = 1,
+                                     .cost = ring_cost,
+                                     .bytes = ring_bytes,
+                                     .first = ring_first,
+                                     .neighbour = ring_next,
+                                     .face_bytes = ring_face,
+                                     .link = &link},
+                             .unit = pair,
+                             .ncu = 2,
+                             .steps = 3};
+}
+
+/* static: the CPU takes 1 + 2 s; the device moves tasks 2 and 3 (0.25 + 0.3, 0.25 + 0.4), then
+ * takes 1.5 + 2 s. From the second step four faces cross the device's link, 0.25 + 0.05 each. */
+static void by_hand(void **state)
+{
+    (void)state;
+    struct sim_case c = ring();
+    struct sim_result r;
+    double span[3];
+    assert_int_equal(sim_run(&c, "static", span, &r), EK_OK);
+    assert_near(span[0], 4.7);
+    assert_near(span[1], 3.5);
+    assert_near(r.makespan, 3.5);
+    assert_near(r.computation, 4.7 + 3.5 + 3.5);
+    assert_near(r.communication, 2 * 4 * 0.3);
+    assert_near(r.total, 11.7 + 2.4);
+    assert_near(r.bytes_moved, 70 + 2 * 4 * 5);
+    assert_int_equal(r.migrations, 2);
+    assert_near(r.lower_bound, 10. / 3);
+    assert_near(r.ratio, 1.05);
+    assert_int_equal(r.steps_to_steady, 1);
+    c.job.link = NULL;
+    assert_int_equal(sim_run(&c, "static", span, &r), EK_OK);
+    assert_near(r.total, 3 * 3.5);
+}
+
+/* From device to device a block takes both links. */
+static void two_links(void **state)
+{
+    (void)state;
+    static const struct sim_unit devices[] = {{.kind = CU_DEVICE, .space = 1, .speed = 1},
+                                              {.kind = CU_DEVICE, .space = 2, .speed = 1}};
+    struct sim_case c = ring();
+    struct sim_result r;
+    c.unit = devices;
+    c.steps = 2;
+    assert_int_equal(sim_run(&c, "static", NULL, &r), EK_OK);
+    assert_near(r.communication, 4 * 0.3); /* links work side by side */
+    assert_near(r.computation, (0.25 + 0.3 + 0.25 + 0.4 + 7) + 7);
+}
+
+static void fixed_part_and_crowd(void **state)
+{
+    (void)state;
+    static const double cost[] = {1, 1};
+    static const struct sim_unit crowded[] = {
+        {.kind = CU_CPU, .speed = 1, .fixed = 0.5, .contention = 0.2},
+        {.kind = CU_CPU, .speed = 1, .fixed = 0.5, .contention = 0.2}};
+    struct sim_case c = {
+        .job = {.n = 2, .grain = 1, .cost = cost}, .unit = crowded, .ncu = 2, .steps = 1};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "static", NULL, &r), EK_OK);
+    assert_near(r.makespan, 1.5 * 1.2);
+    assert_near(r.lower_bound, 1.5);
+}
+
+enum { TASKS = 300, UNITS = 10, STEPS = 30 };
+
+static double cost[TASKS];
+static struct sim_unit unit[UNITS];
+
+static struct sim_case machine(void)
+{
+    for (int t = 0; t < TASKS; t++)
+        cost[t] = 1 + (t * 37) % 11;
+    for (int u = 0; u < UNITS; u++) {
+        bool device = u >= UNITS - 2;
+        unit[u] = (struct sim_unit){.kind = device ? CU_DEVICE : CU_CPU,
+                                    .width = 1,
+                                    .space = device ? u - UNITS + 3 : 0,
+                                    .speed = device ? 12 : 1};
+    }
+    return (struct sim_case){.job = {.n = TASKS, .grain = 1, .cost = cost},
+                             .unit = unit,
+                             .ncu = UNITS,
+                             .steps = STEPS,
+                             .seed = 5};
+}
+
+static void same_seed_same_bits(void **state)
+{
+    (void)state;
+    struct sim_case c = machine();
+    c.noise = 0.2;
+    for (int p = 0; p < sched_count(); p++) {
+        double a[STEPS], b[STEPS];
+        struct sim_result x, y;
+        assert_int_equal(sim_run(&c, sched_at(p)->name, a, &x), EK_OK);
+        assert_int_equal(sim_run(&c, sched_at(p)->name, b, &y), EK_OK);
+        assert_memory_equal(a, b, sizeof a);
+        c.seed++;
+        assert_int_equal(sim_run(&c, sched_at(p)->name, b, &y), EK_OK);
+        assert_memory_not_equal(a, b, sizeof a);
+        c.seed--;
+    }
+}
+
+static void nobody_beats_the_bound(void **state)
+{
+    (void)state;
+    struct sim_case c = machine();
+    for (int cold = 0; cold <= 1; cold++)
+        for (int p = 0; p < sched_count(); p++) {
+            double span[STEPS];
+            struct sim_result r;
+            c.cold = cold;
+            assert_int_equal(sim_run(&c, sched_at(p)->name, span, &r), EK_OK);
+            for (int i = 0; i < STEPS; i++)
+                assert_true(span[i] >= r.lower_bound * (1 - 1e-9));
+            assert_near(r.lower_bound, sim_bound(&c, NULL));
+        }
+}
+
+/* A device dies in the middle of a step: every policy goes on with the rest, and the bound with it.
+ */
+static void a_unit_dies(void **state)
+{
+    (void)state;
+    struct sim_case c = machine();
+    const struct sim_change death[] = {{.unit = 9, .step = 7, .after = 10},
+                                       {.unit = 2, .step = 12, .after = 0}};
+    double factor[UNITS] = {1, 1, 0, 1, 1, 1, 1, 1, 1, 0};
+    c.change = death;
+    c.nchanges = 2;
+    for (int p = 0; p < sched_count(); p++) {
+        struct sim_result r;
+        assert_int_equal(sim_run(&c, sched_at(p)->name, NULL, &r), EK_OK);
+        assert_near(r.lower_bound, sim_bound(&c, factor));
+        assert_true(r.ratio >= 1 - 1e-9);
+    }
+}
+
+static void all_units_die(void **state)
+{
+    (void)state;
+    struct sim_case c = machine();
+    struct sim_change death[UNITS];
+    struct sim_result r;
+    for (int u = 0; u < UNITS; u++)
+        death[u] = (struct sim_change){.unit = u, .step = 3, .after = u};
+    c.change = death;
+    c.nchanges = UNITS;
+    status_mute(1);
+    assert_int_equal(sim_run(&c, "dynamic", NULL, &r), EK_LACK);
+    assert_int_equal(sim_run(&c, "nonsense", NULL, &r), EK_USAGE);
+    status_mute(-1);
+}
+
+/* Half the speed from step 5 on: `static` pays for it for ever. */
+static void a_unit_slows_down(void **state)
+{
+    (void)state;
+    struct sim_case c = machine();
+    const struct sim_change slow = {.unit = 0, .step = 5, .factor = 0.5};
+    double span[STEPS];
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "static", span, &r), EK_OK);
+    double before = span[STEPS - 1];
+    c.change = &slow;
+    c.nchanges = 1;
+    assert_int_equal(sim_run(&c, "static", span, &r), EK_OK);
+    assert_near(span[4], before);
+    assert_true(span[5] >= before * 1.5);
+    assert_near(span[STEPS - 1], span[5]);
+}
+
+/* A million tasks on a thousand units. The clock of the room may be slow, so no limit is set on the
+ * time, but it is said. */
+static void large(void **state)
+{
+    (void)state;
+    enum { MANY = 1000000, CROWD = 1000 };
+    double *many = malloc(MANY * sizeof *many), start = clock_now();
+    struct sim_unit *crowd = calloc(CROWD, sizeof *crowd);
+    for (int t = 0; t < MANY; t++)
+        many[t] = 1 + t % 17;
+    for (int u = 0; u < CROWD; u++)
+        crowd[u] = (struct sim_unit){.kind = CU_CPU, .width = 1, .speed = 1 + u % 3};
+    struct sim_case c = {
+        .job = {.n = MANY, .grain = 1, .cost = many}, .unit = crowd, .ncu = CROWD, .steps = 2};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "dynamic", NULL, &r), EK_OK);
+    assert_true(r.ratio >= 1 - 1e-9 && r.ratio < 1.01);
+    print_message("1e6 tasks x 1,000 units, two steps: %.2f s\n", clock_now() - start);
+    free(many);
+    free(crowd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(two_links),
+        cmocka_unit_test(fixed_part_and_crowd),
+        cmocka_unit_test(same_seed_same_bits),
+        cmocka_unit_test(nobody_beats_the_bound),
+        cmocka_unit_test(a_unit_dies),
+        cmocka_unit_test(all_units_die),
+        cmocka_unit_test(a_unit_slows_down),
+        cmocka_unit_test(large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
