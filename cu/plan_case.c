@@ -329,7 +329,8 @@ static void blank_non_numbers(char *text)
                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
         char *end;
         double x = n ? strtod(p, &end) : 0;
-        if (n >= 2 && end == p + n && (!isfinite(x) || fabs(x) > 9e18)) {
+        bool whole = n && strspn(p, "+-0123456789") == n;
+        if (n >= 2 && end == p + n && (!isfinite(x) || (whole && fabs(x) > 9e18))) {
             memset(p, ' ', n);
             memcpy(p, "{}", 2);
         }

@@ -1,0 +1,155 @@
+/* tests/test_cu_plan_case.c – cases as JSON: what is read, what is assumed, and that every number
+ * that makes no sense is refused by its name. */
+#include "cu/plan_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void reads_everything(void **state)
+{
+    (void)state;
+    struct plan_case c;
+    assert_int_equal(
+        plan_case_parse(&c, "text",
+                        "{\"name\": \"x\", \"units\": ["
+                        "{\"kind\": \"cpu\", \"count\": 2, \"speed\": 1.5, \"width\": 4,"
+                        " \"contention\": 0.1},"
+                        "{\"kind\": \"device\", \"count\": 2, \"space\": \"a\", \"fixed_s\": 0.25},"
+                        "{\"kind\": \"device\", \"count\": 2, \"seconds\": [7, 8]},"
+                        "{\"kind\": \"cpu\", \"space\": \"a\"}],"
+                        "\"tasks\": {\"cost\": [1, 2], \"bytes\": [3, 4],"
+                        " \"neighbours\": [[1, 1], [0]], \"face_bytes\": [[5, 6], [7]]},"
+                        "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4},"
+                        "\"cold\": true, \"noise\": 0.125, \"seed\": 3, \"unknown\": [],"
+                        "\"changes\": [{\"unit\": 1, \"step\": 5}, {\"unit\": 6, \"step\": 2,"
+                        " \"after_s\": 1, \"factor\": 0.5}]}"),
+        EK_OK);
+    const struct sim_case *s = &c.sim;
+    assert_string_equal(c.name, "x");
+    assert_int_equal(s->ncu, 7);
+    static const int space[] = {0, 0, 1, 1, 2, 3, 1};
+    for (int u = 0; u < 7; u++)
+        assert_int_equal(s->unit[u].space, space[u]);
+    assert_true(s->unit[1].speed == 1.5 && s->unit[1].width == 4 && s->unit[0].contention == 0.1);
+    assert_true(s->unit[3].kind == CU_DEVICE && s->unit[3].fixed == 0.25 && s->unit[3].speed == 1);
+    assert_true(s->unit[5].seconds[1] == 8 && s->unit[6].kind == CU_CPU && !s->unit[6].seconds);
+    assert_true(s->job.n == 2 && s->job.cost[1] == 2 && s->job.bytes[0] == 3);
+    assert_true(s->job.first[1] == 2 && s->job.first[2] == 3 && s->job.neighbour[2] == 0);
+    assert_true(s->job.face_bytes[1] == 6 && s->job.face_bytes[2] == 7);
+    assert_true(s->steps == 9 && s->cold && s->noise == 0.125 && s->seed == 3);
+    assert_true(s->job.link->latency == 0.5 && s->job.link->per_byte == 0.25);
+    assert_true(s->nchanges == 2 && s->change[0].unit == 6 && s->change[0].factor == 0.5);
+    assert_true(s->change[1].step == 5 && s->change[1].factor == 0);
+    plan_case_close(&c);
+}
+
+static void assumes_little(void **state)
+{
+    (void)state;
+    struct plan_case c;
+    assert_int_equal(
+        plan_case_parse(&c, "text",
+                        "{\"units\": [{\"kind\": \"cpu\"}], \"tasks\": {\"cost\": [1]}}"),
+        EK_OK);
+    assert_true(c.sim.ncu == 1 && c.sim.steps == 1 && !c.sim.job.link && !c.sim.cold);
+    plan_case_close(&c);
+}
+
+/* Each replaces one piece of a good case, and must be refused with these words. */
+static const struct {
+    const char *piece, *by, *says;
+} fault[] = {
+    {"\"speed\": 2", "\"speed\": -2", "units[1].speed = -2"},
+    {"\"speed\": 2", "\"speed\": 0", "units[1].speed = 0"},
+    {"\"speed\": 2", "\"speed\": NaN", "units[1].speed is not a (finite) number"},
+    {"\"speed\": 2", "\"speed\": Infinity", "units[1].speed is not a (finite) number"},
+    {"\"speed\": 2", "\"speed\": -Infinity", "units[1].speed is not a (finite) number"},
+    {"\"speed\": 2", "\"speed\": 1e999", "units[1].speed is not a (finite) number"},
+    {"\"speed\": 2", "\"speed\": 1e30", "units[1].speed = 1e+30 is out of range"},
+    {"\"speed\": 2", "\"speed\": \"2\"", "units[1].speed is not a (finite) number"},
+    {"\"speed\": 2", "\"speed\": null", "units[1].speed is not a (finite) number"},
+    {"\"count\": 3", "\"count\": 0", "units[0].count = 0"},
+    {"\"count\": 3", "\"count\": 2.5", "units[0].count = 2.5 is not a whole number"},
+    {"\"count\": 3", "\"count\": 99999999", "units[0].count"},
+    {"\"count\": 3", "\"count\": 99999999999999999999", "units[0].count is not"},
+    {"\"kind\": \"cpu\"", "\"kind\": \"gpu\"", "units[0].kind must be"},
+    {"\"kind\": \"cpu\", ", "", "units[0].kind must be"},
+    {"\"space\": \"d\"", "\"space\": 3", "units[1].space must be"},
+    {"\"units\"", "\"unit\"", "units must be"},
+    {"[1, 2, 3]", "[1, -2, 3]", "tasks.cost[1] = -2"},
+    {"[1, 2, 3]", "[1, 2, NaN]", "tasks.cost[2] is not"},
+    {"[1, 2, 3]", "[]", "tasks.cost must be"},
+    {"[1, 2, 3]", "7", "tasks.cost must be"},
+    {"\"cost\"", "\"costs\"", "tasks.cost must be"},
+    {"[4, 5, 6]", "[4, 5]", "tasks.bytes has 2 numbers for 3 tasks"},
+    {"[[1], [2], [0]]", "[[1], [3], [0]]", "tasks.neighbours[1][0] = 3"},
+    {"[[1], [2], [0]]", "[[1], [2]]", "tasks.neighbours must be"},
+    {"[[8], [8], [8]]", "[[8], [-8], [8]]", "tasks.face_bytes[1][0] = -8"},
+    {"[[8], [8], [8]]", "[[8], [], [8]]", "tasks.face_bytes[1][0] is missing"},
+    {"\"steps\": 5", "\"steps\": 0", "steps = 0"},
+    {"\"latency_s\": 1", "\"latency_s\": -1", "link.latency_s = -1"},
+    {"\"bandwidth_Bps\": 9", "\"bandwidth_Bps\": 0", "link.bandwidth_Bps = 0"},
+    {"\"unit\": 3", "\"unit\": 4", "changes[0].unit = 4"},
+    {"\"unit\": 3, ", "", "changes[0].unit is missing"},
+    {"\"noise\": 0", "\"noise\": -1", "noise = -1"},
+    {"\"tasks\"", "tasks", "text:1:"},
+};
+
+static const char good[] = "{\"units\": [{\"kind\": \"cpu\", \"count\": 3},"
+                           " {\"kind\": \"device\", \"speed\": 2, \"space\": \"d\"}],"
+                           " \"tasks\": {\"cost\": [1, 2, 3], \"bytes\": [4, 5, 6],"
+                           " \"neighbours\": [[1], [2], [0]], \"face_bytes\": [[8], [8], [8]]},"
+                           " \"steps\": 5, \"link\": {\"latency_s\": 1, \"bandwidth_Bps\": 9},"
+                           " \"changes\": [{\"unit\": 3, \"step\": 1}], \"noise\": 0}";
+
+static void refuses_by_name(void **state)
+{
+    (void)state;
+    struct plan_case c;
+    assert_int_equal(plan_case_parse(&c, "text", good), EK_OK);
+    plan_case_close(&c);
+    status_mute(1);
+    for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) {
+        char text[2048];
+        const char *at = strstr(good, fault[i].piece);
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, fault[i].by,
+                 at + strlen(fault[i].piece));
+        assert_int_equal(plan_case_parse(&c, "text", text), EK_USAGE);
+        if (!strstr(status_message(), fault[i].says))
+            fail_msg("'%s' does not say '%s'", status_message(), fault[i].says);
+    }
+    assert_int_equal(plan_case_open(&c, "/nowhere/case.json"), EK_USAGE);
+    assert_int_equal(plan_case_parse(&c, "text", ""), EK_USAGE);
+    assert_int_equal(plan_case_parse(&c, "text", "[]"), EK_USAGE);
+    status_mute(-1);
+}
+
+/* A text in which NaN is a word, not a number. */
+static void leaves_texts_alone(void **state)
+{
+    (void)state;
+    struct plan_case c;
+    assert_int_equal(
+        plan_case_parse(&c, "text",
+                        "{\"name\": \"NaN \\\"1e999\", \"units\": [{\"kind\": \"cpu\"}],"
+                        " \"tasks\": {\"cost\": [1e-3, 2.5E+2]}}"),
+        EK_OK);
+    assert_string_equal(c.name, "NaN \"1e999");
+    assert_true(c.sim.job.cost[0] == 1e-3 && c.sim.job.cost[1] == 250);
+    plan_case_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_everything),
+        cmocka_unit_test(assumes_little),
+        cmocka_unit_test(refuses_by_name),
+        cmocka_unit_test(leaves_texts_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* tests/test_cu_sched_evenkeel.c – what evenkeel promises, on stored cases and variants of them:
+ * near the bound from the fourth step on, no slower in total than the best other policy, no more
+ * exchange than contiguous policies; and the reference results of the policies it is held against.
+ */
+#include "cu/plan_case.h"
+#include "cu/sim.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* With the ratio to the bound that is allowed from the fourth step on. Where tasks are few and
+ * coarse no assignment reaches the bound: 1.0221 and 1.0464 are the optima of sp-mz and the smaller
+ * lu-mz. */
+static const struct {
+    const char *name;
+    double ratio;
+} stored[] = {
+    {"bt-mz-D-16x1+1", 1.01},     {"bt-mz-D-62x1+2", 1.01},   {"sp-mz-D-32x1+2", 1.0222},
+    {"lu-mz-D-1x16+1", 1.0050},   {"lu-mz-D-1x32+2", 1.0465}, {"cmp-451-on-112", 1.02},
+    {"cmp-451-scenario-B", 1.03}, {"lognormal-0", 1.01},      {"lognormal-1", 1.5},
+    {"pcf-40", 1.0001},
+};
+enum { STORED = sizeof stored / sizeof *stored };
+
+static void open_case(struct plan_case *c, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "tests/data/cu/%s.json", name);
+    assert_int_equal(plan_case_open(c, path), EK_OK);
+}
+
+static struct sim_result run(const struct sim_case *c, const char *schedule)
+{
+    struct sim_result r;
+    assert_int_equal(sim_run(c, schedule, NULL, &r), EK_OK);
+    return r;
+}
+
+static void reference_results(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy, *key;
+    } row[] = {{"static", "static_s"}, {"sorted-greedy", "sorted_greedy_s"}, {"heft", "heft_s"}};
+    json_error_t error;
+    json_t *reference = json_load_file("tests/data/cu/reference.json", 0, &error);
+    assert_non_null(reference);
+    for (int i = 0; i < STORED; i++) {
+        struct plan_case c;
+        open_case(&c, stored[i].name);
+        const json_t *expected = json_object_get(reference, stored[i].name);
+        double bound = json_number_value(json_object_get(expected, "lower_bound_s"));
+        assert_true(fabs(sim_bound(&c.sim, NULL) / bound - 1) < 1e-9);
+        for (size_t p = 0; p < sizeof row / sizeof *row; p++) {
+            double best = json_number_value(json_object_get(expected, row[p].key));
+            double makespan = run(&c.sim, row[p].policy).makespan;
+            if (fabs(makespan / best - 1) > 0.01)
+                fail_msg("%s: %s takes %g s, not %g", stored[i].name, row[p].policy, makespan,
+                         best);
+        }
+        plan_case_close(&c);
+    }
+    json_decref(reference);
+}
+
+static void keeps_its_promise(const struct sim_case *c, const char *name, double ratio)
+{
+    struct sim_result own = run(c, "evenkeel");
+    double best = INFINITY;
+    for (int p = 0; p < sched_count(); p++)
+        if (strcmp(sched_at(p)->name, "evenkeel"))
+            best = fmin(best, run(c, sched_at(p)->name).total);
+    if (own.total > 1.001 * best)
+        fail_msg("%s: evenkeel takes %g s in total, another one %g s", name, own.total, best);
+    if (own.worst_ratio > ratio)
+        fail_msg("%s: evenkeel is at %g times the bound", name, own.worst_ratio);
+    double exchange = run(c, "clustered-guided").communication;
+    if (own.communication > 1.1 * exchange)
+        fail_msg("%s: evenkeel exchanges for %g s, clustered-guided for %g s", name,
+                 own.communication, exchange);
+}
+
+static void stored_cases(void **state)
+{
+    (void)state;
+    for (int i = 0; i < STORED; i++) {
+        struct plan_case c;
+        open_case(&c, stored[i].name);
+        keeps_its_promise(&c.sim, stored[i].name, stored[i].ratio);
+        c.sim.cold = true;
+        keeps_its_promise(&c.sim, stored[i].name, stored[i].ratio);
+        plan_case_close(&c);
+    }
+}
+
+/* No task takes more than a twentieth of a step on any unit: 2 % whatever the speeds. */
+static void fine_cases(void **state)
+{
+    (void)state;
+    enum { TASKS = 2000, UNITS = 18 };
+    static double cost[TASKS];
+    static struct sim_unit unit[UNITS];
+    for (int t = 0; t < TASKS; t++)
+        cost[t] = 1 + (t * 31) % 97 / 48.;
+    for (int devices = 0; devices <= 3; devices++) {
+        for (int u = 0; u < UNITS; u++) {
+            bool device = u >= UNITS - devices;
+            unit[u] = (struct sim_unit){.kind = device ? CU_DEVICE : CU_CPU,
+                                        .width = 1,
+                                        .space = device ? u - UNITS + devices + 1 : 0,
+                                        .speed = device ? 5 + u % 3 : 1 + u % 2 * 0.4};
+        }
+        struct sim_case c = {
+            .job = {.n = TASKS, .grain = 1, .cost = cost}, .unit = unit, .ncu = UNITS, .steps = 8};
+        assert_true(3 / sim_bound(&c, NULL) < 0.05);
+        keeps_its_promise(&c, "warm", 1.02);
+        c.cold = true;
+        keeps_its_promise(&c, "cold", 1.02);
+    }
+}
+
+static void noisy(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"bt-mz-D-16x1+1", "sp-mz-D-32x1+2", "lognormal-0"};
+    for (int i = 0; i < 3; i++) {
+        struct plan_case c;
+        open_case(&c, name[i]);
+        c.sim.noise = 0.1;
+        c.sim.steps = 40;
+        double best = fmin(run(&c.sim, "heft").total, run(&c.sim, "abe").total);
+        assert_true(run(&c.sim, "evenkeel").total < 1.005 * best);
+        plan_case_close(&c);
+    }
+}
+
+/* A unit at half speed, a dead device: near the bound of what is left a few steps later. */
+static void units_that_fail(void **state)
+{
+    (void)state;
+    struct plan_case c;
+    open_case(&c, "bt-mz-D-62x1+2");
+    c.sim.steps = 30;
+    const struct sim_change fault[] = {{.unit = 3, .step = 10, .factor = 0.5},
+                                       {.unit = 63, .step = 10, .after = 0.3, .factor = 0.5},
+                                       {.unit = 3, .step = 10, .after = 0.1},
+                                       {.unit = 63, .step = 10, .after = 0.3}};
+    c.sim.nchanges = 1;
+    for (int i = 0; i < 4; i++) {
+        c.sim.change = &fault[i];
+        double ratio = run(&c.sim, "evenkeel").ratio;
+        if (!(ratio < 1.02))
+            fail_msg("fault %d: %g times the bound", i, ratio);
+    }
+    plan_case_close(&c);
+}
+
+/* One very slow sample of one task changes nothing: the division stays. */
+static void a_hiccup(void **state)
+{
+    (void)state;
+    struct plan_case c;
+    open_case(&c, "bt-mz-D-16x1+1");
+    double span[12];
+    struct sim_result r;
+    c.sim.steps = 12;
+    const struct sim_change hiccup[] = {{.unit = 16, .step = 6, .factor = 0.2},
+                                        {.unit = 16, .step = 7, .factor = 1}};
+    c.sim.change = hiccup;
+    c.sim.nchanges = 2;
+    assert_int_equal(sim_run(&c.sim, "evenkeel", span, &r), EK_OK);
+    assert_true(span[6] > 2 * span[5]);
+    for (int i = 7; i < 12; i++)
+        assert_true(fabs(span[i] / span[5] - 1) < 1e-6);
+    plan_case_close(&c);
+}
+
+/* Launches make small tasks dear on the device: the large ones belong there, and evenkeel finds out
+ * although nobody tells it, at the price of more exchange. */
+static void large_tasks_to_the_device(void **state)
+{
+    (void)state;
+    struct plan_case c;
+    open_case(&c, "bt-mz-D-16x1+1");
+    struct sim_unit *unit = malloc((size_t)c.sim.ncu * sizeof *unit);
+    memcpy(unit, c.sim.unit, (size_t)c.sim.ncu * sizeof *unit);
+    unit[16].fixed = 0.002;
+    c.sim.unit = unit;
+    c.sim.cold = true;
+    struct sim_result r = run(&c.sim, "evenkeel");
+    assert_true(r.worst_ratio < 1.02);
+    assert_true(r.total < run(&c.sim, "clustered-guided").total);
+    free(unit);
+    plan_case_close(&c);
+}
+
+/* Where a link costs more than the device gives, the device stays idle. */
+static void a_device_not_worth_its_link(void **state)
+{
+    (void)state;
+    struct plan_case c;
+    open_case(&c, "lu-mz-D-1x16+1");
+    const struct sched_link dear = {1, 1e-6};
+    c.sim.job.link = &dear;
+    c.sim.steps = 20;
+    struct sim_result r = run(&c.sim, "evenkeel");
+    assert_true(r.communication == 0);
+    plan_case_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reference_results),
+        cmocka_unit_test(stored_cases),
+        cmocka_unit_test(fine_cases),
+        cmocka_unit_test(noisy),
+        cmocka_unit_test(units_that_fail),
+        cmocka_unit_test(a_hiccup),
+        cmocka_unit_test(large_tasks_to_the_device),
+        cmocka_unit_test(a_device_not_worth_its_link),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
