@@ -1,4 +1,5 @@
 /* npb_mz/mz.c – opens and closes a problem and the scratch of its units, and steps it. */
+#include "cu/crew.h"
 #include "npb_mz/exact.h"
 #include "npb_mz/rhs.h"
 #include "npb_mz/zones.h"
@@ -217,6 +218,32 @@ void mz_work_close(struct mz_work *work)
     free(work->memory);
     free(work->scratch);
     free(work);
+}
+
+struct part {
+    struct mz *mz;
+    struct mz_work *work;
+    int zone;
+    void (*run)(struct mz *, struct mz_work *, int zone, int t);
+};
+
+static void run_part(void *arg, int t)
+{
+    const struct part *p = arg;
+    p->run(p->mz, p->work, p->zone, t);
+}
+
+void mz_parallel(struct mz *mz, struct mz_work *work, int zone,
+                 void (*part)(struct mz *, struct mz_work *, int zone, int t))
+{
+    struct part p = {mz, work, zone, part};
+    if (work->crew || work->width == 1) {
+        crew_run(work->crew, work->width, run_part, &p);
+        return;
+    }
+#pragma omp parallel for num_threads(work->width) proc_bind(master) schedule(static, 1)
+    for (int t = 0; t < work->width; t++)
+        run_part(&p, t);
 }
 
 void mz_step_zone(struct mz *mz, struct mz_work *work, int zone)

@@ -137,9 +137,10 @@ struct mz {
 
 /* Scratch of one unit: reused for every zone and step, owned by who opened it. */
 struct mz_work {
-    int width;        /* threads of the unit's team */
-    double *w;        /* right-hand side of one zone, [MZ_VARS][volume], or team_scratch() */
-    double **scratch; /* [width] each thread's own */
+    int width;         /* threads of the unit's team */
+    struct crew *crew; /* that are ready for work, or NULL: each parallel part starts them anew */
+    double *w;         /* right-hand side of one zone, [MZ_VARS][volume], or team_scratch() */
+    double **scratch;  /* [width] each thread's own */
     double *memory;
 };
 
@@ -174,6 +175,10 @@ void mz_reset(struct mz *mz);
 /* Scratch for a unit of `width` threads; allocate it on the unit's thread (first touch). */
 enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **work);
 void mz_work_close(struct mz_work *work);
+
+/* For the solvers: part(mz, work, zone, t) on every thread t = 0 .. width-1 of the unit. */
+void mz_parallel(struct mz *mz, struct mz_work *work, int zone,
+                 void (*part)(struct mz *, struct mz_work *, int zone, int t));
 
 /* Advances one zone by one step, bit for bit the same for any width. Different units may advance
  * different zones at the same time. */

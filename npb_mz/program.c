@@ -264,6 +264,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
     struct program *p = ctx;
     if (cu->kind == CU_DEVICE)
         return compute_on_device(p, cu, r, seconds);
+    p->work[cu->index]->crew = cu->crew;
     for (size_t t = r.begin; t < r.end; t++) {
         const double start = clock_now();
         mz_step_zone(p->mz, p->work[cu->index], p->zone[t]);
