@@ -497,19 +497,29 @@ static void upper_pass(struct mz *mz, struct mz_work *work, int zone, int thread
     }
 }
 
-/* Threads wait for threads that come earlier in the loops only: no team is too small. */
+/* A thread waits only for parts of smaller number, so that the parts may also run one after
+ * another.
+ */
+static void lower_part(struct mz *mz, struct mz_work *work, int zone, int t)
+{
+    if (t < team_of(mz, work).threads)
+        lower_pass(mz, work, zone, t);
+}
+
+static void upper_part(struct mz *mz, struct mz_work *work, int zone, int t)
+{
+    const int threads = team_of(mz, work).threads;
+    if (t < threads)
+        upper_pass(mz, work, zone, threads - 1 - t);
+}
+
 static void lu_step(struct mz *mz, struct mz_work *work, int zone)
 {
     const struct lu_team team = team_of(mz, work);
-    const int nt = team.threads;
-    for (int t = 0; t < nt; t++)
+    for (int t = 0; t < team.threads; t++)
         announce(&team, t, 0);
-#pragma omp parallel for num_threads(nt) proc_bind(master) schedule(static, 1) if (nt > 1)
-    for (int t = 0; t < nt; t++)
-        lower_pass(mz, work, zone, t);
-#pragma omp parallel for num_threads(nt) proc_bind(master) schedule(static, 1) if (nt > 1)
-    for (int t = 0; t < nt; t++)
-        upper_pass(mz, work, zone, nt - 1 - t);
+    mz_parallel(mz, work, zone, lower_part);
+    mz_parallel(mz, work, zone, upper_part);
 }
 
 static const struct mz_launch launches[] = {

@@ -3,6 +3,16 @@
 #include "npb_mz/rhs.h"
 
 #include "npb_mz/lanes.h"
+
+/* Where the next component lies, hidden from the compiler: it would otherwise compute and spill the
+ * addresses of all 65 neighbours, where a handful of strides serves every component. */
+static inline __attribute__((always_inline)) const double *next_field(const double *p, long size)
+{
+    p += size;
+    __asm__("" : "+r"(p));
+    return p;
+}
+#define NEXT_FIELD(p, size) next_field(p, size)
 #include "npb_mz/kernels/rhs.c"
 
 static long weights_row(const struct mz *mz)
@@ -107,40 +117,40 @@ static struct rhs_stencil stencil_x(const double *weights, long row, int i)
                                 .p2 = LOAD(weights, 4 * row + i)};
 }
 
-/* Axis d around (u_at, p_at), with neighbours `step` away in u and at pp, pm in prim. */
-static struct rhs_axis axis_at(const struct mz *mz, int d, long u_at, long step, long p_at, long pp,
-                               long pm)
+static struct rhs_scales scales(const struct mz *mz)
 {
-    return (struct rhs_axis){.up = u_at + step,
-                             .um = u_at - step,
-                             .pp = pp,
-                             .p0 = p_at,
-                             .pm = pm,
-                             .tau2 = mz->consts.axis[d].tau2,
-                             .visc = mz->consts.axis[d].visc};
+    const struct mz_consts *c = &mz->consts;
+    return (struct rhs_scales){.tx = c->axis[0].tau2,
+                               .ty = c->axis[1].tau2,
+                               .tz = c->axis[2].tau2,
+                               .vx = c->axis[0].visc,
+                               .vy = c->axis[1].visc,
+                               .vz = c->axis[2].visc};
 }
 
 static void sweep_row(const struct rhs_sweep *s, int j, int k)
 {
     const struct mz_zone *z = s->zone;
-    const long plane = z->plane, pitch = z->pitch, row = weights_row(s->mz);
-    const long here = k % 3 * MZ_PRIMS * plane, above = (k + 1) % 3 * MZ_PRIMS * plane;
-    const long below = (k + 2) % 3 * MZ_PRIMS * plane;
-    struct rhs_spread spread = {.y = stencil(weights_at(s->mz, 1, j, z->ny)),
-                                .z = stencil(weights_at(s->mz, 2, k, z->nz)),
-                                .row = pitch,
-                                .plane = plane,
-                                .low2 = k > 1 ? -2 * plane : 0,
-                                .high2 = k < z->nz - 2 ? 2 * plane : 0};
+    const long plane = z->plane, row = weights_row(s->mz), at = (long)j * z->pitch;
+    const struct rhs_stencil wy = stencil(weights_at(s->mz, 1, j, z->ny));
+    const struct rhs_stencil wz = stencil(weights_at(s->mz, 2, k, z->nz));
+    const struct rhs_scales t = scales(s->mz);
+    const struct rhs_place first = {.u = s->u + k * plane + at,
+                                    .p0 = prim_plane(s, k) + at,
+                                    .above = prim_plane(s, k + 1) + at,
+                                    .below = prim_plane(s, k - 1) + at,
+                                    .field = z->volume,
+                                    .size = plane,
+                                    .row = z->pitch,
+                                    .plane = plane,
+                                    .low2 = k > 1 ? -2 * plane : 0,
+                                    .high2 = k < z->nz - 2 ? 2 * plane : 0};
     for (int i = 1; i < z->nx - 1; i += LANES) {
-        const long flat = j * pitch + i, at = k * plane + flat, p = here + flat;
-        spread.x = stencil_x(s->weights, row, i);
-        spread.c = spread.x.c + spread.y.c + spread.z.c;
-        struct rhs_five r =
-            rhs_at(s->u, z->volume, at, s->prim, plane, axis_at(s->mz, 0, at, 1, p, p + 1, p - 1),
-                   axis_at(s->mz, 1, at, pitch, p, p + pitch, p - pitch),
-                   axis_at(s->mz, 2, at, plane, p, above + flat, below + flat), spread);
-        rhs_store(r, s->forcing, z->volume, at, s->w, s->size, k * s->step + flat);
+        struct rhs_place q = first;
+        q.u += i, q.p0 += i, q.above += i, q.below += i;
+        const struct rhs_flow f = rhs_flow(q, t, stencil_x(s->weights, row, i), wy, wz);
+        rhs_store(rhs_at(q, t, f), s->forcing, z->volume, k * plane + at + i, s->w, s->size,
+                  k * s->step + at + i);
     }
 }
 

@@ -182,9 +182,13 @@ static void border_speed(const struct mz_zone *z, const double *prim, double *sp
     }
 }
 
-static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t, int k0, int k1)
+static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     const struct mz_zone *z = &mz->zone[zone];
+    const int planes = z->nz - 2, k0 = 1 + t * planes / work->width;
+    const int k1 = 1 + (t + 1) * planes / work->width;
+    if (k0 == k1)
+        return;
     const struct sp_room room = room_of(mz, work->scratch[t]);
     struct rhs_sweep sweep;
     rhs_begin(&sweep, mz, zone, mz_zone_u(mz, zone), mz->forcing + MZ_VARS * z->first, work->w,
@@ -235,9 +239,11 @@ static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct s
                                                        .lines = z->nx - 1 - i});
 }
 
-static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t, int j0, int j1)
+static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     const struct mz_zone *z = &mz->zone[zone];
+    const int slabs = z->ny - 2, j0 = 1 + t * slabs / work->width;
+    const int j1 = 1 + (t + 1) * slabs / work->width;
     const struct sp_room room = room_of(mz, work->scratch[t]);
     for (int j = j0; j < j1; j++) {
         double *u = mz_zone_u(mz, zone) + (long)j * z->pitch;
@@ -248,15 +254,8 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t, int 
 
 static void sp_step(struct mz *mz, struct mz_work *work, int zone)
 {
-    const struct mz_zone *z = &mz->zone[zone];
-    const int nt = work->width, planes = z->nz - 2, slabs = z->ny - 2;
-#pragma omp parallel for num_threads(nt) proc_bind(master) schedule(static, 1) if (nt > 1)
-    for (int t = 0; t < nt; t++)
-        if (t * planes / nt < (t + 1) * planes / nt)
-            plane_pass(mz, work, zone, t, 1 + t * planes / nt, 1 + (t + 1) * planes / nt);
-#pragma omp parallel for num_threads(nt) proc_bind(master) schedule(static, 1) if (nt > 1)
-    for (int t = 0; t < nt; t++)
-        slab_pass(mz, work, zone, t, 1 + t * slabs / nt, 1 + (t + 1) * slabs / nt);
+    mz_parallel(mz, work, zone, plane_pass);
+    mz_parallel(mz, work, zone, slab_pass);
 }
 
 static const struct mz_launch launches[] = {

@@ -56,6 +56,14 @@ int mz_zones_along(const struct mz_ops *ops, const struct mz_mesh *mesh, int d)
     return d == 2 ? 1 : ops->zones[d] ? ops->zones[d] : mesh->zones[d];
 }
 
+/* Doubles from row to row. Planes a multiple of 2 KiB apart would compete for a few sets of the
+ * cache, all the neighbours in z of a point with one another: such rows get one more vector. */
+static int pitch_of(int nx, int ny)
+{
+    const int pitch = round_up(nx, ZONES_ALIGN);
+    return (long)pitch * ny % 256 ? pitch : pitch + ZONES_ALIGN;
+}
+
 struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *mesh,
                                struct mz_zone *zone)
 {
@@ -67,7 +75,7 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
     for (int y = 0; y < Y; y++)
         for (int x = 0; x < X; x++) {
             struct mz_zone z = {.nx = nx[x], .ny = ny[y], .nz = mesh->points[2]};
-            z.pitch = round_up(z.nx, ZONES_ALIGN);
+            z.pitch = pitch_of(z.nx, z.ny);
             z.plane = (long)z.pitch * z.ny;
             z.volume = z.plane * z.nz;
             z.first = sum.points;

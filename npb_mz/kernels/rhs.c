@@ -9,6 +9,9 @@
 #define LOAD(p, at)     ((p)[at])
 #define STORE(p, at, x) ((p)[at] = (x))
 #endif
+#ifndef NEXT_FIELD
+#define NEXT_FIELD(p, size) ((p) + (size))
+#endif
 
 /* Weights of f(s-2) .. f(s+2) along one axis: second difference times `spread` minus the fourth
  * difference times `damping`, which never reads the boundary points s = 0 and n-1. */
@@ -67,82 +70,100 @@ struct rhs_five {
     real m0, m1, m2, m3, m4;
 };
 
-/* Where the neighbours of a point along one axis lie in u and in prim, and the axis' constants. */
-struct rhs_axis {
-    long up, um;       /* u at s+1, s-1 */
-    long pp, p0, pm;   /* prim at s+1, s, s-1 */
-    double tau2, visc; /* dt/(2h), dt c3c4/h^2 */
-};
-
-FN real rhs_curve(GLOBAL const double *prim, long size, int m, struct rhs_axis a)
-{
-    return LOAD(prim, a.pp + m * size) + LOAD(prim, a.pm + m * size) -
-           2.0 * LOAD(prim, a.p0 + m * size);
-}
-
-/* Convection and viscosity along axis d (0, 1, 2) added to r. */
-FN struct rhs_five rhs_along(GLOBAL const double *u, long field, GLOBAL const double *prim,
-                             long size, int d, struct rhs_axis a, struct rhs_five r)
-{
-    const real vp = LOAD(prim, a.pp + (1 + d) * size), vm = LOAD(prim, a.pm + (1 + d) * size);
-    const real v0 = LOAD(prim, a.p0 + (1 + d) * size);
-    const real fp = a.tau2 * vp, fm = a.tau2 * vm;
-    const real pp = LOAD(prim, a.pp + 5 * size), pm = LOAD(prim, a.pm + 5 * size);
-    const real push = a.tau2 * (pp - pm);
-    const double along = a.visc * (4.0 / 3.0);
-
-    r.m0 -= a.tau2 * (LOAD(u, a.up + (1 + d) * field) - LOAD(u, a.um + (1 + d) * field));
-    r.m1 += LOAD(u, a.um + field) * fm - LOAD(u, a.up + field) * fp;
-    r.m2 += LOAD(u, a.um + 2 * field) * fm - LOAD(u, a.up + 2 * field) * fp;
-    r.m3 += LOAD(u, a.um + 3 * field) * fm - LOAD(u, a.up + 3 * field) * fp;
-    r.m4 += (LOAD(u, a.um + 4 * field) + pm) * fm - (LOAD(u, a.up + 4 * field) + pp) * fp;
-
-    r.m1 += (d == 0 ? along : a.visc) * rhs_curve(prim, size, 1, a);
-    r.m2 += (d == 1 ? along : a.visc) * rhs_curve(prim, size, 2, a);
-    r.m3 += (d == 2 ? along : a.visc) * rhs_curve(prim, size, 3, a);
-    r.m4 +=
-        a.visc * (rhs_curve(prim, size, 6, a) + (vp * vp + vm * vm - 2.0 * v0 * v0) * (1.0 / 6.0));
-    if (d == 0)
-        r.m1 -= push;
-    else if (d == 1)
-        r.m2 -= push;
-    else
-        r.m3 -= push;
-    return r;
-}
-
-/* The three stencils of a point; low2 and high2 are where k-2 and k+2 lie, clamped into the zone
- * (their weights are 0 there). */
-struct rhs_spread {
-    struct rhs_stencil x, y, z;
-    real c; /* x.c + y.c + z.c */
+/* A point and its neighbours: u of one field after another, derived variables of its plane (p0) and
+ * of the planes above and below; strides of j and k in u. low2 and high2 lead to k-2 and k+2,
+ * clamped into the zone (their weights are 0 there). */
+struct rhs_place {
+    GLOBAL const double *u, *p0, *above, *below;
+    long field, size; /* from component to component: of u, of derived variables */
     long row, plane, low2, high2;
 };
 
-FN real rhs_spread(GLOBAL const double *f, long at, struct rhs_spread s)
+/* dt/(2h) and dt c3c4/h^2 of the three axes. */
+struct rhs_scales {
+    double tx, ty, tz, vx, vy, vz;
+};
+
+/* All five variables are carried by the same velocities and spread by the same stencils: weights
+ * of a variable's values at the point and its twelve neighbours. */
+struct rhs_flow {
+    real c, xp, xm, yp, ym, zp, zm, xp2, xm2, yp2, ym2, zp2, zm2;
+};
+
+FN struct rhs_flow rhs_flow(struct rhs_place q, struct rhs_scales t, struct rhs_stencil x,
+                            struct rhs_stencil y, struct rhs_stencil z)
 {
-    return s.c * LOAD(f, at) + s.x.m2 * LOAD(f, at - 2) + s.x.m1 * LOAD(f, at - 1) +
-           s.x.p1 * LOAD(f, at + 1) + s.x.p2 * LOAD(f, at + 2) + s.y.m2 * LOAD(f, at - 2 * s.row) +
-           s.y.m1 * LOAD(f, at - s.row) + s.y.p1 * LOAD(f, at + s.row) +
-           s.y.p2 * LOAD(f, at + 2 * s.row) + s.z.m2 * LOAD(f, at + s.low2) +
-           s.z.m1 * LOAD(f, at - s.plane) + s.z.p1 * LOAD(f, at + s.plane) +
-           s.z.p2 * LOAD(f, at + s.high2);
+    struct rhs_flow f;
+    const long vx = q.size, vy = 2 * q.size, vz = 3 * q.size;
+    f.c = x.c + y.c + z.c;
+    f.xp = x.p1 - t.tx * LOAD(q.p0, vx + 1);
+    f.xm = x.m1 + t.tx * LOAD(q.p0, vx - 1);
+    f.yp = y.p1 - t.ty * LOAD(q.p0, vy + q.row);
+    f.ym = y.m1 + t.ty * LOAD(q.p0, vy - q.row);
+    f.zp = z.p1 - t.tz * LOAD(q.above, vz);
+    f.zm = z.m1 + t.tz * LOAD(q.below, vz);
+    f.xp2 = x.p2, f.xm2 = x.m2;
+    f.yp2 = y.p2, f.ym2 = y.m2;
+    f.zp2 = z.p2, f.zm2 = z.m2;
+    return f;
+}
+
+FN real rhs_carry(GLOBAL const double *u, struct rhs_place q, struct rhs_flow f)
+{
+    real x = f.c * LOAD(u, 0) + f.xm2 * LOAD(u, -2) + f.xm * LOAD(u, -1) + f.xp * LOAD(u, 1) +
+             f.xp2 * LOAD(u, 2);
+    real y = f.ym2 * LOAD(u, -2 * q.row) + f.ym * LOAD(u, -q.row) + f.yp * LOAD(u, q.row) +
+             f.yp2 * LOAD(u, 2 * q.row);
+    real z = f.zm2 * LOAD(u, q.low2) + f.zm * LOAD(u, -q.plane) + f.zp * LOAD(u, q.plane) +
+             f.zp2 * LOAD(u, q.high2);
+    return x + (y + z);
+}
+
+/* Second differences of derived variable m, times x, y, z along the axes. */
+FN real rhs_curve(struct rhs_place q, int m, double x, double y, double z)
+{
+    const long at = m * q.size;
+    return x * (LOAD(q.p0, at + 1) + LOAD(q.p0, at - 1)) +
+           y * (LOAD(q.p0, at + q.row) + LOAD(q.p0, at - q.row)) +
+           z * (LOAD(q.above, at) + LOAD(q.below, at)) - (2.0 * (x + y + z)) * LOAD(q.p0, at);
+}
+
+/* The energy's part along one axis: the work of the pressure p at velocity v, and the friction
+ * that the second difference of v^2 stands for (phi has the rest). */
+FN real rhs_work(double tau, double visc, real vp, real v0, real vm, real pp, real pm)
+{
+    return tau * (pm * vm - pp * vp) + (visc * (1.0 / 6.0)) * (vp * vp + vm * vm - 2.0 * v0 * v0);
 }
 
 /* dt R(u) at one point. */
-FN struct rhs_five rhs_at(GLOBAL const double *u, long field, long at, GLOBAL const double *prim,
-                          long size, struct rhs_axis x, struct rhs_axis y, struct rhs_axis z,
-                          struct rhs_spread s)
+FN struct rhs_five rhs_at(struct rhs_place q, struct rhs_scales t, struct rhs_flow f)
 {
     struct rhs_five r;
-    r.m0 = rhs_spread(u, at, s);
-    r.m1 = rhs_spread(u, at + field, s);
-    r.m2 = rhs_spread(u, at + 2 * field, s);
-    r.m3 = rhs_spread(u, at + 3 * field, s);
-    r.m4 = rhs_spread(u, at + 4 * field, s);
-    r = rhs_along(u, field, prim, size, 0, x, r);
-    r = rhs_along(u, field, prim, size, 1, y, r);
-    return rhs_along(u, field, prim, size, 2, z, r);
+    const long vx = q.size, vy = 2 * q.size, vz = 3 * q.size, p = 5 * q.size;
+    GLOBAL const double *u = q.u;
+    r.m0 = rhs_carry(u, q, f);
+    u = NEXT_FIELD(u, q.field);
+    r.m1 = rhs_carry(u, q, f);
+    u = NEXT_FIELD(u, q.field);
+    r.m2 = rhs_carry(u, q, f);
+    u = NEXT_FIELD(u, q.field);
+    r.m3 = rhs_carry(u, q, f);
+    u = NEXT_FIELD(u, q.field);
+    r.m4 = rhs_carry(u, q, f);
+
+    const double third = 1.0 / 3.0;
+    real xp = LOAD(q.p0, p + 1), xm = LOAD(q.p0, p - 1);
+    real yp = LOAD(q.p0, p + q.row), ym = LOAD(q.p0, p - q.row);
+    real zp = LOAD(q.above, p), zm = LOAD(q.below, p);
+    r.m1 += rhs_curve(q, 1, t.vx + third * t.vx, t.vy, t.vz) + t.tx * (xm - xp);
+    r.m2 += rhs_curve(q, 2, t.vx, t.vy + third * t.vy, t.vz) + t.ty * (ym - yp);
+    r.m3 += rhs_curve(q, 3, t.vx, t.vy, t.vz + third * t.vz) + t.tz * (zm - zp);
+    r.m4 += rhs_curve(q, 6, t.vx, t.vy, t.vz) +
+            rhs_work(t.tx, t.vx, LOAD(q.p0, vx + 1), LOAD(q.p0, vx), LOAD(q.p0, vx - 1), xp, xm) +
+            rhs_work(t.ty, t.vy, LOAD(q.p0, vy + q.row), LOAD(q.p0, vy), LOAD(q.p0, vy - q.row), yp,
+                     ym) +
+            rhs_work(t.tz, t.vz, LOAD(q.above, vz), LOAD(q.p0, vz), LOAD(q.below, vz), zp, zm);
+    return r;
 }
 
 /* w = dt (R(u) + g) at one point, g[at + m*field] to w[to + m*size]; g is stored multiplied by dt.
@@ -177,17 +198,6 @@ FN struct rhs_zone rhs_zone(GLOBAL const long *zones, int number)
     z.plane = (long)z.pitch * z.ny;
     z.field = z.plane * z.nz;
     return z;
-}
-
-FN struct rhs_axis rhs_axis(long at, long step, GLOBAL const double *consts, int d)
-{
-    struct rhs_axis a;
-    a.up = a.pp = at + step;
-    a.um = a.pm = at - step;
-    a.p0 = at;
-    a.tau2 = consts[3 * d];
-    a.visc = consts[3 * d + 2];
-    return a;
 }
 
 FN struct rhs_stencil rhs_stencil(GLOBAL const double *consts, int d, int s, int n)
@@ -227,18 +237,23 @@ KERNEL(rhs_points, 64, 1, 1)
     if (i > z.nx - 2 || k > z.nz - 2)
         return;
     long at = k * z.plane + (long)j * z.pitch + i;
-    struct rhs_spread s;
-    s.x = rhs_stencil(consts, 0, i, z.nx);
-    s.y = rhs_stencil(consts, 1, j, z.ny);
-    s.z = rhs_stencil(consts, 2, k, z.nz);
-    s.c = s.x.c + s.y.c + s.z.c;
-    s.row = z.pitch;
-    s.plane = z.plane;
-    s.low2 = k > 1 ? -2 * z.plane : 0;
-    s.high2 = k < z.nz - 2 ? 2 * z.plane : 0;
-    struct rhs_five r = rhs_at(u + 5 * z.first, z.field, at, prim + 7 * z.first, z.field,
-                               rhs_axis(at, 1, consts, 0), rhs_axis(at, z.pitch, consts, 1),
-                               rhs_axis(at, z.plane, consts, 2), s);
+    struct rhs_place q;
+    q.u = u + 5 * z.first + at;
+    q.p0 = prim + 7 * z.first + at;
+    q.above = q.p0 + z.plane;
+    q.below = q.p0 - z.plane;
+    q.field = q.size = z.field;
+    q.row = z.pitch;
+    q.plane = z.plane;
+    q.low2 = k > 1 ? -2 * z.plane : 0;
+    q.high2 = k < z.nz - 2 ? 2 * z.plane : 0;
+    struct rhs_scales t;
+    t.tx = consts[0], t.ty = consts[3], t.tz = consts[6];
+    t.vx = consts[2], t.vy = consts[5], t.vz = consts[8];
+    struct rhs_five r =
+        rhs_at(q, t,
+               rhs_flow(q, t, rhs_stencil(consts, 0, i, z.nx), rhs_stencil(consts, 1, j, z.ny),
+                        rhs_stencil(consts, 2, k, z.nz)));
     rhs_store(r, g + 5 * z.first, z.field, at, w + 5 * z.first, z.field, at);
 }
 #endif
