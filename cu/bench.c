@@ -168,10 +168,13 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
     TRY(b->program->reset(b->st));
     TRY(team_open(b->units, &b->job, b->program->verbs, b->st, schedule, &team));
     team_on_step(team, show_step, watch);
+    if (b->program->save_every)
+        team_save_every(team, b->program->save_every(b->st));
     if (b->set.trace || b->set.report)
         team_record(team);
     enum ek_status st = team_run(team, b->program->steps(b->st));
     watch->before += team_result(team)->steps;
+    b->results.host.work = b->program->work(b->st);
     if (st == EK_OK || st == EK_STOPPED) {
         enum ek_status taken = result_take(run, &b->results.host, team, schedule);
         run->interrupted = st == EK_STOPPED;
@@ -304,8 +307,7 @@ static enum ek_status run_program(struct bench *b, const char **specs, int n)
                                            .problem = b->problem,
                                            .unit = p->unit,
                                            .set = b->units,
-                                           .ntasks = b->job.n,
-                                           .work = p->work(b->st)};
+                                           .ntasks = b->job.n};
     name_devices(&b->results.host);
     if (b->set.trace || b->set.report)
         TRY(trace_open(&b->trace));
@@ -331,6 +333,9 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
         return EK_OK;
     TRY(choose_schedules(b, specs, &n));
     TRY(p->plan(b->st, b->problem, sizeof b->problem, &bytes));
+    if (p->save_every && p->save_every(b->st) && n * b->set.repeat > 1)
+        FAIL(EK_USAGE,
+             "a run that is saved must be the only one: leave out --compare and --repeat");
     TRY(check_memory(b, bytes));
     struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
     TRY(cu_prepare(&wanted, argv));

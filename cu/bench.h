@@ -23,10 +23,12 @@ struct bench_program {
      * are open. */
     enum ek_status (*open)(void *st, struct cu_set *set, struct sched_job *job);
     const struct team_ops *verbs;
-    int (*steps)(const void *st);
-    /* Puts the initial state in place, untimed; every task is on the host. */
+    int (*steps)(const void *st); /* still to do, after reset() */
+    /* Steps between two saves of a run's state, 0 or NULL: none. A program that saves runs once. */
+    int (*save_every)(const void *st);
+    /* Puts the initial state in place, or the saved one, untimed; every task is on the host. */
     enum ek_status (*reset)(void *st);
-    double (*work)(const void *st); /* units of work in a whole run, for the rate */
+    double (*work)(const void *st); /* units of work in steps() steps, for the rate */
     /* Judges the result; every task is on the host. *detail: new reference, goes into the JSON. */
     enum ek_status (*check)(void *st, bool *verified, json_t **detail);
     void (*close)(void *st); /* also after a failed open() */

@@ -373,7 +373,7 @@ static enum ek_status next_step(struct team *t)
     if (t->on_step)
         t->on_step(t->on_step_arg, t->result.steps);
     if (t->ops->save && t->save_every && t->result.steps % t->save_every == 0) {
-        TRY(t->ops->save(t->ctx, t->home));
+        TRY(t->ops->save(t->ctx, t->result.steps));
         t->saved_step = t->result.steps;
     }
     return sched_step(t->sched);

@@ -43,7 +43,7 @@ struct team_ops {
     /* The data of all tasks is put aside / comes back to the host as it was put aside last, at
      * first as it was when the run began. One thread, all units idle; `home` says where tasks live.
      * NULL: a run that loses a device cannot go on. */
-    enum ek_status (*save)(void *ctx, const int *home);
+    enum ek_status (*save)(void *ctx, int step);
     enum ek_status (*restore)(void *ctx);
 };
 

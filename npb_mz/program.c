@@ -3,6 +3,7 @@
 #include "npb_mz/program.h"
 #include "cu/cluster.h"
 #include "cu/deal.h"
+#include "npb_mz/checkpoint.h"
 #include "npb_mz/device.h"
 #include "npb_mz/faces.h"
 #include "npb_mz/mz.h"
@@ -10,10 +11,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct program {
-    const char *letter, *ranks_schedule;
-    int steps;
+    const char *letter, *ranks_schedule, *checkpoint;
+    int steps, every;
+    int begun; /* step at which this run took the state up: 0, or that of the checkpoint */
     const struct mz_ops *ops;
     const struct mz_class *class;
     struct cu_set *set;
@@ -36,6 +39,10 @@ static const struct opt options[] = {
      "problem class: S W A B C D E F (S)", .env = NULL},
     {"steps", OPT_INT, offsetof(struct program, steps), "N",
      "time steps (those of the class; others are not verified)", .min = 1, .max = 1e6},
+    {"checkpoint", OPT_TEXT, offsetof(struct program, checkpoint), "FILE",
+     "save the state there, and go on from it if it exists", .env = NULL},
+    {"every", OPT_INT, offsetof(struct program, every), "STEPS", "steps between two saves (50)",
+     .min = 1, .max = 1e9},
     {"ranks-schedule", OPT_TEXT, offsetof(struct program, ranks_schedule), "NAME[:OPTS]",
      "policy that divides the zones among ranks (heft)", .env = NULL},
     OPT_END,
@@ -46,6 +53,7 @@ static void defaults(void *st, const struct bench_program *self)
     struct program *p = st;
     p->letter = "S";
     p->ranks_schedule = "heft";
+    p->every = 50;
     p->ops = mz_find(self->name);
 }
 
@@ -355,13 +363,39 @@ static enum ek_status rehome(void *ctx, const int *home)
     return faces_plan(p->faces, p->home);
 }
 
+/* The state saved last, or the initial one. */
 static enum ek_status reset(void *st)
 {
     struct program *p = st;
     mz_reset(p->mz);
+    p->begun = 0;
+    if (p->checkpoint && !access(p->checkpoint, F_OK))
+        TRY(checkpoint_load(p->checkpoint, p->mz, p->steps, &p->begun));
     if (p->remote)
         remote_begin(p->remote);
     return EK_OK;
+}
+
+/* Within a run: it keeps its own count of steps. */
+static enum ek_status restore(void *ctx)
+{
+    struct program *p = ctx;
+    const int begun = p->begun;
+    TRY(reset(p));
+    p->begun = begun;
+    return EK_OK;
+}
+
+static enum ek_status save(void *ctx, int step)
+{
+    struct program *p = ctx;
+    size_t uncounted = 0;
+    for (int t = 0; t < p->ntasks; t++) {
+        const int home = p->home[p->zone[t]];
+        if (home != CU_SPACE_HOST)
+            TRY(device_get(device_of(p, home), p->zone[t], &uncounted));
+    }
+    return checkpoint_save(p->checkpoint, p->mz, p->steps, p->begun + step);
 }
 
 static const struct team_ops verbs = {
@@ -371,20 +405,28 @@ static const struct team_ops verbs = {
     .exchange_phases = exchange_phases,
     .rehome = rehome,
     .cpu_batch = 1,
-    .restore = reset,
+    .save = save,
+    .restore = restore,
 };
 
 /* ---- before and after ------------------------------------------------------------------------ */
 
 static int steps(const void *st)
 {
-    return ((const struct program *)st)->steps;
+    const struct program *p = st;
+    return p->steps - p->begun;
+}
+
+static int save_every(const void *st)
+{
+    const struct program *p = st;
+    return p->checkpoint ? p->every : 0;
 }
 
 static double work(const void *st)
 {
     const struct program *p = st;
-    return mz_mop(p->mz) * p->steps / p->class->steps;
+    return mz_mop(p->mz) * steps(p) / p->class->steps;
 }
 
 static json_t *number_list(const double *x, int n)
@@ -416,6 +458,8 @@ static enum ek_status check(void *st, bool *verified, json_t **detail)
     struct mz_norms norms;
     TRY(judge(p, &norms));
     *verified = norms.verified && p->steps == p->class->steps;
+    if (p->checkpoint && cluster_rank() == 0)
+        unlink(p->checkpoint); /* the run is complete: the next one begins anew */
     *detail = json_pack("{s:s s:i s:f s:o s:o s:o}", "class", p->letter, "steps", p->steps, "dt",
                         p->class->dt, "worst_relative_error", json_number_or_null(norms.worst),
                         "residual", number_list(norms.residual, MZ_NORMS), "error",
@@ -440,6 +484,7 @@ struct bench_program program_of(const char *name)
         .open = open_program,
         .verbs = &verbs,
         .steps = steps,
+        .save_every = save_every,
         .reset = reset,
         .work = work,
         .check = check,
