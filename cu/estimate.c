@@ -170,7 +170,8 @@ static void fit_ratio(struct estimate_kind *k, const double *x, double *y, size_
 static void fit_line(struct estimate_kind *k, const double *x, double *y, double *room, size_t m)
 {
     size_t third = m / 3;
-    double wide = third ? x[(third - 1) / 2] - x[m - third + (third - 1) / 2] : 0;
+    size_t middle = third ? third - 1 - (third - 1) / 2 : 0; /* of a third: its lower median */
+    double wide = third ? x[middle] - x[m - third + middle] : 0;
     k->tried = true;
     if (m < 6 || !(wide > 0)) {
         fit_ratio(k, x, y, m);
@@ -274,7 +275,21 @@ static double predict(const struct estimate *e, const struct estimate_kind *k, s
     return on_line(e, k, t) * (usual > 0 ? from->seconds[t] / usual : 1);
 }
 
-void estimate_step(struct estimate *e)
+/* In the first step lines and unit factors are found by turns: a line through units of different
+ * speeds is a poor one, until their factors are known. */
+static void first_look(struct estimate *e)
+{
+    enum { TURNS = 4 };
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (int j = 0; j < e->nkinds; j++)
+            fit_kind(e, j, true);
+        sum_units(e);
+        for (int c = 0; c < e->ncu; c++)
+            judge_unit(e, c);
+    }
+}
+
+static void later_look(struct estimate *e)
 {
     for (int j = 0; j < e->nkinds; j++)
         if (!e->of[j].tried)
@@ -282,6 +297,14 @@ void estimate_step(struct estimate *e)
     sum_units(e);
     for (int c = 0; c < e->ncu; c++)
         judge_unit(e, c);
+}
+
+void estimate_step(struct estimate *e)
+{
+    if (e->steps == 0)
+        first_look(e);
+    else
+        later_look(e);
     for (size_t t = 0; t < e->n; t++)
         if (e->seconds[t] >= 0) {
             int c = e->owner[t];

@@ -12,7 +12,7 @@ enum { MAX_SCHEDULES = 64 };
 
 struct settings {
     const char *simulate, *schedules, *json;
-    bool cold, help, version;
+    bool cold, list_schedules, help, version;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -36,6 +36,10 @@ static const struct opt options[] = {
      .offset = AT(json),
      .arg = "FILE",
      .help = "write the result as JSON to the file, or instead of text (-)"},
+    {.name = "list-schedules",
+     .type = OPT_FLAG,
+     .offset = AT(list_schedules),
+     .help = "the policies and their options"},
     {.name = "help", .type = OPT_FLAG, .offset = AT(help), .help = "this text"},
     {.name = "version", .type = OPT_FLAG, .offset = AT(version), .help = "version"},
     OPT_END,
@@ -129,7 +133,9 @@ static enum ek_status run(int argc, char **argv)
         print_help(groups, 1);
     if (s.version)
         puts("cu-plan " EK_VERSION);
-    if (s.help || s.version)
+    if (s.list_schedules)
+        sched_print(stdout);
+    if (s.help || s.version || s.list_schedules)
         return EK_OK;
     if (!s.simulate)
         FAIL(EK_USAGE, "nothing to do; try cu-plan --simulate CASE.json, or --help");

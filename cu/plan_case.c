@@ -48,14 +48,20 @@ static enum ek_status check(struct reader *r, const char *key, const json_t *val
     return EK_OK;
 }
 
-/* An optional member; *out keeps its value if the member is not there. */
+/* A member of an object, which must be there. */
+static enum ek_status member(struct reader *r, const char *where, const json_t *object,
+                             const char *name, const struct range *range, double *out)
+{
+    char key[160];
+    snprintf(key, sizeof key, "%s%s%s", where, *where ? "." : "", name);
+    return check(r, key, json_object_get(object, name), range, out);
+}
+
+/* One that need not be; *out keeps its value then. */
 static enum ek_status optional(struct reader *r, const char *where, const json_t *object,
                                const char *name, const struct range *range, double *out)
 {
-    char key[160];
-    const json_t *value = json_object_get(object, name);
-    snprintf(key, sizeof key, "%s%s%s", where, *where ? "." : "", name);
-    return value ? check(r, key, value, range, out) : EK_OK;
+    return json_object_get(object, name) ? member(r, where, object, name, range, out) : EK_OK;
 }
 
 static enum ek_status need(struct reader *r, bool right, const char *key, const char *what)
@@ -187,7 +193,7 @@ static enum ek_status read_unit(struct reader *r, const json_t *entry, size_t i,
     struct sim_unit u = {.speed = 1};
     snprintf(where, sizeof where, "units[%zu]", i);
     TRY(need(r, json_is_object(entry), where, "an object"));
-    TRY(optional(r, where, entry, "count", &COUNT, &number));
+    TRY(member(r, where, entry, "count", &COUNT, &number));
     *count = (int)number;
     if (!unit)
         return EK_OK;
@@ -196,12 +202,12 @@ static enum ek_status read_unit(struct reader *r, const json_t *entry, size_t i,
     bool device = kind && !strcmp(kind, "device");
     TRY(need(r, device || (kind && !strcmp(kind, "cpu")), key, "\"cpu\" or \"device\""));
     u.kind = device ? CU_DEVICE : CU_CPU;
-    TRY(optional(r, where, entry, "speed", &RATE, &u.speed));
+    const json_t *seconds = json_object_get(entry, "seconds");
+    TRY((seconds ? optional : member)(r, where, entry, "speed", &RATE, &u.speed));
     TRY(optional(r, where, entry, "width", &COUNT, &width));
     TRY(optional(r, where, entry, "fixed_s", &AMOUNT, &u.fixed));
     TRY(optional(r, where, entry, "contention", &SHARE, &u.contention));
     u.width = (int)width;
-    const json_t *seconds = json_object_get(entry, "seconds");
     snprintf(key, sizeof key, "%s.seconds", where);
     if (seconds)
         TRY(numbers(r, key, seconds, r->c->sim.job.n, &AMOUNT, &u.seconds, NULL));
@@ -241,12 +247,12 @@ static enum ek_status read_units(struct reader *r, const json_t *root)
 /* ---- the rest ---------------------------------------------------------------------------------*/
 static enum ek_status read_link(struct reader *r, const json_t *link)
 {
-    double latency = 0, bandwidth = INFINITY;
+    double latency, bandwidth;
     if (!link)
         return EK_OK;
     TRY(need(r, json_is_object(link), "link", "an object"));
-    TRY(optional(r, "link", link, "latency_s", &AMOUNT, &latency));
-    TRY(optional(r, "link", link, "bandwidth_Bps", &RATE, &bandwidth));
+    TRY(member(r, "link", link, "latency_s", &AMOUNT, &latency));
+    TRY(member(r, "link", link, "bandwidth_Bps", &RATE, &bandwidth));
     struct sched_link *l = own(r, 1, sizeof *l);
     if (!l)
         return EK_LACK;
@@ -300,7 +306,7 @@ static enum ek_status read_root(struct reader *r, const json_t *root)
     TRY(need(r, json_is_object(root), "the case", "an object"));
     TRY(read_tasks(r, root));
     TRY(read_units(r, root));
-    TRY(optional(r, "", root, "steps", &STEPS, &steps));
+    TRY(member(r, "", root, "steps", &STEPS, &steps));
     TRY(optional(r, "", root, "noise", &SHARE, &sim->noise));
     TRY(optional(r, "", root, "seed", &SEED, &seed));
     sim->steps = (int)steps;
@@ -395,7 +401,7 @@ enum ek_status plan_case_open(struct plan_case *c, const char *path)
     if (!text || bad)
         st = status_fail(EK_USAGE, "%s: cannot be read", path);
     else
-        st = plan_case_parse(c, path, text);
+        st = plan_case_parse(c, in == stdin ? "standard input" : path, text);
     free(text);
     return st;
 }

@@ -9,9 +9,10 @@
  *    "cold": true|false, "noise": sigma, "seed": n,
  *    "changes": [{"unit": u, "step": k, "after_s": s, "factor": f}]}
  *
- * Needed: units with kind; tasks.cost. Defaults: count 1, speed 1, width 1, steps 1, the host for
- * CPU units and a space of its own for each device; no link = transfers are free. A speed is cost
- * per second; the other members are those of cu/sim.h. Neighbours may stand beside tasks, too. */
+ * Needed: kind, count and speed (or seconds) of units, tasks.cost, steps, and both numbers of a
+ * link where there is one; without a link transfers are free. A device without space has one of its
+ * own, a CPU unit is on the host. A speed is cost per second; the other members are those of
+ * cu/sim.h. Neighbours and face_bytes may stand beside tasks, too. */
 #ifndef CU_PLAN_CASE_H
 #define CU_PLAN_CASE_H
 

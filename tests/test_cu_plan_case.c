@@ -17,9 +17,10 @@ static void reads_everything(void **state)
                         "{\"name\": \"x\", \"units\": ["
                         "{\"kind\": \"cpu\", \"count\": 2, \"speed\": 1.5, \"width\": 4,"
                         " \"contention\": 0.1},"
-                        "{\"kind\": \"device\", \"count\": 2, \"space\": \"a\", \"fixed_s\": 0.25},"
+                        "{\"kind\": \"device\", \"count\": 2, \"speed\": 1, \"space\": "
+                        "\"a\",\"fixed_s\": 0.25},"
                         "{\"kind\": \"device\", \"count\": 2, \"seconds\": [7, 8]},"
-                        "{\"kind\": \"cpu\", \"space\": \"a\"}],"
+                        "{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1, \"space\": \"a\"}],"
                         "\"tasks\": {\"cost\": [1, 2], \"bytes\": [3, 4],"
                         " \"neighbours\": [[1, 1], [0]], \"face_bytes\": [[5, 6], [7]]},"
                         "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4},"
@@ -50,10 +51,10 @@ static void assumes_little(void **state)
 {
     (void)state;
     struct plan_case c;
-    assert_int_equal(
-        plan_case_parse(&c, "text",
-                        "{\"units\": [{\"kind\": \"cpu\"}], \"tasks\": {\"cost\": [1]}}"),
-        EK_OK);
+    assert_int_equal(plan_case_parse(&c, "text",
+                                     "{\"units\": [{\"kind\": \"cpu\", \"count\": 1, \"speed\": "
+                                     "1}], \"tasks\": {\"cost\": [1]}, \"steps\": 1}"),
+                     EK_OK);
     assert_true(c.sim.ncu == 1 && c.sim.steps == 1 && !c.sim.job.link && !c.sim.cold);
     plan_case_close(&c);
 }
@@ -71,6 +72,11 @@ static const struct {
     {"\"speed\": 2", "\"speed\": 1e30", "units[1].speed = 1e+30 is out of range"},
     {"\"speed\": 2", "\"speed\": \"2\"", "units[1].speed is not a (finite) number"},
     {"\"speed\": 2", "\"speed\": null", "units[1].speed is not a (finite) number"},
+    {"\"speed\": 2, ", "", "units[1].speed is missing"},
+    {"\"count\": 3, ", "", "units[0].count is missing"},
+    {"\"steps\": 5, ", "", "steps is missing"},
+    {"\"latency_s\": 1, ", "", "link.latency_s is missing"},
+    {", \"bandwidth_Bps\": 9", "", "link.bandwidth_Bps is missing"},
     {"\"count\": 3", "\"count\": 0", "units[0].count = 0"},
     {"\"count\": 3", "\"count\": 2.5", "units[0].count = 2.5 is not a whole number"},
     {"\"count\": 3", "\"count\": 99999999", "units[0].count"},
@@ -98,8 +104,8 @@ static const struct {
     {"\"tasks\"", "tasks", "text:1:"},
 };
 
-static const char good[] = "{\"units\": [{\"kind\": \"cpu\", \"count\": 3},"
-                           " {\"kind\": \"device\", \"speed\": 2, \"space\": \"d\"}],"
+static const char good[] = "{\"units\": [{\"kind\": \"cpu\", \"count\": 3, \"speed\": 1},"
+                           " {\"kind\": \"device\", \"count\": 1, \"speed\": 2, \"space\": \"d\"}],"
                            " \"tasks\": {\"cost\": [1, 2, 3], \"bytes\": [4, 5, 6],"
                            " \"neighbours\": [[1], [2], [0]], \"face_bytes\": [[8], [8], [8]]},"
                            " \"steps\": 5, \"link\": {\"latency_s\": 1, \"bandwidth_Bps\": 9},"
@@ -133,11 +139,10 @@ static void leaves_texts_alone(void **state)
 {
     (void)state;
     struct plan_case c;
-    assert_int_equal(
-        plan_case_parse(&c, "text",
-                        "{\"name\": \"NaN \\\"1e999\", \"units\": [{\"kind\": \"cpu\"}],"
-                        " \"tasks\": {\"cost\": [1e-3, 2.5E+2]}}"),
-        EK_OK);
+    static const char text[] = "{\"name\": \"NaN \\\"1e999\", \"steps\": 1,"
+                               " \"units\": [{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1}],"
+                               " \"tasks\": {\"cost\": [1e-3, 2.5E+2]}}";
+    assert_int_equal(plan_case_parse(&c, "text", text), EK_OK);
     assert_string_equal(c.name, "NaN \"1e999");
     assert_true(c.sim.job.cost[0] == 1e-3 && c.sim.job.cost[1] == 250);
     plan_case_close(&c);

@@ -1,0 +1,170 @@
+/* tests/test_cu_estimate.c – times are learnt exactly where they are exact, from medians where they
+ * are not, and predicted where a task has never run. */
+#include "cu/estimate.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+enum { TASKS = 60, CPUS = 3, UNITS = 4 };
+
+static double cost[TASKS];
+static struct sched_unit unit[UNITS];
+static struct estimate e;
+static double slow; /* how much slower the last CPU unit is */
+
+/* Three CPU units, the last one of which may be slower, and a device that pays 0.5 for a launch.
+ */
+static double truth(int cu, int task)
+{
+    if (cu == CPUS)
+        return 0.5 + 0.1 * cost[task];
+    return cost[task] * (cu == CPUS - 1 ? slow : 1);
+}
+
+static void begin(bool declared, double slower)
+{
+    slow = slower;
+    for (int t = 0; t < TASKS; t++)
+        cost[t] = 1 + (t * 17) % 23;
+    for (int c = 0; c < UNITS; c++)
+        unit[c] =
+            (struct sched_unit){.kind = c == CPUS ? CU_DEVICE : CU_CPU, .width = 1, .space = 0};
+    struct sched_job job = {
+        .n = TASKS, .grain = 1, .ncu = UNITS, .unit = unit, .cost = declared ? cost : NULL};
+    assert_int_equal(estimate_open(&e, &job), EK_OK);
+}
+
+/* Task t runs on unit (t + shift) mod UNITS, `times` as long as it should there. */
+static void step(int shift, double times)
+{
+    for (size_t t = 0; t < TASKS; t++) {
+        int cu = (int)((t + (size_t)shift) % UNITS);
+        estimate_done(&e, cu, (struct ek_range){t, t + 1}, times * truth(cu, (int)t));
+    }
+    estimate_step(&e);
+}
+
+static double largest_error(void)
+{
+    double error = 0;
+    for (int c = 0; c < UNITS; c++)
+        for (int t = 0; t < TASKS; t++)
+            error = fmax(error, fabs(estimate_seconds(&e, c, (size_t)t) / truth(c, t) - 1));
+    return error;
+}
+
+/* Of all seconds together. */
+static double mean_error(void)
+{
+    double error = 0, total = 0;
+    for (int c = 0; c < UNITS; c++)
+        for (int t = 0; t < TASKS; t++) {
+            error += fabs(estimate_seconds(&e, c, (size_t)t) - truth(c, t));
+            total += truth(c, t);
+        }
+    return error / total;
+}
+
+/* One step, in which every task ran on one unit alone, tells the times of all on all. */
+static void one_step_tells_all(void **state)
+{
+    (void)state;
+    begin(true, 1);
+    step(0, 1);
+    if (largest_error() > 1e-9)
+        fail_msg("error %g", largest_error());
+    assert_true(fabs(e.of[e.kind[CPUS]].a - 0.5) < 1e-9);
+    assert_true(fabs(e.of[e.kind[CPUS]].b - 0.1) < 1e-9);
+    estimate_close(&e);
+}
+
+/* With a unit at half speed among them, within what counts as alike. */
+static void one_step_tells_slow_units(void **state)
+{
+    (void)state;
+    begin(true, 2);
+    step(0, 1);
+    if (mean_error() > 0.05)
+        fail_msg("error %g", mean_error());
+    assert_true(fabs(e.factor[CPUS - 1] / e.factor[0] - 2) < 0.1);
+    estimate_close(&e);
+}
+
+static void without_costs_each_task_must_be_seen(void **state)
+{
+    (void)state;
+    begin(false, 1);
+    for (int shift = 0; shift < 4 * UNITS; shift++)
+        step(shift % 2 ? 0 : 3, 1); /* always the same two units for a task */
+    for (int t = 0; t < TASKS; t++) {
+        int cu = t % UNITS;
+        assert_true(fabs(estimate_seconds(&e, cu, (size_t)t) / truth(cu, t) - 1) < 0.35);
+    }
+    estimate_close(&e);
+}
+
+/* A step in which everything takes ten times as long leaves no trace once there are samples. */
+static void one_slow_step_is_forgotten(void **state)
+{
+    (void)state;
+    begin(true, 1);
+    step(0, 1);
+    step(0, 1);
+    step(0, 10);
+    if (largest_error() > 1e-9)
+        fail_msg("error %g", largest_error());
+    assert_true(fabs(e.error - 9) < 1e-6);
+    step(0, 1);
+    assert_true(largest_error() < 1e-9);
+    estimate_close(&e);
+}
+
+/* A unit that stays slower is believed after two steps. */
+static void a_slower_unit_is_found(void **state)
+{
+    (void)state;
+    begin(true, 1);
+    step(0, 1);
+    step(0, 1);
+    double before = e.factor[0];
+    for (int s = 0; s < 2; s++) {
+        for (size_t t = 0; t < TASKS; t++) {
+            int cu = (int)(t % UNITS);
+            estimate_done(&e, cu, (struct ek_range){t, t + 1},
+                          truth(cu, (int)t) * (cu == 0 ? 3 : 1));
+        }
+        estimate_step(&e);
+    }
+    assert_true(fabs(e.factor[0] / before - 3) < 1e-9);
+    assert_true(fabs(e.factor[1] / before - 1) < 1e-9);
+    estimate_close(&e);
+}
+
+/* The seconds of a range go to its tasks by what they were estimated to take. */
+static void ranges_are_divided(void **state)
+{
+    (void)state;
+    begin(true, 1);
+    step(0, 1);
+    double a = truth(0, 0), b = truth(0, 1);
+    estimate_done(&e, 0, (struct ek_range){0, 2}, 2 * (a + b));
+    assert_true(fabs(e.seconds[0] / (2 * a) - 1) < 1e-9);
+    assert_true(fabs(e.seconds[1] / (2 * b) - 1) < 1e-9);
+    estimate_close(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_step_tells_all),
+        cmocka_unit_test(one_step_tells_slow_units),
+        cmocka_unit_test(without_costs_each_task_must_be_seen),
+        cmocka_unit_test(one_slow_step_is_forgotten),
+        cmocka_unit_test(a_slower_unit_is_found),
+        cmocka_unit_test(ranges_are_divided),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
