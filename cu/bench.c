@@ -1,6 +1,7 @@
 /* cu/bench.c – the shared main: reads the command line, runs the policies on the problem, and says
  * what came out. */
 #include "cu/bench.h"
+#include "cu/bench_profile.h"
 #include "cu/cluster.h"
 #include "cu/report.h"
 #include "cu/result.h"
@@ -18,7 +19,7 @@ enum { MAX_SCHEDULES = 64 };
 
 struct settings {
     bool help, version, list_schedules, list_devices, quiet, check, strict, display_env;
-    const char *layout, *devices, *schedule, *compare, *json, *trace, *report;
+    const char *layout, *devices, *schedule, *compare, *json, *trace, *report, *profile;
     int repeat;
 };
 
@@ -34,6 +35,9 @@ static const struct opt common_options[] = {
      .optional = true},
     {"repeat", OPT_INT, AT(repeat), "N", "runs of each policy, the median counts (1)", .min = 1,
      .max = 64},
+    {"profile", OPT_TEXT, AT(profile), "make|use|off",
+     "times of tasks from former runs: measure them now (make), take them where they are (use)",
+     .optional = true},
     {"check", OPT_FLAG, AT(check), .help = "only say whether the result verifies"},
     {"json", OPT_TEXT, AT(json), "FILE", "write the results as JSON; - is standard output",
      .env = NULL},
@@ -60,6 +64,7 @@ struct bench {
     char problem[256];
     struct cu_set *units;
     struct sched_job job;
+    struct bench_profile profile;
     struct result_set results;
     struct trace *trace;
 };
@@ -107,6 +112,17 @@ static bool answered(struct bench *b, const struct opt_group *groups)
     else
         return false;
     return true;
+}
+
+/* "" is the option without a word. */
+static enum ek_status check_profile_option(const struct settings *set)
+{
+    static const char *const modes[] = {"", "make", "use", "off"};
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(set->profile, modes[i]))
+            return EK_OK;
+    FAIL(EK_USAGE, "--profile=%s: not make, use or off%s", set->profile,
+         opt_suggest(set->profile, modes + 1, 3));
 }
 
 /* The specs to run: --compare's list or the one --schedule. */
@@ -201,6 +217,19 @@ static enum ek_status warm_up(struct bench *b)
     return st;
 }
 
+/* Makes a profile if that was asked for, and lets the policies know what there is. */
+static enum ek_status profile(struct bench *b)
+{
+    const char *mode = b->set.profile;
+    if (!strcmp(mode, "off"))
+        return EK_OK;
+    TRY(bench_profile_open(b->program, b->problem, b->units, &b->job, &b->profile));
+    if (strcmp(mode, "use"))
+        TRY(bench_profile_make(&b->profile, b->program, b->st, &b->job));
+    b->results.host.profile = bench_profile_use(&b->profile, &b->job) ? b->profile.path : NULL;
+    return EK_OK;
+}
+
 /* Policies one after another, again for each repeat: what disturbs the machine disturbs all. */
 static enum ek_status run_all(struct bench *b, const char **specs, int n)
 {
@@ -211,6 +240,7 @@ static enum ek_status run_all(struct bench *b, const char **specs, int n)
     if (!r->run)
         FAIL(EK_LACK, "out of memory for the results");
     TRY(warm_up(b));
+    TRY(profile(b));
     struct watch watch = {b, 0};
     enum ek_status st = EK_OK;
     progress_begin(b->program->name, (double)n * r->repeat * b->program->steps(b->st), "steps");
@@ -231,6 +261,8 @@ static void print_heading(const struct bench *b)
         printf("%d ranks of ", cluster_size());
     printf("layout %s%s%s\n", cu_layout_text(&h->set->layout), h->devices[0] ? "  devices " : "",
            h->devices);
+    if (h->profile)
+        printf("task times known from %s\n", h->profile);
 }
 
 static enum ek_status write_files(struct bench *b)
@@ -331,6 +363,7 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
     TRY(opt_parse(groups, 2, argc, argv, NULL, NULL));
     if (answered(b, groups))
         return EK_OK;
+    TRY(check_profile_option(&b->set));
     TRY(choose_schedules(b, specs, &n));
     TRY(p->plan(b->st, b->problem, sizeof b->problem, &bytes));
     if (p->save_every && p->save_every(b->st) && n * b->set.repeat > 1)
@@ -345,6 +378,7 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
     enum ek_status st = run_program(b, specs, n);
     result_free(&b->results);
     trace_close(b->trace);
+    bench_profile_close(&b->profile);
     p->close(b->st);
     cu_close(b->units);
     return st;
@@ -353,7 +387,8 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
 int bench_main(const struct bench_program *program, int argc, char **argv)
 {
     status_program(program->name);
-    struct bench b = {.program = program, .set.repeat = 1, .st = calloc(1, program->size)};
+    struct bench b = {
+        .program = program, .set = {.repeat = 1, .profile = "use"}, .st = calloc(1, program->size)};
     enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
     free(b.schedules_text);
     free(b.st);

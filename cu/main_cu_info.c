@@ -1,8 +1,8 @@
 /* cu/main_cu_info.c – cu-info: what this node has, and who would run where. */
 #include "cu/info.h"
+#include "cu/profile.h"
 #include "src/json.h"
 #include "src/opt.h"
-#include "src/version.h"
 #include "src/version.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 struct settings {
     struct info_request request;
     const char *json;
-    bool help, version;
+    bool profiles, help, version;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -48,6 +48,10 @@ static const struct opt options[] = {
      .arg = "FILE",
      .optional = true,
      .help = "write JSON to the file, or instead of text"},
+    {.name = "profiles",
+     .type = OPT_FLAG,
+     .offset = AT(profiles),
+     .help = "list the profiles that programs have stored, and leave"},
     {.name = "help", .type = OPT_FLAG, .offset = AT(help), .help = "this text"},
     {.name = "version", .type = OPT_FLAG, .offset = AT(version), .help = "version"},
     OPT_END,
@@ -88,6 +92,8 @@ static enum ek_status run(int argc, char **argv)
         puts("cu-info (Evenkeel) " EK_VERSION);
     if (s.help || s.version)
         return EK_OK;
+    if (s.profiles)
+        return profile_list(stdout);
     TRY(info_open(&s.request, &info));
     enum ek_status st = show(&s, info);
     info_close(info);

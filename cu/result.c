@@ -282,10 +282,39 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     json_object_set_new(o, "units_lost", json_integer(t->retired));
     json_object_set_new(o, "steps_repeated", json_integer(t->repeated));
     json_object_set_new(o, "host", json_string(host));
+    if (h->profile)
+        json_object_set_new(o, "profile", json_string(h->profile));
     json_object_set(o, "units", run->units);
     if (run->verification)
         json_object_set(o, "verification", run->verification);
     return o;
+}
+
+/* Medians of all runs: what cu-plan makes of a recorded run. */
+static json_t *seconds_json(const struct result_set *set)
+{
+    json_t *root = json_object();
+    for (int kind = 0; kind < 2; kind++) {
+        json_t *list = json_array();
+        for (size_t t = 0; list && t < set->host.ntasks; t++) {
+            double sec = task_seconds(set, kind, t);
+            if (isfinite(sec)) {
+                json_array_append_new(list, json_real(sec));
+                continue;
+            }
+            json_decref(list);
+            list = NULL;
+        }
+        json_object_set_new(root, kind_names[kind], list ? list : json_null());
+    }
+    return root;
+}
+
+static json_t *with_seconds(const struct result_set *set, json_t *root)
+{
+    if (root && set->host.ntasks <= RESULT_TASKS && cluster_size() == 1)
+        json_object_set_new(root, "task_seconds", seconds_json(set));
+    return root;
 }
 
 json_t *result_json(const struct result_set *set, bool compare)
@@ -298,8 +327,8 @@ json_t *result_json(const struct result_set *set, bool compare)
         json_array_append_new(runs, run_json(set, ranked[i], bound));
     free(ranked);
     if (compare)
-        return json_pack("{s:o}", "runs", runs);
+        return with_seconds(set, json_pack("{s:o}", "runs", runs));
     json_t *only = json_incref(json_array_get(runs, 0));
     json_decref(runs);
-    return only;
+    return with_seconds(set, only);
 }

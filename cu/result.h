@@ -7,10 +7,13 @@
 #include "src/json.h"
 #include <stdio.h>
 
+enum { RESULT_TASKS = 65536 }; /* more tasks than that have no times in the JSON */
+
 /* What all runs of one process share. Texts are borrowed. */
 struct result_host {
     const char *program, *problem, *unit;
-    char devices[256]; /* "opencl:0,opencl:1", "" */
+    char devices[256];   /* "opencl:0,opencl:1", "" */
+    const char *profile; /* file of the task times that policies knew beforehand, or NULL */
     const struct cu_set *set;
     size_t ntasks;
     double work; /* units of work in a run */
@@ -49,7 +52,9 @@ double result_bound(const struct result_set *set);
 /* The comparison table, best first, with the ratio to the bound. */
 void result_table(FILE *out, const struct result_set *set);
 
-/* One run as one object, or {"runs": […]} when `compare`; new reference, NULL: out of memory. */
+/* One run as one object, or {"runs": […]} when `compare`, with the median seconds of each task on
+ * each kind of unit as task_seconds {cpu: […], device: […]} (null: some task never ran there; left
+ * out beyond RESULT_TASKS); new reference, NULL: out of memory. */
 json_t *result_json(const struct result_set *set, bool compare);
 
 #endif

@@ -64,11 +64,16 @@ bool team_stopped(void)
     return stop_requested;
 }
 
-static void describe_units(struct team *t)
+/* `known` [units] has seconds and speeds that were known before the run; or NULL. */
+static void describe_units(struct team *t, const struct sched_unit *known)
 {
     for (int c = 0; c < t->set->n; c++) {
         const struct cu *u = &t->set->cu[c];
         t->view[c] = (struct sched_unit){.kind = u->kind, .width = u->width, .space = u->space};
+        if (known) {
+            t->view[c].speed = known[c].speed;
+            t->view[c].seconds = known[c].seconds;
+        }
     }
 }
 
@@ -97,7 +102,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
         st = status_fail(EK_LACK, "team: out of memory for %zu tasks", job->n);
     if (!st) {
         memset(t->unit, 0, (size_t)set->n * sizeof *t->unit);
-        describe_units(t);
+        describe_units(t, job->unit);
         struct sched_job seen = *job;
         seen.ncu = set->n;
         seen.unit = t->view;

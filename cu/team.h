@@ -63,8 +63,9 @@ struct team_result {
 
 struct team; /* measurements, homes and the policy of one run */
 
-/* A team of `set` for tasks described by `job` (unit and ncu are filled in from the set; the other
- * members are borrowed). Every task's home is the host at first. Caller owns *t. */
+/* A team of `set` for tasks described by `job`: its members are borrowed, ncu and what units are
+ * come from the set; job.unit [set->n], if it is given, adds the seconds and speeds that are known
+ * of them. Every task's home is the host at first. Caller owns *t. */
 enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
                          const struct team_ops *ops, void *ctx, const char *schedule,
                          struct team **t);
