@@ -29,7 +29,7 @@ static const struct opt common_options[] = {
      .env = "CU_LAYOUT"},
     {"devices", OPT_TEXT, AT(devices), "LIST", "e.g. opencl:0,opencl:1, or auto",
      .env = "CU_DEVICES"},
-    {"schedule", OPT_TEXT, AT(schedule), "NAME[:OPTS]", "policy, e.g. dynamic:chunk=4",
+    {"schedule", OPT_TEXT, AT(schedule), "NAME[:OPTS]", "policy, e.g. dynamic:chunk=4 (evenkeel)",
      .env = "CU_SCHEDULE"},
     {"compare", OPT_TEXT, AT(compare), "LIST", "run these policies one after another (all)",
      .optional = true},
@@ -130,7 +130,7 @@ static enum ek_status choose_schedules(struct bench *b, const char **specs, int 
 {
     const char *list = b->set.compare;
     if (!list)
-        list = b->set.schedule ? b->set.schedule : sched_at(0)->name;
+        list = b->set.schedule;
     b->schedules_text = strdup(list);
     if (!b->schedules_text)
         FAIL(EK_LACK, "out of memory");
@@ -387,8 +387,9 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
 int bench_main(const struct bench_program *program, int argc, char **argv)
 {
     status_program(program->name);
-    struct bench b = {
-        .program = program, .set = {.repeat = 1, .profile = "use"}, .st = calloc(1, program->size)};
+    struct bench b = {.program = program,
+                      .set = {.repeat = 1, .profile = "use", .schedule = "evenkeel"},
+                      .st = calloc(1, program->size)};
     enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
     free(b.schedules_text);
     free(b.st);
