@@ -5,12 +5,12 @@
 #include "cu/crew.h"
 #include "cu/fault.h"
 #include "cu/gate.h"
+#include "cu/locks.h"
 #include "cu/samples.h"
 #include "src/clock.h"
 
 #include <math.h>
 #include <omp.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -24,8 +24,7 @@ struct unit {
     double moving_step, busy;
     size_t tasks, bytes, migrations;
     bool dead, rehomed; /* rehomed: moved a task since the program was told of the homes */
-    struct team_event *event;
-    size_t events, room;
+    struct events events;
 };
 
 struct team {
@@ -39,7 +38,7 @@ struct team {
     double *seconds;             /* [n] of this step */
     struct samples (*sample)[2]; /* [n][kind] */
     struct unit *unit;           /* [units] */
-    pthread_mutex_t *lock;       /* [spaces] */
+    struct locks locks;          /* of the spaces */
     atomic_int status;           /* first failure of any unit */
     atomic_bool data_lost;       /* a device went with its tasks' data: this step is void */
     struct fault_plan faults;
@@ -93,15 +92,13 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     t->home = calloc(n, sizeof *t->home);
     t->seconds = calloc(n, sizeof *t->seconds);
     t->sample = calloc(n, sizeof *t->sample);
-    t->lock = calloc((size_t)set->nspaces, sizeof *t->lock);
     t->unit = aligned_alloc(_Alignof(struct unit), (size_t)set->n * sizeof *t->unit);
-    for (int i = 0; t->lock && i < set->nspaces; i++)
-        pthread_mutex_init(&t->lock[i], NULL);
-    enum ek_status st = EK_OK;
-    if (!t->view || !t->home || !t->seconds || !t->sample || !t->lock || !t->unit)
+    if (t->unit)
+        memset(t->unit, 0, (size_t)set->n * sizeof *t->unit);
+    enum ek_status st = locks_open(&t->locks, set->nspaces);
+    if (!t->view || !t->home || !t->seconds || !t->sample || !t->unit)
         st = status_fail(EK_LACK, "team: out of memory for %zu tasks", job->n);
     if (!st) {
-        memset(t->unit, 0, (size_t)set->n * sizeof *t->unit);
         describe_units(t, job->unit);
         struct sched_job seen = *job;
         seen.ncu = set->n;
@@ -122,15 +119,13 @@ void team_close(struct team *t)
     if (!t)
         return;
     sched_close(t->sched);
-    for (int i = 0; t->lock && i < t->set->nspaces; i++)
-        pthread_mutex_destroy(&t->lock[i]);
+    locks_close(&t->locks);
     for (int c = 0; t->unit && c < t->set->n; c++)
-        free(t->unit[c].event);
+        events_free(&t->unit[c].events);
     free(t->view);
     free(t->home);
     free(t->seconds);
     free(t->sample);
-    free(t->lock);
     free(t->unit);
     free(t);
 }
@@ -175,40 +170,13 @@ static void note_answer(struct team *t, const struct cu *cu, enum ek_status st,
         note_failure(t, st);
 }
 
-/* A lost event only makes a gap in a picture: no failure. */
-static void note_event(struct team *t, struct unit *u, struct team_event e)
+static void note_event(struct team *t, struct unit *u, struct events_entry e)
 {
     if (!t->recording)
         return;
-    if (u->events == u->room) {
-        size_t room = u->room ? 2 * u->room : 1024;
-        struct team_event *more = realloc(u->event, room * sizeof *more);
-        if (!more)
-            return;
-        u->event = more;
-        u->room = room;
-    }
     e.start -= t->run_start;
     e.step = t->result.steps;
-    u->event[u->events++] = e;
-}
-
-/* The host (space 0) needs no lock: its pages are the tasks' own. Ascending order, no deadlock. */
-static void lock_spaces(struct team *t, int a, int b)
-{
-    int low = a < b ? a : b, high = a < b ? b : a;
-    if (low > 0)
-        pthread_mutex_lock(&t->lock[low]);
-    if (high > 0)
-        pthread_mutex_lock(&t->lock[high]);
-}
-
-static void unlock_spaces(struct team *t, int a, int b)
-{
-    if (a > 0)
-        pthread_mutex_unlock(&t->lock[a]);
-    if (b > 0)
-        pthread_mutex_unlock(&t->lock[b]);
+    events_add(&u->events, e);
 }
 
 static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int to)
@@ -217,9 +185,9 @@ static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int
     if (from == to || !t->ops->move)
         return EK_OK;
     double start = clock_now();
-    lock_spaces(t, from, to);
+    locks_take(&t->locks, from, to);
     enum ek_status st = t->ops->move(t->ctx, task, from, to, &u->bytes);
-    unlock_spaces(t, from, to);
+    locks_give(&t->locks, from, to);
     if (st)
         return st;
     t->home[task] = to;
@@ -227,7 +195,7 @@ static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int
     u->migrations++;
     double sec = clock_now() - start;
     u->moving_step += sec;
-    note_event(t, u, (struct team_event){start, sec, {task, task + 1}, 0, TEAM_MOVE});
+    note_event(t, u, (struct events_entry){start, sec, {task, task + 1}, 0, EVENTS_MOVE});
     return EK_OK;
 }
 
@@ -247,7 +215,7 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     memset(&t->seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->seconds);
     double start = clock_now(), sum = 0;
     TRY(t->ops->compute(t->ctx, cu, r, &t->seconds[r.begin]));
-    note_event(t, u, (struct team_event){start, clock_now() - start, r, 0, TEAM_COMPUTE});
+    note_event(t, u, (struct events_entry){start, clock_now() - start, r, 0, EVENTS_COMPUTE});
     note_seconds(t, cu, r, &sum);
     u->busy_step += sum;
     u->tasks += r.end - r.begin;
@@ -320,7 +288,7 @@ static void exchange_period(struct team *t, const struct cu *cu)
                         (struct ek_range){0, 0});
         gate_meet(&t->gate);
     }
-    note_event(t, u, (struct team_event){start, clock_now() - start, {0, 0}, 0, TEAM_EXCHANGE});
+    note_event(t, u, (struct events_entry){start, clock_now() - start, {0, 0}, 0, EVENTS_EXCHANGE});
     if (cu->index == 0)
         t->exchanged = clock_now();
 }
@@ -522,8 +490,7 @@ void team_record(struct team *t)
     t->recording = true;
 }
 
-const struct team_event *team_events(const struct team *t, int cu, size_t *count)
+const struct events *team_events(const struct team *t, int cu)
 {
-    *count = t->unit[cu].events;
-    return t->unit[cu].event;
+    return &t->unit[cu].events;
 }

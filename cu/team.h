@@ -8,6 +8,7 @@
 #define CU_TEAM_H
 
 #include "cu/cu.h"
+#include "cu/events.h"
 #include "cu/sched.h"
 #include "src/status.h"
 #include <stddef.h>
@@ -98,16 +99,8 @@ double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind);
 /* Called after each step with its number, from one thread; for progress lines. */
 void team_on_step(struct team *t, void (*call)(void *arg, int step), void *arg);
 
-enum team_activity { TEAM_COMPUTE, TEAM_MOVE, TEAM_EXCHANGE };
-
-/* What one unit did when, for traces and charts. Recorded from team_record() on. */
-struct team_event {
-    double start, seconds; /* since the run began */
-    struct ek_range tasks; /* none for an exchange */
-    int step;
-    enum team_activity activity;
-};
+/* What each unit did when, recorded from team_record() on. */
 void team_record(struct team *t);
-const struct team_event *team_events(const struct team *t, int cu, size_t *count);
+const struct events *team_events(const struct team *t, int cu);
 
 #endif

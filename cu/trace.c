@@ -12,9 +12,9 @@ struct trace {
 };
 
 static const char *const activity_names[] = {
-    [TEAM_COMPUTE] = "compute",
-    [TEAM_MOVE] = "move",
-    [TEAM_EXCHANGE] = "exchange",
+    [EVENTS_COMPUTE] = "compute",
+    [EVENTS_MOVE] = "move",
+    [EVENTS_EXCHANGE] = "exchange",
 };
 
 enum ek_status trace_open(struct trace **t)
@@ -43,7 +43,7 @@ static void add_name(struct trace *t, const char *what, int pid, int tid, const 
                                                "pid", pid, "tid", tid, "args", "name", name));
 }
 
-static void add_event(struct trace *t, int pid, int tid, const struct team_event *e)
+static void add_event(struct trace *t, int pid, int tid, const struct events_entry *e)
 {
     char name[64];
     const char *what = activity_names[e->activity];
@@ -73,11 +73,10 @@ enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct
     t->name[pid] = schedule;
     add_name(t, "process_name", pid, 0, schedule);
     for (int c = 0; c < set->n; c++) {
-        size_t count;
-        const struct team_event *events = team_events(team, c, &count);
+        const struct events *events = team_events(team, c);
         add_name(t, "thread_name", pid, c, set->cu[c].name);
-        for (size_t i = 0; i < count; i++)
-            add_event(t, pid, c, &events[i]);
+        for (size_t i = 0; i < events->n; i++)
+            add_event(t, pid, c, &events->entry[i]);
     }
     return EK_OK;
 }

@@ -171,13 +171,13 @@ static void records_events(void **state)
     assert_int_equal(team_run(t, 2), EK_OK);
     size_t computed = 0, exchanges = 0;
     for (int c = 0; c < UNITS; c++) {
-        size_t n;
-        const struct team_event *e = team_events(t, c, &n);
-        for (size_t i = 0; i < n; i++) {
-            assert_true(e[i].start >= 0 && e[i].seconds >= 0 && e[i].step < 2);
-            exchanges += e[i].activity == TEAM_EXCHANGE;
-            if (e[i].activity == TEAM_COMPUTE)
-                computed += e[i].tasks.end - e[i].tasks.begin;
+        const struct events *e = team_events(t, c);
+        for (size_t i = 0; i < e->n; i++) {
+            const struct events_entry *x = &e->entry[i];
+            assert_true(x->start >= 0 && x->seconds >= 0 && x->step < 2);
+            exchanges += x->activity == EVENTS_EXCHANGE;
+            if (x->activity == EVENTS_COMPUTE)
+                computed += x->tasks.end - x->tasks.begin;
         }
     }
     assert_int_equal(computed, 2 * TASKS);
