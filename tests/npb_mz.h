@@ -1,0 +1,148 @@
+/* tests/npb_mz.h – what holds for every NPB-MZ solver: reference norms, the same bits for any
+ * width, devices like the host. Devices are the host compiler's (back end "host"). */
+#ifndef TESTS_NPB_MZ_H
+#define TESTS_NPB_MZ_H
+
+#include "npb_mz/device.h"
+#include "npb_mz/exact.h"
+#include "npb_mz/rhs.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+struct rig {
+    struct mz *mz;
+    struct mz_work *work;
+    struct backend *backend;
+    struct device *device;
+};
+
+static inline struct rig open_rig(const char *solver, char letter, int width)
+{
+    struct rig r = {NULL, NULL, NULL, NULL};
+    const struct mz_ops *ops = mz_find(solver);
+    assert_non_null(ops);
+    assert_int_equal(mz_open(ops, mz_class_find(solver, letter, 0), &r.mz), EK_OK);
+    assert_int_equal(mz_work_open(r.mz, width, &r.work), EK_OK);
+    return r;
+}
+
+static inline void open_device(struct rig *r)
+{
+    const struct backend_device which = {backend_find("host"), 0};
+    assert_int_equal(backend_open(which, &r->backend), EK_OK);
+    assert_int_equal(device_open(r->mz, r->backend, &r->device), EK_OK);
+}
+
+static inline void close_rig(struct rig r)
+{
+    device_close(r.device);
+    backend_close(r.backend);
+    mz_work_close(r.work);
+    mz_close(r.mz);
+}
+
+static inline long index_of(const struct mz_zone *z, int i, int j, int k)
+{
+    return k * z->plane + (long)j * z->pitch + i;
+}
+
+/* Largest relative difference of two states over the points of all zones, padding left out. */
+static inline double distance(const struct mz *mz, const double *a, const double *b)
+{
+    double worst = 0.0;
+    for (int zone = 0; zone < mz->nzones; zone++) {
+        const struct mz_zone *z = &mz->zone[zone];
+        for (int m = 0; m < MZ_VARS; m++)
+            for (int row = 0; row < z->ny * z->nz; row++)
+                for (int i = 0; i < z->nx; i++) {
+                    long at = MZ_VARS * z->first + m * z->volume + (long)row * z->pitch + i;
+                    double d = fabs(a[at] - b[at]) / (fabs(a[at]) + 1.0);
+                    worst = d <= worst ? worst : d; /* NAN wins */
+                }
+    }
+    return worst;
+}
+
+static inline void reaches_reference_norms(const char *solver, char letter, int width)
+{
+    struct rig r = open_rig(solver, letter, width);
+    struct mz_norms norms;
+    for (int s = 0; s < r.mz->class->steps; s++)
+        mz_step(r.mz, r.work);
+    mz_verify(r.mz, r.work, &norms);
+    assert_true(norms.verified);
+    assert_true(norms.worst < 1e-11);
+    mz_reset(r.mz); /* one step too few must not verify, and a reset run is a new run */
+    for (int s = 0; s < r.mz->class->steps - 1; s++)
+        mz_step(r.mz, r.work);
+    mz_verify(r.mz, r.work, &norms);
+    assert_false(norms.verified);
+    mz_step(r.mz, r.work);
+    mz_verify(r.mz, r.work, &norms);
+    assert_true(norms.verified);
+    close_rig(r);
+}
+
+static inline void gives_the_same_bits_for_any_width(const char *solver, char letter)
+{
+    struct rig one = open_rig(solver, letter, 1);
+    for (int s = 0; s < 3; s++)
+        mz_step(one.mz, one.work);
+    for (int width = 2; width < 8; width++) {
+        struct rig r = open_rig(solver, letter, width);
+        for (int s = 0; s < 3; s++)
+            mz_step(r.mz, r.work);
+        assert_true(distance(r.mz, one.mz->u, r.mz->u) == 0.0);
+        close_rig(r);
+    }
+    close_rig(one);
+}
+
+/* Zones for which away(step, zone) holds are computed by the device in that step, the others on the
+ * host. */
+static inline void moves_between_host_and_device(const char *solver, char letter,
+                                                 bool (*away)(int step, int zone))
+{
+    struct rig host = open_rig(solver, letter, 1), r = open_rig(solver, letter, 1);
+    size_t bytes = 0;
+    double seconds = 0.0;
+    open_device(&r);
+    for (int s = 0; s < 6; s++) {
+        mz_step(host.mz, host.work);
+        for (int zone = 0; zone < r.mz->nzones; zone++)
+            mz_exchange(r.mz, zone);
+        for (int zone = 0; zone < r.mz->nzones; zone++) {
+            if (!away(s, zone)) {
+                mz_step_zone(r.mz, r.work, zone);
+                continue;
+            }
+            assert_int_equal(device_put(r.device, zone, &bytes), EK_OK);
+            assert_int_equal(device_step(r.device, zone, zone + 1, &seconds), EK_OK);
+            assert_int_equal(device_get(r.device, zone, &bytes), EK_OK);
+        }
+        assert_true(distance(r.mz, host.mz->u, r.mz->u) < 1e-12);
+    }
+    assert_true(bytes > 0);
+    close_rig(host);
+    close_rig(r);
+}
+
+static inline bool always(int step, int zone)
+{
+    (void)step;
+    (void)zone;
+    return true;
+}
+
+static inline bool now_and_then(int step, int zone)
+{
+    return (step + zone) % 3 == 0;
+}
+
+#endif
