@@ -1,0 +1,46 @@
+# tests/e2e/sp_lu_mz.sh – sp-mz and lu-mz from their command lines: every kind of unit verifies, all
+# schedules give the same bits. The command line itself is tried in bt_mz.sh.
+# Needs BIN; run through tests/run.sh.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+verified() { # program, arguments…: exit 0 and "verified": true
+    program=$1
+    shift
+    out=$("$BIN/$program" "$@" --json - 2>"$log") || say "$program $* exits $?: $(cat "$log")"
+    echo "$out" | grep -q '"verified": true' || say "$program $*: not verified"
+}
+norms() { # program, arguments…
+    program=$1
+    shift
+    "$BIN/$program" --class S "$@" --json - | tr -d ' \n' | grep -o '"verification":{[^}]*}'
+}
+
+for program in sp-mz lu-mz; do
+    verified $program --class W --layout 1x1
+    verified $program --class S --layout 2x1 --schedule static
+    verified $program --class S --layout 1x2 --schedule dynamic
+    verified $program --class S --layout 0x0+1 --devices host:0
+    verified $program --class S --layout 1x1+2 --devices host:0,host:1 --schedule dynamic
+    if "$BIN/$program" --list-devices | grep -q '^opencl:0'; then
+        verified $program --class S --layout 0x0+1 --devices opencl:0
+        verified $program --class S --layout 1x1+1 --devices opencl:0 --schedule dynamic
+    fi
+
+    first=$(norms $program --layout 1x1 --schedule static)
+    [ -n "$first" ] || say "$program: no norms in the JSON"
+    for layout in 2x1 1x2 1x3; do
+        for schedule in static dynamic memorizing-dynamic; do
+            [ "$(norms $program --layout $layout --schedule $schedule 2>/dev/null)" = "$first" ] ||
+                say "$program: norms differ: $layout $schedule"
+        done
+    done
+
+    "$BIN/$program" --class S --steps 3 >/dev/null 2>"$log"
+    [ $? = 1 ] || say "$program: a run of too few steps is not reported as wrong"
+done
+echo "$("$BIN/lu-mz" --class S --json -)" | grep -q '"surface"' || say 'lu-mz: no surface integral'
+exit $bad
