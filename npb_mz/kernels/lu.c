@@ -81,11 +81,15 @@ FN struct lu_five lu_sum(struct lu_five a, struct lu_five b)
     return a;
 }
 
+FN real lu_kinetic(struct lu_node n)
+{
+    return 0.5 * (n.x * n.x + n.y * n.y + n.z * n.z);
+}
+
 /* From the node's frame to the frame at rest. */
 FN struct lu_five lu_rest(struct lu_node n, struct lu_five w)
 {
-    real px = 0.5 * n.x * w.r + w.x, py = 0.5 * n.y * w.r + w.y, pz = 0.5 * n.z * w.r + w.z;
-    w.e += n.x * px + n.y * py + n.z * pz;
+    w.e += lu_kinetic(n) * w.r + n.x * w.x + n.y * w.y + n.z * w.z;
     w.x += n.x * w.r;
     w.y += n.y * w.r;
     w.z += n.z * w.r;
@@ -95,8 +99,7 @@ FN struct lu_five lu_rest(struct lu_node n, struct lu_five w)
 /* From the frame at rest to the node's. */
 FN struct lu_five lu_own(struct lu_node n, struct lu_five w)
 {
-    real px = w.x - 0.5 * n.x * w.r, py = w.y - 0.5 * n.y * w.r, pz = w.z - 0.5 * n.z * w.r;
-    w.e -= n.x * px + n.y * py + n.z * pz;
+    w.e += lu_kinetic(n) * w.r - n.x * w.x - n.y * w.y - n.z * w.z;
     w.x -= n.x * w.r;
     w.y -= n.y * w.r;
     w.z -= n.z * w.r;
