@@ -189,8 +189,12 @@ static void start(struct sim *s, int cu, struct ek_range r, double now)
         if (s->home[t] != space)
             a->start += migrate(s, t, space);
     a->end = a->start;
-    for (size_t t = r.begin; t < r.end; t++)
-        a->end += seconds_of(s, cu, t);
+    for (size_t t = r.begin; t < r.end; t++) {
+        double sec = seconds_of(s, cu, t);
+        if (s->c->on_task)
+            s->c->on_task(s->c->on_task_arg, &(struct sim_event){s->step, cu, t, a->end, sec});
+        a->end += sec;
+    }
     push(s, cu);
 }
 

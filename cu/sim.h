@@ -24,6 +24,14 @@ struct sim_change {
     double after, factor;
 };
 
+/* A task that a unit begins, as sim_case.on_task hears of it. What a unit that dies leaves undone
+ * is begun again by another one. */
+struct sim_event {
+    int step, unit;
+    size_t task;
+    double start, seconds; /* since the step's computation began */
+};
+
 struct sim_case {
     struct sched_job job;        /* tasks; unit, ncu and options are not used */
     const struct sim_unit *unit; /* [ncu] */
@@ -32,7 +40,9 @@ struct sim_case {
     double noise;  /* standard deviation of the logarithm of a task's time */
     unsigned seed; /* of the noise */
     int nchanges;
-    const struct sim_change *change; /* [nchanges] in order of step and time */
+    const struct sim_change *change;                      /* [nchanges] in order of step and time */
+    void (*on_task)(void *arg, const struct sim_event *); /* or NULL */
+    void *on_task_arg;
 };
 
 struct sim_result {
