@@ -1,6 +1,7 @@
 /* cu/profile.c – writes profiles so that they can be trusted, and trusts no others. */
 #include "cu/profile.h"
 #include "cu/topology.h"
+#include "src/hash.h"
 #include "src/json.h"
 
 #include <dirent.h>
@@ -103,24 +104,13 @@ double profile_factor(const struct profile *p)
 }
 
 /* ---- places -----------------------------------------------------------------------------------*/
-/* Fowler, Noll & Vo's hash, version 1a. */
-static uint64_t hash(uint64_t h, const char *text)
-{
-    do {
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    } while (*text++);
-    return h;
-}
-
-static const uint64_t HASH_START = 0xcbf29ce484222325u;
-
 static uint64_t hash_key(const struct profile *p)
 {
     char text[64];
-    uint64_t h = hash(hash(hash(HASH_START, p->program), p->problem), p->cpu);
+    uint64_t h = hash_text(hash_text(hash_text(HASH_BASIS, p->program), p->problem), p->cpu);
     for (int i = 0; i < p->nkinds; i++) {
         snprintf(text, sizeof text, "%d %d", p->kind[i].kind, p->kind[i].width);
-        h = hash(hash(h, text), p->kind[i].name);
+        h = hash_text(hash_text(h, text), p->kind[i].name);
     }
     return h;
 }
@@ -169,7 +159,7 @@ static uint64_t check_sum(json_t *root)
     json_t *without = json_copy(root);
     json_object_del(without, "check");
     char *text = json_dumps(without, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-    uint64_t sum = text ? hash(HASH_START, text) : 0;
+    uint64_t sum = text ? hash_text(HASH_BASIS, text) : 0;
     free(text);
     json_decref(without);
     return sum;
