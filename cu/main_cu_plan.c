@@ -1,17 +1,26 @@
 /* cu/main_cu_plan.c – cu-plan: what a policy would do on a machine, before anything runs there. */
+#include "cu/capacity_page.h"
 #include "cu/plan_case.h"
 #include "cu/sim.h"
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/version.h"
 
+#include <omp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SCHEDULES = 64 };
 
+/* Those that know the times beforehand: others show what they are worth after some steps only. */
+static const char CAPACITY_SCHEDULES[] = "round-robin,sorted-greedy,abe,heft,evenkeel";
+
 struct settings {
     const char *simulate, *schedules, *json;
+    const char *machine, *profile, *run, *csv, *report;
+    int jobs, sample, seed, steps;
+    double within;
     bool cold, list_schedules, help, version;
 };
 
@@ -22,6 +31,66 @@ static const struct opt options[] = {
      .offset = AT(simulate),
      .arg = "CASE",
      .help = "run policies on the tasks and units of a JSON file (- = standard input)"},
+    {.name = "machine",
+     .type = OPT_TEXT,
+     .offset = AT(machine),
+     .arg = "FILE",
+     .help = "run policies on every combination of this file's nodes"},
+    {.name = "profile",
+     .type = OPT_TEXT,
+     .offset = AT(profile),
+     .arg = "FILE",
+     .help = "the tasks: a profile that a program made"},
+    {.name = "run",
+     .type = OPT_TEXT,
+     .offset = AT(run),
+     .arg = "FILE",
+     .help = "the tasks: what a program wrote with --json, or {\"tasks\": {\"cost\": [...]}}"},
+    {.name = "csv",
+     .type = OPT_TEXT,
+     .offset = AT(csv),
+     .arg = "FILE",
+     .help = "write all combinations; what it holds already is not simulated again"},
+    {.name = "report",
+     .type = OPT_TEXT,
+     .offset = AT(report),
+     .arg = "FILE",
+     .help = "write one interactive HTML page that opens offline"},
+    {.name = "jobs",
+     .type = OPT_INT,
+     .offset = AT(jobs),
+     .arg = "N",
+     .help = "simulations at the same time, also -j N (all cores)",
+     .min = 1,
+     .max = 4096},
+    {.name = "sample",
+     .type = OPT_INT,
+     .offset = AT(sample),
+     .arg = "K",
+     .help = "K combinations drawn at random instead of all",
+     .min = 1,
+     .max = 1e6},
+    {.name = "seed",
+     .type = OPT_INT,
+     .offset = AT(seed),
+     .arg = "N",
+     .help = "of the sample (1)",
+     .min = 0,
+     .max = 2147483647},
+    {.name = "steps",
+     .type = OPT_INT,
+     .offset = AT(steps),
+     .arg = "N",
+     .help = "steps of a combination, the last one counts (1); more for policies that learn",
+     .min = 1,
+     .max = 1e6},
+    {.name = "within",
+     .type = OPT_REAL,
+     .offset = AT(within),
+     .arg = "SHARE",
+     .help = "how much slower than the best a cheap combination may be (0.05)",
+     .min = 0,
+     .max = 100},
     {.name = "schedules",
      .type = OPT_TEXT,
      .offset = AT(schedules),
@@ -47,8 +116,10 @@ static const struct opt options[] = {
 
 static void print_help(const struct opt_group *groups, int n)
 {
-    puts("usage: cu-plan --simulate CASE [options]\n\n"
-         "Runs scheduling policies under a virtual clock on a model of a machine.");
+    puts("usage: cu-plan --simulate CASE [options]\n"
+         "       cu-plan --machine FILE --profile FILE [options]\n\n"
+         "Runs scheduling policies under a virtual clock: on one model of a machine, or on every\n"
+         "combination of a cluster's nodes to find out which of them a problem is worth.");
     opt_help(stdout, groups, n);
 }
 
@@ -122,12 +193,96 @@ static enum ek_status simulate(const struct settings *s, const char **spec, int 
     return st;
 }
 
+/* ---- capacity --------------------------------------------------------------------------------*/
+static void interrupted(int signal)
+{
+    (void)signal;
+    capacity_stop();
+}
+
+/* The first Ctrl-C ends in order, the second one at once. */
+static void catch_signals(void)
+{
+    struct sigaction act = {.sa_handler = interrupted, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+}
+
+static enum ek_status say_answer(const struct settings *s, const struct capacity *c)
+{
+    struct capacity_answer answer;
+    enum ek_status st = capacity_answer_open(&answer, c, s->within);
+    if (!st && (!s->json || strcmp(s->json, "-")))
+        capacity_answer_print(&answer, c, stdout);
+    if (!st && s->json) {
+        json_t *root = capacity_answer_json(&answer, c);
+        st = root ? json_write(s->json, root) : status_fail(EK_LACK, "out of memory for JSON");
+        json_decref(root);
+    }
+    if (!st && s->report)
+        st = capacity_page_write(s->report, c, &answer);
+    capacity_answer_close(&answer);
+    return st;
+}
+
+static enum ek_status plan_on(const struct settings *s, const struct capacity_work *w,
+                              const struct capacity_machine *m, const char **spec, int n)
+{
+    struct capacity c;
+    enum ek_status st =
+        capacity_open(&c, w, m, spec, n, s->steps, (size_t)s->sample, (unsigned)s->seed);
+    if (!st) {
+        catch_signals();
+        st = capacity_run(&c, s->jobs, s->csv);
+    }
+    if (st == EK_STOPPED)
+        status_fail(st, s->csv ? "interrupted; the same command goes on where this one ended"
+                               : "interrupted; with --csv the same command would go on later");
+    if (!st)
+        st = say_answer(s, &c);
+    capacity_close(&c);
+    return st;
+}
+
+static enum ek_status plan_capacity(const struct settings *s, const char **spec, int n)
+{
+    struct capacity_work w;
+    struct capacity_machine m;
+    if (!s->profile == !s->run)
+        FAIL(EK_USAGE, "--machine wants the tasks, either by --profile FILE or by --run FILE");
+    TRY(capacity_work_open(&w, s->profile ? s->profile : s->run));
+    enum ek_status st = capacity_machine_open(&m, s->machine, &w);
+    if (!st) {
+        st = plan_on(s, &w, &m, spec, n);
+        capacity_machine_close(&m);
+    }
+    capacity_work_close(&w);
+    return st;
+}
+
+/* ---- command line ----------------------------------------------------------------------------*/
+/* -j 4 and -j4 as make has them; opt_parse() knows long names only. */
+static enum ek_status lengthen(int argc, char **argv)
+{
+    static char text[64];
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "-j", 2))
+            continue;
+        if (snprintf(text, sizeof text, "--jobs%s%s", argv[i][2] ? "=" : "", argv[i] + 2) >=
+            (int)sizeof text)
+            FAIL(EK_USAGE, "%s: a number is wanted", argv[i]);
+        argv[i] = text;
+    }
+    return EK_OK;
+}
+
 static enum ek_status run(int argc, char **argv)
 {
-    struct settings s = {0};
+    struct settings s = {.jobs = omp_get_num_procs(), .seed = 1, .steps = 1, .within = 0.05};
     const char *spec[MAX_SCHEDULES];
     int n;
     const struct opt_group groups[] = {{"options:", options, &s}};
+    TRY(lengthen(argc, argv));
     TRY(opt_parse(groups, 1, argc, argv, NULL, NULL));
     if (s.help)
         print_help(groups, 1);
@@ -137,12 +292,14 @@ static enum ek_status run(int argc, char **argv)
         sched_print(stdout);
     if (s.help || s.version || s.list_schedules)
         return EK_OK;
-    if (!s.simulate)
-        FAIL(EK_USAGE, "nothing to do; try cu-plan --simulate CASE.json, or --help");
+    if (!s.simulate == !s.machine)
+        FAIL(EK_USAGE, "either --simulate CASE or --machine FILE is wanted; try --help");
+    if (s.machine && !s.schedules)
+        s.schedules = CAPACITY_SCHEDULES;
     char *list = s.schedules ? strdup(s.schedules) : NULL;
     enum ek_status st = sched_split(list, spec, MAX_SCHEDULES, &n);
     if (!st)
-        st = simulate(&s, spec, n);
+        st = s.machine ? plan_capacity(&s, spec, n) : simulate(&s, spec, n);
     free(list);
     return st;
 }

@@ -1,0 +1,61 @@
+# tests/e2e/capacity.sh – cu-plan --machine from its command line: the examples, restarts after Ctrl-C
+# and after a kill, exit codes. Needs BIN; run through tests/run.sh.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+plan() { "$BIN/cu-plan" --machine cu/examples/pcad.json --run cu/examples/cmp-451.json "$@"; }
+refused() { # exit code, words that the one line must hold, arguments…
+    code=$1 words=$2
+    shift 2
+    "$BIN/cu-plan" "$@" >/dev/null 2>"$work/err"
+    rc=$?
+    [ $rc = "$code" ] || say "$* exits $rc instead of $code"
+    [ "$(wc -l <"$work/err")" = 1 ] || say "$*: not one line on stderr: $(cat "$work/err")"
+    grep -q -- "$words" "$work/err" || say "$*: '$words' is not in: $(cat "$work/err")"
+}
+
+# All of PCAD's combinations; the answer as JSON names the policies and the nodes.
+plan --schedules heft,sorted-greedy --json "$work/a.json" >"$work/text" || say 'the example fails'
+grep -q '1439 of 1439 combinations' "$work/text" || say "not all combinations: $(head -1 "$work/text")"
+grep -q '"optimizer"' "$work/a.json" || say 'no nodes in the JSON'
+
+# Interrupted, killed, continued: the same table as in one go, and no table before its time.
+set -- --sample 200 --seed 3 --schedules abe,heft -j 2
+plan "$@" --csv "$work/whole.csv" >/dev/null || say 'a sample fails'
+[ "$(wc -l <"$work/whole.csv")" = 401 ] || say 'not a line for each scenario and policy'
+echo 'old' >"$work/plan.csv"
+for signal in INT KILL; do
+    plan "$@" --csv "$work/plan.csv" >/dev/null 2>&1 &
+    pid=$!
+    sleep 0.4
+    if kill -$signal $pid 2>/dev/null; then
+        wait $pid 2>/dev/null
+        rc=$?
+        [ $signal = KILL ] || [ $rc = 4 ] || [ $rc = 0 ] || say "Ctrl-C: exit $rc"
+        [ $rc = 0 ] || [ "$(cat "$work/plan.csv")" = old ] || say "$signal: the old table is gone"
+    fi
+done
+plan "$@" --csv "$work/plan.csv" >/dev/null || say 'the last part fails'
+cmp -s "$work/plan.csv" "$work/whole.csv" || say 'parts and whole differ'
+[ -e "$work/plan.csv.part" ] && say 'the part is left over'
+
+# A profile of a program, and its --json, are tasks too.
+CU_PROFILE_DIR=$work "$BIN/bt-mz" --class S --layout 1x1 --profile=make --json "$work/run.json" --quiet || say 'no profile'
+for tasks in "--profile $(ls "$work"/bt-mz-*.json)" "--run $work/run.json"; do
+    # shellcheck disable=SC2086
+    "$BIN/cu-plan" --machine cu/examples/pcad.json $tasks --sample 5 --schedules heft | grep -q 'bt-mz class S' ||
+        say "cu-plan $tasks fails"
+done
+
+refused 2 'either --simulate' --schedules heft
+refused 2 'by --run' --machine cu/examples/pcad.json
+refused 2 'nowhere' --machine nowhere.json --run cu/examples/cmp-451.json
+refused 2 'nowhere' --machine cu/examples/pcad.json --run nowhere.json
+sed 's/"cores": 24/"cores": -24/' cu/examples/pcad.json >"$work/machine.json"
+refused 2 'nodes\[2\].cores = -24' --machine "$work/machine.json" --run cu/examples/cmp-451.json
+refused 2 'nope' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --schedules nope
+refused 2 'jobs' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json -j zero
+refused 3 'cannot be written' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --sample 2 --csv /nonexistent/x
+exit $bad

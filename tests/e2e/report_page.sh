@@ -1,0 +1,34 @@
+# tests/e2e/report_page.sh – the report of a comparison in a browser: no error, a row for each policy,
+# bars for each unit, another policy and step can be chosen. Needs BIN and Chromium.
+set -u
+. tests/browser.sh
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --compare static,dynamic --report "$work/report.html" \
+    --quiet || { echo 'bt-mz fails'; exit 1; }
+cat >"$work/script.js" <<'JS'
+addEventListener('load', () => {
+  say(`rows: ${document.querySelectorAll('#runs tr').length}`);
+  say(`policies: ${[...document.getElementById('policy').options].map(o => o.textContent).sort().join(' ')}`);
+  const first = gantt;
+  say(`units: ${gantt.data.labels.join(' ')}`);
+  say(`computed: ${gantt.data.datasets[0].data.length > 0}`);
+  document.getElementById('policy').value = 1;
+  document.getElementById('policy').dispatchEvent(new Event('change'));
+  say(`redrawn: ${gantt !== first}`);
+  say(`steps: ${document.getElementById('step').options.length}`);
+  done();
+});
+JS
+said=$(page_says "$work/report.html" "$work/script.js")
+expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
+expect 'rows: 3'
+expect 'policies: dynamic static'
+expect 'units: cpu0 host:0'
+expect 'computed: true'
+expect 'redrawn: true'
+expect 'steps: 60'
+grep -q '^error' <<<"$said" && say "the page has errors: $said"
+exit $bad
