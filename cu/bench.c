@@ -334,6 +334,7 @@ static void name_devices(struct result_host *h)
 static enum ek_status run_program(struct bench *b, const char **specs, int n)
 {
     const struct bench_program *p = b->program;
+    catch_signals(); /* before the set-up, which is long where the problem is large */
     TRY(p->open(b->st, b->units, &b->job));
     b->results.host = (struct result_host){.program = p->name,
                                            .problem = b->problem,
@@ -343,7 +344,6 @@ static enum ek_status run_program(struct bench *b, const char **specs, int n)
     name_devices(&b->results.host);
     if (b->set.trace || b->set.report)
         TRY(trace_open(&b->trace));
-    catch_signals();
     enum ek_status st = run_all(b, specs, n);
     if (st && st != EK_STOPPED)
         return st;
