@@ -60,6 +60,7 @@ help:
 	 'make deps       install the distribution packages that are missing' \
 	 'make demo       BT-MZ class W under every policy on all cores and the OpenCL device' \
 	 'make check      all tests' 'make bench      all measurements' 'make lint       style and layering' \
+	 'make replay     published results beside the simulator' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
 	 'make uninstall  remove what install put there' 'make clean      remove what was built' '' \
 	 'variables: CC MARCH OPT SAN BUILD V PREFIX DESTDIR, also from config.mk'
@@ -129,6 +130,10 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(archives)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $< -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -o $@
 
+# Side by side with StarPU where it is installed; without it the program says so.
+$(BUILD)/bench/starpu: CFLAGS += $(patsubst -I%,-isystem %,$(shell pkg-config --cflags starpu-1.3 2>/dev/null))
+$(BUILD)/bench/starpu: LDLIBS += $(shell pkg-config --libs starpu-1.3 2>/dev/null)
+
 # ---- what people call --------------------------------------------------------------------------
 deps:
 	@sh .ci/deps install
@@ -147,6 +152,9 @@ bench: needed
 	@$(MAKE) --no-print-directory benches
 benches: $(bins) $(benches)
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/bench/run.sh
+
+replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
+	@$(BUILD)/bench/replay_npb && $(BUILD)/bench/replay_cmp
 
 lint:
 	@BUILD=$(BUILD) bash tests/lint.sh
@@ -171,6 +179,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all deps needed demo check tests bench benches lint format install uninstall clean help FORCE
+.PHONY: all deps needed demo check tests bench benches replay lint format install uninstall clean help FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
