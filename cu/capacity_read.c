@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_UNITS = 1 << 20 };
+
 /* ---- numbers ----------------------------------------------------------------------------------*/
 /* What a number must be, and where in a node it goes (all of them are double or int there). */
 struct member {
@@ -373,6 +375,18 @@ static enum ek_status read_link(struct capacity_machine *m, const char *path, co
     return EK_OK;
 }
 
+/* All nodes together must be a case that can be simulated. */
+static enum ek_status check_units(const struct capacity_machine *m, const char *path)
+{
+    double units = 0;
+    for (int t = 0; t < m->ntypes; t++)
+        units += (double)m->node[t].count * (m->node[t].cores + m->node[t].devices);
+    if (units > MOST_UNITS)
+        FAIL(EK_USAGE, "%s: nodes have %.0f cores and devices together, at most %d can be planned",
+             path, units, MOST_UNITS);
+    return EK_OK;
+}
+
 static enum ek_status read_machine(struct capacity_machine *m, const char *path, const json_t *root,
                                    const struct capacity_work *w)
 {
@@ -391,6 +405,7 @@ static enum ek_status read_machine(struct capacity_machine *m, const char *path,
     }
     for (int t = 0; t < m->ntypes; t++)
         TRY(scale_devices(path, w, &m->node[t]));
+    TRY(check_units(m, path));
     return read_link(m, path, json_object_get(root, "link"));
 }
 

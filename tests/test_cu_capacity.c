@@ -293,6 +293,8 @@ static void bad_machines_are_refused(void **state)
          "nodes[0].cores = 0"},
         {"{\"nodes\": [{\"name\": \"a\", \"count\": 1, \"cores\": 1e9, \"speed\": 1}]}",
          "nodes[0].cores = 1e+09"},
+        {"{\"nodes\": [{\"name\": \"a\", \"count\": 100000, \"cores\": 100000, \"speed\": 1}]}",
+         "10000000000 cores"},
         {"{\"nodes\": [{\"name\": \"a\", \"count\": 1, \"cores\": 1, \"speed\": 0}]}",
          "nodes[0].speed = 0"},
         {"{\"nodes\": [{\"name\": \"a\", \"count\": 1, \"cores\": 1, \"speed\": \"NaN\"}]}",
