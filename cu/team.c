@@ -454,11 +454,6 @@ const struct team_result *team_result(const struct team *t)
     return &t->result;
 }
 
-const int *team_home(const struct team *t)
-{
-    return t->home;
-}
-
 size_t team_unit_tasks(const struct team *t, int cu)
 {
     return t->unit[cu].tasks;

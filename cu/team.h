@@ -90,7 +90,6 @@ void team_stop(void);
 bool team_stopped(void);
 
 const struct team_result *team_result(const struct team *t);
-const int *team_home(const struct team *t); /* [n] space of each task */
 size_t team_unit_tasks(const struct team *t, int cu);
 double team_unit_busy(const struct team *t, int cu); /* seconds computing */
 /* Median seconds of a task on a kind of unit of given width, NAN if it never ran there. */

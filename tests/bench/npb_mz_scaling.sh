@@ -1,4 +1,5 @@
-# tests/bench/npb_mz_scaling.sh – one and two CPU units of one core each, interleaved. CLASS (A), REPEAT (3), SCHEDULES (heft evenkeel).
+# tests/bench/npb_mz_scaling.sh – one and two CPU units of one core each, interleaved.
+# CLASS (A), REPEAT (3), SCHEDULES (heft evenkeel).
 set -u
 class=${CLASS:-A} repeat=${REPEAT:-3} schedules=${SCHEDULES:-heft evenkeel}
 [ "$(nproc)" -ge 2 ] || { echo 'skipped: needs two cores'; exit 0; }
