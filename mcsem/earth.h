@@ -1,0 +1,61 @@
+/* mcsem/earth.h – the model: columns of layers below the sea, on a grid of common midpoints.
+ *
+ * Frame: right-handed, x and y horizontal, z positive down from the sea surface; metres, ohm m.
+ * A column stands at (x0 + ix dx, y0 + iy dy) and has the number c = iy nx + ix. From the top:
+ * air, `nwater` layers of sea down to the column's seabed, then nz layers of sediment whose tops
+ * lie top[k] below the seabed; the last one has no bottom. The unknowns are the natural logarithms
+ * of the horizontal resistivities of the sediments; air, sea and the ratio of vertical to
+ * horizontal resistivity are given. */
+#ifndef MCSEM_EARTH_H
+#define MCSEM_EARTH_H
+
+#include "src/status.h"
+#include <stddef.h>
+
+enum { EARTH_WATER = 16, EARTH_LAYERS = 512 }; /* most layers of sea, of sediment */
+
+struct earth {
+    int nx, ny, nz, nwater;
+    double x0, y0, dx, dy;
+    double air;                    /* resistivity of the air, 1e12 */
+    double water_top[EARTH_WATER]; /* depth, water_top[0] = 0 */
+    double water[EARTH_WATER];     /* resistivity */
+    double *top;                   /* [nz] m below the seabed, ascending from 0 */
+    double *anisotropy;            /* [nz] rho_v / rho_h, 1 where isotropic */
+    double *seabed;                /* [nx ny] depth of the seabed, below water_top[nwater-1] */
+    double *m;                     /* [nx ny][nz] ln(horizontal resistivity / ohm m) */
+};
+
+/* A layered earth as the pairs of one column see it. */
+struct earth_layers {
+    int n;         /* layers with both half-spaces: the air first */
+    int sediments; /* index of the first layer of sediment; n - sediments = nz */
+    double z[EARTH_WATER + EARTH_LAYERS];         /* [n-1] depth of the interfaces, m */
+    double rho_h[EARTH_WATER + EARTH_LAYERS + 1]; /* [n] */
+    double rho_v[EARTH_WATER + EARTH_LAYERS + 1]; /* [n] */
+};
+
+/* nz layers `dz` thick below a flat seabed under one layer of sea, every one of `rho`. EK_USAGE: a
+ * number that is not positive, too many layers; EK_LACK: memory. earth_close() accepts NULL. */
+enum ek_status earth_open(int nx, int ny, int nz, double dz, double seabed, double rho,
+                          struct earth **earth);
+enum ek_status earth_copy(const struct earth *from, struct earth **earth);
+void earth_close(struct earth *earth);
+
+/* Resistivities not positive, tops that do not ascend, seabed above the last layer of sea, NaN:
+ * EK_USAGE; `where` names the file in the message. */
+enum ek_status earth_check(const struct earth *earth, const char *where);
+
+static inline int earth_columns(const struct earth *earth)
+{
+    return earth->nx * earth->ny;
+}
+
+/* The layers of column c for resistivities m [nz] (NULL: the earth's own). */
+void earth_column(const struct earth *earth, int c, const double *m, struct earth_layers *layers);
+
+/* The column nearest to (x, y), ties to the larger index; -1: farther than half a cell outside.
+ * With `clip` the outermost columns reach to infinity. */
+int earth_find(const struct earth *earth, double x, double y, _Bool clip);
+
+#endif

@@ -1,0 +1,59 @@
+/* mcsem/survey.h – the data: source-receiver pairs, what was measured with them at each frequency,
+ * and the columns (common-midpoint cells) to which they belong.
+ *
+ * Time factor exp(+i w t). Frame as in earth.h; azimuth from +x towards +y, dip positive down. E is
+ * in V/m per A m of source moment, H in A/m per A m. */
+#ifndef MCSEM_SURVEY_H
+#define MCSEM_SURVEY_H
+
+#include "mcsem/earth.h"
+#include <stdbool.h>
+
+/* A source position as one channel of one receiver sees it. */
+struct survey_pair {
+    double source[3], azimuth, dip, length; /* centre m; rad; m, 0 = point dipole */
+    double receiver[3];                     /* m */
+    double direction[3];                    /* unit vector of the channel: Ex is (1, 0, 0) */
+    bool magnetic;                          /* H, else E */
+    int source_id, receiver_id;             /* number of the position in this survey, from 0 */
+    size_t line;                            /* of its file, for messages; 0 = none */
+};
+
+/* What a pair measured at one frequency; standard error of its real and of its imaginary part. */
+struct survey_datum {
+    double re, im, sigma; /* sigma = INFINITY: no datum */
+};
+
+struct survey {
+    int nfreq;
+    double *freq; /* [nfreq] Hz, ascending */
+    size_t npairs, nsources, nreceivers;
+    struct survey_pair *pair;   /* [npairs] sorted by cell once binned, else as in the file */
+    struct survey_datum *datum; /* [npairs][nfreq] */
+    int ncells;                 /* 0 before survey_bin() */
+    size_t *first;              /* [ncells + 1] pairs of cell c are first[c] .. first[c+1]-1 */
+    size_t ndropped;            /* pairs that survey_bin() left out */
+};
+
+/* Zeroed, every sigma infinite. EK_LACK: memory. close accepts NULL. */
+enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey);
+void survey_close(struct survey *survey);
+
+/* Frequencies or lengths not positive, NaN, a receiver or source outside the sea or the earth
+ * below it, directions that are no unit vectors: EK_USAGE with `path` and the pair's line. */
+enum ek_status survey_check(const struct survey *survey, const struct earth *earth,
+                            const char *path);
+
+/* Sorts the pairs by the column under their midpoint, which keeps the order within a cell. Pairs
+ * farther than half a cell outside are dropped, or with `clip` go to the outermost cells. EK_USAGE:
+ * nothing is left; EK_LACK: memory. */
+enum ek_status survey_bin(struct survey *survey, const struct earth *earth, bool clip);
+
+/* sigma = sqrt((relative |d|)^2 + floor^2) for all data, floor in the field's own unit for E and
+ * for H. Data of less than reject * floor lose their weight. */
+struct survey_noise {
+    double relative, floor_e, floor_h, reject;
+};
+void survey_weigh(struct survey *survey, const struct survey_noise *noise);
+
+#endif
