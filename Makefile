@@ -39,6 +39,8 @@ endif
 
 sources   = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
 kernels  := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.c)))
+# What kernel texts share and include.
+shared   := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.h)))
 mains    := $(sort $(wildcard $(FOLDERS:%=%/main_*.c)))
 objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(mains) $(kernels),$(call sources,$(1))))
 binname   = $(BIN)/$(subst _,-,$(patsubst main_%.c,%,$(notdir $(1))))
@@ -79,24 +81,26 @@ $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(call say,ORACLE,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(CFLAGS)) -ffp-contract=off \
-	 -fno-lto -include src/kernel.h -c $< -o $@
+	 -fno-lto -include src/kernel.h -MMD -MP -c $< -o $@
 
 # What the report page needs: the page itself and Chart.js from the distribution, if it is there.
 chartjs  := $(firstword $(wildcard $(CHARTJS) /usr/share/javascript/chart.js/chart.min.js /usr/lib/nodejs/chart.js/dist/chart.min.js))
 pages    := $(wildcard cu/*.html)
+texts    := src/kernel.h $(shared) $(kernels) $(pages) $(chartjs:%=chart.min.js=%)
+text_files = $(foreach t,$(1),$(lastword $(subst =, ,$(t))))
 
 $(BUILD)/texts: FORCE
-	@mkdir -p $(@D); echo '$(kernels) $(pages) $(chartjs) $(oracles)' | cmp -s - $@ || echo '$(kernels) $(pages) $(chartjs) $(oracles)' > $@
+	@mkdir -p $(@D); echo '$(texts) $(oracles)' | cmp -s - $@ || echo '$(texts) $(oracles)' > $@
 
-$(BUILD)/embed.c: $(kernels) $(pages) $(chartjs) $(BUILD)/texts src/kernel.h src/embed.sh
+$(BUILD)/embed.c: $(call text_files,$(texts)) $(BUILD)/texts src/embed.sh
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
-	$(Q)sh src/embed.sh src/kernel.h $(kernels) $(pages) $(chartjs:%=chart.min.js=%) -- $(oracles) > $@.part && mv $@.part $@
+	$(Q)sh src/embed.sh $(texts) -- $(oracles) > $@.part && mv $@.part $@
 
 $(BUILD)/tests/embed.c: $(BUILD)/embed.c $(kernels_t)
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
-	$(Q)sh src/embed.sh src/kernel.h $(kernels) $(pages) $(chartjs:%=chart.min.js=%) $(kernels_t) -- $(oracles) $(oracles_t) > $@.part && mv $@.part $@
+	$(Q)sh src/embed.sh $(texts) $(kernels_t) -- $(oracles) $(oracles_t) > $@.part && mv $@.part $@
 
 $(BUILD)/embed.o $(BUILD)/tests/embed.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-strict-prototypes -c $< -o $@

@@ -17,7 +17,11 @@
  *       a table at file scope
  *   real                double; on the host also a vector of doubles, one system in each lane
  *
- * No #include, no designated initialisers or compound literals, no sqrt(int), no M_PI, no pointers
+ *   #include "<program>/kernels/<thing>.h"
+ *       what texts share, by its path in the repository; embed_join() puts it there once. Nothing
+ *       else is included. Kernels stand in .c texts only, and every text compiles on its own
+ *
+ * No designated initialisers or compound literals, no sqrt(int), no M_PI, no pointers
  * into buffers as arguments (offsets are integers); scalars are int, long or double; no identifier
  * called half, local, global, kernel, private, new, class, template.
  *

@@ -363,24 +363,7 @@ FN void bt_solve_line(struct bt_axis x, struct bt_line l)
 }
 
 #ifndef KERNEL_LANES
-/* As in kernels/rhs.c: five longs a zone (nx ny nz pitch first), consts is struct mz_consts. */
-struct bt_zone {
-    int nx, ny, nz;
-    long first, pitch, plane, field;
-};
-
-FN struct bt_zone bt_zone(GLOBAL const long *zones, int number)
-{
-    struct bt_zone z;
-    z.nx = (int)zones[5 * number];
-    z.ny = (int)zones[5 * number + 1];
-    z.nz = (int)zones[5 * number + 2];
-    z.pitch = zones[5 * number + 3];
-    z.first = zones[5 * number + 4];
-    z.plane = z.pitch * z.ny;
-    z.field = z.plane * z.nz;
-    return z;
-}
+#include "npb_mz/kernels/zone.h"
 
 /* One item solves the line along `axis` through interior point (GID(0), GID(1)) of the other two
  * axes, in their order; over their largest interior sizes and the zones. `scratch` holds 25 doubles
@@ -391,7 +374,7 @@ KERNEL(bt_solve, 64, 1, 1)
 {
     if (GID(2) >= nzones)
         return;
-    struct bt_zone z = bt_zone(zones, zone0 + GID(2));
+    struct zone z = zone_at(zones, zone0 + GID(2));
     const int n = axis == 0 ? z.nx : axis == 1 ? z.ny : z.nz;
     const int n0 = (axis == 0 ? z.ny : z.nx) - 2, n1 = (axis == 2 ? z.ny : z.nz) - 2;
     if (GID(0) >= n0 || GID(1) >= n1)
@@ -425,7 +408,7 @@ KERNEL(bt_update, 64, 1, 1)
 {
     if (GID(2) >= nzones)
         return;
-    struct bt_zone z = bt_zone(zones, zone0 + GID(2));
+    struct zone z = zone_at(zones, zone0 + GID(2));
     int i = 1 + GID(0), j = 1 + GID(1) % (z.ny - 2), k = 1 + GID(1) / (z.ny - 2);
     if (i > z.nx - 2 || k > z.nz - 2)
         return;

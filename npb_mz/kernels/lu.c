@@ -145,24 +145,7 @@ FN struct lu_five lu_send(struct lu_axis a, int d, struct lu_node n, struct lu_f
 }
 
 #ifndef KERNEL_LANES
-/* As in kernels/rhs.c: five longs a zone (nx ny nz pitch first), consts is struct mz_consts. */
-struct lu_zone {
-    int nx, ny, nz;
-    long first, pitch, plane, field;
-};
-
-FN struct lu_zone lu_zone(GLOBAL const long *zones, int number)
-{
-    struct lu_zone z;
-    z.nx = (int)zones[5 * number];
-    z.ny = (int)zones[5 * number + 1];
-    z.nz = (int)zones[5 * number + 2];
-    z.pitch = zones[5 * number + 3];
-    z.first = zones[5 * number + 4];
-    z.plane = z.pitch * z.ny;
-    z.field = z.plane * z.nz;
-    return z;
-}
+#include "npb_mz/kernels/zone.h"
 
 FN struct lu_five lu_load(GLOBAL const double *w, long field, long at)
 {
@@ -198,7 +181,7 @@ FN struct lu_node lu_node_at(GLOBAL const double *prim, long field, long at)
 
 /* Boundary points of the planes k = 1 .. nz-2 that the exchange writes, one after another as in
  * `carried`: west, east, south, north, each [m][along]. */
-FN int lu_faces_size(struct lu_zone z)
+FN int lu_faces_size(struct zone z)
 {
     return 10 * (z.nx + z.ny - 4);
 }
@@ -212,7 +195,7 @@ KERNEL(lu_faces, 64, 1, 1)
     if (GID(2) >= nzones)
         return;
     const int number = zone0 + GID(2);
-    struct lu_zone z = lu_zone(zones, number);
+    struct zone z = zone_at(zones, number);
     const int m = GID(1) % 5, k = 1 + GID(1) / 5;
     if (k > z.nz - 2)
         return;
@@ -235,7 +218,7 @@ KERNEL(lu_faces, 64, 1, 1)
 
 /* The interior point of item (GID(0), GID(1)) on the plane i + j + k = h; false if there is none.
  */
-FN int lu_point(struct lu_zone z, int i, int k, int h)
+FN int lu_point(struct zone z, int i, int k, int h)
 {
     const int j = h - i - k;
     return i < z.nx - 1 && k < z.nz - 1 && j > 0 && j < z.ny - 1;
@@ -243,7 +226,7 @@ FN int lu_point(struct lu_zone z, int i, int k, int h)
 
 /* Shares of the three neighbours on the side `sign` that are interior points. */
 FN struct lu_five lu_gather(GLOBAL const double *w, GLOBAL const double *prim,
-                            GLOBAL const double *consts, struct lu_zone z, int i, int j, int k,
+                            GLOBAL const double *consts, struct zone z, int i, int j, int k,
                             int sign)
 {
     struct lu_five sum;
@@ -269,7 +252,7 @@ KERNEL(lu_sweep, 64, 1, 1)
 {
     if (GID(2) >= nzones)
         return;
-    struct lu_zone z = lu_zone(zones, zone0 + GID(2));
+    struct zone z = zone_at(zones, zone0 + GID(2));
     const int i = 1 + GID(0), k = 1 + GID(1), j = h - i - k;
     if (!lu_point(z, i, k, h))
         return;
@@ -293,7 +276,7 @@ KERNEL(lu_update, 64, 1, 1)
 {
     if (GID(2) >= nzones)
         return;
-    struct lu_zone z = lu_zone(zones, zone0 + GID(2));
+    struct zone z = zone_at(zones, zone0 + GID(2));
     int i = 1 + GID(0), j = 1 + GID(1) % (z.ny - 2), k = 1 + GID(1) / (z.ny - 2);
     if (i > z.nx - 2 || k > z.nz - 2)
         return;

@@ -179,26 +179,7 @@ FN void rhs_store(struct rhs_five r, GLOBAL const double *g, long field, long at
 }
 
 #ifndef KERNEL_LANES
-/* Kernels take a table of zones, five longs each: nx ny nz pitch first, and work on the zones
- * zone0 + GID(2): so one launch serves a whole batch. `first` counts points: a zone's part of a
- * field of c components begins at c*first. consts is struct mz_consts of npb_mz/mz.h. */
-struct rhs_zone {
-    int nx, ny, nz, pitch;
-    long first, plane, field;
-};
-
-FN struct rhs_zone rhs_zone(GLOBAL const long *zones, int number)
-{
-    struct rhs_zone z;
-    z.nx = (int)zones[5 * number];
-    z.ny = (int)zones[5 * number + 1];
-    z.nz = (int)zones[5 * number + 2];
-    z.pitch = (int)zones[5 * number + 3];
-    z.first = zones[5 * number + 4];
-    z.plane = (long)z.pitch * z.ny;
-    z.field = z.plane * z.nz;
-    return z;
-}
+#include "npb_mz/kernels/zone.h"
 
 FN struct rhs_stencil rhs_stencil(GLOBAL const double *consts, int d, int s, int n)
 {
@@ -218,25 +199,26 @@ KERNEL(rhs_prims, 64, 1, 1)
 {
     if (GID(2) >= nzones)
         return;
-    struct rhs_zone z = rhs_zone(zones, zone0 + GID(2));
+    struct zone z = zone_at(zones, zone0 + GID(2));
     if (GID(0) < z.nx && GID(1) < z.ny * z.nz) {
-        long at = (long)GID(1) * z.pitch + GID(0);
+        long at = GID(1) * z.pitch + GID(0);
         rhs_derive(u + 5 * z.first, z.field, at, prim + 7 * z.first, z.field, at);
     }
 }
 
-/* w = dt (R(u) + g) on interior points; over (nx-2, (ny-2)*(nz-2), zones). */
+/* w = dt (R(u) + g) on interior points; over (nx-2, (ny-2)*(nz-2), zones). consts is struct
+ * mz_consts of npb_mz/mz.h. */
 KERNEL(rhs_points, 64, 1, 1)
 (GLOBAL const double *u, GLOBAL const double *prim, GLOBAL const double *g, GLOBAL double *w,
  GLOBAL const double *consts, GLOBAL const long *zones, int zone0, int nzones)
 {
     if (GID(2) >= nzones)
         return;
-    struct rhs_zone z = rhs_zone(zones, zone0 + GID(2));
+    struct zone z = zone_at(zones, zone0 + GID(2));
     int i = 1 + GID(0), j = 1 + GID(1) % (z.ny - 2), k = 1 + GID(1) / (z.ny - 2);
     if (i > z.nx - 2 || k > z.nz - 2)
         return;
-    long at = k * z.plane + (long)j * z.pitch + i;
+    long at = k * z.plane + j * z.pitch + i;
     struct rhs_place q;
     q.u = u + 5 * z.first + at;
     q.p0 = prim + 7 * z.first + at;

@@ -277,24 +277,7 @@ FN void sp_solve_line(struct sp_axis x, struct sp_line l)
 }
 
 #ifndef KERNEL_LANES
-/* As in kernels/rhs.c: five longs a zone (nx ny nz pitch first), consts is struct mz_consts. */
-struct sp_zone {
-    int nx, ny, nz;
-    long first, pitch, plane, field;
-};
-
-FN struct sp_zone sp_zone(GLOBAL const long *zones, int number)
-{
-    struct sp_zone z;
-    z.nx = (int)zones[5 * number];
-    z.ny = (int)zones[5 * number + 1];
-    z.nz = (int)zones[5 * number + 2];
-    z.pitch = zones[5 * number + 3];
-    z.first = zones[5 * number + 4];
-    z.plane = z.pitch * z.ny;
-    z.field = z.plane * z.nz;
-    return z;
-}
+#include "npb_mz/kernels/zone.h"
 
 FN struct sp_view sp_view(GLOBAL double *at, long field, long step)
 {
@@ -312,7 +295,7 @@ KERNEL(sp_begin, 64, 1, 1)
 {
     if (GID(2) >= nzones)
         return;
-    struct sp_zone z = sp_zone(zones, zone0 + GID(2));
+    struct zone z = zone_at(zones, zone0 + GID(2));
     if (GID(0) >= z.nx || GID(1) >= z.ny * z.nz)
         return;
     const long at = GID(1) * z.pitch + GID(0);
@@ -334,7 +317,7 @@ KERNEL(sp_solve, 64, 1, 1)
 {
     if (GID(2) >= nzones)
         return;
-    struct sp_zone z = sp_zone(zones, zone0 + GID(2));
+    struct zone z = zone_at(zones, zone0 + GID(2));
     const int n0 = (axis == 0 ? z.ny : z.nx) - 2, n1 = (axis == 2 ? z.ny : z.nz) - 2;
     if (GID(0) >= n0 || GID(1) >= n1)
         return;
