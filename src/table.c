@@ -1,0 +1,333 @@
+/* src/table.c – one pass over the text cuts it into cells; numbers are read when asked for. */
+#include "src/table.h"
+#include "src/opt.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MOST_COLUMNS = 4096 };
+
+/* ---- the file ---------------------------------------------------------------------------------*/
+
+static enum ek_status read_stream(FILE *in, const char *path, char **text)
+{
+    size_t room = 1 << 16, n = 0, got;
+    char *all = malloc(room);
+    while (all && (got = fread(all + n, 1, room - n - 1, in)) > 0) {
+        n += got;
+        if (n < room - 1)
+            continue;
+        char *more = realloc(all, room *= 2);
+        if (!more)
+            free(all);
+        all = more;
+    }
+    if (!all)
+        FAIL(EK_LACK, "%s: out of memory while reading", path);
+    if (ferror(in)) {
+        free(all);
+        FAIL(EK_LACK, "%s: cannot be read: %s", path, strerror(errno));
+    }
+    all[n] = '\0';
+    *text = all;
+    if (strlen(all) == n)
+        return EK_OK;
+    size_t line = 1;
+    for (const char *c = all; *c; c++)
+        line += *c == '\n';
+    free(all);
+    FAIL(EK_USAGE, "%s:%zu: a zero byte: this is no text file", path, line);
+}
+
+static enum ek_status read_file(const char *path, char **text)
+{
+    if (!strcmp(path, "-"))
+        return read_stream(stdin, "standard input", text);
+    FILE *in = fopen(path, "r");
+    if (!in)
+        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+    enum ek_status st = read_stream(in, path, text);
+    fclose(in);
+    return st;
+}
+
+/* ---- lines and cells --------------------------------------------------------------------------*/
+
+/* The next line that is a row, cut off from the rest, and its number. NULL: no more. */
+static char *next_row(char **rest, size_t *line)
+{
+    while (*rest && **rest) {
+        char *row = *rest, *end = strchr(row, '\n');
+        *rest = end ? end + 1 : NULL;
+        if (end)
+            *end = '\0';
+        ++*line;
+        row += strspn(row, " \t\r");
+        if (*row && *row != '#')
+            return row;
+    }
+    return NULL;
+}
+
+/* Without blanks and quotes at its ends. */
+static char *trimmed(char *cell)
+{
+    cell += strspn(cell, " \t");
+    size_t n = strlen(cell);
+    while (n && isspace((unsigned char)cell[n - 1]))
+        cell[--n] = '\0';
+    if (n > 1 && cell[0] == '"' && cell[n - 1] == '"') {
+        cell[n - 1] = '\0';
+        cell++;
+    }
+    return cell;
+}
+
+/* Cuts a row into at most `room` cells; returns how many there are. */
+static int cut(char *row, char separator, const char **cell, int room)
+{
+    int n = 0;
+    while (row) {
+        char *end;
+        if (separator == ',') {
+            end = strchr(row, ',');
+        } else {
+            row += strspn(row, " \t\r");
+            if (!*row)
+                break;
+            end = row + strcspn(row, " \t\r");
+            end = *end ? end : NULL;
+        }
+        if (end)
+            *end++ = '\0';
+        if (n < room)
+            cell[n] = trimmed(row);
+        n++;
+        row = end;
+    }
+    return n;
+}
+
+static bool missing(const char *cell)
+{
+    return !*cell || !strcmp(cell, "-") || !strcasecmp(cell, "nan") || !strcasecmp(cell, "na");
+}
+
+static enum ek_status name_columns(struct table *t, char *row, char separator, size_t line)
+{
+    const char *name[MOST_COLUMNS];
+    int n = cut(row, separator, name, MOST_COLUMNS), numbers = 0;
+    double x;
+    if (n < 1 || n > MOST_COLUMNS)
+        FAIL(EK_USAGE, "%s:%zu: %d columns; a table has 1 to %d", t->path, line, n, MOST_COLUMNS);
+    for (int i = 0; i < n; i++) {
+        numbers += table_parse(name[i], &x);
+        for (int j = 0; j < i; j++)
+            if (*name[i] && !strcmp(name[i], name[j]))
+                FAIL(EK_USAGE, "%s:%zu: two columns are called '%s'", t->path, line, name[i]);
+    }
+    if (2 * numbers > n)
+        FAIL(EK_USAGE, "%s:%zu: numbers where the columns' names are expected", t->path, line);
+    t->column = malloc((size_t)n * sizeof *t->column);
+    if (!t->column)
+        FAIL(EK_LACK, "%s: out of memory for %d columns", t->path, n);
+    memcpy(t->column, name, (size_t)n * sizeof *name);
+    t->ncolumns = n;
+    return EK_OK;
+}
+
+/* Room for one more row. */
+static enum ek_status grow(struct table *t, size_t *room)
+{
+    if (t->nrows < *room)
+        return EK_OK;
+    size_t more = *room ? 2 * *room : 64;
+    const char **cell = realloc(t->cell, more * (size_t)t->ncolumns * sizeof *cell);
+    t->cell = cell ? cell : t->cell;
+    size_t *line = realloc(t->line, more * sizeof *line);
+    t->line = line ? line : t->line;
+    if (!cell || !line)
+        FAIL(EK_LACK, "%s: out of memory for %zu rows", t->path, more);
+    *room = more;
+    return EK_OK;
+}
+
+static enum ek_status cut_rows(struct table *t, char *row, char *rest, char separator, size_t line)
+{
+    size_t room = 0;
+    for (; row; row = next_row(&rest, &line)) {
+        TRY(grow(t, &room));
+        const char **cell = t->cell + t->nrows * (size_t)t->ncolumns;
+        int n = cut(row, separator, cell, t->ncolumns);
+        if (n != t->ncolumns)
+            FAIL(EK_USAGE, "%s:%zu: %d cells where there are %d columns", t->path, line, n,
+                 t->ncolumns);
+        t->line[t->nrows++] = line;
+    }
+    return EK_OK;
+}
+
+static enum ek_status fill(struct table *t, const char *names)
+{
+    TRY(read_file(t->path, &t->text));
+    char *rest = t->text;
+    size_t line = 0;
+    if (!strncmp(rest, "\xef\xbb\xbf", 3))
+        rest += 3;
+    char *row = next_row(&rest, &line);
+    if (!row)
+        FAIL(EK_USAGE, "%s: no rows in it", t->path);
+    const char separator = strchr(row, ',') ? ',' : ' ';
+    if (!names) {
+        TRY(name_columns(t, row, separator, line));
+        row = next_row(&rest, &line);
+    } else {
+        t->names = strdup(names);
+        if (!t->names)
+            FAIL(EK_LACK, "%s: out of memory", t->path);
+        TRY(name_columns(t, t->names, strchr(names, ',') ? ',' : ' ', 0));
+    }
+    return cut_rows(t, row, rest, separator, line);
+}
+
+enum ek_status table_open(const char *path, const char *names, struct table **t)
+{
+    struct table *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    made->path = path;
+    enum ek_status st = fill(made, names);
+    if (st)
+        table_close(made);
+    else
+        *t = made;
+    return st;
+}
+
+void table_close(struct table *t)
+{
+    if (!t)
+        return;
+    free(t->column);
+    free(t->cell);
+    free(t->line);
+    free(t->text);
+    free(t->names);
+    free(t);
+}
+
+/* ---- columns and cells ------------------------------------------------------------------------*/
+
+int table_find(const struct table *t, const char *name)
+{
+    for (int c = 0; c < t->ncolumns; c++)
+        if (!strcmp(t->column[c], name))
+            return c;
+    return -1;
+}
+
+enum ek_status table_need(const struct table *t, const char *name, int *column)
+{
+    int found = table_find(t, name);
+    if (found < 0)
+        FAIL(EK_USAGE, "%s: no column '%s'%s", t->path, name,
+             opt_suggest(name, t->column, t->ncolumns));
+    *column = found;
+    return EK_OK;
+}
+
+const char *table_text(const struct table *t, size_t row, int column)
+{
+    return t->cell[row * (size_t)t->ncolumns + (size_t)column];
+}
+
+enum ek_status table_number(const struct table *t, size_t row, int column, double *x)
+{
+    const char *cell = table_text(t, row, column);
+    double value;
+    if (!table_parse(cell, &value) || !isfinite(value))
+        FAIL(EK_USAGE, "%s:%zu: %s is '%s', not a finite number", t->path, t->line[row],
+             t->column[column], cell);
+    *x = value;
+    return EK_OK;
+}
+
+enum ek_status table_optional(const struct table *t, size_t row, int column, double *x)
+{
+    if (!missing(table_text(t, row, column)))
+        return table_number(t, row, column, x);
+    *x = NAN;
+    return EK_OK;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------*/
+
+/* Digits with at most one point among them; false when they are more than 2^53 holds. */
+static bool read_digits(const char **text, uint64_t *digits, int *scale)
+{
+    const char *c = *text;
+    bool point = false;
+    int n = 0;
+    *digits = 0;
+    *scale = 0;
+    for (;; c++) {
+        if (*c == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (*c < '0' || *c > '9')
+            break;
+        *digits = 10 * *digits + (uint64_t)(*c - '0');
+        *scale -= point;
+        if (++n > 18)
+            return false;
+    }
+    *text = c;
+    return n > 0 && *digits <= (uint64_t)1 << 53;
+}
+
+/* Up to 2^53 and up to 10^22 both numbers are exact, so one operation rounds once, as strtod()
+ * does (Clinger 1990). */
+static bool parse_short(const char *text, double *x)
+{
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const bool negative = *text == '-';
+    uint64_t digits;
+    int scale;
+    text += *text == '-' || *text == '+';
+    if (!read_digits(&text, &digits, &scale))
+        return false;
+    if (*text == 'e' || *text == 'E') {
+        long e;
+        if (isspace((unsigned char)text[1]) || !opt_integer(text + 1, -400, 400, &e))
+            return false;
+        scale += (int)e;
+    } else if (*text) {
+        return false;
+    }
+    if (scale < -22 || scale > 22)
+        return false;
+    const double value = scale < 0 ? (double)digits / power[-scale] : (double)digits * power[scale];
+    *x = negative ? -value : value;
+    return true;
+}
+
+bool table_parse(const char *text, double *x)
+{
+    if (parse_short(text, x))
+        return true;
+    char *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end)
+        return false;
+    *x = value;
+    return true;
+}

@@ -1,0 +1,48 @@
+/* src/table.h – tables of numbers in text files: rows of cells, columns found by name.
+ *
+ * A line is a row; empty lines and lines that begin with # are none. Cells are separated by commas
+ * where the first row has a comma, else by blanks. The first row names the columns, unless the
+ * caller does. Blanks around a cell, quotes around it, a byte-order mark and carriage returns do
+ * not belong to it. */
+#ifndef SRC_TABLE_H
+#define SRC_TABLE_H
+
+#include "src/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct table {
+    const char *path;    /* for messages; borrowed */
+    int ncolumns;        /* of every row */
+    const char **column; /* [ncolumns] names, in the file's order */
+    size_t nrows;
+    const char **cell; /* [nrows][ncolumns] texts, "" where nothing stands */
+    size_t *line;      /* [nrows] line in the file, from 1 */
+    char *text, *names;
+};
+
+/* Reads the whole file ("-" = standard input). `names`: the columns' names, separated by blanks or
+ * commas, for a file whose first row is data already; NULL: the first row has them. EK_USAGE with
+ * file and line: a row with more or fewer cells than columns, two columns of one name, numbers
+ * where names should be, no columns at all, a file that cannot be opened; EK_LACK: reading fails,
+ * out of memory. The caller owns *t; close accepts NULL. Any thread. */
+enum ek_status table_open(const char *path, const char *names, struct table **t);
+void table_close(struct table *t);
+
+/* The column called `name`, -1 if there is none. */
+int table_find(const struct table *t, const char *name);
+/* The same where it must be there: EK_USAGE names the file and the nearest column. */
+enum ek_status table_need(const struct table *t, const char *name, int *column);
+
+/* The cell's number. EK_USAGE with file, line and column: it is none, or not a finite one. */
+enum ek_status table_number(const struct table *t, size_t row, int column, double *x);
+/* The same where a value may be missing: an empty cell, "-" and any spelling of NaN give NAN. */
+enum ek_status table_optional(const struct table *t, size_t row, int column, double *x);
+/* The cell's text; lives as long as the table. */
+const char *table_text(const struct table *t, size_t row, int column);
+
+/* All of `text` as a number, exactly as strtod() reads it, only faster; false if it is none.
+ * Infinities and NaN are numbers here. */
+bool table_parse(const char *text, double *x);
+
+#endif
