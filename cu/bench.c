@@ -73,7 +73,8 @@ struct bench {
 
 static void print_help(const struct bench_program *p, const struct opt_group *groups)
 {
-    printf("%s – %s\n\nusage: %s [options]\n", p->name, p->summary, p->name);
+    printf("%s – %s\n\nusage: %s %s%s[options]\n", p->name, p->summary, p->name,
+           p->operand ? p->operand : "", p->operand ? " " : "");
     opt_help(stdout, groups, 2);
     printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"
            "            3 the machine lacks something, 4 interrupted\n");
@@ -112,6 +113,26 @@ static bool answered(struct bench *b, const struct opt_group *groups)
     else
         return false;
     return true;
+}
+
+/* The options, and the one word beside them where the program takes one. */
+static enum ek_status parse(struct bench *b, const struct opt_group *groups, int argc, char **argv)
+{
+    const struct bench_program *p = b->program;
+    if (!p->operand)
+        return opt_parse(groups, 2, argc, argv, NULL, NULL);
+    const char **word = calloc((size_t)argc, sizeof *word);
+    int n = 0;
+    if (!word)
+        FAIL(EK_LACK, "out of memory");
+    enum ek_status st = opt_parse(groups, 2, argc, argv, word, &n);
+    if (!st && n > 1)
+        st = status_fail(EK_USAGE, "'%s' is one word too many: %s takes one %s", word[1], p->name,
+                         p->operand);
+    if (!st && n == 1)
+        *(const char **)((char *)b->st + p->operand_at) = word[0];
+    free(word);
+    return st;
 }
 
 /* "" is the option without a word. */
@@ -173,7 +194,10 @@ static enum ek_status finish_run(struct bench *b, struct team *team, struct resu
     if (run->interrupted)
         return EK_OK;
     TRY(team_bring_home(team));
-    return b->program->check(b->st, &run->verified, &run->verification);
+    TRY(b->program->check(b->st, &run->verified, &run->verification));
+    if (b->program->facts && !(run->facts = b->program->facts(b->st)))
+        FAIL(EK_LACK, "%s: out of memory for the results", b->program->name);
+    return EK_OK;
 }
 
 /* One run of one policy from the initial state. Interrupted runs are recorded, too. */
@@ -208,6 +232,8 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
 static enum ek_status warm_up(struct bench *b)
 {
     struct team *team;
+    if (b->program->cold)
+        return EK_OK;
     TRY(b->program->reset(b->st));
     TRY(team_open(b->units, &b->job, b->program->verbs, b->st, "static", &team));
     enum ek_status st = team_run(team, 1);
@@ -360,8 +386,13 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
                                        {"run:", common_options, &b->set}};
     if (p->defaults)
         p->defaults(b->st, p);
-    TRY(opt_parse(groups, 2, argc, argv, NULL, NULL));
+    TRY(parse(b, groups, argc, argv));
     if (answered(b, groups))
+        return EK_OK;
+    bool done = false;
+    if (p->answer)
+        TRY(p->answer(b->st, &done));
+    if (done)
         return EK_OK;
     TRY(check_profile_option(&b->set));
     TRY(choose_schedules(b, specs, &n));

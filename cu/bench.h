@@ -15,7 +15,14 @@ struct bench_program {
     const char *unit;           /* of the rate: "Mop/s" */
     size_t size;
     const struct opt *opts; /* the program's own options, offsets into the state */
+    const char
+        *operand;      /* what --help calls the one word beside the options, NULL: none is taken */
+    size_t operand_at; /* offset of the const char * that gets it; NULL where it is not given */
+    bool cold;         /* runs are not preceded by a run that warms up */
     void (*defaults)(void *st, const struct bench_program *self);
+    /* Answers options that ask for something other than a run: *done = true where one did. Or NULL.
+     * After the options are read, before plan(). */
+    enum ek_status (*answer)(void *st, bool *done);
     /* Checks the options and states the problem: a text for people, and the bytes that open() will
      * take on the host. EK_USAGE. Called once, before anything is allocated. */
     enum ek_status (*plan)(void *st, char *problem, size_t room, size_t *bytes);
@@ -31,6 +38,9 @@ struct bench_program {
     double (*work)(const void *st); /* units of work in steps() steps, for the rate */
     /* Judges the result; every task is on the host. *detail: new reference, goes into the JSON. */
     enum ek_status (*check)(void *st, bool *verified, json_t **detail);
+    /* What else a run is to say in the JSON, as members beside the usual ones; after check(). New
+     * reference, NULL: out of memory. Or NULL. */
+    json_t *(*facts)(const void *st);
     void (*close)(void *st); /* also after a failed open() */
 };
 

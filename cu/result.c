@@ -89,6 +89,7 @@ void result_free(struct result_set *set)
     for (int i = 0; set->run && i < set->nschedules * set->repeat; i++) {
         json_decref(set->run[i].units);
         json_decref(set->run[i].verification);
+        json_decref(set->run[i].facts);
         free(set->run[i].seconds);
     }
     free(set->run);
@@ -287,6 +288,8 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     json_object_set(o, "units", run->units);
     if (run->verification)
         json_object_set(o, "verification", run->verification);
+    if (run->facts)
+        json_object_update_missing(o, run->facts);
     return o;
 }
 

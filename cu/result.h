@@ -26,6 +26,7 @@ struct result_run {
     bool verified, interrupted;
     json_t *units;        /* [{kind name width tasks busy_s}] */
     json_t *verification; /* the program's own detail, or NULL */
+    json_t *facts;        /* members that the program adds to the run's object, or NULL */
     double *seconds;      /* [2][ntasks] of a task per cu_kind, NAN unknown */
 };
 
