@@ -1,0 +1,71 @@
+/* okada_mogi/job.h – a search as its job file states it.
+ *
+ * {"model": "okada", "sources": 1, "stations": "stations.csv",
+ *  "accept": {"k_sigma": 2.0},
+ *  "constraints": {"length_over_width": [1, 4]},
+ *  "parameters": [{"name": "Ec_m", "min": 40000, "max": 67500, "n": 12}, …]}
+ *
+ * The parameters' order is that of Eq. (4): the last one runs fastest. With several sources their
+ * names end in .1, .2, …. README.md lists all keys. */
+#ifndef OKADA_MOGI_JOB_H
+#define OKADA_MOGI_JOB_H
+
+#include "okada_mogi/model.h"
+#include "okada_mogi/stations.h"
+#include "okada_mogi/trial.h"
+
+enum { JOB_SOURCES = 8, JOB_AXES = JOB_SOURCES * MODEL_PARAMETERS, JOB_LEVELS = 32 };
+
+/* How far a prediction is from the observations; r = (predicted - observed) / sigma. */
+enum job_misfit {
+    JOB_MISFIT_MAX, /* max |r|: what k_sigma bounds */
+    JOB_MISFIT_RMS, /* sqrt(sum r^2 / number of components) */
+};
+
+/* What makes a trial acceptable. A NaN never does. */
+struct job_accept {
+    int nk;
+    double k[JOB_LEVELS];   /* ascending: every |predicted - observed| <= k sigma; the search uses
+                               the largest, the smallest that accepts anything is reported */
+    enum job_misfit misfit; /* which one the following two mean, and records carry */
+    double below;           /* misfit < below; INFINITY: no bound */
+    long best;              /* only the so many of least misfit; 0: all */
+    bool all;               /* keep_all: every trial that meets the constraints, whatever k is */
+};
+
+/* A constraint of the model with its numbers. */
+struct job_constraint {
+    const struct model_constraint *what;
+    double number[MODEL_NUMBERS];
+};
+
+struct job {
+    const struct model *model;
+    int nsources;
+    struct stations stations;
+    struct job_accept accept;
+    int nconstraints;
+    struct job_constraint *constraint; /* [nconstraints] */
+    /* The grid, in the file's order: axis a is parameter[a] of source[a]. */
+    int naxes;
+    struct trial_axis axis[JOB_AXES];
+    int source[JOB_AXES], parameter[JOB_AXES];
+    char *name[JOB_AXES]; /* as in the file: "Es_m.1" */
+    trial_number trials;
+    char *path;
+};
+
+/* Reads and checks a job of this model (NULL: of any). Paths in it are relative to the job file's
+ * folder. EK_USAGE with file and line: malformed JSON, unknown or missing keys, parameters and
+ * constraints (the nearest is named), min > max, n < 1, values out of the model's range, more than
+ * 2^127 trials, bad stations. Caller owns *job. */
+enum ek_status job_open(const char *path, const struct model *model, struct job **job);
+void job_close(struct job *job);
+
+/* Parameters x[nsources][nparameters] of a trial. */
+void job_parameters(const struct job *job, trial_number trial, double *x);
+
+/* All constraints hold for the sources x[nsources][nparameters]. */
+bool job_allows(const struct job *job, const double *x);
+
+#endif

@@ -1,0 +1,88 @@
+/* okada_mogi/model.h – a model of ground deformation: one const struct in one file, and one line in
+ * model_list.h.
+ *
+ * A model predicts the displacement (east, north, up; metres) of stations on the ground by one
+ * source; the predictions of several sources add. A source has parameters x[0 .. nparameters-1] in
+ * natural units. Three kinds of them matter to a search:
+ *
+ *   geometry    anything: the response has to be computed anew
+ *   mix         how `nbasis` basis responses are weighted, and nothing else (Okada: rake)
+ *   amplitude   the displacement is proportional to it (Okada: slip; Mogi: dV); at most one
+ *
+ *   displacement = amplitude * sum_b weight_b(mix) * basis_b(geometry)
+ *
+ * A model without mix and amplitude has one basis response, the displacement itself, and works as
+ * well, only without the short cuts.
+ *
+ * Functions are pure and may run on any thread. */
+#ifndef OKADA_MOGI_MODEL_H
+#define OKADA_MOGI_MODEL_H
+
+#include <stdbool.h>
+
+enum {
+    MODEL_LANES = 8,       /* sources in one call: a multiple of the vector of any machine */
+    MODEL_PARAMETERS = 16, /* most of a model, */
+    MODEL_VALUES = 24,     /* most values, */
+    MODEL_BASES = 4,       /* most basis responses, */
+    MODEL_NUMBERS = 4,     /* most numbers of a constraint */
+};
+
+enum model_role { MODEL_GEOMETRY, MODEL_MIX, MODEL_AMPLITUDE };
+
+struct model_parameter {
+    const char *name; /* with its unit: "strike_deg" */
+    enum model_role role;
+    double min, max; /* where the model makes sense, inclusive */
+    /* Geometry: the numbers that respond() takes of this parameter, e.g. sine and cosine; they are
+     * computed once for each value on the grid. NULL: one, the parameter itself. */
+    int nvalues;
+    void (*derive)(double x, double *value);
+};
+
+/* A condition on a source (or on each pair of sources) that a job may ask for. */
+struct model_constraint {
+    const char *name;  /* its key in the job file; NULL ends a table */
+    const char *takes; /* what stands there, for people: "[min, max]" */
+    int nnumbers;      /* how many numbers that is; 1: a number, more: a list */
+    bool pair;         /* about two sources, else about one */
+    unsigned looks_at; /* bit i: parameter i of the source (of both) decides */
+    bool (*holds)(const double *number, const double *x, const double *other);
+};
+
+struct model {
+    const char *name, *summary;
+    int nparameters;
+    const struct model_parameter *parameter;   /* [nparameters] */
+    const struct model_constraint *constraint; /* ends with name NULL; NULL: none */
+    int nbasis;
+    /* Basis responses of MODEL_LANES sources, each at a point of its own.
+     * value [nvalues] pointers to [MODEL_LANES]: the values of all geometry parameters in order
+     * east, north [MODEL_LANES] the points, m
+     * out [nbasis][3][MODEL_LANES] basis displacements, m per unit of amplitude */
+    void (*respond)(const double *const *value, const double *east, const double *north,
+                    double *out);
+    /* Weights of the basis responses, w[nbasis], of a source x. NULL: nbasis = 1, weight 1. */
+    void (*weigh)(const double *x, double *w);
+    /* The same response for devices: a text at `text` in the kernel dialect with
+     *   FN void <respond>(const real *value, real east, real north, real *out)
+     * NULL: this model runs on CPU units only. */
+    const char *text, *device_respond;
+};
+
+int model_count(void);
+const struct model *model_at(int i);              /* NULL past the end */
+const struct model *model_find(const char *name); /* NULL: there is none */
+
+/* Numbers that respond() takes in all, and of parameter p (0 unless it is geometry). */
+int model_values(const struct model *m);
+int model_parameter_values(const struct model *m, int p);
+/* Number of the parameter called `name` (`size` characters of it); -1: none. */
+int model_parameter_find(const struct model *m, const char *name, int size);
+/* Its number of the given role; -1: none. */
+int model_amplitude(const struct model *m);
+
+/* Displacement u[3] of the point by one source, straight from its parameters. */
+void model_forward(const struct model *m, const double *x, double east, double north, double *u);
+
+#endif

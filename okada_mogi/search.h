@@ -1,0 +1,63 @@
+/* okada_mogi/search.h – the search of a job: batches of trials in, accepted trials out.
+ *
+ * A batch is a range (first, count) of trial numbers and nothing else: any batch may be computed by
+ * any thread, device or node, in any order, twice or after a failure, and always gives the same
+ * records. What a method shares between batches (tables, the order of stations) is made once by
+ * search_open() and only read afterwards; what a thread needs for itself is a search_worker.
+ *
+ * Methods: SEARCH_EXACT uses what the model knows of itself (linear parameters, predictions that
+ * add, constraints) and finds exactly the trials that SEARCH_BRUTE finds by computing one after
+ * another. */
+#ifndef OKADA_MOGI_SEARCH_H
+#define OKADA_MOGI_SEARCH_H
+
+#include "backends/backend.h"
+#include "okada_mogi/accepted.h"
+#include "okada_mogi/job.h"
+
+enum search_method { SEARCH_EXACT, SEARCH_BRUTE };
+
+struct search; /* shared by all units, only read by them */
+
+/* The job is borrowed. EK_LACK: out of memory. One thread. */
+enum ek_status search_open(const struct job *job, enum search_method method, struct search **s);
+void search_close(struct search *s);
+
+/* Bytes that search_open() and each worker will take, before anything is allocated. */
+size_t search_bytes(const struct job *job, enum search_method method);
+
+/* Batches whose ends are multiples of this (or the last trial) waste nothing: whole geometries, or
+ * whole tables of a join. Any other batch is computed correctly, too. */
+trial_number search_grain(const struct search *s);
+
+/* Declared cost of a batch for policies, in station evaluations or their like; never 0. */
+double search_cost(const struct search *s, struct trial_range range);
+
+struct search_worker; /* one thread's scratch and counters */
+
+enum ek_status search_worker_open(const struct search *s, struct search_worker **w);
+void search_worker_close(struct search_worker *w);
+
+/* Appends the accepted trials of `range` to *found, ascending. EK_LACK: out of memory. On the
+ * worker's thread. */
+enum ek_status search_run(struct search_worker *w, struct trial_range range,
+                          struct accepted *found);
+/* Source x station evaluations that this worker has done. */
+double search_evaluations(const struct search_worker *w);
+
+/* The same on a device, on the device's thread; results agree with the host's, record by record.
+ * EK_USAGE: the model has no text for devices; EK_LACK: memory; EK_LOST: the device failed. */
+struct search_device;
+enum ek_status search_device_open(const struct search *s, struct backend *backend,
+                                  struct search_device **d);
+void search_device_close(struct search_device *d);
+enum ek_status search_device_run(struct search_device *d, struct trial_range range,
+                                 struct accepted *found);
+double search_device_evaluations(const struct search_device *d);
+
+/* Predicted displacements u [stations][3] of a trial, in the canonical order of operations, and how
+ * it compares with the observations; false: the constraints do not hold. Any thread. */
+bool search_judge(const struct job *job, trial_number trial, struct accepted_record *record,
+                  double *u);
+
+#endif

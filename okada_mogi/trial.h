@@ -1,0 +1,45 @@
+/* okada_mogi/trial.h – trial solutions by number: the points of a regular grid in one line.
+ *
+ * A grid has axes, slowest first, each with n values from min to max. The place (i_1 … i_D) of a
+ * trial is its number by Eq. (4) of Kyriakopoulos, Gallopoulos & Venetis (2023),
+ * doi:10.1007/s11227-023-05306-z: number = sum of i_d times the product of all later n, so the last
+ * axis runs fastest. Grids of several sources outgrow 64 bits; numbers have 128, of which grids use
+ * 127. */
+#ifndef OKADA_MOGI_TRIAL_H
+#define OKADA_MOGI_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef unsigned __int128 trial_number;
+
+/* Trials first .. first + count - 1: what is handed from one unit or node to another. */
+struct trial_range {
+    trial_number first, count;
+};
+
+struct trial_axis {
+    double min, max;
+    long n; /* at least 1; n = 1 is a fixed parameter: min = max */
+};
+
+/* Eq. (3): value number i of an axis. */
+double trial_value(const struct trial_axis *axis, long i);
+
+/* Product of all n; false where it is more than 2^127. */
+bool trial_count(const struct trial_axis *axis, int naxes, trial_number *count);
+
+/* Number to place [naxes] and back. */
+void trial_place(const struct trial_axis *axis, int naxes, trial_number number, long *place);
+trial_number trial_of(const struct trial_axis *axis, int naxes, const long *place);
+
+/* The common part of two ranges; count 0 where there is none. */
+struct trial_range trial_overlap(struct trial_range a, struct trial_range b);
+
+enum { TRIAL_TEXT = 40 }; /* 39 digits and the NUL */
+/* Decimal digits into text; returns text. */
+char *trial_text(trial_number number, char text[TRIAL_TEXT]);
+/* All of `text` as a number below 2^127; false if it is none. */
+bool trial_parse(const char *text, trial_number *number);
+
+#endif
