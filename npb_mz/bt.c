@@ -5,7 +5,7 @@
  * plane is in cache; then, slab (constant j) by slab, the z lines and u += correction. */
 #include "npb_mz/rhs.h"
 
-#include "npb_mz/lanes.h"
+#include "src/lanes.h"
 #include "npb_mz/kernels/bt.c"
 
 /* A thread's scratch behind that of the right-hand side. */

@@ -6,7 +6,7 @@
 #ifndef NPB_MZ_LU_STRIP_H
 #define NPB_MZ_LU_STRIP_H
 
-#include "npb_mz/lanes.h"
+#include "src/lanes.h"
 #include "npb_mz/mz.h"
 
 enum {

@@ -2,7 +2,7 @@
  */
 #include "npb_mz/rhs.h"
 
-#include "npb_mz/lanes.h"
+#include "src/lanes.h"
 
 /* Where the next component lies, hidden from the compiler: it would otherwise compute and spill the
  * addresses of all 65 neighbours, where a handful of strides serves every component. */

@@ -5,7 +5,7 @@
  * plane is in cache; then, slab (constant j) by slab, the z lines and the update of u. */
 #include "npb_mz/rhs.h"
 
-#include "npb_mz/lanes.h"
+#include "src/lanes.h"
 #include <math.h>
 
 /* A loop over a vector of constant length compiles to one instruction. */

@@ -2,7 +2,7 @@
  * peaks measured here and, where PEER_BT, PEER_SP or PEER_LU names the official Fortran binary of
  * the same class, beside that, interleaved. SOLVERS (bt sp lu), CLASS (A), STEPS of our runs (50),
  * REPEAT (3). */
-#include "npb_mz/lanes.h"
+#include "src/lanes.h"
 #include "npb_mz/mz.h"
 #include "src/clock.h"
 

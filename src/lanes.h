@@ -1,7 +1,7 @@
-/* npb_mz/lanes.h – kernel texts on the host's SIMD: `real` is a vector, one grid line or point a
+/* src/lanes.h – kernel texts on the host's SIMD: `real` is a vector, one grid line or point a
  * lane. Include it before a kernel text; the text's device kernels are then left out. */
-#ifndef NPB_MZ_LANES_H
-#define NPB_MZ_LANES_H
+#ifndef SRC_LANES_H
+#define SRC_LANES_H
 
 #if defined __AVX512F__
 #define LANES 8
