@@ -167,6 +167,48 @@ size_t plan_left(const struct plan *p, int cu)
     return at < end ? end - at : 0;
 }
 
+/* ---- policies that plan once ------------------------------------------------------------------*/
+struct ek_range plan_fixed_next(void *st, int cu)
+{
+    struct plan *p = st;
+    return plan_next(p, cu, p->n);
+}
+
+void plan_fixed_step(void *st)
+{
+    plan_rewind(st);
+}
+
+void plan_fixed_end(void *st)
+{
+    plan_close(st);
+}
+
+enum ek_status plan_deal(struct plan *p, const struct sched_job *job,
+                         enum ek_status (*deal)(const struct sched_job *job, const size_t *order,
+                                                int *owner))
+{
+    size_t room = job->n ? job->n : 1;
+    TRY(plan_open(p, job->n, job->ncu));
+    size_t *order = calloc(room, sizeof *order);
+    int *owner = calloc(room, sizeof *owner);
+    enum ek_status st = EK_OK;
+    if (!order || !owner)
+        st = status_fail(EK_LACK, "schedule: out of memory for %zu tasks", job->n);
+    if (!st) {
+        plan_sort(job->cost, job->n, order);
+        st = deal(job, order, owner);
+    }
+    if (st)
+        plan_close(p);
+    else
+        plan_assign(p, owner, order);
+    free(order);
+    free(owner);
+    return st;
+}
+
+/* ---- what helps to decide ---------------------------------------------------------------------*/
 int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit)
 {
     int m = 0;

@@ -54,6 +54,24 @@ struct ek_range plan_steal(struct plan *p, int victim);
 /* How many tasks are left on unit cu's list. Any thread. */
 size_t plan_left(const struct plan *p, int cu);
 
+/* ---- policies that plan once, for all steps ---------------------------------------------------
+ * Their state is a struct plan, which begin() opens and fills; a unit gets its tasks in runs as
+ * long as they come. The rest of their struct sched_ops is PLAN_FIXED. */
+struct ek_range plan_fixed_next(void *st, int cu);
+void plan_fixed_step(void *st);
+void plan_fixed_end(void *st);
+
+#define PLAN_FIXED                                                                                 \
+    .state_size = sizeof(struct plan), .next = plan_fixed_next, .step = plan_fixed_step,           \
+    .end = plan_fixed_end
+
+/* Opens the plan and lets `deal` choose the unit of each task, in the order of descending cost:
+ * owner[i] = unit of task order[i]; units execute their tasks in this order. EK_LACK, also from
+ * deal: the plan is closed again then. */
+enum ek_status plan_deal(struct plan *p, const struct sched_job *job,
+                         enum ek_status (*deal)(const struct sched_job *job, const size_t *order,
+                                                int *owner));
+
 /* Numbers of the units of one kind, in order; returns how many. unit [job->ncu] */
 int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit);
 

@@ -6,20 +6,14 @@
  *                           sum over groups t of n[t][r] w[t][r] <= T N[r]   for each kind r
  *
  * Tasks of equal cost form a group; where that gives more than MOST_GROUPS, neighbours by cost are
- * taken together. Without profile or speeds it begins as if all units were equal, and plans again
- * while it learns. */
-#include "cu/estimate.h"
-#include "cu/plan.h"
+ * taken together. */
+#include "cu/learn.h"
 
 #include <glpk.h>
 #include <math.h>
 #include <stdlib.h>
 
 enum { MOST_GROUPS = 1024 };
-
-struct options {
-    int learn;
-};
 
 /* Units that take the same time for the same task. */
 struct class
@@ -29,31 +23,15 @@ struct class
 };
 
 struct state {
-    struct plan plan;
-    struct estimate estimate;
-    size_t grain;
-    int learn;    /* steps in which it may still plan anew */
-    double *load; /* [ncu] seconds planned */
+    struct learn learn; /* its owners are classes at first, then units */
     struct class *class;
     int nclasses, *member;  /* [ncu] units of class 0, of class 1, … */
     struct plan_heap heaps; /* [ncu] likewise */
     size_t *group;          /* [ngroups + 1] first place in the order of each group */
     size_t ngroups;
-    int *owner;  /* [n] of the tasks in order; at first, their class */
     int *index;  /* [nclasses + 2] and values: a row of the programme */
     double *row; /* [nclasses + 2] */
 };
-
-static const struct opt options[] = {
-    {"learn", OPT_INT, offsetof(struct options, learn), "N",
-     "steps after which it may plan anew (3)", .min = 0, .max = 1e9},
-    OPT_END,
-};
-
-static void defaults(void *opts)
-{
-    ((struct options *)opts)->learn = 3;
-}
 
 static bool alike(const struct estimate *e, int a, int b)
 {
@@ -62,7 +40,7 @@ static bool alike(const struct estimate *e, int a, int b)
 
 static void sort_classes(struct state *s)
 {
-    const struct estimate *e = &s->estimate;
+    const struct estimate *e = &s->learn.estimate;
     int placed = 0;
     s->nclasses = 0;
     for (int c = 0; c < e->ncu; c++) {
@@ -86,7 +64,7 @@ static void sort_classes(struct state *s)
 
 static void sort_groups(struct state *s)
 {
-    const struct estimate *e = &s->estimate;
+    const struct estimate *e = &s->learn.estimate;
     s->ngroups = 0;
     for (size_t i = 0; i < e->n; i++)
         if (i == 0 || estimate_cost(e, e->order[i]) != estimate_cost(e, e->order[i - 1]))
@@ -108,7 +86,7 @@ static int column(const struct state *s, size_t g, int k)
 
 static double mean_seconds(const struct state *s, size_t g, int k)
 {
-    const struct estimate *e = &s->estimate;
+    const struct estimate *e = &s->learn.estimate;
     double sum = 0;
     for (size_t i = s->group[g]; i < s->group[g + 1]; i++)
         sum += estimate_seconds(e, s->class[k].first, e->order[i]);
@@ -153,14 +131,14 @@ static void round_shares(struct state *s, glp_prob *lp)
             size_t end = k == s->nclasses - 1 ? s->group[g + 1]
                                               : s->group[g] + (size_t)round(fmax(0, share));
             for (; i < end && i < s->group[g + 1]; i++)
-                s->owner[i] = k;
+                s->learn.owner[i] = k;
         }
     }
 }
 
 static void plan(struct state *s)
 {
-    const struct estimate *e = &s->estimate;
+    const struct estimate *e = &s->learn.estimate;
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
@@ -168,19 +146,15 @@ static void plan(struct state *s)
     sort_groups(s);
     glp_prob *lp = programme(s);
     for (size_t i = 0; i < e->n; i++) /* should the programme fail */
-        s->owner[i] = (int)(i % (size_t)s->nclasses);
+        s->learn.owner[i] = (int)(i % (size_t)s->nclasses);
     if (!glp_simplex(lp, &simplex))
         round_shares(s, lp);
     glp_delete_prob(lp);
-    for (int c = 0; c < e->ncu; c++)
-        s->load[c] = 0;
     for (size_t i = 0; i < e->n; i++) {
-        struct class *k = &s->class[s->owner[i]];
-        double sec = estimate_seconds(e, k->first, e->order[i]);
-        s->owner[i] = plan_heap_add(&k->heap, sec);
-        s->load[s->owner[i]] += sec;
+        struct class *k = &s->class[s->learn.owner[i]];
+        s->learn.owner[i] = plan_heap_add(&k->heap, estimate_seconds(e, k->first, e->order[i]));
     }
-    plan_assign(&s->plan, s->owner, e->order);
+    learn_assign(&s->learn);
 }
 
 static void end(void *st)
@@ -190,82 +164,53 @@ static void end(void *st)
     free(s->class);
     free(s->member);
     free(s->group);
-    free(s->owner);
-    free(s->load);
     free(s->index);
     free(s->row);
-    estimate_close(&s->estimate);
-    plan_close(&s->plan);
+    learn_close(&s->learn);
 }
 
 static enum ek_status open_state(struct state *s, const struct sched_job *job)
 {
     size_t ncu = (size_t)job->ncu;
-    TRY(plan_open(&s->plan, job->n, job->ncu));
     s->class = calloc(ncu, sizeof *s->class);
     s->member = calloc(ncu, sizeof *s->member);
     s->group = calloc(MOST_GROUPS + 1, sizeof *s->group);
-    s->owner = calloc(job->n ? job->n : 1, sizeof *s->owner);
-    s->load = calloc(ncu, sizeof *s->load);
     s->index = calloc(ncu + 2, sizeof *s->index);
     s->row = calloc(ncu + 2, sizeof *s->row);
-    if (!s->class || !s->member || !s->group || !s->owner || !s->load || !s->index || !s->row)
-        FAIL(EK_LACK, "abe: out of memory for %zu tasks", job->n);
+    if (!s->class || !s->member || !s->group || !s->index || !s->row)
+        FAIL(EK_LACK, "abe: out of memory for %d units", job->ncu);
     TRY(plan_heap_open(&s->heaps, job->ncu));
-    return estimate_open(&s->estimate, job);
+    return learn_open(&s->learn, job);
 }
 
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     enum ek_status status = open_state(s, job);
-    if (status) {
+    if (status)
         end(s);
-        return status;
-    }
-    s->grain = job->grain;
-    s->learn = ((const struct options *)job->options)->learn;
-    if (job->n)
+    else if (job->n)
         plan(s);
-    return EK_OK;
-}
-static struct ek_range next(void *st, int cu)
-{
-    struct state *s = st;
-    return plan_next(&s->plan, cu, s->learn ? s->grain : s->plan.n);
+    return status;
 }
 
-static void done(void *st, int cu, struct ek_range r, double sec)
-{
-    struct state *s = st;
-    if (s->learn)
-        estimate_done(&s->estimate, cu, r, sec);
-}
-
-/* A plan that came true is kept, so that no task migrates for nothing. */
 static void step(void *st)
 {
     struct state *s = st;
-    if (s->learn) {
-        s->learn--;
-        estimate_step(&s->estimate);
-        bool guessed = s->estimate.steps == 1 && !s->estimate.known;
-        if (guessed || estimate_surprise(&s->estimate, s->load) > 0.01)
-            plan(s);
-    }
-    plan_rewind(&s->plan);
+    if (learn_step(&s->learn))
+        plan(s);
 }
 
 const struct sched_ops sched_abe = {
     .name = "abe",
     .summary = "a linear programme divides the sizes among kinds, sorted-greedy inside each",
     .state_size = sizeof(struct state),
-    .opts = options,
-    .opts_size = sizeof(struct options),
-    .defaults = defaults,
+    .opts = learn_options,
+    .opts_size = sizeof(struct learn_options),
+    .defaults = learn_defaults,
     .begin = begin,
-    .next = next,
-    .done = done,
+    .next = learn_next,
+    .done = learn_done,
     .step = step,
     .end = end,
 };
