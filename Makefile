@@ -62,6 +62,7 @@ help:
 	 'make deps       install the distribution packages that are missing' \
 	 'make demo       BT-MZ class W under every policy on all cores and the OpenCL device' \
 	 'make check      all tests' 'make bench      all measurements' 'make lint       style and layering' \
+	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make replay     published results beside the simulator' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
 	 'make uninstall  remove what install put there' 'make clean      remove what was built' '' \
@@ -160,6 +161,10 @@ benches: $(bins) $(benches)
 replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 	@$(BUILD)/bench/replay_npb && $(BUILD)/bench/replay_cmp
 
+# Kernel texts through the compilers of devices, whether the machine has such devices or not.
+kernels: $(BUILD)/tests/kernels_rtc
+	@BUILD=$(BUILD) bash tests/kernels.sh
+
 lint:
 	@BUILD=$(BUILD) bash tests/lint.sh
 
@@ -183,6 +188,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all deps needed demo check tests bench benches replay lint format install uninstall clean help FORCE
+.PHONY: all deps needed demo check tests kernels bench benches replay lint format install uninstall clean help FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
