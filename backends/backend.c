@@ -255,6 +255,51 @@ void backend_close(struct backend *b)
     free(b);
 }
 
+/* ---- between devices ---- */
+
+/* Reads rows of the box into host memory and writes them from there. */
+static enum ek_status copy_rows(struct backend *to, struct backend_mem *dst, struct backend *from,
+                                struct backend_mem *src, const struct backend_rect *r, void *rows)
+{
+    struct backend_rect in = *r, out = *r;
+    in.dst_offset = out.src_offset = 0;
+    in.dst_row = out.src_row = r->width;
+    in.dst_slice = out.src_slice = r->width * r->rows;
+    TRY(from->ops->read(from->dev, BACKEND_COPY, rows, src, &in));
+    TRY(from->ops->wait(from->dev, BACKEND_COPY));
+    TRY(to->ops->write(to->dev, BACKEND_COPY, dst, rows, &out));
+    return to->ops->wait(to->dev, BACKEND_COPY);
+}
+
+enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct backend *from,
+                            struct backend_mem *src, const struct backend_rect *rect)
+{
+    if (to->ops == from->ops && to->ops->peer) {
+        TRY(to->ops->peer(to->dev, BACKEND_COPY, dst, from->dev, src, rect));
+        return to->ops->wait(to->dev, BACKEND_COPY);
+    }
+    const size_t bytes = rect->width * rect->rows * rect->slices;
+    void *rows = malloc(bytes + 1);
+    if (!rows)
+        FAIL(EK_LACK, "%s: out of host memory for %zu bytes from %s", to->label, bytes,
+             from->label);
+    enum ek_status st = copy_rows(to, dst, from, src, rect, rows);
+    free(rows);
+    return st;
+}
+
+/* ---- for back ends ---- */
+
+enum ek_status backend_no_room(const char *label, const struct backend_info *info, size_t bytes,
+                               size_t most, size_t used)
+{
+    FAIL(EK_LACK,
+         "%s: %.1f MB of device memory asked for, %.1f MB can be had (%.1f of %.1f MB used, "
+         "at most %.1f MB in one piece): use a smaller problem or more devices",
+         label, 1e-6 * (double)bytes, 1e-6 * (double)most, 1e-6 * (double)used,
+         1e-6 * (double)info->memory, 1e-6 * (double)info->max_alloc);
+}
+
 /* ---- boxes and arguments ---- */
 
 struct backend_rect backend_linear(size_t dst_offset, size_t src_offset, size_t bytes)

@@ -44,6 +44,14 @@ struct backend_info {
     bool is_cpu; /* shares the host's cores and memory: choose direct kernels, not tiled ones */
 };
 
+/* A library that a back end opens at run time. */
+struct backend_library {
+    const char *what;  /* "driver", "compiler" */
+    char name[64];     /* the name that opened, else the first of those tried */
+    char version[128]; /* as it says itself, "" where it does not */
+    char why[320];     /* it does not serve; "" where it does */
+};
+
 struct backend_mem; /* a buffer on one device, owned by that device's user until free() */
 
 /* A 3-D box of bytes: `rows` rows of `width` bytes in each of `slices` slices; offset and pitches
@@ -85,6 +93,8 @@ struct backend_ops {
      * The first call opens the driver library. GPUs come before cpu devices. Any thread. */
     enum ek_status (*count)(int *n);
     enum ek_status (*info)(int index, struct backend_info *info);
+    /* Its libraries, at most `max`, for a listing; returns their number. NULL: it has none. */
+    int (*libraries)(struct backend_library *list, int max);
 
     enum ek_status (*open)(void *dev, int index);
     void (*close)(void *dev);
@@ -99,6 +109,13 @@ struct backend_ops {
                            const struct backend_rect *);
     enum ek_status (*copy)(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
                            const struct backend_rect *);
+
+    /* Like copy, from a buffer of another open device `from` of this back end, whose earlier work
+     * on that buffer is done. Both devices' locks are held where others may call. NULL: no such
+     * way.
+     */
+    enum ek_status (*peer)(void *dev, int queue, struct backend_mem *dst, void *from,
+                           struct backend_mem *src, const struct backend_rect *);
 
     /* Compiles text (from embed_join()) with `options` ("-DN=5 …", may be "") and looks up all
      * kernels; compiled code is cached on disk by text + options + driver + device (cache.h).
@@ -160,12 +177,23 @@ void backend_print(FILE *out);
 enum ek_status backend_open(struct backend_device which, struct backend **b);
 void backend_close(struct backend *b);
 
+/* Copies a box from a buffer of one open device to one of another, done on return: directly where
+ * both are of one back end that can, else through host memory. On queue BACKEND_COPY of both, by
+ * whoever may use these; earlier work on the source is done. */
+enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct backend *from,
+                            struct backend_mem *src, const struct backend_rect *);
+
 struct backend_rect backend_linear(size_t dst_offset, size_t src_offset, size_t bytes);
 /* For back ends: *flat = the same box with as few slices and rows as can be (rows that touch on
  * both sides become one; width 0 if it is empty). EK_USAGE: rows overlap, or the box ends beyond
  * the bytes of a side (SIZE_MAX: host memory, whose size nobody knows). */
 enum ek_status backend_box(const char *label, const struct backend_rect *box, size_t dst_bytes,
                            size_t src_bytes, struct backend_rect *flat);
+
+/* For back ends: refuses an allocation with EK_LACK and all numbers. `most` bytes could be had,
+ * `used` are allocated already. */
+enum ek_status backend_no_room(const char *label, const struct backend_info *info, size_t bytes,
+                               size_t most, size_t used);
 
 struct backend_arg backend_arg_mem(struct backend_mem *mem);
 struct backend_arg backend_arg_int(int i);

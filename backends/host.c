@@ -4,7 +4,7 @@
  *
  * CU_HOST_FAULT=launch:3 loses a device at its third launch, CU_HOST_FAULT=read:1@2 only host:2 at
  * its first read: what was on it is gone, as with a real device. */
-#include "backends/backend.h"
+#include "backends/signature.h"
 
 #include "src/clock.h"
 #include "src/embed.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-enum { DEVICES = 4, MAX_ARGS = 64, MAX_GROUP = 1024 };
+enum { DEVICES = 4, MAX_GROUP = 1024 };
 
 /* The operations that a fault can hit. */
 enum verb { ALLOC, WRITE, READ, COPY, BUILD, LAUNCH, WAIT, VERBS };
@@ -44,8 +44,7 @@ struct backend_program {
     struct host_kernel {
         const struct embed_host_kernel *code;
         int group[3];
-        int nargs;
-        enum backend_type type[MAX_ARGS]; /* as the text declares them */
+        struct signature signature;
     } kernel[];
 };
 
@@ -252,42 +251,10 @@ static const struct embed_host_kernel *compiled(const char *name)
     return NULL;
 }
 
-static enum backend_type type_of(const char *parameter)
-{
-    static const struct {
-        const char *word;
-        enum backend_type type;
-    } words[] = {{"*", BACKEND_MEM},
-                 {"double ", BACKEND_DOUBLE},
-                 {"real ", BACKEND_DOUBLE},
-                 {"long ", BACKEND_LONG}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(parameter, words[i].word))
-            return words[i].type;
-    return BACKEND_INT;
-}
-
-/* A C call has no way to tell wrong arguments, so the parameters are read from the text behind
- * "KERNEL(name, x, y, z)": the list in the next parentheses. */
-static void read_parameters(const char *line, struct host_kernel *k)
-{
-    char list[4096];
-    const char *from = strchr(strchrnul(line, ')'), '(');
-    snprintf(list, sizeof list, "%.*s", from ? (int)strcspn(from, ")") : 0, from ? from : "");
-    char *rest = list;
-    for (char *word; k->nargs < MAX_ARGS && (word = strsep(&rest, ","));)
-        k->type[k->nargs++] = type_of(word);
-}
-
 static enum ek_status look_up(const struct host *h, const char *text,
                               const struct backend_kernel *wanted, struct host_kernel *k)
 {
-    char line[128];
-    snprintf(line, sizeof line, "\nKERNEL(%s,", wanted->name);
-    const char *at = strstr(text, line);
-    if (!at)
-        FAIL(EK_USAGE, "%s: the text has no kernel '%s': check its KERNEL() line", h->label,
-             wanted->name);
+    TRY(signature_read(h->label, text, wanted->name, &k->signature));
     k->code = compiled(wanted->name);
     if (!k->code)
         FAIL(EK_LACK,
@@ -295,7 +262,6 @@ static enum ek_status look_up(const struct host *h, const char *text,
              "not embedded): use another device",
              h->label, wanted->name);
     memcpy(k->group, wanted->group, sizeof k->group);
-    read_parameters(at, k);
     return EK_OK;
 }
 
@@ -332,23 +298,10 @@ static void unbuild(void *dev, struct backend_program *program)
 /* A call as libffi wants it: the type and the place of each argument's value. */
 struct call {
     ffi_cif cif;
-    ffi_type *type[MAX_ARGS];
-    void *value[MAX_ARGS];
-    void *pointer[MAX_ARGS]; /* what a BACKEND_MEM argument points at */
+    ffi_type *type[SIGNATURE_ARGS];
+    void *value[SIGNATURE_ARGS];
+    void *pointer[SIGNATURE_ARGS]; /* what a BACKEND_MEM argument points at */
 };
-
-static enum ek_status check_arguments(const struct host *h, const struct host_kernel *k, int nargs,
-                                      const struct backend_arg *args)
-{
-    if (nargs != k->nargs)
-        FAIL(EK_USAGE, "%s: kernel '%s' takes %d arguments, %d were given", h->label, k->code->name,
-             k->nargs, nargs);
-    for (int i = 0; i < nargs; i++)
-        if (args[i].type != k->type[i])
-            FAIL(EK_USAGE, "%s: argument %d of kernel '%s' is of the wrong type", h->label, i + 1,
-                 k->code->name);
-    return EK_OK;
-}
 
 static enum ek_status prepare(const struct host *h, int nargs, const struct backend_arg *args,
                               struct call *c)
@@ -403,7 +356,7 @@ static enum ek_status launch(void *dev, int queue, struct backend_program *progr
     (void)queue;
     TRY(alive(h, LAUNCH));
     const struct host_kernel *k = &program->kernel[kernel];
-    TRY(check_arguments(h, k, nargs, args));
+    TRY(signature_check(h->label, &k->signature, nargs, args));
     TRY(prepare(h, nargs, args, &c));
     run(k, global, &c);
     return EK_OK;

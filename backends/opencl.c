@@ -156,11 +156,7 @@ static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
     size_t left = d->info.memory - d->used;
     size_t most = left < d->info.max_alloc ? left : d->info.max_alloc;
     if (bytes > most)
-        FAIL(EK_LACK,
-             "%s: %.1f MB of device memory asked for, %.1f MB can be had (%.1f of %.1f MB used, "
-             "at most %.1f MB in one piece): use a smaller problem or more devices",
-             d->label, 1e-6 * (double)bytes, 1e-6 * (double)most, 1e-6 * (double)d->used,
-             1e-6 * (double)d->info.memory, 1e-6 * (double)d->info.max_alloc);
+        return backend_no_room(d->label, &d->info, bytes, most, d->used);
     struct backend_mem *m = malloc(sizeof *m);
     if (!m)
         FAIL(EK_LACK, "%s: out of host memory", d->label);

@@ -2,6 +2,7 @@
  */
 #include "backends/opencl.h"
 
+#include "backends/build_log.h"
 #include "backends/cache.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,34 +20,6 @@ static char *build_log(const struct opencl_state *d, cl_program p)
     return log;
 }
 
-/* The line of the log that says what is wrong: the first with "error", else the first. */
-static const char *first_error(const char *log, int *length)
-{
-    const char *at = strstr(log, "error");
-    if (!at)
-        at = log + strspn(log, "\n ");
-    while (at > log && at[-1] != '\n')
-        at--;
-    *length = (int)strcspn(at, "\n");
-    return at;
-}
-
-static enum ek_status build_failed(const struct opencl_state *d, const char *log)
-{
-    int length = 0;
-    const char *line = log ? first_error(log, &length) : "";
-    const char *all = getenv("CU_KERNEL_LOG");
-    FAIL(EK_USAGE, "%s: kernel text does not build: %.*s%s", d->label, length, line,
-         all ? "" : " (CU_KERNEL_LOG=1 prints all of the compiler's messages)");
-}
-
-static void print_log(const struct opencl_state *d, const char *log)
-{
-    const char *all = getenv("CU_KERNEL_LOG");
-    if (all && strcmp(all, "0") && log && log[strspn(log, "\n ")])
-        fprintf(stderr, "%s: the kernel compiler says:\n%s\n", d->label, log);
-}
-
 /* ---- text or cached code to a program ---- */
 
 static enum ek_status compile(const struct opencl_state *d, const char *text, const char *options,
@@ -57,8 +30,8 @@ static enum ek_status compile(const struct opencl_state *d, const char *text, co
     TRY(opencl_check(d, code, "taking a kernel text"));
     code = opencl.BuildProgram(p, 1, &d->id, options, NULL, NULL);
     char *log = build_log(d, p);
-    print_log(d, log);
-    enum ek_status st = code ? build_failed(d, log) : EK_OK;
+    build_log_print(d->label, log);
+    enum ek_status st = code ? build_log_fail(d->label, log) : EK_OK;
     free(log);
     if (st)
         opencl.ReleaseProgram(p);

@@ -1,0 +1,204 @@
+/* backends/cuda.c – NVIDIA's GPUs through the CUDA driver and NVRTC: the names, the numbers and the
+ * few calls that HIP has otherwise. The rest is in gpu*.c. */
+#include "backends/gpu.h"
+
+/* ---- what only CUDA has ---------------------------------------------------------------------- */
+
+/* CUDA_MEMCPY3D of cuda.h. */
+struct side {
+    size_t x, y, z, lod;
+    int type;
+    const void *host;
+    const void *device;
+    void *array, *reserved;
+    size_t pitch, height;
+};
+struct memcpy3d {
+    struct side src, dst;
+    size_t width, height, depth;
+};
+
+static struct {
+    int (*retain)(void **context, int device);
+    int (*release)(int device);
+    int (*set_current)(void *context);
+    int (*memcpy3d)(const struct memcpy3d *, void *stream);
+    int (*memcpy_peer)(void *dst, void *to, const void *src, void *from, size_t bytes,
+                       void *stream);
+    int (*enable_peer)(void *context, unsigned flags);
+} own;
+
+#define OWN(member) offsetof(__typeof__(own), member)
+static const struct gpu_symbol own_symbols[] = {
+    {OWN(retain), "cuDevicePrimaryCtxRetain", false},
+    {OWN(release), "cuDevicePrimaryCtxRelease_v2", false},
+    {OWN(set_current), "cuCtxSetCurrent", false},
+    {OWN(memcpy3d), "cuMemcpy3DAsync_v2", false},
+    {OWN(memcpy_peer), "cuMemcpyPeerAsync", false},
+    {OWN(enable_peer), "cuCtxEnablePeerAccess", false},
+    {0},
+};
+
+/* The context that the whole process shares: the one that never changed its interface. */
+static int attach(struct gpu_state *d)
+{
+    return own.retain(&d->context, d->device);
+}
+
+static void detach(struct gpu_state *d)
+{
+    if (d->context)
+        own.release(d->device);
+}
+
+static int use(const struct gpu_state *d)
+{
+    return own.set_current(d->context);
+}
+
+static struct side side_of(const void *at, bool on_device, size_t row, size_t slice)
+{
+    enum { HOST = 1, DEVICE = 2 };
+    return (struct side){.type = on_device ? DEVICE : HOST,
+                         .host = on_device ? NULL : at,
+                         .device = on_device ? at : NULL,
+                         .pitch = row,
+                         .height = slice / row};
+}
+
+static int box(enum gpu_way way, void *dst, const void *src, const struct backend_rect *r,
+               void *stream)
+{
+    const struct memcpy3d job = {side_of(src, way != GPU_WRITE, r->src_row, r->src_slice),
+                                 side_of(dst, way != GPU_READ, r->dst_row, r->dst_slice), r->width,
+                                 r->rows, r->slices};
+    return own.memcpy3d(&job, stream);
+}
+
+static int peer(const struct gpu_state *to, void *dst, const struct gpu_state *from,
+                const void *src, size_t bytes, void *stream)
+{
+    return own.memcpy_peer(dst, to->context, src, from->context, bytes, stream);
+}
+
+static int befriend(const struct gpu_state *to, const struct gpu_state *from)
+{
+    (void)to;
+    return own.enable_peer(from->context, 0);
+}
+
+static int arch(const struct gpu_driver *gpu, int device, char *text, size_t room)
+{
+    enum { MAJOR = 75, MINOR = 76 };
+    int major, minor, code = gpu->device_attribute(&major, MAJOR, device);
+    if (!code)
+        code = gpu->device_attribute(&minor, MINOR, device);
+    if (!code)
+        snprintf(text, room, "sm_%d%d", major, minor);
+    return code;
+}
+
+/* ---- the names ------------------------------------------------------------------------------- */
+
+/* _v2 and the like are the versions that the header's plain names stand for. */
+#define AT(member) offsetof(struct gpu_driver, member)
+static const struct gpu_symbol symbols[] = {
+    {AT(init), "cuInit", false},
+    {AT(version), "cuDriverGetVersion", false},
+    {AT(device_count), "cuDeviceGetCount", false},
+    {AT(device_get), "cuDeviceGet", false},
+    {AT(device_name), "cuDeviceGetName", false},
+    {AT(device_attribute), "cuDeviceGetAttribute", false},
+    {AT(device_memory), "cuDeviceTotalMem_v2", false},
+    {AT(device_pci), "cuDeviceGetPCIBusId", false},
+    {AT(device_reaches), "cuDeviceCanAccessPeer", false},
+    {AT(memory_free), "cuMemGetInfo_v2", false},
+    {AT(alloc), "cuMemAlloc_v2", false},
+    {AT(free), "cuMemFree_v2", false},
+    {AT(pinned_alloc), "cuMemHostAlloc", false},
+    {AT(pinned_free), "cuMemFreeHost", false},
+    {AT(write), "cuMemcpyHtoDAsync_v2", false},
+    {AT(read), "cuMemcpyDtoHAsync_v2", false},
+    {AT(copy), "cuMemcpyDtoDAsync_v2", false},
+    {AT(stream_create), "cuStreamCreate", false},
+    {AT(stream_destroy), "cuStreamDestroy_v2", false},
+    {AT(stream_wait), "cuStreamSynchronize", false},
+    {AT(stream_after), "cuStreamWaitEvent", false},
+    {AT(event_create), "cuEventCreate", false},
+    {AT(event_destroy), "cuEventDestroy_v2", false},
+    {AT(event_record), "cuEventRecord", false},
+    {AT(event_wait), "cuEventSynchronize", false},
+    {AT(event_elapsed), "cuEventElapsedTime", false},
+    {AT(module_load), "cuModuleLoadDataEx", false},
+    {AT(module_unload), "cuModuleUnload", false},
+    {AT(module_function), "cuModuleGetFunction", false},
+    {AT(function_attribute), "cuFuncGetAttribute", false},
+    {AT(launch), "cuLaunchKernel", false},
+    {0},
+};
+
+static struct gpu_found found = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const struct gpu_vendor cuda = {
+    .name = "cuda",
+    .api = "CUDA",
+    .maker = "NVIDIA",
+    .advice = "install NVIDIA's driver",
+    .library = {{"libcuda.so.1"}, "/usr/lib/wsl/lib"},
+    .symbols = symbols,
+    .own_symbols = own_symbols,
+    .own = &own,
+    .found = &found,
+    .attribute = {[GPU_MAX_GROUP] = 1,
+                  [GPU_GRID_X] = 5,
+                  [GPU_GRID_Y] = 6,
+                  [GPU_GRID_Z] = 7,
+                  [GPU_LOCAL_MEMORY] = 8,
+                  [GPU_COMPUTE_UNITS] = 16},
+    .major = 1000,
+    .minor = 10,
+    .compiler = {{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"}, "/usr/local/cuda/lib64"},
+    .compiler_prefix = "nvrtc",
+    .compiler_advice = "install CUDA's NVRTC, or put its folder on LD_LIBRARY_PATH",
+    .arch_option = "--gpu-architecture=",
+    .no_fma_option = "--fmad=false",
+    .arch = arch,
+    .attach = attach,
+    .detach = detach,
+    .use = use,
+    .box = box,
+    .peer = peer,
+    .befriend = befriend,
+};
+
+/* ---- the back end ---------------------------------------------------------------------------- */
+
+static enum ek_status count(int *n)
+{
+    return gpu_count(&cuda, n);
+}
+
+static enum ek_status info(int index, struct backend_info *out)
+{
+    return gpu_info(&cuda, index, out);
+}
+
+static int libraries(struct backend_library *list, int max)
+{
+    return gpu_libraries(&cuda, list, max);
+}
+
+static enum ek_status open(void *dev, int index)
+{
+    return gpu_open(&cuda, dev, index);
+}
+
+const struct backend_ops backend_cuda = {
+    .name = "cuda",
+    .summary = "CUDA: NVIDIA's GPUs, kernels compiled by NVRTC",
+    .count = count,
+    .info = info,
+    .libraries = libraries,
+    .open = open,
+    GPU_OPS,
+};

@@ -1,0 +1,260 @@
+/* backends/gpu.c – an open GPU: memory, launches, queues, events. */
+#include "backends/gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* What the numbers mean for the caller, in both APIs; every other one means that the device is
+ * lost. */
+static const struct {
+    int code;
+    enum ek_status st;
+    const char *name;
+} codes[] = {
+    {GPU_INVALID_VALUE, EK_USAGE, "invalid value"},
+    {GPU_OUT_OF_MEMORY, EK_LACK, "device memory is short"},
+    {98, EK_USAGE, "no such kernel on this device"},
+    {200, EK_LACK, "the driver does not take the code"},
+    {209, EK_LACK, "the code is for another architecture"},
+    {214, EK_LOST, "uncorrectable memory error"},
+    {218, EK_LACK, "the driver does not take the code"},
+    {220, EK_LOST, "the link to the device failed"},
+    {222, EK_LACK, "the driver is older than the compiler"},
+    {GPU_NOT_FOUND, EK_USAGE, "no such symbol"},
+    {700, EK_LOST, "a kernel left its buffers"},
+    {701, EK_LACK, "the kernel needs more registers or local memory than there are"},
+    {702, EK_LOST, "a kernel ran longer than the driver allows"},
+    {710, EK_LOST, "an assertion in a kernel failed"},
+    {714, EK_LOST, "a kernel met a hardware fault"},
+    {716, EK_LOST, "a kernel used a misaligned address"},
+    {719, EK_LOST, "a kernel failed"},
+};
+
+enum ek_status gpu_check(const struct gpu_state *d, int code, const char *doing)
+{
+    const char *api = d->vendor->api;
+    if (!code)
+        return EK_OK;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].code == code)
+            FAIL(codes[i].st, "%s: %s: %s (%s error %d)", d->label, doing, codes[i].name, api,
+                 code);
+    FAIL(EK_LOST, "%s: %s: the driver failed (%s error %d)", d->label, doing, api, code);
+}
+
+enum ek_status gpu_use(const struct gpu_state *d)
+{
+    return gpu_check(d, d->vendor->use(d), "taking the device");
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+void gpu_close(void *dev)
+{
+    struct gpu_state *d = dev;
+    const struct gpu_driver *gpu = d->driver;
+    d->vendor->use(d);
+    for (int q = 0; q < BACKEND_QUEUES; q++)
+        if (d->stream[q])
+            gpu->stream_wait(d->stream[q]);
+    gpu_copy_close(d);
+    for (int e = 0; e < BACKEND_EVENTS; e++)
+        if (d->event[e])
+            gpu->event_destroy(d->event[e]);
+    for (int q = 0; q < BACKEND_QUEUES; q++)
+        if (d->stream[q])
+            gpu->stream_destroy(d->stream[q]);
+    d->vendor->detach(d);
+}
+
+/* Queues that do not wait for the driver's own default one. */
+static enum ek_status make_queues(struct gpu_state *d)
+{
+    enum { NON_BLOCKING = 1 };
+    for (int q = 0; q < BACKEND_QUEUES; q++)
+        TRY(gpu_check(d, d->driver->stream_create(&d->stream[q], NON_BLOCKING), "making a queue"));
+    for (int e = 0; e < BACKEND_EVENTS; e++)
+        TRY(gpu_check(d, d->driver->event_create(&d->event[e], 0), "making an event"));
+    return EK_OK;
+}
+
+static enum ek_status ask_grid(struct gpu_state *d)
+{
+    for (int i = 0; i < 3; i++) {
+        int most = 0;
+        TRY(gpu_check(
+            d, d->driver->device_attribute(&most, d->vendor->attribute[GPU_GRID_X + i], d->device),
+            "asking about the device"));
+        d->max_grid[i] = (size_t)most;
+    }
+    return EK_OK;
+}
+
+enum ek_status gpu_open(const struct gpu_vendor *v, void *dev, int index)
+{
+    struct gpu_state *d = dev;
+    TRY(gpu_info(v, index, &d->info));
+    d->vendor = v;
+    d->driver = &v->found->driver;
+    snprintf(d->label, sizeof d->label, "%s:%d", v->name, index);
+    TRY(gpu_check(d, d->driver->device_get(&d->device, index), "taking the device"));
+    TRY(gpu_check(d, v->attach(d), "taking the device"));
+    enum ek_status st = gpu_use(d);
+    if (!st)
+        st = ask_grid(d);
+    if (!st)
+        st = make_queues(d);
+    if (st)
+        gpu_close(d);
+    return st;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* What is left of the device's memory: less than our own budget where others use it too. */
+static size_t room(const struct gpu_state *d)
+{
+    size_t ours = d->info.memory - d->used, left, total;
+    if (d->driver->memory_free(&left, &total))
+        return ours;
+    return left < ours ? left : ours;
+}
+
+enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem)
+{
+    struct gpu_state *d = dev;
+    TRY(gpu_use(d));
+    if (bytes > room(d))
+        return backend_no_room(d->label, &d->info, bytes, room(d), d->used);
+    struct backend_mem *m = malloc(sizeof *m);
+    if (!m)
+        FAIL(EK_LACK, "%s: out of host memory", d->label);
+    void *address = NULL;
+    int code = d->driver->alloc(&address, bytes ? bytes : 1);
+    if (code) {
+        free(m);
+        return code == GPU_OUT_OF_MEMORY
+                   ? backend_no_room(d->label, &d->info, bytes, room(d), d->used)
+                   : gpu_check(d, code, "allocating device memory");
+    }
+    *m = (struct backend_mem){.address = address, .bytes = bytes, .owner = d};
+    d->used += bytes;
+    *mem = m;
+    return EK_OK;
+}
+
+void gpu_free(void *dev, struct backend_mem *mem)
+{
+    struct gpu_state *d = dev;
+    if (!mem)
+        return;
+    d->vendor->use(d);
+    d->driver->free(mem->address);
+    d->used -= mem->bytes;
+    free(mem);
+}
+
+enum ek_status gpu_check_owner(const struct gpu_state *d, const struct backend_mem *m)
+{
+    if (m->owner != d)
+        FAIL(EK_USAGE, "%s: a buffer of %s was handed to it", d->label, m->owner->label);
+    return EK_OK;
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/* Groups of the grid; *none where it has no work-items. */
+static enum ek_status size_grid(const struct gpu_state *d, const struct gpu_kernel *k,
+                                const int global[3], unsigned grid[3], bool *none)
+{
+    *none = false;
+    for (int i = 0; i < 3; i++) {
+        size_t groups = global[i] > 0 ? ((size_t)global[i] + k->group[i] - 1) / k->group[i] : 0;
+        if (groups > d->max_grid[i])
+            FAIL(EK_LACK,
+                 "%s: kernel '%s' is launched over %zu groups in direction %d, the device takes "
+                 "%zu: use a smaller problem or more devices",
+                 d->label, k->signature.name, groups, i, d->max_grid[i]);
+        *none |= !groups;
+        grid[i] = (unsigned)groups;
+    }
+    return EK_OK;
+}
+
+enum ek_status gpu_launch(void *dev, int queue, struct backend_program *program, int kernel,
+                          const int global[3], int nargs, const struct backend_arg *args)
+{
+    const struct gpu_state *d = dev;
+    const struct gpu_kernel *k = &program->kernel[kernel];
+    void *value[SIGNATURE_ARGS], *address[SIGNATURE_ARGS];
+    unsigned grid[3];
+    bool none;
+    TRY(signature_check(d->label, &k->signature, nargs, args));
+    for (int i = 0; i < nargs; i++) {
+        value[i] = (void *)&args[i].as;
+        if (args[i].type != BACKEND_MEM)
+            continue;
+        if (args[i].as.mem)
+            TRY(gpu_check_owner(d, args[i].as.mem));
+        address[i] = args[i].as.mem ? args[i].as.mem->address : NULL;
+        value[i] = &address[i];
+    }
+    TRY(size_grid(d, k, global, grid, &none));
+    if (none)
+        return EK_OK;
+    TRY(gpu_use(d));
+    return gpu_check(d,
+                     d->driver->launch(k->function, grid[0], grid[1], grid[2],
+                                       (unsigned)k->group[0], (unsigned)k->group[1],
+                                       (unsigned)k->group[2], 0, d->stream[queue], value, NULL),
+                     k->signature.name);
+}
+
+/* ---- queues and events ----------------------------------------------------------------------- */
+
+enum ek_status gpu_record(void *dev, int queue, int event)
+{
+    struct gpu_state *d = dev;
+    TRY(gpu_use(d));
+    TRY(gpu_check(d, d->driver->event_record(d->event[event], d->stream[queue]),
+                  "recording an event"));
+    d->recorded[event] = true;
+    return EK_OK;
+}
+
+enum ek_status gpu_after(void *dev, int queue, int event)
+{
+    const struct gpu_state *d = dev;
+    if (!d->recorded[event])
+        return EK_OK;
+    TRY(gpu_use(d));
+    return gpu_check(d, d->driver->stream_after(d->stream[queue], d->event[event], 0),
+                     "waiting for an event");
+}
+
+enum ek_status gpu_elapsed(void *dev, int from, int to, double *seconds)
+{
+    const struct gpu_state *d = dev;
+    float milliseconds = 0;
+    TRY(gpu_use(d));
+    for (int i = 0; i < 2; i++) {
+        const int event = i ? to : from;
+        if (!d->recorded[event])
+            FAIL(EK_USAGE, "%s: event %d was never recorded", d->label, event);
+        TRY(gpu_check(d, d->driver->event_wait(d->event[event]), "waiting for an event"));
+    }
+    TRY(gpu_check(d, d->driver->event_elapsed(&milliseconds, d->event[from], d->event[to]),
+                  "timing an event"));
+    *seconds = milliseconds > 0 ? 1e-3 * (double)milliseconds : 0.0;
+    return EK_OK;
+}
+
+enum ek_status gpu_wait(void *dev, int queue)
+{
+    struct gpu_state *d = dev;
+    TRY(gpu_use(d));
+    TRY(gpu_check(d, d->driver->stream_wait(d->stream[queue]), "waiting for a queue"));
+    return gpu_copy_land(d, queue);
+}

@@ -1,0 +1,288 @@
+/* backends/gpu.h – what the CUDA and HIP back ends share, which is nearly all: the two driver APIs
+ * are one under two sets of names, with the same numbers for errors. A vendor is a const struct of
+ * names, numbers and the few calls that differ; cuda.c and hip.c hold one each. No header of a
+ * vendor is needed to build them.
+ *
+ *   gpu_find.c      opens the driver library, lists and describes the devices
+ *   gpu.c           an open device: memory, launches, queues, events
+ *   gpu_copy.c      copies, through pinned host memory where one side is the host
+ *   gpu_build.c     kernel texts to modules, with a disk cache
+ *   gpu_compiler.c  which run-time compiler serves a device, and a call of it
+ *   gpu_process.c   runs the compiler in a process of its own
+ *
+ * Only these files, cuda.c, hip.c and tests include this. */
+#ifndef BACKENDS_GPU_H
+#define BACKENDS_GPU_H
+
+#include "backends/backend.h"
+#include "backends/signature.h"
+#include <pthread.h>
+
+/* ---- the driver ------------------------------------------------------------------------------ */
+
+/* What both drivers have under different names; all return an error number, 0 is success. CUDA
+ * calls a device address an integer and HIP a pointer: every 64-bit system passes them alike, so
+ * they are pointers here. */
+struct gpu_driver {
+    int (*init)(unsigned flags);
+    int (*version)(int *version);
+    int (*device_count)(int *n);
+    int (*device_get)(int *device, int index);
+    int (*device_name)(char *name, int room, int device);
+    int (*device_attribute)(int *value, int attribute, int device);
+    int (*device_memory)(size_t *bytes, int device);
+    int (*device_pci)(char *text, int room, int device);
+    int (*device_reaches)(int *yes, int device, int other);
+
+    int (*memory_free)(size_t *free, size_t *total);
+    int (*alloc)(void **address, size_t bytes);
+    int (*free)(void *address);
+    int (*pinned_alloc)(void **byte, size_t bytes, unsigned flags);
+    int (*pinned_free)(void *byte);
+    int (*write)(void *dst, const void *src, size_t bytes, void *stream);
+    int (*read)(void *dst, const void *src, size_t bytes, void *stream);
+    int (*copy)(void *dst, const void *src, size_t bytes, void *stream);
+
+    int (*stream_create)(void **stream, unsigned flags);
+    int (*stream_destroy)(void *stream);
+    int (*stream_wait)(void *stream);
+    int (*stream_after)(void *stream, void *event, unsigned flags);
+    int (*event_create)(void **event, unsigned flags);
+    int (*event_destroy)(void *event);
+    int (*event_record)(void *event, void *stream);
+    int (*event_wait)(void *event);
+    int (*event_elapsed)(float *milliseconds, void *from, void *to);
+
+    int (*module_load)(void **module, const void *code, unsigned noptions, int *options,
+                       void **values);
+    int (*module_unload)(void *module);
+    int (*module_function)(void **function, void *module, const char *name);
+    int (*function_attribute)(int *value, int attribute, void *function);
+    int (*launch)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                  unsigned bz, unsigned local_bytes, void *stream, void **args, void **extra);
+};
+
+/* Numbers that the two APIs agree on. */
+enum {
+    GPU_INVALID_VALUE = 1,      /* an error */
+    GPU_OUT_OF_MEMORY = 2,      /* an error */
+    GPU_NOT_FOUND = 500,        /* an error */
+    GPU_PEER_OPEN_ALREADY = 704 /* an error */
+};
+
+/* A library's symbol and its place in a struct of function pointers. */
+struct gpu_symbol {
+    size_t at;
+    const char *name; /* NULL ends a table */
+    bool optional;
+};
+
+enum { GPU_NAMES = 6, GPU_LIBRARY_NAME = 64, GPU_WHY = 320 };
+
+/* A library: the names to try, newest first. */
+struct gpu_library {
+    const char *names[GPU_NAMES]; /* ends with NULL */
+    const char *folder;           /* tried too; the loader's own path comes first */
+};
+
+/* ---- a vendor -------------------------------------------------------------------------------- */
+
+/* Device attributes that describe a device. */
+enum gpu_attribute {
+    GPU_COMPUTE_UNITS,
+    GPU_MAX_GROUP,
+    GPU_LOCAL_MEMORY,
+    GPU_GRID_X,
+    GPU_GRID_Y,
+    GPU_GRID_Z,
+    GPU_ATTRIBUTES
+};
+
+/* Which way a transfer goes. */
+enum gpu_way { GPU_WRITE, GPU_READ, GPU_COPY };
+
+struct gpu_state;
+
+/* What is learned of a vendor's driver, once in a process. */
+struct gpu_found {
+    pthread_mutex_t lock;
+    bool done;
+    struct gpu_driver driver;
+    char library[GPU_LIBRARY_NAME]; /* the name that opened */
+    int version;                    /* as the driver counts, 0 unknown */
+    int n;                          /* devices */
+    char why[GPU_WHY];              /* there is none */
+};
+
+struct gpu_vendor {
+    const char *name;   /* "cuda" */
+    const char *api;    /* "CUDA" */
+    const char *maker;  /* "NVIDIA" */
+    const char *advice; /* what to do where there is no driver */
+    struct gpu_library library;
+    const struct gpu_symbol *symbols;     /* into struct gpu_driver */
+    const struct gpu_symbol *own_symbols; /* into *own: what only this vendor has */
+    void *own;
+    struct gpu_found *found;
+    int attribute[GPU_ATTRIBUTES]; /* the vendor's numbers */
+    int major, minor;              /* a version is a number: what its two parts are multiplied by */
+
+    struct gpu_library compiler;
+    const char *compiler_prefix; /* of its functions: "nvrtc" */
+    const char *compiler_advice; /* what to do where there is none */
+    const char *arch_option;     /* "--gpu-architecture=" */
+    const char *no_fma_option;   /* what -DKERNEL_NO_FMA means beside the word itself */
+
+    /* A device's architecture as the compiler calls it: "sm_90", "gfx90a:xnack-". */
+    int (*arch)(const struct gpu_driver *, int device, char *text, size_t room);
+    /* Takes the device, gives it back; makes it the calling thread's current one. */
+    int (*attach)(struct gpu_state *);
+    void (*detach)(struct gpu_state *);
+    int (*use)(const struct gpu_state *);
+    /* One box of rows and slices, each slice a whole number of rows, from src to dst. */
+    int (*box)(enum gpu_way, void *dst, const void *src, const struct backend_rect *, void *stream);
+    /* Bytes from another device of this vendor; and the direct way between two devices. */
+    int (*peer)(const struct gpu_state *to, void *dst, const struct gpu_state *from,
+                const void *src, size_t bytes, void *stream);
+    int (*befriend)(const struct gpu_state *to, const struct gpu_state *from);
+};
+
+/* ---- an open device -------------------------------------------------------------------------- */
+
+enum { GPU_CHUNKS = 4 };
+
+/* A piece of pinned memory through which bytes pass between a device and the host. */
+struct gpu_chunk {
+    unsigned char *byte; /* NULL until it is first used */
+    bool pinned;         /* or plain memory, where the driver has no pinned memory left */
+    void *event;         /* the transfer to or from the device is done */
+    bool busy;
+    unsigned char *to;          /* a read: where its bytes go once they are here, else NULL */
+    struct backend_rect landed; /* of the box at `to`; its source is the chunk */
+};
+
+struct gpu_state {
+    const struct gpu_vendor *vendor;
+    const struct gpu_driver *driver;
+    char label[24]; /* "cuda:0" */
+    int device;
+    void *context; /* CUDA's, shared by all of the process; HIP has none */
+    void *stream[BACKEND_QUEUES];
+    void *event[BACKEND_EVENTS];
+    bool recorded[BACKEND_EVENTS];
+    struct gpu_chunk chunk[BACKEND_QUEUES][GPU_CHUNKS];
+    int next_chunk[BACKEND_QUEUES]; /* the oldest */
+    struct backend_info info;
+    size_t max_grid[3];
+    size_t used; /* bytes allocated */
+};
+
+struct backend_mem {
+    unsigned char *address;
+    size_t bytes;
+    const struct gpu_state *owner;
+};
+
+/* A built program: the kernels in the order asked for. */
+struct gpu_kernel {
+    void *function;
+    size_t group[3];
+    struct signature signature;
+};
+struct backend_program {
+    void *module;
+    int nkernels;
+    struct gpu_kernel *kernel; /* [nkernels] */
+};
+
+/* EK_OK for 0; else fails with what was being done and what the number means: EK_LACK where memory
+ * or registers are short, EK_USAGE for what only a caller's bug explains, EK_LOST for the rest. */
+enum ek_status gpu_check(const struct gpu_state *, int code, const char *doing);
+/* Makes the device the calling thread's. */
+enum ek_status gpu_use(const struct gpu_state *);
+/* EK_USAGE: a buffer of another device. */
+enum ek_status gpu_check_owner(const struct gpu_state *, const struct backend_mem *);
+
+/* ---- the members of struct backend_ops ------------------------------------------------------- */
+
+enum ek_status gpu_count(const struct gpu_vendor *, int *n);
+enum ek_status gpu_info(const struct gpu_vendor *, int index, struct backend_info *);
+int gpu_libraries(const struct gpu_vendor *, struct backend_library *list, int max);
+enum ek_status gpu_open(const struct gpu_vendor *, void *dev, int index);
+
+/* GPU_OPS: all the others, the same for every vendor. */
+void gpu_close(void *dev);
+enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem);
+void gpu_free(void *dev, struct backend_mem *mem);
+enum ek_status gpu_write(void *dev, int queue, struct backend_mem *dst, const void *src,
+                         const struct backend_rect *);
+enum ek_status gpu_read(void *dev, int queue, void *dst, struct backend_mem *src,
+                        const struct backend_rect *);
+enum ek_status gpu_copy(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
+                        const struct backend_rect *);
+enum ek_status gpu_peer(void *dev, int queue, struct backend_mem *dst, void *from,
+                        struct backend_mem *src, const struct backend_rect *);
+enum ek_status gpu_build(void *dev, const char *text, const char *options,
+                         const struct backend_kernel *kernels, int nkernels,
+                         struct backend_program **program);
+void gpu_unbuild(void *dev, struct backend_program *program);
+enum ek_status gpu_launch(void *dev, int queue, struct backend_program *program, int kernel,
+                          const int global[3], int nargs, const struct backend_arg *args);
+enum ek_status gpu_record(void *dev, int queue, int event);
+enum ek_status gpu_after(void *dev, int queue, int event);
+enum ek_status gpu_elapsed(void *dev, int from, int to, double *seconds);
+enum ek_status gpu_wait(void *dev, int queue);
+
+#define GPU_OPS                                                                                    \
+    .dev_size = sizeof(struct gpu_state), .close = gpu_close, .alloc = gpu_alloc,                  \
+    .free = gpu_free, .write = gpu_write, .read = gpu_read, .copy = gpu_copy, .peer = gpu_peer,    \
+    .build = gpu_build, .unbuild = gpu_unbuild, .launch = gpu_launch, .record = gpu_record,        \
+    .after = gpu_after, .elapsed = gpu_elapsed, .wait = gpu_wait
+
+/* ---- between the files ----------------------------------------------------------------------- */
+
+/* Opens the first of the library's names from `first` on that is there; false, and why, if none
+ * is. */
+bool gpu_library_open(const struct gpu_library *, int first, void **handle,
+                      char name[GPU_LIBRARY_NAME], char why[GPU_WHY]);
+/* Fills the struct at `to`; the name of a symbol that is missing and not optional, or NULL. */
+const char *gpu_symbols_find(void *handle, const struct gpu_symbol *, void *to);
+
+/* Frees what copies held, and brings what reads fetched to where it belongs. */
+void gpu_copy_close(struct gpu_state *);
+enum ek_status gpu_copy_land(struct gpu_state *, int queue);
+
+/* A run-time compiler chosen for a device, and the target to ask it for: "sm_90", "compute_80" or
+ * "gfx90a". */
+struct gpu_compiler {
+    char library[GPU_LIBRARY_NAME];
+    int major, minor;
+    char target[80];
+};
+
+/* The newest compiler that knows the device's architecture and is not newer than the driver, else
+ * one that is newer, else one that makes code for an older architecture, which the driver
+ * translates. EK_LACK: there is none. `driver_major` 0: not known. */
+enum ek_status gpu_compiler_choose(const struct gpu_vendor *, const char *label, const char *arch,
+                                   int driver_major, struct gpu_compiler *);
+/* The first compiler that opens; false, and why, if there is none. */
+bool gpu_compiler_any(const struct gpu_vendor *, struct gpu_compiler *, char why[GPU_WHY]);
+
+/* What a compiler made: code if it built (caller frees), and its words (caller frees). */
+struct gpu_code {
+    unsigned char *code;
+    size_t size;
+    char *log;
+};
+
+/* Compiles by library and prefix of its functions, in this process. EK_LACK: it does not open or
+ * fails of itself; a text that does not build is EK_OK without code. */
+enum ek_status gpu_compiler_run(const char *library, const char *prefix, const char *text,
+                                int noptions, const char *const *options, struct gpu_code *);
+/* The same in a process of its own: compilers of two vendors in one process may clash (they bring
+ * different builds of LLVM), and one ends its process over an architecture it does not know. */
+enum ek_status gpu_process_compile(const char *label, const struct gpu_compiler *,
+                                   const char *prefix, const char *text, int noptions,
+                                   const char *const *options, struct gpu_code *);
+
+#endif

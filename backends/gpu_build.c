@@ -1,0 +1,181 @@
+/* backends/gpu_build.c – kernel texts to modules of a GPU, with a disk cache. */
+#include "backends/build_log.h"
+#include "backends/cache.h"
+#include "backends/gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTIONS = 64 };
+
+/* Eight equal devices build the same text at the same time: the first compiles, the others find
+ * its code in the cache. */
+static pthread_mutex_t compiling = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* The compiler's command line. */
+struct words {
+    char room[1024], target[128];
+    int n;
+    const char *word[OPTIONS];
+};
+
+static enum ek_status read_options(const struct gpu_state *d, const char *target,
+                                   const char *options, struct words *w)
+{
+    const struct gpu_vendor *v = d->vendor;
+    if (snprintf(w->room, sizeof w->room, "%s", options) >= (int)sizeof w->room)
+        FAIL(EK_USAGE, "%s: the kernel options are longer than %zu characters: %.40s…", d->label,
+             sizeof w->room, options);
+    snprintf(w->target, sizeof w->target, "%s%s", v->arch_option, target);
+    w->n = 0;
+    w->word[w->n++] = w->target;
+    char *rest = w->room;
+    for (char *word; (word = strsep(&rest, " "));) {
+        if (!*word)
+            continue;
+        if (w->n + 2 > OPTIONS)
+            FAIL(EK_USAGE, "%s: more than %d kernel options", d->label, OPTIONS);
+        w->word[w->n++] = word;
+        if (!strcmp(word, "-DKERNEL_NO_FMA"))
+            w->word[w->n++] = v->no_fma_option;
+    }
+    return EK_OK;
+}
+
+/* ---- text or cached code to a module --------------------------------------------------------- */
+
+/* The driver's own words, where it translates or links the code. */
+struct refusal {
+    int code;
+    char words[512];
+};
+
+static void *load(const struct gpu_state *d, const unsigned char *code, struct refusal *why)
+{
+    enum { LOG = 5, LOG_SIZE = 6 };
+    void *module = NULL, *values[] = {why->words, (void *)(sizeof why->words - 1)};
+    int options[] = {LOG, LOG_SIZE};
+    memset(why, 0, sizeof *why);
+    why->code = d->driver->module_load(&module, code, 2, options, values);
+    return why->code ? NULL : module;
+}
+
+static enum ek_status load_fresh(const struct gpu_state *d, const struct gpu_compiler *c,
+                                 const unsigned char *code, void **module)
+{
+    struct refusal why;
+    char doing[900];
+    *module = load(d, code, &why);
+    if (*module)
+        return EK_OK;
+    why.words[strcspn(why.words, "\n")] = '\0';
+    snprintf(doing, sizeof doing, "loading what %s %d.%d made for %s on a driver of %s%s%s",
+             c->library, c->major, c->minor, c->target, d->info.driver, why.words[0] ? ": " : "",
+             why.words);
+    return gpu_check(d, why.code, doing);
+}
+
+static enum ek_status compile(const struct gpu_state *d, const struct gpu_compiler *c,
+                              const char *text, const char *options, struct gpu_code *made)
+{
+    struct words w;
+    TRY(read_options(d, c->target, options, &w));
+    TRY(gpu_process_compile(d->label, c, d->vendor->compiler_prefix, text, w.n, w.word, made));
+    build_log_print(d->label, made->log);
+    return made->code ? EK_OK : build_log_fail(d->label, made->log);
+}
+
+static enum ek_status make_module(const struct gpu_state *d, const char *text, const char *options,
+                                  void **module)
+{
+    const struct gpu_vendor *v = d->vendor;
+    struct gpu_compiler c;
+    TRY(gpu_compiler_choose(v, d->label, d->info.arch, v->found->version / v->major, &c));
+    char version[32];
+    snprintf(version, sizeof version, "%d.%d", c.major, c.minor);
+    const char *const parts[] = {v->name,  text,      options, d->info.arch,
+                                 c.target, c.library, version, d->info.driver};
+    struct cache_key key = cache_key(parts, sizeof parts / sizeof *parts);
+    struct gpu_code made = {0};
+    struct refusal ignored;
+    *module = NULL;
+    if (cache_load(&key, &made.code, &made.size)) {
+        *module = load(d, made.code, &ignored);
+        free(made.code);
+        made.code = NULL;
+    }
+    if (*module)
+        return EK_OK;
+    enum ek_status st = compile(d, &c, text, options, &made);
+    if (!st)
+        st = load_fresh(d, &c, made.code, module);
+    if (!st)
+        cache_save(&key, made.code, made.size);
+    free(made.code);
+    free(made.log);
+    return st;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static enum ek_status look_up(const struct gpu_state *d, void *module, const char *text,
+                              const struct backend_kernel *wanted, struct gpu_kernel *k)
+{
+    enum { MAX_THREADS = 0 };
+    int most = 0, items = 1;
+    TRY(signature_read(d->label, text, wanted->name, &k->signature));
+    TRY(gpu_check(d, d->driver->module_function(&k->function, module, wanted->name), wanted->name));
+    if (d->driver->function_attribute(&most, MAX_THREADS, k->function))
+        most = d->info.max_group;
+    for (int i = 0; i < 3; i++) {
+        k->group[i] = (size_t)wanted->group[i];
+        items *= wanted->group[i];
+    }
+    if (most && items > most)
+        FAIL(EK_LACK, "%s: kernel '%s' wants a work-group of %d, the device has room for %d",
+             d->label, wanted->name, items, most);
+    return EK_OK;
+}
+
+void gpu_unbuild(void *dev, struct backend_program *program)
+{
+    const struct gpu_state *d = dev;
+    if (!program)
+        return;
+    d->vendor->use(d);
+    d->driver->module_unload(program->module);
+    free(program->kernel);
+    free(program);
+}
+
+enum ek_status gpu_build(void *dev, const char *text, const char *options,
+                         const struct backend_kernel *kernels, int nkernels,
+                         struct backend_program **program)
+{
+    const struct gpu_state *d = dev;
+    void *module = NULL;
+    TRY(gpu_use(d));
+    pthread_mutex_lock(&compiling);
+    enum ek_status st = make_module(d, text, options, &module);
+    pthread_mutex_unlock(&compiling);
+    if (st)
+        return st;
+    struct backend_program *p = calloc(1, sizeof *p);
+    struct gpu_kernel *k = calloc((size_t)nkernels + 1, sizeof *k);
+    if (!p || !k) {
+        free(p);
+        free(k);
+        d->driver->module_unload(module);
+        FAIL(EK_LACK, "%s: out of host memory for %d kernels", d->label, nkernels);
+    }
+    *p = (struct backend_program){module, nkernels, k};
+    for (int i = 0; i < nkernels && !st; i++)
+        st = look_up(d, module, text, &kernels[i], &k[i]);
+    if (st)
+        gpu_unbuild(dev, p);
+    else
+        *program = p;
+    return st;
+}

@@ -1,0 +1,205 @@
+/* backends/gpu_compiler.c – the run-time compilers: which of those installed serves a device, and
+ * one call of it. NVRTC and HIPRTC have the same functions behind different prefixes. */
+#include "backends/gpu.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARCHS = 64 };
+
+/* A compiler's functions, without the prefix of their names. */
+struct functions {
+    int (*Version)(int *major, int *minor);
+    int (*GetNumSupportedArchs)(int *n);
+    int (*GetSupportedArchs)(int *archs);
+    int (*CreateProgram)(void **program, const char *text, const char *name, int nheaders,
+                         const char *const *headers, const char *const *names);
+    int (*CompileProgram)(void *program, int noptions, const char *const *options);
+    int (*DestroyProgram)(void **program);
+    int (*GetProgramLogSize)(void *program, size_t *size);
+    int (*GetProgramLog)(void *program, char *log);
+    int (*GetCUBINSize)(void *program, size_t *size); /* NVRTC: 0 if it was asked for PTX */
+    int (*GetCUBIN)(void *program, char *code);
+    int (*GetPTXSize)(void *program, size_t *size);
+    int (*GetPTX)(void *program, char *code);
+    int (*GetCodeSize)(void *program, size_t *size); /* HIPRTC */
+    int (*GetCode)(void *program, char *code);
+};
+
+#define AT(member) offsetof(struct functions, member), #member
+static const struct gpu_symbol symbols[] = {
+    {AT(Version), false},
+    {AT(GetNumSupportedArchs), true},
+    {AT(GetSupportedArchs), true},
+    {AT(CreateProgram), false},
+    {AT(CompileProgram), false},
+    {AT(DestroyProgram), false},
+    {AT(GetProgramLogSize), false},
+    {AT(GetProgramLog), false},
+    {AT(GetCUBINSize), true},
+    {AT(GetCUBIN), true},
+    {AT(GetPTXSize), true},
+    {AT(GetPTX), true},
+    {AT(GetCodeSize), true},
+    {AT(GetCode), true},
+    {0},
+};
+
+static const char *find_functions(void *handle, const char *prefix, struct functions *f)
+{
+    for (const struct gpu_symbol *s = symbols; s->name; s++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", prefix, s->name);
+        const struct gpu_symbol one[] = {{s->at, name, s->optional}, {0}};
+        if (gpu_symbols_find(handle, one, f))
+            return s->name;
+    }
+    return NULL;
+}
+
+/* ---- which one ------------------------------------------------------------------------------- */
+
+/* A compiler that opened. */
+struct candidate {
+    struct gpu_compiler c;
+    int narch, arch[ARCHS]; /* as NVRTC numbers them, 90 for sm_90; HIPRTC does not say */
+};
+
+/* The compiler with the library's name number `i`; false if it is not there or is none. */
+static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *k,
+                           char why[GPU_WHY])
+{
+    const struct gpu_library one = {.names = {v->compiler.names[i]}, .folder = v->compiler.folder};
+    struct functions f;
+    void *handle;
+    *k = (struct candidate){.narch = 0};
+    if (!gpu_library_open(&one, 0, &handle, k->c.library, why))
+        return false;
+    const char *missing = find_functions(handle, v->compiler_prefix, &f);
+    if (missing || f.Version(&k->c.major, &k->c.minor)) {
+        snprintf(why, GPU_WHY, "%s has no %s%s", k->c.library, v->compiler_prefix,
+                 missing ? missing : "Version that answers");
+        return false;
+    }
+    if (f.GetNumSupportedArchs && f.GetSupportedArchs && !f.GetNumSupportedArchs(&k->narch) &&
+        (k->narch > ARCHS || f.GetSupportedArchs(k->arch)))
+        k->narch = 0;
+    return true;
+}
+
+bool gpu_compiler_any(const struct gpu_vendor *v, struct gpu_compiler *c, char why[GPU_WHY])
+{
+    struct candidate k;
+    char last[GPU_WHY];
+    snprintf(why, GPU_WHY, "%s not found", v->compiler.names[0]);
+    for (int i = 0; v->compiler.names[i]; i++) {
+        if (open_candidate(v, i, &k, last)) {
+            *c = k.c;
+            return true;
+        }
+        if (!strstr(last, "not found"))
+            snprintf(why, GPU_WHY, "%s", last);
+    }
+    return false;
+}
+
+/* What to ask the candidate for: the device's own architecture, or the highest below it, whose
+ * code the driver translates. false: it knows only newer ones. */
+static bool aim(struct candidate *k, const char *arch)
+{
+    int number, below = 0;
+    snprintf(k->c.target, sizeof k->c.target, "%s", arch);
+    if (!k->narch || sscanf(arch, "sm_%d", &number) != 1)
+        return true;
+    for (int i = 0; i < k->narch; i++) {
+        if (k->arch[i] == number)
+            return true;
+        if (k->arch[i] < number && k->arch[i] > below)
+            below = k->arch[i];
+    }
+    snprintf(k->c.target, sizeof k->c.target, "compute_%d", below);
+    return below > 0;
+}
+
+/* Better means: not newer than the driver, which may refuse its code; and knows the device. */
+static int rank(const struct candidate *k, int driver_major)
+{
+    const bool fits = !driver_major || k->c.major <= driver_major;
+    const bool exact = strncmp(k->c.target, "compute_", 8);
+    return 2 * fits + exact;
+}
+
+enum ek_status gpu_compiler_choose(const struct gpu_vendor *v, const char *label, const char *arch,
+                                   int driver_major, struct gpu_compiler *c)
+{
+    char why[GPU_WHY] = "", all[GPU_WHY] = "";
+    int best = -1;
+    for (int i = 0; v->compiler.names[i]; i++) {
+        struct candidate k;
+        if (!open_candidate(v, i, &k, why)) {
+            snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? "; " : "", why);
+        } else if (!aim(&k, arch)) {
+            snprintf(all + strlen(all), sizeof all - strlen(all),
+                     "%s%s %d.%d knows sm_%d and newer", all[0] ? "; " : "", k.c.library, k.c.major,
+                     k.c.minor, k.arch[0]);
+        } else if (rank(&k, driver_major) > best) {
+            best = rank(&k, driver_major);
+            *c = k.c;
+        }
+    }
+    if (best < 0)
+        FAIL(EK_LACK, "%s: no run-time compiler for %s (%s): %s", label, arch, all,
+             v->compiler_advice);
+    return EK_OK;
+}
+
+/* ---- a call ---------------------------------------------------------------------------------- */
+
+/* A text that comes in two calls: its size, then its bytes. */
+static unsigned char *fetch(void *program, int (*size_of)(void *, size_t *),
+                            int (*get)(void *, char *), size_t *size)
+{
+    *size = 0;
+    if (!size_of || !get || size_of(program, size) || !*size)
+        return NULL;
+    unsigned char *byte = calloc(*size + 1, 1);
+    if (byte && !get(program, (char *)byte))
+        return byte;
+    free(byte);
+    return NULL;
+}
+
+static void fetch_code(const struct functions *f, void *program, struct gpu_code *out)
+{
+    out->code = fetch(program, f->GetCUBINSize, f->GetCUBIN, &out->size);
+    if (!out->code)
+        out->code = fetch(program, f->GetPTXSize, f->GetPTX, &out->size);
+    if (!out->code)
+        out->code = fetch(program, f->GetCodeSize, f->GetCode, &out->size);
+}
+
+enum ek_status gpu_compiler_run(const char *library, const char *prefix, const char *text,
+                                int noptions, const char *const *options, struct gpu_code *out)
+{
+    struct functions f;
+    void *program = NULL, *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    size_t size;
+    if (!handle)
+        FAIL(EK_LACK, "%s: %s", prefix, dlerror());
+    const char *missing = find_functions(handle, prefix, &f);
+    if (missing)
+        FAIL(EK_LACK, "%s has no %s%s", library, prefix, missing);
+    int code = f.CreateProgram(&program, text, "kernels", 0, NULL, NULL);
+    if (code)
+        FAIL(EK_LACK, "%s: no new program (%s error %d)", library, prefix, code);
+    *out = (struct gpu_code){0};
+    code = f.CompileProgram(program, noptions, options);
+    out->log = (char *)fetch(program, f.GetProgramLogSize, f.GetProgramLog, &size);
+    if (!code)
+        fetch_code(&f, program, out);
+    f.DestroyProgram(&program);
+    if (!code && !out->code)
+        FAIL(EK_LACK, "%s compiled a text but has no code for it", library);
+    return EK_OK;
+}

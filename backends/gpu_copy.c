@@ -1,0 +1,255 @@
+/* backends/gpu_copy.c – copies on a GPU, from the host, to it, and between two GPUs.
+ *
+ * Bytes from and to the host pass through pinned chunks, packed: the device's copy engine then
+ * works by itself while the host packs the next chunk, and strided rows of the host cross the bus
+ * as one piece. What a read brings leaves its chunk when that is needed again, at the latest in
+ * wait(). */
+#include "backends/gpu.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 4 << 20 }; /* bytes: a few hundred microseconds of any bus */
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+/* One transfer: a box between two addresses of which one or both are on the device. */
+struct transfer {
+    enum gpu_way way;
+    unsigned char *dst;
+    const unsigned char *src;
+    struct backend_rect box;
+};
+
+/* Cuts a box into pieces of at most `most` bytes and calls `each` on them: parts of rows, some
+ * rows, or some slices. */
+static enum ek_status by_pieces(struct gpu_state *d, int queue, const struct transfer *t,
+                                size_t most,
+                                enum ek_status (*each)(struct gpu_state *, int,
+                                                       const struct transfer *))
+{
+    const struct backend_rect *r = &t->box;
+    const size_t width = r->width < most ? r->width : most;
+    const size_t fit = width < r->width ? 1 : most / width;
+    const size_t rows = fit < r->rows ? fit : r->rows;
+    const size_t deep = rows < r->rows ? 1 : fit / rows;
+    const size_t slices = deep < r->slices ? deep : r->slices;
+    for (size_t z = 0; z < r->slices; z += slices)
+        for (size_t y = 0; y < r->rows; y += rows)
+            for (size_t x = 0; x < r->width; x += width) {
+                struct transfer piece = *t;
+                struct backend_rect *p = &piece.box;
+                p->width = r->width - x < width ? r->width - x : width;
+                p->rows = r->rows - y < rows ? r->rows - y : rows;
+                p->slices = r->slices - z < slices ? r->slices - z : slices;
+                p->dst_offset += x + y * r->dst_row + z * r->dst_slice;
+                p->src_offset += x + y * r->src_row + z * r->src_slice;
+                TRY(each(d, queue, &piece));
+            }
+    return EK_OK;
+}
+
+static enum ek_status send_row(struct gpu_state *d, int queue, const struct transfer *t)
+{
+    int (*const call[])(void *, const void *, size_t, void *) = {
+        [GPU_WRITE] = d->driver->write, [GPU_READ] = d->driver->read, [GPU_COPY] = d->driver->copy};
+    return gpu_check(d,
+                     call[t->way](t->dst + t->box.dst_offset, t->src + t->box.src_offset,
+                                  t->box.width, d->stream[queue]),
+                     "copying");
+}
+
+static enum ek_status send_rows(struct gpu_state *d, int queue, const struct transfer *t)
+{
+    return by_pieces(d, queue, t, t->box.width, send_row);
+}
+
+/* Boxes that the drivers take: rows apart by no less than their width, slices by whole rows. */
+static bool takes(size_t width, size_t rows, size_t row, size_t slice)
+{
+    return row >= width && slice % row == 0 && slice >= rows * row;
+}
+
+static enum ek_status send_box(struct gpu_state *d, int queue, const struct transfer *t)
+{
+    struct backend_rect r = t->box;
+    if (r.rows * r.slices == 1)
+        return send_row(d, queue, t);
+    if (r.slices == 1) {
+        r.dst_slice = r.rows * r.dst_row;
+        r.src_slice = r.rows * r.src_row;
+    }
+    if (!takes(r.width, r.rows, r.dst_row, r.dst_slice) ||
+        !takes(r.width, r.rows, r.src_row, r.src_slice))
+        return r.slices == 1 ? send_rows(d, queue, t)
+                             : by_pieces(d, queue, t, r.rows * r.width, send_box);
+    int code =
+        d->vendor->box(t->way, t->dst + r.dst_offset, t->src + r.src_offset, &r, d->stream[queue]);
+    if (code == GPU_INVALID_VALUE) /* pitches beyond what this driver takes */
+        return send_rows(d, queue, t);
+    return gpu_check(d, code, "copying");
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+static void move(unsigned char *dst, const unsigned char *src, const struct backend_rect *r)
+{
+    for (size_t z = 0; z < r->slices; z++)
+        for (size_t y = 0; y < r->rows; y++)
+            memcpy(dst + r->dst_offset + z * r->dst_slice + y * r->dst_row,
+                   src + r->src_offset + z * r->src_slice + y * r->src_row, r->width);
+}
+
+/* The chunk's transfer is done: what a read brought goes where it belongs. */
+static void land(struct gpu_chunk *c)
+{
+    if (c->to)
+        move(c->to, c->byte, &c->landed);
+    c->to = NULL;
+    c->busy = false;
+}
+
+static enum ek_status open_chunk(struct gpu_state *d, struct gpu_chunk *c)
+{
+    void *byte = NULL;
+    enum { NO_TIME = 2 };
+    TRY(gpu_check(d, d->driver->event_create(&c->event, NO_TIME), "making an event"));
+    c->pinned = !d->driver->pinned_alloc(&byte, CHUNK, 0);
+    c->byte = c->pinned ? byte : malloc(CHUNK);
+    if (!c->byte)
+        FAIL(EK_LACK, "%s: out of host memory for copies", d->label);
+    return EK_OK;
+}
+
+/* The oldest chunk of the queue, free for use. */
+static enum ek_status take_chunk(struct gpu_state *d, int queue, struct gpu_chunk **chunk)
+{
+    struct gpu_chunk *c = &d->chunk[queue][d->next_chunk[queue]];
+    if (!c->byte)
+        TRY(open_chunk(d, c));
+    if (c->busy) {
+        TRY(gpu_check(d, d->driver->event_wait(c->event), "copying"));
+        land(c);
+    }
+    d->next_chunk[queue] = (d->next_chunk[queue] + 1) % GPU_CHUNKS;
+    *chunk = c;
+    return EK_OK;
+}
+
+enum ek_status gpu_copy_land(struct gpu_state *d, int queue)
+{
+    for (int i = 0; i < GPU_CHUNKS; i++)
+        land(&d->chunk[queue][(d->next_chunk[queue] + i) % GPU_CHUNKS]);
+    return EK_OK;
+}
+
+void gpu_copy_close(struct gpu_state *d)
+{
+    for (int i = 0; i < BACKEND_QUEUES * GPU_CHUNKS; i++) {
+        struct gpu_chunk *c = &d->chunk[i / GPU_CHUNKS][i % GPU_CHUNKS];
+        if (c->event)
+            d->driver->event_destroy(c->event);
+        if (c->pinned)
+            d->driver->pinned_free(c->byte);
+        else
+            free(c->byte);
+    }
+}
+
+static enum ek_status write_piece(struct gpu_state *d, int queue, const struct transfer *t)
+{
+    struct gpu_chunk *c;
+    TRY(take_chunk(d, queue, &c));
+    struct backend_rect packed = t->box, sent = t->box;
+    packed.dst_offset = sent.src_offset = 0;
+    packed.dst_row = sent.src_row = packed.width;
+    packed.dst_slice = sent.src_slice = packed.width * packed.rows;
+    move(c->byte, t->src, &packed);
+    TRY(send_box(d, queue, &(struct transfer){GPU_WRITE, t->dst, c->byte, sent}));
+    c->busy = true;
+    return gpu_check(d, d->driver->event_record(c->event, d->stream[queue]), "copying");
+}
+
+static enum ek_status read_piece(struct gpu_state *d, int queue, const struct transfer *t)
+{
+    struct gpu_chunk *c;
+    TRY(take_chunk(d, queue, &c));
+    struct backend_rect packed = t->box, sent = t->box;
+    packed.src_offset = sent.dst_offset = 0;
+    packed.src_row = sent.dst_row = packed.width;
+    packed.src_slice = sent.dst_slice = packed.width * packed.rows;
+    TRY(send_box(d, queue, &(struct transfer){GPU_READ, c->byte, t->src, sent}));
+    c->busy = true;
+    c->to = t->dst;
+    c->landed = packed;
+    return gpu_check(d, d->driver->event_record(c->event, d->stream[queue]), "copying");
+}
+
+/* ---- the verbs ------------------------------------------------------------------------------- */
+
+enum ek_status gpu_write(void *dev, int queue, struct backend_mem *dst, const void *src,
+                         const struct backend_rect *rect)
+{
+    struct gpu_state *d = dev;
+    struct transfer t = {GPU_WRITE, dst->address, src, {0}};
+    TRY(gpu_check_owner(d, dst));
+    TRY(backend_box(d->label, rect, dst->bytes, SIZE_MAX, &t.box));
+    TRY(gpu_use(d));
+    return t.box.width ? by_pieces(d, queue, &t, CHUNK, write_piece) : EK_OK;
+}
+
+enum ek_status gpu_read(void *dev, int queue, void *dst, struct backend_mem *src,
+                        const struct backend_rect *rect)
+{
+    struct gpu_state *d = dev;
+    struct transfer t = {GPU_READ, dst, src->address, {0}};
+    TRY(gpu_check_owner(d, src));
+    TRY(backend_box(d->label, rect, SIZE_MAX, src->bytes, &t.box));
+    TRY(gpu_use(d));
+    return t.box.width ? by_pieces(d, queue, &t, CHUNK, read_piece) : EK_OK;
+}
+
+enum ek_status gpu_copy(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
+                        const struct backend_rect *rect)
+{
+    struct gpu_state *d = dev;
+    struct transfer t = {GPU_COPY, dst->address, src->address, {0}};
+    TRY(gpu_check_owner(d, dst));
+    TRY(gpu_check_owner(d, src));
+    TRY(backend_box(d->label, rect, dst->bytes, src->bytes, &t.box));
+    TRY(gpu_use(d));
+    return t.box.width ? send_box(d, queue, &t) : EK_OK;
+}
+
+/* Opens the direct way between two devices, where there is one; without it the driver goes through
+ * host memory of its own. */
+static void befriend(const struct gpu_state *to, const struct gpu_state *from)
+{
+    int reaches = 0;
+    if (to->device != from->device &&
+        !to->driver->device_reaches(&reaches, to->device, from->device) && reaches)
+        to->vendor->befriend(to, from);
+}
+
+enum ek_status gpu_peer(void *dev, int queue, struct backend_mem *dst, void *from,
+                        struct backend_mem *src, const struct backend_rect *rect)
+{
+    const struct gpu_state *to = dev, *other = from;
+    struct backend_rect r;
+    TRY(gpu_check_owner(to, dst));
+    TRY(gpu_check_owner(other, src));
+    TRY(backend_box(to->label, rect, dst->bytes, src->bytes, &r));
+    TRY(gpu_use(to));
+    befriend(to, other);
+    for (size_t i = 0; r.width && i < r.slices * r.rows; i++) {
+        const size_t y = i % r.rows, z = i / r.rows;
+        TRY(gpu_check(
+            to,
+            to->vendor->peer(to, dst->address + r.dst_offset + y * r.dst_row + z * r.dst_slice,
+                             other, src->address + r.src_offset + y * r.src_row + z * r.src_slice,
+                             r.width, to->stream[queue]),
+            "copying from another device"));
+    }
+    return EK_OK;
+}

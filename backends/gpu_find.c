@@ -1,0 +1,215 @@
+/* backends/gpu_find.c – opens a vendor's driver library, once, and lists and describes its devices.
+ */
+#include "backends/binding.h"
+#include "backends/gpu.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <string.h>
+
+/* ---- libraries ------------------------------------------------------------------------------- */
+
+/* dlopen's words for "no such file" name no other file than the one asked for. */
+static bool only_missing(const char *words, const char *path)
+{
+    return !strncmp(words, path, strlen(path)) && strstr(words, "No such file");
+}
+
+static bool open_path(const char *path, void **handle, char why[GPU_WHY])
+{
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*handle)
+        return true;
+    const char *words = dlerror();
+    if (!only_missing(words, path))
+        snprintf(why, GPU_WHY, "%s", words);
+    return false;
+}
+
+static void list_names(const struct gpu_library *l, char text[GPU_WHY])
+{
+    size_t at = 0;
+    for (int i = 0; l->names[i]; i++)
+        at += (size_t)snprintf(text + at, GPU_WHY - at, "%s%s", i ? ", " : "", l->names[i]);
+    snprintf(text + at, GPU_WHY - at, " not found");
+}
+
+bool gpu_library_open(const struct gpu_library *l, int first, void **handle,
+                      char name[GPU_LIBRARY_NAME], char why[GPU_WHY])
+{
+    list_names(l, why);
+    for (int i = first; l->names[i]; i++) {
+        snprintf(name, GPU_LIBRARY_NAME, "%s", l->names[i]);
+        if (open_path(name, handle, why))
+            return true;
+        snprintf(name, GPU_LIBRARY_NAME, "%s/%s", l->folder, l->names[i]);
+        if (open_path(name, handle, why))
+            return true;
+    }
+    return false;
+}
+
+const char *gpu_symbols_find(void *handle, const struct gpu_symbol *symbols, void *to)
+{
+    for (const struct gpu_symbol *s = symbols; s->name; s++) {
+        void *function = dlsym(handle, s->name);
+        if (!function && !s->optional)
+            return s->name;
+        memcpy((char *)to + s->at, &function, sizeof function);
+    }
+    return NULL;
+}
+
+/* ---- the driver ------------------------------------------------------------------------------ */
+
+/* Why a driver does not start, or starts without devices. */
+static const struct {
+    int code;
+    const char *why;
+} refusals[] = {
+    {34, "the library is the SDK's stand-in, not a driver"},
+    {35, "the driver is too old for its library: update it"},
+    {100, "the driver finds none"},
+    {101, "the driver finds none"},
+    {803, "library and kernel module are of different versions: restart after the update"},
+    {804, "this library does not serve this device"},
+    {999, "the driver does not start: is its kernel module loaded, may this user open it?"},
+};
+
+static void refused(struct gpu_found *f, const struct gpu_vendor *v, int code)
+{
+    const char *why = "the driver does not start";
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (refusals[i].code == code)
+            why = refusals[i].why;
+    snprintf(f->why, sizeof f->why, "%s, %s error %d", why, v->api, code);
+}
+
+static void start(struct gpu_found *f, const struct gpu_vendor *v)
+{
+    void *handle;
+    if (!gpu_library_open(&v->library, 0, &handle, f->library, f->why)) {
+        f->library[0] = '\0';
+        return;
+    }
+    const char *missing = gpu_symbols_find(handle, v->symbols, &f->driver);
+    if (!missing)
+        missing = gpu_symbols_find(handle, v->own_symbols, v->own);
+    if (missing) {
+        snprintf(f->why, sizeof f->why, "%s is too old, it has no %s: update the driver",
+                 f->library, missing);
+        return;
+    }
+    int code = f->driver.init(0);
+    if (f->driver.version(&f->version))
+        f->version = 0;
+    if (!code)
+        code = f->driver.device_count(&f->n);
+    if (code || !f->n) {
+        f->n = 0;
+        refused(f, v, code ? code : 100);
+    }
+}
+
+/* The driver's threads inherit the cpus of the one that starts it: all places, not just ours. */
+static void find(const struct gpu_vendor *v)
+{
+    struct gpu_found *f = v->found;
+    pthread_mutex_lock(&f->lock);
+    if (!f->done) {
+        struct binding saved;
+        bool widened = binding_widen(&saved);
+        start(f, v);
+        if (widened)
+            binding_set(0, &saved);
+        f->done = true;
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+enum ek_status gpu_count(const struct gpu_vendor *v, int *n)
+{
+    find(v);
+    if (!v->found->n)
+        FAIL(EK_LACK, "%s: no device (%s)%s%s", v->name, v->found->why,
+             v->found->library[0] ? "" : ": ", v->found->library[0] ? "" : v->advice);
+    *n = v->found->n;
+    return EK_OK;
+}
+
+/* ---- what a device is ------------------------------------------------------------------------ */
+
+static int attribute(const struct gpu_vendor *v, enum gpu_attribute a, int device)
+{
+    int value = 0;
+    return v->found->driver.device_attribute(&value, v->attribute[a], device) ? 0 : value;
+}
+
+/* "00000000:3B:00.0" as other back ends write it: "0000:3b:00.0". */
+static void plain_pci(char *text)
+{
+    const char *bus = strchr(text, ':');
+    if (bus && bus - text > 4)
+        memmove(text, bus - 4, strlen(bus - 4) + 1);
+    for (char *c = text; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+}
+
+enum ek_status gpu_info(const struct gpu_vendor *v, int index, struct backend_info *out)
+{
+    const struct gpu_driver *gpu = &v->found->driver;
+    int n = 0, device, version = v->found->version;
+    TRY(gpu_count(v, &n));
+    if (index < 0 || index >= n)
+        FAIL(EK_LACK, "%s:%d: there is no such device, %s has %d", v->name, index, v->api, n);
+    struct backend_info info = {.fp64 = true};
+    int code = gpu->device_get(&device, index);
+    if (!code)
+        code = gpu->device_memory(&info.memory, device);
+    if (!code)
+        code = gpu->device_name(info.name, sizeof info.name, device);
+    if (!code)
+        code = v->arch(gpu, device, info.arch, sizeof info.arch);
+    if (code)
+        FAIL(EK_LOST, "%s:%d: the device does not answer (%s error %d)", v->name, index, v->api,
+             code);
+    info.max_alloc = info.memory;
+    info.local_memory = (size_t)attribute(v, GPU_LOCAL_MEMORY, device);
+    info.compute_units = attribute(v, GPU_COMPUTE_UNITS, device);
+    info.max_group = attribute(v, GPU_MAX_GROUP, device);
+    snprintf(info.vendor, sizeof info.vendor, "%s", v->maker);
+    snprintf(info.driver, sizeof info.driver, "%s %d.%d", v->api, version / v->major,
+             version % v->major / v->minor);
+    if (gpu->device_pci(info.pci, sizeof info.pci, device))
+        info.pci[0] = '\0';
+    plain_pci(info.pci);
+    *out = info;
+    return EK_OK;
+}
+
+/* ---- for a listing --------------------------------------------------------------------------- */
+
+int gpu_libraries(const struct gpu_vendor *v, struct backend_library *list, int max)
+{
+    struct gpu_compiler c;
+    struct backend_library driver = {.what = "driver"}, compiler = {.what = "compiler"};
+    const struct gpu_found *f = v->found;
+    find(v);
+    snprintf(driver.name, sizeof driver.name, "%s",
+             f->library[0] ? f->library : v->library.names[0]);
+    snprintf(driver.why, sizeof driver.why, "%s", f->why);
+    if (f->version)
+        snprintf(driver.version, sizeof driver.version, "%s %d.%d", v->api, f->version / v->major,
+                 f->version % v->major / v->minor);
+    if (gpu_compiler_any(v, &c, compiler.why)) {
+        compiler.why[0] = '\0';
+        snprintf(compiler.name, sizeof compiler.name, "%s", c.library);
+        snprintf(compiler.version, sizeof compiler.version, "%d.%d", c.major, c.minor);
+    } else {
+        snprintf(compiler.name, sizeof compiler.name, "%s", v->compiler.names[0]);
+    }
+    const struct backend_library both[] = {driver, compiler};
+    for (int i = 0; i < 2 && i < max; i++)
+        list[i] = both[i];
+    return max < 2 ? max : 2;
+}

@@ -1,0 +1,195 @@
+/* backends/gpu_process.c – runs a run-time compiler in a process of its own: this program started
+ * anew under another name, which compiles one text and leaves before main().
+ *
+ * It has to be a new process image: a fork of a process that holds one vendor's LLVM would still
+ * hold it. Whatever main() does, and whatever program this library is linked into, the compiler is
+ * therefore called from a constructor, which only that name wakes. */
+#include "backends/gpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char process_name[] = "evenkeel-compile";
+
+/* argv of the process: its name, library, prefix, then the compiler's options. */
+enum { ARG_NAME, ARG_LIBRARY, ARG_PREFIX, ARG_OPTIONS };
+enum { MAX_OPTIONS = 64 };
+
+/* Its files: the text comes in as standard input; what compilers print goes to the log. */
+enum { IN, OUT, LOG, CODE, FILES };
+
+/* How it ends. */
+enum { BUILT, NOT_BUILT, NO_COMPILER };
+
+/* ---- files in memory ------------------------------------------------------------------------- */
+
+static bool put(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size) {
+        ssize_t n = write(fd, at, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+/* All of a file, with a NUL behind it; the caller frees. */
+static unsigned char *get(int fd, size_t *size)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return NULL;
+    unsigned char *data = calloc((size_t)st.st_size + 1, 1);
+    *size = 0;
+    while (data && *size < (size_t)st.st_size) {
+        ssize_t n = pread(fd, data + *size, (size_t)st.st_size - *size, (off_t)*size);
+        if (n <= 0)
+            break;
+        *size += (size_t)n;
+    }
+    return data;
+}
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+static int serve(int argc, char **argv)
+{
+    size_t size;
+    struct gpu_code made = {0};
+    char *text = (char *)get(IN, &size);
+    status_program(process_name);
+    if (!text || gpu_compiler_run(argv[ARG_LIBRARY], argv[ARG_PREFIX], text, argc - ARG_OPTIONS,
+                                  (const char *const *)argv + ARG_OPTIONS, &made))
+        return NO_COMPILER;
+    fflush(stdout);
+    if (made.log && !put(LOG, made.log, strlen(made.log)))
+        return NO_COMPILER;
+    if (!made.code)
+        return NOT_BUILT;
+    return put(CODE, made.code, made.size) ? BUILT : NO_COMPILER;
+}
+
+/* _exit(): what the compiler's libraries would do at the end is not waited for. */
+__attribute__((constructor)) static void serve_if_called(int argc, char **argv)
+{
+    if (argc >= ARG_OPTIONS && !strcmp(argv[ARG_NAME], process_name))
+        _exit(serve(argc, argv));
+}
+
+/* ---- its caller ------------------------------------------------------------------------------ */
+
+/* Numbers beyond those that the files shall have in the process. */
+static int above(int fd)
+{
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FILES);
+    if (fd >= 0)
+        close(fd);
+    return high;
+}
+
+static bool open_files(int file[FILES], const char *text)
+{
+    file[IN] = above(memfd_create("text", MFD_CLOEXEC));
+    file[LOG] = above(memfd_create("log", MFD_CLOEXEC));
+    file[CODE] = above(memfd_create("code", MFD_CLOEXEC));
+    file[OUT] = file[LOG] < 0 ? -1 : fcntl(file[LOG], F_DUPFD_CLOEXEC, FILES);
+    return file[IN] >= 0 && file[OUT] >= 0 && file[LOG] >= 0 && file[CODE] >= 0 &&
+           put(file[IN], text, strlen(text));
+}
+
+static void close_files(const int file[FILES])
+{
+    for (int i = 0; i < FILES; i++)
+        if (file[i] >= 0)
+            close(file[i]);
+}
+
+/* Starts this program under the other name; its pid, or 0 with errno. */
+static pid_t start(const int file[FILES], char *const argv[])
+{
+    posix_spawn_file_actions_t actions;
+    pid_t pid = 0;
+    posix_spawn_file_actions_init(&actions);
+    for (int i = 0; i < FILES; i++)
+        posix_spawn_file_actions_adddup2(&actions, file[i], i);
+    errno = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return errno ? 0 : pid;
+}
+
+static int await(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+}
+
+static const char *last_line(char *log)
+{
+    size_t end = strlen(log);
+    while (end && log[end - 1] == '\n')
+        log[--end] = '\0';
+    const char *at = strrchr(log, '\n');
+    return at ? at + 1 : log;
+}
+
+/* What a process left behind that ended with `status`. */
+static enum ek_status collect(const char *label, const struct gpu_compiler *c, int status,
+                              const int file[FILES], struct gpu_code *out)
+{
+    size_t size;
+    struct gpu_code made = {.log = (char *)get(file[LOG], &size)};
+    const char *words = made.log ? last_line(made.log) : "";
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > NOT_BUILT) {
+        enum ek_status st =
+            WIFSIGNALED(status)
+                ? status_fail(EK_LACK,
+                              "%s: the compiler %s %d.%d died (signal %d) over %s: does it know "
+                              "this architecture? %s",
+                              label, c->library, c->major, c->minor, WTERMSIG(status), c->target,
+                              words)
+                : status_fail(EK_LACK, "%s: the compiler %s does not work: %s", label, c->library,
+                              words);
+        free(made.log);
+        return st;
+    }
+    if (WEXITSTATUS(status) == BUILT)
+        made.code = get(file[CODE], &made.size);
+    *out = made;
+    return EK_OK;
+}
+
+enum ek_status gpu_process_compile(const char *label, const struct gpu_compiler *c,
+                                   const char *prefix, const char *text, int noptions,
+                                   const char *const *options, struct gpu_code *out)
+{
+    const char *argv[ARG_OPTIONS + MAX_OPTIONS + 1] = {process_name, c->library, prefix};
+    int file[FILES];
+    pid_t pid = 0;
+    for (int i = 0; i < noptions && i < MAX_OPTIONS; i++)
+        argv[ARG_OPTIONS + i] = options[i];
+    if (open_files(file, text))
+        pid = start(file, (char *const *)argv);
+    enum ek_status st =
+        pid ? collect(label, c, await(pid), file, out)
+            : status_fail(EK_LACK, "%s: cannot start a process for the compiler: %s", label,
+                          strerror(errno));
+    close_files(file);
+    return st;
+}

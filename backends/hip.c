@@ -1,0 +1,208 @@
+/* backends/hip.c – AMD's GPUs through the HIP run time and HIPRTC: the names, the numbers and the
+ * few calls that CUDA has otherwise. The rest is in gpu*.c. */
+#include "backends/gpu.h"
+
+#include <string.h>
+
+/* ---- what only HIP has ----------------------------------------------------------------------- */
+
+/* hipMemcpy3DParms of driver_types.h. */
+struct side {
+    void *array;
+    size_t x, y, z;
+    const void *at;
+    size_t pitch, width, height;
+};
+struct memcpy3d {
+    struct side src, dst;
+    size_t width, height, depth;
+    int kind;
+};
+
+static struct {
+    int (*set_device)(int device);
+    int (*memcpy3d)(const struct memcpy3d *, void *stream);
+    int (*memcpy_peer)(void *dst, int to, const void *src, int from, size_t bytes, void *stream);
+    int (*enable_peer)(int device, unsigned flags);
+    int (*properties_6)(void *properties, int device);
+    int (*properties_5)(void *properties, int device);
+} own;
+
+#define OWN(member) offsetof(__typeof__(own), member)
+static const struct gpu_symbol own_symbols[] = {
+    {OWN(set_device), "hipSetDevice", false},
+    {OWN(memcpy3d), "hipMemcpy3DAsync", false},
+    {OWN(memcpy_peer), "hipMemcpyPeerAsync", false},
+    {OWN(enable_peer), "hipDeviceEnablePeerAccess", false},
+    {OWN(properties_6), "hipGetDevicePropertiesR0600", true},
+    {OWN(properties_5), "hipGetDeviceProperties", true},
+    {0},
+};
+
+static int attach(struct gpu_state *d)
+{
+    return own.set_device(d->device);
+}
+
+static void detach(struct gpu_state *d)
+{
+    (void)d;
+}
+
+static int use(const struct gpu_state *d)
+{
+    return own.set_device(d->device);
+}
+
+static struct side side_of(const void *at, size_t row, size_t slice)
+{
+    return (struct side){.at = at, .pitch = row, .width = row, .height = slice / row};
+}
+
+static int box(enum gpu_way way, void *dst, const void *src, const struct backend_rect *r,
+               void *stream)
+{
+    static const int kind[] = {[GPU_WRITE] = 1, [GPU_READ] = 2, [GPU_COPY] = 3};
+    const struct memcpy3d job = {side_of(src, r->src_row, r->src_slice),
+                                 side_of(dst, r->dst_row, r->dst_slice),
+                                 r->width,
+                                 r->rows,
+                                 r->slices,
+                                 kind[way]};
+    return own.memcpy3d(&job, stream);
+}
+
+static int peer(const struct gpu_state *to, void *dst, const struct gpu_state *from,
+                const void *src, size_t bytes, void *stream)
+{
+    return own.memcpy_peer(dst, to->device, src, from->device, bytes, stream);
+}
+
+static int befriend(const struct gpu_state *to, const struct gpu_state *from)
+{
+    (void)to;
+    return own.enable_peer(from->device, 0);
+}
+
+/* hipDeviceProp_t changed from HIP 5 to 6, and the function's name with it. The architecture's name
+ * is all that we take from it, for no attribute tells it. */
+static int arch(const struct gpu_driver *gpu, int device, char *text, size_t room)
+{
+    enum { ROOM = 16384, NAME_5 = 396, NAME_6 = 1160, NAME_SIZE = 256, MISSING = 500 };
+    static _Thread_local _Alignas(16) char properties[ROOM];
+    (void)gpu;
+    memset(properties, 0, sizeof properties);
+    int code = own.properties_6   ? own.properties_6(properties, device)
+               : own.properties_5 ? own.properties_5(properties, device)
+                                  : MISSING;
+    if (!code)
+        snprintf(text, room, "%.*s", NAME_SIZE, properties + (own.properties_6 ? NAME_6 : NAME_5));
+    return code;
+}
+
+/* ---- the names ------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct gpu_driver, member)
+static const struct gpu_symbol symbols[] = {
+    {AT(init), "hipInit", false},
+    {AT(version), "hipDriverGetVersion", false},
+    {AT(device_count), "hipGetDeviceCount", false},
+    {AT(device_get), "hipDeviceGet", false},
+    {AT(device_name), "hipDeviceGetName", false},
+    {AT(device_attribute), "hipDeviceGetAttribute", false},
+    {AT(device_memory), "hipDeviceTotalMem", false},
+    {AT(device_pci), "hipDeviceGetPCIBusId", false},
+    {AT(device_reaches), "hipDeviceCanAccessPeer", false},
+    {AT(memory_free), "hipMemGetInfo", false},
+    {AT(alloc), "hipMalloc", false},
+    {AT(free), "hipFree", false},
+    {AT(pinned_alloc), "hipHostMalloc", false},
+    {AT(pinned_free), "hipHostFree", false},
+    {AT(write), "hipMemcpyHtoDAsync", false},
+    {AT(read), "hipMemcpyDtoHAsync", false},
+    {AT(copy), "hipMemcpyDtoDAsync", false},
+    {AT(stream_create), "hipStreamCreateWithFlags", false},
+    {AT(stream_destroy), "hipStreamDestroy", false},
+    {AT(stream_wait), "hipStreamSynchronize", false},
+    {AT(stream_after), "hipStreamWaitEvent", false},
+    {AT(event_create), "hipEventCreateWithFlags", false},
+    {AT(event_destroy), "hipEventDestroy", false},
+    {AT(event_record), "hipEventRecord", false},
+    {AT(event_wait), "hipEventSynchronize", false},
+    {AT(event_elapsed), "hipEventElapsedTime", false},
+    {AT(module_load), "hipModuleLoadDataEx", false},
+    {AT(module_unload), "hipModuleUnload", false},
+    {AT(module_function), "hipModuleGetFunction", false},
+    {AT(function_attribute), "hipFuncGetAttribute", false},
+    {AT(launch), "hipModuleLaunchKernel", false},
+    {0},
+};
+
+static struct gpu_found found = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const struct gpu_vendor hip = {
+    .name = "hip",
+    .api = "HIP",
+    .maker = "AMD",
+    .advice = "install AMD's ROCm run time",
+    .library = {{"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}, "/opt/rocm/lib"},
+    .symbols = symbols,
+    .own_symbols = own_symbols,
+    .own = &own,
+    .found = &found,
+    .attribute = {[GPU_GRID_X] = 29,
+                  [GPU_GRID_Y] = 30,
+                  [GPU_GRID_Z] = 31,
+                  [GPU_MAX_GROUP] = 56,
+                  [GPU_COMPUTE_UNITS] = 63,
+                  [GPU_LOCAL_MEMORY] = 74},
+    .major = 10000000,
+    .minor = 100000,
+    /* Up to HIP 5 the compiler is inside the run time. */
+    .compiler = {{"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.7", "libamdhip64.so.6",
+                  "libamdhip64.so.5"},
+                 "/opt/rocm/lib"},
+    .compiler_prefix = "hiprtc",
+    .compiler_advice = "install ROCm's HIPRTC, or put its folder on LD_LIBRARY_PATH",
+    .arch_option = "--offload-arch=",
+    .no_fma_option = "-ffp-contract=off",
+    .arch = arch,
+    .attach = attach,
+    .detach = detach,
+    .use = use,
+    .box = box,
+    .peer = peer,
+    .befriend = befriend,
+};
+
+/* ---- the back end ---------------------------------------------------------------------------- */
+
+static enum ek_status count(int *n)
+{
+    return gpu_count(&hip, n);
+}
+
+static enum ek_status info(int index, struct backend_info *out)
+{
+    return gpu_info(&hip, index, out);
+}
+
+static int libraries(struct backend_library *list, int max)
+{
+    return gpu_libraries(&hip, list, max);
+}
+
+static enum ek_status open(void *dev, int index)
+{
+    return gpu_open(&hip, dev, index);
+}
+
+const struct backend_ops backend_hip = {
+    .name = "hip",
+    .summary = "HIP: AMD's GPUs, kernels compiled by HIPRTC",
+    .count = count,
+    .info = info,
+    .libraries = libraries,
+    .open = open,
+    GPU_OPS,
+};
