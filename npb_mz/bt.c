@@ -1,4 +1,4 @@
-/* npb_mz/bt.c – BT-MZ: a step solves three block-tridiagonal systems, kernels/bt.c with one grid
+/* npb_mz/bt.c – BT-MZ: a step solves three block-tridiagonal systems, kernels/bt.h with one grid
  * line per lane.
  *
  * Two passes over a zone: plane by plane the right-hand side, the x lines and the y lines while the
@@ -6,7 +6,7 @@
 #include "npb_mz/rhs.h"
 
 #include "src/lanes.h"
-#include "npb_mz/kernels/bt.c"
+#include "npb_mz/kernels/bt.h"
 
 /* A thread's scratch behind that of the right-hand side. */
 struct bt_room {

@@ -1,7 +1,7 @@
 /* npb_mz/lu_strip.c – the steps of a strip, in blocks of LANES that are transposed in registers. */
 #include "npb_mz/lu_strip.h"
 
-#include "npb_mz/kernels/lu.c"
+#include "npb_mz/kernels/lu.h"
 
 typedef long lanes_mask __attribute__((vector_size(8 * LANES)));
 

@@ -1,4 +1,4 @@
-/* npb_mz/lu_strip.h – LU's sweeps over one strip: LANES rows of a plane, kernels/lu.c in the lanes.
+/* npb_mz/lu_strip.h – LU's sweeps over one strip: LANES rows of a plane, kernels/lu.h in the lanes.
  *
  * Lane l works on row j0 + l and is l points behind lane 0: in step c it is at i = c - l, so that
  * what it needs of the row before was computed one step earlier by the lane before. Every quantity

@@ -1,4 +1,4 @@
-/* npb_mz/rhs.c – the right-hand side on the host: kernels/rhs.c with points along i in the lanes.
+/* npb_mz/rhs.c – the right-hand side on the host: kernels/rhs.h with points along i in the lanes.
  */
 #include "npb_mz/rhs.h"
 
@@ -13,7 +13,7 @@ static inline __attribute__((always_inline)) const double *next_field(const doub
     return p;
 }
 #define NEXT_FIELD(p, size) next_field(p, size)
-#include "npb_mz/kernels/rhs.c"
+#include "npb_mz/kernels/rhs.h"
 
 static long weights_row(const struct mz *mz)
 {

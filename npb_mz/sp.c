@@ -1,4 +1,4 @@
-/* npb_mz/sp.c – SP-MZ: a step solves scalar pentadiagonal systems along x, y and z, kernels/sp.c
+/* npb_mz/sp.c – SP-MZ: a step solves scalar pentadiagonal systems along x, y and z, kernels/sp.h
  * with one grid line per lane.
  *
  * Two passes over a zone: plane by plane the right-hand side, the x lines and the y lines while the
@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void store_some(double *to, lanes x
 
 #define SQRT(x)                     lanes_sqrt(x)
 #define STORE_SOME(p, at, x, count) store_some((p) + (at), x, count)
-#include "npb_mz/kernels/sp.c"
+#include "npb_mz/kernels/sp.h"
 
 /* Fields of a batch of x lines: w, then 1/rho, v_x and a. Of a slab: w, then 1/rho, v, e and a. */
 enum { BATCH_FIELDS = MZ_VARS + 3, SLAB_FIELDS = MZ_VARS + SP_A + 1 };

@@ -1,0 +1,368 @@
+/* npb_mz/kernels/bt.h – BT's block-tridiagonal solves, one grid line per lane.
+ *
+ * The conserved variables of a frame that moves with velocity v are w = T(-v) u, where
+ *   T(v) w = (w_r, w_m + v_m w_r, w_e + v.w_m + v.v/2 w_r),   T(a) T(b) = T(a+b):
+ * a Galilean boost. In the frame of its own node a Jacobian is almost diagonal. With p the momentum
+ * along the line, a and b those across it, e the internal energy per mass,
+ *   T(-v) A T(v) = v_p I  +  (r,p) 1  +  (p,e) c2  +  (e,p) c1 e
+ *   T(-v) N T(v) = c3c4/rho ( 0, 4/3 on p, 1 on a and b, 1.96 on e, and (e,r) -1.96 e )
+ * So the solves work on w_s, each node s in its own frame; a neighbour's block is boosted by the
+ * difference of the velocities only. As x, y and z solves use the same frames (u is frozen during a
+ * step) the right-hand side is boosted once before x and the solution once after z.
+ *
+ * Elimination without pivoting: M_s = B_s - K_s X_(s-1), X_s = M_s^-1 C_s, in which M is inverted
+ * by the 2x2 blocks (r,p) and (a,b) and then e: three reciprocals in the chain instead of five. */
+#ifndef NPB_MZ_KERNELS_BT_H
+#define NPB_MZ_KERNELS_BT_H
+
+#ifndef LOAD
+#define LOAD(p, at)     ((p)[at])
+#define STORE(p, at, x) ((p)[at] = (x))
+#endif
+#ifndef REAL
+#define REAL(x) (x)
+#endif
+
+/* A block's column or a vector: density, momentum along, across, across, energy. */
+struct bt_col {
+    real r, p, a, b, e;
+};
+
+/* 1/rho, velocity along the line and across it, internal energy per mass. */
+struct bt_node {
+    real ri, p, a, b, e;
+};
+
+/* The line's direction: dt/(2h), dt D/h^2, dt c3c4/h^2; momenta along and across (1, 2, 3). */
+struct bt_axis {
+    double tau2, spread, visc;
+    int p, a, b;
+};
+
+/* Node s, component m of a field along a line is at[m*field + s*step]. */
+struct bt_view {
+    GLOBAL double *at;
+    long field, step;
+};
+
+FN struct bt_col bt_load(struct bt_view v, struct bt_axis x, int s)
+{
+    struct bt_col c;
+    c.r = LOAD(v.at, s * v.step);
+    c.p = LOAD(v.at, x.p * v.field + s * v.step);
+    c.a = LOAD(v.at, x.a * v.field + s * v.step);
+    c.b = LOAD(v.at, x.b * v.field + s * v.step);
+    c.e = LOAD(v.at, 4 * v.field + s * v.step);
+    return c;
+}
+
+FN void bt_store(struct bt_view v, struct bt_axis x, int s, struct bt_col c)
+{
+    STORE(v.at, s * v.step, c.r);
+    STORE(v.at, x.p * v.field + s * v.step, c.p);
+    STORE(v.at, x.a * v.field + s * v.step, c.a);
+    STORE(v.at, x.b * v.field + s * v.step, c.b);
+    STORE(v.at, 4 * v.field + s * v.step, c.e);
+}
+
+FN struct bt_node bt_node(struct bt_view prim, struct bt_axis x, int s)
+{
+    struct bt_col c = bt_load(prim, x, s);
+    struct bt_node n;
+    n.ri = c.r;
+    n.p = c.p;
+    n.a = c.a;
+    n.b = c.b;
+    n.e = c.e;
+    return n;
+}
+
+/* T(sign v) c: sign -1 into the moving frame, +1 out of it. */
+FN struct bt_col bt_boost(struct bt_col c, struct bt_node n, double sign)
+{
+    struct bt_col o;
+    real p = sign * n.p, a = sign * n.a, b = sign * n.b;
+    o.r = c.r;
+    o.p = c.p + p * c.r;
+    o.a = c.a + a * c.r;
+    o.b = c.b + b * c.r;
+    o.e = c.e + p * c.p + a * c.a + b * c.b + 0.5 * (p * p + a * a + b * b) * c.r;
+    return o;
+}
+
+/* Minus the sub-diagonal block K: its action on a column is bt_couple(). */
+struct bt_left {
+    real r, p, a, e; /* diagonal before the boost, a for both a and b */
+    real ep, er;     /* row e, less half the boost's square */
+    real dp, da, db; /* boost */
+    double rp, pe;
+};
+
+FN struct bt_left bt_left(struct bt_axis x, struct bt_node from, struct bt_node to)
+{
+    struct bt_left l;
+    real n = x.visc * from.ri, heat = 1.96 * n;
+    l.r = x.tau2 * from.p + x.spread;
+    l.a = l.r + n;
+    l.p = l.r + (4.0 / 3.0) * n;
+    l.e = l.r + heat;
+    l.rp = x.tau2;
+    l.pe = 0.4 * x.tau2;
+    l.dp = from.p - to.p;
+    l.da = from.a - to.a;
+    l.db = from.b - to.b;
+    real kin = 0.5 * (l.dp * l.dp + l.da * l.da + l.db * l.db);
+    l.ep = x.tau2 * (1.4 * from.e - kin);
+    l.er = -heat * from.e - kin * l.r;
+    return l;
+}
+
+/* -K x */
+FN struct bt_col bt_couple(struct bt_left l, struct bt_col x)
+{
+    struct bt_col c;
+    c.r = l.r * x.r + l.rp * x.p;
+    c.p = l.p * x.p + l.pe * x.e + l.dp * c.r;
+    c.a = l.a * x.a + l.da * c.r;
+    c.b = l.a * x.b + l.db * c.r;
+    c.e = l.e * x.e + l.ep * x.p + l.er * x.r + l.dp * c.p + l.da * c.a + l.db * c.b;
+    return c;
+}
+
+FN struct bt_col bt_sum(struct bt_col x, struct bt_col y)
+{
+    x.r += y.r;
+    x.p += y.p;
+    x.a += y.a;
+    x.b += y.b;
+    x.e += y.e;
+    return x;
+}
+
+/* M = lower-block-triangular times unit-upper: inverses of the diagonal blocks, the blocks below
+ * them, and minus the normalised blocks above them. */
+struct bt_factor {
+    real irr, irp, ipr, ipp;     /* inverse of block (r,p) */
+    real ar, ap, br, bp, er, ep; /* below it */
+    real ra, rb, re, pa, pb, pe; /* above, normalised, negative */
+    real iaa, iab, iba, ibb;     /* inverse of block (a,b) */
+    real ea, eb;                 /* below it */
+    real ae, be;                 /* above, normalised, negative */
+    real ie;
+};
+
+/* Eliminates (r,p) from a later column of M. */
+FN struct bt_col bt_reduce(struct bt_factor f, struct bt_col c)
+{
+    real r = -(f.irr * c.r + f.irp * c.p), p = -(f.ipr * c.r + f.ipp * c.p);
+    c.a += f.ar * r + f.ap * p;
+    c.b += f.br * r + f.bp * p;
+    c.e += f.er * r + f.ep * p;
+    c.r = r;
+    c.p = p;
+    return c;
+}
+
+FN struct bt_factor bt_factor(struct bt_col r, struct bt_col p, struct bt_col a, struct bt_col b,
+                              struct bt_col e)
+{
+    struct bt_factor f;
+    real det = 1.0 / (r.r * p.p - r.p * p.r), minus = -det;
+    f.irr = p.p * det;
+    f.irp = p.r * minus;
+    f.ipr = r.p * minus;
+    f.ipp = r.r * det;
+    f.ar = r.a, f.br = r.b, f.er = r.e;
+    f.ap = p.a, f.bp = p.b, f.ep = p.e;
+
+    a = bt_reduce(f, a);
+    b = bt_reduce(f, b);
+    e = bt_reduce(f, e);
+    f.ra = a.r, f.pa = a.p;
+    f.rb = b.r, f.pb = b.p;
+    f.re = e.r, f.pe = e.p;
+
+    det = 1.0 / (a.a * b.b - a.b * b.a);
+    minus = -det;
+    f.iaa = b.b * det;
+    f.iab = b.a * minus;
+    f.iba = a.b * minus;
+    f.ibb = a.a * det;
+    f.ea = a.e, f.eb = b.e;
+    f.ae = -(f.iaa * e.a + f.iab * e.b);
+    f.be = -(f.iba * e.a + f.ibb * e.b);
+    f.ie = 1.0 / (e.e + f.ea * f.ae + f.eb * f.be);
+    return f;
+}
+
+/* M^-1 (r, p, a, b, e) once the block (r,p) has been divided out and eliminated. */
+FN struct bt_col bt_tail(struct bt_factor f, real a, real b, real e)
+{
+    struct bt_col c;
+    real a1 = f.iaa * a + f.iab * b, b1 = f.iba * a + f.ibb * b;
+    c.e = (e - f.ea * a1 - f.eb * b1) * f.ie;
+    c.a = a1 + f.ae * c.e;
+    c.b = b1 + f.be * c.e;
+    c.r = f.ra * c.a + f.rb * c.b + f.re * c.e;
+    c.p = f.pa * c.a + f.pb * c.b + f.pe * c.e;
+    return c;
+}
+
+/* The same with r and p from elimination. */
+FN struct bt_col bt_finish(struct bt_factor f, real r, real p, real a, real b, real e)
+{
+    struct bt_col c;
+    real a0 = a - f.ar * r - f.ap * p, b0 = b - f.br * r - f.bp * p, e0 = e - f.er * r - f.ep * p;
+    real a1 = f.iaa * a0 + f.iab * b0, b1 = f.iba * a0 + f.ibb * b0;
+    c.e = (e0 - f.ea * a1 - f.eb * b1) * f.ie;
+    c.a = a1 + f.ae * c.e;
+    c.b = b1 + f.be * c.e;
+    c.r = r + f.ra * c.a + f.rb * c.b + f.re * c.e;
+    c.p = p + f.pa * c.a + f.pb * c.b + f.pe * c.e;
+    return c;
+}
+
+/* M^-1 c */
+FN struct bt_col bt_solve_col(struct bt_factor f, struct bt_col c)
+{
+    return bt_finish(f, f.irr * c.r + f.irp * c.p, f.ipr * c.r + f.ipp * c.p, c.a, c.b, c.e);
+}
+
+/* Column m (0 .. 4) of X_s is kept at X[(5*m + row)*step], X = scratch + 25*s*step. */
+FN void bt_keep(GLOBAL double *X, long step, int m, struct bt_col c)
+{
+    STORE(X, (5 * m) * step, c.r);
+    STORE(X, (5 * m + 1) * step, c.p);
+    STORE(X, (5 * m + 2) * step, c.a);
+    STORE(X, (5 * m + 3) * step, c.b);
+    STORE(X, (5 * m + 4) * step, c.e);
+}
+
+FN struct bt_col bt_kept(GLOBAL const double *X, long step, int m)
+{
+    struct bt_col c;
+    c.r = LOAD(X, (5 * m) * step);
+    c.p = LOAD(X, (5 * m + 1) * step);
+    c.a = LOAD(X, (5 * m + 2) * step);
+    c.b = LOAD(X, (5 * m + 3) * step);
+    c.e = LOAD(X, (5 * m + 4) * step);
+    return c;
+}
+
+/* c - x * (column m of X) */
+FN struct bt_col bt_take(GLOBAL const double *X, long step, int m, real x, struct bt_col c)
+{
+    struct bt_col col = bt_kept(X, step, m);
+    c.r -= x * col.r;
+    c.p -= x * col.p;
+    c.a -= x * col.a;
+    c.b -= x * col.b;
+    c.e -= x * col.e;
+    return c;
+}
+
+/* X = M^-1 C, to scratch, with C the super-diagonal block from node `from`, boosted to node `to`.
+ */
+FN void bt_super(struct bt_factor f, struct bt_axis x, struct bt_node from, struct bt_node to,
+                 GLOBAL double *X, long step)
+{
+    struct bt_col c;
+    const double pe = 0.4 * x.tau2;
+    real n = x.visc * from.ri, heat = 1.96 * n;
+    real r = x.tau2 * from.p - x.spread, p = r - (4.0 / 3.0) * n, a = r - n;
+    real dp = from.p - to.p, da = from.a - to.a, db = from.b - to.b;
+    real kin = 0.5 * (dp * dp + da * da + db * db);
+
+    c.r = r;
+    c.p = dp * r;
+    c.a = da * r;
+    c.b = db * r;
+    c.e = heat * from.e + kin * r;
+    bt_keep(X, step, 0, bt_solve_col(f, c));
+
+    c.r = REAL(x.tau2);
+    c.p = p + x.tau2 * dp;
+    c.a = x.tau2 * da;
+    c.b = x.tau2 * db;
+    c.e = dp * p + x.tau2 * (1.4 * from.e + kin);
+    bt_keep(X, step, 1, bt_solve_col(f, c));
+
+    bt_keep(X, step, 2, bt_tail(f, a, REAL(0.0), da * a));
+    bt_keep(X, step, 3, bt_tail(f, REAL(0.0), a, db * a));
+    bt_keep(X, step, 4,
+            bt_finish(f, f.irp * pe, f.ipp * pe, REAL(0.0), REAL(0.0), r - heat + pe * dp));
+}
+
+/* M_s from the diagonal block and the sub-diagonal one times X_(s-1). */
+FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_node n,
+                             GLOBAL const double *X, long step)
+{
+    struct bt_col r = bt_couple(l, bt_kept(X, step, 0)), p = bt_couple(l, bt_kept(X, step, 1)),
+                  a = bt_couple(l, bt_kept(X, step, 2)), b = bt_couple(l, bt_kept(X, step, 3)),
+                  e = bt_couple(l, bt_kept(X, step, 4));
+    double unit = 1.0 + 2.0 * x.spread;
+    real visc = 2.0 * x.visc * n.ri;
+    r.r += unit;
+    r.e -= 1.96 * visc * n.e;
+    p.p += unit + (4.0 / 3.0) * visc;
+    a.a += unit + visc;
+    b.b += unit + visc;
+    e.e += unit + 1.96 * visc;
+    return bt_factor(r, p, a, b, e);
+}
+
+/* A line to solve, nodes 1 .. n-2: right-hand side from `in`, solution (0 at both ends) to `out`,
+ * which may be the same; 25 numbers a node in scratch[(25*s + …)*step]. boost: +1 takes `in` into
+ * the moving frames first, -1 takes `out` back to the frame at rest, 0 neither. */
+struct bt_line {
+    struct bt_view in, out, prim;
+    GLOBAL double *scratch;
+    long step;
+    int n, boost;
+};
+
+/* Node s forward: M_s is factored, X_s kept, y_s to `out`. What the previous node left is read back
+ * from memory, as operands: carried in variables it would be spilled, and stores are what the
+ * fused multiply-adds have to wait for. */
+FN void bt_forward(struct bt_axis x, struct bt_line l, int s)
+{
+    GLOBAL double *X = l.scratch + 25 * s * l.step;
+    struct bt_node here = bt_node(l.prim, x, s);
+    struct bt_left left = bt_left(x, bt_node(l.prim, x, s - 1), here);
+    struct bt_factor f = bt_pivot(x, left, here, X - 25 * l.step, l.step);
+    struct bt_col c = bt_load(l.in, x, s);
+    if (l.boost > 0)
+        c = bt_boost(c, here, -1.0);
+    c = bt_sum(c, bt_couple(left, bt_load(l.out, x, s - 1)));
+    bt_super(f, x, bt_node(l.prim, x, s + 1), here, X, l.step);
+    bt_store(l.out, x, s, bt_solve_col(f, c));
+}
+
+/* w_s = y_s - X_s w_(s+1) */
+FN struct bt_col bt_back(struct bt_axis x, struct bt_line l, struct bt_col w, int s)
+{
+    GLOBAL const double *X = l.scratch + 25 * s * l.step;
+    struct bt_col y = bt_load(l.out, x, s);
+    y = bt_take(X, l.step, 0, w.r, y);
+    y = bt_take(X, l.step, 1, w.p, y);
+    y = bt_take(X, l.step, 2, w.a, y);
+    y = bt_take(X, l.step, 3, w.b, y);
+    y = bt_take(X, l.step, 4, w.e, y);
+    bt_store(l.out, x, s, l.boost < 0 ? bt_boost(y, bt_node(l.prim, x, s), 1.0) : y);
+    return y;
+}
+
+FN void bt_solve_line(struct bt_axis x, struct bt_line l)
+{
+    struct bt_col zero;
+    zero.r = zero.p = zero.a = zero.b = zero.e = REAL(0.0);
+    bt_store(l.out, x, 0, zero);
+    for (int m = 0; m < 5; m++)
+        bt_keep(l.scratch, l.step, m, zero);
+    for (int s = 1; s < l.n - 1; s++)
+        bt_forward(x, l, s);
+    for (int s = l.n - 2; s > 0; s--)
+        zero = bt_back(x, l, zero, s);
+}
+
+#endif

@@ -1,0 +1,150 @@
+/* npb_mz/kernels/lu.h – LU's symmetric successive over-relaxation, one grid line per lane.
+ *
+ * In the frame of its own node (see kernels/bt.h: T(v) takes a vector from the frame that moves
+ * with velocity v to the frame at rest) the Jacobians are almost diagonal and the block on the
+ * diagonal is so but for one entry. So w is kept in the nodes' own frames during both sweeps:
+ * lu_send() makes a node's share in the equations of its neighbour along an axis and takes it to
+ * the frame at rest; lu_relax() takes the sum of the shares to the own frame and divides by the
+ * diagonal block. The lower sweep sends to larger indices, the upper one to smaller. */
+#ifndef NPB_MZ_KERNELS_LU_H
+#define NPB_MZ_KERNELS_LU_H
+
+#ifndef LOAD
+#define LOAD(p, at)     ((p)[at])
+#define STORE(p, at, x) ((p)[at] = (x))
+#endif
+#ifndef REAL
+#define REAL(x) (x)
+#endif
+
+#define LU_OMEGA  1.2
+#define LU_FACTOR (1.0 / (LU_OMEGA * (2.0 - LU_OMEGA)))
+
+/* Density, momentum, energy; derivatives alike. */
+struct lu_five {
+    real r, x, y, z, e;
+};
+
+/* 1/rho, velocity, internal energy per mass. */
+struct lu_node {
+    real ri, x, y, z, e;
+};
+
+/* One axis: omega times dt/(2h) (negative in the upper sweep), dt D/h^2, dt c3c4/h^2. */
+struct lu_axis {
+    double tau2, spread, visc;
+};
+
+/* The diagonal block: 1/g0, then entry = g0 + factor/rho for x, y, z and e. */
+struct lu_diagonal {
+    double g0, inverse, x, y, z, e;
+};
+
+/* sign +1 in the lower sweep, -1 in the upper one. */
+FN struct lu_axis lu_axis(GLOBAL const double *consts, int d, double sign)
+{
+    struct lu_axis a;
+    a.tau2 = sign * LU_OMEGA * consts[3 * d];
+    a.spread = LU_OMEGA * consts[3 * d + 1];
+    a.visc = LU_OMEGA * consts[3 * d + 2];
+    return a;
+}
+
+FN struct lu_diagonal lu_diagonal(GLOBAL const double *consts)
+{
+    const double x = consts[2], y = consts[5], z = consts[8], all = x + y + z;
+    struct lu_diagonal g;
+    g.g0 = 1.0 + 2.0 * (consts[1] + consts[4] + consts[7]);
+    g.inverse = 1.0 / g.g0;
+    g.x = 2.0 * (all + x / 3.0);
+    g.y = 2.0 * (all + y / 3.0);
+    g.z = 2.0 * (all + z / 3.0);
+    g.e = 2.0 * 1.96 * all;
+    return g;
+}
+
+FN struct lu_node lu_node(real rho, real x, real y, real z, real energy)
+{
+    struct lu_node n;
+    n.ri = 1.0 / rho;
+    n.x = x * n.ri;
+    n.y = y * n.ri;
+    n.z = z * n.ri;
+    n.e = energy * n.ri - 0.5 * (n.x * n.x + n.y * n.y + n.z * n.z);
+    return n;
+}
+
+FN struct lu_five lu_sum(struct lu_five a, struct lu_five b)
+{
+    a.r += b.r;
+    a.x += b.x;
+    a.y += b.y;
+    a.z += b.z;
+    a.e += b.e;
+    return a;
+}
+
+FN real lu_kinetic(struct lu_node n)
+{
+    return 0.5 * (n.x * n.x + n.y * n.y + n.z * n.z);
+}
+
+/* From the node's frame to the frame at rest. */
+FN struct lu_five lu_rest(struct lu_node n, struct lu_five w)
+{
+    w.e += lu_kinetic(n) * w.r + n.x * w.x + n.y * w.y + n.z * w.z;
+    w.x += n.x * w.r;
+    w.y += n.y * w.r;
+    w.z += n.z * w.r;
+    return w;
+}
+
+/* From the frame at rest to the node's. */
+FN struct lu_five lu_own(struct lu_node n, struct lu_five w)
+{
+    w.e += lu_kinetic(n) * w.r - n.x * w.x - n.y * w.y - n.z * w.z;
+    w.x -= n.x * w.r;
+    w.y -= n.y * w.r;
+    w.z -= n.z * w.r;
+    return w;
+}
+
+/* Diagonal block's inverse times a vector at rest, in the node's frame. Four reciprocals by one
+ * division. */
+FN struct lu_five lu_relax(struct lu_diagonal g, struct lu_node n, struct lu_five w)
+{
+    real dx = g.g0 + g.x * n.ri, dy = g.g0 + g.y * n.ri, dz = g.g0 + g.z * n.ri;
+    real heat = g.e * n.ri, de = g.g0 + heat, xy = dx * dy, ze = dz * de, i = 1.0 / (xy * ze);
+    real ixy = ze * i, ize = xy * i;
+    w = lu_own(n, w);
+    w.r *= g.inverse;
+    w.x *= dy * ixy;
+    w.y *= dx * ixy;
+    w.z *= de * ize;
+    w.e = (w.e + heat * n.e * w.r) * (dz * ize);
+    return w;
+}
+
+/* What a node with vector w, in its own frame, adds to the right-hand side of the neighbour behind
+ * it along axis d (0, 1, 2), in the frame at rest. */
+FN struct lu_five lu_send(struct lu_axis a, int d, struct lu_node n, struct lu_five w)
+{
+    struct lu_five s;
+    real v = d == 0 ? n.x : d == 1 ? n.y : n.z, along = d == 0 ? w.x : d == 1 ? w.y : w.z;
+    real c = a.tau2 * v + a.spread, visc = a.visc * n.ri;
+    real side = c + visc, ahead = c + (4.0 / 3.0) * visc, push = (0.4 * a.tau2) * w.e;
+    s.r = c * w.r + a.tau2 * along;
+    s.x = (d == 0 ? ahead : side) * w.x;
+    s.y = (d == 1 ? ahead : side) * w.y;
+    s.z = (d == 2 ? ahead : side) * w.z;
+    s.e = c * w.e + (1.96 * a.visc) * (n.ri * (w.e - n.e * w.r)) + (1.4 * a.tau2) * (n.e * along);
+    if (d == 0)
+        s.x += push;
+    else if (d == 1)
+        s.y += push;
+    else
+        s.z += push;
+    return lu_rest(n, s);
+}
+
+#endif
