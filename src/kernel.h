@@ -15,7 +15,9 @@
  *       fixed size, at kernel scope; texts with a barrier are not compiled for the host
  *   CONSTANT real c[] = {…};
  *       a table at file scope
- *   real                double; on the host also a vector of doubles, one system in each lane
+ *   real LOAD(p, at) STORE(p, at, x) REAL(x)
+ *       double, p[at], p[at] = x, a constant x; on the host, with src/lanes.h, a vector of doubles:
+ *       one system in each lane
  *
  *   #include "<program>/kernels/<thing>.h"
  *       what texts share, by its path in the repository; embed_join() puts it there once. Nothing
@@ -71,5 +73,8 @@ extern _Thread_local int kernel_gid[3], kernel_lid[3], kernel_group[3];
 #endif
 
 #ifndef real
-#define real double
+#define real            double
+#define LOAD(p, at)     ((p)[at])
+#define STORE(p, at, x) ((p)[at] = (x))
+#define REAL(x)         (x)
 #endif

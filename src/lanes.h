@@ -1,5 +1,6 @@
 /* src/lanes.h – kernel texts on the host's SIMD: `real` is a vector, one grid line or point a
- * lane. Include it before a kernel text; the text's device kernels are then left out. */
+ * lane. Include it before what a text shares (<program>/kernels/<thing>.h). A text that keeps its
+ * device kernels in the same file leaves them out where KERNEL_LANES is defined. */
 #ifndef SRC_LANES_H
 #define SRC_LANES_H
 

@@ -15,14 +15,6 @@
 #ifndef NPB_MZ_KERNELS_BT_H
 #define NPB_MZ_KERNELS_BT_H
 
-#ifndef LOAD
-#define LOAD(p, at)     ((p)[at])
-#define STORE(p, at, x) ((p)[at] = (x))
-#endif
-#ifndef REAL
-#define REAL(x) (x)
-#endif
-
 /* A block's column or a vector: density, momentum along, across, across, energy. */
 struct bt_col {
     real r, p, a, b, e;

@@ -9,14 +9,6 @@
 #ifndef NPB_MZ_KERNELS_LU_H
 #define NPB_MZ_KERNELS_LU_H
 
-#ifndef LOAD
-#define LOAD(p, at)     ((p)[at])
-#define STORE(p, at, x) ((p)[at] = (x))
-#endif
-#ifndef REAL
-#define REAL(x) (x)
-#endif
-
 #define LU_OMEGA  1.2
 #define LU_FACTOR (1.0 / (LU_OMEGA * (2.0 - LU_OMEGA)))
 

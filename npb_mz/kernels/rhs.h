@@ -8,10 +8,6 @@
 #ifndef NPB_MZ_KERNELS_RHS_H
 #define NPB_MZ_KERNELS_RHS_H
 
-#ifndef LOAD
-#define LOAD(p, at)     ((p)[at])
-#define STORE(p, at, x) ((p)[at] = (x))
-#endif
 #ifndef NEXT_FIELD
 #define NEXT_FIELD(p, size) ((p) + (size))
 #endif

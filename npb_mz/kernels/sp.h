@@ -11,13 +11,6 @@
 #ifndef NPB_MZ_KERNELS_SP_H
 #define NPB_MZ_KERNELS_SP_H
 
-#ifndef LOAD
-#define LOAD(p, at)     ((p)[at])
-#define STORE(p, at, x) ((p)[at] = (x))
-#endif
-#ifndef REAL
-#define REAL(x) (x)
-#endif
 #ifndef STORE_SOME /* the first `count` lanes */
 #define STORE_SOME(p, at, x, count) ((void)(count), (p)[at] = (x))
 #endif
