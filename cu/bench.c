@@ -5,6 +5,7 @@
 #include "cu/cluster.h"
 #include "cu/report.h"
 #include "cu/result.h"
+#include "cu/stop.h"
 #include "cu/trace.h"
 #include "src/progress.h"
 #include "src/version.h"
@@ -338,7 +339,7 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
 static void interrupted(int signal)
 {
     (void)signal;
-    team_stop();
+    stop_request();
 }
 
 /* The first Ctrl-C ends the run in order, the second one at once. */

@@ -20,7 +20,7 @@ enum ek_status bench_profile_open(const struct bench_program *program, const cha
 void bench_profile_close(struct bench_profile *p);
 
 /* Runs the problem's first steps once with all tasks on each kind of unit and writes the profile.
- * EK_STOPPED: team_stop() came in between, nothing was written. */
+ * EK_STOPPED: stop_request() came in between, nothing was written. */
 enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_program *program,
                                   void *st, const struct sched_job *job);
 

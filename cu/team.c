@@ -1,22 +1,20 @@
 /* cu/team.c – the step loop. Between two barriers every unit works on its own; everything that
  * concerns all of them is done by the first unit's thread while the others wait. */
 #include "cu/team.h"
+#include "cu/book.h"
 #include "cu/cluster.h"
 #include "cu/crew.h"
 #include "cu/fault.h"
 #include "cu/gate.h"
 #include "cu/locks.h"
-#include "cu/samples.h"
+#include "cu/stop.h"
 #include "src/clock.h"
 
 #include <math.h>
 #include <omp.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { STEPS_BETWEEN_TALKS = 8 }; /* after so many steps ranks ask one another whether to stop */
 
 /* What a unit's own thread writes. */
 struct unit {
@@ -32,36 +30,22 @@ struct team {
     struct sched_unit *view; /* [n units] as policies see them */
     const struct team_ops *ops;
     void *ctx;
+    const char *schedule; /* borrowed */
     struct sched *sched;
-    size_t n;
-    int *home;                   /* [n] */
-    double *seconds;             /* [n] of this step */
-    struct samples (*sample)[2]; /* [n][kind] */
-    struct unit *unit;           /* [units] */
-    struct locks locks;          /* of the spaces */
-    atomic_int status;           /* first failure of any unit */
-    atomic_bool data_lost;       /* a device went with its tasks' data: this step is void */
+    struct book book;      /* of the tasks */
+    struct unit *unit;     /* [units] */
+    struct locks locks;    /* of the spaces */
+    atomic_int status;     /* first failure of any unit */
+    atomic_bool data_lost; /* a device went with its tasks' data: this step is void */
     struct fault_plan faults;
-    int save_every, saved_step;
-    struct gate gate;            /* of the units' leading threads */
-    bool again, more, recording; /* decided by the first unit between two barriers */
+    int save_every, saved_step, last;   /* steps */
+    struct gate gate;                   /* of the units' leading threads */
+    bool again, more, stops, recording; /* decided by the first unit between two barriers */
     double run_start, step_start, exchanged;
     struct team_result result;
     void (*on_step)(void *arg, int step);
     void *on_step_arg;
 };
-
-static volatile sig_atomic_t stop_requested;
-
-void team_stop(void)
-{
-    stop_requested = 1;
-}
-
-bool team_stopped(void)
-{
-    return stop_requested;
-}
 
 /* `known` [units] has seconds and speeds that were known before the run; or NULL. */
 static void describe_units(struct team *t, const struct sched_unit *known)
@@ -76,6 +60,14 @@ static void describe_units(struct team *t, const struct sched_unit *known)
     }
 }
 
+static enum ek_status begin_policy(struct team *t, const struct sched_job *job)
+{
+    struct sched_job seen = *job;
+    seen.ncu = t->set->n;
+    seen.unit = t->view;
+    return sched_open(t->schedule, &seen, &t->sched);
+}
+
 enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
                          const struct team_ops *ops, void *ctx, const char *schedule,
                          struct team **out)
@@ -83,27 +75,22 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     struct team *t = calloc(1, sizeof *t);
     if (!t)
         FAIL(EK_LACK, "team: out of memory");
-    size_t n = job->n ? job->n : 1;
     t->set = set;
     t->ops = ops;
     t->ctx = ctx;
-    t->n = job->n;
+    t->schedule = schedule;
     t->view = calloc((size_t)set->n, sizeof *t->view);
-    t->home = calloc(n, sizeof *t->home);
-    t->seconds = calloc(n, sizeof *t->seconds);
-    t->sample = calloc(n, sizeof *t->sample);
     t->unit = aligned_alloc(_Alignof(struct unit), (size_t)set->n * sizeof *t->unit);
     if (t->unit)
         memset(t->unit, 0, (size_t)set->n * sizeof *t->unit);
     enum ek_status st = locks_open(&t->locks, set->nspaces);
-    if (!t->view || !t->home || !t->seconds || !t->sample || !t->unit)
-        st = status_fail(EK_LACK, "team: out of memory for %zu tasks", job->n);
+    if (!st && (!t->view || !t->unit))
+        st = status_fail(EK_LACK, "team: out of memory for %d units", set->n);
+    if (!st)
+        st = book_open(&t->book, job->n);
     if (!st) {
         describe_units(t, job->unit);
-        struct sched_job seen = *job;
-        seen.ncu = set->n;
-        seen.unit = t->view;
-        st = sched_open(schedule, &seen, &t->sched);
+        st = begin_policy(t, job);
     }
     if (!st)
         st = fault_parse(getenv("CU_FAULT"), set->n, &t->faults);
@@ -122,10 +109,8 @@ void team_close(struct team *t)
     locks_close(&t->locks);
     for (int c = 0; t->unit && c < t->set->n; c++)
         events_free(&t->unit[c].events);
+    book_close(&t->book);
     free(t->view);
-    free(t->home);
-    free(t->seconds);
-    free(t->sample);
     free(t->unit);
     free(t);
 }
@@ -181,7 +166,7 @@ static void note_event(struct team *t, struct unit *u, struct events_entry e)
 
 static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int to)
 {
-    int from = t->home[task];
+    int from = t->book.home[task];
     if (from == to || !t->ops->move)
         return EK_OK;
     double start = clock_now();
@@ -190,7 +175,7 @@ static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int
     locks_give(&t->locks, from, to);
     if (st)
         return st;
-    t->home[task] = to;
+    t->book.home[task] = to;
     u->rehomed = true;
     u->migrations++;
     double sec = clock_now() - start;
@@ -199,24 +184,16 @@ static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int
     return EK_OK;
 }
 
-static void note_seconds(struct team *t, const struct cu *cu, struct ek_range r, double *sum)
-{
-    for (size_t task = r.begin; task < r.end; task++) {
-        samples_add(&t->sample[task][cu->kind], t->seconds[task]);
-        *sum += t->seconds[task];
-    }
-}
-
 static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_range r)
 {
     struct unit *u = &t->unit[cu->index];
     for (size_t task = r.begin; task < r.end; task++)
         TRY(move_task(t, u, task, cu->space));
-    memset(&t->seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->seconds);
-    double start = clock_now(), sum = 0;
-    TRY(t->ops->compute(t->ctx, cu, r, &t->seconds[r.begin]));
+    memset(&t->book.seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->book.seconds);
+    double start = clock_now();
+    TRY(t->ops->compute(t->ctx, cu, r, &t->book.seconds[r.begin]));
     note_event(t, u, (struct events_entry){start, clock_now() - start, r, 0, EVENTS_COMPUTE});
-    note_seconds(t, cu, r, &sum);
+    const double sum = book_note(&t->book, r, cu->kind);
     u->busy_step += sum;
     u->tasks += r.end - r.begin;
     sched_done(t->sched, cu->index, r, sum);
@@ -236,10 +213,10 @@ static struct ek_range next_piece(struct team *t, const struct cu *cu, struct ek
     return piece;
 }
 
-/* One process may leave a step half way; the ranks of a cluster end at the same step. */
-static bool stop_here(void)
+/* A run that is saved ends after a step, with the state that it has reached. */
+static bool stop_here(const struct team *t)
 {
-    return stop_requested && cluster_size() == 1;
+    return !t->save_every && stop_at_once();
 }
 
 static void compute_period(struct team *t, const struct cu *cu)
@@ -248,7 +225,7 @@ static void compute_period(struct team *t, const struct cu *cu)
     struct unit *u = &t->unit[cu->index];
     if (!u->dead && fault_due(&t->faults, cu->index, t->result.steps + 1))
         retire(t, cu, held);
-    while (!u->dead && !failed(t) && !stop_here()) {
+    while (!u->dead && !failed(t) && !stop_here(t)) {
         struct ek_range r = next_piece(t, cu, &held);
         if (r.begin == r.end)
             break;
@@ -322,7 +299,22 @@ static enum ek_status tell_homes(struct team *t, bool changed)
         changed |= t->unit[c].rehomed;
         t->unit[c].rehomed = false;
     }
-    return changed && t->ops->rehome ? t->ops->rehome(t->ctx, t->home) : EK_OK;
+    return changed && t->ops->rehome ? t->ops->rehome(t->ctx, t->book.home) : EK_OK;
+}
+
+/* Other tasks, because the ranks have divided them anew. */
+static enum ek_status take_tasks(struct team *t, const struct sched_job *job, const int *was)
+{
+    TRY(book_renumber(&t->book, job, was));
+    for (int c = 0; c < t->set->n; c++)
+        t->view[c].seconds = t->book.known[t->view[c].kind];
+    sched_close(t->sched);
+    t->sched = NULL;
+    TRY(begin_policy(t, job));
+    for (int c = 0; c < t->set->n; c++)
+        if (t->unit[c].dead)
+            TRY(sched_retire(t->sched, c, (struct ek_range){0, 0}));
+    return tell_homes(t, true);
 }
 
 /* Back to the data saved last, on the units that live. */
@@ -330,11 +322,20 @@ static enum ek_status roll_back(struct team *t)
 {
     atomic_store(&t->data_lost, false);
     TRY(t->ops->restore(t->ctx));
-    memset(t->home, 0, t->n * sizeof *t->home);
+    memset(t->book.home, 0, t->book.n * sizeof *t->book.home);
     t->result.repeated += t->result.steps - t->saved_step;
     t->result.steps = t->saved_step;
     TRY(tell_homes(t, true));
     return sched_restart(t->sched);
+}
+
+static enum ek_status save(struct team *t)
+{
+    const int step = t->result.steps;
+    if (!t->ops->save || !t->save_every || (step % t->save_every && !t->stops))
+        return EK_OK;
+    t->saved_step = step;
+    return t->ops->save(t->ctx, step);
 }
 
 static enum ek_status next_step(struct team *t)
@@ -345,29 +346,28 @@ static enum ek_status next_step(struct team *t)
     TRY(tell_homes(t, false));
     if (t->on_step)
         t->on_step(t->on_step_arg, t->result.steps);
-    if (t->ops->save && t->save_every && t->result.steps % t->save_every == 0) {
-        TRY(t->ops->save(t->ctx, t->result.steps));
-        t->saved_step = t->result.steps;
-    }
-    return sched_step(t->sched);
+    t->stops = t->result.steps < t->last && stop_after(t->result.steps);
+    TRY(save(t));
+    const struct sched_job *job;
+    const int *was = NULL;
+    if (t->ops->redivide)
+        TRY(t->ops->redivide(t->ctx, t->result.steps, &job, &was));
+    return was ? take_tasks(t, job, was) : sched_step(t->sched);
 }
 
 /* What follows when no unit has anything more to do. Same thread. */
-static void close_round(struct team *t, int last)
+static void close_round(struct team *t)
 {
-    t->again = !failed(t) && !stop_here() && sched_pending(t->sched);
+    t->again = !failed(t) && !stop_here(t) && sched_pending(t->sched);
     t->more = false;
-    if (t->again || atomic_load(&t->status) || stop_here())
+    if (t->again || atomic_load(&t->status) || stop_here(t))
         return;
     note_failure(t, next_step(t));
-    if (cluster_size() > 1 && t->result.steps % STEPS_BETWEEN_TALKS == 0)
-        stop_requested = cluster_any(stop_requested);
-    t->more = !failed(t) && t->result.steps < last &&
-              !(stop_requested && t->result.steps % STEPS_BETWEEN_TALKS == 0);
+    t->more = !failed(t) && t->result.steps < t->last && !t->stops;
     t->step_start = clock_now();
 }
 
-static void unit_loop(struct team *t, const struct cu *cu, int last)
+static void unit_loop(struct team *t, const struct cu *cu)
 {
     do {
         exchange_period(t, cu);
@@ -375,7 +375,7 @@ static void unit_loop(struct team *t, const struct cu *cu, int last)
             compute_period(t, cu);
             gate_meet(&t->gate);
             if (cu->index == 0)
-                close_round(t, last);
+                close_round(t);
             gate_meet(&t->gate);
         } while (t->again);
     } while (t->more);
@@ -387,11 +387,11 @@ static bool crowded(const struct cu_set *set)
 }
 
 /* A unit's leading thread runs the loop; the others of a CPU unit serve it. */
-static void run_unit(struct team *t, struct cu *cu, int last)
+static void run_unit(struct team *t, struct cu *cu)
 {
     struct crew crew;
     if (cu->kind == CU_DEVICE || cu->width == 1) {
-        unit_loop(t, cu, last);
+        unit_loop(t, cu);
         return;
     }
     crew_init(&crew, cu->width, crowded(t->set));
@@ -400,7 +400,7 @@ static void run_unit(struct team *t, struct cu *cu, int last)
         crew_serve(&crew, omp_get_thread_num());
     } else {
         cu->crew = &crew;
-        unit_loop(t, cu, last);
+        unit_loop(t, cu);
         cu->crew = NULL;
         crew_dismiss(&crew);
     }
@@ -420,7 +420,7 @@ enum ek_status team_run(struct team *t, int steps)
 {
     if (steps < 1)
         return EK_OK;
-    const int last = t->result.steps + steps;
+    t->last = t->result.steps + steps;
     cluster_barrier();
     double start = t->step_start = clock_now();
     if (t->result.steps == 0)
@@ -428,10 +428,10 @@ enum ek_status team_run(struct team *t, int steps)
     gate_init(&t->gate, t->set->n, crowded(t->set));
     TRY(tell_homes(t, true));
 #pragma omp parallel num_threads(t->set->n) proc_bind(close)
-    run_unit(t, &t->set->cu[omp_get_thread_num()], last);
+    run_unit(t, &t->set->cu[omp_get_thread_num()]);
     collect(t, start);
     enum ek_status st = (enum ek_status)atomic_load(&t->status);
-    return !st && t->result.steps < last ? EK_STOPPED : st;
+    return !st && t->result.steps < t->last ? EK_STOPPED : st;
 }
 
 enum ek_status team_bring_home(struct team *t)
@@ -440,10 +440,10 @@ enum ek_status team_bring_home(struct team *t)
     {
         const struct cu *cu = &t->set->cu[omp_get_thread_num()];
         size_t uncounted = 0;
-        for (size_t task = 0; t->ops->move && cu->space && task < t->n; task++)
-            if (t->home[task] == cu->space) {
+        for (size_t task = 0; t->ops->move && cu->space && task < t->book.n; task++)
+            if (t->book.home[task] == cu->space) {
                 note_failure(t, t->ops->move(t->ctx, task, cu->space, CU_SPACE_HOST, &uncounted));
-                t->home[task] = CU_SPACE_HOST;
+                t->book.home[task] = CU_SPACE_HOST;
             }
     }
     return (enum ek_status)atomic_load(&t->status);
@@ -466,7 +466,7 @@ double team_unit_busy(const struct team *t, int cu)
 
 double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind)
 {
-    return samples_median(&t->sample[task][kind]);
+    return task < t->book.n ? samples_median(&t->book.sample[task][kind]) : NAN;
 }
 
 void team_save_every(struct team *t, int steps)

@@ -46,6 +46,11 @@ struct team_ops {
      * NULL: a run that loses a device cannot go on. */
     enum ek_status (*save)(void *ctx, int step);
     enum ek_status (*restore)(void *ctx);
+    /* After each step: the ranks may have divided their tasks anew. Then *job describes the tasks
+     * of this one from now on (it and its arrays stay the program's), and task t was task
+     * (*was)[t], or has just come to the host (-1); a task that left is gone. Else *was stays NULL.
+     * One thread, all units idle. NULL: tasks stay. */
+    enum ek_status (*redivide)(void *ctx, int step, const struct sched_job **job, const int **was);
 };
 
 /* What a run measured. */
@@ -74,8 +79,9 @@ void team_close(struct team *t);
 
 /* Runs `steps` steps. A unit that is lost (EK_LOST from a verb, or CU_FAULT) is retired: others do
  * its tasks; where its memory is lost with it, the run goes back to the data saved last. `save` is
- * called every team_save_every() steps. EK_STOPPED when team_stop() was called meanwhile; EK_LACK
- * when the last unit died. t's measurements describe what was finished in either case. One thread.
+ * called every team_save_every() steps. EK_STOPPED after stop_request() (cu/stop.h): after the
+ * current tasks, or where the run is saved after the step, which is saved, too. EK_LACK when the
+ * last unit died. t's measurements describe what was finished in either case. One thread.
  */
 enum ek_status team_run(struct team *t, int steps);
 
@@ -85,14 +91,10 @@ enum ek_status team_bring_home(struct team *t);
 /* Steps between two saves; 0 (the default) never: then a lost device means starting anew. */
 void team_save_every(struct team *t, int steps);
 
-/* Makes running teams end after the current tasks; async-signal-safe. */
-void team_stop(void);
-bool team_stopped(void);
-
 const struct team_result *team_result(const struct team *t);
 size_t team_unit_tasks(const struct team *t, int cu);
 double team_unit_busy(const struct team *t, int cu); /* seconds computing */
-/* Median seconds of a task on a kind of unit of given width, NAN if it never ran there. */
+/* Median seconds of a task on a kind of unit, NAN if it never ran there or does not exist. */
 double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind);
 
 /* Called after each step with its number, from one thread; for progress lines. */

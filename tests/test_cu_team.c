@@ -1,6 +1,8 @@
 /* tests/test_cu_team.c – the step loop: verbs called as promised, homes followed, everything
  * counted, interruptions and failures passed on. The units are made by hand: two CPU groups and a
  * device. */
+#include "cu/book.h"
+#include "cu/stop.h"
 #include "cu/team.h"
 
 #include <math.h>
@@ -20,8 +22,10 @@ struct board {
     int computed[TASKS]; /* times */
     int phases[2][UNITS];
     size_t largest_batch[UNITS];
+    int tasks;   /* that it has; 0 = TASKS */
     int fail_at; /* computation that fails, 0 = none */
     int stop_at; /* computation that asks for the end */
+    int saved;   /* step */
     int count;
 };
 
@@ -46,7 +50,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
         if (count == b->fail_at)
             FAIL(EK_WRONG, "made to fail");
         if (count == b->stop_at)
-            team_stop();
+            stop_request();
     }
     return EK_OK;
 }
@@ -66,7 +70,7 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
     struct board *b = ctx;
     assert_true(share.parts ? share.part < share.parts : cu->kind == CU_DEVICE);
     b->phases[phase][cu->index]++;
-    for (int t = 0; t < TASKS; t++)
+    for (int t = 0; t < (b->tasks ? b->tasks : TASKS); t++)
         assert_int_equal(b->told[t], b->space[t]);
     *bytes += 1;
     return EK_OK;
@@ -81,7 +85,7 @@ static int exchange_phases(const void *ctx)
 static enum ek_status rehome(void *ctx, const int *home)
 {
     struct board *b = ctx;
-    memcpy(b->told, home, sizeof b->told);
+    memcpy(b->told, home, (size_t)(b->tasks ? b->tasks : TASKS) * sizeof *b->told);
     return EK_OK;
 }
 
@@ -210,7 +214,79 @@ static void survives_lost_units(void **state)
     unsetenv("CU_FAULT");
 }
 
-/* Last: the request to stop stays for the life of the process. */
+enum { KEPT = 25, LEFT_OUT = 5, TAKEN = 6 };
+
+/* After the third step the first five and the last ten tasks are gone, six others have come. */
+static enum ek_status redivide(void *ctx, int step, const struct sched_job **other, const int **was)
+{
+    static const struct sched_job fewer = {.n = KEPT + TAKEN};
+    static int before[KEPT + TAKEN];
+    struct board *b = ctx;
+    if (step != 3)
+        return EK_OK;
+    b->tasks = KEPT + TAKEN;
+    for (int t = 0; t < KEPT + TAKEN; t++) {
+        before[t] = t < KEPT ? t + LEFT_OUT : -1;
+        b->space[t] = t < KEPT ? b->space[t + LEFT_OUT] : 0;
+    }
+    memset(b->computed, 0, sizeof b->computed);
+    *other = &fewer;
+    *was = before;
+    return EK_OK;
+}
+
+/* Homes are followed, policies go on with other tasks, a unit that was lost stays lost. */
+static void tasks_come_and_go(void **state)
+{
+    (void)state;
+    struct team_ops changing = verbs;
+    changing.redivide = redivide;
+    for (int p = 0; p < sched_count(); p++)
+        for (int lost = 0; lost < 2; lost++) {
+            struct board b = {0};
+            struct team *t;
+            setenv("CU_FAULT", lost ? "unit:1@step:2" : "", 1);
+            assert_int_equal(team_open(&set, &job, &changing, &b, sched_at(p)->name, &t), EK_OK);
+            assert_int_equal(team_run(t, 3), EK_OK);
+            const size_t before = team_unit_tasks(t, 1);
+            assert_int_equal(team_run(t, 4), EK_OK);
+            assert_int_equal(team_result(t)->steps, 7);
+            for (int i = 0; i < TASKS; i++)
+                assert_int_equal(b.computed[i], i < KEPT + TAKEN ? 4 : 0);
+            assert_true(!lost || team_unit_tasks(t, 1) == before);
+            assert_true(isnan(team_task_seconds(t, KEPT + TAKEN, CU_CPU)));
+            assert_int_equal(team_bring_home(t), EK_OK);
+            for (int i = 0; i < KEPT + TAKEN; i++)
+                assert_int_equal(b.space[i], 0);
+            team_close(t);
+        }
+    unsetenv("CU_FAULT");
+}
+
+static void known_times_follow_their_tasks(void **state)
+{
+    (void)state;
+    const double cost[] = {2, 1, 10};
+    const struct sched_job other = {.n = 3, .cost = cost};
+    const int was[] = {1, -1, 0};
+    struct book b;
+    assert_int_equal(book_open(&b, 2), EK_OK);
+    b.home[1] = 1;
+    b.seconds[0] = 30;
+    b.seconds[1] = 6;
+    assert_true(book_note(&b, (struct ek_range){0, 2}, CU_CPU) == 36);
+    assert_int_equal(book_renumber(&b, &other, was), EK_OK);
+    assert_int_equal(b.n, 3);
+    assert_int_equal(b.home[0], 1);
+    assert_int_equal(b.home[1], 0);
+    const double want[] = {6, 3, 30}; /* the new one at 36 s for a cost of 12 */
+    for (int t = 0; t < 3; t++)
+        assert_true(b.known[CU_CPU][t] == want[t]);
+    assert_null(b.known[CU_DEVICE]);
+    book_close(&b);
+}
+
+/* Late, because the request to stop stays for the life of the process. */
 static void stop_keeps_finished_steps(void **state)
 {
     (void)state;
@@ -218,16 +294,45 @@ static void stop_keeps_finished_steps(void **state)
     struct team *t = open_team(&b, "dynamic");
     assert_int_equal(team_run(t, 100), EK_STOPPED);
     assert_int_equal(team_result(t)->steps, 3);
-    assert_true(team_stopped());
+    assert_true(stop_requested());
+    team_close(t);
+}
+
+static enum ek_status save(void *ctx, int step)
+{
+    ((struct board *)ctx)->saved = step;
+    return EK_OK;
+}
+
+/* After a request to stop, a run that is saved still does the whole step and saves it. */
+static void stop_saves_the_state(void **state)
+{
+    (void)state;
+    struct team_ops saving = verbs;
+    saving.save = save;
+    struct board b = {0};
+    struct team *t;
+    assert_int_equal(team_open(&set, &job, &saving, &b, "dynamic", &t), EK_OK);
+    team_save_every(t, 50);
+    assert_int_equal(team_run(t, 100), EK_STOPPED);
+    assert_int_equal(team_result(t)->steps, 1);
+    assert_int_equal(b.saved, 1);
+    assert_int_equal(b.count, TASKS);
     team_close(t);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_policy_counts_alike), cmocka_unit_test(static_moves_once),
-        cmocka_unit_test(failure_is_passed_on),      cmocka_unit_test(records_events),
-        cmocka_unit_test(survives_lost_units),       cmocka_unit_test(stop_keeps_finished_steps),
+        cmocka_unit_test(every_policy_counts_alike),
+        cmocka_unit_test(static_moves_once),
+        cmocka_unit_test(failure_is_passed_on),
+        cmocka_unit_test(records_events),
+        cmocka_unit_test(survives_lost_units),
+        cmocka_unit_test(tasks_come_and_go),
+        cmocka_unit_test(known_times_follow_their_tasks),
+        cmocka_unit_test(stop_keeps_finished_steps),
+        cmocka_unit_test(stop_saves_the_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
