@@ -2,71 +2,49 @@
  * makes no sense. */
 #include "cu/capacity.h"
 #include "cu/profile.h"
+#include "src/demand.h"
 #include "src/opt.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_UNITS = 1 << 20 };
 
 /* ---- numbers ----------------------------------------------------------------------------------*/
-/* What a number must be, and where in a node it goes (all of them are double or int there). */
+/* What a member of a node must be, and where in it it goes: to an int if it is whole. */
 struct member {
     const char *name;
     size_t offset;
-    double min, max;
-    bool whole, positive; /* positive: min itself is not allowed */
+    struct demand demand;
 };
 
 #define AT(field) offsetof(struct capacity_node, field)
 static const struct member node_members[] = {
-    {"count", AT(count), 0, 100000, true, false},
-    {"cores", AT(cores), 1, 100000, true, false},
-    {"speed", AT(speed), 0, 1e15, false, true},
-    {"price", AT(price), 0, 1e15, false, false},
+    {"count", AT(count), {0, 100000, false, true}},
+    {"cores", AT(cores), {1, 100000, false, true}},
+    {"speed", AT(speed), {0, 1e15, true, false}},
+    {"price", AT(price), {0, 1e15, false, false}},
 };
 static const struct member device_members[] = {
-    {"count", AT(devices), 0, 1000, true, false},
-    {"speed", AT(device_speed), 0, 1e15, false, true},
-    {"fixed_s", AT(device_fixed), 0, 1e6, false, false},
+    {"count", AT(devices), {0, 1000, false, true}},
+    {"speed", AT(device_speed), {0, 1e15, true, false}},
+    {"fixed_s", AT(device_fixed), {0, 1e6, false, false}},
 };
-static const struct member TIMES = {"times", 0, 0, 1e6, false, true},
-                           LATENCY = {"latency_s", 0, 0, 1e6, false, false},
-                           BANDWIDTH = {"bandwidth_Bps", 0, 0, 1e15, false, true},
-                           AMOUNT = {"", 0, 0, 1e15, false, false};
+static const struct demand TIMES = {0, 1e6, true, false}, LATENCY = {0, 1e6, false, false},
+                           RATE = {0, 1e15, true, false}, AMOUNT = {0, 1e15, false, false};
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
-
-/* *x = the number, if it is one and in range. */
-static enum ek_status take(const char *path, const char *where, const json_t *value,
-                           const struct member *m, double *x)
-{
-    if (!json_is_number(value))
-        FAIL(EK_USAGE, "%s: %s%s is not a finite number", path, where, m->name);
-    double v = json_number_value(value);
-    if (!(v >= m->min && v <= m->max) || (m->positive && v == m->min))
-        FAIL(EK_USAGE, "%s: %s%s = %g is out of range, it must be %s %g and at most %g", path,
-             where, m->name, v, m->positive ? "more than" : "at least", m->min, m->max);
-    if (m->whole && v != floor(v))
-        FAIL(EK_USAGE, "%s: %s%s = %g is not a whole number", path, where, m->name, v);
-    *x = v;
-    return EK_OK;
-}
 
 /* Every member that the object has, into the node. */
 static enum ek_status take_all(const char *path, const char *where, const json_t *object,
                                const struct member *list, size_t n, struct capacity_node *node)
 {
     for (size_t i = 0; i < n; i++) {
-        const json_t *value = json_object_get(object, list[i].name);
         double x;
-        if (!value)
+        if (!json_object_get(object, list[i].name))
             continue;
-        TRY(take(path, where, value, &list[i], &x));
-        if (list[i].whole)
+        TRY(demand_member(path, where, object, list[i].name, &list[i].demand, &x));
+        if (list[i].demand.whole)
             *(int *)((char *)node + list[i].offset) = (int)x;
         else
             *(double *)((char *)node + list[i].offset) = x;
@@ -88,20 +66,9 @@ static enum ek_status check_names(const char *path, const char *where, const jso
         for (int i = 0; i < n; i++)
             known |= !strcmp(key, names[i]);
         if (!known)
-            FAIL(EK_USAGE, "%s: %s%s is no member that is known%s", path, where, key,
-                 opt_suggest(key, names, n));
+            FAIL(EK_USAGE, "%s: %s%s%s is no member that is known%s", path, where,
+                 *where ? "." : "", key, opt_suggest(key, names, n));
     }
-    return EK_OK;
-}
-
-static enum ek_status load(const char *path, json_t **root)
-{
-    json_error_t error;
-    if (access(path, R_OK))
-        FAIL(EK_USAGE, "%s: cannot be read: %s", path, strerror(errno));
-    *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!*root)
-        FAIL(EK_USAGE, "%s:%d: %s", path, error.line, error.text);
     return EK_OK;
 }
 
@@ -117,7 +84,7 @@ static enum ek_status read_list(const char *path, const char *key, const json_t 
         FAIL(EK_USAGE, "%s: %s has %zu numbers for %zu tasks", path, key, json_array_size(list), n);
     for (size_t i = 0; i < n; i++) {
         snprintf(where, sizeof where, "%s[%zu]", key, i);
-        TRY(take(path, where, json_array_get(list, i), &AMOUNT, &x[i]));
+        TRY(demand_number(path, where, json_array_get(list, i), &AMOUNT, &x[i]));
         x[i] *= scale;
     }
     return EK_OK;
@@ -197,9 +164,7 @@ static enum ek_status from_tasks(struct capacity_work *w, const char *path, cons
 {
     const json_t *tasks = json_object_get(root, "tasks"), *cost = json_object_get(tasks, "cost");
     const json_t *bytes = json_object_get(tasks, "bytes");
-    const json_t *scale = json_object_get(tasks, "seconds_per_cost");
     const char *name = json_string_value(json_object_get(root, "name"));
-    const struct member unit = {"seconds_per_cost", 0, 0, 1e15, false, true};
     double factor = 1;
     snprintf(w->name, sizeof w->name, "%s", name ? name : path);
     w->n = json_array_size(cost);
@@ -208,8 +173,7 @@ static enum ek_status from_tasks(struct capacity_work *w, const char *path, cons
              "%s: tasks.cost is missing or no list: a program's --json, a profile or "
              "{\"tasks\": {\"cost\": [...]}} is wanted",
              path);
-    if (scale)
-        TRY(take(path, "tasks.", scale, &unit, &factor));
+    TRY(demand_optional(path, "tasks", tasks, "seconds_per_cost", &RATE, &factor));
     TRY(read_list(path, "tasks.cost", cost, w->n, factor, &w->cost));
     return bytes ? read_list(path, "tasks.bytes", bytes, w->n, 1, &w->bytes) : EK_OK;
 }
@@ -218,7 +182,7 @@ enum ek_status capacity_work_open(struct capacity_work *w, const char *path)
 {
     json_t *root;
     *w = (struct capacity_work){.width = 1};
-    TRY(load(path, &root));
+    TRY(demand_open(path, &root));
     enum ek_status st = json_object_get(root, "format")         ? from_profile(w, path)
                         : json_object_get(root, "task_seconds") ? from_run(w, path, root)
                                                                 : from_tasks(w, path, root);
@@ -245,7 +209,7 @@ static enum ek_status read_profile(const char *path, const char *where, const js
     struct capacity_work own;
     const char *text = json_string_value(name), *slash = strrchr(path, '/');
     if (!text)
-        FAIL(EK_USAGE, "%s: %sprofile is not the name of a file", path, where);
+        FAIL(EK_USAGE, "%s: %s.profile is not the name of a file", path, where);
     snprintf(file, sizeof file, "%.*s%s", *text != '/' && slash ? (int)(slash - path) + 1 : 0, path,
              text);
     TRY(capacity_work_open(&own, file));
@@ -290,11 +254,10 @@ static enum ek_status begin_like(const char *path, const char *where, const json
                                  const struct capacity_machine *m, const struct capacity_work *w,
                                  struct capacity_node *node)
 {
-    const json_t *like = json_object_get(entry, "like"), *value = json_object_get(entry, "times");
+    const json_t *like = json_object_get(entry, "like");
     double times = 1;
     *node = (struct capacity_node){.count = -1, .device_speed = 1, .price = -1};
-    if (value)
-        TRY(take(path, where, value, &TIMES, &times));
+    TRY(demand_optional(path, where, entry, "times", &TIMES, &times));
     if (!like)
         return EK_OK;
     for (int t = 0; t < m->ntypes; t++) {
@@ -308,7 +271,7 @@ static enum ek_status begin_like(const char *path, const char *where, const json
         node->device_seconds = scaled_copy(m->node[t].device_seconds, w->n, times);
         return EK_OK;
     }
-    FAIL(EK_USAGE, "%s: %slike names no type further up", path, where);
+    FAIL(EK_USAGE, "%s: %s.like names no type further up", path, where);
 }
 
 static enum ek_status check_complete(const char *path, const char *where,
@@ -324,10 +287,10 @@ static enum ek_status check_complete(const char *path, const char *where,
                   {"speed", node->speed > 0 || node->seconds}};
     for (size_t i = 0; i < COUNT_OF(needed); i++)
         if (!needed[i].there)
-            FAIL(EK_USAGE, "%s: %s%s is missing", path, where, needed[i].name);
+            FAIL(EK_USAGE, "%s: %s.%s is missing", path, where, needed[i].name);
     for (int t = 0; t < m->ntypes; t++)
         if (!strcmp(m->node[t].name, node->name))
-            FAIL(EK_USAGE, "%s: %sname = \"%s\" stands there twice", path, where, node->name);
+            FAIL(EK_USAGE, "%s: %s.name = \"%s\" stands there twice", path, where, node->name);
     return EK_OK;
 }
 
@@ -339,8 +302,8 @@ static enum ek_status read_node(struct capacity_machine *m, const char *path, co
     static const char *const of_devices[] = {"count", "speed", "fixed_s"};
     struct capacity_node *node = &m->node[m->ntypes];
     char where[32], inner[48];
-    snprintf(where, sizeof where, "nodes[%d].", m->ntypes);
-    snprintf(inner, sizeof inner, "%sdevices.", where);
+    snprintf(where, sizeof where, "nodes[%d]", m->ntypes);
+    snprintf(inner, sizeof inner, "%s.devices", where);
     TRY(check_names(path, where, entry, names, COUNT_OF(names)));
     TRY(begin_like(path, where, entry, m, w, node));
     const char *name = json_string_value(json_object_get(entry, "name"));
@@ -367,9 +330,9 @@ static enum ek_status read_link(struct capacity_machine *m, const char *path, co
     double bandwidth;
     if (!link)
         return EK_OK;
-    TRY(check_names(path, "link.", link, names, COUNT_OF(names)));
-    TRY(take(path, "link.", json_object_get(link, "latency_s"), &LATENCY, &m->link.latency));
-    TRY(take(path, "link.", json_object_get(link, "bandwidth_Bps"), &BANDWIDTH, &bandwidth));
+    TRY(check_names(path, "link", link, names, COUNT_OF(names)));
+    TRY(demand_member(path, "link", link, "latency_s", &LATENCY, &m->link.latency));
+    TRY(demand_member(path, "link", link, "bandwidth_Bps", &RATE, &bandwidth));
     m->link.per_byte = 1 / bandwidth;
     m->linked = true;
     return EK_OK;
@@ -414,7 +377,7 @@ enum ek_status capacity_machine_open(struct capacity_machine *m, const char *pat
 {
     json_t *root;
     *m = (struct capacity_machine){0};
-    TRY(load(path, &root));
+    TRY(demand_open(path, &root));
     enum ek_status st = read_machine(m, path, root, w);
     json_decref(root);
     if (st)

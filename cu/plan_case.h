@@ -2,17 +2,25 @@
  *
  *   {"name": "text",
  *    "units": [{"kind": "cpu"|"device", "count": k, "speed": x, "space": "host"|"name",
- *               "width": cores, "fixed_s": s, "contention": share, "seconds": [s, …]}],
+ *               "node": "name", "width": cores, "fixed_s": s, "launch_s": s,
+ *               "contention": share, "seconds": [s, …]}],
  *    "tasks": {"cost": [c, …], "bytes": [b, …], "neighbours": [[t, …], …],
  *              "face_bytes": [[b, …], …]},
- *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b},
+ *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b}, "between_s": s,
+ *    "exchange": {"fixed_s": s, "host_s_per_byte": x, "device_s_per_byte": x,
+ *                 "link_latency_s": s, "link_s_per_byte": x},
  *    "cold": true|false, "noise": sigma, "seed": n,
  *    "changes": [{"unit": u, "step": k, "after_s": s, "factor": f}]}
  *
  * Needed: kind, count and speed (or seconds) of units, tasks.cost, steps, and both numbers of a
  * link where there is one; without a link transfers are free. A device without space has one of its
  * own, a CPU unit is on the host. A speed is cost per second; the other members are those of
- * cu/sim.h. Neighbours and face_bytes may stand beside tasks, too. */
+ * cu/sim.h. Neighbours and face_bytes may stand beside tasks, too.
+ *
+ * A contention is the share by which one busy neighbour (unit of the same node; without "node": of
+ * the same space) slows this unit, or [[busy neighbours, share], …], between which it is linear; or
+ * {"cpu": …, "device": …}, one of these for each kind of neighbour.
+ */
 #ifndef CU_PLAN_CASE_H
 #define CU_PLAN_CASE_H
 

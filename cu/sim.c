@@ -8,10 +8,14 @@
 
 enum life { IDLE, BUSY, DEAD };
 
+/* Times in seconds since the step's computation began. */
 struct actor {
     enum life life;
-    double start, end;     /* of the range's computation, s since the step's began */
     struct ek_range range; /* under way; empty = about to ask */
+    size_t task;           /* of the range, under way */
+    double start, begun;   /* of the range's and of the task's computation */
+    double left, since;    /* of the task: seconds left at `since`, as if it were alone */
+    double crowd, end;     /* what a second takes among its neighbours; when the task will end */
     double factor;         /* of its speed */
 };
 
@@ -23,9 +27,10 @@ struct sim {
     double *factor;          /* [ncu] the actors', for sim_bound() */
     int *heap, nheap;        /* busy units by end, then number */
     int *home;               /* [n] space of each task's data */
-    int *active;             /* [nspaces] units at work in each space */
-    double *link;            /* [nspaces] seconds that its link is busy in this exchange */
-    int nspaces, step, nextchange;
+    int (*active)[2];        /* [nnodes][kind] units at work on each node */
+    bool crowded;            /* some unit is slowed by others */
+    double *link;            /* [2 * nspaces] room for the exchange */
+    int nspaces, nnodes, step, nextchange;
     int *last;                         /* [n] step in which each task is executed next */
     size_t executed;                   /* tasks in this step, each counted once */
     double span;                       /* of this step */
@@ -54,49 +59,39 @@ static double noise_of(const struct sim *s, size_t task)
     return exp(s->c->noise * radius * cos(6.283185307179586 * uniform(&state)));
 }
 
-static double seconds_of(const struct sim *s, int cu, size_t task)
+/* Of the task under way, if the unit were alone. */
+static double seconds_of(const struct sim *s, int cu)
 {
     const struct sim_unit *u = &s->c->unit[cu];
-    double crowd = 1 + u->contention * (s->active[u->space] - 1);
-    return sim_seconds(s->c, u, task) / s->actor[cu].factor * crowd * noise_of(s, task);
+    const struct actor *a = &s->actor[cu];
+    double launch = a->task == a->range.begin ? u->launch : 0;
+    return (sim_seconds(s->c, u, a->task) * noise_of(s, a->task) + launch) / a->factor;
+}
+
+static double crowd_of(const struct sim *s, int cu)
+{
+    const struct sim_unit *u = &s->c->unit[cu];
+    double crowd = 1;
+    for (int kind = 0; kind < 2; kind++)
+        crowd += sim_curve_at(&u->slowed[kind], s->active[u->node][kind] - (kind == (int)u->kind));
+    return crowd;
 }
 
 /* ---- transfers --------------------------------------------------------------------------------*/
-/* Puts a block on the links of both spaces; the host has none. */
-static double carry(struct sim *s, int from, int to, double bytes)
+/* A block takes the links of both spaces, one after the other; the host has none. */
+static double carry(const struct sim *s, int from, int to, double bytes)
 {
     const struct sched_link *l = s->c->job.link;
     double sec = l ? l->latency + bytes * l->per_byte : 0;
-    if (from)
-        s->link[from] += sec;
-    if (to)
-        s->link[to] += sec;
     return (from && to) ? 2 * sec : sec;
-}
-
-static void exchange_faces(struct sim *s)
-{
-    const struct sched_job *job = &s->c->job;
-    s->exchange_bytes = s->exchange_s = 0;
-    memset(s->link, 0, (size_t)s->nspaces * sizeof *s->link);
-    for (size_t t = 0; t < job->n; t++)
-        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
-            int from = s->home[job->neighbour[i]], to = s->home[t];
-            if (from == to)
-                continue;
-            double bytes = job->face_bytes ? job->face_bytes[i] : 0;
-            carry(s, from, to, bytes);
-            s->exchange_bytes += bytes;
-        }
-    for (int p = 0; p < s->nspaces; p++)
-        s->exchange_s = fmax(s->exchange_s, s->link[p]);
 }
 
 /* Where every task is where it was, so are the costs of the exchange. */
 static void exchange(struct sim *s)
 {
-    if (s->c->job.first && s->rehomed)
-        exchange_faces(s);
+    if ((s->c->job.first && s->rehomed) || (s->c->exchange && s->step == 0))
+        s->exchange_s =
+            sim_exchange_seconds(s->c, s->home, s->nspaces, s->link, &s->exchange_bytes);
     s->rehomed = false;
     s->result.communication += s->exchange_s;
     s->result.bytes_moved += s->exchange_bytes;
@@ -142,8 +137,8 @@ static int pop(struct sim *s)
     return first;
 }
 
-/* Takes a unit out of the heap, wherever it is, by building the heap anew. */
-static void drop(struct sim *s, int cu)
+/* Builds the heap anew, without a unit that may be in it (-1: with all that are). */
+static void rebuild(struct sim *s, int cu)
 {
     int count = s->nheap;
     s->nheap = 0;
@@ -153,33 +148,66 @@ static void drop(struct sim *s, int cu)
 }
 
 /* ---- units ------------------------------------------------------------------------------------*/
+/* Somebody on the node has stopped or begun: from now on its units are slower or faster. */
+static void crowd_anew(struct sim *s, int node, double now)
+{
+    for (int cu = 0; s->crowded && cu < s->c->ncu; cu++) {
+        struct actor *a = &s->actor[cu];
+        if (s->c->unit[cu].node != node || a->life != BUSY || a->range.begin == a->range.end)
+            continue;
+        a->left -= fmax(now - a->since, 0) / a->crowd;
+        a->since = fmax(now, a->since);
+        a->crowd = crowd_of(s, cu);
+        a->end = a->since + fmax(a->left, 0) * a->crowd;
+    }
+    if (s->crowded)
+        rebuild(s, -1);
+}
+
 static void wake(struct sim *s, int cu, double now)
 {
     struct actor *a = &s->actor[cu];
     a->life = BUSY;
     a->start = a->end = now;
     a->range = (struct ek_range){0, 0};
-    s->active[s->c->unit[cu].space]++;
+    s->active[s->c->unit[cu].node][s->c->unit[cu].kind]++;
     push(s, cu);
 }
 
-static void rest(struct sim *s, int cu, enum life life)
+static void rest(struct sim *s, int cu, enum life life, double now)
 {
-    if (s->actor[cu].life == BUSY)
-        s->active[s->c->unit[cu].space]--;
+    const struct sim_unit *u = &s->c->unit[cu];
+    const bool was_busy = s->actor[cu].life == BUSY;
     s->actor[cu].life = life;
+    if (was_busy) {
+        s->active[u->node][u->kind]--;
+        crowd_anew(s, u->node, now);
+    }
 }
 
-static void finish(struct sim *s, int cu, struct ek_range r, double sec)
+static void begin_task(struct sim *s, int cu, size_t task, double now)
 {
-    if (r.begin == r.end)
-        return;
-    for (size_t t = r.begin; t < r.end; t++)
-        s->executed += s->last[t]++ == s->step;
-    sched_done(s->sched, cu, r, sec);
+    struct actor *a = &s->actor[cu];
+    a->task = task;
+    a->begun = a->since = now;
+    a->left = seconds_of(s, cu);
+    a->crowd = crowd_of(s, cu);
+    a->end = now + a->left * a->crowd;
+    push(s, cu);
 }
 
-static void start(struct sim *s, int cu, struct ek_range r, double now)
+static void end_task(struct sim *s, int cu)
+{
+    struct actor *a = &s->actor[cu];
+    const struct sim_event e = {s->step, cu, a->task, a->begun, a->end - a->begun};
+    if (s->c->on_task)
+        s->c->on_task(s->c->on_task_arg, &e);
+    s->executed += s->last[a->task]++ == s->step;
+    s->span = fmax(s->span, a->end);
+}
+
+/* The data of the whole range comes first. */
+static void begin_range(struct sim *s, int cu, struct ek_range r, double now)
 {
     struct actor *a = &s->actor[cu];
     int space = s->c->unit[cu].space;
@@ -188,60 +216,59 @@ static void start(struct sim *s, int cu, struct ek_range r, double now)
     for (size_t t = r.begin; t < r.end; t++)
         if (s->home[t] != space)
             a->start += migrate(s, t, space);
-    a->end = a->start;
-    for (size_t t = r.begin; t < r.end; t++) {
-        double sec = seconds_of(s, cu, t);
-        if (s->c->on_task)
-            s->c->on_task(s->c->on_task_arg, &(struct sim_event){s->step, cu, t, a->end, sec});
-        a->end += sec;
-    }
-    push(s, cu);
+    begin_task(s, cu, r.begin, a->start);
 }
 
-/* The unit has come to the end of its range, if it had one, and asks for more. */
-static enum ek_status turn(struct sim *s, int cu)
+static enum ek_status ask(struct sim *s, int cu, double now)
 {
-    struct actor *a = &s->actor[cu];
-    finish(s, cu, a->range, a->end - a->start);
-    if (a->range.begin < a->range.end)
-        s->span = fmax(s->span, a->end);
     struct ek_range r = sched_next(s->sched, cu);
     if (r.end > s->c->job.n || r.begin > r.end)
         FAIL(EK_WRONG, "simulation: the policy gave unit %d tasks %zu to %zu of %zu", cu, r.begin,
              r.end, s->c->job.n);
     if (r.begin == r.end)
-        rest(s, cu, IDLE);
+        rest(s, cu, IDLE, now);
     else
-        start(s, cu, r, a->end);
+        begin_range(s, cu, r, now);
     return EK_OK;
+}
+
+/* The unit has come to the end of a task, if it had one, and goes on. */
+static enum ek_status turn(struct sim *s, int cu)
+{
+    struct actor *a = &s->actor[cu];
+    if (a->range.begin == a->range.end)
+        return ask(s, cu, a->end);
+    end_task(s, cu);
+    if (a->task + 1 < a->range.end) {
+        begin_task(s, cu, a->task + 1, a->end);
+        return EK_OK;
+    }
+    sched_done(s->sched, cu, a->range, a->end - a->start);
+    return ask(s, cu, a->end);
 }
 
 /* What a dying unit has finished counts; the rest goes to others. */
 static enum ek_status die(struct sim *s, int cu, double now)
 {
     struct actor *a = &s->actor[cu];
-    struct ek_range left = a->range;
-    double end = a->start;
+    struct ek_range left = {0, 0};
     if (a->life == DEAD)
         return EK_OK;
-    if (a->life == IDLE)
-        left.begin = left.end;
-    while (left.begin < left.end) {
-        double sec = seconds_of(s, cu, left.begin);
-        if (end + sec > now)
-            break;
-        end += sec;
-        left.begin++;
+    if (a->life == BUSY && a->range.begin < a->range.end) {
+        left = (struct ek_range){a->task, a->range.end};
+        if (a->task > a->range.begin)
+            sched_done(s->sched, cu, (struct ek_range){a->range.begin, a->task},
+                       a->begun - a->start);
     }
-    if (a->life == BUSY)
-        finish(s, cu, (struct ek_range){a->range.begin, left.begin}, end - a->start);
-    drop(s, cu);
-    rest(s, cu, DEAD);
+    rebuild(s, cu);
+    rest(s, cu, DEAD, now);
     a->factor = s->factor[cu] = 0;
     TRY(sched_retire(s->sched, cu, left));
     for (int c = 0; c < s->c->ncu; c++)
-        if (s->actor[c].life == IDLE)
+        if (s->actor[c].life == IDLE) {
             wake(s, c, now);
+            crowd_anew(s, s->c->unit[c].node, now);
+        }
     return EK_OK;
 }
 
@@ -303,6 +330,7 @@ static enum ek_status run_steps(struct sim *s, double *span)
         TRY(compute(s));
         span[s->step] = s->span;
         s->result.computation += s->span;
+        s->result.total += s->span + s->exchange_s + s->c->between;
         TRY(sched_step(s->sched));
     }
     return EK_OK;
@@ -353,21 +381,29 @@ static void free_profiles(struct sim *s)
     }
 }
 
+static void count_places(struct sim *s)
+{
+    for (int u = 0; u < s->c->ncu; u++) {
+        const struct sim_unit *unit = &s->c->unit[u];
+        s->nspaces = unit->space >= s->nspaces ? unit->space + 1 : s->nspaces;
+        s->nnodes = unit->node >= s->nnodes ? unit->node + 1 : s->nnodes;
+        s->crowded |= unit->slowed[CU_CPU].n || unit->slowed[CU_DEVICE].n;
+    }
+}
+
 static enum ek_status open_sim(struct sim *s, const char *schedule)
 {
     const struct sim_case *c = s->c;
     size_t ncu = (size_t)c->ncu;
-    s->nspaces = 1;
-    for (int u = 0; u < c->ncu; u++)
-        s->nspaces = c->unit[u].space >= s->nspaces ? c->unit[u].space + 1 : s->nspaces;
+    count_places(s);
     s->view = calloc(ncu, sizeof *s->view);
     s->actor = calloc(ncu, sizeof *s->actor);
     s->factor = calloc(ncu, sizeof *s->factor);
     s->heap = calloc(ncu, sizeof *s->heap);
     s->home = calloc(c->job.n ? c->job.n : 1, sizeof *s->home);
     s->last = calloc(c->job.n ? c->job.n : 1, sizeof *s->last);
-    s->active = calloc((size_t)s->nspaces, sizeof *s->active);
-    s->link = calloc((size_t)s->nspaces, sizeof *s->link);
+    s->active = calloc((size_t)s->nnodes, sizeof *s->active);
+    s->link = calloc(2 * (size_t)s->nspaces, sizeof *s->link);
     if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->last || !s->active ||
         !s->link)
         FAIL(EK_LACK, "simulation: out of memory for %zu tasks on %d units", c->job.n, c->ncu);
@@ -378,7 +414,7 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     struct sched_job job = c->job;
     job.unit = s->view;
     job.ncu = c->ncu;
-    job.link = job.link ? job.link : &free_of_charge;
+    job.link = c->cold ? NULL : job.link ? job.link : &free_of_charge;
     return sched_open(schedule, &job, &s->sched);
 }
 
@@ -401,7 +437,6 @@ static void conclude(struct sim *s, const double *span)
     struct sim_result *r = &s->result;
     int steps = s->c->steps;
     r->makespan = steps ? span[steps - 1] : 0;
-    r->total = r->computation + r->communication;
     r->lower_bound = sim_bound(s->c, s->factor);
     r->ratio = r->makespan / r->lower_bound;
     r->worst_ratio = NAN;
@@ -413,7 +448,7 @@ static void conclude(struct sim *s, const double *span)
 enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *span,
                        struct sim_result *result)
 {
-    struct sim s = {.c = c};
+    struct sim s = {.c = c, .nspaces = 1};
     double *own = span ? NULL : calloc(c->steps > 0 ? (size_t)c->steps : 1, sizeof *own);
     enum ek_status st = EK_OK;
     if (!span && !own)

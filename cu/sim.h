@@ -5,15 +5,25 @@
 
 #include "cu/sched.h"
 
-/* One simulated unit. A task takes fixed + cost/speed seconds there, or seconds[task]; times
- * 1 + contention * (other units of its space that are busy). */
+/* By which share a unit is slower while so many others are busy: piecewise linear through (0, 0)
+ * and the points, beyond the last one as before it. Without points it is not slowed. */
+struct sim_curve {
+    int n;
+    const double (*point)[2]; /* [n] {busy units, share}, busy units ascending */
+};
+
+/* One simulated unit. A range of tasks takes `launch` seconds, each of its tasks fixed + cost/speed
+ * or seconds[task]; all of that times 1 + slowed[CU_CPU](busy CPU units of its node) +
+ * slowed[CU_DEVICE](busy devices of its node), itself not counted, at each moment. */
 struct sim_unit {
     enum cu_kind kind;
     int width, space;      /* space 0 is the host; every other one has a link of its own to it */
+    int node;              /* units of one node slow one another */
     double speed;          /* cost per second, > 0 */
     double fixed;          /* seconds per task whatever its cost: launches */
-    double contention;     /* share by which one busy neighbour slows it */
+    double launch;         /* seconds per range, whatever it holds */
     const double *seconds; /* [n] times instead of fixed + cost/speed, or NULL */
+    struct sim_curve slowed[2]; /* per cu_kind of the busy neighbours */
 };
 
 /* `after` seconds into the computation of step `step` (from 0) the speed of a unit becomes `factor`
@@ -32,13 +42,22 @@ struct sim_event {
     double start, seconds; /* since the step's computation began */
 };
 
+/* What the exchange that opens a step takes: fixed + the longest of all spaces, where a space takes
+ * local[its kind] seconds for a byte of faces between two of its tasks, and latency + bytes *
+ * per_byte for all faces that leave it or come in, if there are any. */
+struct sim_exchange {
+    double fixed, local[2], latency, per_byte;
+};
+
 struct sim_case {
     struct sched_job job;        /* tasks; unit, ncu and options are not used */
     const struct sim_unit *unit; /* [ncu] */
     int ncu, steps;
-    bool cold;     /* policies begin without speeds and profiles */
-    double noise;  /* standard deviation of the logarithm of a task's time */
-    unsigned seed; /* of the noise */
+    const struct sim_exchange *exchange; /* NULL: each face by itself takes job.link */
+    double between; /* seconds from the end of a step to the next exchange: planning, barriers */
+    bool cold;      /* policies begin without speeds and profiles, and do not know the link */
+    double noise;   /* standard deviation of the logarithm of a task's time */
+    unsigned seed;  /* of the noise */
     int nchanges;
     const struct sim_change *change;                      /* [nchanges] in order of step and time */
     void (*on_task)(void *arg, const struct sim_event *); /* or NULL */
@@ -47,7 +66,7 @@ struct sim_case {
 
 struct sim_result {
     double makespan;      /* computation period of the last step, s */
-    double total;         /* all steps: computation and communication, s */
+    double total;         /* all steps: computation, communication and what is between, s */
     double computation;   /* sum of the computation periods, migrations included, s */
     double communication; /* sum of the exchanges that open a step, s */
     double lower_bound;   /* of the last step, units as they are then; NAN unknown */
@@ -65,6 +84,14 @@ struct sim_result {
  * EK_LACK: memory, or all units died; EK_WRONG: the policy lost or repeated a task. One thread. */
 enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *span,
                        struct sim_result *result);
+
+/* Seconds of an exchange when task t's data is in space home[t] of nspaces; *bytes is what crosses
+ * between spaces. room [2 * nspaces] */
+double sim_exchange_seconds(const struct sim_case *c, const int *home, int nspaces, double *room,
+                            double *bytes);
+
+/* Share by which `busy` neighbours slow a unit of this curve. */
+double sim_curve_at(const struct sim_curve *curve, double busy);
 
 /* Seconds of a task on a unit that works alone, without noise. */
 static inline double sim_seconds(const struct sim_case *c, const struct sim_unit *u, size_t task)

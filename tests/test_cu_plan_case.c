@@ -13,20 +13,23 @@ static void reads_everything(void **state)
     (void)state;
     struct plan_case c;
     assert_int_equal(
-        plan_case_parse(&c, "text",
-                        "{\"name\": \"x\", \"units\": ["
-                        "{\"kind\": \"cpu\", \"count\": 2, \"speed\": 1.5, \"width\": 4,"
-                        " \"contention\": 0.1},"
-                        "{\"kind\": \"device\", \"count\": 2, \"speed\": 1, \"space\": "
-                        "\"a\",\"fixed_s\": 0.25},"
-                        "{\"kind\": \"device\", \"count\": 2, \"seconds\": [7, 8]},"
-                        "{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1, \"space\": \"a\"}],"
-                        "\"tasks\": {\"cost\": [1, 2], \"bytes\": [3, 4],"
-                        " \"neighbours\": [[1, 1], [0]], \"face_bytes\": [[5, 6], [7]]},"
-                        "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4},"
-                        "\"cold\": true, \"noise\": 0.125, \"seed\": 3, \"unknown\": [],"
-                        "\"changes\": [{\"unit\": 1, \"step\": 5}, {\"unit\": 6, \"step\": 2,"
-                        " \"after_s\": 1, \"factor\": 0.5}]}"),
+        plan_case_parse(
+            &c, "text",
+            "{\"name\": \"x\", \"units\": ["
+            "{\"kind\": \"cpu\", \"count\": 2, \"speed\": 1.5, \"width\": 4,"
+            " \"contention\": 0.1, \"launch_s\": 0.0625},"
+            "{\"kind\": \"device\", \"count\": 2, \"speed\": 1, \"space\": "
+            "\"a\",\"fixed_s\": 0.25},"
+            "{\"kind\": \"device\", \"count\": 2, \"seconds\": [7, 8], \"node\": \"n\","
+            " \"contention\": {\"cpu\": [[2, 0.5], [4, 2]], \"device\": 1}},"
+            "{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1, \"space\": \"a\"}],"
+            "\"tasks\": {\"cost\": [1, 2], \"bytes\": [3, 4],"
+            " \"neighbours\": [[1, 1], [0]], \"face_bytes\": [[5, 6], [7]]},"
+            "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4},"
+            "\"between_s\": 0.5, \"exchange\": {\"fixed_s\": 1, \"link_s_per_byte\": 2},"
+            "\"cold\": true, \"noise\": 0.125, \"seed\": 3, \"unknown\": [],"
+            "\"changes\": [{\"unit\": 1, \"step\": 5}, {\"unit\": 6, \"step\": 2,"
+            " \"after_s\": 1, \"factor\": 0.5}]}"),
         EK_OK);
     const struct sim_case *s = &c.sim;
     assert_string_equal(c.name, "x");
@@ -34,7 +37,15 @@ static void reads_everything(void **state)
     static const int space[] = {0, 0, 1, 1, 2, 3, 1};
     for (int u = 0; u < 7; u++)
         assert_int_equal(s->unit[u].space, space[u]);
-    assert_true(s->unit[1].speed == 1.5 && s->unit[1].width == 4 && s->unit[0].contention == 0.1);
+    assert_true(s->unit[1].speed == 1.5 && s->unit[1].width == 4 && s->unit[1].launch == 0.0625);
+    assert_true(sim_curve_at(&s->unit[0].slowed[CU_CPU], 3) == 3 * 0.1);
+    assert_true(sim_curve_at(&s->unit[0].slowed[CU_DEVICE], 1) == 0.1);
+    assert_true(sim_curve_at(&s->unit[4].slowed[CU_CPU], 1) == 0.25);
+    assert_true(sim_curve_at(&s->unit[4].slowed[CU_CPU], 3) == 1.25);
+    assert_true(sim_curve_at(&s->unit[4].slowed[CU_DEVICE], 2) == 2);
+    assert_true(s->unit[4].node == s->unit[5].node && s->unit[4].node != s->unit[6].node);
+    assert_true(s->unit[0].node == s->unit[1].node && s->unit[2].node == s->unit[6].node);
+    assert_true(s->between == 0.5 && s->exchange->fixed == 1 && s->exchange->per_byte == 2);
     assert_true(s->unit[3].kind == CU_DEVICE && s->unit[3].fixed == 0.25 && s->unit[3].speed == 1);
     assert_true(s->unit[5].seconds[1] == 8 && s->unit[6].kind == CU_CPU && !s->unit[6].seconds);
     assert_true(s->job.n == 2 && s->job.cost[1] == 2 && s->job.bytes[0] == 3);

@@ -82,16 +82,62 @@ static void two_links(void **state)
 static void fixed_part_and_crowd(void **state)
 {
     (void)state;
-    static const double cost[] = {1, 1};
+    static const double cost[] = {1, 1}, fifth[][2] = {{1, 0.2}};
     static const struct sim_unit crowded[] = {
-        {.kind = CU_CPU, .speed = 1, .fixed = 0.5, .contention = 0.2},
-        {.kind = CU_CPU, .speed = 1, .fixed = 0.5, .contention = 0.2}};
+        {.kind = CU_CPU, .speed = 1, .fixed = 0.5, .slowed = {{1, fifth}}},
+        {.kind = CU_CPU, .speed = 1, .fixed = 0.5, .slowed = {{1, fifth}}}};
     struct sim_case c = {
         .job = {.n = 2, .grain = 1, .cost = cost}, .unit = crowded, .ncu = 2, .steps = 1};
     struct sim_result r;
     assert_int_equal(sim_run(&c, "static", NULL, &r), EK_OK);
     assert_near(r.makespan, 1.5 * 1.2);
     assert_near(r.lower_bound, 1.5);
+}
+
+/* The device works on 8 s of tasks while the CPU works on 2 s, and is half as fast meanwhile; the
+ * CPU does not suffer. Both pay a launch of 0.5 s for their range. */
+static void neighbours_that_stop(void **state)
+{
+    (void)state;
+    static const double cost[] = {1, 1, 4, 4}, twice[][2] = {{1, 1}};
+    static const struct sim_unit crowded[] = {
+        {.kind = CU_CPU, .speed = 1, .launch = 0.5},
+        {.kind = CU_DEVICE, .space = 1, .speed = 1, .launch = 0.5, .slowed = {{1, twice}}}};
+    struct sim_case c = {
+        .job = {.n = 4, .grain = 1, .cost = cost}, .unit = crowded, .ncu = 2, .steps = 2};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "static", NULL, &r), EK_OK);
+    assert_near(r.makespan, 2.5 + (8.5 - 1.25));
+}
+
+/* Points (2, 0.5) and (4, 2): linear between them and beyond, from nothing for nobody. */
+static void curves(void **state)
+{
+    (void)state;
+    static const double point[][2] = {{2, 0.5}, {4, 2}};
+    const struct sim_curve curve = {2, point}, none = {0, NULL};
+    static const double share[] = {0, 0.25, 0.5, 1.25, 2, 2.75};
+    for (int busy = 0; busy < 6; busy++)
+        assert_near(sim_curve_at(&curve, busy), share[busy]);
+    assert_near(sim_curve_at(&none, 7), 0);
+}
+
+/* The ring from the second step on: faces 0-1 (10 bytes, both ways) inside the host, 2-3 inside the
+ * device, 20 bytes across; half a second between steps. */
+static void exchange_by_parts(void **state)
+{
+    (void)state;
+    static const struct sim_exchange parts = {
+        .fixed = 1, .local = {[CU_CPU] = 0.1, [CU_DEVICE] = 0.2}, .latency = 2, .per_byte = 0.5};
+    struct sim_case c = ring();
+    struct sim_result r;
+    c.exchange = &parts;
+    c.between = 0.5;
+    c.steps = 2;
+    assert_int_equal(sim_run(&c, "static", NULL, &r), EK_OK);
+    const double first = 1 + 40 * 0.1, second = 1 + 10 * 0.2 + 2 + 20 * 0.5;
+    assert_near(r.communication, first + second);
+    assert_near(r.total, 4.7 + 3.5 + first + second + 2 * 0.5);
 }
 
 enum { TASKS = 300, UNITS = 10, STEPS = 30 };
@@ -232,6 +278,9 @@ int main(void)
         cmocka_unit_test(by_hand),
         cmocka_unit_test(two_links),
         cmocka_unit_test(fixed_part_and_crowd),
+        cmocka_unit_test(neighbours_that_stop),
+        cmocka_unit_test(curves),
+        cmocka_unit_test(exchange_by_parts),
         cmocka_unit_test(same_seed_same_bits),
         cmocka_unit_test(nobody_beats_the_bound),
         cmocka_unit_test(a_unit_dies),

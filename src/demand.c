@@ -1,0 +1,128 @@
+/* src/demand.c – reads JSON and says which number in it makes no sense. */
+#include "src/demand.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers ----------------------------------------------------------------------------------*/
+enum ek_status demand_number(const char *path, const char *key, const json_t *value,
+                             const struct demand *d, double *x)
+{
+    if (!value)
+        FAIL(EK_USAGE, "%s: %s is missing", path, key);
+    if (!json_is_number(value))
+        FAIL(EK_USAGE, "%s: %s is not a (finite) number", path, key);
+    double v = json_number_value(value);
+    if (!(v >= d->min && v <= d->max) || (d->open && v == d->min))
+        FAIL(EK_USAGE, "%s: %s = %g is out of range, it must be %s %g and at most %g", path, key, v,
+             d->open ? "more than" : "at least", d->min, d->max);
+    if (d->whole && v != floor(v))
+        FAIL(EK_USAGE, "%s: %s = %g is not a whole number", path, key, v);
+    *x = v;
+    return EK_OK;
+}
+
+enum ek_status demand_member(const char *path, const char *where, const json_t *object,
+                             const char *name, const struct demand *d, double *x)
+{
+    char key[160];
+    snprintf(key, sizeof key, "%s%s%s", where, *where ? "." : "", name);
+    return demand_number(path, key, json_object_get(object, name), d, x);
+}
+
+enum ek_status demand_optional(const char *path, const char *where, const json_t *object,
+                               const char *name, const struct demand *d, double *x)
+{
+    return json_object_get(object, name) ? demand_member(path, where, object, name, d, x) : EK_OK;
+}
+
+enum ek_status demand_that(const char *path, bool right, const char *key, const char *what)
+{
+    if (!right)
+        FAIL(EK_USAGE, "%s: %s must be %s", path, key, what);
+    return EK_OK;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------*/
+static char *skip_string(char *p)
+{
+    for (p++; *p && *p != '"'; p++)
+        if (*p == '\\' && p[1])
+            p++;
+    return p + (*p == '"');
+}
+
+/* NaN, infinities, and numbers beyond what a double or a long holds become {}. */
+static void blank_non_numbers(char *text)
+{
+    for (char *p = text; *p;) {
+        if (*p == '"') {
+            p = skip_string(p);
+            continue;
+        }
+        size_t n = strspn(p, "+-.0123456789abcdefghijklmnopqrstuvwxyz"
+                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        char *end;
+        double x = n ? strtod(p, &end) : 0;
+        bool whole = n && strspn(p, "+-0123456789") == n;
+        if (n >= 2 && end == p + n && (!isfinite(x) || (whole && fabs(x) > 9e18))) {
+            memset(p, ' ', n);
+            memcpy(p, "{}", 2);
+        }
+        p += n ? n : 1;
+    }
+}
+
+enum ek_status demand_parse(const char *path, const char *text, json_t **root)
+{
+    json_error_t error;
+    char *copy = strdup(text);
+    if (!copy)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    blank_non_numbers(copy);
+    json_t *made = json_loads(copy, JSON_REJECT_DUPLICATES, &error);
+    free(copy);
+    if (!made)
+        FAIL(EK_USAGE, "%s:%d: %s", path, error.line, error.text);
+    *root = made;
+    return EK_OK;
+}
+
+static char *read_all(FILE *in)
+{
+    size_t used = 0, room = 1 << 16;
+    char *text = malloc(room);
+    while (text) {
+        used += fread(text + used, 1, room - used - 1, in);
+        if (used < room - 1)
+            break;
+        char *more = realloc(text, room *= 2);
+        if (!more)
+            free(text);
+        text = more;
+    }
+    if (text)
+        text[used] = 0;
+    return text;
+}
+
+enum ek_status demand_open(const char *path, json_t **root)
+{
+    FILE *in = strcmp(path, "-") ? fopen(path, "r") : stdin;
+    if (!in)
+        FAIL(EK_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+    char *text = read_all(in);
+    bool bad = ferror(in);
+    if (in != stdin)
+        fclose(in);
+    enum ek_status st;
+    if (!text || bad)
+        st = status_fail(EK_USAGE, "%s: cannot be read", path);
+    else
+        st = demand_parse(in == stdin ? "standard input" : path, text, root);
+    free(text);
+    return st;
+}

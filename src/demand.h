@@ -1,0 +1,37 @@
+/* src/demand.h – numbers that people and programs write into JSON files, and the refusal of those
+ * that make no sense: the line names the file and the key, as units[1].speed. */
+#ifndef SRC_DEMAND_H
+#define SRC_DEMAND_H
+
+#include "src/status.h"
+#include <jansson.h>
+#include <stdbool.h>
+
+/* What a number must be. */
+struct demand {
+    double min, max;
+    bool open, whole; /* open: min itself is not allowed */
+};
+
+/* Reads a whole file, "-" = standard input. JSON has no NaN, infinity or 1e999, but programs write
+ * them: they are read as something that is no number, so that the reader meets them where it knows
+ * the key. EK_USAGE: cannot be read, or is no JSON. New reference in *root. */
+enum ek_status demand_open(const char *path, json_t **root);
+/* The same from text; `path` is for messages, here as in all that follows. */
+enum ek_status demand_parse(const char *path, const char *text, json_t **root);
+
+/* *x = the number. EK_USAGE: `value` is NULL, no finite number, out of range or not whole; `key` is
+ * its name. */
+enum ek_status demand_number(const char *path, const char *key, const json_t *value,
+                             const struct demand *d, double *x);
+/* Member `name` of an object that is called `where` ("": the root). */
+enum ek_status demand_member(const char *path, const char *where, const json_t *object,
+                             const char *name, const struct demand *d, double *x);
+/* One that need not be there: *x keeps its value then. */
+enum ek_status demand_optional(const char *path, const char *where, const json_t *object,
+                               const char *name, const struct demand *d, double *x);
+
+/* EK_USAGE "path: key must be what" unless `right`. */
+enum ek_status demand_that(const char *path, bool right, const char *key, const char *what);
+
+#endif
