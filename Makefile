@@ -78,6 +78,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
+# Fields have the same bits on every processor: only what is written as fused is fused.
+$(BUILD)/mcsem/%.o: CFLAGS += -ffp-contract=off
+
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(call say,ORACLE,$<)
 	@mkdir -p $(@D)

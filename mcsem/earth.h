@@ -10,6 +10,7 @@
 #define MCSEM_EARTH_H
 
 #include "src/status.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { EARTH_WATER = 16, EARTH_LAYERS = 512 }; /* most layers of sea, of sediment */
@@ -56,6 +57,6 @@ void earth_column(const struct earth *earth, int c, const double *m, struct eart
 
 /* The column nearest to (x, y), ties to the larger index; -1: farther than half a cell outside.
  * With `clip` the outermost columns reach to infinity. */
-int earth_find(const struct earth *earth, double x, double y, _Bool clip);
+int earth_find(const struct earth *earth, double x, double y, bool clip);
 
 #endif

@@ -39,18 +39,20 @@ struct survey {
 enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey);
 void survey_close(struct survey *survey);
 
-/* Frequencies or lengths not positive, NaN, a receiver or source outside the sea or the earth
- * below it, directions that are no unit vectors: EK_USAGE with `path` and the pair's line. */
-enum ek_status survey_check(const struct survey *survey, const struct earth *earth,
-                            const char *path);
+/* Frequencies or lengths not positive, NaN, a source or receiver above the sea surface, directions
+ * that are no unit vectors, standard errors not positive: EK_USAGE with `path` and the pair's line.
+ */
+enum ek_status survey_check(const struct survey *survey, const char *path);
+/* The same for a pair alone. */
+enum ek_status survey_check_pair(const struct survey_pair *pair, const char *path);
 
 /* Sorts the pairs by the column under their midpoint, which keeps the order within a cell. Pairs
  * farther than half a cell outside are dropped, or with `clip` go to the outermost cells. EK_USAGE:
  * nothing is left; EK_LACK: memory. */
 enum ek_status survey_bin(struct survey *survey, const struct earth *earth, bool clip);
 
-/* sigma = sqrt((relative |d|)^2 + floor^2) for all data, floor in the field's own unit for E and
- * for H. Data of less than reject * floor lose their weight. */
+/* sigma = sqrt((relative |d|)^2 + floor^2) for all data that there are, floor in the field's own
+ * unit for E and for H. Data of less than reject * floor lose their weight. */
 struct survey_noise {
     double relative, floor_e, floor_h, reject;
 };

@@ -1,0 +1,223 @@
+/* mcsem/cases.c – a table of cases in, a table of fields out. */
+#include "mcsem/cases.h"
+#include "src/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const components[] = {"Ex", "Ey", "Ez", "Hx", "Hy", "Hz"};
+enum { COMPONENTS = 6 };
+
+enum ek_status cases_open(const char *path, struct cases *c)
+{
+    memset(c, 0, sizeof *c);
+    TRY(table_open(path, NULL, &c->table));
+    const struct {
+        const char *name;
+        int *column;
+    } needed[] = {{"id", &c->id},
+                  {"freq_hz", &c->freq},
+                  {"src_len_m", &c->length},
+                  {"src_x", &c->source[0]},
+                  {"src_y", &c->source[1]},
+                  {"src_z", &c->source[2]},
+                  {"src_azimuth_deg", &c->azimuth},
+                  {"src_dip_deg", &c->dip},
+                  {"rec_x", &c->receiver[0]},
+                  {"rec_y", &c->receiver[1]},
+                  {"rec_z", &c->receiver[2]},
+                  {"component", &c->component},
+                  {"interfaces_z_m", &c->interfaces},
+                  {"rho_h_ohmm", &c->rho_h}};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        TRY(table_need(c->table, needed[i].name, needed[i].column));
+    c->kind = table_find(c->table, "src_kind");
+    c->rho_v = table_find(c->table, "rho_v_ohmm");
+    return EK_OK;
+}
+
+void cases_close(struct cases *c)
+{
+    table_close(c->table);
+    c->table = NULL;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* A list "1.0;2.5" to x [at most `room`]; *n of them. */
+static enum ek_status read_list(const struct cases *c, size_t row, int column, int room, double *x,
+                                int *n)
+{
+    const char *text = table_text(c->table, row, column);
+    for (*n = 0; *text && *n < room; (*n)++) {
+        char *end;
+        x[*n] = strtod(text, &end);
+        if (end == text || !isfinite(x[*n]) || (*end && *end != ';'))
+            FAIL(EK_USAGE, "%s:%zu: column %s: '%.20s' does not begin with a number",
+                 c->table->path, c->table->line[row], c->table->column[column], text);
+        text = *end ? end + 1 : end;
+    }
+    if (*text)
+        FAIL(EK_USAGE, "%s:%zu: column %s: more than %d numbers", c->table->path,
+             c->table->line[row], c->table->column[column], room);
+    return EK_OK;
+}
+
+static enum ek_status check_layers(const struct cases *c, size_t row, const struct earth_layers *l)
+{
+    for (int k = 0; k < l->n; k++)
+        if (!(l->rho_h[k] > 0) || !(l->rho_v[k] > 0))
+            FAIL(EK_USAGE, "%s:%zu: resistivity of layer %d is %g ohm m, not positive",
+                 c->table->path, c->table->line[row], k + 1, fmin(l->rho_h[k], l->rho_v[k]));
+    for (int k = 1; k < l->n - 1; k++)
+        if (!(l->z[k] > l->z[k - 1]))
+            FAIL(EK_USAGE, "%s:%zu: interface %d at %g m does not lie below the one before it",
+                 c->table->path, c->table->line[row], k + 1, l->z[k]);
+    return EK_OK;
+}
+
+static enum ek_status read_layers(const struct cases *c, size_t row, struct earth_layers *l)
+{
+    enum { ROOM = EARTH_WATER + EARTH_LAYERS };
+    int interfaces, vertical;
+    TRY(read_list(c, row, c->interfaces, ROOM, l->z, &interfaces));
+    TRY(read_list(c, row, c->rho_h, ROOM + 1, l->rho_h, &l->n));
+    vertical = l->n;
+    memcpy(l->rho_v, l->rho_h, sizeof l->rho_v);
+    if (c->rho_v >= 0)
+        TRY(read_list(c, row, c->rho_v, ROOM + 1, l->rho_v, &vertical));
+    if (l->n < 2 || interfaces != l->n - 1 || vertical != l->n)
+        FAIL(EK_USAGE, "%s:%zu: %d interfaces, %d and %d resistivities do not make layers",
+             c->table->path, c->table->line[row], interfaces, l->n, vertical);
+    l->sediments = l->n;
+    return check_layers(c, row, l);
+}
+
+static enum ek_status read_channel(const struct cases *c, size_t row, struct survey_pair *p)
+{
+    const char *text = table_text(c->table, row, c->component);
+    int k = 0;
+    while (k < COMPONENTS && strcmp(text, components[k]))
+        k++;
+    if (k == COMPONENTS)
+        FAIL(EK_USAGE, "%s:%zu: component '%s' is none of Ex Ey Ez Hx Hy Hz", c->table->path,
+             c->table->line[row], text);
+    p->direction[k % 3] = 1;
+    p->magnetic = k >= 3;
+    return EK_OK;
+}
+
+static enum ek_status read_source(const struct cases *c, size_t row, struct survey_pair *p)
+{
+    double azimuth, dip;
+    TRY(table_number(c->table, row, c->azimuth, &azimuth));
+    TRY(table_number(c->table, row, c->dip, &dip));
+    TRY(table_number(c->table, row, c->length, &p->length));
+    for (int d = 0; d < 3; d++)
+        TRY(table_number(c->table, row, c->source[d], &p->source[d]));
+    p->azimuth = azimuth * acos(-1) / 180;
+    p->dip = dip * acos(-1) / 180;
+    const char *kind = c->kind < 0 ? "" : table_text(c->table, row, c->kind);
+    if (!strcmp(kind, "point"))
+        p->length = 0;
+    else if (*kind && strcmp(kind, "bipole"))
+        FAIL(EK_USAGE, "%s:%zu: src_kind '%s' is neither point nor bipole", c->table->path,
+             c->table->line[row], kind);
+    return EK_OK;
+}
+
+enum ek_status cases_read(const struct cases *c, size_t row, struct cases_row *r)
+{
+    struct survey_pair *p = &r->pair;
+    memset(p, 0, sizeof *p);
+    p->line = c->table->line[row];
+    TRY(table_number(c->table, row, c->freq, &r->freq));
+    if (!(r->freq > 0))
+        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not positive", c->table->path, p->line, r->freq);
+    TRY(read_source(c, row, p));
+    for (int d = 0; d < 3; d++)
+        TRY(table_number(c->table, row, c->receiver[d], &p->receiver[d]));
+    TRY(read_channel(c, row, p));
+    TRY(read_layers(c, row, &r->layers));
+    const double shift = r->layers.z[0]; /* of the sea surface */
+    struct survey_pair below = *p;
+    below.source[2] -= shift;
+    below.receiver[2] -= shift;
+    return survey_check_pair(&below, c->table->path);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static enum ek_status compute(const struct cases *c, const struct forward_control *control,
+                              struct forward *f, struct cases_row *r, size_t row,
+                              double complex *field)
+{
+    int which;
+    TRY(cases_read(c, row, r));
+    TRY(forward_choose(f, &r->layers, &r->pair, 1, &r->freq, control, &which, NULL));
+    return forward_pair(f, &r->layers, &r->pair, 1, &r->freq, which, FORWARD_FIELD, field, NULL);
+}
+
+/* On every thread: rows as they come; ends early after a failure anywhere. */
+static enum ek_status compute_rows(const struct cases *c, const struct forward_control *control,
+                                   double complex *field)
+{
+    enum ek_status failed = EK_OK;
+#pragma omp parallel
+    {
+        struct forward *f = NULL;
+        struct cases_row *r = malloc(sizeof *r);
+        enum ek_status st = r ? forward_open(EARTH_WATER + EARTH_LAYERS + 1, 1, &f)
+                              : status_fail(EK_LACK, "out of memory for a case");
+#pragma omp for schedule(dynamic, 1)
+        for (size_t row = 0; row < c->table->nrows; row++) {
+            enum ek_status before;
+#pragma omp atomic read
+            before = failed;
+            if (!before && !st)
+                st = compute(c, control, f, r, row, &field[row]);
+            if (st) {
+#pragma omp atomic write
+                failed = st;
+            }
+        }
+        forward_close(f);
+        free(r);
+    }
+    return failed;
+}
+
+static enum ek_status write_fields(const struct cases *c, const double complex *field,
+                                   const char *out)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        FAIL(EK_LACK, "%s: out of memory", out);
+    fprintf(f, "id,re,im\n");
+    for (size_t row = 0; row < c->table->nrows; row++)
+        fprintf(f, "%s,%.17g,%.17g\n", table_text(c->table, row, c->id), creal(field[row]),
+                cimag(field[row]));
+    enum ek_status st =
+        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", out) : json_write_text(out, text);
+    free(text);
+    return st;
+}
+
+enum ek_status cases_run(const char *path, const char *out, const struct forward_control *control)
+{
+    struct cases c;
+    enum ek_status st = cases_open(path, &c);
+    double complex *field = st ? NULL : calloc(c.table->nrows + 1, sizeof *field);
+    if (!st && !field)
+        st = status_fail(EK_LACK, "%s: out of memory for %zu fields", path, c.table->nrows);
+    if (!st)
+        st = compute_rows(&c, control, field);
+    if (!st)
+        st = write_fields(&c, field, out);
+    free(field);
+    cases_close(&c);
+    return st;
+}

@@ -1,0 +1,160 @@
+/* mcsem/earth.c – columns of layers. */
+#include "mcsem/earth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ek_status allocate(int nx, int ny, int nz, struct earth **earth)
+{
+    struct earth *e = calloc(1, sizeof *e);
+    const size_t columns = (size_t)nx * (size_t)ny, layers = (size_t)nz;
+    if (!e)
+        FAIL(EK_LACK, "out of memory for an earth");
+    e->nx = nx;
+    e->ny = ny;
+    e->nz = nz;
+    e->top = calloc(layers, sizeof *e->top);
+    e->anisotropy = calloc(layers, sizeof *e->anisotropy);
+    e->seabed = calloc(columns, sizeof *e->seabed);
+    e->m = calloc(columns * layers, sizeof *e->m);
+    if (!e->top || !e->anisotropy || !e->seabed || !e->m) {
+        earth_close(e);
+        FAIL(EK_LACK, "out of memory for an earth of %d x %d columns of %d layers", nx, ny, nz);
+    }
+    *earth = e;
+    return EK_OK;
+}
+
+enum ek_status earth_open(int nx, int ny, int nz, double dz, double seabed, double rho,
+                          struct earth **earth)
+{
+    struct earth *e;
+    if (nx < 1 || ny < 1 || (double)nx * ny > 1e7)
+        FAIL(EK_USAGE, "an earth of %d x %d columns: both must be positive, at most 1e7 in all", nx,
+             ny);
+    if (nz < 1 || nz > EARTH_LAYERS)
+        FAIL(EK_USAGE, "an earth of %d layers: not 1 to %d", nz, EARTH_LAYERS);
+    if (!(dz > 0) || !(seabed > 0) || !(rho > 0) || !isfinite(dz + seabed + rho))
+        FAIL(EK_USAGE,
+             "an earth of layers of %g m, %g ohm m, %g m below the sea surface: all three "
+             "must be positive",
+             dz, rho, seabed);
+    TRY(allocate(nx, ny, nz, &e));
+    e->dx = e->dy = 1;
+    e->air = 1e12;
+    e->nwater = 1;
+    e->water[0] = 0.3125;
+    for (int k = 0; k < nz; k++) {
+        e->top[k] = k * dz;
+        e->anisotropy[k] = 1;
+    }
+    for (int c = 0; c < nx * ny; c++)
+        e->seabed[c] = seabed;
+    for (size_t i = 0; i < (size_t)nx * (size_t)ny * (size_t)nz; i++)
+        e->m[i] = log(rho);
+    *earth = e;
+    return EK_OK;
+}
+
+enum ek_status earth_copy(const struct earth *from, struct earth **earth)
+{
+    struct earth *e;
+    const size_t columns = (size_t)earth_columns(from), layers = (size_t)from->nz;
+    TRY(allocate(from->nx, from->ny, from->nz, &e));
+    struct earth arrays = *e;
+    *e = *from;
+    e->top = memcpy(arrays.top, from->top, layers * sizeof *e->top);
+    e->anisotropy = memcpy(arrays.anisotropy, from->anisotropy, layers * sizeof *e->anisotropy);
+    e->seabed = memcpy(arrays.seabed, from->seabed, columns * sizeof *e->seabed);
+    e->m = memcpy(arrays.m, from->m, columns * layers * sizeof *e->m);
+    *earth = e;
+    return EK_OK;
+}
+
+void earth_close(struct earth *e)
+{
+    if (!e)
+        return;
+    free(e->top);
+    free(e->anisotropy);
+    free(e->seabed);
+    free(e->m);
+    free(e);
+}
+
+static enum ek_status check_water(const struct earth *e, const char *where)
+{
+    for (int k = 0; k < e->nwater; k++) {
+        if (!(e->water[k] > 0) || !isfinite(e->water[k]))
+            FAIL(EK_USAGE, "%s: resistivity of the sea's layer %d is %g ohm m, not positive", where,
+                 k + 1, e->water[k]);
+        if (!(k ? e->water_top[k] > e->water_top[k - 1] : e->water_top[0] == 0))
+            FAIL(EK_USAGE, "%s: the sea's layers must begin at 0 and go down", where);
+    }
+    for (int c = 0; c < earth_columns(e); c++)
+        if (!(e->seabed[c] > e->water_top[e->nwater - 1]) || !isfinite(e->seabed[c]))
+            FAIL(EK_USAGE, "%s: the seabed of column %d lies at %g m, not below the sea", where, c,
+                 e->seabed[c]);
+    return EK_OK;
+}
+
+enum ek_status earth_check(const struct earth *e, const char *where)
+{
+    if (e->nwater < 1 || e->nwater > EARTH_WATER || e->nz < 1 || e->nz > EARTH_LAYERS)
+        FAIL(EK_USAGE, "%s: %d layers of sea and %d of sediment; there may be 1 to %d and 1 to %d",
+             where, e->nwater, e->nz, EARTH_WATER, EARTH_LAYERS);
+    if (!(e->air > 0) || !(e->dx > 0) || !(e->dy > 0) || !isfinite(e->air + e->dx + e->dy))
+        FAIL(EK_USAGE, "%s: resistivity of the air and distances of columns must be positive",
+             where);
+    TRY(check_water(e, where));
+    for (int k = 0; k < e->nz; k++)
+        if (!(e->anisotropy[k] > 0) || !(k ? e->top[k] > e->top[k - 1] : e->top[0] == 0))
+            FAIL(EK_USAGE,
+                 "%s: layer %d of the sediments does not lie below the one before it, or "
+                 "its anisotropy is not positive",
+                 where, k + 1);
+    for (int c = 0; c < earth_columns(e); c++)
+        for (int k = 0; k < e->nz; k++)
+            if (!isfinite(e->m[(size_t)c * (size_t)e->nz + (size_t)k]))
+                FAIL(EK_USAGE, "%s: resistivity of column %d, layer %d is not a positive number",
+                     where, c, k + 1);
+    return EK_OK;
+}
+
+void earth_column(const struct earth *e, int c, const double *m, struct earth_layers *layers)
+{
+    if (!m)
+        m = e->m + (size_t)c * (size_t)e->nz;
+    layers->n = 1 + e->nwater + e->nz;
+    layers->sediments = 1 + e->nwater;
+    layers->rho_h[0] = layers->rho_v[0] = e->air;
+    for (int k = 0; k < e->nwater; k++) {
+        layers->z[k] = e->water_top[k];
+        layers->rho_h[1 + k] = layers->rho_v[1 + k] = e->water[k];
+    }
+    for (int k = 0; k < e->nz; k++) {
+        const int at = layers->sediments + k;
+        layers->z[at - 1] = e->seabed[c] + e->top[k];
+        layers->rho_h[at] = exp(m[k]);
+        layers->rho_v[at] = layers->rho_h[at] * e->anisotropy[k];
+    }
+}
+
+/* Number of the nearest of n points that stand at x0 + i dx; -1: outside. */
+static int nearest(double x, double x0, double dx, int n, bool clip)
+{
+    const double i = floor((x - x0) / dx + 0.5);
+    if (i < 0)
+        return clip ? 0 : -1;
+    if (i > n - 1)
+        return clip ? n - 1 : -1;
+    return (int)i;
+}
+
+int earth_find(const struct earth *e, double x, double y, bool clip)
+{
+    const int ix = nearest(x, e->x0, e->dx, e->nx, clip);
+    const int iy = nearest(y, e->y0, e->dy, e->ny, clip);
+    return ix < 0 || iy < 0 ? -1 : iy * e->nx + ix;
+}

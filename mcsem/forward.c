@@ -1,0 +1,243 @@
+/* mcsem/forward.c – exact mode on the host: kernels/field.h with one wavenumber a lane.
+ *
+ * Sums over wavenumbers go by strands: wavenumber k belongs to strand k mod PAIR_GROUP, strands are
+ * added in the end. So vectors of any width, and devices, give the same bits. */
+#include "mcsem/forward.h"
+#include "mcsem/pair.h"
+
+#include "mcsem/simd.h"
+#include "mcsem/kernels/field.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VECTORS = PAIR_GROUP / LANES };
+#define DEEP                                                                                       \
+    46.0 /* what lies below so many nepers there and back is not seen: exp(-46) = 1e-20            \
+          */
+
+struct forward {
+    int layers, nfreq;
+    struct pair_plan plan;
+    int *deepest;         /* [PAIR_WAVES / PAIR_GROUP] last layer of each group of wavenumbers */
+    double *table;        /* [layers][4] struct line_layer */
+    double *sum;          /* [VECTORS][1 + layers][2][LANES] */
+    double *kept, *parts; /* [layers][4][2][LANES], the same for layers + 2 parts */
+};
+
+static double *vectors(size_t n)
+{
+    return aligned_alloc(64, (n * LANES * sizeof(double) + 63) / 64 * 64);
+}
+
+enum ek_status forward_open(int layers, int nfreq, struct forward **forward)
+{
+    struct forward *f = calloc(1, sizeof *f);
+    if (!f)
+        FAIL(EK_LACK, "forward: out of memory");
+    const size_t n = (size_t)layers;
+    f->layers = layers;
+    f->nfreq = nfreq;
+    f->deepest = calloc(PAIR_WAVES / PAIR_GROUP, sizeof *f->deepest);
+    f->table = calloc(4 * n, sizeof *f->table);
+    f->sum = vectors(VECTORS * 2 * (1 + n));
+    f->kept = vectors(8 * n);
+    f->parts = vectors(8 * (n + 2));
+    enum ek_status st = pair_open(layers, &f->plan);
+    if (!st && (!f->deepest || !f->table || !f->sum || !f->kept || !f->parts))
+        st = status_fail(EK_LACK, "forward: out of memory for %d layers", layers);
+    if (st)
+        forward_close(f);
+    else
+        *forward = f;
+    return st;
+}
+
+void forward_close(struct forward *f)
+{
+    if (!f)
+        return;
+    pair_close(&f->plan);
+    free(f->deepest);
+    free(f->table);
+    free(f->sum);
+    free(f->kept);
+    free(f->parts);
+    free(f);
+}
+
+static void fill_table(const struct earth_layers *layers, double *table)
+{
+    for (int k = 0; k < layers->n; k++) {
+        double *row = table + 4 * k;
+        row[0] = layers->rho_h[k];
+        row[1] = 1 / layers->rho_h[k];
+        row[2] = layers->rho_v[k] / layers->rho_h[k];
+        row[3] = k && k < layers->n - 1 ? layers->z[k] - layers->z[k - 1] : 0;
+    }
+}
+
+/* The last layer that matters for each group, by a bound from below of what waves lose on the way:
+ * re g >= l min(1, sqrt(a)) and re g >= sqrt(w mu0 / 2 rho). It never lies deeper for the next
+ * group, whose wavenumbers are larger. */
+static void find_deepest(const struct pair_plan *plan, const double *table, double w, int *deepest)
+{
+    const int last = plan->layers - 1, groups = plan->nwaves / PAIR_GROUP;
+    double by_wave = 0, by_loss = 0;
+    int seen = plan->base; /* layers base .. seen-1 lie within by_wave, by_loss */
+    for (int g = groups - 1; g >= 0; g--) {
+        const double wave = plan->wave[g * PAIR_GROUP];
+        while (seen < last && wave * by_wave < DEEP && by_loss < DEEP) {
+            const double *row = table + 4 * seen++;
+            by_wave += 2 * row[3] * fmin(1, sqrt(row[2]));
+            by_loss += 2 * row[3] * sqrt(0.5 * w * row[1]);
+        }
+        deepest[g] = seen;
+    }
+}
+
+static struct field_view view_of(const struct pair_level *level, bool alone)
+{
+    const struct pair_view *v = &level->view;
+    return (struct field_view){.part = v->part,
+                               .below = v->below,
+                               .between = v->between,
+                               .above = v->above,
+                               .swapped = v->swapped,
+                               .lower = v->lower,
+                               .upper = v->upper,
+                               .in_lower = alone ? 0 : level->in_lower,
+                               .in_upper = alone ? 0 : level->in_upper};
+}
+
+static struct field_weights weights_at(const double *weight, int k)
+{
+    return (struct field_weights){.v = LOAD(weight + PAIR_V * PAIR_WAVES, k),
+                                  .i = LOAD(weight + PAIR_I * PAIR_WAVES, k),
+                                  .v1 = LOAD(weight + PAIR_V1 * PAIR_WAVES, k),
+                                  .i1 = LOAD(weight + PAIR_I1 * PAIR_WAVES, k),
+                                  .te_v = LOAD(weight + PAIR_TE_V * PAIR_WAVES, k),
+                                  .te_i = LOAD(weight + PAIR_TE_I * PAIR_WAVES, k)};
+}
+
+/* One vector of wavenumbers, from number k on, at one frequency. */
+static void add_waves(struct forward *f, struct line_field at, int k, struct field_room room)
+{
+    const struct pair_plan *plan = &f->plan;
+    const int deepest = f->deepest[k / PAIR_GROUP];
+    const struct cx zhat =
+        plan->magnetic ? cx_of(REAL(1.0), REAL(0.0)) : cx_of(REAL(0.0), REAL(at.w));
+    const lanes wave = LOAD(plan->wave, k);
+    at.l2 = wave * wave;
+    const struct field_base base = field_rise(at, f->table, plan->base, deepest, room);
+    struct cx value = line_get(room.sum, 0, LANES);
+    struct field_base seed = {{REAL(0.0), REAL(0.0)}, {REAL(0.0), REAL(0.0)}};
+    for (int n = 0; n < plan->nlevels; n++) {
+        const struct field_view v = view_of(&plan->level[n], at.alone != 0);
+        const struct field_weights w = weights_at(plan->level[n].weight, k);
+        const struct field_share tm = field_mode(at, v, w, zhat, f->table, base.tm, LINE_TM, room);
+        const struct field_share te = field_mode(at, v, w, zhat, f->table, base.te, LINE_TE, room);
+        value = cx_add(value, cx_add(tm.value, te.value));
+        seed.tm = cx_add(seed.tm, tm.seed);
+        seed.te = cx_add(seed.te, te.seed);
+    }
+    line_put(room.sum, 0, LANES, value);
+    if (room.derive != FIELD_NONE)
+        field_sink(seed, plan->base, deepest, room);
+}
+
+/* The strands of a sum, added in a fixed order. */
+static double strands(const struct forward *f, int number)
+{
+    double s[PAIR_GROUP];
+    for (int v = 0; v < VECTORS; v++)
+        memcpy(s + v * LANES,
+               f->sum + ((size_t)v * 2 * (size_t)(1 + f->plan.layers) + (size_t)number) * LANES,
+               LANES * sizeof *s);
+    for (int half = PAIR_GROUP / 2; half; half /= 2)
+        for (int k = 0; k < half; k++)
+            s[k] += s[k + half];
+    return s[0];
+}
+
+static void sum_frequency(struct forward *f, double freq, enum forward_derivatives derivatives)
+{
+    static const int wanted[] = {FIELD_NONE, FIELD_BASE, FIELD_ALL, FIELD_ALL};
+    const size_t sums = 2 * (size_t)(1 + f->plan.layers) * LANES;
+    const struct line_field at = {.w = 8e-7 * acos(-1) * acos(-1) * freq,
+                                  .alone = derivatives == FORWARD_HORIZONTAL};
+    find_deepest(&f->plan, f->table, at.w, f->deepest);
+    memset(f->sum, 0, VECTORS * sums * sizeof *f->sum);
+    for (int k = 0; k < f->plan.nwaves; k += LANES) {
+        const struct field_room room = {.sum = f->sum + (size_t)(k / LANES % VECTORS) * sums,
+                                        .kept = f->kept,
+                                        .part = f->parts,
+                                        .stride = LANES,
+                                        .derive = wanted[derivatives]};
+        add_waves(f, at, k, room);
+    }
+}
+
+/* Sums and results of one filter. */
+static enum ek_status run(struct forward *f, const struct earth_layers *layers,
+                          const struct survey_pair *pair, int nfreq, const double *freq, int which,
+                          enum forward_derivatives derivatives, double complex *field,
+                          double complex *derivative)
+{
+    const struct hankel *filter;
+    TRY(hankel_open(which, &filter));
+    TRY(pair_make(layers, pair, filter, 1e-12, &f->plan));
+    fill_table(layers, f->table);
+    for (int q = 0; q < nfreq; q++) {
+        sum_frequency(f, freq[q], derivatives);
+        field[q] = strands(f, 0) + I * strands(f, 1);
+        for (int k = 0; k < layers->n && derivatives != FORWARD_FIELD; k++)
+            derivative[q * layers->n + k] = strands(f, 2 + 2 * k) + I * strands(f, 3 + 2 * k);
+    }
+    return EK_OK;
+}
+
+enum ek_status forward_pair(struct forward *f, const struct earth_layers *layers,
+                            const struct survey_pair *pair, int nfreq, const double *freq,
+                            int which, enum forward_derivatives derivatives, double complex *field,
+                            double complex *derivative)
+{
+    return run(f, layers, pair, nfreq, freq, which, derivatives, field, derivative);
+}
+
+/* Largest difference of the two, relative to max(|field|, floor). */
+static double difference(int n, const double complex *a, const double complex *b, double floor)
+{
+    double worst = 0;
+    for (int q = 0; q < n; q++)
+        worst = fmax(worst, cabs(a[q] - b[q]) / fmax(cabs(b[q]), floor));
+    return worst;
+}
+
+enum ek_status forward_choose(struct forward *f, const struct earth_layers *layers,
+                              const struct survey_pair *pair, int nfreq, const double *freq,
+                              const struct forward_control *control, int *which, double *error)
+{
+    double complex *field[2] = {calloc((size_t)nfreq, sizeof **field),
+                                calloc((size_t)nfreq, sizeof **field)};
+    enum ek_status st = EK_OK;
+    double worst = INFINITY;
+    int k = 0;
+    if (!field[0] || !field[1])
+        st = status_fail(EK_LACK, "forward: out of memory for %d frequencies", nfreq);
+    if (!st)
+        st = run(f, layers, pair, nfreq, freq, 0, FORWARD_FIELD, field[0], NULL);
+    while (!st && k < HANKEL_FILTERS - 1 && worst > control->tolerance) {
+        k++;
+        st = run(f, layers, pair, nfreq, freq, k, FORWARD_FIELD, field[k % 2], NULL);
+        worst = difference(nfreq, field[(k + 1) % 2], field[k % 2], control->floor);
+    }
+    free(field[0]);
+    free(field[1]);
+    if (st)
+        return st;
+    *which = k;
+    if (error)
+        *error = worst;
+    return EK_OK;
+}

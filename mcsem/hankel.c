@@ -1,0 +1,176 @@
+/* mcsem/hankel.c – the weights: an inverse Fourier transform by the trapezoidal rule in extended
+ * precision, once for each of a few shifts, from which Chebyshev series in the shift follow. */
+#include "mcsem/hankel.h"
+
+#include <complex.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum {
+    SHIFTS = 14
+};                   /* terms of a series: enough for half a period of J at the Nyquist frequency */
+enum { FOLDED = 4 }; /* samples of which the extrapolation to x = 0 is made */
+#define FREQUENCY_STEP 0.1L /* of the rule in s; its images lie 20 pi away in u */
+
+/* Errors: largest over 414 fields of six sea floors, of those above 1e-15 V/(A m^2), and of all. */
+static const struct design {
+    double step, width, x_first, x_last;
+} designs[HANKEL_FILTERS] = {
+    {0.14, 0.50, 2e-2, 300},  /*  69 points, 3e-4,  4e-2 */
+    {0.11, 0.45, 2e-2, 300},  /*  88 points, 3e-6,  1e-3 */
+    {0.09, 0.35, 2e-2, 600},  /* 116 points, 7e-9,  4e-6 */
+    {0.08, 0.35, 1e-2, 600},  /* 138 points, 2e-10, 2e-7 */
+    {0.065, 0.35, 5e-3, 900}, /* 187 points */
+    {0.05, 0.35, 1e-6, 3e4},  /* 483 points: the rest */
+};
+
+/* ln Gamma(z), re z > 0: Stirling's series after a shift to re z >= 12. */
+static long double complex log_gamma(long double complex z)
+{
+    static const long double bernoulli[] = {
+        1 / 12.0L,        -1 / 360.0L, 1 / 1260.0L,       -1 / 1680.0L,      1 / 1188.0L,
+        -691 / 360360.0L, 1 / 156.0L,  -3617 / 122400.0L, 43867 / 244188.0L, -174611 / 125400.0L};
+    long double complex shift = 0, series = 0;
+    for (; creall(z) < 12; z += 1)
+        shift -= clogl(z);
+    long double complex power = 1 / z;
+    for (int k = 0; k < 10; k++) {
+        series += bernoulli[k] * power;
+        power /= z * z;
+    }
+    return shift + series + (z - 0.5L) * clogl(z) - z + 0.5L * logl(2 * acosl(-1));
+}
+
+/* Spectrum of J_nu times that of the cardinal function, at s. */
+static long double complex spectrum(const struct design *d, int nu, long double s)
+{
+    const long double pi = acosl(-1), t = s * d->step;
+    const long double complex is = I * s;
+    const long double window = 0.25L * erfcl((t - pi) / d->width) * erfcl((-t - pi) / d->width);
+    return window *
+           cexpl(is * logl(2) + log_gamma((1 + nu + is) / 2) - log_gamma((1 + nu - is) / 2));
+}
+
+/* Frequencies beyond which the window is below 1e-20. */
+static int frequencies(const struct design *d)
+{
+    return (int)((acosl(-1) + 7 * d->width) / d->step / FREQUENCY_STEP) + 1;
+}
+
+/* w(u) from the spectrum at s = k FREQUENCY_STEP, k = 0 .. n-1; its negative half is conjugate. */
+static double weight(const struct design *d, const long double complex *at, int n, long double u)
+{
+    const long double complex turn = cexpl(-I * FREQUENCY_STEP * u);
+    long double complex phase = turn;
+    long double sum = 0.5L * creall(at[0]);
+    for (int k = 1; k < n; k++) {
+        sum += creall(at[k]) * creall(phase) - cimagl(at[k]) * cimagl(phase);
+        phase *= turn;
+    }
+    return (double)(sum * FREQUENCY_STEP * d->step / acosl(-1));
+}
+
+/* Adds to the weights w [FOLDED samples, `stride` apart] what the samples left of them contribute
+ * when K/l is the cubic through these. There w(u) = step x J_nu(x). */
+static void fold(const struct design *d, int nu, double u_first, int stride, double *w)
+{
+    double at[FOLDED];
+    for (int p = 0; p < FOLDED; p++)
+        at[p] = exp(u_first + p * stride * d->step);
+    for (double u = u_first - d->step; u > u_first - 40; u -= d->step) {
+        const double x = exp(u);
+        for (int p = 0; p < FOLDED; p++) {
+            double share = x / at[p];
+            for (int q = 0; q < FOLDED; q++)
+                share *= q == p ? 1 : (x - at[q]) / (at[p] - at[q]);
+            w[p * stride] += d->step * x * jn(nu, x) * share;
+        }
+    }
+}
+
+/* The shift of Chebyshev node j. */
+static double node(const struct design *d, int j)
+{
+    return 0.5 * d->step * (1 + cos(acos(-1) * (j + 0.5) / SHIFTS));
+}
+
+/* Weights of one order for every node, w [SHIFTS][n]. */
+static void sample(const struct design *d, const struct hankel *h, int nu, long double complex *at,
+                   double *w)
+{
+    const int ns = frequencies(d), stride = (int)(0.35 / d->step) + 1;
+    for (int k = 0; k < ns; k++)
+        at[k] = spectrum(d, nu, k * FREQUENCY_STEP);
+    for (int j = 0; j < SHIFTS; j++) {
+        for (int i = 0; i < h->n; i++)
+            w[j * h->n + i] = weight(d, at, ns, (h->first + i) * (long double)d->step + node(d, j));
+        fold(d, nu, h->first * d->step + node(d, j), stride, w + j * h->n);
+    }
+}
+
+/* Chebyshev coefficients [SHIFTS][n] of samples [SHIFTS][n]. */
+static void analyse(int n, const double *w, double *series)
+{
+    for (int p = 0; p < SHIFTS; p++)
+        for (int i = 0; i < n; i++) {
+            double sum = 0;
+            for (int j = 0; j < SHIFTS; j++)
+                sum += w[j * n + i] * cos(acos(-1) * p * (j + 0.5) / SHIFTS);
+            series[p * n + i] = sum * (p ? 2.0 : 1.0) / SHIFTS;
+        }
+}
+
+static enum ek_status make(const struct design *d, struct hankel *h)
+{
+    h->step = d->step;
+    h->first = (int)floor(log(d->x_first) / d->step);
+    h->n = (int)ceil(log(d->x_last) / d->step) - h->first;
+    const size_t size = (size_t)SHIFTS * (size_t)h->n;
+    long double complex *at = calloc((size_t)frequencies(d), sizeof *at);
+    double *w = calloc(size, sizeof *w);
+    h->series = calloc(2 * size, sizeof *h->series);
+    for (int nu = 0; nu < 2 && at && w && h->series; nu++) {
+        sample(d, h, nu, at, w);
+        analyse(h->n, w, h->series + (size_t)nu * size);
+    }
+    const bool lacking = !at || !w || !h->series;
+    free(at);
+    free(w);
+    if (lacking)
+        FAIL(EK_LACK, "out of memory for a filter of %d points", h->n);
+    return EK_OK;
+}
+
+enum ek_status hankel_open(int which, const struct hankel **filter)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct hankel made[HANKEL_FILTERS];
+    enum ek_status st = EK_OK;
+    pthread_mutex_lock(&lock);
+    if (!made[which].series)
+        st = make(&designs[which], &made[which]);
+    pthread_mutex_unlock(&lock);
+    if (!st)
+        *filter = &made[which];
+    return st;
+}
+
+void hankel_weights(const struct hankel *h, double shift, double *w0, double *w1)
+{
+    const double x = 2 * shift / h->step - 1;
+    const size_t n = (size_t)h->n, order = SHIFTS * n;
+    double t[SHIFTS] = {1, x};
+    for (int p = 2; p < SHIFTS; p++)
+        t[p] = 2 * x * t[p - 1] - t[p - 2];
+    for (size_t i = 0; i < n; i++) {
+        double sum0 = 0, sum1 = 0;
+        for (int p = SHIFTS - 1; p >= 0; p--) {
+            sum0 += t[p] * h->series[(size_t)p * n + i];
+            sum1 += t[p] * h->series[order + (size_t)p * n + i];
+        }
+        w0[i] = sum0;
+        w1[i] = sum1;
+    }
+}

@@ -1,0 +1,43 @@
+/* mcsem/hankel.h – digital filters for Hankel transforms, computed from first principles.
+ *
+ *   f(r) = int_0^inf K(l) J_nu(l r) dl,  nu = 0, 1
+ *
+ * With x = l r = e^u this is a convolution in u. K is represented by its samples at u_n = n step
+ * through a cardinal function whose spectrum falls smoothly (an error function of width `width`)
+ * around the Nyquist frequency,
+ *   phi^(t) = 1/4 erfc((t - pi) / width) erfc((-t - pi) / width),  t = s step,
+ * and the spectrum of J_nu is known: int J_nu(x) x^is dx = 2^is G((1+nu+is)/2) / G((1+nu-is)/2).
+ * So the weights are an inverse Fourier transform,
+ *   w(u) = step / 2 pi int phi^(s step) e^-isu 2^is G(..)/G(..) ds,   f(r) = 1/r sum_n w(u_n) K_n.
+ * Kernels of layered media are analytic for |arg l| < pi/4, so their spectra fall like e^(-pi s/4):
+ * the error is about e^(-pi^2 / (4 step)), and 129 points reach what least-squares filters need 201
+ * for. Samples with x < x_first are not taken; K/l is extrapolated there by a cubic through the
+ * first samples, which is folded into their weights.
+ *
+ * w(u) is known for every u: filters can be used on any grid of wavenumbers with this step, so that
+ * one set of kernel values serves every offset. */
+#ifndef MCSEM_HANKEL_H
+#define MCSEM_HANKEL_H
+
+#include "src/status.h"
+
+enum {
+    HANKEL_FILTERS = 6, /* from coarse to fine */
+    HANKEL_POINTS = 512 /* most points of one */
+};
+
+struct hankel {
+    double step; /* of ln x */
+    int first;   /* point n stands at x = exp((first + n) step + shift), 0 <= shift < step */
+    int n;
+    double *series; /* [order nu][power][n] of the weights, in Chebyshev polynomials of the shift */
+};
+
+/* Filter `which`, 0 .. HANKEL_FILTERS-1; made on first use, then shared for ever. EK_LACK: memory.
+ * Any thread. */
+enum ek_status hankel_open(int which, const struct hankel **filter);
+
+/* Weights [n] of both orders for points shifted by `shift`. Any thread. */
+void hankel_weights(const struct hankel *filter, double shift, double *w0, double *w1);
+
+#endif

@@ -1,0 +1,69 @@
+/* mcsem/pair.h – a pair as a sum over wavenumbers: which depths, which wavenumbers, which weights.
+ *
+ * A wire is a Gauss-Legendre sum of point dipoles; every point has its own offset and weights on
+ * one common grid of wavenumbers (hankel.h), and points at one depth share a view
+ * (kernels/field.h). Nothing here depends on the frequency or on resistivities below the pair. */
+#ifndef MCSEM_PAIR_H
+#define MCSEM_PAIR_H
+
+#include "mcsem/hankel.h"
+#include "mcsem/survey.h"
+
+enum {
+    PAIR_POINTS = 64,               /* most points of a wire */
+    PAIR_GROUP = 8,                 /* wavenumbers come in groups; the last one may weigh nothing */
+    PAIR_WAVES = 2 * HANKEL_POINTS, /* most wavenumbers */
+    PAIR_PART = 5                   /* numbers of a part: rho, 1/rho, rho_v/rho, thickness, layer */
+};
+
+/* Functions of a field, in the order of kernels/field.h's struct field_weights. */
+enum pair_function { PAIR_V, PAIR_I, PAIR_V1, PAIR_I1, PAIR_TE_V, PAIR_TE_I, PAIR_FUNCTIONS };
+
+/* Two depths and the parts of the layers there. */
+struct pair_view {
+    int below, between, above; /* parts */
+    int lower, upper;          /* layers of the two depths */
+    bool swapped;              /* the source is the lower one */
+    double *part;              /* [below + between + above][PAIR_PART] */
+};
+
+/* The points of a wire that lie at one depth, and their weights. */
+struct pair_level {
+    struct pair_view view;
+    double in_lower, in_upper; /* 1: the field has the factor rho_v of that layer */
+    double *weight;            /* [PAIR_FUNCTIONS][PAIR_WAVES] */
+};
+
+struct pair_plan {
+    int layers, base;        /* base: first layer below all depths */
+    int nwaves;              /* a multiple of PAIR_GROUP */
+    double wave[PAIR_WAVES]; /* ascending, 1/m */
+    bool magnetic;           /* then the weight of TE's V has the factor 1 / zhat */
+    int nlevels;
+    struct pair_level level[PAIR_POINTS];
+    double *room;
+};
+
+/* Cuts the layers at the two depths; the base begins at or above layer `base`. view->part has room
+ * for layers->n + 2 parts. */
+void pair_cut(const struct earth_layers *layers, int base, double source, double receiver,
+              struct pair_view *view);
+/* First layer below depth z, at most the last one; the layer that holds z, on an interface the
+ * lower one. */
+int pair_base(const struct earth_layers *layers, double z);
+int pair_layer(const struct earth_layers *layers, double z);
+
+/* Room for plans of up to `layers` layers. EK_LACK: memory. close is fine after a failed open. */
+enum ek_status pair_open(int layers, struct pair_plan *plan);
+void pair_close(struct pair_plan *plan);
+
+/* Fills *plan; `tolerance` of the sum over the wire. EK_USAGE: the wire or
+ * dipole passes so close by the receiver that PAIR_POINTS or PAIR_WAVES do not suffice. */
+enum ek_status pair_make(const struct earth_layers *layers, const struct survey_pair *pair,
+                         const struct hankel *filter, double tolerance, struct pair_plan *plan);
+
+/* Points of the wire for a relative error of `tolerance`, x [points] in -1 .. 1, weights summing up
+ * to 1; PAIR_POINTS + 1: more would be needed. */
+int pair_points(const struct survey_pair *pair, double tolerance, double *x, double *weight);
+
+#endif

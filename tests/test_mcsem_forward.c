@@ -1,0 +1,429 @@
+/* tests/test_mcsem_forward.c – fields and derivatives in exact mode: reference numbers, closed
+ * forms, and laws that hold without any. */
+#include "mcsem/cases.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { LAYERS = EARTH_WATER + EARTH_LAYERS + 1, FINE = 4 };
+static struct forward *forward;
+static struct cases_row row;
+
+static double complex field_of(const struct earth_layers *layers, const struct survey_pair *pair,
+                               double freq)
+{
+    double complex field;
+    assert_int_equal(
+        forward_pair(forward, layers, pair, 1, &freq, FINE, FORWARD_FIELD, &field, NULL), EK_OK);
+    return field;
+}
+
+static void close_to(double complex a, double complex b, double scale, double tolerance)
+{
+    if (!(cabs(a - b) <= tolerance * scale))
+        fail_msg("%g%+gi is not %g%+gi: apart by %.1e of %g", creal(a), cimag(a), creal(b),
+                 cimag(b), cabs(a - b) / scale, scale);
+}
+
+/* ---- reference numbers ----------------------------------------------------------------------- */
+
+static double complex number(const struct table *t, size_t r, const char *re, const char *im)
+{
+    double x, y;
+    assert_int_equal(table_number(t, r, table_find(t, re), &x), EK_OK);
+    assert_int_equal(table_number(t, r, table_find(t, im), &y), EK_OK);
+    return x + I * y;
+}
+
+static void fields_are_the_reference_s(void **state)
+{
+    (void)state;
+    const struct forward_control control = {1e-8, 1e-17};
+    struct cases c;
+    assert_int_equal(cases_open("tests/data/mcsem/fields.csv", &c), EK_OK);
+    assert_int_equal(c.table->nrows, 414);
+    for (size_t r = 0; r < c.table->nrows; r++) {
+        const double complex want = number(c.table, r, "re", "im");
+        double complex got;
+        double error;
+        int which;
+        assert_int_equal(cases_read(&c, r, &row), EK_OK);
+        assert_int_equal(
+            forward_choose(forward, &row.layers, &row.pair, 1, &row.freq, &control, &which, &error),
+            EK_OK);
+        assert_int_equal(forward_pair(forward, &row.layers, &row.pair, 1, &row.freq, which,
+                                      FORWARD_FIELD, &got, NULL),
+                         EK_OK);
+        close_to(got, want, cabs(want), fmax(1e-11, fmin(1e-7, 10 * error)));
+    }
+    cases_close(&c);
+}
+
+static void derivatives_are_the_reference_s(void **state)
+{
+    (void)state;
+    static double complex got[LAYERS];
+    struct cases c;
+    assert_int_equal(cases_open("tests/data/mcsem/derivatives.csv", &c), EK_OK);
+    for (size_t r = 0; r < c.table->nrows; r++) {
+        const char *kind = table_text(c.table, r, table_find(c.table, "kind"));
+        double layer;
+        double complex field;
+        assert_int_equal(table_number(c.table, r, table_find(c.table, "layer_k"), &layer), EK_OK);
+        assert_int_equal(cases_read(&c, r, &row), EK_OK);
+        assert_int_equal(forward_pair(forward, &row.layers, &row.pair, 1, &row.freq, FINE,
+                                      strcmp(kind, "rho_h") ? FORWARD_ALL : FORWARD_HORIZONTAL,
+                                      &field, got),
+                         EK_OK);
+        close_to(got[(int)layer - 1], number(c.table, r, "dre", "dim"), cabs(field), 1e-9);
+    }
+    cases_close(&c);
+}
+
+/* ---- laws ------------------------------------------------------------------------------------ */
+
+/* A sea of two layers over five of sediment, two of them anisotropic. */
+static struct earth_layers a_sea_floor(void)
+{
+    return (struct earth_layers){.n = 8,
+                                 .sediments = 3,
+                                 .z = {0, 300, 1000, 1100, 1400, 1900, 1980},
+                                 .rho_h = {1e12, 0.25, 0.3125, 0.7, 1.5, 2, 40, 3},
+                                 .rho_v = {1e12, 0.25, 0.3125, 1.4, 1.5, 5, 40, 3}};
+}
+
+/* Pairs of every kind: the source above or below the receiver, in other layers, tilted, long. */
+static const struct survey_pair pairs[] = {
+    {.source = {0, 0, 960}, .receiver = {2000, 0, 999.9}, .direction = {1, 0, 0}},
+    {.source = {0, 0, 960}, .receiver = {800, 1800, 999.9}, .direction = {0, 1, 0}, .azimuth = 0.4},
+    {.source = {0, 0, 960}, .receiver = {2500, 500, 999.9}, .direction = {0, 0, 1}, .length = 270},
+    {.source = {0, 0, 960},
+     .receiver = {1500, 900, 999.9},
+     .direction = {0.6, 0, 0.8},
+     .azimuth = 2,
+     .dip = 0.3,
+     .length = 200},
+    {.source = {0, 0, 960},
+     .receiver = {1700, 400, 999.9},
+     .direction = {0, 1, 0},
+     .magnetic = true},
+    {.source = {0, 0, 960},
+     .receiver = {900, -700, 999.9},
+     .direction = {0.6, 0, 0.8},
+     .magnetic = true,
+     .azimuth = 1,
+     .dip = -0.5},
+    {.source = {0, 0, 990}, .receiver = {1200, 300, 150}, .direction = {0, 0.6, 0.8}, .dip = 0.2},
+    {.source = {0, 0, 1200},
+     .receiver = {1100, 600, 900},
+     .direction = {0.8, 0, 0.6},
+     .dip = 0.7,
+     .magnetic = true},
+    {.source = {0, 0, 1950}, .receiver = {700, 900, 1500}, .direction = {0.6, 0.8, 0}, .dip = 1},
+    {.source = {0, 0, 700}, .receiver = {900, 200, 2500}, .direction = {0, 0, 1}, .dip = 0.4},
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+static void the_finest_filters_agree(void **state)
+{
+    (void)state;
+    const struct earth_layers l = a_sea_floor();
+    for (int p = 0; p < PAIRS; p++) {
+        double complex fine, finest;
+        const double freq = 0.5;
+        assert_int_equal(
+            forward_pair(forward, &l, &pairs[p], 1, &freq, 4, FORWARD_FIELD, &fine, NULL), EK_OK);
+        assert_int_equal(
+            forward_pair(forward, &l, &pairs[p], 1, &freq, 5, FORWARD_FIELD, &finest, NULL), EK_OK);
+        close_to(fine, finest, cabs(finest), 1e-10);
+    }
+}
+
+static void fields_scale(void **state)
+{
+    (void)state;
+    const double s = 3;
+    const struct earth_layers l = a_sea_floor();
+    struct earth_layers more = l;
+    for (int k = 0; k < l.n; k++) {
+        more.rho_h[k] *= s;
+        more.rho_v[k] *= s;
+    }
+    for (int p = 0; p < PAIRS; p++) {
+        const double complex one = field_of(&l, &pairs[p], 0.5);
+        close_to(field_of(&more, &pairs[p], 0.5 * s), one * (pairs[p].magnetic ? 1 : s),
+                 cabs(one) * s, 1e-12);
+    }
+}
+
+/* E scales with rho and f together, so its derivatives add up to E. */
+static void derivatives_obey_euler(void **state)
+{
+    (void)state;
+    const struct earth_layers l = a_sea_floor();
+    const double step = 1e-4, freq[5] = {0.5, 0.5 * exp(step), 0.5 * exp(-step),
+                                         0.5 * exp(2 * step), 0.5 * exp(-2 * step)};
+    double complex derivative[8];
+    for (int p = 0; p < PAIRS; p++) {
+        double complex field[5], sum;
+        for (int q = 0; q < 5; q++)
+            field[q] = field_of(&l, &pairs[p], freq[q]);
+        assert_int_equal(
+            forward_pair(forward, &l, &pairs[p], 1, freq, FINE, FORWARD_ALL, field, derivative),
+            EK_OK);
+        sum = (8 * (field[1] - field[2]) - (field[3] - field[4])) / (12 * step);
+        for (int k = 0; k < l.n; k++)
+            sum += derivative[k];
+        close_to(sum, pairs[p].magnetic ? 0 : field[0], cabs(field[0]), 1e-8);
+    }
+}
+
+/* Every layer's derivative, both kinds, against differences of fourth order. */
+static void derivatives_are_differences(void **state)
+{
+    (void)state;
+    const struct earth_layers l = a_sea_floor();
+    const double step = 1e-3, freq = 0.5;
+    double complex derivative[8], field, moved[4];
+    for (int p = 0; p < PAIRS; p++)
+        for (int alone = 0; alone < 2; alone++) {
+            assert_int_equal(forward_pair(forward, &l, &pairs[p], 1, &freq, FINE,
+                                          alone ? FORWARD_HORIZONTAL : FORWARD_ALL, &field,
+                                          derivative),
+                             EK_OK);
+            for (int k = 1; k < l.n; k++) {
+                static const double by[4] = {1, -1, 2, -2};
+                for (int m = 0; m < 4; m++) {
+                    struct earth_layers other = l;
+                    other.rho_h[k] *= exp(by[m] * step);
+                    if (!alone)
+                        other.rho_v[k] *= exp(by[m] * step);
+                    moved[m] = field_of(&other, &pairs[p], freq);
+                }
+                close_to(derivative[k],
+                         (8 * (moved[0] - moved[1]) - (moved[2] - moved[3])) / (12 * step),
+                         cabs(field), 2e-9);
+            }
+        }
+}
+
+static void layers_below_have_the_same_derivatives_alone(void **state)
+{
+    (void)state;
+    const struct earth_layers l = a_sea_floor();
+    const double freq = 0.5;
+    for (int p = 0; p < 6; p++) { /* both in the sea */
+        double complex all[8], below[8], field;
+        assert_int_equal(
+            forward_pair(forward, &l, &pairs[p], 1, &freq, FINE, FORWARD_ALL, &field, all), EK_OK);
+        assert_int_equal(
+            forward_pair(forward, &l, &pairs[p], 1, &freq, FINE, FORWARD_BELOW, &field, below),
+            EK_OK);
+        for (int k = 0; k < l.n; k++)
+            assert_true(below[k] == (k < l.sediments ? 0 : all[k]));
+    }
+}
+
+/* The dipole of a channel, seen by a channel where the source was. */
+static struct survey_pair turned_round(const struct survey_pair *p)
+{
+    const double *u = p->direction;
+    struct survey_pair r = {.azimuth = atan2(u[1], u[0]), .dip = asin(u[2])};
+    memcpy(r.source, p->receiver, sizeof r.source);
+    memcpy(r.receiver, p->source, sizeof r.receiver);
+    r.direction[0] = cos(p->dip) * cos(p->azimuth);
+    r.direction[1] = cos(p->dip) * sin(p->azimuth);
+    r.direction[2] = sin(p->dip);
+    return r;
+}
+
+static void source_and_receiver_change_places(void **state)
+{
+    (void)state;
+    const struct earth_layers l = a_sea_floor();
+    for (int p = 0; p < PAIRS; p++) {
+        struct survey_pair there = pairs[p];
+        there.length = 0;
+        if (there.magnetic)
+            continue;
+        const struct survey_pair back = turned_round(&there);
+        const double complex field = field_of(&l, &there, 0.5);
+        close_to(field_of(&l, &back, 0.5), field, cabs(field), 1e-11);
+    }
+}
+
+static void a_layer_may_be_two(void **state)
+{
+    (void)state;
+    const struct earth_layers l = a_sea_floor();
+    const double freq = 0.5;
+    for (int cut = 1; cut < l.n; cut++) {
+        struct earth_layers two = l;
+        two.n++;
+        for (int k = l.n; k > cut; k--) {
+            two.rho_h[k] = l.rho_h[k - 1];
+            two.rho_v[k] = l.rho_v[k - 1];
+            two.z[k - 1] = k > cut + 1 ? l.z[k - 2] : 0;
+        }
+        two.z[cut] = cut < l.n - 1 ? 0.3 * l.z[cut - 1] + 0.7 * l.z[cut] : l.z[cut - 1] + 333;
+        for (int k = cut + 1; k < two.n - 1; k++)
+            two.z[k] = l.z[k - 1];
+        for (int p = 0; p < PAIRS; p++) {
+            double complex one, other, a[8], b[9];
+            forward_pair(forward, &l, &pairs[p], 1, &freq, FINE, FORWARD_ALL, &one, a);
+            forward_pair(forward, &two, &pairs[p], 1, &freq, FINE, FORWARD_ALL, &other, b);
+            close_to(other, one, cabs(one), 1e-11);
+            for (int k = 0; k < l.n; k++)
+                close_to(k < cut    ? b[k]
+                         : k == cut ? b[k] + b[k + 1]
+                                    : b[k + 1],
+                         a[k], cabs(one), 1e-10);
+        }
+    }
+}
+
+static void the_vertical_resistivity_counts_where_it_differs(void **state)
+{
+    (void)state;
+    struct earth_layers l = a_sea_floor();
+    const struct survey_pair *hz = &(const struct survey_pair){.source = {0, 0, 960},
+                                                               .receiver = {900, 1500, 999.9},
+                                                               .direction = {0, 0, 1},
+                                                               .magnetic = true};
+    const double complex e = field_of(&l, &pairs[0], 0.5), h = field_of(&l, hz, 0.5);
+    l.rho_v[5] *= 1 + 1e-14; /* the other path through the same numbers */
+    close_to(field_of(&l, &pairs[0], 0.5), e, cabs(e), 1e-12);
+    l.rho_v[5] *= 2;
+    close_to(field_of(&l, hz, 0.5), h, cabs(h), 1e-14); /* TE only */
+    assert_true(cabs(field_of(&l, &pairs[0], 0.5) - e) > 1e-4 * cabs(e));
+}
+
+/* ---- closed form ----------------------------------------------------------------------------- */
+
+/* The whole space: k^2 = -i w mu sigma, im k < 0. */
+static double complex whole_space(const struct survey_pair *p, double rho, double freq)
+{
+    const double w = 2 * acos(-1) * freq, mu = 4e-7 * acos(-1);
+    const double s[3] = {cos(p->dip) * cos(p->azimuth), cos(p->dip) * sin(p->azimuth), sin(p->dip)};
+    double x[3], r = 0, xs = 0;
+    for (int d = 0; d < 3; d++) {
+        x[d] = p->receiver[d] - p->source[d];
+        r += x[d] * x[d];
+        xs += x[d] * s[d];
+    }
+    r = sqrt(r);
+    double complex k = csqrt(-I * w * mu / rho), sum = 0;
+    k = cimag(k) > 0 ? -k : k;
+    const double complex ikr = I * k * r, e = cexp(-ikr);
+    for (int d = 0; d < 3; d++) {
+        const int a = (d + 1) % 3, b = (d + 2) % 3;
+        const double complex electric =
+            rho * e / (4 * acos(-1) * r * r * r) *
+            (x[d] * xs / (r * r) * (ikr * ikr + 3 * ikr + 3) + s[d] * (-ikr * ikr - ikr - 1));
+        const double complex magnetic =
+            (ikr + 1) * e / (4 * acos(-1) * r * r * r) * (s[a] * x[b] - s[b] * x[a]);
+        sum += p->direction[d] * (p->magnetic ? magnetic : electric);
+    }
+    return sum;
+}
+
+static void equal_layers_are_a_whole_space(void **state)
+{
+    (void)state;
+    struct earth_layers l = a_sea_floor();
+    for (int k = 0; k < l.n; k++)
+        l.rho_h[k] = l.rho_v[k] = 1.3;
+    for (int p = 0; p < PAIRS; p++) {
+        struct survey_pair point = pairs[p];
+        point.length = 0;
+        for (double near = 1; near > 0.01; near *= 0.3) { /* offsets down to metres */
+            for (int d = 0; d < 3; d++)
+                point.receiver[d] =
+                    point.source[d] + near * (pairs[p].receiver[d] - point.source[d]);
+            const double complex want = whole_space(&point, 1.3, 0.5);
+            int which;
+            const double freq = 0.5;
+            double complex got;
+            assert_int_equal(forward_choose(forward, &l, &point, 1, &freq,
+                                            &(struct forward_control){1e-9, 0}, &which, NULL),
+                             EK_OK);
+            assert_int_equal(
+                forward_pair(forward, &l, &point, 1, &freq, which, FORWARD_FIELD, &got, NULL),
+                EK_OK);
+            close_to(got, want, cabs(want), 1e-8);
+        }
+    }
+}
+
+static void a_wire_is_its_points(void **state)
+{
+    (void)state;
+    const struct earth_layers l = a_sea_floor();
+    double last = 0;
+    for (double length = 200; length >= 50; length /= 2) {
+        struct survey_pair wire = pairs[1], point = pairs[1];
+        wire.length = length;
+        wire.dip = point.dip = 0.1;
+        const double complex one = field_of(&l, &point, 0.5);
+        const double error = cabs(field_of(&l, &wire, 0.5) - one) / cabs(one);
+        if (last > 0)
+            assert_true(fabs(last / error - 4) < 0.1); /* of second order in the length */
+        last = error;
+    }
+}
+
+static void what_touches_is_refused(void **state)
+{
+    (void)state;
+    const struct earth_layers l = a_sea_floor();
+    const double freq = 0.5;
+    double complex field;
+    struct survey_pair p = pairs[0];
+    memcpy(p.receiver, p.source, sizeof p.receiver);
+    status_mute(1);
+    assert_int_equal(forward_pair(forward, &l, &p, 1, &freq, FINE, FORWARD_FIELD, &field, NULL),
+                     EK_USAGE);
+    p.length = 100;
+    p.receiver[0] = 30;
+    assert_int_equal(forward_pair(forward, &l, &p, 1, &freq, FINE, FORWARD_FIELD, &field, NULL),
+                     EK_USAGE);
+    status_mute(-1);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return forward_open(LAYERS, 1, &forward);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    forward_close(forward);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_the_reference_s),
+        cmocka_unit_test(derivatives_are_the_reference_s),
+        cmocka_unit_test(the_finest_filters_agree),
+        cmocka_unit_test(fields_scale),
+        cmocka_unit_test(derivatives_obey_euler),
+        cmocka_unit_test(derivatives_are_differences),
+        cmocka_unit_test(layers_below_have_the_same_derivatives_alone),
+        cmocka_unit_test(source_and_receiver_change_places),
+        cmocka_unit_test(a_layer_may_be_two),
+        cmocka_unit_test(the_vertical_resistivity_counts_where_it_differs),
+        cmocka_unit_test(equal_layers_are_a_whole_space),
+        cmocka_unit_test(a_wire_is_its_points),
+        cmocka_unit_test(what_touches_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
