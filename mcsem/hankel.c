@@ -18,11 +18,11 @@ enum { FOLDED = 4 }; /* samples of which the extrapolation to x = 0 is made */
 static const struct design {
     double step, width, x_first, x_last;
 } designs[HANKEL_FILTERS] = {
-    {0.14, 0.50, 2e-2, 300},  /*  69 points, 3e-4,  4e-2 */
-    {0.11, 0.45, 2e-2, 300},  /*  88 points, 3e-6,  1e-3 */
+    {0.14, 0.50, 4e-2, 300},  /*  64 points, 3e-4,  4e-2 */
+    {0.12, 0.40, 3e-2, 600},  /*  84 points, 4e-6,  9e-4 */
     {0.09, 0.35, 2e-2, 600},  /* 116 points, 7e-9,  4e-6 */
     {0.08, 0.35, 1e-2, 600},  /* 138 points, 2e-10, 2e-7 */
-    {0.065, 0.35, 5e-3, 900}, /* 187 points */
+    {0.065, 0.35, 5e-3, 900}, /* 187 points, 7e-11, 7e-9 */
     {0.05, 0.35, 1e-6, 3e4},  /* 483 points: the rest */
 };
 
