@@ -3,6 +3,7 @@
 #include "cu/bench.h"
 #include "cu/bench_profile.h"
 #include "cu/cluster.h"
+#include "cu/fault.h"
 #include "cu/report.h"
 #include "cu/result.h"
 #include "cu/stop.h"
@@ -78,7 +79,8 @@ static void print_help(const struct bench_program *p, const struct opt_group *gr
            p->operand ? p->operand : "", p->operand ? " " : "");
     opt_help(stdout, groups, 2);
     printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"
-           "            3 the machine lacks something, 4 interrupted\n");
+           "            3 the machine lacks something, 4 interrupted\n"
+           "for tests: CU_FAULT=LIST of " FAULT_FORMS "\n");
 }
 
 static enum ek_status print_devices(void)
@@ -326,6 +328,9 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     } else if (!b->set.quiet && table_to_stdout) {
         print_heading(b);
         result_table(stdout, &b->results);
+        const struct result_run *best = result_best(&b->results);
+        if (b->program->remark && best && best->facts)
+            b->program->remark(stdout, best->facts);
     }
     TRY(write_files(b));
     if (st)

@@ -41,6 +41,8 @@ struct bench_program {
     /* What else a run is to say in the JSON, as members beside the usual ones; after check(). New
      * reference, NULL: out of memory. Or NULL. */
     json_t *(*facts)(const void *st);
+    /* Prints below the table what people should know of the best run's facts. Or NULL. */
+    void (*remark)(FILE *out, const json_t *facts);
     void (*close)(void *st); /* also after a failed open() */
 };
 

@@ -193,6 +193,17 @@ static int rank_runs(const struct result_set *set, const struct result_run **ran
     return n;
 }
 
+const struct result_run *result_best(const struct result_set *set)
+{
+    const struct result_run *best = NULL;
+    for (int s = 0; s < set->nschedules; s++) {
+        const struct result_run *run = result_median(set, s);
+        if (run && (!best || run->team.seconds < best->team.seconds))
+            best = run;
+    }
+    return best;
+}
+
 static const char *verdict(const struct result_run *run)
 {
     return run->interrupted ? "interrupted" : run->verified ? "yes" : "NO";

@@ -46,6 +46,9 @@ void result_free(struct result_set *set);
 /* The median run (by seconds) of policy s, NULL if it has none. */
 const struct result_run *result_median(const struct result_set *set, int s);
 
+/* The fastest of these, NULL if there is none. */
+const struct result_run *result_best(const struct result_set *set);
+
 /* Lower bound of a run's computation period in seconds, from the median task times of all runs;
  * NAN where a task was never timed on some kind of unit. */
 double result_bound(const struct result_set *set);

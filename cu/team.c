@@ -193,6 +193,7 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     double start = clock_now();
     TRY(t->ops->compute(t->ctx, cu, r, &t->book.seconds[r.begin]));
     note_event(t, u, (struct events_entry){start, clock_now() - start, r, 0, EVENTS_COMPUTE});
+    fault_slow(&t->faults, cu->index, t->result.steps + 1, start, r, t->book.seconds);
     const double sum = book_note(&t->book, r, cu->kind);
     u->busy_step += sum;
     u->tasks += r.end - r.begin;
@@ -271,7 +272,7 @@ static void exchange_period(struct team *t, const struct cu *cu)
 }
 
 /* Adds the finished step to the result. Only the first unit's thread, the others wait. */
-static void account_step(struct team *t)
+static struct team_step account_step(struct team *t)
 {
     struct team_result *r = &t->result;
     double now = clock_now(), longest = 0, sum = 0, moving = 0;
@@ -290,6 +291,7 @@ static void account_step(struct team *t)
     if (sum > 0) /* running mean over the steps */
         r->imbalance += (longest * t->set->n / sum - 1 - r->imbalance) / (r->steps + 1);
     r->steps++;
+    return (struct team_step){r->steps, t->book.seconds, longest};
 }
 
 /* Tells the program where tasks live now, if that has changed. */
@@ -342,7 +344,7 @@ static enum ek_status next_step(struct team *t)
 {
     if (atomic_load(&t->data_lost))
         return roll_back(t);
-    account_step(t);
+    const struct team_step step = account_step(t);
     TRY(tell_homes(t, false));
     if (t->on_step)
         t->on_step(t->on_step_arg, t->result.steps);
@@ -351,7 +353,7 @@ static enum ek_status next_step(struct team *t)
     const struct sched_job *job;
     const int *was = NULL;
     if (t->ops->redivide)
-        TRY(t->ops->redivide(t->ctx, t->result.steps, &job, &was));
+        TRY(t->ops->redivide(t->ctx, &step, &job, &was));
     return was ? take_tasks(t, job, was) : sched_step(t->sched);
 }
 

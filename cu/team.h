@@ -19,6 +19,13 @@ struct team_share {
     int part, parts;
 };
 
+/* What a step was like. */
+struct team_step {
+    int number;            /* from 1 */
+    const double *seconds; /* [n] each task's */
+    double longest;        /* of the unit that computed and moved longest */
+};
+
 /* The verbs; each returns EK_OK or has called status_fail(). `ctx` is the program's own. */
 struct team_ops {
     /* One unit computes consecutive tasks whose data is in its space; on return the work is done
@@ -50,7 +57,8 @@ struct team_ops {
      * of this one from now on (it and its arrays stay the program's), and task t was task
      * (*was)[t], or has just come to the host (-1); a task that left is gone. Else *was stays NULL.
      * One thread, all units idle. NULL: tasks stay. */
-    enum ek_status (*redivide)(void *ctx, int step, const struct sched_job **job, const int **was);
+    enum ek_status (*redivide)(void *ctx, const struct team_step *step,
+                               const struct sched_job **job, const int **was);
 };
 
 /* What a run measured. */

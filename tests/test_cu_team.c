@@ -217,12 +217,17 @@ static void survives_lost_units(void **state)
 enum { KEPT = 25, LEFT_OUT = 5, TAKEN = 6 };
 
 /* After the third step the first five and the last ten tasks are gone, six others have come. */
-static enum ek_status redivide(void *ctx, int step, const struct sched_job **other, const int **was)
+static enum ek_status redivide(void *ctx, const struct team_step *step,
+                               const struct sched_job **other, const int **was)
 {
     static const struct sched_job fewer = {.n = KEPT + TAKEN};
     static int before[KEPT + TAKEN];
     struct board *b = ctx;
-    if (step != 3)
+    const int n = b->tasks ? b->tasks : TASKS;
+    for (int t = 0; t < n; t++)
+        assert_true(fabs(step->seconds[t] - 1e-3) < 1e-9);
+    assert_true(step->longest > 1e-3 * n / UNITS - 1e-9);
+    if (step->number != 3)
         return EK_OK;
     b->tasks = KEPT + TAKEN;
     for (int t = 0; t < KEPT + TAKEN; t++) {
