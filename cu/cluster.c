@@ -95,6 +95,12 @@ void cluster_max(double *x, size_t n)
         MPI_Allreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
+void cluster_share(void *data, size_t bytes)
+{
+    if (started)
+        MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
 bool cluster_any(bool x)
 {
     double any = x;
