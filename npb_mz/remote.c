@@ -1,10 +1,15 @@
 /* npb_mz/remote.c – faces between zones of different ranks. */
 #include "npb_mz/remote.h"
 #include "cu/cluster.h"
+#include "cu/samples.h"
+#include "src/clock.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { STEPS_TO_MEASURED = 8, TRIALS = SAMPLES };
 
 struct remote {
     const struct mz *mz;
@@ -13,7 +18,10 @@ struct remote {
     atomic_bool *started;      /* [n] sends since the last exchange */
     int *send_of, *receive_of; /* [4*nzones] message that sends / receives it, -1 none */
     double *memory;            /* all faces */
-    struct cluster_mail *mail;
+    struct cluster_mail *mail; /* NULL between remote_end() and remote_divide() */
+    int exchanges;             /* since the division or the run began */
+    struct samples left;       /* seconds still waited for, in steps where ranks meet first */
+    double waited;             /* seconds in this run, for messages and for slower ranks */
 };
 
 /* A message for face (zone, side), from the rank of the zone behind it to the zone's own. */
@@ -49,17 +57,13 @@ static size_t list_messages(struct remote *r, const int *rank_of)
     return doubles;
 }
 
-static enum ek_status allocate(struct remote *r, const int *rank_of)
+static enum ek_status list_faces(struct remote *r, const int *rank_of)
 {
     const size_t faces = MZ_SIDES * (size_t)r->mz->nzones;
-    r->send_of = malloc(faces * sizeof *r->send_of);
-    r->receive_of = malloc(faces * sizeof *r->receive_of);
-    r->message = malloc(2 * faces * sizeof *r->message);
-    r->started = calloc(2 * faces, sizeof *r->started);
-    if (!r->send_of || !r->receive_of || !r->message || !r->started)
-        FAIL(EK_LACK, "exchange: out of memory for %zu faces", faces);
     memset(r->send_of, -1, faces * sizeof *r->send_of);
     memset(r->receive_of, -1, faces * sizeof *r->receive_of);
+    free(r->memory);
+    r->memory = NULL;
     const size_t doubles = list_messages(r, rank_of); /* first for the size only */
     r->memory = calloc(doubles + 1, sizeof *r->memory);
     if (!r->memory)
@@ -68,32 +72,56 @@ static enum ek_status allocate(struct remote *r, const int *rank_of)
     return cluster_mail_open(r->message, r->n, &r->mail);
 }
 
-static void start_receives(struct remote *r)
+static void start_all(struct remote *r, bool sends)
 {
     for (int i = 0; i < r->n; i++)
-        if (!r->message[i].sends)
+        if (r->message[i].sends == sends)
             cluster_mail_start(r->mail, i);
+}
+
+static void forget(struct remote *r)
+{
+    r->exchanges = 0;
+    r->left = (struct samples){.count = 0};
+}
+
+enum ek_status remote_divide(struct remote *r, const int *rank_of)
+{
+    TRY(list_faces(r, rank_of));
+    forget(r);
+    start_all(r, false);
+    return EK_OK;
 }
 
 enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remote **out)
 {
+    const size_t faces = MZ_SIDES * (size_t)mz->nzones;
     struct remote *r = calloc(1, sizeof *r);
     if (!r)
         FAIL(EK_LACK, "exchange: out of memory");
     r->mz = mz;
-    enum ek_status st = allocate(r, rank_of);
-    if (st) {
-        free(r->send_of);
-        free(r->receive_of);
-        free(r->message);
-        free(r->started);
-        free(r->memory);
-        free(r);
-        return st;
-    }
-    start_receives(r);
-    *out = r;
-    return EK_OK;
+    r->send_of = malloc(faces * sizeof *r->send_of);
+    r->receive_of = malloc(faces * sizeof *r->receive_of);
+    r->message = malloc(2 * faces * sizeof *r->message);
+    r->started = calloc(2 * faces, sizeof *r->started);
+    enum ek_status st = EK_OK;
+    if (!r->send_of || !r->receive_of || !r->message || !r->started)
+        st = status_fail(EK_LACK, "exchange: out of memory for %zu faces", faces);
+    if (!st)
+        st = remote_divide(r, rank_of);
+    if (st)
+        remote_close(r);
+    else
+        *out = r;
+    return st;
+}
+
+/* All have come and gone; the next exchange may send again. */
+static void finish(struct remote *r)
+{
+    cluster_mail_wait(r->mail);
+    for (int i = 0; i < r->n; i++)
+        atomic_store(&r->started[i], false);
 }
 
 /* Every rank sends what it has not sent yet, whatever it holds, so that no message stays behind. */
@@ -102,15 +130,23 @@ static void drain(struct remote *r)
     for (int i = 0; i < r->n; i++)
         if (r->message[i].sends && !atomic_exchange(&r->started[i], true))
             cluster_mail_start(r->mail, i);
-    remote_wait(r);
+    finish(r);
+}
+
+void remote_end(struct remote *r)
+{
+    if (!r->mail)
+        return;
+    drain(r);
+    cluster_mail_close(r->mail);
+    r->mail = NULL;
 }
 
 void remote_close(struct remote *r)
 {
     if (!r)
         return;
-    drain(r);
-    cluster_mail_close(r->mail);
+    remote_end(r);
     free(r->send_of);
     free(r->receive_of);
     free(r->message);
@@ -122,7 +158,9 @@ void remote_close(struct remote *r)
 void remote_begin(struct remote *r)
 {
     drain(r);
-    start_receives(r);
+    forget(r);
+    r->waited = 0;
+    start_all(r, false);
 }
 
 void remote_send_zone(struct remote *r, int zone)
@@ -147,9 +185,15 @@ void remote_send_packed(struct remote *r, int zone, int side, const double *pack
 
 void remote_wait(struct remote *r)
 {
-    cluster_mail_wait(r->mail);
-    for (int i = 0; i < r->n; i++)
-        atomic_store(&r->started[i], false);
+    const double start = clock_now();
+    const bool measured = ++r->exchanges % STEPS_TO_MEASURED == 0;
+    if (measured)
+        cluster_barrier();
+    const double met = clock_now();
+    finish(r);
+    if (measured)
+        samples_add(&r->left, clock_now() - met);
+    r->waited += clock_now() - start;
 }
 
 void remote_progress(struct remote *r)
@@ -170,4 +214,43 @@ void remote_taken(struct remote *r, int zone, int side, size_t *bytes)
         return;
     *bytes += r->message[i].doubles * sizeof(double);
     cluster_mail_start(r->mail, i);
+}
+
+/* ---- what they cost ---------------------------------------------------------------------------
+ */
+
+/* Median seconds of all messages at once; receivers are ready before and after. */
+static double try_at_once(struct remote *r)
+{
+    struct samples taken = {.count = 0};
+    drain(r);
+    start_all(r, false);
+    for (int i = 0; i < TRIALS; i++) {
+        cluster_barrier();
+        const double start = clock_now();
+        start_all(r, true);
+        finish(r);
+        samples_add(&taken, clock_now() - start);
+        start_all(r, false);
+    }
+    return samples_median(&taken);
+}
+
+json_t *remote_json(struct remote *r)
+{
+    enum { AT_ONCE, LEFT, WAITED, LONGEST };
+    double longest[LONGEST] = {try_at_once(r), samples_median(&r->left), r->waited};
+    double sums[] = {0, 0}; /* messages, bytes */
+    for (int i = 0; i < r->n; i++)
+        if (r->message[i].sends) {
+            sums[0]++;
+            sums[1] += (double)(r->message[i].doubles * sizeof(double));
+        }
+    cluster_max(longest, LONGEST);
+    cluster_sum(sums, 2);
+    const double hidden = 1 - longest[LEFT] / longest[AT_ONCE];
+    return json_pack("{s:I s:I s:f s:o s:o s:f}", "messages", (json_int_t)sums[0], "bytes",
+                     (json_int_t)sums[1], "at_once_s", longest[AT_ONCE], "left_s",
+                     json_number_or_null(longest[LEFT]), "hidden", json_number_or_null(hidden),
+                     "waited_s", longest[WAITED]);
 }

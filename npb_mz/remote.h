@@ -7,16 +7,23 @@
 #define NPB_MZ_REMOTE_H
 
 #include "npb_mz/mz.h"
+#include "src/json.h"
 
 struct remote;
 
-/* rank_of[nzones] (copied) says whose each zone is. EK_LACK: out of memory. Collective; close
- * accepts NULL. */
+/* rank_of[nzones] says whose each zone is. EK_LACK: out of memory. Collective; close accepts NULL.
+ */
 enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remote **remote);
 void remote_close(struct remote *remote);
 
-/* Opens a run: every receiver is ready. What an earlier run left under way is brought to its end.
- */
+/* Between two steps, for another division: faces that are under way come to their end, those of the
+ * next exchange are sent anew. First remote_end(), then the zones move, then remote_divide().
+ * EK_LACK: out of memory. Collective, one thread. */
+void remote_end(struct remote *remote);
+enum ek_status remote_divide(struct remote *remote, const int *rank_of);
+
+/* Opens a run: every receiver is ready, nothing is measured yet. What an earlier run left under way
+ * is brought to its end. Collective, one thread. */
 void remote_begin(struct remote *remote);
 
 /* Sends the faces of a zone on the host that other ranks want and that are not sent since the last
@@ -34,5 +41,11 @@ void remote_progress(struct remote *remote);
  * used, remote_taken() makes room for the next. *bytes += its size. */
 const double *remote_face(const struct remote *remote, int zone, int side);
 void remote_taken(struct remote *remote, int zone, int side, size_t *bytes);
+
+/* What the faces cost. In some of the steps all ranks meet before they wait, so that what is waited
+ * for is messages and not slower ranks; beside it stands how long the same messages take when all
+ * are sent at once and waited for with nothing else to do, which is measured now. After a run,
+ * collective, one thread. New reference; NULL: out of memory. */
+json_t *remote_json(struct remote *remote);
 
 #endif

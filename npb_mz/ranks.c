@@ -1,0 +1,277 @@
+/* npb_mz/ranks.c – divides zones among ranks. */
+#include "npb_mz/ranks.h"
+#include "cu/cluster.h"
+#include "cu/deal.h"
+#include "cu/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_TALK = 4, RAREST_TALK = 64 }; /* steps */
+
+static const double
+    NOMINAL = 2e4,    /* Mop/s of a core, until it is measured: only ratios to links matter */
+    TOLERANCE = 0.03, /* share of a step that may be noise */
+    MARGIN = 2,       /* what is won must be so many times the cost of moving */
+    PACE = 1e-9,      /* seconds a byte to move a zone, until that is measured */
+    OVERHEAD = 1e-3;  /* seconds of moving zones at all */
+
+struct ranks {
+    const struct mz *mz;
+    const char *schedule;
+    int n;
+    struct tasks tasks;      /* all zones; costs in Mop */
+    struct sched_job job;    /* the same over ranks; costs as measured */
+    struct sched_unit *unit; /* [n] the ranks, speed in Mop/s */
+    double *nominal;         /* [n] speed before it was measured */
+    int *of, *next;          /* [nzones] */
+    double *cost;            /* [nzones] Mop that a zone is worth by its seconds */
+    double *seconds;         /* [nzones] of a step on its rank */
+    double *sums;            /* [2 n] */
+    struct samples *zone;    /* [nzones] seconds here, per step */
+    struct samples span;     /* seconds of this rank's busiest unit, per step */
+    int steps, wait;         /* steps since ranks talked last, and until they will */
+    double total;            /* of span, in this run */
+    int times, zones_moved;  /* in this run */
+    double moved_s, moved_bytes;
+};
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static enum ek_status allocate(struct ranks *r)
+{
+    const size_t zones = (size_t)r->mz->nzones, n = (size_t)r->n;
+    r->unit = calloc(n, sizeof *r->unit);
+    r->nominal = calloc(n, sizeof *r->nominal);
+    r->sums = calloc(2 * n, sizeof *r->sums);
+    r->of = calloc(zones, sizeof *r->of);
+    r->next = calloc(zones, sizeof *r->next);
+    r->cost = calloc(zones, sizeof *r->cost);
+    r->seconds = calloc(zones, sizeof *r->seconds);
+    r->zone = calloc(zones, sizeof *r->zone);
+    if (!r->unit || !r->nominal || !r->sums || !r->of || !r->next || !r->cost || !r->seconds ||
+        !r->zone)
+        FAIL(EK_LACK, "%s: out of memory for %d ranks", r->mz->ops->name, r->n);
+    return tasks_open(r->mz, &r->tasks);
+}
+
+/* What each rank says of its units: threads, devices. */
+static void introduce(struct ranks *r, const struct cu_layout *layout)
+{
+    double *threads = r->sums, *devices = r->sums + r->n;
+    threads[cluster_rank()] = cu_layout_threads(layout);
+    devices[cluster_rank()] = layout->ndev;
+    cluster_sum(r->sums, 2 * (size_t)r->n);
+    for (int i = 0; i < r->n; i++) {
+        r->nominal[i] = NOMINAL * threads[i];
+        r->unit[i] = (struct sched_unit){.kind = devices[i] > 0 ? CU_DEVICE : CU_CPU,
+                                         .width = (int)threads[i],
+                                         .space = i,
+                                         .speed = r->nominal[i]};
+    }
+}
+
+static size_t division_bytes(const struct ranks *r)
+{
+    return (size_t)r->mz->nzones * sizeof *r->next;
+}
+
+enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const char *schedule,
+                          struct ranks **out)
+{
+    struct ranks *r = calloc(1, sizeof *r);
+    if (!r)
+        FAIL(EK_LACK, "%s: out of memory", mz->ops->name);
+    r->mz = mz;
+    r->schedule = schedule;
+    r->n = cluster_size();
+    enum ek_status st = allocate(r);
+    if (!st) {
+        introduce(r, &set->layout);
+        tasks_number(&r->tasks, mz, NULL, &r->job);
+        r->job.ncu = r->n;
+        r->job.unit = r->unit;
+        if (cluster_rank() == 0) /* its word counts: others might round otherwise */
+            st = deal_tasks(schedule, &r->job, r->next);
+    }
+    if (st) {
+        ranks_close(r);
+        return st;
+    }
+    r->job.cost = r->cost;
+    cluster_share(r->next, division_bytes(r));
+    memcpy(r->of, r->next, division_bytes(r));
+    *out = r;
+    return EK_OK;
+}
+
+void ranks_close(struct ranks *r)
+{
+    if (!r)
+        return;
+    tasks_close(&r->tasks);
+    free(r->unit);
+    free(r->nominal);
+    free(r->sums);
+    free(r->of);
+    free(r->next);
+    free(r->cost);
+    free(r->seconds);
+    free(r->zone);
+    free(r);
+}
+
+const int *ranks_of(const struct ranks *r)
+{
+    return r->of;
+}
+
+const int *ranks_next(const struct ranks *r)
+{
+    return r->next;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+static void forget(struct ranks *r)
+{
+    memset(r->zone, 0, (size_t)r->mz->nzones * sizeof *r->zone);
+    r->span = (struct samples){.count = 0};
+    r->steps = 0;
+}
+
+void ranks_begin(struct ranks *r)
+{
+    forget(r);
+    r->wait = FIRST_TALK;
+    r->times = r->zones_moved = 0;
+    r->total = r->moved_s = r->moved_bytes = 0;
+}
+
+static void note_step(struct ranks *r, const struct tasks *tasks, const struct team_step *step)
+{
+    for (int t = 0; t < tasks->n; t++)
+        samples_add(&r->zone[tasks->zone[t]], step->seconds[t]);
+    samples_add(&r->span, step->longest);
+    r->total += step->longest;
+    r->steps++;
+}
+
+/* What each zone adds to its rank's step: its share of the busiest unit's time. On all ranks. */
+static void gather_seconds(struct ranks *r)
+{
+    const int me = cluster_rank();
+    double sum = 0;
+    memset(r->seconds, 0, (size_t)r->mz->nzones * sizeof *r->seconds);
+    for (int z = 0; z < r->mz->nzones; z++)
+        if (r->of[z] == me)
+            sum += r->seconds[z] = samples_median(&r->zone[z]);
+    const double share = sum > 0 ? samples_median(&r->span) / sum : 0;
+    for (int z = 0; z < r->mz->nzones; z++)
+        r->seconds[z] *= share;
+    cluster_sum(r->seconds, (size_t)r->mz->nzones);
+}
+
+/* Mop/s of the ranks that have zones; of the others, what their cores promise. */
+static void estimate_speeds(struct ranks *r)
+{
+    double *mop = r->sums, *seconds = r->sums + r->n, measured = 0, nominal = 0;
+    memset(r->sums, 0, 2 * (size_t)r->n * sizeof *r->sums);
+    for (int z = 0; z < r->mz->nzones; z++) {
+        mop[r->of[z]] += r->tasks.cost[z];
+        seconds[r->of[z]] += r->seconds[z];
+    }
+    for (int i = 0; i < r->n; i++)
+        if (seconds[i] > 0) {
+            measured += r->unit[i].speed = mop[i] / seconds[i];
+            nominal += r->nominal[i];
+        }
+    for (int i = 0; i < r->n; i++)
+        if (!(seconds[i] > 0) && nominal > 0)
+            r->unit[i].speed = r->nominal[i] * measured / nominal;
+    for (int z = 0; z < r->mz->nzones; z++)
+        r->cost[z] = r->seconds[z] * r->unit[r->of[z]].speed;
+}
+
+/* ---- dividing anew --------------------------------------------------------------------------- */
+
+/* What the rank with most to send and receive sends and receives. */
+static double most_moved(struct ranks *r)
+{
+    double *bytes = r->sums, most = 0;
+    memset(bytes, 0, (size_t)r->n * sizeof *bytes);
+    for (int z = 0; z < r->mz->nzones; z++)
+        if (r->next[z] != r->of[z]) {
+            most = fmax(most, bytes[r->of[z]] += r->tasks.bytes[z]);
+            most = fmax(most, bytes[r->next[z]] += r->tasks.bytes[z]);
+        }
+    return most;
+}
+
+static bool worth_it(struct ranks *r, int left)
+{
+    const double now = deal_span(&r->job, r->of, r->sums);
+    const double gain = now - deal_span(&r->job, r->next, r->sums);
+    const double pace = r->moved_bytes > 0 ? r->moved_s / r->moved_bytes : PACE;
+    return gain > TOLERANCE * now && gain * left > MARGIN * (OVERHEAD + pace * most_moved(r));
+}
+
+enum ek_status ranks_consider(struct ranks *r, const struct tasks *tasks,
+                              const struct team_step *step, int left, bool *move)
+{
+    note_step(r, tasks, step);
+    *move = false;
+    if (r->steps < r->wait || left < 1)
+        return EK_OK;
+    gather_seconds(r);
+    if (cluster_rank() == 0) {
+        estimate_speeds(r);
+        TRY(deal_tasks(r->schedule, &r->job, r->next));
+        if (!worth_it(r, left))
+            memcpy(r->next, r->of, division_bytes(r));
+    }
+    cluster_share(r->next, division_bytes(r));
+    *move = memcmp(r->next, r->of, division_bytes(r));
+    r->wait = r->wait < RAREST_TALK ? 2 * r->wait : RAREST_TALK;
+    forget(r);
+    return EK_OK;
+}
+
+void ranks_moved(struct ranks *r, double seconds)
+{
+    r->moved_bytes += most_moved(r);
+    r->moved_s += seconds;
+    r->times++;
+    for (int z = 0; z < r->mz->nzones; z++)
+        r->zones_moved += r->next[z] != r->of[z];
+    memcpy(r->of, r->next, division_bytes(r));
+}
+
+/* ---- what is said of it ---------------------------------------------------------------------- */
+
+static json_t *list_of(const double *x, int n, bool whole)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(list, whole ? json_integer((json_int_t)x[i]) : json_real(x[i]));
+    return list;
+}
+
+json_t *ranks_json(struct ranks *r)
+{
+    double *zones = r->sums, *busy = r->sums + r->n, sum = 0, longest = 0;
+    memset(r->sums, 0, 2 * (size_t)r->n * sizeof *r->sums);
+    busy[cluster_rank()] = r->total;
+    cluster_sum(busy, (size_t)r->n);
+    for (int z = 0; z < r->mz->nzones; z++)
+        zones[r->of[z]]++;
+    for (int i = 0; i < r->n; i++) {
+        sum += busy[i];
+        longest = fmax(longest, busy[i]);
+    }
+    return json_pack("{s:s s:o s:o s:f s:i s:i s:f}", "schedule", r->schedule, "zones",
+                     list_of(zones, r->n, true), "busy_s", list_of(busy, r->n, false), "imbalance",
+                     sum > 0 ? longest * r->n / sum - 1 : 0.0, "times_divided_anew", r->times,
+                     "zones_moved", r->zones_moved, "moving_s", r->moved_s);
+}

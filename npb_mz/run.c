@@ -1,0 +1,138 @@
+/* npb_mz/run.c – opens and closes a problem on the units of this process. */
+#include "npb_mz/run.h"
+#include "cu/cluster.h"
+#include "npb_mz/checkpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum ek_status allocate(struct run *r)
+{
+    const size_t zones = (size_t)r->mz->nzones, units = (size_t)r->set->n;
+    r->was = calloc(zones, sizeof *r->was);
+    r->home = calloc(zones, sizeof *r->home);
+    r->work = calloc(units, sizeof *r->work);
+    r->device = calloc(units, sizeof *r->device);
+    if (!r->was || !r->home || !r->work || !r->device)
+        FAIL(EK_LACK, "%s: out of memory for %zu zones on %zu units", r->ops->name, zones, units);
+    return tasks_open(r->mz, &r->tasks);
+}
+
+/* Whose the zones are: mine, without other ranks. */
+static enum ek_status claim_zones(struct run *r)
+{
+    const int n = r->mz->nzones;
+    bool *mine = calloc((size_t)n, sizeof *mine);
+    if (!mine)
+        FAIL(EK_LACK, "%s: out of memory for %d zones", r->ops->name, n);
+    for (int i = 0; i < n; i++)
+        mine[i] = !r->ranks || ranks_of(r->ranks)[i] == cluster_rank();
+    enum ek_status st = mz_claim(r->mz, mine);
+    free(mine);
+    return st;
+}
+
+static enum ek_status open_ranks(struct run *r)
+{
+    if (cluster_size() == 1)
+        return EK_OK;
+    TRY(ranks_open(r->mz, r->set, r->ranks_schedule, &r->ranks));
+    return remote_open(r->mz, ranks_of(r->ranks), &r->remote);
+}
+
+/* Scratch and devices, each on its unit's own thread: first touch, and devices belong to it. */
+static enum ek_status open_units(struct run *r)
+{
+    enum ek_status failed = EK_OK;
+#pragma omp parallel num_threads(r->set->n) proc_bind(close)
+#pragma omp for schedule(static, 1)
+    for (int c = 0; c < r->set->n; c++) {
+        const struct cu *u = &r->set->cu[c];
+        enum ek_status st = u->kind == CU_CPU ? mz_work_open(r->mz, u->width, &r->work[c])
+                                              : device_open(r->mz, u->device, &r->device[c]);
+        if (st) {
+#pragma omp atomic write
+            failed = st;
+        }
+    }
+    return failed;
+}
+
+enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
+{
+    struct run *r = st;
+    r->set = set;
+    r->job = job;
+    TRY(mz_open_unclaimed(r->ops, r->class, &r->mz));
+    TRY(allocate(r));
+    TRY(open_ranks(r));
+    TRY(claim_zones(r));
+    run_take_zones(r);
+    TRY(faces_open(r->mz, r->remote, set->nspaces, &r->faces));
+    TRY(open_units(r));
+    return mz_work_open(r->mz, 1, &r->judge);
+}
+
+static void close_units(struct run *r)
+{
+#pragma omp parallel num_threads(r->set->n) proc_bind(close)
+#pragma omp for schedule(static, 1)
+    for (int c = 0; c < r->set->n; c++) {
+        if (r->work)
+            mz_work_close(r->work[c]);
+        if (r->device)
+            device_close(r->device[c]);
+    }
+}
+
+void run_close(void *st)
+{
+    struct run *r = st;
+    if (r->set)
+        close_units(r);
+    mz_work_close(r->judge);
+    faces_close(r->faces);
+    remote_close(r->remote);
+    ranks_close(r->ranks);
+    tasks_close(&r->tasks);
+    mz_close(r->mz);
+    free(r->was);
+    free(r->home);
+    free(r->work);
+    free(r->device);
+}
+
+void run_take_zones(struct run *r)
+{
+    tasks_number(&r->tasks, r->mz, r->mz->mine, r->job);
+    for (int i = 0; i < r->mz->nzones; i++)
+        if (!r->mz->mine[i])
+            r->home[i] = FACES_ELSEWHERE;
+}
+
+enum ek_status run_reset(void *st)
+{
+    struct run *r = st;
+    mz_reset(r->mz);
+    r->begun = 0;
+    if (r->checkpoint && !access(r->checkpoint, F_OK))
+        TRY(checkpoint_load(r->checkpoint, r->mz, r->steps, &r->begun));
+    if (r->remote) {
+        remote_begin(r->remote);
+        ranks_begin(r->ranks);
+    }
+    return EK_OK;
+}
+
+struct device *run_device(const struct run *r, int space)
+{
+    return space == CU_SPACE_HOST ? NULL : r->device[r->set->layout.ncpu + space - 1];
+}
+
+enum ek_status run_fetch(struct run *r, int zone)
+{
+    size_t uncounted = 0;
+    struct device *d = run_device(r, r->home[zone]);
+    return d ? device_get(d, zone, &uncounted) : EK_OK;
+}

@@ -1,0 +1,60 @@
+/* npb_mz/run.h – a problem opened on the units of this process, as the files behind program.h share
+ * it:
+ *
+ *   program.c   what is asked for, and what is said of a run
+ *   run.c       opening and closing; the state in the beginning, saved, taken up again
+ *   verbs.c     the verbs of a step
+ *   tasks.c     this rank's zones as tasks
+ *   ranks.c     with several ranks: whose each zone is
+ *   remote.c    with several ranks: faces between them
+ */
+#ifndef NPB_MZ_RUN_H
+#define NPB_MZ_RUN_H
+
+#include "cu/bench.h"
+#include "npb_mz/device.h"
+#include "npb_mz/faces.h"
+#include "npb_mz/mz.h"
+#include "npb_mz/ranks.h"
+#include "npb_mz/remote.h"
+#include "npb_mz/tasks.h"
+
+struct run {
+    const char *letter, *ranks_schedule, *checkpoint; /* options */
+    int steps, every;
+
+    const struct mz_ops *ops;
+    const struct mz_class *class;
+    struct mz *mz;
+    int begun; /* step at which this run took the state up: 0, or that of the checkpoint */
+
+    struct cu_set *set;
+    struct sched_job *job; /* the shared main's, described by `tasks` */
+    struct tasks tasks;    /* this rank's zones */
+    int *was;              /* [nzones] number that a task had before the last division */
+    int *home;             /* [nzones] space of each zone, as faces want it */
+    struct faces *faces;
+    struct mz_work **work;  /* [units] of CPU units, NULL for devices */
+    struct device **device; /* [units] of devices, NULL for CPU units */
+    struct mz_work *judge;  /* for the verification */
+
+    struct ranks *ranks;   /* NULL where there is one rank, */
+    struct remote *remote; /* likewise */
+};
+
+/* Fields, units, tasks: as bench_program's open and close. */
+enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job);
+void run_close(void *st);
+
+/* The initial state, or the one saved last. */
+enum ek_status run_reset(void *st);
+
+/* What lives in the space of a device; on the host: NULL. */
+struct device *run_device(const struct run *r, int space);
+/* Brings a zone's state to the host, if it lives elsewhere, where it stays valid. One thread. */
+enum ek_status run_fetch(struct run *r, int zone);
+
+/* Other zones, or the first: those with ranks_of() this rank become the tasks. */
+void run_take_zones(struct run *r);
+
+#endif

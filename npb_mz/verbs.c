@@ -1,0 +1,201 @@
+/* npb_mz/verbs.c – compute, move, exchange; where the team asks for it: save, restore, divide anew.
+ */
+#include "npb_mz/verbs.h"
+#include "cu/cluster.h"
+#include "npb_mz/checkpoint.h"
+#include "npb_mz/migrate.h"
+#include "npb_mz/run.h"
+#include "src/clock.h"
+
+#include <string.h>
+
+/* ---- computation ----------------------------------------------------------------------------- */
+
+/* Tasks that follow one another need not be zones that do. */
+static enum ek_status compute_on_device(struct run *r, const struct cu *cu, struct ek_range range,
+                                        double *seconds)
+{
+    const int *zone = r->tasks.zone;
+    for (size_t t = range.begin; t < range.end;) {
+        size_t end = t + 1;
+        while (end < range.end && zone[end] == zone[end - 1] + 1)
+            end++;
+        TRY(device_step(r->device[cu->index], zone[t], zone[end - 1] + 1,
+                        seconds + (t - range.begin)));
+        t = end;
+    }
+    return EK_OK;
+}
+
+static void compute_on_cpus(struct run *r, const struct cu *cu, struct ek_range range,
+                            double *seconds)
+{
+    struct mz_work *work = r->work[cu->index];
+    work->crew = cu->crew;
+    for (size_t t = range.begin; t < range.end; t++) {
+        const double start = clock_now();
+        mz_step_zone(r->mz, work, r->tasks.zone[t]);
+        seconds[t - range.begin] += clock_now() - start;
+        if (r->remote) {
+            remote_send_zone(r->remote, r->tasks.zone[t]);
+            remote_progress(r->remote);
+        }
+    }
+}
+
+static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range range,
+                              double *seconds)
+{
+    struct run *r = ctx;
+    if (cu->kind == CU_DEVICE)
+        return compute_on_device(r, cu, range, seconds);
+    compute_on_cpus(r, cu, range, seconds);
+    return EK_OK;
+}
+
+static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *bytes)
+{
+    struct run *r = ctx;
+    if (from != CU_SPACE_HOST)
+        TRY(device_get(run_device(r, from), r->tasks.zone[task], bytes));
+    if (to != CU_SPACE_HOST)
+        TRY(device_put(run_device(r, to), r->tasks.zone[task], bytes));
+    return EK_OK;
+}
+
+/* ---- the exchange ---------------------------------------------------------------------------- */
+
+/* Zones on the host whose faces other ranks have not got yet: at first all, later those that came
+ * from a device. */
+static void send_rest(struct run *r, struct team_share share)
+{
+    for (int t = share.part; t < r->tasks.n; t += share.parts)
+        if (r->home[r->tasks.zone[t]] == CU_SPACE_HOST)
+            remote_send_zone(r->remote, r->tasks.zone[t]);
+}
+
+static enum ek_status send_faces(struct run *r, const struct cu *cu, struct team_share share,
+                                 size_t *bytes)
+{
+    if (cu->kind == CU_DEVICE) {
+        TRY(device_send_faces(r->device[cu->index], r->faces, cu->space, bytes));
+        faces_send_remote(r->faces, cu->space);
+    }
+    if (share.parts && r->remote)
+        send_rest(r, share);
+    if (share.parts)
+        faces_copy_host(r->faces, share.part, share.parts);
+    return EK_OK;
+}
+
+static enum ek_status receive_faces(struct run *r, const struct cu *cu, struct team_share share,
+                                    size_t *bytes)
+{
+    if (cu->kind == CU_DEVICE) {
+        faces_gather(r->faces, cu->space, bytes);
+        TRY(device_receive_faces(r->device[cu->index], r->faces, cu->space, bytes));
+    }
+    if (share.parts)
+        faces_unpack_host(r->faces, share.part, share.parts, bytes);
+    return EK_OK;
+}
+
+/* Send; wait for other ranks, if there are any; receive, unless nothing can come. */
+static int exchange_phases(const void *ctx)
+{
+    const struct run *r = ctx;
+    return r->remote ? 3 : r->set->nspaces > 1 ? 2 : 1;
+}
+
+static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct team_share share,
+                               size_t *bytes)
+{
+    struct run *r = ctx;
+    if (phase == 0)
+        return send_faces(r, cu, share, bytes);
+    if (phase == 2 || !r->remote)
+        return receive_faces(r, cu, share, bytes);
+    if (share.parts && share.part == 0)
+        remote_wait(r->remote);
+    return EK_OK;
+}
+
+static enum ek_status rehome(void *ctx, const int *home)
+{
+    struct run *r = ctx;
+    for (int t = 0; t < r->tasks.n; t++)
+        r->home[r->tasks.zone[t]] = home[t];
+    return faces_plan(r->faces, r->home);
+}
+
+/* ---- between steps --------------------------------------------------------------------------- */
+
+/* Within a run, which keeps its own count of steps. */
+static enum ek_status restore(void *ctx)
+{
+    struct run *r = ctx;
+    const int begun = r->begun;
+    TRY(run_reset(r));
+    r->begun = begun;
+    return EK_OK;
+}
+
+static enum ek_status save(void *ctx, int step)
+{
+    struct run *r = ctx;
+    for (int t = 0; t < r->tasks.n; t++)
+        TRY(run_fetch(r, r->tasks.zone[t]));
+    return checkpoint_save(r->checkpoint, r->mz, r->steps, r->begun + step);
+}
+
+/* The zones go where ranks_next() says. */
+static enum ek_status follow_division(struct run *r)
+{
+    const int *of = ranks_of(r->ranks), *next = ranks_next(r->ranks);
+    const double start = clock_now();
+    remote_end(r->remote);
+    for (int zone = 0; zone < r->mz->nzones; zone++)
+        if (of[zone] == cluster_rank() && next[zone] != of[zone])
+            TRY(run_fetch(r, zone));
+    TRY(migrate_zones(r->mz, of, next));
+    TRY(remote_divide(r->remote, next));
+    ranks_moved(r->ranks, clock_now() - start);
+    return EK_OK;
+}
+
+/* Tasks are numbered anew; r->was = the numbers that they had. */
+static void number_anew(struct run *r)
+{
+    memcpy(r->was, r->tasks.task, (size_t)r->mz->nzones * sizeof *r->was); /* of zones, at first */
+    run_take_zones(r);
+    for (int t = 0; t < r->tasks.n; t++)
+        r->was[t] = r->was[r->tasks.zone[t]]; /* zone[t] >= t: not yet written */
+}
+
+static enum ek_status redivide(void *ctx, const struct team_step *step,
+                               const struct sched_job **job, const int **was)
+{
+    struct run *r = ctx;
+    bool move = false;
+    if (r->ranks)
+        TRY(ranks_consider(r->ranks, &r->tasks, step, r->steps - r->begun - step->number, &move));
+    if (!move)
+        return EK_OK;
+    TRY(follow_division(r));
+    number_anew(r);
+    *job = r->job;
+    *was = r->was;
+    return EK_OK;
+}
+
+const struct team_ops verbs_ops = {
+    .compute = compute,
+    .move = move,
+    .exchange = exchange,
+    .exchange_phases = exchange_phases,
+    .rehome = rehome,
+    .cpu_batch = 1,
+    .save = save,
+    .restore = restore,
+    .redivide = redivide,
+};
