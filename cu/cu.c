@@ -218,3 +218,18 @@ void cu_close(struct cu_set *set)
     free(set->cu);
     free(set);
 }
+
+bool cu_answers(const struct cu *cu)
+{
+    if (!cu->device)
+        return true;
+    status_mute(+1);
+    enum ek_status st = cu->device->ops->wait(cu->device->dev, BACKEND_COPY);
+    status_mute(-1);
+    return !st;
+}
+
+bool cu_crowded(const struct cu_set *set)
+{
+    return cu_layout_threads(&set->layout) > omp_get_num_procs();
+}

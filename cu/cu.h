@@ -61,6 +61,11 @@ enum ek_status cu_prepare(const struct cu_options *, char **argv);
 enum ek_status cu_open(const struct cu_options *, struct cu_set **set);
 void cu_close(struct cu_set *set);
 
+/* Whether a unit's device still answers; a CPU unit always does. Whoever may copy on it. */
+bool cu_answers(const struct cu *);
+/* Whether the units' threads are more than the cpus. */
+bool cu_crowded(const struct cu_set *);
+
 /* "2x1+1" into *layout; every number at most 1<<20. EK_USAGE with an example otherwise. */
 enum ek_status cu_layout_parse(const char *text, struct cu_layout *layout);
 /* The same as text, static per thread. */

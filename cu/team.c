@@ -128,6 +128,14 @@ static bool failed(struct team *t)
            atomic_load_explicit(&t->data_lost, memory_order_relaxed);
 }
 
+/* A device is lost with its data: what this step did is void. */
+static void lose_data(struct team *t, const char *name)
+{
+    if (!t->ops->restore || cluster_size() > 1)
+        note_failure(t, status_fail(EK_LACK, "unit %s is lost with its data", name));
+    atomic_store(&t->data_lost, true);
+}
+
 /* The unit is lost, while it held `unfinished`. A CPU unit leaves the data as it was before the
  * task that it did not finish; a device takes its data with it. */
 static void retire(struct team *t, const struct cu *cu, struct ek_range unfinished)
@@ -137,11 +145,8 @@ static void retire(struct team *t, const struct cu *cu, struct ek_range unfinish
                                    : "the run goes back to the data saved last");
     t->unit[cu->index].dead = true;
     __atomic_add_fetch(&t->result.retired, 1, __ATOMIC_RELAXED);
-    if (cu->kind == CU_DEVICE) {
-        if (!t->ops->restore || cluster_size() > 1)
-            note_failure(t, status_fail(EK_LACK, "unit %s is lost with its data", cu->name));
-        atomic_store(&t->data_lost, true);
-    }
+    if (cu->kind == CU_DEVICE)
+        lose_data(t, cu->name);
     note_failure(t, sched_retire(t->sched, cu->index, unfinished));
 }
 
@@ -164,17 +169,24 @@ static void note_event(struct team *t, struct unit *u, struct events_entry e)
     events_add(&u->events, e);
 }
 
-static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int to)
+/* A device that is lost at the other end of a move is not this unit's fault: the step is void, and
+ * that device's own unit meets the loss when it uses it next. */
+static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task)
 {
-    int from = t->book.home[task];
+    struct unit *u = &t->unit[cu->index];
+    int from = t->book.home[task], to = cu->space;
     if (from == to || !t->ops->move)
         return EK_OK;
     double start = clock_now();
     locks_take(&t->locks, from, to);
     enum ek_status st = t->ops->move(t->ctx, task, from, to, &u->bytes);
+    const bool elsewhere = st == EK_LOST && cu_answers(cu);
     locks_give(&t->locks, from, to);
-    if (st)
-        return st;
+    if (elsewhere) {
+        lose_data(t, "at the other end of a move");
+        return EK_OK;
+    }
+    TRY(st);
     t->book.home[task] = to;
     u->rehomed = true;
     u->migrations++;
@@ -187,8 +199,10 @@ static enum ek_status move_task(struct team *t, struct unit *u, size_t task, int
 static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_range r)
 {
     struct unit *u = &t->unit[cu->index];
-    for (size_t task = r.begin; task < r.end; task++)
-        TRY(move_task(t, u, task, cu->space));
+    for (size_t task = r.begin; task < r.end && !failed(t); task++)
+        TRY(move_task(t, cu, task));
+    if (failed(t))
+        return EK_OK; /* the step is void */
     memset(&t->book.seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->book.seconds);
     double start = clock_now();
     TRY(t->ops->compute(t->ctx, cu, r, &t->book.seconds[r.begin]));
@@ -383,11 +397,6 @@ static void unit_loop(struct team *t, const struct cu *cu)
     } while (t->more);
 }
 
-static bool crowded(const struct cu_set *set)
-{
-    return cu_layout_threads(&set->layout) > omp_get_num_procs();
-}
-
 /* A unit's leading thread runs the loop; the others of a CPU unit serve it. */
 static void run_unit(struct team *t, struct cu *cu)
 {
@@ -396,7 +405,7 @@ static void run_unit(struct team *t, struct cu *cu)
         unit_loop(t, cu);
         return;
     }
-    crew_init(&crew, cu->width, crowded(t->set));
+    crew_init(&crew, cu->width, cu_crowded(t->set));
 #pragma omp parallel num_threads(cu->width) proc_bind(master)
     if (omp_get_thread_num() > 0) {
         crew_serve(&crew, omp_get_thread_num());
@@ -427,7 +436,7 @@ enum ek_status team_run(struct team *t, int steps)
     double start = t->step_start = clock_now();
     if (t->result.steps == 0)
         t->run_start = start;
-    gate_init(&t->gate, t->set->n, crowded(t->set));
+    gate_init(&t->gate, t->set->n, cu_crowded(t->set));
     TRY(tell_homes(t, true));
 #pragma omp parallel num_threads(t->set->n) proc_bind(close)
     run_unit(t, &t->set->cu[omp_get_thread_num()]);

@@ -71,6 +71,10 @@ for fault in unit:0@step:9 unit:1@step:9; do
 done
 CU_HOST_FAULT=launch:500 "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --check \
     >/dev/null 2>&1 || say 'a failing launch is not survived'
+for n in 5 6 7 8; do # also when it is another unit that meets the loss, fetching a zone from there
+    CU_HOST_FAULT=read:$n "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 \
+        --schedule dynamic --check >/dev/null 2>&1 || say "a failing read $n is not survived"
+done
 CU_FAULT=unit:0@step:2,unit:1@step:3 "$BIN/bt-mz" --class S --layout 2x1 >/dev/null 2>&1
 [ $? = 3 ] || say 'losing the last unit is not exit 3'
 
