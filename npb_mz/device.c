@@ -357,6 +357,20 @@ enum ek_status device_get(struct device *d, int zone, size_t *bytes)
     return ops->wait(d->backend->dev, BACKEND_COPY);
 }
 
+enum ek_status device_take(struct device *to, struct device *from, int zone, size_t *bytes)
+{
+    struct part part[PARTS];
+    set_parts(to->mz, zone, part);
+    for (int i = 0; i < PARTS; i++) {
+        const struct backend_rect all = backend_linear(part[i].at, part[i].at, part[i].size);
+        if (part[i].size)
+            TRY(backend_copy(to->backend, to->mem[part[i].buffer], from->backend,
+                             from->mem[part[i].buffer], &all));
+        *bytes += part[i].size;
+    }
+    return EK_OK;
+}
+
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
 static enum ek_status send_list(struct device *d, enum buffer b, const struct faces_list *l)

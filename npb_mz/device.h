@@ -33,6 +33,10 @@ enum ek_status device_step(struct device *device, int begin, int end, double *se
 enum ek_status device_put(struct device *device, int zone, size_t *bytes);
 enum ek_status device_get(struct device *device, int zone, size_t *bytes);
 
+/* Moves a zone from one device to another; the host's copy stays as it was. Whoever holds the locks
+ * of both. */
+enum ek_status device_take(struct device *to, struct device *from, int zone, size_t *bytes);
+
 /* The exchange of this device's space: copies faces between its zones and reads outgoing ones into
  * the space's out_buffer; then, after all have done so, writes and unpacks its in_buffer. */
 enum ek_status device_send_faces(struct device *device, const struct faces *faces, int space,

@@ -55,12 +55,13 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range ra
 
 static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *bytes)
 {
-    struct run *r = ctx;
-    if (from != CU_SPACE_HOST)
-        TRY(device_get(run_device(r, from), r->tasks.zone[task], bytes));
-    if (to != CU_SPACE_HOST)
-        TRY(device_put(run_device(r, to), r->tasks.zone[task], bytes));
-    return EK_OK;
+    const struct run *r = ctx;
+    const int zone = r->tasks.zone[task];
+    if (from == CU_SPACE_HOST)
+        return device_put(run_device(r, to), zone, bytes);
+    if (to == CU_SPACE_HOST)
+        return device_get(run_device(r, from), zone, bytes);
+    return device_take(run_device(r, to), run_device(r, from), zone, bytes);
 }
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
