@@ -55,10 +55,20 @@ static bool quiet_info(struct backend_device d, struct backend_info *info)
     return !st;
 }
 
+static void print_libraries(const struct backend_ops *ops, FILE *out)
+{
+    struct backend_library l[BACKEND_LIBRARIES];
+    int n = backend_libraries(ops, l);
+    for (int i = 0; i < n; i++)
+        fprintf(out, "%-10s %s %s %sloaded%s%s\n", ops->name, l[i].what, l[i].name,
+                l[i].loaded ? "" : "not ", l[i].version[0] ? ": " : "", l[i].version);
+}
+
 void backend_print(FILE *out)
 {
     for (int b = 0; b < BACKENDS; b++) {
         int n;
+        print_libraries(list[b], out);
         if (quiet_count(list[b], &n))
             fprintf(out, "%-10s none: %s\n", list[b]->name, status_message());
         for (int i = 0; i < n; i++) {
@@ -68,13 +78,18 @@ void backend_print(FILE *out)
             if (!quiet_info((struct backend_device){list[b], i}, &info))
                 fprintf(out, "%-10s does not answer: %s\n", label, status_message());
             else
-                fprintf(out, "%-10s %s, %d compute units, %.1f GB%s%s%s%s (%s)\n", label, info.name,
-                        info.compute_units, 1e-9 * (double)info.memory,
-                        info.is_cpu ? ", shares the host's cores" : "",
+                fprintf(out, "%-10s %s%s%s, %d compute units, %.1f GB%s%s%s%s (%s)\n", label,
+                        info.name, info.arch[0] ? ", " : "", info.arch, info.compute_units,
+                        1e-9 * (double)info.memory, info.is_cpu ? ", shares the host's cores" : "",
                         info.fp64 ? "" : ", no double precision", info.pci[0] ? ", pci " : "",
                         info.pci, info.driver);
         }
     }
+}
+
+int backend_libraries(const struct backend_ops *ops, struct backend_library *l)
+{
+    return ops->libraries ? ops->libraries(l, BACKEND_LIBRARIES) : 0;
 }
 
 /* ---- names ---- */

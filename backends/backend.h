@@ -46,10 +46,11 @@ struct backend_info {
 
 /* A library that a back end opens at run time. */
 struct backend_library {
-    const char *what;  /* "driver", "compiler" */
-    char name[64];     /* the name that opened, else the first of those tried */
+    const char *what; /* "driver", "compiler" */
+    char name[64];    /* the name that opened, else the first of those tried */
+    bool loaded;
     char version[128]; /* as it says itself, "" where it does not */
-    char why[320];     /* it does not serve; "" where it does */
+    char why[320];     /* it is not loaded or finds no device; "" where all is well */
 };
 
 struct backend_mem; /* a buffer on one device, owned by that device's user until free() */
@@ -170,7 +171,12 @@ const struct backend_ops *backend_find(const char *name);
 enum ek_status backend_parse(const char *list, int want, struct backend_device *devices, int max,
                              int *n);
 
-/* All devices of all back ends, one line each, and why a back end has none; for --list-devices. */
+/* The libraries of a back end, at most BACKEND_LIBRARIES of them, for a listing; their number. */
+enum { BACKEND_LIBRARIES = 4 };
+int backend_libraries(const struct backend_ops *, struct backend_library *list);
+
+/* Libraries and devices of all back ends, one line each, and why a back end has none; for
+ * --list-devices. */
 void backend_print(FILE *out);
 
 /* Opens one device for the calling thread; *b is owned by the caller, who calls backend_close(). */

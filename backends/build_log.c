@@ -18,10 +18,10 @@ void build_log_print(const char *label, const char *log)
         fprintf(stderr, "%s: the kernel compiler says:\n%s\n", label, log);
 }
 
-/* The line of the log that says what is wrong: the first with "error", else the first. */
+/* The line of the log that says what is wrong: the first with "error:", else the first. */
 static void first_error(const char *log, char *line, size_t room)
 {
-    const char *at = strstr(log, "error");
+    const char *at = strstr(log, "error:");
     if (!at)
         at = log + strspn(log, "\n ");
     while (at > log && at[-1] != '\n')

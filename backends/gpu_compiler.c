@@ -96,6 +96,7 @@ bool gpu_compiler_any(const struct gpu_vendor *v, struct gpu_compiler *c, char w
     for (int i = 0; v->compiler.names[i]; i++) {
         if (open_candidate(v, i, &k, last)) {
             *c = k.c;
+            why[0] = '\0';
             return true;
         }
         if (!strstr(last, "not found"))

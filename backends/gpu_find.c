@@ -191,23 +191,22 @@ enum ek_status gpu_info(const struct gpu_vendor *v, int index, struct backend_in
 
 int gpu_libraries(const struct gpu_vendor *v, struct backend_library *list, int max)
 {
+    const struct gpu_found *f = v->found;
     struct gpu_compiler c;
     struct backend_library driver = {.what = "driver"}, compiler = {.what = "compiler"};
-    const struct gpu_found *f = v->found;
     find(v);
+    driver.loaded = f->library[0];
     snprintf(driver.name, sizeof driver.name, "%s",
-             f->library[0] ? f->library : v->library.names[0]);
-    snprintf(driver.why, sizeof driver.why, "%s", f->why);
+             driver.loaded ? f->library : v->library.names[0]);
+    snprintf(driver.why, sizeof driver.why, "%s", f->n ? "" : f->why);
     if (f->version)
         snprintf(driver.version, sizeof driver.version, "%s %d.%d", v->api, f->version / v->major,
                  f->version % v->major / v->minor);
-    if (gpu_compiler_any(v, &c, compiler.why)) {
-        compiler.why[0] = '\0';
-        snprintf(compiler.name, sizeof compiler.name, "%s", c.library);
+    compiler.loaded = gpu_compiler_any(v, &c, compiler.why);
+    snprintf(compiler.name, sizeof compiler.name, "%s",
+             compiler.loaded ? c.library : v->compiler.names[0]);
+    if (compiler.loaded)
         snprintf(compiler.version, sizeof compiler.version, "%d.%d", c.major, c.minor);
-    } else {
-        snprintf(compiler.name, sizeof compiler.name, "%s", v->compiler.names[0]);
-    }
     const struct backend_library both[] = {driver, compiler};
     for (int i = 0; i < 2 && i < max; i++)
         list[i] = both[i];

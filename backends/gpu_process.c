@@ -24,8 +24,8 @@ static const char process_name[] = "evenkeel-compile";
 enum { ARG_NAME, ARG_LIBRARY, ARG_PREFIX, ARG_OPTIONS };
 enum { MAX_OPTIONS = 64 };
 
-/* Its files: the text comes in as standard input; what compilers print goes to the log. */
-enum { IN, OUT, LOG, CODE, FILES };
+/* Its files: the text comes in as standard input; whatever libraries print is kept apart. */
+enum { IN, PRINTED, PRINTED_TOO, CODE, LOG, FILES };
 
 /* How it ends. */
 enum { BUILT, NOT_BUILT, NO_COMPILER };
@@ -103,12 +103,12 @@ static int above(int fd)
 
 static bool open_files(int file[FILES], const char *text)
 {
-    file[IN] = above(memfd_create("text", MFD_CLOEXEC));
-    file[LOG] = above(memfd_create("log", MFD_CLOEXEC));
-    file[CODE] = above(memfd_create("code", MFD_CLOEXEC));
-    file[OUT] = file[LOG] < 0 ? -1 : fcntl(file[LOG], F_DUPFD_CLOEXEC, FILES);
-    return file[IN] >= 0 && file[OUT] >= 0 && file[LOG] >= 0 && file[CODE] >= 0 &&
-           put(file[IN], text, strlen(text));
+    for (int i = 0; i < FILES; i++)
+        file[i] = above(i == PRINTED_TOO ? dup(file[PRINTED]) : memfd_create("compile", 0));
+    for (int i = 0; i < FILES; i++)
+        if (file[i] < 0)
+            return false;
+    return put(file[IN], text, strlen(text));
 }
 
 static void close_files(const int file[FILES])
@@ -154,25 +154,24 @@ static enum ek_status collect(const char *label, const struct gpu_compiler *c, i
                               const int file[FILES], struct gpu_code *out)
 {
     size_t size;
-    struct gpu_code made = {.log = (char *)get(file[LOG], &size)};
-    const char *words = made.log ? last_line(made.log) : "";
-    if (!WIFEXITED(status) || WEXITSTATUS(status) > NOT_BUILT) {
-        enum ek_status st =
-            WIFSIGNALED(status)
-                ? status_fail(EK_LACK,
-                              "%s: the compiler %s %d.%d died (signal %d) over %s: does it know "
-                              "this architecture? %s",
-                              label, c->library, c->major, c->minor, WTERMSIG(status), c->target,
-                              words)
-                : status_fail(EK_LACK, "%s: the compiler %s does not work: %s", label, c->library,
-                              words);
-        free(made.log);
-        return st;
+    if (WIFEXITED(status) && WEXITSTATUS(status) <= NOT_BUILT) {
+        out->log = (char *)get(file[LOG], &size);
+        out->code = WEXITSTATUS(status) == BUILT ? get(file[CODE], &out->size) : NULL;
+        return EK_OK;
     }
-    if (WEXITSTATUS(status) == BUILT)
-        made.code = get(file[CODE], &made.size);
-    *out = made;
-    return EK_OK;
+    char *printed = (char *)get(file[PRINTED], &size);
+    const char *words = printed ? last_line(printed) : "";
+    enum ek_status st =
+        WIFSIGNALED(status)
+            ? status_fail(EK_LACK,
+                          "%s: the compiler %s %d.%d died (signal %d); it may not know %s: install "
+                          "a newer one%s%s",
+                          label, c->library, c->major, c->minor, WTERMSIG(status), c->target,
+                          *words ? "; its last words: " : "", words)
+            : status_fail(EK_LACK, "%s: the compiler %s does not work: %s", label, c->library,
+                          words);
+    free(printed);
+    return st;
 }
 
 enum ek_status gpu_process_compile(const char *label, const struct gpu_compiler *c,

@@ -403,6 +403,7 @@ const struct backend_ops backend_opencl = {
     .dev_size = sizeof(struct opencl_state),
     .count = count,
     .info = info,
+    .libraries = opencl_libraries,
     .open = open,
     .close = close,
     .alloc = alloc,

@@ -71,6 +71,9 @@ struct opencl_device {
  * EK_LACK: no library, no device. Any thread. */
 enum ek_status opencl_devices(const struct opencl_device **list, int *n);
 
+/* libraries of struct backend_ops. */
+int opencl_libraries(struct backend_library *list, int max);
+
 /* What the driver says of a device. EK_LOST when it does not answer. */
 enum ek_status opencl_describe(const struct opencl_device *d, struct backend_info *info);
 

@@ -21,7 +21,8 @@ static struct {
     pthread_once_t once;
     int n;
     struct opencl_device device[DEVICES];
-    char why[256]; /* there is none */
+    char version[128]; /* of the platforms */
+    char why[256];     /* there is none */
 } found = {.once = PTHREAD_ONCE_INIT};
 
 /* ---- the library ---- */
@@ -136,6 +137,14 @@ static void ask_platform(cl_platform_id id, struct platform *p)
     free(before);
 }
 
+static void note_version(cl_platform_id id)
+{
+    char text[512] = "";
+    size_t used = strlen(found.version);
+    opencl.GetPlatformInfo(id, CL_PLATFORM_VERSION, sizeof text - 1, text, NULL);
+    snprintf(found.version + used, sizeof found.version - used, "%s%s", used ? "; " : "", text);
+}
+
 static bool usable(cl_device_id id)
 {
     cl_bool available = CL_FALSE, compiler = CL_FALSE;
@@ -174,8 +183,10 @@ static bool find(int split)
         return none("no OpenCL platform: install a driver (pocl-opencl-icd serves the cpu)");
     n = n < PLATFORMS ? n : PLATFORMS;
     static struct platform platform[PLATFORMS];
-    for (cl_uint i = 0; i < n; i++)
+    for (cl_uint i = 0; i < n; i++) {
         ask_platform(id[i], &platform[i]);
+        note_version(id[i]);
+    }
     for (int cpus = 0; cpus <= 1; cpus++)
         for (cl_uint i = 0; i < n; i++)
             add_devices(&platform[i], cpus, split);
@@ -215,6 +226,18 @@ enum ek_status opencl_devices(const struct opencl_device **list, int *n)
     *list = found.device;
     *n = found.n;
     return EK_OK;
+}
+
+int opencl_libraries(struct backend_library *list, int max)
+{
+    struct backend_library l = {.what = "loader", .name = "libOpenCL.so.1"};
+    pthread_once(&found.once, find_once);
+    l.loaded = opencl.GetPlatformIDs;
+    snprintf(l.version, sizeof l.version, "%s", found.version);
+    snprintf(l.why, sizeof l.why, "%s", found.why);
+    if (max > 0)
+        list[0] = l;
+    return max > 0;
 }
 
 /* ---- what the driver says ---- */

@@ -318,6 +318,19 @@ static json_t *device_json(const struct backend_ops *ops, int index)
                      "compute_units", d.compute_units, "fp64", d.fp64, "is_cpu", d.is_cpu);
 }
 
+static json_t *libraries_json(const struct backend_ops *ops)
+{
+    struct backend_library l[BACKEND_LIBRARIES];
+    json_t *list = json_array();
+    int n = backend_libraries(ops, l);
+    for (int i = 0; i < n; i++)
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:b, s:s, s:s?}", "what", l[i].what, "name",
+                                        l[i].name, "loaded", l[i].loaded, "version", l[i].version,
+                                        "reason", l[i].why[0] ? l[i].why : NULL));
+    return list;
+}
+
 static json_t *backends_json(void)
 {
     json_t *list = json_array();
@@ -330,9 +343,10 @@ static json_t *backends_json(void)
         json_t *devices = json_array();
         for (int i = 0; available && i < n; i++)
             json_array_append_new(devices, device_json(ops, i));
-        json_array_append_new(
-            list, json_pack("{s:s, s:b, s:s?, s:o}", "name", ops->name, "available", available,
-                            "reason", available ? NULL : status_message(), "devices", devices));
+        json_array_append_new(list, json_pack("{s:s, s:b, s:s?, s:o, s:o}", "name", ops->name,
+                                              "available", available, "reason",
+                                              available ? NULL : status_message(), "libraries",
+                                              libraries_json(ops), "devices", devices));
     }
     return list;
 }
