@@ -128,8 +128,29 @@ $(call binname,$(1)): $(BUILD)/$(1:.c=.o) $(if $(filter $(PROGRAMS),$(firstword 
 endef
 $(foreach m,$(mains),$(eval $(call program,$(m))))
 
+# Stand-ins for the vendors' drivers and compilers, for where there is no GPU: tests/fakegpu/fake.h.
+# Put $(BUILD)/fakegpu on LD_LIBRARY_PATH; hip5 holds an older HIP, hip2cuda HIP on top of CUDA.
+FAKE     := $(BUILD)/fakegpu
+fakes    := $(addprefix $(FAKE)/,libcuda.so.1 libnvrtc.so.12 libamdhip64.so.6 libhiprtc.so.6 \
+ hip5/libamdhip64.so.5 hip2cuda/libamdhip64.so.6 hip2cuda/libhiprtc.so.6)
+fake_driver   := tests/fakegpu/driver.c tests/fakegpu/queue.c tests/fakegpu/pocl.c
+fake_compiler := tests/fakegpu/compiler.c tests/fakegpu/pocl.c
+$(FAKE)/libcuda.so.1: $(fake_driver)
+$(FAKE)/libnvrtc.so.12: $(fake_compiler)
+$(FAKE)/libamdhip64.so.6: $(fake_driver)
+$(FAKE)/libhiprtc.so.6: $(fake_compiler)
+$(FAKE)/hip5/libamdhip64.so.5: $(fake_driver) tests/fakegpu/compiler.c
+$(FAKE)/hip2cuda/libamdhip64.so.6 $(FAKE)/hip2cuda/libhiprtc.so.6: tests/fakegpu/hip2cuda.c
+$(FAKE)/libamdhip64.so.6 $(FAKE)/libhiprtc.so.6: CPPFLAGS += -DFAKE_HIP=6
+$(FAKE)/hip5/libamdhip64.so.5: CPPFLAGS += -DFAKE_HIP=5
+$(fakes): tests/fakegpu/fake.h $(BUILD)/flags
+	$(call say,FAKE,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fopenmp,$(CFLAGS)) -fPIC -shared -fvisibility=hidden -Wl,-soname,$(@F) \
+	 $(filter %.c,$^) $(filter-out -fopenmp,$(LDFLAGS)) -ldl -lpthread -o $@
+
 # The tests' table of texts takes the place of the archive's.
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(archives)
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(archives) | $(fakes)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
 

@@ -146,13 +146,21 @@ static inline int try_laws(const struct backend_ops *ops, int index, const struc
     return failed;
 }
 
-/* The laws over every device of every back end; returns how many failed. */
+/* The laws over every device of one back end; returns how many failed. */
+static inline int over_devices_of(const char *name, const struct law *laws, int n)
+{
+    int failed = 0;
+    for (int i = 0; i < devices_of(name); i++)
+        failed += try_laws(backend_find(name), i, laws, n);
+    return failed;
+}
+
+/* The laws over every device of every back end. */
 static inline int over_devices(const struct law *laws, int n)
 {
     int failed = 0;
     for (int b = 0; b < backend_count(); b++)
-        for (int i = 0; i < devices_of(backend_at(b)->name); i++)
-            failed += try_laws(backend_at(b), i, laws, n);
+        failed += over_devices_of(backend_at(b)->name, laws, n);
     return failed;
 }
 
@@ -176,6 +184,39 @@ static inline int in_process(const char *split, int (*tests)(void))
     char clean[64];
     snprintf(clean, sizeof clean, "rm -rf '%s'", dir);
     return system(clean) || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
+}
+
+/* The folders with which with_fakes() started this process, or NULL. */
+static inline const char *fakes(void)
+{
+    return getenv("EVENKEEL_FAKES");
+}
+
+/* Starts this test program anew with stand-ins for the vendors' libraries: those of tests/fakegpu/
+ * in `folders` of the build, as "fakegpu/hip2cuda:fakegpu". Returns how many tests failed. */
+static inline int with_fakes(const char *folders)
+{
+    char build[512] = "", path[2048] = "", *rest, *list = strdup(folders);
+    if (readlink("/proc/self/exe", build, sizeof build - 1) < 0 || !list)
+        return 1;
+    for (int up = 0; up < 2; up++)
+        *strrchr(build, '/') = '\0';
+    rest = list;
+    for (char *folder; (folder = strsep(&rest, ":"));)
+        snprintf(path + strlen(path), sizeof path - strlen(path), "%s/%s:", build, folder);
+    free(list);
+    pid_t child = fork();
+    if (child == 0) {
+        const char *own = getenv("LD_LIBRARY_PATH");
+        strncat(path, own ? own : "", sizeof path - strlen(path) - 1);
+        setenv("LD_LIBRARY_PATH", path, 1);
+        setenv("EVENKEEL_FAKES", folders, 1);
+        execl("/proc/self/exe", "with-fakes", (char *)NULL);
+        _exit(1);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 #endif

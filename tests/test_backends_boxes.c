@@ -171,7 +171,14 @@ static int all_devices(void)
     return over_devices(laws, LENGTH(laws));
 }
 
+static int gpus(void)
+{
+    return over_devices_of("cuda", laws, LENGTH(laws)) + over_devices_of("hip", laws, LENGTH(laws));
+}
+
 int main(void)
 {
-    return in_process(NULL, all_devices) + in_process("2", all_devices);
+    if (fakes())
+        return in_process(NULL, gpus);
+    return in_process(NULL, all_devices) + in_process("2", all_devices) + with_fakes("fakegpu");
 }

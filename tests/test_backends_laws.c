@@ -1,5 +1,6 @@
 /* tests/test_backends_laws.c – every device of every back end keeps the same laws. Run over the
- * devices that there are, and again with the cpu device split in two. */
+ * devices that there are, again with the cpu device split in two, and again on fake GPUs, under an
+ * older HIP, and with HIP on top of CUDA. */
 #include "tests/backends.h"
 
 #include "src/clock.h"
@@ -11,7 +12,10 @@
 static void memory_comes_back(void **state)
 {
     struct backend *b = ((struct subject *)*state)->b;
-    size_t bytes = is_host(b) ? 1u << 20 : b->info.max_alloc;
+    size_t quarter = b->info.memory / 4;
+    size_t bytes = is_host(b)                    ? 1u << 20
+                   : quarter < b->info.max_alloc ? quarter
+                                                 : b->info.max_alloc;
     for (int i = 0; i < 20; i++)
         b->ops->free(b->dev, alloc_on(b, bytes));
     b->ops->free(b->dev, alloc_on(b, 0));
@@ -376,7 +380,18 @@ static int all_devices(void)
     return over_devices(laws, LENGTH(laws));
 }
 
+/* Where only the way to the devices is another one, one device tells. */
+static int gpus(void)
+{
+    if (strcmp(fakes(), "fakegpu"))
+        return try_laws(backend_find("hip"), 0, laws, LENGTH(laws));
+    return over_devices_of("cuda", laws, LENGTH(laws)) + over_devices_of("hip", laws, LENGTH(laws));
+}
+
 int main(void)
 {
-    return in_process(NULL, all_devices) + in_process("2", all_devices);
+    if (fakes())
+        return in_process(NULL, gpus);
+    return in_process(NULL, all_devices) + in_process("2", all_devices) + with_fakes("fakegpu") +
+           with_fakes("fakegpu/hip5") + with_fakes("fakegpu/hip2cuda:fakegpu");
 }

@@ -1,0 +1,482 @@
+/* tests/fakegpu/driver.c – the driver library's stand-in: devices, memory, modules. */
+#include "tests/fakegpu/fake.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WALL = 64 }; /* bytes on both sides of a buffer */
+
+static const unsigned char brick = 0xb7;
+
+static struct gpu gpus[DEVICES];
+static int ngpus;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* A CUDA thread has no device until it takes one, a HIP thread has the first. */
+static _Thread_local int current = FAKE_HIP ? 0 : -1;
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+void gpu_complain(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("fakegpu: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+}
+
+static void make_devices(void)
+{
+    const struct pocl *cl = pocl_open();
+    long n = setting("FAKEGPU_DEVICES", 2);
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    for (int i = 0; cl && i < n && i < DEVICES; i++) {
+        struct gpu *g = &gpus[ngpus++];
+        g->index = i;
+        g->memory = (size_t)setting("FAKEGPU_MEMORY", 1024) << 20;
+        g->queue = cl->CreateCommandQueue(cl->context, cl->device, 0, NULL);
+        pthread_mutex_init(&g->lock, &recursive);
+    }
+}
+
+struct gpu *gpu_list(int *n)
+{
+    pthread_once(&once, make_devices);
+    *n = ngpus;
+    return ngpus ? gpus : NULL;
+}
+
+struct gpu *gpu_current(void)
+{
+    return current >= 0 && current < ngpus ? &gpus[current] : NULL;
+}
+
+/* The calling thread's device, if it lives. */
+static int enter(struct gpu **g)
+{
+    *g = gpu_current();
+    if (!*g)
+        gpu_complain("a call without a current device");
+    return !*g ? INVALID_CONTEXT : (*g)->lost ? LAUNCH_FAILED : OK;
+}
+
+static bool is_device(int device)
+{
+    return device >= 0 && device < ngpus;
+}
+
+/* Counts a call; whether it is the one that fails. */
+static bool fails(struct gpu *g, enum count what)
+{
+    static const char *const names[COUNTS] = {"alloc", "pinned", "launch", "load"};
+    pthread_mutex_lock(&g->lock);
+    long call = ++g->calls[what];
+    pthread_mutex_unlock(&g->lock);
+    return fault_due(names[what], g->index, call);
+}
+
+SHOWN(NAME(cuInit, hipInit), unsigned flags)
+{
+    int n;
+    return flags ? INVALID_VALUE : gpu_list(&n) ? OK : NO_DEVICE;
+}
+
+SHOWN(NAME(cuDriverGetVersion, hipDriverGetVersion), int *version)
+{
+    const char *text = getenv("FAKEGPU_VERSION");
+    int major = FAKE_HIP ? FAKE_HIP : 12, minor = FAKE_HIP ? 2 : 8;
+    if (text)
+        sscanf(text, "%d.%d", &major, &minor);
+    *version = FAKE_HIP ? 10000000 * major + 100000 * minor : 1000 * major + 10 * minor;
+    return OK;
+}
+
+SHOWN(NAME(cuDeviceGetCount, hipGetDeviceCount), int *n)
+{
+    return gpu_list(n) ? OK : NO_DEVICE;
+}
+
+SHOWN(NAME(cuDeviceGet, hipDeviceGet), int *device, int index)
+{
+    if (!is_device(index))
+        return INVALID_DEVICE;
+    *device = index;
+    return OK;
+}
+
+SHOWN(NAME(cuDeviceGetName, hipDeviceGetName), char *name, int room, int device)
+{
+    if (!is_device(device))
+        return INVALID_DEVICE;
+    snprintf(name, (size_t)room, "Fake %s GPU %d", FAKE_HIP ? "HIP" : "CUDA", device);
+    return OK;
+}
+
+SHOWN(NAME(cuDeviceTotalMem_v2, hipDeviceTotalMem), size_t *bytes, int device)
+{
+    if (!is_device(device))
+        return INVALID_DEVICE;
+    *bytes = gpus[device].memory;
+    return OK;
+}
+
+SHOWN(NAME(cuDeviceGetPCIBusId, hipDeviceGetPCIBusId), char *text, int room, int device)
+{
+    if (!is_device(device))
+        return INVALID_DEVICE;
+    snprintf(text, (size_t)room, "%s:%02X:00.0", FAKE_HIP ? "0000" : "00000000",
+             (FAKE_HIP ? 0xC0 : 0xA0) + device);
+    return OK;
+}
+
+SHOWN(NAME(cuDeviceCanAccessPeer, hipDeviceCanAccessPeer), int *yes, int device, int other)
+{
+    *yes = device != other;
+    return is_device(device) && is_device(other) ? OK : INVALID_DEVICE;
+}
+
+static const char *arch(void)
+{
+    const char *text = getenv("FAKEGPU_ARCH");
+    return text ? text : FAKE_HIP ? "gfx90a" : "sm_80";
+}
+
+/* The attributes that are asked for, by the two APIs' numbers. */
+SHOWN(NAME(cuDeviceGetAttribute, hipDeviceGetAttribute), int *value, int attribute, int device)
+{
+    int capability = 80;
+    sscanf(arch(), "sm_%d", &capability);
+    const struct {
+        int cuda, hip, value;
+    } table[] = {
+        {1, 56, 1024},
+        {5, 29, INT32_MAX},
+        {6, 30, 65535},
+        {7, 31, 65535},
+        {8, 74, 49152},
+        {16, 63, 1},
+        {75, 23, capability / 10},
+        {76, 61, capability % 10},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (attribute == (FAKE_HIP ? table[i].hip : table[i].cuda)) {
+            *value = table[i].value;
+            return is_device(device) ? OK : INVALID_DEVICE;
+        }
+    gpu_complain("nobody knows device attribute %d", attribute);
+    return INVALID_VALUE;
+}
+
+#if FAKE_HIP
+SHOWN(hipSetDevice, int device)
+{
+    current = is_device(device) ? device : current;
+    return is_device(device) ? OK : INVALID_DEVICE;
+}
+
+#if FAKE_HIP == 5
+SHOWN(hipGetDeviceProperties, char *properties, int device)
+{
+    enum { SIZE = 792, NAME_AT = 396 };
+#else
+SHOWN(hipGetDevicePropertiesR0600, char *properties, int device)
+{
+    enum { SIZE = 1472, NAME_AT = 1160 };
+#endif
+    memset(properties, 0x5a, SIZE);
+    snprintf(properties + NAME_AT, 256, "%s", arch());
+    return is_device(device) ? OK : INVALID_DEVICE;
+}
+
+SHOWN(hipDeviceEnablePeerAccess, int device, unsigned flags)
+{
+    return flags ? INVALID_VALUE : is_device(device) ? PEER_OPEN_ALREADY : INVALID_DEVICE;
+}
+#else
+SHOWN(cuDevicePrimaryCtxRetain, void **context, int device)
+{
+    if (!is_device(device))
+        return INVALID_DEVICE;
+    pthread_mutex_lock(&gpus[device].lock);
+    gpus[device].retained++;
+    pthread_mutex_unlock(&gpus[device].lock);
+    *context = &gpus[device];
+    return OK;
+}
+
+SHOWN(cuDevicePrimaryCtxRelease_v2, int device)
+{
+    if (!is_device(device) || !gpus[device].retained)
+        return INVALID_CONTEXT;
+    pthread_mutex_lock(&gpus[device].lock);
+    if (!--gpus[device].retained && gpus[device].buffers)
+        gpu_complain("device %d is left with buffers", device);
+    pthread_mutex_unlock(&gpus[device].lock);
+    return OK;
+}
+
+SHOWN(cuCtxSetCurrent, void *context)
+{
+    const struct gpu *g = context;
+    if (g && !g->retained)
+        return INVALID_CONTEXT;
+    current = g ? g->index : -1;
+    return OK;
+}
+
+SHOWN(cuCtxEnablePeerAccess, void *context, unsigned flags)
+{
+    return flags || !context ? INVALID_VALUE : PEER_OPEN_ALREADY;
+}
+#endif
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+SHOWN(NAME(cuMemGetInfo_v2, hipMemGetInfo), size_t *left, size_t *total)
+{
+    struct gpu *g;
+    int code = enter(&g);
+    if (code)
+        return code;
+    pthread_mutex_lock(&g->lock);
+    *left = g->memory - g->used;
+    *total = g->memory;
+    pthread_mutex_unlock(&g->lock);
+    return OK;
+}
+
+static struct buffer *new_buffer(size_t bytes)
+{
+    enum { PATTERN_AT_MOST = 1 << 20 };
+    const struct pocl *cl = pocl_open();
+    struct buffer *b = calloc(1, sizeof *b);
+    unsigned char *all = cl->SVMAlloc(cl->context, CL_MEM_READ_WRITE, bytes + 2 * WALL, WALL);
+    if (!b || !all) {
+        free(b);
+        return NULL;
+    }
+    *b = (struct buffer){.byte = all + WALL, .bytes = bytes};
+    memset(all, brick, WALL);
+    memset(b->byte + bytes, brick, WALL);
+    memset(b->byte, 0xff, bytes < PATTERN_AT_MOST ? bytes : PATTERN_AT_MOST);
+    return b;
+}
+
+static void free_buffer(const struct gpu *g, struct buffer *b)
+{
+    const struct pocl *cl = pocl_open();
+    for (int i = 0; i < WALL; i++)
+        if (b->byte[i - WALL] != brick || b->byte[b->bytes + (size_t)i] != brick) {
+            gpu_complain("device %d: something wrote beyond a buffer of %zu bytes", g->index,
+                         b->bytes);
+            break;
+        }
+    cl->SVMFree(cl->context, b->byte - WALL);
+    free(b);
+}
+
+SHOWN(NAME(cuMemAlloc_v2, hipMalloc), void **address, size_t bytes)
+{
+    struct gpu *g;
+    int code = enter(&g);
+    if (code || !bytes)
+        return code ? code : INVALID_VALUE;
+    if (fails(g, ALLOCS) || bytes > g->memory - g->used)
+        return OUT_OF_MEMORY;
+    struct buffer *b = new_buffer(bytes);
+    if (!b)
+        return OUT_OF_MEMORY;
+    pthread_mutex_lock(&g->lock);
+    b->next = g->buffers;
+    g->buffers = b;
+    g->used += bytes;
+    pthread_mutex_unlock(&g->lock);
+    *address = b->byte;
+    return OK;
+}
+
+SHOWN(NAME(cuMemFree_v2, hipFree), void *address)
+{
+    struct gpu *g = gpu_current();
+    if (!g)
+        return INVALID_CONTEXT;
+    pthread_mutex_lock(&g->lock);
+    struct buffer **at = &g->buffers, *found;
+    while (*at && (*at)->byte != address)
+        at = &(*at)->next;
+    found = *at;
+    if (found) {
+        *at = found->next;
+        g->used -= found->bytes;
+        free_buffer(g, found);
+    } else {
+        gpu_complain("device %d is to free what it never gave", g->index);
+    }
+    pthread_mutex_unlock(&g->lock);
+    return found ? OK : INVALID_VALUE;
+}
+
+bool gpu_owns(struct gpu *g, const void *at, size_t bytes)
+{
+    const unsigned char *p = at;
+    pthread_mutex_lock(&g->lock);
+    const struct buffer *b = g->buffers;
+    while (b && !(p >= b->byte && p + bytes <= b->byte + b->bytes))
+        b = b->next;
+    pthread_mutex_unlock(&g->lock);
+    return b;
+}
+
+SHOWN(NAME(cuMemHostAlloc, hipHostMalloc), void **byte, size_t bytes, unsigned flags)
+{
+    struct gpu *g;
+    int code = enter(&g);
+    (void)flags;
+    if (code)
+        return code;
+    *byte = fails(g, PINS) ? NULL : malloc(bytes);
+    return *byte ? OK : OUT_OF_MEMORY;
+}
+
+SHOWN(NAME(cuMemFreeHost, hipHostFree), void *byte)
+{
+    free(byte);
+    return OK;
+}
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+struct module {
+    struct gpu *gpu;
+    cl_program program;
+    struct function *functions; /* a list */
+};
+
+/* Whether a device runs code made for `target`: its own, or CUDA's for an older one. */
+static bool runs(const char *target)
+{
+    int wanted, have;
+    if (sscanf(target, "compute_%d", &wanted) == 1 && sscanf(arch(), "sm_%d", &have) == 1)
+        return wanted <= have;
+    return !strcmp(target, arch());
+}
+
+/* Reads "magic, target, options, text". */
+static int read_code(const char *code, char target[80], char options[1024], const char **text)
+{
+    int length = 0;
+    if (strncmp(code, CODE_MAGIC, strlen(CODE_MAGIC)))
+        return INVALID_IMAGE;
+    code += strlen(CODE_MAGIC);
+    options[0] = '\0';
+    if (sscanf(code, "%79[^\n]%n", target, &length) != 1)
+        return INVALID_IMAGE;
+    code += length + 1;
+    snprintf(options, 1024, "%.*s", (int)strcspn(code, "\n"), code);
+    *text = code + strcspn(code, "\n") + 1;
+    return runs(target) ? OK : NO_BINARY;
+}
+
+SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *code,
+      unsigned noptions, const int *options, void **values)
+{
+    char target[80], words[1024], *log = NULL;
+    const char *text;
+    struct gpu *g;
+    int bad = enter(&g);
+    if (!bad)
+        bad = fails(g, LOADS) ? INVALID_IMAGE : read_code(code, target, words, &text);
+    if (bad) {
+        if (noptions && options[0] == 5)
+            snprintf(values[0], 32, "the stand-in refuses it");
+        return bad;
+    }
+    cl_program p = pocl_build(text, words, &log);
+    struct module *m = calloc(1, sizeof *m);
+    free(log);
+    if (!p || !m) {
+        free(m);
+        return INVALID_IMAGE;
+    }
+    *m = (struct module){.gpu = g, .program = p};
+    *module = m;
+    return OK;
+}
+
+SHOWN(NAME(cuModuleUnload, hipModuleUnload), void *module)
+{
+    struct module *m = module;
+    const struct pocl *cl = pocl_open();
+    for (struct function *f = m->functions, *next; f; f = next) {
+        next = f->next;
+        cl->ReleaseKernel(f->kernel);
+        free(f);
+    }
+    cl->ReleaseProgram(m->program);
+    free(m);
+    return OK;
+}
+
+/* Which of a kernel's arguments are addresses, and how large the others are. */
+static void read_arguments(const struct pocl *cl, struct function *f)
+{
+    cl_uint n = 0;
+    cl->GetKernelInfo(f->kernel, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL);
+    f->nargs = n < ARGS ? (int)n : ARGS;
+    for (int i = 0; i < f->nargs; i++) {
+        char type[64] = "";
+        cl->GetKernelArgInfo(f->kernel, (cl_uint)i, CL_KERNEL_ARG_TYPE_NAME, sizeof type, type,
+                             NULL);
+        f->size[i] = strchr(type, '*') ? 0 : !strcmp(type, "int") ? 4 : 8;
+    }
+}
+
+SHOWN(NAME(cuModuleGetFunction, hipModuleGetFunction), void **function, void *module,
+      const char *name)
+{
+    struct module *m = module;
+    const struct pocl *cl = pocl_open();
+    cl_int code;
+    cl_kernel k = cl->CreateKernel(m->program, name, &code);
+    struct function *f = code ? NULL : calloc(1, sizeof *f);
+    if (!f)
+        return NOT_FOUND;
+    f->gpu = m->gpu;
+    f->kernel = k;
+    f->next = m->functions;
+    m->functions = f;
+    snprintf(f->name, sizeof f->name, "%s", name);
+    read_arguments(cl, f);
+    *function = f;
+    return OK;
+}
+
+SHOWN(NAME(cuFuncGetAttribute, hipFuncGetAttribute), int *value, int attribute, void *function)
+{
+    (void)function;
+    *value = 1024;
+    return attribute ? INVALID_VALUE : OK;
+}
+
+SHOWN(NAME(cuLaunchKernel, hipModuleLaunchKernel), void *function, unsigned gx, unsigned gy,
+      unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned local_bytes, void *stream,
+      void **args, void **extra)
+{
+    const unsigned grid[3] = {gx, gy, gz}, group[3] = {bx, by, bz};
+    struct gpu *g;
+    int code = enter(&g);
+    if (code)
+        return code;
+    if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || local_bytes ||
+        extra)
+        return INVALID_VALUE;
+    return fails(g, LAUNCHES) ? OUT_OF_RESOURCES
+                              : queue_launch(stream, function, grid, group, args);
+}

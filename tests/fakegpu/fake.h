@@ -1,0 +1,162 @@
+/* tests/fakegpu/fake.h – stand-ins for the vendors' driver and compiler libraries, so that the CUDA
+ * and HIP back ends run where there is no GPU.
+ *
+ * A fake device's memory is PoCL's shared virtual memory, its kernels are the same texts, compiled
+ * by PoCL. It is the most unhelpful device that the interface allows: nothing on a queue happens
+ * until someone waits for it, fresh memory is NaN, every buffer has walls, and whatever a driver
+ * may refuse is refused: memory of another device, a call without a current device, too large a
+ * grid. What only a bug of the caller explains is said on stderr behind "fakegpu:".
+ *
+ *   FAKEGPU_DEVICES=2     how many there are
+ *   FAKEGPU_MEMORY=1024   of each, MiB
+ *   FAKEGPU_ARCH=sm_80    or gfx90a; HIPRTC's stand-in aborts over one that it does not know
+ *   FAKEGPU_VERSION=12.8  of the driver
+ *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time it
+ *        alloc    has no memory left        pinned   has no pinned memory left
+ *        launch   refuses to launch         lost     dies at that launch, and stays dead
+ *        load     refuses the code          build    (compiler) finds an error in the text
+ *
+ * The same sources make libcuda.so.1 and libnvrtc.so.12, and with -DFAKE_HIP=6 libamdhip64.so.6 and
+ * libhiprtc.so.6; with -DFAKE_HIP=5 the older libamdhip64.so.5, which has the compiler inside. */
+#ifndef TESTS_FAKEGPU_FAKE_H
+#define TESTS_FAKEGPU_FAKE_H
+
+#include <CL/cl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef FAKE_HIP
+#define NAME(cuda, hip) hip
+#else
+#define FAKE_HIP        0
+#define NAME(cuda, hip) cuda
+#endif
+
+/* A function that the library shows: declared, then to be defined. */
+#define SHOWN(name, ...)                                                                           \
+    __attribute__((visibility("default"))) int name(__VA_ARGS__);                                  \
+    int name(__VA_ARGS__)
+
+/* Error numbers of both APIs. */
+enum {
+    OK = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NO_DEVICE = 100,
+    INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
+    INVALID_CONTEXT = 201,
+    NO_BINARY = 209,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
+    OUT_OF_RESOURCES = 701,
+    PEER_OPEN_ALREADY = 704,
+    LAUNCH_FAILED = 719
+};
+
+/* ---- PoCL ------------------------------------------------------------------------------------ */
+
+/* OpenCL's functions that the stand-ins call; with OpenCL 2's shared memory, which a header for
+ * OpenCL 1.2 does not name. */
+#define POCL_FUNCTIONS(X)                                                                          \
+    X(GetPlatformIDs)                                                                              \
+    X(GetDeviceIDs)                                                                                \
+    X(CreateContext)                                                                               \
+    X(CreateCommandQueue)                                                                          \
+    X(CreateProgramWithSource)                                                                     \
+    X(BuildProgram)                                                                                \
+    X(GetProgramBuildInfo)                                                                         \
+    X(ReleaseProgram)                                                                              \
+    X(CreateKernel)                                                                                \
+    X(GetKernelInfo)                                                                               \
+    X(GetKernelArgInfo)                                                                            \
+    X(SetKernelArg)                                                                                \
+    X(ReleaseKernel)                                                                               \
+    X(EnqueueNDRangeKernel)                                                                        \
+    X(Finish)
+
+struct pocl {
+#define X(name) __typeof__(cl##name) *name;
+    POCL_FUNCTIONS(X)
+#undef X
+    void *(*SVMAlloc)(cl_context, cl_ulong flags, size_t bytes, cl_uint alignment);
+    void (*SVMFree)(cl_context, void *);
+    cl_int (*SetKernelArgSVMPointer)(cl_kernel, cl_uint, const void *);
+    cl_device_id device; /* the host's cpus */
+    cl_context context;
+};
+
+/* Opens it on first use; NULL where there is none. */
+const struct pocl *pocl_open(void);
+
+/* Builds a kernel text; the -D and -w among the words of `options` count. NULL, and the log, which
+ * the caller frees, if it does not build. */
+cl_program pocl_build(const char *text, const char *options, char **log);
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+/* A number from the environment. */
+long setting(const char *name, long otherwise);
+
+/* Whether FAKEGPU_FAULT names this as the call-th `what` of a device; call counts from 1. */
+bool fault_due(const char *what, int device, long call);
+
+/* What the stand-in compilers make: this line, architecture, options, then the text itself. */
+#define CODE_MAGIC "fakegpu code\n"
+
+/* ---- devices and queues ---------------------------------------------------------------------- */
+
+enum { DEVICES = 16, ARGS = 64 };
+
+/* Calls that a fault can hit. */
+enum count { ALLOCS, PINS, LAUNCHES, LOADS, COUNTS };
+
+struct buffer {
+    struct buffer *next;
+    unsigned char *byte;
+    size_t bytes;
+};
+
+struct gpu {
+    int index;
+    pthread_mutex_t lock; /* recursive: of everything here and of its queues' work */
+    int retained;
+    size_t memory, used;
+    struct buffer *buffers;
+    cl_command_queue queue;
+    long calls[COUNTS];
+    bool lost;
+};
+
+/* The devices, NULL where there is no PoCL. */
+struct gpu *gpu_list(int *n);
+/* The calling thread's device; NULL: none is set. */
+struct gpu *gpu_current(void);
+/* Whether `bytes` at `at` lie in one of the device's buffers. */
+bool gpu_owns(struct gpu *g, const void *at, size_t bytes);
+/* Says what is wrong on stderr. */
+void gpu_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+struct function {
+    struct function *next; /* of its module */
+    struct gpu *gpu;
+    char name[64];
+    cl_kernel kernel;
+    int nargs;
+    size_t size[ARGS]; /* bytes of an argument, 0: an address */
+};
+
+/* A box to copy; pitches in bytes. */
+struct box {
+    unsigned char *dst;
+    const unsigned char *src;
+    size_t width, rows, slices, dst_row, dst_slice, src_row, src_slice;
+};
+
+/* Puts a copy or a launch on a queue of the calling thread's device. */
+int queue_copy(void *stream, const struct box *);
+int queue_launch(void *stream, struct function *, const unsigned grid[3], const unsigned group[3],
+                 void *const *args);
+
+#endif

@@ -1,0 +1,413 @@
+/* tests/fakegpu/queue.c – queues and events of the fake devices, and the copies and launches on
+ * them. All is kept until someone waits: whoever forgets to wait gets wrong numbers. */
+#include "tests/fakegpu/fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct stream;
+
+struct event {
+    struct gpu *gpu;
+    struct stream *stream; /* where it was recorded last, NULL: never */
+    long number;           /* of that piece of work */
+    double time;
+};
+
+/* A piece of work on a queue. */
+struct work {
+    enum { COPY, LAUNCH, RECORD, AFTER } kind;
+    struct box box;
+    struct function *function;
+    size_t grid[3], group[3];
+    unsigned char arg[ARGS][8];
+    struct event *event;
+    struct stream *stream; /* AFTER: up to its piece `number` */
+    long number;
+};
+
+struct stream {
+    struct gpu *gpu;
+    struct work *work; /* [room], pieces done … queued-1 wait at [0 …] */
+    long done, queued, room;
+};
+
+/* ---- doing it -------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void copy_box(const struct box *b)
+{
+    for (size_t z = 0; z < b->slices; z++)
+        for (size_t y = 0; y < b->rows; y++)
+            memmove(b->dst + z * b->dst_slice + y * b->dst_row,
+                    b->src + z * b->src_slice + y * b->src_row, b->width);
+}
+
+/* Its addresses were looked at when it was launched; a buffer may have gone since. */
+static void run_kernel(struct gpu *g, const struct work *w)
+{
+    const struct pocl *cl = pocl_open();
+    const struct function *f = w->function;
+    for (int i = 0; i < f->nargs; i++) {
+        unsigned char *address;
+        memcpy(&address, w->arg[i], sizeof address);
+        if (f->size[i])
+            cl->SetKernelArg(f->kernel, (cl_uint)i, f->size[i], w->arg[i]);
+        else if (!address || gpu_owns(g, address, 1))
+            cl->SetKernelArgSVMPointer(f->kernel, (cl_uint)i, address);
+        else
+            g->lost = true;
+    }
+    if (g->lost) {
+        gpu_complain("kernel %s runs on device %d after a buffer of it was freed", f->name,
+                     g->index);
+        return;
+    }
+    if (cl->EnqueueNDRangeKernel(g->queue, f->kernel, 3, NULL, w->grid, w->group, 0, NULL, NULL) ||
+        cl->Finish(g->queue))
+        g->lost = true;
+}
+
+static void drain(struct stream *s, long number);
+
+static void run(struct stream *s, const struct work *w)
+{
+    switch (w->kind) {
+    case COPY:
+        copy_box(&w->box);
+        break;
+    case LAUNCH:
+        run_kernel(s->gpu, w);
+        break;
+    case RECORD:
+        w->event->time = now();
+        break;
+    case AFTER:
+        drain(w->stream, w->number);
+        break;
+    }
+}
+
+/* Does all work up to piece `number`. The device's lock is held. */
+static void drain(struct stream *s, long number)
+{
+    while (s->done < number && !s->gpu->lost) {
+        struct work w = s->work[0];
+        s->done++;
+        memmove(s->work, s->work + 1, (size_t)(s->queued - s->done) * sizeof *s->work);
+        run(s, &w);
+    }
+}
+
+static int drain_locked(struct stream *s, long number)
+{
+    pthread_mutex_lock(&s->gpu->lock);
+    drain(s, number);
+    int code = s->gpu->lost ? LAUNCH_FAILED : OK;
+    pthread_mutex_unlock(&s->gpu->lock);
+    return code;
+}
+
+/* ---- queueing it ----------------------------------------------------------------------------- */
+
+/* The queue's device, if it is the calling thread's and lives. */
+static int enter(const struct stream *s)
+{
+    const struct gpu *g = gpu_current();
+    if (!s || g != s->gpu) {
+        gpu_complain("a queue of device %d is used with device %d as the current one",
+                     s ? s->gpu->index : -1, g ? g->index : -1);
+        return INVALID_HANDLE;
+    }
+    return g->lost ? LAUNCH_FAILED : OK;
+}
+
+static int append(struct stream *s, const struct work *w)
+{
+    pthread_mutex_lock(&s->gpu->lock);
+    const long waiting = s->queued - s->done;
+    if (waiting == s->room) {
+        s->room = 2 * s->room + 16;
+        s->work = realloc(s->work, (size_t)s->room * sizeof *s->work);
+    }
+    int code = s->work ? OK : OUT_OF_MEMORY;
+    if (!code) {
+        s->work[waiting] = *w;
+        s->queued++;
+        if (w->kind == RECORD) {
+            w->event->stream = s;
+            w->event->number = s->queued;
+        }
+    }
+    pthread_mutex_unlock(&s->gpu->lock);
+    return code;
+}
+
+int queue_copy(void *stream, const struct box *b)
+{
+    struct stream *s = stream;
+    int code = enter(s);
+    return code ? code : append(s, &(struct work){.kind = COPY, .box = *b});
+}
+
+int queue_launch(void *stream, struct function *f, const unsigned grid[3], const unsigned group[3],
+                 void *const *args)
+{
+    struct stream *s = stream;
+    struct work w = {.kind = LAUNCH, .function = f};
+    int code = enter(s);
+    if (code)
+        return code;
+    if (f->gpu != s->gpu) {
+        gpu_complain("kernel %s of device %d is launched on device %d", f->name, f->gpu->index,
+                     s->gpu->index);
+        return INVALID_HANDLE;
+    }
+    for (int i = 0; i < f->nargs; i++) {
+        memcpy(w.arg[i], args[i], f->size[i] ? f->size[i] : sizeof(void *));
+        void *address;
+        memcpy(&address, w.arg[i], sizeof address);
+        if (!f->size[i] && address && !gpu_owns(s->gpu, address, 1)) {
+            gpu_complain("kernel %s on device %d is given memory that is not that device's",
+                         f->name, s->gpu->index);
+            s->gpu->lost = true;
+            return LAUNCH_FAILED;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        w.group[i] = group[i];
+        w.grid[i] = (size_t)grid[i] * group[i];
+    }
+    code = append(s, &w);
+    if (fault_due("lost", s->gpu->index, s->gpu->calls[LAUNCHES]))
+        s->gpu->lost = true;
+    return code;
+}
+
+/* ---- what the library shows ------------------------------------------------------------------ */
+
+SHOWN(NAME(cuStreamCreate, hipStreamCreateWithFlags), void **stream, unsigned flags)
+{
+    struct gpu *g = gpu_current();
+    struct stream *s = g && flags == 1 ? calloc(1, sizeof *s) : NULL;
+    if (!s)
+        return g ? INVALID_VALUE : INVALID_CONTEXT;
+    s->gpu = g;
+    *stream = s;
+    return OK;
+}
+
+SHOWN(NAME(cuStreamDestroy_v2, hipStreamDestroy), void *stream)
+{
+    struct stream *s = stream;
+    drain_locked(s, s->queued);
+    free(s->work);
+    free(s);
+    return OK;
+}
+
+SHOWN(NAME(cuStreamSynchronize, hipStreamSynchronize), void *stream)
+{
+    struct stream *s = stream;
+    int code = enter(s);
+    return code ? code : drain_locked(s, s->queued);
+}
+
+SHOWN(NAME(cuStreamWaitEvent, hipStreamWaitEvent), void *stream, void *event, unsigned flags)
+{
+    struct stream *s = stream;
+    const struct event *e = event;
+    int code = enter(s);
+    if (code || flags || !e->stream)
+        return code ? code : flags ? INVALID_VALUE : OK;
+    return append(s, &(struct work){.kind = AFTER, .stream = e->stream, .number = e->number});
+}
+
+SHOWN(NAME(cuEventCreate, hipEventCreateWithFlags), void **event, unsigned flags)
+{
+    struct gpu *g = gpu_current();
+    struct event *e = g && flags <= 3 ? calloc(1, sizeof *e) : NULL;
+    if (!e)
+        return g ? INVALID_VALUE : INVALID_CONTEXT;
+    e->gpu = g;
+    *event = e;
+    return OK;
+}
+
+SHOWN(NAME(cuEventDestroy_v2, hipEventDestroy), void *event)
+{
+    struct event *e = event;
+    if (e->stream)
+        drain_locked(e->stream, e->number);
+    free(e);
+    return OK;
+}
+
+SHOWN(NAME(cuEventRecord, hipEventRecord), void *event, void *stream)
+{
+    struct stream *s = stream;
+    struct event *e = event;
+    int code = enter(s);
+    if (!code && e->gpu != s->gpu)
+        code = INVALID_HANDLE;
+    return code ? code : append(s, &(struct work){.kind = RECORD, .event = e});
+}
+
+SHOWN(NAME(cuEventSynchronize, hipEventSynchronize), void *event)
+{
+    const struct event *e = event;
+    return e->stream ? drain_locked(e->stream, e->number) : OK;
+}
+
+SHOWN(NAME(cuEventElapsedTime, hipEventElapsedTime), float *milliseconds, void *from, void *to)
+{
+    const struct event *a = from, *b = to;
+    if (!a->stream || !b->stream)
+        return INVALID_HANDLE;
+    *milliseconds = (float)(1e3 * (b->time - a->time));
+    return OK;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* Whether the ends of a box lie on the device, where they should. */
+static int check_ends(const struct box *b, struct gpu *to, struct gpu *from)
+{
+    const size_t slices = b->slices - 1, rows = b->rows - 1;
+    struct gpu *lock = gpu_current();
+    if (!lock)
+        return INVALID_CONTEXT;
+    bool dst = !to || gpu_owns(to, b->dst, slices * b->dst_slice + rows * b->dst_row + b->width);
+    bool src =
+        !from || gpu_owns(from, b->src, slices * b->src_slice + rows * b->src_row + b->width);
+    if (dst && src)
+        return OK;
+    gpu_complain("device %d: a copy %s memory that is not that device's", lock->index,
+                 dst ? "from" : "to");
+    return INVALID_VALUE;
+}
+
+static int copy(void *stream, const struct box *b, struct gpu *to, struct gpu *from)
+{
+    int code = b->width && b->rows && b->slices ? check_ends(b, to, from) : OK;
+    return code ? code : queue_copy(stream, b);
+}
+
+static struct box line(void *dst, const void *src, size_t bytes)
+{
+    return (struct box){.dst = dst, .src = src, .width = bytes, .rows = 1, .slices = 1};
+}
+
+SHOWN(NAME(cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync), void *dst, const void *src, size_t bytes,
+      void *stream)
+{
+    const struct box b = line(dst, src, bytes);
+    return copy(stream, &b, gpu_current(), NULL);
+}
+
+SHOWN(NAME(cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync), void *dst, const void *src, size_t bytes,
+      void *stream)
+{
+    const struct box b = line(dst, src, bytes);
+    return copy(stream, &b, NULL, gpu_current());
+}
+
+SHOWN(NAME(cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync), void *dst, const void *src, size_t bytes,
+      void *stream)
+{
+    const struct box b = line(dst, src, bytes);
+    return copy(stream, &b, gpu_current(), gpu_current());
+}
+
+/* A strided copy's two sides: where the first byte is and how far apart rows and slices are. */
+struct ends {
+    unsigned char *at;
+    bool on_device;
+    size_t row, slice;
+};
+
+static int copy_sides(void *stream, struct ends dst, struct ends src, const size_t size[3])
+{
+    const struct box b = {dst.at,  src.at,    size[0], size[1],  size[2],
+                          dst.row, dst.slice, src.row, src.slice};
+    if (dst.row < size[0] || src.row < size[0] || dst.slice < size[1] * dst.row ||
+        src.slice < size[1] * src.row)
+        return INVALID_VALUE;
+    return copy(stream, &b, dst.on_device ? gpu_current() : NULL,
+                src.on_device ? gpu_current() : NULL);
+}
+
+#if FAKE_HIP
+SHOWN(hipMemcpyPeerAsync, void *dst, int to, const void *src, int from, size_t bytes, void *stream)
+{
+    int n;
+    struct gpu *g = gpu_list(&n);
+    const struct box b = line(dst, src, bytes);
+    return to < 0 || to >= n || from < 0 || from >= n ? INVALID_DEVICE
+                                                      : copy(stream, &b, &g[to], &g[from]);
+}
+
+/* hipMemcpy3DParms */
+struct side {
+    void *array;
+    size_t x, y, z;
+    unsigned char *at;
+    size_t pitch, width, height;
+};
+struct job {
+    struct side src, dst;
+    size_t size[3];
+    int kind;
+};
+
+SHOWN(hipMemcpy3DAsync, const struct job *j, void *stream)
+{
+    enum { TO_DEVICE = 1, TO_HOST, ON_DEVICE };
+    if (j->kind < TO_DEVICE || j->kind > ON_DEVICE)
+        return INVALID_VALUE;
+    const struct side *d = &j->dst, *s = &j->src;
+    return copy_sides(
+        stream, (struct ends){d->at, j->kind != TO_HOST, d->pitch, d->pitch * d->height},
+        (struct ends){s->at, j->kind != TO_DEVICE, s->pitch, s->pitch * s->height}, j->size);
+}
+#else
+SHOWN(cuMemcpyPeerAsync, void *dst, void *to, const void *src, void *from, size_t bytes,
+      void *stream)
+{
+    const struct box b = line(dst, src, bytes);
+    return copy(stream, &b, to, from);
+}
+
+/* CUDA_MEMCPY3D */
+struct side {
+    size_t x, y, z, lod;
+    int type;
+    unsigned char *host, *device;
+    void *array, *reserved;
+    size_t pitch, height;
+};
+struct job {
+    struct side src, dst;
+    size_t size[3];
+};
+
+static struct ends ends_of(const struct side *s)
+{
+    enum { HOST = 1, DEVICE = 2 };
+    const bool on_device = s->type == DEVICE;
+    return (struct ends){on_device ? s->device : s->host, on_device, s->pitch,
+                         s->pitch * s->height};
+}
+
+SHOWN(cuMemcpy3DAsync_v2, const struct job *j, void *stream)
+{
+    return copy_sides(stream, ends_of(&j->dst), ends_of(&j->src), j->size);
+}
+#endif
