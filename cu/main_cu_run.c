@@ -1,0 +1,48 @@
+/* cu/main_cu_run.c – cu-run: plans and runs parallel programs on all of some nodes. */
+#include "cu/run.h"
+#include "src/opt.h"
+#include "src/version.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name, *summary;
+    enum ek_status (*run)(int argc, char **argv);
+} commands[] = {
+    {"plan", "the schedule of every method for some tasks and nodes, side by side", run_plan},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(void)
+{
+    puts("usage: cu-run COMMAND [options]\n\n"
+         "Runs parallel programs whose number of cores is free (moldable tasks) on the nodes of a\n"
+         "cluster, each on as many cores and at such a time that all are done early.\n\ncommands:");
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    puts("\ncu-run COMMAND --help tells more.");
+}
+
+static enum ek_status run(int argc, char **argv)
+{
+    const char *names[COMMANDS];
+    if (argc < 2)
+        FAIL(EK_USAGE, "a command is wanted: plan, run or calibrate; try --help");
+    if (!strcmp(argv[1], "--help"))
+        return print_help(), EK_OK;
+    if (!strcmp(argv[1], "--version"))
+        return puts("cu-run (Evenkeel) " EK_VERSION), EK_OK;
+    for (int i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        if (!strcmp(argv[1], names[i]))
+            return commands[i].run(argc - 1, argv + 1);
+    }
+    FAIL(EK_USAGE, "no command '%s'%s; try --help", argv[1], opt_suggest(argv[1], names, COMMANDS));
+}
+
+int main(int argc, char **argv)
+{
+    status_program("cu-run");
+    return status_exit_code(run(argc, argv));
+}
