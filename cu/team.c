@@ -128,12 +128,13 @@ static bool failed(struct team *t)
            atomic_load_explicit(&t->data_lost, memory_order_relaxed);
 }
 
-/* A device is lost with its data: what this step did is void. */
-static void lose_data(struct team *t, const char *name)
+/* A device is lost with its data: what this step did is void, and nobody's fault. */
+static enum ek_status lose_data(struct team *t, const char *name)
 {
     if (!t->ops->restore || cluster_size() > 1)
         note_failure(t, status_fail(EK_LACK, "unit %s is lost with its data", name));
     atomic_store(&t->data_lost, true);
+    return EK_OK;
 }
 
 /* The unit is lost, while it held `unfinished`. A CPU unit leaves the data as it was before the
@@ -182,11 +183,8 @@ static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task
     enum ek_status st = t->ops->move(t->ctx, task, from, to, &u->bytes);
     const bool elsewhere = st == EK_LOST && cu_answers(cu);
     locks_give(&t->locks, from, to);
-    if (elsewhere) {
-        lose_data(t, "at the other end of a move");
-        return EK_OK;
-    }
-    TRY(st);
+    if (st)
+        return elsewhere ? lose_data(t, "at the other end of a move") : st;
     t->book.home[task] = to;
     u->rehomed = true;
     u->migrations++;

@@ -52,6 +52,30 @@ static struct bt_axis axis_of(const struct mz *mz, int d)
                             .b = 1 + (d + 2) % 3};
 }
 
+/* What node s left, read back from memory, as operands: carried in variables it would be spilled,
+ * and stores are what the fused multiply-adds have to wait for. */
+static inline __attribute__((always_inline)) struct bt_past left_by(struct bt_axis x,
+                                                                    struct bt_line l, int s)
+{
+    return (struct bt_past){bt_kept_block(l.scratch + 25 * s * l.step, l.step),
+                            bt_load(l.out, x, s)};
+}
+
+/* Solves LANES lines, 0 at both ends. */
+static inline __attribute__((always_inline)) void solve_line(struct bt_axis x, struct bt_line l)
+{
+    struct bt_col w = {REAL(0.0), REAL(0.0), REAL(0.0), REAL(0.0), REAL(0.0)};
+    bt_store(l.out, x, 0, w);
+    for (int m = 0; m < 5; m++)
+        bt_keep(l.scratch, l.step, m, w);
+    for (int s = 1; s < l.n - 1; s++)
+        bt_forward(x, l, s, left_by(x, l, s - 1));
+    for (int s = l.n - 2; s > 0; s--) {
+        w = bt_back(x, l, w, s);
+        bt_store(l.out, x, s, l.boost < 0 ? bt_boost(w, bt_node(l.prim, x, s), 1.0) : w);
+    }
+}
+
 /* Five components of LANES rows (each `n` long) to [m][i][lane], or back. Rows beyond `rows` repeat
  * the last one. */
 static void gather(const double *from, long field, long row, int rows, int n, double *to, long size)
@@ -94,7 +118,7 @@ static void solve_x(const struct mz *mz, const struct mz_zone *z, const struct b
         const long at = (long)j * z->pitch;
         gather(w + at, z->volume, z->pitch, rows, z->nx, room->w, size);
         gather(prim + at, z->plane, z->pitch, rows, z->nx, room->prim, size);
-        bt_solve_line(axis, line);
+        solve_line(axis, line);
         scatter(room->w, size, w + at, z->volume, z->pitch, rows, z->nx);
     }
 }
@@ -107,7 +131,7 @@ static void solve_y(const struct mz *mz, const struct mz_zone *z, const struct b
     for (int i = 1; i < z->nx - 1; i += LANES) {
         const struct bt_view view = {w + i, z->volume, z->pitch};
         const struct bt_view from = {prim + i, z->plane, z->pitch};
-        bt_solve_line(axis, (struct bt_line){view, view, from, room->factor, LANES, z->ny, 0});
+        solve_line(axis, (struct bt_line){view, view, from, room->factor, LANES, z->ny, 0});
     }
 }
 
@@ -137,7 +161,7 @@ static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct b
         const struct bt_view in = {(double *)w + i, z->volume, z->plane};
         const struct bt_view out = {room->w + i, slab, z->pitch};
         const struct bt_view from = {room->prim + i, slab, z->pitch};
-        bt_solve_line(axis, (struct bt_line){in, out, from, room->factor, LANES, z->nz, -1});
+        solve_line(axis, (struct bt_line){in, out, from, room->factor, LANES, z->nz, -1});
     }
 }
 
@@ -169,12 +193,10 @@ static void bt_step(struct mz *mz, struct mz_work *work, int zone)
 }
 
 static const struct mz_launch launches[] = {
-    {"rhs_prims", MZ_POINTS, "upz", 0},
-    {"rhs_points", MZ_INTERIOR, "upgwcz", 0},
-    {"bt_solve", MZ_LINES_X, "wpsczd", 0},
-    {"bt_solve", MZ_LINES_Y, "wpsczd", 1},
-    {"bt_solve", MZ_LINES_Z, "wpsczd", 2},
-    {"bt_update", MZ_INTERIOR, "uwz", 0},
+    {"rhs_points", ZONE_POINTS, "upgwcz", 0},
+    {"bt_solve", ZONE_LINES_X, "uwpsczd", 0},
+    {"bt_solve", ZONE_LINES_Y, "uwpsczd", 1},
+    {"bt_solve", ZONE_LINES_Z, "uwpsczd", 2},
     {.kernel = NULL},
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LAUNCHES = 16, MAX_ARGUMENTS = 12, GROUP = 64 };
+enum { MAX_LAUNCHES = 16, MAX_ARGUMENTS = 12 };
 
 /* Kernels of kernels/faces.c, behind the solver's own. */
 enum { FACES_COPY, FACES_PACK, FACES_UNPACK, FACES_KERNELS };
@@ -36,7 +36,8 @@ struct device {
     struct backend *backend;
     struct backend_program *program;
     struct backend_mem *mem[BUFFERS];
-    size_t size[BUFFERS]; /* bytes */
+    size_t size[BUFFERS];  /* bytes */
+    struct zone_row *rows; /* [nzones + 1], as on the device */
     int nlaunches;
     long scratch_points;   /* of a batch, at most */
     long faces_generation; /* of the lists in B_COPY, B_OUT, B_IN */
@@ -44,7 +45,7 @@ struct device {
 
 size_t device_bytes(const struct mz *mz)
 {
-    const long point = 3 * MZ_VARS + MZ_PRIMS;
+    const long point = 3 * MZ_VARS + ZONE_PRIMS;
     return (size_t)(mz->points * point + mz->size_carried) * sizeof(double);
 }
 
@@ -88,10 +89,10 @@ static enum ek_status build(struct device *d)
     struct backend_kernel kernels[MAX_LAUNCHES + FACES_KERNELS];
     int n = 0;
     for (const struct mz_launch *l = d->mz->ops->launches; l->kernel; l++)
-        kernels[n++] = (struct backend_kernel){l->kernel, {GROUP, 1, 1}};
+        kernels[n++] = (struct backend_kernel){l->kernel, {ZONE_GROUP, 1, 1}};
     d->nlaunches = n;
     for (int i = 0; i < FACES_KERNELS; i++)
-        kernels[n++] = (struct backend_kernel){faces_kernels[i], {GROUP, 1, 1}};
+        kernels[n++] = (struct backend_kernel){faces_kernels[i], {ZONE_GROUP, 1, 1}};
     char *text = embed_join(texts, 3);
     if (!text)
         FAIL(EK_LACK, "%s: kernel texts are missing or memory is", d->mz->ops->name);
@@ -115,11 +116,11 @@ static enum ek_status check_memory(const struct device *d)
 {
     const size_t scratch =
         (size_t)d->scratch_points * (size_t)d->mz->ops->device_scratch * sizeof(double);
-    const double need = (double)(device_bytes(d->mz) + scratch) / (1 << 30);
-    const double have = (double)d->backend->info.memory / (1 << 30);
+    const double need = 1e-6 * (double)(device_bytes(d->mz) + scratch);
+    const double have = 1e-6 * (double)d->backend->info.memory;
     if (need > have)
         FAIL(EK_LACK,
-             "%s class %c needs %.2f GiB on device %s:%d, which has %.2f GiB; "
+             "%s class %c needs %.1f MB on device %s:%d, which has %.1f MB; "
              "choose a smaller class or a layout without this device",
              d->mz->ops->name, d->mz->class->letter, need, d->backend->ops->name, d->backend->index,
              have);
@@ -128,33 +129,28 @@ static enum ek_status check_memory(const struct device *d)
 
 static enum ek_status open_fields(struct device *d)
 {
-    const size_t point = (size_t)d->mz->points * sizeof(double);
-    TRY(size_buffer(d, B_U, MZ_VARS * point));
-    TRY(size_buffer(d, B_FORCING, MZ_VARS * point));
-    TRY(size_buffer(d, B_W, MZ_VARS * point));
-    TRY(size_buffer(d, B_PRIM, MZ_PRIMS * point));
-    TRY(size_buffer(d, B_SCRATCH,
-                    (size_t)d->scratch_points * (size_t)d->mz->ops->device_scratch *
-                        sizeof(double)));
-    TRY(size_buffer(d, B_CARRIED, (size_t)d->mz->size_carried * sizeof(double)));
-    TRY(size_buffer(d, B_CONSTS, sizeof d->mz->consts));
-    TRY(size_buffer(d, B_ZONES, 5 * (size_t)d->mz->nzones * sizeof(long)));
-    return EK_OK;
+    const struct mz *mz = d->mz;
+    const size_t lead = ZONE_LEAD, points = (size_t)mz->points, one = sizeof(double);
+    const size_t scratch = (size_t)d->scratch_points * (size_t)mz->ops->device_scratch;
+    TRY(size_buffer(d, B_U, (lead + MZ_VARS * points) * one));
+    TRY(size_buffer(d, B_FORCING, (lead + MZ_VARS * points) * one));
+    TRY(size_buffer(d, B_W, (lead + MZ_VARS * points) * one));
+    TRY(size_buffer(d, B_PRIM, (lead + ZONE_PRIMS * points) * one));
+    TRY(size_buffer(d, B_SCRATCH, scratch * one));
+    TRY(size_buffer(d, B_CARRIED, (size_t)mz->size_carried * one));
+    TRY(size_buffer(d, B_CONSTS, sizeof mz->consts));
+    return size_buffer(d, B_ZONES, (size_t)(mz->nzones + 1) * sizeof *d->rows);
 }
 
 static enum ek_status send_tables(struct device *d)
 {
-    long *table = malloc(5 * (size_t)d->mz->nzones * sizeof *table);
-    if (!table)
+    d->rows = malloc(d->size[B_ZONES]);
+    if (!d->rows)
         FAIL(EK_LACK, "%s: out of memory for the table of zones", d->mz->ops->name);
-    mz_zone_table(d->mz, table);
-    enum ek_status st = write_buffer(d, B_ZONES, table, d->size[B_ZONES]);
-    if (!st)
-        st = write_buffer(d, B_CONSTS, &d->mz->consts, sizeof d->mz->consts);
-    if (!st)
-        st = wait_all(d);
-    free(table);
-    return st;
+    mz_zone_rows(d->mz, d->rows);
+    TRY(write_buffer(d, B_ZONES, d->rows, d->size[B_ZONES]));
+    TRY(write_buffer(d, B_CONSTS, &d->mz->consts, sizeof d->mz->consts));
+    return wait_all(d);
 }
 
 enum ek_status device_open(const struct mz *mz, struct backend *backend, struct device **out)
@@ -187,6 +183,7 @@ void device_close(struct device *d)
         d->backend->ops->free(d->backend->dev, d->mem[b]);
     if (d->program)
         d->backend->ops->unbuild(d->backend->dev, d->program);
+    free(d->rows);
     free(d);
 }
 
@@ -194,7 +191,7 @@ void device_close(struct device *d)
 
 struct batch {
     int begin, zones;
-    int nx, ny, nz, pitch; /* of the largest in each direction */
+    int first, last; /* planes run + j + k with interior points in any zone */
 };
 
 static int most(int a, int b)
@@ -202,39 +199,20 @@ static int most(int a, int b)
     return a > b ? a : b;
 }
 
-/* As many of the zones begin .. end-1 as fit the scratch and a launch. */
+/* As many of the zones begin .. end-1 as fit the scratch; a CPU device takes one, for its caches.
+ */
 static struct batch next_batch(const struct device *d, int begin, int end)
 {
-    struct batch b = {.begin = begin};
-    const int limit = d->backend->info.is_cpu ? 1 : 65535; /* CUDA's grid in dimension 2 */
+    struct batch b = {.begin = begin, .first = 2};
     long points = 0;
-    for (int i = begin; i < end && b.zones < limit; i++, b.zones++) {
+    for (int i = begin; i < end && !(b.zones && d->backend->info.is_cpu); i++, b.zones++) {
         const struct mz_zone *z = &d->mz->zone[i];
         points += z->volume;
         if (points > d->scratch_points && b.zones)
             break;
-        b.nx = most(b.nx, z->nx);
-        b.ny = most(b.ny, z->ny);
-        b.nz = most(b.nz, z->nz);
-        b.pitch = most(b.pitch, z->pitch);
+        b.last = most(b.last, (z->nx - 3) / ZONE_RUN + (z->ny - 2) + (z->nz - 2));
     }
     return b;
-}
-
-static void set_grid(enum mz_grid grid, const struct batch *b, int global[3])
-{
-    const int nx = b->nx - 2, ny = b->ny - 2, nz = b->nz - 2;
-    const int table[][2] = {
-        [MZ_POINTS] = {b->pitch, b->ny * b->nz},
-        [MZ_INTERIOR] = {nx, ny * nz},
-        [MZ_LINES_X] = {ny, nz},
-        [MZ_LINES_Y] = {nx, nz},
-        [MZ_LINES_Z] = {nx, ny},
-        [MZ_FACES] = {most(nx, ny), MZ_VARS * nz},
-    };
-    global[0] = table[grid][0];
-    global[1] = table[grid][1];
-    global[2] = b->zones;
 }
 
 static struct backend_arg argument(const struct device *d, const struct mz_launch *l, char letter,
@@ -254,8 +232,10 @@ static struct backend_arg argument(const struct device *d, const struct mz_launc
 static enum ek_status launch(struct device *d, int number, const struct batch *b, int h)
 {
     const struct mz_launch *l = &d->mz->ops->launches[number];
+    const struct zone_row *begin = &d->rows[b->begin], *end = begin + b->zones;
+    const int global[3] = {ZONE_GROUP * (end->groups[l->grid] - begin->groups[l->grid]), 1, 1};
     struct backend_arg args[MAX_ARGUMENTS];
-    int n = 0, global[3];
+    int n = 0;
     for (const char *c = l->arguments; *c; c++) {
         args[n++] = argument(d, l, *c, h);
         if (*c == 'z') {
@@ -263,21 +243,19 @@ static enum ek_status launch(struct device *d, int number, const struct batch *b
             args[n++] = backend_arg_int(b->zones);
         }
     }
-    set_grid(l->grid, b, global);
     return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, number, global, n,
                                    args);
 }
 
-/* A row of the table of launches: once, or for every plane i + j + k = h. */
+/* A row of the table of launches: once, or for every plane run + j + k = h. */
 static enum ek_status launch_row(struct device *d, int number, const struct batch *b)
 {
     const char *arguments = d->mz->ops->launches[number].arguments;
-    const int first = 3, last = b->nx + b->ny + b->nz - 6;
     const bool rising = strchr(arguments, 'r'), falling = strchr(arguments, 'f');
     if (!rising && !falling)
         return launch(d, number, b, 0);
-    for (int i = 0; i <= last - first; i++)
-        TRY(launch(d, number, b, rising ? first + i : last - i));
+    for (int i = 0; i <= b->last - b->first; i++)
+        TRY(launch(d, number, b, rising ? b->first + i : b->last - i));
     return EK_OK;
 }
 
@@ -321,8 +299,9 @@ static void set_parts(const struct mz *mz, int zone, struct part part[PARTS])
     const size_t at = MZ_VARS * (size_t)z->first, size = MZ_VARS * (size_t)z->volume;
     const size_t carried = mz->ops->carried ? mz->ops->carried(z) : 0;
     const size_t one = sizeof(double);
-    part[PART_U] = (struct part){B_U, mz->u + at, at * one, size * one};
-    part[PART_FORCING] = (struct part){B_FORCING, mz->forcing + at, at * one, size * one};
+    const size_t there = (ZONE_LEAD + at) * one;
+    part[PART_U] = (struct part){B_U, mz->u + at, there, size * one};
+    part[PART_FORCING] = (struct part){B_FORCING, mz->forcing + at, there, size * one};
     part[PART_CARRIED] =
         (struct part){B_CARRIED, mz->carried + z->carried, (size_t)z->carried * one, carried * one};
 }
@@ -400,11 +379,12 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
     if (!n)
         return EK_OK;
     const struct mz *mz = d->mz;
-    const int global[3] = {most(mz->most_nx, mz->most_ny) - 2, MZ_VARS * (mz->mesh->points[2] - 2),
-                           (int)n};
+    const int points = (most(mz->most_nx, mz->most_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
+    const int groups = (points + ZONE_GROUP - 1) / ZONE_GROUP; /* of one face */
+    const int global[3] = {ZONE_GROUP * groups * (int)n, 1, 1};
     const struct backend_arg args[] = {
         backend_arg_mem(d->mem[B_U]), backend_arg_mem(d->mem[B_ZONES]),
-        backend_arg_mem(d->mem[list]), backend_arg_int((int)n), backend_arg_mem(d->mem[faces])};
+        backend_arg_mem(d->mem[list]), backend_arg_int(groups), backend_arg_mem(d->mem[faces])};
     return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program,
                                    d->nlaunches + kernel, global, kernel == FACES_COPY ? 4 : 5,
                                    args);

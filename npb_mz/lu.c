@@ -280,10 +280,9 @@ static void lu_step(struct mz *mz, struct mz_work *work, int zone)
 }
 
 static const struct mz_launch launches[] = {
-    {"lu_faces", MZ_FACES, "ukzd", 0},        {"rhs_prims", MZ_POINTS, "upz", 0},
-    {"rhs_points", MZ_INTERIOR, "upgwcz", 0}, {"lu_faces", MZ_FACES, "ukzd", 1},
-    {"lu_sweep", MZ_LINES_Y, "wpczdr", 1},    {"lu_sweep", MZ_LINES_Y, "wpczdf", -1},
-    {"lu_update", MZ_INTERIOR, "uwpz", 0},    {.kernel = NULL},
+    {"lu_faces", ZONE_FACES, "ukzd", 0},  {"rhs_points", ZONE_POINTS, "upgwcz", 0},
+    {"lu_faces", ZONE_FACES, "ukzd", 1},  {"lu_lower", ZONE_RUNS, "wpczr", 0},
+    {"lu_upper", ZONE_RUNS, "uwpczf", 0}, {.kernel = NULL},
 };
 
 const struct mz_ops lu_ops = {

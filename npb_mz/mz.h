@@ -12,6 +12,7 @@
 #ifndef NPB_MZ_MZ_H
 #define NPB_MZ_MZ_H
 
+#include "npb_mz/kernels/row.h"
 #include "src/status.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,23 +69,13 @@ struct mz_axis {
 struct mz;
 struct mz_work;
 
-/* What a launch on a device runs over, in kernels' dimensions 0 and 1; dimension 2 is the zones. */
-enum mz_grid {
-    MZ_POINTS,   /* (pitch, ny*nz) */
-    MZ_INTERIOR, /* (nx-2, (ny-2)*(nz-2)) */
-    MZ_LINES_X,  /* (ny-2, nz-2) */
-    MZ_LINES_Y,  /* (nx-2, nz-2) */
-    MZ_LINES_Z,  /* (nx-2, ny-2) */
-    MZ_FACES,    /* (points of the longest face along x or y, 5*(nz-2)) */
-};
-
 /* One launch of a solver's step on a device. Its arguments, a letter each: u, g forcing, w
- * right-hand side, p derived variables, s scratch, k carried, c constants, z (table of zones, first
- * zone, number of zones), d direction; r or f: the launch is repeated for each plane i + j + k = h
- * that holds interior points, h rising or falling, and takes h. Work-groups are 64 x 1 x 1. */
+ * right-hand side, p derived variables, s scratch, k carried, c constants, z (rows of the zones,
+ * first zone, number of zones), d direction; r or f: the launch is repeated for each plane
+ * run + j + k = h of runs that holds interior points, h rising or falling, and takes h. */
 struct mz_launch {
     const char *kernel;
-    enum mz_grid grid;
+    enum zone_grid grid;
     const char *arguments;
     int direction;
 };
@@ -109,7 +100,7 @@ struct mz_ops {
     size_t (*team_scratch)(const struct mz *, int width);
     /* Advances one zone by one step. On the unit's thread; forms a team of work->width. */
     void (*step)(struct mz *, struct mz_work *, int zone);
-    /* The same on a device: kernel text beside rhs.c, launches in order, up to kernel NULL, and the
+    /* The same on a device: the solver's kernel text, launches in order, up to kernel NULL, and the
      * doubles of scratch per point of a batch. */
     const char *text;
     const struct mz_launch *launches;
@@ -190,8 +181,8 @@ void mz_step(struct mz *mz, struct mz_work *work);
 double mz_mop(const struct mz *mz);
 /* Nominal operations of one step of a zone: its declared cost. */
 double mz_zone_mop(const struct mz *mz, int zone);
-/* The rows (nx, ny, nz, pitch, first) that kernels take: table[5*nzones]. */
-void mz_zone_table(const struct mz *mz, long *table);
+/* What kernels take: rows[nzones + 1]. */
+void mz_zone_rows(const struct mz *mz, struct zone_row *rows);
 
 /* Number of zones along x or y (d = 0, 1; 1 in z). */
 int mz_zones_along(const struct mz_ops *ops, const struct mz_mesh *mesh, int d);

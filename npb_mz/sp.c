@@ -80,6 +80,22 @@ static struct sp_axis axis_of(const struct mz *mz, int d)
                             .d = d};
 }
 
+/* Solves LANES lines. What earlier nodes left is read back from memory, as operands: carried in
+ * variables it would be spilled. */
+static inline __attribute__((always_inline)) void solve_line(struct sp_axis x, struct sp_line l)
+{
+    struct sp_five x1 = {REAL(0.0), REAL(0.0), REAL(0.0), REAL(0.0), REAL(0.0)}, x2 = x1;
+    sp_keep(l, 0, (struct sp_past){.y = x1});
+    for (int s = 1; s < l.n - 1; s++)
+        sp_forward(x, l, s, sp_left_by(l, s - 1), sp_left_by(l, s > 1 ? s - 2 : 0));
+    for (int s = l.n - 2; s > 0; s--) {
+        struct sp_five y = sp_back(l, x1, x2, s);
+        sp_put(l, x.d, s, y);
+        x2 = x1;
+        x1 = y;
+    }
+}
+
 /* ---- x lines --------------------------------------------------------------------------------- */
 
 /* LANES points of a row in the variables of x, and what the solve needs of them: t[field]. */
@@ -147,7 +163,7 @@ static void solve_x(const struct mz *mz, const struct mz_zone *z, const struct s
                                  .n = z->nx};
     for (int j = 1; j < z->ny - 1; j += LANES) {
         gather(z, w, prim, room->speed, (long)j * z->pitch, z->ny - 1 - j, room->lines);
-        sp_solve_line(axis_of(mz, 0), line);
+        solve_line(axis_of(mz, 0), line);
         scatter(z, room->lines, w + (long)j * z->pitch, z->ny - 1 - j);
     }
 }
@@ -160,15 +176,15 @@ static void solve_y(const struct mz *mz, const struct mz_zone *z, const struct s
 {
     for (int i = 1; i < z->nx - 1; i += LANES) {
         const struct sp_view view = {w + i, z->volume, z->pitch};
-        sp_solve_line(axis_of(mz, 1),
-                      (struct sp_line){.in = view,
-                                       .mid = view,
-                                       .out = view,
-                                       .prim = {(double *)prim + i, z->plane, z->pitch},
-                                       .speed = room->speed + i,
-                                       .scratch = room->factor,
-                                       .step = LANES,
-                                       .n = z->ny});
+        solve_line(axis_of(mz, 1),
+                   (struct sp_line){.in = view,
+                                    .mid = view,
+                                    .out = view,
+                                    .prim = {(double *)prim + i, z->plane, z->pitch},
+                                    .speed = room->speed + i,
+                                    .scratch = room->factor,
+                                    .step = LANES,
+                                    .n = z->ny});
     }
 }
 
@@ -228,15 +244,15 @@ static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct s
     const long size = slab_size(z);
     double *prim = room->lines + MZ_VARS * size;
     for (int i = 1; i < z->nx - 1; i += LANES)
-        sp_solve_line(axis_of(mz, 2), (struct sp_line){.in = {(double *)w + i, z->volume, z->plane},
-                                                       .mid = {room->lines + i, size, z->pitch},
-                                                       .out = {u + i, z->volume, z->plane},
-                                                       .prim = {prim + i, size, z->pitch},
-                                                       .speed = prim + SP_A * size + i,
-                                                       .scratch = room->factor,
-                                                       .step = LANES,
-                                                       .n = z->nz,
-                                                       .lines = z->nx - 1 - i});
+        solve_line(axis_of(mz, 2), (struct sp_line){.in = {(double *)w + i, z->volume, z->plane},
+                                                    .mid = {room->lines + i, size, z->pitch},
+                                                    .out = {u + i, z->volume, z->plane},
+                                                    .prim = {prim + i, size, z->pitch},
+                                                    .speed = prim + SP_A * size + i,
+                                                    .scratch = room->factor,
+                                                    .step = LANES,
+                                                    .n = z->nz,
+                                                    .lines = z->nx - 1 - i});
 }
 
 static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
@@ -259,12 +275,10 @@ static void sp_step(struct mz *mz, struct mz_work *work, int zone)
 }
 
 static const struct mz_launch launches[] = {
-    {"rhs_prims", MZ_POINTS, "upz", 0},
-    {"rhs_points", MZ_INTERIOR, "upgwcz", 0},
-    {"sp_begin", MZ_POINTS, "wpz", 0},
-    {"sp_solve", MZ_LINES_X, "uwpsczd", 0},
-    {"sp_solve", MZ_LINES_Y, "uwpsczd", 1},
-    {"sp_solve", MZ_LINES_Z, "uwpsczd", 2},
+    {"sp_points", ZONE_POINTS, "upgwcz", 0},
+    {"sp_solve", ZONE_LINES_X, "uwpsczd", 0},
+    {"sp_solve", ZONE_LINES_Y, "uwpsczd", 1},
+    {"sp_solve", ZONE_LINES_Z, "uwpsczd", 2},
     {.kernel = NULL},
 };
 

@@ -114,11 +114,32 @@ double mz_mop(const struct mz *mz)
     return sum * mz->class->steps;
 }
 
-void mz_zone_table(const struct mz *mz, long *table)
+/* Items of a zone in a launch over a grid. */
+static int items(const struct mz_zone *z, enum zone_grid grid)
 {
+    const int nx = z->nx - 2, ny = z->ny - 2, nz = z->nz - 2;
+    const int table[ZONE_GRIDS] = {[ZONE_POINTS] = (int)z->volume - 1,
+                                   [ZONE_LINES_X] = ny * nz,
+                                   [ZONE_LINES_Y] = nx * nz,
+                                   [ZONE_LINES_Z] = nx * ny,
+                                   [ZONE_FACES] = (nx > ny ? nx : ny) * MZ_VARS * nz,
+                                   [ZONE_RUNS] = (nx + ZONE_RUN - 1) / ZONE_RUN * nz};
+    return table[grid];
+}
+
+void mz_zone_rows(const struct mz *mz, struct zone_row *rows)
+{
+    struct zone_row row = {0};
     for (int i = 0; i < mz->nzones; i++) {
         const struct mz_zone *z = &mz->zone[i];
-        const long row[5] = {z->nx, z->ny, z->nz, z->pitch, z->first};
-        memcpy(table + 5 * i, row, sizeof row);
+        row.first = z->first;
+        row.nx = z->nx;
+        row.ny = z->ny;
+        row.nz = z->nz;
+        row.pitch = z->pitch;
+        rows[i] = row;
+        for (int g = 0; g < ZONE_GRIDS; g++)
+            row.groups[g] += (items(z, g) + ZONE_GROUP - 1) / ZONE_GROUP;
     }
+    rows[mz->nzones] = row;
 }

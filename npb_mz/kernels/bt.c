@@ -2,23 +2,15 @@
 #include "npb_mz/kernels/bt.h"
 #include "npb_mz/kernels/zone.h"
 
-/* One item solves the line along `axis` through interior point (GID(0), GID(1)) of the other two
- * axes, in their order; over their largest interior sizes and the zones. `scratch` holds 25 doubles
- * a point of the batch, which begins at the zone zone0. */
-KERNEL(bt_solve, 64, 1, 1)
-(GLOBAL double *w, GLOBAL double *prim, GLOBAL double *scratch, GLOBAL const double *consts,
- GLOBAL const long *zones, int zone0, int nzones, int axis)
+FN struct bt_col bt_zero(void)
 {
-    if (GID(2) >= nzones)
-        return;
-    struct zone z = zone_at(zones, zone0 + GID(2));
-    const int n = axis == 0 ? z.nx : axis == 1 ? z.ny : z.nz;
-    const int n0 = (axis == 0 ? z.ny : z.nx) - 2, n1 = (axis == 2 ? z.ny : z.nz) - 2;
-    if (GID(0) >= n0 || GID(1) >= n1)
-        return;
-    const long step = axis == 0 ? 1 : axis == 1 ? z.pitch : z.plane;
-    const long at =
-        (GID(0) + 1) * (axis == 0 ? z.pitch : 1) + (GID(1) + 1) * (axis == 2 ? z.pitch : z.plane);
+    struct bt_col zero;
+    zero.r = zero.p = zero.a = zero.b = zero.e = 0.0;
+    return zero;
+}
+
+FN struct bt_axis bt_axis(GLOBAL const double *consts, int axis)
+{
     struct bt_axis x;
     x.tau2 = consts[3 * axis];
     x.spread = consts[3 * axis + 1];
@@ -26,30 +18,48 @@ KERNEL(bt_solve, 64, 1, 1)
     x.p = 1 + axis;
     x.a = 1 + (axis + 1) % 3;
     x.b = 1 + (axis + 2) % 3;
-    struct bt_line line;
-    line.in.at = w + 5 * z.first + at;
-    line.in.field = line.prim.field = z.field;
-    line.in.step = line.prim.step = step;
-    line.out = line.in;
-    line.prim.at = prim + 7 * z.first + at;
-    line.scratch = scratch + 25 * (z.first - zones[5 * zone0 + 4]) + (long)GID(1) * n0 + GID(0);
-    line.step = (long)n0 * n1;
-    line.n = n;
-    line.boost = axis == 0 ? 1 : axis == 2 ? -1 : 0;
-    bt_solve_line(x, line);
+    return x;
 }
 
-/* u += w on interior points; over (nx-2, (ny-2)*(nz-2), zones). */
-KERNEL(bt_update, 64, 1, 1)
-(GLOBAL double *u, GLOBAL const double *w, GLOBAL const long *zones, int zone0, int nzones)
+FN struct bt_view bt_view(GLOBAL double *at, long field, long step)
 {
-    if (GID(2) >= nzones)
+    struct bt_view v;
+    v.at = at;
+    v.field = field;
+    v.step = step;
+    return v;
+}
+
+/* Each item solves a line along `axis`; over the lines of that axis. `scratch` holds 25 doubles a
+ * point of the batch, which begins at the zone zone0. The z lines add their solution to u. */
+KERNEL(bt_solve, 64, 1, 1)
+(GLOBAL double *restrict u, GLOBAL double *restrict w, GLOBAL double *restrict prim,
+ GLOBAL double *restrict scratch, GLOBAL const double *restrict consts,
+ GLOBAL const struct zone_row *restrict rows, int zone0, int nzones, int axis)
+{
+    const struct zone z = zone_of(rows, zone0, nzones, ZONE_LINES_X + axis);
+    const struct zone_line on = zone_line(z, axis);
+    if (z.item >= on.lines)
         return;
-    struct zone z = zone_at(zones, zone0 + GID(2));
-    int i = 1 + GID(0), j = 1 + GID(1) % (z.ny - 2), k = 1 + GID(1) / (z.ny - 2);
-    if (i > z.nx - 2 || k > z.nz - 2)
-        return;
-    long at = 5 * z.first + k * z.plane + j * z.pitch + i;
-    for (int m = 0; m < 5; m++)
-        u[at + m * z.field] += w[at + m * z.field];
+    const struct bt_axis x = bt_axis(consts, axis);
+    const struct bt_view sum = bt_view(u + zone_part(z, 5) + on.at, z.field, on.step);
+    struct bt_line line;
+    line.in = line.out = bt_view(w + zone_part(z, 5) + on.at, z.field, on.step);
+    line.prim = bt_view(prim + zone_part(z, ZONE_PRIMS) + on.at, z.field, on.step);
+    line.scratch = scratch + 25 * (z.first - rows[zone0].first) + z.item;
+    line.step = on.lines;
+    line.boost = axis == 0;
+    struct bt_past past;
+    past.X.r = past.X.p = past.X.a = past.X.b = past.X.e = past.y = bt_zero();
+    for (int s = 1; s < on.points - 1; s++)
+        past = bt_forward(x, line, s, past);
+    struct bt_col y = bt_zero();
+    for (int s = on.points - 2; s > 0; s--) {
+        y = bt_back(x, line, y, s);
+        if (axis < 2)
+            bt_store(line.out, x, s, y);
+        else
+            bt_store(sum, x, s,
+                     bt_sum(bt_load(sum, x, s), bt_boost(y, bt_node(line.prim, x, s), 1.0)));
+    }
 }

@@ -34,7 +34,7 @@ struct bt_axis {
 /* Node s, component m of a field along a line is at[m*field + s*step]. */
 struct bt_view {
     GLOBAL double *at;
-    long field, step;
+    int field, step;
 };
 
 FN struct bt_col bt_load(struct bt_view v, struct bt_axis x, int s)
@@ -221,7 +221,7 @@ FN struct bt_col bt_solve_col(struct bt_factor f, struct bt_col c)
 }
 
 /* Column m (0 .. 4) of X_s is kept at X[(5*m + row)*step], X = scratch + 25*s*step. */
-FN void bt_keep(GLOBAL double *X, long step, int m, struct bt_col c)
+FN void bt_keep(GLOBAL double *X, int step, int m, struct bt_col c)
 {
     STORE(X, (5 * m) * step, c.r);
     STORE(X, (5 * m + 1) * step, c.p);
@@ -230,7 +230,7 @@ FN void bt_keep(GLOBAL double *X, long step, int m, struct bt_col c)
     STORE(X, (5 * m + 4) * step, c.e);
 }
 
-FN struct bt_col bt_kept(GLOBAL const double *X, long step, int m)
+FN struct bt_col bt_kept(GLOBAL const double *X, int step, int m)
 {
     struct bt_col c;
     c.r = LOAD(X, (5 * m) * step);
@@ -241,8 +241,24 @@ FN struct bt_col bt_kept(GLOBAL const double *X, long step, int m)
     return c;
 }
 
+/* The columns of X_s. */
+struct bt_block {
+    struct bt_col r, p, a, b, e;
+};
+
+FN struct bt_block bt_kept_block(GLOBAL const double *X, int step)
+{
+    struct bt_block k;
+    k.r = bt_kept(X, step, 0);
+    k.p = bt_kept(X, step, 1);
+    k.a = bt_kept(X, step, 2);
+    k.b = bt_kept(X, step, 3);
+    k.e = bt_kept(X, step, 4);
+    return k;
+}
+
 /* c - x * (column m of X) */
-FN struct bt_col bt_take(GLOBAL const double *X, long step, int m, real x, struct bt_col c)
+FN struct bt_col bt_take(GLOBAL const double *X, int step, int m, real x, struct bt_col c)
 {
     struct bt_col col = bt_kept(X, step, m);
     c.r -= x * col.r;
@@ -253,11 +269,12 @@ FN struct bt_col bt_take(GLOBAL const double *X, long step, int m, real x, struc
     return c;
 }
 
-/* X = M^-1 C, to scratch, with C the super-diagonal block from node `from`, boosted to node `to`.
- */
-FN void bt_super(struct bt_factor f, struct bt_axis x, struct bt_node from, struct bt_node to,
-                 GLOBAL double *X, long step)
+/* X = M^-1 C, also to scratch, with C the super-diagonal block from node `from`, boosted to node
+ * `to`. */
+FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_node from,
+                            struct bt_node to, GLOBAL double *X, int step)
 {
+    struct bt_block k;
     struct bt_col c;
     const double pe = 0.4 * x.tau2;
     real n = x.visc * from.ri, heat = 1.96 * n;
@@ -270,28 +287,28 @@ FN void bt_super(struct bt_factor f, struct bt_axis x, struct bt_node from, stru
     c.a = da * r;
     c.b = db * r;
     c.e = heat * from.e + kin * r;
-    bt_keep(X, step, 0, bt_solve_col(f, c));
+    bt_keep(X, step, 0, k.r = bt_solve_col(f, c));
 
     c.r = REAL(x.tau2);
     c.p = p + x.tau2 * dp;
     c.a = x.tau2 * da;
     c.b = x.tau2 * db;
     c.e = dp * p + x.tau2 * (1.4 * from.e + kin);
-    bt_keep(X, step, 1, bt_solve_col(f, c));
+    bt_keep(X, step, 1, k.p = bt_solve_col(f, c));
 
-    bt_keep(X, step, 2, bt_tail(f, a, REAL(0.0), da * a));
-    bt_keep(X, step, 3, bt_tail(f, REAL(0.0), a, db * a));
-    bt_keep(X, step, 4,
-            bt_finish(f, f.irp * pe, f.ipp * pe, REAL(0.0), REAL(0.0), r - heat + pe * dp));
+    bt_keep(X, step, 2, k.a = bt_tail(f, a, REAL(0.0), da * a));
+    bt_keep(X, step, 3, k.b = bt_tail(f, REAL(0.0), a, db * a));
+    k.e = bt_finish(f, f.irp * pe, f.ipp * pe, REAL(0.0), REAL(0.0), r - heat + pe * dp);
+    bt_keep(X, step, 4, k.e);
+    return k;
 }
 
 /* M_s from the diagonal block and the sub-diagonal one times X_(s-1). */
 FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_node n,
-                             GLOBAL const double *X, long step)
+                             struct bt_block X)
 {
-    struct bt_col r = bt_couple(l, bt_kept(X, step, 0)), p = bt_couple(l, bt_kept(X, step, 1)),
-                  a = bt_couple(l, bt_kept(X, step, 2)), b = bt_couple(l, bt_kept(X, step, 3)),
-                  e = bt_couple(l, bt_kept(X, step, 4));
+    struct bt_col r = bt_couple(l, X.r), p = bt_couple(l, X.p), a = bt_couple(l, X.a),
+                  b = bt_couple(l, X.b), e = bt_couple(l, X.e);
     double unit = 1.0 + 2.0 * x.spread;
     real visc = 2.0 * x.visc * n.ri;
     r.r += unit;
@@ -303,31 +320,36 @@ FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_node 
     return bt_factor(r, p, a, b, e);
 }
 
-/* A line to solve, nodes 1 .. n-2: right-hand side from `in`, solution (0 at both ends) to `out`,
- * which may be the same; 25 numbers a node in scratch[(25*s + …)*step]. boost: +1 takes `in` into
- * the moving frames first, -1 takes `out` back to the frame at rest, 0 neither. */
+/* A line to solve, nodes 1 .. n-2: right-hand side from `in`, y_s and the solution to `out`, which
+ * may be the same; 25 numbers a node in scratch[(25*s + …)*step]. boost: +1 takes `in` into the
+ * moving frames first, -1 says that the solution goes back to the frame at rest, 0 neither. */
 struct bt_line {
     struct bt_view in, out, prim;
     GLOBAL double *scratch;
-    long step;
+    int step;
     int n, boost;
 };
 
-/* Node s forward: M_s is factored, X_s kept, y_s to `out`. What the previous node left is read back
- * from memory, as operands: carried in variables it would be spilled, and stores are what the
- * fused multiply-adds have to wait for. */
-FN void bt_forward(struct bt_axis x, struct bt_line l, int s)
+/* What a node leaves to the next one: X_s and y_s. */
+struct bt_past {
+    struct bt_block X;
+    struct bt_col y;
+};
+
+/* Node s forward: M_s is factored, X_s goes to scratch and y_s to `out`. */
+FN struct bt_past bt_forward(struct bt_axis x, struct bt_line l, int s, struct bt_past past)
 {
-    GLOBAL double *X = l.scratch + 25 * s * l.step;
     struct bt_node here = bt_node(l.prim, x, s);
     struct bt_left left = bt_left(x, bt_node(l.prim, x, s - 1), here);
-    struct bt_factor f = bt_pivot(x, left, here, X - 25 * l.step, l.step);
+    struct bt_factor f = bt_pivot(x, left, here, past.X);
     struct bt_col c = bt_load(l.in, x, s);
     if (l.boost > 0)
         c = bt_boost(c, here, -1.0);
-    c = bt_sum(c, bt_couple(left, bt_load(l.out, x, s - 1)));
-    bt_super(f, x, bt_node(l.prim, x, s + 1), here, X, l.step);
-    bt_store(l.out, x, s, bt_solve_col(f, c));
+    c = bt_sum(c, bt_couple(left, past.y));
+    past.X = bt_super(f, x, bt_node(l.prim, x, s + 1), here, l.scratch + 25 * s * l.step, l.step);
+    past.y = bt_solve_col(f, c);
+    bt_store(l.out, x, s, past.y);
+    return past;
 }
 
 /* w_s = y_s - X_s w_(s+1) */
@@ -339,22 +361,7 @@ FN struct bt_col bt_back(struct bt_axis x, struct bt_line l, struct bt_col w, in
     y = bt_take(X, l.step, 1, w.p, y);
     y = bt_take(X, l.step, 2, w.a, y);
     y = bt_take(X, l.step, 3, w.b, y);
-    y = bt_take(X, l.step, 4, w.e, y);
-    bt_store(l.out, x, s, l.boost < 0 ? bt_boost(y, bt_node(l.prim, x, s), 1.0) : y);
-    return y;
-}
-
-FN void bt_solve_line(struct bt_axis x, struct bt_line l)
-{
-    struct bt_col zero;
-    zero.r = zero.p = zero.a = zero.b = zero.e = REAL(0.0);
-    bt_store(l.out, x, 0, zero);
-    for (int m = 0; m < 5; m++)
-        bt_keep(l.scratch, l.step, m, zero);
-    for (int s = 1; s < l.n - 1; s++)
-        bt_forward(x, l, s);
-    for (int s = l.n - 2; s > 0; s--)
-        zero = bt_back(x, l, zero, s);
+    return bt_take(X, l.step, 4, w.e, y);
 }
 
 #endif

@@ -1,8 +1,13 @@
-/* npb_mz/kernels/lu.c – LU's sweeps on devices. */
+/* npb_mz/kernels/lu.c – LU's sweeps on devices.
+ *
+ * A work-item has a run of ZONE_RUN points along x. Runs whose place in x, j and k add up to h
+ * depend on those of h-1 only (h+1 in the upper sweep), so a launch does one such plane of all
+ * zones: about half as many launches as with single points, whole sectors of memory, and what a
+ * point passes on to the next one along x stays in registers. */
 #include "npb_mz/kernels/lu.h"
 #include "npb_mz/kernels/zone.h"
 
-FN struct lu_five lu_load(GLOBAL const double *w, long field, long at)
+FN struct lu_five lu_load(GLOBAL const double *w, int field, int at)
 {
     struct lu_five v;
     v.r = w[at];
@@ -13,7 +18,7 @@ FN struct lu_five lu_load(GLOBAL const double *w, long field, long at)
     return v;
 }
 
-FN void lu_store(GLOBAL double *w, long field, long at, struct lu_five v)
+FN void lu_store(GLOBAL double *w, int field, int at, struct lu_five v)
 {
     w[at] = v.r;
     w[at + field] = v.x;
@@ -22,8 +27,8 @@ FN void lu_store(GLOBAL double *w, long field, long at, struct lu_five v)
     w[at + 4 * field] = v.e;
 }
 
-/* Of the derived variables of kernels/rhs.h the first five. */
-FN struct lu_node lu_node_at(GLOBAL const double *prim, long field, long at)
+/* The first five derived variables. */
+FN struct lu_node lu_node_at(GLOBAL const double *prim, int field, int at)
 {
     struct lu_node n;
     n.ri = prim[at];
@@ -41,27 +46,25 @@ FN int lu_faces_size(struct zone z)
     return 10 * (z.nx + z.ny - 4);
 }
 
-/* mode 0: exchanges them in u for those carried; 1: puts those carried into u. Over (points of the
- * longest face, 5*(nz-2), zones); all zones are of equal size. */
+/* mode 0: exchanges them in u for those carried; 1: puts those carried into u. Over the faces; all
+ * zones are of equal size. */
 KERNEL(lu_faces, 64, 1, 1)
-(GLOBAL double *u, GLOBAL double *carried, GLOBAL const long *zones, int zone0, int nzones,
- int mode)
+(GLOBAL double *restrict u, GLOBAL double *restrict carried,
+ GLOBAL const struct zone_row *restrict rows, int zone0, int nzones, int mode)
 {
-    if (GID(2) >= nzones)
-        return;
-    const int number = zone0 + GID(2);
-    struct zone z = zone_at(zones, number);
-    const int m = GID(1) % 5, k = 1 + GID(1) / 5;
+    const struct zone z = zone_of(rows, zone0, nzones, ZONE_FACES);
+    const int longest = (z.nx > z.ny ? z.nx : z.ny) - 2, point = z.item % longest;
+    const int m = z.item / longest % 5, k = 1 + z.item / longest / 5;
     if (k > z.nz - 2)
         return;
-    const long plane = 5 * z.first + m * z.field + k * z.plane;
-    GLOBAL double *kept = carried + ((long)number * (z.nz - 2) + k - 1) * lu_faces_size(z);
+    const long plane = zone_part(z, 5) + m * z.field + k * z.plane;
+    GLOBAL double *kept = carried + ((long)z.number * (z.nz - 2) + k - 1) * lu_faces_size(z);
     for (int side = 0; side < 4; side++) {
         const int in_y = side >> 1, along = (in_y ? z.nx : z.ny) - 2;
-        const long step = in_y ? 1 : z.pitch, normal = in_y ? z.pitch : 1;
-        const long row = side & 1 ? (in_y ? z.ny : z.nx) - 1 : 0;
-        if (GID(0) < along) {
-            const long at = plane + row * normal + (GID(0) + 1) * step, to = m * along + GID(0);
+        const int step = in_y ? 1 : z.pitch, normal = in_y ? z.pitch : 1;
+        const int row = side & 1 ? (in_y ? z.ny : z.nx) - 1 : 0;
+        if (point < along) {
+            const long at = plane + row * normal + (point + 1) * step, to = m * along + point;
             const double old = kept[to];
             if (mode == 0)
                 kept[to] = u[at];
@@ -71,78 +74,147 @@ KERNEL(lu_faces, 64, 1, 1)
     }
 }
 
-/* The interior point of item (GID(0), GID(1)) on the plane i + j + k = h; false if there is none.
- */
-FN int lu_point(struct zone z, int i, int k, int h)
+/* u + correction / (omega (2 - omega)) */
+FN struct lu_five lu_updated(struct lu_five u, struct lu_five c)
 {
-    const int j = h - i - k;
-    return i < z.nx - 1 && k < z.nz - 1 && j > 0 && j < z.ny - 1;
+    u.r += LU_FACTOR * c.r;
+    u.x += LU_FACTOR * c.x;
+    u.y += LU_FACTOR * c.y;
+    u.z += LU_FACTOR * c.z;
+    u.e += LU_FACTOR * c.e;
+    return u;
 }
 
-/* Shares of the three neighbours on the side `sign` that are interior points. */
-FN struct lu_five lu_gather(GLOBAL const double *w, GLOBAL const double *prim,
-                            GLOBAL const double *consts, struct zone z, int i, int j, int k,
-                            int sign)
+/* A run: its first point in the order of the sweep, how many points, where it lies. */
+struct lu_run {
+    int at, points, i, j, k;
+};
+
+/* points 0: the item has none on the plane h. */
+FN struct lu_run lu_run(struct zone z, int sign, int h)
 {
-    struct lu_five sum;
-    sum.r = sum.x = sum.y = sum.z = sum.e = 0.0;
-    for (int d = 0; d < 3; d++) {
-        const int s = (d == 0 ? i : d == 1 ? j : k) - sign;
-        const int n = d == 0 ? z.nx : d == 1 ? z.ny : z.nz;
-        if (s < 1 || s > n - 2)
-            continue;
-        const long step = d == 0 ? 1 : d == 1 ? z.pitch : z.plane;
-        const long at = k * z.plane + j * z.pitch + i - sign * step;
-        sum = lu_sum(sum, lu_send(lu_axis(consts, d, sign), d, lu_node_at(prim, z.field, at),
-                                  lu_load(w, z.field, at)));
+    struct lu_run r;
+    const int runs = (z.nx - 2 + ZONE_RUN - 1) / ZONE_RUN, run = z.item % runs;
+    const int low = 1 + ZONE_RUN * run, left = z.nx - 1 - low;
+    r.k = 1 + z.item / runs;
+    r.j = h - run - r.k;
+    r.points = r.k < z.nz - 1 && r.j > 0 && r.j < z.ny - 1 ? left : 0;
+    if (r.points > ZONE_RUN)
+        r.points = ZONE_RUN;
+    r.i = sign > 0 ? low : low + r.points - 1;
+    r.at = r.k * z.plane + r.j * z.pitch + r.i;
+    return r;
+}
+
+/* A zone's fields and the sweep's direction. */
+struct lu_field {
+    GLOBAL double *w;
+    GLOBAL const double *prim, *consts;
+    int size, sign;
+};
+
+/* What the point at `at` adds to the right-hand side of its neighbour along axis d, if `inside`. */
+FN struct lu_five lu_share(struct lu_field f, int d, int at, int inside)
+{
+    struct lu_five none;
+    none.r = none.x = none.y = none.z = none.e = 0.0;
+    if (!inside)
+        return none;
+    return lu_send(lu_axis(f.consts, d, f.sign), d, lu_node_at(f.prim, f.size, at),
+                   lu_load(f.w, f.size, at));
+}
+
+/* Shares of the neighbours of a run along y and z, which lie on the plane before. */
+FN struct lu_five lu_aside(struct lu_field f, struct zone z, struct lu_run r, int at)
+{
+    const int j = r.j - f.sign, k = r.k - f.sign;
+    return lu_sum(lu_share(f, 1, at - f.sign * z.pitch, j > 0 && j < z.ny - 1),
+                  lu_share(f, 2, at - f.sign * z.plane, k > 0 && k < z.nz - 1));
+}
+
+/* Share of the neighbour along x of a run's first point. */
+FN struct lu_five lu_ahead(struct lu_field f, struct zone z, struct lu_run r)
+{
+    const int i = r.i - f.sign;
+    return lu_share(f, 0, r.at - f.sign, i > 0 && i < z.nx - 1);
+}
+
+FN struct lu_field lu_field(GLOBAL double *w, GLOBAL const double *prim,
+                            GLOBAL const double *consts, struct zone z, int sign)
+{
+    struct lu_field f;
+    f.w = w + zone_part(z, 5);
+    f.prim = prim + zone_part(z, ZONE_PRIMS);
+    f.consts = consts;
+    f.size = z.field;
+    f.sign = sign;
+    return f;
+}
+
+/* The lower sweep on plane h: w = dt (R(u) + g) to a correction in the nodes' own frames; over the
+ * runs. Whatever does not depend on the point before is loaded and added first. */
+KERNEL(lu_lower, 64, 1, 1)
+(GLOBAL double *restrict w, GLOBAL const double *restrict prim,
+ GLOBAL const double *restrict consts, GLOBAL const struct zone_row *restrict rows, int zone0,
+ int nzones, int h)
+{
+    const struct zone z = zone_of(rows, zone0, nzones, ZONE_RUNS);
+    const struct lu_run r = lu_run(z, 1, h);
+    const struct lu_field f = lu_field(w, prim, consts, z, 1);
+    const struct lu_diagonal g = lu_diagonal(consts);
+    const struct lu_axis x = lu_axis(consts, 0, 1.0);
+    struct lu_five sum[ZONE_RUN], share;
+    struct lu_node n[ZONE_RUN];
+    if (r.points == 0)
+        return;
+    UNROLL
+    for (int t = 0; t < ZONE_RUN; t++) {
+        const int at = r.at + (t < r.points ? t : 0);
+        n[t] = lu_node_at(f.prim, f.size, at);
+        sum[t] = lu_sum(lu_load(f.w, f.size, at), lu_aside(f, z, r, at));
     }
-    return sum;
+    share = lu_ahead(f, z, r);
+    UNROLL
+    for (int t = 0; t < ZONE_RUN; t++) {
+        const struct lu_five v = lu_relax(g, n[t], lu_sum(sum[t], share));
+        if (t < r.points)
+            lu_store(f.w, f.size, r.at + t, v);
+        share = lu_send(x, 0, n[t], v);
+    }
 }
 
-/* One hyperplane i + j + k = h of the lower (sign 1) or upper (sign -1) sweep: w = dt res to the
- * correction in the nodes' own frames. Over (nx-2, nz-2, zones). */
-KERNEL(lu_sweep, 64, 1, 1)
-(GLOBAL double *w, GLOBAL const double *prim, GLOBAL const double *consts, GLOBAL const long *zones,
- int zone0, int nzones, int sign, int h)
+/* The upper sweep on plane h, and u += w / (omega (2 - omega)). */
+KERNEL(lu_upper, 64, 1, 1)
+(GLOBAL double *restrict u, GLOBAL double *restrict w, GLOBAL const double *restrict prim,
+ GLOBAL const double *restrict consts, GLOBAL const struct zone_row *restrict rows, int zone0,
+ int nzones, int h)
 {
-    if (GID(2) >= nzones)
+    const struct zone z = zone_of(rows, zone0, nzones, ZONE_RUNS);
+    const struct lu_run r = lu_run(z, -1, h);
+    const struct lu_field f = lu_field(w, prim, consts, z, -1);
+    const struct lu_diagonal g = lu_diagonal(consts);
+    const struct lu_axis x = lu_axis(consts, 0, -1.0);
+    GLOBAL double *v = u + zone_part(z, 5);
+    struct lu_five sum[ZONE_RUN], here[ZONE_RUN], share;
+    struct lu_node n[ZONE_RUN];
+    if (r.points == 0)
         return;
-    struct zone z = zone_at(zones, zone0 + GID(2));
-    const int i = 1 + GID(0), k = 1 + GID(1), j = h - i - k;
-    if (!lu_point(z, i, k, h))
-        return;
-    GLOBAL double *v = w + 5 * z.first;
-    GLOBAL const double *p = prim + 7 * z.first;
-    const long at = k * z.plane + j * z.pitch + i;
-    struct lu_five here = lu_load(v, z.field, at);
-    struct lu_five sum = lu_gather(v, p, consts, z, i, j, k, sign);
-    struct lu_node n = lu_node_at(p, z.field, at);
-    if (sign > 0)
-        here = lu_relax(lu_diagonal(consts), n, lu_sum(here, sum));
-    else
-        here = lu_sum(here, lu_relax(lu_diagonal(consts), n, sum));
-    lu_store(v, z.field, at, here);
-}
-
-/* u += w / (omega (2 - omega)) on interior points; over (nx-2, (ny-2)*(nz-2), zones). */
-KERNEL(lu_update, 64, 1, 1)
-(GLOBAL double *u, GLOBAL const double *w, GLOBAL const double *prim, GLOBAL const long *zones,
- int zone0, int nzones)
-{
-    if (GID(2) >= nzones)
-        return;
-    struct zone z = zone_at(zones, zone0 + GID(2));
-    int i = 1 + GID(0), j = 1 + GID(1) % (z.ny - 2), k = 1 + GID(1) / (z.ny - 2);
-    if (i > z.nx - 2 || k > z.nz - 2)
-        return;
-    const long at = k * z.plane + j * z.pitch + i;
-    struct lu_five c =
-        lu_rest(lu_node_at(prim + 7 * z.first, z.field, at), lu_load(w + 5 * z.first, z.field, at));
-    struct lu_five v = lu_load(u + 5 * z.first, z.field, at);
-    v.r += LU_FACTOR * c.r;
-    v.x += LU_FACTOR * c.x;
-    v.y += LU_FACTOR * c.y;
-    v.z += LU_FACTOR * c.z;
-    v.e += LU_FACTOR * c.e;
-    lu_store(u + 5 * z.first, z.field, at, v);
+    UNROLL
+    for (int t = 0; t < ZONE_RUN; t++) {
+        const int at = r.at - (t < r.points ? t : 0);
+        n[t] = lu_node_at(f.prim, f.size, at);
+        here[t] = lu_load(f.w, f.size, at);
+        sum[t] = lu_aside(f, z, r, at);
+    }
+    share = lu_ahead(f, z, r);
+    UNROLL
+    for (int t = 0; t < ZONE_RUN; t++) {
+        const struct lu_five c = lu_sum(here[t], lu_relax(g, n[t], lu_sum(sum[t], share)));
+        if (t < r.points) {
+            lu_store(f.w, f.size, r.at - t, c);
+            lu_store(v, f.size, r.at - t,
+                     lu_updated(lu_load(v, f.size, r.at - t), lu_rest(n[t], c)));
+        }
+        share = lu_send(x, 0, n[t], c);
+    }
 }

@@ -1,8 +1,8 @@
-/* npb_mz/kernels/sp.c – SP's line solves on devices. */
+/* npb_mz/kernels/sp.c – SP's right-hand side and line solves on devices. */
+#include "npb_mz/kernels/point.h"
 #include "npb_mz/kernels/sp.h"
-#include "npb_mz/kernels/zone.h"
 
-FN struct sp_view sp_view(GLOBAL double *at, long field, long step)
+FN struct sp_view sp_view(GLOBAL double *at, int field, int step)
 {
     struct sp_view v;
     v.at = at;
@@ -11,42 +11,53 @@ FN struct sp_view sp_view(GLOBAL double *at, long field, long step)
     return v;
 }
 
-/* w to the characteristic variables of x; the speed of sound takes the pressure's place in prim.
- * Over points (pitch, ny*nz, zones); w outside the interior holds no meaning. */
-KERNEL(sp_begin, 64, 1, 1)
-(GLOBAL double *w, GLOBAL double *prim, GLOBAL const long *zones, int zone0, int nzones)
+/* dt (R(u) + g) of an interior point in the characteristic variables of x. */
+FN struct sp_five sp_right(struct rhs_five r, GLOBAL const double *g, long field, struct rhs_prim q,
+                           double speed)
 {
-    if (GID(2) >= nzones)
-        return;
-    struct zone z = zone_at(zones, zone0 + GID(2));
-    if (GID(0) >= z.nx || GID(1) >= z.ny * z.nz)
-        return;
-    const long at = GID(1) * z.pitch + GID(0);
-    struct sp_view v = sp_view(w + 5 * z.first + at, z.field, 0);
-    GLOBAL double *p = prim + 7 * z.first + at;
-    const real e = p[SP_E * z.field], a = sp_speed(e);
-    p[SP_A * z.field] = a;
-    sp_store(v, 0,
-             sp_enter(sp_load(v, 0), p[0], p[SP_VX * z.field], p[SP_VY * z.field],
-                      p[SP_VZ * z.field], e, a));
+    struct sp_five v;
+    v.m0 = g[0] + r.m0;
+    v.m1 = g[field] + r.m1;
+    v.m2 = g[2 * field] + r.m2;
+    v.m3 = g[3 * field] + r.m3;
+    v.m4 = g[4 * field] + r.m4;
+    return sp_enter(v, q.ri, q.vx, q.vy, q.vz, q.e, speed);
 }
 
-/* One item solves the line along `axis` through interior point (GID(0), GID(1)) of the other two
- * axes, in their order; over their largest interior sizes and the zones. `scratch` holds 6 doubles
- * a point of the batch, which begins at the zone zone0. The z lines add their solution to u. */
-KERNEL(sp_solve, 64, 1, 1)
-(GLOBAL double *u, GLOBAL double *w, GLOBAL double *prim, GLOBAL double *scratch,
- GLOBAL const double *consts, GLOBAL const long *zones, int zone0, int nzones, int axis)
+/* Derived variables and the speed of sound of all points, and the right-hand side of the interior
+ * ones in the characteristic variables of x; over the points. consts is struct mz_consts. */
+KERNEL(sp_points, 64, 1, 1)
+(GLOBAL const double *restrict u, GLOBAL double *restrict prim, GLOBAL const double *restrict g,
+ GLOBAL double *restrict w, GLOBAL const double *restrict consts,
+ GLOBAL const struct zone_row *restrict rows, int zone0, int nzones)
 {
-    if (GID(2) >= nzones)
+    const struct zone z = zone_of(rows, zone0, nzones, ZONE_POINTS);
+    const struct zone_point p = zone_point(z);
+    if (p.outside)
         return;
-    struct zone z = zone_at(zones, zone0 + GID(2));
-    const int n0 = (axis == 0 ? z.ny : z.nx) - 2, n1 = (axis == 2 ? z.ny : z.nz) - 2;
-    if (GID(0) >= n0 || GID(1) >= n1)
+    const long at = zone_part(z, 5) + p.at;
+    const struct rhs_five v = point_load(u + at, z.field);
+    const struct rhs_prim q = point_prim(v);
+    const double speed = sp_speed(q.e);
+    point_keep(prim + zone_part(z, ZONE_PRIMS) + p.at, z.field, q);
+    prim[zone_part(z, ZONE_PRIMS) + p.at + SP_A * z.field] = speed;
+    if (!p.interior)
         return;
-    const long step = axis == 0 ? 1 : axis == 1 ? z.pitch : z.plane;
-    const long at =
-        (GID(0) + 1) * (axis == 0 ? z.pitch : 1) + (GID(1) + 1) * (axis == 2 ? z.pitch : z.plane);
+    const struct rhs_five r = point_rhs(u + at, z, p.i, p.j, p.k, v, q, consts);
+    sp_store(sp_view(w + at, z.field, 0), 0, sp_right(r, g + at, z.field, q, speed));
+}
+
+/* Each item solves a line along `axis`; over the lines of that axis. `scratch` holds 6 doubles a
+ * point of the batch, which begins at the zone zone0. The z lines add their solution to u. */
+KERNEL(sp_solve, 64, 1, 1)
+(GLOBAL double *restrict u, GLOBAL double *restrict w, GLOBAL double *restrict prim,
+ GLOBAL double *restrict scratch, GLOBAL const double *restrict consts,
+ GLOBAL const struct zone_row *restrict rows, int zone0, int nzones, int axis)
+{
+    const struct zone z = zone_of(rows, zone0, nzones, ZONE_LINES_X + axis);
+    const struct zone_line on = zone_line(z, axis);
+    if (z.item >= on.lines)
+        return;
     struct sp_axis x;
     x.tau2 = consts[3 * axis];
     x.spread = consts[3 * axis + 1];
@@ -54,13 +65,28 @@ KERNEL(sp_solve, 64, 1, 1)
     x.damping = consts[9];
     x.d = axis;
     struct sp_line line;
-    line.in = line.mid = sp_view(w + 5 * z.first + at, z.field, step);
-    line.out = sp_view((axis == 2 ? u : w) + 5 * z.first + at, z.field, step);
-    line.prim = sp_view(prim + 7 * z.first + at, z.field, step);
+    line.in = line.mid = sp_view(w + zone_part(z, 5) + on.at, z.field, on.step);
+    line.out = axis < 2 ? line.in : sp_view(u + zone_part(z, 5) + on.at, z.field, on.step);
+    line.prim = sp_view(prim + zone_part(z, ZONE_PRIMS) + on.at, z.field, on.step);
     line.speed = line.prim.at + SP_A * z.field;
-    line.scratch = scratch + 6 * (z.first - zones[5 * zone0 + 4]) + (long)GID(1) * n0 + GID(0);
-    line.step = (long)n0 * n1;
-    line.n = axis == 0 ? z.nx : axis == 1 ? z.ny : z.nz;
+    line.scratch = scratch + 6 * (z.first - rows[zone0].first) + z.item;
+    line.step = on.lines;
+    line.n = on.points;
     line.lines = 1;
-    sp_solve_line(x, line);
+    struct sp_past one, two;
+    one.fc = one.fd = one.gc = one.gd = one.hc = one.hd = 0.0;
+    one.y.m0 = one.y.m1 = one.y.m2 = one.y.m3 = one.y.m4 = 0.0;
+    two = one;
+    struct sp_five x1 = one.y, x2 = one.y;
+    for (int s = 1; s < on.points - 1; s++) {
+        const struct sp_past here = sp_forward(x, line, s, one, two);
+        two = one;
+        one = here;
+    }
+    for (int s = on.points - 2; s > 0; s--) {
+        const struct sp_five y = sp_back(line, x1, x2, s);
+        sp_put(line, axis, s, y);
+        x2 = x1;
+        x1 = y;
+    }
 }

@@ -30,7 +30,7 @@ struct sp_five {
 /* Node s, component m of a field along a line is at[m*field + s*step]. */
 struct sp_view {
     GLOBAL double *at;
-    long field, step;
+    int field, step;
 };
 
 /* The line's direction: dt/(2h), dt D/h^2, 1.96 dt c3c4/h^2, dt dssp; 0, 1 or 2. */
@@ -159,7 +159,7 @@ FN struct sp_row sp_row(struct sp_axis x, int s, int n)
 struct sp_line {
     struct sp_view in, mid, out, prim;
     GLOBAL double *speed, *scratch;
-    long step;
+    int step;
     int n, lines; /* lines: lanes that are lines of the zone (u keeps the others) */
 };
 
@@ -191,52 +191,79 @@ FN struct sp_factor sp_factor(struct sp_row w, real m1, real c, real p1, real c1
     return f;
 }
 
-/* What earlier nodes left is read back from memory, as operands: carried it would be spilled. */
-FN void sp_forward(struct sp_axis x, struct sp_line l, int s)
+/* What a node leaves to the next two: multipliers of the three matrices, eliminated right-hand
+ * side. */
+struct sp_past {
+    real fc, fd, gc, gd, hc, hd;
+    struct sp_five y;
+};
+
+/* From scratch and `mid`, where sp_forward() has put it. */
+FN struct sp_past sp_left_by(struct sp_line l, int s)
 {
-    GLOBAL double *here = l.scratch + 6 * s * l.step;
-    GLOBAL const double *k1 = here - 6 * l.step, *k2 = s > 1 ? k1 - 6 * l.step : k1;
+    GLOBAL const double *k = l.scratch + 6 * s * l.step;
+    struct sp_past p;
+    p.fc = LOAD(k, 0);
+    p.fd = LOAD(k, l.step);
+    p.gc = LOAD(k, 2 * l.step);
+    p.gd = LOAD(k, 3 * l.step);
+    p.hc = LOAD(k, 4 * l.step);
+    p.hd = LOAD(k, 5 * l.step);
+    p.y = sp_load(l.mid, s);
+    return p;
+}
+
+FN void sp_keep(struct sp_line l, int s, struct sp_past p)
+{
+    GLOBAL double *k = l.scratch + 6 * s * l.step;
+    sp_store(l.mid, s, p.y);
+    STORE(k, 0, p.fc);
+    STORE(k, l.step, p.fd);
+    STORE(k, 2 * l.step, p.gc);
+    STORE(k, 3 * l.step, p.gd);
+    STORE(k, 4 * l.step, p.hc);
+    STORE(k, 5 * l.step, p.hd);
+}
+
+/* Eliminates node s with what nodes s-1 and s-2 left, and keeps what it leaves itself. */
+FN struct sp_past sp_forward(struct sp_axis x, struct sp_line l, int s, struct sp_past one,
+                             struct sp_past two)
+{
     const struct sp_row w = sp_row(x, s, l.n);
     const int v = SP_VX + x.d;
     const real before = -x.tau2 * sp_prim(l, v, s - 1) - x.heat * sp_prim(l, SP_RI, s - 1) + w.m1;
     const real after = x.tau2 * sp_prim(l, v, s + 1) - x.heat * sp_prim(l, SP_RI, s + 1) + w.p1;
     const real centre = (2.0 * x.heat) * sp_prim(l, SP_RI, s) + w.c;
     const real a1 = x.tau2 * sp_sound(l, s - 1), a2 = x.tau2 * sp_sound(l, s + 1);
-    struct sp_factor f = sp_factor(w, before, centre, after, LOAD(k1, 0), LOAD(k1, l.step),
-                                   LOAD(k2, 0), LOAD(k2, l.step));
+    struct sp_factor f = sp_factor(w, before, centre, after, one.fc, one.fd, two.fc, two.fd);
     struct sp_factor g =
-        sp_factor(w, before - a1, centre, after + a2, LOAD(k1, 2 * l.step), LOAD(k1, 3 * l.step),
-                  LOAD(k2, 2 * l.step), LOAD(k2, 3 * l.step));
+        sp_factor(w, before - a1, centre, after + a2, one.gc, one.gd, two.gc, two.gd);
     struct sp_factor h =
-        sp_factor(w, before + a1, centre, after - a2, LOAD(k1, 4 * l.step), LOAD(k1, 5 * l.step),
-                  LOAD(k2, 4 * l.step), LOAD(k2, 5 * l.step));
-    struct sp_five y2 = sp_load(l.mid, s > 1 ? s - 2 : 0), y1 = sp_load(l.mid, s - 1),
-                   r = sp_load(l.in, s);
-    r.m0 = (r.m0 - w.m2 * y2.m0 - f.b1 * y1.m0) * f.ip;
-    r.m1 = (r.m1 - w.m2 * y2.m1 - f.b1 * y1.m1) * f.ip;
-    r.m2 = (r.m2 - w.m2 * y2.m2 - f.b1 * y1.m2) * f.ip;
-    r.m3 = (r.m3 - w.m2 * y2.m3 - g.b1 * y1.m3) * g.ip;
-    r.m4 = (r.m4 - w.m2 * y2.m4 - h.b1 * y1.m4) * h.ip;
-    sp_store(l.mid, s, r);
-    STORE(here, 0, f.c);
-    STORE(here, l.step, f.d);
-    STORE(here, 2 * l.step, g.c);
-    STORE(here, 3 * l.step, g.d);
-    STORE(here, 4 * l.step, h.c);
-    STORE(here, 5 * l.step, h.d);
+        sp_factor(w, before + a1, centre, after - a2, one.hc, one.hd, two.hc, two.hd);
+    struct sp_past p;
+    p.y = sp_load(l.in, s);
+    p.y.m0 = (p.y.m0 - w.m2 * two.y.m0 - f.b1 * one.y.m0) * f.ip;
+    p.y.m1 = (p.y.m1 - w.m2 * two.y.m1 - f.b1 * one.y.m1) * f.ip;
+    p.y.m2 = (p.y.m2 - w.m2 * two.y.m2 - f.b1 * one.y.m2) * f.ip;
+    p.y.m3 = (p.y.m3 - w.m2 * two.y.m3 - g.b1 * one.y.m3) * g.ip;
+    p.y.m4 = (p.y.m4 - w.m2 * two.y.m4 - h.b1 * one.y.m4) * h.ip;
+    p.fc = f.c, p.fd = f.d;
+    p.gc = g.c, p.gd = g.d;
+    p.hc = h.c, p.hd = h.d;
+    sp_keep(l, s, p);
+    return p;
 }
 
 /* x_s = y_s - c x_(s+1) - d x_(s+2) */
 FN struct sp_five sp_back(struct sp_line l, struct sp_five x1, struct sp_five x2, int s)
 {
-    GLOBAL const double *k = l.scratch + 6 * s * l.step;
-    struct sp_five y = sp_load(l.mid, s);
-    real c = LOAD(k, 0), d = LOAD(k, l.step);
-    y.m0 -= c * x1.m0 + d * x2.m0;
-    y.m1 -= c * x1.m1 + d * x2.m1;
-    y.m2 -= c * x1.m2 + d * x2.m2;
-    y.m3 -= LOAD(k, 2 * l.step) * x1.m3 + LOAD(k, 3 * l.step) * x2.m3;
-    y.m4 -= LOAD(k, 4 * l.step) * x1.m4 + LOAD(k, 5 * l.step) * x2.m4;
+    const struct sp_past p = sp_left_by(l, s);
+    struct sp_five y = p.y;
+    y.m0 -= p.fc * x1.m0 + p.fd * x2.m0;
+    y.m1 -= p.fc * x1.m1 + p.fd * x2.m1;
+    y.m2 -= p.fc * x1.m2 + p.fd * x2.m2;
+    y.m3 -= p.gc * x1.m3 + p.gd * x2.m3;
+    y.m4 -= p.hc * x1.m4 + p.hd * x2.m4;
     return y;
 }
 
@@ -251,24 +278,6 @@ FN void sp_put(struct sp_line l, int d, int s, struct sp_five r)
         r = sp_leave(r, LOAD(l.out.at, s * l.out.step), sp_prim(l, SP_VX, s), sp_prim(l, SP_VY, s),
                      sp_prim(l, SP_VZ, s), sp_prim(l, SP_E, s), sp_sound(l, s));
         sp_add(l.out, s, r, l.lines);
-    }
-}
-
-FN void sp_solve_line(struct sp_axis x, struct sp_line l)
-{
-    struct sp_five x1, x2, y;
-    x1.m0 = x1.m1 = x1.m2 = x1.m3 = x1.m4 = REAL(0.0);
-    x2 = x1;
-    sp_store(l.mid, 0, x1);
-    for (int m = 0; m < 6; m++)
-        STORE(l.scratch, m * l.step, x1.m0);
-    for (int s = 1; s < l.n - 1; s++)
-        sp_forward(x, l, s);
-    for (int s = l.n - 2; s > 0; s--) {
-        y = sp_back(l, x1, x2, s);
-        sp_put(l, x.d, s, y);
-        x2 = x1;
-        x1 = y;
     }
 }
 
