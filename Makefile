@@ -159,6 +159,10 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(archives)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $< -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -o $@
 
+# What we state of the vendors' interfaces, against their headers where these are.
+$(BUILD)/tests/test_backends_abi_cuda.o $(BUILD)/tests/test_backends_abi_hip.o: \
+ CPPFLAGS += $(addprefix -isystem ,$(firstword $(wildcard /usr/local/cuda/include /usr/local/cuda-*/include)) $(wildcard /opt/rocm/include))
+
 # Side by side with StarPU where it is installed; without it the program says so.
 $(BUILD)/bench/starpu: CFLAGS += $(patsubst -I%,-isystem %,$(shell pkg-config --cflags starpu-1.3 2>/dev/null))
 $(BUILD)/bench/starpu: LDLIBS += $(shell pkg-config --libs starpu-1.3 2>/dev/null)

@@ -32,8 +32,8 @@ static void first_error(const char *log, char *line, size_t room)
 /* "file(12): error: …", as NVRTC writes it, to "file:12: error: …". */
 static void plain_place(char *line)
 {
-    char *open = strchr(line, '('), *close = open ? strstr(open, "): ") : NULL;
-    if (!close || open + 1 + strspn(open + 1, "0123456789") != close)
+    char *open = line + strcspn(line, "(: "), *close = strstr(line, "): ");
+    if (*open != '(' || !close || open + 1 + strspn(open + 1, "0123456789") != close)
         return;
     *open = ':';
     memmove(close, close + 1, strlen(close));

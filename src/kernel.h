@@ -15,6 +15,7 @@
  *       fixed size, at kernel scope; texts with a barrier are not compiled for the host
  *   CONSTANT real c[] = {…};
  *       a table at file scope
+ *   UNROLL              before a loop whose private arrays are to become registers
  *   real LOAD(p, at) STORE(p, at, x) REAL(x)
  *       double, p[at], p[at] = x, a constant x; on the host, with src/lanes.h, a vector of doubles:
  *       one system in each lane
@@ -35,11 +36,12 @@
 #pragma OPENCL FP_CONTRACT OFF
 #endif
 #define KERNEL(name, x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void name
-#define FN                    static
+#define FN                    static inline __attribute__((always_inline))
 #define GLOBAL                __global
 #define LOCAL                 __local
 #define CONSTANT              __constant
 #define BARRIER               barrier(CLK_LOCAL_MEM_FENCE)
+#define UNROLL                _Pragma("unroll")
 #define GID(d)                ((int)get_global_id(d))
 #define LID(d)                ((int)get_local_id(d))
 #define GROUP(d)              ((int)get_group_id(d))
@@ -51,6 +53,7 @@
 #define LOCAL        __shared__
 #define CONSTANT     __constant__
 #define BARRIER      __syncthreads()
+#define UNROLL       _Pragma("unroll")
 #define KERNEL_X0(v) ((int)(v).x)
 #define KERNEL_X1(v) ((int)(v).y)
 #define KERNEL_X2(v) ((int)(v).z)
@@ -66,6 +69,7 @@
 #define FN static inline
 #define GLOBAL
 #define CONSTANT static const
+#define UNROLL
 #define GID(d)   kernel_gid[d]
 #define LID(d)   kernel_lid[d]
 #define GROUP(d) kernel_group[d]

@@ -207,8 +207,8 @@ static inline int with_fakes(const char *folders)
     free(list);
     pid_t child = fork();
     if (child == 0) {
-        const char *own = getenv("LD_LIBRARY_PATH");
-        strncat(path, own ? own : "", sizeof path - strlen(path) - 1);
+        const char *before = getenv("LD_LIBRARY_PATH");
+        strncat(path, before ? before : "", sizeof path - strlen(path) - 1);
         setenv("LD_LIBRARY_PATH", path, 1);
         setenv("EVENKEEL_FAKES", folders, 1);
         execl("/proc/self/exe", "with-fakes", (char *)NULL);

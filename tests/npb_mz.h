@@ -32,10 +32,12 @@ static inline struct rig open_rig(const char *solver, char letter, int width)
     return r;
 }
 
-static inline void open_device(struct rig *r)
+/* batches: the device takes zones together, as a GPU does. */
+static inline void open_device(struct rig *r, bool batches)
 {
     const struct backend_device which = {backend_find("host"), 0};
     assert_int_equal(backend_open(which, &r->backend), EK_OK);
+    r->backend->info.is_cpu = !batches;
     assert_int_equal(device_open(r->mz, r->backend, &r->device), EK_OK);
 }
 
@@ -112,7 +114,7 @@ static inline void moves_between_host_and_device(const char *solver, char letter
     struct rig host = open_rig(solver, letter, 1), r = open_rig(solver, letter, 1);
     size_t bytes = 0;
     double seconds = 0.0;
-    open_device(&r);
+    open_device(&r, false);
     for (int s = 0; s < 6; s++) {
         mz_step(host.mz, host.work);
         for (int zone = 0; zone < r.mz->nzones; zone++)
@@ -129,6 +131,33 @@ static inline void moves_between_host_and_device(const char *solver, char letter
         assert_true(distance(r.mz, host.mz->u, r.mz->u) < 1e-12);
     }
     assert_true(bytes > 0);
+    close_rig(host);
+    close_rig(r);
+}
+
+/* All zones but the first in launches of their own, a batch that does not begin at zone 0. */
+static inline void a_launch_serves_many_zones(const char *solver, char letter)
+{
+    struct rig host = open_rig(solver, letter, 1), r = open_rig(solver, letter, 1);
+    const int nzones = r.mz->nzones;
+    double *seconds = calloc(nzones, sizeof *seconds);
+    size_t bytes = 0;
+    open_device(&r, true);
+    for (int s = 0; s < 3; s++) {
+        mz_step(host.mz, host.work);
+        for (int zone = 0; zone < nzones; zone++)
+            mz_exchange(r.mz, zone);
+        mz_step_zone(r.mz, r.work, 0);
+        for (int zone = 1; zone < nzones; zone++)
+            assert_int_equal(device_put(r.device, zone, &bytes), EK_OK);
+        assert_int_equal(device_step(r.device, 1, nzones, seconds), EK_OK);
+        for (int zone = 1; zone < nzones; zone++)
+            assert_int_equal(device_get(r.device, zone, &bytes), EK_OK);
+        assert_true(distance(r.mz, host.mz->u, r.mz->u) < 1e-12);
+    }
+    for (int zone = 0; zone < nzones - 1; zone++)
+        assert_true(seconds[zone] > 0.0);
+    free(seconds);
     close_rig(host);
     close_rig(r);
 }

@@ -131,10 +131,13 @@ static ino_t newest_entry(char path[512], int *n)
     return newest;
 }
 
+/* The back end that builds. */
+static const char *builder = "opencl";
+
 /* Builds the laws on a fresh device and shows that they work. */
 static void build_and_try(const char *options)
 {
-    struct backend *b = open_device("opencl", 0);
+    struct backend *b = open_device(builder, 0);
     struct backend_program *p = build_laws(b, options);
     struct backend_mem *m = alloc_on(b, sizeof(int));
     int cell = 0;
@@ -150,7 +153,7 @@ static void build_and_try(const char *options)
 static void a_second_build_takes_the_first_ones_code(void **state)
 {
     (void)state;
-    if (!devices_of("opencl"))
+    if (!devices_of(builder))
         skip();
     char path[512], again[512];
     int before, n, later;
@@ -169,7 +172,7 @@ static void a_second_build_takes_the_first_ones_code(void **state)
 static void damaged_code_is_compiled_anew(void **state)
 {
     (void)state;
-    if (!devices_of("opencl"))
+    if (!devices_of(builder))
         skip();
     char path[512], again[512];
     int n, later;
@@ -190,7 +193,7 @@ static void damaged_code_is_compiled_anew(void **state)
 static void code_that_the_driver_refuses_is_compiled_anew(void **state)
 {
     (void)state;
-    if (!devices_of("opencl"))
+    if (!devices_of(builder))
         skip();
     char path[512], again[512];
     int n;
@@ -220,7 +223,25 @@ static int cache_tests(void)
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
+static int gpu_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_second_build_takes_the_first_ones_code),
+        cmocka_unit_test(damaged_code_is_compiled_anew),
+        cmocka_unit_test(code_that_the_driver_refuses_is_compiled_anew),
+    };
+    return cmocka_run_group_tests_name(builder, tests, NULL, NULL);
+}
+
+static int over_gpus(void)
+{
+    builder = "cuda";
+    int failed = in_process(NULL, gpu_tests);
+    builder = "hip";
+    return failed + in_process(NULL, gpu_tests);
+}
+
 int main(void)
 {
-    return in_process(NULL, cache_tests);
+    return fakes() ? over_gpus() : in_process(NULL, cache_tests) + with_fakes("fakegpu");
 }

@@ -1,45 +1,9 @@
 /* tests/test_npb_mz_bt.c – BT on the host: operator laws, line solves against a dense solver, norms
- * against the reference, the same bits for any width, device kernels against the SIMD path. */
-#include "npb_mz/exact.h"
-#include "npb_mz/rhs.h"
-#include "src/embed.h"
-#include "src/kernel.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-struct rig {
-    struct mz *mz;
-    struct mz_work *work;
-};
-
-static struct rig open_rig(char letter, int width)
-{
-    struct rig r;
-    const struct mz_ops *ops = mz_find("bt-mz");
-    assert_int_equal(mz_open(ops, mz_class_find("bt-mz", letter, 0), &r.mz), EK_OK);
-    assert_int_equal(mz_work_open(r.mz, width, &r.work), EK_OK);
-    return r;
-}
-
-static void close_rig(struct rig r)
-{
-    mz_work_close(r.work);
-    mz_close(r.mz);
-}
-
-static long index_of(const struct mz_zone *z, int i, int j, int k)
-{
-    return k * z->plane + (long)j * z->pitch + i;
-}
+ * against the reference, the same bits for any width, the device like the host. */
+#include "tests/npb_mz.h"
 
 /* Largest |x - y| over the interior of a zone and all components, y may be NULL for 0. */
-static double distance(const struct mz_zone *z, const double *x, const double *y)
+static double apart(const struct mz_zone *z, const double *x, const double *y)
 {
     double worst = 0.0;
     for (int m = 0; m < MZ_VARS; m++)
@@ -59,7 +23,7 @@ static void uniform_flow_stays(void **state)
 {
     (void)state;
     static const double flow[MZ_VARS] = {1.3, 0.4, -0.7, 0.2, 3.1};
-    struct rig r = open_rig('A', 1);
+    struct rig r = open_rig("bt-mz", 'A', 1);
     for (int zone = 0; zone < r.mz->nzones; zone++) {
         const struct mz_zone *z = &r.mz->zone[zone];
         double *u = mz_zone_u(r.mz, zone), *none = calloc(MZ_VARS * z->volume, sizeof *none);
@@ -81,13 +45,13 @@ static void uniform_flow_stays(void **state)
 static void forcing_holds_the_exact_solution(void **state)
 {
     (void)state;
-    struct rig r = open_rig('W', 2);
+    struct rig r = open_rig("bt-mz", 'W', 2);
     for (int zone = 0; zone < r.mz->nzones; zone++) {
         const struct mz_zone *z = &r.mz->zone[zone];
         exact_fill(r.mz, z, mz_zone_u(r.mz, zone));
         rhs_zone_all(r.mz, r.work, zone, mz_zone_u(r.mz, zone), r.mz->forcing + MZ_VARS * z->first);
-        assert_true(distance(z, r.work->w, NULL) == 0.0);
-        assert_true(distance(z, r.mz->forcing + MZ_VARS * z->first, NULL) > 1e-6);
+        assert_true(apart(z, r.work->w, NULL) == 0.0);
+        assert_true(apart(z, r.mz->forcing + MZ_VARS * z->first, NULL) > 1e-6);
     }
     close_rig(r);
 }
@@ -95,7 +59,7 @@ static void forcing_holds_the_exact_solution(void **state)
 static void faces_of_the_initial_state_are_exact(void **state)
 {
     (void)state;
-    struct rig r = open_rig('S', 1);
+    struct rig r = open_rig("bt-mz", 'S', 1);
     const struct mz_zone *z = &r.mz->zone[0];
     const double *u = mz_zone_u(r.mz, 0);
     const double h[3] = {r.mz->axis[0].h, r.mz->axis[1].h, r.mz->axis[2].h};
@@ -217,7 +181,7 @@ static void dense_axis(const struct mz *mz, int zone, const double *u, double *w
 static void a_step_solves_the_three_systems(void **state)
 {
     (void)state;
-    struct rig r = open_rig('S', 1);
+    struct rig r = open_rig("bt-mz", 'S', 1);
     mz_step(r.mz, r.work); /* away from the symmetric start */
     for (int zone = 0; zone < r.mz->nzones; zone++) {
         const struct mz_zone *z = &r.mz->zone[zone];
@@ -231,9 +195,9 @@ static void a_step_solves_the_three_systems(void **state)
         mz_step_zone(r.mz, r.work, zone);
         for (size_t i = 0; i < n; i++)
             w[i] += old[i];
-        const double moved = distance(z, u, old);
+        const double moved = apart(z, u, old);
         assert_true(moved > 1.0);
-        assert_true(distance(z, u, w) < 1e-14 * moved);
+        assert_true(apart(z, u, w) < 1e-14 * moved);
         free(w);
         free(old);
     }
@@ -246,7 +210,7 @@ static void norms_are_the_reference_s(void **state)
 {
     (void)state;
     for (const char *letter = "SW"; *letter; letter++) {
-        struct rig r = open_rig(*letter, 2);
+        struct rig r = open_rig("bt-mz", *letter, 2);
         struct mz_norms norms;
         assert_int_equal(mz_verify(r.mz, r.work, &norms), EK_OK);
         assert_false(norms.verified); /* nothing has run */
@@ -265,13 +229,13 @@ static void norms_are_the_reference_s(void **state)
 static void any_width_gives_the_same_bits(void **state)
 {
     (void)state;
-    struct rig one = open_rig('W', 1);
+    struct rig one = open_rig("bt-mz", 'W', 1);
     struct mz_norms first, norms;
     for (int s = 0; s < 5; s++)
         mz_step(one.mz, one.work);
     assert_int_equal(mz_verify(one.mz, one.work, &first), EK_OK);
     for (int width = 2; width <= 7; width += width == 3 ? 4 : 1) {
-        struct rig r = open_rig('W', width);
+        struct rig r = open_rig("bt-mz", 'W', width);
         for (int s = 0; s < 5; s++)
             mz_step(r.mz, r.work);
         assert_int_equal(mz_verify(r.mz, r.work, &norms), EK_OK);
@@ -283,70 +247,20 @@ static void any_width_gives_the_same_bits(void **state)
     close_rig(one);
 }
 
-/* ---- the device kernels, compiled by the host's compiler ---- */
+/* ---- devices ---- */
 
-static void (*kernel(const char *name))(void)
-{
-    for (const struct embed_host_kernel *k = embed_host_kernels; k->name; k++)
-        if (!strcmp(k->name, name))
-            return k->call;
-    fail_msg("kernel %s is not among the host's", name);
-    return NULL;
-}
-
-#define OVER(nx, ny, nz, call)                                                                     \
-    for (int x = 0; x < (nx); x++)                                                                 \
-        for (int y = 0; y < (ny); y++)                                                             \
-            for (int z = 0; z < (nz); z++) {                                                       \
-                kernel_gid[0] = x;                                                                 \
-                kernel_gid[1] = y;                                                                 \
-                kernel_gid[2] = z;                                                                 \
-                call;                                                                              \
-            }
-
-typedef void rhs_prims_call(const double *, double *, const long *, int, int);
-typedef void rhs_points_call(const double *, const double *, const double *, double *,
-                             const double *, const long *, int, int);
-typedef void bt_solve_call(double *, double *, double *, const double *, const long *, int, int,
-                           int);
-typedef void bt_update_call(double *, const double *, const long *, int, int);
-
-/* Zones 1 .. nzones-1 in one launch each: the batch does not begin at zone 0. */
-static void kernels_agree_with_the_lanes(void **state)
+static void device_like_host(void **state)
 {
     (void)state;
-    rhs_prims_call *prims = (rhs_prims_call *)kernel("rhs_prims");
-    rhs_points_call *points = (rhs_points_call *)kernel("rhs_points");
-    bt_solve_call *solve = (bt_solve_call *)kernel("bt_solve");
-    bt_update_call *update = (bt_update_call *)kernel("bt_update");
-    struct rig r = open_rig('S', 1);
-    struct mz *mz = r.mz;
-    mz_step(mz, r.work);
-    const size_t n = mz->points;
-    const int most = mz->most_pitch > mz->most_ny ? mz->most_pitch : mz->most_ny;
-    const int batch = mz->nzones - 1, rows = mz->most_ny * mz->mesh->points[2];
-    double *u = malloc(5 * n * sizeof *u), *w = calloc(5 * n, sizeof *u);
-    double *prim = calloc(7 * n, sizeof *u), *scratch = calloc(25 * n, sizeof *u);
-    long table[5 * 4];
-    mz_zone_table(mz, table);
-    memcpy(u, mz->u, 5 * n * sizeof *u);
-    const double *c = (const double *)&mz->consts;
-    OVER(most, rows, batch, prims(u, prim, table, 1, batch))
-    OVER(most, rows, batch, points(u, prim, mz->forcing, w, c, table, 1, batch))
-    for (int axis = 0; axis < 3; axis++)
-        OVER(most, most, batch, solve(w, prim, scratch, c, table, 1, batch, axis))
-    OVER(most, rows, batch, update(u, w, table, 1, batch))
-    for (int zone = 1; zone < mz->nzones; zone++) {
-        mz_step_zone(mz, r.work, zone);
-        const struct mz_zone *z = &mz->zone[zone];
-        assert_true(distance(z, mz_zone_u(mz, zone), u + MZ_VARS * z->first) < 1e-12);
-    }
-    assert_memory_equal(u, mz->u, MZ_VARS * mz->zone[1].first * sizeof *u); /* zone 0 untouched */
-    free(u);
-    free(w);
-    free(prim);
-    free(scratch);
-    close_rig(r);
+    moves_between_host_and_device("bt-mz", 'S', always);
+    moves_between_host_and_device("bt-mz", 'S', now_and_then);
+}
+
+static void device_takes_zones_together(void **state)
+{
+    (void)state;
+    a_launch_serves_many_zones("bt-mz", 'S');
+    a_launch_serves_many_zones("bt-mz", 'W');
 }
 
 int main(void)
@@ -358,7 +272,8 @@ int main(void)
         cmocka_unit_test(a_step_solves_the_three_systems),
         cmocka_unit_test(norms_are_the_reference_s),
         cmocka_unit_test(any_width_gives_the_same_bits),
-        cmocka_unit_test(kernels_agree_with_the_lanes),
+        cmocka_unit_test(device_like_host),
+        cmocka_unit_test(device_takes_zones_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

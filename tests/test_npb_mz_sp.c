@@ -214,13 +214,19 @@ static void device_like_host(void **state)
     moves_between_host_and_device("sp-mz", 'S', now_and_then);
 }
 
+static void device_takes_zones_together(void **state)
+{
+    (void)state;
+    a_launch_serves_many_zones("sp-mz", 'S');
+    a_launch_serves_many_zones("sp-mz", 'W');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(step_equals_dense_solves),
-        cmocka_unit_test(norms_of_classes_S_and_W),
-        cmocka_unit_test(same_bits_for_any_width),
-        cmocka_unit_test(device_like_host),
+        cmocka_unit_test(step_equals_dense_solves),    cmocka_unit_test(norms_of_classes_S_and_W),
+        cmocka_unit_test(same_bits_for_any_width),     cmocka_unit_test(device_like_host),
+        cmocka_unit_test(device_takes_zones_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,103 @@
+# tests/e2e/fakegpu.sh – the programs on fake GPUs of both vendors: results, mixed nodes, faults. What
+# the stand-ins do and obey is in tests/fakegpu/fake.h. Needs BIN and BUILD; run through tests/run.sh.
+set -u
+unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+fakes=$(cd "$BUILD/fakegpu" && pwd) || exit 1
+export LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+verified() { # program, devices, layout, more arguments…: exit 0, verified, nothing to complain of
+    program=$1 devices=$2 layout=$3
+    shift 3
+    "$BIN/$program" --devices "$devices" --layout "$layout" "$@" --json "$work/json" \
+        >"$work/out" 2>"$work/err" || say "$program $devices $layout $*: exit $?: $(cat "$work/err")"
+    grep -q '"verified": true' "$work/json" || say "$program $devices $layout $*: not verified"
+    grep fakegpu: "$work/err" && say "$program $devices $layout $*: the stand-ins complain"
+}
+refused() { # exit code, words of the one line, program, arguments…
+    code=$1 words=$2 program=$3
+    shift 3
+    "$BIN/$program" "$@" >"$work/out" 2>"$work/err"
+    rc=$?
+    [ $rc = "$code" ] || say "$program $* exits $rc instead of $code: $(cat "$work/err")"
+    [ "$(wc -l <"$work/err")" = 1 ] || say "$program $*: not one line: $(cat "$work/err")"
+    grep -qE -- "$words" "$work/err" || say "$program $*: '$words' is not in: $(cat "$work/err")"
+}
+
+# Each program alone on two GPUs, on one of the other vendor, and on a mixed node.
+for program in bt-mz sp-mz lu-mz; do
+    verified $program cuda:0,cuda:1 0x0+2 --class S --schedule dynamic
+    verified $program hip:0 0x0+1 --class S
+    verified $program cuda:0,opencl:0,hip:1 1x1+3 --class S --schedule dynamic
+done
+verified bt-mz cuda:0 0x0+1 --class W
+verified bt-mz hip:0,cuda:1 2x1+2 --class W
+verified sp-mz hip:0,hip:1 1x1+2 --class W
+
+# The same bits on any device, where contraction is the same: two vendors, one compiler behind them.
+norms() { tr -d ' \n' <"$work/json" | grep -o '"residual":.*\],"error":\[[^]]*\]'; }
+verified bt-mz cuda:0 0x0+1 --class S
+first=$(norms)
+verified bt-mz hip:0,cuda:1 0x0+2 --class S --schedule dynamic
+[ -n "$first" ] && [ "$(norms)" = "$first" ] || say 'norms differ between devices'
+
+# An older HIP, and HIP on top of CUDA.
+LD_LIBRARY_PATH=$fakes/hip5:$LD_LIBRARY_PATH verified bt-mz hip:0 0x0+1 --class S
+LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH verified bt-mz hip:0,hip:1 0x0+2 --class S
+
+# What there is: libraries, versions, devices.
+"$BIN/cu-info" --layout 1x1 --json "$work/info" >/dev/null || say 'cu-info fails'
+for words in '"name": "libcuda.so.1"' '"version": "CUDA 12.8"' '"name": "libamdhip64.so.6"' \
+    '"version": "HIP 6.2"' '"arch": "sm_80"' '"arch": "gfx90a"' '"pci": "0000:a1:00.0"'; do
+    grep -qF "$words" "$work/info" || say "cu-info: $words is missing"
+done
+# A GPU that two back ends show is one GPU: auto takes each address once.
+LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH refused 3 'auto found [23] of the 4' \
+    bt-mz --layout 0x0+4 --class S
+FAKEGPU_DEVICES=1 refused 3 "'cuda:1' is not there; cuda has 1: cuda:0 \(Fake CUDA GPU 0\)" \
+    bt-mz --devices cuda:1 --layout 0x0+1
+
+# Too little memory: both numbers.
+FAKEGPU_MEMORY=1 refused 3 '[0-9.]+ MB .*cuda:0.* [0-9.]+ MB' bt-mz --class W --devices cuda:0 --layout 0x0+1
+FAKEGPU_FAULT=alloc:3 refused 3 '[0-9.]+ MB of device memory asked for, [0-9.]+ MB can be had' \
+    bt-mz --class S --devices hip:0 --layout 0x0+1
+
+# A text that does not build: our file and line, as the vendor's compiler writes them.
+for device in cuda:0 hip:0; do
+    FAKEGPU_FAULT=build:1 CU_KERNEL_CACHE=0 refused 2 \
+        'npb_mz/kernels/[a-z]+\.c:[0-9]+:.*error: .*GID_0' bt-mz --class S --devices $device --layout 0x0+1
+done
+# Refused launches, code that the driver refuses, an architecture nobody knows.
+FAKEGPU_FAULT=launch:7 refused 3 'registers or local memory' bt-mz --class S --devices cuda:0 --layout 1x1+1
+FAKEGPU_FAULT=load:1 CU_KERNEL_CACHE=0 refused 3 'made for gfx90a on a driver of HIP 6.2' \
+    bt-mz --class S --devices hip:0 --layout 0x0+1
+FAKEGPU_ARCH=gfx942 refused 3 'died \(signal 6\)' bt-mz --class S --devices hip:0 --layout 0x0+1
+FAKEGPU_ARCH=sm_30 refused 3 'knows sm_50 and newer' bt-mz --class S --devices cuda:0 --layout 0x0+1
+
+# A device that dies: its unit is retired, the others finish, the result verifies.
+lost() { # fault, program, devices, layout
+    fault=$1
+    shift
+    FAKEGPU_FAULT=$fault verified "$@" --class S --schedule dynamic
+    grep -q '"units_lost": 1' "$work/json" || say "$fault $*: no unit is reported as lost"
+}
+lost lost:50@1 bt-mz cuda:0,cuda:1 0x0+2
+lost lost:200 sp-mz hip:0 1x1+1
+lost lost:300@0 lu-mz cuda:0,opencl:0 0x0+2
+lost lost:40@0 bt-mz cuda:1,hip:0 1x1+2
+FAKEGPU_FAULT=lost:20 "$BIN/bt-mz" --class S --devices cuda:0 --layout 0x0+1 >"$work/out" 2>"$work/err"
+[ $? = 3 ] || say "losing the only unit is not exit 3: $(cat "$work/err")"
+
+# No driver at all: one line, exit 3.
+export LD_LIBRARY_PATH=/nonexistent
+"$BIN/cu-info" --layout 1x1 >"$work/out" 2>&1
+if ! grep -q '^cuda:0' "$work/out"; then
+    refused 3 '^bt-mz: cuda: no device \(.*\)' bt-mz --class W --devices cuda:0 --layout 0x0+1
+fi
+if grep -q 'libcuda.so.1 not loaded' "$work/out"; then
+    refused 3 'cuda: no device \(libcuda.so.1 not found\)' bt-mz --class W --devices cuda:0 --layout 0x0+1
+fi
+exit $bad

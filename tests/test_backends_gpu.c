@@ -1,0 +1,351 @@
+/* tests/test_backends_gpu.c – what CUDA and HIP have that other back ends have not: chunks of
+ * pinned memory, copies between devices, faults of drivers and compilers. On fake GPUs; with NVRTC
+ * or HIPRTC, where they are installed, also their real words. */
+#include "tests/backends.h"
+
+#include "backends/build_log.h"
+#include "backends/gpu.h"
+#include <dlfcn.h>
+
+static const char *const gpu[] = {"cuda", "hip"};
+
+/* ---- what goes wrong ------------------------------------------------------------------------- */
+
+static void memory_that_the_driver_refuses_is_told_with_numbers(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LENGTH(gpu); k++) {
+        struct backend *b = open_device(gpu[k], 1);
+        struct backend_mem *m = NULL, *held = alloc_on(b, 5000000);
+        setenv("FAKEGPU_FAULT", "alloc:2", 1);
+        ASSERT_FAILS(EK_LACK, b->ops->alloc(b->dev, 7000000, &m), "7.0 MB of device memory asked");
+        assert_non_null(strstr(status_message(), "5.0 of 1073.7 MB used"));
+        unsetenv("FAKEGPU_FAULT");
+        b->ops->free(b->dev, alloc_on(b, 7000000));
+        b->ops->free(b->dev, held);
+        backend_close(b);
+    }
+}
+
+/* What others took of the device's memory is not there for us. */
+static void memory_is_shared_with_others(void **state)
+{
+    (void)state;
+    struct backend *b = open_device("cuda", 0), *other = open_device("cuda", 0);
+    struct backend_mem *m = NULL, *theirs = alloc_on(other, 1000000000);
+    ASSERT_FAILS(EK_LACK, b->ops->alloc(b->dev, 100000000, &m), "73.7 MB can be had");
+    other->ops->free(other->dev, theirs);
+    b->ops->free(b->dev, alloc_on(b, 100000000));
+    backend_close(b);
+    backend_close(other);
+}
+
+static void a_refused_launch_is_no_loss(void **state)
+{
+    (void)state;
+    struct backend *b = open_device("cuda", 0);
+    struct backend_program *p = build_laws(b, "");
+    struct backend_mem *m = alloc_on(b, 2 * sizeof(int));
+    const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(0), backend_arg_int(7)};
+    const int one[3] = {1, 1, 1};
+    int cell[2] = {0, 0};
+    put(b, m, cell, sizeof cell);
+    setenv("FAKEGPU_FAULT", "launch:1", 1);
+    ASSERT_FAILS(EK_LACK, b->ops->launch(b->dev, BACKEND_COMPUTE, p, PUT, one, 3, args),
+                 "laws_put: the kernel needs more registers");
+    unsetenv("FAKEGPU_FAULT");
+    run(b, p, PUT, 1, 1, 1, 3, args);
+    get(b, cell, m, sizeof cell);
+    assert_int_equal(cell[0], 7);
+    b->ops->free(b->dev, m);
+    b->ops->unbuild(b->dev, p);
+    backend_close(b);
+}
+
+static void too_large_a_grid_is_refused(void **state)
+{
+    (void)state;
+    struct backend *b = open_device("hip", 0);
+    struct backend_program *p = build_laws(b, "");
+    struct backend_mem *m = alloc_on(b, sizeof(int));
+    const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(1), backend_arg_int(1),
+                                       backend_arg_int(1)};
+    const int high[3] = {1, 131073, 1};
+    ASSERT_FAILS(EK_LACK, b->ops->launch(b->dev, BACKEND_COMPUTE, p, INDEX, high, 4, args),
+                 "65537 groups in direction 1, the device takes 65535");
+    b->ops->free(b->dev, m);
+    b->ops->unbuild(b->dev, p);
+    backend_close(b);
+}
+
+static void a_lost_device_fails_every_call(void **state)
+{
+    (void)state;
+    struct backend *b = open_device("cuda", 1), *other = open_device("cuda", 0);
+    struct backend_program *p = build_laws(b, "");
+    struct backend_mem *m = alloc_on(b, 64), *none = NULL, *alive = alloc_on(other, 64);
+    const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(0), backend_arg_int(7)};
+    const struct backend_rect all = backend_linear(0, 0, 64);
+    char bytes[64] = "";
+    setenv("FAKEGPU_FAULT", "lost:1", 1);
+    run(b, p, PUT, 1, 1, 1, 3, args);
+    unsetenv("FAKEGPU_FAULT");
+    ASSERT_FAILS(EK_LOST, b->ops->wait(b->dev, BACKEND_COMPUTE), "cuda:1");
+    ASSERT_FAILS(EK_LOST, b->ops->read(b->dev, BACKEND_COPY, bytes, m, &all), "cuda:1");
+    ASSERT_FAILS(EK_LOST, b->ops->alloc(b->dev, 8, &none), "cuda:1");
+    ASSERT_FAILS(EK_LOST, backend_copy(b, m, other, alive, &all), "cuda:1");
+    put(other, alive, bytes, sizeof bytes); /* the other one is well */
+    b->ops->free(b->dev, m);
+    b->ops->unbuild(b->dev, p);
+    backend_close(b);
+    other->ops->free(other->dev, alive);
+    backend_close(other);
+}
+
+/* ---- libraries and compilers ----------------------------------------------------------------- */
+
+static void libraries_are_listed(void **state)
+{
+    (void)state;
+    struct backend_library l[BACKEND_LIBRARIES];
+    assert_int_equal(backend_libraries(backend_find("cuda"), l), 2);
+    assert_true(l[0].loaded && l[1].loaded);
+    assert_string_equal(l[0].name, "libcuda.so.1");
+    assert_string_equal(l[0].version, "CUDA 12.8");
+    assert_string_equal(l[1].what, "compiler");
+    assert_int_equal(backend_libraries(backend_find("hip"), l), 2);
+    assert_string_equal(l[0].name, "libamdhip64.so.6");
+    assert_string_equal(l[0].version, "HIP 6.2");
+    assert_string_equal(l[1].name, "libhiprtc.so.6");
+    assert_int_equal(backend_libraries(backend_find("host"), l), 0);
+}
+
+static void devices_say_what_they_are(void **state)
+{
+    (void)state;
+    struct backend_info i;
+    assert_int_equal(backend_find("cuda")->info(1, &i), EK_OK);
+    assert_string_equal(i.name, "Fake CUDA GPU 1");
+    assert_string_equal(i.arch, "sm_80");
+    assert_string_equal(i.pci, "0000:a1:00.0");
+    assert_int_equal(i.memory, 1024u << 20);
+    assert_int_equal(i.max_group, 1024);
+    assert_int_equal(i.local_memory, 49152);
+    assert_true(i.fp64 && !i.is_cpu);
+    assert_int_equal(backend_find("hip")->info(0, &i), EK_OK);
+    assert_string_equal(i.arch, "gfx90a");
+    assert_string_equal(i.vendor, "AMD");
+    ASSERT_FAILS(EK_LACK, backend_find("hip")->info(2, &i), "HIP has 2");
+}
+
+/* Builds the laws on the first device of a back end whose devices are of architecture `arch`; the
+ * environment of the process is that of this test alone. */
+static enum ek_status build_for(const char *back_end, const char *arch)
+{
+    struct backend *b = NULL;
+    struct backend_program *p = NULL;
+    setenv("FAKEGPU_ARCH", arch, 1);
+    assert_int_equal(backend_open((struct backend_device){backend_find(back_end), 0}, &b), EK_OK);
+    char *text = joined("tests/kernels/laws.c");
+    status_mute(+1);
+    enum ek_status st = b->ops->build(b->dev, text, "", law_kernels, LAW_KERNELS, &p);
+    status_mute(-1);
+    free(text);
+    b->ops->unbuild(b->dev, p);
+    backend_close(b);
+    unsetenv("FAKEGPU_ARCH");
+    return st;
+}
+
+static void the_architecture_decides_on_the_compiler(void **state)
+{
+    (void)state;
+    assert_int_equal(build_for("cuda", "sm_70"), EK_OK); /* below what NVRTC 13 knows */
+    assert_int_equal(build_for("cuda", "sm_88"), EK_OK); /* newer than NVRTC 12's: through PTX */
+    assert_int_equal(build_for("cuda", "sm_35"), EK_LACK);
+    assert_non_null(strstr(status_message(), "libnvrtc.so.12 12.8 knows sm_50 and newer"));
+    assert_int_equal(build_for("hip", "gfx906:sramecc+:xnack-"), EK_OK);
+    assert_int_equal(build_for("hip", "gfx942"), EK_LACK);
+    assert_non_null(strstr(status_message(), "died (signal 6); it may not know gfx942"));
+}
+
+static void a_driver_that_refuses_code_says_which(void **state)
+{
+    (void)state;
+    setenv("FAKEGPU_FAULT", "load:1", 1);
+    struct backend *b = open_device("cuda", 1);
+    struct backend_program *p = NULL;
+    char *text = joined("tests/kernels/laws.c");
+    ASSERT_FAILS(EK_LACK, b->ops->build(b->dev, text, "-DREFUSED=1", law_kernels, LAW_KERNELS, &p),
+                 "libnvrtc.so.12 12.8 made for sm_80 on a driver of CUDA 12.8");
+    assert_non_null(strstr(status_message(), "the stand-in refuses it"));
+    unsetenv("FAKEGPU_FAULT");
+    free(text);
+    backend_close(b);
+}
+
+static int fake_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_refused_launch_is_no_loss),
+        cmocka_unit_test(memory_that_the_driver_refuses_is_told_with_numbers),
+        cmocka_unit_test(a_driver_that_refuses_code_says_which),
+        cmocka_unit_test(memory_is_shared_with_others),
+        cmocka_unit_test(too_large_a_grid_is_refused),
+        cmocka_unit_test(libraries_are_listed),
+        cmocka_unit_test(devices_say_what_they_are),
+        cmocka_unit_test(the_architecture_decides_on_the_compiler),
+        cmocka_unit_test(a_lost_device_fails_every_call),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- without fakes --------------------------------------------------------------------------- */
+
+static void logs_are_told_in_one_way(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *log, *says;
+    } cases[] = {
+        {"a/b.c(12): warning #1: w\na/b.c(31): error: no such thing\n1 error\n",
+         "a/b.c:31: error: no such thing"},
+        {"a/b.c:3:14: error: f(2): is (not) known\n", "a/b.c:3:14: error: f(2): is (not) known"},
+        {"\n\nptxas is not amused\n", "ptxas is not amused"},
+        {"", "does not say why"},
+        {NULL, "does not say why"},
+    };
+    for (int i = 0; i < LENGTH(cases); i++)
+        ASSERT_FAILS(EK_USAGE, build_log_fail("cuda:9", cases[i].log), cases[i].says);
+}
+
+static void missing_libraries_are_named(void **state)
+{
+    (void)state;
+    void *handle;
+    char name[GPU_LIBRARY_NAME], why[GPU_WHY];
+    const struct gpu_library none = {{"libnone.so.2", "libnone.so.1"}, "/nonexistent"};
+    const struct gpu_library broken = {{"libnone.so.1", "/etc/passwd"}, "/nonexistent"};
+    assert_false(gpu_library_open(&none, 0, &handle, name, why));
+    assert_string_equal(why, "libnone.so.2, libnone.so.1 not found");
+    assert_false(gpu_library_open(&broken, 0, &handle, name, why));
+    assert_non_null(strstr(why, "/etc/passwd"));
+    assert_null(strstr(why, "not found"));
+}
+
+/* Compiles a text in a process of its own; false where there is no such compiler. */
+static bool compile(const char *library, const char *prefix, const char *option, const char *target,
+                    const char *text, enum ek_status *st, struct gpu_code *made)
+{
+    struct gpu_compiler c = {.major = 0};
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        return false;
+    char word[128];
+    snprintf(c.library, sizeof c.library, "%s", library);
+    snprintf(c.target, sizeof c.target, "%s", target);
+    snprintf(word, sizeof word, "%s%s", option, target);
+    const char *const options[] = {word, "-DKERNEL_NO_FMA"};
+    *made = (struct gpu_code){0};
+    status_mute(+1);
+    *st = gpu_process_compile("test", &c, prefix, text, 2, options, made);
+    status_mute(-1);
+    return true;
+}
+
+static void try_real_compiler(const char *library, const char *prefix, const char *option,
+                              const char *target)
+{
+    enum ek_status st;
+    struct gpu_code made;
+    char *text = joined("tests/kernels/laws.c");
+    char *bad = strdup(text);
+    memcpy(strstr(bad, "GID(0)"), "GID_0 ", 6);
+    if (!compile(library, prefix, option, target, text, &st, &made)) {
+        free(text);
+        free(bad);
+        skip();
+    }
+    assert_int_equal(st, EK_OK);
+    assert_non_null(made.code);
+    assert_memory_equal(made.code, "\177ELF", 4);
+    free(made.code);
+    free(made.log);
+    compile(library, prefix, option, target, bad, &st, &made);
+    assert_int_equal(st, EK_OK);
+    assert_null(made.code);
+    ASSERT_FAILS(EK_USAGE, build_log_fail("test", made.log), "tests/kernels/laws.c:13");
+    assert_non_null(strstr(status_message(), "GID_0"));
+    free(made.log);
+    free(text);
+    free(bad);
+}
+
+static void nvrtc_compiles_the_laws(void **state)
+{
+    (void)state;
+    try_real_compiler("libnvrtc.so.13", "nvrtc", "--gpu-architecture=", "sm_90");
+}
+
+/* With PoCL at work in this process, where HIPRTC would end it. */
+static void hiprtc_compiles_the_laws_beside_pocl(void **state)
+{
+    (void)state;
+    struct backend *b = devices_of("opencl") ? open_device("opencl", 0) : NULL;
+    struct backend_program *p = b ? build_laws(b, "") : NULL;
+    try_real_compiler("libamdhip64.so.5", "hiprtc", "--offload-arch=", "gfx90a");
+    if (b) {
+        b->ops->unbuild(b->dev, p);
+        backend_close(b);
+    }
+}
+
+static void a_compiler_that_dies_is_survived(void **state)
+{
+    (void)state;
+    enum ek_status st;
+    struct gpu_code made;
+    if (!compile("libamdhip64.so.5", "hiprtc", "--offload-arch=", "gfx1100", "int x;", &st, &made))
+        skip();
+    assert_int_equal(st, EK_LACK);
+    assert_non_null(strstr(status_message(), "gfx1100"));
+    assert_true(compile("libc.so.6", "nvrtc", "", "x", "int x;", &st, &made));
+    assert_int_equal(st, EK_LACK);
+    assert_non_null(strstr(status_message(), "nvrtcVersion"));
+}
+
+/* A machine may have no driver, a driver without devices, or devices: each is told in one line. */
+static void what_there_is_not_is_told(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LENGTH(gpu); k++) {
+        int n = 0;
+        status_mute(+1);
+        enum ek_status st = backend_find(gpu[k])->count(&n);
+        status_mute(-1);
+        if (!st)
+            continue;
+        assert_int_equal(st, EK_LACK);
+        assert_non_null(strstr(status_message(), ": no device ("));
+        assert_null(strchr(status_message(), '\n'));
+    }
+}
+
+static int real_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(logs_are_told_in_one_way),
+        cmocka_unit_test(missing_libraries_are_named),
+        cmocka_unit_test(nvrtc_compiles_the_laws),
+        cmocka_unit_test(hiprtc_compiles_the_laws_beside_pocl),
+        cmocka_unit_test(a_compiler_that_dies_is_survived),
+        cmocka_unit_test(what_there_is_not_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return fakes() ? in_process(NULL, fake_tests)
+                   : in_process(NULL, real_tests) + with_fakes("fakegpu");
+}

@@ -1,0 +1,198 @@
+/* tests/test_backends_gpu_copy.c – copies through chunks of pinned memory and between devices, on
+ * fake GPUs. */
+#include "tests/backends.h"
+
+/* A buffer on each of two devices and the host's idea of what is in the second. */
+struct pair {
+    struct backend *b[2];
+    struct backend_mem *m[2];
+    unsigned char *bytes, *want, *got;
+    size_t size;
+};
+
+static struct pair pair_of(const char *from, int i, const char *to, int j, size_t size)
+{
+    struct pair p = {{open_device(from, i), open_device(to, j)},
+                     {NULL, NULL},
+                     malloc(size),
+                     calloc(size, 1),
+                     malloc(size),
+                     size};
+    for (size_t k = 0; k < size; k++)
+        p.bytes[k] = (unsigned char)(k * 2654435761u >> 13);
+    for (int k = 0; k < 2; k++)
+        p.m[k] = alloc_on(p.b[k], size);
+    put(p.b[0], p.m[0], p.bytes, size);
+    put(p.b[1], p.m[1], p.want, size);
+    return p;
+}
+
+static void check_pair(struct pair *p)
+{
+    get(p->b[1], p->got, p->m[1], p->size);
+    assert_memory_equal(p->got, p->want, p->size);
+}
+
+static void close_pair(struct pair *p)
+{
+    for (int k = 0; k < 2; k++) {
+        p->b[k]->ops->free(p->b[k]->dev, p->m[k]);
+        backend_close(p->b[k]);
+    }
+    free(p->bytes);
+    free(p->want);
+    free(p->got);
+}
+
+static void move_rows(unsigned char *dst, const unsigned char *src, const struct backend_rect *r)
+{
+    for (size_t i = 0; i < r->rows * r->slices; i++) {
+        const size_t y = i % r->rows, z = i / r->rows;
+        memcpy(dst + r->dst_offset + y * r->dst_row + z * r->dst_slice,
+               src + r->src_offset + y * r->src_row + z * r->src_slice, r->width);
+    }
+}
+
+/* Boxes of more bytes than a chunk holds: rows longer than it, many rows, many slices. */
+static const struct backend_rect large[] = {
+    {.width = 30000001, .rows = 1, .slices = 1, .dst_offset = 17, .src_offset = 5},
+    {.width = 5000001,
+     .rows = 3,
+     .slices = 2,
+     .dst_row = 5000003,
+     .dst_slice = 15000009,
+     .src_row = 5000001,
+     .src_slice = 16000000},
+    {.width = 1001,
+     .rows = 9000,
+     .slices = 3,
+     .dst_row = 1001,
+     .dst_slice = 9009001,
+     .src_row = 1003,
+     .src_slice = 10000000},
+    {.width = 24,
+     .rows = 100,
+     .slices = 9000,
+     .dst_row = 24,
+     .dst_slice = 3000,
+     .src_row = 30,
+     .src_slice = 3000},
+};
+enum { LARGE_BYTES = 33000000 };
+
+static const char *const gpu[] = {"cuda", "hip"};
+
+static void large_boxes_pass_through_small_chunks(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LENGTH(gpu); k++)
+        for (int i = 0; i < LENGTH(large); i++) {
+            struct pair p = pair_of(gpu[k], 0, gpu[k], 1, LARGE_BYTES);
+            const struct backend_ops *ops = p.b[0]->ops;
+            void *dev = p.b[1]->dev;
+            move_rows(p.want, p.bytes, &large[i]);
+            assert_int_equal(ops->write(dev, BACKEND_COPY, p.m[1], p.bytes, &large[i]), EK_OK);
+            assert_int_equal(ops->wait(dev, BACKEND_COPY), EK_OK);
+            check_pair(&p);
+
+            memset(p.want, 0, p.size);
+            memset(p.got, 0, p.size);
+            move_rows(p.want, p.bytes, &large[i]);
+            assert_int_equal(ops->read(p.b[0]->dev, BACKEND_COPY, p.got, p.m[0], &large[i]), EK_OK);
+            assert_int_equal(ops->wait(p.b[0]->dev, BACKEND_COPY), EK_OK);
+            assert_memory_equal(p.got, p.want, p.size);
+            close_pair(&p);
+        }
+}
+
+/* Reads and writes in turn, more of them than there are chunks, before anyone waits. */
+static void chunks_are_used_again_in_order(void **state)
+{
+    (void)state;
+    enum { TURNS = 40, BYTES = 1000 };
+    struct backend *b = open_device("cuda", 0);
+    struct backend_mem *m = alloc_on(b, BYTES);
+    static unsigned char out[TURNS][BYTES], in[TURNS][BYTES];
+    const struct backend_rect all = backend_linear(0, 0, BYTES);
+    for (int t = 0; t < TURNS; t++) {
+        memset(out[t], t + 1, BYTES);
+        assert_int_equal(b->ops->write(b->dev, BACKEND_COPY, m, out[t], &all), EK_OK);
+        assert_int_equal(b->ops->read(b->dev, BACKEND_COPY, in[t], m, &all), EK_OK);
+    }
+    assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
+    assert_memory_equal(in, out, sizeof in);
+    b->ops->free(b->dev, m);
+    backend_close(b);
+}
+
+static void copies_do_without_pinned_memory(void **state)
+{
+    (void)state;
+    setenv("FAKEGPU_FAULT", "pinned:1,pinned:2,pinned:3", 1);
+    large_boxes_pass_through_small_chunks(state);
+    unsetenv("FAKEGPU_FAULT");
+}
+
+static void devices_of_all_kinds_copy_to_one_another(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from;
+        int i;
+        const char *to;
+        int j;
+    } ways[] = {{"cuda", 0, "cuda", 1}, {"cuda", 1, "hip", 0},  {"hip", 0, "hip", 1},
+                {"hip", 1, "cuda", 0},  {"cuda", 0, "host", 0}, {"host", 1, "hip", 0},
+                {"host", 0, "host", 1}, {"cuda", 0, "cuda", 0}};
+    const struct backend_rect boxes[] = {backend_linear(100, 31, 50000),
+                                         {.width = 40,
+                                          .rows = 20,
+                                          .slices = 10,
+                                          .dst_offset = 8,
+                                          .dst_row = 50,
+                                          .dst_slice = 1500,
+                                          .src_row = 44,
+                                          .src_slice = 2000},
+                                         backend_linear(0, 0, 0)};
+    for (int w = 0; w < LENGTH(ways); w++)
+        for (int i = 0; i < LENGTH(boxes); i++) {
+            struct pair p = pair_of(ways[w].from, ways[w].i, ways[w].to, ways[w].j, 60000);
+            if (boxes[i].width)
+                move_rows(p.want, p.bytes, &boxes[i]);
+            assert_int_equal(backend_copy(p.b[1], p.m[1], p.b[0], p.m[0], &boxes[i]), EK_OK);
+            check_pair(&p);
+            close_pair(&p);
+        }
+}
+
+static void boxes_that_do_not_fit_between_devices_are_refused(void **state)
+{
+    (void)state;
+    const struct backend_rect beyond = backend_linear(1, 0, 1000);
+    static const char *const to[] = {"cuda", "hip"};
+    for (int i = 0; i < LENGTH(to); i++) {
+        struct pair p = pair_of("cuda", 0, to[i], 1, 1000);
+        ASSERT_FAILS(EK_USAGE, backend_copy(p.b[1], p.m[1], p.b[0], p.m[0], &beyond),
+                     p.b[1]->label);
+        ASSERT_FAILS(EK_USAGE, backend_copy(p.b[1], p.m[0], p.b[0], p.m[1], &beyond), "buffer");
+        check_pair(&p);
+        close_pair(&p);
+    }
+}
+
+static int fake_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_do_without_pinned_memory),
+        cmocka_unit_test(large_boxes_pass_through_small_chunks),
+        cmocka_unit_test(chunks_are_used_again_in_order),
+        cmocka_unit_test(devices_of_all_kinds_copy_to_one_another),
+        cmocka_unit_test(boxes_that_do_not_fit_between_devices_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return fakes() ? in_process(NULL, fake_tests) : with_fakes("fakegpu");
+}
