@@ -1,11 +1,18 @@
 /* cu/cluster.c – the only file that calls MPI. */
 #include "cu/cluster.h"
+#include "src/clock.h"
 
 #include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* A rank that waits looks on without pause for a moment and then ever again after a nap, so that
+ * ranks which share cpus with others, or with one another, do not burn the time that these need. */
+static const double MOMENT = 200e-6;
+static const struct timespec NAP = {0, 50000};
 
 static int rank, size = 1;
 static bool started;
@@ -27,8 +34,20 @@ static int from_environment(const char *const *names, size_t n, int otherwise)
 #define FROM_ENVIRONMENT(names, otherwise)                                                         \
     from_environment(names, sizeof(names) / sizeof *(names), otherwise)
 
+/* What MPI cannot deliver, because a rank or the network is gone, ends this rank and all others. */
+static void give_up(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Error_string(*code, text, &length);
+    status_fail(EK_LACK, "rank %d of %d: %s; another rank or the network is lost", rank, size,
+                text);
+    MPI_Abort(*comm, status_exit_code(EK_LACK));
+}
+
 enum ek_status cluster_open(void)
 {
+    MPI_Errhandler handler;
     int provided, done = 0;
     if (started || FROM_ENVIRONMENT(size_names, 1) < 2)
         return EK_OK;
@@ -38,6 +57,8 @@ enum ek_status cluster_open(void)
     started = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_create_errhandler(give_up, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     return EK_OK;
 }
 
@@ -77,28 +98,51 @@ void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
     free(share);
 }
 
+static void wait_all(int n, MPI_Request *request)
+{
+    const double start = clock_now();
+    for (int done = 0; !done;) {
+        MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE);
+        if (!done && clock_now() - start > MOMENT)
+            nanosleep(&NAP, NULL);
+    }
+}
+
 void cluster_barrier(void)
 {
-    if (started)
-        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Request request;
+    if (!started)
+        return;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    wait_all(1, &request);
+}
+
+static void reduce(double *x, size_t n, MPI_Op op)
+{
+    MPI_Request request;
+    if (!started)
+        return;
+    MPI_Iallreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, op, MPI_COMM_WORLD, &request);
+    wait_all(1, &request);
 }
 
 void cluster_sum(double *x, size_t n)
 {
-    if (started)
-        MPI_Allreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    reduce(x, n, MPI_SUM);
 }
 
 void cluster_max(double *x, size_t n)
 {
-    if (started)
-        MPI_Allreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    reduce(x, n, MPI_MAX);
 }
 
 void cluster_share(void *data, size_t bytes)
 {
-    if (started)
-        MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Request request;
+    if (!started)
+        return;
+    MPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+    wait_all(1, &request);
 }
 
 bool cluster_any(bool x)
@@ -189,6 +233,6 @@ void cluster_mail_progress(struct cluster_mail *mail)
 void cluster_mail_wait(struct cluster_mail *mail)
 {
     pthread_mutex_lock(&turn);
-    MPI_Waitall(mail->n, mail->request, MPI_STATUSES_IGNORE);
+    wait_all(mail->n, mail->request);
     pthread_mutex_unlock(&turn);
 }

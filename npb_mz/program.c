@@ -20,7 +20,7 @@ static const struct opt options[] = {
     {"every", OPT_INT, offsetof(struct run, every), "STEPS", "steps between two saves (50)",
      .min = 1, .max = 1e9},
     {"ranks-schedule", OPT_TEXT, offsetof(struct run, ranks_schedule), "NAME[:OPTS]",
-     "policy that divides the zones among ranks (heft)", .env = NULL},
+     "policy that divides the zones among ranks (evenkeel)", .env = NULL},
     OPT_END,
 };
 
@@ -28,7 +28,7 @@ static void defaults(void *st, const struct bench_program *self)
 {
     struct run *r = st;
     r->letter = "S";
-    r->ranks_schedule = "heft";
+    r->ranks_schedule = "evenkeel";
     r->every = 50;
     r->ops = mz_find(self->name);
 }
