@@ -4,6 +4,7 @@
 #include "cu/bench_profile.h"
 #include "cu/cluster.h"
 #include "cu/fault.h"
+#include "cu/guard.h"
 #include "cu/report.h"
 #include "cu/result.h"
 #include "cu/stop.h"
@@ -407,6 +408,7 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
         FAIL(EK_USAGE,
              "a run that is saved must be the only one: leave out --compare and --repeat");
     TRY(check_memory(b, bytes));
+    TRY(guard_rank());
     struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
     TRY(cu_prepare(&wanted, argv));
     TRY(cluster_open());

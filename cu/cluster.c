@@ -18,21 +18,31 @@ static int rank, size = 1;
 static bool started;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
-/* What launchers set: number of ranks in all, on this node, and which one this is here. */
-static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
-static const char *const local_size_names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
-static const char *const local_rank_names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"};
-
-static int from_environment(const char *const *names, size_t n, int otherwise)
+static int number(const char *name, int otherwise)
 {
-    for (size_t i = 0; i < n; i++)
-        if (getenv(names[i]))
-            return atoi(getenv(names[i]));
-    return otherwise;
+    const char *text = getenv(name);
+    return text ? atoi(text) : otherwise;
 }
 
-#define FROM_ENVIRONMENT(names, otherwise)                                                         \
-    from_environment(names, sizeof(names) / sizeof *(names), otherwise)
+struct cluster_launch cluster_launch(void)
+{
+    /* as Open MPI, MPICH and SLURM name them */
+    static const struct {
+        const char *rank, *size, *local_rank, *local_size;
+    } launcher[] = {
+        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+         "OMPI_COMM_WORLD_LOCAL_SIZE"},
+        {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+        {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"},
+    };
+    for (size_t i = 0; i < sizeof launcher / sizeof *launcher; i++)
+        if (getenv(launcher[i].size))
+            return (struct cluster_launch){.rank = number(launcher[i].rank, 0),
+                                           .size = number(launcher[i].size, 1),
+                                           .local_rank = number(launcher[i].local_rank, 0),
+                                           .local_size = number(launcher[i].local_size, 1)};
+    return (struct cluster_launch){0, 1, 0, 1};
+}
 
 /* What MPI cannot deliver, because a rank or the network is gone, ends this rank and all others. */
 static void give_up(MPI_Comm *comm, int *code, ...)
@@ -49,7 +59,7 @@ enum ek_status cluster_open(void)
 {
     MPI_Errhandler handler;
     int provided, done = 0;
-    if (started || FROM_ENVIRONMENT(size_names, 1) < 2)
+    if (started || cluster_launch().size < 2)
         return EK_OK;
     MPI_Initialized(&done);
     if (!done && MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided))
@@ -84,8 +94,7 @@ int cluster_size(void)
 
 void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
 {
-    const int ranks = FROM_ENVIRONMENT(local_size_names, 1);
-    const int here = FROM_ENVIRONMENT(local_rank_names, 0);
+    const int ranks = cluster_launch().local_size, here = cluster_launch().local_rank;
     if (ranks < 2 || here >= ranks ||
         !hwloc_bitmap_isequal(cpus, hwloc_topology_get_allowed_cpuset(topology)))
         return; /* alone, or the launcher has bound us */

@@ -12,6 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What a launcher's variables say, before MPI starts: one rank of one, where there is none. */
+struct cluster_launch {
+    int rank, size, local_rank, local_size; /* in all, and of this node */
+};
+struct cluster_launch cluster_launch(void);
+
 /* Starts MPI where a launcher (mpirun, srun) has started this process. Call after cu_prepare(),
  * which may execute the program anew. EK_LACK: MPI does not start. */
 enum ek_status cluster_open(void);

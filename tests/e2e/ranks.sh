@@ -1,5 +1,5 @@
-# tests/e2e/ranks.sh – NPB-MZ over MPI ranks: the same bits as one process, also with devices; one
-# voice; errors end all ranks.
+# tests/e2e/ranks.sh – NPB-MZ over MPI ranks: the same bits as one process, whatever their number and
+# units, also when zones move because a rank is slow; one voice; errors and deaths end all ranks.
 set -u
 command -v mpirun >/dev/null || { echo 'no mpirun here'; exit 77; }
 bad=0
@@ -11,21 +11,71 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 [ -n "${SAN:-}" ] && export ASAN_OPTIONS=detect_leaks=0
 ranks() { timeout 120 mpirun --oversubscribe -n "$@"; }
 norms() { tr -d ' \n' | grep -o '"verification":{[^}]*}'; }
+# what, number of ranks, program, arguments…: verifies; the JSON goes to $work/out.
+good() {
+    what="$1: $3 on $2 ranks ${CU_FAULT:+with CU_FAULT=$CU_FAULT}"
+    n=$2 program=$3
+    shift 3
+    ranks "$n" "$BIN/$program" --class S "$@" --json - >"$work/out" 2>"$work/err" ||
+        say "$what: exit $?: $(cat "$work/err")"
+}
+# Likewise; the norms are those of one process, $one. (Devices round otherwise.)
+same() {
+    good "$@"
+    [ "$(norms <"$work/out")" = "$one" ] || say "$what: other norms"
+}
+# field, least value: an integer of the JSON.
+at_least() {
+    value=$(sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$work/out")
+    [ "${value:-0}" -ge "$2" ] || say "$what: $1 is '$value', not at least $2"
+}
 
 for program in bt-mz sp-mz lu-mz; do
-    [ -x "$BIN/$program" ] || continue
     one=$("$BIN/$program" --class S --layout 1x1 --json - | norms)
-    for n in 1 2 3; do
-        ranks $n "$BIN/$program" --class S --layout 1x1 --schedule dynamic --json - \
-            >"$work/out" 2>"$work/err" || say "$program on $n ranks exits $?: $(cat "$work/err")"
-        [ "$(norms <"$work/out")" = "$one" ] || say "$program on $n ranks: other norms"
+    for n in 1 2 3 5; do # BT and SP have 4 zones: one of 5 ranks has none
+        same plain $n $program --layout 1x1 --schedule dynamic --ranks-schedule heft
         [ "$(grep -c '"program"' "$work/out")" = 1 ] || say "$program on $n ranks: not one voice"
+        [ $n = 1 ] || at_least messages 8
     done
-    ranks 2 "$BIN/$program" --class S --layout 1x1+1 --devices host:0 --schedule dynamic --check \
-        >"$work/out" 2>&1 || say "$program on 2 ranks with devices: $(cat "$work/out")"
+    good devices 2 $program --layout 1x1+1 --devices host:0 --schedule dynamic
+    # A slow rank gives zones away, with what they carry; from a device, too.
+    CU_FAULT=rank:0@slow:20@step:15 same slow 3 $program --layout 1x1 --ranks-schedule heft
+    at_least zones_moved 1
+    CU_FAULT=rank:1@slow:20 good 'slow, devices' 2 $program --layout 1x1+1 --devices host:0 \
+        --schedule static --ranks-schedule heft
+    at_least zones_moved 1
 done
+
+for schedule in static guided-runtime clustered-guided dynamic evenkeel; do
+    CU_FAULT=rank:1@slow:20 same "$schedule" 2 lu-mz --layout 1x1 --ranks-schedule $schedule
+    [ $schedule = static ] || [ $schedule = evenkeel ] || at_least zones_moved 1
+done
+ranks 1 -x CU_LAYOUT=1x1 "$BIN/lu-mz" --class S --json - : -n 1 -x CU_LAYOUT=2x2 "$BIN/lu-mz" \
+    --class S : -n 1 -x CU_LAYOUT=0x0+1 -x CU_DEVICES=host:0 "$BIN/lu-mz" --class S \
+    >"$work/out" 2>"$work/err" || say "ranks of different layouts: $(cat "$work/err")"
+if "$BIN/lu-mz" --list-devices | grep -q '^opencl:0'; then
+    good 'one device for two' 2 bt-mz --layout 1x1+1 --devices opencl:0 --schedule static
+fi
+
 ranks 2 "$BIN/bt-mz" --class S --layout 1x1 --compare static,dynamic --repeat 2 >"$work/out" 2>&1 ||
     say "compare on 2 ranks: $(cat "$work/out")"
+grep -q 'faces between ranks: ' "$work/out" || say "nothing is said of faces: $(cat "$work/out")"
 ranks 2 "$BIN/bt-mz" --class S --ranks-schedule nope >"$work/out" 2>&1
-[ $? = 2 ] || say "a bad --ranks-schedule is not exit 2"
+[ $? = 2 ] || say 'a bad --ranks-schedule is not exit 2'
+CU_FAULT=rank:2@slow:2 ranks 2 "$BIN/bt-mz" --class S >"$work/out" 2>&1
+[ $? = 2 ] || say 'a fault of a rank that does not exist is not exit 2'
+
+# A rank is killed: all end soon, the last save is whole, others go on with it to the same bits.
+one=$("$BIN/bt-mz" --class S --layout 1x1 --json - | tr -d ' \n' | grep -o '"residual":[^]]*]')
+CU_FAULT=rank:1@step:40 timeout 60 mpirun --oversubscribe -n 3 "$BIN/bt-mz" --class S --layout 1x1 \
+    --checkpoint "$work/state" --every 7 >"$work/out" 2>&1
+[ $? = 3 ] || say "a killed rank: not exit 3: $(cat "$work/out")"
+grep -q 'rank 1 of 3 died of signal 9' "$work/out" || say "a killed rank: $(cat "$work/out")"
+for n in 2 1; do
+    cp "$work/state" "$work/again"
+    ranks $n "$BIN/bt-mz" --class S --layout 1x1 --checkpoint "$work/again" --json - >"$work/out" 2>&1 ||
+        say "$n ranks do not go on: $(cat "$work/out")"
+    grep -q '"steps": 25' "$work/out" || say "$n ranks do not go on from step 35"
+    tr -d ' \n' <"$work/out" | grep -qF "$one" || say "$n ranks go on to other norms"
+done
 exit $bad

@@ -1,0 +1,81 @@
+/* cu/guard.c – waits for a rank. */
+#include "cu/guard.h"
+#include "cu/cluster.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Names the guard to the images that its rank executes. */
+static const char *const mark = "CU_GUARD";
+
+static volatile pid_t ward;
+
+static void pass_on(int signal)
+{
+    kill(ward, signal);
+}
+
+static bool guarded(void)
+{
+    const char *guard = getenv(mark);
+    return guard && atoi(guard) == (int)getppid();
+}
+
+/* A group of its own: a signal to the guard's group reaches the rank once, through the guard. */
+static void live_under(pid_t guard)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", (int)guard);
+    setenv(mark, text, 1);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != guard)
+        raise(SIGKILL); /* it was gone before we asked */
+}
+
+static int judge(int status)
+{
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    const int signal = WTERMSIG(status);
+    if (signal == SIGINT || signal == SIGTERM)
+        return status_exit_code(EK_STOPPED);
+    const struct cluster_launch l = cluster_launch();
+    return status_exit_code(status_fail(
+        EK_LACK, "rank %d of %d died of signal %d (%s)%s; all ranks end, --checkpoint would go on",
+        l.rank, l.size, signal, strsignal(signal),
+        signal == SIGKILL ? ", perhaps for want of memory" : ""));
+}
+
+static void watch(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
+    const struct sigaction act = {.sa_handler = pass_on};
+    int status;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &act, NULL);
+    while (waitpid(ward, &status, 0) < 0)
+        if (errno != EINTR)
+            _exit(status_exit_code(EK_LACK));
+    _exit(judge(status));
+}
+
+enum ek_status guard_rank(void)
+{
+    if (cluster_launch().size < 2 || guarded())
+        return EK_OK;
+    const pid_t guard = getpid();
+    ward = fork();
+    if (ward < 0)
+        FAIL(EK_LACK, "no process can be made: %s", strerror(errno));
+    if (ward)
+        watch();
+    live_under(guard);
+    return EK_OK;
+}

@@ -1,0 +1,15 @@
+/* cu/guard.h – a second process beside each rank that outlives it: it alone can say in one line
+ * that the rank was killed, by the kernel for want of memory or by hand, and make the launcher end
+ * with our exit code. */
+#ifndef CU_GUARD_H
+#define CU_GUARD_H
+
+#include "src/status.h"
+
+/* Where a launcher started several ranks, forks: the child goes on and returns EK_OK; its parent
+ * passes signals on to it, waits, and exits as it does, with 3 where it was killed. They die
+ * together. Call before the first thread; what the child executes anew calls it in vain. EK_LACK:
+ * no process can be made. */
+enum ek_status guard_rank(void);
+
+#endif
