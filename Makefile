@@ -22,7 +22,7 @@ say       = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' '$(1)' '$(2)')
 CORE     := src backends cu
 PROGRAMS := npb_mz okada_mogi mcsem kirchhoff
 FOLDERS  := $(CORE) $(PROGRAMS)
-PKGS     := hwloc jansson libffi ompi-c
+PKGS     := hwloc jansson libffi ompi-c gsl
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 

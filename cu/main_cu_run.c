@@ -1,5 +1,5 @@
 /* cu/main_cu_run.c – cu-run: plans and runs parallel programs on all of some nodes. */
-#include "cu/run.h"
+#include "cu/run/run.h"
 #include "src/opt.h"
 #include "src/version.h"
 
@@ -11,6 +11,10 @@ static const struct command {
     enum ek_status (*run)(int argc, char **argv);
 } commands[] = {
     {"plan", "the schedule of every method for some tasks and nodes, side by side", run_plan},
+    {"run", "runs a job's tasks by such a schedule, here, over ssh or in a Slurm allocation",
+     run_run},
+    {"calibrate", "measures how long a job\'s tasks take on 1, 2, … cores, and the nodes\' speeds",
+     run_calibrate},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -1,0 +1,130 @@
+# tests/e2e/cu_run.sh – cu-run from its command line: plans, runs, failures, interruptions, a lost
+# node behind a stand-in for ssh, calibration, bad input. Needs BIN; run through tests/run.sh.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+bin=$(cd "$BIN" && pwd)
+here=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+runs() { # exit code, arguments… ; output in out, errors in err
+    code=$1
+    shift
+    "$bin/cu-run" "$@" >out 2>err
+    rc=$?
+    [ $rc = "$code" ] || say "$* exits $rc instead of $code: $(cat err)"
+}
+refused() { # exit code, words that the one line must hold, arguments…
+    words=$2
+    runs "$1" "${@:3}"
+    [ "$(wc -l <err)" = 1 ] || say "$*: not one line on stderr: $(cat err)"
+    grep -q -- "$words" err || say "$*: '$words' is not in: $(cat err)"
+}
+job() { # writes job.json: task command, members of the job
+    printf '{"nodes": [{"name": "a", "cores": 2}, {"name": "b", "cores": 1, "factor": 2}],
+"oversubscribe": true, "tasks": [{"name": "t", "count": %s, "command": "%s", "time": "%s"}]%s}' \
+        "$1" "$2" "$3" "${4:-}" >job.json
+}
+
+# plans
+runs 0 plan --tasks "10 x 71.07/p^0.42+4.47" --nodes "cs1:8:1.0,ws1:12:1.4" --json plan.json --report plan.html
+for key in '"method": "wlsearch"' '"makespan_s": 53.957' '"lower_bound_s"' '"after"' '"method": "evenkeel"'; do
+    grep -q -- "$key" plan.json || say "plan.json lacks $key"
+done
+grep -q 'const data = {"title":"cu-run plan"' plan.html || say "plan.html holds no data"
+
+# a run: every task once, on as many cores as planned, nothing twice when resumed
+job 6 "echo {id} {node} {cores} \$OMP_NUM_THREADS >>ran; sleep {seconds}" "0.1/p+0.01"
+runs 0 run job.json --method taskp --json run.json
+[ "$(awk '$3 != $4' ran | wc -l)" = 0 ] || say "OMP_NUM_THREADS differs from {cores}: $(cat ran)"
+[ "$(cut -d' ' -f1 ran | sort -u | wc -l)" = 6 ] && [ "$(wc -l <ran)" = 6 ] || say "tasks ran: $(cat ran)"
+grep -q '"done": 6' run.json || say "run.json: $(cat run.json)"
+runs 0 run job.json --resume
+[ "$(wc -l <ran)" = 6 ] || say "finished tasks ran again"
+
+# a failing task is tried again, the rest goes on, the end names it; --resume tries it once more
+rm -rf ran job.json.results
+job 4 "echo {id} >>ran; test {id} != 2 -o -e mended" "0.01" ', "retries": 2'
+runs 1 run job.json
+grep -q "failed tasks: 2 (exit 1)" err || say "the failed task is not named: $(cat err)"
+[ "$(grep -c '^2$' ran)" = 3 ] && [ "$(wc -l <ran)" = 6 ] || say "retries: $(tr '\n' ' ' <ran)"
+refused 2 "unfinished run" run job.json
+touch mended
+runs 0 run job.json --resume
+[ "$(wc -l <ran)" = 7 ] || say "resume ran more than the failed task"
+
+# interrupted, then killed: what is finished is kept, what was left behind is ended
+rm -rf ran job.json.results
+job 20 "sleep 0.3; echo {id} >>ran" "0.3"
+"$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
+sleep 0.75
+kill -INT $pid
+wait $pid
+rc=$?
+[ $rc = 4 ] || say "an interrupted run exits $rc"
+"$bin/cu-run" run job.json --resume --quiet >out 2>err & pid=$!
+sleep 0.5
+kill -9 $pid
+wait $pid 2>/dev/null
+runs 0 run job.json --resume
+[ "$(sort -u ran | wc -l)" = 20 ] || say "after two ends: $(tr '\n' ' ' <ran)"
+
+# a node behind ssh that dies: its tasks go to the other one
+cat >ssh <<'END'
+#!/bin/sh
+while [ "$1" = -o ]; do shift 2; done
+host=$1
+shift
+[ "$host" = dying ] && [ -e dead ] && exit 255
+sh -c "$*"
+rc=$?
+[ "$host" = dying ] && [ -e dead ] && exit 255
+exit $rc
+END
+chmod +x ssh
+cat >remote.json <<'END'
+{"nodes": [{"name": "good", "host": "good", "cores": 2}, {"name": "bad", "host": "dying", "cores": 2, "factor": 2}],
+ "tasks": [{"name": "t", "count": 12, "command": "sleep 0.1; [ {id} = 5 ] && [ {node} = bad ] && touch dead; echo {id} {node} >>ran", "time": "0.1"}]}
+END
+rm -f ran
+PATH=$work:$PATH runs 0 run remote.json --method taskp --json run.json
+[ -e dead ] || touch dead
+grep -q "node 'bad' is lost" err || say "the lost node is not named: $(cat err)"
+[ "$(awk '{print $1}' ran | sort -u | wc -l)" = 12 ] || say "tasks of the lost node: $(cat ran)"
+grep -q '"plans": [23]' run.json || say "no second plan: $(grep plans run.json)"
+PATH=$work:$PATH refused 3 "cannot be reached" run remote.json --results other
+
+# calibration
+job 1 "printf 'time %s\\\\n' {seconds}" "6/p+1"
+sed -i 's/"count": 1,/"measure": "time ([0-9.]+)",/' job.json
+runs 0 calibrate job.json --repeat 1 --out fitted.json
+grep -q '"factor": 2.0' fitted.json || say "factor: $(cat fitted.json)"
+runs 0 plan fitted.json
+grep -q evenkeel out || say "plan of a calibrated job: $(cat out)"
+
+# the example
+runs 0 plan "$here/cu/examples/sleep.json"
+
+# bad input, before anything is started
+rm -f ran
+refused 2 "no method" run "$here/cu/examples/sleep.json" --method waterlevel
+refused 2 "not understood" plan --tasks "3/q" --nodes a:1:1
+refused 2 "0 cores" plan --tasks "3/p" --nodes a:0:1
+printf "{" >job.json
+refused 2 "job.json:1" run job.json --results r
+job 1 "no-such-command {id}" "1"
+refused 3 "no-such-command" run job.json --results r
+job 1 "true" "-3/p"
+refused 2 "must be above 0" run job.json --results r
+printf '{"nodes": [{"name": "a", "cores": 4000}], "tasks": [{"command": "true", "time": "1"}]}' >job.json
+refused 3 "node 'a' with 4000 cores" run job.json --results r
+printf '{"nodes": "localhost", "tasks": [{"command": "true"}]}' >job.json
+refused 2 "tasks\[0\].time is missing" run job.json --results r
+printf '{"nodes": "localhost", "tasks": [{"comand": "true"}]}' >job.json
+refused 2 "comand is not known" run job.json --results r
+printf '{"nodes": "slurm", "tasks": [{"command": "true", "time": "1"}]}' >job.json
+refused 3 "Slurm" run job.json --results r
+[ ! -e r ] || say "a refused job left a folder"
+exit $bad
