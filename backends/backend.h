@@ -124,6 +124,7 @@ struct backend_ops {
     enum ek_status (*build)(void *dev, const char *text, const char *options,
                             const struct backend_kernel *kernels, int nkernels,
                             struct backend_program **program);
+    /* May wait for the queues: launches of it may be under way. */
     void (*unbuild)(void *dev, struct backend_program *program);
 
     /* Starts kernel number `kernel` (of the array given to build()) over at least global[]

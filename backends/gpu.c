@@ -49,6 +49,13 @@ enum ek_status gpu_use(const struct gpu_state *d)
     return gpu_check(d, d->vendor->use(d), "taking the device");
 }
 
+void gpu_settle(const struct gpu_state *d)
+{
+    for (int q = 0; q < BACKEND_QUEUES; q++)
+        if (d->stream[q])
+            d->driver->stream_wait(d->stream[q]);
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 void gpu_close(void *dev)
@@ -56,9 +63,7 @@ void gpu_close(void *dev)
     struct gpu_state *d = dev;
     const struct gpu_driver *gpu = d->driver;
     d->vendor->use(d);
-    for (int q = 0; q < BACKEND_QUEUES; q++)
-        if (d->stream[q])
-            gpu->stream_wait(d->stream[q]);
+    gpu_settle(d);
     gpu_copy_close(d);
     for (int e = 0; e < BACKEND_EVENTS; e++)
         if (d->event[e])
@@ -151,6 +156,7 @@ void gpu_free(void *dev, struct backend_mem *mem)
     if (!mem)
         return;
     d->vendor->use(d);
+    gpu_settle(d);
     d->driver->free(mem->address);
     d->used -= mem->bytes;
     free(mem);

@@ -200,6 +200,8 @@ struct backend_program {
 enum ek_status gpu_check(const struct gpu_state *, int code, const char *doing);
 /* Makes the device the calling thread's. */
 enum ek_status gpu_use(const struct gpu_state *);
+/* Waits for both queues, whatever comes of it: what they use is about to go. */
+void gpu_settle(const struct gpu_state *);
 /* EK_USAGE: a buffer of another device. */
 enum ek_status gpu_check_owner(const struct gpu_state *, const struct backend_mem *);
 

@@ -145,6 +145,7 @@ void gpu_unbuild(void *dev, struct backend_program *program)
     if (!program)
         return;
     d->vendor->use(d);
+    gpu_settle(d);
     d->driver->module_unload(program->module);
     free(program->kernel);
     free(program);

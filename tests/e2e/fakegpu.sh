@@ -68,7 +68,7 @@ FAKEGPU_FAULT=alloc:3 refused 3 '[0-9.]+ MB of device memory asked for, [0-9.]+ 
 # A text that does not build: our file and line, as the vendor's compiler writes them.
 for device in cuda:0 hip:0; do
     FAKEGPU_FAULT=build:1 CU_KERNEL_CACHE=0 refused 2 \
-        'npb_mz/kernels/[a-z]+\.c:[0-9]+:.*error: .*GID_0' bt-mz --class S --devices $device --layout 0x0+1
+        'npb_mz/kernels/[a-z]+\.c:[0-9]+:.*error: .*ID_0' bt-mz --class S --devices $device --layout 0x0+1
 done
 # Refused launches, code that the driver refuses, an architecture nobody knows.
 FAKEGPU_FAULT=launch:7 refused 3 'registers or local memory' bt-mz --class S --devices cuda:0 --layout 1x1+1

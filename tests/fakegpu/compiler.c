@@ -114,12 +114,12 @@ static char *in_its_style(char *log)
 static void spoil(char *text)
 {
     char *at = text, *last = NULL;
-    while ((at = strstr(at, "GID(0)"))) {
+    while ((at = strstr(at, "ID(0)"))) {
         last = at;
         at++;
     }
     if (last)
-        memcpy(last, "GID_0 ", 6);
+        memcpy(last, "ID_0 ", 5);
 }
 
 SHOWN(NAME(nvrtcCompileProgram, hiprtcCompileProgram), void *program, int n,
