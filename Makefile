@@ -46,7 +46,9 @@ objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(mains) $(kernels),$(call 
 binname   = $(BIN)/$(subst _,-,$(patsubst main_%.c,%,$(notdir $(1))))
 bins     := $(foreach m,$(mains),$(call binname,$(m)))
 tests    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
-benches  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
+# DGEMM tasks want OpenBLAS with threads, whichever variant the programs link.
+OPENBLAS := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-pthread)
+benches  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(filter-out $(if $(OPENBLAS),,tests/bench/dgemm.c),$(wildcard tests/bench/*.c))))
 # Kernel texts without a barrier are compiled for the host as well: the oracle of the tests.
 oracles  := $(shell grep -L '\bBARRIER;' $(kernels) /dev/null 2>/dev/null | grep -v /dev/null)
 # Tests bring kernels of their own; they are embedded in test programs only.
@@ -64,6 +66,7 @@ help:
 	 'make check      all tests' 'make bench      all measurements' 'make lint       style and layering' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make replay     published results beside the simulator' \
+	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
 	 'make uninstall  remove what install put there' 'make clean      remove what was built' '' \
 	 'variables: CC MARCH OPT SAN BUILD V PREFIX DESTDIR, also from config.mk'
@@ -167,6 +170,9 @@ $(BUILD)/tests/test_backends_abi_cuda.o $(BUILD)/tests/test_backends_abi_hip.o: 
 $(BUILD)/bench/starpu: CFLAGS += $(patsubst -I%,-isystem %,$(shell pkg-config --cflags starpu-1.3 2>/dev/null))
 $(BUILD)/bench/starpu: LDLIBS += $(shell pkg-config --libs starpu-1.3 2>/dev/null)
 
+$(BUILD)/bench/dgemm: CFLAGS += -isystem $(subst /lib/,/include/,$(OPENBLAS))
+$(BUILD)/bench/dgemm: LDLIBS += -L$(OPENBLAS) -Wl,-rpath,$(OPENBLAS) -lopenblas
+
 # ---- what people call --------------------------------------------------------------------------
 deps:
 	@sh .ci/deps install
@@ -192,6 +198,9 @@ replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 # Kernel texts through the compilers of devices, whether the machine has such devices or not.
 kernels: $(BUILD)/tests/kernels_rtc
 	@BUILD=$(BUILD) bash tests/kernels.sh
+
+waterlevel: $(bins) $(BUILD)/bench/waterlevel $(filter $(BUILD)/bench/dgemm,$(benches))
+	@BUILD=$(BUILD) BIN=$(BIN) bash tests/bench/waterlevel.sh
 
 lint:
 	@BUILD=$(BUILD) bash tests/lint.sh
