@@ -8,37 +8,50 @@
 #include "src/lanes.h"
 #include "npb_mz/kernels/bt.h"
 
+#include <string.h>
+
+enum { NODE = 2 * MZ_VARS * LANES }; /* doubles of a node of x lines: w, then derived variables */
+
 /* A thread's scratch behind that of the right-hand side. */
 struct bt_room {
-    double *rhs;      /* rhs_scratch() doubles */
-    double *factor;   /* [longest line][25] vectors: the eliminated super-diagonals */
-    double *w, *prim; /* a batch of x lines transposed, or a slab of constant j */
+    double *rhs;    /* rhs_scratch() doubles */
+    double *factor; /* [longest line][25] vectors: the eliminated super-diagonals */
+    double *rows;   /* [LANES] rows of records of the right-hand side */
+    double *w;      /* nodes of x lines, or records of a slab of constant j */
+    double *prim;   /* derived variables of a slab */
 };
 
-static int longest_line(const struct mz *mz)
+struct bt_sizes {
+    long factor, rows, w, prim;
+};
+
+static long most(long a, long b)
 {
-    int xy = mz->most_nx > mz->most_ny ? mz->most_nx : mz->most_ny;
-    return lanes_ceil(xy > mz->mesh->points[2] ? xy : mz->mesh->points[2]);
+    return a > b ? a : b;
 }
 
-/* Points of a batch of x lines or of a slab, whichever is more. */
-static long batch_points(const struct mz *mz)
+static struct bt_sizes sizes_of(const struct mz *mz)
 {
-    long lines = (long)LANES * lanes_ceil(mz->most_nx);
-    long slab = (long)mz->most_pitch * mz->mesh->points[2] + LANES;
-    return lines > slab ? lines : slab;
+    const long inner = rhs_inner(mz->most_nx), nz = mz->mesh->points[2];
+    return (struct bt_sizes){.factor = 25 * LANES * most(most(mz->most_nx, mz->most_ny), nz),
+                             .rows = inner * RHS_STATE * LANES,
+                             .w = most((inner * LANES + 2) * NODE, nz * inner * RHS_STATE),
+                             .prim = nz * inner * RHS_PRIM};
 }
 
 static size_t bt_scratch(const struct mz *mz)
 {
-    return 25L * LANES * longest_line(mz) + (MZ_VARS + MZ_PRIMS) * batch_points(mz);
+    const struct bt_sizes s = sizes_of(mz);
+    return s.factor + s.rows + s.w + s.prim;
 }
 
 static struct bt_room room_of(const struct mz *mz, double *scratch)
 {
+    const struct bt_sizes s = sizes_of(mz);
     struct bt_room r = {.rhs = scratch, .factor = scratch + rhs_scratch(mz)};
-    r.w = r.factor + 25L * LANES * longest_line(mz);
-    r.prim = r.w + MZ_VARS * batch_points(mz);
+    r.rows = r.factor + s.factor;
+    r.w = r.rows + s.rows;
+    r.prim = r.w + s.w;
     return r;
 }
 
@@ -76,61 +89,70 @@ static inline __attribute__((always_inline)) void solve_line(struct bt_axis x, s
     }
 }
 
-/* Five components of LANES rows (each `n` long) to [m][i][lane], or back. Rows beyond `rows` repeat
- * the last one. */
-static void gather(const double *from, long field, long row, int rows, int n, double *to, long size)
+static long row_of(const struct mz_zone *z)
 {
-    for (int m = 0; m < MZ_VARS; m++)
-        for (int i = 0; i < n; i += LANES) {
+    return rhs_inner(z->nx) * RHS_STATE;
+}
+
+/* Five vectors of each record of LANES rows to nodes, or back. Rows beyond `rows` repeat the last
+ * one. */
+static void gather(const double *from, long row, int record, int rows, int inner, double *to)
+{
+    for (int v = 0; v < inner; v++)
+        for (int m = 0; m < MZ_VARS; m++) {
             lanes t[LANES];
             for (int r = 0; r < LANES; r++)
-                t[r] = LOAD(from, m * field + (r < rows ? r : rows - 1) * row + i);
+                t[r] = LOAD(from, (r < rows ? r : rows - 1) * row + v * record + m * LANES);
             lanes_transpose(t);
             for (int r = 0; r < LANES; r++)
-                STORE(to, m * size + (i + r) * LANES, t[r]);
+                STORE(to, (1 + v * LANES + r) * NODE + m * LANES, t[r]);
         }
 }
 
-static void scatter(const double *from, long size, double *to, long field, long row, int rows,
-                    int n)
+static void scatter(const double *from, double *to, long row, int rows, int inner)
 {
-    for (int m = 0; m < MZ_VARS; m++)
-        for (int i = 0; i < n; i += LANES) {
+    for (int v = 0; v < inner; v++)
+        for (int m = 0; m < MZ_VARS; m++) {
             lanes t[LANES];
             for (int r = 0; r < LANES; r++)
-                t[r] = LOAD(from, m * size + (i + r) * LANES);
+                t[r] = LOAD(from, (1 + v * LANES + r) * NODE + m * LANES);
             lanes_transpose(t);
             for (int r = 0; r < rows && r < LANES; r++)
-                STORE(to, m * field + r * row + i, t[r]);
+                STORE(to, r * row + v * RHS_STATE + m * LANES, t[r]);
         }
 }
 
 /* All x lines of a plane, LANES of them at a time, transposed into the thread's scratch. */
-static void solve_x(const struct mz *mz, const struct mz_zone *z, const struct bt_room *room,
-                    double *w, double *prim)
+static void solve_x(struct rhs_sweep *sweep, const struct bt_room *room, double *w)
 {
-    const long size = (long)LANES * lanes_ceil(z->nx);
-    const struct bt_view view = {room->w, size, LANES}, from = {room->prim, size, LANES};
+    const struct mz_zone *z = sweep->zone;
+    const struct bt_view view = {room->w, LANES, NODE},
+                         from = {room->w + MZ_VARS * LANES, LANES, NODE};
     const struct bt_line line = {view, view, from, room->factor, LANES, z->nx, 1};
-    const struct bt_axis axis = axis_of(mz, 0);
+    const struct bt_axis axis = axis_of(sweep->mz, 0);
     for (int j = 1; j < z->ny - 1; j += LANES) {
         const int rows = z->ny - 1 - j;
-        const long at = (long)j * z->pitch;
-        gather(w + at, z->volume, z->pitch, rows, z->nx, room->w, size);
-        gather(prim + at, z->plane, z->pitch, rows, z->nx, room->prim, size);
+        for (int r = 0; r < rows && r < LANES; r++)
+            rhs_row(sweep, j + r, room->rows + r * row_of(z));
+        gather(room->rows, row_of(z), RHS_STATE, rows, rhs_inner(z->nx), room->w);
+        gather(rhs_prims(sweep, j), sweep->prim_row, RHS_PRIM, rows, rhs_inner(z->nx),
+               room->w + MZ_VARS * LANES);
+        memset(room->w, 0, NODE * sizeof *room->w);
+        memset(room->w + (z->nx - 1) * NODE, 0, NODE * sizeof *room->w);
         solve_line(axis, line);
-        scatter(room->w, size, w + at, z->volume, z->pitch, rows, z->nx);
+        scatter(room->w, w + j * row_of(z), row_of(z), rows, rhs_inner(z->nx));
     }
 }
 
 /* All y lines of a plane, in place. */
-static void solve_y(const struct mz *mz, const struct mz_zone *z, const struct bt_room *room,
-                    double *w, double *prim)
+static void solve_y(const struct rhs_sweep *sweep, const struct bt_room *room, double *w)
 {
-    const struct bt_axis axis = axis_of(mz, 1);
-    for (int i = 1; i < z->nx - 1; i += LANES) {
-        const struct bt_view view = {w + i, z->volume, z->pitch};
-        const struct bt_view from = {prim + i, z->plane, z->pitch};
+    const struct mz_zone *z = sweep->zone;
+    const struct bt_axis axis = axis_of(sweep->mz, 1);
+    for (int v = 0; v < rhs_inner(z->nx); v++) {
+        const struct bt_view view = {w + v * RHS_STATE, LANES, row_of(z)};
+        const struct bt_view from = {(double *)rhs_prims(sweep, 0) + v * RHS_PRIM, LANES,
+                                     sweep->prim_row};
         solve_line(axis, (struct bt_line){view, view, from, room->factor, LANES, z->ny, 0});
     }
 }
@@ -143,24 +165,30 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     if (k0 == k1)
         return;
     const struct bt_room room = room_of(mz, work->scratch[t]);
-    struct rhs_sweep sweep;
-    rhs_begin(&sweep, mz, zone, mz_zone_u(mz, zone), mz->forcing + MZ_VARS * z->first, work->w,
-              room.rhs, k0);
+    struct rhs_sweep sweep = {.mz = mz,
+                              .zone = z,
+                              .u = mz_zone_u(mz, zone),
+                              .forcing = mz->forcing + MZ_VARS * z->first,
+                              .j0 = 1,
+                              .j1 = z->ny - 1};
+    rhs_begin(&sweep, room.rhs, k0);
     for (int k = k0; k < k1; k++) {
-        double *prim = (double *)rhs_plane(&sweep, k), *w = work->w + k * z->plane;
-        solve_x(mz, z, &room, w, prim);
-        solve_y(mz, z, &room, w, prim);
+        double *w = work->w + k * z->ny * row_of(z);
+        rhs_plane(&sweep, k);
+        solve_x(&sweep, &room, w);
+        solve_y(&sweep, &room, w);
     }
 }
 
 static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct bt_room *room,
-                    const double *w, long slab)
+                    const double *w)
 {
     const struct bt_axis axis = axis_of(mz, 2);
-    for (int i = 1; i < z->nx - 1; i += LANES) {
-        const struct bt_view in = {(double *)w + i, z->volume, z->plane};
-        const struct bt_view out = {room->w + i, slab, z->pitch};
-        const struct bt_view from = {room->prim + i, slab, z->pitch};
+    const long inner = rhs_inner(z->nx);
+    for (int v = 0; v < inner; v++) {
+        const struct bt_view in = {(double *)w + v * RHS_STATE, LANES, z->ny * row_of(z)};
+        const struct bt_view out = {room->w + v * RHS_STATE, LANES, row_of(z)};
+        const struct bt_view from = {room->prim + v * RHS_PRIM, LANES, inner * RHS_PRIM};
         solve_line(axis, (struct bt_line){in, out, from, room->factor, LANES, z->nz, -1});
     }
 }
@@ -169,20 +197,23 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     const struct mz_zone *z = &mz->zone[zone];
     const int slabs = z->ny - 2, j0 = 1 + t * slabs / work->width;
-    const int j1 = 1 + (t + 1) * slabs / work->width;
+    const int j1 = 1 + (t + 1) * slabs / work->width, inner = rhs_inner(z->nx);
     const struct bt_room room = room_of(mz, work->scratch[t]);
-    const long slab = (long)z->pitch * z->nz + LANES;
     for (int j = j0; j < j1; j++) {
-        double *u = mz_zone_u(mz, zone) + (long)j * z->pitch;
+        double *u = mz_zone_u(mz, zone) + (long)j * z->pitch + 1;
         for (int k = 0; k < z->nz; k++)
-            rhs_derive_row(u + k * z->plane, z->volume, room.prim + (long)k * z->pitch, slab,
-                           z->pitch);
-        solve_z(mz, z, &room, work->w + (long)j * z->pitch, slab);
-        for (int m = 0; m < MZ_VARS; m++)
-            for (int k = 1; k < z->nz - 1; k++)
-                for (int i = 1; i < z->nx - 1; i++)
-                    u[m * z->volume + k * z->plane + i] +=
-                        room.w[m * slab + (long)k * z->pitch + i];
+            rhs_derive_row(u + k * z->plane, z->volume, room.prim + (long)k * inner * RHS_PRIM,
+                           inner);
+        solve_z(mz, z, &room, work->w + j * row_of(z));
+        for (int k = 1; k < z->nz - 1; k++)
+            for (int v = 0; v < inner; v++)
+                for (int m = 0; m < MZ_VARS; m++) {
+                    double *to = u + m * z->volume + k * z->plane + v * LANES;
+                    STORE_SOME(to, 0,
+                               LOAD(to, 0) +
+                                   LOAD(room.w, k * row_of(z) + v * RHS_STATE + m * LANES),
+                               z->nx - 2 - v * LANES);
+                }
     }
 }
 

@@ -1,12 +1,11 @@
 /* npb_mz/lu.c – LU-MZ: a step is one symmetric successive over-relaxation, by strips (lu_strip.h).
  *
- * Two passes over a zone, plane by plane: upwards the right-hand side and the lower sweep while the
- * plane is in cache; downwards the upper sweep and the update of u. Between them w lies in the
- * order of the strips' steps. A team shares out the strips; a thread follows the one before by a
- * plane.
+ * Two passes over a zone, plane by plane: upwards the right-hand side of a few rows and the lower
+ * sweep over them; downwards the upper sweep and the update of u. Between them w lies in the order
+ * of the strips' steps. A team shares out the strips; a thread follows the one before by a plane.
  *
  * The residual is that of the boundary values before the last exchange. The zone carries these and
- * lends them to u while the residual is computed, so that the residual itself need not be kept. */
+ * lends them to the window of the right-hand side, so that the residual itself need not be kept. */
 #include "npb_mz/lu_strip.h"
 #include "npb_mz/rhs.h"
 
@@ -16,28 +15,28 @@
 
 /* Sizes of a zone's strips. */
 struct lu_strips {
-    int count; /* strips of a plane */
-    int steps; /* of a strip, whole blocks of LANES */
-    long row;  /* doubles of a strip's steps, margins included */
+    int count;   /* strips of a plane */
+    long row;    /* doubles of a strip's steps, margins included */
+    long inputs; /* doubles of a row of right-hand sides behind a record of zeros */
 };
 
 static struct lu_strips strips_of(int nx, int ny)
 {
     struct lu_strips s;
     s.count = lanes_ceil(ny - 2) / LANES;
-    s.steps = lanes_ceil(nx - 2 + LANES - 1);
-    s.row = (long)(s.steps + 2 * LU_STRIP_MARGIN) * LU_STRIP_STEP;
+    s.row = (long)(lu_strip_steps(nx - 2) + 2 * LU_STRIP_MARGIN) * LU_STRIP_STEP;
+    s.inputs = (1 + rhs_inner(nx)) * RHS_STATE;
     return s;
 }
 
 /* A thread's scratch, each part of whole cache lines. */
 struct lu_room {
-    double *rhs;     /* rhs_scratch() doubles */
-    double *w;       /* [MZ_VARS][plane] right-hand side of one plane */
-    double *behind;  /* [count][row] shares in the equations of the next plane's strips */
-    double *beside;  /* [row] share of the last strip's rows in the equations of the next strip */
+    double *rhs;    /* rhs_scratch() doubles */
+    double *inputs; /* [LU_STRIPS][LANES] rows of right-hand sides */
+    double *behind; /* [count][row] shares in the equations of the next plane's strips */
+    double *
+        beside; /* [2][row] shares of a strip's rows in the equations of the next strip, in turns */
     double *nothing; /* [row] zeros */
-    double *rows;    /* [MZ_VARS][LANES][lu_strip_pitch()] corrections of a strip, rows again */
 };
 
 /* What the team shares, in work->w. */
@@ -53,16 +52,11 @@ static long whole_lines(long doubles)
     return (doubles + 7) / 8 * 8;
 }
 
-static long plane_room(long plane)
-{
-    return whole_lines(plane + 4 * LANES);
-}
-
 static size_t lu_scratch(const struct mz *mz)
 {
     const struct lu_strips s = strips_of(mz->most_nx, mz->most_ny);
-    return whole_lines(rhs_scratch(mz)) + MZ_VARS * plane_room(mz->most_plane) +
-           (s.count + 2) * s.row + LU_STRIP_STEP * lu_strip_pitch(mz->most_nx);
+    return whole_lines(rhs_scratch(mz)) + (LU_STRIPS * LANES * s.inputs + RHS_STATE) +
+           (s.count + 3) * s.row;
 }
 
 static size_t lu_team_scratch(const struct mz *mz, int width)
@@ -75,11 +69,10 @@ static struct lu_room room_of(const struct mz *mz, double *scratch)
 {
     const struct lu_strips s = strips_of(mz->most_nx, mz->most_ny);
     struct lu_room r = {.rhs = scratch};
-    r.w = r.rhs + whole_lines(rhs_scratch(mz));
-    r.behind = r.w + MZ_VARS * plane_room(mz->most_plane);
+    r.inputs = r.rhs + whole_lines(rhs_scratch(mz));
+    r.behind = r.inputs + LU_STRIPS * LANES * s.inputs + RHS_STATE;
     r.beside = r.behind + s.count * s.row;
-    r.nothing = r.beside + s.row;
-    r.rows = r.nothing + s.row;
+    r.nothing = r.beside + 2 * s.row;
     return r;
 }
 
@@ -106,46 +99,61 @@ static size_t lu_carried(const struct mz_zone *z)
     return (size_t)(faces_size(z) * (z->nz - 2));
 }
 
-enum lend { LEND, GIVE_BACK };
-
-static void lend_line(double *u, double *kept, long step, int n, enum lend lend)
+/* Where the values of a row's first boundary point lie, and from component to component: in one
+ * plane west, east, south, north, each [m][along]. */
+static double *kept_of(const struct mz_zone *z, double *carried, int k, int j, long *field)
 {
-    for (int s = 0; s < n; s++) {
-        const double value = kept[s];
-        if (lend == LEND)
-            kept[s] = u[s * step];
-        u[s * step] = value;
-    }
+    const int nx = z->nx - 2, ny = z->ny - 2;
+    double *kept = carried + (k - 1) * faces_size(z);
+    *field = j > 0 && j <= ny ? ny : nx;
+    if (j > 0 && j <= ny)
+        return kept + j - 1;
+    return kept + 2 * MZ_VARS * ny + (j > 0) * MZ_VARS * nx;
 }
 
-/* LEND exchanges the boundary values of plane k, rows j0 .. j1-1 and the boundary rows next to
- * them, in u for those carried; GIVE_BACK puts into u what was there before, and carries it on. */
-static void lend_plane(struct mz *mz, int zone, int k, int j0, int j1, enum lend lend)
+static void swap(double *a, double *b)
 {
-    const struct mz_zone *z = &mz->zone[zone];
-    const int nx = z->nx - 2, ny = z->ny - 2;
-    double *kept = mz->carried + z->carried + (k - 1) * faces_size(z);
-    double *u = mz_zone_u(mz, zone) + k * z->plane;
-    for (int m = 0; m < MZ_VARS; m++, u += z->volume) {
-        double *west = kept + m * ny + j0 - 1, *east = west + MZ_VARS * ny;
-        double *south = kept + 2 * MZ_VARS * ny + m * nx, *north = south + MZ_VARS * nx;
-        lend_line(u + (long)j0 * z->pitch, west, z->pitch, j1 - j0, lend);
-        lend_line(u + (long)j0 * z->pitch + z->nx - 1, east, z->pitch, j1 - j0, lend);
-        if (j0 == 1)
-            lend_line(u + 1, south, 1, nx, lend);
-        if (j1 == z->ny - 1)
-            lend_line(u + (long)(z->ny - 1) * z->pitch + 1, north, 1, nx, lend);
-    }
+    const double t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* Exchanges the boundary values of row j, in the window, for those carried. Rows of other threads'
+ * strips keep theirs, which nobody reads. */
+static void lend(const struct rhs_sweep *s, int k, int j, double *row)
+{
+    const struct mz_zone *z = s->zone;
+    long field;
+    if (k < 1 || k > z->nz - 2)
+        return;
+    double *kept = kept_of(z, s->lender, k, j, &field);
+    if (j >= s->j0 && j < s->j1)
+        for (int m = 0; m < MZ_VARS; m++) {
+            swap(&row[rhs_index(m, 0)], &kept[m * field]);
+            swap(&row[rhs_index(m, z->nx - 1)], &kept[(MZ_VARS + m) * field]);
+        }
+    else if ((j == 0 && s->j0 == 1) || (j == z->ny - 1 && s->j1 == j))
+        for (int m = 0; m < MZ_VARS; m++)
+            for (int i = 1; i < z->nx - 1; i++)
+                swap(&row[rhs_index(m, i)], &kept[m * field + i - 1]);
 }
 
 /* The first residual is that of the initial boundary values. */
 static void lu_carried_reset(struct mz *mz, int zone)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    for (int k = 1; k < z->nz - 1; k++) {
-        lend_plane(mz, zone, k, 1, z->ny - 1, LEND);
-        lend_plane(mz, zone, k, 1, z->ny - 1, GIVE_BACK);
-    }
+    long field;
+    for (int k = 1; k < z->nz - 1; k++)
+        for (int j = 0; j < z->ny; j++) {
+            double *kept = kept_of(z, mz->carried + z->carried, k, j, &field);
+            const double *u = mz_zone_u(mz, zone) + k * z->plane + (long)j * z->pitch;
+            const bool ends = j > 0 && j < z->ny - 1;
+            for (int m = 0; m < MZ_VARS; m++, u += z->volume)
+                if (ends)
+                    kept[m * field] = u[0], kept[(MZ_VARS + m) * field] = u[z->nx - 1];
+                else
+                    memcpy(kept + m * field, u + 1, field * sizeof *u);
+        }
 }
 
 /* ---- a thread's strips of all planes --------------------------------------------------------- */
@@ -200,56 +208,98 @@ static struct lu_strip strip_at(const struct lu_part *p, int strip, int k, bool 
     const bool none = before < 0 || before >= p->team.threads;
     double *const handed = p->team.handed + (long)k * row + margin;
     const long thread = row * p->mz->mesh->points[2];
+    const int turn = (up ? strip - first : first - strip) % 2;
     struct lu_strip s = {.nx = p->z->nx - 2, .rows = p->z->ny - 2 - strip * LANES};
-    s.j0 = 1 + strip * LANES;
     s.w = p->team.w + ((long)k * p->strips.count + strip) * row + margin;
     s.behind = p->room.behind + strip * row + margin;
-    s.beside = strip == last ? handed + p->thread * thread : p->room.beside + margin;
-    s.beside_in = strip != first ? p->room.beside + margin
+    s.beside = strip == last ? handed + p->thread * thread : p->room.beside + turn * row + margin;
+    s.beside_in = strip != first ? p->room.beside + (1 - turn) * row + margin
                   : none         ? p->room.nothing + margin
                                  : handed + before * thread;
     s.rows = s.rows < LANES ? s.rows : LANES;
     return s;
 }
 
+/* The right-hand sides of a strip's rows are made. */
+static void set_inputs(struct rhs_sweep *sweep, const struct lu_part *p, int strip,
+                       struct lu_strip *s, double *inputs)
+{
+    const int j = 1 + strip * LANES;
+    for (int l = 0; l < LANES; l++) {
+        const int row = l < s->rows ? l : s->rows - 1;
+        double *w = inputs + row * p->strips.inputs;
+        if (row == l) {
+            memset(w, 0, RHS_STATE * sizeof *w);
+            rhs_row(sweep, j + l, w + RHS_STATE);
+        }
+        s->rhs[l] = w + RHS_STATE;
+        s->prim[l] = rhs_prims(sweep, j + row);
+    }
+}
+
+static void lower_plane(struct rhs_sweep *sweep, const struct lu_part *p, int k)
+{
+    struct lu_strip s[LU_STRIPS];
+    for (int strip = p->begin; strip < p->end;) {
+        int count = 0;
+        for (; count < LU_STRIPS && strip < p->end; count++, strip++) {
+            s[count] = strip_at(p, strip, k, true);
+            set_inputs(sweep, p, strip, &s[count],
+                       p->room.inputs + count * LANES * p->strips.inputs);
+        }
+        lu_strip_lower(p->mz, s, count);
+    }
+}
+
 static void lower_pass(struct mz *mz, struct mz_work *work, int zone, int thread)
 {
     const struct lu_part p = part_of(mz, work, zone, thread);
     const struct mz_zone *z = p.z;
-    const int j0 = 1 + p.begin * LANES, end = 1 + p.end * LANES;
-    const int j1 = end < z->ny - 1 ? end : z->ny - 1;
-    struct rhs_sweep sweep;
-    lend_plane(mz, zone, 1, j0, j1, LEND);
-    rhs_begin_rows(&sweep, mz, zone, mz_zone_u(mz, zone), mz->forcing + MZ_VARS * z->first,
-                   p.room.w, plane_room(z->plane), p.room.rhs, j0, j1);
+    const int end = 1 + p.end * LANES;
+    struct rhs_sweep sweep = {.mz = mz,
+                              .zone = z,
+                              .u = mz_zone_u(mz, zone),
+                              .forcing = mz->forcing + MZ_VARS * z->first,
+                              .j0 = 1 + p.begin * LANES,
+                              .j1 = end < z->ny - 1 ? end : z->ny - 1,
+                              .lend = lend,
+                              .lender = mz->carried + z->carried};
+    rhs_begin(&sweep, p.room.rhs, 1);
     for (int k = 1; k < z->nz - 1; k++) {
-        if (k < z->nz - 2)
-            lend_plane(mz, zone, k + 1, j0, j1, LEND);
-        const double *prim = rhs_plane(&sweep, k);
-        lend_plane(mz, zone, k, j0, j1, GIVE_BACK);
+        rhs_plane(&sweep, k);
         if (thread > 0)
             wait_for(&p.team, thread - 1, k);
-        for (int s = p.begin; s < p.end; s++) {
-            const struct lu_strip strip = strip_at(&p, s, k, true);
-            lu_strip_lower(mz, z, &strip, sweep.w, sweep.size, prim);
-        }
+        lower_plane(&sweep, &p, k);
         announce(&p.team, thread, k);
+    }
+}
+
+static void upper_plane(const struct lu_part *p, int k)
+{
+    const struct mz_zone *z = p->z;
+    struct lu_strip s[LU_STRIPS];
+    for (int strip = p->end - 1; strip >= p->begin;) {
+        int count = 0;
+        for (; count < LU_STRIPS && strip >= p->begin; count++, strip--) {
+            double *u =
+                mz_zone_u(p->mz, p->zone) + k * z->plane + (1 + strip * LANES) * (long)z->pitch + 1;
+            s[count] = strip_at(p, strip, k, false);
+            s[count].field = z->volume;
+            for (int l = 0; l < LANES; l++)
+                s[count].u[l] = u + (l < s[count].rows ? l : s[count].rows - 1) * z->pitch;
+        }
+        lu_strip_upper(p->mz, s, count);
     }
 }
 
 static void upper_pass(struct mz *mz, struct mz_work *work, int zone, int thread)
 {
     const struct lu_part p = part_of(mz, work, zone, thread);
-    const struct mz_zone *z = p.z;
-    const int planes = z->nz - 2;
+    const int planes = p.z->nz - 2;
     for (int k = planes; k > 0; k--) {
-        double *u = mz_zone_u(mz, zone) + k * z->plane;
         if (thread < p.team.threads - 1)
             wait_for(&p.team, thread + 1, 2 * planes + 1 - k);
-        for (int s = p.end - 1; s >= p.begin; s--) {
-            const struct lu_strip strip = strip_at(&p, s, k, false);
-            lu_strip_upper(mz, z, &strip, u, p.room.rows);
-        }
+        upper_plane(&p, k);
         announce(&p.team, thread, 2 * planes + 1 - k);
     }
 }

@@ -1,201 +1,174 @@
-/* npb_mz/sp.c – SP-MZ: a step solves scalar pentadiagonal systems along x, y and z, kernels/sp.h
- * with one grid line per lane.
+/* npb_mz/sp.c – SP-MZ: a step solves scalar pentadiagonal systems along x, y and z (sp_lines.h).
  *
- * Two passes over a zone: plane by plane the right-hand side, the x lines and the y lines while the
- * plane is in cache; then, slab (constant j) by slab, the z lines and the update of u. */
+ * Two passes over a zone: plane by plane the right-hand side, the x lines of its rows and the y
+ * lines while the plane is in cache; then, slab (constant j) by slab, the z lines and the update of
+ * u. */
 #include "npb_mz/rhs.h"
+#include "npb_mz/sp_lines.h"
 
-#include "src/lanes.h"
-#include <math.h>
-
-/* A loop over a vector of constant length compiles to one instruction. */
-static inline __attribute__((always_inline)) lanes lanes_sqrt(lanes x)
-{
-    for (int l = 0; l < LANES; l++)
-        x[l] = sqrt(x[l]);
-    return x;
-}
-
-static inline __attribute__((always_inline)) void store_some(double *to, lanes x, int count)
-{
-    if (count >= LANES)
-        STORE(to, 0, x);
-    else
-        for (int l = 0; l < count; l++)
-            to[l] = x[l];
-}
-
-#define SQRT(x)                     lanes_sqrt(x)
-#define STORE_SOME(p, at, x, count) store_some((p) + (at), x, count)
 #include "npb_mz/kernels/sp.h"
 
-/* Fields of a batch of x lines: w, then 1/rho, v_x and a. Of a slab: w, then 1/rho, v, e and a. */
-enum { BATCH_FIELDS = MZ_VARS + 3, SLAB_FIELDS = MZ_VARS + SP_A + 1 };
+#include <string.h>
 
 /* A thread's scratch behind that of the right-hand side. */
 struct sp_room {
-    double *rhs;    /* rhs_scratch() doubles */
-    double *factor; /* [longest line][6] vectors: the eliminated super-diagonals */
-    double *speed;  /* [plane] of sound */
-    double *lines;  /* a batch of x lines transposed, or a slab of constant j */
+    double *rhs;   /* rhs_scratch() doubles */
+    double *along; /* sp_along_size() doubles */
+    double *rows;  /* [LANES] rows of records of the right-hand side */
+    double *lines; /* [nx][SP_LINES] nodes of x lines, or the nodes of a slab of constant j */
+    double *speed; /* [ny] rows, a vector a record, of sound */
 };
 
-static int longest_line(const struct mz *mz)
+struct sp_sizes {
+    long along, rows, lines, speed;
+};
+
+static long most(long a, long b)
 {
-    int xy = mz->most_nx > mz->most_ny ? mz->most_nx : mz->most_ny;
-    return lanes_ceil(xy > mz->mesh->points[2] ? xy : mz->mesh->points[2]);
+    return a > b ? a : b;
 }
 
-static long batch_size(const struct mz_zone *z)
+/* Of scratch for a zone. */
+static struct sp_sizes sizes_of(int nx, int ny, int nz)
 {
-    return (long)LANES * lanes_ceil(z->nx);
-}
-
-static long slab_size(const struct mz_zone *z)
-{
-    return (long)z->pitch * z->nz + LANES;
+    const long inner = rhs_inner(nx);
+    return (struct sp_sizes){
+        .along = sp_along_size((int)most(most(nx, ny), nz)),
+        .rows = inner * RHS_STATE * LANES,
+        .lines = most((inner * LANES + 2) * SP_LINES * SP_NODE_X, nz * inner * SP_NODE_Z),
+        .speed = ny * inner * LANES};
 }
 
 static size_t sp_scratch(const struct mz *mz)
 {
-    const long batch = BATCH_FIELDS * (long)LANES * lanes_ceil(mz->most_nx);
-    const long slab = SLAB_FIELDS * ((long)mz->most_pitch * mz->mesh->points[2] + LANES);
-    return 6L * LANES * longest_line(mz) + mz->most_plane + LANES + (batch > slab ? batch : slab);
+    const struct sp_sizes s = sizes_of(mz->most_nx, mz->most_ny, mz->mesh->points[2]);
+    return s.along + s.rows + s.lines + s.speed;
 }
 
 static struct sp_room room_of(const struct mz *mz, double *scratch)
 {
-    struct sp_room r = {.rhs = scratch, .factor = scratch + rhs_scratch(mz)};
-    r.speed = r.factor + 6L * LANES * longest_line(mz);
-    r.lines = r.speed + mz->most_plane + LANES;
+    const struct sp_sizes s = sizes_of(mz->most_nx, mz->most_ny, mz->mesh->points[2]);
+    struct sp_room r = {.rhs = scratch, .along = scratch + rhs_scratch(mz)};
+    r.rows = r.along + s.along;
+    r.lines = r.rows + s.rows;
+    r.speed = r.lines + s.lines;
     return r;
 }
 
-static struct sp_axis axis_of(const struct mz *mz, int d)
+/* Doubles of a row of w: the records of its interior points. work->w is [nz][ny] such rows. */
+static long row_of(const struct mz_zone *z)
 {
-    return (struct sp_axis){.tau2 = mz->consts.axis[d].tau2,
-                            .spread = mz->consts.axis[d].spread,
-                            .heat = 1.96 * mz->consts.axis[d].visc,
-                            .damping = mz->consts.damping,
-                            .d = d};
+    return rhs_inner(z->nx) * RHS_STATE;
 }
 
-/* Solves LANES lines. What earlier nodes left is read back from memory, as operands: carried in
- * variables it would be spilled. */
-static inline __attribute__((always_inline)) void solve_line(struct sp_axis x, struct sp_line l)
+/* Of a row of the speed of sound. */
+static long speed_of(const struct mz_zone *z)
 {
-    struct sp_five x1 = {REAL(0.0), REAL(0.0), REAL(0.0), REAL(0.0), REAL(0.0)}, x2 = x1;
-    sp_keep(l, 0, (struct sp_past){.y = x1});
-    for (int s = 1; s < l.n - 1; s++)
-        sp_forward(x, l, s, sp_left_by(l, s - 1), sp_left_by(l, s > 1 ? s - 2 : 0));
-    for (int s = l.n - 2; s > 0; s--) {
-        struct sp_five y = sp_back(l, x1, x2, s);
-        sp_put(l, x.d, s, y);
-        x2 = x1;
-        x1 = y;
-    }
+    return rhs_inner(z->nx) * LANES;
 }
 
 /* ---- x lines --------------------------------------------------------------------------------- */
 
-/* LANES points of a row in the variables of x, and what the solve needs of them: t[field]. */
-static inline __attribute__((always_inline)) void enter(const double *w, long field,
-                                                        const double *prim, long plane,
-                                                        double *speed, lanes t[BATCH_FIELDS])
+/* A record of the right-hand side in the variables of x, and what the solve needs of its points. */
+FN void enter(const double *w, const double *prim, double *speed, lanes t[SP_NODE_X / LANES])
 {
-    const lanes ri = LOAD(prim, 0), vx = LOAD(prim, plane), vy = LOAD(prim, 2 * plane);
-    const lanes vz = LOAD(prim, 3 * plane), e = LOAD(prim, 4 * plane), a = sp_speed(e);
-    const struct sp_view view = {(double *)w, field, 0};
+    const lanes ri = LOAD(prim, 0), vx = LOAD(prim, LANES), vy = LOAD(prim, 2 * LANES);
+    const lanes vz = LOAD(prim, 3 * LANES), e = LOAD(prim, 4 * LANES), a = sp_speed(e);
+    const struct sp_view view = {(double *)w, LANES, 0};
     const struct sp_five r = sp_enter(sp_load(view, 0), ri, vx, vy, vz, e, a);
     STORE(speed, 0, a);
     t[0] = r.m0, t[1] = r.m1, t[2] = r.m2, t[3] = r.m3, t[4] = r.m4;
     t[5] = ri, t[6] = vx, t[7] = a;
 }
 
-/* LANES rows from `at` on to [field][i][lane]; rows beyond `rows` repeat the last one. */
-static void gather(const struct mz_zone *z, const double *w, const double *prim, double *speed,
-                   long at, int rows, double *lines)
+/* Where the rows of a batch come from; rows beyond the last of the zone repeat it. */
+struct batch {
+    const double *w[LANES], *prim[LANES];
+    double *speed[LANES];
+};
+
+/* LANES rows from j on: the right-hand sides are made. */
+static struct batch make_batch(struct rhs_sweep *sweep, const struct sp_room *room, int j)
 {
-    const long size = batch_size(z);
-    for (int i = 0; i < z->nx; i += LANES) {
-        lanes t[LANES][BATCH_FIELDS];
-        for (int r = 0; r < LANES; r++) {
-            const long from = at + (r < rows ? r : rows - 1) * (long)z->pitch + i;
-            enter(w + from, z->volume, prim + from, z->plane, speed + from, t[r]);
-        }
-        for (int f = 0; f < BATCH_FIELDS; f++) {
+    const struct mz_zone *z = sweep->zone;
+    struct batch b;
+    for (int r = 0; r < LANES; r++) {
+        const int row = j + r < z->ny - 1 ? r : z->ny - 2 - j;
+        if (row == r)
+            rhs_row(sweep, j + r, room->rows + r * row_of(z));
+        b.w[r] = room->rows + row * row_of(z);
+        b.prim[r] = rhs_prims(sweep, j + row);
+        b.speed[r] = room->speed + (j + row) * speed_of(z);
+    }
+    return b;
+}
+
+/* Rows to nodes of lines. */
+static void gather(const struct mz_zone *z, const struct batch *b, double *lines)
+{
+    for (int v = 0; v < rhs_inner(z->nx); v++) {
+        double *to = lines + (1 + v * LANES) * (long)SP_LINES * SP_NODE_X;
+        lanes t[LANES][SP_NODE_X / LANES];
+        for (int r = 0; r < LANES; r++)
+            enter(b->w[r] + v * RHS_STATE, b->prim[r] + v * RHS_PRIM, b->speed[r] + v * LANES,
+                  t[r]);
+        for (int f = 0; f < SP_NODE_X / LANES; f++) {
             lanes c[LANES];
             for (int r = 0; r < LANES; r++)
                 c[r] = t[r][f];
             lanes_transpose(c);
             for (int r = 0; r < LANES; r++)
-                STORE(lines, f * size + (i + r) * LANES, c[r]);
+                STORE(to, r * SP_LINES * SP_NODE_X + f * LANES, c[r]);
         }
     }
+    /* the solves multiply by 0 what the boundaries' nodes hold */
+    memset(lines, 0, SP_NODE_X * sizeof *lines);
+    memset(lines + (z->nx - 1) * (long)SP_LINES * SP_NODE_X, 0, SP_NODE_X * sizeof *lines);
 }
 
+/* Back to rows of w. */
 static void scatter(const struct mz_zone *z, const double *lines, double *w, int rows)
 {
-    const long size = batch_size(z);
-    for (int m = 0; m < MZ_VARS; m++)
-        for (int i = 0; i < z->nx; i += LANES) {
+    for (int v = 0; v < rhs_inner(z->nx); v++)
+        for (int m = 0; m < MZ_VARS; m++) {
+            const double *from = lines + (1 + v * LANES) * (long)SP_LINES * SP_NODE_X + m * LANES;
             lanes t[LANES];
             for (int r = 0; r < LANES; r++)
-                t[r] = LOAD(lines, m * size + (i + r) * LANES);
+                t[r] = LOAD(from, r * SP_LINES * SP_NODE_X);
             lanes_transpose(t);
             for (int r = 0; r < rows && r < LANES; r++)
-                STORE(w, m * z->volume + r * (long)z->pitch + i, t[r]);
+                STORE(w, r * row_of(z) + v * RHS_STATE + m * LANES, t[r]);
         }
 }
 
-static void solve_x(const struct mz *mz, const struct mz_zone *z, const struct sp_room *room,
-                    double *w, const double *prim)
+static void solve_x(struct rhs_sweep *sweep, const struct sp_room *room,
+                    const struct sp_along *along, double *w)
 {
-    const long size = batch_size(z);
-    const struct sp_view view = {room->lines, size, LANES};
-    const struct sp_line line = {.in = view,
-                                 .mid = view,
-                                 .out = view,
-                                 .prim = {room->lines + MZ_VARS * size, size, LANES},
-                                 .speed = room->lines + (MZ_VARS + 2) * size,
-                                 .scratch = room->factor,
-                                 .step = LANES,
-                                 .n = z->nx};
-    for (int j = 1; j < z->ny - 1; j += LANES) {
-        gather(z, w, prim, room->speed, (long)j * z->pitch, z->ny - 1 - j, room->lines);
-        solve_line(axis_of(mz, 0), line);
-        scatter(z, room->lines, w + (long)j * z->pitch, z->ny - 1 - j);
+    const struct mz_zone *z = sweep->zone;
+    for (int j = 1; j < z->ny - 1;) {
+        const int first = j;
+        int count = 0;
+        for (; count < SP_LINES && j < z->ny - 1; count++, j += LANES) {
+            const struct batch b = make_batch(sweep, room, j);
+            gather(z, &b, room->lines + count * SP_NODE_X);
+        }
+        sp_lines_x(along, room->lines, count);
+        for (int i = 0; i < count; i++)
+            scatter(z, room->lines + i * SP_NODE_X, w + (first + i * LANES) * row_of(z),
+                    z->ny - 1 - first - i * LANES);
     }
 }
 
 /* ---- y lines, z lines ------------------------------------------------------------------------ */
 
-/* All y lines of a plane, in place. */
-static void solve_y(const struct mz *mz, const struct mz_zone *z, const struct sp_room *room,
-                    double *w, const double *prim)
+static void solve_y(const struct rhs_sweep *sweep, const struct sp_room *room,
+                    const struct sp_along *along, double *w)
 {
-    for (int i = 1; i < z->nx - 1; i += LANES) {
-        const struct sp_view view = {w + i, z->volume, z->pitch};
-        solve_line(axis_of(mz, 1),
-                   (struct sp_line){.in = view,
-                                    .mid = view,
-                                    .out = view,
-                                    .prim = {(double *)prim + i, z->plane, z->pitch},
-                                    .speed = room->speed + i,
-                                    .scratch = room->factor,
-                                    .step = LANES,
-                                    .n = z->ny});
-    }
-}
-
-/* The speed of sound in the rows that no x line covers; the y lines multiply it by 0. */
-static void border_speed(const struct mz_zone *z, const double *prim, double *speed)
-{
-    const long last = (long)z->pitch * (z->ny - 1);
-    for (int i = 0; i < z->pitch; i += LANES) {
-        STORE(speed, i, sp_speed(LOAD(prim, SP_E * z->plane + i)));
-        STORE(speed, last + i, sp_speed(LOAD(prim, SP_E * z->plane + last + i)));
-    }
+    const struct mz_zone *z = sweep->zone;
+    const int inner = rhs_inner(z->nx);
+    for (int v = 0; v < inner; v += SP_LINES)
+        sp_lines_y(along, w + v * RHS_STATE, row_of(z), rhs_prims(sweep, 0) + v * RHS_PRIM,
+                   sweep->prim_row, room->speed + v * LANES, speed_of(z), inner - v);
 }
 
 static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
@@ -206,65 +179,60 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     if (k0 == k1)
         return;
     const struct sp_room room = room_of(mz, work->scratch[t]);
-    struct rhs_sweep sweep;
-    rhs_begin(&sweep, mz, zone, mz_zone_u(mz, zone), mz->forcing + MZ_VARS * z->first, work->w,
-              room.rhs, k0);
+    struct rhs_sweep sweep = {.mz = mz,
+                              .zone = z,
+                              .u = mz_zone_u(mz, zone),
+                              .forcing = mz->forcing + MZ_VARS * z->first,
+                              .j0 = 1,
+                              .j1 = z->ny - 1};
+    struct sp_along x, y;
+    rhs_begin(&sweep, room.rhs, k0);
+    memset(room.speed, 0, speed_of(z) * sizeof *room.speed);
+    memset(room.speed + (z->ny - 1) * speed_of(z), 0, speed_of(z) * sizeof *room.speed);
     for (int k = k0; k < k1; k++) {
-        const double *prim = rhs_plane(&sweep, k);
-        double *w = work->w + k * z->plane;
-        border_speed(z, prim, room.speed);
-        solve_x(mz, z, &room, w, prim);
-        solve_y(mz, z, &room, w, prim);
+        double *w = work->w + k * z->ny * row_of(z);
+        rhs_plane(&sweep, k);
+        sp_along_set(&x, mz, 0, z->nx, room.along);
+        solve_x(&sweep, &room, &x, w);
+        sp_along_set(&y, mz, 1, z->ny, room.along);
+        solve_y(&sweep, &room, &y, w);
     }
 }
 
-/* 1/rho, velocity, internal energy per mass and speed of sound of a slab's rows. */
+/* 1/rho, velocity, internal energy per mass and speed of sound of a slab's points. */
 static void derive_slab(const struct mz_zone *z, const double *u, double *prim)
 {
-    const long size = slab_size(z), field = z->volume;
+    const long field = z->volume;
     for (int k = 0; k < z->nz; k++)
-        for (int i = 0; i < z->pitch; i += LANES) {
-            const double *at = u + k * z->plane + i;
-            double *to = prim + (long)k * z->pitch + i;
+        for (int v = 0; v < rhs_inner(z->nx); v++, prim += SP_NODE_Z) {
+            const double *at = u + k * z->plane + 1 + v * LANES;
             const lanes ri = 1.0 / LOAD(at, 0), vx = LOAD(at, field) * ri;
             const lanes vy = LOAD(at, 2 * field) * ri, vz = LOAD(at, 3 * field) * ri;
             const lanes e = LOAD(at, 4 * field) * ri - 0.5 * (vx * vx + vy * vy + vz * vz);
-            STORE(to, SP_RI * size, ri);
-            STORE(to, SP_VX * size, vx);
-            STORE(to, SP_VY * size, vy);
-            STORE(to, SP_VZ * size, vz);
-            STORE(to, SP_E * size, e);
-            STORE(to, SP_A * size, sp_speed(e));
+            STORE(prim, SP_RI * LANES, ri);
+            STORE(prim, SP_VX * LANES, vx);
+            STORE(prim, SP_VY * LANES, vy);
+            STORE(prim, SP_VZ * LANES, vz);
+            STORE(prim, SP_E * LANES, e);
+            STORE(prim, SP_A * LANES, sp_speed(e));
         }
-}
-
-static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct sp_room *room,
-                    double *u, const double *w)
-{
-    const long size = slab_size(z);
-    double *prim = room->lines + MZ_VARS * size;
-    for (int i = 1; i < z->nx - 1; i += LANES)
-        solve_line(axis_of(mz, 2), (struct sp_line){.in = {(double *)w + i, z->volume, z->plane},
-                                                    .mid = {room->lines + i, size, z->pitch},
-                                                    .out = {u + i, z->volume, z->plane},
-                                                    .prim = {prim + i, size, z->pitch},
-                                                    .speed = prim + SP_A * size + i,
-                                                    .scratch = room->factor,
-                                                    .step = LANES,
-                                                    .n = z->nz,
-                                                    .lines = z->nx - 1 - i});
 }
 
 static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     const struct mz_zone *z = &mz->zone[zone];
     const int slabs = z->ny - 2, j0 = 1 + t * slabs / work->width;
-    const int j1 = 1 + (t + 1) * slabs / work->width;
+    const int j1 = 1 + (t + 1) * slabs / work->width, inner = rhs_inner(z->nx);
     const struct sp_room room = room_of(mz, work->scratch[t]);
+    struct sp_along along;
+    sp_along_set(&along, mz, 2, z->nz, room.along);
     for (int j = j0; j < j1; j++) {
-        double *u = mz_zone_u(mz, zone) + (long)j * z->pitch;
-        derive_slab(z, u, room.lines + MZ_VARS * slab_size(z));
-        solve_z(mz, z, &room, u, work->w + (long)j * z->pitch);
+        double *u = mz_zone_u(mz, zone) + (long)j * z->pitch + 1;
+        derive_slab(z, u - 1, room.lines);
+        for (int v = 0; v < inner; v += SP_LINES)
+            sp_lines_z(&along, work->w + j * row_of(z) + v * RHS_STATE, z->ny * row_of(z),
+                       room.lines + v * SP_NODE_Z, inner * SP_NODE_Z, u + v * LANES, z->volume,
+                       z->plane, z->nx - 2 - v * LANES, inner - v);
     }
 }
 

@@ -1,0 +1,225 @@
+/* npb_mz/sp_lines.c – elimination node by node to scratch, then back substitution from it. */
+#include "npb_mz/sp_lines.h"
+
+#include "npb_mz/kernels/sp.h"
+
+#include <string.h>
+
+/* A node in scratch: of each matrix the multipliers c and d of the nodes after it, then y. Two
+ * nodes of zeros lie before node 1. */
+enum { NODE = (6 + MZ_VARS) * LANES, NODES = SP_LINES * NODE, BEFORE = 2 };
+
+/* Where vectors of lines are; `next` from one to the next of them, a constant where it is used. */
+struct place {
+    const double *at;
+    long step; /* from node to node */
+    int next;
+};
+
+struct places {
+    struct place w, prim, speed;
+};
+
+long sp_along_size(int n)
+{
+    return (long)(n + BEFORE) * NODES + (sizeof(struct sp_row) / sizeof(double) * n + 7) / 8 * 8;
+}
+
+static struct sp_axis axis_of(const struct mz *mz, int d)
+{
+    return (struct sp_axis){.tau2 = mz->consts.axis[d].tau2,
+                            .spread = mz->consts.axis[d].spread,
+                            .heat = 1.96 * mz->consts.axis[d].visc,
+                            .damping = mz->consts.damping,
+                            .d = d};
+}
+
+void sp_along_set(struct sp_along *a, const struct mz *mz, int d, int n, double *room)
+{
+    *a = (struct sp_along){.mz = mz, .d = d, .n = n, .scratch = room};
+    a->rows = a->scratch + (long)(n + BEFORE) * NODES;
+    for (int s = 0; s < n; s++) {
+        const struct sp_row row = sp_row(axis_of(mz, d), s, n);
+        memcpy(a->rows + s * sizeof row / sizeof *a->rows, &row, sizeof row);
+    }
+    memset(a->scratch, 0, BEFORE * NODES * sizeof *a->scratch);
+}
+
+FN struct sp_five load_five(const double *at)
+{
+    return (struct sp_five){LOAD(at, 0), LOAD(at, LANES), LOAD(at, 2 * LANES), LOAD(at, 3 * LANES),
+                            LOAD(at, 4 * LANES)};
+}
+
+FN void store_five(double *at, struct sp_five v)
+{
+    STORE(at, 0, v.m0);
+    STORE(at, LANES, v.m1);
+    STORE(at, 2 * LANES, v.m2);
+    STORE(at, 3 * LANES, v.m3);
+    STORE(at, 4 * LANES, v.m4);
+}
+
+/* One matrix at a node: m1, c and p1 of the row, what the nodes before left at f; its c and d to f.
+ */
+FN struct sp_factor eliminate(struct sp_row row, lanes m1, lanes c, lanes p1, double *f)
+{
+    const double *f1 = lanes_hidden(f - NODES), *f2 = f1 - NODES;
+    const struct sp_factor k =
+        sp_factor(row, m1, c, p1, LOAD(f1, 0), LOAD(f1, LANES), LOAD(f2, 0), LOAD(f2, LANES));
+    STORE(f, 0, k.c);
+    STORE(f, LANES, k.d);
+    return k;
+}
+
+/* y of one right-hand side w, to f. */
+FN void reduce(struct sp_row row, struct sp_factor k, const double *w, double *f)
+{
+    const double *f1 = lanes_hidden(f - NODES), *f2 = f1 - NODES;
+    STORE(f, 0, (LOAD(w, 0) - row.m2 * LOAD(f2, 0) - k.b1 * LOAD(f1, 0)) * k.ip);
+}
+
+/* A node of one vector of lines: right-hand side w, derived variables p and speed of sound a there
+ * and their steps; to f. Each number is read where it is used: there are more than registers. */
+FN void forward(struct sp_axis x, struct sp_row row, const double *w, const double *p, long step,
+                const double *a, long a_step, double *f)
+{
+    const double *v = p + (SP_VX + x.d) * LANES;
+    double *y = f + 6 * LANES;
+    const lanes before = row.m1 - x.heat * LOAD(p, -step) - x.tau2 * LOAD(v, -step);
+    const lanes after = row.p1 - x.heat * LOAD(p, step) + x.tau2 * LOAD(v, step);
+    const lanes centre = row.c + 2.0 * x.heat * LOAD(p, 0);
+    struct sp_factor k = eliminate(row, before, centre, after, f);
+    reduce(row, k, w, y);
+    reduce(row, k, w + LANES, y + LANES);
+    reduce(row, k, w + 2 * LANES, y + 2 * LANES);
+    const lanes a1 = x.tau2 * LOAD(a, -a_step), a2 = x.tau2 * LOAD(a, a_step);
+    k = eliminate(row, before - a1, centre, after + a2, f + 2 * LANES);
+    reduce(row, k, w + 3 * LANES, y + 3 * LANES);
+    k = eliminate(row, before + a1, centre, after - a2, f + 4 * LANES);
+    reduce(row, k, w + 4 * LANES, y + 4 * LANES);
+}
+
+FN void forward_all(const struct sp_along *along, struct sp_axis x, struct places q, int count)
+{
+    const struct sp_row *row = (const struct sp_row *)along->rows;
+    double *f = along->scratch + BEFORE * NODES;
+    for (int s = 1; s < along->n - 1; s++, f += NODES) {
+        q.w.at += q.w.step, q.prim.at += q.prim.step, q.speed.at += q.speed.step;
+        forward(x, row[s], q.w.at, q.prim.at, q.prim.step, q.speed.at, q.speed.step, f);
+        if (count > 1)
+            forward(x, row[s], q.w.at + q.w.next, q.prim.at + q.prim.next, q.prim.step,
+                    q.speed.at + q.speed.next, q.speed.step, f + NODE);
+    }
+}
+
+/* x_s = y_s - c x_(s+1) - d x_(s+2) from a node in scratch */
+FN struct sp_five back(const double *f, struct sp_five x1, struct sp_five x2)
+{
+    struct sp_five y = load_five(f + 6 * LANES);
+    const lanes c = LOAD(f, 0), d = LOAD(f, LANES);
+    y.m0 = y.m0 - d * x2.m0 - c * x1.m0;
+    y.m1 = y.m1 - d * x2.m1 - c * x1.m1;
+    y.m2 = y.m2 - d * x2.m2 - c * x1.m2;
+    y.m3 = y.m3 - LOAD(f, 3 * LANES) * x2.m3 - LOAD(f, 2 * LANES) * x1.m3;
+    y.m4 = y.m4 - LOAD(f, 5 * LANES) * x2.m4 - LOAD(f, 4 * LANES) * x1.m4;
+    return y;
+}
+
+static const struct sp_five zero;
+
+/* One vector of lines, x or y. */
+FN void back_one(const struct sp_along *along, int d, const double *f, double *w, long step)
+{
+    struct sp_five x1 = zero, x2 = zero;
+    f += (along->n - 1) * (long)NODES;
+    w += (along->n - 2) * step;
+    for (int s = along->n - 2; s > 0; s--, f -= NODES, w -= step) {
+        const struct sp_five x = back(f, x1, x2);
+        store_five(w, d == 0 ? sp_turn_y(x) : sp_turn_z(x));
+        x2 = x1, x1 = x;
+    }
+}
+
+FN void back_all(const struct sp_along *along, int d, double *w, long step, int next, int count)
+{
+    for (int i = 0; i < count; i++)
+        back_one(along, d, along->scratch + i * NODE, w + i * next, step);
+}
+
+FN void solve_x(const struct sp_along *along, double *lines, int count)
+{
+    const long step = (long)SP_LINES * SP_NODE_X;
+    const double *prim = lines + MZ_VARS * LANES;
+    const struct places q = {
+        {lines, step, SP_NODE_X}, {prim, step, SP_NODE_X}, {prim + 2 * LANES, step, SP_NODE_X}};
+    forward_all(along, axis_of(along->mz, 0), q, count);
+    back_all(along, 0, lines, step, SP_NODE_X, count);
+}
+
+void sp_lines_x(const struct sp_along *along, double *lines, int count)
+{
+    if (count >= SP_LINES)
+        solve_x(along, lines, SP_LINES);
+    else
+        solve_x(along, lines, 1);
+}
+
+FN void solve_y(const struct sp_along *along, double *w, long row, struct places q, int count)
+{
+    forward_all(along, axis_of(along->mz, 1), q, count);
+    back_all(along, 1, w, row, RHS_STATE, count);
+}
+
+void sp_lines_y(const struct sp_along *along, double *w, long w_row, const double *prim,
+                long prim_row, const double *speed, long speed_row, int count)
+{
+    const struct places q = {
+        {w, w_row, RHS_STATE}, {prim, prim_row, RHS_PRIM}, {speed, speed_row, LANES}};
+    if (count >= SP_LINES)
+        solve_y(along, w, w_row, q, SP_LINES);
+    else
+        solve_y(along, w, w_row, q, 1);
+}
+
+/* One vector of z lines: u += solution. */
+FN void leave_one(const struct sp_along *along, const double *f, struct place prim, double *u,
+                  long field, long plane, int points)
+{
+    struct sp_five x1 = zero, x2 = zero;
+    f += (along->n - 1) * (long)NODES;
+    const double *p = prim.at + (along->n - 2) * prim.step;
+    u += (along->n - 2) * plane;
+    for (int s = along->n - 2; s > 0; s--, f -= NODES, p -= prim.step, u -= plane) {
+        const struct sp_five x = back(f, x1, x2);
+        const struct sp_view view = {u, field, 0};
+        sp_add(view, 0,
+               sp_leave(x, LOAD(u, 0), LOAD(p, SP_VX * LANES), LOAD(p, SP_VY * LANES),
+                        LOAD(p, SP_VZ * LANES), LOAD(p, SP_E * LANES), LOAD(p, SP_A * LANES)),
+               points);
+        x2 = x1, x1 = x;
+    }
+}
+
+FN void solve_z(const struct sp_along *along, struct places q, double *u, long field, long plane,
+                int points, int count)
+{
+    forward_all(along, axis_of(along->mz, 2), q, count);
+    for (int i = 0; i < count; i++) {
+        const struct place prim = {q.prim.at + i * SP_NODE_Z, q.prim.step, 0};
+        leave_one(along, along->scratch + i * NODE, prim, u + i * LANES, field, plane,
+                  points - i * LANES);
+    }
+}
+
+void sp_lines_z(const struct sp_along *along, const double *w, long w_plane, const double *prim,
+                long prim_row, double *u, long field, long plane, int points, int count)
+{
+    const struct places q = {{w, w_plane, RHS_STATE},
+                             {prim, prim_row, SP_NODE_Z},
+                             {prim + SP_A * LANES, prim_row, SP_NODE_Z}};
+    if (count >= SP_LINES)
+        solve_z(along, q, u, field, plane, points, SP_LINES);
+    else
+        solve_z(along, q, u, field, plane, points, 1);
+}
