@@ -130,12 +130,12 @@ static enum ek_status check_memory(const struct device *d)
 static enum ek_status open_fields(struct device *d)
 {
     const struct mz *mz = d->mz;
-    const size_t lead = ZONE_LEAD, points = (size_t)mz->points, one = sizeof(double);
+    const size_t points = (size_t)mz->points, one = sizeof(double);
     const size_t scratch = (size_t)d->scratch_points * (size_t)mz->ops->device_scratch;
-    TRY(size_buffer(d, B_U, (lead + MZ_VARS * points) * one));
-    TRY(size_buffer(d, B_FORCING, (lead + MZ_VARS * points) * one));
-    TRY(size_buffer(d, B_W, (lead + MZ_VARS * points) * one));
-    TRY(size_buffer(d, B_PRIM, (lead + ZONE_PRIMS * points) * one));
+    TRY(size_buffer(d, B_U, MZ_VARS * points * one));
+    TRY(size_buffer(d, B_FORCING, MZ_VARS * points * one));
+    TRY(size_buffer(d, B_W, MZ_VARS * points * one));
+    TRY(size_buffer(d, B_PRIM, ZONE_PRIMS * points * one));
     TRY(size_buffer(d, B_SCRATCH, scratch * one));
     TRY(size_buffer(d, B_CARRIED, (size_t)mz->size_carried * one));
     TRY(size_buffer(d, B_CONSTS, sizeof mz->consts));
@@ -210,7 +210,7 @@ static struct batch next_batch(const struct device *d, int begin, int end)
         points += z->volume;
         if (points > d->scratch_points && b.zones)
             break;
-        b.last = most(b.last, (z->nx - 3) / ZONE_RUN + (z->ny - 2) + (z->nz - 2));
+        b.last = most(b.last, (z->nx - 2) / ZONE_TILE + (z->ny - 2) + (z->nz - 2));
     }
     return b;
 }
@@ -299,9 +299,8 @@ static void set_parts(const struct mz *mz, int zone, struct part part[PARTS])
     const size_t at = MZ_VARS * (size_t)z->first, size = MZ_VARS * (size_t)z->volume;
     const size_t carried = mz->ops->carried ? mz->ops->carried(z) : 0;
     const size_t one = sizeof(double);
-    const size_t there = (ZONE_LEAD + at) * one;
-    part[PART_U] = (struct part){B_U, mz->u + at, there, size * one};
-    part[PART_FORCING] = (struct part){B_FORCING, mz->forcing + at, there, size * one};
+    part[PART_U] = (struct part){B_U, mz->u + at, at * one, size * one};
+    part[PART_FORCING] = (struct part){B_FORCING, mz->forcing + at, at * one, size * one};
     part[PART_CARRIED] =
         (struct part){B_CARRIED, mz->carried + z->carried, (size_t)z->carried * one, carried * one};
 }

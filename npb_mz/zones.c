@@ -118,12 +118,12 @@ double mz_mop(const struct mz *mz)
 static int items(const struct mz_zone *z, enum zone_grid grid)
 {
     const int nx = z->nx - 2, ny = z->ny - 2, nz = z->nz - 2;
-    const int table[ZONE_GRIDS] = {[ZONE_POINTS] = (int)z->volume - 1,
+    const int table[ZONE_GRIDS] = {[ZONE_POINTS] = (int)z->volume,
                                    [ZONE_LINES_X] = ny * nz,
                                    [ZONE_LINES_Y] = nx * nz,
                                    [ZONE_LINES_Z] = nx * ny,
                                    [ZONE_FACES] = (nx > ny ? nx : ny) * MZ_VARS * nz,
-                                   [ZONE_RUNS] = (nx + ZONE_RUN - 1) / ZONE_RUN * nz};
+                                   [ZONE_RUNS] = (nx / ZONE_TILE + 1) * nz};
     return table[grid];
 }
 

@@ -21,12 +21,13 @@ FN struct bt_axis bt_axis(GLOBAL const double *consts, int axis)
     return x;
 }
 
-FN struct bt_view bt_view(GLOBAL double *at, long field, long step)
+FN struct bt_view bt_view(GLOBAL double *at, int field, int step, int tile)
 {
     struct bt_view v;
     v.at = at;
     v.field = field;
     v.step = step;
+    v.tile = tile;
     return v;
 }
 
@@ -42,10 +43,11 @@ KERNEL(bt_solve, 64, 1, 1)
     if (z.item >= on.lines)
         return;
     const struct bt_axis x = bt_axis(consts, axis);
-    const struct bt_view sum = bt_view(u + zone_part(z, 5) + on.at, z.field, on.step);
+    const struct bt_view sum =
+        bt_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
     struct bt_line line;
-    line.in = line.out = bt_view(w + zone_part(z, 5) + on.at, z.field, on.step);
-    line.prim = bt_view(prim + zone_part(z, ZONE_PRIMS) + on.at, z.field, on.step);
+    line.in = line.out = bt_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
+    line.prim = bt_view(prim + ZONE_PRIMS * z.first + on.at, z.field, on.step, on.tile);
     line.scratch = scratch + 25 * (z.first - rows[zone0].first) + z.item;
     line.step = on.lines;
     line.boost = axis == 0;

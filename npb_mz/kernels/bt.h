@@ -15,6 +15,8 @@
 #ifndef NPB_MZ_KERNELS_BT_H
 #define NPB_MZ_KERNELS_BT_H
 
+#include "npb_mz/kernels/line.h"
+
 /* A block's column or a vector: density, momentum along, across, across, energy. */
 struct bt_col {
     real r, p, a, b, e;
@@ -31,30 +33,31 @@ struct bt_axis {
     int p, a, b;
 };
 
-/* Node s, component m of a field along a line is at[m*field + s*step]. */
+/* Node s, component m of a field along a line is at[m*field + LINE_AT(v, s)]. */
 struct bt_view {
     GLOBAL double *at;
-    int field, step;
+    int field;
+    LINE_STEPS;
 };
 
 FN struct bt_col bt_load(struct bt_view v, struct bt_axis x, int s)
 {
     struct bt_col c;
-    c.r = LOAD(v.at, s * v.step);
-    c.p = LOAD(v.at, x.p * v.field + s * v.step);
-    c.a = LOAD(v.at, x.a * v.field + s * v.step);
-    c.b = LOAD(v.at, x.b * v.field + s * v.step);
-    c.e = LOAD(v.at, 4 * v.field + s * v.step);
+    c.r = LOAD(v.at, LINE_AT(v, s));
+    c.p = LOAD(v.at, x.p * v.field + LINE_AT(v, s));
+    c.a = LOAD(v.at, x.a * v.field + LINE_AT(v, s));
+    c.b = LOAD(v.at, x.b * v.field + LINE_AT(v, s));
+    c.e = LOAD(v.at, 4 * v.field + LINE_AT(v, s));
     return c;
 }
 
 FN void bt_store(struct bt_view v, struct bt_axis x, int s, struct bt_col c)
 {
-    STORE(v.at, s * v.step, c.r);
-    STORE(v.at, x.p * v.field + s * v.step, c.p);
-    STORE(v.at, x.a * v.field + s * v.step, c.a);
-    STORE(v.at, x.b * v.field + s * v.step, c.b);
-    STORE(v.at, 4 * v.field + s * v.step, c.e);
+    STORE(v.at, LINE_AT(v, s), c.r);
+    STORE(v.at, x.p * v.field + LINE_AT(v, s), c.p);
+    STORE(v.at, x.a * v.field + LINE_AT(v, s), c.a);
+    STORE(v.at, x.b * v.field + LINE_AT(v, s), c.b);
+    STORE(v.at, 4 * v.field + LINE_AT(v, s), c.e);
 }
 
 FN struct bt_node bt_node(struct bt_view prim, struct bt_axis x, int s)

@@ -23,8 +23,7 @@ FN struct faces_point faces_point(GLOBAL const struct zone_row *rows, long zone,
     const int m = km / (z.nz - 2), k = 1 + km % (z.nz - 2), s = 1 + item % along;
     struct faces_point p;
     p.inside = m < 5;
-    p.at = zone_part(z, 5) + m * z.field + k * z.plane +
-           (in_y ? row * z.pitch + s : s * z.pitch + row);
+    p.at = 5 * z.first + m * z.field + k * z.plane + (in_y ? row * z.pitch + s : s * z.pitch + row);
     return p;
 }
 

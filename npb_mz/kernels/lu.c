@@ -1,6 +1,6 @@
 /* npb_mz/kernels/lu.c – LU's sweeps on devices.
  *
- * A work-item has a run of ZONE_RUN points along x. Runs whose place in x, j and k add up to h
+ * A work-item has a run: the interior points of one tile. Runs whose tile, j and k add up to h
  * depend on those of h-1 only (h+1 in the upper sweep), so a launch does one such plane of all
  * zones: about half as many launches as with single points, whole sectors of memory, and what a
  * point passes on to the next one along x stays in registers. */
@@ -57,7 +57,7 @@ KERNEL(lu_faces, 64, 1, 1)
     const int m = z.item / longest % 5, k = 1 + z.item / longest / 5;
     if (k > z.nz - 2)
         return;
-    const long plane = zone_part(z, 5) + m * z.field + k * z.plane;
+    const long plane = 5 * z.first + m * z.field + k * z.plane;
     GLOBAL double *kept = carried + ((long)z.number * (z.nz - 2) + k - 1) * lu_faces_size(z);
     for (int side = 0; side < 4; side++) {
         const int in_y = side >> 1, along = (in_y ? z.nx : z.ny) - 2;
@@ -87,22 +87,22 @@ FN struct lu_five lu_updated(struct lu_five u, struct lu_five c)
 
 /* A run: its first point in the order of the sweep, how many points, where it lies. */
 struct lu_run {
-    int at, points, i, j, k;
+    int at, in_u, points, i, j, k;
 };
 
 /* points 0: the item has none on the plane h. */
 FN struct lu_run lu_run(struct zone z, int sign, int h)
 {
     struct lu_run r;
-    const int runs = (z.nx - 2 + ZONE_RUN - 1) / ZONE_RUN, run = z.item % runs;
-    const int low = 1 + ZONE_RUN * run, left = z.nx - 1 - low;
+    const int runs = (z.nx - 2) / ZONE_TILE + 1, run = z.item % runs, from = run * ZONE_TILE;
+    const int low = from > 0 ? from : 1;
+    const int high = from + ZONE_TILE < z.nx - 1 ? from + ZONE_TILE : z.nx - 1;
     r.k = 1 + z.item / runs;
     r.j = h - run - r.k;
-    r.points = r.k < z.nz - 1 && r.j > 0 && r.j < z.ny - 1 ? left : 0;
-    if (r.points > ZONE_RUN)
-        r.points = ZONE_RUN;
-    r.i = sign > 0 ? low : low + r.points - 1;
-    r.at = r.k * z.plane + r.j * z.pitch + r.i;
+    r.points = r.k < z.nz - 1 && r.j > 0 && r.j < z.ny - 1 ? high - low : 0;
+    r.i = sign > 0 ? low : high - 1;
+    r.at = zone_tile(z, r.i, r.j, r.k);
+    r.in_u = r.k * z.plane + r.j * z.pitch + r.i;
     return r;
 }
 
@@ -128,7 +128,7 @@ FN struct lu_five lu_share(struct lu_field f, int d, int at, int inside)
 FN struct lu_five lu_aside(struct lu_field f, struct zone z, struct lu_run r, int at)
 {
     const int j = r.j - f.sign, k = r.k - f.sign;
-    return lu_sum(lu_share(f, 1, at - f.sign * z.pitch, j > 0 && j < z.ny - 1),
+    return lu_sum(lu_share(f, 1, at - f.sign * ZONE_TILE, j > 0 && j < z.ny - 1),
                   lu_share(f, 2, at - f.sign * z.plane, k > 0 && k < z.nz - 1));
 }
 
@@ -136,15 +136,15 @@ FN struct lu_five lu_aside(struct lu_field f, struct zone z, struct lu_run r, in
 FN struct lu_five lu_ahead(struct lu_field f, struct zone z, struct lu_run r)
 {
     const int i = r.i - f.sign;
-    return lu_share(f, 0, r.at - f.sign, i > 0 && i < z.nx - 1);
+    return lu_share(f, 0, zone_tile(z, i, r.j, r.k), i > 0 && i < z.nx - 1);
 }
 
 FN struct lu_field lu_field(GLOBAL double *w, GLOBAL const double *prim,
                             GLOBAL const double *consts, struct zone z, int sign)
 {
     struct lu_field f;
-    f.w = w + zone_part(z, 5);
-    f.prim = prim + zone_part(z, ZONE_PRIMS);
+    f.w = w + 5 * z.first;
+    f.prim = prim + ZONE_PRIMS * z.first;
     f.consts = consts;
     f.size = z.field;
     f.sign = sign;
@@ -163,19 +163,19 @@ KERNEL(lu_lower, 64, 1, 1)
     const struct lu_field f = lu_field(w, prim, consts, z, 1);
     const struct lu_diagonal g = lu_diagonal(consts);
     const struct lu_axis x = lu_axis(consts, 0, 1.0);
-    struct lu_five sum[ZONE_RUN], share;
-    struct lu_node n[ZONE_RUN];
+    struct lu_five sum[ZONE_TILE], share;
+    struct lu_node n[ZONE_TILE];
     if (r.points == 0)
         return;
     UNROLL
-    for (int t = 0; t < ZONE_RUN; t++) {
+    for (int t = 0; t < ZONE_TILE; t++) {
         const int at = r.at + (t < r.points ? t : 0);
         n[t] = lu_node_at(f.prim, f.size, at);
         sum[t] = lu_sum(lu_load(f.w, f.size, at), lu_aside(f, z, r, at));
     }
     share = lu_ahead(f, z, r);
     UNROLL
-    for (int t = 0; t < ZONE_RUN; t++) {
+    for (int t = 0; t < ZONE_TILE; t++) {
         const struct lu_five v = lu_relax(g, n[t], lu_sum(sum[t], share));
         if (t < r.points)
             lu_store(f.w, f.size, r.at + t, v);
@@ -194,13 +194,13 @@ KERNEL(lu_upper, 64, 1, 1)
     const struct lu_field f = lu_field(w, prim, consts, z, -1);
     const struct lu_diagonal g = lu_diagonal(consts);
     const struct lu_axis x = lu_axis(consts, 0, -1.0);
-    GLOBAL double *v = u + zone_part(z, 5);
-    struct lu_five sum[ZONE_RUN], here[ZONE_RUN], share;
-    struct lu_node n[ZONE_RUN];
+    GLOBAL double *v = u + 5 * z.first;
+    struct lu_five sum[ZONE_TILE], here[ZONE_TILE], share;
+    struct lu_node n[ZONE_TILE];
     if (r.points == 0)
         return;
     UNROLL
-    for (int t = 0; t < ZONE_RUN; t++) {
+    for (int t = 0; t < ZONE_TILE; t++) {
         const int at = r.at - (t < r.points ? t : 0);
         n[t] = lu_node_at(f.prim, f.size, at);
         here[t] = lu_load(f.w, f.size, at);
@@ -208,12 +208,12 @@ KERNEL(lu_upper, 64, 1, 1)
     }
     share = lu_ahead(f, z, r);
     UNROLL
-    for (int t = 0; t < ZONE_RUN; t++) {
+    for (int t = 0; t < ZONE_TILE; t++) {
         const struct lu_five c = lu_sum(here[t], lu_relax(g, n[t], lu_sum(sum[t], share)));
         if (t < r.points) {
             lu_store(f.w, f.size, r.at - t, c);
-            lu_store(v, f.size, r.at - t,
-                     lu_updated(lu_load(v, f.size, r.at - t), lu_rest(n[t], c)));
+            lu_store(v, f.size, r.in_u - t,
+                     lu_updated(lu_load(v, f.size, r.in_u - t), lu_rest(n[t], c)));
         }
         share = lu_send(x, 0, n[t], c);
     }

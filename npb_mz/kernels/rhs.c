@@ -12,12 +12,13 @@ KERNEL(rhs_points, 64, 1, 1)
     const struct zone_point p = zone_point(z);
     if (p.outside)
         return;
-    const long at = zone_part(z, 5) + p.at;
-    const struct rhs_five v = point_load(u + at, z.field);
+    u += 5 * z.first + p.at;
+    prim += ZONE_PRIMS * z.first + p.tile;
+    const struct rhs_five v = point_load(u, z.field);
     const struct rhs_prim q = point_prim(v);
-    point_keep(prim + zone_part(z, ZONE_PRIMS) + p.at, z.field, q);
+    point_keep(prim, z.field, q);
     if (!p.interior)
         return;
-    const struct rhs_five r = point_rhs(u + at, z, p.i, p.j, p.k, v, q, consts);
-    rhs_store(r, g, z.field, at, w, z.field, at);
+    const struct rhs_five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
+    rhs_store(r, g + 5 * z.first, z.field, p.at, w + 5 * z.first, z.field, p.tile);
 }

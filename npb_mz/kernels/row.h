@@ -7,24 +7,23 @@
 
 /* What the items of a launch are, and an item's number in its zone. */
 enum zone_grid {
-    ZONE_POINTS,  /* points in memory, padding included, from the second on: place - 1 */
+    ZONE_POINTS,  /* points in memory, padding included: i + pitch*(j + ny*k) */
     ZONE_LINES_X, /* interior lines along x: j-1 + (ny-2)*(k-1) */
     ZONE_LINES_Y, /* along y: i-1 + (nx-2)*(k-1) */
     ZONE_LINES_Z, /* along z: i-1 + (nx-2)*(j-1) */
     ZONE_FACES,   /* points along the longest face, times five components, times interior planes */
-    ZONE_RUNS, /* runs of ZONE_RUN interior points along x, one in each plane: run + runs*(k-1) */
+    ZONE_RUNS,    /* tiles along x, one in each interior plane: i/ZONE_TILE + tiles*(k-1) */
     ZONE_GRIDS
 };
 
 enum {
     ZONE_GROUP = 64, /* items of a work-group, in all kernels */
-    ZONE_RUN = 4,
-    ZONE_PRIMS = 6, /* derived variables a point, at most */
-    ZONE_LEAD = 3   /* doubles before a field, so that points i = 1 are aligned to four */
+    ZONE_TILE = 4,   /* points of a tile of w and derived variables: a sector of memory */
+    ZONE_PRIMS = 6   /* derived variables a point, at most */
 };
 
 /* One for each zone and one behind the last, whose `groups` are the sums over all. A zone's part of
- * a field of c components begins ZONE_LEAD + c*first doubles into it. */
+ * a field of c components begins c*first doubles into it. */
 struct zone_row {
     long first; /* points of the zones before this one, padding included */
     int nx, ny, nz, pitch;

@@ -2,12 +2,13 @@
 #include "npb_mz/kernels/point.h"
 #include "npb_mz/kernels/sp.h"
 
-FN struct sp_view sp_view(GLOBAL double *at, int field, int step)
+FN struct sp_view sp_view(GLOBAL double *at, int field, int step, int tile)
 {
     struct sp_view v;
     v.at = at;
     v.field = field;
     v.step = step;
+    v.tile = tile;
     return v;
 }
 
@@ -35,16 +36,18 @@ KERNEL(sp_points, 64, 1, 1)
     const struct zone_point p = zone_point(z);
     if (p.outside)
         return;
-    const long at = zone_part(z, 5) + p.at;
-    const struct rhs_five v = point_load(u + at, z.field);
+    u += 5 * z.first + p.at;
+    prim += ZONE_PRIMS * z.first + p.tile;
+    const struct rhs_five v = point_load(u, z.field);
     const struct rhs_prim q = point_prim(v);
     const double speed = sp_speed(q.e);
-    point_keep(prim + zone_part(z, ZONE_PRIMS) + p.at, z.field, q);
-    prim[zone_part(z, ZONE_PRIMS) + p.at + SP_A * z.field] = speed;
+    point_keep(prim, z.field, q);
+    prim[SP_A * z.field] = speed;
     if (!p.interior)
         return;
-    const struct rhs_five r = point_rhs(u + at, z, p.i, p.j, p.k, v, q, consts);
-    sp_store(sp_view(w + at, z.field, 0), 0, sp_right(r, g + at, z.field, q, speed));
+    const struct rhs_five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
+    sp_store(sp_view(w + 5 * z.first + p.tile, z.field, 0, 0), 0,
+             sp_right(r, g + 5 * z.first + p.at, z.field, q, speed));
 }
 
 /* Each item solves a line along `axis`; over the lines of that axis. `scratch` holds 6 doubles a
@@ -65,9 +68,11 @@ KERNEL(sp_solve, 64, 1, 1)
     x.damping = consts[9];
     x.d = axis;
     struct sp_line line;
-    line.in = line.mid = sp_view(w + zone_part(z, 5) + on.at, z.field, on.step);
-    line.out = axis < 2 ? line.in : sp_view(u + zone_part(z, 5) + on.at, z.field, on.step);
-    line.prim = sp_view(prim + zone_part(z, ZONE_PRIMS) + on.at, z.field, on.step);
+    line.in = line.mid = sp_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
+    line.out = line.in;
+    if (axis == 2)
+        line.out = sp_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
+    line.prim = sp_view(prim + ZONE_PRIMS * z.first + on.at, z.field, on.step, on.tile);
     line.speed = line.prim.at + SP_A * z.field;
     line.scratch = scratch + 6 * (z.first - rows[zone0].first) + z.item;
     line.step = on.lines;

@@ -11,6 +11,8 @@
 #ifndef NPB_MZ_KERNELS_SP_H
 #define NPB_MZ_KERNELS_SP_H
 
+#include "npb_mz/kernels/line.h"
+
 #ifndef STORE_SOME /* the first `count` lanes */
 #define STORE_SOME(p, at, x, count) ((void)(count), (p)[at] = (x))
 #endif
@@ -27,10 +29,11 @@ struct sp_five {
     real m0, m1, m2, m3, m4;
 };
 
-/* Node s, component m of a field along a line is at[m*field + s*step]. */
+/* Node s, component m of a field along a line is at[m*field + LINE_AT(v, s)]. */
 struct sp_view {
     GLOBAL double *at;
-    int field, step;
+    int field;
+    LINE_STEPS;
 };
 
 /* The line's direction: dt/(2h), dt D/h^2, 1.96 dt c3c4/h^2, dt dssp; 0, 1 or 2. */
@@ -42,31 +45,34 @@ struct sp_axis {
 FN struct sp_five sp_load(struct sp_view v, int s)
 {
     struct sp_five c;
-    c.m0 = LOAD(v.at, s * v.step);
-    c.m1 = LOAD(v.at, v.field + s * v.step);
-    c.m2 = LOAD(v.at, 2 * v.field + s * v.step);
-    c.m3 = LOAD(v.at, 3 * v.field + s * v.step);
-    c.m4 = LOAD(v.at, 4 * v.field + s * v.step);
+    c.m0 = LOAD(v.at, LINE_AT(v, s));
+    c.m1 = LOAD(v.at, v.field + LINE_AT(v, s));
+    c.m2 = LOAD(v.at, 2 * v.field + LINE_AT(v, s));
+    c.m3 = LOAD(v.at, 3 * v.field + LINE_AT(v, s));
+    c.m4 = LOAD(v.at, 4 * v.field + LINE_AT(v, s));
     return c;
 }
 
 /* v += c in the first `count` lanes */
 FN void sp_add(struct sp_view v, int s, struct sp_five c, int count)
 {
-    STORE_SOME(v.at, s * v.step, LOAD(v.at, s * v.step) + c.m0, count);
-    STORE_SOME(v.at, v.field + s * v.step, LOAD(v.at, v.field + s * v.step) + c.m1, count);
-    STORE_SOME(v.at, 2 * v.field + s * v.step, LOAD(v.at, 2 * v.field + s * v.step) + c.m2, count);
-    STORE_SOME(v.at, 3 * v.field + s * v.step, LOAD(v.at, 3 * v.field + s * v.step) + c.m3, count);
-    STORE_SOME(v.at, 4 * v.field + s * v.step, LOAD(v.at, 4 * v.field + s * v.step) + c.m4, count);
+    STORE_SOME(v.at, LINE_AT(v, s), LOAD(v.at, LINE_AT(v, s)) + c.m0, count);
+    STORE_SOME(v.at, v.field + LINE_AT(v, s), LOAD(v.at, v.field + LINE_AT(v, s)) + c.m1, count);
+    STORE_SOME(v.at, 2 * v.field + LINE_AT(v, s), LOAD(v.at, 2 * v.field + LINE_AT(v, s)) + c.m2,
+               count);
+    STORE_SOME(v.at, 3 * v.field + LINE_AT(v, s), LOAD(v.at, 3 * v.field + LINE_AT(v, s)) + c.m3,
+               count);
+    STORE_SOME(v.at, 4 * v.field + LINE_AT(v, s), LOAD(v.at, 4 * v.field + LINE_AT(v, s)) + c.m4,
+               count);
 }
 
 FN void sp_store(struct sp_view v, int s, struct sp_five c)
 {
-    STORE(v.at, s * v.step, c.m0);
-    STORE(v.at, v.field + s * v.step, c.m1);
-    STORE(v.at, 2 * v.field + s * v.step, c.m2);
-    STORE(v.at, 3 * v.field + s * v.step, c.m3);
-    STORE(v.at, 4 * v.field + s * v.step, c.m4);
+    STORE(v.at, LINE_AT(v, s), c.m0);
+    STORE(v.at, v.field + LINE_AT(v, s), c.m1);
+    STORE(v.at, 2 * v.field + LINE_AT(v, s), c.m2);
+    STORE(v.at, 3 * v.field + LINE_AT(v, s), c.m3);
+    STORE(v.at, 4 * v.field + LINE_AT(v, s), c.m4);
 }
 
 /* Speed of sound from the internal energy per mass: a^2 = 1.4 * 0.4 e. */
@@ -165,12 +171,12 @@ struct sp_line {
 
 FN real sp_prim(struct sp_line l, int m, int s)
 {
-    return LOAD(l.prim.at, m * l.prim.field + s * l.prim.step);
+    return LOAD(l.prim.at, m * l.prim.field + LINE_AT(l.prim, s));
 }
 
 FN real sp_sound(struct sp_line l, int s)
 {
-    return LOAD(l.speed, s * l.prim.step);
+    return LOAD(l.speed, LINE_AT(l.prim, s));
 }
 
 /* Two multipliers of a node's successors, x_s = y_s - c x_(s+1) - d x_(s+2), and 1/pivot. */
@@ -275,8 +281,9 @@ FN void sp_put(struct sp_line l, int d, int s, struct sp_five r)
     } else if (d == 1) {
         sp_store(l.out, s, sp_turn_z(r));
     } else {
-        r = sp_leave(r, LOAD(l.out.at, s * l.out.step), sp_prim(l, SP_VX, s), sp_prim(l, SP_VY, s),
-                     sp_prim(l, SP_VZ, s), sp_prim(l, SP_E, s), sp_sound(l, s));
+        r = sp_leave(r, LOAD(l.out.at, LINE_AT(l.out, s)), sp_prim(l, SP_VX, s),
+                     sp_prim(l, SP_VY, s), sp_prim(l, SP_VZ, s), sp_prim(l, SP_E, s),
+                     sp_sound(l, s));
         sp_add(l.out, s, r, l.lines);
     }
 }

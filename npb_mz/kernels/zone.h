@@ -48,35 +48,42 @@ FN struct zone zone_of(GLOBAL const struct zone_row *rows, int zone0, int nzones
     return z;
 }
 
-/* Doubles before a zone's part of a field of `components`. */
-FN long zone_part(struct zone z, int components)
+/* Where point (i, j, k) of w and of derived variables lies: rows are cut into tiles of ZONE_TILE
+ * points, and tile behind tile lie those of all rows of a plane. Lanes along x read whole tiles;
+ * lanes along y or z, each on an x line of its own, find in the tiles of neighbouring lines one
+ * stretch of memory that serves ZONE_TILE nodes. In plain rows each of them would draw a line of
+ * cache for every number. */
+FN int zone_tile(struct zone z, int i, int j, int k)
 {
-    return ZONE_LEAD + components * z.first;
+    return k * z.plane + (i / ZONE_TILE * z.ny + j) * ZONE_TILE + i % ZONE_TILE;
 }
 
 /* A point in memory. */
 struct zone_point {
-    int at, i, j, k;
+    int i, j, k;
+    int at, tile;          /* in u, in w */
     int outside, interior; /* padding or behind the zone; neither that nor at a boundary */
 };
 
 FN struct zone_point zone_point(struct zone z)
 {
     struct zone_point p;
-    p.at = z.item + 1;
+    p.at = z.item;
     p.i = p.at % z.pitch;
     p.j = p.at / z.pitch % z.ny;
     p.k = p.at / z.plane;
+    p.tile = zone_tile(z, p.i, p.j, p.k);
     p.outside = p.i >= z.nx || p.k >= z.nz;
     p.interior = !p.outside && p.i > 0 && p.i < z.nx - 1 && p.j > 0 && p.j < z.ny - 1 && p.k > 0 &&
                  p.k < z.nz - 1;
     return p;
 }
 
-/* A line of an axis: its first point, and the distances along it, in doubles of one component. */
+/* A line along an axis in w: its first point, see line.h for its steps. */
 struct zone_line {
-    int at, step;
+    int at, step, tile;
     int points, lines; /* of the line; interior lines of the zone along this axis */
+    int first, plane;  /* the same in u, along z */
 };
 
 FN struct zone_line zone_line(struct zone z, int axis)
@@ -84,10 +91,15 @@ FN struct zone_line zone_line(struct zone z, int axis)
     struct zone_line l;
     const int across = (axis == 0 ? z.ny : z.nx) - 2;
     const int a = 1 + z.item % across, b = 1 + z.item / across;
-    l.at = axis == 0 ? a * z.pitch + b * z.plane : axis == 1 ? a + b * z.plane : a + b * z.pitch;
-    l.step = axis == 0 ? 1 : axis == 1 ? z.pitch : z.plane;
+    l.at = axis == 0   ? zone_tile(z, 0, a, b)
+           : axis == 1 ? zone_tile(z, a, 0, b)
+                       : zone_tile(z, a, b, 0);
+    l.step = axis == 0 ? 1 : axis == 1 ? ZONE_TILE : z.plane;
+    l.tile = ZONE_TILE * (axis == 0 ? z.ny : l.step);
     l.points = axis == 0 ? z.nx : axis == 1 ? z.ny : z.nz;
     l.lines = across * ((axis == 2 ? z.ny : z.nz) - 2);
+    l.first = a + b * z.pitch;
+    l.plane = z.plane;
     return l;
 }
 
