@@ -82,6 +82,12 @@ int model_parameter_find(const struct model *m, const char *name, int size);
 /* Its number of the given role; -1: none. */
 int model_amplitude(const struct model *m);
 
+/* The numbers of parameter p (geometry) / of all of them, value[model_values()], for respond(). */
+void model_derive(const struct model *m, int p, double x, double *value);
+void model_derive_all(const struct model *m, const double *x, double *value);
+/* The weights w[nbasis], 1 where the model has none. */
+void model_weigh(const struct model *m, const double *x, double *w);
+
 /* Displacement u[3] of the point by one source, straight from its parameters. */
 void model_forward(const struct model *m, const double *x, double east, double north, double *u);
 

@@ -30,6 +30,9 @@ size_t search_bytes(const struct job *job, enum search_method method);
  * whole tables of a join. Any other batch is computed correctly, too. */
 trial_number search_grain(const struct search *s);
 
+/* Source x station evaluations that search_open() has done. */
+double search_prepared(const struct search *s);
+
 /* Declared cost of a batch for policies, in station evaluations or their like; never 0. */
 double search_cost(const struct search *s, struct trial_range range);
 
@@ -54,10 +57,5 @@ void search_device_close(struct search_device *d);
 enum ek_status search_device_run(struct search_device *d, struct trial_range range,
                                  struct accepted *found);
 double search_device_evaluations(const struct search_device *d);
-
-/* Predicted displacements u [stations][3] of a trial, in the canonical order of operations, and how
- * it compares with the observations; false: the constraints do not hold. Any thread. */
-bool search_judge(const struct job *job, trial_number trial, struct accepted_record *record,
-                  double *u);
 
 #endif

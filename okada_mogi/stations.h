@@ -11,15 +11,20 @@ struct stations {
     double *observed;     /* [n][3] east, north, up, m; NAN: not observed */
     double *sigma;        /* [n][3] standard deviations, m, noise floor included; NAN likewise */
     int ncomponents;      /* observed ones */
+    char projection[16];  /* "UTM 45N" where the file has longitudes and latitudes; else "" */
 };
 
-/* How a job wants a file of stations to be read. */
+/* How a file of stations is to be read. Columns are known by the usual names, capitals or not:
+ *   site name station | E x east, N y north (m) | lon longitude, lat latitude (degrees)
+ *   uE de e, uN dn n, uU uZ du u | sE se, sN sn, sU sZ su
+ * with the unit behind an underscore (uE_mm) or as `unit` says; other columns are ignored. */
 struct stations_format {
-    const char *columns; /* names of the columns of a file that has none, or a known order: "vsm",
-                            "enu", "psvelo", …; NULL: the file's first row has them */
-    double metre;        /* metres in one unit of displacement and sigma */
-    double floor;        /* m, added to sigma in quadrature */
-    double sigma;        /* m, where the file has none; 0: it must have them */
+    const char *columns; /* names of the columns of a file that has none, or a usual order by its
+                            name: vsm, geodef, enu, psvelo; NULL: the file's first row has them */
+    double unit;         /* m in one unit of displacements and deviations that name none */
+    double floor[3];     /* m, added to each deviation in quadrature */
+    double sigma[3];     /* m, where the file has no deviations; 0: it must have them */
+    int zone;            /* of UTM, for longitudes and latitudes; 0: that of their mean */
 };
 
 /* EK_USAGE with file and line: missing columns, no number, sigma <= 0, a station without any

@@ -12,15 +12,15 @@ enum ek_status demand_number(const char *path, const char *key, const json_t *va
                              const struct demand *d, double *x)
 {
     if (!value)
-        FAIL(EK_USAGE, "%s: %s is missing", path, key);
+        FAIL(EK_USAGE, "%s: %s is missing", demand_at(path, key), key);
     if (!json_is_number(value))
-        FAIL(EK_USAGE, "%s: %s is not a (finite) number", path, key);
+        FAIL(EK_USAGE, "%s: %s is not a (finite) number", demand_at(path, key), key);
     double v = json_number_value(value);
     if (!(v >= d->min && v <= d->max) || (d->open && v == d->min))
-        FAIL(EK_USAGE, "%s: %s = %g is out of range, it must be %s %g and at most %g", path, key, v,
-             d->open ? "more than" : "at least", d->min, d->max);
+        FAIL(EK_USAGE, "%s: %s = %g is out of range, it must be %s %g and at most %g",
+             demand_at(path, key), key, v, d->open ? "more than" : "at least", d->min, d->max);
     if (d->whole && v != floor(v))
-        FAIL(EK_USAGE, "%s: %s = %g is not a whole number", path, key, v);
+        FAIL(EK_USAGE, "%s: %s = %g is not a whole number", demand_at(path, key), key, v);
     *x = v;
     return EK_OK;
 }
@@ -42,7 +42,7 @@ enum ek_status demand_optional(const char *path, const char *where, const json_t
 enum ek_status demand_that(const char *path, bool right, const char *key, const char *what)
 {
     if (!right)
-        FAIL(EK_USAGE, "%s: %s must be %s", path, key, what);
+        FAIL(EK_USAGE, "%s: %s must be %s", demand_at(path, key), key, what);
     return EK_OK;
 }
 

@@ -1,5 +1,5 @@
 /* src/demand.h – numbers that people and programs write into JSON files, and the refusal of those
- * that make no sense: the line names the file and the key, as units[1].speed. */
+ * that make no sense: the message names the file, its line and the key, as units[1].speed. */
 #ifndef SRC_DEMAND_H
 #define SRC_DEMAND_H
 
@@ -31,7 +31,11 @@ enum ek_status demand_member(const char *path, const char *where, const json_t *
 enum ek_status demand_optional(const char *path, const char *where, const json_t *object,
                                const char *name, const struct demand *d, double *x);
 
-/* EK_USAGE "path: key must be what" unless `right`. */
+/* "path:line" of a key, for messages about it: of the object or list that it should be in, where it
+ * is not there; "path" alone where that is no file. One per thread, until the next call. */
+const char *demand_at(const char *path, const char *key);
+
+/* EK_USAGE "path:line: key must be what" unless `right`. */
 enum ek_status demand_that(const char *path, bool right, const char *key, const char *what);
 
 #endif

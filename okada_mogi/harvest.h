@@ -1,0 +1,42 @@
+/* okada_mogi/harvest.h – what a search brings in: batches of accepted trials from all units,
+ * written to a file in order, counted, and checked in the end. */
+#ifndef OKADA_MOGI_HARVEST_H
+#define OKADA_MOGI_HARVEST_H
+
+#include "okada_mogi/accepted.h"
+#include "src/json.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+struct harvest;
+
+/* For the trials of `range` of a job (borrowed). path: of the file of accepted trials; NULL: none
+ * is written. EK_LACK: no memory, or the file cannot be written. */
+enum ek_status harvest_open(const struct job *job, struct trial_range range, const char *path,
+                            struct harvest **h);
+void harvest_close(struct harvest *h);
+
+/* Forgets what came so far and begins a new file. One thread. */
+enum ek_status harvest_begin(struct harvest *h);
+
+/* The accepted trials of a batch, ascending; takes them away from *a. Batches come in any order and
+ * together make up the range, each once. Any thread. */
+enum ek_status harvest_put(struct harvest *h, struct trial_range batch, struct accepted *a);
+
+/* All batches are in: completes the file, and chooses the best where the job wants them. One
+ * thread. */
+enum ek_status harvest_end(struct harvest *h);
+
+/* Judges trials anew, one by one: neighbours of accepted ones along every axis, and random ones;
+ * *right: each is in the harvest exactly if it is acceptable. *checked: how many. One thread. */
+enum ek_status harvest_check(struct harvest *h, bool *right, long *checked);
+
+/* Accepted trials. */
+trial_number harvest_count(const struct harvest *h);
+/* accepted, [k_sigma, accepted] for each k, the smallest k that accepts anything, the best trial
+ * with its parameters, for JSON; new reference, NULL: out of memory. */
+json_t *harvest_json(const struct harvest *h);
+/* What harvest_json() says, for people. */
+void harvest_print(FILE *out, const json_t *facts);
+
+#endif

@@ -1,0 +1,175 @@
+/* okada_mogi/judge.c – predictions in the canonical order of operations, and what becomes of them.
+ */
+#include "okada_mogi/judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int judge_basis_size(const struct job *job)
+{
+    return job->stations.n * job->model->nbasis * 3;
+}
+
+/* Stations lie in the lanes. */
+void judge_basis(const struct job *job, const double *value, double *basis)
+{
+    const struct model *m = job->model;
+    const struct stations *s = &job->stations;
+    double lane[MODEL_VALUES][MODEL_LANES], east[MODEL_LANES], north[MODEL_LANES];
+    double out[MODEL_BASES * 3 * MODEL_LANES];
+    const double *lanes[MODEL_VALUES];
+    const int nvalues = model_values(m), width = 3 * m->nbasis;
+    for (int v = 0; v < nvalues; v++) {
+        lanes[v] = lane[v];
+        for (int l = 0; l < MODEL_LANES; l++)
+            lane[v][l] = value[v];
+    }
+    for (int first = 0; first < s->n; first += MODEL_LANES) {
+        const int n = s->n - first < MODEL_LANES ? s->n - first : MODEL_LANES;
+        for (int l = 0; l < MODEL_LANES; l++) {
+            east[l] = s->east[first + (l < n ? l : 0)];
+            north[l] = s->north[first + (l < n ? l : 0)];
+        }
+        m->respond(lanes, east, north, out);
+        for (int l = 0; l < n; l++)
+            for (int k = 0; k < width; k++)
+                basis[(first + l) * width + k] = out[k * MODEL_LANES + l];
+    }
+}
+
+void judge_predict(const struct job *job, const struct judge_source *source, double *u)
+{
+    const int nbasis = job->model->nbasis, n = job->stations.n;
+    memset(u, 0, 3 * (size_t)n * sizeof *u);
+    for (int s = 0; s < job->nsources; s++)
+        for (int i = 0; i < n; i++)
+            for (int c = 0; c < 3; c++) {
+                const double *basis = source[s].basis + i * nbasis * 3 + c;
+                double sum = 0;
+                for (int b = 0; b < nbasis; b++)
+                    sum += source[s].weight[b] * basis[3 * b];
+                u[3 * i + c] += source[s].amplitude * sum;
+            }
+}
+
+void judge_compare(const struct job *job, const double *u, struct accepted_record *record)
+{
+    const struct stations *s = &job->stations;
+    double most = 0, chi2 = 0, squares = 0;
+    for (int i = 0; i < 3 * s->n; i++) {
+        if (isnan(s->observed[i]))
+            continue;
+        const double d = u[i] - s->observed[i], r = fabs(d) / s->sigma[i];
+        most = r > most || isnan(r) ? r : most; /* a NaN stays */
+        chi2 += r * r;
+        squares += d * d;
+    }
+    record->most = most;
+    record->chi2 = chi2;
+    record->rms = sqrt(squares / s->ncomponents);
+    record->misfit = job->accept.misfit == JOB_MISFIT_MAX ? most : sqrt(chi2 / s->ncomponents);
+}
+
+bool judge_accepts(const struct job *job, const struct accepted_record *record, double bound)
+{
+    const struct job_accept *a = &job->accept;
+    if (isnan(record->most) || isnan(record->chi2))
+        return false;
+    if (a->all)
+        return true;
+    return (!a->nk || record->most <= a->k[a->nk - 1]) && record->misfit <= bound &&
+           (record->misfit < a->below || isinf(a->below));
+}
+
+double judge_reach(const struct job *job, double bound)
+{
+    const struct job_accept *a = &job->accept;
+    if (a->all)
+        return INFINITY;
+    const double misfit = fmin(a->below, bound);
+    const double most =
+        a->misfit == JOB_MISFIT_MAX ? misfit : misfit * sqrt(job->stations.ncomponents);
+    return fmin(most, a->nk ? a->k[a->nk - 1] : INFINITY);
+}
+
+/* ---- whole trials -----------------------------------------------------------------------------*/
+
+struct judge {
+    const struct job *job;
+    bool known[JOB_SOURCES];
+    double value[JOB_SOURCES][MODEL_VALUES];
+    double weight[JOB_SOURCES][MODEL_BASES];
+    double *basis; /* [sources][judge_basis_size()] */
+    double *u;
+};
+
+enum ek_status judge_open(const struct job *job, struct judge **j)
+{
+    struct judge *made = calloc(1, sizeof *made);
+    if (made) {
+        made->job = job;
+        made->basis = calloc((size_t)(job->nsources * judge_basis_size(job)), sizeof(double));
+        made->u = calloc(3 * (size_t)job->stations.n, sizeof(double));
+    }
+    if (!made || !made->basis || !made->u) {
+        judge_close(made);
+        FAIL(EK_LACK, "%s: out of memory for predictions", job->path);
+    }
+    *j = made;
+    return EK_OK;
+}
+
+void judge_close(struct judge *j)
+{
+    if (!j)
+        return;
+    free(j->basis);
+    free(j->u);
+    free(j);
+}
+
+/* The basis responses of source s with parameters x, unless they are there already. */
+static const double *basis_of(struct judge *j, int s, const double *x)
+{
+    const struct model *m = j->job->model;
+    const size_t size = (size_t)model_values(m) * sizeof(double);
+    double value[MODEL_VALUES];
+    double *basis = j->basis + s * judge_basis_size(j->job);
+    model_derive_all(m, x, value);
+    if (!j->known[s] || memcmp(j->value[s], value, size)) {
+        judge_basis(j->job, value, basis);
+        memcpy(j->value[s], value, size);
+        j->known[s] = true;
+    }
+    return basis;
+}
+
+void judge_sources(struct judge *j, const struct judge_source *source,
+                   struct accepted_record *record)
+{
+    judge_predict(j->job, source, j->u);
+    judge_compare(j->job, j->u, record);
+}
+
+bool judge_trial(struct judge *j, trial_number trial, struct accepted_record *record,
+                 const double **u)
+{
+    const struct job *job = j->job;
+    const int n = job->model->nparameters, amplitude = model_amplitude(job->model);
+    double x[JOB_AXES];
+    struct judge_source source[JOB_SOURCES];
+    job_parameters(job, trial, x);
+    if (!job_allows(job, x))
+        return false;
+    for (int s = 0; s < job->nsources; s++) {
+        model_weigh(job->model, x + s * n, j->weight[s]);
+        source[s] = (struct judge_source){basis_of(j, s, x + s * n), j->weight[s],
+                                          amplitude < 0 ? 1 : x[s * n + amplitude]};
+    }
+    judge_sources(j, source, record);
+    record->trial = trial;
+    if (u)
+        *u = j->u;
+    return true;
+}

@@ -1,0 +1,52 @@
+/* okada_mogi/judge.h – the one place where trials are accepted.
+ *
+ * Every method, on whatever device, may only leave out trials that are out by more than rounding
+ * can do (JUDGE_SLACK); what is left is decided here, by the same instructions in the same order,
+ * so that all of them accept the same trials and report the same bits. */
+#ifndef OKADA_MOGI_JUDGE_H
+#define OKADA_MOGI_JUDGE_H
+
+#include "okada_mogi/accepted.h"
+#include "okada_mogi/job.h"
+
+/* Relative widening of every tolerance in what comes before the judge: far above the rounding of
+ * any order of operations, far below what would let many more trials through. */
+#define JUDGE_SLACK 1e-7
+
+/* One source of a trial: amplitude * sum_b weight[b] * basis[b]. */
+struct judge_source {
+    const double *basis;  /* [stations][nbasis][3] */
+    const double *weight; /* [nbasis] */
+    double amplitude;
+};
+
+/* Doubles of the basis responses of a source at all stations. */
+int judge_basis_size(const struct job *job);
+/* The responses, [stations][nbasis][3], of a source with value [model_values()]. */
+void judge_basis(const struct job *job, const double *value, double *basis);
+
+/* Predicted displacements u [stations][3]. */
+void judge_predict(const struct job *job, const struct judge_source *source, double *u);
+/* How u compares with the observations: all of *record but the trial's number. */
+void judge_compare(const struct job *job, const double *u, struct accepted_record *record);
+/* The job wants a trial that compares so. `bound`: the largest misfit that may still be among the
+ * best; INFINITY where that is unknown. */
+bool judge_accepts(const struct job *job, const struct accepted_record *record, double bound);
+
+/* No |predicted - observed| / sigma of a trial that judge_accepts() is larger than this. */
+double judge_reach(const struct job *job, double bound);
+
+/* The judge of whole trials, by their numbers; one thread's. */
+struct judge;
+enum ek_status judge_open(const struct job *job, struct judge **j);
+void judge_close(struct judge *j);
+/* False: the constraints do not hold. Else *record is complete and *u (or NULL) [stations][3] the
+ * judge's own, until the next call. Quick where a source is that of the call before. */
+bool judge_trial(struct judge *j, trial_number trial, struct accepted_record *record,
+                 const double **u);
+
+/* The same from the sources [job's], without the constraints and the trial's number. */
+void judge_sources(struct judge *j, const struct judge_source *source,
+                   struct accepted_record *record);
+
+#endif

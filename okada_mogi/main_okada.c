@@ -1,0 +1,8 @@
+/* okada_mogi/main_okada.c – bin/okada. */
+#include "okada_mogi/inversion.h"
+
+int main(int argc, char **argv)
+{
+    const struct bench_program program = inversion_program("okada");
+    return bench_main(&program, argc, argv);
+}

@@ -1,0 +1,113 @@
+/* okada_mogi/model.c – the list of models, and their responses for one point at a time. */
+#include "okada_mogi/model.h"
+
+#include <string.h>
+
+#define MODEL(symbol) extern const struct model model_##symbol;
+#include "okada_mogi/model_list.h"
+#undef MODEL
+
+#define MODEL(symbol) &model_##symbol,
+static const struct model *const models[] = {
+#include "okada_mogi/model_list.h"
+};
+#undef MODEL
+
+int model_count(void)
+{
+    return (int)(sizeof models / sizeof *models);
+}
+
+const struct model *model_at(int i)
+{
+    return i >= 0 && i < model_count() ? models[i] : NULL;
+}
+
+const struct model *model_find(const char *name)
+{
+    for (int i = 0; i < model_count(); i++)
+        if (!strcmp(models[i]->name, name))
+            return models[i];
+    return NULL;
+}
+
+int model_parameter_values(const struct model *m, int p)
+{
+    const struct model_parameter *q = &m->parameter[p];
+    return q->role != MODEL_GEOMETRY ? 0 : q->derive ? q->nvalues : 1;
+}
+
+int model_values(const struct model *m)
+{
+    int n = 0;
+    for (int p = 0; p < m->nparameters; p++)
+        n += model_parameter_values(m, p);
+    return n;
+}
+
+int model_parameter_find(const struct model *m, const char *name, int size)
+{
+    for (int p = 0; p < m->nparameters; p++)
+        if ((int)strlen(m->parameter[p].name) == size &&
+            !strncmp(m->parameter[p].name, name, (size_t)size))
+            return p;
+    return -1;
+}
+
+int model_amplitude(const struct model *m)
+{
+    for (int p = 0; p < m->nparameters; p++)
+        if (m->parameter[p].role == MODEL_AMPLITUDE)
+            return p;
+    return -1;
+}
+
+void model_derive(const struct model *m, int p, double x, double *value)
+{
+    if (m->parameter[p].derive)
+        m->parameter[p].derive(x, value);
+    else
+        *value = x;
+}
+
+void model_weigh(const struct model *m, const double *x, double *w)
+{
+    w[0] = 1;
+    if (m->weigh)
+        m->weigh(x, w);
+}
+
+void model_derive_all(const struct model *m, const double *x, double *value)
+{
+    for (int p = 0; p < m->nparameters; p++) {
+        const int n = model_parameter_values(m, p);
+        if (n)
+            model_derive(m, p, x[p], value);
+        value += n;
+    }
+}
+
+void model_forward(const struct model *m, const double *x, double east, double north, double *u)
+{
+    double value[MODEL_VALUES], lane[MODEL_VALUES][MODEL_LANES], out[MODEL_BASES * 3 * MODEL_LANES];
+    double e[MODEL_LANES], n[MODEL_LANES], w[MODEL_BASES];
+    const double *lanes[MODEL_VALUES];
+    const int nvalues = model_values(m), amplitude = model_amplitude(m);
+    model_derive_all(m, x, value);
+    for (int l = 0; l < MODEL_LANES; l++) {
+        e[l] = east;
+        n[l] = north;
+        for (int v = 0; v < nvalues; v++)
+            lane[v][l] = value[v];
+    }
+    for (int v = 0; v < nvalues; v++)
+        lanes[v] = lane[v];
+    m->respond(lanes, e, n, out);
+    model_weigh(m, x, w);
+    for (int c = 0; c < 3; c++) {
+        double sum = 0;
+        for (int b = 0; b < m->nbasis; b++)
+            sum += w[b] * out[(3 * b + c) * MODEL_LANES];
+        u[c] = amplitude < 0 ? sum : x[amplitude] * sum;
+    }
+}

@@ -1,0 +1,70 @@
+/* okada_mogi/mogi.c – the model of a small sphere that changes its volume. */
+#include "src/lanes.h"
+#include "src/lanes_math.h"
+#include "okada_mogi/kernels/mogi.h"
+#include "okada_mogi/model.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { ES, NS, DEPTH, VOLUME, PARAMETERS };
+enum { VALUES = 3, COMPONENTS = 3 };
+
+static const struct model_parameter parameters[PARAMETERS] = {
+    {"Es_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
+    {"Ns_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
+    {"d_m", MODEL_GEOMETRY, 1e-3, 1e9, 1, NULL},
+    {"dV_m3", MODEL_AMPLITUDE, -1e18, 1e18, 0, NULL},
+};
+
+static void respond(const double *const *value, const double *east, const double *north,
+                    double *out)
+{
+    for (int l = 0; l < MODEL_LANES; l += LANES) {
+        const lanes x[VALUES] = {LOAD(value[0], l), LOAD(value[1], l), LOAD(value[2], l)};
+        lanes u[COMPONENTS];
+        mogi_respond(x, LOAD(east, l), LOAD(north, l), u);
+        for (int c = 0; c < COMPONENTS; c++)
+            STORE(out, c * MODEL_LANES + l, u[c]);
+    }
+}
+
+/* Of a sphere as large as the change of volume. */
+static double radius(const double *x)
+{
+    return cbrt(0.75 / 3.14159265358979323846 * fabs(x[VOLUME]));
+}
+
+/* The source is small against its depth. */
+static bool radius_over_depth(const double *number, const double *x, const double *other)
+{
+    (void)other;
+    return radius(x) <= number[0] * x[DEPTH];
+}
+
+/* Two sources do not feel each other. */
+static bool distance_over_radius(const double *number, const double *x, const double *other)
+{
+    const double e = x[ES] - other[ES], n = x[NS] - other[NS], d = x[DEPTH] - other[DEPTH];
+    return sqrt(e * e + n * n + d * d) >= number[0] * fmax(radius(x), radius(other));
+}
+
+#define BIT(parameter) (1u << (parameter))
+static const struct model_constraint constraints[] = {
+    {"radius_over_depth", "at most", 1, false, BIT(DEPTH) | BIT(VOLUME), radius_over_depth},
+    {"distance_over_radius", "at least", 1, true, BIT(ES) | BIT(NS) | BIT(DEPTH) | BIT(VOLUME),
+     distance_over_radius},
+    {.name = NULL},
+};
+
+const struct model model_mogi = {
+    .name = "mogi",
+    .summary = "change of volume of a small sphere (Mogi 1958)",
+    .nparameters = PARAMETERS,
+    .parameter = parameters,
+    .constraint = constraints,
+    .nbasis = 1,
+    .respond = respond,
+    .text = "okada_mogi/kernels/mogi.c",
+    .device_respond = "mogi_respond",
+};

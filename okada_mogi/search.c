@@ -1,0 +1,238 @@
+/* okada_mogi/search.c – what all methods share: the choice among them, workers, the judge's seat.
+ */
+#include "okada_mogi/search_method.h"
+#include "okada_mogi/grid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t search_random(uint64_t *x)
+{
+    uint64_t z = *x += 0x9e3779b97f4a7c15; /* Steele, Lea & Flood's SplitMix64 (2014) */
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+/* ---- stations ---------------------------------------------------------------------------------*/
+
+static void set_station(struct search_station *to, const struct stations *s, int i)
+{
+    *to = (struct search_station){.number = i};
+    for (int l = 0; l < MODEL_LANES; l++) {
+        to->east[l] = s->east[i];
+        to->north[l] = s->north[i];
+    }
+    for (int c = 0; c < 3; c++) {
+        const double observed = s->observed[3 * i + c];
+        if (isnan(observed))
+            continue;
+        to->component[to->ncomponents] = c;
+        to->observed[to->ncomponents] = observed;
+        to->sigma[to->ncomponents++] = s->sigma[3 * i + c];
+    }
+}
+
+/* The station that the fewest samples survive, of those that are `left`. */
+static int most_rejecting(const struct search *s, const bool *keeps, const bool *left, int nsamples,
+                          int first)
+{
+    const int n = s->job->stations.n;
+    int best = first;
+    long fewest = -1;
+    for (int i = first; i < n; i++) {
+        long among_left = 0, among_all = 0;
+        for (int k = 0; k < nsamples; k++) {
+            const bool kept = keeps[(size_t)k * (size_t)n + (size_t)s->station[i].number];
+            among_left += kept && left[k];
+            among_all += kept;
+        }
+        const long count = among_left * (nsamples + 1) + among_all;
+        if (fewest < 0 || count < fewest) {
+            fewest = count;
+            best = i;
+        }
+    }
+    return best;
+}
+
+void search_order_stations(struct search *s, const bool *keeps, int nsamples)
+{
+    const int n = s->job->stations.n;
+    bool *left = malloc((size_t)nsamples + 1);
+    if (!left)
+        return; /* any order is right, only slower */
+    memset(left, true, (size_t)nsamples);
+    for (int i = 0; i < n; i++) {
+        const int best = most_rejecting(s, keeps, left, nsamples, i);
+        const struct search_station chosen = s->station[best];
+        s->station[best] = s->station[i];
+        s->station[i] = chosen;
+        for (int k = 0; k < nsamples; k++)
+            left[k] = left[k] && keeps[(size_t)k * (size_t)n + (size_t)chosen.number];
+    }
+    free(left);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static const struct search_method_ops *ops_of(const struct job *job, enum search_method method)
+{
+    if (method == SEARCH_BRUTE || !grid_fits(job))
+        return &search_brute;
+    return job->nsources == 1 ? &search_single : &search_join;
+}
+
+size_t search_bytes(const struct job *job, enum search_method method)
+{
+    return ops_of(job, method)->bytes(job);
+}
+
+static enum ek_status fill(struct search *s)
+{
+    const struct stations *stations = &s->job->stations;
+    s->station = aligned_alloc(64, (size_t)stations->n * sizeof *s->station);
+    if (!s->station)
+        FAIL(EK_LACK, "%s: out of memory for %d stations", s->job->path, stations->n);
+    for (int i = 0; i < stations->n; i++)
+        set_station(&s->station[i], stations, i);
+    if (s->job->accept.best)
+        TRY(search_best_open(s->job, &s->best));
+    return s->ops->open(s, &s->shared);
+}
+
+enum ek_status search_open(const struct job *job, enum search_method method, struct search **s)
+{
+    struct search *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_LACK, "%s: out of memory for the search", job->path);
+    made->job = job;
+    made->ops = ops_of(job, method);
+    if (method == SEARCH_EXACT && made->ops == &search_brute)
+        status_warn("%s: rake, slip and volume change do not stand last, or sources are mixed: no "
+                    "short cut, trials are computed one after another",
+                    job->path);
+    enum ek_status st = fill(made);
+    if (st)
+        search_close(made);
+    else
+        *s = made;
+    return st;
+}
+
+void search_close(struct search *s)
+{
+    if (!s)
+        return;
+    if (s->shared)
+        s->ops->close(s->shared);
+    search_best_close(s->best);
+    free(s->station);
+    free(s);
+}
+
+trial_number search_grain(const struct search *s)
+{
+    return s->grain;
+}
+
+double search_cost(const struct search *s, struct trial_range range)
+{
+    return s->ops->cost(s, range);
+}
+
+double search_prepared(const struct search *s)
+{
+    return s->prepared;
+}
+
+/* ---- workers ----------------------------------------------------------------------------------*/
+
+enum ek_status search_worker_open(const struct search *s, struct search_worker **w)
+{
+    struct search_worker *made = calloc(1, sizeof *made);
+    enum ek_status st = EK_OK;
+    if (made) {
+        made->search = s;
+        made->window = calloc((size_t)s->job->stations.n, sizeof *made->window);
+    }
+    if (!made || !made->window)
+        st = status_fail(EK_LACK, "%s: out of memory for a worker", s->job->path);
+    if (!st)
+        st = judge_open(s->job, &made->judge);
+    if (!st)
+        st = s->ops->worker_open(s, &made->own);
+    if (st)
+        search_worker_close(made);
+    else
+        *w = made;
+    return st;
+}
+
+void search_worker_close(struct search_worker *w)
+{
+    if (!w)
+        return;
+    if (w->own)
+        w->search->ops->worker_close(w->own);
+    judge_close(w->judge);
+    free(w->window);
+    free(w);
+}
+
+static void set_windows(struct search_worker *w, double bound)
+{
+    const struct search *s = w->search;
+    const double reach = judge_reach(s->job, bound) * (1 + JUDGE_SLACK);
+    w->bound = bound;
+    for (int i = 0; i < s->job->stations.n; i++)
+        for (int c = 0; c < s->station[i].ncomponents; c++) {
+            const double width = reach * s->station[i].sigma[c];
+            w->window[i].low[c] = s->station[i].observed[c] - width;
+            w->window[i].high[c] = s->station[i].observed[c] + width;
+        }
+}
+
+enum ek_status search_run(struct search_worker *w, struct trial_range range, struct accepted *found)
+{
+    const struct trial_range all = {0, w->search->job->trials};
+    const size_t before = found->n;
+    set_windows(w, search_best_bound(w->search->best));
+    w->found = found;
+    w->range = trial_overlap(range, all);
+    TRY(w->search->ops->run(w, w->range));
+    accepted_sort(found);
+    return search_best_note(w->search->best, found->record + before, found->n - before);
+}
+
+double search_evaluations(const struct search_worker *w)
+{
+    return w->evaluations;
+}
+
+/* ---- the judge's seat -------------------------------------------------------------------------*/
+
+enum ek_status search_judge_trial(struct search_worker *w, trial_number trial)
+{
+    struct accepted_record record;
+    if (trial - w->range.first >= w->range.count || !judge_trial(w->judge, trial, &record, NULL) ||
+        !judge_accepts(w->search->job, &record, w->bound))
+        return EK_OK;
+    return accepted_add(w->found, &record);
+}
+
+enum ek_status search_judge_sources(struct search_worker *w, trial_number trial,
+                                    const struct judge_source *source)
+{
+    const struct job *job = w->search->job;
+    struct accepted_record record = {.trial = trial};
+    double x[JOB_AXES];
+    if (trial - w->range.first >= w->range.count)
+        return EK_OK;
+    judge_sources(w->judge, source, &record);
+    if (!judge_accepts(job, &record, w->bound))
+        return EK_OK;
+    job_parameters(job, trial, x);
+    return job_allows(job, x) ? accepted_add(w->found, &record) : EK_OK;
+}

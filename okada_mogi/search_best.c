@@ -1,0 +1,193 @@
+/* okada_mogi/search_best.c – the n trials of least misfit: how far a search must look for them.
+ *
+ * The n-th least misfit of any n different trials is an upper bound of the n-th least of all. It is
+ * first taken from samples and short descents from them, and becomes smaller with each batch. */
+#include "okada_mogi/search_method.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { SAMPLES = 4096, DESCENTS = 8, ROUNDS = 64 };
+
+struct search_best {
+    pthread_mutex_t lock;
+    size_t room;           /* how many are wanted */
+    struct accepted least; /* at most so many different trials, best first */
+    double bound;          /* read without the lock */
+};
+
+static bool better(const struct accepted_record *a, const struct accepted_record *b)
+{
+    return a->misfit < b->misfit || (a->misfit == b->misfit && a->trial < b->trial);
+}
+
+/* The first `room` of two sorted lists, each trial once. */
+static enum ek_status merge(const struct accepted *a, const struct accepted *b, size_t room,
+                            struct accepted *out)
+{
+    size_t i = 0, k = 0;
+    while (out->n < room && (i < a->n || k < b->n)) {
+        const bool from_a = k == b->n || (i < a->n && better(&a->record[i], &b->record[k]));
+        const struct accepted_record *next = from_a ? &a->record[i++] : &b->record[k++];
+        if (!out->n || out->record[out->n - 1].trial != next->trial)
+            TRY(accepted_add(out, next));
+    }
+    return EK_OK;
+}
+
+static void set_bound(struct search_best *b)
+{
+    if (b->least.n == b->room)
+        __atomic_store(&b->bound, &b->least.record[b->room - 1].misfit, __ATOMIC_RELAXED);
+}
+
+/* `more` becomes sorted by misfit. */
+static enum ek_status take(struct search_best *b, struct accepted *more)
+{
+    struct accepted merged = {0};
+    accepted_sort_best(more);
+    pthread_mutex_lock(&b->lock);
+    enum ek_status st = merge(&b->least, more, b->room, &merged);
+    if (!st) {
+        accepted_free(&b->least);
+        b->least = merged;
+        set_bound(b);
+    }
+    pthread_mutex_unlock(&b->lock);
+    if (st)
+        accepted_free(&merged);
+    return st;
+}
+
+enum ek_status search_best_note(struct search_best *b, const struct accepted_record *record,
+                                size_t n)
+{
+    struct accepted more = {0};
+    enum ek_status st = EK_OK;
+    const double bound = search_best_bound(b);
+    for (size_t i = 0; b && i < n && !st; i++)
+        if (record[i].misfit <= bound)
+            st = accepted_add(&more, &record[i]);
+    if (!st && more.n)
+        st = take(b, &more);
+    accepted_free(&more);
+    return st;
+}
+
+double search_best_bound(const struct search_best *b)
+{
+    double bound = INFINITY;
+    if (b)
+        __atomic_load(&b->bound, &bound, __ATOMIC_RELAXED);
+    return bound;
+}
+
+/* ---- the first bound --------------------------------------------------------------------------*/
+
+/* Trials looked at so far. */
+struct scout {
+    const struct job *job;
+    struct judge *judge;
+    struct accepted seen;
+};
+
+/* Judges a place; *misfit is INFINITY where it is not acceptable. */
+static enum ek_status look(struct scout *s, const long *place, double *misfit)
+{
+    struct accepted_record record;
+    *misfit = INFINITY;
+    if (!judge_trial(s->judge, trial_of(s->job->axis, s->job->naxes, place), &record, NULL))
+        return EK_OK;
+    if (!isnan(record.misfit))
+        *misfit = record.misfit;
+    return judge_accepts(s->job, &record, INFINITY) ? accepted_add(&s->seen, &record) : EK_OK;
+}
+
+/* From a place along one axis to the best value on it; `moved` where that is another one. */
+static enum ek_status descend_axis(struct scout *s, int axis, long *place, double *misfit,
+                                   bool *moved)
+{
+    const long n = s->job->axis[axis].n, here = place[axis];
+    long best = here;
+    for (long step = 1; step < n; step *= 2)
+        for (int way = -1; way <= 1; way += 2) {
+            double there;
+            place[axis] = here + way * step;
+            if (place[axis] < 0 || place[axis] >= n)
+                continue;
+            TRY(look(s, place, &there));
+            if (there < *misfit) {
+                *misfit = there;
+                best = place[axis];
+            }
+        }
+    *moved |= best != here;
+    place[axis] = best;
+    return EK_OK;
+}
+
+static enum ek_status descend(struct scout *s, const struct accepted_record *from)
+{
+    long place[JOB_AXES];
+    double misfit = from->misfit;
+    bool moved = true;
+    trial_place(s->job->axis, s->job->naxes, from->trial, place);
+    for (int round = 0; moved && round < ROUNDS; round++) {
+        moved = false;
+        for (int a = 0; a < s->job->naxes; a++)
+            TRY(descend_axis(s, a, place, &misfit, &moved));
+    }
+    return EK_OK;
+}
+
+static enum ek_status explore(struct scout *s)
+{
+    struct accepted start = {0};
+    uint64_t seed = 1;
+    enum ek_status st = EK_OK;
+    for (int i = 0; i < SAMPLES && !st; i++) {
+        struct accepted_record r;
+        const trial_number high = search_random(&seed), low = search_random(&seed);
+        if (judge_trial(s->judge, (high << 64 | low) % s->job->trials, &r, NULL) &&
+            !isnan(r.misfit))
+            st = accepted_add(&start, &r);
+    }
+    accepted_sort_best(&start);
+    for (size_t i = 0; i < start.n && i < DESCENTS && !st; i++)
+        st = descend(s, &start.record[i]);
+    accepted_free(&start);
+    return st;
+}
+
+enum ek_status search_best_open(const struct job *job, struct search_best **b)
+{
+    struct search_best *made = calloc(1, sizeof *made);
+    struct scout scout = {.job = job};
+    if (!made)
+        FAIL(EK_LACK, "%s: out of memory for the best %ld trials", job->path, job->accept.best);
+    pthread_mutex_init(&made->lock, NULL);
+    made->room = (size_t)job->accept.best;
+    made->bound = INFINITY;
+    enum ek_status st = judge_open(job, &scout.judge);
+    if (!st)
+        st = explore(&scout);
+    if (!st)
+        st = search_best_note(made, scout.seen.record, scout.seen.n);
+    accepted_free(&scout.seen);
+    judge_close(scout.judge);
+    if (st)
+        search_best_close(made);
+    else
+        *b = made;
+    return st;
+}
+
+void search_best_close(struct search_best *b)
+{
+    if (!b)
+        return;
+    pthread_mutex_destroy(&b->lock);
+    accepted_free(&b->least);
+    free(b);
+}

@@ -1,0 +1,492 @@
+/* okada_mogi/search_brute.c – every trial by itself: the forward model, station after station until
+ * one does not fit. Consecutive trials lie in the lanes; nothing is shared between them.
+ *
+ * This is what any opaque model would cost, for experiments with schedules and as the measure of
+ * exactness. It works for any order of parameters. */
+#include "src/lanes.h"
+#include "src/lanes_math.h"
+#include "okada_mogi/search_method.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENOUGH = 64, SAMPLES = 512, VECTORS = MODEL_LANES / LANES };
+
+/* Everything that a trial's response is made of, for one source. Pointers to lanes, or NULL. */
+struct numbers {
+    double *value[MODEL_VALUES], *weight[MODEL_BASES], *amplitude;
+};
+
+/* A constraint on one source, or on a pair of them. */
+struct condition {
+    const struct job_constraint *what;
+    int a, b; /* sources; b = -1: one only */
+    enum { OUTER, INNER, LATE } when;
+};
+
+/* The fast axes form the inner list: all their places that the constraints allow. */
+struct shared {
+    const struct job *job;
+    int nouter;
+    trial_number outer;
+    long inner, nallowed, *place;
+    double *table[JOB_AXES]; /* [n][width] values of geometry axes, else the parameter */
+    int first[JOB_AXES], width[JOB_AXES];
+    struct numbers in[JOB_SOURCES]; /* [nallowed and MODEL_LANES more] */
+    int nconditions;
+    struct condition *condition;
+};
+
+/* One thread's: where it is on the outer axes. */
+struct own {
+    bool begun;
+    long place[JOB_AXES];
+    double x[JOB_AXES]; /* [source][parameter], inner ones 0 */
+    double value[JOB_SOURCES][MODEL_VALUES][MODEL_LANES];
+    double weight[JOB_SOURCES][MODEL_BASES][MODEL_LANES];
+    double amplitude[JOB_SOURCES][MODEL_LANES];
+};
+
+static double *parameter_at(const struct job *job, double *x, int axis)
+{
+    return &x[job->source[axis] * job->model->nparameters + job->parameter[axis]];
+}
+
+static enum model_role role_of(const struct job *job, int axis)
+{
+    return job->model->parameter[job->parameter[axis]].role;
+}
+
+/* ---- conditions -------------------------------------------------------------------------------*/
+
+static bool looks_at(const struct job *job, const struct condition *c, int axis)
+{
+    const int s = job->source[axis];
+    return (s == c->a || s == c->b) && c->what->what->looks_at >> job->parameter[axis] & 1;
+}
+
+static void set_moment(const struct shared *b, struct condition *c)
+{
+    bool outer = false, inner = false;
+    for (int a = 0; a < b->job->naxes; a++)
+        if (looks_at(b->job, c, a)) {
+            outer |= a < b->nouter;
+            inner |= a >= b->nouter;
+        }
+    c->when = !inner ? OUTER : outer ? LATE : INNER;
+}
+
+static enum ek_status list_conditions(struct shared *b)
+{
+    const struct job *job = b->job;
+    const int most = job->nconstraints * job->nsources * job->nsources;
+    b->condition = calloc((size_t)most + 1, sizeof *b->condition);
+    if (!b->condition)
+        FAIL(EK_LACK, "%s: out of memory for the constraints", job->path);
+    for (int i = 0; i < job->nconstraints; i++)
+        for (int s = 0; s < job->nsources; s++)
+            for (int t = 0; t < (job->constraint[i].what->pair ? s : 1); t++) {
+                struct condition *c = &b->condition[b->nconditions++];
+                *c = (struct condition){&job->constraint[i], s,
+                                        job->constraint[i].what->pair ? t : -1, LATE};
+                set_moment(b, c);
+            }
+    return EK_OK;
+}
+
+static bool allows(const struct shared *b, int when, const double *x)
+{
+    const int n = b->job->model->nparameters;
+    for (int i = 0; i < b->nconditions; i++) {
+        const struct condition *c = &b->condition[i];
+        if ((int)c->when == when &&
+            !c->what->what->holds(c->what->number, x + c->a * n, c->b < 0 ? NULL : x + c->b * n))
+            return false;
+    }
+    return true;
+}
+
+/* ---- tables and the inner list ----------------------------------------------------------------*/
+
+static enum ek_status out_of_memory(const struct job *job)
+{
+    FAIL(EK_LACK, "%s: out of memory for the grid", job->path);
+}
+
+static enum ek_status open_tables(struct shared *b)
+{
+    const struct job *job = b->job;
+    for (int a = 0; a < job->naxes; a++) {
+        const int p = job->parameter[a];
+        const bool geometry = role_of(job, a) == MODEL_GEOMETRY;
+        b->width[a] = geometry ? model_parameter_values(job->model, p) : 1;
+        for (int q = 0; q < p; q++)
+            b->first[a] += model_parameter_values(job->model, q);
+        b->table[a] = calloc((size_t)job->axis[a].n * (size_t)b->width[a], sizeof(double));
+        if (!b->table[a])
+            return out_of_memory(job);
+        for (long i = 0; i < job->axis[a].n; i++) {
+            const double x = trial_value(&job->axis[a], i);
+            if (geometry)
+                model_derive(job->model, p, x, b->table[a] + i * b->width[a]);
+            else
+                b->table[a][i] = x;
+        }
+    }
+    return EK_OK;
+}
+
+/* Some source's mix is of inner and outer axes: weights could not be listed then. */
+static bool mixed_up(const struct shared *b)
+{
+    bool outer[JOB_SOURCES] = {false};
+    for (int a = 0; a < b->nouter; a++)
+        outer[b->job->source[a]] |= role_of(b->job, a) == MODEL_MIX;
+    for (int a = b->nouter; a < b->job->naxes; a++)
+        if (role_of(b->job, a) == MODEL_MIX && outer[b->job->source[a]])
+            return true;
+    return false;
+}
+
+static void divide_axes(struct shared *b)
+{
+    const struct job *job = b->job;
+    b->inner = b->job->axis[job->naxes - 1].n;
+    b->nouter = job->naxes - 1;
+    while (b->nouter && (b->inner < ENOUGH || mixed_up(b)))
+        b->inner *= job->axis[--b->nouter].n;
+    b->outer = 1;
+    for (int a = 0; a < b->nouter; a++)
+        b->outer *= (trial_number)job->axis[a].n;
+}
+
+static double *new_list(const struct shared *b)
+{
+    return calloc((size_t)(b->inner + MODEL_LANES), sizeof(double));
+}
+
+/* Lists of what the inner axes decide. */
+static enum ek_status open_lists(struct shared *b)
+{
+    const struct job *job = b->job;
+    for (int a = b->nouter; a < job->naxes; a++) {
+        struct numbers *in = &b->in[job->source[a]];
+        const enum model_role role = role_of(job, a);
+        for (int v = 0; role == MODEL_GEOMETRY && v < b->width[a]; v++)
+            if (!(in->value[b->first[a] + v] = new_list(b)))
+                return out_of_memory(job);
+        for (int w = 0; role == MODEL_MIX && w < job->model->nbasis && !in->weight[w]; w++)
+            if (!(in->weight[w] = new_list(b)))
+                return out_of_memory(job);
+        if (role == MODEL_AMPLITUDE && !(in->amplitude = new_list(b)))
+            return out_of_memory(job);
+    }
+    b->place = calloc((size_t)b->inner, sizeof *b->place);
+    return b->place ? EK_OK : out_of_memory(job);
+}
+
+/* Entry i of the lists is the inner place; its parameters into x. */
+static void set_entry(struct shared *b, long place, long i, double *x)
+{
+    const struct job *job = b->job;
+    double w[MODEL_BASES];
+    for (int a = job->naxes - 1; a >= b->nouter; a--) {
+        const long at = place % job->axis[a].n;
+        struct numbers *in = &b->in[job->source[a]];
+        place /= job->axis[a].n;
+        *parameter_at(job, x, a) = trial_value(&job->axis[a], at);
+        if (role_of(job, a) == MODEL_AMPLITUDE)
+            in->amplitude[i] = b->table[a][at];
+        for (int v = 0; role_of(job, a) == MODEL_GEOMETRY && v < b->width[a]; v++)
+            in->value[b->first[a] + v][i] = b->table[a][at * b->width[a] + v];
+    }
+    for (int s = 0; s < job->nsources; s++) {
+        if (!b->in[s].weight[0])
+            continue;
+        model_weigh(job->model, x + s * job->model->nparameters, w);
+        for (int k = 0; k < job->model->nbasis; k++)
+            b->in[s].weight[k][i] = w[k];
+    }
+}
+
+static void fill_lists(struct shared *b)
+{
+    double x[JOB_AXES] = {0};
+    for (long place = 0; place < b->inner; place++) {
+        set_entry(b, place, b->nallowed, x);
+        if (allows(b, INNER, x))
+            b->place[b->nallowed++] = place;
+    }
+    for (long i = 0; i < MODEL_LANES && b->nallowed; i++)
+        set_entry(b, b->place[b->nallowed - 1], b->nallowed + i, x);
+}
+
+/* ---- outer places -----------------------------------------------------------------------------*/
+
+static void fill_lanes(double *lane, double x)
+{
+    for (int l = 0; l < MODEL_LANES; l++)
+        lane[l] = x;
+}
+
+static void set_outer(const struct shared *b, struct own *own, int a, long place)
+{
+    const struct job *job = b->job;
+    const int s = job->source[a];
+    const double *row = b->table[a] + place * b->width[a];
+    own->place[a] = place;
+    *parameter_at(job, own->x, a) = trial_value(&job->axis[a], place);
+    if (role_of(job, a) == MODEL_AMPLITUDE)
+        fill_lanes(own->amplitude[s], row[0]);
+    for (int v = 0; role_of(job, a) == MODEL_GEOMETRY && v < b->width[a]; v++)
+        fill_lanes(own->value[s][b->first[a] + v], row[v]);
+}
+
+static void set_weights(const struct shared *b, struct own *own)
+{
+    const struct model *m = b->job->model;
+    double w[MODEL_BASES];
+    for (int s = 0; s < b->job->nsources; s++) {
+        model_weigh(m, own->x + s * m->nparameters, w);
+        for (int k = 0; k < m->nbasis; k++)
+            fill_lanes(own->weight[s][k], w[k]);
+    }
+}
+
+/* False: nothing is allowed there. */
+static bool go_to(const struct shared *b, struct own *own, trial_number outer)
+{
+    bool mix = !own->begun;
+    for (int a = b->nouter - 1; a >= 0; a--) {
+        const trial_number n = (trial_number)b->job->axis[a].n;
+        const long place = (long)(outer % n);
+        outer /= n;
+        if (own->begun && own->place[a] == place)
+            continue;
+        set_outer(b, own, a, place);
+        mix |= role_of(b->job, a) == MODEL_MIX;
+    }
+    if (mix)
+        set_weights(b, own);
+    own->begun = true;
+    return allows(b, OUTER, own->x);
+}
+
+/* ---- a block of trials ------------------------------------------------------------------------*/
+
+/* Numbers of entries i .. i + MODEL_LANES - 1 for a source. */
+static void point_at(const struct shared *b, struct own *own, int s, long i, struct numbers *at)
+{
+    const struct numbers *in = &b->in[s];
+    const int nvalues = model_values(b->job->model);
+    for (int v = 0; v < nvalues; v++)
+        at->value[v] = in->value[v] ? in->value[v] + i : own->value[s][v];
+    for (int k = 0; k < b->job->model->nbasis; k++)
+        at->weight[k] = in->weight[k] ? in->weight[k] + i : own->weight[s][k];
+    at->amplitude = in->amplitude ? in->amplitude + i : own->amplitude[s];
+}
+
+/* Adds a source's displacements, u [3][MODEL_LANES]. */
+static void add_source(const struct model *m, const struct numbers *at, const double *out,
+                       double *u)
+{
+    for (int c = 0; c < 3; c++)
+        for (int l = 0; l < MODEL_LANES; l += LANES) {
+            lanes sum = LOAD(at->weight[0], l) * LOAD(out, c * MODEL_LANES + l);
+            for (int k = 1; k < m->nbasis; k++)
+                sum += LOAD(at->weight[k], l) * LOAD(out, (3 * k + c) * MODEL_LANES + l);
+            STORE(u, c * MODEL_LANES + l,
+                  LOAD(u, c * MODEL_LANES + l) + LOAD(at->amplitude, l) * sum);
+        }
+}
+
+/* Lanes (bits) whose displacements lie in the station's windows. */
+static unsigned compare(const struct search_station *station, const struct search_window *w,
+                        const double *u)
+{
+    unsigned bits = 0;
+    for (int v = 0; v < VECTORS; v++) {
+        lanes_mask in = {0};
+        in = ~in;
+        for (int i = 0; i < station->ncomponents; i++) {
+            const lanes x = LOAD(u, station->component[i] * MODEL_LANES + v * LANES);
+            in &= (x >= w->low[i]) & (x <= w->high[i]);
+        }
+        bits |= lanes_bits_of(in) << (v * LANES);
+    }
+    return bits;
+}
+
+static enum ek_status run_block(struct search_worker *w, trial_number outer, long first, long n)
+{
+    const struct search *s = w->search;
+    const struct shared *b = s->shared;
+    const struct job *job = b->job;
+    struct numbers at[JOB_SOURCES];
+    double out[MODEL_BASES * 3 * MODEL_LANES], u[3 * MODEL_LANES];
+    unsigned alive = (1u << n) - 1;
+    for (int k = 0; k < job->nsources; k++)
+        point_at(b, w->own, k, first, &at[k]);
+    for (int i = 0; alive && i < job->stations.n; i++) {
+        const struct search_station *station = &s->station[i];
+        memset(u, 0, sizeof u);
+        for (int k = 0; k < job->nsources; k++) {
+            job->model->respond((const double *const *)at[k].value, station->east, station->north,
+                                out);
+            add_source(job->model, &at[k], out, u);
+        }
+        w->evaluations += job->nsources * __builtin_popcount(alive);
+        alive &= compare(station, &w->window[i], u);
+    }
+    for (long l = 0; l < n; l++)
+        if (alive >> l & 1)
+            TRY(search_judge_trial(w, outer * (trial_number)b->inner +
+                                          (trial_number)b->place[first + l]));
+    return EK_OK;
+}
+
+/* First entry of the inner list that is not before a place. */
+static long entry_from(const struct shared *b, long place)
+{
+    long begin = 0, end = b->nallowed;
+    while (begin < end) {
+        const long middle = begin + (end - begin) / 2;
+        if (b->place[middle] < place)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+static enum ek_status run(struct search_worker *w, struct trial_range range)
+{
+    const struct shared *b = w->search->shared;
+    const trial_number inner = (trial_number)b->inner, end = range.first + range.count;
+    for (trial_number o = range.first / inner; o * inner < end; o++) {
+        if (!go_to(b, w->own, o))
+            continue;
+        const long begin = o * inner < range.first ? (long)(range.first - o * inner) : 0;
+        const long stop = end - o * inner < inner ? (long)(end - o * inner) : b->inner;
+        const long last = entry_from(b, stop);
+        for (long i = entry_from(b, begin); i < last; i += MODEL_LANES)
+            TRY(run_block(w, o, i, last - i < MODEL_LANES ? last - i : MODEL_LANES));
+    }
+    return EK_OK;
+}
+
+/* ---- the method -------------------------------------------------------------------------------*/
+
+/* Orders the stations by what they do to a sample of trials. */
+static enum ek_status order_stations(struct search *s)
+{
+    const struct stations *st = &s->job->stations;
+    const double reach = judge_reach(s->job, search_best_bound(s->best));
+    bool *keeps = calloc(SAMPLES, (size_t)st->n);
+    struct judge *judge;
+    struct accepted_record record;
+    const double *u;
+    uint64_t seed = 1;
+    int samples = 0;
+    if (!keeps)
+        return out_of_memory(s->job);
+    enum ek_status status = judge_open(s->job, &judge);
+    for (int i = 0; i < SAMPLES && !status; i++) {
+        const trial_number high = search_random(&seed), low = search_random(&seed);
+        if (!judge_trial(judge, (high << 64 | low) % s->job->trials, &record, &u))
+            continue;
+        for (int k = 0; k < st->n; k++) {
+            bool *keep = &keeps[samples * st->n + k];
+            *keep = true;
+            for (int c = 0; c < 3; c++)
+                *keep &=
+                    !(fabs(u[3 * k + c] - st->observed[3 * k + c]) > reach * st->sigma[3 * k + c]);
+        }
+        samples++;
+    }
+    if (samples)
+        search_order_stations(s, keeps, samples);
+    if (!status)
+        judge_close(judge);
+    free(keeps);
+    return status;
+}
+
+static void close_shared(void *arg)
+{
+    struct shared *b = arg;
+    for (int a = 0; a < JOB_AXES; a++)
+        free(b->table[a]);
+    for (int s = 0; s < JOB_SOURCES; s++) {
+        for (int v = 0; v < MODEL_VALUES; v++)
+            free(b->in[s].value[v]);
+        for (int k = 0; k < MODEL_BASES; k++)
+            free(b->in[s].weight[k]);
+        free(b->in[s].amplitude);
+    }
+    free(b->condition);
+    free(b->place);
+    free(b);
+}
+
+static enum ek_status open_shared(struct search *s, void **out)
+{
+    struct shared *b = calloc(1, sizeof *b);
+    if (!b)
+        return out_of_memory(s->job);
+    b->job = s->job;
+    divide_axes(b);
+    enum ek_status st = list_conditions(b);
+    if (!st)
+        st = open_tables(b);
+    if (!st)
+        st = open_lists(b);
+    if (!st)
+        st = order_stations(s);
+    if (st) {
+        close_shared(b);
+        return st;
+    }
+    fill_lists(b);
+    s->grain = (trial_number)b->inner;
+    *out = b;
+    return EK_OK;
+}
+
+static size_t bytes(const struct job *job)
+{
+    size_t n = 0;
+    for (int a = 0; a < job->naxes; a++)
+        n += (size_t)job->axis[a].n * 4 * sizeof(double);
+    return n;
+}
+
+static double cost(const struct search *s, struct trial_range range)
+{
+    (void)s;
+    return (double)range.count;
+}
+
+static enum ek_status open_own(const struct search *s, void **out)
+{
+    struct own *own = calloc(1, sizeof *own);
+    if (!own)
+        return out_of_memory(s->job);
+    for (int k = 0; k < JOB_SOURCES; k++)
+        fill_lanes(own->amplitude[k], 1);
+    *out = own;
+    return EK_OK;
+}
+
+const struct search_method_ops search_brute = {
+    .name = "brute",
+    .summary = "every trial by itself",
+    .open = open_shared,
+    .close = close_shared,
+    .bytes = bytes,
+    .cost = cost,
+    .worker_open = open_own,
+    .worker_close = free,
+    .run = run,
+};

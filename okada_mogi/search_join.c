@@ -1,0 +1,485 @@
+/* okada_mogi/search_join.c – several sources, exactly, as a join instead of a product.
+ *
+ * Predictions add. So the trials of the source that runs fastest are put into a table by what they
+ * predict, once; for each trial of the others the table is asked for what is missing to the
+ * observations. Where the table would not fit into memory it is made in blocks, anew for each
+ * batch.
+ */
+#include "okada_mogi/grid.h"
+#include "okada_mogi/join_table.h"
+#include "okada_mogi/search_method.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 128 };
+static const double table_bytes = 1 << 30; /* most of a block */
+
+struct shared {
+    int nlevels; /* sources, slowest first */
+    struct grid grid[JOB_SOURCES];
+    struct join_columns columns;
+    double *least, *most; /* [level][columns] what sources from this level on can add */
+    trial_number block;   /* outer places of the last level in a table */
+    bool whole;           /* one table does */
+    struct join_table table;
+    double evaluations;
+    double reach; /* that the table's cells are made for */
+};
+
+/* One thread's. */
+struct own {
+    struct grid_walk walk[JOB_SOURCES];
+    double *basis;   /* [level][judge_basis_size()] of the geometries at work */
+    double *missing; /* [level + 1][columns] observed - predicted, standard deviations */
+    float *window;
+    struct join_table table; /* a block, where not one table does */
+    struct judge_source source[JOB_SOURCES];
+    double reach;
+};
+
+static const struct grid *last_grid(const struct shared *shared)
+{
+    return &shared->grid[shared->nlevels - 1];
+}
+
+/* ---- the descent through the sources ----------------------------------------------------------*/
+
+/* A descent: the trials chosen so far, in the job's numbers. */
+struct descent {
+    struct search_worker *w;
+    const struct shared *shared;
+    const struct join_table *table;
+    trial_number trial;
+};
+
+static enum ek_status found(void *arg, const struct join_row *row)
+{
+    struct descent *d = arg;
+    const struct join_table *t = d->table;
+    const struct grid *g = t->grid;
+    struct own *own = d->w->own;
+    const long m = (long)row->linear / g->namplitude, a = (long)row->linear % g->namplitude;
+    own->source[g->source] =
+        (struct judge_source){t->basis + (size_t)row->geometry * (size_t)judge_basis_size(g->job),
+                              g->weight + m * g->model->nbasis, grid_amplitude(g, a)};
+    const trial_number mine =
+        grid_trial(g, t->outer[row->geometry], t->entry[row->geometry], m, a) * g->step;
+    return search_judge_sources(d->w, d->trial + mine, own->source);
+}
+
+/* Sources from `level` on can add what is missing, in every column. */
+static bool can_add(const struct shared *shared, int level, const double *missing, double reach)
+{
+    const int n = shared->columns.n;
+    const double *least = shared->least + level * n, *most = shared->most + level * n;
+    for (int c = 0; c < n; c++)
+        if (missing[c] < least[c] - reach || missing[c] > most[c] + reach)
+            return false;
+    return true;
+}
+
+static bool touches(const struct search_worker *w, trial_number first, trial_number count)
+{
+    return trial_overlap((struct trial_range){first, count}, w->range).count > 0;
+}
+
+static enum ek_status descend(struct descent *d, int level);
+
+/* Takes the trial (mix m, amplitude a) of a geometry whose basis is known, and goes on. */
+static enum ek_status take(struct descent *d, int level, long entry, long m, long a)
+{
+    const struct shared *shared = d->shared;
+    const struct grid *g = &shared->grid[level];
+    struct own *own = d->w->own;
+    const int n = shared->columns.n, nbasis = g->model->nbasis;
+    const double *basis = own->basis + level * judge_basis_size(g->job);
+    const double *weight = g->weight + m * nbasis, amplitude = grid_amplitude(g, a);
+    const double *missing = own->missing + level * n;
+    double *left = own->missing + (level + 1) * n, x[MODEL_PARAMETERS];
+    grid_walk_parameters(&own->walk[level], entry, m, a, x);
+    if (!grid_late_allows(g, x))
+        return EK_OK;
+    for (int c = 0; c < n; c++) {
+        const double *b =
+            basis + shared->columns.at[c] / 3 * 3 * nbasis + shared->columns.at[c] % 3;
+        double sum = 0;
+        for (int i = 0; i < nbasis; i++)
+            sum += weight[i] * b[3 * i];
+        left[c] = missing[c] - amplitude * sum / shared->columns.sigma[c];
+    }
+    own->source[g->source] = (struct judge_source){basis, weight, amplitude};
+    return can_add(shared, level + 1, left, own->reach) ? descend(d, level + 1) : EK_OK;
+}
+
+static enum ek_status descend_geometry(struct descent *d, int level, trial_number outer, long entry)
+{
+    const struct grid *g = &d->shared->grid[level];
+    struct own *own = d->w->own;
+    double value[MODEL_VALUES];
+    const trial_number before = d->trial;
+    enum ek_status st = EK_OK;
+    grid_walk_one(&own->walk[level], entry, value);
+    judge_basis(g->job, value, own->basis + level * judge_basis_size(g->job));
+    d->w->evaluations += g->job->stations.n;
+    for (long m = 0; m < g->nmix && !st; m++)
+        for (long a = 0; a < g->namplitude && !st; a++) {
+            d->trial = before + grid_trial(g, outer, entry, m, a) * g->step;
+            if (touches(d->w, d->trial, g->step))
+                st = take(d, level, entry, m, a);
+        }
+    d->trial = before;
+    return st;
+}
+
+/* All trials of the source at this level that are in the batch. */
+static enum ek_status descend(struct descent *d, int level)
+{
+    const struct shared *shared = d->shared;
+    const struct grid *g = &shared->grid[level];
+    struct own *own = d->w->own;
+    if (level == shared->nlevels - 1)
+        return join_table_find(d->table, own->missing + level * shared->columns.n, own->reach,
+                               own->window, found, d);
+    const trial_number geometry = (trial_number)g->linear * g->step;
+    const trial_number block = (trial_number)g->inner * geometry;
+    const trial_number end = d->w->range.first + d->w->range.count - 1;
+    const trial_number first = d->w->range.first > d->trial ? d->w->range.first - d->trial : 0;
+    for (trial_number o = first / block; o < g->outer && o <= (end - d->trial) / block; o++) {
+        if (!grid_walk_to(&own->walk[level], o))
+            continue;
+        for (long i = 0; i < g->nallowed; i++)
+            if (touches(d->w, d->trial + o * block + (trial_number)g->place[i] * geometry,
+                        geometry))
+                TRY(descend_geometry(d, level, o, i));
+    }
+    return EK_OK;
+}
+
+static enum ek_status run(struct search_worker *w, struct trial_range range)
+{
+    const struct shared *shared = w->search->shared;
+    struct own *own = w->own;
+    struct descent d = {.w = w, .shared = shared, .table = &shared->table};
+    own->reach = judge_reach(w->search->job, w->bound) * (1 + JUDGE_SLACK);
+    if (!range.count)
+        return EK_OK;
+    if (shared->whole)
+        return descend(&d, 0);
+    const trial_number outer = last_grid(shared)->outer;
+    enum ek_status st = EK_OK;
+    d.table = &own->table;
+    for (trial_number o = 0; o < outer && !st; o += shared->block) {
+        const trial_number end = outer - o < shared->block ? outer : o + shared->block;
+        st = join_table_open(last_grid(shared), &shared->columns, o, end, shared->reach,
+                             &own->table, &w->evaluations);
+        if (!st)
+            st = descend(&d, 0);
+        join_table_close(&own->table);
+    }
+    return st;
+}
+
+/* ---- what is shared ---------------------------------------------------------------------------*/
+
+/* Sources in the order of their axes. */
+static enum ek_status open_grids(struct shared *shared, const struct job *job)
+{
+    for (int a = 0; a < job->naxes; a++)
+        if (!a || job->source[a] != job->source[a - 1])
+            TRY(grid_open(job, job->source[a], &shared->grid[shared->nlevels++]));
+    return EK_OK;
+}
+
+/* A trial of the grid that lists and walk allow, any; false: none was hit upon. */
+static bool draw(const struct grid *g, struct grid_walk *walk, uint64_t *seed, double *value,
+                 struct judge_source *source)
+{
+    for (int tries = 0; tries < 64 && g->nallowed; tries++) {
+        const trial_number outer = search_random(seed) % g->outer;
+        const long entry = (long)(search_random(seed) % (uint64_t)g->nallowed);
+        const long m = (long)(search_random(seed) % (uint64_t)g->nmix);
+        const long a = (long)(search_random(seed) % (uint64_t)g->namplitude);
+        double x[MODEL_PARAMETERS];
+        if (!grid_walk_to(walk, outer))
+            continue;
+        grid_walk_parameters(walk, entry, m, a, x);
+        if (!grid_late_allows(g, x))
+            continue;
+        grid_walk_one(walk, entry, value);
+        source->weight = g->weight + m * g->model->nbasis;
+        source->amplitude = grid_amplitude(g, a);
+        return true;
+    }
+    return false;
+}
+
+/* Predictions of SAMPLES trials of a level, in standard deviations, [SAMPLES][columns]. */
+static int sample(const struct shared *shared, int level, double *basis, double *out)
+{
+    const struct grid *g = &shared->grid[level];
+    const struct join_columns *c = &shared->columns;
+    const int nbasis = g->model->nbasis;
+    uint64_t seed = (uint64_t)level + 3;
+    double value[MODEL_VALUES];
+    struct judge_source source;
+    struct grid_walk walk;
+    int n = 0;
+    grid_walk_begin(&walk, g);
+    for (int i = 0; i < SAMPLES && draw(g, &walk, &seed, value, &source); i++, n++) {
+        judge_basis(g->job, value, basis);
+        for (int k = 0; k < c->n; k++) {
+            double sum = 0;
+            for (int b = 0; b < nbasis; b++)
+                sum += source.weight[b] * basis[c->at[k] / 3 * 3 * nbasis + 3 * b + c->at[k] % 3];
+            out[i * c->n + k] = source.amplitude * sum / c->sigma[k];
+        }
+    }
+    return n;
+}
+
+static void swap_columns(struct join_columns *c, int i, int k)
+{
+    const int at = c->at[i];
+    const double observed = c->observed[i], sigma = c->sigma[i];
+    c->at[i] = c->at[k];
+    c->observed[i] = c->observed[k];
+    c->sigma[i] = c->sigma[k];
+    c->at[k] = at;
+    c->observed[k] = observed;
+    c->sigma[k] = sigma;
+}
+
+/* Columns in the order in which they leave the fewest pairs of samples a and b of what the columns
+ * before them left. Samples hold columns in their first order, which `number` remembers. */
+static void order_columns(struct join_columns *c, const double *a, int na, const double *b, int nb,
+                          double reach, bool *left, int *number)
+{
+    const int n = c->n;
+    for (int i = 0; i < n; i++)
+        number[i] = i;
+    memset(left, true, (size_t)na * (size_t)nb);
+    for (int i = 0; i < n; i++) {
+        long fewest = -1;
+        int best = i;
+        for (int k = i; k < n; k++) {
+            long count = 0;
+            const int at = number[k];
+            for (int p = 0; p < na; p++)
+                for (int q = 0; q < nb; q++)
+                    count += left[p * nb + q] &&
+                             fabs(a[p * n + at] + b[q * n + at] - c->observed[k]) <= reach;
+            if (fewest < 0 || count < fewest) {
+                fewest = count;
+                best = k;
+            }
+        }
+        swap_columns(c, i, best);
+        const int at = number[best];
+        number[best] = number[i];
+        number[i] = at;
+        for (int p = 0; p < na; p++)
+            for (int q = 0; q < nb; q++)
+                left[p * nb + q] = left[p * nb + q] &&
+                                   fabs(a[p * n + at] + b[q * n + at] - c->observed[i]) <= reach;
+    }
+}
+
+static enum ek_status choose_columns(struct shared *shared, const struct job *job)
+{
+    const size_t n = (size_t)shared->columns.n;
+    double *basis = malloc((size_t)judge_basis_size(job) * sizeof *basis);
+    double *a = malloc(SAMPLES * n * sizeof *a), *b = malloc(SAMPLES * n * sizeof *b);
+    bool *left = malloc((size_t)SAMPLES * SAMPLES);
+    int *number = malloc(n * sizeof *number);
+    enum ek_status st = EK_OK;
+    if (!basis || !a || !b || !left || !number) {
+        st = status_fail(EK_LACK, "%s: out of memory for samples", job->path);
+    } else {
+        const int na = sample(shared, 0, basis, a);
+        const int nb = sample(shared, shared->nlevels - 1, basis, b);
+        order_columns(&shared->columns, a, na, b, nb, shared->reach, left, number);
+    }
+    free(basis);
+    free(a);
+    free(b);
+    free(left);
+    free(number);
+    return st;
+}
+
+/* Widens least and most by what a geometry can predict with any mix and amplitude. */
+static void extend_by(const struct shared *shared, const struct grid *g, const double *basis,
+                      double *least, double *most)
+{
+    const int nbasis = g->model->nbasis;
+    for (int c = 0; c < shared->columns.n; c++) {
+        const int at = shared->columns.at[c];
+        for (long m = 0; m < g->nmix; m++) {
+            double sum = 0;
+            for (int b = 0; b < nbasis; b++)
+                sum += g->weight[m * nbasis + b] * basis[at / 3 * 3 * nbasis + 3 * b + at % 3];
+            const double x = sum * g->amplitude.min / shared->columns.sigma[c];
+            const double y = sum * g->amplitude.max / shared->columns.sigma[c];
+            least[c] = fmin(least[c], fmin(x, y));
+            most[c] = fmax(most[c], fmax(x, y));
+        }
+    }
+}
+
+/* What a level can add, by itself. Left infinite where finding out would take long. */
+static void extend(struct shared *shared, int level, double *basis, double *least, double *most)
+{
+    const struct grid *g = &shared->grid[level];
+    const bool quick = join_table_rows(g, 0, g->outer) / (double)g->namplitude < 1e6;
+    double value[MODEL_VALUES];
+    struct grid_walk walk;
+    for (int c = 0; c < shared->columns.n; c++) {
+        least[c] = quick ? INFINITY : -INFINITY;
+        most[c] = -least[c];
+    }
+    grid_walk_begin(&walk, g);
+    for (trial_number o = 0; quick && o < g->outer; o++)
+        for (long i = 0; grid_walk_to(&walk, o) && i < g->nallowed; i++) {
+            grid_walk_one(&walk, i, value);
+            judge_basis(g->job, value, basis);
+            shared->evaluations += g->job->stations.n;
+            extend_by(shared, g, basis, least, most);
+        }
+}
+
+/* least, most: [levels + 1][columns], the last of them 0: nothing comes after. */
+static enum ek_status bound_levels(struct shared *shared, const struct job *job)
+{
+    const int n = shared->columns.n, levels = shared->nlevels;
+    double *basis = malloc((size_t)judge_basis_size(job) * sizeof *basis);
+    shared->least = calloc((size_t)(levels + 1) * (size_t)n, sizeof *shared->least);
+    shared->most = calloc((size_t)(levels + 1) * (size_t)n, sizeof *shared->most);
+    if (!basis || !shared->least || !shared->most) {
+        free(basis);
+        FAIL(EK_LACK, "%s: out of memory for bounds", job->path);
+    }
+    for (int level = levels - 1; level > 0; level--) {
+        double *least = shared->least + level * n, *most = shared->most + level * n;
+        extend(shared, level, basis, least, most);
+        for (int c = 0; c < n; c++) {
+            least[c] += least[n + c];
+            most[c] += most[n + c];
+        }
+    }
+    free(basis);
+    return EK_OK;
+}
+
+static enum ek_status open_table(struct shared *shared, const struct job *job)
+{
+    const struct grid *last = last_grid(shared);
+    const double per_place = join_table_rows(last, 0, 1) * (double)join_table_row_bytes(job);
+    shared->block = per_place * (double)last->outer > table_bytes
+                        ? (trial_number)fmax(table_bytes / per_place, 1)
+                        : last->outer;
+    shared->whole = shared->block == last->outer;
+    return shared->whole ? join_table_open(last, &shared->columns, 0, last->outer, shared->reach,
+                                           &shared->table, &shared->evaluations)
+                         : EK_OK;
+}
+
+static void close_shared(void *arg)
+{
+    struct shared *shared = arg;
+    join_table_close(&shared->table);
+    for (int i = 0; i < JOB_SOURCES; i++)
+        grid_close(&shared->grid[i]);
+    join_columns_close(&shared->columns);
+    free(shared->least);
+    free(shared->most);
+    free(shared);
+}
+
+static enum ek_status fill(struct shared *shared, struct search *s)
+{
+    TRY(open_grids(shared, s->job));
+    TRY(join_columns_open(s->job, &shared->columns));
+    shared->reach = judge_reach(s->job, search_best_bound(s->best));
+    TRY(choose_columns(shared, s->job));
+    TRY(bound_levels(shared, s->job));
+    return open_table(shared, s->job);
+}
+
+static enum ek_status open_shared(struct search *s, void **out)
+{
+    struct shared *shared = calloc(1, sizeof *shared);
+    if (!shared)
+        FAIL(EK_LACK, "%s: out of memory", s->job->path);
+    enum ek_status st = fill(shared, s);
+    if (st) {
+        close_shared(shared);
+        return st;
+    }
+    const struct grid *g = &shared->grid[shared->nlevels - 2];
+    s->grain = (trial_number)g->linear * g->step;
+    s->prepared = shared->evaluations;
+    *out = shared;
+    return EK_OK;
+}
+
+/* As much as a block of the table, for the table itself and for sorting it. */
+static size_t bytes(const struct job *job)
+{
+    double rows = 1;
+    const int last = job->source[job->naxes - 1];
+    for (int a = 0; a < job->naxes; a++)
+        if (job->source[a] == last)
+            rows *= (double)job->axis[a].n;
+    return (size_t)fmin(2 * rows * (double)join_table_row_bytes(job), 2 * table_bytes);
+}
+
+static double cost(const struct search *s, struct trial_range range)
+{
+    const struct shared *shared = s->shared;
+    return (double)range.count / (double)shared->grid[shared->nlevels - 2].step + 1;
+}
+
+static void close_own(void *arg)
+{
+    struct own *own = arg;
+    join_table_close(&own->table);
+    free(own->basis);
+    free(own->missing);
+    free(own->window);
+    free(own);
+}
+
+static enum ek_status open_own(const struct search *s, void **out)
+{
+    const struct shared *shared = s->shared;
+    struct own *own = calloc(1, sizeof *own);
+    if (!own)
+        FAIL(EK_LACK, "%s: out of memory", s->job->path);
+    const size_t n = (size_t)shared->columns.n, levels = (size_t)shared->nlevels;
+    own->basis = calloc(levels * (size_t)judge_basis_size(s->job), sizeof *own->basis);
+    own->missing = calloc((levels + 1) * n, sizeof *own->missing);
+    own->window = calloc(2 * n, sizeof *own->window);
+    if (!own->basis || !own->missing || !own->window) {
+        close_own(own);
+        FAIL(EK_LACK, "%s: out of memory for a worker", s->job->path);
+    }
+    memcpy(own->missing, shared->columns.observed, n * sizeof *own->missing);
+    for (size_t i = 0; i < levels; i++)
+        grid_walk_begin(&own->walk[i], &shared->grid[i]);
+    *out = own;
+    return EK_OK;
+}
+
+const struct search_method_ops search_join = {
+    .name = "join",
+    .summary = "several sources; a table of one, asked by the others",
+    .open = open_shared,
+    .close = close_shared,
+    .bytes = bytes,
+    .cost = cost,
+    .worker_open = open_own,
+    .worker_close = close_own,
+    .run = run,
+};

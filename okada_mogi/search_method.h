@@ -1,0 +1,82 @@
+/* okada_mogi/search_method.h – what the methods of a search are made of; for search*.c only.
+ *
+ * A method is one file search_<name>.c with one const struct search_method_ops. */
+#ifndef OKADA_MOGI_SEARCH_METHOD_H
+#define OKADA_MOGI_SEARCH_METHOD_H
+
+#include "okada_mogi/judge.h"
+#include "okada_mogi/search.h"
+#include <stdint.h>
+
+/* A station with what was observed there; missing components are left out. */
+struct search_station {
+    int number; /* in the job */
+    double east[MODEL_LANES], north[MODEL_LANES];
+    int ncomponents, component[3];
+    double observed[3], sigma[3];
+};
+
+/* Observed -+ reach sigma, a little wider. */
+struct search_window {
+    double low[3], high[3];
+};
+
+struct search_method_ops {
+    const char *name, *summary;
+    /* What is shared, into *shared; grain: see search_grain(). */
+    enum ek_status (*open)(struct search *s, void **shared);
+    void (*close)(void *shared);
+    size_t (*bytes)(const struct job *job);
+    double (*cost)(const struct search *s, struct trial_range range);
+    /* A worker's own scratch, into *own. */
+    enum ek_status (*worker_open)(const struct search *s, void **own);
+    void (*worker_close)(void *own);
+    enum ek_status (*run)(struct search_worker *w, struct trial_range range);
+};
+
+extern const struct search_method_ops search_brute, search_single, search_join;
+
+struct search {
+    const struct job *job;
+    const struct search_method_ops *ops;
+    void *shared;
+    trial_number grain;
+    double prepared;                /* evaluations that opening took */
+    struct search_station *station; /* [job's], the most rejecting first */
+    struct search_best *best;       /* NULL unless the job asks for the best */
+};
+
+struct search_worker {
+    const struct search *search;
+    void *own;
+    struct judge *judge;
+    struct search_window *window; /* [stations], as far as the search reaches now */
+    double bound;                 /* of the misfit, when the windows were made */
+    double evaluations;
+    struct accepted *found; /* of the batch at work */
+    struct trial_range range;
+};
+
+/* Puts the stations into an order: keeps[sample][station] says whether a sample survives a station;
+ * the one that leaves the fewest comes first, then the one that leaves the fewest of those, … */
+void search_order_stations(struct search *s, const bool *keeps, int nsamples);
+
+/* A sequence of numbers that look random and are the same on every machine: x at first anything. */
+uint64_t search_random(uint64_t *x);
+
+/* Judges a candidate, of known basis responses or from its number alone, and keeps its record if it
+ * is accepted, allowed and in the batch. */
+enum ek_status search_judge_sources(struct search_worker *w, trial_number trial,
+                                    const struct judge_source *source);
+enum ek_status search_judge_trial(struct search_worker *w, trial_number trial);
+
+/* The trials of least misfit of all that any worker has found: search_best.c. */
+enum ek_status search_best_open(const struct job *job, struct search_best **b);
+void search_best_close(struct search_best *b);
+/* A batch's records; the same trial may come again. b may be NULL. Any thread. */
+enum ek_status search_best_note(struct search_best *b, const struct accepted_record *record,
+                                size_t n);
+/* The largest misfit that may still be among the best; b may be NULL: INFINITY. Any thread. */
+double search_best_bound(const struct search_best *b);
+
+#endif

@@ -1,0 +1,16 @@
+/* okada_mogi/utm.h – longitude and latitude to metres. */
+#ifndef OKADA_MOGI_UTM_H
+#define OKADA_MOGI_UTM_H
+
+#include <stdbool.h>
+
+/* The zone, 1 .. 60, in which a longitude lies, degrees east. */
+int utm_zone(double longitude);
+
+/* Universal transverse Mercator, WGS84, degrees to metres; also well outside of the zone. Exact to
+ * a micrometre: Krueger's series of fourth order, in the form of Karney (2011), J. Geod. 85,
+ * 475-485. */
+void utm_project(int zone, bool south, double longitude, double latitude, double *east,
+                 double *north);
+
+#endif
