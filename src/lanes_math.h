@@ -40,15 +40,6 @@ FN unsigned lanes_bits_of(lanes_mask test)
     return bits;
 }
 
-/* The loop becomes one instruction. */
-FN lanes lanes_sqrt(lanes x)
-{
-    lanes root;
-    for (int l = 0; l < LANES; l++)
-        root[l] = sqrt(x[l]);
-    return root;
-}
-
 FN lanes lanes_abs(lanes x)
 {
     return (lanes)((lanes_mask)x & INT64_MAX);
