@@ -273,6 +273,19 @@ trial_number grid_trial(const struct grid *g, trial_number outer, long allowed, 
            g->amplitude_step * (trial_number)a;
 }
 
+long grid_entry(const struct grid *g, long place)
+{
+    long begin = 0, end = g->nallowed;
+    while (begin < end) {
+        const long middle = begin + (end - begin) / 2;
+        if (g->place[middle] < place)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < g->nallowed && g->place[begin] == place ? begin : -1;
+}
+
 /* ---- walks ------------------------------------------------------------------------------------*/
 
 void grid_walk_begin(struct grid_walk *w, const struct grid *g)

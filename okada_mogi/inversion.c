@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TASKS = 4096, PIECES = 4 }; /* pieces of a task for each thread of a unit */
+/* Tasks: so many for each unit, if each then costs so much (station evaluations or their like); and
+ * pieces of a task for each thread of a unit. */
+enum { MOST_TASKS = 4096, TASKS_PER_UNIT = 32, PIECES = 4 };
+static const double task_cost = 1e5;
 
 struct program {
     const char *path, *method_name, *trials, *out, *forward;
@@ -105,12 +108,16 @@ static enum ek_status open_job(struct program *p)
     return parse_range(p);
 }
 
-/* Whole grains, and not more than MOST_TASKS tasks. */
+/* Whole grains, enough tasks for a policy to choose from, none too small to be worth handing out.
+ */
 static void divide(struct program *p)
 {
     const trial_number grain = search_grain(p->search);
     const trial_number grains = (p->range.count + grain - 1) / grain;
-    p->per_task = grain * ((grains + MOST_TASKS - 1) / MOST_TASKS);
+    const double worth = fmax(search_cost(p->search, p->range) / task_cost,
+                              p->set ? TASKS_PER_UNIT * p->set->n : TASKS_PER_UNIT);
+    const trial_number tasks = (trial_number)fmin(ceil(worth), MOST_TASKS);
+    p->per_task = grain * ((grains + tasks - 1) / tasks);
     p->ntasks =
         (size_t)((p->range.first % p->per_task + p->range.count + p->per_task - 1) / p->per_task);
 }
@@ -311,21 +318,35 @@ static enum ek_status run_task(struct program *p, const struct cu *cu, size_t ta
     struct unit *u = &p->unit[cu->index];
     struct accepted found = {0};
     const struct trial_range range = task_range(p, task);
-    enum ek_status st;
-    if (u->device)
-        st = search_device_run(u->device, range, &found);
-    else if (u->width > 1)
-        st = run_shared(p, cu, range, &found);
-    else
-        st = search_run(u->worker[0], range, &found);
+    enum ek_status st =
+        u->width > 1 ? run_shared(p, cu, range, &found) : search_run(u->worker[0], range, &found);
     if (!st)
         st = harvest_put(p->harvest, range, &found);
     accepted_free(&found);
     return st;
 }
 
+/* Consecutive tasks as one batch, so that they fill the device. Their time is divided evenly. */
+static enum ek_status run_on_device(struct program *p, const struct cu *cu, struct ek_range r,
+                                    double *seconds)
+{
+    struct accepted found = {0};
+    const double start = clock_now();
+    const struct trial_range first = task_range(p, r.begin), last = task_range(p, r.end - 1);
+    const struct trial_range all = {first.first, last.first + last.count - first.first};
+    enum ek_status st = search_device_run(p->unit[cu->index].device, all, &found);
+    if (!st)
+        st = harvest_put(p->harvest, all, &found);
+    accepted_free(&found);
+    for (size_t t = r.begin; t < r.end; t++)
+        seconds[t - r.begin] += (clock_now() - start) / (double)(r.end - r.begin);
+    return st;
+}
+
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
+    if (cu->kind == CU_DEVICE)
+        return run_on_device(ctx, cu, r, seconds);
     for (size_t t = r.begin; t < r.end; t++) {
         const double start = clock_now();
         TRY(run_task(ctx, cu, t));

@@ -64,10 +64,9 @@ struct model {
                     double *out);
     /* Weights of the basis responses, w[nbasis], of a source x. NULL: nbasis = 1, weight 1. */
     void (*weigh)(const double *x, double *w);
-    /* The same response for devices: a text at `text` in the kernel dialect with
-     *   FN void <respond>(const real *value, real east, real north, real *out)
+    /* For devices: the text with the kernels <name>_brute and <name>_probe, see kernels/search.h.
      * NULL: this model runs on CPU units only. */
-    const char *text, *device_respond;
+    const char *text;
 };
 
 int model_count(void);

@@ -66,5 +66,4 @@ const struct model model_mogi = {
     .nbasis = 1,
     .respond = respond,
     .text = "okada_mogi/kernels/mogi.c",
-    .device_respond = "mogi_respond",
 };

@@ -146,5 +146,4 @@ const struct model model_okada = {
     .respond = respond,
     .weigh = weigh,
     .text = "okada_mogi/kernels/okada.c",
-    .device_respond = "okada_respond",
 };

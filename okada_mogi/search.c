@@ -184,8 +184,8 @@ void search_worker_close(struct search_worker *w)
 static void set_windows(struct search_worker *w, double bound)
 {
     const struct search *s = w->search;
-    const double reach = judge_reach(s->job, bound) * (1 + JUDGE_SLACK);
     w->bound = bound;
+    const double reach = search_reach(w);
     for (int i = 0; i < s->job->stations.n; i++)
         for (int c = 0; c < s->station[i].ncomponents; c++) {
             const double width = reach * s->station[i].sigma[c];
@@ -194,16 +194,34 @@ static void set_windows(struct search_worker *w, double bound)
         }
 }
 
-enum ek_status search_run(struct search_worker *w, struct trial_range range, struct accepted *found)
+/* How the worker itself computes a batch. */
+static enum ek_status run(void *arg)
+{
+    struct search_worker *w = arg;
+    return w->search->ops->run(w, w->range);
+}
+
+enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
+                             struct accepted *found, enum ek_status (*by)(void *arg), void *arg)
 {
     const struct trial_range all = {0, w->search->job->trials};
     const size_t before = found->n;
     set_windows(w, search_best_bound(w->search->best));
     w->found = found;
     w->range = trial_overlap(range, all);
-    TRY(w->search->ops->run(w, w->range));
+    TRY(by(arg));
     accepted_sort(found);
     return search_best_note(w->search->best, found->record + before, found->n - before);
+}
+
+enum ek_status search_run(struct search_worker *w, struct trial_range range, struct accepted *found)
+{
+    return search_run_by(w, range, found, run, w);
+}
+
+double search_reach(const struct search_worker *w)
+{
+    return judge_reach(w->search->job, w->bound) * (1 + JUDGE_SLACK);
 }
 
 double search_evaluations(const struct search_worker *w)

@@ -489,4 +489,5 @@ const struct search_method_ops search_brute = {
     .worker_open = open_own,
     .worker_close = free,
     .run = run,
+    .finish = search_judge_trial,
 };

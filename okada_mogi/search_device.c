@@ -1,25 +1,122 @@
-/* okada_mogi/search_device.c – searches on devices. */
-#include "okada_mogi/search_method.h"
+/* okada_mogi/search_device.c – a device in a search: it says what cannot be left out, the worker on
+ * its managing thread does the rest. */
+#include "okada_mogi/search_device.h"
+#include "src/embed.h"
+
+#include <stdlib.h>
+
+/* ---- buffers and launches ---------------------------------------------------------------------*/
+
+enum ek_status search_device_room(struct search_device *d, int buffer, size_t bytes)
+{
+    struct search_buffer *b = &d->buffer[buffer];
+    const struct backend_ops *ops = d->backend->ops;
+    if (b->mem && b->bytes >= bytes)
+        return EK_OK;
+    ops->free(d->backend->dev, b->mem);
+    *b = (struct search_buffer){0};
+    TRY(ops->alloc(d->backend->dev, bytes ? bytes : 8, &b->mem));
+    b->bytes = bytes ? bytes : 8;
+    return EK_OK;
+}
+
+enum ek_status search_device_write(struct search_device *d, int buffer, const void *from,
+                                   size_t bytes)
+{
+    const struct backend_rect all = backend_linear(0, 0, bytes);
+    TRY(search_device_room(d, buffer, bytes));
+    if (!bytes)
+        return EK_OK;
+    TRY(d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->buffer[buffer].mem, from,
+                               &all));
+    return d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE);
+}
+
+enum ek_status search_device_read(struct search_device *d, int buffer, void *to, size_t bytes)
+{
+    const struct backend_rect all = backend_linear(0, 0, bytes);
+    TRY(d->backend->ops->read(d->backend->dev, BACKEND_COMPUTE, to, d->buffer[buffer].mem, &all));
+    return d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE);
+}
+
+enum ek_status search_device_build(struct search_device *d, const char *text, const char *kernel)
+{
+    const struct backend_kernel kernels[] = {{kernel, {64, 1, 1}}};
+    char *whole = embed_join(&text, 1);
+    if (!whole)
+        FAIL(EK_LACK, "%s: out of memory for the kernels", text);
+    const enum ek_status st =
+        d->backend->ops->build(d->backend->dev, whole, "", kernels, 1, &d->program);
+    free(whole);
+    return st;
+}
+
+enum ek_status search_device_launch(struct search_device *d, long items,
+                                    const struct backend_arg *args, int nargs)
+{
+    const int global[3] = {(int)items, 1, 1};
+    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, 0, global, nargs,
+                                   args);
+}
+
+/* ---- opening and running ----------------------------------------------------------------------*/
+
+static bool joins(const struct search_device *d)
+{
+    return !d->search->ops->finish;
+}
+
+static enum ek_status fill(struct search_device *d)
+{
+    const struct job *job = d->search->job;
+    if (!d->backend->info.fp64)
+        FAIL(EK_LACK, "%s has no double precision; leave it out", d->backend->label);
+    if (!job->model->text)
+        FAIL(EK_USAGE, "model %s has no code for devices; leave %s out", job->model->name,
+             d->backend->label);
+    TRY(search_worker_open(d->search, &d->worker));
+    return joins(d) ? search_device_join_open(d) : search_device_axes_open(d);
+}
 
 enum ek_status search_device_open(const struct search *s, struct backend *backend,
                                   struct search_device **d)
 {
-    (void)d;
-    FAIL(EK_LACK, "%s: searches do not run on %s; leave the device out of the layout", s->job->path,
-         backend->label);
+    struct search_device *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_LACK, "%s: out of memory", backend->label);
+    made->search = s;
+    made->backend = backend;
+    const enum ek_status st = fill(made);
+    if (st)
+        search_device_close(made);
+    else
+        *d = made;
+    return st;
 }
+
 void search_device_close(struct search_device *d)
 {
-    (void)d;
+    if (!d)
+        return;
+    if (d->own && joins(d))
+        search_device_join_close(d);
+    else if (d->own)
+        search_device_axes_close(d);
+    for (int b = 0; b < SEARCH_BUFFERS; b++)
+        d->backend->ops->free(d->backend->dev, d->buffer[b].mem);
+    d->backend->ops->unbuild(d->backend->dev, d->program);
+    search_worker_close(d->worker);
+    free(d);
 }
+
 enum ek_status search_device_run(struct search_device *d, struct trial_range range,
                                  struct accepted *found)
 {
-    (void)d, (void)range, (void)found;
-    FAIL(EK_LACK, "no device");
+    return search_run_by(d->worker, range, found,
+                         joins(d) ? search_device_join_run : search_device_axes_run, d);
 }
+
 double search_device_evaluations(const struct search_device *d)
 {
-    (void)d;
-    return 0;
+    return search_evaluations(d->worker);
 }

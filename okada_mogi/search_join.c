@@ -54,6 +54,26 @@ struct descent {
     trial_number trial;
 };
 
+static trial_number row_trial(const struct join_table *t, const struct join_row *row)
+{
+    const struct grid *g = t->grid;
+    return g->step * grid_trial(g, t->outer[row->geometry], t->entry[row->geometry],
+                                (long)row->linear / g->namplitude,
+                                (long)row->linear % g->namplitude);
+}
+
+const struct join_table *search_join_table(const struct search *s)
+{
+    const struct shared *shared = s->shared;
+    return shared->whole ? &shared->table : NULL;
+}
+
+trial_number search_join_row(const struct search *s, long row)
+{
+    const struct join_table *t = search_join_table(s);
+    return row_trial(t, &t->row[row]);
+}
+
 static enum ek_status found(void *arg, const struct join_row *row)
 {
     struct descent *d = arg;
@@ -64,9 +84,7 @@ static enum ek_status found(void *arg, const struct join_row *row)
     own->source[g->source] =
         (struct judge_source){t->basis + (size_t)row->geometry * (size_t)judge_basis_size(g->job),
                               g->weight + m * g->model->nbasis, grid_amplitude(g, a)};
-    const trial_number mine =
-        grid_trial(g, t->outer[row->geometry], t->entry[row->geometry], m, a) * g->step;
-    return search_judge_sources(d->w, d->trial + mine, own->source);
+    return search_judge_sources(d->w, d->trial + row_trial(t, row), own->source);
 }
 
 /* Sources from `level` on can add what is missing, in every column. */
@@ -139,6 +157,8 @@ static enum ek_status descend(struct descent *d, int level)
     const struct shared *shared = d->shared;
     const struct grid *g = &shared->grid[level];
     struct own *own = d->w->own;
+    if (level == shared->nlevels - 1 && d->w->asker.ask)
+        return d->w->asker.ask(d->w->asker.arg, d->trial, own->missing + level * shared->columns.n);
     if (level == shared->nlevels - 1)
         return join_table_find(d->table, own->missing + level * shared->columns.n, own->reach,
                                own->window, found, d);
@@ -162,7 +182,7 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
     const struct shared *shared = w->search->shared;
     struct own *own = w->own;
     struct descent d = {.w = w, .shared = shared, .table = &shared->table};
-    own->reach = judge_reach(w->search->job, w->bound) * (1 + JUDGE_SLACK);
+    own->reach = search_reach(w);
     if (!range.count)
         return EK_OK;
     if (shared->whole)

@@ -32,6 +32,11 @@ struct search_method_ops {
     enum ek_status (*worker_open)(const struct search *s, void **own);
     void (*worker_close)(void *own);
     enum ek_status (*run)(struct search_worker *w, struct trial_range range);
+    /* Devices. They look at the trials of all axes, or (geometries) of the geometry axes only, and
+     * name those that cannot be left out; finish() does the rest of trial or geometry `number`.
+     * NULL: this method asks devices in its own way. */
+    bool geometries;
+    enum ek_status (*finish)(struct search_worker *w, trial_number number);
 };
 
 extern const struct search_method_ops search_brute, search_single, search_join;
@@ -46,6 +51,13 @@ struct search {
     struct search_best *best;       /* NULL unless the job asks for the best */
 };
 
+/* Who answers the questions of a join: which rows of the table are near `target` [columns]? It goes
+ * with the trial of the other sources. */
+struct search_asker {
+    enum ek_status (*ask)(void *arg, trial_number trial, const double *target);
+    void *arg;
+};
+
 struct search_worker {
     const struct search *search;
     void *own;
@@ -53,7 +65,8 @@ struct search_worker {
     struct search_window *window; /* [stations], as far as the search reaches now */
     double bound;                 /* of the misfit, when the windows were made */
     double evaluations;
-    struct accepted *found; /* of the batch at work */
+    struct search_asker asker; /* of joins; ask NULL: they look the table up themselves */
+    struct accepted *found;    /* of the batch at work */
     struct trial_range range;
 };
 
@@ -64,11 +77,23 @@ void search_order_stations(struct search *s, const bool *keeps, int nsamples);
 /* A sequence of numbers that look random and are the same on every machine: x at first anything. */
 uint64_t search_random(uint64_t *x);
 
+/* search_run(), but the batch is computed by by(arg). */
+enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
+                             struct accepted *found, enum ek_status (*by)(void *arg), void *arg);
+/* How many standard deviations a component may be away in the batch at work, a little more. */
+double search_reach(const struct search_worker *w);
+
 /* Judges a candidate, of known basis responses or from its number alone, and keeps its record if it
  * is accepted, allowed and in the batch. */
 enum ek_status search_judge_sources(struct search_worker *w, trial_number trial,
                                     const struct judge_source *source);
 enum ek_status search_judge_trial(struct search_worker *w, trial_number trial);
+
+/* The table of a join, NULL where it is made in blocks; what a row of it adds to the trial of the
+ * other sources. */
+struct join_table;
+const struct join_table *search_join_table(const struct search *s);
+trial_number search_join_row(const struct search *s, long row);
 
 /* The trials of least misfit of all that any worker has found: search_best.c. */
 enum ek_status search_best_open(const struct job *job, struct search_best **b);

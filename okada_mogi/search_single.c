@@ -206,6 +206,17 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
     return EK_OK;
 }
 
+/* A geometry, by its number among the places of all geometry axes. */
+static enum ek_status finish_number(struct search_worker *w, trial_number number)
+{
+    const struct shared *shared = w->search->shared;
+    const struct grid *g = &shared->grid;
+    struct own *own = w->own;
+    const trial_number outer = number / (trial_number)g->inner;
+    const long entry = grid_entry(g, (long)(number % (trial_number)g->inner));
+    return entry >= 0 && grid_walk_to(&own->walk, outer) ? finish(w, g, outer, entry) : EK_OK;
+}
+
 /* ---- the method -------------------------------------------------------------------------------*/
 
 /* Some mix has an amplitude that the station allows. */
@@ -331,4 +342,6 @@ const struct search_method_ops search_single = {
     .worker_open = open_own,
     .worker_close = close_own,
     .run = run,
+    .geometries = true,
+    .finish = finish_number,
 };

@@ -1,6 +1,11 @@
 /* okada_mogi/kernels/mogi.h – displacement of the ground by the change of volume of a small sphere
  * in an elastic half-space: Mogi (1958), Bull. Earthq. Res. Inst. 36, 99-134, for a Poisson's ratio
  * of 1/4: u = 0.75 dV / pi (E - Es, N - Ns, d) / R^3. */
+#ifndef OKADA_MOGI_KERNELS_MOGI_H
+#define OKADA_MOGI_KERNELS_MOGI_H
+
+#define MOGI_VALUES 3
+
 #ifndef SQRT
 #define SQRT(x) sqrt(x)
 #endif
@@ -16,3 +21,5 @@ FN void mogi_respond(const real *value, real east, real north, real *out)
     out[1] = scale * n;
     out[2] = scale * d;
 }
+
+#endif

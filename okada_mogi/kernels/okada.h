@@ -8,11 +8,14 @@
  *
  *   1 / (R (R + xi))       = -xi / (R rho^2)       + a term without xi,     rho^2 = eta^2 + q^2
  *   1 / (R (R + eta))      = -eta / (R X^2)        + a term without eta,    X^2 = xi^2 + q^2
- *   I5 cos dip             = -atan(kappa xi / B)   + a term without eta,    kappa = cos / (1 + sin),
- *                                                                           B = R + eta - kappa q
+ *   I5 cos dip             = -atan(kappa xi / B)   + a term without eta,    kappa = cos / (1 +
+ * sin), B = R + eta - kappa q
  *
  * B is positive for every point of the ground, so that the angle never jumps. What is left of the
  * cancellation by 1 / cos dip in I1, I3, I4 is dealt with below, in okada_steep(). */
+#ifndef OKADA_MOGI_KERNELS_OKADA_H
+#define OKADA_MOGI_KERNELS_OKADA_H
+
 #ifndef SELECT
 #define SELECT(test, a, b) ((test) ? (a) : (b))
 #define ANY(test)          (test)
@@ -259,3 +262,15 @@ FN void okada_displace(const real *value, real east, real north, const struct ok
     out[4] = cs * dx + ss * dy;
     out[5] = t->u[5] + s * (t->theta + t->alpha);
 }
+
+/* All of it, one source after another; the host does each of the three steps for a few vectors,
+ * which keeps more independent work at hand. */
+FN void okada_respond(const real *value, real east, real north, real *out)
+{
+    struct okada_terms t;
+    okada_algebra(value, east, north, &t);
+    okada_functions(&t);
+    okada_displace(value, east, north, &t, out);
+}
+
+#endif

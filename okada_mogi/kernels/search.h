@@ -1,0 +1,197 @@
+/* okada_mogi/kernels/search.h – what trials and geometries cannot be left out, for any model.
+ *
+ * A model's text defines VALUES, BASES and RESPOND(value, east, north, out) before it includes
+ * this. SOURCES: most sources, an option of the compiler.
+ *
+ * axes [naxes] rows of 8 longs, slowest first:
+ *   n | place at the launch's first trial | kind: 0 geometry, 1 mix, 2 amplitude | source |
+ *   offset of its table | width of a row there | geometry: number of its first value, mix: step |
+ *   offset of the source's weights
+ * table: a geometry axis' values [n][width], an amplitude's [n], weights [mixes][BASES]
+ * conditions [nconditions] rows of 10 longs: how many axes | offset | axis, step | axis, step | …
+ * allowed: bit (offset + sum of place * step) says whether the condition holds
+ * stations [nstations] rows of 8: east, north, then low and high of each component
+ *
+ * Each item looks at `span` consecutive trials, at most 32, and leaves two ints: the bits of those
+ * that may be acceptable, and how many responses it took to know. */
+#ifndef OKADA_MOGI_KERNELS_SEARCH_H
+#define OKADA_MOGI_KERNELS_SEARCH_H
+
+#define SEARCH_SOURCES 8 /* at most, and of their parameters: */
+#define SEARCH_AXES    128
+#define SEARCH_PROBES  4
+
+struct search_trial {
+    real value[SEARCH_SOURCES * VALUES];
+    real amplitude[SEARCH_SOURCES];
+    long weights[SEARCH_SOURCES]; /* where they stand in the table */
+    int place[SEARCH_AXES];
+};
+
+/* The axis goes to a place. */
+FN void search_set(GLOBAL const long *axes, GLOBAL const double *table, int a, int place,
+                   struct search_trial *t)
+{
+    GLOBAL const long *axis = axes + 8 * a;
+    const long kind = axis[2], source = axis[3], width = axis[5];
+    if (kind == 0) {
+        for (long v = 0; v < width; v++)
+            t->value[source * VALUES + axis[6] + v] = table[axis[4] + place * width + v];
+    } else if (kind == 1) {
+        t->weights[source] += BASES * axis[6] * (place - t->place[a]);
+    } else {
+        t->amplitude[source] = table[axis[4] + place];
+    }
+    t->place[a] = place;
+}
+
+/* The trial `offset` behind the launch's first. */
+FN void search_begin(GLOBAL const long *axes, int naxes, GLOBAL const double *table, long offset,
+                     struct search_trial *t)
+{
+    for (int s = 0; s < SEARCH_SOURCES; s++)
+        t->amplitude[s] = 1.0;
+    for (int a = naxes - 1; a >= 0; a--) {
+        const long n = axes[8 * a], at = axes[8 * a + 1] + offset % n;
+        offset = offset / n + at / n;
+        t->weights[axes[8 * a + 3]] = axes[8 * a + 7];
+        t->place[a] = (int)(at % n);
+    }
+    for (int a = 0; a < naxes; a++) {
+        const int place = t->place[a];
+        t->place[a] = 0;
+        search_set(axes, table, a, place, t);
+    }
+}
+
+FN void search_next(GLOBAL const long *axes, int naxes, GLOBAL const double *table,
+                    struct search_trial *t)
+{
+    int a = naxes - 1;
+    while (a > 0 && t->place[a] + 1 == axes[8 * a])
+        search_set(axes, table, a--, 0, t);
+    search_set(axes, table, a, t->place[a] + 1 == axes[8 * a] ? 0 : t->place[a] + 1, t);
+}
+
+FN int search_allows(GLOBAL const long *conditions, int nconditions, GLOBAL const int *allowed,
+                     const struct search_trial *t)
+{
+    for (int c = 0; c < nconditions; c++) {
+        GLOBAL const long *row = conditions + 10 * c;
+        long at = row[1];
+        for (long i = 0; i < row[0]; i++)
+            at += t->place[row[2 + 2 * i]] * row[3 + 2 * i];
+        if (!(allowed[at / 32] >> (at % 32) & 1))
+            return 0;
+    }
+    return 1;
+}
+
+/* All sources together at one station. */
+FN int search_fits(GLOBAL const double *table, GLOBAL const double *station, int nsources,
+                   const struct search_trial *t)
+{
+    real u[3], out[3 * BASES];
+    u[0] = u[1] = u[2] = 0.0;
+    for (int s = 0; s < nsources; s++) {
+        RESPOND(t->value + s * VALUES, station[0], station[1], out);
+        for (int c = 0; c < 3; c++) {
+            real sum = 0.0;
+            for (int b = 0; b < BASES; b++)
+                sum += table[t->weights[s] + b] * out[3 * b + c];
+            u[c] += t->amplitude[s] * sum;
+        }
+    }
+    for (int c = 0; c < 3; c++)
+        if (!(u[c] >= station[2 + 2 * c] && u[c] <= station[3 + 2 * c]))
+            return 0;
+    return 1;
+}
+
+FN void search_brute(GLOBAL const long *axes, int naxes, GLOBAL const double *table,
+                     GLOBAL const long *conditions, int nconditions, GLOBAL const int *allowed,
+                     GLOBAL const double *stations, int nstations, int nsources, long count,
+                     int span, GLOBAL int *found)
+{
+    const long first = (long)GID(0) * span;
+    struct search_trial t;
+    int bits = 0, responses = 0;
+    if (first >= count)
+        return;
+    search_begin(axes, naxes, table, first, &t);
+    for (int i = 0; i < span && first + i < count; i++) {
+        if (i)
+            search_next(axes, naxes, table, &t);
+        int fits = search_allows(conditions, nconditions, allowed, &t);
+        for (int k = 0; fits && k < nstations; k++) {
+            fits = search_fits(table, stations + 8 * k, nsources, &t);
+            responses += nsources;
+        }
+        if (fits)
+            bits |= (int)(1u << i);
+    }
+    found[2 * GID(0)] = bits;
+    found[2 * GID(0) + 1] = responses;
+}
+
+/* Amplitudes that one component leaves, for search_mixes(). */
+FN void search_narrow(real g, real low, real high, real *least, real *most)
+{
+    const real x = low / g, y = high / g;
+    const real from = g < 0.0 ? y : x, to = g < 0.0 ? x : y;
+    *least = from > *least ? from : *least;
+    *most = to < *most ? to : *most;
+}
+
+/* Some mix has amplitudes within [least, most] that the first n stations allow. */
+FN int search_mixes(GLOBAL const double *weights, int nmix, GLOBAL const double *stations,
+                    const real *basis, int n, double least, double most)
+{
+    for (int m = 0; m < nmix; m++) {
+        real lo = least, hi = most;
+        for (int k = 0; k < n && lo <= hi; k++)
+            for (int c = 0; c < 3; c++) {
+                real g = 0.0;
+                for (int b = 0; b < BASES; b++)
+                    g += weights[m * BASES + b] * basis[3 * BASES * k + 3 * b + c];
+                search_narrow(g, stations[8 * k + 2 + 2 * c], stations[8 * k + 3 + 2 * c], &lo,
+                              &hi);
+            }
+        if (!(lo > hi))
+            return 1;
+    }
+    return 0;
+}
+
+/* Geometries of source 0: trials of its geometry axes. weights [nmix][BASES] stand at the table's
+ * beginning. */
+FN void search_probe(GLOBAL const long *axes, int naxes, GLOBAL const double *table,
+                     GLOBAL const long *conditions, int nconditions, GLOBAL const int *allowed,
+                     GLOBAL const double *stations, int nstations, int nmix, double least,
+                     double most, long count, int span, GLOBAL int *found)
+{
+    const long first = (long)GID(0) * span;
+    const int probes = nstations < SEARCH_PROBES ? nstations : SEARCH_PROBES;
+    struct search_trial t;
+    real basis[SEARCH_PROBES * 3 * BASES];
+    int bits = 0, responses = 0;
+    if (first >= count)
+        return;
+    search_begin(axes, naxes, table, first, &t);
+    for (int i = 0; i < span && first + i < count; i++) {
+        if (i)
+            search_next(axes, naxes, table, &t);
+        int fits = search_allows(conditions, nconditions, allowed, &t);
+        for (int k = 0; fits && k < probes; k++) {
+            RESPOND(t.value, stations[8 * k], stations[8 * k + 1], basis + 3 * BASES * k);
+            fits = search_mixes(table, nmix, stations, basis, k + 1, least, most);
+            responses++;
+        }
+        if (fits)
+            bits |= (int)(1u << i);
+    }
+    found[2 * GID(0)] = bits;
+    found[2 * GID(0) + 1] = responses;
+}
+
+#endif

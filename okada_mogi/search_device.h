@@ -1,0 +1,47 @@
+/* okada_mogi/search_device.h – buffers and launches of a search on a device; for search_device*.c
+ * only. */
+#ifndef OKADA_MOGI_SEARCH_DEVICE_H
+#define OKADA_MOGI_SEARCH_DEVICE_H
+
+#include "okada_mogi/search_method.h"
+
+enum { SEARCH_BUFFERS = 6 };
+
+/* A buffer that grows as it is needed. */
+struct search_buffer {
+    struct backend_mem *mem;
+    size_t bytes;
+};
+
+struct search_device {
+    const struct search *search;
+    struct backend *backend;
+    struct backend_program *program;
+    struct search_worker *worker; /* finishes what the device leaves */
+    struct search_buffer buffer[SEARCH_BUFFERS];
+    void *own; /* search_device_axes' or search_device_join's */
+};
+
+/* Makes room for so many bytes; what was in the buffer is lost if it grows. */
+enum ek_status search_device_room(struct search_device *d, int buffer, size_t bytes);
+/* Makes room and copies from the host. */
+enum ek_status search_device_write(struct search_device *d, int buffer, const void *from,
+                                   size_t bytes);
+/* Copies to the host, when all launched work is done. */
+enum ek_status search_device_read(struct search_device *d, int buffer, void *to, size_t bytes);
+enum ek_status search_device_build(struct search_device *d, const char *text, const char *kernel);
+/* At least `items` items. */
+enum ek_status search_device_launch(struct search_device *d, long items,
+                                    const struct backend_arg *args, int nargs);
+
+/* Trials or geometries by their axes: search_device_axes.c. */
+enum ek_status search_device_axes_open(struct search_device *d);
+void search_device_axes_close(struct search_device *d);
+enum ek_status search_device_axes_run(void *device);
+
+/* Joins: search_device_join.c. */
+enum ek_status search_device_join_open(struct search_device *d);
+void search_device_join_close(struct search_device *d);
+enum ek_status search_device_join_run(void *device);
+
+#endif

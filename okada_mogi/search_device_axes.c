@@ -1,0 +1,338 @@
+/* okada_mogi/search_device_axes.c – trials (brute) or geometries (one source) on a device: all of
+ * them are looked at where the axes say, and come back as bits. */
+#include "okada_mogi/search_device.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND };
+enum { AXIS = 8, CONDITION = 10, STATION = 8 }; /* numbers in a row */
+enum { MOST_SPAN = 32, ENOUGH_ITEMS = 1 << 16, MOST_ITEMS = 1 << 20, MOST_AXES = 4 };
+enum { MOST_PLACES = 1 << 20 }; /* of a condition that is tabulated */
+static const double anything = 1e300;
+
+struct axes {
+    int naxes, axis[JOB_AXES]; /* numbers in the job */
+    long row[JOB_AXES * AXIS];
+    struct trial_axis grid[JOB_AXES];
+    trial_number per; /* trials behind each place: those of a geometry */
+    int nmix, nconditions;
+    double *table;
+    size_t table_room, table_used;
+    int *found;
+};
+
+static enum ek_status out_of_memory(const struct search_device *d)
+{
+    FAIL(EK_LACK, "%s: out of memory for the grid", d->search->job->path);
+}
+
+static enum model_role role_of(const struct job *job, int axis)
+{
+    return job->model->parameter[job->parameter[axis]].role;
+}
+
+/* ---- tables -----------------------------------------------------------------------------------*/
+
+/* Room for n more numbers at the table's end; NULL: out of memory. */
+static double *extend(struct axes *x, size_t n)
+{
+    if (x->table_used + n > x->table_room) {
+        const size_t room = 2 * (x->table_used + n);
+        double *more = realloc(x->table, room * sizeof *more);
+        if (!more)
+            return NULL;
+        x->table = more;
+        x->table_room = room;
+    }
+    x->table_used += n;
+    return x->table + x->table_used - n;
+}
+
+/* Weights of all mixes of a source, and the steps of its mix axes. */
+static enum ek_status add_weights(struct search_device *d, int source, long *offset, long *step)
+{
+    struct axes *x = d->own;
+    const struct job *job = d->search->job;
+    const int nbasis = job->model->nbasis;
+    double p[MODEL_PARAMETERS] = {0};
+    long n = 1;
+    for (int a = job->naxes - 1; a >= 0; a--)
+        if (job->source[a] == source && role_of(job, a) == MODEL_MIX) {
+            step[a] = n;
+            n *= job->axis[a].n;
+        }
+    *offset = (long)x->table_used;
+    double *weights = extend(x, (size_t)(n * nbasis));
+    if (!weights || n > 1 << 30)
+        return out_of_memory(d);
+    for (long m = 0; m < n; m++) {
+        for (int a = 0; a < job->naxes; a++)
+            if (job->source[a] == source && role_of(job, a) == MODEL_MIX)
+                p[job->parameter[a]] = trial_value(&job->axis[a], m / step[a] % job->axis[a].n);
+        model_weigh(job->model, p, weights + m * nbasis);
+    }
+    if (source == 0)
+        x->nmix = (int)n;
+    return EK_OK;
+}
+
+static enum ek_status add_axis(struct search_device *d, int a, long weights, long step)
+{
+    struct axes *x = d->own;
+    const struct job *job = d->search->job;
+    const int p = job->parameter[a];
+    const enum model_role role = role_of(job, a);
+    const int width = role == MODEL_GEOMETRY ? model_parameter_values(job->model, p) : 1;
+    long first = 0;
+    for (int q = 0; q < p; q++)
+        first += model_parameter_values(job->model, q);
+    const long row[AXIS] = {job->axis[a].n,
+                            0,
+                            role,
+                            job->source[a],
+                            (long)x->table_used,
+                            width,
+                            role == MODEL_MIX ? step : first,
+                            weights};
+    double *table = role == MODEL_MIX ? x->table : extend(x, (size_t)(job->axis[a].n * width));
+    if (!table)
+        return out_of_memory(d);
+    for (long i = 0; i < job->axis[a].n && role != MODEL_MIX; i++) {
+        const double value = trial_value(&job->axis[a], i);
+        if (role == MODEL_GEOMETRY)
+            model_derive(job->model, p, value, table + i * width);
+        else
+            table[i] = value;
+    }
+    memcpy(x->row + AXIS * x->naxes, row, sizeof row);
+    x->grid[x->naxes] = job->axis[a];
+    x->axis[x->naxes++] = a;
+    return EK_OK;
+}
+
+static enum ek_status add_axes(struct search_device *d)
+{
+    struct axes *x = d->own;
+    const struct job *job = d->search->job;
+    long offset[JOB_SOURCES] = {0}, step[JOB_AXES] = {0};
+    x->per = 1;
+    for (int s = 0; s < job->nsources; s++)
+        TRY(add_weights(d, s, &offset[s], step));
+    for (int a = 0; a < job->naxes; a++)
+        if (d->search->ops->geometries && role_of(job, a) != MODEL_GEOMETRY)
+            x->per *= (trial_number)job->axis[a].n;
+        else
+            TRY(add_axis(d, a, offset[job->source[a]], step[a]));
+    return EK_OK;
+}
+
+/* ---- conditions -------------------------------------------------------------------------------*/
+
+/* Row of a constraint on one source: the axes that it looks at, with steps; 0: it cannot be told
+ * from the device's axes, or not in a small table. */
+static long condition_row(const struct search_device *d, const struct job_constraint *c, int source,
+                          long *row)
+{
+    const struct axes *x = d->own;
+    const struct job *job = d->search->job;
+    unsigned seen = 0;
+    long places = 1;
+    row[0] = 0;
+    for (int a = x->naxes - 1; a >= 0; a--) {
+        const int p = job->parameter[x->axis[a]];
+        if (job->source[x->axis[a]] != source || !(c->what->looks_at >> p & 1))
+            continue;
+        if (row[0] == MOST_AXES || places > MOST_PLACES / x->grid[a].n)
+            return 0;
+        row[2 + 2 * row[0]] = a;
+        row[3 + 2 * row[0]++] = places;
+        places *= x->grid[a].n;
+        seen |= 1u << p;
+    }
+    return seen == c->what->looks_at ? places : 0;
+}
+
+static void fill_condition(const struct search_device *d, const struct job_constraint *c,
+                           const long *row, long places, int *allowed)
+{
+    const struct axes *x = d->own;
+    double p[MODEL_PARAMETERS] = {0};
+    for (long place = 0; place < places; place++) {
+        for (long i = 0; i < row[0]; i++) {
+            const struct trial_axis *axis = &x->grid[row[2 + 2 * i]];
+            p[d->search->job->parameter[x->axis[row[2 + 2 * i]]]] =
+                trial_value(axis, place / row[3 + 2 * i] % axis->n);
+        }
+        const long bit = row[1] + place;
+        if (c->what->holds(c->number, p, NULL))
+            allowed[bit / 32] |= (int)(1u << bit % 32);
+    }
+}
+
+static enum ek_status add_conditions(struct search_device *d)
+{
+    struct axes *x = d->own;
+    const struct job *job = d->search->job;
+    const size_t most = (size_t)(job->nconstraints * job->nsources) + 1;
+    long *rows = calloc(most, CONDITION * sizeof *rows), used = 0;
+    int *allowed = calloc(most, MOST_PLACES / 8 + 8);
+    if (!rows || !allowed) {
+        free(rows);
+        free(allowed);
+        return out_of_memory(d);
+    }
+    for (int i = 0; i < job->nconstraints; i++)
+        for (int s = 0; s < job->nsources && !job->constraint[i].what->pair; s++) {
+            long *row = rows + CONDITION * x->nconditions;
+            const long places = condition_row(d, &job->constraint[i], s, row);
+            if (!places)
+                continue;
+            row[1] = used;
+            fill_condition(d, &job->constraint[i], row, places, allowed);
+            used += places;
+            x->nconditions++;
+        }
+    enum ek_status st = search_device_write(d, CONDITIONS, rows,
+                                            (size_t)(x->nconditions * CONDITION) * sizeof *rows);
+    if (!st)
+        st = search_device_write(d, ALLOWED, allowed, (size_t)(used / 32 + 1) * sizeof *allowed);
+    free(rows);
+    free(allowed);
+    return st;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+void search_device_axes_close(struct search_device *d)
+{
+    struct axes *x = d->own;
+    free(x->table);
+    free(x->found);
+    free(x);
+}
+
+enum ek_status search_device_axes_open(struct search_device *d)
+{
+    const struct job *job = d->search->job;
+    char kernel[64];
+    struct axes *x = d->own = calloc(1, sizeof *x);
+    if (!x || !(x->found = malloc(2 * MOST_ITEMS * sizeof *x->found)))
+        return out_of_memory(d);
+    TRY(add_axes(d));
+    TRY(add_conditions(d));
+    TRY(search_device_write(d, TABLE, x->table, x->table_used * sizeof *x->table));
+    TRY(search_device_room(d, FOUND, 2 * MOST_ITEMS * sizeof *x->found));
+    snprintf(kernel, sizeof kernel, "%s_%s", job->model->name,
+             d->search->ops->geometries ? "probe" : "brute");
+    return search_device_build(d, job->model->text, kernel);
+}
+
+/* ---- batches ----------------------------------------------------------------------------------*/
+
+static enum ek_status write_stations(struct search_device *d)
+{
+    const struct search *s = d->search;
+    const int n = s->job->stations.n;
+    double *rows = malloc((size_t)n * STATION * sizeof *rows);
+    if (!rows)
+        return out_of_memory(d);
+    for (int i = 0; i < n; i++) {
+        const struct search_station *st = &s->station[i];
+        double row[STATION] = {st->east[0], st->north[0], -anything, anything,
+                               -anything,   anything,     -anything, anything};
+        for (int c = 0; c < st->ncomponents; c++) {
+            row[2 + 2 * st->component[c]] = fmax(d->worker->window[i].low[c], -anything);
+            row[3 + 2 * st->component[c]] = fmin(d->worker->window[i].high[c], anything);
+        }
+        memcpy(rows + i * STATION, row, sizeof row);
+    }
+    const enum ek_status st = search_device_write(d, STATIONS, rows, (size_t)n * sizeof(double[8]));
+    free(rows);
+    return st;
+}
+
+/* The least and the largest amplitude of source 0, and what rounding might add. */
+static void amplitudes(const struct job *job, double *least, double *most)
+{
+    *least = *most = 1;
+    for (int a = 0; a < job->naxes; a++)
+        if (role_of(job, a) == MODEL_AMPLITUDE && job->source[a] == 0) {
+            *least = job->axis[a].min;
+            *most = job->axis[a].max;
+        }
+    const double slack = JUDGE_SLACK * fmax(fabs(*least), fabs(*most));
+    *least -= slack;
+    *most += slack;
+}
+
+static enum ek_status launch(struct search_device *d, long count, int span)
+{
+    const struct axes *x = d->own;
+    const struct job *job = d->search->job;
+    double least, most;
+    struct backend_arg arg[16];
+    int n = 0;
+    amplitudes(job, &least, &most);
+    arg[n++] = backend_arg_mem(d->buffer[AXES].mem);
+    arg[n++] = backend_arg_int(x->naxes);
+    arg[n++] = backend_arg_mem(d->buffer[TABLE].mem);
+    arg[n++] = backend_arg_mem(d->buffer[CONDITIONS].mem);
+    arg[n++] = backend_arg_int(x->nconditions);
+    arg[n++] = backend_arg_mem(d->buffer[ALLOWED].mem);
+    arg[n++] = backend_arg_mem(d->buffer[STATIONS].mem);
+    arg[n++] = backend_arg_int(job->stations.n);
+    arg[n++] = backend_arg_int(d->search->ops->geometries ? x->nmix : job->nsources);
+    if (d->search->ops->geometries) {
+        arg[n++] = backend_arg_double(least);
+        arg[n++] = backend_arg_double(most);
+    }
+    arg[n++] = backend_arg_long(count);
+    arg[n++] = backend_arg_int(span);
+    arg[n++] = backend_arg_mem(d->buffer[FOUND].mem);
+    return search_device_launch(d, (count + span - 1) / span, arg, n);
+}
+
+/* Looks at `count` places from number `first` on and finishes those that are left. */
+static enum ek_status run_places(struct search_device *d, trial_number first, long count)
+{
+    struct axes *x = d->own;
+    long place[JOB_AXES];
+    const long even = (count + ENOUGH_ITEMS - 1) / ENOUGH_ITEMS;
+    const int span = even < MOST_SPAN ? (int)even : MOST_SPAN;
+    const long items = (count + span - 1) / span;
+    trial_place(x->grid, x->naxes, first, place);
+    for (int a = 0; a < x->naxes; a++)
+        x->row[AXIS * a + 1] = place[a];
+    TRY(search_device_write(d, AXES, x->row, (size_t)(x->naxes * AXIS) * sizeof *x->row));
+    TRY(launch(d, count, span));
+    TRY(search_device_read(d, FOUND, x->found, 2 * (size_t)items * sizeof *x->found));
+    for (long i = 0; i < items; i++) {
+        unsigned bits = (unsigned)x->found[2 * i];
+        d->worker->evaluations += x->found[2 * i + 1];
+        for (; bits; bits &= bits - 1)
+            TRY(d->search->ops->finish(d->worker,
+                                       first + (trial_number)(i * span + __builtin_ctz(bits))));
+    }
+    return EK_OK;
+}
+
+enum ek_status search_device_axes_run(void *device)
+{
+    struct search_device *d = device;
+    const struct axes *x = d->own;
+    const struct trial_range range = d->worker->range;
+    const trial_number most = (trial_number)MOST_ITEMS * MOST_SPAN;
+    if (!range.count)
+        return EK_OK;
+    const trial_number end = (range.first + range.count - 1) / x->per + 1;
+    TRY(write_stations(d));
+    for (trial_number at = range.first / x->per; at < end;) {
+        const trial_number count = end - at < most ? end - at : most;
+        TRY(run_places(d, at, (long)count));
+        at += count;
+    }
+    return EK_OK;
+}

@@ -1,0 +1,153 @@
+/* okada_mogi/search_device_join.c – joins on a device: it holds the table and answers the questions
+ * that the descent through the other sources asks, many at a time. */
+#include "okada_mogi/join_table.h"
+#include "okada_mogi/search_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { V, CELL, DIVISION, TARGET, FOUND };
+enum { TARGETS = 16384, SLOTS = 16 }; /* questions in a launch, answers to each */
+
+struct questions {
+    const struct join_table *table; /* NULL: made in blocks, which the worker does alone */
+    int n;
+    trial_number *trial; /* [TARGETS] */
+    double *target;      /* [columns][TARGETS] */
+    int *found;          /* [TARGETS][SLOTS] */
+    float *window;
+};
+
+static enum ek_status out_of_memory(const struct search_device *d)
+{
+    FAIL(EK_LACK, "%s: out of memory for questions", d->search->job->path);
+}
+
+void search_device_join_close(struct search_device *d)
+{
+    struct questions *q = d->own;
+    free(q->trial);
+    free(q->target);
+    free(q->found);
+    free(q->window);
+    free(q);
+}
+
+enum ek_status search_device_join_open(struct search_device *d)
+{
+    struct questions *q = d->own = calloc(1, sizeof *q);
+    if (!q)
+        return out_of_memory(d);
+    q->table = search_join_table(d->search);
+    if (!q->table)
+        return EK_OK;
+    const struct join_table *t = q->table;
+    const size_t n = (size_t)t->columns->n;
+    q->trial = malloc(TARGETS * sizeof *q->trial);
+    q->target = malloc(n * TARGETS * sizeof *q->target);
+    q->found = malloc(TARGETS * SLOTS * sizeof *q->found);
+    q->window = malloc(2 * n * sizeof *q->window);
+    if (!q->trial || !q->target || !q->found || !q->window)
+        return out_of_memory(d);
+    const size_t cells = (size_t)t->ncells[0] * (size_t)t->ncells[1] + 1;
+    TRY(search_device_write(d, V, t->v, n * (size_t)t->room * sizeof *t->v));
+    TRY(search_device_write(d, CELL, t->cell, cells * sizeof *t->cell));
+    const double division[] = {t->first[0], t->width[0], t->ncells[0],
+                               t->first[1], t->width[1], t->ncells[1]};
+    TRY(search_device_write(d, DIVISION, division, sizeof division));
+    TRY(search_device_room(d, FOUND, TARGETS * SLOTS * sizeof *q->found));
+    return search_device_build(d, "okada_mogi/kernels/join.c", "join_find");
+}
+
+static enum ek_status launch(struct search_device *d)
+{
+    const struct questions *q = d->own;
+    const struct join_table *t = q->table;
+    const struct backend_arg arg[] = {
+        backend_arg_mem(d->buffer[V].mem),
+        backend_arg_long(t->room),
+        backend_arg_int(t->columns->n),
+        backend_arg_mem(d->buffer[CELL].mem),
+        backend_arg_mem(d->buffer[DIVISION].mem),
+        backend_arg_mem(d->buffer[TARGET].mem),
+        backend_arg_int(TARGETS),
+        backend_arg_int(q->n),
+        backend_arg_double(search_reach(d->worker)),
+        backend_arg_int(SLOTS),
+        backend_arg_mem(d->buffer[FOUND].mem),
+    };
+    return search_device_launch(d, q->n, arg, (int)(sizeof arg / sizeof *arg));
+}
+
+/* Where the answers did not fit: one question, answered on the host. */
+struct again {
+    struct search_device *d;
+    trial_number trial;
+};
+
+static enum ek_status judge_row(void *arg, const struct join_row *row)
+{
+    const struct again *a = arg;
+    const struct questions *q = a->d->own;
+    return search_judge_trial(a->d->worker,
+                              a->trial + search_join_row(a->d->search, row - q->table->row));
+}
+
+static enum ek_status ask_host(struct search_device *d, int i)
+{
+    struct questions *q = d->own;
+    struct again again = {d, q->trial[i]};
+    const int n = q->table->columns->n;
+    double *target = malloc((size_t)n * sizeof *target);
+    if (!target)
+        return out_of_memory(d);
+    for (int c = 0; c < n; c++)
+        target[c] = q->target[c * TARGETS + i];
+    const enum ek_status st =
+        join_table_find(q->table, target, search_reach(d->worker), q->window, judge_row, &again);
+    free(target);
+    return st;
+}
+
+/* Puts all questions to the device and judges its answers. */
+static enum ek_status answer(struct search_device *d)
+{
+    struct questions *q = d->own;
+    const size_t columns = (size_t)q->table->columns->n;
+    if (!q->n)
+        return EK_OK;
+    TRY(search_device_write(d, TARGET, q->target, columns * TARGETS * sizeof *q->target));
+    TRY(launch(d));
+    TRY(search_device_read(d, FOUND, q->found, (size_t)q->n * SLOTS * sizeof *q->found));
+    for (int i = 0; i < q->n; i++) {
+        const int *found = q->found + i * SLOTS;
+        if (found[0] >= SLOTS)
+            TRY(ask_host(d, i));
+        for (int k = 1; k <= found[0] && found[0] < SLOTS; k++)
+            TRY(search_judge_trial(d->worker, q->trial[i] + search_join_row(d->search, found[k])));
+    }
+    q->n = 0;
+    return EK_OK;
+}
+
+static enum ek_status ask(void *arg, trial_number trial, const double *target)
+{
+    struct search_device *d = arg;
+    struct questions *q = d->own;
+    for (int c = 0; c < q->table->columns->n; c++)
+        q->target[c * TARGETS + q->n] = target[c];
+    q->trial[q->n++] = trial;
+    return q->n == TARGETS ? answer(d) : EK_OK;
+}
+
+enum ek_status search_device_join_run(void *device)
+{
+    struct search_device *d = device;
+    struct questions *q = d->own;
+    if (!q->table)
+        return d->search->ops->run(d->worker, d->worker->range);
+    q->n = 0;
+    d->worker->asker = (struct search_asker){ask, d};
+    const enum ek_status st = d->search->ops->run(d->worker, d->worker->range);
+    return st ? st : answer(d);
+}
