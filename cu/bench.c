@@ -5,6 +5,7 @@
 #include "cu/cluster.h"
 #include "cu/fault.h"
 #include "cu/guard.h"
+#include "cu/memory.h"
 #include "cu/report.h"
 #include "cu/result.h"
 #include "cu/stop.h"
@@ -65,6 +66,7 @@ struct bench {
     struct settings set;
     char *schedules_text;
     char problem[256];
+    size_t bytes; /* that it takes on the host, on all nodes together */
     struct cu_set *units;
     struct sched_job job;
     struct bench_profile profile;
@@ -160,24 +162,6 @@ static enum ek_status choose_schedules(struct bench *b, const char **specs, int 
     if (!b->schedules_text)
         FAIL(EK_LACK, "out of memory");
     return sched_split(b->schedules_text, specs, MAX_SCHEDULES, n);
-}
-
-/* Refuses what the machine cannot hold before anything is allocated. */
-static enum ek_status check_memory(const struct bench *b, size_t bytes)
-{
-    size_t available = 0;
-    char line[256];
-    FILE *f = fopen("/proc/meminfo", "r");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %zu kB", &available) == 1)
-            break;
-    if (f)
-        fclose(f);
-    available *= 1024;
-    if (available && bytes > available)
-        FAIL(EK_LACK, "%s needs %.1f GiB of memory, %.1f GiB are available; choose a smaller one",
-             b->problem, (double)bytes / (1 << 30), (double)available / (1 << 30));
-    return EK_OK;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -317,16 +301,22 @@ static bool all_verified(const struct result_set *r)
     return true;
 }
 
+/* Whether people read standard output: rank 0 speaks for all. */
+static bool speaks(const struct bench *b)
+{
+    return cluster_rank() == 0 && !b->set.quiet && !b->set.check &&
+           !(b->set.json && !strcmp(b->set.json, "-"));
+}
+
 /* `st` is how the runs ended: EK_OK or EK_STOPPED. */
 static enum ek_status conclude(struct bench *b, enum ek_status st)
 {
-    bool table_to_stdout = !(b->set.json && !strcmp(b->set.json, "-"));
     bool verified = all_verified(&b->results);
     if (cluster_rank() > 0) /* rank 0 speaks for all */
         return st ? st : verified ? EK_OK : EK_WRONG;
     if (b->set.check && !st) {
         printf("%s %s: %s\n", b->program->name, b->problem, verified ? "verified" : "NOT verified");
-    } else if (!b->set.quiet && table_to_stdout) {
+    } else if (speaks(b)) {
         print_heading(b);
         result_table(stdout, &b->results);
         const struct result_run *best = result_best(&b->results);
@@ -364,16 +354,30 @@ static void name_devices(struct result_host *h)
                                  used ? "," : "", h->set->cu[c].name);
 }
 
+/* Before it is taken. */
+static void tell_memory(const struct bench *b)
+{
+    char need[32], have[32];
+    printf("%s %s: %s of memory%s, %s are available\n", b->program->name, b->problem,
+           memory_text(memory_here(b->bytes), need, sizeof need),
+           cluster_size() > 1 ? " on this node" : "",
+           memory_text(memory_available(), have, sizeof have));
+    fflush(stdout);
+}
+
 static enum ek_status run_program(struct bench *b, const char **specs, int n)
 {
     const struct bench_program *p = b->program;
     catch_signals(); /* before the set-up, which is long where the problem is large */
+    if (speaks(b) && b->bytes)
+        tell_memory(b);
     TRY(p->open(b->st, b->units, &b->job));
     b->results.host = (struct result_host){.program = p->name,
                                            .problem = b->problem,
                                            .unit = p->unit,
                                            .set = b->units,
-                                           .ntasks = b->job.n};
+                                           .ntasks = b->job.n,
+                                           .bytes = b->bytes};
     name_devices(&b->results.host);
     if (b->set.trace || b->set.report)
         TRY(trace_open(&b->trace));
@@ -388,7 +392,6 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
     const struct bench_program *p = b->program;
     const char *specs[MAX_SCHEDULES];
     int n;
-    size_t bytes = 0;
     const struct opt_group groups[] = {{"problem:", p->opts, b->st},
                                        {"run:", common_options, &b->set}};
     if (p->defaults)
@@ -403,11 +406,11 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
         return EK_OK;
     TRY(check_profile_option(&b->set));
     TRY(choose_schedules(b, specs, &n));
-    TRY(p->plan(b->st, b->problem, sizeof b->problem, &bytes));
+    TRY(p->plan(b->st, b->problem, sizeof b->problem, &b->bytes));
     if (p->save_every && p->save_every(b->st) && n * b->set.repeat > 1)
         FAIL(EK_USAGE,
              "a run that is saved must be the only one: leave out --compare and --repeat");
-    TRY(check_memory(b, bytes));
+    TRY(memory_check(b->problem, b->bytes));
     TRY(guard_rank());
     struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
     TRY(cu_prepare(&wanted, argv));

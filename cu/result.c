@@ -290,6 +290,7 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     json_object_set_new(o, "migrations", json_integer((json_int_t)t->migrations));
     json_object_set_new(o, "lower_bound_s", json_number_or_null(bound));
     json_object_set_new(o, "imbalance", json_real(t->imbalance));
+    json_object_set_new(o, "memory_bytes", json_integer((json_int_t)h->bytes));
     json_object_set_new(o, "ranks", json_integer(cluster_size()));
     json_object_set_new(o, "units_lost", json_integer(t->retired));
     json_object_set_new(o, "steps_repeated", json_integer(t->repeated));

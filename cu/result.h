@@ -15,8 +15,8 @@ struct result_host {
     char devices[256];   /* "opencl:0,opencl:1", "" */
     const char *profile; /* file of the task times that policies knew beforehand, or NULL */
     const struct cu_set *set;
-    size_t ntasks;
-    double work; /* units of work in a run */
+    size_t ntasks, bytes; /* bytes of the problem on the host, on all nodes together */
+    double work;          /* units of work in a run */
 };
 
 /* One finished (or interrupted) run. */

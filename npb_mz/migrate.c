@@ -2,10 +2,7 @@
 #include "npb_mz/migrate.h"
 #include "cu/cluster.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { PARTS = 3 };
 
@@ -57,16 +54,6 @@ static int list_zones(const struct mz *mz, const int *of, const int *next,
     return n;
 }
 
-/* Gives whole pages back: they read as zeros from now on, as if nobody had ever touched them. */
-static void release(struct part p)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t begin = ((uintptr_t)p.at + page - 1) / page * page;
-    const uintptr_t end = (uintptr_t)(p.at + p.doubles) / page * page;
-    if (begin < end)
-        madvise((void *)begin, end - begin, MADV_DONTNEED);
-}
-
 static void settle(struct mz *mz, const int *of, const int *next)
 {
     for (int zone = 0; zone < mz->nzones; zone++) {
@@ -74,7 +61,7 @@ static void settle(struct mz *mz, const int *of, const int *next)
         mz->mine[zone] = next[zone] == cluster_rank();
         set_parts(mz, zone, part);
         for (int i = 0; of[zone] == cluster_rank() && !mz->mine[zone] && i < PARTS; i++)
-            release(part[i]);
+            field_release(part[i].at, part[i].doubles);
     }
 }
 

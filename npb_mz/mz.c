@@ -4,20 +4,8 @@
 #include "npb_mz/rhs.h"
 #include "npb_mz/zones.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Zeroed doubles whose element 1 begins a cache line, with room for whole vectors at either end. */
-enum { LINE = 8, LEAD = LINE - 1 + LINE, TAIL = 16 };
-
-static double *field_alloc(size_t n, double **memory)
-{
-    /* calloc() leaves pages that nobody touches to the system: zones of other ranks cost nothing */
-    double *m = calloc(n + LEAD + TAIL + LINE, sizeof *m);
-    *memory = m;
-    return m ? m + LINE - (uintptr_t)m / sizeof *m % LINE + LEAD : NULL;
-}
 
 static int most(int a, int b)
 {
@@ -163,7 +151,7 @@ void mz_close(struct mz *mz)
     for (int d = 0; d < 3; d++)
         free(mz->axis[d].at);
     for (int i = 0; i < 3; i++)
-        free(mz->memory[i]);
+        field_free(&mz->memory[i]);
     free(mz->zone);
     free(mz->mine);
     free(mz);
@@ -215,7 +203,7 @@ void mz_work_close(struct mz_work *work)
 {
     if (!work)
         return;
-    free(work->memory);
+    field_free(&work->memory);
     free(work->scratch);
     free(work);
 }

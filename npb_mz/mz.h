@@ -13,6 +13,7 @@
 #define NPB_MZ_MZ_H
 
 #include "npb_mz/kernels/row.h"
+#include "npb_mz/field.h"
 #include "src/status.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -123,7 +124,7 @@ struct mz {
     double *forcing;              /* [points * MZ_VARS], dt g, 0 on boundaries */
     double *carried;              /* [size_carried] */
     long size_carried;
-    double *memory[3]; /* what u, forcing and carried lie in */
+    struct field memory[3]; /* what u, forcing and carried lie in */
 };
 
 /* Scratch of one unit: reused for every zone and step, owned by who opened it. */
@@ -132,7 +133,7 @@ struct mz_work {
     struct crew *crew; /* that are ready for work, or NULL: each parallel part starts them anew */
     double *w;         /* right-hand side of one zone, [MZ_VARS][volume], or team_scratch() */
     double **scratch;  /* [width] each thread's own */
-    double *memory;
+    struct field memory;
 };
 
 /* ---- classes.c, zones.c ---- */

@@ -1,4 +1,4 @@
-/* tests/test_npb_mz_zones.c – classes and zones: sizes against the reference's, neighbours, memory
+/* tests/test_npb_mz_zones.c – zones: sizes against the reference's, neighbours, memory
  * layout. */
 #include "npb_mz/mz.h"
 
@@ -52,17 +52,9 @@ static void equal_zones_share_the_mesh(void **state)
     assert_int_equal(sum, 100);
 }
 
-static void every_letter_has_a_class(void **state)
+static void what_is_no_class_is_not_found(void **state)
 {
     (void)state;
-    for (const char *l = letters; *l; l++) {
-        const struct mz_class *c = mz_class_find("bt-mz", *l, 0);
-        assert_non_null(c);
-        assert_true(c->dt > 0 && c->steps >= 60);
-        for (int m = 0; m < MZ_NORMS; m++)
-            assert_true(c->residual[m] > 0 && c->error[m] > 0);
-    }
-    assert_int_equal(mz_class_find("bt-mz", 'F', 25)->steps, 25);
     assert_null(mz_class_find("bt-mz", 'G', 0));
     assert_null(mz_class_find("bt-mz", 'S', 61));
     assert_null(mz_find("ft"));
@@ -91,31 +83,13 @@ static void neighbours_are_mutual_and_faces_match(void **state)
     mz_close(mz);
 }
 
-/* The nominal work of whole runs, in Gop, as the formula gives it by hand. */
-static void work_is_the_nominal_one(void **state)
-{
-    (void)state;
-    static const struct {
-        char letter;
-        double gop;
-    } want[] = {{'S', 0.381834}, {'W', 14.352}, {'A', 146.211}};
-    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        struct mz *mz;
-        const struct mz_class *c = mz_class_find("bt-mz", want[i].letter, 0);
-        assert_int_equal(mz_open(mz_find("bt-mz"), c, &mz), EK_OK);
-        assert_true(mz_mop(mz) > want[i].gop * 999.99 && mz_mop(mz) < want[i].gop * 1000.01);
-        mz_close(mz);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_the_reference_s),
         cmocka_unit_test(equal_zones_share_the_mesh),
-        cmocka_unit_test(every_letter_has_a_class),
+        cmocka_unit_test(what_is_no_class_is_not_found),
         cmocka_unit_test(neighbours_are_mutual_and_faces_match),
-        cmocka_unit_test(work_is_the_nominal_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

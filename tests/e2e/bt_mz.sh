@@ -39,7 +39,7 @@ refused 3 'opencl:7' --devices opencl:7
 refused 2 "mean 'dynamic'" --schedule dynamc
 refused 2 "mean 'schedule'" --schedul3 static
 refused 2 'mean .opencl' --devices opncl:0
-refused 3 'GiB' --class F
+refused 3 'TB of memory, .* are available' --class F
 refused 3 'cannot be written' --class S --json /nonexistent/file
 
 # Places that agree with the layout, and places that do not.
