@@ -10,9 +10,13 @@
 #include "npb_mz/kernels/rhs.h"
 #include "npb_mz/kernels/zone.h"
 
-FN struct rhs_five point_load(GLOBAL const double *u, int field)
+struct point_five {
+    double m0, m1, m2, m3, m4;
+};
+
+FN struct point_five point_load(GLOBAL const double *u, int field)
 {
-    struct rhs_five v;
+    struct point_five v;
     v.m0 = u[0];
     v.m1 = u[field];
     v.m2 = u[2 * field];
@@ -21,9 +25,18 @@ FN struct rhs_five point_load(GLOBAL const double *u, int field)
     return v;
 }
 
-FN struct rhs_prim point_prim(struct rhs_five v)
+FN struct rhs_prim point_prim(struct point_five v)
 {
     return rhs_prim_of(v.m0, v.m1, v.m2, v.m3, v.m4);
+}
+
+FN void point_store(GLOBAL double *u, int field, struct point_five v)
+{
+    u[0] = v.m0;
+    u[field] = v.m1;
+    u[2 * field] = v.m2;
+    u[3 * field] = v.m3;
+    u[4 * field] = v.m4;
 }
 
 /* What line solves and sweeps take from memory. */
@@ -37,7 +50,7 @@ FN void point_keep(GLOBAL double *prim, int field, struct rhs_prim q)
 }
 
 /* r + weight * v */
-FN struct rhs_five point_add(struct rhs_five r, double weight, struct rhs_five v)
+FN struct point_five point_add(struct point_five r, double weight, struct point_five v)
 {
     r.m0 += weight * v.m0;
     r.m1 += weight * v.m1;
@@ -49,8 +62,8 @@ FN struct rhs_five point_add(struct rhs_five r, double weight, struct rhs_five v
 
 /* The neighbour v one step ahead along axis d, tau = dt/(2h), or one step back, tau = -dt/(2h);
  * `weight` its weight in the stencil, visc = dt c3c4/h^2. */
-FN struct rhs_five point_share(struct rhs_five r, struct rhs_five v, int d, double weight,
-                               double tau, double visc)
+FN struct point_five point_share(struct point_five r, struct point_five v, int d, double weight,
+                                 double tau, double visc)
 {
     const struct rhs_prim q = point_prim(v);
     const double along = d == 0 ? q.vx : d == 1 ? q.vy : q.vz;
@@ -70,8 +83,8 @@ FN struct rhs_five point_share(struct rhs_five r, struct rhs_five v, int d, doub
 }
 
 /* The four neighbours along axis d of the point s of n; constants as in struct mz_consts. */
-FN struct rhs_five point_axis(struct rhs_five r, GLOBAL const double *u, int field, int step, int d,
-                              int s, int n, GLOBAL const double *consts)
+FN struct point_five point_axis(struct point_five r, GLOBAL const double *u, int field, int step,
+                                int d, int s, int n, GLOBAL const double *consts)
 {
     const struct rhs_weights w = rhs_weights(consts[3 * d + 1], consts[9], s, n);
     const double tau = consts[3 * d], visc = consts[3 * d + 2];
@@ -83,12 +96,12 @@ FN struct rhs_five point_axis(struct rhs_five r, GLOBAL const double *u, int fie
 }
 
 /* dt R(u) at an interior point, whose five variables are v and derived ones q. */
-FN struct rhs_five point_rhs(GLOBAL const double *u, struct zone z, int i, int j, int k,
-                             struct rhs_five v, struct rhs_prim q, GLOBAL const double *consts)
+FN struct point_five point_rhs(GLOBAL const double *u, struct zone z, int i, int j, int k,
+                               struct point_five v, struct rhs_prim q, GLOBAL const double *consts)
 {
     const double vx = consts[2], vy = consts[5], vz = consts[8], all = 2.0 * (vx + vy + vz);
     const double third = 1.0 / 3.0;
-    struct rhs_five r;
+    struct point_five r;
     r.m0 = 0.0;
     r.m1 = -(all + 2.0 * third * vx) * q.vx;
     r.m2 = -(all + 2.0 * third * vy) * q.vy;

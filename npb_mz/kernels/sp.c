@@ -12,16 +12,15 @@ FN struct sp_view sp_view(GLOBAL double *at, int field, int step, int tile)
     return v;
 }
 
-/* dt (R(u) + g) of an interior point in the characteristic variables of x. */
-FN struct sp_five sp_right(struct rhs_five r, GLOBAL const double *g, long field, struct rhs_prim q,
-                           double speed)
+/* An interior point's right-hand side in the characteristic variables of x. */
+FN struct sp_five sp_right(struct point_five r, struct rhs_prim q, double speed)
 {
     struct sp_five v;
-    v.m0 = g[0] + r.m0;
-    v.m1 = g[field] + r.m1;
-    v.m2 = g[2 * field] + r.m2;
-    v.m3 = g[3 * field] + r.m3;
-    v.m4 = g[4 * field] + r.m4;
+    v.m0 = r.m0;
+    v.m1 = r.m1;
+    v.m2 = r.m2;
+    v.m3 = r.m3;
+    v.m4 = r.m4;
     return sp_enter(v, q.ri, q.vx, q.vy, q.vz, q.e, speed);
 }
 
@@ -38,16 +37,114 @@ KERNEL(sp_points, 64, 1, 1)
         return;
     u += 5 * z.first + p.at;
     prim += ZONE_PRIMS * z.first + p.tile;
-    const struct rhs_five v = point_load(u, z.field);
+    const struct point_five v = point_load(u, z.field);
     const struct rhs_prim q = point_prim(v);
     const double speed = sp_speed(q.e);
     point_keep(prim, z.field, q);
     prim[SP_A * z.field] = speed;
     if (!p.interior)
         return;
-    const struct rhs_five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
-    sp_store(sp_view(w + 5 * z.first + p.tile, z.field, 0, 0), 0,
-             sp_right(r, g + 5 * z.first + p.at, z.field, q, speed));
+    struct point_five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
+    r = point_add(r, 1.0, point_load(g + 5 * z.first + p.at, z.field));
+    sp_store(sp_view(w + 5 * z.first + p.tile, z.field, 0, 0), 0, sp_right(r, q, speed));
+}
+
+/* ---- the solves ------------------------------------------------------------------------------ */
+
+/* A line: w from right-hand side to solution, derived variables, six numbers a node in
+ * scratch[(6*s + …)*step]. */
+struct sp_line {
+    struct sp_view w, prim;
+    GLOBAL double *scratch;
+    int step, n;
+};
+
+/* What a node leaves to the next two: multipliers of the three matrices, eliminated right-hand
+ * side. */
+struct sp_past {
+    double fc, fd, gc, gd, hc, hd;
+    struct sp_five y;
+};
+
+FN struct sp_past sp_nothing(void)
+{
+    struct sp_past p;
+    p.fc = p.fd = p.gc = p.gd = p.hc = p.hd = 0.0;
+    p.y.m0 = p.y.m1 = p.y.m2 = p.y.m3 = p.y.m4 = 0.0;
+    return p;
+}
+
+FN void sp_keep(struct sp_line l, int s, struct sp_past p)
+{
+    GLOBAL double *k = l.scratch + 6 * s * l.step;
+    sp_store(l.w, s, p.y);
+    k[0] = p.fc;
+    k[l.step] = p.fd;
+    k[2 * l.step] = p.gc;
+    k[3 * l.step] = p.gd;
+    k[4 * l.step] = p.hc;
+    k[5 * l.step] = p.hd;
+}
+
+FN double sp_prim(struct sp_line l, int m, int s)
+{
+    return l.prim.at[m * l.prim.field + LINE_AT(l.prim, s)];
+}
+
+/* Eliminates node s with what nodes s-1 and s-2 left. */
+FN struct sp_past sp_forward(struct sp_axis x, struct sp_line l, int s, struct sp_past one,
+                             struct sp_past two)
+{
+    const struct sp_row w = sp_row(x, s, l.n);
+    const int v = SP_VX + x.d;
+    const double before = -x.tau2 * sp_prim(l, v, s - 1) - x.heat * sp_prim(l, SP_RI, s - 1) + w.m1;
+    const double after = x.tau2 * sp_prim(l, v, s + 1) - x.heat * sp_prim(l, SP_RI, s + 1) + w.p1;
+    const double centre = 2.0 * x.heat * sp_prim(l, SP_RI, s) + w.c;
+    const double a1 = x.tau2 * sp_prim(l, SP_A, s - 1), a2 = x.tau2 * sp_prim(l, SP_A, s + 1);
+    const struct sp_factor f = sp_factor(w, before, centre, after, one.fc, one.fd, two.fc, two.fd);
+    const struct sp_factor g =
+        sp_factor(w, before - a1, centre, after + a2, one.gc, one.gd, two.gc, two.gd);
+    const struct sp_factor h =
+        sp_factor(w, before + a1, centre, after - a2, one.hc, one.hd, two.hc, two.hd);
+    struct sp_past p;
+    p.y = sp_load(l.w, s);
+    p.y.m0 = (p.y.m0 - w.m2 * two.y.m0 - f.b1 * one.y.m0) * f.ip;
+    p.y.m1 = (p.y.m1 - w.m2 * two.y.m1 - f.b1 * one.y.m1) * f.ip;
+    p.y.m2 = (p.y.m2 - w.m2 * two.y.m2 - f.b1 * one.y.m2) * f.ip;
+    p.y.m3 = (p.y.m3 - w.m2 * two.y.m3 - g.b1 * one.y.m3) * g.ip;
+    p.y.m4 = (p.y.m4 - w.m2 * two.y.m4 - h.b1 * one.y.m4) * h.ip;
+    p.fc = f.c, p.fd = f.d;
+    p.gc = g.c, p.gd = g.d;
+    p.hc = h.c, p.hd = h.d;
+    return p;
+}
+
+/* x_s = y_s - c x_(s+1) - d x_(s+2) */
+FN struct sp_five sp_back(struct sp_line l, int s, struct sp_five x1, struct sp_five x2)
+{
+    GLOBAL const double *k = l.scratch + 6 * s * l.step;
+    const double c = k[0], d = k[l.step];
+    struct sp_five y = sp_load(l.w, s);
+    y.m0 -= c * x1.m0 + d * x2.m0;
+    y.m1 -= c * x1.m1 + d * x2.m1;
+    y.m2 -= c * x1.m2 + d * x2.m2;
+    y.m3 -= k[2 * l.step] * x1.m3 + k[3 * l.step] * x2.m3;
+    y.m4 -= k[4 * l.step] * x1.m4 + k[5 * l.step] * x2.m4;
+    return y;
+}
+
+/* The solution at node s, transformed for what comes after the axis: the next axis, or u. */
+FN void sp_put(struct sp_line l, struct sp_view u, int axis, int s, struct sp_five r)
+{
+    if (axis == 0)
+        sp_store(l.w, s, sp_turn_y(r));
+    else if (axis == 1)
+        sp_store(l.w, s, sp_turn_z(r));
+    else
+        sp_add(u, s,
+               sp_leave(r, u.at[LINE_AT(u, s)], sp_prim(l, SP_VX, s), sp_prim(l, SP_VY, s),
+                        sp_prim(l, SP_VZ, s), sp_prim(l, SP_E, s), sp_prim(l, SP_A, s)),
+               1);
 }
 
 /* Each item solves a line along `axis`; over the lines of that axis. `scratch` holds 6 doubles a
@@ -67,30 +164,25 @@ KERNEL(sp_solve, 64, 1, 1)
     x.heat = 1.96 * consts[3 * axis + 2];
     x.damping = consts[9];
     x.d = axis;
+    const struct sp_view sum =
+        sp_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
     struct sp_line line;
-    line.in = line.mid = sp_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
-    line.out = line.in;
-    if (axis == 2)
-        line.out = sp_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
+    line.w = sp_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
     line.prim = sp_view(prim + ZONE_PRIMS * z.first + on.at, z.field, on.step, on.tile);
-    line.speed = line.prim.at + SP_A * z.field;
     line.scratch = scratch + 6 * (z.first - rows[zone0].first) + z.item;
     line.step = on.lines;
     line.n = on.points;
-    line.lines = 1;
-    struct sp_past one, two;
-    one.fc = one.fd = one.gc = one.gd = one.hc = one.hd = 0.0;
-    one.y.m0 = one.y.m1 = one.y.m2 = one.y.m3 = one.y.m4 = 0.0;
-    two = one;
-    struct sp_five x1 = one.y, x2 = one.y;
+    struct sp_past one = sp_nothing(), two = one;
     for (int s = 1; s < on.points - 1; s++) {
         const struct sp_past here = sp_forward(x, line, s, one, two);
+        sp_keep(line, s, here);
         two = one;
         one = here;
     }
+    struct sp_five x1 = sp_nothing().y, x2 = x1;
     for (int s = on.points - 2; s > 0; s--) {
-        const struct sp_five y = sp_back(line, x1, x2, s);
-        sp_put(line, axis, s, y);
+        const struct sp_five y = sp_back(line, s, x1, x2);
+        sp_put(line, sum, axis, s, y);
         x2 = x1;
         x1 = y;
     }

@@ -158,27 +158,6 @@ FN struct sp_row sp_row(struct sp_axis x, int s, int n)
     return w;
 }
 
-/* A line to solve, nodes 1 .. n-2, 0 at both ends: right-hand side from `in`, eliminated to `mid`;
- * the solution, transformed, to `out` (z: added to it, which is u). All three may be the same but
- * u. The speed of sound at node s is speed[s*prim.step]. Six numbers a node in
- * scratch[(6*s + …)*step]. */
-struct sp_line {
-    struct sp_view in, mid, out, prim;
-    GLOBAL double *speed, *scratch;
-    int step;
-    int n, lines; /* lines: lanes that are lines of the zone (u keeps the others) */
-};
-
-FN real sp_prim(struct sp_line l, int m, int s)
-{
-    return LOAD(l.prim.at, m * l.prim.field + LINE_AT(l.prim, s));
-}
-
-FN real sp_sound(struct sp_line l, int s)
-{
-    return LOAD(l.speed, LINE_AT(l.prim, s));
-}
-
 /* Two multipliers of a node's successors, x_s = y_s - c x_(s+1) - d x_(s+2), and 1/pivot. */
 struct sp_factor {
     real b1, c, d, ip;
@@ -195,97 +174,6 @@ FN struct sp_factor sp_factor(struct sp_row w, real m1, real c, real p1, real c1
     f.c = (p1 - f.b1 * d1) * f.ip;
     f.d = w.p2 * f.ip;
     return f;
-}
-
-/* What a node leaves to the next two: multipliers of the three matrices, eliminated right-hand
- * side. */
-struct sp_past {
-    real fc, fd, gc, gd, hc, hd;
-    struct sp_five y;
-};
-
-/* From scratch and `mid`, where sp_forward() has put it. */
-FN struct sp_past sp_left_by(struct sp_line l, int s)
-{
-    GLOBAL const double *k = l.scratch + 6 * s * l.step;
-    struct sp_past p;
-    p.fc = LOAD(k, 0);
-    p.fd = LOAD(k, l.step);
-    p.gc = LOAD(k, 2 * l.step);
-    p.gd = LOAD(k, 3 * l.step);
-    p.hc = LOAD(k, 4 * l.step);
-    p.hd = LOAD(k, 5 * l.step);
-    p.y = sp_load(l.mid, s);
-    return p;
-}
-
-FN void sp_keep(struct sp_line l, int s, struct sp_past p)
-{
-    GLOBAL double *k = l.scratch + 6 * s * l.step;
-    sp_store(l.mid, s, p.y);
-    STORE(k, 0, p.fc);
-    STORE(k, l.step, p.fd);
-    STORE(k, 2 * l.step, p.gc);
-    STORE(k, 3 * l.step, p.gd);
-    STORE(k, 4 * l.step, p.hc);
-    STORE(k, 5 * l.step, p.hd);
-}
-
-/* Eliminates node s with what nodes s-1 and s-2 left, and keeps what it leaves itself. */
-FN struct sp_past sp_forward(struct sp_axis x, struct sp_line l, int s, struct sp_past one,
-                             struct sp_past two)
-{
-    const struct sp_row w = sp_row(x, s, l.n);
-    const int v = SP_VX + x.d;
-    const real before = -x.tau2 * sp_prim(l, v, s - 1) - x.heat * sp_prim(l, SP_RI, s - 1) + w.m1;
-    const real after = x.tau2 * sp_prim(l, v, s + 1) - x.heat * sp_prim(l, SP_RI, s + 1) + w.p1;
-    const real centre = (2.0 * x.heat) * sp_prim(l, SP_RI, s) + w.c;
-    const real a1 = x.tau2 * sp_sound(l, s - 1), a2 = x.tau2 * sp_sound(l, s + 1);
-    struct sp_factor f = sp_factor(w, before, centre, after, one.fc, one.fd, two.fc, two.fd);
-    struct sp_factor g =
-        sp_factor(w, before - a1, centre, after + a2, one.gc, one.gd, two.gc, two.gd);
-    struct sp_factor h =
-        sp_factor(w, before + a1, centre, after - a2, one.hc, one.hd, two.hc, two.hd);
-    struct sp_past p;
-    p.y = sp_load(l.in, s);
-    p.y.m0 = (p.y.m0 - w.m2 * two.y.m0 - f.b1 * one.y.m0) * f.ip;
-    p.y.m1 = (p.y.m1 - w.m2 * two.y.m1 - f.b1 * one.y.m1) * f.ip;
-    p.y.m2 = (p.y.m2 - w.m2 * two.y.m2 - f.b1 * one.y.m2) * f.ip;
-    p.y.m3 = (p.y.m3 - w.m2 * two.y.m3 - g.b1 * one.y.m3) * g.ip;
-    p.y.m4 = (p.y.m4 - w.m2 * two.y.m4 - h.b1 * one.y.m4) * h.ip;
-    p.fc = f.c, p.fd = f.d;
-    p.gc = g.c, p.gd = g.d;
-    p.hc = h.c, p.hd = h.d;
-    sp_keep(l, s, p);
-    return p;
-}
-
-/* x_s = y_s - c x_(s+1) - d x_(s+2) */
-FN struct sp_five sp_back(struct sp_line l, struct sp_five x1, struct sp_five x2, int s)
-{
-    const struct sp_past p = sp_left_by(l, s);
-    struct sp_five y = p.y;
-    y.m0 -= p.fc * x1.m0 + p.fd * x2.m0;
-    y.m1 -= p.fc * x1.m1 + p.fd * x2.m1;
-    y.m2 -= p.fc * x1.m2 + p.fd * x2.m2;
-    y.m3 -= p.gc * x1.m3 + p.gd * x2.m3;
-    y.m4 -= p.hc * x1.m4 + p.hd * x2.m4;
-    return y;
-}
-
-/* Solution at node s to `out`, in the variables that come after axis d. */
-FN void sp_put(struct sp_line l, int d, int s, struct sp_five r)
-{
-    if (d == 0) {
-        sp_store(l.out, s, sp_turn_y(r));
-    } else if (d == 1) {
-        sp_store(l.out, s, sp_turn_z(r));
-    } else {
-        r = sp_leave(r, LOAD(l.out.at, LINE_AT(l.out, s)), sp_prim(l, SP_VX, s),
-                     sp_prim(l, SP_VY, s), sp_prim(l, SP_VZ, s), sp_prim(l, SP_E, s),
-                     sp_sound(l, s));
-        sp_add(l.out, s, r, l.lines);
-    }
 }
 
 #endif
