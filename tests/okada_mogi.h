@@ -1,0 +1,114 @@
+/* tests/okada_mogi.h – jobs for tests: written to files from a few words, and searched. */
+#ifndef TESTS_OKADA_MOGI_H
+#define TESTS_OKADA_MOGI_H
+
+#include "okada_mogi/search.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* A third model, whole: a small horizontal crack that opens by a volume dV,
+ * u = 3 dV / (2 pi) d^2 (E - Es, N - Ns, d) / R^5. */
+static void sill_respond(const double *const *value, const double *east, const double *north,
+                         double *out)
+{
+    for (int l = 0; l < MODEL_LANES; l++) {
+        const double e = east[l] - value[0][l], n = north[l] - value[1][l], d = value[2][l];
+        const double r2 = e * e + n * n + d * d, scale = 1.5 / M_PI * d * d / (r2 * r2 * sqrt(r2));
+        out[0 * MODEL_LANES + l] = scale * e;
+        out[1 * MODEL_LANES + l] = scale * n;
+        out[2 * MODEL_LANES + l] = scale * d;
+    }
+}
+
+static bool sill_below(const double *number, const double *x, const double *other)
+{
+    (void)other;
+    return x[2] > number[0];
+}
+
+static const struct model_parameter sill_parameters[] = {
+    {"Es_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
+    {"Ns_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
+    {"d_m", MODEL_GEOMETRY, 1, 1e6, 1, NULL},
+    {"dV_m3", MODEL_AMPLITUDE, -1e12, 1e12, 0, NULL},
+};
+static const struct model_constraint sill_constraints[] = {
+    {"below", "m", 1, false, 1u << 2, sill_below}, {.name = NULL}};
+static const struct model model_sill = {
+    .name = "sill",
+    .summary = "small horizontal crack",
+    .nparameters = 4,
+    .parameter = sill_parameters,
+    .constraint = sill_constraints,
+    .nbasis = 1,
+    .respond = sill_respond,
+};
+
+static uint64_t job_seed = 1;
+
+static double job_random(double min, double max)
+{
+    job_seed = job_seed * 6364136223846793005u + 1442695040888963407u;
+    return min + (max - min) * (double)(job_seed >> 11) * 0x1p-53;
+}
+
+static char job_folder[] = "/tmp/okada-mogi-XXXXXX";
+
+static const char *job_file(const char *name)
+{
+    static char path[2][128];
+    static int turn;
+    turn = !turn;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", job_folder, name);
+    return path[turn];
+}
+
+static void job_write(const char *name, const char *text)
+{
+    FILE *f = fopen(job_file(name), "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* All records of a job in `batches` batches of uneven size. */
+static struct accepted job_search(const struct job *job, enum search_method method, int batches)
+{
+    struct accepted found = {0};
+    struct search *s;
+    struct search_worker *w;
+    assert_int_equal(search_open(job, method, &s), EK_OK);
+    assert_int_equal(search_worker_open(s, &w), EK_OK);
+    trial_number first = 0;
+    for (int b = 1; b <= batches; b++) {
+        const trial_number end =
+            job->trials * (trial_number)(b * b) / (trial_number)(batches * batches);
+        assert_int_equal(search_run(w, (struct trial_range){first, end - first}, &found), EK_OK);
+        first = end;
+    }
+    search_worker_close(w);
+    search_close(s);
+    return found;
+}
+
+static void assert_same(const struct accepted *a, const struct accepted *b)
+{
+    assert_int_equal(a->n, b->n);
+    for (size_t i = 0; i < a->n; i++) {
+        assert_true(a->record[i].trial == b->record[i].trial);
+        assert_true(a->record[i].misfit == b->record[i].misfit);
+        assert_true(a->record[i].chi2 == b->record[i].chi2);
+        assert_true(!i || a->record[i - 1].trial < a->record[i].trial);
+    }
+}
+
+#endif

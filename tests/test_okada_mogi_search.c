@@ -1,0 +1,284 @@
+/* tests/test_okada_mogi_search.c – the exact search finds what the brute one finds, record by
+ * record, for any model, number of sources, order of axes and division into batches; and the known
+ * sets. */
+#include "tests/okada_mogi.h"
+
+/* ---- random jobs ------------------------------------------------------------------------------*/
+
+/* One axis: a few values around a true one that lies on the grid. */
+struct axis {
+    const char *name;
+    double low, high, spacing;
+};
+
+static const struct axis okada_axes[] = {
+    {"Ec_m", -2e4, 2e4, 4e3},   {"Nc_m", -2e4, 2e4, 4e3},  {"d_m", 2e3, 1e4, 1e3},
+    {"strike_deg", 0, 360, 15}, {"dip_deg", 20, 88, 2},    {"L_m", 1e4, 3e4, 5e3},
+    {"W_m", 5e3, 2e4, 5e3},     {"rake_deg", -90, 90, 10}, {"slip_m", 0.3, 2, 0.1},
+};
+static const struct axis point_axes[] = {
+    {"Es_m", -1e4, 1e4, 1e3},
+    {"Ns_m", -1e4, 1e4, 1e3},
+    {"d_m", 2e3, 8e3, 5e2},
+    {"dV_m3", 1e6, 9e6, 5e5},
+};
+
+static double truth[JOB_AXES];
+
+/* "parameters" of a job; n values on most axes, the true one at a random place among them. */
+static int write_axes(char *out, size_t room, const struct axis *axes, int naxes, int sources,
+                      int most)
+{
+    int used = 0;
+    for (int s = 0; s < sources; s++)
+        for (int a = 0; a < naxes; a++) {
+            const int n = 1 + (int)job_random(0, most), at = (int)job_random(0, n);
+            const double x = floor(job_random(axes[a].low, axes[a].high));
+            const double value = axes[a].high < 10 ? job_random(axes[a].low, axes[a].high) : x;
+            const double min = value - at * axes[a].spacing, unit = axes[a].spacing;
+            const double low = min > 0 || axes[a].low < 0 ? min : value;
+            truth[s * naxes + a] = value;
+            char suffix[8] = "";
+            if (sources > 1)
+                snprintf(suffix, sizeof suffix, ".%d", s + 1);
+            used +=
+                snprintf(out + used, room - (size_t)used,
+                         "%s{\"name\": \"%s%s\", \"min\": %.17g, \"max\": %.17g, \"n\": %d}",
+                         s || a ? ", " : "", axes[a].name, suffix, low, low + (n - 1) * unit, n);
+        }
+    return used;
+}
+
+/* Stations with what the true sources do, wrong by some noise, some components missing. */
+static void write_stations(const struct model *m, int sources, int n)
+{
+    char text[8192];
+    int used = snprintf(text, sizeof text, "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n");
+    for (int i = 0; i < n; i++) {
+        const double e = job_random(-3e4, 3e4), north = job_random(-3e4, 3e4);
+        double sum[3] = {0}, u[3];
+        for (int s = 0; s < sources; s++) {
+            model_forward(m, truth + s * m->nparameters, e, north, u);
+            for (int c = 0; c < 3; c++)
+                sum[c] += u[c];
+        }
+        used += snprintf(text + used, sizeof text - (size_t)used, "S%d,%.17g,%.17g", i, e, north);
+        for (int c = 0; c < 3; c++)
+            if (c < 2 || i % 4)
+                used += snprintf(text + used, sizeof text - (size_t)used, ",%.17g",
+                                 sum[c] + job_random(-0.003, 0.003));
+            else
+                used += snprintf(text + used, sizeof text - (size_t)used, ",nan");
+        used += snprintf(text + used, sizeof text - (size_t)used, ",0.005,0.005,0.01\n");
+    }
+    job_write("stations.csv", text);
+}
+
+static struct job *random_job(const struct model *m, int sources, int most, const char *accept,
+                              const char *constraints)
+{
+    char parameters[8192], text[12288];
+    const bool okada = !strcmp(m->name, "okada");
+    struct job *job;
+    write_axes(parameters, sizeof parameters, okada ? okada_axes : point_axes, m->nparameters,
+               sources, most);
+    write_stations(m, sources, 6);
+    snprintf(text, sizeof text,
+             "{\"model\": \"%s\", \"sources\": %d, \"stations\": \"stations.csv\", "
+             "\"accept\": {%s}, \"constraints\": {%s}, \"parameters\": [%s]}",
+             m->name, sources, accept, constraints, parameters);
+    job_write("job.json", text);
+    assert_int_equal(job_open(job_file("job.json"), m, &job), EK_OK);
+    return job;
+}
+
+static size_t compare_methods(struct job *job)
+{
+    struct accepted brute = job_search(job, SEARCH_BRUTE, 1);
+    struct accepted exact = job_search(job, SEARCH_EXACT, 1);
+    struct accepted parts = job_search(job, SEARCH_EXACT, 7);
+    struct accepted shares = job_search(job, SEARCH_BRUTE, 5);
+    const size_t n = brute.n;
+    assert_same(&exact, &brute);
+    assert_same(&parts, &brute);
+    assert_same(&shares, &brute);
+    accepted_free(&brute);
+    accepted_free(&exact);
+    accepted_free(&parts);
+    accepted_free(&shares);
+    return n;
+}
+
+static void compare_many(const struct model *m, int sources, int most, int jobs,
+                         const char *constraints)
+{
+    static const char *const accepts[] = {"\"k_sigma\": 2", "\"k_sigma\": [8, 3]",
+                                          "\"misfit\": \"rms\", \"misfit_below\": 2.5",
+                                          "\"k_sigma\": 40, \"misfit_below\": 6"};
+    size_t found = 0;
+    for (int i = 0; i < jobs; i++) {
+        struct job *job = random_job(m, sources, most, accepts[i % 4], constraints);
+        found += compare_methods(job);
+        job_close(job);
+    }
+    assert_true(found > (size_t)jobs); /* or nothing has been compared */
+}
+
+static void test_one_fault(void **state)
+{
+    (void)state;
+    compare_many(model_find("okada"), 1, 4, 24, "\"length_over_width\": [0.5, 4.5]");
+    compare_many(model_find("okada"), 1, 3, 8,
+                 "\"magnitude\": [4, 7.2], \"slip_over_length\": [0, 1e-4]");
+}
+
+static void test_one_sphere(void **state)
+{
+    (void)state;
+    compare_many(model_find("mogi"), 1, 16, 16, "\"radius_over_depth\": 0.05");
+}
+
+static void test_two_sources(void **state)
+{
+    (void)state;
+    compare_many(model_find("mogi"), 2, 5, 16,
+                 "\"radius_over_depth\": 0.06, \"distance_over_radius\": 10");
+    compare_many(model_find("okada"), 2, 2, 8, "\"distance\": 1000");
+}
+
+static void test_three_sources(void **state)
+{
+    (void)state;
+    compare_many(model_find("mogi"), 3, 3, 8, "");
+}
+
+static void test_another_model(void **state)
+{
+    (void)state;
+    compare_many(&model_sill, 1, 12, 8, "\"below\": 1500");
+    compare_many(&model_sill, 2, 4, 8, "");
+}
+
+/* ---- other wishes -----------------------------------------------------------------------------*/
+
+/* The best n of everything, whatever they are worth. */
+static void test_best(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        const struct model *m = model_find(i % 2 ? "mogi" : "okada");
+        struct job *job = random_job(m, 1 + i / 4 * (i % 2), 3, "\"keep_all\": true", "");
+        struct accepted all = job_search(job, SEARCH_BRUTE, 1);
+        accepted_sort_best(&all);
+        job->accept = (struct job_accept){.best = 5, .below = INFINITY};
+        for (int method = 0; method < 2; method++) {
+            struct accepted best = job_search(job, (enum search_method)method, 3);
+            accepted_sort_best(&best);
+            for (size_t k = 0; k < 5 && k < all.n; k++)
+                assert_true(best.record[k].trial == all.record[k].trial);
+            accepted_free(&best);
+        }
+        accepted_free(&all);
+        job_close(job);
+    }
+}
+
+/* keep_all keeps exactly what the constraints allow. */
+static void test_keep_all(void **state)
+{
+    (void)state;
+    struct job *job = random_job(model_find("okada"), 1, 3, "\"keep_all\": true",
+                                 "\"length_over_width\": [0.9, 2.1]");
+    struct accepted all = job_search(job, SEARCH_EXACT, 2);
+    size_t allowed = 0;
+    double x[JOB_AXES];
+    for (trial_number t = 0; t < job->trials; t++) {
+        job_parameters(job, t, x);
+        allowed += job_allows(job, x);
+    }
+    assert_int_equal(all.n, allowed);
+    accepted_free(&all);
+    compare_methods(job);
+    job_close(job);
+}
+
+/* Rake before the geometry: no short cut is possible, the answer is the same. */
+static void test_any_order_of_axes(void **state)
+{
+    (void)state;
+    struct job *job = random_job(model_find("okada"), 1, 3, "\"k_sigma\": 20", "");
+    struct accepted before = job_search(job, SEARCH_EXACT, 1);
+    const struct trial_axis slip = job->axis[8];
+    char *name = job->name[8];
+    memmove(job->axis + 1, job->axis, 8 * sizeof *job->axis);
+    memmove(job->parameter + 1, job->parameter, 8 * sizeof *job->parameter);
+    memmove(job->name + 1, job->name, 8 * sizeof *job->name);
+    job->axis[0] = slip;
+    job->parameter[0] = 8;
+    job->name[0] = name;
+    status_mute(1);
+    struct accepted after = job_search(job, SEARCH_EXACT, 3);
+    status_mute(-1);
+    assert_int_equal(before.n, after.n);
+    accepted_free(&before);
+    accepted_free(&after);
+    job_close(job);
+}
+
+/* ---- known sets -------------------------------------------------------------------------------*/
+
+static void known_set(const char *name)
+{
+    char path[128], line[64];
+    struct job *job;
+    size_t i = 0;
+    snprintf(path, sizeof path, "tests/data/okada_mogi/%s.json", name);
+    assert_int_equal(job_open(path, NULL, &job), EK_OK);
+    struct accepted found = job_search(job, SEARCH_EXACT, 3);
+    snprintf(path, sizeof path, "tests/data/okada_mogi/%s-accepted.txt", name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    for (; fgets(line, sizeof line, f); i++) {
+        char text[TRIAL_TEXT];
+        line[strcspn(line, "\n")] = '\0';
+        assert_true(i < found.n);
+        assert_string_equal(trial_text(found.record[i].trial, text), line);
+    }
+    assert_int_equal(i, found.n);
+    fclose(f);
+    accepted_free(&found);
+    job_close(job);
+}
+
+static void test_known_sets(void **state)
+{
+    (void)state;
+    known_set("campi-g1-k2");
+    known_set("parkfield-g1-k2.5");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(job_folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(job_file("stations.csv"));
+    unlink(job_file("job.json"));
+    return rmdir(job_folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_fault),     cmocka_unit_test(test_one_sphere),
+        cmocka_unit_test(test_two_sources),   cmocka_unit_test(test_three_sources),
+        cmocka_unit_test(test_another_model), cmocka_unit_test(test_best),
+        cmocka_unit_test(test_keep_all),      cmocka_unit_test(test_any_order_of_axes),
+        cmocka_unit_test(test_known_sets),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
