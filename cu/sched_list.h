@@ -1,6 +1,6 @@
 /* cu/sched_list.h – the policies, in the order in which --compare and --list-schedules show them.
  * One line each: SCHED(symbol) names `const struct sched_ops sched_<symbol>` in sched/<name>.c
- * (block: in sched/static.c). */
+ * (block: in sched/static.c, fac: in sched/wf.c). */
 SCHED(static)
 SCHED(block)
 SCHED(original)
@@ -14,4 +14,10 @@ SCHED(round_robin)
 SCHED(sorted_greedy)
 SCHED(heft)
 SCHED(abe)
+SCHED(chunk)
+SCHED(gss)
+SCHED(tss)
+SCHED(fac)
+SCHED(wf)
+SCHED(hrdls)
 SCHED(evenkeel)
