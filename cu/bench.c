@@ -338,9 +338,11 @@ static void interrupted(int signal)
     stop_request();
 }
 
-/* The first Ctrl-C ends the run in order, the second one at once. */
+/* The first Ctrl-C ends the run in order, the second one at once. A file that grows too large is an
+ * error of its writer, no signal. */
 static void catch_signals(void)
 {
+    signal(SIGXFSZ, SIG_IGN);
     struct sigaction act = {.sa_handler = interrupted, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);

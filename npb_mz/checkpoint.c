@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +82,8 @@ static bool put(int fd, const void *data, size_t bytes, off_t at)
 {
     for (size_t done = 0; done < bytes;) {
         ssize_t n = pwrite(fd, (const char *)data + done, bytes - done, at + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n <= 0)
             return false;
         done += (size_t)n;
@@ -103,30 +106,93 @@ static bool put_zones(int fd, const struct mz *mz)
     return true;
 }
 
+static enum ek_status name_beside(const char *path, char *beside, size_t room)
+{
+    if (snprintf(beside, room, "%s.part", path) >= (int)room)
+        FAIL(EK_USAGE, "checkpoint %.60s…: the file's name is too long", path);
+    return EK_OK;
+}
+
+/* Rank 0 makes the file anew, whatever a killed run has left; the others must find it there. */
+static int open_part(const char *beside, const struct header *h)
+{
+    int fd = -1;
+    if (cluster_rank() == 0) {
+        fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        if (fd >= 0 && !put(fd, h, sizeof *h, 0)) {
+            const int why = errno;
+            close(fd);
+            errno = why;
+            fd = -1;
+        }
+    }
+    const int why = errno;
+    cluster_barrier();
+    errno = why;
+    return cluster_rank() == 0 ? fd : open(beside, O_WRONLY);
+}
+
+/* This rank's part; 0 or why not. */
+static int write_part(const char *beside, const struct mz *mz, const struct header *h)
+{
+    const int fd = open_part(beside, h);
+    if (fd < 0)
+        return errno;
+    errno = ENOSPC; /* a write of nothing does not say why */
+    const int why = put_zones(fd, mz) && !fsync(fd) ? 0 : errno;
+    close(fd);
+    return why;
+}
+
+static void directory_of(const char *path, char *directory, size_t room)
+{
+    const char *slash = strrchr(path, '/');
+    const int length = slash ? (int)(slash - path) + 1 : 1;
+    snprintf(directory, room, "%.*s", length, slash ? path : ".");
+}
+
+/* The new name outlives a power cut only once its directory is written, too. */
+static void sync_directory(const char *path)
+{
+    char directory[PATH_MAX];
+    directory_of(path, directory, sizeof directory);
+    const int fd = open(directory, O_RDONLY | O_DIRECTORY);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+enum ek_status checkpoint_check(const char *path)
+{
+    char beside[PATH_MAX], directory[PATH_MAX];
+    struct stat st;
+    TRY(name_beside(path, beside, sizeof beside));
+    directory_of(path, directory, sizeof directory);
+    if (!*path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
+        FAIL(EK_USAGE, "checkpoint '%s': not the name of a file; give one", path);
+    if (access(directory, W_OK | X_OK))
+        FAIL(EK_LACK, "checkpoint %s: no file can be made in %s: %s", path, directory,
+             strerror(errno));
+    return EK_OK;
+}
+
 enum ek_status checkpoint_save(const char *path, const struct mz *mz, int steps, int step)
 {
-    char beside[4096];
-    if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside)
-        FAIL(EK_USAGE, "%s: file name is too long", path);
+    char beside[PATH_MAX];
+    TRY(name_beside(path, beside, sizeof beside));
     const struct header h = header_of(mz, steps, step);
-    if (cluster_rank() == 0)
-        unlink(beside); /* what a killed run left */
-    cluster_barrier();
-    const int fd = open(beside, O_WRONLY | O_CREAT, 0666);
-    bool bad = fd < 0 || !put_zones(fd, mz);
-    if (!bad && cluster_rank() == 0)
-        bad = !put(fd, &h, sizeof h, 0);
-    bad = bad || fsync(fd);
-    const int why = errno;
-    if (fd >= 0)
-        close(fd);
-    if (cluster_any(bad)) {
-        unlink(beside);
+    const int why = write_part(beside, mz, &h);
+    if (cluster_any(why)) {
+        if (cluster_rank() == 0)
+            unlink(beside);
         FAIL(EK_LACK, "checkpoint %s: cannot be written: %s; an older one stays as it is", path,
-             strerror(why));
+             why ? strerror(why) : "another rank cannot write its part");
     }
     if (cluster_rank() == 0 && rename(beside, path))
         FAIL(EK_LACK, "checkpoint %s: cannot be replaced: %s", path, strerror(errno));
+    if (cluster_rank() == 0)
+        sync_directory(path);
     cluster_barrier();
     return EK_OK;
 }
@@ -137,6 +203,8 @@ static enum ek_status get(const char *path, int fd, void *data, size_t bytes, of
 {
     for (size_t done = 0; done < bytes;) {
         ssize_t n = pread(fd, (char *)data + done, bytes - done, at + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n < 0)
             FAIL(EK_LACK, "checkpoint %s: cannot be read: %s", path, strerror(errno));
         if (n == 0)
@@ -168,6 +236,21 @@ static enum ek_status check_header(const char *path, const struct header *h, con
     return EK_OK;
 }
 
+/* Nothing may be missing, nothing may follow. */
+static enum ek_status check_size(const char *path, int fd, const struct mz *mz)
+{
+    struct stat st;
+    const struct record last = record_of(mz, mz->nzones - 1);
+    const off_t want = last.at + (off_t)(sizeof(uint64_t) + last.u_bytes + last.carried_bytes);
+    if (fstat(fd, &st))
+        FAIL(EK_LACK, "checkpoint %s: cannot be read: %s", path, strerror(errno));
+    if (st.st_size != want)
+        FAIL(EK_USAGE, "checkpoint %s: %s, %lld bytes instead of %lld; delete it to start anew",
+             path, st.st_size < want ? "cut short" : "something follows it", (long long)st.st_size,
+             (long long)want);
+    return EK_OK;
+}
+
 static enum ek_status get_zones(const char *path, int fd, struct mz *mz)
 {
     for (int zone = 0; zone < mz->nzones; zone++) {
@@ -194,6 +277,8 @@ enum ek_status checkpoint_load(const char *path, struct mz *mz, int steps, int *
     enum ek_status st = get(path, fd, &h, sizeof h, 0);
     if (!st)
         st = check_header(path, &h, mz, steps);
+    if (!st)
+        st = check_size(path, fd, mz);
     if (!st)
         st = get_zones(path, fd, mz);
     close(fd);

@@ -8,6 +8,10 @@
 
 #include "npb_mz/mz.h"
 
+/* May there be a checkpoint of this name? Before anything is computed. EK_USAGE: it is no name of a
+ * file; EK_LACK: its directory takes no file. */
+enum ek_status checkpoint_check(const char *path);
+
 /* Writes all claimed zones, which are on the host, as the state after `step` of `steps` steps.
  * Collective over ranks. EK_LACK: the file cannot be written; an older one stays as it is. */
 enum ek_status checkpoint_save(const char *path, const struct mz *mz, int steps, int step);

@@ -2,6 +2,7 @@
  */
 #include "npb_mz/program.h"
 #include "cu/cluster.h"
+#include "npb_mz/checkpoint.h"
 #include "npb_mz/run.h"
 #include "npb_mz/verbs.h"
 
@@ -47,6 +48,8 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (!r->steps)
         r->steps = r->class->steps;
     TRY(sched_check(r->ranks_schedule, NULL));
+    if (r->checkpoint)
+        TRY(checkpoint_check(r->checkpoint));
     *bytes = mz_bytes(r->ops, r->class);
     snprintf(problem, room, "class %c, %d steps", upper[0], r->steps);
     return EK_OK;

@@ -111,12 +111,20 @@ void run_take_zones(struct run *r)
             r->home[i] = FACES_ELSEWHERE;
 }
 
+/* Rank 0 looks: all take the state up, or none. */
+static bool is_saved(const struct run *r)
+{
+    bool saved = r->checkpoint && !access(r->checkpoint, F_OK);
+    cluster_share(&saved, sizeof saved);
+    return saved;
+}
+
 enum ek_status run_reset(void *st)
 {
     struct run *r = st;
     mz_reset(r->mz);
     r->begun = 0;
-    if (r->checkpoint && !access(r->checkpoint, F_OK))
+    if (is_saved(r))
         TRY(checkpoint_load(r->checkpoint, r->mz, r->steps, &r->begun));
     if (r->remote) {
         remote_begin(r->remote);

@@ -11,13 +11,12 @@ norms() { tr -d ' \n' | grep -o '"residual":.*\],"error":\[[^]]*\]'; }
 for program in bt-mz sp-mz lu-mz; do
     run() { "$BIN/$program" --class W --checkpoint "$file" --every 5 "$@"; }
     wanted=$("$BIN/$program" --class W --layout 1x1 --json - | norms)
-    # Killed again and again, each time a little later, until a run comes through.
-    for ms in 2 3 4 5; do
+    # Killed between two saves, then again whenever it happens to be, perhaps while it saves.
+    CU_FAULT=rank:0@step:18 run --layout 1x1 >/dev/null 2>&1
+    for ms in 2 3 4; do
         timeout -s KILL 0.$ms "$BIN/$program" --class W --layout 1x1 --checkpoint "$file" \
-            --every 5 >"$work/out" 2>&1
-        [ -e "$file" ] && break
+            --every 1 >/dev/null 2>&1
     done
-    [ -e "$file" ] || { timeout -s KILL 1 "$BIN/$program" --class W --checkpoint "$file" --every 2 >/dev/null 2>&1; }
     if [ -e "$file" ]; then
         cp "$file" "$work/copy"
         run --layout 2x1 --schedule dynamic --json - >"$work/json" 2>"$work/err" ||
@@ -52,4 +51,43 @@ rm -f "$file"
 CU_FAULT=unit:1@step:40 "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --schedule dynamic \
     --checkpoint "$file" --every 10 --json "$work/json" >/dev/null 2>&1 || say 'lost device: fails'
 grep -q '"steps_repeated": 9' "$work/json" || say "lost device: $(grep repeated "$work/json")"
+
+# A name that cannot be one, a directory that takes no file, no sensible number of steps: said before
+# anything is computed.
+refused() { # exit code, word, arguments…
+    want=$1 word=$2
+    shift 2
+    "$BIN/bt-mz" --class S "$@" >"$work/out" 2>&1
+    [ $? = "$want" ] && grep -q "$word" "$work/out" || say "$*: $(cat "$work/out")"
+}
+refused 2 'not the name of a file' --checkpoint ''
+refused 2 'not the name of a file' --checkpoint "$work"
+refused 3 'no file can be made' --checkpoint "$work/nowhere/state"
+for every in 0 -1 x 1.5 99999999999; do
+    refused 2 'every' --checkpoint "$file" --every $every
+done
+
+# No room: the older checkpoint stays as it is, nothing else is left.
+save() { "$BIN/bt-mz" --class W --layout 1x1 --checkpoint "$file" --every 1 "$@"; }
+CU_FAULT=unit:0@step:9 save >/dev/null 2>&1
+[ -e "$file" ] || say 'no checkpoint of the run that lost its last unit'
+cp "$file" "$work/copy"
+(ulimit -f 500; save) >"$work/out" 2>&1
+[ $? = 3 ] && grep -q 'cannot be written' "$work/out" || say "no room: $(cat "$work/out")"
+cmp -s "$file" "$work/copy" || say 'no room: the older checkpoint is not what it was'
+[ -e "$file.part" ] && say 'no room: a part is left'
+printf x >>"$file"
+save >"$work/out" 2>&1
+[ $? = 2 ] && grep -q 'something follows' "$work/out" || say "too long: $(cat "$work/out")"
+rm -f "$file"
+
+# Told to end, a run saves the step that it has reached, whatever --every says.
+"$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$file" --every 20 >"$work/out" 2>&1 &
+run=$!
+until [ -e "$file" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
+cp "$file" "$work/copy"
+kill -TERM $run
+wait $run
+[ $? = 4 ] || say "told to end: $(cat "$work/out")"
+cmp -s "$file" "$work/copy" && say 'told to end: nothing new is saved'
 exit $bad
