@@ -1,0 +1,141 @@
+# tests/e2e/okada_mogi.sh – okada and mogi from their command lines: examples, forward mode, ranges,
+# devices, exit codes, one helpful line per error. Needs BIN; run through tests/run.sh.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+examples=okada_mogi/examples
+
+number() { # key of the JSON in $work/json
+    sed -n "s/^ \"$1\": \(.*[^,]\),*$/\1/p" "$work/json"
+}
+search() { # program, job, arguments…: JSON into $work/json, table into $work/out.csv
+    rm -f "$work/out.csv"
+    program=$1 job=$2
+    shift 2
+    "$BIN/$program" "$job" --out "$work/out.csv" --json - "$@" >"$work/json" 2>"$work/log" ||
+        say "$program $job $* exits $?: $(cat "$work/log")"
+    [ "$(number verified)" = true ] || say "$program $job $*: not verified"
+    [ "$(number accepted)" = "$(($(wc -l <"$work/out.csv") - 1))" ] ||
+        say "$program $job $*: $(number accepted) accepted, but other rows"
+}
+refused() { # exit code, words that the one line must hold, program, arguments…
+    code=$1 words=$2 program=$3
+    shift 3
+    "$BIN/$program" "$@" >/dev/null 2>"$work/log"
+    rc=$?
+    [ $rc = "$code" ] || say "$program $* exits $rc instead of $code"
+    [ "$(wc -l <"$work/log")" = 1 ] || say "$program $*: not one line on stderr: $(cat "$work/log")"
+    grep -q -- "$words" "$work/log" || say "$program $*: '$words' is not in: $(cat "$work/log")"
+}
+
+# Real data; counts as in the literature's grids.
+search mogi $examples/campi.json --layout 1x1
+[ "$(number accepted)" = 1859 ] || say "campi: $(number accepted) accepted"
+[ "$(number smallest_k)" = 2.0 ] || say "campi: smallest k $(number smallest_k)"
+cut -d, -f1 "$work/out.csv" >"$work/campi"
+head -1 "$work/out.csv" | grep -qx 'index,Es_m,Ns_m,d_m,dV_m3,misfit,chi2,rms_m' ||
+    say "campi: the table's columns are $(head -1 "$work/out.csv")"
+search okada $examples/parkfield.json --layout 2x1
+[ "$(number accepted)" = 1324 ] || say "parkfield: $(number accepted) accepted"
+search okada $examples/gorkha.json --layout 2x1
+search mogi $examples/unimak.json --layout 1x2
+
+# Any layout, policy and device: the same table.
+for run in '2x1 dynamic' '1x2 static' '0x0+1 static --devices host:0' \
+    '1x1+2 dynamic --devices host:0,host:1'; do
+    set -- $run
+    search mogi $examples/campi.json --layout "$1" --schedule "$2" "${@:3}"
+    cut -d, -f1 "$work/out.csv" | cmp -s - "$work/campi" || say "campi differs with $run"
+done
+if "$BIN/mogi" --list-devices | grep -q '^opencl:0'; then
+    search mogi $examples/campi.json --layout 1x1+1 --devices opencl:0 --schedule dynamic
+    cut -d, -f1 "$work/out.csv" | cmp -s - "$work/campi" || say "campi differs on opencl:0"
+fi
+
+# A range of trials, brute and exact, on the host and a device.
+for method in brute exact; do
+    for unit in '1x1' '0x0+1 --devices host:0'; do
+        search mogi $examples/campi.json --method $method --trials 76000000:76200000 --layout $unit
+        awk -F, '$1 != "index" && ($1 < 76000000 || $1 >= 76200000) { exit 1 }' "$work/out.csv" ||
+            say "trials beyond the range with $method"
+        cut -d, -f1 "$work/out.csv" | tail -n +2 >"$work/range"
+        awk '$1 >= 76000000 && $1 < 76200000' "$work/campi" | cmp -s - "$work/range" ||
+            say "another set in the range with $method on $unit"
+        [ -s "$work/range" ] || say 'nothing to compare in the range'
+    done
+done
+
+# Forward mode: the reference's columns in, 17 digits out.
+for model in okada:okada_ref_public mogi:mogi_ref; do
+    "$BIN/${model%%:*}" --forward "tests/data/okada_mogi/${model##*:}.csv" --out "$work/u.csv" ||
+        say "${model%%:*} --forward exits $?"
+    [ "$(head -1 "$work/u.csv")" = id,uE_m,uN_m,uU_m ] || say 'columns of the displacements'
+    [ "$(wc -l <"$work/u.csv")" = "$(wc -l <"tests/data/okada_mogi/${model##*:}.csv")" ] ||
+        say 'rows of the displacements'
+    grep -qi nan "$work/u.csv" && say 'a displacement is no number'
+done
+"$BIN/mogi" $examples/campi.json --dry-run | grep -q '177303581 trials' || say 'dry run'
+
+# What is refused, and where.
+station='site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m'
+printf '%s\n' "$station" 'A,0,0,.01,.01,.02,.005,.005,.01' 'B,900,0,.01,.01,.02,.005,.005,.01' >"$work/s.csv"
+job() { # what to put in place of a word of a good job: sed script
+    sed "$1" >"$work/job.json" <<EOF
+{"model": "mogi", "stations": "s.csv",
+ "accept": {"k_sigma": 2},
+ "constraints": {"radius_over_depth": 0.4},
+ "parameters": [
+  {"name": "Es_m", "min": 0, "max": 10, "n": 3},
+  {"name": "Ns_m", "min": 0, "max": 10, "n": 3},
+  {"name": "d_m", "min": 100, "max": 200, "n": 3},
+  {"name": "dV_m3", "min": 1, "max": 20, "n": 3}]}
+EOF
+}
+job ''
+"$BIN/mogi" "$work/job.json" --layout 1x1 --quiet || say 'a good job is refused'
+while IFS='|' read -r edit words; do
+    job "$edit"
+    refused 2 "$words" mogi "$work/job.json"
+done <<'EOF'
+s/"n": 3}]/"n": 0}]/|job.json:8: parameters\[3\].n = 0
+s/"min": 100/"min": 300/|job.json:7: min 300 is above max 200
+s/"d_m"/"depth_m"/|job.json:7: model mogi has no parameter 'depth_m'
+s/"n": 3}]/"m": 3}]/|job.json:8: unknown key 'parameters\[3\].m'
+s/"accept"/"acept"/|job.json:2: unknown key 'acept' (did you mean 'accept'
+s/radius_over_depth/radius/|job.json:3: model mogi has no constraint
+s/"n": 3/"n": 1000000000000000/|more than 2^127 trials\|job.json
+s/"max": 20,/"max": NaN,/|job.json:8: parameters\[3\].max is not a (finite) number
+s/"k_sigma": 2/"k_sigma": -1/|job.json:2: accept.k_sigma = -1 is out of range
+s/"mogi"/"okada"/|this is a job for model okada
+s/s.csv/none.csv/|none.csv: cannot be opened
+s/{"name": "Es_m".*$//|3 parameters, but 1 source of model mogi have 4\|has 4
+s/"Ns_m"/"Es_m"/|job.json:6: parameter 'Es_m' is there already
+s/"min": 100/"min": -100/|beyond the model's
+$ s/}]}/}]/|job.json:9:
+EOF
+job ''
+while IFS='|' read -r edit words; do
+    sed "$edit" "$work/s.csv" >"$work/t.csv" && cp "$work/t.csv" "$work/bad.csv"
+    job 's/s.csv/bad.csv/'
+    refused 2 "$words" mogi "$work/job.json"
+done <<'EOF'
+3s/.005,.01$/0,.01/|bad.csv:3: sN = 0 of station 'B' is not above 0
+3s/,.01$//|bad.csv:3: 8 cells where there are 9 columns
+3s/^B/A/|bad.csv:3: station 'A' is there already, on line 2
+3s/^B,900/B,0/|bad.csv:3: station 'B' stands where 'A'
+3s/900/x/|bad.csv:3: E_m is 'x'
+3s/.01,.01,.02/nan,nan,nan/|bad.csv:3: station 'B' has no observation
+1s/sU_m/zU_m/|column uU has no sU
+EOF
+refused 2 'which job' mogi
+refused 2 'did you mean .brute' mogi $examples/campi.json --method brut
+refused 2 'BEGIN:END' mogi $examples/campi.json --trials 5
+refused 2 'there are trials 0:177303581' mogi $examples/campi.json --trials 0:177303582
+refused 3 'cannot be written' mogi $examples/campi.json --out /nonexistent/file --layout 1x1
+printf 'E_m,N_m,Es_m,Ns_m,d_m\n1,2,3,4,5\n' >"$work/f.csv"
+refused 2 "f.csv: no column 'dV_m3'" mogi --forward "$work/f.csv"
+printf 'E_m,N_m,Es_m,Ns_m,d_m,dV_m3\n1,2,3,4,-5,1\n' >"$work/f.csv"
+refused 2 'f.csv:2: d_m = -5 is out of range' mogi --forward "$work/f.csv"
+[ $bad = 0 ]
