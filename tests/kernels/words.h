@@ -37,18 +37,38 @@ static __device__ inline void __syncthreads()
 #define threadIdx       WORDS_INDEX(tid)
 #define blockDim        WORDS_INDEX(ntid)
 #define __syncthreads() __nvvm_bar_sync(0)
-#define WORDS_ONE(f)    extern "C" __device__ double f(double);
-#define WORDS_TWO(f)    extern "C" __device__ double f(double, double);
-WORDS_ONE(sqrt)
-WORDS_ONE(fabs)
-WORDS_ONE(exp)
-WORDS_ONE(expm1)
-WORDS_ONE(log) WORDS_ONE(log1p) WORDS_ONE(sin) WORDS_ONE(cos) WORDS_ONE(tan) WORDS_ONE(asin)
-    WORDS_ONE(acos) WORDS_ONE(atan) WORDS_ONE(sinh) WORDS_ONE(cosh) WORDS_ONE(tanh) WORDS_ONE(asinh)
-        WORDS_ONE(cbrt) WORDS_ONE(erf) WORDS_ONE(rint) WORDS_ONE(floor) WORDS_ONE(ceil)
-            WORDS_ONE(trunc) WORDS_TWO(atan2) WORDS_TWO(pow) WORDS_TWO(hypot) WORDS_TWO(fmod)
-                WORDS_TWO(fmin) WORDS_TWO(fmax) extern "C" __device__
-    double fma(double, double, double);
+#define WORDS_ONE(f)    extern "C" __device__ double f(double)
+#define WORDS_TWO(f)    extern "C" __device__ double f(double, double)
+
+WORDS_ONE(sqrt);
+WORDS_ONE(fabs);
+WORDS_ONE(exp);
+WORDS_ONE(expm1);
+WORDS_ONE(log);
+WORDS_ONE(log1p);
+WORDS_ONE(sin);
+WORDS_ONE(cos);
+WORDS_ONE(tan);
+WORDS_ONE(asin);
+WORDS_ONE(acos);
+WORDS_ONE(atan);
+WORDS_ONE(sinh);
+WORDS_ONE(cosh);
+WORDS_ONE(tanh);
+WORDS_ONE(asinh);
+WORDS_ONE(cbrt);
+WORDS_ONE(erf);
+WORDS_ONE(rint);
+WORDS_ONE(floor);
+WORDS_ONE(ceil);
+WORDS_ONE(trunc);
+WORDS_TWO(atan2);
+WORDS_TWO(pow);
+WORDS_TWO(hypot);
+WORDS_TWO(fmod);
+WORDS_TWO(fmin);
+WORDS_TWO(fmax);
+extern "C" __device__ double fma(double, double, double);
 #endif
 
 struct words_index {
