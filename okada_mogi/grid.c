@@ -77,7 +77,7 @@ static int parameter_of(const struct grid *g, int a)
 
 static void *zeroed(struct grid *g, size_t n, size_t size)
 {
-    void *made = calloc(n ? n : 1, size);
+    void *made = model_alloc(n * size);
     if (!made)
         status_fail(EK_LACK, "%s: out of memory for the grid of source %d", g->job->path,
                     g->source + 1);

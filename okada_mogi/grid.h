@@ -60,9 +60,9 @@ long grid_entry(const struct grid *g, long place);
 struct grid_walk {
     const struct grid *grid;
     bool begun, allowed;
-    long place[MODEL_PARAMETERS];           /* of the outer axes */
-    double x[MODEL_PARAMETERS];             /* outer parameters, else 0 */
-    double lane[MODEL_VALUES][MODEL_LANES]; /* outer values in all lanes */
+    long place[MODEL_PARAMETERS];                                 /* of the outer axes */
+    double x[MODEL_PARAMETERS];                                   /* outer parameters, else 0 */
+    _Alignas(MODEL_ALIGN) double lane[MODEL_VALUES][MODEL_LANES]; /* outer values in all lanes */
 };
 
 void grid_walk_begin(struct grid_walk *w, const struct grid *g);

@@ -10,37 +10,6 @@
 typedef float rows __attribute__((vector_size(4 * JOIN_LANES), aligned(4), may_alias));
 typedef int rows_mask __attribute__((vector_size(4 * JOIN_LANES)));
 
-/* ---- columns ----------------------------------------------------------------------------------*/
-
-enum ek_status join_columns_open(const struct job *job, struct join_columns *c)
-{
-    const struct stations *s = &job->stations;
-    const size_t n = (size_t)s->ncomponents;
-    *c = (struct join_columns){.at = calloc(n, sizeof *c->at),
-                               .observed = calloc(n, sizeof *c->observed),
-                               .sigma = calloc(n, sizeof *c->sigma)};
-    if (!c->at || !c->observed || !c->sigma) {
-        join_columns_close(c);
-        FAIL(EK_LACK, "%s: out of memory for %zu components", job->path, n);
-    }
-    for (int i = 0; i < 3 * s->n; i++) {
-        if (isnan(s->observed[i]))
-            continue;
-        c->at[c->n] = i;
-        c->sigma[c->n] = s->sigma[i];
-        c->observed[c->n++] = s->observed[i] / s->sigma[i];
-    }
-    return EK_OK;
-}
-
-void join_columns_close(struct join_columns *c)
-{
-    free(c->at);
-    free(c->observed);
-    free(c->sigma);
-    *c = (struct join_columns){0};
-}
-
 /* ---- rows -------------------------------------------------------------------------------------*/
 
 double join_table_rows(const struct grid *g, trial_number begin, trial_number end)

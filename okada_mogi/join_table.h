@@ -7,19 +7,9 @@
 #define OKADA_MOGI_JOIN_TABLE_H
 
 #include "okada_mogi/grid.h"
+#include "okada_mogi/join_columns.h"
 
 enum { JOIN_LANES = 8, JOIN_CELLS = 512 }; /* rows in a vector; most cells along a column */
-
-/* Observed components in the order of their columns. */
-struct join_columns {
-    int n;
-    int *at;          /* [n] 3 * station + component */
-    double *observed; /* [n] in standard deviations */
-    double *sigma;    /* [n] m */
-};
-
-enum ek_status join_columns_open(const struct job *job, struct join_columns *c);
-void join_columns_close(struct join_columns *c);
 
 /* A trial of a row: entry of the geometries' list, mix, amplitude. */
 struct join_row {

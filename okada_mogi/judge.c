@@ -16,8 +16,9 @@ void judge_basis(const struct job *job, const double *value, double *basis)
 {
     const struct model *m = job->model;
     const struct stations *s = &job->stations;
-    double lane[MODEL_VALUES][MODEL_LANES], east[MODEL_LANES], north[MODEL_LANES];
-    double out[MODEL_BASES * 3 * MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double lane[MODEL_VALUES][MODEL_LANES], east[MODEL_LANES],
+        north[MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
     const double *lanes[MODEL_VALUES];
     const int nvalues = model_values(m), width = 3 * m->nbasis;
     for (int v = 0; v < nvalues; v++) {

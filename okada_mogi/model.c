@@ -1,6 +1,7 @@
 /* okada_mogi/model.c – the list of models, and their responses for one point at a time. */
 #include "okada_mogi/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MODEL(symbol) extern const struct model model_##symbol;
@@ -85,6 +86,15 @@ void model_derive_all(const struct model *m, const double *x, double *value)
             model_derive(m, p, x[p], value);
         value += n;
     }
+}
+
+void *model_alloc(size_t bytes)
+{
+    const size_t whole = (bytes / MODEL_ALIGN + 1) * MODEL_ALIGN;
+    void *made = aligned_alloc(MODEL_ALIGN, whole);
+    if (made)
+        memset(made, 0, whole);
+    return made;
 }
 
 void model_forward(const struct model *m, const double *x, double east, double north, double *u)

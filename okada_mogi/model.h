@@ -19,9 +19,11 @@
 #define OKADA_MOGI_MODEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum {
     MODEL_LANES = 8,       /* sources in one call: a multiple of the vector of any machine */
+    MODEL_ALIGN = 64,      /* bytes; lanes that lie so are read and written fastest */
     MODEL_PARAMETERS = 16, /* most of a model, */
     MODEL_VALUES = 24,     /* most values, */
     MODEL_BASES = 4,       /* most basis responses, */
@@ -86,6 +88,9 @@ void model_derive(const struct model *m, int p, double x, double *value);
 void model_derive_all(const struct model *m, const double *x, double *value);
 /* The weights w[nbasis], 1 where the model has none. */
 void model_weigh(const struct model *m, const double *x, double *w);
+
+/* Zeroed memory at a multiple of MODEL_ALIGN, for lanes; free() it. NULL: out of memory. */
+void *model_alloc(size_t bytes);
 
 /* Displacement u[3] of the point by one source, straight from its parameters. */
 void model_forward(const struct model *m, const double *x, double east, double north, double *u);

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ENOUGH = 64, SAMPLES = 512, VECTORS = MODEL_LANES / LANES };
 
@@ -28,7 +27,7 @@ struct condition {
 /* The fast axes form the inner list: all their places that the constraints allow. */
 struct shared {
     const struct job *job;
-    int nouter;
+    int nvalues, nouter;
     trial_number outer;
     long inner, nallowed, *place;
     double *table[JOB_AXES]; /* [n][width] values of geometry axes, else the parameter */
@@ -43,7 +42,7 @@ struct own {
     bool begun;
     long place[JOB_AXES];
     double x[JOB_AXES]; /* [source][parameter], inner ones 0 */
-    double value[JOB_SOURCES][MODEL_VALUES][MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double value[JOB_SOURCES][MODEL_VALUES][MODEL_LANES];
     double weight[JOB_SOURCES][MODEL_BASES][MODEL_LANES];
     double amplitude[JOB_SOURCES][MODEL_LANES];
 };
@@ -163,7 +162,7 @@ static void divide_axes(struct shared *b)
 
 static double *new_list(const struct shared *b)
 {
-    return calloc((size_t)(b->inner + MODEL_LANES), sizeof(double));
+    return model_alloc((size_t)(b->inner + MODEL_LANES) * sizeof(double));
 }
 
 /* Lists of what the inner axes decide. */
@@ -279,25 +278,26 @@ static bool go_to(const struct shared *b, struct own *own, trial_number outer)
 static void point_at(const struct shared *b, struct own *own, int s, long i, struct numbers *at)
 {
     const struct numbers *in = &b->in[s];
-    const int nvalues = model_values(b->job->model);
-    for (int v = 0; v < nvalues; v++)
+    for (int v = 0; v < b->nvalues; v++)
         at->value[v] = in->value[v] ? in->value[v] + i : own->value[s][v];
     for (int k = 0; k < b->job->model->nbasis; k++)
         at->weight[k] = in->weight[k] ? in->weight[k] + i : own->weight[s][k];
     at->amplitude = in->amplitude ? in->amplitude + i : own->amplitude[s];
 }
 
-/* Adds a source's displacements, u [3][MODEL_LANES]. */
+/* Adds a source's displacements to u [3][MODEL_LANES], which is nothing before the first. */
 static void add_source(const struct model *m, const struct numbers *at, const double *out,
-                       double *u)
+                       bool first, double *u)
 {
     for (int c = 0; c < 3; c++)
         for (int l = 0; l < MODEL_LANES; l += LANES) {
             lanes sum = LOAD(at->weight[0], l) * LOAD(out, c * MODEL_LANES + l);
             for (int k = 1; k < m->nbasis; k++)
                 sum += LOAD(at->weight[k], l) * LOAD(out, (3 * k + c) * MODEL_LANES + l);
-            STORE(u, c * MODEL_LANES + l,
-                  LOAD(u, c * MODEL_LANES + l) + LOAD(at->amplitude, l) * sum);
+            sum *= LOAD(at->amplitude, l);
+            if (!first)
+                sum += LOAD(u, c * MODEL_LANES + l);
+            STORE(u, c * MODEL_LANES + l, sum);
         }
 }
 
@@ -324,17 +324,16 @@ static enum ek_status run_block(struct search_worker *w, trial_number outer, lon
     const struct shared *b = s->shared;
     const struct job *job = b->job;
     struct numbers at[JOB_SOURCES];
-    double out[MODEL_BASES * 3 * MODEL_LANES], u[3 * MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES], u[3 * MODEL_LANES];
     unsigned alive = (1u << n) - 1;
     for (int k = 0; k < job->nsources; k++)
         point_at(b, w->own, k, first, &at[k]);
     for (int i = 0; alive && i < job->stations.n; i++) {
         const struct search_station *station = &s->station[i];
-        memset(u, 0, sizeof u);
         for (int k = 0; k < job->nsources; k++) {
             job->model->respond((const double *const *)at[k].value, station->east, station->north,
                                 out);
-            add_source(job->model, &at[k], out, u);
+            add_source(job->model, &at[k], out, k == 0, u);
         }
         w->evaluations += job->nsources * __builtin_popcount(alive);
         alive &= compare(station, &w->window[i], u);
@@ -436,6 +435,7 @@ static enum ek_status open_shared(struct search *s, void **out)
     if (!b)
         return out_of_memory(s->job);
     b->job = s->job;
+    b->nvalues = model_values(s->job->model);
     divide_axes(b);
     enum ek_status st = list_conditions(b);
     if (!st)
@@ -470,7 +470,7 @@ static double cost(const struct search *s, struct trial_range range)
 
 static enum ek_status open_own(const struct search *s, void **out)
 {
-    struct own *own = calloc(1, sizeof *own);
+    struct own *own = model_alloc(sizeof *own);
     if (!own)
         return out_of_memory(s->job);
     for (int k = 0; k < JOB_SOURCES; k++)

@@ -259,53 +259,6 @@ static int sample(const struct shared *shared, int level, double *basis, double 
     return n;
 }
 
-static void swap_columns(struct join_columns *c, int i, int k)
-{
-    const int at = c->at[i];
-    const double observed = c->observed[i], sigma = c->sigma[i];
-    c->at[i] = c->at[k];
-    c->observed[i] = c->observed[k];
-    c->sigma[i] = c->sigma[k];
-    c->at[k] = at;
-    c->observed[k] = observed;
-    c->sigma[k] = sigma;
-}
-
-/* Columns in the order in which they leave the fewest pairs of samples a and b of what the columns
- * before them left. Samples hold columns in their first order, which `number` remembers. */
-static void order_columns(struct join_columns *c, const double *a, int na, const double *b, int nb,
-                          double reach, bool *left, int *number)
-{
-    const int n = c->n;
-    for (int i = 0; i < n; i++)
-        number[i] = i;
-    memset(left, true, (size_t)na * (size_t)nb);
-    for (int i = 0; i < n; i++) {
-        long fewest = -1;
-        int best = i;
-        for (int k = i; k < n; k++) {
-            long count = 0;
-            const int at = number[k];
-            for (int p = 0; p < na; p++)
-                for (int q = 0; q < nb; q++)
-                    count += left[p * nb + q] &&
-                             fabs(a[p * n + at] + b[q * n + at] - c->observed[k]) <= reach;
-            if (fewest < 0 || count < fewest) {
-                fewest = count;
-                best = k;
-            }
-        }
-        swap_columns(c, i, best);
-        const int at = number[best];
-        number[best] = number[i];
-        number[i] = at;
-        for (int p = 0; p < na; p++)
-            for (int q = 0; q < nb; q++)
-                left[p * nb + q] = left[p * nb + q] &&
-                                   fabs(a[p * n + at] + b[q * n + at] - c->observed[i]) <= reach;
-    }
-}
-
 static enum ek_status choose_columns(struct shared *shared, const struct job *job)
 {
     const size_t n = (size_t)shared->columns.n;
@@ -319,7 +272,7 @@ static enum ek_status choose_columns(struct shared *shared, const struct job *jo
     } else {
         const int na = sample(shared, 0, basis, a);
         const int nb = sample(shared, shared->nlevels - 1, basis, b);
-        order_columns(&shared->columns, a, na, b, nb, shared->reach, left, number);
+        join_columns_order(&shared->columns, a, na, b, nb, shared->reach, left, number);
     }
     free(basis);
     free(a);
@@ -474,7 +427,7 @@ static void close_own(void *arg)
 static enum ek_status open_own(const struct search *s, void **out)
 {
     const struct shared *shared = s->shared;
-    struct own *own = calloc(1, sizeof *own);
+    struct own *own = model_alloc(sizeof *own);
     if (!own)
         FAIL(EK_LACK, "%s: out of memory", s->job->path);
     const size_t n = (size_t)shared->columns.n, levels = (size_t)shared->nlevels;

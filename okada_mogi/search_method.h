@@ -11,7 +11,7 @@
 /* A station with what was observed there; missing components are left out. */
 struct search_station {
     int number; /* in the job */
-    double east[MODEL_LANES], north[MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double east[MODEL_LANES], north[MODEL_LANES];
     int ncomponents, component[3];
     double observed[3], sigma[3];
 };

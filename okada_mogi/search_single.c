@@ -88,9 +88,7 @@ static unsigned screen(const struct grid *g, const struct search_station *statio
         meet = strips ? strips_meet(b, window) : ~meet;
         if (lanes_any(meet))
             meet &= narrow(g, station, window, b, own->lo + v * LANES, own->hi + v * LANES);
-        for (int l = 0; l < LANES; l++)
-            if (!meet[l])
-                alive &= ~(1u << (v * LANES + l));
+        alive &= ~mine | lanes_bits_of(meet) << (v * LANES);
     }
     return alive;
 }
@@ -175,7 +173,7 @@ static enum ek_status run_block(struct search_worker *w, const struct grid *g, t
     const struct search *s = w->search;
     struct own *own = w->own;
     const double *value[MODEL_VALUES];
-    double out[MODEL_BASES * 3 * MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
     const long n = g->nallowed - first < MODEL_LANES ? g->nallowed - first : MODEL_LANES;
     unsigned alive = (1u << n) - 1;
     grid_walk_values(&own->walk, first, value);
@@ -316,12 +314,12 @@ static void close_own(void *arg)
 static enum ek_status open_own(const struct search *s, void **out)
 {
     const struct shared *shared = s->shared;
-    struct own *own = calloc(1, sizeof *own);
+    struct own *own = model_alloc(sizeof *own);
     if (!own)
         FAIL(EK_LACK, "%s: out of memory", s->job->path);
     const size_t n = (size_t)shared->grid.nmix * MODEL_LANES;
-    own->lo = malloc(n * sizeof *own->lo);
-    own->hi = malloc(n * sizeof *own->hi);
+    own->lo = model_alloc(n * sizeof *own->lo);
+    own->hi = model_alloc(n * sizeof *own->hi);
     own->basis = malloc((size_t)judge_basis_size(s->job) * sizeof *own->basis);
     if (!own->lo || !own->hi || !own->basis) {
         close_own(own);

@@ -23,21 +23,24 @@ FN lanes lanes_select(lanes_mask test, lanes a, lanes b)
     return (lanes)((test & (lanes_mask)a) | (~test & (lanes_mask)b));
 }
 
-FN int lanes_any(lanes_mask test)
-{
-    int64_t any = 0;
-    for (int l = 0; l < LANES; l++)
-        any |= test[l];
-    return any != 0;
-}
-
 /* Bit l is set where lane l is true. */
 FN unsigned lanes_bits_of(lanes_mask test)
 {
+#if defined __AVX512DQ__
+    return (unsigned)__builtin_ia32_cvtq2mask512(test);
+#elif defined __AVX__
+    return (unsigned)__builtin_ia32_movmskpd256((lanes)test);
+#else
     unsigned bits = 0;
     for (int l = 0; l < LANES; l++)
         bits |= test[l] ? 1u << l : 0;
     return bits;
+#endif
+}
+
+FN int lanes_any(lanes_mask test)
+{
+    return lanes_bits_of(test) != 0;
 }
 
 FN lanes lanes_abs(lanes x)

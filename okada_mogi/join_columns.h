@@ -1,0 +1,24 @@
+/* okada_mogi/join_columns.h – the observed components, as columns of a join's table. */
+#ifndef OKADA_MOGI_JOIN_COLUMNS_H
+#define OKADA_MOGI_JOIN_COLUMNS_H
+
+#include "okada_mogi/job.h"
+
+/* Observed components in the order of their columns. */
+struct join_columns {
+    int n;
+    int *at;          /* [n] 3 * station + component */
+    double *observed; /* [n] in standard deviations */
+    double *sigma;    /* [n] m */
+};
+
+enum ek_status join_columns_open(const struct job *job, struct join_columns *c);
+void join_columns_close(struct join_columns *c);
+
+/* Puts the columns into the order in which they leave the fewest pairs of what the columns before
+ * them left. a [na][columns], b [nb][columns]: samples of two sources, in standard deviations, in
+ * the columns' present order. left [na * nb], number [columns]: scratch. */
+void join_columns_order(struct join_columns *c, const double *a, int na, const double *b, int nb,
+                        double reach, bool *left, int *number);
+
+#endif
