@@ -6,6 +6,7 @@
 #include "cu/fault.h"
 #include "cu/guard.h"
 #include "cu/memory.h"
+#include "cu/record.h"
 #include "cu/report.h"
 #include "cu/result.h"
 #include "cu/stop.h"
@@ -71,6 +72,7 @@ struct bench {
     struct sched_job job;
     struct bench_profile profile;
     struct result_set results;
+    struct record *record; /* NULL: nobody asked for a file, or the runs are none */
     struct trace *trace;
 };
 
@@ -198,7 +200,7 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
     team_on_step(team, show_step, watch);
     if (b->program->save_every)
         team_save_every(team, b->program->save_every(b->st));
-    if (b->set.trace || b->set.report)
+    if (b->record || b->trace)
         team_record(team);
     enum ek_status st = team_run(team, b->program->steps(b->st));
     watch->before += team_result(team)->steps;
@@ -208,6 +210,8 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
         run->interrupted = st == EK_STOPPED;
         if (!taken)
             taken = finish_run(b, team, run);
+        if (!taken && b->record && !st)
+            taken = record_team(b->record, team);
         if (!taken && b->trace)
             taken = trace_add(b->trace, b->units, team, schedule);
         st = taken ? taken : st;
@@ -279,14 +283,26 @@ static void print_heading(const struct bench *b)
         printf("task times known from %s\n", h->profile);
 }
 
+/* What the simulator makes the runs again from. */
+static json_t *case_of(struct bench *b)
+{
+    char name[1024];
+    const struct result_host *h = &b->results.host;
+    snprintf(name, sizeof name, "%s %s, layout %s%s%s", b->program->name, b->problem,
+             cu_layout_text(&h->set->layout), h->devices[0] ? " " : "", h->devices);
+    return record_case(b->record, name, b->program->steps(b->st));
+}
+
 static enum ek_status write_files(struct bench *b)
 {
     json_t *json = result_json(&b->results, b->set.compare != NULL);
     enum ek_status st = EK_OK;
+    if (json && b->record)
+        json_object_set_new(json, "case", case_of(b));
     if (b->set.json && json)
         st = json_write(b->set.json, json);
-    if (!st && b->trace)
-        st = trace_write(b->trace, b->set.trace);
+    if (!st && b->trace && json)
+        st = trace_write(b->trace, b->set.trace, json);
     if (!st && b->set.report && json)
         st = report_write(b->set.report, b->program->name, json, trace_events(b->trace));
     json_decref(json);
@@ -383,6 +399,8 @@ static enum ek_status run_program(struct bench *b, const char **specs, int n)
     name_devices(&b->results.host);
     if (b->set.trace || b->set.report)
         TRY(trace_open(&b->trace));
+    if ((b->set.json || b->set.trace || b->set.report) && record_worth(&b->job))
+        TRY(record_open(b->units, &b->job, &b->record));
     enum ek_status st = run_all(b, specs, n);
     if (st && st != EK_STOPPED)
         return st;
@@ -422,6 +440,7 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
     enum ek_status st = run_program(b, specs, n);
     result_free(&b->results);
     trace_close(b->trace);
+    record_close(b->record);
     bench_profile_close(&b->profile);
     p->close(b->st);
     cu_close(b->units);

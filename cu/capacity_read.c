@@ -1,6 +1,7 @@
 /* cu/capacity_read.c – reads tasks and machines for capacity plans, and refuses every number that
  * makes no sense. */
 #include "cu/capacity.h"
+#include "cu/plan_case.h"
 #include "cu/profile.h"
 #include "src/demand.h"
 #include "src/opt.h"
@@ -137,7 +138,7 @@ static int width_of(const json_t *run)
     return 1;
 }
 
-/* What a program wrote with --json, with or without --compare. */
+/* What a program wrote with --json or --trace, with or without --compare. */
 static enum ek_status from_run(struct capacity_work *w, const char *path, const json_t *root)
 {
     const json_t *seconds = json_object_get(root, "task_seconds");
@@ -183,9 +184,10 @@ enum ek_status capacity_work_open(struct capacity_work *w, const char *path)
     json_t *root;
     *w = (struct capacity_work){.width = 1};
     TRY(demand_open(path, &root));
-    enum ek_status st = json_object_get(root, "format")         ? from_profile(w, path)
-                        : json_object_get(root, "task_seconds") ? from_run(w, path, root)
-                                                                : from_tasks(w, path, root);
+    const json_t *record = plan_case_record(root);
+    enum ek_status st = json_object_get(root, "format")           ? from_profile(w, path)
+                        : json_object_get(record, "task_seconds") ? from_run(w, path, record)
+                                                                  : from_tasks(w, path, root);
     json_decref(root);
     if (st)
         capacity_work_close(w);

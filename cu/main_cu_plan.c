@@ -1,7 +1,6 @@
 /* cu/main_cu_plan.c – cu-plan: what a policy would do on a machine, before anything runs there. */
 #include "cu/capacity_page.h"
-#include "cu/plan_case.h"
-#include "cu/sim.h"
+#include "cu/simulate.h"
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/version.h"
@@ -123,76 +122,6 @@ static void print_help(const struct opt_group *groups, int n)
     opt_help(stdout, groups, n);
 }
 
-static json_t *run_json(const char *schedule, const struct sim_result *r)
-{
-    const struct {
-        const char *key;
-        double value;
-    } number[] = {{"makespan_s", r->makespan},
-                  {"total_s", r->total},
-                  {"lower_bound_s", r->lower_bound},
-                  {"ratio", r->ratio},
-                  {"worst_ratio_from_step_4", r->worst_ratio},
-                  {"computation_s", r->computation},
-                  {"communication_s", r->communication},
-                  {"bytes_moved", r->bytes_moved}};
-    json_t *o = json_object();
-    json_object_set_new(o, "schedule", json_string(schedule));
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        json_object_set_new(o, number[i].key, json_number_or_null(number[i].value));
-    json_object_set_new(o, "steps_to_steady", json_integer(r->steps_to_steady));
-    json_object_set_new(o, "migrations", json_integer((json_int_t)r->migrations));
-    return o;
-}
-
-static void print_run(const char *schedule, const struct sim_result *r)
-{
-    printf("%-20s %12.6g %7.3f %7.3f %12.6g %12.6g %7d %10zu\n", schedule, r->makespan, r->ratio,
-           r->worst_ratio, r->total, r->communication, r->steps_to_steady, r->migrations);
-}
-
-static enum ek_status run_all(const struct plan_case *c, const struct settings *s,
-                              const char **spec, int n, json_t *runs)
-{
-    bool text = !s->json || strcmp(s->json, "-");
-    if (text)
-        printf("%s: %zu tasks on %d units, %d steps, lower bound %.6g s\n\n"
-               "%-20s %12s %7s %7s %12s %12s %7s %10s\n",
-               c->name, c->sim.job.n, c->sim.ncu, c->sim.steps, sim_bound(&c->sim, NULL),
-               "schedule", "last step s", "/bound", "worst*", "total s", "exchange s", "steady",
-               "migrations");
-    for (int i = 0; i < n; i++) {
-        struct sim_result r;
-        TRY(sim_run(&c->sim, spec[i], NULL, &r));
-        json_array_append_new(runs, run_json(spec[i], &r));
-        if (text)
-            print_run(spec[i], &r);
-    }
-    if (text)
-        puts("\n* of any step from the fourth on");
-    return EK_OK;
-}
-
-static enum ek_status simulate(const struct settings *s, const char **spec, int n)
-{
-    struct plan_case c;
-    TRY(plan_case_open(&c, s->simulate));
-    c.sim.cold |= s->cold;
-    json_t *root =
-        json_pack("{s:s, s:I, s:i, s:i, s:[]}", "case", c.name, "tasks", (json_int_t)c.sim.job.n,
-                  "units", c.sim.ncu, "steps", c.sim.steps, "runs");
-    enum ek_status st = EK_OK;
-    if (!root)
-        st = status_fail(EK_LACK, "out of memory for JSON");
-    if (!st)
-        st = run_all(&c, s, spec, n, json_object_get(root, "runs"));
-    if (!st && s->json)
-        st = json_write(s->json, root);
-    json_decref(root);
-    plan_case_close(&c);
-    return st;
-}
-
 /* ---- capacity --------------------------------------------------------------------------------*/
 static void interrupted(int signal)
 {
@@ -244,10 +173,13 @@ static enum ek_status plan_on(const struct settings *s, const struct capacity_wo
     return st;
 }
 
-static enum ek_status plan_capacity(const struct settings *s, const char **spec, int n)
+static enum ek_status plan_capacity(const struct settings *s, char *schedules)
 {
     struct capacity_work w;
     struct capacity_machine m;
+    const char *spec[MAX_SCHEDULES];
+    int n;
+    TRY(sched_split(schedules, spec, MAX_SCHEDULES, &n));
     if (!s->profile == !s->run)
         FAIL(EK_USAGE, "--machine wants the tasks, either by --profile FILE or by --run FILE");
     TRY(capacity_work_open(&w, s->profile ? s->profile : s->run));
@@ -279,8 +211,6 @@ static enum ek_status lengthen(int argc, char **argv)
 static enum ek_status run(int argc, char **argv)
 {
     struct settings s = {.jobs = omp_get_num_procs(), .seed = 1, .steps = 1, .within = 0.05};
-    const char *spec[MAX_SCHEDULES];
-    int n;
     const struct opt_group groups[] = {{"options:", options, &s}};
     TRY(lengthen(argc, argv));
     TRY(opt_parse(groups, 1, argc, argv, NULL, NULL));
@@ -297,9 +227,9 @@ static enum ek_status run(int argc, char **argv)
     if (s.machine && !s.schedules)
         s.schedules = CAPACITY_SCHEDULES;
     char *list = s.schedules ? strdup(s.schedules) : NULL;
-    enum ek_status st = sched_split(list, spec, MAX_SCHEDULES, &n);
-    if (!st)
-        st = s.machine ? plan_capacity(&s, spec, n) : simulate(&s, spec, n);
+    const struct simulate_request one = {
+        .path = s.simulate, .json = s.json, .cold = s.cold, .schedules = list};
+    enum ek_status st = s.machine ? plan_capacity(&s, list) : simulate_case(&one);
     free(list);
     return st;
 }

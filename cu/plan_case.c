@@ -127,22 +127,13 @@ static enum ek_status read_exchange(struct plan_case_reader *r, const json_t *ex
 {
     if (!exchange)
         return EK_OK;
-    struct sim_exchange read = {0}, *x = plan_case_own(r, 1, sizeof *x);
-    const struct {
-        const char *name;
-        double *value;
-    } member[] = {{"fixed_s", &read.fixed},
-                  {"host_s_per_byte", &read.local[CU_CPU]},
-                  {"device_s_per_byte", &read.local[CU_DEVICE]},
-                  {"link_latency_s", &read.latency},
-                  {"link_s_per_byte", &read.per_byte}};
+    struct sim_exchange *x = plan_case_own(r, 1, sizeof *x);
     if (!x)
         return EK_LACK;
     TRY(demand_that(r->path, json_is_object(exchange), "exchange", "an object"));
-    for (size_t i = 0; i < sizeof member / sizeof *member; i++)
-        TRY(demand_optional(r->path, "exchange", exchange, member[i].name, &AMOUNT,
-                            member[i].value));
-    *x = read;
+    for (int i = 0; i < SIM_PARTS; i++)
+        TRY(demand_optional(r->path, "exchange", exchange, sim_exchange_names[i], &AMOUNT,
+                            &x->seconds[i]));
     r->c->sim.exchange = x;
     return EK_OK;
 }
@@ -207,12 +198,67 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
     return r->c->name ? EK_OK : status_fail(EK_LACK, "%s: out of memory", r->path);
 }
 
+/* ---- records ----------------------------------------------------------------------------------*/
+static enum ek_status read_measured(struct plan_case_reader *r, const json_t *run, size_t i,
+                                    struct plan_measured *m)
+{
+    char where[32];
+    const char *name = json_string_value(json_object_get(run, "schedule"));
+    snprintf(where, sizeof where, "runs[%zu]", i);
+    TRY(demand_that(r->path, name, where, "a run with its schedule"));
+    char *schedule = plan_case_own(r, strlen(name) + 1, 1);
+    if (!schedule)
+        return EK_LACK;
+    m->schedule = strcpy(schedule, name);
+    TRY(demand_member(r->path, where, run, "seconds", &AMOUNT, &m->seconds));
+    TRY(demand_member(r->path, where, run, "computation_s", &AMOUNT, &m->computation));
+    return demand_member(r->path, where, run, "communication_s", &AMOUNT, &m->communication);
+}
+
+/* What a program wrote: one run, or a comparison's. Interrupted runs are of no use. */
+static enum ek_status read_record(struct plan_case_reader *r, const json_t *root)
+{
+    const json_t *runs = json_object_get(root, "runs");
+    const size_t n = runs ? json_array_size(runs) : 1;
+    struct plan_measured *m = plan_case_own(r, n, sizeof *m);
+    if (!m)
+        return EK_LACK;
+    if (json_is_null(json_object_get(root, "case")))
+        FAIL(EK_USAGE,
+             "%s: case is null: some unit did nothing in these runs; record a comparison, or runs "
+             "that know a profile",
+             r->path);
+    TRY(read_root(r, json_object_get(root, "case")));
+    r->c->measured = m;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *run = runs ? json_array_get(runs, i) : root;
+        if (!json_is_true(json_object_get(run, "interrupted")))
+            TRY(read_measured(r, run, i, &m[r->c->nmeasured++]));
+    }
+    return EK_OK;
+}
+
+/* A trace carries it beside its events. */
+const json_t *plan_case_record(const json_t *root)
+{
+    const json_t *traced = json_object_get(json_object_get(root, "otherData"), "result");
+    return traced ? traced : root;
+}
+
 /* From `root`, which is given back. */
 static enum ek_status read_case(struct plan_case *c, const char *path, json_t *root)
 {
     struct plan_case_reader r = {c, path};
+    const json_t *record = plan_case_record(root);
     *c = (struct plan_case){0};
-    enum ek_status st = read_root(&r, root);
+    enum ek_status st;
+    if (json_object_get(record, "case"))
+        st = read_record(&r, record);
+    else if (json_object_get(record, "program") || json_object_get(record, "runs"))
+        st = status_fail(EK_USAGE, "%s: has runs, but no case: several ranks, or too many tasks",
+                         path);
+    else
+        st = read_root(&r, record);
     json_decref(root);
     if (st)
         plan_case_close(c);

@@ -149,9 +149,23 @@ static enum ek_status read_speed(struct reader *r, const char *where, const json
     TRY(demand_optional(path, where, entry, "launch_s", &AMOUNT, &u->launch));
     u->width = (int)width;
     snprintf(key, sizeof key, "%s.seconds", where);
-    return seconds ? plan_case_numbers(r->r, key, seconds, r->r->c->sim.job.n, &AMOUNT, &u->seconds,
-                                       NULL)
-                   : EK_OK;
+    if (seconds)
+        TRY(plan_case_numbers(r->r, key, seconds, r->r->c->sim.job.n, &AMOUNT, &u->seconds, NULL));
+    return EK_OK;
+}
+
+static enum ek_status read_noise(struct reader *r, const char *where, const json_t *entry,
+                                 struct sim_unit *u)
+{
+    const json_t *noise = json_object_get(entry, "noise");
+    char key[96];
+    size_t n;
+    snprintf(key, sizeof key, "%s.noise", where);
+    if (!noise)
+        return EK_OK;
+    TRY(plan_case_numbers(r->r, key, noise, 0, &AMOUNT, &u->noise, &n));
+    u->nnoise = (int)n;
+    return EK_OK;
 }
 
 static enum ek_status read_count(struct reader *r, const json_t *entry, size_t i, int *count)
@@ -175,6 +189,7 @@ static enum ek_status read_entry(struct reader *r, const json_t *entry, size_t i
     TRY(read_kind(r, where, entry, &u));
     TRY(read_speed(r, where, entry, &u));
     TRY(read_contention(r, where, entry, &u));
+    TRY(read_noise(r, where, entry, &u));
     for (int j = 0; j < count; j++) {
         TRY(read_space(r, where, entry, &u));
         TRY(read_node(r, where, entry, &u));

@@ -49,14 +49,18 @@ static double uniform(uint64_t *state)
     return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / (double)(1ull << 53);
 }
 
-static double noise_of(const struct sim *s, size_t task)
+static double noise_of(const struct sim *s, const struct sim_unit *u, size_t task)
 {
-    if (!(s->c->noise > 0))
-        return 1;
     uint64_t state = s->c->seed * 0x100000001b3u + (uint64_t)s->step;
     state = state * 0xd1342543de82ef95u + task;
-    double radius = sqrt(-2 * log(uniform(&state)));
-    return exp(s->c->noise * radius * cos(6.283185307179586 * uniform(&state)));
+    double noise = 1;
+    if (s->c->noise > 0) {
+        double radius = sqrt(-2 * log(uniform(&state)));
+        noise = exp(s->c->noise * radius * cos(6.283185307179586 * uniform(&state)));
+    }
+    if (u->noise)
+        noise *= u->noise[(int)(uniform(&state) * u->nnoise)];
+    return noise;
 }
 
 /* Of the task under way, if the unit were alone. */
@@ -65,7 +69,7 @@ static double seconds_of(const struct sim *s, int cu)
     const struct sim_unit *u = &s->c->unit[cu];
     const struct actor *a = &s->actor[cu];
     double launch = a->task == a->range.begin ? u->launch : 0;
-    return (sim_seconds(s->c, u, a->task) * noise_of(s, a->task) + launch) / a->factor;
+    return (sim_seconds(s->c, u, a->task) * noise_of(s, u, a->task) + launch) / a->factor;
 }
 
 static double crowd_of(const struct sim *s, int cu)

@@ -24,6 +24,8 @@ struct sim_unit {
     double launch;         /* seconds per range, whatever it holds */
     const double *seconds; /* [n] times instead of fixed + cost/speed, or NULL */
     struct sim_curve slowed[2]; /* per cu_kind of the busy neighbours */
+    const double *noise;        /* [nnoise] factors of a task's time, equally likely; or NULL */
+    int nnoise;
 };
 
 /* `after` seconds into the computation of step `step` (from 0) the speed of a unit becomes `factor`
@@ -42,12 +44,19 @@ struct sim_event {
     double start, seconds; /* since the step's computation began */
 };
 
-/* What the exchange that opens a step takes: fixed + the longest of all spaces, where a space takes
- * local[its kind] seconds for a byte of faces between two of its tasks, and latency + bytes *
- * per_byte for all faces that leave it or come in, if there are any. */
-struct sim_exchange {
-    double fixed, local[2], latency, per_byte;
+/* What the exchange that opens a step takes: the sum of what its parts do. */
+enum {
+    SIM_FIXED,  /* once */
+    SIM_HOST,   /* for a byte of faces between two tasks on the host */
+    SIM_DEVICE, /* for a byte of faces inside the device that has most of them */
+    SIM_CROSS,  /* once if any face crosses between spaces */
+    SIM_LINK,   /* for a byte that crosses on the link that carries most */
+    SIM_PARTS
 };
+struct sim_exchange {
+    double seconds[SIM_PARTS];
+};
+extern const char *const sim_exchange_names[SIM_PARTS]; /* in files: "fixed_s" */
 
 struct sim_case {
     struct sched_job job;        /* tasks; unit, ncu and options are not used */
@@ -56,7 +65,7 @@ struct sim_case {
     const struct sim_exchange *exchange; /* NULL: each face by itself takes job.link */
     double between; /* seconds from the end of a step to the next exchange: planning, barriers */
     bool cold;      /* policies begin without speeds and profiles, and do not know the link */
-    double noise;   /* standard deviation of the logarithm of a task's time */
+    double noise;   /* standard deviation of the logarithm of a task's time, on any unit */
     unsigned seed;  /* of the noise */
     int nchanges;
     const struct sim_change *change;                      /* [nchanges] in order of step and time */
@@ -85,8 +94,11 @@ struct sim_result {
 enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *span,
                        struct sim_result *result);
 
-/* Seconds of an exchange when task t's data is in space home[t] of nspaces; *bytes is what crosses
- * between spaces. room [2 * nspaces] */
+/* How much of each part an exchange has when task t's data is in space home[t] of nspaces; returns
+ * the bytes that cross between spaces. room [2 * nspaces] */
+double sim_exchange_parts(const struct sched_job *job, const int *home, int nspaces, double *room,
+                          double part[SIM_PARTS]);
+/* Its seconds; *bytes is what crosses. */
 double sim_exchange_seconds(const struct sim_case *c, const int *home, int nspaces, double *room,
                             double *bytes);
 

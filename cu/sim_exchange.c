@@ -17,65 +17,71 @@ double sim_curve_at(const struct sim_curve *curve, double busy)
     return fmax(from[1] + slope * (busy - from[0]), 0);
 }
 
-/* A face by itself is on the links of both spaces; the host has none. */
-static void carry_face(const struct sim_case *c, int from, int to, double bytes, double *link)
-{
-    const struct sched_link *l = c->job.link;
-    const double sec = l ? l->latency + bytes * l->per_byte : 0;
-    if (from)
-        link[from] += sec;
-    if (to)
-        link[to] += sec;
-}
+const char *const sim_exchange_names[SIM_PARTS] = {
+    [SIM_FIXED] = "fixed_s", [SIM_HOST] = "host_s_per_byte", [SIM_DEVICE] = "device_s_per_byte",
+    [SIM_CROSS] = "cross_s", [SIM_LINK] = "link_s_per_byte",
+};
 
-/* Faces of a space together: those between two of its tasks, and those that cross. */
-static void gather_face(int from, int to, double bytes, double *inside, double *across)
+double sim_exchange_parts(const struct sched_job *job, const int *home, int nspaces, double *room,
+                          double part[SIM_PARTS])
 {
-    if (from == to) {
-        inside[from] += bytes;
-        return;
+    double *inside = room, *across = room + nspaces, bytes = 0;
+    memset(room, 0, 2 * (size_t)nspaces * sizeof *room);
+    for (size_t t = 0; job->first && t < job->n; t++)
+        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
+            const int from = home[job->neighbour[i]], to = home[t];
+            const double face = job->face_bytes ? job->face_bytes[i] : 0;
+            if (from == to) {
+                inside[from] += face;
+                continue;
+            }
+            across[from] += face;
+            across[to] += face;
+            bytes += face;
+        }
+    part[SIM_FIXED] = 1;
+    part[SIM_HOST] = inside[CU_SPACE_HOST];
+    part[SIM_CROSS] = bytes > 0;
+    part[SIM_DEVICE] = part[SIM_LINK] = 0;
+    for (int p = 1; p < nspaces; p++) {
+        part[SIM_DEVICE] = fmax(part[SIM_DEVICE], inside[p]);
+        part[SIM_LINK] = fmax(part[SIM_LINK], across[p]);
     }
-    across[from] += bytes;
-    across[to] += bytes;
+    return bytes;
 }
 
-/* Kinds of the units that live in a space: a device's space has one unit. */
-static enum cu_kind kind_of_space(int space)
+/* Every face by itself takes the links of both spaces; the host has none. */
+static double face_by_face(const struct sim_case *c, const int *home, int nspaces, double *link,
+                           double *bytes)
 {
-    return space ? CU_DEVICE : CU_CPU;
-}
-
-static double longest(const struct sim_case *c, int nspaces, const double *inside,
-                      const double *across)
-{
-    const struct sim_exchange *x = c->exchange;
-    double most = 0;
-    for (int p = 0; p < nspaces; p++) {
-        double sec = inside[p];
-        if (x)
-            sec = x->local[kind_of_space(p)] * inside[p] +
-                  (across[p] > 0 ? x->latency + x->per_byte * across[p] : 0);
-        most = fmax(most, sec);
-    }
-    return most + (x ? x->fixed : 0);
+    const struct sched_job *job = &c->job;
+    double longest = 0;
+    memset(link, 0, (size_t)nspaces * sizeof *link);
+    *bytes = 0;
+    for (size_t t = 0; job->first && t < job->n; t++)
+        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
+            const int from = home[job->neighbour[i]], to = home[t];
+            if (from == to)
+                continue;
+            const double face = job->face_bytes ? job->face_bytes[i] : 0;
+            const double sec = job->link ? job->link->latency + face * job->link->per_byte : 0;
+            link[from] += sec;
+            link[to] += sec;
+            *bytes += face;
+        }
+    for (int p = 1; p < nspaces; p++)
+        longest = fmax(longest, link[p]);
+    return longest;
 }
 
 double sim_exchange_seconds(const struct sim_case *c, const int *home, int nspaces, double *room,
                             double *bytes)
 {
-    const struct sched_job *job = &c->job;
-    double *inside = room, *across = room + nspaces;
-    memset(room, 0, 2 * (size_t)nspaces * sizeof *room);
-    *bytes = 0;
-    for (size_t t = 0; job->first && t < job->n; t++)
-        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
-            const int from = home[job->neighbour[i]], to = home[t];
-            const double face = job->face_bytes ? job->face_bytes[i] : 0;
-            *bytes += from == to ? 0 : face;
-            if (c->exchange)
-                gather_face(from, to, face, inside, across);
-            else if (from != to)
-                carry_face(c, from, to, face, inside);
-        }
-    return longest(c, nspaces, inside, across);
+    if (!c->exchange)
+        return face_by_face(c, home, nspaces, room, bytes);
+    double part[SIM_PARTS], sum = 0;
+    *bytes = sim_exchange_parts(&c->job, home, nspaces, room, part);
+    for (int i = 0; i < SIM_PARTS; i++)
+        sum += part[i] * c->exchange->seconds[i];
+    return sum;
 }

@@ -81,11 +81,12 @@ enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct
     return EK_OK;
 }
 
-enum ek_status trace_write(const struct trace *t, const char *path)
+enum ek_status trace_write(const struct trace *t, const char *path, const json_t *result)
 {
     if (!path)
         return EK_OK;
-    json_t *root = json_pack("{s:O s:s}", "traceEvents", t->events, "displayTimeUnit", "ms");
+    json_t *root = json_pack("{s:O s:s s:{s:O}}", "traceEvents", t->events, "displayTimeUnit", "ms",
+                             "otherData", "result", result);
     enum ek_status st =
         root ? json_write(path, root) : status_fail(EK_LACK, "trace: out of memory");
     json_decref(root);

@@ -17,8 +17,9 @@ void trace_close(struct trace *t);
 enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct team *team,
                          const char *schedule);
 
-/* {"traceEvents": […]} to `path`, readable by Perfetto and chrome://tracing; NULL path: nothing. */
-enum ek_status trace_write(const struct trace *t, const char *path);
+/* {"traceEvents": […], "otherData": {"result": …}} to `path`, readable by Perfetto and
+ * chrome://tracing, and with the result (borrowed) by cu-plan; NULL path: nothing. */
+enum ek_status trace_write(const struct trace *t, const char *path, const json_t *result);
 
 /* The events, borrowed; NULL when t is NULL. */
 const json_t *trace_events(const struct trace *t);

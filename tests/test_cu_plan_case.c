@@ -45,7 +45,8 @@ static void reads_everything(void **state)
     assert_true(sim_curve_at(&s->unit[4].slowed[CU_DEVICE], 2) == 2);
     assert_true(s->unit[4].node == s->unit[5].node && s->unit[4].node != s->unit[6].node);
     assert_true(s->unit[0].node == s->unit[1].node && s->unit[2].node == s->unit[6].node);
-    assert_true(s->between == 0.5 && s->exchange->fixed == 1 && s->exchange->per_byte == 2);
+    assert_true(s->between == 0.5 && s->exchange->seconds[SIM_FIXED] == 1 &&
+                s->exchange->seconds[SIM_LINK] == 2);
     assert_true(s->unit[3].kind == CU_DEVICE && s->unit[3].fixed == 0.25 && s->unit[3].speed == 1);
     assert_true(s->unit[5].seconds[1] == 8 && s->unit[6].kind == CU_CPU && !s->unit[6].seconds);
     assert_true(s->job.n == 2 && s->job.cost[1] == 2 && s->job.bytes[0] == 3);

@@ -128,14 +128,14 @@ static void exchange_by_parts(void **state)
 {
     (void)state;
     static const struct sim_exchange parts = {
-        .fixed = 1, .local = {[CU_CPU] = 0.1, [CU_DEVICE] = 0.2}, .latency = 2, .per_byte = 0.5};
+        {[SIM_FIXED] = 1, [SIM_HOST] = 0.1, [SIM_DEVICE] = 0.2, [SIM_CROSS] = 2, [SIM_LINK] = 0.5}};
     struct sim_case c = ring();
     struct sim_result r;
     c.exchange = &parts;
     c.between = 0.5;
     c.steps = 2;
     assert_int_equal(sim_run(&c, "static", NULL, &r), EK_OK);
-    const double first = 1 + 40 * 0.1, second = 1 + 10 * 0.2 + 2 + 20 * 0.5;
+    const double first = 1 + 40 * 0.1, second = 1 + 10 * 0.1 + 10 * 0.2 + 2 + 20 * 0.5;
     assert_near(r.communication, first + second);
     assert_near(r.total, 4.7 + 3.5 + first + second + 2 * 0.5);
 }

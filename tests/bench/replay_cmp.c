@@ -2,10 +2,11 @@
  * 451 CMP cells on clusters of equal and of different nodes, beside what it reports.
  *
  * A core of a Draco node does 90 source-receiver pairs a second (seconds_per_cost in the example's
- * file): the thesis' seconds per iteration on 112 of them make it 87 to 93. Other nodes are faster by the factors of its figures 2.2 to 2.5,
- * which are all that it gives: 1.725 is taken for Hype, 1.783 for Cei and Blaise. What an iteration
- * does on one core (Cholesky, correction, reduction) is 8.2 s, the difference between the times
- * that it gives for the forward step alone (8.67 s, scenario A) and for 100 iterations (1685 s). */
+ * file): the thesis' seconds per iteration on 112 of them make it 87 to 93. Other nodes are faster
+ * by the factors of its figures 2.2 to 2.5, which are all that it gives: 1.725 is taken for Hype,
+ * 1.783 for Cei and Blaise. What an iteration does on one core (Cholesky, correction, reduction) is
+ * 8.2 s, the difference between the times that it gives for the forward step alone (8.67 s,
+ * scenario A) and for 100 iterations (1685 s). */
 #include "cu/capacity.h"
 
 #include <math.h>
@@ -33,8 +34,7 @@ static double forward(const struct capacity_work *w, const struct group *group, 
     struct sim_result r;
     for (; group->cores; group++)
         for (int i = 0; i < group->cores; i++)
-            unit[c.ncu++] =
-                (struct sim_unit){.kind = CU_CPU, .width = 1, .speed = group->factor};
+            unit[c.ncu++] = (struct sim_unit){.kind = CU_CPU, .width = 1, .speed = group->factor};
     return sim_run(&c, policy, NULL, &r) ? NAN : r.makespan;
 }
 

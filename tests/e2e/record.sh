@@ -1,0 +1,40 @@
+# tests/e2e/record.sh – what programs write is a case for the simulator: --json and --trace, one run or
+# a comparison; the policies are those that ran, what was measured stands beside. Needs BIN.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export CU_PROFILE_DIR=$work/profiles
+bt() { "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --quiet "$@" || say "bt-mz $* exits $?"; }
+refused() { # words that the one line must hold, file
+    "$BIN/cu-plan" --simulate "$2" >/dev/null 2>"$work/err"
+    rc=$?
+    [ $rc = 2 ] || say "$2 exits $rc instead of 2"
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -q -- "$1" "$work/err" || say "'$1' is not in: $(cat "$work/err")"
+}
+
+bt --compare static,dynamic,evenkeel --json "$work/all.json" --trace "$work/all.trace.json"
+bt --schedule dynamic --json "$work/one.json"
+for file in all.json all.trace.json; do
+    "$BIN/cu-plan" --simulate "$work/$file" --json "$work/sim.json" >"$work/text" || say "$file fails"
+    for policy in static dynamic evenkeel; do
+        grep -Eq "^$policy .* [-+][0-9.]+ %$" "$work/text" || say "$file: $policy has no prediction"
+    done
+    [ "$(grep -c '"schedule"' "$work/sim.json")" = 3 ] || say "$file: not the policies that ran"
+    [ "$(grep -c '"measured_s"' "$work/sim.json")" = 3 ] || say "$file: not what was measured"
+done
+"$BIN/cu-plan" --simulate "$work/one.json" --schedules all >"$work/text" || say 'a single run fails'
+[ "$(grep -c '%$' "$work/text")" = 1 ] || say 'a single run: not one policy was measured'
+grep -q '^heft' "$work/text" || say 'a single run: other policies are not simulated'
+for file in all.json all.trace.json; do
+    "$BIN/cu-plan" --machine cu/examples/pcad.json --run "$work/$file" --sample 3 --schedules heft |
+        grep -q 'bt-mz class S' || say "--run $file fails"
+done
+
+# A unit that never worked, and nothing known of it.
+bt --layout 5x1+1 --schedule sorted-greedy --json "$work/idle.json" 2>/dev/null
+refused 'some unit did nothing' "$work/idle.json"
+sed 's/"between_s": /"between_s": -/' "$work/one.json" >"$work/bad.json"
+refused 'between_s = -' "$work/bad.json"
+exit $bad

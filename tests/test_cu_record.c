@@ -1,0 +1,322 @@
+/* tests/test_cu_record.c – fits against numbers that are known, with and without bad measurements.
+ */
+#include "cu/fit.h"
+#include "cu/plan_case.h"
+#include "cu/record.h"
+#include "cu/record_fit.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static void assert_close(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance * fabs(b)))
+        fail_msg("%.9g is not %.9g within %g", a, b, tolerance);
+}
+
+/* ---- fits -------------------------------------------------------------------------------------*/
+/* y = 2 + 3 x; a quarter of the points are ten times too high. */
+static void far_off_points_do_not_matter(void **state)
+{
+    (void)state;
+    struct fit_row row[40];
+    double beta[3];
+    for (int i = 0; i < 40; i++) {
+        double x = i % 10;
+        row[i] = (struct fit_row){.x = {1, x, 0}, .y = 2 + 3 * x, .weight = 1};
+        if (i % 4 == 1)
+            row[i].y *= 10;
+    }
+    fit_rows(row, 40, 3, beta);
+    assert_close(beta[0], 2, 1e-6);
+    assert_close(beta[1], 3, 1e-6);
+    assert_true(beta[2] == 0);
+}
+
+static void nothing_is_negative(void **state)
+{
+    (void)state;
+    struct fit_row row[20];
+    double beta[2];
+    for (int i = 0; i < 20; i++)
+        row[i] = (struct fit_row){.x = {1, i}, .y = 100 - i, .weight = 1};
+    fit_rows(row, 20, 2, beta);
+    assert_true(beta[1] == 0);
+    assert_close(beta[0], 90.5, 0.02);
+    fit_rows(row, 0, 2, beta);
+    assert_true(beta[0] == 0 && beta[1] == 0);
+}
+
+static void medians_by_weight(void **state)
+{
+    (void)state;
+    struct fit_row row[] = {{.y = 3, .weight = 1}, {.y = 1, .weight = 1}, {.y = 2, .weight = 5}};
+    assert_true(fit_median(row, 3) == 2);
+    struct fit_row even[] = {{.y = 4, .weight = 1}, {.y = 2, .weight = 1}};
+    assert_true(fit_median(even, 2) == 3);
+    assert_true(isnan(fit_median(even, 0)));
+}
+
+/* ---- records ----------------------------------------------------------------------------------*/
+enum { TASKS = 12, SAMPLES = 600 };
+
+static double cost[TASKS], truth[TASKS];
+static struct record_sample sample[SAMPLES];
+
+static unsigned random_below(unsigned n)
+{
+    static unsigned state = 1;
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % n;
+}
+
+/* Ranges of 1 to `longest` tasks that take (launch + seconds) * (1 + 0.3 cpus + 0.1 devices). */
+static void measure(unsigned longest, double launch)
+{
+    for (int t = 0; t < TASKS; t++) {
+        cost[t] = 1 + t % 5;
+        truth[t] = 0.01 * cost[t] * (1 + 0.05 * (t % 3));
+    }
+    for (int i = 0; i < SAMPLES; i++) {
+        struct record_sample *s = &sample[i];
+        s->tasks.begin = random_below(TASKS);
+        s->tasks.end = s->tasks.begin + 1 + random_below(longest);
+        s->tasks.end = s->tasks.end > TASKS ? TASKS : s->tasks.end;
+        s->busy[CU_CPU] = random_below(4) / 2.;
+        s->busy[CU_DEVICE] = random_below(3) / 2.;
+        s->seconds = launch;
+        for (size_t t = s->tasks.begin; t < s->tasks.end; t++)
+            s->seconds += truth[t];
+        s->seconds *= 1 + 0.3 * s->busy[CU_CPU] + 0.1 * s->busy[CU_DEVICE];
+    }
+}
+
+static void single_tasks(void **state)
+{
+    (void)state;
+    double seconds[TASKS];
+    struct record_kind kind = {.seconds = seconds};
+    measure(1, 0);
+    assert_int_equal(record_fit(TASKS, cost, sample, SAMPLES, &kind), EK_OK);
+    assert_true(kind.launch == 0);
+    assert_close(kind.slowed[CU_CPU], 0.3, 1e-4);
+    assert_close(kind.slowed[CU_DEVICE], 0.1, 1e-4);
+    for (int t = 0; t < TASKS; t++)
+        assert_close(seconds[t], truth[t], 1e-4);
+}
+
+/* Every seventh measurement was disturbed. */
+static void disturbed(void **state)
+{
+    (void)state;
+    double seconds[TASKS];
+    struct record_kind kind = {.seconds = seconds};
+    measure(1, 0);
+    for (int i = 0; i < SAMPLES; i += 7)
+        sample[i].seconds *= 3;
+    assert_int_equal(record_fit(TASKS, cost, sample, SAMPLES, &kind), EK_OK);
+    assert_close(kind.slowed[CU_CPU], 0.3, 0.02);
+    assert_close(kind.slowed[CU_DEVICE], 0.1, 0.05);
+    for (int t = 0; t < TASKS; t++)
+        assert_close(seconds[t], truth[t], 0.01);
+}
+
+/* Ranges of several lengths tell the launch; where all have one task it is part of the tasks. */
+static void ranges_and_launches(void **state)
+{
+    (void)state;
+    double seconds[TASKS];
+    struct record_kind kind = {.seconds = seconds};
+    measure(6, 0.05);
+    assert_int_equal(record_fit(TASKS, cost, sample, SAMPLES, &kind), EK_OK);
+    assert_close(kind.launch, 0.05, 0.1);
+    assert_close(kind.slowed[CU_CPU], 0.3, 0.05);
+    for (int t = 0; t < TASKS; t++)
+        assert_close(seconds[t], truth[t], 0.1);
+    measure(1, 0.05);
+    assert_int_equal(record_fit(TASKS, cost, sample, SAMPLES, &kind), EK_OK);
+    assert_true(kind.launch == 0);
+    for (int t = 0; t < TASKS; t++)
+        assert_close(seconds[t], truth[t] + 0.05, 1e-4);
+}
+
+/* Tasks that never ran are on the line of the others; without any there is none. */
+static void tasks_without_a_sample(void **state)
+{
+    (void)state;
+    double seconds[TASKS];
+    struct record_kind kind = {.seconds = seconds};
+    measure(1, 0);
+    for (int i = 0; i < SAMPLES; i++) {
+        struct ek_range *r = &sample[i].tasks;
+        r->begin -= r->begin == 7;
+        r->end = r->begin + 1;
+        sample[i].seconds = 0.5 + 0.25 * cost[r->begin];
+    }
+    assert_int_equal(record_fit(TASKS, cost, sample, SAMPLES, &kind), EK_OK);
+    assert_close(seconds[7], 0.5 + 0.25 * cost[7], 1e-6);
+    assert_int_equal(record_fit(TASKS, cost, sample, 0, &kind), EK_OK);
+    assert_true(isnan(seconds[0]));
+}
+
+/* ---- whole runs -------------------------------------------------------------------------------*/
+enum { UNITS = 3, STEPS = 12, CELLS = 9 };
+
+static struct cu made[UNITS] = {
+    {.index = 0, .kind = CU_CPU, .width = 1, .space = 0, .name = "cpu0"},
+    {.index = 1, .kind = CU_CPU, .width = 1, .space = 0, .name = "cpu1"},
+    {.index = 2, .kind = CU_DEVICE, .width = 1, .space = 1, .name = "fake:0"},
+};
+static struct cu_set set = {.layout = {2, 1, 1}, .n = UNITS, .nspaces = 2, .cu = made};
+static const double weight[CELLS] = {5, 1, 4, 2, 8, 3, 7, 6, 2};
+static const double slow_cpu[][2] = {{1, 0.2}}, slow_device[][2] = {{1, 0.05}};
+static const struct sim_exchange constant = {{[SIM_FIXED] = 0.5}};
+static const struct sim_unit model[UNITS] = {
+    {.kind = CU_CPU, .speed = 1, .slowed = {{1, slow_cpu}, {1, slow_device}}},
+    {.kind = CU_CPU, .speed = 1, .slowed = {{1, slow_cpu}, {1, slow_device}}},
+    {.kind = CU_DEVICE, .space = 1, .speed = 3, .fixed = 0.5, .slowed = {{1, slow_device}}},
+};
+
+struct play {
+    struct events unit[UNITS];
+    double begin; /* of the present step's computation */
+    double end;   /* of its last task */
+    int step;
+};
+
+/* A new step begins a quarter of a second after the last task of the one before, with the exchange.
+ */
+static void hear(void *arg, const struct sim_event *e)
+{
+    struct play *p = arg;
+    if (e->step != p->step) {
+        p->step = e->step;
+        p->begin = (e->step ? p->end + 0.25 : 0) + 0.5;
+        for (int c = 0; c < UNITS; c++)
+            events_add(&p->unit[c], (struct events_entry){.start = p->begin - 0.5,
+                                                          .seconds = 0.5,
+                                                          .step = e->step,
+                                                          .activity = EVENTS_EXCHANGE});
+    }
+    const struct events_entry entry = {.start = p->begin + e->start,
+                                       .seconds = e->seconds,
+                                       .tasks = {e->task, e->task + 1},
+                                       .step = e->step,
+                                       .activity = EVENTS_COMPUTE};
+    events_add(&p->unit[e->unit], entry);
+    p->end = fmax(p->end, entry.start + entry.seconds);
+}
+
+static void record_simulated(struct record *r, struct sim_case *c, const char *schedule)
+{
+    struct play p = {.step = -1};
+    struct sim_result result;
+    const struct events *unit[UNITS] = {&p.unit[0], &p.unit[1], &p.unit[2]};
+    c->on_task = hear;
+    c->on_task_arg = &p;
+    assert_int_equal(sim_run(c, schedule, NULL, &result), EK_OK);
+    c->on_task = NULL;
+    assert_int_equal(record_add(r, STEPS, unit), EK_OK);
+    for (int u = 0; u < UNITS; u++)
+        events_free(&p.unit[u]);
+}
+
+/* Neighbours, task times, exchange and what is between are found again. */
+static void a_run_comes_back(void **state)
+{
+    (void)state;
+    static const char *const schedules[] = {"static", "dynamic", "sorted-greedy", "evenkeel"};
+    const struct sched_job job = {.n = CELLS, .grain = 1, .cost = weight};
+    struct sim_case c = {.job = job,
+                         .unit = model,
+                         .ncu = UNITS,
+                         .steps = STEPS,
+                         .exchange = &constant,
+                         .between = 0.25,
+                         .cold = true};
+    struct record *r;
+    assert_int_equal(record_open(&set, &job, &r), EK_OK);
+    for (int s = 0; s < 4; s++)
+        record_simulated(r, &c, schedules[s]);
+    json_t *json = record_case(r, "again", STEPS);
+    char *text = json_dumps(json, 0);
+    struct plan_case again;
+    assert_int_equal(plan_case_parse(&again, "text", text), EK_OK);
+    assert_int_equal(again.sim.ncu, UNITS);
+    assert_true(again.sim.cold);
+    for (int s = 0; s < 4; s++) {
+        struct sim_result x, y;
+        assert_int_equal(sim_run(&c, schedules[s], NULL, &x), EK_OK);
+        assert_int_equal(sim_run(&again.sim, schedules[s], NULL, &y), EK_OK);
+        assert_close(y.total, x.total, 0.03);
+        assert_close(y.communication, x.communication, 1e-6);
+    }
+    plan_case_close(&again);
+    free(text);
+    json_decref(json);
+    record_close(r);
+}
+
+/* Moves of 1000 and 3000 bytes in 2 and 4 s, once 9 s: half a kilobyte a second, and a second; a
+ * unit that never works leaves the case open, unless its times are known. */
+static void links_and_idle_units(void **state)
+{
+    (void)state;
+    const double bytes[] = {1000, 3000}, known[] = {7, 8};
+    struct sched_unit unit[UNITS] = {{.seconds = NULL}};
+    struct sched_job job = {.n = 2, .grain = 1, .bytes = bytes, .unit = unit};
+    struct events one = {0}, none = {0};
+    const struct events *all[UNITS] = {&none, &none, &one};
+    struct sched_link link;
+    struct record *r;
+    for (int step = 0; step < 9; step++)
+        for (size_t t = 0; t < 2; t++) {
+            if (t == 0)
+                events_add(&one,
+                           (struct events_entry){100 * step, 1, {0, 0}, step, EVENTS_EXCHANGE});
+            double start = 100 * step + 20 * (double)t + 1,
+                   sec = step == 4 && t ? 9 : 2 + 2 * (double)t;
+            events_add(&one, (struct events_entry){start, sec, {t, t + 1}, step, EVENTS_MOVE});
+            events_add(&one,
+                       (struct events_entry){start + sec, 5, {t, t + 1}, step, EVENTS_COMPUTE});
+        }
+    assert_int_equal(record_open(&set, &job, &r), EK_OK);
+    assert_false(record_link(r, &link));
+    assert_int_equal(record_add(r, 9, all), EK_OK);
+    assert_true(record_link(r, &link));
+    const double raised = (9 * 2 + 8 * 4 + 9) / (9 * 2 + 9 * 4.); /* to the mean */
+    assert_close(link.latency, raised, 1e-3);
+    assert_close(link.per_byte, 1e-3 * raised, 1e-3);
+    json_t *json = record_case(r, "idle", 9);
+    assert_true(json_is_null(json));
+    json_decref(json);
+    for (int c = 0; c < UNITS; c++)
+        unit[c].seconds = known;
+    json = record_case(r, "idle", 9);
+    const json_t *cpu = json_array_get(json_object_get(json, "units"), 0);
+    assert_int_equal(json_integer_value(json_object_get(cpu, "count")), 2);
+    assert_true(json_number_value(json_array_get(json_object_get(cpu, "seconds"), 1)) == 8);
+    assert_false(json_is_true(json_object_get(json, "cold")));
+    json_decref(json);
+    record_close(r);
+    events_free(&one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(far_off_points_do_not_matter),
+        cmocka_unit_test(nothing_is_negative),
+        cmocka_unit_test(medians_by_weight),
+        cmocka_unit_test(single_tasks),
+        cmocka_unit_test(disturbed),
+        cmocka_unit_test(ranges_and_launches),
+        cmocka_unit_test(tasks_without_a_sample),
+        cmocka_unit_test(a_run_comes_back),
+        cmocka_unit_test(links_and_idle_units),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
