@@ -124,6 +124,7 @@ static bool aim(struct candidate *k, const char *arch)
 }
 
 /* Better means: not newer than the driver, which may refuse its code; and knows the device. */
+enum { BEST = 3 };
 static int rank(const struct candidate *k, int driver_major)
 {
     const bool fits = !driver_major || k->c.major <= driver_major;
@@ -131,19 +132,26 @@ static int rank(const struct candidate *k, int driver_major)
     return 2 * fits + exact;
 }
 
+static void add_reason(char all[GPU_WHY], const char *why)
+{
+    if (all[0])
+        strncat(all, "; ", GPU_WHY - strlen(all) - 1);
+    strncat(all, why, GPU_WHY - strlen(all) - 1);
+}
+
 enum ek_status gpu_compiler_choose(const struct gpu_vendor *v, const char *label, const char *arch,
                                    int driver_major, struct gpu_compiler *c)
 {
     char why[GPU_WHY] = "", all[GPU_WHY] = "";
     int best = -1;
-    for (int i = 0; v->compiler.names[i]; i++) {
+    for (int i = 0; v->compiler.names[i] && best < BEST; i++) {
         struct candidate k;
         if (!open_candidate(v, i, &k, why)) {
-            snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? "; " : "", why);
+            add_reason(all, why);
         } else if (!aim(&k, arch)) {
-            snprintf(all + strlen(all), sizeof all - strlen(all),
-                     "%s%s %d.%d knows sm_%d and newer", all[0] ? "; " : "", k.c.library, k.c.major,
+            snprintf(why, sizeof why, "%s %d.%d knows sm_%d and newer", k.c.library, k.c.major,
                      k.c.minor, k.arch[0]);
+            add_reason(all, why);
         } else if (rank(&k, driver_major) > best) {
             best = rank(&k, driver_major);
             *c = k.c;
