@@ -17,7 +17,7 @@ static const char CAPACITY_SCHEDULES[] = "round-robin,sorted-greedy,abe,heft,eve
 
 struct settings {
     const char *simulate, *schedules, *json;
-    const char *machine, *profile, *run, *csv, *report;
+    const char *layout, *machine, *profile, *run, *csv, *report;
     int jobs, sample, seed, steps;
     double within;
     bool cold, list_schedules, help, version;
@@ -30,6 +30,12 @@ static const struct opt options[] = {
      .offset = AT(simulate),
      .arg = "CASE",
      .help = "run policies on the tasks and units of a JSON file (- = standard input)"},
+    {.name = "layout",
+     .type = OPT_TEXT,
+     .offset = AT(layout),
+     .arg = "NxM+G",
+     .help = "take only so many of the units; auto: as many as are fastest, neighbours slow one "
+             "another"},
     {.name = "machine",
      .type = OPT_TEXT,
      .offset = AT(machine),
@@ -228,7 +234,7 @@ static enum ek_status run(int argc, char **argv)
         s.schedules = CAPACITY_SCHEDULES;
     char *list = s.schedules ? strdup(s.schedules) : NULL;
     const struct simulate_request one = {
-        .path = s.simulate, .json = s.json, .cold = s.cold, .schedules = list};
+        .path = s.simulate, .json = s.json, .layout = s.layout, .cold = s.cold, .schedules = list};
     enum ek_status st = s.machine ? plan_capacity(&s, list) : simulate_case(&one);
     free(list);
     return st;

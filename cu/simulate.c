@@ -2,6 +2,7 @@
  */
 #include "cu/simulate.h"
 #include "cu/plan_case.h"
+#include "cu/simulate_layout.h"
 #include "src/json.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ struct simulation {
     const char *spec[MAX_SCHEDULES];
     int n;
     json_t *runs;
+    struct simulate_layout layout; /* of the present policy */
 };
 
 /* What a record says of this policy; NULL: nothing. */
@@ -48,6 +50,8 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
         json_object_set_new(o, number[i].key, json_number_or_null(number[i].value));
     json_object_set_new(o, "steps_to_steady", json_integer(r->steps_to_steady));
     json_object_set_new(o, "migrations", json_integer((json_int_t)r->migrations));
+    if (s->request->layout)
+        json_object_update_new(o, simulate_layout_json(&s->layout));
     if (m) {
         json_object_set_new(o, "measured_s", json_real(m->seconds));
         json_object_set_new(o, "measured_computation_s", json_real(m->computation));
@@ -62,7 +66,10 @@ static void print_heading(const struct simulation *s)
            "%-20s %12s %7s %7s %12s %12s %7s %10s%s\n",
            s->c.name, s->c.sim.job.n, s->c.sim.ncu, s->c.sim.steps, sim_bound(&s->c.sim, NULL),
            "schedule", "last step s", "/bound", "worst*", "total s", "exchange s", "steady",
-           "migrations", s->c.nmeasured ? "   measured s predicted" : "");
+           "migrations",
+           s->c.nmeasured       ? "   measured s predicted"
+           : s->request->layout ? "  layout"
+                                : "");
 }
 
 static void print_run(const struct simulation *s, const char *schedule, const struct sim_result *r)
@@ -72,18 +79,22 @@ static void print_run(const struct simulation *s, const char *schedule, const st
            r->worst_ratio, r->total, r->communication, r->steps_to_steady, r->migrations);
     if (m)
         printf(" %12.6g %+7.1f %%", m->seconds, 100 * (r->total / m->seconds - 1));
+    if (s->request->layout)
+        printf("  %s", cu_layout_text(&s->layout.layout));
+    if (s->layout.tune.n > 1)
+        printf(" of %d tried", s->layout.tune.n);
     putchar('\n');
 }
 
 static enum ek_status run_all(struct simulation *s)
 {
     const bool text = !s->request->json || strcmp(s->request->json, "-");
-    if (text)
-        print_heading(s);
     for (int i = 0; i < s->n; i++) {
         struct sim_result r;
-        TRY(sim_run(&s->c.sim, s->spec[i], NULL, &r));
+        TRY(simulate_layout(&s->c.sim, s->request->layout, s->spec[i], &s->layout, &r));
         json_array_append_new(s->runs, run_json(s, s->spec[i], &r));
+        if (text && i == 0)
+            print_heading(s);
         if (text)
             print_run(s, s->spec[i], &r);
     }
@@ -112,6 +123,8 @@ enum ek_status simulate_case(const struct simulate_request *request)
         json_pack("{s:s, s:I, s:i, s:i, s:o}", "case", s.c.name, "tasks", (json_int_t)s.c.sim.job.n,
                   "units", s.c.sim.ncu, "steps", s.c.sim.steps, "runs", s.runs);
     enum ek_status st = root ? EK_OK : status_fail(EK_LACK, "out of memory for JSON");
+    if (!st && s.c.nmeasured && request->layout)
+        s.c.nmeasured = 0; /* other units than those that were measured */
     if (!st)
         st = choose_schedules(&s);
     if (!st)
