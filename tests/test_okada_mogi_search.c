@@ -38,7 +38,7 @@ static int write_axes(char *out, size_t room, const struct axis *axes, int naxes
             const double min = value - at * axes[a].spacing, unit = axes[a].spacing;
             const double low = min > 0 || axes[a].low < 0 ? min : value;
             truth[s * naxes + a] = value;
-            char suffix[8] = "";
+            char suffix[16] = "";
             if (sources > 1)
                 snprintf(suffix, sizeof suffix, ".%d", s + 1);
             used +=
@@ -159,6 +159,77 @@ static void test_another_model(void **state)
     compare_many(&model_sill, 2, 4, 8, "");
 }
 
+/* ---- devices ----------------------------------------------------------------------------------*/
+
+static struct accepted search_on(const struct job *job, enum search_method method,
+                                 struct backend *backend)
+{
+    struct accepted found = {0};
+    struct search *s;
+    struct search_device *d;
+    assert_int_equal(search_open(job, method, &s), EK_OK);
+    assert_int_equal(search_device_open(s, backend, &d), EK_OK);
+    const trial_number half = job->trials / 2 + 1;
+    for (trial_number first = 0; first < job->trials; first += half)
+        assert_int_equal(search_device_run(d, (struct trial_range){first, half}, &found), EK_OK);
+    assert_true(search_device_evaluations(d) > 0);
+    search_device_close(d);
+    search_close(s);
+    return found;
+}
+
+/* Every method on a device, record by record as on the host. */
+static void compare_on(struct backend *b, const struct model *m, int sources, int most,
+                       const char *constraints)
+{
+    size_t found = 0;
+    for (int i = 0; i < 4; i++) {
+        struct job *job = random_job(m, sources, most, "\"k_sigma\": 12", constraints);
+        struct accepted host = job_search(job, SEARCH_EXACT, 1);
+        for (int method = 0; method < 2; method++) {
+            struct accepted device = search_on(job, (enum search_method)method, b);
+            assert_same(&device, &host);
+            accepted_free(&device);
+        }
+        found += host.n;
+        accepted_free(&host);
+        job_close(job);
+    }
+    assert_true(found > 0);
+}
+
+static void compare_on_device(const char *name)
+{
+    struct backend_device which;
+    struct backend *b;
+    int n;
+    assert_int_equal(backend_parse(name, 1, &which, 1, &n), EK_OK);
+    assert_int_equal(backend_open(which, &b), EK_OK);
+    compare_on(b, model_find("okada"), 1, 3, "\"length_over_width\": [0.5, 4.5]");
+    compare_on(b, model_find("mogi"), 1, 8, "\"radius_over_depth\": 0.05");
+    compare_on(b, model_find("mogi"), 2, 4, "\"distance_over_radius\": 10");
+    compare_on(b, model_find("mogi"), 3, 2, "");
+    backend_close(b);
+}
+
+static void test_host_device(void **state)
+{
+    (void)state;
+    compare_on_device("host:0");
+}
+
+static void test_opencl_device(void **state)
+{
+    (void)state;
+    int n = 0;
+    status_mute(1);
+    const enum ek_status st = backend_find("opencl")->count(&n);
+    status_mute(-1);
+    if (st || n == 0)
+        skip();
+    compare_on_device("opencl:0");
+}
+
 /* ---- other wishes -----------------------------------------------------------------------------*/
 
 /* The best n of everything, whatever they are worth. */
@@ -276,7 +347,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_fault),     cmocka_unit_test(test_one_sphere),
         cmocka_unit_test(test_two_sources),   cmocka_unit_test(test_three_sources),
-        cmocka_unit_test(test_another_model), cmocka_unit_test(test_best),
+        cmocka_unit_test(test_another_model), cmocka_unit_test(test_host_device),
+        cmocka_unit_test(test_opencl_device), cmocka_unit_test(test_best),
         cmocka_unit_test(test_keep_all),      cmocka_unit_test(test_any_order_of_axes),
         cmocka_unit_test(test_known_sets),
     };
