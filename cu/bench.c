@@ -407,6 +407,28 @@ static enum ek_status run_program(struct bench *b, const char **specs, int n)
     return conclude(b, st);
 }
 
+/* Everything between the plan and its end. The caller closes program and units. */
+static enum ek_status run_planned(struct bench *b, char **argv, const char **specs, int n)
+{
+    const struct bench_program *p = b->program;
+    if (p->save_every && p->save_every(b->st) && n * b->set.repeat > 1)
+        FAIL(EK_USAGE,
+             "a run that is saved must be the only one: leave out --compare and --repeat");
+    TRY(memory_check(b->problem, b->bytes));
+    TRY(guard_rank());
+    struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
+    TRY(cu_prepare(&wanted, argv));
+    TRY(cluster_open());
+    progress_quiet(b->set.quiet || cluster_rank() > 0);
+    TRY(cu_open(&wanted, &b->units));
+    const enum ek_status st = run_program(b, specs, n);
+    result_free(&b->results);
+    trace_close(b->trace);
+    record_close(b->record);
+    bench_profile_close(&b->profile);
+    return st;
+}
+
 static enum ek_status bench(struct bench *b, int argc, char **argv)
 {
     const struct bench_program *p = b->program;
@@ -426,22 +448,9 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
         return EK_OK;
     TRY(check_profile_option(&b->set));
     TRY(choose_schedules(b, specs, &n));
-    TRY(p->plan(b->st, b->problem, sizeof b->problem, &b->bytes));
-    if (p->save_every && p->save_every(b->st) && n * b->set.repeat > 1)
-        FAIL(EK_USAGE,
-             "a run that is saved must be the only one: leave out --compare and --repeat");
-    TRY(memory_check(b->problem, b->bytes));
-    TRY(guard_rank());
-    struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
-    TRY(cu_prepare(&wanted, argv));
-    TRY(cluster_open());
-    progress_quiet(b->set.quiet || cluster_rank() > 0);
-    TRY(cu_open(&wanted, &b->units));
-    enum ek_status st = run_program(b, specs, n);
-    result_free(&b->results);
-    trace_close(b->trace);
-    record_close(b->record);
-    bench_profile_close(&b->profile);
+    enum ek_status st = p->plan(b->st, b->problem, sizeof b->problem, &b->bytes);
+    if (!st)
+        st = run_planned(b, argv, specs, n);
     p->close(b->st);
     cu_close(b->units);
     return st;

@@ -43,7 +43,7 @@ struct bench_program {
     json_t *(*facts)(const void *st);
     /* Prints below the table what people should know of the best run's facts. Or NULL. */
     void (*remark)(FILE *out, const json_t *facts);
-    void (*close)(void *st); /* also after a failed open() */
+    void (*close)(void *st); /* also after a failed plan() or open() */
 };
 
 /* main() of every program. */
