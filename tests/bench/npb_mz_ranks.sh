@@ -18,7 +18,8 @@ for program in ${PROGRAMS:-bt-mz sp-mz lu-mz}; do
     solve() { # launcher…, with the ranks' policy in $s
         "$@" "$BIN/$program" --class "$class" --layout 1x1 --ranks-schedule "${s:-evenkeel}" \
             ${STEPS:+--steps "$STEPS"} --quiet --json "$work/json" 2>>"$work/err"
-        [ $? = $([ -z "${STEPS:-}" ]; echo $?) ] || { tail -1 "$work/err"; return 1; }
+        status=$?
+        [ $status = 0 ] || [ $status = 1 -a -n "${STEPS:-}" ] || { tail -1 "$work/err"; return 1; }
     }
     for _ in $(seq "$repeat"); do
         solve && field rate "$work/json" >>"$work/$program-one"
