@@ -66,7 +66,12 @@ void forward_close(struct forward *f)
     free(f);
 }
 
-static void fill_table(const struct earth_layers *layers, double *table)
+double forward_line(double freq)
+{
+    return 8e-7 * acos(-1) * acos(-1) * freq;
+}
+
+void forward_layers(const struct earth_layers *layers, double *table)
 {
     for (int k = 0; k < layers->n; k++) {
         double *row = table + 4 * k;
@@ -77,17 +82,14 @@ static void fill_table(const struct earth_layers *layers, double *table)
     }
 }
 
-/* The last layer that matters for each group, by a bound from below of what waves lose on the way:
- * re g >= l min(1, sqrt(a)) and re g >= sqrt(w mu0 / 2 rho). It never lies deeper for the next
- * group, whose wavenumbers are larger. */
-static void find_deepest(const struct pair_plan *plan, const double *table, double w, int *deepest)
+void forward_deepest(int layers, int base, const double *table, int nwaves, const double *wave,
+                     double w, int *deepest)
 {
-    const int last = plan->layers - 1, groups = plan->nwaves / PAIR_GROUP;
     double by_wave = 0, by_loss = 0;
-    int seen = plan->base; /* layers base .. seen-1 lie within by_wave, by_loss */
-    for (int g = groups - 1; g >= 0; g--) {
-        const double wave = plan->wave[g * PAIR_GROUP];
-        while (seen < last && wave * by_wave < DEEP && by_loss < DEEP) {
+    int seen = base; /* layers base .. seen-1 lie within by_wave, by_loss */
+    for (int g = nwaves / PAIR_GROUP - 1; g >= 0; g--) {
+        const double least = wave[g * PAIR_GROUP];
+        while (seen < layers - 1 && least * by_wave < DEEP && by_loss < DEEP) {
             const double *row = table + 4 * seen++;
             by_wave += 2 * row[3] * fmin(1, sqrt(row[2]));
             by_loss += 2 * row[3] * sqrt(0.5 * w * row[1]);
@@ -164,9 +166,10 @@ static void sum_frequency(struct forward *f, double freq, enum forward_derivativ
 {
     static const int wanted[] = {FIELD_NONE, FIELD_BASE, FIELD_ALL, FIELD_ALL};
     const size_t sums = 2 * (size_t)(1 + f->plan.layers) * LANES;
-    const struct line_field at = {.w = 8e-7 * acos(-1) * acos(-1) * freq,
+    const struct line_field at = {.w = forward_line(freq),
                                   .alone = derivatives == FORWARD_HORIZONTAL};
-    find_deepest(&f->plan, f->table, at.w, f->deepest);
+    forward_deepest(f->plan.layers, f->plan.base, f->table, f->plan.nwaves, f->plan.wave, at.w,
+                    f->deepest);
     memset(f->sum, 0, VECTORS * sums * sizeof *f->sum);
     for (int k = 0; k < f->plan.nwaves; k += LANES) {
         const struct field_room room = {.sum = f->sum + (size_t)(k / LANES % VECTORS) * sums,
@@ -187,7 +190,7 @@ static enum ek_status run(struct forward *f, const struct earth_layers *layers,
     const struct hankel *filter;
     TRY(hankel_open(which, &filter));
     TRY(pair_make(layers, pair, filter, 1e-12, &f->plan));
-    fill_table(layers, f->table);
+    forward_layers(layers, f->table);
     for (int q = 0; q < nfreq; q++) {
         sum_frequency(f, freq[q], derivatives);
         field[q] = strands(f, 0) + I * strands(f, 1);

@@ -45,4 +45,16 @@ enum ek_status forward_choose(struct forward *forward, const struct earth_layers
                               const struct survey_pair *pair, int nfreq, const double *freq,
                               const struct forward_control *control, int *which, double *error);
 
+/* ---- what every mode of computing needs ---- */
+
+/* w mu0 */
+double forward_line(double freq);
+/* The layers as kernels/line.h reads them, table [n][4]. */
+void forward_layers(const struct earth_layers *layers, double *table);
+/* The last layer that matters to each group of PAIR_GROUP wavenumbers (ascending, nwaves of them):
+ * by a bound from below of what waves lose on the way there and back, re g >= l min(1, sqrt(a)) and
+ * re g >= sqrt(w mu0 / 2 rho), what lies behind it is smaller than 1e-20. */
+void forward_deepest(int layers, int base, const double *table, int nwaves, const double *wave,
+                     double w, int *deepest);
+
 #endif

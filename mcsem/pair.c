@@ -125,34 +125,41 @@ int pair_points(const struct survey_pair *pair, double tolerance, double *x, dou
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* What a point dipole adds to a field: factor / 2 pi int function J_nu l^power dl. */
-struct term {
-    enum pair_function function;
-    int nu, power;
-    double factor;
+const struct pair_integral pair_integrals[PAIR_INTEGRALS] = {
+    [PAIR_E_TM] = {PAIR_V, PAIR_NONE, 0, 1},   [PAIR_E_TE] = {PAIR_TE_V, PAIR_NONE, 0, 1},
+    [PAIR_E_BOTH] = {PAIR_V, PAIR_TE_V, 1, 0}, [PAIR_E_UP] = {PAIR_I, PAIR_NONE, 1, 2},
+    [PAIR_E_ROD] = {PAIR_V1, PAIR_NONE, 1, 2}, [PAIR_E_ROD_UP] = {PAIR_I1, PAIR_NONE, 0, 3},
+    [PAIR_H_TM] = {PAIR_I, PAIR_NONE, 0, 1},   [PAIR_H_TE] = {PAIR_TE_I, PAIR_NONE, 0, 1},
+    [PAIR_H_BOTH] = {PAIR_I, PAIR_TE_I, 1, 0}, [PAIR_H_UP] = {PAIR_TE_V, PAIR_NONE, 1, 2},
+    [PAIR_H_ROD] = {PAIR_I1, PAIR_NONE, 1, 2},
 };
 
-/* A point of the wire as the receiver's channel sees it. */
-struct point {
-    double r;                        /* horizontal offset */
-    double psi;                      /* direction to the receiver */
-    double source_rho, receiver_rho; /* rho_v of their layers */
-    int n;
-    struct term term[8];
-};
-
-static void add_term(struct point *p, enum pair_function function, int nu, int power, double factor)
+static int add_term(struct pair_term *term, int n, enum pair_integral_number integral,
+                    double factor)
 {
-    if (factor != 0)
-        p->term[p->n++] = (struct term){function, nu, power, factor};
+    term[n] = (struct pair_term){integral, factor / (2 * acos(-1))};
+    return factor != 0 ? n + 1 : n;
 }
 
-/* The channel's horizontal part, along the dipole and across it. */
-static void turn(const struct survey_pair *pair, double *along, double *across)
+/* The parts of the channel that count: along and across the dipole, what J2's angle 2 phi makes of
+ * them, and along and across the direction to the receiver. */
+struct channel {
+    double along, across, twice, radial, around, c, s; /* c, s: cos and sin of phi */
+};
+
+static struct channel turn(const struct pair_sight *p)
 {
-    const double *u = pair->direction, c = cos(pair->azimuth), s = sin(pair->azimuth);
-    *along = u[0] * c + u[1] * s;
-    *across = u[1] * c - u[0] * s;
+    const double *u = p->direction, x = p->x / p->r, y = p->y / p->r;
+    struct channel a;
+    a.along = u[0] * p->cosine + u[1] * p->sine;
+    a.across = u[1] * p->cosine - u[0] * p->sine;
+    a.c = x * p->cosine + y * p->sine;
+    a.s = y * p->cosine - x * p->sine;
+    a.radial = u[0] * x + u[1] * y;
+    a.around = u[1] * x - u[0] * y;
+    a.twice = p->magnetic ? a.across * (a.c * a.c - a.s * a.s) - a.along * 2 * a.c * a.s
+                          : a.along * (a.c * a.c - a.s * a.s) + a.across * 2 * a.c * a.s;
+    return a;
 }
 
 /* With phi the angle from the dipole to the receiver, S_n{F} = 1 / 2 pi int F J_n l dl and
@@ -161,71 +168,62 @@ static void turn(const struct survey_pair *pair, double *along, double *across)
  *   E across  =  1/2 sin 2 phi S2{V - V_te}
  *   E z       =  cos phi rho_v S1{l I}
  * and a vertical one E r = rho_v S1{l V'}, E z = rho_v rho_v S0{l^2 I'}. */
-static void see_electric(const struct survey_pair *pair, struct point *p)
+static int see_electric(const struct pair_sight *p, struct pair_term *term)
 {
-    double along, across;
-    turn(pair, &along, &across);
-    const double *u = pair->direction, phi = p->psi - pair->azimuth;
-    const double flat = cos(pair->dip), steep = sin(pair->dip);
-    const double twice = along * cos(2 * phi) + across * sin(2 * phi);
-    const double radial = u[0] * cos(p->psi) + u[1] * sin(p->psi);
-    add_term(p, PAIR_V, 0, 1, -0.5 * flat * (along + twice));
-    add_term(p, PAIR_V, 1, 0, flat * twice / p->r);
-    add_term(p, PAIR_TE_V, 0, 1, -0.5 * flat * (along - twice));
-    add_term(p, PAIR_TE_V, 1, 0, -flat * twice / p->r);
-    add_term(p, PAIR_I, 1, 2, flat * u[2] * p->receiver_rho * cos(phi));
-    add_term(p, PAIR_V1, 1, 2, steep * radial * p->source_rho);
-    add_term(p, PAIR_I1, 0, 3, steep * u[2] * p->source_rho * p->receiver_rho);
+    const struct channel a = turn(p);
+    const double up = p->direction[2];
+    int n = add_term(term, 0, PAIR_E_TM, -0.5 * p->flat * (a.along + a.twice));
+    n = add_term(term, n, PAIR_E_TE, -0.5 * p->flat * (a.along - a.twice));
+    n = add_term(term, n, PAIR_E_BOTH, p->flat * a.twice / p->r);
+    n = add_term(term, n, PAIR_E_UP, p->flat * up * p->receiver_rho * a.c);
+    n = add_term(term, n, PAIR_E_ROD, p->steep * a.radial * p->source_rho);
+    return add_term(term, n, PAIR_E_ROD_UP, p->steep * up * p->source_rho * p->receiver_rho);
 }
 
 /*   H along   = -1/2 sin 2 phi S2{I - I_te}
  *   H across  = -1/2 S0{I + I_te} + 1/2 cos 2 phi S2{I - I_te}
  *   H z       =  sin phi S1{l V_te} / zhat
  * and of a vertical dipole H phi = rho_v S1{l I'}. */
-static void see_magnetic(const struct survey_pair *pair, struct point *p)
+static int see_magnetic(const struct pair_sight *p, struct pair_term *term)
 {
-    double along, across;
-    turn(pair, &along, &across);
-    const double *u = pair->direction, phi = p->psi - pair->azimuth;
-    const double flat = cos(pair->dip), steep = sin(pair->dip);
-    const double twice = across * cos(2 * phi) - along * sin(2 * phi);
-    const double around = u[1] * cos(p->psi) - u[0] * sin(p->psi);
-    add_term(p, PAIR_I, 0, 1, -0.5 * flat * (across + twice));
-    add_term(p, PAIR_I, 1, 0, flat * twice / p->r);
-    add_term(p, PAIR_TE_I, 0, 1, -0.5 * flat * (across - twice));
-    add_term(p, PAIR_TE_I, 1, 0, -flat * twice / p->r);
-    add_term(p, PAIR_TE_V, 1, 2, flat * u[2] * sin(phi));
-    add_term(p, PAIR_I1, 1, 2, steep * around * p->source_rho);
+    const struct channel a = turn(p);
+    int n = add_term(term, 0, PAIR_H_TM, -0.5 * p->flat * (a.across + a.twice));
+    n = add_term(term, n, PAIR_H_TE, -0.5 * p->flat * (a.across - a.twice));
+    n = add_term(term, n, PAIR_H_BOTH, p->flat * a.twice / p->r);
+    n = add_term(term, n, PAIR_H_UP, p->flat * p->direction[2] * a.s);
+    return add_term(term, n, PAIR_H_ROD, p->steep * a.around * p->source_rho);
 }
 
-/* Reciprocity for a source below the receiver: V' = -I, I = -V'; TE's I changes its form only. */
-static void swap_functions(struct point *p)
+int pair_terms(const struct pair_sight *sight, struct pair_term *term)
 {
-    for (int k = 0; k < p->n; k++) {
-        struct term *t = &p->term[k];
-        if (t->function == PAIR_I || t->function == PAIR_V1) {
-            t->function = t->function == PAIR_I ? PAIR_V1 : PAIR_I;
-            t->factor = -t->factor;
-        }
-    }
+    return (sight->magnetic ? see_magnetic : see_electric)(sight, term);
 }
 
-/* Adds `share` of a point to the weights; its filter begins `places` wavenumbers up, shifted. */
-static void add_point(const struct hankel *h, const struct point *p, double share, int places,
-                      double shift, const double *wave, double *weight)
+enum pair_function pair_function_below(enum pair_function function, double *sign)
 {
-    double w[2][HANKEL_POINTS];
-    hankel_weights(h, shift, w[0], w[1]);
-    for (int k = 0; k < p->n; k++) {
-        const struct term *t = &p->term[k];
-        const double scale = share * t->factor / (2 * acos(-1) * p->r);
-        double *to = weight + (size_t)t->function * PAIR_WAVES + places;
-        for (int i = 0; i < h->n; i++) {
-            double x = scale * w[t->nu][i];
-            for (int power = 0; power < t->power; power++)
-                x *= wave[places + i];
-            to[i] += x;
-        }
+    *sign = function == PAIR_I || function == PAIR_V1 ? -1 : 1;
+    return function == PAIR_I ? PAIR_V1 : function == PAIR_V1 ? PAIR_I : function;
+}
+
+/* A point's filter on the grid: it begins `places` wavenumbers up. */
+struct grid {
+    const double *wave; /* from that place on */
+    const double *w[2]; /* weights of J0, J1 */
+    int n, places;
+};
+
+static void add_function(const struct grid *g, enum pair_function function, int nu, int power,
+                         double scale, const struct pair_view *view, double *weight)
+{
+    double sign = 1;
+    if (view->swapped)
+        function = pair_function_below(function, &sign);
+    double *to = weight + (size_t)function * PAIR_WAVES + g->places;
+    for (int i = 0; i < g->n; i++) {
+        double x = sign * scale * g->w[nu][i];
+        for (int p = 0; p < power; p++)
+            x *= g->wave[i];
+        to[i] += x;
     }
 }
 
@@ -253,43 +251,60 @@ void pair_close(struct pair_plan *plan)
     plan->room = NULL;
 }
 
-/* The wire's points: offset from its centre x half lengths along its axis. */
+/* The wire's points. */
 struct wire {
     const struct survey_pair *pair;
     int n;
-    double x[PAIR_POINTS], share[PAIR_POINTS];
-    double z[PAIR_POINTS], r[PAIR_POINTS], psi[PAIR_POINTS];
-    double longest; /* largest r */
+    double share[PAIR_POINTS];
+    struct pair_sight sight[PAIR_POINTS];
+    double longest; /* largest offset */
 };
 
-static void place_points(struct wire *w)
+int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, double tolerance,
+                struct pair_sight *sight, double *share)
 {
-    const struct survey_pair *p = w->pair;
-    const double reach = cos(p->dip) * 0.5 * p->length;
-    w->longest = 0;
-    for (int k = 0; k < w->n; k++) {
-        const double x = p->receiver[0] - p->source[0] - w->x[k] * reach * cos(p->azimuth);
-        const double y = p->receiver[1] - p->source[1] - w->x[k] * reach * sin(p->azimuth);
-        w->z[k] = p->source[2] + w->x[k] * 0.5 * p->length * sin(p->dip);
-        /* straight above the field is even in r: this much changes it by 1e-8 */
-        w->r[k] = fmax(hypot(x, y), 1e-4 * fabs(p->receiver[2] - w->z[k]));
-        w->psi[k] = atan2(y, x);
-        w->longest = fmax(w->longest, w->r[k]);
+    double x[PAIR_POINTS];
+    const int n = pair_points(p, tolerance, x, share);
+    const double flat = cos(p->dip), steep = sin(p->dip), half = 0.5 * p->length;
+    const double cosine = cos(p->azimuth), sine = sin(p->azimuth);
+    const double receiver_rho = layers->rho_v[pair_layer(layers, p->receiver[2])];
+    for (int k = 0; n <= PAIR_POINTS && k < n; k++) {
+        struct pair_sight *s = &sight[k];
+        *s = (struct pair_sight){.x = p->receiver[0] - p->source[0] - x[k] * half * flat * cosine,
+                                 .y = p->receiver[1] - p->source[1] - x[k] * half * flat * sine,
+                                 .z = p->source[2] + x[k] * half * steep,
+                                 .cosine = cosine,
+                                 .sine = sine,
+                                 .flat = flat,
+                                 .steep = steep,
+                                 .direction = p->direction,
+                                 .magnetic = p->magnetic,
+                                 .receiver_rho = receiver_rho};
+        const double r = hypot(s->x, s->y);
+        /* straight above the field is even in r: this changes it by 1e-8 */
+        s->r = fmax(r, 1e-4 * fabs(p->receiver[2] - s->z));
+        s->x = r > 0 ? s->x * (s->r / r) : s->r;
+        s->y = r > 0 ? s->y * (s->r / r) : 0;
+        s->source_rho = layers->rho_v[pair_layer(layers, s->z)];
     }
+    return n;
 }
 
 /* Whole filter steps by which a point's grid begins above that of the longest offset. */
 static int places_of(const struct hankel *h, const struct wire *w, int k)
 {
-    return (int)ceil(log(w->longest / w->r[k]) / h->step);
+    return (int)ceil(log(w->longest / w->sight[k].r) / h->step);
 }
 
 /* Wavenumbers for all points; false: too many. */
-static bool make_waves(const struct hankel *h, const struct wire *w, struct pair_plan *plan)
+static bool make_waves(const struct hankel *h, struct wire *w, struct pair_plan *plan)
 {
     int n = 0;
+    w->longest = 0;
+    for (int k = 0; k < w->n; k++)
+        w->longest = fmax(w->longest, w->sight[k].r);
     for (int k = 0; k < w->n; k++) {
-        if (!(w->r[k] > 0) || places_of(h, w, k) + h->n > PAIR_WAVES - PAIR_GROUP)
+        if (!(w->sight[k].r > 0) || places_of(h, w, k) + h->n > PAIR_WAVES - PAIR_GROUP)
             return false;
         n = places_of(h, w, k) + h->n > n ? places_of(h, w, k) + h->n : n;
     }
@@ -303,10 +318,10 @@ static bool make_waves(const struct hankel *h, const struct wire *w, struct pair
 static struct pair_level *level_for(struct pair_plan *plan, const struct earth_layers *layers,
                                     const struct wire *w, int k)
 {
-    if (k && w->z[k] == w->z[k - 1])
+    if (k && w->sight[k].z == w->sight[k - 1].z)
         return &plan->level[plan->nlevels - 1];
     struct pair_level *level = &plan->level[plan->nlevels++];
-    pair_cut(layers, plan->base, w->z[k], w->pair->receiver[2], &level->view);
+    pair_cut(layers, plan->base, w->sight[k].z, w->pair->receiver[2], &level->view);
     const double source = 1, receiver = w->pair->magnetic ? 0 : 1;
     level->in_lower = level->view.swapped ? source : receiver;
     level->in_upper = level->view.swapped ? receiver : source;
@@ -319,30 +334,32 @@ static void weigh_point(struct pair_plan *plan, const struct earth_layers *layer
                         const struct hankel *h, const struct wire *w, int k)
 {
     struct pair_level *level = level_for(plan, layers, w, k);
-    struct point p = {.r = w->r[k], .psi = w->psi[k]};
-    p.source_rho = layers->rho_v[pair_layer(layers, w->z[k])];
-    p.receiver_rho = layers->rho_v[pair_layer(layers, w->pair->receiver[2])];
-    (w->pair->magnetic ? see_magnetic : see_electric)(w->pair, &p);
-    if (level->view.swapped)
-        swap_functions(&p);
-    const int places = places_of(h, w, k);
-    const double shift = places * h->step - log(w->longest / w->r[k]);
-    add_point(h, &p, w->share[k], places, shift, plan->wave, level->weight);
+    double weight[2][HANKEL_POINTS];
+    struct pair_term term[PAIR_TERMS];
+    const int places = places_of(h, w, k), terms = pair_terms(&w->sight[k], term);
+    const double shift = places * h->step - log(w->longest / w->sight[k].r);
+    hankel_weights(h, shift, weight[0], weight[1]);
+    const struct grid g = {plan->wave + places, {weight[0], weight[1]}, h->n, places};
+    for (int t = 0; t < terms; t++) {
+        const struct pair_integral *i = &pair_integrals[term[t].integral];
+        const double scale = w->share[k] * term[t].factor / w->sight[k].r;
+        add_function(&g, i->function, i->nu, i->power, scale, &level->view, level->weight);
+        if (i->less != PAIR_NONE)
+            add_function(&g, i->less, i->nu, i->power, -scale, &level->view, level->weight);
+    }
 }
 
 enum ek_status pair_make(const struct earth_layers *layers, const struct survey_pair *pair,
                          const struct hankel *h, double tolerance, struct pair_plan *plan)
 {
     struct wire w = {.pair = pair};
-    w.n = pair_points(pair, tolerance, w.x, w.share);
-    if (w.n <= PAIR_POINTS)
-        place_points(&w);
+    w.n = pair_sights(pair, layers, tolerance, w.sight, w.share);
     if (w.n > PAIR_POINTS || !make_waves(h, &w, plan))
         FAIL(EK_USAGE, "line %zu: the source touches the receiver or passes it too closely",
              pair->line);
     double lowest = pair->receiver[2];
     for (int k = 0; k < w.n; k++)
-        lowest = fmax(lowest, w.z[k]);
+        lowest = fmax(lowest, w.sight[k].z);
     plan->layers = layers->n;
     plan->base = pair_base(layers, lowest);
     plan->magnetic = pair->magnetic;

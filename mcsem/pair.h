@@ -17,7 +17,57 @@ enum {
 };
 
 /* Functions of a field, in the order of kernels/field.h's struct field_weights. */
-enum pair_function { PAIR_V, PAIR_I, PAIR_V1, PAIR_I1, PAIR_TE_V, PAIR_TE_I, PAIR_FUNCTIONS };
+enum pair_function {
+    PAIR_V,
+    PAIR_I,
+    PAIR_V1,
+    PAIR_I1,
+    PAIR_TE_V,
+    PAIR_TE_I,
+    PAIR_FUNCTIONS,
+    PAIR_NONE = PAIR_FUNCTIONS
+};
+
+/* The integrals of which fields are made: of horizontal dipoles, seen horizontally through TM, TE,
+ * and J1's difference of both, and vertically; of vertical dipoles ("rods"), likewise. */
+enum pair_integral_number {
+    PAIR_E_TM,
+    PAIR_E_TE,
+    PAIR_E_BOTH,
+    PAIR_E_UP,
+    PAIR_E_ROD,
+    PAIR_E_ROD_UP,
+    PAIR_H_TM,
+    PAIR_H_TE,
+    PAIR_H_BOTH,
+    PAIR_H_UP,
+    PAIR_H_ROD,
+    PAIR_INTEGRALS
+};
+enum { PAIR_TERMS = 7 }; /* room for those of one field */
+
+/* int (function - less) J_nu(l r) l^power dl */
+struct pair_integral {
+    enum pair_function function, less; /* less: PAIR_NONE or another one */
+    int nu, power;
+};
+extern const struct pair_integral pair_integrals[PAIR_INTEGRALS];
+
+/* A share of a field: factor times an integral. */
+struct pair_term {
+    enum pair_integral_number integral;
+    double factor;
+};
+
+/* A point dipole and a channel. */
+struct pair_sight {
+    double x, y, r;                   /* from the point to the receiver, horizontally */
+    double z;                         /* depth of the point */
+    double cosine, sine, flat, steep; /* of the dipole's azimuth, of its dip */
+    const double *direction;          /* [3] of the channel */
+    bool magnetic;
+    double source_rho, receiver_rho; /* rho_v of their layers */
+};
 
 /* Two depths and the parts of the layers there. */
 struct pair_view {
@@ -61,6 +111,17 @@ void pair_close(struct pair_plan *plan);
  * dipole passes so close by the receiver that PAIR_POINTS or PAIR_WAVES do not suffice. */
 enum ek_status pair_make(const struct earth_layers *layers, const struct survey_pair *pair,
                          const struct hankel *filter, double tolerance, struct pair_plan *plan);
+
+/* The terms of a field, at most PAIR_TERMS - 1; returns how many. */
+int pair_terms(const struct pair_sight *sight, struct pair_term *term);
+
+/* Reciprocity: what stands for a function, and with which sign, where the source is the lower one
+ * (TE's I changes its form only). */
+enum pair_function pair_function_below(enum pair_function function, double *sign);
+
+/* The wire's points and their shares; as pair_points(). */
+int pair_sights(const struct survey_pair *pair, const struct earth_layers *layers, double tolerance,
+                struct pair_sight *sight, double *share);
 
 /* Points of the wire for a relative error of `tolerance`, x [points] in -1 .. 1, weights summing up
  * to 1; PAIR_POINTS + 1: more would be needed. */

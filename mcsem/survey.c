@@ -101,39 +101,52 @@ enum ek_status survey_check(const struct survey *s, const char *path)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* A stable counting sort: where each pair goes; first [cells + 1] is filled. */
-static void place_pairs(const int *cell, size_t n, int cells, size_t *first, size_t *place)
+/* A pair and its place before it was sorted. */
+struct place {
+    int cell;
+    double offset;
+    size_t was;
+};
+
+static int compare_places(const void *a, const void *b)
 {
-    for (size_t i = 0; i < n; i++)
-        if (cell[i] >= 0)
-            first[cell[i] + 1]++;
-    for (int c = 0; c < cells; c++)
-        first[c + 1] += first[c];
-    for (size_t i = 0; i < n; i++)
-        if (cell[i] >= 0)
-            place[i] = first[cell[i]]++;
-    for (int c = cells; c > 0; c--)
-        first[c] = first[c - 1];
-    first[0] = 0;
+    const struct place *p = a, *q = b;
+    if (p->cell != q->cell)
+        return p->cell < q->cell ? -1 : 1;
+    if (p->offset != q->offset)
+        return p->offset < q->offset ? -1 : 1;
+    return p->was < q->was ? -1 : 1;
 }
 
-/* Pairs and data to their places in new arrays, which replace the old ones. */
-static enum ek_status move_pairs(struct survey *s, const int *cell, const size_t *place,
-                                 size_t left)
+/* Places of the pairs that have a cell; how many there are. */
+static size_t find_places(const struct survey *s, const struct earth *earth, bool clip,
+                          struct place *place)
 {
-    const size_t row = (size_t)s->nfreq * sizeof *s->datum;
+    size_t found = 0;
+    for (size_t i = 0; i < s->npairs; i++) {
+        const double *a = s->pair[i].source, *b = s->pair[i].receiver;
+        const int cell = earth_find(earth, 0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), clip);
+        if (cell >= 0)
+            place[found++] = (struct place){cell, hypot(a[0] - b[0], a[1] - b[1]), i};
+    }
+    return found;
+}
+
+/* Pairs and data in new arrays, which replace the old ones. */
+static enum ek_status move_pairs(struct survey *s, const struct place *place, size_t left)
+{
+    const size_t nfreq = (size_t)s->nfreq;
     struct survey_pair *pair = calloc(left, sizeof *pair);
-    struct survey_datum *datum = calloc(left, row);
+    struct survey_datum *datum = calloc(left * nfreq, sizeof *datum);
     if (!pair || !datum) {
         free(pair);
         free(datum);
         FAIL(EK_LACK, "out of memory to sort %zu pairs by cell", left);
     }
-    for (size_t i = 0; i < s->npairs; i++)
-        if (cell[i] >= 0) {
-            pair[place[i]] = s->pair[i];
-            memcpy(datum + place[i] * (size_t)s->nfreq, s->datum + i * (size_t)s->nfreq, row);
-        }
+    for (size_t i = 0; i < left; i++) {
+        pair[i] = s->pair[place[i].was];
+        memcpy(datum + i * nfreq, s->datum + place[i].was * nfreq, nfreq * sizeof *datum);
+    }
     free(s->pair);
     free(s->datum);
     s->pair = pair;
@@ -143,37 +156,31 @@ static enum ek_status move_pairs(struct survey *s, const int *cell, const size_t
     return EK_OK;
 }
 
-/* Cell of every pair, -1: none; how many have one. */
-static size_t find_cells(const struct survey *s, const struct earth *earth, bool clip, int *cell)
+static void count_cells(const struct place *place, size_t n, int cells, size_t *first)
 {
-    size_t found = 0;
-    for (size_t i = 0; i < s->npairs; i++) {
-        const struct survey_pair *p = &s->pair[i];
-        cell[i] = earth_find(earth, 0.5 * (p->source[0] + p->receiver[0]),
-                             0.5 * (p->source[1] + p->receiver[1]), clip);
-        found += cell[i] >= 0;
-    }
-    return found;
+    for (size_t i = 0; i < n; i++)
+        first[place[i].cell + 1]++;
+    for (int c = 0; c < cells; c++)
+        first[c + 1] += first[c];
 }
 
 enum ek_status survey_bin(struct survey *s, const struct earth *earth, bool clip)
 {
     const int cells = earth_columns(earth);
-    int *cell = calloc(s->npairs + 1, sizeof *cell);
-    size_t *place = calloc(s->npairs + 1, sizeof *place);
+    struct place *place = calloc(s->npairs + 1, sizeof *place);
     size_t *first = calloc((size_t)cells + 1, sizeof *first);
     enum ek_status st = EK_OK;
-    if (!cell || !place || !first)
+    if (!place || !first)
         st = status_fail(EK_LACK, "out of memory to sort %zu pairs by cell", s->npairs);
-    const size_t left = st ? 0 : find_cells(s, earth, clip, cell);
+    const size_t left = st ? 0 : find_places(s, earth, clip, place);
     if (!st && !left)
         st = status_fail(EK_USAGE, "no pair's midpoint lies in the grid of %d x %d cells",
                          earth->nx, earth->ny);
     if (!st) {
-        place_pairs(cell, s->npairs, cells, first, place);
-        st = move_pairs(s, cell, place, left);
+        qsort(place, left, sizeof *place, compare_places);
+        count_cells(place, left, cells, first);
+        st = move_pairs(s, place, left);
     }
-    free(cell);
     free(place);
     if (st) {
         free(first);

@@ -28,7 +28,7 @@ struct survey {
     int nfreq;
     double *freq; /* [nfreq] Hz, ascending */
     size_t npairs, nsources, nreceivers;
-    struct survey_pair *pair;   /* [npairs] sorted by cell once binned, else as in the file */
+    struct survey_pair *pair;   /* [npairs] once binned by cell and offset, else as in the file */
     struct survey_datum *datum; /* [npairs][nfreq] */
     int ncells;                 /* 0 before survey_bin() */
     size_t *first;              /* [ncells + 1] pairs of cell c are first[c] .. first[c+1]-1 */
@@ -46,7 +46,7 @@ enum ek_status survey_check(const struct survey *survey, const char *path);
 /* The same for a pair alone. */
 enum ek_status survey_check_pair(const struct survey_pair *pair, const char *path);
 
-/* Sorts the pairs by the column under their midpoint, which keeps the order within a cell. Pairs
+/* Sorts the pairs by the column under their midpoint, within a cell by offset. Pairs
  * farther than half a cell outside are dropped, or with `clip` go to the outermost cells. EK_USAGE:
  * nothing is left; EK_LACK: memory. */
 enum ek_status survey_bin(struct survey *survey, const struct earth *earth, bool clip);

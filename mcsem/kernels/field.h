@@ -231,6 +231,26 @@ FN struct field_base field_rise(struct line_field f, GLOBAL const double *layers
     return b;
 }
 
+/* Derivatives of the base's impedance and admittance with respect to its layers top .. deepest:
+ * reach [layers][2]. After field_rise() with derivatives. */
+FN void field_reach(int top, int deepest, struct field_room r, GLOBAL double *reach)
+{
+    const struct cx one = cx_of(REAL(1.0), REAL(0.0));
+    struct field_base way;
+    way.tm = one;
+    way.te = one;
+    for (int k = top;; k++) {
+        line_put(reach, 2L * (k - top), r.stride,
+                 cx_mul(way.tm, line_get(r.kept, 4L * k + 1, r.stride)));
+        line_put(reach, 2L * (k - top) + 1, r.stride,
+                 cx_mul(way.te, line_get(r.kept, 4L * k + 3, r.stride)));
+        if (k == deepest)
+            break;
+        way.tm = cx_mul(way.tm, line_get(r.kept, 4L * k, r.stride));
+        way.te = cx_mul(way.te, line_get(r.kept, 4L * k + 2, r.stride));
+    }
+}
+
 /* Adds the seeds' shares of the base's layers. */
 FN void field_sink(struct field_base seed, int top, int deepest, struct field_room r)
 {

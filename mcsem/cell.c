@@ -1,0 +1,375 @@
+/* mcsem/cell.c – a cell, block of pairs by block of pairs: fill its rows, weigh them, square them.
+ *
+ * A row is [nfreq][2][columns] as in shared.h. Weighing turns it into rows of [r J] / sigma, in
+ * real and imaginary parts: the residual takes the field's place in column 0. */
+#include "mcsem/cell.h"
+#include "mcsem/forward.h"
+#include "mcsem/matmul.h"
+#include "mcsem/shared.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 64 }; /* pairs of a block and thread */
+enum { SAMPLES = 3, SAMPLE_FILTER = 3 };
+enum { SQUARE_ROWS = 4 };    /* that a thread takes at a time */
+#define EXACT_TOLERANCE 1e-7 /* between two filters; the finer one's error is far below */
+
+/* What a thread of the unit has for itself. */
+struct worker {
+    struct forward *forward;
+    double complex *field, *derivative; /* [nfreq], [nfreq][layers] */
+    enum ek_status status;              /* of the last phase */
+};
+
+struct cell_work {
+    const struct survey *survey;
+    const struct earth *earth;
+    struct cell_options options;
+    int width, columns;
+    struct worker *worker; /* [width] */
+    struct shared *shared;
+    struct survey_pair *pair; /* [pairs of the largest cell] as the cell sees them */
+    struct earth_layers layers;
+    double *rows, *square; /* [width BLOCK] rows; [columns][columns] */
+    /* the block at hand */
+    int cell;
+    size_t first, n; /* pairs of the cell */
+    bool exact;
+    int filter; /* of exact mode */
+    double complex *response;
+};
+
+static size_t row_size(const struct cell_work *w)
+{
+    return (size_t)w->survey->nfreq * 2 * (size_t)w->columns;
+}
+
+static double *row_of(const struct cell_work *w, size_t i)
+{
+    return w->rows + i * row_size(w);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static size_t largest_cell(const struct survey *s)
+{
+    size_t most = 1;
+    for (int c = 0; c < s->ncells; c++)
+        most = s->first[c + 1] - s->first[c] > most ? s->first[c + 1] - s->first[c] : most;
+    return most;
+}
+
+static void *aligned(size_t bytes)
+{
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static enum ek_status open_worker(struct worker *k, int layers, int nfreq)
+{
+    TRY(forward_open(layers, nfreq, &k->forward));
+    k->field = calloc((size_t)nfreq, sizeof *k->field);
+    k->derivative = calloc((size_t)nfreq * (size_t)layers, sizeof *k->derivative);
+    if (!k->field || !k->derivative)
+        FAIL(EK_LACK, "out of memory for a thread's fields");
+    return EK_OK;
+}
+
+static enum ek_status open_all(struct cell_work *w)
+{
+    const int layers = 1 + w->earth->nwater + w->earth->nz;
+    const size_t threads = (size_t)w->width, columns = (size_t)w->columns;
+    w->worker = calloc(threads, sizeof *w->worker);
+    w->pair = calloc(largest_cell(w->survey), sizeof *w->pair);
+    w->rows = aligned(threads * BLOCK * row_size(w) * sizeof *w->rows);
+    w->square = aligned(columns * columns * sizeof *w->square);
+    if (!w->worker || !w->pair || !w->rows || !w->square)
+        FAIL(EK_LACK, "out of memory for the cells of a unit of %d threads", w->width);
+    for (int t = 0; t < w->width; t++)
+        TRY(open_worker(&w->worker[t], layers, w->survey->nfreq));
+    return shared_open(layers, w->width, &w->shared);
+}
+
+enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
+                         const struct cell_options *options, int width, struct cell_work **work)
+{
+    struct cell_work *w = calloc(1, sizeof *w);
+    if (!w)
+        FAIL(EK_LACK, "out of memory for the cells of a unit");
+    w->survey = survey;
+    w->earth = earth;
+    w->options = *options;
+    w->width = width;
+    w->columns = shared_columns(earth->nz);
+    const enum ek_status st = open_all(w);
+    if (st)
+        cell_close(w);
+    else
+        *work = w;
+    return st;
+}
+
+void cell_close(struct cell_work *w)
+{
+    if (!w)
+        return;
+    for (int t = 0; w->worker && t < w->width; t++) {
+        forward_close(w->worker[t].forward);
+        free(w->worker[t].field);
+        free(w->worker[t].derivative);
+    }
+    shared_close(w->shared);
+    free(w->worker);
+    free(w->pair);
+    free(w->rows);
+    free(w->square);
+    free(w);
+}
+
+size_t cell_bytes(const struct earth *earth, int nfreq, size_t pairs, int width)
+{
+    const size_t number = (size_t)2 * (size_t)shared_columns(earth->nz) * sizeof(double);
+    const size_t row = (size_t)nfreq * number, threads = (size_t)width;
+    const size_t table = 4 * 16 * 100 * row, waves = 250; /* integrals, views, nodes; wavenumbers */
+    const size_t functions = waves * (8 * threads + 4 * (size_t)nfreq) * number;
+    const size_t plans = threads * ((size_t)8 << 20);
+    return threads * BLOCK * row + table + functions + plans + pairs * sizeof(struct survey_pair);
+}
+
+size_t cell_sums(int nz)
+{
+    return cell_sum_at(1 + nz, 0);
+}
+
+/* ---- what the cell sees ---------------------------------------------------------------------- */
+
+/* Depth of a point at the same height over this column's seabed. */
+static double depth_over(const struct earth *e, int c, const double *at)
+{
+    const double seabed = e->seabed[c];
+    const double z = at[2] - e->seabed[earth_find(e, at[0], at[1], true)] + seabed;
+    const bool on_it = fabs(z - seabed) < CELL_CLEARANCE;
+    return fmax(0, on_it ? seabed - CELL_CLEARANCE : z);
+}
+
+static size_t pairs_of(const struct cell_work *w)
+{
+    return w->survey->first[w->cell + 1] - w->survey->first[w->cell];
+}
+
+static void see_pairs(struct cell_work *w)
+{
+    for (size_t i = 0; i < pairs_of(w); i++) {
+        const struct survey_pair *p = &w->survey->pair[w->survey->first[w->cell] + i];
+        w->pair[i] = *p;
+        w->pair[i].source[2] = depth_over(w->earth, w->cell, p->source);
+        w->pair[i].receiver[2] = depth_over(w->earth, w->cell, p->receiver);
+    }
+}
+
+/* ---- filling --------------------------------------------------------------------------------- */
+
+static enum ek_status fill_exactly(const struct cell_work *w, struct worker *k, size_t pair,
+                                   double *row)
+{
+    const struct survey *s = w->survey;
+    const double complex *derivative = k->derivative;
+    TRY(forward_pair(k->forward, &w->layers, &w->pair[pair], s->nfreq, s->freq, w->filter,
+                     FORWARD_BELOW, k->field, k->derivative));
+    memset(row, 0, row_size(w) * sizeof *row);
+    for (int q = 0; q < s->nfreq; q++, row += 2 * w->columns, derivative += w->layers.n) {
+        row[0] = creal(k->field[q]);
+        row[w->columns] = cimag(k->field[q]);
+        for (int l = 0; l < w->earth->nz; l++) {
+            row[1 + l] = creal(derivative[w->layers.sediments + l]);
+            row[w->columns + 1 + l] = cimag(derivative[w->layers.sediments + l]);
+        }
+    }
+    return EK_OK;
+}
+
+/* Where column 0 of a row, the field, is used up: its place in the response. */
+static void weigh(const struct cell_work *w, size_t i, double *row)
+{
+    const int nfreq = w->survey->nfreq, columns = w->columns;
+    const size_t at = (w->first + i) * (size_t)nfreq;
+    const struct survey_datum *datum =
+        w->survey->datum + w->survey->first[w->cell] * (size_t)nfreq + at;
+    for (int q = 0; q < nfreq; q++, row += 2 * columns) {
+        const double complex field = row[0] + I * row[columns];
+        const double complex data = datum[q].re + I * datum[q].im;
+        double complex factor = 0, residual = 0;
+        w->response[at + (size_t)q] = field;
+        if (isfinite(datum[q].sigma) && w->options.residual == CELL_REAL_IMAGINARY) {
+            factor = 1 / datum[q].sigma;
+            residual = (data - field) / datum[q].sigma;
+        } else if (isfinite(datum[q].sigma)) {
+            factor = cabs(data) / datum[q].sigma / field;
+            residual = cabs(data) / datum[q].sigma * clog(data / field);
+        }
+        const double re = creal(factor), im = cimag(factor);
+        for (int c = 0; c < columns; c++) {
+            const double x = row[c], y = row[columns + c];
+            row[c] = re * x - im * y;
+            row[columns + c] = re * y + im * x;
+        }
+        row[0] = creal(residual);
+        row[columns] = cimag(residual);
+    }
+}
+
+static void fill_phase(void *arg, int thread)
+{
+    struct cell_work *w = arg;
+    struct worker *k = &w->worker[thread];
+    k->status = EK_OK;
+    for (size_t i = (size_t)thread * SHARED_ROWS; i < w->n; i += (size_t)w->width * SHARED_ROWS) {
+        const size_t n = w->n - i < SHARED_ROWS ? w->n - i : SHARED_ROWS;
+        if (!w->exact)
+            shared_rows(w->shared, thread, w->first + i, (int)n, row_of(w, i));
+        for (size_t j = i; j < i + n; j++) {
+            if (w->exact && !k->status)
+                k->status = fill_exactly(w, k, w->first + j, row_of(w, j));
+            if (!k->status)
+                weigh(w, j, row_of(w, j));
+        }
+    }
+}
+
+static void square_phase(void *arg, int thread)
+{
+    const struct cell_work *w = arg;
+    const int rows = (int)w->n * w->survey->nfreq * 2;
+    for (int i = thread * SQUARE_ROWS; i < w->columns; i += w->width * SQUARE_ROWS)
+        matmul_square(w->columns, rows, w->rows, w->columns, w->square, w->columns, i,
+                      i + SQUARE_ROWS);
+}
+
+static enum ek_status all_blocks(struct cell_work *w, struct crew *crew)
+{
+    const size_t block = (size_t)w->width * BLOCK, pairs = pairs_of(w);
+    memset(w->square, 0, (size_t)w->columns * (size_t)w->columns * sizeof *w->square);
+    for (w->first = 0; w->first < pairs; w->first += block) {
+        w->n = pairs - w->first < block ? pairs - w->first : block;
+        crew_run(crew, w->width, fill_phase, w);
+        for (int t = 0; t < w->width; t++)
+            if (w->worker[t].status)
+                return w->worker[t].status;
+        crew_run(crew, w->width, square_phase, w);
+    }
+    return EK_OK;
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+/* Pairs that stand for all: the nearest, the farthest, the source farthest from the mean depth. */
+static void choose_samples(const struct cell_work *w, size_t *sample)
+{
+    const size_t n = pairs_of(w);
+    double mean = 0;
+    sample[0] = 0;
+    sample[1] = n - 1;
+    sample[2] = n / 2;
+    for (size_t i = 0; i < n; i++)
+        mean += w->pair[i].source[2] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(w->pair[i].source[2] - mean) > fabs(w->pair[sample[2]].source[2] - mean))
+            sample[2] = i;
+}
+
+static double floor_of(const struct cell_work *w, const struct survey_pair *p)
+{
+    return p->magnetic ? w->options.floor / CELL_IMPEDANCE : w->options.floor;
+}
+
+/* Largest difference of two rows, field or derivative, relative to max(|field|, floor). */
+static double difference(const struct cell_work *w, const double *a, const double *b, double floor)
+{
+    double worst = 0;
+    for (int q = 0; q < w->survey->nfreq; q++, a += 2 * w->columns, b += 2 * w->columns) {
+        const double size = fmax(hypot(b[0], b[w->columns]), floor);
+        for (int c = 0; c < w->columns; c++)
+            worst = fmax(worst, hypot(a[c] - b[c], a[w->columns + c] - b[w->columns + c]) / size);
+    }
+    return worst;
+}
+
+static enum ek_status check_shared(struct cell_work *w, double *worst)
+{
+    size_t sample[SAMPLES];
+    choose_samples(w, sample);
+    w->filter = SAMPLE_FILTER;
+    *worst = 0;
+    for (int k = 0; k < SAMPLES; k++) {
+        const struct survey_pair *p = &w->pair[sample[k]];
+        shared_rows(w->shared, 0, sample[k], 1, row_of(w, 0));
+        TRY(fill_exactly(w, &w->worker[0], sample[k], row_of(w, 1)));
+        *worst = fmax(*worst, difference(w, row_of(w, 0), row_of(w, 1), floor_of(w, p)));
+    }
+    return EK_OK;
+}
+
+/* The coarsest table that is good enough; none: exact mode. */
+static enum ek_status choose_density(struct cell_work *w, struct crew *crew,
+                                     struct cell_report *report)
+{
+    for (int density = 0; density < SHARED_DENSITIES; density++) {
+        bool fits;
+        TRY(shared_make(w->shared, &w->layers, w->pair, pairs_of(w), w->survey->nfreq,
+                        w->survey->freq, density, crew, &fits));
+        if (!fits)
+            break;
+        TRY(check_shared(w, &report->difference));
+        if (report->difference <= w->options.tolerance) {
+            report->density = density;
+            return EK_OK;
+        }
+    }
+    report->density = -1;
+    report->difference = 0;
+    return EK_OK;
+}
+
+/* The filter that all samples are content with. */
+static enum ek_status choose_filter(struct cell_work *w, struct cell_report *report)
+{
+    size_t sample[SAMPLES];
+    choose_samples(w, sample);
+    report->filter = 0;
+    for (int k = 0; k < SAMPLES; k++) {
+        const struct survey_pair *p = &w->pair[sample[k]];
+        const struct forward_control control = {EXACT_TOLERANCE, floor_of(w, p)};
+        int which;
+        TRY(forward_choose(w->worker[0].forward, &w->layers, p, w->survey->nfreq, w->survey->freq,
+                           &control, &which, NULL));
+        report->filter = which > report->filter ? which : report->filter;
+    }
+    w->filter = report->filter;
+    return EK_OK;
+}
+
+/* ---- a cell ---------------------------------------------------------------------------------- */
+
+enum ek_status cell_compute(struct cell_work *w, struct crew *crew, const double *m, int c,
+                            double *sums, double complex *response, struct cell_report *report)
+{
+    *report = (struct cell_report){.density = -1};
+    w->cell = c;
+    w->response = response;
+    memset(sums, 0, cell_sums(w->earth->nz) * sizeof *sums);
+    if (!pairs_of(w))
+        return EK_OK;
+    earth_column(w->earth, c, m + (size_t)c * (size_t)w->earth->nz, &w->layers);
+    see_pairs(w);
+    if (w->options.mode == CELL_SHARED)
+        TRY(choose_density(w, crew, report));
+    w->exact = report->density < 0;
+    if (w->exact)
+        TRY(choose_filter(w, report));
+    TRY(all_blocks(w, crew));
+    for (int i = 0; i <= w->earth->nz; i++)
+        memcpy(sums + cell_sum_at(i, 0), w->square + (size_t)i * (size_t)w->columns,
+               (size_t)(i + 1) * sizeof *sums);
+    return EK_OK;
+}

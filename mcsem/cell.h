@@ -1,0 +1,58 @@
+/* mcsem/cell.h – the work on one cell: fields and derivatives of its pairs, and what the inversion
+ * needs of them, J'W^2 J and J'W^2 r. The Jacobian lives for a block of pairs only.
+ *
+ * Columns differ in the depth of their seabed; a cell sees each source and receiver at its own
+ * height above the seabed. Instruments on the seabed count as CELL_CLEARANCE above it, in the sea.
+ */
+#ifndef MCSEM_CELL_H
+#define MCSEM_CELL_H
+
+#include "cu/crew.h"
+#include "mcsem/survey.h"
+#include <complex.h>
+
+#define CELL_CLEARANCE 0.1 /* m */
+
+enum cell_mode { CELL_EXACT, CELL_SHARED };
+enum cell_residual { CELL_REAL_IMAGINARY, CELL_LOG_PHASE };
+
+struct cell_options {
+    enum cell_mode mode;
+    enum cell_residual residual;
+    double
+        tolerance; /* largest difference of shared from exact mode, relative to max(|E|, floor) */
+    double floor;  /* of E; that of H is floor / CELL_IMPEDANCE */
+};
+#define CELL_IMPEDANCE 1e-3 /* E / H of fields that matter alike, ohm */
+
+/* What a cell's computation was like. */
+struct cell_report {
+    int filter;        /* exact mode: hankel.h */
+    int density;       /* shared mode: shared.h; -1: exact mode was used */
+    double difference; /* from exact mode, where it was checked */
+};
+
+struct cell_work; /* of one unit */
+
+/* For any cell of the survey (binned, borrowed like the earth) on `width` threads. EK_LACK. */
+enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
+                         const struct cell_options *options, int width, struct cell_work **work);
+void cell_close(struct cell_work *work);
+/* Bytes that a unit will take, at most, for cells of `pairs` pairs. */
+size_t cell_bytes(const struct earth *earth, int nfreq, size_t pairs, int width);
+
+/* Numbers of a cell's sums: the lower triangle, row by row, of [r J]'W^2 [r J], r the residuals:
+ * first |W r|^2; row 1 + k begins with (J'W^2 r)_k. */
+size_t cell_sums(int nz);
+static inline size_t cell_sum_at(int row, int column)
+{
+    return (size_t)row * (size_t)(row + 1) / 2 + (size_t)column;
+}
+
+/* Cell c for resistivities m [columns][nz]: sums [cell_sums()], response [pairs of the
+ * cell][nfreq]. The bits depend on m and the survey alone. EK_USAGE: a pair that cannot be
+ * computed, with its line; EK_LACK. crew: the unit's threads, or NULL. */
+enum ek_status cell_compute(struct cell_work *work, struct crew *crew, const double *m, int c,
+                            double *sums, double complex *response, struct cell_report *report);
+
+#endif

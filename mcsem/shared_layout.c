@@ -1,0 +1,185 @@
+/* mcsem/shared_layout.c – what a cell's pairs need, and the table that gives it to them. */
+#include "mcsem/shared_table.h"
+
+#include "mcsem/forward.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct shared_density shared_densities[SHARED_DENSITIES] = {
+    {2, 0.10, 4}, {3, 0.08, 5}, {3, 0.06, 6}, {4, 0.045, 8}};
+
+enum { MOST_WAVES = 4 * PAIR_WAVES };
+#define SKIN_DEPTHS 6.0 /* beyond so many of them nodes stand evenly in r */
+
+/* Ranges of offset and depth, and integrals, of all pairs. */
+struct needs {
+    double r_first, r_last;
+    struct shared_depths source, receiver;
+    bool used[PAIR_INTEGRALS];
+};
+
+static void widen(struct shared_depths *d, double z)
+{
+    d->first = fmin(d->first, z);
+    d->last = fmax(d->last, z);
+}
+
+/* False: the pair is none for a table. */
+static bool look_at(const struct shared *s, const struct survey_pair *p, struct needs *n)
+{
+    struct pair_sight sight[PAIR_POINTS];
+    struct pair_term term[PAIR_TERMS];
+    double share[PAIR_POINTS];
+    const double seabed = s->earth->z[s->earth->sediments - 1];
+    const int points = pair_sights(p, s->earth, SHARED_WIRE_TOLERANCE, sight, share);
+    if (points > PAIR_POINTS || p->receiver[2] >= seabed)
+        return false;
+    widen(&n->receiver, p->receiver[2]);
+    for (int k = 0; k < points; k++) {
+        if (!(sight[k].r > 0) || sight[k].z >= seabed)
+            return false;
+        widen(&n->source, sight[k].z);
+        n->r_first = fmin(n->r_first, sight[k].r);
+        n->r_last = fmax(n->r_last, sight[k].r);
+        for (int t = pair_terms(&sight[k], term) - 1; t >= 0; t--)
+            n->used[term[t].integral] = true;
+    }
+    return true;
+}
+
+static void place_depths(struct shared_depths *d, int n)
+{
+    const double middle = 0.5 * (d->first + d->last), half = 0.5 * (d->last - d->first);
+    d->n = half > 1e-6 ? n : 1;
+    for (int k = 0; k < d->n; k++)
+        d->z[k] = middle + (d->n > 1 ? half * cos(acos(-1) * (k + 0.5) / n) : 0);
+}
+
+/* Fields are smooth in ln r close to the source, where they are powers of r, and in r far away,
+ * where they die out with the skin depth. */
+static double stretch(const struct shared *s, double r)
+{
+    return log(r) + r / s->bend;
+}
+
+/* The offset with that value: Newton's method from a guess below it, where the function is steeper
+ * than further on. */
+static double offset_at(const struct shared *s, double stretched, double guess)
+{
+    double r = guess;
+    for (int turn = 0; turn < 60; turn++) {
+        const double move = (stretched - stretch(s, r)) / (1 / r + 1 / s->bend);
+        r = fmax(r + move, 0.1 * r);
+        if (fabs(move) < 1e-14 * r)
+            break;
+    }
+    return r;
+}
+
+double shared_position(const struct shared *s, double r)
+{
+    return (stretch(s, r) - stretch(s, s->node.at[0])) / s->spacing;
+}
+
+int shared_places(const struct shared *s, int j)
+{
+    return (int)ceil(log(s->node.at[s->nodes - 1] / s->node.at[j]) / s->filter->step);
+}
+
+/* The smallest skin depth of the sediments. */
+static double skin_depth(const struct shared *s)
+{
+    double least = INFINITY;
+    for (int k = s->earth->sediments; k < s->earth->n; k++)
+        least = fmin(least, sqrt(2 * s->earth->rho_h[k] / forward_line(s->freq[s->nfreq - 1])));
+    return least;
+}
+
+/* Nodes before the first offset and behind the last one, so that every stencil is whole. */
+static enum ek_status place_nodes(struct shared *s, const struct needs *n, double spacing,
+                                  bool *fits)
+{
+    const double before = SHARED_STENCIL / 2 - 0.5;
+    s->spacing = spacing;
+    s->bend = SKIN_DEPTHS * skin_depth(s);
+    const double first = stretch(s, n->r_first), last = stretch(s, n->r_last);
+    s->nodes = SHARED_STENCIL + 1 + (int)ceil((last - first) / spacing);
+    TRY(shared_reserve(&s->node, (size_t)s->nodes));
+    for (int j = 0; j < s->nodes; j++)
+        s->node.at[j] =
+            offset_at(s, first + (j - before) * spacing, j ? s->node.at[j - 1] : n->r_first);
+    const double waves = s->filter->n + shared_places(s, 0);
+    *fits = waves <= MOST_WAVES;
+    if (!*fits)
+        return EK_OK;
+    s->waves = ((int)waves + PAIR_GROUP - 1) / PAIR_GROUP * PAIR_GROUP;
+    TRY(shared_reserve(&s->wave, (size_t)s->waves));
+    for (int k = 0; k < s->waves; k++)
+        s->wave.at[k] = exp((s->filter->first + k) * s->filter->step) / s->node.at[s->nodes - 1];
+    return EK_OK;
+}
+
+/* Weights of node j for all integrals in use. */
+static void weigh_node(struct shared *s, int j)
+{
+    double w[2][HANKEL_POINTS];
+    const double r = s->node.at[j];
+    const int places = shared_places(s, j);
+    hankel_weights(s->filter, places * s->filter->step - log(s->node.at[s->nodes - 1] / r), w[0],
+                   w[1]);
+    for (int q = 0; q < PAIR_INTEGRALS; q++) {
+        if (s->place[q] < 0)
+            continue;
+        double *to =
+            s->weight.at + ((size_t)s->place[q] * (size_t)s->nodes + (size_t)j) * (size_t)s->waves;
+        memset(to, 0, (size_t)s->waves * sizeof *to);
+        for (int i = 0; i < s->filter->n; i++) {
+            double x = w[pair_integrals[q].nu][i] / r;
+            for (int p = 0; p < pair_integrals[q].power; p++)
+                x *= s->wave.at[places + i];
+            to[places + i] = x;
+        }
+    }
+}
+
+static enum ek_status place_views(struct shared *s)
+{
+    const size_t room = PAIR_PART * ((size_t)s->earth->n + 2);
+    s->nviews = s->source.n * s->receiver.n;
+    TRY(shared_reserve(&s->part, room * (size_t)s->nviews));
+    for (int v = 0; v < s->nviews; v++) {
+        s->view[v].part = s->part.at + (size_t)v * room;
+        pair_cut(s->earth, s->earth->sediments, s->source.z[v / s->receiver.n],
+                 s->receiver.z[v % s->receiver.n], &s->view[v]);
+    }
+    return EK_OK;
+}
+
+enum ek_status shared_lay_out(struct shared *s, size_t npairs, int density, bool *fits)
+{
+    const struct shared_density *d = &shared_densities[density];
+    struct needs n = {.r_first = INFINITY,
+                      .source = {0, INFINITY, -INFINITY, {0}},
+                      .receiver = {0, INFINITY, -INFINITY, {0}}};
+    *fits = true;
+    for (size_t p = 0; p < npairs && *fits; p++)
+        *fits = look_at(s, &s->pair[p], &n);
+    if (!*fits)
+        return EK_OK;
+    TRY(hankel_open(d->filter, &s->filter));
+    s->source = n.source;
+    s->receiver = n.receiver;
+    place_depths(&s->source, d->depths);
+    place_depths(&s->receiver, d->depths);
+    s->nused = 0;
+    for (int q = 0; q < PAIR_INTEGRALS; q++)
+        s->place[q] = n.used[q] ? s->nused++ : -1;
+    TRY(place_nodes(s, &n, d->spacing, fits));
+    if (!*fits)
+        return EK_OK;
+    TRY(shared_reserve(&s->weight, (size_t)s->nused * (size_t)s->nodes * (size_t)s->waves));
+    for (int j = 0; j < s->nodes; j++)
+        weigh_node(s, j);
+    return place_views(s);
+}

@@ -1,0 +1,93 @@
+/* mcsem/shared_rows.c – pairs out of a cell's table. */
+#include "mcsem/matmul.h"
+#include "mcsem/shared_table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Lagrange's weights for position t among nodes 0 .. SHARED_STENCIL-1. */
+static void lagrange(double t, double *weight)
+{
+    for (int i = 0; i < SHARED_STENCIL; i++) {
+        weight[i] = 1;
+        for (int j = 0; j < SHARED_STENCIL; j++)
+            weight[i] *= j == i ? 1 : (t - j) / (i - j);
+    }
+}
+
+/* The same in depth. */
+static void lagrange_depth(const struct shared_depths *d, double z, double *weight)
+{
+    for (int i = 0; i < d->n; i++) {
+        weight[i] = 1;
+        for (int j = 0; j < d->n; j++)
+            weight[i] *= j == i ? 1 : (z - d->z[j]) / (d->z[i] - d->z[j]);
+    }
+}
+
+/* Nodes that some pairs need, begin .. end-1. */
+struct window {
+    int begin, end;
+};
+
+static double *weights_of(const struct shared *s, double *weight, int place, int view)
+{
+    return weight + ((size_t)place * (size_t)s->nviews + (size_t)view) * (size_t)s->nodes;
+}
+
+/* Adds a point of a wire to the weights of its pair. */
+static void add_point(const struct shared *s, const struct pair_sight *sight, double share,
+                      const double *receiver, double *weight)
+{
+    struct pair_term term[PAIR_TERMS];
+    double along[SHARED_STENCIL], source[SHARED_DEPTHS];
+    const double t = shared_position(s, sight->r);
+    const int first = (int)t - (SHARED_STENCIL / 2 - 1), n = pair_terms(sight, term);
+    lagrange(t - first, along);
+    lagrange_depth(&s->source, sight->z, source);
+    for (int k = 0; k < n; k++)
+        for (int v = 0; v < s->nviews; v++) {
+            const double factor =
+                share * term[k].factor * source[v / s->receiver.n] * receiver[v % s->receiver.n];
+            double *to = weights_of(s, weight, s->place[term[k].integral], v) + first;
+            for (int i = 0; i < SHARED_STENCIL; i++)
+                to[i] += factor * along[i];
+        }
+}
+
+/* Weights of one pair; widens the window by the nodes that it needs. */
+static void weigh_pair(const struct shared *s, const struct survey_pair *p, struct window *w,
+                       double *weight)
+{
+    struct pair_sight sight[PAIR_POINTS];
+    double share[PAIR_POINTS], receiver[SHARED_DEPTHS];
+    const int n = pair_sights(p, s->earth, SHARED_WIRE_TOLERANCE, sight, share);
+    struct window own = {s->nodes, 0};
+    for (int k = 0; k < n; k++) {
+        const int first = (int)shared_position(s, sight[k].r) - (SHARED_STENCIL / 2 - 1);
+        own.begin = first < own.begin ? first : own.begin;
+        own.end = first + SHARED_STENCIL > own.end ? first + SHARED_STENCIL : own.end;
+    }
+    w->begin = own.begin < w->begin ? own.begin : w->begin;
+    w->end = own.end > w->end ? own.end : w->end;
+    lagrange_depth(&s->receiver, p->receiver[2], receiver);
+    for (int k = 0; k < n; k++)
+        add_point(s, &sight[k], share[k], receiver, weight);
+}
+
+void shared_rows(const struct shared *s, int thread, size_t first, int n, double *rows)
+{
+    double *weight = s->scratch[thread].weight.at;
+    const size_t part = (size_t)s->nused * (size_t)s->nviews * (size_t)s->nodes;
+    struct window w = {s->nodes, 0};
+    memset(weight, 0, (size_t)n * part * sizeof *weight);
+    memset(rows, 0, (size_t)n * shared_row(s) * sizeof *rows);
+    for (int i = 0; i < n; i++)
+        weigh_pair(s, &s->pair[first + (size_t)i], &w, weight + (size_t)i * part);
+    for (int place = 0; place < s->nused; place++)
+        for (int v = 0; v < s->nviews; v++) {
+            const struct matmul_view a = {weights_of(s, weight, place, v) + w.begin, (long)part, 1};
+            matmul_add(n, (int)shared_row(s), w.end - w.begin, a, shared_part(s, place, v, w.begin),
+                       (long)shared_row(s), rows, (long)shared_row(s));
+        }
+}
