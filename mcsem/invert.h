@@ -1,20 +1,24 @@
 /* mcsem/invert.h – all columns at once: Levenberg-Marquardt on log-resistivities with vertical and
  * lateral smoothness.
  *
- *   Phi(m) = |W (d - F(m))|^2 + mu_v |Rv (m - m_ref)|^2 + mu_h |Rh (m - m_ref)|^2
+ *   Phi(m) = |W (d - F(m))|^2 + mu_v |Rv m|^2 + mu_h |Rh m|^2
  *
- * The Jacobian is never stored: each cell accumulates its J'W^2 J and J'W^2 r (normal.h solves). */
+ * An inversion goes from trial to trial: whoever computes fills in the cells' sums for the trial
+ * model (cell.h), invert_judge() accepts or rejects it, invert_step() finds the next one. Sums of
+ * an accepted model carry its Jacobian's products, so that a rejected trial costs one solution and
+ * no Jacobian anew. */
 #ifndef MCSEM_INVERT_H
 #define MCSEM_INVERT_H
 
-#include "mcsem/forward.h"
+#include "mcsem/cell.h"
+#include "mcsem/normal.h"
 
 enum invert_stop {
     INVERT_GOES_ON,
     INVERT_MISFIT,     /* below the target after the smallest number of iterations */
     INVERT_STALLED,    /* relative change below `stall` for `stall_times` iterations */
     INVERT_ITERATIONS, /* as many as were asked for */
-    INVERT_STUCK,      /* no step lowers Phi any more: damping overflows or the step is zero */
+    INVERT_STUCK,      /* no step lowers Phi any more */
     INVERT_STOPS
 };
 extern const char *const invert_stop_text[INVERT_STOPS];
@@ -24,30 +28,56 @@ struct invert_options {
     double target, stall;      /* RMS misfit; relative change of it */
     double smooth_v, smooth_h; /* mu_v, mu_h of the first iteration */
     double cooling, coolest;   /* both times `cooling` per iteration, down to this share */
-    double damping;          /* Levenberg-Marquardt's first lambda, a share of the mean diagonal */
-    double step;             /* largest change of ln rho in one iteration */
-    double rho_min, rho_max; /* ohm m */
+    double damping;            /* the first lambda */
+    double step;               /* largest change of ln rho in one iteration */
+    double rho_min, rho_max;   /* ohm m */
 };
 
-/* What one iteration did. */
+/* What one trial was worth. */
 struct invert_record {
     int iteration; /* 0 is the starting model */
-    bool accepted; /* of its trial model; the numbers below are the trial's */
-    double rms, phi, phi_data, phi_v, phi_h;
-    double damping, gain, step; /* lambda; actual / predicted decrease; largest change */
-    double mu_v, mu_h;
-    double rho_min, rho_max; /* of the model */
-    double forward_s, solve_s;
+    bool accepted;
+    double rms, phi, phi_data, rough_v, rough_h; /* of the trial; rough: |Rv m|^2, |Rh m|^2 */
+    double damping, mu_v, mu_h;                  /* that led to it */
+    double gain, step;       /* actual / predicted decrease of Phi; largest change of ln rho */
+    double rho_min, rho_max; /* of the trial */
+    double seconds, solve_s; /* computing its fields; finding it */
 };
 
-/* What is left to explain: what reports are drawn from. */
-struct invert_outcome {
-    const struct earth *earth;          /* the last accepted model */
-    const struct survey *survey;        /* binned */
-    const double complex *response;     /* [npairs][nfreq] fields of that model */
-    const struct invert_record *record; /* [nrecords] */
-    int nrecords;
+struct invert {
+    const struct survey *survey; /* binned; borrowed */
+    struct invert_options options;
+    struct earth *earth;       /* the accepted model */
+    double *trial;             /* [columns][nz] the model to be computed */
+    double *sums, *trial_sums; /* [columns][cell_sums()] of both; the trial's is to be filled in */
+    double data;               /* real numbers measured */
+    struct normal *normal;     /* NULL where this process does not solve */
+    double damping, cooled;    /* lambda; share of the first mu that is left */
+    double predicted;          /* decrease of Phi by the trial */
+    struct invert_record *record; /* [iterations of trials] */
+    int nrecords, room, iteration, stalls;
+    double phi, rms; /* of the accepted model */
     enum invert_stop stop;
 };
+
+/* Starts from an earth (copied). `solves`: this process will call invert_judge() and invert_step();
+ * the others only share the trial. EK_USAGE: no data; EK_LACK: memory. One thread, like all here.
+ */
+enum ek_status invert_open(const struct survey *survey, const struct earth *start,
+                           const struct invert_options *options, bool solves, struct invert **inv);
+void invert_close(struct invert *inv);
+
+/* Back to the start, which becomes the trial. */
+void invert_reset(struct invert *inv, const struct earth *start);
+
+/* Judges the trial by its sums; `seconds`: what they took. Sets inv->stop. EK_WRONG: the start's
+ * fields are not finite. */
+enum ek_status invert_judge(struct invert *inv, double seconds);
+
+/* The next trial. Damping grows until the equations can be solved. */
+enum ek_status invert_step(struct invert *inv);
+
+/* RMS misfit of an earth's sums. */
+double invert_rms(const struct invert *inv, const double *sums);
 
 #endif

@@ -1,0 +1,45 @@
+/* mcsem/normal.h – the normal equations of all columns: dense blocks of the columns' own data, and
+ * smoothness that couples layers within a column and columns side by side. Solved by CHOLMOD's
+ * supernodal Cholesky factorisation, ordered and analysed once.
+ *
+ *   (J'W^2 J + mu_v Rv'Rv + mu_h Rh'Rh + lambda s I) dm = J'W^2 r - mu_v Rv'Rv m - mu_h Rh'Rh m
+ *
+ * Rv: differences of layers, one below the other; Rh: differences of columns, side by side, in the
+ * same layer; s: mean of the diagonal of J'W^2 J over what has data. BLAS runs on one thread, so
+ * that its bits do not depend on how many cores there are. */
+#ifndef MCSEM_NORMAL_H
+#define MCSEM_NORMAL_H
+
+#include "mcsem/earth.h"
+
+struct normal;
+
+struct normal_smoothness {
+    double vertical, lateral; /* mu_v, mu_h */
+};
+
+/* For an earth's grid (borrowed). EK_LACK: memory. close accepts NULL. One thread, like all here.
+ */
+enum ek_status normal_open(const struct earth *earth, struct normal **normal);
+void normal_close(struct normal *normal);
+
+/* dm [columns][nz] for the cells' sums [columns][cell_sums()] at m. lambda: damping as above.
+ * EK_WRONG, silently: the matrix is not positive definite (no data at all, or too little damping);
+ * EK_LACK: memory. */
+enum ek_status normal_solve(struct normal *normal, const double *sums, const double *m,
+                            struct normal_smoothness mu, double lambda, double *dm);
+
+/* |Rv m|^2, |Rh m|^2. */
+double normal_roughness_v(const struct earth *earth, const double *m);
+double normal_roughness_h(const struct earth *earth, const double *m);
+
+/* By how much |W r|^2 falls for a step dm, were F linear. */
+double normal_predict(const struct earth *earth, const double *sums, const double *dm);
+
+/* Non-zeros of the factor, floating-point operations of a factorisation. */
+struct normal_size {
+    double nonzeros, flops;
+};
+struct normal_size normal_size(const struct normal *normal);
+
+#endif
