@@ -38,9 +38,9 @@ struct team {
     atomic_int status;     /* first failure of any unit */
     atomic_bool data_lost; /* a device went with its tasks' data: this step is void */
     struct fault_plan faults;
-    int save_every, saved_step, last;   /* steps */
-    struct gate gate;                   /* of the units' leading threads */
-    bool again, more, stops, recording; /* decided by the first unit between two barriers */
+    int save_every, saved_step, last;         /* steps */
+    struct gate gate;                         /* of the units' leading threads */
+    bool again, more, stops, done, recording; /* decided by the first unit between two barriers */
     double run_start, step_start, exchanged;
     struct team_result result;
     void (*on_step)(void *arg, int step);
@@ -52,11 +52,10 @@ static void describe_units(struct team *t, const struct sched_unit *known)
 {
     for (int c = 0; c < t->set->n; c++) {
         const struct cu *u = &t->set->cu[c];
-        t->view[c] = (struct sched_unit){.kind = u->kind, .width = u->width, .space = u->space};
-        if (known) {
-            t->view[c].speed = known[c].speed;
-            t->view[c].seconds = known[c].seconds;
-        }
+        t->view[c] = known ? known[c] : (struct sched_unit){.speed = 0};
+        t->view[c].kind = u->kind;
+        t->view[c].width = u->width;
+        t->view[c].space = u->space;
     }
 }
 
@@ -138,15 +137,15 @@ static enum ek_status lose_data(struct team *t, const char *name)
 }
 
 /* The unit is lost, while it held `unfinished`. A CPU unit leaves the data as it was before the
- * task that it did not finish; a device takes its data with it. */
+ * task that it did not finish; a device takes its data with it, where tasks have any. */
 static void retire(struct team *t, const struct cu *cu, struct ek_range unfinished)
 {
+    const bool data = cu->kind == CU_DEVICE && t->ops->move;
     status_warn("unit %d (%s) is lost in step %d; %s", cu->index, cu->name, t->result.steps + 1,
-                cu->kind == CU_CPU ? "others take over its tasks"
-                                   : "the run goes back to the data saved last");
+                data ? "the run goes back to the data saved last" : "others take over its tasks");
     t->unit[cu->index].dead = true;
     __atomic_add_fetch(&t->result.retired, 1, __ATOMIC_RELAXED);
-    if (cu->kind == CU_DEVICE)
+    if (data)
         lose_data(t, cu->name);
     note_failure(t, sched_retire(t->sched, cu->index, unfinished));
 }
@@ -220,8 +219,7 @@ static struct ek_range next_piece(struct team *t, const struct cu *cu, struct ek
         *held = sched_next(t->sched, cu->index);
     size_t most = cu->kind == CU_CPU ? t->ops->cpu_batch : 0;
     struct ek_range piece = *held;
-    if (most && piece.end - piece.begin > most)
-        piece.end = piece.begin + most;
+    piece.end = most && piece.end - piece.begin > most ? piece.begin + most : piece.end;
     held->begin = piece.end;
     return piece;
 }
@@ -345,11 +343,10 @@ static enum ek_status roll_back(struct team *t)
 
 static enum ek_status save(struct team *t)
 {
-    const int step = t->result.steps;
-    if (!t->ops->save || !t->save_every || (step % t->save_every && !t->stops))
+    if (!t->ops->save || !t->save_every || (t->result.steps % t->save_every && !t->stops))
         return EK_OK;
-    t->saved_step = step;
-    return t->ops->save(t->ctx, step);
+    t->saved_step = t->result.steps;
+    return t->ops->save(t->ctx, t->saved_step);
 }
 
 static enum ek_status next_step(struct team *t)
@@ -358,6 +355,8 @@ static enum ek_status next_step(struct team *t)
         return roll_back(t);
     const struct team_step step = account_step(t);
     TRY(tell_homes(t, false));
+    if (t->ops->finish)
+        TRY(t->ops->finish(t->ctx, &step, &t->done));
     if (t->on_step)
         t->on_step(t->on_step_arg, t->result.steps);
     t->stops = t->result.steps < t->last && stop_after(t->result.steps);
@@ -377,7 +376,7 @@ static void close_round(struct team *t)
     if (t->again || atomic_load(&t->status) || stop_here(t))
         return;
     note_failure(t, next_step(t));
-    t->more = !failed(t) && t->result.steps < t->last && !t->stops;
+    t->more = !failed(t) && t->result.steps < t->last && !t->stops && !t->done;
     t->step_start = clock_now();
 }
 
@@ -440,7 +439,7 @@ enum ek_status team_run(struct team *t, int steps)
     run_unit(t, &t->set->cu[omp_get_thread_num()]);
     collect(t, start);
     enum ek_status st = (enum ek_status)atomic_load(&t->status);
-    return !st && t->result.steps < t->last ? EK_STOPPED : st;
+    return !st && t->result.steps < t->last && !t->done ? EK_STOPPED : st;
 }
 
 enum ek_status team_bring_home(struct team *t)

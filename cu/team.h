@@ -53,6 +53,10 @@ struct team_ops {
      * NULL: a run that loses a device cannot go on. */
     enum ek_status (*save)(void *ctx, int step);
     enum ek_status (*restore)(void *ctx);
+    /* After each step, before it is saved: *last = true if the work is done, although more steps
+     * were asked for; every rank must come to the same answer. One thread, all units idle. Or NULL.
+     */
+    enum ek_status (*finish)(void *ctx, const struct team_step *step, bool *last);
     /* After each step: the ranks may have divided their tasks anew. Then *job describes the tasks
      * of this one from now on (it and its arrays stay the program's), and task t was task
      * (*was)[t], or has just come to the host (-1); a task that left is gone. Else *was stays NULL.

@@ -55,6 +55,16 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
     return EK_OK;
 }
 
+static enum ek_status compute_anywhere(void *ctx, const struct cu *cu, struct ek_range r,
+                                       double *seconds)
+{
+    (void)cu;
+    for (size_t t = r.begin; t < r.end; t++)
+        seconds[t - r.begin] += 1e-3;
+    __atomic_add_fetch(&((struct board *)ctx)->count, (int)(r.end - r.begin), __ATOMIC_RELAXED);
+    return EK_OK;
+}
+
 static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *bytes)
 {
     struct board *b = ctx;
@@ -187,6 +197,52 @@ static void records_events(void **state)
     assert_int_equal(computed, 2 * TASKS);
     assert_int_equal(exchanges, 2 * UNITS);
     team_close(t);
+}
+
+static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
+{
+    struct board *b = ctx;
+    assert_int_equal(b->count, step->number * TASKS);
+    *last = step->number == 3;
+    return EK_OK;
+}
+
+static void a_run_may_be_done_early(void **state)
+{
+    (void)state;
+    struct team_ops ending = verbs;
+    ending.finish = finish;
+    struct board b = {0};
+    struct team *t;
+    assert_int_equal(team_open(&set, &job, &ending, &b, "dynamic", &t), EK_OK);
+    assert_int_equal(team_run(t, 100), EK_OK);
+    assert_int_equal(team_result(t)->steps, 3);
+    team_close(t);
+}
+
+/* Tasks without data of their own lose nothing, whichever unit dies. */
+static void without_data_no_step_is_repeated(void **state)
+{
+    (void)state;
+    struct team_ops bare = verbs;
+    bare.move = NULL;
+    bare.compute = compute_anywhere;
+    bare.exchange = NULL;
+    bare.restore = NULL;
+    for (int unit = 0; unit < UNITS; unit++) {
+        char fault[32];
+        snprintf(fault, sizeof fault, "unit:%d@step:4", unit);
+        setenv("CU_FAULT", fault, 1);
+        struct board b = {0};
+        struct team *t;
+        assert_int_equal(team_open(&set, &job, &bare, &b, "dynamic", &t), EK_OK);
+        assert_int_equal(team_run(t, 6), EK_OK);
+        assert_int_equal(team_result(t)->retired, 1);
+        assert_int_equal(team_result(t)->repeated, 0);
+        assert_int_equal(b.count, 6 * TASKS);
+        team_close(t);
+    }
+    unsetenv("CU_FAULT");
 }
 
 /* A CPU unit that dies leaves its data; a device takes it along, and the run begins anew. */
@@ -334,6 +390,8 @@ int main(void)
         cmocka_unit_test(failure_is_passed_on),
         cmocka_unit_test(records_events),
         cmocka_unit_test(survives_lost_units),
+        cmocka_unit_test(a_run_may_be_done_early),
+        cmocka_unit_test(without_data_no_step_is_repeated),
         cmocka_unit_test(tasks_come_and_go),
         cmocka_unit_test(known_times_follow_their_tasks),
         cmocka_unit_test(stop_keeps_finished_steps),
