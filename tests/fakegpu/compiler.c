@@ -72,6 +72,21 @@ static const char *target_of(int n, const char *const *options)
     return NULL;
 }
 
+static bool has(int n, const char *const *options, const char *word)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(options[i], word))
+            return true;
+    return false;
+}
+
+/* The word alone turns nothing off in these compilers; the stand-in insists on the option. */
+static bool contracts_unasked(int n, const char *const *options)
+{
+    return has(n, options, "-DKERNEL_NO_FMA") &&
+           !has(n, options, NAME("--fmad=false", "-ffp-contract=off"));
+}
+
 static bool known(const char *target)
 {
     int number = 0;
@@ -134,6 +149,10 @@ SHOWN(NAME(nvrtcCompileProgram, hiprtcCompileProgram), void *program, int n,
         if (FAKE_HIP)
             abort();
         p->log = strdup("error: invalid value for --gpu-architecture");
+        return INVALID_OPTION;
+    }
+    if (contracts_unasked(n, options)) {
+        p->log = strdup("error: KERNEL_NO_FMA without the option that turns contraction off");
         return INVALID_OPTION;
     }
     if (!pocl_open())
