@@ -1,5 +1,5 @@
-/* cu/estimate.c – how long each task takes on each unit: medians of what was measured, lines
- * through them for the rest. */
+/* cu/estimate.c – how long each task takes on each unit: medians of what was measured, drawn
+ * towards lines through them, and lines for the rest. */
 #include "cu/estimate.h"
 #include "cu/plan.h"
 
@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Differences between units of a kind below this share are noise, or lie in the tasks. */
-static const double ALIKE = 0.05;
+/* Differences between units of a kind below this share are none; nor are those below so many
+ * standard errors of what was measured. */
+static const double ALIKE = 0.005, SURE = 3;
+
+/* Of a normal distribution: standard deviation / median distance from the middle. */
+static const double PER_MEDIAN = 1.4826;
 
 /* ---- beginning --------------------------------------------------------------------------------*/
 static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
@@ -20,10 +24,11 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
             return e->kind[c];
     }
     struct estimate_kind *k = &e->of[e->nkinds];
-    *k = (struct estimate_kind){.profile = u->seconds, .rate = u->speed};
+    *k = (struct estimate_kind){.kind = u->kind, .profile = u->seconds, .rate = u->speed};
     k->seconds = calloc(e->n, sizeof *k->seconds);
     k->sample = calloc(e->n, sizeof *k->sample);
     k->count = calloc(e->n, sizeof *k->count);
+    k->last = calloc(e->n, sizeof *k->last);
     return e->nkinds++;
 }
 
@@ -41,9 +46,8 @@ static enum ek_status sort_units(struct estimate *e, const struct sched_job *job
     for (int c = 0; c < e->ncu; c++) {
         e->kind[c] = kind_of(e, job, c);
         struct estimate_kind *k = &e->of[e->kind[c]];
-        if (!k->seconds || !k->sample || !k->count)
+        if (!k->seconds || !k->sample || !k->count || !k->last)
             FAIL(EK_LACK, "schedule: out of memory for the times of %zu tasks", job->n);
-        k->units++;
         bool speed_counts = e->known && !k->profile;
         e->factor[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
@@ -57,8 +61,9 @@ static void first_estimates(struct estimate *e)
     for (int j = 0; j < e->nkinds; j++) {
         struct estimate_kind *k = &e->of[j];
         double rate = e->known && !k->profile ? k->rate : 1;
+        k->line = (struct line){0, 1 / rate};
         for (size_t t = 0; t < e->n; t++)
-            k->seconds[t] = k->profile ? k->profile[t] : estimate_cost(e, t) / rate;
+            k->seconds[t] = k->profile ? k->profile[t] : line_at(k->line, estimate_cost(e, t));
     }
     for (size_t t = 0; t < e->n; t++)
         e->seconds[t] = -1;
@@ -67,16 +72,18 @@ static void first_estimates(struct estimate *e)
 enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
 {
     size_t n = job->n ? job->n : 1, ncu = (size_t)job->ncu;
-    *e = (struct estimate){.n = job->n, .ncu = job->ncu, .cost = job->cost};
+    *e = (struct estimate){.n = job->n, .ncu = job->ncu, .cost = job->cost, .unit = job->unit};
     e->order = calloc(n, sizeof *e->order);
     e->seconds = calloc(4 * n, sizeof *e->seconds);
-    e->owner = calloc(n, sizeof *e->owner);
-    e->kind = calloc(ncu, sizeof *e->kind);
-    e->factor = calloc(4 * ncu, sizeof *e->factor);
+    e->owner = calloc(2 * n, sizeof *e->owner);
+    e->kind = calloc(2 * ncu, sizeof *e->kind);
+    e->judged = calloc(ncu, sizeof *e->judged);
+    e->factor = calloc(6 * ncu, sizeof *e->factor);
     e->ratio = calloc(ncu, sizeof *e->ratio);
     e->of = calloc(ncu, sizeof *e->of);
     enum ek_status st = EK_OK;
-    if (!e->order || !e->seconds || !e->owner || !e->kind || !e->factor || !e->ratio || !e->of)
+    if (!e->order || !e->seconds || !e->owner || !e->kind || !e->judged || !e->factor ||
+        !e->ratio || !e->of)
         st = status_fail(EK_LACK, "schedule: out of memory for the times of %zu tasks", job->n);
     if (!st && job->n)
         st = sort_units(e, job);
@@ -87,11 +94,16 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->x = e->seconds + n;
     e->y = e->x + n;
     e->room = e->y + n;
-    e->busy = e->factor + ncu;
-    e->judged = e->busy + ncu;
-    e->expected = e->judged + ncu;
+    e->near = e->owner + n;
+    e->others = e->kind + ncu;
+    e->pace = e->factor + ncu;
+    e->busy = e->pace + ncu;
+    e->seen = e->busy + ncu;
+    e->expected = e->seen + ncu;
+    e->tasks = e->expected + ncu;
     plan_sort(e->cost, e->n, e->order);
     first_estimates(e);
+    estimate_park(e, NULL);
     return EK_OK;
 }
 
@@ -101,94 +113,100 @@ void estimate_close(struct estimate *e)
         free(e->of[j].seconds);
         free(e->of[j].sample);
         free(e->of[j].count);
+        free(e->of[j].last);
     }
     free(e->order);
     free(e->seconds);
     free(e->owner);
     free(e->kind);
+    free(e->judged);
     free(e->factor);
     free(e->ratio);
     free(e->of);
     *e = (struct estimate){0};
 }
 
-void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec)
+void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, int neighbours)
 {
     plan_divide(e->of[e->kind[cu]].seconds, r, sec, e->seconds);
-    for (size_t t = r.begin; t < r.end; t++)
+    for (size_t t = r.begin; t < r.end; t++) {
         e->owner[t] = cu;
+        e->near[t] = neighbours;
+    }
 }
 
-/* ---- medians and lines ------------------------------------------------------------------------*/
-/* The lower median; reorders v. Hoare's selection. */
-static double median(double *v, size_t n)
+/* ---- units and their neighbours ---------------------------------------------------------------*/
+/* Counting by spaces keeps a thousand units cheap. */
+void estimate_park(struct estimate *e, const bool *parked)
 {
-    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, middle = high / 2;
-    while (low < high) {
-        double pivot = v[middle];
-        ptrdiff_t i = low, j = high;
-        while (i <= j) {
-            while (v[i] < pivot)
-                i++;
-            while (pivot < v[j])
-                j--;
-            if (i <= j) {
-                double swap = v[i];
-                v[i++] = v[j];
-                v[j--] = swap;
-            }
+    int host = 0;
+    for (int c = 0; c < e->ncu; c++)
+        host += e->unit[c].space == CU_SPACE_HOST && !(parked && parked[c]);
+    for (int c = 0; c < e->ncu; c++) {
+        int space = e->unit[c].space, first = 0, near = 0;
+        while (e->unit[first].space != space)
+            first++;
+        if (first < c)
+            near = e->others[first] + !(parked && parked[first]);
+        for (int u = c; first == c && u < e->ncu; u++)
+            near += e->unit[u].space == space && !(parked && parked[u]);
+        if (first == c && space != CU_SPACE_HOST)
+            near += host;
+        e->others[c] = near - !(parked && parked[c]);
+    }
+    for (int c = 0; c < e->ncu; c++) {
+        /* Of equals, one that has never worked may turn out to be the better one. */
+        double hope = e->known || e->judged[c] || e->steps == 0 ? 1 : 1 - 1e-4;
+        e->pace[c] = e->factor[c] * (1 + e->of[e->kind[c]].share * e->others[c]) * hope;
+    }
+}
+
+static double crowd_on(const struct estimate_kind *k, int neighbours)
+{
+    return neighbours > 0 ? 1 + k->share * neighbours : 1;
+}
+
+/* A new share of slow-down: what was known of a unit beside all its neighbours stays as it is, and
+ * what was measured beside fewer of them changes. */
+static void set_share(struct estimate *e, int j, double share)
+{
+    struct estimate_kind *k = &e->of[j];
+    double before = k->share;
+    int usual = 0;
+    for (int c = 0; c < e->ncu; c++)
+        if (e->kind[c] == j) {
+            usual = e->others[c];
+            e->factor[c] *= (1 + before * usual) / (1 + share * usual);
         }
-        if (j < middle)
-            low = i;
-        if (middle < i)
-            high = j;
+    for (size_t t = 0; t < e->n; t++) {
+        double near = k->last[t].neighbours >= 0 ? k->last[t].neighbours : usual;
+        double change =
+            (1 + before * near) / (1 + share * near) * (1 + share * usual) / (1 + before * usual);
+        for (int i = 0; i < k->count[t]; i++)
+            k->sample[t][i] *= change;
     }
-    return v[middle];
+    k->share = share;
 }
 
-static double median_of(const double *v, size_t n)
+/* ---- lines ------------------------------------------------------------------------------------*/
+/* What a measurement of this step would be on a unit of factor 1 that works alone. */
+static double normal_seconds(const struct estimate *e, size_t t)
 {
+    int c = e->owner[t];
+    return e->seconds[t] / (e->factor[c] * crowd_on(&e->of[e->kind[c]], e->near[t]));
+}
+
+static double median_sample(const struct estimate_kind *k, size_t t)
+{
+    const double *s = k->sample[t];
     double copy[ESTIMATE_SAMPLES];
-    memcpy(copy, v, n * sizeof *copy);
-    return median(copy, n);
+    if (k->count[t] == 2 && fabs(s[0] - s[1]) < 0.3 * s[0])
+        return (s[0] + s[1]) / 2;
+    memcpy(copy, s, k->count[t] * sizeof *copy);
+    return line_median(copy, k->count[t]);
 }
 
-/* y = b x through the origin. */
-static void fit_ratio(struct estimate_kind *k, const double *x, double *y, size_t m)
-{
-    for (size_t i = 0; i < m; i++)
-        y[i] = x[i] > 0 ? y[i] / x[i] : INFINITY;
-    k->a = 0;
-    k->b = median(y, m);
-    if (!isfinite(k->b))
-        k->b = 0;
-}
-
-/* y = a + b x by Tukey's resistant line: the slope between the medians of the outer thirds, the
- * height by the median of what is left. x descends; y is reordered. A line that would fall, or give
- * time back for small tasks, is no model of work: then y = a, or y = b x. */
-static void fit_line(struct estimate_kind *k, const double *x, double *y, double *room, size_t m)
-{
-    size_t third = m / 3;
-    size_t middle = third ? third - 1 - (third - 1) / 2 : 0; /* of a third: its lower median */
-    double wide = third ? x[middle] - x[m - third + middle] : 0;
-    k->tried = true;
-    if (m < 6 || !(wide > 0)) {
-        fit_ratio(k, x, y, m);
-        return;
-    }
-    memcpy(room, y, third * sizeof *room);
-    double large = median(room, third);
-    memcpy(room, y + m - third, third * sizeof *room);
-    k->b = fmax(0, (large - median(room, third)) / wide);
-    for (size_t i = 0; i < m; i++)
-        room[i] = y[i] - k->b * x[i];
-    k->a = median(room, m);
-    if (k->a < 0)
-        fit_ratio(k, x, y, m);
-}
-
-/* The line of kind j through this step's raw times, or through the estimates of what has run. */
+/* The line of kind j through this step's times, or through the medians of what has run. */
 static void fit_kind(struct estimate *e, int j, bool raw)
 {
     struct estimate_kind *k = &e->of[j];
@@ -199,18 +217,20 @@ static void fit_kind(struct estimate *e, int j, bool raw)
         if (!here)
             continue;
         e->x[m] = estimate_cost(e, t);
-        e->y[m++] = raw ? e->seconds[t] / e->factor[e->owner[t]] : k->seconds[t];
+        e->y[m++] = raw ? normal_seconds(e, t) : median_sample(k, t);
     }
-    if (m > 0)
-        fit_line(k, e->x, e->y, e->room, m);
+    if (m == 0)
+        return;
+    k->line = line_fit(e->x, e->y, e->room, m);
+    k->tried = true;
 }
 
 static double on_line(const struct estimate *e, const struct estimate_kind *k, size_t t)
 {
-    return k->a + k->b * estimate_cost(e, t);
+    return line_at(k->line, estimate_cost(e, t));
 }
 
-/* ---- one step ---------------------------------------------------------------------------------*/
+/* ---- one step: units --------------------------------------------------------------------------*/
 /* Busy times, and how they compare with what was expected. What has never run on a unit's kind is
  * expected on the kind's line where costs are declared; without them it says nothing of the unit.
  */
@@ -223,41 +243,118 @@ static void sum_units(struct estimate *e)
             continue;
         int c = e->owner[t];
         const struct estimate_kind *k = &e->of[e->kind[c]];
+        bool expected = k->count[t] || k->profile || (e->known && e->steps == 0);
         e->busy[c] += e->seconds[t];
-        if (k->count[t] || e->cost) {
-            double sec = e->factor[c] * (k->count[t] ? k->seconds[t] : on_line(e, k, t));
-            e->judged[c] += e->seconds[t];
+        if (expected || e->cost) {
+            double sec = expected ? k->seconds[t] : on_line(e, k, t);
+            sec *= e->factor[c] * crowd_on(k, e->near[t]);
+            e->seen[c] += e->seconds[t];
             e->expected[c] += sec;
             e->room[judged++] = sec > 0 ? fabs(e->seconds[t] / sec - 1) : 0;
         }
     }
-    e->error = judged ? median(e->room, judged) : 1;
+    e->error = judged ? line_median(e->room, judged) : 1;
 }
 
-/* A unit is slower or faster than its kind when two of its last three steps say so, or its very
- * first one, before which nothing was known. */
-static void judge_unit(struct estimate *e, int c)
+/* How many tasks a unit did, as far as they count: one that takes all of its time is one. */
+static void count_tasks(struct estimate *e)
 {
-    if (!(e->expected[c] > 0 && e->judged[c] > 0))
+    memset(e->tasks, 0, (size_t)e->ncu * sizeof *e->tasks);
+    for (size_t t = 0; t < e->n; t++)
+        if (e->seconds[t] >= 0)
+            e->tasks[e->owner[t]] += e->seconds[t] * e->seconds[t];
+    for (int c = 0; c < e->ncu; c++)
+        e->tasks[c] = e->tasks[c] > 0 ? e->busy[c] * e->busy[c] / e->tasks[c] : 0;
+}
+
+/* A unit is slower or faster than its kind when two of its last three steps say so, or the very
+ * first one in which it works, before which nothing was known of it. */
+static void judge_unit(struct estimate *e, int c, double scatter)
+{
+    if (!(e->expected[c] > 0 && e->seen[c] > 0))
         return;
-    double *ratio = e->ratio[c], now = e->judged[c] / e->expected[c];
+    double *ratio = e->ratio[c], now = e->seen[c] / e->expected[c], sorted[ESTIMATE_SAMPLES];
     memmove(ratio, ratio + 1, (ESTIMATE_SAMPLES - 1) * sizeof *ratio);
     ratio[ESTIMATE_SAMPLES - 1] = now;
-    double usual = e->steps ? median_of(ratio, ESTIMATE_SAMPLES) : now;
-    if (fabs(usual - 1) <= ALIKE)
+    memcpy(sorted, ratio, sizeof sorted);
+    double usual = e->judged[c] ? line_median(sorted, ESTIMATE_SAMPLES) : now;
+    if (fabs(usual - 1) <= fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c])))
         return;
     e->factor[c] *= usual;
     for (int i = 0; i < ESTIMATE_SAMPLES; i++)
-        ratio[i] = e->steps ? ratio[i] / usual : 1;
+        ratio[i] = e->judged[c] ? ratio[i] / usual : 1;
 }
 
+static void judge_units(struct estimate *e, double scatter)
+{
+    count_tasks(e);
+    for (int c = 0; c < e->ncu; c++)
+        judge_unit(e, c, scatter);
+}
+
+/* In the first step lines and unit factors are found by turns: a line through units of different
+ * speeds is a poor one, until their factors are known. */
+static void first_look(struct estimate *e)
+{
+    enum { TURNS = 4 };
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (int j = 0; j < e->nkinds && !e->known; j++)
+            fit_kind(e, j, true);
+        sum_units(e);
+        judge_units(e, fmin(e->error * PER_MEDIAN, 0.05));
+    }
+}
+
+static void later_look(struct estimate *e)
+{
+    for (int j = 0; j < e->nkinds; j++)
+        if (!e->of[j].tried)
+            fit_kind(e, j, true);
+    sum_units(e);
+    judge_units(e, estimate_noise(e));
+}
+
+/* ---- one step: tasks --------------------------------------------------------------------------*/
 static void take_sample(struct estimate_kind *k, size_t t, double sec)
 {
     double *sample = k->sample[t];
     if (k->count[t] == ESTIMATE_SAMPLES)
         memmove(sample, sample + 1, --k->count[t] * sizeof *sample);
     sample[k->count[t]++] = sec;
-    k->seconds[t] = median_of(sample, k->count[t]);
+}
+
+/* Takes in what this step measured; pairs of runs tell of the neighbours, and of the noise. */
+static void take_samples(struct estimate *e)
+{
+    size_t pairs = 0;
+    for (size_t t = 0; t < e->n; t++) {
+        if (e->seconds[t] < 0)
+            continue;
+        int c = e->owner[t];
+        struct estimate_kind *k = &e->of[e->kind[c]];
+        struct crowd_sample now = {e->seconds[t] / e->factor[c], e->near[t]};
+        double sec = normal_seconds(e, t);
+        if (k->count[t]) {
+            double before = k->sample[t][k->count[t] - 1];
+            crowd_add(&k->crowd, k->last[t], now);
+            e->y[pairs++] = before > 0 && sec > 0 ? fabs(log(sec / before)) : 0;
+        }
+        k->last[t] = now;
+        take_sample(k, t, sec);
+        e->judged[c] = true;
+        e->seconds[t] = -1;
+    }
+    if (pairs == 0)
+        return;
+    memmove(e->noise, e->noise + 1, (ESTIMATE_SAMPLES - 1) * sizeof *e->noise);
+    e->noise[ESTIMATE_SAMPLES - 1] = line_median(e->y, pairs) * PER_MEDIAN / sqrt(2);
+}
+
+double estimate_noise(const struct estimate *e)
+{
+    double sorted[ESTIMATE_SAMPLES];
+    memcpy(sorted, e->noise, sizeof sorted);
+    return line_median(sorted, ESTIMATE_SAMPLES);
 }
 
 /* A task's time on kind k from the kind j on which it has run, or from the line alone. */
@@ -269,34 +366,54 @@ static double predict(const struct estimate *e, const struct estimate_kind *k, s
             from = &e->of[j];
     if (!k->tried && !from)
         return k->seconds[t];
+    if (!k->tried && e->known && k->rate > 0)
+        return from->seconds[t] * from->rate / k->rate;
+    if (!k->tried && k->kind != from->kind)
+        return k->kind == CU_DEVICE ? from->seconds[t] / ESTIMATE_DEVICE
+                                    : from->seconds[t] * ESTIMATE_DEVICE;
     if (!k->tried)
-        return from->seconds[t] * (e->known && k->rate > 0 ? from->rate / k->rate : 1);
+        return from->seconds[t];
     double usual = from ? on_line(e, from, t) : 0;
     return on_line(e, k, t) * (usual > 0 ? from->seconds[t] / usual : 1);
 }
 
-/* In the first step lines and unit factors are found by turns: a line through units of different
- * speeds is a poor one, until their factors are known. */
-static void first_look(struct estimate *e)
+/* What is expected of a task before it is looked at: by its profile, or by its size. */
+static double expect(const struct estimate *e, const struct estimate_kind *k, size_t t)
 {
-    enum { TURNS = 4 };
-    for (int turn = 0; turn < TURNS; turn++) {
-        for (int j = 0; j < e->nkinds; j++)
-            fit_kind(e, j, true);
-        sum_units(e);
-        for (int c = 0; c < e->ncu; c++)
-            judge_unit(e, c);
-    }
+    return k->profile ? k->profile[t] : on_line(e, k, t);
 }
 
-static void later_look(struct estimate *e)
+/* Variance of a median of so many samples / variance of one. */
+static const double of_median[ESTIMATE_SAMPLES + 1] = {1, 1, 0.5, 0.45};
+
+/* How far tasks lie off what is expected of them: variance of the logarithm. */
+static double spread_of(struct estimate *e, const struct estimate_kind *k)
 {
-    for (int j = 0; j < e->nkinds; j++)
-        if (!e->of[j].tried)
-            fit_kind(e, j, true);
-    sum_units(e);
-    for (int c = 0; c < e->ncu; c++)
-        judge_unit(e, c);
+    size_t m = 0;
+    for (size_t t = 0; t < e->n; t++)
+        if (k->count[t]) {
+            double sec = median_sample(k, t), usual = expect(e, k, t);
+            e->y[m++] = sec > 0 && usual > 0 ? fabs(log(sec / usual)) : 0;
+        }
+    double off = m ? line_median(e->y, m) * PER_MEDIAN : 0;
+    return off * off;
+}
+
+static void draw_estimates(struct estimate *e, struct estimate_kind *k)
+{
+    double noise = estimate_noise(e), spread = spread_of(e, k);
+    /* Before a task has run twice, scatter cannot be told from truth: declared times are. */
+    bool doubted = e->known && e->steps == 0;
+    for (size_t t = 0; t < e->n; t++) {
+        if (!k->count[t])
+            continue;
+        double sec = median_sample(k, t), usual = expect(e, k, t);
+        double chance = noise * noise * of_median[k->count[t]];
+        double weight = doubted ? 0 : spread > chance ? 1 - chance / spread : 0;
+        if (chance <= 1e-12 && !doubted)
+            weight = 1;
+        k->seconds[t] = usual > 0 ? usual + weight * (sec - usual) : sec;
+    }
 }
 
 void estimate_step(struct estimate *e)
@@ -305,19 +422,25 @@ void estimate_step(struct estimate *e)
         first_look(e);
     else
         later_look(e);
-    for (size_t t = 0; t < e->n; t++)
-        if (e->seconds[t] >= 0) {
-            int c = e->owner[t];
-            take_sample(&e->of[e->kind[c]], t, e->seconds[t] / e->factor[c]);
-            e->seconds[t] = -1;
-        }
-    for (int j = 0; j < e->nkinds; j++)
-        fit_kind(e, j, false);
+    take_samples(e);
+    for (int j = 0; j < e->nkinds; j++) {
+        double share = crowd_share(&e->of[j].crowd);
+        if (share != e->of[j].share)
+            set_share(e, j, share);
+        crowd_fade(&e->of[j].crowd, 0.9);
+    }
+    bool doubted = e->known && e->steps == 0;
+    for (int j = 0; j < e->nkinds; j++) {
+        if (!doubted)
+            fit_kind(e, j, false);
+        draw_estimates(e, &e->of[j]);
+    }
     for (int j = 0; j < e->nkinds; j++)
         for (size_t t = 0; t < e->n; t++)
             if (!e->of[j].count[t] && !e->of[j].profile)
                 e->of[j].seconds[t] = predict(e, &e->of[j], t);
     e->steps++;
+    estimate_park(e, NULL);
 }
 
 double estimate_surprise(const struct estimate *e, const double *load)

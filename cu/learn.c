@@ -69,5 +69,5 @@ void learn_done(void *st, int cu, struct ek_range r, double sec)
 {
     struct learn *l = st;
     if (l->left)
-        estimate_done(&l->estimate, cu, r, sec);
+        estimate_done(&l->estimate, cu, r, sec, -1);
 }

@@ -160,11 +160,11 @@ struct ek_range plan_steal(struct plan *p, int victim)
     }
 }
 
-size_t plan_left(const struct plan *p, int cu)
+struct ek_range plan_entries(const struct plan *p, int cu)
 {
     uint64_t left = atomic_load_explicit(&p->list[cu].left, memory_order_relaxed);
     size_t at = left >> 32, end = left & UINT32_MAX;
-    return at < end ? end - at : 0;
+    return (struct ek_range){at, at < end ? end : at};
 }
 
 /* ---- policies that plan once ------------------------------------------------------------------*/

@@ -51,8 +51,13 @@ struct ek_range plan_next(struct plan *p, int cu, size_t most);
 /* The last task that is left on the list of unit `victim`, for another unit. Any thread. */
 struct ek_range plan_steal(struct plan *p, int victim);
 
-/* How many tasks are left on unit cu's list. Any thread. */
-size_t plan_left(const struct plan *p, int cu);
+/* What is left of unit cu's list: entries of p->task. Any thread. */
+struct ek_range plan_entries(const struct plan *p, int cu);
+static inline size_t plan_left(const struct plan *p, int cu)
+{
+    struct ek_range r = plan_entries(p, cu);
+    return r.end - r.begin;
+}
 
 /* ---- policies that plan once, for all steps ---------------------------------------------------
  * Their state is a struct plan, which begin() opens and fills; a unit gets its tasks in runs as

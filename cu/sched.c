@@ -35,6 +35,7 @@ struct sched {
     int *index;               /* [ncu] the policy's number of a unit, -1 once it died */
     atomic_int retired;       /* since the policy began */
     int living;
+    size_t steps; /* done */
     struct orphans orphans;
 };
 
@@ -129,6 +130,8 @@ static enum ek_status begin_policy(struct sched *s)
     s->left.ncu = n;
     s->left.unit = s->alive;
     s->left.options = s->options;
+    if (s->job.steps)
+        s->left.steps = s->job.steps > s->steps ? s->job.steps - s->steps : 1;
     memset(s->state, 0, s->ops->state_size);
     return s->ops->begin(s->state, &s->left);
 }
@@ -277,6 +280,7 @@ enum ek_status sched_restart(struct sched *s)
 
 enum ek_status sched_step(struct sched *s)
 {
+    s->steps++;
     if (atomic_load(&s->retired))
         return sched_restart(s);
     s->ops->step(s->state);

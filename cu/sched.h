@@ -24,7 +24,8 @@ struct sched_unit {
     const double *seconds; /* [n] known seconds of each task here, from a profile; NULL unknown */
 };
 
-/* What it takes to carry a block of bytes from one space to another: latency + bytes * per_byte. */
+/* What it takes to carry a block of bytes between the host and a device, latency + bytes *
+ * per_byte; twice that from one device to another. */
 struct sched_link {
     double latency, per_byte; /* seconds; 0 = free */
 };
@@ -45,6 +46,11 @@ struct sched_job {
     const size_t *first, *neighbour;
     const double *face_bytes;
     const struct sched_link *link; /* NULL unknown: policies assume SCHED_LINK_USUAL */
+    /* [n] the space in which each task's data lies; NULL: all on the host. Link and homes are read
+     * where they stand: whoever runs the policy changes them, homes when a task is moved, the link
+     * between two steps. */
+    const int *home;
+    size_t steps;        /* that will be run, as far as is known; 0 = not known */
     const void *options; /* the values of the policy's own option table, never NULL if it has one */
 };
 

@@ -419,6 +419,8 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     job.unit = s->view;
     job.ncu = c->ncu;
     job.link = c->cold ? NULL : job.link ? job.link : &free_of_charge;
+    job.home = s->home;
+    job.steps = (size_t)c->steps;
     return sched_open(schedule, &job, &s->sched);
 }
 

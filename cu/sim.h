@@ -29,15 +29,16 @@ struct sim_unit {
 };
 
 /* `after` seconds into the computation of step `step` (from 0) the speed of a unit becomes `factor`
- * times what it was at the start; with 0 the unit dies, and what it had not finished is lost. Tasks
- * under way keep their speed. */
+ * times what it was at the start; with 0 the unit dies, and what it had not finished is lost. The
+ * task under way keeps its speed. */
 struct sim_change {
     int unit, step;
     double after, factor;
 };
 
-/* A task that a unit begins, as sim_case.on_task hears of it. What a unit that dies leaves undone
- * is begun again by another one. */
+/* A task that a unit begins, as sim_case.on_task hears of it, when the unit takes the task's range:
+ * it is not told of a speed that changes after that, and what a unit that dies leaves undone is
+ * begun again by another one. */
 struct sim_event {
     int step, unit;
     size_t task;

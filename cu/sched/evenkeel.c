@@ -1,18 +1,19 @@
 /* cu/sched/evenkeel.c – our own policy: knows, predicts, divides, and then leaves well alone.
  *
  * Where speeds or profiles are given it divides the tasks at once. Where they are not, the first
- * step binds late: idle units take the task of the largest declared cost that is left, and what
- * would take a CPU unit half of the step or more is kept for the devices while smaller tasks last.
- * From then on every task's time on every kind of unit is estimated (cu/estimate.h: medians, lines,
- * never a probing move) and the tasks are divided for good (cu/divide.h: contiguous, affine or
- * free, whichever makespan, exchange and migrations favour).
+ * step binds late (cu/late.h). From then on every task's time on every kind of unit is estimated
+ * (cu/estimate.h: medians, lines, never a probing move) and the tasks are divided for good
+ * (cu/divide.h: contiguous, priced or free, whichever makespan, exchange and migrations favour)
+ * among those units that do not slow down the others by more than they add (cu/park.h).
  *
  * A new division is searched only when what is now known of the present one differs from what was
  * expected of it, and taken only when it wins back the cost of moving. A unit that slows down is
- * found by its busy time; one that dies makes the policy begin anew with the others. */
+ * found by its busy time, and helped by those that have nothing left to do; one that dies makes the
+ * policy begin anew with the others. */
 #include "cu/divide.h"
 #include "cu/estimate.h"
 #include "cu/late.h"
+#include "cu/park.h"
 #include "cu/plan.h"
 
 #include <math.h>
@@ -24,31 +25,50 @@ struct options {
     double tolerance;
 };
 
+/* What a unit's own thread writes. */
+struct worker {
+    _Alignas(64) bool rests; /* it has asked in vain in this step */
+    int near;                /* neighbours that were busy when it took its tasks */
+};
+
+/* Units of a space that have not asked in vain yet. */
+struct busy {
+    _Alignas(64) atomic_int units;
+};
+
 struct state {
     struct late late;
     struct plan plan;
     struct estimate estimate;
     struct divide divide;
+    struct park park;
     const struct sched_job *job;
     bool binds_late;           /* in this step */
+    bool divided;              /* there is a division */
     int *owner, *other;        /* [n] unit of each task as it is, as it might be */
-    double *expected;          /* [ncu] busy times of the present division */
-    double horizon, tolerance; /* options */
-    double doubt;              /* error of the estimates, as a share */
     size_t *order;             /* [n] in which lists are executed */
+    double *expected;          /* [ncu] busy times of the present division */
+    double *tail;              /* [n + 1] seconds planned from an entry of the plan to the last */
+    double tolerance, horizon; /* options; horizon 0: as many steps as are left */
+    double steps;              /* left, as far as is known */
+    int host;                  /* number of the host's space; -1: it has no units */
+    struct worker *worker;     /* [ncu] */
+    struct busy *busy;         /* [spaces], room for ncu */
 };
 
 static const struct opt options[] = {
     {"horizon", OPT_INT, offsetof(struct options, horizon), "N",
-     "steps in which moving tasks must pay off (20)", .min = 1, .max = 1e9},
+     "steps in which moving tasks must pay off (all that are left, 20 if not known)", .min = 1,
+     .max = 1e9},
     {"tolerance", OPT_REAL, offsetof(struct options, tolerance), "X",
-     "share of a step worth planning anew for (0.005)", .min = 0, .max = 1},
+     "share of a step worth planning anew for (0.0005, and what the times scatter)", .min = 0,
+     .max = 1},
     OPT_END,
 };
 
 static void defaults(void *opts)
 {
-    *(struct options *)opts = (struct options){.horizon = 20, .tolerance = 0.005};
+    *(struct options *)opts = (struct options){.tolerance = 0.0005};
 }
 
 static void end(void *st)
@@ -58,6 +78,11 @@ static void end(void *st)
     free(s->other);
     free(s->expected);
     free(s->order);
+    free(s->tail);
+    free(s->worker);
+    free(s->busy);
+    park_close(&s->park);
+    late_close(&s->late);
     divide_close(&s->divide);
     estimate_close(&s->estimate);
     plan_close(&s->plan);
@@ -65,22 +90,60 @@ static void end(void *st)
 
 static enum ek_status open_state(struct state *s, const struct sched_job *job)
 {
-    size_t room = job->n ? job->n : 1;
+    size_t room = job->n ? job->n : 1, ncu = (size_t)job->ncu;
     const struct options *o = job->options;
     s->job = job;
     s->horizon = o->horizon;
     s->tolerance = o->tolerance;
+    s->steps = job->steps ? (double)job->steps : 20;
     s->owner = calloc(room, sizeof *s->owner);
     s->other = calloc(room, sizeof *s->other);
-    s->expected = calloc((size_t)job->ncu, sizeof *s->expected);
+    s->expected = calloc(ncu, sizeof *s->expected);
     s->order = calloc(room, sizeof *s->order);
-    if (!s->owner || !s->other || !s->expected || !s->order)
+    s->tail = calloc(room + 1, sizeof *s->tail);
+    s->worker = aligned_alloc(_Alignof(struct worker), ncu * sizeof *s->worker);
+    s->busy = aligned_alloc(_Alignof(struct busy), ncu * sizeof *s->busy);
+    if (!s->owner || !s->other || !s->expected || !s->order || !s->tail || !s->worker || !s->busy)
         FAIL(EK_LACK, "evenkeel: out of memory for %zu tasks", job->n);
+    TRY(park_open(&s->park, job->ncu));
     TRY(plan_open(&s->plan, job->n, job->ncu));
     TRY(estimate_open(&s->estimate, job));
     return divide_open(&s->divide, &s->estimate, job);
 }
 
+/* ---- who is busy ------------------------------------------------------------------------------*/
+/* Before a step all units count as busy: each of them will ask. */
+static void wake_all(struct state *s)
+{
+    s->host = -1;
+    for (int p = 0; p < s->divide.nspaces; p++)
+        atomic_store_explicit(&s->busy[p].units, s->divide.units[p], memory_order_relaxed);
+    for (int c = 0; c < s->job->ncu; c++) {
+        s->worker[c].rests = false;
+        if (s->job->unit[c].space == CU_SPACE_HOST)
+            s->host = s->divide.space[c];
+    }
+}
+
+static int busy_in(const struct state *s, int space)
+{
+    return atomic_load_explicit(&s->busy[space].units, memory_order_relaxed);
+}
+
+static void note_turn(struct state *s, int cu, bool works)
+{
+    struct worker *w = &s->worker[cu];
+    int space = s->divide.space[cu];
+    if (w->rests == works) {
+        atomic_fetch_add_explicit(&s->busy[space].units, works ? 1 : -1, memory_order_relaxed);
+        w->rests = !works;
+    }
+    if (works)
+        w->near =
+            busy_in(s, space) - 1 + (s->host < 0 || space == s->host ? 0 : busy_in(s, s->host));
+}
+
+/* ---- planning ---------------------------------------------------------------------------------*/
 /* A unit alone in its space takes its tasks in natural order, in ranges. Where others may help at
  * the end, the longest task comes first and the shortest is left for them. */
 static void write_lists(struct state *s)
@@ -96,34 +159,46 @@ static void write_lists(struct state *s)
     for (size_t i = 0; i < n; i++)
         s->other[i] = s->owner[s->order[i]];
     plan_assign(&s->plan, s->other, s->order);
+    for (size_t i = n; i-- > 0;) {
+        size_t t = s->plan.task[i];
+        s->tail[i] = s->tail[i + 1] + estimate_seconds(&s->estimate, s->owner[t], t);
+    }
 }
 
 /* A busy time that differs by this share of the step, or by this share of itself, is worth a
  * search: a fast unit's may be short and yet say that it could do far more. */
-static const double SURPRISE = 0.01, SURPRISE_OWN = 0.2;
+static const double SURPRISE = 0.005, SURPRISE_OWN = 0.2;
 
 /* Where estimates are worse than this, more exchange is still worth this share of a step. */
 static const double MOST_DOUBT = 0.02;
 
-/* Searches for a division of tasks that are where `from` says; takes it if it is worth it. */
-static void divide_anew(struct state *s, const int *from)
+/* Searches for a division and takes it if it is worth it. */
+static void divide_anew(struct state *s)
 {
-    struct divide_cost now = divide_predict(&s->divide, s->owner, NULL);
-    struct divide_cost best = divide_search(&s->divide, from, s->horizon, s->doubt, s->other);
-    double gain =
-        now.makespan + now.exchange - (best.makespan + best.exchange + best.moving / s->horizon);
-    if (!from || gain > s->tolerance * now.makespan) {
+    struct divide *d = &s->divide;
+    double doubt = fmin(estimate_noise(&s->estimate), MOST_DOUBT);
+    bool parks = park_choose(&s->park, &s->estimate);
+    divide_begin(d, s->park.off, s->horizon ? s->horizon : fmax(1, s->steps));
+    const int *present = s->divided ? s->owner : NULL;
+    struct divide_cost now = divide_predict(d, s->owner);
+    struct divide_cost best = divide_search(d, present, doubt / 4, s->other);
+    double gain = divide_total(d, now) - divide_total(d, best);
+    if (!s->divided || parks || gain > (s->tolerance + doubt / 4) * now.makespan) {
         memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
         write_lists(s);
+        s->divided = true;
     }
-    divide_predict(&s->divide, s->owner, NULL);
-    memcpy(s->expected, s->divide.load, (size_t)s->job->ncu * sizeof *s->expected);
+    divide_load(d, s->owner);
+    memcpy(s->expected, d->load, (size_t)s->job->ncu * sizeof *s->expected);
 }
 
 /* The present division is no longer what it was taken for: not for one unit. */
 static bool surprised(struct state *s)
 {
-    double makespan = divide_predict(&s->divide, s->owner, NULL).makespan;
+    double makespan = 0;
+    divide_load(&s->divide, s->owner);
+    for (int c = 0; c < s->job->ncu; c++)
+        makespan = fmax(makespan, s->divide.load[c]);
     for (int c = 0; c < s->job->ncu; c++) {
         double difference = fabs(s->divide.load[c] - s->expected[c]);
         if (difference > SURPRISE * makespan || difference > SURPRISE_OWN * s->expected[c])
@@ -136,69 +211,109 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     enum ek_status status = open_state(s, job);
-    if (status)
-        end(s);
-    else if (s->estimate.known)
-        divide_anew(s, NULL);
     s->binds_late = !status && !s->estimate.known;
     if (s->binds_late)
-        late_begin(&s->late, job, s->estimate.order);
-    return status;
+        status = late_open(&s->late, job, s->estimate.order);
+    if (status) {
+        end(s);
+        return status;
+    }
+    if (!s->binds_late)
+        divide_anew(s);
+    wake_all(s);
+    return EK_OK;
 }
 
-/* A unit with nothing left to do takes the last task of the unit in its space that has most left,
- * unless it is the slower one: it begins that task at once, the other one would begin it later. */
-static struct ek_range help(struct state *s, int cu)
+/* ---- a step -----------------------------------------------------------------------------------*/
+/* Seconds that unit cu still has to work for what it has not begun. */
+static double left_seconds(const struct state *s, int cu)
+{
+    struct ek_range r = plan_entries(&s->plan, cu);
+    return s->tail[r.begin] - s->tail[r.end];
+}
+
+/* A task that is done elsewhere than planned is carried there and back, and its faces cross between
+ * spaces for a step: not worth it for tasks that take less than twice that. */
+static bool pays(const struct state *s, int cu, int victim, size_t task, double left)
 {
     const struct divide *d = &s->divide;
-    const struct estimate *e = &s->estimate;
+    double here = estimate_seconds(&s->estimate, cu, task);
+    double there = estimate_seconds(&s->estimate, victim, task);
+    if (d->space[cu] == d->space[victim])
+        return here < left;
+    double carried = divide_toll(d, d->space[cu], task);
+    double crossing = 2 * carried + divide_crossing(d, s->owner, task, d->space[cu]);
+    return here + carried < left && there > 2 * crossing;
+}
+
+/* A unit with nothing left to do takes the last task of the unit that has most left, if it can end
+ * it before that one would: it begins at once, the other one would begin later. */
+static struct ek_range help(struct state *s, int cu)
+{
     for (;;) {
-        size_t most = 0;
-        int victim = cu;
+        double most = 0;
+        int victim = -1;
         for (int c = 0; c < s->job->ncu; c++) {
-            bool near = d->space[c] == d->space[cu] && e->kind[c] == e->kind[cu];
-            size_t left = near && e->factor[cu] <= e->factor[c] * 1.05 ? plan_left(&s->plan, c) : 0;
+            double left = left_seconds(s, c);
             if (left > most) {
                 most = left;
                 victim = c;
             }
         }
+        struct ek_range last =
+            victim < 0 ? (struct ek_range){0, 0} : plan_entries(&s->plan, victim);
+        if (last.begin == last.end || !pays(s, cu, victim, s->plan.task[last.end - 1], most))
+            return (struct ek_range){0, 0};
         struct ek_range r = plan_steal(&s->plan, victim);
-        if (r.begin < r.end || most == 0)
+        if (r.begin < r.end)
             return r;
     }
+}
+
+/* Consecutive tasks at a time: a unit alone in its space takes half of what it has left, so that
+ * few launches do and others may still help; where tasks have yet to be measured, one by one. */
+static size_t batch(const struct state *s, int cu)
+{
+    size_t grain = s->job->grain, left = plan_left(&s->plan, cu) / 2;
+    bool alone = s->divide.units[s->divide.space[cu]] == 1;
+    return alone && s->estimate.steps > 2 && left > grain ? left : grain;
 }
 
 static struct ek_range next(void *st, int cu)
 {
     struct state *s = st;
-    if (s->binds_late)
-        return late_next(&s->late, cu);
-    struct ek_range r = plan_next(&s->plan, cu, s->job->grain);
-    return r.begin < r.end ? r : help(s, cu);
+    struct ek_range r;
+    if (s->binds_late) {
+        r = late_next(&s->late, cu);
+    } else {
+        r = plan_next(&s->plan, cu, batch(s, cu));
+        if (r.begin == r.end && !s->park.off[cu])
+            r = help(s, cu);
+    }
+    note_turn(s, cu, r.begin < r.end);
+    return r;
 }
 
 static void done(void *st, int cu, struct ek_range r, double sec)
 {
     struct state *s = st;
-    estimate_done(&s->estimate, cu, r, sec);
+    estimate_done(&s->estimate, cu, r, sec, s->worker[cu].near);
 }
 
 static void step(void *st)
 {
     struct state *s = st;
     estimate_step(&s->estimate);
-    s->doubt = fmin(s->estimate.error, MOST_DOUBT);
-    if (s->binds_late) {
-        s->binds_late = false;
+    s->steps--;
+    if (s->binds_late)
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
-        write_lists(s);
-        divide_anew(s, s->owner);
-        return;
-    }
-    if (surprised(s))
-        divide_anew(s, s->owner);
+    else
+        estimate_park(&s->estimate, s->park.off);
+    if (s->binds_late || surprised(s))
+        divide_anew(s);
+    s->binds_late = false;
     plan_rewind(&s->plan);
+    wake_all(s);
 }
 
 const struct sched_ops sched_evenkeel = {

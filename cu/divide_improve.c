@@ -1,0 +1,226 @@
+/* cu/divide_improve.c – moves and exchanges of tasks between the unit that ends last and others. */
+#include "cu/divide.h"
+
+#include <math.h>
+
+static const size_t NONE = (size_t)-1;
+
+/* Offers that one improvement may look at: what comes later wants to look, too. */
+enum { EACH = 40000 };
+
+/* What counts of a unit: when it ends, in every step and in the first one, which moves tasks. */
+struct ends {
+    double usual, first;
+};
+
+struct offer {
+    size_t give, take; /* task of the last unit, task of the other one or NONE */
+    int unit;          /* the other one */
+    struct ends last, other;
+    double value; /* what a step takes in the mean if both are the last ones */
+};
+
+/* One search for offers. */
+struct deal {
+    struct divide *d;
+    const int *owner;
+    bool anywhere;        /* between spaces, too */
+    bool in_first;        /* the unit that ends last in the first step gives; else in the others */
+    double w;             /* share of the first step in the steps to come */
+    struct ends at_least; /* whatever the two do, some unit ends no sooner */
+    int last;             /* the unit that gives */
+    long looks;
+};
+
+static void unlink_task(struct divide *d, int unit, size_t task)
+{
+    size_t *p = &d->head[unit];
+    while (*p != task)
+        p = &d->follow[*p];
+    *p = d->follow[task];
+}
+
+static void hand_over(struct divide *d, int *owner, int from, int to, size_t task)
+{
+    unlink_task(d, from, task);
+    d->follow[task] = d->head[to];
+    d->head[to] = task;
+    owner[task] = to;
+}
+
+static bool is_off(const struct divide *d, int cu)
+{
+    return d->off && d->off[cu];
+}
+
+static struct ends ends_of(const struct divide *d, int cu)
+{
+    return (struct ends){d->load[cu], d->full[cu]};
+}
+
+static double value_of(const struct deal *a, struct ends x, struct ends y)
+{
+    double usual = fmax(a->at_least.usual, fmax(x.usual, y.usual));
+    double first = fmax(a->at_least.first, fmax(x.first, y.first));
+    return (1 - a->w) * usual + a->w * first;
+}
+
+/* Each face that crosses does so in both directions. */
+double divide_crossing(const struct divide *d, const int *owner, size_t task, int to)
+{
+    const struct sched_job *job = d->job;
+    if (!job->first)
+        return 0;
+    int here = d->space[owner[task]], ends = d->links[here] + d->links[to];
+    double sec = 0;
+    for (size_t i = job->first[task]; i < job->first[task + 1]; i++) {
+        int there = d->space[owner[job->neighbour[i]]];
+        double face =
+            d->link.latency + (job->face_bytes ? job->face_bytes[i] : 0) * d->link.per_byte;
+        if (there != to)
+            sec += face * (d->links[there] + d->links[to]);
+        if (there != here)
+            sec -= face * (d->links[there] + d->links[here]);
+    }
+    return ends ? 2 * sec / ends : 0;
+}
+
+/* d->delta of a unit's tasks if they went to a space. */
+static void price_exchange(struct deal *a, int cu, int to)
+{
+    struct divide *d = a->d;
+    bool crosses = d->job->first && d->space[cu] != to;
+    for (size_t t = d->head[cu]; t != NONE; t = d->follow[t]) {
+        d->delta[t] = crosses ? divide_crossing(d, a->owner, t, to) : 0;
+        a->looks -= crosses ? 8 : 0;
+    }
+}
+
+/* A unit's ends with a task more (sign 1) or less (-1); NONE changes nothing. */
+static struct ends with(const struct divide *d, struct ends x, int cu, size_t task, int sign)
+{
+    if (task == NONE)
+        return x;
+    double sec = estimate_seconds(d->e, cu, task);
+    return (struct ends){x.usual + sign * sec,
+                         x.first + sign * (sec + divide_toll(d, d->space[cu], task))};
+}
+
+/* The best offer of the last unit to another one. */
+static void bargain(struct deal *a, int other, struct offer *best)
+{
+    const struct divide *d = a->d;
+    int last = a->last;
+    struct ends l = ends_of(d, last), o = ends_of(d, other);
+    struct ends even = {(l.usual + o.usual) / 2, (l.first + o.first) / 2};
+    /* As good as it gets; this near to it, looking on is not worth it. */
+    double enough =
+        value_of(a, even,
+                 a->in_first ? (struct ends){0, even.first} : (struct ends){even.usual, 0}) *
+        (1 + 2e-4);
+    for (size_t give = d->head[last]; give != NONE; give = d->follow[give]) {
+        struct ends left = with(d, l, last, give, -1), grown = with(d, o, other, give, 1);
+        if (value_of(a, left, left) >= best->value) /* not even for nothing in return */
+            continue;
+        for (size_t take = NONE;;) { /* nothing at first, then each of the other's tasks */
+            struct ends x = with(d, left, last, take, 1), y = with(d, grown, other, take, -1);
+            double added = d->delta[give] + (take == NONE ? 0 : d->delta[take]);
+            double value = value_of(a, x, y) + added;
+            if (value < best->value)
+                *best = (struct offer){give, take, other, x, y, value};
+            a->looks--;
+            take = take == NONE ? d->head[other] : d->follow[take];
+            if (take == NONE)
+                break;
+        }
+        if (best->value <= enough || a->looks <= 0)
+            return;
+    }
+}
+
+static void list_tasks(struct divide *d, const int *owner)
+{
+    for (int c = 0; c < d->job->ncu; c++)
+        d->head[c] = NONE;
+    for (size_t t = d->job->n; t-- > 0;) {
+        d->follow[t] = d->head[owner[t]];
+        d->head[owner[t]] = t;
+    }
+}
+
+/* The unit that gives, and what the others make certain. */
+static void find_last(struct deal *a)
+{
+    const struct divide *d = a->d;
+    struct ends most = {0, 0};
+    a->last = -1;
+    for (int c = 0; c < d->job->ncu; c++) {
+        if (is_off(d, c))
+            continue;
+        double end = a->in_first ? d->full[c] : d->load[c];
+        if (a->last < 0 || end > (a->in_first ? most.first : most.usual))
+            a->last = c;
+        most.usual = fmax(most.usual, d->load[c]);
+        most.first = fmax(most.first, d->full[c]);
+    }
+    a->at_least = a->in_first ? (struct ends){most.usual, 0} : (struct ends){0, most.first};
+}
+
+/* The best that the last unit is offered; unit < 0: nothing that helps. */
+static struct offer best_offer(struct deal *a)
+{
+    struct divide *d = a->d;
+    int priced = -1;
+    find_last(a);
+    struct ends now = ends_of(d, a->last);
+    struct offer best = {.unit = -1, .value = value_of(a, now, now) * (1 - 1e-4)};
+    for (int c = 0; c < d->job->ncu && a->looks > 0; c++) {
+        int there = d->space[c];
+        if (c == a->last || is_off(d, c) || (there != d->space[a->last] && !a->anywhere))
+            continue;
+        if (there != priced)
+            price_exchange(a, a->last, priced = there);
+        price_exchange(a, c, d->space[a->last]);
+        bargain(a, c, &best);
+    }
+    return best;
+}
+
+static bool strike(struct deal *a, int *owner)
+{
+    struct divide *d = a->d;
+    struct offer best = best_offer(a);
+    if (best.unit < 0)
+        return false;
+    hand_over(d, owner, a->last, best.unit, best.give);
+    if (best.take != NONE)
+        hand_over(d, owner, best.unit, a->last, best.take);
+    d->load[a->last] = best.last.usual;
+    d->full[a->last] = best.last.first;
+    d->load[best.unit] = best.other.usual;
+    d->full[best.unit] = best.other.first;
+    return true;
+}
+
+void divide_improve(struct divide *d, int *owner, bool anywhere)
+{
+    struct deal a = {.d = d,
+                     .owner = owner,
+                     .anywhere = anywhere,
+                     .w = d->bound ? 1 / d->horizon : 0,
+                     .looks = d->nspaces == 1 || d->looks < EACH ? d->looks : EACH};
+    d->looks -= a.looks;
+    divide_load(d, owner);
+    list_tasks(d, owner);
+    bool helped = true;
+    while (helped && a.looks > 0) {
+        helped = false;
+        for (int first = 0; first <= d->bound; first++) {
+            a.in_first = first;
+            while (a.looks > 0 && strike(&a, owner))
+                helped = true;
+        }
+    }
+    if (a.looks > 0)
+        d->looks += a.looks;
+}
