@@ -1,9 +1,11 @@
 /* cu/bench.c – the shared main: reads the command line, runs the policies on the problem, and says
  * what came out. */
 #include "cu/bench.h"
+#include "cu/bench_layout.h"
+#include "cu/bench_options.h"
 #include "cu/bench_profile.h"
+#include "cu/bench_trial.h"
 #include "cu/cluster.h"
-#include "cu/fault.h"
 #include "cu/guard.h"
 #include "cu/memory.h"
 #include "cu/record.h"
@@ -12,9 +14,7 @@
 #include "cu/stop.h"
 #include "cu/trace.h"
 #include "src/progress.h"
-#include "src/version.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,49 +22,11 @@
 
 enum { MAX_SCHEDULES = 64 };
 
-struct settings {
-    bool help, version, list_schedules, list_devices, quiet, check, strict, display_env;
-    const char *layout, *devices, *schedule, *compare, *json, *trace, *report, *profile;
-    int repeat;
-};
-
-#define AT(member) offsetof(struct settings, member)
-static const struct opt common_options[] = {
-    {"layout", OPT_TEXT, AT(layout), "NxM+G", "N CPU units of M cores and G devices, or auto",
-     .env = "CU_LAYOUT"},
-    {"devices", OPT_TEXT, AT(devices), "LIST", "e.g. opencl:0,opencl:1, or auto",
-     .env = "CU_DEVICES"},
-    {"schedule", OPT_TEXT, AT(schedule), "NAME[:OPTS]", "policy, e.g. dynamic:chunk=4 (evenkeel)",
-     .env = "CU_SCHEDULE"},
-    {"compare", OPT_TEXT, AT(compare), "LIST", "run these policies one after another (all)",
-     .optional = true},
-    {"repeat", OPT_INT, AT(repeat), "N", "runs of each policy, the median counts (1)", .min = 1,
-     .max = 64},
-    {"profile", OPT_TEXT, AT(profile), "make|use|off",
-     "times of tasks from former runs: measure them now (make), take them where they are (use)",
-     .optional = true},
-    {"check", OPT_FLAG, AT(check), .help = "only say whether the result verifies"},
-    {"json", OPT_TEXT, AT(json), "FILE", "write the results as JSON; - is standard output",
-     .env = NULL},
-    {"trace", OPT_TEXT, AT(trace), "FILE", "write a Chrome/Perfetto trace", .env = "CU_TRACE"},
-    {"report", OPT_TEXT, AT(report), "FILE", "write one HTML page that opens offline",
-     .env = "CU_REPORT"},
-    {"quiet", OPT_FLAG, AT(quiet), .help = "no table, no progress line"},
-    {"strict", OPT_FLAG, AT(strict), .help = "more threads than cpus is an error"},
-    {"display-env", OPT_FLAG, AT(display_env), .help = "print the effective settings",
-     .env = "CU_DISPLAY_ENV"},
-    {"list-schedules", OPT_FLAG, AT(list_schedules), .help = "print the policies and leave"},
-    {"list-devices", OPT_FLAG, AT(list_devices), .help = "print the devices and leave"},
-    {"help", OPT_FLAG, AT(help), .help = "print this and leave"},
-    {"version", OPT_FLAG, AT(version), .help = "print the version and leave"},
-    OPT_END,
-};
-
 /* Everything of one process. */
 struct bench {
     const struct bench_program *program;
     void *st;
-    struct settings set;
+    struct bench_settings set;
     char *schedules_text;
     char problem[256];
     size_t bytes; /* that it takes on the host, on all nodes together */
@@ -76,83 +38,8 @@ struct bench {
     struct trace *trace;
 };
 
-/* ---- command line ---------------------------------------------------------------------------- */
-
-static void print_help(const struct bench_program *p, const struct opt_group *groups)
-{
-    printf("%s – %s\n\nusage: %s %s%s[options]\n", p->name, p->summary, p->name,
-           p->operand ? p->operand : "", p->operand ? " " : "");
-    opt_help(stdout, groups, 2);
-    printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"
-           "            3 the machine lacks something, 4 interrupted\n"
-           "for tests: CU_FAULT=LIST of " FAULT_FORMS "\n");
-}
-
-static enum ek_status print_devices(void)
-{
-    for (int b = 0; b < backend_count(); b++) {
-        const struct backend_ops *ops = backend_at(b);
-        int n = 0;
-        status_mute(1);
-        if (ops->count(&n))
-            printf("%s: %s\n", ops->name, status_message());
-        for (int i = 0; i < n; i++) {
-            struct backend_info info;
-            if (!ops->info(i, &info))
-                printf("%s:%d  %s, %s, %.1f GiB, %d compute units\n", ops->name, i, info.name,
-                       info.vendor, (double)info.memory / (1 << 30), info.compute_units);
-        }
-        status_mute(-1);
-    }
-    return EK_OK;
-}
-
-/* True when an option asked for a text only. */
-static bool answered(struct bench *b, const struct opt_group *groups)
-{
-    if (b->set.help)
-        print_help(b->program, groups);
-    else if (b->set.version)
-        printf("%s (Evenkeel) %s\n", b->program->name, EK_VERSION);
-    else if (b->set.list_schedules)
-        sched_print(stdout);
-    else if (b->set.list_devices)
-        print_devices();
-    else
-        return false;
-    return true;
-}
-
-/* The options, and the one word beside them where the program takes one. */
-static enum ek_status parse(struct bench *b, const struct opt_group *groups, int argc, char **argv)
-{
-    const struct bench_program *p = b->program;
-    if (!p->operand)
-        return opt_parse(groups, 2, argc, argv, NULL, NULL);
-    const char **word = calloc((size_t)argc, sizeof *word);
-    int n = 0;
-    if (!word)
-        FAIL(EK_LACK, "out of memory");
-    enum ek_status st = opt_parse(groups, 2, argc, argv, word, &n);
-    if (!st && n > 1)
-        st = status_fail(EK_USAGE, "'%s' is one word too many: %s takes one %s", word[1], p->name,
-                         p->operand);
-    if (!st && n == 1)
-        *(const char **)((char *)b->st + p->operand_at) = word[0];
-    free(word);
-    return st;
-}
-
-/* "" is the option without a word. */
-static enum ek_status check_profile_option(const struct settings *set)
-{
-    static const char *const modes[] = {"", "make", "use", "off"};
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(set->profile, modes[i]))
-            return EK_OK;
-    FAIL(EK_USAGE, "--profile=%s: not make, use or off%s", set->profile,
-         opt_suggest(set->profile, modes + 1, 3));
-}
+/* ---- before the runs --------------------------------------------------------------------------
+ */
 
 /* The specs to run: --compare's list or the one --schedule. */
 static enum ek_status choose_schedules(struct bench *b, const char **specs, int *n)
@@ -407,6 +294,52 @@ static enum ek_status run_program(struct bench *b, const char **specs, int n)
     return conclude(b, st);
 }
 
+/* This process tries a layout for another one. */
+static enum ek_status try_layout(struct bench *b, const char *schedule)
+{
+    catch_signals();
+    TRY(b->program->open(b->st, b->units, &b->job));
+    return bench_trial_run(b->program, b->st, b->units, &b->job, schedule, bench_trial_wanted());
+}
+
+/* What is tried is printed where the table will be, beside JSON on stderr. */
+static enum ek_status choose_layout(struct bench *b, char **argv, struct cu_options *wanted,
+                                    struct bench_layout *choice)
+{
+    const struct bench_settings *s = &b->set;
+    const bool json = s->json && !strcmp(s->json, "-");
+    const struct bench_layout_request r = {.program = b->program->name,
+                                           .problem = b->problem,
+                                           .seconds = s->tune,
+                                           .anew = !*s->profile || !strcmp(s->profile, "make"),
+                                           .forgets = !strcmp(s->profile, "off"),
+                                           .out = s->quiet ? NULL
+                                                  : json   ? stderr
+                                                           : stdout,
+                                           .argv = argv};
+    if (!bench_layout_wanted(wanted))
+        return EK_OK;
+    catch_signals();
+    return bench_layout_choose(&r, wanted, choice);
+}
+
+/* With the layout decided: places, ranks, units, and what they are to do. */
+static enum ek_status run_units(struct bench *b, const char **specs, int n, char **argv,
+                                const struct cu_options *wanted)
+{
+    TRY(cu_prepare(wanted, argv));
+    TRY(cluster_open());
+    progress_quiet(b->set.quiet || cluster_rank() > 0);
+    TRY(cu_open(wanted, &b->units));
+    enum ek_status st =
+        bench_trial_wanted() > 0 ? try_layout(b, specs[0]) : run_program(b, specs, n);
+    result_free(&b->results);
+    trace_close(b->trace);
+    record_close(b->record);
+    bench_profile_close(&b->profile);
+    return st;
+}
+
 /* Everything between the plan and its end. The caller closes program and units. */
 static enum ek_status run_planned(struct bench *b, char **argv, const char **specs, int n)
 {
@@ -417,15 +350,10 @@ static enum ek_status run_planned(struct bench *b, char **argv, const char **spe
     TRY(memory_check(b->problem, b->bytes));
     TRY(guard_rank());
     struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
-    TRY(cu_prepare(&wanted, argv));
-    TRY(cluster_open());
-    progress_quiet(b->set.quiet || cluster_rank() > 0);
-    TRY(cu_open(&wanted, &b->units));
-    const enum ek_status st = run_program(b, specs, n);
-    result_free(&b->results);
-    trace_close(b->trace);
-    record_close(b->record);
-    bench_profile_close(&b->profile);
+    struct bench_layout choice = {.argv = NULL};
+    TRY(choose_layout(b, argv, &wanted, &choice));
+    enum ek_status st = run_units(b, specs, n, choice.argv ? choice.argv : argv, &wanted);
+    free(choice.argv);
     return st;
 }
 
@@ -434,19 +362,10 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
     const struct bench_program *p = b->program;
     const char *specs[MAX_SCHEDULES];
     int n;
-    const struct opt_group groups[] = {{"problem:", p->opts, b->st},
-                                       {"run:", common_options, &b->set}};
-    if (p->defaults)
-        p->defaults(b->st, p);
-    TRY(parse(b, groups, argc, argv));
-    if (answered(b, groups))
-        return EK_OK;
     bool done = false;
-    if (p->answer)
-        TRY(p->answer(b->st, &done));
+    TRY(bench_options_read(p, b->st, argc, argv, &b->set, &done));
     if (done)
         return EK_OK;
-    TRY(check_profile_option(&b->set));
     TRY(choose_schedules(b, specs, &n));
     enum ek_status st = p->plan(b->st, b->problem, sizeof b->problem, &b->bytes);
     if (!st)
@@ -459,9 +378,7 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
 int bench_main(const struct bench_program *program, int argc, char **argv)
 {
     status_program(program->name);
-    struct bench b = {.program = program,
-                      .set = {.repeat = 1, .profile = "use", .schedule = "evenkeel"},
-                      .st = calloc(1, program->size)};
+    struct bench b = {.program = program, .st = calloc(1, program->size)};
     enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
     free(b.schedules_text);
     free(b.st);

@@ -7,6 +7,7 @@
 #include "cu/prepare.h"
 #include "cu/cluster.h"
 #include "cu/topology.h"
+#include "src/self.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -248,7 +249,7 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
     setenv("CU_PLACED", guard, 1);
     TRY(unbind());
     fflush(NULL);
-    execv("/proc/self/exe", argv);
+    execv(self_path(), argv);
     int err = errno;
     unsetenv("CU_PLACED");
     enum ek_status st = status_fail(EK_LACK,

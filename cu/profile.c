@@ -1,25 +1,22 @@
 /* cu/profile.c – writes profiles so that they can be trusted, and trusts no others. */
 #include "cu/profile.h"
+#include "cu/profile_layout.h"
 #include "cu/topology.h"
 #include "src/hash.h"
 #include "src/json.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char FORMAT[] = "evenkeel profile";
 static const char *const kind_names[] = {[CU_CPU] = "cpu", [CU_DEVICE] = "device"};
 static const double LONGEST = 1e9; /* seconds of a task */
 
 /* ---- what a profile is for --------------------------------------------------------------------*/
-static enum ek_status cpu_model(char *name, size_t room)
+enum ek_status profile_cpu(char *name, size_t room)
 {
     hwloc_topology_t topology;
     TRY(topology_open(NULL, &topology));
@@ -67,7 +64,7 @@ enum ek_status profile_open(const char *program, const char *problem, size_t n,
     *p = (struct profile){.n = n};
     snprintf(p->program, sizeof p->program, "%s", program);
     snprintf(p->problem, sizeof p->problem, "%s", problem);
-    TRY(cpu_model(p->cpu, sizeof p->cpu));
+    TRY(profile_cpu(p->cpu, sizeof p->cpu));
     for (int c = 0; c < set->n; c++) {
         struct profile_kind kind;
         describe(p, &set->cu[c], &kind);
@@ -115,56 +112,12 @@ static uint64_t hash_key(const struct profile *p)
     return h;
 }
 
-enum ek_status profile_folder(char *path, size_t room)
-{
-    const char *own = getenv("CU_PROFILE_DIR"), *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    if (own && *own)
-        snprintf(path, room, "%s", own);
-    else if (cache && *cache)
-        snprintf(path, room, "%s/evenkeel", cache);
-    else if (home && *home)
-        snprintf(path, room, "%s/.cache/evenkeel", home);
-    else
-        FAIL(EK_LACK, "profiles have no folder: set CU_PROFILE_DIR, XDG_CACHE_HOME or HOME");
-    return EK_OK;
-}
-
 enum ek_status profile_path(const struct profile *p, char *path)
 {
-    TRY(profile_folder(path, PROFILE_PATH));
-    size_t used = strlen(path);
-    if (snprintf(path + used, PROFILE_PATH - used, "/%s-%016" PRIx64 ".json", p->program,
-                 hash_key(p)) >= (int)(PROFILE_PATH - used))
-        FAIL(EK_USAGE, "profiles: the folder's name is too long; set CU_PROFILE_DIR");
-    return EK_OK;
-}
-
-/* The folders above a file; what cannot be made shows when the file is written. */
-static void make_folders(const char *path)
-{
-    char folder[PROFILE_PATH];
-    snprintf(folder, sizeof folder, "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(folder, 0777);
-        *slash = '/';
-    }
+    return seal_path(p->program, hash_key(p), path);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------*/
-/* Of everything but the sum itself: a changed digit shows. */
-static uint64_t check_sum(json_t *root)
-{
-    json_t *without = json_copy(root);
-    json_object_del(without, "check");
-    char *text = json_dumps(without, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-    uint64_t sum = text ? hash_text(HASH_BASIS, text) : 0;
-    free(text);
-    json_decref(without);
-    return sum;
-}
-
 static json_t *kind_json(const struct profile *p, const struct profile_kind *k)
 {
     json_t *seconds = json_array();
@@ -176,17 +129,13 @@ static json_t *kind_json(const struct profile *p, const struct profile_kind *k)
 
 static json_t *to_json(const struct profile *p)
 {
-    char sum[17];
     json_t *kinds = json_array();
     for (int i = 0; i < p->nkinds; i++)
         json_array_append_new(kinds, kind_json(p, &p->kind[i]));
-    json_t *root =
-        json_pack("{s:s s:i s:s s:s s:s s:I s:o s:o}", "format", FORMAT, "version", PROFILE_VERSION,
-                  "program", p->program, "problem", p->problem, "cpu", p->cpu, "tasks",
-                  (json_int_t)p->n, "pcf", json_number_or_null(profile_factor(p)), "kinds", kinds);
-    snprintf(sum, sizeof sum, "%016" PRIx64, check_sum(root));
-    json_object_set_new(root, "check", json_string(sum));
-    return root;
+    return json_pack("{s:s s:i s:s s:s s:s s:I s:o s:o}", "format", FORMAT, "version",
+                     PROFILE_VERSION, "program", p->program, "problem", p->problem, "cpu", p->cpu,
+                     "tasks", (json_int_t)p->n, "pcf", json_number_or_null(profile_factor(p)),
+                     "kinds", kinds);
 }
 
 enum ek_status profile_save(const struct profile *p, const char *path)
@@ -197,11 +146,7 @@ enum ek_status profile_save(const struct profile *p, const char *path)
     json_t *root = to_json(p);
     if (!root)
         FAIL(EK_LACK, "%s: out of memory", path);
-    make_folders(path);
-    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    enum ek_status st =
-        text ? json_write_text(path, text) : status_fail(EK_LACK, "%s: out of memory", path);
-    free(text);
+    enum ek_status st = seal_write(path, root);
     json_decref(root);
     return st;
 }
@@ -241,32 +186,12 @@ static enum ek_status read_kind(const char *path, const json_t *o, struct profil
     return read_seconds(path, seconds, p->n, &k->seconds);
 }
 
-/* Format, version and sum: whether the rest means what it seems to. */
-static enum ek_status check_intact(const char *path, json_t *root)
-{
-    char sum[17];
-    const char *format = json_string_value(json_object_get(root, "format"));
-    const json_t *version = json_object_get(root, "version");
-    const char *check = json_string_value(json_object_get(root, "check"));
-    if (!format || strcmp(format, FORMAT))
-        FAIL(EK_USAGE, "%s: is no profile", path);
-    if (json_integer_value(version) != PROFILE_VERSION)
-        FAIL(EK_USAGE, "%s: profile of version %d, this program reads %d; make it anew: --profile",
-             path, (int)json_integer_value(version), PROFILE_VERSION);
-    snprintf(sum, sizeof sum, "%016" PRIx64, check_sum(root));
-    if (!check || strcmp(check, sum))
-        FAIL(EK_USAGE, "%s: profile was changed after it was written; make it anew: --profile",
-             path);
-    return EK_OK;
-}
-
 static enum ek_status from_json(const char *path, json_t *root, struct profile *p)
 {
     const char *program, *problem, *cpu;
     json_int_t n;
     json_t *kinds, *kind;
     size_t i;
-    TRY(check_intact(path, root));
     if (json_unpack(root, "{s:s s:s s:s s:I s:o}", "program", &program, "problem", &problem, "cpu",
                     &cpu, "tasks", &n, "kinds", &kinds) ||
         n < 0 || !json_is_array(kinds))
@@ -284,13 +209,9 @@ static enum ek_status from_json(const char *path, json_t *root, struct profile *
 
 enum ek_status profile_read(const char *path, struct profile *p)
 {
-    json_error_t error;
     struct profile made = {0};
-    if (access(path, R_OK))
-        FAIL(EK_LACK, "%s: %s", path, strerror(errno));
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!root)
-        FAIL(EK_USAGE, "%s:%d: %s", path, error.line, error.text);
+    json_t *root;
+    TRY(seal_read(path, FORMAT, PROFILE_VERSION, &root));
     enum ek_status st = from_json(path, root, &made);
     json_decref(root);
     if (st)
@@ -344,8 +265,11 @@ static void list_file(FILE *out, const char *folder, const char *name)
     struct profile p;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     status_mute(1);
-    enum ek_status st = profile_read(path, &p);
+    bool listed = profile_layout_list(out, path);
+    enum ek_status st = listed ? EK_OK : profile_read(path, &p);
     status_mute(-1);
+    if (listed)
+        return;
     if (st) {
         fprintf(out, "refused  %s\n", status_message());
         return;
@@ -372,7 +296,7 @@ enum ek_status profile_list(FILE *out)
 {
     char folder[PROFILE_PATH];
     struct dirent **entry = NULL;
-    TRY(profile_folder(folder, sizeof folder));
+    TRY(seal_folder(folder, sizeof folder));
     int n = scandir(folder, &entry, is_profile, alphasort);
     if (n <= 0)
         fprintf(out, "no profiles in %s; a program's option --profile makes one\n", folder);

@@ -9,12 +9,13 @@
 #define CU_PROFILE_H
 
 #include "cu/cu.h"
+#include "cu/seal.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-enum { PROFILE_VERSION = 1, PROFILE_KINDS = 16, PROFILE_PATH = 4096 };
+enum { PROFILE_VERSION = 1, PROFILE_KINDS = 16, PROFILE_PATH = SEAL_PATH };
 
 /* The tasks on one kind of unit. */
 struct profile_kind {
@@ -44,10 +45,7 @@ const struct profile_kind *profile_find(const struct profile *p, const struct cu
  * 2024, section 4.3); with several kinds of devices, their mean. NAN without one of the two. */
 double profile_factor(const struct profile *p);
 
-/* The folder of profiles: $CU_PROFILE_DIR, else $XDG_CACHE_HOME/evenkeel, else ~/.cache/evenkeel.
- * EK_LACK: none of the three is set. */
-enum ek_status profile_folder(char *path, size_t room);
-/* The file of this profile in that folder, path [PROFILE_PATH]. */
+/* The file of this profile in the folder for them (cu/seal.h), path [PROFILE_PATH]. */
 enum ek_status profile_path(const struct profile *p, char *path);
 
 /* Writes all seconds, as a whole or not at all; makes the folders above. EK_LACK: not writable. */
@@ -61,7 +59,10 @@ enum ek_status profile_read(const char *path, struct profile *p);
  * EK_USAGE also when it was not: the line names the first difference. */
 enum ek_status profile_load(const char *path, struct profile *p);
 
-/* One line for each stored profile, and one for each file that is refused. */
+/* The machine's CPU model. */
+enum ek_status profile_cpu(char *name, size_t room);
+
+/* One line for each stored profile or layout, and one for each file that is refused. */
 enum ek_status profile_list(FILE *out);
 
 #endif

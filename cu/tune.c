@@ -58,3 +58,28 @@ enum ek_status tune_search(const struct tune_ops *ops, void *ctx, int nmoves,
     }
     return st == EK_STOPPED ? EK_OK : st;
 }
+
+/* The best trial but for number `without` (-1: of all); -1: there is none. */
+static int best_without(const struct tune *t, int without)
+{
+    int best = -1;
+    for (int i = 0; i < t->n; i++)
+        if (i != without && t->trial[i].rate > (best < 0 ? 0 : t->trial[best].rate))
+            best = i;
+    return best;
+}
+
+enum ek_status tune_confirm(const struct tune_ops *ops, void *ctx, int times, struct tune *t)
+{
+    const int first = best_without(t, -1), pair[] = {first, best_without(t, first)};
+    enum ek_status st = EK_OK;
+    for (int i = 0; i < 2 * times && pair[1] >= 0 && !st; i++) {
+        struct tune_trial *trial = &t->trial[pair[(i + 1) % 2]];
+        double rate = 0;
+        st = ops->measure(ctx, &trial->point, &rate);
+        if (!st && rate > trial->rate)
+            trial->rate = rate;
+    }
+    t->best = best_without(t, -1);
+    return st == EK_STOPPED ? EK_OK : st;
+}

@@ -36,4 +36,8 @@ struct tune {
 enum ek_status tune_search(const struct tune_ops *ops, void *ctx, int nmoves,
                            const struct tune_point *first, double worth, struct tune *t);
 
+/* Measures the two best ones again, in turns, at most `times` times each, while there is time: what
+ * disturbs a trial makes it slower, so that the best rate of each counts. */
+enum ek_status tune_confirm(const struct tune_ops *ops, void *ctx, int times, struct tune *t);
+
 #endif

@@ -128,8 +128,8 @@ static void damage_is_refused(void **state)
     } damage[] = {
         {"\"width\": 2", "\"width\": 3", "changed after"},
         {"0.33333", "0.33343", "changed after"},
-        {"evenkeel profile", "evenkeel trace", "is no profile"},
-        {"\"version\": 1", "\"version\": 2", "version 2"},
+        {"evenkeel profile", "evenkeel trace", "is no evenkeel profile"},
+        {"\"version\": 1", "\"version\": 2", "of version 2"},
         {"\"check\":", "\"chuck\":", "changed after"},
         {"\"pcf\":", "\"tasks\":", "duplicate"},
         {"\"kinds\": [", "\"kinds\": [}", ":"},
@@ -253,17 +253,17 @@ static void folders_in_their_order(void **state)
     char path[PROFILE_PATH];
     setenv("XDG_CACHE_HOME", "/x", 1);
     setenv("HOME", "/h", 1);
-    assert_int_equal(profile_folder(path, sizeof path), EK_OK);
+    assert_int_equal(seal_folder(path, sizeof path), EK_OK);
     assert_string_equal(path, folder);
     unsetenv("CU_PROFILE_DIR");
-    assert_int_equal(profile_folder(path, sizeof path), EK_OK);
+    assert_int_equal(seal_folder(path, sizeof path), EK_OK);
     assert_string_equal(path, "/x/evenkeel");
     unsetenv("XDG_CACHE_HOME");
-    assert_int_equal(profile_folder(path, sizeof path), EK_OK);
+    assert_int_equal(seal_folder(path, sizeof path), EK_OK);
     assert_string_equal(path, "/h/.cache/evenkeel");
     unsetenv("HOME");
     status_mute(1);
-    assert_int_equal(profile_folder(path, sizeof path), EK_LACK);
+    assert_int_equal(seal_folder(path, sizeof path), EK_LACK);
     status_mute(-1);
     setenv("CU_PROFILE_DIR", folder, 1);
 }

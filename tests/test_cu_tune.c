@@ -92,6 +92,33 @@ static void stops_in_time(void **state)
     assert_int_equal(t.best, -1);
 }
 
+/* The best one was lucky: measured again, the other one is better. */
+struct luck {
+    int calls;
+};
+
+static enum ek_status lucky(void *ctx, const struct tune_point *p, double *rate)
+{
+    struct luck *l = ctx;
+    static const double rates[2][3] = {{5, 5, 5}, {4, 7, 7}};
+    *rate = rates[p->x[0]][l->calls++ / 2];
+    return l->calls > 5 ? EK_STOPPED : EK_OK;
+}
+
+static void the_best_are_measured_again(void **state)
+{
+    (void)state;
+    const struct tune_ops ops = {tune_layout_move, lucky};
+    struct luck l = {.calls = 2};
+    static struct tune t = {.trial = {{{{0}}, 5}, {{{1}}, 4}, {{{2}}, 1}}, .n = 3, .best = 0};
+    assert_int_equal(tune_confirm(&ops, &l, 2, &t), EK_OK);
+    assert_int_equal(t.best, 1);
+    assert_true(t.trial[1].rate == 7 && t.trial[0].rate == 5);
+    t.n = 1;
+    assert_int_equal(tune_confirm(&ops, &l, 2, &t), EK_OK);
+    assert_int_equal(t.best, 0);
+}
+
 static enum ek_status refuse(void *ctx, const struct tune_point *p, double *rate)
 {
     (void)ctx, (void)p, (void)rate;
@@ -218,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_top),
         cmocka_unit_test(stops_in_time),
+        cmocka_unit_test(the_best_are_measured_again),
         cmocka_unit_test(failures_pass),
         cmocka_unit_test(first_guess_and_rigid_widths),
         cmocka_unit_test(fewer_cores_win),

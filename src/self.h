@@ -1,0 +1,9 @@
+/* src/self.h – this program's own file, for programs that execute themselves again. */
+#ifndef SRC_SELF_H
+#define SRC_SELF_H
+
+/* Its path, so that the new image has the program's name; "/proc/self/exe" where the file is no
+ * longer there. Static storage. One thread. */
+const char *self_path(void);
+
+#endif
