@@ -27,6 +27,14 @@ bool grid_fits(const struct job *job)
     return true;
 }
 
+size_t grid_bytes(const struct job *job)
+{
+    double n = 0;
+    for (int a = 0; a < job->naxes; a++) /* a table, and lists where the axis is an inner one */
+        n += (double)(job->axis[a].n + PLENTY) * (double)(2 * model_values(job->model) + 4);
+    return (size_t)fmin(n * sizeof(double), 0x1p62);
+}
+
 /* ---- constraints ------------------------------------------------------------------------------*/
 
 /* When a constraint on one source can be decided. */

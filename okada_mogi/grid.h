@@ -44,6 +44,9 @@ struct grid {
 /* A job's order of axes fits when each source's axes stand together and its linear ones last. */
 bool grid_fits(const struct job *job);
 
+/* Bytes that the grids of a job take at most, all sources together. */
+size_t grid_bytes(const struct job *job);
+
 /* EK_LACK: out of memory. close accepts what was never opened, zeroed. */
 enum ek_status grid_open(const struct job *job, int source, struct grid *g);
 void grid_close(struct grid *g);

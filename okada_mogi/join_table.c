@@ -10,6 +10,13 @@
 typedef float rows __attribute__((vector_size(4 * JOIN_LANES), aligned(4), may_alias));
 typedef int rows_mask __attribute__((vector_size(4 * JOIN_LANES)));
 
+/* What rows are sorted by. */
+struct key {
+    long cell;
+    float within;
+    unsigned row;
+};
+
 /* ---- rows -------------------------------------------------------------------------------------*/
 
 double join_table_rows(const struct grid *g, trial_number begin, trial_number end)
@@ -17,9 +24,14 @@ double join_table_rows(const struct grid *g, trial_number begin, trial_number en
     return (double)(end - begin) * (double)g->nallowed * (double)g->linear;
 }
 
-size_t join_table_row_bytes(const struct job *job)
+double join_table_bytes(const struct grid *g, trial_number begin, trial_number end)
 {
-    return (size_t)job->stations.ncomponents * 2 * sizeof(float) + 4 * sizeof(struct join_row);
+    const double row = (double)g->job->stations.ncomponents * sizeof(float) +
+                       sizeof(struct join_row) + 2 * sizeof(struct key);
+    const double geometry =
+        (double)judge_basis_size(g->job) * sizeof(double) + sizeof(trial_number) + sizeof(long);
+    const double n = join_table_rows(g, begin, end);
+    return n * row + n / (double)g->linear * geometry;
 }
 
 static enum ek_status out_of_memory(const struct grid *g)
@@ -139,13 +151,6 @@ static long cell_of(const struct join_table *t, long row)
                (c < t->columns->n ? cell_along(t, c, (double)column(t, c)[row]) : 0);
     return cell;
 }
-
-/* What rows are sorted by. */
-struct key {
-    long cell;
-    float within;
-    unsigned row;
-};
 
 static int by_key(const void *a, const void *b)
 {

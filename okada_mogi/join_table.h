@@ -32,8 +32,8 @@ struct join_table {
 
 /* Rows that outer places begin .. end - 1 have at most. */
 double join_table_rows(const struct grid *g, trial_number begin, trial_number end);
-/* Bytes of a row. */
-size_t join_table_row_bytes(const struct job *job);
+/* Bytes that they take at most while the table is made. */
+double join_table_bytes(const struct grid *g, trial_number begin, trial_number end);
 
 /* Builds the table of the trials at outer places begin .. end - 1 that the source's own constraints
  * allow; cells are about `reach` standard deviations wide. *evaluations += what was computed.

@@ -5,6 +5,7 @@
  * exactness. It works for any order of parameters. */
 #include "src/lanes.h"
 #include "src/lanes_math.h"
+#include "okada_mogi/grid.h"
 #include "okada_mogi/search_method.h"
 
 #include <math.h>
@@ -454,14 +455,6 @@ static enum ek_status open_shared(struct search *s, void **out)
     return EK_OK;
 }
 
-static size_t bytes(const struct job *job)
-{
-    size_t n = 0;
-    for (int a = 0; a < job->naxes; a++)
-        n += (size_t)job->axis[a].n * 4 * sizeof(double);
-    return n;
-}
-
 static double cost(const struct search *s, struct trial_range range)
 {
     (void)s;
@@ -484,7 +477,7 @@ const struct search_method_ops search_brute = {
     .summary = "every trial by itself",
     .open = open_shared,
     .close = close_shared,
-    .bytes = bytes,
+    .bytes = grid_bytes,
     .cost = cost,
     .worker_open = open_own,
     .worker_close = free,

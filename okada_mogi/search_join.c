@@ -345,12 +345,12 @@ static enum ek_status bound_levels(struct shared *shared, const struct job *job)
     return EK_OK;
 }
 
-static enum ek_status open_table(struct shared *shared, const struct job *job)
+static enum ek_status open_table(struct shared *shared)
 {
     const struct grid *last = last_grid(shared);
-    const double per_place = join_table_rows(last, 0, 1) * (double)join_table_row_bytes(job);
-    shared->block = per_place * (double)last->outer > table_bytes
-                        ? (trial_number)fmax(table_bytes / per_place, 1)
+    const double whole = join_table_bytes(last, 0, last->outer);
+    shared->block = whole > table_bytes
+                        ? (trial_number)fmax((double)last->outer * table_bytes / whole, 1)
                         : last->outer;
     shared->whole = shared->block == last->outer;
     return shared->whole ? join_table_open(last, &shared->columns, 0, last->outer, shared->reach,
@@ -377,7 +377,7 @@ static enum ek_status fill(struct shared *shared, struct search *s)
     shared->reach = judge_reach(s->job, search_best_bound(s->best));
     TRY(choose_columns(shared, s->job));
     TRY(bound_levels(shared, s->job));
-    return open_table(shared, s->job);
+    return open_table(shared);
 }
 
 static enum ek_status open_shared(struct search *s, void **out)
@@ -397,15 +397,15 @@ static enum ek_status open_shared(struct search *s, void **out)
     return EK_OK;
 }
 
-/* As much as a block of the table, for the table itself and for sorting it. */
+/* The grids, and the table of the last source or a block of it. */
 static size_t bytes(const struct job *job)
 {
+    struct grid g = {.job = job, .model = job->model, .linear = 1, .nallowed = 1, .outer = 1};
     double rows = 1;
-    const int last = job->source[job->naxes - 1];
     for (int a = 0; a < job->naxes; a++)
-        if (job->source[a] == last)
+        if (job->source[a] == job->source[job->naxes - 1])
             rows *= (double)job->axis[a].n;
-    return (size_t)fmin(2 * rows * (double)join_table_row_bytes(job), 2 * table_bytes);
+    return grid_bytes(job) + (size_t)fmin(rows * join_table_bytes(&g, 0, 1), table_bytes);
 }
 
 static double cost(const struct search *s, struct trial_range range)

@@ -290,12 +290,6 @@ static enum ek_status open_shared(struct search *s, void **out)
     return EK_OK;
 }
 
-static size_t bytes(const struct job *job)
-{
-    (void)job;
-    return 1 << 20;
-}
-
 static double cost(const struct search *s, struct trial_range range)
 {
     const struct shared *shared = s->shared;
@@ -335,7 +329,7 @@ const struct search_method_ops search_single = {
     .summary = "one source; linear parameters by intervals",
     .open = open_shared,
     .close = close_shared,
-    .bytes = bytes,
+    .bytes = grid_bytes,
     .cost = cost,
     .worker_open = open_own,
     .worker_close = close_own,
