@@ -23,6 +23,9 @@ CORE     := src backends cu
 PROGRAMS := npb_mz okada_mogi mcsem kirchhoff
 FOLDERS  := $(CORE) $(PROGRAMS)
 PKGS     := hwloc jansson libffi ompi-c gsl
+# Of mcsem alone: sparse Cholesky factors, and the BLAS under them.
+SOLVER_CFLAGS := $(shell pkg-config --cflags openblas 2>/dev/null)
+SOLVER_LIBS   := -Wl,--as-needed -lcholmod $(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas) -Wl,--no-as-needed
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
@@ -82,7 +85,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 # Fields have the same bits on every processor: only what is written as fused is fused.
-$(BUILD)/mcsem/%.o: CFLAGS += -ffp-contract=off
+$(BUILD)/mcsem/%.o: CFLAGS += -ffp-contract=off $(SOLVER_CFLAGS)
+$(BIN)/mcsem $(tests) $(benches): LDLIBS += $(SOLVER_LIBS)
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(call say,ORACLE,$<)
@@ -127,7 +131,7 @@ define program
 $(call binname,$(1)): $(BUILD)/$(1:.c=.o) $(if $(filter $(PROGRAMS),$(firstword $(subst /, ,$(1)))),$(call folder_of,$(1))) $(BUILD)/libevenkeel.a
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$(Q)$(CC) $(LDFLAGS) $$^ $(LDLIBS) -o $$@
+	$(Q)$(CC) $(LDFLAGS) $$^ $$(LDLIBS) -o $$@
 endef
 $(foreach m,$(mains),$(eval $(call program,$(m))))
 

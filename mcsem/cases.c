@@ -6,33 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const components[] = {"Ex", "Ey", "Ez", "Hx", "Hy", "Hz"};
-enum { COMPONENTS = 6 };
-
 enum ek_status cases_open(const char *path, struct cases *c)
 {
     memset(c, 0, sizeof *c);
     TRY(table_open(path, NULL, &c->table));
-    const struct {
-        const char *name;
-        int *column;
-    } needed[] = {{"id", &c->id},
-                  {"freq_hz", &c->freq},
-                  {"src_len_m", &c->length},
-                  {"src_x", &c->source[0]},
-                  {"src_y", &c->source[1]},
-                  {"src_z", &c->source[2]},
-                  {"src_azimuth_deg", &c->azimuth},
-                  {"src_dip_deg", &c->dip},
-                  {"rec_x", &c->receiver[0]},
-                  {"rec_y", &c->receiver[1]},
-                  {"rec_z", &c->receiver[2]},
-                  {"component", &c->component},
-                  {"interfaces_z_m", &c->interfaces},
-                  {"rho_h_ohmm", &c->rho_h}};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        TRY(table_need(c->table, needed[i].name, needed[i].column));
-    c->kind = table_find(c->table, "src_kind");
+    TRY(table_need(c->table, "id", &c->id));
+    TRY(survey_columns_find(c->table, &c->pair));
+    TRY(table_need(c->table, "interfaces_z_m", &c->interfaces));
+    TRY(table_need(c->table, "rho_h_ohmm", &c->rho_h));
     c->rho_v = table_find(c->table, "rho_v_ohmm");
     return EK_OK;
 }
@@ -94,56 +75,14 @@ static enum ek_status read_layers(const struct cases *c, size_t row, struct eart
     return check_layers(c, row, l);
 }
 
-static enum ek_status read_channel(const struct cases *c, size_t row, struct survey_pair *p)
-{
-    const char *text = table_text(c->table, row, c->component);
-    int k = 0;
-    while (k < COMPONENTS && strcmp(text, components[k]))
-        k++;
-    if (k == COMPONENTS)
-        FAIL(EK_USAGE, "%s:%zu: component '%s' is none of Ex Ey Ez Hx Hy Hz", c->table->path,
-             c->table->line[row], text);
-    p->direction[k % 3] = 1;
-    p->magnetic = k >= 3;
-    return EK_OK;
-}
-
-static enum ek_status read_source(const struct cases *c, size_t row, struct survey_pair *p)
-{
-    double azimuth, dip;
-    TRY(table_number(c->table, row, c->azimuth, &azimuth));
-    TRY(table_number(c->table, row, c->dip, &dip));
-    TRY(table_number(c->table, row, c->length, &p->length));
-    for (int d = 0; d < 3; d++)
-        TRY(table_number(c->table, row, c->source[d], &p->source[d]));
-    p->azimuth = azimuth * acos(-1) / 180;
-    p->dip = dip * acos(-1) / 180;
-    const char *kind = c->kind < 0 ? "" : table_text(c->table, row, c->kind);
-    if (!strcmp(kind, "point"))
-        p->length = 0;
-    else if (*kind && strcmp(kind, "bipole"))
-        FAIL(EK_USAGE, "%s:%zu: src_kind '%s' is neither point nor bipole", c->table->path,
-             c->table->line[row], kind);
-    return EK_OK;
-}
-
 enum ek_status cases_read(const struct cases *c, size_t row, struct cases_row *r)
 {
-    struct survey_pair *p = &r->pair;
-    memset(p, 0, sizeof *p);
-    p->line = c->table->line[row];
-    TRY(table_number(c->table, row, c->freq, &r->freq));
-    if (!(r->freq > 0))
-        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not positive", c->table->path, p->line, r->freq);
-    TRY(read_source(c, row, p));
-    for (int d = 0; d < 3; d++)
-        TRY(table_number(c->table, row, c->receiver[d], &p->receiver[d]));
-    TRY(read_channel(c, row, p));
+    TRY(survey_columns_freq(c->table, &c->pair, row, &r->freq));
+    TRY(survey_columns_pair(c->table, &c->pair, row, &r->pair));
     TRY(read_layers(c, row, &r->layers));
-    const double shift = r->layers.z[0]; /* of the sea surface */
-    struct survey_pair below = *p;
-    below.source[2] -= shift;
-    below.receiver[2] -= shift;
+    struct survey_pair below = r->pair; /* of the sea surface */
+    below.source[2] -= r->layers.z[0];
+    below.receiver[2] -= r->layers.z[0];
     return survey_check_pair(&below, c->table->path);
 }
 

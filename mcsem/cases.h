@@ -1,20 +1,19 @@
 /* mcsem/cases.h – single fields to be computed: one row of a table, one earth, one pair, one
  * frequency.
  *
- * Columns, found by name, others are ignored: id; freq_hz; src_kind (point or bipole; optional),
- * src_len_m, src_x, src_y, src_z, src_azimuth_deg, src_dip_deg; rec_x, rec_y, rec_z; component (Ex
- * Ey Ez Hx Hy Hz); interfaces_z_m and rho_h_ohmm, rho_v_ohmm (optional), lists with ";" of the
- * depths between layers and of the layers' resistivities from the air down. */
+ * Columns, found by name, others are ignored: id; those of survey_columns.h; interfaces_z_m and
+ * rho_h_ohmm, rho_v_ohmm (optional), lists with ";" of the depths between layers and of the layers'
+ * resistivities from the air down. */
 #ifndef MCSEM_CASES_H
 #define MCSEM_CASES_H
 
 #include "mcsem/forward.h"
-#include "src/table.h"
+#include "mcsem/survey_columns.h"
 
 struct cases {
     struct table *table;
-    int id, freq, kind, length, component, interfaces, rho_h, rho_v; /* columns, -1: none */
-    int source[3], azimuth, dip, receiver[3];
+    struct survey_columns pair;
+    int id, interfaces, rho_h, rho_v; /* columns, -1: none */
 };
 
 struct cases_row {

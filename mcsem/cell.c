@@ -13,7 +13,12 @@
 
 enum { BLOCK = 64 }; /* pairs of a block and thread */
 enum { SAMPLES = 3, SAMPLE_FILTER = 3 };
-enum { SQUARE_ROWS = 4 };    /* that a thread takes at a time */
+enum { FEW = 32, FEW_FILTER = 4 };
+enum { SQUARE_ROWS = 4 }; /* that a thread takes at a time */
+#define LOG_SIGNAL      4.0
+#define NEAR_SPREADS    8.0
+#define NEAR_CLEARANCES 4.0
+#define CHECK_TOLERANCE 1e-9
 #define EXACT_TOLERANCE 1e-7 /* between two filters; the finer one's error is far below */
 
 /* What a thread of the unit has for itself. */
@@ -36,8 +41,8 @@ struct cell_work {
     /* the block at hand */
     int cell;
     size_t first, n; /* pairs of the cell */
-    bool exact;
-    int filter; /* of exact mode */
+    size_t near;     /* pairs 0 .. near-1 are computed in exact mode */
+    int filter;      /* of exact mode */
     double complex *response;
 };
 
@@ -158,14 +163,18 @@ static size_t pairs_of(const struct cell_work *w)
     return w->survey->first[w->cell + 1] - w->survey->first[w->cell];
 }
 
+static struct survey_pair seen_from(const struct earth *e, int c, const struct survey_pair *p)
+{
+    struct survey_pair seen = *p;
+    seen.source[2] = depth_over(e, c, p->source);
+    seen.receiver[2] = depth_over(e, c, p->receiver);
+    return seen;
+}
+
 static void see_pairs(struct cell_work *w)
 {
-    for (size_t i = 0; i < pairs_of(w); i++) {
-        const struct survey_pair *p = &w->survey->pair[w->survey->first[w->cell] + i];
-        w->pair[i] = *p;
-        w->pair[i].source[2] = depth_over(w->earth, w->cell, p->source);
-        w->pair[i].receiver[2] = depth_over(w->earth, w->cell, p->receiver);
-    }
+    for (size_t i = 0; i < pairs_of(w); i++)
+        w->pair[i] = seen_from(w->earth, w->cell, &w->survey->pair[w->survey->first[w->cell] + i]);
 }
 
 /* ---- filling --------------------------------------------------------------------------------- */
@@ -201,12 +210,13 @@ static void weigh(const struct cell_work *w, size_t i, double *row)
         const double complex data = datum[q].re + I * datum[q].im;
         double complex factor = 0, residual = 0;
         w->response[at + (size_t)q] = field;
-        if (isfinite(datum[q].sigma) && w->options.residual == CELL_REAL_IMAGINARY) {
+        const double signal = cabs(data) / datum[q].sigma; /* 0 where there is no datum */
+        if (w->options.residual == CELL_LOG_PHASE && signal >= LOG_SIGNAL) {
+            factor = signal / field;
+            residual = signal * clog(data / field);
+        } else if (isfinite(datum[q].sigma)) {
             factor = 1 / datum[q].sigma;
             residual = (data - field) / datum[q].sigma;
-        } else if (isfinite(datum[q].sigma)) {
-            factor = cabs(data) / datum[q].sigma / field;
-            residual = cabs(data) / datum[q].sigma * clog(data / field);
         }
         const double re = creal(factor), im = cimag(factor);
         for (int c = 0; c < columns; c++) {
@@ -219,6 +229,19 @@ static void weigh(const struct cell_work *w, size_t i, double *row)
     }
 }
 
+/* Rows i .. i+n-1 of the block, some of pairs that the table has, some of others. */
+static void fill_rows(const struct cell_work *w, int thread, size_t i, size_t n)
+{
+    struct worker *k = &w->worker[thread];
+    const size_t pair = w->first + i;
+    const size_t exact = pair >= w->near ? 0 : w->near - pair < n ? w->near - pair : n;
+    for (size_t j = 0; j < exact && !k->status; j++)
+        k->status = fill_exactly(w, k, pair + j, row_of(w, i + j));
+    if (exact < n)
+        shared_rows(w->shared, thread, pair + exact - w->near, (int)(n - exact),
+                    row_of(w, i + exact));
+}
+
 static void fill_phase(void *arg, int thread)
 {
     struct cell_work *w = arg;
@@ -226,14 +249,9 @@ static void fill_phase(void *arg, int thread)
     k->status = EK_OK;
     for (size_t i = (size_t)thread * SHARED_ROWS; i < w->n; i += (size_t)w->width * SHARED_ROWS) {
         const size_t n = w->n - i < SHARED_ROWS ? w->n - i : SHARED_ROWS;
-        if (!w->exact)
-            shared_rows(w->shared, thread, w->first + i, (int)n, row_of(w, i));
-        for (size_t j = i; j < i + n; j++) {
-            if (w->exact && !k->status)
-                k->status = fill_exactly(w, k, w->first + j, row_of(w, j));
-            if (!k->status)
-                weigh(w, j, row_of(w, j));
-        }
+        fill_rows(w, thread, i, n);
+        for (size_t j = i; j < i + n && !k->status; j++)
+            weigh(w, j, row_of(w, j));
     }
 }
 
@@ -263,24 +281,73 @@ static enum ek_status all_blocks(struct cell_work *w, struct crew *crew)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-/* Pairs that stand for all: the nearest, the farthest, the source farthest from the mean depth. */
-static void choose_samples(const struct cell_work *w, size_t *sample)
+static double floor_of(const struct cell_options *o, const struct survey_pair *p)
 {
-    const size_t n = pairs_of(w);
+    return p->magnetic ? o->floor / CELL_IMPEDANCE : o->floor;
+}
+
+static double offset_of(const struct survey_pair *p)
+{
+    return hypot(p->receiver[0] - p->source[0], p->receiver[1] - p->source[1]);
+}
+
+/* Close to the source, fields change with depth faster than a table over depths can follow: how
+ * many pairs (they are sorted by offset) are closer than NEAR_SPREADS times the range of depths, or
+ * have the wire almost above them. */
+static size_t count_near(const struct cell_work *w)
+{
+    double first = INFINITY, last = 0, clearance = 0;
+    size_t near = 0;
+    for (size_t i = 0; i < pairs_of(w); i++) {
+        const struct survey_pair *p = &w->pair[i];
+        const double rise = 0.5 * p->length * fabs(sin(p->dip));
+        first = fmin(first, p->source[2] - rise);
+        last = fmax(last, p->source[2] + rise);
+        clearance = fmax(clearance, fabs(p->source[2] - p->receiver[2]));
+    }
+    for (size_t i = 0; i < pairs_of(w); i++) {
+        const double reach = fmax(NEAR_SPREADS * (last - first), NEAR_CLEARANCES * clearance);
+        if (offset_of(&w->pair[i]) - 0.5 * w->pair[i].length < reach)
+            near = i + 1;
+    }
+    return near;
+}
+
+/* Pairs first .. last-1 that stand for all of these: the nearest, the farthest, the source farthest
+ * from the mean depth. */
+static void choose_samples(const struct cell_work *w, size_t first, size_t last, size_t *sample)
+{
     double mean = 0;
-    sample[0] = 0;
-    sample[1] = n - 1;
-    sample[2] = n / 2;
-    for (size_t i = 0; i < n; i++)
-        mean += w->pair[i].source[2] / (double)n;
-    for (size_t i = 0; i < n; i++)
+    sample[0] = first;
+    sample[1] = last - 1;
+    sample[2] = (first + last) / 2;
+    for (size_t i = first; i < last; i++)
+        mean += w->pair[i].source[2] / (double)(last - first);
+    for (size_t i = first; i < last; i++)
         if (fabs(w->pair[i].source[2] - mean) > fabs(w->pair[sample[2]].source[2] - mean))
             sample[2] = i;
 }
 
-static double floor_of(const struct cell_work *w, const struct survey_pair *p)
+/* The filter that samples of the pairs in exact mode are content with. A few pairs are not worth
+ * the trials. */
+static enum ek_status choose_filter(struct cell_work *w, struct cell_report *report)
 {
-    return p->magnetic ? w->options.floor / CELL_IMPEDANCE : w->options.floor;
+    size_t sample[SAMPLES];
+    w->filter = report->filter = FEW_FILTER;
+    if (w->near <= FEW)
+        return EK_OK;
+    choose_samples(w, 0, w->near, sample);
+    report->filter = 0;
+    for (int k = 0; k < SAMPLES; k++) {
+        const struct survey_pair *p = &w->pair[sample[k]];
+        const struct forward_control control = {EXACT_TOLERANCE, floor_of(&w->options, p)};
+        int which;
+        TRY(forward_choose(w->worker[0].forward, &w->layers, p, w->survey->nfreq, w->survey->freq,
+                           &control, &which, NULL));
+        report->filter = which > report->filter ? which : report->filter;
+    }
+    w->filter = report->filter;
+    return EK_OK;
 }
 
 /* Largest difference of two rows, field or derivative, relative to max(|field|, floor). */
@@ -298,26 +365,26 @@ static double difference(const struct cell_work *w, const double *a, const doubl
 static enum ek_status check_shared(struct cell_work *w, double *worst)
 {
     size_t sample[SAMPLES];
-    choose_samples(w, sample);
+    choose_samples(w, w->near, pairs_of(w), sample);
     w->filter = SAMPLE_FILTER;
     *worst = 0;
     for (int k = 0; k < SAMPLES; k++) {
         const struct survey_pair *p = &w->pair[sample[k]];
-        shared_rows(w->shared, 0, sample[k], 1, row_of(w, 0));
+        shared_rows(w->shared, 0, sample[k] - w->near, 1, row_of(w, 0));
         TRY(fill_exactly(w, &w->worker[0], sample[k], row_of(w, 1)));
-        *worst = fmax(*worst, difference(w, row_of(w, 0), row_of(w, 1), floor_of(w, p)));
+        *worst = fmax(*worst, difference(w, row_of(w, 0), row_of(w, 1), floor_of(&w->options, p)));
     }
     return EK_OK;
 }
 
-/* The coarsest table that is good enough; none: exact mode. */
+/* The coarsest table that is good enough; none: report->density = -1. */
 static enum ek_status choose_density(struct cell_work *w, struct crew *crew,
                                      struct cell_report *report)
 {
     for (int density = 0; density < SHARED_DENSITIES; density++) {
         bool fits;
-        TRY(shared_make(w->shared, &w->layers, w->pair, pairs_of(w), w->survey->nfreq,
-                        w->survey->freq, density, crew, &fits));
+        TRY(shared_make(w->shared, &w->layers, w->pair + w->near, pairs_of(w) - w->near,
+                        w->survey->nfreq, w->survey->freq, density, crew, &fits));
         if (!fits)
             break;
         TRY(check_shared(w, &report->difference));
@@ -326,26 +393,7 @@ static enum ek_status choose_density(struct cell_work *w, struct crew *crew,
             return EK_OK;
         }
     }
-    report->density = -1;
     report->difference = 0;
-    return EK_OK;
-}
-
-/* The filter that all samples are content with. */
-static enum ek_status choose_filter(struct cell_work *w, struct cell_report *report)
-{
-    size_t sample[SAMPLES];
-    choose_samples(w, sample);
-    report->filter = 0;
-    for (int k = 0; k < SAMPLES; k++) {
-        const struct survey_pair *p = &w->pair[sample[k]];
-        const struct forward_control control = {EXACT_TOLERANCE, floor_of(w, p)};
-        int which;
-        TRY(forward_choose(w->worker[0].forward, &w->layers, p, w->survey->nfreq, w->survey->freq,
-                           &control, &which, NULL));
-        report->filter = which > report->filter ? which : report->filter;
-    }
-    w->filter = report->filter;
     return EK_OK;
 }
 
@@ -362,14 +410,64 @@ enum ek_status cell_compute(struct cell_work *w, struct crew *crew, const double
         return EK_OK;
     earth_column(w->earth, c, m + (size_t)c * (size_t)w->earth->nz, &w->layers);
     see_pairs(w);
-    if (w->options.mode == CELL_SHARED)
+    w->near = w->options.mode == CELL_SHARED ? count_near(w) : pairs_of(w);
+    if (w->near < pairs_of(w)) {
         TRY(choose_density(w, crew, report));
-    w->exact = report->density < 0;
-    if (w->exact)
+        if (report->density < 0)
+            w->near = pairs_of(w);
+    }
+    report->exact = w->near;
+    if (w->near)
         TRY(choose_filter(w, report));
     TRY(all_blocks(w, crew));
     for (int i = 0; i <= w->earth->nz; i++)
         memcpy(sums + cell_sum_at(i, 0), w->square + (size_t)i * (size_t)w->columns,
                (size_t)(i + 1) * sizeof *sums);
     return EK_OK;
+}
+
+/* ---- checking -------------------------------------------------------------------------------- */
+
+static int cell_of(const struct survey *s, size_t pair)
+{
+    int c = 0;
+    while (s->first[c + 1] <= pair)
+        c++;
+    return c;
+}
+
+static enum ek_status check_pair(struct forward *f, const struct survey *s,
+                                 const struct earth_layers *layers, const struct survey_pair *p,
+                                 double floor, double complex *field)
+{
+    const struct forward_control control = {CHECK_TOLERANCE, floor};
+    int which;
+    TRY(forward_choose(f, layers, p, s->nfreq, s->freq, &control, &which, NULL));
+    return forward_pair(f, layers, p, s->nfreq, s->freq, which, FORWARD_FIELD, field, NULL);
+}
+
+enum ek_status cell_check(const struct survey *s, const struct earth *earth,
+                          const struct cell_options *options, size_t pair,
+                          const double complex *response, double *difference)
+{
+    const int cell = cell_of(s, pair);
+    const struct survey_pair seen = seen_from(earth, cell, &s->pair[pair]);
+    const double floor = floor_of(options, &seen);
+    struct earth_layers *layers = malloc(sizeof *layers);
+    double complex *field = calloc((size_t)s->nfreq, sizeof *field);
+    struct forward *f = NULL;
+    enum ek_status st = layers && field ? EK_OK : status_fail(EK_LACK, "out of memory for a pair");
+    if (!st) {
+        earth_column(earth, cell, NULL, layers);
+        st = forward_open(layers->n, s->nfreq, &f);
+    }
+    if (!st)
+        st = check_pair(f, s, layers, &seen, floor, field);
+    *difference = 0;
+    for (int q = 0; !st && q < s->nfreq; q++)
+        *difference = fmax(*difference, cabs(response[q] - field[q]) / fmax(cabs(field[q]), floor));
+    forward_close(f);
+    free(field);
+    free(layers);
+    return st;
 }

@@ -27,9 +27,10 @@ struct cell_options {
 
 /* What a cell's computation was like. */
 struct cell_report {
-    int filter;        /* exact mode: hankel.h */
-    int density;       /* shared mode: shared.h; -1: exact mode was used */
-    double difference; /* from exact mode, where it was checked */
+    size_t exact;      /* pairs in exact mode: all, or those close to their source */
+    int filter;        /* of those (hankel.h) */
+    int density;       /* of the table for the others (shared.h), -1: there is none */
+    double difference; /* of the two modes, where that was checked */
 };
 
 struct cell_work; /* of one unit */
@@ -54,5 +55,11 @@ static inline size_t cell_sum_at(int row, int column)
  * computed, with its line; EK_LACK. crew: the unit's threads, or NULL. */
 enum ek_status cell_compute(struct cell_work *work, struct crew *crew, const double *m, int c,
                             double *sums, double complex *response, struct cell_report *report);
+
+/* Largest difference of a pair's response [nfreq] from exact mode with the finest filters, relative
+ * to max(|field|, floor). EK_USAGE, EK_LACK as above. */
+enum ek_status cell_check(const struct survey *survey, const struct earth *earth,
+                          const struct cell_options *options, size_t pair,
+                          const double complex *response, double *difference);
 
 #endif

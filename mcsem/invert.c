@@ -101,8 +101,16 @@ void invert_reset(struct invert *inv, const struct earth *start)
     inv->nrecords = inv->iteration = inv->stalls = 0;
     inv->phi = inv->rms = INFINITY;
     inv->predicted = 0;
+    inv->resumed = false;
     inv->stop = INVERT_GOES_ON;
     inv->record[0] = (struct invert_record){.iteration = 0};
+}
+
+void invert_resume(struct invert *inv, const double *m)
+{
+    memcpy(inv->earth->m, m, unknowns(inv) * sizeof *m);
+    memcpy(inv->trial, m, unknowns(inv) * sizeof *m);
+    inv->resumed = true;
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -122,8 +130,8 @@ double invert_rms(const struct invert *inv, const double *sums)
 
 static struct normal_smoothness smoothness(const struct invert *inv)
 {
-    return (struct normal_smoothness){inv->options.smooth_v * inv->cooled,
-                                      inv->options.smooth_h * inv->cooled};
+    return (struct normal_smoothness){inv->options.smooth_v * inv->scale * inv->cooled,
+                                      inv->options.smooth_h * inv->scale * inv->cooled};
 }
 
 static double roughness(const struct invert *inv, const double *m)
@@ -170,6 +178,8 @@ static enum invert_stop stop_after(struct invert *inv, double rms_before)
 static void accept(struct invert *inv, const struct invert_record *r)
 {
     const double before = inv->rms;
+    if (r->iteration == 0)
+        inv->scale = normal_scale(inv->earth, inv->trial_sums);
     memcpy(inv->earth->m, inv->trial, unknowns(inv) * sizeof *inv->trial);
     memcpy(inv->sums, inv->trial_sums, all_sums(inv) * sizeof *inv->sums);
     inv->rms = r->rms;
@@ -184,8 +194,22 @@ static void accept(struct invert *inv, const struct invert_record *r)
     inv->phi = r->phi_data + roughness(inv, inv->earth->m);
 }
 
+/* The sums of the model with which a former run ended. */
+static void take_up(struct invert *inv)
+{
+    inv->resumed = false;
+    memcpy(inv->sums, inv->trial_sums, all_sums(inv) * sizeof *inv->sums);
+    inv->rms = invert_rms(inv, inv->sums);
+    inv->phi = misfit(inv, inv->sums) + roughness(inv, inv->earth->m);
+    inv->stop = inv->iteration >= inv->options.iterations ? INVERT_ITERATIONS : INVERT_GOES_ON;
+}
+
 enum ek_status invert_judge(struct invert *inv, double seconds)
 {
+    if (inv->resumed) {
+        take_up(inv);
+        return EK_OK;
+    }
     struct invert_record *r = &inv->record[inv->nrecords++];
     describe_trial(inv, r, seconds);
     const bool first = !isfinite(inv->phi);
@@ -225,7 +249,8 @@ enum ek_status invert_step(struct invert *inv)
     double *dm = inv->trial; /* the step, until it is added to the model */
     enum ek_status st = EK_WRONG;
     for (; st == EK_WRONG && inv->damping <= MOST_DAMPING; inv->damping *= MORE_DAMPING) {
-        st = normal_solve(inv->normal, inv->sums, inv->earth->m, smoothness(inv), inv->damping, dm);
+        st = normal_solve(inv->normal, inv->sums, inv->earth->m, smoothness(inv),
+                          inv->damping * inv->scale, dm);
         if (st != EK_WRONG)
             break;
     }

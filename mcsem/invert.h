@@ -25,10 +25,11 @@ extern const char *const invert_stop_text[INVERT_STOPS];
 
 struct invert_options {
     int iterations, least_iterations, stall_times;
-    double target, stall;      /* RMS misfit; relative change of it */
+    double target, stall; /* RMS misfit; relative change of it */
+    /* In units of the mean diagonal of the starting model's J'W^2 J (normal_scale()): */
     double smooth_v, smooth_h; /* mu_v, mu_h of the first iteration */
-    double cooling, coolest;   /* both times `cooling` per iteration, down to this share */
     double damping;            /* the first lambda */
+    double cooling, coolest;   /* mu times `cooling` per iteration, down to this share */
     double step;               /* largest change of ln rho in one iteration */
     double rho_min, rho_max;   /* ohm m */
 };
@@ -52,10 +53,12 @@ struct invert {
     double *sums, *trial_sums; /* [columns][cell_sums()] of both; the trial's is to be filled in */
     double data;               /* real numbers measured */
     struct normal *normal;     /* NULL where this process does not solve */
+    double scale;              /* unit of mu and lambda */
     double damping, cooled;    /* lambda; share of the first mu that is left */
     double predicted;          /* decrease of Phi by the trial */
     struct invert_record *record; /* [iterations of trials] */
     int nrecords, room, iteration, stalls;
+    bool resumed; /* the trial is the accepted model of a former run: only its sums are missing */
     double phi, rms; /* of the accepted model */
     enum invert_stop stop;
 };
@@ -70,9 +73,21 @@ void invert_close(struct invert *inv);
 /* Back to the start, which becomes the trial. */
 void invert_reset(struct invert *inv, const struct earth *start);
 
+/* After invert_reset() and after iteration, stalls, damping, cooled, scale and the records of a
+ * former run have been put back: goes on from its accepted model m [columns][nz]. */
+void invert_resume(struct invert *inv, const double *m);
+
 /* Judges the trial by its sums; `seconds`: what they took. Sets inv->stop. EK_WRONG: the start's
  * fields are not finite. */
 enum ek_status invert_judge(struct invert *inv, double seconds);
+
+/* Has a trial been judged since invert_reset() or invert_resume()? Then the next one is to be
+ * found.
+ */
+static inline bool invert_judged(const struct invert *inv)
+{
+    return inv->nrecords > 0 && !inv->resumed;
+}
 
 /* The next trial. Damping grows until the equations can be solved. */
 enum ek_status invert_step(struct invert *inv);

@@ -99,8 +99,7 @@ struct normal_size normal_size(const struct normal *n)
 
 /* ---- assembly -------------------------------------------------------------------------------- */
 
-/* Mean of what data put on the diagonal, over unknowns that have any. */
-static double mean_diagonal(const struct earth *e, const double *sums)
+double normal_scale(const struct earth *e, const double *sums)
 {
     double sum = 0, n = 0;
     for (int c = 0; c < earth_columns(e); c++, sums += cell_sums(e->nz))
@@ -178,10 +177,10 @@ static void fill_right(const struct earth *e, const double *sums, const double *
 /* ---- solving --------------------------------------------------------------------------------- */
 
 enum ek_status normal_solve(struct normal *n, const double *sums, const double *m,
-                            struct normal_smoothness mu, double lambda, double *dm)
+                            struct normal_smoothness mu, double damping, double *dm)
 {
     const struct earth *e = n->earth;
-    fill_values(e, sums, mu, lambda * mean_diagonal(e, sums), n->matrix->x);
+    fill_values(e, sums, mu, damping, n->matrix->x);
     fill_right(e, sums, m, mu, n->right->x);
     cholmod_l_factorize(n->matrix, n->factor, &n->common);
     if (n->common.status == CHOLMOD_NOT_POSDEF)

@@ -2,11 +2,11 @@
  * smoothness that couples layers within a column and columns side by side. Solved by CHOLMOD's
  * supernodal Cholesky factorisation, ordered and analysed once.
  *
- *   (J'W^2 J + mu_v Rv'Rv + mu_h Rh'Rh + lambda s I) dm = J'W^2 r - mu_v Rv'Rv m - mu_h Rh'Rh m
+ *   (J'W^2 J + mu_v Rv'Rv + mu_h Rh'Rh + lambda I) dm = J'W^2 r - mu_v Rv'Rv m - mu_h Rh'Rh m
  *
  * Rv: differences of layers, one below the other; Rh: differences of columns, side by side, in the
- * same layer; s: mean of the diagonal of J'W^2 J over what has data. BLAS runs on one thread, so
- * that its bits do not depend on how many cores there are. */
+ * same layer. BLAS runs on one thread, so that its bits do not depend on how many cores there are.
+ */
 #ifndef MCSEM_NORMAL_H
 #define MCSEM_NORMAL_H
 
@@ -23,11 +23,14 @@ struct normal_smoothness {
 enum ek_status normal_open(const struct earth *earth, struct normal **normal);
 void normal_close(struct normal *normal);
 
-/* dm [columns][nz] for the cells' sums [columns][cell_sums()] at m. lambda: damping as above.
+/* dm [columns][nz] for the cells' sums [columns][cell_sums()] at m; damping: lambda as above.
  * EK_WRONG, silently: the matrix is not positive definite (no data at all, or too little damping);
  * EK_LACK: memory. */
 enum ek_status normal_solve(struct normal *normal, const double *sums, const double *m,
-                            struct normal_smoothness mu, double lambda, double *dm);
+                            struct normal_smoothness mu, double damping, double *dm);
+
+/* Mean of the diagonal of J'W^2 J over the unknowns that have data: the scale of mu and lambda. */
+double normal_scale(const struct earth *earth, const double *sums);
 
 /* |Rv m|^2, |Rh m|^2. */
 double normal_roughness_v(const struct earth *earth, const double *m);

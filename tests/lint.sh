@@ -53,7 +53,7 @@ report 'unfinished work' "$(grep -nE '\b(TODO|FIXME|XXX)\b' "${sources[@]}")"
 
 # Both compilers, all warnings, as errors.
 flags="-I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -std=c11 -fopenmp -O2 -march=native
- -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(pkg-config --cflags hwloc jansson libffi ompi-c)"
+ -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(pkg-config --cflags hwloc jansson libffi ompi-c openblas)"
 for cc in gcc clang; do
     command -v $cc >/dev/null || { echo "lint: no $cc here; its warnings not checked"; continue; }
     report "warnings of $cc" "$(git ls-files '*.c' | grep -v '/kernels/' |

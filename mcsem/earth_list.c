@@ -1,0 +1,97 @@
+/* mcsem/earth_list.c – flat earths from text. */
+#include "mcsem/earth_list.h"
+#include "src/opt.h"
+
+#include <stdlib.h>
+
+#define AT(member) offsetof(struct earth_list, member)
+static const struct opt keys[] = {
+    {"nx", OPT_INT, AT(nx), "N", "columns in x", .min = 1, .max = 1e5},
+    {"ny", OPT_INT, AT(ny), "N", "columns in y", .min = 1, .max = 1e5},
+    {"nz", OPT_INT, AT(nz), "N", "layers of sediment", .min = 1, .max = EARTH_LAYERS},
+    {"x0", OPT_REAL, AT(x0), "M", "first column", .env = NULL},
+    {"y0", OPT_REAL, AT(y0), "M", "first column", .env = NULL},
+    {"dx", OPT_REAL, AT(dx), "M", "distance of columns", .min = 1e-3, .max = 1e7},
+    {"dy", OPT_REAL, AT(dy), "M", "distance of columns", .min = 1e-3, .max = 1e7},
+    {"dz", OPT_REAL, AT(dz), "M", "thickness of layers", .min = 1e-3, .max = 1e7},
+    {"seabed", OPT_REAL, AT(seabed), "M", "depth of the sea", .min = 1e-3, .max = 1e7},
+    {"sea", OPT_REAL, AT(sea), "RHO", "resistivity of the sea", .min = 1e-6, .max = 1e15},
+    {"air", OPT_REAL, AT(air), "RHO", "resistivity of the air", .min = 1e-6, .max = 1e15},
+    {"start", OPT_REAL, AT(start), "RHO", "resistivity of the sediments", .min = 1e-6, .max = 1e15},
+    {"anisotropy", OPT_REAL, AT(anisotropy), "A", "rho_v / rho_h", .min = 1e-3, .max = 1e3},
+    OPT_END,
+};
+
+const struct earth_list earth_list_defaults = {.nx = 1,
+                                               .ny = 1,
+                                               .nz = 40,
+                                               .dx = 500,
+                                               .dy = 500,
+                                               .dz = 100,
+                                               .seabed = 1000,
+                                               .sea = 0.3125,
+                                               .air = 1e12,
+                                               .start = 1,
+                                               .anisotropy = 1};
+
+enum ek_status earth_list_read(const char *where, const char *text, struct earth_list *list)
+{
+    return opt_parse_list(keys, list, where, text);
+}
+
+enum ek_status earth_list_read_sea(const char *where, const char *text, struct earth_list *list)
+{
+    const char *at = text;
+    int n = 0;
+    while (*at && n < EARTH_WATER) {
+        char *end;
+        double top = 0, rho = strtod(at, &end);
+        const bool pair = end > at && *end == ':';
+        if (pair) {
+            top = rho;
+            rho = strtod(end + 1, &end);
+        }
+        if (end == at || (*end && *end != ';') || (!pair && (n || *end)))
+            break;
+        list->layers.top[n] = top;
+        list->layers.rho[n++] = rho;
+        at = *end ? end + 1 : end;
+    }
+    if (*at || !n)
+        FAIL(EK_USAGE,
+             "%s: '%s' is neither a resistivity of the sea nor depth:resistivity;… of at "
+             "most %d layers",
+             where, text, EARTH_WATER);
+    list->layers.n = n;
+    return EK_OK;
+}
+
+static void fill(const struct earth_list *l, struct earth *e)
+{
+    e->x0 = l->x0;
+    e->y0 = l->y0;
+    e->dx = l->dx;
+    e->dy = l->dy;
+    e->air = l->air;
+    e->water[0] = l->sea;
+    for (int k = 0; k < l->layers.n; k++) {
+        e->water_top[k] = l->layers.top[k];
+        e->water[k] = l->layers.rho[k];
+    }
+    e->nwater = l->layers.n ? l->layers.n : 1;
+    for (int k = 0; k < e->nz; k++)
+        e->anisotropy[k] = l->anisotropy;
+}
+
+enum ek_status earth_list_open(const char *where, const struct earth_list *l, struct earth **earth)
+{
+    struct earth *e;
+    TRY(earth_open(l->nx, l->ny, l->nz, l->dz, l->seabed, l->start, &e));
+    fill(l, e);
+    const enum ek_status st = earth_check(e, where);
+    if (st)
+        earth_close(e);
+    else
+        *earth = e;
+    return st;
+}

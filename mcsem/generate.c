@@ -1,0 +1,356 @@
+/* mcsem/generate.c – designs, shots, noise. */
+#include "mcsem/generate.h"
+#include "mcsem/cell.h"
+#include "src/opt.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct generate_design designs[] = {
+    {"small",
+     "55 cells of 30 layers, 4,000 pairs, one body: seconds",
+     .nx = 11,
+     .ny = 5,
+     .nz = 30,
+     .dx = 500,
+     .dy = 750,
+     .dz = 80,
+     .water = 1000,
+     .rho = 1,
+     .lines = 3,
+     .receivers = {8, 8, 8},
+     .tow = 750,
+     .shot = 250,
+     .along = 6000,
+     .across = 1500,
+     .shots = 2000,
+     .nfreq = 3,
+     .freq = {0.25, 0.75, 1.25},
+     .nbodies = 1,
+     .body = {{{1250, 3750}, {700, 2300}, {12, 15}, 30}}},
+    {"published",
+     "451 cells of 89 layers, 353,682 pairs, two bodies: the survey of Dagostini's thesis",
+     .nx = 41,
+     .ny = 11,
+     .nz = 89,
+     .dx = 500,
+     .dy = 750,
+     .dz = 47.2,
+     .water = 1500,
+     .rho = 1,
+     .lines = 5,
+     .receivers = {38, 38, 37, 38, 38},
+     .tow = 750,
+     .shot = 150,
+     .along = 12000,
+     .across = 7500,
+     .shots = 176841,
+     .nfreq = 3,
+     .freq = {0.25, 0.75, 1.25},
+     .nbodies = 3,
+     .body = {{{4000, 14000}, {2250, 4500}, {32, 36}, 50}, /* the bar and the stem of a T */
+              {{8000, 10000}, {750, 2250}, {32, 36}, 50},
+              {{13000, 18000}, {3000, 6750}, {53, 56}, 100}}},
+};
+enum { DESIGNS = sizeof designs / sizeof *designs };
+
+/* How ships and receivers stray: standard deviations. */
+static const double STRAY_X = 10, STRAY_Y = 30, ALTITUDE = 35, STRAY_ALTITUDE = 3, /* m */
+    STRAY_AZIMUTH = 3, STRAY_DIP = 1,                                              /* degrees */
+    WIRE = 270, CLEARANCE = 0.1;                                                   /* m */
+
+enum ek_status generate_find(const char *name, const struct generate_design **design)
+{
+    const char *names[DESIGNS];
+    for (int i = 0; i < DESIGNS; i++) {
+        names[i] = designs[i].name;
+        if (!strcmp(name, names[i])) {
+            *design = &designs[i];
+            return EK_OK;
+        }
+    }
+    FAIL(EK_USAGE, "there is no survey '%s' to be generated%s; there are small and published", name,
+         opt_suggest(name, names, DESIGNS));
+}
+
+/* ---- the sea floor --------------------------------------------------------------------------- */
+
+static void put_body(const struct generate_body *b, struct earth *e)
+{
+    for (int c = 0; c < earth_columns(e); c++) {
+        const double x = e->x0 + c % e->nx * e->dx, y = e->y0 + c / e->nx * e->dy;
+        if (x < b->x[0] || x > b->x[1] || y < b->y[0] || y > b->y[1])
+            continue;
+        for (int k = b->layers[0]; k < b->layers[1]; k++)
+            e->m[(size_t)c * (size_t)e->nz + (size_t)k] = log(b->rho);
+    }
+}
+
+enum ek_status generate_earth(const struct generate_design *d, bool start, struct earth **earth)
+{
+    struct earth *e;
+    TRY(earth_open(d->nx, d->ny, d->nz, d->dz, d->water, d->rho, &e));
+    e->dx = d->dx;
+    e->dy = d->dy;
+    for (int b = 0; b < d->nbodies && !start; b++)
+        put_body(&d->body[b], e);
+    *earth = e;
+    return EK_OK;
+}
+
+/* ---- chance ---------------------------------------------------------------------------------- */
+
+/* splitmix64 (Steele, Lea & Flood 2014): a number's own random number. */
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* The normally distributed number `which` of whatever has this key (Box & Muller). */
+static double chance(uint64_t key, int which)
+{
+    const uint64_t a = mix(key + 2 * (uint64_t)which), b = mix(key + 2 * (uint64_t)which + 1);
+    const double u = ((double)(a >> 11) + 1) * 0x1p-53, v = (double)(b >> 11) * 0x1p-53;
+    return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
+}
+
+/* ---- shots ----------------------------------------------------------------------------------- */
+
+struct shot {
+    uint64_t hash;
+    double x, y;
+    int receiver[2]; /* of the duo */
+};
+
+struct fleet {
+    const struct generate_design *design;
+    unsigned seed;
+    int nreceivers;
+    double (*receiver)[2]; /* [nreceivers] x, y */
+    struct shot *shot;
+    size_t nshots, room;
+};
+
+static double width_of(const struct generate_design *d)
+{
+    return (d->nx - 1) * d->dx;
+}
+
+static double height_of(const struct generate_design *d)
+{
+    return (d->ny - 1) * d->dy;
+}
+
+static void place_receivers(struct fleet *f)
+{
+    const struct generate_design *d = f->design;
+    f->nreceivers = 0;
+    for (int l = 0; l < d->lines; l++)
+        for (int i = 0; i < d->receivers[l]; i++) {
+            f->receiver[f->nreceivers][0] = width_of(d) * i / (d->receivers[l] - 1);
+            f->receiver[f->nreceivers++][1] = d->lines > 1 ? height_of(d) * l / (d->lines - 1) : 0;
+        }
+}
+
+static enum ek_status add_shot(struct fleet *f, struct shot s)
+{
+    if (f->nshots == f->room) {
+        const size_t room = f->room ? 2 * f->room : 4096;
+        struct shot *more = realloc(f->shot, room * sizeof *more);
+        if (!more)
+            FAIL(EK_LACK, "out of memory for %zu shots", room);
+        f->shot = more;
+        f->room = room;
+    }
+    f->shot[f->nshots++] = s;
+    return EK_OK;
+}
+
+/* Both receivers' midpoints lie over the columns. */
+static bool useful(const struct fleet *f, const struct shot *s)
+{
+    const struct generate_design *d = f->design;
+    for (int k = 0; k < 2; k++) {
+        const double x = 0.5 * (s->x + f->receiver[s->receiver[k]][0]);
+        if (x < -0.5 * d->dx || x > width_of(d) + 0.5 * d->dx)
+            return false;
+    }
+    const double y = 0.5 * (s->y + f->receiver[s->receiver[0]][1]);
+    return y >= -0.5 * d->dy && y <= height_of(d) + 0.5 * d->dy;
+}
+
+/* The shots of one duo, whose number is `duo`. */
+static enum ek_status shoot(struct fleet *f, int duo, int first, int second)
+{
+    const struct generate_design *d = f->design;
+    const double x = 0.5 * (f->receiver[first][0] + f->receiver[second][0]);
+    const double y = f->receiver[first][1];
+    const int lines = (int)(d->across / d->tow + height_of(d) / d->tow) + 1;
+    const int shots = (int)(d->along / d->shot);
+    for (int t = -lines; t <= 2 * lines; t++)
+        for (int k = -shots; k <= shots && fabs(t * d->tow - y) <= d->across; k++) {
+            const uint64_t number =
+                ((uint64_t)duo << 40) + ((uint64_t)(t + 512) << 20) + (uint64_t)(k + 65536);
+            const struct shot s = {mix(f->seed * (uint64_t)1000003 + number),
+                                   x + k * d->shot,
+                                   t * d->tow,
+                                   {first, second}};
+            if (useful(f, &s))
+                TRY(add_shot(f, s));
+        }
+    return EK_OK;
+}
+
+/* Neighbours on a line are a duo; where one is left over, it forms one with its predecessor. */
+static enum ek_status shoot_all(struct fleet *f)
+{
+    const struct generate_design *d = f->design;
+    int duo = 0, line = 0;
+    for (int l = 0; l < d->lines; line += d->receivers[l++])
+        for (int i = 0; i < d->receivers[l]; i += 2) {
+            const int first = i + 1 < d->receivers[l] ? i : i - 1;
+            TRY(shoot(f, duo++, line + first, line + first + 1));
+        }
+    return EK_OK;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const uint64_t p = ((const struct shot *)a)->hash, q = ((const struct shot *)b)->hash;
+    return (p > q) - (p < q);
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static void fill_pairs(const struct fleet *f, struct survey *s)
+{
+    const struct generate_design *d = f->design;
+    const double degree = acos(-1) / 180;
+    for (size_t i = 0; i < f->nshots; i++)
+        for (int k = 0; k < 2; k++) {
+            const struct shot *shot = &f->shot[i];
+            const uint64_t key = mix(shot->hash);
+            const double *receiver = f->receiver[shot->receiver[k]];
+            s->pair[2 * i + (size_t)k] = (struct survey_pair){
+                .source = {shot->x + STRAY_X * chance(key, 0), shot->y + STRAY_Y * chance(key, 1),
+                           d->water - ALTITUDE - STRAY_ALTITUDE * chance(key, 2)},
+                .azimuth = STRAY_AZIMUTH * degree * chance(key, 3),
+                .dip = STRAY_DIP * degree * chance(key, 4),
+                .length = WIRE,
+                .receiver = {receiver[0], receiver[1], d->water - CLEARANCE},
+                .direction = {1, 0, 0},
+                .source_id = (int)i,
+                .receiver_id = shot->receiver[k]};
+        }
+}
+
+static enum ek_status make_survey(struct fleet *f, const struct earth *earth,
+                                  struct survey **survey)
+{
+    const struct generate_design *d = f->design;
+    struct survey *s;
+    place_receivers(f);
+    TRY(shoot_all(f));
+    qsort(f->shot, f->nshots, sizeof *f->shot, by_hash);
+    if (d->shots && d->shots < f->nshots)
+        f->nshots = d->shots;
+    TRY(survey_open(2 * f->nshots, d->nfreq, &s));
+    memcpy(s->freq, d->freq, (size_t)d->nfreq * sizeof *s->freq);
+    s->nsources = f->nshots;
+    s->nreceivers = (size_t)f->nreceivers;
+    fill_pairs(f, s);
+    const enum ek_status st = survey_bin(s, earth, true);
+    if (st)
+        survey_close(s);
+    else
+        *survey = s;
+    return st;
+}
+
+enum ek_status generate_survey(const struct generate_design *design, const struct earth *earth,
+                               unsigned seed, struct survey **survey)
+{
+    struct fleet f = {.design = design, .seed = seed};
+    int receivers = 0;
+    for (int l = 0; l < design->lines; l++)
+        receivers += design->receivers[l];
+    f.receiver = calloc((size_t)receivers, sizeof *f.receiver);
+    const enum ek_status st = f.receiver ? make_survey(&f, earth, survey)
+                                         : status_fail(EK_LACK, "out of memory for receivers");
+    free(f.receiver);
+    free(f.shot);
+    return st;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* Fields of one cell into its data. */
+static enum ek_status compute_cell(struct survey *s, struct cell_work *w, const struct earth *earth,
+                                   int c, double *sums, double complex *field)
+{
+    struct cell_report report;
+    const size_t nfreq = (size_t)s->nfreq, first = s->first[c] * nfreq;
+    TRY(cell_compute(w, NULL, earth->m, c, sums, field + first, &report));
+    for (size_t i = first; i < s->first[c + 1] * nfreq; i++) {
+        s->datum[i].re = creal(field[i]);
+        s->datum[i].im = cimag(field[i]);
+        s->datum[i].sigma = 1;
+    }
+    return EK_OK;
+}
+
+static enum ek_status compute_fields(struct survey *s, const struct earth *earth,
+                                     double complex *field)
+{
+    const struct cell_options options = {.mode = CELL_SHARED, .tolerance = 1e-5, .floor = 1e-17};
+    enum ek_status failed = EK_OK;
+#pragma omp parallel
+    {
+        struct cell_work *w = NULL;
+        enum ek_status st = cell_open(s, earth, &options, 1, &w);
+        double *sums = calloc(cell_sums(earth->nz), sizeof *sums);
+        if (!st && !sums)
+            st = status_fail(EK_LACK, "out of memory for a cell");
+#pragma omp for schedule(dynamic, 1)
+        for (int c = 0; c < s->ncells; c++) {
+            if (!st)
+                st = compute_cell(s, w, earth, c, sums, field);
+            if (st) {
+#pragma omp atomic write
+                failed = st;
+            }
+        }
+        cell_close(w);
+        free(sums);
+    }
+    return failed;
+}
+
+enum ek_status generate_data(struct survey *s, const struct earth *earth,
+                             const struct survey_noise *noise, unsigned seed)
+{
+    double complex *field = calloc(s->npairs * (size_t)s->nfreq + 1, sizeof *field);
+    if (!field)
+        FAIL(EK_LACK, "out of memory for %zu fields", s->npairs * (size_t)s->nfreq);
+    const enum ek_status st = compute_fields(s, earth, field);
+    free(field);
+    if (st)
+        return st;
+    survey_weigh(s, noise);
+    for (size_t i = 0; i < s->npairs; i++)
+        for (int q = 0; q < s->nfreq; q++) {
+            struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
+            const struct survey_pair *p = &s->pair[i];
+            const uint64_t number = (uint64_t)p->source_id * 4096 + (uint64_t)p->receiver_id;
+            const uint64_t key = mix(mix(seed) + number * 64 + (uint64_t)q);
+            const double sigma = isfinite(d->sigma) ? d->sigma : 0;
+            d->re += sigma * chance(key, 0);
+            d->im += sigma * chance(key, 1);
+        }
+    return EK_OK;
+}

@@ -1,0 +1,161 @@
+/* mcsem/outputs.c – tables of what came out. */
+#include "mcsem/outputs.h"
+#include "mcsem/survey_columns.h"
+#include "mcsem/vtk.h"
+#include "src/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A text that grows, and goes to a file as a whole. */
+struct text {
+    FILE *f;
+    char *at;
+    size_t size;
+};
+
+static enum ek_status begin(const char *path, struct text *t)
+{
+    t->f = open_memstream(&t->at, &t->size);
+    if (!t->f)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    return EK_OK;
+}
+
+static enum ek_status end(const char *path, struct text *t)
+{
+    const enum ek_status st = fclose(t->f) ? status_fail(EK_LACK, "%s: out of memory", path)
+                                           : json_write_text(path, t->at);
+    free(t->at);
+    return st;
+}
+
+static bool named(const char *path)
+{
+    return path && *path;
+}
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+enum ek_status outputs_model(const char *path, const struct earth *e)
+{
+    struct text t;
+    if (!named(path))
+        return EK_OK;
+    const size_t length = strlen(path);
+    if (length > 4 && !strcmp(path + length - 4, ".vtk"))
+        return vtk_write_earth(path, e);
+    TRY(begin(path, &t));
+    fprintf(t.f, "column,layer,x,y,top_m,rho_ohmm\n");
+    for (int c = 0; c < earth_columns(e); c++)
+        for (int k = 0; k < e->nz; k++)
+            fprintf(t.f, "%d,%d,%.10g,%.10g,%.10g,%.17g\n", c, k, e->x0 + c % e->nx * e->dx,
+                    e->y0 + c / e->nx * e->dy, e->top[k],
+                    exp(e->m[(size_t)c * (size_t)e->nz + (size_t)k]));
+    return end(path, &t);
+}
+
+static enum ek_status read_rows(const struct table *t, struct earth *e)
+{
+    int column, layer, rho;
+    TRY(table_need(t, "column", &column));
+    TRY(table_need(t, "layer", &layer));
+    TRY(table_need(t, "rho_ohmm", &rho));
+    if (t->nrows != (size_t)earth_columns(e) * (size_t)e->nz)
+        FAIL(EK_USAGE, "%s: %zu rows are not %d columns of %d layers", t->path, t->nrows,
+             earth_columns(e), e->nz);
+    for (size_t row = 0; row < t->nrows; row++) {
+        double c, k, x;
+        TRY(table_number(t, row, column, &c));
+        TRY(table_number(t, row, layer, &k));
+        TRY(table_number(t, row, rho, &x));
+        if (c < 0 || c >= earth_columns(e) || k < 0 || k >= e->nz || c != floor(c) || k != floor(k))
+            FAIL(EK_USAGE, "%s:%zu: there is no layer %g of column %g", t->path, t->line[row], k,
+                 c);
+        if (!(x > 0))
+            FAIL(EK_USAGE, "%s:%zu: resistivity %g ohm m is not positive", t->path, t->line[row],
+                 x);
+        e->m[(size_t)c * (size_t)e->nz + (size_t)k] = log(x);
+    }
+    return EK_OK;
+}
+
+enum ek_status outputs_read_model(const char *path, struct earth *e)
+{
+    struct table *t;
+    TRY(table_open(path, NULL, &t));
+    const enum ek_status st = read_rows(t, e);
+    table_close(t);
+    return st;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+enum ek_status outputs_history(const char *path, const struct invert *inv)
+{
+    struct text t;
+    if (!named(path))
+        return EK_OK;
+    TRY(begin(path, &t));
+    fprintf(t.f, "iteration,accepted,rms,phi,phi_data,rough_v,rough_h,mu_v,mu_h,damping,gain,step,"
+                 "rho_min,rho_max,seconds,solve_s\n");
+    for (int i = 0; i < inv->nrecords; i++) {
+        const struct invert_record *r = &inv->record[i];
+        fprintf(t.f,
+                "%d,%d,%.10g,%.10g,%.10g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,"
+                "%.6g\n",
+                r->iteration, r->accepted, r->rms, r->phi, r->phi_data, r->rough_v, r->rough_h,
+                r->mu_v, r->mu_h, r->damping, r->gain, r->step, r->rho_min, r->rho_max, r->seconds,
+                r->solve_s);
+    }
+    return end(path, &t);
+}
+
+enum ek_status outputs_responses(const char *path, const struct survey *s,
+                                 const double complex *response)
+{
+    struct text t;
+    if (!named(path))
+        return EK_OK;
+    TRY(begin(path, &t));
+    fprintf(t.f, "line,src_x,src_y,src_z,rec_x,rec_y,rec_z,component,freq_hz,re,im,sigma,"
+                 "response_re,response_im,residual_re,residual_im\n");
+    for (size_t i = 0; i < s->npairs; i++)
+        for (int q = 0; q < s->nfreq; q++) {
+            const struct survey_pair *p = &s->pair[i];
+            const size_t at = i * (size_t)s->nfreq + (size_t)q;
+            const struct survey_datum *d = &s->datum[at];
+            if (!isfinite(d->sigma))
+                continue;
+            fprintf(t.f,
+                    "%zu,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%s,%.10g,%.10g,%.10g,%.10g,"
+                    "%.10g,%.10g,%.6g,%.6g\n",
+                    p->line, p->source[0], p->source[1], p->source[2], p->receiver[0],
+                    p->receiver[1], p->receiver[2], survey_columns_component(p), s->freq[q], d->re,
+                    d->im, d->sigma, creal(response[at]), cimag(response[at]),
+                    (d->re - creal(response[at])) / d->sigma,
+                    (d->im - cimag(response[at])) / d->sigma);
+        }
+    return end(path, &t);
+}
+
+double outputs_rms(const struct survey *s, const double complex *response, int freq, int cell)
+{
+    const size_t begin_pair = cell < 0 ? 0 : s->first[cell];
+    const size_t end_pair = cell < 0 ? s->npairs : s->first[cell + 1];
+    double sum = 0, n = 0;
+    for (size_t i = begin_pair; i < end_pair; i++)
+        for (int q = freq < 0 ? 0 : freq; q < (freq < 0 ? s->nfreq : freq + 1); q++) {
+            const size_t at = i * (size_t)s->nfreq + (size_t)q;
+            const struct survey_datum *d = &s->datum[at];
+            if (!isfinite(d->sigma))
+                continue;
+            const double re = (d->re - creal(response[at])) / d->sigma;
+            const double im = (d->im - cimag(response[at])) / d->sigma;
+            sum += re * re + im * im;
+            n += 2;
+        }
+    return n > 0 ? sqrt(sum / n) : NAN;
+}

@@ -1,0 +1,22 @@
+/* mcsem/outputs.h – files that a run leaves. All are written beside and renamed; "" or NULL as
+ * path: nothing is written. EK_LACK: not writable. */
+#ifndef MCSEM_OUTPUTS_H
+#define MCSEM_OUTPUTS_H
+
+#include "mcsem/study.h"
+
+/* A model: VTK for names that end in .vtk, else a table column,layer,x,y,top_m,rho_ohmm, which
+ * outputs_read_model() reads. */
+enum ek_status outputs_model(const char *path, const struct earth *earth);
+/* Resistivities of such a table into an earth of the same grid. EK_USAGE with file and line. */
+enum ek_status outputs_read_model(const char *path, struct earth *earth);
+
+/* One line for each trial; one line for each datum: data, response, residual / sigma. */
+enum ek_status outputs_history(const char *path, const struct invert *inv);
+enum ek_status outputs_responses(const char *path, const struct survey *survey,
+                                 const double complex *response);
+
+/* RMS misfit of real and imaginary parts: of one frequency (-1: all) and one cell (-1: all). */
+double outputs_rms(const struct survey *survey, const double complex *response, int freq, int cell);
+
+#endif

@@ -1,0 +1,365 @@
+/* mcsem/program.c – options, and what is said of a run. */
+#include "mcsem/program.h"
+#include "mcsem/cases.h"
+#include "mcsem/generate.h"
+#include "mcsem/outputs.h"
+#include "mcsem/study.h"
+#include "mcsem/study_verbs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHECKED_PAIRS = 16 }; /* whose fields are computed again for the verification */
+
+#define AT(member) offsetof(struct study, member)
+static const struct opt options[] = {
+    {"generate", OPT_TEXT, AT(generate), "NAME",
+     "write a synthetic survey to --out: small or published", .env = NULL},
+    {"seed", OPT_INT, AT(seed), "N", "of --generate (2022)", .min = 0, .max = 1e9},
+    {"truth", OPT_TEXT, AT(truth), "FILE", "write the model of --generate as well", .env = NULL},
+    {"forward", OPT_TEXT, AT(forward), "FILE",
+     "write the fields of the cases in this table to --out: id,re,im", .env = NULL},
+    {"tolerance", OPT_REAL, AT(tolerance), "X", "relative error of --forward's fields (1e-8)",
+     .min = 1e-14, .max = 1},
+    {"out", OPT_TEXT, AT(out), "FILE", "output of --generate or --forward (-)", .env = NULL},
+    {"earth", OPT_TEXT, AT(earth_words.keys), "LIST",
+     "grid and start, e.g. nx=41,ny=11,nz=89,dz=47.2,seabed=1500 (the file's)", .env = NULL},
+    {"sea", OPT_TEXT, AT(earth_words.sea), "LIST", "resistivity, or depth:resistivity;… of the sea",
+     .env = NULL},
+    {"drop-outside", OPT_FLAG, AT(drop),
+     .help = "leave out pairs whose midpoint lies more than half a cell outside the grid"},
+    {"mode", OPT_TEXT, AT(mode), "exact|shared",
+     "compute each pair by itself, or share each cell's layers (shared)", .env = NULL},
+    {"difference", OPT_REAL, AT(cell_options.tolerance), "X",
+     "largest of shared from exact mode, relative to the field (1e-5)", .min = 1e-9, .max = 1},
+    {"residual", OPT_TEXT, AT(residual), "log|complex",
+     "of logarithmic amplitude and phase, or of real and imaginary part (log)", .env = NULL},
+    {"noise", OPT_REAL, AT(noise.relative), "X", "relative, of data without sigma (0.03)",
+     .min = 1e-9, .max = 10},
+    {"noise-e", OPT_REAL, AT(noise.floor_e), "X", "floor of E, V/(A m^2) (1e-15)", .min = 1e-30,
+     .max = 1},
+    {"noise-h", OPT_REAL, AT(noise.floor_h), "X", "floor of H, 1/m^2 (1e-12)", .min = 1e-30,
+     .max = 1},
+    {"reject", OPT_REAL, AT(noise.reject), "X", "data below X floors have no weight (0)", .min = 0,
+     .max = 1e6},
+    {"iterations", OPT_INT, AT(invert_options.iterations), "N", "at most (40)", .min = 0,
+     .max = 10000},
+    {"least-iterations", OPT_INT, AT(invert_options.least_iterations), "N",
+     "before the target counts (3)", .min = 0, .max = 10000},
+    {"target", OPT_REAL, AT(invert_options.target), "X", "RMS misfit to end at (1)", .min = 0,
+     .max = 1e6},
+    {"stall", OPT_REAL, AT(invert_options.stall), "X",
+     "end after --stall-times iterations that change RMS by less than this share (1e-3)", .min = 0,
+     .max = 1},
+    {"stall-times", OPT_INT, AT(invert_options.stall_times), "N", "0: never (3)", .min = 0,
+     .max = 10000},
+    {"smooth-v", OPT_REAL, AT(invert_options.smooth_v), "X", "vertical smoothness at first (1)",
+     .min = 0, .max = 1e9},
+    {"smooth-h", OPT_REAL, AT(invert_options.smooth_h), "X", "lateral smoothness at first (1)",
+     .min = 0, .max = 1e9},
+    {"cooling", OPT_REAL, AT(invert_options.cooling), "X",
+     "smoothness left after an iteration (0.8)", .min = 0.01, .max = 1},
+    {"coolest", OPT_REAL, AT(invert_options.coolest), "X", "smoothness left in the end (1e-6)",
+     .min = 0, .max = 1},
+    {"damping", OPT_REAL, AT(invert_options.damping), "X", "Levenberg-Marquardt's, at first (0.01)",
+     .min = 1e-12, .max = 1e6},
+    {"step", OPT_REAL, AT(invert_options.step), "X", "largest change of ln rho (1)", .min = 1e-3,
+     .max = 10},
+    {"rho-min", OPT_REAL, AT(invert_options.rho_min), "RHO", "ohm m (0.1)", .min = 1e-6,
+     .max = 1e12},
+    {"rho-max", OPT_REAL, AT(invert_options.rho_max), "RHO", "ohm m (1e4)", .min = 1e-6,
+     .max = 1e12},
+    {"model-in", OPT_TEXT, AT(model_in), "FILE", "start from this table, as --model-out writes it",
+     .env = NULL},
+    {"model-out", OPT_TEXT, AT(model_out), "FILE", "write the model: .vtk, or a table",
+     .env = NULL},
+    {"models", OPT_TEXT, AT(models), "PREFIX", "write each iteration's model to PREFIX.N.csv",
+     .env = NULL},
+    {"responses", OPT_TEXT, AT(responses), "FILE", "write data, responses and residuals",
+     .env = NULL},
+    {"history", OPT_TEXT, AT(history), "FILE", "write what each trial was worth", .env = NULL},
+    {"checkpoint", OPT_TEXT, AT(checkpoint), "FILE",
+     "save the state there after each step, and go on from it if it exists", .env = NULL},
+    {"ranks-schedule", OPT_TEXT, AT(ranks_schedule), "NAME[:OPTS]",
+     "policy that divides the cells among ranks (heft)", .env = NULL},
+    OPT_END,
+};
+
+static void defaults(void *st, const struct bench_program *self)
+{
+    struct study *s = st;
+    (void)self;
+    s->seed = 2022;
+    s->mode = "shared";
+    s->residual = "log";
+    s->ranks_schedule = "heft";
+    s->out = "-";
+    s->tolerance = 1e-8;
+    s->cell_options = (struct cell_options){.tolerance = 1e-5, .floor = 1e-17};
+    s->noise = (struct survey_noise){0.03, 1e-15, 1e-12, 0};
+    s->invert_options = (struct invert_options){.iterations = 40,
+                                                .least_iterations = 3,
+                                                .stall_times = 3,
+                                                .target = 1,
+                                                .stall = 1e-3,
+                                                .smooth_v = 1,
+                                                .smooth_h = 1,
+                                                .damping = 0.01,
+                                                .cooling = 0.8,
+                                                .coolest = 1e-6,
+                                                .step = 1,
+                                                .rho_min = 0.1,
+                                                .rho_max = 1e4};
+}
+
+/* ---- instead of a run ------------------------------------------------------------------------ */
+
+static enum ek_status generate_into(const struct study *s, const struct generate_design *design,
+                                    const struct earth *truth, const struct earth *start)
+{
+    struct survey *survey;
+    TRY(generate_survey(design, truth, (unsigned)s->seed, &survey));
+    enum ek_status st = generate_data(survey, truth, &s->noise, (unsigned)s->seed);
+    if (!st)
+        st = survey_csv_write(s->out, survey, start);
+    if (!st)
+        st = outputs_model(s->truth, truth);
+    survey_close(survey);
+    return st;
+}
+
+static enum ek_status generate(const struct study *s)
+{
+    const struct generate_design *design;
+    struct earth *truth = NULL, *start = NULL;
+    TRY(generate_find(s->generate, &design));
+    enum ek_status st = generate_earth(design, false, &truth);
+    if (!st)
+        st = generate_earth(design, true, &start);
+    if (!st)
+        st = generate_into(s, design, truth, start);
+    earth_close(truth);
+    earth_close(start);
+    return st;
+}
+
+static enum ek_status answer(void *st, bool *done)
+{
+    const struct study *s = st;
+    const struct forward_control control = {s->tolerance, 1e-17};
+    if (s->generate && s->forward)
+        FAIL(EK_USAGE, "--generate and --forward are two different things: give one");
+    *done = s->generate || s->forward;
+    if (s->generate)
+        return generate(s);
+    return s->forward ? cases_run(s->forward, s->out, &control) : EK_OK;
+}
+
+/* ---- before a run ---------------------------------------------------------------------------- */
+
+static enum ek_status choose(const char *option, const char *word, const char *const names[2],
+                             int *choice)
+{
+    for (*choice = 0; *choice < 2; (*choice)++)
+        if (!strcmp(word, names[*choice]))
+            return EK_OK;
+    FAIL(EK_USAGE, "--%s %s: there are %s and %s%s", option, word, names[0], names[1],
+         opt_suggest(word, names, 2));
+}
+
+static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
+{
+    static const char *const modes[2] = {"exact", "shared"}, *const residuals[2] = {"complex",
+                                                                                    "log"};
+    struct study *s = st;
+    struct stat file;
+    int mode, residual;
+    if (!s->path)
+        FAIL(EK_USAGE,
+             "no survey is given: mcsem SURVEY.csv, or --generate small --out SURVEY.csv");
+    TRY(choose("mode", s->mode, modes, &mode));
+    TRY(choose("residual", s->residual, residuals, &residual));
+    if (s->invert_options.rho_min >= s->invert_options.rho_max)
+        FAIL(EK_USAGE, "--rho-min %g is not below --rho-max %g", s->invert_options.rho_min,
+             s->invert_options.rho_max);
+    TRY(sched_check(s->ranks_schedule, NULL));
+    if (stat(s->path, &file))
+        FAIL(EK_USAGE, "%s: %s", s->path, strerror(errno));
+    s->cell_options.mode = mode ? CELL_SHARED : CELL_EXACT;
+    s->cell_options.residual = residual ? CELL_LOG_PHASE : CELL_REAL_IMAGINARY;
+    *bytes = 4 * (size_t)file.st_size + ((size_t)64 << 20); /* its text, table, pairs, data */
+    const char *name = strrchr(s->path, '/');
+    snprintf(problem, room, "%s (%lld bytes), %s mode", name ? name + 1 : s->path,
+             (long long)file.st_size, s->mode);
+    return EK_OK;
+}
+
+/* Not known beforehand, because trials may be rejected: at most so many. */
+static int steps(const void *st)
+{
+    const struct study *s = st;
+    return s->inv->room - s->inv->nrecords;
+}
+
+static int save_every(const void *st)
+{
+    return ((const struct study *)st)->checkpoint ? 1 : 0;
+}
+
+static double work(const void *st)
+{
+    return ((const struct study *)st)->pairs_done;
+}
+
+/* ---- after a run ----------------------------------------------------------------------------- */
+
+/* Largest difference of responses from exact mode with the finest filters, for pairs spread over
+ * the survey, relative to max(|field|, floor). */
+static enum ek_status compare(const struct study *s, double *worst)
+{
+    const struct survey *v = s->survey;
+    *worst = 0;
+    for (size_t k = 0; k < CHECKED_PAIRS; k++) {
+        const size_t pair = (v->npairs - 1) * k / (CHECKED_PAIRS - 1);
+        double difference;
+        TRY(cell_check(v, s->inv->earth, &s->cell_options, pair,
+                       s->response + pair * (size_t)v->nfreq, &difference));
+        *worst = fmax(*worst, difference);
+    }
+    return EK_OK;
+}
+
+static enum ek_status write_files(struct study *s)
+{
+    TRY(outputs_model(s->model_out, s->inv->earth));
+    TRY(outputs_history(s->history, s->inv));
+    TRY(outputs_responses(s->responses, s->survey, s->response));
+    if (s->checkpoint)
+        unlink(s->checkpoint); /* the run is complete: the next one begins anew */
+    return EK_OK;
+}
+
+static json_t *describe(const struct study *s, double difference)
+{
+    const struct invert *inv = s->inv;
+    json_t *by_frequency = json_array();
+    for (int q = 0; q < s->survey->nfreq; q++)
+        json_array_append_new(by_frequency,
+                              json_number_or_null(outputs_rms(s->survey, s->response, q, -1)));
+    return json_pack("{s:i s:s s:o s:o s:o s:o s:o}", "iterations", inv->iteration, "stop",
+                     invert_stop_text[inv->stop], "rms", json_number_or_null(inv->rms),
+                     "rms_at_start", json_number_or_null(inv->record[0].rms), "rms_complex",
+                     json_number_or_null(outputs_rms(s->survey, s->response, -1, -1)),
+                     "rms_by_frequency", by_frequency, "difference_from_exact",
+                     json_number_or_null(difference));
+}
+
+/* Responses of other ranks' cells are 0 here, so that sums are exact. */
+static enum ek_status check(void *st, bool *verified, json_t **detail)
+{
+    struct study *s = st;
+    double difference = 0;
+    enum ek_status done = EK_OK;
+    cluster_sum((double *)s->response, 2 * s->survey->npairs * (size_t)s->survey->nfreq);
+    cluster_max(&s->worst_difference, 1);
+    *verified = true;
+    *detail = NULL;
+    if (cluster_rank() > 0)
+        return EK_OK;
+    done = compare(s, &difference);
+    if (!done)
+        done = write_files(s);
+    if (done)
+        return done;
+    *verified = isfinite(s->inv->rms) && s->inv->rms <= s->inv->record[0].rms &&
+                difference <= 10 * s->cell_options.tolerance;
+    *detail = describe(s, difference);
+    if (!*detail)
+        FAIL(EK_LACK, "out of memory for the results");
+    return EK_OK;
+}
+
+static json_t *number_list(const int *x, int n)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(x[i]));
+    return list;
+}
+
+static json_t *history(const struct invert *inv)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < inv->nrecords; i++) {
+        const struct invert_record *r = &inv->record[i];
+        json_array_append_new(
+            list,
+            json_pack("{s:i s:b s:o s:o s:o s:o s:o s:o}", "iteration", r->iteration, "accepted",
+                      r->accepted, "rms", json_number_or_null(r->rms), "phi",
+                      json_number_or_null(r->phi), "damping", json_number_or_null(r->damping), "mu",
+                      json_number_or_null(r->mu_v), "compute_s", json_number_or_null(r->seconds),
+                      "solve_s", json_number_or_null(r->solve_s)));
+    }
+    return list;
+}
+
+static json_t *facts(const void *st)
+{
+    const struct study *s = st;
+    int *empty = calloc((size_t)s->survey->ncells, sizeof *empty);
+    if (!empty)
+        return NULL;
+    const int n = study_empty(s, empty);
+    const struct normal_size size =
+        s->inv->normal ? normal_size(s->inv->normal) : (struct normal_size){0, 0};
+    json_t *out =
+        json_pack("{s:s s:I s:i s:I s:I s:i s:o s:f s:f s:f s:o}", "mode", s->mode, "pairs",
+                  (json_int_t)s->survey->npairs, "cells", s->survey->ncells, "data",
+                  (json_int_t)(s->inv->data / 2), "dropped_pairs", (json_int_t)s->survey->ndropped,
+                  "layers", s->start->nz, "empty_cells", number_list(empty, n), "shared_difference",
+                  s->worst_difference, "factor_nonzeros", size.nonzeros, "factor_flops", size.flops,
+                  "history", history(s->inv));
+    free(empty);
+    return out;
+}
+
+static void remark(FILE *out, const json_t *run)
+{
+    const json_t *v = json_object_get(run, "history");
+    const size_t n = json_array_size(v);
+    if (!n)
+        return;
+    const json_t *first = json_array_get(v, 0), *last = json_array_get(v, n - 1);
+    fprintf(out, "RMS misfit %.3f at the start, %.3f after %lld iterations and %zu trials\n",
+            json_number_value(json_object_get(first, "rms")),
+            json_number_value(json_object_get(last, "rms")),
+            (long long)json_integer_value(json_object_get(last, "iteration")), n);
+}
+
+const struct bench_program program_mcsem = {
+    .name = "mcsem",
+    .summary = "inversion of marine controlled-source electromagnetic data",
+    .unit = "pairs/s",
+    .size = sizeof(struct study),
+    .opts = options,
+    .operand = "[SURVEY.csv]",
+    .operand_at = AT(path),
+    .cold = true,
+    .defaults = defaults,
+    .answer = answer,
+    .plan = plan,
+    .open = study_open,
+    .verbs = &study_verbs,
+    .steps = steps,
+    .save_every = save_every,
+    .reset = study_reset,
+    .work = work,
+    .check = check,
+    .facts = facts,
+    .remark = remark,
+    .close = study_close,
+};

@@ -1,0 +1,196 @@
+/* mcsem/study.c – a survey on the units and ranks that there are. */
+#include "mcsem/study.h"
+#include "cu/deal.h"
+#include "mcsem/outputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a cell's table costs, in pairs interpolated from it. */
+#define TABLE_COST 1500.0
+
+double study_cost(const struct study *s, int cell)
+{
+    const double pairs = (double)(s->survey->first[cell + 1] - s->survey->first[cell]);
+    return s->cell_options.mode == CELL_SHARED && pairs > 0 ? TABLE_COST + pairs : pairs;
+}
+
+int study_empty(const struct study *s, int *cell)
+{
+    int n = 0;
+    for (int c = 0; c < s->survey->ncells; c++) {
+        bool data = false;
+        const size_t nfreq = (size_t)s->survey->nfreq;
+        for (size_t i = s->survey->first[c] * nfreq; i < s->survey->first[c + 1] * nfreq; i++)
+            data = data || isfinite(s->survey->datum[i].sigma);
+        if (!data && cell)
+            cell[n] = c;
+        n += !data;
+    }
+    return n;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static enum ek_status read_survey(struct study *s)
+{
+    TRY(survey_csv_read(s->path, &s->earth_words, &s->noise, &s->survey, &s->start));
+    TRY(survey_bin(s->survey, s->start, !s->drop));
+    if (s->model_in)
+        TRY(outputs_read_model(s->model_in, s->start));
+    const int empty = study_empty(s, NULL);
+    if (empty && cluster_rank() == 0)
+        status_warn("%d of %d cells have no data; smoothness carries them (--json lists them)",
+                    empty, s->survey->ncells);
+    return EK_OK;
+}
+
+static enum ek_status allocate(struct study *s)
+{
+    const size_t cells = (size_t)s->survey->ncells;
+    const size_t data = s->survey->npairs * (size_t)s->survey->nfreq;
+    s->response = calloc(data, sizeof *s->response);
+    s->trial_response = calloc(data, sizeof *s->trial_response);
+    s->report = calloc(cells, sizeof *s->report);
+    s->rank_of = calloc(cells, sizeof *s->rank_of);
+    s->cell = calloc(cells, sizeof *s->cell);
+    s->cost = calloc(cells, sizeof *s->cost);
+    s->message = calloc(cells, sizeof *s->message);
+    s->work = calloc((size_t)s->set->n, sizeof(struct cell_work *));
+    if (!s->response || !s->trial_response || !s->report || !s->rank_of || !s->cell || !s->cost ||
+        !s->message || !s->work)
+        FAIL(EK_LACK, "out of memory for %zu cells of %zu data", cells, data);
+    return EK_OK;
+}
+
+/* Cells over ranks by declared cost and by the threads that each rank has; rank 0 says how. */
+static enum ek_status divide_among_ranks(struct study *s)
+{
+    const int ranks = cluster_size(), cells = s->survey->ncells;
+    struct sched_unit *unit = calloc((size_t)ranks, sizeof *unit);
+    double *threads = calloc((size_t)ranks, sizeof *threads);
+    double *cost = calloc((size_t)cells, sizeof *cost);
+    enum ek_status st = EK_OK;
+    if (!unit || !threads || !cost)
+        st = status_fail(EK_LACK, "out of memory for %d ranks", ranks);
+    if (!st) {
+        threads[cluster_rank()] = cu_layout_threads(&s->set->layout);
+        cluster_sum(threads, (size_t)ranks);
+        for (int r = 0; r < ranks; r++)
+            unit[r] = (struct sched_unit){
+                .kind = CU_CPU, .width = (int)threads[r], .space = r, .speed = threads[r]};
+        for (int c = 0; c < cells; c++)
+            cost[c] = study_cost(s, c);
+        const struct sched_job job = {
+            .n = (size_t)cells, .grain = 1, .ncu = ranks, .unit = unit, .cost = cost};
+        if (cluster_rank() == 0)
+            st = deal_tasks(s->ranks_schedule, &job, s->rank_of);
+        cluster_share(s->rank_of, (size_t)cells * sizeof *s->rank_of);
+    }
+    free(unit);
+    free(threads);
+    free(cost);
+    return st;
+}
+
+static void claim_cells(struct study *s, struct sched_job *job)
+{
+    for (int c = 0; c < s->survey->ncells; c++)
+        if (s->rank_of[c] == cluster_rank()) {
+            s->cost[s->ntasks] = study_cost(s, c);
+            s->cell[s->ntasks++] = c;
+        }
+    *job = (struct sched_job){.n = s->ntasks, .grain = 1, .cost = s->cost};
+}
+
+/* One message for each cell that is not rank 0's. */
+static enum ek_status open_mail(struct study *s)
+{
+    const int cells = s->survey->ncells, rank = cluster_rank();
+    const size_t sums = cell_sums(s->start->nz);
+    struct cluster_message *m = calloc((size_t)cells, sizeof *m);
+    if (!m)
+        FAIL(EK_LACK, "out of memory for the messages of %d cells", cells);
+    for (int c = 0; c < cells; c++) {
+        const bool sends = s->rank_of[c] == rank && rank > 0;
+        const bool receives = s->rank_of[c] != 0 && rank == 0;
+        s->message[c] = sends || receives ? s->nmessages : -1;
+        if (sends || receives)
+            m[s->nmessages++] =
+                (struct cluster_message){.peer = sends ? 0 : s->rank_of[c],
+                                         .tag = c,
+                                         .sends = sends,
+                                         .buffer = s->inv->trial_sums + (size_t)c * sums,
+                                         .doubles = sums};
+    }
+    const enum ek_status st = cluster_mail_open(m, s->nmessages, &s->mail);
+    free(m);
+    return st;
+}
+
+/* Each unit's memory on its own thread: first touch. */
+static enum ek_status open_units(struct study *s)
+{
+    enum ek_status failed = EK_OK;
+#pragma omp parallel num_threads(s->set->n) proc_bind(close)
+#pragma omp for schedule(static, 1)
+    for (int c = 0; c < s->set->n; c++) {
+        const enum ek_status st =
+            cell_open(s->survey, s->start, &s->cell_options, s->set->cu[c].width, &s->work[c]);
+        if (st) {
+#pragma omp atomic write
+            failed = st;
+        }
+    }
+    return failed;
+}
+
+enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job)
+{
+    struct study *s = st;
+    s->set = set;
+    TRY(read_survey(s));
+    TRY(allocate(s));
+    TRY(divide_among_ranks(s));
+    claim_cells(s, job);
+    TRY(invert_open(s->survey, s->start, &s->invert_options, cluster_rank() == 0, &s->inv));
+    if (cluster_size() > 1)
+        TRY(open_mail(s));
+    return open_units(s);
+}
+
+void study_close(void *st)
+{
+    struct study *s = st;
+    for (int c = 0; s->set && s->work && c < s->set->n; c++)
+        cell_close(s->work[c]);
+    cluster_mail_close(s->mail);
+    invert_close(s->inv);
+    survey_close(s->survey);
+    earth_close(s->start);
+    free(s->response);
+    free(s->trial_response);
+    free(s->report);
+    free(s->rank_of);
+    free(s->cell);
+    free(s->cost);
+    free(s->message);
+    free(s->work);
+}
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+enum ek_status study_reset(void *st)
+{
+    struct study *s = st;
+    const size_t data = s->survey->npairs * (size_t)s->survey->nfreq;
+    memset(s->response, 0, data * sizeof *s->response);
+    memset(s->trial_response, 0, data * sizeof *s->trial_response);
+    s->pairs_done = s->worst_difference = 0;
+    invert_reset(s->inv, s->start);
+    if (s->checkpoint && cluster_rank() == 0 && !access(s->checkpoint, F_OK))
+        return study_load(s);
+    return EK_OK;
+}

@@ -1,0 +1,79 @@
+/* mcsem/study.h – an inversion opened on the units of this process, as the files behind it share
+ * it:
+ *
+ *   program.c       what is asked for, and what is said of a run
+ *   study.c         opening and closing; the beginning, or where a saved study stands
+ *   study_verbs.c   the verbs of a step
+ *   study_state.c   checkpoints
+ *   outputs.c       files that a run leaves
+ *
+ * A step computes the fields of one trial model: tasks are this rank's cells, which have no data to
+ * move. Rank 0 gathers the cells' sums while they are computed, judges the trial, finds the next
+ * one before the next step and shares it with the others. */
+#ifndef MCSEM_STUDY_H
+#define MCSEM_STUDY_H
+
+#include "cu/bench.h"
+#include "cu/cluster.h"
+#include "mcsem/cell.h"
+#include "mcsem/invert.h"
+#include "mcsem/survey_csv.h"
+
+/* What rank 0 tells the others after each step and before the next. */
+struct study_word {
+    int stop;     /* enum invert_stop */
+    int accepted; /* the trial that was computed */
+};
+
+struct study {
+    /* what is asked for */
+    const char *path, *generate, *forward, *out, *truth; /* files and what to do instead of a run */
+    int seed;
+    const char *mode, *residual, *ranks_schedule;
+    const char *model_out, *model_in, *models, *responses, *history, *checkpoint;
+    struct survey_csv_earth earth_words;
+    struct survey_noise noise;
+    struct cell_options cell_options;
+    struct invert_options invert_options;
+    double tolerance; /* of --forward */
+    bool drop; /* pairs outside the grid */
+
+    /* the data, the model */
+    struct survey *survey;
+    struct earth *start;
+    struct invert *inv;
+    double complex *response, *trial_response; /* [pairs][nfreq] of the accepted model, the trial */
+    struct cell_report *report;                /* [cells] of the last computation here */
+    double pairs_done;                         /* in this run, by all ranks */
+    double worst_difference;                   /* of shared mode from exact mode, in this run */
+
+    /* units and ranks */
+    struct cu_set *set;
+    struct cell_work **work; /* [units] of CPU units, NULL for devices */
+    int *rank_of;            /* [cells] */
+    int *cell;               /* [ntasks] of a task */
+    double *cost;            /* [ntasks] */
+    size_t ntasks;
+    struct cluster_mail *mail; /* sums on their way to rank 0; NULL where there is one rank */
+    int *message;              /* [cells] number of the cell's message, -1: none */
+    int nmessages;
+};
+
+/* As bench_program's open, reset and close. */
+enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job);
+enum ek_status study_reset(void *st);
+void study_close(void *st);
+
+/* Declared cost of a cell: the fixed cost of its table, and what each pair adds. */
+double study_cost(const struct study *study, int cell);
+
+/* The state after a judged step, in one JSON file, written beside and renamed; and back from it, as
+ * if the run had never ended. EK_LACK: not writable; EK_USAGE: damaged, or of another survey or
+ * other options. Rank 0's affair. */
+enum ek_status study_save(void *st, int step);
+enum ek_status study_load(struct study *study);
+
+/* Cells without any datum. */
+int study_empty(const struct study *study, int *cell);
+
+#endif

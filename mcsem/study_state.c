@@ -1,0 +1,173 @@
+/* mcsem/study_state.c – checkpoints of a study: a JSON file, with the numbers on which others
+ * depend to their last bit, in hexadecimal. */
+#include "mcsem/study.h"
+#include "src/hash.h"
+#include "src/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION = 1 };
+
+/* Of everything that a run's numbers depend on, but for the number of iterations. */
+static uint64_t fingerprint(const struct study *s)
+{
+    const struct survey *v = s->survey;
+    const struct earth *e = s->start;
+    const size_t unknowns = (size_t)earth_columns(e) * (size_t)e->nz;
+    struct invert_options o = s->invert_options;
+    o.iterations = 0;
+    uint64_t h = hash_bytes(HASH_BASIS, v->freq, (size_t)v->nfreq * sizeof *v->freq);
+    for (size_t i = 0; i < v->npairs; i++) {
+        h = hash_bytes(h, v->pair[i].source, offsetof(struct survey_pair, magnetic));
+        h = hash_bytes(h, &v->pair[i].magnetic, sizeof v->pair[i].magnetic);
+    }
+    h = hash_bytes(h, v->datum, v->npairs * (size_t)v->nfreq * sizeof *v->datum);
+    h = hash_bytes(h, v->first, ((size_t)v->ncells + 1) * sizeof *v->first);
+    h = hash_bytes(h, e->top, (size_t)e->nz * sizeof *e->top);
+    h = hash_bytes(h, e->seabed, (size_t)earth_columns(e) * sizeof *e->seabed);
+    h = hash_bytes(h, e->water, (size_t)e->nwater * sizeof *e->water);
+    h = hash_bytes(h, e->m, unknowns * sizeof *e->m);
+    h = hash_text(hash_text(h, s->mode), s->residual);
+    return hash_bytes(h, &o, sizeof o);
+}
+
+static json_t *exact(double x)
+{
+    return json_sprintf("%a", x);
+}
+
+static double exact_value(const json_t *x)
+{
+    const char *text = json_string_value(x);
+    return text ? strtod(text, NULL) : NAN;
+}
+
+static json_t *exact_list(const double *x, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, exact(x[i]));
+    return list;
+}
+
+/* A record is a list of its numbers. */
+static json_t *pack_record(const struct invert_record *r)
+{
+    const double x[] = {r->iteration, r->accepted, r->rms,     r->phi,    r->phi_data, r->rough_v,
+                        r->rough_h,   r->damping,  r->mu_v,    r->mu_h,   r->gain,     r->step,
+                        r->rho_min,   r->rho_max,  r->seconds, r->solve_s};
+    json_t *list = json_array();
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        json_array_append_new(list, json_number_or_null(x[i]));
+    return list;
+}
+
+static struct invert_record unpack_record(const json_t *list)
+{
+    double x[16];
+    for (size_t i = 0; i < 16; i++)
+        x[i] = json_number_value(json_array_get(list, i));
+    return (struct invert_record){.iteration = (int)x[0],
+                                  .accepted = x[1] != 0,
+                                  .rms = x[2],
+                                  .phi = x[3],
+                                  .phi_data = x[4],
+                                  .rough_v = x[5],
+                                  .rough_h = x[6],
+                                  .damping = x[7],
+                                  .mu_v = x[8],
+                                  .mu_h = x[9],
+                                  .gain = x[10],
+                                  .step = x[11],
+                                  .rho_min = x[12],
+                                  .rho_max = x[13],
+                                  .seconds = x[14],
+                                  .solve_s = x[15]};
+}
+
+enum ek_status study_save(void *st, int step)
+{
+    const struct study *s = st;
+    const struct invert *inv = s->inv;
+    const size_t unknowns = (size_t)earth_columns(inv->earth) * (size_t)inv->earth->nz;
+    char print[20];
+    (void)step;
+    if (cluster_rank() > 0)
+        return EK_OK;
+    snprintf(print, sizeof print, "%016llx", (unsigned long long)fingerprint(s));
+    json_t *records = json_array();
+    for (int i = 0; i < inv->nrecords; i++)
+        json_array_append_new(records, pack_record(&inv->record[i]));
+    json_t *state =
+        json_pack("{s:i s:s s:i s:i s:o s:o s:o s:o s:o}", "mcsem_checkpoint", VERSION, "of", print,
+                  "iteration", inv->iteration, "stalls", inv->stalls, "damping",
+                  exact(inv->damping), "cooled", exact(inv->cooled), "scale", exact(inv->scale),
+                  "records", records, "m", exact_list(inv->earth->m, unknowns));
+    if (!state)
+        FAIL(EK_LACK, "checkpoint %s: out of memory", s->checkpoint);
+    const enum ek_status written = json_write(s->checkpoint, state);
+    json_decref(state);
+    return written;
+}
+
+static enum ek_status take(struct study *s, const json_t *state)
+{
+    struct invert *inv = s->inv;
+    const size_t unknowns = (size_t)earth_columns(inv->earth) * (size_t)inv->earth->nz;
+    const json_t *m = json_object_get(state, "m"), *records = json_object_get(state, "records");
+    int records_n = (int)json_array_size(records);
+    double *model = calloc(unknowns, sizeof *model);
+    if (!model)
+        FAIL(EK_LACK, "checkpoint %s: out of memory", s->checkpoint);
+    for (size_t i = 0; i < unknowns; i++)
+        model[i] = exact_value(json_array_get(m, i));
+    records_n = records_n < inv->room / 2 ? records_n : inv->room / 2;
+    for (int i = 0; i < records_n; i++)
+        inv->record[i] = unpack_record(json_array_get(records, (size_t)i));
+    inv->nrecords = records_n;
+    inv->iteration = (int)json_integer_value(json_object_get(state, "iteration"));
+    inv->stalls = (int)json_integer_value(json_object_get(state, "stalls"));
+    inv->damping = exact_value(json_object_get(state, "damping"));
+    inv->cooled = exact_value(json_object_get(state, "cooled"));
+    inv->scale = exact_value(json_object_get(state, "scale"));
+    invert_resume(inv, model);
+    free(model);
+    bool whole = isfinite(inv->damping + inv->cooled + inv->scale) && inv->iteration >= 0;
+    for (size_t i = 0; i < unknowns; i++)
+        whole = whole && isfinite(inv->earth->m[i]);
+    if (!whole)
+        FAIL(EK_USAGE, "checkpoint %s: a number is missing; delete it to start anew",
+             s->checkpoint);
+    return EK_OK;
+}
+
+enum ek_status study_load(struct study *s)
+{
+    json_error_t error;
+    char print[20];
+    const size_t unknowns = (size_t)earth_columns(s->start) * (size_t)s->start->nz;
+    json_t *state = json_load_file(s->checkpoint, 0, &error);
+    if (!state)
+        FAIL(EK_USAGE, "checkpoint %s:%d: %s; delete it to start anew", s->checkpoint, error.line,
+             error.text);
+    snprintf(print, sizeof print, "%016llx", (unsigned long long)fingerprint(s));
+    const char *of = json_string_value(json_object_get(state, "of"));
+    enum ek_status st = EK_OK;
+    if (json_integer_value(json_object_get(state, "mcsem_checkpoint")) != VERSION || !of ||
+        json_array_size(json_object_get(state, "m")) != unknowns)
+        st = status_fail(EK_USAGE,
+                         "checkpoint %s: no checkpoint of this version; delete it to "
+                         "start anew",
+                         s->checkpoint);
+    else if (strcmp(of, print))
+        st = status_fail(EK_USAGE,
+                         "checkpoint %s: it is of another survey or of other options; "
+                         "delete it or name another file",
+                         s->checkpoint);
+    else
+        st = take(s, state);
+    json_decref(state);
+    return st;
+}

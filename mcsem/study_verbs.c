@@ -1,0 +1,113 @@
+/* mcsem/study_verbs.c – compute cells, send their sums, judge, step. */
+#include "mcsem/study_verbs.h"
+#include "mcsem/outputs.h"
+#include "src/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static size_t first_datum(const struct study *s, int cell)
+{
+    return s->survey->first[cell] * (size_t)s->survey->nfreq;
+}
+
+static enum ek_status compute_cell(struct study *s, const struct cu *cu, int cell)
+{
+    double *sums = s->inv->trial_sums + (size_t)cell * cell_sums(s->start->nz);
+    TRY(cell_compute(s->work[cu->index], cu->crew, s->inv->trial, cell, sums,
+                     s->trial_response + first_datum(s, cell), &s->report[cell]));
+    if (s->mail && s->message[cell] >= 0)
+        cluster_mail_start(s->mail, s->message[cell]);
+    return EK_OK;
+}
+
+static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
+{
+    struct study *s = ctx;
+    for (size_t t = r.begin; t < r.end; t++) {
+        const double start = clock_now();
+        TRY(compute_cell(s, cu, s->cell[t]));
+        seconds[t - r.begin] += clock_now() - start;
+    }
+    if (s->mail)
+        cluster_mail_progress(s->mail);
+    return EK_OK;
+}
+
+/* Before a step, on one thread: the trial, by rank 0, for all; and rank 0 is ready to receive. */
+static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct team_share share,
+                               size_t *bytes)
+{
+    struct study *s = ctx;
+    const size_t model = (size_t)earth_columns(s->start) * (size_t)s->start->nz * sizeof(double);
+    (void)cu;
+    (void)phase;
+    if (!share.parts || share.part)
+        return EK_OK;
+    if (cluster_rank() == 0 && invert_judged(s->inv))
+        TRY(invert_step(s->inv));
+    if (cluster_size() == 1)
+        return EK_OK;
+    cluster_share(s->inv->trial, model);
+    for (int i = 0; cluster_rank() == 0 && i < s->nmessages; i++)
+        cluster_mail_start(s->mail, i);
+    *bytes += model;
+    return EK_OK;
+}
+
+static int exchange_phases(const void *ctx)
+{
+    (void)ctx;
+    return 1;
+}
+
+/* The accepted model of this iteration, if models are wanted. */
+static enum ek_status write_model(const struct study *s)
+{
+    char path[4096];
+    const struct invert *inv = s->inv;
+    if (!s->models || !inv->record[inv->nrecords - 1].accepted)
+        return EK_OK;
+    snprintf(path, sizeof path, "%s.%d.csv", s->models, inv->iteration);
+    return outputs_model(path, inv->earth);
+}
+
+static void note_reports(struct study *s)
+{
+    for (size_t t = 0; t < s->ntasks; t++)
+        s->worst_difference = fmax(s->worst_difference, s->report[s->cell[t]].difference);
+}
+
+static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
+{
+    struct study *s = ctx;
+    struct study_word word = {0};
+    if (s->mail)
+        cluster_mail_wait(s->mail);
+    note_reports(s);
+    s->pairs_done += (double)s->survey->npairs;
+    if (cluster_rank() == 0) {
+        TRY(invert_judge(s->inv, step->longest));
+        word.stop = (int)s->inv->stop;
+        word.accepted = s->inv->record[s->inv->nrecords - 1].accepted;
+        TRY(write_model(s));
+    }
+    cluster_share(&word, sizeof word);
+    if (word.accepted) {
+        double complex *accepted = s->trial_response;
+        s->trial_response = s->response;
+        s->response = accepted;
+    }
+    *last = word.stop != INVERT_GOES_ON;
+    return EK_OK;
+}
+
+const struct team_ops study_verbs = {
+    .compute = compute,
+    .exchange = exchange,
+    .exchange_phases = exchange_phases,
+    .cpu_batch = 1,
+    .finish = finish,
+    .save = study_save,
+};

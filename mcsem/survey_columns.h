@@ -1,0 +1,27 @@
+/* mcsem/survey_columns.h – the columns of a table that describe a pair: src_x, src_y, src_z,
+ * src_azimuth_deg, src_dip_deg, src_len_m, src_kind (point or bipole; optional), rec_x, rec_y,
+ * rec_z, component (Ex Ey Ez Hx Hy Hz), freq_hz. */
+#ifndef MCSEM_SURVEY_COLUMNS_H
+#define MCSEM_SURVEY_COLUMNS_H
+
+#include "mcsem/survey.h"
+#include "src/table.h"
+
+struct survey_columns {
+    int source[3], azimuth, dip, length, kind, receiver[3], component, freq;
+};
+
+/* EK_USAGE: a column is missing. */
+enum ek_status survey_columns_find(const struct table *table, struct survey_columns *columns);
+
+/* A row's pair, its line noted; and its frequency. EK_USAGE with file and line: no number, no such
+ * component or kind, a frequency that is not positive. */
+enum ek_status survey_columns_pair(const struct table *table, const struct survey_columns *columns,
+                                   size_t row, struct survey_pair *pair);
+enum ek_status survey_columns_freq(const struct table *table, const struct survey_columns *columns,
+                                   size_t row, double *freq);
+
+/* What a channel along an axis is called. */
+const char *survey_columns_component(const struct survey_pair *pair);
+
+#endif

@@ -1,0 +1,300 @@
+/* mcsem/survey_csv.c – surveys as text. */
+#include "mcsem/survey_csv.h"
+#include "mcsem/earth_list.h"
+#include "mcsem/survey_columns.h"
+#include "src/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FREQUENCIES = 64 };
+
+/* ---- what lines with # say ------------------------------------------------------------------- */
+
+struct preface {
+    struct earth_list list;
+    double rows; /* that must follow, -1: unknown */
+};
+
+static enum ek_status read_remark(const char *where, char *line, struct preface *p)
+{
+    char word[16] = "", *text = line + strcspn(line, "\r\n");
+    int used = 0;
+    *text = 0;
+    if (sscanf(line, "# %15s %n", word, &used) < 1)
+        return EK_OK;
+    if (!strcmp(word, "earth"))
+        return earth_list_read(where, line + used, &p->list);
+    if (!strcmp(word, "sea"))
+        return earth_list_read_sea(where, line + used, &p->list);
+    if (!strcmp(word, "rows") && !table_parse(line + used, &p->rows))
+        FAIL(EK_USAGE, "%s: '%s' is no number of rows", where, line + used);
+    return EK_OK;
+}
+
+/* The lines in front that begin with #. */
+static enum ek_status read_preface(const char *path, struct preface *p)
+{
+    char line[4096], where[4200];
+    enum ek_status st = EK_OK;
+    FILE *f = fopen(path, "r");
+    if (!f)
+        FAIL(EK_USAGE, "%s: %s", path, strerror(errno));
+    for (int number = 1; !st && fgets(line, sizeof line, f) && *line == '#'; number++) {
+        snprintf(where, sizeof where, "%s:%d", path, number);
+        st = read_remark(where, line, p);
+    }
+    fclose(f);
+    return st;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Columns of a datum. */
+struct columns {
+    struct survey_columns pair;
+    int re, im, sigma;
+};
+
+static enum ek_status find_columns(const struct table *t, struct columns *c)
+{
+    TRY(survey_columns_find(t, &c->pair));
+    TRY(table_need(t, "re", &c->re));
+    TRY(table_need(t, "im", &c->im));
+    c->sigma = table_find(t, "sigma");
+    return EK_OK;
+}
+
+/* The same source and channel: the line apart. */
+static bool same_pair(const struct survey_pair *a, const struct survey_pair *b)
+{
+    struct survey_pair c = *a;
+    c.line = b->line;
+    return !memcmp(&c, b, sizeof c);
+}
+
+static enum ek_status read_datum(const struct table *t, const struct columns *c, size_t row,
+                                 struct survey_datum *d)
+{
+    double sigma = 1;
+    TRY(table_optional(t, row, c->re, &d->re));
+    TRY(table_optional(t, row, c->im, &d->im));
+    if (c->sigma >= 0)
+        TRY(table_optional(t, row, c->sigma, &sigma));
+    if (isnan(d->re) != isnan(d->im))
+        FAIL(EK_USAGE, "%s:%zu: one of re and im is missing", t->path, t->line[row]);
+    d->sigma = isnan(d->re) || isnan(sigma) ? INFINITY : sigma;
+    if (!(d->sigma > 0))
+        FAIL(EK_USAGE, "%s:%zu: sigma %g is not positive", t->path, t->line[row], sigma);
+    return EK_OK;
+}
+
+/* All rows of a table as pairs, whose frequencies may come in any order. */
+struct harvest {
+    const struct table *table;
+    struct columns columns;
+    int nfreq;
+    double freq[MOST_FREQUENCIES];
+    size_t npairs;
+    struct survey_pair *pair; /* [rows] of each pair */
+    size_t *of;               /* [rows] pair of a row */
+    int *band;                /* [rows] place of its frequency in freq */
+};
+
+static enum ek_status note_frequency(struct harvest *h, size_t row)
+{
+    double freq;
+    TRY(survey_columns_freq(h->table, &h->columns.pair, row, &freq));
+    int k = 0;
+    while (k < h->nfreq && h->freq[k] != freq)
+        k++;
+    if (k == MOST_FREQUENCIES)
+        FAIL(EK_USAGE, "%s:%zu: more than %d frequencies", h->table->path, h->table->line[row],
+             MOST_FREQUENCIES);
+    if (k == h->nfreq)
+        h->freq[h->nfreq++] = freq;
+    h->band[row] = k;
+    return EK_OK;
+}
+
+static enum ek_status gather(struct harvest *h)
+{
+    for (size_t row = 0; row < h->table->nrows; row++) {
+        struct survey_pair *next = &h->pair[h->npairs];
+        TRY(survey_columns_pair(h->table, &h->columns.pair, row, next));
+        TRY(survey_check_pair(next, h->table->path));
+        TRY(note_frequency(h, row));
+        if (!h->npairs || !same_pair(next, next - 1))
+            h->npairs++;
+        h->of[row] = h->npairs - 1;
+    }
+    return EK_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers of sources and receivers: equal positions that follow one another are one. */
+static void number_positions(struct survey *s)
+{
+    for (size_t i = 0; i < s->npairs; i++) {
+        struct survey_pair *p = &s->pair[i];
+        if (i && memcmp(p->source, p[-1].source, sizeof p->source))
+            s->nsources++;
+        if (i && memcmp(p->receiver, p[-1].receiver, sizeof p->receiver))
+            s->nreceivers++;
+        p->source_id = (int)s->nsources;
+        p->receiver_id = (int)s->nreceivers;
+    }
+    s->nsources += s->npairs > 0;
+    s->nreceivers += s->npairs > 0;
+}
+
+static enum ek_status fill_data(const struct harvest *h, struct survey *s)
+{
+    int place[MOST_FREQUENCIES];
+    memcpy(s->freq, h->freq, (size_t)h->nfreq * sizeof *s->freq);
+    qsort(s->freq, (size_t)h->nfreq, sizeof *s->freq, ascending);
+    for (int k = 0; k < h->nfreq; k++)
+        for (int j = 0; j < h->nfreq; j++)
+            place[k] = s->freq[j] == h->freq[k] ? j : j ? place[k] : 0;
+    memcpy(s->pair, h->pair, h->npairs * sizeof *s->pair);
+    for (size_t row = 0; row < h->table->nrows; row++) {
+        struct survey_datum *d =
+            &s->datum[h->of[row] * (size_t)s->nfreq + (size_t)place[h->band[row]]];
+        if (isfinite(d->sigma))
+            FAIL(EK_USAGE, "%s:%zu: this pair has a datum at that frequency already",
+                 h->table->path, h->table->line[row]);
+        TRY(read_datum(h->table, &h->columns, row, d));
+    }
+    number_positions(s);
+    return EK_OK;
+}
+
+static enum ek_status make_survey(struct harvest *h, struct survey **survey)
+{
+    struct survey *s;
+    TRY(find_columns(h->table, &h->columns));
+    const size_t rows = h->table->nrows + 1;
+    h->pair = calloc(rows, sizeof *h->pair);
+    h->of = calloc(rows, sizeof *h->of);
+    h->band = calloc(rows, sizeof *h->band);
+    if (!h->pair || !h->of || !h->band)
+        FAIL(EK_LACK, "%s: out of memory for %zu data", h->table->path, h->table->nrows);
+    TRY(gather(h));
+    TRY(survey_open(h->npairs, h->nfreq, &s));
+    const enum ek_status st = fill_data(h, s);
+    if (st)
+        survey_close(s);
+    else
+        *survey = s;
+    return st;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static enum ek_status read_table(const char *path, const struct preface *p,
+                                 const struct survey_noise *noise, struct survey **survey)
+{
+    struct harvest h = {.nfreq = 0};
+    struct table *t;
+    TRY(table_open(path, NULL, &t));
+    h.table = t;
+    enum ek_status st = EK_OK;
+    if (p->rows >= 0 && (double)t->nrows != p->rows)
+        st = status_fail(EK_USAGE, "%s:%zu: cut short: %zu rows, not %.0f", path,
+                         t->nrows ? t->line[t->nrows - 1] : 1, t->nrows, p->rows);
+    if (!st)
+        st = make_survey(&h, survey);
+    if (!st && h.columns.sigma < 0)
+        survey_weigh(*survey, noise);
+    free(h.pair);
+    free(h.of);
+    free(h.band);
+    table_close(t);
+    return st;
+}
+
+enum ek_status survey_csv_read(const char *path, const struct survey_csv_earth *words,
+                               const struct survey_noise *noise, struct survey **survey,
+                               struct earth **earth)
+{
+    struct preface p = {.list = earth_list_defaults, .rows = -1};
+    struct survey *s = NULL;
+    struct earth *e = NULL;
+    TRY(read_preface(path, &p));
+    if (words && words->keys)
+        TRY(earth_list_read("--earth", words->keys, &p.list));
+    if (words && words->sea)
+        TRY(earth_list_read_sea("--sea", words->sea, &p.list));
+    enum ek_status st = read_table(path, &p, noise, &s);
+    if (!st)
+        st = survey_check(s, path);
+    if (!st)
+        st = earth_list_open(path, &p.list, &e);
+    if (st) {
+        survey_close(s);
+        return st;
+    }
+    *survey = s;
+    *earth = e;
+    return EK_OK;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void write_preface(FILE *f, const struct survey *s, const struct earth *e, size_t rows)
+{
+    fprintf(f, "# survey of %zu pairs\n", s->npairs);
+    fprintf(f,
+            "# earth nx=%d,ny=%d,x0=%.10g,y0=%.10g,dx=%.10g,dy=%.10g,nz=%d,dz=%.10g,"
+            "seabed=%.10g,air=%.10g,start=%.10g,anisotropy=%.10g\n# sea ",
+            e->nx, e->ny, e->x0, e->y0, e->dx, e->dy, e->nz, e->nz > 1 ? e->top[1] : 100.0,
+            e->seabed[0], e->air, exp(e->m[0]), e->anisotropy[0]);
+    for (int k = 0; k < e->nwater; k++)
+        fprintf(f, "%s%.10g:%.10g", k ? ";" : "", e->water_top[k], e->water[k]);
+    fprintf(f, "\n# rows %zu\n", rows);
+    fprintf(f, "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,"
+               "component,freq_hz,re,im,sigma\n");
+}
+
+static void write_pair(FILE *f, const struct survey *s, size_t i)
+{
+    const struct survey_pair *p = &s->pair[i];
+    const double degree = acos(-1) / 180;
+    char geometry[400];
+    snprintf(geometry, sizeof geometry, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%s",
+             p->source[0], p->source[1], p->source[2], p->azimuth / degree, p->dip / degree,
+             p->length, p->receiver[0], p->receiver[1], p->receiver[2],
+             survey_columns_component(p));
+    for (int q = 0; q < s->nfreq; q++) {
+        const struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
+        if (isfinite(d->sigma))
+            fprintf(f, "%s,%.10g,%.10g,%.10g,%.10g\n", geometry, s->freq[q], d->re, d->im,
+                    d->sigma);
+    }
+}
+
+enum ek_status survey_csv_write(const char *path, const struct survey *s, const struct earth *e)
+{
+    char *text = NULL;
+    size_t size, rows = 0;
+    for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
+        rows += isfinite(s->datum[i].sigma);
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    write_preface(f, s, e, rows);
+    for (size_t i = 0; i < s->npairs; i++)
+        write_pair(f, s, i);
+    const enum ek_status st =
+        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path) : json_write_text(path, text);
+    free(text);
+    return st;
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# tests/e2e/mcsem.sh – bin/mcsem from the command line: a synthetic survey is inverted, with the same
+# model for any layout, policy and number of ranks, and after an interruption; single fields; what it
+# refuses.
+set -u
+bin=${BIN:-bin}/mcsem
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+check() { # description, condition's exit status
+    [ "$2" = 0 ] && return
+    echo "FAILED: $1"
+    failed=1
+}
+refuses() { # description, pattern of the message, options…
+    local what=$1 pattern=$2
+    shift 2
+    "$bin" "$@" >"$work/out" 2>"$work/err"
+    [ $? = 2 ] && grep -q -- "$pattern" "$work/err"
+    check "$what is refused: $(cat "$work/err")" $?
+}
+survey=$work/survey.csv
+"$bin" --generate small --out "$survey" --truth "$work/truth.vtk"
+check 'a survey is generated' $?
+grep -q '^DIMENSIONS 12 6 31' "$work/truth.vtk"
+check 'its model is written' $?
+
+few="--iterations 2 --quiet"
+"$bin" "$survey" $few --layout 1x1 --json "$work/run.json" --model-out "$work/model.csv" \
+    --responses "$work/responses.csv" --history "$work/history.csv" --models "$work/model"
+check 'it is inverted' $?
+python=$(command -v python3 || echo true)
+"$python" - "$work/run.json" <<'EOF'
+import json, sys
+run = json.load(open(sys.argv[1]))
+v = run["verification"]
+assert run["verified"] and v["iterations"] == 2 and v["rms"] < 0.5 * v["rms_at_start"], v
+assert v["difference_from_exact"] < 1e-5 and run["shared_difference"] <= 1e-5
+assert run["empty_cells"] == [] and run["pairs"] == 3484 and len(run["history"]) >= 3
+EOF
+check 'JSON says so' $?
+cmp -s "$work/model.csv" "$work/model.2.csv" && [ "$(wc -l <"$work/responses.csv")" = 10453 ]
+check 'models of iterations, responses' $?
+
+for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' '--layout 2x1 --schedule original'; do
+    "$bin" "$survey" $few $how --model-out "$work/other.csv" && cmp -s "$work/model.csv" "$work/other.csv"
+    check "the same model with $how" $?
+done
+if command -v mpirun >/dev/null; then
+    mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" "$survey" $few --layout 1x1 \
+        --schedule heft --model-out "$work/other.csv" && cmp -s "$work/model.csv" "$work/other.csv"
+    check 'the same model on three ranks' $?
+fi
+CU_FAULT=unit:1@step:2 "$bin" "$survey" $few --layout 2x1 --model-out "$work/other.csv" 2>/dev/null &&
+    cmp -s "$work/model.csv" "$work/other.csv"
+check 'the same model though a unit dies' $?
+
+# Killed after the first iteration, taken up again.
+"$bin" "$survey" $few --layout 1x1 --checkpoint "$work/state" --model-out "$work/other.csv" &
+pid=$!
+for _ in $(seq 600); do
+    sleep 0.02
+    grep -q '"iteration": 1' "$work/state" 2>/dev/null && break
+done
+kill -9 $pid 2>/dev/null
+wait $pid 2>/dev/null
+rm -f "$work/other.csv"
+[ -e "$work/state" ]
+check 'there is a checkpoint' $?
+sed 's/"m":/"n":/' "$work/state" >"$work/broken"
+refuses 'a damaged checkpoint' 'start anew' "$survey" $few --checkpoint "$work/broken"
+refuses "another survey's checkpoint" 'other options' "$survey" $few --step 0.5 --checkpoint "$work/state"
+"$bin" "$survey" $few --layout 1x1 --checkpoint "$work/state" --model-out "$work/other.csv" &&
+    cmp -s "$work/model.csv" "$work/other.csv" && [ ! -e "$work/state" ]
+check 'the same model after an interruption' $?
+
+# Single fields.
+head -30 tests/data/mcsem/fields.csv >"$work/cases.csv"
+"$bin" --forward "$work/cases.csv" --out "$work/fields.csv"
+check 'fields of a table' $?
+paste -d, "$work/fields.csv" <(cut -d, -f22,23 "$work/cases.csv") | awk -F, '
+    NR > 1 { d = sqrt(($2-$4)^2 + ($3-$5)^2) / sqrt($4^2 + $5^2); if (d > 1e-6) bad++; n++ }
+    END { exit !(n == 29 && !bad) }'
+check 'they are the reference'"'"'s' $?
+
+# What is wrong is said with its line.
+spoil() { # sed script, pattern
+    sed "$1" "$survey" >"$work/bad.csv"
+    refuses "$1" "$2" "$work/bad.csv" $few
+}
+spoil '6s/,999.9,Ex/,-3,Ex/' 'bad.csv:6: the receiver is 3 m above'
+spoil '7s/Ex,0.75/Ex,0/' 'bad.csv:7: frequency 0 Hz'
+spoil '8s/Ex,1.25,[^,]*/Ex,1.25,nan/' 'bad.csv:8: '
+spoil '8s/Ex,1.25,[^,]*/Ex,1.25,x/' 'bad.csv:8: '
+spoil '2s/start=1/start=-1/' 'bad.csv:2: start'
+spoil '9000,$d' 'cut short'
+spoil '9,$s/Ex/Q/' 'component'
+head -c 100000 "$survey" >"$work/bad.csv"
+refuses 'a file cut short' 'bad.csv:' "$work/bad.csv" $few
+refuses 'no survey' 'no survey is given' --iterations 2
+refuses 'no such survey' 'nowhere.csv' nowhere.csv
+sed '3s/1000000000000.0;/-1;/' "$work/cases.csv" >"$work/bad.csv"
+refuses 'a negative resistivity' 'bad.csv:3: resistivity of layer 1' --forward "$work/bad.csv"
+
+# Cells without data are listed; pairs outside the grid may be left out.
+"$bin" "$survey" --earth nx=14 --iterations 0 --json "$work/run.json" --quiet 2>"$work/err"
+grep -q 'of 70 cells have no data' "$work/err" && grep -q empty_cells "$work/run.json"
+check "empty cells are listed: $(cat "$work/err")" $?
+"$bin" "$survey" --earth nx=9 --drop-outside --iterations 0 --json - --quiet | grep -q '"dropped_pairs": [1-9]'
+check 'pairs outside the grid are left out' $?
+exit $failed
