@@ -36,7 +36,7 @@ struct study {
     struct cell_options cell_options;
     struct invert_options invert_options;
     double tolerance; /* of --forward */
-    bool drop; /* pairs outside the grid */
+    bool drop;        /* pairs outside the grid */
 
     /* the data, the model */
     struct survey *survey;
