@@ -50,7 +50,8 @@ static void forcing_holds_the_exact_solution(void **state)
         const struct mz_zone *z = &r.mz->zone[zone];
         exact_fill(r.mz, z, mz_zone_u(r.mz, zone));
         rhs_zone_all(r.mz, r.work, zone, mz_zone_u(r.mz, zone), r.mz->forcing + MZ_VARS * z->first);
-        assert_true(apart(z, r.work->w, NULL) < 2e-15); /* of terms of size 1 */
+        assert_true(apart(z, r.work->w, NULL) <
+                    1e-14); /* of terms of size 1, in any order of summation */
         assert_true(apart(z, r.mz->forcing + MZ_VARS * z->first, NULL) > 1e-6);
     }
     close_rig(r);
