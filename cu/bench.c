@@ -235,20 +235,11 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     return EK_OK;
 }
 
-static void interrupted(int signal)
-{
-    (void)signal;
-    stop_request();
-}
-
-/* The first Ctrl-C ends the run in order, the second one at once. A file that grows too large is an
- * error of its writer, no signal. */
+/* A file that grows too large is an error of its writer, no signal. */
 static void catch_signals(void)
 {
     signal(SIGXFSZ, SIG_IGN);
-    struct sigaction act = {.sa_handler = interrupted, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    stop_catch();
 }
 
 static void name_devices(struct result_host *h)

@@ -1,24 +1,17 @@
 /* cu/capacity.c – forms the combinations of nodes and simulates the policies on each. */
 #include "cu/capacity.h"
+#include "cu/stop.h"
 #include "src/hash.h"
 #include "src/progress.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const size_t MOST_SCENARIOS = 1000000;
-
-static volatile sig_atomic_t stop_requested;
-
-void capacity_stop(void)
-{
-    stop_requested = 1;
-}
 
 /* ---- scenarios --------------------------------------------------------------------------------*/
 void capacity_counts(const struct capacity_machine *m, uint64_t scenario, int *counts)
@@ -285,7 +278,7 @@ static void simulate_scenario(struct sweep *s, size_t i)
     for (int p = 0; p < c->nschedules; p++) {
         struct capacity_cell *cell = &c->cell[i * (size_t)c->nschedules + (size_t)p];
         int none = EK_OK;
-        if (cell->makespan > 0 || stop_requested || atomic_load(&s->status))
+        if (cell->makespan > 0 || stop_requested() || atomic_load(&s->status))
             continue;
         enum ek_status st = capacity_simulate(c, c->scenario[i], c->schedule[p], NULL, NULL, cell);
         if (!st)
@@ -308,7 +301,7 @@ static enum ek_status sweep(struct capacity *c, int jobs, FILE *part)
         simulate_scenario(&s, c->nscenarios - 1 - i);
     progress_end();
     enum ek_status st = (enum ek_status)atomic_load(&s.status);
-    return !st && stop_requested ? EK_STOPPED : st;
+    return !st && stop_requested() ? EK_STOPPED : st;
 }
 
 enum ek_status capacity_run(struct capacity *c, int jobs, const char *csv)

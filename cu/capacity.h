@@ -90,11 +90,9 @@ void capacity_close(struct capacity *c);
 
 /* Simulates what is not known yet on `jobs` threads. With a csv path, finished cells go to
  * `<csv>.part` at once and the whole table to csv in the end; cells that either file holds for the
- * same inputs are not simulated again. EK_STOPPED after capacity_stop(). */
+ * same inputs are not simulated again. EK_STOPPED after a stop_request(), once the
+ * scenarios under way are done. */
 enum ek_status capacity_run(struct capacity *c, int jobs, const char *csv);
-
-/* Ends capacity_run() after the scenarios under way; async-signal-safe. */
-void capacity_stop(void);
 
 /* Nodes of each type in a scenario: counts [ntypes]. The scenario's number in mixed radix, the
  * first type's digit the lowest. */

@@ -1,12 +1,12 @@
 /* cu/main_cu_plan.c – cu-plan: what a policy would do on a machine, before anything runs there. */
 #include "cu/capacity_page.h"
 #include "cu/simulate.h"
+#include "cu/stop.h"
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/version.h"
 
 #include <omp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,20 +129,6 @@ static void print_help(const struct opt_group *groups, int n)
 }
 
 /* ---- capacity --------------------------------------------------------------------------------*/
-static void interrupted(int signal)
-{
-    (void)signal;
-    capacity_stop();
-}
-
-/* The first Ctrl-C ends in order, the second one at once. */
-static void catch_signals(void)
-{
-    struct sigaction act = {.sa_handler = interrupted, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-}
-
 static enum ek_status say_answer(const struct settings *s, const struct capacity *c)
 {
     struct capacity_answer answer;
@@ -167,7 +153,7 @@ static enum ek_status plan_on(const struct settings *s, const struct capacity_wo
     enum ek_status st =
         capacity_open(&c, w, m, spec, n, s->steps, (size_t)s->sample, (unsigned)s->seed);
     if (!st) {
-        catch_signals();
+        stop_catch();
         st = capacity_run(&c, s->jobs, s->csv);
     }
     if (st == EK_STOPPED)

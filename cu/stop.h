@@ -5,6 +5,11 @@
 
 #include <stdbool.h>
 
+/* Makes SIGINT and SIGTERM requests. A second signal ends the process at once, unless it comes on
+ * the heels of the first: terminals, mpirun and timeout(1) tell a process and its whole group. One
+ * thread, before others are there. */
+void stop_catch(void);
+
 /* Async-signal-safe. */
 void stop_request(void);
 bool stop_requested(void);

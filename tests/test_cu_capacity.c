@@ -2,6 +2,7 @@
  * answers worked out by hand, and every number of a machine that makes no sense refused by its
  * name. */
 #include "cu/capacity_answer.h"
+#include "cu/stop.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -259,7 +260,7 @@ static void stopping_keeps_what_is_finished(void **state)
     snprintf(table, sizeof table, "%s", file_of("old.csv", "a good table\n"));
     open_plan(&p, MACHINE, TASKS, 0, 0);
     read_text(table, before, sizeof before);
-    capacity_stop();
+    stop_request();
     assert_int_equal(capacity_run(&p.c, 1, table), EK_STOPPED);
     read_text(table, after, sizeof after);
     assert_string_equal(before, after);

@@ -248,16 +248,9 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-static void interrupted(int signal)
-{
-    (void)signal;
-    stop_request();
-}
-
 static enum ek_status calibrate(const struct run_job *j, const struct settings *s)
 {
     struct calibration c = {.job = j, .repeat = s->repeat, .folder = "/tmp/cu-run-XXXXXX"};
-    const struct sigaction act = {.sa_handler = interrupted};
     TRY(choose_widths(j, s->cores, &c.widths));
     for (int n = 0; n < j->problem.nnodes; n++) {
         TRY(run_probe_node(j, n));
@@ -266,8 +259,7 @@ static enum ek_status calibrate(const struct run_job *j, const struct settings *
     }
     if (!mkdtemp(c.folder))
         FAIL(EK_LACK, "no folder in /tmp: %m");
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    stop_catch();
     c.tasks = json_array();
     enum ek_status st = EK_OK;
     progress_begin("calibrate",
