@@ -71,6 +71,7 @@ help:
 	 'make replay     published results beside the simulator' \
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
+	 'make man        manual pages from --help, into $(BUILD)/man' \
 	 'make uninstall  remove what install put there' 'make clean      remove what was built' '' \
 	 'variables: CC MARCH OPT SAN BUILD V PREFIX DESTDIR, also from config.mk'
 
@@ -213,11 +214,23 @@ lint:
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
+# Manual pages say what --help says.
+pages_man := $(bins:$(BIN)/%=$(BUILD)/man/%.1)
+$(BUILD)/man/%.1: $(BIN)/%
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)help2man -L C.UTF-8 --no-info --section=1 --manual=Evenkeel --source='Evenkeel $(VERSION)' \
+	 --version-string=$(VERSION) --name="$$($< --help | sed -n '1s/.* – //p')" --output=$@ $<
+
+man: $(pages_man)
+
 headers := $(wildcard src/*.h backends/backend.h cu/*.h)
-install: all
+install: all $(if $(shell command -v help2man),man)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	@install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin
 	@install -m 644 $(BUILD)/libevenkeel.a $(DESTDIR)$(PREFIX)/lib
+	@$(if $(shell command -v help2man),install -d $(DESTDIR)$(PREFIX)/share/man/man1 && \
+	 install -m 644 $(pages_man) $(DESTDIR)$(PREFIX)/share/man/man1,echo 'no help2man: no manual pages')
 	@for h in $(headers); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/evenkeel/$$h; done
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: evenkeel' 'Description: runs programs evenly on all of a machine' \
 	 'Version: $(VERSION)' 'Requires: $(PKGS)' 'Cflags: -I$${prefix}/include/evenkeel -fopenmp' \
@@ -225,11 +238,12 @@ install: all
 uninstall:
 	@rm -f $(foreach b,$(bins),$(DESTDIR)$(PREFIX)/bin/$(notdir $(b))) $(DESTDIR)$(PREFIX)/lib/libevenkeel.a \
 	 $(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc
+	@rm -f $(foreach b,$(bins),$(DESTDIR)$(PREFIX)/share/man/man1/$(notdir $(b)).1)
 	@rm -rf $(DESTDIR)$(PREFIX)/include/evenkeel
 
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all deps needed demo check tests kernels bench benches replay lint format install uninstall clean help FORCE
+.PHONY: all deps needed demo check tests kernels bench benches replay lint format man install uninstall clean help FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

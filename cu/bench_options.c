@@ -46,7 +46,7 @@ static const struct opt common_options[] = {
 
 static void print_help(const struct bench_program *p, const struct opt_group *groups)
 {
-    printf("%s – %s\n\nusage: %s %s%s[options]\n", p->name, p->summary, p->name,
+    printf("%s – %s\n\nUsage: %s %s%s[options]\n", p->name, p->summary, p->name,
            p->operand ? p->operand : "", p->operand ? " " : "");
     opt_help(stdout, groups, 2);
     printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"

@@ -60,7 +60,8 @@ static const struct opt options[] = {
 static void print_help(const struct opt_group *groups, int n)
 {
     puts(
-        "usage: cu-info [options]\n\n"
+        "cu-info – a node's cpus and devices, and who would run where\n\n"
+        "Usage: cu-info [options]\n\n"
         "Shows the node's cpus and devices, and which of them each compute unit of a layout gets.");
     opt_help(stdout, groups, n);
 }

@@ -121,10 +121,12 @@ static const struct opt options[] = {
 
 static void print_help(const struct opt_group *groups, int n)
 {
-    puts("usage: cu-plan --simulate CASE [options]\n"
-         "       cu-plan --machine FILE --profile FILE [options]\n\n"
-         "Runs scheduling policies under a virtual clock: on one model of a machine, or on every\n"
-         "combination of a cluster's nodes to find out which of them a problem is worth.");
+    puts(
+        "cu-plan – what scheduling policies would do on a machine, or on each part of a cluster\n\n"
+        "Usage: cu-plan --simulate CASE [options]\n"
+        "       cu-plan --machine FILE --profile FILE [options]\n\n"
+        "Runs scheduling policies under a virtual clock: on one model of a machine, or on every\n"
+        "combination of a cluster's nodes to find out which of them a problem is worth.");
     opt_help(stdout, groups, n);
 }
 

@@ -20,7 +20,8 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void)
 {
-    puts("usage: cu-run COMMAND [options]\n\n"
+    puts("cu-run – parallel tasks on as many cores as are worth it\n\n"
+         "Usage: cu-run COMMAND [options]\n\n"
          "Runs parallel programs whose number of cores is free (moldable tasks) on the nodes of a\n"
          "cluster, each on as many cores and at such a time that all are done early.\n\ncommands:");
     for (int i = 0; i < COMMANDS; i++)

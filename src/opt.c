@@ -235,8 +235,9 @@ void opt_help(FILE *out, const struct opt_group *groups, int ngroups)
                      : o->arg    ? "--%s %s"
                                  : "--%s",
                      o->name, o->arg);
-            fprintf(out, "  %-22s %s%s%s%s\n", left, o->help, o->env ? " [" : "",
-                    o->env ? o->env : "", o->env ? "]" : "");
+            fprintf(out, "  %-22s%s%s%s%s%s\n", left,
+                    strlen(left) < 22 ? " " : "\n                         ", o->help,
+                    o->env ? " [" : "", o->env ? o->env : "", o->env ? "]" : "");
         }
     }
 }

@@ -29,7 +29,7 @@ shows "OMP_PLACES='{0:4}:3:4,{12}:4:1'" --topology "pack:2 core:8 pu:1" --layout
 shows "0/. 0/. 1/. 1/. A/. B/." --topology "core:6 pu:2" --layout 2x2+2
 shows "layout     4x2+1" --topology "core:9 pu:1" --places "{0:2}:4:2, {8}:1:1" --devices cuda:0
 shows "layout     63x1+1" --topology "pack:2 core:32 pu:2" --devices cuda:0
-shows "usage: cu-info" --help
+shows "Usage: cu-info" --help
 
 for key in host cpus topology places backends layout units reason devices; do
     shows "\"$key\":" --layout 1x1 --json
