@@ -34,7 +34,8 @@ struct bench {
     struct sched_job job;
     struct bench_profile profile;
     struct result_set results;
-    struct record *record; /* NULL: nobody asked for a file, or the runs are none */
+    bool records;           /* somebody asked for a file, and the runs can be a record */
+    struct record **record; /* [all runs] as in results.run */
     struct trace *trace;
 };
 
@@ -77,6 +78,14 @@ static enum ek_status finish_run(struct bench *b, struct team *team, struct resu
     return EK_OK;
 }
 
+static enum ek_status record_run(struct bench *b, const struct result_run *run,
+                                 const struct team *team)
+{
+    struct record **r = &b->record[run - b->results.run];
+    TRY(record_open(b->units, &b->job, r));
+    return record_team(*r, team);
+}
+
 /* One run of one policy from the initial state. Interrupted runs are recorded, too. */
 static enum ek_status run_once(struct bench *b, const char *schedule, struct result_run *run,
                                struct watch *watch)
@@ -87,7 +96,7 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
     team_on_step(team, show_step, watch);
     if (b->program->save_every)
         team_save_every(team, b->program->save_every(b->st));
-    if (b->record || b->trace)
+    if (b->records || b->trace)
         team_record(team);
     enum ek_status st = team_run(team, b->program->steps(b->st));
     watch->before += team_result(team)->steps;
@@ -97,8 +106,8 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
         run->interrupted = st == EK_STOPPED;
         if (!taken)
             taken = finish_run(b, team, run);
-        if (!taken && b->record && !st)
-            taken = record_team(b->record, team);
+        if (!taken && b->records && !st)
+            taken = record_run(b, run, team);
         if (!taken && b->trace)
             taken = trace_add(b->trace, b->units, team, schedule);
         st = taken ? taken : st;
@@ -142,7 +151,8 @@ static enum ek_status run_all(struct bench *b, const char **specs, int n)
     r->nschedules = n;
     r->repeat = b->set.repeat;
     r->run = calloc((size_t)(n * r->repeat), sizeof *r->run);
-    if (!r->run)
+    b->record = calloc((size_t)(n * r->repeat), sizeof(struct record *));
+    if (!r->run || !b->record)
         FAIL(EK_LACK, "out of memory for the results");
     TRY(warm_up(b));
     TRY(profile(b));
@@ -170,21 +180,39 @@ static void print_heading(const struct bench *b)
         printf("task times known from %s\n", h->profile);
 }
 
-/* What the simulator makes the runs again from. */
+/* What each policy's run of the middle measured: what disturbed others is not in it. */
+static enum ek_status merge_records(struct bench *b, struct record *all)
+{
+    const struct result_set *r = &b->results;
+    for (int s = 0; s < r->nschedules; s++) {
+        const int middle = result_middle(r, s);
+        if (middle >= 0)
+            TRY(record_merge(all, b->record[middle]));
+    }
+    return EK_OK;
+}
+
+/* What the simulator makes the runs again from; null where that cannot be. */
 static json_t *case_of(struct bench *b)
 {
     char name[1024];
     const struct result_host *h = &b->results.host;
+    struct record *all;
     snprintf(name, sizeof name, "%s %s, layout %s%s%s", b->program->name, b->problem,
              cu_layout_text(&h->set->layout), h->devices[0] ? " " : "", h->devices);
-    return record_case(b->record, name, b->program->steps(b->st));
+    if (record_open(b->units, &b->job, &all))
+        return json_null();
+    json_t *json =
+        merge_records(b, all) ? json_null() : record_case(all, name, b->program->steps(b->st));
+    record_close(all);
+    return json;
 }
 
 static enum ek_status write_files(struct bench *b)
 {
     json_t *json = result_json(&b->results, b->set.compare != NULL);
     enum ek_status st = EK_OK;
-    if (json && b->record)
+    if (json && b->records)
         json_object_set_new(json, "case", case_of(b));
     if (b->set.json && json)
         st = json_write(b->set.json, json);
@@ -277,8 +305,7 @@ static enum ek_status run_program(struct bench *b, const char **specs, int n)
     name_devices(&b->results.host);
     if (b->set.trace || b->set.report)
         TRY(trace_open(&b->trace));
-    if ((b->set.json || b->set.trace || b->set.report) && record_worth(&b->job))
-        TRY(record_open(b->units, &b->job, &b->record));
+    b->records = (b->set.json || b->set.trace || b->set.report) && record_worth(&b->job);
     enum ek_status st = run_all(b, specs, n);
     if (st && st != EK_STOPPED)
         return st;
@@ -324,9 +351,11 @@ static enum ek_status run_units(struct bench *b, const char **specs, int n, char
     TRY(cu_open(wanted, &b->units));
     enum ek_status st =
         bench_trial_wanted() > 0 ? try_layout(b, specs[0]) : run_program(b, specs, n);
-    result_free(&b->results);
     trace_close(b->trace);
-    record_close(b->record);
+    for (int i = 0; b->record && i < b->results.nschedules * b->results.repeat; i++)
+        record_close(b->record[i]);
+    free(b->record);
+    result_free(&b->results);
     bench_profile_close(&b->profile);
     return st;
 }

@@ -33,7 +33,7 @@
 /* A recorded run. */
 struct plan_measured {
     const char *schedule;
-    double seconds, computation, communication; /* of the median run */
+    double seconds; /* of the median run */
 };
 
 struct plan_case {

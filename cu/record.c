@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum { RECORD_TASKS = 65536 };
-enum { SAMPLES_OF_A_RUN = 8192, STEPS_OF_A_RUN = 1024 }; /* about; more say nothing new */
+enum { SAMPLES_OF_A_RUN = 4096, STEPS_OF_A_RUN = 1024 }; /* about; more say nothing new */
 
 /* Measurements of one kind, growing. */
 struct samples {
@@ -57,6 +57,13 @@ static enum ek_status add_row(struct rows *r, struct fit_row row)
 {
     TRY(grow((void **)&r->at, r->n, &r->room, sizeof *r->at));
     r->at[r->n++] = row;
+    return EK_OK;
+}
+
+static enum ek_status add_sample(struct samples *list, struct record_sample s)
+{
+    TRY(grow((void **)&list->at, list->n, &list->room, sizeof *list->at));
+    list->at[list->n++] = s;
     return EK_OK;
 }
 
@@ -169,9 +176,7 @@ static enum ek_status take_sample(struct record *r, const struct diary *diary, i
             s.busy[r->set->cu[c].kind] +=
                 (busy_until(&diary[c], e->start + e->seconds) - busy_until(&diary[c], e->start)) /
                 e->seconds;
-    TRY(grow((void **)&list->at, list->n, &list->room, sizeof *list->at));
-    list->at[list->n++] = s;
-    return EK_OK;
+    return add_sample(list, s);
 }
 
 static enum ek_status take_samples(struct record *r, const struct diary *diary)
@@ -275,6 +280,25 @@ enum ek_status record_team(struct record *r, const struct team *team)
     enum ek_status st = result->retired ? EK_OK : record_add(r, result->steps, unit);
     free(unit);
     return st;
+}
+
+static enum ek_status merge_rows(struct rows *to, const struct rows *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        TRY(add_row(to, from->at[i]));
+    return EK_OK;
+}
+
+enum ek_status record_merge(struct record *r, const struct record *from)
+{
+    if (!from)
+        return EK_OK;
+    for (int k = 0; k < r->nkinds; k++)
+        for (size_t i = 0; i < from->samples[k].n; i++)
+            TRY(add_sample(&r->samples[k], from->samples[k].at[i]));
+    TRY(merge_rows(&r->moves, &from->moves));
+    TRY(merge_rows(&r->exchanges, &from->exchanges));
+    return merge_rows(&r->between, &from->between);
 }
 
 /* ---- the case ---------------------------------------------------------------------------------*/

@@ -26,6 +26,9 @@ enum ek_status record_team(struct record *r, const struct team *team);
 /* The same from the events of each unit, unit [set->n]. */
 enum ek_status record_add(struct record *r, int steps, const struct events *const *unit);
 
+/* Adds what `from` (of the same job and set; NULL: nothing) has measured. EK_LACK: memory. */
+enum ek_status record_merge(struct record *r, const struct record *from);
+
 /* The link as measured; false: nothing moved between spaces. */
 bool record_link(const struct record *r, struct sched_link *link);
 

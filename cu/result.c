@@ -103,6 +103,19 @@ static int by_seconds(const void *a, const void *b)
     return (x->team.seconds > y->team.seconds) - (x->team.seconds < y->team.seconds);
 }
 
+int result_middle(const struct result_set *set, int s)
+{
+    const struct result_run *found[64];
+    int n = 0;
+    for (int r = 0; r < set->repeat && n < 64; r++) {
+        const struct result_run *run = &set->run[s * set->repeat + r];
+        if (run->schedule && !run->interrupted)
+            found[n++] = run;
+    }
+    qsort(found, (size_t)n, sizeof *found, by_seconds);
+    return n ? (int)(found[(n - 1) / 2] - set->run) : -1;
+}
+
 /* An unverified or interrupted run must not hide behind good ones: it counts as the median. */
 const struct result_run *result_median(const struct result_set *set, int s)
 {

@@ -49,6 +49,9 @@ const struct result_run *result_median(const struct result_set *set, int s);
 /* The fastest of these, NULL if there is none. */
 const struct result_run *result_best(const struct result_set *set);
 
+/* The number in set->run of policy s' run with the median seconds, verified or not; -1: none. */
+int result_middle(const struct result_set *set, int s);
+
 /* Lower bound of a run's computation period in seconds, from the median task times of all runs;
  * NAN where a task was never timed on some kind of unit. */
 double result_bound(const struct result_set *set);

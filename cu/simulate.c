@@ -54,8 +54,6 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
         json_object_update_new(o, simulate_layout_json(&s->layout));
     if (m) {
         json_object_set_new(o, "measured_s", json_real(m->seconds));
-        json_object_set_new(o, "measured_computation_s", json_real(m->computation));
-        json_object_set_new(o, "measured_communication_s", json_real(m->communication));
     }
     return o;
 }
