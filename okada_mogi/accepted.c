@@ -1,8 +1,9 @@
 /* okada_mogi/accepted.c – lists of records, and rows written in the order of trials. */
 #include "okada_mogi/accepted.h"
 
+#include <endian.h>
 #include <errno.h>
-#include <pthread.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,22 +66,16 @@ void accepted_sort_best(struct accepted *a)
     sort(a, by_misfit);
 }
 
-/* ---- the file ---------------------------------------------------------------------------------*/
+/* ---- files ------------------------------------------------------------------------------------*/
 
-/* A finished range that waits for those before it. */
-struct waiting {
-    struct trial_range range;
-    struct accepted accepted;
-    struct waiting *next;
-};
+enum { VERSION = 1, HEADER = 32 }; /* bytes before the names */
 
 struct accepted_file {
     const struct job *job;
+    enum accepted_format format;
     char *path, *beside;
     FILE *out;
-    trial_number next;     /* all before it is written */
-    struct waiting *first; /* ascending */
-    pthread_mutex_t lock;
+    size_t rows; /* that will come */
 };
 
 static enum ek_status write_failed(const struct accepted_file *f)
@@ -88,14 +83,117 @@ static enum ek_status write_failed(const struct accepted_file *f)
     FAIL(EK_LACK, "%s: cannot be written: %s; choose another place", f->beside, strerror(errno));
 }
 
-enum ek_status accepted_file_open(const char *path, const struct job *job, struct trial_range range,
-                                  struct accepted_file **f)
+/* Columns beside the index; with their names, "" where the model has no moment. */
+static int count_columns(const struct job *job)
+{
+    return job->naxes + 3 + (job->model->moment ? 1 : 0);
+}
+
+static const char *last_column(const struct job *job)
+{
+    return job->model->moment ? ",Mw" : "";
+}
+
+/* All columns [count_columns()] of a trial. */
+static void columns_of(const struct job *job, const struct accepted_record *r, double *column)
+{
+    long place[JOB_AXES];
+    double x[JOB_AXES];
+    trial_place(job->axis, job->naxes, r->trial, place);
+    for (int a = 0; a < job->naxes; a++) {
+        *column = trial_value(&job->axis[a], place[a]);
+        x[job_at(job, a)] = *column++;
+    }
+    *column++ = r->misfit;
+    *column++ = r->chi2;
+    *column++ = r->rms;
+    if (job->model->moment)
+        *column = job_magnitude(job, x);
+}
+
+static void write_names(const struct accepted_file *f)
+{
+    for (int a = 0; a < f->job->naxes; a++)
+        fprintf(f->out, "%s%s", a ? "," : "", f->job->name[a]);
+    fprintf(f->out, ",misfit,chi2,rms_m%s", last_column(f->job));
+}
+
+static void begin_csv(const struct accepted_file *f)
+{
+    fputs("index,", f->out);
+    write_names(f);
+    fputc('\n', f->out);
+}
+
+static void row_csv(const struct accepted_file *f, trial_number trial, const double *column, int n)
+{
+    char text[TRIAL_TEXT];
+    fputs(trial_text(trial, text), f->out);
+    for (int i = 0; i < n; i++)
+        if (isnan(column[i]))
+            fputc(',', f->out);
+        else
+            fprintf(f->out, ",%.15g", column[i]);
+    fputc('\n', f->out);
+}
+
+static void put_u64(const struct accepted_file *f, uint64_t x)
+{
+    x = htole64(x);
+    fwrite(&x, sizeof x, 1, f->out);
+}
+
+static void put_u32(const struct accepted_file *f, size_t x)
+{
+    const uint32_t little = htole32((uint32_t)x);
+    fwrite(&little, sizeof little, 1, f->out);
+}
+
+static void begin_binary(const struct accepted_file *f)
+{
+    const struct job *job = f->job;
+    const int columns = count_columns(job);
+    size_t names = strlen(",misfit,chi2,rms_m") + strlen(last_column(job));
+    for (int a = 0; a < job->naxes; a++)
+        names += strlen(job->name[a]) + (a > 0);
+    const size_t header = (HEADER + names + 8) / 8 * 8; /* a NUL at least */
+    fwrite("EKTRIALS", 8, 1, f->out);
+    put_u32(f, VERSION);
+    put_u32(f, header);
+    put_u64(f, f->rows);
+    put_u32(f, (size_t)columns);
+    put_u32(f, sizeof(trial_number) + (size_t)columns * sizeof(double));
+    write_names(f);
+    for (size_t i = HEADER + names; i < header; i++)
+        fputc('\0', f->out);
+}
+
+static void row_binary(const struct accepted_file *f, trial_number trial, const double *column,
+                       int n)
+{
+    put_u64(f, (uint64_t)trial);
+    put_u64(f, (uint64_t)(trial >> 64));
+    for (int i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &column[i], sizeof bits);
+        put_u64(f, bits);
+    }
+}
+
+static const struct {
+    void (*begin)(const struct accepted_file *f);
+    void (*row)(const struct accepted_file *f, trial_number trial, const double *column, int n);
+} formats[] = {
+    [ACCEPTED_CSV] = {begin_csv, row_csv}, [ACCEPTED_BINARY] = {begin_binary, row_binary}};
+
+enum ek_status accepted_file_open(const char *path, enum accepted_format format,
+                                  const struct job *job, size_t rows, struct accepted_file **f)
 {
     struct accepted_file *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_LACK, "%s: out of memory", path);
-    *made = (struct accepted_file){.job = job, .path = strdup(path), .next = range.first};
-    pthread_mutex_init(&made->lock, NULL);
+    *made =
+        (struct accepted_file){.job = job, .format = format, .path = strdup(path), .rows = rows};
     enum ek_status st = EK_OK;
     if (!made->path || asprintf(&made->beside, "%s.part-%d", path, (int)getpid()) < 0)
         st = status_fail(EK_LACK, "%s: out of memory", path);
@@ -105,63 +203,21 @@ enum ek_status accepted_file_open(const char *path, const struct job *job, struc
         accepted_file_close(made, false);
         return st;
     }
-    fputs("index", made->out);
-    for (int a = 0; a < job->naxes; a++)
-        fprintf(made->out, ",%s", job->name[a]);
-    fputs(",misfit,chi2,rms_m\n", made->out);
+    formats[format].begin(made);
     *f = made;
     return EK_OK;
 }
 
-static void write_row(struct accepted_file *f, const struct accepted_record *r)
+enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_record *record,
+                                 size_t n)
 {
-    char text[TRIAL_TEXT];
-    long place[JOB_AXES];
-    const struct job *job = f->job;
-    fputs(trial_text(r->trial, text), f->out);
-    trial_place(job->axis, job->naxes, r->trial, place);
-    for (int a = 0; a < job->naxes; a++)
-        fprintf(f->out, ",%.15g", trial_value(&job->axis[a], place[a]));
-    fprintf(f->out, ",%.15g,%.15g,%.15g\n", r->misfit, r->chi2, r->rms);
-}
-
-static void write_rows(struct accepted_file *f, const struct accepted *a)
-{
-    for (size_t i = 0; i < a->n; i++)
-        write_row(f, &a->record[i]);
-}
-
-/* Writes all that follows without a gap. */
-static enum ek_status advance(struct accepted_file *f)
-{
-    while (f->first && f->first->range.first == f->next) {
-        struct waiting *w = f->first;
-        f->first = w->next;
-        f->next += w->range.count;
-        write_rows(f, &w->accepted);
-        accepted_free(&w->accepted);
-        free(w);
+    double column[JOB_AXES + 4];
+    const int ncolumns = count_columns(f->job);
+    for (size_t i = 0; i < n; i++) {
+        columns_of(f->job, &record[i], column);
+        formats[f->format].row(f, record[i].trial, column, ncolumns);
     }
     return ferror(f->out) ? write_failed(f) : EK_OK;
-}
-
-enum ek_status accepted_file_put(struct accepted_file *f, struct trial_range range,
-                                 struct accepted *a)
-{
-    struct waiting *w = calloc(1, sizeof *w);
-    if (!w)
-        FAIL(EK_LACK, "%s: out of memory", f->path);
-    *w = (struct waiting){.range = range, .accepted = *a};
-    *a = (struct accepted){0};
-    pthread_mutex_lock(&f->lock);
-    struct waiting **at = &f->first;
-    while (*at && (*at)->range.first < range.first)
-        at = &(*at)->next;
-    w->next = *at;
-    *at = w;
-    enum ek_status st = advance(f);
-    pthread_mutex_unlock(&f->lock);
-    return st;
 }
 
 static enum ek_status finish(struct accepted_file *f)
@@ -185,13 +241,6 @@ enum ek_status accepted_file_close(struct accepted_file *f, bool keep)
         fclose(f->out);
     if (f->beside && (!keep || st))
         unlink(f->beside);
-    while (f->first) {
-        struct waiting *w = f->first;
-        f->first = w->next;
-        accepted_free(&w->accepted);
-        free(w);
-    }
-    pthread_mutex_destroy(&f->lock);
     free(f->path);
     free(f->beside);
     free(f);

@@ -1,6 +1,7 @@
-/* okada_mogi/accepted.h – accepted trials: records in memory, and the file that they end up in.
+/* okada_mogi/accepted.h – accepted trials: records in memory, and the files that they end up in.
  *
- * The file is a CSV table: trial number, parameters in the job's order, misfit, chi2, rms_m:
+ * A file is a table: trial number, parameters in the job's order, misfit, chi2, rms_m, and Mw where
+ * the model has a seismic moment:
  *   index,Es_m,Ns_m,d_m,dV_m3,misfit,chi2,rms_m
  * Rows are in trial order, whoever found them and whenever. */
 #ifndef OKADA_MOGI_ACCEPTED_H
@@ -32,18 +33,29 @@ void accepted_free(struct accepted *a);
 void accepted_sort(struct accepted *a);
 void accepted_sort_best(struct accepted *a);
 
+/* Files that accepted trials are written to. */
+enum accepted_format {
+    ACCEPTED_CSV,
+    ACCEPTED_BINARY, /* little-endian, whatever the machine is:
+                        0   8 bytes "EKTRIALS"
+                        8   u32 version = 1, u32 bytes before the first row (a multiple of 8)
+                        16  u64 rows, u32 columns, u32 bytes of a row = 16 + 8 columns
+                        32  the columns' names as in a CSV table without "index", NUL up to the rows
+                        rows: u128 index, then a double for each column (NaN: there is none) */
+    ACCEPTED_FORMATS
+};
+
 /* A file under construction beside `path`. */
 struct accepted_file;
 
-/* Begins the file of a job's trials of `range`. EK_LACK: it cannot be written. */
-enum ek_status accepted_file_open(const char *path, const struct job *job, struct trial_range range,
-                                  struct accepted_file **f);
-/* All accepted trials of `range`, ascending; ranges come in any order, each once, and together make
- * up the file's. What follows without a gap is written at once, the rest waits in memory. Takes the
- * records away from *a. Any thread. EK_LACK: no memory, or the disk is full. */
-enum ek_status accepted_file_put(struct accepted_file *f, struct trial_range range,
-                                 struct accepted *a);
-/* Ends the file: in place as a whole, or (keep = false) not at all. Accepts NULL. */
+/* Begins the file of `rows` trials of a job (borrowed). EK_LACK: it cannot be written. */
+enum ek_status accepted_file_open(const char *path, enum accepted_format format,
+                                  const struct job *job, size_t rows, struct accepted_file **f);
+/* Appends rows; they come in the order of trials. Here as in what follows one thread. */
+enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_record *record,
+                                 size_t n);
+/* Ends the file: in place as a whole, or (keep = false) not at all. Accepts NULL. EK_LACK: the disk
+ * is full. */
 enum ek_status accepted_file_close(struct accepted_file *f, bool keep);
 
 #endif

@@ -1,6 +1,7 @@
 /* okada_mogi/harvest.c – batches of accepted trials become a file and a few numbers. */
 #include "okada_mogi/harvest.h"
 #include "okada_mogi/judge.h"
+#include "okada_mogi/spool.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -8,68 +9,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 64, RANDOM = 2000 };    /* accepted trials whose neighbours are checked; others */
-static const size_t most_kept = 1 << 22; /* records in memory for the check */
-
-/* A batch, with its records as long as there is room for them. */
-struct batch {
-    struct trial_range range;
-    struct accepted accepted;
-    bool kept;
-};
+enum { SAMPLES = 256, RANDOM = 2000 }; /* accepted trials whose neighbours are checked; others */
 
 struct harvest {
     const struct job *job;
     struct trial_range range;
-    const char *path;
-    struct accepted_file *file;
+    const char *path[ACCEPTED_FORMATS];
     pthread_mutex_t lock;
-    struct batch *batch; /* in order of arrival; sorted by harvest_end() */
-    size_t n, room, kept;
+    struct spool *spool;
     trial_number count, at_k[JOB_LEVELS];
     struct accepted_record best;
 };
 
-enum ek_status harvest_open(const struct job *job, struct trial_range range, const char *path,
-                            struct harvest **h)
+enum ek_status harvest_open(const struct job *job, struct trial_range range,
+                            const char *const path[ACCEPTED_FORMATS], struct harvest **h)
 {
     struct harvest *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_LACK, "%s: out of memory for the results", job->path);
     made->job = job;
     made->range = range;
-    made->path = path;
+    memcpy(made->path, path, sizeof made->path);
     pthread_mutex_init(&made->lock, NULL);
-    *h = made;
-    return EK_OK;
-}
-
-static void forget(struct harvest *h)
-{
-    for (size_t i = 0; i < h->n; i++)
-        accepted_free(&h->batch[i].accepted);
-    h->n = h->kept = 0;
-    h->count = 0;
-    memset(h->at_k, 0, sizeof h->at_k);
-    h->best = (struct accepted_record){.misfit = INFINITY};
-    accepted_file_close(h->file, false);
-    h->file = NULL;
+    const enum ek_status st = spool_open(SPOOL_MEMORY, &made->spool);
+    if (st)
+        harvest_close(made);
+    else
+        *h = made;
+    return st;
 }
 
 void harvest_close(struct harvest *h)
 {
     if (!h)
         return;
-    forget(h);
     pthread_mutex_destroy(&h->lock);
-    free(h->batch);
+    spool_close(h->spool);
     free(h);
+}
+
+/* Better now than after a long search. */
+static enum ek_status try_files(const struct harvest *h)
+{
+    for (int f = 0; f < ACCEPTED_FORMATS; f++) {
+        struct accepted_file *file;
+        if (!h->path[f])
+            continue;
+        TRY(accepted_file_open(h->path[f], (enum accepted_format)f, h->job, 0, &file));
+        accepted_file_close(file, false);
+    }
+    return EK_OK;
 }
 
 enum ek_status harvest_begin(struct harvest *h)
 {
-    forget(h);
-    return h->path ? accepted_file_open(h->path, h->job, h->range, &h->file) : EK_OK;
+    spool_clear(h->spool);
+    h->count = 0;
+    memset(h->at_k, 0, sizeof h->at_k);
+    h->best = (struct accepted_record){.misfit = INFINITY};
+    return try_files(h);
 }
 
 /* ---- batches ----------------------------------------------------------------------------------*/
@@ -84,180 +82,160 @@ static void count_record(struct harvest *h, const struct accepted_record *r)
         h->best = *r;
 }
 
-static enum ek_status make_room(struct harvest *h)
-{
-    if (h->n < h->room)
-        return EK_OK;
-    const size_t room = h->room ? 2 * h->room : 256;
-    struct batch *more = realloc(h->batch, room * sizeof *more);
-    if (!more)
-        FAIL(EK_LACK, "%s: out of memory for %zu batches", h->job->path, room);
-    h->batch = more;
-    h->room = room;
-    return EK_OK;
-}
-
-/* The best of all can only be told in the end, so everything is kept until then. */
+/* The best of all can only be told in the end. */
 static bool gathers(const struct harvest *h)
 {
     return h->job->accept.best > 0;
 }
 
-static enum ek_status copy(const struct accepted *from, struct accepted *to)
-{
-    for (size_t i = 0; i < from->n; i++)
-        TRY(accepted_add(to, &from->record[i]));
-    return EK_OK;
-}
-
-/* Under the lock. */
-static enum ek_status note(struct harvest *h, struct trial_range range, struct accepted *a)
-{
-    TRY(make_room(h));
-    struct batch *b = &h->batch[h->n++];
-    *b = (struct batch){.range = range, .kept = gathers(h) || h->kept + a->n <= most_kept};
-    if (gathers(h)) {
-        b->accepted = *a;
-        *a = (struct accepted){0};
-        return EK_OK;
-    }
-    for (size_t i = 0; i < a->n; i++)
-        count_record(h, &a->record[i]);
-    if (!b->kept)
-        return EK_OK;
-    h->kept += a->n;
-    return copy(a, &b->accepted);
-}
-
 enum ek_status harvest_put(struct harvest *h, struct trial_range batch, struct accepted *a)
 {
     pthread_mutex_lock(&h->lock);
-    enum ek_status st = note(h, batch, a);
+    for (size_t i = 0; i < a->n && !gathers(h); i++)
+        count_record(h, &a->record[i]);
+    const enum ek_status st = spool_put(h->spool, batch, a);
     pthread_mutex_unlock(&h->lock);
-    if (!st && h->file && !gathers(h))
-        return accepted_file_put(h->file, batch, a);
     accepted_free(a);
     return st;
 }
 
-static int by_first(const void *a, const void *b)
+/* ---- the end ----------------------------------------------------------------------------------*/
+
+struct choice {
+    size_t wanted;
+    struct accepted best;
+};
+
+static void cut(struct choice *c)
 {
-    const struct batch *x = a, *y = b;
-    return (x->range.first > y->range.first) - (x->range.first < y->range.first);
+    accepted_sort_best(&c->best);
+    if (c->best.n > c->wanted)
+        c->best.n = c->wanted;
+}
+
+/* At most twice as many as are wanted are at hand. */
+static enum ek_status choose_from(void *arg, const struct accepted_record *record, size_t n)
+{
+    struct choice *c = arg;
+    for (size_t i = 0; i < n; i++) {
+        TRY(accepted_add(&c->best, &record[i]));
+        if (c->best.n >= 2 * c->wanted)
+            cut(c);
+    }
+    return EK_OK;
 }
 
 /* All batches become one, of the best records only. */
 static enum ek_status choose_best(struct harvest *h)
 {
-    struct accepted all = {0};
-    enum ek_status st = EK_OK;
-    for (size_t i = 0; i < h->n && !st; i++)
-        st = copy(&h->batch[i].accepted, &all);
-    accepted_sort_best(&all);
-    if (all.n > (size_t)h->job->accept.best)
-        all.n = (size_t)h->job->accept.best;
-    accepted_sort(&all);
-    for (size_t i = 0; i < all.n; i++)
-        count_record(h, &all.record[i]);
-    for (size_t i = 0; i < h->n; i++)
-        accepted_free(&h->batch[i].accepted);
-    h->n = 0;
+    struct choice c = {.wanted = (size_t)h->job->accept.best};
+    enum ek_status st = spool_each(h->spool, choose_from, &c);
+    cut(&c);
+    accepted_sort(&c.best);
+    for (size_t i = 0; i < c.best.n; i++)
+        count_record(h, &c.best.record[i]);
+    spool_clear(h->spool);
     if (!st)
-        st = make_room(h);
-    if (st) {
-        accepted_free(&all);
-        return st;
-    }
-    h->batch[h->n++] = (struct batch){h->range, {0}, true};
-    st = copy(&all, &h->batch[0].accepted);
-    if (!st && h->file)
-        st = accepted_file_put(h->file, h->range, &all);
-    accepted_free(&all);
+        st = spool_put(h->spool, h->range, &c.best);
+    accepted_free(&c.best);
     return st;
+}
+
+static enum ek_status write_some(void *arg, const struct accepted_record *record, size_t n)
+{
+    return accepted_file_put(arg, record, n);
+}
+
+static enum ek_status write_file(struct harvest *h, enum accepted_format format)
+{
+    struct accepted_file *file;
+    if (!h->path[format])
+        return EK_OK;
+    TRY(accepted_file_open(h->path[format], format, h->job, spool_count(h->spool), &file));
+    const enum ek_status st = spool_each(h->spool, write_some, file);
+    const enum ek_status closed = accepted_file_close(file, !st);
+    return st ? st : closed;
 }
 
 enum ek_status harvest_end(struct harvest *h)
 {
     if (gathers(h))
         TRY(choose_best(h));
-    if (h->n)
-        qsort(h->batch, h->n, sizeof *h->batch, by_first);
-    struct accepted_file *file = h->file;
-    h->file = NULL;
-    return accepted_file_close(file, true);
+    for (int f = 0; f < ACCEPTED_FORMATS; f++)
+        TRY(write_file(h, (enum accepted_format)f));
+    return EK_OK;
 }
 
 /* ---- the check --------------------------------------------------------------------------------*/
 
-static const struct batch *batch_of(const struct harvest *h, trial_number trial)
+/* Judges trials anew. */
+struct checker {
+    struct harvest *h;
+    struct judge *judge;
+    double bound; /* misfit beyond which a trial is not among the best */
+    bool right;
+    long checked;
+    size_t at, stride; /* records so far; which of them are looked at */
+};
+
+static enum ek_status raise_bound(void *arg, const struct accepted_record *record, size_t n)
 {
-    size_t begin = 0, end = h->n;
-    while (end - begin > 1) {
-        const size_t middle = begin + (end - begin) / 2;
-        if (h->batch[middle].range.first <= trial)
-            begin = middle;
-        else
-            end = middle;
-    }
-    return &h->batch[begin];
+    double *bound = arg;
+    for (size_t i = 0; i < n; i++)
+        *bound = fmax(*bound, record[i].misfit);
+    return EK_OK;
 }
 
-static bool holds(const struct accepted *a, trial_number trial)
+static enum ek_status find_bound(struct checker *c)
 {
-    size_t begin = 0, end = a->n;
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-        if (a->record[middle].trial < trial)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < a->n && a->record[begin].trial == trial;
+    c->bound = INFINITY;
+    if (!gathers(c->h) || c->h->count < (trial_number)c->h->job->accept.best)
+        return EK_OK;
+    c->bound = 0;
+    return spool_each(c->h->spool, raise_bound, &c->bound);
 }
 
-/* Misfit beyond which a trial is not among the best. */
-static double bound_of(const struct harvest *h)
-{
-    double bound = 0;
-    const struct accepted *a = &h->batch[0].accepted;
-    if (!gathers(h) || a->n < (size_t)h->job->accept.best)
-        return INFINITY;
-    for (size_t i = 0; i < a->n; i++)
-        bound = fmax(bound, a->record[i].misfit);
-    return bound;
-}
-
-/* False: the harvest and the judge do not agree on this trial. */
-static bool agrees(const struct harvest *h, struct judge *judge, double bound, trial_number trial)
+/* Whether harvest and judge agree on this trial. */
+static enum ek_status check_trial(struct checker *c, trial_number trial)
 {
     struct accepted_record record;
-    const struct batch *b = batch_of(h, trial);
-    if (trial - h->range.first >= h->range.count || !b->kept)
-        return true;
+    struct harvest *h = c->h;
+    bool held;
+    if (trial < h->range.first || trial - h->range.first >= h->range.count)
+        return EK_OK;
     const bool acceptable =
-        judge_trial(judge, trial, &record, NULL) && judge_accepts(h->job, &record, bound);
-    const bool last = gathers(h) && acceptable && record.misfit == bound; /* a tie may be out */
-    return last || acceptable == holds(&b->accepted, trial);
+        judge_trial(c->judge, trial, &record, NULL) && judge_accepts(h->job, &record, c->bound);
+    const bool last = gathers(h) && acceptable && record.misfit == c->bound; /* a tie may be out */
+    TRY(spool_find(h->spool, trial, &held));
+    c->right &= last || acceptable == held;
+    c->checked++;
+    return EK_OK;
 }
 
-/* The trial and its neighbours along every axis; false at the first that is wrong. */
-static bool neighbours_agree(const struct harvest *h, struct judge *judge, double bound,
-                             trial_number trial, long *checked)
+/* The trial and its neighbours along every axis. */
+static enum ek_status check_neighbours(struct checker *c, trial_number trial)
 {
-    const struct job *job = h->job;
+    const struct job *job = c->h->job;
     long place[JOB_AXES];
-    bool right = agrees(h, judge, bound, trial);
+    TRY(check_trial(c, trial));
     trial_place(job->axis, job->naxes, trial, place);
     for (int a = 0; a < job->naxes; a++)
         for (int way = -1; way <= 1; way += 2) {
             place[a] += way;
-            if (place[a] >= 0 && place[a] < job->axis[a].n) {
-                right &= agrees(h, judge, bound, trial_of(job->axis, job->naxes, place));
-                ++*checked;
-            }
+            if (place[a] >= 0 && place[a] < job->axis[a].n)
+                TRY(check_trial(c, trial_of(job->axis, job->naxes, place)));
             place[a] -= way;
         }
-    return right;
+    return EK_OK;
+}
+
+static enum ek_status check_some(void *arg, const struct accepted_record *record, size_t n)
+{
+    struct checker *c = arg;
+    for (size_t i = 0; i < n; i++)
+        if (c->at++ % c->stride == 0)
+            TRY(check_neighbours(c, record[i].trial));
+    return EK_OK;
 }
 
 static trial_number random_trial(const struct harvest *h, uint64_t *seed)
@@ -270,27 +248,27 @@ static trial_number random_trial(const struct harvest *h, uint64_t *seed)
     return h->range.first + x % h->range.count;
 }
 
+static enum ek_status check_all(struct checker *c)
+{
+    uint64_t seed = 1;
+    TRY(find_bound(c));
+    TRY(spool_each(c->h->spool, check_some, c));
+    if (c->h->count)
+        TRY(check_neighbours(c, c->h->best.trial));
+    for (int i = 0; i < RANDOM; i++)
+        TRY(check_trial(c, random_trial(c->h, &seed)));
+    return EK_OK;
+}
+
 enum ek_status harvest_check(struct harvest *h, bool *right, long *checked)
 {
-    struct judge *judge;
-    uint64_t seed = 1;
-    *right = true;
-    *checked = 0;
-    if (!h->n)
-        return EK_OK;
-    TRY(judge_open(h->job, &judge));
-    const double bound = bound_of(h);
-    for (size_t b = 0; b < h->n; b += 1 + h->n / SAMPLES)
-        for (size_t i = 0; i < h->batch[b].accepted.n; i += 1 + h->batch[b].accepted.n / 4)
-            *right &=
-                neighbours_agree(h, judge, bound, h->batch[b].accepted.record[i].trial, checked);
-    if (h->count)
-        *right &= neighbours_agree(h, judge, bound, h->best.trial, checked);
-    for (int i = 0; i < RANDOM; i++)
-        *right &= agrees(h, judge, bound, random_trial(h, &seed));
-    *checked += RANDOM;
-    judge_close(judge);
-    return EK_OK;
+    struct checker c = {.h = h, .right = true, .stride = 1 + spool_count(h->spool) / SAMPLES};
+    TRY(judge_open(h->job, &c.judge));
+    const enum ek_status st = check_all(&c);
+    judge_close(c.judge);
+    *right = c.right;
+    *checked = c.checked;
+    return st;
 }
 
 /* ---- what came out ----------------------------------------------------------------------------*/

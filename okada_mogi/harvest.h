@@ -10,21 +10,21 @@
 
 struct harvest;
 
-/* For the trials of `range` of a job (borrowed). path: of the file of accepted trials; NULL: none
- * is written. EK_LACK: no memory, or the file cannot be written. */
-enum ek_status harvest_open(const struct job *job, struct trial_range range, const char *path,
-                            struct harvest **h);
+/* For the trials of `range` of a job (borrowed). path[format]: of a file of accepted trials; NULL:
+ * none is written (both borrowed). EK_LACK: no memory. */
+enum ek_status harvest_open(const struct job *job, struct trial_range range,
+                            const char *const path[ACCEPTED_FORMATS], struct harvest **h);
 void harvest_close(struct harvest *h);
 
-/* Forgets what came so far and begins a new file. One thread. */
+/* Forgets what came so far. EK_LACK: a file could not be written here in the end. One thread. */
 enum ek_status harvest_begin(struct harvest *h);
 
 /* The accepted trials of a batch, ascending; takes them away from *a. Batches come in any order and
  * together make up the range, each once. Any thread. */
 enum ek_status harvest_put(struct harvest *h, struct trial_range batch, struct accepted *a);
 
-/* All batches are in: completes the file, and chooses the best where the job wants them. One
- * thread. */
+/* All batches are in: chooses the best where the job wants them, and writes the files. One
+ * thread. EK_LACK: no memory, or a file cannot be written. */
 enum ek_status harvest_end(struct harvest *h);
 
 /* Judges trials anew, one by one: neighbours of accepted ones along every axis, and random ones;

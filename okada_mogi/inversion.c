@@ -19,7 +19,7 @@ enum { MOST_TASKS = 4096, TASKS_PER_UNIT = 32, PIECES = 4 };
 static const double task_cost = 1e5;
 
 struct program {
-    const char *path, *method_name, *trials, *out, *forward;
+    const char *path, *method_name, *trials, *out, *binary, *forward;
     enum search_method method;
     bool dry_run;
     const struct model *model;
@@ -51,6 +51,8 @@ static const struct opt options[] = {
      "only these trials, END not included (all)", .env = NULL},
     {"out", OPT_TEXT, offsetof(struct program, out), "FILE",
      "table of the accepted trials, or of --forward's displacements", .env = NULL},
+    {"binary", OPT_TEXT, offsetof(struct program, binary), "FILE",
+     "the accepted trials as little-endian binary rows", .env = NULL},
     {"dry-run", OPT_FLAG, offsetof(struct program, dry_run),
      .help = "only say how many trials, how much memory and how long"},
     {"forward", OPT_TEXT, offsetof(struct program, forward), "FILE",
@@ -232,12 +234,18 @@ static enum ek_status open_units(struct program *p)
     return failed;
 }
 
+static enum ek_status open_harvest(struct program *p)
+{
+    const char *const path[] = {[ACCEPTED_CSV] = p->out, [ACCEPTED_BINARY] = p->binary};
+    return harvest_open(p->job, p->range, path, &p->harvest);
+}
+
 static enum ek_status open_program(void *st, struct cu_set *set, struct sched_job *job)
 {
     struct program *p = st;
     p->set = set;
     TRY(search_open(p->job, p->method, &p->search));
-    TRY(harvest_open(p->job, p->range, p->out, &p->harvest));
+    TRY(open_harvest(p));
     divide(p);
     p->cost = calloc(p->ntasks, sizeof *p->cost);
     p->unit = calloc((size_t)set->n, sizeof *p->unit);

@@ -11,7 +11,8 @@
 
 static const struct demand ANY = {-1e300, 1e300, false, false}, LENGTH = {0, 1e9, false, false},
                            ABOVE_0 = {0, 1e9, true, false}, COUNT = {1, 1e15, false, true},
-                           SOURCES = {1, JOB_SOURCES, false, true}, ZONE = {1, 60, false, true};
+                           SOURCES = {1, JOB_SOURCES, false, true}, ZONE = {1, 60, false, true},
+                           RIGIDITY = {0, 1e15, true, false};
 
 /* ---- keys -------------------------------------------------------------------------------------*/
 
@@ -205,6 +206,7 @@ static enum ek_status read_constraints(struct job *job, const json_t *object)
             return EK_USAGE;
         TRY(numbers(job->path, below("constraints", name, key), value, &ANY, c->what->nnumbers,
                     c->what->nnumbers, c->number, &n));
+        c->number[n] = job->rigidity;
     }
     return EK_OK;
 }
@@ -335,14 +337,16 @@ static enum ek_status read_model(struct job *job, const json_t *value, const str
 
 static enum ek_status read_root(struct job *job, const json_t *root, const struct model *wanted)
 {
-    static const char *const keys[] = {"about",  "model",       "sources",   "stations",
-                                       "accept", "constraints", "parameters"};
+    static const char *const keys[] = {"about",  "model",       "sources",    "stations",
+                                       "accept", "constraints", "parameters", "rigidity_Pa"};
     double sources = 1;
+    job->rigidity = 30e9;
     TRY(demand_that(job->path, json_is_object(root), "", "an object"));
-    TRY(only(job->path, "", root, keys, 7));
+    TRY(only(job->path, "", root, keys, 8));
     TRY(read_model(job, json_object_get(root, "model"), wanted));
     TRY(demand_optional(job->path, "", root, "sources", &SOURCES, &sources));
     job->nsources = (int)sources;
+    TRY(demand_optional(job->path, "", root, "rigidity_Pa", &RIGIDITY, &job->rigidity));
     TRY(read_accept(job, json_object_get(root, "accept")));
     TRY(read_constraints(job, json_object_get(root, "constraints")));
     TRY(read_parameters(job, json_object_get(root, "parameters")));
@@ -379,13 +383,32 @@ void job_close(struct job *job)
     free(job);
 }
 
+int job_at(const struct job *job, int axis)
+{
+    return job->source[axis] * job->model->nparameters + job->parameter[axis];
+}
+
 void job_parameters(const struct job *job, trial_number trial, double *x)
 {
     long place[JOB_AXES];
     trial_place(job->axis, job->naxes, trial, place);
     for (int a = 0; a < job->naxes; a++)
-        x[job->source[a] * job->model->nparameters + job->parameter[a]] =
-            trial_value(&job->axis[a], place[a]);
+        x[job_at(job, a)] = trial_value(&job->axis[a], place[a]);
+}
+
+double job_moment(const struct job *job, const double *x)
+{
+    double sum = 0;
+    if (!job->model->moment)
+        return NAN;
+    for (int s = 0; s < job->nsources; s++)
+        sum += job->model->moment(x + s * job->model->nparameters, job->rigidity);
+    return sum;
+}
+
+double job_magnitude(const struct job *job, const double *x)
+{
+    return model_magnitude(job_moment(job, x));
 }
 
 bool job_allows(const struct job *job, const double *x)

@@ -36,13 +36,14 @@ struct job_accept {
 /* A constraint of the model with its numbers. */
 struct job_constraint {
     const struct model_constraint *what;
-    double number[MODEL_NUMBERS];
+    double number[MODEL_NUMBERS + 1]; /* the last one is the rigidity */
 };
 
 struct job {
     const struct model *model;
     int nsources;
     struct stations stations;
+    double rigidity; /* of the rock, Pa */
     struct job_accept accept;
     int nconstraints;
     struct job_constraint *constraint; /* [nconstraints] */
@@ -62,8 +63,15 @@ struct job {
 enum ek_status job_open(const char *path, const struct model *model, struct job **job);
 void job_close(struct job *job);
 
+/* Where the parameter of an axis stands in x[nsources][nparameters]. */
+int job_at(const struct job *job, int axis);
+
 /* Parameters x[nsources][nparameters] of a trial. */
 void job_parameters(const struct job *job, trial_number trial, double *x);
+
+/* Seismic moment of all sources together, N m, and its magnitude; NAN where the model has none. */
+double job_moment(const struct job *job, const double *x);
+double job_magnitude(const struct job *job, const double *x);
 
 /* All constraints hold for the sources x[nsources][nparameters]. */
 bool job_allows(const struct job *job, const double *x);

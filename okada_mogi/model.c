@@ -1,6 +1,7 @@
 /* okada_mogi/model.c – the list of models, and their responses for one point at a time. */
 #include "okada_mogi/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,11 @@ int model_amplitude(const struct model *m)
         if (m->parameter[p].role == MODEL_AMPLITUDE)
             return p;
     return -1;
+}
+
+double model_magnitude(double moment)
+{
+    return moment > 0 ? (log10(moment) - 9.1) / 1.5 : NAN;
 }
 
 void model_derive(const struct model *m, int p, double x, double *value)

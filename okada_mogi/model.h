@@ -49,6 +49,7 @@ struct model_constraint {
     int nnumbers;      /* how many numbers that is; 1: a number, more: a list */
     bool pair;         /* about two sources, else about one */
     unsigned looks_at; /* bit i: parameter i of the source (of both) decides */
+    /* number [nnumbers], then the rock's rigidity, Pa */
     bool (*holds)(const double *number, const double *x, const double *other);
 };
 
@@ -66,6 +67,8 @@ struct model {
                     double *out);
     /* Weights of the basis responses, w[nbasis], of a source x. NULL: nbasis = 1, weight 1. */
     void (*weigh)(const double *x, double *w);
+    /* Seismic moment of a source x, N m, in a rock of this rigidity, Pa. NULL: it has none. */
+    double (*moment)(const double *x, double rigidity);
     /* For devices: the text with the kernels <name>_brute and <name>_probe, see kernels/search.h.
      * NULL: this model runs on CPU units only. */
     const char *text;
@@ -88,6 +91,9 @@ void model_derive(const struct model *m, int p, double x, double *value);
 void model_derive_all(const struct model *m, const double *x, double *value);
 /* The weights w[nbasis], 1 where the model has none. */
 void model_weigh(const struct model *m, const double *x, double *w);
+
+/* Moment magnitude, Hanks & Kanamori (1979); NAN where there is no moment. */
+double model_magnitude(double moment);
 
 /* Zeroed memory at a multiple of MODEL_ALIGN, for lanes; free() it. NULL: out of memory. */
 void *model_alloc(size_t bytes);

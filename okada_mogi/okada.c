@@ -91,12 +91,15 @@ static bool slip_over_length(const double *number, const double *x, const double
     return within(fabs(x[SLIP]) / x[LENGTH], number);
 }
 
-/* Hanks & Kanamori (1979), with a rigidity of 30 GPa. */
+static double moment(const double *x, double rigidity)
+{
+    return rigidity * x[LENGTH] * x[WIDTH] * fabs(x[SLIP]);
+}
+
 static bool magnitude(const double *number, const double *x, const double *other)
 {
     (void)other;
-    const double moment = 30e9 * x[LENGTH] * x[WIDTH] * fabs(x[SLIP]);
-    return within((log10(moment) - 9.1) / 1.5, number);
+    return within(model_magnitude(moment(x, number[2])), number);
 }
 
 /* The point (east, north, depth) is at most so far from the rectangle. */
@@ -127,8 +130,8 @@ static const struct model_constraint constraints[] = {
      length_over_width},
     {"slip_over_length", "[more than, less than]", 2, false, BIT(SLIP) | BIT(LENGTH),
      slip_over_length},
-    {"magnitude", "[more than, less than], Mw for 30 GPa", 2, false,
-     BIT(LENGTH) | BIT(WIDTH) | BIT(SLIP), magnitude},
+    {"magnitude", "[more than, less than], Mw", 2, false, BIT(LENGTH) | BIT(WIDTH) | BIT(SLIP),
+     magnitude},
     {"contains", "[east, north, depth, at most so far away], m", 4, false,
      BIT(EC) | BIT(NC) | BIT(TOP) | BIT(STRIKE) | BIT(DIP) | BIT(LENGTH) | BIT(WIDTH), contains},
     {"distance", "between two faults' centres and upper edges at least, m", 1, true,
@@ -145,5 +148,6 @@ const struct model model_okada = {
     .nbasis = 2,
     .respond = respond,
     .weigh = weigh,
+    .moment = moment,
     .text = "okada_mogi/kernels/okada.c",
 };

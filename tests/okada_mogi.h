@@ -55,7 +55,7 @@ static const struct model model_sill = {
 
 static uint64_t job_seed = 1;
 
-static double job_random(double min, double max)
+static inline double job_random(double min, double max)
 {
     job_seed = job_seed * 6364136223846793005u + 1442695040888963407u;
     return min + (max - min) * (double)(job_seed >> 11) * 0x1p-53;
@@ -81,7 +81,8 @@ static void job_write(const char *name, const char *text)
 }
 
 /* All records of a job in `batches` batches of uneven size. */
-static struct accepted job_search(const struct job *job, enum search_method method, int batches)
+static inline struct accepted job_search(const struct job *job, enum search_method method,
+                                         int batches)
 {
     struct accepted found = {0};
     struct search *s;
@@ -100,7 +101,7 @@ static struct accepted job_search(const struct job *job, enum search_method meth
     return found;
 }
 
-static void assert_same(const struct accepted *a, const struct accepted *b)
+static inline void assert_same(const struct accepted *a, const struct accepted *b)
 {
     assert_int_equal(a->n, b->n);
     for (size_t i = 0; i < a->n; i++) {

@@ -1,0 +1,229 @@
+/* okada_mogi/spool.c – batches in memory, then in a file. */
+#include "okada_mogi/spool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { AT_A_TIME = 4096 }; /* records read from the file */
+
+/* A batch that holds anything: in memory, or `first` records into the file. */
+struct batch {
+    struct trial_range range;
+    struct accepted_record *record; /* NULL: in the file */
+    size_t first, n;
+};
+
+struct spool {
+    size_t memory; /* room for records in memory */
+    struct batch *batch;
+    size_t nbatches, room, count, held, filed;
+    bool sorted;
+    int file; /* -1: not needed so far */
+};
+
+enum ek_status spool_open(size_t memory, struct spool **s)
+{
+    struct spool *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_LACK, "out of memory for the accepted trials");
+    made->memory = memory;
+    made->file = -1;
+    *s = made;
+    return EK_OK;
+}
+
+void spool_clear(struct spool *s)
+{
+    for (size_t b = 0; b < s->nbatches; b++)
+        free(s->batch[b].record);
+    if (s->file >= 0)
+        close(s->file);
+    s->file = -1;
+    s->nbatches = s->count = s->held = s->filed = 0;
+}
+
+void spool_close(struct spool *s)
+{
+    if (!s)
+        return;
+    spool_clear(s);
+    free(s->batch);
+    free(s);
+}
+
+/* ---- in ---------------------------------------------------------------------------------------*/
+
+static const char *folder(void)
+{
+    const char *name = getenv("TMPDIR");
+    return name && *name ? name : "/tmp";
+}
+
+static enum ek_status file_failed(const char *what)
+{
+    FAIL(EK_LACK, "%s: accepted trials cannot be %s: %s; set TMPDIR to another folder", folder(),
+         what, strerror(errno));
+}
+
+static enum ek_status need_file(struct spool *s)
+{
+    char path[4096];
+    if (s->file >= 0)
+        return EK_OK;
+    snprintf(path, sizeof path, "%s/accepted-XXXXXX", folder());
+    s->file = mkstemp(path);
+    if (s->file < 0)
+        return file_failed("kept there");
+    unlink(path); /* it ends with the program, however that ends */
+    return EK_OK;
+}
+
+static enum ek_status append(struct spool *s, const struct accepted *a)
+{
+    const char *from = (const char *)a->record;
+    off_t at = (off_t)(s->filed * sizeof *a->record);
+    TRY(need_file(s));
+    for (size_t left = a->n * sizeof *a->record; left;) {
+        const ssize_t written = pwrite(s->file, from, left, at);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return file_failed("kept there");
+        from += written;
+        at += written;
+        left -= (size_t)written;
+    }
+    return EK_OK;
+}
+
+static enum ek_status make_room(struct spool *s)
+{
+    if (s->nbatches < s->room)
+        return EK_OK;
+    const size_t room = s->room ? 2 * s->room : 256;
+    struct batch *more = realloc(s->batch, room * sizeof *more);
+    if (!more)
+        FAIL(EK_LACK, "out of memory for %zu batches", room);
+    s->batch = more;
+    s->room = room;
+    return EK_OK;
+}
+
+enum ek_status spool_put(struct spool *s, struct trial_range range, struct accepted *a)
+{
+    if (!a->n)
+        return EK_OK;
+    struct batch b = {.range = range, .n = a->n};
+    TRY(make_room(s));
+    if (s->held + a->n <= s->memory) {
+        struct accepted_record *fit = realloc(a->record, a->n * sizeof *fit);
+        b.record = fit ? fit : a->record;
+        s->held += a->n;
+        *a = (struct accepted){0};
+    } else {
+        TRY(append(s, a));
+        b.first = s->filed;
+        s->filed += a->n;
+        accepted_free(a);
+    }
+    s->batch[s->nbatches++] = b;
+    s->count += b.n;
+    s->sorted = false;
+    return EK_OK;
+}
+
+size_t spool_count(const struct spool *s)
+{
+    return s->count;
+}
+
+/* ---- out --------------------------------------------------------------------------------------*/
+
+static int by_range(const void *a, const void *b)
+{
+    const struct batch *x = a, *y = b;
+    return (x->range.first > y->range.first) - (x->range.first < y->range.first);
+}
+
+static void sort(struct spool *s)
+{
+    if (!s->sorted && s->nbatches)
+        qsort(s->batch, s->nbatches, sizeof *s->batch, by_range);
+    s->sorted = true;
+}
+
+/* Records of a batch from number i on. */
+static enum ek_status fetch(const struct spool *s, const struct batch *b, size_t i, size_t n,
+                            struct accepted_record *to)
+{
+    char *into = (char *)to;
+    off_t at = (off_t)((b->first + i) * sizeof *to);
+    for (size_t left = n * sizeof *to; left;) {
+        const ssize_t got = pread(s->file, into, left, at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return file_failed("read back");
+        into += got;
+        at += got;
+        left -= (size_t)got;
+    }
+    return EK_OK;
+}
+
+enum ek_status spool_each(struct spool *s,
+                          enum ek_status (*visit)(void *arg, const struct accepted_record *record,
+                                                  size_t n),
+                          void *arg)
+{
+    struct accepted_record *buffer = malloc(AT_A_TIME * sizeof *buffer);
+    enum ek_status st = buffer ? EK_OK : status_fail(EK_LACK, "out of memory for accepted trials");
+    sort(s);
+    for (size_t k = 0; k < s->nbatches && !st; k++) {
+        const struct batch *b = &s->batch[k];
+        if (b->record)
+            st = visit(arg, b->record, b->n);
+        for (size_t i = 0; i < b->n && !b->record && !st; i += AT_A_TIME) {
+            const size_t n = b->n - i < AT_A_TIME ? b->n - i : AT_A_TIME;
+            st = fetch(s, b, i, n, buffer);
+            if (!st)
+                st = visit(arg, buffer, n);
+        }
+    }
+    free(buffer);
+    return st;
+}
+
+enum ek_status spool_find(struct spool *s, trial_number trial, bool *held)
+{
+    size_t begin = 0, end = s->nbatches;
+    sort(s);
+    while (begin < end) { /* to the first batch behind the trial */
+        const size_t middle = begin + (end - begin) / 2;
+        if (s->batch[middle].range.first <= trial)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    *held = false;
+    if (!begin)
+        return EK_OK;
+    const struct batch *b = &s->batch[begin - 1];
+    for (begin = 0, end = b->n; begin < end && !*held;) {
+        const size_t middle = begin + (end - begin) / 2;
+        struct accepted_record one;
+        if (b->record)
+            one = b->record[middle];
+        else
+            TRY(fetch(s, b, middle, 1, &one));
+        *held = one.trial == trial;
+        if (one.trial < trial)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return EK_OK;
+}

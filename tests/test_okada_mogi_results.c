@@ -1,0 +1,214 @@
+/* tests/test_okada_mogi_results.c – what is made of accepted trials: spooled batches, files. */
+#include "okada_mogi/spool.h"
+#include "tests/okada_mogi.h"
+
+#include <endian.h>
+
+static const char station[] = "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n"
+                              "A,1000,0,0.01,0,0.02,0.005,0.005,0.01\n";
+
+static struct job *open_fault(const char *more)
+{
+    char text[2048];
+    struct job *job;
+    job_write("stations.csv", station);
+    snprintf(text, sizeof text,
+             "{\"model\": \"okada\", \"stations\": \"stations.csv\", \"accept\": {\"k_sigma\": 2}, "
+             "%s \"parameters\": ["
+             "{\"name\": \"Ec_m\", \"min\": 0, \"max\": 3, \"n\": 4}, "
+             "{\"name\": \"Nc_m\", \"value\": 7}, {\"name\": \"d_m\", \"value\": 1000}, "
+             "{\"name\": \"strike_deg\", \"value\": 30}, {\"name\": \"dip_deg\", \"value\": 60}, "
+             "{\"name\": \"L_m\", \"value\": 20000}, {\"name\": \"W_m\", \"value\": 10000}, "
+             "{\"name\": \"rake_deg\", \"min\": 80, \"max\": 100, \"step\": 10}, "
+             "{\"name\": \"slip_m\", \"min\": 0, \"max\": 1.5, \"n\": 4}]}",
+             more);
+    job_write("job.json", text);
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    return job;
+}
+
+/* ---- spool ------------------------------------------------------------------------------------*/
+
+enum { BATCHES = 7, EACH = 3000 };
+
+static enum ek_status expect_next(void *arg, const struct accepted_record *record, size_t n)
+{
+    trial_number *next = arg;
+    for (size_t i = 0; i < n; i++) {
+        assert_true(record[i].trial == *next * 3);
+        assert_true(record[i].misfit == (double)*next);
+        ++*next;
+    }
+    return EK_OK;
+}
+
+/* Trials 0, 3, 6, …; batches come in another order, one of them is empty. */
+static void spool_with_room(size_t memory)
+{
+    static const int order[BATCHES] = {4, 0, 6, 2, 1, 5, 3};
+    struct spool *s;
+    assert_int_equal(spool_open(memory, &s), EK_OK);
+    for (int round = 0; round < 2; round++) {
+        for (int k = 0; k < BATCHES; k++) {
+            struct accepted a = {0};
+            const trial_number first = (trial_number)order[k] * EACH;
+            for (trial_number i = first; i < first + EACH; i++) {
+                const struct accepted_record r = {.trial = 3 * i, .misfit = (double)i};
+                assert_int_equal(accepted_add(&a, &r), EK_OK);
+            }
+            assert_int_equal(spool_put(s, (struct trial_range){3 * first, 3 * EACH}, &a), EK_OK);
+            assert_int_equal(a.n, 0);
+        }
+        assert_int_equal(spool_count(s), BATCHES * EACH);
+        for (int twice = 0; twice < 2; twice++) {
+            trial_number next = 0;
+            assert_int_equal(spool_each(s, expect_next, &next), EK_OK);
+            assert_true(next == BATCHES * EACH);
+        }
+        for (trial_number t = 0; t < 3 * BATCHES * EACH + 10; t += 1 + t % 97) {
+            bool held;
+            assert_int_equal(spool_find(s, t, &held), EK_OK);
+            assert_int_equal(held, t % 3 == 0 && t < 3 * BATCHES * EACH);
+        }
+        spool_clear(s);
+        assert_int_equal(spool_count(s), 0);
+    }
+    spool_close(s);
+}
+
+static void test_spool(void **state)
+{
+    (void)state;
+    spool_with_room(SPOOL_MEMORY);
+    spool_with_room(2 * EACH);
+    spool_with_room(0);
+}
+
+static void test_spool_without_disk(void **state)
+{
+    (void)state;
+    struct spool *s;
+    struct accepted a = {0};
+    const struct accepted_record r = {.trial = 1};
+    setenv("TMPDIR", "/nonexistent", 1);
+    assert_int_equal(spool_open(0, &s), EK_OK);
+    assert_int_equal(accepted_add(&a, &r), EK_OK);
+    status_mute(1);
+    assert_int_equal(spool_put(s, (struct trial_range){0, 9}, &a), EK_LACK);
+    status_mute(-1);
+    assert_non_null(strstr(status_message(), "/nonexistent"));
+    unsetenv("TMPDIR");
+    accepted_free(&a);
+    spool_close(s);
+}
+
+/* ---- files ------------------------------------------------------------------------------------*/
+
+/* Bytes of the file that the records of all trials make. */
+static char *write_all(const struct job *job, enum accepted_format format, size_t *size)
+{
+    struct accepted_file *f;
+    static char bytes[1 << 16];
+    const size_t n = (size_t)job->trials;
+    assert_int_equal(accepted_file_open(job_file("out"), format, job, n, &f), EK_OK);
+    for (size_t i = 0; i < n; i++) {
+        const struct accepted_record r = {
+            .trial = i, .misfit = 0.5 * (double)i, .chi2 = (double)i, .rms = 0.25};
+        assert_int_equal(accepted_file_put(f, &r, 1), EK_OK);
+    }
+    assert_int_not_equal(access(job_file("out"), F_OK), 0); /* not before it is whole */
+    assert_int_equal(accepted_file_close(f, true), EK_OK);
+    FILE *in = fopen(job_file("out"), "r");
+    assert_non_null(in);
+    *size = fread(bytes, 1, sizeof bytes - 1, in);
+    bytes[*size] = '\0';
+    fclose(in);
+    unlink(job_file("out"));
+    return bytes;
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    size_t size;
+    struct job *job = open_fault("");
+    char *text = write_all(job, ACCEPTED_CSV, &size);
+    static const char start[] =
+        "index,Ec_m,Nc_m,d_m,strike_deg,dip_deg,L_m,W_m,rake_deg,slip_m,misfit,chi2,rms_m,Mw\n"
+        "0,0,7,1000,30,60,20000,10000,80,0,0,0,0.25,\n" /* no slip, no magnitude */
+        "1,0,7,1000,30,60,20000,10000,80,0.5,0.5,1,0.25,6.25";
+    assert_memory_equal(text, start, sizeof start - 1);
+    job_close(job);
+}
+
+static uint64_t u64_at(const char *bytes)
+{
+    uint64_t x;
+    memcpy(&x, bytes, sizeof x);
+    return le64toh(x);
+}
+
+static double real_at(const char *bytes)
+{
+    const uint64_t bits = u64_at(bytes);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static void test_binary(void **state)
+{
+    (void)state;
+    size_t size;
+    struct job *job = open_fault("\"rigidity_Pa\": 40e9,");
+    const char *bytes = write_all(job, ACCEPTED_BINARY, &size);
+    assert_memory_equal(bytes, "EKTRIALS", 8);
+    const uint64_t word = u64_at(bytes + 8);
+    const size_t header = word >> 32, columns = u64_at(bytes + 24) & 0xffffffff;
+    assert_int_equal(word & 0xffffffff, 1);
+    assert_int_equal(header % 8, 0);
+    assert_int_equal(u64_at(bytes + 16), job->trials);
+    assert_int_equal(columns, 13);
+    assert_int_equal(u64_at(bytes + 24) >> 32, 16 + 8 * columns);
+    assert_string_equal(bytes + 32, "Ec_m,Nc_m,d_m,strike_deg,dip_deg,L_m,W_m,rake_deg,slip_m,"
+                                    "misfit,chi2,rms_m,Mw");
+    assert_int_equal(size, header + (size_t)job->trials * (16 + 8 * columns));
+    for (size_t i = 0; i < (size_t)job->trials; i++) {
+        const char *row = bytes + header + i * (16 + 8 * columns);
+        double x[JOB_AXES];
+        job_parameters(job, i, x);
+        assert_true(u64_at(row) == i && u64_at(row + 8) == 0);
+        for (int a = 0; a < 9; a++)
+            assert_true(real_at(row + 16 + 8 * a) == x[a]);
+        assert_true(real_at(row + 16 + 8 * 10) == (double)i);
+        const double magnitude = real_at(row + 16 + 8 * 12);
+        assert_true(x[8] > 0 ? fabs(magnitude - (log10(40e9 * 2e8 * x[8]) - 9.1) / 1.5) < 1e-12
+                             : isnan(magnitude));
+    }
+    job_close(job);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(job_folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(job_file("stations.csv"));
+    unlink(job_file("job.json"));
+    return rmdir(job_folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spool),
+        cmocka_unit_test(test_spool_without_disk),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_binary),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
