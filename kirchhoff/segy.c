@@ -1,0 +1,283 @@
+/* kirchhoff/segy.c – the index of a file of traces. */
+#include "kirchhoff/segy.h"
+#include "kirchhoff/segy_layout.h"
+#include "kirchhoff/segy_words.h"
+#include "src/opt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST_SAMPLES = 1 << 24 };
+
+#define AT(member) offsetof(struct segy_options, member)
+#define BYTE(name, bytes)                                                                          \
+    {                                                                                              \
+#name, OPT_INT, AT(name), "BYTE", "where it stands in a trace header",                     \
+            .min = 1, .max = SEGY_HEADER + 1 - (bytes)                                             \
+    }
+static const struct opt words[] = {
+    BYTE(sx, 4),
+    BYTE(sy, 4),
+    BYTE(gx, 4),
+    BYTE(gy, 4),
+    BYTE(scalco, 2),
+    BYTE(scalel, 2),
+    BYTE(sdepth, 4),
+    BYTE(selev, 4),
+    BYTE(gelev, 4),
+    {"as", OPT_TEXT, AT(as), "segy|su", "what the file is", .env = NULL},
+    {"order", OPT_TEXT, AT(order), "big|little", "order of bytes", .env = NULL},
+    OPT_END,
+};
+
+static bool one_of(const char *word, const char *a, const char *b)
+{
+    return !word || !strcmp(word, a) || !strcmp(word, b);
+}
+
+enum ek_status segy_options_parse(const char *list, struct segy_options *o)
+{
+    TRY(opt_parse_list(words, o, "traces", list));
+    if (!one_of(o->as, "segy", "su"))
+        FAIL(EK_USAGE, "as=%s: not segy or su", o->as);
+    if (!one_of(o->order, "big", "little"))
+        FAIL(EK_USAGE, "order=%s: not big or little", o->order);
+    return EK_OK;
+}
+
+/* The standard's place of what is not given. */
+static struct segy_options places(const struct segy_options *given)
+{
+    static const struct segy_options standard = {73, 77, 81, 85, 71, 69, 49, 45, 41, NULL, NULL};
+    struct segy_options o = *given;
+    for (const struct opt *w = words; w->type == OPT_INT; w++) {
+        int *at = (int *)((char *)&o + w->offset);
+        if (!*at)
+            *at = *(const int *)((const char *)&standard + w->offset);
+    }
+    return o;
+}
+
+/* ---- one header -------------------------------------------------------------------------------*/
+
+struct scan {
+    struct segy *s;
+    struct segy_options at;
+    unsigned char header[SEGY_HEADER];
+    off_t here; /* of the header */
+    long number;
+    size_t room;
+};
+
+static double coordinate(const struct scan *c, int at, int scalar)
+{
+    return segy_scaled(segy_i32(c->header, at, c->s->layout.little), scalar);
+}
+
+/* Dead, dummy, time break, uphole, sweep, timing, water break, near-field and far-field gun
+ * signatures carry nothing to image. */
+static bool is_dead(const struct scan *c)
+{
+    const int id = segy_i16(c->header, 29, c->s->layout.little);
+    return id >= 2 && id <= 10;
+}
+
+static long samples_of(const struct scan *c)
+{
+    const struct segy_layout *l = &c->s->layout;
+    const long own = segy_i16(c->header, 115, l->little) & 0xffff;
+    return l->ns && (l->fixed || !own || l->ns > 0xffff) ? l->ns : own;
+}
+
+static double interval_of(const struct scan *c)
+{
+    return 1e-6 * (segy_i16(c->header, 117, c->s->layout.little) & 0xffff);
+}
+
+/* Extension 1 of revision 2 says in its bytes 157-158 how many further headers there are; 0 says
+ * nothing. */
+static enum ek_status further_headers(const struct scan *c, long *extra)
+{
+    unsigned char word[2];
+    *extra = c->s->layout.extra;
+    if (!*extra)
+        return EK_OK;
+    TRY(segy_pread(c->s->file, c->s->path, word, 2, c->here + SEGY_HEADER + 156,
+                   "a further trace header"));
+    const long own = (long)segy_unsigned(word, 2, c->s->layout.little);
+    if (own && own < *extra)
+        *extra = own;
+    return EK_OK;
+}
+
+static enum ek_status check_header(const struct scan *c, long ns)
+{
+    const struct segy *s = c->s;
+    const double dt = interval_of(c);
+    const int unit = segy_i16(c->header, 89, s->layout.little);
+    if (ns < 2 || ns > MOST_SAMPLES)
+        FAIL(EK_USAGE, "%s: trace %ld has %ld samples; bytes 115-116 make no sense", s->path,
+             c->number, ns);
+    if (unit > 1 && unit < 5)
+        FAIL(EK_USAGE,
+             "%s: trace %ld: coordinates are angles (bytes 89-90 are %d); project them "
+             "to metres first",
+             s->path, c->number, unit);
+    if (dt > 0 && fabs(dt - s->dt) > 1e-3 * s->dt + 0.6e-6)
+        FAIL(EK_USAGE, "%s: trace %ld is sampled at %g ms, those before it at %g ms", s->path,
+             c->number, 1e3 * dt, 1e3 * s->dt);
+    return EK_OK;
+}
+
+static void note_offset(struct scan *c, const struct segy_trace *t)
+{
+    const double said = abs(segy_i32(c->header, 37, c->s->layout.little));
+    const double is = hypot(t->gx - t->sx, t->gy - t->sy);
+    c->s->odd_offset += said > 0 && fabs(said - is) > 1 + 0.01 * is;
+}
+
+static void read_header(struct scan *c, struct segy_trace *t)
+{
+    const bool little = c->s->layout.little;
+    const int scalco = segy_i16(c->header, c->at.scalco, little);
+    const int scalel = segy_i16(c->header, c->at.scalel, little);
+    const int scalar = c->s->layout.revision > 0 ? segy_i16(c->header, 215, little) : 0;
+    t->sx = coordinate(c, c->at.sx, scalco);
+    t->sy = coordinate(c, c->at.sy, scalco);
+    t->gx = coordinate(c, c->at.gx, scalco);
+    t->gy = coordinate(c, c->at.gy, scalco);
+    t->sz = coordinate(c, c->at.sdepth, scalel) - coordinate(c, c->at.selev, scalel);
+    t->gz = 0 - coordinate(c, c->at.gelev, scalel);
+    t->delay = (float)(1e-3 * segy_scaled(segy_i16(c->header, 109, little), scalar));
+    t->number = c->number;
+    note_offset(c, t);
+}
+
+/* ---- the scan ---------------------------------------------------------------------------------*/
+
+static enum ek_status add_trace(struct scan *c, off_t at, long ns)
+{
+    struct segy *s = c->s;
+    if (s->n == c->room) {
+        const size_t room = c->room ? 2 * c->room : 1024;
+        struct segy_trace *more = realloc(s->trace, room * sizeof *more);
+        if (!more)
+            FAIL(EK_LACK, "%s: out of memory for the index of %zu traces", s->path, room);
+        s->trace = more;
+        c->room = room;
+    }
+    struct segy_trace *t = &s->trace[s->n++];
+    read_header(c, t);
+    t->at = at;
+    t->ns = (uint32_t)ns;
+    s->ns = ns > s->ns ? ns : s->ns;
+    return EK_OK;
+}
+
+static enum ek_status scan_trace(struct scan *c)
+{
+    struct segy *s = c->s;
+    char what[64];
+    long extra;
+    c->number++;
+    snprintf(what, sizeof what, "the header of trace %ld", c->number);
+    TRY(segy_pread(s->file, s->path, c->header, SEGY_HEADER, c->here, what));
+    if (c->number == 1 && !(s->layout.dt > 0))
+        s->dt = interval_of(c);
+    if (!(s->dt > 0))
+        FAIL(EK_USAGE,
+             "%s: no sample interval, neither in bytes 3217-3218 nor in bytes 117-118 of "
+             "trace 1",
+             s->path);
+    TRY(further_headers(c, &extra));
+    const long ns = samples_of(c);
+    TRY(check_header(c, ns));
+    const off_t samples = c->here + SEGY_HEADER * (1 + extra);
+    const off_t end = samples + (off_t)ns * segy_format_find(s->layout.format)->bytes;
+    if (end > s->layout.size)
+        FAIL(EK_USAGE, "%s: trace %ld is cut off: %lld bytes of the file's %lld are missing",
+             s->path, c->number, (long long)(end - s->layout.size), (long long)s->layout.size);
+    c->here = end;
+    if (is_dead(c)) {
+        s->dead++;
+        return EK_OK;
+    }
+    return add_trace(c, samples, ns);
+}
+
+static enum ek_status scan(struct segy *s, const struct segy_options *o)
+{
+    struct scan c = {.s = s, .at = places(o)};
+    TRY(segy_layout_find(s->file, s->path, o, &s->layout));
+    s->dt = s->layout.dt;
+    c.here = s->layout.first;
+    while (c.here < s->layout.size)
+        TRY(scan_trace(&c));
+    if (!s->n)
+        FAIL(EK_USAGE, "%s: no live traces (%ld dead ones)", s->path, s->dead);
+    return EK_OK;
+}
+
+enum ek_status segy_open(const char *path, const struct segy_options *o, struct segy **s)
+{
+    struct segy *made = calloc(1, sizeof *made);
+    if (!made || !(made->path = strdup(path))) {
+        free(made);
+        FAIL(EK_LACK, "%s: out of memory", path);
+    }
+    made->file = open(path, O_RDONLY | O_CLOEXEC);
+    const enum ek_status st =
+        made->file < 0 ? status_fail(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno))
+                       : scan(made, o);
+    if (st)
+        segy_close(made);
+    else
+        *s = made;
+    return st;
+}
+
+void segy_close(struct segy *s)
+{
+    if (!s)
+        return;
+    if (s->file >= 0)
+        close(s->file);
+    free(s->trace);
+    free((char *)s->path);
+    free(s);
+}
+
+/* ---- samples ----------------------------------------------------------------------------------*/
+
+static enum ek_status check_finite(const struct segy *s, const struct segy_trace *t, const float *x)
+{
+    for (uint32_t i = 0; i < t->ns; i++)
+        if (!isfinite(x[i]))
+            FAIL(EK_USAGE,
+                 "%s: sample %u of trace %ld is no finite number; repair or kill the "
+                 "trace",
+                 s->path, i + 1, t->number);
+    return EK_OK;
+}
+
+enum ek_status segy_read(const struct segy *s, size_t i, float *out)
+{
+    const struct segy_trace *t = &s->trace[i];
+    const struct segy_format *format = segy_format_find(s->layout.format);
+    const size_t bytes = (size_t)t->ns * (size_t)format->bytes;
+    char what[64];
+    unsigned char *raw = malloc(bytes);
+    if (!raw)
+        FAIL(EK_LACK, "%s: out of memory for trace %ld", s->path, t->number);
+    snprintf(what, sizeof what, "trace %ld", t->number);
+    enum ek_status st = segy_pread(s->file, s->path, raw, bytes, t->at, what);
+    if (!st) {
+        format->decode(raw, t->ns, s->layout.little, out);
+        st = check_finite(s, t, out);
+    }
+    free(raw);
+    memset(out + t->ns, 0, ((size_t)s->ns - t->ns) * sizeof *out);
+    return st;
+}

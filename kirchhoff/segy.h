@@ -1,0 +1,109 @@
+/* kirchhoff/segy.h – seismic traces in files: SEG-Y revisions 0 to 2 and SU.
+ *
+ * A file is scanned once: each trace's header becomes an entry of an index in metres and seconds
+ * (double; the scalars of bytes 69, 71 and 215 are applied trace by trace). Samples are read by
+ * pread when they are wanted, from any thread.
+ *
+ * SEG-Y: 3200 bytes of text, a binary header of 400, extended text headers (a count, or up to the
+ * one that says ((SEG: EndText))), then traces of 240 bytes of header, further headers of 240 bytes
+ * (revision 2) and samples. SU: traces only, samples are IEEE floats, bytes in the order of some
+ * machine. The order of bytes is found by the endian constant of revision 2, else by which order
+ * makes sense. Standards: SEG-Y rev 1 (2002), rev 2.0 (2017), of the SEG's technical committee. */
+#ifndef KIRCHHOFF_SEGY_H
+#define KIRCHHOFF_SEGY_H
+
+#include "src/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Bytes (from 1) of words in a trace header that people put elsewhere; and what a file is. 0 or ""
+ * mean the standard's place, and that it is found out. */
+struct segy_options {
+    int sx, sy, gx, gy;     /* coordinates, 4 bytes each (73, 77, 81, 85) */
+    int scalco, scalel;     /* their scalars, 2 bytes (71, 69) */
+    int sdepth, selev;      /* source depth and surface elevation (49, 45) */
+    int gelev;              /* receiver elevation (41) */
+    const char *as, *order; /* "segy" or "su"; "big" or "little" */
+};
+
+/* Reads "sx=73,sy=77,as=su" into *o. EK_USAGE: an unknown name, a byte outside the header. */
+enum ek_status segy_options_parse(const char *list, struct segy_options *o);
+
+/* What a file is. */
+struct segy_layout {
+    bool su, little; /* SU; least significant byte first */
+    int revision;    /* 0, 1, 2 */
+    int format;      /* data sample format code; SU: 5 */
+    long ns;         /* samples of a trace, 0: its own header says it */
+    bool fixed;      /* all traces have ns samples, whatever their headers say */
+    double dt;       /* s; 0: the first trace says it */
+    long extra;      /* further headers of a trace, at most */
+    off_t first;     /* byte where the first trace begins, from 0 */
+    off_t size;      /* of the file */
+};
+
+/* One live trace. z is positive down. */
+struct segy_trace {
+    double sx, sy, sz, gx, gy, gz; /* m */
+    off_t at;                      /* of its first sample */
+    uint32_t ns;
+    float delay; /* s, time of the first sample */
+    long number; /* in the file, from 1, dead ones counted */
+};
+
+struct segy {
+    const char *path; /* owned */
+    struct segy_layout layout;
+    double dt;                /* s */
+    long ns;                  /* of the longest trace */
+    size_t n;                 /* live traces */
+    struct segy_trace *trace; /* [n] in the file's order */
+    long dead;                /* trace identification 2 … 10: dead, dummy, time break, … */
+    long odd_offset;          /* traces whose offset word disagrees with their coordinates */
+    int file;                 /* descriptor */
+};
+
+/* Opens and scans. EK_USAGE, naming file and trace: neither SEG-Y nor SU, unknown format, cut off
+ * in the middle of a trace, no live traces, no or absurd number of samples or interval, intervals
+ * that change, coordinates that are angles; EK_LACK: not readable, out of memory. Caller owns *s;
+ * close accepts NULL. */
+enum ek_status segy_open(const char *path, const struct segy_options *o, struct segy **s);
+void segy_close(struct segy *s);
+
+/* Samples of trace i of the index into out [s->ns], zeros behind a shorter trace. EK_USAGE: a
+ * sample is no finite number (file, trace and sample are named); EK_LACK: cannot be read. Any
+ * thread. */
+enum ek_status segy_read(const struct segy *s, size_t i, float *out);
+
+/* ---- writing ----------------------------------------------------------------------------------*/
+
+/* One trace to write. Coordinates are stored in hundredths of metres. */
+struct segy_put {
+    double sx, sy, sz, gx, gy, gz; /* m */
+    double cdpx, cdpy;             /* m, bytes 181, 185; not in SU files */
+    int iline, xline, cdp;         /* bytes 189, 193, 21; the first two not in SU files */
+    int shot, channel;             /* bytes 9, 13 */
+    double offset;                 /* m */
+};
+
+struct segy_new {
+    bool su;    /* SU in this machine's byte order, else SEG-Y, big end first */
+    int format; /* SEG-Y: 1 (IBM) or 5 (IEEE) */
+    long ns;
+    double dt;           /* s; what is sampled in depth: m / 1000 */
+    const char *text[8]; /* lines of the text header, up to 76 characters; NULL ends them */
+};
+
+struct segy_writer;
+
+/* Writes beside `path`; segy_finish() puts the file in its place. Revision 1, or 2 where ns is over
+ * 32767. EK_USAGE: more samples than the format can say; EK_LACK: not writable. */
+enum ek_status segy_create(const char *path, const struct segy_new *file, struct segy_writer **w);
+/* EK_LACK: the disk is full; EK_USAGE: a coordinate beyond what 32 bits hold. */
+enum ek_status segy_put(struct segy_writer *w, const struct segy_put *trace, const float *sample);
+enum ek_status segy_finish(struct segy_writer *w); /* closes w in any case */
+void segy_abandon(struct segy_writer *w);          /* closes w and leaves nothing; accepts NULL */
+
+#endif

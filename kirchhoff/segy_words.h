@@ -1,0 +1,66 @@
+/* kirchhoff/segy_words.h – numbers in headers and samples, in either byte order; for segy*.c only.
+ */
+#ifndef KIRCHHOFF_SEGY_WORDS_H
+#define KIRCHHOFF_SEGY_WORDS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { SEGY_TEXT = 3200, SEGY_BINARY = 400, SEGY_HEADER = 240 };
+
+/* `bytes` (1 … 8) bytes as an unsigned number. */
+static inline uint64_t segy_unsigned(const unsigned char *p, int bytes, bool little)
+{
+    uint64_t x = 0;
+    for (int i = 0; i < bytes; i++)
+        x = x << 8 | p[little ? bytes - 1 - i : i];
+    return x;
+}
+
+static inline int64_t segy_signed(const unsigned char *p, int bytes, bool little)
+{
+    const int unused = 64 - 8 * bytes;
+    return (int64_t)(segy_unsigned(p, bytes, little) << unused) >> unused;
+}
+
+/* Word at byte `at`, from 1, as the standard counts. */
+static inline int32_t segy_i32(const unsigned char *header, int at, bool little)
+{
+    return (int32_t)segy_signed(header + at - 1, 4, little);
+}
+
+static inline int32_t segy_i16(const unsigned char *header, int at, bool little)
+{
+    return (int32_t)segy_signed(header + at - 1, 2, little);
+}
+
+static inline void segy_set(unsigned char *header, int at, int bytes, bool little, int64_t x)
+{
+    for (int i = 0; i < bytes; i++)
+        header[at - 1 + (little ? i : bytes - 1 - i)] = (unsigned char)((uint64_t)x >> 8 * i);
+}
+
+/* What a scalar word multiplies by: s > 0 multiplies, s < 0 divides, 0 is 1. */
+static inline double segy_scaled(double x, int scalar)
+{
+    return scalar > 0 ? x * scalar : scalar < 0 ? x / -scalar : x;
+}
+
+/* A way to store samples. */
+struct segy_format {
+    const char *name; /* NULL: no such code */
+    int bytes;
+    void (*decode)(const unsigned char *from, size_t n, bool little, float *to);
+};
+
+/* Of a data sample format code; NULL: unknown. */
+const struct segy_format *segy_format_find(int code);
+
+/* A float as IBM's hexadecimal one, and back. */
+uint32_t segy_to_ibm(float x);
+float segy_from_ibm(uint32_t bits);
+
+#endif

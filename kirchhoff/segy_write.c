@@ -1,0 +1,214 @@
+/* kirchhoff/segy_write.c – SEG-Y and SU files, which replace what was there only when they are
+ * whole. */
+#include "kirchhoff/segy.h"
+#include "kirchhoff/segy_words.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SCALAR = -100, LINE = 80, LINES = 40, LONG_TRACE = 32767 };
+
+struct segy_writer {
+    struct segy_new file;
+    char *path, *beside;
+    FILE *out;
+    bool little;
+    long written;
+    unsigned char *trace; /* header and samples */
+};
+
+/* ---- the file's head --------------------------------------------------------------------------*/
+
+/* Forty lines of eighty characters, "C 1 …", in ASCII, which everybody reads today. */
+static void fill_text(const struct segy_new *file, char *text)
+{
+    memset(text, ' ', SEGY_TEXT);
+    for (int i = 0, given = 1; i < LINES; i++) {
+        char line[LINE + 1];
+        given = given && i < 8 && file->text[i];
+        snprintf(line, sizeof line, "C%2d %.76s", i + 1, given ? file->text[i] : "");
+        memcpy(text + i * LINE, line, strlen(line));
+    }
+    memcpy(text + 38 * LINE, "C39 SEG Y REV1", 14);
+    memcpy(text + 39 * LINE, "C40 END TEXTUAL HEADER", 22);
+}
+
+static void fill_binary(const struct segy_new *file, unsigned char *binary)
+{
+    const bool rev2 = file->ns > LONG_TRACE;
+    const double us = 1e6 * file->dt;
+    const int shift = SEGY_TEXT;
+    int64_t bits;
+    memcpy(&bits, &us, sizeof bits);
+    segy_set(binary, 3217 - shift, 2, false, us < 65536 ? lrint(us) : 0);
+    segy_set(binary, 3221 - shift, 2, false, rev2 ? 0 : file->ns);
+    segy_set(binary, 3225 - shift, 2, false, file->format);
+    segy_set(binary, 3255 - shift, 2, false, 1); /* metres */
+    segy_set(binary, 3501 - shift, 1, false, rev2 ? 2 : 1);
+    segy_set(binary, 3503 - shift, 2, false, 1); /* all traces are equally long */
+    if (!rev2)
+        return;
+    segy_set(binary, 3269 - shift, 4, false, file->ns);
+    segy_set(binary, 3273 - shift, 8, false, bits);
+    segy_set(binary, 3297 - shift, 4, false, 0x01020304);
+}
+
+static enum ek_status write_bytes(struct segy_writer *w, const void *bytes, size_t n)
+{
+    if (fwrite(bytes, 1, n, w->out) != n)
+        FAIL(EK_LACK, "%s: cannot be written: %s", w->path, strerror(errno));
+    return EK_OK;
+}
+
+static enum ek_status write_head(struct segy_writer *w)
+{
+    char text[SEGY_TEXT];
+    unsigned char binary[SEGY_BINARY] = {0};
+    if (w->file.su)
+        return EK_OK;
+    fill_text(&w->file, text);
+    fill_binary(&w->file, binary);
+    TRY(write_bytes(w, text, sizeof text));
+    return write_bytes(w, binary, sizeof binary);
+}
+
+/* ---- traces -----------------------------------------------------------------------------------*/
+
+static enum ek_status set_length(struct segy_writer *w, int at, double metres)
+{
+    const double stored = nearbyint(metres * -SCALAR);
+    if (!(fabs(stored) < 2147483648.0))
+        FAIL(EK_USAGE, "%s: trace %ld: %g m does not fit byte %d of a trace header", w->path,
+             w->written + 1, metres, at);
+    segy_set(w->trace, at, 4, w->little, (int64_t)stored);
+    return EK_OK;
+}
+
+static enum ek_status set_lengths(struct segy_writer *w, const struct segy_put *t)
+{
+    const struct {
+        int at;
+        double metres;
+    } lengths[] = {{41, -t->gz}, {49, t->sz}, {73, t->sx},    {77, t->sy},
+                   {81, t->gx},  {85, t->gy}, {181, t->cdpx}, {185, t->cdpy}};
+    const int n = w->file.su ? 6 : 8; /* SU has other words from byte 181 on */
+    for (int i = 0; i < n; i++)
+        TRY(set_length(w, lengths[i].at, lengths[i].metres));
+    return EK_OK;
+}
+
+static void set_words(struct segy_writer *w, const struct segy_put *t)
+{
+    const struct {
+        int at, bytes;
+        int64_t value;
+    } word[] = {
+        {1, 4, w->written + 1},
+        {5, 4, w->written + 1},
+        {9, 4, t->shot},
+        {13, 4, t->channel},
+        {21, 4, t->cdp},
+        {29, 2, 1},
+        {37, 4, lrint(t->offset)},
+        {69, 2, SCALAR},
+        {71, 2, SCALAR},
+        {89, 2, 1},
+        {115, 2, w->file.ns < 65536 ? w->file.ns : 0},
+        {117, 2, w->file.dt < 0.065536 ? lrint(1e6 * w->file.dt) : 0},
+        {189, 4, t->iline},
+        {193, 4, t->xline},
+    };
+    const int n = (int)(sizeof word / sizeof *word) - (w->file.su ? 2 : 0);
+    for (int i = 0; i < n; i++)
+        segy_set(w->trace, word[i].at, word[i].bytes, w->little, word[i].value);
+}
+
+static void set_samples(struct segy_writer *w, const float *sample)
+{
+    for (long i = 0; i < w->file.ns; i++) {
+        uint32_t bits;
+        memcpy(&bits, &sample[i], sizeof bits);
+        if (w->file.format == 1)
+            bits = segy_to_ibm(sample[i]);
+        segy_set(w->trace, (int)(SEGY_HEADER + 4 * i + 1), 4, w->little, bits);
+    }
+}
+
+enum ek_status segy_put(struct segy_writer *w, const struct segy_put *trace, const float *sample)
+{
+    memset(w->trace, 0, SEGY_HEADER);
+    set_words(w, trace);
+    TRY(set_lengths(w, trace));
+    set_samples(w, sample);
+    TRY(write_bytes(w, w->trace, SEGY_HEADER + 4 * (size_t)w->file.ns));
+    w->written++;
+    return EK_OK;
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------*/
+
+static void close_writer(struct segy_writer *w)
+{
+    free(w->trace);
+    free(w->path);
+    free(w->beside);
+    free(w);
+}
+
+enum ek_status segy_create(const char *path, const struct segy_new *file, struct segy_writer **out)
+{
+    if (file->ns < 1 || file->ns > (file->su ? 65535 : 1 << 24))
+        FAIL(EK_USAGE, "%s: %ld samples do not fit a trace header%s", path, file->ns,
+             file->su ? " of SU; write SEG-Y" : "");
+    struct segy_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    w->file = *file;
+    w->file.format = file->su || !file->format ? 5 : file->format;
+    w->little = file->su && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    w->path = strdup(path);
+    w->trace = malloc(SEGY_HEADER + 4 * (size_t)file->ns);
+    if (asprintf(&w->beside, "%s.part-%d", path, (int)getpid()) < 0)
+        w->beside = NULL;
+    enum ek_status st = EK_OK;
+    if (!w->path || !w->trace || !w->beside)
+        st = status_fail(EK_LACK, "%s: out of memory", path);
+    else if (!(w->out = fopen(w->beside, "wb")))
+        st = status_fail(EK_LACK, "%s: cannot be written: %s; choose another place", path,
+                         strerror(errno));
+    if (!st)
+        st = write_head(w);
+    if (st)
+        segy_abandon(w);
+    else
+        *out = w;
+    return st;
+}
+
+enum ek_status segy_finish(struct segy_writer *w)
+{
+    int bad = fflush(w->out) || fsync(fileno(w->out));
+    bad = fclose(w->out) || bad;
+    w->out = NULL;
+    if (bad || rename(w->beside, w->path)) {
+        const enum ek_status st =
+            status_fail(EK_LACK, "%s: cannot be written: %s", w->path, strerror(errno));
+        segy_abandon(w);
+        return st;
+    }
+    close_writer(w);
+    return EK_OK;
+}
+
+void segy_abandon(struct segy_writer *w)
+{
+    if (!w)
+        return;
+    if (w->out)
+        fclose(w->out);
+    if (w->beside)
+        unlink(w->beside);
+    close_writer(w);
+}
