@@ -45,7 +45,7 @@ static void one_step(struct deal *d, struct sched *s)
         if (r.begin == r.end)
             d->free_at[c] = INFINITY;
         else
-            sched_done(s, c, r, sum);
+            sched_done(s, c, r, sum, NULL);
     }
 }
 

@@ -367,7 +367,6 @@ static void try_prices(struct divide *d, struct search *s)
     try_pick(d, s, DIVIDE_BY_KIND);
     if (s->best <= GOOD_ENOUGH * least)
         return;
-    divide_price(d);
     divide_free(d);
     try_pick(d, s, DIVIDE_BY_KIND);
 }

@@ -75,15 +75,17 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     *e = (struct estimate){.n = job->n, .ncu = job->ncu, .cost = job->cost, .unit = job->unit};
     e->order = calloc(n, sizeof *e->order);
     e->seconds = calloc(4 * n, sizeof *e->seconds);
-    e->owner = calloc(2 * n, sizeof *e->owner);
-    e->kind = calloc(2 * ncu, sizeof *e->kind);
+    e->owner = calloc(n, sizeof *e->owner);
+    e->near = calloc(n, sizeof *e->near);
+    e->kind = calloc(ncu, sizeof *e->kind);
+    e->others = calloc(ncu, sizeof *e->others);
     e->judged = calloc(ncu, sizeof *e->judged);
     e->factor = calloc(6 * ncu, sizeof *e->factor);
     e->ratio = calloc(ncu, sizeof *e->ratio);
     e->of = calloc(ncu, sizeof *e->of);
     enum ek_status st = EK_OK;
-    if (!e->order || !e->seconds || !e->owner || !e->kind || !e->judged || !e->factor ||
-        !e->ratio || !e->of)
+    if (!e->order || !e->seconds || !e->owner || !e->near || !e->kind || !e->others || !e->judged ||
+        !e->factor || !e->ratio || !e->of)
         st = status_fail(EK_LACK, "schedule: out of memory for the times of %zu tasks", job->n);
     if (!st && job->n)
         st = sort_units(e, job);
@@ -94,8 +96,6 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->x = e->seconds + n;
     e->y = e->x + n;
     e->room = e->y + n;
-    e->near = e->owner + n;
-    e->others = e->kind + ncu;
     e->pace = e->factor + ncu;
     e->busy = e->pace + ncu;
     e->seen = e->busy + ncu;
@@ -118,7 +118,9 @@ void estimate_close(struct estimate *e)
     free(e->order);
     free(e->seconds);
     free(e->owner);
+    free(e->near);
     free(e->kind);
+    free(e->others);
     free(e->judged);
     free(e->factor);
     free(e->ratio);
@@ -126,66 +128,77 @@ void estimate_close(struct estimate *e)
     *e = (struct estimate){0};
 }
 
-void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, int neighbours)
+void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each,
+                   const struct crowd_near *near)
 {
-    plan_divide(e->of[e->kind[cu]].seconds, r, sec, e->seconds);
+    static const struct crowd_near unknown = {{-1, -1}};
+    plan_divide(e->of[e->kind[cu]].seconds, r, sec, each, e->seconds);
     for (size_t t = r.begin; t < r.end; t++) {
         e->owner[t] = cu;
-        e->near[t] = neighbours;
+        e->near[t] = near ? *near : unknown;
     }
 }
 
 /* ---- units and their neighbours ---------------------------------------------------------------*/
-/* Counting by spaces keeps a thousand units cheap. */
+/* Units of cu's node at work, itself included: found once for each node. */
+static struct crowd_near on_node(const struct estimate *e, const bool *parked, int cu)
+{
+    struct crowd_near sum = {{0, 0}};
+    int node = e->unit[cu].node, first = 0;
+    while (e->unit[first].node != node)
+        first++;
+    if (first < cu) {
+        sum = e->others[first];
+        sum.busy[e->unit[first].kind] += !(parked && parked[first]);
+        return sum;
+    }
+    for (int c = cu; c < e->ncu; c++)
+        sum.busy[e->unit[c].kind] += e->unit[c].node == node && !(parked && parked[c]);
+    return sum;
+}
+
 void estimate_park(struct estimate *e, const bool *parked)
 {
-    int host = 0;
-    for (int c = 0; c < e->ncu; c++)
-        host += e->unit[c].space == CU_SPACE_HOST && !(parked && parked[c]);
     for (int c = 0; c < e->ncu; c++) {
-        int space = e->unit[c].space, first = 0, near = 0;
-        while (e->unit[first].space != space)
-            first++;
-        if (first < c)
-            near = e->others[first] + !(parked && parked[first]);
-        for (int u = c; first == c && u < e->ncu; u++)
-            near += e->unit[u].space == space && !(parked && parked[u]);
-        if (first == c && space != CU_SPACE_HOST)
-            near += host;
-        e->others[c] = near - !(parked && parked[c]);
-    }
-    for (int c = 0; c < e->ncu; c++) {
+        e->others[c] = on_node(e, parked, c);
+        e->others[c].busy[e->unit[c].kind] -= !(parked && parked[c]);
         /* Of equals, one that has never worked may turn out to be the better one. */
         double hope = e->known || e->judged[c] || e->steps == 0 ? 1 : 1 - 1e-4;
-        e->pace[c] = e->factor[c] * (1 + e->of[e->kind[c]].share * e->others[c]) * hope;
+        e->pace[c] = e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->others[c]) * hope;
     }
 }
 
-static double crowd_on(const struct estimate_kind *k, int neighbours)
-{
-    return neighbours > 0 ? 1 + k->share * neighbours : 1;
-}
-
-/* A new share of slow-down: what was known of a unit beside all its neighbours stays as it is, and
- * what was measured beside fewer of them changes. */
-static void set_share(struct estimate *e, int j, double share)
+/* Other shares of slow-down: what was known of a unit beside its usual neighbours stays as it is,
+ * and what was measured beside others changes. */
+static void set_shares(struct estimate *e, int j, const double share[2])
 {
     struct estimate_kind *k = &e->of[j];
-    double before = k->share;
-    int usual = 0;
+    struct crowd_near usual = {{0, 0}};
     for (int c = 0; c < e->ncu; c++)
         if (e->kind[c] == j) {
             usual = e->others[c];
-            e->factor[c] *= (1 + before * usual) / (1 + share * usual);
+            e->factor[c] *= crowd_at(k->share, usual) / crowd_at(share, usual);
         }
+    double stays = crowd_at(share, usual) / crowd_at(k->share, usual);
     for (size_t t = 0; t < e->n; t++) {
-        double near = k->last[t].neighbours >= 0 ? k->last[t].neighbours : usual;
-        double change =
-            (1 + before * near) / (1 + share * near) * (1 + share * usual) / (1 + before * usual);
+        struct crowd_near near = k->last[t].near.busy[0] < 0 ? usual : k->last[t].near;
+        double change = crowd_at(k->share, near) / crowd_at(share, near) * stays;
         for (int i = 0; i < k->count[t]; i++)
             k->sample[t][i] *= change;
     }
-    k->share = share;
+    memcpy(k->share, share, sizeof k->share);
+}
+
+static void learn_shares(struct estimate *e)
+{
+    for (int j = 0; j < e->nkinds; j++) {
+        struct estimate_kind *k = &e->of[j];
+        double share[2];
+        crowd_shares(&k->crowd, share);
+        if (share[0] != k->share[0] || share[1] != k->share[1])
+            set_shares(e, j, share);
+        crowd_fade(&k->crowd, 0.9);
+    }
 }
 
 /* ---- lines ------------------------------------------------------------------------------------*/
@@ -193,7 +206,7 @@ static void set_share(struct estimate *e, int j, double share)
 static double normal_seconds(const struct estimate *e, size_t t)
 {
     int c = e->owner[t];
-    return e->seconds[t] / (e->factor[c] * crowd_on(&e->of[e->kind[c]], e->near[t]));
+    return e->seconds[t] / (e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->near[t]));
 }
 
 static double median_sample(const struct estimate_kind *k, size_t t)
@@ -247,7 +260,7 @@ static void sum_units(struct estimate *e)
         e->busy[c] += e->seconds[t];
         if (expected || e->cost) {
             double sec = expected ? k->seconds[t] : on_line(e, k, t);
-            sec *= e->factor[c] * crowd_on(k, e->near[t]);
+            sec *= e->factor[c] * crowd_at(k->share, e->near[t]);
             e->seen[c] += e->seconds[t];
             e->expected[c] += sec;
             e->room[judged++] = sec > 0 ? fabs(e->seconds[t] / sec - 1) : 0;
@@ -423,12 +436,7 @@ void estimate_step(struct estimate *e)
     else
         later_look(e);
     take_samples(e);
-    for (int j = 0; j < e->nkinds; j++) {
-        double share = crowd_share(&e->of[j].crowd);
-        if (share != e->of[j].share)
-            set_share(e, j, share);
-        crowd_fade(&e->of[j].crowd, 0.9);
-    }
+    learn_shares(e);
     bool doubted = e->known && e->steps == 0;
     for (int j = 0; j < e->nkinds; j++) {
         if (!doubted)

@@ -3,7 +3,7 @@
  *
  * seconds(task, unit) = pace[unit] * seconds[kind of unit][task]. Units are of one kind if they
  * have kind, width and profile in common; the pace is what sets one of them apart: its own factor
- * (1 = as usual, 2 = half as fast), times 1 + share * busy neighbours (cu/crowd.h).
+ * (1 = as usual, 2 = half as fast), times what its busy neighbours cost it (cu/crowd.h).
  *
  * A task's estimate is the median of its last three measurements, so that a single slow one changes
  * nothing, drawn towards what the others of its kind say of it: the kind's profile, or the kind's
@@ -36,7 +36,7 @@ struct estimate_kind {
     struct line line;
     bool tried; /* there is a line */
     struct crowd crowd;
-    double share; /* by which a busy neighbour slows its units */
+    double share[2]; /* by which a busy neighbour of each kind slows its units */
 };
 
 struct estimate {
@@ -49,12 +49,12 @@ struct estimate {
     int *kind;                         /* [ncu] */
     double *factor, *pace;             /* [ncu] */
     bool *judged;                      /* [ncu] the unit has worked, its factor is known */
-    int *others;                       /* [ncu] neighbours that are busy in the present division */
+    struct crowd_near *others;         /* [ncu] neighbours that are busy in the present division */
     double (*ratio)[ESTIMATE_SAMPLES]; /* [ncu] busy time / expected one, of the last steps */
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] measured in this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it */
-    int *near;                         /* [n] neighbours that were busy, negative: not known */
+    struct crowd_near *near;           /* [n] neighbours that were busy meanwhile */
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times, of the last steps */
     double error;                      /* median relative error of the last step's predictions */
     double *busy;                      /* [ncu] measured in the last step */
@@ -67,9 +67,10 @@ struct estimate {
 enum ek_status estimate_open(struct estimate *e, const struct sched_job *job);
 void estimate_close(struct estimate *e);
 
-/* Unit cu took `sec` seconds for the range while so many neighbours (-1: not known) were busy. On
- * any thread, for different tasks concurrently. */
-void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, int neighbours);
+/* Unit cu took `sec` seconds for the range, each[i] for its tasks (NULL: not known), beside these
+ * neighbours (NULL: not known). On any thread, for different tasks concurrently. */
+void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each,
+                   const struct crowd_near *near);
 
 /* Between two steps: takes in what was measured. One thread, as the rest. */
 void estimate_step(struct estimate *e);
@@ -83,12 +84,6 @@ double estimate_surprise(const struct estimate *e, const double *load);
 
 /* Relative scatter of the times of one task, 0 while no task has run twice. */
 double estimate_noise(const struct estimate *e);
-
-/* a slows b down while both are busy: they share a memory, or b's is fed from a's. */
-static inline bool estimate_disturbs(const struct sched_unit *a, const struct sched_unit *b)
-{
-    return a->space == b->space || a->space == CU_SPACE_HOST;
-}
 
 static inline double estimate_cost(const struct estimate *e, size_t task)
 {

@@ -65,9 +65,9 @@ struct ek_range learn_next(void *st, int cu)
     return plan_next(&l->plan, cu, l->left ? l->grain : l->plan.n);
 }
 
-void learn_done(void *st, int cu, struct ek_range r, double sec)
+void learn_done(void *st, int cu, struct ek_range r, double sec, const double *each)
 {
     struct learn *l = st;
     if (l->left)
-        estimate_done(&l->estimate, cu, r, sec, -1);
+        estimate_done(&l->estimate, cu, r, sec, each, NULL);
 }

@@ -39,6 +39,6 @@ bool learn_step(struct learn *l);
 
 /* Members of struct sched_ops; `st` begins with a struct learn. */
 struct ek_range learn_next(void *st, int cu);
-void learn_done(void *st, int cu, struct ek_range r, double sec);
+void learn_done(void *st, int cu, struct ek_range r, double sec, const double *each);
 
 #endif

@@ -1,4 +1,4 @@
-/* cu/park.c – of each space its fastest units, as many as are worth it. */
+/* cu/park.c – of each node its fastest units of either kind, as many as are worth it. */
 #include "cu/park.h"
 
 #include <stdlib.h>
@@ -38,11 +38,11 @@ static double rate(const struct park *p, struct estimate *e, const bool *off)
 }
 
 /* Insertion by speed beside all neighbours: they are few, and mostly in order already. */
-static void sort_members(struct park *p, const struct estimate *e, int space)
+static void sort_members(struct park *p, const struct estimate *e, const struct sched_unit *like)
 {
     p->members = 0;
     for (int c = 0; c < e->ncu; c++) {
-        if (e->unit[c].space != space)
+        if (e->unit[c].node != like->node || e->unit[c].kind != like->kind)
             continue;
         double sec = p->all[e->kind[c]] * e->pace[c];
         int at = p->members++;
@@ -52,8 +52,8 @@ static void sort_members(struct park *p, const struct estimate *e, int space)
     }
 }
 
-/* Of one space, of which all work, as many units as give the most together with what the other
- * spaces give beside them; p->trial becomes that, its rate is returned. */
+/* Of the members, all of which work, as many as give the most together with what the other units
+ * give beside them; p->trial becomes that, its rate is returned. */
 static double choose_members(struct park *p, struct estimate *e, double best)
 {
     int most = p->members;
@@ -74,15 +74,15 @@ static double choose_members(struct park *p, struct estimate *e, double best)
 static bool anyone_slowed(const struct estimate *e)
 {
     for (int k = 0; k < e->nkinds; k++)
-        if (e->of[k].share > 0)
+        if (e->of[k].share[CU_CPU] > 0 || e->of[k].share[CU_DEVICE] > 0)
             return true;
     return false;
 }
 
-static bool first_of_space(const struct estimate *e, int cu)
+static bool first_alike(const struct estimate *e, int cu)
 {
     for (int c = 0; c < cu; c++)
-        if (e->unit[c].space == e->unit[cu].space)
+        if (e->unit[c].node == e->unit[cu].node && e->unit[c].kind == e->unit[cu].kind)
             return false;
     return true;
 }
@@ -99,8 +99,8 @@ bool park_choose(struct park *p, struct estimate *e)
         }
         double now = rate(p, e, p->off), best = rate(p, e, p->trial);
         for (int c = 0; c < e->ncu; c++)
-            if (first_of_space(e, c)) {
-                sort_members(p, e, e->unit[c].space);
+            if (first_alike(e, c)) {
+                sort_members(p, e, &e->unit[c]);
                 best = choose_members(p, e, best);
             }
         if (best < WORTH * now)

@@ -10,7 +10,7 @@ struct park {
     bool *off;          /* [ncu] the units that are parked */
     bool *trial;        /* [ncu] */
     double *all;        /* [kinds], room for ncu: seconds of all tasks on one unit */
-    int *unit, members; /* [ncu] those of the space looked at, the fastest first */
+    int *unit, members; /* [ncu] those of one node and kind, the fastest first */
 };
 
 /* Nobody is parked. EK_LACK: out of memory; park_close() frees, also then. One thread, all of it.

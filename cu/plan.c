@@ -235,9 +235,14 @@ void plan_sort(const double *cost, size_t n, size_t *order)
         qsort_r(order, n, sizeof *order, by_cost, (void *)cost);
 }
 
-void plan_divide(const double *cost, struct ek_range r, double sec, double *seconds)
+void plan_divide(const double *cost, struct ek_range r, double sec, const double *each,
+                 double *seconds)
 {
     double sum = 0;
+    if (each) {
+        memcpy(seconds + r.begin, each, (r.end - r.begin) * sizeof *each);
+        return;
+    }
     for (size_t t = r.begin; cost && t < r.end; t++)
         sum += cost[t];
     for (size_t t = r.begin; t < r.end; t++)

@@ -83,9 +83,10 @@ int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit);
 /* Tasks 0..n-1 by descending cost, equal ones by number; cost NULL = all equal. order [n] */
 void plan_sort(const double *cost, size_t n, size_t *order);
 
-/* Divides the seconds of a range among its tasks in proportion to cost (NULL: evenly):
- * seconds[task] = its share. */
-void plan_divide(const double *cost, struct ek_range r, double sec, double *seconds);
+/* seconds[task] = what each task of a range took: each[task - r.begin], or where that is not known
+ * (NULL) its share of the range's seconds in proportion to cost (NULL: evenly). */
+void plan_divide(const double *cost, struct ek_range r, double sec, const double *each,
+                 double *seconds);
 
 /* Units by load: the least loaded one, lowest number among equals, in O(1), then O(log count). */
 struct plan_heap {

@@ -234,10 +234,10 @@ struct ek_range sched_next(struct sched *s, int cu)
     return r;
 }
 
-void sched_done(struct sched *s, int cu, struct ek_range r, double sec)
+void sched_done(struct sched *s, int cu, struct ek_range r, double sec, const double *each)
 {
     if (s->ops->done)
-        s->ops->done(s->state, s->index[cu], r, sec);
+        s->ops->done(s->state, s->index[cu], r, sec, each);
 }
 
 enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished)

@@ -20,6 +20,7 @@ struct sched_unit {
     enum cu_kind kind;
     int width;             /* cores */
     int space;             /* units with the same number share memory */
+    int node;              /* units with the same number may slow one another */
     double speed;          /* declared cost (tasks, where none is declared) per second, 0 unknown */
     const double *seconds; /* [n] known seconds of each task here, from a profile; NULL unknown */
 };
@@ -67,8 +68,9 @@ struct sched_ops {
      * unit in this step. After an empty answer it may be asked again in the same step. */
     struct ek_range (*next)(void *st, int cu);
     /* On the unit's thread: it took `sec` seconds (computation only) for this range, which is a
-     * part of what next() gave to it or to a unit that died. Or NULL. */
-    void (*done)(void *st, int cu, struct ek_range, double sec);
+     * part of what next() gave to it or to a unit that died; each[i] of them for task
+     * range.begin + i (NULL: not known; borrowed for the call). Or NULL. */
+    void (*done)(void *st, int cu, struct ek_range, double sec, const double *each);
     /* Between two steps, one thread, all units idle: plans the next step. */
     void (*step)(void *st);
     void (*end)(
@@ -95,7 +97,7 @@ enum ek_status sched_split(char *list, const char **spec, int room, int *n);
 
 /* As the policy's functions, plus the ranges that retired units left over. */
 struct ek_range sched_next(struct sched *s, int cu);
-void sched_done(struct sched *s, int cu, struct ek_range r, double sec);
+void sched_done(struct sched *s, int cu, struct ek_range r, double sec, const double *each);
 enum ek_status sched_step(struct sched *s);
 
 /* Unit `cu` is dead; `unfinished` (may be empty) is what it held. Everything it would still have

@@ -27,6 +27,7 @@ struct sim {
     double *factor;          /* [ncu] the actors', for sim_bound() */
     int *heap, nheap;        /* busy units by end, then number */
     int *home;               /* [n] space of each task's data */
+    double *seconds;         /* [n] of each task in this step */
     int (*active)[2];        /* [nnodes][kind] units at work on each node */
     bool crowded;            /* some unit is slowed by others */
     double *link;            /* [2 * nspaces] room for the exchange */
@@ -206,6 +207,7 @@ static void end_task(struct sim *s, int cu)
     const struct sim_event e = {s->step, cu, a->task, a->begun, a->end - a->begun};
     if (s->c->on_task)
         s->c->on_task(s->c->on_task_arg, &e);
+    s->seconds[a->task] = a->end - a->begun;
     s->executed += s->last[a->task]++ == s->step;
     s->span = fmax(s->span, a->end);
 }
@@ -247,7 +249,7 @@ static enum ek_status turn(struct sim *s, int cu)
         begin_task(s, cu, a->task + 1, a->end);
         return EK_OK;
     }
-    sched_done(s->sched, cu, a->range, a->end - a->start);
+    sched_done(s->sched, cu, a->range, a->end - a->start, s->seconds + a->range.begin);
     return ask(s, cu, a->end);
 }
 
@@ -262,7 +264,7 @@ static enum ek_status die(struct sim *s, int cu, double now)
         left = (struct ek_range){a->task, a->range.end};
         if (a->task > a->range.begin)
             sched_done(s->sched, cu, (struct ek_range){a->range.begin, a->task},
-                       a->begun - a->start);
+                       a->begun - a->start, s->seconds + a->range.begin);
     }
     rebuild(s, cu);
     rest(s, cu, DEAD, now);
@@ -356,8 +358,8 @@ static enum ek_status make_view(struct sim *s)
     const struct sim_case *c = s->c;
     for (int u = 0; u < c->ncu; u++) {
         const struct sim_unit *unit = &c->unit[u];
-        s->view[u] =
-            (struct sched_unit){.kind = unit->kind, .width = unit->width, .space = unit->space};
+        s->view[u] = (struct sched_unit){
+            .kind = unit->kind, .width = unit->width, .space = unit->space, .node = unit->node};
         if (c->cold)
             continue;
         s->view[u].speed = unit->speed;
@@ -405,11 +407,12 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     s->factor = calloc(ncu, sizeof *s->factor);
     s->heap = calloc(ncu, sizeof *s->heap);
     s->home = calloc(c->job.n ? c->job.n : 1, sizeof *s->home);
+    s->seconds = calloc(c->job.n ? c->job.n : 1, sizeof *s->seconds);
     s->last = calloc(c->job.n ? c->job.n : 1, sizeof *s->last);
     s->active = calloc((size_t)s->nnodes, sizeof *s->active);
     s->link = calloc(2 * (size_t)s->nspaces, sizeof *s->link);
-    if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->last || !s->active ||
-        !s->link)
+    if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->seconds || !s->last ||
+        !s->active || !s->link)
         FAIL(EK_LACK, "simulation: out of memory for %zu tasks on %d units", c->job.n, c->ncu);
     for (int u = 0; u < c->ncu; u++)
         s->actor[u].factor = s->factor[u] = 1;
@@ -433,6 +436,7 @@ static void close_sim(struct sim *s)
     free(s->factor);
     free(s->heap);
     free(s->home);
+    free(s->seconds);
     free(s->last);
     free(s->active);
     free(s->link);

@@ -208,7 +208,7 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     const double sum = book_note(&t->book, r, cu->kind);
     u->busy_step += sum;
     u->tasks += r.end - r.begin;
-    sched_done(t->sched, cu->index, r, sum);
+    sched_done(t->sched, cu->index, r, sum, &t->book.seconds[r.begin]);
     return EK_OK;
 }
 

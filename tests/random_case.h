@@ -36,6 +36,7 @@ struct random_case {
     struct sim_unit unit[RANDOM_UNITS];
     struct sim_change change;
     struct sched_link link;
+    double crowd[3][2]; /* by which share CPU units slow one another, and devices; devices anyone */
 };
 
 /* Splitmix64, in (0, 1). */
@@ -137,9 +138,6 @@ static inline void random_tasks(struct random_case *c, size_t *nx, int *shape)
 }
 
 /* ---- units ------------------------------------------------------------------------------------*/
-/* A busy neighbour among the CPU units costs the others one percent. */
-static const double one_percent[][2] = {{1, 0.01}};
-
 static inline void random_units(struct random_case *c)
 {
     int ncu = (int)random_magnitude(c, 1, 65), devices = random_whole(c, 0, 4);
@@ -161,8 +159,15 @@ static inline void random_units(struct random_case *c)
                                        .fixed = is_device ? fixed : 0};
         if (is_device && !alike)
             device = random_magnitude(c, 2, 50);
-        if (c->traits & RANDOM_CROWD)
-            c->unit[u].slowed[CU_CPU] = (struct sim_curve){is_device ? 0 : 1, one_percent};
+        c->unit[u].node = 0;
+        if (c->traits & RANDOM_CROWD) {
+            c->unit[u].slowed[CU_CPU] = (struct sim_curve){1, &c->crowd[is_device]};
+            c->unit[u].slowed[CU_DEVICE] = (struct sim_curve){1, &c->crowd[2]};
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        c->crowd[i][0] = 1;
+        c->crowd[i][1] = random_magnitude(c, 0.001, i == 0 ? 0.03 : 0.1);
     }
     c->sim.unit = c->unit;
     c->sim.ncu = ncu;

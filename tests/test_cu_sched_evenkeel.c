@@ -160,7 +160,8 @@ static void units_that_fail(void **state)
     plan_case_close(&c);
 }
 
-/* One very slow step changes next to nothing: the division stays, or is polished a little. */
+/* One very slow step changes nothing: others help in it, the tasks that they took come home in the
+ * next one, and the division stays. */
 static void a_hiccup(void **state)
 {
     (void)state;
@@ -175,8 +176,9 @@ static void a_hiccup(void **state)
     c.sim.nchanges = 2;
     assert_int_equal(sim_run(&c.sim, "evenkeel", span, &r), EK_OK);
     assert_true(span[6] > 2 * span[5]);
-    for (int i = 7; i < 12; i++)
-        assert_true(fabs(span[i] / span[5] - 1) < 2e-3);
+    assert_true(fabs(span[7] / span[5] - 1) < 1e-3);
+    for (int i = 8; i < 12; i++)
+        assert_true(fabs(span[i] / span[5] - 1) < 1e-6);
     plan_case_close(&c);
 }
 
@@ -193,7 +195,7 @@ static void large_tasks_to_the_device(void **state)
     c.sim.unit = unit;
     c.sim.cold = true;
     struct sim_result r = run(&c.sim, "evenkeel");
-    assert_true(r.worst_ratio < 1.03); /* the rest is what more exchange would cost */
+    assert_true(r.worst_ratio < 1.02);
     assert_true(r.total < run(&c.sim, "clustered-guided").total);
     free(unit);
     plan_case_close(&c);

@@ -72,7 +72,7 @@ static void execute(struct load *l, struct sched *s, int cu, struct ek_range r)
     assert_true(r.end <= l->job.n);
     for (size_t t = r.begin; t < r.end; t++)
         l->times[t]++;
-    sched_done(s, cu, r, seconds(l, cu, r));
+    sched_done(s, cu, r, seconds(l, cu, r), NULL);
 }
 
 /* Units ask in random order until no unit that may ask has anything more. */
@@ -164,7 +164,7 @@ static void each_task_once_in_parallel(void **state)
             for (struct ek_range r; r = sched_next(s, omp_get_thread_num()), r.begin < r.end;) {
                 for (size_t t = r.begin; t < r.end; t++)
                     __atomic_add_fetch(&l.times[t], 1, __ATOMIC_RELAXED);
-                sched_done(s, omp_get_thread_num(), r, seconds(&l, omp_get_thread_num(), r));
+                sched_done(s, omp_get_thread_num(), r, seconds(&l, omp_get_thread_num(), r), NULL);
             }
             assert_each_once(&l, sched_at(p)->name);
             assert_int_equal(sched_step(s), EK_OK);

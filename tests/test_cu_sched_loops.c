@@ -25,7 +25,7 @@ static void check(const char *spec, size_t tasks, const double *speed, const siz
         assert_true(!piece[i] || r.begin == at);
         assert_int_equal(r.end - r.begin, piece[i]);
         at += piece[i];
-        sched_done(s, (int)(i % UNITS), r, (double)piece[i] / (1 + (double)(i % UNITS)));
+        sched_done(s, (int)(i % UNITS), r, (double)piece[i] / (1 + (double)(i % UNITS)), NULL);
     }
     sched_close(s);
 }

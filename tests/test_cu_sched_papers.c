@@ -58,7 +58,7 @@ static double run_step(struct world *w)
                 sec += w->cost[t] / w->speed[c];
                 w->owner[t] = c;
             }
-            sched_done(w->sched, c, r, sec);
+            sched_done(w->sched, c, r, sec, NULL);
             w->busy[c] += sec;
         }
         makespan = w->busy[c] > makespan ? w->busy[c] : makespan;

@@ -96,11 +96,11 @@ static struct ek_range next(void *st, int cu)
     return plan_next(&s->plan, cu, s->phase == STEADY ? s->plan.n : s->grain);
 }
 
-static void done(void *st, int cu, struct ek_range r, double sec)
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
 {
     struct state *s = st;
     s->busy[cu].sec += sec;
-    plan_divide(s->cost, r, sec, s->seconds);
+    plan_divide(s->cost, r, sec, each, s->seconds);
 }
 
 static double slowest(const struct state *s, const struct cluster *k)

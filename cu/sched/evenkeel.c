@@ -28,12 +28,12 @@ struct options {
 /* What a unit's own thread writes. */
 struct worker {
     _Alignas(64) bool rests; /* it has asked in vain in this step */
-    int near;                /* neighbours that were busy when it took its tasks */
+    struct crowd_near near;  /* neighbours that were busy when it took its tasks */
 };
 
-/* Units of a space that have not asked in vain yet. */
+/* Units of a node that have not asked in vain yet, per kind. */
 struct busy {
-    _Alignas(64) atomic_int units;
+    _Alignas(64) atomic_int units[2];
 };
 
 struct state {
@@ -51,9 +51,9 @@ struct state {
     double *tail;              /* [n + 1] seconds planned from an entry of the plan to the last */
     double tolerance, horizon; /* options; horizon 0: as many steps as are left */
     double steps;              /* left, as far as is known */
-    int host;                  /* number of the host's space; -1: it has no units */
     struct worker *worker;     /* [ncu] */
-    struct busy *busy;         /* [spaces], room for ncu */
+    struct busy *busy;         /* [ncu] of a node, at its first unit */
+    int *node;                 /* [ncu] the first unit of the same node */
 };
 
 static const struct opt options[] = {
@@ -81,6 +81,7 @@ static void end(void *st)
     free(s->tail);
     free(s->worker);
     free(s->busy);
+    free(s->node);
     park_close(&s->park);
     late_close(&s->late);
     divide_close(&s->divide);
@@ -102,8 +103,10 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->order = calloc(room, sizeof *s->order);
     s->tail = calloc(room + 1, sizeof *s->tail);
     s->worker = aligned_alloc(_Alignof(struct worker), ncu * sizeof *s->worker);
+    s->node = calloc(ncu, sizeof *s->node);
     s->busy = aligned_alloc(_Alignof(struct busy), ncu * sizeof *s->busy);
-    if (!s->owner || !s->other || !s->expected || !s->order || !s->tail || !s->worker || !s->busy)
+    if (!s->owner || !s->other || !s->expected || !s->order || !s->tail || !s->worker || !s->busy ||
+        !s->node)
         FAIL(EK_LACK, "evenkeel: out of memory for %zu tasks", job->n);
     TRY(park_open(&s->park, job->ncu));
     TRY(plan_open(&s->plan, job->n, job->ncu));
@@ -112,35 +115,51 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
 }
 
 /* ---- who is busy ------------------------------------------------------------------------------*/
+static void find_nodes(struct state *s)
+{
+    for (int c = 0; c < s->job->ncu; c++)
+        while (s->job->unit[s->node[c]].node != s->job->unit[c].node)
+            s->node[c]++;
+}
+
+static atomic_int *busy_with(const struct state *s, int cu, int kind)
+{
+    return &s->busy[s->node[cu]].units[kind];
+}
+
 /* Before a step all units count as busy: each of them will ask. */
 static void wake_all(struct state *s)
 {
-    s->host = -1;
-    for (int p = 0; p < s->divide.nspaces; p++)
-        atomic_store_explicit(&s->busy[p].units, s->divide.units[p], memory_order_relaxed);
+    for (int c = 0; c < s->job->ncu; c++)
+        for (int kind = 0; kind < 2; kind++)
+            atomic_store_explicit(&s->busy[c].units[kind], 0, memory_order_relaxed);
     for (int c = 0; c < s->job->ncu; c++) {
         s->worker[c].rests = false;
-        if (s->job->unit[c].space == CU_SPACE_HOST)
-            s->host = s->divide.space[c];
+        atomic_fetch_add_explicit(busy_with(s, c, (int)s->job->unit[c].kind), 1,
+                                  memory_order_relaxed);
     }
 }
 
-static int busy_in(const struct state *s, int space)
+static struct crowd_near neighbours(const struct state *s, int cu)
 {
-    return atomic_load_explicit(&s->busy[space].units, memory_order_relaxed);
+    struct crowd_near near;
+    for (int kind = 0; kind < 2; kind++)
+        near.busy[kind] =
+            (float)(atomic_load_explicit(busy_with(s, cu, kind), memory_order_relaxed) -
+                    (kind == (int)s->job->unit[cu].kind));
+    return near;
 }
 
 static void note_turn(struct state *s, int cu, bool works)
 {
     struct worker *w = &s->worker[cu];
-    int space = s->divide.space[cu];
     if (w->rests == works) {
-        atomic_fetch_add_explicit(&s->busy[space].units, works ? 1 : -1, memory_order_relaxed);
+        atomic_fetch_add_explicit(busy_with(s, cu, (int)s->job->unit[cu].kind), works ? 1 : -1,
+                                  memory_order_relaxed);
         w->rests = !works;
     }
     if (works)
-        w->near =
-            busy_in(s, space) - 1 + (s->host < 0 || space == s->host ? 0 : busy_in(s, s->host));
+        w->near = neighbours(s, cu);
 }
 
 /* ---- planning ---------------------------------------------------------------------------------*/
@@ -220,6 +239,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     }
     if (!s->binds_late)
         divide_anew(s);
+    find_nodes(s);
     wake_all(s);
     return EK_OK;
 }
@@ -294,10 +314,14 @@ static struct ek_range next(void *st, int cu)
     return r;
 }
 
-static void done(void *st, int cu, struct ek_range r, double sec)
+/* Between the beginning and now neighbours may have stopped: the mean of both moments counts. */
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
 {
     struct state *s = st;
-    estimate_done(&s->estimate, cu, r, sec, s->worker[cu].near);
+    struct crowd_near near = neighbours(s, cu), before = s->worker[cu].near;
+    for (int kind = 0; kind < 2; kind++)
+        near.busy[kind] = (near.busy[kind] + before.busy[kind]) / 2;
+    estimate_done(&s->estimate, cu, r, sec, each, &near);
 }
 
 static void step(void *st)

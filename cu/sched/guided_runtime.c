@@ -35,11 +35,11 @@ static struct ek_range next(void *st, int cu)
     return plan_next(&s->plan, cu, s->grain);
 }
 
-static void done(void *st, int cu, struct ek_range r, double sec)
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
 {
     struct state *s = st;
     (void)cu;
-    plan_divide(s->cost, r, sec, s->seconds);
+    plan_divide(s->cost, r, sec, each, s->seconds);
 }
 
 static void step(void *st)

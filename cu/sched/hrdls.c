@@ -124,9 +124,10 @@ static struct ek_range next(void *st, int cu)
     return r;
 }
 
-static void done(void *st, int cu, struct ek_range r, double sec)
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
 {
     struct state *s = st;
+    (void)each;
     struct shown *u = &s->unit[cu];
     double tasks = (double)(r.end - r.begin);
     u->tasks += tasks;

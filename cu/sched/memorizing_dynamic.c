@@ -74,9 +74,10 @@ static struct ek_range next(void *st, int cu)
     return s->left ? plan_counter_next(&s->counter) : plan_next(&s->plan, cu, s->n);
 }
 
-static void done(void *st, int cu, struct ek_range r, double sec)
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
 {
     struct state *s = st;
+    (void)each;
     s->busy[cu].sec += sec;
     for (size_t t = r.begin; t < r.end; t++)
         s->owner[t] = cu;

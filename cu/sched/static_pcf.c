@@ -136,9 +136,10 @@ static struct ek_range next(void *st, int cu)
     return plan_next(&s->plan, cu, s->plan.n);
 }
 
-static void done(void *st, int cu, struct ek_range r, double sec)
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
 {
     struct state *s = st;
+    (void)each;
     if (!s->busy)
         return;
     s->busy[cu].sec += sec;

@@ -1,6 +1,6 @@
 /* tests/bench/cu_random.c – evenkeel against every other policy on random cases of the simulator:
  * total over all steps, steps against the lower bound, exchange against clustered-guided.
- * cu_random [FIRST_SEED [CASES]] */
+ * cu_random [FIRST_SEED [CASES [TRAITS]]], traits as in random_case.h */
 #include "tests/random_case.h"
 
 #include <stdio.h>
@@ -49,12 +49,13 @@ int main(int argc, char **argv)
 {
     unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     unsigned cases = argc > 2 ? (unsigned)atoi(argv[2]) : 200;
+    int traits = argc > 3 ? atoi(argv[3]) : RANDOM_ALL;
     int total = 0, bound = 0, exchange = 0;
     double worst = 0;
     for (unsigned seed = first; seed < first + cases; seed++) {
         struct sim_result own;
         struct rival others;
-        random_case(&c, seed, RANDOM_ALL);
+        random_case(&c, seed, traits);
         if (sim_run(&c.sim, "evenkeel", NULL, &own) || run_others(&others))
             return 3;
         double ratio = own.total / others.best.total;

@@ -34,7 +34,7 @@ static size_t empty_step(struct sched *s, int threads)
         double sec = 0;
         for (size_t t = r.begin; t < r.end; t++)
             sec += 1e-3 * cost[t];
-        sched_done(s, omp_get_thread_num(), r, sec);
+        sched_done(s, omp_get_thread_num(), r, sec, NULL);
         tasks += r.end - r.begin;
     }
     return tasks;
@@ -76,7 +76,7 @@ static double step_cost(const char *policy, double *worst)
                 for (size_t t = r.begin; t < r.end; t++)
                     sec += 1e-3 * cost[t] / (unit[c].kind == CU_DEVICE ? 30 : 1);
                 if (r.begin < r.end)
-                    sched_done(s, c, r, sec);
+                    sched_done(s, c, r, sec, NULL);
                 else
                     idle++;
             }
