@@ -6,6 +6,13 @@
 #include "src/lanes.h"
 #include <stdint.h>
 
+/* Under AddressSanitizer each of the thousands of structs of vectors that inlining brings into one
+ * function is an object to watch: gcc takes two minutes and a gigabyte where it must inline. */
+#if defined __SANITIZE_ADDRESS__
+#undef FN
+#define FN static inline
+#endif
+
 #define MAD(a, b, c)  simd_mad(a, b, c)
 #define ROOT(a)       simd_root(a)
 #define LESSER(a, b)  simd_lesser(a, b)
