@@ -1,0 +1,78 @@
+/* kirchhoff/grid.c – grids as people write them. */
+#include "kirchhoff/grid.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ALONG_AXIS = 1 << 20 };
+static const double most_nodes = 2147483647.0; /* so that an int numbers them */
+
+/* Up to three numbers separated by `mark`, a unit "m" after each allowed; how many, 0 = malformed.
+ */
+static int read_numbers(const char **text, char mark, double x[3])
+{
+    const char *at = *text;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        x[i] = strtod(at, &end);
+        if (end == at || !isfinite(x[i]))
+            return 0;
+        at = end + (*end == 'm');
+        *text = at;
+        if (*at != mark)
+            return i + 1;
+        at++;
+    }
+    return 3;
+}
+
+static bool read_grid(const char *text, double n[3], double step[3], double origin[3])
+{
+    if (read_numbers(&text, 'x', n) != 3 || *text++ != ':')
+        return false;
+    const int steps = read_numbers(&text, 'x', step);
+    if (steps != 1 && steps != 3)
+        return false;
+    if (steps == 1)
+        step[1] = step[2] = step[0];
+    if (*text == '@') {
+        text++;
+        if (read_numbers(&text, ',', origin) != 3)
+            return false;
+    }
+    return !*text;
+}
+
+enum ek_status grid_parse(const char *what, const char *text, struct grid *g)
+{
+    double n[3], step[3], origin[3] = {0, 0, 0};
+    if (!read_grid(text, n, step, origin))
+        FAIL(EK_USAGE, "%s: '%s' is no grid; write NXxNYxNZ:STEP[@X,Y,Z], e.g. 101x101x101:20m",
+             what, text);
+    for (int a = 0; a < 3; a++) {
+        if (n[a] != floor(n[a]) || n[a] < 1 || n[a] > MOST_ALONG_AXIS)
+            FAIL(EK_USAGE, "%s: '%s' has %g nodes along %c; 1 to %d will do", what, text, n[a],
+                 "xyz"[a], MOST_ALONG_AXIS);
+        if (!(step[a] > 0))
+            FAIL(EK_USAGE, "%s: '%s' has a step of %g m along %c; it must be positive", what, text,
+                 step[a], "xyz"[a]);
+    }
+    if (n[0] * n[1] * n[2] > most_nodes)
+        FAIL(EK_USAGE, "%s: '%s' has %.3g nodes; %.3g are the most", what, text, n[0] * n[1] * n[2],
+             most_nodes);
+    for (int a = 0; a < 3; a++) {
+        g->n[a] = (int)n[a];
+        g->step[a] = step[a];
+        g->origin[a] = origin[a];
+    }
+    return EK_OK;
+}
+
+void grid_text(const struct grid *g, char *text, size_t room)
+{
+    snprintf(text, room, "%dx%dx%d:%.10gx%.10gx%.10g@%.10g,%.10g,%.10g", g->n[0], g->n[1], g->n[2],
+             g->step[0], g->step[1], g->step[2], g->origin[0], g->origin[1], g->origin[2]);
+}

@@ -1,0 +1,45 @@
+/* kirchhoff/grid.h – a regular box of nodes: of travel times, of velocities, of images.
+ *
+ * Metres, z down. Node (i,j,k) lies at origin + (i,j,k) * step and stands in arrays at
+ * (i * n[1] + j) * n[2] + k: columns of z are contiguous. */
+#ifndef KIRCHHOFF_GRID_H
+#define KIRCHHOFF_GRID_H
+
+#include "src/status.h"
+#include <stddef.h>
+
+struct grid {
+    int n[3];                  /* nodes along x, y, z; each at least 1 */
+    double origin[3], step[3]; /* m */
+};
+
+static inline size_t grid_nodes(const struct grid *g)
+{
+    return (size_t)g->n[0] * (size_t)g->n[1] * (size_t)g->n[2];
+}
+
+static inline size_t grid_index(const struct grid *g, int i, int j, int k)
+{
+    return ((size_t)i * (size_t)g->n[1] + (size_t)j) * (size_t)g->n[2] + (size_t)k;
+}
+
+static inline double grid_coordinate(const struct grid *g, int axis, int i)
+{
+    return g->origin[axis] + i * g->step[axis];
+}
+
+/* Of the last node along an axis. */
+static inline double grid_end(const struct grid *g, int axis)
+{
+    return grid_coordinate(g, axis, g->n[axis] - 1);
+}
+
+/* Reads "NXxNYxNZ:STEP" or "NXxNYxNZ:DXxDYxDZ", an "m" after a step allowed, then, if the first
+ * node is not at 0,0,0, "@X,Y,Z". EK_USAGE: malformed, steps not positive, more than 2^31 nodes;
+ * `what` names the option. */
+enum ek_status grid_parse(const char *what, const char *text, struct grid *g);
+
+/* The same as text [room]. */
+void grid_text(const struct grid *g, char *text, size_t room);
+
+#endif

@@ -1,0 +1,216 @@
+/* kirchhoff/tfolder.c – folders of tables. */
+#include "kirchhoff/tfolder.h"
+#include "cu/seal.h"
+#include "src/demand.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char format[] = "evenkeel travel times";
+enum { VERSION = 1 };
+
+enum ek_status tfolder_make(const char *path, const struct grid *grid, const char *velocity,
+                            const struct tfolder_surface *surface, size_t n,
+                            const double (*place)[3], struct tfolder **f)
+{
+    struct tfolder *made = calloc(1, sizeof *made);
+    struct tfolder_source *source = calloc(n + 1, sizeof *source);
+    if (!made || !source) {
+        free(made);
+        free(source);
+        FAIL(EK_LACK, "%s: out of memory for %zu sources", path, n);
+    }
+    snprintf(made->path, sizeof made->path, "%s", path);
+    snprintf(made->velocity, sizeof made->velocity, "%s", velocity);
+    made->grid = *grid;
+    made->surface = *surface;
+    made->nsources = n;
+    made->source = source;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(source[i].at, place[i], sizeof source[i].at);
+        snprintf(source[i].file, sizeof source[i].file, "source-%06zu.tt", i);
+    }
+    *f = made;
+    return EK_OK;
+}
+
+void tfolder_close(struct tfolder *f)
+{
+    if (!f)
+        return;
+    free(f->source);
+    free(f);
+}
+
+void tfolder_path(const struct tfolder *f, size_t source, char *path)
+{
+    snprintf(path, 4096, "%s/%s", f->path, f->source[source].file);
+}
+
+static bool same_grid(const struct grid *a, const struct grid *b)
+{
+    bool same = true;
+    for (int i = 0; i < 3; i++)
+        same =
+            same && a->n[i] == b->n[i] && a->origin[i] == b->origin[i] && a->step[i] == b->step[i];
+    return same;
+}
+
+enum ek_status tfolder_table(const struct tfolder *f, size_t source, struct ttable **t)
+{
+    char path[4096];
+    struct ttable *table;
+    tfolder_path(f, source, path);
+    TRY(ttable_open(path, &table));
+    if (same_grid(&table->grid, &f->grid) &&
+        !memcmp(table->source, f->source[source].at, sizeof table->source) &&
+        !strcmp(table->velocity, f->velocity)) {
+        *t = table;
+        return EK_OK;
+    }
+    ttable_close(table);
+    FAIL(EK_USAGE, "%s: is a table of another grid, source or velocity than %s/index.json says",
+         path, f->path);
+}
+
+/* ---- the index --------------------------------------------------------------------------------*/
+
+static json_t *describe_grid(const struct grid *g)
+{
+    return json_pack("{s:[i,i,i] s:[f,f,f] s:[f,f,f]}", "n", g->n[0], g->n[1], g->n[2], "origin",
+                     g->origin[0], g->origin[1], g->origin[2], "step", g->step[0], g->step[1],
+                     g->step[2]);
+}
+
+static json_t *describe_surface(const struct tfolder_surface *s)
+{
+    if (!s->n[0])
+        return json_null();
+    return json_pack("{s:[i,i] s:[f,f] s:[f,f] s:f}", "n", s->n[0], s->n[1], "origin", s->origin[0],
+                     s->origin[1], "step", s->step[0], s->step[1], "depth", s->depth);
+}
+
+static json_t *describe_sources(const struct tfolder *f)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < f->nsources; i++) {
+        const struct tfolder_source *s = &f->source[i];
+        json_array_append_new(list,
+                              json_pack("{s:[f,f,f] s:s s:I}", "at", s->at[0], s->at[1], s->at[2],
+                                        "file", s->file, "unfilled", (json_int_t)s->unfilled));
+    }
+    return list;
+}
+
+enum ek_status tfolder_write(const struct tfolder *f)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/index.json", f->path);
+    json_t *root = json_pack("{s:s s:i s:s s:o s:o s:o}", "format", format, "version", VERSION,
+                             "velocity", f->velocity, "grid", describe_grid(&f->grid), "surface",
+                             describe_surface(&f->surface), "sources", describe_sources(f));
+    if (!root)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    const enum ek_status st = seal_write(path, root);
+    json_decref(root);
+    return st;
+}
+
+/* [n] numbers of a list that is a member of `object`. */
+static enum ek_status read_list(const char *path, const json_t *object, const char *name, size_t n,
+                                const struct demand *d, double *x)
+{
+    const json_t *list = json_object_get(object, name);
+    TRY(demand_that(path, json_array_size(list) == n, name, "a list of numbers"));
+    for (size_t i = 0; i < n; i++)
+        TRY(demand_number(path, name, json_array_get(list, i), d, &x[i]));
+    return EK_OK;
+}
+
+static const struct demand a_count = {1, 1 << 20, .whole = true}, a_step = {0, 1e9, .open = true};
+static const struct demand a_place = {.min = -1e9, .max = 1e9}, a_number = {0, 1e15, .whole = true};
+
+static enum ek_status read_grid(const char *path, const json_t *o, struct grid *g)
+{
+    double n[3];
+    TRY(read_list(path, o, "n", 3, &a_count, n));
+    TRY(read_list(path, o, "origin", 3, &a_place, g->origin));
+    TRY(read_list(path, o, "step", 3, &a_step, g->step));
+    for (int a = 0; a < 3; a++)
+        g->n[a] = (int)n[a];
+    return EK_OK;
+}
+
+static enum ek_status read_surface(const char *path, const json_t *o, struct tfolder_surface *s)
+{
+    double n[2];
+    if (!json_is_object(o))
+        return EK_OK;
+    TRY(read_list(path, o, "n", 2, &a_count, n));
+    TRY(read_list(path, o, "origin", 2, &a_place, s->origin));
+    TRY(read_list(path, o, "step", 2, &a_step, s->step));
+    TRY(demand_member(path, "surface", o, "depth", &a_place, &s->depth));
+    s->n[0] = (int)n[0];
+    s->n[1] = (int)n[1];
+    return EK_OK;
+}
+
+static enum ek_status read_source(const char *path, const json_t *o, struct tfolder_source *s)
+{
+    double unfilled;
+    const char *file = json_string_value(json_object_get(o, "file"));
+    TRY(read_list(path, o, "at", 3, &a_place, s->at));
+    TRY(demand_member(path, "sources[]", o, "unfilled", &a_number, &unfilled));
+    TRY(demand_that(path, file && strlen(file) < sizeof s->file && !strchr(file, '/'), "file",
+                    "a file's name"));
+    strcpy(s->file, file);
+    s->unfilled = (size_t)unfilled;
+    return EK_OK;
+}
+
+static enum ek_status read_index(const char *path, const json_t *root, struct tfolder *f)
+{
+    const json_t *list = json_object_get(root, "sources");
+    const char *velocity = json_string_value(json_object_get(root, "velocity"));
+    const struct tfolder_surface *s = &f->surface;
+    TRY(demand_that(path, velocity && strlen(velocity) < sizeof f->velocity, "velocity", "a text"));
+    strcpy(f->velocity, velocity);
+    TRY(read_grid(path, json_object_get(root, "grid"), &f->grid));
+    TRY(read_surface(path, json_object_get(root, "surface"), &f->surface));
+    f->nsources = json_array_size(list);
+    TRY(demand_that(path, f->nsources > 0, "sources", "a list"));
+    TRY(demand_that(path, !s->n[0] || (size_t)s->n[0] * (size_t)s->n[1] == f->nsources, "surface",
+                    "as many sources as are listed"));
+    f->source = calloc(f->nsources, sizeof *f->source);
+    if (!f->source)
+        FAIL(EK_LACK, "%s: out of memory for %zu sources", path, f->nsources);
+    for (size_t i = 0; i < f->nsources; i++)
+        TRY(read_source(path, json_array_get(list, i), &f->source[i]));
+    return EK_OK;
+}
+
+enum ek_status tfolder_open(const char *path, struct tfolder **f)
+{
+    char index[4096];
+    json_t *root;
+    snprintf(index, sizeof index, "%s/index.json", path);
+    enum ek_status st = seal_read(index, format, VERSION, &root);
+    if (st == EK_LACK)
+        FAIL(EK_USAGE, "%s: no such file; kirchhoff-tt makes folders of tables", index);
+    if (st)
+        return st;
+    struct tfolder *made = calloc(1, sizeof *made);
+    if (made) {
+        snprintf(made->path, sizeof made->path, "%s", path);
+        st = read_index(index, root, made);
+    } else {
+        st = status_fail(EK_LACK, "%s: out of memory", index);
+    }
+    json_decref(root);
+    if (st)
+        tfolder_close(made);
+    else
+        *f = made;
+    return st;
+}

@@ -1,0 +1,265 @@
+/* kirchhoff/ttable.c – tables in memory and in files. */
+#include "kirchhoff/ttable.h"
+#include "kirchhoff/closed.h"
+#include "src/hash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char magic[8] = "EKTIMES";
+enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304, HEADER = 1024 };
+
+struct ttable_header {
+    char magic[8];
+    uint32_t version, byte_order;
+    int64_t n[3];
+    double origin[3], step[3], source[3];
+    int64_t unfilled;
+    char velocity[VELOCITY_TEXT];
+    uint64_t sum; /* of the arrays and of what stands before */
+};
+
+enum { NODE_BYTES = 5 * sizeof(float) + 1 };
+
+size_t ttable_bytes(const struct grid *g)
+{
+    return HEADER + grid_nodes(g) * NODE_BYTES;
+}
+
+/* The arrays' places behind the header at t->memory. */
+static void lay_out(struct ttable *t)
+{
+    const size_t n = grid_nodes(&t->grid);
+    float *at = (float *)((char *)t->memory + HEADER);
+    t->time = at;
+    for (int a = 0; a < 3; a++)
+        t->p[a] = at + (size_t)(a + 1) * n;
+    t->spread = at + 4 * n;
+    t->kmah = (uint8_t *)(at + 5 * n);
+}
+
+enum ek_status ttable_make(const struct grid *grid, const double source[3], const char *velocity,
+                           struct ttable **t)
+{
+    const size_t bytes = ttable_bytes(grid), n = grid_nodes(grid);
+    struct ttable *made = calloc(1, sizeof *made);
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!made || !memory) {
+        free(made);
+        free(memory);
+        FAIL(EK_LACK, "out of memory for a table of %zu nodes, %zu bytes", n, bytes);
+    }
+    *made = (struct ttable){.grid = *grid, .unfilled = n, .memory = memory, .bytes = bytes};
+    memcpy(made->source, source, sizeof made->source);
+    snprintf(made->velocity, sizeof made->velocity, "%s", velocity);
+    memset(memory, 0, HEADER);
+    lay_out(made);
+    for (size_t i = 0; i < 5 * n; i++)
+        made->time[i] = NAN;
+    memset(made->kmah, TTABLE_UNFILLED, n);
+    *t = made;
+    return EK_OK;
+}
+
+void ttable_close(struct ttable *t)
+{
+    if (!t)
+        return;
+    if (t->mapped)
+        munmap(t->memory, t->bytes);
+    else
+        free(t->memory);
+    free(t);
+}
+
+void ttable_count(struct ttable *t)
+{
+    t->unfilled = 0;
+    for (size_t i = 0; i < grid_nodes(&t->grid); i++)
+        t->unfilled += t->kmah[i] == TTABLE_UNFILLED;
+}
+
+enum ek_status ttable_fill_closed(struct ttable *t, const struct velocity *v)
+{
+    const struct grid *g = &t->grid;
+    double least, most;
+    struct closed c;
+    if (v->kind != VELOCITY_LINEAR)
+        FAIL(EK_USAGE, "velocity %s has no closed form; const: and gradient: have", v->text);
+    TRY(velocity_range(v, g, &least, &most));
+    if (!(velocity_at(v, t->source, NULL) > 0))
+        FAIL(EK_USAGE, "velocity %s is not positive at the source (%g, %g, %g) m", v->text,
+             t->source[0], t->source[1], t->source[2]);
+    for (int i = 0; i < g->n[0]; i++)
+        for (int j = 0; j < g->n[1]; j++)
+            for (int k = 0; k < g->n[2]; k++) {
+                const double x[3] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j),
+                                     grid_coordinate(g, 2, k)};
+                closed_linear(v->v0, v->k, t->source, x, &c);
+                ttable_put(t, grid_index(g, i, j, k), c.time, c.p, c.spread, 0);
+            }
+    t->unfilled = 0;
+    return EK_OK;
+}
+
+/* ---- files ------------------------------------------------------------------------------------*/
+
+/* Words of 8 bytes at a time: as fast as memory, where single bytes would take longer than writing.
+ */
+static uint64_t sum_of(const struct ttable_header *h, const void *arrays, size_t bytes)
+{
+    uint64_t sum = hash_bytes(HASH_BASIS, h, offsetof(struct ttable_header, sum)), word;
+    const char *at = arrays;
+    size_t left = bytes;
+    for (; left >= sizeof word; left -= sizeof word, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        sum = (sum ^ word) * 0x100000001b3u;
+        sum ^= sum >> 29;
+    }
+    return hash_bytes(sum, at, left);
+}
+
+static void make_header(const struct ttable *t, struct ttable_header *h)
+{
+    memset(h, 0, sizeof *h);
+    memcpy(h->magic, magic, sizeof magic);
+    h->version = VERSION;
+    h->byte_order = BYTE_ORDER_MARK;
+    for (int a = 0; a < 3; a++) {
+        h->n[a] = t->grid.n[a];
+        h->origin[a] = t->grid.origin[a];
+        h->step[a] = t->grid.step[a];
+        h->source[a] = t->source[a];
+    }
+    h->unfilled = (int64_t)t->unfilled;
+    memcpy(h->velocity, t->velocity, sizeof h->velocity);
+    h->sum = sum_of(h, t->time, t->bytes - HEADER);
+}
+
+static bool write_all(int file, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        const ssize_t got = write(file, at, size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        at += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+enum ek_status ttable_write(const struct ttable *t, const char *path)
+{
+    char beside[4096], head[HEADER] = {0};
+    struct ttable_header h;
+    make_header(t, &h);
+    memcpy(head, &h, sizeof h);
+    if (snprintf(beside, sizeof beside, "%s.part-%d", path, (int)getpid()) >= (int)sizeof beside)
+        FAIL(EK_USAGE, "%s: file name is too long", path);
+    const int file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool good = file >= 0 && write_all(file, head, HEADER) &&
+                write_all(file, t->time, t->bytes - HEADER) && fsync(file) == 0;
+    int why = errno;
+    if (file >= 0 && close(file) && good) {
+        good = false;
+        why = errno;
+    }
+    if (good && rename(beside, path)) {
+        good = false;
+        why = errno;
+    }
+    if (good)
+        return EK_OK;
+    unlink(beside);
+    FAIL(EK_LACK, "%s: cannot be written (%zu bytes): %s; choose another place", path, t->bytes,
+         strerror(why));
+}
+
+static enum ek_status check_header(const char *path, const struct ttable_header *h, size_t size)
+{
+    if (memcmp(h->magic, magic, sizeof magic) != 0)
+        FAIL(EK_USAGE, "%s: is no table of travel times", path);
+    if (h->byte_order != BYTE_ORDER_MARK)
+        FAIL(EK_USAGE, "%s: was written on a machine of the other byte order; make it here", path);
+    if (h->version != VERSION)
+        FAIL(EK_USAGE, "%s: is of version %u, this program reads %d; make it again", path,
+             h->version, VERSION);
+    double nodes = 1;
+    for (int a = 0; a < 3; a++) {
+        if (h->n[a] < 1 || !(h->step[a] > 0))
+            FAIL(EK_USAGE, "%s: its header makes no sense; make it again", path);
+        nodes *= (double)h->n[a];
+    }
+    if (HEADER + nodes * NODE_BYTES != (double)size)
+        FAIL(EK_USAGE, "%s: has %zu bytes, but its header says %.0f; make it again", path, size,
+             HEADER + nodes * NODE_BYTES);
+    return EK_OK;
+}
+
+static enum ek_status take_header(const char *path, struct ttable *t)
+{
+    const struct ttable_header *h = t->memory;
+    TRY(check_header(path, h, t->bytes));
+    for (int a = 0; a < 3; a++) {
+        t->grid.n[a] = (int)h->n[a];
+        t->grid.origin[a] = h->origin[a];
+        t->grid.step[a] = h->step[a];
+        t->source[a] = h->source[a];
+    }
+    memcpy(t->velocity, h->velocity, sizeof t->velocity);
+    t->velocity[sizeof t->velocity - 1] = '\0';
+    t->unfilled = (size_t)h->unfilled;
+    lay_out(t);
+    if (sum_of(h, t->time, t->bytes - HEADER) != h->sum)
+        FAIL(EK_USAGE, "%s: was changed after it was written: its sum is wrong; make it again",
+             path);
+    return EK_OK;
+}
+
+static enum ek_status map_file(const char *path, struct ttable *t)
+{
+    struct stat about;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &about)) {
+        const int why = errno;
+        if (file >= 0)
+            close(file);
+        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(why));
+    }
+    t->bytes = (size_t)about.st_size;
+    t->memory = t->bytes < HEADER
+                    ? MAP_FAILED
+                    : mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    close(file);
+    if (t->bytes < HEADER)
+        FAIL(EK_USAGE, "%s: is no table of travel times: %zu bytes", path, t->bytes);
+    if (t->memory == MAP_FAILED)
+        FAIL(EK_LACK, "%s: cannot be mapped: %s", path, strerror(errno));
+    t->mapped = true;
+    return EK_OK;
+}
+
+enum ek_status ttable_open(const char *path, struct ttable **t)
+{
+    struct ttable *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    enum ek_status st = map_file(path, made);
+    if (!st)
+        st = take_header(path, made);
+    if (st)
+        ttable_close(made);
+    else
+        *t = made;
+    return st;
+}

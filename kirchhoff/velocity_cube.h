@@ -1,0 +1,19 @@
+/* kirchhoff/velocity_cube.h – velocities on a grid: files, smoothing, interpolation. */
+#ifndef KIRCHHOFF_VELOCITY_CUBE_H
+#define KIRCHHOFF_VELOCITY_CUBE_H
+
+#include "kirchhoff/velocity.h"
+
+/* Opens "FILE.json" or "FILE,nx=…" into *v, whose text is set. A header is a JSON object: n
+ * [nx,ny,nz], step [3], data (file beside the header), optional origin [3], smooth, scale (what a
+ * number is multiplied by to get m/s), order "zyx" (z fastest, default) or "xyz" (x fastest). */
+enum ek_status velocity_cube_open(const char *words, struct velocity *v);
+
+/* v->node from speeds; v->grid is set. */
+enum ek_status velocity_cube_fill(struct velocity *v, float *speed, double smooth);
+
+/* v, dv/dx, dv/dy, dv/dz at x; with h the derivatives of the gradient (xx yy zz xy xz yz). */
+void velocity_cube_at(const struct grid *g, const float *node, const double x[3], double value[4],
+                      double h[6]);
+
+#endif

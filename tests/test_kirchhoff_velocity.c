@@ -1,0 +1,357 @@
+/* tests/test_kirchhoff_velocity.c – closed forms against reference values, models against their own
+ * derivatives, tables and folders through files and faults. */
+#include "kirchhoff/closed.h"
+#include "kirchhoff/tfolder.h"
+#include "tests/kirchhoff.h"
+
+#include <fcntl.h>
+
+static const char *const source[] = {"sx", "sy", "sz"}, *const point[] = {"px", "py", "pz"};
+static const char *const slowness[] = {"qx", "qy", "qz"}, *const slope[] = {"kx", "ky", "kz"};
+
+/* ---- closed forms -----------------------------------------------------------------------------*/
+
+static void check_row(const struct table *t, size_t row, const struct closed *c, double first)
+{
+    double q[3], size = 0, off = 0;
+    cells(t, row, slowness, q);
+    for (int a = 0; a < 3; a++) {
+        size += q[a] * q[a];
+        off += (q[a] - c->p[a]) * (q[a] - c->p[a]);
+    }
+    assert_true(fabs(c->time - cell(t, row, "t_strong")) <= 1e-9 * c->time);
+    assert_true(fabs(first - cell(t, row, "t_first")) <= 1e-9 * first);
+    assert_true(fabs(c->spread - cell(t, row, "spread_L")) <= 2e-9 * c->spread);
+    assert_true(sqrt(off / size) <= 2e-9);
+    assert_true(fabs(c->takeoff[2] - cos(cell(t, row, "takeoff_polar_deg") * M_PI / 180)) <= 1e-9);
+}
+
+static void test_reference(void **state)
+{
+    (void)state;
+    struct table *t;
+    int rows[2] = {0, 0};
+    assert_int_equal(table_open(KIRCHHOFF_REFERENCE, NULL, &t), EK_OK);
+    for (size_t row = 0; row < t->nrows; row++) {
+        const char *model = table_text(t, row, table_find(t, "model"));
+        double s[3], x[3], k[3];
+        struct closed c;
+        cells(t, row, source, s);
+        cells(t, row, point, x);
+        if (!strcmp(model, "lens"))
+            continue;
+        const bool layers = !strcmp(model, "layer2");
+        if (layers) {
+            const struct closed_layers m = {cell(t, row, "v0"), cell(t, row, "v2"),
+                                            cell(t, row, "h")};
+            double head;
+            closed_layers_strong(&m, s, x, &c);
+            const bool has = closed_layers_head(&m, s, x, &head);
+            check_row(t, row, &c, has ? fmin(head, c.time) : c.time);
+        } else {
+            cells(t, row, slope, k);
+            closed_linear(cell(t, row, "v0"), k, s, x, &c);
+            check_row(t, row, &c, c.time);
+        }
+        rows[layers]++;
+    }
+    assert_int_equal(rows[0], 126);
+    assert_int_equal(rows[1], 42);
+    table_close(t);
+}
+
+/* Time is the same both ways, and so is the spreading. */
+static void test_reciprocity(void **state)
+{
+    (void)state;
+    const struct closed_layers m = {1500, 2500, 800};
+    const double k[3] = {0.1, -0.2, 0.6};
+    const double s[3] = {100, -50, 20}, x[3] = {1700, 900, 1900};
+    struct closed there, back;
+    closed_linear(1800, k, s, x, &there);
+    closed_linear(1800, k, x, s, &back);
+    assert_true(fabs(there.time - back.time) < 1e-14);
+    assert_true(fabs(there.spread - back.spread) < 1e-9);
+    closed_layers_strong(&m, s, x, &there);
+    closed_layers_strong(&m, x, s, &back);
+    assert_true(fabs(there.time - back.time) < 1e-14);
+    assert_true(fabs(there.spread - back.spread) < 1e-9 * there.spread);
+    assert_true(fabs(there.p[0] * 2500 + back.takeoff[0]) < 1e-12);
+}
+
+/* The limits: no gradient is a gradient of nearly nothing; the source itself. */
+static void test_limits(void **state)
+{
+    (void)state;
+    const double none[3] = {0, 0, 0}, tiny[3] = {0, 0, 1e-9}, s[3] = {0, 0, 0}, x[3] = {3, 4, 12};
+    struct closed a, b;
+    closed_linear(2000, none, s, x, &a);
+    closed_linear(2000, tiny, s, x, &b);
+    assert_true(fabs(a.time - 13.0 / 2000) < 1e-17);
+    assert_true(fabs(a.time - b.time) < 1e-13);
+    assert_true(fabs(a.spread - 13) < 1e-12);
+    closed_linear(2000, tiny, s, s, &a);
+    assert_true(a.time == 0 && a.p[2] == 0);
+}
+
+/* ---- models -----------------------------------------------------------------------------------*/
+
+static struct velocity *model(const char *text)
+{
+    struct velocity *v;
+    assert_int_equal(velocity_open(text, &v), EK_OK);
+    return v;
+}
+
+/* Gradients and curvatures are what differences of v and of the gradient tend to. */
+static void check_derivatives(const struct velocity *v, const double x[3], double h, double error)
+{
+    static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    double gradient[3], hessian[6];
+    velocity_at(v, x, gradient);
+    velocity_curvature(v, x, hessian);
+    for (int a = 0; a < 3; a++) {
+        double up[3], down[3], above[3], below[3];
+        memcpy(up, x, sizeof up);
+        memcpy(down, x, sizeof down);
+        up[a] += h;
+        down[a] -= h;
+        const double slope_a = (velocity_at(v, up, above) - velocity_at(v, down, below)) / (2 * h);
+        assert_true(fabs(slope_a - gradient[a]) <= error);
+        for (int b = 0; b < 3; b++)
+            assert_true(fabs((above[b] - below[b]) / (2 * h) - hessian[pair[a][b]]) <= error);
+    }
+}
+
+static void test_derivatives(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"const:v=1500", "gradient:v0=1500,k=0.6",
+                                        "gradient:v0=1500,kx=0.1,ky=-0.2,kz=0.6",
+                                        "lens:v0=2000,kz=0.5,dv=500,x=200,y=-150,z=900,sigma=300",
+                                        "layers:0:1500,800:2500,smooth=400"};
+    const double x[3] = {310, 90, 770};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct velocity *v = model(texts[i]);
+        check_derivatives(v, x, 0.1, 1e-6);
+        velocity_close(v);
+    }
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    const double x[3] = {1, 2, 1000};
+    struct velocity *v = model("gradient:v0=1500,k=0.6");
+    assert_true(velocity_at(v, x, NULL) == 2100);
+    velocity_close(v);
+    v = model("layers:0:1500,800:2500,smooth=0");
+    assert_true(velocity_at(v, (double[3]){0, 0, 799}, NULL) == 1500);
+    assert_true(velocity_at(v, (double[3]){0, 0, 800}, NULL) == 2500);
+    velocity_close(v);
+}
+
+static void test_bad_models(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "water",
+                                        "const:",
+                                        "const:v=-3",
+                                        "const:v=x",
+                                        "gradient:k=0.6",
+                                        "gradient:v0=1500,k=1,kz=1",
+                                        "gradient:v0=1500,q=2",
+                                        "layers:",
+                                        "layers:0:1500,0:2000",
+                                        "layers:0:1500;800:2500",
+                                        "layers:0:-1",
+                                        "layers:0:1500,smooth=-1",
+                                        "cube:/nonexistent",
+                                        "cube:/nonexistent.json",
+                                        "lens:v0=2000"};
+    struct velocity *v = NULL;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_fails(velocity_open(texts[i], &v), EK_USAGE);
+    assert_null(v);
+}
+
+/* A cube of a linear model is that model; smoothing leaves its middle alone. */
+static void test_cube(void **state)
+{
+    (void)state;
+    const struct grid g = {{11, 9, 13}, {-100, 50, 0}, {20, 25, 30}};
+    struct velocity *linear = model("gradient:v0=1500,kx=0.1,ky=-0.2,kz=0.6"), *v;
+    float *speed = malloc(grid_nodes(&g) * sizeof *speed), *node;
+    assert_int_equal(velocity_sample(linear, &g, &node), EK_OK);
+    for (size_t i = 0; i < grid_nodes(&g); i++)
+        speed[i] = node[4 * i];
+    for (int smooth = 0; smooth <= 10; smooth += 10) {
+        const double x[3] = {-3, 147, 181};
+        double gradient[3];
+        assert_int_equal(velocity_from_cube("memory", &g, speed, smooth, &v), EK_OK);
+        assert_true(fabs(velocity_at(v, x, gradient) - velocity_at(linear, x, NULL)) < 1e-3);
+        for (int a = 0; a < 3; a++)
+            assert_true(fabs(gradient[a] - linear->k[a]) < 1e-5);
+        velocity_close(v);
+    }
+    speed[7] = -1;
+    assert_fails(velocity_from_cube("memory", &g, speed, 0, &v), EK_USAGE);
+    free(node);
+    free(speed);
+    velocity_close(linear);
+}
+
+static void write_file(const char *path, const void *data, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, size, f), size);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_cube_files(void **state)
+{
+    (void)state;
+    char folder[64], path[128], text[256];
+    float speed[24];
+    struct velocity *v;
+    scratch(folder);
+    for (int i = 0; i < 24; i++)
+        speed[i] = (float)(1500 + i);
+    snprintf(path, sizeof path, "%s/v.bin", folder);
+    write_file(path, speed, sizeof speed);
+    snprintf(text, sizeof text, "cube:%s,nx=2,ny=3,nz=4,dx=10,dy=10,dz=10", path);
+    v = model(text);
+    assert_true(velocity_at(v, (double[3]){10, 20, 30}, NULL) == 1523);
+    velocity_close(v);
+    snprintf(text, sizeof text, "cube:%s,nx=2,ny=3,nz=5,dx=10,dy=10,dz=10", path);
+    assert_fails(velocity_open(text, &v), EK_USAGE);
+    assert_non_null(strstr(status_message(), "96 bytes"));
+    const char *header = "{\"n\":[2,3,4],\"step\":[10,10,10],\"data\":\"v.bin\","
+                         "\"order\":\"xyz\",\"scale\":2}";
+    snprintf(path, sizeof path, "%s/v.json", folder);
+    write_file(path, header, strlen(header));
+    snprintf(text, sizeof text, "cube:%s", path);
+    v = model(text);
+    assert_true(velocity_at(v, (double[3]){10, 0, 0}, NULL) == 3002);
+    velocity_close(v);
+    write_file(path, "{\"n\":[2,3]}", 11);
+    assert_fails(velocity_open(text, &v), EK_USAGE);
+}
+
+/* ---- grids, tables, folders -------------------------------------------------------------------*/
+
+static void test_grids(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",          "10x10:5",    "10x10x10",       "0x1x1:5",
+                                      "1.5x1x1:5", "9x9x9:-1",   "9x9x9:1x2",      "9x9x9:1@0,0",
+                                      "9x9x9:1z",  "9x9x9:1@,,", "99999x99999x9:1"};
+    struct grid g;
+    char text[128];
+    assert_int_equal(grid_parse("--grid", "101x51x21:20m", &g), EK_OK);
+    assert_int_equal(g.n[1], 51);
+    assert_true(g.step[2] == 20 && g.origin[0] == 0);
+    assert_int_equal(grid_parse("--grid", "3x4x5:10x20x30@-1,2.5,100", &g), EK_OK);
+    assert_true(g.origin[1] == 2.5 && grid_end(&g, 2) == 220);
+    grid_text(&g, text, sizeof text);
+    assert_string_equal(text, "3x4x5:10x20x30@-1,2.5,100");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_fails(grid_parse("--grid", bad[i], &g), EK_USAGE);
+}
+
+static void change_byte(const char *path, long at)
+{
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    fseek(f, at, SEEK_SET);
+    const int c = fgetc(f);
+    fseek(f, at, SEEK_SET);
+    fputc(c ^ 1, f);
+    fclose(f);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    const struct grid g = {{5, 6, 7}, {0, 0, 0}, {20, 20, 20}};
+    const double s[3] = {40, 30, 0};
+    char folder[64], path[128];
+    struct ttable *t, *read;
+    struct velocity *v = model("gradient:v0=1500,k=0.6");
+    scratch(folder);
+    snprintf(path, sizeof path, "%s/a.tt", folder);
+    assert_int_equal(ttable_make(&g, s, v->text, &t), EK_OK);
+    ttable_count(t);
+    assert_int_equal(t->unfilled, 210);
+    assert_int_equal(ttable_fill_closed(t, v), EK_OK);
+    assert_int_equal(ttable_write(t, path), EK_OK);
+    assert_int_equal(ttable_open(path, &read), EK_OK);
+    assert_int_equal(read->unfilled, 0);
+    assert_string_equal(read->velocity, v->text);
+    assert_memory_equal(read->time, t->time, 210 * 4);
+    assert_memory_equal(read->spread, t->spread, 210 * 4);
+    assert_memory_equal(read->kmah, t->kmah, 210);
+    ttable_close(read);
+    for (long at = 0; at < (long)t->bytes; at += at < 384 ? 1 : 97) {
+        const bool sealed = at < 384 || at >= 1024; /* the rest of the header is empty */
+        change_byte(path, at);
+        if (sealed)
+            assert_fails(ttable_open(path, &read), EK_USAGE);
+        change_byte(path, at);
+    }
+    assert_int_equal(truncate(path, 700), 0);
+    assert_fails(ttable_open(path, &read), EK_USAGE);
+    assert_fails(ttable_write(t, "/nonexistent/a.tt"), EK_LACK);
+    ttable_close(t);
+    velocity_close(v);
+}
+
+static void test_folder(void **state)
+{
+    (void)state;
+    const struct grid g = {{3, 3, 3}, {0, 0, 0}, {20, 20, 20}};
+    const struct tfolder_surface surface = {{2, 1}, {0, 10}, {20, 0.5}, 5};
+    const double place[2][3] = {{0, 10, 5}, {20, 10, 5}};
+    char root[64], path[128], file[4096];
+    struct tfolder *f, *read;
+    struct ttable *t;
+    scratch(root);
+    snprintf(path, sizeof path, "%s/tt", root);
+    assert_fails(tfolder_open(path, &read), EK_USAGE);
+    assert_int_equal(tfolder_make(path, &g, "const:v=1500", &surface, 2, place, &f), EK_OK);
+    assert_int_equal(tfolder_write(f), EK_OK);
+    assert_int_equal(tfolder_open(path, &read), EK_OK);
+    assert_int_equal(read->nsources, 2);
+    assert_true(read->source[1].at[0] == 20 && read->surface.step[1] == 0.5);
+    assert_fails(tfolder_table(read, 1, &t), EK_USAGE);
+    tfolder_path(read, 1, file);
+    assert_int_equal(ttable_make(&g, place[1], "const:v=1500", &t), EK_OK);
+    assert_int_equal(ttable_write(t, file), EK_OK);
+    ttable_close(t);
+    assert_int_equal(tfolder_table(read, 1, &t), EK_OK);
+    ttable_close(t);
+    assert_int_equal(ttable_make(&g, place[0], "const:v=1500", &t), EK_OK);
+    assert_int_equal(ttable_write(t, file), EK_OK);
+    ttable_close(t);
+    assert_fails(tfolder_table(read, 1, &t), EK_USAGE);
+    snprintf(file, sizeof file, "%s/index.json", path);
+    change_byte(file, 90);
+    tfolder_close(read);
+    assert_fails(tfolder_open(path, &read), EK_USAGE);
+    tfolder_close(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference), cmocka_unit_test(test_reciprocity),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_values),    cmocka_unit_test(test_bad_models),
+        cmocka_unit_test(test_cube),      cmocka_unit_test(test_cube_files),
+        cmocka_unit_test(test_grids),     cmocka_unit_test(test_table),
+        cmocka_unit_test(test_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
