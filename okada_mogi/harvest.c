@@ -1,7 +1,9 @@
 /* okada_mogi/harvest.c – batches of accepted trials become a file and a few numbers. */
 #include "okada_mogi/harvest.h"
+#include "okada_mogi/facts.h"
 #include "okada_mogi/judge.h"
 #include "okada_mogi/spool.h"
+#include "okada_mogi/stats_json.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -19,6 +21,7 @@ struct harvest {
     struct spool *spool;
     trial_number count, at_k[JOB_LEVELS];
     struct accepted_record best;
+    struct stats *stats; /* after harvest_end(); NULL: nothing is accepted */
 };
 
 enum ek_status harvest_open(const struct job *job, struct trial_range range,
@@ -45,6 +48,7 @@ void harvest_close(struct harvest *h)
         return;
     pthread_mutex_destroy(&h->lock);
     spool_close(h->spool);
+    stats_close(h->stats);
     free(h);
 }
 
@@ -64,6 +68,8 @@ static enum ek_status try_files(const struct harvest *h)
 enum ek_status harvest_begin(struct harvest *h)
 {
     spool_clear(h->spool);
+    stats_close(h->stats);
+    h->stats = NULL;
     h->count = 0;
     memset(h->at_k, 0, sizeof h->at_k);
     h->best = (struct accepted_record){.misfit = INFINITY};
@@ -163,7 +169,7 @@ enum ek_status harvest_end(struct harvest *h)
         TRY(choose_best(h));
     for (int f = 0; f < ACCEPTED_FORMATS; f++)
         TRY(write_file(h, (enum accepted_format)f));
-    return EK_OK;
+    return h->count ? stats_open(h->job, h->spool, &h->stats) : EK_OK;
 }
 
 /* ---- the check --------------------------------------------------------------------------------*/
@@ -278,31 +284,6 @@ trial_number harvest_count(const struct harvest *h)
     return h->count;
 }
 
-/* Up to 2^63 a number; beyond, a text. */
-static json_t *number_json(trial_number x)
-{
-    char text[TRIAL_TEXT];
-    return x >> 63 ? json_string(trial_text(x, text)) : json_integer((json_int_t)x);
-}
-
-static json_t *best_json(const struct harvest *h)
-{
-    double x[JOB_AXES];
-    const struct job *job = h->job;
-    json_t *best = json_object(), *parameters = json_object();
-    job_parameters(job, h->best.trial, x);
-    for (int a = 0; a < job->naxes; a++)
-        json_object_set_new(
-            parameters, job->name[a],
-            json_real(x[job->source[a] * job->model->nparameters + job->parameter[a]]));
-    json_object_set_new(best, "index", number_json(h->best.trial));
-    json_object_set_new(best, "parameters", parameters);
-    json_object_set_new(best, "misfit", json_real(h->best.misfit));
-    json_object_set_new(best, "chi2", json_real(h->best.chi2));
-    json_object_set_new(best, "rms_m", json_real(h->best.rms));
-    return best;
-}
-
 json_t *harvest_json(const struct harvest *h)
 {
     const struct job_accept *a = &h->job->accept;
@@ -310,29 +291,17 @@ json_t *harvest_json(const struct harvest *h)
     json_t *smallest = NULL;
     for (int k = 0; k < a->nk; k++) {
         json_array_append_new(levels, json_pack("{s:f s:o}", "k_sigma", a->k[k], "accepted",
-                                                number_json(h->at_k[k])));
+                                                facts_number(h->at_k[k])));
         if (h->at_k[k] && !smallest)
             smallest = json_real(a->k[k]);
     }
-    json_object_set_new(o, "trials", number_json(h->range.count));
-    json_object_set_new(o, "accepted", number_json(h->count));
+    json_object_set_new(o, "trials", facts_number(h->range.count));
+    json_object_set_new(o, "accepted", facts_number(h->count));
     json_object_set_new(o, "levels", levels);
     json_object_set_new(o, "smallest_k", smallest ? smallest : json_null());
-    json_object_set_new(o, "best", h->count ? best_json(h) : json_null());
+    json_object_set_new(o, "best", h->count ? facts_trial(h->job, &h->best) : json_null());
+    json_object_set_new(o, "statistics", h->stats ? stats_json(h->stats) : json_null());
     return o;
-}
-
-static void print_number(FILE *out, const json_t *number)
-{
-    if (json_is_string(number))
-        fputs(json_string_value(number), out);
-    else
-        fprintf(out, "%lld", (long long)json_integer_value(number));
-}
-
-static double real_of(const json_t *object, const char *name)
-{
-    return json_number_value(json_object_get(object, name));
 }
 
 void harvest_print(FILE *out, const json_t *facts)
@@ -341,22 +310,26 @@ void harvest_print(FILE *out, const json_t *facts)
     const char *name;
     json_t *value;
     size_t i;
-    print_number(out, json_object_get(facts, "accepted"));
+    facts_print_number(out, json_object_get(facts, "accepted"));
     fputs(" of ", out);
-    print_number(out, json_object_get(facts, "trials"));
+    facts_print_number(out, json_object_get(facts, "trials"));
     fputs(" trials accepted", out);
     json_array_foreach(levels, i, value)
     {
-        fprintf(out, "%s k = %g: ", i ? "," : ";", real_of(value, "k_sigma"));
-        print_number(out, json_object_get(value, "accepted"));
+        fprintf(out, "%s k = %g: ", i ? "," : ";", facts_real(value, "k_sigma"));
+        facts_print_number(out, json_object_get(value, "accepted"));
     }
     fputc('\n', out);
     if (json_is_null(best))
         return;
     fputs("best: trial ", out);
-    print_number(out, json_object_get(best, "index"));
-    fprintf(out, ", misfit %.4g, rms %.4g m:", real_of(best, "misfit"), real_of(best, "rms_m"));
+    facts_print_number(out, json_object_get(best, "index"));
+    fprintf(out, ", misfit %.4g, rms %.4g m:", facts_real(best, "misfit"),
+            facts_real(best, "rms_m"));
     json_object_foreach(json_object_get(best, "parameters"), name, value)
         fprintf(out, " %s %.7g", name, json_number_value(value));
+    if (json_is_number(json_object_get(best, "Mw")))
+        fprintf(out, " Mw %.2f", facts_real(best, "Mw"));
     fputc('\n', out);
+    stats_print(out, json_object_get(facts, "statistics"));
 }

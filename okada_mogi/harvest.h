@@ -34,7 +34,7 @@ enum ek_status harvest_check(struct harvest *h, bool *right, long *checked);
 /* Accepted trials. */
 trial_number harvest_count(const struct harvest *h);
 /* accepted, [k_sigma, accepted] for each k, the smallest k that accepts anything, the best trial
- * with its parameters, for JSON; new reference, NULL: out of memory. */
+ * with its parameters, the statistics, for JSON; new reference, NULL: out of memory. */
 json_t *harvest_json(const struct harvest *h);
 /* What harvest_json() says, for people. */
 void harvest_print(FILE *out, const json_t *facts);

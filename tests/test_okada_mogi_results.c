@@ -1,4 +1,5 @@
 /* tests/test_okada_mogi_results.c – what is made of accepted trials: spooled batches, files. */
+#include "okada_mogi/clusters.h"
 #include "okada_mogi/spool.h"
 #include "tests/okada_mogi.h"
 
@@ -188,6 +189,113 @@ static void test_binary(void **state)
     job_close(job);
 }
 
+/* ---- clusters ----------------------------------------------------------------------------------*/
+
+enum { AXES = 4, SIDE = 6, CELLS = SIDE * SIDE * SIDE * SIDE };
+
+static const struct trial_axis cube[AXES] = {
+    {0, 1, SIDE}, {0, 1, SIDE}, {0, 1, SIDE}, {0, 1, SIDE}};
+
+static bool touch(int i, int k)
+{
+    long a[AXES], b[AXES];
+    trial_place(cube, AXES, (trial_number)i, a);
+    trial_place(cube, AXES, (trial_number)k, b);
+    for (int d = 0; d < AXES; d++)
+        if (labs(a[d] - b[d]) > 1)
+            return false;
+    return true;
+}
+
+/* Gives all that hang together with cell i its label. */
+static void flood(const bool *there, int *label, int i)
+{
+    for (int k = 0; k < CELLS; k++)
+        if (there[k] && label[k] != label[i] && touch(i, k)) {
+            label[k] = label[i];
+            flood(there, label, k);
+        }
+}
+
+static void each_cell(struct clusters *s, const bool *there,
+                      void (*visit)(struct clusters *s, const long *place))
+{
+    long place[AXES];
+    for (int i = 0; i < CELLS; i++)
+        if (there[i]) {
+            trial_place(cube, AXES, (trial_number)i, place);
+            visit(s, place);
+        }
+}
+
+/* Random cells, from few to most of them, against a flood over all pairs. */
+static void test_clusters(void **state)
+{
+    (void)state;
+    static const long low[AXES] = {0}, high[AXES] = {SIDE - 1, SIDE - 1, SIDE - 1, SIDE - 1};
+    size_t several = 0;
+    for (int round = 0; round < 40; round++) {
+        bool there[CELLS];
+        int label[CELLS] = {0};
+        size_t found = 0, size[CELLS] = {0};
+        struct clusters *s;
+        for (int i = 0; i < CELLS; i++)
+            there[i] = job_random(0, 1) < 0.003 + 0.0002 * round * round;
+        for (int i = 0; i < CELLS; i++)
+            if (there[i] && !label[i]) {
+                label[i] = i + 1;
+                flood(there, label, i);
+                found++;
+            }
+        for (int i = 0; i < CELLS; i++)
+            size[label[i] ? label[i] - 1 : 0] += label[i] > 0;
+        assert_int_equal(clusters_open(AXES, low, high, CELLS + 1, &s), EK_OK);
+        each_cell(s, there, clusters_add);
+        assert_int_equal(clusters_join(s), EK_OK);
+        each_cell(s, there, clusters_count);
+        assert_int_equal(clusters_rank(s), found);
+        assert_int_equal(clusters_coarseness(s), 1);
+        for (int i = 0; i < CELLS; i++) {
+            long place[AXES];
+            trial_place(cube, AXES, (trial_number)i, place);
+            if (there[i])
+                assert_int_equal(clusters_size(s, clusters_of(s, place)), size[label[i] - 1]);
+        }
+        for (size_t k = 1; k < found; k++)
+            assert_true(clusters_size(s, k - 1) >= clusters_size(s, k));
+        several += found > 2;
+        clusters_close(s);
+    }
+    assert_true(several > 5);
+}
+
+/* Little memory: two far blocks stay two, all trials are counted. */
+static void test_coarse_clusters(void **state)
+{
+    (void)state;
+    static const long low[2] = {-50, 10}, high[2] = {949, 1009};
+    struct clusters *s;
+    size_t trials = 0;
+    assert_int_equal(clusters_open(2, low, high, 64, &s), EK_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        trials = 0;
+        for (long x = 0; x < 1000; x++)
+            for (long y = 0; y < 1000; y++)
+                if ((x < 300 && y < 200) || (x > 700 && y > 800)) {
+                    const long place[2] = {x - 50, y + 10};
+                    (pass ? clusters_count : clusters_add)(s, place);
+                    trials++;
+                }
+        if (!pass)
+            assert_int_equal(clusters_join(s), EK_OK);
+    }
+    assert_int_equal(clusters_rank(s), 2);
+    assert_int_equal(clusters_size(s, 0), 300 * 200);
+    assert_int_equal(clusters_size(s, 0) + clusters_size(s, 1), trials);
+    assert_true(clusters_coarseness(s) > 1);
+    clusters_close(s);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -205,10 +313,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spool),
-        cmocka_unit_test(test_spool_without_disk),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_spool),   cmocka_unit_test(test_spool_without_disk),
+        cmocka_unit_test(test_csv),     cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_clusters), cmocka_unit_test(test_coarse_clusters),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

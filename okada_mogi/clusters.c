@@ -1,0 +1,319 @@
+/* okada_mogi/clusters.c – connected components of a sorted list of cells.
+ *
+ * Cells that share the places of their first axes stand side by side in the list: it is a tree. To
+ * join a node's cells is to join those of each child, and the cells of children whose places differ
+ * by one, and so on down. Dense clouds become one set after few steps, and what is one set already
+ * needs no further look. */
+#include "okada_mogi/clusters.h"
+#include "okada_mogi/job.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number of a cell: its places in mixed radix, the first axis slowest. */
+typedef trial_number cell_number;
+
+struct cluster {
+    uint32_t root;
+    size_t trials;
+};
+
+struct clusters {
+    int naxes, level; /* cells are 2^level values wide */
+    long low[JOB_AXES], high[JOB_AXES];
+    cell_number radix[JOB_AXES]; /* cells from one place of the axis to the next */
+    size_t room, n;
+    cell_number *cell;       /* [room]; ascending without twins after tidy() */
+    uint32_t *parent;        /* [n] of the forest of sets */
+    uint32_t *same;          /* [n] cells i .. same[i] - 1 are known to be one set */
+    struct cluster *cluster; /* [nclusters], the largest first after rank() */
+    uint32_t *number;        /* [n] of a root: its cluster */
+    size_t nclusters;
+};
+
+static void set_level(struct clusters *s, int level)
+{
+    cell_number radix = 1;
+    s->level = level;
+    for (int a = s->naxes - 1; a >= 0; a--) {
+        s->radix[a] = radix;
+        radix *= (cell_number)(((s->high[a] - s->low[a]) >> level) + 1);
+    }
+}
+
+enum ek_status clusters_open(int naxes, const long *low, const long *high, size_t cells,
+                             struct clusters **s)
+{
+    struct clusters *made = calloc(1, sizeof *made);
+    if (made) {
+        made->naxes = naxes;
+        made->room = cells;
+        made->cell = malloc(cells * sizeof *made->cell);
+    }
+    if (!made || !made->cell) {
+        clusters_close(made);
+        FAIL(EK_LACK, "out of memory for the clusters of accepted trials");
+    }
+    memcpy(made->low, low, (size_t)naxes * sizeof *low);
+    memcpy(made->high, high, (size_t)naxes * sizeof *high);
+    set_level(made, 0);
+    *s = made;
+    return EK_OK;
+}
+
+void clusters_close(struct clusters *s)
+{
+    if (!s)
+        return;
+    free(s->cell);
+    free(s->parent);
+    free(s->same);
+    free(s->cluster);
+    free(s->number);
+    free(s);
+}
+
+/* ---- cells ------------------------------------------------------------------------------------*/
+
+static cell_number cell_of(const struct clusters *s, const long *place)
+{
+    cell_number cell = 0;
+    for (int a = 0; a < s->naxes; a++)
+        cell += s->radix[a] * (cell_number)((place[a] - s->low[a]) >> s->level);
+    return cell;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const cell_number x = *(const cell_number *)a, y = *(const cell_number *)b;
+    return (x > y) - (x < y);
+}
+
+/* At level 0 trials come in order: nothing to sort. */
+static void sort_cells(struct clusters *s)
+{
+    size_t kept = 0;
+    for (size_t i = 1; i < s->n; i++)
+        if (s->cell[i - 1] >= s->cell[i]) {
+            qsort(s->cell, s->n, sizeof *s->cell, ascending);
+            break;
+        }
+    for (size_t i = 0; i < s->n; i++)
+        if (!kept || s->cell[kept - 1] != s->cell[i])
+            s->cell[kept++] = s->cell[i];
+    s->n = kept;
+}
+
+/* Twice as wide. */
+static void coarsen(struct clusters *s)
+{
+    const int level = s->level;
+    cell_number fine[JOB_AXES];
+    memcpy(fine, s->radix, (size_t)s->naxes * sizeof *fine);
+    set_level(s, level + 1);
+    for (size_t i = 0; i < s->n; i++) {
+        cell_number rest = s->cell[i], cell = 0;
+        for (int a = 0; a < s->naxes; a++) {
+            cell += s->radix[a] * (rest / fine[a] >> 1);
+            rest %= fine[a];
+        }
+        s->cell[i] = cell;
+    }
+    sort_cells(s);
+}
+
+void clusters_add(struct clusters *s, const long *place)
+{
+    if (s->n == s->room) {
+        sort_cells(s);
+        while (s->n > s->room / 2)
+            coarsen(s);
+    }
+    s->cell[s->n++] = cell_of(s, place);
+}
+
+/* ---- sets -------------------------------------------------------------------------------------*/
+
+static uint32_t root_of(const struct clusters *s, uint32_t i)
+{
+    while (s->parent[i] != i) {
+        s->parent[i] = s->parent[s->parent[i]];
+        i = s->parent[i];
+    }
+    return i;
+}
+
+/* The first cell of a set is its root. */
+static void unite(struct clusters *s, uint32_t a, uint32_t b)
+{
+    const uint32_t x = root_of(s, a), y = root_of(s, b);
+    if (x < y)
+        s->parent[y] = x;
+    else
+        s->parent[x] = y;
+}
+
+/* Cells of one node of the tree: begin .. end - 1, which agree in all axes before `depth`. */
+struct node {
+    uint32_t begin, end;
+    cell_number first; /* number of its first cell, if that is there */
+};
+
+/* What was found out stays true: sets only grow. */
+static bool is_one(struct clusters *s, const struct node *n)
+{
+    const uint32_t root = root_of(s, n->begin);
+    uint32_t i = n->begin;
+    while (i < n->end && root_of(s, i) == root)
+        i = s->same[i] > i ? s->same[i] : i + 1;
+    if (i > s->same[n->begin])
+        s->same[n->begin] = i;
+    return i >= n->end;
+}
+
+static bool are_one(struct clusters *s, const struct node *a, const struct node *b)
+{
+    return root_of(s, a->begin) == root_of(s, b->begin) && is_one(s, a) && is_one(s, b);
+}
+
+/* The node's child that begins at cell `begin`; *place: along the axis `depth`. */
+static struct node child_at(const struct clusters *s, const struct node *n, int depth,
+                            uint32_t begin, cell_number *place)
+{
+    const cell_number radix = s->radix[depth];
+    *place = (s->cell[begin] - n->first) / radix;
+    const cell_number first = n->first + *place * radix;
+    uint32_t low = begin, high = begin + 1, step = 1;
+    while (high < n->end && s->cell[high] - first < radix) {
+        low = high;
+        high = n->end - high > step ? high + step : n->end;
+        step *= 2;
+    }
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (s->cell[middle] - first < radix)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (struct node){begin, high, first};
+}
+
+/* Cells of two nodes that are neighbours in all axes before `depth`. */
+static void join_pair(struct clusters *s, const struct node *a, const struct node *b, int depth)
+{
+    if (are_one(s, a, b))
+        return;
+    if (depth == s->naxes) {
+        unite(s, a->begin, b->begin);
+        return;
+    }
+    uint32_t from = b->begin; /* children of b before it are too far back */
+    struct node x, y;
+    for (uint32_t i = a->begin; i < a->end; i = x.end) {
+        cell_number at, there;
+        x = child_at(s, a, depth, i, &at);
+        for (uint32_t j = from; j < b->end; j = y.end) {
+            y = child_at(s, b, depth, j, &there);
+            if (there + 1 < at)
+                from = y.end;
+            else if (there <= at + 1)
+                join_pair(s, &x, &y, depth + 1);
+            else
+                break;
+        }
+        if (are_one(s, a, b))
+            return;
+    }
+}
+
+/* Cells of one node. */
+static void join_node(struct clusters *s, const struct node *n, int depth)
+{
+    struct node before = {0}, now;
+    cell_number at, last = 0;
+    if (depth == s->naxes || n->end - n->begin == 1)
+        return;
+    for (uint32_t i = n->begin; i < n->end; i = now.end) {
+        now = child_at(s, n, depth, i, &at);
+        join_node(s, &now, depth + 1);
+        if (i > n->begin && at == last + 1)
+            join_pair(s, &before, &now, depth + 1);
+        before = now;
+        last = at;
+    }
+}
+
+enum ek_status clusters_join(struct clusters *s)
+{
+    sort_cells(s);
+    const struct node all = {0, (uint32_t)s->n, 0};
+    s->parent = malloc((s->n + 1) * sizeof *s->parent);
+    s->same = calloc(s->n + 1, sizeof *s->same);
+    s->number = calloc(s->n + 1, sizeof *s->number);
+    if (!s->parent || !s->same || !s->number)
+        FAIL(EK_LACK, "out of memory for the clusters of accepted trials");
+    for (uint32_t i = 0; i < s->n; i++)
+        s->parent[i] = i;
+    join_node(s, &all, 0);
+    for (uint32_t i = 0; i < s->n; i++)
+        s->nclusters += root_of(s, i) == i;
+    s->cluster = calloc(s->nclusters + 1, sizeof *s->cluster);
+    if (!s->cluster)
+        FAIL(EK_LACK, "out of memory for %zu clusters of accepted trials", s->nclusters);
+    for (uint32_t i = 0, k = 0; i < s->n; i++)
+        if (root_of(s, i) == i) {
+            s->cluster[k].root = i;
+            s->number[i] = k++;
+        }
+    return EK_OK;
+}
+
+/* ---- clusters
+ * ----------------------------------------------------------------------------------*/
+
+size_t clusters_of(const struct clusters *s, const long *place)
+{
+    const cell_number cell = cell_of(s, place);
+    uint32_t low = 0, high = (uint32_t)s->n;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (s->cell[middle] <= cell)
+            low = middle;
+        else
+            high = middle;
+    }
+    return s->number[root_of(s, low)];
+}
+
+void clusters_count(struct clusters *s, const long *place)
+{
+    s->cluster[clusters_of(s, place)].trials++;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct cluster *x = a, *y = b;
+    if (x->trials != y->trials)
+        return x->trials < y->trials ? 1 : -1;
+    return (x->root > y->root) - (x->root < y->root);
+}
+
+size_t clusters_rank(struct clusters *s)
+{
+    qsort(s->cluster, s->nclusters, sizeof *s->cluster, by_size);
+    for (uint32_t k = 0; k < s->nclusters; k++)
+        s->number[s->cluster[k].root] = k;
+    return s->nclusters;
+}
+
+size_t clusters_size(const struct clusters *s, size_t i)
+{
+    return s->cluster[i].trials;
+}
+
+long clusters_coarseness(const struct clusters *s)
+{
+    return 1L << s->level;
+}
