@@ -231,20 +231,23 @@ static enum ek_status map_file(const char *path, struct ttable *t)
     struct stat about;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0 || fstat(file, &about)) {
-        const int why = errno;
+        const int reason = errno;
         if (file >= 0)
             close(file);
-        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(why));
+        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(reason));
     }
-    t->bytes = (size_t)about.st_size;
-    t->memory = t->bytes < HEADER
-                    ? MAP_FAILED
-                    : mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    void *memory = about.st_size < HEADER ? MAP_FAILED
+                                          : mmap(NULL, (size_t)about.st_size,
+                                                 PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    const int why = errno;
     close(file);
-    if (t->bytes < HEADER)
-        FAIL(EK_USAGE, "%s: is no table of travel times: %zu bytes", path, t->bytes);
-    if (t->memory == MAP_FAILED)
-        FAIL(EK_LACK, "%s: cannot be mapped: %s", path, strerror(errno));
+    if (about.st_size < HEADER)
+        FAIL(EK_USAGE, "%s: is no table of travel times: %lld bytes", path,
+             (long long)about.st_size);
+    if (memory == MAP_FAILED)
+        FAIL(EK_LACK, "%s: cannot be mapped: %s", path, strerror(why));
+    t->memory = memory;
+    t->bytes = (size_t)about.st_size;
     t->mapped = true;
     return EK_OK;
 }

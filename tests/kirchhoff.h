@@ -38,7 +38,15 @@ static inline void scratch(char *path)
     assert_non_null(mkdtemp(path));
 }
 
-/* Any model; a mute failure with this status. */
+/* Removes it with what is in it. */
+static inline void unscratch(const char *path)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", path);
+    assert_int_equal(system(command), 0);
+}
+
+/* A mute failure with this status and a line. */
 #define assert_fails(call, status)                                                                 \
     do {                                                                                           \
         status_mute(1);                                                                            \

@@ -238,6 +238,7 @@ static void test_cube_files(void **state)
     velocity_close(v);
     write_file(path, "{\"n\":[2,3]}", 11);
     assert_fails(velocity_open(text, &v), EK_USAGE);
+    unscratch(folder);
 }
 
 /* ---- grids, tables, folders -------------------------------------------------------------------*/
@@ -306,6 +307,7 @@ static void test_table(void **state)
     assert_fails(ttable_write(t, "/nonexistent/a.tt"), EK_LACK);
     ttable_close(t);
     velocity_close(v);
+    unscratch(folder);
 }
 
 static void test_folder(void **state)
@@ -341,6 +343,7 @@ static void test_folder(void **state)
     tfolder_close(read);
     assert_fails(tfolder_open(path, &read), EK_USAGE);
     tfolder_close(f);
+    unscratch(root);
 }
 
 int main(void)
