@@ -6,6 +6,7 @@
 #include "cu/bench_profile.h"
 #include "cu/bench_trial.h"
 #include "cu/cluster.h"
+#include "cu/family.h"
 #include "cu/guard.h"
 #include "cu/memory.h"
 #include "cu/record.h"
@@ -56,6 +57,12 @@ static enum ek_status choose_schedules(struct bench *b, const char **specs, int 
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
+/* Another rank speaks for this one. */
+static bool follows(void)
+{
+    return cluster_rank() > 0 || family_here()->rank > 0;
+}
+
 struct watch {
     struct bench *bench;
     int before; /* steps finished by earlier runs */
@@ -64,7 +71,8 @@ struct watch {
 static void show_step(void *arg, int step)
 {
     struct watch *w = arg;
-    progress_at(w->before + step);
+    if (!w->bench->program->progress)
+        progress_at(w->before + step);
 }
 
 static enum ek_status finish_run(struct bench *b, struct team *team, struct result_run *run)
@@ -91,6 +99,8 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
                                struct watch *watch)
 {
     struct team *team;
+    if (b->program->schedule)
+        b->program->schedule(b->st, schedule);
     TRY(b->program->reset(b->st));
     TRY(team_open(b->units, &b->job, b->program->verbs, b->st, schedule, &team));
     team_on_step(team, show_step, watch);
@@ -104,6 +114,8 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
     if (st == EK_OK || st == EK_STOPPED) {
         enum ek_status taken = result_take(run, &b->results.host, team, schedule);
         run->interrupted = st == EK_STOPPED;
+        if (!taken && run->interrupted && b->program->interrupted)
+            taken = b->program->interrupted(b->st);
         if (!taken)
             taken = finish_run(b, team, run);
         if (!taken && b->records && !st)
@@ -158,7 +170,11 @@ static enum ek_status run_all(struct bench *b, const char **specs, int n)
     TRY(profile(b));
     struct watch watch = {b, 0};
     enum ek_status st = EK_OK;
-    progress_begin(b->program->name, (double)n * r->repeat * b->program->steps(b->st), "steps");
+    if (b->program->progress)
+        progress_begin(b->program->name, n * r->repeat * b->program->work(b->st),
+                       b->program->progress);
+    else
+        progress_begin(b->program->name, (double)n * r->repeat * b->program->steps(b->st), "steps");
     for (int repeat = 0; repeat < r->repeat && !st; repeat++)
         for (int s = 0; s < n && !st; s++)
             st = run_once(b, specs[s], &r->run[s * r->repeat + repeat], &watch);
@@ -232,10 +248,10 @@ static bool all_verified(const struct result_set *r)
     return true;
 }
 
-/* Whether people read standard output: rank 0 speaks for all. */
+/* Whether people read standard output. */
 static bool speaks(const struct bench *b)
 {
-    return cluster_rank() == 0 && !b->set.quiet && !b->set.check &&
+    return !follows() && !b->set.quiet && !b->set.check &&
            !(b->set.json && !strcmp(b->set.json, "-"));
 }
 
@@ -243,7 +259,7 @@ static bool speaks(const struct bench *b)
 static enum ek_status conclude(struct bench *b, enum ek_status st)
 {
     bool verified = all_verified(&b->results);
-    if (cluster_rank() > 0) /* rank 0 speaks for all */
+    if (follows())
         return st ? st : verified ? EK_OK : EK_WRONG;
     if (b->set.check && !st) {
         printf("%s %s: %s\n", b->program->name, b->problem, verified ? "verified" : "NOT verified");
@@ -305,7 +321,8 @@ static enum ek_status run_program(struct bench *b, const char **specs, int n)
     name_devices(&b->results.host);
     if (b->set.trace || b->set.report)
         TRY(trace_open(&b->trace));
-    b->records = (b->set.json || b->set.trace || b->set.report) && record_worth(&b->job);
+    b->records = (b->set.json || b->set.trace || b->set.report) && record_worth(&b->job) &&
+                 family_here()->size == 1;
     enum ek_status st = run_all(b, specs, n);
     if (st && st != EK_STOPPED)
         return st;
@@ -346,8 +363,9 @@ static enum ek_status run_units(struct bench *b, const char **specs, int n, char
                                 const struct cu_options *wanted)
 {
     TRY(cu_prepare(wanted, argv));
-    TRY(cluster_open());
-    progress_quiet(b->set.quiet || cluster_rank() > 0);
+    if (!b->program->family)
+        TRY(cluster_open());
+    progress_quiet(b->set.quiet || follows());
     TRY(cu_open(wanted, &b->units));
     enum ek_status st =
         bench_trial_wanted() > 0 ? try_layout(b, specs[0]) : run_program(b, specs, n);
@@ -368,7 +386,7 @@ static enum ek_status run_planned(struct bench *b, char **argv, const char **spe
         FAIL(EK_USAGE,
              "a run that is saved must be the only one: leave out --compare and --repeat");
     TRY(memory_check(b->problem, b->bytes));
-    TRY(guard_rank());
+    TRY(p->family ? family_open(argv) : guard_rank());
     struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
     struct bench_layout choice = {.argv = NULL};
     TRY(choose_layout(b, argv, &wanted, &choice));

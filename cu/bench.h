@@ -18,7 +18,11 @@ struct bench_program {
     const char
         *operand;      /* what --help calls the one word beside the options, NULL: none is taken */
     size_t operand_at; /* offset of the const char * that gets it; NULL where it is not given */
-    bool cold;         /* runs are not preceded by a run that warms up */
+    /* Under mpirun the ranks find one another through cu/family.h and outlive one another; MPI and
+     * cu/cluster.h are not for them. Those above rank 0 do their runs as all do, but say nothing.
+     */
+    bool family;
+    bool cold; /* runs are not preceded by a run that warms up */
     void (*defaults)(void *st, const struct bench_program *self);
     /* Answers options that ask for something other than a run: *done = true where one did. Or NULL.
      * After the options are read, before plan(). */
@@ -27,7 +31,7 @@ struct bench_program {
      * take on the host. EK_USAGE. Called once, before anything is allocated. */
     enum ek_status (*plan)(void *st, char *problem, size_t room, size_t *bytes);
     /* Allocates and describes the tasks in *job (arrays stay the program's). One thread; the units
-     * are open. */
+     * are open. *job stays where it is: reset() may describe other tasks there. */
     enum ek_status (*open)(void *st, struct cu_set *set, struct sched_job *job);
     const struct team_ops *verbs;
     int (*steps)(const void *st); /* still to do, after reset() */
@@ -35,6 +39,13 @@ struct bench_program {
     int (*save_every)(const void *st);
     /* Puts the initial state in place, or the saved one, untimed; every task is on the host. */
     enum ek_status (*reset)(void *st);
+    /* Says which policy the next run is of, before reset(). Or NULL. */
+    void (*schedule)(void *st, const char *spec);
+    /* The run was interrupted: keeps what is finished of it. Or NULL. */
+    enum ek_status (*interrupted)(void *st);
+    /* What work() counts, for the progress line, which the program moves on itself by
+     * progress_at(), over all runs. NULL: steps are counted. */
+    const char *progress;
     double (*work)(const void *st); /* units of work in steps() steps, for the rate */
     /* Judges the result; every task is on the host. *detail: new reference, goes into the JSON. */
     enum ek_status (*check)(void *st, bool *verified, json_t **detail);

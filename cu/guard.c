@@ -21,20 +21,21 @@ static void pass_on(int signal)
     kill(ward, signal);
 }
 
-static bool guarded(void)
+bool guard_guarded(void)
 {
     const char *guard = getenv(mark);
     return guard && atoi(guard) == (int)getppid();
 }
 
 /* A group of its own: a signal to the guard's group reaches the rank once, through the guard. */
-static void live_under(pid_t guard)
+static void live_under(pid_t guard, bool alone)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", (int)guard);
     setenv(mark, text, 1);
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!alone)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != guard)
         raise(SIGKILL); /* it was gone before we asked */
 }
@@ -53,7 +54,14 @@ static int judge(int status)
         signal == SIGKILL ? ", perhaps for want of memory" : ""));
 }
 
-static void watch(void)
+/* The child was killed, and nobody asked it to end. */
+static bool killed(int status)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM;
+}
+
+/* Waits for the child, and ends as it did unless it was killed and has lives left. */
+static void watch(int lives)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
     const struct sigaction act = {.sa_handler = pass_on};
@@ -63,19 +71,28 @@ static void watch(void)
     while (waitpid(ward, &status, 0) < 0)
         if (errno != EINTR)
             _exit(status_exit_code(EK_LACK));
-    _exit(judge(status));
+    if (!killed(status) || !lives)
+        _exit(judge(status));
+    status_warn("rank %d of %d died of signal %d (%s); it is started again", cluster_launch().rank,
+                cluster_launch().size, WTERMSIG(status), strsignal(WTERMSIG(status)));
+}
+
+enum ek_status guard_fork(int lives, bool alone)
+{
+    const pid_t guard = getpid();
+    for (;; lives--) {
+        ward = fork();
+        if (ward < 0)
+            FAIL(EK_LACK, "no process can be made: %s", strerror(errno));
+        if (!ward)
+            break;
+        watch(lives);
+    }
+    live_under(guard, alone);
+    return EK_OK;
 }
 
 enum ek_status guard_rank(void)
 {
-    if (cluster_launch().size < 2 || guarded())
-        return EK_OK;
-    const pid_t guard = getpid();
-    ward = fork();
-    if (ward < 0)
-        FAIL(EK_LACK, "no process can be made: %s", strerror(errno));
-    if (ward)
-        watch();
-    live_under(guard);
-    return EK_OK;
+    return cluster_launch().size < 2 || guard_guarded() ? EK_OK : guard_fork(0, false);
 }

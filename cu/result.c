@@ -314,7 +314,7 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     if (run->verification)
         json_object_set(o, "verification", run->verification);
     if (run->facts)
-        json_object_update_missing(o, run->facts);
+        json_object_update(o, run->facts);
     return o;
 }
 

@@ -20,6 +20,7 @@
 struct unit {
     _Alignas(64) double busy_step; /* computing, in this step */
     double moving_step, busy;
+    double work, speed; /* declared cost computed in this step; cost per second of the last one */
     size_t tasks, bytes, migrations;
     bool dead, rehomed; /* rehomed: moved a task since the program was told of the homes */
     struct events events;
@@ -32,6 +33,7 @@ struct team {
     void *ctx;
     const char *schedule; /* borrowed */
     struct sched *sched;
+    const double *cost;    /* [tasks] declared, NULL = equal; borrowed */
     struct book book;      /* of the tasks */
     struct unit *unit;     /* [units] */
     struct locks locks;    /* of the spaces */
@@ -62,6 +64,7 @@ static void describe_units(struct team *t, const struct sched_unit *known)
 static enum ek_status begin_policy(struct team *t, const struct sched_job *job)
 {
     struct sched_job seen = *job;
+    t->cost = job->cost;
     seen.ncu = t->set->n;
     seen.unit = t->view;
     return sched_open(t->schedule, &seen, &t->sched);
@@ -208,6 +211,8 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     const double sum = book_note(&t->book, r, cu->kind);
     u->busy_step += sum;
     u->tasks += r.end - r.begin;
+    for (size_t task = r.begin; task < r.end; task++)
+        u->work += t->cost ? t->cost[task] : 1;
     sched_done(t->sched, cu->index, r, sum, &t->book.seconds[r.begin]);
     return EK_OK;
 }
@@ -293,7 +298,9 @@ static struct team_step account_step(struct team *t)
         moving = fmax(moving, u->moving_step);
         sum += busy;
         u->busy += u->busy_step;
-        u->busy_step = u->moving_step = 0;
+        if (u->busy_step > 0)
+            u->speed = u->work / u->busy_step;
+        u->busy_step = u->moving_step = u->work = 0;
     }
     r->computation_s += now - t->exchanged;
     r->communication_s += t->exchanged - t->step_start;
@@ -318,8 +325,11 @@ static enum ek_status tell_homes(struct team *t, bool changed)
 static enum ek_status take_tasks(struct team *t, const struct sched_job *job, const int *was)
 {
     TRY(book_renumber(&t->book, job, was));
-    for (int c = 0; c < t->set->n; c++)
+    for (int c = 0; c < t->set->n; c++) {
         t->view[c].seconds = t->book.known[t->view[c].kind];
+        if (!t->view[c].seconds && t->unit[c].speed > 0)
+            t->view[c].speed = t->unit[c].speed;
+    }
     sched_close(t->sched);
     t->sched = NULL;
     TRY(begin_policy(t, job));

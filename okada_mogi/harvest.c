@@ -105,6 +105,25 @@ enum ek_status harvest_put(struct harvest *h, struct trial_range batch, struct a
     return st;
 }
 
+enum ek_status harvest_each(struct harvest *h,
+                            enum ek_status (*visit)(void *arg, const struct accepted_record *record,
+                                                    size_t n),
+                            void *arg)
+{
+    pthread_mutex_lock(&h->lock);
+    const enum ek_status st = spool_each(h->spool, visit, arg);
+    pthread_mutex_unlock(&h->lock);
+    return st;
+}
+
+size_t harvest_held(struct harvest *h)
+{
+    pthread_mutex_lock(&h->lock);
+    const size_t n = spool_count(h->spool);
+    pthread_mutex_unlock(&h->lock);
+    return n;
+}
+
 /* ---- the end ----------------------------------------------------------------------------------*/
 
 struct choice {

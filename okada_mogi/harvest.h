@@ -31,6 +31,14 @@ enum ek_status harvest_end(struct harvest *h);
  * *right: each is in the harvest exactly if it is acceptable. *checked: how many. One thread. */
 enum ek_status harvest_check(struct harvest *h, bool *right, long *checked);
 
+/* Hands all records so far to visit(arg), ascending, some at a time; harvest_held() is how many.
+ * Any thread. EK_LACK: what was spooled cannot be read. */
+enum ek_status harvest_each(struct harvest *h,
+                            enum ek_status (*visit)(void *arg, const struct accepted_record *record,
+                                                    size_t n),
+                            void *arg);
+size_t harvest_held(struct harvest *h);
+
 /* Accepted trials. */
 trial_number harvest_count(const struct harvest *h);
 /* accepted, [k_sigma, accepted] for each k, the smallest k that accepts anything, the best trial

@@ -1,47 +1,44 @@
 /* okada_mogi/inversion.c – a search as a program: tasks are ranges of trials, which have no data to
  * move; what they find goes into the harvest. */
 #include "okada_mogi/inversion.h"
-#include "cu/crew.h"
+#include "cu/cluster.h"
+#include "cu/family.h"
+#include "cu/stop.h"
 #include "okada_mogi/forward.h"
-#include "okada_mogi/harvest.h"
-#include "okada_mogi/search.h"
+#include "okada_mogi/node.h"
+#include "okada_mogi/units.h"
 #include "src/clock.h"
+#include "src/hash.h"
 #include "src/opt.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Tasks: so many for each unit, if each then costs so much (station evaluations or their like); and
- * pieces of a task for each thread of a unit. */
-enum { MOST_TASKS = 4096, TASKS_PER_UNIT = 32, PIECES = 4 };
-static const double task_cost = 1e5;
+enum { MANY = 1 << 30 }; /* steps */
 
 struct program {
-    const char *path, *method_name, *trials, *out, *binary, *forward;
+    const char *path, *method_name, *trials, *out, *binary, *checkpoint, *forward;
     enum search_method method;
     bool dry_run;
     const struct model *model;
     struct job *job;
     struct search *search;
     struct trial_range range;
-    trial_number per_task;
-    size_t ntasks;
-    double *cost; /* [ntasks] */
     struct harvest *harvest;
+    struct ledger *ledger;
+    struct node *node;
     struct cu_set *set;
-    struct unit *unit; /* [set->n] */
-    double before;     /* evaluations until this run began */
+    struct units *units;
+    const char *schedule;     /* of this run */
+    struct tasks tasks;       /* of the batch */
+    struct trial_range batch; /* count 0: none */
+    int *was;                 /* [nwas] -1: each task is new to the team */
+    size_t nwas;
+    double reported;             /* evaluations of this run that the node knows of */
+    struct sched_job *described; /* by the batch; the shared main's */
+    double start, seconds;
     long checked;
-};
-
-/* What works for one unit: a worker for each of its threads, or a device. */
-struct unit {
-    int width;
-    struct search_worker **worker;
-    struct accepted *found; /* [width] */
-    struct search_device *device;
 };
 
 static const struct opt options[] = {
@@ -53,6 +50,8 @@ static const struct opt options[] = {
      "table of the accepted trials, or of --forward's displacements", .env = NULL},
     {"binary", OPT_TEXT, offsetof(struct program, binary), "FILE",
      "the accepted trials as little-endian binary rows", .env = NULL},
+    {"checkpoint", OPT_TEXT, offsetof(struct program, checkpoint), "FILE",
+     "saves the search there every few seconds, and goes on from there", .env = NULL},
     {"dry-run", OPT_FLAG, offsetof(struct program, dry_run),
      .help = "only say how many trials, how much memory and how long"},
     {"forward", OPT_TEXT, offsetof(struct program, forward), "FILE",
@@ -110,27 +109,6 @@ static enum ek_status open_job(struct program *p)
     return parse_range(p);
 }
 
-/* Whole grains, enough tasks for a policy to choose from, none too small to be worth handing out.
- */
-static void divide(struct program *p)
-{
-    const trial_number grain = search_grain(p->search);
-    const trial_number grains = (p->range.count + grain - 1) / grain;
-    const double worth = fmax(search_cost(p->search, p->range) / task_cost,
-                              p->set ? TASKS_PER_UNIT * p->set->n : TASKS_PER_UNIT);
-    const trial_number tasks = (trial_number)fmin(ceil(worth), MOST_TASKS);
-    p->per_task = grain * ((grains + tasks - 1) / tasks);
-    p->ntasks =
-        (size_t)((p->range.first % p->per_task + p->range.count + p->per_task - 1) / p->per_task);
-}
-
-/* Tasks end at multiples of their size, wherever the range begins. */
-static struct trial_range task_range(const struct program *p, size_t task)
-{
-    const trial_number begin = p->range.first / p->per_task + task;
-    return trial_overlap((struct trial_range){begin * p->per_task, p->per_task}, p->range);
-}
-
 /* Runs tasks from all over the range for about half a second. */
 static enum ek_status time_tasks(struct program *p, double *seconds)
 {
@@ -140,12 +118,12 @@ static enum ek_status time_tasks(struct program *p, double *seconds)
     TRY(search_worker_open(p->search, &w));
     enum ek_status st = EK_OK;
     const double start = clock_now();
-    for (; done < p->ntasks && clock_now() - start < 0.5 && !st; done++) {
-        const size_t task = done * 2654435761u % p->ntasks;
-        st = search_run(w, task_range(p, task), &found);
+    for (; done < p->tasks.n && clock_now() - start < 0.5 && !st; done++) {
+        const size_t task = done * 2654435761u % p->tasks.n;
+        st = search_run(w, p->tasks.range[task], &found);
         found.n = 0;
     }
-    *seconds = (clock_now() - start) / (double)done * (double)p->ntasks;
+    *seconds = (clock_now() - start) / (double)done * (double)p->tasks.n;
     accepted_free(&found);
     search_worker_close(w);
     return st;
@@ -157,15 +135,16 @@ static enum ek_status dry_run(struct program *p)
     double seconds = 0;
     TRY(open_job(p));
     enum ek_status st = search_open(p->job, p->method, &p->search);
-    if (!st) {
-        divide(p);
+    if (!st)
+        st = tasks_cut(&p->tasks, p->search, &p->range, 1, 1);
+    if (!st)
         st = time_tasks(p, &seconds);
-    }
     if (!st)
         printf("%s: %s trials in %zu tasks, %.3g MiB, about %.3g s on one core (%.3g trials/s)\n",
-               p->path, trial_text(p->range.count, trials), p->ntasks,
+               p->path, trial_text(p->range.count, trials), p->tasks.n,
                (double)search_bytes(p->job, p->method) / (1 << 20), seconds,
                (double)p->range.count / seconds);
+    tasks_free(&p->tasks);
     search_close(p->search);
     job_close(p->job);
     return st;
@@ -185,7 +164,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     struct program *p = st;
     char trials[TRIAL_TEXT];
     TRY(open_job(p));
-    *bytes = search_bytes(p->job, p->method);
+    *bytes = search_bytes(p->job, p->method) * (size_t)cluster_launch().size;
     snprintf(problem, room, "%s, %s trials, %s", p->path, trial_text(p->range.count, trials),
              p->method_name);
     return EK_OK;
@@ -193,45 +172,20 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status open_unit(struct program *p, const struct cu *cu)
+/* The batch as tasks of the shared main. */
+static enum ek_status describe_batch(struct program *p)
 {
-    struct unit *u = &p->unit[cu->index];
-    if (cu->kind == CU_DEVICE)
-        return search_device_open(p->search, cu->device, &u->device);
-    u->worker = calloc((size_t)cu->width, sizeof(struct search_worker *));
-    u->found = calloc((size_t)cu->width, sizeof *u->found);
-    if (!u->worker || !u->found)
-        FAIL(EK_LACK, "out of memory for unit %s", cu->name);
-    for (; u->width < cu->width; u->width++)
-        TRY(search_worker_open(p->search, &u->worker[u->width]));
+    TRY(tasks_cut(&p->tasks, p->search, &p->batch, 1, p->set->n));
+    *p->described = (struct sched_job){.n = p->tasks.n, .grain = 1, .cost = p->tasks.cost};
+    if (p->tasks.n <= p->nwas)
+        return EK_OK;
+    int *was = realloc(p->was, p->tasks.n * sizeof *was);
+    if (!was)
+        FAIL(EK_LACK, "%s: out of memory for %zu tasks", p->path, p->tasks.n);
+    p->was = was;
+    while (p->nwas < p->tasks.n)
+        p->was[p->nwas++] = -1;
     return EK_OK;
-}
-
-static void close_unit(struct unit *u)
-{
-    for (int t = 0; t < u->width; t++) {
-        search_worker_close(u->worker[t]);
-        accepted_free(&u->found[t]);
-    }
-    free(u->worker);
-    free(u->found);
-    search_device_close(u->device);
-}
-
-/* Each on its unit's own thread: first touch, and devices belong to it. */
-static enum ek_status open_units(struct program *p)
-{
-    enum ek_status failed = EK_OK;
-#pragma omp parallel num_threads(p->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-    for (int c = 0; c < p->set->n; c++) {
-        const enum ek_status st = open_unit(p, &p->set->cu[c]);
-        if (st) {
-#pragma omp atomic write
-            failed = st;
-        }
-    }
-    return failed;
 }
 
 static enum ek_status open_harvest(struct program *p)
@@ -240,161 +194,129 @@ static enum ek_status open_harvest(struct program *p)
     return harvest_open(p->job, p->range, path, &p->harvest);
 }
 
+/* The same for all ranks, and for the run that goes on. */
+static uint64_t sum_of(const struct program *p)
+{
+    return hash_bytes(job_sum(p->job), &p->range, sizeof p->range);
+}
+
 static enum ek_status open_program(void *st, struct cu_set *set, struct sched_job *job)
 {
     struct program *p = st;
     p->set = set;
+    p->described = job;
     TRY(search_open(p->job, p->method, &p->search));
     TRY(open_harvest(p));
-    divide(p);
-    p->cost = calloc(p->ntasks, sizeof *p->cost);
-    p->unit = calloc((size_t)set->n, sizeof *p->unit);
-    if (!p->cost || !p->unit)
-        FAIL(EK_LACK, "%s: out of memory for %zu tasks", p->path, p->ntasks);
-    for (size_t t = 0; t < p->ntasks; t++)
-        p->cost[t] = search_cost(p->search, task_range(p, t));
-    *job = (struct sched_job){.n = p->ntasks, .grain = 1, .cost = p->cost};
-    return open_units(p);
+    TRY(ledger_open(p->harvest, p->range, sum_of(p), p->checkpoint, &p->ledger));
+    TRY(units_open(p->search, set, &p->units));
+    p->batch = p->range;
+    TRY(describe_batch(p));
+    return node_open(p->search, p->ledger, sum_of(p), set->n, &p->node);
 }
 
 static void close_program(void *st)
 {
     struct program *p = st;
-    if (p->unit) {
-#pragma omp parallel num_threads(p->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-        for (int c = 0; c < p->set->n; c++)
-            close_unit(&p->unit[c]);
-    }
-    free(p->unit);
-    free(p->cost);
+    node_close(p->node);
+    units_close(p->units);
+    ledger_close(p->ledger);
     harvest_close(p->harvest);
+    tasks_free(&p->tasks);
+    free(p->was);
     search_close(p->search);
     job_close(p->job);
 }
 
-/* ---- a run ------------------------------------------------------------------------------------*/
-
-/* A task on the threads of a unit, who take pieces of it until none is left. */
-struct sharing {
-    const struct program *p;
-    struct unit *unit;
-    struct trial_range range;
-    trial_number piece;
-    atomic_size_t next;
-    _Atomic int status;
-};
-
-static void take_pieces(void *arg, int thread)
-{
-    struct sharing *s = arg;
-    const trial_number begin = s->range.first / s->piece;
-    for (;;) {
-        const trial_number at = begin + atomic_fetch_add(&s->next, 1);
-        if (at * s->piece >= s->range.first + s->range.count || s->status)
-            return;
-        const struct trial_range piece =
-            trial_overlap((struct trial_range){at * s->piece, s->piece}, s->range);
-        const enum ek_status st =
-            search_run(s->unit->worker[thread], piece, &s->unit->found[thread]);
-        if (st)
-            s->status = (int)st;
-    }
-}
-
-static enum ek_status run_shared(struct program *p, const struct cu *cu, struct trial_range range,
-                                 struct accepted *found)
-{
-    struct unit *u = &p->unit[cu->index];
-    const trial_number grain = search_grain(p->search);
-    const trial_number grains = range.count / grain + 1;
-    struct sharing s = {.p = p, .unit = u, .range = range};
-    s.piece = grain * ((grains + (trial_number)(PIECES * u->width) - 1) /
-                       (trial_number)(PIECES * u->width));
-    crew_run(cu->crew, cu->width, take_pieces, &s);
-    for (int t = 0; t < u->width && !s.status; t++)
-        for (size_t i = 0; i < u->found[t].n && !s.status; i++)
-            s.status = (int)accepted_add(found, &u->found[t].record[i]);
-    for (int t = 0; t < u->width; t++)
-        u->found[t].n = 0;
-    accepted_sort(found);
-    return (enum ek_status)s.status;
-}
-
-static enum ek_status run_task(struct program *p, const struct cu *cu, size_t task)
-{
-    struct unit *u = &p->unit[cu->index];
-    struct accepted found = {0};
-    const struct trial_range range = task_range(p, task);
-    enum ek_status st =
-        u->width > 1 ? run_shared(p, cu, range, &found) : search_run(u->worker[0], range, &found);
-    if (!st)
-        st = harvest_put(p->harvest, range, &found);
-    accepted_free(&found);
-    return st;
-}
-
-/* Consecutive tasks as one batch, so that they fill the device. Their time is divided evenly. */
-static enum ek_status run_on_device(struct program *p, const struct cu *cu, struct ek_range r,
-                                    double *seconds)
-{
-    struct accepted found = {0};
-    const double start = clock_now();
-    const struct trial_range first = task_range(p, r.begin), last = task_range(p, r.end - 1);
-    const struct trial_range all = {first.first, last.first + last.count - first.first};
-    enum ek_status st = search_device_run(p->unit[cu->index].device, all, &found);
-    if (!st)
-        st = harvest_put(p->harvest, all, &found);
-    accepted_free(&found);
-    for (size_t t = r.begin; t < r.end; t++)
-        seconds[t - r.begin] += (clock_now() - start) / (double)(r.end - r.begin);
-    return st;
-}
+/* ---- a run: each batch is a step of the team --------------------------------------------------*/
 
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
-    if (cu->kind == CU_DEVICE)
-        return run_on_device(ctx, cu, r, seconds);
-    for (size_t t = r.begin; t < r.end; t++) {
-        const double start = clock_now();
-        TRY(run_task(ctx, cu, t));
-        seconds[t - r.begin] += clock_now() - start;
+    struct program *p = ctx;
+    const struct units_sink sink = {node_put, p->node};
+    return units_compute(p->units, cu, &p->tasks.range[r.begin], r.end - r.begin, &sink, seconds);
+}
+
+/* Reports the last batch and gets the next. */
+static enum ek_status next_batch(struct program *p)
+{
+    const double evaluations = units_evaluations(p->units);
+    const struct node_report r = {evaluations - p->reported, units_rate(p->units, -1)};
+    p->reported = evaluations;
+    TRY(node_next(p->node, &r, &p->batch));
+    p->seconds = clock_now() - p->start;
+    return p->batch.count ? describe_batch(p) : EK_OK;
+}
+
+static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
+{
+    struct program *p = ctx;
+    (void)step;
+    TRY(next_batch(p));
+    *last = !p->batch.count && !stop_requested();
+    return EK_OK;
+}
+
+static enum ek_status redivide(void *ctx, const struct team_step *step,
+                               const struct sched_job **job, const int **was)
+{
+    struct program *p = ctx;
+    (void)step;
+    if (p->batch.count) {
+        *job = p->described;
+        *was = p->was;
     }
     return EK_OK;
 }
 
-static const struct team_ops verbs = {.compute = compute, .cpu_batch = 1};
+static const struct team_ops verbs = {
+    .compute = compute, .cpu_batch = 1, .finish = finish, .redivide = redivide};
 
+/* Nobody knows how many batches there will be, unless one is all. */
 static int steps(const void *st)
 {
-    (void)st;
-    return 1;
+    const struct program *p = st;
+    return !p->batch.count ? 0 : p->batch.count == p->range.count ? 1 : MANY;
 }
 
-static double evaluations(const struct program *p)
+static void set_schedule(void *st, const char *spec)
 {
-    double sum = 0;
-    for (int c = 0; c < p->set->n; c++) {
-        const struct unit *u = &p->unit[c];
-        for (int t = 0; t < u->width; t++)
-            sum += search_evaluations(u->worker[t]);
-        if (u->device)
-            sum += search_device_evaluations(u->device);
-    }
-    return sum;
+    ((struct program *)st)->schedule = spec;
 }
 
 static enum ek_status reset(void *st)
 {
     struct program *p = st;
-    p->before = evaluations(p);
-    return harvest_begin(p->harvest);
+    p->reported = 0;
+    units_begin(p->units);
+    TRY(node_begin(p->node, p->schedule));
+    p->start = clock_now();
+    return next_batch(p);
 }
 
 static double work(const void *st)
 {
     const struct program *p = st;
-    return 1e-6 * (double)p->range.count;
+    const trial_number computed = p->ledger ? ledger_computed(p->ledger) : 0;
+    return 1e-6 * (double)(computed ? computed : p->range.count);
+}
+
+static enum ek_status interrupted(void *st)
+{
+    struct program *p = st;
+    char done[TRIAL_TEXT], all[TRIAL_TEXT];
+    if (family_here()->rank)
+        return EK_OK;
+    TRY(ledger_save(p->ledger));
+    trial_text(ledger_done(p->ledger), done);
+    trial_text(p->range.count, all);
+    if (p->checkpoint)
+        status_warn("interrupted: %s of %s trials are done; the same command goes on from %s", done,
+                    all, p->checkpoint);
+    else
+        status_warn("interrupted: %s of %s trials were done; with --checkpoint FILE the next run "
+                    "would go on from there",
+                    done, all);
+    return EK_OK;
 }
 
 /* ---- after a run ------------------------------------------------------------------------------*/
@@ -402,11 +324,47 @@ static double work(const void *st)
 static enum ek_status check(void *st, bool *verified, json_t **detail)
 {
     struct program *p = st;
+    *verified = true;
+    if (family_here()->rank)
+        return EK_OK;
     TRY(harvest_end(p->harvest));
     TRY(harvest_check(p->harvest, verified, &p->checked));
+    ledger_forget(p->ledger);
     *detail =
         json_pack("{s:s s:i}", "method", "trials judged one by one", "trials", (int)p->checked);
     return EK_OK;
+}
+
+/* Eq. (9) of the paper, for any number of units: the time of n trials if each unit of each node
+ * kept the rate that it had while it computed, and no time was lost between batches and at the end.
+ */
+static void add_bound(const struct program *p, json_t *o)
+{
+    const double computed = (double)ledger_computed(p->ledger), rate = node_rate(p->node);
+    json_t *nodes = node_json(p->node);
+    json_object_set_new(o, "ranks", json_integer(family_here()->size));
+    json_object_set_new(o, "t_cg_s", json_number_or_null(computed / rate));
+    json_object_set_new(o, "efficiency", json_number_or_null(computed / rate / p->seconds));
+    json_object_set_new(o, "search_s", json_real(p->seconds));
+    if (nodes)
+        json_object_set_new(o, "nodes", nodes);
+}
+
+static void remark(FILE *out, const json_t *facts)
+{
+    size_t i;
+    json_t *node;
+    harvest_print(out, facts);
+    fprintf(out, "%.4g s, at the units' own rates %.4g s (Eq. 9): efficiency %.1f %%\n",
+            json_real_value(json_object_get(facts, "search_s")),
+            json_number_value(json_object_get(facts, "t_cg_s")),
+            100 * json_number_value(json_object_get(facts, "efficiency")));
+    json_array_foreach(json_object_get(facts, "nodes"), i, node)
+        fprintf(out, "rank %-4zu %12.0f trials in %6lld batches, busy %.3g s%s\n", i,
+                json_number_value(json_object_get(node, "trials")),
+                (long long)json_integer_value(json_object_get(node, "batches")),
+                json_number_value(json_object_get(node, "busy_s")),
+                json_integer_value(json_object_get(node, "lost")) ? ", was lost" : "");
 }
 
 static json_t *facts(const void *st)
@@ -415,9 +373,8 @@ static json_t *facts(const void *st)
     json_t *o = harvest_json(p->harvest);
     if (!o)
         return NULL;
-    json_object_set_new(
-        o, "evaluations",
-        json_integer((json_int_t)(evaluations(p) - p->before + search_prepared(p->search))));
+    json_object_set_new(o, "evaluations", json_integer((json_int_t)ledger_evaluations(p->ledger)));
+    add_bound(p, o);
     json_object_set_new(o, "method", json_string(p->method_name));
     json_object_set_new(o, "job", json_string(p->path));
     json_object_set_new(o, "model", json_string(p->model->name));
@@ -444,10 +401,14 @@ struct bench_program inversion_program(const char *name)
         .verbs = &verbs,
         .steps = steps,
         .reset = reset,
+        .schedule = set_schedule,
+        .interrupted = interrupted,
+        .progress = "Mtrial",
+        .family = true,
         .work = work,
         .check = check,
         .facts = facts,
-        .remark = harvest_print,
+        .remark = remark,
         .close = close_program,
     };
 }

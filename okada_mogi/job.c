@@ -2,6 +2,7 @@
  * sense is refused where it stands. */
 #include "okada_mogi/job.h"
 #include "src/demand.h"
+#include "src/hash.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -425,4 +426,35 @@ bool job_allows(const struct job *job, const double *x)
         }
     }
     return true;
+}
+
+static uint64_t sum_stations(uint64_t sum, const struct stations *s)
+{
+    const size_t n = (size_t)s->n;
+    sum = hash_bytes(sum, s->east, n * sizeof *s->east);
+    sum = hash_bytes(sum, s->north, n * sizeof *s->north);
+    sum = hash_bytes(sum, s->observed, 3 * n * sizeof *s->observed);
+    return hash_bytes(sum, s->sigma, 3 * n * sizeof *s->sigma);
+}
+
+static uint64_t sum_accept(uint64_t sum, const struct job_accept *a)
+{
+    const double numbers[] = {a->nk, a->misfit, a->below, (double)a->best, a->all};
+    sum = hash_bytes(sum, a->k, (size_t)a->nk * sizeof *a->k);
+    return hash_bytes(sum, numbers, sizeof numbers);
+}
+
+uint64_t job_sum(const struct job *job)
+{
+    uint64_t sum = hash_text(HASH_BASIS, job->model->name);
+    for (int a = 0; a < job->naxes; a++) {
+        const struct trial_axis *x = &job->axis[a];
+        const double numbers[] = {job->source[a], job->parameter[a], x->min, x->max, (double)x->n};
+        sum = hash_bytes(sum, numbers, sizeof numbers);
+    }
+    for (int i = 0; i < job->nconstraints; i++) {
+        sum = hash_text(sum, job->constraint[i].what->name);
+        sum = hash_bytes(sum, job->constraint[i].number, sizeof job->constraint[i].number);
+    }
+    return sum_stations(sum_accept(sum, &job->accept), &job->stations);
 }

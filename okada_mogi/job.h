@@ -13,6 +13,7 @@
 #include "okada_mogi/model.h"
 #include "okada_mogi/stations.h"
 #include "okada_mogi/trial.h"
+#include <stdint.h>
 
 enum { JOB_SOURCES = 8, JOB_AXES = JOB_SOURCES * MODEL_PARAMETERS, JOB_LEVELS = 32 };
 
@@ -65,6 +66,9 @@ void job_close(struct job *job);
 
 /* Where the parameter of an axis stands in x[nsources][nparameters]. */
 int job_at(const struct job *job, int axis);
+
+/* A sum of everything in the job that decides which trials are accepted. */
+uint64_t job_sum(const struct job *job);
 
 /* Parameters x[nsources][nparameters] of a trial. */
 void job_parameters(const struct job *job, trial_number trial, double *x);

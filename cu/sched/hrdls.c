@@ -71,6 +71,14 @@ static void defaults(void *opts)
     *(struct options *)opts = (struct options){.b = 0.01, .t_min = 0.01, .s = 3};
 }
 
+static double mean_cost(const struct sched_job *job)
+{
+    double sum = 0;
+    for (size_t t = 0; job->cost && t < job->n; t++)
+        sum += job->cost[t];
+    return sum > 0 ? sum / (double)job->n : 1;
+}
+
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
@@ -82,9 +90,12 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     s->unit = aligned_alloc(64, (size_t)job->ncu * sizeof *s->unit);
     if (!s->unit)
         FAIL(EK_LACK, "out of memory for %d units", job->ncu);
-    for (int c = 0; c < job->ncu; c++)
-        s->unit[c] =
-            (struct shown){.score = job->unit[c].speed > 0 && !job->cost ? job->unit[c].speed : 0};
+    const double mean = mean_cost(job);
+    for (int c = 0; c < job->ncu; c++) {
+        const bool known = job->unit[c].speed > 0; /* needs no small batches, then */
+        s->unit[c] = (struct shown){.score = known ? job->unit[c].speed / mean : 0,
+                                    .batches = known ? s->options.s + 1 : 0};
+    }
     return EK_OK;
 }
 

@@ -1,0 +1,77 @@
+/* okada_mogi/tasks.c – how large a task is. */
+#include "okada_mogi/tasks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* So many for each unit, if each then costs so much (station evaluations or their like). */
+enum { MOST = 4096, PER_UNIT = 32 };
+static const double worth = 1e5;
+
+/* Trials of a task that may be handed out: whole grains. */
+static trial_number task_size(const struct search *s, const struct trial_range *ranges,
+                              size_t nranges, int units)
+{
+    const trial_number grain = search_grain(s);
+    const double least = PER_UNIT * units, most = fmax(MOST, least);
+    trial_number count = 0;
+    double cost = 0;
+    for (size_t i = 0; i < nranges; i++) {
+        count += ranges[i].count;
+        cost += search_cost(s, ranges[i]);
+    }
+    const trial_number tasks = (trial_number)fmin(ceil(fmax(cost / worth, least)), most);
+    const trial_number grains = (count + grain - 1) / grain;
+    return grain * ((grains + tasks - 1) / tasks);
+}
+
+/* Tasks end at multiples of their size, wherever the range begins. */
+static size_t pieces(struct trial_range r, trial_number size)
+{
+    return r.count ? (size_t)((r.first + r.count - 1) / size - r.first / size + 1) : 0;
+}
+
+static struct trial_range piece(struct trial_range r, trial_number size, size_t i)
+{
+    return trial_overlap((struct trial_range){(r.first / size + i) * size, size}, r);
+}
+
+static enum ek_status make_room(struct tasks *t, size_t n)
+{
+    if (n <= t->room)
+        return EK_OK;
+    struct trial_range *range = malloc(n * sizeof *range);
+    double *cost = malloc(n * sizeof *cost);
+    if (!range || !cost) {
+        free(range);
+        free(cost);
+        FAIL(EK_LACK, "out of memory for %zu tasks", n);
+    }
+    tasks_free(t);
+    *t = (struct tasks){.room = n, .range = range, .cost = cost};
+    return EK_OK;
+}
+
+enum ek_status tasks_cut(struct tasks *t, const struct search *s, const struct trial_range *ranges,
+                         size_t nranges, int units)
+{
+    size_t n = 0;
+    const trial_number size = task_size(s, ranges, nranges, units);
+    for (size_t i = 0; i < nranges; i++)
+        n += pieces(ranges[i], size);
+    TRY(make_room(t, n));
+    t->n = 0;
+    for (size_t i = 0; i < nranges; i++)
+        for (size_t k = 0; k < pieces(ranges[i], size); k++, t->n++) {
+            t->range[t->n] = piece(ranges[i], size, k);
+            t->cost[t->n] = search_cost(s, t->range[t->n]);
+        }
+    return EK_OK;
+}
+
+void tasks_free(struct tasks *t)
+{
+    free(t->range);
+    free(t->cost);
+    *t = (struct tasks){0};
+}

@@ -1,0 +1,39 @@
+/* okada_mogi/transport.h – how the processes of a search talk: whole messages between the
+ * coordinator (rank 0) and the others, over whatever carries them. One const struct of functions
+ * each: sockets here, MPI where clusters are simulated. One thread. */
+#ifndef OKADA_MOGI_TRANSPORT_H
+#define OKADA_MOGI_TRANSPORT_H
+
+#include "src/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum transport_event_kind {
+    TRANSPORT_NOTHING, /* the time is over */
+    TRANSPORT_MESSAGE,
+    TRANSPORT_LOST, /* the peer is gone; what it sent before was received */
+};
+
+struct transport_event {
+    enum transport_event_kind kind;
+    int peer;         /* rank */
+    const void *data; /* [bytes] the transport's own, until the next receive() */
+    size_t bytes;
+};
+
+struct transport_ops {
+    const char *name;
+    /* Does not wait for the peer to receive. EK_LOST: it is gone, receive() will say so. */
+    enum ek_status (*send)(void *st, int peer, const void *data, size_t bytes);
+    /* What comes next, from any peer; waits at most `seconds`. EK_LACK: out of memory. */
+    enum ek_status (*receive)(void *st, double seconds, struct transport_event *e);
+    double (*now)(void *st); /* seconds */
+    void (*close)(void *st);
+};
+
+struct transport {
+    const struct transport_ops *ops;
+    void *st;
+};
+
+#endif

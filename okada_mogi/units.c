@@ -1,0 +1,225 @@
+/* okada_mogi/units.c – trials on cores and devices. */
+#include "okada_mogi/units.h"
+#include "cu/crew.h"
+#include "src/clock.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { PIECES = 4 }; /* of a task for each thread of a unit */
+
+/* A worker for each thread, or a device. Lines of the cache of its own. */
+struct unit {
+    _Alignas(64) int width;
+    struct search_worker **worker;
+    struct accepted *found; /* [width] */
+    struct search_device *device;
+    double trials, busy;
+};
+
+struct units {
+    const struct search *search;
+    struct cu_set *set;
+    struct unit *unit; /* [set->n] */
+    double before;     /* evaluations until units_begin() */
+};
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static enum ek_status open_unit(struct units *all, const struct cu *cu)
+{
+    struct unit *u = &all->unit[cu->index];
+    if (cu->kind == CU_DEVICE)
+        return search_device_open(all->search, cu->device, &u->device);
+    u->worker = calloc((size_t)cu->width, sizeof(struct search_worker *));
+    u->found = calloc((size_t)cu->width, sizeof *u->found);
+    if (!u->worker || !u->found)
+        FAIL(EK_LACK, "out of memory for unit %s", cu->name);
+    for (; u->width < cu->width; u->width++)
+        TRY(search_worker_open(all->search, &u->worker[u->width]));
+    return EK_OK;
+}
+
+static void close_unit(struct unit *u)
+{
+    for (int t = 0; t < u->width; t++) {
+        search_worker_close(u->worker[t]);
+        accepted_free(&u->found[t]);
+    }
+    free(u->worker);
+    free(u->found);
+    search_device_close(u->device);
+}
+
+static enum ek_status open_all(struct units *u)
+{
+    enum ek_status failed = EK_OK;
+#pragma omp parallel num_threads(u->set->n) proc_bind(close)
+#pragma omp for schedule(static, 1)
+    for (int c = 0; c < u->set->n; c++) {
+        const enum ek_status st = open_unit(u, &u->set->cu[c]);
+        if (st) {
+#pragma omp atomic write
+            failed = st;
+        }
+    }
+    return failed;
+}
+
+enum ek_status units_open(const struct search *s, struct cu_set *set, struct units **u)
+{
+    struct units *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_LACK, "out of memory for the units");
+    *made = (struct units){.search = s, .set = set};
+    made->unit = model_alloc((size_t)set->n * sizeof *made->unit);
+    enum ek_status st =
+        made->unit ? open_all(made) : status_fail(EK_LACK, "out of memory for %d units", set->n);
+    if (st)
+        units_close(made);
+    else
+        *u = made;
+    return st;
+}
+
+void units_close(struct units *u)
+{
+    if (!u)
+        return;
+    if (u->unit) {
+#pragma omp parallel num_threads(u->set->n) proc_bind(close)
+#pragma omp for schedule(static, 1)
+        for (int c = 0; c < u->set->n; c++)
+            close_unit(&u->unit[c]);
+    }
+    free(u->unit);
+    free(u);
+}
+
+/* ---- a task on the threads of a unit ----------------------------------------------------------*/
+
+/* They take pieces of it until none is left. */
+struct sharing {
+    struct unit *unit;
+    struct trial_range range;
+    trial_number piece;
+    atomic_size_t next;
+    _Atomic int status;
+};
+
+static void take_pieces(void *arg, int thread)
+{
+    struct sharing *s = arg;
+    const trial_number begin = s->range.first / s->piece;
+    for (;;) {
+        const trial_number at = begin + atomic_fetch_add(&s->next, 1);
+        if (at * s->piece >= s->range.first + s->range.count || s->status)
+            return;
+        const struct trial_range piece =
+            trial_overlap((struct trial_range){at * s->piece, s->piece}, s->range);
+        const enum ek_status st =
+            search_run(s->unit->worker[thread], piece, &s->unit->found[thread]);
+        if (st)
+            s->status = (int)st;
+    }
+}
+
+static enum ek_status run_shared(const struct units *all, const struct cu *cu,
+                                 struct trial_range range, struct accepted *found)
+{
+    struct unit *u = &all->unit[cu->index];
+    const trial_number grain = search_grain(all->search);
+    const trial_number grains = range.count / grain + 1;
+    struct sharing s = {.unit = u, .range = range};
+    s.piece = grain * ((grains + (trial_number)(PIECES * u->width) - 1) /
+                       (trial_number)(PIECES * u->width));
+    crew_run(cu->crew, cu->width, take_pieces, &s);
+    for (int t = 0; t < u->width && !s.status; t++)
+        for (size_t i = 0; i < u->found[t].n && !s.status; i++)
+            s.status = (int)accepted_add(found, &u->found[t].record[i]);
+    for (int t = 0; t < u->width; t++)
+        u->found[t].n = 0;
+    accepted_sort(found);
+    return (enum ek_status)s.status;
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------*/
+
+/* A range on a unit, whatever it is. */
+static enum ek_status run_range(struct units *all, const struct cu *cu, struct trial_range range,
+                                const struct units_sink *sink, double *seconds)
+{
+    struct unit *u = &all->unit[cu->index];
+    struct accepted found = {0};
+    const double start = clock_now();
+    enum ek_status st = u->device      ? search_device_run(u->device, range, &found)
+                        : u->width > 1 ? run_shared(all, cu, range, &found)
+                                       : search_run(u->worker[0], range, &found);
+    if (!st)
+        st = sink->put(sink->arg, range, &found);
+    accepted_free(&found);
+    *seconds = clock_now() - start;
+    u->trials += (double)range.count;
+    u->busy += *seconds;
+    return st;
+}
+
+/* How many of the first tasks follow one another. */
+static size_t without_gap(const struct trial_range *task, size_t n)
+{
+    size_t end = 1;
+    while (end < n && task[end].first == task[end - 1].first + task[end - 1].count)
+        end++;
+    return end;
+}
+
+enum ek_status units_compute(struct units *u, const struct cu *cu, const struct trial_range *task,
+                             size_t n, const struct units_sink *sink, double *seconds)
+{
+    for (size_t t = 0; t < n;) {
+        double took;
+        const size_t together = cu->kind == CU_DEVICE ? without_gap(task + t, n - t) : 1;
+        const struct trial_range last = task[t + together - 1];
+        const struct trial_range all = {task[t].first, last.first + last.count - task[t].first};
+        TRY(run_range(u, cu, all, sink, &took));
+        for (const size_t end = t + together; t < end; t++)
+            seconds[t] += took / (double)together;
+    }
+    return EK_OK;
+}
+
+/* ---- counts -----------------------------------------------------------------------------------*/
+
+static double all_evaluations(const struct units *u)
+{
+    double sum = 0;
+    for (int c = 0; c < u->set->n; c++) {
+        for (int t = 0; t < u->unit[c].width; t++)
+            sum += search_evaluations(u->unit[c].worker[t]);
+        if (u->unit[c].device)
+            sum += search_device_evaluations(u->unit[c].device);
+    }
+    return sum;
+}
+
+void units_begin(struct units *u)
+{
+    u->before = all_evaluations(u);
+    for (int c = 0; c < u->set->n; c++)
+        u->unit[c].trials = u->unit[c].busy = 0;
+}
+
+double units_evaluations(const struct units *u)
+{
+    return all_evaluations(u) - u->before;
+}
+
+double units_rate(const struct units *u, int c)
+{
+    if (c >= 0)
+        return u->unit[c].busy > 0 ? u->unit[c].trials / u->unit[c].busy : 0;
+    double sum = 0;
+    for (c = 0; c < u->set->n; c++)
+        sum += units_rate(u, c);
+    return sum;
+}

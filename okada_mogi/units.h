@@ -1,0 +1,35 @@
+/* okada_mogi/units.h – the compute units of this process at work on trials: workers for the threads
+ * of CPU units, and devices. */
+#ifndef OKADA_MOGI_UNITS_H
+#define OKADA_MOGI_UNITS_H
+
+#include "cu/cu.h"
+#include "okada_mogi/search.h"
+
+struct units;
+
+/* Both on the units' own threads: first touch, and devices belong to them. Search and set are
+ * borrowed. EK_LACK: out of memory, or a device lacks something; close also after a failed open,
+ * accepts NULL. */
+enum ek_status units_open(const struct search *s, struct cu_set *set, struct units **u);
+void units_close(struct units *u);
+
+/* Where the accepted trials of a range go, which takes them away from *found. Any thread. */
+struct units_sink {
+    enum ek_status (*put)(void *arg, struct trial_range range, struct accepted *found);
+    void *arg;
+};
+
+/* A unit computes tasks [n], ascending, and adds its seconds to seconds [n]. A device takes them as
+ * one, as far as they have no gap. On the unit's thread. */
+enum ek_status units_compute(struct units *u, const struct cu *cu, const struct trial_range *task,
+                             size_t n, const struct units_sink *sink, double *seconds);
+
+/* Counts from zero again. One thread, all units idle; so is the following. */
+void units_begin(struct units *u);
+/* Source x station evaluations since then. */
+double units_evaluations(const struct units *u);
+/* Trials a second of unit c, or (c < 0) of all together, each by its own time at work. */
+double units_rate(const struct units *u, int c);
+
+#endif
