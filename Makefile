@@ -26,6 +26,8 @@ PKGS     := hwloc jansson libffi ompi-c gsl
 # Of mcsem alone: sparse Cholesky factors, and the BLAS under them.
 SOLVER_CFLAGS := $(shell pkg-config --cflags openblas 2>/dev/null)
 SOLVER_LIBS   := -Wl,--as-needed -lcholmod $(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas) -Wl,--no-as-needed
+# Of kirchhoff alone: Fourier transforms of traces.
+WAVES_LIBS    := $(shell pkg-config --libs fftw3f 2>/dev/null || echo -lfftw3f)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
@@ -88,6 +90,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 # Fields have the same bits on every processor: only what is written as fused is fused.
 $(BUILD)/mcsem/%.o: CFLAGS += -ffp-contract=off $(SOLVER_CFLAGS)
 $(BIN)/mcsem $(tests) $(benches): LDLIBS += $(SOLVER_LIBS)
+# So have images, on every unit.
+$(BUILD)/kirchhoff/%.o: CFLAGS += -ffp-contract=off
+$(BIN)/kirchhoff-mig $(tests) $(benches): LDLIBS += $(WAVES_LIBS)
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 	$(call say,ORACLE,$<)

@@ -1,0 +1,148 @@
+/* kirchhoff/batch.c – from the file and the tables to what is summed. */
+#include "kirchhoff/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t longest(const struct survey *s)
+{
+    size_t most = 0;
+    for (size_t c = 0; c < s->nchunks; c++)
+        most = s->first[c + 1] - s->first[c] > most ? s->first[c + 1] - s->first[c] : most;
+    return most;
+}
+
+size_t batch_bytes(const struct batch_input *in)
+{
+    return longest(in->survey) *
+           (bank_size(in->bank) * sizeof(float) + sizeof(struct batch_trace) +
+            2 * (sizeof(struct nodes_end) + 3 * sizeof(double) + TRAVEL_CORNERS * sizeof(int)));
+}
+
+enum ek_status batch_open(const struct batch_input *in, struct batch **out)
+{
+    const size_t n = longest(in->survey);
+    struct batch *b = calloc(1, sizeof *b);
+    if (!b)
+        FAIL(EK_LACK, "out of memory for a chunk of traces");
+    b->in = in;
+    b->room = (int)n;
+    b->trace = malloc(n * sizeof *b->trace);
+    b->end = malloc(2 * n * sizeof *b->end);
+    b->place = malloc(2 * n * sizeof *b->place);
+    b->node = malloc(2 * TRAVEL_CORNERS * n * sizeof *b->node);
+    b->sample = malloc(n * bank_size(in->bank) * sizeof *b->sample);
+    b->index = malloc(n * sizeof *b->index);
+    if (!b->trace || !b->end || !b->place || !b->node || !b->sample || !b->index) {
+        batch_close(b);
+        FAIL(EK_LACK, "out of memory for a chunk of %zu traces; make --chunk smaller", n);
+    }
+    *out = b;
+    return EK_OK;
+}
+
+void batch_close(struct batch *b)
+{
+    if (!b)
+        return;
+    batch_end(b);
+    free(b->trace);
+    free(b->end);
+    free(b->place);
+    free(b->node);
+    free(b->sample);
+    free(b->index);
+    free(b);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------*/
+
+static int find_end(const struct batch *b, double x, double y, int which)
+{
+    for (int e = b->nends; e-- > 0;)
+        if (b->place[e][0] == x && b->place[e][1] == y && b->place[e][2] == which)
+            return e;
+    return -1;
+}
+
+static void need_node(struct batch *b, int node)
+{
+    for (int i = 0; i < b->nnodes; i++)
+        if (b->node[i] == node)
+            return;
+    b->node[b->nnodes++] = node;
+}
+
+/* The end at this place, a new one where there is none yet. */
+static enum ek_status add_end(struct batch *b, double x, double y, int which, int *number)
+{
+    const struct batch_weights *w = &b->in->weights;
+    struct nodes_end *end = &b->end[b->nends];
+    *number = find_end(b, x, y, which);
+    if (*number >= 0)
+        return EK_OK;
+    *end = (struct nodes_end){.scale = w->scale[which],
+                              .weight = w->weight[which],
+                              .spacing = {w->spacing[which], w->spacing[which]}};
+    TRY(travel_corners(b->in->travel, x, y, which ? "a receiver" : "a source", &end->corners));
+    if (w->emergence)
+        TRY(travel_emergence(b->in->travel, x, y, &end->emergence));
+    for (int i = 0; i < end->corners.n; i++)
+        need_node(b, end->corners.node[i]);
+    b->place[b->nends][0] = x;
+    b->place[b->nends][1] = y;
+    b->place[b->nends][2] = which;
+    *number = b->nends++;
+    return EK_OK;
+}
+
+static enum ek_status add_trace(struct batch *b, uint32_t index)
+{
+    const struct segy_trace *t = &b->in->segy->trace[index];
+    struct batch_trace *to = &b->trace[b->ntraces];
+    TRY(add_end(b, t->sx, t->sy, 0, &to->source));
+    TRY(add_end(b, t->gx, t->gy, 1, &to->receiver));
+    to->class = survey_class(&b->in->classes, t);
+    to->start = (float)(BANK_FIRST - t->delay * bank_rate(b->in->bank));
+    to->mx = (float)(0.5 * (t->sx + t->gx));
+    to->my = (float)(0.5 * (t->sy + t->gy));
+    b->index[b->ntraces++] = index;
+    return EK_OK;
+}
+
+/* ---- a chunk ----------------------------------------------------------------------------------*/
+
+enum ek_status batch_begin(struct batch *b, size_t chunk)
+{
+    const struct survey *s = b->in->survey;
+    b->ntraces = b->nends = b->nnodes = 0;
+    for (size_t i = s->first[chunk]; i < s->first[chunk + 1]; i++)
+        TRY(add_trace(b, s->order[i]));
+    TRY(travel_hold(b->in->travel, b->node, b->nnodes));
+    b->holds = true;
+    return EK_OK;
+}
+
+enum ek_status batch_fill(struct batch *b, int part, int parts)
+{
+    struct bank_scratch *scratch = NULL;
+    float *raw = malloc((size_t)b->in->segy->ns * sizeof *raw);
+    if (!raw)
+        FAIL(EK_LACK, "out of memory for a trace");
+    enum ek_status st = bank_scratch_open(b->in->bank, &scratch);
+    for (int t = part; t < b->ntraces && !st; t += parts) {
+        st = segy_read(b->in->segy, b->index[t], raw);
+        if (!st)
+            bank_fill(b->in->bank, scratch, raw, b->sample + (size_t)t * bank_size(b->in->bank));
+    }
+    bank_scratch_close(scratch);
+    free(raw);
+    return st;
+}
+
+void batch_end(struct batch *b)
+{
+    if (b->holds)
+        travel_release(b->in->travel, b->node, b->nnodes);
+    b->holds = false;
+}

@@ -1,0 +1,61 @@
+/* kirchhoff/batch.h – a chunk's traces, ready to be migrated: filtered samples, their ends, and the
+ * tables that these need. */
+#ifndef KIRCHHOFF_BATCH_H
+#define KIRCHHOFF_BATCH_H
+
+#include "kirchhoff/bank.h"
+#include "kirchhoff/nodes.h"
+#include "kirchhoff/survey.h"
+#include <stdatomic.h>
+
+struct batch_trace {
+    int source, receiver; /* ends */
+    int class;
+    float start;  /* what is added to a time, in samples, for the place in a level */
+    float mx, my; /* midpoint, m */
+};
+
+/* How ends are weighed; index 0 sources, 1 receivers. */
+struct batch_weights {
+    int weight[2]; /* WEIGHT_… */
+    float scale[2];
+    float spacing[2]; /* distance from trace to trace that the anti-alias levels see, m; 0: none */
+    bool emergence;   /* ends' 1/v^2 is wanted */
+};
+
+/* Sources of all batches; borrowed. */
+struct batch_input {
+    const struct segy *segy;
+    const struct survey *survey;
+    struct travel *travel;
+    const struct bank *bank;
+    struct survey_classes classes;
+    struct batch_weights weights;
+};
+
+struct batch {
+    const struct batch_input *in;
+    int ntraces, nends, nnodes, room;
+    struct batch_trace *trace; /* [ntraces] */
+    struct nodes_end *end;     /* [nends] */
+    double (*place)[3];        /* [nends] x, y and which: 0 source, 1 receiver */
+    int *node;                 /* [nnodes] tables that are held */
+    float *sample;             /* [ntraces][bank_size()] */
+    uint32_t *index;           /* [ntraces] in the file's index */
+    bool holds;
+};
+
+/* Room for the largest chunk of the survey. EK_LACK. close accepts NULL and releases. */
+enum ek_status batch_open(const struct batch_input *in, struct batch **b);
+void batch_close(struct batch *b);
+/* Bytes of one. */
+size_t batch_bytes(const struct batch_input *in);
+
+/* Traces, ends and tables of a chunk; samples are not read yet. EK_LACK, EK_USAGE: tables. */
+enum ek_status batch_begin(struct batch *b, size_t chunk);
+/* Reads and filters every `parts`-th trace, beginning with number `part`: threads divide them. */
+enum ek_status batch_fill(struct batch *b, int part, int parts);
+/* Releases the tables. */
+void batch_end(struct batch *b);
+
+#endif

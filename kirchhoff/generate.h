@@ -1,0 +1,53 @@
+/* kirchhoff/generate.h – synthetic surveys over v = v0 + k z whose images are known: point
+ * diffractors and plane reflectors, exact times and amplitudes, Ricker wavelets of zero phase.
+ *
+ * A diffractor of strength a gives a / (16 pi^2 L_s L_g) w(t - T_s - T_g). A plane of reflectivity
+ * R gives R / (4 pi L) at its specular point, 1 / L = cos(theta) / (v L_s L_g sqrt|det H|), H the
+ * second derivatives of T_s + T_g along the plane. */
+#ifndef KIRCHHOFF_GENERATE_H
+#define KIRCHHOFF_GENERATE_H
+
+#include "src/status.h"
+
+struct generate_survey {
+    const char *name, *summary;
+    int shots, receivers;         /* along each axis */
+    double first_shot, shot_step; /* m */
+    double first_receiver, receiver_step;
+    long ns;
+    double dt, peak; /* s, Hz */
+    double v0, k;
+};
+
+struct generate_diffractor {
+    double at[3], strength;
+};
+
+/* z = z0 + slope . (x - x0, y - y0) */
+struct generate_plane {
+    double z0, x0, y0, slope[2], reflectivity;
+};
+
+/* What lies below. */
+struct generate_events {
+    const char *name, *summary;
+    int ndiffractors, nplanes;
+    const struct generate_diffractor *diffractor;
+    const struct generate_plane *plane;
+};
+
+/* By name; NULL: none. */
+const struct generate_survey *generate_survey_find(const char *name);
+const struct generate_events *generate_events_find(const char *name);
+
+/* Source and receiver of trace i, in the order of the file: shot by shot. m. */
+void generate_place(const struct generate_survey *g, int i, double source[3], double receiver[3]);
+/* A trace between two places: out [ns], replaced. */
+void generate_trace(const struct generate_survey *g, const struct generate_events *e,
+                    const double source[3], const double receiver[3], float *out);
+
+/* Writes all traces to `path`: SU where it ends in .su, else SEG-Y. EK_USAGE: unknown name (the
+ * nearest is named); EK_LACK: not writable. */
+enum ek_status generate_file(const char *survey, const char *events, const char *path);
+
+#endif

@@ -1,0 +1,125 @@
+/* kirchhoff/kernels/migrate.h – the arithmetic of migration, one text for host and devices: single
+ * precision without fused operations, so that both come to the same bits.
+ *
+ * An *end* is a source or receiver. For each end and image column there is a row of *nodes*, one at
+ * every fourth depth of the image, with what that end adds at that point; a trace adds those of its
+ * two ends. README.md has the formulas. */
+
+enum { MIGRATE_STEP = 4, MIGRATE_BLOCK = 8 }; /* depths from node to node; computed together */
+
+/* Of a table, at its nodes: time s, slowness s/m, spreading m, change of time with the source's
+ * place s/m. */
+enum { TABLE_T, TABLE_PX, TABLE_PY, TABLE_PZ, TABLE_L, TABLE_SX, TABLE_SY, TABLE_FIELDS };
+
+/* Of an end, at its nodes: time in samples; its change over half a step of nodes; weight; change of
+ * time from trace to trace, s; direction of the ray. */
+enum { NODE_U, NODE_V, NODE_A, NODE_S, NODE_X, NODE_Y, NODE_Z, NODE_FIELDS };
+
+/* Time, in samples, of a node that nothing reaches. */
+#define MIGRATE_NEVER -1e6f
+
+/* Single numbers for kernels. */
+enum {
+    PAR_TABLE_STEP, /* of z, m */
+    PAR_SAMPLES,    /* per second */
+    PAR_HALF_STEP,  /* half the distance of nodes, m */
+    PAR_ANGLE0,     /* 4 cos^2 of the largest opening angle's half, and … */
+    PAR_ANGLE1,     /* … 1 / width of its taper */
+    PAR_DIP0,       /* cos^2 of the largest dip */
+    PAR_DIP1,
+    PAR_TOP,   /* last sample of a bank that may be read */
+    PAR_FIRST, /* first and last sample that the traces really have */
+    PAR_LAST,
+    PAR_NEAR,  /* spreading is not less than this, m */
+    PAR_ROUND, /* what is added and taken away to round a contribution; 0: it is not */
+    PAR_LEVEL, /* [MIGRATE_LEVELS - 1] the S from which the next level is read, s */
+    MIGRATE_LEVELS = 8,
+    PAR_COUNT = PAR_LEVEL + MIGRATE_LEVELS - 1
+};
+
+/* What an end is, and what its weight is made of: weight = scale * L^power, for receivers of true
+ * amplitude scale * cos(emergence) / v / L. */
+enum { WEIGHT_ONE, WEIGHT_SPREAD, WEIGHT_EMERGENCE };
+
+/* ---- from tables to nodes ---------------------------------------------------------------------*/
+
+/* The half-slowness rule at one corner: time at a place dx,dy away and for a source sx,sy away. */
+FN float migrate_corner_time(float t, float px, float py, float tx, float ty, float dx, float dy,
+                             float sx, float sy)
+{
+    return t + 0.5f * ((px * dx + py * dy) + (tx * sx + ty * sy));
+}
+
+/* Between two nodes of the table's z, the half-slowness rule again. */
+FN float migrate_between(float a, float b, float f)
+{
+    return a + f * (b - a);
+}
+
+FN float migrate_between_time(float a, float b, float pa, float pb, float f, float step)
+{
+    return (a + f * (b - a)) + (0.5f * step) * ((f * (1.0f - f)) * (pa - pb));
+}
+
+/* 1 / x, square root: in double precision, in which every device rounds as IEEE 754 has it. */
+FN float migrate_inverse(float x)
+{
+    return (float)(1.0 / (double)x);
+}
+
+FN float migrate_root(float x)
+{
+    return (float)sqrt((double)x);
+}
+
+/* emergence: 1 / v^2 at the end. */
+FN float migrate_end_weight(int weight, float scale, float spread, float tx, float ty,
+                            float emergence)
+{
+    if (weight == WEIGHT_ONE)
+        return scale;
+    if (weight == WEIGHT_SPREAD)
+        return scale * spread;
+    const float rest = emergence - (tx * tx + ty * ty);
+    return rest > 0.0f ? (scale * migrate_root(rest)) * migrate_inverse(spread) : 0.0f;
+}
+
+/* ---- from nodes to contributions --------------------------------------------------------------*/
+
+FN float migrate_clamp(float x)
+{
+    return x < 0.0f ? 0.0f : (x > 1.0f ? 1.0f : x);
+}
+
+/* Of the directions' sum (x, y, z): |sum|^2 = 4 cos^2 of half the opening angle, z^2 / |sum|^2 =
+ * cos^2 of the dip. */
+FN float migrate_limits(float x, float y, float z, float angle0, float angle1, float dip0,
+                        float dip1)
+{
+    const float square = (x * x + y * y) + z * z;
+    const float upright = z < 0.0f ? 0.0f - z * z : z * z;
+    return migrate_clamp((square - angle0) * angle1) *
+           migrate_clamp((upright - dip0 * square) * dip1);
+}
+
+FN float migrate_weight(float a, float b, float limits, float aperture)
+{
+    return (a * b) * (limits * aperture);
+}
+
+/* Between nodes a and b at fraction f: c is the half-slowness correction of both ends. */
+FN float migrate_time(float a, float b, float c, float f)
+{
+    return migrate_between(a, b, f) + (f * (1.0f - f)) * c;
+}
+
+FN float migrate_reach(float u, float top)
+{
+    return u < 0.0f ? 0.0f : (u > top ? top : u);
+}
+
+/* The contribution, as a multiple of what `round` makes the last bit. */
+FN float migrate_rounded(float x, float round)
+{
+    return (x + round) - round;
+}

@@ -1,0 +1,371 @@
+/* kirchhoff/migrate.c – the plan of a migration: what is read, weighed and limited how. */
+#include "kirchhoff/migrate.h"
+#include "src/kernel.h"
+#include "src/opt.h"
+#include "kirchhoff/kernels/migrate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLED_TRACES = 64 };
+
+void migrate_defaults(struct migrate_options *o)
+{
+    *o = (struct migrate_options){.weight = "kinematic",
+                                  .aperture = INFINITY,
+                                  .aperture_base = INFINITY,
+                                  .dip = 90,
+                                  .angle = 180,
+                                  .taper = 0.2,
+                                  .anti_alias = 1,
+                                  .oversample = 2,
+                                  .classes = 1,
+                                  .chunk = 256,
+                                  .max_memory = 2,
+                                  .node_spacing = 200};
+}
+
+/* ---- tables -----------------------------------------------------------------------------------*/
+
+/* Surface nodes around all ends and one more on each side, for tables that are computed. */
+static void cover(const struct segy *s, double spacing, struct tfolder_surface *surface)
+{
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (size_t i = 0; i < s->n; i++) {
+        const struct segy_trace *t = &s->trace[i];
+        const double x[2][2] = {{t->sx, t->gx}, {t->sy, t->gy}};
+        for (int a = 0; a < 2; a++) {
+            low[a] = fmin(low[a], fmin(x[a][0], x[a][1]));
+            high[a] = fmax(high[a], fmax(x[a][0], x[a][1]));
+        }
+    }
+    for (int a = 0; a < 2; a++) {
+        surface->step[a] = spacing;
+        surface->origin[a] = spacing * (floor(low[a] / spacing + 1e-9) - 1);
+        surface->n[a] = 2 + (int)ceil((high[a] - surface->origin[a]) / spacing - 1e-9);
+    }
+}
+
+/* A grid over the image with cells of about 50 m. */
+static struct grid coarser(const struct grid *image)
+{
+    struct grid g = *image;
+    for (int a = 0; a < 3; a++) {
+        const double length = image->step[a] * (image->n[a] - 1);
+        const int cells = (int)fmax(1, ceil(length / 50));
+        g.n[a] = image->n[a] > 1 ? cells + 1 : 1;
+        g.step[a] = image->n[a] > 1 ? length / cells : image->step[a];
+    }
+    return g;
+}
+
+static enum ek_status open_tables(struct migrate *m)
+{
+    const struct migrate_options *o = &m->o;
+    const size_t budget = (size_t)(o->max_memory * 0x1p30);
+    if (!o->tables == !o->velocity)
+        FAIL(EK_USAGE, "which travel times? --tables FOLDER (of kirchhoff-tt), or --velocity TEXT "
+                       "for one with a formula");
+    if (o->tables)
+        return travel_open(o->tables, budget, &m->travel);
+    struct grid grid = coarser(&m->grid);
+    struct tfolder_surface surface = {.depth = 0};
+    if (o->table_grid)
+        TRY(grid_parse("--table-grid", o->table_grid, &grid));
+    cover(m->segy, o->node_spacing, &surface);
+    return travel_compute(o->velocity, &grid, &surface, budget, &m->travel);
+}
+
+static enum ek_status open_grid(struct migrate *m)
+{
+    if (m->o.grid)
+        return grid_parse("--grid", m->o.grid, &m->grid);
+    if (m->travel) {
+        m->grid = m->travel->grid;
+        return EK_OK;
+    }
+    FAIL(EK_USAGE, "which image? --grid NXxNYxNZ:STEP[@X,Y,Z]");
+}
+
+/* ---- weights ----------------------------------------------------------------------------------*/
+
+struct weight {
+    const char *name;
+    bool derivative, emergence;
+    int kind[2]; /* of sources, receivers */
+};
+
+static const struct weight weights[] = {
+    {"kinematic", true, false, {WEIGHT_ONE, WEIGHT_ONE}},
+    {"diffractor", false, false, {WEIGHT_SPREAD, WEIGHT_SPREAD}},
+    {"amplitude", true, true, {WEIGHT_SPREAD, WEIGHT_EMERGENCE}},
+};
+enum { WEIGHTS = sizeof weights / sizeof *weights };
+
+static enum ek_status find_weight(const struct migrate_options *o, const struct weight **w,
+                                  bool *derivative)
+{
+    const char *names[WEIGHTS];
+    *w = NULL;
+    for (int i = 0; i < WEIGHTS; i++) {
+        names[i] = weights[i].name;
+        if (!strcmp(o->weight, names[i]))
+            *w = &weights[i];
+    }
+    if (!*w)
+        FAIL(EK_USAGE, "--weight %s: not kinematic, diffractor or amplitude%s", o->weight,
+             opt_suggest(o->weight, names, WEIGHTS));
+    *derivative = o->filter ? !strcmp(o->filter, "derivative") : (*w)->derivative;
+    if (o->filter && !*derivative && strcmp(o->filter, "none"))
+        FAIL(EK_USAGE, "--filter %s: not none or derivative", o->filter);
+    return EK_OK;
+}
+
+/* Spacing of one kind of ends: as given, or the least in the headers. */
+static double spacing(double given, double found)
+{
+    return given > 0 ? given : given < 0 || !isfinite(found) ? 0 : found;
+}
+
+/* Both kinds sum to one image: the denser one keeps it from aliasing, the other is not asked unless
+ * its spacing is given. */
+static void set_spacings(struct migrate *m, struct batch_weights *w)
+{
+    const struct migrate_options *o = &m->o;
+    const double source = spacing(o->spacing_source, m->survey->spacing[0]);
+    const double receiver = spacing(o->spacing_receiver, m->survey->spacing[1]);
+    const bool dense = source > 0 && (receiver == 0 || source < receiver);
+    if (dense || o->spacing_source > 0)
+        w->spacing[0] = (float)(o->anti_alias * source);
+    if (!dense || o->spacing_receiver > 0)
+        w->spacing[1] = (float)(o->anti_alias * receiver);
+}
+
+static enum ek_status set_weights(struct migrate *m)
+{
+    const struct weight *weight;
+    struct batch_weights *w = &m->input.weights;
+    TRY(find_weight(&m->o, &weight, &m->derivative));
+    w->emergence = weight->emergence;
+    set_spacings(m, w);
+    for (int i = 0; i < 2; i++) {
+        w->weight[i] = weight->kind[i];
+        w->scale[i] =
+            weight->kind[0] == WEIGHT_SPREAD && !weight->emergence ? (float)(4 * M_PI) : 1;
+    }
+    if (!weight->emergence)
+        return EK_OK;
+    const double dx = spacing(m->o.spacing_receiver, m->survey->spacing[1]);
+    if (dx <= 0)
+        FAIL(EK_USAGE, "--weight amplitude wants the distance of receivers: --spacing-receiver M");
+    w->scale[1] = (float)(2 * dx * dx);
+    return EK_OK;
+}
+
+/* About what one contribution is: the largest of some samples times the weight at the bottom. */
+static enum ek_status typical(const struct migrate *m, double *size)
+{
+    const struct batch_weights *w = &m->input.weights;
+    const double depth = fmax(grid_end(&m->grid, 2), m->grid.step[2]);
+    const size_t stride = m->segy->n / SAMPLED_TRACES + 1;
+    float most = 0, *x = malloc((size_t)m->segy->ns * sizeof *x);
+    if (!x)
+        FAIL(EK_LACK, "out of memory for a trace");
+    enum ek_status st = EK_OK;
+    for (size_t i = 0; i < m->segy->n && !st; i += stride) {
+        st = segy_read(m->segy, i, x);
+        for (long k = 0; k < m->segy->ns && !st; k++)
+            most = fmaxf(most, fabsf(x[k]));
+    }
+    free(x);
+    double weight = (double)w->scale[0] * (double)w->scale[1];
+    if (w->emergence)
+        weight *= 1e-3;
+    else if (w->weight[0] == WEIGHT_SPREAD)
+        weight *= depth * depth;
+    *size = most * weight * (m->derivative ? 1 / m->segy->dt : 1);
+    return st;
+}
+
+/* What is added and taken away leaves multiples of 2^-23 of a typical contribution. */
+static enum ek_status set_rounding(struct migrate *m)
+{
+    double size = 0;
+    int power;
+    m->par[PAR_ROUND] = 0;
+    if (!m->o.deterministic)
+        return EK_OK;
+    TRY(typical(m, &size));
+    frexp(size, &power);
+    m->par[PAR_ROUND] = size > 0 ? (float)ldexp(1.5, power) : 0;
+    return EK_OK;
+}
+
+/* ---- limits -----------------------------------------------------------------------------------*/
+
+static double square(double x)
+{
+    return x * x;
+}
+
+/* From nothing at the limit to all of it a few degrees inside. */
+static void set_limits(struct migrate *m)
+{
+    const double fade = 5 * M_PI / 180, half = 0.5 * m->o.angle * M_PI / 180,
+                 dip = m->o.dip * M_PI / 180;
+    float *par = m->par;
+    par[PAR_ANGLE0] = m->o.angle >= 180 ? -1e3f : (float)(4 * square(cos(half)));
+    par[PAR_ANGLE1] =
+        m->o.angle >= 180
+            ? 1
+            : (float)(1 / (4 * (square(cos(fmax(half - fade, 0))) - square(cos(half))) + 1e-6));
+    par[PAR_DIP0] = m->o.dip >= 90 ? -1e3f : (float)square(cos(dip));
+    par[PAR_DIP1] =
+        m->o.dip >= 90
+            ? 1e6f
+            : (float)(1 / (4 * (square(cos(fmax(dip - fade, 0))) - square(cos(dip))) + 1e-6));
+}
+
+static enum ek_status set_aperture(struct migrate *m)
+{
+    const int n = m->sum.nodes;
+    const double base = m->o.aperture_base, slope = tan(fmin(m->o.dip, 89.9) * M_PI / 180);
+    m->reach = calloc((size_t)n, sizeof *m->reach);
+    m->taper = calloc((size_t)n, sizeof *m->taper);
+    if (!m->reach || !m->taper)
+        FAIL(EK_LACK, "out of memory for an aperture");
+    for (int k = 0; k < n; k++) {
+        const double z = fmax(grid_coordinate(&m->grid, 2, MIGRATE_STEP * k), 0);
+        const double radius = fmin(m->o.aperture, isfinite(base) ? base + z * slope : INFINITY);
+        m->reach[k] = (float)fmin(radius, 1e9);
+        m->taper[k] = (float)(1 / fmax(m->o.taper * m->reach[k], 1e-3));
+    }
+    m->sum.reach = m->reach;
+    m->sum.taper = m->taper;
+    return EK_OK;
+}
+
+static void set_samples(struct migrate *m)
+{
+    float *par = m->par;
+    par[PAR_TABLE_STEP] = (float)m->travel->grid.step[2];
+    par[PAR_SAMPLES] = (float)bank_rate(m->bank);
+    par[PAR_HALF_STEP] = (float)(0.5 * MIGRATE_STEP * m->grid.step[2]);
+    par[PAR_FIRST] = BANK_FIRST;
+    par[PAR_LAST] = (float)bank_last(m->bank);
+    par[PAR_TOP] = (float)(bank_last(m->bank) + 2);
+    par[PAR_NEAR] = (float)m->grid.step[2];
+    for (int b = 1; b < MIGRATE_LEVELS; b++)
+        par[PAR_LEVEL + b - 1] = (float)(0.5 / bank_cutoff(m->bank, b - 1));
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static enum ek_status open_survey(struct migrate *m)
+{
+    const struct migrate_options *o = &m->o;
+    const struct survey_options so = {
+        .classes = {o->class_width > 0 ? o->classes : 1, o->class_first, o->class_width},
+        .reach = o->aperture,
+        .box = {{m->grid.origin[0], grid_end(&m->grid, 0)},
+                {m->grid.origin[1], grid_end(&m->grid, 1)}},
+        .chunk = o->chunk};
+    m->input.classes = so.classes;
+    return survey_open(m->segy, m->travel, &so, &m->survey);
+}
+
+static enum ek_status open_bank(struct migrate *m)
+{
+    const bool aliasing = m->input.weights.spacing[0] > 0 || m->input.weights.spacing[1] > 0;
+    const struct bank_options bo = {.ns = m->segy->ns,
+                                    .dt = m->segy->dt,
+                                    .factor = m->o.oversample,
+                                    .levels = aliasing ? MIGRATE_LEVELS : 1,
+                                    .derivative = m->derivative};
+    m->sum.levels = bo.levels;
+    return bank_open(&bo, &m->bank);
+}
+
+static enum ek_status open_input(struct migrate *m)
+{
+    struct segy_options words = {0};
+    if (!m->o.data)
+        FAIL(EK_USAGE, "which traces? kirchhoff-mig DATA.segy; see --help");
+    if (m->o.words)
+        TRY(segy_options_parse(m->o.words, &words));
+    TRY(segy_open(m->o.data, &words, &m->segy));
+    if (m->o.tables)
+        TRY(open_tables(m));
+    TRY(open_grid(m));
+    return m->o.tables ? EK_OK : open_tables(m);
+}
+
+static enum ek_status fill(struct migrate *m)
+{
+    TRY(open_input(m));
+    TRY(open_survey(m));
+    TRY(set_weights(m));
+    TRY(open_bank(m));
+    TRY(image_open(&m->grid, &m->input.classes, &m->image));
+    m->par = calloc(PAR_COUNT, sizeof *m->par);
+    if (!m->par)
+        FAIL(EK_LACK, "out of memory");
+    m->sum.depths = m->image->depths;
+    m->sum.nodes = m->image->nodes;
+    m->sum.par = m->par;
+    set_samples(m);
+    set_limits(m);
+    TRY(set_aperture(m));
+    TRY(set_rounding(m));
+    TRY(nodes_plan_open(&m->grid, &m->travel->grid, m->image->nodes, m->par, &m->nodes));
+    m->input.segy = m->segy;
+    m->input.survey = m->survey;
+    m->input.travel = m->travel;
+    m->input.bank = m->bank;
+    return EK_OK;
+}
+
+enum ek_status migrate_open(const struct migrate_options *o, struct migrate **out)
+{
+    struct migrate *m = calloc(1, sizeof *m);
+    if (!m)
+        FAIL(EK_LACK, "out of memory");
+    m->o = *o;
+    const enum ek_status st = fill(m);
+    if (st)
+        migrate_close(m);
+    else
+        *out = m;
+    return st;
+}
+
+void migrate_close(struct migrate *m)
+{
+    if (!m)
+        return;
+    nodes_plan_close(&m->nodes);
+    image_close(m->image);
+    bank_close(m->bank);
+    survey_close(m->survey);
+    travel_close(m->travel);
+    segy_close(m->segy);
+    free(m->par);
+    free(m->reach);
+    free(m->taper);
+    free(m);
+}
+
+size_t migrate_bytes(const struct migrate *m, int units)
+{
+    return image_bytes(&m->grid, &m->input.classes) + (size_t)units * batch_bytes(&m->input) +
+           m->segy->n * sizeof *m->segy->trace;
+}
+
+double migrate_updates(const struct migrate *m)
+{
+    const double disc = M_PI * square(m->o.aperture);
+    const double area = m->grid.step[0] * m->grid.step[1];
+    const double columns = fmin((double)m->image->columns, disc / area);
+    return (double)m->survey->n * columns * m->grid.n[2];
+}

@@ -1,0 +1,75 @@
+/* kirchhoff/migrate.h – 3-D prestack Kirchhoff depth migration of a file of traces.
+ *
+ * image(x) = sum over traces of W(s, g, x) f(T(s, x) + T(g, x)), f the trace or its -d/dt. Weights
+ * W: kinematic    1 diffractor   16 pi^2 L_s L_g: gives back the strength a of point diffractors,
+ * whose data are a / (16 pi^2 L_s L_g) w(t - T_s - T_g); no filter; divided by the fold amplitude
+ * 2 cos(a_g) / v_g L_s / L_g dx_g dy_g: gives back the reflectivity from each common shot; filter
+ * -d/dt; divided by the number of shots is the user's choice L relative geometrical spreading, a_g
+ * the ray's angle at the receiver. */
+#ifndef KIRCHHOFF_MIGRATE_H
+#define KIRCHHOFF_MIGRATE_H
+
+#include "cu/cu.h"
+#include "kirchhoff/batch.h"
+#include "kirchhoff/image.h"
+#include "kirchhoff/sum.h"
+
+/* What is wanted; members that are texts are borrowed. Defaults: migrate_defaults(). */
+struct migrate_options {
+    const char *data, *words;       /* file; its header words (segy_options_parse) */
+    const char *tables, *velocity;  /* folder, or a velocity that has closed forms */
+    const char *grid, *table_grid;  /* image; nodes of computed tables */
+    double node_spacing;            /* of computed tables' surface nodes, m */
+    const char *weight, *filter;    /* NULL: the one that belongs to the weight */
+    double aperture, aperture_base; /* radius, m; at depth 0, from where it grows with the dip */
+    double dip, angle;              /* largest dip, largest opening angle, degrees */
+    double taper;                   /* share of the aperture that fades out */
+    double anti_alias;              /* factor on the spacings; 0: none */
+    double spacing_source, spacing_receiver; /* m; 0: found in the headers; < 0: ignore this end */
+    int oversample;
+    int classes;
+    double class_first, class_width; /* m; width 0: one class */
+    int chunk;
+    double max_memory; /* GiB for tables */
+    bool deterministic;
+};
+
+struct migrate {
+    struct migrate_options o;
+    struct segy *segy;
+    struct travel *travel;
+    struct survey *survey;
+    struct bank *bank;
+    struct image *image;
+    struct grid grid;
+    struct batch_input input;
+    struct nodes_plan nodes;
+    struct sum_plan sum;
+    float *par, *reach, *taper;
+    bool derivative;
+};
+
+/* What works for one CPU unit: a batch, and scratch for each of its threads. */
+struct migrate_worker;
+
+void migrate_defaults(struct migrate_options *o);
+
+/* Reads headers and index of tables, checks all, makes the plan; no image yet. EK_USAGE, EK_LACK.
+ * Caller owns *m; close accepts NULL. One thread. */
+enum ek_status migrate_open(const struct migrate_options *o, struct migrate **m);
+void migrate_close(struct migrate *m);
+
+/* Bytes on the host beside the tables, for `units` CPU units. */
+size_t migrate_bytes(const struct migrate *m, int units);
+
+enum ek_status migrate_worker_open(const struct migrate *m, int width, struct migrate_worker **w);
+void migrate_worker_close(struct migrate_worker *w);
+
+/* Adds a chunk to the image, with all threads of the unit. Units may do so at the same time. On the
+ * unit's leading thread. */
+enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk);
+
+/* Image points visited by all traces: traces times points within the aperture, about. */
+double migrate_updates(const struct migrate *m);
+
+#endif

@@ -1,0 +1,189 @@
+/* kirchhoff/migrate_host.c – a chunk on the cores of a unit: its threads first divide the traces to
+ * read and filter them, then the tiles of the image. */
+#include "cu/crew.h"
+#include "kirchhoff/migrate.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64 };
+
+/* One thread's. */
+struct thread_own {
+    float *rows;    /* [room for ends][IMAGE_TILE] rows of nodes */
+    bool *made;     /* [ends] for the tile at hand */
+    float *scratch; /* for a row */
+    struct sum_nodes nodes;
+};
+
+struct migrate_worker {
+    const struct migrate *m;
+    struct batch *batch;
+    int width;
+    struct thread_own *own; /* [width] */
+    atomic_size_t tile;     /* tiles taken of the chunk at hand */
+    size_t first;           /* where this unit begins: units that work at once begin apart */
+    _Atomic int status;
+};
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static float *floats(size_t n)
+{
+    return aligned_alloc(ALIGN, (n * sizeof(float) + ALIGN - 1) / ALIGN * ALIGN);
+}
+
+static enum ek_status open_own(struct migrate_worker *w, struct thread_own *own)
+{
+    const size_t ends = 2 * (size_t)w->batch->room, nodes = (size_t)w->m->image->nodes;
+    own->rows = floats(ends * IMAGE_TILE * nodes_row(&w->m->nodes));
+    own->made = calloc(ends, sizeof *own->made);
+    own->scratch = floats(nodes_scratch(&w->m->nodes));
+    own->nodes.u = floats(nodes);
+    own->nodes.c = floats(nodes);
+    own->nodes.w = floats(nodes);
+    own->nodes.level = calloc(nodes, sizeof *own->nodes.level);
+    if (!own->rows || !own->made || !own->scratch || !own->nodes.u || !own->nodes.c ||
+        !own->nodes.w || !own->nodes.level)
+        FAIL(EK_LACK, "out of memory for the nodes of %zu ends; make --chunk smaller", ends);
+    return EK_OK;
+}
+
+static void close_own(struct thread_own *own)
+{
+    free(own->rows);
+    free(own->made);
+    free(own->scratch);
+    free(own->nodes.u);
+    free(own->nodes.c);
+    free(own->nodes.w);
+    free(own->nodes.level);
+}
+
+enum ek_status migrate_worker_open(const struct migrate *m, int width, struct migrate_worker **out)
+{
+    struct migrate_worker *w = calloc(1, sizeof *w);
+    if (!w)
+        FAIL(EK_LACK, "out of memory");
+    w->m = m;
+    w->own = calloc((size_t)width, sizeof *w->own);
+    enum ek_status st =
+        w->own ? batch_open(&m->input, &w->batch) : status_fail(EK_LACK, "out of memory");
+    for (; w->width < width && !st; w->width++)
+        st = open_own(w, &w->own[w->width]);
+    if (st)
+        migrate_worker_close(w);
+    else
+        *out = w;
+    return st;
+}
+
+void migrate_worker_close(struct migrate_worker *w)
+{
+    if (!w)
+        return;
+    for (int t = 0; t < w->width; t++)
+        close_own(&w->own[t]);
+    free(w->own);
+    batch_close(w->batch);
+    free(w);
+}
+
+/* ---- a tile -----------------------------------------------------------------------------------*/
+
+static float *row_of(const struct migrate_worker *w, const struct thread_own *own, int end, int c)
+{
+    return own->rows + ((size_t)end * IMAGE_TILE + (size_t)c) * nodes_row(&w->m->nodes);
+}
+
+/* An end's rows above the tile, made when the first trace asks for them. */
+static void make_rows(const struct migrate_worker *w, struct thread_own *own, int end, size_t first,
+                      int columns)
+{
+    const int ny = w->m->grid.n[1];
+    if (own->made[end])
+        return;
+    for (int c = 0; c < columns; c++)
+        nodes_fill(&w->m->nodes, w->m->travel, &w->batch->end[end],
+                   (int)((first + (size_t)c) / (size_t)ny), (int)((first + (size_t)c) % (size_t)ny),
+                   own->scratch, row_of(w, own, end, c));
+    own->made[end] = true;
+}
+
+static float distance(const struct migrate *m, const struct batch_trace *t, size_t column)
+{
+    const int ny = m->grid.n[1];
+    const float x = (float)grid_coordinate(&m->grid, 0, (int)(column / (size_t)ny));
+    const float y = (float)grid_coordinate(&m->grid, 1, (int)(column % (size_t)ny));
+    return sqrtf((x - t->mx) * (x - t->mx) + (y - t->my) * (y - t->my));
+}
+
+/* One trace to the columns of a tile, those within its aperture. */
+static void add_trace(const struct migrate_worker *w, struct thread_own *own, int trace,
+                      size_t first, int columns)
+{
+    const struct migrate *m = w->m;
+    const struct batch_trace *t = &w->batch->trace[trace];
+    const float most = m->reach[m->sum.nodes - 1];
+    struct sum_trace s = {.sample = w->batch->sample + (size_t)trace * bank_size(m->bank),
+                          .stride = bank_stride(m->bank),
+                          .start = t->start};
+    for (int c = 0; c < columns; c++) {
+        const size_t column = first + (size_t)c;
+        s.distance = distance(m, t, column);
+        if (s.distance >= most)
+            continue;
+        make_rows(w, own, t->source, first, columns);
+        make_rows(w, own, t->receiver, first, columns);
+        s.source = row_of(w, own, t->source, c);
+        s.receiver = row_of(w, own, t->receiver, c);
+        sum_column(&m->sum, &s, &own->nodes, image_sum(m->image, t->class, column),
+                   image_fold(m->image, t->class, column));
+    }
+}
+
+static void add_tile(const struct migrate_worker *w, struct thread_own *own, size_t tile)
+{
+    const struct image *image = w->m->image;
+    const size_t first = tile * IMAGE_TILE, left = image->columns - first;
+    const int columns = left < IMAGE_TILE ? (int)left : IMAGE_TILE;
+    memset(own->made, 0, (size_t)w->batch->nends * sizeof *own->made);
+    pthread_mutex_lock(&w->m->image->lock[tile]);
+    for (int t = 0; t < w->batch->ntraces; t++)
+        add_trace(w, own, t, first, columns);
+    pthread_mutex_unlock(&w->m->image->lock[tile]);
+}
+
+/* ---- a chunk ----------------------------------------------------------------------------------*/
+
+static void fill_part(void *arg, int thread)
+{
+    struct migrate_worker *w = arg;
+    const enum ek_status st = batch_fill(w->batch, thread, w->width);
+    if (st)
+        w->status = (int)st;
+}
+
+static void sum_part(void *arg, int thread)
+{
+    struct migrate_worker *w = arg;
+    const size_t tiles = w->m->image->tiles;
+    for (size_t i; (i = atomic_fetch_add(&w->tile, 1)) < tiles;)
+        add_tile(w, &w->own[thread], (i + w->first) % tiles);
+}
+
+enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk)
+{
+    struct crew *crew = cu ? cu->crew : NULL;
+    w->status = EK_OK;
+    w->tile = 0;
+    w->first = cu ? (size_t)cu->index * 7919 : 0;
+    TRY(batch_begin(w->batch, chunk));
+    crew_run(crew, w->width, fill_part, w);
+    if (!w->status)
+        crew_run(crew, w->width, sum_part, w);
+    batch_end(w->batch);
+    return (enum ek_status)w->status;
+}

@@ -1,0 +1,154 @@
+/* kirchhoff/sum.c – a trace's contributions to one column. */
+#include "kirchhoff/sum.h"
+#include "src/kernel.h"
+#include "kirchhoff/kernels/migrate.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+/* ---- at the nodes -----------------------------------------------------------------------------*/
+
+static void add_times(const struct sum_plan *p, const struct sum_trace *t, float *restrict u,
+                      float *restrict c)
+{
+    const int n = p->nodes;
+    const float *restrict s = t->source, *restrict g = t->receiver;
+    for (int k = 0; k < n; k++)
+        u[k] = (s[NODE_U * n + k] + g[NODE_U * n + k]) + t->start;
+    for (int k = 0; k < n - 1; k++)
+        c[k] = (s[NODE_V * n + k] + g[NODE_V * n + k]) -
+               (s[NODE_V * n + k + 1] + g[NODE_V * n + k + 1]);
+    c[n - 1] = 0;
+}
+
+static void find_weights(const struct sum_plan *p, const struct sum_trace *t, float *restrict w)
+{
+    const int n = p->nodes;
+    const float *restrict s = t->source, *restrict g = t->receiver, *par = p->par;
+    const float *restrict reach = p->reach, *restrict taper = p->taper;
+    const float a0 = par[PAR_ANGLE0], a1 = par[PAR_ANGLE1], d0 = par[PAR_DIP0], d1 = par[PAR_DIP1],
+                distance = t->distance;
+    for (int k = 0; k < n; k++)
+        w[k] = migrate_weight(s[NODE_A * n + k], g[NODE_A * n + k],
+                              migrate_limits(s[NODE_X * n + k] + g[NODE_X * n + k],
+                                             s[NODE_Y * n + k] + g[NODE_Y * n + k],
+                                             s[NODE_Z * n + k] + g[NODE_Z * n + k], a0, a1, d0, d1),
+                              migrate_clamp((reach[k] - distance) * taper[k]));
+}
+
+static void find_levels(const struct sum_plan *p, const struct sum_trace *t, int *restrict level)
+{
+    const int n = p->nodes;
+    const float *restrict s = t->source + NODE_S * n, *restrict g = t->receiver + NODE_S * n;
+    for (int k = 0; k < n; k++)
+        level[k] = 0;
+    for (int b = 1; b < p->levels; b++) {
+        const float from = p->par[PAR_LEVEL + b - 1];
+        for (int k = 0; k < n; k++)
+            level[k] += s[k] > from || g[k] > from;
+    }
+}
+
+static void count_fold(const struct sum_plan *p, const float *restrict u, const float *restrict w,
+                       float *restrict fold)
+{
+    const float first = p->par[PAR_FIRST], last = p->par[PAR_LAST];
+    for (int k = 0; k < p->nodes; k++)
+        fold[k] += w[k] > 0 && u[k] >= first && u[k] <= last ? 1.0f : 0.0f;
+}
+
+/* ---- between them -----------------------------------------------------------------------------*/
+
+#ifdef __AVX2__
+
+/* Element 0 of a quadruple to the lower four lanes and element 1 to the upper four; or 1 and 2. */
+static inline __m256 spread_pair(const float *quad, int from)
+{
+    const __m256i low = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
+    const __m256i high = _mm256_setr_epi32(1, 1, 1, 1, 2, 2, 2, 2);
+    const __m256 both = _mm256_broadcast_ps((const __m128 *)quad);
+    return _mm256_permutevar_ps(both, from ? high : low);
+}
+
+/* Samples index[l] and index[l] + 1 of eight lanes: pairs are loaded and sorted out, which beats
+ * two gather instructions (tests/bench/kirchhoff.c measures both). */
+static inline void load_pairs(const float *sample, __m256i index, __m256 *a, __m256 *b)
+{
+    int at[8] __attribute__((aligned(32)));
+    _mm256_store_si256((__m256i *)at, index);
+#define PAIR(l) _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(sample + at[l])))
+    const __m128 p01 = _mm_loadh_pi(PAIR(0), (const __m64 *)(sample + at[1]));
+    const __m128 p23 = _mm_loadh_pi(PAIR(2), (const __m64 *)(sample + at[3]));
+    const __m128 p45 = _mm_loadh_pi(PAIR(4), (const __m64 *)(sample + at[5]));
+    const __m128 p67 = _mm_loadh_pi(PAIR(6), (const __m64 *)(sample + at[7]));
+#undef PAIR
+    const __m256 even = _mm256_insertf128_ps(_mm256_castps128_ps256(p01), p45, 1);
+    const __m256 odd = _mm256_insertf128_ps(_mm256_castps128_ps256(p23), p67, 1);
+    *a = _mm256_shuffle_ps(even, odd, 0x88);
+    *b = _mm256_shuffle_ps(even, odd, 0xdd);
+}
+
+/* The eight depths from node k on. */
+static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
+                             const float *sample, double *sum)
+{
+    const __m256 f = _mm256_setr_ps(0, 0.25f, 0.5f, 0.75f, 0, 0.25f, 0.5f, 0.75f);
+    const __m256 bend = _mm256_setr_ps(0, 0.1875f, 0.25f, 0.1875f, 0, 0.1875f, 0.25f, 0.1875f);
+    const __m256 round = _mm256_set1_ps(p->par[PAR_ROUND]);
+    const __m256 a = spread_pair(n->u + k, 0), wa = spread_pair(n->w + k, 0);
+    __m256 u = a + f * (spread_pair(n->u + k, 1) - a);
+    u = u + bend * spread_pair(n->c + k, 0);
+    u = _mm256_min_ps(_mm256_max_ps(u, _mm256_setzero_ps()), _mm256_set1_ps(p->par[PAR_TOP]));
+    const __m256 w = wa + f * (spread_pair(n->w + k, 1) - wa);
+    const __m256i index = _mm256_cvttps_epi32(u);
+    __m256 low, high;
+    load_pairs(sample, index, &low, &high);
+    const __m256 part = u - _mm256_cvtepi32_ps(index);
+    const __m256 x = (w * (low + part * (high - low)) + round) - round;
+    _mm256_storeu_pd(sum, _mm256_loadu_pd(sum) + _mm256_cvtps_pd(_mm256_castps256_ps128(x)));
+    _mm256_storeu_pd(sum + 4,
+                     _mm256_loadu_pd(sum + 4) + _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)));
+}
+
+#else
+
+static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int first,
+                             const float *sample, double *sum)
+{
+    for (int l = 0; l < MIGRATE_BLOCK; l++) {
+        const int k = first + l / MIGRATE_STEP;
+        const float f = 0.25f * (float)(l % MIGRATE_STEP);
+        const float u =
+            migrate_reach(migrate_time(n->u[k], n->u[k + 1], n->c[k], f), p->par[PAR_TOP]);
+        const float *at = sample + (int)u;
+        const float x = migrate_between(n->w[k], n->w[k + 1], f) *
+                        migrate_between(at[0], at[1], u - (float)(int)u);
+        sum[l] += (double)migrate_rounded(x, p->par[PAR_ROUND]);
+    }
+}
+
+#endif
+
+/* Nothing of the block lies within the trace, or nothing has weight. */
+static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, int k)
+{
+    const float *u = n->u + k, *w = n->w + k, last = p->par[PAR_LAST] + 1;
+    return (w[0] == 0 && w[1] == 0 && w[2] == 0) || (u[0] > last && u[1] > last && u[2] > last);
+}
+
+void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
+                double *sum, float *fold)
+{
+    const int blocks = p->depths / MIGRATE_BLOCK;
+    add_times(p, t, n->u, n->c);
+    find_weights(p, t, n->w);
+    if (p->levels > 1)
+        find_levels(p, t, n->level);
+    count_fold(p, n->u, n->w, fold);
+    for (int b = 0; b < blocks; b++)
+        if (!is_empty(p, n, 2 * b)) {
+            const size_t level = p->levels > 1 ? (size_t)n->level[2 * b + 1] : 0;
+            add_block(p, n, 2 * b, t->sample + level * t->stride, sum + b * MIGRATE_BLOCK);
+        }
+}

@@ -1,0 +1,36 @@
+/* kirchhoff/sum.h – the innermost loops on the host: a trace's contributions to one image column.
+ *
+ * Four nodes make sixteen depths: times, weights and limits are computed at nodes and interpolated
+ * in between (vectors of eight depths, AVX2 where there is; the same bits without). */
+#ifndef KIRCHHOFF_SUM_H
+#define KIRCHHOFF_SUM_H
+
+#include <stddef.h>
+
+/* Of one trace, at the nodes of one column; arrays [nodes] of the worker. */
+struct sum_nodes {
+    float *u, *c, *w; /* time in samples, half-slowness correction, weight */
+    int *level;
+};
+
+struct sum_trace {
+    const float *source, *receiver; /* rows of its ends */
+    const float *sample;            /* [levels][stride] */
+    size_t stride;
+    float start;    /* added to times */
+    float distance; /* of the column from the midpoint, m */
+};
+
+struct sum_plan {
+    int depths, nodes;  /* of a column of the image */
+    const float *par;   /* [PAR_COUNT] */
+    const float *reach; /* [nodes] aperture at this depth, m */
+    const float *taper; /* [nodes] 1 / width of the aperture's taper, 1/m */
+    int levels;
+};
+
+/* Adds to sum [depths] and fold [nodes]. */
+void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
+                double *sum, float *fold);
+
+#endif

@@ -1,0 +1,212 @@
+/* kirchhoff/survey.c – which traces take part, and how they are put into chunks. */
+#include "kirchhoff/survey.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BITS = 16 }; /* of a cell's number along an axis */
+
+struct keyed {
+    uint64_t key;
+    uint32_t trace;
+};
+
+int survey_class(const struct survey_classes *c, const struct segy_trace *t)
+{
+    if (c->width <= 0)
+        return 0;
+    const double at = (hypot(t->gx - t->sx, t->gy - t->sy) - c->first) / c->width;
+    return at >= 0 && at < c->n ? (int)at : -1;
+}
+
+static double outside(double x, const double box[2])
+{
+    return x < box[0] ? box[0] - x : x > box[1] ? x - box[1] : 0;
+}
+
+static enum survey_reason judge(const struct survey_options *o, const struct segy_trace *t)
+{
+    const double dx = outside(0.5 * (t->sx + t->gx), o->box[0]);
+    const double dy = outside(0.5 * (t->sy + t->gy), o->box[1]);
+    if (survey_class(&o->classes, t) < 0)
+        return SURVEY_OFFSET;
+    return hypot(dx, dy) > o->reach ? SURVEY_FAR : SURVEY_USED;
+}
+
+/* ---- order ------------------------------------------------------------------------------------*/
+
+/* Bit i of x to bit 4 i. */
+static uint64_t spread(uint32_t x)
+{
+    uint64_t out = 0;
+    for (int i = 0; i < MOST_BITS; i++)
+        out |= (uint64_t)(x >> i & 1) << 4 * i;
+    return out;
+}
+
+static uint32_t cell(const struct tfolder_surface *s, int axis, double x)
+{
+    const double at = s->n[axis] > 1 ? (x - s->origin[axis]) / s->step[axis] : 0;
+    const double last = s->n[axis] > 2 ? s->n[axis] - 2 : 0;
+    return (uint32_t)fmin(fmax(at, 0), last);
+}
+
+static uint64_t morton(const struct travel *travel, const struct segy_trace *t)
+{
+    const struct tfolder_surface *s = &travel->surface;
+    return spread(cell(s, 0, t->sx)) << 3 | spread(cell(s, 1, t->sy)) << 2 |
+           spread(cell(s, 0, t->gx)) << 1 | spread(cell(s, 1, t->gy));
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->trace < y->trace ? -1 : x->trace > y->trace;
+}
+
+static size_t runs(const struct keyed *k, size_t n, int shift)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += i == 0 || k[i].key >> shift != k[i - 1].key >> shift;
+    return count;
+}
+
+/* Keys of larger blocks are the leading bits of those of smaller ones: one order serves all. Runs
+ * of more than twice the wanted traces are cut. */
+static enum ek_status cut(struct survey *s, const struct keyed *k, long wanted)
+{
+    int bits = 0;
+    while (bits < MOST_BITS && s->n / runs(k, s->n, 4 * bits) < (size_t)wanted)
+        bits++;
+    s->cells = 1 << bits;
+    const int shift = bits < MOST_BITS ? 4 * bits : 63;
+    s->first = calloc(runs(k, s->n, shift) + s->n / (size_t)wanted + 2, sizeof *s->first);
+    if (!s->first)
+        FAIL(EK_LACK, "out of memory for the chunks of %zu traces", s->n);
+    for (size_t i = 1; i <= s->n; i++) {
+        const size_t length = i - s->first[s->nchunks];
+        const bool another = i == s->n || k[i].key >> shift != k[i - 1].key >> shift;
+        if (another || length >= 2 * (size_t)wanted)
+            s->first[++s->nchunks] = i;
+    }
+    return EK_OK;
+}
+
+/* ---- geometry ---------------------------------------------------------------------------------*/
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The least step between different values, those closer than a centimetre being the same. */
+static double least_step(double *x, size_t n)
+{
+    double least = INFINITY;
+    qsort(x, n, sizeof *x, by_value);
+    for (size_t i = 1; i < n; i++)
+        if (x[i] - x[i - 1] > 0.01)
+            least = fmin(least, x[i] - x[i - 1]);
+    return least;
+}
+
+static double ordinate(const struct segy_trace *t, int which)
+{
+    const double x[] = {t->sx, t->sy, t->gx, t->gy};
+    return x[which];
+}
+
+static enum ek_status find_spacing(struct survey *s)
+{
+    double *x = malloc(s->n * sizeof *x);
+    if (!x)
+        FAIL(EK_LACK, "out of memory for %zu coordinates", s->n);
+    for (int end = 0; end < 2; end++) {
+        s->spacing[end] = INFINITY;
+        for (int axis = 0; axis < 2; axis++) {
+            for (size_t i = 0; i < s->n; i++)
+                x[i] = ordinate(&s->segy->trace[s->order[i]], 2 * end + axis);
+            s->spacing[end] = fmin(s->spacing[end], least_step(x, s->n));
+        }
+    }
+    free(x);
+    return EK_OK;
+}
+
+static enum ek_status check_ends(const struct segy *segy, const struct travel *travel,
+                                 const struct segy_trace *t)
+{
+    char what[128];
+    struct travel_corners corners;
+    snprintf(what, sizeof what, "%.80s: source of trace %ld", segy->path, t->number);
+    TRY(travel_corners(travel, t->sx, t->sy, what, &corners));
+    snprintf(what, sizeof what, "%.80s: receiver of trace %ld", segy->path, t->number);
+    return travel_corners(travel, t->gx, t->gy, what, &corners);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static enum ek_status choose(struct survey *s, const struct travel *travel,
+                             const struct survey_options *o, struct keyed *k)
+{
+    for (size_t i = 0; i < s->segy->n; i++) {
+        const struct segy_trace *t = &s->segy->trace[i];
+        const enum survey_reason reason = judge(o, t);
+        s->count[reason]++;
+        if (reason != SURVEY_USED)
+            continue;
+        TRY(check_ends(s->segy, travel, t));
+        k[s->n++] = (struct keyed){morton(travel, t), (uint32_t)i};
+    }
+    if (!s->n)
+        FAIL(EK_USAGE,
+             "%s: no trace is left: of %zu, %zu have offsets outside the classes, %zu lie "
+             "farther from the image than the aperture",
+             s->segy->path, s->segy->n, s->count[SURVEY_OFFSET], s->count[SURVEY_FAR]);
+    qsort(k, s->n, sizeof *k, by_key);
+    for (size_t i = 0; i < s->n; i++)
+        s->order[i] = k[i].trace;
+    return EK_OK;
+}
+
+enum ek_status survey_open(const struct segy *segy, const struct travel *travel,
+                           const struct survey_options *o, struct survey **out)
+{
+    if (segy->n > UINT32_MAX)
+        FAIL(EK_USAGE, "%s: more than 2^32 traces; divide the file", segy->path);
+    struct survey *s = calloc(1, sizeof *s);
+    struct keyed *k = malloc(segy->n * sizeof *k);
+    if (s) {
+        s->segy = segy;
+        s->order = malloc(segy->n * sizeof *s->order);
+    }
+    enum ek_status st =
+        s && s->order && k
+            ? choose(s, travel, o, k)
+            : status_fail(EK_LACK, "%s: out of memory for %zu traces", segy->path, segy->n);
+    if (!st)
+        st = cut(s, k, o->chunk);
+    if (!st)
+        st = find_spacing(s);
+    free(k);
+    if (st)
+        survey_close(s);
+    else
+        *out = s;
+    return st;
+}
+
+void survey_close(struct survey *s)
+{
+    if (!s)
+        return;
+    free(s->order);
+    free(s->first);
+    free(s);
+}

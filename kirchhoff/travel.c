@@ -1,0 +1,356 @@
+/* kirchhoff/travel.c – tables come when they are needed; the longest unused goes when there is no
+ * room. */
+#include "kirchhoff/travel.h"
+#include "cu/memory.h"
+#include "src/kernel.h"
+#include "kirchhoff/kernels/migrate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one table --------------------------------------------------------------------------------*/
+
+static void place_of(const struct travel *t, int node, double at[3])
+{
+    const int ij[2] = {node / t->surface.n[1], node % t->surface.n[1]};
+    for (int a = 0; a < 2; a++)
+        at[a] = t->surface.origin[a] + ij[a] * t->surface.step[a];
+    at[2] = t->surface.depth;
+}
+
+static enum ek_status read_table(const struct travel *t, int node, struct ttable **table)
+{
+    double at[3];
+    if (t->folder)
+        return tfolder_table(t->folder, (size_t)node, table);
+    place_of(t, node, at);
+    TRY(ttable_make(&t->grid, at, t->name, table));
+    const enum ek_status st = ttable_fill_closed(*table, t->velocity);
+    if (st)
+        ttable_close(*table);
+    return st;
+}
+
+/* First derivative along an axis of the surface at a node: weights of the nodes beside it and its
+ * own, all over the step. Second order, at the edges too, if there are three nodes. */
+struct stencil {
+    int n, to[3]; /* in nodes along the axis */
+    double weight[3];
+};
+
+static struct stencil stencil_at(int i, int n)
+{
+    const struct stencil middle = {2, {-1, 1}, {-0.5, 0.5}}, two = {2, {0, 1}, {-1, 1}};
+    const struct stencil low = {3, {0, 1, 2}, {-1.5, 2, -0.5}};
+    struct stencil s = n < 2 ? (struct stencil){0} : n < 3 ? two : low;
+    if (i > 0 && i < n - 1)
+        return middle;
+    for (int m = 0; i > 0 && m < s.n; m++) { /* the upper edge mirrors the lower one */
+        s.to[m] = -s.to[m];
+        s.weight[m] = -s.weight[m];
+    }
+    return s;
+}
+
+static void add_change(const struct travel *t, const struct ttable *table, float weight, int field,
+                       float *data)
+{
+    const size_t nz = (size_t)t->grid.n[2], columns = grid_nodes(&t->grid) / nz;
+    for (size_t c = 0; c < columns; c++) {
+        float *to = data + (c * TABLE_FIELDS + (size_t)field) * nz;
+        for (size_t k = 0; k < nz; k++)
+            to[k] += weight * table->time[c * nz + k];
+    }
+}
+
+/* Change of time with the source's place, from the tables beside this one. */
+static enum ek_status fill_change(const struct travel *t, int node, const struct ttable *self,
+                                  int axis, float *data)
+{
+    const int at[2] = {node / t->surface.n[1], node % t->surface.n[1]};
+    const int stride = axis ? 1 : t->surface.n[1];
+    const struct stencil s = stencil_at(at[axis], t->surface.n[axis]);
+    for (int m = 0; m < s.n; m++) {
+        struct ttable *beside = NULL;
+        if (s.to[m])
+            TRY(read_table(t, node + s.to[m] * stride, &beside));
+        add_change(t, beside ? beside : self, (float)(s.weight[m] / t->surface.step[axis]),
+                   TABLE_SX + axis, data);
+        ttable_close(beside);
+    }
+    return EK_OK;
+}
+
+static void fill_own(const struct travel *t, const struct ttable *self, float *data)
+{
+    const float *const from[] = {[TABLE_T] = self->time,
+                                 [TABLE_PX] = self->p[0],
+                                 [TABLE_PY] = self->p[1],
+                                 [TABLE_PZ] = self->p[2],
+                                 [TABLE_L] = self->spread};
+    const size_t nz = (size_t)t->grid.n[2], columns = grid_nodes(&t->grid) / nz;
+    for (size_t c = 0; c < columns; c++)
+        for (size_t f = TABLE_T; f <= TABLE_L; f++)
+            memcpy(data + (c * TABLE_FIELDS + f) * nz, from[f] + c * nz, nz * sizeof *data);
+}
+
+static enum ek_status load(const struct travel *t, int node, float **out)
+{
+    struct ttable *self;
+    TRY(read_table(t, node, &self));
+    float *data = calloc(1, t->bytes);
+    enum ek_status st =
+        data ? EK_OK : status_fail(EK_LACK, "out of memory for a travel-time table");
+    if (!st)
+        fill_own(t, self, data);
+    for (int axis = 0; axis < 2 && !st; axis++)
+        st = fill_change(t, node, self, axis, data);
+    ttable_close(self);
+    if (st)
+        free(data);
+    else
+        *out = data;
+    return st;
+}
+
+/* ---- those that are here ----------------------------------------------------------------------*/
+
+static int missing(const struct travel *t, const int *node, int n)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        count += !t->table[node[i]].data;
+    return count;
+}
+
+static size_t held(const struct travel *t)
+{
+    size_t count = 0;
+    for (int i = 0; i < t->nodes; i++)
+        count += t->table[i].holders > 0;
+    return count;
+}
+
+/* Lets the longest unused go; -1: all are held. */
+static int evict(struct travel *t)
+{
+    int oldest = -1;
+    for (int i = 0; i < t->nodes; i++)
+        if (t->table[i].data && !t->table[i].holders &&
+            (oldest < 0 || t->table[i].used < t->table[oldest].used))
+            oldest = i;
+    if (oldest < 0)
+        return -1;
+    free(t->table[oldest].data);
+    t->table[oldest].data = NULL;
+    t->resident--;
+    return oldest;
+}
+
+static void take(struct travel *t, const int *node, int n)
+{
+    for (int i = 0; i < n; i++) {
+        t->table[node[i]].holders++;
+        t->table[node[i]].used = ++t->clock;
+    }
+}
+
+static void drop(struct travel *t, const int *node, int n)
+{
+    for (int i = 0; i < n; i++)
+        t->table[node[i]].holders--;
+    pthread_cond_broadcast(&t->released);
+}
+
+/* With all of them taken, so that none goes for another one. */
+static enum ek_status load_missing(struct travel *t, const int *node, int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct travel_table *table = &t->table[node[i]];
+        if (table->data)
+            continue;
+        while (t->resident >= t->most && evict(t) >= 0)
+            continue;
+        TRY(load(t, node[i], &table->data));
+        t->resident++;
+        t->loads++;
+    }
+    return EK_OK;
+}
+
+/* Room for what is missing, once those who hold others have let go. */
+static enum ek_status wait_for_room(struct travel *t, const int *node, int n)
+{
+    char need[32], have[32];
+    if ((size_t)n > t->most)
+        FAIL(EK_LACK,
+             "%d travel-time tables are needed at once, %s; --max-memory leaves %s for "
+             "them: give more or make --chunk smaller",
+             n, memory_text((size_t)n * t->bytes, need, sizeof need),
+             memory_text(t->most * t->bytes, have, sizeof have));
+    while (missing(t, node, n) && held(t) && held(t) + (size_t)n > t->most)
+        pthread_cond_wait(&t->released, &t->lock);
+    return EK_OK;
+}
+
+enum ek_status travel_hold(struct travel *t, const int *node, int n)
+{
+    pthread_mutex_lock(&t->lock);
+    enum ek_status st = wait_for_room(t, node, n);
+    if (!st) {
+        take(t, node, n);
+        st = load_missing(t, node, n);
+        if (st)
+            drop(t, node, n);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return st;
+}
+
+void travel_release(struct travel *t, const int *node, int n)
+{
+    pthread_mutex_lock(&t->lock);
+    drop(t, node, n);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- places -----------------------------------------------------------------------------------*/
+
+/* Cell and fraction along an axis of the surface; a place within a thousandth of a step beside the
+ * outermost nodes counts as on them. */
+static bool find_cell(const struct tfolder_surface *s, int axis, double x, int *cell, double *f)
+{
+    const double at = s->n[axis] > 1 ? (x - s->origin[axis]) / s->step[axis] : 0;
+    const int last = s->n[axis] > 1 ? s->n[axis] - 2 : 0;
+    if (!(at >= -1e-3 && at <= s->n[axis] - 1 + 1e-3))
+        return false;
+    *cell = at < 0 ? 0 : (int)at > last ? last : (int)at;
+    *f = at - *cell;
+    if (fabs(*f - nearbyint(*f)) < 1e-3)
+        *f = nearbyint(*f);
+    return true;
+}
+
+enum ek_status travel_corners(const struct travel *t, double x, double y, const char *what,
+                              struct travel_corners *c)
+{
+    const struct tfolder_surface *s = &t->surface;
+    int i, j;
+    double fx, fy;
+    struct travel_corners found = {.n = 0};
+    if (!find_cell(s, 0, x, &i, &fx) || !find_cell(s, 1, y, &j, &fy))
+        FAIL(EK_USAGE, "%s at %g,%g lies outside the tables' surface nodes, %g,%g to %g,%g", what,
+             x, y, s->origin[0], s->origin[1], s->origin[0] + (s->n[0] - 1) * s->step[0],
+             s->origin[1] + (s->n[1] - 1) * s->step[1]);
+    for (int a = 0; a < 2; a++)
+        for (int b = 0; b < 2; b++) {
+            const double weight = (a ? fx : 1 - fx) * (b ? fy : 1 - fy);
+            if (weight == 0)
+                continue;
+            double at[3];
+            const int node = (i + a) * s->n[1] + j + b, m = found.n++;
+            place_of(t, node, at);
+            found.node[m] = node;
+            found.weight[m] = (float)weight;
+            found.dx[m] = s->n[0] > 1 ? (float)(x - at[0]) : 0;
+            found.dy[m] = s->n[1] > 1 ? (float)(y - at[1]) : 0;
+        }
+    *c = found;
+    return EK_OK;
+}
+
+enum ek_status travel_emergence(struct travel *t, double x, double y, float *square)
+{
+    const double at[3] = {x, y, t->surface.depth};
+    if (!t->velocity)
+        TRY(velocity_open(t->name, &t->velocity));
+    const double v = velocity_at(t->velocity, at, NULL);
+    *square = (float)(1 / (v * v));
+    return EK_OK;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static enum ek_status prepare(struct travel *t, size_t budget)
+{
+    t->nodes = t->surface.n[0] * t->surface.n[1];
+    t->bytes = grid_nodes(&t->grid) * TABLE_FIELDS * sizeof(float);
+    t->most = budget / t->bytes;
+    t->table = calloc((size_t)t->nodes + 1, sizeof *t->table);
+    if (!t->table)
+        FAIL(EK_LACK, "out of memory for %d surface nodes", t->nodes);
+    return EK_OK;
+}
+
+static enum ek_status open_folder(struct travel *t, const char *path)
+{
+    TRY(tfolder_open(path, &t->folder));
+    t->grid = t->folder->grid;
+    t->surface = t->folder->surface;
+    snprintf(t->name, sizeof t->name, "%s", t->folder->velocity);
+    if (t->surface.n[0] < 1 || t->surface.n[1] < 1)
+        FAIL(EK_USAGE, "%s: its sources lie on no grid; make tables for a grid of surface nodes",
+             path);
+    return EK_OK;
+}
+
+static struct travel *new_travel(void)
+{
+    struct travel *t = calloc(1, sizeof *t);
+    if (t) {
+        pthread_mutex_init(&t->lock, NULL);
+        pthread_cond_init(&t->released, NULL);
+    }
+    return t;
+}
+
+enum ek_status travel_open(const char *path, size_t budget, struct travel **t)
+{
+    struct travel *made = new_travel();
+    if (!made)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    enum ek_status st = open_folder(made, path);
+    if (!st)
+        st = prepare(made, budget);
+    if (st)
+        travel_close(made);
+    else
+        *t = made;
+    return st;
+}
+
+enum ek_status travel_compute(const char *velocity, const struct grid *grid,
+                              const struct tfolder_surface *surface, size_t budget,
+                              struct travel **t)
+{
+    struct travel *made = new_travel();
+    if (!made)
+        FAIL(EK_LACK, "%s: out of memory", velocity);
+    made->grid = *grid;
+    made->surface = *surface;
+    snprintf(made->name, sizeof made->name, "%s", velocity);
+    enum ek_status st = velocity_open(velocity, &made->velocity);
+    if (!st)
+        st = prepare(made, budget);
+    if (st)
+        travel_close(made);
+    else
+        *t = made;
+    return st;
+}
+
+void travel_close(struct travel *t)
+{
+    if (!t)
+        return;
+    for (int i = 0; t->table && i < t->nodes; i++)
+        free(t->table[i].data);
+    free(t->table);
+    tfolder_close(t->folder);
+    velocity_close(t->velocity);
+    pthread_mutex_destroy(&t->lock);
+    pthread_cond_destroy(&t->released);
+    free(t);
+}

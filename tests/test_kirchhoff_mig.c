@@ -1,0 +1,316 @@
+/* tests/test_kirchhoff_mig.c – migration against what is known of the data: point diffractors come
+ * out where they are and as strong as they are, planes with their depth, dip and reflectivity,
+ * single spikes as isochrons. v = 2000 + 0.5 z, exact tables on a grid. */
+#include "kirchhoff/generate.h"
+#include "kirchhoff/migrate.h"
+#include "src/table.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define assert_near(x, y, tolerance)                                                               \
+    do {                                                                                           \
+        const double x_ = (x), y_ = (y);                                                           \
+        if (!(fabs(x_ - y_) <= (tolerance)))                                                       \
+            fail_msg("%s = %.9g, not %.9g within %g", #x, x_, y_, (double)(tolerance));            \
+    } while (0)
+
+static char points_path[64], plane_path[64];
+
+static struct migrate_options usual(const char *data)
+{
+    struct migrate_options o;
+    migrate_defaults(&o);
+    o.data = data;
+    o.velocity = "gradient:v0=2000,k=0.5";
+    o.anti_alias = 0;
+    return o;
+}
+
+/* All chunks on this thread. */
+static struct migrate *migrated(const struct migrate_options *o)
+{
+    struct migrate *m;
+    struct migrate_worker *w;
+    assert_int_equal(migrate_open(o, &m), EK_OK);
+    assert_int_equal(migrate_worker_open(m, 1, &w), EK_OK);
+    for (size_t c = 0; c < m->survey->nchunks; c++)
+        assert_int_equal(migrate_chunk(w, NULL, c), EK_OK);
+    migrate_worker_close(w);
+    return m;
+}
+
+struct peak {
+    double at[3], value, width[3]; /* m; -6 dB */
+};
+
+static double image_at(const struct migrate *m, int class, const int at[3])
+{
+    static float column[4096];
+    image_column(m->image, class, (size_t)(at[0] * m->grid.n[1] + at[1]), true, column);
+    return (double)column[at[2]];
+}
+
+/* Along one axis through the highest point: a parabola's top, and the width above half of it. */
+static void refine(const struct migrate *m, int class, const int top[3], int axis, struct peak *p)
+{
+    int a[3], b[3];
+    memcpy(a, top, sizeof a);
+    memcpy(b, top, sizeof b);
+    a[axis]--;
+    b[axis]++;
+    const double y0 = image_at(m, class, a), y1 = image_at(m, class, top),
+                 y2 = image_at(m, class, b);
+    const double shift = 0.5 * (y0 - y2) / (y0 - 2 * y1 + y2);
+    p->at[axis] = grid_coordinate(&m->grid, axis, top[axis]) + shift * m->grid.step[axis];
+    while (a[axis] > 0 && image_at(m, class, a) > 0.5 * y1)
+        a[axis]--;
+    while (b[axis] < m->grid.n[axis] - 1 && image_at(m, class, b) > 0.5 * y1)
+        b[axis]++;
+    p->width[axis] = (b[axis] - a[axis]) * m->grid.step[axis];
+}
+
+static struct peak find_peak(const struct migrate *m, int class)
+{
+    struct peak p = {.value = -INFINITY};
+    int top[3] = {0}, at[3];
+    for (at[0] = 0; at[0] < m->grid.n[0]; at[0]++)
+        for (at[1] = 0; at[1] < m->grid.n[1]; at[1]++)
+            for (at[2] = 0; at[2] < m->grid.n[2]; at[2]++)
+                if (image_at(m, class, at) > p.value) {
+                    p.value = image_at(m, class, at);
+                    memcpy(top, at, sizeof top);
+                }
+    for (int axis = 0; axis < 3; axis++)
+        refine(m, class, top, axis, &p);
+    return p;
+}
+
+/* ---- diffractors ------------------------------------------------------------------------------*/
+
+static void diffractors_come_back(void **state)
+{
+    (void)state;
+    const struct generate_events *e = generate_events_find("diffractors");
+    double least = INFINITY, most = 0;
+    for (int d = 0; d < e->ndiffractors; d++) {
+        const struct generate_diffractor *point = &e->diffractor[d];
+        struct migrate_options o = usual(points_path);
+        char grid[96];
+        snprintf(grid, sizeof grid, "13x13x41:20x20x5@%g,%g,%g", point->at[0] - 120,
+                 point->at[1] - 120, point->at[2] - 100);
+        o.grid = grid;
+        o.weight = "diffractor";
+        struct migrate *m = migrated(&o);
+        const struct peak p = find_peak(m, 0);
+        assert_near(p.at[0], point->at[0], 4);
+        assert_near(p.at[1], point->at[1], 4);
+        assert_near(p.at[2], point->at[2], 2.5);
+        assert_near(p.value / point->strength, 1, 0.03);
+        assert_true(p.width[0] <= 130 && p.width[1] <= 130 && p.width[2] <= 78);
+        least = fmin(least, p.value / point->strength);
+        most = fmax(most, p.value / point->strength);
+        migrate_close(m);
+    }
+    assert_true(most / least < 1.03);
+}
+
+static void offset_classes_are_flat(void **state)
+{
+    (void)state;
+    struct migrate_options o = usual(points_path);
+    o.grid = "7x7x41:20x20x5@1440,1440,900";
+    o.weight = "diffractor";
+    o.classes = 4;
+    o.class_width = 500;
+    struct migrate *m = migrated(&o);
+    for (int c = 0; c < 4; c++) {
+        const struct peak p = find_peak(m, c);
+        assert_near(p.at[2], 1000, 2.5);
+        assert_near(p.value, 1, 0.06);
+    }
+    migrate_close(m);
+}
+
+/* ---- planes -----------------------------------------------------------------------------------*/
+
+static double plane_depth(double x, double y)
+{
+    return 1200 + 0.2 * (x - 1500) + 0.1 * (y - 1500);
+}
+
+/* Depth of the image's peak in a column. */
+static double depth_at(const struct migrate *m, int i, int j)
+{
+    int top[3] = {i, j, 1}, at[3] = {i, j, 0};
+    struct peak p = {.value = 0};
+    for (at[2] = 1; at[2] < m->grid.n[2] - 1; at[2]++)
+        if (image_at(m, 0, at) > image_at(m, 0, top))
+            top[2] = at[2];
+    refine(m, 0, top, 2, &p);
+    return p.at[2];
+}
+
+static void planes_have_depth_and_dip(void **state)
+{
+    (void)state;
+    struct migrate_options o = usual(plane_path);
+    o.grid = "13x13x97:100x100x5@900,900,960";
+    o.weight = "amplitude";
+    struct migrate *m = migrated(&o);
+    double sum = 0, slope_x = 0, slope_y = 0;
+    for (int i = 0; i < 13; i++)
+        for (int j = 0; j < 13; j++) {
+            const double x = 900 + 100 * i, y = 900 + 100 * j, z = depth_at(m, i, j);
+            assert_near(z, plane_depth(x, y), 5);
+            sum += z - plane_depth(x, y);
+            slope_x += (x - 1500) * z;
+            slope_y += (y - 1500) * z;
+        }
+    assert_near(sum / 169, 0, 2.5);
+    assert_near(slope_x / (169 * 140000.0), 0.2, 0.002);
+    assert_near(slope_y / (169 * 140000.0), 0.1, 0.001);
+    migrate_close(m);
+}
+
+/* The highest value of a single-shot image around a point of the plane. */
+static double reflectivity(const char *path, double x, double y)
+{
+    struct migrate_options o = usual(path);
+    char grid[96];
+    snprintf(grid, sizeof grid, "3x3x41:10x10x5@%g,%g,%g", x - 10, y - 10, plane_depth(x, y) - 100);
+    o.grid = grid;
+    o.weight = "amplitude";
+    o.spacing_receiver = 100;
+    o.chunk = 64;
+    struct migrate *m = migrated(&o);
+    double most = 0;
+    for (int k = 1; k < 40; k++)
+        most = fmax(most,
+                    image_at(m, 0, (int[]){1, 1, k}) * (double)image_fold(m->image, 0, 4)[k / 4]);
+    migrate_close(m);
+    return most;
+}
+
+/* One shot over a square of receivers; specular ones lie at least 800 m inside its edges. */
+static void write_shot(const char *path, double x, double y)
+{
+    struct generate_survey g = *generate_survey_find("s1");
+    const struct generate_events *e = generate_events_find("plane");
+    const struct segy_new file = {.ns = g.ns, .dt = g.dt};
+    struct segy_writer *w;
+    float sample[701];
+    assert_int_equal(segy_create(path, &file, &w), EK_OK);
+    for (int i = 0; i <= 30; i++)
+        for (int j = 0; j <= 30; j++) {
+            const double s[3] = {x, y, 0}, r[3] = {100 * i, 100 * j, 0};
+            const struct segy_put put = {.sx = x, .sy = y, .gx = r[0], .gy = r[1]};
+            generate_trace(&g, e, s, r, sample);
+            assert_int_equal(segy_put(w, &put, sample), EK_OK);
+        }
+    assert_int_equal(segy_finish(w), EK_OK);
+}
+
+static void reflectivity_comes_back(void **state)
+{
+    (void)state;
+    static const double shot[][2] = {{1900, 1500}, {1700, 1300}, {1500, 1700}};
+    static const double point[][2] = {{1500, 1500}, {1450, 1400}};
+    char path[80];
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_mig-%d-shot.segy", (int)getpid());
+    double sum = 0;
+    for (int s = 0; s < 3; s++) {
+        write_shot(path, shot[s][0], shot[s][1]);
+        for (int p = 0; p < 2; p++) {
+            const double r = reflectivity(path, point[p][0], point[p][1]);
+            assert_near(r, 0.1, 0.01);
+            sum += r / 6;
+        }
+    }
+    assert_near(sum, 0.1, 0.005);
+    unlink(path);
+}
+
+/* ---- one spike --------------------------------------------------------------------------------*/
+
+/* A trace with one spike images its isochron: tests/data has points of it. */
+static void spikes_become_isochrons(void **state)
+{
+    (void)state;
+    enum { NS = 1001 };
+    struct table *t;
+    int column[8];
+    static const char *const names[] = {"v0", "k", "t0", "sx", "gx", "x", "y", "z"};
+    assert_int_equal(table_open("tests/data/kirchhoff/isochron.csv", NULL, &t), EK_OK);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(table_need(t, names[i], &column[i]), EK_OK);
+    char path[80];
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_mig-%d-spike.segy", (int)getpid());
+    int checked = 0;
+    for (size_t row = 0; row < t->nrows; row += 3) {
+        double x[8];
+        for (int i = 0; i < 8; i++)
+            assert_int_equal(table_number(t, row, column[i], &x[i]), EK_OK);
+        const struct segy_new file = {.ns = NS, .dt = 0.004};
+        const struct segy_put put = {.sx = x[3], .sy = 1500, .gx = x[4], .gy = 1500};
+        float sample[NS] = {0}, depth[64];
+        struct segy_writer *w;
+        sample[lrint(x[2] / 0.004)] = 1;
+        assert_int_equal(segy_create(path, &file, &w), EK_OK);
+        assert_int_equal(segy_put(w, &put, sample), EK_OK);
+        assert_int_equal(segy_finish(w), EK_OK);
+        struct migrate_options o = usual(path);
+        char grid[96], velocity[64];
+        const double from = fmax(0, x[7] - 40);
+        snprintf(velocity, sizeof velocity, "gradient:v0=%g,k=%g", x[0], x[1]);
+        snprintf(grid, sizeof grid, "2x2x41:50x50x2@%g,%g,%.6f", x[5], x[6], from);
+        o.grid = grid;
+        o.velocity = velocity;
+        o.filter = "none";
+        struct migrate *m = migrated(&o);
+        image_column(m->image, 0, 0, false, depth);
+        int top = 0;
+        for (int k = 0; k < 41; k++)
+            top = depth[k] > depth[top] ? k : top;
+        assert_near(from + 2 * top, x[7], 3);
+        checked++;
+        migrate_close(m);
+    }
+    assert_true(checked > 20);
+    table_close(t);
+    unlink(path);
+}
+
+static int write_surveys(void **state)
+{
+    (void)state;
+    snprintf(points_path, sizeof points_path, "/tmp/test_kirchhoff_mig-%d-d.segy", (int)getpid());
+    snprintf(plane_path, sizeof plane_path, "/tmp/test_kirchhoff_mig-%d-p.segy", (int)getpid());
+    return generate_file("small", "diffractors", points_path) ||
+           generate_file("s1", "plane", plane_path);
+}
+
+static int drop_surveys(void **state)
+{
+    (void)state;
+    unlink(points_path);
+    unlink(plane_path);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(diffractors_come_back),     cmocka_unit_test(offset_classes_are_flat),
+        cmocka_unit_test(planes_have_depth_and_dip), cmocka_unit_test(reflectivity_comes_back),
+        cmocka_unit_test(spikes_become_isochrons),
+    };
+    return cmocka_run_group_tests(tests, write_surveys, drop_surveys);
+}
