@@ -358,6 +358,37 @@ static enum ek_status choose_layout(struct bench *b, char **argv, struct cu_opti
     return bench_layout_choose(&r, wanted, choice);
 }
 
+/* What the runs of one problem have left. */
+static void forget_runs(struct bench *b)
+{
+    trace_close(b->trace);
+    b->trace = NULL;
+    for (int i = 0; b->record && i < b->results.nschedules * b->results.repeat; i++)
+        record_close(b->record[i]);
+    free(b->record);
+    b->record = NULL;
+    result_free(&b->results);
+    bench_profile_close(&b->profile);
+}
+
+/* One problem after another, as long as the program has more. */
+static enum ek_status run_problems(struct bench *b, const char **specs, int n)
+{
+    const struct bench_program *p = b->program;
+    for (;;) {
+        bool more = false;
+        enum ek_status st = run_program(b, specs, n);
+        if (!st && p->again)
+            st = p->again(b->st, &more);
+        forget_runs(b);
+        if (st || !more)
+            return st;
+        p->close(b->st);
+        TRY(p->plan(b->st, b->problem, sizeof b->problem, &b->bytes));
+        TRY(memory_check(b->problem, b->bytes));
+    }
+}
+
 /* With the layout decided: places, ranks, units, and what they are to do. */
 static enum ek_status run_units(struct bench *b, const char **specs, int n, char **argv,
                                 const struct cu_options *wanted)
@@ -368,13 +399,8 @@ static enum ek_status run_units(struct bench *b, const char **specs, int n, char
     progress_quiet(b->set.quiet || follows());
     TRY(cu_open(wanted, &b->units));
     enum ek_status st =
-        bench_trial_wanted() > 0 ? try_layout(b, specs[0]) : run_program(b, specs, n);
-    trace_close(b->trace);
-    for (int i = 0; b->record && i < b->results.nschedules * b->results.repeat; i++)
-        record_close(b->record[i]);
-    free(b->record);
-    result_free(&b->results);
-    bench_profile_close(&b->profile);
+        bench_trial_wanted() > 0 ? try_layout(b, specs[0]) : run_problems(b, specs, n);
+    forget_runs(b);
     return st;
 }
 

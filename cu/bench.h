@@ -54,6 +54,10 @@ struct bench_program {
     json_t *(*facts)(const void *st);
     /* Prints below the table what people should know of the best run's facts. Or NULL. */
     void (*remark)(FILE *out, const json_t *facts);
+    /* After a run that went well: *more = true where the program has another problem for the same
+     * units. It is closed then, and goes on with plan(); its state stays as close() left it. Or
+     * NULL. */
+    enum ek_status (*again)(void *st, bool *more);
     void (*close)(void *st); /* also after a failed plan() or open() */
 };
 

@@ -298,6 +298,11 @@ enum ek_status harvest_check(struct harvest *h, bool *right, long *checked)
 
 /* ---- what came out ----------------------------------------------------------------------------*/
 
+const struct stats *harvest_stats(const struct harvest *h)
+{
+    return h->stats;
+}
+
 trial_number harvest_count(const struct harvest *h)
 {
     return h->count;

@@ -3,7 +3,7 @@
 #ifndef OKADA_MOGI_HARVEST_H
 #define OKADA_MOGI_HARVEST_H
 
-#include "okada_mogi/accepted.h"
+#include "okada_mogi/stats.h"
 #include "src/json.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,6 +39,8 @@ enum ek_status harvest_each(struct harvest *h,
                             void *arg);
 size_t harvest_held(struct harvest *h);
 
+/* Of the accepted trials, after harvest_end(); NULL where there are none. */
+const struct stats *harvest_stats(const struct harvest *h);
 /* Accepted trials. */
 trial_number harvest_count(const struct harvest *h);
 /* accepted, [k_sigma, accepted] for each k, the smallest k that accepts anything, the best trial

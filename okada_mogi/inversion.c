@@ -6,6 +6,7 @@
 #include "cu/stop.h"
 #include "okada_mogi/forward.h"
 #include "okada_mogi/node.h"
+#include "okada_mogi/refine.h"
 #include "okada_mogi/units.h"
 #include "src/clock.h"
 #include "src/hash.h"
@@ -18,7 +19,9 @@
 enum { MANY = 1 << 30 }; /* steps */
 
 struct program {
-    const char *path, *method_name, *trials, *out, *binary, *checkpoint, *forward;
+    const char *path, *method_name, *trials, *out, *binary, *checkpoint, *forward, *refine_by,
+        *refine_out;
+    int refine; /* rounds that follow the first */
     enum search_method method;
     bool dry_run;
     const struct model *model;
@@ -39,6 +42,9 @@ struct program {
     struct sched_job *described; /* by the batch; the shared main's */
     double start, seconds;
     long checked;
+    int round;       /* of refinement; 0: the job itself */
+    json_t *refined; /* the job of this round */
+    struct refine to_refine;
 };
 
 static const struct opt options[] = {
@@ -54,6 +60,12 @@ static const struct opt options[] = {
      "saves the search there every few seconds, and goes on from there", .env = NULL},
     {"dry-run", OPT_FLAG, offsetof(struct program, dry_run),
      .help = "only say how many trials, how much memory and how long"},
+    {"refine", OPT_INT, offsetof(struct program, refine), "N",
+     "then search N times on a finer grid around what was accepted (0)", .env = NULL, .max = 100},
+    {"refine-by", OPT_TEXT, offsetof(struct program, refine_by), "FACTORS",
+     "by how much steps become smaller, e.g. 3 or 2,dip_deg=4 (2)", .env = NULL},
+    {"refine-out", OPT_TEXT, offsetof(struct program, refine_out), "JOB.json",
+     "write the refined job; without --refine it is not run", .env = NULL},
     {"forward", OPT_TEXT, offsetof(struct program, forward), "FILE",
      "displacements of the sources and points in this table, no search", .env = NULL},
     OPT_END,
@@ -100,12 +112,40 @@ static enum ek_status parse_range(struct program *p)
     return EK_OK;
 }
 
+/* The job file's, or the one that the round before has left. */
+static enum ek_status read_job(struct program *p)
+{
+    if (!p->round) {
+        TRY(job_open(p->path, p->model, &p->job));
+        return refine_begin(p->job, p->refine_by, &p->to_refine);
+    }
+    const enum ek_status st = job_take(p->path, p->refined, p->model, &p->job);
+    json_decref(p->refined);
+    p->refined = NULL;
+    return st;
+}
+
+static enum ek_status check_refine(const struct program *p)
+{
+    if (p->refine && p->trials)
+        FAIL(EK_USAGE, "--refine needs all trials of the job: leave out --trials");
+    if (p->refine && p->checkpoint)
+        FAIL(EK_USAGE,
+             "--refine is not saved: leave out --checkpoint, or write the refined job with "
+             "--refine-out and run it with a checkpoint of its own");
+    if (p->refine && cluster_launch().size > 1)
+        FAIL(EK_USAGE, "--refine runs on one node: write the refined job with --refine-out, then "
+                       "run it on all of them");
+    return EK_OK;
+}
+
 static enum ek_status open_job(struct program *p)
 {
     if (!p->path)
         FAIL(EK_USAGE, "which job? %s JOB.json; see --help", p->model->name);
+    TRY(check_refine(p));
     TRY(parse_method(p));
-    TRY(job_open(p->path, p->model, &p->job));
+    TRY(read_job(p));
     return parse_range(p);
 }
 
@@ -164,9 +204,12 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     struct program *p = st;
     char trials[TRIAL_TEXT];
     TRY(open_job(p));
+    char round[32] = "";
+    if (p->round)
+        snprintf(round, sizeof round, " refined %d of %d", p->round, p->refine);
     *bytes = search_bytes(p->job, p->method) * (size_t)cluster_launch().size;
-    snprintf(problem, room, "%s, %s trials, %s", p->path, trial_text(p->range.count, trials),
-             p->method_name);
+    snprintf(problem, room, "%s%s, %s trials, %s", p->path, round,
+             trial_text(p->range.count, trials), p->method_name);
     return EK_OK;
 }
 
@@ -225,6 +268,16 @@ static void close_program(void *st)
     free(p->was);
     search_close(p->search);
     job_close(p->job);
+    p->node = NULL;
+    p->units = NULL;
+    p->ledger = NULL;
+    p->harvest = NULL;
+    p->tasks = (struct tasks){0};
+    p->was = NULL;
+    p->nwas = 0;
+    p->reported = 0;
+    p->search = NULL;
+    p->job = NULL;
 }
 
 /* ---- a run: each batch is a step of the team --------------------------------------------------*/
@@ -382,6 +435,30 @@ static json_t *facts(const void *st)
     return o;
 }
 
+/* Makes and writes the refined job; the next round takes it, if there is one. */
+static enum ek_status refine(struct program *p, bool *more)
+{
+    json_t *refined;
+    TRY(refine_job(p->job, harvest_stats(p->harvest), &p->to_refine, &refined));
+    const enum ek_status st = p->refine_out ? refine_write(p->job, refined, p->refine_out) : EK_OK;
+    *more = !st && p->round < p->refine;
+    p->round += *more;
+    p->refined = *more ? json_incref(refined) : NULL;
+    json_decref(refined);
+    return st;
+}
+
+static enum ek_status again(void *st, bool *more)
+{
+    struct program *p = st;
+    if (family_here()->rank || (p->round == p->refine && (p->refine || !p->refine_out)))
+        return EK_OK;
+    if (harvest_stats(p->harvest))
+        return refine(p, more);
+    status_warn("%s: nothing is accepted, so there is nothing to refine", p->path);
+    return EK_OK;
+}
+
 struct bench_program inversion_program(const char *name)
 {
     const struct model *model = model_find(name);
@@ -409,6 +486,7 @@ struct bench_program inversion_program(const char *name)
         .check = check,
         .facts = facts,
         .remark = remark,
+        .again = again,
         .close = close_program,
     };
 }

@@ -354,21 +354,28 @@ static enum ek_status read_root(struct job *job, const json_t *root, const struc
     return read_stations(job, json_object_get(root, "stations"));
 }
 
-enum ek_status job_open(const char *path, const struct model *model, struct job **job)
+enum ek_status job_take(const char *path, json_t *root, const struct model *model, struct job **job)
 {
-    json_t *root = NULL;
     struct job *made = calloc(1, sizeof *made);
-    if (made)
-        made->path = strdup(path);
-    enum ek_status st = made && made->path ? demand_open(path, &root)
-                                           : status_fail(EK_LACK, "%s: out of memory", path);
-    if (!st)
-        st = read_root(made, root, model);
-    json_decref(root);
+    if (!made || !(made->path = strdup(path))) {
+        free(made);
+        FAIL(EK_LACK, "%s: out of memory", path);
+    }
+    made->root = json_incref(root);
+    const enum ek_status st = read_root(made, root, model);
     if (st)
         job_close(made);
     else
         *job = made;
+    return st;
+}
+
+enum ek_status job_open(const char *path, const struct model *model, struct job **job)
+{
+    json_t *root;
+    TRY(demand_open(path, &root));
+    const enum ek_status st = job_take(path, root, model, job);
+    json_decref(root);
     return st;
 }
 
@@ -380,6 +387,7 @@ void job_close(struct job *job)
         free(job->name[a]);
     stations_close(&job->stations);
     free(job->constraint);
+    json_decref(job->root);
     free(job->path);
     free(job);
 }

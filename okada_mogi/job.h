@@ -15,6 +15,8 @@
 #include "okada_mogi/trial.h"
 #include <stdint.h>
 
+#include <jansson.h>
+
 enum { JOB_SOURCES = 8, JOB_AXES = JOB_SOURCES * MODEL_PARAMETERS, JOB_LEVELS = 32 };
 
 /* How far a prediction is from the observations; r = (predicted - observed) / sigma. */
@@ -55,6 +57,7 @@ struct job {
     char *name[JOB_AXES]; /* as in the file: "Es_m.1" */
     trial_number trials;
     char *path;
+    json_t *root; /* as it was read */
 };
 
 /* Reads and checks a job of this model (NULL: of any). Paths in it are relative to the job file's
@@ -62,6 +65,9 @@ struct job {
  * constraints (the nearest is named), min > max, n < 1, values out of the model's range, more than
  * 2^127 trials, bad stations. Caller owns *job. */
 enum ek_status job_open(const char *path, const struct model *model, struct job **job);
+/* The same from JSON; `path` is for messages and for where its paths begin. */
+enum ek_status job_take(const char *path, json_t *root, const struct model *model,
+                        struct job **job);
 void job_close(struct job *job);
 
 /* Where the parameter of an axis stands in x[nsources][nparameters]. */

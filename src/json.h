@@ -9,7 +9,7 @@
  * reader never sees half a file. EK_LACK if the disk or folder does not allow it. */
 enum ek_status json_write_text(const char *path, const char *text);
 
-/* Writes `root` (borrowed) indented, numbers with up to 17 digits, the same way. */
+/* Writes `root` (borrowed) indented, numbers with up to 15 digits, the same way. */
 enum ek_status json_write(const char *path, const json_t *root);
 
 /* A number, or null where it is not finite (JSON has no NaN). New reference. */

@@ -1,0 +1,51 @@
+# tests/e2e/okada_mogi_results.sh – what comes after a search, from the command line: binary rows,
+# statistics, nested refinement. Needs BIN; run through tests/run.sh.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+campi=okada_mogi/examples/campi.json
+
+# The same rows in both files; statistics in words and in JSON.
+"$BIN/mogi" $campi --layout 1x1 --out "$work/a.csv" --binary "$work/a.bin" --json "$work/json" \
+    >"$work/text" || say "campi exits $?"
+[ "$(od -An -c -N8 "$work/a.bin" | tr -d ' ')" = EKTRIALS ] || say 'binary: no magic'
+size=$(od -An -tu4 -j12 -N4 "$work/a.bin" | tr -d ' ')
+rows=$(od -An -tu8 -j16 -N8 "$work/a.bin" | tr -d ' ')
+[ "$rows" = 1859 ] || say "binary: $rows rows"
+od -An -v -tu8 -w72 -j"$size" "$work/a.bin" | awk '{ print $1 }' >"$work/index"
+tail -n +2 "$work/a.csv" | cut -d, -f1 | cmp -s - "$work/index" || say 'binary: other trials'
+grep -q '"statistics"' "$work/json" || say 'no statistics in the JSON'
+grep -q '^Es_m  *426296' "$work/text" || say "no centre of gravity: $(cat "$work/text")"
+grep -qx '1 cluster' "$work/text" || say 'clusters are not told'
+
+# Too narrow a range is told.
+sed 's|"max": 6000|"max": 2800|; s|"campi_stations|"'"$PWD"'/okada_mogi/examples/campi_stations|' \
+    $campi >"$work/narrow.json"
+"$BIN/mogi" "$work/narrow.json" --layout 1x1 | grep -q '^warning: d_m: .* last value .* 2800' ||
+    say 'a range that is too narrow is not told'
+
+# A refined search is what its job file says.
+"$BIN/mogi" $campi --layout 1x1 --refine 2 --refine-by 1,d_m=2,dV_m3=3 --refine-out "$work/job.json" \
+    --out "$work/nested.csv" >"$work/text" || say "--refine exits $?"
+grep -q 'refined 1 of 2' "$work/text" && grep -q 'refined 2 of 2' "$work/text" ||
+    say "rounds are not told: $(cat "$work/text")"
+"$BIN/mogi" "$work/job.json" --layout 2x1 --out "$work/again.csv" --quiet || say 'the refined job fails'
+cmp -s "$work/nested.csv" "$work/again.csv" || say 'the refined job finds something else'
+[ "$(wc -l <"$work/again.csv")" -gt 1860 ] || say 'the refined job finds no more'
+"$BIN/mogi" $campi --layout 1x1 --refine-out "$work/next.json" --quiet || say "--refine-out exits $?"
+"$BIN/mogi" "$work/next.json" --dry-run | grep -q ' trials in ' || say 'the written job is none'
+
+# What is refused.
+refused() { # words, arguments…
+    words=$1
+    shift
+    "$BIN/mogi" "$@" >/dev/null 2>"$work/log"
+    [ $? = 2 ] && [ "$(wc -l <"$work/log")" = 1 ] && grep -q -- "$words" "$work/log" ||
+        say "mogi $*: $(cat "$work/log")"
+}
+refused 'leave out --trials' $campi --refine 1 --trials 0:10
+refused 'did you mean .d_m' $campi --refine 1 --refine-by d_n=2
+refused 'whole number' $campi --refine-out "$work/x.json" --refine-by 0.5
+[ $bad = 0 ]
