@@ -18,11 +18,11 @@ struct bt_room {
     double *factor; /* [longest line][25] vectors: the eliminated super-diagonals */
     double *rows;   /* [LANES] rows of records of the right-hand side */
     double *w;      /* nodes of x lines, or records of a slab of constant j */
-    double *prim;   /* derived variables of a slab */
+    double *points; /* derived variables of a slab, or of a column of records of a plane */
 };
 
 struct bt_sizes {
-    long factor, rows, w, prim;
+    long factor, rows, w, points;
 };
 
 static long most(long a, long b)
@@ -36,13 +36,13 @@ static struct bt_sizes sizes_of(const struct mz *mz)
     return (struct bt_sizes){.factor = 25 * LANES * most(most(mz->most_nx, mz->most_ny), nz),
                              .rows = inner * RHS_STATE * LANES,
                              .w = most((inner * LANES + 2) * NODE, nz * inner * RHS_STATE),
-                             .prim = nz * inner * RHS_PRIM};
+                             .points = most(nz * inner, mz->most_ny) * RHS_STATE};
 }
 
 static size_t bt_scratch(const struct mz *mz)
 {
     const struct bt_sizes s = sizes_of(mz);
-    return s.factor + s.rows + s.w + s.prim;
+    return s.factor + s.rows + s.w + s.points;
 }
 
 static struct bt_room room_of(const struct mz *mz, double *scratch)
@@ -51,7 +51,7 @@ static struct bt_room room_of(const struct mz *mz, double *scratch)
     struct bt_room r = {.rhs = scratch, .factor = scratch + rhs_scratch(mz)};
     r.rows = r.factor + s.factor;
     r.w = r.rows + s.rows;
-    r.prim = r.w + s.w;
+    r.points = r.w + s.w;
     return r;
 }
 
@@ -94,15 +94,23 @@ static long row_of(const struct mz_zone *z)
     return rhs_inner(z->nx) * RHS_STATE;
 }
 
-/* Five vectors of each record of LANES rows to nodes, or back. Rows beyond `rows` repeat the last
- * one. */
-static void gather(const double *from, long row, int record, int rows, int inner, double *to)
+/* Rows first .. of a batch of LANES, those beyond `rows` repeating the last one. */
+struct rows {
+    const double *at;
+    long row;   /* doubles from row to row */
+    int record; /* from record to record */
+    int rows, inner;
+};
+
+/* `count` vectors of each record to nodes. */
+static void gather(struct rows from, int count, double *to)
 {
-    for (int v = 0; v < inner; v++)
-        for (int m = 0; m < MZ_VARS; m++) {
+    for (int v = 0; v < from.inner; v++)
+        for (int m = 0; m < count; m++) {
             lanes t[LANES];
             for (int r = 0; r < LANES; r++)
-                t[r] = LOAD(from, (r < rows ? r : rows - 1) * row + v * record + m * LANES);
+                t[r] = LOAD(from.at, (r < from.rows ? r : from.rows - 1) * from.row +
+                                         v * from.record + m * LANES);
             lanes_transpose(t);
             for (int r = 0; r < LANES; r++)
                 STORE(to, (1 + v * LANES + r) * NODE + m * LANES, t[r]);
@@ -122,6 +130,26 @@ static void scatter(const double *from, double *to, long row, int rows, int inne
         }
 }
 
+/* The batch from row j on: right-hand sides are made, and become nodes with 1/rho, velocity and e.
+ */
+static void load_batch(struct rhs_sweep *sweep, const struct bt_room *room, int j)
+{
+    const struct mz_zone *z = sweep->zone;
+    const int rows = z->ny - 1 - j < LANES ? z->ny - 1 - j : LANES, inner = rhs_inner(z->nx);
+    const long flow_row = (long)sweep->records * RHS_FLOW,
+               node_row = (long)sweep->records * RHS_NODE;
+    const double *node = rhs_nodes(sweep, j);
+    double *points = room->w + MZ_VARS * LANES;
+    for (int r = 0; r < rows; r++)
+        rhs_row(sweep, j + r, room->rows + r * row_of(z));
+    gather((struct rows){room->rows, row_of(z), RHS_STATE, rows, inner}, MZ_VARS, room->w);
+    gather((struct rows){node, node_row, RHS_NODE, rows, inner}, 1, points);
+    gather((struct rows){rhs_flows(sweep, j), flow_row, RHS_FLOW, rows, inner}, 3, points + LANES);
+    gather((struct rows){node + LANES, node_row, RHS_NODE, rows, inner}, 1, points + 4 * LANES);
+    memset(room->w, 0, NODE * sizeof *room->w);
+    memset(room->w + (z->nx - 1) * NODE, 0, NODE * sizeof *room->w);
+}
+
 /* All x lines of a plane, LANES of them at a time, transposed into the thread's scratch. */
 static void solve_x(struct rhs_sweep *sweep, const struct bt_room *room, double *w)
 {
@@ -131,17 +159,19 @@ static void solve_x(struct rhs_sweep *sweep, const struct bt_room *room, double 
     const struct bt_line line = {view, view, from, room->factor, LANES, z->nx, 1};
     const struct bt_axis axis = axis_of(sweep->mz, 0);
     for (int j = 1; j < z->ny - 1; j += LANES) {
-        const int rows = z->ny - 1 - j;
-        for (int r = 0; r < rows && r < LANES; r++)
-            rhs_row(sweep, j + r, room->rows + r * row_of(z));
-        gather(room->rows, row_of(z), RHS_STATE, rows, rhs_inner(z->nx), room->w);
-        gather(rhs_prims(sweep, j), sweep->prim_row, RHS_PRIM, rows, rhs_inner(z->nx),
-               room->w + MZ_VARS * LANES);
-        memset(room->w, 0, NODE * sizeof *room->w);
-        memset(room->w + (z->nx - 1) * NODE, 0, NODE * sizeof *room->w);
+        load_batch(sweep, room, j);
         solve_line(axis, line);
-        scatter(room->w, w + j * row_of(z), row_of(z), rows, rhs_inner(z->nx));
+        scatter(room->w, w + j * row_of(z), row_of(z), z->ny - 1 - j, rhs_inner(z->nx));
     }
+}
+
+static void store_point(double *to, struct rhs_point p)
+{
+    STORE(to, 0, p.ri);
+    STORE(to, LANES, p.x);
+    STORE(to, 2 * LANES, p.y);
+    STORE(to, 3 * LANES, p.z);
+    STORE(to, 4 * LANES, p.e);
 }
 
 /* All y lines of a plane, in place. */
@@ -149,10 +179,13 @@ static void solve_y(const struct rhs_sweep *sweep, const struct bt_room *room, d
 {
     const struct mz_zone *z = sweep->zone;
     const struct bt_axis axis = axis_of(sweep->mz, 1);
+    const struct bt_view from = {room->points, LANES, RHS_STATE};
     for (int v = 0; v < rhs_inner(z->nx); v++) {
         const struct bt_view view = {w + v * RHS_STATE, LANES, row_of(z)};
-        const struct bt_view from = {(double *)rhs_prims(sweep, 0) + v * RHS_PRIM, LANES,
-                                     sweep->prim_row};
+        for (int j = 0; j < z->ny; j++)
+            store_point(room->points + j * RHS_STATE,
+                        rhs_point_at(rhs_flows(sweep, j) + v * RHS_FLOW,
+                                     rhs_nodes(sweep, j) + v * RHS_NODE));
         solve_line(axis, (struct bt_line){view, view, from, room->factor, LANES, z->ny, 0});
     }
 }
@@ -188,7 +221,7 @@ static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct b
     for (int v = 0; v < inner; v++) {
         const struct bt_view in = {(double *)w + v * RHS_STATE, LANES, z->ny * row_of(z)};
         const struct bt_view out = {room->w + v * RHS_STATE, LANES, row_of(z)};
-        const struct bt_view from = {room->prim + v * RHS_PRIM, LANES, inner * RHS_PRIM};
+        const struct bt_view from = {room->points + v * RHS_STATE, LANES, inner * RHS_STATE};
         solve_line(axis, (struct bt_line){in, out, from, room->factor, LANES, z->nz, -1});
     }
 }
@@ -202,8 +235,9 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     for (int j = j0; j < j1; j++) {
         double *u = mz_zone_u(mz, zone) + (long)j * z->pitch + 1;
         for (int k = 0; k < z->nz; k++)
-            rhs_derive_row(u + k * z->plane, z->volume, room.prim + (long)k * inner * RHS_PRIM,
-                           inner);
+            for (int v = 0; v < inner; v++)
+                store_point(room.points + (k * inner + v) * (long)RHS_STATE,
+                            rhs_point_of(u + k * z->plane + v * LANES, z->volume));
         solve_z(mz, z, &room, work->w + j * row_of(z));
         for (int k = 1; k < z->nz - 1; k++)
             for (int v = 0; v < inner; v++)

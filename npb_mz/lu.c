@@ -1,48 +1,56 @@
-/* npb_mz/lu.c – LU-MZ: a step is one symmetric successive over-relaxation, by strips (lu_strip.h).
+/* npb_mz/lu.c – LU-MZ: a step is one symmetric successive over-relaxation, in streams
+ * (lu_stream.h).
  *
  * Two passes over a zone, plane by plane: upwards the right-hand side of a few rows and the lower
- * sweep over them; downwards the upper sweep and the update of u. Between them w lies in the order
- * of the strips' steps. A team shares out the strips; a thread follows the one before by a plane.
+ * sweep over them; downwards the upper sweep and the update of u. Between them corrections and
+ * nodes lie in the order of the streams' steps. A team shares out the strips; a thread follows the
+ * one before by a plane.
  *
  * The residual is that of the boundary values before the last exchange. The zone carries these and
  * lends them to the window of the right-hand side, so that the residual itself need not be kept. */
-#include "npb_mz/lu_strip.h"
-#include "npb_mz/rhs.h"
+#include "npb_mz/lu_stream.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
-/* Sizes of a zone's strips. */
-struct lu_strips {
-    int count;   /* strips of a plane */
-    long row;    /* doubles of a strip's steps, margins included */
-    long inputs; /* doubles of a row of right-hand sides behind a record of zeros */
+/* Sizes of a zone's streams. */
+struct lu_sizes {
+    int strips;  /* of a plane */
+    long steps;  /* doubles of a plane's steps, whatever the number of threads up to `width` */
+    long ring;   /* doubles of a ring */
+    long inputs; /* doubles of a row of right-hand sides */
 };
 
-static struct lu_strips strips_of(int nx, int ny)
+static struct lu_sizes sizes_of(int nx, int ny, int width)
 {
-    struct lu_strips s;
-    s.count = lanes_ceil(ny - 2) / LANES;
-    s.row = (long)(lu_strip_steps(nx - 2) + 2 * LU_STRIP_MARGIN) * LU_STRIP_STEP;
-    s.inputs = (1 + rhs_inner(nx)) * RHS_STATE;
+    struct lu_sizes s;
+    s.strips = lanes_ceil(ny - 2) / LANES;
+    s.steps = ((long)s.strips * lu_blocks(nx - 2) + width) * LU_BLOCK;
+    s.ring = lu_ring_blocks(nx - 2) * LU_BLOCK;
+    s.inputs = (lu_blocks(nx - 2) + 1) * RHS_STATE;
     return s;
+}
+
+static struct lu_sizes most_sizes(const struct mz *mz, int width)
+{
+    return sizes_of(mz->most_nx, mz->most_ny, width);
 }
 
 /* A thread's scratch, each part of whole cache lines. */
 struct lu_room {
-    double *rhs;    /* rhs_scratch() doubles */
-    double *inputs; /* [LU_STRIPS][LANES] rows of right-hand sides */
-    double *behind; /* [count][row] shares in the equations of the next plane's strips */
-    double *
-        beside; /* [2][row] shares of a strip's rows in the equations of the next strip, in turns */
-    double *nothing; /* [row] zeros */
+    double *rhs;     /* rhs_scratch() doubles */
+    double *inputs;  /* [2][LANES] rows of right-hand sides: of a strip and of the one before */
+    double *behind;  /* shares in the equations of the next plane */
+    double *inside;  /* lu_stream_inside() */
+    double *ring;    /* where no thread follows */
+    double *nothing; /* a ring of zeros */
 };
 
 /* What the team shares, in work->w. */
 struct lu_team {
-    double *w;          /* [nz][count][row] between the sweeps */
-    double *handed;     /* [threads][nz][row] like `beside`, from a thread to the next */
+    double *w, *node;   /* [nz] planes of steps, between the sweeps */
+    double *rings;      /* [threads][nz] from a thread to the next */
     _Atomic long *done; /* [threads] planes finished in the step, a cache line each */
     int threads;
 };
@@ -54,35 +62,37 @@ static long whole_lines(long doubles)
 
 static size_t lu_scratch(const struct mz *mz)
 {
-    const struct lu_strips s = strips_of(mz->most_nx, mz->most_ny);
-    return whole_lines(rhs_scratch(mz)) + (LU_STRIPS * LANES * s.inputs + RHS_STATE) +
-           (s.count + 3) * s.row;
+    const struct lu_sizes s = most_sizes(mz, 1);
+    return whole_lines(rhs_scratch(mz)) + 2 * LANES * s.inputs + s.steps + s.steps / MZ_VARS +
+           2 * s.ring;
 }
 
 static size_t lu_team_scratch(const struct mz *mz, int width)
 {
-    const struct lu_strips s = strips_of(mz->most_nx, mz->most_ny);
-    return (s.count + width) * s.row * mz->mesh->points[2] + 8L * width;
+    const struct lu_sizes s = most_sizes(mz, width);
+    return (2 * s.steps + width * s.ring) * mz->mesh->points[2] + 8L * width;
 }
 
 static struct lu_room room_of(const struct mz *mz, double *scratch)
 {
-    const struct lu_strips s = strips_of(mz->most_nx, mz->most_ny);
+    const struct lu_sizes s = most_sizes(mz, 1);
     struct lu_room r = {.rhs = scratch};
     r.inputs = r.rhs + whole_lines(rhs_scratch(mz));
-    r.behind = r.inputs + LU_STRIPS * LANES * s.inputs + RHS_STATE;
-    r.beside = r.behind + s.count * s.row;
-    r.nothing = r.beside + 2 * s.row;
+    r.behind = r.inputs + 2 * LANES * s.inputs;
+    r.inside = r.behind + s.steps;
+    r.ring = r.inside + s.steps / MZ_VARS;
+    r.nothing = r.ring + s.ring;
     return r;
 }
 
 static struct lu_team team_of(const struct mz *mz, const struct mz_work *work)
 {
-    const struct lu_strips s = strips_of(mz->most_nx, mz->most_ny);
-    struct lu_team t = {.w = work->w};
-    t.threads = work->width < s.count ? work->width : s.count;
-    t.handed = t.w + s.count * s.row * mz->mesh->points[2];
-    t.done = (_Atomic long *)(t.handed + work->width * s.row * mz->mesh->points[2]);
+    const struct lu_sizes s = most_sizes(mz, work->width);
+    const long planes = mz->mesh->points[2];
+    struct lu_team t = {.w = work->w, .node = work->w + s.steps * planes};
+    t.threads = work->width < s.strips ? work->width : s.strips;
+    t.rings = t.node + s.steps * planes;
+    t.done = (_Atomic long *)(t.rings + work->width * s.ring * planes);
     return t;
 }
 
@@ -111,11 +121,35 @@ static double *kept_of(const struct mz_zone *z, double *carried, int k, int j, l
     return kept + 2 * MZ_VARS * ny + (j > 0) * MZ_VARS * nx;
 }
 
-static void swap(double *a, double *b)
+static void swap(double *a, double *b, int n)
 {
-    const double t = *a;
-    *a = *b;
-    *b = t;
+    for (int i = 0; i < n; i++) {
+        const double t = a[i];
+        a[i] = b[i];
+        b[i] = t;
+    }
+}
+
+/* The first and the last point of a row. The record of the first one is written as it was: whole,
+ * so that what reads it next need not wait. */
+static void lend_ends(const struct mz_zone *z, double *row, double *kept, long field)
+{
+    for (int m = 0; m < MZ_VARS; m++, kept += field) {
+        const double west = row[rhs_index(m, 0)];
+        STORE(row, m * LANES, REAL(*kept));
+        *kept = west;
+        swap(&row[rhs_index(m, z->nx - 1)], &kept[MZ_VARS * field], 1);
+    }
+}
+
+/* A boundary row. */
+static void lend_row(const struct mz_zone *z, double *row, double *kept)
+{
+    for (int m = 0; m < MZ_VARS; m++)
+        for (int i = 1, n; i < z->nx - 1; i += n, kept += n) {
+            n = z->nx - 1 - i < LANES ? z->nx - 1 - i : LANES;
+            swap(&row[rhs_index(m, i)], kept, n);
+        }
 }
 
 /* Exchanges the boundary values of row j, in the window, for those carried. Rows of other threads'
@@ -128,14 +162,9 @@ static void lend(const struct rhs_sweep *s, int k, int j, double *row)
         return;
     double *kept = kept_of(z, s->lender, k, j, &field);
     if (j >= s->j0 && j < s->j1)
-        for (int m = 0; m < MZ_VARS; m++) {
-            swap(&row[rhs_index(m, 0)], &kept[m * field]);
-            swap(&row[rhs_index(m, z->nx - 1)], &kept[(MZ_VARS + m) * field]);
-        }
+        lend_ends(z, row, kept, field);
     else if ((j == 0 && s->j0 == 1) || (j == z->ny - 1 && s->j1 == j))
-        for (int m = 0; m < MZ_VARS; m++)
-            for (int i = 1; i < z->nx - 1; i++)
-                swap(&row[rhs_index(m, i)], &kept[m * field + i - 1]);
+        lend_row(z, row, kept);
 }
 
 /* The first residual is that of the initial boundary values. */
@@ -162,26 +191,34 @@ static void lu_carried_reset(struct mz *mz, int zone)
 struct lu_part {
     struct mz *mz;
     const struct mz_zone *z;
-    struct lu_strips strips;
+    struct lu_sizes sizes;
     struct lu_team team;
     struct lu_room room;
     int zone, thread, begin, end; /* strips begin .. end-1 */
 };
+
+static int first_strip(const struct lu_part *p, int thread)
+{
+    return thread * p->sizes.strips / p->team.threads;
+}
 
 static struct lu_part part_of(struct mz *mz, struct mz_work *work, int zone, int thread)
 {
     const struct mz_zone *z = &mz->zone[zone];
     struct lu_part p = {.mz = mz,
                         .z = z,
-                        .strips = strips_of(z->nx, z->ny),
+                        .sizes = sizes_of(z->nx, z->ny, work->width),
                         .team = team_of(mz, work),
                         .room = room_of(mz, work->scratch[thread]),
                         .zone = zone,
                         .thread = thread};
-    p.begin = thread * p.strips.count / p.team.threads;
-    p.end = (thread + 1) * p.strips.count / p.team.threads;
-    memset(p.room.behind, 0, (size_t)(p.strips.count * p.strips.row) * sizeof(double));
-    memset(p.room.nothing, 0, (size_t)p.strips.row * sizeof(double));
+    p.begin = first_strip(&p, thread);
+    p.end = first_strip(&p, thread + 1);
+    const int last = z->ny - 2 - (p.end - 1) * LANES;
+    lu_stream_inside(p.room.inside, z->nx - 2, p.end - p.begin, last < LANES ? last : LANES);
+    memset(p.room.behind, 0,
+           lu_stream_blocks(z->nx - 2, p.end - p.begin) * LU_BLOCK * sizeof(double));
+    memset(p.room.nothing, 0, p.sizes.ring * sizeof(double));
     return p;
 }
 
@@ -198,57 +235,56 @@ static void announce(const struct lu_team *t, int thread, long planes)
     atomic_store_explicit(&t->done[8 * thread], planes, memory_order_release);
 }
 
-/* Strip number `strip` of plane k, in a sweep that goes up or down: what the thread's neighbours
- * leave and want is in `handed`. */
-static struct lu_strip strip_at(const struct lu_part *p, int strip, int k, bool up)
+static double *ring_of(const struct lu_part *p, int thread, int k)
 {
-    const long row = p->strips.row, margin = (long)LU_STRIP_MARGIN * LU_STRIP_STEP;
-    const int first = up ? p->begin : p->end - 1, last = up ? p->end - 1 : p->begin;
-    const int before = p->thread + (up ? -1 : 1);
-    const bool none = before < 0 || before >= p->team.threads;
-    double *const handed = p->team.handed + (long)k * row + margin;
-    const long thread = row * p->mz->mesh->points[2];
-    const int turn = (up ? strip - first : first - strip) % 2;
-    struct lu_strip s = {.nx = p->z->nx - 2, .rows = p->z->ny - 2 - strip * LANES};
-    s.w = p->team.w + ((long)k * p->strips.count + strip) * row + margin;
-    s.behind = p->room.behind + strip * row + margin;
-    s.beside = strip == last ? handed + p->thread * thread : p->room.beside + turn * row + margin;
-    s.beside_in = strip != first ? p->room.beside + (1 - turn) * row + margin
-                  : none         ? p->room.nothing + margin
-                                 : handed + before * thread;
-    s.rows = s.rows < LANES ? s.rows : LANES;
-    return s;
+    return p->team.rings + ((long)thread * p->z->nz + k) * p->sizes.ring;
+}
+
+/* The stream of plane k in a sweep that goes up or down. */
+static struct lu_stream stream_of(const struct lu_part *p, int k, bool up)
+{
+    const int from = p->thread + (up ? -1 : 1), to = p->thread + (up ? 1 : -1);
+    const bool first = from < 0 || from >= p->team.threads, last = to < 0 || to >= p->team.threads;
+    const long at =
+        k * p->sizes.steps + (p->begin * lu_blocks(p->z->nx - 2) + p->thread) * (long)LU_BLOCK;
+    return (struct lu_stream){.mz = p->mz,
+                              .nx = p->z->nx - 2,
+                              .strips = p->end - p->begin,
+                              .w = p->team.w + at,
+                              .node = p->team.node + at,
+                              .behind = p->room.behind,
+                              .ring = last ? p->room.ring : ring_of(p, p->thread, k),
+                              .other = first ? p->room.nothing : ring_of(p, from, k),
+                              .other_strips =
+                                  first ? 0 : first_strip(p, from + 1) - first_strip(p, from),
+                              .inside = p->room.inside};
 }
 
 /* The right-hand sides of a strip's rows are made. */
 static void set_inputs(struct rhs_sweep *sweep, const struct lu_part *p, int strip,
-                       struct lu_strip *s, double *inputs)
+                       struct lu_rows *r)
 {
-    const int j = 1 + strip * LANES;
+    const int j = 1 + strip * LANES, last = p->z->ny - 2 - j;
+    double *inputs = p->room.inputs + strip % 2 * LANES * p->sizes.inputs;
     for (int l = 0; l < LANES; l++) {
-        const int row = l < s->rows ? l : s->rows - 1;
-        double *w = inputs + row * p->strips.inputs;
-        if (row == l) {
-            memset(w, 0, RHS_STATE * sizeof *w);
-            rhs_row(sweep, j + l, w + RHS_STATE);
-        }
-        s->rhs[l] = w + RHS_STATE;
-        s->prim[l] = rhs_prims(sweep, j + row);
+        const int row = l < last ? l : last;
+        if (row == l)
+            rhs_row(sweep, j + l, inputs + l * p->sizes.inputs);
+        r->rhs[l] = inputs + row * p->sizes.inputs;
+        r->flow[l] = rhs_flows(sweep, j + row);
+        r->node[l] = rhs_nodes(sweep, j + row);
     }
 }
 
 static void lower_plane(struct rhs_sweep *sweep, const struct lu_part *p, int k)
 {
-    struct lu_strip s[LU_STRIPS];
-    for (int strip = p->begin; strip < p->end;) {
-        int count = 0;
-        for (; count < LU_STRIPS && strip < p->end; count++, strip++) {
-            s[count] = strip_at(p, strip, k, true);
-            set_inputs(sweep, p, strip, &s[count],
-                       p->room.inputs + count * LANES * p->strips.inputs);
-        }
-        lu_strip_lower(p->mz, s, count);
+    struct lu_stream s = stream_of(p, k, true);
+    struct lu_rows rows[2];
+    for (int i = 0; i < s.strips; i++) {
+        set_inputs(sweep, p, p->begin + i, &rows[i % 2]);
+        lu_stream_lower(&s, i, &rows[i > 0 ? (i + 1) % 2 : 0], &rows[i % 2]);
     }
+    lu_stream_lower(&s, s.strips, &rows[(s.strips + 1) % 2], &rows[(s.strips + 1) % 2]);
 }
 
 static void lower_pass(struct mz *mz, struct mz_work *work, int zone, int thread)
@@ -274,21 +310,25 @@ static void lower_pass(struct mz *mz, struct mz_work *work, int zone, int thread
     }
 }
 
-static void upper_plane(const struct lu_part *p, int k)
+static struct lu_rows rows_of(const struct lu_part *p, int strip, int k)
 {
     const struct mz_zone *z = p->z;
-    struct lu_strip s[LU_STRIPS];
-    for (int strip = p->end - 1; strip >= p->begin;) {
-        int count = 0;
-        for (; count < LU_STRIPS && strip >= p->begin; count++, strip--) {
-            double *u =
-                mz_zone_u(p->mz, p->zone) + k * z->plane + (1 + strip * LANES) * (long)z->pitch + 1;
-            s[count] = strip_at(p, strip, k, false);
-            s[count].field = z->volume;
-            for (int l = 0; l < LANES; l++)
-                s[count].u[l] = u + (l < s[count].rows ? l : s[count].rows - 1) * z->pitch;
-        }
-        lu_strip_upper(p->mz, s, count);
+    const int j = 1 + strip * LANES;
+    double *u = mz_zone_u(p->mz, p->zone) + k * z->plane + 1;
+    struct lu_rows r = {.field = z->volume};
+    for (int l = 0; l < LANES; l++)
+        r.u[l] = u + (j + l < z->ny - 1 ? j + l : z->ny - 2) * (long)z->pitch;
+    return r;
+}
+
+static void upper_plane(const struct lu_part *p, int k)
+{
+    struct lu_stream s = stream_of(p, k, false);
+    struct lu_rows here = rows_of(p, p->end, k);
+    for (int i = s.strips; i >= 0; i--) {
+        const struct lu_rows before = rows_of(p, p->begin + (i > 0 ? i - 1 : 0), k);
+        lu_stream_upper(&s, i, &before, &here);
+        here = before;
     }
 }
 

@@ -10,126 +10,120 @@
  * different sets of the cache. */
 enum { GAP = 104 };
 
+/* Doubles of the parts of a sweep's scratch. */
 struct sizes {
-    long state, prim; /* of a plane */
-    long row;         /* of zeros */
+    long state, flow, node; /* a plane */
+    long row;               /* of zeros */
     long weights, terms;
 };
 
-/* Of a window for rows of up to `records` records, `rows` of them. */
+/* Of a window of `rows` rows of `records` records. */
 static struct sizes sizes_of(long records, long rows)
 {
-    return (struct sizes){.state = (records * rows + 1) * RHS_STATE + GAP,
-                          .prim = (records * rows + 1) * RHS_PRIM + GAP,
+    const long points = records * rows + 1; /* a record is read behind the last one */
+    return (struct sizes){.state = points * RHS_STATE + GAP,
+                          .flow = points * RHS_FLOW + GAP,
+                          .node = points * RHS_NODE,
                           .row = (records + 1) * RHS_STATE,
                           .weights = records * RHS_STATE,
                           .terms = sizeof(struct rhs_terms) / sizeof(double)};
 }
 
-static long sum_of(struct sizes s)
-{
-    return 5 * s.state + 3 * s.prim + s.row + s.weights + s.terms + 2 * LANES;
-}
-
 size_t rhs_scratch(const struct mz *mz)
 {
-    /* most_plane / most_pitch rows would do for equal zones; the longest row and the most rows may
-     * belong to different ones */
-    return sum_of(sizes_of(rhs_records(mz->most_nx), mz->most_ny));
+    const struct sizes s = sizes_of(rhs_records(mz->most_nx), mz->most_ny);
+    return 4 * s.state + 3 * (s.flow + s.node) + s.row + s.weights + s.terms;
 }
 
 /* ---- the window ------------------------------------------------------------------------------ */
 
 static double *state_row(const struct rhs_sweep *s, int k, int j)
 {
-    return s->state[k % 5] + j * s->state_row;
+    return s->state[k % 4] + (long)j * s->records * RHS_STATE;
 }
 
-static double *prim_row(const struct rhs_sweep *s, int k, int j)
+static double *flow_row(const struct rhs_sweep *s, int k, int j)
 {
-    return s->prim[k % 3] + j * s->prim_row;
+    return s->flow[k % 3] + (long)j * s->records * RHS_FLOW;
+}
+
+static double *node_row(const struct rhs_sweep *s, int k, int j)
+{
+    return s->node[k % 3] + (long)j * s->records * RHS_NODE;
+}
+
+static const double *source_row(const struct rhs_sweep *s, const double *field, int k, int j)
+{
+    return field + k * s->zone->plane + (long)j * s->zone->pitch;
 }
 
 /* Row j of plane k of u becomes records; the first one holds the point i = 0 in all lanes. */
 static void pack_row(const struct rhs_sweep *s, int k, int j)
 {
-    const struct mz_zone *z = s->zone;
-    const long field = z->volume, ahead = 2L * z->pitch;
-    const double *u = s->u + k * z->plane + (long)j * z->pitch;
-    double *row = state_row(s, k, j), *to = row + RHS_STATE;
+    const long field = s->zone->volume;
+    const double *u = source_row(s, s->u, k, j);
+    double *to = state_row(s, k, j);
     for (int m = 0; m < MZ_VARS; m++)
-        STORE(row, m * LANES, REAL(u[m * field]));
-    u++;
-    for (int v = rhs_records(z->nx); v > 1; v--, u += LANES, to += RHS_STATE)
-        for (int m = 0; m < MZ_VARS; m++) {
-            STORE(to, m * LANES, LOAD(u, m * field));
-            __builtin_prefetch(u + m * field + ahead);
-        }
+        STORE(to, m * LANES, REAL(u[m * field]));
+    for (int v = 1; v < s->records; v++)
+        for (int m = 0; m < MZ_VARS; m++)
+            STORE(to, v * RHS_STATE + m * LANES, LOAD(u, m * field + 1 + (v - 1) * LANES));
     if (s->lend)
-        s->lend(s, k, j, row);
-}
-
-static inline void store_prim(double *to, struct rhs_prim r)
-{
-    STORE(to, 0, r.ri);
-    STORE(to, LANES, r.vx);
-    STORE(to, 2 * LANES, r.vy);
-    STORE(to, 3 * LANES, r.vz);
-    STORE(to, 4 * LANES, r.e);
-    STORE(to, 5 * LANES, r.p);
-    STORE(to, 6 * LANES, r.phi);
+        s->lend(s, k, j, to);
 }
 
 /* Row j of plane k of the window gets its derived variables. */
 static void derive_row(const struct rhs_sweep *s, int k, int j)
 {
     const double *u = state_row(s, k, j);
-    double *to = prim_row(s, k, j);
-    for (int v = 0; v < rhs_records(s->zone->nx); v++, u += RHS_STATE, to += RHS_PRIM)
-        store_prim(to, rhs_prim_of(LOAD(u, 0), LOAD(u, LANES), LOAD(u, 2 * LANES),
-                                   LOAD(u, 3 * LANES), LOAD(u, 4 * LANES)));
+    double *flow = flow_row(s, k, j), *node = node_row(s, k, j);
+    for (int v = 0; v < s->records; v++, u += RHS_STATE, flow += RHS_FLOW, node += RHS_NODE) {
+        const struct rhs_prim r = rhs_prim_of(LOAD(u, 0), LOAD(u, LANES), LOAD(u, 2 * LANES),
+                                              LOAD(u, 3 * LANES), LOAD(u, 4 * LANES));
+        STORE(flow, 0, r.vx);
+        STORE(flow, LANES, r.vy);
+        STORE(flow, 2 * LANES, r.vz);
+        STORE(flow, 3 * LANES, r.p);
+        STORE(flow, 4 * LANES, r.phi);
+        STORE(node, 0, r.ri);
+        STORE(node, LANES, r.e);
+    }
 }
 
-void rhs_derive_row(const double *u, long field, double *prim, int records)
-{
-    for (int v = 0; v < records; v++, u += LANES, prim += RHS_PRIM)
-        store_prim(prim, rhs_prim_of(LOAD(u, 0), LOAD(u, field), LOAD(u, 2 * field),
-                                     LOAD(u, 3 * field), LOAD(u, 4 * field)));
-}
-
-/* Rows first .. last-1 of plane k that are in the zone. */
-static void pack_rows(const struct rhs_sweep *s, int k, int first, int last)
+/* Rows first .. last-1 of plane k that are in the zone enter the window. */
+static void take_rows(const struct rhs_sweep *s, int k, int first, int last)
 {
     if (k < 0 || k >= s->zone->nz)
         return;
-    for (int j = first < 0 ? 0 : first; j < last && j < s->zone->ny; j++)
+    for (int j = first < 0 ? 0 : first; j < last && j < s->zone->ny; j++) {
         pack_row(s, k, j);
-}
-
-static void derive_rows(const struct rhs_sweep *s, int k, int first, int last)
-{
-    for (int j = first; j < last; j++)
         derive_row(s, k, j);
+    }
 }
 
-const double *rhs_prims(const struct rhs_sweep *s, int j)
+const double *rhs_flows(const struct rhs_sweep *s, int j)
 {
-    return prim_row(s, s->k, j) + RHS_PRIM;
+    return flow_row(s, s->k, j) + RHS_FLOW;
+}
+
+const double *rhs_nodes(const struct rhs_sweep *s, int j)
+{
+    return node_row(s, s->k, j) + RHS_NODE;
 }
 
 /* ---- begin and turn -------------------------------------------------------------------------- */
 
-static struct rhs_weights weights_at(const struct mz *mz, int d, int s, int n)
+static struct rhs_weights weights_at(const struct rhs_sweep *s, int d, int at)
 {
-    return rhs_weights(mz->consts.axis[d].spread, mz->consts.damping, s, n);
+    const int n[3] = {s->zone->nx, s->zone->ny, s->zone->nz};
+    return rhs_weights(s->mz->consts.axis[d].spread, s->mz->consts.damping, at, n[d]);
 }
 
 static void set_weights(const struct rhs_sweep *s)
 {
-    const int nx = s->zone->nx;
-    for (int v = 1; v <= rhs_inner(nx); v++)
+    for (int v = 1; v <= rhs_inner(s->zone->nx); v++)
         for (int l = 0; l < LANES; l++) {
-            const struct rhs_weights x = weights_at(s->mz, 0, 1 + (v - 1) * LANES + l, nx);
+            const struct rhs_weights x = weights_at(s, 0, 1 + (v - 1) * LANES + l);
             double *w = s->weights + v * RHS_STATE + l;
             w[0] = x.m2;
             w[LANES] = x.m1;
@@ -151,55 +145,61 @@ static void set_terms(const struct rhs_sweep *s)
         curve -= 2.0 * visc;
     }
     s->terms->curve = REAL(curve);
-    s->terms->far = REAL(-s->mz->consts.damping);
+}
+
+/* The axis' stencil at position `at`; its weight at the point itself is returned. */
+static double set_stencil(const struct rhs_sweep *s, int d, int at)
+{
+    const struct rhs_weights w = weights_at(s, d, at);
+    struct rhs_axis *a = &s->terms->axis[d];
+    a->before2 = REAL(w.m2);
+    a->before = REAL(w.m1);
+    a->after = REAL(w.p1);
+    a->after2 = REAL(w.p2);
+    return w.c;
 }
 
 static void share_out(struct rhs_sweep *s, double *scratch)
 {
-    const struct sizes size = sizes_of(rhs_records(s->zone->nx), s->zone->ny);
-    for (int i = 0; i < 5; i++, scratch += size.state)
+    const struct sizes size = sizes_of(s->records, s->zone->ny);
+    s->terms = (struct rhs_terms *)scratch;
+    scratch += size.terms;
+    for (int i = 0; i < 4; i++, scratch += size.state)
         s->state[i] = scratch;
-    for (int i = 0; i < 3; i++, scratch += size.prim)
-        s->prim[i] = scratch;
+    for (int i = 0; i < 3; i++, scratch += size.flow)
+        s->flow[i] = scratch;
+    for (int i = 0; i < 3; i++, scratch += size.node)
+        s->node[i] = scratch;
     s->nothing = scratch;
     s->weights = s->nothing + size.row;
-    s->terms = (struct rhs_terms *)(s->weights + size.weights);
     memset(s->nothing, 0, size.row * sizeof *s->nothing);
 }
 
 void rhs_begin(struct rhs_sweep *s, double *scratch, int k0)
 {
-    s->state_row = rhs_records(s->zone->nx) * RHS_STATE;
-    s->prim_row = rhs_records(s->zone->nx) * RHS_PRIM;
+    s->records = rhs_records(s->zone->nx);
     share_out(s, scratch);
     set_weights(s);
     set_terms(s);
     for (int k = k0 - 2; k <= k0 + 1; k++)
-        pack_rows(s, k, s->j0 - 2, s->j1 + 2);
-    for (int k = k0 - 1; k <= k0; k++)
-        derive_rows(s, k, s->j0 - 1, s->j1 + 1);
+        take_rows(s, k, s->j0 - 2, s->j1 + 2);
 }
 
 void rhs_plane(struct rhs_sweep *s, int k)
 {
-    const struct rhs_weights z = weights_at(s->mz, 2, k, s->zone->nz);
     s->k = k;
-    s->terms->axis[2].before = REAL(z.m1);
-    s->terms->axis[2].after = REAL(z.p1);
-    pack_rows(s, k + 2, s->j0 - 2, s->j0);
-    pack_rows(s, k + 2, s->j1, s->j1 + 2);
-    derive_row(s, k + 1, s->j0 - 1);
-    derive_row(s, k + 1, s->j1);
+    take_rows(s, k + 2, s->j0 - 2, s->j0);
+    take_rows(s, k + 2, s->j1, s->j1 + 2);
 }
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-/* Rows of records around a row; those at distance 2 are zeros where the stencil does not reach. */
+/* Rows around a row; those at distance 2 are zeros where the stencil does not reach. `above2` is
+ * not yet in the window: it and the forcing are rows of a field, from i = 1 - LANES on. */
 struct places {
-    const double *u, *south, *north, *below, *above, *south2, *north2, *below2, *above2;
-    const double *p, *p_south, *p_north, *p_below, *p_above, *weights, *g;
-    long pitch;
-    long field; /* from component to component of g */
+    const double *u, *south, *north, *south2, *north2, *below, *above, *below2, *above2;
+    const double *flow, *f_south, *f_north, *f_below, *f_above, *weights, *g;
+    long field; /* from component to component of a field */
 };
 
 static struct places places_of(const struct rhs_sweep *s, int j)
@@ -210,144 +210,143 @@ static struct places places_of(const struct rhs_sweep *s, int j)
         .u = state_row(s, k, j),
         .south = state_row(s, k, j - 1),
         .north = state_row(s, k, j + 1),
-        .below = state_row(s, k - 1, j),
-        .above = state_row(s, k + 1, j),
         .south2 = j > 2 ? state_row(s, k, j - 2) : s->nothing,
         .north2 = j < z->ny - 3 ? state_row(s, k, j + 2) : s->nothing,
+        .below = state_row(s, k - 1, j),
+        .above = state_row(s, k + 1, j),
         .below2 = k > 2 ? state_row(s, k - 2, j) : s->nothing,
-        .above2 = k < z->nz - 3 ? state_row(s, k + 2, j) : s->nothing,
-        .p = prim_row(s, k, j),
-        .p_south = prim_row(s, k, j - 1),
-        .p_north = prim_row(s, k, j + 1),
-        .p_below = prim_row(s, k - 1, j),
-        .p_above = prim_row(s, k + 1, j),
+        .above2 = source_row(s, s->u, k < z->nz - 3 ? k + 2 : k, j) + 1 - LANES,
+        .flow = flow_row(s, k, j),
+        .f_south = flow_row(s, k, j - 1),
+        .f_north = flow_row(s, k, j + 1),
+        .f_below = flow_row(s, k - 1, j),
+        .f_above = flow_row(s, k + 1, j),
         .weights = s->weights,
-        .g = s->forcing + k * z->plane + (long)j * z->pitch + 1 - LANES,
+        .g = source_row(s, s->forcing, k, j) + 1 - LANES,
         .field = z->volume,
-        .pitch = z->pitch,
     };
 }
 
-/* Weights of a point's neighbours, the same for all five variables: they are carried by the same
- * velocities and spread by the same stencils. */
-struct flow {
-    lanes c, xm2, xm, xp, xp2, ym, yp, zm, zp, far;
-};
-
 /* Velocity, pressure and phi of a neighbour. */
-struct moving {
+struct flow {
     lanes v[3], p, phi;
 };
 
-FN struct moving moving_at(const double *prim)
+FN struct flow flow_at(const double *f)
 {
-    return (struct moving){{LOAD(prim, LANES), LOAD(prim, 2 * LANES), LOAD(prim, 3 * LANES)},
-                           LOAD(prim, 5 * LANES),
-                           LOAD(prim, 6 * LANES)};
+    return (struct flow){
+        {LOAD(f, 0), LOAD(f, LANES), LOAD(f, 2 * LANES)}, LOAD(f, 3 * LANES), LOAD(f, 4 * LANES)};
 }
 
 /* The points before and after those of a record. */
-FN struct moving moving_before(struct moving before, struct moving here)
+FN struct flow flow_before(struct flow before, struct flow here)
 {
-    return (struct moving){{lanes_back1(before.v[0], here.v[0]),
-                            lanes_back1(before.v[1], here.v[1]),
-                            lanes_back1(before.v[2], here.v[2])},
-                           lanes_back1(before.p, here.p),
-                           lanes_back1(before.phi, here.phi)};
+    return (struct flow){{lanes_back1(before.v[0], here.v[0]), lanes_back1(before.v[1], here.v[1]),
+                          lanes_back1(before.v[2], here.v[2])},
+                         lanes_back1(before.p, here.p),
+                         lanes_back1(before.phi, here.phi)};
 }
 
-FN struct moving moving_after(struct moving here, struct moving after)
+FN struct flow flow_after(struct flow here, struct flow after)
 {
-    return (struct moving){{lanes_ahead1(here.v[0], after.v[0]),
-                            lanes_ahead1(here.v[1], after.v[1]),
-                            lanes_ahead1(here.v[2], after.v[2])},
-                           lanes_ahead1(here.p, after.p),
-                           lanes_ahead1(here.phi, after.phi)};
+    return (struct flow){{lanes_ahead1(here.v[0], after.v[0]), lanes_ahead1(here.v[1], after.v[1]),
+                          lanes_ahead1(here.v[2], after.v[2])},
+                         lanes_ahead1(here.p, after.p),
+                         lanes_ahead1(here.phi, after.phi)};
 }
 
-/* Momenta and energy: what pressure and friction do. */
-struct forces {
-    lanes m[3], e;
+/* The five results of a record, as far as they have come. */
+struct sum {
+    lanes m[MZ_VARS];
 };
 
-/* The part of one axis: second differences of velocities and phi, pressure, its work, and the
- * friction's that the second difference of v_d^2 stands for; without the curved terms' centre. */
-FN struct forces add_axis(struct forces f, const struct rhs_terms *t, int d, struct moving before,
-                          struct moving after, lanes v)
+/* What pressure and friction do along one axis: second differences of velocities and phi (without
+ * the point's own part), pressure, its work, and the friction's that the second difference of v_d^2
+ * stands for. */
+FN struct sum add_forces(struct sum s, const struct rhs_axis *a, int d, struct flow before,
+                         struct flow after, lanes v)
 {
-    const struct rhs_axis *a = &t->axis[d];
     const lanes vm = before.v[d], vp = after.v[d];
     for (int m = 0; m < 3; m++)
-        f.m[m] += a->curve * (before.v[m] + after.v[m]);
-    f.m[d] += a->third * (vm + vp - 2.0 * v) + a->carry * (before.p - after.p);
-    f.e += a->curve * (before.phi + after.phi) + a->carry * (before.p * vm - after.p * vp) +
-           a->work * (vp * vp + vm * vm - 2.0 * v * v);
-    return f;
+        s.m[1 + m] += a->curve * (before.v[m] + after.v[m]);
+    s.m[4] += a->curve * (before.phi + after.phi);
+    s.m[1 + d] += a->third * (vm + vp - 2.0 * v) + a->carry * (before.p - after.p);
+    s.m[4] +=
+        a->carry * (before.p * vm - after.p * vp) + a->work * (vp * vp + vm * vm - 2.0 * v * v);
+    return s;
 }
 
-FN lanes carry(const struct places *q, int m, long v, struct flow f, lanes rest)
+/* What comes along y or z from the neighbours: all five variables are carried by the same
+ * velocities and spread by the same stencil. `after2` has its components `field` doubles apart. */
+FN struct sum add_carried(struct sum s, const struct rhs_axis *a, lanes vm, lanes vp,
+                          const double *before2, const double *before, const double *after,
+                          const double *after2, long field)
 {
-    const long at = v * RHS_STATE + m * LANES;
-    const lanes here = LOAD(q->u, at), before = LOAD(q->u, at - RHS_STATE),
-                after = LOAD(q->u, at + RHS_STATE);
-    const lanes far =
-        LOAD(q->south2, at) + LOAD(q->north2, at) + (LOAD(q->below2, at) + LOAD(q->above2, at));
-    const lanes x =
-        rest + f.c * here + f.xm2 * lanes_back2(before, here) + f.xm * lanes_back1(before, here);
-    const lanes y = f.xp2 * lanes_ahead2(here, after) + f.xp * lanes_ahead1(here, after) +
-                    f.ym * LOAD(q->south, at);
-    const lanes z = f.far * far + f.yp * LOAD(q->north, at) + f.zm * LOAD(q->below, at) +
-                    f.zp * LOAD(q->above, at);
-    return x + (y + z);
+    const lanes wm = a->before + a->carry * vm, wp = a->after - a->carry * vp;
+    for (int m = 0; m < MZ_VARS; m++) {
+        s.m[m] += wm * LOAD(before, m * LANES);
+        s.m[m] += wp * LOAD(after, m * LANES);
+        s.m[m] += a->before2 * LOAD(before2, m * LANES);
+        s.m[m] += a->after2 * LOAD(after2, m * field);
+    }
+    return s;
+}
+
+/* The same along x, with the point's own part. */
+FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x, lanes vm,
+                        lanes vp, const double *u)
+{
+    const lanes m2 = LOAD(x, 0), m1 = LOAD(x, LANES) + t->axis[0].carry * vm,
+                c = LOAD(x, 2 * LANES) + t->centre, p1 = LOAD(x, 3 * LANES) - t->axis[0].carry * vp,
+                p2 = LOAD(x, 4 * LANES);
+    for (int m = 0; m < MZ_VARS; m++, u += LANES) {
+        const lanes here = LOAD(u, 0), before = LOAD(u, -RHS_STATE), after = LOAD(u, RHS_STATE);
+        s.m[m] += c * here + m2 * lanes_back2(before, here) + m1 * lanes_back1(before, here);
+        s.m[m] += p2 * lanes_ahead2(here, after);
+        s.m[m] += p1 * lanes_ahead1(here, after);
+    }
+    return s;
 }
 
 /* dt (R(u) + g) of record v. */
 FN void set_record(const struct places *q, const struct rhs_terms *t, long v, double *w)
 {
-    const long p = v * RHS_PRIM;
-    const double *x = q->weights + v * RHS_STATE, *g = q->g + v * LANES;
-    const struct moving here = moving_at(q->p + p);
+    const long at = v * RHS_STATE, f = v * RHS_FLOW;
+    const double *g = q->g + v * LANES;
+    const struct flow here = flow_at(q->flow + f);
+    struct sum s = {{LOAD(g, 0), LOAD(g, q->field) + t->curve * here.v[0],
+                     LOAD(g, 2 * q->field) + t->curve * here.v[1],
+                     LOAD(g, 3 * q->field) + t->curve * here.v[2],
+                     LOAD(g, 4 * q->field) + t->curve * here.phi}};
+    const struct flow west = flow_before(flow_at(q->flow + f - RHS_FLOW), here),
+                      east = flow_after(here, flow_at(q->flow + f + RHS_FLOW));
+    s = add_forces(s, &t->axis[0], 0, west, east, here.v[0]);
+    s = add_along(s, t, q->weights + at, west.v[0], east.v[0], q->u + at);
+    const struct flow south = flow_at(q->f_south + f), north = flow_at(q->f_north + f);
+    s = add_forces(s, &t->axis[1], 1, south, north, LOAD(q->flow, f + LANES));
+    s = add_carried(s, &t->axis[1], south.v[1], north.v[1], q->south2 + at, q->south + at,
+                    q->north + at, q->north2 + at, LANES);
+    const struct flow below = flow_at(q->f_below + f), above = flow_at(q->f_above + f);
+    s = add_forces(s, &t->axis[2], 2, below, above, LOAD(q->flow, f + 2 * LANES));
+    s = add_carried(s, &t->axis[2], below.v[2], above.v[2], q->below2 + at, q->below + at,
+                    q->above + at, q->above2 + v * LANES, q->field);
     for (int m = 0; m < MZ_VARS; m++)
-        __builtin_prefetch(g + m * q->field + 2 * q->pitch);
-    const struct moving west = moving_before(moving_at(q->p + p - RHS_PRIM), here);
-    const struct moving east = moving_after(here, moving_at(q->p + p + RHS_PRIM));
-    struct forces f = {{t->curve * here.v[0], t->curve * here.v[1], t->curve * here.v[2]},
-                       t->curve * here.phi};
-    struct flow c = {.c = LOAD(x, 2 * LANES) + t->centre,
-                     .xm2 = LOAD(x, 0),
-                     .xm = LOAD(x, LANES) + t->axis[0].carry * west.v[0],
-                     .xp = LOAD(x, 3 * LANES) - t->axis[0].carry * east.v[0],
-                     .xp2 = LOAD(x, 4 * LANES),
-                     .far = t->far};
-    f = add_axis(f, t, 0, west, east, here.v[0]);
-    const struct moving south = moving_at(q->p_south + p), north = moving_at(q->p_north + p);
-    f = add_axis(f, t, 1, south, north, here.v[1]);
-    c.ym = t->axis[1].before + t->axis[1].carry * south.v[1];
-    c.yp = t->axis[1].after - t->axis[1].carry * north.v[1];
-    const struct moving below = moving_at(q->p_below + p), above = moving_at(q->p_above + p);
-    f = add_axis(f, t, 2, below, above, here.v[2]);
-    c.zm = t->axis[2].before + t->axis[2].carry * below.v[2];
-    c.zp = t->axis[2].after - t->axis[2].carry * above.v[2];
-    STORE(w, LANES, carry(q, 1, v, c, LOAD(g, q->field) + f.m[0]));
-    STORE(w, 2 * LANES, carry(q, 2, v, c, LOAD(g, 2 * q->field) + f.m[1]));
-    STORE(w, 3 * LANES, carry(q, 3, v, c, LOAD(g, 3 * q->field) + f.m[2]));
-    STORE(w, 4 * LANES, carry(q, 4, v, c, LOAD(g, 4 * q->field) + f.e));
-    STORE(w, 0, carry(q, 0, v, c, LOAD(g, 0)));
+        STORE(w, m * LANES, s.m[m]);
 }
 
 void rhs_row(struct rhs_sweep *s, int j, double *w)
 {
-    const struct rhs_weights y = weights_at(s->mz, 1, j, s->zone->ny);
-    const struct rhs_weights z = weights_at(s->mz, 2, s->k, s->zone->nz);
-    s->terms->axis[1].before = REAL(y.m1);
-    s->terms->axis[1].after = REAL(y.p1);
-    s->terms->centre = REAL(y.c + z.c);
-    if (s->k + 2 < s->zone->nz)
-        pack_row(s, s->k + 2, j);
-    derive_row(s, s->k + 1, j);
     const struct places q = places_of(s, j);
-    for (int v = 1; v <= rhs_inner(s->zone->nx); v++)
-        set_record(&q, s->terms, v, w + (v - 1) * RHS_STATE);
+    s->terms->centre = REAL(set_stencil(s, 1, j) + set_stencil(s, 2, s->k));
+    const double *ahead[2] = {source_row(s, s->forcing, s->k, j + 2),
+                              source_row(s, s->u, s->k + 2, j + 2)};
+    for (int v = 1; v <= rhs_inner(s->zone->nx); v++, w += RHS_STATE) {
+        set_record(&q, s->terms, v, w);
+        const double *p = ahead[v % 2] + (v / 2) * 2 * LANES;
+        for (int m = 0; m < MZ_VARS; m++)
+            __builtin_prefetch(p + m * q.field);
+    }
+    take_rows(s, s->k + 2, j, j + 1);
 }
 
 /* ---- the whole zone -------------------------------------------------------------------------- */
@@ -355,10 +354,9 @@ void rhs_row(struct rhs_sweep *s, int j, double *w)
 /* A row of records w becomes a row of a field. */
 static void unpack_row(const struct mz_zone *z, const double *w, double *row)
 {
-    for (int v = 1; v <= rhs_inner(z->nx); v++)
+    for (int v = 0; v < rhs_inner(z->nx); v++)
         for (int m = 0; m < MZ_VARS; m++)
-            STORE(row, m * z->volume + 1 + (v - 1) * LANES,
-                  LOAD(w, (v - 1) * RHS_STATE + m * LANES));
+            STORE(row, m * z->volume + 1 + v * LANES, LOAD(w, v * RHS_STATE + m * LANES));
 }
 
 void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const double *u,
@@ -369,11 +367,10 @@ void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const dou
     for (int t = 0; t < work->width; t++) {
         int inner = mz->zone[zone].nz - 2;
         int k0 = 1 + t * inner / work->width, k1 = 1 + (t + 1) * inner / work->width;
-        struct rhs_sweep sweep;
+        struct rhs_sweep sweep = {
+            .mz = mz, .zone = z, .u = u, .forcing = forcing, .j0 = 1, .j1 = z->ny - 1};
         if (k0 == k1)
             continue;
-        sweep = (struct rhs_sweep){
-            .mz = mz, .zone = z, .u = u, .forcing = forcing, .j0 = 1, .j1 = z->ny - 1};
         rhs_begin(&sweep, work->scratch[t], k0);
         double *w = work->scratch[t] + rhs_scratch(mz);
         for (int k = k0; k < k1; k++) {

@@ -2,16 +2,18 @@
  *
  * A sweep moves a window of planes through a zone. In the window a row is a row of records: record
  * v holds the LANES points that begin at i = 1 + (v-1) LANES, one vector per quantity, so that all
- * a point needs lies at constant distances and in few streams, whatever the size of the zone. */
+ * a point needs lies at constant distances and in few streams, whatever the size of the zone. When
+ * a row has been used for the last time, the row that comes after in z takes its place while it is
+ * still in the first-level cache. */
 #ifndef NPB_MZ_RHS_H
 #define NPB_MZ_RHS_H
 
 #include "npb_mz/mz.h"
 #include "src/lanes.h"
 
-/* Doubles of a record: of u or a right-hand side; of derived variables, in the order of
- * kernels/rhs.h. */
-enum { RHS_STATE = MZ_VARS * LANES, RHS_PRIM = MZ_PRIMS * LANES };
+/* Doubles of a record: of u or of a right-hand side; of v_x, v_y, v_z, pressure and phi (see
+ * kernels/rhs.h); of 1/rho and internal energy per mass. */
+enum { RHS_STATE = MZ_VARS * LANES, RHS_FLOW = 5 * LANES, RHS_NODE = 2 * LANES };
 
 /* Records of a row of nx points, the first one with the point i = 0 in its last lane. */
 static inline int rhs_records(int nx)
@@ -32,15 +34,15 @@ static inline long rhs_index(int m, int i)
     return from / LANES * RHS_STATE + m * LANES + from % LANES;
 }
 
-/* What a point's neighbours are multiplied by, the same in all lanes. */
+/* One axis: dt/(2h), dt c3c4/h^2, a third of it, a sixth; stencil's weights at distance -2, -1, 1
+ * and 2 (of y and z; those of x differ from point to point). The same in all lanes. */
 struct rhs_axis {
-    lanes carry, curve, third, work; /* dt/(2h), dt c3c4/h^2, a third of it, a sixth */
-    lanes before, after;             /* stencil's weights at s-1, s+1 */
+    lanes carry, curve, third, work;
+    lanes before2, before, after, after2;
 };
 
 struct rhs_terms {
     struct rhs_axis axis[3];
-    lanes far;           /* weight at distance 2 */
     lanes centre, curve; /* weights at the point: of u but for the part of x, of curved variables */
 };
 
@@ -53,13 +55,12 @@ struct rhs_sweep {
     /* NULL, or called once for each plane and row of u in the window, which it may change:
      * component m at point i is row[rhs_index(m, i)]. */
     void (*lend)(const struct rhs_sweep *, int k, int j, double *row);
-    double *lender;           /* whatever lend() wants */
-    int k;                    /* plane */
-    long state_row, prim_row; /* doubles of a row of records */
-    double *state[5];         /* u of plane k at state[k % 5], rows of records */
-    double *prim[3];          /* derived variables, likewise */
-    double *nothing;          /* a row of zeros */
-    double *weights;          /* [records][5] stencil along x */
+    double *lender;                       /* whatever lend() wants */
+    int k;                                /* plane */
+    int records;                          /* of a row */
+    double *state[4], *flow[3], *node[3]; /* planes of rows of records: plane k at state[k % 4] … */
+    double *nothing;                      /* a row of zeros */
+    double *weights;                      /* [records][5] stencil along x */
     struct rhs_terms *terms;
 };
 
@@ -69,16 +70,40 @@ size_t rhs_scratch(const struct mz *mz);
 /* Starts a sweep over the planes k0, k0+1, … (1 <= k0 <= nz-2). */
 void rhs_begin(struct rhs_sweep *sweep, double *scratch, int k0);
 
-/* The next plane; then its rows in turn. */
+/* The next plane; then its rows in ascending order, each once. */
 void rhs_plane(struct rhs_sweep *sweep, int k);
 /* Row j to rhs_inner(nx) records w, the first one with i = 1. Lanes outside the interior hold no
  * meaning. */
 void rhs_row(struct rhs_sweep *sweep, int j, double *w);
 
-/* Derived variables of row j of the sweep's plane, the record with i = 1 first. */
-const double *rhs_prims(const struct rhs_sweep *sweep, int j);
-/* Those of `records` records' points, u[m*field + …]. */
-void rhs_derive_row(const double *u, long field, double *prim, int records);
+/* Row j of the sweep's plane in the window, the record with i = 1 first: velocities and what else
+ * is in their record; nodes, which the caller may overwrite once the plane's rows are done with. */
+const double *rhs_flows(const struct rhs_sweep *sweep, int j);
+const double *rhs_nodes(const struct rhs_sweep *sweep, int j);
+
+/* 1/rho, velocity and internal energy per mass, as the solvers' lines take them. */
+struct rhs_point {
+    lanes ri, x, y, z, e;
+};
+
+/* Of LANES points of a field u. */
+FN struct rhs_point rhs_point_of(const double *u, long field)
+{
+    struct rhs_point p;
+    p.ri = 1.0 / LOAD(u, 0);
+    p.x = LOAD(u, field) * p.ri;
+    p.y = LOAD(u, 2 * field) * p.ri;
+    p.z = LOAD(u, 3 * field) * p.ri;
+    p.e = LOAD(u, 4 * field) * p.ri - 0.5 * (p.x * p.x + p.y * p.y + p.z * p.z);
+    return p;
+}
+
+/* Of a record of the window. */
+FN struct rhs_point rhs_point_at(const double *flow, const double *node)
+{
+    return (struct rhs_point){LOAD(node, 0), LOAD(flow, 0), LOAD(flow, LANES),
+                              LOAD(flow, 2 * LANES), LOAD(node, LANES)};
+}
 
 /* The whole zone to work->w[MZ_VARS][volume] by the unit's team. */
 void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const double *u,

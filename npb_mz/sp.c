@@ -70,20 +70,21 @@ static long speed_of(const struct mz_zone *z)
 /* ---- x lines --------------------------------------------------------------------------------- */
 
 /* A record of the right-hand side in the variables of x, and what the solve needs of its points. */
-FN void enter(const double *w, const double *prim, double *speed, lanes t[SP_NODE_X / LANES])
+FN void enter(const double *w, const double *flow, const double *node, double *speed,
+              lanes t[SP_NODE_X / LANES])
 {
-    const lanes ri = LOAD(prim, 0), vx = LOAD(prim, LANES), vy = LOAD(prim, 2 * LANES);
-    const lanes vz = LOAD(prim, 3 * LANES), e = LOAD(prim, 4 * LANES), a = sp_speed(e);
+    const struct rhs_point p = rhs_point_at(flow, node);
+    const lanes a = sp_speed(p.e);
     const struct sp_view view = {(double *)w, LANES, 0};
-    const struct sp_five r = sp_enter(sp_load(view, 0), ri, vx, vy, vz, e, a);
+    const struct sp_five r = sp_enter(sp_load(view, 0), p.ri, p.x, p.y, p.z, p.e, a);
     STORE(speed, 0, a);
     t[0] = r.m0, t[1] = r.m1, t[2] = r.m2, t[3] = r.m3, t[4] = r.m4;
-    t[5] = ri, t[6] = vx, t[7] = a;
+    t[5] = p.ri, t[6] = p.x, t[7] = a;
 }
 
 /* Where the rows of a batch come from; rows beyond the last of the zone repeat it. */
 struct batch {
-    const double *w[LANES], *prim[LANES];
+    const double *w[LANES], *flow[LANES], *node[LANES];
     double *speed[LANES];
 };
 
@@ -97,7 +98,8 @@ static struct batch make_batch(struct rhs_sweep *sweep, const struct sp_room *ro
         if (row == r)
             rhs_row(sweep, j + r, room->rows + r * row_of(z));
         b.w[r] = room->rows + row * row_of(z);
-        b.prim[r] = rhs_prims(sweep, j + row);
+        b.flow[r] = rhs_flows(sweep, j + row);
+        b.node[r] = rhs_nodes(sweep, j + row);
         b.speed[r] = room->speed + (j + row) * speed_of(z);
     }
     return b;
@@ -110,8 +112,8 @@ static void gather(const struct mz_zone *z, const struct batch *b, double *lines
         double *to = lines + (1 + v * LANES) * (long)SP_LINES * SP_NODE_X;
         lanes t[LANES][SP_NODE_X / LANES];
         for (int r = 0; r < LANES; r++)
-            enter(b->w[r] + v * RHS_STATE, b->prim[r] + v * RHS_PRIM, b->speed[r] + v * LANES,
-                  t[r]);
+            enter(b->w[r] + v * RHS_STATE, b->flow[r] + v * RHS_FLOW, b->node[r] + v * RHS_NODE,
+                  b->speed[r] + v * LANES, t[r]);
         for (int f = 0; f < SP_NODE_X / LANES; f++) {
             lanes c[LANES];
             for (int r = 0; r < LANES; r++)
@@ -167,8 +169,9 @@ static void solve_y(const struct rhs_sweep *sweep, const struct sp_room *room,
     const struct mz_zone *z = sweep->zone;
     const int inner = rhs_inner(z->nx);
     for (int v = 0; v < inner; v += SP_LINES)
-        sp_lines_y(along, w + v * RHS_STATE, row_of(z), rhs_prims(sweep, 0) + v * RHS_PRIM,
-                   sweep->prim_row, room->speed + v * LANES, speed_of(z), inner - v);
+        sp_lines_y(along, w + v * RHS_STATE, row_of(z), rhs_flows(sweep, 0) + v * RHS_FLOW,
+                   rhs_nodes(sweep, 0) + v * RHS_NODE, sweep->records, room->speed + v * LANES,
+                   speed_of(z), inner - v);
 }
 
 static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
@@ -187,6 +190,7 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
                               .j1 = z->ny - 1};
     struct sp_along x, y;
     rhs_begin(&sweep, room.rhs, k0);
+    /* the y lines multiply by 0 what these rows hold */
     memset(room.speed, 0, speed_of(z) * sizeof *room.speed);
     memset(room.speed + (z->ny - 1) * speed_of(z), 0, speed_of(z) * sizeof *room.speed);
     for (int k = k0; k < k1; k++) {
@@ -200,21 +204,17 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
 }
 
 /* 1/rho, velocity, internal energy per mass and speed of sound of a slab's points. */
-static void derive_slab(const struct mz_zone *z, const double *u, double *prim)
+static void derive_slab(const struct mz_zone *z, const double *u, double *to)
 {
-    const long field = z->volume;
-    for (int k = 0; k < z->nz; k++)
-        for (int v = 0; v < rhs_inner(z->nx); v++, prim += SP_NODE_Z) {
-            const double *at = u + k * z->plane + 1 + v * LANES;
-            const lanes ri = 1.0 / LOAD(at, 0), vx = LOAD(at, field) * ri;
-            const lanes vy = LOAD(at, 2 * field) * ri, vz = LOAD(at, 3 * field) * ri;
-            const lanes e = LOAD(at, 4 * field) * ri - 0.5 * (vx * vx + vy * vy + vz * vz);
-            STORE(prim, SP_RI * LANES, ri);
-            STORE(prim, SP_VX * LANES, vx);
-            STORE(prim, SP_VY * LANES, vy);
-            STORE(prim, SP_VZ * LANES, vz);
-            STORE(prim, SP_E * LANES, e);
-            STORE(prim, SP_A * LANES, sp_speed(e));
+    for (int k = 0; k < z->nz; k++, u += z->plane)
+        for (int v = 0; v < rhs_inner(z->nx); v++, to += SP_NODE_Z) {
+            const struct rhs_point p = rhs_point_of(u + v * LANES, z->volume);
+            STORE(to, SP_RI * LANES, p.ri);
+            STORE(to, SP_VX * LANES, p.x);
+            STORE(to, SP_VY * LANES, p.y);
+            STORE(to, SP_VZ * LANES, p.z);
+            STORE(to, SP_E * LANES, p.e);
+            STORE(to, SP_A * LANES, sp_speed(p.e));
         }
 }
 
@@ -228,7 +228,7 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     sp_along_set(&along, mz, 2, z->nz, room.along);
     for (int j = j0; j < j1; j++) {
         double *u = mz_zone_u(mz, zone) + (long)j * z->pitch + 1;
-        derive_slab(z, u - 1, room.lines);
+        derive_slab(z, u, room.lines);
         for (int v = 0; v < inner; v += SP_LINES)
             sp_lines_z(&along, work->w + j * row_of(z) + v * RHS_STATE, z->ny * row_of(z),
                        room.lines + v * SP_NODE_Z, inner * SP_NODE_Z, u + v * LANES, z->volume,

@@ -16,8 +16,9 @@ struct place {
     int next;
 };
 
+/* Right-hand side, 1/rho, velocity along the lines, speed of sound. */
 struct places {
-    struct place w, prim, speed;
+    struct place w, ri, v, a;
 };
 
 long sp_along_size(int n)
@@ -79,21 +80,21 @@ FN void reduce(struct sp_row row, struct sp_factor k, const double *w, double *f
     STORE(f, 0, (LOAD(w, 0) - row.m2 * LOAD(f2, 0) - k.b1 * LOAD(f1, 0)) * k.ip);
 }
 
-/* A node of one vector of lines: right-hand side w, derived variables p and speed of sound a there
- * and their steps; to f. Each number is read where it is used: there are more than registers. */
-FN void forward(struct sp_axis x, struct sp_row row, const double *w, const double *p, long step,
-                const double *a, long a_step, double *f)
+/* A node of one vector of lines; to f. Each number is read where it is used: there are more than
+ * registers. */
+FN void forward(struct sp_axis x, struct sp_row row, struct places q, int line, double *f)
 {
-    const double *v = p + (SP_VX + x.d) * LANES;
+    const double *w = q.w.at + line * q.w.next, *ri = q.ri.at + line * q.ri.next,
+                 *v = q.v.at + line * q.v.next, *a = q.a.at + line * q.a.next;
     double *y = f + 6 * LANES;
-    const lanes before = row.m1 - x.heat * LOAD(p, -step) - x.tau2 * LOAD(v, -step);
-    const lanes after = row.p1 - x.heat * LOAD(p, step) + x.tau2 * LOAD(v, step);
-    const lanes centre = row.c + 2.0 * x.heat * LOAD(p, 0);
+    const lanes before = row.m1 - x.heat * LOAD(ri, -q.ri.step) - x.tau2 * LOAD(v, -q.v.step);
+    const lanes after = row.p1 - x.heat * LOAD(ri, q.ri.step) + x.tau2 * LOAD(v, q.v.step);
+    const lanes centre = row.c + 2.0 * x.heat * LOAD(ri, 0);
     struct sp_factor k = eliminate(row, before, centre, after, f);
     reduce(row, k, w, y);
     reduce(row, k, w + LANES, y + LANES);
     reduce(row, k, w + 2 * LANES, y + 2 * LANES);
-    const lanes a1 = x.tau2 * LOAD(a, -a_step), a2 = x.tau2 * LOAD(a, a_step);
+    const lanes a1 = x.tau2 * LOAD(a, -q.a.step), a2 = x.tau2 * LOAD(a, q.a.step);
     k = eliminate(row, before - a1, centre, after + a2, f + 2 * LANES);
     reduce(row, k, w + 3 * LANES, y + 3 * LANES);
     k = eliminate(row, before + a1, centre, after - a2, f + 4 * LANES);
@@ -105,11 +106,10 @@ FN void forward_all(const struct sp_along *along, struct sp_axis x, struct place
     const struct sp_row *row = (const struct sp_row *)along->rows;
     double *f = along->scratch + BEFORE * NODES;
     for (int s = 1; s < along->n - 1; s++, f += NODES) {
-        q.w.at += q.w.step, q.prim.at += q.prim.step, q.speed.at += q.speed.step;
-        forward(x, row[s], q.w.at, q.prim.at, q.prim.step, q.speed.at, q.speed.step, f);
+        q.w.at += q.w.step, q.ri.at += q.ri.step, q.v.at += q.v.step, q.a.at += q.a.step;
+        forward(x, row[s], q, 0, f);
         if (count > 1)
-            forward(x, row[s], q.w.at + q.w.next, q.prim.at + q.prim.next, q.prim.step,
-                    q.speed.at + q.speed.next, q.speed.step, f + NODE);
+            forward(x, row[s], q, 1, f + NODE);
     }
 }
 
@@ -150,9 +150,11 @@ FN void back_all(const struct sp_along *along, int d, double *w, long step, int 
 FN void solve_x(const struct sp_along *along, double *lines, int count)
 {
     const long step = (long)SP_LINES * SP_NODE_X;
-    const double *prim = lines + MZ_VARS * LANES;
-    const struct places q = {
-        {lines, step, SP_NODE_X}, {prim, step, SP_NODE_X}, {prim + 2 * LANES, step, SP_NODE_X}};
+    const double *node = lines + MZ_VARS * LANES;
+    const struct places q = {{lines, step, SP_NODE_X},
+                             {node, step, SP_NODE_X},
+                             {node + LANES, step, SP_NODE_X},
+                             {node + 2 * LANES, step, SP_NODE_X}};
     forward_all(along, axis_of(along->mz, 0), q, count);
     back_all(along, 0, lines, step, SP_NODE_X, count);
 }
@@ -171,11 +173,14 @@ FN void solve_y(const struct sp_along *along, double *w, long row, struct places
     back_all(along, 1, w, row, RHS_STATE, count);
 }
 
-void sp_lines_y(const struct sp_along *along, double *w, long w_row, const double *prim,
-                long prim_row, const double *speed, long speed_row, int count)
+void sp_lines_y(const struct sp_along *along, double *w, long w_row, const double *flow,
+                const double *node, int records, const double *speed, long speed_row, int count)
 {
-    const struct places q = {
-        {w, w_row, RHS_STATE}, {prim, prim_row, RHS_PRIM}, {speed, speed_row, LANES}};
+    const long flow_row = (long)records * RHS_FLOW, node_row = (long)records * RHS_NODE;
+    const struct places q = {{w, w_row, RHS_STATE},
+                             {node, node_row, RHS_NODE},
+                             {flow + LANES, flow_row, RHS_FLOW},
+                             {speed, speed_row, LANES}};
     if (count >= SP_LINES)
         solve_y(along, w, w_row, q, SP_LINES);
     else
@@ -206,7 +211,7 @@ FN void solve_z(const struct sp_along *along, struct places q, double *u, long f
 {
     forward_all(along, axis_of(along->mz, 2), q, count);
     for (int i = 0; i < count; i++) {
-        const struct place prim = {q.prim.at + i * SP_NODE_Z, q.prim.step, 0};
+        const struct place prim = {q.ri.at + i * SP_NODE_Z, q.ri.step, 0};
         leave_one(along, along->scratch + i * NODE, prim, u + i * LANES, field, plane,
                   points - i * LANES);
     }
@@ -217,6 +222,7 @@ void sp_lines_z(const struct sp_along *along, const double *w, long w_plane, con
 {
     const struct places q = {{w, w_plane, RHS_STATE},
                              {prim, prim_row, SP_NODE_Z},
+                             {prim + SP_VZ * LANES, prim_row, SP_NODE_Z},
                              {prim + SP_A * LANES, prim_row, SP_NODE_Z}};
     if (count >= SP_LINES)
         solve_z(along, q, u, field, plane, points, SP_LINES);

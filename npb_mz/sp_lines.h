@@ -29,9 +29,10 @@ void sp_along_set(struct sp_along *along, const struct mz *mz, int d, int n, dou
 
 /* lines[n][SP_LINES] nodes, in place. */
 void sp_lines_x(const struct sp_along *along, double *lines, int count);
-/* Records w of a plane, in place; prim, speed[n][…] of sound. Rows are w_row … doubles apart. */
-void sp_lines_y(const struct sp_along *along, double *w, long w_row, const double *prim,
-                long prim_row, const double *speed, long speed_row, int count);
+/* Records w of a plane, in place, rows w_row doubles apart; the plane's rows of `records` records
+ * in the window: flows and nodes; the speed of sound. */
+void sp_lines_y(const struct sp_along *along, double *w, long w_row, const double *flow,
+                const double *node, int records, const double *speed, long speed_row, int count);
 /* Records w; nodes `prim`; the solution is added to u[m*field + k*plane + i] for i < points. */
 void sp_lines_z(const struct sp_along *along, const double *w, long w_plane, const double *prim,
                 long prim_row, double *u, long field, long plane, int points, int count);

@@ -1,0 +1,345 @@
+/* npb_mz/lu_stream.c – the steps of a stream, in blocks of LANES that are transposed in registers.
+ */
+#include "npb_mz/lu_stream.h"
+
+#include "npb_mz/kernels/lu.h"
+
+#include <string.h>
+
+typedef long lanes_mask __attribute__((vector_size(8 * LANES)));
+
+struct equations {
+    struct lu_axis axis[3];
+    struct lu_diagonal diagonal;
+};
+
+static struct equations equations_of(const struct mz *mz, double sign)
+{
+    const double *c = (const double *)&mz->consts;
+    return (struct equations){{lu_axis(c, 0, sign), lu_axis(c, 1, sign), lu_axis(c, 2, sign)},
+                              lu_diagonal(c)};
+}
+
+FN struct lu_five load_five(const double *at)
+{
+    return (struct lu_five){LOAD(at, 0), LOAD(at, LANES), LOAD(at, 2 * LANES), LOAD(at, 3 * LANES),
+                            LOAD(at, 4 * LANES)};
+}
+
+FN void store_five(double *at, struct lu_five v)
+{
+    STORE(at, 0, v.r);
+    STORE(at, LANES, v.x);
+    STORE(at, 2 * LANES, v.y);
+    STORE(at, 3 * LANES, v.z);
+    STORE(at, 4 * LANES, v.e);
+}
+
+FN struct lu_node load_node(const double *at)
+{
+    const struct lu_five v = load_five(at);
+    return (struct lu_node){v.r, v.x, v.y, v.z, v.e};
+}
+
+/* ---- points and lanes ------------------------------------------------------------------------ */
+
+void lu_stream_inside(double *inside, int nx, int strips, int rows)
+{
+    const int length = lu_blocks(nx) * LANES;
+    for (int c = 0; c < lu_stream_blocks(nx, strips) * LANES; c++) {
+        lanes_mask in;
+        for (int l = 0; l < LANES; l++) {
+            const int n = c - l, strip = n / length;
+            const bool row = n >= 0 && (strip < strips - 1 || (strip == strips - 1 && l < rows));
+            in[l] = row && n % length < nx ? -1L : 0L;
+        }
+        STORE(inside, c * LANES, (lanes)in);
+    }
+}
+
+FN struct lu_five keep_inside(struct lu_five v, const double *inside)
+{
+    const lanes_mask in = (lanes_mask)LOAD(inside, 0);
+    v.r = (lanes)((lanes_mask)v.r & in);
+    v.x = (lanes)((lanes_mask)v.x & in);
+    v.y = (lanes)((lanes_mask)v.y & in);
+    v.z = (lanes)((lanes_mask)v.z & in);
+    v.e = (lanes)((lanes_mask)v.e & in);
+    return v;
+}
+
+/* Each lane receives from the lane before, the first one from the last of the other vector. */
+FN struct lu_five shift_up(struct lu_five own, struct lu_five other)
+{
+    return (struct lu_five){lanes_back1(other.r, own.r), lanes_back1(other.x, own.x),
+                            lanes_back1(other.y, own.y), lanes_back1(other.z, own.z),
+                            lanes_back1(other.e, own.e)};
+}
+
+/* Each lane receives from the lane after, the last one from the first of the other vector. */
+FN struct lu_five shift_down(struct lu_five own, struct lu_five other)
+{
+    return (struct lu_five){lanes_ahead1(own.r, other.r), lanes_ahead1(own.x, other.x),
+                            lanes_ahead1(own.y, other.y), lanes_ahead1(own.z, other.z),
+                            lanes_ahead1(own.e, other.e)};
+}
+
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+/* What the shares along the three axes have in common: of the correction its energy at rest; the
+ * enthalpy; friction's and pressure's parts. The energy is known last: what depends on it comes
+ * last in every sum. */
+struct common {
+    lanes energy, enthalpy, friction, pressure;
+};
+
+FN struct common common_of(struct lu_node n, struct lu_five w)
+{
+    const lanes kinetic = lu_kinetic(n), work = n.x * w.x + (n.y * w.y + n.z * w.z);
+    return (struct common){.energy = w.e + (kinetic * w.r + work),
+                           .enthalpy = 1.4 * n.e + kinetic,
+                           .friction = (1.96 * n.ri) * w.e + n.ri * (work - 1.96 * (n.e * w.r)),
+                           .pressure = 0.4 * w.e};
+}
+
+/* The same as lu_send(), by another way. */
+FN struct lu_five share(struct lu_axis a, int d, struct lu_node n, struct lu_five w,
+                        struct common k)
+{
+    const lanes v = d == 0 ? n.x : d == 1 ? n.y : n.z, m = d == 0 ? w.x : d == 1 ? w.y : w.z;
+    const lanes t = a.tau2 * m, c = a.tau2 * v + a.spread, side = a.visc * n.ri + c;
+    const lanes push = a.tau2 * k.pressure + (a.visc / 3.0) * (n.ri * m);
+    struct lu_five s;
+    s.r = c * w.r + t;
+    s.x = side * w.x + n.x * s.r;
+    s.y = side * w.y + n.y * s.r;
+    s.z = side * w.z + n.z * s.r;
+    s.e = v * push + (a.visc * k.friction + (c * k.energy + t * k.enthalpy));
+    if (d == 0)
+        s.x += push;
+    else if (d == 1)
+        s.y += push;
+    else
+        s.z += push;
+    return s;
+}
+
+/* The same as lu_relax(), in shorter chains. */
+FN struct lu_five relax(struct lu_diagonal g, struct lu_node n, struct lu_five w)
+{
+    const lanes dx = g.g0 + g.x * n.ri, dy = g.g0 + g.y * n.ri, dz = g.g0 + g.z * n.ri;
+    const lanes heat = g.e * n.ri, de = g.g0 + heat;
+    struct lu_five v;
+    v.r = g.inverse * w.r;
+    v.x = (1.0 / dx) * (w.x - n.x * w.r);
+    v.y = (w.y - n.y * w.r) * (1.0 / dy);
+    v.z = (w.z - n.z * w.r) * (1.0 / dz);
+    v.e = ((w.e + (lu_kinetic(n) + g.inverse * (heat * n.e)) * w.r) -
+           (n.x * w.x + (n.y * w.y + n.z * w.z))) *
+          (1.0 / de);
+    return v;
+}
+
+/* ---- the lower sweep ------------------------------------------------------------------------- */
+
+/* Records to steps: lane l takes the vectors that begin l points before record `here` of its row.
+ */
+FN void skew(const double *const before[LANES], const double *const here[LANES], long from, long at,
+             double *to)
+{
+    lanes t[LANES];
+    t[0] = LOAD(here[0], at);
+#define SKEWED(l) t[l] = lanes_back(LOAD(before[l], from), LOAD(here[l], at), l)
+    SKEWED(1);
+    SKEWED(2);
+    SKEWED(3);
+#if LANES == 8
+    SKEWED(4);
+    SKEWED(5);
+    SKEWED(6);
+    SKEWED(7);
+#endif
+#undef SKEWED
+    lanes_transpose(t);
+    for (int i = 0; i < LANES; i++)
+        STORE(to, i * LU_STEP, t[i]);
+}
+
+/* Right-hand sides and nodes of a block: record `at` and the one before it, `from`. */
+FN void load_block(const struct lu_rows *before, int from, const struct lu_rows *here, int at,
+                   double *w, double *node)
+{
+    for (int m = 0; m < MZ_VARS; m++)
+        skew(before->rhs, here->rhs, from * RHS_STATE + m * LANES, at * RHS_STATE + m * LANES,
+             w + m * LANES);
+    for (int m = 0; m < 3; m++)
+        skew(before->flow, here->flow, from * RHS_FLOW + m * LANES, at * RHS_FLOW + m * LANES,
+             node + (1 + m) * LANES);
+    for (int m = 0; m < 2; m++)
+        skew(before->node, here->node, from * RHS_NODE + m * LANES, at * RHS_NODE + m * LANES,
+             node + 4 * m * LANES);
+}
+
+/* Shares from the rows before those of lane 0: of step i of block t. */
+FN const double *lower_other(const struct lu_stream *s, int strip, long t, int i)
+{
+    const long blocks = lu_blocks(s->nx), ring = lu_ring_blocks(s->nx);
+    const long from = t - blocks + (i > 0) + (strip == 0) * s->other_strips * blocks;
+    const double *rows = strip == 0 ? s->other : s->ring;
+    return rows + (from + ring) % ring * LU_BLOCK + (i + LANES - 1) % LANES * LU_STEP;
+}
+
+static void lower_block(struct lu_stream *s, const struct equations *q, int strip, long t,
+                        const double *rhs)
+{
+    struct lu_five along = load_five(s->shares), across = load_five(s->shares + LU_STEP);
+    const double *node = s->node + t * LU_BLOCK, *inside = s->inside + t * LANES * LANES;
+    double *w = s->w + t * LU_BLOCK, *behind = s->behind + t * LU_BLOCK;
+    double *ring = s->ring + t % lu_ring_blocks(s->nx) * LU_BLOCK;
+    const double *first = lower_other(s, strip, t, 0), *rest = lower_other(s, strip, t, 1);
+    for (int i = 0; i < LANES; i++) {
+        const struct lu_node n = load_node(node + i * LU_STEP);
+        const struct lu_five other = load_five(i == 0 ? first : rest + (i - 1) * LU_STEP);
+        struct lu_five v = lu_sum(load_five(rhs + i * LU_STEP), load_five(behind + i * LU_STEP));
+        v = lu_sum(v, lu_sum(along, shift_up(across, other)));
+        v = keep_inside(relax(q->diagonal, n, v), inside + i * LANES);
+        store_five(w + i * LU_STEP, v);
+        const struct common k = common_of(n, v);
+        store_five(behind + i * LU_STEP, share(q->axis[2], 2, n, v, k));
+        across = share(q->axis[1], 1, n, v, k);
+        store_five(ring + i * LU_STEP, across);
+        along = share(q->axis[0], 0, n, v, k);
+    }
+    store_five(s->shares, along);
+    store_five(s->shares + LU_STEP, across);
+}
+
+void lu_stream_lower(struct lu_stream *s, int strip, const struct lu_rows *before,
+                     const struct lu_rows *here)
+{
+    const struct equations q = equations_of(s->mz, 1.0);
+    const int blocks = lu_blocks(s->nx);
+    double rhs[LU_BLOCK];
+    for (int b = 0; b < (strip < s->strips ? blocks : 1); b++) {
+        const long t = (long)strip * blocks + b;
+        load_block(b > 0 ? here : before, (b > 0 ? b : blocks) - 1, here, b, rhs,
+                   s->node + t * LU_BLOCK);
+        lower_block(s, &q, strip, t, rhs);
+    }
+}
+
+/* ---- the upper sweep ------------------------------------------------------------------------- */
+
+/* Shares from the rows after those of the last lane: of step i of block t. */
+FN const double *upper_other(const struct lu_stream *s, long t, int i)
+{
+    const long blocks = lu_blocks(s->nx), ring = lu_ring_blocks(s->nx);
+    const bool last = t - (i < LANES - 1) >= (s->strips - 1) * blocks;
+    const long from = t + blocks - (i < LANES - 1) - last * s->strips * blocks;
+    const double *rows = last ? s->other : s->ring;
+    return rows + (from + ring) % ring * LU_BLOCK + (i + 1) % LANES * LU_STEP;
+}
+
+static void upper_block(struct lu_stream *s, const struct equations *q, long t, double *more)
+{
+    struct lu_five along = load_five(s->shares), across = load_five(s->shares + LU_STEP);
+    const double *node = s->node + t * LU_BLOCK, *inside = s->inside + t * LANES * LANES;
+    const double *w = s->w + t * LU_BLOCK;
+    double *behind = s->behind + t * LU_BLOCK;
+    double *ring = s->ring + t % lu_ring_blocks(s->nx) * LU_BLOCK;
+    const double *first = upper_other(s, t, LANES - 1), *rest = upper_other(s, t, 0);
+    for (int i = LANES - 1; i >= 0; i--) {
+        const struct lu_node n = load_node(node + i * LU_STEP);
+        const struct lu_five other = load_five(i == LANES - 1 ? first : rest + i * LU_STEP);
+        struct lu_five v = lu_sum(load_five(behind + i * LU_STEP), along);
+        v = relax(q->diagonal, n, lu_sum(v, shift_down(across, other)));
+        v = keep_inside(lu_sum(load_five(w + i * LU_STEP), v), inside + i * LANES);
+        const struct common k = common_of(n, v);
+        STORE(more, i * LU_STEP, LU_FACTOR * v.r);
+        STORE(more, i * LU_STEP + LANES, LU_FACTOR * (v.x + n.x * v.r));
+        STORE(more, i * LU_STEP + 2 * LANES, LU_FACTOR * (v.y + n.y * v.r));
+        STORE(more, i * LU_STEP + 3 * LANES, LU_FACTOR * (v.z + n.z * v.r));
+        STORE(more, i * LU_STEP + 4 * LANES, LU_FACTOR * k.energy);
+        store_five(behind + i * LU_STEP, share(q->axis[2], 2, n, v, k));
+        across = share(q->axis[1], 1, n, v, k);
+        store_five(ring + i * LU_STEP, across);
+        along = share(q->axis[0], 0, n, v, k);
+    }
+    store_five(s->shares, along);
+    store_five(s->shares + LU_STEP, across);
+}
+
+FN void add_to(double *u, lanes x)
+{
+    STORE(u, 0, LOAD(u, 0) + x);
+}
+
+FN void add_some(double *u, lanes x, int count)
+{
+    for (int i = 0; i < count; i++)
+        u[i] += x[i];
+}
+
+/* The first l lanes, the others 0. */
+FN lanes first_lanes(lanes x, int l)
+{
+#if LANES == 4
+    const lanes_mask number = {0, 1, 2, 3};
+#else
+    const lanes_mask number = {0, 1, 2, 3, 4, 5, 6, 7};
+#endif
+    return (lanes)((lanes_mask)x & (number < l));
+}
+
+/* Component m of a block's corrections, by rows. */
+FN void rows_of(const double *more, int m, lanes t[LANES])
+{
+    for (int i = 0; i < LANES; i++)
+        t[i] = LOAD(more, i * LU_STEP + m * LANES);
+    lanes_transpose(t);
+}
+
+/* Adds a block's corrections to u. Lanes outside the zone hold 0, so that whole vectors may be
+ * added: what they reach beyond a row belongs to a row of the same thread. */
+static void add_inner(const struct lu_rows *here, int b, const double *more)
+{
+    for (int m = 0; m < MZ_VARS; m++) {
+        lanes t[LANES];
+        rows_of(more, m, t);
+        for (int l = 0; l < LANES; l++)
+            add_to(here->u[l] + m * here->field + b * LANES - l, t[l]);
+    }
+}
+
+/* A strip's first block: in lane l the first l points are the last ones of the strip before. */
+static void add_first(const struct lu_stream *s, int strip, const struct lu_rows *before,
+                      const struct lu_rows *here, const double *more)
+{
+    const int length = lu_blocks(s->nx) * LANES;
+    for (int m = 0; m < MZ_VARS; m++) {
+        lanes t[LANES];
+        rows_of(more, m, t);
+        for (int l = 0; l < LANES; l++) {
+            const lanes old = first_lanes(t[l], l);
+            if (strip > 0 && s->nx + l > length)
+                add_some(before->u[l] + m * before->field + length - l, old, s->nx + l - length);
+            if (strip < s->strips)
+                add_to(here->u[l] + m * here->field - l, t[l] - old);
+        }
+    }
+}
+
+void lu_stream_upper(struct lu_stream *s, int strip, const struct lu_rows *before,
+                     const struct lu_rows *here)
+{
+    const struct equations q = equations_of(s->mz, -1.0);
+    const int blocks = lu_blocks(s->nx);
+    double more[LU_BLOCK];
+    for (int b = strip < s->strips ? blocks - 1 : 0; b >= 0; b--) {
+        upper_block(s, &q, (long)strip * blocks + b, more);
+        if (b > 0)
+            add_inner(here, b, more);
+        else
+            add_first(s, strip, before, here, more);
+    }
+}
