@@ -27,6 +27,7 @@ struct search {
     struct tune_room room;
     const struct bench_layout_request *request;
     struct backend_device device[TUNE_DEVICES];
+    struct mold mold;
     struct profile_layout memory;
     double begin, deadline;
     int tried;
@@ -138,7 +139,10 @@ static enum ek_status measure(void *ctx, const struct tune_point *point, double 
     s->tried++;
     say_trial(s, text, devices, &trial);
     *rate = trial.rate;
-    return EK_OK;
+    if (!layout.ncpu)
+        return EK_OK;
+    mold_add(&s->mold, layout.width, &trial.tasks);
+    return mold_width(&s->mold, s->room.cores, &s->room.mold);
 }
 
 static enum ek_status search(struct search *s)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -81,9 +82,27 @@ static double rate_of(struct watch *w, const struct team *team, const struct cu_
     return n ? tasks / (double)n / (clock_now() - start) : 0;
 }
 
+/* Seconds of all tasks on CPU units, for cu/mold.h; nothing where one has not run there. */
+static void print_tasks(const struct team *team, size_t n)
+{
+    struct mold_tasks tasks = {0};
+    double *seconds = n < INT_MAX ? malloc(n * sizeof *seconds) : NULL;
+    for (size_t i = 0; seconds && i < n; i++)
+        seconds[i] = team_task_seconds(team, i, CU_CPU);
+    if (seconds)
+        mold_levels(seconds, (int)n, &tasks);
+    free(seconds);
+    if (!tasks.ntasks)
+        return;
+    fprintf(stderr, "tasks %d", tasks.ntasks);
+    for (int i = 0; i < tasks.nlevels; i++)
+        fprintf(stderr, " %.4g", tasks.seconds[i]);
+    fputc('\n', stderr);
+}
+
 static enum ek_status run_steps(const struct bench_program *program, void *st, struct cu_set *set,
                                 const struct sched_job *job, const char *schedule, int steps,
-                                struct watch *watch, double *rate)
+                                bool tasks, struct watch *watch, double *rate)
 {
     struct team *team;
     TRY(program->reset(st));
@@ -94,8 +113,11 @@ static enum ek_status run_steps(const struct bench_program *program, void *st, s
     enum ek_status status = team_run(team, steps);
     if (status == EK_STOPPED)
         status = EK_OK;
-    if (!status)
+    if (!status) {
         *rate = rate_of(watch, team, set, job->n, start);
+        if (tasks)
+            print_tasks(team, job->n);
+    }
     team_close(team);
     return status;
 }
@@ -107,10 +129,10 @@ enum ek_status bench_trial_run(const struct bench_program *program, void *st, st
     double rate = 0;
     int steps = program->steps(st);
     if (!program->cold)
-        TRY(run_steps(program, st, set, job, "static", 1, &watch, &rate));
+        TRY(run_steps(program, st, set, job, "static", 1, false, &watch, &rate));
     set_alarm(seconds);
-    TRY(run_steps(program, st, set, job, schedule, steps < MOST_STEPS ? steps : MOST_STEPS, &watch,
-                  &rate));
+    TRY(run_steps(program, st, set, job, schedule, steps < MOST_STEPS ? steps : MOST_STEPS, true,
+                  &watch, &rate));
     fprintf(stderr, "trial %.17g\n", rate);
     return EK_OK;
 }
@@ -198,6 +220,19 @@ static void listen_to(pid_t pid, int from, double deadline, char *text, size_t r
     text[used] = '\0';
 }
 
+/* "ntasks" and seconds of levels; a line that was cut says nothing. */
+static void understand_tasks(const char *line, struct mold_tasks *tasks)
+{
+    char *rest;
+    const long n = strtol(line, &rest, 10);
+    struct mold_tasks t = {.ntasks = n > 0 && n < INT_MAX ? (int)n : 0};
+    t.nlevels = t.ntasks < MOLD_LEVELS ? t.ntasks : MOLD_LEVELS;
+    for (int i = 0; i < t.nlevels; i++)
+        if (!((t.seconds[i] = strtod(rest, &rest)) > 0))
+            return;
+    *tasks = t;
+}
+
 /* The rate if there is one, else the last line as the reason. */
 static void understand(char *text, struct bench_trial *trial)
 {
@@ -206,7 +241,9 @@ static void understand(char *text, struct bench_trial *trial)
     for (char *line; (line = strsep(&text, "\n"));) {
         if (sscanf(line, "trial %lf", &trial->rate) == 1)
             continue;
-        if (*line)
+        if (!strncmp(line, "tasks ", 6))
+            understand_tasks(line + 6, &trial->tasks);
+        else if (*line)
             last = line;
     }
     if (!(trial->rate > 0) || !isfinite(trial->rate))

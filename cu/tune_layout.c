@@ -41,7 +41,7 @@ struct tune_point tune_layout_first(const struct tune_room *room)
 
 int tune_layout_moves(const struct tune_room *room)
 {
-    return 2 * room->ndev + 1 + (room->fine ? CHANGES : COARSE);
+    return 2 * room->ndev + 2 + (room->fine ? CHANGES : COARSE);
 }
 
 /* A device more or less. Where `refill`, units that filled the cores fill what is left of them. */
@@ -79,6 +79,16 @@ static bool change(const struct tune_room *room, int c, const struct tune_point 
            to->x[UNITS] * to->x[WIDTH] <= room->cores;
 }
 
+/* As many units of the proposed width as there is room for. */
+static bool mold(const struct tune_room *room, const struct tune_point *from, struct tune_point *to)
+{
+    if (room->rigid || !room->mold || room->mold == from->x[WIDTH])
+        return false;
+    to->x[WIDTH] = room->mold;
+    to->x[UNITS] = most_units(room, room->mold, (unsigned)from->x[DEVICES]);
+    return to->x[UNITS] > 0;
+}
+
 /* Devices alone. */
 static bool park_all(const struct tune_room *room, const struct tune_point *from,
                      struct tune_point *to)
@@ -100,5 +110,6 @@ bool tune_layout_move(const void *ctx, int m, const struct tune_point *from, str
     m -= 1;
     if (m < room->ndev)
         return toggle(room, m, false, from, to);
-    return change(room, m - room->ndev, from, to);
+    m -= room->ndev;
+    return m == 0 ? mold(room, from, to) : change(room, m - 1, from, to);
 }

@@ -1,5 +1,6 @@
 /* cu/tune_layout.h – the moves among layouts: with and without each device, wider and narrower CPU
- * units, fewer and more of them (the others' cores are parked, for they may slow one another). */
+ * units, fewer and more of them (the others' cores are parked, for they may slow one another), and
+ * the width that the planner of moldable tasks proposes. */
 #ifndef CU_TUNE_LAYOUT_H
 #define CU_TUNE_LAYOUT_H
 
@@ -16,6 +17,7 @@ struct tune_room {
     bool rigid; /* the width of CPU units is given */
     bool fine;  /* a trial costs little: single units more and less are tried, too */
     int width;  /* of the first guess */
+    int mold; /* width that is worth a trial (cu/mold.h), 0: none is known. May change meanwhile */
 };
 
 /* The layout of a point, and which devices it has: bit d of *devices is device d. */

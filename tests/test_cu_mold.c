@@ -1,0 +1,127 @@
+/* tests/test_cu_mold.c – the width of CPU units as the planner of moldable tasks chooses it: as
+ * narrow as tasks are many, as wide as they are few, unknown before two widths were seen. */
+#include "cu/mold.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+enum { MOST = 1000 };
+
+/* What units of a width show of n tasks, the i-th of them i+1 times as long as 1/p^power. */
+static void see(struct mold *m, int n, bool even, double power, int width)
+{
+    static double seconds[MOST];
+    struct mold_tasks tasks;
+    for (int i = 0; i < n; i++)
+        seconds[i] = (even ? 1 : 1 + i) * pow(width, -power);
+    mold_levels(seconds, n, &tasks);
+    assert_int_equal(tasks.ntasks, n);
+    mold_add(m, width, &tasks);
+}
+
+static int width_of(const struct mold *m, int cores)
+{
+    int width = -1;
+    assert_int_equal(mold_width(m, cores, &width), EK_OK);
+    return width;
+}
+
+static void as_wide_as_tasks_are_few(void **state)
+{
+    (void)state;
+    static const struct {
+        int tasks, cores, width;
+        double power;
+    } cases[] = {
+        {64, 8, 1, 0.8}, /* enough of them: no core is lost to what does not scale */
+        {1, 8, 8, 0.8},  /* all cores for the only one */
+        {2, 8, 4, 0.9},  {4, 8, 2, 0.9}, {3, 12, 4, 0.7}, {MOST, 64, 1, 0.99},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mold m = {0};
+        see(&m, cases[i].tasks, true, cases[i].power, 1);
+        see(&m, cases[i].tasks, true, cases[i].power, 2);
+        assert_int_equal(width_of(&m, cases[i].cores), cases[i].width);
+    }
+}
+
+static void what_is_unknown_is_no_proposal(void **state)
+{
+    (void)state;
+    struct mold m = {0};
+    struct mold_tasks tasks;
+    assert_int_equal(width_of(&m, 8), 0);
+    see(&m, 2, true, 0.8, 1);
+    assert_int_equal(width_of(&m, 8), 0);
+    see(&m, 3, true, 1, 2); /* other tasks */
+    assert_int_equal(width_of(&m, 8), 0);
+    double bad[] = {1, NAN};
+    mold_levels(bad, 2, &tasks);
+    assert_int_equal(tasks.ntasks, 0);
+    mold_add(&m, 2, &tasks);
+    assert_int_equal(width_of(&m, 8), 0);
+    see(&m, 2, true, 0.8, 4);
+    assert_int_equal(width_of(&m, 8), 4);
+}
+
+/* Tasks that wider units do not serve at all stay on narrow ones, however few they are. */
+static void width_must_pay(void **state)
+{
+    (void)state;
+    struct mold m = {0};
+    see(&m, 2, true, 0, 4);
+    see(&m, 2, true, 0, 1);
+    assert_int_equal(m.width[0], 1);
+    assert_int_equal(m.width[1], 4);
+    assert_int_equal(width_of(&m, 16), 1);
+}
+
+static void the_faster_measurement_counts(void **state)
+{
+    (void)state;
+    struct mold m = {0};
+    double slow[] = {4, 2}, fast[] = {1, 3}, slower[] = {9, 9};
+    double *seconds[] = {slow, fast, slower};
+    for (int i = 0; i < 3; i++) {
+        struct mold_tasks tasks;
+        mold_levels(seconds[i], 2, &tasks);
+        mold_add(&m, 2, &tasks);
+    }
+    assert_int_equal(m.n, 1);
+    assert_true(m.tasks[0].seconds[0] == 1 && m.tasks[0].seconds[1] == 3);
+}
+
+/* Levels stand for tasks from the smallest to the greatest. */
+static void levels_keep_the_distribution(void **state)
+{
+    (void)state;
+    static double seconds[MOST];
+    struct mold_tasks tasks;
+    double mean = 0;
+    for (int i = 0; i < MOST; i++)
+        seconds[i] = MOST - i;
+    mold_levels(seconds, MOST, &tasks);
+    assert_int_equal(tasks.nlevels, MOLD_LEVELS);
+    for (int i = 0; i < MOLD_LEVELS; i++) {
+        assert_true(i == 0 || tasks.seconds[i] > tasks.seconds[i - 1]);
+        mean += tasks.seconds[i] / MOLD_LEVELS;
+    }
+    assert_true(fabs(mean - (MOST + 1) / 2.) < 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_wide_as_tasks_are_few),
+        cmocka_unit_test(what_is_unknown_is_no_proposal),
+        cmocka_unit_test(width_must_pay),
+        cmocka_unit_test(the_faster_measurement_counts),
+        cmocka_unit_test(levels_keep_the_distribution),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
