@@ -3,7 +3,7 @@
  * A row is [nfreq][2][columns] as in shared.h. Weighing turns it into rows of [r J] / sigma, in
  * real and imaginary parts: the residual takes the field's place in column 0. */
 #include "mcsem/cell.h"
-#include "mcsem/forward.h"
+#include "mcsem/forward_device.h"
 #include "mcsem/matmul.h"
 #include "mcsem/shared.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 64 }; /* pairs of a block and thread */
+enum { BLOCK = 64 }; /* pairs of a block and thread; a device takes more */
 enum { SAMPLES = 3, SAMPLE_FILTER = 3 };
 enum { FEW = 32, FEW_FILTER = 4 };
 enum { SQUARE_ROWS = 4 }; /* that a thread takes at a time */
@@ -35,9 +35,12 @@ struct cell_work {
     int width, columns;
     struct worker *worker; /* [width] */
     struct shared *shared;
-    struct survey_pair *pair; /* [pairs of the largest cell] as the cell sees them */
+    struct forward_device *device; /* NULL: pairs in exact mode are the workers' */
+    double complex *sum;           /* [block][nfreq][1 + layers] what it brings */
+    size_t block;                  /* pairs of a block, at most */
+    struct survey_pair *pair;      /* [pairs of the largest cell] as the cell sees them */
     struct earth_layers layers;
-    double *rows, *square; /* [width BLOCK] rows; [columns][columns] */
+    double *rows, *square; /* [block] rows; [columns][columns] */
     /* the block at hand */
     int cell;
     size_t first, n; /* pairs of the cell */
@@ -81,13 +84,29 @@ static enum ek_status open_worker(struct worker *k, int layers, int nfreq)
     return EK_OK;
 }
 
-static enum ek_status open_all(struct cell_work *w)
+static enum ek_status open_device(struct cell_work *w, struct backend *device, int layers)
+{
+    const size_t numbers = (size_t)w->survey->nfreq * (1 + (size_t)layers);
+    w->block = (size_t)w->width * BLOCK;
+    if (!device)
+        return EK_OK;
+    TRY(forward_device_open(device, layers, w->survey->nfreq, &w->device));
+    const size_t batch = forward_device_batch(w->device), most = largest_cell(w->survey);
+    w->block = batch < most ? batch : most;
+    w->sum = malloc(w->block * numbers * sizeof *w->sum);
+    if (!w->sum)
+        FAIL(EK_LACK, "%s: out of memory for %zu pairs", device->label, w->block);
+    return EK_OK;
+}
+
+static enum ek_status open_all(struct cell_work *w, struct backend *device)
 {
     const int layers = 1 + w->earth->nwater + w->earth->nz;
     const size_t threads = (size_t)w->width, columns = (size_t)w->columns;
+    TRY(open_device(w, device, layers));
     w->worker = calloc(threads, sizeof *w->worker);
     w->pair = calloc(largest_cell(w->survey), sizeof *w->pair);
-    w->rows = aligned(threads * BLOCK * row_size(w) * sizeof *w->rows);
+    w->rows = aligned(w->block * row_size(w) * sizeof *w->rows);
     w->square = aligned(columns * columns * sizeof *w->square);
     if (!w->worker || !w->pair || !w->rows || !w->square)
         FAIL(EK_LACK, "out of memory for the cells of a unit of %d threads", w->width);
@@ -97,7 +116,8 @@ static enum ek_status open_all(struct cell_work *w)
 }
 
 enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
-                         const struct cell_options *options, int width, struct cell_work **work)
+                         const struct cell_options *options, int width, struct backend *device,
+                         struct cell_work **work)
 {
     struct cell_work *w = calloc(1, sizeof *w);
     if (!w)
@@ -107,7 +127,7 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
     w->options = *options;
     w->width = width;
     w->columns = shared_columns(earth->nz);
-    const enum ek_status st = open_all(w);
+    const enum ek_status st = open_all(w, device);
     if (st)
         cell_close(w);
     else
@@ -125,6 +145,8 @@ void cell_close(struct cell_work *w)
         free(w->worker[t].derivative);
     }
     shared_close(w->shared);
+    forward_device_close(w->device);
+    free(w->sum);
     free(w->worker);
     free(w->pair);
     free(w->rows);
@@ -179,23 +201,51 @@ static void see_pairs(struct cell_work *w)
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
-static enum ek_status fill_exactly(const struct cell_work *w, struct worker *k, size_t pair,
-                                   double *row)
+/* Fields and derivatives of a pair, those of two frequencies `step` apart, as a row. */
+static void put_row(const struct cell_work *w, const double complex *field, int field_step,
+                    const double complex *derivative, int step, double *row)
 {
-    const struct survey *s = w->survey;
-    const double complex *derivative = k->derivative;
-    TRY(forward_pair(k->forward, &w->layers, &w->pair[pair], s->nfreq, s->freq, w->filter,
-                     FORWARD_BELOW, k->field, k->derivative));
     memset(row, 0, row_size(w) * sizeof *row);
-    for (int q = 0; q < s->nfreq; q++, row += 2 * w->columns, derivative += w->layers.n) {
-        row[0] = creal(k->field[q]);
-        row[w->columns] = cimag(k->field[q]);
+    for (int q = 0; q < w->survey->nfreq; q++, row += 2 * w->columns, derivative += step) {
+        row[0] = creal(field[q * field_step]);
+        row[w->columns] = cimag(field[q * field_step]);
         for (int l = 0; l < w->earth->nz; l++) {
             row[1 + l] = creal(derivative[w->layers.sediments + l]);
             row[w->columns + 1 + l] = cimag(derivative[w->layers.sediments + l]);
         }
     }
+}
+
+static enum ek_status fill_exactly(const struct cell_work *w, struct worker *k, size_t pair,
+                                   double *row)
+{
+    const struct survey *s = w->survey;
+    TRY(forward_pair(k->forward, &w->layers, &w->pair[pair], s->nfreq, s->freq, w->filter,
+                     FORWARD_BELOW, k->field, k->derivative));
+    put_row(w, k->field, 1, k->derivative, w->layers.n, row);
     return EK_OK;
+}
+
+/* Pairs of the block in exact mode. */
+static size_t exact_pairs(const struct cell_work *w)
+{
+    const size_t left = w->near > w->first ? w->near - w->first : 0;
+    return left < w->n ? left : w->n;
+}
+
+/* The block's pairs in exact mode, by the device. */
+static enum ek_status ask_device(struct cell_work *w)
+{
+    const struct survey *s = w->survey;
+    return forward_device_pairs(w->device, &w->layers, &w->pair[w->first], exact_pairs(w), s->nfreq,
+                                s->freq, w->filter, FORWARD_BELOW, w->sum);
+}
+
+static void take_from_device(const struct cell_work *w, size_t i, double *row)
+{
+    const int step = 1 + w->layers.n;
+    const double complex *sum = w->sum + i * (size_t)(w->survey->nfreq * step);
+    put_row(w, sum, step, sum + 1, step, row);
 }
 
 /* Where column 0 of a row, the field, is used up: its place in the response. */
@@ -233,10 +283,13 @@ static void weigh(const struct cell_work *w, size_t i, double *row)
 static void fill_rows(const struct cell_work *w, int thread, size_t i, size_t n)
 {
     struct worker *k = &w->worker[thread];
-    const size_t pair = w->first + i;
-    const size_t exact = pair >= w->near ? 0 : w->near - pair < n ? w->near - pair : n;
-    for (size_t j = 0; j < exact && !k->status; j++)
-        k->status = fill_exactly(w, k, pair + j, row_of(w, i + j));
+    const size_t pair = w->first + i, all = exact_pairs(w);
+    const size_t exact = i >= all ? 0 : all - i < n ? all - i : n;
+    for (size_t j = i; j < i + exact && !k->status; j++)
+        if (w->device)
+            take_from_device(w, j, row_of(w, j));
+        else
+            k->status = fill_exactly(w, k, w->first + j, row_of(w, j));
     if (exact < n)
         shared_rows(w->shared, thread, pair + exact - w->near, (int)(n - exact),
                     row_of(w, i + exact));
@@ -266,10 +319,12 @@ static void square_phase(void *arg, int thread)
 
 static enum ek_status all_blocks(struct cell_work *w, struct crew *crew)
 {
-    const size_t block = (size_t)w->width * BLOCK, pairs = pairs_of(w);
+    const size_t pairs = pairs_of(w);
     memset(w->square, 0, (size_t)w->columns * (size_t)w->columns * sizeof *w->square);
-    for (w->first = 0; w->first < pairs; w->first += block) {
-        w->n = pairs - w->first < block ? pairs - w->first : block;
+    for (w->first = 0; w->first < pairs; w->first += w->block) {
+        w->n = pairs - w->first < w->block ? pairs - w->first : w->block;
+        if (w->device && exact_pairs(w))
+            TRY(ask_device(w));
         crew_run(crew, w->width, fill_phase, w);
         for (int t = 0; t < w->width; t++)
             if (w->worker[t].status)

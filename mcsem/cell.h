@@ -7,6 +7,7 @@
 #ifndef MCSEM_CELL_H
 #define MCSEM_CELL_H
 
+#include "backends/backend.h"
 #include "cu/crew.h"
 #include "mcsem/survey.h"
 #include <complex.h>
@@ -35,9 +36,12 @@ struct cell_report {
 
 struct cell_work; /* of one unit */
 
-/* For any cell of the survey (binned, borrowed like the earth) on `width` threads. EK_LACK. */
+/* For any cell of the survey (binned, borrowed like the earth) on `width` threads; with a device
+ * (else NULL), which computes the pairs in exact mode, to the same bits. On the unit's thread.
+ * EK_LACK. */
 enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
-                         const struct cell_options *options, int width, struct cell_work **work);
+                         const struct cell_options *options, int width, struct backend *device,
+                         struct cell_work **work);
 void cell_close(struct cell_work *work);
 /* Bytes that a unit will take, at most, for cells of `pairs` pairs. */
 size_t cell_bytes(const struct earth *earth, int nfreq, size_t pairs, int width);

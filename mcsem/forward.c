@@ -1,17 +1,14 @@
-/* mcsem/forward.c – exact mode on the host: kernels/field.h with one wavenumber a lane.
- *
- * Sums over wavenumbers go by strands: wavenumber k belongs to strand k mod PAIR_GROUP, strands are
- * added in the end. So vectors of any width, and devices, give the same bits. */
+/* mcsem/forward.c – exact mode on the host: kernels/exact.h with one wavenumber a lane. */
 #include "mcsem/forward.h"
-#include "mcsem/pair.h"
 
 #include "mcsem/simd.h"
-#include "mcsem/kernels/field.h"
+#include "mcsem/kernels/exact.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { VECTORS = PAIR_GROUP / LANES };
+_Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for each strand");
 #define DEEP                                                                                       \
     46.0 /* what lies below so many nepers there and back is not seen: exp(-46) = 1e-20            \
           */
@@ -19,6 +16,7 @@ enum { VECTORS = PAIR_GROUP / LANES };
 struct forward {
     int layers, nfreq;
     struct pair_plan plan;
+    int level[PAIR_POINTS * EXACT_LEVEL]; /* of the plan */
     int *deepest;         /* [PAIR_WAVES / PAIR_GROUP] last layer of each group of wavenumbers */
     double *table;        /* [layers][4] struct line_layer */
     double *sum;          /* [VECTORS][1 + layers][2][LANES] */
@@ -98,54 +96,36 @@ void forward_deepest(int layers, int base, const double *table, int nwaves, cons
     }
 }
 
-static struct field_view view_of(const struct pair_level *level, bool alone)
+void forward_level(const struct pair_level *level, int parts, int weights, int *row)
 {
     const struct pair_view *v = &level->view;
-    return (struct field_view){.part = v->part,
-                               .below = v->below,
-                               .between = v->between,
-                               .above = v->above,
-                               .swapped = v->swapped,
-                               .lower = v->lower,
-                               .upper = v->upper,
-                               .in_lower = alone ? 0 : level->in_lower,
-                               .in_upper = alone ? 0 : level->in_upper};
+    row[EXACT_BELOW] = v->below;
+    row[EXACT_BETWEEN] = v->between;
+    row[EXACT_ABOVE] = v->above;
+    row[EXACT_SWAPPED] = v->swapped;
+    row[EXACT_LOWER] = v->lower;
+    row[EXACT_UPPER] = v->upper;
+    row[EXACT_IN_LOWER] = (int)level->in_lower;
+    row[EXACT_IN_UPPER] = (int)level->in_upper;
+    row[EXACT_PARTS] = parts;
+    row[EXACT_WEIGHTS] = weights;
 }
 
-static struct field_weights weights_at(const double *weight, int k)
-{
-    return (struct field_weights){.v = LOAD(weight + PAIR_V * PAIR_WAVES, k),
-                                  .i = LOAD(weight + PAIR_I * PAIR_WAVES, k),
-                                  .v1 = LOAD(weight + PAIR_V1 * PAIR_WAVES, k),
-                                  .i1 = LOAD(weight + PAIR_I1 * PAIR_WAVES, k),
-                                  .te_v = LOAD(weight + PAIR_TE_V * PAIR_WAVES, k),
-                                  .te_i = LOAD(weight + PAIR_TE_I * PAIR_WAVES, k)};
-}
-
-/* One vector of wavenumbers, from number k on, at one frequency. */
-static void add_waves(struct forward *f, struct line_field at, int k, struct field_room room)
+/* The plan as kernels/exact.h reads it: where it is. */
+static struct exact_plan plan_of(struct forward *f)
 {
     const struct pair_plan *plan = &f->plan;
-    const int deepest = f->deepest[k / PAIR_GROUP];
-    const struct cx zhat =
-        plan->magnetic ? cx_of(REAL(1.0), REAL(0.0)) : cx_of(REAL(0.0), REAL(at.w));
-    const lanes wave = LOAD(plan->wave, k);
-    at.l2 = wave * wave;
-    const struct field_base base = field_rise(at, f->table, plan->base, deepest, room);
-    struct cx value = line_get(room.sum, 0, LANES);
-    struct field_base seed = {{REAL(0.0), REAL(0.0)}, {REAL(0.0), REAL(0.0)}};
     for (int n = 0; n < plan->nlevels; n++) {
-        const struct field_view v = view_of(&plan->level[n], at.alone != 0);
-        const struct field_weights w = weights_at(plan->level[n].weight, k);
-        const struct field_share tm = field_mode(at, v, w, zhat, f->table, base.tm, LINE_TM, room);
-        const struct field_share te = field_mode(at, v, w, zhat, f->table, base.te, LINE_TE, room);
-        value = cx_add(value, cx_add(tm.value, te.value));
-        seed.tm = cx_add(seed.tm, tm.seed);
-        seed.te = cx_add(seed.te, te.seed);
+        const struct pair_level *level = &plan->level[n];
+        forward_level(level, (int)(level->view.part - plan->room),
+                      (int)(level->weight - plan->room), f->level + EXACT_LEVEL * n);
     }
-    line_put(room.sum, 0, LANES, value);
-    if (room.derive != FIELD_NONE)
-        field_sink(seed, plan->base, deepest, room);
+    return (struct exact_plan){.number = plan->room,
+                               .level = f->level,
+                               .nlevels = plan->nlevels,
+                               .stride = PAIR_WAVES,
+                               .base = plan->base,
+                               .magnetic = plan->magnetic};
 }
 
 /* The strands of a sum, added in a fixed order. */
@@ -162,12 +142,17 @@ static double strands(const struct forward *f, int number)
     return s[0];
 }
 
-static void sum_frequency(struct forward *f, double freq, enum forward_derivatives derivatives)
+int forward_derive(enum forward_derivatives derivatives)
 {
     static const int wanted[] = {FIELD_NONE, FIELD_BASE, FIELD_ALL, FIELD_ALL};
+    return wanted[derivatives];
+}
+
+static void sum_frequency(struct forward *f, double freq, enum forward_derivatives derivatives)
+{
     const size_t sums = 2 * (size_t)(1 + f->plan.layers) * LANES;
-    const struct line_field at = {.w = forward_line(freq),
-                                  .alone = derivatives == FORWARD_HORIZONTAL};
+    const struct exact_plan plan = plan_of(f);
+    struct line_field at = {.w = forward_line(freq), .alone = derivatives == FORWARD_HORIZONTAL};
     forward_deepest(f->plan.layers, f->plan.base, f->table, f->plan.nwaves, f->plan.wave, at.w,
                     f->deepest);
     memset(f->sum, 0, VECTORS * sums * sizeof *f->sum);
@@ -176,8 +161,10 @@ static void sum_frequency(struct forward *f, double freq, enum forward_derivativ
                                         .kept = f->kept,
                                         .part = f->parts,
                                         .stride = LANES,
-                                        .derive = wanted[derivatives]};
-        add_waves(f, at, k, room);
+                                        .derive = forward_derive(derivatives)};
+        const lanes wave = LOAD(f->plan.wave, k);
+        at.l2 = wave * wave;
+        exact_wave(at, f->table, plan, k, f->deepest[k / PAIR_GROUP], room);
     }
 }
 
@@ -189,7 +176,7 @@ static enum ek_status run(struct forward *f, const struct earth_layers *layers,
 {
     const struct hankel *filter;
     TRY(hankel_open(which, &filter));
-    TRY(pair_make(layers, pair, filter, 1e-12, &f->plan));
+    TRY(pair_make(layers, pair, filter, FORWARD_TOLERANCE, &f->plan));
     forward_layers(layers, f->table);
     for (int q = 0; q < nfreq; q++) {
         sum_frequency(f, freq[q], derivatives);

@@ -8,8 +8,7 @@
 #ifndef MCSEM_FORWARD_H
 #define MCSEM_FORWARD_H
 
-#include "mcsem/hankel.h"
-#include "mcsem/survey.h"
+#include "mcsem/pair.h"
 #include <complex.h>
 
 enum forward_derivatives {
@@ -47,10 +46,16 @@ enum ek_status forward_choose(struct forward *forward, const struct earth_layers
 
 /* ---- what every mode of computing needs ---- */
 
+#define FORWARD_TOLERANCE 1e-12 /* of the sum over a wire */
+
 /* w mu0 */
 double forward_line(double freq);
 /* The layers as kernels/line.h reads them, table [n][4]. */
 void forward_layers(const struct earth_layers *layers, double *table);
+/* A level of a plan as kernels/exact.h reads it, row [EXACT_LEVEL]; its parts and weights begin at
+ * these numbers. And its word for what derivatives are wanted. */
+void forward_level(const struct pair_level *level, int parts, int weights, int *row);
+int forward_derive(enum forward_derivatives derivatives);
 /* The last layer that matters to each group of PAIR_GROUP wavenumbers (ascending, nwaves of them):
  * by a bound from below of what waves lose on the way there and back, re g >= l min(1, sqrt(a)) and
  * re g >= sqrt(w mu0 / 2 rho), what lies behind it is smaller than 1e-20. */

@@ -312,7 +312,7 @@ static enum ek_status compute_fields(struct survey *s, const struct earth *earth
 #pragma omp parallel
     {
         struct cell_work *w = NULL;
-        enum ek_status st = cell_open(s, earth, &options, 1, &w);
+        enum ek_status st = cell_open(s, earth, &options, 1, NULL, &w);
         double *sums = calloc(cell_sums(earth->nz), sizeof *sums);
         if (!st && !sums)
             st = status_fail(EK_LACK, "out of memory for a cell");

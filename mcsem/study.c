@@ -137,14 +137,22 @@ static enum ek_status open_units(struct study *s)
 #pragma omp parallel num_threads(s->set->n) proc_bind(close)
 #pragma omp for schedule(static, 1)
     for (int c = 0; c < s->set->n; c++) {
-        const enum ek_status st =
-            cell_open(s->survey, s->start, &s->cell_options, s->set->cu[c].width, &s->work[c]);
+        const enum ek_status st = cell_open(s->survey, s->start, &s->cell_options,
+                                            s->set->cu[c].width, s->set->cu[c].device, &s->work[c]);
         if (st) {
 #pragma omp atomic write
             failed = st;
         }
     }
     return failed;
+}
+
+static void close_units(struct study *s)
+{
+#pragma omp parallel num_threads(s->set->n) proc_bind(close)
+#pragma omp for schedule(static, 1)
+    for (int c = 0; c < s->set->n; c++)
+        cell_close(s->work[c]);
 }
 
 enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job)
@@ -164,8 +172,8 @@ enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job)
 void study_close(void *st)
 {
     struct study *s = st;
-    for (int c = 0; s->set && s->work && c < s->set->n; c++)
-        cell_close(s->work[c]);
+    if (s->set && s->work)
+        close_units(s);
     cluster_mail_close(s->mail);
     invert_close(s->inv);
     survey_close(s->survey);

@@ -49,7 +49,7 @@ struct study {
 
     /* units and ranks */
     struct cu_set *set;
-    struct cell_work **work; /* [units] of CPU units, NULL for devices */
+    struct cell_work **work; /* [units] */
     int *rank_of;            /* [cells] */
     int *cell;               /* [ntasks] of a task */
     double *cost;            /* [ntasks] */

@@ -1,14 +1,7 @@
 /* tests/test_mcsem_forward.c – fields and derivatives in exact mode: reference numbers, closed
  * forms, and laws that hold without any. */
 #include "mcsem/cases.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/mcsem.h"
 
 enum { LAYERS = EARTH_WATER + EARTH_LAYERS + 1, FINE = 4 };
 static struct forward *forward;
@@ -21,13 +14,6 @@ static double complex field_of(const struct earth_layers *layers, const struct s
     assert_int_equal(
         forward_pair(forward, layers, pair, 1, &freq, FINE, FORWARD_FIELD, &field, NULL), EK_OK);
     return field;
-}
-
-static void close_to(double complex a, double complex b, double scale, double tolerance)
-{
-    if (!(cabs(a - b) <= tolerance * scale))
-        fail_msg("%g%+gi is not %g%+gi: apart by %.1e of %g", creal(a), cimag(a), creal(b),
-                 cimag(b), cabs(a - b) / scale, scale);
 }
 
 /* ---- reference numbers ----------------------------------------------------------------------- */
@@ -87,59 +73,19 @@ static void derivatives_are_the_reference_s(void **state)
 
 /* ---- laws ------------------------------------------------------------------------------------ */
 
-/* A sea of two layers over five of sediment, two of them anisotropic. */
-static struct earth_layers a_sea_floor(void)
-{
-    return (struct earth_layers){.n = 8,
-                                 .sediments = 3,
-                                 .z = {0, 300, 1000, 1100, 1400, 1900, 1980},
-                                 .rho_h = {1e12, 0.25, 0.3125, 0.7, 1.5, 2, 40, 3},
-                                 .rho_v = {1e12, 0.25, 0.3125, 1.4, 1.5, 5, 40, 3}};
-}
-
-/* Pairs of every kind: the source above or below the receiver, in other layers, tilted, long. */
-static const struct survey_pair pairs[] = {
-    {.source = {0, 0, 960}, .receiver = {2000, 0, 999.9}, .direction = {1, 0, 0}},
-    {.source = {0, 0, 960}, .receiver = {800, 1800, 999.9}, .direction = {0, 1, 0}, .azimuth = 0.4},
-    {.source = {0, 0, 960}, .receiver = {2500, 500, 999.9}, .direction = {0, 0, 1}, .length = 270},
-    {.source = {0, 0, 960},
-     .receiver = {1500, 900, 999.9},
-     .direction = {0.6, 0, 0.8},
-     .azimuth = 2,
-     .dip = 0.3,
-     .length = 200},
-    {.source = {0, 0, 960},
-     .receiver = {1700, 400, 999.9},
-     .direction = {0, 1, 0},
-     .magnetic = true},
-    {.source = {0, 0, 960},
-     .receiver = {900, -700, 999.9},
-     .direction = {0.6, 0, 0.8},
-     .magnetic = true,
-     .azimuth = 1,
-     .dip = -0.5},
-    {.source = {0, 0, 990}, .receiver = {1200, 300, 150}, .direction = {0, 0.6, 0.8}, .dip = 0.2},
-    {.source = {0, 0, 1200},
-     .receiver = {1100, 600, 900},
-     .direction = {0.8, 0, 0.6},
-     .dip = 0.7,
-     .magnetic = true},
-    {.source = {0, 0, 1950}, .receiver = {700, 900, 1500}, .direction = {0.6, 0.8, 0}, .dip = 1},
-    {.source = {0, 0, 700}, .receiver = {900, 200, 2500}, .direction = {0, 0, 1}, .dip = 0.4},
-};
-enum { PAIRS = sizeof pairs / sizeof *pairs };
-
 static void the_finest_filters_agree(void **state)
 {
     (void)state;
-    const struct earth_layers l = a_sea_floor();
-    for (int p = 0; p < PAIRS; p++) {
+    const struct earth_layers l = mcsem_sea_floor();
+    for (int p = 0; p < MCSEM_PAIRS; p++) {
         double complex fine, finest;
         const double freq = 0.5;
         assert_int_equal(
-            forward_pair(forward, &l, &pairs[p], 1, &freq, 4, FORWARD_FIELD, &fine, NULL), EK_OK);
+            forward_pair(forward, &l, &mcsem_pairs[p], 1, &freq, 4, FORWARD_FIELD, &fine, NULL),
+            EK_OK);
         assert_int_equal(
-            forward_pair(forward, &l, &pairs[p], 1, &freq, 5, FORWARD_FIELD, &finest, NULL), EK_OK);
+            forward_pair(forward, &l, &mcsem_pairs[p], 1, &freq, 5, FORWARD_FIELD, &finest, NULL),
+            EK_OK);
         close_to(fine, finest, cabs(finest), 1e-10);
     }
 }
@@ -148,15 +94,15 @@ static void fields_scale(void **state)
 {
     (void)state;
     const double s = 3;
-    const struct earth_layers l = a_sea_floor();
+    const struct earth_layers l = mcsem_sea_floor();
     struct earth_layers more = l;
     for (int k = 0; k < l.n; k++) {
         more.rho_h[k] *= s;
         more.rho_v[k] *= s;
     }
-    for (int p = 0; p < PAIRS; p++) {
-        const double complex one = field_of(&l, &pairs[p], 0.5);
-        close_to(field_of(&more, &pairs[p], 0.5 * s), one * (pairs[p].magnetic ? 1 : s),
+    for (int p = 0; p < MCSEM_PAIRS; p++) {
+        const double complex one = field_of(&l, &mcsem_pairs[p], 0.5);
+        close_to(field_of(&more, &mcsem_pairs[p], 0.5 * s), one * (mcsem_pairs[p].magnetic ? 1 : s),
                  cabs(one) * s, 1e-12);
     }
 }
@@ -165,21 +111,21 @@ static void fields_scale(void **state)
 static void derivatives_obey_euler(void **state)
 {
     (void)state;
-    const struct earth_layers l = a_sea_floor();
+    const struct earth_layers l = mcsem_sea_floor();
     const double step = 1e-4, freq[5] = {0.5, 0.5 * exp(step), 0.5 * exp(-step),
                                          0.5 * exp(2 * step), 0.5 * exp(-2 * step)};
     double complex derivative[8];
-    for (int p = 0; p < PAIRS; p++) {
+    for (int p = 0; p < MCSEM_PAIRS; p++) {
         double complex field[5], sum;
         for (int q = 0; q < 5; q++)
-            field[q] = field_of(&l, &pairs[p], freq[q]);
-        assert_int_equal(
-            forward_pair(forward, &l, &pairs[p], 1, freq, FINE, FORWARD_ALL, field, derivative),
-            EK_OK);
+            field[q] = field_of(&l, &mcsem_pairs[p], freq[q]);
+        assert_int_equal(forward_pair(forward, &l, &mcsem_pairs[p], 1, freq, FINE, FORWARD_ALL,
+                                      field, derivative),
+                         EK_OK);
         sum = (8 * (field[1] - field[2]) - (field[3] - field[4])) / (12 * step);
         for (int k = 0; k < l.n; k++)
             sum += derivative[k];
-        close_to(sum, pairs[p].magnetic ? 0 : field[0], cabs(field[0]), 1e-8);
+        close_to(sum, mcsem_pairs[p].magnetic ? 0 : field[0], cabs(field[0]), 1e-8);
     }
 }
 
@@ -187,12 +133,12 @@ static void derivatives_obey_euler(void **state)
 static void derivatives_are_differences(void **state)
 {
     (void)state;
-    const struct earth_layers l = a_sea_floor();
+    const struct earth_layers l = mcsem_sea_floor();
     const double step = 1e-3, freq = 0.5;
     double complex derivative[8], field, moved[4];
-    for (int p = 0; p < PAIRS; p++)
+    for (int p = 0; p < MCSEM_PAIRS; p++)
         for (int alone = 0; alone < 2; alone++) {
-            assert_int_equal(forward_pair(forward, &l, &pairs[p], 1, &freq, FINE,
+            assert_int_equal(forward_pair(forward, &l, &mcsem_pairs[p], 1, &freq, FINE,
                                           alone ? FORWARD_HORIZONTAL : FORWARD_ALL, &field,
                                           derivative),
                              EK_OK);
@@ -203,7 +149,7 @@ static void derivatives_are_differences(void **state)
                     other.rho_h[k] *= exp(by[m] * step);
                     if (!alone)
                         other.rho_v[k] *= exp(by[m] * step);
-                    moved[m] = field_of(&other, &pairs[p], freq);
+                    moved[m] = field_of(&other, &mcsem_pairs[p], freq);
                 }
                 close_to(derivative[k],
                          (8 * (moved[0] - moved[1]) - (moved[2] - moved[3])) / (12 * step),
@@ -215,15 +161,16 @@ static void derivatives_are_differences(void **state)
 static void layers_below_have_the_same_derivatives_alone(void **state)
 {
     (void)state;
-    const struct earth_layers l = a_sea_floor();
+    const struct earth_layers l = mcsem_sea_floor();
     const double freq = 0.5;
     for (int p = 0; p < 6; p++) { /* both in the sea */
         double complex all[8], below[8], field;
         assert_int_equal(
-            forward_pair(forward, &l, &pairs[p], 1, &freq, FINE, FORWARD_ALL, &field, all), EK_OK);
-        assert_int_equal(
-            forward_pair(forward, &l, &pairs[p], 1, &freq, FINE, FORWARD_BELOW, &field, below),
+            forward_pair(forward, &l, &mcsem_pairs[p], 1, &freq, FINE, FORWARD_ALL, &field, all),
             EK_OK);
+        assert_int_equal(forward_pair(forward, &l, &mcsem_pairs[p], 1, &freq, FINE, FORWARD_BELOW,
+                                      &field, below),
+                         EK_OK);
         for (int k = 0; k < l.n; k++)
             assert_true(below[k] == (k < l.sediments ? 0 : all[k]));
     }
@@ -245,9 +192,9 @@ static struct survey_pair turned_round(const struct survey_pair *p)
 static void source_and_receiver_change_places(void **state)
 {
     (void)state;
-    const struct earth_layers l = a_sea_floor();
-    for (int p = 0; p < PAIRS; p++) {
-        struct survey_pair there = pairs[p];
+    const struct earth_layers l = mcsem_sea_floor();
+    for (int p = 0; p < MCSEM_PAIRS; p++) {
+        struct survey_pair there = mcsem_pairs[p];
         there.length = 0;
         if (there.magnetic)
             continue;
@@ -260,7 +207,7 @@ static void source_and_receiver_change_places(void **state)
 static void a_layer_may_be_two(void **state)
 {
     (void)state;
-    const struct earth_layers l = a_sea_floor();
+    const struct earth_layers l = mcsem_sea_floor();
     const double freq = 0.5;
     for (int cut = 1; cut < l.n; cut++) {
         struct earth_layers two = l;
@@ -273,10 +220,10 @@ static void a_layer_may_be_two(void **state)
         two.z[cut] = cut < l.n - 1 ? 0.3 * l.z[cut - 1] + 0.7 * l.z[cut] : l.z[cut - 1] + 333;
         for (int k = cut + 1; k < two.n - 1; k++)
             two.z[k] = l.z[k - 1];
-        for (int p = 0; p < PAIRS; p++) {
+        for (int p = 0; p < MCSEM_PAIRS; p++) {
             double complex one, other, a[8], b[9];
-            forward_pair(forward, &l, &pairs[p], 1, &freq, FINE, FORWARD_ALL, &one, a);
-            forward_pair(forward, &two, &pairs[p], 1, &freq, FINE, FORWARD_ALL, &other, b);
+            forward_pair(forward, &l, &mcsem_pairs[p], 1, &freq, FINE, FORWARD_ALL, &one, a);
+            forward_pair(forward, &two, &mcsem_pairs[p], 1, &freq, FINE, FORWARD_ALL, &other, b);
             close_to(other, one, cabs(one), 1e-11);
             for (int k = 0; k < l.n; k++)
                 close_to(k < cut    ? b[k]
@@ -290,17 +237,17 @@ static void a_layer_may_be_two(void **state)
 static void the_vertical_resistivity_counts_where_it_differs(void **state)
 {
     (void)state;
-    struct earth_layers l = a_sea_floor();
+    struct earth_layers l = mcsem_sea_floor();
     const struct survey_pair *hz = &(const struct survey_pair){.source = {0, 0, 960},
                                                                .receiver = {900, 1500, 999.9},
                                                                .direction = {0, 0, 1},
                                                                .magnetic = true};
-    const double complex e = field_of(&l, &pairs[0], 0.5), h = field_of(&l, hz, 0.5);
+    const double complex e = field_of(&l, &mcsem_pairs[0], 0.5), h = field_of(&l, hz, 0.5);
     l.rho_v[5] *= 1 + 1e-14; /* the other path through the same numbers */
-    close_to(field_of(&l, &pairs[0], 0.5), e, cabs(e), 1e-12);
+    close_to(field_of(&l, &mcsem_pairs[0], 0.5), e, cabs(e), 1e-12);
     l.rho_v[5] *= 2;
     close_to(field_of(&l, hz, 0.5), h, cabs(h), 1e-14); /* TE only */
-    assert_true(cabs(field_of(&l, &pairs[0], 0.5) - e) > 1e-4 * cabs(e));
+    assert_true(cabs(field_of(&l, &mcsem_pairs[0], 0.5) - e) > 1e-4 * cabs(e));
 }
 
 /* ---- closed form ----------------------------------------------------------------------------- */
@@ -335,16 +282,16 @@ static double complex whole_space(const struct survey_pair *p, double rho, doubl
 static void equal_layers_are_a_whole_space(void **state)
 {
     (void)state;
-    struct earth_layers l = a_sea_floor();
+    struct earth_layers l = mcsem_sea_floor();
     for (int k = 0; k < l.n; k++)
         l.rho_h[k] = l.rho_v[k] = 1.3;
-    for (int p = 0; p < PAIRS; p++) {
-        struct survey_pair point = pairs[p];
+    for (int p = 0; p < MCSEM_PAIRS; p++) {
+        struct survey_pair point = mcsem_pairs[p];
         point.length = 0;
         for (double near = 1; near > 0.01; near *= 0.3) { /* offsets down to metres */
             for (int d = 0; d < 3; d++)
                 point.receiver[d] =
-                    point.source[d] + near * (pairs[p].receiver[d] - point.source[d]);
+                    point.source[d] + near * (mcsem_pairs[p].receiver[d] - point.source[d]);
             const double complex want = whole_space(&point, 1.3, 0.5);
             int which;
             const double freq = 0.5;
@@ -363,10 +310,10 @@ static void equal_layers_are_a_whole_space(void **state)
 static void a_wire_is_its_points(void **state)
 {
     (void)state;
-    const struct earth_layers l = a_sea_floor();
+    const struct earth_layers l = mcsem_sea_floor();
     double last = 0;
     for (double length = 200; length >= 50; length /= 2) {
-        struct survey_pair wire = pairs[1], point = pairs[1];
+        struct survey_pair wire = mcsem_pairs[1], point = mcsem_pairs[1];
         wire.length = length;
         wire.dip = point.dip = 0.1;
         const double complex one = field_of(&l, &point, 0.5);
@@ -380,10 +327,10 @@ static void a_wire_is_its_points(void **state)
 static void what_touches_is_refused(void **state)
 {
     (void)state;
-    const struct earth_layers l = a_sea_floor();
+    const struct earth_layers l = mcsem_sea_floor();
     const double freq = 0.5;
     double complex field;
-    struct survey_pair p = pairs[0];
+    struct survey_pair p = mcsem_pairs[0];
     memcpy(p.receiver, p.source, sizeof p.receiver);
     status_mute(1);
     assert_int_equal(forward_pair(forward, &l, &p, 1, &freq, FINE, FORWARD_FIELD, &field, NULL),

@@ -10,22 +10,17 @@
 #define LESSER(a, b) ((a) < (b) ? (a) : (b))
 /* 2^n for a whole number n, -1000 .. 1000: added to 2^52 + 1023, n has its bits where a shift makes
  * them the exponent. */
-#if defined(__OPENCL_VERSION__)
-#define POWER_OF_2(n) as_double(as_ulong((n) + 4503599627371519.0) << 52)
-#elif defined(__CUDACC_RTC__) || defined(__HIPCC_RTC__)
-#define POWER_OF_2(n) __longlong_as_double(__double_as_longlong((n) + 4503599627371519.0) << 52)
-#else
-static inline double complex_power_of_2(double n)
+FN double complex_power_of_2(double n)
 {
     union {
         double value;
         unsigned long bits;
-    } x = {n + 4503599627371519.0};
+    } x;
+    x.value = n + 4503599627371519.0;
     x.bits <<= 52;
     return x.value;
 }
 #define POWER_OF_2(n) complex_power_of_2(n)
-#endif
 #endif
 
 struct cx {

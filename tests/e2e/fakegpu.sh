@@ -44,6 +44,16 @@ first=$(norms)
 verified bt-mz hip:0,cuda:1 0x0+2 --class S --schedule dynamic
 [ -n "$first" ] && [ "$(norms)" = "$first" ] || say 'norms differ between devices'
 
+# mcsem: the host's model, to the last bit.
+"$BIN/mcsem" --generate small --out "$work/survey" || say 'mcsem: no survey'
+awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 40 == 0)' "$work/survey" >"$work/few"
+exact="$work/few --mode exact --iterations 1 --quiet --model-out"
+"$BIN/mcsem" $exact "$work/model" --layout 1x1 2>/dev/null || say 'mcsem: no model'
+for devices in cuda:0 hip:1; do
+    verified mcsem $devices 1x1+1 $exact "$work/other" --schedule dynamic
+    cmp -s "$work/model" "$work/other" || say "mcsem: another model with $devices"
+done
+
 # An older HIP, and HIP on top of CUDA.
 LD_LIBRARY_PATH=$fakes/hip5:$LD_LIBRARY_PATH verified bt-mz hip:0 0x0+1 --class S
 LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH verified bt-mz hip:0,hip:1 0x0+2 --class S

@@ -55,6 +55,30 @@ CU_FAULT=unit:1@step:2 "$bin" "$survey" $few --layout 2x1 --model-out "$work/oth
     cmp -s "$work/model.csv" "$work/other.csv"
 check 'the same model though a unit dies' $?
 
+# A device beside a cpu unit, in both modes, under every policy: the same bits as without it. Of the
+# survey every 40th pair is enough for exact mode.
+awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 40 == 0)' "$survey" >"$work/few.csv"
+exact="--mode exact --iterations 1 --quiet"
+"$bin" "$work/few.csv" $exact --layout 1x1 --model-out "$work/exact.csv" --json "$work/exact.json" 2>/dev/null
+check 'exact mode' $?
+for device in host:0 opencl:0; do
+    "$bin" "$survey" $few --layout 1x1+1 --devices $device --schedule dynamic --model-out "$work/other.csv" &&
+        cmp -s "$work/model.csv" "$work/other.csv"
+    check "the same model on $device in shared mode" $?
+    "$bin" "$work/few.csv" $exact --layout 0x0+1 --devices $device --model-out "$work/other.csv" 2>/dev/null &&
+        cmp -s "$work/exact.csv" "$work/other.csv"
+    check "the same model on $device alone in exact mode" $?
+done
+"$bin" "$work/few.csv" $exact --layout 1x1+1 --devices opencl:0 --compare all --json "$work/all.json" 2>/dev/null
+check 'every policy' $?
+"$python" - "$work/exact.json" "$work/all.json" <<'EOF'
+import json, sys
+alone, runs = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))["runs"]
+assert len(runs) >= 15 and all(r["verified"] for r in runs)
+assert {r["verification"]["rms"] for r in runs} == {alone["verification"]["rms"]}
+EOF
+check 'the same misfit under every policy' $?
+
 # Killed after the first iteration, taken up again.
 "$bin" "$survey" $few --layout 1x1 --checkpoint "$work/state" --model-out "$work/other.csv" &
 pid=$!

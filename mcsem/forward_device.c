@@ -1,0 +1,309 @@
+/* mcsem/forward_device.c – plans of pairs go to a device batch by batch, sums come back. */
+#include "mcsem/forward_device.h"
+#include "src/kernel.h"
+
+#include "mcsem/kernels/exact_plan.h"
+#include "src/embed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Buffers, kernels. */
+enum { LAYERS, LINES, NUMBERS, PLANS, PLACE, SUMS, BUFFERS };
+enum { WAVES, ADD, KERNELS };
+static const struct backend_kernel kernels[KERNELS] = {
+    [WAVES] = {"exact_waves", {64, 1, 1}}, [ADD] = {"exact_sums", {64, 1, 1}}};
+
+/* Of a batch: pairs, doubles of their plans, sums. */
+enum { MOST_PAIRS = 2048, MOST_NUMBERS = 1 << 22, MOST_SUMS = 1 << 26 };
+#define SHARE_OF_MEMORY 0.25 /* for the place where work-items work */
+
+struct forward_device {
+    struct backend *backend;
+    struct backend_program *program;
+    struct backend_mem *buffer[BUFFERS];
+    int layers, nfreq;
+    size_t batch, most_rows;
+    struct pair_plan plan;
+    double *table, *line;
+    int *deepest; /* [PAIR_WAVES / PAIR_GROUP] */
+    /* the batch at hand */
+    double *number;
+    int *row;
+    size_t pairs, numbers, rows; /* rows: numbers in row[], the first ones are the pairs' */
+};
+
+static struct backend_rect linear(size_t bytes)
+{
+    return backend_linear(0, 0, bytes);
+}
+
+static enum ek_status write(struct forward_device *d, int buffer, const void *from, size_t bytes)
+{
+    const struct backend_rect all = linear(bytes);
+    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->buffer[buffer], from, &all);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* Bytes of the place for n pairs. */
+static size_t place_bytes(const struct forward_device *d, size_t n)
+{
+    const size_t items = n * (size_t)d->nfreq * EXACT_STRANDS;
+    const size_t groups = (items + EXACT_BESIDE - 1) / EXACT_BESIDE;
+    return groups * EXACT_BESIDE * (size_t)exact_numbers(d->layers) * sizeof(double);
+}
+
+static size_t sums(const struct forward_device *d, size_t n)
+{
+    return n * (size_t)d->nfreq * 2 * (1 + (size_t)d->layers);
+}
+
+static bool fits(const struct forward_device *d, size_t n)
+{
+    const struct backend_info *info = &d->backend->info;
+    const size_t bytes = place_bytes(d, n);
+    return bytes <= info->max_alloc && (double)bytes <= SHARE_OF_MEMORY * (double)info->memory &&
+           sums(d, n) <= MOST_SUMS;
+}
+
+/* As many pairs as the device has room for, one at least. */
+static void choose_batch(struct forward_device *d)
+{
+    const size_t groups = (size_t)d->nfreq * (PAIR_WAVES / PAIR_GROUP);
+    d->batch = MOST_PAIRS;
+    while (d->batch > 1 && !fits(d, d->batch))
+        d->batch /= 2;
+    d->most_rows =
+        d->batch * (EXACT_PAIR + 4 * EXACT_LEVEL + groups / 4) + PAIR_POINTS * EXACT_LEVEL + groups;
+}
+
+static enum ek_status open_host(struct forward_device *d)
+{
+    d->table = calloc(4 * (size_t)d->layers, sizeof *d->table);
+    d->line = calloc((size_t)d->nfreq, sizeof *d->line);
+    d->deepest = calloc(PAIR_WAVES / PAIR_GROUP, sizeof *d->deepest);
+    d->number = malloc(MOST_NUMBERS * sizeof *d->number);
+    d->row = malloc(d->most_rows * sizeof *d->row);
+    if (!d->table || !d->line || !d->deepest || !d->number || !d->row)
+        FAIL(EK_LACK, "%s: out of memory for plans of pairs", d->backend->label);
+    return pair_open(d->layers, &d->plan);
+}
+
+static enum ek_status open_buffers(struct forward_device *d)
+{
+    const size_t bytes[BUFFERS] = {[LAYERS] = 4 * (size_t)d->layers * sizeof(double),
+                                   [LINES] = (size_t)d->nfreq * sizeof(double),
+                                   [NUMBERS] = MOST_NUMBERS * sizeof(double),
+                                   [PLANS] = d->most_rows * sizeof(int),
+                                   [PLACE] = place_bytes(d, d->batch),
+                                   [SUMS] = sums(d, d->batch) * sizeof(double)};
+    for (int b = 0; b < BUFFERS; b++)
+        TRY(d->backend->ops->alloc(d->backend->dev, bytes[b], &d->buffer[b]));
+    return EK_OK;
+}
+
+static enum ek_status build(struct forward_device *d)
+{
+    const char *const text = "mcsem/kernels/exact.c";
+    char *whole = embed_join(&text, 1);
+    if (!whole)
+        FAIL(EK_LACK, "%s: out of memory for the kernels", d->backend->label);
+    const enum ek_status st = d->backend->ops->build(d->backend->dev, whole, "-DKERNEL_NO_FMA",
+                                                     kernels, KERNELS, &d->program);
+    free(whole);
+    return st;
+}
+
+static enum ek_status open_all(struct forward_device *d)
+{
+    if (!d->backend->info.fp64)
+        FAIL(EK_LACK, "%s has no double precision; leave it out", d->backend->label);
+    choose_batch(d);
+    TRY(open_host(d));
+    TRY(open_buffers(d));
+    return build(d);
+}
+
+enum ek_status forward_device_open(struct backend *backend, int layers, int nfreq,
+                                   struct forward_device **device)
+{
+    struct forward_device *d = calloc(1, sizeof *d);
+    if (!d)
+        FAIL(EK_LACK, "%s: out of memory", backend->label);
+    d->backend = backend;
+    d->layers = layers;
+    d->nfreq = nfreq;
+    const enum ek_status st = open_all(d);
+    if (st)
+        forward_device_close(d);
+    else
+        *device = d;
+    return st;
+}
+
+void forward_device_close(struct forward_device *d)
+{
+    if (!d)
+        return;
+    for (int b = 0; b < BUFFERS; b++)
+        d->backend->ops->free(d->backend->dev, d->buffer[b]);
+    d->backend->ops->unbuild(d->backend->dev, d->program);
+    pair_close(&d->plan);
+    free(d->table);
+    free(d->line);
+    free(d->deepest);
+    free(d->number);
+    free(d->row);
+    free(d);
+}
+
+size_t forward_device_batch(const struct forward_device *d)
+{
+    return d->batch;
+}
+
+/* ---- packing --------------------------------------------------------------------------------- */
+
+static int parts_of(const struct pair_view *v)
+{
+    return v->below + v->between + v->above;
+}
+
+/* Numbers of a plan in the buffers: doubles, ints. */
+static size_t plan_numbers(const struct pair_plan *p)
+{
+    size_t n = (size_t)p->nwaves;
+    for (int k = 0; k < p->nlevels; k++)
+        n += (size_t)(PAIR_PART * parts_of(&p->level[k].view) + PAIR_FUNCTIONS * p->nwaves);
+    return n;
+}
+static size_t plan_rows(const struct forward_device *d)
+{
+    return (size_t)(EXACT_LEVEL * d->plan.nlevels + d->nfreq * (d->plan.nwaves / PAIR_GROUP));
+}
+
+static int add_numbers(struct forward_device *d, const double *from, size_t n)
+{
+    const size_t at = d->numbers;
+    memcpy(d->number + at, from, n * sizeof *from);
+    d->numbers += n;
+    return (int)at;
+}
+
+static void add_level(struct forward_device *d, const struct pair_level *level)
+{
+    const size_t nwaves = (size_t)d->plan.nwaves;
+    const int parts =
+        add_numbers(d, level->view.part, (size_t)(PAIR_PART * parts_of(&level->view)));
+    const int weights = (int)d->numbers;
+    for (int f = 0; f < PAIR_FUNCTIONS; f++)
+        add_numbers(d, level->weight + f * PAIR_WAVES, nwaves);
+    forward_level(level, parts, weights, d->row + d->rows);
+    d->rows += EXACT_LEVEL;
+}
+
+/* The plan becomes the batch's next pair. */
+static void add_plan(struct forward_device *d, int nfreq)
+{
+    const struct pair_plan *p = &d->plan;
+    int *row = d->row + EXACT_PAIR * d->pairs++;
+    row[EXACT_NWAVES] = p->nwaves;
+    row[EXACT_NLEVELS] = p->nlevels;
+    row[EXACT_BASE] = p->base;
+    row[EXACT_MAGNETIC] = p->magnetic;
+    row[EXACT_WAVES] = add_numbers(d, p->wave, (size_t)p->nwaves);
+    row[EXACT_LEVELS] = (int)d->rows;
+    for (int k = 0; k < p->nlevels; k++)
+        add_level(d, &p->level[k]);
+    row[EXACT_DEEPEST] = (int)d->rows;
+    for (int q = 0; q < nfreq; q++) {
+        forward_deepest(p->layers, p->base, d->table, p->nwaves, p->wave, d->line[q],
+                        d->row + d->rows);
+        d->rows += (size_t)(p->nwaves / PAIR_GROUP);
+    }
+}
+
+/* ---- launching ------------------------------------------------------------------------------- */
+
+static enum ek_status launch(struct forward_device *d, int kernel, size_t items,
+                             const struct backend_arg *args, int nargs)
+{
+    const int global[3] = {(int)items, 1, 1};
+    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, kernel, global,
+                                   nargs, args);
+}
+
+static enum ek_status launch_batch(struct forward_device *d, int nlayers, int nfreq,
+                                   enum forward_derivatives derivatives)
+{
+    const struct backend_arg waves[] = {backend_arg_mem(d->buffer[LAYERS]),
+                                        backend_arg_int(nlayers),
+                                        backend_arg_mem(d->buffer[LINES]),
+                                        backend_arg_int(nfreq),
+                                        backend_arg_mem(d->buffer[NUMBERS]),
+                                        backend_arg_mem(d->buffer[PLANS]),
+                                        backend_arg_int((int)d->pairs),
+                                        backend_arg_int(forward_derive(derivatives)),
+                                        backend_arg_double(derivatives == FORWARD_HORIZONTAL),
+                                        backend_arg_mem(d->buffer[PLACE])};
+    const struct backend_arg add[] = {backend_arg_mem(d->buffer[PLACE]), backend_arg_int(nlayers),
+                                      backend_arg_int(nfreq), backend_arg_int((int)d->pairs),
+                                      backend_arg_mem(d->buffer[SUMS])};
+    const size_t cases = d->pairs * (size_t)nfreq;
+    TRY(launch(d, WAVES, cases * EXACT_STRANDS, waves, sizeof waves / sizeof *waves));
+    return launch(d, ADD, cases * 2 * (1 + (size_t)nlayers), add, sizeof add / sizeof *add);
+}
+
+/* The batch at hand; done on return. */
+static enum ek_status run_batch(struct forward_device *d, int nlayers, int nfreq,
+                                enum forward_derivatives derivatives, double complex *sum)
+{
+    const struct backend_ops *ops = d->backend->ops;
+    const struct backend_rect all =
+        linear(d->pairs * (size_t)nfreq * (1 + (size_t)nlayers) * sizeof *sum);
+    TRY(write(d, NUMBERS, d->number, d->numbers * sizeof *d->number));
+    TRY(write(d, PLANS, d->row, d->rows * sizeof *d->row));
+    TRY(launch_batch(d, nlayers, nfreq, derivatives));
+    TRY(ops->read(d->backend->dev, BACKEND_COMPUTE, sum, d->buffer[SUMS], &all));
+    return ops->wait(d->backend->dev, BACKEND_COMPUTE);
+}
+
+/* Packs pairs first .. until the batch is full or all are in; *first moves on. */
+static enum ek_status fill_batch(struct forward_device *d, const struct earth_layers *layers,
+                                 const struct survey_pair *pair, size_t n, int nfreq,
+                                 const struct hankel *filter, size_t *first)
+{
+    const size_t most = n - *first < d->batch ? n - *first : d->batch;
+    d->pairs = d->numbers = 0;
+    d->rows = EXACT_PAIR * most;
+    while (d->pairs < most) {
+        TRY(pair_make(layers, &pair[*first], filter, FORWARD_TOLERANCE, &d->plan));
+        if (d->numbers + plan_numbers(&d->plan) > MOST_NUMBERS ||
+            d->rows + plan_rows(d) > d->most_rows)
+            break;
+        add_plan(d, nfreq);
+        ++*first;
+    }
+    return EK_OK;
+}
+
+enum ek_status forward_device_pairs(struct forward_device *d, const struct earth_layers *layers,
+                                    const struct survey_pair *pair, size_t n, int nfreq,
+                                    const double *freq, int which,
+                                    enum forward_derivatives derivatives, double complex *sum)
+{
+    const struct hankel *filter;
+    TRY(hankel_open(which, &filter));
+    forward_layers(layers, d->table);
+    for (int q = 0; q < nfreq; q++)
+        d->line[q] = forward_line(freq[q]);
+    TRY(write(d, LAYERS, d->table, 4 * (size_t)layers->n * sizeof *d->table));
+    TRY(write(d, LINES, d->line, (size_t)nfreq * sizeof *d->line));
+    for (size_t first = 0; first < n;) {
+        TRY(fill_batch(d, layers, pair, n, nfreq, filter, &first));
+        TRY(run_batch(d, layers->n, nfreq, derivatives, sum));
+        sum += d->pairs * (size_t)nfreq * (1 + (size_t)layers->n);
+    }
+    return EK_OK;
+}

@@ -1,0 +1,73 @@
+/* mcsem/kernels/exact.h – exact mode: one wavenumber's share of the field of one pair, all depths
+ * of its wire, and of the derivatives. */
+#ifndef MCSEM_KERNELS_EXACT_H
+#define MCSEM_KERNELS_EXACT_H
+#include "mcsem/kernels/exact_plan.h"
+#include "mcsem/kernels/field.h"
+
+/* A pair as pair.h plans it. */
+struct exact_plan {
+    GLOBAL const double *number; /* parts and weights of the levels */
+    GLOBAL const int *level;     /* [nlevels][EXACT_LEVEL] */
+    int nlevels;
+    int stride;   /* from the weights of one function to those of the next */
+    int base;     /* first layer below all depths */
+    int magnetic; /* then the weight of TE's V has the factor 1 / zhat */
+};
+
+FN struct field_view exact_view(struct exact_plan p, int n, double alone)
+{
+    GLOBAL const int *level = p.level + EXACT_LEVEL * n;
+    struct field_view v;
+    v.part = p.number + level[EXACT_PARTS];
+    v.below = level[EXACT_BELOW];
+    v.between = level[EXACT_BETWEEN];
+    v.above = level[EXACT_ABOVE];
+    v.swapped = level[EXACT_SWAPPED];
+    v.lower = level[EXACT_LOWER];
+    v.upper = level[EXACT_UPPER];
+    v.in_lower = alone != 0.0 ? 0.0 : level[EXACT_IN_LOWER];
+    v.in_upper = alone != 0.0 ? 0.0 : level[EXACT_IN_UPPER];
+    return v;
+}
+
+/* In the order of pair.h's functions. */
+FN struct field_weights exact_weights(struct exact_plan p, int n, int k)
+{
+    const int first = p.level[EXACT_LEVEL * n + EXACT_WEIGHTS] + k;
+    struct field_weights w;
+    w.v = LOAD(p.number, first);
+    w.i = LOAD(p.number, first + p.stride);
+    w.v1 = LOAD(p.number, first + 2 * p.stride);
+    w.i1 = LOAD(p.number, first + 3 * p.stride);
+    w.te_v = LOAD(p.number, first + 4 * p.stride);
+    w.te_i = LOAD(p.number, first + 5 * p.stride);
+    return w;
+}
+
+/* Adds wavenumber k to the sums in `room`. */
+FN void exact_wave(struct line_field at, GLOBAL const double *layers, struct exact_plan p, int k,
+                   int deepest, struct field_room room)
+{
+    const struct cx zero = cx_of(REAL(0.0), REAL(0.0));
+    const struct cx zhat = p.magnetic ? cx_of(REAL(1.0), REAL(0.0)) : cx_of(REAL(0.0), REAL(at.w));
+    const struct field_base base = field_rise(at, layers, p.base, deepest, room);
+    struct cx value = line_get(room.sum, 0, room.stride);
+    struct field_base seed;
+    seed.tm = zero;
+    seed.te = zero;
+    for (int n = 0; n < p.nlevels; n++) {
+        const struct field_view v = exact_view(p, n, at.alone);
+        const struct field_weights w = exact_weights(p, n, k);
+        const struct field_share tm = field_mode(at, v, w, zhat, layers, base.tm, LINE_TM, room);
+        const struct field_share te = field_mode(at, v, w, zhat, layers, base.te, LINE_TE, room);
+        value = cx_add(value, cx_add(tm.value, te.value));
+        seed.tm = cx_add(seed.tm, tm.seed);
+        seed.te = cx_add(seed.te, te.seed);
+    }
+    line_put(room.sum, 0, room.stride, value);
+    if (room.derive != FIELD_NONE)
+        field_sink(seed, p.base, deepest, room);
+}
+
+#endif

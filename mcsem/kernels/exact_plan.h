@@ -1,0 +1,45 @@
+/* mcsem/kernels/exact_plan.h – how the host hands pairs to kernels/exact.c. */
+#ifndef MCSEM_KERNELS_EXACT_PLAN_H
+#define MCSEM_KERNELS_EXACT_PLAN_H
+
+/* Sums over wavenumbers go by strands: wavenumber k belongs to strand k mod EXACT_STRANDS, whose
+ * sum is taken in ascending order; strands are added in the end, halves on halves. So vectors of
+ * any width, and devices, give the same bits. */
+#define EXACT_STRANDS 8
+
+/* Numbers of a level, that is of the points of a wire at one depth: the members of a field_view,
+ * and where its parts and its weights begin. */
+#define EXACT_BELOW    0
+#define EXACT_BETWEEN  1
+#define EXACT_ABOVE    2
+#define EXACT_SWAPPED  3
+#define EXACT_LOWER    4
+#define EXACT_UPPER    5
+#define EXACT_IN_LOWER 6
+#define EXACT_IN_UPPER 7
+#define EXACT_PARTS    8
+#define EXACT_WEIGHTS  9
+#define EXACT_LEVEL    10
+
+/* Numbers of a pair: how many wavenumbers and levels, what it shares with an exact_plan, where its
+ * wavenumbers and levels begin, and where the deepest layers do, one for each frequency and group
+ * of EXACT_STRANDS wavenumbers. */
+#define EXACT_NWAVES   0
+#define EXACT_NLEVELS  1
+#define EXACT_BASE     2
+#define EXACT_MAGNETIC 3
+#define EXACT_WAVES    4
+#define EXACT_LEVELS   5
+#define EXACT_DEEPEST  6
+#define EXACT_PAIR     7
+
+/* Work-items beside one another have their numbers beside one another, so many at a time. */
+#define EXACT_BESIDE 32
+
+/* A work-item's numbers: its sums [1 + layers], then room for what it keeps of layers and parts. */
+FN int exact_numbers(int layers)
+{
+    return 2 * (1 + layers) + 8 * layers + 8 * (layers + 2);
+}
+
+#endif

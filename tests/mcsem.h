@@ -1,0 +1,65 @@
+/* tests/mcsem.h – what tests of mcsem share: a sea floor and pairs of every kind over it, numbers
+ * that are close. */
+#ifndef TESTS_MCSEM_H
+#define TESTS_MCSEM_H
+
+#include "mcsem/forward.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static inline void close_to(double complex a, double complex b, double scale, double tolerance)
+{
+    if (!(cabs(a - b) <= tolerance * scale))
+        fail_msg("%g%+gi is not %g%+gi: apart by %.1e of %g", creal(a), cimag(a), creal(b),
+                 cimag(b), cabs(a - b) / scale, scale);
+}
+
+/* A sea of two layers over five of sediment, two of them anisotropic. */
+static inline struct earth_layers mcsem_sea_floor(void)
+{
+    return (struct earth_layers){.n = 8,
+                                 .sediments = 3,
+                                 .z = {0, 300, 1000, 1100, 1400, 1900, 1980},
+                                 .rho_h = {1e12, 0.25, 0.3125, 0.7, 1.5, 2, 40, 3},
+                                 .rho_v = {1e12, 0.25, 0.3125, 1.4, 1.5, 5, 40, 3}};
+}
+
+/* Pairs of every kind: the source above or below the receiver, in other layers, tilted, long. */
+static const struct survey_pair mcsem_pairs[] = {
+    {.source = {0, 0, 960}, .receiver = {2000, 0, 999.9}, .direction = {1, 0, 0}},
+    {.source = {0, 0, 960}, .receiver = {800, 1800, 999.9}, .direction = {0, 1, 0}, .azimuth = 0.4},
+    {.source = {0, 0, 960}, .receiver = {2500, 500, 999.9}, .direction = {0, 0, 1}, .length = 270},
+    {.source = {0, 0, 960},
+     .receiver = {1500, 900, 999.9},
+     .direction = {0.6, 0, 0.8},
+     .azimuth = 2,
+     .dip = 0.3,
+     .length = 200},
+    {.source = {0, 0, 960},
+     .receiver = {1700, 400, 999.9},
+     .direction = {0, 1, 0},
+     .magnetic = true},
+    {.source = {0, 0, 960},
+     .receiver = {900, -700, 999.9},
+     .direction = {0.6, 0, 0.8},
+     .magnetic = true,
+     .azimuth = 1,
+     .dip = -0.5},
+    {.source = {0, 0, 990}, .receiver = {1200, 300, 150}, .direction = {0, 0.6, 0.8}, .dip = 0.2},
+    {.source = {0, 0, 1200},
+     .receiver = {1100, 600, 900},
+     .direction = {0.8, 0, 0.6},
+     .dip = 0.7,
+     .magnetic = true},
+    {.source = {0, 0, 1950}, .receiver = {700, 900, 1500}, .direction = {0.6, 0.8, 0}, .dip = 1},
+    {.source = {0, 0, 700}, .receiver = {900, 200, 2500}, .direction = {0, 0, 1}, .dip = 0.4},
+};
+enum { MCSEM_PAIRS = sizeof mcsem_pairs / sizeof *mcsem_pairs };
+
+#endif

@@ -1,0 +1,103 @@
+/* tests/test_mcsem_device.c – exact mode on every device that there is has the host's bits: fields
+ * and all derivatives, pairs of every kind, batches of any size. */
+#include "tests/backends.h"
+#include "tests/mcsem.h"
+#include "mcsem/forward_device.h"
+
+enum { SOME = 3 * MCSEM_PAIRS, FREQUENCIES = 2, LAYERS = 8 };
+static const double freq[FREQUENCIES] = {0.25, 2};
+
+/* The pairs of every kind, farther and farther away. */
+static void spread(struct survey_pair *pair)
+{
+    for (int p = 0; p < SOME; p++) {
+        pair[p] = mcsem_pairs[p % MCSEM_PAIRS];
+        pair[p].receiver[0] += 700 * (p / MCSEM_PAIRS);
+    }
+}
+
+static void same_bits(struct forward *f, struct forward_device *d, enum forward_derivatives wanted,
+                      int filter)
+{
+    static double complex sum[SOME * FREQUENCIES * (1 + LAYERS)];
+    const struct earth_layers l = mcsem_sea_floor();
+    struct survey_pair pair[SOME];
+    spread(pair);
+    assert_int_equal(
+        forward_device_pairs(d, &l, pair, SOME, FREQUENCIES, freq, filter, wanted, sum), EK_OK);
+    for (int p = 0; p < SOME; p++) {
+        double complex field[FREQUENCIES], derivative[FREQUENCIES * LAYERS] = {0};
+        assert_int_equal(
+            forward_pair(f, &l, &pair[p], FREQUENCIES, freq, filter, wanted, field, derivative),
+            EK_OK);
+        for (int q = 0; q < FREQUENCIES; q++) {
+            const double complex *got = sum + (p * FREQUENCIES + q) * (1 + LAYERS);
+            assert_memory_equal(got, &field[q], sizeof *got);
+            assert_memory_equal(got + 1, derivative + q * LAYERS, LAYERS * sizeof *got);
+        }
+    }
+}
+
+static void devices_have_the_host_s_bits(void **state)
+{
+    const struct backend_ops *ops = *state;
+    struct backend *b;
+    struct forward *f;
+    struct forward_device *d;
+    assert_int_equal(backend_open((struct backend_device){ops, 0}, &b), EK_OK);
+    assert_int_equal(forward_open(LAYERS, FREQUENCIES, &f), EK_OK);
+    assert_int_equal(forward_device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
+    assert_true(forward_device_batch(d) >= 1);
+    for (enum forward_derivatives wanted = FORWARD_FIELD; wanted <= FORWARD_HORIZONTAL; wanted++)
+        same_bits(f, d, wanted, 2 + (int)wanted % 2);
+    forward_device_close(d);
+    forward_close(f);
+    backend_close(b);
+}
+
+/* A pair that cannot be computed is named; what came before it is not lost on the next call. */
+static void what_touches_is_refused(void **state)
+{
+    const struct earth_layers l = mcsem_sea_floor();
+    struct survey_pair pair[2] = {mcsem_pairs[0], mcsem_pairs[0]};
+    struct backend *b;
+    struct forward_device *d;
+    static double complex sum[2 * FREQUENCIES * (1 + LAYERS)];
+    memcpy(pair[1].receiver, pair[1].source, sizeof pair[1].receiver);
+    pair[1].line = 17;
+    assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
+    assert_int_equal(forward_device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
+    ASSERT_FAILS(EK_USAGE,
+                 forward_device_pairs(d, &l, pair, 2, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
+                 "line 17");
+    assert_int_equal(forward_device_pairs(d, &l, pair, 1, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
+                     EK_OK);
+    assert_true(cabs(sum[0]) > 0);
+    forward_device_close(d);
+    backend_close(b);
+}
+
+/* The first device of each back end; with stand-ins for the vendors' libraries only those. */
+static int all_devices(void)
+{
+    int failed = 0;
+    for (int i = 0; i < backend_count(); i++) {
+        const struct backend_ops *ops = backend_at(i);
+        const bool vendor = !strcmp(ops->name, "cuda") || !strcmp(ops->name, "hip");
+        if (!devices_of(ops->name) || (fakes() && !vendor))
+            continue;
+        const struct CMUnitTest tests[] = {
+            {"devices_have_the_host_s_bits", devices_have_the_host_s_bits, NULL, NULL, (void *)ops},
+            {"what_touches_is_refused", what_touches_is_refused, NULL, NULL, (void *)ops}};
+        failed += _cmocka_run_group_tests(ops->name, tests, 2, NULL, NULL);
+    }
+    return failed;
+}
+
+int main(void)
+{
+    int failed = in_process(NULL, all_devices);
+    if (!fakes())
+        failed += with_fakes("fakegpu");
+    return failed;
+}
