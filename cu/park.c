@@ -107,7 +107,14 @@ bool park_choose(struct park *p, struct estimate *e)
             memcpy(p->trial, p->off, bytes);
     }
     bool changed = memcmp(p->trial, p->off, bytes) != 0;
-    memcpy(p->off, p->trial, bytes);
-    estimate_park(e, p->off);
+    park_undo(p, e);
     return changed;
+}
+
+void park_undo(struct park *p, struct estimate *e)
+{
+    bool *before = p->off;
+    p->off = p->trial;
+    p->trial = before;
+    estimate_park(e, p->off);
 }

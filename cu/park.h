@@ -8,7 +8,7 @@
 
 struct park {
     bool *off;          /* [ncu] the units that are parked */
-    bool *trial;        /* [ncu] */
+    bool *trial;        /* [ncu] those that were before; room for a choice */
     double *all;        /* [kinds], room for ncu: seconds of all tasks on one unit */
     int *unit, members; /* [ncu] those of one node and kind, the fastest first */
 };
@@ -22,5 +22,7 @@ void park_close(struct park *p);
  * changes only where that gains a fiftieth: less is within the errors. True if it changed. Sets the
  * pace of the units accordingly (estimate_park) in any case. */
 bool park_choose(struct park *p, struct estimate *e);
+/* Back to the choice before the last one. */
+void park_undo(struct park *p, struct estimate *e);
 
 #endif

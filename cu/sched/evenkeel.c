@@ -15,6 +15,7 @@
 #include "cu/late.h"
 #include "cu/park.h"
 #include "cu/plan.h"
+#include "cu/proven.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct state {
     struct estimate estimate;
     struct divide divide;
     struct park park;
+    struct proven proven;
     const struct sched_job *job;
     bool binds_late;           /* in this step */
     bool divided;              /* there is a division */
@@ -51,6 +53,7 @@ struct state {
     double *tail;              /* [n + 1] seconds planned from an entry of the plan to the last */
     double tolerance, horizon; /* options; horizon 0: as many steps as are left */
     double steps;              /* left, as far as is known */
+    double took;               /* a step with this division, seconds; INFINITY: none yet */
     struct worker *worker;     /* [ncu] */
     struct busy *busy;         /* [ncu] of a node, at its first unit */
     int *node;                 /* [ncu] the first unit of the same node */
@@ -83,6 +86,7 @@ static void end(void *st)
     free(s->busy);
     free(s->node);
     park_close(&s->park);
+    proven_close(&s->proven);
     late_close(&s->late);
     divide_close(&s->divide);
     estimate_close(&s->estimate);
@@ -96,6 +100,7 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->job = job;
     s->horizon = o->horizon;
     s->tolerance = o->tolerance;
+    s->took = INFINITY;
     s->steps = job->steps ? (double)job->steps : 20;
     s->owner = calloc(room, sizeof *s->owner);
     s->other = calloc(room, sizeof *s->other);
@@ -109,6 +114,7 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
         !s->node)
         FAIL(EK_LACK, "evenkeel: out of memory for %zu tasks", job->n);
     TRY(park_open(&s->park, job->ncu));
+    TRY(proven_open(&s->proven, job->n, job->ncu));
     TRY(plan_open(&s->plan, job->n, job->ncu));
     TRY(estimate_open(&s->estimate, job));
     return divide_open(&s->divide, &s->estimate, job);
@@ -191,24 +197,59 @@ static const double SURPRISE = 0.005, SURPRISE_OWN = 0.2;
 /* Where estimates are worse than this, more exchange is still worth this share of a step. */
 static const double MOST_DOUBT = 0.02;
 
-/* Searches for a division and takes it if it is worth it. */
+static double doubt_of(const struct state *s)
+{
+    return fmin(estimate_noise(&s->estimate), MOST_DOUBT);
+}
+
+/* What the present division should take, by what is known now. */
+static void expect(struct state *s)
+{
+    divide_load(&s->divide, s->owner);
+    memcpy(s->expected, s->divide.load, (size_t)s->job->ncu * sizeof *s->expected);
+}
+
+/* Searches for a division and takes it if it is worth it: better than the present one is predicted,
+ * and better than that one was when it last ran. */
 static void divide_anew(struct state *s)
 {
     struct divide *d = &s->divide;
-    double doubt = fmin(estimate_noise(&s->estimate), MOST_DOUBT);
+    double doubt = doubt_of(s);
     bool parks = park_choose(&s->park, &s->estimate);
     divide_begin(d, s->park.off, s->horizon ? s->horizon : fmax(1, s->steps));
     const int *present = s->divided ? s->owner : NULL;
     struct divide_cost now = divide_predict(d, s->owner);
     struct divide_cost best = divide_search(d, present, doubt / 4, s->other);
-    double gain = divide_total(d, now) - divide_total(d, best);
-    if (!s->divided || parks || gain > (s->tolerance + doubt / 4) * now.makespan) {
+    double was = parks ? s->took : fmin(divide_total(d, now), s->took);
+    double least = s->proven.caution * (s->tolerance + doubt / 4) * now.makespan;
+    if (!s->divided || was - divide_total(d, best) > least) {
+        proven_leave(&s->proven);
         memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
         write_lists(s);
         s->divided = true;
+    } else if (parks) {
+        park_undo(&s->park, &s->estimate);
+        divide_begin(d, s->park.off, d->horizon);
     }
-    divide_load(d, s->owner);
-    memcpy(s->expected, d->load, (size_t)s->job->ncu * sizeof *s->expected);
+    expect(s);
+}
+
+/* Was the step's division a failure, in computing and exchanging? Then the proven one is back. */
+static bool failed(struct state *s)
+{
+    double longest = 0, doubt = SURPRISE + estimate_noise(&s->estimate);
+    for (int c = 0; c < s->job->ncu; c++)
+        longest = fmax(longest, s->estimate.busy[c]);
+    s->took = longest + divide_predict(&s->divide, s->owner).exchange;
+    bool fails = proven_judge(&s->proven, s->took, doubt, s->owner, s->park.off);
+    s->took = fails ? s->proven.seconds : s->took;
+    estimate_park(&s->estimate, s->park.off);
+    if (fails) {
+        divide_begin(&s->divide, s->park.off, s->divide.horizon);
+        write_lists(s);
+        expect(s);
+    }
+    return fails;
 }
 
 /* The present division is no longer what it was taken for: not for one unit. */
@@ -237,6 +278,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
         end(s);
         return status;
     }
+    divide_begin(&s->divide, NULL, fmax(1, s->steps));
     if (!s->binds_late)
         divide_anew(s);
     find_nodes(s);
@@ -331,9 +373,8 @@ static void step(void *st)
     s->steps--;
     if (s->binds_late)
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
-    else
-        estimate_park(&s->estimate, s->park.off);
-    if (s->binds_late || surprised(s))
+    bool fails = failed(s);
+    if (fails || s->binds_late || surprised(s))
         divide_anew(s);
     s->binds_late = false;
     plan_rewind(&s->plan);
