@@ -1,0 +1,259 @@
+/* kirchhoff/front.c – the net of triangles: made, measured, thinned out. */
+#include "kirchhoff/front.h"
+#include "kirchhoff/front_room.h"
+#include "kirchhoff/ray.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory -----------------------------------------------------------------------------------*/
+
+/* `rows` rows of numbers, each copied to the beginning of a longer one. */
+static bool grow_rows(double **at, size_t rows, size_t n, size_t from, size_t to)
+{
+    double *made = aligned_alloc(64, rows * to * sizeof *made);
+    if (!made)
+        return false;
+    for (size_t r = 0; r < rows && *at; r++)
+        memcpy(made + r * to, *at + r * from, n * sizeof *made);
+    free(*at);
+    *at = made;
+    return true;
+}
+
+static bool grow_bytes(uint8_t **at, size_t room)
+{
+    uint8_t *made = realloc(*at, room);
+    if (made)
+        *at = made;
+    return made;
+}
+
+static bool grow_triangles(struct front *f, size_t room)
+{
+    int(*made)[3] = realloc(f->triangle, room * sizeof *made);
+    if (!made)
+        return false;
+    f->triangle = made;
+    f->triangle_room = room;
+    return true;
+}
+
+enum ek_status front_room(struct front *f, size_t rays, size_t triangles)
+{
+    const size_t was = f->room, room = (rays + rays / 2 + RAY_LANES + 63) / 64 * 64;
+    uint8_t **const bytes[] = {&f->kmah[0], &f->kmah[1], &f->side};
+    bool good = true;
+    if (rays + RAY_LANES > was) {
+        const struct {
+            double **at;
+            size_t rows;
+        } part[] = {{&f->state, RAY_ROWS}, {&f->was, RAY_ROWS}, {&f->takeoff, 3},
+                    {&f->spread[0], 1},    {&f->spread[1], 1},  {&f->scratch[0], 1},
+                    {&f->scratch[1], 1}};
+        for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+            good = good && grow_rows(part[i].at, part[i].rows, f->n, was, room);
+        for (int i = 0; i < 3; i++)
+            good = good && grow_bytes(bytes[i], room);
+        f->room = good ? room : was;
+    }
+    if (good && triangles > f->triangle_room)
+        good = grow_triangles(f, triangles + triangles / 2);
+    if (!good)
+        FAIL(EK_LACK, "out of memory for a front of %zu rays", rays);
+    return EK_OK;
+}
+
+void front_close(struct front *f)
+{
+    double *const rows[] = {f->state,     f->was,        f->takeoff,   f->spread[0],
+                            f->spread[1], f->scratch[0], f->scratch[1]};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        free(rows[i]);
+    free(f->kmah[0]);
+    free(f->kmah[1]);
+    free(f->side);
+    free(f->triangle);
+    memset(f, 0, sizeof *f);
+}
+
+/* ---- the sphere -------------------------------------------------------------------------------*/
+
+void front_ray(struct front *f, const double source[3], const double direction[3])
+{
+    const double length = sqrt(direction[0] * direction[0] + direction[1] * direction[1] +
+                               direction[2] * direction[2]);
+    const size_t i = f->n++;
+    for (size_t a = 0; a < 3; a++) {
+        f->takeoff[a * f->room + i] = direction[a] / length;
+        f->state[a * f->room + i] = source[a];
+        f->state[(3 + a) * f->room + i] = direction[a] / length / f->source_speed;
+    }
+    f->spread[0][i] = f->spread[1][i] = 0;
+    f->kmah[0][i] = f->kmah[1][i] = 0;
+    f->side[i] = 0;
+}
+
+/* a.(b x c) of the directions of three rays. */
+static double triple_product(const struct front *f, int a, int b, int c)
+{
+    const double *x = f->takeoff, *y = x + f->room, *z = y + f->room;
+    return x[a] * (y[b] * z[c] - z[b] * y[c]) + y[a] * (z[b] * x[c] - x[b] * z[c]) +
+           z[a] * (x[b] * y[c] - y[b] * x[c]);
+}
+
+static bool neighbours(const struct front *f, int a, int b)
+{
+    double cosine = 0;
+    for (size_t i = 0; i < 3; i++)
+        cosine += f->takeoff[i * f->room + (size_t)a] * f->takeoff[i * f->room + (size_t)b];
+    return cosine > 0.4; /* 0.447 from a corner to the next, -0.447 to the one after */
+}
+
+/* Twelve corners at (0, ±1, ±g) and its cyclic permutations, g the golden ratio; a face wherever
+ * three are neighbours. */
+static void icosahedron(struct front *f, const double source[3])
+{
+    const double g = (1 + sqrt(5)) / 2;
+    for (int axis = 0; axis < 3; axis++)
+        for (int corner = 0; corner < 4; corner++) {
+            double d[3];
+            d[axis] = 0;
+            d[(axis + 1) % 3] = corner & 1 ? -1 : 1;
+            d[(axis + 2) % 3] = corner & 2 ? -g : g;
+            front_ray(f, source, d);
+        }
+    for (int a = 0; a < 12; a++)
+        for (int b = a + 1; b < 12; b++)
+            for (int c = b + 1; c < 12; c++) {
+                if (!neighbours(f, a, b) || !neighbours(f, b, c) || !neighbours(f, a, c))
+                    continue;
+                const bool outward = triple_product(f, a, b, c) > 0;
+                memcpy(f->triangle[f->ntriangles++], (int[3]){a, outward ? b : c, outward ? c : b},
+                       sizeof *f->triangle);
+            }
+}
+
+enum ek_status front_open(struct front *f, const double source[3], double speed, int level)
+{
+    memset(f, 0, sizeof *f);
+    TRY(front_room(f, 12, 20));
+    f->source_speed = speed;
+    icosahedron(f, source);
+    for (int i = 0; i < level; i++)
+        TRY(front_halve_all(f, source));
+    return EK_OK;
+}
+
+/* ---- areas ------------------------------------------------------------------------------------*/
+
+static void corner_of(const double *rows, size_t room, size_t i, double x[3])
+{
+    for (size_t a = 0; a < 3; a++)
+        x[a] = rows[a * room + i];
+}
+
+/* Twice the area vector of a triangle. */
+static void area_of(const double *rows, size_t room, const int t[3], double area[3])
+{
+    double a[3], b[3], c[3];
+    corner_of(rows, room, (size_t)t[0], a);
+    corner_of(rows, room, (size_t)t[1], b);
+    corner_of(rows, room, (size_t)t[2], c);
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        area[i] = (b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j]);
+    }
+}
+
+/* The front's area and the solid angle that belong to each ray: those of its triangles, seen along
+ * the ray. */
+static void add_areas(struct front *f)
+{
+    const size_t room = f->room;
+    double *front = f->scratch[0], *sphere = f->scratch[1];
+    memset(front, 0, f->n * sizeof *front);
+    memset(sphere, 0, f->n * sizeof *sphere);
+    for (size_t t = 0; t < f->ntriangles; t++) {
+        double area[3], solid[3];
+        area_of(f->state, room, f->triangle[t], area);
+        area_of(f->takeoff, room, f->triangle[t], solid);
+        for (int c = 0; c < 3; c++) {
+            const size_t i = (size_t)f->triangle[t][c];
+            for (size_t a = 0; a < 3; a++) {
+                front[i] += area[a] * f->state[(3 + a) * room + i];
+                sphere[i] += solid[a] * f->takeoff[a * room + i];
+            }
+        }
+    }
+}
+
+/* An area below this share of a sphere's of the same radius may have either sign: it is noise. */
+static const double flat = 1e-4;
+
+void front_measure(struct front *f, double time)
+{
+    const double *p = f->state + 3 * f->room;
+    const double radius = time * f->source_speed;
+    add_areas(f);
+    for (size_t i = 0; i < f->n; i++) {
+        const double slowness = sqrt(p[i] * p[i] + p[f->room + i] * p[f->room + i] +
+                                     p[2 * f->room + i] * p[2 * f->room + i]);
+        const double jacobian = f->scratch[0][i] / slowness / f->scratch[1][i];
+        f->spread[1][i] = sqrt(f->source_speed * slowness * fabs(jacobian));
+        if ((f->side[i] ? -jacobian : jacobian) < -flat * radius * radius) {
+            f->side[i] = !f->side[i];
+            f->kmah[1][i] = (uint8_t)(f->kmah[1][i] + (f->kmah[1][i] < 254));
+        }
+    }
+}
+
+void front_remember(struct front *f)
+{
+    for (size_t r = 0; r < RAY_ROWS; r++)
+        memcpy(f->was + r * f->room, f->state + r * f->room, f->n * sizeof *f->was);
+    memcpy(f->spread[0], f->spread[1], f->n * sizeof *f->spread[0]);
+    memcpy(f->kmah[0], f->kmah[1], f->n);
+}
+
+/* ---- thinning out -----------------------------------------------------------------------------*/
+
+static void move_ray(struct front *f, size_t to, size_t from)
+{
+    for (size_t r = 0; r < RAY_ROWS; r++)
+        f->state[r * f->room + to] = f->state[r * f->room + from];
+    for (size_t a = 0; a < 3; a++)
+        f->takeoff[a * f->room + to] = f->takeoff[a * f->room + from];
+    f->spread[1][to] = f->spread[1][from];
+    f->kmah[1][to] = f->kmah[1][from];
+    f->side[to] = f->side[from];
+}
+
+void front_drop(struct front *f, const bool *gone, int *keep)
+{
+    int *number = (int *)f->scratch[0]; /* -1: nobody needs it; then its new number */
+    size_t kept = 0, n = 0;
+    memset(number, -1, f->n * sizeof *number);
+    for (size_t t = 0; t < f->ntriangles; t++) {
+        if (gone[t])
+            continue;
+        for (int c = 0; c < 3; c++)
+            number[f->triangle[t][c]] = 0;
+        memmove(f->triangle[kept++], f->triangle[t], sizeof *f->triangle);
+    }
+    f->ntriangles = kept;
+    for (size_t i = 0; i < f->n; i++) {
+        if (number[i] < 0)
+            continue;
+        if (keep)
+            keep[n] = (int)i;
+        if (n < i)
+            move_ray(f, n, i);
+        number[i] = (int)n++;
+    }
+    f->n = n;
+    for (size_t t = 0; t < kept; t++)
+        for (int c = 0; c < 3; c++)
+            f->triangle[t][c] = number[f->triangle[t][c]];
+}

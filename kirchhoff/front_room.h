@@ -1,0 +1,17 @@
+/* kirchhoff/front_room.h – what the halves of the front's code have of each other: front.c and
+ * front_split.c. */
+#ifndef KIRCHHOFF_FRONT_ROOM_H
+#define KIRCHHOFF_FRONT_ROOM_H
+
+#include "kirchhoff/front.h"
+
+/* Room for so many rays and triangles. EK_LACK. */
+enum ek_status front_room(struct front *f, size_t rays, size_t triangles);
+
+/* Adds a ray at the source; there is room. */
+void front_ray(struct front *f, const double source[3], const double direction[3]);
+
+/* Halves all edges, at the source. EK_LACK. */
+enum ek_status front_halve_all(struct front *f, const double source[3]);
+
+#endif

@@ -1,0 +1,202 @@
+/* kirchhoff/front_split.c – halving edges: which, where their new rays go, and the triangles that
+ * have them. */
+#include "kirchhoff/front_room.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The edges to halve, found by their ends: open addressing, at most half full. */
+struct edges {
+    size_t n, size;
+    struct edge {
+        int a, b, middle; /* a < b; middle: its new ray, -1 none yet */
+        double length;    /* metres; longer edges are halved first */
+    } * edge;
+};
+
+/* ---- the set ----------------------------------------------------------------------------------*/
+
+static struct edge *find(const struct edges *e, int a, int b)
+{
+    const int low = a < b ? a : b, high = a < b ? b : a;
+    size_t at = ((size_t)low * 0x9e3779b97f4a7c15u + (size_t)high * 0xc2b2ae3d27d4eb4fu) >> 20;
+    for (at &= e->size - 1; e->edge[at].b; at = (at + 1) & (e->size - 1))
+        if (e->edge[at].a == low && e->edge[at].b == high)
+            break;
+    return &e->edge[at]; /* b = 0: not in the set; 0 is never the higher end */
+}
+
+static bool make_set(struct edges *e, size_t edges)
+{
+    e->n = 0;
+    e->size = 64;
+    while (e->size < 2 * edges)
+        e->size *= 2;
+    e->edge = calloc(e->size, sizeof *e->edge);
+    return e->edge;
+}
+
+static void insert(struct edges *e, int a, int b, double length)
+{
+    struct edge *at = find(e, a, b);
+    if (at->b)
+        return;
+    *at = (struct edge){a < b ? a : b, a < b ? b : a, -1, length};
+    e->n++;
+}
+
+/* ---- which edges ------------------------------------------------------------------------------*/
+
+/* Square of the distance of two rays in three of the rows, m^2. */
+static double apart(const double *rows, size_t room, int a, int b)
+{
+    double sum = 0;
+    for (size_t r = 0; r < 3; r++) {
+        const double d = rows[r * room + (size_t)a] - rows[r * room + (size_t)b];
+        sum += d * d;
+    }
+    return sum;
+}
+
+/* Square of the chord between the directions of two rays. */
+static double turned(const struct front *f, int a, int b)
+{
+    const double *p = f->state + 3 * f->room;
+    double aa = 0, bb = 0, ab = 0;
+    for (size_t r = 0; r < 3; r++) {
+        const double x = p[r * f->room + (size_t)a], y = p[r * f->room + (size_t)b];
+        aa += x * x;
+        bb += y * y;
+        ab += x * y;
+    }
+    return 2 - 2 * ab / sqrt(aa * bb);
+}
+
+/* Rays nearer than this at the source, radians, have no ray between them that would differ. */
+static const double closest = 1e-7;
+
+static bool too_long(const struct front *f, const struct front_limits *l, int a, int b)
+{
+    const double chord = 2 * sin(l->angle / 2);
+    if (apart(f->takeoff, f->room, a, b) < closest * closest)
+        return false;
+    return apart(f->state, f->room, a, b) > l->edge * l->edge || turned(f, a, b) > chord * chord;
+}
+
+static void mark(const struct front *f, const struct front_limits *l, struct edges *e)
+{
+    memset(e->edge, 0, e->size * sizeof *e->edge);
+    e->n = 0;
+    for (size_t t = 0; t < f->ntriangles; t++)
+        for (int c = 0; c < 3; c++) {
+            const int a = f->triangle[t][c], b = f->triangle[t][(c + 1) % 3];
+            if (!l || too_long(f, l, a, b))
+                insert(e, a, b, apart(f->state, f->room, a, b));
+        }
+}
+
+/* ---- halving ----------------------------------------------------------------------------------*/
+
+static enum ek_status add_sliver(struct front_slivers *s, const int corner[4])
+{
+    if (s->n == s->room) {
+        const size_t room = 2 * s->room + 256;
+        int(*more)[4] = realloc(s->corner, room * sizeof *more);
+        if (!more)
+            FAIL(EK_LACK, "out of memory for a front's new triangles");
+        s->corner = more;
+        s->room = room;
+    }
+    memcpy(s->corner[s->n++], corner, sizeof *s->corner);
+    return EK_OK;
+}
+
+/* The ray in the middle. It begins with the caustics of the end that has passed fewer: measuring it
+ * adds what it has passed beyond those. */
+static int middle_of(struct front *f, const double source[3], struct edge *e)
+{
+    double d[3];
+    if (e->middle >= 0)
+        return e->middle;
+    for (size_t a = 0; a < 3; a++)
+        d[a] = f->takeoff[a * f->room + (size_t)e->a] + f->takeoff[a * f->room + (size_t)e->b];
+    e->middle = (int)f->n;
+    front_ray(f, source, d);
+    const int end = f->kmah[1][e->b] < f->kmah[1][e->a] ? e->b : e->a;
+    f->kmah[1][e->middle] = f->kmah[1][end];
+    f->side[e->middle] = f->side[end];
+    return e->middle;
+}
+
+/* Triangle number t is replaced by its parts: halved across its longest marked edge, then again
+ * each half. At most three edges are marked, so that at most three parts are added. */
+static enum ek_status halve(struct front *f, const double source[3], const struct edges *e,
+                            size_t t, struct front_slivers *slivers)
+{
+    struct edge *longest = NULL;
+    int side = 0;
+    for (int c = 0; c < 3; c++) {
+        struct edge *at = find(e, f->triangle[t][c], f->triangle[t][(c + 1) % 3]);
+        if (at->b && (!longest || at->length > longest->length)) {
+            longest = at;
+            side = c;
+        }
+    }
+    if (!longest)
+        return EK_OK;
+    const int a = f->triangle[t][side], b = f->triangle[t][(side + 1) % 3];
+    const int c = f->triangle[t][(side + 2) % 3], m = middle_of(f, source, longest);
+    const size_t other = f->ntriangles++;
+    memcpy(f->triangle[t], (int[3]){a, m, c}, sizeof *f->triangle);
+    memcpy(f->triangle[other], (int[3]){m, b, c}, sizeof *f->triangle);
+    if (slivers)
+        TRY(add_sliver(slivers, (int[4]){a, b, c, m}));
+    TRY(halve(f, source, e, t, slivers));
+    return halve(f, source, e, other, slivers);
+}
+
+static enum ek_status halve_marked(struct front *f, const double source[3], const struct edges *e,
+                                   struct front_slivers *slivers)
+{
+    const size_t triangles = f->ntriangles;
+    TRY(front_room(f, f->n + e->n, triangles + 3 * triangles));
+    for (size_t t = 0; t < triangles; t++)
+        TRY(halve(f, source, e, t, slivers));
+    return EK_OK;
+}
+
+enum ek_status front_halve_all(struct front *f, const double source[3])
+{
+    struct edges e;
+    if (!make_set(&e, 3 * f->ntriangles))
+        FAIL(EK_LACK, "out of memory for a front's edges");
+    /* All corners are at the source: their directions are their places. */
+    const double *const state = f->state;
+    f->state = f->takeoff;
+    mark(f, NULL, &e);
+    f->state = (double *)state;
+    const enum ek_status st = halve_marked(f, source, &e, NULL);
+    free(e.edge);
+    return st;
+}
+
+enum ek_status front_split(struct front *f, const double source[3], struct front_limits *limits,
+                           struct front_slivers *slivers, size_t *added, int *raised)
+{
+    const size_t before = f->n;
+    struct edges e;
+    if (!make_set(&e, 3 * f->ntriangles))
+        FAIL(EK_LACK, "out of memory for a front's edges");
+    mark(f, limits, &e);
+    while (f->n + e.n > limits->most && e.n) {
+        limits->edge *= 1.25;
+        limits->angle *= 1.25;
+        ++*raised;
+        mark(f, limits, &e);
+    }
+    const enum ek_status st = e.n ? halve_marked(f, source, &e, slivers) : EK_OK;
+    free(e.edge);
+    *added = f->n - before;
+    return st;
+}

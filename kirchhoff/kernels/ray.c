@@ -1,0 +1,26 @@
+/* kirchhoff/kernels/ray.c – what a device does to a front, one ray per work-item. The state is six
+ * rows x, y, z, px, py, pz of `pitch` rays. */
+#include "kirchhoff/kernels/ray.h"
+
+KERNEL(ray_advance, 64, 1, 1)
+(GLOBAL double *state, int pitch, int count, GLOBAL const double *medium, GLOBAL const float *node,
+ double h, int steps)
+{
+    const int i = GID(0);
+    struct ray_state s;
+    if (i >= count)
+        return;
+    s.x = state[i];
+    s.y = state[pitch + i];
+    s.z = state[2 * pitch + i];
+    s.px = state[3 * pitch + i];
+    s.py = state[4 * pitch + i];
+    s.pz = state[5 * pitch + i];
+    s = ray_advance_by(ray_medium_load(medium), node, s, h, steps);
+    state[i] = s.x;
+    state[pitch + i] = s.y;
+    state[2 * pitch + i] = s.z;
+    state[3 * pitch + i] = s.px;
+    state[4 * pitch + i] = s.py;
+    state[5 * pitch + i] = s.pz;
+}

@@ -1,0 +1,146 @@
+/* kirchhoff/ray.c – media for rays, and many rays at once in the host's vectors. */
+#include "kirchhoff/ray.h"
+#include "kirchhoff/ray_lanes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(RAY_LANES % LANES == 0, "a vector does not cross the rows' padding");
+_Static_assert(RAY_MEDIUM == RAY_MEDIUM_NUMBERS, "host and devices know the same medium");
+
+/* ---- media ------------------------------------------------------------------------------------*/
+
+static const double most_nodes = 1 << 28; /* so that a device's int finds each node's numbers */
+static const double step_angle = 0.03; /* a ray's turn in one step: ends within 1e-7 of their way */
+static const double longest_step = 0.1;    /* s */
+static const double layers_per_smooth = 8; /* samples within an interface */
+
+/* The step of the samples along an axis; what does not change along it has one sample, two along z:
+ * those are read in pairs. */
+static double cell_along(const struct velocity *v, int axis, double cell)
+{
+    if (v->kind == VELOCITY_LAYERS)
+        return axis < 2        ? INFINITY
+               : v->smooth > 0 ? fmin(cell, v->smooth / layers_per_smooth)
+                               : cell;
+    if (v->kind == VELOCITY_CUBE)
+        return v->grid.n[axis] > 1 ? fmin(cell, v->grid.step[axis]) : INFINITY;
+    return fmin(cell, v->sigma / layers_per_smooth);
+}
+
+static enum ek_status choose_grid(const struct velocity *v, const double low[3],
+                                  const double high[3], double cell, struct grid *g)
+{
+    double nodes = 1;
+    for (int a = 0; a < 3; a++) {
+        const double wanted = cell_along(v, a, cell);
+        const double n = isinf(wanted) ? 1 + (a == 2) : ceil((high[a] - low[a]) / wanted) + 1;
+        nodes *= n;
+        if (!(nodes < most_nodes))
+            FAIL(
+                EK_USAGE,
+                "velocity %s: sampled at %g m, %.0f x %.0f x %.0f m are more than %.0f nodes; take "
+                "a coarser or smaller grid",
+                v->text, wanted, high[0] - low[0], high[1] - low[1], high[2] - low[2], most_nodes);
+        g->n[a] = (int)n;
+        g->origin[a] = low[a];
+        g->step[a] = n > 1 ? (high[a] - low[a]) / (n - 1) : cell;
+    }
+    return EK_OK;
+}
+
+static void describe(const struct velocity *v, struct ray_field *f)
+{
+    const struct grid *g = &f->grid;
+    double *to = f->number;
+    const int stride[3] = {g->n[1] * g->n[2], g->n[2], 1};
+    to[0] = v->v0;
+    to[13] = f->node != NULL;
+    for (int a = 0; a < 3; a++) {
+        to[1 + a] = v->k[a];
+        to[4 + a] = g->origin[a];
+        to[7 + a] = f->node ? 1 / g->step[a] : 0;
+        to[10 + a] = f->node ? g->n[a] - 1 : 0;
+        to[14 + a] = f->node && g->n[a] > 1 ? stride[a] : 0;
+    }
+}
+
+static enum ek_status sample(const struct velocity *v, const double low[3], const double high[3],
+                             double cell, struct ray_field *f)
+{
+    double least, most, finest = INFINITY;
+    TRY(choose_grid(v, low, high, cell, &f->grid));
+    TRY(velocity_range(v, &f->grid, &least, &most));
+    TRY(velocity_sample(v, &f->grid, &f->node));
+    for (int a = 0; a < 3; a++)
+        finest = f->grid.n[a] > 1 ? fmin(finest, f->grid.step[a]) : finest;
+    f->step = fmin(longest_step, finest / most);
+    return EK_OK;
+}
+
+enum ek_status ray_field_open(const struct velocity *v, const double low[3], const double high[3],
+                              double cell, struct ray_field *f)
+{
+    memset(f, 0, sizeof *f);
+    if (v->kind == VELOCITY_LINEAR) {
+        struct grid box = {.n = {2, 2, 2}};
+        double least, most;
+        for (int a = 0; a < 3; a++) {
+            box.origin[a] = low[a];
+            box.step[a] = high[a] - low[a];
+        }
+        TRY(velocity_range(v, &box, &least, &most));
+        f->step = fmin(longest_step, step_angle / (1e-9 + hypot(v->k[0], hypot(v->k[1], v->k[2]))));
+    } else {
+        TRY(sample(v, low, high, cell, f));
+    }
+    describe(v, f);
+    return EK_OK;
+}
+
+void ray_field_close(struct ray_field *f)
+{
+    free(f->node);
+    f->node = NULL;
+}
+
+double ray_field_at(const struct ray_field *f, const double x[3])
+{
+    const struct ray_speed w =
+        ray_speed_at(ray_medium_load(f->number), f->node, REAL(x[0]), REAL(x[1]), REAL(x[2]));
+    return w.v[0];
+}
+
+/* ---- fronts -----------------------------------------------------------------------------------*/
+
+FN void advance(struct ray_medium m, const float *node, double *state, size_t pitch, size_t first,
+                size_t count, double h, int steps)
+{
+    for (size_t i = first; i < first + count; i += LANES) {
+        struct ray_state s = {LOAD(state, i),
+                              LOAD(state, pitch + i),
+                              LOAD(state, 2 * pitch + i),
+                              LOAD(state, 3 * pitch + i),
+                              LOAD(state, 4 * pitch + i),
+                              LOAD(state, 5 * pitch + i)};
+        s = ray_advance_by(m, node, s, h, steps);
+        STORE(state, i, s.x);
+        STORE(state, pitch + i, s.y);
+        STORE(state, 2 * pitch + i, s.z);
+        STORE(state, 3 * pitch + i, s.px);
+        STORE(state, 4 * pitch + i, s.py);
+        STORE(state, 5 * pitch + i, s.pz);
+    }
+}
+
+void ray_advance_front(const struct ray_field *f, double *state, size_t pitch, size_t first,
+                       size_t count, double h, int steps)
+{
+    struct ray_medium m = ray_medium_load(f->number);
+    m.cube = f->node != NULL; /* two loops, none of which asks what kind of medium it is */
+    if (m.cube)
+        advance(m, f->node, state, pitch, first, count, h, steps);
+    else
+        advance(m, NULL, state, pitch, first, count, h, steps);
+}

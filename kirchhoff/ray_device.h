@@ -1,0 +1,25 @@
+/* kirchhoff/ray_device.h – the rays of a front on a device. */
+#ifndef KIRCHHOFF_RAY_DEVICE_H
+#define KIRCHHOFF_RAY_DEVICE_H
+
+#include "backends/backend.h"
+#include "kirchhoff/front.h"
+#include "kirchhoff/ray.h"
+
+struct ray_device; /* one thread's handle: kernels, the medium, room for a front */
+
+/* Opens the device for the calling thread, which alone may use *d. EK_LACK: no device, no memory on
+ * it. close accepts NULL. */
+enum ek_status ray_device_open(struct backend_device which, const struct ray_field *field,
+                               struct ray_device **d);
+void ray_device_close(struct ray_device *d);
+
+/* What ray_advance_front() does to rays first .. first+count-1 of a front: sent once, moved on as
+ * often as is asked for, and fetched. EK_LACK: no memory there; EK_LOST: the device failed. In
+ * either case the front is as it was. */
+enum ek_status ray_device_send(struct ray_device *d, const struct front *f, size_t first,
+                               size_t count);
+enum ek_status ray_device_advance(struct ray_device *d, double h, int steps);
+enum ek_status ray_device_fetch(struct ray_device *d, struct front *f);
+
+#endif

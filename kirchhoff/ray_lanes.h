@@ -1,0 +1,94 @@
+/* kirchhoff/ray_lanes.h – the medium for a vector of rays: each lane's cell has its own place, and
+ * there v and grad v lie together, so that a lane's four numbers are one vector. */
+#ifndef KIRCHHOFF_RAY_LANES_H
+#define KIRCHHOFF_RAY_LANES_H
+
+#include "src/lanes_math.h"
+#include <stddef.h>
+
+struct ray_medium;
+struct ray_speed;
+FN struct ray_speed ray_cube(struct ray_medium m, const float *node, lanes x, lanes y, lanes z);
+
+#include "kirchhoff/kernels/ray.h"
+
+typedef int ray_places __attribute__((vector_size(4 * LANES)));
+typedef float ray_shares __attribute__((vector_size(4 * LANES)));
+typedef float ray_four __attribute__((vector_size(16)));
+/* A node's four numbers and those of the node below it. */
+typedef float ray_two __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* Place along an axis in steps, within the grid. */
+FN lanes ray_along(lanes x, double origin, double inverse, double last)
+{
+    lanes u = (x - origin) * inverse;
+    u = SELECT(u > 0.0, u, REAL(0.0)); /* what is no number goes to the first node */
+    return SELECT(u < last, u, REAL(last));
+}
+
+FN ray_places ray_cells(lanes u, double last)
+{
+    const double most = last > 1.0 ? last - 1.0 : 0.0;
+    return __builtin_convertvector(SELECT(u < most, u, REAL(most)), ray_places);
+}
+
+FN ray_two ray_load(const float *node, ptrdiff_t at)
+{
+    return *(const ray_two *)&node[4 * at];
+}
+
+/* The four numbers of one lane: in float, which has the digits that the nodes have. */
+FN ray_four ray_lane(const struct ray_medium *m, const float *node, ptrdiff_t at, float tx,
+                     float ty, float tz)
+{
+    const ray_two a = ray_load(node, at), b = ray_load(node, at + m->sy);
+    const ray_two c = ray_load(node, at + m->sx), d = ray_load(node, at + m->sx + m->sy);
+    const ray_two ab = a + ty * (b - a), cd = c + ty * (d - c);
+    const ray_two both = ab + tx * (cd - ab);
+    const ray_four above = __builtin_shufflevector(both, both, 0, 1, 2, 3);
+    const ray_four below = __builtin_shufflevector(both, both, 4, 5, 6, 7);
+    return above + tz * (below - above);
+}
+
+/* Lanes' numbers to numbers' lanes. */
+FN struct ray_speed ray_turn(const ray_four n[LANES])
+{
+#if LANES == 4
+    const ray_four a = __builtin_shufflevector(n[0], n[1], 0, 4, 1, 5);
+    const ray_four b = __builtin_shufflevector(n[2], n[3], 0, 4, 1, 5);
+    const ray_four c = __builtin_shufflevector(n[0], n[1], 2, 6, 3, 7);
+    const ray_four d = __builtin_shufflevector(n[2], n[3], 2, 6, 3, 7);
+    const ray_shares row[4] = {
+        __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
+        __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
+#else
+    ray_shares row[4];
+    for (int c = 0; c < 4; c++)
+        row[c] =
+            (ray_shares){n[0][c], n[1][c], n[2][c], n[3][c], n[4][c], n[5][c], n[6][c], n[7][c]};
+#endif
+    const struct ray_speed w = {
+        __builtin_convertvector(row[0], lanes), __builtin_convertvector(row[1], lanes),
+        __builtin_convertvector(row[2], lanes), __builtin_convertvector(row[3], lanes)};
+    return w;
+}
+
+FN ray_shares ray_share(lanes u, ray_places cell)
+{
+    return __builtin_convertvector(u - __builtin_convertvector(cell, lanes), ray_shares);
+}
+
+FN struct ray_speed ray_cube(struct ray_medium m, const float *node, lanes x, lanes y, lanes z)
+{
+    const lanes ux = ray_along(x, m.ox, m.ix, m.lx), uy = ray_along(y, m.oy, m.iy, m.ly);
+    const lanes uz = ray_along(z, m.oz, m.iz, m.lz);
+    const ray_places i = ray_cells(ux, m.lx), j = ray_cells(uy, m.ly), k = ray_cells(uz, m.lz);
+    const ray_places at = i * m.sx + j * m.sy + k;
+    const ray_shares tx = ray_share(ux, i), ty = ray_share(uy, j), tz = ray_share(uz, k);
+    ray_four number[LANES];
+    for (int l = 0; l < LANES; l++)
+        number[l] = ray_lane(&m, node, at[l], tx[l], ty[l], tz[l]);
+    return ray_turn(number);
+}
+
+#endif

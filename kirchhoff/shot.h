@@ -1,0 +1,87 @@
+/* kirchhoff/shot.h – wavefront construction: one source's front, step by step, into its table.
+ *
+ * A step: integrate (all rays move on), measure (areas, L, caustics), fill (nodes between the front
+ * before and now), split (edges that became too long), compact (triangles that left the box for
+ * good). The first of these can be a device's work, in any step: shot_step(). */
+#ifndef KIRCHHOFF_SHOT_H
+#define KIRCHHOFF_SHOT_H
+
+#include "cu/cu.h"
+#include "kirchhoff/fill.h"
+#include "kirchhoff/front.h"
+#include "kirchhoff/ray.h"
+
+struct ray_device;
+
+struct shot_options {
+    double edge;   /* longest edge, m; 0: five steps of the grid */
+    double angle;  /* largest angle between neighbours' rays, degrees */
+    double margin; /* how far below (beside) the grid rays may dive and come back, m; < 0: half the
+                      grid's longest side */
+    double last;   /* time at which to end, s; 0: when all rays have left */
+    int most;      /* rays of a front */
+    enum fill_arrival arrival;
+};
+#define SHOT_OPTIONS                                                                               \
+    ((struct shot_options){.angle = 5, .margin = -1, .most = 200000, .arrival = FILL_STRONGEST})
+
+/* What all shots of a run share; read only once it is open. */
+struct shot_job {
+    struct grid grid;
+    const struct velocity *velocity; /* borrowed */
+    struct shot_options options;
+    struct ray_field field;
+    double inner[2][3], outer[2][3]; /* low and high corners: of grid and sources; of rays' ways */
+};
+
+/* sources [n][3], within the box that tables and rays need. EK_USAGE: v is not positive somewhere
+ * there. close is fine after a failed open. */
+enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
+                             const struct velocity *v, const struct shot_options *options, size_t n,
+                             const double (*source)[3]);
+void shot_job_close(struct shot_job *job);
+
+struct shot_numbers {
+    size_t steps, device_steps;
+    size_t rays;        /* traced in all */
+    size_t longest;     /* front, rays */
+    double point_steps; /* Runge-Kutta steps of single rays */
+    int raised;         /* times that edge and angle were raised to stay below the cap */
+    double edge;        /* m, in the end */
+    double last;        /* time of the last front, s */
+    double integrate_s, fill_s, shape_s; /* wall time */
+};
+
+struct shot {
+    const struct shot_job *job;
+    struct ttable *table; /* the result, owned until shot_take() */
+    struct front front;
+    struct front_limits limits;
+    struct front_slivers slivers;
+    double source[3], speed, time;
+    struct shot_layer {
+        double h;
+        int steps;
+    } * layer;   /* [numbers.steps] how each step was divided: new rays repeat it */
+    int *length; /* [numbers.steps] rays at each step's end */
+    bool *gone;
+    size_t layer_room, gone_room;
+    enum ek_status lost; /* why the device of the last step failed; EK_OK: it did not */
+    struct shot_numbers numbers;
+};
+
+/* EK_LACK: memory. The caller owns *s; close accepts NULL. */
+enum ek_status shot_open(const struct shot_job *job, const double source[3], struct shot **s);
+void shot_close(struct shot *s);
+
+/* One step, on a CPU unit's threads (`cu`, NULL: the calling one) and, where device is not NULL,
+ * with the rays' way on that. A device that fails is said in s->lost and no harm: the threads do
+ * its work. *done: the front has left, the table is complete. EK_LACK: memory; EK_WRONG: the front
+ * does not leave. */
+enum ek_status shot_step(struct shot *s, const struct cu *cu, struct ray_device *device,
+                         bool *done);
+
+/* The finished table, its unfilled nodes counted; the caller's from now on. */
+struct ttable *shot_take(struct shot *s);
+
+#endif

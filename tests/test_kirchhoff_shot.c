@@ -1,0 +1,193 @@
+/* tests/test_kirchhoff_shot.c – tables by wavefront construction against closed forms, whatever the
+ * source, the threads, the cap; what rays cannot reach. */
+#include "kirchhoff/closed.h"
+#include "kirchhoff/shot.h"
+#include "tests/kirchhoff.h"
+
+/* Largest and root-mean-square errors beyond 100 m from the source. */
+struct errors {
+    double most, rms, slowness, spread; /* s, s, relative, relative */
+    size_t n, unfilled;
+};
+
+static struct ttable *run(const char *model, const struct grid *g, const struct shot_options *o,
+                          const double s[3], struct shot_numbers *numbers)
+{
+    struct velocity *v;
+    struct shot_job job;
+    struct shot *shot;
+    bool done = false;
+    assert_int_equal(velocity_open(model, &v), EK_OK);
+    assert_int_equal(shot_job_open(&job, g, v, o, 1, (const double(*)[3])s), EK_OK);
+    assert_int_equal(shot_open(&job, s, &shot), EK_OK);
+    while (!done)
+        assert_int_equal(shot_step(shot, NULL, NULL, &done), EK_OK);
+    struct ttable *t = shot_take(shot);
+    if (numbers)
+        *numbers = shot->numbers;
+    shot_close(shot);
+    shot_job_close(&job);
+    velocity_close(v);
+    return t;
+}
+
+static void compare(const struct ttable *t, const struct ttable *exact, struct errors *e)
+{
+    const struct grid *g = &t->grid;
+    double sum = 0;
+    *e = (struct errors){.unfilled = t->unfilled};
+    for (size_t i = 0; i < grid_nodes(g); i++) {
+        double off = 0, size = 0;
+        if (t->kmah[i] == TTABLE_UNFILLED || exact->spread[i] < 100)
+            continue;
+        const double error = fabs((double)t->time[i] - (double)exact->time[i]);
+        for (int a = 0; a < 3; a++) {
+            const double q = (double)exact->p[a][i], d = (double)t->p[a][i] - q;
+            off += d * d;
+            size += q * q;
+        }
+        e->most = fmax(e->most, error);
+        e->slowness = fmax(e->slowness, sqrt(off / size));
+        e->spread = fmax(e->spread, fabs((double)t->spread[i] / (double)exact->spread[i] - 1));
+        assert_int_equal(t->kmah[i], 0);
+        sum += error * error;
+        e->n++;
+    }
+    e->rms = sqrt(sum / (double)e->n);
+}
+
+static struct errors errors_of(const char *model, const struct grid *g, const double s[3],
+                               const struct shot_options *o, struct shot_numbers *numbers)
+{
+    struct velocity *v;
+    struct ttable *exact, *t = run(model, g, o, s, numbers);
+    struct errors e;
+    assert_int_equal(velocity_open(model, &v), EK_OK);
+    assert_int_equal(ttable_make(g, s, model, &exact), EK_OK);
+    assert_int_equal(ttable_fill_closed(exact, v), EK_OK);
+    compare(t, exact, &e);
+    ttable_close(t);
+    ttable_close(exact);
+    velocity_close(v);
+    return e;
+}
+
+/* ---- accuracy ---------------------------------------------------------------------------------*/
+
+static void test_closed_forms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        struct grid grid;
+        double source[3];
+    } cases[] = {
+        {"const:v=2000", {{51, 51, 51}, {0, 0, 0}, {40, 40, 40}}, {1000, 1000, 0}},
+        {"const:v=2000", {{41, 31, 31}, {-800, 0, 100}, {50, 50, 50}}, {13, 517, 20}},
+        {"gradient:v0=1500,k=0.6", {{51, 51, 51}, {0, 0, 0}, {20, 20, 20}}, {0, 0, 0}},
+        {"gradient:v0=1500,k=0.6", {{71, 71, 41}, {0, 0, 0}, {50, 50, 50}}, {777, 1234, 0}},
+        {"gradient:v0=1800,kx=0.1,ky=-0.2,kz=0.5",
+         {{51, 51, 41}, {0, 0, 0}, {40, 40, 40}},
+         {1900, 150, 0}},
+        {"gradient:v0=2000,k=0.5", {{41, 41, 41}, {0, 0, 0}, {30, 20, 25}}, {600, 400, 700}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct errors e =
+            errors_of(cases[i].model, &cases[i].grid, cases[i].source, &SHOT_OPTIONS, NULL);
+        print_message(
+            "%zu: rms %.4f max %.4f ms, slowness %.3f %%, spreading %.2f %%, %zu unfilled\n", i,
+            1e3 * e.rms, 1e3 * e.most, 100 * e.slowness, 100 * e.spread, e.unfilled);
+        assert_true(e.rms <= 0.2e-3);
+        assert_true(e.most <= 1e-3);
+        assert_true(e.slowness <= 0.002);
+        assert_true(e.spread <= 0.02);
+        assert_int_equal(e.unfilled, 0);
+    }
+}
+
+/* ---- laws -------------------------------------------------------------------------------------*/
+
+static const struct grid small = {{31, 31, 31}, {0, 0, 0}, {30, 30, 30}};
+static const char vertical[] = "gradient:v0=1500,k=0.6";
+
+/* Below the cap the front is made coarser instead of full of holes, and says so. */
+static void test_cap(void **state)
+{
+    (void)state;
+    const double s[3] = {450, 450, 0};
+    struct shot_options o = SHOT_OPTIONS;
+    struct shot_numbers free_numbers, capped;
+    errors_of(vertical, &small, s, &o, &free_numbers);
+    assert_int_equal(free_numbers.raised, 0);
+    o.edge = 40;
+    o.most = 3000;
+    const struct errors e = errors_of(vertical, &small, s, &o, &capped);
+    assert_true(capped.raised > 0);
+    assert_true(capped.longest <= 3000);
+    assert_true(capped.edge > 40);
+    assert_int_equal(e.unfilled, 0);
+    assert_true(e.rms <= 0.2e-3);
+}
+
+/* Rays that dive below the grid come back into it: without a margin they would be lost. */
+static void test_diving_rays(void **state)
+{
+    (void)state;
+    const struct grid flat = {{101, 3, 5}, {0, 0, 0}, {50, 50, 50}};
+    const double s[3] = {0, 50, 0};
+    struct shot_options o = SHOT_OPTIONS;
+    assert_int_equal(errors_of(vertical, &flat, s, &o, NULL).unfilled, 0);
+    o.margin = 0;
+    assert_true(errors_of(vertical, &flat, s, &o, NULL).unfilled > 100);
+}
+
+/* What is asked to end early leaves the rest unfilled, and no wrong times. */
+static void test_last(void **state)
+{
+    (void)state;
+    const double s[3] = {450, 450, 0};
+    struct shot_options o = SHOT_OPTIONS;
+    o.last = 0.3;
+    const struct errors e = errors_of(vertical, &small, s, &o, NULL);
+    assert_true(e.unfilled > 1000 && e.unfilled < grid_nodes(&small));
+    assert_true(e.most < 1e-3);
+}
+
+/* Behind a slow lens rays cross: some nodes have several arrivals, of which the first is earlier
+ * and the strongest has the least spreading; times differ by what the eikonal equation allows. */
+static void test_arrivals(void **state)
+{
+    (void)state;
+    static const char lens[] = "lens:v0=2000,kz=0.5,dv=900,x=600,y=600,z=500,sigma=150";
+    const struct grid g = {{41, 41, 61}, {0, 0, 0}, {30, 30, 30}};
+    const double s[3] = {600, 600, 0};
+    struct shot_options o = SHOT_OPTIONS;
+    o.arrival = FILL_FIRST;
+    struct ttable *first = run(lens, &g, &o, s, NULL);
+    o.arrival = FILL_STRONGEST;
+    struct ttable *strong = run(lens, &g, &o, s, NULL);
+    size_t later = 0, caustics = 0;
+    for (size_t i = 0; i < grid_nodes(&g); i++) {
+        assert_int_equal(first->kmah[i] == TTABLE_UNFILLED, strong->kmah[i] == TTABLE_UNFILLED);
+        if (first->kmah[i] == TTABLE_UNFILLED)
+            continue;
+        assert_true(first->time[i] <= strong->time[i] + 1e-4F);
+        later += strong->time[i] > first->time[i] + 1e-3F;
+        caustics += strong->kmah[i] > 0;
+    }
+    assert_true(later > 100);
+    assert_true(caustics > 100);
+    assert_true(first->unfilled < grid_nodes(&g) / 100);
+    ttable_close(first);
+    ttable_close(strong);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_diving_rays),  cmocka_unit_test(test_last),
+        cmocka_unit_test(test_arrivals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
