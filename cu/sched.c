@@ -94,6 +94,14 @@ enum ek_status sched_check(const char *spec, const char **name)
     return EK_OK;
 }
 
+static bool is_policy(const char *word)
+{
+    for (int i = 0; i < POLICIES; i++)
+        if (!strcmp(word, policies[i]->name))
+            return true;
+    return false;
+}
+
 enum ek_status sched_split(char *list, const char **spec, int room, int *n)
 {
     bool all = !list || !*list || !strcmp(list, "all");
@@ -103,7 +111,8 @@ enum ek_status sched_split(char *list, const char **spec, int room, int *n)
         count++;
     }
     for (char *word; !all && (word = strsep(&list, ","));) {
-        if (count > 0 && strchr(word, '=') && !strchr(word, ':')) {
+        if (count > 0 && !strchr(word, ':') &&
+            (strchr(word, '=') || (strchr(spec[count - 1], ':') && !is_policy(word)))) {
             word[-1] = ','; /* an option of the spec before */
             continue;
         }

@@ -14,9 +14,10 @@
 static const double LATE = 4, PATIENCE = 30;
 
 struct node {
-    struct ek_range out; /* the tasks it has */
-    double since;        /* when it got them */
-    double pace;         /* seconds a task, 0 unknown */
+    struct ek_range out[COORDINATOR_AHEAD]; /* [nout] the tasks it has, in the order it got them */
+    int nout;
+    double since; /* when it began with the first of them */
+    double pace;  /* seconds a task, 0 unknown */
     struct coordinator_node known;
 };
 
@@ -66,7 +67,7 @@ enum ek_status coordinator_open(const char *schedule, int nodes, const struct tr
     pthread_cond_init(&made->changed, NULL);
     made->unit = calloc((size_t)nodes, sizeof *made->unit);
     made->node = calloc((size_t)nodes, sizeof *made->node);
-    made->left = calloc((size_t)nodes + gaps(task, n) + 1, sizeof *made->left);
+    made->left = calloc(COORDINATOR_AHEAD * (size_t)nodes + gaps(task, n) + 1, sizeof *made->left);
     const struct sched_job job = {
         .n = n, .grain = 1, .ncu = nodes, .unit = made->unit, .cost = cost};
     enum ek_status st = EK_OK;
@@ -123,9 +124,23 @@ static struct ek_range deal(struct coordinator *c, int node)
     if (c->sched)
         r = sched_next(c->sched, node);
     for (int i = 0; c->sched && r.begin == r.end && i < c->nodes; i++)
-        if (c->node[i].out.begin == c->node[i].out.end && c->node[i].known.lost)
+        if (!c->node[i].nout && c->node[i].known.lost)
             r = sched_next(c->sched, i);
     return r;
+}
+
+/* The node's first range is no longer its own. */
+static struct ek_range drop_first(struct node *n, double now)
+{
+    const struct ek_range first = n->out[0];
+    memmove(n->out, n->out + 1, (size_t)--n->nout * sizeof *n->out);
+    n->since = now;
+    return first;
+}
+
+static double tasks_in(struct ek_range r)
+{
+    return (double)(r.end - r.begin);
 }
 
 /* The batch of a node that should have reported long ago. */
@@ -133,12 +148,9 @@ static struct ek_range take_over(struct coordinator *c, double now)
 {
     for (int i = 1; i < c->nodes; i++) {
         struct node *n = &c->node[i];
-        const double tasks = (double)(n->out.end - n->out.begin);
-        if (tasks > 0 && now - n->since > fmax(PATIENCE, LATE * tasks * n->pace)) {
-            const struct ek_range r = n->out;
-            n->out = (struct ek_range){0, 0};
+        if (n->nout && now - n->since > fmax(PATIENCE, LATE * tasks_in(n->out[0]) * n->pace)) {
             n->known.lost++;
-            return r;
+            return drop_first(n, now);
         }
     }
     return (struct ek_range){0, 0};
@@ -168,6 +180,8 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
     struct node *n = &c->node[node];
     if (c->done == c->n)
         return COORDINATOR_DONE;
+    if (n->nout == COORDINATOR_AHEAD)
+        return COORDINATOR_WAIT;
     struct ek_range r = deal(c, node);
     if (r.begin == r.end)
         r = take_over(c, now);
@@ -175,9 +189,11 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
         return COORDINATOR_WAIT;
     if (!n->known.batches++)
         n->known.first = now;
-    n->out = without_gap(c, r);
-    n->since = now;
-    *batch = trials_of(c, n->out);
+    r = without_gap(c, r);
+    if (!n->nout)
+        n->since = now;
+    n->out[n->nout++] = r;
+    *batch = trials_of(c, r);
     return COORDINATOR_BATCH;
 }
 
@@ -193,18 +209,18 @@ enum coordinator_answer coordinator_next(struct coordinator *c, int node, double
 static bool report(struct coordinator *c, int node, struct trial_range batch, double now)
 {
     struct node *n = &c->node[node];
-    const struct ek_range r = n->out;
-    if (r.begin == r.end)
+    if (!n->nout)
         return false;
-    const struct trial_range owed = trials_of(c, r);
+    const struct trial_range owed = trials_of(c, n->out[0]);
     if (owed.first != batch.first || owed.count != batch.count)
         return false;
-    n->pace = (now - n->since) / (double)(r.end - r.begin);
+    const double seconds = now - n->since;
+    const struct ek_range r = drop_first(n, now);
+    n->pace = seconds / tasks_in(r);
     n->known.trials += batch.count;
-    n->known.busy += now - n->since;
+    n->known.busy += seconds;
     n->known.last = now;
-    n->out = (struct ek_range){0, 0};
-    sched_done(c->sched, node, r, now - n->since, NULL);
+    sched_done(c->sched, node, r, seconds, NULL);
     return true;
 }
 
@@ -243,9 +259,8 @@ void coordinator_lost(struct coordinator *c, int node)
     pthread_mutex_lock(&c->lock);
     struct node *n = &c->node[node];
     n->known.lost += c->done < c->n; /* else it has left, as it should */
-    if (n->out.begin < n->out.end)
-        leave(c, n->out);
-    n->out = (struct ek_range){0, 0};
+    while (n->nout)
+        leave(c, n->out[--n->nout]);
     change(c);
     pthread_mutex_unlock(&c->lock);
 }

@@ -27,16 +27,20 @@ enum coordinator_answer {
     COORDINATOR_DONE,  /* every task is done */
 };
 
-/* A batch for this node, which has none, at `now` (seconds). */
+/* Batches that a node may have at a time: one at work, and the next, so that it need not wait. */
+enum { COORDINATOR_AHEAD = 2 };
+
+/* A batch for this node, which has fewer than COORDINATOR_AHEAD, at `now` (seconds). */
 enum coordinator_answer coordinator_next(struct coordinator *c, int node, double now,
                                          struct trial_range *batch);
 
-/* The node has computed this batch. False: it is no longer this node's, so its results are to be
- * dropped. True: they are wanted; call coordinator_taken() when they are safe. */
+/* The node has computed this batch, the first of those it has. False: it is no longer this node's,
+ * so its results are to be dropped. True: they are wanted; call coordinator_taken() when they are
+ * safe. */
 bool coordinator_report(struct coordinator *c, int node, struct trial_range batch, double now);
 void coordinator_taken(struct coordinator *c, struct trial_range batch);
 
-/* The node is lost, with the batch it may have. */
+/* The node is lost, with the batches it may have. */
 void coordinator_lost(struct coordinator *c, int node);
 
 /* What a node has done, and how often one was lost. */

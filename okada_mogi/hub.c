@@ -8,8 +8,8 @@
 /* What the hub knows of a rank. */
 struct guest {
     struct hub_worker said;
-    bool waits; /* for an answer */
-    int run;    /* that it asks for */
+    int waits; /* for so many answers */
+    int run;   /* that it asks for */
 };
 
 struct hub {
@@ -71,12 +71,12 @@ static void answer(struct hub *h, int rank, enum message_kind kind, struct trial
 {
     const struct message_answer a = {
         .kind = kind, .run = (uint32_t)h->guest[rank].run, .batch = batch};
-    h->guest[rank].waits = false;
+    h->guest[rank].waits--;
     h->transport.ops->send(h->transport.st, rank, &a, sizeof a); /* if it is lost, we hear of it */
 }
 
-/* What there is for a rank that waits: a run that is over, a batch, or nothing yet. */
-static void try_answer(struct hub *h, int rank)
+/* What there is for a rank that waits: a run that is over, a batch, or nothing yet (false). */
+static bool try_answer(struct hub *h, int rank)
 {
     struct guest *g = &h->guest[rank];
     struct trial_range batch = {0, 0};
@@ -88,20 +88,22 @@ static void try_answer(struct hub *h, int rank)
             coordinator_next(h->coordinator, rank, h->transport.ops->now(h->transport.st), &batch);
     if (next != COORDINATOR_WAIT)
         answer(h, rank, next == COORDINATOR_BATCH ? MESSAGE_BATCH : MESSAGE_END, batch);
+    return next != COORDINATOR_WAIT;
 }
 
 static void answer_waiting(struct hub *h)
 {
     for (int r = 1; r < h->size; r++)
-        if (h->guest[r].waits)
-            try_answer(h, r);
+        while (h->guest[r].waits && try_answer(h, r))
+            ;
 }
 
 /* ---- messages ---------------------------------------------------------------------------------*/
 
 static void lose(struct hub *h, int rank)
 {
-    h->guest[rank].waits = h->guest[rank].said.here = false;
+    h->guest[rank].waits = 0;
+    h->guest[rank].said.here = false;
     if (h->coordinator)
         coordinator_lost(h->coordinator, rank);
 }
@@ -117,9 +119,8 @@ static enum ek_status take(struct hub *h, int rank, const struct message_ask *as
         !coordinator_report(h->coordinator, rank, ask->done,
                             h->transport.ops->now(h->transport.st)))
         return EK_OK;
-    g->said.evaluations += ask->evaluations;
     if (h->ops.take)
-        TRY(h->ops.take(h->ops.arg, ask->done, record, ask->records));
+        TRY(h->ops.take(h->ops.arg, ask->done, record, ask->records, ask->evaluations));
     coordinator_taken(h->coordinator, ask->done);
     return EK_OK;
 }
@@ -132,7 +133,8 @@ static enum ek_status hear(struct hub *h, const struct transport_event *e)
     memcpy(&ask, e->data, sizeof ask);
     struct guest *g = &h->guest[e->peer];
     g->run = (int)ask.run;
-    g->waits = g->said.here = true;
+    g->said.here = true;
+    g->waits++;
     const size_t tail = e->bytes - sizeof ask;
     if (ask.version != MESSAGE_VERSION || ask.job != h->job ||
         tail / sizeof(struct accepted_record) != ask.records) {

@@ -9,15 +9,16 @@
 
 /* What a worker has said of itself. */
 struct hub_worker {
-    double evaluations, rate;
+    double rate; /* trials/s of its units together, each by itself */
     int units;
     bool here;
 };
 
 struct hub_ops {
-    /* The records of a batch, [n], ascending; they count from now on. On the hub's thread. */
+    /* The records of a batch, [n], ascending, that took so many evaluations; they count from now
+     * on. On the hub's thread. */
     enum ek_status (*take)(void *arg, struct trial_range batch, const struct accepted_record *r,
-                           size_t n);
+                           size_t n, double evaluations);
     void *arg;
 };
 

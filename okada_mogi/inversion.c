@@ -34,7 +34,7 @@ struct program {
     struct cu_set *set;
     struct units *units;
     const char *schedule;     /* of this run */
-    struct tasks tasks;       /* of the batch */
+    struct pieces tasks;      /* of the batch */
     struct trial_range batch; /* count 0: none */
     int *was;                 /* [nwas] -1: each task is new to the team */
     size_t nwas;
@@ -176,7 +176,7 @@ static enum ek_status dry_run(struct program *p)
     TRY(open_job(p));
     enum ek_status st = search_open(p->job, p->method, &p->search);
     if (!st)
-        st = tasks_cut(&p->tasks, p->search, &p->range, 1, 1);
+        st = pieces_cut(&p->tasks, p->search, &p->range, 1, 1);
     if (!st)
         st = time_tasks(p, &seconds);
     if (!st)
@@ -184,7 +184,7 @@ static enum ek_status dry_run(struct program *p)
                p->path, trial_text(p->range.count, trials), p->tasks.n,
                (double)search_bytes(p->job, p->method) / (1 << 20), seconds,
                (double)p->range.count / seconds);
-    tasks_free(&p->tasks);
+    pieces_free(&p->tasks);
     search_close(p->search);
     job_close(p->job);
     return st;
@@ -218,7 +218,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 /* The batch as tasks of the shared main. */
 static enum ek_status describe_batch(struct program *p)
 {
-    TRY(tasks_cut(&p->tasks, p->search, &p->batch, 1, p->set->n));
+    TRY(pieces_cut(&p->tasks, p->search, &p->batch, 1, p->set->n));
     *p->described = (struct sched_job){.n = p->tasks.n, .grain = 1, .cost = p->tasks.cost};
     if (p->tasks.n <= p->nwas)
         return EK_OK;
@@ -264,7 +264,7 @@ static void close_program(void *st)
     units_close(p->units);
     ledger_close(p->ledger);
     harvest_close(p->harvest);
-    tasks_free(&p->tasks);
+    pieces_free(&p->tasks);
     free(p->was);
     search_close(p->search);
     job_close(p->job);
@@ -272,7 +272,6 @@ static void close_program(void *st)
     p->units = NULL;
     p->ledger = NULL;
     p->harvest = NULL;
-    p->tasks = (struct tasks){0};
     p->was = NULL;
     p->nwas = 0;
     p->reported = 0;

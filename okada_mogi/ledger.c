@@ -1,6 +1,6 @@
 /* okada_mogi/ledger.c – keeps account of a search. */
 #include "okada_mogi/ledger.h"
-#include "okada_mogi/checkpoint.h"
+#include "okada_mogi/snapshot.h"
 #include "src/clock.h"
 #include "src/progress.h"
 
@@ -51,7 +51,7 @@ void ledger_close(struct ledger *l)
 static enum ek_status save(struct ledger *l)
 {
     const double start = clock_now();
-    TRY(checkpoint_save(l->path, l->job, &l->done, l->evaluations, l->harvest));
+    TRY(snapshot_save(l->path, l->job, &l->done, l->evaluations, l->harvest));
     l->next_save = clock_now() + fmax(OFTEN, SHARE * (clock_now() - start));
     return EK_OK;
 }
@@ -66,7 +66,7 @@ enum ek_status ledger_begin(struct ledger *l)
     TRY(harvest_begin(l->harvest));
     if (!l->path)
         return EK_OK;
-    TRY(checkpoint_load(l->path, l->job, &l->done, &l->evaluations, l->harvest, &found));
+    TRY(snapshot_load(l->path, l->job, &l->done, &l->evaluations, l->harvest, &found));
     l->before = ranges_count(&l->done);
     return save(l); /* better now than never */
 }

@@ -8,8 +8,9 @@
 
 enum { MESSAGE_VERSION = 1 };
 
-/* A worker asks for its next batch, and says what the last one brought: `records` struct
- * accepted_record follow. */
+/* A worker asks for a batch, and says what the last one brought: `records` struct accepted_record
+ * follow. It asks for the next one before it begins with the one that it has. Every question has
+ * one answer, in order. */
 struct message_ask {
     uint32_t version, run;   /* run: number of the search, from 0 */
     uint64_t job;            /* sum of the job, see job_sum() */

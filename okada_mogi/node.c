@@ -25,7 +25,7 @@ struct node {
     struct trial_range batch; /* at work, count 0: none */
     struct node_report last;
     /* rank 0 */
-    struct tasks tasks;
+    struct pieces tasks;
     struct coordinator *coordinator;
     struct hub *hub;
     pthread_t thread; /* of the hub */
@@ -33,7 +33,9 @@ struct node {
     atomic_bool ends;
     atomic_int status; /* of the hub's thread */
     /* worker */
-    bool gone; /* rank 0 has ended */
+    struct worker worker;
+    bool gone;    /* rank 0 has ended */
+    int asked_in; /* the run in which it asked last, -1: none */
     pthread_mutex_t lock;
     struct accepted found; /* in the batch */
     double evaluations;    /* not reported yet */
@@ -47,10 +49,11 @@ static bool is_worker(const struct node *n)
 /* ---- the thread that serves -------------------------------------------------------------------*/
 
 static enum ek_status take(void *arg, struct trial_range batch, const struct accepted_record *r,
-                           size_t count)
+                           size_t count, double evaluations)
 {
     struct node *n = arg;
     struct accepted found = {0};
+    ledger_evaluated(n->ledger, evaluations);
     enum ek_status st = EK_OK;
     for (size_t i = 0; i < count && !st; i++)
         st = accepted_add(&found, &r[i]);
@@ -106,13 +109,15 @@ enum ek_status node_open(const struct search *s, struct ledger *l, uint64_t job_
                           .family = family_here(),
                           .job = job_hash,
                           .units = units,
-                          .run = -1};
+                          .run = -1,
+                          .asked_in = -1};
     pthread_mutex_init(&made->lock, NULL);
     enum ek_status st = EK_OK;
     if (made->family->size > 1)
         st = transport_socket_open(made->family, &made->transport, &made->gone);
     if (!st && made->family->size > 1 && !is_worker(made))
         st = open_hub(made);
+    made->worker.transport = made->transport;
     if (st)
         node_close(made);
     else
@@ -134,7 +139,7 @@ void node_close(struct node *n)
     if (n->transport.ops)
         n->transport.ops->close(n->transport.st);
     coordinator_close(n->coordinator);
-    tasks_free(&n->tasks);
+    pieces_free(&n->tasks);
     accepted_free(&n->found);
     pthread_mutex_destroy(&n->lock);
     free(n);
@@ -154,7 +159,7 @@ static enum ek_status begin_coordinator(struct node *n, const char *schedule)
     if (!st)
         st = ledger_gaps(n->ledger, &gaps);
     if (!st)
-        st = tasks_cut(&n->tasks, n->search, gaps.range, gaps.n, n->units * n->family->size);
+        st = pieces_cut(&n->tasks, n->search, gaps.range, gaps.n, n->units * n->family->size);
     if (!st)
         st = coordinator_open(schedule, n->family->size, n->tasks.range, n->tasks.cost, n->tasks.n,
                               &n->coordinator);
@@ -170,11 +175,11 @@ enum ek_status node_begin(struct node *n, const char *schedule)
     n->batch.count = 0;
     n->last = (struct node_report){0};
     n->found.n = 0;
-    n->evaluations = search_prepared(n->search);
+    n->evaluations = 0;
     if (is_worker(n))
         return EK_OK;
     TRY(begin_coordinator(n, schedule));
-    ledger_evaluated(n->ledger, n->evaluations);
+    ledger_evaluated(n->ledger, search_prepared(n->search));
     return EK_OK;
 }
 
@@ -199,7 +204,8 @@ static enum ek_status next_of_ours(struct node *n, struct trial_range *batch)
     }
 }
 
-static enum ek_status next_of_rank_0(struct node *n, struct trial_range *batch)
+/* What the batch has brought, and a question. */
+static enum ek_status ask_rank_0(struct node *n)
 {
     const struct message_ask ask = {.version = MESSAGE_VERSION,
                                     .run = (uint32_t)n->run,
@@ -209,16 +215,33 @@ static enum ek_status next_of_rank_0(struct node *n, struct trial_range *batch)
                                     .rate = n->last.rate,
                                     .units = (uint64_t)n->units,
                                     .records = n->found.n};
+    accepted_sort(&n->found);
+    TRY(worker_ask(&n->worker, &ask, n->found.record));
+    n->batch.count = 0;
+    n->found.n = 0;
+    n->evaluations = 0;
+    return EK_OK;
+}
+
+/* Always one question ahead. */
+static enum ek_status talk_to_rank_0(struct node *n, struct trial_range *batch)
+{
+    const bool first = n->run != n->asked_in;
+    n->asked_in = n->run;
+    for (int i = first ? 0 : 1; i < COORDINATOR_AHEAD; i++)
+        TRY(ask_rank_0(n));
+    return worker_hear(&n->worker, (uint32_t)n->run, stop_requested, batch);
+}
+
+static enum ek_status next_of_rank_0(struct node *n, struct trial_range *batch)
+{
     if (n->gone)
         return EK_OK;
-    accepted_sort(&n->found);
-    enum ek_status st = worker_ask(&n->transport, &ask, n->found.record, stop_requested, batch);
+    enum ek_status st = talk_to_rank_0(n, batch);
     n->gone = st == EK_LOST;
     if (n->gone)
         st = EK_OK; /* its guard says what there is to say */
     n->batch = *batch;
-    n->found.n = 0;
-    n->evaluations = 0;
     return st;
 }
 

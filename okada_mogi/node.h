@@ -5,7 +5,7 @@
 #define OKADA_MOGI_NODE_H
 
 #include "okada_mogi/ledger.h"
-#include "okada_mogi/tasks.h"
+#include "okada_mogi/pieces.h"
 #include "src/json.h"
 
 struct node;

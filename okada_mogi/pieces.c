@@ -1,5 +1,5 @@
-/* okada_mogi/tasks.c – how large a task is. */
-#include "okada_mogi/tasks.h"
+/* okada_mogi/pieces.c – how large a task is. */
+#include "okada_mogi/pieces.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static struct trial_range piece(struct trial_range r, trial_number size, size_t 
     return trial_overlap((struct trial_range){(r.first / size + i) * size, size}, r);
 }
 
-static enum ek_status make_room(struct tasks *t, size_t n)
+static enum ek_status make_room(struct pieces *t, size_t n)
 {
     if (n <= t->room)
         return EK_OK;
@@ -47,13 +47,13 @@ static enum ek_status make_room(struct tasks *t, size_t n)
         free(cost);
         FAIL(EK_LACK, "out of memory for %zu tasks", n);
     }
-    tasks_free(t);
-    *t = (struct tasks){.room = n, .range = range, .cost = cost};
+    pieces_free(t);
+    *t = (struct pieces){.room = n, .range = range, .cost = cost};
     return EK_OK;
 }
 
-enum ek_status tasks_cut(struct tasks *t, const struct search *s, const struct trial_range *ranges,
-                         size_t nranges, int units)
+enum ek_status pieces_cut(struct pieces *t, const struct search *s,
+                          const struct trial_range *ranges, size_t nranges, int units)
 {
     size_t n = 0;
     const trial_number size = task_size(s, ranges, nranges, units);
@@ -69,9 +69,9 @@ enum ek_status tasks_cut(struct tasks *t, const struct search *s, const struct t
     return EK_OK;
 }
 
-void tasks_free(struct tasks *t)
+void pieces_free(struct pieces *t)
 {
     free(t->range);
     free(t->cost);
-    *t = (struct tasks){0};
+    *t = (struct pieces){0};
 }

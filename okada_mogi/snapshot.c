@@ -1,5 +1,5 @@
-/* okada_mogi/checkpoint.c – writes and believes files of done ranges and accepted trials. */
-#include "okada_mogi/checkpoint.h"
+/* okada_mogi/snapshot.c – writes and believes files of done ranges and accepted trials. */
+#include "okada_mogi/snapshot.h"
 #include "src/hash.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 enum { VERSION = 1, AT_ONCE = 4096 };
 static const char magic[8] = "EKSEARCH";
 
-struct checkpoint_head {
+struct snapshot_head {
     char magic[8];
     uint32_t version, record; /* bytes of a record */
     uint64_t job, ranges, records;
@@ -43,7 +43,7 @@ static enum ek_status write_failed(const char *path)
          strerror(errno));
 }
 
-static enum ek_status write_all(struct stream *s, const struct checkpoint_head *head,
+static enum ek_status write_all(struct stream *s, const struct snapshot_head *head,
                                 const struct ranges *done, struct harvest *h)
 {
     put(s, head, sizeof *head);
@@ -53,15 +53,15 @@ static enum ek_status write_all(struct stream *s, const struct checkpoint_head *
     return EK_OK;
 }
 
-enum ek_status checkpoint_save(const char *path, uint64_t job, const struct ranges *done,
-                               double evaluations, struct harvest *h)
+enum ek_status snapshot_save(const char *path, uint64_t job, const struct ranges *done,
+                             double evaluations, struct harvest *h)
 {
-    struct checkpoint_head head = {.version = VERSION,
-                                   .record = sizeof(struct accepted_record),
-                                   .job = job,
-                                   .ranges = done->n,
-                                   .records = harvest_held(h),
-                                   .evaluations = evaluations};
+    struct snapshot_head head = {.version = VERSION,
+                                 .record = sizeof(struct accepted_record),
+                                 .job = job,
+                                 .ranges = done->n,
+                                 .records = harvest_held(h),
+                                 .evaluations = evaluations};
     struct stream s = {NULL, HASH_BASIS};
     char *beside;
     memcpy(head.magic, magic, sizeof head.magic);
@@ -98,7 +98,7 @@ static enum ek_status get(struct stream *s, const char *path, void *data, size_t
 }
 
 static enum ek_status get_head(struct stream *s, const char *path, uint64_t job,
-                               struct checkpoint_head *head)
+                               struct snapshot_head *head)
 {
     if (fread(head, sizeof *head, 1, s->f) != 1 || memcmp(head->magic, magic, sizeof magic))
         FAIL(EK_USAGE, "%s: this is no checkpoint; choose another file for --checkpoint", path);
@@ -116,7 +116,7 @@ static enum ek_status get_head(struct stream *s, const char *path, uint64_t job,
 
 /* The sum first: nothing of a damaged file is believed. */
 static enum ek_status prove(struct stream *s, const char *path, uint64_t job,
-                            struct checkpoint_head *head)
+                            struct snapshot_head *head)
 {
     static char chunk[1 << 16];
     uint64_t sum;
@@ -158,9 +158,8 @@ static enum ek_status get_records(struct stream *s, const char *path, struct tri
     return st;
 }
 
-static enum ek_status get_all(struct stream *s, const char *path,
-                              const struct checkpoint_head *head, struct ranges *done,
-                              struct harvest *h)
+static enum ek_status get_all(struct stream *s, const char *path, const struct snapshot_head *head,
+                              struct ranges *done, struct harvest *h)
 {
     struct accepted_record next = {.trial = ~(trial_number)0};
     uint64_t left = head->records;
@@ -178,10 +177,10 @@ static enum ek_status get_all(struct stream *s, const char *path,
     return EK_OK;
 }
 
-enum ek_status checkpoint_load(const char *path, uint64_t job, struct ranges *done,
-                               double *evaluations, struct harvest *h, bool *found)
+enum ek_status snapshot_load(const char *path, uint64_t job, struct ranges *done,
+                             double *evaluations, struct harvest *h, bool *found)
 {
-    struct checkpoint_head head;
+    struct snapshot_head head;
     struct stream s = {fopen(path, "rb"), HASH_BASIS};
     *found = s.f != NULL;
     if (!s.f && errno == ENOENT)

@@ -1,13 +1,13 @@
-/* okada_mogi/tasks.h – ranges of trials cut into tasks for policies: whole grains of the search,
+/* okada_mogi/pieces.h – ranges of trials cut into tasks for policies: whole grains of the search,
  * enough of them to choose from, none too small to be worth handing out. */
-#ifndef OKADA_MOGI_TASKS_H
-#define OKADA_MOGI_TASKS_H
+#ifndef OKADA_MOGI_PIECES_H
+#define OKADA_MOGI_PIECES_H
 
 #include "okada_mogi/search.h"
 #include "src/status.h"
 #include <stddef.h>
 
-struct tasks {
+struct pieces {
     size_t n, room;
     struct trial_range *range; /* [n] ascending, not empty */
     double *cost;              /* [n] as search_cost() */
@@ -15,8 +15,8 @@ struct tasks {
 
 /* Cuts `ranges` [nranges], ascending, for `units` units; what was in *t before is gone. Zeroed *t =
  * none. EK_LACK: out of memory, *t is as it was. */
-enum ek_status tasks_cut(struct tasks *t, const struct search *s, const struct trial_range *ranges,
-                         size_t nranges, int units);
-void tasks_free(struct tasks *t);
+enum ek_status pieces_cut(struct pieces *t, const struct search *s,
+                          const struct trial_range *ranges, size_t nranges, int units);
+void pieces_free(struct pieces *t);
 
 #endif

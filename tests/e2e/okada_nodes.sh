@@ -1,0 +1,129 @@
+# tests/e2e/okada_nodes.sh – searches over ranks: the same table whatever deals the batches, whoever is
+# killed, and wherever a run goes on. Needs BIN and mpirun; run through tests/run.sh.
+set -u
+command -v mpirun >/dev/null || { echo 'skipped: no mpirun'; exit 77; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+examples=okada_mogi/examples
+ranks() { # how many, program, arguments…
+    n=$1 program=$2
+    shift 2
+    timeout 300 mpirun --oversubscribe -n "$n" "$BIN/$program" "$@"
+}
+number() { # key of the JSON in a file
+    sed -n "s/^ \"$1\": \(.*[^,]\),*$/\1/p" "$2"
+}
+same() { # what it was
+    cmp -s "$work/one.csv" "$work/out.csv" || say "another table $1"
+}
+
+# Any policy, method and number of ranks. Batches end at whole geometries, so that even the number
+# of evaluations is the same.
+one() { # program, arguments…: with one process
+    "$BIN/$1" "${@:2}" --layout 1x1 --out "$work/one.csv" --json "$work/one.json" --quiet || say "$* exits $?"
+}
+many() { # schedule, ranks, program, arguments…
+    rm -f "$work/out.csv"
+    ranks "$2" "$3" "${@:4}" --layout 1x1 --schedule "$1" --out "$work/out.csv" \
+        --json "$work/out.json" --quiet >"$work/log" 2>&1 || say "$* exits $?: $(cat "$work/log")"
+    same "with $*"
+    for key in trials accepted evaluations verified; do
+        [ "$(number $key "$work/one.json")" = "$(number $key "$work/out.json")" ] ||
+            say "$key is $(number $key "$work/out.json") with $*, not $(number $key "$work/one.json")"
+    done
+    [ "$(number ranks "$work/out.json")" = "$2" ] || say "$* is not of $2 ranks"
+}
+one okada $examples/parkfield.json --method brute --trials 376000000:377000000
+for schedule in hrdls chunk gss tss fac wf static hrdls:b=0.1,c=1,average; do
+    many $schedule 3 okada $examples/parkfield.json --method brute --trials 376000000:377000000
+done
+many hrdls 1 okada $examples/parkfield.json --method brute --trials 376000000:377000000
+one mogi $examples/campi.json
+[ "$(number accepted "$work/one.json")" = 1859 ] || say 'campi'
+ranks 2 mogi $examples/campi.json --layout 1x1 --out "$work/out.csv" --quiet || say 'campi on 2 ranks'
+same 'of campi'
+one mogi $examples/unimak.json
+ranks 3 mogi $examples/unimak.json --layout 1x1 --out "$work/out.csv" --quiet || say 'unimak on 3 ranks'
+same 'of two sources'
+
+# Runs that take a few seconds on any machine: units sleep most of the time.
+slow="$examples/parkfield.json --method brute --trials 376000000:378000000 --layout 1x1 --schedule hrdls"
+one okada $examples/parkfield.json --method brute --trials 376000000:378000000
+factor() { # seconds, ranks: how slow units must be
+    awk -v t="$(number search_s "$work/one.json")" "BEGIN { print 1 + $1 * $2 / t }"
+}
+begin() { # ranks, arguments…: in the background
+    rm -f "$work/out.csv" "$work/log"
+    CU_FAULT=unit:0@slow:$(factor 7 "$1") timeout 300 mpirun --oversubscribe -n "$1" "$BIN/okada" $slow \
+        --out "$work/out.csv" "${@:2}" >"$work/log" 2>&1 &
+    launcher=$!
+}
+rank_is() { # number: pids of the processes that search as this rank of the run in $work
+    for p in $(pgrep -f "okada $slow --out $work/out.csv"); do
+        tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -q "^CU_FAMILY=$1 " && echo "$p"
+    done
+}
+until_there() { # command that prints something once it is so
+    for _ in $(seq 400); do
+        [ -n "$("$@")" ] && return
+        kill -0 $launcher 2>/dev/null || break
+        sleep 0.05
+    done
+    say "never there: $*: $(cat "$work/log")"
+}
+
+# Workers are killed, more than once, whatever they are doing.
+begin 4
+for rank in 1 2 3 2 1; do
+    until_there rank_is $rank
+    sleep 0.$((RANDOM % 4))
+    kill -9 $(rank_is $rank) 2>/dev/null
+done
+wait $launcher || say "with killed workers it exits $?: $(cat "$work/log")"
+same 'with killed workers'
+[ "$(grep -c 'died of signal 9.*started again' "$work/log")" -ge 3 ] || say "who was killed? $(cat "$work/log")"
+
+# Rank 0 is killed, and the run goes on, with other ranks, in another layout.
+saved() {
+    find "$work/state" -size +150c 2>/dev/null
+}
+begin 3 --checkpoint "$work/state"
+until_there saved
+kill -9 $(rank_is 0)
+wait $launcher && say 'a run without rank 0 is not to succeed'
+[ -s "$work/state" ] || say 'no checkpoint is left'
+[ -e "$work/out.csv" ] && say 'half a search has a table'
+grep -q 'rank 0 of 3 died of signal 9' "$work/log" || say "who died? $(cat "$work/log")"
+"$BIN/mogi" $examples/campi.json --checkpoint "$work/state" --quiet >"$work/log" 2>&1
+[ $? = 2 ] && grep -q 'checkpoint of another job' "$work/log" || say "another job's: $(cat "$work/log")"
+begin 2 --checkpoint "$work/state"
+until_there rank_is 0
+sleep 0.5
+kill -INT $(rank_is 0)
+wait $launcher
+grep -q 'interrupted: .* of 2000000 trials are done; the same command goes on' "$work/log" ||
+    say "an interrupted run says $(cat "$work/log")"
+"$BIN/okada" $slow --layout 2x1 --out "$work/out.csv" --checkpoint "$work/state" --json "$work/out.json" --quiet ||
+    say "it does not go on: $?"
+same 'after two restarts'
+[ "$(number trials "$work/out.json")" = 2000000 ] || say 'trials after two restarts'
+[ -e "$work/state" ] && say 'a complete search leaves its checkpoint'
+
+# One process, interrupted.
+CU_FAULT=unit:0@slow:$(factor 7 1) "$BIN/okada" $slow --out "$work/out.csv" --checkpoint "$work/state" --quiet 2>"$work/log" &
+launcher=$!
+until_there saved
+kill -INT $launcher
+wait $launcher
+[ $? = 4 ] || say "SIGINT: $(cat "$work/log")"
+"$BIN/okada" $slow --out "$work/out.csv" --checkpoint "$work/state" --quiet || say 'after SIGINT'
+same 'after SIGINT'
+"$BIN/okada" $slow --checkpoint /nonexistent/state --quiet 2>"$work/log"
+[ $? = 3 ] && grep -q '/nonexistent/state: cannot be written' "$work/log" || say "no such folder: $(cat "$work/log")"
+head -c 64 /dev/urandom >"$work/state"
+"$BIN/okada" $slow --checkpoint "$work/state" --quiet 2>"$work/log"
+[ $? = 2 ] && grep -q 'this is no checkpoint' "$work/log" || say "a foreign file: $(cat "$work/log")"
+[ $bad = 0 ]
