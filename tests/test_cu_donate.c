@@ -1,0 +1,211 @@
+/* tests/test_cu_donate.c – device donation: its rules one by one, its laws under real threads. */
+#include "cu/donate.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct donate *open_on(int workers, int devices, int share)
+{
+    const struct donate_options o = {DONATE_ON, workers, devices, share, 0.2};
+    struct donate *d;
+    assert_int_equal(donate_open(&o, &d), EK_OK);
+    return d;
+}
+
+/* ---- the rules --------------------------------------------------------------------------------*/
+
+static void test_modes(void **state)
+{
+    (void)state;
+    enum donate_mode mode;
+    assert_int_equal(donate_mode_parse("static", &mode), EK_OK);
+    assert_int_equal(mode, DONATE_STATIC);
+    status_mute(1);
+    assert_int_equal(donate_mode_parse("yes", &mode), EK_USAGE);
+    status_mute(-1);
+    struct donate_options o = {DONATE_STATIC, 5, 2, 2, 0};
+    struct donate *d;
+    assert_int_equal(donate_open(&o, &d), EK_OK);
+    for (int w = 0; w < 5; w++)
+        assert_int_equal(donate_poll(d, w, 1000 * w), w < 4 ? w % 2 : -1);
+    donate_lose(d, 1);
+    assert_int_equal(donate_poll(d, 1, 5), -1);
+    assert_int_equal(donate_poll(d, 2, 5), 0);
+    donate_close(d);
+    o.mode = DONATE_OFF;
+    assert_int_equal(donate_open(&o, &d), EK_OK);
+    assert_int_equal(donate_poll(d, 0, 5), -1);
+    donate_close(d);
+}
+
+static void test_donation(void **state)
+{
+    (void)state;
+    struct donate *d = open_on(3, 1, 1);
+    assert_int_equal(donate_poll(d, 0, 100), 0);  /* claims the free one */
+    assert_int_equal(donate_poll(d, 1, 110), -1); /* publishes */
+    assert_int_equal(donate_poll(d, 0, 100), 0);  /* 110 is within the tolerance */
+    assert_int_equal(donate_poll(d, 1, 130), -1);
+    assert_int_equal(donate_poll(d, 2, 500), -1);
+    assert_int_equal(donate_poll(d, 0, 100), -1); /* given to the largest */
+    assert_int_equal(donate_poll(d, 1, 900), -1); /* not to this one, though it is larger now */
+    assert_int_equal(donate_poll(d, 2, 500), 0);
+    assert_int_equal(donate_poll(d, 2, 500), -1); /* which now passes it on */
+    assert_int_equal(donate_poll(d, 1, 900), 0);
+    assert_int_equal(donate_counts(d).claims, 1);
+    assert_int_equal(donate_counts(d).donations, 2);
+    donate_close(d);
+}
+
+static void test_leaving(void **state)
+{
+    (void)state;
+    struct donate *d = open_on(3, 1, 1);
+    assert_int_equal(donate_poll(d, 0, 100), 0);
+    assert_int_equal(donate_poll(d, 1, 5), -1);
+    donate_leave(d, 0); /* to the one that works, however little */
+    assert_int_equal(donate_poll(d, 1, 5), 0);
+    donate_leave(d, 1); /* nobody is there */
+    assert_int_equal(donate_poll(d, 2, 1), 0);
+    donate_close(d);
+}
+
+/* A worker that leaves with a gift on its seat passes it on. */
+static void test_gift_of_the_gone(void **state)
+{
+    (void)state;
+    struct donate *d = open_on(3, 1, 1);
+    assert_int_equal(donate_poll(d, 0, 10), 0);
+    assert_int_equal(donate_poll(d, 1, 100), -1);
+    assert_int_equal(donate_poll(d, 0, 10), -1);
+    donate_leave(d, 1);
+    assert_int_equal(donate_poll(d, 0, 10), 0);
+    donate_close(d);
+}
+
+static void test_sharing(void **state)
+{
+    (void)state;
+    struct donate *d = open_on(5, 2, 2);
+    int users[2] = {0, 0};
+    for (int w = 0; w < 4; w++) {
+        const int device = donate_poll(d, w, 10);
+        assert_in_range(device, 0, 1);
+        users[device]++;
+    }
+    assert_int_equal(users[0], 2);
+    assert_int_equal(donate_poll(d, 4, 10), -1);
+    donate_close(d);
+}
+
+static void test_loss(void **state)
+{
+    (void)state;
+    struct donate *d = open_on(2, 1, 1);
+    assert_int_equal(donate_poll(d, 0, 10), 0);
+    assert_int_equal(donate_poll(d, 1, 90), -1);
+    assert_int_equal(donate_poll(d, 0, 10), -1);
+    donate_lose(d, 0); /* while it lies on a seat */
+    assert_int_equal(donate_poll(d, 1, 90), -1);
+    assert_int_equal(donate_poll(d, 0, 10), -1);
+    donate_leave(d, 0);
+    donate_leave(d, 1);
+    assert_int_equal(donate_poll(d, 0, 10), -1);
+    donate_close(d);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------*/
+
+enum { WORKERS = 7, DEVICES = 3, SHARE = 2, POLLS = 60000, TASKS = 40 };
+
+struct crowd {
+    struct donate *d;
+    atomic_int users[DEVICES], wrong;
+    atomic_long had;
+    pthread_barrier_t start;
+};
+
+struct member {
+    struct crowd *crowd;
+    int worker;
+};
+
+static long random_load(uint64_t *x)
+{
+    *x ^= *x << 13;
+    *x ^= *x >> 7;
+    *x ^= *x << 17;
+    return (long)(*x >> 44);
+}
+
+/* A device has a user from the poll that gives it until the next poll or leave. */
+static void *work(void *arg)
+{
+    const struct member *m = arg;
+    struct crowd *c = m->crowd;
+    uint64_t x = 0x9e3779b97f4a7c15u * (uint64_t)(m->worker + 1);
+    int device = -1;
+    long had = 0;
+    pthread_barrier_wait(&c->start);
+    for (int i = 0; i < POLLS; i++) {
+        if (device >= 0)
+            atomic_fetch_sub(&c->users[device], 1);
+        if (i % (POLLS / TASKS) == 0)
+            donate_leave(c->d, m->worker);
+        device = donate_poll(c->d, m->worker, random_load(&x));
+        if (device >= 0 && atomic_fetch_add(&c->users[device], 1) >= SHARE)
+            atomic_fetch_add(&c->wrong, 1);
+        had += device >= 0;
+        if (i % 16 == m->worker)
+            sched_yield(); /* few cpus: let the others see what is published */
+    }
+    if (device >= 0)
+        atomic_fetch_sub(&c->users[device], 1);
+    donate_leave(c->d, m->worker);
+    atomic_fetch_add(&c->had, had);
+    return NULL;
+}
+
+/* No device has more users than may share it at any moment; none is lost on the way: in the end all
+ * are free. */
+static void test_threads(void **state)
+{
+    (void)state;
+    struct crowd c = {.d = open_on(WORKERS, DEVICES, SHARE)};
+    struct member member[WORKERS];
+    pthread_t thread[WORKERS];
+    pthread_barrier_init(&c.start, NULL, WORKERS);
+    for (int w = 0; w < WORKERS; w++) {
+        member[w] = (struct member){&c, w};
+        assert_int_equal(pthread_create(&thread[w], NULL, work, &member[w]), 0);
+    }
+    for (int w = 0; w < WORKERS; w++)
+        pthread_join(thread[w], NULL);
+    assert_int_equal(atomic_load(&c.wrong), 0);
+    assert_true(atomic_load(&c.had) > 0);
+    assert_true(donate_counts(c.d).donations > 0);
+    for (int w = 0; w < DEVICES * SHARE; w++)
+        assert_in_range(donate_poll(c.d, w, 1), 0, DEVICES - 1);
+    assert_int_equal(donate_poll(c.d, DEVICES * SHARE, 1), -1);
+    pthread_barrier_destroy(&c.start);
+    donate_close(c.d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_modes),   cmocka_unit_test(test_donation),
+        cmocka_unit_test(test_leaving), cmocka_unit_test(test_gift_of_the_gone),
+        cmocka_unit_test(test_sharing), cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
