@@ -5,6 +5,10 @@
 
 static const size_t NONE = (size_t)-1;
 
+/* Where only times count, the best task to take is among so many near the one that evens out the
+ * two units' ends. */
+enum { NEAR = 4 };
+
 /* Offers that one improvement may look at: what comes later wants to look, too. */
 enum { EACH = 40000 };
 
@@ -40,11 +44,21 @@ static void unlink_task(struct divide *d, int unit, size_t task)
     *p = d->follow[task];
 }
 
+/* Lists descend as d->order does. */
+static void link_task(struct divide *d, int unit, size_t task)
+{
+    const double *key = d->e->of[d->e->kind[0]].seconds;
+    size_t *p = &d->head[unit];
+    while (*p != NONE && key[*p] > key[task])
+        p = &d->follow[*p];
+    d->follow[task] = *p;
+    *p = task;
+}
+
 static void hand_over(struct divide *d, int *owner, int from, int to, size_t task)
 {
     unlink_task(d, from, task);
-    d->follow[task] = d->head[to];
-    d->head[to] = task;
+    link_task(d, to, task);
     owner[task] = to;
 }
 
@@ -106,33 +120,65 @@ static struct ends with(const struct divide *d, struct ends x, int cu, size_t ta
                          x.first + sign * (sec + divide_toll(d, d->space[cu], task))};
 }
 
-/* The best offer of the last unit to another one. */
+static double both_seconds(const struct deal *a, int other, size_t task)
+{
+    return estimate_seconds(a->d->e, a->last, task) + estimate_seconds(a->d->e, other, task);
+}
+
+/* The other's tasks descend, and so do those that were given before `give`: the place in its list
+ * that evens out the two ends moves on only, from `at`; the task before it is returned. */
+static size_t near_even(const struct deal *a, int other, size_t give, size_t at)
+{
+    const struct divide *d = a->d;
+    const double *end = a->in_first ? d->full : d->load;
+    double wanted = end[other] - end[a->last] + both_seconds(a, other, give);
+    for (size_t next; at != NONE && (next = d->follow[at]) != NONE; at = next)
+        if (d->follow[next] == NONE || both_seconds(a, other, d->follow[next]) < wanted)
+            break;
+    return at;
+}
+
+/* The last unit gives a task and takes one, or NONE: is that the best offer? */
+static void weigh(struct deal *a, int other, size_t give, size_t take, struct offer *best)
+{
+    const struct divide *d = a->d;
+    struct ends x = with(d, ends_of(d, a->last), a->last, give, -1);
+    struct ends y = with(d, ends_of(d, other), other, give, 1);
+    x = with(d, x, a->last, take, 1);
+    y = with(d, y, other, take, -1);
+    double added = d->delta[give] + (take == NONE ? 0 : d->delta[take]);
+    double value = value_of(a, x, y) + added;
+    if (value < best->value)
+        *best = (struct offer){give, take, other, x, y, value};
+    a->looks--;
+}
+
+/* As good as an offer gets; this near to it, looking on is not worth it. */
+static double good_enough(const struct deal *a, int other)
+{
+    struct ends l = ends_of(a->d, a->last), o = ends_of(a->d, other);
+    struct ends even = {(l.usual + o.usual) / 2, (l.first + o.first) / 2};
+    struct ends half = a->in_first ? (struct ends){0, even.first} : (struct ends){even.usual, 0};
+    return value_of(a, even, half) * (1 + 2e-4);
+}
+
+/* The best offer of the last unit to another one. Where faces would cross, all pairs of tasks are
+ * looked at, else those that fit. */
 static void bargain(struct deal *a, int other, struct offer *best)
 {
     const struct divide *d = a->d;
-    int last = a->last;
-    struct ends l = ends_of(d, last), o = ends_of(d, other);
-    struct ends even = {(l.usual + o.usual) / 2, (l.first + o.first) / 2};
-    /* As good as it gets; this near to it, looking on is not worth it. */
-    double enough =
-        value_of(a, even,
-                 a->in_first ? (struct ends){0, even.first} : (struct ends){even.usual, 0}) *
-        (1 + 2e-4);
-    for (size_t give = d->head[last]; give != NONE; give = d->follow[give]) {
-        struct ends left = with(d, l, last, give, -1), grown = with(d, o, other, give, 1);
+    const bool all = d->job->first && d->space[other] != d->space[a->last];
+    size_t from = d->head[other];
+    double enough = good_enough(a, other);
+    for (size_t give = d->head[a->last]; give != NONE; give = d->follow[give]) {
+        struct ends left = with(d, ends_of(d, a->last), a->last, give, -1);
         if (value_of(a, left, left) >= best->value) /* not even for nothing in return */
             continue;
-        for (size_t take = NONE;;) { /* nothing at first, then each of the other's tasks */
-            struct ends x = with(d, left, last, take, 1), y = with(d, grown, other, take, -1);
-            double added = d->delta[give] + (take == NONE ? 0 : d->delta[take]);
-            double value = value_of(a, x, y) + added;
-            if (value < best->value)
-                *best = (struct offer){give, take, other, x, y, value};
-            a->looks--;
-            take = take == NONE ? d->head[other] : d->follow[take];
-            if (take == NONE)
-                break;
-        }
+        weigh(a, other, give, NONE, best);
+        from = all ? from : near_even(a, other, give, from);
+        size_t take = from;
+        for (int i = 0; take != NONE && (all || i < NEAR); i++, take = d->follow[take])
+            weigh(a, other, give, take, best);
         if (best->value <= enough || a->looks <= 0)
             return;
     }
@@ -142,7 +188,8 @@ static void list_tasks(struct divide *d, const int *owner)
 {
     for (int c = 0; c < d->job->ncu; c++)
         d->head[c] = NONE;
-    for (size_t t = d->job->n; t-- > 0;) {
+    for (size_t i = d->job->n; i-- > 0;) {
+        size_t t = d->order[i];
         d->follow[t] = d->head[owner[t]];
         d->head[owner[t]] = t;
     }

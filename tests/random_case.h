@@ -1,7 +1,7 @@
 /* tests/random_case.h – cases for the simulator, drawn at random but the same for the same number:
  * 1 to 64 units of one to four kinds, 8 to 1,024 tasks of several distributions of size, some with
  * neighbours, some behind a link, some noisy, cold, crowded, with launches, or with a unit that
- * slows down or dies. */
+ * slows down or dies; and how evenkeel does on them beside the other policies. */
 #ifndef TESTS_RANDOM_CASE_H
 #define TESTS_RANDOM_CASE_H
 
@@ -215,6 +215,46 @@ static inline void random_case(struct random_case *c, unsigned seed, int allowed
              !(c->traits & RANDOM_CHANGE) ? ""
              : c->change.factor > 0       ? ", a unit slows down"
                                           : ", a unit dies");
+}
+
+/* ---- evenkeel against all others --------------------------------------------------------------*/
+struct random_match {
+    struct sim_result own, best, guided; /* evenkeel; the best other one; clustered-guided */
+    const char *rival;                   /* the best other one's name */
+    bool fine; /* the largest task is below a twentieth of a step, and nothing there that changes */
+};
+
+static inline bool random_is_fine(const struct random_case *c, double bound)
+{
+    double largest = 0, slowest = INFINITY;
+    for (size_t t = 0; t < c->sim.job.n; t++)
+        largest = fmax(largest, c->cost[t]);
+    for (int u = 0; u < c->sim.ncu; u++)
+        slowest = fmin(slowest, c->sim.unit[u].speed);
+    return !(c->traits & (RANDOM_CHANGE | RANDOM_NOISE | RANDOM_CROWD)) &&
+           largest / slowest < 0.05 * bound;
+}
+
+static inline enum ek_status random_match(const struct random_case *c, struct random_match *m)
+{
+    *m = (struct random_match){.best.total = INFINITY, .rival = ""};
+    for (int p = 0; p < sched_count(); p++) {
+        const char *name = sched_at(p)->name;
+        struct sim_result r;
+        TRY(sim_run(&c->sim, name, NULL, &r));
+        if (!strcmp(name, "evenkeel")) {
+            m->own = r;
+            continue;
+        }
+        if (r.total < m->best.total) {
+            m->best = r;
+            m->rival = name;
+        }
+        if (!strcmp(name, "clustered-guided"))
+            m->guided = r;
+    }
+    m->fine = random_is_fine(c, m->own.lower_bound);
+    return EK_OK;
 }
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "cu/plan_case.h"
 #include "cu/sim.h"
+#include "tests/random_case.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -96,6 +97,46 @@ static void stored_cases(void **state)
         keeps_its_promise(&c.sim, stored[i].name, stored[i].ratio);
         plan_case_close(&c);
     }
+}
+
+/* Cases drawn at random, warm and cold, with links, neighbours and launches. */
+static void random_cases(void **state)
+{
+    (void)state;
+    static struct random_case c;
+    double own = 0, guided = 0;
+    for (unsigned seed = 1; seed <= 16; seed++) {
+        struct random_match m;
+        random_case(&c, seed, RANDOM_COLD | RANDOM_LINK | RANDOM_FACES | RANDOM_LAUNCH);
+        assert_int_equal(random_match(&c, &m), EK_OK);
+        if (m.own.total > 1.001 * m.best.total)
+            fail_msg("%s: %g of %s", c.text, m.own.total / m.best.total, m.rival);
+        if (m.fine && m.own.worst_ratio > 1.02)
+            fail_msg("%s: %g times the bound", c.text, m.own.worst_ratio);
+        own += m.own.communication;
+        guided += m.guided.communication;
+    }
+    assert_true(own < 1.1 * guided);
+}
+
+/* Where units slow one another, predictions err: a division that fails must not stay. */
+static void crowded_cases(void **state)
+{
+    (void)state;
+    static struct random_case c;
+    double own = 0, best = 0;
+    for (unsigned seed = 1; seed <= 24; seed++) {
+        struct random_match m;
+        random_case(&c, seed, RANDOM_CROWD | RANDOM_LAUNCH);
+        if (!(c.traits & RANDOM_CROWD))
+            continue;
+        assert_int_equal(random_match(&c, &m), EK_OK);
+        if (m.own.total > 1.05 * m.best.total)
+            fail_msg("%s: %g of %s", c.text, m.own.total / m.best.total, m.rival);
+        own += m.own.total / m.best.total;
+        best++;
+    }
+    assert_true(best > 5 && own < 1.001 * best);
 }
 
 /* No task takes more than a twentieth of a step on any unit: 2 % whatever the speeds. */
@@ -221,6 +262,8 @@ int main(void)
         cmocka_unit_test(reference_results),
         cmocka_unit_test(stored_cases),
         cmocka_unit_test(fine_cases),
+        cmocka_unit_test(random_cases),
+        cmocka_unit_test(crowded_cases),
         cmocka_unit_test(noisy),
         cmocka_unit_test(units_that_fail),
         cmocka_unit_test(a_hiccup),

@@ -5,45 +5,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct random_case c;
-
-struct rival {
-    struct sim_result best, guided; /* of all others; of clustered-guided */
-    const char *name;               /* of the best */
-};
-
-static enum ek_status run_others(struct rival *o)
-{
-    *o = (struct rival){.best.total = INFINITY, .name = ""};
-    for (int p = 0; p < sched_count(); p++) {
-        const char *name = sched_at(p)->name;
-        struct sim_result r;
-        if (!strcmp(name, "evenkeel"))
-            continue;
-        TRY(sim_run(&c.sim, name, NULL, &r));
-        if (r.total < o->best.total) {
-            o->best = r;
-            o->name = name;
-        }
-        if (!strcmp(name, "clustered-guided"))
-            o->guided = r;
-    }
-    return EK_OK;
-}
-
-/* Is the largest task below a twentieth of a unit's share, and nothing there that changes? */
-static bool is_fine(const struct sim_result *own)
-{
-    double largest = 0, slowest = INFINITY;
-    for (size_t t = 0; t < c.sim.job.n; t++)
-        largest = fmax(largest, c.cost[t]);
-    for (int u = 0; u < c.sim.ncu; u++)
-        slowest = fmin(slowest, c.sim.unit[u].speed);
-    return !(c.traits & (RANDOM_CHANGE | RANDOM_NOISE | RANDOM_CROWD)) &&
-           largest / slowest < 0.05 * own->lower_bound;
-}
 
 int main(int argc, char **argv)
 {
@@ -53,23 +16,21 @@ int main(int argc, char **argv)
     int total = 0, bound = 0, exchange = 0;
     double worst = 0;
     for (unsigned seed = first; seed < first + cases; seed++) {
-        struct sim_result own;
-        struct rival others;
+        struct random_match m;
         random_case(&c, seed, traits);
-        if (sim_run(&c.sim, "evenkeel", NULL, &own) || run_others(&others))
+        if (random_match(&c, &m))
             return 3;
-        double ratio = own.total / others.best.total;
-        bool slow = ratio > 1.001, far = is_fine(&own) && own.worst_ratio > 1.02;
-        bool talks = own.communication > 1.1 * others.guided.communication;
+        double ratio = m.own.total / m.best.total;
+        double talk = m.guided.communication > 0 ? m.own.communication / m.guided.communication : 0;
+        bool slow = ratio > 1.001, far = m.fine && m.own.worst_ratio > 1.02, talks = talk > 1.1;
         total += slow, bound += far, exchange += talks;
         worst = fmax(worst, ratio);
         if (slow || far || talks)
             printf("%-80s%s%s%s %.4f of %s, worst step %.3f of the bound, exchange %.2f of "
                    "clustered-guided's, %.2f %% of the total\n",
                    c.text, slow ? " TOTAL" : "", far ? " BOUND" : "", talks ? " EXCHANGE" : "",
-                   ratio, others.name, own.worst_ratio,
-                   own.communication / others.guided.communication,
-                   100 * own.communication / own.total);
+                   ratio, m.rival, m.own.worst_ratio, talk,
+                   100 * m.own.communication / m.own.total);
     }
     printf(
         "%u cases: above 1.001 of the best other's total %d (worst %.4f), above 1.02 of the bound "
