@@ -2,6 +2,7 @@
 #include "mcsem/earth_list.h"
 #include "src/opt.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define AT(member) offsetof(struct earth_list, member)
@@ -94,4 +95,19 @@ enum ek_status earth_list_open(const char *where, const struct earth_list *l, st
     else
         *earth = e;
     return st;
+}
+
+void earth_list_write(FILE *out, const struct earth *e)
+{
+    fprintf(out,
+            "nx=%d,ny=%d,x0=%.10g,y0=%.10g,dx=%.10g,dy=%.10g,nz=%d,dz=%.10g,seabed=%.10g,"
+            "air=%.10g,start=%.10g,anisotropy=%.10g",
+            e->nx, e->ny, e->x0, e->y0, e->dx, e->dy, e->nz, e->nz > 1 ? e->top[1] : 100.0,
+            e->seabed[0], e->air, exp(e->m[0]), e->anisotropy[0]);
+}
+
+void earth_list_write_sea(FILE *out, const struct earth *e)
+{
+    for (int k = 0; k < e->nwater; k++)
+        fprintf(out, "%s%.10g:%.10g", k ? ";" : "", e->water_top[k], e->water[k]);
 }

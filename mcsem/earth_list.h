@@ -8,6 +8,7 @@
 #define MCSEM_EARTH_LIST_H
 
 #include "mcsem/earth.h"
+#include <stdio.h>
 
 struct earth_list {
     int nx, ny, nz;
@@ -28,5 +29,9 @@ enum ek_status earth_list_read_sea(const char *where, const char *text, struct e
 /* The earth that it describes. EK_USAGE as earth_check(). */
 enum ek_status earth_list_open(const char *where, const struct earth_list *list,
                                struct earth **earth);
+
+/* The keys, and the layers of the sea, from which the same flat earth comes. */
+void earth_list_write(FILE *out, const struct earth *earth);
+void earth_list_write_sea(FILE *out, const struct earth *earth);
 
 #endif

@@ -10,9 +10,9 @@
 #define LEAST_GAIN    1e-4
 #define GOOD_GAIN     0.75
 #define POOR_GAIN     0.25
-#define MORE_DAMPING  4.0
+#define MORE_DAMPING  5.0
 #define LESS_DAMPING  (1 / 3.0)
-#define LEAST_DAMPING 1e-8
+#define LEAST_DAMPING 1e-3
 #define MOST_DAMPING  1e8
 #define ZERO_STEP     1e-7 /* of ln rho */
 

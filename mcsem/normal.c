@@ -5,6 +5,7 @@
 #include "mcsem/cell.h"
 
 #include <cblas.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,13 @@ void normal_close(struct normal *n)
 struct normal_size normal_size(const struct normal *n)
 {
     return (struct normal_size){n->common.lnz, n->common.fl};
+}
+
+const char *normal_blas(void)
+{
+    Dl_info info;
+    void *dgemm = dlsym(RTLD_DEFAULT, "dgemm_"); /* as CHOLMOD finds it, too */
+    return dgemm && dladdr(dgemm, &info) ? info.dli_fname : NULL;
 }
 
 /* ---- assembly -------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ enum { CHECKED_PAIRS = 16 }; /* whose fields are computed again for the verifica
 #define AT(member) offsetof(struct study, member)
 static const struct opt options[] = {
     {"generate", OPT_TEXT, AT(generate), "NAME",
-     "write a synthetic survey to --out: small or published", .env = NULL},
+     "write a synthetic survey to --out, a table or .emdata: small or published", .env = NULL},
     {"seed", OPT_INT, AT(seed), "N", "of --generate (2022)", .min = 0, .max = 1e9},
     {"truth", OPT_TEXT, AT(truth), "FILE", "write the model of --generate as well", .env = NULL},
     {"forward", OPT_TEXT, AT(forward), "FILE",
@@ -59,10 +59,10 @@ static const struct opt options[] = {
      .max = 10000},
     {"smooth-v", OPT_REAL, AT(invert_options.smooth_v), "X", "vertical smoothness at first (1)",
      .min = 0, .max = 1e9},
-    {"smooth-h", OPT_REAL, AT(invert_options.smooth_h), "X", "lateral smoothness at first (1)",
+    {"smooth-h", OPT_REAL, AT(invert_options.smooth_h), "X", "lateral smoothness at first (0.03)",
      .min = 0, .max = 1e9},
     {"cooling", OPT_REAL, AT(invert_options.cooling), "X",
-     "smoothness left after an iteration (0.8)", .min = 0.01, .max = 1},
+     "smoothness left after an iteration (0.5)", .min = 0.01, .max = 1},
     {"coolest", OPT_REAL, AT(invert_options.coolest), "X", "smoothness left in the end (1e-6)",
      .min = 0, .max = 1},
     {"damping", OPT_REAL, AT(invert_options.damping), "X", "Levenberg-Marquardt's, at first (0.01)",
@@ -107,9 +107,9 @@ static void defaults(void *st, const struct bench_program *self)
                                                 .target = 1,
                                                 .stall = 1e-3,
                                                 .smooth_v = 1,
-                                                .smooth_h = 1,
+                                                .smooth_h = 0.03,
                                                 .damping = 0.01,
-                                                .cooling = 0.8,
+                                                .cooling = 0.5,
                                                 .coolest = 1e-6,
                                                 .step = 1,
                                                 .rho_min = 0.1,
@@ -125,7 +125,7 @@ static enum ek_status generate_into(const struct study *s, const struct generate
     TRY(generate_survey(design, truth, (unsigned)s->seed, &survey));
     enum ek_status st = generate_data(survey, truth, &s->noise, (unsigned)s->seed);
     if (!st)
-        st = survey_csv_write(s->out, survey, start);
+        st = survey_file_write(s->out, survey, start);
     if (!st)
         st = outputs_model(s->truth, truth);
     survey_close(survey);
@@ -179,8 +179,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     struct stat file;
     int mode, residual;
     if (!s->path)
-        FAIL(EK_USAGE,
-             "no survey is given: mcsem SURVEY.csv, or --generate small --out SURVEY.csv");
+        FAIL(EK_USAGE, "no survey is given: mcsem SURVEY, or --generate small --out SURVEY");
     TRY(choose("mode", s->mode, modes, &mode));
     TRY(choose("residual", s->residual, residuals, &residual));
     if (s->invert_options.rho_min >= s->invert_options.rho_max)
@@ -317,12 +316,12 @@ static json_t *facts(const void *st)
     const struct normal_size size =
         s->inv->normal ? normal_size(s->inv->normal) : (struct normal_size){0, 0};
     json_t *out =
-        json_pack("{s:s s:I s:i s:I s:I s:i s:o s:f s:f s:f s:o}", "mode", s->mode, "pairs",
+        json_pack("{s:s s:I s:i s:I s:I s:i s:o s:f s:f s:f s:s* s:o}", "mode", s->mode, "pairs",
                   (json_int_t)s->survey->npairs, "cells", s->survey->ncells, "data",
                   (json_int_t)(s->inv->data / 2), "dropped_pairs", (json_int_t)s->survey->ndropped,
                   "layers", s->start->nz, "empty_cells", number_list(empty, n), "shared_difference",
                   s->worst_difference, "factor_nonzeros", size.nonzeros, "factor_flops", size.flops,
-                  "history", history(s->inv));
+                  "blas", normal_blas(), "history", history(s->inv));
     free(empty);
     return out;
 }
@@ -338,6 +337,7 @@ static void remark(FILE *out, const json_t *run)
             json_number_value(json_object_get(first, "rms")),
             json_number_value(json_object_get(last, "rms")),
             (long long)json_integer_value(json_object_get(last, "iteration")), n);
+    fprintf(out, "BLAS: %s\n", json_string_value(json_object_get(run, "blas")));
 }
 
 const struct bench_program program_mcsem = {
@@ -346,7 +346,7 @@ const struct bench_program program_mcsem = {
     .unit = "pairs/s",
     .size = sizeof(struct study),
     .opts = options,
-    .operand = "[SURVEY.csv]",
+    .operand = "[SURVEY]",
     .operand_at = AT(path),
     .cold = true,
     .defaults = defaults,

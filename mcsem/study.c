@@ -36,7 +36,7 @@ int study_empty(const struct study *s, int *cell)
 
 static enum ek_status read_survey(struct study *s)
 {
-    TRY(survey_csv_read(s->path, &s->earth_words, &s->noise, &s->survey, &s->start));
+    TRY(survey_file_read(s->path, &s->earth_words, &s->noise, &s->survey, &s->start));
     TRY(survey_bin(s->survey, s->start, !s->drop));
     if (s->model_in)
         TRY(outputs_read_model(s->model_in, s->start));
@@ -155,10 +155,20 @@ static void close_units(struct study *s)
         cell_close(s->work[c]);
 }
 
+static void warn_of_slow_blas(void)
+{
+    const char *blas = normal_blas();
+    if (cluster_rank() == 0 && (!blas || !strstr(blas, "openblas")))
+        status_warn("CHOLMOD's BLAS is %s, not OpenBLAS: factorisations may take eight times as "
+                    "long; install libopenblas0",
+                    blas ? blas : "unknown");
+}
+
 enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job)
 {
     struct study *s = st;
     s->set = set;
+    warn_of_slow_blas();
     TRY(read_survey(s));
     TRY(allocate(s));
     TRY(divide_among_ranks(s));

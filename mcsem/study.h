@@ -17,7 +17,7 @@
 #include "cu/cluster.h"
 #include "mcsem/cell.h"
 #include "mcsem/invert.h"
-#include "mcsem/survey_csv.h"
+#include "mcsem/survey_file.h"
 
 /* What rank 0 tells the others after each step and before the next. */
 struct study_word {
@@ -31,7 +31,7 @@ struct study {
     int seed;
     const char *mode, *residual, *ranks_schedule;
     const char *model_out, *model_in, *models, *responses, *history, *checkpoint;
-    struct survey_csv_earth earth_words;
+    struct survey_file_earth earth_words;
     struct survey_noise noise;
     struct cell_options cell_options;
     struct invert_options invert_options;

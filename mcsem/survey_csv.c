@@ -1,6 +1,5 @@
 /* mcsem/survey_csv.c – surveys as text. */
 #include "mcsem/survey_csv.h"
-#include "mcsem/earth_list.h"
 #include "mcsem/survey_columns.h"
 #include "src/json.h"
 
@@ -221,29 +220,21 @@ static enum ek_status read_table(const char *path, const struct preface *p,
     return st;
 }
 
-enum ek_status survey_csv_read(const char *path, const struct survey_csv_earth *words,
-                               const struct survey_noise *noise, struct survey **survey,
-                               struct earth **earth)
+enum ek_status survey_csv_read(const char *path, const struct survey_noise *noise,
+                               struct survey **survey, struct earth_list *list)
 {
-    struct preface p = {.list = earth_list_defaults, .rows = -1};
+    struct preface p = {.list = *list, .rows = -1};
     struct survey *s = NULL;
-    struct earth *e = NULL;
     TRY(read_preface(path, &p));
-    if (words && words->keys)
-        TRY(earth_list_read("--earth", words->keys, &p.list));
-    if (words && words->sea)
-        TRY(earth_list_read_sea("--sea", words->sea, &p.list));
     enum ek_status st = read_table(path, &p, noise, &s);
     if (!st)
         st = survey_check(s, path);
-    if (!st)
-        st = earth_list_open(path, &p.list, &e);
     if (st) {
         survey_close(s);
         return st;
     }
+    *list = p.list;
     *survey = s;
-    *earth = e;
     return EK_OK;
 }
 
@@ -252,13 +243,10 @@ enum ek_status survey_csv_read(const char *path, const struct survey_csv_earth *
 static void write_preface(FILE *f, const struct survey *s, const struct earth *e, size_t rows)
 {
     fprintf(f, "# survey of %zu pairs\n", s->npairs);
-    fprintf(f,
-            "# earth nx=%d,ny=%d,x0=%.10g,y0=%.10g,dx=%.10g,dy=%.10g,nz=%d,dz=%.10g,"
-            "seabed=%.10g,air=%.10g,start=%.10g,anisotropy=%.10g\n# sea ",
-            e->nx, e->ny, e->x0, e->y0, e->dx, e->dy, e->nz, e->nz > 1 ? e->top[1] : 100.0,
-            e->seabed[0], e->air, exp(e->m[0]), e->anisotropy[0]);
-    for (int k = 0; k < e->nwater; k++)
-        fprintf(f, "%s%.10g:%.10g", k ? ";" : "", e->water_top[k], e->water[k]);
+    fprintf(f, "# earth ");
+    earth_list_write(f, e);
+    fprintf(f, "\n# sea ");
+    earth_list_write_sea(f, e);
     fprintf(f, "\n# rows %zu\n", rows);
     fprintf(f, "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,"
                "component,freq_hz,re,im,sigma\n");

@@ -14,20 +14,14 @@
 #ifndef MCSEM_SURVEY_CSV_H
 #define MCSEM_SURVEY_CSV_H
 
+#include "mcsem/earth_list.h"
 #include "mcsem/survey.h"
 
-/* Lists that describe an earth, NULL: nothing. See earth_list.h. */
-struct survey_csv_earth {
-    const char *keys; /* "nx=41,ny=11" */
-    const char *sea;  /* "0.3125" or "0:0.25;200:0.3125" */
-};
-
-/* Reads and checks a survey; its earth from the file, but what `words` says beats it. Data without
- * sigma get that of `noise`. EK_USAGE with file and line: a column is missing, a cell is no number,
- * the file is cut short, what survey_check() and earth_check() refuse. The caller owns both. */
-enum ek_status survey_csv_read(const char *path, const struct survey_csv_earth *words,
-                               const struct survey_noise *noise, struct survey **survey,
-                               struct earth **earth);
+/* Reads and checks a survey; adds to *list what lines with # say of its earth. Data without sigma
+ * get that of `noise`. EK_USAGE with file and line: a column is missing, a cell is no number, the
+ * file is cut short, what survey_check() refuses. Caller closes. */
+enum ek_status survey_csv_read(const char *path, const struct survey_noise *noise,
+                               struct survey **survey, struct earth_list *list);
 
 /* Writes a survey and its starting earth so that survey_csv_read() gives the same (numbers to ten
  * digits). The earth must be flat, its layers alike. EK_LACK: the file cannot be written. */

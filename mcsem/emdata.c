@@ -1,0 +1,357 @@
+/* mcsem/emdata.c – block after block, row after row. */
+#include "mcsem/emdata.h"
+#include "src/opt.h"
+#include "src/table.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/types.h>
+
+enum { MOST_WORDS = 16, METHOD = 100 }; /* types of other methods begin at METHOD */
+
+struct reader {
+    struct emdata *to;
+    FILE *in;
+    char *text;
+    size_t room, line;
+    char *word[MOST_WORDS]; /* of the row at hand */
+    int nwords;
+};
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static char *blanks_off(char *text)
+{
+    text += strspn(text, " \t");
+    size_t n = strlen(text);
+    while (n && isspace((unsigned char)text[n - 1]))
+        text[--n] = '\0';
+    return text;
+}
+
+/* A comment may describe the earth. */
+static enum ek_status read_comment(struct reader *r, char *comment)
+{
+    char **to = NULL;
+    comment = blanks_off(comment);
+    if (!strncmp(comment, "earth ", 6))
+        to = &r->to->earth;
+    else if (!strncmp(comment, "sea ", 4))
+        to = &r->to->sea;
+    if (!to)
+        return EK_OK;
+    free(*to);
+    *to = strdup(blanks_off(strchr(comment, ' ')));
+    if (!*to)
+        FAIL(EK_LACK, "%s: out of memory", r->to->path);
+    return EK_OK;
+}
+
+/* The next line with something on it, without its comment; NULL at the end of the file. */
+static enum ek_status next_line(struct reader *r, char **line)
+{
+    while (getline(&r->text, &r->room, r->in) >= 0) {
+        r->line++;
+        char *comment = r->text + strcspn(r->text, "!%");
+        if (*comment) {
+            *comment++ = '\0';
+            TRY(read_comment(r, comment));
+        }
+        *line = blanks_off(r->text);
+        if (**line)
+            return EK_OK;
+    }
+    *line = NULL;
+    if (ferror(r->in))
+        FAIL(EK_LACK, "%s:%zu: cannot be read: %s", r->to->path, r->line, strerror(errno));
+    return EK_OK;
+}
+
+/* The next row, cut into words. */
+static enum ek_status next_row(struct reader *r, const char *block, size_t i, size_t n)
+{
+    char *line, *rest;
+    TRY(next_line(r, &line));
+    if (!line)
+        FAIL(EK_USAGE, "%s:%zu: cut short: row %zu of %zu of '%s' is missing", r->to->path, r->line,
+             i + 1, n, block);
+    r->nwords = 0;
+    for (char *w = strtok_r(line, " \t,", &rest); w && r->nwords < MOST_WORDS;
+         w = strtok_r(NULL, " \t,", &rest))
+        r->word[r->nwords++] = w;
+    return EK_OK;
+}
+
+/* The row's first n words as finite numbers. */
+static enum ek_status numbers(const struct reader *r, const char *what, int n, double *x)
+{
+    if (r->nwords < n)
+        FAIL(EK_USAGE, "%s:%zu: a %s has at least %d numbers, here are %d words", r->to->path,
+             r->line, what, n, r->nwords);
+    for (int i = 0; i < n; i++)
+        if (!table_parse(r->word[i], &x[i]) || !isfinite(x[i]))
+            FAIL(EK_USAGE, "%s:%zu: '%s' is no finite number", r->to->path, r->line, r->word[i]);
+    return EK_OK;
+}
+
+/* A length that may stand behind six numbers. */
+static double length_at(const struct reader *r, int place)
+{
+    double x;
+    return r->nwords > place && table_parse(r->word[place], &x) && isfinite(x) ? x : 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static enum ek_status read_frequency(struct reader *r, void *to)
+{
+    double *freq = to;
+    TRY(numbers(r, "frequency", 1, freq));
+    if (!(*freq > 0))
+        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not positive", r->to->path, r->line, *freq);
+    return EK_OK;
+}
+
+static enum ek_status read_transmitter(struct reader *r, void *to)
+{
+    struct emdata_transmitter *t = to;
+    double x[5], number;
+    TRY(numbers(r, "transmitter", 5, x));
+    int type = 5; /* the first word behind the numbers */
+    while (type < r->nwords && table_parse(r->word[type], &number))
+        type++;
+    if (type < r->nwords && !strcasecmp(r->word[type], "bdipole"))
+        FAIL(EK_USAGE, "%s:%zu: magnetic sources (bdipole) are not computed; leave them out",
+             r->to->path, r->line);
+    if (type < r->nwords && strcasecmp(r->word[type], "edipole"))
+        FAIL(EK_USAGE, "%s:%zu: source type '%s' is neither edipole nor bdipole", r->to->path,
+             r->line, r->word[type]);
+    *t = (struct emdata_transmitter){x[0],   x[1], x[2], x[3], x[4], type > 5 ? length_at(r, 5) : 0,
+                                     r->line};
+    return EK_OK;
+}
+
+static enum ek_status read_receiver(struct reader *r, void *to)
+{
+    double x[6];
+    TRY(numbers(r, "receiver", 6, x));
+    *(struct emdata_receiver *)to = (struct emdata_receiver){
+        x[0], x[1], x[2], x[3], x[4], x[5], r->to->version > 2.15 ? length_at(r, 6) : 0, r->line};
+    return EK_OK;
+}
+
+static enum ek_status index_at(const struct reader *r, int place, const char *what, size_t n,
+                               int *index)
+{
+    long number;
+    if (!opt_integer(r->word[place], -1000000000, 1000000000, &number))
+        FAIL(EK_USAGE, "%s:%zu: '%s' is no number of a %s", r->to->path, r->line, r->word[place],
+             what);
+    if (number < 1 || (size_t)number > n)
+        FAIL(EK_USAGE, "%s:%zu: %s %ld, there are 1 to %zu", r->to->path, r->line, what, number, n);
+    *index = (int)number - 1;
+    return EK_OK;
+}
+
+static enum ek_status read_datum(struct reader *r, void *to)
+{
+    struct emdata_datum *d = to;
+    const struct emdata *e = r->to;
+    long type;
+    double x[2];
+    if (r->nwords < 6)
+        FAIL(EK_USAGE, "%s:%zu: a datum is: type frequency transmitter receiver value error",
+             e->path, r->line);
+    if (!opt_integer(r->word[0], 1, 999, &type))
+        FAIL(EK_USAGE, "%s:%zu: '%s' is no data type", e->path, r->line, r->word[0]);
+    *d = (struct emdata_datum){.type = (int)type, .line = r->line};
+    if (type > METHOD)
+        return EK_OK;
+    TRY(index_at(r, 1, "frequency", e->nfreq, &d->freq));
+    TRY(index_at(r, 2, "transmitter", e->ntransmitters, &d->transmitter));
+    TRY(index_at(r, 3, "receiver", e->nreceivers, &d->receiver));
+    for (int i = 0; i < 2; i++)
+        if (!table_parse(r->word[4 + i], &x[i]) || !isfinite(x[i]))
+            FAIL(EK_USAGE, "%s:%zu: '%s' is no finite number", e->path, r->line, r->word[4 + i]);
+    d->value = x[0];
+    d->error = x[1];
+    return EK_OK;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct emdata, member)
+static const struct block {
+    const char *name;
+    size_t size, rows, count; /* of a row; where rows and their number are kept */
+    enum ek_status (*read)(struct reader *, void *);
+} blocks[] = {
+    {"# csem frequencies", sizeof(double), AT(freq), AT(nfreq), read_frequency},
+    {"# transmitters", sizeof(struct emdata_transmitter), AT(transmitter), AT(ntransmitters),
+     read_transmitter},
+    {"# csem transmitters", sizeof(struct emdata_transmitter), AT(transmitter), AT(ntransmitters),
+     read_transmitter},
+    {"# csem receivers", sizeof(struct emdata_receiver), AT(receiver), AT(nreceivers),
+     read_receiver},
+    {"# data", sizeof(struct emdata_datum), AT(datum), AT(ndata), read_datum},
+    {"#data", sizeof(struct emdata_datum), AT(datum), AT(ndata), read_datum},
+    {"ndata", sizeof(struct emdata_datum), AT(datum), AT(ndata), read_datum},
+};
+
+static enum ek_status read_block(struct reader *r, const struct block *b, size_t n)
+{
+    char **rows = (char **)(void *)((char *)r->to + b->rows);
+    size_t *count = (size_t *)(void *)((char *)r->to + b->count);
+    if (*rows)
+        FAIL(EK_USAGE, "%s:%zu: a second block '%s'", r->to->path, r->line, b->name);
+    *rows = calloc(n + 1, b->size);
+    if (!*rows)
+        FAIL(EK_LACK, "%s: out of memory for %zu rows of '%s'", r->to->path, n, b->name);
+    for (size_t i = 0; i < n; i++) {
+        TRY(next_row(r, b->name, i, n));
+        TRY(b->read(r, *rows + i * b->size));
+    }
+    *count = n;
+    return EK_OK;
+}
+
+static enum ek_status pass_over(struct reader *r, const char *name, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        TRY(next_row(r, name, i, n));
+    return EK_OK;
+}
+
+static enum ek_status read_format(struct reader *r, const char *value)
+{
+    char *end;
+    if (strncasecmp(value, "EMData_", 7) && strncasecmp(value, "EMResp_", 7))
+        FAIL(EK_USAGE, "%s:%zu: format '%s' is not EMData_2.0 to 2.3", r->to->path, r->line, value);
+    r->to->version = strtod(value + 7, &end);
+    if (*end || r->to->version < 1.95 || r->to->version > 2.35)
+        FAIL(EK_USAGE, "%s:%zu: format '%s' is not EMData_2.0 to 2.3", r->to->path, r->line, value);
+    return EK_OK;
+}
+
+static enum ek_status read_phase(struct reader *r, const char *value)
+{
+    if (strcasecmp(value, "lead") && strcasecmp(value, "lag"))
+        FAIL(EK_USAGE, "%s:%zu: phase convention '%s' is neither lag nor lead", r->to->path,
+             r->line, value);
+    r->to->lead = !strcasecmp(value, "lead");
+    return EK_OK;
+}
+
+/* A line "token: value", and the block behind it if it counts one. */
+static enum ek_status read_header(struct reader *r, char *line)
+{
+    char *colon = strchr(line, ':');
+    if (!colon)
+        FAIL(EK_USAGE, "%s:%zu: '%.40s' is no line of the form 'token: value'", r->to->path,
+             r->line, line);
+    *colon = '\0';
+    char *value = blanks_off(colon + 1);
+    const char *name = blanks_off(line);
+    if (!strcasecmp(name, "format"))
+        return read_format(r, value);
+    if (!strcasecmp(name, "phase convention"))
+        return read_phase(r, value);
+    const struct block *b = NULL;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (!strcasecmp(name, blocks[i].name))
+            b = &blocks[i];
+    long n;
+    if (!b && *name != '#')
+        return EK_OK; /* the origin of x and y, reciprocity, … */
+    if (!opt_integer(value, 0, 1000000000, &n))
+        FAIL(EK_USAGE, "%s:%zu: '%s' is no number of rows of '%s'", r->to->path, r->line, value,
+             name);
+    return b ? read_block(r, b, (size_t)n) : pass_over(r, "a block of other data", (size_t)n);
+}
+
+/* Data of other methods go. */
+static void keep_own(struct emdata *e)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < e->ndata; i++)
+        if (e->datum[i].type < METHOD)
+            e->datum[kept++] = e->datum[i];
+    e->nothers = e->ndata - kept;
+    e->ndata = kept;
+}
+
+static enum ek_status read_all(struct reader *r)
+{
+    struct emdata *e = r->to;
+    char *line;
+    TRY(next_line(r, &line));
+    while (line) {
+        TRY(read_header(r, line));
+        if (e->version == 0)
+            FAIL(EK_USAGE, "%s:%zu: the first line does not say 'Format: EMData_…'", e->path,
+                 r->line);
+        TRY(next_line(r, &line));
+    }
+    if (!e->datum)
+        FAIL(EK_USAGE, "%s:%zu: cut short: there is no block '# Data'", e->path, r->line);
+    keep_own(e);
+    return EK_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+bool emdata_is(const char *path)
+{
+    char line[256];
+    bool is = false;
+    FILE *in = strcmp(path, "-") ? fopen(path, "r") : NULL;
+    while (in && fgets(line, sizeof line, in)) {
+        const char *text = blanks_off(line);
+        if (!*text || *text == '!' || *text == '%')
+            continue;
+        is = !strncasecmp(text, "format", 6) &&
+             (strcasestr(text, "emdata") || strcasestr(text, "emresp"));
+        break;
+    }
+    if (in)
+        fclose(in);
+    return is;
+}
+
+enum ek_status emdata_open(const char *path, struct emdata **emdata)
+{
+    struct emdata *e = calloc(1, sizeof *e);
+    if (!e)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    struct reader r = {.to = e, .in = fopen(path, "r")};
+    e->path = path;
+    enum ek_status st =
+        r.in ? read_all(&r)
+             : status_fail(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+    if (r.in)
+        fclose(r.in);
+    free(r.text);
+    if (st)
+        emdata_close(e);
+    else
+        *emdata = e;
+    return st;
+}
+
+void emdata_close(struct emdata *e)
+{
+    if (!e)
+        return;
+    free(e->earth);
+    free(e->sea);
+    free(e->freq);
+    free(e->transmitter);
+    free(e->receiver);
+    free(e->datum);
+    free(e);
+}

@@ -1,0 +1,57 @@
+/* mcsem/emdata.h – the tables of a MARE2DEM data file, EMData_2.0 to 2.3, as they stand there.
+ *
+ * Text in blocks "token: value", comments behind ! or %, lengths in m, angles in degrees. Frame:
+ * right-handed, z down, azimuth from x towards y, dip positive down, as in survey.h. Rows:
+ *
+ *   transmitter  x y z azimuth dip [length [..]] type name          (length since 2.2)
+ *   receiver     x y z theta alpha beta [length [..]] name          (length since 2.2)
+ *   datum        type frequency transmitter receiver value error    (numbers count from 1)
+ *
+ * Format facts: mare2dem.bitbucket.io, "Data file format". Blocks of other methods
+ * (magnetotellurics, direct current, time domain) are passed over. */
+#ifndef MCSEM_EMDATA_H
+#define MCSEM_EMDATA_H
+
+#include "src/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct emdata_transmitter {
+    double x, y, z, azimuth, dip, length;
+    size_t line;
+};
+
+struct emdata_receiver {
+    double x, y, z, theta, alpha, beta, length;
+    size_t line;
+};
+
+struct emdata_datum {
+    int type, freq, transmitter, receiver; /* numbers from 0 */
+    double value, error;
+    size_t line;
+};
+
+struct emdata {
+    const char *path;  /* borrowed */
+    double version;    /* 2.2 */
+    bool lead;         /* phases with exp(+i w t); else "lag", which is the format's default */
+    char *earth, *sea; /* what comments "! earth …" and "! sea …" say (earth_list.h), or NULL */
+    size_t nfreq, ntransmitters, nreceivers, ndata;
+    size_t nothers; /* data of other methods, which are not in `datum` */
+    double *freq;
+    struct emdata_transmitter *transmitter;
+    struct emdata_receiver *receiver;
+    struct emdata_datum *datum;
+};
+
+/* Does the file begin like one of these? False also where it cannot be opened. */
+bool emdata_is(const char *path);
+
+/* Reads all tables. EK_USAGE with file and line: another version, a block cut short, too few
+ * numbers in a row, a number that is none, an index out of its table, a magnetic source; EK_LACK:
+ * memory. close accepts NULL. */
+enum ek_status emdata_open(const char *path, struct emdata **emdata);
+void emdata_close(struct emdata *emdata);
+
+#endif

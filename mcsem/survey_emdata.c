@@ -1,0 +1,423 @@
+/* mcsem/survey_emdata.c – pairs out of the tables of a MARE2DEM file, and back. */
+#include "mcsem/survey_emdata.h"
+#include "mcsem/emdata.h"
+#include "src/json.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MU0    (4e-7 * acos(-1))
+#define DEGREE (acos(-1) / 180)
+enum { MOST_FREQUENCIES = 64 };
+#define SPACING 500.0 /* of columns where the file says nothing, m */
+#define ABOVE   0.1   /* the seabed, m: receivers */
+
+/* ---- what types mean --------------------------------------------------------------------------
+ */
+
+enum part { REAL, IMAGINARY, AMPLITUDE, LOG_AMPLITUDE, PHASE, PARTS };
+
+/* Types first .. first+2 stand for x, y, z, `step` apart. */
+static const struct kind {
+    int first, step;
+    enum part part;
+    bool magnetic;
+} kinds[] = {
+    {1, 2, REAL, false},           {2, 2, IMAGINARY, false},  {11, 2, REAL, true},
+    {12, 2, IMAGINARY, true},      {21, 2, AMPLITUDE, false}, {22, 2, PHASE, false},
+    {27, 1, LOG_AMPLITUDE, false}, {31, 2, AMPLITUDE, true},  {32, 2, PHASE, true},
+    {37, 1, LOG_AMPLITUDE, true},
+};
+
+/* A number of the file, at its place among the pairs. */
+struct entry {
+    int transmitter, receiver, channel, freq; /* channel: axis, + 3 where magnetic */
+    enum part part;
+    const struct emdata_datum *datum;
+};
+
+static bool classify(const struct emdata_datum *d, struct entry *e)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int axis = 0; axis < 3; axis++)
+            if (d->type == kinds[k].first + axis * kinds[k].step) {
+                *e = (struct entry){
+                    d->transmitter, d->receiver,   axis + (kinds[k].magnetic ? 3 : 0),
+                    d->freq,        kinds[k].part, d};
+                return true;
+            }
+    return false;
+}
+
+static int compare_pairs(const struct entry *p, const struct entry *q)
+{
+    if (p->transmitter != q->transmitter)
+        return p->transmitter < q->transmitter ? -1 : 1;
+    if (p->receiver != q->receiver)
+        return p->receiver < q->receiver ? -1 : 1;
+    return (p->channel > q->channel) - (p->channel < q->channel);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *p = a, *q = b;
+    const int pairs = compare_pairs(p, q);
+    if (pairs || p->freq != q->freq)
+        return pairs ? pairs : p->freq < q->freq ? -1 : 1;
+    if (p->part != q->part)
+        return p->part < q->part ? -1 : 1;
+    return (p->datum->line > q->datum->line) - (p->datum->line < q->datum->line);
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------
+ */
+
+/* Axis `axis` of a receiver: turned by theta about z, then by alpha so that its x dips, then by
+ * beta about this x. */
+static void point_channel(const struct emdata_receiver *r, int axis, double u[3])
+{
+    const double ct = cos(r->theta * DEGREE), st = sin(r->theta * DEGREE);
+    const double ca = cos(r->alpha * DEGREE), sa = sin(r->alpha * DEGREE);
+    const double cb = cos(r->beta * DEGREE), sb = sin(r->beta * DEGREE);
+    const double x[3] = {ct * ca, st * ca, sa}, y[3] = {-st, ct, 0};
+    const double z[3] = {-ct * sa, -st * sa, ca};
+    for (int d = 0; d < 3; d++)
+        u[d] = axis == 0 ? x[d] : axis == 1 ? cb * y[d] + sb * z[d] : cb * z[d] - sb * y[d];
+}
+
+static struct survey_pair make_pair(const struct emdata *e, const struct entry *entry)
+{
+    const struct emdata_transmitter *t = &e->transmitter[entry->transmitter];
+    const struct emdata_receiver *r = &e->receiver[entry->receiver];
+    struct survey_pair p = {.source = {t->x, t->y, t->z},
+                            .azimuth = t->azimuth * DEGREE,
+                            .dip = t->dip * DEGREE,
+                            .length = t->length,
+                            .receiver = {r->x, r->y, r->z},
+                            .magnetic = entry->channel >= 3,
+                            .source_id = entry->transmitter,
+                            .receiver_id = entry->receiver,
+                            .line = entry->datum->line};
+    point_channel(r, entry->channel % 3, p.direction);
+    return p;
+}
+
+/* A number and its error as part of a field: amplitudes out of their logarithms, phases in
+ * radians. */
+struct number {
+    double value, error;
+    bool given;
+};
+
+static struct number number_of(const struct entry *e, double unit)
+{
+    const struct emdata_datum *d = e->datum;
+    struct number n = {d->value / unit, d->error / unit, true};
+    if (e->part == LOG_AMPLITUDE) {
+        n.value = pow(10, d->value) / unit;
+        n.error = n.value * log(10) * d->error;
+    }
+    if (e->part == PHASE) {
+        n.value = d->value * DEGREE;
+        n.error = d->error * DEGREE;
+    }
+    return n;
+}
+
+/* The datum of two numbers. */
+static struct survey_datum join(struct number a, struct number b, bool polar, bool lead)
+{
+    const double complex z = polar ? a.value * cexp(I * b.value) : a.value + I * b.value;
+    const double second = polar ? a.value * b.error : b.error;
+    return (struct survey_datum){creal(z), lead ? cimag(z) : -cimag(z),
+                                 sqrt(0.5 * (a.error * a.error + second * second))};
+}
+
+/* Joins the n numbers of one pair at one frequency; how many were not used, by *alone. */
+static enum ek_status fill_datum(const struct emdata *e, const struct entry *entry, size_t n,
+                                 struct survey_datum *datum, size_t *alone)
+{
+    struct number part[PARTS] = {{0, 0, false}};
+    for (size_t i = 0; i < n; i++) {
+        if (part[entry[i].part].given)
+            FAIL(EK_USAGE, "%s:%zu: line %zu has this number already", e->path,
+                 entry[i].datum->line, entry[i - 1].datum->line);
+        if (!(entry[i].datum->error > 0))
+            FAIL(EK_USAGE, "%s:%zu: standard error %g is not positive", e->path,
+                 entry[i].datum->line, entry[i].datum->error);
+        part[entry[i].part] = number_of(&entry[i], entry->channel >= 3 ? MU0 : 1);
+    }
+    const struct number amplitude = part[AMPLITUDE].given ? part[AMPLITUDE] : part[LOG_AMPLITUDE];
+    if (part[REAL].given && part[IMAGINARY].given)
+        *datum = join(part[REAL], part[IMAGINARY], false, e->lead);
+    else if (amplitude.given && part[PHASE].given)
+        *datum = join(amplitude, part[PHASE], true, e->lead);
+    *alone += isfinite(datum->sigma) ? n - 2 : n;
+    return EK_OK;
+}
+
+/* ---- the survey -------------------------------------------------------------------------------
+ */
+
+static size_t count_pairs(const struct entry *entry, size_t n)
+{
+    size_t pairs = n > 0;
+    for (size_t i = 1; i < n; i++)
+        pairs += compare_pairs(&entry[i - 1], &entry[i]) != 0;
+    return pairs;
+}
+
+/* Places of the file's frequencies in ascending order. */
+static enum ek_status order_frequencies(const struct emdata *e, struct survey *s, int *place)
+{
+    for (int k = 0; k < s->nfreq; k++) {
+        place[k] = 0;
+        for (int j = 0; j < s->nfreq; j++) {
+            place[k] += e->freq[j] < e->freq[k];
+            if (j < k && e->freq[j] == e->freq[k])
+                FAIL(EK_USAGE, "%s: frequency %g Hz is listed twice", e->path, e->freq[k]);
+        }
+        s->freq[place[k]] = e->freq[k];
+    }
+    return EK_OK;
+}
+
+static enum ek_status fill_survey(const struct emdata *e, const struct entry *entry, size_t n,
+                                  struct survey *s, size_t *alone)
+{
+    int place[MOST_FREQUENCIES];
+    size_t pair = 0;
+    TRY(order_frequencies(e, s, place));
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && entry[end].freq == entry[i].freq; end++)
+            if (compare_pairs(&entry[i], &entry[end]))
+                break;
+        pair += i && compare_pairs(&entry[i - 1], &entry[i]);
+        s->pair[pair] = make_pair(e, &entry[i]);
+        TRY(fill_datum(e, entry + i, end - i,
+                       &s->datum[pair * (size_t)s->nfreq + (size_t)place[entry[i].freq]], alone));
+    }
+    s->nsources = e->ntransmitters;
+    s->nreceivers = e->nreceivers;
+    return EK_OK;
+}
+
+static void warn_of_losses(const struct emdata *e, size_t others, size_t alone)
+{
+    if (others)
+        status_warn("%s: %zu data are of kinds that are not inverted; left out", e->path, others);
+    if (alone)
+        status_warn("%s: %zu numbers lack the other half of their datum (real and imaginary part, "
+                    "or amplitude and phase); left out",
+                    e->path, alone);
+}
+
+static enum ek_status make_survey(const struct emdata *e, struct entry *entry,
+                                  struct survey **survey)
+{
+    struct survey *s;
+    size_t n = 0, alone = 0;
+    for (size_t i = 0; i < e->ndata; i++)
+        n += classify(&e->datum[i], &entry[n]);
+    if (e->nfreq > MOST_FREQUENCIES)
+        FAIL(EK_USAGE, "%s: %zu frequencies, more than %d", e->path, e->nfreq, MOST_FREQUENCIES);
+    qsort(entry, n, sizeof *entry, compare_entries);
+    TRY(survey_open(count_pairs(entry, n), (int)e->nfreq, &s));
+    enum ek_status st = fill_survey(e, entry, n, s, &alone);
+    if (!st) {
+        warn_of_losses(e, e->nothers + e->ndata - n, alone);
+        st = survey_check(s, e->path);
+    }
+    if (st)
+        survey_close(s);
+    else
+        *survey = s;
+    return st;
+}
+
+/* ---- the earth --------------------------------------------------------------------------------
+ */
+
+/* Columns SPACING apart below all midpoints; the seabed below all receivers. */
+static void derive_earth(const struct survey *s, struct earth_list *list)
+{
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, deepest = 0;
+    for (size_t i = 0; i < s->npairs; i++) {
+        const struct survey_pair *p = &s->pair[i];
+        for (int d = 0; d < 2; d++) {
+            low[d] = fmin(low[d], 0.5 * (p->source[d] + p->receiver[d]));
+            high[d] = fmax(high[d], 0.5 * (p->source[d] + p->receiver[d]));
+        }
+        deepest = fmax(deepest, fmax(p->receiver[2], p->source[2]));
+    }
+    list->x0 = low[0];
+    list->y0 = low[1];
+    list->dx = list->dy = SPACING;
+    list->nx = 1 + (int)ceil((high[0] - low[0]) / SPACING);
+    list->ny = 1 + (int)ceil((high[1] - low[1]) / SPACING);
+    list->seabed = deepest + ABOVE;
+}
+
+static enum ek_status describe_earth(const struct emdata *e, const struct survey *s,
+                                     struct earth_list *list)
+{
+    char where[4200];
+    snprintf(where, sizeof where, "%s: comment '! earth' or '! sea'", e->path);
+    derive_earth(s, list);
+    if (e->earth)
+        TRY(earth_list_read(where, e->earth, list));
+    return e->sea ? earth_list_read_sea(where, e->sea, list) : EK_OK;
+}
+
+enum ek_status survey_emdata_read(const char *path, struct survey **survey, struct earth_list *list)
+{
+    struct emdata *e;
+    struct survey *s = NULL;
+    TRY(emdata_open(path, &e));
+    struct entry *entry = calloc(e->ndata + 1, sizeof *entry);
+    enum ek_status st =
+        entry ? make_survey(e, entry, &s)
+              : status_fail(EK_LACK, "%s: out of memory for %zu data", path, e->ndata);
+    if (!st)
+        st = describe_earth(e, s, list);
+    free(entry);
+    emdata_close(e);
+    if (st)
+        survey_close(s);
+    else
+        *survey = s;
+    return st;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------
+ */
+
+/* A row of a table and the pair that it is of; equal rows get one number. */
+struct listed {
+    double key[6];
+    size_t pair;
+    int number;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    return memcmp(((const struct listed *)a)->key, ((const struct listed *)b)->key,
+                  sizeof((const struct listed *)a)->key);
+}
+
+/* Transmitter: position, azimuth, dip, length; receiver: position, theta, alpha. */
+static void fill_keys(const struct survey *s, bool receivers, struct listed *list)
+{
+    for (size_t i = 0; i < s->npairs; i++) {
+        const struct survey_pair *p = &s->pair[i];
+        const double *u = p->direction;
+        const bool axis = fmax(fabs(u[0]), fmax(fabs(u[1]), fabs(u[2]))) > 1 - 1e-12;
+        double theta = 0, alpha = 0;
+        if (!axis || u[0] + u[1] + u[2] < 0) {
+            theta = atan2(u[1], u[0]) / DEGREE;
+            alpha = asin(fmax(-1, fmin(1, u[2]))) / DEGREE;
+        }
+        list[i] =
+            receivers
+                ? (struct listed){{p->receiver[0], p->receiver[1], p->receiver[2], theta, alpha, 0},
+                                  i,
+                                  0}
+                : (struct listed){{p->source[0], p->source[1], p->source[2], p->azimuth / DEGREE,
+                                   p->dip / DEGREE, p->length},
+                                  i,
+                                  0};
+    }
+}
+
+/* Writes the table and leaves in number [pairs] which row is a pair's. */
+static void write_table(FILE *f, const struct survey *s, bool receivers, struct listed *list,
+                        int *number)
+{
+    int rows = 0;
+    fill_keys(s, receivers, list);
+    qsort(list, s->npairs, sizeof *list, compare_keys);
+    for (size_t i = 0; i < s->npairs; i++) {
+        rows += !i || compare_keys(&list[i - 1], &list[i]);
+        number[list[i].pair] = rows;
+    }
+    fprintf(f,
+            receivers ? "# CSEM Receivers: %d\n! x y z theta alpha beta length name\n"
+                      : "# Transmitters: %d\n! x y z azimuth dip length type name\n",
+            rows);
+    for (size_t i = 0, row = 0; i < s->npairs; i++) {
+        const double *k = list[i].key;
+        if (i && !compare_keys(&list[i - 1], &list[i]))
+            continue;
+        fprintf(f, "%.10g %.10g %.10g %.10g %.10g ", k[0], k[1], k[2], k[3], k[4]);
+        row++;
+        if (receivers)
+            fprintf(f, "0 0 R%zu\n", row);
+        else
+            fprintf(f, "%.10g edipole T%zu\n", k[5], row);
+    }
+}
+
+/* The first of the two types of a pair's channel. */
+static int type_of(const struct survey_pair *p)
+{
+    int axis = 0;
+    for (int d = 1; d < 3; d++)
+        if (p->direction[d] > 1 - 1e-12)
+            axis = d;
+    return (p->magnetic ? 11 : 1) + 2 * axis;
+}
+
+static void write_data(FILE *f, const struct survey *s, const int *source, const int *receiver)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
+        rows += isfinite(s->datum[i].sigma) ? 2 : 0;
+    fprintf(f, "# Data: %zu\n! type freq tx rx data stderr\n", rows);
+    for (size_t i = 0; i < s->npairs; i++)
+        for (int q = 0; q < s->nfreq; q++) {
+            const struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
+            const int type = type_of(&s->pair[i]);
+            const double unit = s->pair[i].magnetic ? MU0 : 1;
+            if (!isfinite(d->sigma))
+                continue;
+            fprintf(f, "%d %d %d %d %.10g %.10g\n%d %d %d %d %.10g %.10g\n", type, q + 1, source[i],
+                    receiver[i], d->re * unit, d->sigma * unit, type + 1, q + 1, source[i],
+                    receiver[i], d->im * unit, d->sigma * unit);
+        }
+}
+
+static void write_all(FILE *f, const struct survey *s, const struct earth *e, struct listed *list,
+                      int *source, int *receiver)
+{
+    fprintf(f, "Format: EMData_2.2\n! earth ");
+    earth_list_write(f, e);
+    fprintf(f, "\n! sea ");
+    earth_list_write_sea(f, e);
+    fprintf(f, "\nPhase Convention: lead\nReciprocity Used: no\n# CSEM Frequencies: %d\n",
+            s->nfreq);
+    for (int q = 0; q < s->nfreq; q++)
+        fprintf(f, "%.10g\n", s->freq[q]);
+    write_table(f, s, false, list, source);
+    write_table(f, s, true, list, receiver);
+    write_data(f, s, source, receiver);
+}
+
+enum ek_status survey_emdata_write(const char *path, const struct survey *s, const struct earth *e)
+{
+    char *text = NULL;
+    size_t size;
+    struct listed *list = calloc(s->npairs + 1, sizeof *list);
+    int *number = calloc(2 * s->npairs + 1, sizeof *number);
+    FILE *f = list && number ? open_memstream(&text, &size) : NULL;
+    if (f)
+        write_all(f, s, e, list, number, number + s->npairs);
+    const enum ek_status st = !f || fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path)
+                                              : json_write_text(path, text);
+    free(text);
+    free(list);
+    free(number);
+    return st;
+}

@@ -1,0 +1,37 @@
+/* mcsem/survey_file.c – which format a survey's file has. */
+#include "mcsem/survey_file.h"
+#include "mcsem/emdata.h"
+#include "mcsem/survey_csv.h"
+#include "mcsem/survey_emdata.h"
+
+#include <string.h>
+
+enum ek_status survey_file_read(const char *path, const struct survey_file_earth *words,
+                                const struct survey_noise *noise, struct survey **survey,
+                                struct earth **earth)
+{
+    struct earth_list list = earth_list_defaults;
+    struct survey *s;
+    TRY(emdata_is(path) ? survey_emdata_read(path, &s, &list)
+                        : survey_csv_read(path, noise, &s, &list));
+    enum ek_status st = EK_OK;
+    if (words && words->keys)
+        st = earth_list_read("--earth", words->keys, &list);
+    if (!st && words && words->sea)
+        st = earth_list_read_sea("--sea", words->sea, &list);
+    if (!st)
+        st = earth_list_open(path, &list, earth);
+    if (st)
+        survey_close(s);
+    else
+        *survey = s;
+    return st;
+}
+
+enum ek_status survey_file_write(const char *path, const struct survey *survey,
+                                 const struct earth *earth)
+{
+    const size_t n = strlen(path);
+    const bool emdata = n > 7 && !strcmp(path + n - 7, ".emdata");
+    return (emdata ? survey_emdata_write : survey_csv_write)(path, survey, earth);
+}

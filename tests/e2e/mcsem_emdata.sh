@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# tests/e2e/mcsem_emdata.sh – MARE2DEM's data files: a survey written as one is the same survey, in
+# whatever kinds of numbers, version and phase convention; what is wrong is said with its line.
+set -u
+bin=${BIN:-bin}/mcsem
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+check() { # description, condition's exit status
+    [ "$2" = 0 ] && return
+    echo "FAILED: $1"
+    failed=1
+}
+survey=$work/survey.emdata
+"$bin" --generate small --out "$work/survey.csv" && "$bin" --generate small --out "$survey"
+check 'a survey is written in both formats' $?
+head -1 "$survey" | grep -q '^Format: EMData_2.2$' && grep -q '^# Data: 20904$' "$survey"
+check 'its blocks' $?
+
+# The same model, to the last bit.
+run() { # survey, output
+    "$bin" "$1" --iterations 1 --layout 1x1 --quiet --model-out "$2" 2>"$work/err"
+}
+run "$work/survey.csv" "$work/table.model" && run "$survey" "$work/emdata.model" &&
+    cmp -s "$work/table.model" "$work/emdata.model"
+check 'the same model from both' $?
+
+# Amplitudes (or their logarithms) and phases, lagging, version 2.3, rows upside down, data of other
+# methods, comments: the same numbers but for rounding.
+polar() { # 21 or 27
+    awk -v log10="$(($1 == 27))" '
+        /^Format/ { print "Format: EMData_2.3   ! comment"; next }
+        /^! (earth|sea)/ { print; next }
+        /^!/ { next }
+        /^Phase/ { print "phase convention: LAG"; print "# MT Frequencies: 1"; print "0.01"; next }
+        /edipole/ { print $1, $2, $3, $4, $5, $6, 0, $7, $8, "% a shot"; next }
+        /^# Data/ { data = 1; n = $3; next }
+        !data { print; next }
+        $1 == 1 { re = $5; next }
+        { a = sqrt(re^2 + $5^2); p = -atan2($5, re) * 45 / atan2(1, 1)
+          row[++k] = "22 " $2 " " $3 " " $4 " " sprintf("%.14g %.14g", p, $6 / a * 45 / atan2(1, 1))
+          row[++k] = log10 ? "27 " $2 " " $3 " " $4 " " sprintf("%.14g %.14g", log(a) / log(10), $6 / a / log(10)) \
+                           : "21 " $2 " " $3 " " $4 " " sprintf("%.14g %.14g", a, $6) }
+        END { print "# Data: " n + 1; while (k) print row[k--]; print "103 1 0 1 2.5 0.1" }' "$survey"
+}
+rms() { # survey: its misfit at the start
+    "$bin" "$1" --iterations 0 --layout 1x1 --quiet --json - 2>"$work/err" |
+        sed -n 's/.*"rms_at_start": \([0-9.]*\).*/\1/p'
+}
+want=$(rms "$survey")
+for kind in 21 27; do
+    polar $kind >"$work/polar.emdata"
+    awk -v a="$(rms "$work/polar.emdata")" -v b="$want" 'BEGIN { exit !(b > 20 && a - b < 1e-7 && b - a < 1e-7) }'
+    check "type $kind with phases: $want, $(rms "$work/polar.emdata"), $(cat "$work/err")" $?
+    grep -q '1 data are of kinds that are not inverted' "$work/err"
+    check 'another method is mentioned' $?
+done
+
+# No word of the earth: a grid below the midpoints.
+sed '/^! /d' "$survey" >"$work/plain.emdata"
+"$bin" "$work/plain.emdata" --earth nz=5,dz=200 --iterations 0 --quiet --json "$work/run.json" 2>"$work/err" &&
+    grep -q '"cells": [1-9]' "$work/run.json" && grep -q '"layers": 5' "$work/run.json"
+check "a grid of its own: $(cat "$work/err")" $?
+
+# Half a datum is left out and counted.
+sed '$d; s/^# Data: 20904/# Data: 20903/' "$survey" >"$work/half.emdata"
+"$bin" "$work/half.emdata" --iterations 0 --quiet 2>"$work/err" && grep -q '1 numbers lack the other half' "$work/err"
+check "half a datum: $(cat "$work/err")" $?
+
+spoil() { # sed script, pattern
+    sed "$1" "$survey" >"$work/bad.emdata"
+    "$bin" "$work/bad.emdata" --iterations 0 >"$work/out" 2>"$work/err"
+    [ $? = 2 ] && grep -q -- "$2" "$work/err"
+    check "$1 is refused: $(cat "$work/err")" $?
+}
+data=$(grep -n '^# Data' "$survey" | cut -d: -f1)
+row=$((data + 2))
+spoil '1s/2.2/1.1/' "bad.emdata:1: format 'EMData_1.1'"
+spoil '4s/lead/sideways/' 'bad.emdata:4: phase convention'
+spoil '7s/.*/-0.25/' 'bad.emdata:7: frequency -0.25 Hz'
+spoil '12s/edipole/bdipole/' 'bad.emdata:12: magnetic sources'
+spoil '12s/edipole/loop/' "bad.emdata:12: source type 'loop'"
+spoil '12s/^[^ ]* [^ ]* [^ ]*/0 0 -5/' 'source reaches'
+spoil '13s/.*/1 2 3/' 'bad.emdata:13: a transmitter has'
+spoil "${row}s/^1 1/1 4/" "bad.emdata:$row: frequency 4, there are 1 to 3"
+spoil "${row}s/^1 1 [0-9]*/1 1 0/" "bad.emdata:$row: transmitter 0"
+spoil "${row}s/[^ ]*\$/0/" "bad.emdata:$row: standard error 0"
+spoil "${row}s/[^ ]* [^ ]*\$/nan 1e-15/" "bad.emdata:$row: 'nan'"
+spoil "$((row + 1))s/^2/1/" "bad.emdata:$((row + 1)): line $row has this number"
+spoil '30000,$d' 'cut short' 
+spoil '9000,$d' 'cut short'
+spoil "${data},\$d" "no block '# Data'"
+spoil '3s/.*/! sea water/' "sea"
+spoil '/^# Transm/s/: .*/: many/' "no number of rows"
+exit $failed
