@@ -102,7 +102,7 @@ $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 
 # What the report page needs: the page itself and Chart.js from the distribution, if it is there.
 chartjs  := $(firstword $(wildcard $(CHARTJS) /usr/share/javascript/chart.js/chart.min.js /usr/lib/nodejs/chart.js/dist/chart.min.js))
-pages    := $(wildcard cu/*.html)
+pages    := $(sort $(wildcard $(FOLDERS:%=%/*.html)))
 texts    := src/kernel.h $(shared) $(kernels) $(pages) $(chartjs:%=chart.min.js=%)
 text_files = $(foreach t,$(1),$(lastword $(subst =, ,$(t))))
 

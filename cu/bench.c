@@ -224,6 +224,18 @@ static json_t *case_of(struct bench *b)
     return json;
 }
 
+static enum ek_status write_report(struct bench *b, const json_t *json)
+{
+    const struct bench_program *p = b->program;
+    json_t *view = NULL;
+    if (p->view)
+        TRY(p->view(b->st, &view));
+    const enum ek_status st =
+        report_write(b->set.report, p->name, json, trace_events(b->trace), p->page, view);
+    json_decref(view);
+    return st;
+}
+
 static enum ek_status write_files(struct bench *b)
 {
     json_t *json = result_json(&b->results, b->set.compare != NULL);
@@ -235,7 +247,7 @@ static enum ek_status write_files(struct bench *b)
     if (!st && b->trace && json)
         st = trace_write(b->trace, b->set.trace, json);
     if (!st && b->set.report && json)
-        st = report_write(b->set.report, b->program->name, json, trace_events(b->trace));
+        st = write_report(b, json);
     json_decref(json);
     return st;
 }

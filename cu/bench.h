@@ -54,6 +54,10 @@ struct bench_program {
     json_t *(*facts)(const void *st);
     /* Prints below the table what people should know of the best run's facts. Or NULL. */
     void (*remark)(FILE *out, const json_t *facts);
+    /* The program's part of --report's page: the name of an embedded text, and what it draws, of
+     * the last run; a new reference. Or both NULL. */
+    const char *page;
+    enum ek_status (*view)(const void *st, json_t **view);
     /* After a run that went well: *more = true where the program has another problem for the same
      * units. It is closed then, and goes on with plan(); its state stays as close() left it. Or
      * NULL. */

@@ -5,10 +5,10 @@
 #include "src/json.h"
 
 /* Writes the embedded template (such as "cu/report.html") to `path`, in it @TITLE@ replaced by the
- * title, @DATA@ by the data as JSON and @CHART@ by Chart.js, embedded at build time from the
- * distribution. The page opens offline. EK_LACK: the binary was built without Chart.js, the file is
- * not writable, out of memory. */
+ * title, @DATA@ by the data as JSON, @PROGRAM@ by the embedded text called `part` (NULL: nothing)
+ * and @CHART@ by Chart.js, embedded at build time from the distribution. The page opens offline.
+ * EK_LACK: the binary was built without Chart.js, the file is not writable, out of memory. */
 enum ek_status page_write(const char *path, const char *template, const char *title,
-                          const json_t *data);
+                          const char *part, const json_t *data);
 
 #endif

@@ -19,10 +19,12 @@ static json_t *thin_out(const json_t *events)
 }
 
 enum ek_status report_write(const char *path, const char *title, const json_t *result,
-                            const json_t *events)
+                            const json_t *events, const char *part, const json_t *view)
 {
     json_t *data = json_pack("{s:O s:o}", "result", result, "events", thin_out(events));
-    enum ek_status st = page_write(path, "cu/report.html", title, data);
+    if (view && data)
+        json_object_set(data, "view", (json_t *)view);
+    enum ek_status st = page_write(path, "cu/report.html", title, part, data);
     json_decref(data);
     return st;
 }

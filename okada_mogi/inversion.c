@@ -8,6 +8,7 @@
 #include "okada_mogi/node.h"
 #include "okada_mogi/refine.h"
 #include "okada_mogi/units.h"
+#include "okada_mogi/view.h"
 #include "src/clock.h"
 #include "src/hash.h"
 #include "src/opt.h"
@@ -127,15 +128,13 @@ static enum ek_status read_job(struct program *p)
 
 static enum ek_status check_refine(const struct program *p)
 {
-    if (p->refine && p->trials)
-        FAIL(EK_USAGE, "--refine needs all trials of the job: leave out --trials");
-    if (p->refine && p->checkpoint)
-        FAIL(EK_USAGE,
-             "--refine is not saved: leave out --checkpoint, or write the refined job with "
-             "--refine-out and run it with a checkpoint of its own");
-    if (p->refine && cluster_launch().size > 1)
-        FAIL(EK_USAGE, "--refine runs on one node: write the refined job with --refine-out, then "
-                       "run it on all of them");
+    const char *without = p->trials                   ? "--trials"
+                          : p->checkpoint             ? "--checkpoint"
+                          : cluster_launch().size > 1 ? "other ranks"
+                                                      : NULL;
+    if (p->refine && without)
+        FAIL(EK_USAGE, "--refine goes without %s; write the job with --refine-out and run that",
+             without);
     return EK_OK;
 }
 
@@ -434,6 +433,12 @@ static json_t *facts(const void *st)
     return o;
 }
 
+static enum ek_status view(const void *st, json_t **made)
+{
+    const struct program *p = st;
+    return view_open(p->job, harvest_stats(p->harvest), made);
+}
+
 /* Makes and writes the refined job; the next round takes it, if there is one. */
 static enum ek_status refine(struct program *p, bool *more)
 {
@@ -485,6 +490,8 @@ struct bench_program inversion_program(const char *name)
         .check = check,
         .facts = facts,
         .remark = remark,
+        .page = "okada_mogi/report.html",
+        .view = view,
         .again = again,
         .close = close_program,
     };

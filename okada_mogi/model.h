@@ -28,6 +28,7 @@ enum {
     MODEL_VALUES = 24,     /* most values, */
     MODEL_BASES = 4,       /* most basis responses, */
     MODEL_NUMBERS = 4,     /* most numbers of a constraint */
+    MODEL_CORNERS = 4,     /* most corners on a map */
 };
 
 enum model_role { MODEL_GEOMETRY, MODEL_MIX, MODEL_AMPLITUDE };
@@ -69,6 +70,9 @@ struct model {
     void (*weigh)(const double *x, double *w);
     /* Seismic moment of a source x, N m, in a rock of this rigidity, Pa. NULL: it has none. */
     double (*moment)(const double *x, double rigidity);
+    /* A source x seen from above: its corners {east, north}, m, the first two at its upper edge; or
+     * one point. Returns how many. NULL: it has no place on a map. */
+    int (*outline)(const double *x, double corner[MODEL_CORNERS][2]);
     /* For devices: the text with the kernels <name>_brute and <name>_probe, see kernels/search.h.
      * NULL: this model runs on CPU units only. */
     const char *text;

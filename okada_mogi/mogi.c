@@ -49,6 +49,13 @@ static bool distance_over_radius(const double *number, const double *x, const do
     return sqrt(e * e + n * n + d * d) >= number[0] * fmax(radius(x), radius(other));
 }
 
+static int outline(const double *x, double corner[MODEL_CORNERS][2])
+{
+    corner[0][0] = x[ES];
+    corner[0][1] = x[NS];
+    return 1;
+}
+
 #define BIT(parameter) (1u << (parameter))
 static const struct model_constraint constraints[] = {
     {"radius_over_depth", "at most", 1, false, BIT(DEPTH) | BIT(VOLUME), radius_over_depth},
@@ -65,5 +72,6 @@ const struct model model_mogi = {
     .constraint = constraints,
     .nbasis = 1,
     .respond = respond,
+    .outline = outline,
     .text = "okada_mogi/kernels/mogi.c",
 };

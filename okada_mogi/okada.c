@@ -72,6 +72,20 @@ static void weigh(const double *x, double *w)
     w[1] *= scale;
 }
 
+static int outline(const double *x, double corner[MODEL_CORNERS][2])
+{
+    static const double along[] = {-0.5, 0.5, 0.5, -0.5}, up[] = {0.5, 0.5, -0.5, -0.5};
+    double ss, cs, s, c;
+    angle_sincos(x[STRIKE], &ss, &cs);
+    angle_sincos(x[DIP], &s, &c);
+    for (int i = 0; i < 4; i++) {
+        const double l = along[i] * x[LENGTH], w = up[i] * x[WIDTH] * c;
+        corner[i][0] = x[EC] + l * ss - w * cs;
+        corner[i][1] = x[NC] + l * cs + w * ss;
+    }
+    return 4;
+}
+
 /* ---- constraints ------------------------------------------------------------------------------*/
 
 static bool within(double value, const double *limits)
@@ -149,5 +163,6 @@ const struct model model_okada = {
     .respond = respond,
     .weigh = weigh,
     .moment = moment,
+    .outline = outline,
     .text = "okada_mogi/kernels/okada.c",
 };

@@ -25,6 +25,7 @@ struct reading {
     double mw_low, mw_high;
     bool without_mw;              /* some trial has none */
     double centre[STATS_COLUMNS]; /* where sums are taken about */
+    size_t at;                    /* trials so far */
 };
 
 static void take_apart(const struct stats *s, const struct accepted_record *record, struct row *row)
@@ -100,7 +101,7 @@ static enum ek_status add_column(struct stats *s, const char *name, int axis, lo
     *c = (struct stats_column){.name = name, .axis = axis, .low = low, .high = high};
     c->stride = (width - 1) / STATS_BINS + 1;
     c->nbins = (int)((width - 1) / c->stride + 1);
-    c->pair_stride = (width - 1) / STATS_PAIR_BINS + 1;
+    c->pair_stride = (width - 1) / (axis < 0 ? STATS_PAIR_BINS / 2 : STATS_PAIR_BINS) + 1;
     c->npair = (int)((width - 1) / c->pair_stride + 1);
     for (int w = 0; w < STATS_WEIGHTS; w++)
         c->sum[w] = calloc((size_t)c->nbins, sizeof(double));
@@ -204,6 +205,8 @@ static void add_up(struct reading *r, const struct row *row)
     s->squares += row->weight[STATS_LIKELIHOOD] * row->weight[STATS_LIKELIHOOD];
     count_marginals(s, row);
     count_pairs(s, row);
+    if (r->at++ % (1 + (s->trials - 1) / STATS_SAMPLE) == 0)
+        s->sample[s->nsample++] = row->record->trial;
     clusters_add(r->clusters, row->place);
 }
 

@@ -14,11 +14,12 @@
 
 enum {
     STATS_COLUMNS = JOB_AXES + 1,
-    STATS_BINS = 4096,   /* most values of a column that are told apart for percentiles */
-    STATS_PERCENTS = 5,  /* 5, 25, 50, 75, 95 */
-    STATS_CLUSTERS = 12, /* largest ones that are described, */
-    STATS_PAIRED = 18,   /* first columns that are counted in pairs, */
-    STATS_PAIR_BINS = 40 /* into at most so many bins each */
+    STATS_BINS = 4096,    /* most values of a column that are told apart for percentiles */
+    STATS_PERCENTS = 5,   /* 5, 25, 50, 75, 95 */
+    STATS_CLUSTERS = 12,  /* largest ones that are described, */
+    STATS_PAIRED = 18,    /* first columns that are counted in pairs, */
+    STATS_PAIR_BINS = 40, /* into at most so many bins each */
+    STATS_SAMPLE = 240    /* accepted trials, evenly from among all */
 };
 enum stats_weight { STATS_ALIKE, STATS_LIKELIHOOD, STATS_WEIGHTS };
 
@@ -54,6 +55,8 @@ struct stats {
     int ncolumns, npaired;
     struct stats_column column[STATS_COLUMNS];
     double *covariance[STATS_WEIGHTS]; /* [ncolumns][ncolumns] */
+    size_t nsample;
+    trial_number sample[STATS_SAMPLE];
     unsigned *pair; /* [npaired (npaired - 1) / 2][STATS_PAIR_BINS][STATS_PAIR_BINS] trials */
     size_t nclusters;
     long coarseness; /* of the clusters */

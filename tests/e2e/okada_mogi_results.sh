@@ -45,7 +45,7 @@ refused() { # words, arguments…
     [ $? = 2 ] && [ "$(wc -l <"$work/log")" = 1 ] && grep -q -- "$words" "$work/log" ||
         say "mogi $*: $(cat "$work/log")"
 }
-refused 'leave out --trials' $campi --refine 1 --trials 0:10
+refused 'goes without --trials' $campi --refine 1 --trials 0:10
 refused 'did you mean .d_m' $campi --refine 1 --refine-by d_n=2
 refused 'whole number' $campi --refine-out "$work/x.json" --refine-by 0.5
 [ $bad = 0 ]

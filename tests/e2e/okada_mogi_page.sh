@@ -1,0 +1,82 @@
+# tests/e2e/okada_mogi_page.sh – the report of a search in a browser: no error, all tables and
+# figures, the tooltips of map and corner plot, the vertical map, and a page without any accepted
+# trial. Needs BIN and Chromium.
+set -u
+. tests/browser.sh
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+folder=$PWD/okada_mogi/examples
+
+cat >"$work/script.js" <<'JS'
+addEventListener('load', () => {
+  const all = s => [...document.querySelectorAll(s)], tip = s => document.querySelector(`${s} .tip`);
+  const point = (target, x, y) => target.dispatchEvent(new MouseEvent('mousemove', { clientX: x, clientY: y, bubbles: true }));
+  say(`parameters: ${all('#parameters td:first-child').length}`);
+  say(`stations: ${all('#stations tr').length - 1}`);
+  say(`sites: ${all('#map .site').length}`);
+  say(`warnings: ${all('#warnings li').length}`);
+  say(`charts: ${all('#marginals canvas').length}`);
+  say(`best: ${all('#parameters tr').length > 1 ? all('#parameters tr')[1].children[1].textContent : 'none'}`);
+  const site = all('#map .site')[0];
+  const before = site.outerHTML;
+  point(site, 300, 300);
+  say(`site: ${tip('#map').style.visibility} ${tip('#map').textContent.split('\n')[0]}`);
+  const vertical = document.querySelector('input[value=vertical]');
+  vertical.checked = true;
+  vertical.dispatchEvent(new Event('change'));
+  say(`redrawn: ${all('#map .site')[0].outerHTML !== before}`);
+  const canvas = document.querySelector('#corner canvas');
+  if (canvas) {
+    const box = canvas.getBoundingClientRect();
+    const words = [];
+    for (let y = 4; y < box.height; y += 9)
+      for (let x = 4; x < box.width; x += 9) {
+        point(canvas, box.left + x, box.top + y);
+        if (tip('#corner').style.visibility === 'visible') words.push(tip('#corner').textContent);
+      }
+    say(`cells: ${words.filter(w => /\n[1-9][\d,]* trials$/.test(w)).length > 50}`);
+    say(`pairs: ${new Set(words.map(w => w.replace(/: .*/g, '')).map(w => w.replace(/\n[\d,]* trials/, ''))).size}`);
+  } else say('no corner');
+  say(`sections: ${all('h2').length > 3}`);
+  done();
+});
+JS
+page() { # program, job, arguments…: what the page says
+    "$BIN/$1" "$2" --layout 1x1 --report "$work/page.html" --quiet "${@:3}" || say "$1 $2 exits $?"
+    said=$(page_says "$work/page.html" "$work/script.js")
+    grep -q '^error' <<<"$said" && say "the page of $2 has errors: $said"
+}
+expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
+
+page mogi $folder/campi.json
+expect 'parameters: 4'
+expect 'stations: 14'
+expect 'sites: 14'
+expect 'warnings: 0'
+expect 'charts: 4'
+expect 'best: 426300'
+expect 'site: visible CF01'
+expect 'redrawn: true'
+expect 'cells: true'
+expect 'pairs: 10'
+
+page okada $folder/parkfield.json --compare static,dynamic
+expect 'parameters: 10'
+expect 'sites: 14'
+expect 'warnings: 6'
+expect 'charts: 9'
+expect 'cells: true'
+
+# Nothing is accepted.
+sed 's|"k_sigma": \[.*\]|"k_sigma": 0.1|; s|"campi_stations|"'"$folder"'/campi_stations|' \
+    $folder/campi.json >"$work/none.json"
+page mogi "$work/none.json"
+expect 'parameters: 0'
+expect 'stations: 14'
+expect 'warnings: 1'
+expect 'no corner'
+expect 'site: visible CF01'
+grep -qE '(src|href) *= *"?(https?:)?//' "$work/page.html" && say 'the page wants something from elsewhere'
+[ $bad = 0 ]
