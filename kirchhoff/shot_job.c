@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double edge_nodes = 5;
-enum { SAMPLES = 9 }; /* of a face along each side */
+static const double edge_nodes = 5, edge_most = 250; /* steps; m */
+enum { SAMPLES = 9 };                                /* of a face along each side */
 
 /* Whether v grows outwards somewhere on a face of the inner box: rays that leave there may come
  * back. */
@@ -63,7 +63,7 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
     job->velocity = v;
     job->options = *options;
     if (!(job->options.edge > 0))
-        job->options.edge = edge_nodes * finest;
+        job->options.edge = fmin(edge_nodes * finest, edge_most);
     set_inner(job, n, source);
     set_outer(job);
     for (int a = 0; a < 3; a++) { /* a ray is dropped after the step that took it out */

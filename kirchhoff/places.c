@@ -1,0 +1,114 @@
+/* kirchhoff/places.c – where the sources of tables are. */
+#include "kirchhoff/places.h"
+#include "src/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1 << 24 };
+
+static enum ek_status make_room(struct places *p, size_t n)
+{
+    p->at = calloc(n, sizeof *p->at);
+    if (!p->at)
+        FAIL(EK_LACK, "out of memory for %zu sources", n);
+    p->n = n;
+    return EK_OK;
+}
+
+static enum ek_status on_surface(struct places *p)
+{
+    const struct tfolder_surface *s = &p->surface;
+    TRY(make_room(p, (size_t)s->n[0] * (size_t)s->n[1]));
+    for (size_t i = 0; i < p->n; i++) {
+        p->at[i][0] = s->origin[0] + (double)(i / (size_t)s->n[1]) * s->step[0];
+        p->at[i][1] = s->origin[1] + (double)(i % (size_t)s->n[1]) * s->step[1];
+        p->at[i][2] = s->depth;
+    }
+    return EK_OK;
+}
+
+/* As near to a square as its rows can be filled, each source in the middle of its share. */
+static enum ek_status spread(int shots, const struct grid *g, struct places *p)
+{
+    struct tfolder_surface *s = &p->surface;
+    int rows = (int)sqrt(shots);
+    while (shots % rows)
+        rows--;
+    s->n[0] = shots / rows;
+    s->n[1] = rows;
+    s->depth = g->origin[2];
+    for (int a = 0; a < 2; a++) {
+        const double length = (g->n[a] - 1) * g->step[a];
+        s->step[a] = length > 0 ? length / s->n[a] : g->step[a];
+        s->origin[a] = g->origin[a] + (length > 0 ? s->step[a] / 2 : 0);
+    }
+    return on_surface(p);
+}
+
+static enum ek_status read_file(const char *path, struct places *p)
+{
+    struct table *t;
+    int x, y;
+    TRY(table_open(path, NULL, &t));
+    const int z = table_find(t, "z");
+    enum ek_status st = table_need(t, "x", &x);
+    if (!st)
+        st = table_need(t, "y", &y);
+    if (!st && !t->nrows)
+        st = status_fail(EK_USAGE, "%s: has no rows, so there are no sources", path);
+    if (!st)
+        st = make_room(p, t->nrows);
+    for (size_t i = 0; i < p->n && !st; i++) {
+        st = table_number(t, i, x, &p->at[i][0]);
+        if (!st)
+            st = table_number(t, i, y, &p->at[i][1]);
+        if (!st && z >= 0)
+            st = table_number(t, i, z, &p->at[i][2]);
+    }
+    table_close(t);
+    return st;
+}
+
+static enum ek_status read_surface(const char *text, const struct grid *g, struct places *p)
+{
+    struct tfolder_surface *s = &p->surface;
+    double step = 0;
+    int used = 0, more = 0, depth = 0;
+    *s = (struct tfolder_surface){.origin = {g->origin[0], g->origin[1]}, .depth = g->origin[2]};
+    const bool good = sscanf(text, "%dx%d:%lf%n", &s->n[0], &s->n[1], &step, &used) == 3 && used;
+    const char *at = text + used + (good && text[used] == 'm');
+    if (good && *at == '@') {
+        sscanf(at, "@%lf,%lf%n", &s->origin[0], &s->origin[1], &more);
+        at += more;
+        sscanf(at, ",%lf%n", &s->depth, &depth);
+        at += depth;
+    }
+    if (!good || *at || !(step > 0) || !isfinite(step) || s->n[0] < 1 || s->n[1] < 1 ||
+        (double)s->n[0] * s->n[1] > MOST || !isfinite(s->origin[0] + s->origin[1] + s->depth))
+        FAIL(EK_USAGE,
+             "--sources '%s': neither NXxNY:STEP[@X,Y[,Z]], e.g. 16x16:200@0,0, nor a "
+             "FILE.csv with columns x, y, z",
+             text);
+    s->step[0] = s->step[1] = step;
+    return on_surface(p);
+}
+
+enum ek_status places_open(const char *text, int shots, const struct grid *grid, struct places *p)
+{
+    memset(p, 0, sizeof *p);
+    if (!text)
+        return spread(shots, grid, p);
+    const size_t length = strlen(text);
+    if (length > 4 && !strcmp(text + length - 4, ".csv"))
+        return read_file(text, p);
+    return read_surface(text, grid, p);
+}
+
+void places_close(struct places *p)
+{
+    free(p->at);
+    p->at = NULL;
+}

@@ -1,0 +1,296 @@
+/* kirchhoff/tt.c – opens a run, and does its shots. */
+#include "kirchhoff/tt.h"
+#include "cu/cluster.h"
+#include "cu/stop.h"
+#include "kirchhoff/closed.h"
+#include "kirchhoff/ray_device.h"
+#include "src/clock.h"
+#include "src/progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+/* A table of a former run that is whole and of this problem. */
+static bool is_done(const struct tt *t, size_t source)
+{
+    struct ttable *table;
+    status_mute(1);
+    const enum ek_status st = tfolder_table(t->folder, source, &table);
+    status_mute(-1);
+    if (st)
+        return false;
+    t->record[source] = (struct tt_record){
+        .finished = true, .kept = true, .unfilled = table->unfilled, .rms = NAN, .most = NAN};
+    t->folder->source[source].unfilled = table->unfilled;
+    ttable_close(table);
+    return true;
+}
+
+/* The sources left to do; of several ranks each has every so-manieth. */
+static void list_todo(struct tt *t)
+{
+    const size_t ranks = (size_t)cluster_size(), rank = (size_t)cluster_rank();
+    for (size_t i = rank; i < t->places.n; i += ranks)
+        if (!t->resume || !is_done(t, i))
+            t->todo[t->ntodo++] = i;
+}
+
+static enum ek_status open_lists(struct tt *t)
+{
+    const size_t units = (size_t)t->set->n, devices = (size_t)t->set->layout.ndev;
+    const size_t plane = (size_t)t->grid.n[0] * (size_t)t->grid.n[2];
+    t->todo = calloc(t->places.n, sizeof *t->todo);
+    t->record = calloc(t->places.n, sizeof *t->record);
+    t->handle = calloc(units * devices + 1, sizeof *t->handle);
+    t->slice = malloc(plane * sizeof *t->slice);
+    if (!t->todo || !t->record || !t->handle || !t->slice)
+        FAIL(EK_LACK, "out of memory for %zu shots", t->places.n);
+    for (size_t i = 0; i < plane; i++)
+        t->slice[i] = NAN;
+    return EK_OK;
+}
+
+enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job)
+{
+    struct tt *t = st;
+    t->set = set;
+    TRY(shot_job_open(&t->job, &t->grid, t->velocity, &t->shot, t->places.n,
+                      (const double(*)[3])t->places.at));
+    TRY(tfolder_make(t->out, &t->grid, t->velocity->text, &t->places.surface, t->places.n,
+                     (const double(*)[3])t->places.at, &t->folder));
+    TRY(open_lists(t));
+    list_todo(t);
+    if (cluster_rank() == 0)
+        TRY(tfolder_write(t->folder));
+    cluster_barrier();
+    *job = (struct sched_job){.n = t->ntodo ? t->ntodo : 1, .grain = 1, .steps = 1};
+    return EK_OK;
+}
+
+static void forget(struct tt_record *r)
+{
+    free(r->length);
+    free(r->span);
+    memset(r, 0, sizeof *r);
+}
+
+enum ek_status tt_reset(void *st)
+{
+    struct tt *t = st;
+    const struct donate_options o = {t->mode, t->set->n, t->set->layout.ndev, t->share,
+                                     t->tolerance / 100};
+    for (size_t i = 0; i < t->ntodo; i++)
+        forget(&t->record[t->todo[i]]);
+    donate_close(t->donate);
+    t->donate = NULL;
+    TRY(donate_open(&o, &t->donate));
+    atomic_store(&t->finished, 0);
+    atomic_flag_clear(&t->showing);
+    t->runs++;
+    t->start = clock_now();
+    return EK_OK;
+}
+
+void tt_close(void *st)
+{
+    struct tt *t = st;
+    for (int i = 0; t->handle && i < t->set->n * t->set->layout.ndev; i++)
+        ray_device_close(t->handle[i]);
+    for (size_t i = 0; t->record && i < t->places.n; i++)
+        forget(&t->record[i]);
+    donate_close(t->donate);
+    shot_job_close(&t->job);
+    tfolder_close(t->folder);
+    places_close(&t->places);
+    velocity_close(t->velocity);
+    free(t->handle);
+    free(t->record);
+    free(t->todo);
+    free(t->slice);
+}
+
+/* ---- devices ----------------------------------------------------------------------------------*/
+
+int tt_worker(const struct tt *t, const struct cu *cu)
+{
+    const struct cu_layout *l = &t->set->layout;
+    return cu->kind == CU_DEVICE ? cu->index - l->ncpu : cu->index + l->ndev;
+}
+
+static void lose(struct tt *t, const struct cu *cu, int device)
+{
+    const struct cu *its = &t->set->cu[t->set->layout.ncpu + device];
+    status_warn("device %s failed under %s: %s; its shots go on without it", its->name, cu->name,
+                status_message());
+    donate_lose(t->donate, device);
+}
+
+/* This unit's handle on a device, opened when it is first needed; NULL: the device is lost. */
+static struct ray_device *handle_of(struct tt *t, const struct cu *cu, int device)
+{
+    struct ray_device **h = &t->handle[cu->index * t->set->layout.ndev + device];
+    const struct backend *b = t->set->cu[t->set->layout.ncpu + device].device;
+    if (*h)
+        return *h;
+    status_mute(1);
+    const enum ek_status st =
+        ray_device_open((struct backend_device){b->ops, b->index}, &t->job.field, h);
+    status_mute(-1);
+    if (st)
+        lose(t, cu, device);
+    return st ? NULL : *h;
+}
+
+/* The device of the shot's next steps. */
+static int poll_device(struct tt *t, const struct cu *cu, const struct shot *s,
+                       struct ray_device **d)
+{
+    const int device = donate_poll(t->donate, tt_worker(t, cu), (long)s->front.n);
+    *d = device < 0 ? NULL : handle_of(t, cu, device);
+    return *d ? device : -1;
+}
+
+/* ---- what is kept of a shot -------------------------------------------------------------------*/
+
+static void note_device(const struct tt *t, struct tt_record *r, int device)
+{
+    const double now = clock_now() - t->start;
+    if (r->nspans && r->span[r->nspans - 1].end < 0) {
+        if (r->span[r->nspans - 1].device == device)
+            return;
+        r->span[r->nspans - 1].end = now;
+    }
+    if (device < 0)
+        return;
+    struct tt_span *more = realloc(r->span, (r->nspans + 1) * sizeof *more);
+    if (!more)
+        return; /* a gap in a picture is no failure */
+    r->span = more;
+    r->span[r->nspans++] = (struct tt_span){device, now, -1};
+}
+
+enum { JUDGED = 20000 };               /* nodes of a table */
+static const double near_source = 100; /* m, where times are too short to be judged */
+
+/* Errors of evenly drawn nodes where there is a closed form. */
+static void judge(const struct ttable *t, const struct velocity *v, struct tt_record *r)
+{
+    const size_t n = grid_nodes(&t->grid), stride = n / JUDGED + 1;
+    const size_t ny = (size_t)t->grid.n[1], nz = (size_t)t->grid.n[2];
+    double sum = 0, most = 0;
+    size_t count = 0;
+    r->rms = r->most = NAN;
+    if (v->kind != VELOCITY_LINEAR)
+        return;
+    for (size_t i = 0; i < n; i += stride) {
+        const double x[3] = {grid_coordinate(&t->grid, 0, (int)(i / (ny * nz))),
+                             grid_coordinate(&t->grid, 1, (int)(i / nz % ny)),
+                             grid_coordinate(&t->grid, 2, (int)(i % nz))};
+        struct closed c;
+        closed_linear(v->v0, v->k, t->source, x, &c);
+        if (t->kmah[i] == TTABLE_UNFILLED || c.spread < near_source)
+            continue;
+        const double error = fabs((double)t->time[i] - c.time);
+        sum += error * error;
+        most = fmax(most, error);
+        count++;
+    }
+    r->rms = count ? sqrt(sum / (double)count) : 0;
+    r->most = most;
+}
+
+/* Times in the plane y = the source's. */
+static void keep_slice(struct tt *t, const struct ttable *table)
+{
+    const struct grid *g = &t->grid;
+    const double row = round((table->source[1] - g->origin[1]) / g->step[1]);
+    const int j = (int)fmin(fmax(row, 0), g->n[1] - 1);
+    for (int i = 0; i < g->n[0]; i++)
+        memcpy(t->slice + (size_t)i * (size_t)g->n[2], table->time + grid_index(g, i, j, 0),
+               (size_t)g->n[2] * sizeof *t->slice);
+}
+
+static void show_progress(struct tt *t)
+{
+    if (atomic_flag_test_and_set(&t->showing))
+        return;
+    progress_at(t->runs - 1 + (double)atomic_load(&t->finished) / (double)t->ntodo);
+    atomic_flag_clear(&t->showing);
+}
+
+static enum ek_status finish_shot(struct tt *t, struct shot *s, size_t source, struct tt_record *r)
+{
+    char path[4096];
+    struct ttable *table = shot_take(s);
+    note_device(t, r, -1);
+    judge(table, t->velocity, r);
+    if (source == 0)
+        keep_slice(t, table);
+    tfolder_path(t->folder, source, path);
+    const enum ek_status st = ttable_write(table, path);
+    r->unfilled = t->folder->source[source].unfilled = table->unfilled;
+    ttable_close(table);
+    r->numbers = s->numbers;
+    r->length = s->length;
+    s->length = NULL;
+    r->end = clock_now() - t->start;
+    r->finished = !st;
+    atomic_fetch_add(&t->finished, 1);
+    return st;
+}
+
+/* ---- a shot -----------------------------------------------------------------------------------*/
+
+/* Until its front has left, or somebody wants the run to end: then the shot is given up. */
+static enum ek_status run_steps(struct tt *t, const struct cu *cu, struct shot *s,
+                                struct tt_record *r)
+{
+    struct ray_device *d = NULL;
+    int device = -1;
+    bool done = false;
+    while (!done && !stop_requested()) {
+        if (s->numbers.steps % (size_t)t->poll == 0) {
+            device = poll_device(t, cu, s, &d);
+            note_device(t, r, device);
+        }
+        TRY(shot_step(s, cu, d, &done));
+        if (s->lost) {
+            lose(t, cu, device);
+            d = NULL;
+        }
+        show_progress(t);
+    }
+    return EK_OK;
+}
+
+static enum ek_status run_shot(struct tt *t, const struct cu *cu, size_t source)
+{
+    struct tt_record *r = &t->record[source];
+    struct shot *s;
+    forget(r);
+    r->unit = cu->index;
+    r->begin = clock_now() - t->start;
+    TRY(shot_open(&t->job, t->places.at[source], &s));
+    enum ek_status st = run_steps(t, cu, s, r);
+    if (!st && !stop_requested())
+        st = finish_shot(t, s, source, r);
+    donate_leave(t->donate, tt_worker(t, cu));
+    shot_close(s);
+    return st;
+}
+
+static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
+{
+    struct tt *t = ctx;
+    for (size_t i = r.begin; i < r.end && i < t->ntodo && !stop_requested(); i++) {
+        const double start = clock_now();
+        TRY(run_shot(t, cu, t->todo[i]));
+        seconds[i - r.begin] += clock_now() - start;
+    }
+    return EK_OK;
+}
+
+const struct team_ops tt_verbs = {.compute = compute, .cpu_batch = 1};

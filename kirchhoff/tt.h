@@ -1,0 +1,77 @@
+/* kirchhoff/tt.h – a run of travel times: all shots over all units, devices donated among them.
+ *
+ * A task is a shot. Every unit, also a device's managing thread, runs one shot at a time on its
+ * cores; which of them have a device for their rays, cu/donate.h decides every few steps. Each unit
+ * opens a handle of its own on a device when it first gets it: a switch is no more than where the
+ * next step's rays are moved. */
+#ifndef KIRCHHOFF_TT_H
+#define KIRCHHOFF_TT_H
+
+#include "cu/bench.h"
+#include "cu/donate.h"
+#include "kirchhoff/places.h"
+#include "kirchhoff/shot.h"
+
+#include <stdatomic.h>
+
+struct tt_span { /* a device that a shot had, in seconds of the run */
+    int device;
+    double begin, end;
+};
+
+/* What is known of a finished shot. */
+struct tt_record {
+    bool finished, kept; /* kept: by a former run */
+    int unit;
+    double begin, end; /* s of the run */
+    struct shot_numbers numbers;
+    size_t unfilled;
+    double rms, most; /* s, of sampled nodes against the closed form; NAN: there is none */
+    int *length;      /* [numbers.steps] front */
+    size_t nspans;
+    struct tt_span *span; /* [nspans] */
+};
+
+struct tt {
+    /* Options. */
+    const char *velocity_text, *grid_text, *sources_text, *out, *times, *rays, *arrival, *donation;
+    int shots, share, poll;
+    bool resume;
+    double tolerance, unfilled_most; /* %, % */
+    struct shot_options shot;
+    /* The problem. */
+    struct velocity *velocity;
+    struct grid grid;
+    struct places places;
+    enum donate_mode mode;
+    struct tfolder *folder;
+    struct shot_job job;
+    /* The run. */
+    const struct cu_set *set;
+    size_t ntodo, *todo; /* sources that are still to do here, by task */
+    struct donate *donate;
+    struct ray_device **handle; /* [units][devices], opened by each unit */
+    struct tt_record *record;   /* [sources] */
+    double start;               /* clock_now() of the run */
+    int runs;                   /* so far, this one included */
+    atomic_size_t finished;     /* shots */
+    atomic_flag showing;        /* somebody draws the progress line */
+    float *slice;               /* [n[0]][n[2]] times of the first source, through it */
+};
+
+enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job);
+enum ek_status tt_reset(void *st);
+void tt_close(void *st);
+
+extern const struct team_ops tt_verbs;
+
+/* Units that share devices are numbered with the devices' own first. */
+int tt_worker(const struct tt *t, const struct cu *cu);
+
+/* The run's numbers, shot by shot, and what the report draws. New reference, NULL: no memory. */
+json_t *tt_facts(const void *st);
+void tt_remark(FILE *out, const json_t *facts);
+
+extern const struct bench_program tt_program;
+
+#endif

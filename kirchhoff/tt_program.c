@@ -1,0 +1,202 @@
+/* kirchhoff/tt_program.c – options of kirchhoff-tt, and the judgement of a run. */
+#include "cu/cluster.h"
+#include "kirchhoff/times.h"
+#include "kirchhoff/tt.h"
+#include "src/opt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct tt, member)
+static const struct opt options[] = {
+    {"velocity", OPT_TEXT, AT(velocity_text), "MODEL",
+     "const:v=, gradient:v0=,k= (or kx=,ky=,kz=), lens:…, layers:0:1500,800:2500, cube:FILE",
+     .env = NULL},
+    {"grid", OPT_TEXT, AT(grid_text), "GRID",
+     "nodes of the tables, NXxNYxNZ:STEP[@X,Y,Z], metres, z down", .env = NULL},
+    {"shots", OPT_INT, AT(shots), "N", "sources spread evenly over the top of the grid (1)",
+     .min = 1, .max = 1 << 24},
+    {"sources", OPT_TEXT, AT(sources_text), "WHERE",
+     "a grid NXxNY:STEP[@X,Y[,Z]] of sources, or FILE.csv with x, y, z", .env = NULL},
+    {"out", OPT_TEXT, AT(out), "PATH", "folder of the tables (tt); file of --times and --rays (-)",
+     .env = NULL},
+    {"resume", OPT_FLAG, AT(resume), .help = "keep what a former run of the same has finished"},
+    {"arrival", OPT_TEXT, AT(arrival), "first|strongest", "where several arrive (strongest)",
+     .env = NULL},
+    {"edge", OPT_REAL, AT(shot.edge), "M",
+     "longest edge of a front's triangles (five steps of the grid)", .min = 1e-3, .max = 1e6},
+    {"angle", OPT_REAL, AT(shot.angle), "DEG", "largest between neighbouring rays (5)", .min = 0.2,
+     .max = 45},
+    {"front-max", OPT_INT, AT(shot.most), "N",
+     "rays of a front; there edge and angle are raised (200000)", .min = 1000, .max = 100000000},
+    {"margin", OPT_REAL, AT(shot.margin), "M",
+     "how far outside rays are followed where they may come back (half the longest side)", .min = 0,
+     .max = 1e7},
+    {"last", OPT_REAL, AT(shot.last), "S", "end fronts at this time (when all rays have left)",
+     .min = 1e-6, .max = 1e6},
+    {"unfilled-max", OPT_REAL, AT(unfilled_most), "PERCENT",
+     "nodes of a table that may stay unfilled before it fails verification (1)", .min = 0,
+     .max = 100},
+    {"donation", OPT_TEXT, AT(donation), "off|static|on",
+     "devices: none, fixed to units, or passed to the longest fronts (on)", .env = NULL},
+    {"share", OPT_INT, AT(share), "N", "units that use a device at once (2)", .min = 1, .max = 64},
+    {"tolerance", OPT_REAL, AT(tolerance), "PERCENT",
+     "a front must be longer by this to get a device (25)", .min = 0, .max = 1000},
+    {"poll", OPT_INT, AT(poll), "N", "steps between two looks at who has a device (4)", .min = 1,
+     .max = 10000},
+    {"times", OPT_TEXT, AT(times), "CASES.csv",
+     "answer single cases with closed forms instead: id,t_strong,t_first", .env = NULL},
+    {"rays", OPT_TEXT, AT(rays), "CASES.csv",
+     "trace single rays instead: id,x,y,z,qx,qy,qz,spread_L,zmax,kmah", .env = NULL},
+    OPT_END,
+};
+
+static void defaults(void *st, const struct bench_program *self)
+{
+    struct tt *t = st;
+    (void)self;
+    t->shot = SHOT_OPTIONS;
+    t->shots = 1;
+    t->share = 2;
+    t->poll = 4;
+    t->tolerance = 25;
+    t->unfilled_most = 1;
+    t->arrival = "strongest";
+    t->donation = "on";
+}
+
+static enum ek_status answer(void *st, bool *done)
+{
+    struct tt *t = st;
+    *done = t->times || t->rays;
+    if (t->times && t->rays)
+        FAIL(EK_USAGE, "--times and --rays are two questions; ask one at a time");
+    if (t->times)
+        return times_run(t->times, t->out ? t->out : "-");
+    return t->rays ? times_rays(t->rays, t->out ? t->out : "-") : EK_OK;
+}
+
+/* ---- the problem ------------------------------------------------------------------------------*/
+
+static enum ek_status read_arrival(const char *text, enum fill_arrival *arrival)
+{
+    static const char *const names[] = {"first", "strongest"};
+    if (strcmp(text, names[0]) != 0 && strcmp(text, names[1]) != 0)
+        FAIL(EK_USAGE, "--arrival %s: not first or strongest%s", text, opt_suggest(text, names, 2));
+    *arrival = !strcmp(text, names[0]) ? FILL_FIRST : FILL_STRONGEST;
+    return EK_OK;
+}
+
+static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
+{
+    struct tt *t = st;
+    char grid[128];
+    if (!t->velocity_text || !t->grid_text)
+        FAIL(EK_USAGE, "--velocity and --grid are needed, e.g. --velocity gradient:v0=1500,k=0.6 "
+                       "--grid 101x101x101:20m --shots 4 --out tt/");
+    if (!t->out)
+        t->out = "tt";
+    if (!*t->out || strlen(t->out) > 3000)
+        FAIL(EK_USAGE, "--out '%.40s': no name of a folder", t->out);
+    TRY(read_arrival(t->arrival, &t->shot.arrival));
+    TRY(donate_mode_parse(t->donation, &t->mode));
+    TRY(grid_parse("--grid", t->grid_text, &t->grid));
+    TRY(velocity_open(t->velocity_text, &t->velocity));
+    TRY(places_open(t->sources_text, t->shots, &t->grid, &t->places));
+    grid_text(&t->grid, grid, sizeof grid);
+    snprintf(problem, room, "%zu shot%s, %s, %.90s", t->places.n, t->places.n == 1 ? "" : "s", grid,
+             t->velocity->text);
+    *bytes = 2 * ttable_bytes(&t->grid);
+    return EK_OK;
+}
+
+static int steps(const void *st)
+{
+    return ((const struct tt *)st)->ntodo > 0;
+}
+
+static double work(const void *st)
+{
+    const struct tt *t = st;
+    return 1e-6 * (double)t->ntodo * (double)grid_nodes(&t->grid) * cluster_size();
+}
+
+/* ---- the judgement ----------------------------------------------------------------------------*/
+
+/* A table whose errors are above these is wrong: seconds. */
+static const double rms_most = 0.2e-3, error_most = 1e-3;
+
+/* Unfilled nodes of all ranks' shots come together in the index. */
+static enum ek_status gather(struct tt *t)
+{
+    for (size_t i = 0; i < t->places.n; i++) {
+        double unfilled = t->record[i].finished ? (double)t->record[i].unfilled : 0;
+        cluster_sum(&unfilled, 1);
+        t->folder->source[i].unfilled = (size_t)unfilled;
+    }
+    return cluster_rank() == 0 ? tfolder_write(t->folder) : EK_OK;
+}
+
+static bool judge_shot(const struct tt *t, size_t source)
+{
+    const struct tt_record *r = &t->record[source];
+    const size_t nodes = grid_nodes(&t->grid);
+    const double share = 100 * (double)r->unfilled / (double)nodes;
+    const char *file = t->folder->source[source].file;
+    if (r->numbers.raised)
+        status_warn("%s: the front reached %d rays; its edges were raised to %.3g m", file,
+                    t->shot.most, r->numbers.edge);
+    if (share > t->unfilled_most)
+        status_warn("%s: %zu of %zu nodes (%.3g %%) have no travel time, more than --unfilled-max "
+                    "%g %%; finer --edge or more --margin may reach them",
+                    file, r->unfilled, nodes, share, t->unfilled_most);
+    if (r->rms > rms_most || r->most > error_most)
+        status_warn("%s: times differ from the closed form by %.3g ms rms, %.3g ms at most; take a "
+                    "finer --edge",
+                    file, 1e3 * r->rms, 1e3 * r->most);
+    return share <= t->unfilled_most && !(r->rms > rms_most) && !(r->most > error_most);
+}
+
+static enum ek_status check(void *st, bool *verified, json_t **detail)
+{
+    struct tt *t = st;
+    double unfilled = 0, rms = 0, most = 0;
+    *verified = true;
+    TRY(gather(t));
+    for (size_t i = (size_t)cluster_rank(); i < t->places.n; i += (size_t)cluster_size()) {
+        const struct tt_record *r = &t->record[i];
+        *verified = judge_shot(t, i) && *verified;
+        unfilled = fmax(unfilled, (double)r->unfilled);
+        rms = fmax(rms, r->rms); /* a missing one does not count */
+        most = fmax(most, r->most);
+    }
+    const bool closed = t->velocity->kind == VELOCITY_LINEAR;
+    *detail = json_pack("{s:f s:o s:o}", "unfilled_most", unfilled, "rms_s",
+                        closed ? json_real(rms) : json_null(), "error_most_s",
+                        closed ? json_real(most) : json_null());
+    if (!*detail)
+        FAIL(EK_LACK, "out of memory for the results");
+    return EK_OK;
+}
+
+const struct bench_program tt_program = {
+    .name = "kirchhoff-tt",
+    .summary = "travel-time tables by wavefront construction",
+    .unit = "Mnodes/s",
+    .size = sizeof(struct tt),
+    .opts = options,
+    .cold = true,
+    .defaults = defaults,
+    .answer = answer,
+    .plan = plan,
+    .open = tt_open,
+    .verbs = &tt_verbs,
+    .steps = steps,
+    .reset = tt_reset,
+    .work = work,
+    .check = check,
+    .facts = tt_facts,
+    .remark = tt_remark,
+    .close = tt_close,
+};
