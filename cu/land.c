@@ -114,17 +114,28 @@ static int most_cores(const struct moldable_problem *p)
     return most;
 }
 
-/* t(p) of each kind, and its least: a power costs more than all the rest of a look at a node. */
+/* t(p) of each kind, and the least of each block: a power costs more than all the rest of a look at
+ * a node. */
 static void tabulate(struct land *l)
 {
     for (int k = 0; k < l->problem->nkinds; k++) {
-        double *seconds = l->seconds + (size_t)k * (size_t)l->widest, least = INFINITY;
+        double *seconds = l->seconds + (size_t)k * (size_t)l->widest;
+        double *quickest = l->quickest + (size_t)k * LAND_BLOCKS;
+        for (int b = 0; b < LAND_BLOCKS; b++)
+            quickest[b] = INFINITY;
         for (int p = 1; p <= l->widest; p++) {
             seconds[p - 1] = moldable_seconds(&l->problem->kinds[k].law, p);
-            least = seconds[p - 1] < least ? seconds[p - 1] : least;
+            quickest[(p - 1) / l->block] = fmin(quickest[(p - 1) / l->block], seconds[p - 1]);
         }
-        l->shortest[k] = least;
     }
+}
+
+static void note_soonest(struct land *l, int node)
+{
+    double *soonest = l->soonest + (size_t)node * LAND_BLOCKS;
+    const int cores = l->problem->node[node].cores;
+    for (int b = 0; b < LAND_BLOCKS; b++)
+        soonest[b] = b * l->block < cores ? times(l, node)[b * l->block] : INFINITY;
 }
 
 enum ek_status land_open(struct land *l, const struct moldable_problem *p)
@@ -137,7 +148,9 @@ enum ek_status land_open(struct land *l, const struct moldable_problem *p)
         .problem = p,
         .widest = (int)widest,
         .seconds = malloc((size_t)p->nkinds * widest * sizeof *l->seconds),
-        .shortest = malloc((size_t)p->nkinds * sizeof *l->shortest),
+        .block = ((int)widest + LAND_BLOCKS - 1) / LAND_BLOCKS,
+        .quickest = malloc((size_t)p->nkinds * LAND_BLOCKS * sizeof *l->quickest),
+        .soonest = malloc(nodes * LAND_BLOCKS * sizeof *l->soonest),
         .taken = malloc(widest * sizeof *l->taken),
         .first = malloc((nodes + 1) * sizeof *l->first),
         .free = malloc(cores * sizeof *l->free),
@@ -150,8 +163,9 @@ enum ek_status land_open(struct land *l, const struct moldable_problem *p)
         .pace = malloc(most * sizeof *l->pace),
     };
     l->order = malloc((size_t)p->ntasks * sizeof *l->order);
-    if (!l->order || !l->seconds || !l->shortest || !l->taken || !l->first || !l->free ||
-        !l->core || !l->group || !l->next || !l->sorted || !l->start || !l->finish || !l->pace) {
+    if (!l->order || !l->seconds || !l->quickest || !l->soonest || !l->taken || !l->first ||
+        !l->free || !l->core || !l->group || !l->next || !l->sorted || !l->start || !l->finish ||
+        !l->pace) {
         land_close(l);
         FAIL(EK_LACK, "out of memory for %zu nodes with %zu cores", nodes, cores);
     }
@@ -172,7 +186,8 @@ void land_close(struct land *l)
 {
     free(l->order);
     free(l->seconds);
-    free(l->shortest);
+    free(l->quickest);
+    free(l->soonest);
     free(l->taken);
     free(l->first);
     free(l->free);
@@ -195,6 +210,7 @@ void land_clear(struct land *l)
     for (int j = p->nnodes - 1; j >= 0; j--) { /* from behind: each becomes its group's head */
         for (int c = 0; c < p->node[j].cores; c++)
             l->core[l->first[j] + c] = c;
+        note_soonest(l, j);
         join_group(l, j);
     }
 }
@@ -277,14 +293,21 @@ void land_view(struct land *l, int task, int i, struct land_view *v)
         view_node(l, k, l->group[i].head, v);
 }
 
+/* Block by block, as if its first width took as long as its quickest one: a few vectors instead of
+ * a look at all widths, and most nodes are full. */
 bool land_too_late(const struct land *l, int task, int i, double limit)
 {
     const struct moldable_kind *k = kind_of(l, task);
     if (k->cluster)
         return false;
-    int node = l->group[i].head;
-    return times(l, node)[0] + l->shortest[k - l->problem->kinds] / l->problem->node[node].factor >
-           limit * (1 + 1e-12);
+    const int node = l->group[i].head;
+    const double *soonest = l->soonest + (size_t)node * LAND_BLOCKS;
+    const double *quickest = l->quickest + (size_t)(k - l->problem->kinds) * LAND_BLOCKS;
+    const double pace = 1 / l->problem->node[node].factor, by = limit * (1 + 1e-12);
+    int64_t hit = 0; /* as wide as the numbers that are compared */
+    for (int b = 0; b < LAND_BLOCKS; b++)
+        hit |= soonest[b] + quickest[b] * pace <= by;
+    return !hit;
 }
 
 /* ---- placing ----------------------------------------------------------------------------------*/
@@ -314,6 +337,7 @@ static void place_node(struct land *l, const struct moldable_choice *c, double *
     *finish = *start + seconds_of(l, k)[c->width - 1] * (1 / l->problem->node[c->where].factor);
     leave_group(l, c->where);
     occupy(l, c->where, c->slot, c->width, *finish);
+    note_soonest(l, c->where);
     join_group(l, c->where);
 }
 
@@ -328,6 +352,7 @@ static void place_cluster(struct land *l, const struct moldable_choice *c, doubl
         int j = l->sorted[w], n = l->problem->node[j].cores;
         leave_group(l, j);
         occupy(l, j, n - 1, n, *finish);
+        note_soonest(l, j);
         join_group(l, j);
     }
 }

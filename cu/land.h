@@ -9,6 +9,8 @@
 #include "cu/moldable.h"
 #include <stdint.h>
 
+enum { LAND_BLOCKS = 16 };
+
 struct land_group {
     uint64_t hash; /* of size, speed and free times */
     int head;      /* its first node */
@@ -17,13 +19,15 @@ struct land_group {
 struct land {
     const struct moldable_problem *problem;
     int widest;       /* cores of the largest node */
+    int block;        /* widths are parted into LAND_BLOCKS blocks of so many */
     double *seconds;  /* [nkinds][widest] t(p) */
-    double *shortest; /* [nkinds] least t(p) */
+    double *quickest; /* [nkinds][LAND_BLOCKS] least t(p) of a block's widths */
     int *order;       /* [ntasks] in descending order of land_sequential(), ties by number */
     double power;     /* P = sum of p_j f_j, reference cores */
     int *first;       /* [nnodes+1] first core of each node in the arrays below */
     double *free;     /* [cores] when they become free, s, ascending in each node */
     int *core;        /* [cores] which core of the node that is */
+    double *soonest;  /* [nnodes][LAND_BLOCKS] when a block's first width is free; else infinite */
     int ngroups;      /* of single nodes, in no order */
     struct land_group *group;
     int *next;   /* [nnodes] the next node of the same group, ascending; -1 = last */

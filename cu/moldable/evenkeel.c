@@ -12,7 +12,7 @@
 
 enum { ROUNDS = 24, BISECTIONS = 24 };
 static const double CLOSE = 1.0005; /* times the bound: nothing is left to be found */
-static const double EFFORT = 2e8;   /* looks at a core that a search may take, about a second */
+static const double EFFORT = 1e8;   /* looks at a core that all of it may take, about a second */
 
 extern const struct moldable_method moldable_evenkeel;
 
@@ -217,7 +217,6 @@ static bool patterns_apply(const struct moldable_problem *p)
 static void shorten(struct search *s, double bound, bool (*fit)(struct search *, double limit))
 {
     double lo = bound;
-    s->effort = 0;
     for (int i = 0; i < BISECTIONS && s->best > lo * CLOSE && s->effort < EFFORT; i++) {
         double limit = (lo + s->best) / 2;
         if (!fit(s, limit))
