@@ -89,7 +89,16 @@ grep -q '@DATA@' "$work/c.html" && say 'report not filled'
 ls "$work" | grep -q part && say 'partial files left'
 
 # Ctrl-C: the table of what was finished, exit 4, within a second or so.
-timeout --preserve-status -s INT 1 "$BIN/bt-mz" --class A --layout 1x1 --compare --repeat 9 >"$work/table" 2>&1
+# Ordered once steps are being done, however slow the machine is.
+"$BIN/bt-mz" --class W --layout 1x1 --compare --repeat 999 >"$work/table" 2>&1 &
+pid=$!
+for _ in $(seq 300); do
+    grep -q '^schedule' "$work/table" && break
+    sleep 0.2
+done
+sleep 1
+kill -INT "$pid"
+wait "$pid"
 rc=$?
 [ $rc = 4 ] || say "interrupted run exits $rc"
 grep -q 'interrupted' "$work/table" || say "no table after Ctrl-C: $(cat "$work/table")"

@@ -7,7 +7,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export CU_PROFILE_DIR=$work/profiles
 bt() { "$BIN/bt-mz" --class S --layout auto --tune 4 --devices host:0 "$@" >"$work/out" 2>"$work/err"; }
-clean() { [ -s "$work/err" ] && say "$1: noise on stderr: $(cat "$work/err")"; }
+# The best layout may be one with more threads than cpus, which is worth a warning.
+clean() {
+    local noise
+    noise=$(grep -v 'they take turns$' "$work/err")
+    [ -z "$noise" ] || say "$1: noise on stderr: $noise"
+}
 
 # Tried, chosen, run, verified, kept.
 bt || say "exit $?: $(cat "$work/err")"
@@ -35,7 +40,7 @@ clean quiet
 sed -i "s/\"tried\": /\"tried\": 1/" "$file"
 bt || say "damaged memory: exit $?"
 grep -q 'layout ignored: .*changed after' "$work/err" || say "not refused: $(cat "$work/err")"
-[ "$(wc -l <"$work/err")" = 1 ] || say "not one line: $(cat "$work/err")"
+[ "$(grep -vc 'they take turns$' "$work/err")" = 1 ] || say "not one line: $(cat "$work/err")"
 grep -q 'steps/s$' "$work/out" || say 'damaged memory: not tried anew'
 
 # Neither taken nor kept; nothing to choose from; decided already.
