@@ -32,6 +32,7 @@ struct cell_report {
     int filter;        /* of those (hankel.h) */
     int density;       /* of the table for the others (shared.h), -1: there is none */
     double difference; /* of the two modes, where that was checked */
+    double cpu_s;      /* of all threads of the unit, set by who calls cell_compute() */
 };
 
 struct cell_work; /* of one unit */

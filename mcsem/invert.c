@@ -142,7 +142,7 @@ static double roughness(const struct invert *inv, const double *m)
 }
 
 /* Fills in what the trial's fields and model say. */
-static void describe_trial(struct invert *inv, struct invert_record *r, double seconds)
+static void describe_trial(struct invert *inv, struct invert_record *r)
 {
     r->phi_data = misfit(inv, inv->trial_sums);
     r->rms = sqrt(r->phi_data / inv->data);
@@ -152,7 +152,6 @@ static void describe_trial(struct invert *inv, struct invert_record *r, double s
     r->mu_h = smoothness(inv).lateral;
     r->phi = r->phi_data + r->mu_v * r->rough_v + r->mu_h * r->rough_h;
     r->damping = inv->damping;
-    r->seconds = seconds;
     r->rho_min = INFINITY;
     r->rho_max = 0;
     for (size_t i = 0; i < unknowns(inv); i++) {
@@ -204,14 +203,16 @@ static void take_up(struct invert *inv)
     inv->stop = inv->iteration >= inv->options.iterations ? INVERT_ITERATIONS : INVERT_GOES_ON;
 }
 
-enum ek_status invert_judge(struct invert *inv, double seconds)
+enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s)
 {
     if (inv->resumed) {
         take_up(inv);
         return EK_OK;
     }
     struct invert_record *r = &inv->record[inv->nrecords++];
-    describe_trial(inv, r, seconds);
+    describe_trial(inv, r);
+    r->seconds = seconds;
+    r->cpu_s = cpu_s;
     const bool first = !isfinite(inv->phi);
     if (first && !isfinite(r->phi))
         FAIL(EK_WRONG, "the fields of the starting model are not finite");
@@ -244,7 +245,7 @@ static double limit(const struct invert *inv, double *dm)
 
 enum ek_status invert_step(struct invert *inv)
 {
-    const double start = clock_now();
+    const double start = clock_now(), start_cpu = clock_cpu();
     struct invert_record *r = &inv->record[inv->nrecords];
     double *dm = inv->trial; /* the step, until it is added to the model */
     enum ek_status st = EK_WRONG;
@@ -265,5 +266,6 @@ enum ek_status invert_step(struct invert *inv)
     if (r->step < ZERO_STEP)
         inv->stop = INVERT_STUCK;
     r->solve_s = clock_now() - start;
+    r->solve_cpu_s = clock_cpu() - start_cpu;
     return EK_OK;
 }

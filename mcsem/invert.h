@@ -40,9 +40,10 @@ struct invert_record {
     bool accepted;
     double rms, phi, phi_data, rough_v, rough_h; /* of the trial; rough: |Rv m|^2, |Rh m|^2 */
     double damping, mu_v, mu_h;                  /* that led to it */
-    double gain, step;       /* actual / predicted decrease of Phi; largest change of ln rho */
-    double rho_min, rho_max; /* of the trial */
-    double seconds, solve_s; /* computing its fields; finding it */
+    double gain, step;           /* actual / predicted decrease of Phi; largest change of ln rho */
+    double rho_min, rho_max;     /* of the trial */
+    double seconds, cpu_s;       /* computing its fields: until the last is done; of all cpus */
+    double solve_s, solve_cpu_s; /* finding it */
 };
 
 struct invert {
@@ -77,9 +78,9 @@ void invert_reset(struct invert *inv, const struct earth *start);
  * former run have been put back: goes on from its accepted model m [columns][nz]. */
 void invert_resume(struct invert *inv, const double *m);
 
-/* Judges the trial by its sums; `seconds`: what they took. Sets inv->stop. EK_WRONG: the start's
- * fields are not finite. */
-enum ek_status invert_judge(struct invert *inv, double seconds);
+/* Judges the trial by its sums; `seconds`, `cpu_s`: what they took. Sets inv->stop. EK_WRONG: the
+ * start's fields are not finite. */
+enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s);
 
 /* Has a trial been judged since invert_reset() or invert_resume()? Then the next one is to be
  * found.

@@ -100,15 +100,15 @@ enum ek_status outputs_history(const char *path, const struct invert *inv)
         return EK_OK;
     TRY(begin(path, &t));
     fprintf(t.f, "iteration,accepted,rms,phi,phi_data,rough_v,rough_h,mu_v,mu_h,damping,gain,step,"
-                 "rho_min,rho_max,seconds,solve_s\n");
+                 "rho_min,rho_max,seconds,cpu_s,solve_s,solve_cpu_s\n");
     for (int i = 0; i < inv->nrecords; i++) {
         const struct invert_record *r = &inv->record[i];
         fprintf(t.f,
                 "%d,%d,%.10g,%.10g,%.10g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,"
-                "%.6g\n",
+                "%.6g,%.6g,%.6g\n",
                 r->iteration, r->accepted, r->rms, r->phi, r->phi_data, r->rough_v, r->rough_h,
                 r->mu_v, r->mu_h, r->damping, r->gain, r->step, r->rho_min, r->rho_max, r->seconds,
-                r->solve_s);
+                r->cpu_s, r->solve_s, r->solve_cpu_s);
     }
     return end(path, &t);
 }
@@ -138,6 +138,21 @@ enum ek_status outputs_responses(const char *path, const struct survey *s,
                     (d->re - creal(response[at])) / d->sigma,
                     (d->im - cimag(response[at])) / d->sigma);
         }
+    return end(path, &t);
+}
+
+enum ek_status outputs_cells(const char *path, const struct survey *s, const struct earth *e,
+                             const struct cell_report *report, const double complex *response)
+{
+    struct text t;
+    if (!named(path))
+        return EK_OK;
+    TRY(begin(path, &t));
+    fprintf(t.f, "cell_id,n_pairs,x,y,rms,seconds,exact_pairs\n");
+    for (int c = 0; c < s->ncells; c++)
+        fprintf(t.f, "%d,%zu,%.10g,%.10g,%.6g,%.6g,%zu\n", c, s->first[c + 1] - s->first[c],
+                e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy,
+                outputs_rms(s, response, -1, c), report[c].cpu_s, report[c].exact);
     return end(path, &t);
 }
 

@@ -16,6 +16,11 @@ enum ek_status outputs_history(const char *path, const struct invert *inv);
 enum ek_status outputs_responses(const char *path, const struct survey *survey,
                                  const double complex *response);
 
+/* One line for each cell: its pairs, its misfit, the cpu's seconds for its last computation. */
+enum ek_status outputs_cells(const char *path, const struct survey *survey,
+                             const struct earth *earth, const struct cell_report *report,
+                             const double complex *response);
+
 /* RMS misfit of real and imaginary parts: of one frequency (-1: all) and one cell (-1: all). */
 double outputs_rms(const struct survey *survey, const double complex *response, int freq, int cell);
 

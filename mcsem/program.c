@@ -82,6 +82,8 @@ static const struct opt options[] = {
     {"responses", OPT_TEXT, AT(responses), "FILE", "write data, responses and residuals",
      .env = NULL},
     {"history", OPT_TEXT, AT(history), "FILE", "write what each trial was worth", .env = NULL},
+    {"cells", OPT_TEXT, AT(cells), "FILE", "write each cell's pairs, misfit and seconds",
+     .env = NULL},
     {"checkpoint", OPT_TEXT, AT(checkpoint), "FILE",
      "save the state there after each step, and go on from it if it exists", .env = NULL},
     {"ranks-schedule", OPT_TEXT, AT(ranks_schedule), "NAME[:OPTS]",
@@ -237,6 +239,7 @@ static enum ek_status write_files(struct study *s)
     TRY(outputs_model(s->model_out, s->inv->earth));
     TRY(outputs_history(s->history, s->inv));
     TRY(outputs_responses(s->responses, s->survey, s->response));
+    TRY(outputs_cells(s->cells, s->survey, s->start, s->report, s->response));
     if (s->checkpoint)
         unlink(s->checkpoint); /* the run is complete: the next one begins anew */
     return EK_OK;
@@ -257,6 +260,26 @@ static json_t *describe(const struct study *s, double difference)
                      json_number_or_null(difference));
 }
 
+/* All ranks' reports, for rank 0's files. */
+static enum ek_status gather_reports(struct study *s)
+{
+    const size_t cells = (size_t)s->survey->ncells;
+    double *x = calloc(2 * cells, sizeof *x);
+    if (!x)
+        FAIL(EK_LACK, "out of memory for the reports of %zu cells", cells);
+    for (size_t t = 0; t < s->ntasks; t++) {
+        x[s->cell[t]] = s->report[s->cell[t]].cpu_s;
+        x[cells + (size_t)s->cell[t]] = (double)s->report[s->cell[t]].exact;
+    }
+    cluster_sum(x, 2 * cells);
+    for (size_t c = 0; c < cells; c++) {
+        s->report[c].cpu_s = x[c];
+        s->report[c].exact = (size_t)x[cells + c];
+    }
+    free(x);
+    return EK_OK;
+}
+
 /* Responses of other ranks' cells are 0 here, so that sums are exact. */
 static enum ek_status check(void *st, bool *verified, json_t **detail)
 {
@@ -265,6 +288,7 @@ static enum ek_status check(void *st, bool *verified, json_t **detail)
     enum ek_status done = EK_OK;
     cluster_sum((double *)s->response, 2 * s->survey->npairs * (size_t)s->survey->nfreq);
     cluster_max(&s->worst_difference, 1);
+    TRY(gather_reports(s));
     *verified = true;
     *detail = NULL;
     if (cluster_rank() > 0)
@@ -297,11 +321,13 @@ static json_t *history(const struct invert *inv)
         const struct invert_record *r = &inv->record[i];
         json_array_append_new(
             list,
-            json_pack("{s:i s:b s:o s:o s:o s:o s:o s:o}", "iteration", r->iteration, "accepted",
-                      r->accepted, "rms", json_number_or_null(r->rms), "phi",
+            json_pack("{s:i s:b s:o s:o s:o s:o s:o s:o s:o s:o}", "iteration", r->iteration,
+                      "accepted", r->accepted, "rms", json_number_or_null(r->rms), "phi",
                       json_number_or_null(r->phi), "damping", json_number_or_null(r->damping), "mu",
                       json_number_or_null(r->mu_v), "compute_s", json_number_or_null(r->seconds),
-                      "solve_s", json_number_or_null(r->solve_s)));
+                      "compute_cpu_s", json_number_or_null(r->cpu_s), "solve_s",
+                      json_number_or_null(r->solve_s), "solve_cpu_s",
+                      json_number_or_null(r->solve_cpu_s)));
     }
     return list;
 }
@@ -326,6 +352,27 @@ static json_t *facts(const void *st)
     return out;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of a member of the trials' records, but for the start's, for which no step was to be found. */
+static double median_of(const json_t *records, const char *key)
+{
+    const size_t n = json_array_size(records);
+    double *x = calloc(n, sizeof *x), median = 0;
+    for (size_t i = 1; x && i < n; i++)
+        x[i - 1] = json_number_value(json_object_get(json_array_get(records, i), key));
+    if (x && n > 1) {
+        qsort(x, n - 1, sizeof *x, ascending);
+        median = x[(n - 1) / 2];
+    }
+    free(x);
+    return median;
+}
+
 static void remark(FILE *out, const json_t *run)
 {
     const json_t *v = json_object_get(run, "history");
@@ -337,6 +384,11 @@ static void remark(FILE *out, const json_t *run)
             json_number_value(json_object_get(first, "rms")),
             json_number_value(json_object_get(last, "rms")),
             (long long)json_integer_value(json_object_get(last, "iteration")), n);
+    fprintf(
+        out,
+        "a trial: fields %.2f s (%.2f s of all cpus), normal equations %.2f s (%.2f s); medians\n",
+        median_of(v, "compute_s"), median_of(v, "compute_cpu_s"), median_of(v, "solve_s"),
+        median_of(v, "solve_cpu_s"));
     fprintf(out, "BLAS: %s\n", json_string_value(json_object_get(run, "blas")));
 }
 

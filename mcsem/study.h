@@ -30,7 +30,7 @@ struct study {
     const char *path, *generate, *forward, *out, *truth; /* files and what to do instead of a run */
     int seed;
     const char *mode, *residual, *ranks_schedule;
-    const char *model_out, *model_in, *models, *responses, *history, *checkpoint;
+    const char *model_out, *model_in, *models, *responses, *history, *cells, *checkpoint;
     struct survey_file_earth earth_words;
     struct survey_noise noise;
     struct cell_options cell_options;
@@ -45,6 +45,7 @@ struct study {
     double complex *response, *trial_response; /* [pairs][nfreq] of the accepted model, the trial */
     struct cell_report *report;                /* [cells] of the last computation here */
     double pairs_done;                         /* in this run, by all ranks */
+    double cpu_s;                              /* of this rank's cells in the last step */
     double worst_difference;                   /* of shared mode from exact mode, in this run */
 
     /* units and ranks */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2, NUMBERS = 18 };
 
 /* Of everything that a run's numbers depend on, but for the number of iterations. */
 static uint64_t fingerprint(const struct study *s)
@@ -55,19 +55,20 @@ static json_t *exact_list(const double *x, size_t n)
 /* A record is a list of its numbers. */
 static json_t *pack_record(const struct invert_record *r)
 {
-    const double x[] = {r->iteration, r->accepted, r->rms,     r->phi,    r->phi_data, r->rough_v,
-                        r->rough_h,   r->damping,  r->mu_v,    r->mu_h,   r->gain,     r->step,
-                        r->rho_min,   r->rho_max,  r->seconds, r->solve_s};
+    const double x[NUMBERS] = {r->iteration, r->accepted, r->rms,        r->phi,     r->phi_data,
+                               r->rough_v,   r->rough_h,  r->damping,    r->mu_v,    r->mu_h,
+                               r->gain,      r->step,     r->rho_min,    r->rho_max, r->seconds,
+                               r->solve_s,   r->cpu_s,    r->solve_cpu_s};
     json_t *list = json_array();
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+    for (size_t i = 0; i < NUMBERS; i++)
         json_array_append_new(list, json_number_or_null(x[i]));
     return list;
 }
 
 static struct invert_record unpack_record(const json_t *list)
 {
-    double x[16];
-    for (size_t i = 0; i < 16; i++)
+    double x[NUMBERS];
+    for (size_t i = 0; i < NUMBERS; i++)
         x[i] = json_number_value(json_array_get(list, i));
     return (struct invert_record){.iteration = (int)x[0],
                                   .accepted = x[1] != 0,
@@ -84,7 +85,9 @@ static struct invert_record unpack_record(const json_t *list)
                                   .rho_min = x[12],
                                   .rho_max = x[13],
                                   .seconds = x[14],
-                                  .solve_s = x[15]};
+                                  .solve_s = x[15],
+                                  .cpu_s = x[16],
+                                  .solve_cpu_s = x[17]};
 }
 
 enum ek_status study_save(void *st, int step)

@@ -15,8 +15,10 @@ static size_t first_datum(const struct study *s, int cell)
 static enum ek_status compute_cell(struct study *s, const struct cu *cu, int cell)
 {
     double *sums = s->inv->trial_sums + (size_t)cell * cell_sums(s->start->nz);
+    const double start = clock_cpu();
     TRY(cell_compute(s->work[cu->index], cu->crew, s->inv->trial, cell, sums,
                      s->trial_response + first_datum(s, cell), &s->report[cell]));
+    s->report[cell].cpu_s = (clock_cpu() - start) * cu->width; /* the crew's threads work alike */
     if (s->mail && s->message[cell] >= 0)
         cluster_mail_start(s->mail, s->message[cell]);
     return EK_OK;
@@ -75,8 +77,13 @@ static enum ek_status write_model(const struct study *s)
 
 static void note_reports(struct study *s)
 {
-    for (size_t t = 0; t < s->ntasks; t++)
-        s->worst_difference = fmax(s->worst_difference, s->report[s->cell[t]].difference);
+    s->cpu_s = 0;
+    for (size_t t = 0; t < s->ntasks; t++) {
+        const struct cell_report *r = &s->report[s->cell[t]];
+        s->worst_difference = fmax(s->worst_difference, r->difference);
+        s->cpu_s += r->cpu_s;
+    }
+    cluster_sum(&s->cpu_s, 1);
 }
 
 static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
@@ -88,7 +95,7 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
     note_reports(s);
     s->pairs_done += (double)s->survey->npairs;
     if (cluster_rank() == 0) {
-        TRY(invert_judge(s->inv, step->longest));
+        TRY(invert_judge(s->inv, step->longest, s->cpu_s));
         word.stop = (int)s->inv->stop;
         word.accepted = s->inv->record[s->inv->nrecords - 1].accepted;
         TRY(write_model(s));

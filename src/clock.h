@@ -5,4 +5,7 @@
 /* Seconds since an arbitrary moment, monotonic, resolution of nanoseconds. Any thread. */
 double clock_now(void);
 
+/* Seconds of a cpu that the calling thread has used. */
+double clock_cpu(void);
+
 #endif
