@@ -4,6 +4,7 @@
 #include "cu/cluster.h"
 #include "cu/family.h"
 #include "cu/stop.h"
+#include "okada_mogi/dry_run.h"
 #include "okada_mogi/forward.h"
 #include "okada_mogi/node.h"
 #include "okada_mogi/refine.h"
@@ -148,43 +149,10 @@ static enum ek_status open_job(struct program *p)
     return parse_range(p);
 }
 
-/* Runs tasks from all over the range for about half a second. */
-static enum ek_status time_tasks(struct program *p, double *seconds)
+static enum ek_status estimate(struct program *p)
 {
-    struct search_worker *w;
-    struct accepted found = {0};
-    size_t done = 0;
-    TRY(search_worker_open(p->search, &w));
-    enum ek_status st = EK_OK;
-    const double start = clock_now();
-    for (; done < p->tasks.n && clock_now() - start < 0.5 && !st; done++) {
-        const size_t task = done * 2654435761u % p->tasks.n;
-        st = search_run(w, p->tasks.range[task], &found);
-        found.n = 0;
-    }
-    *seconds = (clock_now() - start) / (double)done * (double)p->tasks.n;
-    accepted_free(&found);
-    search_worker_close(w);
-    return st;
-}
-
-static enum ek_status dry_run(struct program *p)
-{
-    char trials[TRIAL_TEXT];
-    double seconds = 0;
     TRY(open_job(p));
-    enum ek_status st = search_open(p->job, p->method, &p->search);
-    if (!st)
-        st = pieces_cut(&p->tasks, p->search, &p->range, 1, 1);
-    if (!st)
-        st = time_tasks(p, &seconds);
-    if (!st)
-        printf("%s: %s trials in %zu tasks, %.3g MiB, about %.3g s on one core (%.3g trials/s)\n",
-               p->path, trial_text(p->range.count, trials), p->tasks.n,
-               (double)search_bytes(p->job, p->method) / (1 << 20), seconds,
-               (double)p->range.count / seconds);
-    pieces_free(&p->tasks);
-    search_close(p->search);
+    const enum ek_status st = dry_run(p->job, p->method, p->range);
     job_close(p->job);
     return st;
 }
@@ -195,7 +163,7 @@ static enum ek_status answer(void *st, bool *done)
     *done = p->forward || p->dry_run;
     if (p->forward)
         return forward_table(p->model, p->forward, p->out ? p->out : "-");
-    return p->dry_run ? dry_run(p) : EK_OK;
+    return p->dry_run ? estimate(p) : EK_OK;
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)

@@ -72,7 +72,7 @@ static enum ek_status per_component(const char *path, const char *where, const j
     if (!value)
         return EK_OK;
     TRY(numbers(path, below(where, name, key), value, d, json_is_array(value) ? 3 : 1, 3, x, &n));
-    for (int c = 0; c < 3; c++)
+    for (int c = 2; c >= 0; c--) /* the first one last: it may stand for all */
         x[c] = unit * x[n == 1 ? 0 : c];
     return EK_OK;
 }

@@ -1,0 +1,222 @@
+/* tests/test_okada_mogi_job.c – job files and tables of stations: every usual order of columns,
+ * unit and missing value, noise floors, ranges, and what is accepted. */
+#include "tests/okada_mogi.h"
+
+static const char parameters[] =
+    "[{\"name\": \"Es_m\", \"min\": -1000, \"max\": 1000, \"n\": 5}, "
+    "{\"name\": \"Ns_m\", \"value\": 25}, "
+    "{\"name\": \"d_m\", \"min\": 2000, \"max\": 3000, \"step\": 300}, "
+    "{\"name\": \"dV_m3\", \"min\": 1e6, \"max\": 4e6, \"n\": 4}]";
+
+static struct job *open_job(const char *stations, const char *format, const char *accept)
+{
+    char text[2048];
+    struct job *job;
+    job_write("stations.csv", stations);
+    snprintf(text, sizeof text,
+             "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\"%s}, "
+             "\"accept\": {%s}, \"parameters\": %s}",
+             format, accept, parameters);
+    job_write("job.json", text);
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    return job;
+}
+
+static void assert_near(double x, double y)
+{
+    assert_true(fabs(x - y) <= 1e-12 * (1 + fabs(y)));
+}
+
+/* ---- stations ---------------------------------------------------------------------------------*/
+
+/* One station at E 500000 m, N 4200000 m of zone 33, in each way to write it. */
+struct way {
+    const char *text, *format, *name;
+    bool geographic, up, sigma;
+};
+
+static const struct way ways[] = {
+    {"site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\nAA,500000,4200000,.01,-.02,.03,.001,.002,.004\n",
+     "", "AA", false, true, true},
+    {"# VSM\n500000 4200000 .01 -.02 .03 .001 .002 .004\n", ", \"columns\": \"vsm\"", "S01", false,
+     true, true},
+    {"15 37.9476 .01 -.02 .03 .001 .002 .004\n", ", \"columns\": \"geodef\"", "S01", true, true,
+     true},
+    {"AA 15 37.9476 10 -20 30 1 2 4\n", ", \"columns\": \"enu\", \"unit\": \"mm\"", "AA", true,
+     true, true},
+    {"15 37.9476 10 -20 1 2 0.3 AA\n", ", \"columns\": \"psvelo\", \"unit\": \"mm\"", "AA", true,
+     false, true},
+    {"AA 4200 500 3 -2 1\n",
+     ", \"columns\": \"name N_km E_km uU_cm uN_cm uE_cm\", \"sigma\": [0.001, 0.002, 0.004]", "AA",
+     false, true, true},
+    {"name x y de_mm dn_mm sige_mm sign_mm\nAA 500000 4200000 10 -20 1 2\n", "", "AA", false, false,
+     true},
+    {"Station\tEast\tNorth\tux\tuy\tdU\nAA\t500000\t4200000\t1\t-2\tNaN\n",
+     ", \"unit\": \"cm\", \"sigma\": [0.1, 0.2, 0.4]", "AA", false, false, true},
+};
+
+static void test_ways_to_write_stations(void **state)
+{
+    (void)state;
+    static const double observed[] = {0.01, -0.02, 0.03}, sigma[] = {0.001, 0.002, 0.004};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        struct job *job = open_job(ways[w].text, ways[w].format, "\"k_sigma\": 2");
+        const struct stations *s = &job->stations;
+        assert_int_equal(s->n, 1);
+        assert_string_equal(s->name[0], ways[w].name);
+        assert_int_equal(s->ncomponents, ways[w].up ? 3 : 2);
+        assert_string_equal(s->projection, ways[w].geographic ? "UTM 33N" : "");
+        assert_true(fabs(s->east[0] - 500000) < 1e-6); /* on the zone's central meridian */
+        assert_true(fabs(s->north[0] - 4200000) < (ways[w].geographic ? 60 : 1e-6));
+        for (int c = 0; c < (ways[w].up ? 3 : 2); c++) {
+            assert_near(s->observed[c], observed[c]);
+            assert_near(s->sigma[c], sigma[c]);
+        }
+        assert_int_equal(isnan(s->observed[2]), !ways[w].up);
+        job_close(job);
+    }
+}
+
+/* Deviation and floor in quadrature; floors have the unit of the table, one or one each. */
+static void test_noise_floor(void **state)
+{
+    (void)state;
+    static const char table[] = "site E_m N_m uE uN uU sE sN sU\nA 0 0 1 2 3 3 3 3\n";
+    struct job *job = open_job(table, ", \"unit\": \"mm\", \"noise_floor\": 4", "\"k_sigma\": 2");
+    for (int c = 0; c < 3; c++)
+        assert_near(job->stations.sigma[c], 0.005);
+    job_close(job);
+    job = open_job(table, ", \"unit\": \"cm\", \"noise_floor\": [4, 0, 4]", "\"k_sigma\": 2");
+    for (int c = 0; c < 3; c++)
+        assert_near(job->stations.sigma[c], c == 1 ? 0.03 : 0.05);
+    job_close(job);
+}
+
+/* ---- ranges and acceptance --------------------------------------------------------------------*/
+
+static const char three[] = "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n"
+                            "A,0,0,0,0,0.07,0.01,0.01,0.02\n"
+                            "B,3000,0,0.03,,0.03,0.01,0.01,0.02\n"
+                            "C,0,3000,nan,0.03,-,0.01,0.01,0.02\n";
+
+static void test_ranges(void **state)
+{
+    (void)state;
+    double x[JOB_AXES];
+    struct job *job = open_job(three, "", "\"k_sigma\": 2");
+    assert_true(job->trials == 5 * 1 * 4 * 4); /* 2000, 2300, 2600, 2900: the step fits 3 times */
+    assert_int_equal(job->stations.ncomponents, 6);
+    job_parameters(job, job->trials - 1, x);
+    assert_true(x[0] == 1000 && x[1] == 25 && x[3] == 4e6);
+    assert_near(x[2], 2900);
+    job_parameters(job, 1, x);
+    assert_true(x[0] == -1000 && x[2] == 2000 && x[3] == 2e6);
+    job_close(job);
+}
+
+static size_t count(const struct accepted *all, double k)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        n += all->record[i].most <= k;
+    return n;
+}
+
+/* Each way to accept against the list of all trials. */
+static void test_acceptance(void **state)
+{
+    (void)state;
+    struct job *job = open_job(three, "", "\"keep_all\": true");
+    struct accepted all = job_search(job, SEARCH_EXACT, 1), some;
+    assert_true(all.n == job->trials);
+    job_close(job);
+
+    job = open_job(three, "", "\"k_sigma\": [4, 1.5, 2]");
+    assert_true(job->accept.nk == 3 && job->accept.k[0] == 1.5 && job->accept.k[2] == 4);
+    some = job_search(job, SEARCH_EXACT, 1);
+    assert_true(some.n > 0 && some.n < all.n);
+    assert_int_equal(some.n, count(&all, 4));
+    assert_int_equal(count(&some, 1.5), count(&all, 1.5));
+    accepted_free(&some);
+    job_close(job);
+
+    job = open_job(three, "", "\"misfit\": \"rms\", \"misfit_below\": 1.2");
+    some = job_search(job, SEARCH_EXACT, 1);
+    size_t below = 0;
+    for (size_t i = 0; i < all.n; i++)
+        below += sqrt(all.record[i].chi2 / job->stations.ncomponents) < 1.2;
+    assert_true(below > 0 && below < all.n);
+    assert_int_equal(some.n, below);
+    accepted_free(&some);
+    job_close(job);
+
+    job = open_job(three, "", "\"best\": 7");
+    some = job_search(job, SEARCH_EXACT, 1);
+    accepted_sort_best(&some);
+    accepted_sort_best(&all);
+    assert_true(some.n >= 7);
+    for (int i = 0; i < 7; i++)
+        assert_true(some.record[i].trial == all.record[i].trial);
+    accepted_free(&some);
+    accepted_free(&all);
+    job_close(job);
+}
+
+/* Mw limits follow the rock's rigidity. */
+static void test_rigidity(void **state)
+{
+    (void)state;
+    struct job *job;
+    char text[2048];
+    job_write("stations.csv", three);
+    for (int stiff = 0; stiff < 2; stiff++) {
+        snprintf(text, sizeof text,
+                 "{\"model\": \"okada\", \"stations\": \"stations.csv\", %s "
+                 "\"accept\": {\"keep_all\": true}, \"constraints\": {\"magnitude\": [6, 7]}, "
+                 "\"parameters\": [{\"name\": \"Ec_m\", \"value\": 0}, {\"name\": \"Nc_m\", "
+                 "\"value\": 0}, {\"name\": \"d_m\", \"value\": 1000}, {\"name\": \"strike_deg\", "
+                 "\"value\": 0}, {\"name\": \"dip_deg\", \"value\": 45}, {\"name\": \"L_m\", "
+                 "\"value\": 20000}, {\"name\": \"W_m\", \"value\": 10000}, {\"name\": "
+                 "\"rake_deg\", \"value\": 90}, {\"name\": \"slip_m\", \"min\": 0.05, \"max\": 1, "
+                 "\"n\": 20}]}",
+                 stiff ? "\"rigidity_Pa\": 60e9," : "");
+        job_write("job.json", text);
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        struct accepted all = job_search(job, SEARCH_EXACT, 1);
+        size_t allowed = 0;
+        for (int i = 1; i <= 20; i++) {
+            const double moment = (stiff ? 60e9 : 30e9) * 2e8 * 0.05 * i;
+            const double mw = (log10(moment) - 9.1) / 1.5;
+            allowed += mw > 6 && mw < 7;
+        }
+        assert_int_equal(all.n, allowed);
+        accepted_free(&all);
+        job_close(job);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(job_folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(job_file("stations.csv"));
+    unlink(job_file("job.json"));
+    return rmdir(job_folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ways_to_write_stations),
+        cmocka_unit_test(test_noise_floor),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_acceptance),
+        cmocka_unit_test(test_rigidity),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
