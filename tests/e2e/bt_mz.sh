@@ -90,7 +90,7 @@ ls "$work" | grep -q part && say 'partial files left'
 
 # Ctrl-C: the table of what was finished, exit 4, within a second or so.
 # Ordered once steps are being done, however slow the machine is.
-"$BIN/bt-mz" --class W --layout 1x1 --compare --repeat 999 >"$work/table" 2>&1 &
+"$BIN/bt-mz" --class W --layout 1x1 --compare --repeat 64 >"$work/table" 2>&1 &
 pid=$!
 for _ in $(seq 300); do
     grep -q '^schedule' "$work/table" && break
