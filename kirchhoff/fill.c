@@ -15,12 +15,29 @@ struct linear {
     double at0, slope[3];
 };
 
+/* One number of each corner. */
+typedef double corners __attribute__((vector_size(32)));
+typedef int64_t corners_mask __attribute__((vector_size(32)));
+
 struct tetrahedron {
     int base[3], n[3]; /* box of nodes that can lie inside */
     struct linear of[LINEARS];
+    corners weight, by_i, by_j; /* the four weights again, slack added: at the base, per step */
+    corners foot;               /* steps of k to where a weight is 0, per weight */
+    corners_mask rising; /* -1: the weight grows with k and bounds it from below; 0: from above */
     int kmah[4];
     const struct fill_way *way;
 };
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
 
 /* ---- one tetrahedron --------------------------------------------------------------------------*/
 
@@ -33,12 +50,12 @@ static bool box_of(const struct fill *f, const struct fill_corner *const c[4], d
         double low = INFINITY, high = -INFINITY;
         for (int i = 0; i < 4; i++) {
             u[i][a] = (c[i]->x[a] - g->origin[a]) / g->step[a];
-            low = fmin(low, u[i][a]);
-            high = fmax(high, u[i][a]);
+            low = smaller(low, u[i][a]);
+            high = larger(high, u[i][a]);
         }
         const double first = a == 1 ? f->begin : 0, last = a == 1 ? f->end - 1 : g->n[a] - 1;
-        low = fmax(ceil(low - slack), first);
-        high = fmin(floor(high + slack), last);
+        low = larger(ceil(low - slack), first);
+        high = smaller(floor(high + slack), last);
         if (!(low <= high))
             return false;
         t->base[a] = (int)low;
@@ -90,6 +107,21 @@ static struct linear blend(const struct linear w[4], const double value[4])
     return f;
 }
 
+/* A weight that does not change along k is one that changes by next to nothing. */
+static const double level = 1e-300;
+
+static void prepare_columns(struct tetrahedron *t)
+{
+    for (int i = 0; i < 4; i++) {
+        const double slope = t->of[i].slope[2];
+        t->weight[i] = t->of[i].at0 + slack;
+        t->by_i[i] = t->of[i].slope[0];
+        t->by_j[i] = t->of[i].slope[1];
+        t->foot[i] = -1 / (fabs(slope) < level ? level : slope);
+        t->rising[i] = t->foot[i] < 0 ? -1 : 0;
+    }
+}
+
 static bool prepare(const struct fill *f, const struct fill_corner *const c[4],
                     struct tetrahedron *t)
 {
@@ -108,26 +140,26 @@ static bool prepare(const struct fill *f, const struct fill_corner *const c[4],
     }
     for (int v = 0; v < 5; v++)
         t->of[TIME + v] = blend(t->of, value[v]);
+    prepare_columns(t);
     return true;
 }
 
-/* Nodes of a column that lie inside: where no weight is negative. first > last: none. */
-static void inside(const double at0[LINEARS], const struct tetrahedron *t, int *first, int *last)
+/* Nodes of a column that lie inside: where no weight is negative. False: none. */
+static bool inside(const struct tetrahedron *t, int i, int j, int *first, int *last)
 {
-    double low = 0, high = t->n[2] - 1;
-    for (int i = 0; i < 4; i++) {
-        const double slope = t->of[i].slope[2], room = at0[i] + slack;
-        if (slope > 0)
-            low = fmax(low, -room / slope);
-        else if (slope < 0)
-            high = fmin(high, -room / slope);
-        else if (room < 0)
-            high = -1;
-    }
-    low = ceil(low);
-    high = floor(high);
-    *first = low <= high ? (int)low : 0; /* either may be far beyond an int */
-    *last = low <= high ? (int)high : -1;
+    const corners zero = (t->weight + i * t->by_i + j * t->by_j) * t->foot;
+    const corners least = (corners)(((corners_mask)zero & t->rising) |
+                                    ((corners_mask)((corners){0} - 1) & ~t->rising));
+    const corners most = (corners)(((corners_mask)zero & ~t->rising) |
+                                   ((corners_mask)((corners){0} + t->n[2]) & t->rising));
+    const double low = larger(larger(larger(least[0], least[1]), larger(least[2], least[3])), 0);
+    const double high =
+        smaller(smaller(smaller(most[0], most[1]), smaller(most[2], most[3])), t->n[2] - 1);
+    if (!(low <= high)) /* either may be far beyond an int */
+        return false;
+    *first = (int)ceil(low);
+    *last = (int)high;
+    return true;
 }
 
 static int nearest(const struct tetrahedron *t, const double at0[LINEARS], int k)
@@ -137,7 +169,7 @@ static int nearest(const struct tetrahedron *t, const double at0[LINEARS], int k
     for (int i = 0; i < 4; i++) {
         const double w = at0[i] + k * t->of[i].slope[2];
         best = w > most ? i : best;
-        most = fmax(w, most);
+        most = larger(w, most);
     }
     return t->kmah[best];
 }
@@ -214,9 +246,10 @@ static void fill_column(const struct fill *f, const struct tetrahedron *t, int i
 {
     double at0[LINEARS];
     int first, last;
+    if (!inside(t, i, j, &first, &last))
+        return;
     for (int v = 0; v < LINEARS; v++)
         at0[v] = t->of[v].at0 + i * t->of[v].slope[0] + j * t->of[v].slope[1];
-    inside(at0, t, &first, &last);
     const size_t column = grid_index(&f->table->grid, t->base[0] + i, t->base[1] + j, t->base[2]);
     for (int k = first; k <= last; k++)
         fill_node(f, t, at0, i, j, k, column + (size_t)k);
@@ -258,8 +291,8 @@ static bool near_table(const struct fill *f, const struct fill_corner *c, int n)
         const double slop = slack * g->step[a];
         double least = INFINITY, most = -INFINITY;
         for (int i = 0; i < n; i++) {
-            least = fmin(least, c[i].x[a]);
-            most = fmax(most, c[i].x[a]);
+            least = smaller(least, c[i].x[a]);
+            most = larger(most, c[i].x[a]);
         }
         if (least > high + slop || most < low - slop)
             return false;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double edge_nodes = 5, edge_most = 250; /* steps; m */
+static const double edge_nodes = 8, edge_most = 250; /* steps; m */
 enum { SAMPLES = 9 };                                /* of a face along each side */
 
 /* Whether v grows outwards somewhere on a face of the inner box: rays that leave there may come
