@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t longest(const struct survey *s)
+size_t batch_longest(const struct survey *s)
 {
     size_t most = 0;
     for (size_t c = 0; c < s->nchunks; c++)
@@ -14,14 +14,14 @@ static size_t longest(const struct survey *s)
 
 size_t batch_bytes(const struct batch_input *in)
 {
-    return longest(in->survey) *
+    return batch_longest(in->survey) *
            (bank_size(in->bank) * sizeof(float) + sizeof(struct batch_trace) +
             2 * (sizeof(struct nodes_end) + 3 * sizeof(double) + TRAVEL_CORNERS * sizeof(int)));
 }
 
-enum ek_status batch_open(const struct batch_input *in, struct batch **out)
+enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **out)
 {
-    const size_t n = longest(in->survey);
+    const size_t n = chunks * batch_longest(in->survey);
     struct batch *b = calloc(1, sizeof *b);
     if (!b)
         FAIL(EK_LACK, "out of memory for a chunk of traces");
@@ -112,11 +112,11 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
 
 /* ---- a chunk ----------------------------------------------------------------------------------*/
 
-enum ek_status batch_begin(struct batch *b, size_t chunk)
+enum ek_status batch_begin(struct batch *b, size_t begin, size_t end)
 {
     const struct survey *s = b->in->survey;
     b->ntraces = b->nends = b->nnodes = 0;
-    for (size_t i = s->first[chunk]; i < s->first[chunk + 1]; i++)
+    for (size_t i = s->first[begin]; i < s->first[end]; i++)
         TRY(add_trace(b, s->order[i]));
     TRY(travel_hold(b->in->travel, b->node, b->nnodes));
     b->holds = true;

@@ -1,5 +1,5 @@
-/* kirchhoff/batch.h – a chunk's traces, ready to be migrated: filtered samples, their ends, and the
- * tables that these need. */
+/* kirchhoff/batch.h – the traces of one chunk or several, ready to be migrated: filtered samples,
+ * their ends, and the tables that these need. */
 #ifndef KIRCHHOFF_BATCH_H
 #define KIRCHHOFF_BATCH_H
 
@@ -45,14 +45,16 @@ struct batch {
     bool holds;
 };
 
-/* Room for the largest chunk of the survey. EK_LACK. close accepts NULL and releases. */
-enum ek_status batch_open(const struct batch_input *in, struct batch **b);
+/* Room for `chunks` of the survey. EK_LACK. close accepts NULL and releases. */
+enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **b);
 void batch_close(struct batch *b);
-/* Bytes of one. */
+/* Bytes for one chunk, and the most traces that one has. */
 size_t batch_bytes(const struct batch_input *in);
+size_t batch_longest(const struct survey *s);
 
-/* Traces, ends and tables of a chunk; samples are not read yet. EK_LACK, EK_USAGE: tables. */
-enum ek_status batch_begin(struct batch *b, size_t chunk);
+/* Traces, ends and tables of chunks begin .. end-1; samples are not read yet. EK_LACK, EK_USAGE:
+ * tables. */
+enum ek_status batch_begin(struct batch *b, size_t begin, size_t end);
 /* Reads and filters every `parts`-th trace, beginning with number `part`: threads divide them. */
 enum ek_status batch_fill(struct batch *b, int part, int parts);
 /* Releases the tables. */

@@ -1,5 +1,6 @@
 /* kirchhoff/image.c – images under construction. */
 #include "kirchhoff/image.h"
+#include "cu/cluster.h"
 #include "cu/memory.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
@@ -67,28 +68,64 @@ void image_close(struct image *m)
     free(m);
 }
 
-static size_t sums(const struct image *m)
+size_t image_sums(const struct image *m)
 {
     return (size_t)m->classes.n * m->columns * (size_t)m->depths;
 }
 
-static size_t folds(const struct image *m)
+size_t image_folds(const struct image *m)
 {
     return (size_t)m->classes.n * m->columns * (size_t)m->nodes;
 }
 
 void image_clear(struct image *m)
 {
-    memset(m->sum, 0, sums(m) * sizeof *m->sum);
-    memset(m->fold, 0, folds(m) * sizeof *m->fold);
+    memset(m->sum, 0, image_sums(m) * sizeof *m->sum);
+    memset(m->fold, 0, image_folds(m) * sizeof *m->fold);
+}
+
+static void add_column(struct image *to, int class, size_t column, const double *sum,
+                       const float *fold)
+{
+    const size_t at = (size_t) class * to->columns + column;
+    double *s = image_sum(to, class, column);
+    float *f = image_fold(to, class, column);
+    sum += at * (size_t)to->depths;
+    fold += at * (size_t)to->nodes;
+    for (int k = 0; k < to->depths; k++)
+        s[k] += sum[k];
+    for (int k = 0; k < to->nodes; k++)
+        f[k] += fold[k];
 }
 
 void image_add(struct image *to, const double *sum, const float *fold)
 {
-    for (size_t i = 0; i < sums(to); i++)
-        to->sum[i] += sum[i];
-    for (size_t i = 0; i < folds(to); i++)
-        to->fold[i] += fold[i];
+    for (size_t c = 0; c < to->columns; c++) {
+        pthread_mutex_t *lock = &to->lock[c / IMAGE_TILE];
+        pthread_mutex_lock(lock);
+        for (int class = 0; class < to->classes.n; class ++)
+            add_column(to, class, c, sum, fold);
+        pthread_mutex_unlock(lock);
+    }
+}
+
+/* In pieces whose length MPI can say. */
+void image_gather(struct image *m)
+{
+    enum { PIECE = 1 << 20 };
+    double fold[1024];
+    if (cluster_size() == 1)
+        return;
+    for (size_t i = 0; i < image_sums(m); i += PIECE)
+        cluster_sum(m->sum + i, image_sums(m) - i < PIECE ? image_sums(m) - i : PIECE);
+    for (size_t i = 0; i < image_folds(m); i += 1024) {
+        const size_t n = image_folds(m) - i < 1024 ? image_folds(m) - i : 1024;
+        for (size_t k = 0; k < n; k++)
+            fold[k] = (double)m->fold[i + k];
+        cluster_sum(fold, n);
+        for (size_t k = 0; k < n; k++)
+            m->fold[i + k] = (float)fold[k];
+    }
 }
 
 void image_column(const struct image *m, int class, size_t column, bool divide, float *out)

@@ -49,10 +49,17 @@ static inline float image_fold_at(const float *fold, int depth)
     return fold[depth / 4] + f * (fold[depth / 4 + 1] - fold[depth / 4]);
 }
 
-/* Adds another image of the same shape. */
+/* Numbers in sum and in fold. */
+size_t image_sums(const struct image *m);
+size_t image_folds(const struct image *m);
+
+/* Adds another image of the same shape; other units may add to tiles meanwhile. */
 void image_add(struct image *to, const double *sum, const float *fold);
 
 /* A column as it is written: out [grid.n[2]]. `divide`: by the fold, 0 where nothing came. */
 void image_column(const struct image *m, int class, size_t column, bool divide, float *out);
+
+/* Sums the images of all ranks, into each of them. Collective. */
+void image_gather(struct image *image);
 
 #endif

@@ -70,7 +70,7 @@ enum ek_status migrate_worker_open(const struct migrate *m, int width, struct mi
     w->m = m;
     w->own = calloc((size_t)width, sizeof *w->own);
     enum ek_status st =
-        w->own ? batch_open(&m->input, &w->batch) : status_fail(EK_LACK, "out of memory");
+        w->own ? batch_open(&m->input, 1, &w->batch) : status_fail(EK_LACK, "out of memory");
     for (; w->width < width && !st; w->width++)
         st = open_own(w, &w->own[w->width]);
     if (st)
@@ -180,7 +180,7 @@ enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size
     w->status = EK_OK;
     w->tile = 0;
     w->first = cu ? (size_t)cu->index * 7919 : 0;
-    TRY(batch_begin(w->batch, chunk));
+    TRY(batch_begin(w->batch, chunk, chunk + 1));
     crew_run(crew, w->width, fill_part, w);
     if (!w->status)
         crew_run(crew, w->width, sum_part, w);

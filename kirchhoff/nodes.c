@@ -71,7 +71,7 @@ size_t nodes_row(const struct nodes_plan *p)
 
 size_t nodes_scratch(const struct nodes_plan *p)
 {
-    return (size_t)TABLE_FIELDS * (size_t)p->depths;
+    return (size_t)TABLE_FIELDS * (size_t)(p->depths + p->nodes);
 }
 
 /* ---- along x and y ----------------------------------------------------------------------------*/
@@ -97,13 +97,13 @@ static int find_corners(const struct nodes_plan *p, const struct travel *t,
             if (w == 0)
                 continue;
             const size_t column = (size_t)(first + a * p->stride[0] + b * p->stride[1]);
-            c[n++] =
-                (struct corner){t->table[end->corners.node[m]].data + column * nodes_scratch(p),
-                                w,
-                                (fx - (float)a) * p->step[0],
-                                (fy - (float)b) * p->step[1],
-                                end->corners.dx[m],
-                                end->corners.dy[m]};
+            c[n++] = (struct corner){t->table[end->corners.node[m]].data +
+                                         column * TABLE_FIELDS * (size_t)p->depths,
+                                     w,
+                                     (fx - (float)a) * p->step[0],
+                                     (fy - (float)b) * p->step[1],
+                                     end->corners.dx[m],
+                                     end->corners.dy[m]};
         }
     return n;
 }
@@ -123,19 +123,29 @@ static void add_corner(const struct nodes_plan *p, const struct corner *c, float
 
 /* ---- along z ----------------------------------------------------------------------------------*/
 
-/* Field f between table depths. */
-static float between(const struct nodes_plan *p, const float *sum, int field, int k)
+/* One field at all nodes. */
+static void resample(const struct nodes_plan *p, const float *restrict from, float *restrict to)
 {
-    const float part = p->axis[2].part[k], *at = sum + field * p->depths + p->axis[2].cell[k];
-    return part == 0 ? at[0] : migrate_between(at[0], at[1], part);
+    const int *restrict cell = p->axis[2].cell;
+    const float *restrict part = p->axis[2].part;
+    const int next = p->depths > 1;
+    for (int k = 0; k < p->nodes; k++) {
+        const float a = from[cell[k]], between = migrate_between(a, from[cell[k] + next], part[k]);
+        to[k] = part[k] == 0 ? a : between;
+    }
 }
 
-static float time_between(const struct nodes_plan *p, const float *sum, int k)
+static void resample_time(const struct nodes_plan *p, const float *restrict t,
+                          const float *restrict pz, float *restrict to)
 {
-    const int cell = p->axis[2].cell[k];
-    const float part = p->axis[2].part[k], *t = sum + TABLE_T * p->depths + cell;
-    const float *pz = sum + TABLE_PZ * p->depths + cell;
-    return part == 0 ? t[0] : migrate_between_time(t[0], t[1], pz[0], pz[1], part, p->step[2]);
+    const int *restrict cell = p->axis[2].cell;
+    const float *restrict part = p->axis[2].part;
+    const int next = p->depths > 1;
+    for (int k = 0; k < p->nodes; k++) {
+        const int a = cell[k], b = a + next;
+        const float between = migrate_between_time(t[a], t[b], pz[a], pz[b], part[k], p->step[2]);
+        to[k] = part[k] == 0 ? t[a] : between;
+    }
 }
 
 static float larger(float a, float b)
@@ -143,28 +153,76 @@ static float larger(float a, float b)
     return a > b ? a : b;
 }
 
-static void fill_node(const struct nodes_plan *p, const struct nodes_end *end, const float *sum,
-                      int k, float *row)
+/* The ray's direction, from its slowness; nothing where nothing arrives. */
+static void fill_direction(int n, const float *restrict px, const float *restrict py,
+                           const float *restrict pz, float *restrict row)
+{
+    for (int k = 0; k < n; k++) {
+        const float square = (px[k] * px[k] + py[k] * py[k]) + pz[k] * pz[k];
+        const float inverse = migrate_inverse(migrate_root(square));
+        const int moves = square > 0;
+        row[NODE_X * n + k] = moves ? px[k] * inverse : 0;
+        row[NODE_Y * n + k] = moves ? py[k] * inverse : 0;
+        row[NODE_Z * n + k] = moves ? pz[k] * inverse : 0;
+    }
+}
+
+static void fill_weights(const struct nodes_plan *p, const struct nodes_end *end,
+                         const float *restrict at, float *restrict row)
 {
     const int n = p->nodes;
-    const float time = time_between(p, sum, k);
-    const float px = between(p, sum, TABLE_PX, k), py = between(p, sum, TABLE_PY, k);
-    const float pz = between(p, sum, TABLE_PZ, k), spread = between(p, sum, TABLE_L, k);
-    const float tx = between(p, sum, TABLE_SX, k), ty = between(p, sum, TABLE_SY, k);
-    const float square = (px * px + py * py) + pz * pz;
-    const bool reached = time == time && spread == spread && square == square;
-    const float inverse = square > 0 ? migrate_inverse(migrate_root(square)) : 0;
-    row[NODE_U * n + k] = reached ? time * p->par[PAR_SAMPLES] : MIGRATE_NEVER;
-    row[NODE_V * n + k] = reached ? (pz * p->par[PAR_HALF_STEP]) * p->par[PAR_SAMPLES] : 0;
-    row[NODE_A * n + k] =
-        reached ? migrate_end_weight(end->weight, end->scale, larger(spread, p->par[PAR_NEAR]), tx,
-                                     ty, end->emergence)
-                : 0;
-    row[NODE_S * n + k] =
-        reached ? larger(fabsf(tx) * end->spacing[0], fabsf(ty) * end->spacing[1]) : 0;
-    row[NODE_X * n + k] = reached ? px * inverse : 0;
-    row[NODE_Y * n + k] = reached ? py * inverse : 0;
-    row[NODE_Z * n + k] = reached ? pz * inverse : 0;
+    const float *restrict l = at + TABLE_L * n, *restrict tx = at + TABLE_SX * n,
+                          *restrict ty = at + TABLE_SY * n;
+    const float near = p->par[PAR_NEAR];
+    for (int k = 0; k < n; k++)
+        row[NODE_S * n + k] =
+            larger(fabsf(tx[k]) * end->spacing[0], fabsf(ty[k]) * end->spacing[1]);
+    if (end->weight == WEIGHT_SPREAD) /* the usual one, without a branch inside */
+        for (int k = 0; k < n; k++)
+            row[NODE_A * n + k] = end->scale * larger(l[k], near);
+    else
+        for (int k = 0; k < n; k++)
+            row[NODE_A * n + k] = migrate_end_weight(end->weight, end->scale, larger(l[k], near),
+                                                     tx[k], ty[k], end->emergence);
+}
+
+static void fill_times(const struct nodes_plan *p, const float *restrict at, float *restrict row)
+{
+    const int n = p->nodes;
+    const float samples = p->par[PAR_SAMPLES], half = p->par[PAR_HALF_STEP];
+    for (int k = 0; k < n; k++) {
+        row[NODE_U * n + k] = at[TABLE_T * n + k] * samples;
+        row[NODE_V * n + k] = (at[TABLE_PZ * n + k] * half) * samples;
+    }
+}
+
+/* Nodes that something did not reach carry no numbers: one of the sums is none, and so is all that
+ * was made of it. */
+static void clear_unreached(int n, const float *restrict at, float *restrict row)
+{
+    for (int k = 0; k < n; k++) {
+        const float all = (at[TABLE_T * n + k] + at[TABLE_L * n + k]) +
+                          ((at[TABLE_PX * n + k] + at[TABLE_PY * n + k]) + at[TABLE_PZ * n + k]);
+        if (all == all)
+            continue;
+        for (int f = 0; f < NODE_FIELDS; f++)
+            row[f * n + k] = 0;
+        row[NODE_U * n + k] = MIGRATE_NEVER;
+    }
+}
+
+/* The row, from the sums at the tables' depths; `at`: room for the fields at the nodes. */
+static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, const float *sum,
+                     float *at, float *row)
+{
+    const int n = p->nodes;
+    resample_time(p, sum + TABLE_T * p->depths, sum + TABLE_PZ * p->depths, at + TABLE_T * n);
+    for (int f = TABLE_PX; f < TABLE_FIELDS; f++)
+        resample(p, sum + f * p->depths, at + f * n);
+    fill_times(p, at, row);
+    fill_weights(p, end, at, row);
+    fill_direction(n, at + TABLE_PX * n, at + TABLE_PY * n, at + TABLE_PZ * n, row);
+    clear_unreached(n, at, row);
 }
 
 void nodes_fill(const struct nodes_plan *p, const struct travel *t, const struct nodes_end *end,
@@ -172,9 +230,8 @@ void nodes_fill(const struct nodes_plan *p, const struct travel *t, const struct
 {
     struct corner corner[CORNERS];
     const int n = find_corners(p, t, end, i, j, corner);
-    memset(scratch, 0, nodes_scratch(p) * sizeof *scratch);
+    memset(scratch, 0, (size_t)TABLE_FIELDS * (size_t)p->depths * sizeof *scratch);
     for (int c = 0; c < n; c++)
         add_corner(p, &corner[c], scratch);
-    for (int k = 0; k < p->nodes; k++)
-        fill_node(p, end, scratch, k, row);
+    fill_row(p, end, scratch, scratch + (size_t)TABLE_FIELDS * (size_t)p->depths, row);
 }

@@ -86,6 +86,7 @@ struct segy_put {
     int iline, xline, cdp;         /* bytes 189, 193, 21; the first two not in SU files */
     int shot, channel;             /* bytes 9, 13 */
     double offset;                 /* m */
+    double delay;                  /* s, of the first sample */
 };
 
 struct segy_new {

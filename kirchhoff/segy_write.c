@@ -2,18 +2,17 @@
  * whole. */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/segy_words.h"
+#include "kirchhoff/whole.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-enum { SCALAR = -100, LINE = 80, LINES = 40, LONG_TRACE = 32767 };
+enum { SCALAR = -100, LINE = 80, LINES = 40, LONG_TRACE = 32767, LONG_INTERVAL = 32767 };
 
 struct segy_writer {
     struct segy_new file;
-    char *path, *beside;
-    FILE *out;
+    char *path;
+    struct whole *out;
     bool little;
     long written;
     unsigned char *trace; /* header and samples */
@@ -37,8 +36,8 @@ static void fill_text(const struct segy_new *file, char *text)
 
 static void fill_binary(const struct segy_new *file, unsigned char *binary)
 {
-    const bool rev2 = file->ns > LONG_TRACE;
     const double us = 1e6 * file->dt;
+    const bool rev2 = file->ns > LONG_TRACE || us >= LONG_INTERVAL;
     const int shift = SEGY_TEXT;
     int64_t bits;
     memcpy(&bits, &us, sizeof bits);
@@ -55,13 +54,6 @@ static void fill_binary(const struct segy_new *file, unsigned char *binary)
     segy_set(binary, 3297 - shift, 4, false, 0x01020304);
 }
 
-static enum ek_status write_bytes(struct segy_writer *w, const void *bytes, size_t n)
-{
-    if (fwrite(bytes, 1, n, w->out) != n)
-        FAIL(EK_LACK, "%s: cannot be written: %s", w->path, strerror(errno));
-    return EK_OK;
-}
-
 static enum ek_status write_head(struct segy_writer *w)
 {
     char text[SEGY_TEXT];
@@ -70,8 +62,8 @@ static enum ek_status write_head(struct segy_writer *w)
         return EK_OK;
     fill_text(&w->file, text);
     fill_binary(&w->file, binary);
-    TRY(write_bytes(w, text, sizeof text));
-    return write_bytes(w, binary, sizeof binary);
+    TRY(whole_write(w->out, text, sizeof text));
+    return whole_write(w->out, binary, sizeof binary);
 }
 
 /* ---- traces -----------------------------------------------------------------------------------*/
@@ -115,6 +107,7 @@ static void set_words(struct segy_writer *w, const struct segy_put *t)
         {69, 2, SCALAR},
         {71, 2, SCALAR},
         {89, 2, 1},
+        {109, 2, lrint(fmin(1e3 * t->delay, 32767))},
         {115, 2, w->file.ns < 65536 ? w->file.ns : 0},
         {117, 2, w->file.dt < 0.065536 ? lrint(1e6 * w->file.dt) : 0},
         {189, 4, t->iline},
@@ -142,7 +135,7 @@ enum ek_status segy_put(struct segy_writer *w, const struct segy_put *trace, con
     set_words(w, trace);
     TRY(set_lengths(w, trace));
     set_samples(w, sample);
-    TRY(write_bytes(w, w->trace, SEGY_HEADER + 4 * (size_t)w->file.ns));
+    TRY(whole_write(w->out, w->trace, SEGY_HEADER + 4 * (size_t)w->file.ns));
     w->written++;
     return EK_OK;
 }
@@ -153,7 +146,6 @@ static void close_writer(struct segy_writer *w)
 {
     free(w->trace);
     free(w->path);
-    free(w->beside);
     free(w);
 }
 
@@ -170,14 +162,8 @@ enum ek_status segy_create(const char *path, const struct segy_new *file, struct
     w->little = file->su && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     w->path = strdup(path);
     w->trace = malloc(SEGY_HEADER + 4 * (size_t)file->ns);
-    if (asprintf(&w->beside, "%s.part-%d", path, (int)getpid()) < 0)
-        w->beside = NULL;
-    enum ek_status st = EK_OK;
-    if (!w->path || !w->trace || !w->beside)
-        st = status_fail(EK_LACK, "%s: out of memory", path);
-    else if (!(w->out = fopen(w->beside, "wb")))
-        st = status_fail(EK_LACK, "%s: cannot be written: %s; choose another place", path,
-                         strerror(errno));
+    enum ek_status st = w->path && w->trace ? whole_create(path, &w->out)
+                                            : status_fail(EK_LACK, "%s: out of memory", path);
     if (!st)
         st = write_head(w);
     if (st)
@@ -189,26 +175,15 @@ enum ek_status segy_create(const char *path, const struct segy_new *file, struct
 
 enum ek_status segy_finish(struct segy_writer *w)
 {
-    int bad = fflush(w->out) || fsync(fileno(w->out));
-    bad = fclose(w->out) || bad;
-    w->out = NULL;
-    if (bad || rename(w->beside, w->path)) {
-        const enum ek_status st =
-            status_fail(EK_LACK, "%s: cannot be written: %s", w->path, strerror(errno));
-        segy_abandon(w);
-        return st;
-    }
+    const enum ek_status st = whole_finish(w->out);
     close_writer(w);
-    return EK_OK;
+    return st;
 }
 
 void segy_abandon(struct segy_writer *w)
 {
     if (!w)
         return;
-    if (w->out)
-        fclose(w->out);
-    if (w->beside)
-        unlink(w->beside);
+    whole_abandon(w->out);
     close_writer(w);
 }

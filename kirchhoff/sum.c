@@ -133,8 +133,9 @@ static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n
 /* Nothing of the block lies within the trace, or nothing has weight. */
 static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, int k)
 {
-    const float *u = n->u + k, *w = n->w + k, last = p->par[PAR_LAST] + 1;
-    return (w[0] == 0 && w[1] == 0 && w[2] == 0) || (u[0] > last && u[1] > last && u[2] > last);
+    const float *u = n->u + k, *w = n->w + k, *c = n->c + k;
+    return (w[0] == 0 && w[1] == 0 && w[2] == 0) ||
+           migrate_behind(u[0], u[1], u[2], c[0], c[1], p->par[PAR_LAST]);
 }
 
 void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,

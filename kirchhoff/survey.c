@@ -139,6 +139,27 @@ static enum ek_status find_spacing(struct survey *s)
     return EK_OK;
 }
 
+static int by_source(const void *a, const void *b, void *arg)
+{
+    const struct segy_trace *all = arg, *x = &all[*(const uint32_t *)a],
+                            *y = &all[*(const uint32_t *)b];
+    return x->sx != y->sx ? (x->sx > y->sx) - (x->sx < y->sx) : (x->sy > y->sy) - (x->sy < y->sy);
+}
+
+static enum ek_status count_shots(struct survey *s)
+{
+    uint32_t *by = malloc(s->n * sizeof *by);
+    struct segy_trace *all = s->segy->trace;
+    if (!by)
+        FAIL(EK_LACK, "out of memory for %zu sources", s->n);
+    memcpy(by, s->order, s->n * sizeof *by);
+    qsort_r(by, s->n, sizeof *by, by_source, all);
+    for (size_t i = 0; i < s->n; i++)
+        s->shots += i == 0 || by_source(&by[i - 1], &by[i], all) != 0;
+    free(by);
+    return EK_OK;
+}
+
 static enum ek_status check_ends(const struct segy *segy, const struct travel *travel,
                                  const struct segy_trace *t)
 {
@@ -194,6 +215,8 @@ enum ek_status survey_open(const struct segy *segy, const struct travel *travel,
         st = cut(s, k, o->chunk);
     if (!st)
         st = find_spacing(s);
+    if (!st)
+        st = count_shots(s);
     free(k);
     if (st)
         survey_close(s);

@@ -36,6 +36,7 @@ struct survey {
     size_t nchunks;
     size_t *first; /* [nchunks + 1] in order */
     int cells;     /* of a block's side */
+    size_t shots;  /* different sources */
     size_t count[SURVEY_REASONS];
     double spacing[2]; /* least distance of two sources, of two receivers, along an axis, m */
 };

@@ -2,6 +2,7 @@
  * room. */
 #include "kirchhoff/travel.h"
 #include "cu/memory.h"
+#include "kirchhoff/closed.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
@@ -18,19 +19,6 @@ static void place_of(const struct travel *t, int node, double at[3])
     for (int a = 0; a < 2; a++)
         at[a] = t->surface.origin[a] + ij[a] * t->surface.step[a];
     at[2] = t->surface.depth;
-}
-
-static enum ek_status read_table(const struct travel *t, int node, struct ttable **table)
-{
-    double at[3];
-    if (t->folder)
-        return tfolder_table(t->folder, (size_t)node, table);
-    place_of(t, node, at);
-    TRY(ttable_make(&t->grid, at, t->name, table));
-    const enum ek_status st = ttable_fill_closed(*table, t->velocity);
-    if (st)
-        ttable_close(*table);
-    return st;
 }
 
 /* First derivative along an axis of the surface at a node: weights of the nodes beside it and its
@@ -75,7 +63,7 @@ static enum ek_status fill_change(const struct travel *t, int node, const struct
     for (int m = 0; m < s.n; m++) {
         struct ttable *beside = NULL;
         if (s.to[m])
-            TRY(read_table(t, node + s.to[m] * stride, &beside));
+            TRY(tfolder_table(t->folder, (size_t)(node + s.to[m] * stride), &beside));
         add_change(t, beside ? beside : self, (float)(s.weight[m] / t->surface.step[axis]),
                    TABLE_SX + axis, data);
         ttable_close(beside);
@@ -96,18 +84,56 @@ static void fill_own(const struct travel *t, const struct ttable *self, float *d
             memcpy(data + (c * TABLE_FIELDS + f) * nz, from[f] + c * nz, nz * sizeof *data);
 }
 
-static enum ek_status load(const struct travel *t, int node, float **out)
+static enum ek_status fill_from_files(const struct travel *t, int node, float *data)
 {
     struct ttable *self;
-    TRY(read_table(t, node, &self));
-    float *data = calloc(1, t->bytes);
-    enum ek_status st =
-        data ? EK_OK : status_fail(EK_LACK, "out of memory for a travel-time table");
-    if (!st)
-        fill_own(t, self, data);
+    TRY(tfolder_table(t->folder, (size_t)node, &self));
+    enum ek_status st = EK_OK;
+    fill_own(t, self, data);
     for (int axis = 0; axis < 2 && !st; axis++)
         st = fill_change(t, node, self, axis, data);
     ttable_close(self);
+    return st;
+}
+
+/* By formula; the change with the source's place is its slowness, against the way of the ray. */
+static void fill_by_formula(const struct travel *t, int node, float *data)
+{
+    const struct velocity *v = t->velocity;
+    const int nz = t->grid.n[2], ny = t->grid.n[1];
+    double source[3];
+    place_of(t, node, source);
+    const double slowness = 1 / velocity_at(v, source, NULL);
+    for (int c = 0; c < t->grid.n[0] * ny; c++)
+        for (int k = 0; k < nz; k++) {
+            const double x[3] = {grid_coordinate(&t->grid, 0, c / ny),
+                                 grid_coordinate(&t->grid, 1, c % ny),
+                                 grid_coordinate(&t->grid, 2, k)};
+            struct closed a;
+            closed_linear(v->v0, v->k, source, x, &a);
+            const double field[TABLE_FIELDS] = {[TABLE_T] = a.time,
+                                                [TABLE_PX] = a.p[0],
+                                                [TABLE_PY] = a.p[1],
+                                                [TABLE_PZ] = a.p[2],
+                                                [TABLE_L] = a.spread,
+                                                [TABLE_SX] = -slowness * a.takeoff[0],
+                                                [TABLE_SY] = -slowness * a.takeoff[1]};
+            for (int f = 0; f < TABLE_FIELDS; f++)
+                data[((size_t)c * TABLE_FIELDS + (size_t)f) * (size_t)nz + (size_t)k] =
+                    (float)field[f];
+        }
+}
+
+static enum ek_status load(const struct travel *t, int node, float **out)
+{
+    float *data = calloc(1, t->bytes);
+    enum ek_status st = EK_OK;
+    if (!data)
+        FAIL(EK_LACK, "out of memory for a travel-time table");
+    if (t->folder)
+        st = fill_from_files(t, node, data);
+    else
+        fill_by_formula(t, node, data);
     if (st)
         free(data);
     else
@@ -321,6 +347,16 @@ enum ek_status travel_open(const char *path, size_t budget, struct travel **t)
     return st;
 }
 
+static enum ek_status open_velocity(struct travel *t, const char *text)
+{
+    double least, most;
+    TRY(velocity_open(text, &t->velocity));
+    if (t->velocity->kind != VELOCITY_LINEAR)
+        FAIL(EK_USAGE, "--velocity %s: there is no formula for it; let kirchhoff-tt make tables",
+             text);
+    return velocity_range(t->velocity, &t->grid, &least, &most);
+}
+
 enum ek_status travel_compute(const char *velocity, const struct grid *grid,
                               const struct tfolder_surface *surface, size_t budget,
                               struct travel **t)
@@ -331,7 +367,7 @@ enum ek_status travel_compute(const char *velocity, const struct grid *grid,
     made->grid = *grid;
     made->surface = *surface;
     snprintf(made->name, sizeof made->name, "%s", velocity);
-    enum ek_status st = velocity_open(velocity, &made->velocity);
+    enum ek_status st = open_velocity(made, velocity);
     if (!st)
         st = prepare(made, budget);
     if (st)

@@ -123,3 +123,12 @@ FN float migrate_rounded(float x, float round)
 {
     return (x + round) - round;
 }
+
+/* A block of three nodes whose depths all lie behind the trace's last sample. c bends the times in
+ * between, by a quarter of itself at most. */
+FN int migrate_behind(float u0, float u1, float u2, float c0, float c1, float last)
+{
+    const float bend0 = c0 < 0.0f ? 0.25f * c0 : 0.0f, bend1 = c1 < 0.0f ? 0.25f * c1 : 0.0f;
+    return u0 + bend0 > last + 2.0f && u1 + bend0 > last + 2.0f && u1 + bend1 > last + 2.0f &&
+           u2 + bend1 > last + 2.0f;
+}

@@ -1,0 +1,106 @@
+/* kirchhoff/device_tables.c – travel-time tables on a device. */
+#include "kirchhoff/device_tables.h"
+
+#include <stdlib.h>
+
+struct slot {
+    int node; /* -1: empty */
+    unsigned long used;
+};
+
+struct device_tables {
+    struct backend *backend;
+    const struct travel *travel;
+    struct backend_mem *mem;
+    size_t slots;
+    struct slot *slot; /* [slots] */
+    int *at;           /* [nodes] slot of a node, -1: it is not here */
+    unsigned long clock;
+};
+
+enum ek_status device_tables_open(struct backend *backend, const struct travel *travel,
+                                  size_t slots, struct device_tables **out)
+{
+    struct device_tables *d = calloc(1, sizeof *d);
+    if (!d)
+        FAIL(EK_LACK, "%s: out of memory", backend->label);
+    d->backend = backend;
+    d->travel = travel;
+    d->slots = slots;
+    d->slot = calloc(slots, sizeof *d->slot);
+    d->at = calloc((size_t)travel->nodes, sizeof *d->at);
+    enum ek_status st = d->slot && d->at
+                            ? backend->ops->alloc(backend->dev, slots * travel->bytes, &d->mem)
+                            : status_fail(EK_LACK, "%s: out of memory", backend->label);
+    if (st) {
+        device_tables_close(d);
+        return st;
+    }
+    for (size_t s = 0; s < slots; s++)
+        d->slot[s].node = -1;
+    for (int i = 0; i < travel->nodes; i++)
+        d->at[i] = -1;
+    *out = d;
+    return EK_OK;
+}
+
+void device_tables_close(struct device_tables *d)
+{
+    if (!d)
+        return;
+    d->backend->ops->free(d->backend->dev, d->mem);
+    free(d->slot);
+    free(d->at);
+    free(d);
+}
+
+/* The slot that is empty or longest unused. */
+static size_t oldest(const struct device_tables *d)
+{
+    size_t best = 0;
+    for (size_t s = 1; s < d->slots; s++)
+        if (d->slot[s].used < d->slot[best].used)
+            best = s;
+    return best;
+}
+
+static enum ek_status bring_one(struct device_tables *d, int node)
+{
+    const size_t s = oldest(d);
+    const struct backend_rect r = backend_linear(s * d->travel->bytes, 0, d->travel->bytes);
+    if (d->slot[s].node >= 0)
+        d->at[d->slot[s].node] = -1;
+    d->slot[s] = (struct slot){node, ++d->clock};
+    d->at[node] = (int)s;
+    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem,
+                                  d->travel->table[node].data, &r);
+}
+
+enum ek_status device_tables_bring(struct device_tables *d, const int *node, int n)
+{
+    bool new = false;
+    if ((size_t)n > d->slots)
+        FAIL(EK_LACK,
+             "%s: a batch needs %d travel-time tables at once, there is room for %zu; make "
+             "--chunk smaller or leave the device out",
+             d->backend->label, n, d->slots);
+    for (int i = 0; i < n; i++)
+        if (d->at[node[i]] >= 0)
+            d->slot[d->at[node[i]]].used = ++d->clock;
+    for (int i = 0; i < n; i++)
+        if (d->at[node[i]] < 0) {
+            TRY(bring_one(d, node[i]));
+            new = true;
+        }
+    return new ? d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE) : EK_OK;
+}
+
+int device_tables_slot(const struct device_tables *d, int node)
+{
+    return d->at[node];
+}
+
+struct backend_mem *device_tables_mem(const struct device_tables *d)
+{
+    return d->mem;
+}

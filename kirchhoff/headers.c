@@ -1,0 +1,40 @@
+/* kirchhoff/headers.c – what the headers say. */
+#include "kirchhoff/headers.h"
+#include "kirchhoff/segy.h"
+#include "src/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_all(FILE *out, const struct segy *s)
+{
+    fprintf(out, "# %s: %zu live traces, %ld dead, %g ms, format %d, revision %d\n", s->path, s->n,
+            s->dead, 1e3 * s->dt, s->layout.format, s->layout.revision);
+    fprintf(out, "trace,sx_m,sy_m,sz_m,gx_m,gy_m,gz_m,samples,delay_s\n");
+    for (size_t i = 0; i < s->n; i++) {
+        const struct segy_trace *t = &s->trace[i];
+        fprintf(out, "%ld,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%u,%g\n", t->number, t->sx, t->sy,
+                t->sz, t->gx, t->gy, t->gz, t->ns, (double)t->delay);
+    }
+}
+
+enum ek_status headers_write(const char *data, const char *words, const char *path)
+{
+    struct segy_options o = {0};
+    struct segy *s;
+    char *text = NULL;
+    size_t size;
+    if (!data)
+        FAIL(EK_USAGE, "--headers %s: of which file? kirchhoff-mig DATA.segy --headers FILE", path);
+    if (words)
+        TRY(segy_options_parse(words, &o));
+    TRY(segy_open(data, &o, &s));
+    FILE *out = open_memstream(&text, &size);
+    if (out)
+        print_all(out, s);
+    enum ek_status st = !out || fclose(out) ? status_fail(EK_LACK, "%s: out of memory", path)
+                                            : json_write_text(path, text);
+    free(text);
+    segy_close(s);
+    return st;
+}

@@ -1,0 +1,11 @@
+/* kirchhoff/headers.h – the geometry of a file of traces as a table. */
+#ifndef KIRCHHOFF_HEADERS_H
+#define KIRCHHOFF_HEADERS_H
+
+#include "src/status.h"
+
+/* Writes a row for each live trace of `data` to `path` ("-": standard output): trace, sx, sy, sz,
+ * gx, gy, gz, samples, delay. `words`: as for segy_options_parse(), or NULL. EK_USAGE, EK_LACK. */
+enum ek_status headers_write(const char *data, const char *words, const char *path);
+
+#endif

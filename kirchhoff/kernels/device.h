@@ -1,0 +1,38 @@
+/* kirchhoff/kernels/device.h – how batches lie in a device's buffers: rows of ints and floats, for
+ * the kernels and for the host that fills them. */
+
+/* An end: slots of up to four tables, their number, role of its weight; then weights, ways from the
+ * tables' sources, scale, 1/v^2, spacings. */
+enum { END_SLOT = 0, END_CORNERS = 4, END_WEIGHT = 5, END_INTS = 6 };
+enum {
+    END_W = 0,
+    END_DX = 4,
+    END_DY = 8,
+    END_SCALE = 12,
+    END_EMERGENCE = 13,
+    END_SPACING = 14,
+    END_FLOATS = 16
+};
+
+enum { TRACE_SOURCE, TRACE_RECEIVER, TRACE_CLASS, TRACE_INTS };
+enum { TRACE_START, TRACE_MX, TRACE_MY, TRACE_FLOATS };
+
+/* Sizes. Cells and parts of axes x, y and of the nodes follow one another; the tables' steps stand
+ * behind the parts. Places: x of columns, y of columns, reach and taper of nodes. */
+enum {
+    SHAPE_IMAGE_X, /* columns */
+    SHAPE_IMAGE_Y,
+    SHAPE_IMAGE_Z, /* depths of a column, whole blocks */
+    SHAPE_NODES,
+    SHAPE_DEPTHS, /* of the tables */
+    SHAPE_NY,
+    SHAPE_COLUMNS,  /* of a table */
+    SHAPE_STRIDE_X, /* of the tables' columns */
+    SHAPE_STRIDE_Y,
+    SHAPE_LEVELS,
+    SHAPE_STRIDE, /* samples of a level */
+    SHAPE_STEPS,  /* where the tables' steps stand */
+    SHAPE_COUNT
+};
+
+enum { CLEAR_SPAN = 64 }; /* numbers that one item sets to 0 */

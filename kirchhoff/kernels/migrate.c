@@ -1,0 +1,240 @@
+/* kirchhoff/kernels/migrate.c – migration on a device: first the rows of all ends above a window of
+ * columns, then each point of these takes its contributions from all traces. */
+#include "kirchhoff/kernels/migrate.h"
+#include "kirchhoff/kernels/device.h"
+
+/* ---- rows -------------------------------------------------------------------------------------*/
+
+/* The fields of a table at one depth, blended. */
+struct table_sum {
+    float t, px, py, pz, l, sx, sy;
+};
+
+/* How far a corner is: weight, way from its column, way from its source. */
+struct corner {
+    float w, dx, dy, sx, sy;
+};
+
+FN struct table_sum corner_add(GLOBAL const float *column, int nz, int k, struct corner c,
+                               struct table_sum s)
+{
+    const float px = column[TABLE_PX * nz + k], py = column[TABLE_PY * nz + k];
+    const float tx = column[TABLE_SX * nz + k], ty = column[TABLE_SY * nz + k];
+    s.t +=
+        c.w * migrate_corner_time(column[TABLE_T * nz + k], px, py, tx, ty, c.dx, c.dy, c.sx, c.sy);
+    s.px += c.w * px;
+    s.py += c.w * py;
+    s.pz += c.w * column[TABLE_PZ * nz + k];
+    s.l += c.w * column[TABLE_L * nz + k];
+    s.sx += c.w * tx;
+    s.sy += c.w * ty;
+    return s;
+}
+
+/* All corners of an end above one image column, at table depth k. */
+FN struct table_sum corners_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
+                                GLOBAL const float *end_f, GLOBAL const int *shape,
+                                GLOBAL const float *step, int cell_x, int cell_y, float fx,
+                                float fy, int k)
+{
+    const int nz = shape[SHAPE_DEPTHS];
+    const long table = (long)shape[SHAPE_COLUMNS] * TABLE_FIELDS * nz;
+    struct table_sum s;
+    s.t = s.px = s.py = s.pz = s.l = s.sx = s.sy = 0.0f;
+    for (int m = 0; m < end_i[END_CORNERS]; m++)
+        for (int ab = 0; ab < 4; ab++) {
+            const int a = ab / 2, b = ab % 2;
+            struct corner c;
+            c.w = end_f[END_W + m] * ((a ? fx : 1.0f - fx) * (b ? fy : 1.0f - fy));
+            if (c.w == 0.0f)
+                continue;
+            c.dx = (fx - (float)a) * step[0];
+            c.dy = (fy - (float)b) * step[1];
+            c.sx = end_f[END_DX + m];
+            c.sy = end_f[END_DY + m];
+            const long column = cell_x * (long)shape[SHAPE_NY] + cell_y +
+                                a * shape[SHAPE_STRIDE_X] + b * shape[SHAPE_STRIDE_Y];
+            s = corner_add(tables + end_i[END_SLOT + m] * table + column * TABLE_FIELDS * nz, nz, k,
+                           c, s);
+        }
+    return s;
+}
+
+FN float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+FN float field_between(float a, float b, float part)
+{
+    return part == 0.0f ? a : migrate_between(a, b, part);
+}
+
+/* One item for each end, column of the window and node. */
+KERNEL(migrate_rows, 64, 1, 1)
+(GLOBAL const float *tables, GLOBAL const int *ends_i, GLOBAL const float *ends_f,
+ GLOBAL const int *shape, GLOBAL const int *cells, GLOBAL const float *parts,
+ GLOBAL const float *par, GLOBAL float *rows, int nends, int first, int columns)
+{
+    const int nodes = shape[SHAPE_NODES], item = GID(0);
+    const int k = item % nodes, c = item / nodes % columns, e = item / nodes / columns;
+    if (e >= nends)
+        return;
+    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y];
+    const int i = (first + c) / ny, j = (first + c) % ny, z = nx + ny + k;
+    GLOBAL const int *end_i = ends_i + e * END_INTS;
+    GLOBAL const float *end_f = ends_f + e * END_FLOATS, *step = parts + shape[SHAPE_STEPS];
+    const int depth = cells[z];
+    const float part = parts[z];
+    struct table_sum a = corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j],
+                                     parts[i], parts[nx + j], depth);
+    struct table_sum b = a;
+    if (part != 0.0f)
+        b = corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j], parts[i],
+                        parts[nx + j], depth + 1);
+    const float time =
+        part == 0.0f ? a.t : migrate_between_time(a.t, b.t, a.pz, b.pz, part, step[2]);
+    const float px = field_between(a.px, b.px, part), py = field_between(a.py, b.py, part);
+    const float pz = field_between(a.pz, b.pz, part), spread = field_between(a.l, b.l, part);
+    const float tx = field_between(a.sx, b.sx, part), ty = field_between(a.sy, b.sy, part);
+    const float square = (px * px + py * py) + pz * pz;
+    const int reached = time == time && spread == spread && square == square;
+    const float inverse = square > 0.0f ? migrate_inverse(migrate_root(square)) : 0.0f;
+    GLOBAL float *row = rows + ((long)e * columns + c) * NODE_FIELDS * nodes + k;
+    row[NODE_U * nodes] = reached ? time * par[PAR_SAMPLES] : MIGRATE_NEVER;
+    row[NODE_V * nodes] = reached ? (pz * par[PAR_HALF_STEP]) * par[PAR_SAMPLES] : 0.0f;
+    row[NODE_A * nodes] =
+        reached ? migrate_end_weight(end_i[END_WEIGHT], end_f[END_SCALE],
+                                     larger(spread, par[PAR_NEAR]), tx, ty, end_f[END_EMERGENCE])
+                : 0.0f;
+    row[NODE_S * nodes] =
+        reached ? larger(fabs(tx) * end_f[END_SPACING], fabs(ty) * end_f[END_SPACING + 1]) : 0.0f;
+    row[NODE_X * nodes] = reached ? px * inverse : 0.0f;
+    row[NODE_Y * nodes] = reached ? py * inverse : 0.0f;
+    row[NODE_Z * nodes] = reached ? pz * inverse : 0.0f;
+}
+
+/* ---- sums -------------------------------------------------------------------------------------*/
+
+/* Both ends' rows of a trace, at a column. */
+struct pair {
+    long s, g;
+    float start, distance;
+};
+
+FN struct pair trace_pair(GLOBAL const int *trace_i, GLOBAL const float *trace_f, int columns,
+                          int c, int nodes, float x, float y)
+{
+    const float dx = x - trace_f[TRACE_MX], dy = y - trace_f[TRACE_MY];
+    struct pair p;
+    p.s = ((long)trace_i[TRACE_SOURCE] * columns + c) * NODE_FIELDS * nodes;
+    p.g = ((long)trace_i[TRACE_RECEIVER] * columns + c) * NODE_FIELDS * nodes;
+    p.start = trace_f[TRACE_START];
+    p.distance = migrate_root(dx * dx + dy * dy);
+    return p;
+}
+
+FN float pair_time(GLOBAL const float *rows, struct pair p, int k)
+{
+    return (rows[p.s + k] + rows[p.g + k]) + p.start;
+}
+
+FN float pair_bend(GLOBAL const float *rows, struct pair p, int nodes, int k)
+{
+    const long v = (long)NODE_V * nodes + k;
+    return (rows[p.s + v] + rows[p.g + v]) - (rows[p.s + v + 1] + rows[p.g + v + 1]);
+}
+
+FN float pair_weight(GLOBAL const float *rows, struct pair p, GLOBAL const float *par,
+                     GLOBAL const float *reach, GLOBAL const float *taper, int nodes, int k)
+{
+    const long s = p.s + k, g = p.g + k;
+    return migrate_weight(
+        rows[s + (long)NODE_A * nodes], rows[g + (long)NODE_A * nodes],
+        migrate_limits(rows[s + (long)NODE_X * nodes] + rows[g + (long)NODE_X * nodes],
+                       rows[s + (long)NODE_Y * nodes] + rows[g + (long)NODE_Y * nodes],
+                       rows[s + (long)NODE_Z * nodes] + rows[g + (long)NODE_Z * nodes],
+                       par[PAR_ANGLE0], par[PAR_ANGLE1], par[PAR_DIP0], par[PAR_DIP1]),
+        migrate_clamp((reach[k] - p.distance) * taper[k]));
+}
+
+FN int pair_level(GLOBAL const float *rows, struct pair p, GLOBAL const float *par, int levels,
+                  int nodes, int k)
+{
+    const float s = rows[p.s + (long)NODE_S * nodes + k], g = rows[p.g + (long)NODE_S * nodes + k];
+    int level = 0;
+    for (int b = 1; b < levels; b++)
+        level += s > par[PAR_LEVEL + b - 1] || g > par[PAR_LEVEL + b - 1];
+    return level;
+}
+
+/* One item for each column of the window and depth. */
+KERNEL(migrate_sum, 64, 1, 1)
+(GLOBAL const float *rows, GLOBAL const int *traces_i, GLOBAL const float *traces_f,
+ GLOBAL const float *samples, GLOBAL const int *shape, GLOBAL const float *places,
+ GLOBAL const float *par, GLOBAL double *sums, int ntraces, int first, int columns)
+{
+    const int depths = shape[SHAPE_IMAGE_Z], nodes = shape[SHAPE_NODES], item = GID(0);
+    const int z = item % depths, c = item / depths;
+    if (c >= columns)
+        return;
+    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y], levels = shape[SHAPE_LEVELS];
+    const int stride = shape[SHAPE_STRIDE], k = z / MIGRATE_STEP, block = z / MIGRATE_BLOCK * 2;
+    const float f = 0.25f * (float)(z % MIGRATE_STEP);
+    const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
+    GLOBAL const float *reach = places + nx + ny, *taper = reach + nodes;
+    for (int t = 0; t < ntraces; t++) {
+        const struct pair p = trace_pair(traces_i + t * TRACE_INTS, traces_f + t * TRACE_FLOATS,
+                                         columns, c, nodes, x, y);
+        const float wa = pair_weight(rows, p, par, reach, taper, nodes, k);
+        const float wb = pair_weight(rows, p, par, reach, taper, nodes, k + 1);
+        if (wa == 0.0f && wb == 0.0f)
+            continue;
+        const float u = migrate_reach(migrate_time(pair_time(rows, p, k), pair_time(rows, p, k + 1),
+                                                   pair_bend(rows, p, nodes, k), f),
+                                      par[PAR_TOP]);
+        const int level = levels > 1 ? pair_level(rows, p, par, levels, nodes, block + 1) : 0;
+        const long at = ((long)t * levels + level) * stride + (int)u;
+        const float v = migrate_between(wa, wb, f) *
+                        migrate_between(samples[at], samples[at + 1], u - (float)(int)u);
+        const long to =
+            ((long)traces_i[t * TRACE_INTS + TRACE_CLASS] * nx * ny + first + c) * depths + z;
+        sums[to] += (double)migrate_rounded(v, par[PAR_ROUND]);
+    }
+}
+
+/* One item for each column of the window and node. */
+KERNEL(migrate_fold, 64, 1, 1)
+(GLOBAL const float *rows, GLOBAL const int *traces_i, GLOBAL const float *traces_f,
+ GLOBAL const int *shape, GLOBAL const float *places, GLOBAL const float *par, GLOBAL float *fold,
+ int ntraces, int first, int columns)
+{
+    const int nodes = shape[SHAPE_NODES], item = GID(0);
+    const int k = item % nodes, c = item / nodes;
+    if (c >= columns)
+        return;
+    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y];
+    const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
+    GLOBAL const float *reach = places + nx + ny, *taper = reach + nodes;
+    for (int t = 0; t < ntraces; t++) {
+        const struct pair p = trace_pair(traces_i + t * TRACE_INTS, traces_f + t * TRACE_FLOATS,
+                                         columns, c, nodes, x, y);
+        const float u = pair_time(rows, p, k);
+        if (p.distance < reach[nodes - 1] && u >= par[PAR_FIRST] && u <= par[PAR_LAST] &&
+            pair_weight(rows, p, par, reach, taper, nodes, k) > 0.0f)
+            fold[((long)traces_i[t * TRACE_INTS + TRACE_CLASS] * nx * ny + first + c) * nodes +
+                 k] += 1.0f;
+    }
+}
+
+/* Sums and folds of a new range. */
+KERNEL(migrate_clear, 64, 1, 1)(GLOBAL double *sums, long nsums, GLOBAL float *fold, long nfolds)
+{
+    const long item = GID(0);
+    for (long i = item * CLEAR_SPAN; i < (item + 1) * CLEAR_SPAN; i++) {
+        if (i < nsums)
+            sums[i] = 0.0;
+        if (i < nfolds)
+            fold[i] = 0.0f;
+    }
+}

@@ -1,0 +1,373 @@
+/* kirchhoff/mig.c – bin/kirchhoff-mig: options, tasks, results. */
+#include "kirchhoff/mig.h"
+#include "cu/cluster.h"
+#include "kirchhoff/generate.h"
+#include "kirchhoff/headers.h"
+#include "kirchhoff/migrate_device.h"
+#include "src/clock.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct mig, member)
+static const struct opt options[] = {
+    {"tables", OPT_TEXT, AT(o.tables), "FOLDER", "travel-time tables of kirchhoff-tt", .env = NULL},
+    {"velocity", OPT_TEXT, AT(o.velocity), "TEXT",
+     "compute tables by formula instead, e.g. gradient:v0=2000,k=0.5", .env = NULL},
+    {"node-spacing", OPT_REAL, AT(o.node_spacing), "M",
+     "from surface node to surface node of such tables (200)", .min = 1, .max = 1e6},
+    {"table-grid", OPT_TEXT, AT(o.table_grid), "GRID", "of such tables (cells of 50 m)",
+     .env = NULL},
+    {"grid", OPT_TEXT, AT(o.grid), "GRID", "image, NXxNYxNZ:STEP[@X,Y,Z] (the tables' grid)",
+     .env = NULL},
+    {"out", OPT_TEXT, AT(out), "FILE", "image as SEG-Y (.su: SU); output of --generate",
+     .env = NULL},
+    {"raw", OPT_TEXT, AT(raw), "PREFIX",
+     "image and fold as PREFIX.f32, PREFIX.fold.f32 with PREFIX.json", .env = NULL},
+    {"weight", OPT_TEXT, AT(o.weight), "NAME", "kinematic, diffractor or amplitude (kinematic)",
+     .env = NULL},
+    {"filter", OPT_TEXT, AT(o.filter), "NAME", "derivative or none (what the weight wants)",
+     .env = NULL},
+    {"divide", OPT_TEXT, AT(divide_name), "BY", "fold, shots or nothing (fold; amplitude: shots)",
+     .env = NULL},
+    {"aperture", OPT_REAL, AT(o.aperture), "M", "largest distance from the midpoint (any)",
+     .min = 1, .max = 1e9},
+    {"aperture-base", OPT_REAL, AT(o.aperture_base), "M",
+     "that at depth 0, growing with tan of --dip (the whole one)", .min = 0, .max = 1e9},
+    {"taper", OPT_REAL, AT(o.taper), "X", "share of the aperture that fades out (0.2)", .min = 0,
+     .max = 1},
+    {"dip", OPT_REAL, AT(o.dip), "DEG", "largest dip (90)", .min = 1, .max = 90},
+    {"angle", OPT_REAL, AT(o.angle), "DEG", "largest opening angle of the rays (180)", .min = 1,
+     .max = 180},
+    {"anti-alias", OPT_REAL, AT(o.anti_alias), "X", "factor on the spacings, 0: none (1)", .min = 0,
+     .max = 100},
+    {"spacing-source", OPT_REAL, AT(o.spacing_source), "M",
+     "for anti-aliasing, -1: ignore sources (the headers', if denser than receivers)", .min = -1,
+     .max = 1e6},
+    {"spacing-receiver", OPT_REAL, AT(o.spacing_receiver), "M",
+     "for anti-aliasing and --weight amplitude (the headers')", .min = -1, .max = 1e6},
+    {"oversample", OPT_INT, AT(o.oversample), "N", "finer samples, for linear reading (2)",
+     .min = 1, .max = 8},
+    {"classes", OPT_INT, AT(o.classes), "N", "offset classes of a gather (1)", .min = 1,
+     .max = 1000},
+    {"class-width", OPT_REAL, AT(o.class_width), "M", "of an offset class (0: all in one)",
+     .min = 0, .max = 1e6},
+    {"class-first", OPT_REAL, AT(o.class_first), "M", "least offset of the first class (0)",
+     .min = 0, .max = 1e6},
+    {"words", OPT_TEXT, AT(o.words), "LIST",
+     "header words elsewhere: sx=73,sy=77,gx=,gy=,scalco=,as=segy|su,order=big|little",
+     .env = NULL},
+    {"chunk", OPT_INT, AT(o.chunk), "N", "traces that a task has at least (256)", .min = 1,
+     .max = 1e6},
+    {"max-memory", OPT_REAL, AT(o.max_memory), "GIB", "for tables on the host (2)", .min = 1e-6,
+     .max = 1e6},
+    {"deterministic", OPT_FLAG, AT(o.deterministic),
+     .help = "the same bits in any order of summation, on any device"},
+    {"headers", OPT_TEXT, AT(headers), "FILE", "write the geometry of DATA as a table, no more",
+     .env = NULL},
+    {"generate", OPT_TEXT, AT(generate), "NAME", "write a synthetic survey to --out: small or s1",
+     .env = NULL},
+    {"events", OPT_TEXT, AT(events), "NAME",
+     "of --generate: diffractors, plane, flat, all (diffractors)", .env = NULL},
+    {"part", OPT_TEXT, AT(part), "I/N", "only the I-th of N parts of the chunks, from 0",
+     .env = NULL},
+    {"partial", OPT_TEXT, AT(partial), "FILE", "write the undivided image of the part",
+     .env = NULL},
+    OPT_END,
+};
+
+static void defaults(void *st, const struct bench_program *self)
+{
+    struct mig *p = st;
+    (void)self;
+    migrate_defaults(&p->o);
+    p->events = "diffractors";
+}
+
+/* ---- before a run -----------------------------------------------------------------------------*/
+
+static enum ek_status answer(void *st, bool *done)
+{
+    struct mig *p = st;
+    *done = p->generate || p->headers;
+    if (p->generate && !p->out)
+        FAIL(EK_USAGE, "--generate %s: where to? --out DATA.segy", p->generate);
+    if (p->generate)
+        return generate_file(p->generate, p->events, p->out);
+    if (p->headers)
+        return headers_write(p->o.data, p->o.words, p->headers);
+    return EK_OK;
+}
+
+static enum ek_status find_divide(struct mig *p)
+{
+    static const char *const names[] = {"fold", "shots", "nothing"};
+    const char *name = p->divide_name                      ? p->divide_name
+                       : !strcmp(p->o.weight, "amplitude") ? "shots"
+                                                           : "fold";
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(name, names[i])) {
+            p->divide = (enum mig_divide)i;
+            return EK_OK;
+        }
+    FAIL(EK_USAGE, "--divide %s: not fold, shots or nothing%s", name, opt_suggest(name, names, 3));
+}
+
+/* First chunk of part i of n, by traces. */
+static size_t part_begin(const struct survey *s, long i, long n)
+{
+    const double wanted = (double)s->n * (double)i / (double)n;
+    size_t c = 0;
+    while (c < s->nchunks && (double)s->first[c] < wanted)
+        c++;
+    return i == n ? s->nchunks : c;
+}
+
+/* Chunks of this part and this rank. */
+static enum ek_status find_part(struct mig *p)
+{
+    long i = 0, n = 1;
+    char end;
+    if (p->part && (sscanf(p->part, "%ld/%ld%c", &i, &n, &end) != 2 || n < 1 || i < 0 || i >= n))
+        FAIL(EK_USAGE, "--part %s: write I/N with 0 <= I < N, e.g. 0/4", p->part);
+    const struct cluster_launch launch = cluster_launch();
+    const long parts = n * launch.size, here = i * launch.size + launch.rank;
+    p->first = part_begin(p->m->survey, here, parts);
+    p->n = part_begin(p->m->survey, here + 1, parts) - p->first;
+    p->traces = (double)(p->m->survey->first[part_begin(p->m->survey, i + 1, n)] -
+                         p->m->survey->first[part_begin(p->m->survey, i, n)]);
+    return EK_OK;
+}
+
+static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
+{
+    struct mig *p = st;
+    char grid[128];
+    TRY(find_divide(p));
+    TRY(migrate_open(&p->o, &p->m));
+    TRY(find_part(p));
+    grid_text(&p->m->grid, grid, sizeof grid);
+    snprintf(problem, room, "%s, %zu traces, image %s, %s", p->o.data, p->m->survey->n, grid,
+             p->o.weight);
+    *bytes = migrate_bytes(p->m, 1);
+    return EK_OK;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static enum ek_status open_unit(struct mig *p, const struct cu *cu)
+{
+    if (cu->kind == CU_DEVICE)
+        return migrate_device_open(p->m, cu->device, &p->device[cu->index]);
+    return migrate_worker_open(p->m, cu->width, &p->worker[cu->index]);
+}
+
+/* Each on its unit's own thread: devices belong to it. */
+static enum ek_status open_units(struct mig *p)
+{
+    _Atomic int failed = EK_OK;
+#pragma omp parallel num_threads(p->set->n) proc_bind(close)
+#pragma omp for schedule(static, 1)
+    for (int c = 0; c < p->set->n; c++) {
+        const enum ek_status st = open_unit(p, &p->set->cu[c]);
+        if (st)
+            failed = (int)st;
+    }
+    return (enum ek_status)failed;
+}
+
+static enum ek_status open_program(void *st, struct cu_set *set, struct sched_job *job)
+{
+    struct mig *p = st;
+    const struct survey *s = p->m->survey;
+    p->set = set;
+    p->cost = calloc(p->n + 1, sizeof *p->cost);
+    p->times = calloc(p->n + 1, sizeof *p->times);
+    p->worker = calloc((size_t)set->n, sizeof *p->worker);
+    p->device = calloc((size_t)set->n, sizeof *p->device);
+    if (!p->cost || !p->times || !p->worker || !p->device)
+        FAIL(EK_LACK, "out of memory for %zu chunks", p->n);
+    for (size_t t = 0; t < p->n; t++)
+        p->cost[t] = (double)(s->first[p->first + t + 1] - s->first[p->first + t]);
+    *job = (struct sched_job){.n = p->n, .grain = 1, .cost = p->cost};
+    return open_units(p);
+}
+
+static void close_program(void *st)
+{
+    struct mig *p = st;
+    if (p->worker && p->device) {
+#pragma omp parallel num_threads(p->set->n) proc_bind(close)
+#pragma omp for schedule(static, 1)
+        for (int c = 0; c < p->set->n; c++) {
+            migrate_worker_close(p->worker[c]);
+            migrate_device_close(p->device[c]);
+        }
+    }
+    free(p->worker);
+    free(p->device);
+    free(p->cost);
+    free(p->times);
+    json_decref(p->picture);
+    migrate_close(p->m);
+}
+
+/* ---- a run ------------------------------------------------------------------------------------*/
+
+static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_range r,
+                                double *seconds)
+{
+    const double start = clock_now();
+    TRY(migrate_device_run(p->device[cu->index], p->first + r.begin, p->first + r.end));
+    for (size_t t = r.begin; t < r.end; t++) {
+        seconds[t - r.begin] += (clock_now() - start) / (double)(r.end - r.begin);
+        p->times[t]++;
+    }
+    return EK_OK;
+}
+
+static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
+{
+    struct mig *p = ctx;
+    if (cu->kind == CU_DEVICE)
+        return on_device(p, cu, r, seconds);
+    for (size_t t = r.begin; t < r.end; t++) {
+        const double start = clock_now();
+        TRY(migrate_chunk(p->worker[cu->index], cu, p->first + t));
+        seconds[t - r.begin] += clock_now() - start;
+        p->times[t]++;
+    }
+    return EK_OK;
+}
+
+static const struct team_ops verbs = {.compute = compute, .cpu_batch = 1};
+
+static int steps(const void *st)
+{
+    (void)st;
+    return 1;
+}
+
+static enum ek_status reset(void *st)
+{
+    struct mig *p = st;
+    image_clear(p->m->image);
+    for (size_t t = 0; t < p->n; t++)
+        p->times[t] = 0;
+    return EK_OK;
+}
+
+static double work(const void *st)
+{
+    const struct mig *p = st;
+    return 1e-6 * migrate_updates(p->m) * p->traces / (double)p->m->survey->n;
+}
+
+/* ---- after a run ------------------------------------------------------------------------------*/
+
+/* Each chunk once, and numbers only. */
+static bool judge(struct mig *p)
+{
+    bool good = true;
+    const struct image *image = p->m->image;
+    float *column = malloc((size_t)p->m->grid.n[2] * sizeof *column);
+    for (size_t t = 0; t < p->n; t++)
+        good = good && p->times[t] == 1;
+    p->peak = 0;
+    for (int class = 0; class < image->classes.n && column; class ++)
+        for (size_t c = 0; c < image->columns; c++) {
+            mig_column(p, class, c, column);
+            for (int k = 0; k < p->m->grid.n[2]; k++) {
+                good = good && isfinite(column[k]);
+                p->peak = fmax(p->peak, fabs((double)column[k]));
+            }
+        }
+    free(column);
+    return good && column;
+}
+
+static enum ek_status check(void *st, bool *verified, json_t **detail)
+{
+    struct mig *p = st;
+    image_gather(p->m->image);
+    *verified = !cluster_any(!judge(p));
+    *detail =
+        json_pack("{s:s s:b}", "method", "each chunk was migrated once, all points are numbers",
+                  "verified", *verified);
+    if (cluster_rank() > 0 || !*verified)
+        return EK_OK;
+    json_decref(p->picture);
+    p->picture = mig_page(p);
+    return mig_write(p);
+}
+
+static json_t *facts(const void *st)
+{
+    const struct mig *p = st;
+    const struct migrate *m = p->m;
+    char grid[128], cells[32];
+    grid_text(&m->grid, grid, sizeof grid);
+    snprintf(cells, sizeof cells, "%d x %d", m->survey->cells, m->survey->cells);
+    return json_pack("{s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:f s:i s:f s:I}", "traces",
+                     (json_int_t)m->survey->n, "dead_traces", (json_int_t)m->segy->dead,
+                     "outside_classes", (json_int_t)m->survey->count[SURVEY_OFFSET],
+                     "outside_aperture", (json_int_t)m->survey->count[SURVEY_FAR], "odd_offsets",
+                     (json_int_t)m->segy->odd_offset, "chunks", (json_int_t)m->survey->nchunks,
+                     "block_cells", cells, "grid", grid, "weight", m->o.weight, "derivative",
+                     m->derivative, "peak", p->peak, "levels", m->sum.levels, "updates",
+                     migrate_updates(m), "table_loads", (json_int_t)m->travel->loads);
+}
+
+static void remark(FILE *out, const json_t *f)
+{
+    static const struct {
+        const char *key, *text;
+    } left_out[] = {{"dead_traces", "dead"},
+                    {"outside_classes", "with offsets outside the classes"},
+                    {"outside_aperture", "farther from the image than the aperture"}};
+    fprintf(out, "%lld traces in %lld chunks of %s cells, %lld table loads, peak %.4g\n",
+            (long long)json_integer_value(json_object_get(f, "traces")),
+            (long long)json_integer_value(json_object_get(f, "chunks")),
+            json_string_value(json_object_get(f, "block_cells")),
+            (long long)json_integer_value(json_object_get(f, "table_loads")),
+            json_real_value(json_object_get(f, "peak")));
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        const long long n = json_integer_value(json_object_get(f, left_out[i].key));
+        if (n)
+            fprintf(out, "left out: %lld traces %s\n", n, left_out[i].text);
+    }
+}
+
+static enum ek_status view(const void *st, json_t **made)
+{
+    const struct mig *p = st;
+    *made = json_incref(p->picture);
+    return EK_OK;
+}
+
+const struct bench_program mig_program = {
+    .name = "kirchhoff-mig",
+    .summary = "3-D prestack Kirchhoff depth migration",
+    .unit = "Mupdate/s",
+    .size = sizeof(struct mig),
+    .opts = options,
+    .operand = "DATA.segy",
+    .operand_at = AT(o.data),
+    .cold = true,
+    .defaults = defaults,
+    .answer = answer,
+    .plan = plan,
+    .open = open_program,
+    .verbs = &verbs,
+    .steps = steps,
+    .reset = reset,
+    .work = work,
+    .check = check,
+    .facts = facts,
+    .remark = remark,
+    .page = "kirchhoff/mig.html",
+    .view = view,
+    .close = close_program,
+};

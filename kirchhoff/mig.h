@@ -1,0 +1,44 @@
+/* kirchhoff/mig.h – the migration as a program of the shared main: tasks are chunks of traces, all
+ * units add to one image. */
+#ifndef KIRCHHOFF_MIG_H
+#define KIRCHHOFF_MIG_H
+
+#include "cu/bench.h"
+#include "kirchhoff/migrate.h"
+
+/* How an image is divided. */
+enum mig_divide { MIG_FOLD, MIG_SHOTS, MIG_NOTHING };
+
+struct mig {
+    struct migrate_options o;
+    const char *generate, *events, *out, *raw, *partial, *part, *divide_name, *headers;
+    enum mig_divide divide;
+    struct migrate *m;
+    struct cu_set *set;
+    size_t first, n;                /* chunks of this process: tasks */
+    double traces;                  /* of the part, on all ranks */
+    double *cost;                   /* [n] traces */
+    _Atomic int *times;             /* [n] how often each was migrated */
+    struct migrate_worker **worker; /* [set->n] of CPU units */
+    struct migrate_device **device; /* [set->n] of devices */
+    double peak;                    /* largest absolute value of the image */
+    json_t *picture;                /* what the page shows */
+};
+
+extern const struct bench_program mig_program;
+
+/* mig_outputs.c: the image, divided as wanted, to --out, --raw and --partial, by rank 0. EK_LACK.
+ */
+enum ek_status mig_write(struct mig *p);
+/* Column of the image as it is written: out [nz]. */
+void mig_column(const struct mig *p, int class, size_t column, float *out);
+
+/* mig_part.c: the image of some chunks, to be added to others. The file says of which migration it
+ * is: EK_USAGE where it is another one's or damaged; EK_LACK. */
+enum ek_status mig_part_write(const struct mig *p, const char *path);
+enum ek_status mig_part_add(struct mig *p, const char *path);
+
+/* mig_page.c: slices, fold and gathers for the page. New reference, NULL: out of memory. */
+json_t *mig_page(const struct mig *p);
+
+#endif

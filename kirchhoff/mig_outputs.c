@@ -1,0 +1,153 @@
+/* kirchhoff/mig_outputs.c – images as SEG-Y, and as numbers with a header in JSON. */
+#include "kirchhoff/mig.h"
+#include "kirchhoff/whole.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Different sources among the traces. */
+static double shots(const struct mig *p)
+{
+    return (double)p->m->survey->shots;
+}
+
+void mig_column(const struct mig *p, int class, size_t column, float *out)
+{
+    image_column(p->m->image, class, column, p->divide == MIG_FOLD, out);
+    if (p->divide == MIG_SHOTS)
+        for (int k = 0; k < p->m->grid.n[2]; k++)
+            out[k] = (float)((double)out[k] / shots(p));
+}
+
+static double class_offset(const struct survey_classes *c, int class)
+{
+    return c->width > 0 ? c->first + (class + 0.5) * c->width : 0;
+}
+
+static enum ek_status put_column(const struct mig *p, struct segy_writer *w, int class,
+                                 size_t column, float *x)
+{
+    const struct grid *g = &p->m->grid;
+    const int i = (int)(column / (size_t)g->n[1]), j = (int)(column % (size_t)g->n[1]);
+    const double at[2] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j)};
+    const double offset = class_offset(&p->m->input.classes, class);
+    const struct segy_put put = {.sx = at[0],
+                                 .sy = at[1],
+                                 .gx = at[0],
+                                 .gy = at[1],
+                                 .cdpx = at[0],
+                                 .cdpy = at[1],
+                                 .iline = i + 1,
+                                 .xline = j + 1,
+                                 .cdp = (int)column + 1,
+                                 .offset = offset,
+                                 .delay = 1e-3 * g->origin[2]};
+    mig_column(p, class, column, x);
+    return segy_put(w, &put, x);
+}
+
+/* Gathers: the classes of a column follow one another. Depths are stored as times: a metre as a
+ * millisecond. */
+static enum ek_status write_segy(const struct mig *p, const char *path)
+{
+    const struct migrate *m = p->m;
+    const size_t length = strlen(path);
+    struct segy_writer *w;
+    char grid[76], how[76];
+    grid_text(&m->grid, grid, sizeof grid);
+    snprintf(how, sizeof how, "weight %.20s, %s", m->o.weight,
+             m->derivative ? "filter -d/dt" : "no filter");
+    const struct segy_new file = {
+        .su = length > 3 && !strcmp(path + length - 3, ".su"),
+        .ns = m->grid.n[2],
+        .dt = 1e-3 * m->grid.step[2],
+        .text = {"Kirchhoff depth migration, evenkeel", grid, how,
+                 "samples are depths, a metre is stored as a millisecond"}};
+    float *x = malloc((size_t)m->grid.n[2] * sizeof *x);
+    if (!x)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    enum ek_status st = segy_create(path, &file, &w);
+    if (st) {
+        free(x);
+        return st;
+    }
+    for (size_t c = 0; c < m->image->columns; c++)
+        for (int class = 0; class < m->input.classes.n && !st; class ++)
+            st = put_column(p, w, class, c, x);
+    free(x);
+    if (st) {
+        segy_abandon(w);
+        return st;
+    }
+    return segy_finish(w);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------*/
+
+static void fold_column(const struct mig *p, int class, size_t column, float *out)
+{
+    const float *fold = image_fold(p->m->image, class, column);
+    for (int k = 0; k < p->m->grid.n[2]; k++)
+        out[k] = image_fold_at(fold, k);
+}
+
+/* Columns of all classes, as `get` makes them, to PREFIX + suffix. */
+static enum ek_status write_floats(const struct mig *p, const char *suffix,
+                                   void (*get)(const struct mig *, int, size_t, float *))
+{
+    char path[4096];
+    struct whole *w;
+    const size_t bytes = (size_t)p->m->grid.n[2] * sizeof(float);
+    if (snprintf(path, sizeof path, "%s%s", p->raw, suffix) >= (int)sizeof path)
+        FAIL(EK_USAGE, "--raw: the name is too long");
+    float *x = malloc(bytes);
+    if (!x)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    enum ek_status st = whole_create(path, &w);
+    if (st) {
+        free(x);
+        return st;
+    }
+    for (int class = 0; class < p->m->input.classes.n; class ++)
+        for (size_t c = 0; c < p->m->image->columns && !st; c++) {
+            get(p, class, c, x);
+            st = whole_write(w, x, bytes);
+        }
+    free(x);
+    if (st) {
+        whole_abandon(w);
+        return st;
+    }
+    return whole_finish(w);
+}
+
+static enum ek_status write_raw(const struct mig *p)
+{
+    char path[4096];
+    const struct grid *g = &p->m->grid;
+    const struct survey_classes *c = &p->m->input.classes;
+    TRY(write_floats(p, ".f32", mig_column));
+    TRY(write_floats(p, ".fold.f32", fold_column));
+    snprintf(path, sizeof path, "%s.json", p->raw);
+    json_t *head = json_pack("{s:s s:s s:[i i i i] s:[f f f] s:[f f f] s:{s:f s:f} s:s}", "type",
+                             "float32", "order", "class, x, y, z (fastest)", "n", c->n, g->n[0],
+                             g->n[1], g->n[2], "origin_m", g->origin[0], g->origin[1], g->origin[2],
+                             "step_m", g->step[0], g->step[1], g->step[2], "offset_m", "first",
+                             c->first, "width", c->width, "weight", p->m->o.weight);
+    if (!head)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    const enum ek_status st = json_write(path, head);
+    json_decref(head);
+    return st;
+}
+
+enum ek_status mig_write(struct mig *p)
+{
+    if (p->partial)
+        TRY(mig_part_write(p, p->partial));
+    if (p->raw)
+        TRY(write_raw(p));
+    return p->out ? write_segy(p, p->out) : EK_OK;
+}
