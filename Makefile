@@ -71,6 +71,7 @@ help:
 	 'make check      all tests' 'make bench      all measurements' 'make lint       style and layering' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make replay     published results beside the simulator' \
+	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
 	 'make man        manual pages from --help, into $(BUILD)/man' \
@@ -206,6 +207,26 @@ benches: $(bins) $(benches)
 replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 	@$(BUILD)/bench/replay_npb && $(BUILD)/bench/replay_cmp
 
+# The search's coordinator on simulated clusters, where SimGrid is installed. Only what it needs is
+# linked; nothing of it may call the real MPI.
+SCALE    := $(BUILD)/scale
+scale_c  := tests/scale/okada_mogi.c $(addprefix okada_mogi/,coordinator.c hub.c worker.c trial.c)
+scale_l  := $(filter-out cu/cluster.c cu/main_%,$(wildcard src/*.c cu/*.c cu/sched/*.c))
+SCALE_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -fopenmp $(WARN) -I. $(shell pkg-config --cflags hwloc jansson gsl 2>/dev/null)
+$(SCALE)/tests/%.o: SCALE_CC := smpicc
+$(SCALE)/%.o: SCALE_CC := $(CC)
+$(SCALE)/%.o: %.c
+	$(call say,SMPI,$<)
+	@mkdir -p $(@D)
+	$(Q)$(SCALE_CC) $(SCALE_FLAGS) -MMD -MP -c $< -o $@
+$(SCALE)/libcu.a: $(scale_l:%.c=$(SCALE)/%.o)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(SCALE)/search: $(scale_c:%.c=$(SCALE)/%.o) $(SCALE)/libcu.a
+	$(call say,LINK,$@)
+	$(Q)smpicc -fopenmp $^ $(shell pkg-config --libs hwloc jansson gsl 2>/dev/null) -lglpk -ldl -lm -o $@
+scale: $(if $(shell command -v smpicc),$(SCALE)/search)
+	@sh tests/scale/run.sh $(SCALE)/search
+
 # Kernel texts through the compilers of devices, whether the machine has such devices or not.
 kernels: $(BUILD)/tests/kernels_rtc
 	@BUILD=$(BUILD) bash tests/kernels.sh
@@ -249,6 +270,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all deps needed demo check tests kernels bench benches replay lint format man install uninstall clean help FORCE
+.PHONY: all deps needed demo check tests kernels bench benches replay scale lint format man install uninstall clean help FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-/* A node that does not answer: a batch that is out so many times as long as it should be, and at
- * least so long, is given to another one that has nothing to do. */
-static const double LATE = 4, PATIENCE = 30;
+/* A node that is there but does not answer: a batch that is out so many times as long as it should
+ * be, and at least so many seconds, is given to another node that has nothing to do. */
+static const double LATE = 10, PATIENCE = 60;
 
 struct node {
     struct ek_range out[COORDINATOR_AHEAD]; /* [nout] the tasks it has, in the order it got them */
@@ -26,7 +26,8 @@ struct coordinator {
     pthread_cond_t changed;
     unsigned changes;
     const struct trial_range *task;
-    size_t n, done;
+    size_t n, done;       /* tasks; done: reported and taken */
+    size_t out, reported; /* at nodes; reported by them */
     struct sched *sched;
     struct sched_unit *unit; /* [nodes] */
     int nodes;
@@ -130,9 +131,10 @@ static struct ek_range deal(struct coordinator *c, int node)
 }
 
 /* The node's first range is no longer its own. */
-static struct ek_range drop_first(struct node *n, double now)
+static struct ek_range drop_first(struct coordinator *c, struct node *n, double now)
 {
     const struct ek_range first = n->out[0];
+    c->out -= first.end - first.begin;
     memmove(n->out, n->out + 1, (size_t)--n->nout * sizeof *n->out);
     n->since = now;
     return first;
@@ -143,16 +145,29 @@ static double tasks_in(struct ek_range r)
     return (double)(r.end - r.begin);
 }
 
-/* The batch of a node that should have reported long ago. */
-static struct ek_range take_over(struct coordinator *c, double now)
+/* Seconds that a task takes on this node at most, as far as is known: INFINITY where nothing is. */
+static double usual_pace(const struct coordinator *c, const struct node *n)
 {
-    for (int i = 1; i < c->nodes; i++) {
-        struct node *n = &c->node[i];
-        if (n->nout && now - n->since > fmax(PATIENCE, LATE * tasks_in(n->out[0]) * n->pace)) {
-            n->known.lost++;
-            return drop_first(n, now);
+    double slowest = 0;
+    for (int i = 0; i < c->nodes; i++)
+        slowest = fmax(slowest, c->node[i].pace);
+    return n->pace > 0 ? n->pace : slowest > 0 ? slowest : INFINITY;
+}
+
+static bool is_late(const struct coordinator *c, const struct node *n, double now)
+{
+    return n->nout && now - n->since > PATIENCE &&
+           now - n->since > LATE * tasks_in(n->out[0]) * usual_pace(c, n);
+}
+
+/* The batch of a node that should have reported long ago. Rank 0's are its own. */
+static struct ek_range take_over(struct coordinator *c, int node, double now)
+{
+    for (int i = 1; i < c->nodes; i++)
+        if (i != node && is_late(c, &c->node[i], now)) {
+            c->node[i].known.lost++;
+            return drop_first(c, &c->node[i], now);
         }
-    }
     return (struct ek_range){0, 0};
 }
 
@@ -180,11 +195,11 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
     struct node *n = &c->node[node];
     if (c->done == c->n)
         return COORDINATOR_DONE;
-    if (n->nout == COORDINATOR_AHEAD)
-        return COORDINATOR_WAIT;
+    if (n->nout == COORDINATOR_AHEAD || (n->nout && 2 * c->out > c->n - c->reported))
+        return COORDINATOR_WAIT; /* near the end nobody is to have two while others have none */
     struct ek_range r = deal(c, node);
     if (r.begin == r.end)
-        r = take_over(c, now);
+        r = take_over(c, node, now);
     if (r.begin == r.end)
         return COORDINATOR_WAIT;
     if (!n->known.batches++)
@@ -193,6 +208,7 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
     if (!n->nout)
         n->since = now;
     n->out[n->nout++] = r;
+    c->out += r.end - r.begin;
     *batch = trials_of(c, r);
     return COORDINATOR_BATCH;
 }
@@ -215,8 +231,9 @@ static bool report(struct coordinator *c, int node, struct trial_range batch, do
     if (owed.first != batch.first || owed.count != batch.count)
         return false;
     const double seconds = now - n->since;
-    const struct ek_range r = drop_first(n, now);
+    const struct ek_range r = drop_first(c, n, now);
     n->pace = seconds / tasks_in(r);
+    c->reported += r.end - r.begin;
     n->known.trials += batch.count;
     n->known.busy += seconds;
     n->known.last = now;
@@ -260,7 +277,7 @@ void coordinator_lost(struct coordinator *c, int node)
     struct node *n = &c->node[node];
     n->known.lost += c->done < c->n; /* else it has left, as it should */
     while (n->nout)
-        leave(c, n->out[--n->nout]);
+        leave(c, drop_first(c, n, n->since));
     change(c);
     pthread_mutex_unlock(&c->lock);
 }

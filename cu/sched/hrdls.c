@@ -99,18 +99,24 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     return EK_OK;
 }
 
-/* score_i / sum of scores; an equal share while one is missing. */
+/* score_i / sum of scores, of the units that have had a batch; an equal share while one of their
+ * scores is missing. A unit that never asks would be missed for ever. */
 static double share_of(const struct state *s, int cu, bool *known)
 {
     double sum = 0, own = 0;
+    int working = 0;
     *known = true;
     for (int c = 0; c < s->ncu; c++) {
-        double score = atomic_load_explicit(&s->unit[c].score, memory_order_relaxed);
+        const struct shown *u = &s->unit[c];
+        const double score = atomic_load_explicit(&u->score, memory_order_relaxed);
+        if (c != cu && !(score > 0) && !atomic_load_explicit(&u->batches, memory_order_relaxed))
+            continue;
+        working++;
         *known &= score > 0;
         sum += score;
         own = c == cu ? score : own;
     }
-    return *known ? own / sum : 1. / s->ncu;
+    return *known ? own / sum : 1. / working;
 }
 
 /* b PF_i, bounded by c 2^k_i at first. */
