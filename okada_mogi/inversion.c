@@ -8,6 +8,7 @@
 #include "okada_mogi/forward.h"
 #include "okada_mogi/node.h"
 #include "okada_mogi/refine.h"
+#include "okada_mogi/residuals.h"
 #include "okada_mogi/units.h"
 #include "okada_mogi/view.h"
 #include "src/clock.h"
@@ -21,8 +22,8 @@
 enum { MANY = 1 << 30 }; /* steps */
 
 struct program {
-    const char *path, *method_name, *trials, *out, *binary, *checkpoint, *forward, *refine_by,
-        *refine_out;
+    const char *path, *method_name, *trials, *out, *binary, *checkpoint, *forward, *residuals,
+        *refine_by, *refine_out;
     int refine; /* rounds that follow the first */
     enum search_method method;
     bool dry_run;
@@ -60,6 +61,8 @@ static const struct opt options[] = {
      "the accepted trials as little-endian binary rows", .env = NULL},
     {"checkpoint", OPT_TEXT, offsetof(struct program, checkpoint), "FILE",
      "saves the search there every few seconds, and goes on from there", .env = NULL},
+    {"residuals", OPT_TEXT, offsetof(struct program, residuals), "FILE",
+     "table of the stations: observed, predicted by the best trial, residuals", .env = NULL},
     {"dry-run", OPT_FLAG, offsetof(struct program, dry_run),
      .help = "only say how many trials, how much memory and how long"},
     {"refine", OPT_INT, offsetof(struct program, refine), "N",
@@ -348,6 +351,8 @@ static enum ek_status check(void *st, bool *verified, json_t **detail)
         return EK_OK;
     TRY(harvest_end(p->harvest));
     TRY(harvest_check(p->harvest, verified, &p->checked));
+    if (p->residuals && harvest_stats(p->harvest))
+        TRY(residuals_write(p->job, harvest_stats(p->harvest)->best.trial, p->residuals));
     ledger_forget(p->ledger);
     *detail =
         json_pack("{s:s s:i}", "method", "trials judged one by one", "trials", (int)p->checked);

@@ -141,7 +141,8 @@ static enum ek_status make_room(struct reading *r)
     for (int w = 0; w < STATS_WEIGHTS; w++)
         s->covariance[w] = calloc(n * n + 1, sizeof(double));
     s->pair = calloc(paired * paired * STATS_PAIR_BINS * STATS_PAIR_BINS / 2 + 1, sizeof *s->pair);
-    if (!s->covariance[0] || !s->covariance[1] || !s->pair)
+    s->level = calloc((size_t)s->job->accept.nk + 1, sizeof *s->level);
+    if (!s->covariance[0] || !s->covariance[1] || !s->pair || !s->level)
         FAIL(EK_LACK, "%s: out of memory for the statistics", s->job->path);
     for (int c = 0; c < s->ncolumns; c++)
         r->centre[c] = (s->column[c].min + s->column[c].max) / 2;
@@ -186,6 +187,22 @@ static void count_pairs(struct stats *s, const struct row *row)
             pair_of(s, a, b)[bin[a] * STATS_PAIR_BINS + bin[b]]++;
 }
 
+/* Until the end, mean is a sum about the centre, sd a sum of squares. */
+static void add_to_levels(struct stats *s, const struct accepted_record *record, const double *d)
+{
+    const struct job_accept *a = &s->job->accept;
+    for (int k = 0; k < a->nk; k++) {
+        struct stats_level *l = &s->level[k];
+        if (!(record->most <= a->k[k]))
+            continue;
+        l->trials++;
+        for (int c = 0; c < s->ncolumns; c++) {
+            l->mean[c] += d[c];
+            l->sd[c] += d[c] * d[c];
+        }
+    }
+}
+
 static void add_up(struct reading *r, const struct row *row)
 {
     struct stats *s = r->stats;
@@ -203,6 +220,7 @@ static void add_up(struct reading *r, const struct row *row)
     }
     s->weight += row->weight[STATS_LIKELIHOOD];
     s->squares += row->weight[STATS_LIKELIHOOD] * row->weight[STATS_LIKELIHOOD];
+    add_to_levels(s, row->record, d);
     count_marginals(s, row);
     count_pairs(s, row);
     if (r->at++ % (1 + (s->trials - 1) / STATS_SAMPLE) == 0)
@@ -235,6 +253,19 @@ static void find_percentiles(struct stats *s, int column, int w)
         sum += c->sum[w][b];
         for (; p < STATS_PERCENTS && sum >= stats_percent[p] / 100 * total(s, w) * (1 - 1e-12); p++)
             c->percentile[w][p] = stats_value(s, column, (double)(c->low + b * c->stride));
+    }
+}
+
+static void finish_levels(struct reading *r)
+{
+    struct stats *s = r->stats;
+    for (int k = 0; k < s->job->accept.nk; k++) {
+        struct stats_level *l = &s->level[k];
+        for (int c = 0; c < s->ncolumns && l->trials; c++) {
+            const double mean = l->mean[c] / (double)l->trials;
+            l->sd[c] = sqrt(fmax(l->sd[c] / (double)l->trials - mean * mean, 0));
+            l->mean[c] = r->centre[c] + mean;
+        }
     }
 }
 
@@ -307,6 +338,7 @@ static enum ek_status read_through(struct reading *r, struct spool *spool)
     TRY(make_room(r));
     TRY(read_all(r, spool, add_up));
     finish_sums(r);
+    finish_levels(r);
     return find_clusters(r, spool);
 }
 
@@ -347,5 +379,6 @@ void stats_close(struct stats *s)
     free(s->covariance[0]);
     free(s->covariance[1]);
     free(s->pair);
+    free(s->level);
     free(s);
 }

@@ -46,6 +46,12 @@ struct stats_cluster {
     double mean[STATS_COLUMNS], min[STATS_COLUMNS], max[STATS_COLUMNS]; /* [columns] */
 };
 
+/* The accepted trials that a smaller k accepts. */
+struct stats_level {
+    size_t trials;
+    double mean[STATS_COLUMNS], sd[STATS_COLUMNS]; /* [columns] */
+};
+
 struct stats {
     const struct job *job;
     size_t trials;
@@ -55,6 +61,7 @@ struct stats {
     int ncolumns, npaired;
     struct stats_column column[STATS_COLUMNS];
     double *covariance[STATS_WEIGHTS]; /* [ncolumns][ncolumns] */
+    struct stats_level *level;         /* [job's nk] */
     size_t nsample;
     trial_number sample[STATS_SAMPLE];
     unsigned *pair; /* [npaired (npaired - 1) / 2][STATS_PAIR_BINS][STATS_PAIR_BINS] trials */

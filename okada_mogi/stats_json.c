@@ -81,6 +81,21 @@ static json_t *clusters_json(const struct stats *s)
                      (json_int_t)s->coarseness, "largest", largest);
 }
 
+/* What smaller k leave. */
+static json_t *levels_json(const struct stats *s)
+{
+    const struct job_accept *a = &s->job->accept;
+    json_t *levels = json_array();
+    for (int k = 0; k < a->nk; k++) {
+        const struct stats_level *l = &s->level[k];
+        json_t *o = json_pack("{s:f s:I}", "k_sigma", a->k[k], "trials", (json_int_t)l->trials);
+        json_object_set_new(o, "mean", l->trials ? by_column(s, l->mean) : json_null());
+        json_object_set_new(o, "sd", l->trials ? by_column(s, l->sd) : json_null());
+        json_array_append_new(levels, o);
+    }
+    return levels;
+}
+
 /* Where the range ends before the accepted trials do. The model's own limits are no such end. */
 static void warn_of_edge(const struct stats *s, const struct stats_column *c, bool last,
                          json_t *warnings)
@@ -121,6 +136,7 @@ json_t *stats_json(const struct stats *s)
     json_object_set_new(o, "covariance", matrix_json(s, STATS_ALIKE, covariance));
     json_object_set_new(o, "weighted_covariance", matrix_json(s, STATS_LIKELIHOOD, covariance));
     json_object_set_new(o, "correlation", matrix_json(s, STATS_ALIKE, correlation));
+    json_object_set_new(o, "levels", levels_json(s));
     json_object_set_new(o, "clusters", clusters_json(s));
     json_object_set_new(o, "warnings", warnings_json(s));
     return o;

@@ -10,6 +10,7 @@
  *   trials, effective_trials (as many alike would have this spread of weights), columns [names]
  *   parameters {name: {min max mean sd percentiles {5 25 50 75 95} weighted {mean sd percentiles}}}
  *   covariance, weighted_covariance, correlation [columns][columns]
+ *   levels [{k_sigma trials mean sd}], mean and sd null where a k accepts nothing
  *   clusters {count, grid_values_in_a_cell, largest: [{trials share best mean min max}]}
  *   warnings [texts] */
 json_t *stats_json(const struct stats *s);

@@ -189,7 +189,8 @@ static void test_binary(void **state)
     job_close(job);
 }
 
-/* ---- clusters ----------------------------------------------------------------------------------*/
+/* ---- clusters
+ * ----------------------------------------------------------------------------------*/
 
 enum { AXES = 4, SIDE = 6, CELLS = SIDE * SIDE * SIDE * SIDE };
 
@@ -313,8 +314,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spool),   cmocka_unit_test(test_spool_without_disk),
-        cmocka_unit_test(test_csv),     cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_spool),    cmocka_unit_test(test_spool_without_disk),
+        cmocka_unit_test(test_csv),      cmocka_unit_test(test_binary),
         cmocka_unit_test(test_clusters), cmocka_unit_test(test_coarse_clusters),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

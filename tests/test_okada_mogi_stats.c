@@ -193,13 +193,17 @@ static void test_campi(void **state)
                         digit[] = {1, 5, 1, 1e4};
     struct job *job;
     assert_int_equal(job_open("okada_mogi/examples/campi.json", NULL, &job), EK_OK);
-    job->accept.nk = 3; /* 1.5, 2, 2.5 */
     struct accepted all = job_search(job, SEARCH_EXACT, 1);
     struct stats *s = stats_of(job, &all);
-    assert_int_equal(s->trials, 349);
+    assert_int_equal(s->trials, 1859);
+    assert_int_equal(s->level[0].trials, 0);
+    assert_int_equal(s->level[1].trials, 12);
+    assert_int_equal(s->level[2].trials, 349);
     for (int c = 0; c < 4; c++) {
-        assert_true(fabs(s->column[c].mean[STATS_ALIKE] - mean[c]) < digit[c]);
-        assert_true(fabs(s->column[c].sd[STATS_ALIKE] - sd[c]) < digit[c]);
+        assert_true(fabs(s->level[2].mean[c] - mean[c]) < digit[c]);
+        assert_true(fabs(s->level[2].sd[c] - sd[c]) < digit[c]);
+        assert_true(s->level[3].mean[c] == s->column[c].mean[STATS_ALIKE]);
+        assert_near(s->level[3].sd[c], s->column[c].sd[STATS_ALIKE], mean[c]);
     }
     assert_int_equal(s->nclusters, 1);
     stats_close(s);

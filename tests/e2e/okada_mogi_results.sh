@@ -20,6 +20,20 @@ grep -q '"statistics"' "$work/json" || say 'no statistics in the JSON'
 grep -q '^Es_m  *426296' "$work/text" || say "no centre of gravity: $(cat "$work/text")"
 grep -qx '1 cluster' "$work/text" || say 'clusters are not told'
 
+# The same bits, whoever found the trials.
+statistics() { sed -n '/^ "statistics"/,/^ }/p' "$work/json"; }
+statistics >"$work/one"
+"$BIN/mogi" $campi --layout 2x1 --schedule dynamic --method brute --json "$work/json" --quiet ||
+    say "brute exits $?"
+statistics | cmp -s - "$work/one" || say 'the statistics depend on the layout'
+[ "$(wc -l <"$work/one")" -gt 100 ] || say 'no statistics to compare'
+
+# What the best trial predicts at each station.
+"$BIN/mogi" $campi --layout 1x1 --residuals "$work/r.csv" --quiet || say "--residuals exits $?"
+[ "$(wc -l <"$work/r.csv")" = 15 ] || say 'residuals: other stations'
+awk -F, 'NR > 1 { for (c = 0; c < 3; c++) { r = ($(10 + c) - $(4 + c)) / $(7 + c) - $(13 + c)
+        if (r < -1e-6 || r > 1e-6) exit 1 } }' "$work/r.csv" || say 'residuals do not add up'
+
 # Too narrow a range is told.
 sed 's|"max": 6000|"max": 2800|; s|"campi_stations|"'"$PWD"'/okada_mogi/examples/campi_stations|' \
     $campi >"$work/narrow.json"
@@ -35,7 +49,7 @@ grep -q 'refined 1 of 2' "$work/text" && grep -q 'refined 2 of 2' "$work/text" |
 cmp -s "$work/nested.csv" "$work/again.csv" || say 'the refined job finds something else'
 [ "$(wc -l <"$work/again.csv")" -gt 1860 ] || say 'the refined job finds no more'
 "$BIN/mogi" $campi --layout 1x1 --refine-out "$work/next.json" --quiet || say "--refine-out exits $?"
-"$BIN/mogi" "$work/next.json" --dry-run | grep -q ' trials in ' || say 'the written job is none'
+"$BIN/mogi" "$work/next.json" --dry-run | grep -q ' geometries, ' || say 'the written job is none'
 
 # What is refused.
 refused() { # words, arguments…
