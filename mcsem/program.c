@@ -5,6 +5,7 @@
 #include "mcsem/outputs.h"
 #include "mcsem/study.h"
 #include "mcsem/study_verbs.h"
+#include "mcsem/view.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,7 +21,8 @@ static const struct opt options[] = {
     {"generate", OPT_TEXT, AT(generate), "NAME",
      "write a synthetic survey to --out, a table or .emdata: small or published", .env = NULL},
     {"seed", OPT_INT, AT(seed), "N", "of --generate (2022)", .min = 0, .max = 1e9},
-    {"truth", OPT_TEXT, AT(truth), "FILE", "write the model of --generate as well", .env = NULL},
+    {"truth", OPT_TEXT, AT(truth), "FILE",
+     "the true model: --generate writes it, a run compares with it", .env = NULL},
     {"forward", OPT_TEXT, AT(forward), "FILE",
      "write the fields of the cases in this table to --out: id,re,im", .env = NULL},
     {"tolerance", OPT_REAL, AT(tolerance), "X", "relative error of --forward's fields (1e-8)",
@@ -245,19 +247,31 @@ static enum ek_status write_files(struct study *s)
     return EK_OK;
 }
 
+/* Root mean square difference of two models' log10 of resistivities. */
+static double model_distance(const struct earth *a, const struct earth *b)
+{
+    const size_t unknowns = (size_t)earth_columns(a) * (size_t)a->nz;
+    double sum = 0;
+    for (size_t i = 0; i < unknowns; i++)
+        sum += pow((a->m[i] - b->m[i]) / log(10), 2);
+    return sqrt(sum / (double)unknowns);
+}
+
 static json_t *describe(const struct study *s, double difference)
 {
     const struct invert *inv = s->inv;
+    const double apart = s->true_earth ? model_distance(s->true_earth, inv->earth) : NAN;
     json_t *by_frequency = json_array();
     for (int q = 0; q < s->survey->nfreq; q++)
         json_array_append_new(by_frequency,
                               json_number_or_null(outputs_rms(s->survey, s->response, q, -1)));
-    return json_pack("{s:i s:s s:o s:o s:o s:o s:o}", "iterations", inv->iteration, "stop",
+    return json_pack("{s:i s:s s:o s:o s:o s:o s:o s:o}", "iterations", inv->iteration, "stop",
                      invert_stop_text[inv->stop], "rms", json_number_or_null(inv->rms),
                      "rms_at_start", json_number_or_null(inv->record[0].rms), "rms_complex",
                      json_number_or_null(outputs_rms(s->survey, s->response, -1, -1)),
                      "rms_by_frequency", by_frequency, "difference_from_exact",
-                     json_number_or_null(difference));
+                     json_number_or_null(difference), "log10_rho_from_truth",
+                     json_number_or_null(apart));
 }
 
 /* All ranks' reports, for rank 0's files. */
@@ -298,8 +312,7 @@ static enum ek_status check(void *st, bool *verified, json_t **detail)
         done = write_files(s);
     if (done)
         return done;
-    *verified = isfinite(s->inv->rms) && s->inv->rms <= s->inv->record[0].rms &&
-                difference <= 10 * s->cell_options.tolerance;
+    *verified = isfinite(s->inv->rms) && difference <= 10 * s->cell_options.tolerance;
     *detail = describe(s, difference);
     if (!*detail)
         FAIL(EK_LACK, "out of memory for the results");
@@ -392,6 +405,11 @@ static void remark(FILE *out, const json_t *run)
     fprintf(out, "BLAS: %s\n", json_string_value(json_object_get(run, "blas")));
 }
 
+static enum ek_status view(const void *st, json_t **out)
+{
+    return view_open(st, out);
+}
+
 const struct bench_program program_mcsem = {
     .name = "mcsem",
     .summary = "inversion of marine controlled-source electromagnetic data",
@@ -413,5 +431,7 @@ const struct bench_program program_mcsem = {
     .check = check,
     .facts = facts,
     .remark = remark,
+    .page = "mcsem/report.html",
+    .view = view,
     .close = study_close,
 };

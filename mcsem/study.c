@@ -38,6 +38,10 @@ static enum ek_status read_survey(struct study *s)
 {
     TRY(survey_file_read(s->path, &s->earth_words, &s->noise, &s->survey, &s->start));
     TRY(survey_bin(s->survey, s->start, !s->drop));
+    if (s->truth) {
+        TRY(earth_copy(s->start, &s->true_earth));
+        TRY(outputs_read_model(s->truth, s->true_earth));
+    }
     if (s->model_in)
         TRY(outputs_read_model(s->model_in, s->start));
     const int empty = study_empty(s, NULL);
@@ -188,6 +192,7 @@ void study_close(void *st)
     invert_close(s->inv);
     survey_close(s->survey);
     earth_close(s->start);
+    earth_close(s->true_earth);
     free(s->response);
     free(s->trial_response);
     free(s->report);

@@ -40,7 +40,7 @@ struct study {
 
     /* the data, the model */
     struct survey *survey;
-    struct earth *start;
+    struct earth *start, *true_earth; /* true_earth: NULL where it is not known */
     struct invert *inv;
     double complex *response, *trial_response; /* [pairs][nfreq] of the accepted model, the trial */
     struct cell_report *report;                /* [cells] of the last computation here */

@@ -1,0 +1,136 @@
+/* mcsem/view.c – figures in numbers. */
+#include "mcsem/view.h"
+#include "mcsem/outputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { OFFSETS = 60 }; /* bins of offset, at most */
+
+/* To as many digits as a figure shows. */
+static json_t *rounded(double x, double unit)
+{
+    return json_number_or_null(round(x / unit) * unit);
+}
+
+static json_t *grid_of(const struct earth *e)
+{
+    json_t *tops = json_array();
+    for (int k = 0; k < e->nz; k++)
+        json_array_append_new(tops, rounded(e->top[k], 1e-3));
+    return json_pack("{s:i s:i s:f s:f s:f s:f s:f s:o}", "nx", e->nx, "ny", e->ny, "x0", e->x0,
+                     "y0", e->y0, "dx", e->dx, "dy", e->dy, "seabed", e->seabed[0], "tops", tops);
+}
+
+static json_t *model_of(const struct earth *e)
+{
+    const size_t unknowns = (size_t)earth_columns(e) * (size_t)e->nz;
+    json_t *list = json_array();
+    for (size_t i = 0; i < unknowns; i++)
+        json_array_append_new(list, rounded(e->m[i] / log(10), 1e-3));
+    return list;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static json_t *pairs_of(const struct survey *s)
+{
+    json_t *list = json_array();
+    for (int c = 0; c < s->ncells; c++)
+        json_array_append_new(list, json_integer((json_int_t)(s->first[c + 1] - s->first[c])));
+    return list;
+}
+
+static json_t *rms_of(const struct study *s)
+{
+    json_t *list = json_array();
+    for (int c = 0; c < s->survey->ncells; c++)
+        json_array_append_new(list, rounded(outputs_rms(s->survey, s->response, -1, c), 1e-4));
+    return list;
+}
+
+static json_t *seconds_of(const struct study *s)
+{
+    json_t *list = json_array();
+    for (int c = 0; c < s->survey->ncells; c++)
+        json_array_append_new(list, rounded(s->report[c].cpu_s, 1e-6));
+    return list;
+}
+
+/* ---- offsets --------------------------------------------------------------------------------- */
+
+struct bins {
+    double step;
+    int n;
+    double *square, *data, *pairs; /* [nfreq][OFFSETS] twice, [OFFSETS] */
+};
+
+static double offset_of(const struct survey_pair *p)
+{
+    return hypot(p->source[0] - p->receiver[0], p->source[1] - p->receiver[1]);
+}
+
+static void fill_bins(const struct study *s, struct bins *b)
+{
+    const struct survey *v = s->survey;
+    double farthest = 0;
+    for (size_t i = 0; i < v->npairs; i++)
+        farthest = fmax(farthest, offset_of(&v->pair[i]));
+    b->step = fmax(1, ceil(farthest / OFFSETS / 50) * 50);
+    b->n = (int)fmin(OFFSETS, floor(farthest / b->step) + 1);
+    for (size_t i = 0; i < v->npairs; i++) {
+        const int bin = (int)fmin(b->n - 1, offset_of(&v->pair[i]) / b->step);
+        b->pairs[bin]++;
+        for (int q = 0; q < v->nfreq; q++) {
+            const struct survey_datum *d = &v->datum[i * (size_t)v->nfreq + (size_t)q];
+            const double complex field = s->response[i * (size_t)v->nfreq + (size_t)q];
+            if (!isfinite(d->sigma))
+                continue;
+            const double miss = cabs(d->re + I * d->im - field) / d->sigma;
+            b->square[q * OFFSETS + bin] += miss * miss;
+            b->data[q * OFFSETS + bin] += 2;
+        }
+    }
+}
+
+static json_t *pack_bins(const struct survey *v, const struct bins *b)
+{
+    json_t *freq = json_array(), *rms = json_array(), *count = json_array();
+    for (int q = 0; q < v->nfreq; q++) {
+        json_t *row = json_array();
+        json_array_append_new(freq, json_real(v->freq[q]));
+        for (int i = 0; i < b->n; i++)
+            json_array_append_new(
+                row, rounded(sqrt(b->square[q * OFFSETS + i] / b->data[q * OFFSETS + i]), 1e-3));
+        json_array_append_new(rms, row);
+    }
+    for (int i = 0; i < b->n; i++)
+        json_array_append_new(count, json_integer((json_int_t)b->pairs[i]));
+    return json_pack("{s:f s:o s:o s:o}", "step", b->step, "freq", freq, "rms", rms, "count",
+                     count);
+}
+
+static json_t *offsets_of(const struct study *s)
+{
+    const size_t n = (size_t)s->survey->nfreq * OFFSETS;
+    double *room = calloc(2 * n + OFFSETS, sizeof *room);
+    struct bins b = {.square = room, .data = room + n, .pairs = room + 2 * n};
+    if (!room)
+        return NULL;
+    fill_bins(s, &b);
+    json_t *out = pack_bins(s->survey, &b);
+    free(room);
+    return out;
+}
+
+enum ek_status view_open(const struct study *s, json_t **view)
+{
+    *view = json_pack("{s:o s:o s:o s:o s:o s:o s:o}", "grid", grid_of(s->start), "model",
+                      model_of(s->inv->earth), "truth",
+                      s->true_earth ? model_of(s->true_earth) : json_null(), "pairs",
+                      pairs_of(s->survey), "rms", rms_of(s), "seconds", seconds_of(s), "offsets",
+                      offsets_of(s));
+    if (!*view)
+        FAIL(EK_LACK, "out of memory for the report's figures");
+    return EK_OK;
+}

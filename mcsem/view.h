@@ -1,0 +1,15 @@
+/* mcsem/view.h – what the report's figures are drawn from (mcsem/report.html). */
+#ifndef MCSEM_VIEW_H
+#define MCSEM_VIEW_H
+
+#include "mcsem/study.h"
+
+/* New reference. EK_LACK: out of memory.
+ *   grid {nx ny x0 y0 dx dy seabed tops}: tops of the layers, m below the seabed
+ *   model, truth: log10 of resistivities, column after column; truth null where it is not known
+ *   pairs, rms, seconds: of each cell; rms null where there are no data
+ *   offsets {step freq rms count}: misfit [freq][bins] of data by offset, null where there are
+ * none, and how many pairs each bin has */
+enum ek_status view_open(const struct study *study, json_t **view);
+
+#endif
