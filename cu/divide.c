@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Offers that a search may look at: what it costs is less than a millisecond. */
-enum { MOST_LOOKS = 150000 };
+enum { MOST_LOOKS = 60000 };
 
 /* A contiguous division this near to the best there could be needs no rival. */
 static const double GOOD_ENOUGH = 1.0005;
@@ -238,7 +238,7 @@ static double exchange_of(struct divide *d, const int *owner)
             d->link_s[to] += sec;
         }
     for (int p = 0; p < d->nspaces; p++)
-        slowest = fmax(slowest, d->links[p] * d->link_s[p]);
+        slowest = divide_more(slowest, d->links[p] * d->link_s[p]);
     return slowest;
 }
 
@@ -258,8 +258,8 @@ struct divide_cost divide_predict(struct divide *d, const int *owner)
     struct divide_cost cost = {0};
     divide_load(d, owner);
     for (int c = 0; c < d->job->ncu; c++) {
-        cost.makespan = fmax(cost.makespan, d->load[c]);
-        first = fmax(first, d->full[c]);
+        cost.makespan = divide_more(cost.makespan, d->load[c]);
+        first = divide_more(first, d->full[c]);
     }
     cost.moving = first - cost.makespan;
     cost.exchange = exchange_of(d, owner);
@@ -343,8 +343,8 @@ static bool in_proportion(const struct divide *d)
         double least = INFINITY, most = 0;
         for (size_t t = 0; a != b && t < d->job->n; t++) {
             double ratio = b[t] / a[t];
-            least = fmin(least, ratio);
-            most = fmax(most, ratio);
+            least = divide_less(least, ratio);
+            most = divide_more(most, ratio);
         }
         if (a != b && !(most <= 1.01 * least))
             return false;
@@ -365,7 +365,7 @@ static void try_prices(struct divide *d, struct search *s)
 {
     double least = divide_price(d);
     try_pick(d, s, DIVIDE_BY_KIND);
-    if (s->best <= GOOD_ENOUGH * least)
+    if (s->best <= GOOD_ENOUGH * least || d->looks <= 0)
         return;
     divide_free(d);
     try_pick(d, s, DIVIDE_BY_KIND);
@@ -378,8 +378,10 @@ static void search_shapes(struct divide *d, struct search *s, bool proportional)
     try_contiguous(d, s);
     if (proportional && (d->nspaces == 1 || s->best <= GOOD_ENOUGH * ideal(d)))
         return;
-    if (!proportional)
+    if (!proportional && d->looks > 0)
         try_prices(d, s);
+    if (d->looks <= 0)
+        return;
     pick_all(d, DIVIDE_ANY);
     try_pick(d, s, DIVIDE_BY_KIND);
 }
@@ -393,6 +395,7 @@ struct divide_cost divide_search(struct divide *d, const int *present, double do
     d->weight = 0;
     search_shapes(d, &s, proportional);
     if (s.cost.moving > TOLLS_MATTER * d->horizon * s.cost.makespan) {
+        d->looks = d->looks > MOST_LOOKS / 4 ? d->looks : MOST_LOOKS / 4;
         d->weight = 1 / d->horizon;
         search_shapes(d, &s, proportional);
         try_spaces(d, &s);

@@ -86,6 +86,17 @@ void divide_close(struct divide *d);
  * those of now, and moving a task must pay off within `horizon` steps. */
 void divide_begin(struct divide *d, const bool *off, double horizon);
 
+/* As fmax() and fmin(), which are calls: a NaN has no business here. */
+static inline double divide_more(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double divide_less(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 /* The cost of a division, owner [n]; leaves its busy times in d->load. */
 struct divide_cost divide_predict(struct divide *d, const int *owner);
 

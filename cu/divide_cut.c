@@ -14,7 +14,8 @@ static void sum_seconds(struct divide *d)
         const double *sec = d->e->of[k->kind].seconds;
         double *rate = d->sum[k->space] + 1, share = d->weight * k->capacity / k->units;
         for (size_t t = 0; t < n; t++)
-            rate[t] += k->capacity / fmax(sec[t] + share * divide_toll(d, k->space, t), 1e-300);
+            rate[t] +=
+                k->capacity / divide_more(sec[t] + share * divide_toll(d, k->space, t), 1e-300);
     }
     for (int p = 0; p < d->nspaces; p++)
         for (size_t t = 1; t <= n; t++)
@@ -53,7 +54,7 @@ static void find_span(struct divide *d, const double *use)
 {
     double low = 0, high = INFINITY;
     for (int p = 0; p < d->nspaces; p++)
-        high = fmin(high, d->sum[p][d->job->n] / use[p]);
+        high = divide_less(high, d->sum[p][d->job->n] / use[p]);
     for (int i = 0; i < 40 && high - low > 1e-5 * high; i++) {
         double middle = (low + high) / 2;
         if (cut_at(d, use, middle))
@@ -80,12 +81,12 @@ static bool learn_use(struct divide *d, double *use)
         ends[p] = 0;
     for (int c = 0; c < d->job->ncu; c++)
         ends[d->space[c]] =
-            fmax(ends[d->space[c]], d->load[c] + d->weight * (d->full[c] - d->load[c]));
+            divide_more(ends[d->space[c]], d->load[c] + d->weight * (d->full[c] - d->load[c]));
     for (int p = 0; p < d->nspaces; p++) {
         double area = d->sum[p][d->cut[p + 1]] - d->sum[p][d->cut[p]];
-        double now = ends[p] > 0 ? fmin(1, area / ends[p]) : 1;
+        double now = ends[p] > 0 ? divide_less(1, area / ends[p]) : 1;
         changed |= fabs(now - use[p]) > 0.001;
-        use[p] = fmax(0.1, (use[p] + now) / 2);
+        use[p] = divide_more(0.1, (use[p] + now) / 2);
     }
     return changed;
 }

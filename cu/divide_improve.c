@@ -10,7 +10,7 @@ static const size_t NONE = (size_t)-1;
 enum { NEAR = 4 };
 
 /* Offers that one improvement may look at: what comes later wants to look, too. */
-enum { EACH = 40000 };
+enum { EACH = 15000 };
 
 /* What counts of a unit: when it ends, in every step and in the first one, which moves tasks. */
 struct ends {
@@ -74,8 +74,8 @@ static struct ends ends_of(const struct divide *d, int cu)
 
 static double value_of(const struct deal *a, struct ends x, struct ends y)
 {
-    double usual = fmax(a->at_least.usual, fmax(x.usual, y.usual));
-    double first = fmax(a->at_least.first, fmax(x.first, y.first));
+    double usual = divide_more(a->at_least.usual, divide_more(x.usual, y.usual));
+    double first = divide_more(a->at_least.first, divide_more(x.first, y.first));
     return (1 - a->w) * usual + a->w * first;
 }
 
@@ -111,13 +111,13 @@ static void price_exchange(struct deal *a, int cu, int to)
 }
 
 /* A unit's ends with a task more (sign 1) or less (-1); NONE changes nothing. */
-static struct ends with(const struct divide *d, struct ends x, int cu, size_t task, int sign)
+static inline struct ends with(const struct divide *d, struct ends x, int cu, size_t task, int sign)
 {
     if (task == NONE)
         return x;
-    double sec = estimate_seconds(d->e, cu, task);
-    return (struct ends){x.usual + sign * sec,
-                         x.first + sign * (sec + divide_toll(d, d->space[cu], task))};
+    double sec = sign * estimate_seconds(d->e, cu, task);
+    double toll = d->bound ? sign * divide_toll(d, d->space[cu], task) : 0;
+    return (struct ends){x.usual + sec, x.first + sec + toll};
 }
 
 static double both_seconds(const struct deal *a, int other, size_t task)
@@ -127,29 +127,31 @@ static double both_seconds(const struct deal *a, int other, size_t task)
 
 /* The other's tasks descend, and so do those that were given before `give`: the place in its list
  * that evens out the two ends moves on only, from `at`; the task before it is returned. */
-static size_t near_even(const struct deal *a, int other, size_t give, size_t at)
+static size_t near_even(struct deal *a, int other, size_t give, size_t at)
 {
     const struct divide *d = a->d;
     const double *end = a->in_first ? d->full : d->load;
     double wanted = end[other] - end[a->last] + both_seconds(a, other, give);
-    for (size_t next; at != NONE && (next = d->follow[at]) != NONE; at = next)
+    for (size_t next; at != NONE && (next = d->follow[at]) != NONE; at = next, a->looks--)
         if (d->follow[next] == NONE || both_seconds(a, other, d->follow[next]) < wanted)
             break;
     return at;
 }
 
-/* The last unit gives a task and takes one, or NONE: is that the best offer? */
-static void weigh(struct deal *a, int other, size_t give, size_t take, struct offer *best)
+/* What the last unit and another one are like after it has given a task. */
+struct given {
+    size_t task;
+    struct ends last, other;
+};
+
+/* The last unit takes a task in return, or NONE: is that the best offer? */
+static void weigh(struct deal *a, int other, const struct given *g, size_t take, struct offer *best)
 {
     const struct divide *d = a->d;
-    struct ends x = with(d, ends_of(d, a->last), a->last, give, -1);
-    struct ends y = with(d, ends_of(d, other), other, give, 1);
-    x = with(d, x, a->last, take, 1);
-    y = with(d, y, other, take, -1);
-    double added = d->delta[give] + (take == NONE ? 0 : d->delta[take]);
-    double value = value_of(a, x, y) + added;
+    struct ends x = with(d, g->last, a->last, take, 1), y = with(d, g->other, other, take, -1);
+    double value = value_of(a, x, y) + d->delta[g->task] + (take == NONE ? 0 : d->delta[take]);
     if (value < best->value)
-        *best = (struct offer){give, take, other, x, y, value};
+        *best = (struct offer){g->task, take, other, x, y, value};
     a->looks--;
 }
 
@@ -171,14 +173,15 @@ static void bargain(struct deal *a, int other, struct offer *best)
     size_t from = d->head[other];
     double enough = good_enough(a, other);
     for (size_t give = d->head[a->last]; give != NONE; give = d->follow[give]) {
-        struct ends left = with(d, ends_of(d, a->last), a->last, give, -1);
-        if (value_of(a, left, left) >= best->value) /* not even for nothing in return */
-            continue;
-        weigh(a, other, give, NONE, best);
+        struct given g = {give, with(d, ends_of(d, a->last), a->last, give, -1),
+                          with(d, ends_of(d, other), other, give, 1)};
+        if (value_of(a, g.last, g.last) >= best->value)
+            return; /* not even for nothing in return, and those that follow are shorter */
+        weigh(a, other, &g, NONE, best);
         from = all ? from : near_even(a, other, give, from);
         size_t take = from;
         for (int i = 0; take != NONE && (all || i < NEAR); i++, take = d->follow[take])
-            weigh(a, other, give, take, best);
+            weigh(a, other, &g, take, best);
         if (best->value <= enough || a->looks <= 0)
             return;
     }
@@ -207,26 +210,51 @@ static void find_last(struct deal *a)
         double end = a->in_first ? d->full[c] : d->load[c];
         if (a->last < 0 || end > (a->in_first ? most.first : most.usual))
             a->last = c;
-        most.usual = fmax(most.usual, d->load[c]);
-        most.first = fmax(most.first, d->full[c]);
+        most.usual = divide_more(most.usual, d->load[c]);
+        most.first = divide_more(most.first, d->full[c]);
     }
     a->at_least = a->in_first ? (struct ends){most.usual, 0} : (struct ends){0, most.first};
+}
+
+/* Between units of one kind and space no offer is better than to end together. */
+static bool hopeless(const struct deal *a, int other, const struct offer *best)
+{
+    const struct divide *d = a->d;
+    return d->e->kind[other] == d->e->kind[a->last] && d->space[other] == d->space[a->last] &&
+           good_enough(a, other) > best->value;
+}
+
+static bool may_deal(const struct deal *a, int cu)
+{
+    const struct divide *d = a->d;
+    return cu != a->last && !is_off(d, cu) && (a->anywhere || d->space[cu] == d->space[a->last]);
+}
+
+/* The unit that ends first, of those that may deal: the likeliest to have a good offer. */
+static int find_first(const struct deal *a)
+{
+    const double *end = a->in_first ? a->d->full : a->d->load;
+    int first = -1;
+    for (int c = 0; c < a->d->job->ncu; c++)
+        if (may_deal(a, c) && (first < 0 || end[c] < end[first]))
+            first = c;
+    return first;
 }
 
 /* The best that the last unit is offered; unit < 0: nothing that helps. */
 static struct offer best_offer(struct deal *a)
 {
     struct divide *d = a->d;
-    int priced = -1;
+    int priced = -1, ncu = d->job->ncu;
+    a->looks -= ncu;
     find_last(a);
     struct ends now = ends_of(d, a->last);
     struct offer best = {.unit = -1, .value = value_of(a, now, now) * (1 - 1e-4)};
-    for (int c = 0; c < d->job->ncu && a->looks > 0; c++) {
-        int there = d->space[c];
-        if (c == a->last || is_off(d, c) || (there != d->space[a->last] && !a->anywhere))
+    for (int i = 0, c = find_first(a); c >= 0 && i < ncu && a->looks > 0; i++, c = (c + 1) % ncu) {
+        if (!may_deal(a, c) || hopeless(a, c, &best))
             continue;
-        if (there != priced)
-            price_exchange(a, a->last, priced = there);
+        if (d->space[c] != priced)
+            price_exchange(a, a->last, priced = d->space[c]);
         price_exchange(a, c, d->space[a->last]);
         bargain(a, c, &best);
     }

@@ -16,7 +16,7 @@ static int end_in(const struct divide *d, const struct divide_class *k, size_t t
     double sec = d->e->of[k->kind].seconds[t], end = INFINITY;
     double toll = d->weight * divide_toll(d, k->space, t);
     for (int g = k->first; g < k->end; g++)
-        end = fmin(end, d->top[g] + d->pace[g] * sec);
+        end = divide_less(end, d->top[g] + d->pace[g] * sec);
     if (!(end + toll < *first))
         return best;
     *first = end + toll;
@@ -47,6 +47,7 @@ void divide_pack(struct divide *d, enum divide_by by, int *owner)
     for (struct divide_group *g = d->group; g < d->group + d->ngroups; g++)
         plan_heap_fill(&g->heap, g->unit, g->units);
     memset(d->top, 0, (size_t)d->ngroups * sizeof *d->top);
+    d->looks -= (long)d->job->n * (4 + d->ngroups) / 16;
     for (int free = 0; free <= 1; free++)
         for (size_t i = 0; i < d->job->n; i++) {
             size_t t = d->order[i];

@@ -76,10 +76,10 @@ static void balance(struct divide *d, int kind, double wanted)
         double other = INFINITY;
         for (int k = 0; k < d->e->nkinds; k++)
             if (k != kind && d->market[k].capacity > 0)
-                other = fmin(other, price_of(d, k, t));
-        pays[t] = other / fmax(seconds[t], 1e-300);
-        low = fmin(low, pays[t]);
-        high = fmax(high, pays[t]);
+                other = divide_less(other, price_of(d, k, t));
+        pays[t] = other / divide_more(seconds[t], 1e-300);
+        low = divide_less(low, pays[t]);
+        high = divide_more(high, pays[t]);
     }
     for (int i = 0; i < 24 && high - low > 1e-7 * high; i++) {
         double middle = (low + high) / 2;
@@ -97,7 +97,7 @@ static double regret(const struct divide *d, size_t t)
     double least = price_of(d, d->pick[t], t), second = INFINITY;
     for (int k = 0; k < d->e->nkinds; k++)
         if (k != d->pick[t])
-            second = fmin(second, price_of(d, k, t));
+            second = divide_less(second, price_of(d, k, t));
     return least > 0 ? second / least - 1 : 0;
 }
 
@@ -109,7 +109,7 @@ void divide_free(struct divide *d)
     for (size_t t = 0; t < d->job->n; t++)
         d->room[t] = d->delta[t] = regret(d, t);
     double most = few < d->job->n ? line_select(d->room, d->job->n, few) : INFINITY;
-    most = fmin(most, DEAR);
+    most = divide_less(most, DEAR);
     for (size_t t = 0; t < d->job->n; t++)
         if (d->delta[t] <= most)
             d->pick[t] = DIVIDE_ANY;
@@ -118,6 +118,7 @@ void divide_free(struct divide *d)
 double divide_price(struct divide *d)
 {
     open_market(d);
+    d->looks -= (long)d->job->n * d->e->nkinds * ROUNDS / 4;
     for (int round = 0; round < ROUNDS; round++)
         for (int k = 0; k < d->e->nkinds; k++)
             if (d->market[k].capacity > 0) {
