@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# tests/e2e/kirchhoff_tt.sh – bin/kirchhoff-tt from the command line: single times and rays, tables
+# that do not depend on layout, policy, donation or ranks; resuming, interruption, faults; what it
+# refuses.
+set -u
+bin=${BIN:-bin}/kirchhoff-tt
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+check() { # description, condition's exit status
+    [ "$2" = 0 ] && return
+    echo "FAILED: $1"
+    failed=1
+}
+ends() { # description, exit code, pattern of the message, options…
+    local what=$1 code=$2 pattern=$3
+    shift 3
+    "$bin" "$@" >"$work/out" 2>"$work/err"
+    local got=$?
+    [ $got = "$code" ] && grep -q -- "$pattern" "$work/err"
+    check "$what: exit $got, $(cat "$work/err")" $?
+}
+python=$(command -v python3 || echo true)
+reference=tests/data/kirchhoff/tt_public.csv
+
+# Single times and rays.
+"$bin" --times $reference --out "$work/t.csv" && "$bin" --rays $reference --out "$work/r.csv"
+check 'times and rays' $?
+"$python" - $reference "$work/t.csv" "$work/r.csv" <<'PY'
+import csv, sys
+cases, times, rays = (list(csv.DictReader(open(f))) for f in sys.argv[1:])
+assert len(cases) == len(times) == len(rays) == 202
+assert list(times[0]) == ["id", "t_strong", "t_first"]
+for c, t, r in zip(cases, times, rays):
+    assert c["id"] == t["id"] == r["id"]
+    if c["model"] == "lens":
+        assert t["t_strong"] == t["t_first"] == ""
+    else:
+        for name in "t_strong", "t_first":
+            assert abs(float(t[name]) - float(c[name])) <= 1e-9 * float(c[name]), (c["id"], name)
+    if c["model"] == "layer2":
+        assert r["x"] == ""
+        continue
+    off = max(abs(float(r[a]) - float(c["p" + a])) for a in "xyz")
+    assert off <= 0.1 and r["kmah"] == c["kmah"], (c["id"], off)
+PY
+check 'they are right' $?
+
+# Tables: the same bits whatever computes them, but for a device's last digits.
+model="--velocity gradient:v0=1500,k=0.6 --grid 41x41x41:30m --quiet"
+"$bin" $model --shots 4 --out "$work/tt" --layout 1x1 --json "$work/run.json" --report "$work/page.html"
+check 'four shots' $?
+"$python" - "$work/run.json" <<'PY'
+import json, sys
+run = json.load(open(sys.argv[1]))
+v = run["verification"]
+assert run["verified"] and v["unfilled_most"] == 0 and v["rms_s"] < 2e-4 and v["error_most_s"] < 1e-3, v
+assert len(run["shots"]) == 4 and all(s["steps"] > 5 and s["longest_front"] > 500 for s in run["shots"])
+PY
+check 'JSON says so' $?
+grep -q 'Length of the fronts' "$work/page.html"
+check 'the report has its pictures' $?
+same() { # folder
+    for file in "$work/tt"/*.tt; do cmp -s "$file" "$1/$(basename "$file")" || return 1; done
+}
+for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' '--layout 2x1+1 --donation off'; do
+    "$bin" $model --shots 4 --out "$work/other" $how && same "$work/other"
+    check "the same tables with $how" $?
+    rm -rf "$work/other"
+done
+if command -v mpirun >/dev/null; then
+    mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" \
+        --layout 1x1 && same "$work/other" && cmp -s "$work/tt/index.json" "$work/other/index.json"
+    check 'the same tables on three ranks' $?
+    rm -rf "$work/other"
+fi
+for mode in static on; do
+    "$bin" $model --shots 6 --out "$work/device" --layout 1x1+1 --donation $mode --poll 2 \
+        --json "$work/device.json" 2>"$work/err"
+    code=$?
+    [ $code = 3 ] && break # there is no device here
+    check "devices, --donation $mode: $(cat "$work/err")" $code
+    "$python" - "$work/device.json" $mode <<'PY'
+import json, sys
+run = json.load(open(sys.argv[1]))
+assert run["verified"] and sum(s["device_steps"] for s in run["shots"]) > 0
+assert (run["donation"]["claims"] > 0) == (sys.argv[2] == "on"), run["donation"]
+assert all(s["begin_s"] <= d["begin_s"] <= d["end_s"] <= s["end_s"] for s in run["shots"] for d in s["devices"])
+PY
+    check "JSON of --donation $mode" $?
+done
+
+# A former run's tables are kept, unless they are broken or missing.
+cp -r "$work/tt" "$work/kept"
+rm "$work/kept/source-000001.tt"
+truncate -s 5000 "$work/kept/source-000002.tt"
+touch -d '2001-01-01' "$work/kept/source-000000.tt" "$work/kept/source-000003.tt"
+"$bin" $model --shots 4 --out "$work/kept" --resume --json "$work/run.json" && same "$work/kept"
+check 'resumed' $?
+[ "$(find "$work/kept" -name '*.tt' ! -newermt 2002-01-01 | wc -l)" = 2 ] &&
+    grep -q '"kept": 2' "$work/run.json"
+check 'what was whole is kept' $?
+"$bin" $model --shots 4 --out "$work/kept" --resume
+check 'resuming what is complete does nothing' $?
+
+# Ctrl-C: exit 4, whole tables stay, the rest comes when it is resumed.
+"$bin" $model --shots 400 --out "$work/cut" --layout 1x1 &
+pid=$!
+while [ ! -e "$work/cut/source-000002.tt" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+kill -INT $pid
+wait $pid
+[ $? = 4 ]
+check 'interrupted: exit 4' $?
+[ "$(find "$work/cut" -name '*.tt' | wc -l)" -lt 400 ] && ! ls "$work/cut" | grep -q part
+check 'no half tables' $?
+
+# Faults.
+CU_FAULT=unit:1@step:1 "$bin" $model --shots 4 --out "$work/other" --layout 2x1 2>/dev/null && same "$work/other"
+check 'a unit dies' $?
+(ulimit -f 500; ends 'a full disk' 3 'cannot be written' $model --out "$work/full"; exit $failed)
+check 'a full disk leaves a line' $?
+[ ! -e "$work/full/source-000000.tt" ] && ! ls "$work/full" | grep -q '\.part'
+check 'and no half table' $?
+ends 'too many unfilled nodes fail' 1 'have no travel time' $model --last 0.2 --out "$work/holes"
+ends 'a cap that is reached is reported' 0 'edges were raised' $model --edge 30 --front-max 1500 --out "$work/capped"
+
+# Refusals.
+ends 'no model' 2 '--velocity and --grid' --grid 9x9x9:10
+ends 'unknown model' 2 'did you mean' --velocity gradiant:v0=1 --grid 9x9x9:10
+ends 'negative velocities' 2 'need it positive' --velocity gradient:v0=100,k=-1 --grid 9x9x99:10 --out "$work/x"
+ends 'bad grid' 2 'is no grid' --velocity const:v=1500 --grid 9x9 --out "$work/x"
+ends 'bad sources' 2 'neither' $model --sources 3by3 --out "$work/x"
+ends 'bad donation' 2 'off, static or on' $model --donation maybe --out "$work/x"
+ends 'bad arrival' 2 'first or strongest' $model --arrival last --out "$work/x"
+ends 'two questions' 2 'one at a time' --times $reference --rays $reference
+printf 'id,model,v0,sx,sy,sz,px,py,pz\n1,const,x,0,0,0,1,1,1\n' >"$work/bad.csv"
+ends 'no number' 2 'bad.csv:2' --times "$work/bad.csv"
+printf 'id,model,v0,sx,sy,sz,px,py,pz\n1,water,1,0,0,0,1,1,1\n' >"$work/bad.csv"
+ends 'no such model' 2 'bad.csv:2' --times "$work/bad.csv"
+ends 'no folder' 3 'cannot be written' $model --out /proc/none
+printf 'x,y\n100,200\n600,300\n' >"$work/places.csv"
+"$bin" $model --sources "$work/places.csv" --out "$work/places" && [ -e "$work/places/source-000001.tt" ]
+check 'sources from a table' $?
+exit $failed
