@@ -115,7 +115,7 @@ double ray_field_at(const struct ray_field *f, const double x[3])
 /* ---- fronts -----------------------------------------------------------------------------------*/
 
 FN void advance(struct ray_medium m, const float *node, double *state, size_t pitch, size_t first,
-                size_t count, double h, int steps)
+                size_t count, const struct ray_layer *layer, size_t layers)
 {
     for (size_t i = first; i < first + count; i += LANES) {
         struct ray_state s = {LOAD(state, i),
@@ -124,7 +124,8 @@ FN void advance(struct ray_medium m, const float *node, double *state, size_t pi
                               LOAD(state, 3 * pitch + i),
                               LOAD(state, 4 * pitch + i),
                               LOAD(state, 5 * pitch + i)};
-        s = ray_advance_by(m, node, s, h, steps);
+        for (size_t l = 0; l < layers; l++)
+            s = ray_advance_by(m, node, s, layer[l].h, layer[l].steps);
         STORE(state, i, s.x);
         STORE(state, pitch + i, s.y);
         STORE(state, 2 * pitch + i, s.z);
@@ -135,12 +136,12 @@ FN void advance(struct ray_medium m, const float *node, double *state, size_t pi
 }
 
 void ray_advance_front(const struct ray_field *f, double *state, size_t pitch, size_t first,
-                       size_t count, double h, int steps)
+                       size_t count, const struct ray_layer *layer, size_t layers)
 {
     struct ray_medium m = ray_medium_load(f->number);
     m.cube = f->node != NULL; /* two loops, none of which asks what kind of medium it is */
     if (m.cube)
-        advance(m, f->node, state, pitch, first, count, h, steps);
+        advance(m, f->node, state, pitch, first, count, layer, layers);
     else
-        advance(m, NULL, state, pitch, first, count, h, steps);
+        advance(m, NULL, state, pitch, first, count, layer, layers);
 }

@@ -26,11 +26,17 @@ void ray_field_close(struct ray_field *f);
 /* v at x as the rays see it. */
 double ray_field_at(const struct ray_field *f, const double x[3]);
 
-/* Moves rays first .. first+count-1 on by `steps` steps of h s. state: RAY_ROWS rows x y z px py pz
+/* A part of a ray's way: `steps` steps of h s. */
+struct ray_layer {
+    double h;
+    int steps;
+};
+
+/* Moves rays first .. first+count-1 through `layers` layers. state: RAY_ROWS rows x y z px py pz
  * of `pitch` numbers. Up to RAY_LANES - 1 rays after the last are overwritten; none where count is
  * a multiple of RAY_LANES. Any thread. */
 void ray_advance_front(const struct ray_field *f, double *state, size_t pitch, size_t first,
-                       size_t count, double h, int steps);
+                       size_t count, const struct ray_layer *layer, size_t layers);
 
 /* One ray with its neighbours: dynamic ray tracing. */
 struct ray_end {

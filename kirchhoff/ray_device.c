@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATE, MEDIUM, NODES, BUFFERS };
+enum { STATE, LAYERS, MEDIUM, NODES, BUFFERS };
 enum { GROUP = 64 };
 static const size_t one = sizeof(double);
 
@@ -13,8 +13,9 @@ struct ray_device {
     struct backend *backend;
     struct backend_program *program;
     struct backend_mem *mem[BUFFERS];
-    size_t room;         /* rays */
-    size_t first, count; /* of the front, that are here */
+    size_t room[2];      /* bytes of STATE and LAYERS */
+    double *layer;       /* [layers][2] as it is sent; untouched until it has gone */
+    size_t first, count; /* rays of the front that are here */
 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -77,53 +78,69 @@ void ray_device_close(struct ray_device *d)
     if (d->program)
         d->backend->ops->unbuild(d->backend->dev, d->program);
     backend_close(d->backend);
+    free(d->layer);
     free(d);
 }
 
 /* ---- rays -------------------------------------------------------------------------------------*/
 
-static enum ek_status make_room(struct ray_device *d, size_t rays)
+/* A buffer whose content nobody needs any more becomes as large as asked for, and half more. */
+static enum ek_status make_room(struct ray_device *d, int buffer, size_t bytes)
 {
     const struct backend_ops *ops = d->backend->ops;
-    const size_t room = rays + rays / 2;
-    if (rays <= d->room)
+    if (bytes <= d->room[buffer])
         return EK_OK;
-    if (d->mem[STATE])
-        ops->free(d->backend->dev, d->mem[STATE]);
-    d->mem[STATE] = NULL;
-    d->room = 0;
-    TRY(ops->alloc(d->backend->dev, RAY_ROWS * room * one, &d->mem[STATE]));
-    d->room = room;
+    if (d->mem[buffer])
+        ops->free(d->backend->dev, d->mem[buffer]);
+    d->mem[buffer] = NULL;
+    d->room[buffer] = 0;
+    TRY(ops->alloc(d->backend->dev, bytes + bytes / 2, &d->mem[buffer]));
+    d->room[buffer] = bytes + bytes / 2;
     return EK_OK;
 }
 
-enum ek_status ray_device_send(struct ray_device *d, const struct front *f, size_t first,
-                               size_t count)
+static enum ek_status send_rays(struct ray_device *d, const struct front *f)
 {
-    const struct backend_rect rows = {.width = count * one,
-                                      .rows = RAY_ROWS,
-                                      .slices = 1,
-                                      .dst_row = count * one,
-                                      .src_row = f->room * one};
+    const size_t row = d->count * one;
+    const struct backend_rect rows = {
+        .width = row, .rows = RAY_ROWS, .slices = 1, .dst_row = row, .src_row = f->room * one};
+    TRY(make_room(d, STATE, RAY_ROWS * row));
+    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem[STATE],
+                                  f->state + d->first, &rows);
+}
+
+static enum ek_status send_layers(struct ray_device *d, const struct ray_layer *layer, size_t n)
+{
+    const struct backend_rect all = backend_linear(0, 0, 2 * n * one);
+    double *pairs = realloc(d->layer, 2 * n * one);
+    if (!pairs)
+        FAIL(EK_LACK, "out of memory for the steps of rays");
+    d->layer = pairs;
+    for (size_t l = 0; l < n; l++) {
+        pairs[2 * l] = layer[l].h;
+        pairs[2 * l + 1] = layer[l].steps;
+    }
+    TRY(make_room(d, LAYERS, 2 * n * one));
+    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem[LAYERS], pairs, &all);
+}
+
+enum ek_status ray_device_start(struct ray_device *d, const struct front *f, size_t first,
+                                size_t count, const struct ray_layer *layer, size_t layers)
+{
     d->first = first;
     d->count = count;
-    TRY(make_room(d, count));
-    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem[STATE], f->state + first,
-                                  &rows);
-}
-
-enum ek_status ray_device_advance(struct ray_device *d, double h, int steps)
-{
-    const int count = (int)d->count;
+    TRY(send_rays(d, f));
+    TRY(send_layers(d, layer, layers));
     const struct backend_arg arg[] = {
-        backend_arg_mem(d->mem[STATE]),  backend_arg_int(count),         backend_arg_int(count),
-        backend_arg_mem(d->mem[MEDIUM]), backend_arg_mem(d->mem[NODES]), backend_arg_double(h),
-        backend_arg_int(steps)};
+        backend_arg_mem(d->mem[STATE]), backend_arg_int((int)count),
+        backend_arg_int((int)count),    backend_arg_mem(d->mem[MEDIUM]),
+        backend_arg_mem(d->mem[NODES]), backend_arg_mem(d->mem[LAYERS]),
+        backend_arg_int((int)layers)};
     return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, 0,
-                                   (int[3]){count, 1, 1}, sizeof arg / sizeof *arg, arg);
+                                   (int[3]){(int)count, 1, 1}, sizeof arg / sizeof *arg, arg);
 }
 
-enum ek_status ray_device_fetch(struct ray_device *d, struct front *f)
+enum ek_status ray_device_finish(struct ray_device *d, struct front *f)
 {
     const size_t bytes = RAY_ROWS * d->count * one;
     const struct backend_rect all = backend_linear(0, 0, bytes);

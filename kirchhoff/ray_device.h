@@ -14,12 +14,11 @@ enum ek_status ray_device_open(struct backend_device which, const struct ray_fie
                                struct ray_device **d);
 void ray_device_close(struct ray_device *d);
 
-/* What ray_advance_front() does to rays first .. first+count-1 of a front: sent once, moved on as
- * often as is asked for, and fetched. EK_LACK: no memory there; EK_LOST: the device failed. In
- * either case the front is as it was. */
-enum ek_status ray_device_send(struct ray_device *d, const struct front *f, size_t first,
-                               size_t count);
-enum ek_status ray_device_advance(struct ray_device *d, double h, int steps);
-enum ek_status ray_device_fetch(struct ray_device *d, struct front *f);
+/* What ray_advance_front() does to rays first .. first+count-1 of a front, in one launch: begun by
+ * start(), in the front after finish(). The front's rays stay as they are in between. EK_LACK: no
+ * memory there; EK_LOST: the device failed; in either case the front is as it was. */
+enum ek_status ray_device_start(struct ray_device *d, const struct front *f, size_t first,
+                                size_t count, const struct ray_layer *layer, size_t layers);
+enum ek_status ray_device_finish(struct ray_device *d, struct front *f);
 
 #endif

@@ -12,6 +12,8 @@ static const double first_nodes = 2.5; /* radius of the ball with a closed form,
 static const double thickness = 0.75;  /* of a step's layer, in longest edges */
 static const double growth = 0.2;      /* of a step in the time so far, near the source */
 static const double icosahedron = 1.3; /* its longest edge at the source, radians, a little more */
+/* Fewer rays than these are through before a device has begun. */
+static const size_t worth_a_launch = 1024;
 enum { ROUNDS = 12, MOST_STEPS = 100000 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -66,7 +68,7 @@ struct parts {
     struct shot *s;
     int width;
     size_t first, count; /* rays */
-    const struct shot_layer *layer;
+    const struct ray_layer *layer;
     size_t nlayers;
     double before;
     void (*fill)(const struct parts *p, const struct fill *f);
@@ -87,9 +89,8 @@ static void advance_part(void *arg, int thread)
     const size_t width = (size_t)p->width, t = (size_t)thread;
     const size_t begin = vectors * t / width * RAY_LANES;
     const size_t end = vectors * (t + 1) / width * RAY_LANES;
-    for (size_t l = 0; l < p->nlayers; l++)
-        ray_advance_front(&p->s->job->field, f->state, f->room, p->first + begin, end - begin,
-                          p->layer[l].h, p->layer[l].steps);
+    ray_advance_front(&p->s->job->field, f->state, f->room, p->first + begin, end - begin, p->layer,
+                      p->nlayers);
 }
 
 /* A thread's rows of the table. */
@@ -135,20 +136,18 @@ static void fill_with(struct shot *s, const struct cu *cu, double before,
 static enum ek_status advance_on(struct ray_device *d, const struct parts *p)
 {
     struct front *f = &p->s->front;
-    TRY(ray_device_send(d, f, p->first, p->count));
-    for (size_t l = 0; l < p->nlayers; l++)
-        TRY(ray_device_advance(d, p->layer[l].h, p->layer[l].steps));
-    return ray_device_fetch(d, f);
+    TRY(ray_device_start(d, f, p->first, p->count, p->layer, p->nlayers));
+    return ray_device_finish(d, f);
 }
 
 /* Rays first .. first+count-1 through so many layers. A device that fails has changed nothing: the
  * CPU does its work. */
 static void advance(struct shot *s, const struct cu *cu, struct ray_device *device, size_t first,
-                    size_t count, const struct shot_layer *layer, size_t nlayers)
+                    size_t count, const struct ray_layer *layer, size_t nlayers)
 {
     struct parts p = {.s = s, .first = first, .count = count, .layer = layer, .nlayers = nlayers};
     const double start = clock_now();
-    const bool by_device = device && !s->lost;
+    const bool by_device = device && !s->lost && count >= worth_a_launch;
     if (by_device)
         s->lost = advance_on(device, &p);
     if (!by_device || s->lost)
@@ -173,18 +172,18 @@ static double next_step(const struct shot *s)
     return fmin(thickness * s->limits.edge * sqrt(least), growth * s->time);
 }
 
-static struct shot_layer divide(const struct shot *s, double seconds)
+static struct ray_layer divide(const struct shot *s, double seconds)
 {
     const double n = fmax(ceil(seconds / s->job->field.step), 1);
-    return (struct shot_layer){seconds / n, (int)n};
+    return (struct ray_layer){seconds / n, (int)n};
 }
 
-static enum ek_status note_layer(struct shot *s, struct shot_layer layer)
+static enum ek_status note_layer(struct shot *s, struct ray_layer layer)
 {
     const size_t n = s->numbers.steps;
     if (n == s->layer_room) {
         const size_t room = 2 * n + 64;
-        struct shot_layer *layers = realloc(s->layer, room * sizeof *layers);
+        struct ray_layer *layers = realloc(s->layer, room * sizeof *layers);
         s->layer = layers ? layers : s->layer;
         int *lengths = realloc(s->length, room * sizeof *lengths);
         s->length = lengths ? lengths : s->length;
@@ -293,7 +292,7 @@ enum ek_status shot_step(struct shot *s, const struct cu *cu, struct ray_device 
 {
     const double before = s->time, last = s->job->options.last;
     const double seconds = next_step(s);
-    const struct shot_layer layer = divide(s, seconds);
+    const struct ray_layer layer = divide(s, seconds);
     front_remember(&s->front);
     s->lost = EK_OK;
     advance(s, cu, device, 0, s->front.n, &layer, 1);

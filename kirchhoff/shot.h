@@ -59,11 +59,8 @@ struct shot {
     struct front_limits limits;
     struct front_slivers slivers;
     double source[3], speed, time;
-    struct shot_layer {
-        double h;
-        int steps;
-    } * layer;   /* [numbers.steps] how each step was divided: new rays repeat it */
-    int *length; /* [numbers.steps] rays at each step's end */
+    struct ray_layer *layer; /* [numbers.steps] how each step was divided: new rays repeat it */
+    int *length;             /* [numbers.steps] rays at each step's end */
     bool *gone;
     size_t layer_room, gone_room;
     enum ek_status lost; /* why the device of the last step failed; EK_OK: it did not */

@@ -118,7 +118,8 @@ static void check_fan(const char *text, double cell_size, double error)
     assert_int_equal(ray_field_open(v, low, high, cell_size, &f), EK_OK);
     fan(&f, s, state, d);
     const int steps = (int)ceil(0.8 / f.step);
-    ray_advance_front(&f, state, PITCH, 0, RAYS, 0.8 / steps, steps);
+    const struct ray_layer way[] = {{0.5 / steps, steps}, {0.3 / steps, steps}};
+    ray_advance_front(&f, state, PITCH, 0, RAYS, way, 2);
     for (int i = 0; i < RAYS; i++) {
         const double x[3] = {state[i], state[PITCH + i], state[2 * PITCH + i]};
         const double p[3] = {state[3 * PITCH + i], state[4 * PITCH + i], state[5 * PITCH + i]};

@@ -1,10 +1,10 @@
 /* kirchhoff/kernels/ray.c – what a device does to a front, one ray per work-item. The state is six
- * rows x, y, z, px, py, pz of `pitch` rays. */
+ * rows x, y, z, px, py, pz of `pitch` rays; a layer is a step in time, s, and how many of them. */
 #include "kirchhoff/kernels/ray.h"
 
 KERNEL(ray_advance, 64, 1, 1)
 (GLOBAL double *state, int pitch, int count, GLOBAL const double *medium, GLOBAL const float *node,
- double h, int steps)
+ GLOBAL const double *layer, int layers)
 {
     const int i = GID(0);
     struct ray_state s;
@@ -16,7 +16,8 @@ KERNEL(ray_advance, 64, 1, 1)
     s.px = state[3 * pitch + i];
     s.py = state[4 * pitch + i];
     s.pz = state[5 * pitch + i];
-    s = ray_advance_by(ray_medium_load(medium), node, s, h, steps);
+    for (int l = 0; l < layers; l++)
+        s = ray_advance_by(ray_medium_load(medium), node, s, layer[2 * l], (int)layer[2 * l + 1]);
     state[i] = s.x;
     state[pitch + i] = s.y;
     state[2 * pitch + i] = s.z;

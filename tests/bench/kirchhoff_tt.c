@@ -39,7 +39,7 @@ static double rate(const char *model, double cell, size_t n)
     for (int repeat = 0; repeat < 9; repeat++) {
         spread(&f, s, state, n);
         const double start = cpu_seconds();
-        ray_advance_front(&f, state, n, 0, n, 0.2 / steps, steps);
+        ray_advance_front(&f, state, n, 0, n, &(struct ray_layer){0.2 / steps, steps}, 1);
         best = fmin(best, cpu_seconds() - start);
     }
     ray_field_close(&f);
