@@ -90,10 +90,11 @@ static void free_seat(struct donate *d, int device)
     atomic_fetch_add(&d->device[device].seats, 1);
 }
 
-/* A seat at the device with the most free ones; -1: there is none, or others were faster. */
-static int claim(struct donate *d)
+/* A seat at the device with the most free ones, if these are at least `least`; -1: there is none,
+ * or others were faster. */
+static int claim(struct donate *d, int least)
 {
-    int best = -1, most = 0;
+    int best = -1, most = least - 1;
     for (int i = 0; i < d->options.devices; i++) {
         const int seats = is_lost(d, i) ? 0 : atomic_load(&d->device[i].seats);
         if (seats > most) {
@@ -105,6 +106,17 @@ static int claim(struct donate *d)
         return -1;
     atomic_fetch_add_explicit(&d->claims, 1, memory_order_relaxed);
     return best;
+}
+
+/* From a device that others use, too, to one that fewer would. */
+static void spread(struct donate *d, struct worker *w)
+{
+    const int free_here = atomic_load(&d->device[w->device].seats);
+    const int emptier = claim(d, free_here + 2);
+    if (emptier < 0)
+        return;
+    free_seat(d, w->device);
+    w->device = emptier;
 }
 
 /* ---- gifts ------------------------------------------------------------------------------------*/
@@ -159,7 +171,7 @@ static void look_around(struct donate *d, struct worker *w, long load)
     change_seat(w, load);
     if (w->device >= 0)
         return;
-    const int free_one = claim(d);
+    const int free_one = claim(d, 1);
     if (free_one < 0)
         return;
     change_seat(w, SEAT_AWAY); /* nobody is to give it another one */
@@ -178,8 +190,10 @@ int donate_poll(struct donate *d, int worker, long load)
         return poll_static(d, worker);
     if (w->device >= 0 && is_lost(d, w->device))
         w->device = -1;
-    if (w->device >= 0 && !give(d, worker, (double)load * (1 + d->options.tolerance)))
+    if (w->device >= 0 && !give(d, worker, (double)load * (1 + d->options.tolerance))) {
+        spread(d, w);
         return w->device;
+    }
     look_around(d, w, load);
     if (w->device >= 0 && is_lost(d, w->device))
         w->device = -1;

@@ -8,7 +8,8 @@
  * Workers without a device take what was donated to them, and claim devices that nobody has.
  * Nobody waits: every call is a bounded number of atomic operations, whatever others do.
  *
- * A device may be shared by `share` workers, a worker uses one device at most. What a device is,
+ * A device may be shared by `share` workers, who spread out when others become free; a worker uses
+ * one device at most. What a device is,
  * and how a task's state gets there and back, is the caller's. */
 #ifndef CU_DONATE_H
 #define CU_DONATE_H
