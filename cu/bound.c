@@ -230,23 +230,32 @@ static void prices_cut(glp_prob *lp, const struct kinds *k, const double *area, 
     glp_set_mat_row(lp, row, k->count + 1, index, value);
 }
 
-static double solve_prices(const struct kinds *k, double *price, double *area, int *index,
-                           double *value)
+struct room {
+    double *price, *area, *value; /* [count], [count], [count + 2] */
+    int *index;                   /* [count + 2] */
+};
+
+/* The best prices found go to best [count], unless NULL. */
+static double solve_prices(const struct kinds *k, const struct room *r, double *best)
 {
+    double *price = r->price;
     enum { MOST_CUTS = 1000 };
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
     simplex.meth = GLP_DUALP;
-    glp_prob *lp = prices_open(k, index, value);
+    glp_prob *lp = prices_open(k, r->index, r->value);
     double bound = 0, units = 0;
     for (int j = 0; j < k->count; j++)
         units += k->units[j];
     for (int j = 0; j < k->count; j++)
         price[j] = 1 / units;
     for (int cut = 0; cut < MOST_CUTS; cut++) {
-        bound = fmax(bound, cheapest(k, price, area));
-        prices_cut(lp, k, area, index, value);
+        double now = cheapest(k, price, r->area);
+        if (best && (cut == 0 || now > bound))
+            memcpy(best, price, (size_t)k->count * sizeof *best);
+        bound = fmax(bound, now);
+        prices_cut(lp, k, r->area, r->index, r->value);
         if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT)
             break;
         if (glp_get_obj_val(lp) <= bound * (1 + 1e-10))
@@ -261,16 +270,17 @@ static double solve_prices(const struct kinds *k, double *price, double *area, i
     return bound;
 }
 
-static double many_kinds(const struct kinds *k)
+static double many_kinds(const struct kinds *k, double *best)
 {
-    size_t room = (size_t)k->count + 2;
-    double *number = calloc(3 * room, sizeof *number);
-    int *index = calloc(room, sizeof *index);
+    size_t count = (size_t)k->count + 2;
+    double *number = calloc(3 * count, sizeof *number);
+    const struct room room = {number, number + count, number + 2 * count,
+                              calloc(count, sizeof *room.index)};
     double bound = NAN;
-    if (number && index)
-        bound = solve_prices(k, number, number + room, index, number + 2 * room);
+    if (number && room.index)
+        bound = solve_prices(k, &room, best);
     free(number);
-    free(index);
+    free(room.index);
     return bound;
 }
 
@@ -284,27 +294,54 @@ static double bound_of(const struct kinds *k)
     double bound = try_uniform(k);
     if (bound >= 0 || isnan(bound))
         return bound;
-    return k->count == 2 ? two_kinds(k, longest) : fmax(longest, many_kinds(k));
+    return k->count == 2 ? two_kinds(k, longest) : fmax(longest, many_kinds(k, NULL));
+}
+
+/* The kinds that have units; false: out of memory. */
+static bool kinds_open(struct kinds *k, size_t n, int nkinds, const int *units,
+                       const double *const *seconds)
+{
+    size_t room = nkinds > 0 ? (size_t)nkinds : 1;
+    *k = (struct kinds){.n = n};
+    k->units = calloc(room, sizeof *k->units);
+    k->seconds = calloc(room, sizeof *k->seconds);
+    for (int j = 0; k->units && k->seconds && j < nkinds; j++)
+        if (units[j] > 0) {
+            k->units[k->count] = units[j];
+            k->seconds[k->count++] = seconds[j];
+        }
+    return k->units && k->seconds;
+}
+
+static void kinds_close(struct kinds *k)
+{
+    free(k->units);
+    free(k->seconds);
 }
 
 double bound_step(size_t n, int nkinds, const int *units, const double *const *seconds)
 {
-    struct kinds k = {.n = n};
+    struct kinds k;
+    double bound = NAN;
     if (n == 0)
         return 0;
-    size_t room = nkinds > 0 ? (size_t)nkinds : 1;
-    k.units = calloc(room, sizeof *k.units);
-    k.seconds = calloc(room, sizeof *k.seconds);
-    double bound = NAN;
-    if (k.units && k.seconds) {
-        for (int j = 0; j < nkinds; j++)
-            if (units[j] > 0) {
-                k.units[k.count] = units[j];
-                k.seconds[k.count++] = seconds[j];
-            }
+    if (kinds_open(&k, n, nkinds, units, seconds))
         bound = bound_of(&k);
-    }
-    free(k.units);
-    free(k.seconds);
+    kinds_close(&k);
+    return bound;
+}
+
+double bound_prices(size_t n, int nkinds, const int *units, const double *const *seconds,
+                    double *price)
+{
+    struct kinds k;
+    double bound = NAN;
+    double *best = calloc(nkinds > 0 ? (size_t)nkinds : 1, sizeof *best);
+    if (kinds_open(&k, n, nkinds, units, seconds) && best && k.count && all_known(&k))
+        bound = many_kinds(&k, best);
+    for (int j = 0, i = 0; j < nkinds && !isnan(bound); j++)
+        price[j] = units[j] > 0 ? best[i++] : 0;
+    kinds_close(&k);
+    free(best);
     return bound;
 }

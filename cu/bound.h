@@ -16,8 +16,15 @@
  * NAN when a time is missing (negative or not finite) or memory is; 0 for no tasks. One thread. */
 double bound_step(size_t n, int nkinds, const int *units, const double *const *seconds);
 
-/* The same for units that differ in speed alone: task i takes cost[i] / speed[c] seconds on unit c
- * of ncu. Room for n + ncu numbers, however many speeds there are. */
+/* Prices of a second on each kind that balance them, price [nkinds]: units[k] * price[k] add up to
+ * 1, and the sum over tasks of their cheapest price * seconds, which is returned, is the area bound
+ * of that step: the linear programme's dual. 0 for kinds without units. NAN, and no prices, as
+ * above. */
+double bound_prices(size_t n, int nkinds, const int *units, const double *const *seconds,
+                    double *price);
+
+/* bound_step() for units that differ in speed alone: task i takes cost[i] / speed[c] seconds on
+ * unit c of ncu. Room for n + ncu numbers, however many speeds there are. */
 double bound_uniform(size_t n, const double *cost, int ncu, const double *speed);
 
 #endif

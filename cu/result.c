@@ -31,7 +31,7 @@ static json_t *describe_unit(const struct cu *u, const struct team *team)
 {
     json_t *o = json_pack("{s:s s:s s:i s:I s:f}", "kind", kind_names[u->kind], "name", u->name,
                           "width", u->width, "tasks", (json_int_t)team_unit_tasks(team, u->index),
-                          "busy_s", team_unit_busy(team, u->index));
+                          "busy_s", team_unit_spent(team, u->index).computing);
     if (cluster_size() > 1)
         json_object_set_new(o, "rank", json_integer(cluster_rank()));
     return o;
@@ -63,35 +63,54 @@ static struct team_result of_all_ranks(struct team_result r)
     return r;
 }
 
+static void free_run(struct result_run *run)
+{
+    json_decref(run->units);
+    json_decref(run->verification);
+    json_decref(run->facts);
+    free(run->seconds);
+    free(run->runs);
+}
+
+/* Counts and times of the tasks, and what the units of each kind spent. */
+static void take_times(struct result_run *run, size_t n, const struct cu_set *set,
+                       const struct team *team)
+{
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t t = 0; t < n; t++) {
+            run->seconds[(size_t)kind * n + t] = team_task_seconds(team, t, (enum cu_kind)kind);
+            run->runs[(size_t)kind * n + t] = team_task_runs(team, t, (enum cu_kind)kind);
+        }
+    for (int c = 0; c < set->n; c++) {
+        struct team_spent *sum = &run->spent[set->cu[c].kind], unit = team_unit_spent(team, c);
+        sum->computing += unit.computing;
+        sum->launching += unit.launching;
+        sum->moving += unit.moving;
+    }
+}
+
 enum ek_status result_take(struct result_run *run, const struct result_host *host,
                            const struct team *team, const char *schedule)
 {
     size_t n = host->ntasks;
-    double *seconds = calloc(2 * n + 1, sizeof *seconds);
-    json_t *units = describe_units(host->set, team);
-    if (!seconds || !units) {
-        free(seconds);
-        json_decref(units);
+    struct result_run taken = {.schedule = schedule,
+                               .team = of_all_ranks(*team_result(team)),
+                               .units = describe_units(host->set, team),
+                               .seconds = calloc(2 * n + 1, sizeof *taken.seconds),
+                               .runs = calloc(2 * n + 1, sizeof *taken.runs)};
+    if (!taken.seconds || !taken.runs || !taken.units) {
+        free_run(&taken);
         FAIL(EK_LACK, "out of memory for the measurements of %zu tasks", n);
     }
-    for (int kind = 0; kind < 2; kind++)
-        for (size_t t = 0; t < n; t++)
-            seconds[(size_t)kind * n + t] = team_task_seconds(team, t, (enum cu_kind)kind);
-    *run = (struct result_run){.schedule = schedule,
-                               .team = of_all_ranks(*team_result(team)),
-                               .units = units,
-                               .seconds = seconds};
+    take_times(&taken, n, host->set, team);
+    *run = taken;
     return EK_OK;
 }
 
 void result_free(struct result_set *set)
 {
-    for (int i = 0; set->run && i < set->nschedules * set->repeat; i++) {
-        json_decref(set->run[i].units);
-        json_decref(set->run[i].verification);
-        json_decref(set->run[i].facts);
-        free(set->run[i].seconds);
-    }
+    for (int i = 0; set->run && i < set->nschedules * set->repeat; i++)
+        free_run(&set->run[i]);
     free(set->run);
     set->run = NULL;
 }
@@ -158,32 +177,85 @@ static double task_seconds(const struct result_set *set, int kind, size_t task)
     return (found[n / 2] + found[(n - 1) / 2]) / 2;
 }
 
-double result_bound(const struct result_set *set)
+/* The kinds of units that there are, and the usual times of all tasks on them. */
+struct usual {
+    int kinds, kind[2], units[2];
+    double *row[2]; /* [ntasks] of each kind */
+};
+
+static bool usual_open(struct usual *u, const struct result_set *set)
 {
-    size_t n = set->host.ntasks;
+    const size_t n = set->host.ntasks;
     const struct cu_layout *layout = &set->host.set->layout;
     const int all[2] = {layout->ncpu, layout->ndev};
-    int units[2], kinds = 0, steps = 0;
-    if (cluster_size() > 1)
-        return NAN; /* the other ranks' tasks are not known here */
-    double *table = calloc(2 * n + 1, sizeof *table), *rows[2];
-    if (!table)
-        return NAN;
+    *u = (struct usual){.row = {calloc(2 * n + 1, sizeof **u->row)}};
+    if (!u->row[0] || cluster_size() > 1)
+        return false; /* the other ranks' tasks are not known here */
+    u->row[1] = u->row[0] + n;
     for (int kind = 0; kind < 2; kind++) {
         if (!all[kind])
             continue;
-        units[kinds] = all[kind];
-        rows[kinds] = table + (size_t)kinds * n;
+        u->kind[u->kinds] = kind;
+        u->units[u->kinds] = all[kind];
         for (size_t t = 0; t < n; t++)
-            rows[kinds][t] = task_seconds(set, kind, t);
-        kinds++;
+            u->row[u->kinds][t] = task_seconds(set, kind, t);
+        u->kinds++;
     }
+    return true;
+}
+
+static void usual_close(struct usual *u)
+{
+    free(u->row[0]);
+}
+
+double result_bound(const struct result_set *set)
+{
+    struct usual u;
+    double bound = NAN;
+    int steps = 0;
     for (int i = 0; i < set->nschedules * set->repeat; i++)
         if (set->run[i].schedule && set->run[i].team.steps > steps)
             steps = set->run[i].team.steps;
-    double bound = steps * bound_step(n, kinds, units, (const double *const *)rows);
-    free(table);
+    if (usual_open(&u, set))
+        bound =
+            steps * bound_step(set->host.ntasks, u.kinds, u.units, (const double *const *)u.row);
+    usual_close(&u);
     return bound;
+}
+
+/* What the units of a kind did. */
+static struct loss_share share_of(const struct result_run *run, const double *usual, size_t n,
+                                  int kind, double price)
+{
+    const struct team_spent *spent = &run->spent[kind];
+    struct loss_share share = {.price = price,
+                               .tasks = spent->computing,
+                               .launches = spent->launching,
+                               .moving = spent->moving};
+    for (size_t t = 0; t < n; t++)
+        share.rule += run->runs[(size_t)kind * n + t] * usual[t];
+    return share;
+}
+
+struct loss result_loss(const struct result_set *set, const struct result_run *run)
+{
+    const size_t n = set->host.ntasks;
+    struct usual u;
+    struct loss_share share[2];
+    double price[2], bound = NAN;
+    if (usual_open(&u, set)) {
+        const double *const *row = (const double *const *)u.row;
+        bound = run->team.steps * bound_step(n, u.kinds, u.units, row);
+        if (isnan(bound_prices(n, u.kinds, u.units, row, price)))
+            bound = NAN;
+        for (int k = 0; k < u.kinds; k++)
+            share[k] = share_of(run, u.row[k], n, u.kind[k], price[k]);
+    }
+    struct loss l = loss_of(run->team.computation_s, run->team.communication_s, bound,
+                            isnan(bound) ? 0 : u.kinds, share);
+    usual_close(&u);
+    return l;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -249,6 +321,17 @@ static void table_row(FILE *out, const struct result_set *set, const struct resu
     fputc('\n', out);
 }
 
+static void table_losses(FILE *out, const struct result_set *set,
+                         const struct result_run *const *ranked, int n, int width)
+{
+    fputc('\n', out);
+    loss_print_heading(out, width);
+    for (int i = 0; i < n; i++) {
+        struct loss l = result_loss(set, ranked[i]);
+        loss_print(out, width, ranked[i]->schedule, &l, ranked[i]->team.seconds);
+    }
+}
+
 void result_table(FILE *out, const struct result_set *set)
 {
     const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
@@ -264,6 +347,8 @@ void result_table(FILE *out, const struct result_set *set)
             "verified");
     for (int i = 0; i < n; i++)
         table_row(out, set, ranked[i], width, bound);
+    if (!isnan(bound))
+        table_losses(out, set, ranked, n, width);
     free(ranked);
 }
 
@@ -303,6 +388,8 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     json_object_set_new(o, "migrations", json_integer((json_int_t)t->migrations));
     json_object_set_new(o, "lower_bound_s", json_number_or_null(bound));
     json_object_set_new(o, "imbalance", json_real(t->imbalance));
+    const struct loss loss = result_loss(set, run);
+    json_object_set_new(o, "loss", loss_json(&loss));
     json_object_set_new(o, "memory_bytes", json_integer((json_int_t)h->bytes));
     json_object_set_new(o, "ranks", json_integer(cluster_size()));
     json_object_set_new(o, "units_lost", json_integer(t->retired));

@@ -3,6 +3,7 @@
 #define CU_RESULT_H
 
 #include "cu/cu.h"
+#include "cu/loss.h"
 #include "cu/team.h"
 #include "src/json.h"
 #include <stdio.h>
@@ -24,10 +25,12 @@ struct result_run {
     const char *schedule; /* the spec as given; borrowed */
     struct team_result team;
     bool verified, interrupted;
-    json_t *units;        /* [{kind name width tasks busy_s}] */
-    json_t *verification; /* the program's own detail, or NULL */
-    json_t *facts;        /* members that the program adds to the run's object, or NULL */
-    double *seconds;      /* [2][ntasks] of a task per cu_kind, NAN unknown */
+    json_t *units;              /* [{kind name width tasks busy_s}] */
+    json_t *verification;       /* the program's own detail, or NULL */
+    json_t *facts;              /* members that the program adds to the run's object, or NULL */
+    double *seconds;            /* [2][ntasks] of a task per cu_kind, NAN unknown */
+    unsigned *runs;             /* [2][ntasks] how often it ran there */
+    struct team_spent spent[2]; /* by the units of each kind */
 };
 
 /* All runs: `nschedules` policies, each `repeat` times; run r of policy s is run[s * repeat + r].
@@ -56,7 +59,12 @@ int result_middle(const struct result_set *set, int s);
  * NAN where a task was never timed on some kind of unit. */
 double result_bound(const struct result_set *set);
 
-/* The comparison table, best first, with the ratio to the bound. */
+/* By what a run is slower than the bound, seconds; NAN where there is no bound, or several ranks.
+ */
+struct loss result_loss(const struct result_set *set, const struct result_run *run);
+
+/* The comparison table, best first, with the ratio to the bound; then what is lost to
+ * which cause. */
 void result_table(FILE *out, const struct result_set *set);
 
 /* One run as one object, or {"runs": […]} when `compare`, with the median seconds of each task on

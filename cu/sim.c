@@ -28,6 +28,7 @@ struct sim {
     int *heap, nheap;        /* busy units by end, then number */
     int *home;               /* [n] space of each task's data */
     double *seconds;         /* [n] of each task in this step */
+    struct loss_share *did;  /* [ncu] for the loss by cause */
     int (*active)[2];        /* [nnodes][kind] units at work on each node */
     bool crowded;            /* some unit is slowed by others */
     double *link;            /* [2 * nspaces] room for the exchange */
@@ -201,6 +202,16 @@ static void begin_task(struct sim *s, int cu, size_t task, double now)
     push(s, cu);
 }
 
+static void note_task(struct sim *s, int cu)
+{
+    const struct sim_unit *u = &s->c->unit[cu];
+    const struct actor *a = &s->actor[cu];
+    double launch = a->task == a->range.begin ? u->launch / a->factor : 0;
+    s->did[cu].rule += sim_seconds(s->c, u, a->task) / a->factor;
+    s->did[cu].tasks += a->end - a->begun - launch;
+    s->did[cu].launches += launch;
+}
+
 static void end_task(struct sim *s, int cu)
 {
     struct actor *a = &s->actor[cu];
@@ -208,6 +219,7 @@ static void end_task(struct sim *s, int cu)
     if (s->c->on_task)
         s->c->on_task(s->c->on_task_arg, &e);
     s->seconds[a->task] = a->end - a->begun;
+    note_task(s, cu);
     s->executed += s->last[a->task]++ == s->step;
     s->span = fmax(s->span, a->end);
 }
@@ -222,6 +234,7 @@ static void begin_range(struct sim *s, int cu, struct ek_range r, double now)
     for (size_t t = r.begin; t < r.end; t++)
         if (s->home[t] != space)
             a->start += migrate(s, t, space);
+    s->did[cu].moving += a->start - now;
     begin_task(s, cu, r.begin, a->start);
 }
 
@@ -408,11 +421,12 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     s->heap = calloc(ncu, sizeof *s->heap);
     s->home = calloc(c->job.n ? c->job.n : 1, sizeof *s->home);
     s->seconds = calloc(c->job.n ? c->job.n : 1, sizeof *s->seconds);
+    s->did = calloc(ncu, sizeof *s->did);
     s->last = calloc(c->job.n ? c->job.n : 1, sizeof *s->last);
     s->active = calloc((size_t)s->nnodes, sizeof *s->active);
     s->link = calloc(2 * (size_t)s->nspaces, sizeof *s->link);
-    if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->seconds || !s->last ||
-        !s->active || !s->link)
+    if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->seconds || !s->did ||
+        !s->last || !s->active || !s->link)
         FAIL(EK_LACK, "simulation: out of memory for %zu tasks on %d units", c->job.n, c->ncu);
     for (int u = 0; u < c->ncu; u++)
         s->actor[u].factor = s->factor[u] = 1;
@@ -437,6 +451,7 @@ static void close_sim(struct sim *s)
     free(s->heap);
     free(s->home);
     free(s->seconds);
+    free(s->did);
     free(s->last);
     free(s->active);
     free(s->link);
@@ -452,6 +467,7 @@ static void conclude(struct sim *s, const double *span)
     r->worst_ratio = NAN;
     for (int i = 3; i < steps; i++)
         r->worst_ratio = fmax(r->worst_ratio, span[i] / r->lower_bound);
+    r->loss = sim_loss(s->c, s->factor, r, s->did);
     r->steps_to_steady = steps ? steady_from(span, steps, 0.01 + s->c->noise) : 0;
 }
 

@@ -3,7 +3,9 @@
 #ifndef CU_SIM_H
 #define CU_SIM_H
 
+#include "cu/loss.h"
 #include "cu/sched.h"
+#include <stdbool.h>
 
 /* By which share a unit is slower while so many others are busy: piecewise linear through (0, 0)
  * and the points, beyond the last one as before it. Without points it is not slowed. */
@@ -83,6 +85,7 @@ struct sim_result {
     double ratio;         /* makespan / lower_bound */
     double worst_ratio;   /* longest period from the fourth step on / lower_bound; NAN: no such */
     int steps_to_steady;  /* steps until the period stays within 1 % (and noise) of the last one */
+    struct loss loss;     /* of all steps, against that bound in each of them */
     size_t migrations;    /* tasks that changed their space */
     double bytes_moved;   /* by migrations and exchanges */
 };
@@ -122,5 +125,14 @@ static inline bool sim_alike(const struct sim_unit *a, const struct sim_unit *b)
 /* Lower bound of a step in which unit u runs at factor[u] (NULL = 1) times its speed, 0 = dead;
  * without noise, contention and transfers. NAN: a time or memory is missing. */
 double sim_bound(const struct sim_case *c, const double *factor);
+
+/* What a second of each unit is worth in that step, price [ncu]: they add up to 1, and are 0 for
+ * dead units. False, and no prices, where there is no bound. */
+bool sim_prices(const struct sim_case *c, const double *factor, double *price);
+
+/* By what the run of *r is slower than c->steps times its bound; did [ncu] is what each unit did,
+ * prices are filled in. */
+struct loss sim_loss(const struct sim_case *c, const double *factor, const struct sim_result *r,
+                     struct loss_share *did);
 
 #endif

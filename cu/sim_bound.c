@@ -1,4 +1,4 @@
-/* cu/sim_bound.c – the lower bound of a simulated step. */
+/* cu/sim_bound.c – the lower bound of a simulated step, and what it says of lost time. */
 #include "cu/bound.h"
 #include "cu/sim.h"
 
@@ -60,39 +60,114 @@ static void sort_kinds(const struct sim_case *c, const double *factor, struct ki
     }
 }
 
-static double by_kind(const struct sim_case *c, const double *factor, const struct kinds *k)
+/* The times of all tasks on each kind: row [count][n]. False: too many, or out of memory. */
+struct times {
+    double *seconds;
+    const double **row;
+};
+
+static bool times_open(struct times *m, const struct sim_case *c, const double *factor,
+                       const struct kinds *k)
 {
-    size_t n = c->job.n;
+    const size_t n = c->job.n;
+    *m = (struct times){NULL, NULL};
     if (n && (size_t)k->count > MOST_TIMES / n)
-        return NAN;
-    double *sec = malloc((n * (size_t)k->count + 1) * sizeof *sec), bound = NAN;
-    const double **row = malloc(((size_t)k->count + 1) * sizeof *row);
-    for (int j = 0; sec && row && j < k->count; j++) {
-        double *times = sec + (size_t)j * n;
+        return false;
+    m->seconds = malloc((n * (size_t)k->count + 1) * sizeof *m->seconds);
+    m->row = malloc(((size_t)k->count + 1) * sizeof *m->row);
+    for (int j = 0; m->seconds && m->row && j < k->count; j++) {
+        double *times = m->seconds + (size_t)j * n;
         for (size_t t = 0; t < n; t++)
             times[t] = sim_seconds(c, &c->unit[k->first[j]], t) / factor_of(factor, k->first[j]);
-        row[j] = times;
+        m->row[j] = times;
     }
-    if (sec && row)
-        bound = bound_step(n, k->count, k->units, row);
-    free(sec);
-    free(row);
-    return bound;
+    return m->seconds && m->row;
+}
+
+static void times_close(struct times *m)
+{
+    free(m->seconds);
+    free(m->row);
+}
+
+static bool kinds_open(struct kinds *k, const struct sim_case *c, const double *factor)
+{
+    *k = (struct kinds){.first = calloc((size_t)c->ncu, sizeof *k->first),
+                        .units = calloc((size_t)c->ncu, sizeof *k->units)};
+    if (k->first && k->units)
+        sort_kinds(c, factor, k);
+    return k->first && k->units;
+}
+
+static void kinds_close(struct kinds *k)
+{
+    free(k->first);
+    free(k->units);
 }
 
 double sim_bound(const struct sim_case *c, const double *factor)
 {
     if (speeds_tell_all(c))
         return by_speed(c, factor);
-    struct kinds k = {0};
+    struct kinds k;
+    struct times m = {NULL, NULL};
     double bound = NAN;
-    k.first = calloc((size_t)c->ncu, sizeof *k.first);
-    k.units = calloc((size_t)c->ncu, sizeof *k.units);
-    if (k.first && k.units) {
-        sort_kinds(c, factor, &k);
-        bound = by_kind(c, factor, &k);
-    }
-    free(k.first);
-    free(k.units);
+    if (kinds_open(&k, c, factor) && times_open(&m, c, factor, &k))
+        bound = bound_step(c->job.n, k.count, k.units, m.row);
+    times_close(&m);
+    kinds_close(&k);
     return bound;
+}
+
+/* ---- prices -----------------------------------------------------------------------------------*/
+static bool prices_by_speed(const struct sim_case *c, const double *factor, double *price)
+{
+    double sum = 0;
+    for (int u = 0; u < c->ncu; u++)
+        sum += price[u] = c->unit[u].speed * factor_of(factor, u);
+    for (int u = 0; u < c->ncu; u++)
+        price[u] /= sum;
+    return sum > 0;
+}
+
+static void spread_prices(const struct sim_case *c, const double *factor, const struct kinds *k,
+                          const double *of_kind, double *price)
+{
+    for (int u = 0; u < c->ncu; u++) {
+        price[u] = 0;
+        for (int j = 0; factor_of(factor, u) > 0 && j < k->count; j++)
+            if (sim_alike(&c->unit[u], &c->unit[k->first[j]]) &&
+                factor_of(factor, u) == factor_of(factor, k->first[j]))
+                price[u] = of_kind[j];
+    }
+}
+
+bool sim_prices(const struct sim_case *c, const double *factor, double *price)
+{
+    if (speeds_tell_all(c))
+        return prices_by_speed(c, factor, price);
+    struct kinds k;
+    struct times m = {NULL, NULL};
+    double *of_kind = calloc((size_t)c->ncu, sizeof *of_kind);
+    bool known = of_kind && kinds_open(&k, c, factor) && times_open(&m, c, factor, &k) &&
+                 !isnan(bound_prices(c->job.n, k.count, k.units, m.row, of_kind));
+    if (known)
+        spread_prices(c, factor, &k, of_kind, price);
+    times_close(&m);
+    if (of_kind)
+        kinds_close(&k);
+    free(of_kind);
+    return known;
+}
+
+struct loss sim_loss(const struct sim_case *c, const double *factor, const struct sim_result *r,
+                     struct loss_share *did)
+{
+    double *price = calloc((size_t)c->ncu, sizeof *price), bound = NAN;
+    if (price && sim_prices(c, factor, price))
+        bound = c->steps * r->lower_bound;
+    for (int u = 0; price && u < c->ncu; u++)
+        did[u].price = price[u];
+    free(price);
+    return loss_of(r->computation, r->communication, bound, c->ncu, did);
 }

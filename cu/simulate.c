@@ -50,6 +50,7 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
         json_object_set_new(o, number[i].key, json_number_or_null(number[i].value));
     json_object_set_new(o, "steps_to_steady", json_integer(r->steps_to_steady));
     json_object_set_new(o, "migrations", json_integer((json_int_t)r->migrations));
+    json_object_set_new(o, "loss", loss_json(&r->loss));
     if (s->request->layout)
         json_object_update_new(o, simulate_layout_json(&s->layout));
     if (m) {
@@ -84,20 +85,28 @@ static void print_run(const struct simulation *s, const char *schedule, const st
     putchar('\n');
 }
 
+static void print_losses(const struct simulation *s, const struct sim_result *r)
+{
+    puts("\n* of any step from the fourth on\n");
+    loss_print_heading(stdout, 20);
+    for (int i = 0; i < s->n; i++)
+        loss_print(stdout, 20, s->spec[i], &r[i].loss, r[i].total);
+}
+
 static enum ek_status run_all(struct simulation *s)
 {
+    struct sim_result r[MAX_SCHEDULES];
     const bool text = !s->request->json || strcmp(s->request->json, "-");
     for (int i = 0; i < s->n; i++) {
-        struct sim_result r;
-        TRY(simulate_layout(&s->c.sim, s->request->layout, s->spec[i], &s->layout, &r));
-        json_array_append_new(s->runs, run_json(s, s->spec[i], &r));
+        TRY(simulate_layout(&s->c.sim, s->request->layout, s->spec[i], &s->layout, &r[i]));
+        json_array_append_new(s->runs, run_json(s, s->spec[i], &r[i]));
         if (text && i == 0)
             print_heading(s);
         if (text)
-            print_run(s, s->spec[i], &r);
+            print_run(s, s->spec[i], &r[i]);
     }
     if (text)
-        puts("\n* of any step from the fourth on");
+        print_losses(s, r);
     return EK_OK;
 }
 

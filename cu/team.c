@@ -1,53 +1,15 @@
 /* cu/team.c – the step loop. Between two barriers every unit works on its own; everything that
  * concerns all of them is done by the first unit's thread while the others wait. */
-#include "cu/team.h"
-#include "cu/book.h"
+#include "cu/team_inside.h"
 #include "cu/cluster.h"
 #include "cu/crew.h"
-#include "cu/fault.h"
-#include "cu/gate.h"
-#include "cu/locks.h"
 #include "cu/stop.h"
 #include "src/clock.h"
 
 #include <math.h>
 #include <omp.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What a unit's own thread writes. */
-struct unit {
-    _Alignas(64) double busy_step; /* computing, in this step */
-    double moving_step, busy;
-    double work, speed; /* declared cost computed in this step; cost per second of the last one */
-    size_t tasks, bytes, migrations;
-    bool dead, rehomed; /* rehomed: moved a task since the program was told of the homes */
-    struct events events;
-};
-
-struct team {
-    struct cu_set *set;
-    struct sched_unit *view; /* [n units] as policies see them */
-    const struct team_ops *ops;
-    void *ctx;
-    const char *schedule; /* borrowed */
-    struct sched *sched;
-    const double *cost;    /* [tasks] declared, NULL = equal; borrowed */
-    struct book book;      /* of the tasks */
-    struct unit *unit;     /* [units] */
-    struct locks locks;    /* of the spaces */
-    atomic_int status;     /* first failure of any unit */
-    atomic_bool data_lost; /* a device went with its tasks' data: this step is void */
-    struct fault_plan faults;
-    int save_every, saved_step, last;         /* steps */
-    struct gate gate;                         /* of the units' leading threads */
-    bool again, more, stops, done, recording; /* decided by the first unit between two barriers */
-    double run_start, step_start, exchanged;
-    struct team_result result;
-    void (*on_step)(void *arg, int step);
-    void *on_step_arg;
-};
 
 /* `known` [units] has seconds and speeds that were known before the run; or NULL. */
 static void describe_units(struct team *t, const struct sched_unit *known)
@@ -210,6 +172,7 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     fault_slow(&t->faults, cu->index, t->result.steps + 1, start, r, t->book.seconds);
     const double sum = book_note(&t->book, r, cu->kind);
     u->busy_step += sum;
+    u->launches += fmax(0, clock_now() - start - sum);
     u->tasks += r.end - r.begin;
     for (size_t task = r.begin; task < r.end; task++)
         u->work += t->cost ? t->cost[task] : 1;
@@ -298,6 +261,7 @@ static struct team_step account_step(struct team *t)
         moving = fmax(moving, u->moving_step);
         sum += busy;
         u->busy += u->busy_step;
+        u->moving += u->moving_step;
         if (u->busy_step > 0)
             u->speed = u->work / u->busy_step;
         u->busy_step = u->moving_step = u->work = 0;
@@ -465,45 +429,4 @@ enum ek_status team_bring_home(struct team *t)
             }
     }
     return (enum ek_status)atomic_load(&t->status);
-}
-
-const struct team_result *team_result(const struct team *t)
-{
-    return &t->result;
-}
-
-size_t team_unit_tasks(const struct team *t, int cu)
-{
-    return t->unit[cu].tasks;
-}
-
-double team_unit_busy(const struct team *t, int cu)
-{
-    return t->unit[cu].busy;
-}
-
-double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind)
-{
-    return task < t->book.n ? samples_median(&t->book.sample[task][kind]) : NAN;
-}
-
-void team_save_every(struct team *t, int steps)
-{
-    t->save_every = steps;
-}
-
-void team_on_step(struct team *t, void (*call)(void *arg, int step), void *arg)
-{
-    t->on_step = call;
-    t->on_step_arg = arg;
-}
-
-void team_record(struct team *t)
-{
-    t->recording = true;
-}
-
-const struct events *team_events(const struct team *t, int cu)
-{
-    return &t->unit[cu].events;
 }

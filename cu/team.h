@@ -105,7 +105,17 @@ void team_save_every(struct team *t, int steps);
 
 const struct team_result *team_result(const struct team *t);
 size_t team_unit_tasks(const struct team *t, int cu);
-double team_unit_busy(const struct team *t, int cu); /* seconds computing */
+
+/* What a unit spent its time on, seconds. */
+struct team_spent {
+    double computing; /* what its tasks took, as `compute` has it */
+    double launching; /* what compute() took over and above: launches, waiting for their end */
+    double moving;    /* tasks to its space */
+};
+struct team_spent team_unit_spent(const struct team *t, int cu);
+
+/* How often a task ran on a kind of unit. */
+unsigned team_task_runs(const struct team *t, size_t task, enum cu_kind kind);
 /* Median seconds of a task on a kind of unit, NAN if it never ran there or does not exist. */
 double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind);
 
