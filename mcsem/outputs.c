@@ -37,6 +37,12 @@ static bool named(const char *path)
     return path && *path;
 }
 
+static bool ends_in(const char *path, const char *end)
+{
+    const size_t n = strlen(path), m = strlen(end);
+    return n > m && !strcmp(path + n - m, end);
+}
+
 /* ---- models ---------------------------------------------------------------------------------- */
 
 enum ek_status outputs_model(const char *path, const struct earth *e)
@@ -44,8 +50,7 @@ enum ek_status outputs_model(const char *path, const struct earth *e)
     struct text t;
     if (!named(path))
         return EK_OK;
-    const size_t length = strlen(path);
-    if (length > 4 && !strcmp(path + length - 4, ".vtk"))
+    if (ends_in(path, ".vtk"))
         return vtk_write_earth(path, e);
     TRY(begin(path, &t));
     fprintf(t.f, "column,layer,x,y,top_m,rho_ohmm\n");
@@ -141,12 +146,29 @@ enum ek_status outputs_responses(const char *path, const struct survey *s,
     return end(path, &t);
 }
 
+/* As cu-plan reads tasks. */
+static enum ek_status write_tasks(const char *path, int cells, const struct cell_report *report)
+{
+    json_t *cost = json_array();
+    for (int c = 0; c < cells; c++)
+        json_array_append_new(cost, json_real(report[c].cpu_s));
+    json_t *root = json_pack("{s:s s:{s:o s:i}}", "name", "cells", "tasks", "cost", cost,
+                             "seconds_per_cost", 1);
+    if (!root)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    const enum ek_status st = json_write(path, root);
+    json_decref(root);
+    return st;
+}
+
 enum ek_status outputs_cells(const char *path, const struct survey *s, const struct earth *e,
                              const struct cell_report *report, const double complex *response)
 {
     struct text t;
     if (!named(path))
         return EK_OK;
+    if (ends_in(path, ".json"))
+        return write_tasks(path, s->ncells, report);
     TRY(begin(path, &t));
     fprintf(t.f, "cell_id,n_pairs,x,y,rms,seconds,exact_pairs\n");
     for (int c = 0; c < s->ncells; c++)

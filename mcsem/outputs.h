@@ -16,7 +16,8 @@ enum ek_status outputs_history(const char *path, const struct invert *inv);
 enum ek_status outputs_responses(const char *path, const struct survey *survey,
                                  const double complex *response);
 
-/* One line for each cell: its pairs, its misfit, the cpu's seconds for its last computation. */
+/* One line for each cell: its pairs, its misfit, the cpu's seconds for its last computation; for
+ * names that end in .json the seconds alone, as tasks for cu-plan --run. */
 enum ek_status outputs_cells(const char *path, const struct survey *survey,
                              const struct earth *earth, const struct cell_report *report,
                              const double complex *response);

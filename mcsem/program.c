@@ -1,8 +1,9 @@
-/* mcsem/program.c – options, and what is said of a run. */
+/* mcsem/program.c – options, and what is done before a run or instead of one. */
 #include "mcsem/program.h"
 #include "mcsem/cases.h"
 #include "mcsem/generate.h"
 #include "mcsem/outputs.h"
+#include "mcsem/results.h"
 #include "mcsem/study.h"
 #include "mcsem/study_verbs.h"
 #include "mcsem/view.h"
@@ -13,8 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { CHECKED_PAIRS = 16 }; /* whose fields are computed again for the verification */
 
 #define AT(member) offsetof(struct study, member)
 static const struct opt options[] = {
@@ -84,8 +83,8 @@ static const struct opt options[] = {
     {"responses", OPT_TEXT, AT(responses), "FILE", "write data, responses and residuals",
      .env = NULL},
     {"history", OPT_TEXT, AT(history), "FILE", "write what each trial was worth", .env = NULL},
-    {"cells", OPT_TEXT, AT(cells), "FILE", "write each cell's pairs, misfit and seconds",
-     .env = NULL},
+    {"cells", OPT_TEXT, AT(cells), "FILE",
+     "write each cell's pairs, misfit and seconds; .json: as tasks for cu-plan", .env = NULL},
     {"checkpoint", OPT_TEXT, AT(checkpoint), "FILE",
      "save the state there after each step, and go on from it if it exists", .env = NULL},
     {"ranks-schedule", OPT_TEXT, AT(ranks_schedule), "NAME[:OPTS]",
@@ -218,193 +217,6 @@ static double work(const void *st)
     return ((const struct study *)st)->pairs_done;
 }
 
-/* ---- after a run ----------------------------------------------------------------------------- */
-
-/* Largest difference of responses from exact mode with the finest filters, for pairs spread over
- * the survey, relative to max(|field|, floor). */
-static enum ek_status compare(const struct study *s, double *worst)
-{
-    const struct survey *v = s->survey;
-    *worst = 0;
-    for (size_t k = 0; k < CHECKED_PAIRS; k++) {
-        const size_t pair = (v->npairs - 1) * k / (CHECKED_PAIRS - 1);
-        double difference;
-        TRY(cell_check(v, s->inv->earth, &s->cell_options, pair,
-                       s->response + pair * (size_t)v->nfreq, &difference));
-        *worst = fmax(*worst, difference);
-    }
-    return EK_OK;
-}
-
-static enum ek_status write_files(struct study *s)
-{
-    TRY(outputs_model(s->model_out, s->inv->earth));
-    TRY(outputs_history(s->history, s->inv));
-    TRY(outputs_responses(s->responses, s->survey, s->response));
-    TRY(outputs_cells(s->cells, s->survey, s->start, s->report, s->response));
-    if (s->checkpoint)
-        unlink(s->checkpoint); /* the run is complete: the next one begins anew */
-    return EK_OK;
-}
-
-/* Root mean square difference of two models' log10 of resistivities. */
-static double model_distance(const struct earth *a, const struct earth *b)
-{
-    const size_t unknowns = (size_t)earth_columns(a) * (size_t)a->nz;
-    double sum = 0;
-    for (size_t i = 0; i < unknowns; i++)
-        sum += pow((a->m[i] - b->m[i]) / log(10), 2);
-    return sqrt(sum / (double)unknowns);
-}
-
-static json_t *describe(const struct study *s, double difference)
-{
-    const struct invert *inv = s->inv;
-    const double apart = s->true_earth ? model_distance(s->true_earth, inv->earth) : NAN;
-    json_t *by_frequency = json_array();
-    for (int q = 0; q < s->survey->nfreq; q++)
-        json_array_append_new(by_frequency,
-                              json_number_or_null(outputs_rms(s->survey, s->response, q, -1)));
-    return json_pack("{s:i s:s s:o s:o s:o s:o s:o s:o}", "iterations", inv->iteration, "stop",
-                     invert_stop_text[inv->stop], "rms", json_number_or_null(inv->rms),
-                     "rms_at_start", json_number_or_null(inv->record[0].rms), "rms_complex",
-                     json_number_or_null(outputs_rms(s->survey, s->response, -1, -1)),
-                     "rms_by_frequency", by_frequency, "difference_from_exact",
-                     json_number_or_null(difference), "log10_rho_from_truth",
-                     json_number_or_null(apart));
-}
-
-/* All ranks' reports, for rank 0's files. */
-static enum ek_status gather_reports(struct study *s)
-{
-    const size_t cells = (size_t)s->survey->ncells;
-    double *x = calloc(2 * cells, sizeof *x);
-    if (!x)
-        FAIL(EK_LACK, "out of memory for the reports of %zu cells", cells);
-    for (size_t t = 0; t < s->ntasks; t++) {
-        x[s->cell[t]] = s->report[s->cell[t]].cpu_s;
-        x[cells + (size_t)s->cell[t]] = (double)s->report[s->cell[t]].exact;
-    }
-    cluster_sum(x, 2 * cells);
-    for (size_t c = 0; c < cells; c++) {
-        s->report[c].cpu_s = x[c];
-        s->report[c].exact = (size_t)x[cells + c];
-    }
-    free(x);
-    return EK_OK;
-}
-
-/* Responses of other ranks' cells are 0 here, so that sums are exact. */
-static enum ek_status check(void *st, bool *verified, json_t **detail)
-{
-    struct study *s = st;
-    double difference = 0;
-    enum ek_status done = EK_OK;
-    cluster_sum((double *)s->response, 2 * s->survey->npairs * (size_t)s->survey->nfreq);
-    cluster_max(&s->worst_difference, 1);
-    TRY(gather_reports(s));
-    *verified = true;
-    *detail = NULL;
-    if (cluster_rank() > 0)
-        return EK_OK;
-    done = compare(s, &difference);
-    if (!done)
-        done = write_files(s);
-    if (done)
-        return done;
-    *verified = isfinite(s->inv->rms) && difference <= 10 * s->cell_options.tolerance;
-    *detail = describe(s, difference);
-    if (!*detail)
-        FAIL(EK_LACK, "out of memory for the results");
-    return EK_OK;
-}
-
-static json_t *number_list(const int *x, int n)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(list, json_integer(x[i]));
-    return list;
-}
-
-static json_t *history(const struct invert *inv)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < inv->nrecords; i++) {
-        const struct invert_record *r = &inv->record[i];
-        json_array_append_new(
-            list,
-            json_pack("{s:i s:b s:o s:o s:o s:o s:o s:o s:o s:o}", "iteration", r->iteration,
-                      "accepted", r->accepted, "rms", json_number_or_null(r->rms), "phi",
-                      json_number_or_null(r->phi), "damping", json_number_or_null(r->damping), "mu",
-                      json_number_or_null(r->mu_v), "compute_s", json_number_or_null(r->seconds),
-                      "compute_cpu_s", json_number_or_null(r->cpu_s), "solve_s",
-                      json_number_or_null(r->solve_s), "solve_cpu_s",
-                      json_number_or_null(r->solve_cpu_s)));
-    }
-    return list;
-}
-
-static json_t *facts(const void *st)
-{
-    const struct study *s = st;
-    int *empty = calloc((size_t)s->survey->ncells, sizeof *empty);
-    if (!empty)
-        return NULL;
-    const int n = study_empty(s, empty);
-    const struct normal_size size =
-        s->inv->normal ? normal_size(s->inv->normal) : (struct normal_size){0, 0};
-    json_t *out =
-        json_pack("{s:s s:I s:i s:I s:I s:i s:o s:f s:f s:f s:s* s:o}", "mode", s->mode, "pairs",
-                  (json_int_t)s->survey->npairs, "cells", s->survey->ncells, "data",
-                  (json_int_t)(s->inv->data / 2), "dropped_pairs", (json_int_t)s->survey->ndropped,
-                  "layers", s->start->nz, "empty_cells", number_list(empty, n), "shared_difference",
-                  s->worst_difference, "factor_nonzeros", size.nonzeros, "factor_flops", size.flops,
-                  "blas", normal_blas(), "history", history(s->inv));
-    free(empty);
-    return out;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of a member of the trials' records, but for the start's, for which no step was to be found. */
-static double median_of(const json_t *records, const char *key)
-{
-    const size_t n = json_array_size(records);
-    double *x = calloc(n, sizeof *x), median = 0;
-    for (size_t i = 1; x && i < n; i++)
-        x[i - 1] = json_number_value(json_object_get(json_array_get(records, i), key));
-    if (x && n > 1) {
-        qsort(x, n - 1, sizeof *x, ascending);
-        median = x[(n - 1) / 2];
-    }
-    free(x);
-    return median;
-}
-
-static void remark(FILE *out, const json_t *run)
-{
-    const json_t *v = json_object_get(run, "history");
-    const size_t n = json_array_size(v);
-    if (!n)
-        return;
-    const json_t *first = json_array_get(v, 0), *last = json_array_get(v, n - 1);
-    fprintf(out, "RMS misfit %.3f at the start, %.3f after %lld iterations and %zu trials\n",
-            json_number_value(json_object_get(first, "rms")),
-            json_number_value(json_object_get(last, "rms")),
-            (long long)json_integer_value(json_object_get(last, "iteration")), n);
-    fprintf(
-        out,
-        "a trial: fields %.2f s (%.2f s of all cpus), normal equations %.2f s (%.2f s); medians\n",
-        median_of(v, "compute_s"), median_of(v, "compute_cpu_s"), median_of(v, "solve_s"),
-        median_of(v, "solve_cpu_s"));
-    fprintf(out, "BLAS: %s\n", json_string_value(json_object_get(run, "blas")));
-}
-
 static enum ek_status view(const void *st, json_t **out)
 {
     return view_open(st, out);
@@ -428,9 +240,9 @@ const struct bench_program program_mcsem = {
     .save_every = save_every,
     .reset = study_reset,
     .work = work,
-    .check = check,
-    .facts = facts,
-    .remark = remark,
+    .check = results_check,
+    .facts = results_facts,
+    .remark = results_remark,
     .page = "mcsem/report.html",
     .view = view,
     .close = study_close,

@@ -193,6 +193,7 @@ void study_close(void *st)
     survey_close(s->survey);
     earth_close(s->start);
     earth_close(s->true_earth);
+    free(s->first_model);
     free(s->response);
     free(s->trial_response);
     free(s->report);

@@ -1,11 +1,13 @@
 /* mcsem/study.h – an inversion opened on the units of this process, as the files behind it share
  * it:
  *
- *   program.c       what is asked for, and what is said of a run
+ *   program.c       what is asked for
  *   study.c         opening and closing; the beginning, or where a saved study stands
  *   study_verbs.c   the verbs of a step
  *   study_state.c   checkpoints
- *   outputs.c       files that a run leaves
+ *   results.c       what a run is worth, and what is said of it
+ *   outputs.c       tables that a run leaves
+ *   view.c          figures of the report
  *
  * A step computes the fields of one trial model: tasks are this rank's cells, which have no data to
  * move. Rank 0 gathers the cells' sums while they are computed, judges the trial, finds the next
@@ -45,8 +47,10 @@ struct study {
     double complex *response, *trial_response; /* [pairs][nfreq] of the accepted model, the trial */
     struct cell_report *report;                /* [cells] of the last computation here */
     double pairs_done;                         /* in this run, by all ranks */
-    double cpu_s;                              /* of this rank's cells in the last step */
-    double worst_difference;                   /* of shared mode from exact mode, in this run */
+    double *first_model,
+        psnr;                /* of the first run of a comparison; this run's distance from it, dB */
+    double cpu_s;            /* of this rank's cells in the last step */
+    double worst_difference; /* of shared mode from exact mode, in this run */
 
     /* units and ranks */
     struct cu_set *set;

@@ -75,14 +75,25 @@ static bool same_pair(const struct survey_pair *a, const struct survey_pair *b)
     return !memcmp(&c, b, sizeof c);
 }
 
+/* A number, or nothing at all; what is computed from nothing is no datum. */
+static enum ek_status read_number(const struct table *t, size_t row, int column, double *x)
+{
+    TRY(table_optional(t, row, column, x));
+    if (isnan(*x) && *table_text(t, row, column))
+        FAIL(EK_USAGE,
+             "%s:%zu: %s is '%s', no finite number; where there is no datum the cell stays empty",
+             t->path, t->line[row], t->column[column], table_text(t, row, column));
+    return EK_OK;
+}
+
 static enum ek_status read_datum(const struct table *t, const struct columns *c, size_t row,
                                  struct survey_datum *d)
 {
     double sigma = 1;
-    TRY(table_optional(t, row, c->re, &d->re));
-    TRY(table_optional(t, row, c->im, &d->im));
+    TRY(read_number(t, row, c->re, &d->re));
+    TRY(read_number(t, row, c->im, &d->im));
     if (c->sigma >= 0)
-        TRY(table_optional(t, row, c->sigma, &sigma));
+        TRY(read_number(t, row, c->sigma, &sigma));
     if (isnan(d->re) != isnan(d->im))
         FAIL(EK_USAGE, "%s:%zu: one of re and im is missing", t->path, t->line[row]);
     d->sigma = isnan(d->re) || isnan(sigma) ? INFINITY : sigma;

@@ -116,6 +116,7 @@ spoil '6s/,999.9,Ex/,-3,Ex/' 'bad.csv:6: the receiver is 3 m above'
 spoil '7s/Ex,0.75/Ex,0/' 'bad.csv:7: frequency 0 Hz'
 spoil '8s/Ex,1.25,[^,]*/Ex,1.25,nan/' 'bad.csv:8: '
 spoil '8s/Ex,1.25,[^,]*/Ex,1.25,x/' 'bad.csv:8: '
+spoil '8s/Ex,1.25,[^,]*,[^,]*/Ex,1.25,nan,nan/' "bad.csv:8: re is 'nan'"
 spoil '2s/start=1/start=-1/' 'bad.csv:2: start'
 spoil '9000,$d' 'cut short'
 spoil '9,$s/Ex/Q/' 'component'

@@ -1,0 +1,223 @@
+/* mcsem/results.c – what a run is worth, what it says, the files that it leaves. */
+#include "mcsem/results.h"
+#include "mcsem/outputs.h"
+#include "mcsem/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHECKED_PAIRS = 16 }; /* whose fields are computed again for the verification */
+
+/* Largest difference of responses from exact mode with the finest filters, for pairs spread over
+ * the survey, relative to max(|field|, floor). */
+static enum ek_status compare(const struct study *s, double *worst)
+{
+    const struct survey *v = s->survey;
+    *worst = 0;
+    for (size_t k = 0; k < CHECKED_PAIRS; k++) {
+        const size_t pair = (v->npairs - 1) * k / (CHECKED_PAIRS - 1);
+        double difference;
+        TRY(cell_check(v, s->inv->earth, &s->cell_options, pair,
+                       s->response + pair * (size_t)v->nfreq, &difference));
+        *worst = fmax(*worst, difference);
+    }
+    return EK_OK;
+}
+
+static enum ek_status write_files(struct study *s)
+{
+    TRY(outputs_model(s->model_out, s->inv->earth));
+    TRY(outputs_history(s->history, s->inv));
+    TRY(outputs_responses(s->responses, s->survey, s->response));
+    TRY(outputs_cells(s->cells, s->survey, s->start, s->report, s->response));
+    if (s->checkpoint)
+        unlink(s->checkpoint); /* the run is complete: the next one begins anew */
+    return EK_OK;
+}
+
+/* Root mean square difference of two models' log10 of resistivities. */
+static double model_distance(const struct earth *a, const struct earth *b)
+{
+    const size_t unknowns = (size_t)earth_columns(a) * (size_t)a->nz;
+    double sum = 0;
+    for (size_t i = 0; i < unknowns; i++)
+        sum += pow((a->m[i] - b->m[i]) / log(10), 2);
+    return sqrt(sum / (double)unknowns);
+}
+
+static json_t *describe(const struct study *s, double difference)
+{
+    const struct invert *inv = s->inv;
+    const double apart = s->true_earth ? model_distance(s->true_earth, inv->earth) : NAN;
+    json_t *by_frequency = json_array();
+    for (int q = 0; q < s->survey->nfreq; q++)
+        json_array_append_new(by_frequency,
+                              json_number_or_null(outputs_rms(s->survey, s->response, q, -1)));
+    return json_pack("{s:i s:s s:o s:o s:o s:o s:o s:o}", "iterations", inv->iteration, "stop",
+                     invert_stop_text[inv->stop], "rms", json_number_or_null(inv->rms),
+                     "rms_at_start", json_number_or_null(inv->record[0].rms), "rms_complex",
+                     json_number_or_null(outputs_rms(s->survey, s->response, -1, -1)),
+                     "rms_by_frequency", by_frequency, "difference_from_exact",
+                     json_number_or_null(difference), "log10_rho_from_truth",
+                     json_number_or_null(apart));
+}
+
+/* All ranks' reports, for rank 0's files. */
+static enum ek_status gather_reports(struct study *s)
+{
+    const size_t cells = (size_t)s->survey->ncells;
+    double *x = calloc(2 * cells, sizeof *x);
+    if (!x)
+        FAIL(EK_LACK, "out of memory for the reports of %zu cells", cells);
+    for (size_t t = 0; t < s->ntasks; t++) {
+        x[s->cell[t]] = s->report[s->cell[t]].cpu_s;
+        x[cells + (size_t)s->cell[t]] = (double)s->report[s->cell[t]].exact;
+    }
+    cluster_sum(x, 2 * cells);
+    for (size_t c = 0; c < cells; c++) {
+        s->report[c].cpu_s = x[c];
+        s->report[c].exact = (size_t)x[cells + c];
+    }
+    free(x);
+    return EK_OK;
+}
+
+/* Peak signal-to-noise ratio of the run's log-resistivities against the first run's, in dB;
+ * infinite where they are the same to the last bit. */
+static enum ek_status compare_with_first(struct study *s)
+{
+    const struct earth *e = s->inv->earth;
+    const size_t unknowns = (size_t)earth_columns(e) * (size_t)e->nz;
+    double peak = 0, square = 0;
+    if (!s->first_model) {
+        s->first_model = malloc(unknowns * sizeof *s->first_model);
+        if (!s->first_model)
+            FAIL(EK_LACK, "out of memory to compare models");
+        memcpy(s->first_model, e->m, unknowns * sizeof *e->m);
+    }
+    for (size_t i = 0; i < unknowns; i++) {
+        peak = fmax(peak, fabs(s->first_model[i]));
+        square += pow(e->m[i] - s->first_model[i], 2) / (double)unknowns;
+    }
+    s->psnr = memcmp(s->first_model, e->m, unknowns * sizeof *e->m)
+                  ? 10 * log10(peak * peak / square)
+                  : INFINITY;
+    return EK_OK;
+}
+
+/* Responses of other ranks' cells are 0 here, so that sums are exact. */
+enum ek_status results_check(void *st, bool *verified, json_t **detail)
+{
+    struct study *s = st;
+    double difference = 0;
+    enum ek_status done = EK_OK;
+    cluster_sum((double *)s->response, 2 * s->survey->npairs * (size_t)s->survey->nfreq);
+    cluster_max(&s->worst_difference, 1);
+    TRY(gather_reports(s));
+    *verified = true;
+    *detail = NULL;
+    if (cluster_rank() > 0)
+        return EK_OK;
+    done = compare_with_first(s);
+    if (!done)
+        done = compare(s, &difference);
+    if (!done)
+        done = write_files(s);
+    if (done)
+        return done;
+    *verified = isfinite(s->inv->rms) && difference <= 10 * s->cell_options.tolerance;
+    *detail = describe(s, difference);
+    if (!*detail)
+        FAIL(EK_LACK, "out of memory for the results");
+    return EK_OK;
+}
+
+static json_t *number_list(const int *x, int n)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(x[i]));
+    return list;
+}
+
+static json_t *history(const struct invert *inv)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < inv->nrecords; i++) {
+        const struct invert_record *r = &inv->record[i];
+        json_array_append_new(
+            list,
+            json_pack("{s:i s:b s:o s:o s:o s:o s:o s:o s:o s:o}", "iteration", r->iteration,
+                      "accepted", r->accepted, "rms", json_number_or_null(r->rms), "phi",
+                      json_number_or_null(r->phi), "damping", json_number_or_null(r->damping), "mu",
+                      json_number_or_null(r->mu_v), "compute_s", json_number_or_null(r->seconds),
+                      "compute_cpu_s", json_number_or_null(r->cpu_s), "solve_s",
+                      json_number_or_null(r->solve_s), "solve_cpu_s",
+                      json_number_or_null(r->solve_cpu_s)));
+    }
+    return list;
+}
+
+json_t *results_facts(const void *st)
+{
+    const struct study *s = st;
+    int *empty = calloc((size_t)s->survey->ncells, sizeof *empty);
+    if (!empty)
+        return NULL;
+    const int n = study_empty(s, empty);
+    const struct normal_size size =
+        s->inv->normal ? normal_size(s->inv->normal) : (struct normal_size){0, 0};
+    json_t *out =
+        json_pack("{s:s s:I s:i s:I s:I s:i s:o s:f s:f s:f s:s* s:o s:o}", "mode", s->mode,
+                  "pairs", (json_int_t)s->survey->npairs, "cells", s->survey->ncells, "data",
+                  (json_int_t)(s->inv->data / 2), "dropped_pairs", (json_int_t)s->survey->ndropped,
+                  "layers", s->start->nz, "empty_cells", number_list(empty, n), "shared_difference",
+                  s->worst_difference, "factor_nonzeros", size.nonzeros, "factor_flops", size.flops,
+                  "blas", normal_blas(), "psnr_db",
+                  isinf(s->psnr) ? json_string("infinite") : json_number_or_null(s->psnr),
+                  "history", history(s->inv));
+    free(empty);
+    return out;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of a member of the trials' records, but for the start's, for which no step was to be found. */
+static double median_of(const json_t *records, const char *key)
+{
+    const size_t n = json_array_size(records);
+    double *x = calloc(n, sizeof *x), median = 0;
+    for (size_t i = 1; x && i < n; i++)
+        x[i - 1] = json_number_value(json_object_get(json_array_get(records, i), key));
+    if (x && n > 1) {
+        qsort(x, n - 1, sizeof *x, ascending);
+        median = x[(n - 1) / 2];
+    }
+    free(x);
+    return median;
+}
+
+void results_remark(FILE *out, const json_t *run)
+{
+    const json_t *v = json_object_get(run, "history");
+    const size_t n = json_array_size(v);
+    if (!n)
+        return;
+    const json_t *first = json_array_get(v, 0), *last = json_array_get(v, n - 1);
+    fprintf(out, "RMS misfit %.3f at the start, %.3f after %lld iterations and %zu trials\n",
+            json_number_value(json_object_get(first, "rms")),
+            json_number_value(json_object_get(last, "rms")),
+            (long long)json_integer_value(json_object_get(last, "iteration")), n);
+    fprintf(
+        out,
+        "a trial: fields %.2f s (%.2f s of all cpus), normal equations %.2f s (%.2f s); medians\n",
+        median_of(v, "compute_s"), median_of(v, "compute_cpu_s"), median_of(v, "solve_s"),
+        median_of(v, "solve_cpu_s"));
+    fprintf(out, "BLAS: %s\n", json_string_value(json_object_get(run, "blas")));
+}

@@ -1,0 +1,17 @@
+/* mcsem/results.h – the end of a run, for bench_program's members of these names (cu/bench.h).
+ *
+ * A result verifies if fields of pairs spread over the survey, computed once more in exact mode
+ * with the finest filters, agree with those of the run. */
+#ifndef MCSEM_RESULTS_H
+#define MCSEM_RESULTS_H
+
+#include "src/json.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Writes the files that are asked for, too. EK_LACK: not writable, out of memory. */
+enum ek_status results_check(void *study, bool *verified, json_t **detail);
+json_t *results_facts(const void *study);
+void results_remark(FILE *out, const json_t *facts);
+
+#endif

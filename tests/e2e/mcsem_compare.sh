@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# tests/e2e/mcsem_compare.sh – the thesis' experiments: five schedulers with the same model to the
+# last bit (PSNR infinite), and what they would do on a cluster with the cells' measured times.
+set -u
+bin=${BIN:-bin}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+check() { # description, condition's exit status
+    [ "$2" = 0 ] && return
+    echo "FAILED: $1"
+    failed=1
+}
+policies=original,round-robin,sorted-greedy,heft,abe
+"$bin/mcsem" --generate small --out "$work/survey.csv"
+check 'a survey' $?
+"$bin/mcsem" "$work/survey.csv" --compare $policies --iterations 2 --layout 2x1 --quiet --json "$work/runs.json"
+check 'five schedulers' $?
+[ "$(grep -c '"psnr_db": "infinite"' "$work/runs.json")" = 5 ] &&
+    [ "$(grep '"rms": ' "$work/runs.json" | sort -u | wc -l)" -le 4 ] && # three trials, the result
+    [ "$(grep -c '"verified": true' "$work/runs.json")" = 5 ]
+check 'the same model to the last bit' $?
+"$bin/mcsem" "$work/survey.csv" --iterations 0 --schedule heft --layout 1x1 --quiet --mode exact --residual complex \
+    --cells "$work/cells.json" --model-out "$work/model.csv" --json "$work/other.json" && [ -s "$work/cells.json" ]
+check 'times of cells as tasks' $?
+
+# Which nodes of a cluster are worth it: no policy beats the bound, HEFT is never worse than the rest.
+cat >"$work/cluster.json" <<'JSON'
+{"name": "two kinds", "nodes": [{"name": "old", "count": 3, "cores": 4, "speed": 1},
+                                {"name": "new", "count": 2, "cores": 8, "like": "old", "times": 2}]}
+JSON
+plan() {
+    "$bin/cu-plan" --machine "$work/cluster.json" "$@" --schedules $policies --csv "$work/plan.csv" >"$work/plan" &&
+        [ "$(grep -c '^best of' "$work/plan")" = 5 ] &&
+        awk '/^best of/ { of[$3] = $4; if ($5 < 0.999) bad = 1 }
+             END { exit bad || of["heft"] > 1.001 * of["original"] || of["heft"] > 1.001 * of["round-robin"] }' "$work/plan"
+}
+plan --run "$work/cells.json"
+check "a cluster's nodes, from --cells: $(cat "$work/plan")" $?
+CU_PROFILE_DIR=$work "$bin/mcsem" "$work/survey.csv" --iterations 0 --layout 1x1 --profile=make --quiet &&
+    rm -f "$work/plan.csv" && plan --profile "$work"/mcsem-*.json
+check "a cluster's nodes, from a profile: $(cat "$work/plan")" $?
+exit $failed
