@@ -246,8 +246,11 @@ static enum ek_status read_values(const char *path, const char *where, const jso
                                   struct trial_axis *axis)
 {
     double n = 1, step = 0;
+    const json_t *value = json_object_get(object, "value"), *count = json_object_get(object, "n");
     axis->n = 1;
-    if (json_object_get(object, "value")) {
+    if (value ? json_object_size(object) > 2 : count && json_object_get(object, "step"))
+        FAIL(EK_USAGE, "%s: value alone, or min, max and either n or step", demand_at(path, where));
+    if (value) {
         TRY(demand_member(path, where, object, "value", &ANY, &axis->min));
         axis->max = axis->min;
         return EK_OK;

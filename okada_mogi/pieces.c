@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* So many for each unit, if each then costs so much (station evaluations or their like). */
-enum { MOST = 4096, PER_UNIT = 32 };
+/* So many for each unit at least; more, within bounds, if each then costs so much (station
+ * evaluations or their like). Batches are a hundredth of a node's share: it wants many more. */
+enum { PER_UNIT = 32, MOST_PER_UNIT = 1024, MANY = 4096, MOST = 1 << 20 };
 static const double worth = 1e5;
 
 /* Trials of a task that may be handed out: whole grains. */
@@ -13,7 +14,8 @@ static trial_number task_size(const struct search *s, const struct trial_range *
                               size_t nranges, int units)
 {
     const trial_number grain = search_grain(s);
-    const double least = PER_UNIT * units, most = fmax(MOST, least);
+    const double least = fmin(PER_UNIT * (double)units, MOST),
+                 most = fmin(fmax(MANY, MOST_PER_UNIT * (double)units), MOST);
     trial_number count = 0;
     double cost = 0;
     for (size_t i = 0; i < nranges; i++) {

@@ -35,9 +35,10 @@ static enum ek_status read_stream(FILE *in, const char *path, char **text)
         FAIL(EK_LACK, "%s: cannot be read: %s", path, strerror(errno));
     }
     all[n] = '\0';
-    *text = all;
-    if (strlen(all) == n)
+    if (strlen(all) == n) {
+        *text = all;
         return EK_OK;
+    }
     size_t line = 1;
     for (const char *c = all; *c; c++)
         line += *c == '\n';

@@ -100,6 +100,12 @@ while IFS='|' read -r edit words; do
     refused 2 "$words" mogi "$work/job.json"
 done <<'EOF'
 s/"n": 3}]/"n": 0}]/|job.json:8: parameters\[3\].n = 0
+s/"n": 3}]/"n": -1}]/|job.json:8: parameters\[3\].n = -1
+s/"n": 3}]/"n": 2.5}]/|job.json:8: parameters\[3\].n = 2.5 is not a whole number
+s/"n": 3}]/"n": 3, "step": 1}]/|job.json:8: value alone, or min, max and either n or step
+s/"n": 3}]/"value": 3}]/|job.json:8: value alone
+s/"max": 20,/"max": 1e999,/|job.json:8: parameters\[3\].max is not a (finite) number
+s/"k_sigma": 2/"k_sigma": [1, "a"]/|job.json:2: accept.k_sigma\[1\] is not a (finite) number
 s/"min": 100/"min": 300/|job.json:7: min 300 is above max 200
 s/"d_m"/"depth_m"/|job.json:7: model mogi has no parameter 'depth_m'
 s/"n": 3}]/"m": 3}]/|job.json:8: unknown key 'parameters\[3\].m'
@@ -121,6 +127,12 @@ while IFS='|' read -r edit words; do
     job 's/s.csv/bad.csv/'
     refused 2 "$words" mogi "$work/job.json"
 done <<'EOF'
+3s/.005,.01$/-1,.01/|bad.csv:3: sN = -1 of station 'B' is not above 0
+3s/.005,.01$/nan,.01/|bad.csv:3: sN_m is 'nan', not a finite number
+3s/$/,7/|bad.csv:3: 10 cells where there are 9 columns
+3s/900/1e400/|bad.csv:3: E_m is '1e400', not a finite number
+3s/B/\x00/|bad.csv:3: a zero byte
+2,3d|0 stations
 3s/.005,.01$/0,.01/|bad.csv:3: sN = 0 of station 'B' is not above 0
 3s/,.01$//|bad.csv:3: 8 cells where there are 9 columns
 3s/^B/A/|bad.csv:3: station 'A' is there already, on line 2

@@ -57,7 +57,7 @@ factor() { # seconds, ranks: how slow units must be
 }
 begin() { # ranks, arguments…: in the background
     rm -f "$work/out.csv" "$work/log"
-    CU_FAULT=unit:0@slow:$(factor 7 "$1") timeout 300 mpirun --oversubscribe -n "$1" "$BIN/okada" $slow \
+    CU_FAULT=unit:0@slow:$(factor "${seconds:-7}" "$1") timeout 300 mpirun --oversubscribe -n "$1" "$BIN/okada" $slow \
         --out "$work/out.csv" "${@:2}" >"$work/log" 2>&1 &
     launcher=$!
 }
@@ -90,7 +90,7 @@ same 'with killed workers'
 saved() {
     find "$work/state" -size +150c 2>/dev/null
 }
-begin 3 --checkpoint "$work/state"
+seconds=30 begin 3 --checkpoint "$work/state"
 until_there saved
 kill -9 $(rank_is 0)
 wait $launcher && say 'a run without rank 0 is not to succeed'
@@ -99,7 +99,7 @@ wait $launcher && say 'a run without rank 0 is not to succeed'
 grep -q 'rank 0 of 3 died of signal 9' "$work/log" || say "who died? $(cat "$work/log")"
 "$BIN/mogi" $examples/campi.json --checkpoint "$work/state" --quiet >"$work/log" 2>&1
 [ $? = 2 ] && grep -q 'checkpoint of another job' "$work/log" || say "another job's: $(cat "$work/log")"
-begin 2 --checkpoint "$work/state"
+seconds=30 begin 2 --checkpoint "$work/state"
 until_there rank_is 0
 sleep 0.5
 kill -INT $(rank_is 0)
@@ -113,7 +113,7 @@ same 'after two restarts'
 [ -e "$work/state" ] && say 'a complete search leaves its checkpoint'
 
 # One process, interrupted.
-CU_FAULT=unit:0@slow:$(factor 7 1) "$BIN/okada" $slow --out "$work/out.csv" --checkpoint "$work/state" --quiet 2>"$work/log" &
+CU_FAULT=unit:0@slow:$(factor 30 1) "$BIN/okada" $slow --out "$work/out.csv" --checkpoint "$work/state" --quiet 2>"$work/log" &
 launcher=$!
 until_there saved
 kill -INT $launcher
