@@ -294,11 +294,12 @@ enum ek_status shot_step(struct shot *s, const struct cu *cu, struct ray_device 
     const double seconds = next_step(s);
     const struct ray_layer layer = divide(s, seconds);
     front_remember(&s->front);
+    const bool there = device && s->front.n >= worth_a_launch;
     s->lost = EK_OK;
     advance(s, cu, device, 0, s->front.n, &layer, 1);
     TRY(note_layer(s, layer));
     s->time += seconds;
-    s->numbers.device_steps += device && !s->lost;
+    s->numbers.device_steps += there && !s->lost;
     front_measure(&s->front, s->time);
     fill_with(s, cu, before, before > 0 ? fill_layer : fill_ball);
     TRY(refine(s, cu, device));
