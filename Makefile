@@ -92,7 +92,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 $(BUILD)/mcsem/%.o: CFLAGS += -ffp-contract=off $(SOLVER_CFLAGS)
 $(BIN)/mcsem $(tests) $(benches): LDLIBS += $(SOLVER_LIBS)
 # So have images, on every unit.
-$(BUILD)/kirchhoff/%.o: CFLAGS += -ffp-contract=off
+$(BUILD)/kirchhoff/%.o: CFLAGS += -ffp-contract=off -fno-trapping-math
 $(BIN)/kirchhoff-mig $(tests) $(benches): LDLIBS += $(WAVES_LIBS)
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAIL = 128, FADE_PERCENT = 30, BEHIND = 8 }; /* zeros against wrapping; behind a level */
+enum {
+    TAIL = 128,
+    FADE_PERCENT = 30,
+    BEHIND = 24
+}; /* zeros against wrapping; behind a level: windows are read there */
 
 struct bank {
     struct bank_options o;

@@ -59,7 +59,7 @@ static const struct opt options[] = {
     {"words", OPT_TEXT, AT(o.words), "LIST",
      "header words elsewhere: sx=73,sy=77,gx=,gy=,scalco=,as=segy|su,order=big|little",
      .env = NULL},
-    {"chunk", OPT_INT, AT(o.chunk), "N", "traces that a task has at least (256)", .min = 1,
+    {"chunk", OPT_INT, AT(o.chunk), "N", "traces that a task has at least (1024)", .min = 1,
      .max = 1e6},
     {"max-memory", OPT_REAL, AT(o.max_memory), "GIB", "for tables on the host (2)", .min = 1e-6,
      .max = 1e6},

@@ -3,10 +3,6 @@
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
 /* ---- at the nodes -----------------------------------------------------------------------------*/
 
 static void add_times(const struct sum_plan *p, const struct sum_trace *t, float *restrict u,
@@ -71,24 +67,6 @@ static inline __m256 spread_pair(const float *quad, int from)
     return _mm256_permutevar_ps(both, from ? high : low);
 }
 
-/* Samples index[l] and index[l] + 1 of eight lanes: pairs are loaded and sorted out, which beats
- * two gather instructions (tests/bench/kirchhoff.c measures both). */
-static inline void load_pairs(const float *sample, __m256i index, __m256 *a, __m256 *b)
-{
-    int at[8] __attribute__((aligned(32)));
-    _mm256_store_si256((__m256i *)at, index);
-#define PAIR(l) _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(sample + at[l])))
-    const __m128 p01 = _mm_loadh_pi(PAIR(0), (const __m64 *)(sample + at[1]));
-    const __m128 p23 = _mm_loadh_pi(PAIR(2), (const __m64 *)(sample + at[3]));
-    const __m128 p45 = _mm_loadh_pi(PAIR(4), (const __m64 *)(sample + at[5]));
-    const __m128 p67 = _mm_loadh_pi(PAIR(6), (const __m64 *)(sample + at[7]));
-#undef PAIR
-    const __m256 even = _mm256_insertf128_ps(_mm256_castps128_ps256(p01), p45, 1);
-    const __m256 odd = _mm256_insertf128_ps(_mm256_castps128_ps256(p23), p67, 1);
-    *a = _mm256_shuffle_ps(even, odd, 0x88);
-    *b = _mm256_shuffle_ps(even, odd, 0xdd);
-}
-
 /* The eight depths from node k on. */
 static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n, int k,
                              const float *sample, double *sum)
@@ -103,7 +81,7 @@ static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n
     const __m256 w = wa + f * (spread_pair(n->w + k, 1) - wa);
     const __m256i index = _mm256_cvttps_epi32(u);
     __m256 low, high;
-    load_pairs(sample, index, &low, &high);
+    sum_load(sample, index, &low, &high);
     const __m256 part = u - _mm256_cvtepi32_ps(index);
     const __m256 x = (w * (low + part * (high - low)) + round) - round;
     _mm256_storeu_pd(sum, _mm256_loadu_pd(sum) + _mm256_cvtps_pd(_mm256_castps256_ps128(x)));
@@ -141,15 +119,18 @@ static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, 
 void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
                 double *sum, float *fold)
 {
-    const int blocks = p->depths / MIGRATE_BLOCK;
+    int first = 0, last = p->depths / MIGRATE_BLOCK;
     add_times(p, t, n->u, n->c);
     find_weights(p, t, n->w);
     if (p->levels > 1)
         find_levels(p, t, n->level);
     count_fold(p, n->u, n->w, fold);
-    for (int b = 0; b < blocks; b++)
-        if (!is_empty(p, n, 2 * b)) {
-            const size_t level = p->levels > 1 ? (size_t)n->level[2 * b + 1] : 0;
-            add_block(p, n, 2 * b, t->sample + level * t->stride, sum + b * MIGRATE_BLOCK);
-        }
+    while (last > first && is_empty(p, n, 2 * (last - 1)))
+        last--;
+    while (first < last && is_empty(p, n, 2 * first))
+        first++;
+    for (int b = first; b < last; b++) {
+        const size_t level = p->levels > 1 ? (size_t)n->level[2 * b + 1] : 0;
+        add_block(p, n, 2 * b, t->sample + level * t->stride, sum + b * MIGRATE_BLOCK);
+    }
 }
