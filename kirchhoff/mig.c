@@ -3,6 +3,7 @@
 #include "cu/cluster.h"
 #include "kirchhoff/generate.h"
 #include "kirchhoff/headers.h"
+#include "kirchhoff/job.h"
 #include "kirchhoff/migrate_device.h"
 #include "src/clock.h"
 
@@ -88,17 +89,23 @@ static void defaults(void *st, const struct bench_program *self)
 
 /* ---- before a run -----------------------------------------------------------------------------*/
 
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t n = text ? strlen(text) : 0, m = strlen(end);
+    return n > m && !strcmp(text + n - m, end);
+}
+
 static enum ek_status answer(void *st, bool *done)
 {
     struct mig *p = st;
-    *done = p->generate || p->headers;
+    *done = p->generate || p->headers || ends_in(p->o.data, ".json");
     if (p->generate && !p->out)
         FAIL(EK_USAGE, "--generate %s: where to? --out DATA.segy", p->generate);
     if (p->generate)
         return generate_file(p->generate, p->events, p->out);
     if (p->headers)
         return headers_write(p->o.data, p->o.words, p->headers);
-    return EK_OK;
+    return *done ? job_run(p->o.data) : EK_OK;
 }
 
 static enum ek_status find_divide(struct mig *p)
@@ -153,6 +160,41 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
              p->o.weight);
     *bytes = migrate_bytes(p->m, 1);
     return EK_OK;
+}
+
+enum ek_status mig_open(int argc, char **argv, struct mig **out)
+{
+    char problem[256];
+    size_t bytes;
+    int nwords = 0;
+    struct mig *p = calloc(1, sizeof *p);
+    const char **word = calloc((size_t)argc, sizeof *word);
+    if (!p || !word) {
+        free(p);
+        free(word);
+        FAIL(EK_LACK, "out of memory");
+    }
+    const struct opt_group group = {"options", options, p};
+    defaults(p, NULL);
+    enum ek_status st = opt_parse(&group, 1, argc, argv, word, &nwords);
+    if (!st) {
+        p->o.data = nwords ? word[0] : NULL;
+        st = plan(p, problem, sizeof problem, &bytes);
+    }
+    free(word);
+    if (st)
+        mig_close(p);
+    else
+        *out = p;
+    return st;
+}
+
+void mig_close(struct mig *p)
+{
+    if (!p)
+        return;
+    migrate_close(p->m);
+    free(p);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -353,7 +395,7 @@ const struct bench_program mig_program = {
     .unit = "Mupdate/s",
     .size = sizeof(struct mig),
     .opts = options,
-    .operand = "DATA.segy",
+    .operand = "DATA.segy or JOB.json",
     .operand_at = AT(o.data),
     .cold = true,
     .defaults = defaults,

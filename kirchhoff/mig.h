@@ -37,6 +37,12 @@ void mig_column(const struct mig *p, int class, size_t column, float *out);
  * is: EK_USAGE where it is another one's or damaged; EK_LACK. */
 enum ek_status mig_part_write(const struct mig *p, const char *path);
 enum ek_status mig_part_add(struct mig *p, const char *path);
+enum ek_status mig_part_check(const struct mig *p, const char *path);
+
+/* A migration from a command line, ready for parts: input is read and checked, nothing is migrated.
+ * EK_USAGE, EK_LACK. Caller owns *p; close accepts NULL. */
+enum ek_status mig_open(int argc, char **argv, struct mig **p);
+void mig_close(struct mig *p);
 
 /* mig_page.c: slices, fold and gathers for the page. New reference, NULL: out of memory. */
 json_t *mig_page(const struct mig *p);

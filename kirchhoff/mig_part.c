@@ -97,7 +97,8 @@ static enum ek_status read_part(const struct mig *p, const char *path, FILE *in,
     return EK_OK;
 }
 
-enum ek_status mig_part_add(struct mig *p, const char *path)
+/* Reads a part and, where `adds`, adds it. */
+static enum ek_status take_part(const struct mig *p, const char *path, bool adds)
 {
     struct image *m = p->m->image;
     FILE *in = fopen(path, "rb");
@@ -107,10 +108,20 @@ enum ek_status mig_part_add(struct mig *p, const char *path)
     float *folds = malloc(image_folds(m) * sizeof *folds);
     enum ek_status st = sums && folds ? read_part(p, path, in, sums, folds)
                                       : status_fail(EK_LACK, "%s: out of memory", path);
-    if (!st)
+    if (!st && adds)
         image_add(m, sums, folds);
     free(sums);
     free(folds);
     fclose(in);
     return st;
+}
+
+enum ek_status mig_part_add(struct mig *p, const char *path)
+{
+    return take_part(p, path, true);
+}
+
+enum ek_status mig_part_check(const struct mig *p, const char *path)
+{
+    return take_part(p, path, false);
 }

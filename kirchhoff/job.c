@@ -1,0 +1,170 @@
+/* kirchhoff/job.c – job files. */
+#include "kirchhoff/job.h"
+#include "src/demand.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const keys[] = {"data",    "out",     "raw",       "work",
+                                   "options", "devices", "microjobs", "devices_per_microjob",
+                                   "layout",  "about",   "concurrent"};
+
+static enum ek_status check_keys(const struct job *j)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(j->root, key, value)
+    {
+        bool known = false;
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            known = known || !strcmp(key, keys[i]);
+        if (!known)
+            FAIL(EK_USAGE, "%s: unknown key '%s'", demand_at(j->path, key), key);
+    }
+    return EK_OK;
+}
+
+/* A text; "" where it is not given. */
+static enum ek_status text_of(const struct job *j, const char *key, const char **text)
+{
+    const json_t *value = json_object_get(j->root, key);
+    *text = value ? json_string_value(value) : "";
+    return demand_that(j->path, *text != NULL, key, "a text");
+}
+
+/* Beside the job file, unless it begins at the root. */
+static enum ek_status beside(const struct job *j, const char *key, const char *name, char *path)
+{
+    const char *slash = strrchr(j->path, '/');
+    const int folder = *name && *name != '/' && slash ? (int)(slash - j->path) + 1 : 0;
+    if (snprintf(path, JOB_PATH, "%.*s%s", folder, j->path, name) >= JOB_PATH - 64)
+        FAIL(EK_USAGE, "%s: %s is too long", demand_at(j->path, key), key);
+    return EK_OK;
+}
+
+static enum ek_status path_of(const struct job *j, const char *key, char *path)
+{
+    const char *name;
+    TRY(text_of(j, key, &name));
+    return beside(j, key, name, path);
+}
+
+static enum ek_status paths_of(struct job *j)
+{
+    TRY(path_of(j, "data", j->data));
+    TRY(path_of(j, "out", j->out));
+    TRY(path_of(j, "raw", j->raw));
+    TRY(path_of(j, "work", j->work));
+    TRY(demand_that(j->path, *j->data, "data", "given: the file of traces"));
+    TRY(demand_that(j->path, *j->out || *j->raw, "out", "given: the image's file"));
+    if (!*j->work)
+        snprintf(j->work, sizeof j->work, "%.4080s.work", *j->out ? j->out : j->raw);
+    return EK_OK;
+}
+
+static enum ek_status numbers_of(struct job *j)
+{
+    static const struct demand count = {.min = 1, .max = 1e6, .whole = true};
+    double microjobs = 1, per = 1, concurrent = 0;
+    TRY(demand_optional(j->path, "", j->root, "microjobs", &count, &microjobs));
+    TRY(demand_optional(j->path, "", j->root, "devices_per_microjob", &count, &per));
+    TRY(demand_optional(j->path, "", j->root, "concurrent", &count, &concurrent));
+    j->microjobs = (int)microjobs;
+    j->per_microjob = (int)per;
+    j->concurrent = (int)concurrent;
+    return EK_OK;
+}
+
+static enum ek_status units_of(struct job *j)
+{
+    const char *devices, *layout;
+    TRY(text_of(j, "devices", &devices));
+    TRY(text_of(j, "layout", &layout));
+    snprintf(j->layout, sizeof j->layout, "%s", layout);
+    while (*devices) {
+        const size_t n = strcspn(devices, ",");
+        TRY(demand_that(j->path, j->ndevices < JOB_DEVICES && n && n < sizeof *j->device, "devices",
+                        "names with commas between them, as opencl:0,opencl:1"));
+        snprintf(j->device[j->ndevices++], sizeof *j->device, "%.*s", (int)n, devices);
+        devices += n + (devices[n] == ',');
+    }
+    return EK_OK;
+}
+
+/* ---- the command line -------------------------------------------------------------------------*/
+
+static enum ek_status add_word(struct job *j, const char *word)
+{
+    char **more = realloc(j->word, (size_t)(j->nwords + 2) * sizeof *more);
+    if (!more || !(j->word = more, j->word[j->nwords] = strdup(word)))
+        FAIL(EK_LACK, "%s: out of memory", j->path);
+    j->word[++j->nwords] = NULL;
+    return EK_OK;
+}
+
+/* "--grid=61x61x151:25"; a flag is true or false. */
+static enum ek_status add_option(struct job *j, const char *key, const json_t *value)
+{
+    char word[JOB_PATH + 64], path[JOB_PATH];
+    if (json_is_true(value))
+        snprintf(word, sizeof word, "--%s", key);
+    else if (json_is_number(value))
+        snprintf(word, sizeof word, "--%s=%.15g", key, json_number_value(value));
+    else if (json_is_string(value) && !strcmp(key, "tables")) {
+        TRY(beside(j, key, json_string_value(value), path));
+        snprintf(word, sizeof word, "--tables=%s", path);
+    } else if (json_is_string(value))
+        snprintf(word, sizeof word, "--%s=%s", key, json_string_value(value));
+    else
+        return demand_that(j->path, json_is_false(value), key, "a text, a number, true or false");
+    return json_is_false(value) ? EK_OK : add_word(j, word);
+}
+
+static enum ek_status words_of(struct job *j)
+{
+    const char *key;
+    json_t *value, *options = json_object_get(j->root, "options");
+    TRY(demand_that(j->path, !options || json_is_object(options), "options", "an object"));
+    TRY(add_word(j, "kirchhoff-mig"));
+    TRY(add_word(j, j->data));
+    json_object_foreach(options, key, value) TRY(add_option(j, key, value));
+    return EK_OK;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static enum ek_status fill(struct job *j)
+{
+    TRY(demand_that(j->path, json_is_object(j->root), "", "an object"));
+    TRY(check_keys(j));
+    TRY(paths_of(j));
+    TRY(numbers_of(j));
+    TRY(units_of(j));
+    return words_of(j);
+}
+
+enum ek_status job_open(const char *path, struct job *job)
+{
+    *job = (struct job){.path = path};
+    TRY(demand_open(path, &job->root));
+    const enum ek_status st = fill(job);
+    if (st)
+        job_close(job);
+    return st;
+}
+
+void job_close(struct job *job)
+{
+    for (int i = 0; i < job->nwords; i++)
+        free(job->word[i]);
+    free(job->word);
+    json_decref(job->root);
+    *job = (struct job){.path = NULL};
+}
+
+void job_part(const struct job *job, int microjob, char *path)
+{
+    snprintf(path, JOB_PATH, "%.4000s/part-%04d-of-%04d.image", job->work, microjob,
+             job->microjobs);
+}
