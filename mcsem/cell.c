@@ -2,62 +2,17 @@
  *
  * A row is [nfreq][2][columns] as in shared.h. Weighing turns it into rows of [r J] / sigma, in
  * real and imaginary parts: the residual takes the field's place in column 0. */
-#include "mcsem/cell.h"
-#include "mcsem/forward_device.h"
+#include "mcsem/cell_work.h"
 #include "mcsem/matmul.h"
-#include "mcsem/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 64 }; /* pairs of a block and thread; a device takes more */
-enum { SAMPLES = 3, SAMPLE_FILTER = 3 };
-enum { FEW = 32, FEW_FILTER = 4 };
+enum { BLOCK = 64 };      /* pairs of a block and thread; a device takes more */
 enum { SQUARE_ROWS = 4 }; /* that a thread takes at a time */
 #define LOG_SIGNAL      4.0
-#define NEAR_SPREADS    8.0
-#define NEAR_CLEARANCES 4.0
 #define CHECK_TOLERANCE 1e-9
-#define EXACT_TOLERANCE 1e-7 /* between two filters; the finer one's error is far below */
-
-/* What a thread of the unit has for itself. */
-struct worker {
-    struct forward *forward;
-    double complex *field, *derivative; /* [nfreq], [nfreq][layers] */
-    enum ek_status status;              /* of the last phase */
-};
-
-struct cell_work {
-    const struct survey *survey;
-    const struct earth *earth;
-    struct cell_options options;
-    int width, columns;
-    struct worker *worker; /* [width] */
-    struct shared *shared;
-    struct forward_device *device; /* NULL: pairs in exact mode are the workers' */
-    double complex *sum;           /* [block][nfreq][1 + layers] what it brings */
-    size_t block;                  /* pairs of a block, at most */
-    struct survey_pair *pair;      /* [pairs of the largest cell] as the cell sees them */
-    struct earth_layers layers;
-    double *rows, *square; /* [block] rows; [columns][columns] */
-    /* the block at hand */
-    int cell;
-    size_t first, n; /* pairs of the cell */
-    size_t near;     /* pairs 0 .. near-1 are computed in exact mode */
-    int filter;      /* of exact mode */
-    double complex *response;
-};
-
-static size_t row_size(const struct cell_work *w)
-{
-    return (size_t)w->survey->nfreq * 2 * (size_t)w->columns;
-}
-
-static double *row_of(const struct cell_work *w, size_t i)
-{
-    return w->rows + i * row_size(w);
-}
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -74,12 +29,14 @@ static void *aligned(size_t bytes)
     return aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
-static enum ek_status open_worker(struct worker *k, int layers, int nfreq)
+static enum ek_status open_worker(struct cell_worker *k, int layers, int nfreq)
 {
     TRY(forward_open(layers, nfreq, &k->forward));
     k->field = calloc((size_t)nfreq, sizeof *k->field);
     k->derivative = calloc((size_t)nfreq * (size_t)layers, sizeof *k->derivative);
-    if (!k->field || !k->derivative)
+    k->parts = calloc((size_t)nfreq, sizeof *k->parts);
+    k->left = calloc((size_t)nfreq, sizeof *k->left);
+    if (!k->field || !k->derivative || !k->parts || !k->left)
         FAIL(EK_LACK, "out of memory for a thread's fields");
     return EK_OK;
 }
@@ -106,7 +63,7 @@ static enum ek_status open_all(struct cell_work *w, struct backend *device)
     TRY(open_device(w, device, layers));
     w->worker = calloc(threads, sizeof *w->worker);
     w->pair = calloc(largest_cell(w->survey), sizeof *w->pair);
-    w->rows = aligned(w->block * row_size(w) * sizeof *w->rows);
+    w->rows = aligned(w->block * cell_row_size(w) * sizeof *w->rows);
     w->square = aligned(columns * columns * sizeof *w->square);
     if (!w->worker || !w->pair || !w->rows || !w->square)
         FAIL(EK_LACK, "out of memory for the cells of a unit of %d threads", w->width);
@@ -143,6 +100,8 @@ void cell_close(struct cell_work *w)
         forward_close(w->worker[t].forward);
         free(w->worker[t].field);
         free(w->worker[t].derivative);
+        free(w->worker[t].parts);
+        free(w->worker[t].left);
     }
     shared_close(w->shared);
     forward_device_close(w->device);
@@ -180,11 +139,6 @@ static double depth_over(const struct earth *e, int c, const double *at)
     return fmax(0, on_it ? seabed - CELL_CLEARANCE : z);
 }
 
-static size_t pairs_of(const struct cell_work *w)
-{
-    return w->survey->first[w->cell + 1] - w->survey->first[w->cell];
-}
-
 static struct survey_pair seen_from(const struct earth *e, int c, const struct survey_pair *p)
 {
     struct survey_pair seen = *p;
@@ -195,7 +149,7 @@ static struct survey_pair seen_from(const struct earth *e, int c, const struct s
 
 static void see_pairs(struct cell_work *w)
 {
-    for (size_t i = 0; i < pairs_of(w); i++)
+    for (size_t i = 0; i < cell_pairs(w); i++)
         w->pair[i] = seen_from(w->earth, w->cell, &w->survey->pair[w->survey->first[w->cell] + i]);
 }
 
@@ -205,7 +159,7 @@ static void see_pairs(struct cell_work *w)
 static void put_row(const struct cell_work *w, const double complex *field, int field_step,
                     const double complex *derivative, int step, double *row)
 {
-    memset(row, 0, row_size(w) * sizeof *row);
+    memset(row, 0, cell_row_size(w) * sizeof *row);
     for (int q = 0; q < w->survey->nfreq; q++, row += 2 * w->columns, derivative += step) {
         row[0] = creal(field[q * field_step]);
         row[w->columns] = cimag(field[q * field_step]);
@@ -216,11 +170,11 @@ static void put_row(const struct cell_work *w, const double complex *field, int 
     }
 }
 
-static enum ek_status fill_exactly(const struct cell_work *w, struct worker *k, size_t pair,
-                                   double *row)
+enum ek_status cell_fill_exactly(const struct cell_work *w, struct cell_worker *k, size_t pair,
+                                 int filter, double *row)
 {
     const struct survey *s = w->survey;
-    TRY(forward_pair(k->forward, &w->layers, &w->pair[pair], s->nfreq, s->freq, w->filter,
+    TRY(forward_pair(k->forward, &w->layers, &w->pair[pair], s->nfreq, s->freq, filter,
                      FORWARD_BELOW, k->field, k->derivative));
     put_row(w, k->field, 1, k->derivative, w->layers.n, row);
     return EK_OK;
@@ -279,32 +233,44 @@ static void weigh(const struct cell_work *w, size_t i, double *row)
     }
 }
 
+/* Rows i .. i+n-1 of the block by the table; by exact mode where that does not do. */
+static void fill_by_table(const struct cell_work *w, int thread, size_t i, size_t n)
+{
+    struct cell_worker *k = &w->worker[thread];
+    const size_t pair = w->first + i;
+    shared_rows(w->shared, thread, pair - w->near, (int)n, cell_row(w, i));
+    for (size_t j = 0; j < n && !k->status; j++)
+        if (cell_cancels(w, k, pair + j, cell_row(w, i + j))) {
+            k->exact++;
+            k->status = cell_fill_exactly(w, k, pair + j, CELL_FEW_FILTER, cell_row(w, i + j));
+        }
+}
+
 /* Rows i .. i+n-1 of the block, some of pairs that the table has, some of others. */
 static void fill_rows(const struct cell_work *w, int thread, size_t i, size_t n)
 {
-    struct worker *k = &w->worker[thread];
-    const size_t pair = w->first + i, all = exact_pairs(w);
+    struct cell_worker *k = &w->worker[thread];
+    const size_t all = exact_pairs(w);
     const size_t exact = i >= all ? 0 : all - i < n ? all - i : n;
     for (size_t j = i; j < i + exact && !k->status; j++)
         if (w->device)
-            take_from_device(w, j, row_of(w, j));
+            take_from_device(w, j, cell_row(w, j));
         else
-            k->status = fill_exactly(w, k, w->first + j, row_of(w, j));
-    if (exact < n)
-        shared_rows(w->shared, thread, pair + exact - w->near, (int)(n - exact),
-                    row_of(w, i + exact));
+            k->status = cell_fill_exactly(w, k, w->first + j, w->filter, cell_row(w, j));
+    if (exact < n && !k->status)
+        fill_by_table(w, thread, i + exact, n - exact);
 }
 
 static void fill_phase(void *arg, int thread)
 {
     struct cell_work *w = arg;
-    struct worker *k = &w->worker[thread];
+    struct cell_worker *k = &w->worker[thread];
     k->status = EK_OK;
     for (size_t i = (size_t)thread * SHARED_ROWS; i < w->n; i += (size_t)w->width * SHARED_ROWS) {
         const size_t n = w->n - i < SHARED_ROWS ? w->n - i : SHARED_ROWS;
         fill_rows(w, thread, i, n);
         for (size_t j = i; j < i + n && !k->status; j++)
-            weigh(w, j, row_of(w, j));
+            weigh(w, j, cell_row(w, j));
     }
 }
 
@@ -319,7 +285,7 @@ static void square_phase(void *arg, int thread)
 
 static enum ek_status all_blocks(struct cell_work *w, struct crew *crew)
 {
-    const size_t pairs = pairs_of(w);
+    const size_t pairs = cell_pairs(w);
     memset(w->square, 0, (size_t)w->columns * (size_t)w->columns * sizeof *w->square);
     for (w->first = 0; w->first < pairs; w->first += w->block) {
         w->n = pairs - w->first < w->block ? pairs - w->first : w->block;
@@ -334,124 +300,6 @@ static enum ek_status all_blocks(struct cell_work *w, struct crew *crew)
     return EK_OK;
 }
 
-/* ---- choosing -------------------------------------------------------------------------------- */
-
-static double floor_of(const struct cell_options *o, const struct survey_pair *p)
-{
-    return p->magnetic ? o->floor / CELL_IMPEDANCE : o->floor;
-}
-
-static double offset_of(const struct survey_pair *p)
-{
-    return hypot(p->receiver[0] - p->source[0], p->receiver[1] - p->source[1]);
-}
-
-/* Close to the source, fields change with depth faster than a table over depths can follow: how
- * many pairs (they are sorted by offset) are closer than NEAR_SPREADS times the range of depths, or
- * have the wire almost above them. */
-static size_t count_near(const struct cell_work *w)
-{
-    double first = INFINITY, last = 0, clearance = 0;
-    size_t near = 0;
-    for (size_t i = 0; i < pairs_of(w); i++) {
-        const struct survey_pair *p = &w->pair[i];
-        const double rise = 0.5 * p->length * fabs(sin(p->dip));
-        first = fmin(first, p->source[2] - rise);
-        last = fmax(last, p->source[2] + rise);
-        clearance = fmax(clearance, fabs(p->source[2] - p->receiver[2]));
-    }
-    for (size_t i = 0; i < pairs_of(w); i++) {
-        const double reach = fmax(NEAR_SPREADS * (last - first), NEAR_CLEARANCES * clearance);
-        if (offset_of(&w->pair[i]) - 0.5 * w->pair[i].length < reach)
-            near = i + 1;
-    }
-    return near;
-}
-
-/* Pairs first .. last-1 that stand for all of these: the nearest, the farthest, the source farthest
- * from the mean depth. */
-static void choose_samples(const struct cell_work *w, size_t first, size_t last, size_t *sample)
-{
-    double mean = 0;
-    sample[0] = first;
-    sample[1] = last - 1;
-    sample[2] = (first + last) / 2;
-    for (size_t i = first; i < last; i++)
-        mean += w->pair[i].source[2] / (double)(last - first);
-    for (size_t i = first; i < last; i++)
-        if (fabs(w->pair[i].source[2] - mean) > fabs(w->pair[sample[2]].source[2] - mean))
-            sample[2] = i;
-}
-
-/* The filter that samples of the pairs in exact mode are content with. A few pairs are not worth
- * the trials. */
-static enum ek_status choose_filter(struct cell_work *w, struct cell_report *report)
-{
-    size_t sample[SAMPLES];
-    w->filter = report->filter = FEW_FILTER;
-    if (w->near <= FEW)
-        return EK_OK;
-    choose_samples(w, 0, w->near, sample);
-    report->filter = 0;
-    for (int k = 0; k < SAMPLES; k++) {
-        const struct survey_pair *p = &w->pair[sample[k]];
-        const struct forward_control control = {EXACT_TOLERANCE, floor_of(&w->options, p)};
-        int which;
-        TRY(forward_choose(w->worker[0].forward, &w->layers, p, w->survey->nfreq, w->survey->freq,
-                           &control, &which, NULL));
-        report->filter = which > report->filter ? which : report->filter;
-    }
-    w->filter = report->filter;
-    return EK_OK;
-}
-
-/* Largest difference of two rows, field or derivative, relative to max(|field|, floor). */
-static double difference(const struct cell_work *w, const double *a, const double *b, double floor)
-{
-    double worst = 0;
-    for (int q = 0; q < w->survey->nfreq; q++, a += 2 * w->columns, b += 2 * w->columns) {
-        const double size = fmax(hypot(b[0], b[w->columns]), floor);
-        for (int c = 0; c < w->columns; c++)
-            worst = fmax(worst, hypot(a[c] - b[c], a[w->columns + c] - b[w->columns + c]) / size);
-    }
-    return worst;
-}
-
-static enum ek_status check_shared(struct cell_work *w, double *worst)
-{
-    size_t sample[SAMPLES];
-    choose_samples(w, w->near, pairs_of(w), sample);
-    w->filter = SAMPLE_FILTER;
-    *worst = 0;
-    for (int k = 0; k < SAMPLES; k++) {
-        const struct survey_pair *p = &w->pair[sample[k]];
-        shared_rows(w->shared, 0, sample[k] - w->near, 1, row_of(w, 0));
-        TRY(fill_exactly(w, &w->worker[0], sample[k], row_of(w, 1)));
-        *worst = fmax(*worst, difference(w, row_of(w, 0), row_of(w, 1), floor_of(&w->options, p)));
-    }
-    return EK_OK;
-}
-
-/* The coarsest table that is good enough; none: report->density = -1. */
-static enum ek_status choose_density(struct cell_work *w, struct crew *crew,
-                                     struct cell_report *report)
-{
-    for (int density = 0; density < SHARED_DENSITIES; density++) {
-        bool fits;
-        TRY(shared_make(w->shared, &w->layers, w->pair + w->near, pairs_of(w) - w->near,
-                        w->survey->nfreq, w->survey->freq, density, crew, &fits));
-        if (!fits)
-            break;
-        TRY(check_shared(w, &report->difference));
-        if (report->difference <= w->options.tolerance) {
-            report->density = density;
-            return EK_OK;
-        }
-    }
-    report->difference = 0;
-    return EK_OK;
-}
-
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
 enum ek_status cell_compute(struct cell_work *w, struct crew *crew, const double *m, int c,
@@ -461,20 +309,24 @@ enum ek_status cell_compute(struct cell_work *w, struct crew *crew, const double
     w->cell = c;
     w->response = response;
     memset(sums, 0, cell_sums(w->earth->nz) * sizeof *sums);
-    if (!pairs_of(w))
+    if (!cell_pairs(w))
         return EK_OK;
     earth_column(w->earth, c, m + (size_t)c * (size_t)w->earth->nz, &w->layers);
     see_pairs(w);
-    w->near = w->options.mode == CELL_SHARED ? count_near(w) : pairs_of(w);
-    if (w->near < pairs_of(w)) {
-        TRY(choose_density(w, crew, report));
+    w->near = w->options.mode == CELL_SHARED ? cell_count_near(w) : cell_pairs(w);
+    if (w->near < cell_pairs(w)) {
+        TRY(cell_choose_density(w, crew, report));
         if (report->density < 0)
-            w->near = pairs_of(w);
+            w->near = cell_pairs(w);
     }
-    report->exact = w->near;
     if (w->near)
-        TRY(choose_filter(w, report));
+        TRY(cell_choose_filter(w, report));
+    for (int t = 0; t < w->width; t++)
+        w->worker[t].exact = 0;
     TRY(all_blocks(w, crew));
+    report->exact = w->near;
+    for (int t = 0; t < w->width; t++)
+        report->exact += w->worker[t].exact;
     for (int i = 0; i <= w->earth->nz; i++)
         memcpy(sums + cell_sum_at(i, 0), w->square + (size_t)i * (size_t)w->columns,
                (size_t)(i + 1) * sizeof *sums);
@@ -507,7 +359,7 @@ enum ek_status cell_check(const struct survey *s, const struct earth *earth,
 {
     const int cell = cell_of(s, pair);
     const struct survey_pair seen = seen_from(earth, cell, &s->pair[pair]);
-    const double floor = floor_of(options, &seen);
+    const double floor = cell_floor(options, &seen);
     struct earth_layers *layers = malloc(sizeof *layers);
     double complex *field = calloc((size_t)s->nfreq, sizeof *field);
     struct forward *f = NULL;

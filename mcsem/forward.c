@@ -13,6 +13,8 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
     46.0 /* what lies below so many nepers there and back is not seen: exp(-46) = 1e-20            \
           */
 
+#define STEEP 0.3
+
 struct forward {
     int layers, nfreq;
     struct pair_plan plan;
@@ -168,6 +170,19 @@ static void sum_frequency(struct forward *f, double freq, enum forward_derivativ
     }
 }
 
+/* Where the receiver is almost below the wire, at a horizontal distance r and a vertical one d, the
+ * integrand reaches down to l r = r / d: coarser filters begin above that. */
+int forward_filter(const struct survey_pair *p, int which)
+{
+    const double x = p->receiver[0] - p->source[0], y = p->receiver[1] - p->source[1];
+    const double along = x * cos(p->azimuth) + y * sin(p->azimuth);
+    const double across = y * cos(p->azimuth) - x * sin(p->azimuth);
+    const double flat = 0.5 * p->length * cos(p->dip), rise = 0.5 * p->length * fabs(sin(p->dip));
+    const double r = hypot(across, fmax(0, fabs(along) - flat));
+    const double d = fabs(p->receiver[2] - p->source[2]) + rise;
+    return r < STEEP * d ? HANKEL_FILTERS - 1 : which;
+}
+
 /* Sums and results of one filter. */
 static enum ek_status run(struct forward *f, const struct earth_layers *layers,
                           const struct survey_pair *pair, int nfreq, const double *freq, int which,
@@ -175,7 +190,7 @@ static enum ek_status run(struct forward *f, const struct earth_layers *layers,
                           double complex *derivative)
 {
     const struct hankel *filter;
-    TRY(hankel_open(which, &filter));
+    TRY(hankel_open(forward_filter(pair, which), &filter));
     TRY(pair_make(layers, pair, filter, FORWARD_TOLERANCE, &f->plan));
     forward_layers(layers, f->table);
     for (int q = 0; q < nfreq; q++) {

@@ -25,9 +25,10 @@ struct forward;
 enum ek_status forward_open(int layers, int nfreq, struct forward **forward);
 void forward_close(struct forward *forward);
 
-/* Filter `which` (hankel.h) for a pair at nfreq frequencies: field [nfreq], derivative
- * [nfreq][layers->n] (may be NULL without derivatives). Every sum is taken in the same order
- * wherever it is taken. EK_USAGE: as pair_make(). */
+/* Filter `which` (hankel.h), or the finest one where the receiver is almost below the wire, for a
+ * pair at nfreq frequencies: field [nfreq], derivative [nfreq][layers->n] (may be NULL without
+ * derivatives). Every sum is taken in the same order wherever it is taken. EK_USAGE: as
+ * pair_make(). */
 enum ek_status forward_pair(struct forward *forward, const struct earth_layers *layers,
                             const struct survey_pair *pair, int nfreq, const double *freq,
                             int which, enum forward_derivatives derivatives, double complex *field,
@@ -52,6 +53,8 @@ enum ek_status forward_choose(struct forward *forward, const struct earth_layers
 double forward_line(double freq);
 /* The layers as kernels/line.h reads them, table [n][4]. */
 void forward_layers(const struct earth_layers *layers, double *table);
+/* The filter that serves the pair where filter `which` is asked for. */
+int forward_filter(const struct survey_pair *pair, int which);
 /* A level of a plan as kernels/exact.h reads it, row [EXACT_LEVEL]; its parts and weights begin at
  * these numbers. And its word for what derivatives are wanted. */
 void forward_level(const struct pair_level *level, int parts, int weights, int *row);

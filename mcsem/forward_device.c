@@ -271,13 +271,15 @@ static enum ek_status run_batch(struct forward_device *d, int nlayers, int nfreq
 
 /* Packs pairs first .. until the batch is full or all are in; *first moves on. */
 static enum ek_status fill_batch(struct forward_device *d, const struct earth_layers *layers,
-                                 const struct survey_pair *pair, size_t n, int nfreq,
-                                 const struct hankel *filter, size_t *first)
+                                 const struct survey_pair *pair, size_t n, int nfreq, int which,
+                                 size_t *first)
 {
     const size_t most = n - *first < d->batch ? n - *first : d->batch;
     d->pairs = d->numbers = 0;
     d->rows = EXACT_PAIR * most;
     while (d->pairs < most) {
+        const struct hankel *filter;
+        TRY(hankel_open(forward_filter(&pair[*first], which), &filter));
         TRY(pair_make(layers, &pair[*first], filter, FORWARD_TOLERANCE, &d->plan));
         if (d->numbers + plan_numbers(&d->plan) > MOST_NUMBERS ||
             d->rows + plan_rows(d) > d->most_rows)
@@ -293,15 +295,13 @@ enum ek_status forward_device_pairs(struct forward_device *d, const struct earth
                                     const double *freq, int which,
                                     enum forward_derivatives derivatives, double complex *sum)
 {
-    const struct hankel *filter;
-    TRY(hankel_open(which, &filter));
     forward_layers(layers, d->table);
     for (int q = 0; q < nfreq; q++)
         d->line[q] = forward_line(freq[q]);
     TRY(write(d, LAYERS, d->table, 4 * (size_t)layers->n * sizeof *d->table));
     TRY(write(d, LINES, d->line, (size_t)nfreq * sizeof *d->line));
     for (size_t first = 0; first < n;) {
-        TRY(fill_batch(d, layers, pair, n, nfreq, filter, &first));
+        TRY(fill_batch(d, layers, pair, n, nfreq, which, &first));
         TRY(run_batch(d, layers->n, nfreq, derivatives, sum));
         sum += d->pairs * (size_t)nfreq * (1 + (size_t)layers->n);
     }

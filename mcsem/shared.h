@@ -45,6 +45,11 @@ enum ek_status shared_make(struct shared *shared, const struct earth_layers *lay
 enum { SHARED_ROWS = 4 };
 void shared_rows(const struct shared *shared, int thread, size_t first, int n, double *rows);
 
+/* Sizes, per frequency, of the parts [nfreq] of which a pair's field is made, and of what is `left`
+ * [nfreq] of them, the field: by the nearest nodes, about. Errors of the table are relative to the
+ * parts. Any thread. */
+void shared_parts(const struct shared *shared, size_t pair, double *parts, double *left);
+
 /* Columns of a row for nz layers: 1 + nz, rounded up. */
 int shared_columns(int nz);
 

@@ -2,6 +2,7 @@
 #include "mcsem/matmul.h"
 #include "mcsem/shared_table.h"
 
+#include <complex.h>
 #include <math.h>
 #include <string.h>
 
@@ -90,4 +91,44 @@ void shared_rows(const struct shared *s, int thread, size_t first, int n, double
             matmul_add(n, (int)shared_row(s), w.end - w.begin, a, shared_part(s, place, v, w.begin),
                        (long)shared_row(s), rows, (long)shared_row(s));
         }
+}
+
+/* Adds share * the parts of a point's field at one frequency, and the field itself. */
+static void add_parts(const struct shared *s, const struct pair_sight *sight, double share, int q,
+                      double *parts, double complex *field)
+{
+    struct pair_term term[PAIR_TERMS];
+    const int n = pair_terms(sight, term);
+    const int node = (int)fmin(fmax(shared_position(s, sight->r), 0), s->nodes - 1);
+    for (int k = 0; k < n; k++) {
+        const double *row = shared_part(s, s->place[term[k].integral], s->nviews / 2, node) +
+                            (size_t)q * 2 * (size_t)s->columns;
+        const double complex part = share * term[k].factor * (row[0] + I * row[s->columns]);
+        *field += part;
+        *parts += cabs(part);
+    }
+}
+
+void shared_parts(const struct shared *s, size_t pair, double *parts, double *left)
+{
+    const struct survey_pair *p = &s->pair[pair];
+    struct survey_pair point = *p;
+    struct pair_sight sight[3]; /* the wire's middle, its ends */
+    const int points = p->length > 0 ? 3 : 1;
+    const double axis[3] = {cos(p->dip) * cos(p->azimuth), cos(p->dip) * sin(p->azimuth),
+                            sin(p->dip)};
+    point.length = 0;
+    for (int i = 0; i < points; i++) {
+        double all;
+        for (int d = 0; d < 3; d++)
+            point.source[d] = p->source[d] + (i - 3 * (i == 2)) * 0.5 * p->length * axis[d];
+        pair_sights(&point, s->earth, SHARED_WIRE_TOLERANCE, &sight[i], &all);
+    }
+    for (int q = 0; q < s->nfreq; q++) {
+        double complex field = 0;
+        parts[q] = 0;
+        for (int i = 0; i < points; i++)
+            add_parts(s, &sight[i], points == 1 ? 1 : i ? 0.25 : 0.5, q, &parts[q], &field);
+        left[q] = cabs(field);
+    }
 }

@@ -1,0 +1,201 @@
+/* mcsem/cell_choose.c – which pairs the table of a cell serves, how dense it must be, and which
+ * filter the others need: by comparison with exact mode for a few pairs. */
+#include "mcsem/cell_work.h"
+
+#include <math.h>
+
+enum { CHANNELS = 4, SAMPLES = CHANNELS + 2, SAMPLE_FILTER = 3, FEW = 32 };
+enum { MANY = 50 };         /* a table that cannot serve one pair in so many is too coarse */
+#define CAUTION         5.0 /* the table's error may be larger than at the samples */
+#define NEAR_SPREADS    8.0
+#define NEAR_CLEARANCES 4.0
+#define EXACT_TOLERANCE 1e-7 /* between two filters; the finer one's error is far below */
+
+struct samples {
+    int n;
+    size_t pair[SAMPLES];
+};
+
+static double offset_of(const struct survey_pair *p)
+{
+    return hypot(p->receiver[0] - p->source[0], p->receiver[1] - p->source[1]);
+}
+
+/* Depths from the first to the last one. */
+struct span {
+    double first, last;
+};
+
+static void widen(struct span *s, double first, double last)
+{
+    s->first = fmin(s->first, first);
+    s->last = fmax(s->last, last);
+}
+
+/* Close to the source, fields change with depth faster than a table over depths can follow: how
+ * many pairs (they are sorted by offset) are closer than NEAR_SPREADS times the ranges of depths,
+ * or have the wire almost above them. */
+size_t cell_count_near(const struct cell_work *w)
+{
+    struct span source = {INFINITY, 0}, receiver = source;
+    double clearance = 0;
+    size_t near = 0;
+    for (size_t i = 0; i < cell_pairs(w); i++) {
+        const struct survey_pair *p = &w->pair[i];
+        const double rise = 0.5 * p->length * fabs(sin(p->dip));
+        widen(&source, p->source[2] - rise, p->source[2] + rise);
+        widen(&receiver, p->receiver[2], p->receiver[2]);
+        clearance = fmax(clearance, fabs(p->source[2] - p->receiver[2]));
+    }
+    const double ranges = source.last - source.first + receiver.last - receiver.first;
+    const double reach = fmax(NEAR_SPREADS * ranges, NEAR_CLEARANCES * clearance);
+    for (size_t i = 0; i < cell_pairs(w); i++)
+        if (offset_of(&w->pair[i]) - 0.5 * w->pair[i].length < reach)
+            near = i + 1;
+    return near;
+}
+
+static void add_sample(struct samples *s, size_t pair)
+{
+    for (int k = 0; k < s->n; k++)
+        if (s->pair[k] == pair)
+            return;
+    s->pair[s->n++] = pair;
+}
+
+/* Of those pairs the one whose source is farthest from the mean depth. */
+static size_t strayed(const struct cell_work *w, size_t first, size_t last)
+{
+    double mean = 0;
+    size_t most = (first + last) / 2;
+    for (size_t i = first; i < last; i++)
+        mean += w->pair[i].source[2] / (double)(last - first);
+    for (size_t i = first; i < last; i++)
+        if (fabs(w->pair[i].source[2] - mean) > fabs(w->pair[most].source[2] - mean))
+            most = i;
+    return most;
+}
+
+/* Pairs that stand for first .. last-1: the nearest one of each kind of channel (E and H, level and
+ * upright), the farthest one, the one whose source strays most. */
+static struct samples choose_samples(const struct cell_work *w, size_t first, size_t last)
+{
+    struct samples s = {0};
+    bool seen[CHANNELS] = {false};
+    for (size_t i = first; i < last; i++) {
+        const struct survey_pair *p = &w->pair[i];
+        const int channel = 2 * p->magnetic + (fabs(p->direction[2]) > 0.1);
+        if (!seen[channel])
+            add_sample(&s, i);
+        seen[channel] = true;
+    }
+    add_sample(&s, last - 1);
+    add_sample(&s, strayed(w, first, last));
+    return s;
+}
+
+/* The filter that samples of the pairs in exact mode are content with, but no coarse one: others
+ * may ask for more. A few pairs are not worth the trials. */
+enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *report)
+{
+    w->filter = report->filter = CELL_FEW_FILTER;
+    if (w->near <= FEW)
+        return EK_OK;
+    const struct samples s = choose_samples(w, 0, w->near);
+    report->filter = SAMPLE_FILTER;
+    for (int k = 0; k < s.n; k++) {
+        const struct survey_pair *p = &w->pair[s.pair[k]];
+        const struct forward_control control = {EXACT_TOLERANCE, cell_floor(&w->options, p)};
+        int which;
+        TRY(forward_choose(w->worker[0].forward, &w->layers, p, w->survey->nfreq, w->survey->freq,
+                           &control, &which, NULL));
+        report->filter = which > report->filter ? which : report->filter;
+    }
+    w->filter = report->filter;
+    return EK_OK;
+}
+
+/* Largest difference of the first two rows of the block, field or derivative, relative to `sizes`
+ * [nfreq] (NULL: the field's), at least to `floor`. */
+static double difference(const struct cell_work *w, const double *sizes, double floor)
+{
+    const double *a = cell_row(w, 0), *b = cell_row(w, 1);
+    double worst = 0;
+    for (int q = 0; q < w->survey->nfreq; q++, a += 2 * w->columns, b += 2 * w->columns) {
+        const double size = fmax(sizes ? sizes[q] : hypot(b[0], b[w->columns]), floor);
+        for (int c = 0; c < w->columns; c++)
+            worst = fmax(worst, hypot(a[c] - b[c], a[w->columns + c] - b[w->columns + c]) / size);
+    }
+    return worst;
+}
+
+/* Sets *worst to the largest difference of the table's rows from exact mode's among samples, and
+ * w->error. */
+static enum ek_status check_shared(struct cell_work *w, double *worst)
+{
+    struct cell_worker *k = &w->worker[0];
+    const struct samples s = choose_samples(w, w->near, cell_pairs(w));
+    *worst = w->error = 0;
+    for (int i = 0; i < s.n; i++) {
+        const double floor = cell_floor(&w->options, &w->pair[s.pair[i]]);
+        shared_rows(w->shared, 0, s.pair[i] - w->near, 1, cell_row(w, 0));
+        TRY(cell_fill_exactly(w, k, s.pair[i], SAMPLE_FILTER, cell_row(w, 1)));
+        shared_parts(w->shared, s.pair[i] - w->near, k->parts, k->left);
+        *worst = fmax(*worst, difference(w, NULL, floor));
+        w->error = fmax(w->error, difference(w, k->parts, floor));
+    }
+    return EK_OK;
+}
+
+/* Whether the table's error may be too much of what is left of a field. */
+static bool too_little(const struct cell_work *w, double parts, double left, double floor)
+{
+    return CAUTION * w->error * parts > w->options.tolerance * fmax(left, floor);
+}
+
+bool cell_cancels(const struct cell_work *w, struct cell_worker *k, size_t pair, const double *row)
+{
+    const double floor = cell_floor(&w->options, &w->pair[pair]);
+    shared_parts(w->shared, pair - w->near, k->parts, k->left);
+    for (int q = 0; q < w->survey->nfreq; q++, row += 2 * w->columns)
+        if (too_little(w, k->parts[q], hypot(row[0], row[w->columns]), floor))
+            return true;
+    return false;
+}
+
+/* How many pairs the table cannot serve, about. */
+static size_t count_cancelled(const struct cell_work *w)
+{
+    struct cell_worker *k = &w->worker[0];
+    size_t n = 0;
+    for (size_t i = w->near; i < cell_pairs(w); i++) {
+        const double floor = cell_floor(&w->options, &w->pair[i]);
+        bool cancels = false;
+        shared_parts(w->shared, i - w->near, k->parts, k->left);
+        for (int q = 0; q < w->survey->nfreq; q++)
+            cancels = cancels || too_little(w, k->parts[q], k->left[q], floor);
+        n += cancels;
+    }
+    return n;
+}
+
+enum ek_status cell_choose_density(struct cell_work *w, struct crew *crew,
+                                   struct cell_report *report)
+{
+    const size_t pairs = cell_pairs(w) - w->near;
+    for (int density = 0; density < SHARED_DENSITIES; density++) {
+        const size_t few = density < SHARED_DENSITIES - 1 ? pairs / MANY : pairs / 4;
+        bool fits;
+        TRY(shared_make(w->shared, &w->layers, w->pair + w->near, pairs, w->survey->nfreq,
+                        w->survey->freq, density, crew, &fits));
+        if (!fits)
+            break;
+        TRY(check_shared(w, &report->difference));
+        if (report->difference <= w->options.tolerance && count_cancelled(w) <= few) {
+            report->density = density;
+            return EK_OK;
+        }
+    }
+    report->difference = 0;
+    return EK_OK;
+}

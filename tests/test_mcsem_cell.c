@@ -1,0 +1,314 @@
+/* tests/test_mcsem_cell.c – a cell: its sums are the product of an explicit small Jacobian, their
+ * gradient is that of the misfit; shared mode against exact mode over random earths and pairs. */
+#include "mcsem/cell.h"
+#include "tests/mcsem.h"
+
+enum { FREQUENCIES = 2, LAYERS = 5 };
+static const double freq[FREQUENCIES] = {0.25, 1};
+static const struct cell_options exact = {CELL_EXACT, CELL_REAL_IMAGINARY, 1e-5, 1e-15};
+
+static double uniform(double from, double to)
+{
+    return from + (to - from) * drand48();
+}
+
+/* ---- random cases ---------------------------------------------------------------------------- */
+
+/* One column: a sea of one or two layers, sediments from 0.3 to 100 ohm m, some anisotropic. */
+static struct earth *random_earth(int nz)
+{
+    struct earth *e;
+    assert_int_equal(earth_open(1, 1, nz, uniform(20, 300), uniform(60, 2500), 1, &e), EK_OK);
+    e->nwater = 1 + (int)(lrand48() % 2);
+    e->water_top[1] = 0.4 * e->seabed[0];
+    e->water[1] = 0.25;
+    for (int k = 0; k < nz; k++) {
+        e->m[k] = uniform(log(0.3), log(lrand48() % 4 ? 10 : 100));
+        e->anisotropy[k] = lrand48() % 3 ? 1 : uniform(1, 4);
+    }
+    return e;
+}
+
+/* What differs between the pairs of a survey. */
+struct kind {
+    double nearest, farthest, altitude, stray, dip, length;
+    bool all_channels, buoyant; /* H and vertical ones, too; receivers up in the sea */
+};
+
+static struct survey_pair random_pair(const struct kind *k, const struct earth *e)
+{
+    const double towards = uniform(0, 2 * acos(-1)), seabed = e->seabed[0];
+    const double offset = exp(uniform(log(k->nearest), log(k->farthest)));
+    const double altitude = fmin(k->altitude, 0.5 * seabed);
+    struct survey_pair p = {
+        .source = {-offset / 2 * cos(towards), -offset / 2 * sin(towards),
+                   seabed - altitude + uniform(-k->stray, k->stray)},
+        .receiver = {offset / 2 * cos(towards), offset / 2 * sin(towards),
+                     k->buoyant ? uniform(0.9, 0.99) * seabed : seabed - CELL_CLEARANCE},
+        .azimuth = uniform(-acos(-1), acos(-1)),
+        .dip = uniform(-k->dip, k->dip),
+        .length = k->length,
+        .magnetic = k->all_channels && lrand48() % 2};
+    p.direction[k->all_channels ? lrand48() % 3 : lrand48() % 2] = 1;
+    return p;
+}
+
+static struct survey *random_survey(const struct kind *k, size_t npairs, const struct earth *e)
+{
+    struct survey *s;
+    assert_int_equal(survey_open(npairs, FREQUENCIES, &s), EK_OK);
+    memcpy(s->freq, freq, sizeof freq);
+    for (size_t i = 0; i < npairs; i++) {
+        const double scale = (s->pair[i] = random_pair(k, e)).magnetic ? 1e-9 : 1e-12;
+        for (int q = 0; q < FREQUENCIES; q++)
+            s->datum[i * FREQUENCIES + (size_t)q] =
+                (struct survey_datum){scale * uniform(-1, 1), scale * uniform(-1, 1),
+                                      lrand48() % 5 ? scale * uniform(0.02, 0.3) : INFINITY};
+    }
+    assert_int_equal(survey_bin(s, e, true), EK_OK);
+    return s;
+}
+
+/* The cell, by a unit of `width` threads (in turn). */
+static void compute(const struct survey *s, const struct earth *e, const struct cell_options *o,
+                    int width, double *sums, double complex *response, struct cell_report *report)
+{
+    struct cell_work *w;
+    assert_int_equal(cell_open(s, e, o, width, NULL, &w), EK_OK);
+    assert_int_equal(cell_compute(w, NULL, e->m, 0, sums, response, report), EK_OK);
+    cell_close(w);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static const struct kind near_and_far = {600, 6000, 40, 5, 0.1, 200, true, false};
+
+/* The factor of a datum's derivatives, and its residual, both over sigma. */
+static double complex weigh(const struct survey_datum *d, double complex field, bool log_phase,
+                            double complex *residual)
+{
+    const double complex data = d->re + I * d->im;
+    if (!isfinite(d->sigma)) {
+        *residual = 0;
+        return 0;
+    }
+    if (log_phase && cabs(data) >= 4 * d->sigma) {
+        *residual = cabs(data) / d->sigma * clog(data / field);
+        return cabs(data) / d->sigma / field;
+    }
+    *residual = (data - field) / d->sigma;
+    return 1 / d->sigma;
+}
+
+/* Adds the real and the imaginary row of [r J] / sigma of a datum to the sums. */
+static void add_rows(const double complex *row, double *sums)
+{
+    for (int i = 0; i <= LAYERS; i++)
+        for (int j = 0; j <= i; j++)
+            sums[cell_sum_at(i, j)] +=
+                creal(row[i]) * creal(row[j]) + cimag(row[i]) * cimag(row[j]);
+}
+
+static void explicit_sums(const struct survey *s, const struct earth *e, int filter, bool log_phase,
+                          double *sums)
+{
+    static struct earth_layers l;
+    double complex field[FREQUENCIES], derivative[FREQUENCIES * (LAYERS + 3)], row[1 + LAYERS];
+    struct forward *f;
+    earth_column(e, 0, NULL, &l);
+    assert_int_equal(forward_open(l.n, FREQUENCIES, &f), EK_OK);
+    for (size_t i = 0; i < s->npairs; i++) {
+        assert_int_equal(forward_pair(f, &l, &s->pair[i], FREQUENCIES, freq, filter, FORWARD_ALL,
+                                      field, derivative),
+                         EK_OK);
+        for (int q = 0; q < FREQUENCIES; q++) {
+            const struct survey_datum *d = &s->datum[i * FREQUENCIES + (size_t)q];
+            const double complex factor = weigh(d, field[q], log_phase, &row[0]);
+            for (int k = 0; k < LAYERS; k++)
+                row[1 + k] = factor * derivative[q * l.n + l.sediments + k];
+            add_rows(row, sums);
+        }
+    }
+    forward_close(f);
+}
+
+static void sums_are_the_product_of_the_jacobian(void **state)
+{
+    (void)state;
+    for (int log_phase = 0; log_phase < 2; log_phase++)
+        for (size_t npairs = 1; npairs <= 150; npairs += 149) { /* more than a block */
+            struct earth *e = random_earth(LAYERS);
+            struct survey *s = random_survey(&near_and_far, npairs, e);
+            struct cell_options o = exact;
+            struct cell_report report;
+            double sums[21], other[21], want[21] = {0};
+            double complex response[150 * FREQUENCIES], again[150 * FREQUENCIES];
+            o.residual = log_phase ? CELL_LOG_PHASE : CELL_REAL_IMAGINARY;
+            assert_int_equal(cell_sums(LAYERS), 21);
+            compute(s, e, &o, 1, sums, response, &report);
+            assert_int_equal(report.exact, npairs);
+            explicit_sums(s, e, report.filter, log_phase, want);
+            for (int i = 0; i <= LAYERS; i++)
+                for (int j = 0; j <= i; j++)
+                    close_to(sums[cell_sum_at(i, j)], want[cell_sum_at(i, j)],
+                             sqrt(want[cell_sum_at(i, i)] * want[cell_sum_at(j, j)]), 1e-12);
+            compute(s, e, &o, 3, other, again, &report); /* the same bits by three threads */
+            assert_memory_equal(sums, other, sizeof sums);
+            assert_memory_equal(response, again, npairs * FREQUENCIES * sizeof *again);
+            survey_close(s);
+            earth_close(e);
+        }
+}
+
+/* With r = (d - F(m)) / sigma: d|r|^2 / dm = -2 J'W^2 r, in both modes. */
+static void sums_have_the_misfit_s_gradient(void **state)
+{
+    (void)state;
+    const double step = 1e-4;
+    struct earth *e = random_earth(LAYERS);
+    struct survey *s = random_survey(&near_and_far, 40, e);
+    struct cell_report report;
+    double complex response[40 * FREQUENCIES];
+    for (int how = 0; how < 4; how++) {
+        const struct cell_options o = {how % 2 ? CELL_SHARED : CELL_EXACT,
+                                       how / 2 ? CELL_LOG_PHASE : CELL_REAL_IMAGINARY, 1e-6, 1e-15};
+        double sums[21], up[21], down[21];
+        compute(s, e, &o, 1, sums, response, &report);
+        for (int k = 0; k < LAYERS; k++) {
+            e->m[k] += step;
+            compute(s, e, &o, 1, up, response, &report);
+            e->m[k] -= 2 * step;
+            compute(s, e, &o, 1, down, response, &report);
+            e->m[k] += step;
+            close_to((up[0] - down[0]) / (2 * step), -2 * sums[cell_sum_at(1 + k, 0)],
+                     sqrt(sums[0] * sums[cell_sum_at(1 + k, 1 + k)]), 1e-4);
+        }
+    }
+    survey_close(s);
+    earth_close(e);
+}
+
+/* ---- shared mode ----------------------------------------------------------------------------- */
+
+static const struct kind kinds[] = {
+    {500, 12000, 40, 0, 0, 0, false, false},       /* level points: one node in depth */
+    {500, 12000, 40, 5, 0.02, 270, false, false},  /* real wires */
+    {300, 9000, 30, 10, 0.1, 100, true, false},    /* all channels */
+    {300, 5000, 60, 5, 1.5, 0, true, true},        /* steep ones, receivers up in the sea */
+    {20, 800, 40, 5, 0.05, 100, false, false},     /* near ones: exact mode takes over */
+    {1000, 1000, 40, 0, 0, 0, true, false},        /* one offset */
+    {15000, 40000, 40, 3, 0.02, 270, true, false}, /* far ones, below the floor */
+};
+enum { KINDS = sizeof kinds / sizeof *kinds, EARTHS = 4, MOST = 120 };
+
+/* Largest difference of responses, relative to max(|field|, floor). */
+static double difference(const struct survey *s, const double complex *a, const double complex *b)
+{
+    double worst = 0;
+    for (size_t i = 0; i < s->npairs * FREQUENCIES; i++) {
+        const double floor = s->pair[i / FREQUENCIES].magnetic ? 1e-12 : 1e-15;
+        worst = fmax(worst, cabs(a[i] - b[i]) / fmax(cabs(b[i]), floor));
+    }
+    return worst;
+}
+
+/* |F / sigma| of all data there are. */
+static double signal(const struct survey *s, const double complex *response)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->npairs * FREQUENCIES; i++)
+        if (isfinite(s->datum[i].sigma))
+            sum += pow(fmax(cabs(response[i]), s->pair[i / FREQUENCIES].magnetic ? 1e-12 : 1e-15) /
+                           s->datum[i].sigma,
+                       2);
+    return sqrt(sum);
+}
+
+/* Largest difference of two cells' sums, relative to what derivatives that differ by |F| make it.
+ */
+static double difference_of_sums(int nz, const double *a, const double *b, double by)
+{
+    double worst = 0;
+    for (int i = 0; i <= nz; i++)
+        for (int j = 0; j <= i; j++)
+            worst = fmax(worst, fabs(a[cell_sum_at(i, j)] - b[cell_sum_at(i, j)]) /
+                                    (by * (sqrt(b[cell_sum_at(i, i)]) + sqrt(b[cell_sum_at(j, j)]) +
+                                           1e-3 * by)));
+    return worst;
+}
+
+static void compare_modes(const struct kind *kind, int nz, size_t npairs)
+{
+    static double complex one[MOST * FREQUENCIES], other[MOST * FREQUENCIES];
+    struct earth *e = random_earth(nz);
+    struct survey *s = random_survey(kind, npairs, e);
+    struct cell_options shared = exact;
+    struct cell_report report;
+    double *sums[2];
+    for (int i = 0; i < 2; i++)
+        sums[i] = calloc(cell_sums(nz), sizeof **sums);
+    shared.mode = CELL_SHARED;
+    compute(s, e, &exact, 1, sums[0], other, &report);
+    assert_int_equal(report.density, -1);
+    compute(s, e, &shared, 1, sums[1], one, &report);
+    assert_true(report.difference <= shared.tolerance);
+    assert_true(report.density >= 0 || report.exact == npairs);
+    const double worst = difference(s, one, other);
+    if (!(worst <= 1e-5))
+        fail_msg("kind %d, %d layers: the modes differ by %.1e (the cell reports %.1e, density %d)",
+                 (int)(kind - kinds), nz, worst, report.difference, report.density);
+    assert_true(difference_of_sums(nz, sums[1], sums[0], signal(s, other)) < 1e-5);
+    for (int i = 0; i < 2; i++)
+        free(sums[i]);
+    survey_close(s);
+    earth_close(e);
+}
+
+static void shared_mode_is_exact_mode(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++)
+        for (int i = 0; i < EARTHS; i++)
+            compare_modes(&kinds[k], i ? 3 + (int)(lrand48() % 30) : 1, i == 1 ? 1 : MOST);
+}
+
+/* Threads share a cell's table; its bits do not depend on how many they are. */
+static void any_number_of_threads_gives_the_same_table(void **state)
+{
+    (void)state;
+    static double complex one[MOST * FREQUENCIES], other[MOST * FREQUENCIES];
+    struct earth *e = random_earth(20);
+    struct survey *s = random_survey(&kinds[2], MOST, e);
+    struct cell_options o = exact;
+    struct cell_report report;
+    double a[231], b[231];
+    o.mode = CELL_SHARED;
+    assert_int_equal(cell_sums(20), 231);
+    compute(s, e, &o, 1, a, one, &report);
+    assert_true(report.density >= 0);
+    for (int width = 2; width <= 5; width += 3) {
+        compute(s, e, &o, width, b, other, &report);
+        assert_memory_equal(a, b, sizeof a);
+        assert_memory_equal(one, other, sizeof one);
+    }
+    survey_close(s);
+    earth_close(e);
+}
+
+static int seed(void **state)
+{
+    (void)state;
+    srand48(4);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_the_product_of_the_jacobian),
+        cmocka_unit_test(sums_have_the_misfit_s_gradient),
+        cmocka_unit_test(shared_mode_is_exact_mode),
+        cmocka_unit_test(any_number_of_threads_gives_the_same_table),
+    };
+    return cmocka_run_group_tests(tests, seed, NULL);
+}
