@@ -1,0 +1,373 @@
+/* tests/test_mcsem_invert.c – normal equations against a dense solution, and inversions of linear
+ * data, whose sums are known: steps, limits, rejected trials, rules to stop, taking up again. */
+#include "mcsem/invert.h"
+#include "tests/mcsem.h"
+
+enum { NX = 3, NY = 2, NZ = 4, COLUMNS = NX * NY, UNKNOWNS = COLUMNS * NZ, ROWS = 6 };
+
+static struct earth *earth;
+static struct survey *survey;
+static double matrix[COLUMNS][ROWS][NZ], data[COLUMNS][ROWS], truth[UNKNOWNS];
+static double *sums;
+
+/* A number in -1 .. 1 that depends on its arguments alone. */
+static double noise(int a, int b, int c)
+{
+    uint32_t x = (uint32_t)(a * 7919 + b * 104729 + c * 1299709 + 12345);
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    return (double)(x % 20001) / 1e4 - 1;
+}
+
+/* Sums of linear data at m: of [r J], r = d - G m, J = G. */
+static void fill_sums(const double *m, double *to)
+{
+    for (int c = 0; c < COLUMNS; c++, to += cell_sums(NZ)) {
+        double row[ROWS][1 + NZ];
+        for (int i = 0; i < ROWS; i++) {
+            row[i][0] = data[c][i];
+            for (int k = 0; k < NZ; k++) {
+                row[i][0] -= matrix[c][i][k] * m[c * NZ + k];
+                row[i][1 + k] = matrix[c][i][k];
+            }
+        }
+        for (int a = 0; a <= NZ; a++)
+            for (int b = 0; b <= a; b++) {
+                to[cell_sum_at(a, b)] = 0;
+                for (int i = 0; i < ROWS; i++)
+                    to[cell_sum_at(a, b)] += row[i][a] * row[i][b];
+            }
+    }
+}
+
+/* ---- the equations, densely -------------------------------------------------------------------
+ */
+
+static double dense[UNKNOWNS][UNKNOWNS + 1];
+
+/* Adds mu (m_a - m_b)^2 / 2 to the quadratic form and its gradient at m. */
+static void couple(int a, int b, double mu, const double *m)
+{
+    dense[a][a] += mu;
+    dense[b][b] += mu;
+    dense[a][b] -= mu;
+    dense[b][a] -= mu;
+    dense[a][UNKNOWNS] -= mu * (m[a] - m[b]);
+    dense[b][UNKNOWNS] += mu * (m[a] - m[b]);
+}
+
+static void fill_dense(const double *m, struct normal_smoothness mu, double damping)
+{
+    memset(dense, 0, sizeof dense);
+    for (int c = 0; c < COLUMNS; c++)
+        for (int i = 0; i < ROWS; i++) {
+            double residual = data[c][i];
+            for (int k = 0; k < NZ; k++)
+                residual -= matrix[c][i][k] * m[c * NZ + k];
+            for (int k = 0; k < NZ; k++) {
+                dense[c * NZ + k][UNKNOWNS] += matrix[c][i][k] * residual;
+                for (int l = 0; l < NZ; l++)
+                    dense[c * NZ + k][c * NZ + l] += matrix[c][i][k] * matrix[c][i][l];
+            }
+        }
+    for (int i = 0; i < UNKNOWNS; i++) {
+        const int k = i % NZ, c = i / NZ;
+        dense[i][i] += damping;
+        if (k + 1 < NZ)
+            couple(i, i + 1, mu.vertical, m);
+        if (c % NX + 1 < NX)
+            couple(i, i + NZ, mu.lateral, m);
+        if (c + NX < COLUMNS)
+            couple(i, i + NX * NZ, mu.lateral, m);
+    }
+}
+
+/* Gauss and Jordan; the matrix is positive definite. */
+static void solve_dense(double *x)
+{
+    for (int p = 0; p < UNKNOWNS; p++)
+        for (int i = 0; i < UNKNOWNS; i++) {
+            const double f = i == p ? 0 : dense[i][p] / dense[p][p];
+            for (int j = p; f != 0 && j <= UNKNOWNS; j++)
+                dense[i][j] -= f * dense[p][j];
+        }
+    for (int i = 0; i < UNKNOWNS; i++)
+        x[i] = dense[i][UNKNOWNS] / dense[i][i];
+}
+
+static void the_sparse_solution_is_the_dense_one(void **state)
+{
+    (void)state;
+    const struct normal_smoothness mu[] = {{0.7, 0.2}, {0, 3}, {5, 0}, {0, 0}};
+    double m[UNKNOWNS], got[UNKNOWNS], want[UNKNOWNS];
+    struct normal *n;
+    assert_int_equal(normal_open(earth, &n), EK_OK);
+    for (int i = 0; i < UNKNOWNS; i++)
+        m[i] = 3 * noise(i, 1, 4);
+    fill_sums(m, sums);
+    for (size_t t = 0; t < sizeof mu / sizeof *mu; t++) {
+        assert_int_equal(normal_solve(n, sums, m, mu[t], 0.01, got), EK_OK);
+        fill_dense(m, mu[t], 0.01);
+        solve_dense(want);
+        for (int i = 0; i < UNKNOWNS; i++)
+            close_to(got[i], want[i], 1, 1e-9);
+    }
+    assert_true(normal_size(n).nonzeros >= UNKNOWNS);
+    assert_non_null(normal_blas());
+    normal_close(n);
+}
+
+static void a_column_without_data_follows_its_neighbours(void **state)
+{
+    (void)state;
+    const struct normal_smoothness mu = {1e-6, 1e-3};
+    double m[UNKNOWNS] = {0}, dm[UNKNOWNS];
+    struct normal *n;
+    assert_int_equal(normal_open(earth, &n), EK_OK);
+    fill_sums(m, sums);
+    memset(sums + 2 * cell_sums(NZ), 0, cell_sums(NZ) * sizeof *sums); /* a corner */
+    assert_int_equal(normal_solve(n, sums, m, mu, 1e-12, dm), EK_OK);
+    for (int k = 0; k < NZ; k++)
+        close_to(dm[2 * NZ + k], 0.5 * (dm[1 * NZ + k] + dm[5 * NZ + k]), 1, 0.01);
+    /* Nothing else holds it. */
+    assert_int_equal(normal_solve(n, sums, m, (struct normal_smoothness){0, 0}, 0, dm), EK_WRONG);
+    normal_close(n);
+}
+
+static void predictions_are_what_linear_data_do(void **state)
+{
+    (void)state;
+    double m[UNKNOWNS], dm[UNKNOWNS], fall = 0;
+    double *after = calloc(COLUMNS * cell_sums(NZ), sizeof *after);
+    for (int i = 0; i < UNKNOWNS; i++) {
+        dm[i] = noise(i, 2, 5);
+        m[i] = truth[i] + noise(i, 3, 6) + dm[i];
+    }
+    fill_sums(m, after);
+    for (int i = 0; i < UNKNOWNS; i++)
+        m[i] -= dm[i];
+    fill_sums(m, sums);
+    for (size_t c = 0; c < COLUMNS; c++)
+        fall += sums[c * cell_sums(NZ)] - after[c * cell_sums(NZ)];
+    close_to(normal_predict(earth, sums, dm), fall, fabs(fall), 1e-10);
+    free(after);
+}
+
+/* ---- inversions --------------------------------------------------------------------------------
+ */
+
+static const struct invert_options usual = {.iterations = 30,
+                                            .least_iterations = 2,
+                                            .stall_times = 3,
+                                            .target = 1e-3,
+                                            .stall = 1e-6,
+                                            .smooth_v = 0.1,
+                                            .smooth_h = 0.1,
+                                            .damping = 0.01,
+                                            .cooling = 0.3,
+                                            .coolest = 1e-9,
+                                            .step = 0.5,
+                                            .rho_min = 1e-3,
+                                            .rho_max = 1e3};
+
+static struct invert *open_inversion(const struct invert_options *o)
+{
+    struct invert *inv;
+    assert_int_equal(invert_open(survey, earth, o, true, &inv), EK_OK);
+    return inv;
+}
+
+/* The trial's sums, the judgement, the next trial. */
+static void go_on(struct invert *inv)
+{
+    fill_sums(inv->trial, inv->trial_sums);
+    assert_int_equal(invert_judge(inv, 1, 1), EK_OK);
+    if (!inv->stop)
+        assert_int_equal(invert_step(inv), EK_OK);
+}
+
+static void linear_data_are_explained(void **state)
+{
+    (void)state;
+    struct invert *inv = open_inversion(&usual);
+    while (!inv->stop)
+        go_on(inv);
+    assert_int_equal(inv->stop, INVERT_MISFIT);
+    assert_true(inv->rms <= usual.target);
+    for (int i = 0; i < UNKNOWNS; i++)
+        close_to(inv->earth->m[i], truth[i], 1, 0.05);
+    for (int i = 1; i < inv->nrecords; i++) {
+        assert_true(inv->record[i].accepted);
+        assert_true(inv->record[i].step <= usual.step + 1e-12);
+        assert_true(inv->record[i].rms < inv->record[i - 1].rms);
+        assert_true(inv->record[i].mu_v < inv->record[i - 1].mu_v || i == 1);
+    }
+    invert_close(inv);
+}
+
+static void limits_hold(void **state)
+{
+    (void)state;
+    struct invert_options o = usual;
+    o.rho_min = 0.9;
+    o.rho_max = 1.1;
+    o.iterations = 5;
+    struct invert *inv = open_inversion(&o);
+    while (!inv->stop)
+        go_on(inv);
+    for (int i = 0; i < UNKNOWNS; i++)
+        assert_true(exp(inv->earth->m[i]) > 0.9 - 1e-9 && exp(inv->earth->m[i]) < 1.1 + 1e-9);
+    invert_close(inv);
+}
+
+static void a_bad_trial_is_rejected_and_the_next_step_shorter(void **state)
+{
+    (void)state;
+    struct invert *inv = open_inversion(&usual);
+    go_on(inv);
+    const double before = inv->phi, damping = inv->damping;
+    for (int kind = 0; kind < 2; kind++) {
+        fill_sums(inv->trial, inv->trial_sums);
+        inv->trial_sums[0] = kind ? NAN : 1e9;
+        assert_int_equal(invert_judge(inv, 1, 1), EK_OK);
+        assert_false(inv->record[inv->nrecords - 1].accepted);
+        assert_int_equal(inv->iteration, 0);
+        assert_true(inv->phi == before && inv->damping > damping);
+        assert_true(inv->earth->m[0] == earth->m[0]);
+        assert_int_equal(invert_step(inv), EK_OK);
+    }
+    go_on(inv);
+    assert_int_equal(inv->iteration, 1);
+    invert_close(inv);
+    inv = open_inversion(&usual);
+    for (int i = 0; !inv->stop; i++) {
+        fill_sums(inv->trial, inv->trial_sums);
+        inv->trial_sums[0] = i ? 1e9 : inv->trial_sums[0];
+        assert_int_equal(invert_judge(inv, 1, 1), EK_OK);
+        if (!inv->stop)
+            assert_int_equal(invert_step(inv), EK_OK);
+        assert_true(i < 100);
+    }
+    assert_int_equal(inv->stop, INVERT_STUCK);
+    invert_close(inv);
+}
+
+static void it_stops_by_rule(void **state)
+{
+    (void)state;
+    struct invert_options o = usual;
+    o.iterations = 3;
+    o.target = 0;
+    struct invert *inv = open_inversion(&o);
+    while (!inv->stop)
+        go_on(inv);
+    assert_int_equal(inv->stop, INVERT_ITERATIONS);
+    assert_int_equal(inv->iteration, 3);
+    invert_close(inv);
+    o = usual;
+    o.target = 1e9; /* met at once, but not before the least number of iterations */
+    inv = open_inversion(&o);
+    while (!inv->stop)
+        go_on(inv);
+    assert_int_equal(inv->stop, INVERT_MISFIT);
+    assert_int_equal(inv->iteration, 2);
+    invert_close(inv);
+    o = usual;
+    o.target = 0;
+    o.stall = 1e9; /* any change is too little */
+    inv = open_inversion(&o);
+    while (!inv->stop)
+        go_on(inv);
+    assert_int_equal(inv->stop, INVERT_STALLED);
+    invert_close(inv);
+}
+
+static void what_was_saved_goes_on_alike(void **state)
+{
+    (void)state;
+    struct invert *one = open_inversion(&usual), *two = open_inversion(&usual);
+    for (int i = 0; i < 3; i++)
+        go_on(one);
+    for (int i = 0; i < one->nrecords; i++)
+        two->record[i] = one->record[i];
+    two->nrecords = one->nrecords;
+    two->iteration = one->iteration;
+    two->stalls = one->stalls;
+    two->damping = one->damping;
+    two->cooled = one->cooled;
+    two->scale = one->scale;
+    invert_resume(two, one->earth->m);
+    assert_false(invert_judged(two));
+    go_on(two); /* the sums of the model that was accepted */
+    assert_memory_equal(one->trial, two->trial, UNKNOWNS * sizeof(double));
+    while (!one->stop)
+        go_on(one);
+    while (!two->stop)
+        go_on(two);
+    assert_memory_equal(one->earth->m, two->earth->m, UNKNOWNS * sizeof(double));
+    invert_close(one);
+    invert_close(two);
+}
+
+static void no_data_are_refused(void **state)
+{
+    (void)state;
+    struct survey *none;
+    struct invert *inv;
+    assert_int_equal(survey_open(1, 1, &none), EK_OK);
+    status_mute(1);
+    assert_int_equal(invert_open(none, earth, &usual, true, &inv), EK_USAGE);
+    status_mute(-1);
+    survey_close(none);
+}
+
+/* ---- the problem -------------------------------------------------------------------------------
+ */
+
+static int set_up(void **state)
+{
+    (void)state;
+    sums = calloc(COLUMNS * cell_sums(NZ), sizeof *sums);
+    if (!sums || earth_open(NX, NY, NZ, 100, 1000, 1, &earth) ||
+        survey_open(COLUMNS * ROWS / 2, 1, &survey))
+        return 1;
+    for (size_t i = 0; i < survey->npairs; i++)
+        survey->datum[i].sigma = 1; /* two numbers each */
+    for (int i = 0; i < UNKNOWNS; i++)
+        truth[i] = 1.5 * noise(i, 0, 9);
+    for (int c = 0; c < COLUMNS; c++)
+        for (int i = 0; i < ROWS; i++) {
+            data[c][i] = 0;
+            for (int k = 0; k < NZ; k++) {
+                matrix[c][i][k] = noise(c, i, k) + (i == k ? 2 : 0);
+                data[c][i] += matrix[c][i][k] * truth[c * NZ + k];
+            }
+        }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    earth_close(earth);
+    survey_close(survey);
+    free(sums);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_sparse_solution_is_the_dense_one),
+        cmocka_unit_test(a_column_without_data_follows_its_neighbours),
+        cmocka_unit_test(predictions_are_what_linear_data_do),
+        cmocka_unit_test(linear_data_are_explained),
+        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(a_bad_trial_is_rejected_and_the_next_step_shorter),
+        cmocka_unit_test(it_stops_by_rule),
+        cmocka_unit_test(what_was_saved_goes_on_alike),
+        cmocka_unit_test(no_data_are_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

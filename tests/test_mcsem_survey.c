@@ -1,0 +1,306 @@
+/* tests/test_mcsem_survey.c – synthetic surveys and the published counts; files of surveys and
+ * back; cells; what is refused. */
+#include "mcsem/generate.h"
+#include "mcsem/survey_file.h"
+#include "src/table.h"
+#include "tests/mcsem.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static const struct survey_noise noise = {0.03, 1e-15, 1e-12, 0};
+
+/* ---- generated ---------------------------------------------------------------------------------
+ */
+
+static double column_of(const struct table *t, size_t row, const char *name)
+{
+    double x;
+    assert_int_equal(table_number(t, row, table_find(t, name), &x), EK_OK);
+    return x;
+}
+
+/* Other random numbers move sources by metres and so a per cent of the pairs to other cells. */
+static void the_published_survey_has_its_counts(void **state)
+{
+    (void)state;
+    const struct generate_design *design;
+    struct earth *earth;
+    struct survey *s;
+    struct table *t;
+    double apart = 0, least = 1e9, most = 0;
+    assert_int_equal(generate_find("published", &design), EK_OK);
+    assert_int_equal(generate_earth(design, true, &earth), EK_OK);
+    assert_int_equal(generate_survey(design, earth, 2022, &s), EK_OK);
+    assert_int_equal(table_open("tests/data/mcsem/counts.csv", NULL, &t), EK_OK);
+    assert_int_equal(s->npairs, 353682);
+    assert_int_equal(s->nsources, 176841);
+    assert_int_equal(s->nreceivers, 189);
+    assert_int_equal(s->npairs * (size_t)s->nfreq, 1061046);
+    assert_int_equal(t->nrows, 451);
+    for (size_t c = 0; c < t->nrows; c++) {
+        const double pairs = (double)(s->first[c + 1] - s->first[c]);
+        const double want = column_of(t, c, "sr_pairs");
+        apart += fabs(pairs - want);
+        assert_true(fabs(pairs - want) < 0.1 * want);
+        least = fmin(least, pairs);
+        most = fmax(most, pairs);
+    }
+    assert_true(apart < 0.03 * 353682);
+    assert_true(most / least > 3.9 && most / least < 4.4);
+    table_close(t);
+    survey_close(s);
+    earth_close(earth);
+}
+
+static void a_seed_gives_one_survey(void **state)
+{
+    (void)state;
+    const struct generate_design *design;
+    struct earth *earth;
+    struct survey *a, *b, *c;
+    assert_int_equal(generate_find("small", &design), EK_OK);
+    assert_int_equal(generate_earth(design, true, &earth), EK_OK);
+    assert_int_equal(generate_survey(design, earth, 1, &a), EK_OK);
+    assert_int_equal(generate_survey(design, earth, 1, &b), EK_OK);
+    assert_int_equal(generate_survey(design, earth, 2, &c), EK_OK);
+    assert_int_equal(a->npairs, b->npairs);
+    for (size_t i = 0; i < a->npairs; i++)
+        assert_memory_equal(a->pair[i].source, b->pair[i].source, sizeof a->pair[i].source);
+    assert_memory_not_equal(a->pair[0].source, c->pair[0].source, sizeof a->pair[0].source);
+    survey_close(a);
+    survey_close(b);
+    survey_close(c);
+    earth_close(earth);
+}
+
+static void unknown_designs_are_refused(void **state)
+{
+    (void)state;
+    const struct generate_design *design;
+    status_mute(1);
+    assert_int_equal(generate_find("smal", &design), EK_USAGE);
+    status_mute(-1);
+    assert_non_null(strstr(status_message(), "small"));
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+/* Channels along axes and across them, wires and points, E and H, a datum that is missing. */
+static struct survey *mixed_survey(void)
+{
+    static const double across[3] = {0.48, 0.64, 0.6};
+    struct survey *s;
+    assert_int_equal(survey_open(6, 2, &s), EK_OK);
+    s->freq[0] = 0.25;
+    s->freq[1] = 1.5;
+    for (size_t i = 0; i < 6; i++) {
+        struct survey_pair *p = &s->pair[i];
+        *p = (struct survey_pair){.source = {100 * (double)i, -50, 960 + (double)i},
+                                  .azimuth = 0.3 * (double)i,
+                                  .dip = -0.01 * (double)i,
+                                  .length = i % 2 ? 270 : 0,
+                                  .receiver = {4000, 10 * (double)i, 999.9},
+                                  .magnetic = i > 3};
+        p->direction[i % 3] = 1;
+        if (i == 5)
+            memcpy(p->direction, across, sizeof across);
+        for (int q = 0; q < 2; q++)
+            s->datum[2 * i + (size_t)q] =
+                (struct survey_datum){1e-13 * (double)(i + 1), -2e-13 * (q + 1), 1e-15};
+    }
+    s->datum[3].sigma = INFINITY;
+    return s;
+}
+
+static char *path_of(const char *name)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/mcsem_survey_%d%s", (int)getpid(), name);
+    return path;
+}
+
+/* The pair of `s` whose source stands at x. */
+static size_t find_source(const struct survey *s, double x)
+{
+    size_t i = 0;
+    while (i < s->npairs && fabs(s->pair[i].source[0] - x) > 1e-6)
+        i++;
+    assert_true(i < s->npairs);
+    return i;
+}
+
+static void same_survey(const struct survey *a, const struct survey *b, size_t pairs)
+{
+    assert_int_equal(a->nfreq, b->nfreq);
+    for (size_t i = 0; i < pairs; i++) {
+        const size_t j = find_source(b, a->pair[i].source[0]);
+        const struct survey_pair *p = &a->pair[i], *q = &b->pair[j];
+        assert_int_equal(p->magnetic, q->magnetic);
+        close_to(p->azimuth, q->azimuth, 1, 1e-9);
+        close_to(p->dip, q->dip, 1, 1e-9);
+        close_to(p->length, q->length, 1, 1e-9);
+        for (int d = 0; d < 3; d++) {
+            close_to(p->source[d], q->source[d], 1, 1e-6);
+            close_to(p->receiver[d], q->receiver[d], 1, 1e-6);
+            close_to(p->direction[d], q->direction[d], 1, 1e-9);
+        }
+        for (int f = 0; f < a->nfreq; f++) {
+            const struct survey_datum *x = &a->datum[i * (size_t)a->nfreq + (size_t)f];
+            const struct survey_datum *y = &b->datum[j * (size_t)b->nfreq + (size_t)f];
+            assert_int_equal(isfinite(x->sigma), isfinite(y->sigma));
+            if (!isfinite(x->sigma))
+                continue;
+            close_to(x->re + I * x->im, y->re + I * y->im, 1e-13, 1e-8);
+            close_to(x->sigma, y->sigma, 1e-15, 1e-8);
+        }
+    }
+}
+
+static void surveys_survive_their_files(void **state)
+{
+    (void)state;
+    static const char *const names[] = {".csv", ".emdata"};
+    struct survey *s = mixed_survey(), *back;
+    struct earth *earth, *read;
+    assert_int_equal(earth_open(5, 3, 7, 60, 1000, 2, &earth), EK_OK);
+    earth->dx = 500;
+    earth->x0 = 2000;
+    earth->nwater = 2;
+    earth->water_top[1] = 200;
+    earth->water[1] = 0.28;
+    for (int k = 0; k < 2; k++) {
+        const char *path = path_of(names[k]);
+        s->npairs = k ? 6 : 5; /* tables have no channels across the axes */
+        assert_int_equal(survey_file_write(path, s, earth), EK_OK);
+        assert_int_equal(survey_file_read(path, NULL, &noise, &back, &read), EK_OK);
+        assert_int_equal(back->npairs, s->npairs);
+        same_survey(s, back, s->npairs);
+        assert_int_equal(read->nx * 100 + read->ny * 10 + read->nz, 537);
+        close_to(read->x0 + read->dx + read->seabed[0] + read->top[1], 3560, 1, 1e-9);
+        close_to(read->water_top[1] + read->water[1], 200.28, 1, 1e-9);
+        close_to(read->m[0], log(2), 1, 1e-9);
+        survey_close(back);
+        earth_close(read);
+        unlink(path);
+    }
+    s->npairs = 6;
+    survey_close(s);
+    earth_close(earth);
+}
+
+/* What EMData says of a survey, from a text. */
+static enum ek_status read_text(const char *text, struct survey **s, struct earth **earth)
+{
+    const char *path = path_of(".text");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    status_mute(1);
+    const enum ek_status st = survey_file_read(path, NULL, &noise, s, earth);
+    status_mute(-1);
+    unlink(path);
+    return st;
+}
+
+#define HEAD                                                                                       \
+    "Format: EMData_2.2\n# CSEM Frequencies: 2\n1\n0.5\n# Transmitters: 1\n"                       \
+    "0 0 950 90 0 0 edipole T\n# CSEM Receivers: 1\n3000 2000 999 90 0 0 0 R\n"
+
+static void emdata_says_what_it_means(void **state)
+{
+    (void)state;
+    struct survey *s;
+    struct earth *earth;
+    /* Frequencies out of order, phases that lag, a receiver turned by 90 degrees, B. */
+    assert_int_equal(read_text(HEAD "# Data: 4\n21 2 1 1 2e-13 1e-14\n22 2 1 1 90 1\n"
+                                    "11 1 1 1 1.2566370614359172e-18 1e-20\n12 1 1 1 0 1e-20\n",
+                               &s, &earth),
+                     EK_OK);
+    assert_int_equal(s->npairs, 2);
+    close_to(s->freq[0], 0.5, 1, 0);
+    close_to(s->datum[0].re + I * s->datum[0].im, -2e-13 * I, 2e-13, 1e-12);
+    close_to(s->datum[0].sigma, sqrt(0.5 * (1e-28 + pow(2e-13 * acos(-1) / 180, 2))), 1e-14, 1e-9);
+    close_to(s->pair[0].direction[1], 1, 1, 1e-12);
+    assert_true(s->pair[1].magnetic);
+    close_to(s->datum[3].re, 1e-12, 1e-12, 1e-9);
+    assert_false(isfinite(s->datum[1].sigma) || isfinite(s->datum[2].sigma));
+    close_to(earth->seabed[0], 999.1, 1, 1e-9); /* below the receiver */
+    close_to(earth->x0, 1500, 1, 1e-9);
+    survey_close(s);
+    earth_close(earth);
+}
+
+static void wrong_emdata_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {HEAD "# Data: 1\n1 3 1 1 1 1\n", ".text:10: frequency 3, there are 1 to 2"},
+        {HEAD "# Data: 1\n1 1 1 2 1 1\n", ".text:10: receiver 2"},
+        {HEAD "# Data: 2\n1 1 1 1 1 1\n", "cut short: row 2 of 2"},
+        {HEAD "# Data: 1\n1 1 1 1 1\n", ".text:10: a datum is"},
+        {HEAD "# Data: 1\n1 1 1 1 inf 1\n", ".text:10: 'inf'"},
+        {HEAD "# Data: 2\n1 1 1 1 1 0\n2 1 1 1 1 1\n", ".text:10: standard error 0"},
+        {HEAD "# Data: x\n", ".text:9: 'x' is no number of rows"},
+        {HEAD "# Data: 1\n1 1 1 1 1 1\n# Data: 1\n1 1 1 1 1 1\n", ".text:11: a second block"},
+        {HEAD, "there is no block '# Data'"},
+        {HEAD "# Data: 0\n", "there are no data"},
+        {HEAD "nonsense\n", ".text:9: 'nonsense' is no line"},
+        {"Format: EMData_3.0\n", ".text:1: format 'EMData_3.0'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct survey *s;
+        struct earth *earth;
+        assert_int_equal(read_text(cases[i].text, &s, &earth), EK_USAGE);
+        if (!strstr(status_message(), cases[i].words))
+            fail_msg("'%s' is not in '%s'", cases[i].words, status_message());
+    }
+}
+
+/* ---- cells -------------------------------------------------------------------------------------
+ */
+
+static void pairs_go_to_the_nearest_column(void **state)
+{
+    (void)state;
+    struct survey *s;
+    struct earth *earth;
+    const double x[] = {-600, -251, -250, 249.9, 250, 1249, 1250, 1800};
+    const int clipped[] = {0, 0, 0, 0, 1, 2, 2, 2};
+    assert_int_equal(earth_open(3, 1, 4, 100, 1000, 1, &earth), EK_OK);
+    earth->dx = 500;
+    for (int clip = 0; clip < 2; clip++) {
+        size_t count[3] = {0};
+        assert_int_equal(survey_open(8, 1, &s), EK_OK);
+        for (int i = 0; i < 8; i++) {
+            s->pair[i].source[0] = x[i] - 300;
+            s->pair[i].receiver[0] = x[i] + 300;
+            if (clip || (x[i] >= -250 && x[i] < 1250))
+                count[clipped[i]]++;
+        }
+        assert_int_equal(survey_bin(s, earth, clip), EK_OK);
+        for (int c = 0; c < 3; c++)
+            assert_int_equal(s->first[c + 1] - s->first[c], count[c]);
+        assert_int_equal(s->ndropped, clip ? 0 : 4);
+        survey_close(s);
+    }
+    earth_close(earth);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_published_survey_has_its_counts),
+        cmocka_unit_test(a_seed_gives_one_survey),
+        cmocka_unit_test(unknown_designs_are_refused),
+        cmocka_unit_test(surveys_survive_their_files),
+        cmocka_unit_test(emdata_says_what_it_means),
+        cmocka_unit_test(wrong_emdata_is_refused),
+        cmocka_unit_test(pairs_go_to_the_nearest_column),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
