@@ -80,6 +80,21 @@ static void job_write(const char *name, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
+/* Before and after all tests of a program. */
+static inline int job_set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(job_folder) ? 0 : -1;
+}
+
+static inline int job_tear_down(void **state)
+{
+    (void)state;
+    unlink(job_file("stations.csv"));
+    unlink(job_file("job.json"));
+    return rmdir(job_folder);
+}
+
 /* All records of a job in `batches` batches of uneven size. */
 static inline struct accepted job_search(const struct job *job, enum search_method method,
                                          int batches)

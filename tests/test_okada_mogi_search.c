@@ -328,20 +328,6 @@ static void test_known_sets(void **state)
     known_set("parkfield-g1-k2.5");
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    return mkdtemp(job_folder) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(job_file("stations.csv"));
-    unlink(job_file("job.json"));
-    return rmdir(job_folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,5 +338,5 @@ int main(void)
         cmocka_unit_test(test_keep_all),      cmocka_unit_test(test_any_order_of_axes),
         cmocka_unit_test(test_known_sets),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }

@@ -211,20 +211,6 @@ static void test_campi(void **state)
     job_close(job);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    return mkdtemp(job_folder) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(job_file("stations.csv"));
-    unlink(job_file("job.json"));
-    return rmdir(job_folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,5 +219,5 @@ int main(void)
         cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_campi),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }
