@@ -1,6 +1,7 @@
 /* cu/fault.c – faults made on purpose. */
 #include "cu/fault.h"
 #include "cu/cluster.h"
+#include "cu/family.h"
 #include "src/clock.h"
 
 #include <math.h>
@@ -32,10 +33,12 @@ static const char *read_words(const char *text, struct words *w)
 static enum ek_status take(const struct words *w, int nunits, struct fault_plan *plan)
 {
     const bool rank = !strcmp(w->who, "rank"), slow = !strcmp(w->what, "slow");
-    const int last = rank ? cluster_size() - 1 : nunits - 1;
+    const struct family *f = family_here();
+    const int ranks = f->size > 1 ? f->size : cluster_size();
+    const int last = rank ? ranks - 1 : nunits - 1;
     if (w->number < 0 || w->number > last)
         FAIL(EK_USAGE, "CU_FAULT: there is no %s %d; there are 0 to %d", w->who, w->number, last);
-    if (rank && w->number != cluster_rank())
+    if (rank && w->number != (f->size > 1 ? f->rank : cluster_rank()))
         return EK_OK;
     plan->fault[plan->n].unit = rank ? FAULT_ALL : w->number;
     plan->fault[plan->n].step = slow ? w->step : (int)w->value;

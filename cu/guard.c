@@ -60,8 +60,8 @@ static bool killed(int status)
     return WIFSIGNALED(status) && WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM;
 }
 
-/* Waits for the child, and ends as it did unless it was killed and has lives left. */
-static void watch(int lives)
+/* Waits for the child, and ends as it did unless it was killed. */
+static int watch(void)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
     const struct sigaction act = {.sa_handler = pass_on};
@@ -71,22 +71,35 @@ static void watch(int lives)
     while (waitpid(ward, &status, 0) < 0)
         if (errno != EINTR)
             _exit(status_exit_code(EK_LACK));
-    if (!killed(status) || !lives)
+    if (!killed(status))
         _exit(judge(status));
-    status_warn("rank %d of %d died of signal %d (%s); it is started again", cluster_launch().rank,
-                cluster_launch().size, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return status;
+}
+
+/* The child was killed: it is made anew, or has died for good. */
+static void mourn(int status, int lives, bool dispensable)
+{
+    const struct cluster_launch l = cluster_launch();
+    if (!dispensable)
+        _exit(judge(status));
+    status_warn("rank %d of %d died of signal %d (%s); %s", l.rank, l.size, WTERMSIG(status),
+                strsignal(WTERMSIG(status)),
+                lives ? "it is started again" : "the others go on without it");
+    if (!lives)
+        _exit(0);
 }
 
 enum ek_status guard_fork(int lives, bool alone)
 {
     const pid_t guard = getpid();
+    const bool dispensable = lives > 0;
     for (;; lives--) {
         ward = fork();
         if (ward < 0)
             FAIL(EK_LACK, "no process can be made: %s", strerror(errno));
         if (!ward)
             break;
-        watch(lives);
+        mourn(watch(), lives, dispensable);
     }
     live_under(guard, alone);
     return EK_OK;

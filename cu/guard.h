@@ -17,8 +17,9 @@ enum ek_status guard_rank(void);
 bool guard_guarded(void);
 
 /* What guard_rank() does, wherever it is called. A child that is killed is made anew, at most
- * `lives` times. alone: the child does not die with its guard, which it can ask getppid() for. The
- * child returns EK_OK, the guard only with a failure. */
+ * `lives` times; after that the guard exits with 0, as if it had never been there. With lives = 0 a
+ * killed child is a failure. alone: the child does not die with its guard, which it can ask
+ * getppid() for. The child returns EK_OK, the guard only with a failure. */
 enum ek_status guard_fork(int lives, bool alone);
 
 #endif

@@ -86,6 +86,13 @@ wait $launcher || say "with killed workers it exits $?: $(cat "$work/log")"
 same 'with killed workers'
 [ "$(grep -c 'died of signal 9.*started again' "$work/log")" -ge 3 ] || say "who was killed? $(cat "$work/log")"
 
+# A worker that dies whenever it gets its second batch is given up.
+slowly=$(factor 10 2)
+CU_FAULT=rank:1@step:2,rank:0@slow:$slowly,rank:2@slow:$slowly ranks 3 okada $slow --out "$work/out.csv" --quiet >"$work/log" 2>&1 ||
+    say "without rank 1 it exits $?"
+same 'without rank 1'
+grep -q 'rank 1 of 3 died .*the others go on without it' "$work/log" || say "rank 1: $(cat "$work/log")"
+
 # Rank 0 is killed, and the run goes on, with other ranks, in another layout.
 saved() {
     find "$work/state" -size +150c 2>/dev/null
