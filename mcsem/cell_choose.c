@@ -5,8 +5,8 @@
 #include <math.h>
 
 enum { CHANNELS = 4, SAMPLES = CHANNELS + 2, SAMPLE_FILTER = 3, FEW = 32 };
-enum { MANY = 50 };         /* a table that cannot serve one pair in so many is too coarse */
-#define CAUTION         5.0 /* the table's error may be larger than at the samples */
+enum { FEW_OTHERS = 4, MANY = 50 }; /* a table that leaves more pairs than 4 + 2 % is too coarse */
+#define CAUTION         2.0         /* the table's error may be larger than at the samples */
 #define NEAR_SPREADS    8.0
 #define NEAR_CLEARANCES 4.0
 #define EXACT_TOLERANCE 1e-7 /* between two filters; the finer one's error is far below */
@@ -184,7 +184,7 @@ enum ek_status cell_choose_density(struct cell_work *w, struct crew *crew,
 {
     const size_t pairs = cell_pairs(w) - w->near;
     for (int density = 0; density < SHARED_DENSITIES; density++) {
-        const size_t few = density < SHARED_DENSITIES - 1 ? pairs / MANY : pairs / 4;
+        const size_t few = density < SHARED_DENSITIES - 1 ? FEW_OTHERS + pairs / MANY : pairs / 4;
         bool fits;
         TRY(shared_make(w->shared, &w->layers, w->pair + w->near, pairs, w->survey->nfreq,
                         w->survey->freq, density, crew, &fits));
