@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# tests/e2e/kirchhoff_job.sh – a migration as a job: the image of one run from microjobs on one node
+# and three ranks, with compute processes killed, after the whole job was killed, with damaged parts,
+# and what happens where a microjob never succeeds.
+set -u
+bin=$(realpath "${BIN:-bin}")/kirchhoff-mig
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+failed=0
+check() { # description, condition's exit status
+    [ "$2" = 0 ] && return
+    echo "FAILED: $1"
+    failed=1
+}
+"$bin" --generate small --out "$work/data.segy"
+job() { # microjobs, more members
+    cat >"$work/job.json" <<JSON
+{"data": "data.segy", "out": "job.segy", "raw": "job", "work": "parts", "microjobs": $1, "concurrent": 2, "layout": "1x1", $2
+ "options": {"velocity": "gradient:v0=2000,k=0.5", "grid": "9x9x41:50x50x10@1300,1300,800",
+             "weight": "diffractor", "deterministic": true, "node-spacing": 400, "chunk": 200}}
+JSON
+}
+same() { # description
+    cmp -s "$work/image.f32" "$work/job.f32" && [ ! -e "$work/parts" ]
+    check "$1: the same image, nothing left behind" $?
+    rm -f "$work"/job.f32 "$work"/job.segy
+}
+"$bin" "$work/data.segy" --velocity gradient:v0=2000,k=0.5 --grid 9x9x41:50x50x10@1300,1300,800 --weight diffractor \
+    --deterministic --node-spacing 400 --chunk 200 --layout 1x1 --quiet --raw "$work/image"
+check 'one run without a job' $?
+
+job 5 ''
+"$bin" "$work/job.json" >"$work/log"
+check 'a job on one node' $?
+grep -q '5 of 5 finished' "$work/log"
+check 'it says how far it is' $?
+same 'one node'
+job 12 ''
+"$bin" "$work/job.json" >"$work/log"
+check 'more microjobs than chunks' $?
+same 'more microjobs than chunks'
+
+if command -v mpirun >/dev/null; then
+    job 6 ''
+    mpirun --oversubscribe -n 3 "$bin" "$work/job.json" >"$work/log"
+    check 'a job on three ranks' $?
+    grep -q 'on rank 1' "$work/log" && grep -q 'on rank 2' "$work/log"
+    check 'both managers worked' $?
+    same 'three ranks'
+fi
+
+children() { # compute processes of this test
+    pgrep -f -- "--part [0-9]*/[0-9]* --partial $work/parts"
+}
+new_child() {
+    next=$(children | grep -vxF "$last" | head -1)
+    [ -n "$next" ]
+}
+no_child() {
+    ! children
+}
+wait_for() { # command that must succeed within ten seconds
+    for _ in $(seq 500); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.02
+    done
+    return 1
+}
+
+# Compute processes are killed as they come, three of them: they are tried again.
+job 6 ''
+"$bin" "$work/job.json" >"$work/log" 2>"$work/err" &
+pid=$!
+last=
+for _ in 1 2 3; do
+    wait_for new_child
+    [ -n "$next" ] && kill -9 "$next" 2>/dev/null
+    last=$next
+done
+wait $pid
+rc=$?
+[ $rc = 0 ] && grep -q 'died of signal 9; it is tried again' "$work/err"
+check "killed compute processes are replaced (exit $rc): $(cat "$work/err")" $?
+same 'killed compute processes'
+
+# The whole job is killed when some parts are finished, and one of these is damaged afterwards.
+job 8 ''
+"$bin" "$work/job.json" >"$work/log" 2>&1 &
+pid=$!
+wait_for test -e "$work/parts/part-0001-of-0008.image" -a -e "$work/parts/part-0000-of-0008.image"
+check 'parts are there early' $?
+kill -9 $pid
+wait $pid 2>/dev/null
+wait_for no_child
+check 'compute processes end with their manager' $?
+printf 'x' | dd of="$work/parts/part-0000-of-0008.image" bs=1 seek=5000 conv=notrunc 2>/dev/null
+rm -f "$work"/parts/*.part-*
+"$bin" "$work/job.json" >"$work/log" 2>"$work/err"
+check "taken up again: $(cat "$work/err")" $?
+grep -q 'of 8 microjobs were finished before' "$work/log" && grep -q 'damaged partial image' "$work/err"
+check "finished microjobs are kept, damaged ones are not: $(cat "$work/log" "$work/err")" $?
+same 'after kill -9'
+
+# One that never succeeds is set aside after three failures; the others are kept.
+job 4 ''
+mkdir -p "$work/parts/part-0002-of-0004.image"
+"$bin" "$work/job.json" >"$work/log" 2>"$work/err"
+rc=$?
+[ $rc = 3 ] && grep -q 'set aside after 3 failures: 2;' "$work/err" && [ ! -e "$work/job.segy" ] &&
+    [ -f "$work/parts/part-0003-of-0004.image" ]
+check "a microjob is set aside (exit $rc): $(cat "$work/err")" $?
+rmdir "$work/parts/part-0002-of-0004.image"
+"$bin" "$work/job.json" >"$work/log" && grep -q '3 of 4 microjobs were finished before' "$work/log"
+check 'and done by the next run' $?
+same 'after setting aside'
+
+# Bad jobs and bad input.
+refuses() { # pattern of the message
+    "$bin" "$work/job.json" >/dev/null 2>"$work/err"
+    rc=$?
+    [ $rc = 2 ] && grep -q -- "$1" "$work/err"
+    check "exit 2 and '$1', not $rc: $(cat "$work/err")" $?
+}
+job 4 '"colour": 1,' && refuses "job.json:1: unknown key 'colour'"
+job 0 '' && refuses 'microjobs'
+job 4 '"about": 1,' && sed -i 's/"weight": "diffractor"/"wait": 1/' "$work/job.json" && refuses 'wait'
+job 4 '' && sed -i 's/data.segy/nowhere.segy/' "$work/job.json" && refuses 'nowhere.segy'
+job 4 '' && echo '{' >"$work/job.json" && refuses 'job.json'
+job 4 ''
+cp "$work/data.segy" "$work/good.segy"
+printf '\177\300\000\000' | dd of="$work/data.segy" bs=1 seek=$((3600 + 1005 * 3044 + 240 + 400)) conv=notrunc 2>/dev/null
+refuses 'sample 101 of trace 1006 is no finite number'
+exit $failed

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# tests/e2e/kirchhoff_mig.sh – bin/kirchhoff-mig from the command line: synthetic data to images, the
+# same bits on every unit, policy and number of ranks; files that others read; what it refuses.
+set -u
+bin=${BIN:-bin}/kirchhoff-mig
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+check() { # description, condition's exit status
+    [ "$2" = 0 ] && return
+    echo "FAILED: $1"
+    failed=1
+}
+refuses() { # exit code, pattern of the message, options…
+    local code=$1 pattern=$2 rc
+    shift 2
+    "$bin" "$@" >"$work/out" 2>"$work/err"
+    rc=$?
+    [ $rc = "$code" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q -- "$pattern" "$work/err"
+    check "exit $code and '$pattern', not $rc: $(cat "$work/err")" $?
+}
+data=$work/data.segy
+"$bin" --generate small --out "$data"
+check 'a survey is generated' $?
+tables='--velocity gradient:v0=2000,k=0.5 --node-spacing 400'
+usual="$tables --grid 9x9x41:50x50x10@1300,1300,800 --weight diffractor --spacing-receiver 25 --chunk 64 --quiet"
+
+# One image, whoever makes it.
+"$bin" "$data" $usual --deterministic --layout 1x1 --out "$work/image.segy" --raw "$work/image" --json "$work/run.json"
+check 'it is migrated' $?
+for how in '--layout 2x1 --schedule dynamic' '--layout 1x2 --schedule gss' \
+    '--layout 1x1+1 --devices opencl:0 --schedule greedy' '--layout 1x1+1 --devices host:0 --compare static,fac,evenkeel' \
+    '--layout 0x0+1 --devices opencl:0' '--layout 1x1 --max-memory 0.05' '--layout 1x1 --chunk 100'; do
+    "$bin" "$data" $usual --deterministic $how --raw "$work/other" >/dev/null 2>"$work/err"
+    rc=$?
+    [ $rc = 3 ] && grep -q 'opencl' "$work/err" && continue
+    [ $rc = 0 ] && cmp -s "$work/image.f32" "$work/other.f32" && cmp -s "$work/image.fold.f32" "$work/other.fold.f32"
+    check "the same bits with $how: $(cat "$work/err")" $?
+done
+if command -v mpirun >/dev/null; then
+    mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" "$data" $usual --deterministic --layout 1x1 --raw "$work/other" &&
+        cmp -s "$work/image.f32" "$work/other.f32"
+    check 'the same bits on three ranks' $?
+fi
+CU_FAULT=unit:1@step:1 "$bin" "$data" $usual --deterministic --layout 1x1+1 --devices host:0 --raw "$work/other" 2>/dev/null &&
+    cmp -s "$work/image.f32" "$work/other.f32"
+check 'the same bits though a device dies' $?
+
+# What is said, and what others read.
+python=$(command -v python3 || echo true)
+"$python" - "$work/run.json" "$work/image" <<'PY'
+import json, struct, sys
+run = json.load(open(sys.argv[1]))
+assert run["verified"] and run["traces"] == 2304 and run["weight"] == "diffractor", run
+head = json.load(open(sys.argv[2] + ".json"))
+x = struct.unpack("<%df" % (9 * 9 * 41), open(sys.argv[2] + ".f32", "rb").read())
+top = max(range(len(x)), key=lambda i: x[i])
+assert head["n"] == [1, 9, 9, 41] and abs(x[top] - run["peak"]) < 1e-6 * x[top]
+assert 0.8 < x[top] < 1.1 and top % 41 == 20 and top // 41 == 4 * 9 + 4, (x[top], top)
+PY
+check 'JSON and raw image: the point at 1500, 1500, 1000' $?
+if "$python" -c 'import segyio' 2>/dev/null; then
+    "$python" - "$work" "$bin" <<'PY'
+import math, subprocess, sys
+import segyio
+import numpy as np
+work, tool = sys.argv[1:]
+with segyio.open(work + "/data.segy", ignore_geometry=True) as f:
+    assert f.tracecount == 2304 and len(f.samples) == 701 and segyio.dt(f) == 4000
+    h, trace = f.header[700], f.trace[700]
+    s = [h[segyio.TraceField.SourceX] / 100, h[segyio.TraceField.SourceY] / 100, 0]
+    g = [h[segyio.TraceField.GroupX] / 100, h[segyio.TraceField.GroupY] / 100, 0]
+    assert h[segyio.TraceField.SourceGroupScalar] == -100
+def arrival(a, b):
+    r2 = sum((p - q) ** 2 for p, q in zip(a, b))
+    x = 0.25 * r2 / ((2000 + 0.5 * a[2]) * (2000 + 0.5 * b[2]))
+    return math.acosh(1 + x / 2) / 0.5, math.sqrt(r2 * (1 + x / 4))
+d, t = np.zeros(701), np.arange(701) * 0.004
+for p, a in (([1500, 1500, 1000], 1), ([1000, 1900, 600], .5), ([2000, 1200, 1500], 2), ([1333, 1777, 873], 1)):
+    (ts, ls), (tr, lr) = arrival(s, p), arrival(g, p)
+    w = (math.pi * 15 * (t - ts - tr)) ** 2
+    d += a / (16 * math.pi ** 2 * ls * lr) * (1 - 2 * w) * np.exp(-w)
+assert np.abs(d - trace).max() < 2e-6 * np.abs(d).max(), np.abs(d - trace).max()
+with segyio.open(work + "/image.segy", iline=189, xline=193) as f:
+    assert len(f.ilines) == 9 and len(f.xlines) == 9 and f.iline[5].shape == (9, 41)
+    assert f.header[40][segyio.TraceField.CDP_X] == 150000
+# The other way round: what segyio writes, in formats that both know.
+for code, endian in ((1, "big"), (5, "big"), (5, "little"), (3, "big"), (2, "big"), (8, "big")):
+    spec = segyio.spec()
+    spec.format, spec.samples, spec.tracecount, spec.endian = code, np.arange(20) * 4.0, 3, endian
+    name = "%s/foreign%d.segy" % (work, code)
+    with segyio.create(name, spec) as f:
+        f.bin.update({segyio.BinField.Interval: 4000})
+        for i in range(3):
+            f.header[i] = {segyio.TraceField.SourceX: 12345 * i, segyio.TraceField.SourceGroupScalar: -10,
+                           segyio.TraceField.TRACE_SAMPLE_COUNT: 20, segyio.TraceField.TRACE_SAMPLE_INTERVAL: 4000}
+            f.trace[i] = (np.arange(20) - 3).astype(f.dtype)
+    rows = subprocess.run([tool, name, "--headers", "-"], capture_output=True, text=True).stdout.split()
+    assert rows[-1].startswith("3,2469,"), (code, endian, rows[-1:])
+PY
+    check 'segyio reads our files and we read its' $?
+fi
+"$bin" --generate small --events flat --out "$work/flat.su" && "$bin" "$work/flat.su" $tables --layout 1x1 \
+    --grid 3x3x81:200x200x5@1300,1300,800 --weight amplitude --anti-alias 0 --quiet --raw "$work/flat" &&
+    "$python" - "$work/flat" <<'PY'
+import struct, sys
+x = struct.unpack("<%df" % (9 * 81), open(sys.argv[1] + ".f32", "rb").read())[4 * 81:5 * 81]
+top = max(range(81), key=lambda i: x[i])
+assert abs(800 + 5 * top - 1000) <= 5 and 0.08 < x[top] < 0.12, (top, x[top])
+PY
+check 'SU: a level reflector at 1000 m of reflectivity 0.1' $?
+[ "$("$bin" "$work/flat.su" --headers - | sed -n 4p)" = '2,1000,1000,-0,0,200,-0,701,0' ] ||
+    "$bin" "$work/flat.su" --headers - | sed -n 4p | grep -q '^2,1000,1000,-\{0,1\}0,0,200,-\{0,1\}0,701,0$'
+check 'headers as a table' $?
+
+# Refusals: one line, nothing written.
+refuses 2 'which traces'
+refuses 2 'which travel times' "$data" --grid 3x3x9:50
+refuses 2 'which image' "$data" $tables
+refuses 2 'nowhere.segy' "$work/nowhere.segy" $usual
+refuses 2 "did you mean 'diffractor'" "$data" $tables --grid 3x3x9:50 --weight difractor
+refuses 2 "did you mean 's1'" --generate s2 --out "$work/x.segy"
+refuses 2 'no formula' "$data" --velocity lens:v0=2000,kz=0.5,dv=500,x=0,y=0,z=900,sigma=300 --grid 3x3x9:50
+refuses 2 'larger tables' "$data" $tables --table-grid 3x3x9:50 --grid 9x9x41:50x50x10@1300,1300,800
+refuses 2 'no trace is left' "$data" $usual --classes 2 --class-width 10 --class-first 9000
+refuses 2 '0 <= I < N' "$data" $usual --part 4/4
+refuses 3 'cannot be written' "$data" $usual --layout 1x1 --out /nonexistent/image.segy
+refuses 3 'max-memory' "$data" $usual --layout 1x1 --max-memory 1e-5
+head -c 100000 "$data" >"$work/cut.segy"
+refuses 2 'cut.segy: trace 32 is cut off' "$work/cut.segy" $usual
+cp "$data" "$work/nan.segy"
+printf '\177\300\000\000' | dd of="$work/nan.segy" bs=1 seek=$((3600 + 5 * 3044 + 240 + 400)) conv=notrunc 2>/dev/null
+refuses 2 'nan.segy: sample 101 of trace 6 is no finite number' "$work/nan.segy" $usual --layout 1x1 --out "$work/x.segy"
+[ ! -e "$work/x.segy" ] && [ -z "$(ls "$work" | grep part)" ]
+check 'nothing half-written is left' $?
+exit $failed

@@ -1,0 +1,39 @@
+# tests/e2e/kirchhoff_page.sh – the migration's page in a browser: slices, fold and gather are drawn,
+# the strongest point is where the diffractor is, units have bars. Needs BIN and Chromium.
+set -u
+. tests/browser.sh
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$BIN/kirchhoff-mig" --generate small --out "$work/data.segy"
+"$BIN/kirchhoff-mig" "$work/data.segy" --velocity gradient:v0=2000,k=0.5 --node-spacing 400 --grid 9x11x41:50x50x10@1300,1300,800 \
+    --weight diffractor --spacing-receiver 25 --classes 4 --class-width 500 --chunk 64 --layout 1x1+1 --devices host:0 --schedule greedy:batch=4 \
+    --aperture 400 --report "$work/report.html" --quiet || { echo 'kirchhoff-mig fails'; exit 1; }
+cat >"$work/script.js" <<'JS'
+addEventListener('load', () => {
+  say(`pictures: ${document.querySelectorAll('#pictures canvas').length}`);
+  say(document.getElementById('where').textContent);
+  const painted = [...document.querySelectorAll('#pictures canvas')].map(c => {
+    const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+    return `${c.width}x${c.height}:${new Set(d).size > 2}`;
+  });
+  say(`painted: ${painted.join(' ')}`);
+  const bars = document.getElementById('bars'), d = bars.getContext('2d').getImageData(0, 0, bars.width, bars.height).data;
+  let grey = 0, black = 0;
+  for (let i = 0; i < d.length; i += 4) {
+    if (d[i] === 0x9a && d[i + 3] === 255) grey++;
+    if (d[i] === 0x11 && d[i + 3] === 255) black++;
+  }
+  say(`bars: ${grey > 100} ${black > 100}`);
+  done();
+});
+JS
+said=$(page_says "$work/report.html" "$work/script.js")
+expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
+expect 'pictures: 5'
+expect 'Slices through the strongest point, x 1500 m, y 1500 m, depth 1000 m.'
+expect 'painted: 9x41:true 11x41:true 9x11:true 9x11:true 4x41:true'
+expect 'bars: true true'
+grep -q '^error' <<<"$said" && say "the page has errors: $said"
+exit $bad
