@@ -27,6 +27,8 @@ struct stream {
 
 static void put(struct stream *s, const void *data, size_t bytes)
 {
+    if (!bytes)
+        return;
     fwrite(data, 1, bytes, s->f);
     s->sum = hash_bytes(s->sum, data, bytes);
 }

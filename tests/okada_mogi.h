@@ -72,7 +72,7 @@ static const char *job_file(const char *name)
     return path[turn];
 }
 
-static void job_write(const char *name, const char *text)
+static inline void job_write(const char *name, const char *text)
 {
     FILE *f = fopen(job_file(name), "w");
     assert_non_null(f);
