@@ -1,5 +1,6 @@
 /* okada_mogi/accepted.c – lists of records, and rows written in the order of trials. */
 #include "okada_mogi/accepted.h"
+#include "src/json.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -80,7 +81,7 @@ struct accepted_file {
 
 static enum ek_status write_failed(const struct accepted_file *f)
 {
-    FAIL(EK_LACK, "%s: cannot be written: %s; choose another place", f->beside, strerror(errno));
+    FAIL(EK_LACK, "%s: cannot be written: %s; choose another place", f->path, strerror(errno));
 }
 
 /* Columns beside the index; with their names, "" where the model has no moment. */
@@ -186,6 +187,19 @@ static const struct {
 } formats[] = {
     [ACCEPTED_CSV] = {begin_csv, row_csv}, [ACCEPTED_BINARY] = {begin_binary, row_binary}};
 
+static enum ek_status begin(struct accepted_file *f)
+{
+    if (!f->path)
+        FAIL(EK_LACK, "out of memory for the file of accepted trials");
+    if (!json_replaces(f->path))
+        f->out = strcmp(f->path, "-") ? fopen(f->path, "w") : fdopen(dup(STDOUT_FILENO), "w");
+    else if (asprintf(&f->beside, "%s.part-%d", f->path, (int)getpid()) < 0)
+        FAIL(EK_LACK, "%s: out of memory", f->path);
+    else
+        f->out = fopen(f->beside, "w");
+    return f->out ? EK_OK : write_failed(f);
+}
+
 enum ek_status accepted_file_open(const char *path, enum accepted_format format,
                                   const struct job *job, size_t rows, struct accepted_file **f)
 {
@@ -194,11 +208,7 @@ enum ek_status accepted_file_open(const char *path, enum accepted_format format,
         FAIL(EK_LACK, "%s: out of memory", path);
     *made =
         (struct accepted_file){.job = job, .format = format, .path = strdup(path), .rows = rows};
-    enum ek_status st = EK_OK;
-    if (!made->path || asprintf(&made->beside, "%s.part-%d", path, (int)getpid()) < 0)
-        st = status_fail(EK_LACK, "%s: out of memory", path);
-    else if (!(made->out = fopen(made->beside, "w")))
-        st = write_failed(made);
+    const enum ek_status st = begin(made);
     if (st) {
         accepted_file_close(made, false);
         return st;
@@ -206,6 +216,20 @@ enum ek_status accepted_file_open(const char *path, enum accepted_format format,
     formats[format].begin(made);
     *f = made;
     return EK_OK;
+}
+
+enum ek_status accepted_file_try(const char *path)
+{
+    struct accepted_file f = {.path = (char *)path};
+    if (!json_replaces(path))
+        return EK_OK;
+    const enum ek_status st = begin(&f);
+    if (f.out) {
+        fclose(f.out);
+        unlink(f.beside);
+    }
+    free(f.beside);
+    return st;
 }
 
 enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_record *record,
@@ -222,10 +246,10 @@ enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_
 
 static enum ek_status finish(struct accepted_file *f)
 {
-    const int bad = fflush(f->out) || fsync(fileno(f->out));
+    const int bad = fflush(f->out) || (f->beside && fsync(fileno(f->out)));
     const int closed = fclose(f->out);
     f->out = NULL;
-    if (bad || closed || rename(f->beside, f->path))
+    if (bad || closed || (f->beside && rename(f->beside, f->path)))
         return write_failed(f);
     return EK_OK;
 }

@@ -55,13 +55,9 @@ void harvest_close(struct harvest *h)
 /* Better now than after a long search. */
 static enum ek_status try_files(const struct harvest *h)
 {
-    for (int f = 0; f < ACCEPTED_FORMATS; f++) {
-        struct accepted_file *file;
-        if (!h->path[f])
-            continue;
-        TRY(accepted_file_open(h->path[f], (enum accepted_format)f, h->job, 0, &file));
-        accepted_file_close(file, false);
-    }
+    for (int f = 0; f < ACCEPTED_FORMATS; f++)
+        if (h->path[f])
+            TRY(accepted_file_try(h->path[f]));
     return EK_OK;
 }
 

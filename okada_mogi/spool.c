@@ -21,7 +21,8 @@ struct spool {
     struct batch *batch;
     size_t nbatches, room, count, held, filed;
     bool sorted;
-    int file; /* -1: not needed so far */
+    int file;              /* -1: not needed so far */
+    enum ek_status failed; /* of the first put that did; said once, not by every unit */
 };
 
 enum ek_status spool_open(size_t memory, struct spool **s)
@@ -42,6 +43,7 @@ void spool_clear(struct spool *s)
     if (s->file >= 0)
         close(s->file);
     s->file = -1;
+    s->failed = EK_OK;
     s->nbatches = s->count = s->held = s->filed = 0;
 }
 
@@ -114,8 +116,8 @@ static enum ek_status make_room(struct spool *s)
 
 enum ek_status spool_put(struct spool *s, struct trial_range range, struct accepted *a)
 {
-    if (!a->n)
-        return EK_OK;
+    if (s->failed || !a->n)
+        return s->failed;
     struct batch b = {.range = range, .n = a->n};
     TRY(make_room(s));
     if (s->held + a->n <= s->memory) {
@@ -124,7 +126,7 @@ enum ek_status spool_put(struct spool *s, struct trial_range range, struct accep
         s->held += a->n;
         *a = (struct accepted){0};
     } else {
-        TRY(append(s, a));
+        TRY(s->failed = append(s, a));
         b.first = s->filed;
         s->filed += a->n;
         accepted_free(a);

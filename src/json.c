@@ -6,11 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static int write_all(FILE *out, const char *text)
+bool json_replaces(const char *path)
 {
-    int bad = fputs(text, out) < 0 || fflush(out) || fsync(fileno(out));
+    struct stat found;
+    return strcmp(path, "-") && (stat(path, &found) || S_ISREG(found.st_mode));
+}
+
+/* Without fsync where nothing is replaced: pipes and devices know none. */
+static int write_all(FILE *out, const char *text, bool whole)
+{
+    int bad = fputs(text, out) < 0 || fflush(out) || (whole && fsync(fileno(out)));
     return fclose(out) || bad;
 }
 
@@ -21,13 +29,18 @@ enum ek_status json_write_text(const char *path, const char *text)
             FAIL(EK_LACK, "standard output cannot be written: %s", strerror(errno));
         return EK_OK;
     }
+    const bool whole = json_replaces(path);
     char beside[4096];
-    if (snprintf(beside, sizeof beside, "%s.part-%d", path, (int)getpid()) >= (int)sizeof beside)
+    char suffix[32] = "";
+    if (whole)
+        snprintf(suffix, sizeof suffix, ".part-%d", (int)getpid());
+    if (snprintf(beside, sizeof beside, "%s%s", path, suffix) >= (int)sizeof beside)
         FAIL(EK_USAGE, "%s: file name is too long", path);
     FILE *out = fopen(beside, "w");
-    if (!out || write_all(out, text) || rename(beside, path)) {
+    if (!out || write_all(out, text, whole) || (whole && rename(beside, path))) {
         int why = errno;
-        unlink(beside);
+        if (whole)
+            unlink(beside);
         FAIL(EK_LACK, "%s: cannot be written: %s; choose another place", path, strerror(why));
     }
     return EK_OK;

@@ -4,9 +4,15 @@
 
 #include "src/status.h"
 #include <jansson.h>
+#include <stdbool.h>
+
+/* `path` names a file, there or to be made, that another one may take the place of: neither "-" nor
+ * a pipe nor a device. */
+bool json_replaces(const char *path);
 
 /* Writes `text` to `path` ("-" = standard output): beside the target, fsync, rename, so that a
- * reader never sees half a file. EK_LACK if the disk or folder does not allow it. */
+ * reader never sees half a file; pipes and devices are written to as they are. EK_LACK if the disk
+ * or folder does not allow it. */
 enum ek_status json_write_text(const char *path, const char *text);
 
 /* Writes `root` (borrowed) indented, numbers with up to 15 digits, the same way. */

@@ -34,6 +34,16 @@ statistics | cmp -s - "$work/one" || say 'the statistics depend on the layout'
 awk -F, 'NR > 1 { for (c = 0; c < 3; c++) { r = ($(10 + c) - $(4 + c)) / $(7 + c) - $(13 + c)
         if (r < -1e-6 || r > 1e-6) exit 1 } }' "$work/r.csv" || say 'residuals do not add up'
 
+# Pipes and devices are written to, files are replaced: never the other way round.
+"$BIN/mogi" $campi --layout 1x1 --quiet --out - --json >(cat >"$work/piped.json") |
+    cmp -s - "$work/a.csv" || say 'standard output: other rows'
+for option in --out --binary --json --residuals; do
+    "$BIN/mogi" $campi --layout 1x1 --quiet $option /dev/full 2>"$work/log"
+    [ $? = 3 ] && [ "$(wc -l <"$work/log")" = 1 ] || say "$option on a full disk: $(cat "$work/log")"
+    [ -c /dev/full ] || { say "$option has replaced a device"; break; }
+done
+TMPDIR=$work/none "$BIN/mogi" $campi --layout 1x1 --quiet || say 'TMPDIR is wanted for a few trials'
+
 # Too narrow a range is told.
 sed 's|"max": 6000|"max": 2800|; s|"campi_stations|"'"$PWD"'/okada_mogi/examples/campi_stations|' \
     $campi >"$work/narrow.json"
