@@ -57,16 +57,16 @@ static struct job *write_job(const char *accept, const char *k, double max, doub
     snprintf(text, sizeof text,
              "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\nA,0,0,%.17g,.01,.02,.005,.005,.01\n",
              observed);
-    job_write("sum.csv", text);
+    job_write("stations.csv", text);
     snprintf(text, sizeof text,
-             "{\"model\": \"mogi\", \"stations\": \"sum.csv\", \"accept\": {\"%s\": %s},"
+             "{\"model\": \"mogi\", \"stations\": \"stations.csv\", \"accept\": {\"%s\": %s},"
              "\"parameters\": [{\"name\": \"Es_m\", \"min\": 0, \"max\": %.17g, \"n\": 10},"
              "{\"name\": \"Ns_m\", \"value\": 3},"
              "{\"name\": \"d_m\", \"min\": 100, \"max\": 200, \"n\": 10},"
              "{\"name\": \"dV_m3\", \"min\": 1, \"max\": 20, \"n\": 10}]}",
              accept, k, max);
-    job_write("sum.json", text);
-    assert_int_equal(job_open(job_file("sum.json"), NULL, &job), EK_OK);
+    job_write("job.json", text);
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
     assert_true(job->trials == 1000);
     return job;
 }
@@ -140,6 +140,7 @@ static void checkpoints_come_back(void **state)
     }
     assert_int_equal(again.n, done.n);
     assert_memory_equal(again.range, done.range, done.n * sizeof *done.range);
+    unlink(path);
     harvest_close(h);
     job_close(job);
     ranges_free(&done);
@@ -197,6 +198,7 @@ static void damaged_checkpoints_are_refused(void **state)
     assert_non_null(strstr(status_message(), "another job"));
     assert_int_equal(snapshot_save("/nonexistent/file", 99, &done, 17, h), EK_LACK);
     status_mute(-1);
+    unlink(path);
     harvest_close(h);
     job_close(job);
     ranges_free(&done);
