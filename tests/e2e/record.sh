@@ -25,7 +25,7 @@ for file in all.json all.trace.json; do
     [ "$(grep -c '"measured_s"' "$work/sim.json")" = 3 ] || say "$file: not what was measured"
 done
 "$BIN/cu-plan" --simulate "$work/one.json" --schedules all >"$work/text" || say 'a single run fails'
-[ "$(grep -c '%$' "$work/text")" = 1 ] || say 'a single run: not one policy was measured'
+[ "$(grep -c ' %$' "$work/text")" = 1 ] || say 'a single run: not one policy was measured'
 grep -q '^heft' "$work/text" || say 'a single run: other policies are not simulated'
 for file in all.json all.trace.json; do
     "$BIN/cu-plan" --machine cu/examples/pcad.json --run "$work/$file" --sample 3 --schedules heft |
