@@ -29,6 +29,8 @@ static enum ek_status begin_policy(struct team *t, const struct sched_job *job)
     t->cost = job->cost;
     seen.ncu = t->set->n;
     seen.unit = t->view;
+    seen.link = &t->link;
+    seen.home = t->book.home;
     return sched_open(t->schedule, &seen, &t->sched);
 }
 
@@ -54,6 +56,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
         st = book_open(&t->book, job->n);
     if (!st) {
         describe_units(t, job->unit);
+        t->link = job->link ? *job->link : SCHED_LINK_USUAL;
         st = begin_policy(t, job);
     }
     if (!st)
@@ -144,7 +147,11 @@ static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task
         return EK_OK;
     double start = clock_now();
     locks_take(&t->locks, from, to);
+    const double begun = clock_now();
+    const size_t bytes = u->bytes;
     enum ek_status st = t->ops->move(t->ctx, task, from, to, &u->bytes);
+    link_note(&u->link, (from != CU_SPACE_HOST) + (to != CU_SPACE_HOST), (double)(u->bytes - bytes),
+              clock_now() - begun);
     const bool elsewhere = st == EK_LOST && cu_answers(cu);
     locks_give(&t->locks, from, to);
     if (st)
@@ -323,12 +330,25 @@ static enum ek_status save(struct team *t)
     return t->ops->save(t->ctx, t->saved_step);
 }
 
+/* Where tasks were moved, more is known of the link now. */
+static enum ek_status measure_link(struct team *t)
+{
+    unsigned moves = 0;
+    for (int c = 0; c < t->set->n; c++)
+        moves += t->unit[c].link.count;
+    if (moves == t->moves)
+        return EK_OK;
+    t->moves = moves;
+    return link_learn(&t->unit->link, t->set->n, sizeof *t->unit, &t->link);
+}
+
 static enum ek_status next_step(struct team *t)
 {
     if (atomic_load(&t->data_lost))
         return roll_back(t);
     const struct team_step step = account_step(t);
     TRY(tell_homes(t, false));
+    TRY(measure_link(t));
     if (t->ops->finish)
         TRY(t->ops->finish(t->ctx, &step, &t->done));
     if (t->on_step)

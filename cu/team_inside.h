@@ -5,6 +5,7 @@
 #include "cu/book.h"
 #include "cu/fault.h"
 #include "cu/gate.h"
+#include "cu/link.h"
 #include "cu/locks.h"
 #include "cu/team.h"
 #include <stdatomic.h>
@@ -17,6 +18,7 @@ struct unit {
     size_t tasks, bytes, migrations;
     bool dead, rehomed; /* rehomed: moved a task since the program was told of the homes */
     struct events events;
+    struct link link; /* its moves */
 };
 
 struct team {
@@ -26,12 +28,14 @@ struct team {
     void *ctx;
     const char *schedule; /* borrowed */
     struct sched *sched;
-    const double *cost;    /* [tasks] declared, NULL = equal; borrowed */
-    struct book book;      /* of the tasks */
-    struct unit *unit;     /* [units] */
-    struct locks locks;    /* of the spaces */
-    atomic_int status;     /* first failure of any unit */
-    atomic_bool data_lost; /* a device went with its tasks' data: this step is void */
+    const double *cost;     /* [tasks] declared, NULL = equal; borrowed */
+    struct book book;       /* of the tasks */
+    struct unit *unit;      /* [units] */
+    struct locks locks;     /* of the spaces */
+    struct sched_link link; /* as policies see it: as far as it has been measured */
+    unsigned moves;         /* from which */
+    atomic_int status;      /* first failure of any unit */
+    atomic_bool data_lost;  /* a device went with its tasks' data: this step is void */
     struct fault_plan faults;
     int save_every, saved_step, last;         /* steps */
     struct gate gate;                         /* of the units' leading threads */

@@ -5,15 +5,15 @@
  *   minimise T subject to   sum over kinds r of n[t][r] = N[t]               for each group t
  *                           sum over groups t of n[t][r] w[t][r] <= T N[r]   for each kind r
  *
- * Tasks of equal cost form a group; where that gives more than MOST_GROUPS, neighbours by cost are
- * taken together. */
+ * Tasks of equal cost form a group; where that gives more than MOST_GROUPS, or a programme of more
+ * than MOST_SHARES variables, neighbours by cost are taken together. */
 #include "cu/learn.h"
 
 #include <glpk.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_GROUPS = 1024 };
+enum { MOST_GROUPS = 1024, MOST_SHARES = 16384 };
 
 /* Units that take the same time for the same task. */
 struct class
@@ -65,15 +65,17 @@ static void sort_classes(struct state *s)
 static void sort_groups(struct state *s)
 {
     const struct estimate *e = &s->learn.estimate;
+    size_t most = MOST_SHARES / (size_t)s->nclasses;
+    most = most < 1 ? 1 : most > MOST_GROUPS ? MOST_GROUPS : most;
     s->ngroups = 0;
     for (size_t i = 0; i < e->n; i++)
         if (i == 0 || estimate_cost(e, e->order[i]) != estimate_cost(e, e->order[i - 1]))
-            if (s->ngroups++ < MOST_GROUPS)
+            if (s->ngroups++ < most)
                 s->group[s->ngroups - 1] = i;
-    if (s->ngroups > MOST_GROUPS) {
-        s->ngroups = MOST_GROUPS;
-        for (size_t g = 0; g < MOST_GROUPS; g++)
-            s->group[g] = g * e->n / MOST_GROUPS;
+    if (s->ngroups > most) {
+        s->ngroups = most;
+        for (size_t g = 0; g < most; g++)
+            s->group[g] = g * e->n / most;
     }
     s->group[s->ngroups] = e->n;
 }
