@@ -1,6 +1,7 @@
 /* okada_mogi/inversion.c – a search as a program: tasks are ranges of trials, which have no data to
  * move; what they find goes into the harvest. */
 #include "okada_mogi/inversion.h"
+#include "cu/bench_trial.h"
 #include "cu/cluster.h"
 #include "cu/family.h"
 #include "cu/stop.h"
@@ -220,7 +221,8 @@ static enum ek_status open_program(void *st, struct cu_set *set, struct sched_jo
     p->described = job;
     TRY(search_open(p->job, p->method, &p->search));
     TRY(open_harvest(p));
-    TRY(ledger_open(p->harvest, p->range, sum_of(p), p->checkpoint, &p->ledger));
+    const char *checkpoint = bench_trial_wanted() > 0 ? NULL : p->checkpoint;
+    TRY(ledger_open(p->harvest, p->range, sum_of(p), checkpoint, &p->ledger));
     TRY(units_open(p->search, set, &p->units));
     p->batch = p->range;
     TRY(describe_batch(p));
