@@ -10,7 +10,10 @@
 #include <string.h>
 
 static const struct generate_survey surveys[] = {
-    {"small", "3x3 shots, 16x16 receivers", 3, 16, 1000, 500, 0, 200, 701, 0.004, 15, 2000, 0.5},
+    /* On the square that four shots of kirchhoff-tt span on a grid of 2 km. */
+    {"small", "2x2 shots, 11x11 receivers, v = 1500 + 0.6 z", 2, 11, 500, 1000, 500, 100, 701,
+     0.004, 15, 1500, 0.6},
+    {"medium", "3x3 shots, 16x16 receivers", 3, 16, 1000, 500, 0, 200, 701, 0.004, 15, 2000, 0.5},
     {"s1", "6x6 shots, 31x31 receivers, 34,596 traces", 6, 31, 500, 400, 0, 100, 701, 0.004, 15,
      2000, 0.5},
 };
@@ -235,7 +238,7 @@ static enum ek_status find_both(const char *survey, const char *event,
     for (int i = 0; i < SURVEYS; i++)
         names[i] = surveys[i].name;
     if (!*g)
-        FAIL(EK_USAGE, "--generate %s: not small or s1%s", survey,
+        FAIL(EK_USAGE, "--generate %s: not small, medium or s1%s", survey,
              opt_suggest(survey, names, SURVEYS));
     for (int i = 0; i < EVENTS; i++)
         names[i] = events[i].name;

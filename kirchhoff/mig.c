@@ -68,7 +68,7 @@ static const struct opt options[] = {
      .help = "the same bits in any order of summation, on any device"},
     {"headers", OPT_TEXT, AT(headers), "FILE", "write the geometry of DATA as a table, no more",
      .env = NULL},
-    {"generate", OPT_TEXT, AT(generate), "NAME", "write a synthetic survey to --out: small or s1",
+    {"generate", OPT_TEXT, AT(generate), "NAME", "write a synthetic survey to --out: small, medium or s1",
      .env = NULL},
     {"events", OPT_TEXT, AT(events), "NAME",
      "of --generate: diffractors, plane, flat, all (diffractors)", .env = NULL},

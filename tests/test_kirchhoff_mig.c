@@ -293,7 +293,7 @@ static int write_surveys(void **state)
     (void)state;
     snprintf(points_path, sizeof points_path, "/tmp/test_kirchhoff_mig-%d-d.segy", (int)getpid());
     snprintf(plane_path, sizeof plane_path, "/tmp/test_kirchhoff_mig-%d-p.segy", (int)getpid());
-    return generate_file("small", "diffractors", points_path) ||
+    return generate_file("medium", "diffractors", points_path) ||
            generate_file("s1", "plane", plane_path);
 }
 

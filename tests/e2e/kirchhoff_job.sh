@@ -13,7 +13,7 @@ check() { # description, condition's exit status
     echo "FAILED: $1"
     failed=1
 }
-"$bin" --generate small --out "$work/data.segy"
+"$bin" --generate medium --out "$work/data.segy"
 job() { # microjobs, more members
     cat >"$work/job.json" <<JSON
 {"data": "data.segy", "out": "job.segy", "raw": "job", "work": "parts", "microjobs": $1, "concurrent": 2, "layout": "1x1", $2

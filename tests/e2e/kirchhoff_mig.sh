@@ -20,7 +20,7 @@ refuses() { # exit code, pattern of the message, options…
     check "exit $code and '$pattern', not $rc: $(cat "$work/err")" $?
 }
 data=$work/data.segy
-"$bin" --generate small --out "$data"
+"$bin" --generate medium --out "$data"
 check 'a survey is generated' $?
 tables='--velocity gradient:v0=2000,k=0.5 --node-spacing 400'
 usual="$tables --grid 9x9x41:50x50x10@1300,1300,800 --weight diffractor --spacing-receiver 25 --chunk 64 --quiet"
@@ -100,7 +100,7 @@ for code, endian in ((1, "big"), (5, "big"), (5, "little"), (3, "big"), (2, "big
 PY
     check 'segyio reads our files and we read its' $?
 fi
-"$bin" --generate small --events flat --out "$work/flat.su" && "$bin" "$work/flat.su" $tables --layout 1x1 \
+"$bin" --generate medium --events flat --out "$work/flat.su" && "$bin" "$work/flat.su" $tables --layout 1x1 \
     --grid 3x3x81:200x200x5@1300,1300,800 --weight amplitude --anti-alias 0 --quiet --raw "$work/flat" &&
     "$python" - "$work/flat" <<'PY'
 import struct, sys

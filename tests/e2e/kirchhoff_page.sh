@@ -6,7 +6,7 @@ bad=0
 say() { echo "FAILED: $*"; bad=1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$BIN/kirchhoff-mig" --generate small --out "$work/data.segy"
+"$BIN/kirchhoff-mig" --generate medium --out "$work/data.segy"
 "$BIN/kirchhoff-mig" "$work/data.segy" --velocity gradient:v0=2000,k=0.5 --node-spacing 400 --grid 9x11x41:50x50x10@1300,1300,800 \
     --weight diffractor --spacing-receiver 25 --classes 4 --class-width 500 --chunk 64 --layout 1x1+1 --devices host:0 --schedule greedy:batch=4 \
     --aperture 400 --report "$work/report.html" --quiet || { echo 'kirchhoff-mig fails'; exit 1; }
