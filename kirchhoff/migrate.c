@@ -21,7 +21,6 @@ void migrate_defaults(struct migrate_options *o)
                                   .anti_alias = 1,
                                   .oversample = 2,
                                   .classes = 1,
-                                  .chunk = 1024,
                                   .max_memory = 2,
                                   .node_spacing = 200};
 }

@@ -76,6 +76,15 @@ static size_t runs(const struct keyed *k, size_t n, int shift)
     return count;
 }
 
+/* Many enough to share out, of few traces, too; by the traces alone, so that any layout has the
+ * same chunks. */
+static long usual_chunk(size_t n)
+{
+    enum { LEAST = 32, MOST = 1024, PARTS = 32 };
+    const size_t part = n / PARTS;
+    return part < LEAST ? LEAST : part > MOST ? MOST : (long)part;
+}
+
 /* Keys of larger blocks are the leading bits of those of smaller ones: one order serves all. Runs
  * of more than twice the wanted traces are cut. */
 static enum ek_status cut(struct survey *s, const struct keyed *k, long wanted)
@@ -212,7 +221,7 @@ enum ek_status survey_open(const struct segy *segy, const struct travel *travel,
             ? choose(s, travel, o, k)
             : status_fail(EK_LACK, "%s: out of memory for %zu traces", segy->path, segy->n);
     if (!st)
-        st = cut(s, k, o->chunk);
+        st = cut(s, k, o->chunk ? o->chunk : usual_chunk(s->n));
     if (!st)
         st = find_spacing(s);
     if (!st)

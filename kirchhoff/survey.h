@@ -23,7 +23,7 @@ struct survey_options {
     struct survey_classes classes;
     double reach;     /* largest distance from a trace's midpoint to the image, m; INFINITY: any */
     double box[2][2]; /* the image's least and largest x and y, m */
-    long chunk;       /* traces that a chunk should have at least */
+    long chunk;       /* traces that a chunk should have at least; 0: by their number */
 };
 
 /* Why traces are left out. */
