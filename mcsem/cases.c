@@ -15,6 +15,8 @@ enum ek_status cases_open(const char *path, struct cases *c)
     TRY(table_need(c->table, "interfaces_z_m", &c->interfaces));
     TRY(table_need(c->table, "rho_h_ohmm", &c->rho_h));
     c->rho_v = table_find(c->table, "rho_v_ohmm");
+    c->anisotropy = table_find(c->table, "aniso_lambda");
+    c->count = table_find(c->table, "n_layers");
     return EK_OK;
 }
 
@@ -58,6 +60,18 @@ static enum ek_status check_layers(const struct cases *c, size_t row, const stru
     return EK_OK;
 }
 
+/* If the table says how many layers there are, it must be so. */
+static enum ek_status check_count(const struct cases *c, size_t row, int layers)
+{
+    double count = layers;
+    if (c->count >= 0)
+        TRY(table_number(c->table, row, c->count, &count));
+    if (count != layers)
+        FAIL(EK_USAGE, "%s:%zu: column n_layers: %g, but %d resistivities", c->table->path,
+             c->table->line[row], count, layers);
+    return EK_OK;
+}
+
 static enum ek_status read_layers(const struct cases *c, size_t row, struct earth_layers *l)
 {
     enum { ROOM = EARTH_WATER + EARTH_LAYERS };
@@ -66,11 +80,15 @@ static enum ek_status read_layers(const struct cases *c, size_t row, struct eart
     TRY(read_list(c, row, c->rho_h, ROOM + 1, l->rho_h, &l->n));
     vertical = l->n;
     memcpy(l->rho_v, l->rho_h, sizeof l->rho_v);
-    if (c->rho_v >= 0)
-        TRY(read_list(c, row, c->rho_v, ROOM + 1, l->rho_v, &vertical));
+    if (c->rho_v >= 0 || c->anisotropy >= 0)
+        TRY(read_list(c, row, c->rho_v >= 0 ? c->rho_v : c->anisotropy, ROOM + 1, l->rho_v,
+                      &vertical));
     if (l->n < 2 || interfaces != l->n - 1 || vertical != l->n)
         FAIL(EK_USAGE, "%s:%zu: %d interfaces, %d and %d resistivities do not make layers",
              c->table->path, c->table->line[row], interfaces, l->n, vertical);
+    TRY(check_count(c, row, l->n));
+    for (int k = 0; k < l->n && c->rho_v < 0 && c->anisotropy >= 0; k++)
+        l->rho_v[k] *= l->rho_v[k] * l->rho_h[k]; /* it was sqrt(rho_v / rho_h) */
     l->sediments = l->n;
     return check_layers(c, row, l);
 }
@@ -83,7 +101,8 @@ enum ek_status cases_read(const struct cases *c, size_t row, struct cases_row *r
     struct survey_pair below = r->pair; /* of the sea surface */
     below.source[2] -= r->layers.z[0];
     below.receiver[2] -= r->layers.z[0];
-    return survey_check_pair(&below, c->table->path);
+    TRY(survey_check_pair(&below, c->table->path));
+    return pair_check(&r->pair, FORWARD_TOLERANCE, c->table->path);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

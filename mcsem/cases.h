@@ -2,8 +2,9 @@
  * frequency.
  *
  * Columns, found by name, others are ignored: id; those of survey_columns.h; interfaces_z_m and
- * rho_h_ohmm, rho_v_ohmm (optional), lists with ";" of the depths between layers and of the layers'
- * resistivities from the air down. */
+ * rho_h_ohmm, rho_v_ohmm (optional; else aniso_lambda, sqrt(rho_v / rho_h), if that is there),
+ * lists with ";" of the depths between layers and of the layers' resistivities from the air down;
+ * n_layers (optional) must agree with them. */
 #ifndef MCSEM_CASES_H
 #define MCSEM_CASES_H
 
@@ -13,7 +14,7 @@
 struct cases {
     struct table *table;
     struct survey_columns pair;
-    int id, interfaces, rho_h, rho_v; /* columns, -1: none */
+    int id, interfaces, rho_h, rho_v, anisotropy, count; /* columns, -1: none */
 };
 
 struct cases_row {
@@ -27,7 +28,8 @@ enum ek_status cases_open(const char *path, struct cases *cases);
 void cases_close(struct cases *cases);
 
 /* EK_USAGE with file and line: no number, a frequency or resistivity that is not positive, depths
- * that do not ascend, lists that do not fit, source or receiver above the sea surface. */
+ * that do not ascend, lists that do not fit, source or receiver above the sea surface, a source
+ * that touches the receiver. */
 enum ek_status cases_read(const struct cases *cases, size_t row, struct cases_row *c);
 
 /* Fields of all rows to `out`: id,re,im with 17 digits, in the rows' order; "-" is standard output.

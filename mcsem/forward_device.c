@@ -15,7 +15,7 @@ static const struct backend_kernel kernels[KERNELS] = {
     [WAVES] = {"exact_waves", {64, 1, 1}}, [ADD] = {"exact_sums", {64, 1, 1}}};
 
 /* Of a batch: pairs, doubles of their plans, sums. */
-enum { MOST_PAIRS = 2048, MOST_NUMBERS = 1 << 22, MOST_SUMS = 1 << 26 };
+enum { MOST_PAIRS = 2048, MOST_NUMBERS = 1 << 23, MOST_SUMS = 1 << 26 };
 #define SHARE_OF_MEMORY 0.25 /* for the place where work-items work */
 
 struct forward_device {

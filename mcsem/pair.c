@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PANEL_POINTS = 32 }; /* of a wire's panel, at most */
+#define LEAST_PANEL 1e-5    /* half of it, in half wires */
+
 /* ---- depths ---------------------------------------------------------------------------------- */
 
 int pair_layer(const struct earth_layers *layers, double z)
@@ -105,22 +108,63 @@ static double complex seen_from_wire(const struct survey_pair *pair)
     return (along + I * across) / (0.5 * pair->length);
 }
 
-/* The field is analytic along the wire up to the receiver: the rule's error is R^(-2 n), where R is
- * the sum of the half axes of the ellipse through the receiver with foci at the wire's ends. */
+/* A rule for the sum over a wire from -1 to 1, as it grows. */
+struct rule {
+    double complex seen; /* the receiver */
+    double tolerance;
+    int n; /* points, more than PAIR_POINTS: it fails */
+    double *x, *weight;
+};
+
+/* Points that one panel needs. The field is analytic along the wire up to the receiver: the error
+ * is R^(-2 n), where R is the sum of the half axes of the ellipse through the receiver with foci at
+ * the panel's ends. */
+static double points_of_panel(const struct rule *rule, double centre, double half)
+{
+    const double complex z = (rule->seen - centre) / half, root = csqrt(z * z - 1);
+    const double r = fmax(cabs(z + root), cabs(z - root));
+    return ceil(log(1 / rule->tolerance) / (2 * log(r))) + 1;
+}
+
+/* Panels over centre - half .. centre + half: halves of halves towards a receiver close by. */
+static void add_panels(struct rule *rule, double centre, double half)
+{
+    const double points = points_of_panel(rule, centre, half);
+    if (points > PANEL_POINTS && half > LEAST_PANEL && rule->n <= PAIR_POINTS) {
+        add_panels(rule, centre - 0.5 * half, 0.5 * half);
+        add_panels(rule, centre + 0.5 * half, 0.5 * half);
+        return;
+    }
+    if (!(points + rule->n <= PAIR_POINTS)) {
+        rule->n = PAIR_POINTS + 1;
+        return;
+    }
+    gauss_legendre((int)points, rule->x + rule->n, rule->weight + rule->n);
+    for (int k = 0; k < (int)points; k++, rule->n++) {
+        rule->x[rule->n] = centre + half * rule->x[rule->n];
+        rule->weight[rule->n] *= half;
+    }
+}
+
 int pair_points(const struct survey_pair *pair, double tolerance, double *x, double *weight)
 {
-    if (pair->length == 0) {
-        x[0] = 0;
-        weight[0] = 1;
+    struct rule rule = {.tolerance = tolerance, .x = x, .weight = weight};
+    x[0] = 0;
+    weight[0] = 1;
+    if (pair->length == 0)
         return 1;
-    }
-    const double complex z = seen_from_wire(pair), root = csqrt(z * z - 1);
-    const double r = fmax(cabs(z + root), cabs(z - root));
-    const double points = ceil(log(1 / tolerance) / (2 * log(r))) + 1;
-    if (!(points <= PAIR_POINTS))
-        return PAIR_POINTS + 1;
-    gauss_legendre((int)points, x, weight);
-    return (int)points;
+    rule.seen = seen_from_wire(pair);
+    add_panels(&rule, 0, 1);
+    return rule.n;
+}
+
+enum ek_status pair_check(const struct survey_pair *p, double tolerance, const char *path)
+{
+    double x[PAIR_POINTS], weight[PAIR_POINTS];
+    const bool here = !memcmp(p->source, p->receiver, sizeof p->source);
+    if (p->length == 0 ? here : pair_points(p, tolerance, x, weight) > PAIR_POINTS)
+        FAIL(EK_USAGE, "%s:%zu: the source touches the receiver", path, p->line);
+    return EK_OK;
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
@@ -355,8 +399,7 @@ enum ek_status pair_make(const struct earth_layers *layers, const struct survey_
     struct wire w = {.pair = pair};
     w.n = pair_sights(pair, layers, tolerance, w.sight, w.share);
     if (w.n > PAIR_POINTS || !make_waves(h, &w, plan))
-        FAIL(EK_USAGE, "line %zu: the source touches the receiver or passes it too closely",
-             pair->line);
+        FAIL(EK_USAGE, "line %zu: the source touches the receiver", pair->line);
     double lowest = pair->receiver[2];
     for (int k = 0; k < w.n; k++)
         lowest = fmax(lowest, w.sight[k].z);

@@ -10,7 +10,7 @@
 #include "mcsem/survey.h"
 
 enum {
-    PAIR_POINTS = 64,               /* most points of a wire */
+    PAIR_POINTS = 512,              /* most points of a wire */
     PAIR_GROUP = 8,                 /* wavenumbers come in groups; the last one may weigh nothing */
     PAIR_WAVES = 2 * HANKEL_POINTS, /* most wavenumbers */
     PAIR_PART = 5                   /* numbers of a part: rho, 1/rho, rho_v/rho, thickness, layer */
@@ -122,6 +122,10 @@ enum pair_function pair_function_below(enum pair_function function, double *sign
 /* The wire's points and their shares; as pair_points(). */
 int pair_sights(const struct survey_pair *pair, const struct earth_layers *layers, double tolerance,
                 struct pair_sight *sight, double *share);
+
+/* EK_USAGE with `path` and the pair's line: the source touches the receiver, so that the sum over
+ * the wire cannot have that tolerance. */
+enum ek_status pair_check(const struct survey_pair *pair, double tolerance, const char *path);
 
 /* Points of the wire for a relative error of `tolerance`, x [points] in -1 .. 1, weights summing up
  * to 1; PAIR_POINTS + 1: more would be needed. */

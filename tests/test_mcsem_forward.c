@@ -324,6 +324,30 @@ static void a_wire_is_its_points(void **state)
     }
 }
 
+/* However close the receiver: panels of the rule are halved towards it. */
+static void a_wire_is_its_pieces(void **state)
+{
+    (void)state;
+    enum { PIECES = 5 };
+    const struct earth_layers l = mcsem_sea_floor();
+    for (double below = 40; below > 0.5; below /= 3)
+        for (double along = 0; along < 200; along += 67) {
+            struct survey_pair wire = mcsem_pairs[0];
+            double complex sum = 0;
+            wire.length = 200;
+            wire.receiver[0] = along;
+            wire.receiver[1] = 3;
+            wire.receiver[2] = wire.source[2] + below;
+            for (int k = 0; k < PIECES; k++) {
+                struct survey_pair piece = wire;
+                piece.length = wire.length / PIECES;
+                piece.source[0] += (k - PIECES / 2) * piece.length;
+                sum += field_of(&l, &piece, 0.5) / PIECES;
+            }
+            close_to(field_of(&l, &wire, 0.5), sum, cabs(sum), 1e-6);
+        }
+}
+
 static void what_touches_is_refused(void **state)
 {
     (void)state;
@@ -370,6 +394,7 @@ int main(void)
         cmocka_unit_test(the_vertical_resistivity_counts_where_it_differs),
         cmocka_unit_test(equal_layers_are_a_whole_space),
         cmocka_unit_test(a_wire_is_its_points),
+        cmocka_unit_test(a_wire_is_its_pieces),
         cmocka_unit_test(what_touches_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

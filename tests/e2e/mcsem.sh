@@ -124,8 +124,43 @@ head -c 100000 "$survey" >"$work/bad.csv"
 refuses 'a file cut short' 'bad.csv:' "$work/bad.csv" $few
 refuses 'no survey' 'no survey is given' --iterations 2
 refuses 'no such survey' 'nowhere.csv' nowhere.csv
-sed '3s/1000000000000.0;/-1;/' "$work/cases.csv" >"$work/bad.csv"
-refuses 'a negative resistivity' 'bad.csv:3: resistivity of layer 1' --forward "$work/bad.csv"
+spoil_case() { # column, what stands in its third line instead, pattern
+    awk -F, -v OFS=, -v name="$1" -v value="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+        NR == 3 { $column = value } { print }' "$work/cases.csv" >"$work/bad.csv"
+    refuses "$1 = '$2'" "bad.csv:3: .*$3" --forward "$work/bad.csv" --out "$work/none"
+}
+spoil_case rho_h_ohmm '-1;0.3125;1' 'resistivity of layer 1'
+spoil_case rho_h_ohmm '1e12;nan;1' rho_h_ohmm
+spoil_case rho_h_ohmm '1e12;0;1' 'resistivity of layer 2'
+spoil_case rho_v_ohmm '1e12;0.3;inf' rho_v_ohmm
+spoil_case rho_v_ohmm '1e12;0.3' 'do not make layers'
+spoil_case interfaces_z_m '1000;0' 'does not lie below'
+spoil_case interfaces_z_m '0;x' interfaces_z_m
+spoil_case interfaces_z_m '' 'do not make layers'
+spoil_case n_layers 4 n_layers
+spoil_case freq_hz 0 frequency
+spoil_case freq_hz -0.25 frequency
+spoil_case freq_hz nan freq_hz
+spoil_case freq_hz '' freq_hz
+spoil_case src_z -1 'above the sea surface'
+spoil_case rec_z -0.5 'above the sea surface'
+spoil_case rec_x inf rec_x
+spoil_case src_azimuth_deg north src_azimuth_deg
+spoil_case component Jx component
+spoil_case src_kind loop src_kind
+[ ! -e "$work/none" ]
+check 'nothing is written where a case is wrong' $?
+{
+    echo "id,freq_hz,src_len_m,src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,rec_x,rec_y,rec_z,component,interfaces_z_m,rho_h_ohmm,aniso_lambda"
+    echo "a,1,0,0,0,900,0,0,10,0,900,Ex,0;1000,1e12;0.3;1,1;1;2"
+    echo "b,1,100,0,0,900,0,0,40,0,900,Ex,0;1000,1e12;0.3;1,1;1;2"
+} >"$work/bad.csv"
+refuses 'a wire through the receiver' 'bad.csv:3: .*touches' --forward "$work/bad.csv"
+sed '3d; s/aniso_lambda/rho_v_ohmm/; s/,1;1;2$/,1e12;0.3;4/' "$work/bad.csv" >"$work/vertical.csv"
+sed -i 3d "$work/bad.csv"
+[ "$("$bin" --forward "$work/bad.csv")" = "$("$bin" --forward "$work/vertical.csv")" ]
+check 'aniso_lambda is the root of rho_v / rho_h' $?
 
 # Cells without data are listed; pairs outside the grid may be left out.
 "$bin" "$survey" --earth nx=14 --iterations 0 --json "$work/run.json" --quiet 2>"$work/err"
