@@ -254,11 +254,13 @@ enum ek_status generate_file(const char *survey, const char *event, const char *
     const struct generate_events *e;
     struct segy_writer *w;
     TRY(find_both(survey, event, &g, &e));
+    char velocity[76];
+    snprintf(velocity, sizeof velocity, "v = %g m/s + %g 1/s z", g->v0, g->k);
     const size_t length = strlen(path);
     const struct segy_new file = {.su = length > 3 && !strcmp(path + length - 3, ".su"),
                                   .ns = g->ns,
                                   .dt = g->dt,
-                                  .text = {g->summary, e->summary, "v = 2000 m/s + 0.5 1/s z"}};
+                                  .text = {g->summary, e->summary, velocity}};
     TRY(segy_create(path, &file, &w));
     const enum ek_status st = write_all(g, e, w);
     if (st) {
