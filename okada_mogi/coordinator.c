@@ -174,9 +174,7 @@ static struct ek_range take_over(struct coordinator *c, int node, double now)
 /* Tasks of the range that follow one another without a gap; the rest is left for later. */
 static struct ek_range without_gap(struct coordinator *c, struct ek_range r)
 {
-    size_t end = r.begin + 1;
-    while (end < r.end && c->task[end].first == c->task[end - 1].first + c->task[end - 1].count)
-        end++;
+    const size_t end = r.begin + trial_together(&c->task[r.begin], r.end - r.begin);
     if (end < r.end)
         leave(c, (struct ek_range){end, r.end});
     return (struct ek_range){r.begin, end};

@@ -47,6 +47,14 @@ struct trial_range trial_overlap(struct trial_range a, struct trial_range b)
     return (struct trial_range){first, end > first ? end - first : 0};
 }
 
+size_t trial_together(const struct trial_range *range, size_t n)
+{
+    size_t end = 1;
+    while (end < n && range[end].first == range[end - 1].first + range[end - 1].count)
+        end++;
+    return end;
+}
+
 char *trial_text(trial_number number, char text[TRIAL_TEXT])
 {
     char digits[TRIAL_TEXT];

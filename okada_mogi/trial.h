@@ -36,6 +36,9 @@ trial_number trial_of(const struct trial_axis *axis, int naxes, const long *plac
 /* The common part of two ranges; count 0 where there is none. */
 struct trial_range trial_overlap(struct trial_range a, struct trial_range b);
 
+/* How many of the first of `n` ranges (at least 1) follow one another without a gap. */
+size_t trial_together(const struct trial_range *range, size_t n);
+
 enum { TRIAL_TEXT = 40 }; /* 39 digits and the NUL */
 /* Decimal digits into text; returns text. */
 char *trial_text(trial_number number, char text[TRIAL_TEXT]);

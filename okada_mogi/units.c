@@ -164,21 +164,12 @@ static enum ek_status run_range(struct units *all, const struct cu *cu, struct t
     return st;
 }
 
-/* How many of the first tasks follow one another. */
-static size_t without_gap(const struct trial_range *task, size_t n)
-{
-    size_t end = 1;
-    while (end < n && task[end].first == task[end - 1].first + task[end - 1].count)
-        end++;
-    return end;
-}
-
 enum ek_status units_compute(struct units *u, const struct cu *cu, const struct trial_range *task,
                              size_t n, const struct units_sink *sink, double *seconds)
 {
     for (size_t t = 0; t < n;) {
         double took;
-        const size_t together = cu->kind == CU_DEVICE ? without_gap(task + t, n - t) : 1;
+        const size_t together = cu->kind == CU_DEVICE ? trial_together(task + t, n - t) : 1;
         const struct trial_range last = task[t + together - 1];
         const struct trial_range all = {task[t].first, last.first + last.count - task[t].first};
         TRY(run_range(u, cu, all, sink, &took));
