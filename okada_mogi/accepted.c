@@ -13,6 +13,11 @@
 
 /* ---- lists ------------------------------------------------------------------------------------*/
 
+bool accepted_better(const struct accepted_record *a, const struct accepted_record *b)
+{
+    return a->misfit < b->misfit || (a->misfit == b->misfit && a->trial < b->trial);
+}
+
 enum ek_status accepted_add(struct accepted *a, const struct accepted_record *r)
 {
     if (a->n == a->room) {
@@ -42,9 +47,7 @@ static int by_trial(const void *a, const void *b)
 
 static int by_misfit(const void *a, const void *b)
 {
-    const struct accepted_record *x = a, *y = b;
-    const int order = (x->misfit > y->misfit) - (x->misfit < y->misfit);
-    return order ? order : by_trial(a, b);
+    return accepted_better(b, a) - accepted_better(a, b);
 }
 
 /* Most lists are in order already. */

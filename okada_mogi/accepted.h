@@ -20,6 +20,9 @@ struct accepted_record {
     double rms;    /* of predicted - observed over all components, m */
 };
 
+/* a has less misfit than b, or the same and a smaller number. */
+bool accepted_better(const struct accepted_record *a, const struct accepted_record *b);
+
 /* A growing list. Zeroed = empty. */
 struct accepted {
     struct accepted_record *record;

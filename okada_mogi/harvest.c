@@ -80,7 +80,7 @@ static void count_record(struct harvest *h, const struct accepted_record *r)
     h->count++;
     for (int k = 0; k < a->nk; k++)
         h->at_k[k] += r->most <= a->k[k];
-    if (r->misfit < h->best.misfit || (r->misfit == h->best.misfit && r->trial < h->best.trial))
+    if (accepted_better(r, &h->best))
         h->best = *r;
 }
 

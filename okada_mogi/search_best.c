@@ -17,18 +17,14 @@ struct search_best {
     double bound;          /* read without the lock */
 };
 
-static bool better(const struct accepted_record *a, const struct accepted_record *b)
-{
-    return a->misfit < b->misfit || (a->misfit == b->misfit && a->trial < b->trial);
-}
-
 /* The first `room` of two sorted lists, each trial once. */
 static enum ek_status merge(const struct accepted *a, const struct accepted *b, size_t room,
                             struct accepted *out)
 {
     size_t i = 0, k = 0;
     while (out->n < room && (i < a->n || k < b->n)) {
-        const bool from_a = k == b->n || (i < a->n && better(&a->record[i], &b->record[k]));
+        const bool from_a =
+            k == b->n || (i < a->n && accepted_better(&a->record[i], &b->record[k]));
         const struct accepted_record *next = from_a ? &a->record[i++] : &b->record[k++];
         if (!out->n || out->record[out->n - 1].trial != next->trial)
             TRY(accepted_add(out, next));

@@ -12,6 +12,7 @@ const double stats_percent[STATS_PERCENTS] = {5, 25, 50, 75, 95};
 struct row {
     const struct accepted_record *record;
     long place[JOB_AXES];        /* of the job's axes */
+    double x[JOB_AXES];          /* all parameters, as job_parameters() gives them */
     long varying[STATS_COLUMNS]; /* of the columns */
     double value[STATS_COLUMNS];
     double weight[STATS_WEIGHTS];
@@ -30,20 +31,19 @@ struct reading {
 
 static void take_apart(const struct stats *s, const struct accepted_record *record, struct row *row)
 {
-    double x[JOB_AXES];
     const struct job *job = s->job;
     row->record = record;
     trial_place(job->axis, job->naxes, record->trial, row->place);
     for (int a = 0; a < job->naxes; a++)
-        x[job_at(job, a)] = trial_value(&job->axis[a], row->place[a]);
+        row->x[job_at(job, a)] = trial_value(&job->axis[a], row->place[a]);
     for (int c = 0; c < s->ncolumns; c++) {
         const struct stats_column *column = &s->column[c];
         if (column->axis >= 0) {
             row->varying[c] = row->place[column->axis];
-            row->value[c] = x[job_at(job, column->axis)];
+            row->value[c] = row->x[job_at(job, column->axis)];
         } else {
             const double scale = (column->max - column->min) / STATS_BINS;
-            row->value[c] = job_magnitude(job, x);
+            row->value[c] = job_magnitude(job, row->x);
             row->varying[c] = (long)fmin((row->value[c] - column->min) / scale, STATS_BINS - 1);
         }
     }
@@ -71,24 +71,17 @@ static enum ek_status read_all(struct reading *r, struct spool *spool,
 
 /* ---- how far they reach -----------------------------------------------------------------------*/
 
-static bool better(const struct accepted_record *a, const struct accepted_record *b)
-{
-    return a->misfit < b->misfit || (a->misfit == b->misfit && a->trial < b->trial);
-}
-
 static void survey(struct reading *r, const struct row *row)
 {
     struct stats *s = r->stats;
-    double x[JOB_AXES];
-    if (!s->trials++ || better(row->record, &s->best))
+    if (!s->trials++ || accepted_better(row->record, &s->best))
         s->best = *row->record;
     s->least_chi2 = fmin(s->least_chi2, row->record->chi2);
     for (int a = 0; a < s->job->naxes; a++) {
         r->low[a] = row->place[a] < r->low[a] ? row->place[a] : r->low[a];
         r->high[a] = row->place[a] > r->high[a] ? row->place[a] : r->high[a];
-        x[job_at(s->job, a)] = trial_value(&s->job->axis[a], row->place[a]);
     }
-    const double mw = job_magnitude(s->job, x);
+    const double mw = job_magnitude(s->job, row->x);
     r->mw_low = fmin(r->mw_low, mw);
     r->mw_high = fmax(r->mw_high, mw);
     r->without_mw |= isnan(mw);
@@ -305,7 +298,7 @@ static void describe_cluster(struct reading *r, const struct row *row)
         return;
     struct stats_cluster *i = &s->cluster[number];
     const bool first = !i->trials++;
-    if (first || better(row->record, &i->best))
+    if (first || accepted_better(row->record, &i->best))
         i->best = *row->record;
     for (int c = 0; c < s->ncolumns; c++) {
         i->mean[c] += row->value[c] - r->centre[c];
