@@ -96,6 +96,13 @@ static json_t *levels_json(const struct stats *s)
     return levels;
 }
 
+/* An angle whose values go all around has no end. */
+static bool goes_around(const struct trial_axis *axis, const struct model_parameter *p)
+{
+    const double step = (axis->max - axis->min) / (double)(axis->n - 1);
+    return strstr(p->name, "_deg") && axis->max - axis->min + step > 360 - step / 2;
+}
+
 /* Where the range ends before the accepted trials do. The model's own limits are no such end. */
 static void warn_of_edge(const struct stats *s, const struct stats_column *c, bool last,
                          json_t *warnings)
@@ -103,7 +110,7 @@ static void warn_of_edge(const struct stats *s, const struct stats_column *c, bo
     const struct trial_axis *axis = &s->job->axis[c->axis];
     const struct model_parameter *p = &s->job->model->parameter[s->job->parameter[c->axis]];
     const size_t n = last ? c->at_last : c->at_first;
-    if (n && (last ? axis->max < p->max : axis->min > p->min))
+    if (n && !goes_around(axis, p) && (last ? axis->max < p->max : axis->min > p->min))
         json_array_append_new(
             warnings,
             json_sprintf("%s: %zu accepted trial%s at the %s value of its range, %.10g: widen it",

@@ -184,6 +184,34 @@ static void test_warnings(void **state)
     }
 }
 
+/* Strikes all around have no end; a vertical dip is the model's, not the job's. */
+static void test_ends_that_are_none(void **state)
+{
+    (void)state;
+    struct job *job;
+    job_write("stations.csv", "site E_m N_m uE_m uN_m sE_m sN_m\nA 0 9000 0.1 0.1 0.01 0.01\n");
+    job_write("job.json",
+              "{\"model\": \"okada\", \"stations\": \"stations.csv\", \"accept\": {\"keep_all\": "
+              "true}, \"parameters\": [{\"name\": \"Ec_m\", \"value\": 0}, {\"name\": \"Nc_m\", "
+              "\"value\": 0}, {\"name\": \"d_m\", \"value\": 1000}, {\"name\": \"strike_deg\", "
+              "\"min\": 0, \"max\": 330, \"step\": 30}, {\"name\": \"dip_deg\", \"min\": 60, "
+              "\"max\": 90, \"step\": 15}, {\"name\": \"L_m\", \"value\": 9000}, {\"name\": "
+              "\"W_m\", \"value\": 5000}, {\"name\": \"rake_deg\", \"min\": 0, \"max\": 90, "
+              "\"step\": 45}, {\"name\": \"slip_m\", \"value\": 1}]}");
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    struct accepted all = job_search(job, SEARCH_EXACT, 1);
+    struct stats *s = stats_of(job, &all);
+    json_t *o = stats_json(s);
+    assert_false(warned(o, "strike_deg", ""));
+    assert_true(warned(o, "dip_deg", "first value"));
+    assert_false(warned(o, "dip_deg", "last value"));
+    assert_true(warned(o, "rake_deg", "first value") && warned(o, "rake_deg", "last value"));
+    json_decref(o);
+    stats_close(s);
+    accepted_free(&all);
+    job_close(job);
+}
+
 /* Campi Flegrei on a grid of 100 m, as others found it: mean and deviation of the cloud at
  * k = 2.5, 349 trials. */
 static void test_campi(void **state)
@@ -214,9 +242,8 @@ static void test_campi(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_sums),     cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_warnings), cmocka_unit_test(test_ends_that_are_none),
         cmocka_unit_test(test_campi),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
