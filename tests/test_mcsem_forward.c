@@ -324,6 +324,31 @@ static void a_wire_is_its_points(void **state)
     }
 }
 
+/* On the surface of a half-space (Wait 1961): with u = (1 + ikr) e^-ikr, along and across the
+ * direction to the receiver E = rho / (2 pi r^3) (cos phi (1 + u), sin phi (2 - u)). */
+static void the_surface_of_a_half_space(void **state)
+{
+    (void)state;
+    const double rho = 2.5, freq = 0.5, mu = 4e-7 * acos(-1);
+    struct earth_layers l = mcsem_sea_floor();
+    for (int k = 1; k < l.n; k++)
+        l.rho_h[k] = l.rho_v[k] = rho;
+    for (double r = 100; r < 10000; r *= 2.3)
+        for (int axis = 0; axis < 2; axis++) {
+            const double phi = 0.7;
+            struct survey_pair p = {.receiver = {r * cos(phi), r * sin(phi), 0}};
+            p.direction[axis] = 1;
+            double complex k = csqrt(-I * 2 * acos(-1) * freq * mu / rho);
+            k = cimag(k) > 0 ? -k : k;
+            const double complex u = (1 + I * k * r) * cexp(-I * k * r);
+            const double complex radial = cos(phi) * (1 + u), around = sin(phi) * (2 - u);
+            const double complex want = rho / (2 * acos(-1) * r * r * r) *
+                                        (axis ? radial * sin(phi) + around * cos(phi)
+                                              : radial * cos(phi) - around * sin(phi));
+            close_to(field_of(&l, &p, freq), want, cabs(want), 1e-8);
+        }
+}
+
 /* However close the receiver: panels of the rule are halved towards it. */
 static void a_wire_is_its_pieces(void **state)
 {
@@ -394,6 +419,7 @@ int main(void)
         cmocka_unit_test(the_vertical_resistivity_counts_where_it_differs),
         cmocka_unit_test(equal_layers_are_a_whole_space),
         cmocka_unit_test(a_wire_is_its_points),
+        cmocka_unit_test(the_surface_of_a_half_space),
         cmocka_unit_test(a_wire_is_its_pieces),
         cmocka_unit_test(what_touches_is_refused),
     };
