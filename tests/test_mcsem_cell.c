@@ -136,13 +136,13 @@ static void sums_are_the_product_of_the_jacobian(void **state)
 {
     (void)state;
     for (int log_phase = 0; log_phase < 2; log_phase++)
-        for (size_t npairs = 1; npairs <= 150; npairs += 149) { /* more than a block */
+        for (size_t npairs = 1; npairs <= 70; npairs += 69) { /* more than a block */
             struct earth *e = random_earth(LAYERS);
             struct survey *s = random_survey(&near_and_far, npairs, e);
             struct cell_options o = exact;
             struct cell_report report;
             double sums[21], other[21], want[21] = {0};
-            double complex response[150 * FREQUENCIES], again[150 * FREQUENCIES];
+            double complex response[70 * FREQUENCIES], again[70 * FREQUENCIES];
             o.residual = log_phase ? CELL_LOG_PHASE : CELL_REAL_IMAGINARY;
             assert_int_equal(cell_sums(LAYERS), 21);
             compute(s, e, &o, 1, sums, response, &report);
@@ -166,15 +166,15 @@ static void sums_have_the_misfit_s_gradient(void **state)
     (void)state;
     const double step = 1e-4;
     struct earth *e = random_earth(LAYERS);
-    struct survey *s = random_survey(&near_and_far, 20, e);
+    struct survey *s = random_survey(&near_and_far, 10, e);
     struct cell_report report;
-    double complex response[20 * FREQUENCIES];
+    double complex response[10 * FREQUENCIES];
     for (int how = 0; how < 4; how++) {
         const struct cell_options o = {how % 2 ? CELL_SHARED : CELL_EXACT,
                                        how / 2 ? CELL_LOG_PHASE : CELL_REAL_IMAGINARY, 1e-6, 1e-15};
         double sums[21], up[21], down[21];
         compute(s, e, &o, 1, sums, response, &report);
-        for (int k = 0; k < LAYERS; k++) {
+        for (int k = 0; k < LAYERS; k += 2) {
             e->m[k] += step;
             compute(s, e, &o, 1, up, response, &report);
             e->m[k] -= 2 * step;
@@ -199,7 +199,7 @@ static const struct kind kinds[] = {
     {1000, 1000, 40, 0, 0, 0, true, false},        /* one offset */
     {15000, 40000, 40, 3, 0.02, 270, true, false}, /* far ones, below the floor */
 };
-enum { KINDS = sizeof kinds / sizeof *kinds, EARTHS = 3, MOST = 50 };
+enum { KINDS = sizeof kinds / sizeof *kinds, EARTHS = 3, MOST = 32 };
 
 /* Largest difference of responses, relative to max(|field|, floor). */
 static double difference(const struct survey *s, const double complex *a, const double complex *b)
