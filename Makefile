@@ -93,6 +93,8 @@ $(BUILD)/mcsem/%.o: CFLAGS += -ffp-contract=off $(SOLVER_CFLAGS)
 $(BIN)/mcsem $(tests) $(benches): LDLIBS += $(SOLVER_LIBS)
 # So have images, on every unit.
 $(BUILD)/kirchhoff/%.o: CFLAGS += -ffp-contract=off -fno-trapping-math
+# Rays need not: their tables are files, the same for all units.
+$(BUILD)/kirchhoff/ray.o: CFLAGS += -ffp-contract=fast
 $(BIN)/kirchhoff-mig $(tests) $(benches): LDLIBS += $(WAVES_LIBS)
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags

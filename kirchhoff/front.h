@@ -31,6 +31,7 @@ struct front {
 struct front_limits {
     double edge;  /* m */
     double angle; /* between the directions of its two rays, radians */
+    double least; /* m: shorter edges are never halved, no node would see it */
     size_t most;  /* rays */
 };
 

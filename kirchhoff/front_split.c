@@ -79,9 +79,10 @@ static const double closest = 1e-7;
 static bool too_long(const struct front *f, const struct front_limits *l, int a, int b)
 {
     const double chord = 2 * sin(l->angle / 2);
-    if (apart(f->takeoff, f->room, a, b) < closest * closest)
+    const double length = apart(f->state, f->room, a, b);
+    if (apart(f->takeoff, f->room, a, b) < closest * closest || length < l->least * l->least)
         return false;
-    return apart(f->state, f->room, a, b) > l->edge * l->edge || turned(f, a, b) > chord * chord;
+    return length > l->edge * l->edge || turned(f, a, b) > chord * chord;
 }
 
 static void mark(const struct front *f, const struct front_limits *l, struct edges *e)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(RAY_LANES % LANES == 0, "a vector does not cross the rows' padding");
+_Static_assert(RAY_LANES % (RAY_TOGETHER * LANES) == 0, "vectors do not cross the rows' padding");
 _Static_assert(RAY_MEDIUM == RAY_MEDIUM_NUMBERS, "host and devices know the same medium");
 
 /* ---- media ------------------------------------------------------------------------------------*/
@@ -114,24 +114,38 @@ double ray_field_at(const struct ray_field *f, const double x[3])
 
 /* ---- fronts -----------------------------------------------------------------------------------*/
 
+FN struct ray_state load(const double *state, size_t pitch, size_t i)
+{
+    const struct ray_state s = {LOAD(state, i),
+                                LOAD(state, pitch + i),
+                                LOAD(state, 2 * pitch + i),
+                                LOAD(state, 3 * pitch + i),
+                                LOAD(state, 4 * pitch + i),
+                                LOAD(state, 5 * pitch + i)};
+    return s;
+}
+
+FN void store(double *state, size_t pitch, size_t i, struct ray_state s)
+{
+    STORE(state, i, s.x);
+    STORE(state, pitch + i, s.y);
+    STORE(state, 2 * pitch + i, s.z);
+    STORE(state, 3 * pitch + i, s.px);
+    STORE(state, 4 * pitch + i, s.py);
+    STORE(state, 5 * pitch + i, s.pz);
+}
+
 FN void advance(struct ray_medium m, const float *node, double *state, size_t pitch, size_t first,
                 size_t count, const struct ray_layer *layer, size_t layers)
 {
-    for (size_t i = first; i < first + count; i += LANES) {
-        struct ray_state s = {LOAD(state, i),
-                              LOAD(state, pitch + i),
-                              LOAD(state, 2 * pitch + i),
-                              LOAD(state, 3 * pitch + i),
-                              LOAD(state, 4 * pitch + i),
-                              LOAD(state, 5 * pitch + i)};
+    for (size_t i = first; i < first + count; i += RAY_TOGETHER * LANES) {
+        struct ray_bundle s;
+        for (size_t r = 0; r < RAY_TOGETHER; r++)
+            s.of[r] = load(state, pitch, i + r * LANES);
         for (size_t l = 0; l < layers; l++)
             s = ray_advance_by(m, node, s, layer[l].h, layer[l].steps);
-        STORE(state, i, s.x);
-        STORE(state, pitch + i, s.y);
-        STORE(state, 2 * pitch + i, s.z);
-        STORE(state, 3 * pitch + i, s.px);
-        STORE(state, 4 * pitch + i, s.py);
-        STORE(state, 5 * pitch + i, s.pz);
+        for (size_t r = 0; r < RAY_TOGETHER; r++)
+            store(state, pitch, i + r * LANES, s.of[r]);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "kirchhoff/velocity.h"
 #include <stddef.h>
 
-enum { RAY_ROWS = 6, RAY_MEDIUM_NUMBERS = 17, RAY_LANES = 8 };
+enum { RAY_ROWS = 6, RAY_MEDIUM_NUMBERS = 17, RAY_LANES = 16 };
 
 /* A medium as rays want it: linear, or sampled on a grid that covers where they go. */
 struct ray_field {

@@ -10,6 +10,7 @@ struct ray_medium;
 struct ray_speed;
 FN struct ray_speed ray_cube(struct ray_medium m, const float *node, lanes x, lanes y, lanes z);
 
+#define RAY_TOGETHER 2
 #include "kirchhoff/kernels/ray.h"
 
 typedef int ray_places __attribute__((vector_size(4 * LANES)));
@@ -32,17 +33,28 @@ FN ray_places ray_cells(lanes u, double last)
     return __builtin_convertvector(SELECT(u < most, u, REAL(most)), ray_places);
 }
 
-FN ray_two ray_load(const float *node, ptrdiff_t at)
+/* The same place in the rows that a cell's four vertical edges lie in. */
+struct ray_rows {
+    const float *row[4];
+};
+
+FN struct ray_rows ray_rows_of(const struct ray_medium *m, const float *node)
 {
-    return *(const ray_two *)&node[4 * at];
+    const ptrdiff_t x = 4 * (ptrdiff_t)m->sx, y = 4 * (ptrdiff_t)m->sy;
+    const struct ray_rows r = {{node, node + y, node + x, node + x + y}};
+    return r;
+}
+
+FN ray_two ray_load(const float *row, uint32_t at)
+{
+    return *(const ray_two *)&row[at];
 }
 
 /* The four numbers of one lane: in float, which has the digits that the nodes have. */
-FN ray_four ray_lane(const struct ray_medium *m, const float *node, ptrdiff_t at, float tx,
-                     float ty, float tz)
+FN ray_four ray_lane(struct ray_rows r, uint32_t at, float tx, float ty, float tz)
 {
-    const ray_two a = ray_load(node, at), b = ray_load(node, at + m->sy);
-    const ray_two c = ray_load(node, at + m->sx), d = ray_load(node, at + m->sx + m->sy);
+    const ray_two a = ray_load(r.row[0], at), b = ray_load(r.row[1], at);
+    const ray_two c = ray_load(r.row[2], at), d = ray_load(r.row[3], at);
     const ray_two ab = a + ty * (b - a), cd = c + ty * (d - c);
     const ray_two both = ab + tx * (cd - ab);
     const ray_four above = __builtin_shufflevector(both, both, 0, 1, 2, 3);
@@ -83,11 +95,12 @@ FN struct ray_speed ray_cube(struct ray_medium m, const float *node, lanes x, la
     const lanes ux = ray_along(x, m.ox, m.ix, m.lx), uy = ray_along(y, m.oy, m.iy, m.ly);
     const lanes uz = ray_along(z, m.oz, m.iz, m.lz);
     const ray_places i = ray_cells(ux, m.lx), j = ray_cells(uy, m.ly), k = ray_cells(uz, m.lz);
-    const ray_places at = i * m.sx + j * m.sy + k;
+    const ray_places at = i * (4 * m.sx) + j * (4 * m.sy) + k * 4;
+    const struct ray_rows rows = ray_rows_of(&m, node);
     const ray_shares tx = ray_share(ux, i), ty = ray_share(uy, j), tz = ray_share(uz, k);
     ray_four number[LANES];
     for (int l = 0; l < LANES; l++)
-        number[l] = ray_lane(&m, node, at[l], tx[l], ty[l], tz[l]);
+        number[l] = ray_lane(rows, (uint32_t)at[l], tx[l], ty[l], tz[l]);
     return ray_turn(number);
 }
 

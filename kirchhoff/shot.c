@@ -9,6 +9,8 @@
 #include <string.h>
 
 static const double first_nodes = 2.5; /* radius of the ball with a closed form, in steps */
+static const double least_share =
+    0.06; /* of an edge in the way so far, that it is not halved below */
 static const double thickness = 0.75;  /* of a step's layer, in longest edges */
 static const double growth = 0.2;      /* of a step in the time so far, near the source */
 static const double icosahedron = 1.3; /* its longest edge at the source, radians, a little more */
@@ -25,7 +27,8 @@ enum ek_status shot_open(const struct shot_job *job, const double source[3], str
     if (!made)
         FAIL(EK_LACK, "out of memory for a shot");
     made->job = job;
-    made->limits = (struct front_limits){o->edge, o->angle * M_PI / 180, (size_t)o->most};
+    made->limits = (struct front_limits){
+        .edge = o->edge, .angle = o->angle * M_PI / 180, .most = (size_t)o->most};
     made->speed = ray_field_at(&job->field, source);
     memcpy(made->source, source, sizeof made->source);
     const int level = (int)fmax(ceil(log2(icosahedron / made->limits.angle)), 0);
@@ -199,8 +202,16 @@ static enum ek_status note_layer(struct shot *s, struct ray_layer layer)
 
 /* ---- split ------------------------------------------------------------------------------------*/
 
+/* Below a step of the grid nodes see no difference; near the source all edges are that short. */
+static double least_edge(const struct shot *s)
+{
+    const double *step = s->job->grid.step;
+    return fmin(fmin(step[0], fmin(step[1], step[2])), least_share * s->speed * s->time);
+}
+
 static enum ek_status refine(struct shot *s, const struct cu *cu, struct ray_device *device)
 {
+    s->limits.least = least_edge(s);
     for (int round = 0; round < ROUNDS; round++) {
         size_t added;
         const double start = clock_now();

@@ -14,7 +14,7 @@
 struct ray_device;
 
 struct shot_options {
-    double edge;   /* longest edge, m; 0: eight steps of the grid, 250 m at most */
+    double edge;   /* longest edge, m; 0: eight steps of the grid, about 250 m at most */
     double angle;  /* largest angle between neighbours' rays, degrees */
     double margin; /* how far below (beside) the grid rays may dive and come back, m; < 0: half the
                       grid's longest side */

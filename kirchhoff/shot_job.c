@@ -5,8 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-static const double edge_nodes = 8, edge_most = 250; /* steps; m */
-enum { SAMPLES = 9 };                                /* of a face along each side */
+enum { SAMPLES = 9 }; /* of a face along each side */
+
+/* As long as errors stay well below 0.2 ms where v changes as it does in the ground, say 0.6 m/s
+ * per metre: 250 m. Coarser tables need less, and would pay for many triangles within a cell. */
+static double usual_edge(double step)
+{
+    return fmin(8 * step, fmin(fmax(250, 3 * step), 600));
+}
 
 /* Whether v grows outwards somewhere on a face of the inner box: rays that leave there may come
  * back. */
@@ -63,7 +69,7 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
     job->velocity = v;
     job->options = *options;
     if (!(job->options.edge > 0))
-        job->options.edge = fmin(edge_nodes * finest, edge_most);
+        job->options.edge = usual_edge(finest);
     set_inner(job, n, source);
     set_outer(job);
     for (int a = 0; a < 3; a++) { /* a ray is dropped after the step that took it out */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(struct tt, member)
 static const struct opt options[] = {
@@ -25,8 +26,8 @@ static const struct opt options[] = {
     {"arrival", OPT_TEXT, AT(arrival), "first|strongest", "where several arrive (strongest)",
      .env = NULL},
     {"edge", OPT_REAL, AT(shot.edge), "M",
-     "longest edge of a front's triangles (eight steps of the grid, 250 m at most)", .min = 1e-3,
-     .max = 1e6},
+     "longest edge of a front's triangles (eight steps of the grid, about 250 m at most)",
+     .min = 1e-3, .max = 1e6},
     {"angle", OPT_REAL, AT(shot.angle), "DEG", "largest between neighbouring rays (5)", .min = 0.2,
      .max = 45},
     {"front-max", OPT_INT, AT(shot.most), "N",
@@ -89,6 +90,13 @@ static enum ek_status read_arrival(const char *text, enum fill_arrival *arrival)
     return EK_OK;
 }
 
+/* Each unit has one; how many units there are is not decided yet. */
+static size_t tables_at_once(const struct tt *t)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return t->places.n < (size_t)cpus ? t->places.n : (size_t)cpus;
+}
+
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
     struct tt *t = st;
@@ -108,7 +116,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     grid_text(&t->grid, grid, sizeof grid);
     snprintf(problem, room, "%zu shot%s, %s, %.90s", t->places.n, t->places.n == 1 ? "" : "s", grid,
              t->velocity->text);
-    *bytes = 2 * ttable_bytes(&t->grid);
+    *bytes = tables_at_once(t) * ttable_bytes(&t->grid);
     return EK_OK;
 }
 

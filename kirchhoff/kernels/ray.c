@@ -7,6 +7,7 @@ KERNEL(ray_advance, 64, 1, 1)
  GLOBAL const double *layer, int layers)
 {
     const int i = GID(0);
+    struct ray_bundle b;
     struct ray_state s;
     if (i >= count)
         return;
@@ -16,8 +17,10 @@ KERNEL(ray_advance, 64, 1, 1)
     s.px = state[3 * pitch + i];
     s.py = state[4 * pitch + i];
     s.pz = state[5 * pitch + i];
+    b.of[0] = s;
     for (int l = 0; l < layers; l++)
-        s = ray_advance_by(ray_medium_load(medium), node, s, layer[2 * l], (int)layer[2 * l + 1]);
+        b = ray_advance_by(ray_medium_load(medium), node, b, layer[2 * l], (int)layer[2 * l + 1]);
+    s = b.of[0];
     state[i] = s.x;
     state[pitch + i] = s.y;
     state[2 * pitch + i] = s.z;

@@ -142,25 +142,54 @@ FN struct ray_state ray_rescale(struct ray_state s, struct ray_speed w)
     return s;
 }
 
-/* Moves on by `steps` steps of h s. */
-FN struct ray_state ray_advance_by(struct ray_medium m, GLOBAL const float *node,
-                                   struct ray_state s, double h, int steps)
+/* Rays that go on together: one on a device; on the host as many as keep a core busy while each of
+ * them waits for its own velocities. */
+#ifndef RAY_TOGETHER
+#define RAY_TOGETHER 1
+#endif
+struct ray_bundle {
+    struct ray_state of[RAY_TOGETHER];
+};
+
+/* rate = d/dT at s + h * rate. */
+FN struct ray_bundle ray_stage(struct ray_medium m, GLOBAL const float *node, struct ray_bundle s,
+                               double h, struct ray_bundle rate)
 {
-    struct ray_speed w = ray_speed_at(m, node, s.x, s.y, s.z);
+    UNROLL
+    for (int r = 0; r < RAY_TOGETHER; r++) {
+        const struct ray_state to = ray_add(s.of[r], h, rate.of[r]);
+        rate.of[r] = ray_rate(to, ray_speed_at(m, node, to.x, to.y, to.z));
+    }
+    return rate;
+}
+
+FN struct ray_bundle ray_sum(struct ray_bundle s, double h, struct ray_bundle rate)
+{
+    UNROLL
+    for (int r = 0; r < RAY_TOGETHER; r++)
+        s.of[r] = ray_add(s.of[r], h, rate.of[r]);
+    return s;
+}
+
+/* Moves on by `steps` steps of h s. */
+FN struct ray_bundle ray_advance_by(struct ray_medium m, GLOBAL const float *node,
+                                    struct ray_bundle s, double h, int steps)
+{
+    struct ray_bundle rate = ray_stage(m, node, s, 0.0, s), to;
     for (int i = 0; i < steps; i++) {
-        const struct ray_state a = ray_rate(s, w);
-        struct ray_state to = ray_add(s, 0.5 * h, a);
-        const struct ray_state b = ray_rate(to, ray_speed_at(m, node, to.x, to.y, to.z));
-        to = ray_add(s, 0.5 * h, b);
-        const struct ray_state c = ray_rate(to, ray_speed_at(m, node, to.x, to.y, to.z));
-        to = ray_add(s, h, c);
-        const struct ray_state d = ray_rate(to, ray_speed_at(m, node, to.x, to.y, to.z));
-        s = ray_add(s, h / 6, a);
-        s = ray_add(s, h / 3, b);
-        s = ray_add(s, h / 3, c);
-        s = ray_add(s, h / 6, d);
-        w = ray_speed_at(m, node, s.x, s.y, s.z);
-        s = ray_rescale(s, w);
+        to = ray_sum(s, h / 6, rate);
+        rate = ray_stage(m, node, s, 0.5 * h, rate);
+        to = ray_sum(to, h / 3, rate);
+        rate = ray_stage(m, node, s, 0.5 * h, rate);
+        to = ray_sum(to, h / 3, rate);
+        rate = ray_stage(m, node, s, h, rate);
+        s = ray_sum(to, h / 6, rate);
+        UNROLL
+        for (int r = 0; r < RAY_TOGETHER; r++) {
+            const struct ray_speed w = ray_speed_at(m, node, s.of[r].x, s.of[r].y, s.of[r].z);
+            s.of[r] = ray_rescale(s.of[r], w);
+            rate.of[r] = ray_rate(s.of[r], w);
+        }
     }
     return s;
 }
