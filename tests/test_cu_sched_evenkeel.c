@@ -105,7 +105,7 @@ static void random_cases(void **state)
     (void)state;
     static struct random_case c;
     double own = 0, guided = 0;
-    for (unsigned seed = 1; seed <= 16; seed++) {
+    for (unsigned seed = 1; seed <= 10; seed++) {
         struct random_match m;
         random_case(&c, seed, RANDOM_COLD | RANDOM_LINK | RANDOM_FACES | RANDOM_LAUNCH);
         assert_int_equal(random_match(&c, &m), EK_OK);
@@ -125,7 +125,7 @@ static void crowded_cases(void **state)
     (void)state;
     static struct random_case c;
     double own = 0, best = 0;
-    for (unsigned seed = 1; seed <= 24; seed++) {
+    for (unsigned seed = 1; seed <= 16; seed++) {
         struct random_match m;
         random_case(&c, seed, RANDOM_CROWD | RANDOM_LAUNCH);
         if (!(c.traits & RANDOM_CROWD))
@@ -136,7 +136,7 @@ static void crowded_cases(void **state)
         own += m.own.total / m.best.total;
         best++;
     }
-    assert_true(best > 5 && own < 1.001 * best);
+    assert_true(best > 3 && own < 1.001 * best);
 }
 
 /* No task takes more than a twentieth of a step on any unit: 2 % whatever the speeds. */
