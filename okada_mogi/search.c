@@ -34,6 +34,8 @@ static void set_station(struct search_station *to, const struct stations *s, int
     }
 }
 
+enum { ORDERED = 24 }; /* stations: hardly a trial gets so far that is not accepted */
+
 /* The station that the fewest samples survive, of those that are `left`. */
 static int most_rejecting(const struct search *s, const bool *keeps, const bool *left, int nsamples,
                           int first)
@@ -61,16 +63,20 @@ void search_order_stations(struct search *s, const bool *keeps, int nsamples)
 {
     const int n = s->job->stations.n;
     bool *left = malloc((size_t)nsamples + 1);
+    int survivors = nsamples;
     if (!left)
         return; /* any order is right, only slower */
     memset(left, true, (size_t)nsamples);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && i < ORDERED && survivors; i++) {
         const int best = most_rejecting(s, keeps, left, nsamples, i);
         const struct search_station chosen = s->station[best];
         s->station[best] = s->station[i];
         s->station[i] = chosen;
-        for (int k = 0; k < nsamples; k++)
+        survivors = 0;
+        for (int k = 0; k < nsamples; k++) {
             left[k] = left[k] && keeps[(size_t)k * (size_t)n + (size_t)chosen.number];
+            survivors += left[k];
+        }
     }
     free(left);
 }

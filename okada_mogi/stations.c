@@ -173,18 +173,52 @@ static enum ek_status read_row(const struct layout *l, size_t row, struct statio
     return EK_OK;
 }
 
-static enum ek_status refuse_twins(const struct table *t, const struct stations *s)
+static int by_name(const void *a, const void *b, void *stations)
 {
-    for (int i = 0; i < s->n; i++)
-        for (int j = 0; j < i; j++) {
-            if (!strcmp(s->name[i], s->name[j]))
-                FAIL(EK_USAGE, "%s:%zu: station '%s' is there already, on line %zu", t->path,
-                     t->line[i], s->name[i], t->line[j]);
-            if (s->east[i] == s->east[j] && s->north[i] == s->north[j])
-                FAIL(EK_USAGE, "%s:%zu: station '%s' stands where '%s' of line %zu does", t->path,
-                     t->line[i], s->name[i], s->name[j], t->line[j]);
-        }
+    const struct stations *s = stations;
+    const int i = *(const int *)a, j = *(const int *)b, order = strcmp(s->name[i], s->name[j]);
+    return order ? order : i - j;
+}
+
+static int by_place(const void *a, const void *b, void *stations)
+{
+    const struct stations *s = stations;
+    const int i = *(const int *)a, j = *(const int *)b;
+    const int east = (s->east[i] > s->east[j]) - (s->east[i] < s->east[j]);
+    const int north = (s->north[i] > s->north[j]) - (s->north[i] < s->north[j]);
+    return east ? east : north ? north : i - j;
+}
+
+/* Neighbours in order of name, or of place, that are the same in it. */
+static enum ek_status refuse_same(const struct table *t, const struct stations *s, const int *order,
+                                  bool place)
+{
+    for (int k = 1; k < s->n; k++) {
+        const int j = order[k - 1], i = order[k];
+        if (place && s->east[i] == s->east[j] && s->north[i] == s->north[j])
+            FAIL(EK_USAGE, "%s:%zu: station '%s' stands where '%s' of line %zu does", t->path,
+                 t->line[i], s->name[i], s->name[j], t->line[j]);
+        if (!place && !strcmp(s->name[i], s->name[j]))
+            FAIL(EK_USAGE, "%s:%zu: station '%s' is there already, on line %zu", t->path,
+                 t->line[i], s->name[i], t->line[j]);
+    }
     return EK_OK;
+}
+
+static enum ek_status refuse_twins(const struct table *t, struct stations *s)
+{
+    int *order = calloc((size_t)s->n, sizeof *order);
+    if (!order)
+        FAIL(EK_LACK, "%s: out of memory for %d stations", t->path, s->n);
+    enum ek_status st = EK_OK;
+    for (int place = 0; place < 2 && !st; place++) {
+        for (int i = 0; i < s->n; i++)
+            order[i] = i;
+        qsort_r(order, (size_t)s->n, sizeof *order, place ? by_place : by_name, s);
+        st = refuse_same(t, s, order, place);
+    }
+    free(order);
+    return st;
 }
 
 static void project(const struct stations_format *format, struct stations *s)
