@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t batch_longest(const struct survey *s)
+size_t batch_longest(const struct chunks *s)
 {
     size_t most = 0;
     for (size_t c = 0; c < s->nchunks; c++)
@@ -102,7 +102,7 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     struct batch_trace *to = &b->trace[b->ntraces];
     TRY(add_end(b, t->sx, t->sy, 0, &to->source));
     TRY(add_end(b, t->gx, t->gy, 1, &to->receiver));
-    to->class = survey_class(&b->in->classes, t);
+    to->class = chunks_class(&b->in->classes, t);
     to->start = (float)(BANK_FIRST - t->delay * bank_rate(b->in->bank));
     to->mx = (float)(0.5 * (t->sx + t->gx));
     to->my = (float)(0.5 * (t->sy + t->gy));
@@ -114,7 +114,7 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
 
 enum ek_status batch_begin(struct batch *b, size_t begin, size_t end)
 {
-    const struct survey *s = b->in->survey;
+    const struct chunks *s = b->in->survey;
     b->ntraces = b->nends = b->nnodes = 0;
     for (size_t i = s->first[begin]; i < s->first[end]; i++)
         TRY(add_trace(b, s->order[i]));

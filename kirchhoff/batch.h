@@ -5,7 +5,7 @@
 
 #include "kirchhoff/bank.h"
 #include "kirchhoff/nodes.h"
-#include "kirchhoff/survey.h"
+#include "kirchhoff/chunks.h"
 #include <stdatomic.h>
 
 struct batch_trace {
@@ -26,10 +26,10 @@ struct batch_weights {
 /* Sources of all batches; borrowed. */
 struct batch_input {
     const struct segy *segy;
-    const struct survey *survey;
+    const struct chunks *survey;
     struct travel *travel;
     const struct bank *bank;
-    struct survey_classes classes;
+    struct chunks_classes classes;
     struct batch_weights weights;
 };
 
@@ -50,7 +50,7 @@ enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct ba
 void batch_close(struct batch *b);
 /* Bytes for one chunk, and the most traces that one has. */
 size_t batch_bytes(const struct batch_input *in);
-size_t batch_longest(const struct survey *s);
+size_t batch_longest(const struct chunks *s);
 
 /* Traces, ends and tables of chunks begin .. end-1; samples are not read yet. EK_LACK, EK_USAGE:
  * tables. */

@@ -23,13 +23,13 @@ static size_t columns_of(const struct grid *g)
     return (size_t)g->n[0] * (size_t)g->n[1];
 }
 
-size_t image_bytes(const struct grid *g, const struct survey_classes *c)
+size_t image_bytes(const struct grid *g, const struct chunks_classes *c)
 {
     return (size_t)c->n * columns_of(g) *
            ((size_t)depths_of(g) * sizeof(double) + (size_t)nodes_of(g) * sizeof(float));
 }
 
-enum ek_status image_open(const struct grid *grid, const struct survey_classes *c,
+enum ek_status image_open(const struct grid *grid, const struct chunks_classes *c,
                           struct image **out)
 {
     char size[32];

@@ -8,14 +8,14 @@
 #define KIRCHHOFF_IMAGE_H
 
 #include "kirchhoff/grid.h"
-#include "kirchhoff/survey.h"
+#include "kirchhoff/chunks.h"
 #include <pthread.h>
 
 enum { IMAGE_TILE = 4 }; /* columns that are worked on together */
 
 struct image {
     struct grid grid;
-    struct survey_classes classes;
+    struct chunks_classes classes;
     size_t columns, tiles;
     int depths, nodes;     /* of a column: whole blocks; nodes with room for whole vectors */
     double *sum;           /* [class][column][depths] */
@@ -24,10 +24,10 @@ struct image {
 };
 
 /* Bytes that an image takes. */
-size_t image_bytes(const struct grid *grid, const struct survey_classes *c);
+size_t image_bytes(const struct grid *grid, const struct chunks_classes *c);
 
 /* EK_LACK: memory. Caller owns *image; close accepts NULL. */
-enum ek_status image_open(const struct grid *grid, const struct survey_classes *c,
+enum ek_status image_open(const struct grid *grid, const struct chunks_classes *c,
                           struct image **image);
 void image_close(struct image *image);
 void image_clear(struct image *image);

@@ -3,7 +3,7 @@
 #include "cu/cluster.h"
 #include "kirchhoff/generate.h"
 #include "kirchhoff/headers.h"
-#include "kirchhoff/job.h"
+#include "kirchhoff/microjobs.h"
 #include "kirchhoff/migrate_device.h"
 #include "src/clock.h"
 
@@ -105,7 +105,7 @@ static enum ek_status answer(void *st, bool *done)
         return generate_file(p->generate, p->events, p->out);
     if (p->headers)
         return headers_write(p->o.data, p->o.words, p->headers);
-    return *done ? job_run(p->o.data) : EK_OK;
+    return *done ? microjobs_run(p->o.data) : EK_OK;
 }
 
 static enum ek_status find_divide(struct mig *p)
@@ -123,7 +123,7 @@ static enum ek_status find_divide(struct mig *p)
 }
 
 /* First chunk of part i of n, by traces. */
-static size_t part_begin(const struct survey *s, long i, long n)
+static size_t part_begin(const struct chunks *s, long i, long n)
 {
     const double wanted = (double)s->n * (double)i / (double)n;
     size_t c = 0;
@@ -223,7 +223,7 @@ static enum ek_status open_units(struct mig *p)
 static enum ek_status open_program(void *st, struct cu_set *set, struct sched_job *job)
 {
     struct mig *p = st;
-    const struct survey *s = p->m->survey;
+    const struct chunks *s = p->m->survey;
     p->set = set;
     p->cost = calloc(p->n + 1, sizeof *p->cost);
     p->times = calloc(p->n + 1, sizeof *p->times);
@@ -354,8 +354,8 @@ static json_t *facts(const void *st)
     snprintf(cells, sizeof cells, "%d x %d", m->survey->cells, m->survey->cells);
     return json_pack("{s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:f s:i s:f s:I}", "traces",
                      (json_int_t)m->survey->n, "dead_traces", (json_int_t)m->segy->dead,
-                     "outside_classes", (json_int_t)m->survey->count[SURVEY_OFFSET],
-                     "outside_aperture", (json_int_t)m->survey->count[SURVEY_FAR], "odd_offsets",
+                     "outside_classes", (json_int_t)m->survey->count[CHUNKS_OFFSET],
+                     "outside_aperture", (json_int_t)m->survey->count[CHUNKS_FAR], "odd_offsets",
                      (json_int_t)m->segy->odd_offset, "chunks", (json_int_t)m->survey->nchunks,
                      "block_cells", cells, "grid", grid, "weight", m->o.weight, "derivative",
                      m->derivative, "peak", p->peak, "levels", m->sum.levels, "updates",

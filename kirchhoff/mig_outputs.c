@@ -21,7 +21,7 @@ void mig_column(const struct mig *p, int class, size_t column, float *out)
             out[k] = (float)((double)out[k] / shots(p));
 }
 
-static double class_offset(const struct survey_classes *c, int class)
+static double class_offset(const struct chunks_classes *c, int class)
 {
     return c->width > 0 ? c->first + (class + 0.5) * c->width : 0;
 }
@@ -127,7 +127,7 @@ static enum ek_status write_raw(const struct mig *p)
 {
     char path[4096];
     const struct grid *g = &p->m->grid;
-    const struct survey_classes *c = &p->m->input.classes;
+    const struct chunks_classes *c = &p->m->input.classes;
     TRY(write_floats(p, ".f32", mig_column));
     TRY(write_floats(p, ".fold.f32", fold_column));
     snprintf(path, sizeof path, "%s.json", p->raw);

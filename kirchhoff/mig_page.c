@@ -76,7 +76,7 @@ static void move_to(struct spot *s, int axis, int i)
 static json_t *range_of(const struct mig *p, int axis)
 {
     static const char *const names[] = {"x, m", "y, m", "depth, m", "offset, m"};
-    const struct survey_classes *c = &p->m->input.classes;
+    const struct chunks_classes *c = &p->m->input.classes;
     const double from = axis < 3 ? p->m->grid.origin[axis] : c->first;
     const double to = axis < 3 ? grid_end(&p->m->grid, axis) : c->first + c->n * c->width;
     return json_pack("{s:s s:f s:f}", "name", names[axis], "from", from, "to", to);

@@ -264,14 +264,14 @@ static void set_samples(struct migrate *m)
 static enum ek_status open_survey(struct migrate *m)
 {
     const struct migrate_options *o = &m->o;
-    const struct survey_options so = {
+    const struct chunks_options so = {
         .classes = {o->class_width > 0 ? o->classes : 1, o->class_first, o->class_width},
         .reach = o->aperture,
         .box = {{m->grid.origin[0], grid_end(&m->grid, 0)},
                 {m->grid.origin[1], grid_end(&m->grid, 1)}},
         .chunk = o->chunk};
     m->input.classes = so.classes;
-    return survey_open(m->segy, m->travel, &so, &m->survey);
+    return chunks_open(m->segy, m->travel, &so, &m->survey);
 }
 
 static enum ek_status open_bank(struct migrate *m)
@@ -346,7 +346,7 @@ void migrate_close(struct migrate *m)
     nodes_plan_close(&m->nodes);
     image_close(m->image);
     bank_close(m->bank);
-    survey_close(m->survey);
+    chunks_close(m->survey);
     travel_close(m->travel);
     segy_close(m->segy);
     free(m->par);

@@ -38,7 +38,7 @@ struct migrate {
     struct migrate_options o;
     struct segy *segy;
     struct travel *travel;
-    struct survey *survey;
+    struct chunks *survey;
     struct bank *bank;
     struct image *image;
     struct grid grid;

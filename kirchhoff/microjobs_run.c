@@ -1,9 +1,9 @@
-/* kirchhoff/job_run.c – the master: which microjob is done, running, failed, and what becomes of
- * it; in the end, the image. */
+/* kirchhoff/microjobs_run.c – the master: which microjob is done, running, failed, and what becomes
+ * of it; in the end, the image. */
 #include "cu/cluster.h"
 #include "cu/guard.h"
 #include "cu/stop.h"
-#include "kirchhoff/job_node.h"
+#include "kirchhoff/microjobs_node.h"
 #include "kirchhoff/mig.h"
 #include "src/clock.h"
 
@@ -24,7 +24,7 @@ struct microjob {
 };
 
 struct master {
-    const struct job *job;
+    const struct microjobs *job;
     struct mig *mig; /* with the image that parts are added to */
     struct microjob *microjob;
     int finished, aside;
@@ -39,26 +39,27 @@ static bool suits(const struct microjob *m, int rank)
     return m->state == TO_DO && (!m->failures || m->last_rank != rank || cluster_size() <= 2);
 }
 
-static struct job_word next_for(struct master *s, int rank)
+static struct microjobs_word next_for(struct master *s, int rank)
 {
     if (s->bad_input || stop_requested() || s->finished + s->aside == s->job->microjobs)
-        return (struct job_word){.what = JOB_END};
+        return (struct microjobs_word){.what = MICROJOBS_END};
     for (int i = 0; i < s->job->microjobs; i++)
         if (suits(&s->microjob[i], rank)) {
             s->microjob[i].state = RUNNING;
             s->microjob[i].last_rank = rank;
-            return (struct job_word){.what = JOB_WORK, .microjob = i};
+            return (struct microjobs_word){.what = MICROJOBS_WORK, .microjob = i};
         }
-    return (struct job_word){.what = JOB_WAIT};
+    return (struct microjobs_word){.what = MICROJOBS_WAIT};
 }
 
-static void note_failure(struct master *s, struct microjob *m, const struct job_word *w, int rank)
+static void note_failure(struct master *s, struct microjob *m, const struct microjobs_word *w,
+                         int rank)
 {
     char how[64];
     snprintf(how, sizeof how, w->code < 0 ? "died of signal %d" : "ended with code %d",
              abs(w->code));
     m->last_code = w->code;
-    m->state = ++m->failures < JOB_FAILURES ? TO_DO : SET_ASIDE;
+    m->state = ++m->failures < MICROJOBS_FAILURES ? TO_DO : SET_ASIDE;
     s->bad_input = s->bad_input || w->code == EK_USAGE;
     s->aside += m->state == SET_ASIDE;
     status_warn("warning: microjob %d on rank %d %s; %s", w->microjob, rank, how,
@@ -67,38 +68,38 @@ static void note_failure(struct master *s, struct microjob *m, const struct job_
                                     : "that was the third time: it is set aside");
 }
 
-static struct job_word answer(struct master *s, struct job_word w, int rank)
+static struct microjobs_word answer(struct master *s, struct microjobs_word w, int rank)
 {
-    if (w.what == JOB_ASK)
+    if (w.what == MICROJOBS_ASK)
         return next_for(s, rank);
     struct microjob *m = &s->microjob[w.microjob];
     if (stop_requested()) /* it was ended, or came just in time */
-        m->state = w.what == JOB_DONE ? FINISHED : TO_DO;
-    else if (w.what == JOB_FAILED)
+        m->state = w.what == MICROJOBS_DONE ? FINISHED : TO_DO;
+    else if (w.what == MICROJOBS_FAILED)
         note_failure(s, m, &w, rank);
     else
         m->state = FINISHED;
-    s->finished += w.what == JOB_DONE;
-    if (w.what == JOB_DONE)
+    s->finished += w.what == MICROJOBS_DONE;
+    if (w.what == MICROJOBS_DONE)
         printf("microjob %d on rank %d: %.2f s, %d of %d finished\n", w.microjob, rank, w.seconds,
                s->finished, s->job->microjobs);
     fflush(stdout);
-    return (struct job_word){.what = JOB_WAIT};
+    return (struct microjobs_word){.what = MICROJOBS_WAIT};
 }
 
 /* ---- between ranks ----------------------------------------------------------------------------*/
 
-static struct job_word ask_here(void *arg, struct job_word w)
+static struct microjobs_word ask_here(void *arg, struct microjobs_word w)
 {
     return answer(arg, w, 0);
 }
 
-static struct job_word ask_there(void *arg, struct job_word w)
+static struct microjobs_word ask_there(void *arg, struct microjobs_word w)
 {
     int peer;
     (void)arg;
     cluster_post(0, TAG_UP, &w, sizeof w);
-    if (w.what == JOB_ASK)
+    if (w.what == MICROJOBS_ASK)
         cluster_receive(TAG_DOWN, &peer, &w, sizeof w, true);
     return w;
 }
@@ -106,7 +107,7 @@ static struct job_word ask_there(void *arg, struct job_word w)
 /* Until every manager has been told that there is no more. */
 static void serve(struct master *s)
 {
-    struct job_word w;
+    struct microjobs_word w;
     int peer, told = 0;
     static const struct timespec nap = {0, 1000000};
     while (told < cluster_size() - 1) {
@@ -114,11 +115,11 @@ static void serve(struct master *s)
             nanosleep(&nap, NULL);
             continue;
         }
-        const bool asks = w.what == JOB_ASK;
+        const bool asks = w.what == MICROJOBS_ASK;
         w = answer(s, w, peer);
         if (asks)
             cluster_post(peer, TAG_DOWN, &w, sizeof w);
-        told += asks && w.what == JOB_END;
+        told += asks && w.what == MICROJOBS_END;
     }
     cluster_barrier(); /* what they were still at has ended; its words may be on the way */
     while (cluster_receive(TAG_UP, &peer, &w, sizeof w, false))
@@ -130,9 +131,9 @@ static void serve(struct master *s)
 /* What a run before this one has left, if it is of this job and whole. */
 static void look_for_parts(struct master *s)
 {
-    char path[JOB_PATH];
+    char path[MICROJOBS_PATH];
     for (int i = 0; i < s->job->microjobs; i++) {
-        job_part(s->job, i, path);
+        microjobs_part(s->job, i, path);
         if (access(path, F_OK))
             continue;
         if (mig_part_check(s->mig, path)) {
@@ -149,14 +150,14 @@ static void look_for_parts(struct master *s)
 
 static enum ek_status add_parts(struct master *s)
 {
-    char path[JOB_PATH];
+    char path[MICROJOBS_PATH];
     for (int i = 0; i < s->job->microjobs; i++) {
-        job_part(s->job, i, path);
+        microjobs_part(s->job, i, path);
         TRY(mig_part_add(s->mig, path));
     }
     TRY(mig_write(s->mig));
     for (int i = 0; i < s->job->microjobs; i++) {
-        job_part(s->job, i, path);
+        microjobs_part(s->job, i, path);
         unlink(path);
     }
     rmdir(s->job->work);
@@ -183,7 +184,7 @@ static enum ek_status conclude(struct master *s)
     FAIL(EK_LACK,
          "%s: no image: microjobs set aside after %d failures: %s; the others are kept in "
          "%s, run it again to go on",
-         s->job->path, JOB_FAILURES, which, s->job->work);
+         s->job->path, MICROJOBS_FAILURES, which, s->job->work);
 }
 
 /* ---- the job ----------------------------------------------------------------------------------*/
@@ -199,20 +200,20 @@ static enum ek_status run_master(struct master *s)
     if (cluster_size() > 1)
         serve(s);
     else
-        TRY(job_node(s->job, ask_here, s));
+        TRY(microjobs_node(s->job, ask_here, s));
     return conclude(s);
 }
 
-static enum ek_status run_manager(const struct job *job)
+static enum ek_status run_manager(const struct microjobs *job)
 {
-    const enum ek_status st = job_node(job, ask_there, NULL);
+    const enum ek_status st = microjobs_node(job, ask_there, NULL);
     if (!st)
         cluster_barrier();
     return st;
 }
 
 /* The master checks all input before anybody works. */
-static enum ek_status run_opened(const struct job *job)
+static enum ek_status run_opened(const struct microjobs *job)
 {
     struct master s = {.job = job};
     if (cluster_rank() > 0)
@@ -228,14 +229,14 @@ static enum ek_status run_opened(const struct job *job)
     return st;
 }
 
-enum ek_status job_run(const char *path)
+enum ek_status microjobs_run(const char *path)
 {
-    struct job job;
+    struct microjobs job;
     TRY(guard_rank());
     TRY(cluster_open());
     stop_catch();
-    TRY(job_open(path, &job));
+    TRY(microjobs_open(path, &job));
     const enum ek_status st = run_opened(&job);
-    job_close(&job);
+    microjobs_close(&job);
     return st;
 }

@@ -1,6 +1,7 @@
-/* kirchhoff/job_node.c – compute processes of one node: each has its share of the cpus and devices.
+/* kirchhoff/microjobs_node.c – compute processes of one node: each has its share of the cpus and
+ * devices.
  */
-#include "kirchhoff/job_node.h"
+#include "kirchhoff/microjobs_node.h"
 #include "cu/cluster.h"
 #include "cu/stop.h"
 #include "cu/topology.h"
@@ -33,7 +34,7 @@ struct seat {
 };
 
 struct node {
-    const struct job *job;
+    const struct microjobs *job;
     int nseats;
     struct seat *seat;
     char **env;
@@ -42,7 +43,7 @@ struct node {
 
 /* ---- seats ------------------------------------------------------------------------------------*/
 
-static int seats_of(const struct job *j)
+static int seats_of(const struct microjobs *j)
 {
     const int m = j->ndevices     ? (j->ndevices + j->per_microjob - 1) / j->per_microjob
                   : j->concurrent ? j->concurrent
@@ -50,7 +51,7 @@ static int seats_of(const struct job *j)
     return j->concurrent && j->concurrent < m ? j->concurrent : m;
 }
 
-static void give_devices(const struct job *j, int number, struct seat *s)
+static void give_devices(const struct microjobs *j, int number, struct seat *s)
 {
     const int first = number * j->per_microjob, end = first + j->per_microjob;
     for (int d = first; d < end && d < j->ndevices; d++, s->ndevices++) {
@@ -136,13 +137,13 @@ static void become(const struct node *n, const struct seat *s, char **argv, pid_
 
 static enum ek_status launch(const struct node *n, struct seat *s, int microjob)
 {
-    const struct job *j = n->job;
-    char part[48], partial[JOB_PATH], layout[48];
+    const struct microjobs *j = n->job;
+    char part[48], partial[MICROJOBS_PATH], layout[48];
     char *extra[EXTRA_WORDS] = {"--quiet", "--part",   part,  "--partial",
                                 partial,   "--layout", layout};
     int words = j->nwords, added = 7;
     snprintf(part, sizeof part, "%d/%d", microjob, j->microjobs);
-    job_part(j, microjob, partial);
+    microjobs_part(j, microjob, partial);
     snprintf(layout, sizeof layout, "1x%d+%d", s->width, s->ndevices);
     if (*j->layout)
         snprintf(layout, sizeof layout, "%s", j->layout);
@@ -168,17 +169,18 @@ static enum ek_status launch(const struct node *n, struct seat *s, int microjob)
 }
 
 /* Says how a process ended, if it did. */
-static bool reap(struct seat *s, struct job_word *word)
+static bool reap(struct seat *s, struct microjobs_word *word)
 {
     int status;
     if (!s->pid || waitpid(s->pid, &status, WNOHANG) != s->pid)
         return false;
-    *word = (struct job_word){.what = JOB_FAILED,
-                              .microjob = s->microjob,
-                              .code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
-                              .seconds = clock_now() - s->start};
+    *word =
+        (struct microjobs_word){.what = MICROJOBS_FAILED,
+                                .microjob = s->microjob,
+                                .code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
+                                .seconds = clock_now() - s->start};
     if (word->code == 0)
-        word->what = JOB_DONE;
+        word->what = MICROJOBS_DONE;
     s->pid = 0;
     return true;
 }
@@ -205,22 +207,24 @@ static bool busy(const struct node *n)
 }
 
 static enum ek_status look_after(struct node *n, struct seat *s,
-                                 struct job_word (*ask)(void *, struct job_word), void *arg)
+                                 struct microjobs_word (*ask)(void *, struct microjobs_word),
+                                 void *arg)
 {
-    struct job_word word;
+    struct microjobs_word word;
     if (reap(s, &word))
         ask(arg, word);
     if (s->pid || n->over)
         return EK_OK;
-    word = ask(arg, (struct job_word){.what = JOB_ASK});
-    if (word.what == JOB_WORK)
+    word = ask(arg, (struct microjobs_word){.what = MICROJOBS_ASK});
+    if (word.what == MICROJOBS_WORK)
         return launch(n, s, word.microjob);
-    n->over = word.what == JOB_END;
+    n->over = word.what == MICROJOBS_END;
     return EK_OK;
 }
 
-enum ek_status job_node(const struct job *job, struct job_word (*ask)(void *arg, struct job_word),
-                        void *arg)
+enum ek_status microjobs_node(const struct microjobs *job,
+                              struct microjobs_word (*ask)(void *arg, struct microjobs_word),
+                              void *arg)
 {
     static const struct timespec nap = {0, 5000000};
     struct node n = {.job = job};

@@ -1,12 +1,12 @@
-/* kirchhoff/survey.h – the traces of a migration in the order in which they are worked on.
+/* kirchhoff/chunks.h – the traces of a migration in the order in which they are worked on.
  *
  * Traces whose sources lie in the same block of surface cells, and whose receivers do, need the
  * same tables: they are a *chunk*. Chunks follow one another along a Morton curve through the four
  * coordinates of source and receiver blocks, so that neighbours in time share tables whatever the
  * memory holds; a block is the smallest square of 2^b cells that gives chunks of the wanted size.
  */
-#ifndef KIRCHHOFF_SURVEY_H
-#define KIRCHHOFF_SURVEY_H
+#ifndef KIRCHHOFF_CHUNKS_H
+#define KIRCHHOFF_CHUNKS_H
 
 #include "kirchhoff/segy.h"
 #include "kirchhoff/travel.h"
@@ -14,22 +14,22 @@
 
 /* Offset classes: number floor((offset - first) / width); one class takes all offsets where width
  * is 0. */
-struct survey_classes {
+struct chunks_classes {
     int n;
     double first, width; /* m */
 };
 
-struct survey_options {
-    struct survey_classes classes;
+struct chunks_options {
+    struct chunks_classes classes;
     double reach;     /* largest distance from a trace's midpoint to the image, m; INFINITY: any */
     double box[2][2]; /* the image's least and largest x and y, m */
     long chunk;       /* traces that a chunk should have at least; 0: by their number */
 };
 
 /* Why traces are left out. */
-enum survey_reason { SURVEY_USED, SURVEY_OFFSET, SURVEY_FAR, SURVEY_REASONS };
+enum chunks_reason { CHUNKS_USED, CHUNKS_OFFSET, CHUNKS_FAR, CHUNKS_REASONS };
 
-struct survey {
+struct chunks {
     const struct segy *segy; /* borrowed */
     size_t n;                /* traces used */
     uint32_t *order;         /* [n] their numbers in the index, chunk by chunk */
@@ -37,17 +37,17 @@ struct survey {
     size_t *first; /* [nchunks + 1] in order */
     int cells;     /* of a block's side */
     size_t shots;  /* different sources */
-    size_t count[SURVEY_REASONS];
+    size_t count[CHUNKS_REASONS];
     double spacing[2]; /* least distance of two sources, of two receivers, along an axis, m */
 };
 
 /* EK_USAGE: a source or receiver outside the tables' surface nodes (trace and place are named), or
  * no trace left; EK_LACK: memory. Caller owns *s; close accepts NULL. */
-enum ek_status survey_open(const struct segy *segy, const struct travel *travel,
-                           const struct survey_options *o, struct survey **s);
-void survey_close(struct survey *s);
+enum ek_status chunks_open(const struct segy *segy, const struct travel *travel,
+                           const struct chunks_options *o, struct chunks **s);
+void chunks_close(struct chunks *s);
 
 /* A trace's class, -1: none. */
-int survey_class(const struct survey_classes *c, const struct segy_trace *t);
+int chunks_class(const struct chunks_classes *c, const struct segy_trace *t);
 
 #endif

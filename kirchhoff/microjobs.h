@@ -1,4 +1,4 @@
-/* kirchhoff/job.h – a migration as a job of microjobs, on one node or many.
+/* kirchhoff/microjobs.h – a migration as a job of microjobs, on one node or many.
  *
  * {"data": "data.segy", "out": "image.segy", "microjobs": 8, "work": "image.work",
  *  "options": {"velocity": "gradient:v0=2000,k=0.5", "grid": "61x61x151:25", "weight":
@@ -12,36 +12,37 @@
  * at all. One that crashes is tried elsewhere; a microjob that fails three times is set aside. What
  * is in the work folder is not computed again, whatever ended the run before. Partial images are
  * added in order of their numbers. */
-#ifndef KIRCHHOFF_JOB_H
-#define KIRCHHOFF_JOB_H
+#ifndef KIRCHHOFF_MICROJOBS_H
+#define KIRCHHOFF_MICROJOBS_H
 
 #include "src/status.h"
 #include <jansson.h>
 
-enum { JOB_PATH = 4096, JOB_DEVICES = 64, JOB_FAILURES = 3 };
+enum { MICROJOBS_PATH = 4096, MICROJOBS_DEVICES = 64, MICROJOBS_FAILURES = 3 };
 
-struct job {
-    const char *path;                                                  /* of the file; borrowed */
-    char data[JOB_PATH], out[JOB_PATH], raw[JOB_PATH], work[JOB_PATH]; /* "": not given */
+struct microjobs {
+    const char *path; /* of the file; borrowed */
+    char data[MICROJOBS_PATH], out[MICROJOBS_PATH], raw[MICROJOBS_PATH],
+        work[MICROJOBS_PATH];                /* "": not given */
     int microjobs, concurrent, per_microjob; /* concurrent: 0 = as many as M says */
     int ndevices;
-    char device[JOB_DEVICES][24]; /* of each node */
-    char layout[32];              /* of a compute process; "": what its cores and devices make */
+    char device[MICROJOBS_DEVICES][24]; /* of each node */
+    char layout[32]; /* of a compute process; "": what its cores and devices make */
     int nwords;
     char **word; /* [nwords + 1] the program's command line, without --part; NULL ends it */
     json_t *root;
 };
 
 /* Reads and checks; paths are relative to the job file's folder. EK_USAGE with file and line. Free
- * with job_close(). */
-enum ek_status job_open(const char *path, struct job *job);
-void job_close(struct job *job);
+ * with microjobs_close(). */
+enum ek_status microjobs_open(const char *path, struct microjobs *job);
+void microjobs_close(struct microjobs *job);
 
-/* The partial image of a microjob, into path [JOB_PATH]. */
-void job_part(const struct job *job, int microjob, char *path);
+/* The partial image of a microjob, into path [MICROJOBS_PATH]. */
+void microjobs_part(const struct microjobs *job, int microjob, char *path);
 
 /* Does all of it: collective over the ranks that a launcher started. EK_USAGE: bad job or bad
  * input; EK_LACK: microjobs were set aside (they are named), no image then; EK_STOPPED. */
-enum ek_status job_run(const char *path);
+enum ek_status microjobs_run(const char *path);
 
 #endif

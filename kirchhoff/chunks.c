@@ -1,5 +1,5 @@
-/* kirchhoff/survey.c – which traces take part, and how they are put into chunks. */
-#include "kirchhoff/survey.h"
+/* kirchhoff/chunks.c – which traces take part, and how they are put into chunks. */
+#include "kirchhoff/chunks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct keyed {
     uint32_t trace;
 };
 
-int survey_class(const struct survey_classes *c, const struct segy_trace *t)
+int chunks_class(const struct chunks_classes *c, const struct segy_trace *t)
 {
     if (c->width <= 0)
         return 0;
@@ -26,13 +26,13 @@ static double outside(double x, const double box[2])
     return x < box[0] ? box[0] - x : x > box[1] ? x - box[1] : 0;
 }
 
-static enum survey_reason judge(const struct survey_options *o, const struct segy_trace *t)
+static enum chunks_reason judge(const struct chunks_options *o, const struct segy_trace *t)
 {
     const double dx = outside(0.5 * (t->sx + t->gx), o->box[0]);
     const double dy = outside(0.5 * (t->sy + t->gy), o->box[1]);
-    if (survey_class(&o->classes, t) < 0)
-        return SURVEY_OFFSET;
-    return hypot(dx, dy) > o->reach ? SURVEY_FAR : SURVEY_USED;
+    if (chunks_class(&o->classes, t) < 0)
+        return CHUNKS_OFFSET;
+    return hypot(dx, dy) > o->reach ? CHUNKS_FAR : CHUNKS_USED;
 }
 
 /* ---- order ------------------------------------------------------------------------------------*/
@@ -87,7 +87,7 @@ static long usual_chunk(size_t n)
 
 /* Keys of larger blocks are the leading bits of those of smaller ones: one order serves all. Runs
  * of more than twice the wanted traces are cut. */
-static enum ek_status cut(struct survey *s, const struct keyed *k, long wanted)
+static enum ek_status cut(struct chunks *s, const struct keyed *k, long wanted)
 {
     int bits = 0;
     while (bits < MOST_BITS && s->n / runs(k, s->n, 4 * bits) < (size_t)wanted)
@@ -131,7 +131,7 @@ static double ordinate(const struct segy_trace *t, int which)
     return x[which];
 }
 
-static enum ek_status find_spacing(struct survey *s)
+static enum ek_status find_spacing(struct chunks *s)
 {
     double *x = malloc(s->n * sizeof *x);
     if (!x)
@@ -155,7 +155,7 @@ static int by_source(const void *a, const void *b, void *arg)
     return x->sx != y->sx ? (x->sx > y->sx) - (x->sx < y->sx) : (x->sy > y->sy) - (x->sy < y->sy);
 }
 
-static enum ek_status count_shots(struct survey *s)
+static enum ek_status count_shots(struct chunks *s)
 {
     uint32_t *by = malloc(s->n * sizeof *by);
     struct segy_trace *all = s->segy->trace;
@@ -182,14 +182,14 @@ static enum ek_status check_ends(const struct segy *segy, const struct travel *t
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status choose(struct survey *s, const struct travel *travel,
-                             const struct survey_options *o, struct keyed *k)
+static enum ek_status choose(struct chunks *s, const struct travel *travel,
+                             const struct chunks_options *o, struct keyed *k)
 {
     for (size_t i = 0; i < s->segy->n; i++) {
         const struct segy_trace *t = &s->segy->trace[i];
-        const enum survey_reason reason = judge(o, t);
+        const enum chunks_reason reason = judge(o, t);
         s->count[reason]++;
-        if (reason != SURVEY_USED)
+        if (reason != CHUNKS_USED)
             continue;
         TRY(check_ends(s->segy, travel, t));
         k[s->n++] = (struct keyed){morton(travel, t), (uint32_t)i};
@@ -198,19 +198,19 @@ static enum ek_status choose(struct survey *s, const struct travel *travel,
         FAIL(EK_USAGE,
              "%s: no trace is left: of %zu, %zu have offsets outside the classes, %zu lie "
              "farther from the image than the aperture",
-             s->segy->path, s->segy->n, s->count[SURVEY_OFFSET], s->count[SURVEY_FAR]);
+             s->segy->path, s->segy->n, s->count[CHUNKS_OFFSET], s->count[CHUNKS_FAR]);
     qsort(k, s->n, sizeof *k, by_key);
     for (size_t i = 0; i < s->n; i++)
         s->order[i] = k[i].trace;
     return EK_OK;
 }
 
-enum ek_status survey_open(const struct segy *segy, const struct travel *travel,
-                           const struct survey_options *o, struct survey **out)
+enum ek_status chunks_open(const struct segy *segy, const struct travel *travel,
+                           const struct chunks_options *o, struct chunks **out)
 {
     if (segy->n > UINT32_MAX)
         FAIL(EK_USAGE, "%s: more than 2^32 traces; divide the file", segy->path);
-    struct survey *s = calloc(1, sizeof *s);
+    struct chunks *s = calloc(1, sizeof *s);
     struct keyed *k = malloc(segy->n * sizeof *k);
     if (s) {
         s->segy = segy;
@@ -228,13 +228,13 @@ enum ek_status survey_open(const struct segy *segy, const struct travel *travel,
         st = count_shots(s);
     free(k);
     if (st)
-        survey_close(s);
+        chunks_close(s);
     else
         *out = s;
     return st;
 }
 
-void survey_close(struct survey *s)
+void chunks_close(struct chunks *s)
 {
     if (!s)
         return;

@@ -1,5 +1,5 @@
-/* kirchhoff/job.c – job files. */
-#include "kirchhoff/job.h"
+/* kirchhoff/microjobs.c – job files. */
+#include "kirchhoff/microjobs.h"
 #include "src/demand.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static const char *const keys[] = {"data",    "out",     "raw",       "work",
                                    "options", "devices", "microjobs", "devices_per_microjob",
                                    "layout",  "about",   "concurrent"};
 
-static enum ek_status check_keys(const struct job *j)
+static enum ek_status check_keys(const struct microjobs *j)
 {
     const char *key;
     json_t *value;
@@ -26,7 +26,7 @@ static enum ek_status check_keys(const struct job *j)
 }
 
 /* A text; "" where it is not given. */
-static enum ek_status text_of(const struct job *j, const char *key, const char **text)
+static enum ek_status text_of(const struct microjobs *j, const char *key, const char **text)
 {
     const json_t *value = json_object_get(j->root, key);
     *text = value ? json_string_value(value) : "";
@@ -34,23 +34,24 @@ static enum ek_status text_of(const struct job *j, const char *key, const char *
 }
 
 /* Beside the job file, unless it begins at the root. */
-static enum ek_status beside(const struct job *j, const char *key, const char *name, char *path)
+static enum ek_status beside(const struct microjobs *j, const char *key, const char *name,
+                             char *path)
 {
     const char *slash = strrchr(j->path, '/');
     const int folder = *name && *name != '/' && slash ? (int)(slash - j->path) + 1 : 0;
-    if (snprintf(path, JOB_PATH, "%.*s%s", folder, j->path, name) >= JOB_PATH - 64)
+    if (snprintf(path, MICROJOBS_PATH, "%.*s%s", folder, j->path, name) >= MICROJOBS_PATH - 64)
         FAIL(EK_USAGE, "%s: %s is too long", demand_at(j->path, key), key);
     return EK_OK;
 }
 
-static enum ek_status path_of(const struct job *j, const char *key, char *path)
+static enum ek_status path_of(const struct microjobs *j, const char *key, char *path)
 {
     const char *name;
     TRY(text_of(j, key, &name));
     return beside(j, key, name, path);
 }
 
-static enum ek_status paths_of(struct job *j)
+static enum ek_status paths_of(struct microjobs *j)
 {
     TRY(path_of(j, "data", j->data));
     TRY(path_of(j, "out", j->out));
@@ -63,7 +64,7 @@ static enum ek_status paths_of(struct job *j)
     return EK_OK;
 }
 
-static enum ek_status numbers_of(struct job *j)
+static enum ek_status numbers_of(struct microjobs *j)
 {
     static const struct demand count = {.min = 1, .max = 1e6, .whole = true};
     double microjobs = 1, per = 1, concurrent = 0;
@@ -76,7 +77,7 @@ static enum ek_status numbers_of(struct job *j)
     return EK_OK;
 }
 
-static enum ek_status units_of(struct job *j)
+static enum ek_status units_of(struct microjobs *j)
 {
     const char *devices, *layout;
     TRY(text_of(j, "devices", &devices));
@@ -84,8 +85,8 @@ static enum ek_status units_of(struct job *j)
     snprintf(j->layout, sizeof j->layout, "%s", layout);
     while (*devices) {
         const size_t n = strcspn(devices, ",");
-        TRY(demand_that(j->path, j->ndevices < JOB_DEVICES && n && n < sizeof *j->device, "devices",
-                        "names with commas between them, as opencl:0,opencl:1"));
+        TRY(demand_that(j->path, j->ndevices < MICROJOBS_DEVICES && n && n < sizeof *j->device,
+                        "devices", "names with commas between them, as opencl:0,opencl:1"));
         snprintf(j->device[j->ndevices++], sizeof *j->device, "%.*s", (int)n, devices);
         devices += n + (devices[n] == ',');
     }
@@ -94,7 +95,7 @@ static enum ek_status units_of(struct job *j)
 
 /* ---- the command line -------------------------------------------------------------------------*/
 
-static enum ek_status add_word(struct job *j, const char *word)
+static enum ek_status add_word(struct microjobs *j, const char *word)
 {
     char **more = realloc(j->word, (size_t)(j->nwords + 2) * sizeof *more);
     if (!more || !(j->word = more, j->word[j->nwords] = strdup(word)))
@@ -104,9 +105,9 @@ static enum ek_status add_word(struct job *j, const char *word)
 }
 
 /* "--grid=61x61x151:25"; a flag is true or false. */
-static enum ek_status add_option(struct job *j, const char *key, const json_t *value)
+static enum ek_status add_option(struct microjobs *j, const char *key, const json_t *value)
 {
-    char word[JOB_PATH + 64], path[JOB_PATH];
+    char word[MICROJOBS_PATH + 64], path[MICROJOBS_PATH];
     if (json_is_true(value))
         snprintf(word, sizeof word, "--%s", key);
     else if (json_is_number(value))
@@ -121,7 +122,7 @@ static enum ek_status add_option(struct job *j, const char *key, const json_t *v
     return json_is_false(value) ? EK_OK : add_word(j, word);
 }
 
-static enum ek_status words_of(struct job *j)
+static enum ek_status words_of(struct microjobs *j)
 {
     const char *key;
     json_t *value, *options = json_object_get(j->root, "options");
@@ -134,7 +135,7 @@ static enum ek_status words_of(struct job *j)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status fill(struct job *j)
+static enum ek_status fill(struct microjobs *j)
 {
     TRY(demand_that(j->path, json_is_object(j->root), "", "an object"));
     TRY(check_keys(j));
@@ -144,27 +145,27 @@ static enum ek_status fill(struct job *j)
     return words_of(j);
 }
 
-enum ek_status job_open(const char *path, struct job *job)
+enum ek_status microjobs_open(const char *path, struct microjobs *job)
 {
-    *job = (struct job){.path = path};
+    *job = (struct microjobs){.path = path};
     TRY(demand_open(path, &job->root));
     const enum ek_status st = fill(job);
     if (st)
-        job_close(job);
+        microjobs_close(job);
     return st;
 }
 
-void job_close(struct job *job)
+void microjobs_close(struct microjobs *job)
 {
     for (int i = 0; i < job->nwords; i++)
         free(job->word[i]);
     free(job->word);
     json_decref(job->root);
-    *job = (struct job){.path = NULL};
+    *job = (struct microjobs){.path = NULL};
 }
 
-void job_part(const struct job *job, int microjob, char *path)
+void microjobs_part(const struct microjobs *job, int microjob, char *path)
 {
-    snprintf(path, JOB_PATH, "%.4000s/part-%04d-of-%04d.image", job->work, microjob,
+    snprintf(path, MICROJOBS_PATH, "%.4000s/part-%04d-of-%04d.image", job->work, microjob,
              job->microjobs);
 }

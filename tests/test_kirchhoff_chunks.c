@@ -1,0 +1,221 @@
+/* tests/test_kirchhoff_chunks.c – what migration stands on: filters do what their formulas say,
+ * chunks hold each trace once, tables stay within their budget. */
+#include "kirchhoff/bank.h"
+#include "kirchhoff/generate.h"
+#include "kirchhoff/chunks.h"
+#include "src/kernel.h"
+#include "kirchhoff/kernels/migrate.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { NS = 501 };
+
+/* A burst of frequency f around t = 1 s, and its derivative. */
+static double burst(double t, double f)
+{
+    return exp(-50 * (t - 1) * (t - 1)) * sin(2 * M_PI * f * t);
+}
+
+static double slope(double t, double f)
+{
+    return (burst(t + 1e-6, f) - burst(t - 1e-6, f)) / 2e-6;
+}
+
+static float *filled(const struct bank *b, double f)
+{
+    float trace[NS], *out = malloc(bank_size(b) * sizeof *out);
+    struct bank_scratch *s;
+    for (int i = 0; i < NS; i++)
+        trace[i] = (float)burst(i * 0.004, f);
+    assert_int_equal(bank_scratch_open(b, &s), EK_OK);
+    bank_fill(b, s, trace, out);
+    bank_scratch_close(s);
+    return out;
+}
+
+static void traces_are_differentiated_and_refined(void **state)
+{
+    (void)state;
+    for (int derivative = 0; derivative < 2; derivative++)
+        for (int factor = 1; factor <= 4; factor *= 2) {
+            const struct bank_options o = {NS, 0.004, factor, 1, derivative};
+            struct bank *b;
+            assert_int_equal(bank_open(&o, &b), EK_OK);
+            assert_int_equal(bank_last(b), 1 + factor * (NS - 1));
+            float *x = filled(b, 25);
+            for (long i = BANK_FIRST; i <= bank_last(b); i++) {
+                const double t = (double)(i - BANK_FIRST) / bank_rate(b);
+                const double y = derivative ? -slope(t, 25) : burst(t, 25);
+                assert_true(fabs((double)x[i] - y) < (derivative ? 0.05 : 3e-4));
+            }
+            assert_float_equal(x[0], 0, 0);
+            free(x);
+            bank_close(b);
+        }
+}
+
+static void levels_pass_what_lies_below(void **state)
+{
+    (void)state;
+    const struct bank_options o = {NS, 0.004, 2, MIGRATE_LEVELS, false};
+    struct bank *b;
+    assert_int_equal(bank_open(&o, &b), EK_OK);
+    for (int level = 1; level < MIGRATE_LEVELS; level++) {
+        const double cutoff = bank_cutoff(b, level);
+        double most[2] = {0, 0};
+        for (int above = 0; above < 2; above++) {
+            float *x = filled(b, above ? fmin(cutoff + 8, 115) : 0.5 * cutoff);
+            for (size_t i = 0; i < bank_stride(b); i++)
+                most[above] =
+                    fmax(most[above], fabs((double)x[(size_t)level * bank_stride(b) + i]));
+            free(x);
+        }
+        assert_true(most[0] > 0.9 && most[1] < 0.02);
+    }
+    bank_close(b);
+}
+
+/* ---- chunks and tables ------------------------------------------------------------------------*/
+
+static struct segy *medium_survey(void)
+{
+    char path[64];
+    const struct segy_options usual = {0};
+    struct segy *s;
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_chunks-%d.segy", (int)getpid());
+    assert_int_equal(generate_file("medium", "diffractors", path), EK_OK);
+    assert_int_equal(segy_open(path, &usual, &s), EK_OK);
+    unlink(path);
+    return s;
+}
+
+static struct travel *few_tables(size_t budget)
+{
+    const struct grid grid = {{3, 3, 5}, {1000, 1000, 500}, {500, 500, 250}};
+    const struct tfolder_surface surface = {{9, 9}, {-500, -500}, {500, 500}, 0};
+    struct travel *t;
+    assert_int_equal(travel_compute("gradient:v0=2000,k=0.5", &grid, &surface, budget, &t), EK_OK);
+    return t;
+}
+
+static void chunks_hold_each_trace_once(void **state)
+{
+    (void)state;
+    struct segy *segy = medium_survey();
+    struct travel *t = few_tables(1 << 20);
+    for (long wanted = 1; wanted <= 5000; wanted *= 8) {
+        const struct chunks_options o = {{1, 0, 0}, INFINITY, {{1000, 2000}, {1000, 2000}}, wanted};
+        struct chunks *s;
+        assert_int_equal(chunks_open(segy, t, &o, &s), EK_OK);
+        char *seen = calloc(segy->n, 1);
+        for (size_t i = 0; i < s->n; i++)
+            seen[s->order[i]]++;
+        for (size_t i = 0; i < segy->n; i++)
+            assert_int_equal(seen[i], 1);
+        assert_int_equal(s->first[0], 0);
+        assert_int_equal(s->first[s->nchunks], s->n);
+        for (size_t c = 0; c < s->nchunks; c++)
+            assert_in_range(s->first[c + 1] - s->first[c], 1, 2 * (size_t)wanted);
+        assert_int_equal(s->shots, 9);
+        assert_true(s->spacing[0] == 500 && s->spacing[1] == 200);
+        free(seen);
+        chunks_close(s);
+    }
+    travel_close(t);
+    segy_close(segy);
+}
+
+static void traces_without_use_are_counted(void **state)
+{
+    (void)state;
+    struct segy *segy = medium_survey();
+    struct travel *t = few_tables(1 << 20);
+    const struct chunks_options o = {{2, 500, 500}, 400, {{1400, 1600}, {1400, 1600}}, 64};
+    struct chunks *s;
+    size_t used = 0, far = 0, other = 0;
+    for (size_t i = 0; i < segy->n; i++) {
+        const struct segy_trace *x = &segy->trace[i];
+        const double offset = hypot(x->gx - x->sx, x->gy - x->sy);
+        const double dx = fmax(0, fabs(0.5 * (x->sx + x->gx) - 1500) - 100);
+        const double dy = fmax(0, fabs(0.5 * (x->sy + x->gy) - 1500) - 100);
+        if (offset < 500 || offset >= 1500)
+            other++;
+        else if (hypot(dx, dy) > 400)
+            far++;
+        else
+            used++;
+    }
+    assert_int_equal(chunks_open(segy, t, &o, &s), EK_OK);
+    assert_int_equal(s->count[CHUNKS_USED], used);
+    assert_int_equal(s->count[CHUNKS_FAR], far);
+    assert_int_equal(s->count[CHUNKS_OFFSET], other);
+    assert_int_equal(s->n, used);
+    chunks_close(s);
+    travel_close(t);
+    segy_close(segy);
+}
+
+static void tables_stay_within_their_budget(void **state)
+{
+    (void)state;
+    const size_t bytes = 45 * TABLE_FIELDS * sizeof(float);
+    struct travel *t = few_tables(5 * bytes);
+    const int sets[][4] = {{0, 1, 9, 10}, {1, 2, 10, 11}, {0, 1, 9, 10}, {70, 71, 79, 80}};
+    static const size_t loads[] = {4, 6, 7, 11}; /* of four, two and one to come back, four */
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(travel_hold(t, sets[i], 4), EK_OK);
+        assert_true(t->resident <= 5);
+        for (int k = 0; k < 4; k++)
+            assert_non_null(t->table[sets[i][k]].data);
+        travel_release(t, sets[i], 4);
+        assert_int_equal(t->loads, loads[i]);
+    }
+    const int many[] = {0, 1, 2, 3, 4, 5};
+    status_mute(1);
+    assert_int_equal(travel_hold(t, many, 6), EK_LACK);
+    status_mute(-1);
+    travel_close(t);
+}
+
+static void corners_blend_to_the_place(void **state)
+{
+    (void)state;
+    struct travel *t = few_tables(1 << 20);
+    struct travel_corners c;
+    static const double place[][3] = {{0, 0, 1}, {250, 0, 2}, {0, 3300, 2}, {1234, 777, 4}};
+    for (int i = 0; i < 4; i++) {
+        double sum = 0, x = 0, y = 0;
+        assert_int_equal(travel_corners(t, place[i][0], place[i][1], "it", &c), EK_OK);
+        assert_int_equal(c.n, (int)place[i][2]);
+        for (int m = 0; m < c.n; m++) {
+            sum += (double)c.weight[m];
+            x += (double)c.weight[m] * (double)c.dx[m];
+            y += (double)c.weight[m] * (double)c.dy[m];
+        }
+        assert_true(fabs(sum - 1) < 1e-6 && fabs(x) < 1e-3 && fabs(y) < 1e-3);
+    }
+    status_mute(1);
+    assert_int_equal(travel_corners(t, -501, 0, "it", &c), EK_USAGE);
+    status_mute(-1);
+    travel_close(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(traces_are_differentiated_and_refined),
+        cmocka_unit_test(levels_pass_what_lies_below),
+        cmocka_unit_test(chunks_hold_each_trace_once),
+        cmocka_unit_test(traces_without_use_are_counted),
+        cmocka_unit_test(tables_stay_within_their_budget),
+        cmocka_unit_test(corners_blend_to_the_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
