@@ -85,8 +85,8 @@ static enum ek_status check(const char *path, const char *format, int version, j
     if (!found || strcmp(found, format))
         FAIL(EK_USAGE, "%s: is no %s", path, format);
     if (number != version)
-        FAIL(EK_USAGE, "%s: of version %d, this program reads %d; make it anew", path,
-             number, version);
+        FAIL(EK_USAGE, "%s: of version %d, this program reads %d; make it anew", path, number,
+             version);
     add_up(root, sum);
     if (!said || strcmp(said, sum))
         FAIL(EK_USAGE, "%s: was changed after it was written; make it anew", path);

@@ -136,7 +136,8 @@ static void every_policy_counts_alike(void **state)
             tasks += team_unit_tasks(t, c);
             assert_int_equal(b.phases[0][c], STEPS);
             assert_int_equal(b.phases[1][c], STEPS);
-            assert_true(fabs(team_unit_spent(t, c).computing - 1e-3 * (double)team_unit_tasks(t, c)) < 1e-9);
+            assert_true(fabs(team_unit_spent(t, c).computing -
+                             1e-3 * (double)team_unit_tasks(t, c)) < 1e-9);
         }
         assert_int_equal(tasks, TASKS * STEPS);
         assert_int_equal(r->bytes_moved, 1000 * r->migrations + 2 * UNITS * STEPS);
