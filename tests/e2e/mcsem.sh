@@ -162,6 +162,11 @@ sed -i 3d "$work/bad.csv"
 [ "$("$bin" --forward "$work/bad.csv")" = "$("$bin" --forward "$work/vertical.csv")" ]
 check 'aniso_lambda is the root of rho_v / rho_h' $?
 
+sed '5s/[^,]*$/-2/' "$work/model.csv" >"$work/bad.csv"
+refuses 'a model of negative resistivity' 'bad.csv:5: resistivity -2 ohm m' "$survey" $few --model-in "$work/bad.csv"
+sed '$d' "$work/model.csv" >"$work/bad.csv"
+refuses 'a model cut short' 'rows are not 55 columns of 30 layers' "$survey" $few --model-in "$work/bad.csv"
+
 # Cells without data are listed; pairs outside the grid may be left out.
 "$bin" "$survey" --earth nx=14 --iterations 0 --json "$work/run.json" --quiet 2>"$work/err"
 grep -q 'of 70 cells have no data' "$work/err" && grep -q empty_cells "$work/run.json"
