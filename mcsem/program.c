@@ -6,7 +6,7 @@
 #include "mcsem/results.h"
 #include "mcsem/study.h"
 #include "mcsem/study_verbs.h"
-#include "mcsem/view.h"
+#include "mcsem/figures.h"
 
 #include <errno.h>
 #include <math.h>
@@ -219,7 +219,7 @@ static double work(const void *st)
 
 static enum ek_status view(const void *st, json_t **out)
 {
-    return view_open(st, out);
+    return figures_open(st, out);
 }
 
 const struct bench_program program_mcsem = {

@@ -7,7 +7,7 @@
  *   study_state.c   checkpoints
  *   results.c       what a run is worth, and what is said of it
  *   outputs.c       tables that a run leaves
- *   view.c          figures of the report
+ *   figures.c       figures of the report
  *
  * A step computes the fields of one trial model: tasks are this rank's cells, which have no data to
  * move. Rank 0 gathers the cells' sums while they are computed, judges the trial, finds the next

@@ -49,6 +49,10 @@ report 'lines over 100 columns' "$(grep -nE '^.{101,}' "${sources[@]}" | cut -c1
 report 'exit() in a library' "$(grep -nE '\b(exit|abort)\(' $(git ls-files 'src/*.c' 'backends/*.c' 'cu/*.c' | grep -v /main_))"
 report 'files without "path – purpose" in the first line' \
     "$(for f in "${sources[@]}"; do head -1 "$f" | grep -qF "/* $f – " || echo "$f"; done)"
+# Tests link all programs' archives, where the first of two symbols of one name would win in silence.
+report 'symbols that two archives define (make builds them)' "$(for a in "${BUILD:-build}"/lib*.a; do
+    [ -e "$a" ] && nm "$a" 2>/dev/null | awk '$2 ~ /[TDBR]/ {print $3}' | sort -u
+done | sort | uniq -d)"
 report 'unfinished work' "$(grep -nE '\b(TODO|FIXME|XXX)\b' "${sources[@]}")"
 
 # Both compilers, all warnings, as errors. tests/scale is for SimGrid's MPI, whose compiler `make scale`

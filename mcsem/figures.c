@@ -1,5 +1,5 @@
-/* mcsem/view.c – figures in numbers. */
-#include "mcsem/view.h"
+/* mcsem/figures.c – figures in numbers. */
+#include "mcsem/figures.h"
 #include "mcsem/outputs.h"
 
 #include <math.h>
@@ -123,7 +123,7 @@ static json_t *offsets_of(const struct study *s)
     return out;
 }
 
-enum ek_status view_open(const struct study *s, json_t **view)
+enum ek_status figures_open(const struct study *s, json_t **view)
 {
     *view = json_pack("{s:o s:o s:o s:o s:o s:o s:o}", "grid", grid_of(s->start), "model",
                       model_of(s->inv->earth), "truth",

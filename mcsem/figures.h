@@ -1,6 +1,6 @@
-/* mcsem/view.h – what the report's figures are drawn from (mcsem/report.html). */
-#ifndef MCSEM_VIEW_H
-#define MCSEM_VIEW_H
+/* mcsem/figures.h – what the report's figures are drawn from (mcsem/report.html). */
+#ifndef MCSEM_FIGURES_H
+#define MCSEM_FIGURES_H
 
 #include "mcsem/study.h"
 
@@ -10,6 +10,6 @@
  *   pairs, rms, seconds: of each cell; rms null where there are no data
  *   offsets {step freq rms count}: misfit [freq][bins] of data by offset, null where there are
  * none, and how many pairs each bin has */
-enum ek_status view_open(const struct study *study, json_t **view);
+enum ek_status figures_open(const struct study *study, json_t **view);
 
 #endif
