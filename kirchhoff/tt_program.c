@@ -12,7 +12,8 @@
 #define AT(member) offsetof(struct tt, member)
 static const struct opt options[] = {
     {"velocity", OPT_TEXT, AT(velocity_text), "MODEL",
-     "const:v=, gradient:v0=,k= (or kx=,ky=,kz=), lens:…, layers:0:1500,800:2500, cube:FILE",
+     "const:v=, gradient:v0=,k= (or kx=,ky=,kz=), lens:…, layers:0:1500,800:2500, cube:FILE, "
+     "segy:FILE",
      .env = NULL},
     {"grid", OPT_TEXT, AT(grid_text), "GRID",
      "nodes of the tables, NXxNYxNZ:STEP[@X,Y,Z], metres, z down", .env = NULL},

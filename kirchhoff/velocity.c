@@ -1,6 +1,7 @@
 /* kirchhoff/velocity.c – the kinds of models. */
 #include "kirchhoff/velocity.h"
 #include "kirchhoff/velocity_cube.h"
+#include "kirchhoff/velocity_segy.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -123,11 +124,8 @@ static enum ek_status open_layers(const char *words, struct velocity *v)
 static const struct {
     const char *name;
     enum ek_status (*open)(const char *words, struct velocity *v);
-} kinds[] = {{"const", open_const},
-             {"gradient", open_gradient},
-             {"lens", open_lens},
-             {"layers", open_layers},
-             {"cube", velocity_cube_open}};
+} kinds[] = {{"const", open_const},   {"gradient", open_gradient},  {"lens", open_lens},
+             {"layers", open_layers}, {"cube", velocity_cube_open}, {"segy", velocity_segy_open}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static enum ek_status open_text(const char *text, struct velocity *v)
@@ -144,8 +142,8 @@ static enum ek_status open_text(const char *text, struct velocity *v)
         if (!strcmp(word, kinds[i].name))
             return kinds[i].open(text[length] ? text + length + 1 : "", v);
     }
-    FAIL(EK_USAGE, "velocity '%s': there are const:, gradient:, lens:, layers: and cube:%s", text,
-         opt_suggest(word, names, KINDS));
+    FAIL(EK_USAGE, "velocity '%s': there are const:, gradient:, lens:, layers:, cube: and segy:%s",
+         text, opt_suggest(word, names, KINDS));
 }
 
 enum ek_status velocity_open(const char *text, struct velocity **v)

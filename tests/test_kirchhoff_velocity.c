@@ -1,6 +1,7 @@
 /* tests/test_kirchhoff_velocity.c – closed forms against reference values, models against their own
  * derivatives, tables and folders through files and faults. */
 #include "kirchhoff/closed.h"
+#include "kirchhoff/segy.h"
 #include "kirchhoff/tfolder.h"
 #include "tests/kirchhoff.h"
 
@@ -241,6 +242,53 @@ static void test_cube_files(void **state)
     unscratch(folder);
 }
 
+/* 3 x 4 traces of 5 samples 10 m apart, v = 1500 + 0.1 x - 0.2 y + 0.6 z; one may be left out, or
+ * stand elsewhere. By cdp, or in SU files, which have none, by source. */
+static void write_segy(const char *path, bool su, int without, double aside)
+{
+    const struct segy_new file = {.su = su, .format = 5, .ns = 5, .dt = 0.010};
+    struct segy_writer *w;
+    assert_int_equal(segy_create(path, &file, &w), EK_OK);
+    for (int i = 0; i < 12; i++) {
+        const int n = i * 5 % 12; /* in no order */
+        const double x = 100 + 25 * (n / 4), y = 40 + 50 * (n % 4) + (n == 7 ? aside : 0);
+        float speed[5];
+        for (int k = 0; k < 5; k++)
+            speed[k] = (float)(1500 + 0.1 * x - 0.2 * y + 0.6 * (10 * k));
+        const struct segy_put place = {.cdpx = x, .cdpy = y, .sx = su ? x : 0, .sy = su ? y : 0};
+        if (n != without)
+            assert_int_equal(segy_put(w, &place, speed), EK_OK);
+    }
+    assert_int_equal(segy_finish(w), EK_OK);
+}
+
+static void test_segy_files(void **state)
+{
+    (void)state;
+    char folder[64], path[128], text[256];
+    double gradient[3];
+    struct velocity *v;
+    scratch(folder);
+    for (int su = 1; su >= 0; su--) {
+        snprintf(path, sizeof path, "%s/v.%s", folder, su ? "su" : "segy");
+        snprintf(text, sizeof text, "segy:%s%s", path, su ? ",dz=10" : "");
+        write_segy(path, su, -1, 0);
+        v = model(text);
+        assert_int_equal(grid_nodes(&v->grid), 3 * 4 * 5);
+        assert_true(fabs(velocity_at(v, (double[3]){130, 95, 17}, gradient) - 1504.2) < 1e-3);
+        assert_true(fabs(gradient[1] + 0.2) < 1e-5 && fabs(gradient[2] - 0.6) < 1e-5);
+        velocity_close(v);
+    }
+    write_segy(path, false, 6, 0);
+    assert_fails(velocity_open(text, &v), EK_USAGE);
+    assert_non_null(strstr(status_message(), "11 traces"));
+    write_segy(path, false, -1, 5);
+    assert_fails(velocity_open(text, &v), EK_USAGE);
+    snprintf(text, sizeof text, "segy:%s/none", folder);
+    assert_fails(velocity_open(text, &v), EK_USAGE);
+    unscratch(folder);
+}
+
 /* ---- grids, tables, folders -------------------------------------------------------------------*/
 
 static void test_grids(void **state)
@@ -354,7 +402,7 @@ int main(void)
         cmocka_unit_test(test_values),    cmocka_unit_test(test_bad_models),
         cmocka_unit_test(test_cube),      cmocka_unit_test(test_cube_files),
         cmocka_unit_test(test_grids),     cmocka_unit_test(test_table),
-        cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_folder),    cmocka_unit_test(test_segy_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,170 @@
+/* kirchhoff/velocity_segy.c – the grid is found from the traces' places, whatever their order. */
+#include "kirchhoff/velocity_segy.h"
+#include "kirchhoff/segy.h"
+#include "kirchhoff/velocity_cube.h"
+#include "src/opt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CDP_X = 181, CDP_Y = 185, SOURCE_X = 73, SOURCE_Y = 77 };
+
+/* Places may be rounded to their scalar, so that steps differ by this share of a step at most. */
+static const double SLACK = 0.02;
+
+struct layout {
+    char path[1024];
+    int byte[2]; /* of x and y */
+    double dz, scale, smooth;
+};
+
+#define AT(member) offsetof(struct layout, member)
+static const struct opt layout_words[] = {
+    {"x", OPT_INT, AT(byte[0]), "BYTE", "header word of x (181, else 73)", .min = 1, .max = 237},
+    {"y", OPT_INT, AT(byte[1]), "BYTE", "header word of y (185, else 77)", .min = 1, .max = 237},
+    {"dz", OPT_REAL, AT(dz), "M", "step in depth (the sample interval)", .min = 1e-6, .max = 1e6},
+    {"scale", OPT_REAL, AT(scale), "X", "m/s of the number 1 (1)", .min = 1e-9, .max = 1e9},
+    {"smooth", OPT_REAL, AT(smooth), "M", "standard deviation (0)", .min = 0, .max = 1e6},
+    OPT_END,
+};
+
+/* ---- places -----------------------------------------------------------------------------------*/
+
+static double place(const struct segy_trace *t, int axis)
+{
+    return axis ? t->sy : t->sx;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* First node, step and number of nodes along an axis; a single node has step 0. */
+static enum ek_status find_axis(const struct segy *s, int axis, struct grid *g)
+{
+    double *x = malloc(s->n * sizeof *x), least = INFINITY;
+    if (!x)
+        FAIL(EK_LACK, "%s: out of memory for the places of %zu traces", s->path, s->n);
+    for (size_t i = 0; i < s->n; i++)
+        x[i] = place(&s->trace[i], axis);
+    qsort(x, s->n, sizeof *x, by_value);
+    const double low = x[0], range = x[s->n - 1] - low;
+    for (size_t i = 1; i < s->n; i++)
+        if (x[i] - x[i - 1] > 1e-3 * range / (double)s->n) /* not the same place, rounded */
+            least = fmin(least, x[i] - x[i - 1]);
+    free(x);
+    const double steps = range > 0 ? round(range / least) : 0;
+    if (steps >= (double)s->n)
+        FAIL(EK_USAGE, "%s: traces lie %g m apart along %c and %g m in all: that is no full grid",
+             s->path, least, "xy"[axis], range);
+    g->origin[axis] = low;
+    g->n[axis] = (int)steps + 1;
+    g->step[axis] = steps > 0 ? range / steps : 0;
+    return EK_OK;
+}
+
+/* A line is the same for all y. */
+static void widen_line(struct grid *g)
+{
+    for (int a = 0; a < 2; a++)
+        if (!(g->step[a] > 0))
+            g->step[a] = g->step[1 - a] > 0 ? g->step[1 - a] : g->step[2];
+}
+
+static enum ek_status find_grid(const struct segy *s, const struct layout *l, struct grid *g)
+{
+    *g = (struct grid){.n = {0, 0, (int)s->ns},
+                       .origin = {0, 0, 1000 * (double)s->trace[0].delay},
+                       .step = {0, 0, l->dz > 0 ? l->dz : 1000 * s->dt}};
+    TRY(find_axis(s, 0, g));
+    TRY(find_axis(s, 1, g));
+    widen_line(g);
+    if ((size_t)g->n[0] * (size_t)g->n[1] != s->n)
+        FAIL(EK_USAGE, "%s: %zu traces do not fill the grid of %d x %d places that they lie on",
+             s->path, s->n, g->n[0], g->n[1]);
+    return EK_OK;
+}
+
+/* Number of the node of a trace along an axis, -1: none. */
+static int node_of(const struct grid *g, const struct segy_trace *t, int axis)
+{
+    const double at = (place(t, axis) - g->origin[axis]) / g->step[axis], near = round(at);
+    return fabs(at - near) <= SLACK && near >= 0 && near < g->n[axis] ? (int)near : -1;
+}
+
+/* ---- the numbers ------------------------------------------------------------------------------*/
+
+/* One trace to its column. `seen` [columns]. */
+static enum ek_status put_column(const struct segy *s, size_t i, const struct grid *g, bool *seen,
+                                 float *speed)
+{
+    const struct segy_trace *t = &s->trace[i];
+    const int x = node_of(g, t, 0), y = node_of(g, t, 1);
+    if (x < 0 || y < 0 || seen[x * g->n[1] + y])
+        FAIL(EK_USAGE, "%s: trace %ld at %g,%g is %s of the grid %g,%g every %g x %g m", s->path,
+             t->number, t->sx, t->sy,
+             x < 0 || y < 0 ? "beside the nodes" : "a second one at a node", g->origin[0],
+             g->origin[1], g->step[0], g->step[1]);
+    if (t->ns != (uint32_t)s->ns)
+        FAIL(EK_USAGE, "%s: trace %ld has %u samples, others have %ld", s->path, t->number,
+             (unsigned)t->ns, s->ns);
+    seen[x * g->n[1] + y] = true;
+    return segy_read(s, i, speed + grid_index(g, x, y, 0));
+}
+
+static enum ek_status load(const struct segy *s, const struct layout *l, struct velocity *v)
+{
+    TRY(find_grid(s, l, &v->grid));
+    const size_t nodes = grid_nodes(&v->grid);
+    float *speed = malloc(nodes * sizeof *speed);
+    bool *seen = calloc(s->n, sizeof *seen);
+    enum ek_status st = EK_OK;
+    if (!speed || !seen)
+        st = status_fail(EK_LACK, "%s: out of memory for %zu velocities", s->path, nodes);
+    for (size_t i = 0; !st && i < s->n; i++)
+        st = put_column(s, i, &v->grid, seen, speed);
+    for (size_t i = 0; !st && l->scale != 1 && i < nodes; i++)
+        speed[i] *= (float)l->scale;
+    v->kind = VELOCITY_CUBE;
+    if (!st)
+        st = velocity_cube_fill(v, speed, l->smooth);
+    free(speed);
+    free(seen);
+    return st;
+}
+
+static enum ek_status open_at(const struct layout *l, int x, int y, struct segy **s)
+{
+    const struct segy_options o = {.sx = x, .sy = y};
+    return segy_open(l->path, &o, s);
+}
+
+static bool one_place(const struct segy *s)
+{
+    for (size_t i = 1; i < s->n; i++)
+        if (s->trace[i].sx != s->trace[0].sx || s->trace[i].sy != s->trace[0].sy)
+            return false;
+    return true;
+}
+
+enum ek_status velocity_segy_open(const char *words, struct velocity *v)
+{
+    struct layout l = {.scale = 1};
+    struct segy *s = NULL;
+    const size_t name = strcspn(words, ",");
+    snprintf(l.path, sizeof l.path, "%.*s", (int)name, words);
+    TRY(opt_parse_list(layout_words, &l, "segy", words[name] ? words + name + 1 : ""));
+    TRY(open_at(&l, l.byte[0] ? l.byte[0] : CDP_X, l.byte[1] ? l.byte[1] : CDP_Y, &s));
+    if (!l.byte[0] && !l.byte[1] && one_place(s)) {
+        segy_close(s);
+        s = NULL;
+        TRY(open_at(&l, SOURCE_X, SOURCE_Y, &s));
+    }
+    const enum ek_status st = load(s, &l, v);
+    segy_close(s);
+    return st;
+}
