@@ -1,10 +1,10 @@
 /* tests/bench/fuzz.c – damaged SEG-Y and SU files: whatever the bytes are, the reader answers with
  * an index or with one line, within bounds. Best under sanitizers:
  *
- *   make SAN=address,undefined build-address-undefined/bench/fuzz &&
- * build-address-undefined/bench/fuzz 200000
+ *   make SAN=address,undefined build-address-undefined/bench/fuzz
+ *   build-address-undefined/bench/fuzz 200000
  *   clang -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -DLIBFUZZER tests/bench/fuzz.c \
- *       kirchhoff/segy*.c src/status.c src/opt.c -lm -o fuzz && ./fuzz
+ *       kirchhoff/segy*.c kirchhoff/whole.c src/status.c src/opt.c -lm -o fuzz && ./fuzz
  */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/segy_words.h"
