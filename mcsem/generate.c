@@ -75,6 +75,15 @@ enum ek_status generate_find(const char *name, const struct generate_design **de
          opt_suggest(name, names, DESIGNS));
 }
 
+struct generate_design generate_scaled(const struct generate_design *design, double scale)
+{
+    struct generate_design d = *design;
+    d.shots = (size_t)fmax(1, round(scale * (double)design->shots));
+    if (scale > 1)
+        d.shot = design->shot / scale;
+    return d;
+}
+
 /* ---- the sea floor --------------------------------------------------------------------------- */
 
 static void put_body(const struct generate_body *b, struct earth *e)

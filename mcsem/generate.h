@@ -35,6 +35,10 @@ struct generate_design {
 /* EK_USAGE: no such design (the line lists them). */
 enum ek_status generate_find(const char *name, const struct generate_design **design);
 
+/* The design with `scale` times its shots, at least one: fewer are kept of those that there are,
+ * more follow one another at smaller distances. */
+struct generate_design generate_scaled(const struct generate_design *design, double scale);
+
 /* The sea floor with its bodies, or without (`start`). Caller closes. */
 enum ek_status generate_earth(const struct generate_design *design, bool start,
                               struct earth **earth);

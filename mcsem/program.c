@@ -20,6 +20,8 @@ static const struct opt options[] = {
     {"generate", OPT_TEXT, AT(generate), "NAME",
      "write a synthetic survey to --out, a table or .emdata: small or published", .env = NULL},
     {"seed", OPT_INT, AT(seed), "N", "of --generate (2022)", .min = 0, .max = 1e9},
+    {"scale", OPT_REAL, AT(scale), "X", "of --generate: X times as many shots (1)", .min = 1e-4,
+     .max = 100},
     {"truth", OPT_TEXT, AT(truth), "FILE",
      "the true model: --generate writes it, a run compares with it", .env = NULL},
     {"forward", OPT_TEXT, AT(forward), "FILE",
@@ -97,6 +99,7 @@ static void defaults(void *st, const struct bench_program *self)
     struct study *s = st;
     (void)self;
     s->seed = 2022;
+    s->scale = 1;
     s->mode = "shared";
     s->residual = "log";
     s->ranks_schedule = "heft";
@@ -137,14 +140,15 @@ static enum ek_status generate_into(const struct study *s, const struct generate
 
 static enum ek_status generate(const struct study *s)
 {
-    const struct generate_design *design;
+    const struct generate_design *found;
     struct earth *truth = NULL, *start = NULL;
-    TRY(generate_find(s->generate, &design));
-    enum ek_status st = generate_earth(design, false, &truth);
+    TRY(generate_find(s->generate, &found));
+    const struct generate_design design = generate_scaled(found, s->scale);
+    enum ek_status st = generate_earth(&design, false, &truth);
     if (!st)
-        st = generate_earth(design, true, &start);
+        st = generate_earth(&design, true, &start);
     if (!st)
-        st = generate_into(s, design, truth, start);
+        st = generate_into(s, &design, truth, start);
     earth_close(truth);
     earth_close(start);
     return st;

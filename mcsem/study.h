@@ -31,6 +31,7 @@ struct study {
     /* what is asked for */
     const char *path, *generate, *forward, *out, *truth; /* files and what to do instead of a run */
     int seed;
+    double scale; /* of --generate: shots, times the design's */
     const char *mode, *residual, *ranks_schedule;
     const char *model_out, *model_in, *models, *responses, *history, *cells, *checkpoint;
     struct survey_file_earth earth_words;

@@ -24,6 +24,8 @@ survey=$work/survey.csv
 check 'a survey is generated' $?
 grep -q '^DIMENSIONS 12 6 31' "$work/truth.vtk"
 check 'its model is written' $?
+"$bin" --generate small --scale 0.1 --out "$work/tenth.csv" && [ "$(head -1 "$work/tenth.csv")" = '# survey of 400 pairs' ]
+check 'a tenth of it' $?
 
 # Sanitizers make each field fifty times as long: they see a part of the survey over few cells.
 few="--iterations 2 --quiet"
