@@ -42,7 +42,7 @@ CFLAGS   += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=unde
 LDFLAGS  += -fsanitize=$(SAN)
 endif
 
-sources   = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
+sources   = $(sort $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))
 kernels  := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.c)))
 # What kernel texts share and include.
 shared   := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.h)))
@@ -109,7 +109,7 @@ $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
 
 # What the report page needs: the page itself and Chart.js from the distribution, if it is there.
 chartjs  := $(firstword $(wildcard $(CHARTJS) /usr/share/javascript/chart.js/chart.min.js /usr/lib/nodejs/chart.js/dist/chart.min.js))
-pages    := $(sort $(wildcard $(FOLDERS:%=%/*.html)))
+pages    := $(sort $(wildcard $(FOLDERS:%=%/*.html) cu/*/*.html))
 texts    := src/kernel.h $(shared) $(kernels) $(pages) $(chartjs:%=chart.min.js=%)
 text_files = $(foreach t,$(1),$(lastword $(subst =, ,$(t))))
 
@@ -217,7 +217,7 @@ replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 # linked; nothing of it may call the real MPI.
 SCALE    := $(BUILD)/scale
 scale_c  := tests/scale/okada_mogi.c $(addprefix okada_mogi/,coordinator.c hub.c worker.c trial.c)
-scale_l  := $(filter-out cu/cluster.c cu/main_%,$(wildcard src/*.c cu/*.c cu/sched/*.c))
+scale_l  := $(filter-out cu/rank/cluster.c,$(wildcard src/*.c cu/*/*.c cu/*/*/*.c))
 SCALE_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -fopenmp $(WARN) -I. $(shell pkg-config --cflags hwloc jansson gsl 2>/dev/null)
 $(SCALE)/tests/%.o: SCALE_CC := smpicc
 $(SCALE)/%.o: SCALE_CC := $(CC)
@@ -256,7 +256,7 @@ $(BUILD)/man/%.1: $(BIN)/%
 
 man: $(pages_man)
 
-headers := $(wildcard src/*.h backends/backend.h cu/*.h)
+headers := $(wildcard src/*.h backends/backend.h cu/*/*.h)
 install: all $(if $(shell command -v help2man),man)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	@install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin

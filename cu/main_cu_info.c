@@ -1,6 +1,6 @@
 /* cu/main_cu_info.c – cu-info: what this node has, and who would run where. */
-#include "cu/info.h"
-#include "cu/profile.h"
+#include "cu/unit/info.h"
+#include "cu/sched/profile.h"
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/version.h"

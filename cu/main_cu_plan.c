@@ -1,7 +1,7 @@
 /* cu/main_cu_plan.c – cu-plan: what a policy would do on a machine, before anything runs there. */
-#include "cu/capacity_page.h"
-#include "cu/simulate.h"
-#include "cu/stop.h"
+#include "cu/sim/capacity_page.h"
+#include "cu/sim/simulate.h"
+#include "cu/rank/stop.h"
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/version.h"

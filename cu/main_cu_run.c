@@ -1,5 +1,5 @@
 /* cu/main_cu_run.c – cu-run: plans and runs parallel programs on all of some nodes. */
-#include "cu/run/run.h"
+#include "cu/moldable/run.h"
 #include "src/opt.h"
 #include "src/version.h"
 

@@ -1,7 +1,7 @@
 /* kirchhoff/image.c – images under construction. */
 #include "kirchhoff/image.h"
-#include "cu/cluster.h"
-#include "cu/memory.h"
+#include "cu/rank/cluster.h"
+#include "cu/bench/memory.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 

@@ -2,9 +2,9 @@
  * devices.
  */
 #include "kirchhoff/microjobs_node.h"
-#include "cu/cluster.h"
-#include "cu/stop.h"
-#include "cu/topology.h"
+#include "cu/rank/cluster.h"
+#include "cu/rank/stop.h"
+#include "cu/unit/topology.h"
 #include "src/clock.h"
 #include "src/self.h"
 

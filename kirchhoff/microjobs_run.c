@@ -1,8 +1,8 @@
 /* kirchhoff/microjobs_run.c – the master: which microjob is done, running, failed, and what becomes
  * of it; in the end, the image. */
-#include "cu/cluster.h"
-#include "cu/guard.h"
-#include "cu/stop.h"
+#include "cu/rank/cluster.h"
+#include "cu/rank/guard.h"
+#include "cu/rank/stop.h"
 #include "kirchhoff/microjobs_node.h"
 #include "kirchhoff/mig.h"
 #include "src/clock.h"

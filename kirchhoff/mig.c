@@ -1,6 +1,6 @@
 /* kirchhoff/mig.c – bin/kirchhoff-mig: options, tasks, results. */
 #include "kirchhoff/mig.h"
-#include "cu/cluster.h"
+#include "cu/rank/cluster.h"
 #include "kirchhoff/generate.h"
 #include "kirchhoff/headers.h"
 #include "kirchhoff/microjobs.h"

@@ -3,7 +3,7 @@
 #ifndef KIRCHHOFF_MIG_H
 #define KIRCHHOFF_MIG_H
 
-#include "cu/bench.h"
+#include "cu/bench/bench.h"
 #include "kirchhoff/migrate.h"
 
 /* How an image is divided. */

@@ -9,7 +9,7 @@
 #ifndef KIRCHHOFF_MIGRATE_H
 #define KIRCHHOFF_MIGRATE_H
 
-#include "cu/cu.h"
+#include "cu/unit/cu.h"
 #include "kirchhoff/batch.h"
 #include "kirchhoff/image.h"
 #include "kirchhoff/sum.h"

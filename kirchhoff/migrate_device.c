@@ -1,7 +1,7 @@
 /* kirchhoff/migrate_device.c – chunks on a device: tables stay there as long as there is room, two
  * batches take turns. */
 #include "kirchhoff/migrate_device.h"
-#include "cu/memory.h"
+#include "cu/bench/memory.h"
 #include "kirchhoff/device_tables.h"
 #include "src/embed.h"
 #include "src/kernel.h"

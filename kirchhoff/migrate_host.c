@@ -1,6 +1,6 @@
 /* kirchhoff/migrate_host.c – a chunk on the cores of a unit: its threads first divide the traces to
  * read and filter them, then the tiles of the image. */
-#include "cu/crew.h"
+#include "cu/team/crew.h"
 #include "kirchhoff/migrate.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* kirchhoff/shot.c – the steps of a front. */
 #include "kirchhoff/shot.h"
-#include "cu/crew.h"
+#include "cu/team/crew.h"
 #include "kirchhoff/ray_device.h"
 #include "src/clock.h"
 

@@ -6,7 +6,7 @@
 #ifndef KIRCHHOFF_SHOT_H
 #define KIRCHHOFF_SHOT_H
 
-#include "cu/cu.h"
+#include "cu/unit/cu.h"
 #include "kirchhoff/fill.h"
 #include "kirchhoff/front.h"
 #include "kirchhoff/ray.h"

@@ -1,6 +1,6 @@
 /* kirchhoff/tfolder.c – folders of tables. */
 #include "kirchhoff/tfolder.h"
-#include "cu/seal.h"
+#include "cu/sched/seal.h"
 #include "src/demand.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* kirchhoff/travel.c – tables come when they are needed; the longest unused goes when there is no
  * room. */
 #include "kirchhoff/travel.h"
-#include "cu/memory.h"
+#include "cu/bench/memory.h"
 #include "kirchhoff/closed.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"

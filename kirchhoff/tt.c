@@ -1,7 +1,7 @@
 /* kirchhoff/tt.c – opens a run, and does its shots. */
 #include "kirchhoff/tt.h"
-#include "cu/cluster.h"
-#include "cu/stop.h"
+#include "cu/rank/cluster.h"
+#include "cu/rank/stop.h"
 #include "kirchhoff/closed.h"
 #include "kirchhoff/ray_device.h"
 #include "src/clock.h"

@@ -1,14 +1,14 @@
 /* kirchhoff/tt.h – a run of travel times: all shots over all units, devices donated among them.
  *
  * A task is a shot. Every unit, also a device's managing thread, runs one shot at a time on its
- * cores; which of them have a device for their rays, cu/donate.h decides every few steps. Each unit
- * opens a handle of its own on a device when it first gets it: a switch is no more than where the
- * next step's rays are moved. */
+ * cores; which of them have a device for their rays, cu/sched/donate.h decides every few steps.
+ * Each unit opens a handle of its own on a device when it first gets it: a switch is no more than
+ * where the next step's rays are moved. */
 #ifndef KIRCHHOFF_TT_H
 #define KIRCHHOFF_TT_H
 
-#include "cu/bench.h"
-#include "cu/donate.h"
+#include "cu/bench/bench.h"
+#include "cu/sched/donate.h"
 #include "kirchhoff/places.h"
 #include "kirchhoff/shot.h"
 

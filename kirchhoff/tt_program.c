@@ -1,5 +1,5 @@
 /* kirchhoff/tt_program.c – options of kirchhoff-tt, and the judgement of a run. */
-#include "cu/cluster.h"
+#include "cu/rank/cluster.h"
 #include "kirchhoff/times.h"
 #include "kirchhoff/tt.h"
 #include "src/opt.h"

@@ -8,7 +8,7 @@
 #define MCSEM_CELL_H
 
 #include "backends/backend.h"
-#include "cu/crew.h"
+#include "cu/team/crew.h"
 #include "mcsem/survey.h"
 #include <complex.h>
 

@@ -2,7 +2,7 @@
 #ifndef MCSEM_PROGRAM_H
 #define MCSEM_PROGRAM_H
 
-#include "cu/bench.h"
+#include "cu/bench/bench.h"
 
 extern const struct bench_program program_mcsem;
 

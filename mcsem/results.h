@@ -1,4 +1,5 @@
-/* mcsem/results.h – the end of a run, for bench_program's members of these names (cu/bench.h).
+/* mcsem/results.h – the end of a run, for bench_program's members of these names
+ * (cu/bench/bench.h).
  *
  * A result verifies if fields of pairs spread over the survey, computed once more in exact mode
  * with the finest filters, agree with those of the run. */

@@ -12,7 +12,7 @@
 #ifndef MCSEM_SHARED_H
 #define MCSEM_SHARED_H
 
-#include "cu/crew.h"
+#include "cu/team/crew.h"
 #include "mcsem/pair.h"
 
 enum { SHARED_STENCIL = 8, SHARED_DENSITIES = 4 };

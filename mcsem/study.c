@@ -1,6 +1,6 @@
 /* mcsem/study.c – a survey on the units and ranks that there are. */
 #include "mcsem/study.h"
-#include "cu/deal.h"
+#include "cu/sched/deal.h"
 #include "mcsem/outputs.h"
 
 #include <math.h>

@@ -15,8 +15,8 @@
 #ifndef MCSEM_STUDY_H
 #define MCSEM_STUDY_H
 
-#include "cu/bench.h"
-#include "cu/cluster.h"
+#include "cu/bench/bench.h"
+#include "cu/rank/cluster.h"
 #include "mcsem/cell.h"
 #include "mcsem/invert.h"
 #include "mcsem/survey_file.h"

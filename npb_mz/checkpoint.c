@@ -1,6 +1,6 @@
 /* npb_mz/checkpoint.c – the state of a run in a file. */
 #include "npb_mz/checkpoint.h"
-#include "cu/cluster.h"
+#include "cu/rank/cluster.h"
 
 #include <errno.h>
 #include <fcntl.h>

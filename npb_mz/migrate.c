@@ -1,6 +1,6 @@
 /* npb_mz/migrate.c – sends and receives the state of zones. */
 #include "npb_mz/migrate.h"
-#include "cu/cluster.h"
+#include "cu/rank/cluster.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* npb_mz/mz.c – opens and closes a problem and the scratch of its units, and steps it. */
-#include "cu/crew.h"
+#include "cu/team/crew.h"
 #include "npb_mz/exact.h"
 #include "npb_mz/rhs.h"
 #include "npb_mz/zones.h"

@@ -1,7 +1,7 @@
 /* npb_mz/program.c – an NPB-MZ solver as a program: what is asked for, and what is said of a run.
  */
 #include "npb_mz/program.h"
-#include "cu/cluster.h"
+#include "cu/rank/cluster.h"
 #include "npb_mz/checkpoint.h"
 #include "npb_mz/run.h"
 #include "npb_mz/verbs.h"

@@ -2,7 +2,7 @@
 #ifndef NPB_MZ_PROGRAM_H
 #define NPB_MZ_PROGRAM_H
 
-#include "cu/bench.h"
+#include "cu/bench/bench.h"
 
 /* The program of the solver `name`, "bt-mz"; main() hands it to bench_main(). */
 struct bench_program program_of(const char *name);

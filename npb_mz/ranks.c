@@ -1,8 +1,8 @@
 /* npb_mz/ranks.c – divides zones among ranks. */
 #include "npb_mz/ranks.h"
-#include "cu/cluster.h"
-#include "cu/deal.h"
-#include "cu/samples.h"
+#include "cu/rank/cluster.h"
+#include "cu/sched/deal.h"
+#include "cu/team/samples.h"
 
 #include <math.h>
 #include <stdlib.h>

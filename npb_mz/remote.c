@@ -1,7 +1,7 @@
 /* npb_mz/remote.c – faces between zones of different ranks. */
 #include "npb_mz/remote.h"
-#include "cu/cluster.h"
-#include "cu/samples.h"
+#include "cu/rank/cluster.h"
+#include "cu/team/samples.h"
 #include "src/clock.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* npb_mz/run.c – opens and closes a problem on the units of this process. */
 #include "npb_mz/run.h"
-#include "cu/cluster.h"
+#include "cu/rank/cluster.h"
 #include "npb_mz/checkpoint.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #ifndef NPB_MZ_RUN_H
 #define NPB_MZ_RUN_H
 
-#include "cu/bench.h"
+#include "cu/bench/bench.h"
 #include "npb_mz/device.h"
 #include "npb_mz/faces.h"
 #include "npb_mz/mz.h"

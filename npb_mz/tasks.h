@@ -4,7 +4,7 @@
 #ifndef NPB_MZ_TASKS_H
 #define NPB_MZ_TASKS_H
 
-#include "cu/sched.h"
+#include "cu/sched/sched.h"
 #include "npb_mz/mz.h"
 
 struct tasks {

@@ -1,7 +1,7 @@
 /* npb_mz/verbs.c – compute, move, exchange; where the team asks for it: save, restore, divide anew.
  */
 #include "npb_mz/verbs.h"
-#include "cu/cluster.h"
+#include "cu/rank/cluster.h"
 #include "npb_mz/checkpoint.h"
 #include "npb_mz/migrate.h"
 #include "npb_mz/run.h"

@@ -1,6 +1,6 @@
 /* okada_mogi/coordinator.c – a policy over nodes, and the batches that are out. */
 #include "okada_mogi/coordinator.h"
-#include "cu/sched.h"
+#include "cu/sched/sched.h"
 
 #include <math.h>
 #include <pthread.h>

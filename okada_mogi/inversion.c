@@ -1,10 +1,10 @@
 /* okada_mogi/inversion.c – a search as a program: tasks are ranges of trials, which have no data to
  * move; what they find goes into the harvest. */
 #include "okada_mogi/inversion.h"
-#include "cu/bench_trial.h"
-#include "cu/cluster.h"
-#include "cu/family.h"
-#include "cu/stop.h"
+#include "cu/bench/bench_trial.h"
+#include "cu/rank/cluster.h"
+#include "cu/rank/family.h"
+#include "cu/rank/stop.h"
 #include "okada_mogi/dry_run.h"
 #include "okada_mogi/forward.h"
 #include "okada_mogi/node.h"

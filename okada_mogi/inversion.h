@@ -2,7 +2,7 @@
 #ifndef OKADA_MOGI_INVERSION_H
 #define OKADA_MOGI_INVERSION_H
 
-#include "cu/bench.h"
+#include "cu/bench/bench.h"
 
 /* The program of the model `name`, "okada"; main() hands it to bench_main(). */
 struct bench_program inversion_program(const char *name);

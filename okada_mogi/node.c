@@ -1,7 +1,7 @@
 /* okada_mogi/node.c – coordinator, worker or alone. */
 #include "okada_mogi/node.h"
-#include "cu/family.h"
-#include "cu/stop.h"
+#include "cu/rank/family.h"
+#include "cu/rank/stop.h"
 #include "okada_mogi/hub.h"
 #include "okada_mogi/transport_socket.h"
 #include "okada_mogi/worker.h"

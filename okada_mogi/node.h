@@ -10,8 +10,8 @@
 
 struct node;
 
-/* Ranks are those of cu/family.h. `units`: how many this process has. All is borrowed. EK_LACK: out
- * of memory, or rank 0 cannot be reached. close accepts NULL. */
+/* Ranks are those of cu/rank/family.h. `units`: how many this process has. All is borrowed.
+ * EK_LACK: out of memory, or rank 0 cannot be reached. close accepts NULL. */
 enum ek_status node_open(const struct search *s, struct ledger *l, uint64_t job_hash, int units,
                          struct node **n);
 void node_close(struct node *n);
@@ -27,8 +27,9 @@ struct node_report {
 };
 
 /* Reports the last batch, whose trials were all put, and gets the next; waits where there is
- * nothing to do yet. *batch: count 0 = the search is over, or is to be left (cu/stop.h), or rank 0
- * is gone. EK_LACK: the others cannot be served any more; EK_USAGE: rank 0 has another job. */
+ * nothing to do yet. *batch: count 0 = the search is over, or is to be left (cu/rank/stop.h), or
+ * rank 0 is gone. EK_LACK: the others cannot be served any more; EK_USAGE: rank 0 has another job.
+ */
 enum ek_status node_next(struct node *n, const struct node_report *r, struct trial_range *batch);
 
 /* The accepted trials of a part of the batch; takes them away from *found. Any thread. */

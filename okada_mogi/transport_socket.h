@@ -1,9 +1,9 @@
-/* okada_mogi/transport_socket.h – messages over TCP between the ranks of a cu/family.h. A rank that
- * dies is seen at once, as its connection ends; one that comes back calls again. */
+/* okada_mogi/transport_socket.h – messages over TCP between the ranks of a cu/rank/family.h. A rank
+ * that dies is seen at once, as its connection ends; one that comes back calls again. */
 #ifndef OKADA_MOGI_TRANSPORT_SOCKET_H
 #define OKADA_MOGI_TRANSPORT_SOCKET_H
 
-#include "cu/family.h"
+#include "cu/rank/family.h"
 #include "okada_mogi/transport.h"
 
 /* Rank 0 answers calls from now on; the others call rank 0, who has listened since before they were

@@ -1,6 +1,6 @@
 /* okada_mogi/units.c – trials on cores and devices. */
 #include "okada_mogi/units.h"
-#include "cu/crew.h"
+#include "cu/team/crew.h"
 #include "src/clock.h"
 
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #ifndef OKADA_MOGI_UNITS_H
 #define OKADA_MOGI_UNITS_H
 
-#include "cu/cu.h"
+#include "cu/unit/cu.h"
 #include "okada_mogi/search.h"
 
 struct units;

@@ -1,9 +1,10 @@
-/* tests/donation.h – shots of uneven length on simulated units, driven by the real cu/donate.c: the
- * clock is virtual, what a worker is told is not. For tests and benchmarks. */
+/* tests/donation.h – shots of uneven length on simulated units, driven by the real
+ * cu/sched/donate.c: the clock is virtual, what a worker is told is not. For tests and benchmarks.
+ */
 #ifndef TESTS_DONATION_H
 #define TESTS_DONATION_H
 
-#include "cu/donate.h"
+#include "cu/sched/donate.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #ifndef TESTS_RANDOM_CASE_H
 #define TESTS_RANDOM_CASE_H
 
-#include "cu/sim.h"
+#include "cu/sim/sim.h"
 
 #include <math.h>
 #include <stdint.h>

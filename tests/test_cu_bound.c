@@ -1,6 +1,6 @@
 /* tests/test_cu_bound.c – the lower bound: closed forms, agreement of its three ways with a linear
  * programme written out in full, and what it says when something is missing. */
-#include "cu/bound.h"
+#include "cu/sim/bound.h"
 
 #include <glpk.h>
 #include <math.h>

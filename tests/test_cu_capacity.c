@@ -1,8 +1,8 @@
 /* tests/test_cu_capacity.c – capacity plans: combinations and samples, what a table remembers,
  * answers worked out by hand, and every number of a machine that makes no sense refused by its
  * name. */
-#include "cu/capacity_answer.h"
-#include "cu/stop.h"
+#include "cu/sim/capacity_answer.h"
+#include "cu/rank/stop.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* tests/test_cu_crew.c – gates and crews: nobody passes early, every part is done once on its own
  * thread, with and without spinning, also with more threads than cpus. */
-#include "cu/crew.h"
+#include "cu/team/crew.h"
 
 #include <omp.h>
 #include <setjmp.h>

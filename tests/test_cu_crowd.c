@@ -1,6 +1,6 @@
 /* tests/test_cu_crowd.c – how neighbours slow a unit is learnt from pairs of runs: the true shares
  * come back, of one kind and of two, with noise; chance alone gives none. */
-#include "cu/crowd.h"
+#include "cu/sched/crowd.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* tests/test_cu_donate.c – device donation: its rules one by one, its laws under real threads. */
-#include "cu/donate.h"
+#include "cu/sched/donate.h"
 #include "tests/donation.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* tests/test_cu_estimate.c – times are learnt exactly where they are exact, from medians where they
  * are not, and predicted where a task has never run. */
-#include "cu/estimate.h"
+#include "cu/sched/estimate.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* tests/test_cu_layout.c – the text form of layouts. */
-#include "cu/cu.h"
+#include "cu/unit/cu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* tests/test_cu_line.c – medians and resistant lines: exact where points lie on a line, unmoved by
  * wild ones, never a falling line. */
-#include "cu/line.h"
+#include "cu/sched/line.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* tests/test_cu_link.c – latency and bandwidth come back from moves, whatever a few wild ones say.
  */
-#include "cu/link.h"
+#include "cu/sched/link.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* tests/test_cu_loss.c – lost seconds by cause: they add up to what a run takes beyond its bound,
  * and each cause gets what a simulated run loses to it alone. */
-#include "cu/bound.h"
+#include "cu/sim/bound.h"
 #include "tests/random_case.h"
 
 #include <setjmp.h>

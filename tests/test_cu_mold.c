@@ -1,6 +1,6 @@
 /* tests/test_cu_mold.c – the width of CPU units as the planner of moldable tasks chooses it: as
  * narrow as tasks are many, as wide as they are few, unknown before two widths were seen. */
-#include "cu/mold.h"
+#include "cu/moldable/mold.h"
 
 #include <math.h>
 #include <setjmp.h>

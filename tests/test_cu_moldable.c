@@ -1,6 +1,6 @@
 /* tests/test_cu_moldable.c – moldable tasks: laws for every method, the optimum of small cases,
  * what the paper says of its methods, words into problems. */
-#include "cu/moldable.h"
+#include "cu/moldable/moldable.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

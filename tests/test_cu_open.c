@@ -1,7 +1,7 @@
 /* tests/test_cu_open.c – units in processes of their own: bound where they should be, errors that
  * say why, restarts that leave no trace. The test runs itself as "--units LAYOUT DEVICES". */
-#include "cu/cu.h"
-#include "cu/topology.h"
+#include "cu/unit/cu.h"
+#include "cu/unit/topology.h"
 
 #include <omp.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* tests/test_cu_park.c – units that slow the others by more than they add are parked, the slowest
  * first, node by node; and the division that has proved the fastest comes back after a failure. */
-#include "cu/park.h"
-#include "cu/proven.h"
+#include "cu/sched/park.h"
+#include "cu/sched/proven.h"
 
 #include <math.h>
 #include <setjmp.h>

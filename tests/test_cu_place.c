@@ -1,7 +1,7 @@
 /* tests/test_cu_place.c – OMP_PLACES: read, written, compared with the OpenMP runtime's own
  * reading, and derived for machines that are not here. */
-#include "cu/place.h"
-#include "cu/topology.h"
+#include "cu/unit/place.h"
+#include "cu/unit/topology.h"
 
 #include <omp.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* tests/test_cu_place_derive.c – places derived from layouts, on machines of all kinds that are not
  * here (hwloc synthetic topologies). */
-#include "cu/place.h"
-#include "cu/topology.h"
+#include "cu/unit/place.h"
+#include "cu/unit/topology.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

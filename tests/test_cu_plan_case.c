@@ -1,6 +1,6 @@
 /* tests/test_cu_plan_case.c – cases as JSON: what is read, what is assumed, and that every number
  * that makes no sense is refused by its name. */
-#include "cu/plan_case.h"
+#include "cu/sim/plan_case.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* tests/test_cu_profile.c – profiles: what is written is read to the last bit; what is damaged or
  * was made for something else is refused, and says why. */
-#include "cu/profile.h"
+#include "cu/sched/profile.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,9 +1,9 @@
 /* tests/test_cu_record.c – fits against numbers that are known, with and without bad measurements.
  */
-#include "cu/fit.h"
-#include "cu/plan_case.h"
-#include "cu/record.h"
-#include "cu/record_fit.h"
+#include "cu/sim/fit.h"
+#include "cu/sim/plan_case.h"
+#include "cu/sim/record.h"
+#include "cu/sim/record_fit.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  * near the bound from the fourth step on, no slower in total than the best other policy, no more
  * exchange than contiguous policies; and the reference results of the policies it is held against.
  */
-#include "cu/plan_case.h"
-#include "cu/sim.h"
+#include "cu/sim/plan_case.h"
+#include "cu/sim/sim.h"
 #include "tests/random_case.h"
 
 #include <jansson.h>

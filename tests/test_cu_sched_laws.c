@@ -1,7 +1,7 @@
 /* tests/test_cu_sched_laws.c – what every listed policy must obey, whatever it decides: each task
  * exactly once per step, for any number of tasks, grain and units, also when units never ask, ask
  * late, or die while they hold tasks. New policies are found from the list. */
-#include "cu/sched.h"
+#include "cu/sched/sched.h"
 
 #include <omp.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* tests/test_cu_sched_loops.c – the policies for one long range of tasks, piece by piece against
  * their formulas. */
-#include "cu/sched.h"
+#include "cu/sched/sched.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

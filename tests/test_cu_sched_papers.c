@@ -1,5 +1,5 @@
 /* tests/test_cu_sched_papers.c – the papers' policies on cases small enough to work out by hand. */
-#include "cu/sched.h"
+#include "cu/sched/sched.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

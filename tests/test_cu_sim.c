@@ -1,6 +1,6 @@
 /* tests/test_cu_sim.c – the simulator against sums done by hand, its laws (the same seed gives the
  * same bits; no policy beats the bound), units that slow down and die, and a large case. */
-#include "cu/sim.h"
+#include "cu/sim/sim.h"
 #include "src/clock.h"
 
 #include <math.h>

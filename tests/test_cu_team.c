@@ -1,9 +1,9 @@
 /* tests/test_cu_team.c – the step loop: verbs called as promised, homes followed, everything
  * counted, interruptions and failures passed on. The units are made by hand: two CPU groups and a
  * device. */
-#include "cu/book.h"
-#include "cu/stop.h"
-#include "cu/team.h"
+#include "cu/team/book.h"
+#include "cu/rank/stop.h"
+#include "cu/team/team.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* tests/test_cu_trace.c – what --trace writes is the Trace Event Format: every event has the keys
  * that its phase wants, every unit a name, a unit does one thing at a time, and all tasks of all
  * steps are there. */
-#include "cu/trace.h"
+#include "cu/bench/trace.h"
 
 #include <jansson.h>
 #include <math.h>

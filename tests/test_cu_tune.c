@@ -1,7 +1,7 @@
 /* tests/test_cu_tune.c – the search for layouts: finds hills, measures nothing twice, stops in
  * time, stays within the machine; on the paper's SP-MZ, where neighbours slow one another down,
  * half of the cores win. */
-#include "cu/simulate_layout.h"
+#include "cu/sim/simulate_layout.h"
 
 #include <math.h>
 #include <setjmp.h>

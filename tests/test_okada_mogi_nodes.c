@@ -2,7 +2,7 @@
  * comes back, every trial counts once. */
 #include "tests/okada_mogi.h"
 
-#include "cu/family.h"
+#include "cu/rank/family.h"
 #include "okada_mogi/coordinator.h"
 #include "okada_mogi/hub.h"
 #include "okada_mogi/transport_socket.h"

@@ -1,6 +1,6 @@
 /* tests/bench/cu_sched.c – what policies cost: next + done for a task that takes no time, by one
  * thread and by several at once, and the planning between two steps. Medians of REPEATS. */
-#include "cu/sched.h"
+#include "cu/sched/sched.h"
 #include "src/clock.h"
 
 #include <omp.h>

@@ -7,7 +7,7 @@
  * 1.783 for Cei and Blaise. What an iteration does on one core (Cholesky, correction, reduction) is
  * 8.2 s, the difference between the times that it gives for the forward step alone (8.67 s,
  * scenario A) and for 100 iterations (1685 s). */
-#include "cu/capacity.h"
+#include "cu/sim/capacity.h"
 #include "tests/bench/replay.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * is in the model; zones of BT take time in proportion to their points. Policies begin knowing
  * nothing but static-pcf, which gets Table 4's factor as in the paper. A zone that moves costs
  * nothing, as the paper does not say what it does; faces between memories take 10 us + 12 GB/s. */
-#include "cu/plan_case.h"
+#include "cu/sim/plan_case.h"
 #include "tests/bench/replay.h"
 
 #include <math.h>

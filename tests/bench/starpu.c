@@ -13,8 +13,8 @@ int main(void)
 }
 #else
 
-#include "cu/plan_case.h"
-#include "cu/team.h"
+#include "cu/sim/plan_case.h"
+#include "cu/team/team.h"
 #include "src/clock.h"
 
 #include <math.h>

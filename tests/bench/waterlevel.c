@@ -2,7 +2,7 @@
  * sleep, DGEMM and FEM tasks on the nodes of their Table 1, by every method and our own. Their
  * speed factors are assumed (the paper gives clock rates only): the shapes are compared, not the
  * seconds. */
-#include "cu/moldable.h"
+#include "cu/moldable/moldable.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,463 @@
+/* cu/bench/bench.c – the shared main: reads the command line, runs the policies on the problem, and
+ * says what came out. */
+#include "cu/bench/bench.h"
+#include "cu/bench/bench_layout.h"
+#include "cu/bench/bench_options.h"
+#include "cu/bench/bench_profile.h"
+#include "cu/bench/bench_trial.h"
+#include "cu/rank/cluster.h"
+#include "cu/rank/family.h"
+#include "cu/rank/guard.h"
+#include "cu/bench/memory.h"
+#include "cu/sim/record.h"
+#include "cu/bench/report.h"
+#include "cu/bench/result.h"
+#include "cu/rank/stop.h"
+#include "cu/bench/trace.h"
+#include "src/progress.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_SCHEDULES = 64 };
+
+/* Everything of one process. */
+struct bench {
+    const struct bench_program *program;
+    void *st;
+    struct bench_settings set;
+    char *schedules_text;
+    char problem[256];
+    size_t bytes; /* that it takes on the host, on all nodes together */
+    struct cu_set *units;
+    struct sched_job job;
+    struct bench_profile profile;
+    struct result_set results;
+    bool records;           /* somebody asked for a file, and the runs can be a record */
+    struct record **record; /* [all runs] as in results.run */
+    struct trace *trace;
+};
+
+/* ---- before the runs --------------------------------------------------------------------------
+ */
+
+/* The specs to run: --compare's list or the one --schedule. */
+static enum ek_status choose_schedules(struct bench *b, const char **specs, int *n)
+{
+    const char *list = b->set.compare;
+    if (!list)
+        list = b->set.schedule;
+    b->schedules_text = strdup(list);
+    if (!b->schedules_text)
+        FAIL(EK_LACK, "out of memory");
+    return sched_split(b->schedules_text, specs, MAX_SCHEDULES, n);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Another rank speaks for this one. */
+static bool follows(void)
+{
+    return cluster_rank() > 0 || family_here()->rank > 0;
+}
+
+struct watch {
+    struct bench *bench;
+    int before; /* steps finished by earlier runs */
+};
+
+static void show_step(void *arg, int step)
+{
+    struct watch *w = arg;
+    if (!w->bench->program->progress)
+        progress_at(w->before + step);
+}
+
+static enum ek_status finish_run(struct bench *b, struct team *team, struct result_run *run)
+{
+    if (run->interrupted)
+        return EK_OK;
+    TRY(team_bring_home(team));
+    TRY(b->program->check(b->st, &run->verified, &run->verification));
+    if (b->program->facts && !(run->facts = b->program->facts(b->st)))
+        FAIL(EK_LACK, "%s: out of memory for the results", b->program->name);
+    return EK_OK;
+}
+
+static enum ek_status record_run(struct bench *b, const struct result_run *run,
+                                 const struct team *team)
+{
+    struct record **r = &b->record[run - b->results.run];
+    TRY(record_open(b->units, &b->job, r));
+    return record_team(*r, team);
+}
+
+/* One run of one policy from the initial state. Interrupted runs are recorded, too. */
+static enum ek_status run_once(struct bench *b, const char *schedule, struct result_run *run,
+                               struct watch *watch)
+{
+    struct team *team;
+    if (b->program->schedule)
+        b->program->schedule(b->st, schedule);
+    TRY(b->program->reset(b->st));
+    TRY(team_open(b->units, &b->job, b->program->verbs, b->st, schedule, &team));
+    team_on_step(team, show_step, watch);
+    if (b->program->save_every)
+        team_save_every(team, b->program->save_every(b->st));
+    if (b->records || b->trace)
+        team_record(team);
+    enum ek_status st = team_run(team, b->program->steps(b->st));
+    watch->before += team_result(team)->steps;
+    b->results.host.work = b->program->work(b->st);
+    if (st == EK_OK || st == EK_STOPPED) {
+        enum ek_status taken = result_take(run, &b->results.host, team, schedule);
+        run->interrupted = st == EK_STOPPED;
+        if (!taken && run->interrupted && b->program->interrupted)
+            taken = b->program->interrupted(b->st);
+        if (!taken)
+            taken = finish_run(b, team, run);
+        if (!taken && b->records && !st)
+            taken = record_run(b, run, team);
+        if (!taken && b->trace)
+            taken = trace_add(b->trace, b->units, team, schedule);
+        st = taken ? taken : st;
+    }
+    team_close(team);
+    return st;
+}
+
+/* Builds kernels, touches pages, fills caches; leaves nothing behind. */
+static enum ek_status warm_up(struct bench *b)
+{
+    struct team *team;
+    if (b->program->cold)
+        return EK_OK;
+    TRY(b->program->reset(b->st));
+    TRY(team_open(b->units, &b->job, b->program->verbs, b->st, "static", &team));
+    enum ek_status st = team_run(team, 1);
+    if (!st)
+        st = team_bring_home(team);
+    team_close(team);
+    return st;
+}
+
+/* Makes a profile if that was asked for, and lets the policies know what there is. */
+static enum ek_status profile(struct bench *b)
+{
+    const char *mode = b->set.profile;
+    if (!strcmp(mode, "off"))
+        return EK_OK;
+    TRY(bench_profile_open(b->program, b->problem, b->units, &b->job, &b->profile));
+    if (strcmp(mode, "use"))
+        TRY(bench_profile_make(&b->profile, b->program, b->st, &b->job));
+    b->results.host.profile = bench_profile_use(&b->profile, &b->job) ? b->profile.path : NULL;
+    return EK_OK;
+}
+
+/* Policies one after another, again for each repeat: what disturbs the machine disturbs all. */
+static enum ek_status run_all(struct bench *b, const char **specs, int n)
+{
+    struct result_set *r = &b->results;
+    r->nschedules = n;
+    r->repeat = b->set.repeat;
+    r->run = calloc((size_t)(n * r->repeat), sizeof *r->run);
+    b->record = calloc((size_t)(n * r->repeat), sizeof(struct record *));
+    if (!r->run || !b->record)
+        FAIL(EK_LACK, "out of memory for the results");
+    TRY(warm_up(b));
+    TRY(profile(b));
+    struct watch watch = {b, 0};
+    enum ek_status st = EK_OK;
+    if (b->program->progress)
+        progress_begin(b->program->name, n * r->repeat * b->program->work(b->st),
+                       b->program->progress);
+    else
+        progress_begin(b->program->name, (double)n * r->repeat * b->program->steps(b->st), "steps");
+    for (int repeat = 0; repeat < r->repeat && !st; repeat++)
+        for (int s = 0; s < n && !st; s++)
+            st = run_once(b, specs[s], &r->run[s * r->repeat + repeat], &watch);
+    progress_end();
+    return st;
+}
+
+/* ---- what is said at the end ----------------------------------------------------------------- */
+
+static void print_heading(const struct bench *b)
+{
+    const struct result_host *h = &b->results.host;
+    printf("%s %s  ", b->program->name, b->problem);
+    if (cluster_size() > 1)
+        printf("%d ranks of ", cluster_size());
+    printf("layout %s%s%s\n", cu_layout_text(&h->set->layout), h->devices[0] ? "  devices " : "",
+           h->devices);
+    if (h->profile)
+        printf("task times known from %s\n", h->profile);
+}
+
+/* What each policy's run of the middle measured: what disturbed others is not in it. */
+static enum ek_status merge_records(struct bench *b, struct record *all)
+{
+    const struct result_set *r = &b->results;
+    for (int s = 0; s < r->nschedules; s++) {
+        const int middle = result_middle(r, s);
+        if (middle >= 0)
+            TRY(record_merge(all, b->record[middle]));
+    }
+    return EK_OK;
+}
+
+/* What the simulator makes the runs again from; null where that cannot be. */
+static json_t *case_of(struct bench *b)
+{
+    char name[1024];
+    const struct result_host *h = &b->results.host;
+    struct record *all;
+    snprintf(name, sizeof name, "%s %s, layout %s%s%s", b->program->name, b->problem,
+             cu_layout_text(&h->set->layout), h->devices[0] ? " " : "", h->devices);
+    if (record_open(b->units, &b->job, &all))
+        return json_null();
+    json_t *json =
+        merge_records(b, all) ? json_null() : record_case(all, name, b->program->steps(b->st));
+    record_close(all);
+    return json;
+}
+
+static enum ek_status write_report(struct bench *b, const json_t *json)
+{
+    const struct bench_program *p = b->program;
+    json_t *view = NULL;
+    if (p->view)
+        TRY(p->view(b->st, &view));
+    const enum ek_status st =
+        report_write(b->set.report, p->name, json, trace_events(b->trace), p->page, view);
+    json_decref(view);
+    return st;
+}
+
+static enum ek_status write_files(struct bench *b)
+{
+    json_t *json = result_json(&b->results, b->set.compare != NULL);
+    enum ek_status st = EK_OK;
+    if (json && b->records)
+        json_object_set_new(json, "case", case_of(b));
+    if (b->set.json && json)
+        st = json_write(b->set.json, json);
+    if (!st && b->trace && json)
+        st = trace_write(b->trace, b->set.trace, json);
+    if (!st && b->set.report && json)
+        st = write_report(b, json);
+    json_decref(json);
+    return st;
+}
+
+static bool all_verified(const struct result_set *r)
+{
+    for (int i = 0; i < r->nschedules * r->repeat; i++)
+        if (r->run[i].schedule && !r->run[i].verified && !r->run[i].interrupted)
+            return false;
+    return true;
+}
+
+/* Whether people read standard output. */
+static bool speaks(const struct bench *b)
+{
+    return !follows() && !b->set.quiet && !b->set.check &&
+           !(b->set.json && !strcmp(b->set.json, "-"));
+}
+
+/* `st` is how the runs ended: EK_OK or EK_STOPPED. */
+static enum ek_status conclude(struct bench *b, enum ek_status st)
+{
+    bool verified = all_verified(&b->results);
+    if (follows())
+        return st ? st : verified ? EK_OK : EK_WRONG;
+    if (b->set.check && !st) {
+        printf("%s %s: %s\n", b->program->name, b->problem, verified ? "verified" : "NOT verified");
+    } else if (speaks(b)) {
+        print_heading(b);
+        result_table(stdout, &b->results);
+        const struct result_run *best = result_best(&b->results);
+        if (b->program->remark && best && best->facts)
+            b->program->remark(stdout, best->facts);
+    }
+    TRY(write_files(b));
+    if (st)
+        return st;
+    if (!verified)
+        FAIL(EK_WRONG, "%s: a result failed its verification; --json shows the numbers",
+             b->problem);
+    return EK_OK;
+}
+
+/* A file that grows too large is an error of its writer, no signal. */
+static void catch_signals(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    stop_catch();
+}
+
+static void name_devices(struct result_host *h)
+{
+    size_t used = 0;
+    for (int c = h->set->layout.ncpu; c < h->set->n && used < sizeof h->devices; c++)
+        used += (size_t)snprintf(h->devices + used, sizeof h->devices - used, "%s%s",
+                                 used ? "," : "", h->set->cu[c].name);
+}
+
+/* Before it is taken. */
+static void tell_memory(const struct bench *b)
+{
+    char need[32], have[32];
+    printf("%s %s: %s of memory%s, %s are available\n", b->program->name, b->problem,
+           memory_text(memory_here(b->bytes), need, sizeof need),
+           cluster_size() > 1 ? " on this node" : "",
+           memory_text(memory_available(), have, sizeof have));
+    fflush(stdout);
+}
+
+static enum ek_status run_program(struct bench *b, const char **specs, int n)
+{
+    const struct bench_program *p = b->program;
+    catch_signals(); /* before the set-up, which is long where the problem is large */
+    if (speaks(b) && b->bytes)
+        tell_memory(b);
+    TRY(p->open(b->st, b->units, &b->job));
+    b->results.host = (struct result_host){.program = p->name,
+                                           .problem = b->problem,
+                                           .unit = p->unit,
+                                           .set = b->units,
+                                           .ntasks = b->job.n,
+                                           .bytes = b->bytes};
+    name_devices(&b->results.host);
+    if (b->set.trace || b->set.report)
+        TRY(trace_open(&b->trace));
+    b->records = (b->set.json || b->set.trace || b->set.report) && record_worth(&b->job) &&
+                 family_here()->size == 1;
+    enum ek_status st = run_all(b, specs, n);
+    if (st && st != EK_STOPPED)
+        return st;
+    return conclude(b, st);
+}
+
+/* This process tries a layout for another one. */
+static enum ek_status try_layout(struct bench *b, const char *schedule)
+{
+    catch_signals();
+    TRY(b->program->open(b->st, b->units, &b->job));
+    return bench_trial_run(b->program, b->st, b->units, &b->job, schedule, bench_trial_wanted());
+}
+
+/* What is tried is printed where the table will be, beside JSON on stderr. */
+static enum ek_status choose_layout(struct bench *b, char **argv, struct cu_options *wanted,
+                                    struct bench_layout *choice)
+{
+    const struct bench_settings *s = &b->set;
+    const bool json = s->json && !strcmp(s->json, "-");
+    const struct bench_layout_request r = {.program = b->program->name,
+                                           .problem = b->problem,
+                                           .seconds = s->tune,
+                                           .anew = !*s->profile || !strcmp(s->profile, "make"),
+                                           .forgets = !strcmp(s->profile, "off"),
+                                           .out = s->quiet ? NULL
+                                                  : json   ? stderr
+                                                           : stdout,
+                                           .argv = argv};
+    if (!bench_layout_wanted(wanted))
+        return EK_OK;
+    catch_signals();
+    return bench_layout_choose(&r, wanted, choice);
+}
+
+/* What the runs of one problem have left. */
+static void forget_runs(struct bench *b)
+{
+    trace_close(b->trace);
+    b->trace = NULL;
+    for (int i = 0; b->record && i < b->results.nschedules * b->results.repeat; i++)
+        record_close(b->record[i]);
+    free(b->record);
+    b->record = NULL;
+    result_free(&b->results);
+    bench_profile_close(&b->profile);
+}
+
+/* One problem after another, as long as the program has more. */
+static enum ek_status run_problems(struct bench *b, const char **specs, int n)
+{
+    const struct bench_program *p = b->program;
+    for (;;) {
+        bool more = false;
+        enum ek_status st = run_program(b, specs, n);
+        if (!st && p->again)
+            st = p->again(b->st, &more);
+        forget_runs(b);
+        if (st || !more)
+            return st;
+        p->close(b->st);
+        TRY(p->plan(b->st, b->problem, sizeof b->problem, &b->bytes));
+        TRY(memory_check(b->problem, b->bytes));
+    }
+}
+
+/* With the layout decided: places, ranks, units, and what they are to do. */
+static enum ek_status run_units(struct bench *b, const char **specs, int n, char **argv,
+                                const struct cu_options *wanted)
+{
+    TRY(cu_prepare(wanted, argv));
+    if (!b->program->family)
+        TRY(cluster_open());
+    progress_quiet(b->set.quiet || follows());
+    TRY(cu_open(wanted, &b->units));
+    enum ek_status st =
+        bench_trial_wanted() > 0 ? try_layout(b, specs[0]) : run_problems(b, specs, n);
+    forget_runs(b);
+    return st;
+}
+
+/* Everything between the plan and its end. The caller closes program and units. */
+static enum ek_status run_planned(struct bench *b, char **argv, const char **specs, int n)
+{
+    const struct bench_program *p = b->program;
+    if (p->save_every && p->save_every(b->st) && n * b->set.repeat > 1)
+        FAIL(EK_USAGE,
+             "a run that is saved must be the only one: leave out --compare and --repeat");
+    TRY(memory_check(b->problem, b->bytes));
+    TRY(p->family ? family_open(argv) : guard_rank());
+    struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
+    struct bench_layout choice = {.argv = NULL};
+    TRY(choose_layout(b, argv, &wanted, &choice));
+    enum ek_status st = run_units(b, specs, n, choice.argv ? choice.argv : argv, &wanted);
+    free(choice.argv);
+    return st;
+}
+
+static enum ek_status bench(struct bench *b, int argc, char **argv)
+{
+    const struct bench_program *p = b->program;
+    const char *specs[MAX_SCHEDULES];
+    int n;
+    bool done = false;
+    TRY(bench_options_read(p, b->st, argc, argv, &b->set, &done));
+    if (done)
+        return EK_OK;
+    TRY(choose_schedules(b, specs, &n));
+    enum ek_status st = p->plan(b->st, b->problem, sizeof b->problem, &b->bytes);
+    if (!st)
+        st = run_planned(b, argv, specs, n);
+    p->close(b->st);
+    cu_close(b->units);
+    return st;
+}
+
+int bench_main(const struct bench_program *program, int argc, char **argv)
+{
+    status_program(program->name);
+    struct bench b = {.program = program, .st = calloc(1, program->size)};
+    enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
+    free(b.schedules_text);
+    free(b.st);
+    cluster_close(st == EK_STOPPED || st == EK_WRONG ? EK_OK : st);
+    return status_exit_code(st);
+}

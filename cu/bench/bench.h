@@ -1,0 +1,72 @@
+/* cu/bench/bench.h – the shared main of all programs: one command line, environment, warm-up,
+ * repeats, comparison table, JSON, trace, report, progress and exit codes. */
+#ifndef CU_BENCH_H
+#define CU_BENCH_H
+
+#include "cu/unit/cu.h"
+#include "cu/sched/sched.h"
+#include "cu/team/team.h"
+#include "src/json.h"
+#include "src/opt.h"
+
+/* A program that works in steps on tasks. `st` is its zeroed state of `size` bytes. */
+struct bench_program {
+    const char *name, *summary; /* "bt-mz" */
+    const char *unit;           /* of the rate: "Mop/s" */
+    size_t size;
+    const struct opt *opts; /* the program's own options, offsets into the state */
+    const char
+        *operand;      /* what --help calls the one word beside the options, NULL: none is taken */
+    size_t operand_at; /* offset of the const char * that gets it; NULL where it is not given */
+    /* Under mpirun the ranks find one another through cu/rank/family.h and outlive one another; MPI
+     * and cu/rank/cluster.h are not for them. Those above rank 0 do their runs as all do, but say
+     * nothing.
+     */
+    bool family;
+    bool cold; /* runs are not preceded by a run that warms up */
+    void (*defaults)(void *st, const struct bench_program *self);
+    /* Answers options that ask for something other than a run: *done = true where one did. Or NULL.
+     * After the options are read, before plan(). */
+    enum ek_status (*answer)(void *st, bool *done);
+    /* Checks the options and states the problem: a text for people, and the bytes that open() will
+     * take on the host. EK_USAGE. Called once, before anything is allocated. */
+    enum ek_status (*plan)(void *st, char *problem, size_t room, size_t *bytes);
+    /* Allocates and describes the tasks in *job (arrays stay the program's). One thread; the units
+     * are open. *job stays where it is: reset() may describe other tasks there. */
+    enum ek_status (*open)(void *st, struct cu_set *set, struct sched_job *job);
+    const struct team_ops *verbs;
+    int (*steps)(const void *st); /* still to do, after reset() */
+    /* Steps between two saves of a run's state, 0 or NULL: none. A program that saves runs once. */
+    int (*save_every)(const void *st);
+    /* Puts the initial state in place, or the saved one, untimed; every task is on the host. */
+    enum ek_status (*reset)(void *st);
+    /* Says which policy the next run is of, before reset(). Or NULL. */
+    void (*schedule)(void *st, const char *spec);
+    /* The run was interrupted: keeps what is finished of it. Or NULL. */
+    enum ek_status (*interrupted)(void *st);
+    /* What work() counts, for the progress line, which the program moves on itself by
+     * progress_at(), over all runs. NULL: steps are counted. */
+    const char *progress;
+    double (*work)(const void *st); /* units of work in steps() steps, for the rate */
+    /* Judges the result; every task is on the host. *detail: new reference, goes into the JSON. */
+    enum ek_status (*check)(void *st, bool *verified, json_t **detail);
+    /* What else a run is to say in the JSON, as members beside the usual ones; after check(). New
+     * reference, NULL: out of memory. Or NULL. */
+    json_t *(*facts)(const void *st);
+    /* Prints below the table what people should know of the best run's facts. Or NULL. */
+    void (*remark)(FILE *out, const json_t *facts);
+    /* The program's part of --report's page: the name of an embedded text, and what it draws, of
+     * the last run; a new reference. Or both NULL. */
+    const char *page;
+    enum ek_status (*view)(const void *st, json_t **view);
+    /* After a run that went well: *more = true where the program has another problem for the same
+     * units. It is closed then, and goes on with plan(); its state stays as close() left it. Or
+     * NULL. */
+    enum ek_status (*again)(void *st, bool *more);
+    void (*close)(void *st); /* also after a failed plan() or open() */
+};
+
+/* main() of every program. */
+int bench_main(const struct bench_program *program, int argc, char **argv);
+
+#endif

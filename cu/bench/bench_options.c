@@ -1,0 +1,138 @@
+/* cu/bench/bench_options.c – reads the command line of every program, and answers what asks for a
+ * text.
+ */
+#include "cu/bench/bench_options.h"
+#include "cu/team/fault.h"
+#include "src/version.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct bench_settings, member)
+static const struct opt common_options[] = {
+    {"layout", OPT_TEXT, AT(layout), "NxM+G",
+     "N CPU units of M cores and G devices, or auto: the best of those tried", .env = "CU_LAYOUT"},
+    {"tune", OPT_REAL, AT(tune), "SECONDS", "time for --layout auto to try layouts (10)",
+     .min = 0.1, .max = 1e6},
+    {"devices", OPT_TEXT, AT(devices), "LIST", "e.g. opencl:0,opencl:1, or auto",
+     .env = "CU_DEVICES"},
+    {"schedule", OPT_TEXT, AT(schedule), "NAME[:OPTS]", "policy, e.g. dynamic:chunk=4 (evenkeel)",
+     .env = "CU_SCHEDULE"},
+    {"compare", OPT_TEXT, AT(compare), "LIST", "run these policies one after another (all)",
+     .optional = true},
+    {"repeat", OPT_INT, AT(repeat), "N", "runs of each policy, the median counts (1)", .min = 1,
+     .max = 64},
+    {"profile", OPT_TEXT, AT(profile), "make|use|off",
+     "times of tasks from former runs: measure them now (make), take them where they are (use)",
+     .optional = true},
+    {"check", OPT_FLAG, AT(check), .help = "only say whether the result verifies"},
+    {"json", OPT_TEXT, AT(json), "FILE", "write the results as JSON; - is standard output",
+     .env = NULL},
+    {"trace", OPT_TEXT, AT(trace), "FILE", "write a Chrome/Perfetto trace", .env = "CU_TRACE"},
+    {"report", OPT_TEXT, AT(report), "FILE", "write one HTML page that opens offline",
+     .env = "CU_REPORT"},
+    {"quiet", OPT_FLAG, AT(quiet), .help = "no table, no progress line"},
+    {"strict", OPT_FLAG, AT(strict), .help = "more threads than cpus is an error"},
+    {"display-env", OPT_FLAG, AT(display_env), .help = "print the effective settings",
+     .env = "CU_DISPLAY_ENV"},
+    {"list-schedules", OPT_FLAG, AT(list_schedules), .help = "print the policies and leave"},
+    {"list-devices", OPT_FLAG, AT(list_devices), .help = "print the devices and leave"},
+    {"help", OPT_FLAG, AT(help), .help = "print this and leave"},
+    {"version", OPT_FLAG, AT(version), .help = "print the version and leave"},
+    OPT_END,
+};
+
+/* ---- options that ask for a text --------------------------------------------------------------
+ */
+
+static void print_help(const struct bench_program *p, const struct opt_group *groups)
+{
+    printf("%s – %s\n\nUsage: %s %s%s[options]\n", p->name, p->summary, p->name,
+           p->operand ? p->operand : "", p->operand ? " " : "");
+    opt_help(stdout, groups, 2);
+    printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"
+           "            3 the machine lacks something, 4 interrupted\n"
+           "for tests: CU_FAULT=LIST of " FAULT_FORMS "\n");
+}
+
+static enum ek_status print_devices(void)
+{
+    for (int b = 0; b < backend_count(); b++) {
+        const struct backend_ops *ops = backend_at(b);
+        int n = 0;
+        status_mute(1);
+        if (ops->count(&n))
+            printf("%s: %s\n", ops->name, status_message());
+        for (int i = 0; i < n; i++) {
+            struct backend_info info;
+            if (!ops->info(i, &info))
+                printf("%s:%d  %s, %s, %.1f GiB, %d compute units\n", ops->name, i, info.name,
+                       info.vendor, (double)info.memory / (1 << 30), info.compute_units);
+        }
+        status_mute(-1);
+    }
+    return EK_OK;
+}
+
+/* True when an option asked for a text only. */
+static bool answered(const struct bench_program *p, const struct bench_settings *set,
+                     const struct opt_group *groups)
+{
+    if (set->help)
+        print_help(p, groups);
+    else if (set->version)
+        printf("%s (Evenkeel) %s\n", p->name, EK_VERSION);
+    else if (set->list_schedules)
+        sched_print(stdout);
+    else if (set->list_devices)
+        print_devices();
+    else
+        return false;
+    return true;
+}
+
+/* The options, and the one word beside them where the program takes one. */
+static enum ek_status parse(const struct bench_program *p, void *st, const struct opt_group *groups,
+                            int argc, char **argv)
+{
+    if (!p->operand)
+        return opt_parse(groups, 2, argc, argv, NULL, NULL);
+    const char **word = calloc((size_t)argc, sizeof *word);
+    int n = 0;
+    if (!word)
+        FAIL(EK_LACK, "out of memory");
+    enum ek_status status = opt_parse(groups, 2, argc, argv, word, &n);
+    if (!status && n > 1)
+        status = status_fail(EK_USAGE, "'%s' is one word too many: %s takes one %s", word[1],
+                             p->name, p->operand);
+    if (!status && n == 1)
+        *(const char **)((char *)st + p->operand_at) = word[0];
+    free(word);
+    return status;
+}
+
+/* "" is the option without a word. */
+static enum ek_status check_profile_option(const struct bench_settings *set)
+{
+    static const char *const modes[] = {"", "make", "use", "off"};
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(set->profile, modes[i]))
+            return EK_OK;
+    FAIL(EK_USAGE, "--profile=%s: not make, use or off%s", set->profile,
+         opt_suggest(set->profile, modes + 1, 3));
+}
+
+enum ek_status bench_options_read(const struct bench_program *p, void *st, int argc, char **argv,
+                                  struct bench_settings *set, bool *done)
+{
+    *set =
+        (struct bench_settings){.repeat = 1, .profile = "use", .schedule = "evenkeel", .tune = 10};
+    const struct opt_group groups[] = {{"problem:", p->opts, st}, {"run:", common_options, set}};
+    if (p->defaults)
+        p->defaults(st, p);
+    TRY(parse(p, st, groups, argc, argv));
+    *done = answered(p, set, groups);
+    if (!*done && p->answer)
+        TRY(p->answer(st, done));
+    return *done ? EK_OK : check_profile_option(set);
+}

@@ -1,0 +1,120 @@
+/* cu/bench/bench_profile.c – times every task on every kind of unit with the means of ordinary
+ * runs: HEFT that is told that all other units would take for ever. */
+#include "cu/bench/bench_profile.h"
+#include "cu/rank/cluster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STEPS = 5 }; /* of each kind; the median counts */
+static const double FOREVER = 1e30;
+
+enum ek_status bench_profile_open(const struct bench_program *program, const char *problem,
+                                  struct cu_set *set, const struct sched_job *job,
+                                  struct bench_profile *p)
+{
+    *p = (struct bench_profile){.set = set};
+    TRY(profile_open(program->name, problem, job->n, set, &p->profile));
+    TRY(profile_path(&p->profile, p->path));
+    p->unit = calloc((size_t)set->n, sizeof *p->unit);
+    if (!p->unit)
+        FAIL(EK_LACK, "profile: out of memory for %d units", set->n);
+    return EK_OK;
+}
+
+void bench_profile_close(struct bench_profile *p)
+{
+    profile_close(&p->profile);
+    free(p->unit);
+    p->unit = NULL;
+}
+
+/* ---- making -----------------------------------------------------------------------------------*/
+static enum ek_status take_seconds(const struct team *team, struct profile *p,
+                                   struct profile_kind *kind)
+{
+    kind->seconds = calloc(p->n ? p->n : 1, sizeof *kind->seconds);
+    if (!kind->seconds)
+        FAIL(EK_LACK, "profile: out of memory for %zu tasks", p->n);
+    for (size_t t = 0; t < p->n; t++) {
+        kind->seconds[t] = team_task_seconds(team, t, kind->kind);
+        if (!isfinite(kind->seconds[t]))
+            FAIL(EK_LACK, "profile: task %zu has no time on %s; was a unit lost?", t, kind->name);
+    }
+    return EK_OK;
+}
+
+static enum ek_status measure(struct bench_profile *p, const struct bench_program *program,
+                              void *st, const struct sched_job *job, struct profile_kind *kind)
+{
+    struct team *team;
+    int steps = program->steps(st);
+    TRY(program->reset(st));
+    TRY(team_open(p->set, job, program->verbs, st, "heft:learn=0", &team));
+    enum ek_status status = team_run(team, steps < STEPS ? steps : STEPS);
+    if (!status)
+        status = take_seconds(team, &p->profile, kind);
+    if (!status)
+        status = team_bring_home(team);
+    team_close(team);
+    return status;
+}
+
+/* Units of this kind take as long as the tasks cost, the others for ever. */
+static void steer(struct bench_profile *p, const struct profile_kind *kind, const double *cost,
+                  const double *forever)
+{
+    for (int c = 0; c < p->set->n; c++)
+        p->unit[c].seconds = profile_find(&p->profile, &p->set->cu[c]) == kind ? cost : forever;
+}
+
+enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_program *program,
+                                  void *st, const struct sched_job *job)
+{
+    struct sched_job steered = *job;
+    double *times = calloc(2 * job->n + 1, sizeof *times);
+    enum ek_status status = EK_OK;
+    if (!times)
+        status = status_fail(EK_LACK, "profile: out of memory for %zu tasks", job->n);
+    else if (cluster_size() > 1)
+        status = status_fail(EK_USAGE, "--profile wants one process, not %d", cluster_size());
+    for (size_t t = 0; !status && t < job->n; t++) {
+        times[t] = job->cost ? job->cost[t] : 1;
+        times[job->n + t] = FOREVER;
+    }
+    steered.unit = p->unit;
+    for (int k = 0; !status && k < p->profile.nkinds; k++) {
+        steer(p, &p->profile.kind[k], times, times + job->n);
+        status = measure(p, program, st, &steered, &p->profile.kind[k]);
+    }
+    free(times);
+    return status ? status : profile_save(&p->profile, p->path);
+}
+
+/* ---- using ------------------------------------------------------------------------------------*/
+/* Loads the file unless the profile was just made. */
+static bool known(struct bench_profile *p)
+{
+    if (p->profile.nkinds && p->profile.kind[0].seconds)
+        return true;
+    if (cluster_size() > 1 || access(p->path, F_OK))
+        return false;
+    status_mute(1);
+    enum ek_status st = profile_load(p->path, &p->profile);
+    status_mute(-1);
+    if (st)
+        status_warn("profile ignored: %s", status_message());
+    return !st;
+}
+
+bool bench_profile_use(struct bench_profile *p, struct sched_job *job)
+{
+    if (!known(p))
+        return false;
+    for (int c = 0; c < p->set->n; c++)
+        p->unit[c].seconds = profile_find(&p->profile, &p->set->cu[c])->seconds;
+    job->unit = p->unit;
+    return true;
+}

@@ -1,0 +1,280 @@
+/* cu/bench/bench_trial.c – both sides of a trial: the one that runs steps, and the one that waits.
+ */
+#include "cu/bench/bench_trial.h"
+#include "cu/rank/stop.h"
+#include "src/clock.h"
+#include "src/self.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { LEARNING = 4, MOST_STEPS = 4096 }; /* steps that policies take to learn do not count */
+static const double GRACE = 3;            /* seconds to end in order */
+
+/* ---- the trial --------------------------------------------------------------------------------*/
+double bench_trial_wanted(void)
+{
+    const char *text = getenv("CU_TRIAL");
+    double seconds;
+    return text && opt_number(text, &seconds) && seconds > 0 ? seconds : 0;
+}
+
+struct watch {
+    double last, sec[MOST_STEPS]; /* of each step */
+    int n;
+};
+
+static void note_step(void *arg, int step)
+{
+    struct watch *w = arg;
+    double now = clock_now();
+    (void)step;
+    if (w->n < MOST_STEPS)
+        w->sec[w->n++] = now - w->last;
+    w->last = now;
+}
+
+static void time_is_over(int signal)
+{
+    (void)signal;
+    stop_request();
+}
+
+static void set_alarm(double seconds)
+{
+    const struct itimerval once = {
+        .it_value = {(time_t)seconds, (suseconds_t)(1e6 * (seconds - floor(seconds)))}};
+    const struct sigaction act = {.sa_handler = time_is_over};
+    sigaction(SIGALRM, &act, NULL);
+    setitimer(ITIMER_REAL, &once, NULL);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the steps that count their median; of a step that was left half way, the part of its tasks. */
+static double rate_of(struct watch *w, const struct team *team, const struct cu_set *set, size_t n,
+                      double start)
+{
+    double tasks = 0;
+    if (w->n) {
+        const int skip = w->n > 2 * LEARNING ? LEARNING : w->n / 2, count = w->n - skip;
+        qsort(w->sec + skip, (size_t)count, sizeof *w->sec, by_value);
+        return 1 / w->sec[skip + count / 2];
+    }
+    for (int c = 0; c < set->n; c++)
+        tasks += (double)team_unit_tasks(team, c);
+    return n ? tasks / (double)n / (clock_now() - start) : 0;
+}
+
+/* Seconds of all tasks on CPU units, for cu/moldable/mold.h; nothing where one has not run there.
+ */
+static void print_tasks(const struct team *team, size_t n)
+{
+    struct mold_tasks tasks = {0};
+    double *seconds = n < INT_MAX ? malloc(n * sizeof *seconds) : NULL;
+    for (size_t i = 0; seconds && i < n; i++)
+        seconds[i] = team_task_seconds(team, i, CU_CPU);
+    if (seconds)
+        mold_levels(seconds, (int)n, &tasks);
+    free(seconds);
+    if (!tasks.ntasks)
+        return;
+    fprintf(stderr, "tasks %d", tasks.ntasks);
+    for (int i = 0; i < tasks.nlevels; i++)
+        fprintf(stderr, " %.4g", tasks.seconds[i]);
+    fputc('\n', stderr);
+}
+
+static enum ek_status run_steps(const struct bench_program *program, void *st, struct cu_set *set,
+                                const struct sched_job *job, const char *schedule, int steps,
+                                bool tasks, struct watch *watch, double *rate)
+{
+    struct team *team;
+    TRY(program->reset(st));
+    TRY(team_open(set, job, program->verbs, st, schedule, &team));
+    team_on_step(team, note_step, watch);
+    double start = watch->last = clock_now();
+    watch->n = 0;
+    enum ek_status status = team_run(team, steps);
+    if (status == EK_STOPPED)
+        status = EK_OK;
+    if (!status) {
+        *rate = rate_of(watch, team, set, job->n, start);
+        if (tasks)
+            print_tasks(team, job->n);
+    }
+    team_close(team);
+    return status;
+}
+
+enum ek_status bench_trial_run(const struct bench_program *program, void *st, struct cu_set *set,
+                               const struct sched_job *job, const char *schedule, double seconds)
+{
+    static struct watch watch;
+    double rate = 0;
+    int steps = program->steps(st);
+    if (!program->cold)
+        TRY(run_steps(program, st, set, job, "static", 1, false, &watch, &rate));
+    set_alarm(seconds);
+    TRY(run_steps(program, st, set, job, schedule, steps < MOST_STEPS ? steps : MOST_STEPS, true,
+                  &watch, &rate));
+    fprintf(stderr, "trial %.17g\n", rate);
+    return EK_OK;
+}
+
+/* ---- the one who waits ------------------------------------------------------------------------*/
+/* The environment without what would make the trial another run than it is to be. */
+static char **environment(char *trial)
+{
+    static const char *const out[] = {"CU_TRIAL=",  "CU_LAYOUT=", "CU_DEVICES=",    "CU_TRACE=",
+                                      "CU_REPORT=", "CU_FAULT=",  "CU_DISPLAY_ENV="};
+    size_t n = 0, kept = 0;
+    while (environ[n])
+        n++;
+    char **env = calloc(n + 2, sizeof *env);
+    for (size_t i = 0; env && i < n; i++) {
+        bool keep = true;
+        for (size_t j = 0; j < sizeof out / sizeof *out; j++)
+            keep &= strncmp(environ[i], out[j], strlen(out[j])) != 0;
+        if (keep)
+            env[kept++] = environ[i];
+    }
+    if (env)
+        env[kept] = trial;
+    return env;
+}
+
+char **bench_trial_argv(char **argv, char *layout, char *devices)
+{
+    size_t n = 0;
+    while (argv[n])
+        n++;
+    char **more = calloc(n + 3, sizeof *more);
+    if (more) {
+        memcpy(more, argv, n * sizeof *more);
+        more[n] = layout;
+        more[n + 1] = devices;
+    }
+    return more;
+}
+
+/* The child's stderr is a pipe, its stdout nothing. */
+static enum ek_status start(char **argv, char **env, pid_t *pid, int *from)
+{
+    int ends[2];
+    posix_spawn_file_actions_t actions;
+    if (pipe2(ends, O_CLOEXEC))
+        FAIL(EK_LACK, "layout auto: no pipe: %s", strerror(errno));
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    int bad = posix_spawn(pid, self_path(), &actions, NULL, argv, env);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    *from = ends[0];
+    if (!bad)
+        return EK_OK;
+    close(ends[0]);
+    FAIL(EK_LACK, "layout auto: this program cannot be executed again: %s", strerror(bad));
+}
+
+/* Reads until the child has closed its end; asks it to end at the deadline, kills it after that. */
+static void listen_to(pid_t pid, int from, double deadline, char *text, size_t room)
+{
+    static const int signals[] = {SIGTERM, SIGKILL};
+    size_t used = 0, asked = 0;
+    for (;;) {
+        struct pollfd p = {.fd = from, .events = POLLIN};
+        int ready = poll(&p, 1, 50);
+        if (ready > 0) {
+            char piece[4096];
+            ssize_t got = read(from, piece, sizeof piece);
+            if (got <= 0)
+                break;
+            size_t drop = used + (size_t)got < room ? 0 : used; /* the end counts */
+            used -= drop;
+            size_t take = (size_t)got < room - used ? (size_t)got : room - used - 1;
+            memcpy(text + used, piece + ((size_t)got - take), take);
+            used += take;
+        }
+        if (stop_requested())
+            deadline = fmin(deadline, clock_now());
+        if (asked < 2 && clock_now() > deadline + GRACE * (double)asked)
+            kill(pid, signals[asked++]);
+    }
+    text[used] = '\0';
+}
+
+/* "ntasks" and seconds of levels; a line that was cut says nothing. */
+static void understand_tasks(const char *line, struct mold_tasks *tasks)
+{
+    char *rest;
+    const long n = strtol(line, &rest, 10);
+    struct mold_tasks t = {.ntasks = n > 0 && n < INT_MAX ? (int)n : 0};
+    t.nlevels = t.ntasks < MOLD_LEVELS ? t.ntasks : MOLD_LEVELS;
+    for (int i = 0; i < t.nlevels; i++)
+        if (!((t.seconds[i] = strtod(rest, &rest)) > 0))
+            return;
+    *tasks = t;
+}
+
+/* The rate if there is one, else the last line as the reason. */
+static void understand(char *text, struct bench_trial *trial)
+{
+    char *last = NULL;
+    *trial = (struct bench_trial){0};
+    for (char *line; (line = strsep(&text, "\n"));) {
+        if (sscanf(line, "trial %lf", &trial->rate) == 1)
+            continue;
+        if (!strncmp(line, "tasks ", 6))
+            understand_tasks(line + 6, &trial->tasks);
+        else if (*line)
+            last = line;
+    }
+    if (!(trial->rate > 0) || !isfinite(trial->rate))
+        snprintf(trial->reason, sizeof trial->reason, "%s", last ? last : "not ready in time");
+}
+
+enum ek_status bench_trial_start(char **argv, const char *layout, const char *devices,
+                                 double seconds, double deadline, struct bench_trial *trial)
+{
+    char wanted[96], named[600], asked[48], text[8192];
+    snprintf(wanted, sizeof wanted, "--layout=%s", layout);
+    snprintf(named, sizeof named, "--devices=%s", devices);
+    snprintf(asked, sizeof asked, "CU_TRIAL=%g", seconds);
+    char **arguments = bench_trial_argv(argv, wanted, named), **env = environment(asked);
+    enum ek_status st = EK_OK;
+    pid_t pid = -1;
+    int from = -1;
+    if (!arguments || !env)
+        st = status_fail(EK_LACK, "layout auto: out of memory");
+    if (!st)
+        st = start(arguments, env, &pid, &from);
+    free(arguments);
+    free(env);
+    if (st)
+        return st;
+    listen_to(pid, from, deadline, text, sizeof text);
+    close(from);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    understand(text, trial);
+    return stop_requested() ? EK_STOPPED : EK_OK;
+}

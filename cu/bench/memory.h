@@ -1,0 +1,20 @@
+/* cu/bench/memory.h – will a problem fit? Asked before anything is allocated. */
+#ifndef CU_MEMORY_H
+#define CU_MEMORY_H
+
+#include "src/status.h"
+#include <stddef.h>
+
+/* Bytes that this node can still give, also where a container limits it; 0: unknown. */
+size_t memory_available(void);
+
+/* Of `bytes` in all, what falls on this node: ranks have about the same parts. */
+size_t memory_here(size_t bytes);
+
+/* "323 kB", "24.1 GB"; text [room]. */
+const char *memory_text(size_t bytes, char *text, size_t room);
+
+/* EK_LACK with both numbers where the problem needs more on this node than there is. */
+enum ek_status memory_check(const char *problem, size_t bytes);
+
+#endif

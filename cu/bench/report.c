@@ -1,0 +1,30 @@
+/* cu/bench/report.c – the page of a run or comparison. */
+#include "cu/bench/report.h"
+#include "src/page.h"
+
+enum { MANY_EVENTS = 50000 }; /* more make a page slow to open: steps are thinned out evenly */
+
+static json_t *thin_out(const json_t *events)
+{
+    size_t count = json_array_size(events), stride = 1 + count / MANY_EVENTS;
+    json_t *kept = json_array(), *e;
+    size_t i;
+    json_array_foreach((json_t *)events, i, e)
+    {
+        const json_t *step = json_object_get(json_object_get(e, "args"), "step");
+        if (!step || (size_t)json_integer_value(step) % stride == 0)
+            json_array_append(kept, e);
+    }
+    return kept;
+}
+
+enum ek_status report_write(const char *path, const char *title, const json_t *result,
+                            const json_t *events, const char *part, const json_t *view)
+{
+    json_t *data = json_pack("{s:O s:o}", "result", result, "events", thin_out(events));
+    if (view && data)
+        json_object_set(data, "view", (json_t *)view);
+    enum ek_status st = page_write(path, "cu/bench/report.html", title, part, data);
+    json_decref(data);
+    return st;
+}

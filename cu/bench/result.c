@@ -1,0 +1,449 @@
+/* cu/bench/result.c – records of runs and what people and programs read of them. */
+#include "cu/bench/result.h"
+#include "cu/sim/bound.h"
+#include "cu/rank/cluster.h"
+#include "src/version.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const kind_names[] = {[CU_CPU] = "cpu", [CU_DEVICE] = "device"};
+
+/* Everyone's units on rank 0, with the rank of each. */
+static json_t *gather_units(json_t *units)
+{
+    char *own = json_dumps(units, JSON_EMBED); /* without the brackets */
+    char *all = own ? cluster_gather_text(own) : NULL;
+    char *text = NULL;
+    json_t *gathered = NULL;
+    if (all && asprintf(&text, "[%s]", all) > 0)
+        gathered = json_loads(text, 0, NULL);
+    free(own);
+    free(all);
+    free(text);
+    json_decref(units);
+    return gathered;
+}
+
+static json_t *describe_unit(const struct cu *u, const struct team *team)
+{
+    json_t *o = json_pack("{s:s s:s s:i s:I s:f}", "kind", kind_names[u->kind], "name", u->name,
+                          "width", u->width, "tasks", (json_int_t)team_unit_tasks(team, u->index),
+                          "busy_s", team_unit_spent(team, u->index).computing);
+    if (cluster_size() > 1)
+        json_object_set_new(o, "rank", json_integer(cluster_rank()));
+    return o;
+}
+
+static json_t *describe_units(const struct cu_set *set, const struct team *team)
+{
+    json_t *units = json_array();
+    for (int c = 0; c < set->n; c++)
+        json_array_append_new(units, describe_unit(&set->cu[c], team));
+    return cluster_size() > 1 ? gather_units(units) : units;
+}
+
+/* A run is as slow as its slowest rank; what was moved adds up. */
+static struct team_result of_all_ranks(struct team_result r)
+{
+    double most[] = {r.seconds, r.computation_s, r.communication_s, r.moving_s, r.imbalance};
+    double sum[] = {(double)r.bytes_moved, (double)r.migrations, r.retired};
+    cluster_max(most, sizeof most / sizeof *most);
+    cluster_sum(sum, sizeof sum / sizeof *sum);
+    r.seconds = most[0];
+    r.computation_s = most[1];
+    r.communication_s = most[2];
+    r.moving_s = most[3];
+    r.imbalance = most[4];
+    r.bytes_moved = (size_t)sum[0];
+    r.migrations = (size_t)sum[1];
+    r.retired = (int)sum[2];
+    return r;
+}
+
+static void free_run(struct result_run *run)
+{
+    json_decref(run->units);
+    json_decref(run->verification);
+    json_decref(run->facts);
+    free(run->seconds);
+    free(run->runs);
+}
+
+/* Counts and times of the tasks, and what the units of each kind spent. */
+static void take_times(struct result_run *run, size_t n, const struct cu_set *set,
+                       const struct team *team)
+{
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t t = 0; t < n; t++) {
+            run->seconds[(size_t)kind * n + t] = team_task_seconds(team, t, (enum cu_kind)kind);
+            run->runs[(size_t)kind * n + t] = team_task_runs(team, t, (enum cu_kind)kind);
+        }
+    for (int c = 0; c < set->n; c++) {
+        struct team_spent *sum = &run->spent[set->cu[c].kind], unit = team_unit_spent(team, c);
+        sum->computing += unit.computing;
+        sum->launching += unit.launching;
+        sum->moving += unit.moving;
+    }
+}
+
+enum ek_status result_take(struct result_run *run, const struct result_host *host,
+                           const struct team *team, const char *schedule)
+{
+    size_t n = host->ntasks;
+    struct result_run taken = {.schedule = schedule,
+                               .team = of_all_ranks(*team_result(team)),
+                               .units = describe_units(host->set, team),
+                               .seconds = calloc(2 * n + 1, sizeof *taken.seconds),
+                               .runs = calloc(2 * n + 1, sizeof *taken.runs)};
+    if (!taken.seconds || !taken.runs || !taken.units) {
+        free_run(&taken);
+        FAIL(EK_LACK, "out of memory for the measurements of %zu tasks", n);
+    }
+    take_times(&taken, n, host->set, team);
+    *run = taken;
+    return EK_OK;
+}
+
+void result_free(struct result_set *set)
+{
+    for (int i = 0; set->run && i < set->nschedules * set->repeat; i++)
+        free_run(&set->run[i]);
+    free(set->run);
+    set->run = NULL;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+    const struct result_run *x = *(const struct result_run *const *)a;
+    const struct result_run *y = *(const struct result_run *const *)b;
+    return (x->team.seconds > y->team.seconds) - (x->team.seconds < y->team.seconds);
+}
+
+int result_middle(const struct result_set *set, int s)
+{
+    const struct result_run *found[64];
+    int n = 0;
+    for (int r = 0; r < set->repeat && n < 64; r++) {
+        const struct result_run *run = &set->run[s * set->repeat + r];
+        if (run->schedule && !run->interrupted)
+            found[n++] = run;
+    }
+    qsort(found, (size_t)n, sizeof *found, by_seconds);
+    return n ? (int)(found[(n - 1) / 2] - set->run) : -1;
+}
+
+/* An unverified or interrupted run must not hide behind good ones: it counts as the median. */
+const struct result_run *result_median(const struct result_set *set, int s)
+{
+    const struct result_run *found[64];
+    int n = 0;
+    for (int r = 0; r < set->repeat && n < 64; r++) {
+        const struct result_run *run = &set->run[s * set->repeat + r];
+        if (!run->schedule)
+            continue;
+        if (!run->verified)
+            return run;
+        found[n++] = run;
+    }
+    if (!n)
+        return NULL;
+    qsort(found, (size_t)n, sizeof *found, by_seconds);
+    return found[(n - 1) / 2];
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median over all runs that timed this task on this kind. */
+static double task_seconds(const struct result_set *set, int kind, size_t task)
+{
+    double found[256];
+    int n = 0;
+    for (int i = 0; i < set->nschedules * set->repeat && n < 256; i++) {
+        const struct result_run *run = &set->run[i];
+        double sec = run->schedule ? run->seconds[(size_t)kind * set->host.ntasks + task] : NAN;
+        if (!isnan(sec))
+            found[n++] = sec;
+    }
+    if (!n)
+        return NAN;
+    qsort(found, (size_t)n, sizeof *found, by_value);
+    return (found[n / 2] + found[(n - 1) / 2]) / 2;
+}
+
+/* The kinds of units that there are, and the usual times of all tasks on them. */
+struct usual {
+    int kinds, kind[2], units[2];
+    double *row[2]; /* [ntasks] of each kind */
+};
+
+static bool usual_open(struct usual *u, const struct result_set *set)
+{
+    const size_t n = set->host.ntasks;
+    const struct cu_layout *layout = &set->host.set->layout;
+    const int all[2] = {layout->ncpu, layout->ndev};
+    *u = (struct usual){.row = {calloc(2 * n + 1, sizeof **u->row)}};
+    if (!u->row[0] || cluster_size() > 1)
+        return false; /* the other ranks' tasks are not known here */
+    u->row[1] = u->row[0] + n;
+    for (int kind = 0; kind < 2; kind++) {
+        if (!all[kind])
+            continue;
+        u->kind[u->kinds] = kind;
+        u->units[u->kinds] = all[kind];
+        for (size_t t = 0; t < n; t++)
+            u->row[u->kinds][t] = task_seconds(set, kind, t);
+        u->kinds++;
+    }
+    return true;
+}
+
+static void usual_close(struct usual *u)
+{
+    free(u->row[0]);
+}
+
+double result_bound(const struct result_set *set)
+{
+    struct usual u;
+    double bound = NAN;
+    int steps = 0;
+    for (int i = 0; i < set->nschedules * set->repeat; i++)
+        if (set->run[i].schedule && set->run[i].team.steps > steps)
+            steps = set->run[i].team.steps;
+    if (usual_open(&u, set))
+        bound =
+            steps * bound_step(set->host.ntasks, u.kinds, u.units, (const double *const *)u.row);
+    usual_close(&u);
+    return bound;
+}
+
+/* What the units of a kind did. */
+static struct loss_share share_of(const struct result_run *run, const double *usual, size_t n,
+                                  int kind, double price)
+{
+    const struct team_spent *spent = &run->spent[kind];
+    struct loss_share share = {.price = price,
+                               .tasks = spent->computing,
+                               .launches = spent->launching,
+                               .moving = spent->moving};
+    for (size_t t = 0; t < n; t++)
+        share.rule += run->runs[(size_t)kind * n + t] * usual[t];
+    return share;
+}
+
+struct loss result_loss(const struct result_set *set, const struct result_run *run)
+{
+    const size_t n = set->host.ntasks;
+    struct usual u;
+    struct loss_share share[2];
+    double price[2], bound = NAN;
+    if (usual_open(&u, set)) {
+        const double *const *row = (const double *const *)u.row;
+        bound = run->team.steps * bound_step(n, u.kinds, u.units, row);
+        if (isnan(bound_prices(n, u.kinds, u.units, row, price)))
+            bound = NAN;
+        for (int k = 0; k < u.kinds; k++)
+            share[k] = share_of(run, u.row[k], n, u.kind[k], price[k]);
+    }
+    struct loss l = loss_of(run->team.computation_s, run->team.communication_s, bound,
+                            isnan(bound) ? 0 : u.kinds, share);
+    usual_close(&u);
+    return l;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static double rate(const struct result_host *h, const struct result_run *run)
+{
+    return run->team.seconds > 0 && !run->interrupted ? h->work / run->team.seconds : NAN;
+}
+
+/* The median run of each policy, best first; failed ones last. Returns how many. */
+static int rank_runs(const struct result_set *set, const struct result_run **ranked)
+{
+    int n = 0;
+    for (int s = 0; s < set->nschedules; s++) {
+        const struct result_run *run = result_median(set, s);
+        if (run)
+            ranked[n++] = run;
+    }
+    qsort(ranked, (size_t)n, sizeof *ranked, by_seconds);
+    return n;
+}
+
+const struct result_run *result_best(const struct result_set *set)
+{
+    const struct result_run *best = NULL;
+    for (int s = 0; s < set->nschedules; s++) {
+        const struct result_run *run = result_median(set, s);
+        if (run && (!best || run->team.seconds < best->team.seconds))
+            best = run;
+    }
+    return best;
+}
+
+static const char *verdict(const struct result_run *run)
+{
+    return run->interrupted ? "interrupted" : run->verified ? "yes" : "NO";
+}
+
+/* " value" right-aligned, "-" where it is not known. */
+static void cell(FILE *out, int width, int digits, double value)
+{
+    if (isnan(value))
+        fprintf(out, " %*s", width, "-");
+    else
+        fprintf(out, " %*.*f", width, digits, value);
+}
+
+static void table_row(FILE *out, const struct result_set *set, const struct result_run *run,
+                      int width, double bound)
+{
+    const struct team_result *t = &run->team;
+    fprintf(out, "%-*s", width, run->schedule);
+    cell(out, 9, 3, t->seconds);
+    cell(out, 10, 1, rate(&set->host, run));
+    cell(out, 9, 3, t->computation_s);
+    cell(out, 9, 3, t->communication_s);
+    cell(out, 7, 3, run->interrupted ? NAN : t->computation_s / bound);
+    cell(out, 9, 2, 1e-6 * (double)t->bytes_moved);
+    fprintf(out, " %6zu %8.1f%%  %s", t->migrations, 100 * t->imbalance, verdict(run));
+    if (t->retired)
+        fprintf(out, "  (%d unit%s lost, %d steps repeated)", t->retired, t->retired > 1 ? "s" : "",
+                t->repeated);
+    fputc('\n', out);
+}
+
+static void table_losses(FILE *out, const struct result_set *set,
+                         const struct result_run *const *ranked, int n, int width)
+{
+    fputc('\n', out);
+    loss_print_heading(out, width);
+    for (int i = 0; i < n; i++) {
+        struct loss l = result_loss(set, ranked[i]);
+        loss_print(out, width, ranked[i]->schedule, &l, ranked[i]->team.seconds);
+    }
+}
+
+void result_table(FILE *out, const struct result_set *set)
+{
+    const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
+    if (!ranked)
+        return;
+    int n = rank_runs(set, ranked), width = 10;
+    double bound = result_bound(set);
+    for (int i = 0; i < n; i++)
+        if ((int)strlen(ranked[i]->schedule) > width)
+            width = (int)strlen(ranked[i]->schedule);
+    fprintf(out, "%-*s %9s %10s %9s %9s %7s %9s %6s %9s  %s\n", width, "schedule", "seconds",
+            set->host.unit, "comput. s", "commun. s", "/ bound", "moved MB", "migr.", "imbalance",
+            "verified");
+    for (int i = 0; i < n; i++)
+        table_row(out, set, ranked[i], width, bound);
+    if (!isnan(bound))
+        table_losses(out, set, ranked, n, width);
+    free(ranked);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *all_seconds(const struct result_set *set, const char *schedule)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < set->nschedules * set->repeat; i++) {
+        const struct result_run *run = &set->run[i];
+        if (run->schedule && !strcmp(run->schedule, schedule))
+            json_array_append_new(list, json_real(run->team.seconds));
+    }
+    return list;
+}
+
+static json_t *run_json(const struct result_set *set, const struct result_run *run, double bound)
+{
+    const struct result_host *h = &set->host;
+    const struct team_result *t = &run->team;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    json_t *o = json_pack("{s:s s:s s:s s:s s:s s:s}", "program", h->program, "version", EK_VERSION,
+                          "problem", h->problem, "layout", cu_layout_text(&h->set->layout),
+                          "devices", h->devices, "schedule", run->schedule);
+    json_object_set_new(o, "seconds", json_real(t->seconds));
+    json_object_set_new(o, "seconds_all", all_seconds(set, run->schedule));
+    json_object_set_new(o, "rate", json_number_or_null(rate(h, run)));
+    json_object_set_new(o, "unit", json_string(h->unit));
+    json_object_set_new(o, "verified", json_boolean(run->verified));
+    json_object_set_new(o, "interrupted", json_boolean(run->interrupted));
+    json_object_set_new(o, "steps", json_integer(t->steps));
+    json_object_set_new(o, "computation_s", json_real(t->computation_s));
+    json_object_set_new(o, "communication_s", json_real(t->communication_s));
+    json_object_set_new(o, "moving_s", json_real(t->moving_s));
+    json_object_set_new(o, "bytes_moved", json_integer((json_int_t)t->bytes_moved));
+    json_object_set_new(o, "migrations", json_integer((json_int_t)t->migrations));
+    json_object_set_new(o, "lower_bound_s", json_number_or_null(bound));
+    json_object_set_new(o, "imbalance", json_real(t->imbalance));
+    const struct loss loss = result_loss(set, run);
+    json_object_set_new(o, "loss", loss_json(&loss));
+    json_object_set_new(o, "memory_bytes", json_integer((json_int_t)h->bytes));
+    json_object_set_new(o, "ranks", json_integer(cluster_size()));
+    json_object_set_new(o, "units_lost", json_integer(t->retired));
+    json_object_set_new(o, "steps_repeated", json_integer(t->repeated));
+    json_object_set_new(o, "host", json_string(host));
+    if (h->profile)
+        json_object_set_new(o, "profile", json_string(h->profile));
+    json_object_set(o, "units", run->units);
+    if (run->verification)
+        json_object_set(o, "verification", run->verification);
+    if (run->facts)
+        json_object_update(o, run->facts);
+    return o;
+}
+
+/* Medians of all runs: what cu-plan makes of a recorded run. */
+static json_t *seconds_json(const struct result_set *set)
+{
+    json_t *root = json_object();
+    for (int kind = 0; kind < 2; kind++) {
+        json_t *list = json_array();
+        for (size_t t = 0; list && t < set->host.ntasks; t++) {
+            double sec = task_seconds(set, kind, t);
+            if (isfinite(sec)) {
+                json_array_append_new(list, json_real(sec));
+                continue;
+            }
+            json_decref(list);
+            list = NULL;
+        }
+        json_object_set_new(root, kind_names[kind], list ? list : json_null());
+    }
+    return root;
+}
+
+static json_t *with_seconds(const struct result_set *set, json_t *root)
+{
+    if (root && set->host.ntasks <= RESULT_TASKS && cluster_size() == 1)
+        json_object_set_new(root, "task_seconds", seconds_json(set));
+    return root;
+}
+
+json_t *result_json(const struct result_set *set, bool compare)
+{
+    double bound = result_bound(set);
+    const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
+    json_t *runs = json_array();
+    int n = ranked ? rank_runs(set, ranked) : 0;
+    for (int i = 0; i < n; i++)
+        json_array_append_new(runs, run_json(set, ranked[i], bound));
+    free(ranked);
+    if (compare)
+        return with_seconds(set, json_pack("{s:o}", "runs", runs));
+    json_t *only = json_incref(json_array_get(runs, 0));
+    json_decref(runs);
+    return with_seconds(set, only);
+}

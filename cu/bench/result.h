@@ -1,0 +1,76 @@
+/* cu/bench/result.h – what the runs of a program measured: records, medians, lower bound, table,
+ * JSON. */
+#ifndef CU_RESULT_H
+#define CU_RESULT_H
+
+#include "cu/unit/cu.h"
+#include "cu/sim/loss.h"
+#include "cu/team/team.h"
+#include "src/json.h"
+#include <stdio.h>
+
+enum { RESULT_TASKS = 65536 }; /* more tasks than that have no times in the JSON */
+
+/* What all runs of one process share. Texts are borrowed. */
+struct result_host {
+    const char *program, *problem, *unit;
+    char devices[256];   /* "opencl:0,opencl:1", "" */
+    const char *profile; /* file of the task times that policies knew beforehand, or NULL */
+    const struct cu_set *set;
+    size_t ntasks, bytes; /* bytes of the problem on the host, on all nodes together */
+    double work;          /* units of work in a run */
+};
+
+/* One finished (or interrupted) run. */
+struct result_run {
+    const char *schedule; /* the spec as given; borrowed */
+    struct team_result team;
+    bool verified, interrupted;
+    json_t *units;              /* [{kind name width tasks busy_s}] */
+    json_t *verification;       /* the program's own detail, or NULL */
+    json_t *facts;              /* members that the program adds to the run's object, or NULL */
+    double *seconds;            /* [2][ntasks] of a task per cu_kind, NAN unknown */
+    unsigned *runs;             /* [2][ntasks] how often it ran there */
+    struct team_spent spent[2]; /* by the units of each kind */
+};
+
+/* All runs: `nschedules` policies, each `repeat` times; run r of policy s is run[s * repeat + r].
+ */
+struct result_set {
+    struct result_host host;
+    int nschedules, repeat, nrun; /* nrun: entries written, in any order of policies */
+    struct result_run *run;       /* [nschedules * repeat], schedule NULL where not yet run */
+};
+
+/* Copies the team's measurements into *run. EK_LACK: out of memory. */
+enum ek_status result_take(struct result_run *run, const struct result_host *host,
+                           const struct team *team, const char *schedule);
+void result_free(struct result_set *set);
+
+/* The median run (by seconds) of policy s, NULL if it has none. */
+const struct result_run *result_median(const struct result_set *set, int s);
+
+/* The fastest of these, NULL if there is none. */
+const struct result_run *result_best(const struct result_set *set);
+
+/* The number in set->run of policy s' run with the median seconds, verified or not; -1: none. */
+int result_middle(const struct result_set *set, int s);
+
+/* Lower bound of a run's computation period in seconds, from the median task times of all runs;
+ * NAN where a task was never timed on some kind of unit. */
+double result_bound(const struct result_set *set);
+
+/* By what a run is slower than the bound, seconds; NAN where there is no bound, or several ranks.
+ */
+struct loss result_loss(const struct result_set *set, const struct result_run *run);
+
+/* The comparison table, best first, with the ratio to the bound; then what is lost to
+ * which cause. */
+void result_table(FILE *out, const struct result_set *set);
+
+/* One run as one object, or {"runs": […]} when `compare`, with the median seconds of each task on
+ * each kind of unit as task_seconds {cpu: […], device: […]} (null: some task never ran there; left
+ * out beyond RESULT_TASKS); new reference, NULL: out of memory. */
+json_t *result_json(const struct result_set *set, bool compare);
+
+#endif

@@ -1,0 +1,406 @@
+/* cu/moldable/job.c – reads a job of cu-run and refuses what makes no sense. */
+#include "cu/moldable/job.h"
+#include "cu/unit/topology.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- members ----------------------------------------------------------------------------------*/
+static enum ek_status text_of(const struct run_job *j, const char *where, const json_t *object,
+                              const char *key, const char **text)
+{
+    const json_t *value = json_object_get(object, key);
+    if (value && !json_is_string(value))
+        FAIL(EK_USAGE, "%s: %s.%s must be text", j->path, where, key);
+    if (value)
+        *text = json_string_value(value);
+    return EK_OK;
+}
+
+static enum ek_status number_of(const struct run_job *j, const char *where, const json_t *object,
+                                const char *key, double lo, double hi, double *number)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!value)
+        return EK_OK;
+    double x = json_is_number(value) ? json_number_value(value) : NAN;
+    if (!(x >= lo && x <= hi))
+        FAIL(EK_USAGE, "%s: %s.%s must be a number from %g to %g", j->path, where, key, lo, hi);
+    *number = x;
+    return EK_OK;
+}
+
+static enum ek_status whole_of(const struct run_job *j, const char *where, const json_t *object,
+                               const char *key, int lo, int hi, int *number)
+{
+    double x = *number;
+    TRY(number_of(j, where, object, key, lo, hi, &x));
+    if (x != floor(x))
+        FAIL(EK_USAGE, "%s: %s.%s must be a whole number", j->path, where, key);
+    *number = (int)x;
+    return EK_OK;
+}
+
+static enum ek_status flag_of(const struct run_job *j, const char *where, const json_t *object,
+                              const char *key, bool *flag)
+{
+    const json_t *value = json_object_get(object, key);
+    if (value && !json_is_boolean(value))
+        FAIL(EK_USAGE, "%s: %s.%s must be true or false", j->path, where, key);
+    *flag = value ? json_is_true(value) : *flag;
+    return EK_OK;
+}
+
+static enum ek_status known_keys(const struct run_job *j, const char *where, json_t *object,
+                                 const char *known)
+{
+    const char *key;
+    json_t *value;
+    char word[64];
+    json_object_foreach(object, key, value)
+    {
+        snprintf(word, sizeof word, " %s ", key);
+        if (!strstr(known, word))
+            FAIL(EK_USAGE, "%s: %s.%s is not known; there are%s", j->path, where, key, known);
+    }
+    return EK_OK;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------*/
+static enum ek_status add_node(struct run_job *j, const char *name, const char *host, int cores,
+                               double factor, const char *cluster, enum run_reach reach)
+{
+    int n = j->problem.nnodes;
+    struct run_node *more = realloc(j->node, ((size_t)n + 1) * sizeof *more);
+    if (!more)
+        FAIL(EK_LACK, "%s: out of memory for nodes", j->path);
+    j->node = more;
+    j->node[n] = (struct run_node){.reach = reach};
+    TRY(moldable_add_node(&j->problem, name, cores, factor, cluster));
+    if (reach != RUN_HERE && !(j->node[n].host = strdup(host)))
+        FAIL(EK_LACK, "%s: out of memory for nodes", j->path);
+    return EK_OK;
+}
+
+/* This machine's cpus that we may use: one of each core, then the other hardware threads. */
+static enum ek_status own_cpus(int **cpu, int *n)
+{
+    hwloc_topology_t topology;
+    TRY(topology_open(NULL, &topology));
+    hwloc_bitmap_t left = hwloc_bitmap_alloc();
+    enum ek_status st = topology_process_cpus(left);
+    int count = st ? 0 : hwloc_bitmap_weight(left);
+    *cpu = calloc((size_t)count + 1, sizeof **cpu);
+    for (*n = 0; *cpu && *n < count;) {
+        hwloc_obj_t core = NULL;
+        int before = *n;
+        while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core))) {
+            hwloc_bitmap_t of = hwloc_bitmap_alloc();
+            hwloc_bitmap_and(of, core->cpuset, left);
+            int first = hwloc_bitmap_first(of);
+            if (first >= 0) {
+                (*cpu)[(*n)++] = first;
+                hwloc_bitmap_clr(left, (unsigned)first);
+            }
+            hwloc_bitmap_free(of);
+        }
+        if (*n == before)
+            break;
+    }
+    hwloc_bitmap_free(left);
+    topology_close(topology);
+    return st ? st : *cpu ? EK_OK : status_fail(EK_LACK, "out of memory for cpus");
+}
+
+/* Nodes that are this machine take its cpus one after the other. */
+static enum ek_status share_cpus(struct run_job *j)
+{
+    int *cpu = NULL, have = 0, used = 0;
+    TRY(own_cpus(&cpu, &have));
+    enum ek_status st = EK_OK;
+    for (int i = 0; i < j->problem.nnodes && !st; i++) {
+        int cores = j->problem.node[i].cores;
+        if (j->node[i].reach != RUN_HERE)
+            continue;
+        used += cores;
+        if (used > have && !j->oversubscribe)
+            st = status_fail(EK_LACK,
+                             "%s: node '%s' with %d cores: the nodes on this machine want %d cores "
+                             "and it has %d; fewer, or \"oversubscribe\": true",
+                             j->path, j->problem.node[i].name, cores, used, have);
+        else if (!j->oversubscribe && (j->node[i].cpu = calloc((size_t)cores, sizeof(int))))
+            memcpy(j->node[i].cpu, cpu + used - cores, (size_t)cores * sizeof(int));
+    }
+    free(cpu);
+    return st;
+}
+
+static enum ek_status read_node(struct run_job *j, size_t i, json_t *object)
+{
+    char where[32];
+    const char *name = NULL, *host = NULL, *cluster = "all";
+    int cores = 0;
+    double factor = 1;
+    snprintf(where, sizeof where, "nodes[%zu]", i);
+    if (!json_is_object(object))
+        FAIL(EK_USAGE, "%s: %s must be an object", j->path, where);
+    TRY(known_keys(j, where, object, " name host cores factor cluster "));
+    TRY(text_of(j, where, object, "name", &name));
+    TRY(text_of(j, where, object, "host", &host));
+    TRY(text_of(j, where, object, "cluster", &cluster));
+    TRY(whole_of(j, where, object, "cores", 1, 4096, &cores));
+    TRY(number_of(j, where, object, "factor", 1e-6, 1e6, &factor));
+    if (!name || !cores)
+        FAIL(EK_USAGE, "%s: %s.%s is missing", j->path, where, name ? "cores" : "name");
+    bool here = !host || !strcmp(host, "localhost");
+    return add_node(j, name, host, cores, factor, cluster, here ? RUN_HERE : RUN_SSH);
+}
+
+/* "cs1 slots=8" or "cs1:8" a line, # begins a comment. */
+static enum ek_status read_hostfile(struct run_job *j, const char *path)
+{
+    char line[512], host[256];
+    int number = 0;
+    enum ek_status st = EK_OK;
+    FILE *f = fopen(path, "r");
+    if (!f)
+        FAIL(EK_USAGE, "%s: hostfile %s cannot be opened: %m", j->path, path);
+    while (!st && fgets(line, sizeof line, f)) {
+        int cores = 0;
+        number++;
+        line[strcspn(line, "#\n")] = 0;
+        if (sscanf(line, " %255[^ \t:]%*[ \t:]slots=%d", host, &cores) < 2 &&
+            sscanf(line, " %255[^ \t:]:%d", host, &cores) < 2 && sscanf(line, " %255s", host) < 1)
+            continue;
+        st = cores > 0 ? add_node(j, host, host, cores, 1, "all", RUN_SSH)
+                       : status_fail(EK_USAGE, "%s:%d: '%s' wants its cores, as slots=8", path,
+                                     number, host);
+    }
+    fclose(f);
+    return st;
+}
+
+/* An allocation's hosts by scontrol, their cores from "16(x3),8". */
+static enum ek_status read_slurm(struct run_job *j)
+{
+    const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
+    char host[256];
+    enum ek_status st = EK_OK;
+    if (!getenv("SLURM_JOB_NODELIST") || !cpus)
+        FAIL(EK_LACK, "%s: nodes are \"slurm\", but this is no Slurm allocation (salloc, sbatch)",
+             j->path);
+    FILE *f = popen("scontrol show hostnames \"$SLURM_JOB_NODELIST\"", "r");
+    if (!f)
+        FAIL(EK_LACK, "%s: scontrol cannot be run: %m", j->path);
+    int cores = 0, times = 0;
+    while (!st && fscanf(f, "%255s", host) == 1) {
+        if (!times--) {
+            int used = 0;
+            cores = (int)strtol(cpus, (char **)&cpus, 10);
+            times = sscanf(cpus, "(x%d)%n", &times, &used) == 1 ? times - 1 : 0;
+            cpus += used + (cpus[used] == ',');
+        }
+        st = add_node(j, host, host, cores, 1, "all", RUN_SLURM);
+    }
+    pclose(f);
+    return st;
+}
+
+static enum ek_status read_here(struct run_job *j)
+{
+    int *cpu = NULL, n = 0;
+    TRY(own_cpus(&cpu, &n));
+    free(cpu);
+    return add_node(j, "localhost", NULL, n, 1, "all", RUN_HERE);
+}
+
+static enum ek_status read_nodes(struct run_job *j)
+{
+    json_t *nodes = json_object_get(j->root, "nodes"), *object;
+    const char *word = json_string_value(nodes), *hostfile = NULL;
+    size_t i;
+    if (word && !strcmp(word, "localhost"))
+        return read_here(j);
+    if (word && !strcmp(word, "slurm"))
+        return read_slurm(j);
+    if (json_is_object(nodes)) {
+        TRY(text_of(j, "nodes", nodes, "hostfile", &hostfile));
+        if (hostfile)
+            return read_hostfile(j, hostfile);
+    }
+    if (!json_is_array(nodes) || !json_array_size(nodes))
+        FAIL(EK_USAGE,
+             "%s: nodes must be \"localhost\", \"slurm\", {\"hostfile\": …} or a list of nodes",
+             j->path);
+    json_array_foreach(nodes, i, object) TRY(read_node(j, i, object));
+    return EK_OK;
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------*/
+static enum ek_status read_table(const struct run_job *j, const char *where, const json_t *list,
+                                 struct moldable_law *law)
+{
+    size_t n = json_array_size(list);
+    law->table = calloc(n + 1, sizeof *law->table);
+    for (size_t i = 0; law->table && i < n; i++) {
+        double x = json_number_value(json_array_get(list, i));
+        if (!(x > 0) || !isfinite(x))
+            FAIL(EK_USAGE, "%s: %s.time[%zu] must be a number above 0", j->path, where, i);
+        law->table[law->ntable++] = x;
+    }
+    return law->ntable ? EK_OK
+                       : status_fail(EK_USAGE, "%s: %s.time has no numbers", j->path, where);
+}
+
+static enum ek_status read_law(const struct run_job *j, const char *where, const json_t *task,
+                               struct moldable_law *law, bool *timed)
+{
+    const json_t *time = json_object_get(task, "time");
+    *timed = time != NULL;
+    if (json_is_array(time))
+        return read_table(j, where, time, law);
+    if (json_is_string(time))
+        return moldable_law_parse(law, json_string_value(time));
+    if (time)
+        FAIL(EK_USAGE, "%s: %s.time must be a formula or a list of numbers", j->path, where);
+    *law = (struct moldable_law){.c = 1};
+    return EK_OK;
+}
+
+static enum ek_status check_measure(const struct run_job *j, const char *where, const char *regex)
+{
+    regex_t compiled;
+    if (!regex)
+        return EK_OK;
+    bool good = !regcomp(&compiled, regex, REG_EXTENDED | REG_NEWLINE);
+    bool groups = good && compiled.re_nsub == 1;
+    if (good)
+        regfree(&compiled);
+    return groups
+               ? EK_OK
+               : status_fail(EK_USAGE, "%s: %s.measure must be a regular expression with one group",
+                             j->path, where);
+}
+
+static enum ek_status add_task(struct run_job *j, const char *where, json_t *task,
+                               struct moldable_kind *kind, struct run_command *command)
+{
+    int count = 1;
+    const char *name = "task";
+    TRY(known_keys(j, where, task, " name count command time cluster most_cores measure "));
+    TRY(text_of(j, where, task, "name", &name));
+    TRY(text_of(j, where, task, "command", &command->text));
+    TRY(text_of(j, where, task, "measure", &command->measure));
+    TRY(whole_of(j, where, task, "count", 1, 1000000, &count));
+    TRY(whole_of(j, where, task, "most_cores", 0, 4096, &kind->most));
+    TRY(flag_of(j, where, task, "cluster", &kind->cluster));
+    TRY(check_measure(j, where, command->measure));
+    if (!command->text || !command->text[strspn(command->text, " \t")])
+        FAIL(EK_USAGE, "%s: %s.command is missing", j->path, where);
+    TRY(read_law(j, where, task, &kind->law, &command->timed));
+    kind->name = (char *)name;
+    return moldable_add_tasks(&j->problem, kind, count);
+}
+
+static enum ek_status read_tasks(struct run_job *j)
+{
+    json_t *tasks = json_object_get(j->root, "tasks"), *task;
+    size_t i, n = json_array_size(tasks);
+    char where[32];
+    if (!n)
+        FAIL(EK_USAGE, "%s: tasks must be a list with one task at least", j->path);
+    if (!(j->command = calloc(n, sizeof *j->command)))
+        FAIL(EK_LACK, "%s: out of memory for tasks", j->path);
+    json_array_foreach(tasks, i, task)
+    {
+        struct moldable_kind kind = {0};
+        snprintf(where, sizeof where, "tasks[%zu]", i);
+        enum ek_status st = json_is_object(task)
+                                ? add_task(j, where, task, &kind, &j->command[i])
+                                : status_fail(EK_USAGE, "%s: %s must be an object", j->path, where);
+        if (st) {
+            free(kind.law.table);
+            return st;
+        }
+    }
+    return EK_OK;
+}
+
+static enum ek_status read_variables(struct run_job *j)
+{
+    static const char *const usual[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"};
+    json_t *list = json_object_get(j->root, "cores_in"), *name;
+    size_t i, n = list ? json_array_size(list) : 2;
+    if (list && !json_is_array(list))
+        FAIL(EK_USAGE, "%s: cores_in must be a list of variables", j->path);
+    if (!(j->cores_in = calloc(n + 1, sizeof *j->cores_in)))
+        FAIL(EK_LACK, "%s: out of memory", j->path);
+    if (!list)
+        memcpy(j->cores_in, usual, sizeof usual);
+    json_array_foreach(list, i, name)
+    {
+        j->cores_in[i] = json_string_value(name);
+        if (!j->cores_in[i] || !*j->cores_in[i] || strchr(j->cores_in[i], '='))
+            FAIL(EK_USAGE, "%s: cores_in[%zu] must name a variable", j->path, i);
+    }
+    return EK_OK;
+}
+
+/* ---- all --------------------------------------------------------------------------------------*/
+static enum ek_status read_job(struct run_job *j)
+{
+    if (!json_is_object(j->root))
+        FAIL(EK_USAGE, "%s: must be a JSON object", j->path);
+    TRY(known_keys(j, "job", j->root, " nodes oversubscribe tasks cores_in retries "));
+    TRY(flag_of(j, "job", j->root, "oversubscribe", &j->oversubscribe));
+    TRY(whole_of(j, "job", j->root, "retries", 0, 1000, &j->retries));
+    TRY(read_variables(j));
+    TRY(read_nodes(j));
+    TRY(read_tasks(j));
+    TRY(moldable_check(&j->problem));
+    return share_cpus(j);
+}
+
+enum ek_status run_job_open(struct run_job *j, const char *path)
+{
+    json_error_t error;
+    *j = (struct run_job){.path = path, .retries = 1};
+    j->root = strcmp(path, "-") ? json_load_file(path, JSON_REJECT_DUPLICATES, &error)
+                                : json_loadf(stdin, JSON_REJECT_DUPLICATES, &error);
+    if (!j->root)
+        FAIL(EK_USAGE, "%s:%d: %s", path, error.line, error.text);
+    enum ek_status st = read_job(j);
+    if (st)
+        run_job_close(j);
+    return st;
+}
+
+void run_job_close(struct run_job *j)
+{
+    for (int i = 0; i < j->problem.nnodes; i++) {
+        free(j->node[i].host);
+        free(j->node[i].cpu);
+    }
+    free(j->node);
+    free(j->command);
+    free(j->cores_in);
+    moldable_problem_close(&j->problem);
+    json_decref(j->root);
+    *j = (struct run_job){0};
+}
+
+enum ek_status run_job_timed(const struct run_job *j)
+{
+    for (int k = 0; k < j->problem.nkinds; k++)
+        if (!j->command[k].timed)
+            FAIL(EK_USAGE,
+                 "%s: tasks[%d].time is missing; give it, or measure it: cu-run calibrate %s --out "
+                 "FILE",
+                 j->path, k, j->path);
+    return EK_OK;
+}

@@ -1,0 +1,432 @@
+/* cu/moldable/land.c – free times of cores, nodes in like state kept together. */
+#include "cu/moldable/land.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- groups of nodes in the same state --------------------------------------------------------*/
+static const double *times(const struct land *l, int node)
+{
+    return l->free + l->first[node];
+}
+
+static bool alike(const struct land *l, int a, int b)
+{
+    const struct moldable_node *na = &l->problem->node[a], *nb = &l->problem->node[b];
+    return na->cores == nb->cores && na->factor == nb->factor &&
+           !memcmp(times(l, a), times(l, b), (size_t)na->cores * sizeof(double));
+}
+
+/* FNV-1a over words: only to skip most comparisons, alike() decides. */
+static uint64_t state_hash(const struct land *l, int node)
+{
+    const struct moldable_node *n = &l->problem->node[node];
+    uint64_t hash = 14695981039346656037u ^ (uint64_t)n->cores, word;
+    memcpy(&word, &n->factor, sizeof word);
+    hash = (hash ^ word) * 1099511628211u;
+    for (int c = 0; c < n->cores; c++) {
+        memcpy(&word, times(l, node) + c, sizeof word);
+        hash = (hash ^ word ^ hash >> 29) * 1099511628211u;
+    }
+    return hash;
+}
+
+static void join_group(struct land *l, int node)
+{
+    uint64_t hash = state_hash(l, node);
+    int g = 0;
+    while (g < l->ngroups && (l->group[g].hash != hash || !alike(l, l->group[g].head, node)))
+        g++;
+    if (g == l->ngroups)
+        l->group[l->ngroups++] = (struct land_group){hash, -1};
+    int *link = &l->group[g].head;
+    while (*link >= 0 && *link < node)
+        link = &l->next[*link];
+    l->next[node] = *link;
+    *link = node;
+}
+
+/* Most often it is the first of its group that goes: a pass over the heads finds it, and only for
+ * another one are the lists walked. */
+static int *link_to(struct land *l, int node, int *group)
+{
+    for (*group = 0; *group < l->ngroups; ++*group)
+        if (l->group[*group].head == node)
+            return &l->group[*group].head;
+    for (*group = 0;; ++*group)
+        for (int j = l->group[*group].head; j >= 0 && j < node; j = l->next[j])
+            if (l->next[j] == node)
+                return &l->next[j];
+}
+
+static void leave_group(struct land *l, int node)
+{
+    int g, *link = link_to(l, node, &g);
+    *link = l->next[node];
+    if (l->group[g].head < 0)
+        l->group[g] = l->group[--l->ngroups];
+}
+
+/* ---- the order of the tasks ------------------------------------------------------------------*/
+double land_sequential(const struct moldable_problem *p, int task)
+{
+    const struct moldable_law *law = &p->kinds[p->kind[task]].law;
+    double t = moldable_seconds(law, 1);
+    for (int w = 2; !isfinite(t) && w <= law->ntable; w++)
+        t = w * moldable_seconds(law, w);
+    return t;
+}
+
+struct ranked {
+    double seconds;
+    int task;
+};
+
+static int longer(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    return x->seconds != y->seconds ? (x->seconds > y->seconds ? -1 : 1)
+                                    : (x->task > y->task) - (x->task < y->task);
+}
+
+static enum ek_status sort_tasks(const struct moldable_problem *p, int *order)
+{
+    struct ranked *rank = malloc((size_t)p->ntasks * sizeof *rank);
+    if (!rank)
+        FAIL(EK_LACK, "out of memory for %d tasks", p->ntasks);
+    for (int i = 0; i < p->ntasks; i++)
+        rank[i] = (struct ranked){land_sequential(p, i), i};
+    qsort(rank, (size_t)p->ntasks, sizeof *rank, longer);
+    for (int i = 0; i < p->ntasks; i++)
+        order[i] = rank[i].task;
+    free(rank);
+    return EK_OK;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+static int most_cores(const struct moldable_problem *p)
+{
+    int most = 1;
+    for (int j = 0; j < p->nnodes; j++)
+        if (p->node[j].cores > most)
+            most = p->node[j].cores;
+    return most;
+}
+
+/* t(p) of each kind, and the least of each block: a power costs more than all the rest of a look at
+ * a node. */
+static void tabulate(struct land *l)
+{
+    for (int k = 0; k < l->problem->nkinds; k++) {
+        double *seconds = l->seconds + (size_t)k * (size_t)l->widest;
+        double *quickest = l->quickest + (size_t)k * LAND_BLOCKS;
+        for (int b = 0; b < LAND_BLOCKS; b++)
+            quickest[b] = INFINITY;
+        for (int p = 1; p <= l->widest; p++) {
+            seconds[p - 1] = moldable_seconds(&l->problem->kinds[k].law, p);
+            quickest[(p - 1) / l->block] = fmin(quickest[(p - 1) / l->block], seconds[p - 1]);
+        }
+    }
+}
+
+static void note_soonest(struct land *l, int node)
+{
+    double *soonest = l->soonest + (size_t)node * LAND_BLOCKS;
+    const int cores = l->problem->node[node].cores;
+    for (int b = 0; b < LAND_BLOCKS; b++)
+        soonest[b] = b * l->block < cores ? times(l, node)[b * l->block] : INFINITY;
+}
+
+enum ek_status land_open(struct land *l, const struct moldable_problem *p)
+{
+    size_t nodes = (size_t)p->nnodes, cores = 0, widest = (size_t)most_cores(p);
+    size_t most = widest > nodes ? widest : nodes;
+    for (size_t j = 0; j < nodes; j++)
+        cores += (size_t)p->node[j].cores;
+    *l = (struct land){
+        .problem = p,
+        .widest = (int)widest,
+        .seconds = malloc((size_t)p->nkinds * widest * sizeof *l->seconds),
+        .block = ((int)widest + LAND_BLOCKS - 1) / LAND_BLOCKS,
+        .quickest = malloc((size_t)p->nkinds * LAND_BLOCKS * sizeof *l->quickest),
+        .soonest = malloc(nodes * LAND_BLOCKS * sizeof *l->soonest),
+        .taken = malloc(widest * sizeof *l->taken),
+        .first = malloc((nodes + 1) * sizeof *l->first),
+        .free = malloc(cores * sizeof *l->free),
+        .core = malloc(cores * sizeof *l->core),
+        .group = malloc((nodes + 1) * sizeof *l->group),
+        .next = malloc(nodes * sizeof *l->next),
+        .sorted = malloc(nodes * sizeof *l->sorted),
+        .start = malloc(most * sizeof *l->start),
+        .finish = malloc(most * sizeof *l->finish),
+        .pace = malloc(most * sizeof *l->pace),
+    };
+    l->order = malloc((size_t)p->ntasks * sizeof *l->order);
+    if (!l->order || !l->seconds || !l->quickest || !l->soonest || !l->taken || !l->first ||
+        !l->free || !l->core || !l->group || !l->next || !l->sorted || !l->start || !l->finish ||
+        !l->pace) {
+        land_close(l);
+        FAIL(EK_LACK, "out of memory for %zu nodes with %zu cores", nodes, cores);
+    }
+    l->first[0] = 0;
+    for (size_t j = 0; j < nodes; j++) {
+        l->first[j + 1] = l->first[j] + p->node[j].cores;
+        l->power += p->node[j].cores * p->node[j].factor;
+    }
+    tabulate(l);
+    land_clear(l);
+    enum ek_status st = sort_tasks(p, l->order);
+    if (st)
+        land_close(l);
+    return st;
+}
+
+void land_close(struct land *l)
+{
+    free(l->order);
+    free(l->seconds);
+    free(l->quickest);
+    free(l->soonest);
+    free(l->taken);
+    free(l->first);
+    free(l->free);
+    free(l->core);
+    free(l->group);
+    free(l->next);
+    free(l->sorted);
+    free(l->start);
+    free(l->finish);
+    free(l->pace);
+    *l = (struct land){0};
+}
+
+void land_clear(struct land *l)
+{
+    const struct moldable_problem *p = l->problem;
+    l->latest = 0;
+    l->ngroups = 0;
+    memset(l->free, 0, (size_t)l->first[p->nnodes] * sizeof *l->free);
+    for (int j = p->nnodes - 1; j >= 0; j--) { /* from behind: each becomes its group's head */
+        for (int c = 0; c < p->node[j].cores; c++)
+            l->core[l->first[j] + c] = c;
+        note_soonest(l, j);
+        join_group(l, j);
+    }
+}
+
+/* ---- views ------------------------------------------------------------------------------------*/
+static const struct moldable_kind *kind_of(const struct land *l, int task)
+{
+    return &l->problem->kinds[l->problem->kind[task]];
+}
+
+/* [widest] t(p) at [p-1]. */
+static const double *seconds_of(const struct land *l, const struct moldable_kind *k)
+{
+    return l->seconds + (size_t)(k - l->problem->kinds) * (size_t)l->widest;
+}
+
+int land_views(const struct land *l, int task)
+{
+    return kind_of(l, task)->cluster ? l->problem->nclusters : l->ngroups;
+}
+
+static double all_free(const struct land *l, int node)
+{
+    return l->free[l->first[node + 1] - 1];
+}
+
+static int earlier(const void *a, const void *b, void *land)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    double fx = all_free(land, x), fy = all_free(land, y);
+    return fx != fy ? (fx < fy ? -1 : 1) : (x > y) - (x < y);
+}
+
+int land_sort_cluster(struct land *l, int cluster)
+{
+    int n = 0;
+    for (int j = 0; j < l->problem->nnodes; j++)
+        if (l->problem->node[j].cluster == cluster)
+            l->sorted[n++] = j;
+    qsort_r(l->sorted, (size_t)n, sizeof *l->sorted, earlier, l);
+    return n;
+}
+
+static void view_cluster(struct land *l, const struct moldable_kind *k, int cluster,
+                         struct land_view *v)
+{
+    int cores = 0, n = land_sort_cluster(l, cluster);
+    double factor = INFINITY, power = 0;
+    for (int w = 0; w < n; w++) {
+        const struct moldable_node *node = &l->problem->node[l->sorted[w]];
+        cores += node->cores;
+        power += node->cores * node->factor;
+        factor = fmin(factor, node->factor);
+        l->start[w] = all_free(l, l->sorted[w]);
+        l->pace[w] = power;
+        l->finish[w] = k->most && cores > k->most
+                           ? INFINITY
+                           : l->start[w] + moldable_seconds(&k->law, cores) / factor;
+    }
+    *v = (struct land_view){cluster, n, l->start, l->finish, l->pace, factor};
+}
+
+static void view_node(struct land *l, const struct moldable_kind *k, int node, struct land_view *v)
+{
+    const struct moldable_node *n = &l->problem->node[node];
+    const double *start = times(l, node), *seconds = seconds_of(l, k);
+    double *restrict finish = l->finish, pace = 1 / n->factor;
+    int widest = k->most && k->most < n->cores ? k->most : n->cores;
+    for (int w = 0; w < widest; w++)
+        finish[w] = start[w] + seconds[w] * pace;
+    *v = (struct land_view){node, widest, start, l->finish, NULL, n->factor};
+}
+
+void land_view(struct land *l, int task, int i, struct land_view *v)
+{
+    const struct moldable_kind *k = kind_of(l, task);
+    if (k->cluster)
+        view_cluster(l, k, i, v);
+    else
+        view_node(l, k, l->group[i].head, v);
+}
+
+/* Block by block, as if its first width took as long as its quickest one: a few vectors instead of
+ * a look at all widths, and most nodes are full. */
+bool land_too_late(const struct land *l, int task, int i, double limit)
+{
+    const struct moldable_kind *k = kind_of(l, task);
+    if (k->cluster)
+        return false;
+    const int node = l->group[i].head;
+    const double *soonest = l->soonest + (size_t)node * LAND_BLOCKS;
+    const double *quickest = l->quickest + (size_t)(k - l->problem->kinds) * LAND_BLOCKS;
+    const double pace = 1 / l->problem->node[node].factor, by = limit * (1 + 1e-12);
+    int64_t hit = 0; /* as wide as the numbers that are compared */
+    for (int b = 0; b < LAND_BLOCKS; b++)
+        hit |= soonest[b] + quickest[b] * pace <= by;
+    return !hit;
+}
+
+/* ---- placing ----------------------------------------------------------------------------------*/
+/* The cores slot-width+1 … slot become free at `finish`: they go behind those that are free before.
+ */
+static void occupy(struct land *l, int node, int slot, int width, double finish)
+{
+    double *when = l->free + l->first[node];
+    int *core = l->core + l->first[node], n = l->problem->node[node].cores;
+    int from = slot + 1 - width, to = slot + 1;
+    memcpy(l->taken, core + from, (size_t)width * sizeof *core);
+    while (to < n && when[to] < finish) {
+        when[from] = when[to];
+        core[from++] = core[to++];
+    }
+    for (int w = 0; w < width; w++) {
+        when[from + w] = finish;
+        core[from + w] = l->taken[w];
+    }
+}
+
+static void place_node(struct land *l, const struct moldable_choice *c, double *start,
+                       double *finish)
+{
+    const struct moldable_kind *k = kind_of(l, c->task);
+    *start = times(l, c->where)[c->slot];
+    *finish = *start + seconds_of(l, k)[c->width - 1] * (1 / l->problem->node[c->where].factor);
+    leave_group(l, c->where);
+    occupy(l, c->where, c->slot, c->width, *finish);
+    note_soonest(l, c->where);
+    join_group(l, c->where);
+}
+
+static void place_cluster(struct land *l, const struct moldable_choice *c, double *start,
+                          double *finish)
+{
+    struct land_view v;
+    view_cluster(l, kind_of(l, c->task), c->where, &v);
+    *start = v.start[c->width - 1];
+    *finish = v.finish[c->width - 1];
+    for (int w = 0; w < c->width; w++) {
+        int j = l->sorted[w], n = l->problem->node[j].cores;
+        leave_group(l, j);
+        occupy(l, j, n - 1, n, *finish);
+        note_soonest(l, j);
+        join_group(l, j);
+    }
+}
+
+void land_place(struct land *l, const struct moldable_choice *c, double *start, double *finish)
+{
+    double s, e;
+    if (kind_of(l, c->task)->cluster)
+        place_cluster(l, c, &s, &e);
+    else
+        place_node(l, c, &s, &e);
+    l->latest = fmax(l->latest, e);
+    if (start)
+        *start = s;
+    if (finish)
+        *finish = e;
+}
+
+/* ---- what several methods do ------------------------------------------------------------------*/
+struct moldable_choice land_earliest(struct land *l, int task, int most)
+{
+    struct moldable_choice best = {task, -1, 0, 0};
+    double finish = INFINITY;
+    struct land_view v;
+    for (int i = 0; i < land_views(l, task); i++) {
+        if (land_too_late(l, task, i, finish))
+            continue;
+        land_view(l, task, i, &v);
+        int n = most && most < v.n ? most : v.n;
+        for (int w = 1; w <= n; w++)
+            if (v.finish[w - 1] < finish || (v.finish[w - 1] == finish && v.where < best.where)) {
+                finish = v.finish[w - 1];
+                best = (struct moldable_choice){task, v.where, w, w - 1};
+            }
+    }
+    return best.where < 0 && most ? land_earliest(l, task, 0) : best;
+}
+
+void land_list(struct land *l, const int *most, struct moldable_choice *choice)
+{
+    for (int i = 0; i < l->problem->ntasks; i++) {
+        choice[i] = land_earliest(l, l->order[i], most ? most[l->order[i]] : 1);
+        land_place(l, &choice[i], NULL, NULL);
+    }
+}
+
+/* The fewest cores of a node with which the task ends within the limit; 0 = none. In blocks, since
+ * most nodes are full and a loop that may end early is not vectorised. */
+static int first_width(const struct land_view *v, double limit)
+{
+    enum { BLOCK = 8 };
+    for (int from = 0; from < v->n && v->start[from] <= limit; from += BLOCK) {
+        int hit = 0, n = v->n - from < BLOCK ? v->n - from : BLOCK;
+        for (int w = 0; n == BLOCK && w < BLOCK; w++)
+            hit |= v->finish[from + w] <= limit;
+        for (int w = 0; (hit || n < BLOCK) && w < n; w++)
+            if (v->finish[from + w] <= limit)
+                return from + w + 1;
+    }
+    return 0;
+}
+
+bool land_first_fit(struct land *l, int task, double limit, struct moldable_choice *choice)
+{
+    bool cluster = kind_of(l, task)->cluster;
+    struct land_view v;
+    *choice = (struct moldable_choice){task, l->problem->nnodes, 0, 0};
+    for (int i = 0; i < land_views(l, task); i++) {
+        if ((!cluster && l->group[i].head >= choice->where) || land_too_late(l, task, i, limit))
+            continue;
+        land_view(l, task, i, &v);
+        int w = first_width(&v, limit);
+        if (w && v.where < choice->where)
+            *choice = (struct moldable_choice){task, v.where, w, w - 1};
+    }
+    return choice->width > 0;
+}

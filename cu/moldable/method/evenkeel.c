@@ -1,0 +1,291 @@
+/* cu/moldable/method/evenkeel.c – our own method: the best schedule of all other methods, then a
+ * search for a shorter one. For a limit of the makespan every task takes the place where it keeps
+ * the fewest cores busy and leaves the least gap below the limit; a task that finds no place goes
+ * to the front of the queue with more cores, and all begin anew. The limit is bisected down to the
+ * lower bound. */
+#include "cu/moldable/land.h"
+#include "cu/moldable/pattern.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 24, BISECTIONS = 24 };
+static const double CLOSE = 1.0005; /* times the bound: nothing is left to be found */
+static const double EFFORT = 1e8;   /* looks at a core that all of it may take, about a second */
+
+extern const struct moldable_method moldable_evenkeel;
+
+struct search {
+    struct land land;
+    struct moldable_choice *choice, *trial;
+    double best; /* makespan of choice */
+    int *queue;  /* [ntasks] those with more cores first, then by time */
+    int *old;    /* [ntasks] the queue before it is sorted */
+    int *least;  /* [ntasks] fewest cores (nodes) that a task takes */
+    int *failed; /* [ntasks] those that found no place in a round */
+    double effort;
+    bool tight; /* the least gap decides among places of equal work; else the earliest finish */
+};
+
+/* ---- one task ---------------------------------------------------------------------------------*/
+struct place {
+    struct moldable_choice choice;
+    double work, rank;
+};
+
+static void consider(struct place *best, const struct place *p)
+{
+    if (p->work > best->work * (1 + 1e-9))
+        return;
+    if (p->work >= best->work * (1 - 1e-9)) {
+        if (p->rank > best->rank)
+            return;
+        if (p->rank == best->rank && p->choice.where >= best->choice.where)
+            return;
+    }
+    *best = *p;
+}
+
+/* The last start on v (slots are ascending) from which it still ends within the limit. */
+static int last_slot(const struct land_view *v, int width, double seconds, double limit)
+{
+    int lo = width - 1, hi = v->n;
+    while (hi - lo > 1) {
+        int mid = (lo + hi) / 2;
+        if (v->start[mid] + seconds <= limit)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static struct place within(struct search *s, int task, double limit)
+{
+    bool cluster = s->land.problem->kinds[s->land.problem->kind[task]].cluster;
+    struct place best = {{task, -1, 0, 0}, INFINITY, INFINITY};
+    struct land_view v;
+    for (int i = 0; i < land_views(&s->land, task); i++) {
+        s->effort++;
+        if (land_too_late(&s->land, task, i, limit))
+            continue;
+        land_view(&s->land, task, i, &v);
+        s->effort += v.n;
+        for (int w = s->least[task]; w <= v.n; w++) {
+            double e = v.finish[w - 1], seconds = e - v.start[w - 1];
+            if (e > limit)
+                continue;
+            struct place p = {{task, v.where, w, w - 1}, seconds * land_power(&v, w), e};
+            if (s->tight) {
+                if (!cluster)
+                    p.choice.slot = last_slot(&v, w, seconds, limit);
+                p.rank = limit - (v.start[p.choice.slot] + seconds);
+            }
+            consider(&best, &p);
+        }
+    }
+    return best;
+}
+
+/* ---- all tasks --------------------------------------------------------------------------------*/
+/* Queue by descending number of cores, those of one number in their old order. */
+static void sort_queue(struct search *s)
+{
+    int n = s->land.problem->ntasks, filled = 0;
+    memcpy(s->old, s->queue, (size_t)n * sizeof *s->queue);
+    for (int cores = s->land.widest; cores >= 0 && filled < n; cores--)
+        for (int i = 0; i < n; i++)
+            if (s->least[s->old[i]] == cores)
+                s->queue[filled++] = s->old[i];
+}
+
+/* The tasks that found no place want one core (node) more; false if one has all already. */
+static bool widen(struct search *s, const int *failed, int nfailed)
+{
+    for (int i = 0; i < nfailed; i++)
+        if (++s->least[failed[i]] > s->land.widest)
+            return false;
+    sort_queue(s);
+    return true;
+}
+
+/* One round: places what can be placed, in the order of the queue; how many could not. */
+static int place_all(struct search *s, double limit, int *failed)
+{
+    int n = s->land.problem->ntasks, nfailed = 0, nplaced = 0;
+    double work = 0;
+    land_clear(&s->land);
+    for (int i = 0; i < n && work <= limit * s->land.power; i++) {
+        struct place p = within(s, s->queue[i], limit);
+        if (p.choice.where < 0) {
+            failed[nfailed++] = s->queue[i];
+            continue;
+        }
+        s->trial[nplaced++] = p.choice;
+        work += p.work;
+        land_place(&s->land, &p.choice, NULL, NULL);
+    }
+    return nfailed + nplaced < n ? -1 : nfailed;
+}
+
+static void keep(struct search *s)
+{
+    if (s->land.latest >= s->best)
+        return;
+    s->best = s->land.latest;
+    memcpy(s->choice, s->trial, (size_t)s->land.problem->ntasks * sizeof *s->trial);
+}
+
+static bool fits(struct search *s, double limit)
+{
+    int n = s->land.problem->ntasks;
+    memcpy(s->queue, s->land.order, (size_t)n * sizeof *s->queue);
+    for (int i = 0; i < n; i++)
+        s->least[i] = 1;
+    for (int round = 0; round < ROUNDS && s->effort < EFFORT; round++) {
+        int nfailed = place_all(s, limit, s->failed);
+        if (!nfailed)
+            keep(s);
+        if (nfailed <= 0 || !widen(s, s->failed, nfailed))
+            return !nfailed;
+    }
+    return false;
+}
+
+/* ---- tasks of one kind ------------------------------------------------------------------------*/
+struct filling {
+    struct search *search;
+    int node, next; /* tasks placed so far, over all nodes */
+};
+
+/* The last of the cores that are free by `start`: those of the pattern's group, or just as good. */
+static bool fill(void *filling, int width, double start, double *finish)
+{
+    struct filling *f = filling;
+    struct land *l = &f->search->land;
+    if (f->next == l->problem->ntasks)
+        return false;
+    const double *when = l->free + l->first[f->node];
+    int slot = width - 1;
+    while (slot + 1 < l->problem->node[f->node].cores && when[slot + 1] <= start)
+        slot++;
+    struct moldable_choice *c = &f->search->trial[f->next];
+    *c = (struct moldable_choice){l->order[f->next], f->node, width, slot};
+    f->next++;
+    land_place(l, c, NULL, finish);
+    return true;
+}
+
+/* Fills node after node with the pattern of most tasks within the limit. */
+static bool patterns_fit(struct search *s, double limit)
+{
+    const struct moldable_problem *p = s->land.problem;
+    struct filling f = {s, 0, 0};
+    struct pattern pattern = {0};
+    double time = 0;
+    land_clear(&s->land);
+    for (; f.node < p->nnodes && f.next < p->ntasks; f.node++) {
+        const struct moldable_node *n = &p->node[f.node];
+        if (pattern.cores != n->cores || time != limit * n->factor) {
+            pattern_close(&pattern);
+            time = limit * n->factor;
+            if (pattern_open(&pattern, n->cores, s->land.seconds, time))
+                break;
+            s->effort += PATTERN_CELLS / 4. * n->cores * n->cores;
+        }
+        pattern_unroll(&pattern, fill, &f);
+    }
+    pattern_close(&pattern);
+    if (f.next < p->ntasks)
+        return false;
+    keep(s);
+    return true;
+}
+
+static bool patterns_apply(const struct moldable_problem *p)
+{
+    if (p->nkinds > 1 || p->kinds[0].cluster || p->kinds[0].most)
+        return false;
+    for (int j = 0; j < p->nnodes; j++)
+        if (p->node[j].cores > PATTERN_CORES)
+            return false;
+    return true;
+}
+
+/* ---- the search -------------------------------------------------------------------------------*/
+static void shorten(struct search *s, double bound, bool (*fit)(struct search *, double limit))
+{
+    double lo = bound;
+    for (int i = 0; i < BISECTIONS && s->best > lo * CLOSE && s->effort < EFFORT; i++) {
+        double limit = (lo + s->best) / 2;
+        if (!fit(s, limit))
+            lo = limit;
+    }
+}
+
+static bool fits_tightly(struct search *s, double limit)
+{
+    s->tight = true;
+    return fits(s, limit);
+}
+
+static bool fits_early(struct search *s, double limit)
+{
+    s->tight = false;
+    return fits(s, limit);
+}
+
+/* ---- what the other methods find --------------------------------------------------------------*/
+static enum ek_status try_method(struct search *s, const struct moldable_method *m)
+{
+    TRY(m->choose(s->land.problem, s->trial));
+    land_clear(&s->land);
+    for (int i = 0; i < s->land.problem->ntasks; i++)
+        land_place(&s->land, &s->trial[i], NULL, NULL);
+    keep(s);
+    return EK_OK;
+}
+
+static enum ek_status search(struct search *s)
+{
+    double bound = moldable_bound(s->land.problem);
+    for (int i = 0; moldable_methods[i] && s->best > bound * CLOSE; i++)
+        if (moldable_methods[i] != &moldable_evenkeel)
+            TRY(try_method(s, moldable_methods[i]));
+    shorten(s, bound, fits_tightly);
+    shorten(s, bound, fits_early);
+    if (patterns_apply(s->land.problem))
+        shorten(s, bound, patterns_fit);
+    return EK_OK;
+}
+
+static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+{
+    size_t n = (size_t)p->ntasks;
+    struct search s = {.choice = choice,
+                       .best = INFINITY,
+                       .trial = malloc(n * sizeof *s.trial),
+                       .queue = malloc(4 * n * sizeof *s.queue)};
+    enum ek_status st = EK_OK;
+    if (!s.trial || !s.queue)
+        st = status_fail(EK_LACK, "out of memory for %d tasks", p->ntasks);
+    s.old = s.queue + n;
+    s.least = s.old + n;
+    s.failed = s.least + n;
+    if (!st)
+        st = land_open(&s.land, p);
+    if (!st) {
+        st = search(&s);
+        land_close(&s.land);
+    }
+    free(s.trial);
+    free(s.queue);
+    return st;
+}
+
+const struct moldable_method moldable_evenkeel = {
+    .name = "evenkeel",
+    .summary = "the best of all others, shortened by a search over limits of the makespan",
+    .choose = choose,
+};

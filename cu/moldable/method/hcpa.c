@@ -1,0 +1,166 @@
+/* cu/moldable/method/hcpa.c – HCPA: allocation on virtual reference cores as CPA does it, with
+ * Amdahl's law fitted to the task, then translation to each node's speed and list scheduling (T.
+ * N'Takpe and F. Suter, "Critical path and area based scheduling of parallel task graphs on
+ * heterogeneous platforms", 2006; CPA: Radulescu and van Gemund, 2001). Tasks are independent here,
+ * so that the critical path is the longest task. */
+#include "cu/moldable/land.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* t(p) = serial + parallel/p. */
+struct amdahl {
+    double serial, parallel;
+};
+
+/* Least squares over p = 1 … n in x = 1/p: a straight line. */
+static struct amdahl fit(const struct moldable_law *law, int n)
+{
+    double sx = 0, sxx = 0, sy = 0, sxy = 0, m = 0;
+    for (int p = 1; p <= n; p++) {
+        double x = 1. / p, y = moldable_seconds(law, p);
+        if (!isfinite(y))
+            continue;
+        m++, sx += x, sxx += x * x, sy += y, sxy += x * y;
+    }
+    double spread = m * sxx - sx * sx;
+    double slope = spread > 0 ? (m * sxy - sx * sy) / spread : 0;
+    slope = fmax(slope, 0);
+    return (struct amdahl){fmax((sy - slope * sx) / m, 0), slope};
+}
+
+static double seconds(struct amdahl a, int p)
+{
+    return a.serial + a.parallel / p;
+}
+
+/* ---- CPA's allocation -------------------------------------------------------------------------*/
+struct allocation {
+    const struct moldable_problem *problem;
+    const struct land *land;
+    struct amdahl *law; /* [nkinds] */
+    int *cores;         /* [ntasks] reference cores */
+    int *heap;          /* [ntasks] tasks, the longest at the top */
+    int most;           /* a task gets no more */
+};
+
+static double length_of(const struct allocation *a, int task)
+{
+    return seconds(a->law[a->problem->kind[task]], a->cores[task]);
+}
+
+static void sift(struct allocation *a, int at)
+{
+    int n = a->problem->ntasks;
+    for (int child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && length_of(a, a->heap[child + 1]) > length_of(a, a->heap[child]))
+            child++;
+        if (length_of(a, a->heap[at]) >= length_of(a, a->heap[child]))
+            return;
+        int t = a->heap[at];
+        a->heap[at] = a->heap[child];
+        a->heap[child] = t;
+    }
+}
+
+/* While the longest task is longer than the mean area of a core, it gets one core more. */
+static void allocate(struct allocation *a)
+{
+    const struct moldable_problem *p = a->problem;
+    double area = 0, cores = fmax(floor(a->land->power), 1);
+    for (int i = 0; i < p->ntasks; i++) {
+        a->cores[i] = 1;
+        a->heap[i] = i;
+        area += length_of(a, i);
+    }
+    for (int i = p->ntasks / 2 - 1; i >= 0; i--)
+        sift(a, i);
+    for (;;) {
+        int i = a->heap[0];
+        double before = length_of(a, i);
+        if (before <= area / cores || a->cores[i] >= a->most)
+            return;
+        area -= a->cores[i] * before;
+        a->cores[i]++;
+        area += a->cores[i] * length_of(a, i);
+        sift(a, 0);
+    }
+}
+
+/* ---- list scheduling --------------------------------------------------------------------------*/
+/* So many cores of a node with factor f that the task takes as long as on `cores` reference ones.
+ */
+static int translate(struct amdahl a, int cores, double f)
+{
+    double parallel = f * seconds(a, cores) - a.serial;
+    double p = parallel > 0 ? ceil(a.parallel / parallel - 1e-9) : INFINITY;
+    return p > 1 ? (p < 1e6 ? (int)p : 1000000) : 1;
+}
+
+static struct moldable_choice earliest(struct allocation *a, struct land *land, int task)
+{
+    struct moldable_choice best = {task, -1, 0, 0};
+    struct land_view v;
+    double finish = INFINITY;
+    for (int i = 0; i < land_views(land, task); i++) {
+        land_view(land, task, i, &v);
+        int cores = translate(a->law[a->problem->kind[task]], a->cores[task], v.factor), w = 1;
+        while (w < v.n && (land_power(&v, w) < cores * v.factor || !isfinite(v.finish[w - 1])))
+            w++;
+        double e = v.n ? v.finish[w - 1] : INFINITY;
+        if (e < finish || (e == finish && v.where < best.where)) {
+            finish = e;
+            best = (struct moldable_choice){task, v.where, w, w - 1};
+        }
+    }
+    return best.where < 0 ? land_earliest(land, task, 0) : best;
+}
+
+static int longer(const void *x, const void *y, void *allocation)
+{
+    int a = *(const int *)x, b = *(const int *)y;
+    double ta = length_of(allocation, a), tb = length_of(allocation, b);
+    return ta != tb ? (ta > tb ? -1 : 1) : (a > b) - (a < b);
+}
+
+static void schedule(struct allocation *a, struct land *land, struct moldable_choice *choice)
+{
+    int n = a->problem->ntasks, *order = a->heap; /* its work is done */
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    qsort_r(order, (size_t)n, sizeof *order, longer, a);
+    for (int i = 0; i < n; i++) {
+        choice[i] = earliest(a, land, order[i]);
+        land_place(land, &choice[i], NULL, NULL);
+    }
+}
+
+static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+{
+    struct land land;
+    TRY(land_open(&land, p));
+    struct allocation a = {.problem = p,
+                           .land = &land,
+                           .law = malloc((size_t)p->nkinds * sizeof *a.law),
+                           .cores = malloc((size_t)p->ntasks * sizeof *a.cores),
+                           .heap = malloc((size_t)p->ntasks * sizeof *a.heap),
+                           .most = land.widest};
+    bool room = a.law && a.cores && a.heap;
+    if (room) {
+        for (int k = 0; k < p->nkinds; k++)
+            a.law[k] = fit(&p->kinds[k].law, land.widest);
+        allocate(&a);
+        schedule(&a, &land, choice);
+    }
+    free(a.law);
+    free(a.cores);
+    free(a.heap);
+    land_close(&land);
+    return room ? EK_OK : status_fail(EK_LACK, "out of memory for %d tasks", p->ntasks);
+}
+
+const struct moldable_method moldable_hcpa = {
+    .name = "hcpa",
+    .summary = "CPA allocation on virtual reference cores by Amdahl's law, then a list schedule",
+    .choose = choose,
+};

@@ -1,0 +1,74 @@
+/* cu/moldable/method/waterl.c – WATER-LEVEL (Dietze et al., Fig. 5): each task goes where the
+ * estimated makespan is least, if all remaining tasks were poured like water over the cores. The
+ * variables are those of the figure; in its line 20 the whole overflow is divided by P. */
+#include "cu/moldable/land.h"
+
+#include <math.h>
+
+/* W_S, W_F, P and e_max. */
+struct water {
+    double sequential, free, power, latest;
+};
+
+/* Lines 16 to 18: dW_F of a task that runs from s to e and keeps `power` cores busy. */
+static inline double gain(const struct water *w, double s, double e, double power)
+{
+    double latest = e > w->latest ? e : w->latest;
+    return (latest - w->latest) * w->power - (e - s) * power;
+}
+
+/* Lines 19 and 20: m. */
+static inline double level(const struct water *w, double e, double gained)
+{
+    double m = e > w->latest ? e : w->latest, over = w->sequential - (w->free + gained);
+    return over > 0 ? m + over / w->power : m;
+}
+
+/* Lines 12 to 21; *gained is dW_F of the place that is returned. */
+static struct moldable_choice lowest(struct land *land, const struct water *water, int task,
+                                     double *gained)
+{
+    struct moldable_choice best = {task, -1, 0, 0};
+    struct land_view v;
+    double least = INFINITY;
+    for (int i = 0; i < land_views(land, task); i++) {
+        if (land_too_late(land, task, i, least))
+            continue; /* m is no less than e */
+        land_view(land, task, i, &v);
+        for (int w = 1; w <= v.n; w++) {
+            double s = v.start[w - 1], e = v.finish[w - 1];
+            double more = gain(water, s, e, land_power(&v, w)), m = level(water, e, more);
+            if (m < least || (m == least && v.where < best.where)) {
+                least = m;
+                *gained = more;
+                best = (struct moldable_choice){task, v.where, w, w - 1};
+            }
+        }
+    }
+    return best;
+}
+
+static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+{
+    struct land land;
+    TRY(land_open(&land, p));
+    struct water water = {.power = land.power};
+    for (int i = 0; i < p->ntasks; i++)
+        water.sequential += land_sequential(p, i);
+    for (int i = 0; i < p->ntasks; i++) {
+        double gained = 0;
+        water.sequential -= land_sequential(p, land.order[i]);
+        choice[i] = lowest(&land, &water, land.order[i], &gained);
+        land_place(&land, &choice[i], NULL, NULL);
+        water.free += gained;
+        water.latest = land.latest;
+    }
+    land_close(&land);
+    return EK_OK;
+}
+
+const struct moldable_method moldable_waterl = {
+    .name = "waterl",
+    .summary = "WATER-LEVEL: least makespan if the remaining tasks were poured over all cores",
+    .choose = choose,
+};

@@ -1,0 +1,130 @@
+/* cu/moldable/mold.c – tables t(p) from a few widths, a plan of them, and the width that does most
+ * of it. */
+#include "cu/moldable/mold.h"
+#include "cu/moldable/moldable.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char METHOD[] = "evenkeel";
+
+/* ---- what was seen ----------------------------------------------------------------------------*/
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void mold_levels(double *seconds, int ntasks, struct mold_tasks *tasks)
+{
+    const int n = ntasks < MOLD_LEVELS ? ntasks : MOLD_LEVELS;
+    tasks->ntasks = tasks->nlevels = 0;
+    for (int i = 0; i < ntasks; i++)
+        if (!(seconds[i] > 0) || !isfinite(seconds[i]))
+            return;
+    qsort(seconds, (size_t)ntasks, sizeof *seconds, by_value);
+    for (int i = 0; i < n; i++) /* the middle one of those that it stands for */
+        tasks->seconds[i] = seconds[(size_t)(2 * i + 1) * (size_t)ntasks / (size_t)(2 * n)];
+    tasks->ntasks = ntasks;
+    tasks->nlevels = n;
+}
+
+static double sum(const struct mold_tasks *t)
+{
+    double all = 0;
+    for (int i = 0; i < t->nlevels; i++)
+        all += t->seconds[i];
+    return all;
+}
+
+void mold_add(struct mold *m, int width, const struct mold_tasks *tasks)
+{
+    int at = 0;
+    while (at < m->n && m->width[at] < width)
+        at++;
+    if (!tasks->ntasks || (m->n && m->tasks[0].ntasks != tasks->ntasks))
+        return;
+    if (at == m->n || m->width[at] != width) {
+        if (m->n == MOLD_WIDTHS)
+            return;
+        memmove(m->width + at + 1, m->width + at, (size_t)(m->n - at) * sizeof *m->width);
+        memmove(m->tasks + at + 1, m->tasks + at, (size_t)(m->n - at) * sizeof *m->tasks);
+        m->n++;
+    } else if (sum(tasks) >= sum(&m->tasks[at])) {
+        return;
+    }
+    m->width[at] = width;
+    m->tasks[at] = *tasks;
+}
+
+/* ---- tasks of the planner ---------------------------------------------------------------------*/
+/* Seconds of a level on p cores: a line through logarithms. */
+static double seconds_on(const struct mold *m, int level, int p)
+{
+    int above = 1;
+    while (above < m->n - 1 && m->width[above] < p)
+        above++;
+    const double w0 = m->width[above - 1], w1 = m->width[above];
+    const double t0 = m->tasks[above - 1].seconds[level], t1 = m->tasks[above].seconds[level];
+    const double power = fmin(1, log(t0 / t1) / log(w1 / w0));
+    return t0 * pow(w0 / p, power);
+}
+
+/* One kind of tasks for each level. */
+static enum ek_status describe(const struct mold *m, int cores, struct moldable_problem *problem)
+{
+    const struct mold_tasks *t = &m->tasks[0];
+    TRY(moldable_add_node(problem, "here", cores, 1, "all"));
+    for (int i = 0; i < t->nlevels; i++) {
+        char name[] = "level";
+        struct moldable_kind kind = {.name = name, .law = {.ntable = cores}};
+        kind.law.table = malloc((size_t)cores * sizeof *kind.law.table);
+        if (!kind.law.table)
+            FAIL(EK_LACK, "layout: out of memory for a plan on %d cores", cores);
+        for (int p = 1; p <= cores; p++)
+            kind.law.table[p - 1] = seconds_on(m, i, p);
+        const long n = t->ntasks;
+        enum ek_status st = moldable_add_tasks(
+            problem, &kind, (int)((i + 1) * n / t->nlevels - i * n / t->nlevels));
+        if (st) {
+            free(kind.law.table);
+            return st;
+        }
+    }
+    return EK_OK;
+}
+
+/* The width with most core seconds; of equal ones the narrowest. */
+static enum ek_status busiest(const struct moldable_plan *plan, int cores, int *width)
+{
+    double *work = calloc((size_t)cores + 1, sizeof *work);
+    if (!work)
+        FAIL(EK_LACK, "layout: out of memory for %d widths", cores);
+    for (int i = 0; i < plan->ntasks; i++)
+        work[plan->task[i].cores] +=
+            plan->task[i].cores * (plan->task[i].finish - plan->task[i].start);
+    *width = 1;
+    for (int w = 2; w <= cores; w++)
+        if (work[w] > work[*width])
+            *width = w;
+    free(work);
+    return EK_OK;
+}
+
+enum ek_status mold_width(const struct mold *m, int cores, int *width)
+{
+    struct moldable_problem problem = {0};
+    struct moldable_plan plan = {0};
+    *width = 0;
+    if (m->n < 2 || cores < 1)
+        return EK_OK;
+    enum ek_status st = describe(m, cores, &problem);
+    if (!st)
+        st = moldable_plan_open(&plan, &problem, moldable_find(METHOD));
+    if (!st)
+        st = busiest(&plan, cores, width);
+    moldable_plan_close(&plan);
+    moldable_problem_close(&problem);
+    return st;
+}

@@ -1,0 +1,172 @@
+/* cu/moldable/moldable.c – the methods' list, schedules core by core, the lower bound. */
+#include "cu/moldable/land.h"
+#include "src/clock.h"
+#include "src/opt.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOLDABLE(symbol) extern const struct moldable_method moldable_##symbol;
+#include "cu/moldable/moldable_list.h"
+#undef MOLDABLE
+
+const struct moldable_method *const moldable_methods[] = {
+#define MOLDABLE(symbol) &moldable_##symbol,
+#include "cu/moldable/moldable_list.h"
+#undef MOLDABLE
+    NULL,
+};
+
+const struct moldable_method *moldable_find(const char *name)
+{
+    enum { COUNT = sizeof moldable_methods / sizeof *moldable_methods - 1 };
+    const char *names[COUNT];
+    char list[256] = "";
+    for (int i = 0; i < COUNT; i++) {
+        names[i] = moldable_methods[i]->name;
+        if (!strcmp(names[i], name))
+            return moldable_methods[i];
+        strncat(strncat(list, i ? ", " : "", 3), names[i], 32);
+    }
+    status_fail(EK_USAGE, "no method '%s'%s; there are %s", name, opt_suggest(name, names, COUNT),
+                list);
+    return NULL;
+}
+
+double moldable_seconds(const struct moldable_law *law, int p)
+{
+    if (law->table)
+        return p <= law->ntable ? law->table[p - 1] : INFINITY;
+    return law->a * pow(p, -law->b) + law->c + law->d * log(p) + law->e * p;
+}
+
+/* ---- following the choices core by core -------------------------------------------------------*/
+/* Room for all parts, cores and predecessors: as many of each as cores are taken, at most. */
+struct tracker {
+    struct land land;
+    int *last; /* [cores of all nodes] the task that was placed there last, -1 = none */
+    size_t nparts, ncores, nafters;
+};
+
+static size_t count_cores(const struct moldable_problem *p, const struct moldable_choice *choice)
+{
+    size_t n = 0;
+    for (int i = 0; i < p->ntasks; i++) {
+        if (!p->kinds[p->kind[choice[i].task]].cluster) {
+            n += (size_t)choice[i].width;
+            continue;
+        }
+        for (int j = 0; j < p->nnodes; j++)
+            n += p->node[j].cluster == choice[i].where ? (size_t)p->node[j].cores : 0;
+    }
+    return n;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_unique(int *x, int *n)
+{
+    int kept = 0;
+    qsort(x, (size_t)*n, sizeof *x, ascending);
+    for (int i = 0; i < *n; i++)
+        if (!i || x[i] != x[i - 1])
+            x[kept++] = x[i];
+    *n = kept;
+}
+
+/* One node's share of a task: the cores slot-width+1 … slot before they are placed. */
+static void track_part(struct tracker *t, struct moldable_plan *plan, int task, int node, int slot,
+                       int width)
+{
+    struct moldable_placed *placed = &plan->task[task];
+    int base = t->land.first[node], *core = plan->cores + t->ncores;
+    struct moldable_part *part = &plan->parts[t->nparts++];
+    for (int w = 0; w < width; w++) {
+        core[w] = t->land.core[base + slot - width + 1 + w];
+        int *last = &t->last[base + core[w]];
+        if (*last >= 0)
+            plan->afters[t->nafters + (size_t)placed->nafter++] = *last;
+        *last = task;
+    }
+    qsort(core, (size_t)width, sizeof *core, ascending);
+    *part = (struct moldable_part){node, width, core};
+    t->ncores += (size_t)width;
+    placed->cores += width;
+    placed->nparts++;
+}
+
+static void track(struct tracker *t, struct moldable_plan *plan, const struct moldable_choice *c)
+{
+    const struct moldable_problem *p = t->land.problem;
+    struct moldable_placed *placed = &plan->task[c->task];
+    placed->part = plan->parts + t->nparts;
+    placed->after = plan->afters + t->nafters;
+    if (p->kinds[p->kind[c->task]].cluster) {
+        land_sort_cluster(&t->land, c->where);
+        for (int w = 0; w < c->width; w++) {
+            int j = t->land.sorted[w], n = p->node[j].cores;
+            track_part(t, plan, c->task, j, n - 1, n);
+        }
+    } else {
+        track_part(t, plan, c->task, c->where, c->slot, c->width);
+    }
+    sort_unique(plan->afters + t->nafters, &placed->nafter);
+    t->nafters += (size_t)placed->nafter;
+    land_place(&t->land, c, &placed->start, &placed->finish);
+}
+
+static enum ek_status follow(struct moldable_plan *plan, const struct moldable_problem *p,
+                             const struct moldable_choice *choice)
+{
+    struct tracker t = {0};
+    size_t n = count_cores(p, choice);
+    TRY(land_open(&t.land, p));
+    int cores = t.land.first[p->nnodes];
+    t.last = malloc((size_t)cores * sizeof *t.last);
+    plan->task = calloc((size_t)p->ntasks, sizeof *plan->task);
+    plan->parts = malloc(n * sizeof *plan->parts);
+    plan->cores = malloc(n * sizeof *plan->cores);
+    plan->afters = malloc(n * sizeof *plan->afters);
+    bool room = t.last && plan->task && plan->parts && plan->cores && plan->afters;
+    for (int c = 0; room && c < cores; c++)
+        t.last[c] = -1;
+    for (int i = 0; room && i < p->ntasks; i++)
+        track(&t, plan, &choice[i]);
+    plan->makespan = t.land.latest;
+    plan->ntasks = p->ntasks;
+    free(t.last);
+    land_close(&t.land);
+    return room ? EK_OK : status_fail(EK_LACK, "out of memory for a schedule of %zu cores", n);
+}
+
+enum ek_status moldable_plan_open(struct moldable_plan *plan, const struct moldable_problem *p,
+                                  const struct moldable_method *method)
+{
+    struct moldable_choice *choice = calloc((size_t)p->ntasks, sizeof *choice);
+    *plan = (struct moldable_plan){.method = method->name};
+    if (!choice)
+        FAIL(EK_LACK, "out of memory for %d tasks", p->ntasks);
+    double begin = clock_now();
+    enum ek_status st = method->choose(p, choice);
+    plan->planning = clock_now() - begin;
+    if (!st)
+        st = follow(plan, p, choice);
+    free(choice);
+    if (st)
+        moldable_plan_close(plan);
+    return st;
+}
+
+void moldable_plan_close(struct moldable_plan *plan)
+{
+    free(plan->task);
+    free(plan->parts);
+    free(plan->cores);
+    free(plan->afters);
+    *plan = (struct moldable_plan){0};
+}

@@ -1,0 +1,99 @@
+/* cu/moldable/moldable_bound.c – the lower bound of a moldable problem. */
+#include "cu/moldable/land.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What the machine offers at best to a task on p cores: the work p t(p) counts the same on every
+ * node, so only the fastest node that has so many matters. */
+struct offer {
+    const struct moldable_problem *problem;
+    double power;        /* sum of p_j f_j */
+    double fastest;      /* of all nodes */
+    double *factor;      /* [widest] of the fastest node with p cores or more */
+    int widest, largest; /* cores of the largest node, of the largest cluster */
+    int *count;          /* [nkinds] tasks */
+};
+
+static int largest_cluster(const struct moldable_problem *p)
+{
+    int largest = 0, *cores = calloc((size_t)p->nclusters, sizeof *cores);
+    for (int j = 0; cores && j < p->nnodes; j++) {
+        int *sum = &cores[p->node[j].cluster];
+        *sum += p->node[j].cores;
+        largest = *sum > largest ? *sum : largest;
+    }
+    free(cores);
+    return largest;
+}
+
+static void survey(struct offer *o)
+{
+    const struct moldable_problem *p = o->problem;
+    for (int j = 0; j < p->nnodes; j++) {
+        const struct moldable_node *n = &p->node[j];
+        o->power += n->cores * n->factor;
+        o->fastest = fmax(o->fastest, n->factor);
+        o->factor[n->cores - 1] = fmax(o->factor[n->cores - 1], n->factor);
+    }
+    for (int w = o->widest - 2; w >= 0; w--)
+        o->factor[w] = fmax(o->factor[w], o->factor[w + 1]);
+    for (int i = 0; i < p->ntasks; i++)
+        o->count[p->kind[i]]++;
+}
+
+/* Least work of a task that ends within T; infinite if none does. */
+static double least_work(const struct offer *o, const struct moldable_kind *k, double T)
+{
+    int most = k->cluster ? o->largest : o->widest;
+    double least = INFINITY;
+    for (int w = 1; w <= most && (!k->most || w <= k->most); w++) {
+        double t = moldable_seconds(&k->law, w);
+        if (t <= T * (k->cluster ? o->fastest : o->factor[w - 1]))
+            least = fmin(least, w * t);
+    }
+    return least;
+}
+
+static bool may_fit(const struct offer *o, double T)
+{
+    double work = 0;
+    for (int k = 0; k < o->problem->nkinds && work <= o->power * T; k++)
+        work += o->count[k] * least_work(o, &o->problem->kinds[k], T);
+    return work <= o->power * T;
+}
+
+static double bisect(const struct offer *o)
+{
+    enum { STEPS = 40 };
+    double lo = 0, hi = 1e-3;
+    while (!may_fit(o, hi) && hi < 1e300)
+        lo = hi, hi *= 4;
+    for (int i = 0; i < STEPS; i++) {
+        double mid = (lo + hi) / 2;
+        if (may_fit(o, mid))
+            hi = mid;
+        else
+            lo = mid;
+    }
+    return lo;
+}
+
+double moldable_bound(const struct moldable_problem *p)
+{
+    struct offer o = {.problem = p, .widest = 1, .largest = largest_cluster(p)};
+    for (int j = 0; j < p->nnodes; j++)
+        o.widest = p->node[j].cores > o.widest ? p->node[j].cores : o.widest;
+    o.factor = calloc((size_t)o.widest, sizeof *o.factor);
+    o.count = calloc((size_t)p->nkinds, sizeof *o.count);
+    double bound = NAN;
+    if (o.factor && o.count) {
+        survey(&o);
+        bound = bisect(&o);
+    } else {
+        status_fail(EK_LACK, "out of memory for the bound");
+    }
+    free(o.factor);
+    free(o.count);
+    return bound;
+}

@@ -1,0 +1,14 @@
+/* cu/moldable/run.h – cu-run: parallel programs placed on nodes as moldable tasks. One file per
+ * subcommand.
+ */
+#ifndef CU_RUN_RUN_H
+#define CU_RUN_RUN_H
+
+#include "src/status.h"
+
+/* Each parses its own arguments (argv[0] is the subcommand) and does the work. One thread. */
+enum ek_status run_plan(int argc, char **argv);
+enum ek_status run_run(int argc, char **argv);
+enum ek_status run_calibrate(int argc, char **argv);
+
+#endif

@@ -1,0 +1,13 @@
+/* cu/moldable/run_fit.h – the law a/p^b + c of measured run times. */
+#ifndef CU_RUN_FIT_H
+#define CU_RUN_FIT_H
+
+#include "cu/moldable/moldable.h"
+
+/* Least squares of the relative errors over n measurements: seconds[i] on cores[i] cores. With one
+ * number of cores the time is constant, with two b is 1; a and c are not negative. *rms: of the
+ * relative errors. EK_LACK: out of memory. */
+enum ek_status run_fit(const int *cores, const double *seconds, int n, struct moldable_law *law,
+                       double *rms);
+
+#endif

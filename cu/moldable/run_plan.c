@@ -1,0 +1,160 @@
+/* cu/moldable/run_plan.c – cu-run plan: every method's schedule, as a table and as JSON. */
+#include "cu/moldable/outcome.h"
+#include "cu/moldable/run.h"
+#include "src/json.h"
+#include "src/opt.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_METHODS = 32, MOST_WORDS = 64 };
+
+struct settings {
+    const char *tasks, *nodes, *method, *json, *report;
+    bool help;
+};
+
+#define AT(member) offsetof(struct settings, member)
+static const struct opt options[] = {
+    {.name = "tasks",
+     .type = OPT_TEXT,
+     .offset = AT(tasks),
+     .arg = "LIST",
+     .help = "tasks and their run times in s on p cores: \"10 x 71.07/p^0.42+4.47, fem = 2 x "
+             "[9,5,4], cluster 90/p\""},
+    {.name = "nodes",
+     .type = OPT_TEXT,
+     .offset = AT(nodes),
+     .arg = "LIST",
+     .help = "name:cores:factor[:cluster], factor = speed against the reference node: "
+             "\"cs1:8:1.0,5 x ws:12:1.4\""},
+    {.name = "method",
+     .type = OPT_TEXT,
+     .offset = AT(method),
+     .arg = "LIST",
+     .help = "only these, as wlsearch,evenkeel (all)"},
+    {.name = "json",
+     .type = OPT_TEXT,
+     .offset = AT(json),
+     .arg = "FILE",
+     .help = "write the schedules to the file, or instead of text (-)"},
+    {.name = "report",
+     .type = OPT_TEXT,
+     .offset = AT(report),
+     .arg = "FILE",
+     .help = "write one HTML page with all schedules"},
+    {.name = "help", .type = OPT_FLAG, .offset = AT(help), .help = "this text"},
+    OPT_END,
+};
+
+static void print_help(const struct opt_group *groups)
+{
+    puts("usage: cu-run plan --tasks LIST --nodes LIST [options]\n"
+         "       cu-run plan JOB.json [options]\n\n"
+         "Predicts what each method makes of the tasks: makespan, and which task runs when, on\n"
+         "which cores and behind which others.\n");
+    opt_help(stdout, groups, 1);
+    puts("\nmethods:");
+    for (int i = 0; moldable_methods[i]; i++)
+        printf("  %-10s %s\n", moldable_methods[i]->name, moldable_methods[i]->summary);
+}
+
+/* ---- all methods ------------------------------------------------------------------------------*/
+static enum ek_status plan_with(const struct moldable_problem *p, const struct moldable_method *m,
+                                double bound, bool text, json_t *methods)
+{
+    struct moldable_plan plan;
+    TRY(moldable_plan_open(&plan, p, m));
+    if (text)
+        printf("%-10s %14.6g %9.4f %12.3f\n", m->name, plan.makespan, plan.makespan / bound,
+               plan.planning);
+    if (methods)
+        json_array_append_new(methods, run_plan_json(p, &plan, bound));
+    moldable_plan_close(&plan);
+    return EK_OK;
+}
+
+static enum ek_status choose_methods(const char *list, const struct moldable_method **method,
+                                     int *n)
+{
+    for (*n = 0; !list && moldable_methods[*n]; ++*n)
+        method[*n] = moldable_methods[*n];
+    char *copy = list ? strdup(list) : NULL, *rest = copy;
+    for (char *name; rest && (name = strsep(&rest, ",")) && *n < MOST_METHODS;)
+        if (!(method[(*n)++] = moldable_find(name)))
+            return free(copy), EK_USAGE;
+    free(copy);
+    return EK_OK;
+}
+
+static enum ek_status plan_all(const struct moldable_problem *p, const struct settings *s)
+{
+    const struct moldable_method *method[MOST_METHODS];
+    int n;
+    bool text = !s->json || strcmp(s->json, "-");
+    TRY(choose_methods(s->method, method, &n));
+    double bound = moldable_bound(p);
+    if (isnan(bound))
+        return EK_LACK;
+    json_t *methods = s->json || s->report ? json_array() : NULL;
+    if (text)
+        printf("%d tasks on %d nodes, no schedule is shorter than %.6g s\n\n%-10s %14s %9s %12s\n",
+               p->ntasks, p->nnodes, bound, "method", "makespan s", "/ bound", "planning s");
+    enum ek_status st = EK_OK;
+    for (int i = 0; i < n && !st; i++)
+        st = plan_with(p, method[i], bound, text, methods);
+    if (!st && s->report)
+        st = run_page(s->report, "cu-run plan", p, methods);
+    if (!st && s->json) {
+        json_t *root = json_pack("{s:i, s:i, s:f, s:O}", "tasks", p->ntasks, "nodes", p->nnodes,
+                                 "lower_bound_s", bound, "methods", methods);
+        st = root ? json_write(s->json, root) : status_fail(EK_LACK, "out of memory for JSON");
+        json_decref(root);
+    }
+    json_decref(methods);
+    return st;
+}
+
+static enum ek_status plan_words(const struct settings *s)
+{
+    struct moldable_problem p = {0};
+    enum ek_status st = moldable_tasks_parse(&p, s->tasks);
+    if (!st)
+        st = moldable_nodes_parse(&p, s->nodes);
+    if (!st)
+        st = moldable_check(&p);
+    if (!st)
+        st = plan_all(&p, s);
+    moldable_problem_close(&p);
+    return st;
+}
+
+static enum ek_status plan_job(const struct settings *s, const char *path)
+{
+    struct run_job job;
+    TRY(run_job_open(&job, path));
+    enum ek_status st = run_job_timed(&job);
+    if (!st)
+        st = plan_all(&job.problem, s);
+    run_job_close(&job);
+    return st;
+}
+
+enum ek_status run_plan(int argc, char **argv)
+{
+    struct settings s = {0};
+    const char *args[MOST_WORDS];
+    int nargs = 0;
+    const struct opt_group groups[] = {{"options:", options, &s}};
+    if (argc > MOST_WORDS)
+        FAIL(EK_USAGE, "too many words; try cu-run plan --help");
+    TRY(opt_parse(groups, 1, argc, argv, args, &nargs));
+    if (s.help)
+        return print_help(groups), EK_OK;
+    if (nargs == 1 && !s.tasks && !s.nodes)
+        return plan_job(&s, args[0]);
+    if (nargs || !s.tasks || !s.nodes)
+        FAIL(EK_USAGE, "plan wants --tasks and --nodes, or a job file; try cu-run plan --help");
+    return plan_words(&s);
+}

@@ -1,0 +1,275 @@
+/* cu/rank/cluster.c – the only file that calls MPI. */
+#include "cu/rank/cluster.h"
+#include "src/clock.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A rank that waits looks on without pause for a moment and then ever again after a nap, so that
+ * ranks which share cpus with others, or with one another, do not burn the time that these need. */
+static const double MOMENT = 200e-6;
+static const struct timespec NAP = {0, 50000};
+
+static int rank, size = 1;
+static bool started;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+static int number(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : otherwise;
+}
+
+struct cluster_launch cluster_launch(void)
+{
+    /* as Open MPI, MPICH and SLURM name them */
+    static const struct {
+        const char *rank, *size, *local_rank, *local_size;
+    } launcher[] = {
+        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+         "OMPI_COMM_WORLD_LOCAL_SIZE"},
+        {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+        {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"},
+    };
+    for (size_t i = 0; i < sizeof launcher / sizeof *launcher; i++)
+        if (getenv(launcher[i].size))
+            return (struct cluster_launch){.rank = number(launcher[i].rank, 0),
+                                           .size = number(launcher[i].size, 1),
+                                           .local_rank = number(launcher[i].local_rank, 0),
+                                           .local_size = number(launcher[i].local_size, 1)};
+    return (struct cluster_launch){0, 1, 0, 1};
+}
+
+/* What MPI cannot deliver, because a rank or the network is gone, ends this rank and all others. */
+static void give_up(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Error_string(*code, text, &length);
+    status_fail(EK_LACK, "rank %d of %d: %s; another rank or the network is lost", rank, size,
+                text);
+    MPI_Abort(*comm, status_exit_code(EK_LACK));
+}
+
+enum ek_status cluster_open(void)
+{
+    MPI_Errhandler handler;
+    int provided, done = 0;
+    if (started || cluster_launch().size < 2)
+        return EK_OK;
+    MPI_Initialized(&done);
+    if (!done && MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided))
+        FAIL(EK_LACK, "cluster: MPI does not start; does mpirun belong to the same MPI?");
+    started = true;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_create_errhandler(give_up, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    return EK_OK;
+}
+
+void cluster_close(enum ek_status st)
+{
+    if (!started)
+        return;
+    if (st)
+        MPI_Abort(MPI_COMM_WORLD, status_exit_code(st));
+    MPI_Finalize();
+    started = false;
+}
+
+int cluster_rank(void)
+{
+    return rank;
+}
+
+int cluster_size(void)
+{
+    return size;
+}
+
+void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
+{
+    const int ranks = cluster_launch().local_size, here = cluster_launch().local_rank;
+    if (ranks < 2 || here >= ranks ||
+        !hwloc_bitmap_isequal(cpus, hwloc_topology_get_allowed_cpuset(topology)))
+        return; /* alone, or the launcher has bound us */
+    hwloc_obj_t root = hwloc_get_root_obj(topology);
+    hwloc_bitmap_t *share = calloc((size_t)ranks, sizeof *share);
+    if (share && !hwloc_distrib(topology, &root, 1, share, (unsigned)ranks, INT_MAX, 0))
+        hwloc_bitmap_copy(cpus, share[here]);
+    for (int i = 0; share && i < ranks; i++)
+        hwloc_bitmap_free(share[i]);
+    free(share);
+}
+
+static void wait_all(int n, MPI_Request *request)
+{
+    const double start = clock_now();
+    for (int done = 0; !done;) {
+        MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE);
+        if (!done && clock_now() - start > MOMENT)
+            nanosleep(&NAP, NULL);
+    }
+}
+
+void cluster_barrier(void)
+{
+    MPI_Request request;
+    if (!started)
+        return;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    wait_all(1, &request);
+}
+
+static void reduce(double *x, size_t n, MPI_Op op)
+{
+    MPI_Request request;
+    if (!started)
+        return;
+    MPI_Iallreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, op, MPI_COMM_WORLD, &request);
+    wait_all(1, &request);
+}
+
+void cluster_sum(double *x, size_t n)
+{
+    reduce(x, n, MPI_SUM);
+}
+
+void cluster_max(double *x, size_t n)
+{
+    reduce(x, n, MPI_MAX);
+}
+
+void cluster_share(void *data, size_t bytes)
+{
+    MPI_Request request;
+    if (!started)
+        return;
+    MPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+    wait_all(1, &request);
+}
+
+bool cluster_any(bool x)
+{
+    double any = x;
+    cluster_max(&any, 1);
+    return any > 0;
+}
+
+/* Lengths first, then the texts behind one another, each with its NUL, which becomes the comma. */
+char *cluster_gather_text(const char *text)
+{
+    if (!started)
+        return strdup(text);
+    int length = (int)strlen(text) + 1, total = 0;
+    int *lengths = calloc(2 * (size_t)size, sizeof *lengths), *starts = lengths + size;
+    if (!lengths)
+        return NULL;
+    MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int r = 0; r < size; r++) {
+        starts[r] = total;
+        total += lengths[r];
+    }
+    char *all = calloc((size_t)total + 1, 1);
+    if (all)
+        MPI_Gatherv(text, length, MPI_CHAR, all, lengths, starts, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int r = 1; all && r < size && rank == 0; r++)
+        all[starts[r] - 1] = ',';
+    free(lengths);
+    return all;
+}
+
+/* ---- single messages --------------------------------------------------------------------------
+ */
+
+void cluster_post(int peer, int tag, const void *data, size_t bytes)
+{
+    pthread_mutex_lock(&turn);
+    MPI_Send(data, (int)bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
+    pthread_mutex_unlock(&turn);
+}
+
+bool cluster_receive(int tag, int *peer, void *data, size_t bytes, bool wait)
+{
+    MPI_Status from;
+    int there = 0;
+    for (;;) {
+        pthread_mutex_lock(&turn);
+        MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &from);
+        if (there)
+            MPI_Recv(data, (int)bytes, MPI_BYTE, from.MPI_SOURCE, tag, MPI_COMM_WORLD, &from);
+        pthread_mutex_unlock(&turn);
+        if (there)
+            *peer = from.MPI_SOURCE;
+        if (there || !wait)
+            return there;
+        nanosleep(&NAP, NULL);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+struct cluster_mail {
+    int n;
+    MPI_Request *request; /* persistent */
+};
+
+enum ek_status cluster_mail_open(const struct cluster_message *m, int n, struct cluster_mail **out)
+{
+    struct cluster_mail *mail = calloc(1, sizeof *mail);
+    if (mail)
+        mail->request = calloc((size_t)n + 1, sizeof *mail->request);
+    if (!mail || !mail->request) {
+        free(mail);
+        FAIL(EK_LACK, "cluster: out of memory for %d messages", n);
+    }
+    for (int i = 0; i < n; i++) {
+        if (m[i].sends)
+            MPI_Send_init(m[i].buffer, (int)m[i].doubles, MPI_DOUBLE, m[i].peer, m[i].tag,
+                          MPI_COMM_WORLD, &mail->request[i]);
+        else
+            MPI_Recv_init(m[i].buffer, (int)m[i].doubles, MPI_DOUBLE, m[i].peer, m[i].tag,
+                          MPI_COMM_WORLD, &mail->request[i]);
+        mail->n++;
+    }
+    *out = mail;
+    return EK_OK;
+}
+
+void cluster_mail_close(struct cluster_mail *mail)
+{
+    if (!mail)
+        return;
+    for (int i = 0; i < mail->n; i++)
+        MPI_Request_free(&mail->request[i]);
+    free(mail->request);
+    free(mail);
+}
+
+void cluster_mail_start(struct cluster_mail *mail, int i)
+{
+    pthread_mutex_lock(&turn);
+    MPI_Start(&mail->request[i]);
+    pthread_mutex_unlock(&turn);
+}
+
+void cluster_mail_progress(struct cluster_mail *mail)
+{
+    int flag;
+    if (pthread_mutex_trylock(&turn))
+        return; /* somebody is at it */
+    MPI_Testall(mail->n, mail->request, &flag, MPI_STATUSES_IGNORE);
+    pthread_mutex_unlock(&turn);
+}
+
+void cluster_mail_wait(struct cluster_mail *mail)
+{
+    pthread_mutex_lock(&turn);
+    wait_all(mail->n, mail->request);
+    pthread_mutex_unlock(&turn);
+}

@@ -1,0 +1,33 @@
+/* cu/rank/family.h – ranks that outlive one another.
+ *
+ * MPI ends all ranks when one of them dies. Programs that can do without a rank (struct
+ * bench_program's `family`) therefore let MPI do no more than start them: each rank is a guard
+ * (cu/rank/guard.h), which MPI looks after, and under it a child that works and knows nothing of
+ * MPI. The guards use MPI once, to tell all where rank 0 listens; the children talk over sockets. A
+ * child that is killed is started again by its guard, a few times; the one of rank 0 is not. */
+#ifndef CU_FAMILY_H
+#define CU_FAMILY_H
+
+#include "src/status.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct family {
+    int rank, size;   /* 0 of 1 without mpirun */
+    int listens;      /* rank 0: a socket on which the others call; else -1 */
+    uint64_t secret;  /* that only ranks of this run know */
+    const char *call; /* where to: "10.0.0.1,127.0.0.1:4711"; NULL in a family of one */
+};
+
+/* Where a launcher started several ranks: forks, and executes the program anew in the child, for
+ * whom a second call does nothing. The guard does not return. Before the first thread. EK_LACK: no
+ * process or socket can be made, MPI does not start. */
+enum ek_status family_open(char **argv);
+
+/* Who this process is; before family_open(): the only one. */
+const struct family *family_here(void);
+
+/* The guard of this process is gone: it should end. */
+bool family_orphaned(void);
+
+#endif

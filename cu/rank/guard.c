@@ -1,0 +1,111 @@
+/* cu/rank/guard.c – waits for a rank. */
+#include "cu/rank/guard.h"
+#include "cu/rank/cluster.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Names the guard to the images that its rank executes. */
+static const char *const mark = "CU_GUARD";
+
+static volatile pid_t ward;
+
+static void pass_on(int signal)
+{
+    kill(ward, signal);
+}
+
+bool guard_guarded(void)
+{
+    const char *guard = getenv(mark);
+    return guard && atoi(guard) == (int)getppid();
+}
+
+/* A group of its own: a signal to the guard's group reaches the rank once, through the guard. */
+static void live_under(pid_t guard, bool alone)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", (int)guard);
+    setenv(mark, text, 1);
+    setpgid(0, 0);
+    if (!alone)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != guard)
+        raise(SIGKILL); /* it was gone before we asked */
+}
+
+static int judge(int status)
+{
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    const int signal = WTERMSIG(status);
+    if (signal == SIGINT || signal == SIGTERM)
+        return status_exit_code(EK_STOPPED);
+    const struct cluster_launch l = cluster_launch();
+    return status_exit_code(status_fail(
+        EK_LACK, "rank %d of %d died of signal %d (%s)%s; all ranks end, --checkpoint would go on",
+        l.rank, l.size, signal, strsignal(signal),
+        signal == SIGKILL ? ", perhaps for want of memory" : ""));
+}
+
+/* The child was killed, and nobody asked it to end. */
+static bool killed(int status)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM;
+}
+
+/* Waits for the child, and ends as it did unless it was killed. */
+static int watch(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
+    const struct sigaction act = {.sa_handler = pass_on};
+    int status;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &act, NULL);
+    while (waitpid(ward, &status, 0) < 0)
+        if (errno != EINTR)
+            _exit(status_exit_code(EK_LACK));
+    if (!killed(status))
+        _exit(judge(status));
+    return status;
+}
+
+/* The child was killed: it is made anew, or has died for good. */
+static void mourn(int status, int lives, bool dispensable)
+{
+    const struct cluster_launch l = cluster_launch();
+    if (!dispensable)
+        _exit(judge(status));
+    status_warn("rank %d of %d died of signal %d (%s); %s", l.rank, l.size, WTERMSIG(status),
+                strsignal(WTERMSIG(status)),
+                lives ? "it is started again" : "the others go on without it");
+    if (!lives)
+        _exit(0);
+}
+
+enum ek_status guard_fork(int lives, bool alone)
+{
+    const pid_t guard = getpid();
+    const bool dispensable = lives > 0;
+    for (;; lives--) {
+        ward = fork();
+        if (ward < 0)
+            FAIL(EK_LACK, "no process can be made: %s", strerror(errno));
+        if (!ward)
+            break;
+        mourn(watch(), lives, dispensable);
+    }
+    live_under(guard, alone);
+    return EK_OK;
+}
+
+enum ek_status guard_rank(void)
+{
+    return cluster_launch().size < 2 || guard_guarded() ? EK_OK : guard_fork(0, false);
+}

@@ -1,0 +1,60 @@
+/* cu/sched/donate.h – device donation: long tasks whose parallelism changes while they run pass
+ * devices on to one another, in a push model made for the travel times of a production Kirchhoff
+ * migration.
+ *
+ * Each worker runs one task at a time and calls donate_poll() every few of its steps with its load,
+ * one number that says how much it has to do in a step. A worker without a device publishes its
+ * load; one that has a device compares its own with the largest published one and, if that is
+ * larger by more than the tolerance, donates the device to that worker and goes on without.
+ * Workers without a device take what was donated to them, and claim devices that nobody has.
+ * Nobody waits: every call is a bounded number of atomic operations, whatever others do.
+ *
+ * A device may be shared by `share` workers, who spread out when others become free; a worker uses
+ * one device at most. What a device is,
+ * and how a task's state gets there and back, is the caller's. */
+#ifndef CU_DONATE_H
+#define CU_DONATE_H
+
+#include "src/status.h"
+#include <stdbool.h>
+
+enum donate_mode {
+    DONATE_OFF,    /* no worker ever has a device */
+    DONATE_STATIC, /* worker w has device w mod devices, if w < devices * share, for good */
+    DONATE_ON,
+};
+
+struct donate_options {
+    enum donate_mode mode;
+    int workers, devices;
+    int share;        /* workers of a device at once, at least 1 */
+    double tolerance; /* a load must be larger by this share to get the device: no ping-pong */
+};
+
+struct donate;
+
+/* "off", "static" or "on". EK_USAGE. */
+enum ek_status donate_mode_parse(const char *text, enum donate_mode *mode);
+
+/* EK_LACK: memory. The caller owns *d; close accepts NULL. */
+enum ek_status donate_open(const struct donate_options *options, struct donate **d);
+void donate_close(struct donate *d);
+
+/* Says the worker's load, at least 0; returns the device that it has from now on, -1: none. Each
+ * worker from one thread at a time; different workers at once. */
+int donate_poll(struct donate *d, int worker, long load);
+
+/* The worker has nothing to do: its device goes to the worker of the largest published load, or is
+ * free. The worker may poll again later. */
+void donate_leave(struct donate *d, int worker);
+
+/* The device failed: who has it loses it with the next poll, nobody gets it again. Any thread. */
+void donate_lose(struct donate *d, int device);
+
+/* How often a worker got a free device, and how often one was given away. Any thread. */
+struct donate_counts {
+    long claims, donations;
+};
+struct donate_counts donate_counts(const struct donate *d);
+
+#endif

@@ -1,0 +1,462 @@
+/* cu/sched/estimate.c – how long each task takes on each unit: medians of what was measured, drawn
+ * towards lines through them, and lines for the rest. */
+#include "cu/sched/estimate.h"
+#include "cu/sched/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Differences between units of a kind below this share are none; nor are those below so many
+ * standard errors of what was measured. */
+static const double ALIKE = 0.005, SURE = 3;
+
+/* Of a normal distribution: standard deviation / median distance from the middle. */
+static const double PER_MEDIAN = 1.4826;
+
+/* ---- beginning --------------------------------------------------------------------------------*/
+static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
+{
+    const struct sched_unit *u = &job->unit[cu];
+    for (int c = 0; c < cu; c++) {
+        const struct sched_unit *v = &job->unit[c];
+        if (v->kind == u->kind && v->width == u->width && v->seconds == u->seconds)
+            return e->kind[c];
+    }
+    struct estimate_kind *k = &e->of[e->nkinds];
+    *k = (struct estimate_kind){.kind = u->kind, .profile = u->seconds, .rate = u->speed};
+    k->seconds = calloc(e->n, sizeof *k->seconds);
+    k->sample = calloc(e->n, sizeof *k->sample);
+    k->count = calloc(e->n, sizeof *k->count);
+    k->last = calloc(e->n, sizeof *k->last);
+    return e->nkinds++;
+}
+
+static bool all_known(const struct sched_job *job)
+{
+    for (int c = 0; c < job->ncu; c++)
+        if (!job->unit[c].seconds && !(job->unit[c].speed > 0))
+            return false;
+    return true;
+}
+
+static enum ek_status sort_units(struct estimate *e, const struct sched_job *job)
+{
+    e->known = all_known(job);
+    for (int c = 0; c < e->ncu; c++) {
+        e->kind[c] = kind_of(e, job, c);
+        struct estimate_kind *k = &e->of[e->kind[c]];
+        if (!k->seconds || !k->sample || !k->count || !k->last)
+            FAIL(EK_LACK, "schedule: out of memory for the times of %zu tasks", job->n);
+        bool speed_counts = e->known && !k->profile;
+        e->factor[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
+        for (int i = 0; i < ESTIMATE_SAMPLES; i++)
+            e->ratio[c][i] = 1;
+    }
+    return EK_OK;
+}
+
+static void first_estimates(struct estimate *e)
+{
+    for (int j = 0; j < e->nkinds; j++) {
+        struct estimate_kind *k = &e->of[j];
+        double rate = e->known && !k->profile ? k->rate : 1;
+        k->line = (struct line){0, 1 / rate};
+        for (size_t t = 0; t < e->n; t++)
+            k->seconds[t] = k->profile ? k->profile[t] : line_at(k->line, estimate_cost(e, t));
+    }
+    for (size_t t = 0; t < e->n; t++)
+        e->seconds[t] = -1;
+}
+
+enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
+{
+    size_t n = job->n ? job->n : 1, ncu = (size_t)job->ncu;
+    *e = (struct estimate){.n = job->n, .ncu = job->ncu, .cost = job->cost, .unit = job->unit};
+    e->order = calloc(n, sizeof *e->order);
+    e->seconds = calloc(4 * n, sizeof *e->seconds);
+    e->owner = calloc(n, sizeof *e->owner);
+    e->near = calloc(n, sizeof *e->near);
+    e->kind = calloc(ncu, sizeof *e->kind);
+    e->others = calloc(ncu, sizeof *e->others);
+    e->judged = calloc(ncu, sizeof *e->judged);
+    e->factor = calloc(6 * ncu, sizeof *e->factor);
+    e->ratio = calloc(ncu, sizeof *e->ratio);
+    e->of = calloc(ncu, sizeof *e->of);
+    enum ek_status st = EK_OK;
+    if (!e->order || !e->seconds || !e->owner || !e->near || !e->kind || !e->others || !e->judged ||
+        !e->factor || !e->ratio || !e->of)
+        st = status_fail(EK_LACK, "schedule: out of memory for the times of %zu tasks", job->n);
+    if (!st && job->n)
+        st = sort_units(e, job);
+    if (st) {
+        estimate_close(e);
+        return st;
+    }
+    e->x = e->seconds + n;
+    e->y = e->x + n;
+    e->room = e->y + n;
+    e->pace = e->factor + ncu;
+    e->busy = e->pace + ncu;
+    e->seen = e->busy + ncu;
+    e->expected = e->seen + ncu;
+    e->tasks = e->expected + ncu;
+    plan_sort(e->cost, e->n, e->order);
+    first_estimates(e);
+    estimate_park(e, NULL);
+    return EK_OK;
+}
+
+void estimate_close(struct estimate *e)
+{
+    for (int j = 0; e->of && j < e->ncu; j++) {
+        free(e->of[j].seconds);
+        free(e->of[j].sample);
+        free(e->of[j].count);
+        free(e->of[j].last);
+    }
+    free(e->order);
+    free(e->seconds);
+    free(e->owner);
+    free(e->near);
+    free(e->kind);
+    free(e->others);
+    free(e->judged);
+    free(e->factor);
+    free(e->ratio);
+    free(e->of);
+    *e = (struct estimate){0};
+}
+
+void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each,
+                   const struct crowd_near *near)
+{
+    static const struct crowd_near unknown = {{-1, -1}};
+    plan_divide(e->of[e->kind[cu]].seconds, r, sec, each, e->seconds);
+    for (size_t t = r.begin; t < r.end; t++) {
+        e->owner[t] = cu;
+        e->near[t] = near ? *near : unknown;
+    }
+}
+
+/* ---- units and their neighbours ---------------------------------------------------------------*/
+/* Units of cu's node at work, itself included: found once for each node. */
+static struct crowd_near on_node(const struct estimate *e, const bool *parked, int cu)
+{
+    struct crowd_near sum = {{0, 0}};
+    int node = e->unit[cu].node, first = 0;
+    while (e->unit[first].node != node)
+        first++;
+    if (first < cu) {
+        sum = e->others[first];
+        sum.busy[e->unit[first].kind] += !(parked && parked[first]);
+        return sum;
+    }
+    for (int c = cu; c < e->ncu; c++)
+        sum.busy[e->unit[c].kind] += e->unit[c].node == node && !(parked && parked[c]);
+    return sum;
+}
+
+void estimate_park(struct estimate *e, const bool *parked)
+{
+    for (int c = 0; c < e->ncu; c++) {
+        e->others[c] = on_node(e, parked, c);
+        e->others[c].busy[e->unit[c].kind] -= !(parked && parked[c]);
+        /* Of equals, one that has never worked may turn out to be the better one. */
+        double hope = e->known || e->judged[c] || e->steps == 0 ? 1 : 1 - 1e-4;
+        e->pace[c] = e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->others[c]) * hope;
+    }
+}
+
+/* Other shares of slow-down: what was known of a unit beside its usual neighbours stays as it is,
+ * and what was measured beside others changes. */
+static void set_shares(struct estimate *e, int j, const double share[2])
+{
+    struct estimate_kind *k = &e->of[j];
+    struct crowd_near usual = {{0, 0}};
+    for (int c = 0; c < e->ncu; c++)
+        if (e->kind[c] == j) {
+            usual = e->others[c];
+            e->factor[c] *= crowd_at(k->share, usual) / crowd_at(share, usual);
+        }
+    double stays = crowd_at(share, usual) / crowd_at(k->share, usual);
+    for (size_t t = 0; t < e->n; t++) {
+        struct crowd_near near = k->last[t].near.busy[0] < 0 ? usual : k->last[t].near;
+        double change = crowd_at(k->share, near) / crowd_at(share, near) * stays;
+        for (int i = 0; i < k->count[t]; i++)
+            k->sample[t][i] *= change;
+    }
+    memcpy(k->share, share, sizeof k->share);
+}
+
+static void learn_shares(struct estimate *e)
+{
+    for (int j = 0; j < e->nkinds; j++) {
+        struct estimate_kind *k = &e->of[j];
+        double share[2];
+        crowd_shares(&k->crowd, share);
+        if (share[0] != k->share[0] || share[1] != k->share[1])
+            set_shares(e, j, share);
+        crowd_fade(&k->crowd, 0.9);
+    }
+}
+
+/* ---- lines ------------------------------------------------------------------------------------*/
+/* What a measurement of this step would be on a unit of factor 1 that works alone. */
+static double normal_seconds(const struct estimate *e, size_t t)
+{
+    int c = e->owner[t];
+    return e->seconds[t] / (e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->near[t]));
+}
+
+static double median_sample(const struct estimate_kind *k, size_t t)
+{
+    const double *s = k->sample[t];
+    double copy[ESTIMATE_SAMPLES];
+    if (k->count[t] == 2 && fabs(s[0] - s[1]) < 0.3 * s[0])
+        return (s[0] + s[1]) / 2;
+    memcpy(copy, s, k->count[t] * sizeof *copy);
+    return line_median(copy, k->count[t]);
+}
+
+/* The line of kind j through this step's times, or through the medians of what has run. */
+static void fit_kind(struct estimate *e, int j, bool raw)
+{
+    struct estimate_kind *k = &e->of[j];
+    size_t m = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        size_t t = e->order[i];
+        bool here = raw ? e->seconds[t] >= 0 && e->kind[e->owner[t]] == j : k->count[t] > 0;
+        if (!here)
+            continue;
+        e->x[m] = estimate_cost(e, t);
+        e->y[m++] = raw ? normal_seconds(e, t) : median_sample(k, t);
+    }
+    if (m == 0)
+        return;
+    k->line = line_fit(e->x, e->y, e->room, m);
+    k->tried = true;
+}
+
+static double on_line(const struct estimate *e, const struct estimate_kind *k, size_t t)
+{
+    return line_at(k->line, estimate_cost(e, t));
+}
+
+/* ---- one step: units --------------------------------------------------------------------------*/
+/* Busy times, and how they compare with what was expected. What has never run on a unit's kind is
+ * expected on the kind's line where costs are declared; without them it says nothing of the unit.
+ */
+static void sum_units(struct estimate *e)
+{
+    memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy);
+    size_t judged = 0;
+    for (size_t t = 0; t < e->n; t++) {
+        if (e->seconds[t] < 0)
+            continue;
+        int c = e->owner[t];
+        const struct estimate_kind *k = &e->of[e->kind[c]];
+        bool expected = k->count[t] || k->profile || (e->known && e->steps == 0);
+        e->busy[c] += e->seconds[t];
+        if (expected || e->cost) {
+            double sec = expected ? k->seconds[t] : on_line(e, k, t);
+            sec *= e->factor[c] * crowd_at(k->share, e->near[t]);
+            e->seen[c] += e->seconds[t];
+            e->expected[c] += sec;
+            e->room[judged++] = sec > 0 ? fabs(e->seconds[t] / sec - 1) : 0;
+        }
+    }
+    e->error = judged ? line_median(e->room, judged) : 1;
+}
+
+/* How many tasks a unit did, as far as they count: one that takes all of its time is one. */
+static void count_tasks(struct estimate *e)
+{
+    memset(e->tasks, 0, (size_t)e->ncu * sizeof *e->tasks);
+    for (size_t t = 0; t < e->n; t++)
+        if (e->seconds[t] >= 0)
+            e->tasks[e->owner[t]] += e->seconds[t] * e->seconds[t];
+    for (int c = 0; c < e->ncu; c++)
+        e->tasks[c] = e->tasks[c] > 0 ? e->busy[c] * e->busy[c] / e->tasks[c] : 0;
+}
+
+/* A unit is slower or faster than its kind when two of its last three steps say so, or the very
+ * first one in which it works, before which nothing was known of it. */
+static void judge_unit(struct estimate *e, int c, double scatter)
+{
+    if (!(e->expected[c] > 0 && e->seen[c] > 0))
+        return;
+    double *ratio = e->ratio[c], now = e->seen[c] / e->expected[c], sorted[ESTIMATE_SAMPLES];
+    memmove(ratio, ratio + 1, (ESTIMATE_SAMPLES - 1) * sizeof *ratio);
+    ratio[ESTIMATE_SAMPLES - 1] = now;
+    memcpy(sorted, ratio, sizeof sorted);
+    double usual = e->judged[c] ? line_median(sorted, ESTIMATE_SAMPLES) : now;
+    if (fabs(usual - 1) <= fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c])))
+        return;
+    e->factor[c] *= usual;
+    for (int i = 0; i < ESTIMATE_SAMPLES; i++)
+        ratio[i] = e->judged[c] ? ratio[i] / usual : 1;
+}
+
+static void judge_units(struct estimate *e, double scatter)
+{
+    count_tasks(e);
+    for (int c = 0; c < e->ncu; c++)
+        judge_unit(e, c, scatter);
+}
+
+/* In the first step lines and unit factors are found by turns: a line through units of different
+ * speeds is a poor one, until their factors are known. */
+static void first_look(struct estimate *e)
+{
+    enum { TURNS = 4 };
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (int j = 0; j < e->nkinds && !e->known; j++)
+            fit_kind(e, j, true);
+        sum_units(e);
+        judge_units(e, fmin(e->error * PER_MEDIAN, 0.05));
+    }
+}
+
+static void later_look(struct estimate *e)
+{
+    for (int j = 0; j < e->nkinds; j++)
+        if (!e->of[j].tried)
+            fit_kind(e, j, true);
+    sum_units(e);
+    judge_units(e, estimate_noise(e));
+}
+
+/* ---- one step: tasks --------------------------------------------------------------------------*/
+static void take_sample(struct estimate_kind *k, size_t t, double sec)
+{
+    double *sample = k->sample[t];
+    if (k->count[t] == ESTIMATE_SAMPLES)
+        memmove(sample, sample + 1, --k->count[t] * sizeof *sample);
+    sample[k->count[t]++] = sec;
+}
+
+/* Takes in what this step measured; pairs of runs tell of the neighbours, and of the noise. */
+static void take_samples(struct estimate *e)
+{
+    size_t pairs = 0;
+    for (size_t t = 0; t < e->n; t++) {
+        if (e->seconds[t] < 0)
+            continue;
+        int c = e->owner[t];
+        struct estimate_kind *k = &e->of[e->kind[c]];
+        struct crowd_sample now = {e->seconds[t] / e->factor[c], e->near[t]};
+        double sec = normal_seconds(e, t);
+        if (k->count[t]) {
+            double before = k->sample[t][k->count[t] - 1];
+            crowd_add(&k->crowd, k->last[t], now);
+            e->y[pairs++] = before > 0 && sec > 0 ? fabs(log(sec / before)) : 0;
+        }
+        k->last[t] = now;
+        take_sample(k, t, sec);
+        e->judged[c] = true;
+        e->seconds[t] = -1;
+    }
+    if (pairs == 0)
+        return;
+    memmove(e->noise, e->noise + 1, (ESTIMATE_SAMPLES - 1) * sizeof *e->noise);
+    e->noise[ESTIMATE_SAMPLES - 1] = line_median(e->y, pairs) * PER_MEDIAN / sqrt(2);
+}
+
+double estimate_noise(const struct estimate *e)
+{
+    double sorted[ESTIMATE_SAMPLES];
+    memcpy(sorted, e->noise, sizeof sorted);
+    return line_median(sorted, ESTIMATE_SAMPLES);
+}
+
+/* A task's time on kind k from the kind j on which it has run, or from the line alone. */
+static double predict(const struct estimate *e, const struct estimate_kind *k, size_t t)
+{
+    const struct estimate_kind *from = NULL;
+    for (int j = 0; j < e->nkinds && !from; j++)
+        if (e->of[j].count[t])
+            from = &e->of[j];
+    if (!k->tried && !from)
+        return k->seconds[t];
+    if (!k->tried && e->known && k->rate > 0)
+        return from->seconds[t] * from->rate / k->rate;
+    if (!k->tried && k->kind != from->kind)
+        return k->kind == CU_DEVICE ? from->seconds[t] / ESTIMATE_DEVICE
+                                    : from->seconds[t] * ESTIMATE_DEVICE;
+    if (!k->tried)
+        return from->seconds[t];
+    double usual = from ? on_line(e, from, t) : 0;
+    return on_line(e, k, t) * (usual > 0 ? from->seconds[t] / usual : 1);
+}
+
+/* What is expected of a task before it is looked at: by its profile, or by its size. */
+static double expect(const struct estimate *e, const struct estimate_kind *k, size_t t)
+{
+    return k->profile ? k->profile[t] : on_line(e, k, t);
+}
+
+/* Variance of a median of so many samples / variance of one. */
+static const double of_median[ESTIMATE_SAMPLES + 1] = {1, 1, 0.5, 0.45};
+
+/* How far tasks lie off what is expected of them: variance of the logarithm. */
+static double spread_of(struct estimate *e, const struct estimate_kind *k)
+{
+    size_t m = 0;
+    for (size_t t = 0; t < e->n; t++)
+        if (k->count[t]) {
+            double sec = median_sample(k, t), usual = expect(e, k, t);
+            e->y[m++] = sec > 0 && usual > 0 ? fabs(log(sec / usual)) : 0;
+        }
+    double off = m ? line_median(e->y, m) * PER_MEDIAN : 0;
+    return off * off;
+}
+
+static void draw_estimates(struct estimate *e, struct estimate_kind *k)
+{
+    double noise = estimate_noise(e), spread = spread_of(e, k);
+    /* Before a task has run twice, scatter cannot be told from truth: declared times are. */
+    bool doubted = e->known && e->steps == 0;
+    for (size_t t = 0; t < e->n; t++) {
+        if (!k->count[t])
+            continue;
+        double sec = median_sample(k, t), usual = expect(e, k, t);
+        double chance = noise * noise * of_median[k->count[t]];
+        double weight = doubted ? 0 : spread > chance ? 1 - chance / spread : 0;
+        if (chance <= 1e-12 && !doubted)
+            weight = 1;
+        k->seconds[t] = usual > 0 ? usual + weight * (sec - usual) : sec;
+    }
+}
+
+void estimate_step(struct estimate *e)
+{
+    if (e->steps == 0)
+        first_look(e);
+    else
+        later_look(e);
+    take_samples(e);
+    learn_shares(e);
+    bool doubted = e->known && e->steps == 0;
+    for (int j = 0; j < e->nkinds; j++) {
+        if (!doubted)
+            fit_kind(e, j, false);
+        draw_estimates(e, &e->of[j]);
+    }
+    for (int j = 0; j < e->nkinds; j++)
+        for (size_t t = 0; t < e->n; t++)
+            if (!e->of[j].count[t] && !e->of[j].profile)
+                e->of[j].seconds[t] = predict(e, &e->of[j], t);
+    e->steps++;
+    estimate_park(e, NULL);
+}
+
+double estimate_surprise(const struct estimate *e, const double *load)
+{
+    double difference = 0, makespan = 0;
+    for (int c = 0; c < e->ncu; c++) {
+        difference = fmax(difference, fabs(e->busy[c] - load[c]));
+        makespan = fmax(makespan, load[c]);
+    }
+    return difference / makespan;
+}

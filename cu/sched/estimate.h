@@ -1,0 +1,98 @@
+/* cu/sched/estimate.h – what is known about how long each task takes on each unit: measured where
+ * it has run there, predicted where it has not.
+ *
+ * seconds(task, unit) = pace[unit] * seconds[kind of unit][task]. Units are of one kind if they
+ * have kind, width and profile in common; the pace is what sets one of them apart: its own factor
+ * (1 = as usual, 2 = half as fast), times what its busy neighbours cost it (cu/sched/crowd.h).
+ *
+ * A task's estimate is the median of its last three measurements, so that a single slow one changes
+ * nothing, drawn towards what the others of its kind say of it: the kind's profile, or the kind's
+ * line seconds = a + b*cost (cu/sched/line.h). It is drawn the more, the more measurements of one
+ * task scatter and the less tasks lie off the line: where sizes tell the times, noise does not get
+ * into the estimates. A task that has not run on a kind is predicted by that kind's line, times how
+ * far it lies off the line of a kind on which it has run. */
+#ifndef CU_ESTIMATE_H
+#define CU_ESTIMATE_H
+
+#include "cu/sched/crowd.h"
+#include "cu/sched/line.h"
+#include "cu/sched/sched.h"
+#include <stdbool.h>
+
+/* A device of which nothing is known counts as so many CPU units. */
+enum { ESTIMATE_DEVICE = 8 };
+
+enum { ESTIMATE_SAMPLES = 3 };
+
+/* The tasks on one kind of units. Seconds are those of a unit of factor 1 that works alone. */
+struct estimate_kind {
+    enum cu_kind kind;
+    const double *profile;              /* [n] or NULL */
+    double rate;                        /* declared cost per second where factor is 1; 0 unknown */
+    double *seconds;                    /* [n] the estimates */
+    double (*sample)[ESTIMATE_SAMPLES]; /* [n] the last measurements */
+    unsigned char *count;               /* [n] how many of them there are */
+    struct crowd_sample *last;          /* [n] the last one, neighbours not taken out */
+    struct line line;
+    bool tried; /* there is a line */
+    struct crowd crowd;
+    double share[2]; /* by which a busy neighbour of each kind slows its units */
+};
+
+struct estimate {
+    size_t n;
+    int ncu, nkinds, steps;            /* steps measured */
+    bool known;                        /* speeds or profiles were given for all units */
+    const double *cost;                /* [n] declared, or NULL */
+    const struct sched_unit *unit;     /* [ncu] the job's */
+    size_t *order;                     /* [n] tasks by descending cost */
+    int *kind;                         /* [ncu] */
+    double *factor, *pace;             /* [ncu] */
+    bool *judged;                      /* [ncu] the unit has worked, its factor is known */
+    struct crowd_near *others;         /* [ncu] neighbours that are busy in the present division */
+    double (*ratio)[ESTIMATE_SAMPLES]; /* [ncu] busy time / expected one, of the last steps */
+    struct estimate_kind *of;          /* [nkinds], room for ncu */
+    double *seconds;                   /* [n] measured in this step; negative = not executed */
+    int *owner;                        /* [n] unit that executed it */
+    struct crowd_near *near;           /* [n] neighbours that were busy meanwhile */
+    double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times, of the last steps */
+    double error;                      /* median relative error of the last step's predictions */
+    double *busy;                      /* [ncu] measured in the last step */
+    double *seen, *expected, *tasks;   /* [ncu] room for estimate_step() */
+    double *x, *y, *room;              /* [n] likewise */
+};
+
+/* Starts with the job's profiles, speeds and costs; what they leave open counts as equal.
+ * EK_LACK: out of memory. estimate_close() frees, also after a failure. One thread. */
+enum ek_status estimate_open(struct estimate *e, const struct sched_job *job);
+void estimate_close(struct estimate *e);
+
+/* Unit cu took `sec` seconds for the range, each[i] for its tasks (NULL: not known), beside these
+ * neighbours (NULL: not known). On any thread, for different tasks concurrently. */
+void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each,
+                   const struct crowd_near *near);
+
+/* Between two steps: takes in what was measured. One thread, as the rest. */
+void estimate_step(struct estimate *e);
+
+/* From now on the units with parked[c] do not work (NULL: all work): sets others and pace. */
+void estimate_park(struct estimate *e, const bool *parked);
+
+/* How far the last step was from a plan: the largest difference between a unit's busy time and its
+ * planned one, as a share of the planned makespan. load [ncu] */
+double estimate_surprise(const struct estimate *e, const double *load);
+
+/* Relative scatter of the times of one task, 0 while no task has run twice. */
+double estimate_noise(const struct estimate *e);
+
+static inline double estimate_cost(const struct estimate *e, size_t task)
+{
+    return e->cost ? e->cost[task] : 1;
+}
+
+static inline double estimate_seconds(const struct estimate *e, int cu, size_t task)
+{
+    return e->pace[cu] * e->of[e->kind[cu]].seconds[task];
+}
+
+#endif

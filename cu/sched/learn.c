@@ -1,0 +1,73 @@
+/* cu/sched/learn.c – plans from estimates that grow better. */
+#include "cu/sched/learn.h"
+
+#include <stdlib.h>
+
+/* A busy time that differs by this share of the step is worth a new plan. */
+static const double SURPRISE = 0.01;
+
+const struct opt learn_options[] = {
+    {"learn", OPT_INT, offsetof(struct learn_options, learn), "N",
+     "steps after which it may plan anew (3)", .min = 0, .max = 1e9},
+    OPT_END,
+};
+
+void learn_defaults(void *opts)
+{
+    ((struct learn_options *)opts)->learn = 3;
+}
+
+enum ek_status learn_open(struct learn *l, const struct sched_job *job)
+{
+    l->grain = job->grain;
+    l->left = ((const struct learn_options *)job->options)->learn;
+    l->load = calloc((size_t)job->ncu, sizeof *l->load);
+    l->owner = calloc(job->n ? job->n : 1, sizeof *l->owner);
+    if (!l->load || !l->owner)
+        FAIL(EK_LACK, "schedule: out of memory for %zu tasks", job->n);
+    TRY(plan_open(&l->plan, job->n, job->ncu));
+    return estimate_open(&l->estimate, job);
+}
+
+void learn_close(struct learn *l)
+{
+    free(l->load);
+    free(l->owner);
+    estimate_close(&l->estimate);
+    plan_close(&l->plan);
+}
+
+void learn_assign(struct learn *l)
+{
+    const struct estimate *e = &l->estimate;
+    for (int c = 0; c < e->ncu; c++)
+        l->load[c] = 0;
+    for (size_t i = 0; i < e->n; i++)
+        l->load[l->owner[i]] += estimate_seconds(e, l->owner[i], e->order[i]);
+    plan_assign(&l->plan, l->owner, e->order);
+}
+
+bool learn_step(struct learn *l)
+{
+    plan_rewind(&l->plan);
+    if (!l->left)
+        return false;
+    l->left--;
+    estimate_step(&l->estimate);
+    bool guessed = l->estimate.steps == 1 && !l->estimate.known;
+    return guessed || estimate_surprise(&l->estimate, l->load) > SURPRISE;
+}
+
+/* While it learns, tasks are measured by `grain` at most. */
+struct ek_range learn_next(void *st, int cu)
+{
+    struct learn *l = st;
+    return plan_next(&l->plan, cu, l->left ? l->grain : l->plan.n);
+}
+
+void learn_done(void *st, int cu, struct ek_range r, double sec, const double *each)
+{
+    struct learn *l = st;
+    if (l->left)
+        estimate_done(&l->estimate, cu, r, sec, each, NULL);
+}

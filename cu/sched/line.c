@@ -1,0 +1,60 @@
+/* cu/sched/line.c – Hoare's selection and Tukey's line. */
+#include "cu/sched/line.h"
+
+#include <math.h>
+#include <string.h>
+
+double line_median(double *v, size_t n)
+{
+    return line_select(v, n, (n - 1) / 2);
+}
+
+double line_select(double *v, size_t n, size_t at)
+{
+    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, middle = (ptrdiff_t)at;
+    while (low < high) {
+        double pivot = v[middle];
+        ptrdiff_t i = low, j = high;
+        while (i <= j) {
+            while (v[i] < pivot)
+                i++;
+            while (pivot < v[j])
+                j--;
+            if (i <= j) {
+                double swap = v[i];
+                v[i++] = v[j];
+                v[j--] = swap;
+            }
+        }
+        if (j < middle)
+            low = i;
+        if (middle < i)
+            high = j;
+    }
+    return v[middle];
+}
+
+static struct line through_origin(const double *x, double *y, size_t m)
+{
+    for (size_t i = 0; i < m; i++)
+        y[i] = x[i] > 0 ? y[i] / x[i] : INFINITY;
+    double b = line_median(y, m);
+    return (struct line){0, isfinite(b) ? b : 0};
+}
+
+struct line line_fit(const double *x, double *y, double *room, size_t m)
+{
+    size_t third = m / 3;
+    size_t middle = third ? third - 1 - (third - 1) / 2 : 0; /* of a third: its lower median */
+    double wide = third ? x[middle] - x[m - third + middle] : 0;
+    if (m < 6 || !(wide > 0))
+        return through_origin(x, y, m);
+    memcpy(room, y, third * sizeof *room);
+    double large = line_median(room, third);
+    memcpy(room, y + m - third, third * sizeof *room);
+    double b = fmax(0, (large - line_median(room, third)) / wide);
+    for (size_t i = 0; i < m; i++)
+        room[i] = y[i] - b * x[i];
+    double a = line_median(room, m);
+    return a < 0 ? through_origin(x, y, m) : (struct line){a, b};
+}

@@ -1,0 +1,53 @@
+/* cu/sched/link.c – latency and bandwidth from measured moves. */
+#include "cu/sched/link.h"
+#include "cu/sched/line.h"
+
+#include <stdlib.h>
+
+enum { FEWEST = 6 };
+
+void link_note(struct link *l, int links, double bytes, double seconds)
+{
+    if (links > 0)
+        l->move[l->count++ % LINK_MOVES] = (struct link_move){bytes, seconds / links};
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    double x = ((const struct link_move *)a)->bytes, y = ((const struct link_move *)b)->bytes;
+    return (x < y) - (x > y);
+}
+
+static size_t gather(const struct link *first, int n, size_t stride, struct link_move *all)
+{
+    size_t m = 0;
+    for (int i = 0; i < n; i++) {
+        const struct link *l = (const struct link *)((const char *)first + (size_t)i * stride);
+        for (unsigned k = 0; k < l->count && k < LINK_MOVES; k++)
+            all[m++] = l->move[k];
+    }
+    qsort(all, m, sizeof *all, by_bytes);
+    return m;
+}
+
+enum ek_status link_learn(const struct link *first, int n, size_t stride, struct sched_link *known)
+{
+    const size_t room = (size_t)n * LINK_MOVES;
+    struct link_move *all = calloc(room + 1, sizeof *all);
+    double *x = calloc(3 * room + 1, sizeof *x), *y = x ? x + room : NULL;
+    enum ek_status st = EK_OK;
+    if (!all || !x)
+        st = status_fail(EK_LACK, "team: out of memory for %zu moves", room);
+    const size_t m = st ? 0 : gather(first, n, stride, all);
+    for (size_t i = 0; i < m; i++) {
+        x[i] = all[i].bytes;
+        y[i] = all[i].seconds;
+    }
+    if (m >= FEWEST) {
+        const struct line l = line_fit(x, y, x + 2 * room, m);
+        *known = (struct sched_link){l.a, l.b};
+    }
+    free(all);
+    free(x);
+    return st;
+}

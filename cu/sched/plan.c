@@ -1,0 +1,315 @@
+/* cu/sched/plan.c – lists of tasks for each unit. */
+#include "cu/sched/plan.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum ek_status plan_open(struct plan *p, size_t n, int ncu)
+{
+    *p = (struct plan){.n = n, .ncu = ncu};
+    if (n > UINT32_MAX)
+        FAIL(EK_USAGE, "schedule: %zu tasks are too many; form larger ones", n);
+    size_t bytes = (size_t)ncu * sizeof *p->list;
+    p->task = calloc(n ? n : 1, sizeof *p->task);
+    p->list = aligned_alloc(_Alignof(struct plan_list), bytes);
+    if (!p->task || !p->list) {
+        plan_close(p);
+        FAIL(EK_LACK, "schedule: out of memory for a plan of %zu tasks on %d units", n, ncu);
+    }
+    for (int c = 0; c < ncu; c++)
+        p->list[c] = (struct plan_list){0};
+    for (size_t i = 0; i < n; i++)
+        p->task[i] = i;
+    return EK_OK;
+}
+
+void plan_close(struct plan *p)
+{
+    free(p->task);
+    free(p->list);
+    *p = (struct plan){0};
+}
+
+/* Counting sort by owner: stable, so every unit keeps the given order. */
+void plan_assign(struct plan *p, const int *owner, const size_t *order)
+{
+    for (int c = 0; c < p->ncu; c++)
+        p->list[c].end = 0;
+    for (size_t i = 0; i < p->n; i++)
+        p->list[owner[i]].end++;
+    size_t begin = 0;
+    for (int c = 0; c < p->ncu; c++) {
+        size_t count = p->list[c].end;
+        p->list[c].begin = p->list[c].end = begin;
+        begin += count;
+    }
+    for (size_t i = 0; i < p->n; i++)
+        p->task[p->list[owner[i]].end++] = order ? order[i] : i;
+    plan_rewind(p);
+}
+
+static uint64_t entries(size_t first, size_t end)
+{
+    return (uint64_t)first << 32 | end;
+}
+
+static void rewind_list(struct plan_list *l)
+{
+    atomic_store_explicit(&l->left, entries(l->begin, l->end), memory_order_relaxed);
+}
+
+void plan_set_chunk(struct plan *p, int cu, struct ek_range r)
+{
+    struct plan_list *l = &p->list[cu];
+    l->begin = r.begin;
+    l->end = r.end;
+    rewind_list(l);
+}
+
+static int nth(const int *unit, int c)
+{
+    return unit ? unit[c] : c;
+}
+
+void plan_set_static(struct plan *p, const int *unit, int m, struct ek_range r)
+{
+    unsigned __int128 n = r.end - r.begin;
+    for (int c = 0; c < m; c++)
+        plan_set_chunk(p, nth(unit, c),
+                       (struct ek_range){r.begin + (size_t)(n * (unsigned)c / (unsigned)m),
+                                         r.begin + (size_t)(n * (unsigned)(c + 1) / (unsigned)m)});
+}
+
+/* The end of a chunk that begins at `begin` moves to where the chunk's work is nearest to target;
+ * it never passes `limit`. */
+static size_t move_end(struct ek_range chunk, size_t limit, const double *work, double target)
+{
+    double sum = 0;
+    size_t end = chunk.begin;
+    while (end < chunk.end)
+        sum += work[end++];
+    while (end < limit && sum < target && fabs(target - (sum + work[end])) < target - sum)
+        sum += work[end++];
+    while (end - chunk.begin > 1 && sum > target &&
+           fabs(target - (sum - work[end - 1])) < sum - target)
+        sum -= work[--end];
+    return end;
+}
+
+void plan_walk(struct plan *p, const int *unit, int m, const double *work)
+{
+    if (m < 1)
+        return;
+    size_t begin = p->list[nth(unit, 0)].begin, last = p->list[nth(unit, m - 1)].end;
+    if (last - begin < (size_t)m)
+        return;
+    double total = 0;
+    for (size_t t = begin; t < last; t++)
+        total += work[t];
+    for (int c = 0; c < m; c++) {
+        size_t end = p->list[nth(unit, c)].end;
+        struct ek_range chunk = {begin, end > begin ? end : begin + 1};
+        size_t limit = last - (size_t)(m - 1 - c); /* the others keep a task each */
+        chunk.end = c == m - 1 ? last : move_end(chunk, limit, work, total / m);
+        plan_set_chunk(p, nth(unit, c), chunk);
+        begin = chunk.end;
+    }
+}
+
+void plan_rewind(struct plan *p)
+{
+    for (int c = 0; c < p->ncu; c++)
+        rewind_list(&p->list[c]);
+}
+
+/* Order between units is that of the step's begin, so that relaxed memory order will do. */
+static bool replace(struct plan_list *l, uint64_t *left, size_t first, size_t end)
+{
+    return atomic_compare_exchange_weak_explicit(&l->left, left, entries(first, end),
+                                                 memory_order_relaxed, memory_order_relaxed);
+}
+
+struct ek_range plan_next(struct plan *p, int cu, size_t most)
+{
+    struct plan_list *l = &p->list[cu];
+    uint64_t left = atomic_load_explicit(&l->left, memory_order_relaxed);
+    for (;;) {
+        size_t at = left >> 32, end = left & UINT32_MAX;
+        if (at >= end)
+            return (struct ek_range){0, 0};
+        struct ek_range r = {p->task[at], p->task[at] + 1};
+        while (++at < end && p->task[at] == r.end && r.end - r.begin < most)
+            r.end++;
+        if (replace(l, &left, at, end))
+            return r;
+    }
+}
+
+struct ek_range plan_steal(struct plan *p, int victim)
+{
+    struct plan_list *l = &p->list[victim];
+    uint64_t left = atomic_load_explicit(&l->left, memory_order_relaxed);
+    for (;;) {
+        size_t at = left >> 32, end = left & UINT32_MAX;
+        if (at >= end)
+            return (struct ek_range){0, 0};
+        if (replace(l, &left, at, end - 1))
+            return (struct ek_range){p->task[end - 1], p->task[end - 1] + 1};
+    }
+}
+
+struct ek_range plan_entries(const struct plan *p, int cu)
+{
+    uint64_t left = atomic_load_explicit(&p->list[cu].left, memory_order_relaxed);
+    size_t at = left >> 32, end = left & UINT32_MAX;
+    return (struct ek_range){at, at < end ? end : at};
+}
+
+/* ---- policies that plan once ------------------------------------------------------------------*/
+struct ek_range plan_fixed_next(void *st, int cu)
+{
+    struct plan *p = st;
+    return plan_next(p, cu, p->n);
+}
+
+void plan_fixed_step(void *st)
+{
+    plan_rewind(st);
+}
+
+void plan_fixed_end(void *st)
+{
+    plan_close(st);
+}
+
+enum ek_status plan_deal(struct plan *p, const struct sched_job *job,
+                         enum ek_status (*deal)(const struct sched_job *job, const size_t *order,
+                                                int *owner))
+{
+    size_t room = job->n ? job->n : 1;
+    TRY(plan_open(p, job->n, job->ncu));
+    size_t *order = calloc(room, sizeof *order);
+    int *owner = calloc(room, sizeof *owner);
+    enum ek_status st = EK_OK;
+    if (!order || !owner)
+        st = status_fail(EK_LACK, "schedule: out of memory for %zu tasks", job->n);
+    if (!st) {
+        plan_sort(job->cost, job->n, order);
+        st = deal(job, order, owner);
+    }
+    if (st)
+        plan_close(p);
+    else
+        plan_assign(p, owner, order);
+    free(order);
+    free(owner);
+    return st;
+}
+
+/* ---- what helps to decide ---------------------------------------------------------------------*/
+int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit)
+{
+    int m = 0;
+    for (int c = 0; c < job->ncu; c++)
+        if (job->unit[c].kind == kind)
+            unit[m++] = c;
+    return m;
+}
+
+static int by_cost(const void *a, const void *b, void *ctx)
+{
+    const double *cost = ctx;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    if (cost[x] != cost[y])
+        return cost[x] < cost[y] ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+void plan_sort(const double *cost, size_t n, size_t *order)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    if (cost)
+        qsort_r(order, n, sizeof *order, by_cost, (void *)cost);
+}
+
+void plan_divide(const double *cost, struct ek_range r, double sec, const double *each,
+                 double *seconds)
+{
+    double sum = 0;
+    if (each) {
+        memcpy(seconds + r.begin, each, (r.end - r.begin) * sizeof *each);
+        return;
+    }
+    for (size_t t = r.begin; cost && t < r.end; t++)
+        sum += cost[t];
+    for (size_t t = r.begin; t < r.end; t++)
+        seconds[t] = sum > 0 ? sec * cost[t] / sum : sec / (double)(r.end - r.begin);
+}
+
+enum ek_status plan_heap_open(struct plan_heap *h, int room)
+{
+    *h = (struct plan_heap){.top = calloc((size_t)room, sizeof *h->top)};
+    if (!h->top)
+        FAIL(EK_LACK, "schedule: out of memory for %d units", room);
+    return EK_OK;
+}
+
+void plan_heap_close(struct plan_heap *h)
+{
+    free(h->top);
+    *h = (struct plan_heap){0};
+}
+
+void plan_heap_fill(struct plan_heap *h, const int *unit, int m)
+{
+    h->count = m;
+    for (int c = 0; c < m; c++)
+        h->top[c] = (struct plan_load){0, nth(unit, c)};
+}
+
+static bool before(struct plan_load a, struct plan_load b)
+{
+    return a.load < b.load || (a.load == b.load && a.unit < b.unit);
+}
+
+int plan_heap_add(struct plan_heap *h, double sec)
+{
+    struct plan_load *top = h->top, loaded = top[0];
+    int chosen = loaded.unit, at = 0;
+    loaded.load += sec;
+    for (int child; (child = 2 * at + 1) < h->count; at = child) {
+        if (child + 1 < h->count && before(top[child + 1], top[child]))
+            child++;
+        if (!before(top[child], loaded))
+            break;
+        top[at] = top[child];
+    }
+    top[at] = loaded;
+    return chosen;
+}
+
+void plan_counter_begin(struct plan_counter *c, const struct sched_job *job, int chunk)
+{
+    c->n = job->n;
+    c->chunk = (size_t)chunk > job->grain ? (size_t)chunk : job->grain;
+    plan_counter_rewind(c);
+}
+
+void plan_counter_rewind(struct plan_counter *c)
+{
+    atomic_store_explicit(&c->taken, 0, memory_order_relaxed);
+}
+
+struct ek_range plan_counter_next(struct plan_counter *c)
+{
+    /* Asking again after the end must not add for ever: a look first keeps `taken` bounded. */
+    if (atomic_load_explicit(&c->taken, memory_order_relaxed) >= c->n)
+        return (struct ek_range){0, 0};
+    size_t at = atomic_fetch_add_explicit(&c->taken, c->chunk, memory_order_relaxed);
+    if (at >= c->n)
+        return (struct ek_range){0, 0};
+    return (struct ek_range){at, c->n - at < c->chunk ? c->n : at + c->chunk};
+}

@@ -1,0 +1,218 @@
+/* cu/sched/policy/abe.c – Area-Bound Estimation: a linear programme says how many tasks of each
+ * size belong to each kind of units; inside a kind the largest goes to the least loaded unit. The
+ * thesis, section 2.2.3, after Pinto 2018.
+ *
+ *   minimise T subject to   sum over kinds r of n[t][r] = N[t]               for each group t
+ *                           sum over groups t of n[t][r] w[t][r] <= T N[r]   for each kind r
+ *
+ * Tasks of equal cost form a group; where that gives more than MOST_GROUPS, or a programme of more
+ * than MOST_SHARES variables, neighbours by cost are taken together. */
+#include "cu/sched/learn.h"
+
+#include <glpk.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_GROUPS = 1024, MOST_SHARES = 16384 };
+
+/* Units that take the same time for the same task. */
+struct class
+{
+    int first, units;      /* number of its first unit, how many */
+    struct plan_heap heap; /* into state.heaps */
+};
+
+struct state {
+    struct learn learn; /* its owners are classes at first, then units */
+    struct class *class;
+    int nclasses, *member;  /* [ncu] units of class 0, of class 1, … */
+    struct plan_heap heaps; /* [ncu] likewise */
+    size_t *group;          /* [ngroups + 1] first place in the order of each group */
+    size_t ngroups;
+    int *index;  /* [nclasses + 2] and values: a row of the programme */
+    double *row; /* [nclasses + 2] */
+};
+
+static bool alike(const struct estimate *e, int a, int b)
+{
+    return e->kind[a] == e->kind[b] && e->factor[a] == e->factor[b];
+}
+
+static void sort_classes(struct state *s)
+{
+    const struct estimate *e = &s->learn.estimate;
+    int placed = 0;
+    s->nclasses = 0;
+    for (int c = 0; c < e->ncu; c++) {
+        int k = 0;
+        while (k < s->nclasses && !alike(e, c, s->class[k].first))
+            k++;
+        if (k < s->nclasses)
+            continue;
+        struct class *new = &s->class[s->nclasses++];
+        int *unit = s->member + placed;
+        new->first = c;
+        new->units = 0;
+        for (int u = c; u < e->ncu; u++)
+            if (alike(e, u, c))
+                unit[new->units++] = u;
+        new->heap.top = s->heaps.top + placed;
+        plan_heap_fill(&new->heap, unit, new->units);
+        placed += new->units;
+    }
+}
+
+static void sort_groups(struct state *s)
+{
+    const struct estimate *e = &s->learn.estimate;
+    size_t most = MOST_SHARES / (size_t)s->nclasses;
+    most = most < 1 ? 1 : most > MOST_GROUPS ? MOST_GROUPS : most;
+    s->ngroups = 0;
+    for (size_t i = 0; i < e->n; i++)
+        if (i == 0 || estimate_cost(e, e->order[i]) != estimate_cost(e, e->order[i - 1]))
+            if (s->ngroups++ < most)
+                s->group[s->ngroups - 1] = i;
+    if (s->ngroups > most) {
+        s->ngroups = most;
+        for (size_t g = 0; g < most; g++)
+            s->group[g] = g * e->n / most;
+    }
+    s->group[s->ngroups] = e->n;
+}
+
+/* Column of n[g][k]; the makespan is column 1. Rows: classes, then groups. */
+static int column(const struct state *s, size_t g, int k)
+{
+    return 2 + (int)g * s->nclasses + k;
+}
+
+static double mean_seconds(const struct state *s, size_t g, int k)
+{
+    const struct estimate *e = &s->learn.estimate;
+    double sum = 0;
+    for (size_t i = s->group[g]; i < s->group[g + 1]; i++)
+        sum += estimate_seconds(e, s->class[k].first, e->order[i]);
+    return sum / (double)(s->group[g + 1] - s->group[g]);
+}
+
+static glp_prob *programme(struct state *s)
+{
+    glp_prob *lp = glp_create_prob();
+    glp_add_rows(lp, s->nclasses + (int)s->ngroups);
+    glp_add_cols(lp, 1 + (int)s->ngroups * s->nclasses);
+    glp_set_obj_coef(lp, 1, 1);
+    glp_set_col_bnds(lp, 1, GLP_LO, 0, 0);
+    for (int k = 0; k < s->nclasses; k++) {
+        s->index[1 + k] = 1 + k;
+        s->row[1 + k] = -s->class[k].units;
+        glp_set_row_bnds(lp, 1 + k, GLP_UP, 0, 0);
+    }
+    glp_set_mat_col(lp, 1, s->nclasses, s->index, s->row);
+    for (size_t g = 0; g < s->ngroups; g++) {
+        int row = 1 + s->nclasses + (int)g;
+        double tasks = (double)(s->group[g + 1] - s->group[g]);
+        glp_set_row_bnds(lp, row, GLP_FX, tasks, tasks);
+        for (int k = 0; k < s->nclasses; k++) {
+            int index[] = {0, 1 + k, row};
+            double value[] = {0, mean_seconds(s, g, k), 1};
+            glp_set_col_bnds(lp, column(s, g, k), GLP_LO, 0, 0);
+            glp_set_mat_col(lp, column(s, g, k), 2, index, value);
+        }
+    }
+    return lp;
+}
+
+/* Whole numbers: sums of the shares, rounded, from the first task of the group to its last one. */
+static void round_shares(struct state *s, glp_prob *lp)
+{
+    for (size_t g = 0; g < s->ngroups; g++) {
+        double share = 0;
+        size_t i = s->group[g];
+        for (int k = 0; k < s->nclasses; k++) {
+            share += glp_get_col_prim(lp, column(s, g, k));
+            size_t end = k == s->nclasses - 1 ? s->group[g + 1]
+                                              : s->group[g] + (size_t)round(fmax(0, share));
+            for (; i < end && i < s->group[g + 1]; i++)
+                s->learn.owner[i] = k;
+        }
+    }
+}
+
+static void plan(struct state *s)
+{
+    const struct estimate *e = &s->learn.estimate;
+    glp_smcp simplex;
+    glp_init_smcp(&simplex);
+    simplex.msg_lev = GLP_MSG_OFF;
+    sort_classes(s);
+    sort_groups(s);
+    glp_prob *lp = programme(s);
+    for (size_t i = 0; i < e->n; i++) /* should the programme fail */
+        s->learn.owner[i] = (int)(i % (size_t)s->nclasses);
+    if (!glp_simplex(lp, &simplex))
+        round_shares(s, lp);
+    glp_delete_prob(lp);
+    for (size_t i = 0; i < e->n; i++) {
+        struct class *k = &s->class[s->learn.owner[i]];
+        s->learn.owner[i] = plan_heap_add(&k->heap, estimate_seconds(e, k->first, e->order[i]));
+    }
+    learn_assign(&s->learn);
+}
+
+static void end(void *st)
+{
+    struct state *s = st;
+    plan_heap_close(&s->heaps);
+    free(s->class);
+    free(s->member);
+    free(s->group);
+    free(s->index);
+    free(s->row);
+    learn_close(&s->learn);
+}
+
+static enum ek_status open_state(struct state *s, const struct sched_job *job)
+{
+    size_t ncu = (size_t)job->ncu;
+    s->class = calloc(ncu, sizeof *s->class);
+    s->member = calloc(ncu, sizeof *s->member);
+    s->group = calloc(MOST_GROUPS + 1, sizeof *s->group);
+    s->index = calloc(ncu + 2, sizeof *s->index);
+    s->row = calloc(ncu + 2, sizeof *s->row);
+    if (!s->class || !s->member || !s->group || !s->index || !s->row)
+        FAIL(EK_LACK, "abe: out of memory for %d units", job->ncu);
+    TRY(plan_heap_open(&s->heaps, job->ncu));
+    return learn_open(&s->learn, job);
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    enum ek_status status = open_state(s, job);
+    if (status)
+        end(s);
+    else if (job->n)
+        plan(s);
+    return status;
+}
+
+static void step(void *st)
+{
+    struct state *s = st;
+    if (learn_step(&s->learn))
+        plan(s);
+}
+
+const struct sched_ops sched_abe = {
+    .name = "abe",
+    .summary = "a linear programme divides the sizes among kinds, sorted-greedy inside each",
+    .state_size = sizeof(struct state),
+    .opts = learn_options,
+    .opts_size = sizeof(struct learn_options),
+    .defaults = learn_defaults,
+    .begin = begin,
+    .next = learn_next,
+    .done = learn_done,
+    .step = step,
+    .end = end,
+};

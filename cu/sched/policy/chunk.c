@@ -1,0 +1,54 @@
+/* cu/sched/policy/chunk.c – chunk self-scheduling: pieces of one fixed size (Kruskal & Weiss 1985).
+ */
+#include "cu/sched/take.h"
+
+struct options {
+    int size;
+};
+
+struct state {
+    struct take take;
+    size_t size;
+};
+
+static const struct opt options[] = {
+    {"size", OPT_INT, offsetof(struct options, size), "N",
+     "tasks at a time (0: a 32nd of a unit's equal share)", .min = 0, .max = 1e9},
+    OPT_END,
+};
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    size_t size = (size_t)((const struct options *)job->options)->size;
+    take_begin(&s->take, job);
+    s->size = size ? size : job->n / (32 * (size_t)job->ncu) + 1;
+    return EK_OK;
+}
+
+static size_t size(const void *st, int cu, size_t taken)
+{
+    (void)cu, (void)taken;
+    return ((const struct state *)st)->size;
+}
+
+static struct ek_range next(void *st, int cu)
+{
+    return take_next(&((struct state *)st)->take, st, cu, size);
+}
+
+static void step(void *st)
+{
+    take_rewind(&((struct state *)st)->take);
+}
+
+const struct sched_ops sched_chunk = {
+    .name = "chunk",
+    .summary = "an idle unit takes the next piece of one fixed size",
+    .state_size = sizeof(struct state),
+    .opts = options,
+    .opts_size = sizeof(struct options),
+    .begin = begin,
+    .next = next,
+    .step = step,
+};

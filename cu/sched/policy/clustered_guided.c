@@ -1,0 +1,174 @@
+/* cu/sched/policy/clustered_guided.c – tasks before a pivot belong to the CPU units, the others to
+ * the devices; a dichotomic search moves the pivot, the walk of `guided` balances inside each
+ * cluster. Gonzalez & Morancho 2024, section 4.5.
+ *
+ *   INIT -> PROBE -> [MOVE -> PROBE -> BALANCE -> PROBE] … -> STEADY
+ *
+ * One step of the program is executed in each state; what a state does to the plan happens before
+ * that step. Corners: a cluster may be empty; the walk leaves a cluster alone that has fewer tasks
+ * than units (static has given one to each); with one kind of units BALANCE is all there is. */
+#include "cu/sched/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum phase { PROBE_INIT, MOVE, PROBE_MOVE, BALANCE, PROBE_BALANCE, BALANCE_ALONE, STEADY };
+
+struct busy {
+    _Alignas(64) double sec; /* of this step; written by the unit's own thread */
+};
+
+struct cluster {
+    int *unit, m;
+};
+
+struct state {
+    struct plan plan;
+    struct cluster cpu, device;
+    enum phase phase;
+    size_t pivot, move; /* first task of the devices; how far it moves next */
+    int direction;      /* of the last move: -1 left, +1 right, 0 none yet */
+    int steps_left;     /* the search ends after 4 log2 n steps */
+    size_t grain;       /* tasks are measured by so many at most */
+    const double *cost; /* the job's */
+    double *seconds;    /* [n] of each task in this step */
+    struct busy *busy;  /* [ncu] */
+    int ncu;
+};
+
+static void end(void *st)
+{
+    struct state *s = st;
+    free(s->cpu.unit);
+    free(s->device.unit);
+    free(s->seconds);
+    free(s->busy);
+    plan_close(&s->plan);
+}
+
+static enum ek_status open_state(struct state *s, const struct sched_job *job)
+{
+    size_t ncu = (size_t)job->ncu;
+    s->cpu.unit = calloc(ncu, sizeof *s->cpu.unit);
+    s->device.unit = calloc(ncu, sizeof *s->device.unit);
+    s->seconds = calloc(job->n ? job->n : 1, sizeof *s->seconds);
+    s->busy = aligned_alloc(_Alignof(struct busy), ncu * sizeof *s->busy);
+    TRY(plan_open(&s->plan, job->n, job->ncu));
+    if (!s->cpu.unit || !s->device.unit || !s->seconds || !s->busy)
+        FAIL(EK_LACK, "clustered-guided: out of memory for %zu tasks", job->n);
+    for (size_t c = 0; c < ncu; c++)
+        s->busy[c].sec = 0;
+    return EK_OK;
+}
+
+static void split(struct state *s)
+{
+    plan_set_static(&s->plan, s->cpu.unit, s->cpu.m, (struct ek_range){0, s->pivot});
+    plan_set_static(&s->plan, s->device.unit, s->device.m, (struct ek_range){s->pivot, s->plan.n});
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    enum ek_status status = open_state(s, job);
+    if (status) {
+        end(s);
+        return status;
+    }
+    s->cost = job->cost;
+    s->grain = job->grain;
+    s->ncu = job->ncu;
+    s->cpu.m = plan_units(job, CU_CPU, s->cpu.unit);
+    s->device.m = plan_units(job, CU_DEVICE, s->device.unit);
+    s->pivot = (size_t)s->cpu.m < job->n && s->device.m ? (size_t)s->cpu.m : job->n;
+    if (!s->cpu.m)
+        s->pivot = 0;
+    s->phase = s->cpu.m && s->device.m ? PROBE_INIT : BALANCE_ALONE;
+    s->move = job->n / 2 > 0 ? job->n / 2 : 1;
+    s->steps_left = job->n > 1 ? (int)ceil(4 * log2((double)job->n)) : 1;
+    split(s);
+    return EK_OK;
+}
+
+static struct ek_range next(void *st, int cu)
+{
+    struct state *s = st;
+    return plan_next(&s->plan, cu, s->phase == STEADY ? s->plan.n : s->grain);
+}
+
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
+{
+    struct state *s = st;
+    s->busy[cu].sec += sec;
+    plan_divide(s->cost, r, sec, each, s->seconds);
+}
+
+static double slowest(const struct state *s, const struct cluster *k)
+{
+    double sec = 0;
+    for (int c = 0; c < k->m; c++)
+        sec = fmax(sec, s->busy[k->unit[c]].sec);
+    return sec;
+}
+
+/* The slower cluster gives tasks. Turning round with the smallest step means that the pivot is
+ * found: it stays, and with it the balance inside the clusters. */
+static void move_pivot(struct state *s)
+{
+    double cpu = slowest(s, &s->cpu), device = slowest(s, &s->device);
+    int direction = cpu > device ? -1 : 1;
+    bool found = s->move == 1 && s->direction && direction != s->direction;
+    if (found || cpu == device) {
+        s->phase = STEADY;
+        return;
+    }
+    size_t room = direction < 0 ? s->pivot : s->plan.n - s->pivot;
+    size_t by = s->move < room ? s->move : room;
+    s->pivot = direction < 0 ? s->pivot - by : s->pivot + by;
+    s->direction = direction;
+    s->move = s->move > 1 ? s->move / 2 : 1;
+    split(s);
+}
+
+static void balance(struct state *s)
+{
+    plan_walk(&s->plan, s->cpu.unit, s->cpu.m, s->seconds);
+    plan_walk(&s->plan, s->device.unit, s->device.m, s->seconds);
+}
+
+static void advance(struct state *s)
+{
+    static const enum phase following[] = {
+        [PROBE_INIT] = MOVE,       [MOVE] = PROBE_MOVE,    [PROBE_MOVE] = BALANCE,
+        [BALANCE] = PROBE_BALANCE, [PROBE_BALANCE] = MOVE, [BALANCE_ALONE] = BALANCE_ALONE,
+        [STEADY] = STEADY,
+    };
+    s->phase = following[s->phase];
+    if (s->phase == MOVE)
+        move_pivot(s);
+    else if (s->phase == BALANCE || s->phase == BALANCE_ALONE)
+        balance(s);
+}
+
+static void step(void *st)
+{
+    struct state *s = st;
+    /* A search that is cut short ends balanced: never between MOVE and BALANCE. */
+    if (--s->steps_left <= 0 && (s->phase == PROBE_BALANCE || s->phase == BALANCE_ALONE))
+        s->phase = STEADY;
+    advance(s);
+    plan_rewind(&s->plan);
+    for (int c = 0; c < s->ncu; c++)
+        s->busy[c].sec = 0;
+}
+
+const struct sched_ops sched_clustered_guided = {
+    .name = "clustered-guided",
+    .summary = "a pivot between CPU units and devices, found by bisection, guided inside each",
+    .state_size = sizeof(struct state),
+    .begin = begin,
+    .next = next,
+    .done = done,
+    .step = step,
+    .end = end,
+};

@@ -1,0 +1,398 @@
+/* cu/sched/policy/evenkeel.c – our own policy: knows, predicts, divides, and then leaves well
+ * alone.
+ *
+ * Where speeds or profiles are given it divides the tasks at once. Where they are not, the first
+ * step binds late (cu/sched/late.h). From then on every task's time on every kind of unit is
+ * estimated (cu/sched/estimate.h: medians, lines, never a probing move) and the tasks are divided
+ * for good (cu/sched/divide.h: contiguous, priced or free, whichever makespan, exchange and
+ * migrations favour) among those units that do not slow down the others by more than they add
+ * (cu/sched/park.h).
+ *
+ * A new division is searched only when what is now known of the present one differs from what was
+ * expected of it, and taken only when it wins back the cost of moving. A unit that slows down is
+ * found by its busy time, and helped by those that have nothing left to do; one that dies makes the
+ * policy begin anew with the others. */
+#include "cu/sched/divide.h"
+#include "cu/sched/estimate.h"
+#include "cu/sched/late.h"
+#include "cu/sched/park.h"
+#include "cu/sched/plan.h"
+#include "cu/sched/proven.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    int horizon;
+    double tolerance;
+};
+
+/* What a unit's own thread writes. */
+struct worker {
+    _Alignas(64) bool rests; /* it has asked in vain in this step */
+    struct crowd_near near;  /* neighbours that were busy when it took its tasks */
+};
+
+/* Units of a node that have not asked in vain yet, per kind. */
+struct busy {
+    _Alignas(64) atomic_int units[2];
+};
+
+struct state {
+    struct late late;
+    struct plan plan;
+    struct estimate estimate;
+    struct divide divide;
+    struct park park;
+    struct proven proven;
+    const struct sched_job *job;
+    bool binds_late;           /* in this step */
+    bool divided;              /* there is a division */
+    int *owner, *other;        /* [n] unit of each task as it is, as it might be */
+    size_t *order;             /* [n] in which lists are executed */
+    double *expected;          /* [ncu] busy times of the present division */
+    double *tail;              /* [n + 1] seconds planned from an entry of the plan to the last */
+    double tolerance, horizon; /* options; horizon 0: as many steps as are left */
+    double steps;              /* left, as far as is known */
+    double took;               /* a step with this division, seconds; INFINITY: none yet */
+    struct worker *worker;     /* [ncu] */
+    struct busy *busy;         /* [ncu] of a node, at its first unit */
+    int *node;                 /* [ncu] the first unit of the same node */
+};
+
+static const struct opt options[] = {
+    {"horizon", OPT_INT, offsetof(struct options, horizon), "N",
+     "steps in which moving tasks must pay off (all that are left, 20 if not known)", .min = 1,
+     .max = 1e9},
+    {"tolerance", OPT_REAL, offsetof(struct options, tolerance), "X",
+     "share of a step worth planning anew for (0.0005, and what the times scatter)", .min = 0,
+     .max = 1},
+    OPT_END,
+};
+
+static void defaults(void *opts)
+{
+    *(struct options *)opts = (struct options){.tolerance = 0.0005};
+}
+
+static void end(void *st)
+{
+    struct state *s = st;
+    free(s->owner);
+    free(s->other);
+    free(s->expected);
+    free(s->order);
+    free(s->tail);
+    free(s->worker);
+    free(s->busy);
+    free(s->node);
+    park_close(&s->park);
+    proven_close(&s->proven);
+    late_close(&s->late);
+    divide_close(&s->divide);
+    estimate_close(&s->estimate);
+    plan_close(&s->plan);
+}
+
+static enum ek_status open_state(struct state *s, const struct sched_job *job)
+{
+    size_t room = job->n ? job->n : 1, ncu = (size_t)job->ncu;
+    const struct options *o = job->options;
+    s->job = job;
+    s->horizon = o->horizon;
+    s->tolerance = o->tolerance;
+    s->took = INFINITY;
+    s->steps = job->steps ? (double)job->steps : 20;
+    s->owner = calloc(room, sizeof *s->owner);
+    s->other = calloc(room, sizeof *s->other);
+    s->expected = calloc(ncu, sizeof *s->expected);
+    s->order = calloc(room, sizeof *s->order);
+    s->tail = calloc(room + 1, sizeof *s->tail);
+    s->worker = aligned_alloc(_Alignof(struct worker), ncu * sizeof *s->worker);
+    s->node = calloc(ncu, sizeof *s->node);
+    s->busy = aligned_alloc(_Alignof(struct busy), ncu * sizeof *s->busy);
+    if (!s->owner || !s->other || !s->expected || !s->order || !s->tail || !s->worker || !s->busy ||
+        !s->node)
+        FAIL(EK_LACK, "evenkeel: out of memory for %zu tasks", job->n);
+    TRY(park_open(&s->park, job->ncu));
+    TRY(proven_open(&s->proven, job->n, job->ncu));
+    TRY(plan_open(&s->plan, job->n, job->ncu));
+    TRY(estimate_open(&s->estimate, job));
+    return divide_open(&s->divide, &s->estimate, job);
+}
+
+/* ---- who is busy ------------------------------------------------------------------------------*/
+static void find_nodes(struct state *s)
+{
+    for (int c = 0; c < s->job->ncu; c++)
+        while (s->job->unit[s->node[c]].node != s->job->unit[c].node)
+            s->node[c]++;
+}
+
+static atomic_int *busy_with(const struct state *s, int cu, int kind)
+{
+    return &s->busy[s->node[cu]].units[kind];
+}
+
+/* Before a step all units count as busy: each of them will ask. */
+static void wake_all(struct state *s)
+{
+    for (int c = 0; c < s->job->ncu; c++)
+        for (int kind = 0; kind < 2; kind++)
+            atomic_store_explicit(&s->busy[c].units[kind], 0, memory_order_relaxed);
+    for (int c = 0; c < s->job->ncu; c++) {
+        s->worker[c].rests = false;
+        atomic_fetch_add_explicit(busy_with(s, c, (int)s->job->unit[c].kind), 1,
+                                  memory_order_relaxed);
+    }
+}
+
+static struct crowd_near neighbours(const struct state *s, int cu)
+{
+    struct crowd_near near;
+    for (int kind = 0; kind < 2; kind++)
+        near.busy[kind] =
+            (float)(atomic_load_explicit(busy_with(s, cu, kind), memory_order_relaxed) -
+                    (kind == (int)s->job->unit[cu].kind));
+    return near;
+}
+
+static void note_turn(struct state *s, int cu, bool works)
+{
+    struct worker *w = &s->worker[cu];
+    if (w->rests == works) {
+        atomic_fetch_add_explicit(busy_with(s, cu, (int)s->job->unit[cu].kind), works ? 1 : -1,
+                                  memory_order_relaxed);
+        w->rests = !works;
+    }
+    if (works)
+        w->near = neighbours(s, cu);
+}
+
+/* ---- planning ---------------------------------------------------------------------------------*/
+/* A unit alone in its space takes its tasks in natural order, in ranges. Where others may help at
+ * the end, the longest task comes first and the shortest is left for them. */
+static void write_lists(struct state *s)
+{
+    size_t n = s->job->n, at = 0;
+    const struct divide *d = &s->divide;
+    for (int shared = 0; shared <= 1; shared++)
+        for (size_t i = 0; i < n; i++) {
+            size_t t = shared ? d->order[i] : i;
+            if ((d->units[d->space[s->owner[t]]] > 1) == shared)
+                s->order[at++] = t;
+        }
+    for (size_t i = 0; i < n; i++)
+        s->other[i] = s->owner[s->order[i]];
+    plan_assign(&s->plan, s->other, s->order);
+    for (size_t i = n; i-- > 0;) {
+        size_t t = s->plan.task[i];
+        s->tail[i] = s->tail[i + 1] + estimate_seconds(&s->estimate, s->owner[t], t);
+    }
+}
+
+/* A busy time that differs by this share of the step, or by this share of itself, is worth a
+ * search: a fast unit's may be short and yet say that it could do far more. */
+static const double SURPRISE = 0.005, SURPRISE_OWN = 0.2;
+
+/* Where estimates are worse than this, more exchange is still worth this share of a step. */
+static const double MOST_DOUBT = 0.02;
+
+static double doubt_of(const struct state *s)
+{
+    return fmin(estimate_noise(&s->estimate), MOST_DOUBT);
+}
+
+/* What the present division should take, by what is known now. */
+static void expect(struct state *s)
+{
+    divide_load(&s->divide, s->owner);
+    memcpy(s->expected, s->divide.load, (size_t)s->job->ncu * sizeof *s->expected);
+}
+
+/* Searches for a division and takes it if it is worth it: better than the present one is predicted,
+ * and better than that one was when it last ran. */
+static void divide_anew(struct state *s)
+{
+    struct divide *d = &s->divide;
+    double doubt = doubt_of(s);
+    bool parks = park_choose(&s->park, &s->estimate);
+    divide_begin(d, s->park.off, s->horizon ? s->horizon : fmax(1, s->steps));
+    const int *present = s->divided ? s->owner : NULL;
+    struct divide_cost now = divide_predict(d, s->owner);
+    struct divide_cost best = divide_search(d, present, doubt / 4, s->other);
+    double was = parks ? s->took : fmin(divide_total(d, now), s->took);
+    double least = s->proven.caution * (s->tolerance + doubt / 4) * now.makespan;
+    if (!s->divided || was - divide_total(d, best) > least) {
+        proven_leave(&s->proven);
+        memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
+        write_lists(s);
+        s->divided = true;
+    } else if (parks) {
+        park_undo(&s->park, &s->estimate);
+        divide_begin(d, s->park.off, d->horizon);
+    }
+    expect(s);
+}
+
+/* Was the step's division a failure, in computing and exchanging? Then the proven one is back. */
+static bool failed(struct state *s)
+{
+    double longest = 0, doubt = SURPRISE + estimate_noise(&s->estimate);
+    for (int c = 0; c < s->job->ncu; c++)
+        longest = fmax(longest, s->estimate.busy[c]);
+    s->took = longest + divide_predict(&s->divide, s->owner).exchange;
+    bool fails = proven_judge(&s->proven, s->took, doubt, s->owner, s->park.off);
+    s->took = fails ? s->proven.seconds : s->took;
+    estimate_park(&s->estimate, s->park.off);
+    if (fails) {
+        divide_begin(&s->divide, s->park.off, s->divide.horizon);
+        write_lists(s);
+        expect(s);
+    }
+    return fails;
+}
+
+/* The present division is no longer what it was taken for: not for one unit. */
+static bool surprised(struct state *s)
+{
+    double makespan = 0;
+    divide_load(&s->divide, s->owner);
+    for (int c = 0; c < s->job->ncu; c++)
+        makespan = fmax(makespan, s->divide.load[c]);
+    for (int c = 0; c < s->job->ncu; c++) {
+        double difference = fabs(s->divide.load[c] - s->expected[c]);
+        if (difference > SURPRISE * makespan || difference > SURPRISE_OWN * s->expected[c])
+            return true;
+    }
+    return false;
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    enum ek_status status = open_state(s, job);
+    s->binds_late = !status && !s->estimate.known;
+    if (s->binds_late)
+        status = late_open(&s->late, job, s->estimate.order);
+    if (status) {
+        end(s);
+        return status;
+    }
+    divide_begin(&s->divide, NULL, fmax(1, s->steps));
+    if (!s->binds_late)
+        divide_anew(s);
+    find_nodes(s);
+    wake_all(s);
+    return EK_OK;
+}
+
+/* ---- a step -----------------------------------------------------------------------------------*/
+/* Seconds that unit cu still has to work for what it has not begun. */
+static double left_seconds(const struct state *s, int cu)
+{
+    struct ek_range r = plan_entries(&s->plan, cu);
+    return s->tail[r.begin] - s->tail[r.end];
+}
+
+/* A task that is done elsewhere than planned is carried there and back, and its faces cross between
+ * spaces for a step: not worth it for tasks that take less than twice that. */
+static bool pays(const struct state *s, int cu, int victim, size_t task, double left)
+{
+    const struct divide *d = &s->divide;
+    double here = estimate_seconds(&s->estimate, cu, task);
+    double there = estimate_seconds(&s->estimate, victim, task);
+    if (d->space[cu] == d->space[victim])
+        return here < left;
+    double carried = divide_toll(d, d->space[cu], task);
+    double crossing = 2 * carried + divide_crossing(d, s->owner, task, d->space[cu]);
+    return here + carried < left && there > 2 * crossing;
+}
+
+/* A unit with nothing left to do takes the last task of the unit that has most left, if it can end
+ * it before that one would: it begins at once, the other one would begin later. */
+static struct ek_range help(struct state *s, int cu)
+{
+    for (;;) {
+        double most = 0;
+        int victim = -1;
+        for (int c = 0; c < s->job->ncu; c++) {
+            double left = left_seconds(s, c);
+            if (left > most) {
+                most = left;
+                victim = c;
+            }
+        }
+        struct ek_range last =
+            victim < 0 ? (struct ek_range){0, 0} : plan_entries(&s->plan, victim);
+        if (last.begin == last.end || !pays(s, cu, victim, s->plan.task[last.end - 1], most))
+            return (struct ek_range){0, 0};
+        struct ek_range r = plan_steal(&s->plan, victim);
+        if (r.begin < r.end)
+            return r;
+    }
+}
+
+/* Consecutive tasks at a time: a unit alone in its space takes half of what it has left, so that
+ * few launches do and others may still help; where tasks have yet to be measured, one by one. */
+static size_t batch(const struct state *s, int cu)
+{
+    size_t grain = s->job->grain, left = plan_left(&s->plan, cu) / 2;
+    bool alone = s->divide.units[s->divide.space[cu]] == 1;
+    return alone && s->estimate.steps > 2 && left > grain ? left : grain;
+}
+
+static struct ek_range next(void *st, int cu)
+{
+    struct state *s = st;
+    struct ek_range r;
+    if (s->binds_late) {
+        r = late_next(&s->late, cu);
+    } else {
+        r = plan_next(&s->plan, cu, batch(s, cu));
+        if (r.begin == r.end && !s->park.off[cu])
+            r = help(s, cu);
+    }
+    note_turn(s, cu, r.begin < r.end);
+    return r;
+}
+
+/* Between the beginning and now neighbours may have stopped: the mean of both moments counts. */
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
+{
+    struct state *s = st;
+    struct crowd_near near = neighbours(s, cu), before = s->worker[cu].near;
+    for (int kind = 0; kind < 2; kind++)
+        near.busy[kind] = (near.busy[kind] + before.busy[kind]) / 2;
+    estimate_done(&s->estimate, cu, r, sec, each, &near);
+}
+
+static void step(void *st)
+{
+    struct state *s = st;
+    estimate_step(&s->estimate);
+    s->steps--;
+    if (s->binds_late)
+        memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
+    bool fails = failed(s);
+    if (fails || s->binds_late || surprised(s))
+        divide_anew(s);
+    s->binds_late = false;
+    plan_rewind(&s->plan);
+    wake_all(s);
+}
+
+const struct sched_ops sched_evenkeel = {
+    .name = "evenkeel",
+    .summary = "measures, predicts and divides by makespan, exchange and migrations",
+    .state_size = sizeof(struct state),
+    .opts = options,
+    .opts_size = sizeof(struct options),
+    .defaults = defaults,
+    .begin = begin,
+    .next = next,
+    .done = done,
+    .step = step,
+    .end = end,
+};

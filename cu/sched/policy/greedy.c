@@ -1,0 +1,68 @@
+/* cu/sched/policy/greedy.c – devices take batches of tasks as long as there are any, and a CPU unit
+ * does one task meanwhile, then looks again: the greedy switching between device and host that was
+ * published for Kirchhoff migration on nodes with GPUs. */
+#include "cu/sched/take.h"
+
+struct options {
+    int batch;
+};
+
+struct state {
+    struct take take;
+    const struct sched_unit *unit;
+    size_t batch;
+};
+
+static const struct opt options[] = {
+    {"batch", OPT_INT, offsetof(struct options, batch), "N",
+     "tasks that a device takes at a time, fewer when few are left (16)", .min = 1, .max = 1e9},
+    OPT_END,
+};
+
+static void defaults(void *opts)
+{
+    ((struct options *)opts)->batch = 16;
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    s->unit = job->unit;
+    s->batch = (size_t)((const struct options *)job->options)->batch;
+    take_begin(&s->take, job);
+    return EK_OK;
+}
+
+/* A batch is at most half of what is left, so that the last one does not outlast the others. */
+static size_t size(const void *policy, int cu, size_t taken)
+{
+    const struct state *s = policy;
+    const size_t half = (s->take.n - taken) / 2;
+    if (s->unit[cu].kind == CU_CPU)
+        return 1;
+    return half < s->batch ? half : s->batch;
+}
+
+static struct ek_range next(void *st, int cu)
+{
+    struct state *s = st;
+    return take_next(&s->take, s, cu, size);
+}
+
+static void step(void *st)
+{
+    struct state *s = st;
+    take_rewind(&s->take);
+}
+
+const struct sched_ops sched_greedy = {
+    .name = "greedy",
+    .summary = "a device takes a batch, a CPU unit one task, whenever they are idle",
+    .state_size = sizeof(struct state),
+    .opts = options,
+    .opts_size = sizeof(struct options),
+    .defaults = defaults,
+    .begin = begin,
+    .next = next,
+    .step = step,
+};

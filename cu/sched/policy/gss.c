@@ -1,0 +1,42 @@
+/* cu/sched/policy/gss.c – guided self-scheduling: of R tasks left an idle unit takes ceil(R / m), m
+ * being the number of units (Polychronopoulos & Kuck 1987). */
+#include "cu/sched/take.h"
+
+struct state {
+    struct take take;
+    size_t units;
+};
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    take_begin(&s->take, job);
+    s->units = (size_t)job->ncu;
+    return EK_OK;
+}
+
+static size_t size(const void *st, int cu, size_t taken)
+{
+    const struct state *s = st;
+    (void)cu;
+    return (s->take.n - taken + s->units - 1) / s->units;
+}
+
+static struct ek_range next(void *st, int cu)
+{
+    return take_next(&((struct state *)st)->take, st, cu, size);
+}
+
+static void step(void *st)
+{
+    take_rewind(&((struct state *)st)->take);
+}
+
+const struct sched_ops sched_gss = {
+    .name = "gss",
+    .summary = "guided self-scheduling: an idle unit takes its equal share of what is left",
+    .state_size = sizeof(struct state),
+    .begin = begin,
+    .next = next,
+    .step = step,
+};

@@ -1,0 +1,21 @@
+/* cu/sched/policy/guided_sizes.c – a chunk of consecutive tasks for each unit with the same sum of
+ * declared costs, as near as the order allows. Gonzalez & Morancho 2024, section 4.4: it knows no
+ * speeds. */
+#include "cu/sched/plan.h"
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct plan *p = st;
+    TRY(plan_open(p, job->n, job->ncu));
+    plan_set_static(p, NULL, job->ncu, (struct ek_range){0, job->n});
+    if (job->cost) /* else static is even already */
+        plan_walk(p, NULL, job->ncu, job->cost);
+    return EK_OK;
+}
+
+const struct sched_ops sched_guided_sizes = {
+    .name = "guided-sizes",
+    .summary = "consecutive tasks, equal sums of declared cost",
+    .begin = begin,
+    PLAN_FIXED,
+};

@@ -1,0 +1,69 @@
+/* cu/sched/policy/heft.c – tasks in order of descending cost, each to the unit on which it ends
+ * first, by the seconds that are known or predicted for it there (earliest finish time; Topcuoglu,
+ * Hariri & Wu 2002 without precedence; the thesis, section 2.2.4). */
+#include "cu/sched/learn.h"
+
+#include <math.h>
+
+struct state {
+    struct learn learn;
+};
+
+static void plan(struct learn *l)
+{
+    const struct estimate *e = &l->estimate;
+    for (int c = 0; c < e->ncu; c++)
+        l->load[c] = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        int best = 0;
+        double first = INFINITY;
+        for (int c = 0; c < e->ncu; c++) {
+            double finish = l->load[c] + estimate_seconds(e, c, e->order[i]);
+            if (finish < first) {
+                first = finish;
+                best = c;
+            }
+        }
+        l->load[best] = first;
+        l->owner[i] = best;
+    }
+    learn_assign(l);
+}
+
+static void end(void *st)
+{
+    struct state *s = st;
+    learn_close(&s->learn);
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    enum ek_status status = learn_open(&s->learn, job);
+    if (status)
+        end(s);
+    else
+        plan(&s->learn);
+    return status;
+}
+
+static void step(void *st)
+{
+    struct state *s = st;
+    if (learn_step(&s->learn))
+        plan(&s->learn);
+}
+
+const struct sched_ops sched_heft = {
+    .name = "heft",
+    .summary = "by descending cost, each task where it ends first by known or measured times",
+    .state_size = sizeof(struct state),
+    .opts = learn_options,
+    .opts_size = sizeof(struct learn_options),
+    .defaults = learn_defaults,
+    .begin = begin,
+    .next = learn_next,
+    .done = learn_done,
+    .step = step,
+    .end = end,
+};

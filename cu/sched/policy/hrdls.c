@@ -1,0 +1,179 @@
+/* cu/sched/policy/hrdls.c – Hierarchical Real-time Dynamic Loop Scheduling, the rule of one level:
+ * a unit's next batch is its share, by the speed of its last batch, of a given part of all tasks;
+ * the first batches grow from a small one, until all speeds are known. The same rule deals batches
+ * to nodes in the coordinator and to units inside a node. */
+#include "cu/sched/take.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct options {
+    double b, t_min;
+    int c, s;
+    bool average;
+};
+
+/* What one unit has shown. Written on its own thread, read by all. */
+struct shown {
+    _Alignas(64) _Atomic double score; /* tasks per second, 0 = unknown */
+    _Atomic int batches;               /* k_i */
+    double tasks, seconds;             /* of all batches */
+};
+
+struct state {
+    struct take take;
+    struct options options;
+    int ncu;
+    double part, first; /* b and c in tasks */
+    struct shown *unit; /* [ncu] */
+};
+
+#define AT(member) offsetof(struct options, member)
+static const struct opt options[] = {
+    {.name = "b",
+     .type = OPT_REAL,
+     .offset = AT(b),
+     .arg = "SHARE",
+     .help = "of all tasks, dealt by speed at a time (0.01)",
+     .min = 1e-9,
+     .max = 1},
+    {.name = "c",
+     .type = OPT_INT,
+     .offset = AT(c),
+     .arg = "N",
+     .help = "tasks of a first batch, which doubles (0: a 256th of a unit's equal share)",
+     .min = 0,
+     .max = 1e9},
+    {.name = "s",
+     .type = OPT_INT,
+     .offset = AT(s),
+     .arg = "N",
+     .help = "batches that are bounded so (3)",
+     .min = 0,
+     .max = 60},
+    {.name = "t_min",
+     .type = OPT_REAL,
+     .offset = AT(t_min),
+     .arg = "S",
+     .help = "batches shorter than this say nothing of speed, in s (0.01)",
+     .min = 0,
+     .max = 1e6},
+    {.name = "average",
+     .type = OPT_FLAG,
+     .offset = AT(average),
+     .help = "speed over all batches instead of the last one"},
+    OPT_END,
+};
+
+static void defaults(void *opts)
+{
+    *(struct options *)opts = (struct options){.b = 0.01, .t_min = 0.01, .s = 3};
+}
+
+static double mean_cost(const struct sched_job *job)
+{
+    double sum = 0;
+    for (size_t t = 0; job->cost && t < job->n; t++)
+        sum += job->cost[t];
+    return sum > 0 ? sum / (double)job->n : 1;
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    s->options = *(const struct options *)job->options;
+    s->ncu = job->ncu;
+    s->part = s->options.b * (double)job->n;
+    s->first = s->options.c ? s->options.c : ceil((double)job->n / (256. * job->ncu));
+    take_begin(&s->take, job);
+    s->unit = aligned_alloc(64, (size_t)job->ncu * sizeof *s->unit);
+    if (!s->unit)
+        FAIL(EK_LACK, "out of memory for %d units", job->ncu);
+    const double mean = mean_cost(job);
+    for (int c = 0; c < job->ncu; c++) {
+        const bool known = job->unit[c].speed > 0; /* needs no small batches, then */
+        s->unit[c] = (struct shown){.score = known ? job->unit[c].speed / mean : 0,
+                                    .batches = known ? s->options.s + 1 : 0};
+    }
+    return EK_OK;
+}
+
+/* score_i / sum of scores, of the units that have had a batch; an equal share while one of their
+ * scores is missing. A unit that never asks would be missed for ever. */
+static double share_of(const struct state *s, int cu, bool *known)
+{
+    double sum = 0, own = 0;
+    int working = 0;
+    *known = true;
+    for (int c = 0; c < s->ncu; c++) {
+        const struct shown *u = &s->unit[c];
+        const double score = atomic_load_explicit(&u->score, memory_order_relaxed);
+        if (c != cu && !(score > 0) && !atomic_load_explicit(&u->batches, memory_order_relaxed))
+            continue;
+        working++;
+        *known &= score > 0;
+        sum += score;
+        own = c == cu ? score : own;
+    }
+    return *known ? own / sum : 1. / working;
+}
+
+/* b PF_i, bounded by c 2^k_i at first. */
+static size_t size(const void *st, int cu, size_t taken)
+{
+    const struct state *s = st;
+    bool known;
+    (void)taken;
+    double batch = s->part * share_of(s, cu, &known);
+    int k = atomic_load_explicit(&s->unit[cu].batches, memory_order_relaxed);
+    if (!known || k <= s->options.s)
+        batch = fmin(batch, s->first * exp2(k < 60 ? k : 60));
+    return (size_t)ceil(batch);
+}
+
+static struct ek_range next(void *st, int cu)
+{
+    struct state *s = st;
+    struct ek_range r = take_next(&s->take, s, cu, size);
+    if (r.end > r.begin)
+        atomic_fetch_add_explicit(&s->unit[cu].batches, 1, memory_order_relaxed);
+    return r;
+}
+
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
+{
+    struct state *s = st;
+    (void)each;
+    struct shown *u = &s->unit[cu];
+    double tasks = (double)(r.end - r.begin);
+    u->tasks += tasks;
+    u->seconds += sec;
+    if (s->options.average ? u->seconds >= s->options.t_min : sec >= s->options.t_min && sec > 0)
+        atomic_store_explicit(&u->score, s->options.average ? u->tasks / u->seconds : tasks / sec,
+                              memory_order_relaxed);
+}
+
+static void step(void *st)
+{
+    take_rewind(&((struct state *)st)->take);
+}
+
+static void end(void *st)
+{
+    free(((struct state *)st)->unit);
+}
+
+const struct sched_ops sched_hrdls = {
+    .name = "hrdls",
+    .summary = "batches by the speed of the last one, the first ones small",
+    .state_size = sizeof(struct state),
+    .opts = options,
+    .opts_size = sizeof(struct options),
+    .defaults = defaults,
+    .begin = begin,
+    .next = next,
+    .done = done,
+    .step = step,
+    .end = end,
+};

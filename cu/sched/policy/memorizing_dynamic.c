@@ -1,0 +1,125 @@
+/* cu/sched/policy/memorizing_dynamic.c – `dynamic` for some steps, then the best mapping seen is
+ * locked, so that no task migrates any more. Gonzalez & Morancho 2024, section 4.2, after Bull
+ * 1998. */
+#include "cu/sched/plan.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    int chunk, learn;
+};
+
+struct busy {
+    _Alignas(64) double sec; /* of this step; written by the unit's own thread */
+};
+
+struct state {
+    struct plan_counter counter; /* while learning */
+    struct plan plan;            /* once locked */
+    size_t n;
+    int ncu, left;     /* learning steps still to come; 0 = locked */
+    int *owner, *best; /* [n] unit of each task: in this step, in the best one so far */
+    double best_makespan;
+    struct busy *busy; /* [ncu] */
+};
+
+static const struct opt options[] = {
+    {"chunk", OPT_INT, offsetof(struct options, chunk), "N", "consecutive tasks at a time (1)",
+     .min = 1, .max = 1e9},
+    {"learn", OPT_INT, offsetof(struct options, learn), "N", "dynamic steps before locking (3)",
+     .min = 1, .max = 1e9},
+    OPT_END,
+};
+
+static void defaults(void *opts)
+{
+    *(struct options *)opts = (struct options){.chunk = 1, .learn = 3};
+}
+
+static void end(void *st)
+{
+    struct state *s = st;
+    free(s->owner);
+    free(s->best);
+    free(s->busy);
+    plan_close(&s->plan);
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    const struct options *o = job->options;
+    s->n = job->n;
+    plan_counter_begin(&s->counter, job, o->chunk);
+    s->ncu = job->ncu;
+    s->left = o->learn;
+    s->best_makespan = DBL_MAX;
+    s->owner = calloc(job->n ? job->n : 1, sizeof *s->owner);
+    s->best = calloc(job->n ? job->n : 1, sizeof *s->best);
+    s->busy = aligned_alloc(_Alignof(struct busy), (size_t)job->ncu * sizeof *s->busy);
+    enum ek_status status = plan_open(&s->plan, job->n, job->ncu);
+    if (!status && (!s->owner || !s->best || !s->busy))
+        status = status_fail(EK_LACK, "memorizing-dynamic: out of memory for %zu tasks", job->n);
+    if (status)
+        end(s);
+    else
+        memset(s->busy, 0, (size_t)job->ncu * sizeof *s->busy);
+    return status;
+}
+
+static struct ek_range next(void *st, int cu)
+{
+    struct state *s = st;
+    return s->left ? plan_counter_next(&s->counter) : plan_next(&s->plan, cu, s->n);
+}
+
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
+{
+    struct state *s = st;
+    (void)each;
+    s->busy[cu].sec += sec;
+    for (size_t t = r.begin; t < r.end; t++)
+        s->owner[t] = cu;
+}
+
+static double makespan(const struct state *s)
+{
+    double longest = 0;
+    for (int c = 0; c < s->ncu; c++)
+        longest = s->busy[c].sec > longest ? s->busy[c].sec : longest;
+    return longest;
+}
+
+static void step(void *st)
+{
+    struct state *s = st;
+    if (s->left) {
+        double span = makespan(s);
+        if (span < s->best_makespan) {
+            s->best_makespan = span;
+            memcpy(s->best, s->owner, s->n * sizeof *s->best);
+        }
+        if (--s->left == 0)
+            plan_assign(&s->plan, s->best, NULL);
+    } else {
+        plan_rewind(&s->plan);
+    }
+    memset(s->busy, 0, (size_t)s->ncu * sizeof *s->busy);
+    plan_counter_rewind(&s->counter);
+}
+
+const struct sched_ops sched_memorizing_dynamic = {
+    .name = "memorizing-dynamic",
+    .summary = "dynamic at first, then the best mapping seen is kept",
+    .state_size = sizeof(struct state),
+    .opts = options,
+    .opts_size = sizeof(struct options),
+    .defaults = defaults,
+    .begin = begin,
+    .next = next,
+    .done = done,
+    .step = step,
+    .end = end,
+};

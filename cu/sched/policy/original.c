@@ -1,0 +1,23 @@
+/* cu/sched/policy/original.c – what an application does that divides first and thinks later: n/m
+ * tasks for each unit and all of the remainder for the last one (the inversion code of the thesis,
+ * ch. 4). */
+#include "cu/sched/plan.h"
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct plan *p = st;
+    size_t share = job->n / (size_t)job->ncu;
+    TRY(plan_open(p, job->n, job->ncu));
+    for (int c = 0; c < job->ncu; c++) {
+        size_t first = (size_t)c * share;
+        plan_set_chunk(p, c, (struct ek_range){first, c + 1 < job->ncu ? first + share : job->n});
+    }
+    return EK_OK;
+}
+
+const struct sched_ops sched_original = {
+    .name = "original",
+    .summary = "n/m consecutive tasks each, the whole remainder to the last unit",
+    .begin = begin,
+    PLAN_FIXED,
+};

@@ -1,0 +1,23 @@
+/* cu/sched/policy/round_robin.c – tasks in order of descending cost go to one unit after another,
+ * however loaded it is (the thesis, section 2.2.1, with the cells sorted as its program does). */
+#include "cu/sched/plan.h"
+
+static enum ek_status deal(const struct sched_job *job, const size_t *order, int *owner)
+{
+    (void)order;
+    for (size_t i = 0; i < job->n; i++)
+        owner[i] = (int)(i % (size_t)job->ncu);
+    return EK_OK;
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    return plan_deal(st, job, deal);
+}
+
+const struct sched_ops sched_round_robin = {
+    .name = "round-robin",
+    .summary = "by descending cost, one task to each unit in turn",
+    .begin = begin,
+    PLAN_FIXED,
+};

@@ -1,0 +1,26 @@
+/* cu/sched/policy/sorted_greedy.c – tasks in order of descending cost, each to the unit with the
+ * least cost so far (LPT; the thesis, section 2.2.2): all units count as equally fast. */
+#include "cu/sched/plan.h"
+
+static enum ek_status deal(const struct sched_job *job, const size_t *order, int *owner)
+{
+    struct plan_heap heap;
+    TRY(plan_heap_open(&heap, job->ncu));
+    plan_heap_fill(&heap, NULL, job->ncu);
+    for (size_t i = 0; i < job->n; i++)
+        owner[i] = plan_heap_add(&heap, job->cost ? job->cost[order[i]] : 1);
+    plan_heap_close(&heap);
+    return EK_OK;
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    return plan_deal(st, job, deal);
+}
+
+const struct sched_ops sched_sorted_greedy = {
+    .name = "sorted-greedy",
+    .summary = "by descending cost, each task to the unit with the least cost so far",
+    .begin = begin,
+    PLAN_FIXED,
+};

@@ -1,0 +1,174 @@
+/* cu/sched/policy/static_pcf.c – two clusters, each with `static` inside: the devices get as many
+ * tasks as their performance conversion factor says. Gonzalez & Morancho 2024, section 4.3.
+ *
+ * PCF = seconds of a task on a CPU unit / on a device. It is the option's value, or follows from
+ * the units' profiles or speeds; failing all three, the first step is plain `static` and measures
+ * it. */
+#include "cu/sched/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct options {
+    double pcf; /* 0 = not given */
+};
+
+struct busy {
+    _Alignas(64) double sec, work; /* of the measuring step; written by the unit's own thread */
+};
+
+struct state {
+    struct plan plan;
+    int *cpu, *device; /* numbers of the units of each kind */
+    int ncpu, ndevice;
+    const double *cost; /* the job's */
+    struct busy *busy;  /* [ncu]; NULL once the factor is known */
+};
+
+static const struct opt options[] = {
+    {"pcf", OPT_REAL, offsetof(struct options, pcf), "X",
+     "time on a CPU unit / time on a device (from profile or first step)", .min = 1e-6, .max = 1e6},
+    OPT_END,
+};
+
+/* T_gpu of the paper: whole groups of N_gpu PCF + N_cpu tasks, and the remainder up to N_gpu PCF.
+ */
+static size_t device_tasks(size_t n, double pcf, int ncpu, int ndevice)
+{
+    double share = ndevice * pcf, tasks = (double)n;
+    double groups = floor(tasks / (share + ncpu));
+    double remainder = tasks - groups * (share + ncpu);
+    return (size_t)fmin(tasks, round(groups * share + fmin(remainder, share)));
+}
+
+static void split(struct state *s, double pcf)
+{
+    size_t n = s->plan.n, of_devices = s->ndevice ? n : 0;
+    if (s->ncpu && s->ndevice)
+        of_devices = device_tasks(n, pcf, s->ncpu, s->ndevice);
+    plan_set_static(&s->plan, s->cpu, s->ncpu, (struct ek_range){0, n - of_devices});
+    plan_set_static(&s->plan, s->device, s->ndevice, (struct ek_range){n - of_devices, n});
+}
+
+/* Mean tasks per second of these units from profiles or speeds; 0 where one has neither. */
+static double known_rate(const struct sched_job *job, const int *unit, int m)
+{
+    double sum = 0;
+    for (int c = 0; c < m; c++) {
+        const struct sched_unit *u = &job->unit[unit[c]];
+        double rate = u->speed, sec = 0;
+        for (size_t t = 0; u->seconds && t < job->n; t++)
+            sec += u->seconds[t];
+        if (sec > 0) /* in units of cost, as a speed is, if there is one */
+            rate = 0;
+        for (size_t t = 0; sec > 0 && t < job->n; t++)
+            rate += (job->cost ? job->cost[t] : 1) / sec;
+        if (!(rate > 0))
+            return 0;
+        sum += rate;
+    }
+    return m ? sum / m : 0;
+}
+
+static double measured_rate(const struct busy *busy, const int *unit, int m)
+{
+    double sec = 0, work = 0;
+    for (int c = 0; c < m; c++) {
+        sec += busy[unit[c]].sec;
+        work += busy[unit[c]].work;
+    }
+    return sec > 0 ? work / sec : 0;
+}
+
+static void end(void *st)
+{
+    struct state *s = st;
+    free(s->cpu);
+    free(s->device);
+    free(s->busy);
+    plan_close(&s->plan);
+}
+
+static enum ek_status measure_first(struct state *s, const struct sched_job *job)
+{
+    s->busy = aligned_alloc(_Alignof(struct busy), (size_t)job->ncu * sizeof *s->busy);
+    if (!s->busy)
+        FAIL(EK_LACK, "static-pcf: out of memory for %d units", job->ncu);
+    for (int c = 0; c < job->ncu; c++)
+        s->busy[c] = (struct busy){0};
+    plan_set_static(&s->plan, NULL, job->ncu, (struct ek_range){0, job->n});
+    return EK_OK;
+}
+
+static enum ek_status first_plan(struct state *s, const struct sched_job *job)
+{
+    double pcf = ((const struct options *)job->options)->pcf;
+    TRY(plan_open(&s->plan, job->n, job->ncu));
+    if (!s->cpu || !s->device)
+        FAIL(EK_LACK, "static-pcf: out of memory for %d units", job->ncu);
+    s->ncpu = plan_units(job, CU_CPU, s->cpu);
+    s->ndevice = plan_units(job, CU_DEVICE, s->device);
+    s->cost = job->cost;
+    double cpu = known_rate(job, s->cpu, s->ncpu);
+    double device = known_rate(job, s->device, s->ndevice);
+    if (!pcf && cpu > 0 && device > 0)
+        pcf = device / cpu;
+    if (!pcf && s->ncpu && s->ndevice)
+        return measure_first(s, job);
+    split(s, pcf);
+    return EK_OK;
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    s->cpu = calloc((size_t)job->ncu, sizeof *s->cpu);
+    s->device = calloc((size_t)job->ncu, sizeof *s->device);
+    enum ek_status status = first_plan(s, job);
+    if (status)
+        end(s);
+    return status;
+}
+
+static struct ek_range next(void *st, int cu)
+{
+    struct state *s = st;
+    return plan_next(&s->plan, cu, s->plan.n);
+}
+
+static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
+{
+    struct state *s = st;
+    (void)each;
+    if (!s->busy)
+        return;
+    s->busy[cu].sec += sec;
+    for (size_t t = r.begin; t < r.end; t++)
+        s->busy[cu].work += s->cost ? s->cost[t] : 1;
+}
+
+static void step(void *st)
+{
+    struct state *s = st;
+    double cpu = s->busy ? measured_rate(s->busy, s->cpu, s->ncpu) : 0;
+    double device = s->busy ? measured_rate(s->busy, s->device, s->ndevice) : 0;
+    if (cpu > 0 && device > 0) {
+        free(s->busy);
+        s->busy = NULL;
+        split(s, device / cpu);
+    }
+    plan_rewind(&s->plan);
+}
+
+const struct sched_ops sched_static_pcf = {
+    .name = "static-pcf",
+    .summary = "CPU units and devices share by a fixed factor, static inside each kind",
+    .state_size = sizeof(struct state),
+    .opts = options,
+    .opts_size = sizeof(struct options),
+    .begin = begin,
+    .next = next,
+    .done = done,
+    .step = step,
+    .end = end,
+};

@@ -1,0 +1,83 @@
+/* cu/sched/policy/wf.c – factoring: in each round half of what is left is dealt in pieces, one for
+ * each unit (Hummel, Schonberg & Flynn 1992, `fac`); weighted factoring gives a unit a piece in
+ * proportion to its speed (Hummel et al. 1996, `wf`). */
+#include "cu/sched/take.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct state {
+    struct take take;
+    double *share; /* [ncu] of a round, sum 1 */
+};
+
+static enum ek_status begin_shares(struct state *s, const struct sched_job *job, bool weighted)
+{
+    double sum = 0;
+    bool known = weighted;
+    take_begin(&s->take, job);
+    if (!(s->share = malloc((size_t)job->ncu * sizeof *s->share)))
+        FAIL(EK_LACK, "out of memory for %d units", job->ncu);
+    for (int c = 0; c < job->ncu; c++)
+        known &= job->unit[c].speed > 0;
+    for (int c = 0; c < job->ncu; c++)
+        sum += s->share[c] = known ? job->unit[c].speed : weighted ? job->unit[c].width + 1 : 1;
+    for (int c = 0; c < job->ncu; c++)
+        s->share[c] /= sum;
+    return EK_OK;
+}
+
+static enum ek_status begin_equal(void *st, const struct sched_job *job)
+{
+    return begin_shares(st, job, false);
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    return begin_shares(st, job, true);
+}
+
+/* Rounds are of n/2, n/4, … tasks: which one it is follows from what is left. */
+static size_t size(const void *st, int cu, size_t taken)
+{
+    const struct state *s = st;
+    size_t round = s->take.n, left = s->take.n - taken;
+    while (round - round / 2 >= left && round > 1)
+        round -= round / 2;
+    return (size_t)ceil((double)(round - round / 2) * s->share[cu]);
+}
+
+static struct ek_range next(void *st, int cu)
+{
+    return take_next(&((struct state *)st)->take, st, cu, size);
+}
+
+static void step(void *st)
+{
+    take_rewind(&((struct state *)st)->take);
+}
+
+static void end(void *st)
+{
+    free(((struct state *)st)->share);
+}
+
+const struct sched_ops sched_fac = {
+    .name = "fac",
+    .summary = "factoring: half of what is left in equal pieces, one for each unit, and so on",
+    .state_size = sizeof(struct state),
+    .begin = begin_equal,
+    .next = next,
+    .step = step,
+    .end = end,
+};
+
+const struct sched_ops sched_wf = {
+    .name = "wf",
+    .summary = "weighted factoring: the same in proportion to the units' speeds, or their cores",
+    .state_size = sizeof(struct state),
+    .begin = begin,
+    .next = next,
+    .step = step,
+    .end = end,
+};

@@ -1,0 +1,68 @@
+/* cu/sched/profile.h – profiles: measured seconds of every task on every kind of unit, kept from
+ * one run to the next.
+ *
+ * A file is one JSON object for one program, problem and machine: CPU model, width of a CPU unit
+ * and names of the devices. Its name says the program and a hash of all of these, so that machines
+ * with a common home directory do not overwrite one another's. A file that is damaged, or was made
+ * for anything else, is refused. */
+#ifndef CU_PROFILE_H
+#define CU_PROFILE_H
+
+#include "cu/unit/cu.h"
+#include "cu/sched/seal.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { PROFILE_VERSION = 1, PROFILE_KINDS = 16, PROFILE_PATH = SEAL_PATH };
+
+/* The tasks on one kind of unit. */
+struct profile_kind {
+    enum cu_kind kind;
+    int width;       /* cores of a CPU unit; 1 for a device */
+    char name[192];  /* CPU model; back end, name and size of a device */
+    double *seconds; /* [n] median of a task; owned, NULL = not known yet */
+};
+
+struct profile {
+    char program[64], problem[256], cpu[128]; /* cpu: the machine's model, also without CPU units */
+    size_t n;
+    int nkinds;
+    struct profile_kind kind[PROFILE_KINDS]; /* the CPU kind first */
+};
+
+/* What a profile for this program, problem of n tasks and these units must hold; no seconds yet.
+ * EK_LACK: more kinds of units than PROFILE_KINDS, or the machine cannot be read. Caller closes. */
+enum ek_status profile_open(const char *program, const char *problem, size_t n,
+                            const struct cu_set *set, struct profile *p);
+void profile_close(struct profile *p);
+
+/* The entry for a unit of the set, NULL if there is none. */
+const struct profile_kind *profile_find(const struct profile *p, const struct cu *cu);
+
+/* Performance conversion factor: mean seconds on a CPU unit / on the device (Gonzalez & Morancho
+ * 2024, section 4.3); with several kinds of devices, their mean. NAN without one of the two. */
+double profile_factor(const struct profile *p);
+
+/* The file of this profile in the folder for them (cu/sched/seal.h), path [PROFILE_PATH]. */
+enum ek_status profile_path(const struct profile *p, char *path);
+
+/* Writes all seconds, as a whole or not at all; makes the folders above. EK_LACK: not writable. */
+enum ek_status profile_save(const struct profile *p, const char *path);
+
+/* Reads any machine's profile. EK_LACK: no such file; EK_USAGE: it is no intact profile of this
+ * version (the line says what is wrong). Caller closes *p. */
+enum ek_status profile_read(const char *path, struct profile *p);
+
+/* Fills the seconds of *p, as profile_open() left it, from a file that was made for the same.
+ * EK_USAGE also when it was not: the line names the first difference. */
+enum ek_status profile_load(const char *path, struct profile *p);
+
+/* The machine's CPU model. */
+enum ek_status profile_cpu(char *name, size_t room);
+
+/* One line for each stored profile or layout, and one for each file that is refused. */
+enum ek_status profile_list(FILE *out);
+
+#endif

@@ -1,0 +1,306 @@
+/* cu/sched/sched.c – finds policies, runs them, and looks after the tasks of units that die. */
+#include "cu/sched/sched.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHED(symbol) extern const struct sched_ops sched_##symbol;
+#include "cu/sched/sched_list.h"
+#undef SCHED
+
+#define SCHED(symbol) &sched_##symbol,
+static const struct sched_ops *const policies[] = {
+#include "cu/sched/sched_list.h"
+};
+#undef SCHED
+
+enum { POLICIES = sizeof policies / sizeof *policies };
+
+/* Ranges that retired units left over. */
+struct orphans {
+    pthread_mutex_t lock;
+    struct ek_range *range;
+    size_t room;
+    atomic_size_t count; /* read without the lock: 0 is the usual answer */
+};
+
+struct sched {
+    const struct sched_ops *ops;
+    void *state, *options;
+    struct sched_job job;     /* as opened, over all units */
+    struct sched_job left;    /* as the policy sees it: units that live */
+    struct sched_unit *alive; /* [ncu] behind left.unit */
+    int *index;               /* [ncu] the policy's number of a unit, -1 once it died */
+    atomic_int retired;       /* since the policy began */
+    int living;
+    size_t steps; /* done */
+    struct orphans orphans;
+};
+
+int sched_count(void)
+{
+    return POLICIES;
+}
+
+const struct sched_ops *sched_at(int i)
+{
+    return i >= 0 && i < POLICIES ? policies[i] : NULL;
+}
+
+static enum ek_status find(const char *spec, const struct sched_ops **ops)
+{
+    const char *names[POLICIES];
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+    for (int i = 0; i < POLICIES; i++) {
+        names[i] = policies[i]->name;
+        if (!strcmp(name, names[i])) {
+            *ops = policies[i];
+            return EK_OK;
+        }
+    }
+    FAIL(EK_USAGE, "unknown schedule '%s'%s; see --list-schedules", name,
+         opt_suggest(name, names, POLICIES));
+}
+
+/* The option values of a spec, freshly allocated (never NULL on success). */
+static enum ek_status parse_options(const struct sched_ops *ops, const char *spec, void **options)
+{
+    const char *colon = strchr(spec, ':');
+    void *values = calloc(1, ops->opts_size ? ops->opts_size : 1);
+    if (!values)
+        FAIL(EK_LACK, "%s: out of memory", ops->name);
+    if (ops->defaults)
+        ops->defaults(values);
+    enum ek_status st = opt_parse_list(ops->opts, values, ops->name, colon ? colon + 1 : "");
+    if (st)
+        free(values);
+    else
+        *options = values;
+    return st;
+}
+
+enum ek_status sched_check(const char *spec, const char **name)
+{
+    const struct sched_ops *ops;
+    void *options;
+    TRY(find(spec, &ops));
+    TRY(parse_options(ops, spec, &options));
+    free(options);
+    if (name)
+        *name = ops->name;
+    return EK_OK;
+}
+
+static bool is_policy(const char *word)
+{
+    for (int i = 0; i < POLICIES; i++)
+        if (!strcmp(word, policies[i]->name))
+            return true;
+    return false;
+}
+
+enum ek_status sched_split(char *list, const char **spec, int room, int *n)
+{
+    bool all = !list || !*list || !strcmp(list, "all");
+    int count = 0;
+    while (all && count < POLICIES && count < room) {
+        spec[count] = policies[count]->name;
+        count++;
+    }
+    for (char *word; !all && (word = strsep(&list, ","));) {
+        if (count > 0 && !strchr(word, ':') &&
+            (strchr(word, '=') || (strchr(spec[count - 1], ':') && !is_policy(word)))) {
+            word[-1] = ','; /* an option of the spec before */
+            continue;
+        }
+        if (count == room)
+            FAIL(EK_USAGE, "more than %d schedules in one list", room);
+        spec[count++] = word;
+    }
+    for (int i = 0; i < count; i++)
+        TRY(sched_check(spec[i], NULL));
+    *n = count;
+    return EK_OK;
+}
+
+/* Begins the policy over the units that live; renumbers them. */
+static enum ek_status begin_policy(struct sched *s)
+{
+    int n = 0;
+    for (int c = 0; c < s->job.ncu; c++)
+        if (s->index[c] >= 0) {
+            s->alive[n] = s->job.unit[c];
+            s->index[c] = n++;
+        }
+    s->left = s->job;
+    s->left.ncu = n;
+    s->left.unit = s->alive;
+    s->left.options = s->options;
+    if (s->job.steps)
+        s->left.steps = s->job.steps > s->steps ? s->job.steps - s->steps : 1;
+    memset(s->state, 0, s->ops->state_size);
+    return s->ops->begin(s->state, &s->left);
+}
+
+static void free_sched(struct sched *s)
+{
+    pthread_mutex_destroy(&s->orphans.lock);
+    free(s->orphans.range);
+    free(s->index);
+    free(s->alive);
+    free(s->options);
+    free(s->state);
+    free(s);
+}
+
+enum ek_status sched_open(const char *spec, const struct sched_job *job, struct sched **out)
+{
+    const struct sched_ops *ops;
+    TRY(find(spec, &ops));
+    if (job->ncu < 1)
+        FAIL(EK_USAGE, "schedule %s: there is no unit to work", ops->name);
+    struct sched *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
+    if (!s)
+        FAIL(EK_LACK, "schedule %s: out of memory", ops->name);
+    *s = (struct sched){.ops = ops, .job = *job, .living = job->ncu};
+    pthread_mutex_init(&s->orphans.lock, NULL);
+    if (s->job.grain < 1)
+        s->job.grain = 1;
+    s->state = aligned_alloc(64, (ops->state_size + 63) / 64 * 64);
+    s->alive = calloc((size_t)job->ncu, sizeof *s->alive);
+    s->index = calloc((size_t)job->ncu, sizeof *s->index);
+    enum ek_status st = EK_OK;
+    if (!s->state || !s->alive || !s->index)
+        st = status_fail(EK_LACK, "schedule %s: out of memory for %d units", ops->name, job->ncu);
+    if (!st)
+        st = parse_options(ops, spec, &s->options);
+    if (!st)
+        st = begin_policy(s);
+    if (st)
+        free_sched(s);
+    else
+        *out = s;
+    return st;
+}
+
+void sched_close(struct sched *s)
+{
+    if (!s)
+        return;
+    if (s->ops->end && s->living)
+        s->ops->end(s->state);
+    free_sched(s);
+}
+
+static bool take_orphan(struct orphans *o, struct ek_range *r)
+{
+    if (!atomic_load_explicit(&o->count, memory_order_acquire))
+        return false;
+    pthread_mutex_lock(&o->lock);
+    size_t count = atomic_load(&o->count);
+    if (count) {
+        *r = o->range[count - 1];
+        atomic_store(&o->count, count - 1);
+    }
+    pthread_mutex_unlock(&o->lock);
+    return count > 0;
+}
+
+static enum ek_status leave_orphan(struct orphans *o, struct ek_range r)
+{
+    enum ek_status st = EK_OK;
+    pthread_mutex_lock(&o->lock);
+    size_t count = atomic_load(&o->count);
+    if (count == o->room) {
+        size_t room = o->room ? 2 * o->room : 64;
+        struct ek_range *more = realloc(o->range, room * sizeof *more);
+        if (more) {
+            o->range = more;
+            o->room = room;
+        }
+    }
+    if (count < o->room) {
+        o->range[count] = r;
+        atomic_store_explicit(&o->count, count + 1, memory_order_release);
+    } else {
+        st = status_fail(EK_LACK, "schedule: out of memory for the tasks of a lost unit");
+    }
+    pthread_mutex_unlock(&o->lock);
+    return st;
+}
+
+struct ek_range sched_next(struct sched *s, int cu)
+{
+    struct ek_range r = {0, 0};
+    if (s->index[cu] < 0)
+        return r;
+    r = s->ops->next(s->state, s->index[cu]);
+    if (r.begin == r.end)
+        take_orphan(&s->orphans, &r);
+    return r;
+}
+
+void sched_done(struct sched *s, int cu, struct ek_range r, double sec, const double *each)
+{
+    if (s->ops->done)
+        s->ops->done(s->state, s->index[cu], r, sec, each);
+}
+
+enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished)
+{
+    int policy_index = s->index[cu];
+    if (policy_index < 0)
+        return EK_OK;
+    if (unfinished.begin < unfinished.end)
+        TRY(leave_orphan(&s->orphans, unfinished));
+    for (;;) { /* what the policy still had for it */
+        struct ek_range r = s->ops->next(s->state, policy_index);
+        if (r.begin == r.end)
+            break;
+        TRY(leave_orphan(&s->orphans, r));
+    }
+    s->index[cu] = -1;
+    if (atomic_fetch_add(&s->retired, 1) + 1 == s->living)
+        FAIL(EK_LACK, "schedule %s: the last unit is lost; nobody is left to work", s->ops->name);
+    return EK_OK;
+}
+
+bool sched_pending(const struct sched *s)
+{
+    return atomic_load_explicit(&s->orphans.count, memory_order_acquire) > 0;
+}
+
+enum ek_status sched_restart(struct sched *s)
+{
+    if (s->ops->end)
+        s->ops->end(s->state);
+    s->living -= atomic_exchange(&s->retired, 0);
+    atomic_store(&s->orphans.count, 0);
+    if (s->living == 0)
+        FAIL(EK_LACK, "schedule %s: no unit is left", s->ops->name);
+    enum ek_status st = begin_policy(s);
+    if (st)
+        s->living = 0; /* the policy holds nothing: sched_close() must not end it */
+    return st;
+}
+
+enum ek_status sched_step(struct sched *s)
+{
+    s->steps++;
+    if (atomic_load(&s->retired))
+        return sched_restart(s);
+    s->ops->step(s->state);
+    return EK_OK;
+}
+
+void sched_print(FILE *out)
+{
+    for (int i = 0; i < POLICIES; i++) {
+        fprintf(out, "%-20s %s\n", policies[i]->name, policies[i]->summary);
+        for (const struct opt *o = policies[i]->opts; o && o->name; o++)
+            fprintf(out, "  :%s=%-*s %s\n", o->name, 16 - (int)strlen(o->name), o->arg, o->help);
+    }
+}

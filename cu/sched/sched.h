@@ -1,0 +1,118 @@
+/* cu/sched/sched.h – policies that hand out the tasks of a step, and the core that runs them.
+ *
+ * A policy is one file cu/sched/policy/<name>.c with one const struct sched_ops, and one line in
+ * sched_list.h. The very same code serves the CUs of a node, the nodes of a cluster and simulated
+ * CUs: a policy never sees which. Tasks are numbered 0..n-1 in their natural order. */
+#ifndef CU_SCHED_H
+#define CU_SCHED_H
+
+#include "cu/unit/cu.h"
+#include "src/opt.h"
+#include "src/status.h"
+#include <stddef.h>
+
+struct ek_range {
+    size_t begin, end; /* tasks begin .. end-1; begin == end: none */
+};
+
+/* A unit as policies see it. */
+struct sched_unit {
+    enum cu_kind kind;
+    int width;             /* cores */
+    int space;             /* units with the same number share memory */
+    int node;              /* units with the same number may slow one another */
+    double speed;          /* declared cost (tasks, where none is declared) per second, 0 unknown */
+    const double *seconds; /* [n] known seconds of each task here, from a profile; NULL unknown */
+};
+
+/* What it takes to carry a block of bytes between the host and a device, latency + bytes *
+ * per_byte; twice that from one device to another. */
+struct sched_link {
+    double latency, per_byte; /* seconds; 0 = free */
+};
+
+/* PCI Express 3.0 x16, as most hosts have it at least: 10 us, 12 GB/s. */
+#define SCHED_LINK_USUAL ((struct sched_link){10e-6, 1 / 12e9})
+
+/* The work. Borrowed by the policy until end(). */
+struct sched_job {
+    size_t n;     /* tasks */
+    size_t grain; /* smallest useful chunk, at least 1 */
+    int ncu;
+    const struct sched_unit *unit; /* [ncu] */
+    const double *cost;            /* [n] declared cost of a task, any unit; NULL = equal */
+    const double *bytes;           /* [n] what moving the task to another space carries; NULL = 0 */
+    /* Who exchanges faces with whom, as a graph in compressed rows: task t's neighbours are
+     * neighbour[first[t] .. first[t+1]-1], with face_bytes beside; all NULL = none. */
+    const size_t *first, *neighbour;
+    const double *face_bytes;
+    const struct sched_link *link; /* NULL unknown: policies assume SCHED_LINK_USUAL */
+    /* [n] the space in which each task's data lies; NULL: all on the host. Link and homes are read
+     * where they stand: whoever runs the policy changes them, homes when a task is moved, the link
+     * between two steps. */
+    const int *home;
+    size_t steps;        /* that will be run, as far as is known; 0 = not known */
+    const void *options; /* the values of the policy's own option table, never NULL if it has one */
+};
+
+/* One policy. The core zeroes state_size bytes, aligned to 64, before begin(). */
+struct sched_ops {
+    const char *name, *summary;
+    size_t state_size;
+    const struct opt *opts;       /* option table, or NULL */
+    size_t opts_size;             /* bytes of its values */
+    void (*defaults)(void *opts); /* NULL = zeroes */
+    /* One thread. Plans the first step. EK_LACK: out of memory; EK_USAGE: job does not fit. */
+    enum ek_status (*begin)(void *st, const struct sched_job *);
+    /* On any unit's thread, concurrently, lock-free where it can be; empty = nothing more for this
+     * unit in this step. After an empty answer it may be asked again in the same step. */
+    struct ek_range (*next)(void *st, int cu);
+    /* On the unit's thread: it took `sec` seconds (computation only) for this range, which is a
+     * part of what next() gave to it or to a unit that died; each[i] of them for task
+     * range.begin + i (NULL: not known; borrowed for the call). Or NULL. */
+    void (*done)(void *st, int cu, struct ek_range, double sec, const double *each);
+    /* Between two steps, one thread, all units idle: plans the next step. */
+    void (*step)(void *st);
+    void (*end)(
+        void *st); /* frees what begin() took; never called after a failed begin(). Or NULL */
+};
+
+int sched_count(void);
+const struct sched_ops *sched_at(int i); /* NULL past the end */
+
+/* A running policy: "dynamic:chunk=4" over a job, with units that may die. */
+struct sched;
+
+/* Looks up the policy and parses its options. EK_USAGE names the nearest policy or option. The
+ * arrays of *job are borrowed until sched_close(), the struct is copied. One thread. */
+enum ek_status sched_open(const char *spec, const struct sched_job *job, struct sched **s);
+void sched_close(struct sched *s);
+
+/* Checks a spec without running it; *name (borrowed, may be NULL) = the policy's own name. */
+enum ek_status sched_check(const char *spec, const char **name);
+
+/* Divides "static,dynamic:chunk=4,learn=2" in place into specs (NULL, "" and "all": every policy)
+ * and checks each; *n of them, at most `room`. EK_USAGE as above, also for too many. */
+enum ek_status sched_split(char *list, const char **spec, int room, int *n);
+
+/* As the policy's functions, plus the ranges that retired units left over. */
+struct ek_range sched_next(struct sched *s, int cu);
+void sched_done(struct sched *s, int cu, struct ek_range r, double sec, const double *each);
+enum ek_status sched_step(struct sched *s);
+
+/* Unit `cu` is dead; `unfinished` (may be empty) is what it held. Everything it would still have
+ * got in this step goes to whoever asks next, and from the next step on the policy starts anew over
+ * the units that are left. On the dead unit's managing thread. EK_LACK when it was the last one. */
+enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished);
+
+/* The step is given up half way: nothing of it counts, the policy starts anew over the living
+ * units. One thread, all units idle. EK_LACK: no unit lives, or out of memory. */
+enum ek_status sched_restart(struct sched *s);
+
+/* Ranges left by retired units are waiting: a unit that had nothing more should ask again. */
+bool sched_pending(const struct sched *s);
+
+/* Prints name and summary (and options) of every policy, as --list-schedules does. */
+void sched_print(FILE *out);
+
+#endif

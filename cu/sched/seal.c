@@ -1,0 +1,110 @@
+/* cu/sched/seal.c – writes files so that they can be trusted, and trusts no others. */
+#include "cu/sched/seal.h"
+#include "src/hash.h"
+#include "src/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- places -----------------------------------------------------------------------------------*/
+enum ek_status seal_folder(char *path, size_t room)
+{
+    const char *own = getenv("CU_PROFILE_DIR"), *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    if (own && *own)
+        snprintf(path, room, "%s", own);
+    else if (cache && *cache)
+        snprintf(path, room, "%s/evenkeel", cache);
+    else if (home && *home)
+        snprintf(path, room, "%s/.cache/evenkeel", home);
+    else
+        FAIL(EK_LACK, "profiles have no folder: set CU_PROFILE_DIR, XDG_CACHE_HOME or HOME");
+    return EK_OK;
+}
+
+enum ek_status seal_path(const char *name, unsigned long long key, char *path)
+{
+    TRY(seal_folder(path, SEAL_PATH));
+    size_t used = strlen(path);
+    if (snprintf(path + used, SEAL_PATH - used, "/%s-%016llx.json", name, key) >=
+        (int)(SEAL_PATH - used))
+        FAIL(EK_USAGE, "profiles: the folder's name is too long; set CU_PROFILE_DIR");
+    return EK_OK;
+}
+
+/* The folders above a file; what cannot be made shows when the file is written. */
+static void make_folders(const char *path)
+{
+    char folder[SEAL_PATH];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(folder, 0777);
+        *slash = '/';
+    }
+}
+
+/* ---- the sum ----------------------------------------------------------------------------------*/
+/* Of everything but the sum itself: a changed digit shows. */
+static void add_up(json_t *root, char sum[17])
+{
+    json_t *without = json_copy(root);
+    json_object_del(without, "check");
+    char *text = json_dumps(without, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    snprintf(sum, 17, "%016" PRIx64, text ? hash_text(HASH_BASIS, text) : 0);
+    free(text);
+    json_decref(without);
+}
+
+enum ek_status seal_write(const char *path, json_t *root)
+{
+    char sum[17];
+    add_up(root, sum);
+    json_object_set_new(root, "check", json_string(sum));
+    make_folders(path);
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    enum ek_status st =
+        text ? json_write_text(path, text) : status_fail(EK_LACK, "%s: out of memory", path);
+    free(text);
+    return st;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------*/
+/* Whether the rest means what it seems to. */
+static enum ek_status check(const char *path, const char *format, int version, json_t *root)
+{
+    char sum[17];
+    const char *found = json_string_value(json_object_get(root, "format"));
+    const char *said = json_string_value(json_object_get(root, "check"));
+    const int number = (int)json_integer_value(json_object_get(root, "version"));
+    if (!found || strcmp(found, format))
+        FAIL(EK_USAGE, "%s: is no %s", path, format);
+    if (number != version)
+        FAIL(EK_USAGE, "%s: of version %d, this program reads %d; make it anew", path, number,
+             version);
+    add_up(root, sum);
+    if (!said || strcmp(said, sum))
+        FAIL(EK_USAGE, "%s: was changed after it was written; make it anew", path);
+    return EK_OK;
+}
+
+enum ek_status seal_read(const char *path, const char *format, int version, json_t **root)
+{
+    json_error_t error;
+    if (access(path, R_OK))
+        FAIL(EK_LACK, "%s: %s", path, strerror(errno));
+    json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!read)
+        FAIL(EK_USAGE, "%s:%d: %s", path, error.line, error.text);
+    enum ek_status st = check(path, format, version, read);
+    if (st)
+        json_decref(read);
+    else
+        *root = read;
+    return st;
+}

@@ -1,0 +1,25 @@
+/* cu/sched/seal.h – what programs keep for later runs: JSON files that say what they are, of which
+ * version, and carry a sum of their content, so that a changed or foreign one is not believed. */
+#ifndef CU_SEAL_H
+#define CU_SEAL_H
+
+#include "src/status.h"
+#include <jansson.h>
+
+enum { SEAL_PATH = 4096 };
+
+/* The folder for them: $CU_PROFILE_DIR, else $XDG_CACHE_HOME/evenkeel, else ~/.cache/evenkeel.
+ * EK_LACK: none of the three is set. */
+enum ek_status seal_folder(char *path, size_t room);
+/* "<folder>/<name>-<16 digits of key>.json" into path [SEAL_PATH]. EK_USAGE: too long. */
+enum ek_status seal_path(const char *name, unsigned long long key, char *path);
+
+/* Adds the sum to `root` (borrowed, with members format and version) and writes it, as a whole or
+ * not at all; makes the folders above. EK_LACK: not writable, out of memory. */
+enum ek_status seal_write(const char *path, json_t *root);
+
+/* New reference in *root. EK_LACK: no such file; EK_USAGE: it is no intact file of this format and
+ * version (the line says what is wrong). */
+enum ek_status seal_read(const char *path, const char *format, int version, json_t **root);
+
+#endif

@@ -1,0 +1,43 @@
+/* cu/sched/take.h – one long range of tasks from which units take what comes next, for the policies
+ * of loop scheduling: each take may be of another size. */
+#ifndef CU_TAKE_H
+#define CU_TAKE_H
+
+#include "cu/sched/sched.h"
+#include <stdatomic.h>
+
+struct take {
+    _Alignas(64) _Atomic size_t at; /* tasks taken so far */
+    _Alignas(64) size_t n, grain;
+};
+
+static inline void take_begin(struct take *t, const struct sched_job *job)
+{
+    t->n = job->n;
+    t->grain = job->grain;
+    atomic_store_explicit(&t->at, 0, memory_order_relaxed);
+}
+
+static inline void take_rewind(struct take *t)
+{
+    atomic_store_explicit(&t->at, 0, memory_order_relaxed);
+}
+
+/* The next tasks: as many as size(policy, cu, taken) says when `taken` tasks are gone already, at
+ * least a grain and never more than there are. Any thread; lock-free. */
+static inline struct ek_range take_next(struct take *t, const void *policy, int cu,
+                                        size_t (*size)(const void *policy, int cu, size_t taken))
+{
+    size_t at = atomic_load_explicit(&t->at, memory_order_relaxed), end;
+    do {
+        if (at >= t->n)
+            return (struct ek_range){0, 0};
+        size_t want = size(policy, cu, at);
+        want = want > t->grain ? want : t->grain;
+        end = want < t->n - at ? at + want : t->n;
+    } while (!atomic_compare_exchange_weak_explicit(&t->at, &at, end, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return (struct ek_range){at, end};
+}
+
+#endif

@@ -1,0 +1,347 @@
+/* cu/sim/bound.c – lower bound of a step. */
+#include "cu/sim/bound.h"
+
+#include <glpk.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The kinds that have units. */
+struct kinds {
+    size_t n;
+    int count;
+    int *units;
+    const double **seconds;
+};
+
+static bool all_known(const struct kinds *k)
+{
+    for (int j = 0; j < k->count; j++)
+        for (size_t i = 0; i < k->n; i++)
+            if (!(k->seconds[j][i] >= 0 && k->seconds[j][i] < INFINITY))
+                return false;
+    return true;
+}
+
+static double longest_on_fastest(const struct kinds *k)
+{
+    double longest = 0;
+    for (size_t i = 0; i < k->n; i++) {
+        double fastest = INFINITY;
+        for (int j = 0; j < k->count; j++)
+            fastest = fmin(fastest, k->seconds[j][i]);
+        longest = fmax(longest, fastest);
+    }
+    return longest;
+}
+
+/* ---- times in fixed proportion ----------------------------------------------------------------*/
+static double total(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+
+/* speed[j] such that seconds[j][i] * speed[j] is the same for every kind j; false if there is none.
+ */
+static bool proportional(const struct kinds *k, double *speed)
+{
+    double first = total(k->seconds[0], k->n);
+    for (int j = 0; j < k->count; j++) {
+        double sum = total(k->seconds[j], k->n);
+        if (!(sum > 0))
+            return false;
+        speed[j] = first / sum;
+        for (size_t i = 0; i < k->n; i++) {
+            double expected = k->seconds[0][i];
+            if (fabs(k->seconds[j][i] * speed[j] - expected) > 1e-9 * expected)
+                return false;
+        }
+    }
+    return true;
+}
+
+static int descending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The most that any number of the longest tasks needs of as many of the fastest units. */
+double bound_uniform(size_t n, const double *cost, int ncu, const double *speed)
+{
+    double *work = malloc((n + (size_t)ncu) * sizeof *work), bound = 0, done = 0, rate = 0;
+    if (!work)
+        return NAN;
+    double *fast = work + n;
+    memcpy(work, cost, n * sizeof *work);
+    memcpy(fast, speed, (size_t)ncu * sizeof *fast);
+    qsort(work, n, sizeof *work, descending);
+    qsort(fast, (size_t)ncu, sizeof *fast, descending);
+    size_t i = 0;
+    for (int u = 0; u < ncu && i < n; u++) {
+        rate += fast[u];
+        done += work[i++];
+        bound = fmax(bound, done / rate);
+    }
+    if (i < n)
+        bound = fmax(bound, (done + total(work + i, n - i)) / rate);
+    free(work);
+    return bound;
+}
+
+/* The bound if times are in proportion, -1 if they are not. */
+static double try_uniform(const struct kinds *k)
+{
+    int ncu = 0;
+    for (int j = 0; j < k->count; j++)
+        ncu += k->units[j];
+    double bound = -1;
+    double *rate = calloc((size_t)k->count, sizeof *rate);
+    double *speed = calloc((size_t)ncu, sizeof *speed);
+    if (!rate || !speed) {
+        bound = NAN;
+    } else if (proportional(k, rate)) {
+        for (int j = 0, c = 0; j < k->count; j++)
+            for (int u = 0; u < k->units[j]; u++)
+                speed[c++] = rate[j];
+        bound = bound_uniform(k->n, k->seconds[0], ncu, speed);
+    }
+    free(rate);
+    free(speed);
+    return bound;
+}
+
+/* ---- two kinds --------------------------------------------------------------------------------*/
+struct pair {
+    double on[2]; /* seconds on either kind */
+};
+
+static int ratio_order(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    double l = x->on[0] * y->on[1], r = y->on[0] * x->on[1];
+    return (l > r) - (l < r);
+}
+
+/* Share of a task that must (least) and may (most) lie on kind 0 for it to end within `span`. */
+static void limits(const struct pair *p, double span, double *least, double *most)
+{
+    double d = p->on[0] - p->on[1];
+    *least = p->on[1] > span ? fmin(1, (span - p->on[1]) / d) : 0;
+    *most = p->on[0] > span ? fmax(0, (span - p->on[1]) / d) : 1;
+}
+
+/* Kind 0 is filled up to `span` with what it must have, then with the tasks in which it is best;
+ * does the rest fit on kind 1? */
+static bool fits(const struct pair *p, size_t n, const int *units, double span)
+{
+    double room = span * units[0], rest = span * units[1], least, most;
+    for (size_t i = 0; i < n; i++) {
+        limits(&p[i], span, &least, &most);
+        room -= least * p[i].on[0];
+        rest -= (1 - least) * p[i].on[1];
+    }
+    if (room < 0)
+        return false;
+    for (size_t i = 0; i < n && rest < 0 && room > 0; i++) {
+        limits(&p[i], span, &least, &most);
+        double more = most - least;
+        if (more * p[i].on[0] > room)
+            more = room / p[i].on[0];
+        room -= more * p[i].on[0];
+        rest += more * p[i].on[1];
+    }
+    return rest >= 0;
+}
+
+static double two_kinds(const struct kinds *k, double longest)
+{
+    struct pair *p = malloc(k->n * sizeof *p);
+    if (!p)
+        return NAN;
+    for (size_t i = 0; i < k->n; i++)
+        p[i] = (struct pair){{k->seconds[0][i], k->seconds[1][i]}};
+    qsort(p, k->n, sizeof *p, ratio_order);
+    double low = longest, high = longest + total(k->seconds[0], k->n) / k->units[0];
+    if (fits(p, k->n, k->units, low))
+        high = low;
+    while (high - low > 1e-12 * high) {
+        double middle = (low + high) / 2;
+        if (fits(p, k->n, k->units, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    free(p);
+    return high;
+}
+
+/* ---- any number of kinds ----------------------------------------------------------------------
+ * Dual of the area bound: the best prices q of a second on each kind, sum units q = 1, maximise
+ * sum over tasks of min over kinds of q * seconds. Every choice of prices is a valid bound; each
+ * assignment that some prices favour cuts off the prices for which it costs less. */
+static double cheapest(const struct kinds *k, const double *price, double *area)
+{
+    double cost = 0;
+    memset(area, 0, (size_t)k->count * sizeof *area);
+    for (size_t i = 0; i < k->n; i++) {
+        int best = 0;
+        for (int j = 1; j < k->count; j++)
+            if (price[j] * k->seconds[j][i] < price[best] * k->seconds[best][i])
+                best = j;
+        area[best] += k->seconds[best][i];
+        cost += price[best] * k->seconds[best][i];
+    }
+    return cost;
+}
+
+static glp_prob *prices_open(const struct kinds *k, int *index, double *value)
+{
+    glp_prob *lp = glp_create_prob();
+    glp_set_obj_dir(lp, GLP_MAX);
+    glp_add_cols(lp, k->count + 1);
+    for (int j = 1; j <= k->count; j++) {
+        index[j] = j;
+        value[j] = k->units[j - 1];
+        glp_set_col_bnds(lp, j, GLP_LO, 0, 0);
+    }
+    index[k->count + 1] = k->count + 1;
+    glp_set_col_bnds(lp, k->count + 1, GLP_FR, 0, 0);
+    glp_set_obj_coef(lp, k->count + 1, 1);
+    glp_add_rows(lp, 1);
+    glp_set_row_bnds(lp, 1, GLP_FX, 1, 1);
+    glp_set_mat_row(lp, 1, k->count, index, value);
+    return lp;
+}
+
+/* The assignment with these areas costs area . price: no prices are worth more. */
+static void prices_cut(glp_prob *lp, const struct kinds *k, const double *area, const int *index,
+                       double *value)
+{
+    int row = glp_add_rows(lp, 1);
+    for (int j = 0; j < k->count; j++)
+        value[j + 1] = -area[j];
+    value[k->count + 1] = 1;
+    glp_set_row_bnds(lp, row, GLP_UP, 0, 0);
+    glp_set_mat_row(lp, row, k->count + 1, index, value);
+}
+
+struct room {
+    double *price, *area, *value; /* [count], [count], [count + 2] */
+    int *index;                   /* [count + 2] */
+};
+
+/* The best prices found go to best [count], unless NULL. */
+static double solve_prices(const struct kinds *k, const struct room *r, double *best)
+{
+    double *price = r->price;
+    enum { MOST_CUTS = 1000 };
+    glp_smcp simplex;
+    glp_init_smcp(&simplex);
+    simplex.msg_lev = GLP_MSG_OFF;
+    simplex.meth = GLP_DUALP;
+    glp_prob *lp = prices_open(k, r->index, r->value);
+    double bound = 0, units = 0;
+    for (int j = 0; j < k->count; j++)
+        units += k->units[j];
+    for (int j = 0; j < k->count; j++)
+        price[j] = 1 / units;
+    for (int cut = 0; cut < MOST_CUTS; cut++) {
+        double now = cheapest(k, price, r->area);
+        if (best && (cut == 0 || now > bound))
+            memcpy(best, price, (size_t)k->count * sizeof *best);
+        bound = fmax(bound, now);
+        prices_cut(lp, k, r->area, r->index, r->value);
+        if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT)
+            break;
+        if (glp_get_obj_val(lp) <= bound * (1 + 1e-10))
+            break;
+        double sum = 0; /* rounding must not make the prices invalid */
+        for (int j = 0; j < k->count; j++)
+            sum += k->units[j] * (price[j] = fmax(0, glp_get_col_prim(lp, j + 1)));
+        for (int j = 0; j < k->count; j++)
+            price[j] /= sum;
+    }
+    glp_delete_prob(lp);
+    return bound;
+}
+
+static double many_kinds(const struct kinds *k, double *best)
+{
+    size_t count = (size_t)k->count + 2;
+    double *number = calloc(3 * count, sizeof *number);
+    const struct room room = {number, number + count, number + 2 * count,
+                              calloc(count, sizeof *room.index)};
+    double bound = NAN;
+    if (number && room.index)
+        bound = solve_prices(k, &room, best);
+    free(number);
+    free(room.index);
+    return bound;
+}
+
+static double bound_of(const struct kinds *k)
+{
+    if (k->count == 0 || !all_known(k))
+        return NAN;
+    double longest = longest_on_fastest(k);
+    if (longest == 0)
+        return 0;
+    double bound = try_uniform(k);
+    if (bound >= 0 || isnan(bound))
+        return bound;
+    return k->count == 2 ? two_kinds(k, longest) : fmax(longest, many_kinds(k, NULL));
+}
+
+/* The kinds that have units; false: out of memory. */
+static bool kinds_open(struct kinds *k, size_t n, int nkinds, const int *units,
+                       const double *const *seconds)
+{
+    size_t room = nkinds > 0 ? (size_t)nkinds : 1;
+    *k = (struct kinds){.n = n};
+    k->units = calloc(room, sizeof *k->units);
+    k->seconds = calloc(room, sizeof *k->seconds);
+    for (int j = 0; k->units && k->seconds && j < nkinds; j++)
+        if (units[j] > 0) {
+            k->units[k->count] = units[j];
+            k->seconds[k->count++] = seconds[j];
+        }
+    return k->units && k->seconds;
+}
+
+static void kinds_close(struct kinds *k)
+{
+    free(k->units);
+    free(k->seconds);
+}
+
+double bound_step(size_t n, int nkinds, const int *units, const double *const *seconds)
+{
+    struct kinds k;
+    double bound = NAN;
+    if (n == 0)
+        return 0;
+    if (kinds_open(&k, n, nkinds, units, seconds))
+        bound = bound_of(&k);
+    kinds_close(&k);
+    return bound;
+}
+
+double bound_prices(size_t n, int nkinds, const int *units, const double *const *seconds,
+                    double *price)
+{
+    struct kinds k;
+    double bound = NAN;
+    double *best = calloc(nkinds > 0 ? (size_t)nkinds : 1, sizeof *best);
+    if (kinds_open(&k, n, nkinds, units, seconds) && best && k.count && all_known(&k))
+        bound = many_kinds(&k, best);
+    for (int j = 0, i = 0; j < nkinds && !isnan(bound); j++)
+        price[j] = units[j] > 0 ? best[i++] : 0;
+    kinds_close(&k);
+    free(best);
+    return bound;
+}

@@ -1,0 +1,328 @@
+/* cu/sim/capacity.c – forms the combinations of nodes and simulates the policies on each. */
+#include "cu/sim/capacity.h"
+#include "cu/rank/stop.h"
+#include "src/hash.h"
+#include "src/progress.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const size_t MOST_SCENARIOS = 1000000;
+
+/* ---- scenarios --------------------------------------------------------------------------------*/
+void capacity_counts(const struct capacity_machine *m, uint64_t scenario, int *counts)
+{
+    for (int t = 0; t < m->ntypes; t++) {
+        uint64_t radix = (uint64_t)m->node[t].count + 1;
+        counts[t] = (int)(scenario % radix);
+        scenario /= radix;
+    }
+}
+
+uint64_t capacity_number(const struct capacity_machine *m, const int *counts)
+{
+    uint64_t number = 0;
+    for (int t = m->ntypes - 1; t >= 0; t--)
+        number = number * ((uint64_t)m->node[t].count + 1) + (uint64_t)counts[t];
+    return number;
+}
+
+size_t capacity_find(const struct capacity *c, uint64_t scenario)
+{
+    size_t low = 0, high = c->nscenarios;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->scenario[middle] < scenario)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->nscenarios && c->scenario[low] == scenario ? low : c->nscenarios;
+}
+
+struct capacity_size capacity_size(const struct capacity_machine *m, uint64_t scenario)
+{
+    int counts[CAPACITY_TYPES];
+    struct capacity_size size = {0};
+    capacity_counts(m, scenario, counts);
+    for (int t = 0; t < m->ntypes; t++) {
+        size.nodes += counts[t];
+        size.cores += counts[t] * m->node[t].cores;
+        size.devices += counts[t] * m->node[t].devices;
+        size.price += counts[t] * m->node[t].price;
+    }
+    return size;
+}
+
+/* How many combinations there are besides the empty one; 0 = more than can be numbered. */
+static uint64_t combinations(const struct capacity_machine *m)
+{
+    uint64_t product = 1;
+    for (int t = 0; t < m->ntypes; t++)
+        if (__builtin_mul_overflow(product, (uint64_t)m->node[t].count + 1, &product) ||
+            product >= (uint64_t)1 << 53)
+            return 0;
+    return product - 1;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Splitmix64. */
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* Different numbers from 1 to `possible`, ascending: draws, drops doubles, draws again. */
+static void draw_scenarios(struct capacity *c, unsigned seed)
+{
+    uint64_t state = seed;
+    size_t have = 0;
+    while (have < c->nscenarios) {
+        while (have < c->nscenarios)
+            c->scenario[have++] = 1 + draw(&state) % c->possible;
+        qsort(c->scenario, have, sizeof *c->scenario, by_number);
+        size_t kept = 1;
+        for (size_t i = 1; i < have; i++)
+            if (c->scenario[i] != c->scenario[kept - 1])
+                c->scenario[kept++] = c->scenario[i];
+        have = kept;
+    }
+}
+
+static enum ek_status choose_scenarios(struct capacity *c, size_t sample, unsigned seed)
+{
+    c->possible = combinations(c->machine);
+    if (!c->possible)
+        FAIL(EK_USAGE, "%s: no nodes, or more combinations than 2^53", c->machine->name);
+    bool all = !sample || sample >= c->possible;
+    if (all && c->possible > MOST_SCENARIOS)
+        FAIL(EK_USAGE, "%s: %llu combinations of nodes; take some of them with --sample K",
+             c->machine->name, (unsigned long long)c->possible);
+    c->nscenarios = all ? (size_t)c->possible : sample;
+    c->scenario = calloc(c->nscenarios, sizeof *c->scenario);
+    c->cell = calloc(c->nscenarios * (size_t)c->nschedules, sizeof *c->cell);
+    if (!c->scenario || !c->cell)
+        FAIL(EK_LACK, "out of memory for %zu scenarios", c->nscenarios);
+    for (size_t i = 0; all && i < c->nscenarios; i++)
+        c->scenario[i] = i + 1;
+    /* Half of all or more: drawing again and again for the last ones would take long. */
+    if (!all && c->nscenarios > c->possible / 2 && c->possible > MOST_SCENARIOS)
+        FAIL(EK_USAGE, "--sample %zu: more than half of all combinations; take fewer", sample);
+    if (!all)
+        draw_scenarios(c, seed);
+    return EK_OK;
+}
+
+static uint64_t hash_list(uint64_t h, const double *x, size_t n)
+{
+    return x ? hash_bytes(h, x, n * sizeof *x) : hash_text(h, "none");
+}
+
+/* All that a makespan depends on, but the scenario and the policy. */
+static uint64_t hash_inputs(const struct capacity *c)
+{
+    const struct capacity_work *w = c->work;
+    const struct capacity_machine *m = c->machine;
+    uint64_t h = hash_bytes(HASH_BASIS, &c->steps, sizeof c->steps);
+    h = hash_bytes(h, &w->width, sizeof w->width);
+    h = hash_list(hash_list(hash_list(h, w->cost, w->n), w->device, w->n), w->bytes, w->n);
+    for (int t = 0; t < m->ntypes; t++) {
+        const struct capacity_node *k = &m->node[t];
+        const double number[] = {k->count, k->cores,        k->devices,
+                                 k->speed, k->device_speed, k->device_fixed};
+        h = hash_bytes(hash_text(h, k->name), number, sizeof number);
+        h = hash_list(hash_list(h, k->seconds, w->n), k->device_seconds, w->n);
+    }
+    const double link[] = {m->linked, m->link.latency, m->link.per_byte};
+    return hash_bytes(h, link, sizeof link);
+}
+
+enum ek_status capacity_open(struct capacity *c, const struct capacity_work *w,
+                             const struct capacity_machine *m, const char *const *schedule,
+                             int nschedules, int steps, size_t sample, unsigned seed)
+{
+    *c = (struct capacity){
+        .work = w, .machine = m, .schedule = schedule, .nschedules = nschedules, .steps = steps};
+    c->inputs = hash_inputs(c);
+    return choose_scenarios(c, sample, seed);
+}
+
+void capacity_close(struct capacity *c)
+{
+    free(c->scenario);
+    free(c->cell);
+    c->scenario = NULL;
+    c->cell = NULL;
+}
+
+/* ---- one scenario -----------------------------------------------------------------------------*/
+/* CPU units of a node: as wide as those whose times are known, one at least. */
+static int cpu_units(const struct capacity *c, const struct capacity_node *k)
+{
+    int units = k->cores / c->work->width;
+    return units > 0 ? units : 1;
+}
+
+static int count_units(const struct capacity *c, const int *counts)
+{
+    int units = 0;
+    for (int t = 0; t < c->machine->ntypes; t++)
+        units += counts[t] * (cpu_units(c, &c->machine->node[t]) + c->machine->node[t].devices);
+    return units;
+}
+
+/* Units in order of types, nodes, CPU units and devices. unit and sim may be NULL. */
+static int make_units(const struct capacity *c, uint64_t scenario, struct capacity_unit *unit,
+                      struct sim_unit *sim)
+{
+    int counts[CAPACITY_TYPES], made = 0, space = 0, host = 0;
+    const struct capacity_machine *m = c->machine;
+    capacity_counts(m, scenario, counts);
+    for (int t = 0; t < m->ntypes; t++)
+        for (int node = 0; node < counts[t]; node++) {
+            const struct capacity_node *k = &m->node[t];
+            int cores = cpu_units(c, k);
+            host = m->linked ? space++ : 0;
+            for (int i = 0; i < cores + k->devices; i++, made++) {
+                bool device = i >= cores;
+                if (unit)
+                    unit[made] = (struct capacity_unit){t, node, device ? i - cores : i, device};
+                if (sim)
+                    sim[made] = (struct sim_unit){
+                        .kind = device ? CU_DEVICE : CU_CPU,
+                        .width = device ? 1 : c->work->width,
+                        .space = !device     ? host
+                                 : m->linked ? space++
+                                             : ++space,
+                        .speed = device ? k->device_speed : k->speed,
+                        .fixed = device && !k->device_seconds ? k->device_fixed : 0,
+                        .seconds = device ? k->device_seconds : k->seconds};
+            }
+        }
+    return made;
+}
+
+int capacity_units(const struct capacity *c, uint64_t scenario, struct capacity_unit *unit)
+{
+    int counts[CAPACITY_TYPES];
+    capacity_counts(c->machine, scenario, counts);
+    return unit ? make_units(c, scenario, unit, NULL) : count_units(c, counts);
+}
+
+enum ek_status capacity_simulate(const struct capacity *c, uint64_t scenario, const char *schedule,
+                                 void (*on_task)(void *, const struct sim_event *), void *arg,
+                                 struct capacity_cell *cell)
+{
+    int ncu = capacity_units(c, scenario, NULL);
+    struct sim_unit *unit = calloc((size_t)ncu, sizeof *unit);
+    struct sim_result result;
+    if (!unit)
+        FAIL(EK_LACK, "out of memory for %d units", ncu);
+    make_units(c, scenario, NULL, unit);
+    const struct sim_case sim = {.job = {.n = c->work->n,
+                                         .grain = 1,
+                                         .cost = c->work->cost,
+                                         .bytes = c->work->bytes,
+                                         .link = c->machine->linked ? &c->machine->link : NULL},
+                                 .unit = unit,
+                                 .ncu = ncu,
+                                 .steps = c->steps,
+                                 .on_task = on_task,
+                                 .on_task_arg = arg};
+    enum ek_status st = sim_run(&sim, schedule, NULL, &result);
+    if (!st)
+        *cell = (struct capacity_cell){result.makespan, result.lower_bound};
+    free(unit);
+    return st;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------*/
+struct sweep {
+    struct capacity *c;
+    FILE *part; /* finished cells, or NULL */
+    size_t done;
+    atomic_int status;
+};
+
+/* Cells come in any order, one at a time; each line is on its way to the disk before the next. */
+static enum ek_status keep(struct sweep *s, size_t scenario, int schedule)
+{
+    enum ek_status st = EK_OK;
+#pragma omp critical(capacity_keep)
+    {
+        if (s->part) {
+            capacity_csv_line(s->c, s->part, scenario, schedule);
+            if (fflush(s->part))
+                st = status_fail(EK_LACK, "the table cannot be written: %s", strerror(errno));
+        }
+        progress_at((double)++s->done);
+    }
+    return st;
+}
+
+static void simulate_scenario(struct sweep *s, size_t i)
+{
+    struct capacity *c = s->c;
+    for (int p = 0; p < c->nschedules; p++) {
+        struct capacity_cell *cell = &c->cell[i * (size_t)c->nschedules + (size_t)p];
+        int none = EK_OK;
+        if (cell->makespan > 0 || stop_requested() || atomic_load(&s->status))
+            continue;
+        enum ek_status st = capacity_simulate(c, c->scenario[i], c->schedule[p], NULL, NULL, cell);
+        if (!st)
+            st = keep(s, i, p);
+        if (st)
+            atomic_compare_exchange_strong(&s->status, &none, (int)st);
+    }
+}
+
+static enum ek_status sweep(struct capacity *c, int jobs, FILE *part)
+{
+    struct sweep s = {.c = c, .part = part};
+    size_t cells = c->nscenarios * (size_t)c->nschedules - c->known;
+    if (!cells)
+        return EK_OK;
+    progress_begin("cu-plan", (double)cells, "simulations");
+    /* The largest combinations take longest and come last; begun first they end together. */
+#pragma omp parallel for num_threads(jobs) schedule(dynamic)
+    for (size_t i = 0; i < c->nscenarios; i++)
+        simulate_scenario(&s, c->nscenarios - 1 - i);
+    progress_end();
+    enum ek_status st = (enum ek_status)atomic_load(&s.status);
+    return !st && stop_requested() ? EK_STOPPED : st;
+}
+
+enum ek_status capacity_run(struct capacity *c, int jobs, const char *csv)
+{
+    char part[4096];
+    if (!csv)
+        return sweep(c, jobs, NULL);
+    if (snprintf(part, sizeof part, "%s.part", csv) >= (int)sizeof part)
+        FAIL(EK_USAGE, "%s: file name is too long", csv);
+    TRY(capacity_csv_load(c, csv));
+    TRY(capacity_csv_load(c, part));
+    TRY(capacity_csv_save(c, part)); /* without a line that was cut off */
+    FILE *out = fopen(part, "a");
+    if (!out)
+        FAIL(EK_LACK, "%s: cannot be written: %s", part, strerror(errno));
+    enum ek_status st = sweep(c, jobs, out);
+    if (fclose(out) && !st)
+        st = status_fail(EK_LACK, "%s: cannot be written: %s", part, strerror(errno));
+    if (!st)
+        st = capacity_csv_save(c, csv);
+    if (!st)
+        unlink(part);
+    return st;
+}

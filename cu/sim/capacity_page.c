@@ -1,0 +1,154 @@
+/* cu/sim/capacity_page.c – the data of cu/sched/plan.html. */
+#include "cu/sim/capacity_page.h"
+#include "src/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_POINTS = 30000, /* more make a chart slow: scenarios are thinned out behind the first */
+    MOST_TASKS = 200000, /* of all scenarios with details together, about 25 bytes each */
+};
+
+/* Six digits are more than a screen shows. */
+static json_t *rounded(double x)
+{
+    if (!isfinite(x))
+        return json_null();
+    double unit = x != 0 ? pow(10, floor(log10(fabs(x))) - 5) : 1;
+    return json_real(round(x / unit) * unit);
+}
+
+/* ---- scenarios --------------------------------------------------------------------------------*/
+static json_t *machine_json(const struct capacity_machine *m)
+{
+    json_t *nodes = json_array();
+    for (int t = 0; t < m->ntypes; t++) {
+        const struct capacity_node *k = &m->node[t];
+        json_array_append_new(nodes, json_pack("{s:s s:i s:i s:i s:b s:o}", "name", k->name,
+                                               "count", k->count, "cores", k->cores, "devices",
+                                               k->devices, "hypothetical", (int)k->hypothetical,
+                                               "speed", rounded(k->speed)));
+    }
+    return nodes;
+}
+
+/* nodes: how many of each type; makespan: of each policy. */
+static json_t *scenario_json(const struct capacity *c, size_t rank, size_t i)
+{
+    int counts[CAPACITY_TYPES];
+    struct capacity_size size = capacity_size(c->machine, c->scenario[i]);
+    const struct capacity_cell *cell = &c->cell[i * (size_t)c->nschedules];
+    json_t *nodes = json_array(), *makespan = json_array();
+    capacity_counts(c->machine, c->scenario[i], counts);
+    for (int t = 0; t < c->machine->ntypes; t++)
+        json_array_append_new(nodes, json_integer(counts[t]));
+    for (int p = 0; p < c->nschedules; p++)
+        json_array_append_new(makespan, rounded(cell[p].makespan));
+    return json_pack("{s:I s:I s:o s:i s:i s:o s:o s:o}", "id", (json_int_t)c->scenario[i], "rank",
+                     (json_int_t)rank + 1, "nodes", nodes, "cores", size.cores, "devices",
+                     size.devices, "price", c->machine->priced ? rounded(size.price) : json_null(),
+                     "bound", rounded(cell->bound), "makespan", makespan);
+}
+
+/* The first tenth of what there is room for as it is, then every so many. */
+static json_t *scenarios_json(const struct capacity *c, const struct capacity_answer *a)
+{
+    size_t room = (size_t)(MOST_POINTS / c->nschedules), first = room / 10;
+    size_t stride = c->nscenarios > room ? 1 + (c->nscenarios - first) / (room - first) : 1;
+    json_t *list = json_array();
+    for (size_t r = 0; r < c->nscenarios; r++)
+        if (r < first || (r - first) % stride == 0 || a->ranked[r] == a->cheapest)
+            json_array_append_new(list, scenario_json(c, r, a->ranked[r]));
+    return list;
+}
+
+/* ---- details ----------------------------------------------------------------------------------*/
+struct recorder {
+    json_t *tasks; /* [unit, task, start, seconds, …] */
+    int last;      /* step that counts */
+};
+
+static void note_task(void *arg, const struct sim_event *e)
+{
+    struct recorder *r = arg;
+    if (e->step != r->last)
+        return;
+    json_array_append_new(r->tasks, json_integer(e->unit));
+    json_array_append_new(r->tasks, json_integer((json_int_t)e->task));
+    json_array_append_new(r->tasks, rounded(e->start));
+    json_array_append_new(r->tasks, rounded(e->seconds));
+}
+
+/* {"units": ["draco 0 core 3", …], "types": […], "tasks": {"heft": […], …}} */
+static enum ek_status add_detail(const struct capacity *c, size_t i, json_t *details)
+{
+    char key[32], name[96];
+    int n = capacity_units(c, c->scenario[i], NULL);
+    struct capacity_unit *unit = calloc((size_t)n, sizeof *unit);
+    json_t *names = json_array(), *types = json_array(), *tasks = json_object();
+    struct capacity_cell cell;
+    enum ek_status st = unit ? EK_OK : status_fail(EK_LACK, "out of memory for %d units", n);
+    if (unit)
+        capacity_units(c, c->scenario[i], unit);
+    for (int u = 0; unit && u < n; u++) {
+        snprintf(name, sizeof name, "%s %d %s %d", c->machine->node[unit[u].type].name,
+                 unit[u].node, unit[u].device ? "device" : "core", unit[u].index);
+        json_array_append_new(names, json_string(name));
+        json_array_append_new(types, json_integer(unit[u].type));
+    }
+    for (int p = 0; !st && p < c->nschedules; p++) {
+        struct recorder r = {json_array(), c->steps - 1};
+        st = capacity_simulate(c, c->scenario[i], c->schedule[p], note_task, &r, &cell);
+        json_object_set_new(tasks, c->schedule[p], r.tasks);
+    }
+    snprintf(key, sizeof key, "%llu", (unsigned long long)c->scenario[i]);
+    json_object_set_new(details, key,
+                        json_pack("{s:o s:o s:o}", "units", names, "types", types, "tasks", tasks));
+    free(unit);
+    return st;
+}
+
+static bool has(const struct capacity *c, const json_t *details, size_t i)
+{
+    char key[32];
+    snprintf(key, sizeof key, "%llu", (unsigned long long)c->scenario[i]);
+    return json_object_get(details, key);
+}
+
+/* The cheapest, the best of each policy, then ranks evenly spaced, as far as there is room. */
+static enum ek_status add_details(const struct capacity *c, const struct capacity_answer *a,
+                                  json_t *details)
+{
+    size_t fixed = 1 + (size_t)c->nschedules;
+    size_t room = MOST_TASKS / ((size_t)c->nschedules * (c->work->n ? c->work->n : 1));
+    size_t even = room > fixed ? room - fixed : 0;
+    even = even < c->nscenarios ? even : c->nscenarios;
+    for (size_t k = 0; k < fixed + even; k++) {
+        size_t i = k == 0      ? a->cheapest
+                   : k < fixed ? a->of_policy[k - 1]
+                               : a->ranked[(k - fixed) * c->nscenarios / even];
+        if (!has(c, details, i))
+            TRY(add_detail(c, i, details));
+    }
+    return EK_OK;
+}
+
+enum ek_status capacity_page_write(const char *path, const struct capacity *c,
+                                   const struct capacity_answer *a)
+{
+    char title[640];
+    json_t *schedules = json_array(), *details = json_object();
+    for (int p = 0; p < c->nschedules; p++)
+        json_array_append_new(schedules, json_string(c->schedule[p]));
+    enum ek_status st = add_details(c, a, details);
+    json_t *data = json_pack("{s:o s:o s:o s:o s:o}", "answer", capacity_answer_json(a, c), "nodes",
+                             machine_json(c->machine), "schedules", schedules, "scenarios",
+                             scenarios_json(c, a), "details", details);
+    snprintf(title, sizeof title, "%s on %s", c->work->name, c->machine->name);
+    if (!st)
+        st = page_write(path, "cu/sched/plan.html", title, NULL, data);
+    json_decref(data);
+    return st;
+}

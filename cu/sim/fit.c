@@ -1,0 +1,113 @@
+/* cu/sim/fit.c – least absolute deviations by iteratively reweighted least squares. */
+#include "cu/sim/fit.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 60 };
+
+/* A pivot smaller than this share of its column says nothing that the others have not said. */
+static const double NOTHING = 1e-9;
+
+struct normal {
+    double a[FIT_MOST][FIT_MOST], b[FIT_MOST];
+};
+
+static double residual(const struct fit_row *r, int p, const double *beta)
+{
+    double sum = -r->y;
+    for (int j = 0; j < p; j++)
+        sum += r->x[j] * beta[j];
+    return fabs(sum);
+}
+
+/* Squares weighted by 1 / deviation make a sum of deviations. */
+static void add_up(const struct fit_row *row, size_t n, int p, const double *beta, double least,
+                   struct normal *m)
+{
+    memset(m, 0, sizeof *m);
+    for (size_t i = 0; i < n; i++) {
+        double w = row[i].weight / fmax(beta ? residual(&row[i], p, beta) : 1, least);
+        for (int j = 0; j < p; j++) {
+            m->b[j] += w * row[i].x[j] * row[i].y;
+            for (int k = 0; k < p; k++)
+                m->a[j][k] += w * row[i].x[j] * row[i].x[k];
+        }
+    }
+}
+
+/* Gauss-Jordan without exchange of rows: the matrix is symmetric and not negative. Columns that are
+ * out (or add nothing) get 0. */
+static void solve(struct normal m, int p, const bool *out, double *beta)
+{
+    double diagonal[FIT_MOST];
+    bool used[FIT_MOST] = {false};
+    for (int j = 0; j < p; j++)
+        diagonal[j] = m.a[j][j];
+    for (int j = 0; j < p; j++) {
+        if (out[j] || !(m.a[j][j] > NOTHING * diagonal[j]))
+            continue;
+        used[j] = true;
+        for (int i = 0; i < p; i++) {
+            double f = i == j ? 0 : m.a[i][j] / m.a[j][j];
+            for (int k = 0; f != 0 && k < p; k++)
+                m.a[i][k] -= f * m.a[j][k];
+            m.b[i] -= f * m.b[j];
+        }
+    }
+    for (int j = 0; j < p; j++)
+        beta[j] = used[j] ? m.b[j] / m.a[j][j] : 0;
+}
+
+static double typical(const struct fit_row *row, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += fabs(row[i].y);
+    return n ? sum / (double)n : 0;
+}
+
+/* Parameters whose best value is negative are left out, one after another. */
+void fit_rows(const struct fit_row *row, size_t n, int p, double *beta)
+{
+    const double least = fmax(1e-9 * typical(row, n), 1e-300);
+    bool out[FIT_MOST] = {false};
+    struct normal m;
+    for (int again = 1; again;) {
+        again = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            add_up(row, n, p, round ? beta : NULL, least, &m);
+            solve(m, p, out, beta);
+        }
+        int worst = -1;
+        for (int j = 0; j < p; j++)
+            if (beta[j] < 0 && (worst < 0 || beta[j] < beta[worst]))
+                worst = j;
+        if (worst >= 0)
+            again = out[worst] = true;
+    }
+}
+
+static int by_y(const void *a, const void *b)
+{
+    double x = ((const struct fit_row *)a)->y, y = ((const struct fit_row *)b)->y;
+    return (x > y) - (x < y);
+}
+
+double fit_median(struct fit_row *row, size_t n)
+{
+    double total = 0, sum = 0;
+    qsort(row, n, sizeof *row, by_y);
+    for (size_t i = 0; i < n; i++)
+        total += row[i].weight;
+    for (size_t i = 0; i < n; i++) {
+        sum += row[i].weight;
+        if (sum > total / 2)
+            return row[i].y;
+        if (sum == total / 2 && i + 1 < n)
+            return (row[i].y + row[i + 1].y) / 2;
+    }
+    return NAN;
+}

@@ -1,0 +1,58 @@
+/* cu/sim/plan_case.h – a case for the simulator, read from JSON.
+ *
+ *   {"name": "text",
+ *    "units": [{"kind": "cpu"|"device", "count": k, "speed": x, "space": "host"|"name",
+ *               "node": "name", "width": cores, "fixed_s": s, "launch_s": s,
+ *               "contention": share, "seconds": [s, …], "noise": [factor, …]}],
+ *    "tasks": {"cost": [c, …], "bytes": [b, …], "neighbours": [[t, …], …],
+ *              "face_bytes": [[b, …], …]},
+ *    "steps": n, "link": {"latency_s": s, "bandwidth_Bps": b}, "between_s": s,
+ *    "exchange": {"fixed_s": s, "host_s_per_byte": x, "device_s_per_byte": x,
+ *                 "cross_s": s, "link_s_per_byte": x},
+ *    "cold": true|false, "noise": sigma, "seed": n,
+ *    "changes": [{"unit": u, "step": k, "after_s": s, "factor": f}]}
+ *
+ * Needed: kind, count and speed (or seconds) of units, tasks.cost, steps, and both numbers of a
+ * link where there is one; without a link transfers are free. A device without space has one of its
+ * own, a CPU unit is on the host. A speed is cost per second; the other members are those of
+ * cu/sim/sim.h. Neighbours and face_bytes may stand beside tasks, too.
+ *
+ * A contention is the share by which one busy neighbour (unit of the same node; without "node": of
+ * the same space) slows this unit, or [[busy neighbours, share], …], between which it is linear; or
+ * {"cpu": …, "device": …}, one of these for each kind of neighbour.
+ *
+ * A case is also what programs write with --json and --trace: there it is the member "case", beside
+ * the runs that it was measured in.
+ */
+#ifndef CU_PLAN_CASE_H
+#define CU_PLAN_CASE_H
+
+#include "cu/sim/sim.h"
+#include <jansson.h>
+
+/* A recorded run. */
+struct plan_measured {
+    const char *schedule;
+    double seconds; /* of the median run */
+};
+
+struct plan_case {
+    struct sim_case sim; /* points into what follows; set cold, noise, seed as you like */
+    char *name;
+    const struct plan_measured *measured; /* [nmeasured] of a record */
+    int nmeasured;
+    void **owned; /* arrays */
+    int nowned;
+};
+
+/* Reads a file ("-" = standard input). EK_USAGE: it cannot be read, is no JSON, or a number is
+ * missing, negative, not finite or absurd: the line names file and key, as units[1].speed. */
+enum ek_status plan_case_open(struct plan_case *c, const char *path);
+/* The same from text; `path` is for messages. */
+enum ek_status plan_case_parse(struct plan_case *c, const char *path, const char *text);
+void plan_case_close(struct plan_case *c);
+
+/* What a program writes with --json, from what it wrote with --json or --trace (both borrowed). */
+const json_t *plan_case_record(const json_t *root);
+
+#endif

@@ -1,0 +1,456 @@
+/* cu/sim/record.c – follows a run's events step by step and collects what a model of it needs. */
+#include "cu/sim/record.h"
+#include "cu/rank/cluster.h"
+#include "cu/sim/fit.h"
+#include "cu/sim/record_fit.h"
+#include "cu/sim/sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RECORD_TASKS = 65536 };
+enum { SAMPLES_OF_A_RUN = 4096, STEPS_OF_A_RUN = 1024 }; /* about; more say nothing new */
+
+/* Measurements of one kind, growing. */
+struct samples {
+    struct record_sample *at;
+    size_t n, room;
+};
+
+struct rows {
+    struct fit_row *at;
+    size_t n, room;
+};
+
+struct record {
+    const struct cu_set *set;
+    const struct sched_job *job;
+    int *kind, nkinds;       /* [set->n] units of the same make */
+    struct samples *samples; /* [nkinds] */
+    struct rows moves, exchanges, between;
+};
+
+/* What a unit did in a run: when it computed, and how far the reader has come. */
+struct diary {
+    const struct events *events;
+    size_t n, next;
+    double *start, *end, *before; /* [n] of computations; seconds of computing before each */
+};
+
+/* ---- memory -----------------------------------------------------------------------------------*/
+static enum ek_status grow(void **at, size_t n, size_t *room, size_t size)
+{
+    if (n < *room)
+        return EK_OK;
+    size_t more = *room ? 2 * *room : 1024;
+    void *larger = realloc(*at, more * size);
+    if (!larger)
+        FAIL(EK_LACK, "record: out of memory for %zu measurements", more);
+    *at = larger;
+    *room = more;
+    return EK_OK;
+}
+
+static enum ek_status add_row(struct rows *r, struct fit_row row)
+{
+    TRY(grow((void **)&r->at, r->n, &r->room, sizeof *r->at));
+    r->at[r->n++] = row;
+    return EK_OK;
+}
+
+static enum ek_status add_sample(struct samples *list, struct record_sample s)
+{
+    TRY(grow((void **)&list->at, list->n, &list->room, sizeof *list->at));
+    list->at[list->n++] = s;
+    return EK_OK;
+}
+
+bool record_worth(const struct sched_job *job)
+{
+    return cluster_size() == 1 && job->n <= RECORD_TASKS;
+}
+
+static bool same_make(const struct cu *a, const struct cu *b)
+{
+    if (!a->device || !b->device)
+        return a->kind == b->kind && a->width == b->width;
+    return a->device->ops == b->device->ops && !strcmp(a->device->info.name, b->device->info.name);
+}
+
+enum ek_status record_open(const struct cu_set *set, const struct sched_job *job, struct record **r)
+{
+    struct record *made = calloc(1, sizeof *made);
+    if (made) {
+        *made = (struct record){.set = set, .job = job};
+        made->kind = calloc((size_t)set->n, sizeof *made->kind);
+        made->samples = calloc((size_t)set->n, sizeof *made->samples);
+    }
+    if (!made || !made->kind || !made->samples) {
+        record_close(made);
+        FAIL(EK_LACK, "record: out of memory for %d units", set->n);
+    }
+    for (int c = 0; c < set->n; c++) {
+        int like = 0;
+        while (like < c && !same_make(&set->cu[like], &set->cu[c]))
+            like++;
+        made->kind[c] = like < c ? made->kind[like] : made->nkinds++;
+    }
+    *r = made;
+    return EK_OK;
+}
+
+void record_close(struct record *r)
+{
+    if (!r)
+        return;
+    for (int k = 0; k < r->nkinds; k++)
+        free(r->samples[k].at);
+    free(r->kind);
+    free(r->samples);
+    free(r->moves.at);
+    free(r->exchanges.at);
+    free(r->between.at);
+    free(r);
+}
+
+/* ---- who was busy when ------------------------------------------------------------------------*/
+static void close_diaries(struct diary *d, int n)
+{
+    for (int c = 0; d && c < n; c++)
+        free(d[c].start);
+    free(d);
+}
+
+static struct diary *open_diaries(const struct record *r, const struct events *const *unit)
+{
+    struct diary *diary = calloc((size_t)r->set->n, sizeof *diary);
+    for (int c = 0; diary && c < r->set->n; c++) {
+        struct diary *d = &diary[c];
+        d->events = unit[c];
+        d->start = malloc((3 * d->events->n + 1) * sizeof *d->start);
+        if (!d->start) {
+            close_diaries(diary, c);
+            return NULL;
+        }
+        d->end = d->start + d->events->n;
+        d->before = d->end + d->events->n;
+        double sum = 0;
+        for (size_t i = 0; i < d->events->n; i++) {
+            const struct events_entry *e = &d->events->entry[i];
+            if (e->activity != EVENTS_COMPUTE)
+                continue;
+            d->start[d->n] = e->start;
+            d->end[d->n] = e->start + e->seconds;
+            d->before[d->n++] = sum;
+            sum += e->seconds;
+        }
+    }
+    return diary;
+}
+
+/* Seconds that a unit had computed by a time. */
+static double busy_until(const struct diary *d, double time)
+{
+    size_t low = 0, high = d->n; /* computations before `low` began by then */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (d->start[mid] <= time)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (!low)
+        return 0;
+    return d->before[low - 1] + fmin(time, d->end[low - 1]) - d->start[low - 1];
+}
+
+static enum ek_status take_sample(struct record *r, const struct diary *diary, int cu,
+                                  const struct events_entry *e)
+{
+    struct samples *list = &r->samples[r->kind[cu]];
+    struct record_sample s = {.tasks = e->tasks, .seconds = e->seconds};
+    for (int c = 0; c < r->set->n; c++)
+        if (c != cu && e->seconds > 0)
+            s.busy[r->set->cu[c].kind] +=
+                (busy_until(&diary[c], e->start + e->seconds) - busy_until(&diary[c], e->start)) /
+                e->seconds;
+    return add_sample(list, s);
+}
+
+static enum ek_status take_samples(struct record *r, const struct diary *diary)
+{
+    for (int c = 0; c < r->set->n; c++) {
+        const struct events *events = diary[c].events;
+        const size_t stride = 1 + events->n / SAMPLES_OF_A_RUN;
+        for (size_t i = 0; i < events->n; i++)
+            if (events->entry[i].activity == EVENTS_COMPUTE &&
+                (size_t)events->entry[i].step % stride == 0)
+                TRY(take_sample(r, diary, c, &events->entry[i]));
+    }
+    return EK_OK;
+}
+
+/* ---- step by step -----------------------------------------------------------------------------*/
+struct step {
+    int number;
+    double opened, exchanged, ended; /* first exchange's start, last one's end, last task's end */
+};
+
+/* What a unit did in the step. Homes change with it. */
+static enum ek_status follow_unit(struct record *r, struct diary *d, int cu, struct step *step,
+                                  int *home)
+{
+    const int space = r->set->cu[cu].space;
+    for (; d->next < d->events->n && d->events->entry[d->next].step == step->number; d->next++) {
+        const struct events_entry *e = &d->events->entry[d->next];
+        const double end = e->start + e->seconds;
+        if (e->activity == EVENTS_EXCHANGE) {
+            step->opened = fmin(step->opened, e->start);
+            step->exchanged = fmax(step->exchanged, end);
+            continue;
+        }
+        step->ended = fmax(step->ended, end);
+        if (e->activity == EVENTS_MOVE && r->job->bytes)
+            TRY(add_row(&r->moves, (struct fit_row){.x = {1, r->job->bytes[e->tasks.begin]},
+                                                    .y = e->seconds,
+                                                    .weight = 1}));
+        for (size_t t = e->tasks.begin; t < e->tasks.end; t++)
+            home[t] = space;
+    }
+    return EK_OK;
+}
+
+/* The exchange that opened the step, with what it had to carry. */
+static enum ek_status take_exchange(struct record *r, const struct step *step, const int *home,
+                                    double *room)
+{
+    struct fit_row row = {.weight = 1, .y = step->exchanged - step->opened};
+    sim_exchange_parts(r->job, home, r->set->nspaces, room, row.x);
+    return add_row(&r->exchanges, row);
+}
+
+static enum ek_status follow_steps(struct record *r, struct diary *diary, int steps, int *home,
+                                   double *room)
+{
+    const int stride = 1 + steps / STEPS_OF_A_RUN;
+    int *before = home + r->job->n;
+    double ended = 0;
+    for (int s = 0; s < steps; s++) {
+        struct step step = {s, INFINITY, 0, 0};
+        memcpy(before, home, r->job->n * sizeof *home);
+        for (int c = 0; c < r->set->n; c++)
+            TRY(follow_unit(r, &diary[c], c, &step, home));
+        if (s % stride == 0)
+            TRY(take_exchange(r, &step, before, room));
+        if (s > 0)
+            TRY(add_row(&r->between, (struct fit_row){.y = step.opened - ended, .weight = 1}));
+        ended = step.ended;
+    }
+    return EK_OK;
+}
+
+enum ek_status record_add(struct record *r, int steps, const struct events *const *unit)
+{
+    struct diary *diary = open_diaries(r, unit);
+    int *home = calloc(2 * r->job->n + 1, sizeof *home);
+    double *room = calloc(2 * (size_t)r->set->nspaces, sizeof *room);
+    enum ek_status st = diary && home && room
+                            ? EK_OK
+                            : status_fail(EK_LACK, "record: out of memory for a run's events");
+    if (!st)
+        st = take_samples(r, diary);
+    if (!st)
+        st = follow_steps(r, diary, steps, home, room);
+    close_diaries(diary, r->set->n);
+    free(home);
+    free(room);
+    return st;
+}
+
+enum ek_status record_team(struct record *r, const struct team *team)
+{
+    const struct team_result *result = team_result(team);
+    const struct events **unit = calloc((size_t)r->set->n, sizeof *unit);
+    if (!unit)
+        FAIL(EK_LACK, "record: out of memory for %d units", r->set->n);
+    for (int c = 0; c < r->set->n; c++)
+        unit[c] = team_events(team, c);
+    enum ek_status st = result->retired ? EK_OK : record_add(r, result->steps, unit);
+    free(unit);
+    return st;
+}
+
+static enum ek_status merge_rows(struct rows *to, const struct rows *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        TRY(add_row(to, from->at[i]));
+    return EK_OK;
+}
+
+enum ek_status record_merge(struct record *r, const struct record *from)
+{
+    if (!from)
+        return EK_OK;
+    for (int k = 0; k < r->nkinds; k++)
+        for (size_t i = 0; i < from->samples[k].n; i++)
+            TRY(add_sample(&r->samples[k], from->samples[k].at[i]));
+    TRY(merge_rows(&r->moves, &from->moves));
+    TRY(merge_rows(&r->exchanges, &from->exchanges));
+    return merge_rows(&r->between, &from->between);
+}
+
+/* ---- the case ---------------------------------------------------------------------------------*/
+static double mean_of(const struct rows *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->n; i++)
+        sum += r->at[i].y;
+    return r->n ? fmax(sum / (double)r->n, 0) : 0;
+}
+
+/* A fit through the middle of the measurements, raised to their mean: what is lost by disturbances
+ * adds up over a run. */
+static void fit_to_mean(const struct rows *r, int p, double *beta)
+{
+    double fitted = 0;
+    fit_rows(r->at, r->n, p, beta);
+    for (size_t i = 0; i < r->n; i++)
+        for (int j = 0; j < p; j++)
+            fitted += r->at[i].x[j] * beta[j];
+    for (int j = 0; fitted > 0 && j < p; j++)
+        beta[j] *= mean_of(r) * (double)r->n / fitted;
+}
+
+bool record_link(const struct record *r, struct sched_link *link)
+{
+    double beta[2];
+    fit_to_mean(&r->moves, 2, beta);
+    *link = (struct sched_link){beta[0], beta[1]};
+    return r->moves.n > 0;
+}
+
+static json_t *numbers(const double *x, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_real(x[i]));
+    return list;
+}
+
+static json_t *graph(const struct sched_job *job, bool faces)
+{
+    json_t *list = json_array();
+    for (size_t t = 0; t < job->n; t++) {
+        json_t *row = json_array();
+        for (size_t i = job->first[t]; i < job->first[t + 1]; i++)
+            json_array_append_new(row, faces ? json_real(job->face_bytes[i])
+                                             : json_integer((json_int_t)job->neighbour[i]));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static json_t *tasks_json(const struct sched_job *job)
+{
+    json_t *tasks = json_object(), *equal = json_array();
+    for (size_t t = 0; !job->cost && t < job->n; t++)
+        json_array_append_new(equal, json_integer(1));
+    json_object_set_new(tasks, "cost", job->cost ? numbers(job->cost, job->n) : json_incref(equal));
+    json_decref(equal);
+    if (job->bytes)
+        json_object_set_new(tasks, "bytes", numbers(job->bytes, job->n));
+    if (job->first)
+        json_object_set_new(tasks, "neighbours", graph(job, false));
+    if (job->first && job->face_bytes)
+        json_object_set_new(tasks, "face_bytes", graph(job, true));
+    return tasks;
+}
+
+/* Units of the same make that stand together are one entry. */
+static json_t *unit_json(const struct record *r, int first, int count,
+                         const struct record_kind *kind)
+{
+    const struct cu *cu = &r->set->cu[first];
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    json_t *o =
+        json_pack("{s:s s:s s:i s:i s:s s:f s:{s:f s:f} s:o s:o}", "kind",
+                  cu->kind == CU_CPU ? "cpu" : "device", "name", cu->name, "count", count, "width",
+                  cu->width, "node", host, "launch_s", kind->launch, "contention", "cpu",
+                  kind->slowed[CU_CPU], "device", kind->slowed[CU_DEVICE], "seconds",
+                  numbers(kind->seconds, r->job->n), "noise", numbers(kind->noise, RECORD_NOISE));
+    if (cu->kind == CU_DEVICE)
+        json_object_set_new(o, "space", json_string(cu->name));
+    return o;
+}
+
+/* What policies were told of a unit that never worked is all that is known of it. */
+static enum ek_status fit_kind(const struct record *r, int first, struct record_kind *kind)
+{
+    const struct samples *s = &r->samples[r->kind[first]];
+    const double *known = r->job->unit ? r->job->unit[first].seconds : NULL;
+    TRY(record_fit(r->job->n, r->job->cost, s->at, s->n, kind));
+    for (size_t t = 0; t < r->job->n; t++)
+        if (isnan(kind->seconds[t]) && known)
+            kind->seconds[t] = known[t];
+    return EK_OK;
+}
+
+/* CPU units are one entry, every device is one. */
+static int entry_end(const struct record *r, int first)
+{
+    return r->set->cu[first].kind == CU_CPU ? r->set->layout.ncpu : first + 1;
+}
+
+/* EK_LACK also where a unit's times are not known. */
+static enum ek_status units_json(const struct record *r, json_t *units)
+{
+    struct record_kind kind = {.seconds = calloc(r->job->n + 1, sizeof *kind.seconds)};
+    enum ek_status st = EK_OK;
+    if (!kind.seconds)
+        st = status_fail(EK_LACK, "record: out of memory for %zu tasks", r->job->n);
+    for (int c = 0, end; !st && c < r->set->n; c = end) {
+        end = entry_end(r, c);
+        st = fit_kind(r, c, &kind);
+        if (!st && r->job->n && isnan(kind.seconds[0]))
+            st = status_fail(EK_LACK, "record: nothing is known of unit %s", r->set->cu[c].name);
+        if (!st)
+            json_array_append_new(units, unit_json(r, c, end - c, &kind));
+    }
+    free(kind.seconds);
+    return st;
+}
+
+static json_t *exchange_json(const struct record *r)
+{
+    double beta[SIM_PARTS];
+    json_t *o = json_object();
+    fit_to_mean(&r->exchanges, SIM_PARTS, beta);
+    for (int i = 0; i < SIM_PARTS; i++)
+        json_object_set_new(o, sim_exchange_names[i], json_real(beta[i]));
+    return o;
+}
+
+json_t *record_case(struct record *r, const char *name, int steps)
+{
+    struct sched_link link;
+    json_t *units = json_array();
+    status_mute(1);
+    enum ek_status st = units_json(r, units);
+    status_mute(-1);
+    if (st) {
+        json_decref(units);
+        return json_null();
+    }
+    json_t *o =
+        json_pack("{s:s s:o s:o s:i s:f s:o s:b}", "name", name, "units", units, "tasks",
+                  tasks_json(r->job), "steps", steps, "between_s", mean_of(&r->between), "exchange",
+                  exchange_json(r), "cold", !(r->job->unit && r->job->unit[0].seconds));
+    if (o && record_link(r, &link))
+        json_object_set_new(o, "link",
+                            json_pack("{s:f s:f}", "latency_s", link.latency, "bandwidth_Bps",
+                                      link.per_byte > 0 ? 1 / link.per_byte : 1e15));
+    return o;
+}

@@ -1,0 +1,215 @@
+/* cu/sim/record_fit.c – takes turns: the tasks' times from what is known of launches and
+ * neighbours, and launches and neighbours from the times. */
+#include "cu/sim/record_fit.h"
+#include "cu/sim/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TURNS = 8 };
+
+struct fitter {
+    size_t n, count;
+    const double *cost;
+    const struct record_sample *sample;
+    struct record_kind *kind;
+    struct fit_row *row;  /* room for every task of every sample */
+    size_t *first, *fill; /* [n + 1] rows of a task while times are sought */
+};
+
+static double cost_of(const struct fitter *f, size_t task)
+{
+    return f->cost ? f->cost[task] : 1;
+}
+
+static double sum_of(const double *x, struct ek_range r)
+{
+    double sum = 0;
+    for (size_t t = r.begin; t < r.end; t++)
+        sum += x[t];
+    return sum;
+}
+
+static double crowd_of(const struct fitter *f, const struct record_sample *s)
+{
+    return 1 + f->kind->slowed[0] * s->busy[0] + f->kind->slowed[1] * s->busy[1];
+}
+
+/* ---- the tasks' times -------------------------------------------------------------------------*/
+/* Counts each task's samples, for rows that lie together. */
+static void count_rows(struct fitter *f)
+{
+    for (size_t t = 0; t <= f->n; t++)
+        f->first[t] = 0;
+    for (size_t i = 0; i < f->count; i++)
+        for (size_t t = f->sample[i].tasks.begin; t < f->sample[i].tasks.end; t++)
+            f->first[t + 1]++;
+    for (size_t t = 0; t < f->n; t++)
+        f->first[t + 1] += f->first[t];
+}
+
+/* A sample's seconds, without launch and neighbours, are divided among its tasks as they were
+ * thought to share them: at first by cost. Short ranges say more about a task than long ones. */
+static void share_out(struct fitter *f, const double *share)
+{
+    for (size_t t = 0; t < f->n; t++)
+        f->fill[t] = f->first[t];
+    for (size_t i = 0; i < f->count; i++) {
+        const struct record_sample *s = &f->sample[i];
+        double alone = fmax(s->seconds / crowd_of(f, s) - f->kind->launch, 0);
+        double sum = sum_of(share, s->tasks);
+        for (size_t t = s->tasks.begin; t < s->tasks.end; t++)
+            f->row[f->fill[t]++] = (struct fit_row){
+                .y = sum > 0 ? alone * share[t] / sum : 0,
+                .weight = 1 / (double)(s->tasks.end - s->tasks.begin),
+            };
+    }
+}
+
+/* Tasks that never ran on this kind: on the line seconds = a + b * cost of those that did. */
+static void draw_line(struct fitter *f)
+{
+    double line[2];
+    size_t known = 0;
+    for (size_t t = 0; t < f->n; t++)
+        if (f->first[t] < f->first[t + 1])
+            f->row[known++] =
+                (struct fit_row){.x = {1, cost_of(f, t)}, .y = f->kind->seconds[t], .weight = 1};
+    fit_rows(f->row, known, 2, line);
+    for (size_t t = 0; t < f->n; t++)
+        if (f->first[t] == f->first[t + 1])
+            f->kind->seconds[t] = known ? line[0] + line[1] * cost_of(f, t) : NAN;
+}
+
+static void find_seconds(struct fitter *f)
+{
+    share_out(f, f->kind->seconds);
+    for (size_t t = 0; t < f->n; t++)
+        f->kind->seconds[t] = fit_median(f->row + f->first[t], f->first[t + 1] - f->first[t]);
+    draw_line(f);
+}
+
+/* ---- launches ---------------------------------------------------------------------------------*/
+/* Only ranges of several lengths tell a launch from what every single task takes. */
+static bool lengths_differ(const struct fitter *f)
+{
+    for (size_t i = 1; i < f->count; i++)
+        if (f->sample[i].tasks.end - f->sample[i].tasks.begin !=
+            f->sample[0].tasks.end - f->sample[0].tasks.begin)
+            return true;
+    return false;
+}
+
+/* seconds = launch + a * tasks + b * cost, relative to the range's length. */
+static void find_launch(struct fitter *f)
+{
+    double beta[3];
+    for (size_t i = 0; i < f->count; i++) {
+        const struct record_sample *s = &f->sample[i];
+        double tasks = (double)(s->tasks.end - s->tasks.begin), cost = tasks;
+        if (f->cost)
+            cost = sum_of(f->cost, s->tasks);
+        f->row[i] = (struct fit_row){
+            .x = {1, tasks, cost}, .y = s->seconds / crowd_of(f, s), .weight = 1 / tasks};
+    }
+    fit_rows(f->row, f->count, f->cost ? 3 : 2, beta);
+    f->kind->launch = beta[0];
+}
+
+/* ---- neighbours -------------------------------------------------------------------------------*/
+/* How much longer than expected samples took, over the neighbours that were busy. The level says by
+ * how much all expectations are off. */
+static void find_slowness(struct fitter *f)
+{
+    double beta[3];
+    size_t n = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        const struct record_sample *s = &f->sample[i];
+        double expected = f->kind->launch + sum_of(f->kind->seconds, s->tasks);
+        if (expected > 0)
+            f->row[n++] = (struct fit_row){
+                .x = {1, s->busy[0], s->busy[1]}, .y = s->seconds / expected, .weight = expected};
+    }
+    fit_rows(f->row, n, 3, beta);
+    for (int k = 0; k < 2; k++)
+        f->kind->slowed[k] = beta[0] > 0 ? beta[1 + k] / beta[0] : 0;
+}
+
+/* ---- noise ------------------------------------------------------------------------------------*/
+static int by_ratio(const void *a, const void *b)
+{
+    double x = ((const struct fit_row *)a)->y, y = ((const struct fit_row *)b)->y;
+    return (x > y) - (x < y);
+}
+
+/* The rows' ratios in ascending order, cut into classes of equal weight; each has its mean. */
+static void find_classes(struct fit_row *row, size_t n, double *noise)
+{
+    double total = 0;
+    size_t at = 0;
+    qsort(row, n, sizeof *row, by_ratio);
+    for (size_t i = 0; i < n; i++)
+        total += row[i].weight;
+    for (int c = 0; c < RECORD_NOISE; c++) {
+        double want = total / RECORD_NOISE, sum = 0;
+        for (double got = 0; got < want * (1 - 1e-9) && at < n;) {
+            double part = fmin(row[at].weight, want - got);
+            sum += part * row[at].y;
+            got += part;
+            row[at].weight -= part;
+            at += row[at].weight <= want * 1e-9;
+        }
+        noise[c] = total > 0 ? sum / want : 1;
+    }
+}
+
+static void find_noise(struct fitter *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        const struct record_sample *s = &f->sample[i];
+        double expected = (f->kind->launch + sum_of(f->kind->seconds, s->tasks)) * crowd_of(f, s);
+        if (expected > 0)
+            f->row[n++] = (struct fit_row){.y = s->seconds / expected, .weight = expected};
+    }
+    find_classes(f->row, n, f->kind->noise);
+}
+
+/* ---- all --------------------------------------------------------------------------------------*/
+static enum ek_status open_fitter(struct fitter *f)
+{
+    size_t rows = f->n;
+    for (size_t i = 0; i < f->count; i++)
+        rows += f->sample[i].tasks.end - f->sample[i].tasks.begin;
+    f->row = calloc(rows + f->count + 1, sizeof *f->row);
+    f->first = calloc(f->n + 1, sizeof *f->first);
+    f->fill = calloc(f->n + 1, sizeof *f->fill);
+    if (!f->row || !f->first || !f->fill)
+        FAIL(EK_LACK, "record: out of memory for %zu measurements", f->count);
+    count_rows(f);
+    return EK_OK;
+}
+
+enum ek_status record_fit(size_t n, const double *cost, const struct record_sample *sample,
+                          size_t count, struct record_kind *kind)
+{
+    struct fitter f = {n, count, cost, sample, kind, NULL, NULL, NULL};
+    enum ek_status st = open_fitter(&f);
+    kind->launch = kind->slowed[0] = kind->slowed[1] = 0;
+    for (size_t t = 0; t < n; t++)
+        kind->seconds[t] = cost_of(&f, t);
+    for (int turn = 0; !st && turn < TURNS; turn++) {
+        if (lengths_differ(&f))
+            find_launch(&f);
+        find_seconds(&f);
+        find_slowness(&f);
+    }
+    if (!st) {
+        find_seconds(&f);
+        find_noise(&f);
+    }
+    free(f.row);
+    free(f.first);
+    free(f.fill);
+    return st;
+}

@@ -1,0 +1,493 @@
+/* cu/sim/sim.c – a heap of units by the time at which they become idle. */
+#include "cu/sim/sim.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum life { IDLE, BUSY, DEAD };
+
+/* Times in seconds since the step's computation began. */
+struct actor {
+    enum life life;
+    struct ek_range range; /* under way; empty = about to ask */
+    size_t task;           /* of the range, under way */
+    double start, begun;   /* of the range's and of the task's computation */
+    double left, since;    /* of the task: seconds left at `since`, as if it were alone */
+    double crowd, end;     /* what a second takes among its neighbours; when the task will end */
+    double factor;         /* of its speed */
+};
+
+struct sim {
+    const struct sim_case *c;
+    struct sched *sched;
+    struct sched_unit *view; /* [ncu] units as the policy sees them */
+    struct actor *actor;     /* [ncu] */
+    double *factor;          /* [ncu] the actors', for sim_bound() */
+    int *heap, nheap;        /* busy units by end, then number */
+    int *home;               /* [n] space of each task's data */
+    double *seconds;         /* [n] of each task in this step */
+    struct loss_share *did;  /* [ncu] for the loss by cause */
+    int (*active)[2];        /* [nnodes][kind] units at work on each node */
+    bool crowded;            /* some unit is slowed by others */
+    double *link;            /* [2 * nspaces] room for the exchange */
+    int nspaces, nnodes, step, nextchange;
+    int *last;                         /* [n] step in which each task is executed next */
+    size_t executed;                   /* tasks in this step, each counted once */
+    double span;                       /* of this step */
+    bool rehomed;                      /* tasks moved since the last exchange */
+    double exchange_s, exchange_bytes; /* of the last exchange */
+    struct sim_result result;
+};
+
+/* ---- times ------------------------------------------------------------------------------------*/
+/* Splitmix64: every (seed, step, task) has its number, whichever unit asks first. */
+static double uniform(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / (double)(1ull << 53);
+}
+
+static double noise_of(const struct sim *s, const struct sim_unit *u, size_t task)
+{
+    uint64_t state = s->c->seed * 0x100000001b3u + (uint64_t)s->step;
+    state = state * 0xd1342543de82ef95u + task;
+    double noise = 1;
+    if (s->c->noise > 0) {
+        double radius = sqrt(-2 * log(uniform(&state)));
+        noise = exp(s->c->noise * radius * cos(6.283185307179586 * uniform(&state)));
+    }
+    if (u->noise)
+        noise *= u->noise[(int)(uniform(&state) * u->nnoise)];
+    return noise;
+}
+
+/* Of the task under way, if the unit were alone. */
+static double seconds_of(const struct sim *s, int cu)
+{
+    const struct sim_unit *u = &s->c->unit[cu];
+    const struct actor *a = &s->actor[cu];
+    double launch = a->task == a->range.begin ? u->launch : 0;
+    return (sim_seconds(s->c, u, a->task) * noise_of(s, u, a->task) + launch) / a->factor;
+}
+
+static double crowd_of(const struct sim *s, int cu)
+{
+    const struct sim_unit *u = &s->c->unit[cu];
+    double crowd = 1;
+    for (int kind = 0; kind < 2; kind++)
+        crowd += sim_curve_at(&u->slowed[kind], s->active[u->node][kind] - (kind == (int)u->kind));
+    return crowd;
+}
+
+/* ---- transfers --------------------------------------------------------------------------------*/
+/* A block takes the links of both spaces, one after the other; the host has none. */
+static double carry(const struct sim *s, int from, int to, double bytes)
+{
+    const struct sched_link *l = s->c->job.link;
+    double sec = l ? l->latency + bytes * l->per_byte : 0;
+    return (from && to) ? 2 * sec : sec;
+}
+
+/* Where every task is where it was, so are the costs of the exchange. */
+static void exchange(struct sim *s)
+{
+    if ((s->c->job.first && s->rehomed) || (s->c->exchange && s->step == 0))
+        s->exchange_s =
+            sim_exchange_seconds(s->c, s->home, s->nspaces, s->link, &s->exchange_bytes);
+    s->rehomed = false;
+    s->result.communication += s->exchange_s;
+    s->result.bytes_moved += s->exchange_bytes;
+}
+
+static double migrate(struct sim *s, size_t task, int to)
+{
+    double bytes = s->c->job.bytes ? s->c->job.bytes[task] : 0;
+    double sec = carry(s, s->home[task], to, bytes);
+    s->home[task] = to;
+    s->rehomed = true;
+    s->result.migrations++;
+    s->result.bytes_moved += bytes;
+    return sec;
+}
+
+/* ---- the heap ---------------------------------------------------------------------------------*/
+static bool sooner(const struct sim *s, int a, int b)
+{
+    double x = s->actor[a].end, y = s->actor[b].end;
+    return x < y || (x == y && a < b);
+}
+
+static void push(struct sim *s, int cu)
+{
+    int at = s->nheap++;
+    for (int up; at && sooner(s, cu, s->heap[up = (at - 1) / 2]); at = up)
+        s->heap[at] = s->heap[up];
+    s->heap[at] = cu;
+}
+
+static int pop(struct sim *s)
+{
+    int first = s->heap[0], moved = s->heap[--s->nheap], at = 0;
+    for (int child; (child = 2 * at + 1) < s->nheap; at = child) {
+        if (child + 1 < s->nheap && sooner(s, s->heap[child + 1], s->heap[child]))
+            child++;
+        if (!sooner(s, s->heap[child], moved))
+            break;
+        s->heap[at] = s->heap[child];
+    }
+    s->heap[at] = moved;
+    return first;
+}
+
+/* Builds the heap anew, without a unit that may be in it (-1: with all that are). */
+static void rebuild(struct sim *s, int cu)
+{
+    int count = s->nheap;
+    s->nheap = 0;
+    for (int i = 0; i < count; i++)
+        if (s->heap[i] != cu)
+            push(s, s->heap[i]);
+}
+
+/* ---- units ------------------------------------------------------------------------------------*/
+/* Somebody on the node has stopped or begun: from now on its units are slower or faster. */
+static void crowd_anew(struct sim *s, int node, double now)
+{
+    for (int cu = 0; s->crowded && cu < s->c->ncu; cu++) {
+        struct actor *a = &s->actor[cu];
+        if (s->c->unit[cu].node != node || a->life != BUSY || a->range.begin == a->range.end)
+            continue;
+        a->left -= fmax(now - a->since, 0) / a->crowd;
+        a->since = fmax(now, a->since);
+        a->crowd = crowd_of(s, cu);
+        a->end = a->since + fmax(a->left, 0) * a->crowd;
+    }
+    if (s->crowded)
+        rebuild(s, -1);
+}
+
+static void wake(struct sim *s, int cu, double now)
+{
+    struct actor *a = &s->actor[cu];
+    a->life = BUSY;
+    a->start = a->end = now;
+    a->range = (struct ek_range){0, 0};
+    s->active[s->c->unit[cu].node][s->c->unit[cu].kind]++;
+    push(s, cu);
+}
+
+static void rest(struct sim *s, int cu, enum life life, double now)
+{
+    const struct sim_unit *u = &s->c->unit[cu];
+    const bool was_busy = s->actor[cu].life == BUSY;
+    s->actor[cu].life = life;
+    if (was_busy) {
+        s->active[u->node][u->kind]--;
+        crowd_anew(s, u->node, now);
+    }
+}
+
+static void begin_task(struct sim *s, int cu, size_t task, double now)
+{
+    struct actor *a = &s->actor[cu];
+    a->task = task;
+    a->begun = a->since = now;
+    a->left = seconds_of(s, cu);
+    a->crowd = crowd_of(s, cu);
+    a->end = now + a->left * a->crowd;
+    push(s, cu);
+}
+
+static void note_task(struct sim *s, int cu)
+{
+    const struct sim_unit *u = &s->c->unit[cu];
+    const struct actor *a = &s->actor[cu];
+    double launch = a->task == a->range.begin ? u->launch / a->factor : 0;
+    s->did[cu].rule += sim_seconds(s->c, u, a->task) / a->factor;
+    s->did[cu].tasks += a->end - a->begun - launch;
+    s->did[cu].launches += launch;
+}
+
+static void end_task(struct sim *s, int cu)
+{
+    struct actor *a = &s->actor[cu];
+    const struct sim_event e = {s->step, cu, a->task, a->begun, a->end - a->begun};
+    if (s->c->on_task)
+        s->c->on_task(s->c->on_task_arg, &e);
+    s->seconds[a->task] = a->end - a->begun;
+    note_task(s, cu);
+    s->executed += s->last[a->task]++ == s->step;
+    s->span = fmax(s->span, a->end);
+}
+
+/* The data of the whole range comes first. */
+static void begin_range(struct sim *s, int cu, struct ek_range r, double now)
+{
+    struct actor *a = &s->actor[cu];
+    int space = s->c->unit[cu].space;
+    a->range = r;
+    a->start = now;
+    for (size_t t = r.begin; t < r.end; t++)
+        if (s->home[t] != space)
+            a->start += migrate(s, t, space);
+    s->did[cu].moving += a->start - now;
+    begin_task(s, cu, r.begin, a->start);
+}
+
+static enum ek_status ask(struct sim *s, int cu, double now)
+{
+    struct ek_range r = sched_next(s->sched, cu);
+    if (r.end > s->c->job.n || r.begin > r.end)
+        FAIL(EK_WRONG, "simulation: the policy gave unit %d tasks %zu to %zu of %zu", cu, r.begin,
+             r.end, s->c->job.n);
+    if (r.begin == r.end)
+        rest(s, cu, IDLE, now);
+    else
+        begin_range(s, cu, r, now);
+    return EK_OK;
+}
+
+/* The unit has come to the end of a task, if it had one, and goes on. */
+static enum ek_status turn(struct sim *s, int cu)
+{
+    struct actor *a = &s->actor[cu];
+    if (a->range.begin == a->range.end)
+        return ask(s, cu, a->end);
+    end_task(s, cu);
+    if (a->task + 1 < a->range.end) {
+        begin_task(s, cu, a->task + 1, a->end);
+        return EK_OK;
+    }
+    sched_done(s->sched, cu, a->range, a->end - a->start, s->seconds + a->range.begin);
+    return ask(s, cu, a->end);
+}
+
+/* What a dying unit has finished counts; the rest goes to others. */
+static enum ek_status die(struct sim *s, int cu, double now)
+{
+    struct actor *a = &s->actor[cu];
+    struct ek_range left = {0, 0};
+    if (a->life == DEAD)
+        return EK_OK;
+    if (a->life == BUSY && a->range.begin < a->range.end) {
+        left = (struct ek_range){a->task, a->range.end};
+        if (a->task > a->range.begin)
+            sched_done(s->sched, cu, (struct ek_range){a->range.begin, a->task},
+                       a->begun - a->start, s->seconds + a->range.begin);
+    }
+    rebuild(s, cu);
+    rest(s, cu, DEAD, now);
+    a->factor = s->factor[cu] = 0;
+    TRY(sched_retire(s->sched, cu, left));
+    for (int c = 0; c < s->c->ncu; c++)
+        if (s->actor[c].life == IDLE) {
+            wake(s, c, now);
+            crowd_anew(s, s->c->unit[c].node, now);
+        }
+    return EK_OK;
+}
+
+static enum ek_status change(struct sim *s, const struct sim_change *x, double now)
+{
+    if (x->factor > 0 && s->actor[x->unit].life != DEAD)
+        s->actor[x->unit].factor = s->factor[x->unit] = x->factor;
+    return x->factor > 0 ? EK_OK : die(s, x->unit, now);
+}
+
+/* The next change of this step that happens by `now`; NULL = none. */
+static const struct sim_change *due(struct sim *s, double now)
+{
+    if (s->nextchange == s->c->nchanges)
+        return NULL;
+    const struct sim_change *x = &s->c->change[s->nextchange];
+    if (x->step > s->step || (x->step == s->step && x->after > now))
+        return NULL;
+    s->nextchange++;
+    return x;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------*/
+static enum ek_status compute(struct sim *s)
+{
+    s->executed = 0;
+    s->span = 0;
+    for (int c = 0; c < s->c->ncu; c++)
+        if (s->actor[c].life != DEAD)
+            wake(s, c, 0);
+    for (;;) {
+        double now = s->nheap ? s->actor[s->heap[0]].end : INFINITY;
+        const struct sim_change *x = due(s, now);
+        if (x)
+            TRY(change(s, x, x->after));
+        else if (s->nheap)
+            TRY(turn(s, pop(s)));
+        else
+            break;
+    }
+    if (s->executed != s->c->job.n)
+        FAIL(EK_WRONG, "simulation: the policy had %zu of %zu tasks executed in step %d",
+             s->executed, s->c->job.n, s->step);
+    return EK_OK;
+}
+
+static int steady_from(const double *span, int steps, double tolerance)
+{
+    int from = steps;
+    while (from > 0 && fabs(span[from - 1] - span[steps - 1]) <= tolerance * span[steps - 1])
+        from--;
+    return from;
+}
+
+static enum ek_status run_steps(struct sim *s, double *span)
+{
+    for (s->step = 0; s->step < s->c->steps; s->step++) {
+        exchange(s);
+        TRY(compute(s));
+        span[s->step] = s->span;
+        s->result.computation += s->span;
+        s->result.total += s->span + s->exchange_s + s->c->between;
+        TRY(sched_step(s->sched));
+    }
+    return EK_OK;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+static double *profile(const struct sim_case *c, const struct sim_unit *u)
+{
+    double *sec = malloc((c->job.n ? c->job.n : 1) * sizeof *sec);
+    for (size_t t = 0; sec && t < c->job.n; t++)
+        sec[t] = sim_seconds(c, u, t);
+    return sec;
+}
+
+/* What policies know at first: nothing when cold; else the speed, or a profile where one number
+ * does not tell the times. Units with the same times share a profile. */
+static enum ek_status make_view(struct sim *s)
+{
+    const struct sim_case *c = s->c;
+    for (int u = 0; u < c->ncu; u++) {
+        const struct sim_unit *unit = &c->unit[u];
+        s->view[u] = (struct sched_unit){
+            .kind = unit->kind, .width = unit->width, .space = unit->space, .node = unit->node};
+        if (c->cold)
+            continue;
+        s->view[u].speed = unit->speed;
+        if (unit->fixed == 0 && !unit->seconds)
+            continue;
+        for (int v = 0; v < u && !s->view[u].seconds; v++)
+            if (sim_alike(unit, &c->unit[v]))
+                s->view[u].seconds = s->view[v].seconds;
+        if (!s->view[u].seconds)
+            s->view[u].seconds = profile(c, unit);
+        if (!s->view[u].seconds)
+            FAIL(EK_LACK, "simulation: out of memory for the profile of %zu tasks", c->job.n);
+    }
+    return EK_OK;
+}
+
+static void free_profiles(struct sim *s)
+{
+    for (int u = 0; s->view && u < s->c->ncu; u++) {
+        const double *p = s->view[u].seconds;
+        for (int v = u; p && v < s->c->ncu; v++)
+            if (s->view[v].seconds == p)
+                s->view[v].seconds = NULL;
+        free((double *)p);
+    }
+}
+
+static void count_places(struct sim *s)
+{
+    for (int u = 0; u < s->c->ncu; u++) {
+        const struct sim_unit *unit = &s->c->unit[u];
+        s->nspaces = unit->space >= s->nspaces ? unit->space + 1 : s->nspaces;
+        s->nnodes = unit->node >= s->nnodes ? unit->node + 1 : s->nnodes;
+        s->crowded |= unit->slowed[CU_CPU].n || unit->slowed[CU_DEVICE].n;
+    }
+}
+
+static enum ek_status open_sim(struct sim *s, const char *schedule)
+{
+    const struct sim_case *c = s->c;
+    size_t ncu = (size_t)c->ncu;
+    count_places(s);
+    s->view = calloc(ncu, sizeof *s->view);
+    s->actor = calloc(ncu, sizeof *s->actor);
+    s->factor = calloc(ncu, sizeof *s->factor);
+    s->heap = calloc(ncu, sizeof *s->heap);
+    s->home = calloc(c->job.n ? c->job.n : 1, sizeof *s->home);
+    s->seconds = calloc(c->job.n ? c->job.n : 1, sizeof *s->seconds);
+    s->did = calloc(ncu, sizeof *s->did);
+    s->last = calloc(c->job.n ? c->job.n : 1, sizeof *s->last);
+    s->active = calloc((size_t)s->nnodes, sizeof *s->active);
+    s->link = calloc(2 * (size_t)s->nspaces, sizeof *s->link);
+    if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->seconds || !s->did ||
+        !s->last || !s->active || !s->link)
+        FAIL(EK_LACK, "simulation: out of memory for %zu tasks on %d units", c->job.n, c->ncu);
+    for (int u = 0; u < c->ncu; u++)
+        s->actor[u].factor = s->factor[u] = 1;
+    TRY(make_view(s));
+    static const struct sched_link free_of_charge;
+    struct sched_job job = c->job;
+    job.unit = s->view;
+    job.ncu = c->ncu;
+    job.link = c->cold ? NULL : job.link ? job.link : &free_of_charge;
+    job.home = s->home;
+    job.steps = (size_t)c->steps;
+    return sched_open(schedule, &job, &s->sched);
+}
+
+static void close_sim(struct sim *s)
+{
+    sched_close(s->sched);
+    free_profiles(s);
+    free(s->view);
+    free(s->actor);
+    free(s->factor);
+    free(s->heap);
+    free(s->home);
+    free(s->seconds);
+    free(s->did);
+    free(s->last);
+    free(s->active);
+    free(s->link);
+}
+
+static void conclude(struct sim *s, const double *span)
+{
+    struct sim_result *r = &s->result;
+    int steps = s->c->steps;
+    r->makespan = steps ? span[steps - 1] : 0;
+    r->lower_bound = sim_bound(s->c, s->factor);
+    r->ratio = r->makespan / r->lower_bound;
+    r->worst_ratio = NAN;
+    for (int i = 3; i < steps; i++)
+        r->worst_ratio = fmax(r->worst_ratio, span[i] / r->lower_bound);
+    r->loss = sim_loss(s->c, s->factor, r, s->did);
+    r->steps_to_steady = steps ? steady_from(span, steps, 0.01 + s->c->noise) : 0;
+}
+
+enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *span,
+                       struct sim_result *result)
+{
+    struct sim s = {.c = c, .nspaces = 1};
+    double *own = span ? NULL : calloc(c->steps > 0 ? (size_t)c->steps : 1, sizeof *own);
+    enum ek_status st = EK_OK;
+    if (!span && !own)
+        st = status_fail(EK_LACK, "simulation: out of memory for %d steps", c->steps);
+    if (!st)
+        st = open_sim(&s, schedule);
+    if (!st)
+        st = run_steps(&s, span ? span : own);
+    if (!st) {
+        conclude(&s, span ? span : own);
+        *result = s.result;
+    }
+    close_sim(&s);
+    free(own);
+    return st;
+}

@@ -1,0 +1,26 @@
+/* cu/team/events.h – what units did when, for traces and charts. */
+#ifndef CU_EVENTS_H
+#define CU_EVENTS_H
+
+#include "cu/sched/sched.h"
+
+enum events_activity { EVENTS_COMPUTE, EVENTS_MOVE, EVENTS_EXCHANGE };
+
+struct events_entry {
+    double start, seconds; /* since the run began */
+    struct ek_range tasks; /* none for an exchange */
+    int step;
+    enum events_activity activity;
+};
+
+/* One unit's, in order of time. Zeroed = empty. */
+struct events {
+    struct events_entry *entry;
+    size_t n, room;
+};
+
+/* On the unit's thread. Without memory the entry is left out: a gap in a picture is no failure. */
+void events_add(struct events *e, struct events_entry entry);
+void events_free(struct events *e);
+
+#endif

@@ -1,0 +1,53 @@
+/* cu/team/gate.c – spin, then sleep on a futex. */
+#include "cu/team/gate.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* About 50 us: longer than the imbalance of fine work, shorter than a time slice. */
+enum { SPINS = 4000 };
+
+void gate_init(struct gate *g, int threads, _Bool crowded)
+{
+    atomic_init(&g->arrived, 0);
+    atomic_init(&g->opened, 0);
+    atomic_init(&g->sleepers, 0);
+    g->threads = (unsigned)threads;
+    g->spins = crowded ? 0 : SPINS;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void sleep_until(struct gate *g, unsigned before)
+{
+    atomic_fetch_add(&g->sleepers, 1);
+    while (atomic_load(&g->opened) == before)
+        syscall(SYS_futex, &g->opened, FUTEX_WAIT_PRIVATE, before, NULL, NULL, 0);
+    atomic_fetch_sub(&g->sleepers, 1);
+}
+
+void gate_meet(struct gate *g)
+{
+    const unsigned before = atomic_load_explicit(&g->opened, memory_order_relaxed);
+    if (atomic_fetch_add(&g->arrived, 1) + 1 == g->threads) {
+        atomic_store(&g->arrived, 0);
+        atomic_store(&g->opened, before + 1);
+        if (atomic_load(&g->sleepers))
+            syscall(SYS_futex, &g->opened, FUTEX_WAKE_PRIVATE, g->threads, NULL, NULL, 0);
+        return;
+    }
+    for (int i = 0; i < g->spins; i++) {
+        if (atomic_load_explicit(&g->opened, memory_order_acquire) != before)
+            return;
+        relax();
+    }
+    sleep_until(g, before);
+}

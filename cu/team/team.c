@@ -1,0 +1,452 @@
+/* cu/team/team.c – the step loop. Between two barriers every unit works on its own; everything that
+ * concerns all of them is done by the first unit's thread while the others wait. */
+#include "cu/team/team_inside.h"
+#include "cu/rank/cluster.h"
+#include "cu/team/crew.h"
+#include "cu/rank/stop.h"
+#include "src/clock.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `known` [units] has seconds and speeds that were known before the run; or NULL. */
+static void describe_units(struct team *t, const struct sched_unit *known)
+{
+    for (int c = 0; c < t->set->n; c++) {
+        const struct cu *u = &t->set->cu[c];
+        t->view[c] = known ? known[c] : (struct sched_unit){.speed = 0};
+        t->view[c].kind = u->kind;
+        t->view[c].width = u->width;
+        t->view[c].space = u->space;
+    }
+}
+
+static enum ek_status begin_policy(struct team *t, const struct sched_job *job)
+{
+    struct sched_job seen = *job;
+    t->cost = job->cost;
+    seen.ncu = t->set->n;
+    seen.unit = t->view;
+    seen.link = &t->link;
+    seen.home = t->book.home;
+    return sched_open(t->schedule, &seen, &t->sched);
+}
+
+enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
+                         const struct team_ops *ops, void *ctx, const char *schedule,
+                         struct team **out)
+{
+    struct team *t = calloc(1, sizeof *t);
+    if (!t)
+        FAIL(EK_LACK, "team: out of memory");
+    t->set = set;
+    t->ops = ops;
+    t->ctx = ctx;
+    t->schedule = schedule;
+    t->view = calloc((size_t)set->n, sizeof *t->view);
+    t->unit = aligned_alloc(_Alignof(struct unit), (size_t)set->n * sizeof *t->unit);
+    if (t->unit)
+        memset(t->unit, 0, (size_t)set->n * sizeof *t->unit);
+    enum ek_status st = locks_open(&t->locks, set->nspaces);
+    if (!st && (!t->view || !t->unit))
+        st = status_fail(EK_LACK, "team: out of memory for %d units", set->n);
+    if (!st)
+        st = book_open(&t->book, job->n);
+    if (!st) {
+        describe_units(t, job->unit);
+        t->link = job->link ? *job->link : SCHED_LINK_USUAL;
+        st = begin_policy(t, job);
+    }
+    if (!st)
+        st = fault_parse(getenv("CU_FAULT"), set->n, &t->faults);
+    if (st)
+        team_close(t);
+    else
+        *out = t;
+    return st;
+}
+
+void team_close(struct team *t)
+{
+    if (!t)
+        return;
+    sched_close(t->sched);
+    locks_close(&t->locks);
+    for (int c = 0; t->unit && c < t->set->n; c++)
+        events_free(&t->unit[c].events);
+    book_close(&t->book);
+    free(t->view);
+    free(t->unit);
+    free(t);
+}
+
+static void note_failure(struct team *t, enum ek_status st)
+{
+    int none = EK_OK;
+    if (st)
+        atomic_compare_exchange_strong(&t->status, &none, (int)st);
+}
+
+static bool failed(struct team *t)
+{
+    return atomic_load_explicit(&t->status, memory_order_relaxed) != EK_OK ||
+           atomic_load_explicit(&t->data_lost, memory_order_relaxed);
+}
+
+/* A device is lost with its data: what this step did is void, and nobody's fault. */
+static enum ek_status lose_data(struct team *t, const char *name)
+{
+    if (!t->ops->restore || cluster_size() > 1)
+        note_failure(t, status_fail(EK_LACK, "unit %s is lost with its data", name));
+    atomic_store(&t->data_lost, true);
+    return EK_OK;
+}
+
+/* The unit is lost, while it held `unfinished`. A CPU unit leaves the data as it was before the
+ * task that it did not finish; a device takes its data with it, where tasks have any. */
+static void retire(struct team *t, const struct cu *cu, struct ek_range unfinished)
+{
+    const bool data = cu->kind == CU_DEVICE && t->ops->move;
+    status_warn("unit %d (%s) is lost in step %d; %s", cu->index, cu->name, t->result.steps + 1,
+                data ? "the run goes back to the data saved last" : "others take over its tasks");
+    t->unit[cu->index].dead = true;
+    __atomic_add_fetch(&t->result.retired, 1, __ATOMIC_RELAXED);
+    if (data)
+        lose_data(t, cu->name);
+    note_failure(t, sched_retire(t->sched, cu->index, unfinished));
+}
+
+/* What a verb answered on this unit. */
+static void note_answer(struct team *t, const struct cu *cu, enum ek_status st,
+                        struct ek_range held)
+{
+    if (st == EK_LOST)
+        retire(t, cu, held);
+    else
+        note_failure(t, st);
+}
+
+static void note_event(struct team *t, struct unit *u, struct events_entry e)
+{
+    if (!t->recording)
+        return;
+    e.start -= t->run_start;
+    e.step = t->result.steps;
+    events_add(&u->events, e);
+}
+
+/* A device that is lost at the other end of a move is not this unit's fault: the step is void, and
+ * that device's own unit meets the loss when it uses it next. */
+static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task)
+{
+    struct unit *u = &t->unit[cu->index];
+    int from = t->book.home[task], to = cu->space;
+    if (from == to || !t->ops->move)
+        return EK_OK;
+    double start = clock_now();
+    locks_take(&t->locks, from, to);
+    const double begun = clock_now();
+    const size_t bytes = u->bytes;
+    enum ek_status st = t->ops->move(t->ctx, task, from, to, &u->bytes);
+    link_note(&u->link, (from != CU_SPACE_HOST) + (to != CU_SPACE_HOST), (double)(u->bytes - bytes),
+              clock_now() - begun);
+    const bool elsewhere = st == EK_LOST && cu_answers(cu);
+    locks_give(&t->locks, from, to);
+    if (st)
+        return elsewhere ? lose_data(t, "at the other end of a move") : st;
+    t->book.home[task] = to;
+    u->rehomed = true;
+    u->migrations++;
+    double sec = clock_now() - start;
+    u->moving_step += sec;
+    note_event(t, u, (struct events_entry){start, sec, {task, task + 1}, 0, EVENTS_MOVE});
+    return EK_OK;
+}
+
+static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_range r)
+{
+    struct unit *u = &t->unit[cu->index];
+    for (size_t task = r.begin; task < r.end && !failed(t); task++)
+        TRY(move_task(t, cu, task));
+    if (failed(t))
+        return EK_OK; /* the step is void */
+    memset(&t->book.seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->book.seconds);
+    double start = clock_now();
+    TRY(t->ops->compute(t->ctx, cu, r, &t->book.seconds[r.begin]));
+    note_event(t, u, (struct events_entry){start, clock_now() - start, r, 0, EVENTS_COMPUTE});
+    fault_slow(&t->faults, cu->index, t->result.steps + 1, start, r, t->book.seconds);
+    const double sum = book_note(&t->book, r, cu->kind);
+    u->busy_step += sum;
+    u->launches += fmax(0, clock_now() - start - sum);
+    u->tasks += r.end - r.begin;
+    for (size_t task = r.begin; task < r.end; task++)
+        u->work += t->cost ? t->cost[task] : 1;
+    sched_done(t->sched, cu->index, r, sum, &t->book.seconds[r.begin]);
+    return EK_OK;
+}
+
+/* The next piece of the range that the unit holds, after asking for a range if it holds none. */
+static struct ek_range next_piece(struct team *t, const struct cu *cu, struct ek_range *held)
+{
+    if (held->begin == held->end)
+        *held = sched_next(t->sched, cu->index);
+    size_t most = cu->kind == CU_CPU ? t->ops->cpu_batch : 0;
+    struct ek_range piece = *held;
+    piece.end = most && piece.end - piece.begin > most ? piece.begin + most : piece.end;
+    held->begin = piece.end;
+    return piece;
+}
+
+/* A run that is saved ends after a step, with the state that it has reached. */
+static bool stop_here(const struct team *t)
+{
+    return !t->save_every && stop_at_once();
+}
+
+static void compute_period(struct team *t, const struct cu *cu)
+{
+    struct ek_range held = {0, 0};
+    struct unit *u = &t->unit[cu->index];
+    if (!u->dead && fault_due(&t->faults, cu->index, t->result.steps + 1))
+        retire(t, cu, held);
+    while (!u->dead && !failed(t) && !stop_here(t)) {
+        struct ek_range r = next_piece(t, cu, &held);
+        if (r.begin == r.end)
+            break;
+        enum ek_status st = work_on(t, cu, r);
+        note_answer(t, cu, st, (struct ek_range){r.begin, held.end > r.end ? held.end : r.end});
+    }
+}
+
+/* This unit's part of the host work of an exchange. */
+static struct team_share share_of(const struct team *t, const struct cu *cu)
+{
+    struct team_share all = {0, 0}, cpus = {0, 0};
+    for (int c = 0; c < t->set->n; c++) {
+        const bool before = c < cu->index, living = !t->unit[c].dead;
+        const bool cpu = living && t->set->cu[c].kind == CU_CPU;
+        all.part += before && living;
+        all.parts += living;
+        cpus.part += before && cpu;
+        cpus.parts += cpu;
+    }
+    if (!cpus.parts)
+        return all;
+    if (cu->kind != CU_CPU)
+        cpus.parts = 0;
+    return cpus;
+}
+
+static void exchange_period(struct team *t, const struct cu *cu)
+{
+    struct unit *u = &t->unit[cu->index];
+    const struct team_share share = share_of(t, cu);
+    const int phases = t->ops->exchange ? t->ops->exchange_phases(t->ctx) : 0;
+    double start = clock_now();
+    for (int phase = 0; phase < phases; phase++) {
+        if (!u->dead && !failed(t))
+            note_answer(t, cu, t->ops->exchange(t->ctx, cu, phase, share, &u->bytes),
+                        (struct ek_range){0, 0});
+        gate_meet(&t->gate);
+    }
+    note_event(t, u, (struct events_entry){start, clock_now() - start, {0, 0}, 0, EVENTS_EXCHANGE});
+    if (cu->index == 0)
+        t->exchanged = clock_now();
+}
+
+/* Adds the finished step to the result. Only the first unit's thread, the others wait. */
+static struct team_step account_step(struct team *t)
+{
+    struct team_result *r = &t->result;
+    double now = clock_now(), longest = 0, sum = 0, moving = 0;
+    for (int c = 0; c < t->set->n; c++) {
+        struct unit *u = &t->unit[c];
+        double busy = u->busy_step + u->moving_step;
+        longest = fmax(longest, busy);
+        moving = fmax(moving, u->moving_step);
+        sum += busy;
+        u->busy += u->busy_step;
+        u->moving += u->moving_step;
+        if (u->busy_step > 0)
+            u->speed = u->work / u->busy_step;
+        u->busy_step = u->moving_step = u->work = 0;
+    }
+    r->computation_s += now - t->exchanged;
+    r->communication_s += t->exchanged - t->step_start;
+    r->moving_s += moving;
+    if (sum > 0) /* running mean over the steps */
+        r->imbalance += (longest * t->set->n / sum - 1 - r->imbalance) / (r->steps + 1);
+    r->steps++;
+    return (struct team_step){r->steps, t->book.seconds, longest};
+}
+
+/* Tells the program where tasks live now, if that has changed. */
+static enum ek_status tell_homes(struct team *t, bool changed)
+{
+    for (int c = 0; c < t->set->n; c++) {
+        changed |= t->unit[c].rehomed;
+        t->unit[c].rehomed = false;
+    }
+    return changed && t->ops->rehome ? t->ops->rehome(t->ctx, t->book.home) : EK_OK;
+}
+
+/* Other tasks, because the ranks have divided them anew. */
+static enum ek_status take_tasks(struct team *t, const struct sched_job *job, const int *was)
+{
+    TRY(book_renumber(&t->book, job, was));
+    for (int c = 0; c < t->set->n; c++) {
+        t->view[c].seconds = t->book.known[t->view[c].kind];
+        if (!t->view[c].seconds && t->unit[c].speed > 0)
+            t->view[c].speed = t->unit[c].speed;
+    }
+    sched_close(t->sched);
+    t->sched = NULL;
+    TRY(begin_policy(t, job));
+    for (int c = 0; c < t->set->n; c++)
+        if (t->unit[c].dead)
+            TRY(sched_retire(t->sched, c, (struct ek_range){0, 0}));
+    return tell_homes(t, true);
+}
+
+/* Back to the data saved last, on the units that live. */
+static enum ek_status roll_back(struct team *t)
+{
+    atomic_store(&t->data_lost, false);
+    TRY(t->ops->restore(t->ctx));
+    memset(t->book.home, 0, t->book.n * sizeof *t->book.home);
+    t->result.repeated += t->result.steps - t->saved_step;
+    t->result.steps = t->saved_step;
+    TRY(tell_homes(t, true));
+    return sched_restart(t->sched);
+}
+
+static enum ek_status save(struct team *t)
+{
+    if (!t->ops->save || !t->save_every || (t->result.steps % t->save_every && !t->stops))
+        return EK_OK;
+    t->saved_step = t->result.steps;
+    return t->ops->save(t->ctx, t->saved_step);
+}
+
+/* Where tasks were moved, more is known of the link now. */
+static enum ek_status measure_link(struct team *t)
+{
+    unsigned moves = 0;
+    for (int c = 0; c < t->set->n; c++)
+        moves += t->unit[c].link.count;
+    if (moves == t->moves)
+        return EK_OK;
+    t->moves = moves;
+    return link_learn(&t->unit->link, t->set->n, sizeof *t->unit, &t->link);
+}
+
+static enum ek_status next_step(struct team *t)
+{
+    if (atomic_load(&t->data_lost))
+        return roll_back(t);
+    const struct team_step step = account_step(t);
+    TRY(tell_homes(t, false));
+    TRY(measure_link(t));
+    if (t->ops->finish)
+        TRY(t->ops->finish(t->ctx, &step, &t->done));
+    if (t->on_step)
+        t->on_step(t->on_step_arg, t->result.steps);
+    t->stops = t->result.steps < t->last && stop_after(t->result.steps);
+    TRY(save(t));
+    const struct sched_job *job;
+    const int *was = NULL;
+    if (t->ops->redivide)
+        TRY(t->ops->redivide(t->ctx, &step, &job, &was));
+    return was ? take_tasks(t, job, was) : sched_step(t->sched);
+}
+
+/* What follows when no unit has anything more to do. Same thread. */
+static void close_round(struct team *t)
+{
+    t->again = !failed(t) && !stop_here(t) && sched_pending(t->sched);
+    t->more = false;
+    if (t->again || atomic_load(&t->status) || stop_here(t))
+        return;
+    note_failure(t, next_step(t));
+    t->more = !failed(t) && t->result.steps < t->last && !t->stops && !t->done;
+    t->step_start = clock_now();
+}
+
+static void unit_loop(struct team *t, const struct cu *cu)
+{
+    do {
+        exchange_period(t, cu);
+        do {
+            compute_period(t, cu);
+            gate_meet(&t->gate);
+            if (cu->index == 0)
+                close_round(t);
+            gate_meet(&t->gate);
+        } while (t->again);
+    } while (t->more);
+}
+
+/* A unit's leading thread runs the loop; the others of a CPU unit serve it. */
+static void run_unit(struct team *t, struct cu *cu)
+{
+    struct crew crew;
+    if (cu->kind == CU_DEVICE || cu->width == 1) {
+        unit_loop(t, cu);
+        return;
+    }
+    crew_init(&crew, cu->width, cu_crowded(t->set));
+#pragma omp parallel num_threads(cu->width) proc_bind(master)
+    if (omp_get_thread_num() > 0) {
+        crew_serve(&crew, omp_get_thread_num());
+    } else {
+        cu->crew = &crew;
+        unit_loop(t, cu);
+        cu->crew = NULL;
+        crew_dismiss(&crew);
+    }
+}
+
+static void collect(struct team *t, double start)
+{
+    t->result.seconds += clock_now() - start;
+    t->result.bytes_moved = t->result.migrations = 0;
+    for (int c = 0; c < t->set->n; c++) {
+        t->result.bytes_moved += t->unit[c].bytes;
+        t->result.migrations += t->unit[c].migrations;
+    }
+}
+
+enum ek_status team_run(struct team *t, int steps)
+{
+    if (steps < 1)
+        return EK_OK;
+    t->last = t->result.steps + steps;
+    cluster_barrier();
+    double start = t->step_start = clock_now();
+    if (t->result.steps == 0)
+        t->run_start = start;
+    gate_init(&t->gate, t->set->n, cu_crowded(t->set));
+    TRY(tell_homes(t, true));
+#pragma omp parallel num_threads(t->set->n) proc_bind(close)
+    run_unit(t, &t->set->cu[omp_get_thread_num()]);
+    collect(t, start);
+    enum ek_status st = (enum ek_status)atomic_load(&t->status);
+    return !st && t->result.steps < t->last && !t->done ? EK_STOPPED : st;
+}
+
+enum ek_status team_bring_home(struct team *t)
+{
+#pragma omp parallel num_threads(t->set->n) proc_bind(close)
+    {
+        const struct cu *cu = &t->set->cu[omp_get_thread_num()];
+        size_t uncounted = 0;
+        for (size_t task = 0; t->ops->move && cu->space && task < t->book.n; task++)
+            if (t->book.home[task] == cu->space) {
+                note_failure(t, t->ops->move(t->ctx, task, cu->space, CU_SPACE_HOST, &uncounted));
+                t->book.home[task] = CU_SPACE_HOST;
+            }
+    }
+    return (enum ek_status)atomic_load(&t->status);
+}

@@ -1,0 +1,49 @@
+/* cu/team/team_inside.h – a team as its own files see it: team.c runs it, team_measured.c tells. */
+#ifndef CU_TEAM_INSIDE_H
+#define CU_TEAM_INSIDE_H
+
+#include "cu/team/book.h"
+#include "cu/team/fault.h"
+#include "cu/team/gate.h"
+#include "cu/sched/link.h"
+#include "cu/team/locks.h"
+#include "cu/team/team.h"
+#include <stdatomic.h>
+
+/* What a unit's own thread writes. */
+struct unit {
+    _Alignas(64) double busy_step; /* computing, in this step */
+    double moving_step, busy, moving, launches;
+    double work, speed; /* declared cost computed in this step; cost per second of the last one */
+    size_t tasks, bytes, migrations;
+    bool dead, rehomed; /* rehomed: moved a task since the program was told of the homes */
+    struct events events;
+    struct link link; /* its moves */
+};
+
+struct team {
+    struct cu_set *set;
+    struct sched_unit *view; /* [n units] as policies see them */
+    const struct team_ops *ops;
+    void *ctx;
+    const char *schedule; /* borrowed */
+    struct sched *sched;
+    const double *cost;     /* [tasks] declared, NULL = equal; borrowed */
+    struct book book;       /* of the tasks */
+    struct unit *unit;      /* [units] */
+    struct locks locks;     /* of the spaces */
+    struct sched_link link; /* as policies see it: as far as it has been measured */
+    unsigned moves;         /* from which */
+    atomic_int status;      /* first failure of any unit */
+    atomic_bool data_lost;  /* a device went with its tasks' data: this step is void */
+    struct fault_plan faults;
+    int save_every, saved_step, last;         /* steps */
+    struct gate gate;                         /* of the units' leading threads */
+    bool again, more, stops, done, recording; /* decided by the first unit between two barriers */
+    double run_start, step_start, exchanged;
+    struct team_result result;
+    void (*on_step)(void *arg, int step);
+    void *on_step_arg;
+};
+
+#endif

@@ -1,0 +1,51 @@
+/* cu/team/team_measured.c – what a team has measured. */
+#include "cu/team/team_inside.h"
+
+#include <math.h>
+
+const struct team_result *team_result(const struct team *t)
+{
+    return &t->result;
+}
+
+size_t team_unit_tasks(const struct team *t, int cu)
+{
+    return t->unit[cu].tasks;
+}
+
+struct team_spent team_unit_spent(const struct team *t, int cu)
+{
+    const struct unit *u = &t->unit[cu];
+    return (struct team_spent){u->busy, u->launches, u->moving};
+}
+
+unsigned team_task_runs(const struct team *t, size_t task, enum cu_kind kind)
+{
+    return task < t->book.n ? t->book.sample[task][kind].count : 0;
+}
+
+double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind)
+{
+    return task < t->book.n ? samples_median(&t->book.sample[task][kind]) : NAN;
+}
+
+void team_save_every(struct team *t, int steps)
+{
+    t->save_every = steps;
+}
+
+void team_on_step(struct team *t, void (*call)(void *arg, int step), void *arg)
+{
+    t->on_step = call;
+    t->on_step_arg = arg;
+}
+
+void team_record(struct team *t)
+{
+    t->recording = true;
+}
+
+const struct events *team_events(const struct team *t, int cu)
+{
+    return &t->unit[cu].events;
+}

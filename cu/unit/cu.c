@@ -1,0 +1,235 @@
+/* cu/unit/cu.c – opens and closes the units, each on its own managing thread. */
+#include "cu/unit/cu.h"
+#include "cu/unit/prepare.h"
+#include "cu/unit/topology.h"
+
+#include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What went wrong on one unit's threads; reported by the thread that opens the set. */
+struct opening {
+    enum ek_status status;
+    char message[512];
+};
+
+static void note(struct opening *o, enum ek_status st)
+{
+    if (!st || o->status)
+        return;
+    o->status = st;
+    snprintf(o->message, sizeof o->message, "%s", status_message());
+}
+
+/* ---- binding --------------------------------------------------------------------------------- */
+
+static enum ek_status check_thread(const struct cu *cu, hwloc_const_bitmap_t place)
+{
+    char want[128], have[128];
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    if (!cpus)
+        FAIL(EK_LACK, "out of memory for a set of cpus");
+    enum ek_status st = topology_thread_cpus(cpus);
+    bool bound = !st && hwloc_bitmap_isequal(cpus, place);
+    topology_list(cpus, have, sizeof have);
+    hwloc_bitmap_free(cpus);
+    if (!st && !bound)
+        FAIL(EK_LACK,
+             "unit %s: thread %d is bound to cpus %s instead of %s; does something else set the "
+             "threads' affinity?",
+             cu->name, omp_get_thread_num(), have, topology_list(place, want, sizeof want));
+    return st;
+}
+
+/* What the units' threads share while they open. */
+struct crew {
+    struct cu_set *set;
+    const char *devices;
+    const struct place_list *places; /* NULL: nobody binds */
+    struct backend_device device[PREPARE_DEVICES];
+    struct opening *result; /* [set->n] */
+    int threads;            /* of the outer team */
+    atomic_int inner_teams; /* that exist so far */
+};
+
+/* Waits until every unit has its inner team: only then do all N*M+G threads exist at once, which is
+ * what a thread limit may refuse. */
+static void await_inner_teams(struct crew *c)
+{
+    atomic_fetch_add(&c->inner_teams, 1);
+    while (atomic_load(&c->inner_teams) < c->set->n)
+        sched_yield();
+}
+
+/* All threads of a unit, the managing one included. */
+static void check_unit(struct crew *c, const struct cu *cu, struct opening *result)
+{
+    hwloc_const_bitmap_t place = c->places->cpus[cu->index];
+    int width = 0;
+#pragma omp parallel num_threads(cu->width) proc_bind(master) reduction(+ : width)
+    {
+        status_mute(+1);
+        enum ek_status st = check_thread(cu, place);
+#pragma omp critical(cu_check_unit)
+        note(result, st);
+        status_mute(-1);
+        width = 1;
+#pragma omp master
+        await_inner_teams(c);
+    }
+    if (width != cu->width && !result->status) {
+        result->status = EK_LACK;
+        snprintf(result->message, sizeof result->message,
+                 "unit %s: OpenMP gives %d of its %d threads; is OMP_THREAD_LIMIT set?", cu->name,
+                 width, cu->width);
+    }
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static struct cu_set *new_set(const struct cu_layout *layout)
+{
+    int n = cu_layout_units(layout);
+    struct cu_set *s = calloc(1, sizeof *s);
+    if (!s || !(s->cu = calloc((size_t)n, sizeof *s->cu))) {
+        free(s);
+        return NULL;
+    }
+    s->layout = *layout;
+    s->n = n;
+    s->nspaces = 1 + layout->ndev;
+    for (int i = 0; i < n; i++) {
+        struct cu *cu = &s->cu[i];
+        bool cpu = i < layout->ncpu;
+        *cu = (struct cu){.index = i,
+                          .kind = cpu ? CU_CPU : CU_DEVICE,
+                          .width = cpu ? layout->width : 1,
+                          .space = cpu ? CU_SPACE_HOST : 1 + i - layout->ncpu};
+        snprintf(cu->name, sizeof cu->name, cpu ? "cpu%d" : "device%d", cpu ? i : i - layout->ncpu);
+    }
+    return s;
+}
+
+/* Looks the devices up, on the first one's managing thread: the drivers' own threads inherit its
+ * cpus, and must not inherit those of a CPU unit. */
+static enum ek_status find_devices(struct crew *c)
+{
+    int n, want = c->set->layout.ndev;
+    bool named = c->devices && *c->devices;
+    TRY(backend_parse(named ? c->devices : "auto", want, c->device, PREPARE_DEVICES, &n));
+    if (n != want)
+        FAIL(EK_LACK, "layout %s needs %d devices, '%s' gives %d", cu_layout_text(&c->set->layout),
+             want, named ? c->devices : "auto", n);
+    return EK_OK;
+}
+
+static enum ek_status open_device(struct crew *c, struct cu *cu)
+{
+    const struct backend_device *d = &c->device[cu->space - 1];
+    snprintf(cu->name, sizeof cu->name, "%.20s:%d", d->ops->name, d->index);
+    return backend_open(*d, &cu->device);
+}
+
+/* Runs on every unit's managing thread. */
+static void open_unit(struct crew *c, int i)
+{
+    struct cu *cu = &c->set->cu[i];
+    struct opening *result = &c->result[i];
+    if (c->places)
+        check_unit(c, cu, result);
+    status_mute(+1);
+    if (i == c->set->layout.ncpu)
+        note(result, find_devices(c));
+    status_mute(-1);
+#pragma omp barrier
+    bool found = cu->kind == CU_DEVICE && !c->result[c->set->layout.ncpu].status;
+    if (found && !result->status) {
+        status_mute(+1);
+        note(result, open_device(c, cu));
+        status_mute(-1);
+    }
+}
+
+static enum ek_status run_crew(struct crew *c)
+{
+    int n = c->set->n;
+#pragma omp parallel num_threads(n) proc_bind(close)
+    {
+#pragma omp master
+        c->threads = omp_get_num_threads();
+#pragma omp barrier
+        if (c->threads == n)
+            open_unit(c, omp_get_thread_num());
+    }
+    if (c->threads != n)
+        FAIL(EK_LACK, "OpenMP gives %d threads for the %d units of layout %s; is %s", c->threads, n,
+             cu_layout_text(&c->set->layout),
+             omp_in_parallel() ? "cu_open() inside a parallel region?" : "OMP_THREAD_LIMIT set?");
+    for (int i = 0; i < n; i++)
+        if (c->result[i].status)
+            FAIL(c->result[i].status, "%s", c->result[i].message);
+    return EK_OK;
+}
+
+static enum ek_status open_layout(const struct cu_options *o, const struct cu_layout *layout,
+                                  const struct place_list *places, struct cu_set **set)
+{
+    int n = cu_layout_units(layout);
+    struct crew *c = calloc(1, sizeof *c);
+    struct opening *result = calloc((size_t)n, sizeof *result);
+    struct cu_set *s = new_set(layout);
+    enum ek_status st = EK_LACK;
+    if (!c || !result || !s) {
+        status_fail(st, "out of memory for %d units", n);
+    } else {
+        *c = (struct crew){.set = s, .devices = o->devices, .places = places, .result = result};
+        st = run_crew(c);
+    }
+    free(result);
+    free(c);
+    if (st)
+        cu_close(s);
+    else
+        *set = s;
+    return st;
+}
+
+enum ek_status cu_open(const struct cu_options *options, struct cu_set **set)
+{
+    const struct prepare_plan *plan = prepare_in_force();
+    struct cu_layout layout;
+    if (plan)
+        return open_layout(options, &plan->layout, &plan->places, set);
+    TRY(prepare_floating(options, &layout));
+    return open_layout(options, &layout, NULL, set);
+}
+
+void cu_close(struct cu_set *set)
+{
+    if (!set)
+        return;
+    int n = set->n;
+#pragma omp parallel num_threads(n) proc_bind(close)
+    for (int i = omp_get_thread_num(); i < n; i += omp_get_num_threads())
+        backend_close(set->cu[i].device);
+    free(set->cu);
+    free(set);
+}
+
+bool cu_answers(const struct cu *cu)
+{
+    if (!cu->device)
+        return true;
+    status_mute(+1);
+    enum ek_status st = cu->device->ops->wait(cu->device->dev, BACKEND_COPY);
+    status_mute(-1);
+    return !st;
+}
+
+bool cu_crowded(const struct cu_set *set)
+{
+    return cu_layout_threads(&set->layout) > omp_get_num_procs();
+}

@@ -1,0 +1,78 @@
+/* cu/unit/cu.h – compute units: groups of CPU cores and devices, each with a managing OpenMP
+ * thread.
+ *
+ * A layout "NxM+G" is N CPU units of M cores and G devices. The outer OpenMP team has one thread
+ * per unit (N+G), bound one place each (proc_bind(close)); a CPU unit's inner team has M threads
+ * inside that unit's place (proc_bind(master)). Needs N*M+G cpus; Gonzalez & Morancho 2024,
+ * section 3. */
+#ifndef CU_CU_H
+#define CU_CU_H
+
+#include "backends/backend.h"
+#include "src/status.h"
+#include <stdbool.h>
+
+enum cu_kind { CU_CPU, CU_DEVICE };
+
+/* A memory that units may share: the host, or one device. */
+enum { CU_SPACE_HOST = 0 }; /* device d of the set is space 1 + d */
+
+struct cu {
+    int index; /* 0 .. n-1: CPU units first, then devices */
+    enum cu_kind kind;
+    int width;              /* cores of a CPU unit; 1 for a device */
+    int space;              /* home of the data that it works on */
+    struct backend *device; /* NULL for a CPU unit; only this unit's thread launches on it */
+    char name[32];          /* "cpu0", "opencl:0" */
+    struct crew *crew; /* threads of a CPU unit of width > 1 while a team runs (cu/team/crew.h) */
+};
+
+struct cu_layout {
+    int ncpu, width, ndev; /* N, M, G */
+};
+
+struct cu_set {
+    struct cu_layout layout;
+    int n;         /* units: ncpu + ndev */
+    int nspaces;   /* 1 + ndev */
+    struct cu *cu; /* [n] */
+};
+
+/* What the user asked for; texts are borrowed, NULL = not given. */
+struct cu_options {
+    const char *layout;  /* "7x2+2", "auto" */
+    const char *devices; /* "opencl:0,host:1", "auto" */
+    bool strict;         /* more threads than cpus is an error */
+    bool display_env;    /* print the effective settings on stderr */
+};
+
+/* Makes OMP_PLACES, OMP_PROC_BIND and the layout agree. Call first thing in main(), before any
+ * parallel region: where OMP_PLACES must be derived from the layout (hwloc: cores before
+ * hyperthreads, device threads near their device) it sets the environment and re-executes
+ * /proc/self/exe with argv. EK_USAGE: malformed layout, or OMP_PLACES and the layout disagree (the
+ * line says how); EK_LACK: a device that is not there, --strict and too few cpus. One thread. */
+enum ek_status cu_prepare(const struct cu_options *, char **argv);
+
+/* Opens the units as cu_prepare() left the environment: checks that each unit's threads run on
+ * their place's cpus (EK_LACK names thread, wanted and found cpus) and opens each device in its
+ * managing thread. Later regions of the same thread with num_threads(set->n) proc_bind(close) give
+ * the same threads to the same units. Without cu_prepare() (tests, hosts that bind by themselves)
+ * the units' threads float and nothing is checked. Caller owns *set. One thread, outside parallel
+ * regions. */
+enum ek_status cu_open(const struct cu_options *, struct cu_set **set);
+void cu_close(struct cu_set *set);
+
+/* Whether a unit's device still answers; a CPU unit always does. Whoever may copy on it. */
+bool cu_answers(const struct cu *);
+/* Whether the units' threads are more than the cpus. */
+bool cu_crowded(const struct cu_set *);
+
+/* "2x1+1" into *layout; every number at most 1<<20. EK_USAGE with an example otherwise. */
+enum ek_status cu_layout_parse(const char *text, struct cu_layout *layout);
+/* The same as text, static per thread. */
+const char *cu_layout_text(const struct cu_layout *layout);
+/* N + G, and N * M + G. */
+int cu_layout_units(const struct cu_layout *layout);
+int cu_layout_threads(const struct cu_layout *layout);
+
+#endif

@@ -1,0 +1,288 @@
+/* cu/unit/place_derive.c – places from a machine and a layout. */
+#include "cu/unit/place.h"
+#include "cu/unit/topology.h"
+
+#include <stdlib.h>
+
+/* One cpu that may be used. Tier 0 is what a unit wants first: the first cpu of a core of the
+ * fastest kind; then come slower kinds of cores, then second hardware threads. */
+struct seat {
+    int cpu, tier, load; /* load: threads that live here so far */
+};
+
+struct seats {
+    int n, tiers;
+    struct seat *seat; /* [n] in the topology's order: neighbours share caches */
+};
+
+/* How many kinds of cores are faster than this cpu's. */
+static int kind_rank(hwloc_topology_t t, hwloc_const_bitmap_t cpu)
+{
+    int efficiency = -1, kind = hwloc_cpukinds_get_by_cpuset(t, cpu, 0);
+    if (kind < 0 || hwloc_cpukinds_get_info(t, (unsigned)kind, NULL, &efficiency, NULL, NULL, 0) ||
+        efficiency < 0)
+        return 0;
+    return hwloc_cpukinds_get_nr(t, 0) - 1 - kind;
+}
+
+/* How many allowed cpus of the same core come before this one. */
+static int thread_rank(hwloc_topology_t t, hwloc_obj_t pu, hwloc_const_bitmap_t allowed)
+{
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(t, HWLOC_OBJ_CORE, pu);
+    hwloc_obj_t sibling = NULL;
+    int rank = 0;
+    while (core &&
+           (sibling =
+                hwloc_get_next_obj_inside_cpuset_by_type(t, core->cpuset, HWLOC_OBJ_PU, sibling)) &&
+           sibling != pu)
+        rank += hwloc_bitmap_isset(allowed, sibling->os_index);
+    return rank;
+}
+
+static enum ek_status find_seats(hwloc_topology_t t, hwloc_const_bitmap_t allowed, struct seats *s)
+{
+    int kinds = hwloc_cpukinds_get_nr(t, 0);
+    hwloc_obj_t pu = NULL;
+    *s = (struct seats){
+        .seat = calloc((size_t)hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU) + 1, sizeof *s->seat)};
+    if (!s->seat)
+        FAIL(EK_LACK, "out of memory for the list of cpus");
+    while ((pu = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_PU, pu))) {
+        if (!hwloc_bitmap_isset(allowed, pu->os_index))
+            continue;
+        int tier = thread_rank(t, pu, allowed) * (kinds > 0 ? kinds : 1) + kind_rank(t, pu->cpuset);
+        s->seat[s->n++] = (struct seat){(int)pu->os_index, tier, 0};
+        if (tier >= s->tiers)
+            s->tiers = tier + 1;
+    }
+    if (!s->n)
+        FAIL(EK_LACK, "none of this machine's cpus is allowed to this process");
+    return EK_OK;
+}
+
+static struct seat *seat_of(const struct seats *s, int cpu)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->seat[i].cpu == cpu)
+            return &s->seat[i];
+    return NULL;
+}
+
+/* A way to place everything; the best of a few is kept. */
+struct attempt {
+    bool reserve; /* keep tier-0 cpus near the devices free of units */
+    bool spread; /* take what is needed of the last tier evenly over the machine, not from its start
+                  */
+    struct place_list list;
+    int cost; /* how far up the hardware tree the units' homes lie, summed */
+    int far;  /* device threads that are not near their device */
+};
+
+static int count_tier(const struct seats *s, int tier, hwloc_const_bitmap_t reserved)
+{
+    int n = 0;
+    for (int i = 0; i < s->n; i++)
+        n += s->seat[i].tier == tier && !hwloc_bitmap_isset(reserved, (unsigned)s->seat[i].cpu);
+    return n;
+}
+
+/* Adds `want` of the `have` seats of a tier, the first ones or every have/want-th. */
+static void take_tier(const struct seats *s, int tier, int want, int have, bool spread,
+                      hwloc_const_bitmap_t reserved, hwloc_bitmap_t pool)
+{
+    for (int i = 0, k = 0; i < s->n; i++) {
+        unsigned cpu = (unsigned)s->seat[i].cpu;
+        if (s->seat[i].tier != tier || hwloc_bitmap_isset(reserved, cpu))
+            continue;
+        long before = (long)k * want / have, after = (long)(k + 1) * want / have;
+        if (spread ? after > before : k < want)
+            hwloc_bitmap_set(pool, cpu);
+        k++;
+    }
+}
+
+/* The cpus from which units are cut: all of tier 0 if that is enough, so that there is slack to
+ * keep units together; otherwise whole tiers and, of the last one, no more than is missing, so that
+ * no core idles while another carries two threads. */
+static void choose_pool(const struct seats *s, int need, bool spread, hwloc_const_bitmap_t reserved,
+                        hwloc_bitmap_t pool)
+{
+    hwloc_bitmap_zero(pool);
+    for (int tier = 0, got = 0; tier < s->tiers && got < need; tier++) {
+        int have = count_tier(s, tier, reserved), missing = need - got;
+        int want = tier == 0 || have < missing ? have : missing;
+        take_tier(s, tier, want, have, spread, reserved, pool);
+        got += want;
+    }
+}
+
+/* The smallest piece of hardware with `width` free cpus, the first of its size. */
+static hwloc_obj_t smallest_home(hwloc_topology_t t, hwloc_const_bitmap_t free_cpus, int width,
+                                 hwloc_bitmap_t scratch)
+{
+    for (int depth = hwloc_topology_get_depth(t) - 1; depth > 0; depth--) {
+        hwloc_obj_t object = NULL;
+        while ((object = hwloc_get_next_obj_by_depth(t, depth, object))) {
+            hwloc_bitmap_and(scratch, object->cpuset, free_cpus);
+            if (hwloc_bitmap_weight(scratch) >= width)
+                return object;
+        }
+    }
+    return hwloc_get_root_obj(t);
+}
+
+/* Moves the first `width` free cpus inside `home`, in the topology's order, to `unit`. */
+static void cut(const struct seats *s, hwloc_obj_t home, int width, hwloc_bitmap_t free_cpus,
+                hwloc_bitmap_t unit)
+{
+    for (int i = 0, got = 0; i < s->n && got < width; i++) {
+        unsigned cpu = (unsigned)s->seat[i].cpu;
+        if (!hwloc_bitmap_isset(free_cpus, cpu) || !hwloc_bitmap_isset(home->cpuset, cpu))
+            continue;
+        hwloc_bitmap_clr(free_cpus, cpu);
+        hwloc_bitmap_set(unit, cpu);
+        got++;
+    }
+}
+
+/* Cuts the CPU units out of `pool`. Starts over on the same cpus when they run out. */
+static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_const_bitmap_t pool,
+                           const struct cu_layout *layout, struct attempt *a)
+{
+    int room = hwloc_bitmap_weight(pool), width = layout->width < room ? layout->width : room;
+    hwloc_bitmap_t left = hwloc_bitmap_dup(pool), scratch = hwloc_bitmap_alloc();
+    enum ek_status st = left && scratch ? EK_OK : EK_LACK;
+    for (int u = 0; u < layout->ncpu && !st; u++) {
+        if (hwloc_bitmap_weight(left) < width)
+            hwloc_bitmap_copy(left, pool);
+        hwloc_obj_t home = smallest_home(t, left, width, scratch);
+        hwloc_bitmap_t unit = hwloc_bitmap_alloc();
+        if (unit)
+            cut(s, home, width, left, unit);
+        st = place_append(&a->list, unit);
+        a->cost += hwloc_topology_get_depth(t) - home->depth;
+    }
+    hwloc_bitmap_free(left);
+    hwloc_bitmap_free(scratch);
+    return st;
+}
+
+/* Sets one tier-0 cpu aside for each device that has a home, from its end: units fill from the
+ * start. */
+static void reserve_near(const struct seats *s, const hwloc_const_bitmap_t *near, int ndev,
+                         hwloc_bitmap_t reserved)
+{
+    for (int d = 0; near && d < ndev; d++)
+        for (int i = s->n - 1; near[d] && i >= 0; i--) {
+            unsigned cpu = (unsigned)s->seat[i].cpu;
+            if (s->seat[i].tier == 0 && hwloc_bitmap_isset(near[d], cpu) &&
+                !hwloc_bitmap_isset(reserved, cpu)) {
+                hwloc_bitmap_set(reserved, cpu);
+                break;
+            }
+        }
+}
+
+/* Places the CPU units. a->list stays empty where reserving would leave too few cores. */
+static enum ek_status place_units(hwloc_topology_t t, const struct seats *s,
+                                  const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
+                                  struct attempt *a)
+{
+    int need = layout->ncpu * layout->width;
+    hwloc_bitmap_t pool = hwloc_bitmap_alloc(), reserved = hwloc_bitmap_alloc();
+    enum ek_status st = pool && reserved ? EK_OK : EK_LACK;
+    if (!st && a->reserve)
+        reserve_near(s, near, layout->ndev, reserved);
+    if (!st && (!a->reserve || count_tier(s, 0, reserved) >= need)) {
+        choose_pool(s, need, a->spread, reserved, pool);
+        st = pack(t, s, pool, layout, a);
+    }
+    hwloc_bitmap_free(pool);
+    hwloc_bitmap_free(reserved);
+    return st;
+}
+
+/* Counts the units' threads on each cpu; a unit with more threads than cpus loads them evenly. */
+static void count_load(const struct seats *s, const struct place_list *list, int width)
+{
+    for (int i = 0; i < s->n; i++)
+        s->seat[i].load = 0;
+    for (int u = 0; u < list->n; u++) {
+        int cpus = hwloc_bitmap_weight(list->cpus[u]);
+        for (int c = hwloc_bitmap_first(list->cpus[u]); c >= 0;
+             c = hwloc_bitmap_next(list->cpus[u], c))
+            seat_of(s, c)->load += (width + cpus - 1) / cpus;
+    }
+}
+
+/* Whether seat a suits a device's thread better than b: the less loaded, then the better tier, then
+ * the nearer. Among equals a free seat is taken from the front, a shared one from the back, since
+ * cpu 0 also serves the initial thread and most interrupts. */
+static bool suits(const struct seat *a, const struct seat *b, hwloc_const_bitmap_t near)
+{
+    if (a->load != b->load)
+        return a->load < b->load;
+    if (a->load == 0 && a->tier != b->tier)
+        return a->tier < b->tier;
+    bool near_a = near && hwloc_bitmap_isset(near, (unsigned)a->cpu);
+    bool near_b = near && hwloc_bitmap_isset(near, (unsigned)b->cpu);
+    if (near_a != near_b)
+        return near_a;
+    return a->load > 0; /* b comes before a in the topology */
+}
+
+static enum ek_status append_device(const struct seats *s, hwloc_const_bitmap_t near,
+                                    struct attempt *a)
+{
+    struct seat *best = &s->seat[0];
+    for (int i = 1; i < s->n; i++)
+        if (suits(&s->seat[i], best, near))
+            best = &s->seat[i];
+    best->load++;
+    a->far += near && !hwloc_bitmap_isset(near, (unsigned)best->cpu);
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    if (cpus)
+        hwloc_bitmap_set(cpus, (unsigned)best->cpu);
+    return place_append(&a->list, cpus);
+}
+
+/* Replaces *best by the attempt that *a describes if that is possible and better. */
+static enum ek_status try_attempt(hwloc_topology_t t, const struct seats *s,
+                                  const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
+                                  struct attempt *a, struct attempt *best)
+{
+    enum ek_status st = place_units(t, s, layout, near, a);
+    if (!st && a->list.n < layout->ncpu)
+        return EK_OK;
+    count_load(s, &a->list, layout->width);
+    for (int d = 0; d < layout->ndev && !st; d++)
+        st = append_device(s, near ? near[d] : NULL, a);
+    bool better =
+        !best->list.n || a->cost < best->cost || (a->cost == best->cost && a->far < best->far);
+    if (!st && better) {
+        struct attempt worse = *best;
+        *best = *a;
+        *a = worse;
+    }
+    place_free(&a->list);
+    return st;
+}
+
+enum ek_status place_derive(hwloc_topology_t topology, hwloc_const_bitmap_t allowed,
+                            const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
+                            struct place_list *list)
+{
+    struct seats seats;
+    struct attempt best = {0};
+    enum ek_status st = find_seats(topology, allowed, &seats);
+    for (int way = 0; way < 4 && !st; way++) {
+        struct attempt a = {.reserve = !(way & 2), .spread = way & 1};
+        st = try_attempt(topology, &seats, layout, near, &a, &best);
+    }
+    free(seats.seat);
+    if (st)
+        place_free(&best.list);
+    else
+        *list = best.list;
+    return st;
+}

@@ -1,0 +1,394 @@
+/* cu/unit/prepare.c – brings layout, devices, OMP_PLACES and OMP_PROC_BIND into agreement.
+ *
+ * An OpenMP runtime reads its environment once, before main(). Where places must be derived, the
+ * program therefore sets the environment and executes itself again. The second image knows by
+ * CU_PLACED that it is the second, and removes what the first has added, so that programs started
+ * from it see the environment that the user gave. */
+#include "cu/unit/prepare.h"
+#include "cu/rank/cluster.h"
+#include "cu/unit/topology.h"
+#include "src/self.h"
+
+#include <errno.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static struct prepare_plan in_force;
+static bool prepared;
+
+/* What the second image needs besides OMP_PLACES. */
+static const struct setting {
+    const char *name, *value; /* value NULL: the places */
+} settings[] = {
+    {"OMP_PLACES", NULL},
+    {"OMP_PROC_BIND", "close,master"},
+    {"OMP_MAX_ACTIVE_LEVELS", "2"},
+    {"OMP_DYNAMIC", "false"},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+const struct prepare_plan *prepare_in_force(void)
+{
+    return prepared ? &in_force : NULL;
+}
+
+static bool is_auto(const char *text)
+{
+    return !text || !*text || !strcasecmp(text, "auto");
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+/* Devices named in "opencl:0,cuda:1"; -1 for auto or nothing. */
+static int count_named(const char *devices)
+{
+    if (is_auto(devices))
+        return -1;
+    int n = 1;
+    for (const char *p = devices; *p; p++)
+        n += *p == ',';
+    return n;
+}
+
+/* Looks the devices up: exactly `want` of them, or with want < 0 however many there are. */
+static enum ek_status find_devices(const char *devices, int want, struct prepare_plan *plan,
+                                   struct backend_device *found, int *n)
+{
+    plan->asked = true;
+    TRY(backend_parse(is_auto(devices) ? "auto" : devices, want, found, PREPARE_DEVICES, n));
+    if (want >= 0 && *n != want)
+        FAIL(EK_LACK, "%d devices are asked for, there are %d; --list-devices shows them", want,
+             *n);
+    return EK_OK;
+}
+
+/* The layout where the user gave none: what OMP_PLACES means, or a unit of one core on each core
+ * that no device's thread needs. */
+static enum ek_status guess_layout(const struct prepare_machine *m, int ndev, const char *text,
+                                   const struct place_list *given, struct cu_layout *layout)
+{
+    if (given->n)
+        return place_infer(given, ndev, text, layout);
+    int cores = topology_cores(m->topology, m->allowed) - ndev;
+    *layout = (struct cu_layout){cores > 0 ? cores : 0, cores > 0 ? 1 : 0, ndev};
+    return EK_OK;
+}
+
+static enum ek_status choose_layout(const struct cu_options *o, const struct prepare_machine *m,
+                                    const struct place_list *given, struct prepare_plan *plan)
+{
+    int named = count_named(o->devices);
+    if (!is_auto(o->layout)) {
+        struct cu_layout layout;
+        TRY(cu_layout_parse(o->layout, &layout));
+        if (named >= 0 && named != layout.ndev)
+            FAIL(EK_USAGE,
+                 "layout %s has %d devices, but '%s' names %d; make them agree or leave one out",
+                 o->layout, layout.ndev, o->devices, named);
+        plan->layout = layout;
+        return given->n ? place_check(given, &layout, m->omp_places) : EK_OK;
+    }
+    bool all = named < 0 && o->devices && *o->devices;
+    if (all && !m->imagined) {
+        struct backend_device found[PREPARE_DEVICES];
+        TRY(find_devices(NULL, -1, plan, found, &named));
+    }
+    return guess_layout(m, named > 0 ? named : 0, m->omp_places, given, &plan->layout);
+}
+
+/* Every cpu of the list must be one that this process may use. */
+static enum ek_status check_allowed(const struct prepare_machine *m, const struct place_list *given)
+{
+    hwloc_bitmap_t beyond = hwloc_bitmap_alloc();
+    if (!beyond)
+        FAIL(EK_LACK, "out of memory for a set of cpus");
+    char want[128], have[128];
+    place_union(given, beyond);
+    hwloc_bitmap_andnot(beyond, beyond, m->allowed);
+    bool missing = !hwloc_bitmap_iszero(beyond);
+    topology_list(beyond, want, sizeof want);
+    hwloc_bitmap_free(beyond);
+    if (missing)
+        FAIL(EK_LACK,
+             "OMP_PLACES='%s' names cpus %s, which this process may not use (it may use %s); "
+             "shrink it, or give a layout instead",
+             m->omp_places, want, topology_list(m->allowed, have, sizeof have));
+    return EK_OK;
+}
+
+/* The cpus next to each device, where its driver and the machine know. */
+static void find_near(hwloc_topology_t topology, const struct backend_device *device, int n,
+                      hwloc_bitmap_t *near)
+{
+    for (int d = 0; d < n && hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) > 1; d++) {
+        struct backend_info info;
+        hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+        if (cpus && !device[d].ops->info(device[d].index, &info) &&
+            topology_near(topology, info.pci, cpus))
+            near[d] = cpus;
+        else
+            hwloc_bitmap_free(cpus);
+    }
+}
+
+static enum ek_status derive_places(const struct cu_options *o, const struct prepare_machine *m,
+                                    struct prepare_plan *plan)
+{
+    struct backend_device device[PREPARE_DEVICES];
+    int n = 0;
+    if (plan->layout.ndev && !m->imagined)
+        TRY(find_devices(o->devices, plan->layout.ndev, plan, device, &n));
+    hwloc_bitmap_t *near = calloc((size_t)plan->layout.ndev + 1, sizeof *near);
+    if (!near)
+        FAIL(EK_LACK, "out of memory for %d devices", plan->layout.ndev);
+    find_near(m->topology, device, n, near);
+    enum ek_status st = place_derive(m->topology, m->allowed, &plan->layout,
+                                     (const hwloc_const_bitmap_t *)near, &plan->places);
+    for (int d = 0; d < n; d++)
+        hwloc_bitmap_free(near[d]);
+    free(near);
+    return st;
+}
+
+enum ek_status prepare_plan(const struct cu_options *options, const struct prepare_machine *machine,
+                            struct prepare_plan *plan)
+{
+    struct prepare_plan p = {.derived = !machine->omp_places};
+    enum ek_status st = EK_OK;
+    if (!p.derived)
+        st = place_parse(machine->omp_places, machine->topology, machine->allowed, &p.places);
+    if (!st)
+        st = choose_layout(options, machine, &p.places, &p);
+    if (!st)
+        st = p.derived ? derive_places(options, machine, &p) : check_allowed(machine, &p.places);
+    if (st)
+        place_free(&p.places);
+    else
+        *plan = p;
+    return st;
+}
+
+enum ek_status prepare_check_room(const struct prepare_plan *plan, bool strict)
+{
+    hwloc_bitmap_t all = hwloc_bitmap_alloc();
+    if (!all)
+        FAIL(EK_LACK, "out of memory for a set of cpus");
+    place_union(&plan->places, all);
+    int threads = cu_layout_threads(&plan->layout), cpus = hwloc_bitmap_weight(all);
+    hwloc_bitmap_free(all);
+    const char *text = cu_layout_text(&plan->layout);
+    if (threads > cpus && strict)
+        FAIL(EK_LACK,
+             "layout %s: %d threads on %d cpus; take a smaller layout or leave out --strict", text,
+             threads, cpus);
+    if (threads > cpus)
+        status_warn("layout %s: %d threads on %d cpus, they take turns", text, threads, cpus);
+    return EK_OK;
+}
+
+/* ---- this process ---------------------------------------------------------------------------- */
+
+static enum ek_status plan_here(const struct cu_options *o, bool bind, struct prepare_plan *plan)
+{
+    hwloc_topology_t topology = NULL;
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    const char *text = bind ? getenv("OMP_PLACES") : NULL;
+    enum ek_status st = EK_LACK;
+    if (allowed)
+        st = topology_process_cpus(allowed);
+    if (!st)
+        st = topology_open(NULL, &topology);
+    if (!st && !(text && *text))
+        cluster_share_cpus(topology, allowed);
+    if (!st) {
+        struct prepare_machine here = {topology, allowed, text && *text ? text : NULL, false};
+        st = prepare_plan(o, &here, plan);
+    }
+    topology_close(topology);
+    hwloc_bitmap_free(allowed);
+    return st;
+}
+
+/* The initial thread may be bound to its first place; its successor must see all cpus. */
+static enum ek_status unbind(void)
+{
+    hwloc_topology_t topology;
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    if (!cpus)
+        FAIL(EK_LACK, "out of memory for a set of cpus");
+    enum ek_status st = topology_process_cpus(cpus);
+    if (!st)
+        st = topology_open(NULL, &topology);
+    if (!st) {
+        hwloc_set_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD);
+        topology_close(topology);
+    }
+    hwloc_bitmap_free(cpus);
+    return st;
+}
+
+/* Executes this program again with the environment that the plan needs. Returns only on failure. */
+static enum ek_status restart(const struct prepare_plan *plan, char **argv)
+{
+    char guard[256], *places = place_format(&plan->places);
+    if (!places)
+        FAIL(EK_LACK, "out of memory for OMP_PLACES");
+    int at = snprintf(guard, sizeof guard, "%d %s", (int)getpid(), cu_layout_text(&plan->layout));
+    for (int i = 0; i < SETTINGS; i++) {
+        const char *value = settings[i].value ? settings[i].value : places;
+        const char *old = getenv(settings[i].name);
+        if (!old)
+            at += snprintf(guard + at, sizeof guard - (size_t)at, " %s", settings[i].name);
+        setenv(settings[i].name, value, 1);
+    }
+    setenv("CU_PLACED", guard, 1);
+    TRY(unbind());
+    fflush(NULL);
+    execv(self_path(), argv);
+    int err = errno;
+    unsetenv("CU_PLACED");
+    enum ek_status st = status_fail(EK_LACK,
+                                    "cannot execute this program again to bind its threads: %s; "
+                                    "set OMP_PLACES='%s' OMP_PROC_BIND=close,master yourself",
+                                    strerror(err), places);
+    free(places);
+    return st;
+}
+
+/* In the second image: takes layout and places from the first, and its traces out of the
+ * environment. A CU_PLACED that no first image wrote is ignored: *adopted stays false. */
+static enum ek_status adopt(struct prepare_plan *plan, bool *adopted)
+{
+    const char *guard = getenv("CU_PLACED"), *places = getenv("OMP_PLACES");
+    if (!guard)
+        return EK_OK;
+    char text[256], *rest = text;
+    snprintf(text, sizeof text, "%s", guard);
+    unsetenv("CU_PLACED");
+    status_mute(+1);
+    bool ours = places && atoi(strsep(&rest, " ")) == getpid() && rest &&
+                !cu_layout_parse(strsep(&rest, " "), &plan->layout);
+    status_mute(-1);
+    if (!ours)
+        return EK_OK;
+    TRY(place_parse(places, NULL, NULL, &plan->places));
+    if (plan->places.n != cu_layout_units(&plan->layout))
+        FAIL(EK_USAGE, "CU_PLACED='%s' does not fit OMP_PLACES='%s'; unset it",
+             cu_layout_text(&plan->layout), places);
+    *adopted = true;
+    for (const char *name; (name = strsep(&rest, " "));)
+        for (int i = 0; i < SETTINGS; i++)
+            if (!strcmp(name, settings[i].name))
+                unsetenv(name);
+    plan->derived = !getenv("OMP_PLACES");
+    return EK_OK;
+}
+
+enum ek_status prepare_floating(const struct cu_options *options, struct cu_layout *layout)
+{
+    struct prepare_plan plan;
+    TRY(plan_here(options, false, &plan));
+    place_free(&plan.places);
+    omp_set_max_active_levels(2);
+    omp_set_dynamic(0);
+    *layout = plan.layout;
+    return EK_OK;
+}
+
+static void display(const struct cu_options *o, const struct prepare_plan *plan)
+{
+    static const char *const kinds[] = {"FALSE", "TRUE", "MASTER", "CLOSE", "SPREAD"};
+    char *places = place_format(&plan->places);
+    int bind = (int)omp_get_proc_bind();
+    fprintf(stderr,
+            "CU DISPLAY ENVIRONMENT BEGIN\n"
+            "  CU_LAYOUT = '%s'\n"
+            "  CU_DEVICES = '%s'\n"
+            "  OMP_PLACES = '%s'%s\n"
+            "  OMP_PROC_BIND = '%s'\n"
+            "  OMP_MAX_ACTIVE_LEVELS = '%d'\n"
+            "  OMP_DYNAMIC = '%s'\n"
+            "CU DISPLAY ENVIRONMENT END\n",
+            cu_layout_text(&plan->layout),
+            !plan->layout.ndev    ? ""
+            : is_auto(o->devices) ? "auto"
+                                  : o->devices,
+            places ? places : "", plan->derived ? " (derived)" : "",
+            bind >= 0 && bind < 5 ? kinds[bind] : "?", omp_get_max_active_levels(),
+            omp_get_dynamic() ? "TRUE" : "FALSE");
+    free(places);
+}
+
+/* The runtime must have read the same places as we did: its reading is what binds. */
+static enum ek_status compare_runtime(const struct prepare_plan *plan)
+{
+    struct place_list found = {0};
+    TRY(place_runtime(&found));
+    bool same = place_equal(&found, &plan->places);
+    char *ours = same ? NULL : place_format(&plan->places);
+    char *theirs = same ? NULL : place_format(&found);
+    place_free(&found);
+    if (!same)
+        status_fail(
+            EK_USAGE,
+            "OMP_PLACES means '%s' by the OpenMP standard, but this OpenMP runtime reads it "
+            "as '%s'; write it in the first form",
+            ours ? ours : "?", theirs ? theirs : "?");
+    free(ours);
+    free(theirs);
+    return same ? EK_OK : EK_USAGE;
+}
+
+/* Puts the plan in force. Takes over plan->places. */
+static enum ek_status settle(const struct cu_options *o, struct prepare_plan *plan)
+{
+    TRY(compare_runtime(plan));
+    TRY(prepare_check_room(plan, o->strict));
+    omp_set_max_active_levels(2);
+    omp_set_dynamic(0);
+    place_free(&in_force.places);
+    in_force = *plan;
+    prepared = true;
+    if (o->display_env)
+        display(o, plan);
+    return EK_OK;
+}
+
+/* Whether the plan needs a fresh image: the runtime does not bind, or has other places, or threads
+ * of device drivers are already where they should not be. */
+static bool needs_restart(const struct prepare_plan *plan)
+{
+    bool bound = omp_get_proc_bind() != omp_proc_bind_false;
+    if (!plan->derived && !bound)
+        status_warn("OMP_PLACES is given, but OMP_PROC_BIND=%s leaves threads unbound; taking "
+                    "close,master",
+                    getenv("OMP_PROC_BIND") ? getenv("OMP_PROC_BIND") : "");
+    return plan->derived || !bound || plan->asked;
+}
+
+enum ek_status cu_prepare(const struct cu_options *options, char **argv)
+{
+    struct prepare_plan plan = {0};
+    bool second = false;
+    if (prepared)
+        return EK_OK;
+    enum ek_status st = adopt(&plan, &second);
+    if (!st && !second)
+        st = plan_here(options, true, &plan);
+    if (!st && !second && needs_restart(&plan)) {
+        if (options->strict)
+            st = prepare_check_room(&plan, true);
+        if (!st)
+            st = restart(&plan, argv);
+    } else if (!st) {
+        st = settle(options, &plan);
+    }
+    if (st)
+        place_free(&plan.places);
+    return st;
+}

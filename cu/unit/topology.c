@@ -1,0 +1,137 @@
+/* cu/unit/topology.c – the machine as hwloc sees it. */
+#include "cu/unit/topology.h"
+
+#include <errno.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* hwloc's own device plug-ins would open every driver on the thread that loads the topology, which
+ * costs a second and binds the drivers' threads to wherever that thread happens to be. PCI devices
+ * are also found through sysfs, without libpciaccess, which leaks. */
+static const char *const unwanted[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl", "pci"};
+
+static enum ek_status load(hwloc_topology_t t, const char *synthetic)
+{
+    if (synthetic && hwloc_topology_set_synthetic(t, synthetic))
+        FAIL(EK_USAGE,
+             "'%s' is not an hwloc synthetic machine, from the outside in and down to pu, as "
+             "\"pack:2 core:64 pu:2\"",
+             synthetic);
+    for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
+        hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
+    hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    if (hwloc_topology_load(t))
+        FAIL(EK_LACK, "hwloc cannot read this machine's topology: %s", strerror(errno));
+    return EK_OK;
+}
+
+enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology)
+{
+    hwloc_topology_t t;
+    if (hwloc_topology_init(&t))
+        FAIL(EK_LACK, "out of memory for the machine's topology");
+    enum ek_status st = load(t, synthetic);
+    if (st)
+        hwloc_topology_destroy(t);
+    else
+        *topology = t;
+    return st;
+}
+
+void topology_close(hwloc_topology_t topology)
+{
+    if (topology)
+        hwloc_topology_destroy(topology);
+}
+
+enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus)
+{
+    /* The kernel refuses masks that are shorter than its own and does not say how long that is. */
+    for (int room = CPU_SETSIZE; room <= 1 << 20; room *= 2) {
+        size_t size = CPU_ALLOC_SIZE(room);
+        cpu_set_t *set = CPU_ALLOC(room);
+        if (!set)
+            FAIL(EK_LACK, "out of memory for a set of %d cpus", room);
+        int err = sched_getaffinity(0, size, set) ? errno : 0;
+        if (!err)
+            hwloc_bitmap_zero(cpus);
+        for (int cpu = 0; !err && cpu < room; cpu++)
+            if (CPU_ISSET_S((size_t)cpu, size, set))
+                hwloc_bitmap_set(cpus, (unsigned)cpu);
+        CPU_FREE(set);
+        if (!err)
+            return EK_OK;
+        if (err != EINVAL)
+            FAIL(EK_LACK, "sched_getaffinity: %s", strerror(err));
+    }
+    FAIL(EK_LACK, "sched_getaffinity: this kernel counts more than %d cpus", 1 << 20);
+}
+
+enum ek_status topology_process_cpus(hwloc_bitmap_t cpus)
+{
+    int places = omp_get_proc_bind() == omp_proc_bind_false ? 0 : omp_get_num_places();
+    if (!places)
+        return topology_thread_cpus(cpus);
+    hwloc_bitmap_zero(cpus);
+    for (int p = 0; p < places; p++) {
+        int n = omp_get_place_num_procs(p), *id = calloc((size_t)n + 1, sizeof *id);
+        if (!id)
+            FAIL(EK_LACK, "out of memory for a place of %d cpus", n);
+        omp_get_place_proc_ids(p, id);
+        for (int i = 0; i < n; i++)
+            hwloc_bitmap_set(cpus, (unsigned)id[i]);
+        free(id);
+    }
+    return EK_OK;
+}
+
+int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed)
+{
+    hwloc_obj_t core = NULL;
+    int n = 0;
+    while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)))
+        n += hwloc_bitmap_intersects(core->cpuset, allowed);
+    return n ? n : hwloc_bitmap_weight(allowed); /* some virtual machines hide their cores */
+}
+
+bool topology_near(hwloc_topology_t topology, const char *pci, hwloc_bitmap_t cpus)
+{
+    hwloc_obj_t device = *pci ? hwloc_get_pcidev_by_busidstring(topology, pci) : NULL;
+    hwloc_obj_t home = device ? hwloc_get_non_io_ancestor_obj(topology, device) : NULL;
+    if (!home || !home->cpuset ||
+        hwloc_bitmap_isequal(home->cpuset, hwloc_get_root_obj(topology)->cpuset))
+        return false;
+    hwloc_bitmap_copy(cpus, home->cpuset);
+    return true;
+}
+
+const char *topology_model(hwloc_topology_t topology)
+{
+    hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    if (!model)
+        model = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology), "CPUModel");
+    return model ? model : "unknown";
+}
+
+int topology_last_cache(hwloc_topology_t topology)
+{
+    static const hwloc_obj_type_t outermost_first[] = {
+        HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE,
+        HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_PACKAGE,
+    };
+    for (size_t i = 0; i < sizeof outermost_first / sizeof *outermost_first; i++) {
+        int depth = hwloc_get_type_depth(topology, outermost_first[i]);
+        if (depth >= 0)
+            return depth;
+    }
+    return 0;
+}
+
+const char *topology_list(hwloc_const_bitmap_t cpus, char *buf, size_t room)
+{
+    hwloc_bitmap_list_snprintf(buf, room, cpus);
+    return buf;
+}

@@ -1,0 +1,40 @@
+/* cu/unit/topology.h – the machine as hwloc sees it, and which of its cpus this process may use.
+ * A cpu is what the operating system numbers: a core, or one hardware thread of it. */
+#ifndef CU_TOPOLOGY_H
+#define CU_TOPOLOGY_H
+
+#include "src/status.h"
+#include <hwloc.h>
+#include <stdbool.h>
+
+/* This machine, or the one that `synthetic` describes in hwloc's words ("pack:2 core:64 pu:2").
+ * Opens no device driver. EK_USAGE: malformed description; EK_LACK: hwloc cannot read the machine.
+ * Caller owns *topology, topology_close() takes NULL. */
+enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology);
+void topology_close(hwloc_topology_t topology);
+
+/* The cpus on which the calling thread may run now. EK_LACK: the system does not say. */
+enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus);
+
+/* The cpus of the whole process: taskset's and the container's, also when OpenMP has bound the
+ * initial thread to its first place before main() (then: the union of all places). */
+enum ek_status topology_process_cpus(hwloc_bitmap_t cpus);
+
+/* Cores with at least one cpu in `allowed`. */
+int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed);
+
+/* The cpus next to the PCI device "0000:81:00.0"; false if it is not in the topology, or if it is
+ * equally near to all of them. */
+bool topology_near(hwloc_topology_t topology, const char *pci, hwloc_bitmap_t cpus);
+
+/* "AMD EPYC …", or "unknown". Owned by the topology. */
+const char *topology_model(hwloc_topology_t topology);
+
+/* Depth of the last cache level before memory; of the packages, then the machine where it has none.
+ */
+int topology_last_cache(hwloc_topology_t topology);
+
+/* "0-3,8" into buf, cut to `room`; returns buf. */
+const char *topology_list(hwloc_const_bitmap_t cpus, char *buf, size_t room);
+
+#endif

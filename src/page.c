@@ -1,0 +1,84 @@
+/* src/page.c – fills a page with its data and the chart library. */
+#include "src/page.h"
+#include "src/embed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* JSON inside <script>: "<" could open a comment or end the element. Outside of texts JSON has
+ * none, and inside "\u003c" is the same. */
+static void put_json(FILE *out, const json_t *root)
+{
+    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    for (const char *c = text; c && *c; c++)
+        if (*c == '<')
+            fputs("\\u003c", out);
+        else
+            fputc(*c, out);
+    free(text);
+}
+
+/* Text inside an element. */
+static void put_escaped(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '<')
+            fputs("&lt;", out);
+        else if (*text == '&')
+            fputs("&amp;", out);
+        else
+            fputc(*text, out);
+}
+
+/* What takes the place of @NAME@. */
+struct parts {
+    const char *title;
+    const struct embed_text *program; /* or NULL */
+    const json_t *data;
+};
+
+static void put_part(FILE *out, const char *name, const struct parts *p)
+{
+    if (!strcmp(name, "TITLE"))
+        put_escaped(out, p->title);
+    else if (!strcmp(name, "CHART"))
+        fputs(embed_find("chart.min.js")->text, out);
+    else if (!strcmp(name, "PROGRAM"))
+        fputs(p->program ? p->program->text : "", out);
+    else
+        put_json(out, p->data);
+}
+
+/* Copies the page, replacing each @NAME@. */
+static void put_page(FILE *out, const char *page, const struct parts *parts)
+{
+    for (const char *at = page; *at;) {
+        char name[8] = "";
+        int length = 0;
+        if (*at == '@' && sscanf(at, "@%7[A-Z]@%n", name, &length) == 1 && length) {
+            put_part(out, name, parts);
+            at += length;
+        } else {
+            fputc(*at++, out);
+        }
+    }
+}
+
+enum ek_status page_write(const char *path, const char *template, const char *title,
+                          const char *part, const json_t *data)
+{
+    const struct embed_text *page = embed_find(template);
+    const struct parts parts = {title, part ? embed_find(part) : NULL, data};
+    if (!page || !embed_find("chart.min.js"))
+        FAIL(EK_LACK, "%s: this binary was built without Chart.js; run make deps, then make", path);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = data ? open_memstream(&text, &size) : NULL;
+    if (out)
+        put_page(out, page->text, &parts);
+    enum ek_status st = !out || fclose(out) ? status_fail(EK_LACK, "%s: out of memory", path)
+                                            : json_write_text(path, text);
+    free(text);
+    return st;
+}

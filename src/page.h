@@ -1,0 +1,15 @@
+/* src/page.h – self-contained HTML pages: an embedded template, its data and the chart library. */
+#ifndef CU_PAGE_H
+#define CU_PAGE_H
+
+#include "src/json.h"
+
+/* Writes the embedded template (such as "cu/bench/report.html") to `path`, in it @TITLE@ replaced
+ * by the title, @DATA@ by the data as JSON, @PROGRAM@ by the embedded text called `part` (NULL:
+ * nothing) and @CHART@ by Chart.js, embedded at build time from the distribution. The page opens
+ * offline. EK_LACK: the binary was built without Chart.js, the file is not writable, out of memory.
+ */
+enum ek_status page_write(const char *path, const char *template, const char *title,
+                          const char *part, const json_t *data);
+
+#endif
