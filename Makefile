@@ -3,7 +3,7 @@
 # A file <folder>/main_<binary>.c becomes bin/<binary> (with _ as -); every other .c below a folder
 # goes into that folder's archive; tests/test_*.c and tests/bench/*.c become programs of their own.
 # Settings: config.mk (ignored by git) or the command line: CC= MARCH= OPT= SAN=address,undefined
-# BUILD= V=1 PREFIX= DESTDIR=
+# BUILD= (elsewhere: nothing is written into the tree) BIN= V=1 PREFIX= DESTDIR=
 -include config.mk
 
 VERSION  := $(shell sed -n 's/^.define EK_VERSION "\(.*\)"/\1/p' src/version.h)
@@ -14,7 +14,8 @@ PREFIX   ?= /usr/local
 SAN      ?=
 comma    := ,
 BUILD    ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
-BIN      := $(if $(SAN),$(BUILD)/bin,bin)
+BIN      := $(if $(filter build,$(BUILD)),bin,$(BUILD)/bin)
+REPORT   := $(if $(filter build,$(BUILD)),report,$(BUILD)/report)
 V        ?= 0
 Q        := $(if $(filter 1,$(V)),,@)
 say       = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' '$(1)' '$(2)')
@@ -31,9 +32,13 @@ WAVES_LIBS    := $(shell pkg-config --libs fftw3f 2>/dev/null || echo -lfftw3f)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
+accepts   = $(shell $(CC) $(1) -E -x c /dev/null >/dev/null 2>&1 && echo $(1))
+# POWER's compilers call it -mcpu, and some know neither.
+march    := $(or $(call accepts,-march=$(MARCH)),$(call accepts,-mcpu=$(MARCH)))
+
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120
-CFLAGS   += -std=c11 $(OPT) -g -march=$(MARCH) -ffp-contract=fast -fno-math-errno -fopenmp $(WARN) $(PKG_CFLAGS)
+CFLAGS   += -std=c11 $(OPT) -g $(march) -ffp-contract=fast -fno-math-errno -fopenmp $(WARN) $(PKG_CFLAGS)
 LDFLAGS  += -fopenmp
 LDLIBS   += $(PKG_LIBS) -lglpk -ldl -lm
 ifneq ($(SAN),)
@@ -79,9 +84,11 @@ help:
 	 'variables: CC MARCH OPT SAN BUILD V PREFIX DESTDIR, also from config.mk'
 
 # ---- objects: rebuilt when a header, the flags or the compiler change --------------------------
-flags := $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(LDLIBS)
+flags := $(subst ','\'',$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(LDLIBS))
 $(BUILD)/flags: FORCE
-	@mkdir -p $(@D); echo '$(subst ','\'',$(flags))' | cmp -s - $@ || echo '$(subst ','\'',$(flags))' > $@
+	@mkdir -p $(@D); echo '$(flags)' | cmp -s - $@ || \
+	 if said=$$($(CC) $(CPPFLAGS) $(CFLAGS) -fsyntax-only -x c src/preflight.h 2>&1); then echo '$(flags)' > $@; \
+	 else echo "$$said" | grep -m1 -i error >&2; exit 1; fi
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -198,7 +205,7 @@ needed:
 	@sh .ci/deps check || sh .ci/deps install
 
 demo: needed
-	@$(MAKE) --no-print-directory all && BIN=$(BIN) sh npb_mz/examples/demo.sh
+	@$(MAKE) --no-print-directory all && BIN=$(BIN) REPORT=$(REPORT) sh npb_mz/examples/demo.sh
 
 check: needed
 	@$(MAKE) --no-print-directory tests
@@ -258,20 +265,18 @@ man: $(pages_man)
 
 headers := $(wildcard src/*.h backends/backend.h cu/*/*.h)
 install: all $(if $(shell command -v help2man),man)
-	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	@install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin
-	@install -m 644 $(BUILD)/libevenkeel.a $(DESTDIR)$(PREFIX)/lib
-	@$(if $(shell command -v help2man),install -d $(DESTDIR)$(PREFIX)/share/man/man1 && \
-	 install -m 644 $(pages_man) $(DESTDIR)$(PREFIX)/share/man/man1,echo 'no help2man: no manual pages')
-	@for h in $(headers); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/evenkeel/$$h; done
+	@install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/lib/pkgconfig"
+	@install -m 755 $(bins) "$(DESTDIR)$(PREFIX)/bin"
+	@install -m 644 $(BUILD)/libevenkeel.a "$(DESTDIR)$(PREFIX)/lib"
+	@$(if $(shell command -v help2man),install -d "$(DESTDIR)$(PREFIX)/share/man/man1" && \
+	 install -m 644 $(pages_man) "$(DESTDIR)$(PREFIX)/share/man/man1",echo 'no help2man: no manual pages')
+	@for h in $(headers); do install -D -m 644 $$h "$(DESTDIR)$(PREFIX)/include/evenkeel/$$h"; done
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: evenkeel' 'Description: runs programs evenly on all of a machine' \
-	 'Version: $(VERSION)' 'Requires: $(PKGS)' 'Cflags: -I$${prefix}/include/evenkeel -fopenmp' \
-	 'Libs: -L$${prefix}/lib -levenkeel -fopenmp -lglpk -ldl -lm' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc
+	 'Version: $(VERSION)' 'Requires: $(PKGS)' 'Cflags: -I"$${prefix}/include/evenkeel" -fopenmp' \
+	 'Libs: -L"$${prefix}/lib" -levenkeel -fopenmp -lglpk -ldl -lm' > "$(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc"
 uninstall:
-	@rm -f $(foreach b,$(bins),$(DESTDIR)$(PREFIX)/bin/$(notdir $(b))) $(DESTDIR)$(PREFIX)/lib/libevenkeel.a \
-	 $(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc
-	@rm -f $(foreach b,$(bins),$(DESTDIR)$(PREFIX)/share/man/man1/$(notdir $(b)).1)
-	@rm -rf $(DESTDIR)$(PREFIX)/include/evenkeel
+	@cd "$(DESTDIR)$(PREFIX)" && rm -rf $(bins:$(BIN)/%=bin/%) $(bins:$(BIN)/%=share/man/man1/%.1) \
+	 lib/libevenkeel.a lib/pkgconfig/evenkeel.pc include/evenkeel
 
 clean:
 	@rm -rf build build-* bin report

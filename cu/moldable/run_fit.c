@@ -36,8 +36,11 @@ static enum ek_status minimise(struct samples *s, struct moldable_law *law)
     size_t unknowns = s->linear ? 2 : 3;
     double longest = 0;
     int info;
-    for (int i = 0; i < s->n; i++)
-        longest = fmax(longest, s->seconds[i] * s->cores[i]);
+    /* Without fmax(), on whose vector form gcc 12 for aarch64 ends with an internal error. */
+    for (int i = 0; i < s->n; i++) {
+        const double work = s->seconds[i] * s->cores[i];
+        longest = work > longest ? work : longest;
+    }
     gsl_multifit_nlinear_parameters parameters = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_fdf system = {
         .f = residuals, .n = (size_t)s->n, .p = unknowns, .params = s};
