@@ -330,7 +330,7 @@ static bool judge(struct mig *p)
     return good && column;
 }
 
-static enum ek_status check(void *st, bool *verified, json_t **detail)
+static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)
 {
     struct mig *p = st;
     image_gather(p->m->image);

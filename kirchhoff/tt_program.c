@@ -168,7 +168,7 @@ static bool judge_shot(const struct tt *t, size_t source)
     return share <= t->unfilled_most && !(r->rms > rms_most) && !(r->most > error_most);
 }
 
-static enum ek_status check(void *st, bool *verified, json_t **detail)
+static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)
 {
     struct tt *t = st;
     double unfilled = 0, rms = 0, most = 0;

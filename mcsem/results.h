@@ -6,12 +6,11 @@
 #ifndef MCSEM_RESULTS_H
 #define MCSEM_RESULTS_H
 
-#include "src/json.h"
-#include <stdbool.h>
+#include "cu/bench/bench.h"
 #include <stdio.h>
 
 /* Writes the files that are asked for, too. EK_LACK: not writable, out of memory. */
-enum ek_status results_check(void *study, bool *verified, json_t **detail);
+enum ek_status results_check(void *study, enum bench_verdict *verified, json_t **detail);
 json_t *results_facts(const void *study);
 void results_remark(FILE *out, const json_t *facts);
 

@@ -345,14 +345,16 @@ static enum ek_status interrupted(void *st)
 
 /* ---- after a run ------------------------------------------------------------------------------*/
 
-static enum ek_status check(void *st, bool *verified, json_t **detail)
+static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)
 {
     struct program *p = st;
-    *verified = true;
+    bool right;
+    *verified = BENCH_VERIFIED;
     if (family_here()->rank)
         return EK_OK;
     TRY(harvest_end(p->harvest));
-    TRY(harvest_check(p->harvest, verified, &p->checked));
+    TRY(harvest_check(p->harvest, &right, &p->checked));
+    *verified = right;
     if (p->residuals && harvest_stats(p->harvest))
         TRY(residuals_write(p->job, harvest_stats(p->harvest)->best.trial, p->residuals));
     ledger_forget(p->ledger);

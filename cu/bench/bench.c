@@ -252,12 +252,15 @@ static enum ek_status write_files(struct bench *b)
     return st;
 }
 
-static bool all_verified(const struct result_set *r)
+/* The worst of all verdicts: wrong, not verifiable, verified. */
+static enum bench_verdict verdict(const struct result_set *r)
 {
+    enum bench_verdict worst = BENCH_VERIFIED;
     for (int i = 0; i < r->nschedules * r->repeat; i++)
-        if (r->run[i].schedule && !r->run[i].verified && !r->run[i].interrupted)
-            return false;
-    return true;
+        if (r->run[i].schedule && !r->run[i].interrupted && worst != BENCH_WRONG &&
+            r->run[i].verified != BENCH_VERIFIED)
+            worst = r->run[i].verified;
+    return worst;
 }
 
 /* Whether people read standard output. */
@@ -270,11 +273,14 @@ static bool speaks(const struct bench *b)
 /* `st` is how the runs ended: EK_OK or EK_STOPPED. */
 static enum ek_status conclude(struct bench *b, enum ek_status st)
 {
-    bool verified = all_verified(&b->results);
+    static const char *const words[] = {[BENCH_WRONG] = "NOT verified",
+                                        [BENCH_VERIFIED] = "verified",
+                                        [BENCH_UNVERIFIABLE] = "not verifiable"};
+    const enum bench_verdict found = verdict(&b->results);
     if (follows())
-        return st ? st : verified ? EK_OK : EK_WRONG;
+        return st ? st : found == BENCH_WRONG ? EK_WRONG : EK_OK;
     if (b->set.check && !st) {
-        printf("%s %s: %s\n", b->program->name, b->problem, verified ? "verified" : "NOT verified");
+        printf("%s %s: %s\n", b->program->name, b->problem, words[found]);
     } else if (speaks(b)) {
         print_heading(b);
         result_table(stdout, &b->results);
@@ -285,7 +291,7 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     TRY(write_files(b));
     if (st)
         return st;
-    if (!verified)
+    if (found == BENCH_WRONG)
         FAIL(EK_WRONG, "%s: a result failed its verification; --json shows the numbers",
              b->problem);
     return EK_OK;

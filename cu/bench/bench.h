@@ -9,6 +9,13 @@
 #include "src/json.h"
 #include "src/opt.h"
 
+/* What check() finds of a result. */
+enum bench_verdict {
+    BENCH_WRONG,        /* judged, and failed */
+    BENCH_VERIFIED,     /* judged, and passed */
+    BENCH_UNVERIFIABLE, /* there is nothing to judge it by */
+};
+
 /* A program that works in steps on tasks. `st` is its zeroed state of `size` bytes. */
 struct bench_program {
     const char *name, *summary; /* "bt-mz" */
@@ -49,7 +56,7 @@ struct bench_program {
     const char *progress;
     double (*work)(const void *st); /* units of work in steps() steps, for the rate */
     /* Judges the result; every task is on the host. *detail: new reference, goes into the JSON. */
-    enum ek_status (*check)(void *st, bool *verified, json_t **detail);
+    enum ek_status (*check)(void *st, enum bench_verdict *verified, json_t **detail);
     /* What else a run is to say in the JSON, as members beside the usual ones; after check(). New
      * reference, NULL: out of memory. Or NULL. */
     json_t *(*facts)(const void *st);

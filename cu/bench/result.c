@@ -115,10 +115,18 @@ void result_free(struct result_set *set)
     set->run = NULL;
 }
 
+/* Wrong results stand below right ones, what never came to its end below both. */
+static int trouble(const struct result_run *run)
+{
+    return run->interrupted ? 2 : run->verified == BENCH_WRONG;
+}
+
 static int by_seconds(const void *a, const void *b)
 {
     const struct result_run *x = *(const struct result_run *const *)a;
     const struct result_run *y = *(const struct result_run *const *)b;
+    if (trouble(x) != trouble(y))
+        return trouble(x) - trouble(y);
     return (x->team.seconds > y->team.seconds) - (x->team.seconds < y->team.seconds);
 }
 
@@ -135,23 +143,15 @@ int result_middle(const struct result_set *set, int s)
     return n ? (int)(found[(n - 1) / 2] - set->run) : -1;
 }
 
-/* An unverified or interrupted run must not hide behind good ones: it counts as the median. */
 const struct result_run *result_median(const struct result_set *set, int s)
 {
-    const struct result_run *found[64];
-    int n = 0;
-    for (int r = 0; r < set->repeat && n < 64; r++) {
+    for (int r = 0; r < set->repeat; r++) {
         const struct result_run *run = &set->run[s * set->repeat + r];
-        if (!run->schedule)
-            continue;
-        if (!run->verified)
+        if (run->schedule && trouble(run))
             return run;
-        found[n++] = run;
     }
-    if (!n)
-        return NULL;
-    qsort(found, (size_t)n, sizeof *found, by_seconds);
-    return found[(n - 1) / 2];
+    const int middle = result_middle(set, s);
+    return middle < 0 ? NULL : &set->run[middle];
 }
 
 static int by_value(const void *a, const void *b)
@@ -283,7 +283,7 @@ const struct result_run *result_best(const struct result_set *set)
     const struct result_run *best = NULL;
     for (int s = 0; s < set->nschedules; s++) {
         const struct result_run *run = result_median(set, s);
-        if (run && (!best || run->team.seconds < best->team.seconds))
+        if (run && !trouble(run) && (!best || by_seconds(&run, &best) < 0))
             best = run;
     }
     return best;
@@ -291,7 +291,9 @@ const struct result_run *result_best(const struct result_set *set)
 
 static const char *verdict(const struct result_run *run)
 {
-    return run->interrupted ? "interrupted" : run->verified ? "yes" : "NO";
+    static const char *const words[] = {
+        [BENCH_WRONG] = "NO", [BENCH_VERIFIED] = "yes", [BENCH_UNVERIFIABLE] = "not verifiable"};
+    return run->interrupted ? "interrupted" : words[run->verified];
 }
 
 /* " value" right-aligned, "-" where it is not known. */
@@ -378,7 +380,10 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     json_object_set_new(o, "seconds_all", all_seconds(set, run->schedule));
     json_object_set_new(o, "rate", json_number_or_null(rate(h, run)));
     json_object_set_new(o, "unit", json_string(h->unit));
-    json_object_set_new(o, "verified", json_boolean(run->verified));
+    json_object_set_new(o, "verified",
+                        run->interrupted || run->verified == BENCH_UNVERIFIABLE
+                            ? json_null()
+                            : json_boolean(run->verified));
     json_object_set_new(o, "interrupted", json_boolean(run->interrupted));
     json_object_set_new(o, "steps", json_integer(t->steps));
     json_object_set_new(o, "computation_s", json_real(t->computation_s));

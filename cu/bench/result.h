@@ -3,9 +3,8 @@
 #ifndef CU_RESULT_H
 #define CU_RESULT_H
 
-#include "cu/unit/cu.h"
+#include "cu/bench/bench.h"
 #include "cu/sim/loss.h"
-#include "cu/team/team.h"
 #include "src/json.h"
 #include <stdio.h>
 
@@ -25,7 +24,8 @@ struct result_host {
 struct result_run {
     const char *schedule; /* the spec as given; borrowed */
     struct team_result team;
-    bool verified, interrupted;
+    enum bench_verdict verified; /* of a run that was not interrupted */
+    bool interrupted;
     json_t *units;              /* [{kind name width tasks busy_s}] */
     json_t *verification;       /* the program's own detail, or NULL */
     json_t *facts;              /* members that the program adds to the run's object, or NULL */
@@ -47,10 +47,11 @@ enum ek_status result_take(struct result_run *run, const struct result_host *hos
                            const struct team *team, const char *schedule);
 void result_free(struct result_set *set);
 
-/* The median run (by seconds) of policy s, NULL if it has none. */
+/* The median run (by seconds) of policy s, or one that went wrong or was interrupted, which must
+ * not hide behind good ones; NULL if it has none. */
 const struct result_run *result_median(const struct result_set *set, int s);
 
-/* The fastest of these, NULL if there is none. */
+/* The fastest of these that came to its end with a result that is not wrong; NULL: none did. */
 const struct result_run *result_best(const struct result_set *set);
 
 /* The number in set->run of policy s' run with the median seconds, verified or not; -1: none. */
