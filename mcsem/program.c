@@ -245,6 +245,7 @@ const struct bench_program program_mcsem = {
     .reset = study_reset,
     .work = work,
     .check = results_check,
+    .written = results_written,
     .facts = results_facts,
     .remark = results_remark,
     .page = "mcsem/report.html",

@@ -32,9 +32,14 @@ static enum ek_status write_files(struct study *s)
     TRY(outputs_history(s->history, s->inv));
     TRY(outputs_responses(s->responses, s->survey, s->response));
     TRY(outputs_cells(s->cells, s->survey, s->start, s->report, s->response));
-    if (s->checkpoint)
-        unlink(s->checkpoint); /* the run is complete: the next one begins anew */
     return EK_OK;
+}
+
+void results_written(void *st)
+{
+    const struct study *s = st;
+    if (s->checkpoint)
+        unlink(s->checkpoint);
 }
 
 /* Root mean square difference of two models' log10 of resistivities. */

@@ -108,8 +108,6 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     *verified = norms.verified;
     if (r->steps != r->class->steps && isfinite(norms.worst))
         *verified = BENCH_UNVERIFIABLE;
-    if (r->checkpoint && cluster_rank() == 0)
-        unlink(r->checkpoint); /* the run is complete: the next one begins anew */
     *detail = json_pack("{s:s s:i s:f s:o s:o s:o}", "class", r->letter, "steps", r->steps, "dt",
                         r->class->dt, "worst_relative_error", json_number_or_null(norms.worst),
                         "residual", number_list(norms.residual, MZ_NORMS), "error",
@@ -119,6 +117,14 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     if (!*detail)
         FAIL(EK_LACK, "%s: out of memory for the norms", r->ops->name);
     return EK_OK;
+}
+
+/* The run is complete: the next one begins anew. */
+static void written(void *st)
+{
+    const struct run *r = st;
+    if (r->checkpoint)
+        unlink(r->checkpoint);
 }
 
 /* With several ranks: how the zones were divided, and what the faces between ranks cost. */
@@ -196,6 +202,7 @@ struct bench_program program_of(const char *name)
         .check = check,
         .facts = facts,
         .remark = remark,
+        .written = written,
         .close = run_close,
     };
 }

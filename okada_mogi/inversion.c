@@ -357,10 +357,15 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     *verified = right;
     if (p->residuals && harvest_stats(p->harvest))
         TRY(residuals_write(p->job, harvest_stats(p->harvest)->best.trial, p->residuals));
-    ledger_forget(p->ledger);
     *detail =
         json_pack("{s:s s:i}", "method", "trials judged one by one", "trials", (int)p->checked);
     return EK_OK;
+}
+
+static void written(void *st)
+{
+    const struct program *p = st;
+    ledger_forget(p->ledger);
 }
 
 /* Eq. (9) of the paper, for any number of units: the time of n trials if each unit of each node
@@ -465,6 +470,7 @@ struct bench_program inversion_program(const char *name)
         .family = true,
         .work = work,
         .check = check,
+        .written = written,
         .facts = facts,
         .remark = remark,
         .page = "okada_mogi/report.html",

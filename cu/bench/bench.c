@@ -16,6 +16,7 @@
 #include "cu/bench/trace.h"
 #include "src/progress.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +295,10 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     if (found == BENCH_WRONG)
         FAIL(EK_WRONG, "%s: a result failed its verification; --json shows the numbers",
              b->problem);
+    if (fflush(stdout) || ferror(stdout))
+        FAIL(EK_LACK, "standard output cannot be written: %s", strerror(errno));
+    if (b->program->written)
+        b->program->written(b->st);
     return EK_OK;
 }
 

@@ -66,6 +66,9 @@ struct bench_program {
      * the last run; a new reference. Or both NULL. */
     const char *page;
     enum ek_status (*view)(const void *st, json_t **view);
+    /* The result is not wrong, and stands everywhere it was asked for: what a run saves on its way
+     * may go. Where several ranks compute, on the first of them. Or NULL. */
+    void (*written)(void *st);
     /* After a run that went well: *more = true where the program has another problem for the same
      * units. It is closed then, and goes on with plan(); its state stays as close() left it. Or
      * NULL. */

@@ -81,6 +81,14 @@ save >"$work/out" 2>&1
 [ $? = 2 ] && grep -q 'something follows' "$work/out" || say "too long: $(cat "$work/out")"
 rm -f "$file"
 
+# What is finished is never lost: a checkpoint goes only when the result stands where it was asked for.
+"$BIN/bt-mz" --class S --checkpoint "$file" --every 50 --json /dev/full >"$work/out" 2>&1
+[ $? = 3 ] && [ -e "$file" ] || say "no room for the result: $(cat "$work/out")"
+"$BIN/bt-mz" --class S --checkpoint "$file" --json "$work/json" >/dev/full 2>"$work/out"
+[ $? = 3 ] && [ -e "$file" ] || say "no room for the table: $(cat "$work/out")"
+"$BIN/bt-mz" --class S --checkpoint "$file" --json "$work/json" >"$work/out" 2>&1 && [ ! -e "$file" ] ||
+    say "a finished run leaves its checkpoint: $(cat "$work/out")"
+
 # Told to end, a run saves the step that it has reached, whatever --every says.
 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$file" --every 20 >"$work/out" 2>&1 &
 run=$!
