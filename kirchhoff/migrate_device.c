@@ -68,7 +68,7 @@ static enum ek_status send_plan(struct migrate_device *d)
     const struct nodes_plan *p = &d->m->nodes;
     const size_t n = (size_t)(p->axis[0].n + p->axis[1].n + p->axis[2].n);
     int *cells = malloc(n * sizeof *cells);
-    float *parts = malloc((n + 3) * sizeof *parts);
+    float *parts = malloc((n + 4) * sizeof *parts);
     if (!cells || !parts) {
         free(cells);
         free(parts);
@@ -79,9 +79,10 @@ static enum ek_status send_plan(struct migrate_device *d)
         memcpy(parts + at, p->axis[a].part, (size_t)p->axis[a].n * sizeof *parts);
         parts[n + a] = p->step[a];
     }
+    parts[n + 3] = p->beyond;
     enum ek_status st = make_filled(d, B_CELLS, cells, n * sizeof *cells);
     if (!st)
-        st = make_filled(d, B_PARTS, parts, (n + 3) * sizeof *parts);
+        st = make_filled(d, B_PARTS, parts, (n + 4) * sizeof *parts);
     free(cells);
     free(parts);
     return st;
@@ -122,6 +123,7 @@ static enum ek_status send_shape(struct migrate_device *d)
         [SHAPE_LEVELS] = m->sum.levels,
         [SHAPE_STRIDE] = (int)bank_stride(m->bank),
         [SHAPE_STEPS] = p->axis[0].n + p->axis[1].n + p->axis[2].n,
+        [SHAPE_END] = p->end,
     };
     TRY(make_filled(d, B_SHAPE, shape, sizeof shape));
     return make_filled(d, B_PAR, m->par, PAR_COUNT * sizeof *m->par);

@@ -10,6 +10,13 @@
 
 /* ---- the plan ---------------------------------------------------------------------------------*/
 
+/* Where x lies among the tables' nodes, in steps. */
+static double table_place(const struct grid *image, const struct grid *tables, int axis, double x)
+{
+    const double step = tables->n[axis] > 1 ? tables->step[axis] : image->step[axis];
+    return (x - tables->origin[axis]) / step;
+}
+
 static enum ek_status place_axis(const struct grid *image, const struct grid *tables, int axis,
                                  int n, double step, struct nodes_axis *a)
 {
@@ -21,20 +28,36 @@ static enum ek_status place_axis(const struct grid *image, const struct grid *ta
     if (!a->cell || !a->part)
         FAIL(EK_LACK, "out of memory for %d image nodes", n);
     for (int i = 0; i < n; i++) {
-        const double x = fmin(image->origin[axis] + i * step, grid_end(image, axis));
-        const double at = tables->n[axis] > 1 ? (x - tables->origin[axis]) / tables->step[axis]
-                                              : (x - tables->origin[axis]) / image->step[axis];
-        if (!(at >= -slack && at <= end + slack))
+        const double x = image->origin[axis] + i * step;
+        const double inside = fmin(x, grid_end(image, axis));
+        if (!(table_place(image, tables, axis, image->origin[axis]) >= -slack &&
+              table_place(image, tables, axis, inside) <= end + slack))
             FAIL(EK_USAGE,
                  "the image reaches %c = %g m, the tables only from %g to %g m; make "
                  "larger tables or give a smaller --grid",
-                 "xyz"[axis], x, tables -> origin[axis], grid_end(tables, axis));
+                 "xyz"[axis], inside, tables -> origin[axis], grid_end(tables, axis));
+        const double at = fmin(table_place(image, tables, axis, x), end);
         a->cell[i] = at < 0 ? 0 : (int)at > last ? last : (int)at;
         a->part[i] = (float)(at - a->cell[i]);
         if (fabsf(a->part[i] - rintf(a->part[i])) < (float)slack)
             a->part[i] = rintf(a->part[i]);
     }
     return EK_OK;
+}
+
+/* Nodes stand at every MIGRATE_STEP-th depth, the last of them below the image if its depths do
+ * not end at one: the tables may not reach it. */
+static void place_end(const struct grid *image, const struct grid *tables, struct nodes_plan *p)
+{
+    struct nodes_axis *a = &p->axis[2];
+    const double step = image->step[2] * MIGRATE_STEP;
+    p->end = (image->n[2] + MIGRATE_STEP - 2) / MIGRATE_STEP;
+    const double left = (grid_end(tables, 2) - image->origin[2]) / step - (p->end - 1);
+    p->beyond = p->end > 0 && left < 1 - 1e-3 ? (float)(1 / left) : 1;
+    for (int k = p->end + 1; k < a->n; k++) {
+        a->cell[k] = a->cell[p->end];
+        a->part[k] = a->part[p->end];
+    }
 }
 
 enum ek_status nodes_plan_open(const struct grid *image, const struct grid *tables, int nodes,
@@ -52,6 +75,8 @@ enum ek_status nodes_plan_open(const struct grid *image, const struct grid *tabl
     }
     if (st)
         nodes_plan_close(p);
+    else
+        place_end(image, tables, p);
     return st;
 }
 
@@ -211,6 +236,22 @@ static void clear_unreached(int n, const float *restrict at, float *restrict row
     }
 }
 
+/* The end's nodes lie below the tables: what lies between them and the node above is continued. */
+static void continue_end(const struct nodes_plan *p, float *at)
+{
+    const int n = p->nodes, e = p->end, a = e - 1;
+    const float by = p->beyond;
+    if (by == 1)
+        return;
+    float *t = at + TABLE_T * n, *pz = at + TABLE_PZ * n;
+    t[e] = migrate_beyond_time(t[a], t[e], pz[a], pz[e], by, p->par[PAR_HALF_STEP]);
+    for (int f = TABLE_PX; f < TABLE_FIELDS; f++)
+        at[f * n + e] = migrate_beyond(at[f * n + a], at[f * n + e], by);
+    for (int f = 0; f < TABLE_FIELDS; f++)
+        for (int k = e + 1; k < n; k++)
+            at[f * n + k] = at[f * n + e];
+}
+
 /* The row, from the sums at the tables' depths; `at`: room for the fields at the nodes. */
 static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, const float *sum,
                      float *at, float *row)
@@ -219,6 +260,7 @@ static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, co
     resample_time(p, sum + TABLE_T * p->depths, sum + TABLE_PZ * p->depths, at + TABLE_T * n);
     for (int f = TABLE_PX; f < TABLE_FIELDS; f++)
         resample(p, sum + f * p->depths, at + f * n);
+    continue_end(p, at);
     fill_times(p, at, row);
     fill_weights(p, end, at, row);
     fill_direction(n, at + TABLE_PX * n, at + TABLE_PY * n, at + TABLE_PZ * n, row);

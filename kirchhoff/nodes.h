@@ -16,6 +16,9 @@ struct nodes_axis {
 struct nodes_plan {
     struct nodes_axis axis[3]; /* x, y: image columns; z: nodes */
     float step[3];             /* of the tables, m */
+    int end; /* the node at the image's end or below it; later ones repeat it … */
+    float
+        beyond; /* … and 1 / the share of a step at which the tables end above it; 1: they do not */
     int stride[2];     /* from a column of the tables to the next along x, y; 0: there is one */
     int depths, nodes; /* of the tables' columns; of rows */
     const float *par;  /* [PAR_COUNT] borrowed */
@@ -28,7 +31,8 @@ struct nodes_end {
     int weight;
 };
 
-/* `nodes`: in a row, of which those below the image repeat the last one. EK_USAGE: the image leaves
+/* `nodes`: in a row. Where the tables end with the image, between two nodes, the lower one is
+ * continued from what lies above it. EK_USAGE: the image leaves
  * the tables' grid (the line has both); EK_LACK: memory. Free with nodes_plan_close(). */
 enum ek_status nodes_plan_open(const struct grid *image, const struct grid *tables, int nodes,
                                const float *par, struct nodes_plan *p);

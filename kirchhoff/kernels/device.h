@@ -31,7 +31,8 @@ enum {
     SHAPE_STRIDE_Y,
     SHAPE_LEVELS,
     SHAPE_STRIDE, /* samples of a level */
-    SHAPE_STEPS,  /* where the tables' steps stand */
+    SHAPE_STEPS,  /* where the tables' steps stand, and behind them how far the end's node lies */
+    SHAPE_END,    /* that node (struct nodes_plan) */
     SHAPE_COUNT
 };
 

@@ -65,9 +65,42 @@ FN float larger(float a, float b)
     return a > b ? a : b;
 }
 
-FN float field_between(float a, float b, float part)
+/* What an end sends to node k of an image column. */
+FN struct table_sum node_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
+                             GLOBAL const float *end_f, GLOBAL const int *shape,
+                             GLOBAL const int *cells, GLOBAL const float *parts, int i, int j,
+                             int k)
 {
-    return part == 0.0f ? a : migrate_between(a, b, part);
+    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y], z = nx + ny + k;
+    GLOBAL const float *step = parts + shape[SHAPE_STEPS];
+    const float part = parts[z];
+    struct table_sum a = corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j],
+                                     parts[i], parts[nx + j], cells[z]);
+    if (part == 0.0f)
+        return a;
+    const struct table_sum b = corners_sum(tables, end_i, end_f, shape, step, cells[i],
+                                           cells[nx + j], parts[i], parts[nx + j], cells[z] + 1);
+    a.t = migrate_between_time(a.t, b.t, a.pz, b.pz, part, step[2]);
+    a.px = migrate_between(a.px, b.px, part);
+    a.py = migrate_between(a.py, b.py, part);
+    a.pz = migrate_between(a.pz, b.pz, part);
+    a.l = migrate_between(a.l, b.l, part);
+    a.sx = migrate_between(a.sx, b.sx, part);
+    a.sy = migrate_between(a.sy, b.sy, part);
+    return a;
+}
+
+/* The end's node lies below the tables. */
+FN struct table_sum sum_beyond(struct table_sum a, struct table_sum b, float by, float way)
+{
+    b.t = migrate_beyond_time(a.t, b.t, a.pz, b.pz, by, way);
+    b.px = migrate_beyond(a.px, b.px, by);
+    b.py = migrate_beyond(a.py, b.py, by);
+    b.pz = migrate_beyond(a.pz, b.pz, by);
+    b.l = migrate_beyond(a.l, b.l, by);
+    b.sx = migrate_beyond(a.sx, b.sx, by);
+    b.sy = migrate_beyond(a.sy, b.sy, by);
+    return b;
 }
 
 /* One item for each end, column of the window and node. */
@@ -80,38 +113,31 @@ KERNEL(migrate_rows, 64, 1, 1)
     const int k = item % nodes, c = item / nodes % columns, e = item / nodes / columns;
     if (e >= nends)
         return;
-    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y];
-    const int i = (first + c) / ny, j = (first + c) % ny, z = nx + ny + k;
+    const int ny = shape[SHAPE_IMAGE_Y], i = (first + c) / ny, j = (first + c) % ny;
     GLOBAL const int *end_i = ends_i + e * END_INTS;
-    GLOBAL const float *end_f = ends_f + e * END_FLOATS, *step = parts + shape[SHAPE_STEPS];
-    const int depth = cells[z];
-    const float part = parts[z];
-    struct table_sum a = corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j],
-                                     parts[i], parts[nx + j], depth);
-    struct table_sum b = a;
-    if (part != 0.0f)
-        b = corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j], parts[i],
-                        parts[nx + j], depth + 1);
-    const float time =
-        part == 0.0f ? a.t : migrate_between_time(a.t, b.t, a.pz, b.pz, part, step[2]);
-    const float px = field_between(a.px, b.px, part), py = field_between(a.py, b.py, part);
-    const float pz = field_between(a.pz, b.pz, part), spread = field_between(a.l, b.l, part);
-    const float tx = field_between(a.sx, b.sx, part), ty = field_between(a.sy, b.sy, part);
-    const float square = (px * px + py * py) + pz * pz;
-    const int reached = time == time && spread == spread && square == square;
+    GLOBAL const float *end_f = ends_f + e * END_FLOATS;
+    const float by = parts[shape[SHAPE_STEPS] + 3];
+    struct table_sum a = node_sum(tables, end_i, end_f, shape, cells, parts, i, j, k);
+    if (k >= shape[SHAPE_END] && by != 1.0f)
+        a = sum_beyond(
+            node_sum(tables, end_i, end_f, shape, cells, parts, i, j, shape[SHAPE_END] - 1), a, by,
+            par[PAR_HALF_STEP]);
+    const float square = (a.px * a.px + a.py * a.py) + a.pz * a.pz;
+    const int reached = a.t == a.t && a.l == a.l && square == square;
     const float inverse = square > 0.0f ? migrate_inverse(migrate_root(square)) : 0.0f;
     GLOBAL float *row = rows + ((long)e * columns + c) * NODE_FIELDS * nodes + k;
-    row[NODE_U * nodes] = reached ? time * par[PAR_SAMPLES] : MIGRATE_NEVER;
-    row[NODE_V * nodes] = reached ? (pz * par[PAR_HALF_STEP]) * par[PAR_SAMPLES] : 0.0f;
+    row[NODE_U * nodes] = reached ? a.t * par[PAR_SAMPLES] : MIGRATE_NEVER;
+    row[NODE_V * nodes] = reached ? (a.pz * par[PAR_HALF_STEP]) * par[PAR_SAMPLES] : 0.0f;
     row[NODE_A * nodes] =
         reached ? migrate_end_weight(end_i[END_WEIGHT], end_f[END_SCALE],
-                                     larger(spread, par[PAR_NEAR]), tx, ty, end_f[END_EMERGENCE])
+                                     larger(a.l, par[PAR_NEAR]), a.sx, a.sy, end_f[END_EMERGENCE])
                 : 0.0f;
     row[NODE_S * nodes] =
-        reached ? larger(fabs(tx) * end_f[END_SPACING], fabs(ty) * end_f[END_SPACING + 1]) : 0.0f;
-    row[NODE_X * nodes] = reached ? px * inverse : 0.0f;
-    row[NODE_Y * nodes] = reached ? py * inverse : 0.0f;
-    row[NODE_Z * nodes] = reached ? pz * inverse : 0.0f;
+        reached ? larger(fabs(a.sx) * end_f[END_SPACING], fabs(a.sy) * end_f[END_SPACING + 1])
+                : 0.0f;
+    row[NODE_X * nodes] = reached ? a.px * inverse : 0.0f;
+    row[NODE_Y * nodes] = reached ? a.py * inverse : 0.0f;
+    row[NODE_Z * nodes] = reached ? a.pz * inverse : 0.0f;
 }
 
 /* ---- sums -------------------------------------------------------------------------------------*/

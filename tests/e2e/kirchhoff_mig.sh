@@ -38,6 +38,11 @@ for how in '--layout 2x1 --schedule dynamic' '--layout 1x2 --schedule gss' \
     [ $rc = 0 ] && cmp -s "$work/image.f32" "$work/other.f32" && cmp -s "$work/image.fold.f32" "$work/other.fold.f32"
     check "the same bits with $how: $(cat "$work/err")" $?
 done
+# Depths that do not end at a node, on the host and on a device.
+odd="$tables --grid 3x3x31:50x50x40@1300,1300,100 --weight diffractor --quiet --deterministic"
+"$bin" "$data" $odd --layout 1x1 --raw "$work/odd" &&
+    "$bin" "$data" $odd --layout 0x0+1 --devices host:0 --raw "$work/other" && cmp -s "$work/odd.f32" "$work/other.f32"
+check 'the same bits of 31 depths on a device' $?
 if command -v mpirun >/dev/null; then
     ASAN_OPTIONS=${ASAN_OPTIONS:-}${SAN:+:detect_leaks=0} mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" "$data" $usual --deterministic --layout 1x1 --raw "$work/other" &&
         cmp -s "$work/image.f32" "$work/other.f32"
