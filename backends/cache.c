@@ -1,12 +1,12 @@
 /* backends/cache.c – one file per entry: a header with key, size and checksum, then the code. */
 #include "backends/cache.h"
+#include "src/file.h"
 
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The checksum is there because drivers trust a binary: a torn file would crash them. No member
@@ -47,7 +47,7 @@ struct cache_key cache_key(const char *const parts[], int n)
     return key;
 }
 
-static struct header header_of(const struct cache_key *key, const unsigned char *data, size_t size)
+static struct header header_of(const struct cache_key *key, const void *data, size_t size)
 {
     struct header h = {.key = *key, .size = size, .sum = (uint64_t)fnv(fnv_basis(), data, size)};
     memcpy(h.magic, magic, sizeof magic);
@@ -60,78 +60,60 @@ bool cache_on(void)
     return !set || strcmp(set, "0");
 }
 
-/* Path of the entry, "" when there is no place for it; makes the folder if asked. */
-static void entry_path(const struct cache_key *key, char path[PATH_MAX], bool make)
+/* Path of the entry; false: there is no place for it. */
+static bool entry_path(const struct cache_key *key, char path[PATH_MAX])
 {
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    path[0] = '\0';
-    if (!cache_on())
-        return;
-    char base[PATH_MAX - 64];
-    if (xdg && xdg[0] == '/')
-        snprintf(base, sizeof base, "%s", xdg);
-    else if (home && home[0] == '/')
-        snprintf(base, sizeof base, "%s/.cache", home);
-    else
-        return;
-    if (make) {
-        mkdir(base, 0700);
-        snprintf(path, PATH_MAX, "%s/evenkeel", base);
-        mkdir(path, 0700);
-    }
-    snprintf(path, PATH_MAX, "%s/evenkeel/%s", base, key->hex);
+    char folder[PATH_MAX - 64];
+    if (!cache_on() || !file_cache_folder(folder, sizeof folder))
+        return false;
+    snprintf(path, PATH_MAX, "%s/%s", folder, key->hex);
+    return true;
 }
 
-/* Reads the entry behind an open file; the caller compares key and checksum. */
-static unsigned char *read_entry(FILE *f, struct header *h)
+static bool is_whole(const struct cache_key *key, const char *bytes, size_t n)
 {
-    struct stat st;
-    if (fread(h, sizeof *h, 1, f) != 1 || fstat(fileno(f), &st) ||
-        (uint64_t)st.st_size != sizeof *h + h->size)
-        return NULL;
-    unsigned char *data = malloc(h->size + 1);
-    if (data && fread(data, 1, h->size, f) == h->size)
-        return data;
-    free(data);
-    return NULL;
+    if (n < sizeof(struct header))
+        return false;
+    const struct header whole = header_of(key, bytes + sizeof whole, n - sizeof whole);
+    return !memcmp(bytes, &whole, sizeof whole);
 }
 
 bool cache_load(const struct cache_key *key, unsigned char **data, size_t *size)
 {
-    char path[PATH_MAX];
-    entry_path(key, path, false);
-    FILE *f = path[0] ? fopen(path, "rb") : NULL;
-    if (!f)
+    char path[PATH_MAX], *bytes;
+    size_t n;
+    if (!entry_path(key, path) || access(path, R_OK) || file_read(path, &bytes, &n))
         return false;
-    struct header h = {0};
-    unsigned char *found = read_entry(f, &h);
-    fclose(f);
-    if (!found)
-        return false;
-    struct header whole = header_of(key, found, h.size);
-    if (memcmp(&h, &whole, sizeof h)) {
-        free(found);
+    if (!is_whole(key, bytes, n)) {
+        free(bytes);
         return false;
     }
-    *data = found;
-    *size = h.size;
+    *size = n - sizeof(struct header);
+    *data = memmove(bytes, bytes + sizeof(struct header), *size + 1);
     return true;
+}
+
+static enum ek_status save(const char *path, const struct header *h, const unsigned char *data)
+{
+    struct file *f;
+    TRY(file_create(path, &f));
+    enum ek_status st = file_write(f, h, sizeof *h);
+    if (!st)
+        st = file_write(f, data, h->size);
+    if (!st)
+        return file_finish(f);
+    file_abandon(f);
+    return st;
 }
 
 void cache_save(const struct cache_key *key, const unsigned char *data, size_t size)
 {
-    char path[PATH_MAX], beside[PATH_MAX + 8];
-    entry_path(key, path, true);
-    if (!path[0])
+    char path[PATH_MAX];
+    if (!entry_path(key, path))
         return;
-    snprintf(beside, sizeof beside, "%s.XXXXXX", path);
-    int fd = mkstemp(beside);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (!f)
-        return;
-    struct header h = header_of(key, data, size);
-    bool written = fwrite(&h, sizeof h, 1, f) == 1 && fwrite(data, 1, size, f) == size &&
-                   !fflush(f) && !fsync(fd);
-    if (fclose(f) || !written || rename(beside, path))
-        unlink(beside);
+    const struct header h = header_of(key, data, size);
+    status_mute(+1); /* what cannot be kept is compiled again */
+    file_make_folders(path);
+    save(path, &h, data);
+    status_mute(-1);
 }

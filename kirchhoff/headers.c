@@ -33,7 +33,7 @@ enum ek_status headers_write(const char *data, const char *words, const char *pa
     if (out)
         print_all(out, s);
     enum ek_status st = !out || fclose(out) ? status_fail(EK_LACK, "%s: out of memory", path)
-                                            : json_write_text(path, text);
+                                            : file_replace_text(path, text);
     free(text);
     segy_close(s);
     return st;

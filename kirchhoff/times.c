@@ -234,7 +234,7 @@ static enum ek_status write_rows(const struct cases *c, const char *heading, con
     if (fclose(f) && !st)
         st = status_fail(EK_LACK, "%s: out of memory", out);
     if (!st)
-        st = json_write_text(out, text);
+        st = file_replace_text(out, text);
     free(text);
     return st;
 }

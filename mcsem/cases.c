@@ -159,7 +159,7 @@ static enum ek_status write_fields(const struct cases *c, const double complex *
         fprintf(f, "%s,%.17g,%.17g\n", table_text(c->table, row, c->id), creal(field[row]),
                 cimag(field[row]));
     enum ek_status st =
-        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", out) : json_write_text(out, text);
+        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", out) : file_replace_text(out, text);
     free(text);
     return st;
 }

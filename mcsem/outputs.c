@@ -27,7 +27,7 @@ static enum ek_status begin(const char *path, struct text *t)
 static enum ek_status end(const char *path, struct text *t)
 {
     const enum ek_status st = fclose(t->f) ? status_fail(EK_LACK, "%s: out of memory", path)
-                                           : json_write_text(path, t->at);
+                                           : file_replace_text(path, t->at);
     free(t->at);
     return st;
 }

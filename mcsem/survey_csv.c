@@ -293,7 +293,7 @@ enum ek_status survey_csv_write(const char *path, const struct survey *s, const 
     for (size_t i = 0; i < s->npairs; i++)
         write_pair(f, s, i);
     const enum ek_status st =
-        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path) : json_write_text(path, text);
+        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path) : file_replace_text(path, text);
     free(text);
     return st;
 }

@@ -415,7 +415,7 @@ enum ek_status survey_emdata_write(const char *path, const struct survey *s, con
     if (f)
         write_all(f, s, e, list, number, number + s->npairs);
     const enum ek_status st = !f || fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path)
-                                              : json_write_text(path, text);
+                                              : file_replace_text(path, text);
     free(text);
     free(list);
     free(number);

@@ -55,7 +55,7 @@ enum ek_status vtk_write_earth(const char *path, const struct earth *e)
     write_cells(f, e, "rho_ohmm", 0);
     write_cells(f, e, "log10_rho", 1 / log(10));
     const enum ek_status st =
-        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path) : json_write_text(path, text);
+        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path) : file_replace_text(path, text);
     free(text);
     return st;
 }

@@ -194,7 +194,7 @@ static enum ek_status begin(struct accepted_file *f)
 {
     if (!f->path)
         FAIL(EK_LACK, "out of memory for the file of accepted trials");
-    if (!json_replaces(f->path))
+    if (!file_replaceable(f->path))
         f->out = strcmp(f->path, "-") ? fopen(f->path, "w") : fdopen(dup(STDOUT_FILENO), "w");
     else if (asprintf(&f->beside, "%s.part-%d", f->path, (int)getpid()) < 0)
         FAIL(EK_LACK, "%s: out of memory", f->path);
@@ -224,7 +224,7 @@ enum ek_status accepted_file_open(const char *path, enum accepted_format format,
 enum ek_status accepted_file_try(const char *path)
 {
     struct accepted_file f = {.path = (char *)path};
-    if (!json_replaces(path))
+    if (!file_replaceable(path))
         return EK_OK;
     const enum ek_status st = begin(&f);
     if (f.out) {

@@ -70,7 +70,7 @@ enum ek_status forward_table(const struct model *model, const char *path, const 
     if (memory && fclose(memory) && !st)
         st = status_fail(EK_LACK, "%s: out of memory", path);
     if (!st)
-        st = json_write_text(out, text);
+        st = file_replace_text(out, text);
     free(text);
     table_close(t);
     return st;

@@ -45,7 +45,7 @@ enum ek_status residuals_write(const struct job *job, trial_number trial, const 
         put_rows(memory, &job->stations, u);
     const enum ek_status st = !memory || fclose(memory)
                                   ? status_fail(EK_LACK, "%s: out of memory", path)
-                                  : json_write_text(path, text);
+                                  : file_replace_text(path, text);
     free(text);
     judge_close(judge);
     return st;

@@ -1,7 +1,7 @@
 /* src/demand.c – reads JSON and says which number in it makes no sense. */
 #include "src/demand.h"
+#include "src/file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,38 +91,12 @@ enum ek_status demand_parse(const char *path, const char *text, json_t **root)
     return EK_OK;
 }
 
-static char *read_all(FILE *in)
-{
-    size_t used = 0, room = 1 << 16;
-    char *text = malloc(room);
-    while (text) {
-        used += fread(text + used, 1, room - used - 1, in);
-        if (used < room - 1)
-            break;
-        char *more = realloc(text, room *= 2);
-        if (!more)
-            free(text);
-        text = more;
-    }
-    if (text)
-        text[used] = 0;
-    return text;
-}
-
 enum ek_status demand_open(const char *path, json_t **root)
 {
-    FILE *in = strcmp(path, "-") ? fopen(path, "r") : stdin;
-    if (!in)
-        FAIL(EK_USAGE, "%s: cannot be read: %s", path, strerror(errno));
-    char *text = read_all(in);
-    bool bad = ferror(in);
-    if (in != stdin)
-        fclose(in);
-    enum ek_status st;
-    if (!text || bad)
-        st = status_fail(EK_USAGE, "%s: cannot be read", path);
-    else
-        st = demand_parse(in == stdin ? "standard input" : path, text, root);
+    char *text;
+    size_t n;
+    TRY(file_read(path, &text, &n));
+    const enum ek_status st = demand_parse(strcmp(path, "-") ? path : "standard input", text, root);
     free(text);
     return st;
 }

@@ -1,6 +1,7 @@
 /* src/demand_line.c – where in a JSON file a key stands. Looked up only when there is something to
  * complain about, so that readers need not carry positions along. */
 #include "src/demand.h"
+#include "src/file.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -93,13 +94,14 @@ static size_t line_in(const char *text, const char *key)
 const char *demand_at(const char *path, const char *key)
 {
     static _Thread_local char place[1024];
-    FILE *in = fopen(path, "r");
-    char *text = in ? calloc(1, 1 << 20) : NULL;
+    char *text;
+    size_t n;
     snprintf(place, sizeof place, "%s", path);
-    if (text && fread(text, 1, (1 << 20) - 1, in))
+    status_mute(+1);
+    if (file_replaceable(path) && !file_read(path, &text, &n)) {
         snprintf(place, sizeof place, "%s:%zu", path, line_in(text, key));
-    free(text);
-    if (in)
-        fclose(in);
+        free(text);
+    }
+    status_mute(-1);
     return place;
 }

@@ -1,6 +1,7 @@
 /* src/page.c – fills a page with its data and the chart library. */
 #include "src/page.h"
 #include "src/embed.h"
+#include "src/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,13 +73,10 @@ enum ek_status page_write(const char *path, const char *template, const char *ti
     const struct parts parts = {title, part ? embed_find(part) : NULL, data};
     if (!page || !embed_find("chart.min.js"))
         FAIL(EK_LACK, "%s: this binary was built without Chart.js; run make deps, then make", path);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = data ? open_memstream(&text, &size) : NULL;
-    if (out)
-        put_page(out, page->text, &parts);
-    enum ek_status st = !out || fclose(out) ? status_fail(EK_LACK, "%s: out of memory", path)
-                                            : json_write_text(path, text);
-    free(text);
-    return st;
+    if (!data)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    struct file *f;
+    TRY(file_create(path, &f));
+    put_page(file_stream(f), page->text, &parts);
+    return file_finish(f);
 }

@@ -1,5 +1,6 @@
 /* src/table.c – one pass over the text cuts it into cells; numbers are read when asked for. */
 #include "src/table.h"
+#include "src/file.h"
 #include "src/opt.h"
 
 #include <ctype.h>
@@ -12,51 +13,6 @@
 #include <strings.h>
 
 enum { MOST_COLUMNS = 4096 };
-
-/* ---- the file ---------------------------------------------------------------------------------*/
-
-static enum ek_status read_stream(FILE *in, const char *path, char **text)
-{
-    size_t room = 1 << 16, n = 0, got;
-    char *all = malloc(room);
-    while (all && (got = fread(all + n, 1, room - n - 1, in)) > 0) {
-        n += got;
-        if (n < room - 1)
-            continue;
-        char *more = realloc(all, room *= 2);
-        if (!more)
-            free(all);
-        all = more;
-    }
-    if (!all)
-        FAIL(EK_LACK, "%s: out of memory while reading", path);
-    if (ferror(in)) {
-        free(all);
-        FAIL(EK_LACK, "%s: cannot be read: %s", path, strerror(errno));
-    }
-    all[n] = '\0';
-    if (strlen(all) == n) {
-        *text = all;
-        return EK_OK;
-    }
-    size_t line = 1;
-    for (const char *c = all; *c; c++)
-        line += *c == '\n';
-    free(all);
-    FAIL(EK_USAGE, "%s:%zu: a zero byte: this is no text file", path, line);
-}
-
-static enum ek_status read_file(const char *path, char **text)
-{
-    if (!strcmp(path, "-"))
-        return read_stream(stdin, "standard input", text);
-    FILE *in = fopen(path, "r");
-    if (!in)
-        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
-    enum ek_status st = read_stream(in, path, text);
-    fclose(in);
-    return st;
-}
 
 /* ---- lines and cells --------------------------------------------------------------------------*/
 
@@ -176,7 +132,7 @@ static enum ek_status cut_rows(struct table *t, char *row, char *rest, char sepa
 
 static enum ek_status fill(struct table *t, const char *names)
 {
-    TRY(read_file(t->path, &t->text));
+    TRY(file_read_text(t->path, &t->text));
     char *rest = t->text;
     size_t line = 0;
     if (!strncmp(rest, "\xef\xbb\xbf", 3))

@@ -8,21 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- places -----------------------------------------------------------------------------------*/
 enum ek_status seal_folder(char *path, size_t room)
 {
-    const char *own = getenv("CU_PROFILE_DIR"), *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
+    const char *own = getenv("CU_PROFILE_DIR");
     if (own && *own)
         snprintf(path, room, "%s", own);
-    else if (cache && *cache)
-        snprintf(path, room, "%s/evenkeel", cache);
-    else if (home && *home)
-        snprintf(path, room, "%s/.cache/evenkeel", home);
-    else
+    else if (!file_cache_folder(path, room))
         FAIL(EK_LACK, "profiles have no folder: set CU_PROFILE_DIR, XDG_CACHE_HOME or HOME");
     return EK_OK;
 }
@@ -35,18 +29,6 @@ enum ek_status seal_path(const char *name, unsigned long long key, char *path)
         (int)(SEAL_PATH - used))
         FAIL(EK_USAGE, "profiles: the folder's name is too long; set CU_PROFILE_DIR");
     return EK_OK;
-}
-
-/* The folders above a file; what cannot be made shows when the file is written. */
-static void make_folders(const char *path)
-{
-    char folder[SEAL_PATH];
-    snprintf(folder, sizeof folder, "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(folder, 0777);
-        *slash = '/';
-    }
 }
 
 /* ---- the sum ----------------------------------------------------------------------------------*/
@@ -66,12 +48,8 @@ enum ek_status seal_write(const char *path, json_t *root)
     char sum[17];
     add_up(root, sum);
     json_object_set_new(root, "check", json_string(sum));
-    make_folders(path);
-    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    enum ek_status st =
-        text ? json_write_text(path, text) : status_fail(EK_LACK, "%s: out of memory", path);
-    free(text);
-    return st;
+    file_make_folders(path);
+    return json_write_exact(path, root);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/

@@ -47,20 +47,15 @@ void capacity_csv_line(const struct capacity *c, FILE *out, size_t scenario, int
 
 enum ek_status capacity_csv_save(const struct capacity *c, const char *path)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        FAIL(EK_LACK, "%s: out of memory", path);
+    struct file *f;
+    TRY(file_create(path, &f));
+    FILE *out = file_stream(f);
     capacity_csv_head(c, out);
     for (size_t i = 0; i < c->nscenarios; i++)
         for (int p = 0; p < c->nschedules; p++)
             if (c->cell[i * (size_t)c->nschedules + (size_t)p].makespan > 0)
                 capacity_csv_line(c, out, i, p);
-    enum ek_status st =
-        fclose(out) ? status_fail(EK_LACK, "%s: out of memory", path) : json_write_text(path, text);
-    free(text);
-    return st;
+    return file_finish(f);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/

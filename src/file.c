@@ -1,0 +1,325 @@
+/* src/file.c – files are replaced as a whole or not at all. */
+#include "src/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct file {
+    char *path;   /* as the caller named it */
+    char *target; /* what is replaced: the end of symbolic links; NULL: written as it is */
+    char *beside;
+    FILE *stream;
+};
+
+/* ---- inputs -----------------------------------------------------------------------------------*/
+
+/* Kept open, so that no later file gets the number of one that is gone. */
+static struct {
+    pthread_mutex_t lock;
+    int *fd;
+    size_t n;
+} inputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void file_input(const char *path)
+{
+    struct stat st;
+    const int fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    pthread_mutex_lock(&inputs.lock);
+    int *more = NULL;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+        more = realloc(inputs.fd, (inputs.n + 1) * sizeof *more);
+    if (more) {
+        inputs.fd = more;
+        more[inputs.n++] = fd;
+    } else {
+        close(fd);
+    }
+    pthread_mutex_unlock(&inputs.lock);
+}
+
+static bool is_input(const char *path)
+{
+    struct stat st, in;
+    bool found = false;
+    if (stat(path, &st))
+        return false;
+    pthread_mutex_lock(&inputs.lock);
+    for (size_t i = 0; i < inputs.n && !found; i++)
+        found = !fstat(inputs.fd[i], &in) && in.st_dev == st.st_dev && in.st_ino == st.st_ino;
+    pthread_mutex_unlock(&inputs.lock);
+    return found;
+}
+
+/* ---- places -----------------------------------------------------------------------------------*/
+
+bool file_replaceable(const char *path)
+{
+    struct stat found;
+    return strcmp(path, "-") && (stat(path, &found) || S_ISREG(found.st_mode));
+}
+
+void file_make_folders(const char *path)
+{
+    char *folder = strdup(path);
+    for (char *slash = folder ? strchr(folder + 1, '/') : NULL; slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(folder, 0777);
+        *slash = '/';
+    }
+    free(folder);
+}
+
+bool file_cache_folder(char *path, size_t room)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (cache && *cache == '/')
+        length = snprintf(path, room, "%s/evenkeel", cache);
+    else if (home && *home)
+        length = snprintf(path, room, "%s/.cache/evenkeel", home);
+    return length >= 0 && (size_t)length < room;
+}
+
+/* A new name outlives a power cut only once its folder is written, too. */
+static void sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------*/
+
+static enum ek_status refuse(const char *path, int why)
+{
+    FAIL(EK_LACK, "%s: cannot be written: %s; choose another place", path, strerror(why));
+}
+
+/* A name that no other process, here or on a node that shares the folder, takes meanwhile; what
+ * killed runs have left cannot be in the way either. */
+static int open_beside(struct file *f)
+{
+    static atomic_uint count;
+    struct stat old;
+    for (int attempt = 0; attempt < 100; attempt++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        free(f->beside);
+        if (asprintf(&f->beside, "%s.part-%d-%u-%lx", f->target, (int)getpid(),
+                     atomic_fetch_add(&count, 1), (unsigned long)now.tv_nsec) < 0)
+            f->beside = NULL;
+        const int fd =
+            f->beside ? open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+        if (fd >= 0 && !stat(f->target, &old))
+            fchmod(fd, old.st_mode & 07777);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static int open_as_is(const char *path)
+{
+    if (strcmp(path, "-"))
+        return open(path, O_WRONLY | O_CLOEXEC);
+    fflush(stdout);
+    return dup(STDOUT_FILENO);
+}
+
+static enum ek_status begin(struct file *f, const char *path)
+{
+    int fd = -1;
+    if (is_input(path))
+        FAIL(EK_USAGE, "%s: is an input of this run and is not overwritten; choose another file",
+             path);
+    f->path = strdup(path);
+    if (f->path && !file_replaceable(path)) {
+        fd = open_as_is(path);
+    } else if (f->path) {
+        f->target = realpath(path, NULL);
+        if (f->target || (f->target = strdup(path)))
+            fd = open_beside(f);
+    }
+    if (fd < 0) {
+        const int why = errno;
+        free(f->beside); /* is not there */
+        f->beside = NULL;
+        return refuse(path, why);
+    }
+    f->stream = fdopen(fd, "w");
+    return f->stream ? EK_OK : refuse(path, ENOMEM);
+}
+
+enum ek_status file_create(const char *path, struct file **out)
+{
+    struct file *f = calloc(1, sizeof *f);
+    if (!f)
+        FAIL(EK_LACK, "%s: out of memory", path);
+    const enum ek_status st = begin(f, path);
+    if (st)
+        file_abandon(f);
+    else
+        *out = f;
+    return st;
+}
+
+FILE *file_stream(struct file *f)
+{
+    return f->stream;
+}
+
+enum ek_status file_write(struct file *f, const void *bytes, size_t n)
+{
+    return fwrite(bytes, 1, n, f->stream) == n ? EK_OK : refuse(f->path, errno);
+}
+
+enum ek_status file_place(const char *beside, const char *path)
+{
+    if (rename(beside, path))
+        return refuse(path, errno);
+    sync_folder(path);
+    return EK_OK;
+}
+
+/* Some file systems know no fsync(). */
+static int sync_stream(FILE *stream)
+{
+    return fsync(fileno(stream)) && errno != EINVAL && errno != ENOTSUP ? errno : 0;
+}
+
+enum ek_status file_finish(struct file *f)
+{
+    /* A write that failed long ago left no errno. */
+    int why = ferror(f->stream) ? ENOSPC : 0;
+    if (fflush(f->stream))
+        why = errno;
+    if (!why && f->target)
+        why = sync_stream(f->stream);
+    if (fclose(f->stream) && !why)
+        why = errno;
+    f->stream = NULL;
+    enum ek_status st = why ? refuse(f->path, why) : EK_OK;
+    if (!st && f->target)
+        st = file_place(f->beside, f->target);
+    if (!st) {
+        free(f->beside);
+        f->beside = NULL;
+    }
+    file_abandon(f);
+    return st;
+}
+
+void file_abandon(struct file *f)
+{
+    if (!f)
+        return;
+    if (f->stream)
+        fclose(f->stream);
+    if (f->beside)
+        unlink(f->beside);
+    free(f->beside);
+    free(f->target);
+    free(f->path);
+    free(f);
+}
+
+enum ek_status file_replace(const char *path, const void *bytes, size_t n)
+{
+    struct file *f;
+    TRY(file_create(path, &f));
+    const enum ek_status st = file_write(f, bytes, n);
+    if (!st)
+        return file_finish(f);
+    file_abandon(f);
+    return st;
+}
+
+enum ek_status file_replace_text(const char *path, const char *text)
+{
+    return file_replace(path, text, strlen(text));
+}
+
+enum ek_status file_try(const char *path)
+{
+    struct file *f;
+    if (!file_replaceable(path))
+        return EK_OK;
+    TRY(file_create(path, &f));
+    file_abandon(f);
+    return EK_OK;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------*/
+
+static char *read_stream(FILE *in, size_t *n)
+{
+    size_t used = 0, room = 1 << 16, got;
+    char *all = malloc(room);
+    while (all && (got = fread(all + used, 1, room - used - 1, in)) > 0) {
+        used += got;
+        if (used < room - 1)
+            continue;
+        char *more = realloc(all, room *= 2);
+        if (!more)
+            free(all);
+        all = more;
+    }
+    if (all)
+        all[used] = '\0';
+    *n = used;
+    return all;
+}
+
+enum ek_status file_read(const char *path, char **bytes, size_t *n)
+{
+    const bool standard = !strcmp(path, "-");
+    const char *name = standard ? "standard input" : path;
+    FILE *in = standard ? stdin : fopen(path, "re");
+    if (!in)
+        FAIL(EK_USAGE, "%s: cannot be opened: %s", name, strerror(errno));
+    size_t length;
+    char *all = read_stream(in, &length);
+    const int why = ferror(in) ? errno : 0;
+    if (!standard)
+        fclose(in);
+    if (!all)
+        FAIL(EK_LACK, "%s: out of memory while reading", name);
+    if (why) {
+        free(all);
+        FAIL(why == EISDIR ? EK_USAGE : EK_LACK, "%s: cannot be read: %s", name, strerror(why));
+    }
+    *bytes = all;
+    *n = length;
+    return EK_OK;
+}
+
+enum ek_status file_read_text(const char *path, char **text)
+{
+    char *all;
+    size_t n, line = 1;
+    TRY(file_read(path, &all, &n));
+    if (strlen(all) == n) {
+        *text = all;
+        return EK_OK;
+    }
+    for (const char *c = all; *c; c++)
+        line += *c == '\n';
+    free(all);
+    FAIL(EK_USAGE, "%s:%zu: a zero byte: this is no text file",
+         strcmp(path, "-") ? path : "standard input", line);
+}

@@ -1,0 +1,67 @@
+/* src/file.h – files as a whole: read in one go; written beside their place, synced, renamed, so
+ * that a reader, a crash or a full disk never leaves half of one. The only place that does so. */
+#ifndef SRC_FILE_H
+#define SRC_FILE_H
+
+#include "src/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* ---- writing ----------------------------------------------------------------------------------*/
+
+/* A file while it is being written. One thread at a time. */
+struct file;
+
+/* Begins a file that will take the place of `path` ("-" = standard output). Written as they are:
+ * standard output, pipes and devices. A symbolic link keeps pointing to what is replaced; the new
+ * file has the old one's permissions. EK_USAGE: `path` is an input of this process, see
+ * file_input(); EK_LACK: nothing can be written there. */
+enum ek_status file_create(const char *path, struct file **f);
+/* The stream to write to. Its errors need no check: file_finish() tells. */
+FILE *file_stream(struct file *f);
+/* As fwrite() to the stream. EK_LACK: the disk is full. */
+enum ek_status file_write(struct file *f, const void *bytes, size_t n);
+/* Syncs the file, puts it in place and syncs the folder; frees f in any case. EK_LACK: something
+ * could not be written; what stood at the path is untouched. */
+enum ek_status file_finish(struct file *f);
+/* Removes what was written; accepts NULL. */
+void file_abandon(struct file *f);
+
+/* All of it at once: `n` bytes, or a text without its NUL. */
+enum ek_status file_replace(const char *path, const void *bytes, size_t n);
+enum ek_status file_replace_text(const char *path, const char *text);
+
+/* Says now whether file_create() would succeed later: before hours of work. */
+enum ek_status file_try(const char *path);
+
+/* Renames `beside`, which its writers have synced, and syncs the folder: for files that several
+ * processes write together. One process calls it. */
+enum ek_status file_place(const char *beside, const char *path);
+
+/* `path` names a file, there or to be made, that another one may take the place of: neither "-" nor
+ * a pipe nor a device. */
+bool file_replaceable(const char *path);
+
+/* Makes the folders above `path`. What cannot be made shows when the file is written. */
+void file_make_folders(const char *path);
+
+/* ---- reading ----------------------------------------------------------------------------------*/
+
+/* The whole file ("-" = standard input) in *bytes [*n], which the caller frees; a NUL that does not
+ * count follows. EK_USAGE: it cannot be opened; EK_LACK: not read, out of memory. */
+enum ek_status file_read(const char *path, char **bytes, size_t *n);
+/* The same of a text; EK_USAGE as well where it holds a zero byte: the line says where. */
+enum ek_status file_read_text(const char *path, char **text);
+
+/* Remembers the file as an input of this process: nothing is written over it, by whatever name or
+ * link. Options of type OPT_INPUT do so. What is not there is no input. Any thread. */
+void file_input(const char *path);
+
+/* ---- the user's cache ------------------------------------------------------------------------ */
+
+/* $XDG_CACHE_HOME/evenkeel, else ~/.cache/evenkeel, in path [room]; false: neither is set, or it
+ * does not fit. */
+bool file_cache_folder(char *path, size_t room);
+
+#endif

@@ -1,0 +1,229 @@
+/* tests/test_src_file.c – files are replaced as a whole or not at all, and never an input. */
+#include "src/file.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/test_src_file.XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][PATH_MAX];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], PATH_MAX, "%s/%s", folder, name);
+    return path[turn];
+}
+
+static int entries(void)
+{
+    int n = -2; /* . and .. */
+    DIR *d = opendir(folder);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+static void assert_text(const char *path, const char *wanted)
+{
+    char *text;
+    assert_int_equal(file_read_text(path, &text), EK_OK);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[PATH_MAX];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static void an_old_file_stays_until_the_new_one_is_whole(void **state)
+{
+    (void)state;
+    const char *path = in_folder("a");
+    struct file *f;
+    assert_int_equal(file_replace_text(path, "old"), EK_OK);
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(file_create(path, &f), EK_OK);
+    fputs("new", file_stream(f));
+    fflush(file_stream(f));
+    assert_text(path, "old");
+    assert_int_equal(file_finish(f), EK_OK);
+    assert_text(path, "new");
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    assert_int_equal(entries(), 1);
+}
+
+static void what_is_abandoned_leaves_nothing(void **state)
+{
+    (void)state;
+    struct file *f;
+    assert_int_equal(file_create(in_folder("a"), &f), EK_OK);
+    assert_int_equal(file_write(f, "x", 1), EK_OK);
+    file_abandon(f);
+    file_abandon(NULL);
+    assert_int_equal(file_try(in_folder("b")), EK_OK);
+    assert_int_equal(entries(), 0);
+}
+
+/* A full disk, played by a limit to the size of files. */
+static void a_full_disk_leaves_the_old_file(void **state)
+{
+    (void)state;
+    const char *path = in_folder("a");
+    struct rlimit old, small;
+    char *much = calloc(1, 1 << 20);
+    assert_int_equal(file_replace_text(path, "old"), EK_OK);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = old;
+    small.rlim_cur = 1 << 16;
+    setrlimit(RLIMIT_FSIZE, &small);
+    status_mute(+1);
+    assert_int_equal(file_replace(path, much, 1 << 20), EK_LACK);
+    /* Where nobody looks at the stream's errors, the end does. */
+    struct file *f;
+    assert_int_equal(file_create(path, &f), EK_OK);
+    for (int i = 0; i < 1 << 17; i++)
+        fputc('x', file_stream(f));
+    assert_int_equal(file_finish(f), EK_LACK);
+    status_mute(-1);
+    setrlimit(RLIMIT_FSIZE, &old);
+    free(much);
+    assert_text(path, "old");
+    assert_int_equal(entries(), 1);
+}
+
+static void two_writers_of_one_file_do_not_meet(void **state)
+{
+    (void)state;
+    struct file *f, *g;
+    assert_int_equal(file_create(in_folder("a"), &f), EK_OK);
+    assert_int_equal(file_create(in_folder("a"), &g), EK_OK);
+    fputs("one", file_stream(f));
+    fputs("two", file_stream(g));
+    assert_int_equal(file_finish(g), EK_OK);
+    assert_text(in_folder("a"), "two");
+    assert_int_equal(file_finish(f), EK_OK);
+    assert_text(in_folder("a"), "one");
+}
+
+static void inputs_are_not_overwritten(void **state)
+{
+    (void)state;
+    assert_int_equal(file_replace_text(in_folder("in"), "data"), EK_OK);
+    assert_int_equal(symlink("in", in_folder("soft")), 0);
+    assert_int_equal(link(in_folder("in"), in_folder("hard")), 0);
+    file_input(in_folder("in"));
+    file_input(in_folder("none"));
+    status_mute(+1);
+    const char *names[] = {"in", "./in", "soft", "hard"};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(file_replace_text(in_folder(names[i]), "x"), EK_USAGE);
+        assert_non_null(strstr(status_message(), "input"));
+        assert_int_equal(file_try(in_folder(names[i])), EK_USAGE);
+    }
+    status_mute(-1);
+    assert_text(in_folder("in"), "data");
+    assert_int_equal(file_replace_text(in_folder("none"), "x"), EK_OK);
+}
+
+static void links_keep_pointing_and_devices_stay(void **state)
+{
+    (void)state;
+    struct stat st;
+    assert_int_equal(symlink("real", in_folder("soft")), 0);
+    assert_int_equal(file_replace_text(in_folder("real"), "1"), EK_OK);
+    assert_int_equal(file_replace_text(in_folder("soft"), "2"), EK_OK);
+    assert_text(in_folder("real"), "2");
+    assert_int_equal(lstat(in_folder("soft"), &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(file_replace_text("/dev/null", "x"), EK_OK);
+    assert_int_equal(stat("/dev/null", &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+    assert_false(file_replaceable("-"));
+    assert_false(file_replaceable("/dev/null"));
+    assert_true(file_replaceable(in_folder("none")));
+}
+
+static void places_that_allow_nothing_say_so(void **state)
+{
+    (void)state;
+    status_mute(+1);
+    assert_int_equal(file_replace_text(in_folder("no/such"), "x"), EK_LACK);
+    assert_non_null(strstr(status_message(), "no/such"));
+    assert_int_equal(file_replace_text("", "x"), EK_LACK);
+    char *text = NULL;
+    size_t n;
+    assert_int_equal(file_read(in_folder("none"), &text, &n), EK_USAGE);
+    assert_int_equal(file_read(folder, &text, &n), EK_USAGE);
+    assert_null(text);
+    status_mute(-1);
+    file_make_folders(in_folder("no/such"));
+    assert_int_equal(file_replace_text(in_folder("no/such"), "x"), EK_OK);
+}
+
+static void reading_gives_every_byte(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {0, 1, (1 << 16) - 1, 1 << 16, (1 << 17) + 3};
+    for (int i = 0; i < 5; i++) {
+        char *bytes = malloc(sizes[i] + 1), *got;
+        size_t n;
+        for (size_t k = 0; k < sizes[i]; k++)
+            bytes[k] = (char)(k * 2654435761u >> 13);
+        assert_int_equal(file_replace(in_folder("a"), bytes, sizes[i]), EK_OK);
+        assert_int_equal(file_read(in_folder("a"), &got, &n), EK_OK);
+        assert_int_equal(n, sizes[i]);
+        assert_memory_equal(bytes, got, n);
+        assert_int_equal(got[n], 0);
+        free(bytes);
+        free(got);
+    }
+    char *text;
+    status_mute(+1);
+    assert_int_equal(file_replace(in_folder("a"), "x\ny\0z", 5), EK_OK);
+    assert_int_equal(file_read_text(in_folder("a"), &text), EK_USAGE);
+    assert_non_null(strstr(status_message(), "a:2: a zero byte"));
+    status_mute(-1);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(an_old_file_stays_until_the_new_one_is_whole),
+        TEST(what_is_abandoned_leaves_nothing),
+        TEST(a_full_disk_leaves_the_old_file),
+        TEST(two_writers_of_one_file_do_not_meet),
+        TEST(inputs_are_not_overwritten),
+        TEST(links_keep_pointing_and_devices_stay),
+        TEST(places_that_allow_nothing_say_so),
+        TEST(reading_gives_every_byte),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
