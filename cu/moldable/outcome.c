@@ -62,7 +62,7 @@ enum ek_status run_page(const char *path, const char *title, const struct moldab
                                                p->node[n].cores, "factor", p->node[n].factor));
     json_t *data = json_pack("{s:s, s:i, s:o, s:O}", "title", title, "tasks", p->ntasks, "nodes",
                              nodes, "plans", plans);
-    enum ek_status st = data ? page_write(path, "cu/run.html", title, NULL, data)
+    enum ek_status st = data ? page_write(path, "cu/moldable/run.html", title, NULL, data)
                              : status_fail(EK_LACK, "out of memory for %s", path);
     json_decref(data);
     return st;
