@@ -5,6 +5,7 @@
 
 #include "src/lanes_math.h"
 #include <stddef.h>
+#include <string.h>
 
 struct ray_medium;
 struct ray_speed;
@@ -16,6 +17,7 @@ FN struct ray_speed ray_cube(struct ray_medium m, const float *node, lanes x, la
 typedef int ray_places __attribute__((vector_size(4 * LANES)));
 typedef float ray_shares __attribute__((vector_size(4 * LANES)));
 typedef float ray_four __attribute__((vector_size(16)));
+typedef int ray_numbers __attribute__((vector_size(16)));
 /* A node's four numbers and those of the node below it. */
 typedef float ray_two __attribute__((vector_size(32), aligned(4), may_alias));
 
@@ -57,28 +59,40 @@ FN ray_four ray_lane(struct ray_rows r, uint32_t at, float tx, float ty, float t
     const ray_two c = ray_load(r.row[2], at), d = ray_load(r.row[3], at);
     const ray_two ab = a + ty * (b - a), cd = c + ty * (d - c);
     const ray_two both = ab + tx * (cd - ab);
-    const ray_four above = __builtin_shufflevector(both, both, 0, 1, 2, 3);
-    const ray_four below = __builtin_shufflevector(both, both, 4, 5, 6, 7);
-    return above + tz * (below - above);
+    ray_four level[2]; /* above, below */
+    memcpy(level, &both, sizeof level);
+    return level[0] + tz * (level[1] - level[0]);
 }
 
-/* Lanes' numbers to numbers' lanes. */
+/* Four lanes' numbers to numbers' lanes. */
+FN void ray_turn_four(const ray_four n[4], ray_four row[4])
+{
+    const ray_four a = SHUFFLE(ray_numbers, n[0], n[1], 0, 4, 1, 5);
+    const ray_four b = SHUFFLE(ray_numbers, n[2], n[3], 0, 4, 1, 5);
+    const ray_four c = SHUFFLE(ray_numbers, n[0], n[1], 2, 6, 3, 7);
+    const ray_four d = SHUFFLE(ray_numbers, n[2], n[3], 2, 6, 3, 7);
+    row[0] = SHUFFLE(ray_numbers, a, b, 0, 1, 4, 5);
+    row[1] = SHUFFLE(ray_numbers, a, b, 2, 3, 6, 7);
+    row[2] = SHUFFLE(ray_numbers, c, d, 0, 1, 4, 5);
+    row[3] = SHUFFLE(ray_numbers, c, d, 2, 3, 6, 7);
+}
+
+/* The same for all lanes. */
 FN struct ray_speed ray_turn(const ray_four n[LANES])
 {
-#if LANES == 4
-    const ray_four a = __builtin_shufflevector(n[0], n[1], 0, 4, 1, 5);
-    const ray_four b = __builtin_shufflevector(n[2], n[3], 0, 4, 1, 5);
-    const ray_four c = __builtin_shufflevector(n[0], n[1], 2, 6, 3, 7);
-    const ray_four d = __builtin_shufflevector(n[2], n[3], 2, 6, 3, 7);
-    const ray_shares row[4] = {
-        __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
-        __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
-#else
+    enum { FOURS = (LANES + 3) / 4 };
+    ray_four part[FOURS][4];
     ray_shares row[4];
-    for (int c = 0; c < 4; c++)
-        row[c] =
-            (ray_shares){n[0][c], n[1][c], n[2][c], n[3][c], n[4][c], n[5][c], n[6][c], n[7][c]};
-#endif
+    for (int h = 0; h < FOURS; h++) {
+        const ray_four *four = n + 4 * h;
+        ray_turn_four(LANES < 4 ? (ray_four[4]){four[0]} : four, part[h]);
+    }
+    for (int c = 0; c < 4; c++) {
+        ray_four of[FOURS];
+        for (int h = 0; h < FOURS; h++)
+            of[h] = part[h][c];
+        memcpy(&row[c], of, sizeof row[c]);
+    }
     const struct ray_speed w = {
         __builtin_convertvector(row[0], lanes), __builtin_convertvector(row[1], lanes),
         __builtin_convertvector(row[2], lanes), __builtin_convertvector(row[3], lanes)};

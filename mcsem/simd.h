@@ -13,36 +13,11 @@
 #define FN static inline
 #endif
 
-#define MAD(a, b, c)  simd_mad(a, b, c)
-#define ROOT(a)       simd_root(a)
-#define LESSER(a, b)  simd_lesser(a, b)
+#define MAD(a, b, c)  lanes_fma(a, b, c)
+#define ROOT(a)       lanes_sqrt(a)
+#define LESSER(a, b)  lanes_min(a, b)
 #define POWER_OF_2(n) ((lanes)((simd_bits)((n) + 4503599627371519.0) << 52))
 
 typedef uint64_t simd_bits __attribute__((vector_size(8 * LANES)));
-
-/* The compiler makes one instruction of each loop. */
-FN lanes simd_mad(lanes a, lanes b, lanes c)
-{
-    lanes r;
-    for (int k = 0; k < LANES; k++)
-        r[k] = __builtin_fma(a[k], b[k], c[k]);
-    return r;
-}
-
-FN lanes simd_root(lanes a)
-{
-    lanes r;
-    for (int k = 0; k < LANES; k++)
-        r[k] = __builtin_sqrt(a[k]);
-    return r;
-}
-
-FN lanes simd_lesser(lanes a, lanes b)
-{
-    lanes r;
-    for (int k = 0; k < LANES; k++)
-        r[k] = a[k] < b[k] ? a[k] : b[k];
-    return r;
-}
 
 #endif

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-typedef long lanes_mask __attribute__((vector_size(8 * LANES)));
-
 struct equations {
     struct lu_axis axis[3];
     struct lu_diagonal diagonal;
@@ -51,7 +49,7 @@ void lu_stream_inside(double *inside, int nx, int strips, int rows)
         for (int l = 0; l < LANES; l++) {
             const int n = c - l, strip = n / length;
             const bool row = n >= 0 && (strip < strips - 1 || (strip == strips - 1 && l < rows));
-            in[l] = row && n % length < nx ? -1L : 0L;
+            in[l] = row && n % length < nx ? -1 : 0;
         }
         STORE(inside, c * LANES, (lanes)in);
     }
@@ -149,10 +147,13 @@ FN void skew(const double *const before[LANES], const double *const here[LANES],
 {
     lanes t[LANES];
     t[0] = LOAD(here[0], at);
+    (void)before, (void)from; /* of one lane nothing is behind */
 #define SKEWED(l) t[l] = lanes_back(LOAD(before[l], from), LOAD(here[l], at), l)
+#if LANES >= 4
     SKEWED(1);
     SKEWED(2);
     SKEWED(3);
+#endif
 #if LANES == 8
     SKEWED(4);
     SKEWED(5);
@@ -283,12 +284,10 @@ FN void add_some(double *u, lanes x, int count)
 /* The first l lanes, the others 0. */
 FN lanes first_lanes(lanes x, int l)
 {
-#if LANES == 4
-    const lanes_mask number = {0, 1, 2, 3};
-#else
-    const lanes_mask number = {0, 1, 2, 3, 4, 5, 6, 7};
-#endif
-    return (lanes)((lanes_mask)x & (number < l));
+    static const long long number[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    lanes_mask in;
+    memcpy(&in, number, sizeof in);
+    return (lanes)((lanes_mask)x & (in < l));
 }
 
 /* Component m of a block's corrections, by rows. */

@@ -292,6 +292,15 @@ FN struct sum add_carried(struct sum s, const struct rhs_axis *a, lanes vm, lane
     return s;
 }
 
+/* The points two before and two after those of the record u. */
+#if LANES == 1
+#define back2(u, before, here) LOAD(u, -2 * RHS_STATE)
+#define ahead2(u, here, after) LOAD(u, 2 * RHS_STATE)
+#else
+#define back2(u, before, here) lanes_back(before, here, 2)
+#define ahead2(u, here, after) lanes_ahead(here, after, 2)
+#endif
+
 /* The same along x, with the point's own part. */
 FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x, lanes vm,
                         lanes vp, const double *u)
@@ -301,8 +310,8 @@ FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x
                 p2 = LOAD(x, 4 * LANES);
     for (int m = 0; m < MZ_VARS; m++, u += LANES) {
         const lanes here = LOAD(u, 0), before = LOAD(u, -RHS_STATE), after = LOAD(u, RHS_STATE);
-        s.m[m] += c * here + m2 * lanes_back2(before, here) + m1 * lanes_back1(before, here);
-        s.m[m] += p2 * lanes_ahead2(here, after);
+        s.m[m] += c * here + m2 * back2(u, before, here) + m1 * lanes_back1(before, here);
+        s.m[m] += p2 * ahead2(u, here, after);
         s.m[m] += p1 * lanes_ahead1(here, after);
     }
     return s;

@@ -5,15 +5,32 @@
 #define SRC_LANES_H
 
 #include <math.h>
+#if defined __x86_64__
+#include <immintrin.h>
+#endif
 
+/* Lanes of a vector, 1, 4 or 8. Vectors may be wider than the processor's: the compiler takes them
+ * apart. */
+#ifndef LANES
 #if defined __AVX512F__
 #define LANES 8
 #else
 #define LANES 4
 #endif
+#endif
 
 typedef double lanes __attribute__((vector_size(8 * LANES)));
 typedef double lanes_unaligned __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+typedef long long lanes_mask __attribute__((vector_size(8 * LANES))); /* -1: true, 0: false */
+
+/* Elements of two vectors, by constant numbers that count through both; as many as either has.
+ * `numbers`: the type of a vector of as many integers. */
+#if defined __has_builtin && __has_builtin(__builtin_shufflevector)
+#define SHUFFLE(numbers, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(numbers, a, b, ...) __builtin_shuffle(a, b, (numbers){__VA_ARGS__})
+#endif
+#define lanes_shuffle(a, b, ...) SHUFFLE(lanes_mask, a, b, __VA_ARGS__)
 
 #define KERNEL_LANES
 #define real                        lanes
@@ -32,13 +49,67 @@ static inline int lanes_ceil(int n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* A loop over a vector of constant length compiles to one instruction. */
-FN lanes lanes_sqrt(lanes x)
+/* ---- what the compiler does not make one instruction of by itself
+ * -------------------------------- Each in portable form, lane by lane, and as the instruction
+ * where vectors are as wide as the processor's. Both have the same bits. */
+
+FN lanes lanes_sqrt_each(lanes x)
 {
     for (int l = 0; l < LANES; l++)
         x[l] = sqrt(x[l]);
     return x;
 }
+
+/* a * b + c, rounded once. */
+FN lanes lanes_fma_each(lanes a, lanes b, lanes c)
+{
+    for (int l = 0; l < LANES; l++)
+        c[l] = __builtin_fma(a[l], b[l], c[l]);
+    return c;
+}
+
+/* a where a < b, else b. */
+FN lanes lanes_min_each(lanes a, lanes b)
+{
+    for (int l = 0; l < LANES; l++)
+        a[l] = a[l] < b[l] ? a[l] : b[l];
+    return a;
+}
+
+/* a where test is true, else b. */
+FN lanes lanes_select_each(lanes_mask test, lanes a, lanes b)
+{
+    return (lanes)((test & (lanes_mask)a) | (~test & (lanes_mask)b));
+}
+
+/* Bit l is set where lane l is true. */
+FN unsigned lanes_bits_of_each(lanes_mask test)
+{
+    unsigned bits = 0;
+    for (int l = 0; l < LANES; l++)
+        bits |= test[l] ? 1u << l : 0;
+    return bits;
+}
+
+#if LANES == 8 && defined __AVX512F__
+#define lanes_sqrt(x)         ((lanes)_mm512_sqrt_pd((__m512d)(x)))
+#define lanes_fma(a, b, c)    ((lanes)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define lanes_min(a, b)       ((lanes)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
+#define lanes_bits_of(test)   ((unsigned)_mm512_cmplt_epi64_mask((__m512i)(test), (__m512i){0}))
+#define lanes_select(t, a, b) lanes_select_each(t, a, b)
+#elif LANES == 4 && defined __FMA__
+#define lanes_sqrt(x)         ((lanes)_mm256_sqrt_pd((__m256d)(x)))
+#define lanes_fma(a, b, c)    ((lanes)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#define lanes_min(a, b)       ((lanes)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
+#define lanes_bits_of(test)   ((unsigned)_mm256_movemask_pd((__m256d)(test)))
+#define lanes_select(t, a, b) lanes_select_each(t, a, b)
+#else
+#define lanes_sqrt(x)         lanes_sqrt_each(x)
+#define lanes_fma(a, b, c)    lanes_fma_each(a, b, c)
+#define lanes_min(a, b)       lanes_min_each(a, b)
+#define lanes_bits_of(test)   lanes_bits_of_each(test)
+#define lanes_select(t, a, b) lanes_select_each(t, a, b)
+#endif
 
 /* Stores the first `count` lanes. */
 FN void lanes_store_some(double *to, lanes x, int count)
@@ -59,52 +130,58 @@ FN const double *lanes_hidden(const double *p)
     return p;
 }
 
-/* A row's vector moved against its neighbours: lane l takes what lies `n` (a constant) lanes before
- * it, or one or two after it. */
-#if LANES == 4
-#define lanes_back(before, here, n)                                                                \
-    __builtin_shufflevector(before, here, 4 - (n), 5 - (n), 6 - (n), 7 - (n))
-#define lanes_ahead1(here, after) __builtin_shufflevector(here, after, 1, 2, 3, 4)
-#define lanes_ahead2(here, after) __builtin_shufflevector(here, after, 2, 3, 4, 5)
-#else
-#define lanes_back(before, here, n)                                                                \
-    __builtin_shufflevector(before, here, 8 - (n), 9 - (n), 10 - (n), 11 - (n), 12 - (n),          \
-                            13 - (n), 14 - (n), 15 - (n))
-#define lanes_ahead1(here, after) __builtin_shufflevector(here, after, 1, 2, 3, 4, 5, 6, 7, 8)
-#define lanes_ahead2(here, after) __builtin_shufflevector(here, after, 2, 3, 4, 5, 6, 7, 8, 9)
-#endif
-#define lanes_back1(before, here) lanes_back(before, here, 1)
-#define lanes_back2(before, here) lanes_back(before, here, 2)
-
-/* Rows to columns: after it, lane c of row r is what lane r of row c was. */
+/* A row's vector moved against its neighbours: lane l takes what lies `n` (a constant, below LANES)
+ * lanes before it, or one or two after it. Rows to columns: after lanes_transpose(), lane c of row
+ * r is what lane r of row c was. */
+#if LANES == 1
+#define lanes_back1(before, here) ((void)(here), (before))
+#define lanes_ahead1(here, after) ((void)(here), (after))
 static inline void lanes_transpose(lanes row[LANES])
 {
-#if LANES == 4
-    lanes a = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
-    lanes b = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
-    lanes c = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
-    lanes d = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
-    row[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
-    row[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
-    row[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
-    row[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+    (void)row;
+}
+#elif LANES == 4
+#define lanes_back(before, here, n) lanes_shuffle(before, here, 4 - (n), 5 - (n), 6 - (n), 7 - (n))
+#define lanes_ahead(here, after, n) lanes_shuffle(here, after, n, 1 + (n), 2 + (n), 3 + (n))
+static inline void lanes_transpose(lanes row[LANES])
+{
+    lanes a = lanes_shuffle(row[0], row[1], 0, 4, 2, 6),
+          b = lanes_shuffle(row[0], row[1], 1, 5, 3, 7);
+    lanes c = lanes_shuffle(row[2], row[3], 0, 4, 2, 6),
+          d = lanes_shuffle(row[2], row[3], 1, 5, 3, 7);
+    row[0] = lanes_shuffle(a, c, 0, 1, 4, 5);
+    row[1] = lanes_shuffle(b, d, 0, 1, 4, 5);
+    row[2] = lanes_shuffle(a, c, 2, 3, 6, 7);
+    row[3] = lanes_shuffle(b, d, 2, 3, 6, 7);
+}
 #else
+#define lanes_back(before, here, n)                                                                \
+    lanes_shuffle(before, here, 8 - (n), 9 - (n), 10 - (n), 11 - (n), 12 - (n), 13 - (n),          \
+                  14 - (n), 15 - (n))
+#define lanes_ahead(here, after, n)                                                                \
+    lanes_shuffle(here, after, n, 1 + (n), 2 + (n), 3 + (n), 4 + (n), 5 + (n), 6 + (n), 7 + (n))
+static inline void lanes_transpose(lanes row[LANES])
+{
     lanes t[LANES];
     for (int r = 0; r < LANES; r += 2) {
-        t[r] = __builtin_shufflevector(row[r], row[r + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        t[r + 1] = __builtin_shufflevector(row[r], row[r + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        t[r] = lanes_shuffle(row[r], row[r + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        t[r + 1] = lanes_shuffle(row[r], row[r + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     }
     for (int h = 0; h < LANES; h += 4)
         for (int r = h; r < h + 2; r++) {
-            row[r] = __builtin_shufflevector(t[r], t[r + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-            row[r + 2] = __builtin_shufflevector(t[r], t[r + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+            row[r] = lanes_shuffle(t[r], t[r + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            row[r + 2] = lanes_shuffle(t[r], t[r + 2], 2, 3, 10, 11, 6, 7, 14, 15);
         }
     for (int r = 0; r < 4; r++) {
         lanes low = row[r], high = row[r + 4];
-        row[r] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 8, 9, 10, 11);
-        row[r + 4] = __builtin_shufflevector(low, high, 4, 5, 6, 7, 12, 13, 14, 15);
+        row[r] = lanes_shuffle(low, high, 0, 1, 2, 3, 8, 9, 10, 11);
+        row[r + 4] = lanes_shuffle(low, high, 4, 5, 6, 7, 12, 13, 14, 15);
     }
-#endif
 }
+#endif
+#if LANES > 1
+#define lanes_back1(before, here) lanes_back(before, here, 1)
+#define lanes_ahead1(here, after) lanes_ahead(here, after, 1)
+#endif
 
 #endif

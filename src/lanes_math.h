@@ -8,7 +8,6 @@
 #include "src/lanes.h"
 #include <stdint.h>
 
-typedef int64_t lanes_mask __attribute__((vector_size(8 * LANES))); /* -1: true, 0: false */
 typedef uint64_t lanes_bits __attribute__((vector_size(8 * LANES)));
 
 #define SELECT(test, a, b) lanes_select(test, a, b)
@@ -17,26 +16,6 @@ typedef uint64_t lanes_bits __attribute__((vector_size(8 * LANES)));
 #define ABS(x)             lanes_abs(x)
 #define LOG(x)             lanes_log(x)
 #define ATAN2(y, x)        lanes_atan2(y, x)
-
-FN lanes lanes_select(lanes_mask test, lanes a, lanes b)
-{
-    return (lanes)((test & (lanes_mask)a) | (~test & (lanes_mask)b));
-}
-
-/* Bit l is set where lane l is true. */
-FN unsigned lanes_bits_of(lanes_mask test)
-{
-#if defined __AVX512DQ__
-    return (unsigned)__builtin_ia32_cvtq2mask512(test);
-#elif defined __AVX__
-    return (unsigned)__builtin_ia32_movmskpd256((lanes)test);
-#else
-    unsigned bits = 0;
-    for (int l = 0; l < LANES; l++)
-        bits |= test[l] ? 1u << l : 0;
-    return bits;
-#endif
-}
 
 FN int lanes_any(lanes_mask test)
 {

@@ -91,7 +91,8 @@ static void test_focus(void **state)
 
 /* ---- fronts -----------------------------------------------------------------------------------*/
 
-enum { RAYS = 19, PITCH = 24 }; /* no whole number of vectors */
+/* No whole number of vectors; up to RAY_LANES - 1 rays after the last are overwritten. */
+enum { RAYS = 19, PITCH = (RAYS + RAY_LANES - 1) / RAY_LANES * RAY_LANES };
 
 static void fan(const struct ray_field *f, const double s[3], double *state, double (*d)[3])
 {
