@@ -29,7 +29,7 @@ SOLVER_CFLAGS := $(shell pkg-config --cflags openblas 2>/dev/null)
 SOLVER_LIBS   := -Wl,--as-needed -lcholmod $(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas) -Wl,--no-as-needed
 # Of kirchhoff alone: Fourier transforms of traces.
 WAVES_LIBS    := $(shell pkg-config --libs fftw3f 2>/dev/null || echo -lfftw3f)
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) libxxhash 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 accepts   = $(shell $(CC) $(1) -E -x c /dev/null >/dev/null 2>&1 && echo $(1))
@@ -225,7 +225,7 @@ replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 SCALE    := $(BUILD)/scale
 scale_c  := tests/scale/okada_mogi.c $(addprefix okada_mogi/,coordinator.c hub.c worker.c trial.c)
 scale_l  := $(filter-out cu/rank/cluster.c,$(wildcard src/*.c cu/*/*.c cu/*/*/*.c))
-SCALE_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -fopenmp $(WARN) -I. $(shell pkg-config --cflags hwloc jansson gsl 2>/dev/null)
+SCALE_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -fopenmp $(WARN) -I. $(shell pkg-config --cflags hwloc jansson gsl libxxhash 2>/dev/null)
 $(SCALE)/tests/%.o: SCALE_CC := smpicc
 $(SCALE)/%.o: SCALE_CC := $(CC)
 $(SCALE)/%.o: %.c

@@ -1,5 +1,6 @@
 /* backends/cache.c – one file per entry: a header with key, size and checksum, then the code. */
 #include "backends/cache.h"
+#include "src/checksum.h"
 #include "src/file.h"
 
 #include <limits.h>
@@ -19,37 +20,22 @@ struct header {
 
 _Static_assert(sizeof(struct header) == 64, "a header has padding");
 
-static const char magic[8] = "ekcode1";
-
-/* FNV-1a with 128 bits (Fowler, Noll, Vo; offset basis and prime from their definition). */
-static unsigned __int128 fnv(unsigned __int128 h, const void *data, size_t size)
-{
-    const unsigned __int128 prime = ((unsigned __int128)1 << 88) + 0x13b;
-    const unsigned char *byte = data;
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ byte[i]) * prime;
-    return h;
-}
-
-static unsigned __int128 fnv_basis(void)
-{
-    return (unsigned __int128)0x6c62272e07bb0142u << 64 | 0x62b821756295c58du;
-}
+static const char magic[8] = "ekcode2";
 
 struct cache_key cache_key(const char *const parts[], int n)
 {
-    unsigned __int128 h = fnv_basis();
-    for (int i = 0; i < n; i++)
-        h = fnv(h, parts[i], strlen(parts[i]) + 1); /* with the NUL, so that "ab","c" != "a","bc" */
+    struct checksum c;
     struct cache_key key = {""};
-    snprintf(key.hex, sizeof key.hex, "%016llx%016llx", (unsigned long long)(h >> 64),
-             (unsigned long long)h);
+    checksum_begin(&c, magic);
+    for (int i = 0; i < n; i++)
+        checksum_add_text(&c, parts[i]);
+    checksum_hex(&c, key.hex);
     return key;
 }
 
 static struct header header_of(const struct cache_key *key, const void *data, size_t size)
 {
-    struct header h = {.key = *key, .size = size, .sum = (uint64_t)fnv(fnv_basis(), data, size)};
+    struct header h = {.key = *key, .size = size, .sum = checksum_of(key->hex, data, size)};
     memcpy(h.magic, magic, sizeof magic);
     return h;
 }

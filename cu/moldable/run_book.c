@@ -1,6 +1,6 @@
 /* cu/moldable/run_book.c – tasks of a running job: plans, journal. */
 #include "cu/moldable/run_book.h"
-#include "src/hash.h"
+#include "src/checksum.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +15,11 @@
 /* What must be the same for a run to go on: the commands, not their times or the nodes. */
 static uint64_t job_hash(const struct run_job *j)
 {
-    uint64_t h = HASH_BASIS;
+    struct checksum c;
+    checksum_begin(&c, "cu-run journal");
     for (int i = 0; i < j->problem.ntasks; i++)
-        h = hash_text(h, j->command[j->problem.kind[i]].text);
-    return h;
+        checksum_add_text(&c, j->command[j->problem.kind[i]].text);
+    return checksum_end(&c);
 }
 
 static enum ek_status write_line(struct run_book *b, json_t *line)

@@ -2,7 +2,7 @@
 #include "cu/sched/profile.h"
 #include "cu/sched/profile_layout.h"
 #include "cu/unit/topology.h"
-#include "src/hash.h"
+#include "src/checksum.h"
 #include "src/json.h"
 
 #include <dirent.h>
@@ -101,20 +101,24 @@ double profile_factor(const struct profile *p)
 }
 
 /* ---- places -----------------------------------------------------------------------------------*/
-static uint64_t hash_key(const struct profile *p)
+static uint64_t key_of(const struct profile *p)
 {
     char text[64];
-    uint64_t h = hash_text(hash_text(hash_text(HASH_BASIS, p->program), p->problem), p->cpu);
+    struct checksum c;
+    checksum_begin(&c, p->program);
+    checksum_add_text(&c, p->problem);
+    checksum_add_text(&c, p->cpu);
     for (int i = 0; i < p->nkinds; i++) {
         snprintf(text, sizeof text, "%d %d", p->kind[i].kind, p->kind[i].width);
-        h = hash_text(hash_text(h, text), p->kind[i].name);
+        checksum_add_text(&c, text);
+        checksum_add_text(&c, p->kind[i].name);
     }
-    return h;
+    return checksum_end(&c);
 }
 
 enum ek_status profile_path(const struct profile *p, char *path)
 {
-    return seal_path(p->program, hash_key(p), path);
+    return seal_path(p->program, key_of(p), path);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------*/

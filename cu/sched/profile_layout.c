@@ -1,6 +1,6 @@
 /* cu/sched/profile_layout.c – keeps the layout that was found best. */
 #include "cu/sched/profile_layout.h"
-#include "src/hash.h"
+#include "src/checksum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,14 @@ static const char FORMAT[] = "evenkeel layout";
 enum ek_status profile_layout_path(const struct profile_layout *l, char *path)
 {
     char name[96];
-    uint64_t h = hash_text(hash_text(HASH_BASIS, l->program), l->problem);
-    h = hash_text(hash_text(h, l->cpu), l->offered);
-    h = hash_bytes(h, &l->cores, sizeof l->cores);
+    struct checksum c;
+    checksum_begin(&c, l->program);
+    checksum_add_text(&c, l->problem);
+    checksum_add_text(&c, l->cpu);
+    checksum_add_text(&c, l->offered);
+    checksum_add(&c, &l->cores, sizeof l->cores);
     snprintf(name, sizeof name, "%s-layout", l->program);
-    return seal_path(name, h, path);
+    return seal_path(name, checksum_end(&c), path);
 }
 
 enum ek_status profile_layout_save(const struct profile_layout *l, const char *path)

@@ -1,7 +1,7 @@
 /* cu/sim/capacity.c – forms the combinations of nodes and simulates the policies on each. */
 #include "cu/sim/capacity.h"
 #include "cu/rank/stop.h"
-#include "src/hash.h"
+#include "src/checksum.h"
 #include "src/progress.h"
 
 #include <errno.h>
@@ -125,28 +125,36 @@ static enum ek_status choose_scenarios(struct capacity *c, size_t sample, unsign
     return EK_OK;
 }
 
-static uint64_t hash_list(uint64_t h, const double *x, size_t n)
+static void add_list(struct checksum *c, const double *x, size_t n)
 {
-    return x ? hash_bytes(h, x, n * sizeof *x) : hash_text(h, "none");
+    checksum_add_text(c, x ? "list" : "none");
+    checksum_add(c, x, x ? n * sizeof *x : 0);
 }
 
 /* All that a makespan depends on, but the scenario and the policy. */
-static uint64_t hash_inputs(const struct capacity *c)
+static uint64_t sum_inputs(const struct capacity *c)
 {
     const struct capacity_work *w = c->work;
     const struct capacity_machine *m = c->machine;
-    uint64_t h = hash_bytes(HASH_BASIS, &c->steps, sizeof c->steps);
-    h = hash_bytes(h, &w->width, sizeof w->width);
-    h = hash_list(hash_list(hash_list(h, w->cost, w->n), w->device, w->n), w->bytes, w->n);
+    struct checksum sum;
+    checksum_begin(&sum, "capacity plan");
+    checksum_add(&sum, &c->steps, sizeof c->steps);
+    checksum_add(&sum, &w->width, sizeof w->width);
+    add_list(&sum, w->cost, w->n);
+    add_list(&sum, w->device, w->n);
+    add_list(&sum, w->bytes, w->n);
     for (int t = 0; t < m->ntypes; t++) {
         const struct capacity_node *k = &m->node[t];
         const double number[] = {k->count, k->cores,        k->devices,
                                  k->speed, k->device_speed, k->device_fixed};
-        h = hash_bytes(hash_text(h, k->name), number, sizeof number);
-        h = hash_list(hash_list(h, k->seconds, w->n), k->device_seconds, w->n);
+        checksum_add_text(&sum, k->name);
+        checksum_add(&sum, number, sizeof number);
+        add_list(&sum, k->seconds, w->n);
+        add_list(&sum, k->device_seconds, w->n);
     }
     const double link[] = {m->linked, m->link.latency, m->link.per_byte};
-    return hash_bytes(h, link, sizeof link);
+    checksum_add(&sum, link, sizeof link);
+    return checksum_end(&sum);
 }
 
 enum ek_status capacity_open(struct capacity *c, const struct capacity_work *w,
@@ -155,7 +163,7 @@ enum ek_status capacity_open(struct capacity *c, const struct capacity_work *w,
 {
     *c = (struct capacity){
         .work = w, .machine = m, .schedule = schedule, .nschedules = nschedules, .steps = steps};
-    c->inputs = hash_inputs(c);
+    c->inputs = sum_inputs(c);
     return choose_scenarios(c, sample, seed);
 }
 

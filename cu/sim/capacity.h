@@ -78,7 +78,7 @@ struct capacity {
     uint64_t *scenario;         /* [nscenarios] ascending; see capacity_counts() */
     struct capacity_cell *cell; /* [nscenarios][nschedules] */
     size_t known;               /* cells that a former run had found */
-    uint64_t inputs;            /* hash of work, machine and steps */
+    uint64_t inputs;            /* sum of work, machine and steps */
 };
 
 /* All combinations, or `sample` > 0 of them drawn with the seed. Everything is borrowed. EK_USAGE:
