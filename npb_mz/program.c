@@ -119,6 +119,19 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     return EK_OK;
 }
 
+static enum ek_status interrupted(void *st)
+{
+    const struct run *r = st;
+    const char *launcher =
+        cluster_size() > 1 ? " (ranks end with 4, Open MPI's mpirun with 1 if it was told itself)"
+                           : "";
+    if (cluster_rank() == 0 && r->checkpoint)
+        status_warn("interrupted; the next run goes on from %s%s", r->checkpoint, launcher);
+    else if (cluster_rank() == 0)
+        status_warn("interrupted, and nothing is saved: --checkpoint FILE would have%s", launcher);
+    return EK_OK;
+}
+
 /* The run is complete: the next one begins anew. */
 static void written(void *st)
 {
@@ -199,6 +212,7 @@ struct bench_program program_of(const char *name)
         .save_every = save_every,
         .reset = run_reset,
         .work = work,
+        .interrupted = interrupted,
         .check = check,
         .facts = facts,
         .remark = remark,

@@ -111,6 +111,8 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
         team_record(team);
     enum ek_status st = team_run(team, b->program->steps(b->st));
     watch->before += team_result(team)->steps;
+    if (!st)
+        team_tell_unmet_faults(team);
     b->results.host.work = b->program->work(b->st);
     if (st == EK_OK || st == EK_STOPPED) {
         enum ek_status taken = result_take(run, &b->results.host, team, schedule);

@@ -30,7 +30,8 @@ static const char *read_words(const char *text, struct words *w)
     return text[length] == ',' ? text + length + 1 : text[length] ? NULL : text + length;
 }
 
-static enum ek_status take(const struct words *w, int nunits, struct fault_plan *plan)
+static enum ek_status take(const struct words *w, int nunits, const char *text,
+                           struct fault_plan *plan)
 {
     const bool rank = !strcmp(w->who, "rank"), slow = !strcmp(w->what, "slow");
     const struct family *f = family_here();
@@ -40,6 +41,7 @@ static enum ek_status take(const struct words *w, int nunits, struct fault_plan 
         FAIL(EK_USAGE, "CU_FAULT: there is no %s %d; there are 0 to %d", w->who, w->number, last);
     if (rank && w->number != (f->size > 1 ? f->rank : cluster_rank()))
         return EK_OK;
+    plan->fault[plan->n].text = text;
     plan->fault[plan->n].unit = rank ? FAULT_ALL : w->number;
     plan->fault[plan->n].step = slow ? w->step : (int)w->value;
     plan->fault[plan->n++].slow = slow ? w->value : 0;
@@ -63,10 +65,18 @@ enum ek_status fault_parse(const char *text, int nunits, struct fault_plan *plan
         if (!rest || !sane(&w) || plan->n == FAULT_MAX)
             FAIL(EK_USAGE, "CU_FAULT: '%s' is not a list of at most %d of these: " FAULT_FORMS,
                  text, FAULT_MAX);
-        TRY(take(&w, nunits, plan));
+        TRY(take(&w, nunits, text, plan));
         text = rest;
     }
     return EK_OK;
+}
+
+void fault_tell_unmet(const struct fault_plan *plan, int steps)
+{
+    for (int i = 0; i < plan->n; i++)
+        if (plan->fault[i].step > steps)
+            status_warn("CU_FAULT: %.*s never happened: the run had %d steps",
+                        (int)strcspn(plan->fault[i].text, ","), plan->fault[i].text, steps);
 }
 
 static bool concerns(const struct fault_plan *plan, int i, int unit, int step)

@@ -20,12 +20,17 @@ struct fault_plan {
         int step;    /* from 1: it happens when the unit asks for its first task of this step */
         double slow; /* from then on everything takes so many times as long; 0 = it is lost */
         bool done;
+        const char *text; /* as it was given, up to a comma; borrowed */
     } fault[FAULT_MAX];
 };
 
 /* Reads "unit:1@step:5[,rank:0@slow:2.5…]"; NULL or "" = none; what concerns other ranks is left
- * out. EK_USAGE: malformed, or a unit that is not among `nunits`, or no such rank. */
+ * out. The text is borrowed. EK_USAGE: malformed, or a unit that is not among `nunits`, or no such
+ * rank. */
 enum ek_status fault_parse(const char *text, int nunits, struct fault_plan *plan);
+
+/* Warns of each fault that a run of so many steps never came to. */
+void fault_tell_unmet(const struct fault_plan *plan, int steps);
 
 /* True once, when `unit` is to be lost in this step or should have been before; does not return
  * when the whole rank is. On the unit's thread. */

@@ -97,6 +97,9 @@ void team_close(struct team *t);
  */
 enum ek_status team_run(struct team *t, int steps);
 
+/* Warns of faults asked for by CU_FAULT that the run never came to. */
+void team_tell_unmet_faults(const struct team *t);
+
 /* Every task's data returns to the host (on the units' threads); homes become the host. */
 enum ek_status team_bring_home(struct team *t);
 

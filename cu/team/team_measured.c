@@ -29,6 +29,11 @@ double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind)
     return task < t->book.n ? samples_median(&t->book.sample[task][kind]) : NAN;
 }
 
+void team_tell_unmet_faults(const struct team *t)
+{
+    fault_tell_unmet(&t->faults, t->result.steps);
+}
+
 void team_save_every(struct team *t, int steps)
 {
     t->save_every = steps;

@@ -75,6 +75,10 @@ for n in 5 6 7 8; do # also when it is another unit that meets the loss, fetchin
     CU_HOST_FAULT=read:$n "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 \
         --schedule dynamic --check >/dev/null 2>&1 || say "a failing read $n is not survived"
 done
+CU_FAULT=unit:1@step:9999,unit:0@slow:2@step:60,unit:0@slow:2@step:61 "$BIN/bt-mz" --class S \
+    --layout 2x1 >/dev/null 2>"$work/err" || say "faults that never happen: exit $?"
+[ "$(grep -c 'never happened: the run had 60 steps' "$work/err")" = 2 ] ||
+    say "faults that never happen: $(cat "$work/err")"
 CU_FAULT=unit:0@step:2,unit:1@step:3 "$BIN/bt-mz" --class S --layout 2x1 >/dev/null 2>&1
 [ $? = 3 ] || say 'losing the last unit is not exit 3'
 

@@ -78,4 +78,13 @@ for n in 2 1; do
     grep -q '"steps": 25' "$work/out" || say "$n ranks do not go on from step 35"
     tr -d ' \n' <"$work/out" | grep -qF "$one" || say "$n ranks go on to other norms"
 done
+
+# One rank is told to end: all do, at the same step, which is saved; each with 4.
+mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$work/told" --every 5 \
+    >"$work/out" 2>&1 &
+run=$!
+until [ -e "$work/told" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
+kill -TERM $(pgrep -P $run bt-mz | head -1)
+wait $run
+[ $? = 4 ] && grep -q "goes on from $work/told" "$work/out" || say "told to end: $(cat "$work/out")"
 exit $bad
