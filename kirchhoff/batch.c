@@ -110,6 +110,14 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     return EK_OK;
 }
 
+/* A trace counts for the area that its receiver stands for. */
+static void share(const struct batch_input *in, uint32_t index, float *raw)
+{
+    const float *share = in->survey->geometry.share;
+    for (long i = 0; share && share[index] != 1 && i < in->segy->ns; i++)
+        raw[i] *= share[index];
+}
+
 /* ---- a chunk ----------------------------------------------------------------------------------*/
 
 enum ek_status batch_begin(struct batch *b, size_t begin, size_t end)
@@ -132,8 +140,10 @@ enum ek_status batch_fill(struct batch *b, int part, int parts)
     enum ek_status st = bank_scratch_open(b->in->bank, &scratch);
     for (int t = part; t < b->ntraces && !st; t += parts) {
         st = segy_read(b->in->segy, b->index[t], raw);
-        if (!st)
-            bank_fill(b->in->bank, scratch, raw, b->sample + (size_t)t * bank_size(b->in->bank));
+        if (st)
+            break;
+        share(b->in, b->index[t], raw);
+        bank_fill(b->in->bank, scratch, raw, b->sample + (size_t)t * bank_size(b->in->bank));
     }
     bank_scratch_close(scratch);
     free(raw);

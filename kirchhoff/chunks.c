@@ -106,69 +106,6 @@ static enum ek_status cut(struct chunks *s, const struct keyed *k, long wanted)
     return EK_OK;
 }
 
-/* ---- geometry ---------------------------------------------------------------------------------*/
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The least step between different values, those closer than a centimetre being the same. */
-static double least_step(double *x, size_t n)
-{
-    double least = INFINITY;
-    qsort(x, n, sizeof *x, by_value);
-    for (size_t i = 1; i < n; i++)
-        if (x[i] - x[i - 1] > 0.01)
-            least = fmin(least, x[i] - x[i - 1]);
-    return least;
-}
-
-static double ordinate(const struct segy_trace *t, int which)
-{
-    const double x[] = {t->sx, t->sy, t->gx, t->gy};
-    return x[which];
-}
-
-static enum ek_status find_spacing(struct chunks *s)
-{
-    double *x = malloc(s->n * sizeof *x);
-    if (!x)
-        FAIL(EK_LACK, "out of memory for %zu coordinates", s->n);
-    for (int end = 0; end < 2; end++) {
-        s->spacing[end] = INFINITY;
-        for (int axis = 0; axis < 2; axis++) {
-            for (size_t i = 0; i < s->n; i++)
-                x[i] = ordinate(&s->segy->trace[s->order[i]], 2 * end + axis);
-            s->spacing[end] = fmin(s->spacing[end], least_step(x, s->n));
-        }
-    }
-    free(x);
-    return EK_OK;
-}
-
-static int by_source(const void *a, const void *b, void *arg)
-{
-    const struct segy_trace *all = arg, *x = &all[*(const uint32_t *)a],
-                            *y = &all[*(const uint32_t *)b];
-    return x->sx != y->sx ? (x->sx > y->sx) - (x->sx < y->sx) : (x->sy > y->sy) - (x->sy < y->sy);
-}
-
-static enum ek_status count_shots(struct chunks *s)
-{
-    uint32_t *by = malloc(s->n * sizeof *by);
-    struct segy_trace *all = s->segy->trace;
-    if (!by)
-        FAIL(EK_LACK, "out of memory for %zu sources", s->n);
-    memcpy(by, s->order, s->n * sizeof *by);
-    qsort_r(by, s->n, sizeof *by, by_source, all);
-    for (size_t i = 0; i < s->n; i++)
-        s->shots += i == 0 || by_source(&by[i - 1], &by[i], all) != 0;
-    free(by);
-    return EK_OK;
-}
-
 static enum ek_status check_ends(const struct segy *segy, const struct travel *travel,
                                  const struct segy_trace *t)
 {
@@ -223,9 +160,7 @@ enum ek_status chunks_open(const struct segy *segy, const struct travel *travel,
     if (!st)
         st = cut(s, k, o->chunk ? o->chunk : usual_chunk(s->n));
     if (!st)
-        st = find_spacing(s);
-    if (!st)
-        st = count_shots(s);
+        st = geometry_find(segy, s->order, s->n, o->areas, &s->geometry);
     free(k);
     if (st)
         chunks_close(s);
@@ -240,5 +175,6 @@ void chunks_close(struct chunks *s)
         return;
     free(s->order);
     free(s->first);
+    geometry_close(&s->geometry);
     free(s);
 }

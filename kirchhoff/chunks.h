@@ -8,6 +8,7 @@
 #ifndef KIRCHHOFF_CHUNKS_H
 #define KIRCHHOFF_CHUNKS_H
 
+#include "kirchhoff/geometry.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/travel.h"
 #include <stdint.h>
@@ -24,6 +25,7 @@ struct chunks_options {
     double reach;     /* largest distance from a trace's midpoint to the image, m; INFINITY: any */
     double box[2][2]; /* the image's least and largest x and y, m */
     long chunk;       /* traces that a chunk should have at least; 0: by their number */
+    bool areas;       /* receivers' areas are wanted */
 };
 
 /* Why traces are left out. */
@@ -36,9 +38,8 @@ struct chunks {
     size_t nchunks;
     size_t *first; /* [nchunks + 1] in order */
     int cells;     /* of a block's side */
-    size_t shots;  /* different sources */
     size_t count[CHUNKS_REASONS];
-    double spacing[2]; /* least distance of two sources, of two receivers, along an axis, m */
+    struct geometry geometry; /* of the traces used */
 };
 
 /* EK_USAGE: a source or receiver outside the tables' surface nodes (trace and place are named), or

@@ -66,6 +66,8 @@ static const struct opt options[] = {
      .max = 1e6},
     {"deterministic", OPT_FLAG, AT(o.deterministic),
      .help = "the same bits in any order of summation, on any device"},
+    {"trust-geometry", OPT_FLAG, AT(o.trust_geometry),
+     .help = "migrate although the headers' places can hardly be true"},
     {"headers", OPT_TEXT, AT(headers), "FILE", "write the geometry of DATA as a table, no more",
      .env = NULL},
     {"generate", OPT_TEXT, AT(generate), "NAME",

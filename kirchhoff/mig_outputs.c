@@ -10,7 +10,7 @@
 /* Different sources among the traces. */
 static double shots(const struct mig *p)
 {
-    return (double)p->m->survey->shots;
+    return (double)p->m->survey->geometry.shots;
 }
 
 void mig_column(const struct mig *p, int class, size_t column, float *out)

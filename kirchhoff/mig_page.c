@@ -28,7 +28,7 @@ static double image_value(const struct mig *p, const struct spot *s)
     const double fold = (double)image_fold_at(image_fold(m, s->class, column), s->at[2]);
     if (p->divide == MIG_FOLD)
         return fold > 0 ? sum / fold : 0;
-    return p->divide == MIG_SHOTS ? sum / (double)p->m->survey->shots : sum;
+    return p->divide == MIG_SHOTS ? sum / (double)p->m->survey->geometry.shots : sum;
 }
 
 static double fold_value(const struct mig *p, const struct spot *s)

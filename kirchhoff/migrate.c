@@ -121,7 +121,7 @@ static enum ek_status find_weight(const struct migrate_options *o, const struct 
     return EK_OK;
 }
 
-/* Spacing of one kind of ends: as given, or the least in the headers. */
+/* Spacing of one kind of ends: as given, or the usual one in the headers. */
 static double spacing(double given, double found)
 {
     return given > 0 ? given : given < 0 || !isfinite(found) ? 0 : found;
@@ -132,8 +132,8 @@ static double spacing(double given, double found)
 static void set_spacings(struct migrate *m, struct batch_weights *w)
 {
     const struct migrate_options *o = &m->o;
-    const double source = spacing(o->spacing_source, m->survey->spacing[0]);
-    const double receiver = spacing(o->spacing_receiver, m->survey->spacing[1]);
+    const double source = spacing(o->spacing_source, m->survey->geometry.spacing[0]);
+    const double receiver = spacing(o->spacing_receiver, m->survey->geometry.spacing[1]);
     const bool dense = source > 0 && (receiver == 0 || source < receiver);
     if (dense || o->spacing_source > 0)
         w->spacing[0] = (float)(o->anti_alias * source);
@@ -155,10 +155,10 @@ static enum ek_status set_weights(struct migrate *m)
     }
     if (!weight->emergence)
         return EK_OK;
-    const double dx = spacing(m->o.spacing_receiver, m->survey->spacing[1]);
-    if (dx <= 0)
+    const double dx = m->o.spacing_receiver, area = m->survey->geometry.area;
+    if (dx <= 0 && area <= 0)
         FAIL(EK_USAGE, "--weight amplitude wants the distance of receivers: --spacing-receiver M");
-    w->scale[1] = (float)(2 * dx * dx);
+    w->scale[1] = (float)(2 * (dx > 0 ? dx * dx : area));
     return EK_OK;
 }
 
@@ -269,9 +269,11 @@ static enum ek_status open_survey(struct migrate *m)
         .reach = o->aperture,
         .box = {{m->grid.origin[0], grid_end(&m->grid, 0)},
                 {m->grid.origin[1], grid_end(&m->grid, 1)}},
-        .chunk = o->chunk};
+        .chunk = o->chunk,
+        .areas = !strcmp(o->weight, "amplitude") && !(o->spacing_receiver > 0)};
     m->input.classes = so.classes;
-    return chunks_open(m->segy, m->travel, &so, &m->survey);
+    TRY(chunks_open(m->segy, m->travel, &so, &m->survey));
+    return o->trust_geometry ? EK_OK : geometry_check(m->segy, m->survey->n, &m->survey->geometry);
 }
 
 static enum ek_status open_bank(struct migrate *m)

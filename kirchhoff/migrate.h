@@ -31,7 +31,7 @@ struct migrate_options {
     double class_first, class_width; /* m; width 0: one class */
     int chunk;
     double max_memory; /* GiB for tables */
-    bool deterministic;
+    bool deterministic, trust_geometry;
 };
 
 struct migrate {

@@ -131,11 +131,14 @@ static enum ek_status check_header(const struct scan *c, long ns)
     return EK_OK;
 }
 
-static void note_offset(struct scan *c, const struct segy_trace *t)
+/* Offsets are whole metres, or scaled as the coordinates are. */
+static void note_offset(struct scan *c, const struct segy_trace *t, int scalar)
 {
     const double said = abs(segy_i32(c->header, 37, c->s->layout.little));
-    const double is = hypot(t->gx - t->sx, t->gy - t->sy);
-    c->s->odd_offset += said > 0 && fabs(said - is) > 1 + 0.01 * is;
+    const double is = hypot(t->gx - t->sx, t->gy - t->sy), near = 1 + 0.01 * is;
+    c->s->offsets += said > 0;
+    c->s->odd_offset +=
+        said > 0 && fabs(said - is) > near && fabs(segy_scaled(said, scalar) - is) > near;
 }
 
 static void read_header(struct scan *c, struct segy_trace *t)
@@ -151,8 +154,9 @@ static void read_header(struct scan *c, struct segy_trace *t)
     t->sz = coordinate(c, c->at.sdepth, scalel) - coordinate(c, c->at.selev, scalel);
     t->gz = 0 - coordinate(c, c->at.gelev, scalel);
     t->delay = (float)(1e-3 * segy_scaled(segy_i16(c->header, 109, little), scalar));
+    t->record = segy_i32(c->header, 9, little);
     t->number = c->number;
-    note_offset(c, t);
+    note_offset(c, t, scalco);
 }
 
 /* ---- the scan ---------------------------------------------------------------------------------*/

@@ -50,6 +50,7 @@ struct segy_trace {
     off_t at;                      /* of its first sample */
     uint32_t ns;
     float delay; /* s, time of the first sample */
+    int record;  /* number of the field record */
     long number; /* in the file, from 1, dead ones counted */
 };
 
@@ -61,7 +62,7 @@ struct segy {
     size_t n;                 /* live traces */
     struct segy_trace *trace; /* [n] in the file's order */
     long dead;                /* trace identification 2 … 10: dead, dummy, time break, … */
-    long odd_offset;          /* traces whose offset word disagrees with their coordinates */
+    long offsets, odd_offset; /* traces with an offset word; where it disagrees with coordinates */
     int file;                 /* descriptor */
 };
 

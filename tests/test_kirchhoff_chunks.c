@@ -111,7 +111,7 @@ static void chunks_hold_each_trace_once(void **state)
     struct segy *segy = medium_survey();
     struct travel *t = few_tables(1 << 20);
     for (long wanted = 1; wanted <= 5000; wanted *= 8) {
-        const struct chunks_options o = {{1, 0, 0}, INFINITY, {{1000, 2000}, {1000, 2000}}, wanted};
+        const struct chunks_options o = {{1, 0, 0}, INFINITY, {{1000, 2000}, {1000, 2000}}, wanted, false};
         struct chunks *s;
         assert_int_equal(chunks_open(segy, t, &o, &s), EK_OK);
         char *seen = calloc(segy->n, 1);
@@ -123,8 +123,8 @@ static void chunks_hold_each_trace_once(void **state)
         assert_int_equal(s->first[s->nchunks], s->n);
         for (size_t c = 0; c < s->nchunks; c++)
             assert_in_range(s->first[c + 1] - s->first[c], 1, 2 * (size_t)wanted);
-        assert_int_equal(s->shots, 9);
-        assert_true(s->spacing[0] == 500 && s->spacing[1] == 200);
+        assert_int_equal(s->geometry.shots, 9);
+        assert_true(s->geometry.spacing[0] == 500 && s->geometry.spacing[1] == 200);
         free(seen);
         chunks_close(s);
     }
@@ -137,7 +137,7 @@ static void traces_without_use_are_counted(void **state)
     (void)state;
     struct segy *segy = medium_survey();
     struct travel *t = few_tables(1 << 20);
-    const struct chunks_options o = {{2, 500, 500}, 400, {{1400, 1600}, {1400, 1600}}, 64};
+    const struct chunks_options o = {{2, 500, 500}, 400, {{1400, 1600}, {1400, 1600}}, 64, false};
     struct chunks *s;
     size_t used = 0, far = 0, other = 0;
     for (size_t i = 0; i < segy->n; i++) {

@@ -131,6 +131,38 @@ check 'SU: a level reflector at 1000 m of reflectivity 0.1' $?
     "$bin" "$work/flat.su" --headers - | sed -n 4p | grep -q '^2,1000,1000,-\{0,1\}0,0,200,-\{0,1\}0,701,0$'
 check 'headers as a table' $?
 
+# Coordinates that stations miss by metres change little; sources that all stand at 0,0 are no survey.
+"$python" - "$data" "$work" <<'PY'
+import random, sys
+data, work = sys.argv[1:]
+moved = bytearray(open(data, "rb").read())
+zero = bytearray(moved)
+random.seed(18)
+step = {}
+for at in range(3600, len(moved), 240 + 4 * 701):
+    zero[at + 72:at + 80] = bytes(8)
+    for end in at + 72, at + 80:
+        key = (end - at, bytes(moved[end:end + 8]))
+        d = step.setdefault(key, [random.randint(-200, 200) for _ in "xy"])
+        for i in 0, 4:
+            x = int.from_bytes(moved[end + i:end + i + 4], "big", signed=True) + d[i // 4]
+            moved[end + i:end + i + 4] = x.to_bytes(4, "big", signed=True)
+open(work + "/moved.segy", "wb").write(moved)
+open(work + "/zero.segy", "wb").write(zero)
+PY
+if [ -e "$work/moved.segy" ]; then
+    true_image="$tables --grid 5x5x41:50x50x10@1400,1400,800 --weight amplitude --quiet --layout 1x1"
+    "$bin" "$data" $true_image --json "$work/a.json" && "$bin" "$work/moved.segy" $true_image --json "$work/b.json" &&
+        "$python" -c "
+import json, sys
+a, b = (json.load(open(f))['peak'] for f in sys.argv[1:])
+assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
+    check 'metres beside the stations' $?
+    refuses 1 'all sources stand at one place' "$work/zero.segy" $usual
+    "$bin" "$work/zero.segy" $usual --trust-geometry --layout 1x1 --json "$work/b.json"
+    check 'which can be accepted' $?
+fi
+
 # Refusals: one line, nothing written.
 "${BIN:-bin}/kirchhoff-tt" --velocity const:v=2000 --grid 5x5x19:100@1300,1300,0 --sources 2x2:100@1300,1300 \
     --out "$work/small" --layout 1x1 --quiet
