@@ -1,7 +1,7 @@
-/* tests/random_case.h – cases for the simulator, drawn at random but the same for the same number:
- * 1 to 64 units of one to four kinds, 8 to 1,024 tasks of several distributions of size, some with
- * neighbours, some behind a link, some noisy, cold, crowded, with launches, or with a unit that
- * slows down or dies; and how evenkeel does on them beside the other policies. */
+/* tests/random_case.h – cases for the simulator that nobody can tune to: drawn at random from
+ * sixteen families, 2 to 100,000 tasks on 1 to 1,000 units, the same for the same family and seed;
+ * how evenkeel does on them beside the other policies, and beside the optimum where there are few
+ * tasks. */
 #ifndef TESTS_RANDOM_CASE_H
 #define TESTS_RANDOM_CASE_H
 
@@ -10,35 +10,50 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { RANDOM_TASKS = 1024, RANDOM_UNITS = 64 };
+enum { RANDOM_UNITS = 1024, RANDOM_CHANGES = 8, RANDOM_OPTIMUM = 11 };
 
-/* What a case may have beside units and tasks. */
-enum {
-    RANDOM_COLD = 1,
-    RANDOM_NOISE = 2,
-    RANDOM_LINK = 4,
-    RANDOM_FACES = 8,
-    RANDOM_LAUNCH = 16,
-    RANDOM_CROWD = 32,
-    RANDOM_CHANGE = 64,
-    RANDOM_ALL = 127
+enum random_family {
+    RANDOM_SPEEDS,    /* every unit has a speed of its own */
+    RANDOM_TAILS,     /* lognormal 1.5, Pareto */
+    RANDOM_TRANSFERS, /* tasks lie on the host, devices are behind a link */
+    RANDOM_LAUNCHES,  /* every range costs its unit something */
+    RANDOM_DRIFT,     /* speeds change again and again */
+    RANDOM_TINY,      /* tasks of a few microseconds */
+    RANDOM_GIANT,     /* one task or two are most of the work */
+    RANDOM_SLOWDOWN,  /* a unit slows down within a step */
+    RANDOM_ONE_MORE,  /* a task more than units */
+    RANDOM_FIXED,     /* devices take a time for each task whatever its size */
+    RANDOM_UNRELATED, /* each kind has its own times */
+    RANDOM_CLASSES,   /* some tasks suit devices, others do not */
+    RANDOM_COLD,      /* nothing is known */
+    RANDOM_FACES,     /* tasks have neighbours, some units are behind a link */
+    RANDOM_CROWD,     /* busy neighbours slow a unit */
+    RANDOM_DEATHS,    /* a unit dies */
+    RANDOM_FAMILIES
 };
 
+static const char *const random_families[] = {
+    "speeds",    "tails", "transfers", "launches",  "drift", "tiny",  "giant", "slow-down",
+    "n = m + 1", "fixed", "unrelated", "two kinds", "cold",  "faces", "crowd", "deaths"};
+
 struct random_case {
-    struct sim_case sim; /* points into what follows: not to be copied */
+    struct sim_case sim;
     uint64_t state;
-    int traits;
-    char text[160]; /* what it is, for people */
-    double cost[RANDOM_TASKS], bytes[RANDOM_TASKS], face[4 * RANDOM_TASKS];
-    size_t first[RANDOM_TASKS + 1], neighbour[4 * RANDOM_TASKS];
+    enum random_family family;
+    bool apart;     /* cold runs of one or two steps: nobody can know what to do */
+    char text[128]; /* what it is, for people */
+    double *cost, *bytes, *face, *seconds[4];
+    size_t *first, *neighbour;
     struct sim_unit unit[RANDOM_UNITS];
-    struct sim_change change;
+    struct sim_change change[RANDOM_CHANGES];
     struct sched_link link;
     double crowd[3][2]; /* by which share CPU units slow one another, and devices; devices anyone */
 };
 
+/* ---- numbers ----------------------------------------------------------------------------------*/
 /* Splitmix64, in (0, 1). */
 static inline double random_uniform(struct random_case *c)
 {
@@ -71,36 +86,35 @@ static inline double random_normal(struct random_case *c)
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------*/
-/* On a grid of nx by ny tasks, t = y * nx + x. */
-static const char *const random_sizes[] = {"equal",  "growing", "lognormal",
-                                           "uneven", "two",     "hills"};
-
-static inline double random_size(struct random_case *c, int shape, size_t t, size_t nx, size_t n)
+static inline double random_size(struct random_case *c, int shape, size_t t)
 {
-    double x = (double)(t % nx) / (double)nx, y = (double)(t / nx) / ((double)n / (double)nx);
+    double x = (double)t / (double)c->sim.job.n;
     switch (shape) {
     case 0:
         return 1;
-    case 1: /* as BT-MZ: geometric in both directions, 20 times from corner to corner */
-        return pow(20, (x + y) / 2);
+    case 1: /* as BT-MZ: twenty times from the first to the last */
+        return pow(20, x);
     case 2:
         return exp(random_normal(c));
     case 3:
         return random_between(c, 0.3, 3);
     case 4:
         return random_uniform(c) < 0.1 ? 10 : 1;
-    default: /* as common midpoints: smooth, a third to one */
-        return 1.2 + sin(9 * x + 5 * y) * cos(4 * y) * 0.9;
+    case 5: /* as common midpoints: smooth */
+        return 1.2 + 0.9 * sin(9 * x) * cos(31 * x);
+    case 6:
+        return exp(1.5 * random_normal(c));
+    default:
+        return pow(random_uniform(c), -1 / 1.2);
     }
 }
 
-static inline void random_faces(struct random_case *c, size_t nx, size_t ny, double face)
+/* On a ring, and to those a row on. */
+static inline void random_faces(struct random_case *c, double face)
 {
-    size_t e = 0;
-    for (size_t t = 0; t < c->sim.job.n; t++) {
-        size_t x = t % nx, y = t / nx;
-        size_t other[] = {y * nx + (x + 1) % nx, y * nx + (x + nx - 1) % nx, (y + 1) % ny * nx + x,
-                          (y + ny - 1) % ny * nx + x};
+    size_t n = c->sim.job.n, row = (size_t)sqrt((double)n), e = 0;
+    for (size_t t = 0; t < n; t++) {
+        size_t other[] = {(t + 1) % n, (t + n - 1) % n, (t + row) % n, (t + n - row) % n};
         for (int i = 0; i < 4; i++, e++) {
             c->neighbour[e] = other[i];
             c->face[e] = face;
@@ -112,148 +126,225 @@ static inline void random_faces(struct random_case *c, size_t nx, size_t ny, dou
     c->sim.job.face_bytes = c->face;
 }
 
-static inline void random_tasks(struct random_case *c, size_t *nx, int *shape)
+static inline void random_tasks(struct random_case *c)
 {
-    size_t ny = (size_t)random_magnitude(c, 2, 33), n;
-    *nx = (size_t)random_magnitude(c, 4, 33);
-    n = *nx * ny;
-    *shape = random_whole(c, 0, 5);
-    double scale = random_magnitude(c, 1e-4, 1);
-    c->sim.job.n = n;
-    c->sim.job.grain = 1;
+    bool tails = c->family == RANDOM_TAILS;
+    int shape = tails ? random_whole(c, 6, 7) : random_whole(c, 0, 5);
+    double mean =
+        c->family == RANDOM_TINY ? random_magnitude(c, 1e-6, 2e-5) : random_magnitude(c, 1e-4, 1);
+    size_t n = c->sim.job.n;
+    for (size_t t = 0; t < n; t++)
+        c->cost[t] = mean * random_size(c, shape, t);
+    for (int i = 0; c->family == RANDOM_GIANT && i < random_whole(c, 1, 2); i++)
+        c->cost[random_whole(c, 0, (int)n - 1)] = mean * random_magnitude(c, 0.1, 2) * (double)n;
     c->sim.job.cost = c->cost;
-    for (size_t t = 0; t < n; t++)
-        c->cost[t] = scale * random_size(c, *shape, t, *nx, n);
-    if (!(c->traits & RANDOM_LINK))
+    if (c->family != RANDOM_TRANSFERS && c->family != RANDOM_FACES)
         return;
-    double volume = random_magnitude(c, 1e4, 1e8); /* bytes of a task of mean size */
+    double volume = mean * random_magnitude(c, 1e7, 1e9); /* bytes of a task of mean size */
     for (size_t t = 0; t < n; t++)
-        c->bytes[t] = volume * c->cost[t] / scale;
+        c->bytes[t] = volume * c->cost[t] / mean;
     c->sim.job.bytes = c->bytes;
     c->link =
         (struct sched_link){random_magnitude(c, 1e-6, 1e-4), 1 / random_magnitude(c, 3e9, 6e10)};
     c->sim.job.link = &c->link;
-    if (c->traits & RANDOM_FACES)
-        random_faces(c, *nx, ny, volume / random_between(c, 20, 200));
+    if (c->family == RANDOM_FACES)
+        random_faces(c, volume / random_between(c, 20, 200));
 }
 
 /* ---- units ------------------------------------------------------------------------------------*/
+static inline double random_mean(const struct random_case *c)
+{
+    double sum = 0;
+    for (size_t t = 0; t < c->sim.job.n; t++)
+        sum += c->cost[t];
+    return sum / (double)c->sim.job.n;
+}
+
+static inline void random_unit(struct random_case *c, int u, bool device, double speed)
+{
+    struct sim_unit *x = &c->unit[u];
+    *x = (struct sim_unit){.kind = device, .width = 1, .speed = speed};
+    if (c->family == RANDOM_SPEEDS)
+        x->speed *= random_magnitude(c, 0.5, 2);
+    if (c->family == RANDOM_CROWD) {
+        x->slowed[CU_CPU] = (struct sim_curve){1, &c->crowd[device]};
+        x->slowed[CU_DEVICE] = (struct sim_curve){1, &c->crowd[2]};
+    }
+}
+
+/* Times of their own for each of up to four kinds of units. */
+static inline void random_times(struct random_case *c)
+{
+    for (int k = 0; k < 4; k++)
+        for (size_t t = 0; t < c->sim.job.n; t++) {
+            double factor = c->family == RANDOM_UNRELATED  ? random_magnitude(c, 0.2, 5)
+                            : k < 2                        ? 1
+                            : (t * 7 + (size_t)k) % 10 < 4 ? 2
+                                                           : 0.1;
+            c->seconds[k][t] = c->cost[t] * factor;
+        }
+    for (int u = 0; u < c->sim.ncu; u++)
+        c->unit[u].seconds = c->seconds[2 * (int)c->unit[u].kind + u % 2];
+}
+
 static inline void random_units(struct random_case *c)
 {
-    int ncu = (int)random_magnitude(c, 1, 65), devices = random_whole(c, 0, 4);
-    int kinds = random_whole(c, 1, 3);
-    double speed[3], fixed = 0;
-    devices = devices > ncu ? ncu : devices;
-    for (int k = 0; k < 3; k++)
-        speed[k] = random_whole(c, 0, 1) ? 1 : random_between(c, 0.5, 2);
-    double device = random_magnitude(c, 2, 50);
-    bool alike = random_whole(c, 0, 1);
-    if (c->traits & RANDOM_LAUNCH)
-        fixed = random_between(c, 0.02, 1) * c->cost[c->sim.job.n / 2] / device;
-    for (int u = 0; u < ncu; u++) {
-        bool is_device = u >= ncu - devices;
-        c->unit[u] = (struct sim_unit){.kind = is_device ? CU_DEVICE : CU_CPU,
-                                       .width = 1,
-                                       .space = is_device ? u - (ncu - devices) + 1 : 0,
-                                       .speed = is_device ? device : speed[u * kinds / ncu],
-                                       .fixed = is_device ? fixed : 0};
-        if (is_device && !alike)
-            device = random_magnitude(c, 2, 50);
-        c->unit[u].node = 0;
-        if (c->traits & RANDOM_CROWD) {
-            c->unit[u].slowed[CU_CPU] = (struct sim_curve){1, &c->crowd[is_device]};
-            c->unit[u].slowed[CU_DEVICE] = (struct sim_curve){1, &c->crowd[2]};
-        }
-    }
+    int ncu = c->sim.ncu, devices = random_whole(c, 0, ncu < 8 ? ncu / 2 : 4), host = 0;
+    double speed = random_magnitude(c, 0.3, 50), mean = random_mean(c);
+    double fixed = c->family == RANDOM_FIXED ? random_between(c, 0.02, 1) * mean / speed : 0;
+    double launch = random_between(c, 20e-6, 100e-6);
     for (int i = 0; i < 3; i++) {
         c->crowd[i][0] = 1;
         c->crowd[i][1] = random_magnitude(c, 0.001, i == 0 ? 0.03 : 0.1);
     }
+    for (int u = 0; u < ncu; u++) {
+        bool device = u >= ncu - devices;
+        random_unit(c, u, device, device ? speed : 1);
+        c->unit[u].space = device ? u - (ncu - devices) + 1 : host;
+        c->unit[u].fixed = device ? fixed : 0;
+        if (c->family == RANDOM_LAUNCHES && (device || launch < 60e-6))
+            c->unit[u].launch = launch;
+    }
+    for (size_t t = 0; c->family == RANDOM_LAUNCHES && t < c->sim.job.n; t++)
+        c->cost[t] *= 1e-4 / mean;
     c->sim.unit = c->unit;
-    c->sim.ncu = ncu;
+    if (c->family == RANDOM_UNRELATED || c->family == RANDOM_CLASSES)
+        random_times(c);
 }
 
-static inline void random_change(struct random_case *c, double makespan)
+static inline void random_changes(struct random_case *c)
 {
-    bool dies = c->sim.ncu > 1 && random_whole(c, 0, 1);
-    c->change = (struct sim_change){.unit = random_whole(c, 0, c->sim.ncu - 1),
-                                    .step = random_whole(c, 1, c->sim.steps / 2),
-                                    .after = random_uniform(c) * makespan,
-                                    .factor = dies ? 0 : random_between(c, 0.2, 0.9)};
-    c->sim.change = &c->change;
-    c->sim.nchanges = 1;
+    double span = sim_bound(&c->sim, NULL);
+    int n = c->family == RANDOM_DRIFT ? random_whole(c, 2, RANDOM_CHANGES) : 1;
+    for (int i = 0, step = random_whole(c, 0, 2); i < n && step < c->sim.steps; i++) {
+        c->change[i] = (struct sim_change){.unit = random_whole(c, 0, c->sim.ncu - 1),
+                                           .step = step,
+                                           .after = random_uniform(c) * span,
+                                           .factor = random_between(c, 0.3, 1)};
+        if (c->family == RANDOM_DEATHS)
+            c->change[i].factor = 0;
+        if (c->family == RANDOM_SLOWDOWN)
+            c->change[i].factor = random_whole(c, 0, 1) ? 0.3 : random_between(c, 0.2, 0.9);
+        step += random_whole(c, 1, 4);
+        c->sim.nchanges++;
+    }
+    c->sim.change = c->change;
 }
 
-/* Case number `seed`; of the traits allowed, each is there or not. */
-static inline void random_case(struct random_case *c, unsigned seed, int allowed)
+static inline void random_close(struct random_case *c)
 {
-    static const int steps[] = {12, 30, 100};
-    size_t nx;
-    int shape;
+    void *all[] = {c->cost,       c->bytes,      c->face,       c->first,     c->neighbour,
+                   c->seconds[0], c->seconds[1], c->seconds[2], c->seconds[3]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+/* Case number `seed` of a family, with 2 to `most` tasks; random_close() frees. */
+static inline void random_case(struct random_case *c, enum random_family family, unsigned seed,
+                               size_t most)
+{
+    static const int steps[] = {1, 5, 12, 30};
     memset(c, 0, sizeof *c);
-    c->state = seed * 0x2545f4914f6cdd1du;
-    for (int trait = 1; trait < RANDOM_ALL; trait *= 2)
-        if (random_whole(c, 0, trait == RANDOM_FACES ? 3 : 2) == 0)
-            c->traits ^= trait;
-    c->traits ^= RANDOM_FACES; /* most cases behind a link have neighbours */
-    c->traits &= allowed;
-    random_tasks(c, &nx, &shape);
-    random_units(c);
-    c->sim.steps = steps[random_whole(c, 0, 2)];
+    c->family = family;
+    c->state = (seed * 16ull + family) * 0x2545f4914f6cdd1du;
+    double room = fmin(65, most <= RANDOM_OPTIMUM ? 6 : most > 1024 ? 1000 : 65);
+    c->sim.ncu = (int)random_magnitude(c, 1, room);
+    if (family == RANDOM_DEATHS && c->sim.ncu < 2)
+        c->sim.ncu = 2;
+    size_t n = (size_t)random_magnitude(c, most > 1024 ? 1024 : 2, (double)most + 0.99);
+    if (family == RANDOM_ONE_MORE)
+        n = (size_t)c->sim.ncu + 1;
+    c->sim.job.n = n;
+    c->sim.job.grain = 1;
+    c->cost = calloc(n, sizeof *c->cost);
+    c->bytes = calloc(n, sizeof *c->bytes);
+    c->face = calloc(4 * n, sizeof *c->face);
+    c->first = calloc(n + 1, sizeof *c->first);
+    c->neighbour = calloc(4 * n, sizeof *c->neighbour);
+    for (int k = 0; k < 4; k++)
+        c->seconds[k] = calloc(n, sizeof *c->seconds[k]);
+    c->sim.steps = most > 1024 ? random_whole(c, 1, 4) : steps[random_whole(c, 0, 3)];
     c->sim.seed = seed;
-    c->sim.cold = c->traits & RANDOM_COLD;
-    if (c->traits & RANDOM_NOISE)
+    c->sim.cold = family == RANDOM_COLD || (family == RANDOM_LAUNCHES && random_whole(c, 0, 1));
+    if (random_whole(c, 0, 5) == 0)
         c->sim.noise = random_magnitude(c, 0.01, 0.1);
-    if (c->traits & RANDOM_CHANGE)
-        random_change(c, sim_bound(&c->sim, NULL));
-    snprintf(c->text, sizeof c->text, "%u: %zu %s tasks on %d units, %d steps%s%s%s%s%s%s%s", seed,
-             c->sim.job.n, random_sizes[shape], c->sim.ncu, c->sim.steps,
-             c->sim.cold ? ", cold" : "", c->sim.noise > 0 ? ", noisy" : "",
-             c->sim.job.link ? ", link" : "", c->sim.job.first ? ", faces" : "",
-             c->traits & RANDOM_LAUNCH ? ", launches" : "",
-             c->traits & RANDOM_CROWD ? ", crowded" : "",
-             !(c->traits & RANDOM_CHANGE) ? ""
-             : c->change.factor > 0       ? ", a unit slows down"
-                                          : ", a unit dies");
+    random_tasks(c);
+    random_units(c);
+    if (family == RANDOM_DRIFT || family == RANDOM_SLOWDOWN || family == RANDOM_DEATHS)
+        random_changes(c);
+    c->apart = c->sim.cold && c->sim.steps < 3;
+    snprintf(c->text, sizeof c->text, "%s %u: %zu tasks on %d units, %d steps%s%s",
+             random_families[family], seed, n, c->sim.ncu, c->sim.steps,
+             c->sim.cold ? ", cold" : "", c->sim.noise > 0 ? ", noisy" : "");
+}
+
+/* ---- the optimum ------------------------------------------------------------------------------*/
+struct random_optimum {
+    const struct sim_case *c;
+    double load[RANDOM_UNITS], best;
+    int owner[RANDOM_OPTIMUM];
+};
+
+/* Depth first over all assignments in natural order, so that a range's launch is counted once. */
+static inline void random_descend(struct random_optimum *o, size_t t, double longest)
+{
+    if (longest >= o->best)
+        return;
+    if (t == o->c->job.n) {
+        o->best = longest;
+        return;
+    }
+    for (int u = 0; u < o->c->ncu; u++) {
+        const struct sim_unit *x = &o->c->unit[u];
+        double before = o->load[u];
+        bool goes_on = t > 0 && o->owner[t - 1] == u;
+        o->load[u] += sim_seconds(o->c, x, t) + (goes_on ? 0 : x->launch);
+        o->owner[t] = u;
+        random_descend(o, t + 1, fmax(longest, o->load[u]));
+        o->load[u] = before;
+    }
+}
+
+/* The shortest step there is, without transfers and interference; for few tasks on few units. */
+static inline double random_optimum(const struct sim_case *c)
+{
+    struct random_optimum o = {.c = c, .best = INFINITY};
+    random_descend(&o, 0, 0);
+    return o.best;
+}
+
+/* Few tasks whose times are known and stay, on few units. */
+static inline bool random_has_optimum(const struct random_case *c)
+{
+    return c->sim.job.n <= RANDOM_OPTIMUM && c->sim.ncu <= 6 && !c->sim.cold && c->sim.noise == 0 &&
+           !c->sim.nchanges && !c->sim.job.link && c->family != RANDOM_CROWD;
 }
 
 /* ---- evenkeel against all others --------------------------------------------------------------*/
 struct random_match {
-    struct sim_result own, best, guided; /* evenkeel; the best other one; clustered-guided */
-    const char *rival;                   /* the best other one's name */
-    bool fine; /* the largest task is below a twentieth of a step, and nothing there that changes */
+    struct sim_result own, best; /* evenkeel; the best other one */
+    const char *rival;           /* its name */
+    double ratio;                /* of the totals */
 };
-
-static inline bool random_is_fine(const struct random_case *c, double bound)
-{
-    double largest = 0, slowest = INFINITY;
-    for (size_t t = 0; t < c->sim.job.n; t++)
-        largest = fmax(largest, c->cost[t]);
-    for (int u = 0; u < c->sim.ncu; u++)
-        slowest = fmin(slowest, c->sim.unit[u].speed);
-    return !(c->traits & (RANDOM_CHANGE | RANDOM_NOISE | RANDOM_CROWD)) &&
-           largest / slowest < 0.05 * bound;
-}
 
 static inline enum ek_status random_match(const struct random_case *c, struct random_match *m)
 {
+    static const char *const many[] = {"heft", "sorted-greedy", "dynamic", "static"};
+    bool large = c->sim.job.n > 1024;
     *m = (struct random_match){.best.total = INFINITY, .rival = ""};
-    for (int p = 0; p < sched_count(); p++) {
-        const char *name = sched_at(p)->name;
+    TRY(sim_run(&c->sim, "evenkeel", NULL, &m->own));
+    for (int p = 0; p < (large ? 4 : sched_count()); p++) {
+        const char *name = large ? many[p] : sched_at(p)->name;
         struct sim_result r;
-        TRY(sim_run(&c->sim, name, NULL, &r));
-        if (!strcmp(name, "evenkeel")) {
-            m->own = r;
+        if (!strcmp(name, "evenkeel"))
             continue;
-        }
+        TRY(sim_run(&c->sim, name, NULL, &r));
         if (r.total < m->best.total) {
             m->best = r;
             m->rival = name;
         }
-        if (!strcmp(name, "clustered-guided"))
-            m->guided = r;
     }
-    m->fine = random_is_fine(c, m->own.lower_bound);
+    m->ratio = m->own.total / m->best.total;
     return EK_OK;
 }
 

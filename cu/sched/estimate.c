@@ -20,11 +20,13 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
     const struct sched_unit *u = &job->unit[cu];
     for (int c = 0; c < cu; c++) {
         const struct sched_unit *v = &job->unit[c];
-        if (v->kind == u->kind && v->width == u->width && v->seconds == u->seconds)
+        if (v->kind == u->kind && v->width == u->width && v->seconds == u->seconds &&
+            v->launch == u->launch)
             return e->kind[c];
     }
     struct estimate_kind *k = &e->of[e->nkinds];
-    *k = (struct estimate_kind){.kind = u->kind, .profile = u->seconds, .rate = u->speed};
+    *k = (struct estimate_kind){
+        .kind = u->kind, .profile = u->seconds, .rate = u->speed, .launch = u->launch};
     k->seconds = calloc(e->n, sizeof *k->seconds);
     k->sample = calloc(e->n, sizeof *k->sample);
     k->count = calloc(e->n, sizeof *k->count);

@@ -29,6 +29,7 @@ struct estimate_kind {
     enum cu_kind kind;
     const double *profile;              /* [n] or NULL */
     double rate;                        /* declared cost per second where factor is 1; 0 unknown */
+    double launch;                      /* seconds to begin a range of tasks */
     double *seconds;                    /* [n] the estimates */
     double (*sample)[ESTIMATE_SAMPLES]; /* [n] the last measurements */
     unsigned char *count;               /* [n] how many of them there are */
@@ -93,6 +94,11 @@ static inline double estimate_cost(const struct estimate *e, size_t task)
 static inline double estimate_seconds(const struct estimate *e, int cu, size_t task)
 {
     return e->pace[cu] * e->of[e->kind[cu]].seconds[task];
+}
+
+static inline double estimate_launch(const struct estimate *e, int cu)
+{
+    return e->pace[cu] * e->of[e->kind[cu]].launch;
 }
 
 #endif

@@ -23,6 +23,7 @@ struct sched_unit {
     int node;              /* units with the same number may slow one another */
     double speed;          /* declared cost (tasks, where none is declared) per second, 0 unknown */
     const double *seconds; /* [n] known seconds of each task here, from a profile; NULL unknown */
+    double launch;         /* seconds to begin a range of tasks beside theirs; 0 none or unknown */
 };
 
 /* What it takes to carry a block of bytes between the host and a device, latency + bytes *

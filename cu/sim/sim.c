@@ -376,6 +376,7 @@ static enum ek_status make_view(struct sim *s)
         if (c->cold)
             continue;
         s->view[u].speed = unit->speed;
+        s->view[u].launch = unit->launch;
         if (unit->fixed == 0 && !unit->seconds)
             continue;
         for (int v = 0; v < u && !s->view[u].seconds; v++)

@@ -1,40 +1,61 @@
-/* tests/bench/cu_random.c – evenkeel against every other policy on random cases of the simulator:
- * total over all steps, steps against the lower bound, exchange against clustered-guided.
- * cu_random [FIRST_SEED [CASES [TRAITS]]], traits as in random_case.h */
+/* tests/bench/cu_random.c – evenkeel beside every other policy on random cases of sixteen families
+ * (tests/random_case.h), and beside the optimum where there are up to eleven tasks: the worst of
+ * each family, and the share of cases beyond 1.02.
+ * cu_random [FIRST_SEED [CASES [MOST_TASKS [FAMILY]]]], CASES of each family */
+#include "src/clock.h"
 #include "tests/random_case.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+struct tally {
+    int cases, beyond;
+    double worst;
+};
 
-static struct random_case c;
+static void count(struct tally *t, double ratio)
+{
+    t->cases++;
+    t->beyond += ratio > 1.02;
+    t->worst = fmax(t->worst, ratio);
+}
+
+static void print(const char *name, const struct tally *t)
+{
+    printf("%-12s %6d %8.4f %7.2f %%\n", name, t->cases, t->worst,
+           t->cases ? 100. * t->beyond / t->cases : 0);
+}
 
 int main(int argc, char **argv)
 {
-    unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
-    unsigned cases = argc > 2 ? (unsigned)atoi(argv[2]) : 200;
-    int traits = argc > 3 ? atoi(argv[3]) : RANDOM_ALL;
-    int total = 0, bound = 0, exchange = 0;
-    double worst = 0;
-    for (unsigned seed = first; seed < first + cases; seed++) {
-        struct random_match m;
-        random_case(&c, seed, traits);
-        if (random_match(&c, &m))
-            return 3;
-        double ratio = m.own.total / m.best.total;
-        double talk = m.guided.communication > 0 ? m.own.communication / m.guided.communication : 0;
-        bool slow = ratio > 1.001, far = m.fine && m.own.worst_ratio > 1.02, talks = talk > 1.1;
-        total += slow, bound += far, exchange += talks;
-        worst = fmax(worst, ratio);
-        if (slow || far || talks)
-            printf("%-80s%s%s%s %.4f of %s, worst step %.3f of the bound, exchange %.2f of "
-                   "clustered-guided's, %.2f %% of the total\n",
-                   c.text, slow ? " TOTAL" : "", far ? " BOUND" : "", talks ? " EXCHANGE" : "",
-                   ratio, m.rival, m.own.worst_ratio, talk,
-                   100 * m.own.communication / m.own.total);
-    }
-    printf(
-        "%u cases: above 1.001 of the best other's total %d (worst %.4f), above 1.02 of the bound "
-        "%d, above 1.1 of clustered-guided's exchange %d\n",
-        cases, total, worst, bound, exchange);
+    static struct random_case c;
+    struct tally tally[RANDOM_FAMILIES] = {0}, all = {0}, optimum = {0}, apart = {0};
+    const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+    const unsigned cases = argc > 2 ? (unsigned)atoi(argv[2]) : 20;
+    const size_t most = argc > 3 ? (size_t)atol(argv[3]) : 1024;
+    for (int f = 0; f < RANDOM_FAMILIES; f++)
+        for (unsigned seed = first; seed < first + cases; seed++) {
+            struct random_match m;
+            if (argc > 4 && atoi(argv[4]) != f)
+                continue;
+            random_case(&c, (enum random_family)f, seed, most);
+            if (random_match(&c, &m))
+                return 3;
+            count(c.apart ? &apart : &tally[f], m.ratio);
+            if (!c.apart)
+                count(&all, m.ratio);
+            if (m.ratio > 1.02)
+                printf("%-60s %.4f of %s%s\n", c.text, m.ratio, m.rival, c.apart ? " (apart)" : "");
+            if (random_has_optimum(&c)) {
+                double ratio = m.own.makespan / random_optimum(&c.sim);
+                count(&optimum, ratio);
+                if (ratio > 1.02)
+                    printf("%-60s %.4f of the optimum\n", c.text, ratio);
+            }
+            random_close(&c);
+        }
+    printf("\n%-12s %6s %8s %9s\n", "family", "cases", "worst", "> 1.02");
+    for (int f = 0; f < RANDOM_FAMILIES; f++)
+        print(random_families[f], &tally[f]);
+    print("all", &all);
+    print("apart", &apart);
+    print("optimum", &optimum);
     return 0;
 }

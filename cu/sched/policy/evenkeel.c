@@ -4,7 +4,7 @@
  * Where speeds or profiles are given it divides the tasks at once. Where they are not, the first
  * step binds late (cu/sched/late.h). From then on every task's time on every kind of unit is
  * estimated (cu/sched/estimate.h: medians, lines, never a probing move) and the tasks are divided
- * for good (cu/sched/divide.h: contiguous, priced or free, whichever makespan, exchange and
+ * for good (cu/sched/partition.h: contiguous, priced or free, whichever makespan, exchange and
  * migrations favour) among those units that do not slow down the others by more than they add
  * (cu/sched/park.h).
  *
@@ -12,7 +12,7 @@
  * expected of it, and taken only when it wins back the cost of moving. A unit that slows down is
  * found by its busy time, and helped by those that have nothing left to do; one that dies makes the
  * policy begin anew with the others. */
-#include "cu/sched/divide.h"
+#include "cu/sched/partition.h"
 #include "cu/sched/estimate.h"
 #include "cu/sched/late.h"
 #include "cu/sched/park.h"
@@ -43,7 +43,7 @@ struct state {
     struct late late;
     struct plan plan;
     struct estimate estimate;
-    struct divide divide;
+    struct partition partition;
     struct park park;
     struct proven proven;
     const struct sched_job *job;
@@ -90,7 +90,7 @@ static void end(void *st)
     park_close(&s->park);
     proven_close(&s->proven);
     late_close(&s->late);
-    divide_close(&s->divide);
+    partition_close(&s->partition);
     estimate_close(&s->estimate);
     plan_close(&s->plan);
 }
@@ -119,7 +119,7 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     TRY(proven_open(&s->proven, job->n, job->ncu));
     TRY(plan_open(&s->plan, job->n, job->ncu));
     TRY(estimate_open(&s->estimate, job));
-    return divide_open(&s->divide, &s->estimate, job);
+    return partition_open(&s->partition, &s->estimate, job);
 }
 
 /* ---- who is busy ------------------------------------------------------------------------------*/
@@ -176,11 +176,11 @@ static void note_turn(struct state *s, int cu, bool works)
 static void write_lists(struct state *s)
 {
     size_t n = s->job->n, at = 0;
-    const struct divide *d = &s->divide;
+    const struct partition *d = &s->partition;
     for (int shared = 0; shared <= 1; shared++)
         for (size_t i = 0; i < n; i++) {
             size_t t = shared ? d->order[i] : i;
-            if ((d->units[d->space[s->owner[t]]] > 1) == shared)
+            if ((d->units[d->space[s->owner[t]]] > 1 && !d->launches) == shared)
                 s->order[at++] = t;
         }
     for (size_t i = 0; i < n; i++)
@@ -207,31 +207,31 @@ static double doubt_of(const struct state *s)
 /* What the present division should take, by what is known now. */
 static void expect(struct state *s)
 {
-    divide_load(&s->divide, s->owner);
-    memcpy(s->expected, s->divide.load, (size_t)s->job->ncu * sizeof *s->expected);
+    partition_load(&s->partition, s->owner);
+    memcpy(s->expected, s->partition.load, (size_t)s->job->ncu * sizeof *s->expected);
 }
 
 /* Searches for a division and takes it if it is worth it: better than the present one is predicted,
  * and better than that one was when it last ran. */
-static void divide_anew(struct state *s)
+static void partition_anew(struct state *s)
 {
-    struct divide *d = &s->divide;
+    struct partition *d = &s->partition;
     double doubt = doubt_of(s);
     bool parks = park_choose(&s->park, &s->estimate);
-    divide_begin(d, s->park.off, s->horizon ? s->horizon : fmax(1, s->steps));
+    partition_begin(d, s->park.off, s->horizon ? s->horizon : fmax(1, s->steps));
     const int *present = s->divided ? s->owner : NULL;
-    struct divide_cost now = divide_predict(d, s->owner);
-    struct divide_cost best = divide_search(d, present, doubt / 4, s->other);
-    double was = parks ? s->took : fmin(divide_total(d, now), s->took);
+    struct partition_cost now = partition_predict(d, s->owner);
+    struct partition_cost best = partition_search(d, present, doubt / 4, s->other);
+    double was = parks ? s->took : fmin(partition_total(d, now), s->took);
     double least = s->proven.caution * (s->tolerance + doubt / 4) * now.makespan;
-    if (!s->divided || was - divide_total(d, best) > least) {
+    if (!s->divided || was - partition_total(d, best) > least) {
         proven_leave(&s->proven);
         memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
         write_lists(s);
         s->divided = true;
     } else if (parks) {
         park_undo(&s->park, &s->estimate);
-        divide_begin(d, s->park.off, d->horizon);
+        partition_begin(d, s->park.off, d->horizon);
     }
     expect(s);
 }
@@ -242,12 +242,12 @@ static bool failed(struct state *s)
     double longest = 0, doubt = SURPRISE + estimate_noise(&s->estimate);
     for (int c = 0; c < s->job->ncu; c++)
         longest = fmax(longest, s->estimate.busy[c]);
-    s->took = longest + divide_predict(&s->divide, s->owner).exchange;
+    s->took = longest + partition_predict(&s->partition, s->owner).exchange;
     bool fails = proven_judge(&s->proven, s->took, doubt, s->owner, s->park.off);
     s->took = fails ? s->proven.seconds : s->took;
     estimate_park(&s->estimate, s->park.off);
     if (fails) {
-        divide_begin(&s->divide, s->park.off, s->divide.horizon);
+        partition_begin(&s->partition, s->park.off, s->partition.horizon);
         write_lists(s);
         expect(s);
     }
@@ -258,11 +258,11 @@ static bool failed(struct state *s)
 static bool surprised(struct state *s)
 {
     double makespan = 0;
-    divide_load(&s->divide, s->owner);
+    partition_load(&s->partition, s->owner);
     for (int c = 0; c < s->job->ncu; c++)
-        makespan = fmax(makespan, s->divide.load[c]);
+        makespan = fmax(makespan, s->partition.load[c]);
     for (int c = 0; c < s->job->ncu; c++) {
-        double difference = fabs(s->divide.load[c] - s->expected[c]);
+        double difference = fabs(s->partition.load[c] - s->expected[c]);
         if (difference > SURPRISE * makespan || difference > SURPRISE_OWN * s->expected[c])
             return true;
     }
@@ -280,9 +280,9 @@ static enum ek_status begin(void *st, const struct sched_job *job)
         end(s);
         return status;
     }
-    divide_begin(&s->divide, NULL, fmax(1, s->steps));
+    partition_begin(&s->partition, NULL, fmax(1, s->steps));
     if (!s->binds_late)
-        divide_anew(s);
+        partition_anew(s);
     find_nodes(s);
     wake_all(s);
     return EK_OK;
@@ -300,13 +300,13 @@ static double left_seconds(const struct state *s, int cu)
  * spaces for a step: not worth it for tasks that take less than twice that. */
 static bool pays(const struct state *s, int cu, int victim, size_t task, double left)
 {
-    const struct divide *d = &s->divide;
+    const struct partition *d = &s->partition;
     double here = estimate_seconds(&s->estimate, cu, task);
     double there = estimate_seconds(&s->estimate, victim, task);
     if (d->space[cu] == d->space[victim])
         return here < left;
-    double carried = divide_toll(d, d->space[cu], task);
-    double crossing = 2 * carried + divide_crossing(d, s->owner, task, d->space[cu]);
+    double carried = partition_toll(d, d->space[cu], task);
+    double crossing = 2 * carried + partition_crossing(d, s->owner, task, d->space[cu]);
     return here + carried < left && there > 2 * crossing;
 }
 
@@ -338,8 +338,11 @@ static struct ek_range help(struct state *s, int cu)
  * few launches do and others may still help; where tasks have yet to be measured, one by one. */
 static size_t batch(const struct state *s, int cu)
 {
+    double launch = estimate_launch(&s->estimate, cu);
+    if (launch > 0)
+        return (size_t)-1;
     size_t grain = s->job->grain, left = plan_left(&s->plan, cu) / 2;
-    bool alone = s->divide.units[s->divide.space[cu]] == 1;
+    bool alone = s->partition.units[s->partition.space[cu]] == 1;
     return alone && s->estimate.steps > 2 && left > grain ? left : grain;
 }
 
@@ -377,7 +380,7 @@ static void step(void *st)
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
     bool fails = failed(s);
     if (fails || s->binds_late || surprised(s))
-        divide_anew(s);
+        partition_anew(s);
     s->binds_late = false;
     plan_rewind(&s->plan);
     wake_all(s);

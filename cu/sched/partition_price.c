@@ -1,6 +1,6 @@
-/* cu/sched/divide_price.c – prices of a second on each kind of unit that balance the kinds: the
- * dual of the linear programme that divides the tasks' areas. */
-#include "cu/sched/divide.h"
+/* cu/sched/partition_price.c – prices of a second on each kind of unit that balance the kinds: the
+ * dual of the linear programme that partitions the tasks' areas. */
+#include "cu/sched/partition.h"
 
 #include <math.h>
 
@@ -10,23 +10,23 @@ enum { ROUNDS = 3 };
 /* A task is not freed that would be dearer elsewhere by this share. */
 static const double DEAR = 0.1;
 
-static void open_market(struct divide *d)
+static void open_market(struct partition *d)
 {
     for (int k = 0; k < d->e->nkinds; k++)
-        d->market[k] = (struct divide_market){.price = INFINITY};
-    for (const struct divide_class *c = d->class; c < d->class + d->nclasses; c++) {
+        d->market[k] = (struct partition_market){.price = INFINITY};
+    for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++) {
         d->market[c->kind].capacity += c->capacity;
         d->market[c->kind].price = 1;
     }
 }
 
-static double price_of(const struct divide *d, int kind, size_t task)
+static double price_of(const struct partition *d, int kind, size_t task)
 {
     return d->market[kind].price * d->e->of[kind].seconds[task];
 }
 
 /* Each task to where it is cheapest. */
-static void sell(struct divide *d)
+static void sell(struct partition *d)
 {
     for (int k = 0; k < d->e->nkinds; k++)
         d->market[k].area = 0;
@@ -46,11 +46,11 @@ static void sell(struct divide *d)
 }
 
 /* What a second is worth in the mean: sold / offered. */
-static double worth(const struct divide *d)
+static double worth(const struct partition *d)
 {
     double sold = 0, offered = 0;
     for (int k = 0; k < d->e->nkinds; k++) {
-        const struct divide_market *m = &d->market[k];
+        const struct partition_market *m = &d->market[k];
         sold += m->capacity > 0 ? m->price * m->area : 0;
         offered += m->capacity > 0 ? m->price * m->capacity : 0;
     }
@@ -68,7 +68,7 @@ static double sold_at(const double *pays, const double *seconds, size_t n, doubl
 }
 
 /* The price of one kind at which so many of its seconds are sold, the others' prices staying. */
-static void balance(struct divide *d, int kind, double wanted)
+static void balance(struct partition *d, int kind, double wanted)
 {
     const double *seconds = d->e->of[kind].seconds;
     double *pays = d->room, low = INFINITY, high = 0;
@@ -76,10 +76,10 @@ static void balance(struct divide *d, int kind, double wanted)
         double other = INFINITY;
         for (int k = 0; k < d->e->nkinds; k++)
             if (k != kind && d->market[k].capacity > 0)
-                other = divide_less(other, price_of(d, k, t));
-        pays[t] = other / divide_more(seconds[t], 1e-300);
-        low = divide_less(low, pays[t]);
-        high = divide_more(high, pays[t]);
+                other = partition_less(other, price_of(d, k, t));
+        pays[t] = other / partition_more(seconds[t], 1e-300);
+        low = partition_less(low, pays[t]);
+        high = partition_more(high, pays[t]);
     }
     for (int i = 0; i < 24 && high - low > 1e-7 * high; i++) {
         double middle = (low + high) / 2;
@@ -92,39 +92,69 @@ static void balance(struct divide *d, int kind, double wanted)
 }
 
 /* How much dearer a task is on the second best kind, as a share. */
-static double regret(const struct divide *d, size_t t)
+static double regret(const struct partition *d, size_t t)
 {
     double least = price_of(d, d->pick[t], t), second = INFINITY;
     for (int k = 0; k < d->e->nkinds; k++)
         if (k != d->pick[t])
-            second = divide_less(second, price_of(d, k, t));
+            second = partition_less(second, price_of(d, k, t));
     return least > 0 ? second / least - 1 : 0;
 }
 
 /* Those that are as cheap elsewhere may go anywhere: they fill what whole tasks leave uneven. A few
  * for each unit will do. */
-void divide_free(struct divide *d)
+void partition_free(struct partition *d)
 {
     size_t few = (size_t)(d->job->ncu + 2 * d->e->nkinds);
     for (size_t t = 0; t < d->job->n; t++)
         d->room[t] = d->delta[t] = regret(d, t);
     double most = few < d->job->n ? line_select(d->room, d->job->n, few) : INFINITY;
-    most = divide_less(most, DEAR);
+    most = partition_less(most, DEAR);
     for (size_t t = 0; t < d->job->n; t++)
         if (d->delta[t] <= most)
-            d->pick[t] = DIVIDE_ANY;
+            d->pick[t] = PARTITION_ANY;
 }
 
-double divide_price(struct divide *d)
+/* The longest task on the fastest unit. */
+static double longest(const struct partition *d)
+{
+    double most = 0;
+    for (int k = 0; k < d->e->nkinds; k++)
+        d->market[k].area = INFINITY;
+    for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++)
+        d->market[c->kind].area =
+            partition_less(d->market[c->kind].area, d->e->pace[d->group[c->first].unit[0]]);
+    for (size_t t = 0; t < d->job->n; t++) {
+        double fastest = INFINITY;
+        for (int k = 0; k < d->e->nkinds; k++)
+            if (d->market[k].capacity > 0)
+                fastest = partition_less(fastest, d->market[k].area * d->e->of[k].seconds[t]);
+        most = partition_more(most, fastest);
+    }
+    return most;
+}
+
+static double total(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+
+double partition_price(struct partition *d)
 {
     open_market(d);
-    d->looks -= (long)d->job->n * d->e->nkinds * ROUNDS / 4;
-    for (int round = 0; round < ROUNDS; round++)
+    double least = longest(d);
+    for (int k = 0; d->proportional && k < d->e->nkinds; k++)
+        if (d->market[k].capacity > 0)
+            d->market[k].price = 1 / partition_more(total(d->e->of[k].seconds, d->job->n), 1e-300);
+    for (int round = 0; round < ROUNDS && !d->proportional; round++)
         for (int k = 0; k < d->e->nkinds; k++)
             if (d->market[k].capacity > 0) {
                 sell(d);
                 balance(d, k, worth(d) * d->market[k].capacity);
             }
     sell(d);
-    return worth(d);
+    return partition_more(worth(d), least);
 }

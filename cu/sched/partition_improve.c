@@ -1,6 +1,6 @@
-/* cu/sched/divide_improve.c – moves and exchanges of tasks between the unit that ends last and
+/* cu/sched/partition_improve.c – moves and exchanges of tasks between the unit that ends last and
  * others. */
-#include "cu/sched/divide.h"
+#include "cu/sched/partition.h"
 
 #include <math.h>
 
@@ -27,7 +27,7 @@ struct offer {
 
 /* One search for offers. */
 struct deal {
-    struct divide *d;
+    struct partition *d;
     const int *owner;
     bool anywhere;        /* between spaces, too */
     bool in_first;        /* the unit that ends last in the first step gives; else in the others */
@@ -37,7 +37,7 @@ struct deal {
     long looks;
 };
 
-static void unlink_task(struct divide *d, int unit, size_t task)
+static void unlink_task(struct partition *d, int unit, size_t task)
 {
     size_t *p = &d->head[unit];
     while (*p != task)
@@ -46,7 +46,7 @@ static void unlink_task(struct divide *d, int unit, size_t task)
 }
 
 /* Lists descend as d->order does. */
-static void link_task(struct divide *d, int unit, size_t task)
+static void link_task(struct partition *d, int unit, size_t task)
 {
     const double *key = d->e->of[d->e->kind[0]].seconds;
     size_t *p = &d->head[unit];
@@ -56,32 +56,32 @@ static void link_task(struct divide *d, int unit, size_t task)
     *p = task;
 }
 
-static void hand_over(struct divide *d, int *owner, int from, int to, size_t task)
+static void hand_over(struct partition *d, int *owner, int from, int to, size_t task)
 {
     unlink_task(d, from, task);
     link_task(d, to, task);
     owner[task] = to;
 }
 
-static bool is_off(const struct divide *d, int cu)
+static bool is_off(const struct partition *d, int cu)
 {
     return d->off && d->off[cu];
 }
 
-static struct ends ends_of(const struct divide *d, int cu)
+static struct ends ends_of(const struct partition *d, int cu)
 {
     return (struct ends){d->load[cu], d->full[cu]};
 }
 
 static double value_of(const struct deal *a, struct ends x, struct ends y)
 {
-    double usual = divide_more(a->at_least.usual, divide_more(x.usual, y.usual));
-    double first = divide_more(a->at_least.first, divide_more(x.first, y.first));
+    double usual = partition_more(a->at_least.usual, partition_more(x.usual, y.usual));
+    double first = partition_more(a->at_least.first, partition_more(x.first, y.first));
     return (1 - a->w) * usual + a->w * first;
 }
 
 /* Each face that crosses does so in both directions. */
-double divide_crossing(const struct divide *d, const int *owner, size_t task, int to)
+double partition_crossing(const struct partition *d, const int *owner, size_t task, int to)
 {
     const struct sched_job *job = d->job;
     if (!job->first)
@@ -103,21 +103,24 @@ double divide_crossing(const struct divide *d, const int *owner, size_t task, in
 /* d->delta of a unit's tasks if they went to a space. */
 static void price_exchange(struct deal *a, int cu, int to)
 {
-    struct divide *d = a->d;
+    struct partition *d = a->d;
     bool crosses = d->job->first && d->space[cu] != to;
     for (size_t t = d->head[cu]; t != NONE; t = d->follow[t]) {
-        d->delta[t] = crosses ? divide_crossing(d, a->owner, t, to) : 0;
+        d->delta[t] = crosses ? partition_crossing(d, a->owner, t, to) : 0;
         a->looks -= crosses ? 8 : 0;
     }
 }
 
 /* A unit's ends with a task more (sign 1) or less (-1); NONE changes nothing. */
-static inline struct ends with(const struct divide *d, struct ends x, int cu, size_t task, int sign)
+static inline struct ends with(const struct deal *a, struct ends x, int cu, size_t task, int sign)
 {
+    const struct partition *d = a->d;
     if (task == NONE)
         return x;
     double sec = sign * estimate_seconds(d->e, cu, task);
-    double toll = d->bound ? sign * divide_toll(d, d->space[cu], task) : 0;
+    if (d->launches)
+        sec += sign * estimate_launch(d->e, cu) * partition_runs(d, a->owner, cu, task);
+    double toll = d->bound ? sign * partition_toll(d, d->space[cu], task) : 0;
     return (struct ends){x.usual + sec, x.first + sec + toll};
 }
 
@@ -130,7 +133,7 @@ static double both_seconds(const struct deal *a, int other, size_t task)
  * that evens out the two ends moves on only, from `at`; the task before it is returned. */
 static size_t near_even(struct deal *a, int other, size_t give, size_t at)
 {
-    const struct divide *d = a->d;
+    const struct partition *d = a->d;
     const double *end = a->in_first ? d->full : d->load;
     double wanted = end[other] - end[a->last] + both_seconds(a, other, give);
     for (size_t next; at != NONE && (next = d->follow[at]) != NONE; at = next, a->looks--)
@@ -148,8 +151,10 @@ struct given {
 /* The last unit takes a task in return, or NONE: is that the best offer? */
 static void weigh(struct deal *a, int other, const struct given *g, size_t take, struct offer *best)
 {
-    const struct divide *d = a->d;
-    struct ends x = with(d, g->last, a->last, take, 1), y = with(d, g->other, other, take, -1);
+    const struct partition *d = a->d;
+    if (d->launches && take != NONE && (take + 1 == g->task || g->task + 1 == take))
+        return; /* their runs depend on one another */
+    struct ends x = with(a, g->last, a->last, take, 1), y = with(a, g->other, other, take, -1);
     double value = value_of(a, x, y) + d->delta[g->task] + (take == NONE ? 0 : d->delta[take]);
     if (value < best->value)
         *best = (struct offer){g->task, take, other, x, y, value};
@@ -169,13 +174,15 @@ static double good_enough(const struct deal *a, int other)
  * looked at, else those that fit. */
 static void bargain(struct deal *a, int other, struct offer *best)
 {
-    const struct divide *d = a->d;
-    const bool all = d->job->first && d->space[other] != d->space[a->last];
+    const struct partition *d = a->d;
+    const bool all = d->launches || (d->job->first && d->space[other] != d->space[a->last]);
     size_t from = d->head[other];
     double enough = good_enough(a, other);
     for (size_t give = d->head[a->last]; give != NONE; give = d->follow[give]) {
-        struct given g = {give, with(d, ends_of(d, a->last), a->last, give, -1),
-                          with(d, ends_of(d, other), other, give, 1)};
+        struct given g = {give, with(a, ends_of(d, a->last), a->last, give, -1),
+                          with(a, ends_of(d, other), other, give, 1)};
+        if (value_of(a, g.last, g.last) >= best->value && d->launches)
+            continue;
         if (value_of(a, g.last, g.last) >= best->value)
             return; /* not even for nothing in return, and those that follow are shorter */
         weigh(a, other, &g, NONE, best);
@@ -188,7 +195,7 @@ static void bargain(struct deal *a, int other, struct offer *best)
     }
 }
 
-static void list_tasks(struct divide *d, const int *owner)
+static void list_tasks(struct partition *d, const int *owner)
 {
     for (int c = 0; c < d->job->ncu; c++)
         d->head[c] = NONE;
@@ -202,7 +209,7 @@ static void list_tasks(struct divide *d, const int *owner)
 /* The unit that gives, and what the others make certain. */
 static void find_last(struct deal *a)
 {
-    const struct divide *d = a->d;
+    const struct partition *d = a->d;
     struct ends most = {0, 0};
     a->last = -1;
     for (int c = 0; c < d->job->ncu; c++) {
@@ -211,8 +218,8 @@ static void find_last(struct deal *a)
         double end = a->in_first ? d->full[c] : d->load[c];
         if (a->last < 0 || end > (a->in_first ? most.first : most.usual))
             a->last = c;
-        most.usual = divide_more(most.usual, d->load[c]);
-        most.first = divide_more(most.first, d->full[c]);
+        most.usual = partition_more(most.usual, d->load[c]);
+        most.first = partition_more(most.first, d->full[c]);
     }
     a->at_least = a->in_first ? (struct ends){most.usual, 0} : (struct ends){0, most.first};
 }
@@ -220,14 +227,14 @@ static void find_last(struct deal *a)
 /* Between units of one kind and space no offer is better than to end together. */
 static bool hopeless(const struct deal *a, int other, const struct offer *best)
 {
-    const struct divide *d = a->d;
+    const struct partition *d = a->d;
     return d->e->kind[other] == d->e->kind[a->last] && d->space[other] == d->space[a->last] &&
            good_enough(a, other) > best->value;
 }
 
 static bool may_deal(const struct deal *a, int cu)
 {
-    const struct divide *d = a->d;
+    const struct partition *d = a->d;
     return cu != a->last && !is_off(d, cu) && (a->anywhere || d->space[cu] == d->space[a->last]);
 }
 
@@ -245,7 +252,7 @@ static int find_first(const struct deal *a)
 /* The best that the last unit is offered; unit < 0: nothing that helps. */
 static struct offer best_offer(struct deal *a)
 {
-    struct divide *d = a->d;
+    struct partition *d = a->d;
     int priced = -1, ncu = d->job->ncu;
     a->looks -= ncu;
     find_last(a);
@@ -264,7 +271,7 @@ static struct offer best_offer(struct deal *a)
 
 static bool strike(struct deal *a, int *owner)
 {
-    struct divide *d = a->d;
+    struct partition *d = a->d;
     struct offer best = best_offer(a);
     if (best.unit < 0)
         return false;
@@ -278,7 +285,7 @@ static bool strike(struct deal *a, int *owner)
     return true;
 }
 
-void divide_improve(struct divide *d, int *owner, bool anywhere)
+void partition_improve(struct partition *d, int *owner, bool anywhere)
 {
     struct deal a = {.d = d,
                      .owner = owner,
@@ -286,7 +293,7 @@ void divide_improve(struct divide *d, int *owner, bool anywhere)
                      .w = d->bound ? 1 / d->horizon : 0,
                      .looks = d->nspaces == 1 || d->looks < EACH ? d->looks : EACH};
     d->looks -= a.looks;
-    divide_load(d, owner);
+    partition_load(d, owner);
     list_tasks(d, owner);
     bool helped = true;
     while (helped && a.looks > 0) {

@@ -1,0 +1,467 @@
+/* cu/sched/partition.c – the search for the best partition of the tasks among units. */
+#include "cu/sched/partition.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Offers that a search may look at: what it costs is less than a millisecond. */
+enum { MOST_LOOKS = 60000 };
+
+/* So few tasks on so few units are tried in all ways, as far as so many looks go. */
+enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_LOOKS = 20000 };
+
+/* A partition this near to the best there could be needs no rival. */
+static const double GOOD_ENOUGH = 1.0002;
+
+/* Moving that takes a larger share of the steps to come should be thought of from the start. */
+static const double TOLLS_MATTER = 0.001;
+
+/* Units of so many paces are told apart; of more, those that differ by less than a share are not.
+ */
+enum { MANY_PACES = 256 };
+static const double SAME_PACE = 0.01;
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+/* Numbers the spaces that have units; the largest one becomes 0. */
+static void number_spaces(struct partition *d)
+{
+    const struct sched_job *job = d->job;
+    for (int c = 0; c < job->ncu; c++) {
+        int before = 0;
+        while (job->unit[before].space != job->unit[c].space)
+            before++;
+        d->space[c] = before < c ? d->space[before] : d->nspaces++;
+        d->units[d->space[c]]++;
+    }
+    int largest = 0;
+    for (int p = 1; p < d->nspaces; p++)
+        if (d->units[p] > d->units[largest])
+            largest = p;
+    for (int c = 0; c < job->ncu; c++)
+        d->space[c] = d->space[c] == largest ? 0 : d->space[c] == 0 ? largest : d->space[c];
+    int swap = d->units[0];
+    d->units[0] = d->units[largest];
+    d->units[largest] = swap;
+}
+
+enum ek_status partition_open(struct partition *d, const struct estimate *e,
+                              const struct sched_job *job)
+{
+    size_t n = job->n ? job->n : 1, ncu = (size_t)job->ncu;
+    *d = (struct partition){.e = e, .job = job, .horizon = 1};
+    d->space = calloc(4 * ncu + 1, sizeof *d->space);
+    d->home = calloc(3 * n, sizeof *d->home);
+    d->toll = calloc(3 * n + 1, sizeof *d->toll);
+    d->class = calloc(ncu, sizeof *d->class);
+    d->group = calloc(ncu, sizeof *d->group);
+    d->market = calloc(ncu, sizeof *d->market);
+    d->heaps.top = calloc(ncu, sizeof *d->heaps.top);
+    d->load = calloc(7 * ncu, sizeof *d->load);
+    d->head = calloc(ncu + 2 * n, sizeof *d->head);
+    if (!d->space || !d->home || !d->toll || !d->class || !d->group || !d->market ||
+        !d->heaps.top || !d->load || !d->head) {
+        partition_close(d);
+        FAIL(EK_LACK, "evenkeel: out of memory for %zu tasks on %d units", job->n, job->ncu);
+    }
+    d->units = d->space + ncu;
+    d->member = d->units + ncu;
+    d->links = d->member + ncu;
+    d->trial = d->home + n;
+    d->pick = d->trial + n;
+    d->delta = d->toll + n;
+    d->room = d->delta + n;
+    d->full = d->load + ncu;
+    d->link_s = d->full + ncu;
+    d->top = d->link_s + 2 * ncu;
+    d->pace = d->top + ncu;
+    d->use = d->pace + ncu;
+    d->follow = d->head + ncu;
+    d->order = d->follow + n;
+    number_spaces(d);
+    return EK_OK;
+}
+
+void partition_close(struct partition *d)
+{
+    plan_heap_close(&d->heaps);
+    free(d->space);
+    free(d->home);
+    free(d->toll);
+    free(d->class);
+    free(d->group);
+    free(d->market);
+    free(d->load);
+    free(d->head);
+    *d = (struct partition){0};
+}
+
+/* ---- what is known now ------------------------------------------------------------------------*/
+/* By space, so that those of one space follow one another, kind and pace. */
+static int by_class(const void *a, const void *b, void *ctx)
+{
+    const struct partition *d = ctx;
+    int x = *(const int *)a, y = *(const int *)b;
+    const double *pace = d->e->pace;
+    if (d->space[x] != d->space[y])
+        return d->space[x] - d->space[y];
+    if (d->e->kind[x] != d->e->kind[y])
+        return d->e->kind[x] - d->e->kind[y];
+    return pace[x] != pace[y] ? (pace[x] > pace[y]) - (pace[x] < pace[y]) : x - y;
+}
+
+static int count_paces(const struct partition *d)
+{
+    int paces = 0;
+    for (int i = 0; i < d->nmembers; i++)
+        paces += !i || d->e->pace[d->member[i]] != d->e->pace[d->member[i - 1]];
+    return paces;
+}
+
+static void sort_units(struct partition *d)
+{
+    struct partition_class *k = NULL;
+    double same = 1, first = 0;
+    d->nclasses = d->ngroups = d->nmembers = 0;
+    for (int c = 0; c < d->job->ncu; c++)
+        if (!(d->off && d->off[c]))
+            d->member[d->nmembers++] = c;
+    qsort_r(d->member, (size_t)d->nmembers, sizeof *d->member, by_class, d);
+    if (count_paces(d) > MANY_PACES)
+        same += SAME_PACE;
+    for (int i = 0; i < d->nmembers; i++) {
+        int c = d->member[i], kind = d->e->kind[c];
+        double pace = d->e->pace[c];
+        bool anew = !k || k->kind != kind || k->space != d->space[c];
+        if (anew) {
+            k = &d->class[d->nclasses++];
+            *k = (struct partition_class){.kind = kind, .space = d->space[c], .first = d->ngroups};
+        }
+        if (anew || pace > first * same) {
+            first = pace;
+            d->group[d->ngroups++] =
+                (struct partition_group){.unit = d->member + i, .heap = {.top = d->heaps.top + i}};
+        }
+        d->group[d->ngroups - 1].units++;
+        k->end = d->ngroups;
+        k->units++;
+        k->capacity += 1 / pace;
+    }
+}
+
+static int by_key(const void *a, const void *b, void *ctx)
+{
+    const double *key = ctx;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    if (key[x] != key[y])
+        return key[x] < key[y] ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+/* Longest first, by the time on the first unit's kind; by cost is nearly that already. */
+static void sort_tasks(struct partition *d)
+{
+    const double *key = d->e->of[d->e->kind[0]].seconds;
+    bool sorted = true;
+    memcpy(d->order, d->e->order, d->job->n * sizeof *d->order);
+    for (size_t i = 1; i < d->job->n && sorted; i++)
+        sorted = key[d->order[i - 1]] >= key[d->order[i]];
+    if (!sorted)
+        qsort_r(d->order, d->job->n, sizeof *d->order, by_key, (void *)key);
+}
+
+static int number_of(const struct partition *d, int space)
+{
+    for (int c = 0; c < d->job->ncu; c++)
+        if (d->job->unit[c].space == space)
+            return d->space[c];
+    return d->nspaces;
+}
+
+static void find_homes(struct partition *d)
+{
+    const struct sched_job *job = d->job;
+    int last = CU_SPACE_HOST, number = number_of(d, last);
+    d->link = job->link ? *job->link : SCHED_LINK_USUAL;
+    d->bound = false;
+    d->links[d->nspaces] = job->home != NULL; /* a lost device, or the host */
+    for (int c = 0; c < job->ncu; c++)
+        d->links[d->space[c]] = job->unit[c].space != CU_SPACE_HOST;
+    for (size_t t = 0; t < job->n; t++) {
+        int home = job->home ? job->home[t] : CU_SPACE_HOST;
+        if (home != last)
+            number = number_of(d, last = home);
+        double bytes = job->bytes ? job->bytes[t] : 0;
+        d->home[t] = number;
+        d->toll[t] = d->link.latency + bytes * d->link.per_byte;
+        d->bound |= d->toll[t] > 0;
+    }
+}
+
+void partition_begin(struct partition *d, const bool *off, double horizon)
+{
+    d->off = off;
+    d->horizon = horizon;
+    d->looks = MOST_LOOKS + 32L * d->job->ncu;
+    d->launches = false;
+    for (int k = 0; k < d->e->nkinds; k++)
+        d->launches |= d->e->of[k].launch > 0;
+    sort_units(d);
+    sort_tasks(d);
+    find_homes(d);
+}
+
+/* ---- what a partition costs
+ * --------------------------------------------------------------------*/
+/* The host itself has no link: what crosses goes over those of the devices. */
+static double exchange_of(struct partition *d, const int *owner)
+{
+    const struct sched_job *job = d->job;
+    double slowest = 0;
+    if (!job->first || d->nspaces == 1)
+        return 0;
+    memset(d->link_s, 0, (size_t)d->nspaces * sizeof *d->link_s);
+    for (size_t t = 0; t < job->n; t++)
+        for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
+            int from = d->space[owner[job->neighbour[i]]], to = d->space[owner[t]];
+            if (from == to)
+                continue;
+            double bytes = job->face_bytes ? job->face_bytes[i] : 0;
+            double sec = d->link.latency + bytes * d->link.per_byte;
+            d->link_s[from] += sec;
+            d->link_s[to] += sec;
+        }
+    for (int p = 0; p < d->nspaces; p++)
+        slowest = partition_more(slowest, d->links[p] * d->link_s[p]);
+    return slowest;
+}
+
+void partition_load(struct partition *d, const int *owner)
+{
+    memset(d->load, 0, 2 * (size_t)d->job->ncu * sizeof *d->load);
+    for (size_t t = 0; t < d->job->n; t++) {
+        int c = owner[t];
+        double sec = estimate_seconds(d->e, c, t);
+        if (d->launches && (t == 0 || owner[t - 1] != c))
+            sec += estimate_launch(d->e, c);
+        d->load[c] += sec;
+        d->full[c] += sec + partition_toll(d, d->space[c], t);
+    }
+}
+
+struct partition_cost partition_predict(struct partition *d, const int *owner)
+{
+    double first = 0;
+    struct partition_cost cost = {0};
+    partition_load(d, owner);
+    for (int c = 0; c < d->job->ncu; c++) {
+        cost.makespan = partition_more(cost.makespan, d->load[c]);
+        first = partition_more(first, d->full[c]);
+    }
+    cost.moving = first - cost.makespan;
+    cost.exchange = exchange_of(d, owner);
+    return cost;
+}
+
+/* ---- the search -------------------------------------------------------------------------------*/
+struct search {
+    double doubt, best;
+    double exchange; /* of one stretch for each space; INFINITY before it is known */
+    int *owner;
+    struct partition_cost cost;
+};
+
+static void compare(struct partition *d, struct search *s)
+{
+    struct partition_cost c = partition_predict(d, d->trial);
+    double total = partition_total(d, c);
+    if (c.exchange > s->exchange)
+        total += s->doubt * c.makespan;
+    if (total < s->best) {
+        s->best = total;
+        s->cost = c;
+        memcpy(s->owner, d->trial, d->job->n * sizeof *s->owner);
+    }
+}
+
+static void improve(struct partition *d, struct search *s, bool anywhere)
+{
+    partition_improve(d, d->trial, anywhere);
+    compare(d, s);
+}
+
+static bool good_enough(const struct partition *d, const struct search *s)
+{
+    return s->best <= GOOD_ENOUGH * d->least;
+}
+
+static void try_stretches(struct partition *d, struct search *s)
+{
+    if (d->job->first || d->bound) {
+        if (!partition_cut(d, PARTITION_BY_SPACE))
+            return;
+        s->exchange = partition_less(s->exchange, exchange_of(d, d->trial));
+        improve(d, s, false);
+        if (d->nspaces > 1)
+            improve(d, s, true);
+    }
+    if (d->launches && partition_cut(d, PARTITION_BY_UNIT)) {
+        compare(d, s);
+        improve(d, s, true);
+    }
+}
+
+static void try_list(struct partition *d, struct search *s, int pick, enum partition_by by)
+{
+    for (size_t t = 0; pick != PARTITION_PICKED && t < d->job->n; t++)
+        d->pick[t] = pick;
+    partition_pack(d, by, d->trial);
+    compare(d, s);
+    improve(d, s, by == PARTITION_BY_KIND);
+}
+
+/* With tolls in mind while tasks are given to units (or not: then they count only in comparisons).
+ */
+static void search_shapes(struct partition *d, struct search *s)
+{
+    try_stretches(d, s);
+    if (!good_enough(d, s))
+        try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND);
+    if (d->proportional || good_enough(d, s))
+        return;
+    partition_price(d);
+    try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND);
+    if (good_enough(d, s))
+        return;
+    partition_free(d);
+    try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND);
+}
+
+static void try_space(struct partition *d, struct search *s, int space)
+{
+    for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
+        if (k->space == space) {
+            try_list(d, s, space, PARTITION_BY_SPACE);
+            return;
+        }
+}
+
+static void try_present(struct partition *d, struct search *s, const int *present)
+{
+    for (size_t t = 0; t < d->job->n; t++)
+        if (d->off && d->off[present[t]])
+            return;
+    memcpy(d->trial, present, d->job->n * sizeof *d->trial);
+    improve(d, s, true);
+}
+
+/* ---- few tasks: all partitions ----------------------------------------------------------------*/
+struct descent {
+    struct partition *d;
+    struct search *s;
+    double *rest; /* [n + 1] what the tasks from the i-th on cost at least at these prices */
+    double worth; /* of a second of all units */
+    long looks;
+};
+
+static double unit_price(const struct partition *d, int cu)
+{
+    return d->market[d->e->kind[cu]].price / d->e->pace[cu];
+}
+
+/* An idle unit of the same kind comes before this one: to begin on either is the same. */
+static bool has_twin(const struct partition *d, int m)
+{
+    int c = d->member[m], b = m ? d->member[m - 1] : -1;
+    return m && d->load[c] == 0 && d->load[b] == 0 && !d->bound && !d->job->first &&
+           d->e->kind[b] == d->e->kind[c] && d->e->pace[b] == d->e->pace[c];
+}
+
+/* Natural order, in which launches can be counted; `spent` is worth the loads so far. */
+static void descend(struct descent *x, size_t t, double longest, double spent)
+{
+    struct partition *d = x->d;
+    double least = partition_more(longest, (spent + x->rest[t]) / x->worth);
+    if (least >= x->s->best * (1 - 1e-9) || x->looks-- <= 0)
+        return;
+    if (t == d->job->n) {
+        double load[EXACT_UNITS];
+        memcpy(load, d->load, (size_t)d->job->ncu * sizeof *load);
+        compare(d, x->s);
+        memcpy(d->load, load, (size_t)d->job->ncu * sizeof *load);
+        return;
+    }
+    for (int m = 0; m < d->nmembers; m++) {
+        int c = d->member[m];
+        double before = d->load[c], sec = estimate_seconds(d->e, c, t);
+        if (has_twin(d, m))
+            continue;
+        if (t == 0 || d->trial[t - 1] != c)
+            sec += estimate_launch(d->e, c);
+        d->load[c] += sec;
+        d->trial[t] = c;
+        descend(x, t + 1, partition_more(longest, d->load[c]), spent + sec * unit_price(d, c));
+        d->load[c] = before;
+    }
+}
+
+static void try_all(struct partition *d, struct search *s)
+{
+    struct descent x = {.d = d, .s = s, .rest = d->room, .looks = EXACT_LOOKS};
+    partition_price(d);
+    for (int m = 0; m < d->nmembers; m++)
+        x.worth += unit_price(d, d->member[m]);
+    x.rest[d->job->n] = 0;
+    for (size_t t = d->job->n; t-- > 0;) {
+        double cheapest = INFINITY;
+        for (int m = 0; m < d->nmembers; m++)
+            cheapest = partition_less(cheapest, unit_price(d, d->member[m]) *
+                                                    estimate_seconds(d->e, d->member[m], t));
+        x.rest[t] = x.rest[t + 1] + cheapest;
+    }
+    memset(d->load, 0, (size_t)d->job->ncu * sizeof *d->load);
+    descend(&x, 0, 0, 0);
+}
+
+/* ---- all shapes -------------------------------------------------------------------------------*/
+/* Kinds differ in speed alone: the ratio of their times is the same for all tasks. */
+static bool in_proportion(const struct partition *d)
+{
+    const double *a = d->e->of[0].seconds;
+    for (int k = 1; k < d->e->nkinds; k++) {
+        const double *b = d->e->of[k].seconds;
+        double least = INFINITY, most = 0;
+        for (size_t t = 0; t < d->job->n; t++) {
+            double ratio = b[t] / a[t];
+            least = partition_less(least, ratio);
+            most = partition_more(most, ratio);
+        }
+        if (!(most <= 1.0001 * least))
+            return false;
+    }
+    return true;
+}
+
+struct partition_cost partition_search(struct partition *d, const int *present, double doubt,
+                                       int *owner)
+{
+    struct search s = {.doubt = doubt, .best = INFINITY, .exchange = INFINITY, .owner = owner};
+    if (!d->job->n)
+        return s.cost;
+    d->weight = 0;
+    d->proportional = in_proportion(d);
+    d->least = partition_price(d);
+    search_shapes(d, &s);
+    if (s.cost.moving > TOLLS_MATTER * d->horizon * s.cost.makespan) {
+        d->weight = 1 / d->horizon;
+        search_shapes(d, &s);
+        for (int p = 0; p < d->nspaces; p++)
+            try_space(d, &s, p);
+        d->weight = 0;
+    }
+    if (present && (s.cost.moving > 0 || d->job->first || d->launches))
+        try_present(d, &s, present);
+    if (d->job->n <= EXACT_TASKS && d->job->ncu <= EXACT_UNITS && !good_enough(d, &s))
+        try_all(d, &s);
+    return s.cost;
+}

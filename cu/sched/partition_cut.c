@@ -1,0 +1,162 @@
+/* cu/sched/partition_cut.c – lists and stretches: the longest task first to where it ends first, or
+ * consecutive tasks for each unit or space, all of which end together. */
+#include "cu/sched/partition.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- lists ------------------------------------------------------------------------------------*/
+static bool suits(const struct partition_class *k, enum partition_by by, int pick)
+{
+    return pick == PARTITION_ANY || pick == (by == PARTITION_BY_SPACE ? k->space : k->kind);
+}
+
+/* The group of a class in which the task ends first; *first is when, if that is before *first. */
+static int end_in(const struct partition *d, const struct partition_class *k, size_t t, int best,
+                  double *first)
+{
+    double sec = d->e->of[k->kind].seconds[t] + d->e->of[k->kind].launch, end = INFINITY;
+    double toll = d->weight * partition_toll(d, k->space, t);
+    for (int g = k->first; g < k->end; g++)
+        end = partition_less(end, d->top[g] + d->pace[g] * sec);
+    if (!(end + toll < *first))
+        return best;
+    *first = end + toll;
+    best = k->first; /* both loops may round differently */
+    while (best + 1 < k->end && d->top[best] + d->pace[best] * sec > end * (1 + 1e-12))
+        best++;
+    return best;
+}
+
+/* The task to where it ends first among what it may go to. */
+static int place(struct partition *d, enum partition_by by, size_t t)
+{
+    double first = INFINITY;
+    int best = -1;
+    for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
+        if (suits(k, by, d->pick[t]))
+            best = end_in(d, k, t, best, &first);
+    struct partition_group *g = &d->group[best];
+    int unit = g->heap.top->unit;
+    plan_heap_add(&g->heap, estimate_seconds(d->e, unit, t) + estimate_launch(d->e, unit) +
+                                d->weight * partition_toll(d, d->space[unit], t));
+    d->top[best] = g->heap.top->load;
+    d->pace[best] = d->e->pace[g->heap.top->unit];
+    return unit;
+}
+
+/* Those that may go anywhere come last, to fill what the others leave. */
+void partition_pack(struct partition *d, enum partition_by by, int *owner)
+{
+    for (int g = 0; g < d->ngroups; g++) {
+        plan_heap_fill(&d->group[g].heap, d->group[g].unit, d->group[g].units);
+        d->top[g] = 0;
+        d->pace[g] = d->e->pace[d->group[g].unit[0]];
+    }
+    for (int free = 0; free <= 1; free++)
+        for (size_t i = 0; i < d->job->n; i++) {
+            size_t t = d->order[i];
+            if ((d->pick[t] == PARTITION_ANY) == free)
+                owner[t] = place(d, by, t);
+        }
+}
+
+/* ---- stretches --------------------------------------------------------------------------------*/
+/* Seconds of a task on the s-th unit, or on a whole space whose units share the work evenly. */
+static double seconds_on(const struct partition *d, enum partition_by by, int s, size_t t)
+{
+    if (by == PARTITION_BY_UNIT) {
+        int cu = d->member[s];
+        return estimate_seconds(d->e, cu, t) + d->weight * partition_toll(d, d->space[cu], t);
+    }
+    double rate = 0;
+    for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
+        if (k->space == s)
+            rate += k->capacity /
+                    partition_more(d->e->of[k->kind].seconds[t] +
+                                       d->weight * k->capacity / k->units * partition_toll(d, s, t),
+                                   1e-300);
+    return rate > 0 ? 1 / rate : INFINITY;
+}
+
+static double room_of(const struct partition *d, enum partition_by by, int s, double span)
+{
+    return by == PARTITION_BY_UNIT ? span - estimate_launch(d->e, d->member[s]) : span * d->use[s];
+}
+
+/* Each takes what it gets done in `span` seconds; true if nothing is left. */
+static bool cut_at(struct partition *d, enum partition_by by, double span)
+{
+    int s = 0, last = (by == PARTITION_BY_UNIT ? d->nmembers : d->nspaces) - 1;
+    int *pick = by == PARTITION_BY_UNIT ? d->trial : d->pick;
+    double left = room_of(d, by, 0, span);
+    for (size_t t = 0; t < d->job->n; t++) {
+        double sec = seconds_on(d, by, s, t);
+        while (!(sec <= left)) {
+            if (s == last)
+                return false;
+            left = room_of(d, by, ++s, span);
+            sec = seconds_on(d, by, s, t);
+        }
+        left -= sec;
+        pick[t] = by == PARTITION_BY_UNIT ? d->member[s] : s;
+    }
+    return true;
+}
+
+/* False: no span will do. */
+static bool find_span(struct partition *d, enum partition_by by)
+{
+    double low = d->least, high = d->least > 0 ? d->least : 1e-9;
+    for (int i = 0; !cut_at(d, by, high); i++) {
+        if (i == 100)
+            return false;
+        low = high;
+        high += partition_more(2 * (high - d->least), 0.02 * high);
+    }
+    for (int i = 0; i < 40 && high - low > 1e-4 * high; i++) {
+        double middle = (low + high) / 2;
+        if (cut_at(d, by, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return cut_at(d, by, high);
+}
+
+/* How long each space works, and how long it takes: whole tasks do not fit evenly. */
+static bool learn_use(struct partition *d)
+{
+    bool changed = false;
+    double *ends = d->link_s, *area = d->link_s + d->nspaces;
+    memset(ends, 0, 2 * (size_t)d->nspaces * sizeof *ends);
+    for (int c = 0; c < d->job->ncu; c++)
+        ends[d->space[c]] =
+            partition_more(ends[d->space[c]], d->load[c] + d->weight * (d->full[c] - d->load[c]));
+    for (size_t t = 0; t < d->job->n; t++)
+        area[d->pick[t]] += seconds_on(d, PARTITION_BY_SPACE, d->pick[t], t);
+    for (int p = 0; p < d->nspaces; p++) {
+        double now = ends[p] > 0 ? partition_less(1, area[p] / ends[p]) : 1;
+        changed |= fabs(now - d->use[p]) > 0.001;
+        d->use[p] = partition_more(0.1, (d->use[p] + now) / 2);
+    }
+    return changed;
+}
+
+bool partition_cut(struct partition *d, enum partition_by by)
+{
+    enum { TRIES = 3 };
+    for (int p = 0; p < d->nspaces; p++)
+        d->use[p] = 1;
+    for (int i = 0; i < TRIES; i++) {
+        if (!find_span(d, by))
+            return false;
+        if (by == PARTITION_BY_UNIT)
+            return true;
+        partition_pack(d, by, d->trial);
+        partition_load(d, d->trial);
+        if (d->nspaces == 1 || !learn_use(d))
+            break;
+    }
+    return true;
+}
