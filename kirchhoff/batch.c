@@ -16,7 +16,7 @@ size_t batch_bytes(const struct batch_input *in)
 {
     return batch_longest(in->survey) *
            (bank_size(in->bank) * sizeof(float) + sizeof(struct batch_trace) +
-            2 * (sizeof(struct nodes_end) + 3 * sizeof(double) + TRAVEL_CORNERS * sizeof(int)));
+            2 * (sizeof(struct nodes_end) + 4 * sizeof(double) + TRAVEL_CORNERS * sizeof(int)));
 }
 
 enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **out)
@@ -57,10 +57,10 @@ void batch_close(struct batch *b)
 
 /* ---- ends -------------------------------------------------------------------------------------*/
 
-static int find_end(const struct batch *b, double x, double y, int which)
+static int find_end(const struct batch *b, const double place[4])
 {
     for (int e = b->nends; e-- > 0;)
-        if (b->place[e][0] == x && b->place[e][1] == y && b->place[e][2] == which)
+        if (!memcmp(b->place[e], place, sizeof b->place[e]))
             return e;
     return -1;
 }
@@ -74,24 +74,26 @@ static void need_node(struct batch *b, int node)
 }
 
 /* The end at this place, a new one where there is none yet. */
-static enum ek_status add_end(struct batch *b, double x, double y, int which, int *number)
+static enum ek_status add_end(struct batch *b, double x, double y, double z, int which, int *number)
 {
     const struct batch_weights *w = &b->in->weights;
+    struct travel *travel = b->in->travel;
+    const double depth = travel->surface.depth;
+    const double place[4] = {x + 0.0, y + 0.0, (w->flat ? depth : z) + 0.0, which}; /* no -0 */
     struct nodes_end *end = &b->end[b->nends];
-    *number = find_end(b, x, y, which);
+    *number = find_end(b, place);
     if (*number >= 0)
         return EK_OK;
     *end = (struct nodes_end){.scale = w->scale[which],
                               .weight = w->weight[which],
-                              .spacing = {w->spacing[which], w->spacing[which]}};
-    TRY(travel_corners(b->in->travel, x, y, which ? "a receiver" : "a source", &end->corners));
-    if (w->emergence)
-        TRY(travel_emergence(b->in->travel, x, y, &end->emergence));
+                              .spacing = {w->spacing[which], w->spacing[which]},
+                              .datum = (float)(place[2] - depth)};
+    TRY(travel_corners(travel, x, y, which ? "a receiver" : "a source", &end->corners));
+    if (w->emergence || end->datum != 0)
+        TRY(travel_emergence(travel, x, y, 0.5 * (place[2] + depth), &end->emergence));
     for (int i = 0; i < end->corners.n; i++)
         need_node(b, end->corners.node[i]);
-    b->place[b->nends][0] = x;
-    b->place[b->nends][1] = y;
-    b->place[b->nends][2] = which;
+    memcpy(b->place[b->nends], place, sizeof place);
     *number = b->nends++;
     return EK_OK;
 }
@@ -100,8 +102,8 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
 {
     const struct segy_trace *t = &b->in->segy->trace[index];
     struct batch_trace *to = &b->trace[b->ntraces];
-    TRY(add_end(b, t->sx, t->sy, 0, &to->source));
-    TRY(add_end(b, t->gx, t->gy, 1, &to->receiver));
+    TRY(add_end(b, t->sx, t->sy, t->sz, 0, &to->source));
+    TRY(add_end(b, t->gx, t->gy, t->gz, 1, &to->receiver));
     to->class = chunks_class(&b->in->classes, t);
     to->start = (float)(BANK_FIRST - t->delay * bank_rate(b->in->bank));
     to->mx = (float)(0.5 * (t->sx + t->gx));

@@ -21,6 +21,7 @@ struct batch_weights {
     float scale[2];
     float spacing[2]; /* distance from trace to trace that the anti-alias levels see, m; 0: none */
     bool emergence;   /* ends' 1/v^2 is wanted */
+    bool flat;        /* ends lie at the tables' surface, whatever the headers say */
 };
 
 /* Sources of all batches; borrowed. */
@@ -38,7 +39,7 @@ struct batch {
     int ntraces, nends, nnodes, room;
     struct batch_trace *trace; /* [ntraces] */
     struct nodes_end *end;     /* [nends] */
-    double (*place)[3];        /* [nends] x, y and which: 0 source, 1 receiver */
+    double (*place)[4];        /* [nends] x, y, z and which: 0 source, 1 receiver */
     int *node;                 /* [nnodes] tables that are held */
     float *sample;             /* [ntraces][bank_size()] */
     uint32_t *index;           /* [ntraces] in the file's index */

@@ -45,6 +45,7 @@ static uint64_t problem_of(const struct mig *p)
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         h = hash_number(h, number[i]);
     h = hash_text(h, o->weight);
+    h = hash_text(h, o->datum);
     h = hash_text(h, m->travel->name);
     h = hash_number(h, m->derivative);
     for (int a = 0; a < 3; a++) {

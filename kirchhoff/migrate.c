@@ -13,6 +13,7 @@ enum { SAMPLED_TRACES = 64 };
 void migrate_defaults(struct migrate_options *o)
 {
     *o = (struct migrate_options){.weight = "kinematic",
+                                  .datum = "headers",
                                   .aperture = INFINITY,
                                   .aperture_base = INFINITY,
                                   .dip = 90,
@@ -147,6 +148,9 @@ static enum ek_status set_weights(struct migrate *m)
     struct batch_weights *w = &m->input.weights;
     TRY(find_weight(&m->o, &weight, &m->derivative));
     w->emergence = weight->emergence;
+    w->flat = !strcmp(m->o.datum, "tables");
+    if (!w->flat && strcmp(m->o.datum, "headers"))
+        FAIL(EK_USAGE, "--datum %s: not headers or tables", m->o.datum);
     set_spacings(m, w);
     for (int i = 0; i < 2; i++) {
         w->weight[i] = weight->kind[i];

@@ -252,6 +252,20 @@ static void continue_end(const struct nodes_plan *p, float *at)
             at[f * n + k] = at[f * n + e];
 }
 
+/* From the tables' surface to where the end really is. */
+static void lower_end(int n, const struct nodes_end *end, float *at)
+{
+    float *t = at + TABLE_T * n, *l = at + TABLE_L * n;
+    const float *tx = at + TABLE_SX * n, *ty = at + TABLE_SY * n;
+    for (int k = 0; end->datum != 0 && k < n; k++) {
+        if (!(t[k] > 0))
+            continue;
+        const float lower = migrate_datum(t[k], tx[k], ty[k], end->datum, end->emergence);
+        l[k] = l[k] * (lower * migrate_inverse(t[k]));
+        t[k] = lower;
+    }
+}
+
 /* The row, from the sums at the tables' depths; `at`: room for the fields at the nodes. */
 static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, const float *sum,
                      float *at, float *row)
@@ -261,6 +275,7 @@ static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, co
     for (int f = TABLE_PX; f < TABLE_FIELDS; f++)
         resample(p, sum + f * p->depths, at + f * n);
     continue_end(p, at);
+    lower_end(n, end, at);
     fill_times(p, at, row);
     fill_weights(p, end, at, row);
     fill_direction(n, at + TABLE_PX * n, at + TABLE_PY * n, at + TABLE_PZ * n, row);

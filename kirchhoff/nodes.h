@@ -28,6 +28,7 @@ struct nodes_plan {
 struct nodes_end {
     struct travel_corners corners;
     float scale, emergence, spacing[2]; /* as in kernels/migrate.h; m */
+    float datum;                        /* how far below the tables' sources it lies, m */
     int weight;
 };
 

@@ -287,12 +287,18 @@ enum ek_status travel_corners(const struct travel *t, double x, double y, const 
     return EK_OK;
 }
 
-enum ek_status travel_emergence(struct travel *t, double x, double y, float *square)
+enum ek_status travel_emergence(struct travel *t, double x, double y, double z, float *square)
 {
-    const double at[3] = {x, y, t->surface.depth};
-    if (!t->velocity)
-        TRY(velocity_open(t->name, &t->velocity));
+    const double at[3] = {x, y, z};
+    pthread_mutex_lock(&t->lock);
+    const enum ek_status st = t->velocity ? EK_OK : velocity_open(t->name, &t->velocity);
+    pthread_mutex_unlock(&t->lock);
+    if (st)
+        return st;
     const double v = velocity_at(t->velocity, at, NULL);
+    if (!(v > 0))
+        FAIL(EK_USAGE, "velocity %s is %g m/s at (%g, %g, %g) m, where a trace ends", t->name, v, x,
+             y, z);
     *square = (float)(1 / (v * v));
     return EK_OK;
 }

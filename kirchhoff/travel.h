@@ -62,7 +62,8 @@ enum ek_status travel_corners(const struct travel *t, double x, double y, const 
 enum ek_status travel_hold(struct travel *t, const int *node, int n);
 void travel_release(struct travel *t, const int *node, int n);
 
-/* 1 / v^2 at the surface, s^2/m^2. EK_USAGE: the velocity that the tables name cannot be read. */
-enum ek_status travel_emergence(struct travel *t, double x, double y, float *square);
+/* 1 / v^2 at a place, s^2/m^2. EK_USAGE: the velocity that the tables name cannot be read, or is
+ * not positive there. Any thread. */
+enum ek_status travel_emergence(struct travel *t, double x, double y, double z, float *square);
 
 #endif

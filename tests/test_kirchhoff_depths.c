@@ -1,5 +1,6 @@
-/* tests/test_kirchhoff_depths.c – every depth of an image, whatever their number, against a sum
- * that knows nothing of nodes, rows and blocks: closed forms and a wavelet's formula in double. */
+/* tests/test_kirchhoff_depths.c – every depth of an image, whatever their number, from sources and
+ * receivers at any elevation, against a sum that knows nothing of nodes, rows and blocks: closed
+ * forms and a wavelet's formula in double. */
 #include "kirchhoff/closed.h"
 #include "kirchhoff/migrate.h"
 #include "tests/kirchhoff.h"
@@ -20,9 +21,8 @@ static double sample_at(double t)
     return sin(2 * M_PI * 9 * t) * (1 + 0.5 * cos(2 * M_PI * 1.3 * t));
 }
 
-static int write_traces(void **state)
+static void write_traces(double above, double below)
 {
-    (void)state;
     const struct segy_new file = {.ns = NS, .dt = dt};
     struct segy_writer *w;
     float sample[NS];
@@ -33,14 +33,18 @@ static int write_traces(void **state)
         sample[i] = (float)sample_at(i * dt);
     for (int t = 0; t < TRACES; t++) {
         for (int end = 0; end < 2; end++)
-            for (int a = 0; a < 2; a++)
-                at[t][end][a] = round(draw(0, 1500));
-        const struct segy_put put = {
-            .sx = at[t][0][0], .sy = at[t][0][1], .gx = at[t][1][0], .gy = at[t][1][1]};
+            for (int a = 0; a < 3; a++)
+                at[t][end][a] = round(a < 2 ? draw(0, 1500) : draw(above, below));
+        const double(*x)[3] = at[t];
+        const struct segy_put put = {.sx = x[0][0],
+                                     .sy = x[0][1],
+                                     .sz = x[0][2],
+                                     .gx = x[1][0],
+                                     .gy = x[1][1],
+                                     .gz = x[1][2]};
         assert_int_equal(segy_put(w, &put, sample), EK_OK);
     }
     assert_int_equal(segy_finish(w), EK_OK);
-    return 0;
 }
 
 static int drop_traces(void **state)
@@ -97,6 +101,7 @@ static double error_of(int nz, double dz, const char *tables)
 static void every_number_of_depths(void **state)
 {
     (void)state;
+    write_traces(0, 0);
     for (int nz = 1; nz <= MOST_DEPTHS; nz++)
         for (int step = 0; step < 3; step++) {
             const double dz = (const double[]){5, 40, 17.3}[step];
@@ -107,8 +112,22 @@ static void every_number_of_depths(void **state)
         }
 }
 
+/* On mountains, in boreholes, on the sea floor. */
+static void any_elevation(void **state)
+{
+    (void)state;
+    static const double range[][2] = {{-150, 0}, {0, 100}, {-80, 80}, {-60, -50}, {40, 40}};
+    for (int i = 0; i < 5; i++) {
+        write_traces(range[i][0], range[i][1]);
+        const double error = error_of(38, 12.5, NULL);
+        if (!(error < 0.05))
+            fail_msg("from %g to %g m: %g", range[i][0], range[i][1], error);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_number_of_depths)};
-    return cmocka_run_group_tests(tests, write_traces, drop_traces);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_number_of_depths),
+                                       cmocka_unit_test(any_elevation)};
+    return cmocka_run_group_tests(tests, NULL, drop_traces);
 }

@@ -2,7 +2,7 @@
  * the kernels and for the host that fills them. */
 
 /* An end: slots of up to four tables, their number, role of its weight; then weights, ways from the
- * tables' sources, scale, 1/v^2, spacings. */
+ * tables' sources, scale, 1/v^2, spacings, depth below the tables' sources. */
 enum { END_SLOT = 0, END_CORNERS = 4, END_WEIGHT = 5, END_INTS = 6 };
 enum {
     END_W = 0,
@@ -11,7 +11,8 @@ enum {
     END_SCALE = 12,
     END_EMERGENCE = 13,
     END_SPACING = 14,
-    END_FLOATS = 16
+    END_DATUM = 16,
+    END_FLOATS = 17
 };
 
 enum { TRACE_SOURCE, TRACE_RECEIVER, TRACE_CLASS, TRACE_INTS };

@@ -122,6 +122,12 @@ KERNEL(migrate_rows, 64, 1, 1)
         a = sum_beyond(
             node_sum(tables, end_i, end_f, shape, cells, parts, i, j, shape[SHAPE_END] - 1), a, by,
             par[PAR_HALF_STEP]);
+    const float h = end_f[END_DATUM];
+    if (h != 0.0f && a.t > 0.0f) {
+        const float t = migrate_datum(a.t, a.sx, a.sy, h, end_f[END_EMERGENCE]);
+        a.l = a.l * (t * migrate_inverse(a.t));
+        a.t = t;
+    }
     const float square = (a.px * a.px + a.py * a.py) + a.pz * a.pz;
     const int reached = a.t == a.t && a.l == a.l && square == square;
     const float inverse = square > 0.0f ? migrate_inverse(migrate_root(square)) : 0.0f;

@@ -84,6 +84,16 @@ FN float migrate_root(float x)
     return (float)sqrt((double)x);
 }
 
+/* Time from an end that lies h m below the tables' source: exact where v is constant between them.
+ * tx, ty: change of time with the source's place; the ray leaves downwards; emergence: 1 / v^2. */
+FN float migrate_datum(float t, float tx, float ty, float h, float emergence)
+{
+    const float rest = emergence - (tx * tx + ty * ty);
+    const float down = rest > 0.0f ? migrate_root(rest) : 0.0f;
+    const float square = (t * t - (2.0f * h) * (t * down)) + (h * h) * emergence;
+    return square > 0.0f ? migrate_root(square) : 0.0f;
+}
+
 /* emergence: 1 / v^2 at the end. */
 FN float migrate_end_weight(int weight, float scale, float spread, float tx, float ty,
                             float emergence)

@@ -136,11 +136,13 @@ check 'headers as a table' $?
 import random, sys
 data, work = sys.argv[1:]
 moved = bytearray(open(data, "rb").read())
-zero = bytearray(moved)
+zero, high = bytearray(moved), bytearray(moved)
 random.seed(18)
 step = {}
 for at in range(3600, len(moved), 240 + 4 * 701):
     zero[at + 72:at + 80] = bytes(8)
+    for word in 40, 44, 48:
+        high[at + word:at + word + 4] = random.randint(0, 20000).to_bytes(4, "big")
     for end in at + 72, at + 80:
         key = (end - at, bytes(moved[end:end + 8]))
         d = step.setdefault(key, [random.randint(-200, 200) for _ in "xy"])
@@ -149,6 +151,7 @@ for at in range(3600, len(moved), 240 + 4 * 701):
             moved[end + i:end + i + 4] = x.to_bytes(4, "big", signed=True)
 open(work + "/moved.segy", "wb").write(moved)
 open(work + "/zero.segy", "wb").write(zero)
+open(work + "/high.segy", "wb").write(high)
 PY
 if [ -e "$work/moved.segy" ]; then
     true_image="$tables --grid 5x5x41:50x50x10@1400,1400,800 --weight amplitude --quiet --layout 1x1"
@@ -161,6 +164,12 @@ assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
     refuses 1 'all sources stand at one place' "$work/zero.segy" $usual
     "$bin" "$work/zero.segy" $usual --trust-geometry --layout 1x1 --json "$work/b.json"
     check 'which can be accepted' $?
+    "$bin" "$work/high.segy" $odd --layout 1x1 --raw "$work/a" &&
+        "$bin" "$work/high.segy" $odd --layout 0x0+1 --devices host:0 --raw "$work/b" && cmp -s "$work/a.f32" "$work/b.f32"
+    check 'elevations on a device' $?
+    ! cmp -s "$work/a.f32" "$work/odd.f32" &&
+        "$bin" "$work/high.segy" $odd --layout 1x1 --datum tables --raw "$work/a" && cmp -s "$work/a.f32" "$work/odd.f32"
+    check 'elevations are used, or not' $?
 fi
 
 # Refusals: one line, nothing written.
@@ -178,7 +187,7 @@ refuses 2 'larger tables' "$data" $tables --table-grid 3x3x9:50 --grid 9x9x41:50
 refuses 2 'outside the tables' "$data" --tables "$work/small" --grid 3x3x9:50@1300,1300,800
 refuses 2 'no trace is left' "$data" $usual --classes 2 --class-width 10 --class-first 9000
 refuses 2 '0 <= I < N' "$data" $usual --part 4/4
-refuses 3 'cannot be written' "$data" $usual --layout 1x1 --out /nonexistent/image.segy
+refuses 3 'cannot be written' "$data" $usual --layout 1x1 --out /proc/none/image.segy
 refuses 3 'max-memory' "$data" $usual --layout 1x1 --max-memory 1e-5
 head -c 100000 "$data" >"$work/cut.segy"
 refuses 2 'cut.segy: trace 32 is cut off' "$work/cut.segy" $usual
