@@ -23,7 +23,7 @@ say       = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' '$(1)' '$(2)')
 CORE     := src backends cu
 PROGRAMS := npb_mz okada_mogi mcsem kirchhoff
 FOLDERS  := $(CORE) $(PROGRAMS)
-PKGS     := hwloc jansson libffi ompi-c gsl
+PKGS     := hwloc jansson libffi ompi-c gsl libzmq
 # Of mcsem alone: sparse Cholesky factors, and the BLAS under them.
 SOLVER_CFLAGS := $(shell pkg-config --cflags openblas 2>/dev/null)
 SOLVER_LIBS   := -Wl,--as-needed -lcholmod $(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas) -Wl,--no-as-needed
@@ -223,9 +223,9 @@ replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 # The search's coordinator on simulated clusters, where SimGrid is installed. Only what it needs is
 # linked; nothing of it may call the real MPI.
 SCALE    := $(BUILD)/scale
-scale_c  := tests/scale/okada_mogi.c $(addprefix okada_mogi/,coordinator.c hub.c worker.c trial.c)
+scale_c  := tests/scale/okada_mogi.c
 scale_l  := $(filter-out cu/rank/cluster.c,$(wildcard src/*.c cu/*/*.c cu/*/*/*.c))
-SCALE_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -fopenmp $(WARN) -I. $(shell pkg-config --cflags hwloc jansson gsl libxxhash 2>/dev/null)
+SCALE_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -fopenmp $(WARN) -I. $(shell pkg-config --cflags hwloc jansson gsl libxxhash libzmq 2>/dev/null)
 $(SCALE)/tests/%.o: SCALE_CC := smpicc
 $(SCALE)/%.o: SCALE_CC := $(CC)
 $(SCALE)/%.o: %.c
@@ -236,7 +236,7 @@ $(SCALE)/libcu.a: $(scale_l:%.c=$(SCALE)/%.o)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(SCALE)/search: $(scale_c:%.c=$(SCALE)/%.o) $(SCALE)/libcu.a
 	$(call say,LINK,$@)
-	$(Q)smpicc -fopenmp $^ $(shell pkg-config --libs hwloc jansson gsl 2>/dev/null) -lglpk -ldl -lm -o $@
+	$(Q)smpicc -fopenmp $^ $(shell pkg-config --libs hwloc jansson gsl libzmq 2>/dev/null) -lglpk -ldl -lm -o $@
 scale: $(if $(shell command -v smpicc),$(SCALE)/search)
 	@sh tests/scale/run.sh $(SCALE)/search
 

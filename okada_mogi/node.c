@@ -1,99 +1,78 @@
-/* okada_mogi/node.c – coordinator, worker or alone. */
+/* okada_mogi/node.c – trials as tasks of a farm: what a batch is, and what it brings. */
 #include "okada_mogi/node.h"
-#include "cu/rank/family.h"
-#include "cu/rank/stop.h"
-#include "okada_mogi/hub.h"
-#include "okada_mogi/transport_socket.h"
-#include "okada_mogi/worker.h"
-#include "src/clock.h"
+#include "cu/farm/farm.h"
 
-#include <limits.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Seconds. FAREWELL: for workers to hear that the last search is over. */
-static const double LISTENING = 0.02, WAITING = 0.1, FAREWELL = 2;
+/* Seconds to wait for a batch at a time. */
+static const double WAITING = 1;
+
+_Static_assert(sizeof(struct trial_range) <= FARM_BRIEF, "a batch says which trials it is");
 
 struct node {
     const struct search *search;
     struct ledger *ledger;
-    const struct family *family;
-    uint64_t job;
-    int units, run;
-    struct transport transport;
-    struct trial_range batch; /* at work, count 0: none */
+    struct farm *farm;
+    int units;
+    struct farm_batch batch; /* at work; empty: none */
     struct node_report last;
-    /* rank 0 */
-    struct pieces tasks;
-    struct coordinator *coordinator;
-    struct hub *hub;
-    pthread_t thread; /* of the hub */
-    bool serves;
-    atomic_bool ends;
-    atomic_int status; /* of the hub's thread */
-    /* worker */
-    struct worker worker;
-    bool gone;    /* rank 0 has ended */
-    int asked_in; /* the run in which it asked last, -1: none */
+    struct pieces tasks; /* rank 0 */
+    bool *apart;         /* [tasks.n] */
+    double *trials;      /* [ranks] that count */
+    /* worker: what the batch has brought so far */
     pthread_mutex_t lock;
-    struct accepted found; /* in the batch */
-    double evaluations;    /* not reported yet */
+    struct accepted found;
+    double evaluations;
 };
 
-static bool is_worker(const struct node *n)
+/* What a worker's result begins with; the accepted trials follow. */
+struct result {
+    double evaluations;
+    uint64_t records;
+};
+
+/* ---- rank 0 -----------------------------------------------------------------------------------*/
+
+static void say_trials(void *arg, struct farm_batch *batch)
 {
-    return n->family->rank > 0;
+    const struct node *n = arg;
+    const struct trial_range *task = n->tasks.range, last = task[batch->tasks.end - 1];
+    const trial_number first = task[batch->tasks.begin].first;
+    memcpy(batch->brief, &(struct trial_range){first, last.first + last.count - first},
+           sizeof(struct trial_range));
 }
 
-/* ---- the thread that serves -------------------------------------------------------------------*/
+static struct trial_range trials_of(const struct farm_batch *batch)
+{
+    struct trial_range r = {0, 0};
+    if (batch->tasks.end > batch->tasks.begin)
+        memcpy(&r, batch->brief, sizeof r);
+    return r;
+}
 
-static enum ek_status take(void *arg, struct trial_range batch, const struct accepted_record *r,
-                           size_t count, double evaluations)
+/* Rank 0's own trials were put one by one. */
+static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, int failed,
+                           const void *bytes, size_t size)
 {
     struct node *n = arg;
+    const struct result *r = bytes;
+    const struct accepted_record *record = (const void *)(r + 1);
     struct accepted found = {0};
-    ledger_evaluated(n->ledger, evaluations);
+    n->trials[rank] += failed ? 0 : (double)trials_of(batch).count;
+    if (!rank || failed)
+        return EK_OK;
+    if (size < sizeof *r || (size - sizeof *r) / sizeof *record != r->records)
+        FAIL(EK_USAGE, "rank %d: its result is none of this program's", rank);
+    ledger_evaluated(n->ledger, r->evaluations);
     enum ek_status st = EK_OK;
-    for (size_t i = 0; i < count && !st; i++)
-        st = accepted_add(&found, &r[i]);
+    for (size_t i = 0; i < r->records && !st; i++)
+        st = accepted_add(&found, &record[i]);
     if (!st)
-        st = ledger_put(n->ledger, batch, &found);
+        st = ledger_put(n->ledger, trials_of(batch), &found);
     accepted_free(&found);
     return st;
-}
-
-static bool anybody_here(const struct node *n)
-{
-    for (int r = 1; r < n->family->size; r++)
-        if (hub_worker(n->hub, r).here)
-            return true;
-    return false;
-}
-
-/* Goes on after the last search until the workers have left, but not for long. */
-static void *serve(void *arg)
-{
-    struct node *n = arg;
-    double end = 0;
-    while (!atomic_load(&n->status) && !(end > 0 && (!anybody_here(n) || clock_now() > end))) {
-        atomic_store(&n->status, (int)hub_serve(n->hub, LISTENING));
-        if (family_orphaned())
-            stop_request();
-        if (atomic_load(&n->ends) && end == 0)
-            end = clock_now() + FAREWELL;
-    }
-    return NULL;
-}
-
-static enum ek_status open_hub(struct node *n)
-{
-    const struct hub_ops ops = {take, n};
-    TRY(hub_open(&n->transport, n->family->size, n->job, &ops, &n->hub));
-    if (pthread_create(&n->thread, NULL, serve, n))
-        FAIL(EK_LACK, "no thread can be made to serve the other ranks");
-    n->serves = true;
-    return EK_OK;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -104,20 +83,13 @@ enum ek_status node_open(const struct search *s, struct ledger *l, uint64_t job_
     struct node *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_LACK, "out of memory for the search");
-    *made = (struct node){.search = s,
-                          .ledger = l,
-                          .family = family_here(),
-                          .job = job_hash,
-                          .units = units,
-                          .run = -1,
-                          .asked_in = -1};
+    *made = (struct node){.search = s, .ledger = l, .units = units};
     pthread_mutex_init(&made->lock, NULL);
-    enum ek_status st = EK_OK;
-    if (made->family->size > 1)
-        st = transport_socket_open(made->family, &made->transport, &made->gone);
-    if (!st && made->family->size > 1 && !is_worker(made))
-        st = open_hub(made);
-    made->worker.transport = made->transport;
+    const struct farm_settings settings = {
+        .ops = {say_trials, take, made}, .job = job_hash, .units = units, .slots = 1};
+    enum ek_status st = farm_open(&settings, &made->farm);
+    if (!st && !(made->trials = calloc((size_t)farm_size(made->farm), sizeof *made->trials)))
+        st = status_fail(EK_LACK, "out of memory for the search");
     if (st)
         node_close(made);
     else
@@ -125,142 +97,100 @@ enum ek_status node_open(const struct search *s, struct ledger *l, uint64_t job_
     return st;
 }
 
-/* Workers that do not hear that the search is over see the connection end: the same to them. */
 void node_close(struct node *n)
 {
     if (!n)
         return;
-    if (n->hub)
-        hub_begin(n->hub, INT_MAX, NULL);
-    atomic_store(&n->ends, true);
-    if (n->serves)
-        pthread_join(n->thread, NULL);
-    hub_close(n->hub);
-    if (n->transport.ops)
-        n->transport.ops->close(n->transport.st);
-    coordinator_close(n->coordinator);
+    farm_close(n->farm);
     pieces_free(&n->tasks);
     accepted_free(&n->found);
     pthread_mutex_destroy(&n->lock);
+    free(n->apart);
+    free(n->trials);
     free(n);
 }
 
-/* ---- a search ---------------------------------------------------------------------------------*/
-
-/* Tasks small enough for all units of all nodes; a node alone gets everything at once. */
-static enum ek_status begin_coordinator(struct node *n, const char *schedule)
+/* What remains to be done, in tasks. */
+static enum ek_status cut_tasks(struct node *n)
 {
     struct ranges gaps = {0};
-    if (n->hub)
-        hub_begin(n->hub, n->run - 1, NULL);
-    coordinator_close(n->coordinator);
-    n->coordinator = NULL;
-    enum ek_status st = ledger_begin(n->ledger);
+    enum ek_status st = ledger_gaps(n->ledger, &gaps);
     if (!st)
-        st = ledger_gaps(n->ledger, &gaps);
-    if (!st)
-        st = pieces_cut(&n->tasks, n->search, gaps.range, gaps.n, n->units * n->family->size);
-    if (!st)
-        st = coordinator_open(schedule, n->family->size, n->tasks.range, n->tasks.cost, n->tasks.n,
-                              &n->coordinator);
-    if (!st && n->hub)
-        hub_begin(n->hub, n->run, n->coordinator);
+        st = pieces_cut(&n->tasks, n->search, gaps.range, gaps.n, n->units * farm_size(n->farm));
     ranges_free(&gaps);
-    return st;
+    TRY(st);
+    free(n->apart);
+    n->apart = calloc(n->tasks.n + 1, sizeof *n->apart);
+    if (!n->apart)
+        FAIL(EK_LACK, "out of memory for %zu tasks", n->tasks.n);
+    const struct trial_range *task = n->tasks.range;
+    for (size_t t = 1; t < n->tasks.n; t++)
+        n->apart[t] = task[t].first != task[t - 1].first + task[t - 1].count;
+    return EK_OK;
 }
 
 enum ek_status node_begin(struct node *n, const char *schedule)
 {
-    n->run++;
-    n->batch.count = 0;
+    n->batch = (struct farm_batch){.tasks = {0, 0}};
     n->last = (struct node_report){0};
     n->found.n = 0;
     n->evaluations = 0;
-    if (is_worker(n))
-        return EK_OK;
-    TRY(begin_coordinator(n, schedule));
+    if (farm_is_worker(n->farm))
+        return farm_begin(n->farm, NULL);
+    memset(n->trials, 0, (size_t)farm_size(n->farm) * sizeof *n->trials);
+    TRY(ledger_begin(n->ledger));
+    TRY(cut_tasks(n));
+    const struct farm_job job = {
+        .schedule = schedule, .n = n->tasks.n, .cost = n->tasks.cost, .apart = n->apart};
+    TRY(farm_begin(n->farm, &job));
     ledger_evaluated(n->ledger, search_prepared(n->search));
     return EK_OK;
 }
 
-static enum ek_status next_of_ours(struct node *n, struct trial_range *batch)
-{
-    unsigned seen = 0;
-    if (n->batch.count && coordinator_report(n->coordinator, 0, n->batch, clock_now()))
-        coordinator_taken(n->coordinator, n->batch);
-    n->batch.count = 0;
-    for (;;) {
-        if (atomic_load(&n->status))
-            return (enum ek_status)atomic_load(&n->status);
-        if (stop_requested())
-            return EK_OK;
-        const enum coordinator_answer a =
-            coordinator_next(n->coordinator, 0, clock_now(), &n->batch);
-        if (a == COORDINATOR_BATCH)
-            *batch = n->batch;
-        if (a != COORDINATOR_WAIT)
-            return EK_OK;
-        coordinator_wait(n->coordinator, &seen, WAITING);
-    }
-}
+/* ---- batches ----------------------------------------------------------------------------------*/
 
-/* What the batch has brought, and a question. */
-static enum ek_status ask_rank_0(struct node *n)
+/* What the batch has brought, to rank 0. */
+static enum ek_status report_to_rank_0(struct node *n)
 {
-    const struct message_ask ask = {.version = MESSAGE_VERSION,
-                                    .run = (uint32_t)n->run,
-                                    .job = n->job,
-                                    .done = n->batch,
-                                    .evaluations = n->evaluations,
-                                    .rate = n->last.rate,
-                                    .units = (uint64_t)n->units,
-                                    .records = n->found.n};
+    const size_t records = n->found.n * sizeof *n->found.record;
+    const struct result head = {n->evaluations, n->found.n};
+    char *result = malloc(sizeof head + records);
+    if (!result)
+        FAIL(EK_LACK, "out of memory for %zu accepted trials", n->found.n);
     accepted_sort(&n->found);
-    TRY(worker_ask(&n->worker, &ask, n->found.record));
-    n->batch.count = 0;
+    memcpy(result, &head, sizeof head);
+    if (records)
+        memcpy(result + sizeof head, n->found.record, records);
+    const enum ek_status st =
+        farm_report(n->farm, &n->batch, 0, n->last.rate, result, sizeof head + records);
+    free(result);
     n->found.n = 0;
     n->evaluations = 0;
-    return EK_OK;
-}
-
-/* Always one question ahead. */
-static enum ek_status talk_to_rank_0(struct node *n, struct trial_range *batch)
-{
-    const bool first = n->run != n->asked_in;
-    n->asked_in = n->run;
-    for (int i = first ? 0 : 1; i < COORDINATOR_AHEAD; i++)
-        TRY(ask_rank_0(n));
-    return worker_hear(&n->worker, (uint32_t)n->run, stop_requested, batch);
-}
-
-static enum ek_status next_of_rank_0(struct node *n, struct trial_range *batch)
-{
-    if (n->gone)
-        return EK_OK;
-    enum ek_status st = talk_to_rank_0(n, batch);
-    n->gone = st == EK_LOST;
-    if (n->gone)
-        st = EK_OK; /* its guard says what there is to say */
-    n->batch = *batch;
     return st;
 }
 
 enum ek_status node_next(struct node *n, const struct node_report *r, struct trial_range *batch)
 {
+    const bool worker = farm_is_worker(n->farm);
+    bool over = false;
     *batch = (struct trial_range){0, 0};
     n->last = *r;
-    if (!is_worker(n)) {
-        ledger_evaluated(n->ledger, r->evaluations);
-        return next_of_ours(n, batch);
-    }
     n->evaluations += r->evaluations;
-    return next_of_rank_0(n, batch);
+    if (!worker)
+        ledger_evaluated(n->ledger, r->evaluations);
+    if (trials_of(&n->batch).count)
+        TRY(worker ? report_to_rank_0(n) : farm_report(n->farm, &n->batch, 0, r->rate, NULL, 0));
+    do
+        TRY(farm_next(n->farm, WAITING, &n->batch, &over));
+    while (!over && !trials_of(&n->batch).count);
+    *batch = trials_of(&n->batch);
+    return EK_OK;
 }
 
 enum ek_status node_put(void *node, struct trial_range range, struct accepted *found)
 {
     struct node *n = node;
-    if (!is_worker(n))
+    if (!farm_is_worker(n->farm))
         return ledger_put(n->ledger, range, found);
     enum ek_status st = EK_OK;
     pthread_mutex_lock(&n->lock);
@@ -276,23 +206,23 @@ enum ek_status node_put(void *node, struct trial_range range, struct accepted *f
 double node_rate(const struct node *n)
 {
     double sum = n->last.rate;
-    for (int r = 1; n->hub && r < n->family->size; r++)
-        sum += hub_worker(n->hub, r).rate;
+    for (int r = 1; r < farm_size(n->farm) && !farm_is_worker(n->farm); r++)
+        sum += farm_worker(n->farm, r).rate;
     return sum;
 }
 
 json_t *node_json(const struct node *n)
 {
-    if (!n->hub || !n->coordinator)
+    if (farm_is_worker(n->farm) || farm_size(n->farm) < 2)
         return NULL;
     json_t *list = json_array();
-    for (int r = 0; r < n->family->size; r++) {
-        const struct coordinator_node c = coordinator_node(n->coordinator, r);
-        const struct hub_worker w = hub_worker(n->hub, r);
-        json_array_append_new(list, json_pack("{s:i s:f s:i s:f s:f s:i s:i}", "rank", r, "trials",
-                                              (double)c.trials, "batches", (int)c.batches, "busy_s",
-                                              c.busy, "rate", r ? w.rate : n->last.rate, "lost",
-                                              (int)c.lost, "units", r ? w.units : n->units));
+    for (int r = 0; r < farm_size(n->farm); r++) {
+        const struct coordinator_node c = farm_node(n->farm, r);
+        const struct farm_worker w = farm_worker(n->farm, r);
+        json_array_append_new(list,
+                              json_pack("{s:i s:f s:i s:f s:f s:i s:i}", "rank", r, "trials",
+                                        n->trials[r], "batches", (int)c.batches, "busy_s", c.busy,
+                                        "rate", w.rate, "lost", (int)c.lost, "units", w.units));
     }
     return list;
 }

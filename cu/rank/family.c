@@ -4,25 +4,24 @@
 #include "cu/rank/guard.h"
 #include "src/self.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
-#include <inttypes.h>
 #include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zmq.h>
 
-enum { LIVES = 5, CALL = 512, QUEUE = 1024 };
+enum { LIVES = 5, QUEUE = 1024 };
 
-/* "rank size socket secret call" for the images that the child executes. */
+/* "rank size socket key secret call" for the images that the child executes. */
 static const char *const mark = "CU_FAMILY";
 
 static struct family here = {.size = 1, .listens = -1};
-static char call_text[CALL];
 
 const struct family *family_here(void)
 {
@@ -34,60 +33,83 @@ bool family_orphaned(void)
     return here.size > 1 && !guard_guarded();
 }
 
-/* What rank 0 tells the others. */
-struct greeting {
-    uint64_t secret;
-    char call[CALL];
-};
+/* Can other nodes call there? Link-local addresses mean something else on each of them. */
+static bool is_reachable(const struct ifaddrs *a)
+{
+    const struct sockaddr_in6 *six = (const void *)a->ifa_addr;
+    if (!a->ifa_addr || !(a->ifa_flags & IFF_UP) || a->ifa_flags & IFF_LOOPBACK)
+        return false;
+    return a->ifa_addr->sa_family == AF_INET ||
+           (a->ifa_addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr));
+}
 
-/* Numbers of this node, the loopback last: other nodes would meet themselves there. */
+/* Addresses of this node, the loopback last: other nodes would meet themselves there. */
 static void list_addresses(char *text, size_t room)
 {
     struct ifaddrs *all = NULL;
     size_t used = 0;
-    char number[INET_ADDRSTRLEN];
+    char number[NI_MAXHOST];
     if (getifaddrs(&all))
         all = NULL;
     for (const struct ifaddrs *a = all; a; a = a->ifa_next) {
-        if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET || !(a->ifa_flags & IFF_UP) ||
-            a->ifa_flags & IFF_LOOPBACK)
-            continue;
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)a->ifa_addr)->sin_addr,
-                  number, sizeof number);
-        if (used + strlen(number) + 32 < room)
+        const bool four = is_reachable(a) && a->ifa_addr->sa_family == AF_INET;
+        const socklen_t size = four ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+        if (is_reachable(a) && used < room - 128 &&
+            !getnameinfo(a->ifa_addr, size, number, sizeof number, NULL, 0, NI_NUMERICHOST))
             used += (size_t)snprintf(text + used, room - used, "%s,", number);
     }
     freeifaddrs(all);
     snprintf(text + used, room - used, "127.0.0.1");
 }
 
-static enum ek_status listen_somewhere(struct greeting *g)
+/* A listening socket for both families, or for IPv4 where the node has no other; -1. */
+static int listen_somewhere(int *port)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
-    socklen_t size = sizeof at;
-    here.listens = socket(AF_INET, SOCK_STREAM, 0);
-    if (here.listens < 0 || bind(here.listens, (struct sockaddr *)&at, size) ||
-        listen(here.listens, QUEUE) || getsockname(here.listens, (struct sockaddr *)&at, &size) ||
-        getrandom(&g->secret, sizeof g->secret, 0) != sizeof g->secret)
-        FAIL(EK_LACK, "no socket for the other ranks: %s", strerror(errno));
-    list_addresses(g->call, sizeof g->call - 8);
-    snprintf(g->call + strlen(g->call), 8, ":%d", ntohs(at.sin_port));
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
+    socklen_t size = sizeof six;
+    const int both = 0;
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    if (fd < 0 || setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof both) ||
+        bind(fd, (struct sockaddr *)&six, sizeof six)) {
+        if (fd >= 0)
+            close(fd);
+        fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (fd < 0 || bind(fd, (struct sockaddr *)&four, sizeof four))
+            return -1;
+    }
+    if (listen(fd, QUEUE) || getsockname(fd, (struct sockaddr *)&six, &size))
+        return -1;
+    *port = ntohs(six.sin6_port); /* at the same place for both families */
+    return fd;
+}
+
+enum ek_status family_listen(struct family *f)
+{
+    int port = 0;
+    f->listens = listen_somewhere(&port);
+    if (f->listens < 0 || zmq_curve_keypair(f->key, f->secret))
+        FAIL(EK_LACK, "no socket for the other ranks: %s", zmq_strerror(errno));
+    list_addresses(f->call, sizeof f->call - 8);
+    snprintf(f->call + strlen(f->call), 8, " %d", port);
     return EK_OK;
 }
 
 /* All guards; MPI has ended when this returns. */
 static enum ek_status introduce(void)
 {
-    struct greeting g = {0};
-    char text[CALL + 128];
+    char text[sizeof here + 64];
     const struct cluster_launch l = cluster_launch();
+    struct family rank_0 = {.listens = -1, .secret = "-"};
     TRY(cluster_open());
-    enum ek_status st = l.rank ? EK_OK : listen_somewhere(&g);
-    if (!st)
-        cluster_share(&g, sizeof g);
+    const enum ek_status st = l.rank ? EK_OK : family_listen(&rank_0);
+    if (!st) {
+        cluster_share(rank_0.key, sizeof rank_0.key);
+        cluster_share(rank_0.call, sizeof rank_0.call);
+    }
     cluster_close(st);
-    snprintf(text, sizeof text, "%d %d %d %" PRIu64 " %s", l.rank, l.size, here.listens, g.secret,
-             g.call);
+    snprintf(text, sizeof text, "%d %d %d %s %s %s", l.rank, l.size, rank_0.listens, rank_0.key,
+             rank_0.secret, rank_0.call);
     if (setenv(mark, text, 1))
         FAIL(EK_LACK, "out of memory");
     return EK_OK;
@@ -96,10 +118,9 @@ static enum ek_status introduce(void)
 static enum ek_status remember(void)
 {
     const char *text = getenv(mark);
-    if (!text || sscanf(text, "%d %d %d %" SCNu64 " %511s", &here.rank, &here.size, &here.listens,
-                        &here.secret, call_text) != 5)
+    if (!text || sscanf(text, "%d %d %d %40s %40s %511[^\n]", &here.rank, &here.size, &here.listens,
+                        here.key, here.secret, here.call) != 6)
         FAIL(EK_LACK, "%s is lost: this program is not to be started by its own child", mark);
-    here.call = call_text;
     return EK_OK;
 }
 

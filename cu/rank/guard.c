@@ -1,6 +1,8 @@
 /* cu/rank/guard.c – waits for a rank. */
 #include "cu/rank/guard.h"
 #include "cu/rank/cluster.h"
+#include "src/clock.h"
+#include "src/process.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,10 +11,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Names the guard to the images that its rank executes. */
 static const char *const mark = "CU_GUARD";
+
+static const double THAW = 5; /* seconds in which a process that was stopped may go on */
 
 static volatile pid_t ward;
 
@@ -60,17 +65,35 @@ static bool killed(int status)
     return WIFSIGNALED(status) && WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM;
 }
 
+/* Others have taken over its work long before. */
+static void kill_if_it_stays_frozen(void)
+{
+    const double until = clock_now() + THAW;
+    while (process_is_frozen(ward) && clock_now() < until)
+        nanosleep(&(struct timespec){0, 50000000}, NULL);
+    if (!process_is_frozen(ward))
+        return;
+    status_warn("rank %d has been stopped for %g s", cluster_launch().rank, THAW);
+    kill(ward, SIGKILL);
+}
+
 /* Waits for the child, and ends as it did unless it was killed. */
-static int watch(void)
+static int watch(bool dispensable)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
     const struct sigaction act = {.sa_handler = pass_on};
     int status;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &act, NULL);
-    while (waitpid(ward, &status, 0) < 0)
-        if (errno != EINTR)
+    do {
+        const pid_t heard = waitpid(ward, &status, dispensable ? WUNTRACED : 0);
+        if (heard < 0 && errno != EINTR)
             _exit(status_exit_code(EK_LACK));
+        if (heard == ward && WIFSTOPPED(status))
+            kill_if_it_stays_frozen();
+        else if (heard == ward)
+            break;
+    } while (true);
     if (!killed(status))
         _exit(judge(status));
     return status;
@@ -99,7 +122,7 @@ enum ek_status guard_fork(int lives, bool alone)
             FAIL(EK_LACK, "no process can be made: %s", strerror(errno));
         if (!ward)
             break;
-        mourn(watch(), lives, dispensable);
+        mourn(watch(dispensable), lives, dispensable);
     }
     live_under(guard, alone);
     return EK_OK;

@@ -86,6 +86,14 @@ wait $launcher || say "with killed workers it exits $?: $(cat "$work/log")"
 same 'with killed workers'
 [ "$(grep -c 'died of signal 9.*started again' "$work/log")" -ge 3 ] || say "who was killed? $(cat "$work/log")"
 
+# A worker is frozen: the others take its batch, and its guard makes it anew.
+begin 3
+until_there rank_is 2
+sleep 0.5
+kill -STOP $(rank_is 2)
+wait $launcher || say "with a frozen worker it exits $?: $(cat "$work/log")"
+same 'with a frozen worker'
+
 # A worker that dies whenever it gets its second batch is given up.
 slowly=$(factor 10 2)
 CU_FAULT=rank:1@step:2,rank:0@slow:$slowly,rank:2@slow:$slowly ranks 3 okada $slow --out "$work/out.csv" --quiet >"$work/log" 2>&1 ||

@@ -1,4 +1,4 @@
-/* tests/scale/okada_mogi.c – searches on clusters that nobody has here: coordinator, hub and
+/* tests/scale/okada_mogi.c – searches on clusters that nobody has here: coordinator, server and
  * workers as they are, over MPI under SimGrid's SMPI, where only the computing is replaced by its
  * time.
  *
@@ -8,9 +8,9 @@
  * Kyriakopoulos, Gallopoulos & Venetis (2023), section 5.3: equal nodes, and after each batch
  * worker r = 0, 1, … waits for a random time between 0.9 r/2 and 1.1 r/2 seconds. Rank 0 only
  * coordinates. Prints one line: what run.sh makes a table of. */
-#include "okada_mogi/coordinator.h"
-#include "okada_mogi/hub.h"
-#include "okada_mogi/worker.h"
+#include "cu/farm/coordinator.h"
+#include "cu/farm/server.h"
+#include "cu/farm/worker.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum { TAG = 1, PER_NODE = 1024, PAPER_ROUNDS = 5, MOST_RANKS = 4096 };
-static const double TRIALS = 6e9, CONFLICT = 0.01; /* seconds between two requests, as the paper */
+static const double CONFLICT = 0.01; /* seconds between two requests, as the paper */
 
 /* ---- messages over MPI ------------------------------------------------------------------------*/
 
@@ -96,6 +96,11 @@ static double random_of(unsigned long *x)
     return (double)(*x >> 11) * 0x1p-53;
 }
 
+static size_t tasks_for(int ranks)
+{
+    return (size_t)PER_NODE * (size_t)(ranks - 1);
+}
+
 /* Relative speed of a worker: the same on every rank that asks. */
 static double speed_of(int rank, bool mixed)
 {
@@ -112,29 +117,29 @@ static double all_speeds(int ranks, bool mixed)
     return sum;
 }
 
-/* A worker; returns its trials and when it was done with its last batch. */
-static double work(const struct transport *t, double trials_per_second, bool delays, double *done)
+/* A worker; returns how long it waited, and when it was done with its last batch. */
+static double work(const struct transport *t, double tasks_per_second, bool delays, double *done)
 {
-    struct worker w = {.transport = *t};
-    struct trial_range batch = {0, 0};
+    struct worker w = {.transport = *t, .slots = 1};
+    struct farm_batch batch = {.tasks = {0, 0}};
     unsigned long x;
     int rank;
     double delay = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     x = (unsigned long)rank * 104729u + 1;
+    worker_begin(&w, 0);
     for (*done = 0;;) {
-        const struct message_ask ask = {.version = MESSAGE_VERSION, .done = batch};
-        if (worker_ask(&w, &ask, NULL))
+        const struct ek_range r = batch.tasks;
+        if (r.end > r.begin && worker_report(&w, r, 0, NULL, 0))
             exit(3);
-        while (w.asked < COORDINATOR_AHEAD)
-            if (worker_ask(&w, &(struct message_ask){.version = MESSAGE_VERSION}, NULL))
+        do
+            if (worker_hear(&w, 1, &batch))
                 exit(3);
-        if (worker_hear(&w, 0, NULL, &batch))
-            exit(3);
-        if (!batch.count)
+        while (!w.over && batch.tasks.end == batch.tasks.begin);
+        if (batch.tasks.end == batch.tasks.begin)
             return delay;
         const double waits = delays ? (rank - 1) / 2. * (0.9 + 0.2 * random_of(&x)) : 0;
-        smpi_execute((double)batch.count / trials_per_second + waits);
+        smpi_execute((double)(batch.tasks.end - batch.tasks.begin) / tasks_per_second + waits);
         delay += waits;
         *done = MPI_Wtime();
     }
@@ -142,36 +147,23 @@ static double work(const struct transport *t, double trials_per_second, bool del
 
 /* ---- rank 0 -----------------------------------------------------------------------------------*/
 
-static struct trial_range *cut(size_t n)
-{
-    struct trial_range *task = calloc(n, sizeof *task);
-    for (size_t i = 0; task && i < n; i++) {
-        const trial_number begin = (trial_number)(TRIALS * (double)i / (double)n);
-        const trial_number end = (trial_number)(TRIALS * (double)(i + 1) / (double)n);
-        task[i] = (struct trial_range){begin, end - begin};
-    }
-    return task;
-}
-
 /* Until every worker knows that the search is over. */
 static void coordinate(const struct transport *t, int ranks, const char *schedule)
 {
     const struct mpi_transport *own = t->st;
-    const size_t n = (size_t)PER_NODE * (size_t)(ranks - 1);
-    struct trial_range *task = cut(n);
+    const struct farm_job job = {.schedule = schedule, .n = tasks_for(ranks)};
     struct coordinator *c;
-    struct hub *h;
-    if (!task || hub_open(t, ranks, 0, &(struct hub_ops){.take = NULL}, &h) ||
-        coordinator_open(schedule, ranks, task, NULL, n, &c))
+    struct server *s;
+    if (server_open(t, ranks, 0, &(struct server_ops){.take = NULL}, &s) ||
+        coordinator_open(&job, ranks, &c))
         exit(3);
     coordinator_lost(c, 0); /* its share of what is divided beforehand is the others' */
-    hub_begin(h, 0, c);
+    server_begin(s, 0, c);
     while (own->ended < ranks - 1)
-        if (hub_serve(h, 1))
+        if (server_serve(s, 1))
             exit(3);
     coordinator_close(c);
-    hub_close(h);
-    free(task);
+    server_close(s);
 }
 
 struct finish {
@@ -203,7 +195,8 @@ int main(int argc, char **argv)
     if (argc != 4 || ranks < 2 || ranks > MOST_RANKS)
         return 2;
     const bool mixed = !strcmp(argv[2], "mixed");
-    const double best = atof(argv[3]), rate = TRIALS / best / all_speeds(ranks, mixed);
+    const double best = atof(argv[3]);
+    const double rate = (double)tasks_for(ranks) / best / all_speeds(ranks, mixed);
     double mine[2] = {0, 0}, *all = calloc(2 * (size_t)ranks, sizeof *all);
     if (rank)
         mine[1] = work(&t, rate * speed_of(rank, mixed), !mixed, &mine[0]);

@@ -1,8 +1,8 @@
-/* okada_mogi/transport.h – how the processes of a search talk: whole messages between the
- * coordinator (rank 0) and the others, over whatever carries them. One const struct of functions
- * each: sockets here, MPI where clusters are simulated. One thread. */
-#ifndef OKADA_MOGI_TRANSPORT_H
-#define OKADA_MOGI_TRANSPORT_H
+/* cu/farm/transport.h – how the processes of a farm talk: whole messages between rank 0 and the
+ * others, over whatever carries them. One const struct of functions each: ZeroMQ on real nodes, MPI
+ * where clusters are simulated. One thread. */
+#ifndef CU_FARM_TRANSPORT_H
+#define CU_FARM_TRANSPORT_H
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -11,7 +11,8 @@
 enum transport_event_kind {
     TRANSPORT_NOTHING, /* the time is over */
     TRANSPORT_MESSAGE,
-    TRANSPORT_LOST, /* the peer is gone; what it sent before was received */
+    TRANSPORT_LOST,    /* the peer is gone or frozen; it may come back */
+    TRANSPORT_RENEWED, /* a worker's connection to rank 0 was lost and is back: ask again */
 };
 
 struct transport_event {
@@ -23,7 +24,7 @@ struct transport_event {
 
 struct transport_ops {
     const char *name;
-    /* Does not wait for the peer to receive. EK_LOST: it is gone, receive() will say so. */
+    /* Does not wait for the peer to receive. EK_LOST: it is gone. */
     enum ek_status (*send)(void *st, int peer, const void *data, size_t bytes);
     /* What comes next, from any peer; waits at most `seconds`. EK_LACK: out of memory. */
     enum ek_status (*receive)(void *st, double seconds, struct transport_event *e);

@@ -1,0 +1,375 @@
+/* cu/farm/coordinator.c – a policy over nodes, and the batches that are out. */
+#include "cu/farm/coordinator.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A node that is there but does not answer: a batch that is out so many times as long as it should
+ * be, and at least so many seconds, is given to another node that has nothing to do. */
+static const double LATE = 10, PATIENCE = 5;
+
+struct out {
+    struct ek_range tasks;
+    double since; /* when the node began with it */
+};
+
+struct node {
+    struct out out[COORDINATOR_MOST]; /* [nout] in the order it got them */
+    int nout, slots;
+    double seconds_a_task; /* 0 unknown */
+    struct coordinator_node known;
+};
+
+/* What became of a task that failed. */
+struct trouble {
+    int failures, last_node;
+    bool aside;
+};
+
+struct coordinator {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned changes;
+    struct farm_job job;
+    double start;         /* when the first node asked; INFINITY: none has */
+    size_t done;          /* tasks reported and taken, or set aside */
+    size_t out, reported; /* at nodes; reported by them */
+    struct sched *sched;
+    struct sched_unit *unit; /* [nodes] */
+    int nodes;
+    struct node *node; /* [nodes] */
+    struct ek_range
+        *left; /* [nleft] what lost nodes had, what failed, and ends that were cut off */
+    size_t nleft, room;
+    struct trouble *trouble; /* [n] */
+};
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+/* The policies for one long range. */
+static bool deals_ranges(const char *schedule)
+{
+    static const char *const names[] = {"hrdls", "chunk", "gss", "tss", "fac", "wf", "static"};
+    const size_t length = strcspn(schedule, ":");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && !strncmp(names[i], schedule, length))
+            return true;
+    return false;
+}
+
+/* Every task may be left by itself at worst. */
+static enum ek_status fill(struct coordinator *c)
+{
+    const size_t nodes = (size_t)c->nodes;
+    c->room = c->job.n + 1;
+    c->unit = calloc(nodes, sizeof *c->unit);
+    c->node = calloc(nodes, sizeof *c->node);
+    c->left = calloc(c->room, sizeof *c->left);
+    c->trouble = calloc(c->room, sizeof *c->trouble);
+    if (!c->unit || !c->node || !c->left || !c->trouble)
+        FAIL(EK_LACK, "out of memory for %zu tasks on %zu nodes", c->job.n, nodes);
+    for (int i = 0; i < c->nodes; i++)
+        c->unit[i] = (struct sched_unit){.width = 1, .space = i, .node = i};
+    const struct sched_job job = {
+        .n = c->job.n, .grain = 1, .ncu = c->nodes, .unit = c->unit, .cost = c->job.cost};
+    const char *schedule = c->nodes < 2                    ? "static"
+                           : deals_ranges(c->job.schedule) ? c->job.schedule
+                                                           : "hrdls";
+    return c->job.n ? sched_open(schedule, &job, &c->sched) : EK_OK;
+}
+
+enum ek_status coordinator_open(const struct farm_job *job, int nodes, struct coordinator **c)
+{
+    struct coordinator *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_LACK, "out of memory for the coordinator");
+    *made = (struct coordinator){.job = *job, .nodes = nodes, .start = INFINITY};
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->changed, NULL);
+    const enum ek_status st = fill(made);
+    if (st)
+        coordinator_close(made);
+    else
+        *c = made;
+    return st;
+}
+
+void coordinator_close(struct coordinator *c)
+{
+    if (!c)
+        return;
+    sched_close(c->sched);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    free(c->unit);
+    free(c->node);
+    free(c->left);
+    free(c->trouble);
+    free(c);
+}
+
+/* ---- batches, under the lock ------------------------------------------------------------------*/
+
+static size_t tasks_in(struct ek_range r)
+{
+    return r.end - r.begin;
+}
+
+static void change(struct coordinator *c)
+{
+    c->changes++;
+    pthread_cond_broadcast(&c->changed);
+}
+
+/* There is room: ranges that are left have no task in common. */
+static void leave(struct coordinator *c, struct ek_range r)
+{
+    if (tasks_in(r))
+        c->left[c->nleft++] = r;
+}
+
+/* Did it fail here, and may somebody else try? */
+static bool is_unwelcome(const struct coordinator *c, int node, struct ek_range r)
+{
+    const struct trouble *t = &c->trouble[r.begin];
+    int others = 0;
+    for (int i = 0; i < c->nodes; i++)
+        others += i != node && c->node[i].slots;
+    return t->failures && t->last_node == node && others;
+}
+
+static struct ek_range take_left(struct coordinator *c, int node)
+{
+    for (size_t i = c->nleft; i-- > 0;)
+        if (!is_unwelcome(c, node, c->left[i])) {
+            const struct ek_range r = c->left[i];
+            c->left[i] = c->left[--c->nleft];
+            return r;
+        }
+    return (struct ek_range){0, 0};
+}
+
+/* It was lost, or has not come in all this time. */
+static bool is_absent(const struct coordinator *c, const struct node *n, double now)
+{
+    return !n->slots && (n->known.lost || now - c->start > PATIENCE);
+}
+
+/* What was left, or the policy's next range for the node; where it has none, for any that is
+ * absent. */
+static struct ek_range deal(struct coordinator *c, int node, double now)
+{
+    struct ek_range r = take_left(c, node);
+    if (!tasks_in(r) && c->sched)
+        r = sched_next(c->sched, node);
+    for (int i = 0; c->sched && !tasks_in(r) && i < c->nodes; i++)
+        if (is_absent(c, &c->node[i], now))
+            r = sched_next(c->sched, i);
+    return r;
+}
+
+/* Batch number i of the node is no longer its own; the next begins where the node works at one. */
+static struct ek_range drop(struct coordinator *c, struct node *n, int i, double now)
+{
+    const struct ek_range tasks = n->out[i].tasks;
+    c->out -= tasks_in(tasks);
+    memmove(&n->out[i], &n->out[i + 1], (size_t)(--n->nout - i) * sizeof *n->out);
+    if (n->nout >= n->slots && n->slots)
+        n->out[n->slots - 1].since = now;
+    return tasks;
+}
+
+static int find(const struct node *n, struct ek_range batch)
+{
+    for (int i = 0; i < n->nout; i++)
+        if (n->out[i].tasks.begin == batch.begin && n->out[i].tasks.end == batch.end)
+            return i;
+    return -1;
+}
+
+/* Seconds that a task takes on this node at most, as far as is known: INFINITY where nothing is. */
+static double usual_seconds(const struct coordinator *c, const struct node *n)
+{
+    double slowest = 0;
+    for (int i = 0; i < c->nodes; i++)
+        slowest = fmax(slowest, c->node[i].seconds_a_task);
+    return n->seconds_a_task > 0 ? n->seconds_a_task : slowest > 0 ? slowest : INFINITY;
+}
+
+static bool is_late(const struct coordinator *c, const struct node *n, double now)
+{
+    const double seconds = n->nout ? now - n->out[0].since : 0;
+    return seconds > PATIENCE &&
+           seconds > LATE * (double)tasks_in(n->out[0].tasks) * usual_seconds(c, n);
+}
+
+/* The batch of a node that should have reported long ago. Rank 0's are its own. */
+static struct ek_range take_over(struct coordinator *c, int node, double now)
+{
+    for (int i = 1; i < c->nodes; i++)
+        if (i != node && is_late(c, &c->node[i], now)) {
+            c->node[i].known.lost++;
+            return drop(c, &c->node[i], 0, now);
+        }
+    return (struct ek_range){0, 0};
+}
+
+/* Tasks of the range that follow one another and have not failed; the rest is left for later. One
+ * that failed goes out by itself. */
+static struct ek_range whole(struct coordinator *c, struct ek_range r)
+{
+    size_t end = r.begin + 1;
+    while (end < r.end && !c->trouble[r.begin].failures && !c->trouble[end].failures &&
+           !(c->job.apart && c->job.apart[end]))
+        end++;
+    leave(c, (struct ek_range){end, r.end});
+    return (struct ek_range){r.begin, end};
+}
+
+static enum coordinator_answer next(struct coordinator *c, int node, double now,
+                                    struct ek_range *batch)
+{
+    struct node *n = &c->node[node];
+    if (c->done == c->job.n)
+        return COORDINATOR_DONE;
+    const bool ahead = n->nout >= n->slots; /* near the end nobody is to have more than it does */
+    if (n->nout == COORDINATOR_MOST || n->nout >= n->slots + COORDINATOR_AHEAD ||
+        (ahead && 2 * c->out > c->job.n - c->reported))
+        return COORDINATOR_WAIT;
+    struct ek_range r = deal(c, node, now);
+    if (!tasks_in(r))
+        r = take_over(c, node, now);
+    if (!tasks_in(r))
+        return COORDINATOR_WAIT;
+    if (!n->known.batches++)
+        n->known.first = now;
+    r = whole(c, r);
+    n->out[n->nout++] = (struct out){r, now};
+    c->out += tasks_in(r);
+    *batch = r;
+    return COORDINATOR_BATCH;
+}
+
+enum coordinator_answer coordinator_next(struct coordinator *c, int node, int slots, double now,
+                                         struct ek_range *batch)
+{
+    pthread_mutex_lock(&c->lock);
+    c->node[node].slots = slots;
+    c->start = fmin(c->start, now);
+    const enum coordinator_answer answer = next(c, node, now, batch);
+    pthread_mutex_unlock(&c->lock);
+    return answer;
+}
+
+static bool report(struct coordinator *c, int node, struct ek_range batch, double now)
+{
+    struct node *n = &c->node[node];
+    const int i = find(n, batch);
+    if (i < 0)
+        return false;
+    const double seconds = now - n->out[i].since;
+    drop(c, n, i, now);
+    n->seconds_a_task = seconds / (double)tasks_in(batch);
+    c->reported += tasks_in(batch);
+    n->known.tasks += tasks_in(batch);
+    n->known.busy += seconds;
+    n->known.last = now;
+    sched_done(c->sched, node, batch, seconds, NULL);
+    return true;
+}
+
+bool coordinator_report(struct coordinator *c, int node, struct ek_range batch, double now)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool wanted = report(c, node, batch, now);
+    pthread_mutex_unlock(&c->lock);
+    return wanted;
+}
+
+void coordinator_taken(struct coordinator *c, struct ek_range batch)
+{
+    pthread_mutex_lock(&c->lock);
+    c->done += tasks_in(batch);
+    change(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Each task of a batch that failed is tried by itself from now on. */
+static void note_failure(struct coordinator *c, int node, size_t task)
+{
+    struct trouble *t = &c->trouble[task];
+    t->last_node = node;
+    t->aside = ++t->failures >= c->job.failures;
+    if (t->aside)
+        c->done++;
+    else
+        leave(c, (struct ek_range){task, task + 1});
+}
+
+bool coordinator_failed(struct coordinator *c, int node, struct ek_range batch, double now)
+{
+    pthread_mutex_lock(&c->lock);
+    const int i = find(&c->node[node], batch);
+    if (i >= 0) {
+        drop(c, &c->node[node], i, now);
+        for (size_t t = batch.begin; t < batch.end; t++)
+            note_failure(c, node, t);
+        change(c);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return i >= 0;
+}
+
+int coordinator_failures(struct coordinator *c, size_t task, bool *aside)
+{
+    pthread_mutex_lock(&c->lock);
+    const struct trouble t = c->trouble[task];
+    pthread_mutex_unlock(&c->lock);
+    *aside = t.aside;
+    return t.failures;
+}
+
+bool coordinator_over(struct coordinator *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool over = c->done == c->job.n;
+    pthread_mutex_unlock(&c->lock);
+    return over;
+}
+
+void coordinator_lost(struct coordinator *c, int node)
+{
+    pthread_mutex_lock(&c->lock);
+    struct node *n = &c->node[node];
+    n->known.lost += c->done < c->job.n; /* else it has left, as it should */
+    n->slots = 0;
+    while (n->nout)
+        leave(c, drop(c, n, 0, 0));
+    change(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+struct coordinator_node coordinator_node(struct coordinator *c, int node)
+{
+    pthread_mutex_lock(&c->lock);
+    const struct coordinator_node known = c->node[node].known;
+    pthread_mutex_unlock(&c->lock);
+    return known;
+}
+
+void coordinator_wait(struct coordinator *c, unsigned *seen, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const double at = (double)until.tv_nsec * 1e-9 + seconds;
+    until.tv_sec += (time_t)at;
+    until.tv_nsec = (long)((at - floor(at)) * 1e9);
+    pthread_mutex_lock(&c->lock);
+    if (c->changes == *seen)
+        pthread_cond_timedwait(&c->changed, &c->lock, &until);
+    *seen = c->changes;
+    pthread_mutex_unlock(&c->lock);
+}

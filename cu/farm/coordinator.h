@@ -1,0 +1,75 @@
+/* cu/farm/coordinator.h – who computes what: tasks are dealt to nodes in batches by a policy, and
+ * what a lost node had not reported is dealt again. Each task counts once, whoever reports it; one
+ * that fails again and again is set aside.
+ *
+ * Nodes are numbered from 0; a node that was lost may come back. Nothing here knows what carries
+ * the messages or what time it is: the same code serves real nodes and simulated ones. Functions
+ * may be called by any thread. */
+#ifndef CU_FARM_COORDINATOR_H
+#define CU_FARM_COORDINATOR_H
+
+#include "cu/sched/sched.h"
+#include "src/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct coordinator;
+
+/* The work. Arrays are borrowed. */
+struct farm_job {
+    const char *schedule; /* a policy for long ranges (chunk, hrdls, gss …); others make a whole of
+                             a list of tasks and are no use among nodes: hrdls is taken then */
+    size_t n;
+    const double *cost; /* [n] as policies want it, NULL: equal */
+    const bool *apart;  /* [n] task t does not follow t - 1: no batch holds both. NULL: none */
+    int failures;       /* so many, and a task is set aside; 0: at the first */
+};
+
+/* EK_USAGE: there is no such policy; EK_LACK: out of memory. close accepts NULL. */
+enum ek_status coordinator_open(const struct farm_job *job, int nodes, struct coordinator **c);
+void coordinator_close(struct coordinator *c);
+
+/* What coordinator_next() may say. */
+enum coordinator_answer {
+    COORDINATOR_BATCH, /* here is one */
+    COORDINATOR_WAIT,  /* all is dealt, but perhaps not for good: ask again when one is reported */
+    COORDINATOR_DONE,  /* every task is done or set aside */
+};
+
+/* Batches that a node may have beside those it works at, so that it need not wait; and in all. */
+enum { COORDINATOR_AHEAD = 1, COORDINATOR_MOST = 64 };
+
+/* A batch for this node, which works at `slots` at a time, at `now` (seconds). */
+enum coordinator_answer coordinator_next(struct coordinator *c, int node, int slots, double now,
+                                         struct ek_range *batch);
+
+/* The node has computed this batch. False: it is no longer this node's, so its results are to be
+ * dropped. True: they are wanted; call coordinator_taken() when they are safe. */
+bool coordinator_report(struct coordinator *c, int node, struct ek_range batch, double now);
+void coordinator_taken(struct coordinator *c, struct ek_range batch);
+
+/* The node could not compute this batch: another one tries, if there are others. True: it was
+ * this node's. */
+bool coordinator_failed(struct coordinator *c, int node, struct ek_range batch, double now);
+/* Failures of a task so far, and whether it was set aside. */
+int coordinator_failures(struct coordinator *c, size_t task, bool *aside);
+
+/* Every task is done or set aside. */
+bool coordinator_over(struct coordinator *c);
+
+/* The node is lost, with the batches it may have. */
+void coordinator_lost(struct coordinator *c, int node);
+
+/* What a node has done, and how often one was lost or taken over. */
+struct coordinator_node {
+    size_t tasks;
+    long batches, lost;
+    double busy, first, last; /* seconds with a batch; first batch given, last one reported */
+};
+struct coordinator_node coordinator_node(struct coordinator *c, int node);
+
+/* Blocks until something was reported, taken or lost since this call's `seen` (0 at first), which
+ * it updates, or until some time has passed. */
+void coordinator_wait(struct coordinator *c, unsigned *seen, double seconds);
+
+#endif

@@ -1,0 +1,206 @@
+/* cu/farm/server.c – messages in, batches out. */
+#include "cu/farm/server.h"
+#include "src/process.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the server knows of a rank. */
+struct guest {
+    struct farm_worker is;
+    int waits;      /* for so many answers */
+    int run, slots; /* of its last message */
+    pid_t pid, guard;
+    uint64_t host;
+};
+
+struct server {
+    struct transport transport;
+    struct server_ops ops;
+    int size;
+    uint64_t job;
+    pthread_mutex_t lock; /* of what follows */
+    struct coordinator *coordinator;
+    int run;
+    struct guest *guest; /* [size] */
+};
+
+enum ek_status server_open(const struct transport *t, int size, uint64_t job,
+                           const struct server_ops *server_ops, struct server **s)
+{
+    struct server *made = calloc(1, sizeof *made);
+    struct guest *guest = calloc((size_t)size, sizeof *guest);
+    if (!made || !guest) {
+        free(made);
+        free(guest);
+        FAIL(EK_LACK, "out of memory for %d ranks", size);
+    }
+    *made = (struct server){
+        .transport = *t, .ops = *server_ops, .size = size, .job = job, .run = -1, .guest = guest};
+    pthread_mutex_init(&made->lock, NULL);
+    *s = made;
+    return EK_OK;
+}
+
+void server_close(struct server *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_destroy(&s->lock);
+    free(s->guest);
+    free(s);
+}
+
+void server_begin(struct server *s, int run, struct coordinator *c)
+{
+    pthread_mutex_lock(&s->lock);
+    s->run = run;
+    s->coordinator = c;
+    pthread_mutex_unlock(&s->lock);
+}
+
+struct farm_worker server_worker(struct server *s, int rank)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct farm_worker is = s->guest[rank].is;
+    pthread_mutex_unlock(&s->lock);
+    return is;
+}
+
+/* Its guard goes on, and finds it dead. */
+void server_end_frozen(struct server *s)
+{
+    pthread_mutex_lock(&s->lock);
+    for (int r = 1; r < s->size; r++) {
+        const struct guest *g = &s->guest[r];
+        const bool ours = g->host == (uint64_t)gethostid();
+        if (ours && process_is_frozen(g->pid))
+            kill(g->pid, SIGKILL);
+        if (ours && process_is_frozen(g->guard))
+            kill(g->guard, SIGCONT);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- answers, under the lock ------------------------------------------------------------------*/
+
+static void lose(struct server *s, int rank)
+{
+    s->guest[rank].waits = 0;
+    s->guest[rank].is.here = false;
+    if (s->coordinator)
+        coordinator_lost(s->coordinator, rank);
+}
+
+static bool answer(struct server *s, int rank, enum message_kind kind, struct farm_batch batch)
+{
+    const struct message_answer a = {
+        .kind = kind, .run = (uint32_t)s->guest[rank].run, .batch = batch};
+    s->guest[rank].waits--;
+    if (!s->transport.ops->send(s->transport.st, rank, &a, sizeof a))
+        return true;
+    lose(s, rank);
+    return false;
+}
+
+static void brief(const struct server *s, struct farm_batch *batch)
+{
+    if (s->ops.brief && batch->tasks.end > batch->tasks.begin)
+        s->ops.brief(s->ops.arg, batch);
+}
+
+/* What there is for a rank that waits: a run that is over, a batch, or nothing yet (false). */
+static bool try_answer(struct server *s, int rank)
+{
+    struct guest *g = &s->guest[rank];
+    struct farm_batch batch = {.tasks = {0, 0}};
+    enum coordinator_answer next = COORDINATOR_WAIT;
+    if (g->run < s->run || (g->run == s->run && !s->coordinator))
+        next = COORDINATOR_DONE;
+    else if (g->run == s->run)
+        next = coordinator_next(s->coordinator, rank, g->slots,
+                                s->transport.ops->now(s->transport.st), &batch.tasks);
+    if (next == COORDINATOR_WAIT)
+        return false;
+    brief(s, &batch);
+    return answer(s, rank, next == COORDINATOR_BATCH ? MESSAGE_BATCH : MESSAGE_END, batch);
+}
+
+static void answer_waiting(struct server *s)
+{
+    for (int r = 1; r < s->size; r++)
+        while (s->guest[r].waits > 0 && try_answer(s, r))
+            ;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------*/
+
+/* What a batch brought, unless it is of a run that is over, or somebody else's by now. */
+static enum ek_status take(struct server *s, int rank, const struct message_ask *ask,
+                           const void *result)
+{
+    struct farm_batch batch = {.tasks = ask->done};
+    const double now = s->transport.ops->now(s->transport.st);
+    if (ask->done.end <= ask->done.begin || (int)ask->run != s->run || !s->coordinator)
+        return EK_OK;
+    if (ask->failed ? !coordinator_failed(s->coordinator, rank, ask->done, now)
+                    : !coordinator_report(s->coordinator, rank, ask->done, now))
+        return EK_OK;
+    brief(s, &batch);
+    if (s->ops.take)
+        TRY(s->ops.take(s->ops.arg, rank, &batch, ask->failed, result, ask->bytes));
+    if (!ask->failed)
+        coordinator_taken(s->coordinator, ask->done);
+    return EK_OK;
+}
+
+static void note(struct guest *g, const struct message_ask *ask)
+{
+    g->run = (int)ask->run;
+    g->slots = (int)ask->slots;
+    g->waits += (int)ask->questions;
+    g->pid = ask->pid;
+    g->guard = ask->guard;
+    g->host = ask->host;
+    g->is = (struct farm_worker){.rate = ask->rate, .units = (int)ask->units, .here = true};
+}
+
+static enum ek_status hear(struct server *s, const struct transport_event *e)
+{
+    struct message_ask ask;
+    if (e->bytes < sizeof ask)
+        return EK_OK;
+    memcpy(&ask, e->data, sizeof ask);
+    note(&s->guest[e->peer], &ask);
+    const size_t tail = e->bytes - sizeof ask;
+    if (ask.version != MESSAGE_VERSION || ask.job != s->job || tail != ask.bytes) {
+        answer(s, e->peer, MESSAGE_REFUSED, (struct farm_batch){.tasks = {0, 0}});
+        return EK_OK;
+    }
+    void *result = malloc(tail + 1); /* messages are not aligned */
+    if (!result)
+        FAIL(EK_LACK, "out of memory for the %zu bytes of a result of rank %d", tail, e->peer);
+    memcpy(result, (const char *)e->data + sizeof ask, tail);
+    const enum ek_status st = take(s, e->peer, &ask, result);
+    free(result);
+    return st;
+}
+
+enum ek_status server_serve(struct server *s, double seconds)
+{
+    struct transport_event e;
+    TRY(s->transport.ops->receive(s->transport.st, seconds, &e));
+    pthread_mutex_lock(&s->lock);
+    enum ek_status st = EK_OK;
+    if (e.kind == TRANSPORT_MESSAGE)
+        st = hear(s, &e);
+    else if (e.kind == TRANSPORT_LOST)
+        lose(s, e.peer);
+    if (!st)
+        answer_waiting(s);
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}

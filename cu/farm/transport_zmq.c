@@ -1,0 +1,437 @@
+/* cu/farm/transport_zmq.c – rank 0 is a ROUTER, the others are DEALERs whose routing id is their
+ * rank. Who is lost is what the sockets' monitors say: the end of a connection, or of its
+ * heartbeat. */
+#include "cu/farm/transport_zmq.h"
+#include "src/clock.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zmq.h>
+
+/* Milliseconds: between two heartbeats, and without one until a peer counts as lost. */
+enum { HEARTBEAT = 500, SILENCE = 1500, GREETING = 5000, KEY_TEXT = 41, BACKLOG = 1024 };
+/* Seconds in which rank 0 must answer; if nobody listens there; and in which a worker must have
+ * noticed that rank 0 has ended. */
+static const double CALLING = 30, REFUSED = 0.5, NOTICED = 10;
+
+/* A worker's connection, as its monitor sees it. */
+enum line_state { LINE_CALLING, LINE_UP, LINE_DOWN };
+
+struct zmq_transport {
+    const struct family *family;
+    void *context, *socket, *monitor;
+    zmq_msg_t message; /* the last one received */
+    int peer;          /* who sent it; -1: none is held back */
+    int *fd;           /* rank 0: [size] of each rank's connection, -1: none */
+    /* worker: what the thread that attends to the monitor knows */
+    pthread_t thread;
+    bool attended;
+    atomic_bool ends, calls; /* calls: somebody is in receive() or open() and sees for himself */
+    atomic_int state;        /* enum line_state */
+    _Atomic double down;     /* since when it is down */
+    atomic_int greetings;    /* handshakes so far */
+    int greeted;             /* of them, those that receive() has told of */
+};
+
+/* ---- addresses --------------------------------------------------------------------------------*/
+
+enum answer { ANSWER_NONE, ANSWER_REFUSED, ANSWER_YES };
+
+static enum answer knock_at(const struct addrinfo *a)
+{
+    const struct timeval most = {.tv_sec = 2};
+    const int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return ANSWER_NONE;
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+    const bool connected = !connect(fd, a->ai_addr, a->ai_addrlen);
+    const int why = errno;
+    close(fd);
+    return connected ? ANSWER_YES : why == ECONNREFUSED ? ANSWER_REFUSED : ANSWER_NONE;
+}
+
+/* Does anybody listen at this address ("10.0.0.1", "fe80::1")? */
+static enum answer knock(const char *address, const char *port)
+{
+    const struct addrinfo want = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+                                  .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    if (getaddrinfo(address, port, &want, &found))
+        return ANSWER_NONE;
+    const enum answer answer = knock_at(found);
+    freeaddrinfo(found);
+    return answer;
+}
+
+/* Calls f for each of "10.0.0.1,::1 4711" until it returns true. *refused: somebody's machine
+ * answered that nobody listens, and none else answered. */
+static bool any_address(const char *call, bool (*f)(void *, const char *, const char *), void *arg,
+                        bool *refused)
+{
+    char text[FAMILY_CALL], *rest = text, *port;
+    snprintf(text, sizeof text, "%s", call);
+    *refused = false;
+    if (!(port = strchr(text, ' ')))
+        return false;
+    *port++ = '\0';
+    for (char *address; (address = strsep(&rest, ","));) {
+        const enum answer answer = knock(address, port);
+        if (answer == ANSWER_YES && (*refused = false, f(arg, address, port)))
+            return true;
+        *refused = *refused || answer == ANSWER_REFUSED;
+    }
+    return false;
+}
+
+static bool is_enough(void *arg, const char *address, const char *port)
+{
+    (void)arg, (void)address, (void)port;
+    return true;
+}
+
+static bool nobody_listens(const struct zmq_transport *t)
+{
+    bool refused;
+    return !any_address(t->family->call, is_enough, NULL, &refused) && refused;
+}
+
+/* ---- a worker's line --------------------------------------------------------------------------*/
+
+/* What the monitor says next, within `wait` ms; 0: nothing. *value: of the event. */
+static int monitor_event(void *monitor, int wait, int *value)
+{
+    unsigned char bytes[6] = {0};
+    uint16_t event;
+    int32_t number, size;
+    zmq_pollitem_t item = {.socket = monitor, .events = ZMQ_POLLIN};
+    if (zmq_poll(&item, 1, wait) <= 0)
+        return 0;
+    size = zmq_recv(monitor, bytes, sizeof bytes, 0);
+    zmq_recv(monitor, NULL, 0, 0); /* the endpoint */
+    if (size != (int)sizeof bytes)
+        return 0;
+    memcpy(&event, bytes, sizeof event);
+    memcpy(&number, bytes + sizeof event, sizeof number);
+    *value = number;
+    return event;
+}
+
+/* Rank 0 has ended, and who computes here does not come back to hear of it: a thread hangs, and the
+ * launcher would wait for ever. */
+static void leave_if_nobody_notices(const struct zmq_transport *t)
+{
+    if (atomic_load(&t->state) != LINE_DOWN || atomic_load(&t->calls) ||
+        clock_now() - atomic_load(&t->down) < NOTICED || !nobody_listens(t))
+        return;
+    status_warn("rank %d: rank 0 has ended, and what this rank computes does not come to an end; "
+                "it leaves",
+                t->family->rank);
+    _exit(status_exit_code(EK_OK));
+}
+
+static void *attend(void *arg)
+{
+    struct zmq_transport *t = arg;
+    while (!atomic_load(&t->ends)) {
+        int value;
+        switch (monitor_event(t->monitor, 200, &value)) {
+        case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+            atomic_fetch_add(&t->greetings, 1);
+            atomic_store(&t->state, LINE_UP);
+            break;
+        case ZMQ_EVENT_DISCONNECTED:
+            if (atomic_exchange(&t->state, LINE_DOWN) == LINE_UP)
+                atomic_store(&t->down, clock_now());
+            break;
+        default:
+            leave_if_nobody_notices(t);
+        }
+    }
+    return NULL;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static void close_transport(void *st)
+{
+    struct zmq_transport *t = st;
+    atomic_store(&t->ends, true);
+    if (t->attended)
+        pthread_join(t->thread, NULL);
+    zmq_msg_close(&t->message);
+    if (t->socket)
+        zmq_close(t->socket);
+    if (t->monitor)
+        zmq_close(t->monitor);
+    if (t->context)
+        zmq_ctx_term(t->context);
+    free(t->fd);
+    free(t);
+}
+
+static bool set(void *socket, int option, int value)
+{
+    return zmq_setsockopt(socket, option, &value, sizeof value) == 0;
+}
+
+static bool set_text(void *socket, int option, const char *value)
+{
+    return zmq_setsockopt(socket, option, value, strlen(value)) == 0;
+}
+
+/* What both kinds of socket want. Messages queue without limit: results are not to be lost. */
+static bool set_all(void *socket)
+{
+    static const int options[][2] = {
+        {ZMQ_HEARTBEAT_IVL, HEARTBEAT},
+        {ZMQ_HEARTBEAT_TIMEOUT, SILENCE},
+        {ZMQ_HEARTBEAT_TTL, SILENCE},
+        {ZMQ_HANDSHAKE_IVL, GREETING},
+        {ZMQ_LINGER, 500},
+        {ZMQ_SNDHWM, 0},
+        {ZMQ_RCVHWM, 0},
+        {ZMQ_IPV6, 1},
+        {ZMQ_RECONNECT_IVL, 100},
+        {ZMQ_RECONNECT_IVL_MAX, 1000},
+        {ZMQ_BACKLOG, BACKLOG},
+    };
+    bool good = true;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        good = good && set(socket, options[i][0], options[i][1]);
+    return good;
+}
+
+static bool open_monitor(struct zmq_transport *t, int events)
+{
+    static const char *const at = "inproc://monitor";
+    t->monitor = zmq_socket(t->context, ZMQ_PAIR);
+    return !zmq_socket_monitor(t->socket, at, events) && t->monitor && !zmq_connect(t->monitor, at);
+}
+
+static enum ek_status open_router(struct zmq_transport *t)
+{
+    char at[64];
+    snprintf(at, sizeof at, "tcp://*:%s", strchr(t->family->call, ' ') + 1);
+    t->fd = malloc((size_t)t->family->size * sizeof *t->fd);
+    if (!t->fd)
+        FAIL(EK_LACK, "out of memory for %d ranks", t->family->size);
+    for (int r = 0; r < t->family->size; r++)
+        t->fd[r] = -1;
+    if (!open_monitor(t, ZMQ_EVENT_DISCONNECTED) || !set(t->socket, ZMQ_ROUTER_HANDOVER, 1) ||
+        !set(t->socket, ZMQ_ROUTER_MANDATORY, 1) || !set(t->socket, ZMQ_CURVE_SERVER, 1) ||
+        !set_text(t->socket, ZMQ_CURVE_SECRETKEY, t->family->secret) ||
+        !set(t->socket, ZMQ_USE_FD, t->family->listens) || zmq_bind(t->socket, at))
+        FAIL(EK_LACK, "rank 0: cannot listen for the other ranks: %s", zmq_strerror(errno));
+    return EK_OK;
+}
+
+/* Until the handshake at one address is over; another one where it is not. */
+static bool call(void *arg, const char *address, const char *port)
+{
+    struct zmq_transport *t = arg;
+    const int before = atomic_load(&t->greetings);
+    const double start = clock_now();
+    char at[128];
+    snprintf(at, sizeof at, strchr(address, ':') ? "tcp://[%s]:%s" : "tcp://%s:%s", address, port);
+    if (zmq_connect(t->socket, at))
+        return false;
+    while (atomic_load(&t->greetings) == before && clock_now() < start + 1e-3 * GREETING)
+        poll(NULL, 0, 1);
+    if (atomic_load(&t->greetings) != before)
+        return true;
+    zmq_disconnect(t->socket, at);
+    return false;
+}
+
+static enum ek_status call_rank_0(struct zmq_transport *t, bool *gone)
+{
+    const double start = clock_now();
+    bool refused;
+    while (!any_address(t->family->call, call, t, &refused)) {
+        *gone = refused && clock_now() - start > REFUSED;
+        if (*gone)
+            return EK_OK;
+        if (clock_now() - start > CALLING)
+            FAIL(EK_LACK,
+                 "rank %d: rank 0 does not answer at %s: is there a firewall between the nodes?",
+                 t->family->rank, t->family->call);
+        poll(NULL, 0, 100);
+    }
+    t->greeted = 1;
+    return EK_OK;
+}
+
+static enum ek_status open_dealer(struct zmq_transport *t, bool *gone)
+{
+    char own[KEY_TEXT], secret[KEY_TEXT], name[16];
+    snprintf(name, sizeof name, "%d", t->family->rank);
+    if (!open_monitor(t, ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED) ||
+        zmq_curve_keypair(own, secret) || !set_text(t->socket, ZMQ_ROUTING_ID, name) ||
+        !set_text(t->socket, ZMQ_CURVE_SERVERKEY, t->family->key) ||
+        !set_text(t->socket, ZMQ_CURVE_PUBLICKEY, own) ||
+        !set_text(t->socket, ZMQ_CURVE_SECRETKEY, secret))
+        FAIL(EK_LACK, "rank %d: ZeroMQ: %s", t->family->rank, zmq_strerror(errno));
+    if (pthread_create(&t->thread, NULL, attend, t))
+        FAIL(EK_LACK, "rank %d: no thread can be made to listen to rank 0", t->family->rank);
+    t->attended = true;
+    return call_rank_0(t, gone);
+}
+
+/* ---- receiving --------------------------------------------------------------------------------*/
+
+static int rank_of_id(const struct zmq_transport *t, zmq_msg_t *id)
+{
+    char text[16] = "";
+    const size_t size = zmq_msg_size(id);
+    if (!size || size >= sizeof text)
+        return -1;
+    memcpy(text, zmq_msg_data(id), size);
+    const int rank = atoi(text);
+    return rank > 0 && rank < t->family->size ? rank : -1;
+}
+
+/* Takes a message that is there and holds it. Rank 0 learns from whom. */
+static bool hold_message(struct zmq_transport *t)
+{
+    zmq_msg_t id;
+    int peer = 0;
+    if (t->fd) {
+        zmq_msg_init(&id);
+        const bool there = zmq_msg_recv(&id, t->socket, ZMQ_DONTWAIT) >= 0;
+        peer = there ? rank_of_id(t, &id) : -1;
+        zmq_msg_close(&id);
+        if (!there)
+            return false;
+    }
+    if (zmq_msg_recv(&t->message, t->socket, ZMQ_DONTWAIT) < 0)
+        return false;
+    t->peer = peer;
+    return peer >= 0;
+}
+
+/* Rank 0: whose connection has ended? Asked after a message was taken and before it is given out:
+ * a number of a connection may be another rank's by then, and its end comes before. */
+static bool next_lost(struct zmq_transport *t, struct transport_event *e)
+{
+    int fd;
+    while (monitor_event(t->monitor, 0, &fd))
+        for (int r = 1; r < t->family->size; r++)
+            if (t->fd[r] == fd) {
+                t->fd[r] = -1;
+                *e = (struct transport_event){.kind = TRANSPORT_LOST, .peer = r};
+                return true;
+            }
+    return false;
+}
+
+static bool give(struct zmq_transport *t, struct transport_event *e)
+{
+    const int fd = zmq_msg_get(&t->message, ZMQ_SRCFD);
+    if (t->fd && t->fd[t->peer] >= 0 && t->fd[t->peer] != fd) { /* it has begun anew */
+        t->fd[t->peer] = fd;
+        *e = (struct transport_event){.kind = TRANSPORT_LOST, .peer = t->peer};
+        return true;
+    }
+    if (t->fd)
+        t->fd[t->peer] = fd;
+    *e = (struct transport_event){TRANSPORT_MESSAGE, t->peer, zmq_msg_data(&t->message),
+                                  zmq_msg_size(&t->message)};
+    t->peer = -1;
+    return true;
+}
+
+/* Worker: has the line been down, and what came of it? */
+static bool line_event(struct zmq_transport *t, struct transport_event *e)
+{
+    const int greetings = atomic_load(&t->greetings);
+    if (t->fd)
+        return next_lost(t, e);
+    if (greetings != t->greeted) {
+        t->greeted = greetings;
+        *e = (struct transport_event){.kind = TRANSPORT_RENEWED};
+        return true;
+    }
+    if (atomic_load(&t->state) != LINE_DOWN ||
+        (clock_now() - atomic_load(&t->down) < CALLING && !nobody_listens(t)))
+        return false;
+    *e = (struct transport_event){.kind = TRANSPORT_LOST};
+    return true;
+}
+
+static enum ek_status receive(void *st, double seconds, struct transport_event *e)
+{
+    struct zmq_transport *t = st;
+    const double until = clock_now() + seconds;
+    *e = (struct transport_event){TRANSPORT_NOTHING, -1, NULL, 0};
+    atomic_store(&t->calls, true);
+    for (;;) {
+        zmq_pollitem_t item[] = {{.socket = t->socket, .events = ZMQ_POLLIN},
+                                 {.socket = t->monitor, .events = ZMQ_POLLIN}};
+        if (t->peer < 0)
+            hold_message(t);
+        if (line_event(t, e) || (t->peer >= 0 && give(t, e)))
+            break;
+        const double left = until - clock_now();
+        if (left <= 0)
+            break;
+        const long wait = (long)(1e3 * left) + 1;
+        zmq_poll(item, t->fd ? 2 : 1, t->fd || wait < 100 ? wait : 100);
+    }
+    atomic_store(&t->calls, false);
+    return EK_OK;
+}
+
+/* ---- the transport ----------------------------------------------------------------------------*/
+
+static enum ek_status send_message(void *st, int peer, const void *data, size_t bytes)
+{
+    struct zmq_transport *t = st;
+    char id[16];
+    if (t->fd) {
+        const int n = snprintf(id, sizeof id, "%d", peer);
+        if (zmq_send(t->socket, id, (size_t)n, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
+            return EK_LOST;
+    }
+    return zmq_send(t->socket, data, bytes, ZMQ_DONTWAIT) < 0 ? EK_LOST : EK_OK;
+}
+
+static double now(void *st)
+{
+    (void)st;
+    return clock_now();
+}
+
+static const struct transport_ops ops = {"ZeroMQ", send_message, receive, now, close_transport};
+
+enum ek_status transport_zmq_open(const struct family *family, struct transport *t, bool *gone)
+{
+    struct zmq_transport *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_LACK, "out of memory for connections");
+    *made = (struct zmq_transport){.family = family, .peer = -1};
+    zmq_msg_init(&made->message);
+    atomic_store(&made->calls, true);
+    made->context = zmq_ctx_new();
+    if (made->context)
+        made->socket = zmq_socket(made->context, family->rank ? ZMQ_DEALER : ZMQ_ROUTER);
+    enum ek_status st = EK_OK;
+    if (!made->socket || !set_all(made->socket))
+        st = status_fail(EK_LACK, "ZeroMQ: %s", zmq_strerror(errno));
+    if (!st)
+        st = family->rank ? open_dealer(made, gone) : open_router(made);
+    atomic_store(&made->calls, false);
+    if (st || *gone)
+        close_transport(made);
+    else
+        *t = (struct transport){&ops, made};
+    return st;
+}

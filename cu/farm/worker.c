@@ -1,0 +1,99 @@
+/* cu/farm/worker.c – questions and answers. */
+#include "cu/farm/worker.h"
+#include "cu/farm/coordinator.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void worker_begin(struct worker *w, int run)
+{
+    w->run = run;
+    w->in_hand = 0;
+    w->over = false;
+}
+
+static int missing(const struct worker *w)
+{
+    const int n = w->slots + COORDINATOR_AHEAD - w->asked - w->in_hand;
+    return w->over || n < 0 ? 0 : n;
+}
+
+static struct message_ask words(const struct worker *w, struct ek_range done, int failed,
+                                size_t bytes)
+{
+    return (struct message_ask){.version = MESSAGE_VERSION,
+                                .run = (uint32_t)w->run,
+                                .job = w->job,
+                                .done = done,
+                                .failed = failed,
+                                .questions = (uint32_t)missing(w),
+                                .slots = (uint32_t)w->slots,
+                                .units = (uint32_t)w->is.units,
+                                .pid = getpid(),
+                                .guard = getppid(),
+                                .host = (uint64_t)gethostid(),
+                                .rate = w->is.rate,
+                                .bytes = bytes};
+}
+
+enum ek_status worker_report(struct worker *w, struct ek_range done, int failed, const void *result,
+                             size_t bytes)
+{
+    const bool reports = done.end > done.begin;
+    w->in_hand -= reports;
+    const struct message_ask ask = words(w, done, failed, bytes);
+    if (!reports && !ask.questions)
+        return EK_OK;
+    char *all = malloc(sizeof ask + bytes);
+    if (!all)
+        FAIL(EK_LACK, "out of memory for a result of %zu bytes", bytes);
+    memcpy(all, &ask, sizeof ask);
+    if (bytes)
+        memcpy(all + sizeof ask, result, bytes);
+    const enum ek_status st = w->transport.ops->send(w->transport.st, 0, all, sizeof ask + bytes);
+    free(all);
+    if (!st)
+        w->asked += (int)ask.questions;
+    return st;
+}
+
+static enum ek_status understand(struct worker *w, const struct message_answer *answer,
+                                 struct farm_batch *batch)
+{
+    w->asked--;
+    if (answer->kind == MESSAGE_REFUSED)
+        FAIL(EK_USAGE, "rank 0 has another job, or another version of this program");
+    if (answer->run != (uint32_t)w->run)
+        return worker_report(w, (struct ek_range){0, 0}, 0, NULL, 0); /* of a former run */
+    w->over = w->over || answer->kind == MESSAGE_END;
+    if (answer->kind == MESSAGE_BATCH) {
+        *batch = answer->batch;
+        w->in_hand++;
+    }
+    return EK_OK;
+}
+
+enum ek_status worker_hear(struct worker *w, double seconds, struct farm_batch *batch)
+{
+    struct transport_event e;
+    struct message_answer answer;
+    batch->tasks = (struct ek_range){0, 0};
+    TRY(worker_report(w, (struct ek_range){0, 0}, 0, NULL, 0));
+    TRY(w->transport.ops->receive(w->transport.st, seconds, &e));
+    switch (e.kind) {
+    case TRANSPORT_NOTHING:
+        return EK_OK;
+    case TRANSPORT_RENEWED: /* what was asked before is forgotten there */
+        w->asked = 0;
+        return worker_report(w, (struct ek_range){0, 0}, 0, NULL, 0);
+    case TRANSPORT_LOST:
+        return EK_LOST;
+    case TRANSPORT_MESSAGE:
+        break;
+    }
+    if (e.bytes != sizeof answer)
+        return EK_LOST;
+    memcpy(&answer, e.data, sizeof answer);
+    return understand(w, &answer, batch);
+}

@@ -1,0 +1,29 @@
+/* cu/farm/worker.h – a worker's side: reports batches and asks for others. One thread. */
+#ifndef CU_FARM_WORKER_H
+#define CU_FARM_WORKER_H
+
+#include "cu/farm/message.h"
+#include "cu/farm/transport.h"
+
+struct worker {
+    struct transport transport;
+    uint64_t job;
+    int run, slots; /* slots: batches that it works at at a time */
+    int asked;      /* questions without an answer */
+    int in_hand;    /* batches neither reported nor failed */
+    bool over;      /* this run is */
+    struct farm_worker is;
+};
+
+void worker_begin(struct worker *w, int run);
+
+/* Reports a batch (empty: none; failed != 0: it failed so) with its result, and asks for as many
+ * as there is room for. EK_LOST: rank 0 is gone; EK_LACK: out of memory. */
+enum ek_status worker_report(struct worker *w, struct ek_range done, int failed, const void *result,
+                             size_t bytes);
+
+/* What the next message says, within `seconds`: *batch, empty if it said nothing of the kind.
+ * EK_USAGE: rank 0 has another job or version; EK_LOST: it is gone. */
+enum ek_status worker_hear(struct worker *w, double seconds, struct farm_batch *batch);
+
+#endif

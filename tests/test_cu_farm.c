@@ -1,0 +1,437 @@
+/* tests/test_cu_farm.c – masters and workers: whatever policy deals, whoever dies, freezes, fails
+ * and comes back, every task counts once. */
+#include "cu/farm/coordinator.h"
+#include "cu/farm/server.h"
+#include "cu/farm/transport_zmq.h"
+#include "cu/farm/worker.h"
+#include "cu/rank/family.h"
+#include "src/clock.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *const policies[] = {"hrdls",        "hrdls:b=0.1,c=2,s=1,t_min=0,average",
+                                       "chunk:size=3", "gss",
+                                       "tss",          "fac",
+                                       "wf",           "static",
+                                       "evenkeel"};
+enum { POLICIES = sizeof policies / sizeof *policies, TASKS = 500, NODES = 7, MOST = 4 };
+
+static unsigned long draws = 20261122;
+
+/* In [low, high). */
+static double draw(double low, double high)
+{
+    draws = draws * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * (double)(draws >> 11) * 0x1p-53;
+}
+
+/* ---- the coordinator --------------------------------------------------------------------------*/
+
+struct player {
+    struct ek_range out[MOST + 1];
+    int n, slots;
+};
+
+static struct ek_range take_any(struct player *p)
+{
+    const int i = (int)draw(0, p->n);
+    const struct ek_range r = p->out[i];
+    p->out[i] = p->out[--p->n];
+    return r;
+}
+
+struct game {
+    struct coordinator *c;
+    struct farm_job job;
+    bool apart[TASKS];
+    int count[TASKS], failures[TASKS];
+    struct player player[NODES];
+};
+
+static void ask(struct game *g, int node, double now, bool *done)
+{
+    struct player *p = &g->player[node];
+    struct ek_range b;
+    const enum coordinator_answer a = coordinator_next(g->c, node, p->slots, now, &b);
+    *done = a == COORDINATOR_DONE;
+    if (a != COORDINATOR_BATCH)
+        return;
+    assert_true(b.end > b.begin && b.end <= g->job.n && p->n <= p->slots);
+    for (size_t t = b.begin + 1; t < b.end; t++)
+        assert_false(g->apart[t]);
+    p->out[p->n++] = b;
+}
+
+static void report(struct game *g, int node, double now)
+{
+    const struct ek_range b = take_any(&g->player[node]);
+    assert_true(coordinator_report(g->c, node, b, now));
+    assert_false(coordinator_report(g->c, node, b, now));
+    for (size_t t = b.begin; t < b.end; t++)
+        g->count[t]++;
+    coordinator_taken(g->c, b);
+}
+
+static void fail_one(struct game *g, int node, double now)
+{
+    const struct ek_range b = take_any(&g->player[node]);
+    assert_true(coordinator_failed(g->c, node, b, now));
+    for (size_t t = b.begin; t < b.end; t++)
+        g->failures[t]++;
+}
+
+static void lose(struct game *g, int node, double now)
+{
+    struct player *p = &g->player[node];
+    coordinator_lost(g->c, node);
+    while (p->n)
+        assert_false(coordinator_report(g->c, node, take_any(p), now));
+}
+
+/* Nodes at random: they ask, report, fail, die, come back, report what is no longer theirs. */
+static void play(const char *policy, size_t n, double failing)
+{
+    static struct game g;
+    bool done = false;
+    g = (struct game){.job = {.schedule = policy, .n = n, .apart = g.apart, .failures = 3}};
+    for (size_t t = 1; t < n; t++)
+        g.apart[t] = draw(0, 1) < 0.02;
+    for (int i = 0; i < NODES; i++)
+        g.player[i].slots = 1 + (int)draw(0, MOST - 1);
+    assert_int_equal(coordinator_open(&g.job, NODES, &g.c), EK_OK);
+    for (double now = 0; !done; now += 0.001) {
+        const int node = (int)draw(0, NODES);
+        const double what = draw(0, 1);
+        if (what < 0.02)
+            lose(&g, node, now);
+        else if (what < 0.02 + failing && g.player[node].n)
+            fail_one(&g, node, now);
+        else if (what < 0.5 && g.player[node].n)
+            report(&g, node, now);
+        else if (g.player[node].n <= g.player[node].slots)
+            ask(&g, node, now, &done);
+        assert_true(now < 1e3);
+    }
+    for (size_t t = 0; t < n; t++) {
+        bool aside;
+        assert_int_equal(coordinator_failures(g.c, t, &aside), g.failures[t]);
+        assert_int_equal(aside, g.failures[t] == 3);
+        assert_int_equal(g.count[t], !aside);
+    }
+    coordinator_close(g.c);
+}
+
+static void every_task_once(void **state)
+{
+    static const size_t sizes[] = {0, 1, 2, 13, TASKS};
+    (void)state;
+    for (int p = 0; p < POLICIES; p++)
+        for (int round = 0; round < 20; round++)
+            play(policies[p], sizes[round % 5], round % 2 * 0.05);
+}
+
+/* A node that says nothing any more loses its batch to one that has nothing to do. */
+static void silent_nodes_lose_their_batch(void **state)
+{
+    const struct farm_job job = {.schedule = "static", .n = 2};
+    struct ek_range mine, theirs, again;
+    struct coordinator *c;
+    (void)state;
+    assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
+    assert_int_equal(coordinator_next(c, 1, 1, 0, &theirs), COORDINATOR_BATCH);
+    assert_int_equal(coordinator_next(c, 0, 1, 0, &mine), COORDINATOR_BATCH);
+    assert_true(coordinator_report(c, 0, mine, 1));
+    coordinator_taken(c, mine);
+    assert_int_equal(coordinator_next(c, 0, 1, 2, &again), COORDINATOR_WAIT);
+    assert_int_equal(coordinator_next(c, 0, 1, 12, &again), COORDINATOR_BATCH);
+    assert_true(again.begin == theirs.begin && again.end == theirs.end);
+    assert_false(coordinator_report(c, 1, theirs, 13));
+    assert_true(coordinator_report(c, 0, again, 14));
+    coordinator_taken(c, again);
+    assert_int_equal(coordinator_next(c, 1, 1, 15, &again), COORDINATOR_DONE);
+    coordinator_close(c);
+}
+
+/* The share that a policy divides beforehand is not lost with a node that never comes. */
+static void absent_nodes_keep_nothing(void **state)
+{
+    const struct farm_job job = {.schedule = "static", .n = 30};
+    struct ek_range b;
+    struct coordinator *c;
+    size_t tasks = 0;
+    (void)state;
+    assert_int_equal(coordinator_open(&job, 3, &c), EK_OK);
+    for (double now = 0; now < 100; now += 1) {
+        if (coordinator_next(c, 1, 1, now, &b) != COORDINATOR_BATCH)
+            continue;
+        tasks += b.end - b.begin;
+        assert_int_equal(tasks <= 10, now < 5);
+        assert_true(coordinator_report(c, 1, b, now));
+        coordinator_taken(c, b);
+    }
+    assert_int_equal(tasks, 30);
+    assert_true(coordinator_over(c));
+    coordinator_close(c);
+}
+
+/* Where one failed another one tries, if there is one. */
+static void failed_tasks_go_elsewhere(void **state)
+{
+    const struct farm_job job = {.schedule = "chunk:size=1", .n = 1, .failures = 3};
+    struct ek_range b;
+    struct coordinator *c;
+    bool aside;
+    (void)state;
+    assert_int_equal(coordinator_open(&job, 3, &c), EK_OK);
+    assert_int_equal(coordinator_next(c, 1, 1, 0, &b), COORDINATOR_BATCH);
+    assert_int_equal(coordinator_next(c, 2, 1, 0, &b), COORDINATOR_WAIT);
+    assert_true(coordinator_failed(c, 1, (struct ek_range){0, 1}, 1));
+    assert_int_equal(coordinator_next(c, 1, 1, 1, &b), COORDINATOR_WAIT);
+    assert_int_equal(coordinator_next(c, 2, 1, 1, &b), COORDINATOR_BATCH);
+    coordinator_lost(c, 1);
+    assert_true(coordinator_failed(c, 2, b, 2));
+    assert_int_equal(coordinator_next(c, 2, 1, 2, &b), COORDINATOR_BATCH); /* nobody else is left */
+    assert_true(coordinator_failed(c, 2, b, 3));
+    assert_int_equal(coordinator_failures(c, 0, &aside), 3);
+    assert_true(aside);
+    assert_int_equal(coordinator_next(c, 2, 1, 3, &b), COORDINATOR_DONE);
+    coordinator_close(c);
+}
+
+static void unknown_options_are_refused(void **state)
+{
+    const struct farm_job job = {.schedule = "hrdls:q=1", .n = 1};
+    struct coordinator *c;
+    (void)state;
+    status_mute(+1);
+    assert_int_equal(coordinator_open(&job, 2, &c), EK_USAGE);
+    status_mute(-1);
+}
+
+/* ---- over ZeroMQ ------------------------------------------------------------------------------*/
+
+enum { RANKS = 4, DEATHS = 3 };
+
+struct world {
+    struct family family[RANKS];
+    atomic_int count[TASKS];
+};
+
+static enum ek_status count_batch(void *arg, int rank, const struct farm_batch *b, int failed,
+                                  const void *result, size_t bytes)
+{
+    struct world *w = arg;
+    const uint64_t *task = result;
+    (void)rank;
+    assert_false(failed);
+    assert_int_equal(bytes, (b->tasks.end - b->tasks.begin) * sizeof *task);
+    for (size_t t = b->tasks.begin; t < b->tasks.end; t++) {
+        assert_int_equal(task[t - b->tasks.begin], t);
+        w->count[t]++;
+    }
+    return EK_OK;
+}
+
+static void listen_here(struct world *w)
+{
+    struct family rank_0 = {.size = RANKS};
+    assert_int_equal(family_listen(&rank_0), EK_OK);
+    for (int r = 0; r < RANKS; r++) {
+        w->family[r] = rank_0;
+        w->family[r].rank = r;
+        if (r)
+            strcpy(w->family[r].secret, "-");
+    }
+}
+
+static bool connect_worker(const struct family *family, struct worker *w)
+{
+    bool gone = false;
+    *w = (struct worker){.job = 42, .slots = 1};
+    assert_int_equal(transport_zmq_open(family, &w->transport, &gone), EK_OK);
+    return !gone;
+}
+
+/* Computes `most` batches and leaves; false: the run is over, or rank 0 is gone. */
+static bool work_a_while(struct worker *w, int most)
+{
+    for (int batches = 0; batches < most;) {
+        struct farm_batch b;
+        uint64_t result[TASKS];
+        if (worker_hear(w, 0.05, &b) || (w->over && b.tasks.end == b.tasks.begin))
+            return false;
+        for (size_t t = b.tasks.begin; t < b.tasks.end; t++)
+            result[t - b.tasks.begin] = t;
+        batches += b.tasks.end > b.tasks.begin;
+        if (b.tasks.end > b.tasks.begin && batches < most &&
+            worker_report(w, b.tasks, 0, result, (b.tasks.end - b.tasks.begin) * sizeof *result))
+            return false;
+    }
+    return true;
+}
+
+/* Dies DEATHS times without a report. */
+static void *work(void *arg)
+{
+    bool goes_on = true;
+    for (int life = 0; life <= DEATHS && goes_on; life++) {
+        struct worker w;
+        goes_on = connect_worker(arg, &w);
+        if (!goes_on)
+            break;
+        worker_begin(&w, 0);
+        goes_on = work_a_while(&w, life == DEATHS ? 1 << 30 : 5);
+        w.transport.ops->close(w.transport.st);
+    }
+    return NULL;
+}
+
+static void serve_until_done(struct world *w, const struct transport *t, const char *policy)
+{
+    const struct farm_job job = {.schedule = policy, .n = TASKS};
+    const struct server_ops ops = {.take = count_batch, .arg = w};
+    struct server *s;
+    struct coordinator *c;
+    assert_int_equal(server_open(t, RANKS, 42, &ops, &s), EK_OK);
+    assert_int_equal(coordinator_open(&job, RANKS, &c), EK_OK);
+    server_begin(s, 0, c);
+    while (!coordinator_over(c))
+        assert_int_equal(server_serve(s, 0.02), EK_OK);
+    server_begin(s, 1, NULL);
+    for (int k = 0; k < 50; k++)
+        assert_int_equal(server_serve(s, 0.002), EK_OK);
+    coordinator_close(c);
+    server_close(s);
+}
+
+static void workers_die_and_come_back(void **state)
+{
+    (void)state;
+    for (int p = 0; p < POLICIES; p += 2) {
+        static struct world w;
+        struct transport t;
+        pthread_t thread[RANKS];
+        bool gone = false;
+        memset(&w, 0, sizeof w);
+        listen_here(&w);
+        assert_int_equal(transport_zmq_open(&w.family[0], &t, &gone), EK_OK);
+        for (int r = 1; r < RANKS; r++)
+            assert_int_equal(pthread_create(&thread[r], NULL, work, &w.family[r]), 0);
+        serve_until_done(&w, &t, policies[p]);
+        t.ops->close(t.st);
+        for (int r = 1; r < RANKS; r++)
+            pthread_join(thread[r], NULL);
+        for (size_t i = 0; i < TASKS; i++)
+            assert_int_equal(w.count[i], 1);
+    }
+}
+
+/* What comes within `seconds`. */
+static enum transport_event_kind hear(const struct transport *t, double seconds, int *peer)
+{
+    struct transport_event e;
+    assert_int_equal(t->ops->receive(t->st, seconds, &e), EK_OK);
+    *peer = e.peer;
+    return e.kind;
+}
+
+/* A process of its own, which says something and waits. */
+static pid_t start_process(const struct family *family)
+{
+    const pid_t pid = fork();
+    if (pid)
+        return pid;
+    struct transport t;
+    bool gone = false;
+    if (transport_zmq_open(family, &t, &gone) || gone || t.ops->send(t.st, 0, "here", 4))
+        _exit(1);
+    for (;;) {
+        struct transport_event e;
+        if (t.ops->receive(t.st, 1, &e))
+            _exit(1);
+        if (e.kind == TRANSPORT_RENEWED)
+            t.ops->send(t.st, 0, "again", 5);
+    }
+}
+
+/* A process that is killed is missed at once, one that is stopped soon; it is heard when it goes
+ * on. */
+static void dead_and_frozen_processes_are_missed(void **state)
+{
+    static struct world w;
+    struct transport t;
+    bool gone = false;
+    int peer;
+    (void)state;
+    listen_here(&w);
+    const pid_t one = start_process(&w.family[1]), two = start_process(&w.family[2]);
+    assert_int_equal(transport_zmq_open(&w.family[0], &t, &gone), EK_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(hear(&t, 20, &peer), TRANSPORT_MESSAGE);
+    kill(one, SIGKILL);
+    assert_int_equal(hear(&t, 20, &peer), TRANSPORT_LOST);
+    assert_int_equal(peer, 1);
+    kill(two, SIGSTOP);
+    assert_int_equal(hear(&t, 20, &peer), TRANSPORT_LOST);
+    assert_int_equal(peer, 2);
+    for (int i = 0; t.ops->send(t.st, 2, "lost", 4) != EK_LOST; i++) {
+        assert_true(i < 1000);
+        usleep(1000);
+    }
+    kill(two, SIGCONT);
+    assert_int_equal(hear(&t, 20, &peer), TRANSPORT_MESSAGE);
+    assert_int_equal(peer, 2);
+    kill(two, SIGKILL);
+    t.ops->close(t.st);
+    waitpid(one, NULL, 0);
+    waitpid(two, NULL, 0);
+}
+
+/* Who does not know the run's key is not heard; nor does a worker find anybody where nobody is. */
+static void strangers_are_refused(void **state)
+{
+    static struct world w, other;
+    struct transport t, stranger;
+    bool gone = false;
+    int peer;
+    (void)state;
+    listen_here(&w);
+    listen_here(&other);
+    assert_int_equal(transport_zmq_open(&w.family[0], &t, &gone), EK_OK);
+    memcpy(w.family[1].key, other.family[1].key, FAMILY_KEY);
+    const pid_t pid = start_process(&w.family[1]);
+    assert_int_equal(hear(&t, 1, &peer), TRANSPORT_NOTHING);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    t.ops->close(t.st);
+    close(other.family[0].listens);
+    assert_int_equal(transport_zmq_open(&other.family[1], &stranger, &gone), EK_OK);
+    assert_true(gone);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_task_once),
+        cmocka_unit_test(silent_nodes_lose_their_batch),
+        cmocka_unit_test(absent_nodes_keep_nothing),
+        cmocka_unit_test(failed_tasks_go_elsewhere),
+        cmocka_unit_test(unknown_options_are_refused),
+        cmocka_unit_test(dead_and_frozen_processes_are_missed),
+        cmocka_unit_test(workers_die_and_come_back),
+        cmocka_unit_test(strangers_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
