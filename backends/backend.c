@@ -121,10 +121,10 @@ static enum ek_status check_present(const char *word, struct backend_device d)
 static enum ek_status unknown(const char *name)
 {
     const char *names[BACKENDS];
+    int at;
     for (int i = 0; i < BACKENDS; i++)
         names[i] = list[i]->name;
-    FAIL(EK_USAGE, "devices: no back end is called '%s'%s", name,
-         opt_suggest(name, names, BACKENDS));
+    return opt_choose("devices: back end", name, names, sizeof *names, BACKENDS, &at);
 }
 
 /* One word "opencl:0". */

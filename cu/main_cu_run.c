@@ -31,19 +31,15 @@ static void print_help(void)
 
 static enum ek_status run(int argc, char **argv)
 {
-    const char *names[COMMANDS];
+    int at;
     if (argc < 2)
         FAIL(EK_USAGE, "a command is wanted: plan, run or calibrate; try --help");
     if (!strcmp(argv[1], "--help"))
         return print_help(), EK_OK;
     if (!strcmp(argv[1], "--version"))
         return puts("cu-run (Evenkeel) " EK_VERSION), EK_OK;
-    for (int i = 0; i < COMMANDS; i++) {
-        names[i] = commands[i].name;
-        if (!strcmp(argv[1], names[i]))
-            return commands[i].run(argc - 1, argv + 1);
-    }
-    FAIL(EK_USAGE, "no command '%s'%s; try --help", argv[1], opt_suggest(argv[1], names, COMMANDS));
+    TRY(opt_choose("command", argv[1], &commands[0].name, sizeof *commands, COMMANDS, &at));
+    return commands[at].run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

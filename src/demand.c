@@ -1,11 +1,36 @@
 /* src/demand.c – reads JSON and says which number in it makes no sense. */
 #include "src/demand.h"
 #include "src/file.h"
+#include "src/opt.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- objects ----------------------------------------------------------------------------------*/
+enum ek_status demand_keys(const char *path, const char *where, const json_t *object,
+                           const char *const *names, int n)
+{
+    char key[160];
+    const char *name;
+    json_t *value;
+    if (!json_is_object(object))
+        FAIL(EK_USAGE, "%s: %s is not an object", demand_at(path, where),
+             *where ? where : "the file");
+    json_object_foreach((json_t *)object, name, value)
+    {
+        int i = 0;
+        while (i < n && strcmp(name, names[i]))
+            i++;
+        if (i < n)
+            continue;
+        snprintf(key, sizeof key, "%s%s%s", where, *where ? "." : "", name);
+        FAIL(EK_USAGE, "%s: unknown key '%s'%s", demand_at(path, key), key,
+             opt_suggest(name, names, n));
+    }
+    return EK_OK;
+}
 
 /* ---- numbers ----------------------------------------------------------------------------------*/
 enum ek_status demand_number(const char *path, const char *key, const json_t *value,

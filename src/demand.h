@@ -31,6 +31,11 @@ enum ek_status demand_member(const char *path, const char *where, const json_t *
 enum ek_status demand_optional(const char *path, const char *where, const json_t *object,
                                const char *name, const struct demand *d, double *x);
 
+/* Every member of the object is one of the n names: a misspelt one would be a default in disguise.
+ * EK_USAGE names it, and the nearest one that there is; also where it is no object. */
+enum ek_status demand_keys(const char *path, const char *where, const json_t *object,
+                           const char *const *names, int n);
+
 /* "path:line" of a key, for messages about it: of the object or list that it should be in, where it
  * is not there; "path" alone where that is no file. One per thread, until the next call. */
 const char *demand_at(const char *path, const char *key);

@@ -1,5 +1,6 @@
 /* src/opt.c – option tables on top of getopt_long(). */
 #include "src/opt.h"
+#include "src/file.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -75,6 +76,39 @@ const char *opt_suggest(const char *word, const char *const *names, int n)
     return text;
 }
 
+/* "a, b, c" */
+static void list_names(char *list, size_t room, const char *const *names, int n)
+{
+    size_t used = 0;
+    list[0] = 0;
+    for (int i = 0; i < n && used < room; i++)
+        used += (size_t)snprintf(list + used, room - used, "%s%s", i ? ", " : "", names[i]);
+}
+
+enum ek_status opt_choose(const char *what, const char *text, const char *const *name,
+                          size_t stride, int n, int *at)
+{
+    const char *names[MAX_OPTS];
+    char list[512];
+    for (int i = 0; i < n && i < MAX_OPTS; i++) {
+        names[i] = *(const char *const *)((const char *)name + (size_t)i * stride);
+        if (!strcmp(text, names[i])) {
+            *at = i;
+            return EK_OK;
+        }
+    }
+    list_names(list, sizeof list, names, n);
+    FAIL(EK_USAGE, "%s: '%s' is not one of %s%s", what, text, list, opt_suggest(text, names, n));
+}
+
+static enum ek_status store_name(const struct opt *o, int *at, const char *where, const char *text)
+{
+    int n = 0;
+    while (o->names[n])
+        n++;
+    return opt_choose(where, text, o->names, sizeof *o->names, n, at);
+}
+
 /* Stores `text` as the option's value. `where` is "--chunk", "CU_LAYOUT" or "dynamic: chunk". */
 static enum ek_status store(const struct opt *o, void *values, const char *where, const char *text)
 {
@@ -85,6 +119,12 @@ static enum ek_status store(const struct opt *o, void *values, const char *where
     switch (o->type) {
     case OPT_FLAG:
         *(bool *)at = true;
+        return EK_OK;
+    case OPT_NAME:
+        return store_name(o, at, where, text);
+    case OPT_FILE:
+        file_input(text);
+        *(const char **)at = text;
         return EK_OK;
     case OPT_TEXT:
         *(const char **)at = text ? text : "";
@@ -215,7 +255,7 @@ enum ek_status opt_parse_list(const struct opt *table, void *values, const char 
             i++;
         if (i == n)
             FAIL(EK_USAGE, "%s has no option '%s'%s", what, name, opt_suggest(name, names, n));
-        if (table[i].type == OPT_TEXT)
+        if (table[i].type == OPT_TEXT || table[i].type == OPT_FILE)
             FAIL(EK_USAGE, "%s: option '%s' cannot be given in a list", what, name);
         snprintf(where, sizeof where, "%s: %s", what, name);
         TRY(store(&table[i], values, where, value));

@@ -13,18 +13,21 @@ enum opt_type {
     OPT_INT,  /* int, within [min, max] */
     OPT_REAL, /* double, within [min, max] */
     OPT_TEXT, /* const char *, borrowed from argv or the environment */
+    OPT_FILE, /* the same, of a file that is read: never written over, see file_input() */
+    OPT_NAME, /* int: which of `names` it is */
 };
 
 /* One option. A table ends with OPT_END. */
 struct opt {
     const char *name; /* long name, without dashes */
     enum opt_type type;
-    size_t offset;    /* of the value in the struct that the table describes */
-    const char *arg;  /* what --help calls the argument, NULL for a flag */
-    const char *help; /* one line, lower case, with unit and default */
-    const char *env;  /* variable that gives the value when the option does not; or NULL */
-    double min, max;  /* OPT_INT, OPT_REAL; both 0 = no bounds */
-    bool optional;    /* OPT_TEXT: "--name" alone stores "" */
+    size_t offset;            /* of the value in the struct that the table describes */
+    const char *arg;          /* what --help calls the argument, NULL for a flag */
+    const char *help;         /* one line, lower case, with unit and default */
+    const char *env;          /* variable that gives the value when the option does not; or NULL */
+    double min, max;          /* OPT_INT, OPT_REAL; both 0 = no bounds */
+    bool optional;            /* OPT_TEXT: "--name" alone stores "" */
+    const char *const *names; /* OPT_NAME: the words that are allowed, then NULL */
 };
 
 #define OPT_END                                                                                    \
@@ -55,6 +58,11 @@ void opt_help(FILE *out, const struct opt_group *groups, int ngroups);
 
 /* The entry of names[0..n-1] nearest to `word` by edit distance; NULL when none is near. */
 const char *opt_nearest(const char *word, const char *const *names, int n);
+
+/* *at = where `text` stands among n names, of which the first is *name, the next one `stride` bytes
+ * further: names, or members of structs. EK_USAGE: "<what>: 'text' is not one of a, b, c". */
+enum ek_status opt_choose(const char *what, const char *text, const char *const *name,
+                          size_t stride, int n, int *at);
 
 /* " (did you mean 'x'?)" or "" for the nearest name; static buffer per thread. */
 const char *opt_suggest(const char *word, const char *const *names, int n);

@@ -232,10 +232,10 @@ static void bad_specs(void **state)
     make_load(&l, 10, 2, 1);
     static const struct {
         const char *spec, *says;
-    } bad[] = {{"nope", "unknown schedule 'nope'"},    {"dynamc", "did you mean 'dynamic'"},
+    } bad[] = {{"nope", "schedule: 'nope'"},           {"dynamc", "did you mean 'dynamic'"},
                {"dynamic:chnk=2", "mean 'chunk'"},     {"dynamic:chunk=0", "out of range"},
                {"dynamic:chunk=two", "whole number"},  {"static:chunk=1", "no option 'chunk'"},
-               {"dynamic:chunk=1e99", "whole number"}, {"", "unknown schedule"}};
+               {"dynamic:chunk=1e99", "whole number"}, {"", "is not one of"}};
     status_mute(1);
     for
         EACH(i, bad)

@@ -114,12 +114,10 @@ static enum ek_status parse(const struct bench_program *p, void *st, const struc
 /* "" is the option without a word. */
 static enum ek_status check_profile_option(const struct bench_settings *set)
 {
-    static const char *const modes[] = {"", "make", "use", "off"};
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(set->profile, modes[i]))
-            return EK_OK;
-    FAIL(EK_USAGE, "--profile=%s: not make, use or off%s", set->profile,
-         opt_suggest(set->profile, modes + 1, 3));
+    static const char *const modes[] = {"make", "use", "off"};
+    int at;
+    return *set->profile ? opt_choose("--profile", set->profile, modes, sizeof *modes, 3, &at)
+                         : EK_OK;
 }
 
 enum ek_status bench_options_read(const struct bench_program *p, void *st, int argc, char **argv,

@@ -4,6 +4,7 @@
 #include "cu/rank/stop.h"
 #include "src/clock.h"
 #include "src/self.h"
+#include "src/sort.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,12 +63,6 @@ static void set_alarm(double seconds)
     setitimer(ITIMER_REAL, &once, NULL);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of the steps that count their median; of a step that was left half way, the part of its tasks. */
 static double rate_of(struct watch *w, const struct team *team, const struct cu_set *set, size_t n,
                       double start)
@@ -75,7 +70,7 @@ static double rate_of(struct watch *w, const struct team *team, const struct cu_
     double tasks = 0;
     if (w->n) {
         const int skip = w->n > 2 * LEARNING ? LEARNING : w->n / 2, count = w->n - skip;
-        qsort(w->sec + skip, (size_t)count, sizeof *w->sec, by_value);
+        sort_numbers(w->sec + skip, (size_t)count);
         return 1 / w->sec[skip + count / 2];
     }
     for (int c = 0; c < set->n; c++)

@@ -3,6 +3,7 @@
 #include "cu/sim/bound.h"
 #include "cu/rank/cluster.h"
 #include "src/version.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -154,12 +155,6 @@ const struct result_run *result_median(const struct result_set *set, int s)
     return middle < 0 ? NULL : &set->run[middle];
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median over all runs that timed this task on this kind. */
 static double task_seconds(const struct result_set *set, int kind, size_t task)
 {
@@ -171,10 +166,7 @@ static double task_seconds(const struct result_set *set, int kind, size_t task)
         if (!isnan(sec))
             found[n++] = sec;
     }
-    if (!n)
-        return NAN;
-    qsort(found, (size_t)n, sizeof *found, by_value);
-    return (found[n / 2] + found[(n - 1) / 2]) / 2;
+    return sort_median(found, (size_t)n);
 }
 
 /* The kinds of units that there are, and the usual times of all tasks on them. */

@@ -8,6 +8,7 @@
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/progress.h"
+#include "src/sort.h"
 
 #include <errno.h>
 #include <math.h>
@@ -69,12 +70,6 @@ struct calibration {
 };
 
 /* ---- one run ----------------------------------------------------------------------------------*/
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static enum ek_status run_once(struct calibration *c, int node, int kind, int cores,
                                double *seconds)
 {
@@ -120,7 +115,7 @@ static enum ek_status run_median(struct calibration *c, int node, int kind, int 
         TRY(run_once(c, node, kind, cores, &sample[i]));
         progress_at(++c->done);
     }
-    qsort(sample, (size_t)c->repeat, sizeof *sample, ascending);
+    sort_numbers(sample, (size_t)c->repeat);
     *seconds = sample[c->repeat / 2];
     return EK_OK;
 }

@@ -2,6 +2,7 @@
  * of it. */
 #include "cu/moldable/mold.h"
 #include "cu/moldable/moldable.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +11,6 @@
 static const char METHOD[] = "evenkeel";
 
 /* ---- what was seen ----------------------------------------------------------------------------*/
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void mold_levels(double *seconds, int ntasks, struct mold_tasks *tasks)
 {
     const int n = ntasks < MOLD_LEVELS ? ntasks : MOLD_LEVELS;
@@ -23,7 +18,7 @@ void mold_levels(double *seconds, int ntasks, struct mold_tasks *tasks)
     for (int i = 0; i < ntasks; i++)
         if (!(seconds[i] > 0) || !isfinite(seconds[i]))
             return;
-    qsort(seconds, (size_t)ntasks, sizeof *seconds, by_value);
+    sort_numbers(seconds, (size_t)ntasks);
     for (int i = 0; i < n; i++) /* the middle one of those that it stands for */
         tasks->seconds[i] = seconds[(size_t)(2 * i + 1) * (size_t)ntasks / (size_t)(2 * n)];
     tasks->ntasks = ntasks;

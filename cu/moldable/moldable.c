@@ -2,6 +2,7 @@
 #include "cu/moldable/land.h"
 #include "src/clock.h"
 #include "src/opt.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,16 +23,11 @@ const struct moldable_method *moldable_find(const char *name)
 {
     enum { COUNT = sizeof moldable_methods / sizeof *moldable_methods - 1 };
     const char *names[COUNT];
-    char list[256] = "";
-    for (int i = 0; i < COUNT; i++) {
+    int at;
+    for (int i = 0; i < COUNT; i++)
         names[i] = moldable_methods[i]->name;
-        if (!strcmp(names[i], name))
-            return moldable_methods[i];
-        strncat(strncat(list, i ? ", " : "", 3), names[i], 32);
-    }
-    status_fail(EK_USAGE, "no method '%s'%s; there are %s", name, opt_suggest(name, names, COUNT),
-                list);
-    return NULL;
+    return opt_choose("method", name, names, sizeof *names, COUNT, &at) ? NULL
+                                                                        : moldable_methods[at];
 }
 
 double moldable_seconds(const struct moldable_law *law, int p)
@@ -63,16 +59,10 @@ static size_t count_cores(const struct moldable_problem *p, const struct moldabl
     return n;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 static void sort_unique(int *x, int *n)
 {
     int kept = 0;
-    qsort(x, (size_t)*n, sizeof *x, ascending);
+    qsort(x, (size_t)*n, sizeof *x, sort_by_int);
     for (int i = 0; i < *n; i++)
         if (!i || x[i] != x[i - 1])
             x[kept++] = x[i];
@@ -93,7 +83,7 @@ static void track_part(struct tracker *t, struct moldable_plan *plan, int task, 
             plan->afters[t->nafters + (size_t)placed->nafter++] = *last;
         *last = task;
     }
-    qsort(core, (size_t)width, sizeof *core, ascending);
+    qsort(core, (size_t)width, sizeof *core, sort_by_int);
     *part = (struct moldable_part){node, width, core};
     t->ncores += (size_t)width;
     placed->cores += width;

@@ -35,12 +35,10 @@ struct donate {
 enum ek_status donate_mode_parse(const char *text, enum donate_mode *mode)
 {
     static const char *const names[] = {"off", "static", "on"};
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(text, names[i])) {
-            *mode = (enum donate_mode)i;
-            return EK_OK;
-        }
-    FAIL(EK_USAGE, "--donation %s: not off, static or on%s", text, opt_suggest(text, names, 3));
+    int at;
+    TRY(opt_choose("--donation", text, names, sizeof *names, 3, &at));
+    *mode = (enum donate_mode)at;
+    return EK_OK;
 }
 
 enum ek_status donate_open(const struct donate_options *options, struct donate **out)

@@ -54,15 +54,12 @@ static enum ek_status find(const char *spec, const struct sched_ops **ops)
     const char *names[POLICIES];
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
-    for (int i = 0; i < POLICIES; i++) {
+    int at;
+    for (int i = 0; i < POLICIES; i++)
         names[i] = policies[i]->name;
-        if (!strcmp(name, names[i])) {
-            *ops = policies[i];
-            return EK_OK;
-        }
-    }
-    FAIL(EK_USAGE, "unknown schedule '%s'%s; see --list-schedules", name,
-         opt_suggest(name, names, POLICIES));
+    TRY(opt_choose("schedule", name, names, sizeof *names, POLICIES, &at));
+    *ops = policies[at];
+    return EK_OK;
 }
 
 /* The option values of a spec, freshly allocated (never NULL on success). */

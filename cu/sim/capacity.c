@@ -3,6 +3,8 @@
 #include "cu/rank/stop.h"
 #include "src/checksum.h"
 #include "src/progress.h"
+#include "src/random.h"
+#include "src/sort.h"
 
 #include <errno.h>
 #include <math.h>
@@ -69,21 +71,6 @@ static uint64_t combinations(const struct capacity_machine *m)
     return product - 1;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Splitmix64. */
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /* Different numbers from 1 to `possible`, ascending: draws, drops doubles, draws again. */
 static void draw_scenarios(struct capacity *c, unsigned seed)
 {
@@ -91,8 +78,8 @@ static void draw_scenarios(struct capacity *c, unsigned seed)
     size_t have = 0;
     while (have < c->nscenarios) {
         while (have < c->nscenarios)
-            c->scenario[have++] = 1 + draw(&state) % c->possible;
-        qsort(c->scenario, have, sizeof *c->scenario, by_number);
+            c->scenario[have++] = 1 + random_below(&state, c->possible);
+        qsort(c->scenario, have, sizeof *c->scenario, sort_by_u64);
         size_t kept = 1;
         for (size_t i = 1; i < have; i++)
             if (c->scenario[i] != c->scenario[kept - 1])

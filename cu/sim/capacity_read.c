@@ -53,26 +53,6 @@ static enum ek_status take_all(const char *path, const char *where, const json_t
     return EK_OK;
 }
 
-/* A misspelt member would be a default in disguise. */
-static enum ek_status check_names(const char *path, const char *where, const json_t *object,
-                                  const char *const *names, int n)
-{
-    const char *key;
-    json_t *value;
-    if (!json_is_object(object))
-        FAIL(EK_USAGE, "%s: %s is not an object", path, *where ? where : "the file");
-    json_object_foreach((json_t *)object, key, value)
-    {
-        bool known = false;
-        for (int i = 0; i < n; i++)
-            known |= !strcmp(key, names[i]);
-        if (!known)
-            FAIL(EK_USAGE, "%s: %s%s%s is no member that is known%s", path, where,
-                 *where ? "." : "", key, opt_suggest(key, names, n));
-    }
-    return EK_OK;
-}
-
 static enum ek_status read_list(const char *path, const char *key, const json_t *list, size_t n,
                                 double scale, double **out)
 {
@@ -306,7 +286,7 @@ static enum ek_status read_node(struct capacity_machine *m, const char *path, co
     char where[32], inner[48];
     snprintf(where, sizeof where, "nodes[%d]", m->ntypes);
     snprintf(inner, sizeof inner, "%s.devices", where);
-    TRY(check_names(path, where, entry, names, COUNT_OF(names)));
+    TRY(demand_keys(path, where, entry, names, COUNT_OF(names)));
     TRY(begin_like(path, where, entry, m, w, node));
     const char *name = json_string_value(json_object_get(entry, "name"));
     const json_t *devices = json_object_get(entry, "devices");
@@ -315,7 +295,7 @@ static enum ek_status read_node(struct capacity_machine *m, const char *path, co
     node->hypothetical = json_is_true(json_object_get(entry, "hypothetical"));
     enum ek_status st = take_all(path, where, entry, node_members, COUNT_OF(node_members), node);
     if (!st && devices)
-        st = check_names(path, inner, devices, of_devices, COUNT_OF(of_devices));
+        st = demand_keys(path, inner, devices, of_devices, COUNT_OF(of_devices));
     if (!st && devices)
         st = take_all(path, inner, devices, device_members, COUNT_OF(device_members), node);
     if (!st && profile)
@@ -332,7 +312,7 @@ static enum ek_status read_link(struct capacity_machine *m, const char *path, co
     double bandwidth;
     if (!link)
         return EK_OK;
-    TRY(check_names(path, "link", link, names, COUNT_OF(names)));
+    TRY(demand_keys(path, "link", link, names, COUNT_OF(names)));
     TRY(demand_member(path, "link", link, "latency_s", &LATENCY, &m->link.latency));
     TRY(demand_member(path, "link", link, "bandwidth_Bps", &RATE, &bandwidth));
     m->link.per_byte = 1 / bandwidth;
@@ -358,7 +338,7 @@ static enum ek_status read_machine(struct capacity_machine *m, const char *path,
     static const char *const names[] = {"name", "nodes", "link"};
     const json_t *nodes = json_object_get(root, "nodes");
     const char *name = json_string_value(json_object_get(root, "name"));
-    TRY(check_names(path, "", root, names, COUNT_OF(names)));
+    TRY(demand_keys(path, "", root, names, COUNT_OF(names)));
     snprintf(m->name, sizeof m->name, "%s", name ? name : path);
     size_t count = json_array_size(nodes);
     if (!count || count > CAPACITY_TYPES)

@@ -1,6 +1,7 @@
 /* cu/sim/plan_case.c – reads a case for the simulator and refuses every number that makes no sense.
  */
 #include "cu/sim/plan_case_read.h"
+#include "src/sort.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,12 +201,6 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
 }
 
 /* ---- records ----------------------------------------------------------------------------------*/
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of all repeats: a run that is reported because it did not verify need not be the median. */
 static enum ek_status median_of_all(struct plan_case_reader *r, const char *where,
                                     const json_t *list, double *seconds)
@@ -217,7 +212,7 @@ static enum ek_status median_of_all(struct plan_case_reader *r, const char *wher
     if (!json_array_size(list))
         return EK_OK;
     TRY(plan_case_numbers(r, key, list, 0, &AMOUNT, &all, &n));
-    qsort((double *)all, n, sizeof *all, by_value);
+    sort_numbers((double *)all, n);
     *seconds = all[(n - 1) / 2];
     return EK_OK;
 }

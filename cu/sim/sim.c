@@ -1,5 +1,6 @@
 /* cu/sim/sim.c – a heap of units by the time at which they become idle. */
 #include "cu/sim/sim.h"
+#include "src/random.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -42,26 +43,18 @@ struct sim {
 };
 
 /* ---- times ------------------------------------------------------------------------------------*/
-/* Splitmix64: every (seed, step, task) has its number, whichever unit asks first. */
-static double uniform(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / (double)(1ull << 53);
-}
-
+/* Every (seed, step, task) has its number, whichever unit asks first. */
 static double noise_of(const struct sim *s, const struct sim_unit *u, size_t task)
 {
     uint64_t state = s->c->seed * 0x100000001b3u + (uint64_t)s->step;
     state = state * 0xd1342543de82ef95u + task;
     double noise = 1;
     if (s->c->noise > 0) {
-        double radius = sqrt(-2 * log(uniform(&state)));
-        noise = exp(s->c->noise * radius * cos(6.283185307179586 * uniform(&state)));
+        double radius = sqrt(-2 * log(random_uniform(&state)));
+        noise = exp(s->c->noise * radius * cos(6.283185307179586 * random_uniform(&state)));
     }
     if (u->noise)
-        noise *= u->noise[(int)(uniform(&state) * u->nnoise)];
+        noise *= u->noise[(int)(random_uniform(&state) * u->nnoise)];
     return noise;
 }
 

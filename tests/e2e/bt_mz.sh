@@ -34,7 +34,7 @@ fi
 
 refused 2 "unknown class 'Z'" --class Z
 refused 3 '9 devices' --layout 9x9+9
-refused 2 "unknown schedule 'nope'" --schedule nope
+refused 2 "schedule: 'nope'" --schedule nope
 refused 3 'opencl:7' --devices opencl:7
 refused 2 "mean 'dynamic'" --schedule dynamc
 refused 2 "mean 'schedule'" --schedul3 static

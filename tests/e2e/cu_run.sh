@@ -109,7 +109,7 @@ runs 0 plan "$here/cu/examples/sleep.json"
 
 # bad input, before anything is started
 rm -f ran
-refused 2 "no method" run "$here/cu/examples/sleep.json" --method waterlevel
+refused 2 "method: 'waterlevel'" run "$here/cu/examples/sleep.json" --method waterlevel
 refused 2 "not understood" plan --tasks "3/q" --nodes a:1:1
 refused 2 "0 cores" plan --tasks "3/p" --nodes a:0:1
 printf "{" >job.json

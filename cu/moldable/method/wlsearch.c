@@ -2,6 +2,7 @@
  * where a task finishes within a limit of the makespan; the limit is first raised until all tasks
  * fit, then searched for among the finish times seen. */
 #include "cu/moldable/land.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,17 +54,11 @@ static double raise_limit(struct search *s, double limit)
 }
 
 /* ---- phase 2 ----------------------------------------------------------------------------------*/
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorted, each once. */
 static void condense(struct search *s)
 {
     size_t kept = 0, n = s->ncandidates;
-    qsort(s->candidate, n, sizeof *s->candidate, ascending);
+    sort_numbers(s->candidate, n);
     for (size_t i = 0; i < n; i++)
         if (!i || s->candidate[i] != s->candidate[i - 1])
             s->candidate[kept++] = s->candidate[i];
