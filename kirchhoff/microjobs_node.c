@@ -25,7 +25,7 @@ extern char **environ;
 /* Room for one compute process. */
 struct seat {
     pid_t pid; /* 0: empty */
-    int microjob;
+    struct farm_batch batch;
     double start;
     cpu_set_t cpus;
     int width;          /* cores of its CPU unit */
@@ -35,6 +35,7 @@ struct seat {
 
 struct node {
     const struct microjobs *job;
+    struct farm *farm;
     int nseats;
     struct seat *seat;
     char **env;
@@ -43,7 +44,7 @@ struct node {
 
 /* ---- seats ------------------------------------------------------------------------------------*/
 
-static int seats_of(const struct microjobs *j)
+int microjobs_seats(const struct microjobs *j)
 {
     const int m = j->ndevices     ? (j->ndevices + j->per_microjob - 1) / j->per_microjob
                   : j->concurrent ? j->concurrent
@@ -80,7 +81,7 @@ static enum ek_status open_seats(struct node *n)
 {
     hwloc_topology_t topology = NULL;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    n->nseats = seats_of(n->job);
+    n->nseats = microjobs_seats(n->job);
     n->seat = calloc((size_t)n->nseats, sizeof *n->seat);
     enum ek_status st =
         cpus && n->seat ? topology_process_cpus(cpus) : status_fail(EK_LACK, "out of memory");
@@ -102,9 +103,9 @@ static enum ek_status open_seats(struct node *n)
 /* The environment without what would make a compute process a rank, or place it. */
 static enum ek_status open_environment(struct node *n)
 {
-    static const char *const out[] = {"OMPI_",      "PMIX_",        "PMI_",      "SLURM_",
-                                      "MPI_LOCAL",  "CU_GUARD",     "CU_LAYOUT", "CU_DEVICES",
-                                      "OMP_PLACES", "OMP_PROC_BIND"};
+    static const char *const out[] = {"OMPI_",      "PMIX_",      "PMI_",         "SLURM_",
+                                      "MPI_LOCAL",  "CU_GUARD",   "CU_FAMILY",    "CU_LAYOUT",
+                                      "CU_DEVICES", "OMP_PLACES", "OMP_PROC_BIND"};
     size_t all = 0, kept = 0;
     while (environ[all])
         all++;
@@ -135,13 +136,14 @@ static void become(const struct node *n, const struct seat *s, char **argv, pid_
     _exit(status_exit_code(EK_LACK));
 }
 
-static enum ek_status launch(const struct node *n, struct seat *s, int microjob)
+static enum ek_status launch(const struct node *n, struct seat *s, const struct farm_batch *batch)
 {
     const struct microjobs *j = n->job;
     char part[48], partial[MICROJOBS_PATH], layout[48];
     char *extra[EXTRA_WORDS] = {"--quiet", "--part",   part,  "--partial",
                                 partial,   "--layout", layout};
-    int words = j->nwords, added = 7;
+    int words = j->nwords, added = 7, microjob;
+    memcpy(&microjob, batch->brief, sizeof microjob);
     snprintf(part, sizeof part, "%d/%d", microjob, j->microjobs);
     microjobs_part(j, microjob, partial);
     snprintf(layout, sizeof layout, "1x%d+%d", s->width, s->ndevices);
@@ -163,7 +165,7 @@ static enum ek_status launch(const struct node *n, struct seat *s, int microjob)
     if (pid < 0)
         FAIL(EK_LACK, "no compute process can be made: %s", strerror(errno));
     s->pid = pid;
-    s->microjob = microjob;
+    s->batch = *batch;
     s->start = clock_now();
     return EK_OK;
 }
@@ -174,13 +176,8 @@ static bool reap(struct seat *s, struct microjobs_word *word)
     int status;
     if (!s->pid || waitpid(s->pid, &status, WNOHANG) != s->pid)
         return false;
-    *word =
-        (struct microjobs_word){.what = MICROJOBS_FAILED,
-                                .microjob = s->microjob,
-                                .code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
-                                .seconds = clock_now() - s->start};
-    if (word->code == 0)
-        word->what = MICROJOBS_DONE;
+    word->code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    word->seconds = clock_now() - s->start;
     s->pid = 0;
     return true;
 }
@@ -206,28 +203,22 @@ static bool busy(const struct node *n)
     return false;
 }
 
-static enum ek_status look_after(struct node *n, struct seat *s,
-                                 struct microjobs_word (*ask)(void *, struct microjobs_word),
-                                 void *arg)
+static enum ek_status look_after(struct node *n, struct seat *s)
 {
     struct microjobs_word word;
+    struct farm_batch batch;
     if (reap(s, &word))
-        ask(arg, word);
+        TRY(farm_report(n->farm, &s->batch, word.code, 0, &word, sizeof word));
     if (s->pid || n->over)
         return EK_OK;
-    word = ask(arg, (struct microjobs_word){.what = MICROJOBS_ASK});
-    if (word.what == MICROJOBS_WORK)
-        return launch(n, s, word.microjob);
-    n->over = word.what == MICROJOBS_END;
-    return EK_OK;
+    TRY(farm_next(n->farm, 0, &batch, &n->over));
+    return batch.tasks.end > batch.tasks.begin ? launch(n, s, &batch) : EK_OK;
 }
 
-enum ek_status microjobs_node(const struct microjobs *job,
-                              struct microjobs_word (*ask)(void *arg, struct microjobs_word),
-                              void *arg)
+enum ek_status microjobs_node(const struct microjobs *job, struct farm *farm)
 {
     static const struct timespec nap = {0, 5000000};
-    struct node n = {.job = job};
+    struct node n = {.job = job, .farm = farm};
     enum ek_status st = open_seats(&n);
     if (!st)
         st = open_environment(&n);
@@ -235,7 +226,7 @@ enum ek_status microjobs_node(const struct microjobs *job,
         if (stop_requested())
             end_all(&n);
         for (int i = 0; i < n.nseats && !st; i++)
-            st = look_after(&n, &n.seat[i], ask, arg);
+            st = look_after(&n, &n.seat[i]);
         nanosleep(&nap, NULL);
     }
     if (n.seat)

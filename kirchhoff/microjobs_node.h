@@ -3,29 +3,21 @@
 #ifndef KIRCHHOFF_MICROJOBS_NODE_H
 #define KIRCHHOFF_MICROJOBS_NODE_H
 
+#include "cu/farm/farm.h"
 #include "kirchhoff/microjobs.h"
 
-/* What managers tell the master, and what it answers. */
-enum microjobs_what {
-    MICROJOBS_ASK,
-    MICROJOBS_DONE,
-    MICROJOBS_FAILED,
-    MICROJOBS_WORK,
-    MICROJOBS_WAIT,
-    MICROJOBS_END
-};
-
+/* What became of a microjob: the result of a batch. */
 struct microjobs_word {
-    int what, microjob;
-    int code;       /* MICROJOBS_FAILED: exit code, or minus the signal */
-    double seconds; /* MICROJOBS_DONE, MICROJOBS_FAILED */
+    int code; /* exit code, or minus the signal */
+    double seconds;
 };
 
-/* Runs until ask() answers MICROJOBS_END and all is done here. ask(): tells the master and gives
- * its answer; MICROJOBS_ASK alone has one. After stop_request() the compute processes are ended,
- * and no new one is made. EK_LACK: no process can be made. */
-enum ek_status microjobs_node(const struct microjobs *job,
-                              struct microjobs_word (*ask)(void *arg, struct microjobs_word),
-                              void *arg);
+/* Compute processes that this node keeps running at a time. */
+int microjobs_seats(const struct microjobs *job);
+
+/* Runs until the farm has no more and all is done here; batches are microjobs, one at a time, whose
+ * number is the first int of the brief. After stop_request() the compute processes are ended, and
+ * no new one is made. EK_LACK: no process can be made. */
+enum ek_status microjobs_node(const struct microjobs *job, struct farm *farm);
 
 #endif

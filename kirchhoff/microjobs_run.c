@@ -1,129 +1,74 @@
 /* kirchhoff/microjobs_run.c – the master: which microjob is done, running, failed, and what becomes
  * of it; in the end, the image. */
-#include "cu/rank/cluster.h"
-#include "cu/rank/guard.h"
+#include "cu/rank/family.h"
 #include "cu/rank/stop.h"
 #include "kirchhoff/microjobs_node.h"
 #include "kirchhoff/mig.h"
-#include "src/clock.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { TAG_UP = 71, TAG_DOWN = 72 };
-enum state { TO_DO, RUNNING, FINISHED, SET_ASIDE };
-
-struct microjob {
-    enum state state;
-    int failures, last_rank, last_code;
-};
 
 struct master {
     const struct microjobs *job;
     struct mig *mig; /* with the image that parts are added to */
-    struct microjob *microjob;
-    int finished, aside;
+    struct farm *farm;
+    pthread_mutex_t lock; /* of what follows: parts come in on the farm's thread, too */
+    bool *have;           /* [microjobs] its part lies in the work folder */
+    int *task;            /* [tasks] microjob of a task */
+    int tasks, finished;
     bool bad_input; /* a compute process says so: no other one would find better */
 };
 
 /* ---- who does what ----------------------------------------------------------------------------*/
 
-/* Where one failed, another one tries, if there are others. */
-static bool suits(const struct microjob *m, int rank)
+static void say_microjob(void *arg, struct farm_batch *batch)
 {
-    return m->state == TO_DO && (!m->failures || m->last_rank != rank || cluster_size() <= 2);
+    const struct master *s = arg;
+    memcpy(batch->brief, &s->task[batch->tasks.begin], sizeof *s->task);
 }
 
-static struct microjobs_word next_for(struct master *s, int rank)
+static void note_failure(struct master *s, size_t task, int code, int rank)
 {
-    if (s->bad_input || stop_requested() || s->finished + s->aside == s->job->microjobs)
-        return (struct microjobs_word){.what = MICROJOBS_END};
-    for (int i = 0; i < s->job->microjobs; i++)
-        if (suits(&s->microjob[i], rank)) {
-            s->microjob[i].state = RUNNING;
-            s->microjob[i].last_rank = rank;
-            return (struct microjobs_word){.what = MICROJOBS_WORK, .microjob = i};
-        }
-    return (struct microjobs_word){.what = MICROJOBS_WAIT};
-}
-
-static void note_failure(struct master *s, struct microjob *m, const struct microjobs_word *w,
-                         int rank)
-{
+    bool aside;
+    farm_failures(s->farm, task, &aside);
     char how[64];
-    snprintf(how, sizeof how, w->code < 0 ? "died of signal %d" : "ended with code %d",
-             abs(w->code));
-    m->last_code = w->code;
-    m->state = ++m->failures < MICROJOBS_FAILURES ? TO_DO : SET_ASIDE;
-    s->bad_input = s->bad_input || w->code == EK_USAGE;
-    s->aside += m->state == SET_ASIDE;
-    status_warn("warning: microjob %d on rank %d %s; %s", w->microjob, rank, how,
-                s->bad_input        ? "its input is bad, the job ends"
-                : m->state == TO_DO ? "it is tried again"
-                                    : "that was the third time: it is set aside");
+    snprintf(how, sizeof how, code < 0 ? "died of signal %d" : "ended with code %d", abs(code));
+    s->bad_input = s->bad_input || code == EK_USAGE;
+    if (s->bad_input)
+        farm_give_up(s->farm);
+    status_warn("warning: microjob %d on rank %d %s; %s", s->task[task], rank, how,
+                s->bad_input ? "its input is bad, the job ends"
+                : aside      ? "that was the third time: it is set aside"
+                             : "it is tried again");
 }
 
-static struct microjobs_word answer(struct master *s, struct microjobs_word w, int rank)
+static void note_part(struct master *s, size_t task, double seconds, int rank)
 {
-    if (w.what == MICROJOBS_ASK)
-        return next_for(s, rank);
-    struct microjob *m = &s->microjob[w.microjob];
-    if (stop_requested()) /* it was ended, or came just in time */
-        m->state = w.what == MICROJOBS_DONE ? FINISHED : TO_DO;
-    else if (w.what == MICROJOBS_FAILED)
-        note_failure(s, m, &w, rank);
-    else
-        m->state = FINISHED;
-    s->finished += w.what == MICROJOBS_DONE;
-    if (w.what == MICROJOBS_DONE)
-        printf("microjob %d on rank %d: %.2f s, %d of %d finished\n", w.microjob, rank, w.seconds,
-               s->finished, s->job->microjobs);
+    s->have[s->task[task]] = true;
+    printf("microjob %d on rank %d: %.2f s, %d of %d finished\n", s->task[task], rank, seconds,
+           ++s->finished, s->job->microjobs);
     fflush(stdout);
-    return (struct microjobs_word){.what = MICROJOBS_WAIT};
 }
 
-/* ---- between ranks ----------------------------------------------------------------------------*/
-
-static struct microjobs_word ask_here(void *arg, struct microjobs_word w)
+static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, int failed,
+                           const void *result, size_t bytes)
 {
-    return answer(arg, w, 0);
-}
-
-static struct microjobs_word ask_there(void *arg, struct microjobs_word w)
-{
-    int peer;
-    (void)arg;
-    cluster_post(0, TAG_UP, &w, sizeof w);
-    if (w.what == MICROJOBS_ASK)
-        cluster_receive(TAG_DOWN, &peer, &w, sizeof w, true);
-    return w;
-}
-
-/* Until every manager has been told that there is no more. */
-static void serve(struct master *s)
-{
-    struct microjobs_word w;
-    int peer, told = 0;
-    static const struct timespec nap = {0, 1000000};
-    while (told < cluster_size() - 1) {
-        if (!cluster_receive(TAG_UP, &peer, &w, sizeof w, false)) {
-            nanosleep(&nap, NULL);
-            continue;
-        }
-        const bool asks = w.what == MICROJOBS_ASK;
-        w = answer(s, w, peer);
-        if (asks)
-            cluster_post(peer, TAG_DOWN, &w, sizeof w);
-        told += asks && w.what == MICROJOBS_END;
-    }
-    cluster_barrier(); /* what they were still at has ended; its words may be on the way */
-    while (cluster_receive(TAG_UP, &peer, &w, sizeof w, false))
-        answer(s, w, peer);
+    struct master *s = arg;
+    struct microjobs_word w = {.code = failed};
+    if (bytes == sizeof w)
+        memcpy(&w, result, bytes);
+    pthread_mutex_lock(&s->lock);
+    if (!failed)
+        note_part(s, batch->tasks.begin, w.seconds, rank);
+    else if (!stop_requested()) /* else it was ended */
+        note_failure(s, batch->tasks.begin, w.code, rank);
+    pthread_mutex_unlock(&s->lock);
+    return EK_OK;
 }
 
 /* ---- parts ------------------------------------------------------------------------------------*/
@@ -140,10 +85,13 @@ static void look_for_parts(struct master *s)
             status_warn("warning: that part is computed again");
             unlink(path);
         } else {
-            s->microjob[i].state = FINISHED;
+            s->have[i] = true;
             s->finished++;
         }
     }
+    for (int i = 0; i < s->job->microjobs; i++)
+        if (!s->have[i])
+            s->task[s->tasks++] = i;
     if (s->finished)
         printf("%d of %d microjobs were finished before\n", s->finished, s->job->microjobs);
 }
@@ -178,7 +126,7 @@ static enum ek_status conclude(struct master *s)
         FAIL(EK_USAGE, "%s: no image, the input is bad; %d of %d microjobs are kept in %s",
              s->job->path, s->finished, s->job->microjobs, s->job->work);
     for (int i = 0; i < s->job->microjobs; i++)
-        if (s->microjob[i].state == SET_ASIDE)
+        if (!s->have[i])
             snprintf(which + strlen(which), sizeof which - strlen(which), "%s%d",
                      *which ? ", " : "", i);
     FAIL(EK_LACK,
@@ -189,42 +137,82 @@ static enum ek_status conclude(struct master *s)
 
 /* ---- the job ----------------------------------------------------------------------------------*/
 
+static enum ek_status open_farm(struct master *s)
+{
+    const bool deals_only = family_here()->size > 1 && family_here()->rank == 0;
+    const struct farm_settings settings = {
+        .ops = {say_microjob, take, s},
+        .job = (uint64_t)s->job->microjobs,
+        .units = microjobs_seats(s->job),
+        .appetite = {.slots = deals_only ? 0 : microjobs_seats(s->job)},
+    };
+    return farm_open(&settings, &s->farm);
+}
+
+/* Until the others have done it. */
+static enum ek_status wait_for_all(struct farm *farm)
+{
+    struct farm_batch none;
+    bool over = false;
+    while (!over)
+        TRY(farm_next(farm, 1, &none, &over));
+    return EK_OK;
+}
+
+static enum ek_status hand_out(struct master *s)
+{
+    const struct farm_job job = {
+        .schedule = "chunk:size=1", .n = (size_t)s->tasks, .failures = MICROJOBS_FAILURES};
+    TRY(farm_begin(s->farm, &job));
+    return farm_size(s->farm) > 1 ? wait_for_all(s->farm) : microjobs_node(s->job, s->farm);
+}
+
+/* The farm is closed before the parts are added: the others are free to go. */
 static enum ek_status run_master(struct master *s)
 {
+    const size_t n = (size_t)s->job->microjobs;
     if (mkdir(s->job->work, 0777) && errno != EEXIST)
         FAIL(EK_LACK, "%s: cannot be made: %s", s->job->work, strerror(errno));
-    s->microjob = calloc((size_t)s->job->microjobs, sizeof *s->microjob);
-    if (!s->microjob)
-        FAIL(EK_LACK, "out of memory for %d microjobs", s->job->microjobs);
+    s->have = calloc(n, sizeof *s->have);
+    s->task = calloc(n, sizeof *s->task);
+    if (!s->have || !s->task)
+        FAIL(EK_LACK, "out of memory for %zu microjobs", n);
     look_for_parts(s);
-    if (cluster_size() > 1)
-        serve(s);
-    else
-        TRY(microjobs_node(s->job, ask_here, s));
+    const enum ek_status st = hand_out(s);
+    farm_close(s->farm);
+    s->farm = NULL;
+    TRY(st);
     return conclude(s);
 }
 
-static enum ek_status run_manager(const struct microjobs *job)
+static enum ek_status run_manager(struct master *s)
 {
-    const enum ek_status st = microjobs_node(job, ask_there, NULL);
-    if (!st)
-        cluster_barrier();
-    return st;
+    TRY(farm_begin(s->farm, NULL));
+    return microjobs_node(s->job, s->farm);
 }
 
-/* The master checks all input before anybody works. */
+/* Rank 0 checks all input before anybody works. */
+static enum ek_status check_input(struct master *s)
+{
+    const struct microjobs *job = s->job;
+    TRY(mig_open(job->nwords, job->word, &s->mig));
+    s->mig->out = *job->out ? job->out : NULL;
+    s->mig->raw = *job->raw ? job->raw : NULL;
+    return EK_OK;
+}
+
 static enum ek_status run_opened(const struct microjobs *job)
 {
-    struct master s = {.job = job};
-    if (cluster_rank() > 0)
-        return run_manager(job);
-    enum ek_status st = mig_open(job->nwords, job->word, &s.mig);
-    if (!st) {
-        s.mig->out = *job->out ? job->out : NULL;
-        s.mig->raw = *job->raw ? job->raw : NULL;
-        st = run_master(&s);
-    }
-    free(s.microjob);
+    struct master s = {.job = job, .lock = PTHREAD_MUTEX_INITIALIZER};
+    const bool master = family_here()->rank == 0;
+    enum ek_status st = master ? check_input(&s) : EK_OK;
+    if (!st)
+        st = open_farm(&s);
+    if (!st)
+        st = master ? run_master(&s) : run_manager(&s);
+    farm_close(s.farm);
+    free(s.have);
+    free(s.task);
     mig_close(s.mig);
     return st;
 }
@@ -232,8 +220,7 @@ static enum ek_status run_opened(const struct microjobs *job)
 enum ek_status microjobs_run(const char *path)
 {
     struct microjobs job;
-    TRY(guard_rank());
-    TRY(cluster_open());
+    TRY(family_open());
     stop_catch();
     TRY(microjobs_open(path, &job));
     const enum ek_status st = run_opened(&job);

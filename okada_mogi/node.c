@@ -86,7 +86,7 @@ enum ek_status node_open(const struct search *s, struct ledger *l, uint64_t job_
     *made = (struct node){.search = s, .ledger = l, .units = units};
     pthread_mutex_init(&made->lock, NULL);
     const struct farm_settings settings = {
-        .ops = {say_trials, take, made}, .job = job_hash, .units = units, .slots = 1};
+        .ops = {say_trials, take, made}, .job = job_hash, .units = units, .appetite = {1, 1}};
     enum ek_status st = farm_open(&settings, &made->farm);
     if (!st && !(made->trials = calloc((size_t)farm_size(made->farm), sizeof *made->trials)))
         st = status_fail(EK_LACK, "out of memory for the search");
@@ -140,8 +140,10 @@ enum ek_status node_begin(struct node *n, const char *schedule)
     memset(n->trials, 0, (size_t)farm_size(n->farm) * sizeof *n->trials);
     TRY(ledger_begin(n->ledger));
     TRY(cut_tasks(n));
-    const struct farm_job job = {
-        .schedule = schedule, .n = n->tasks.n, .cost = n->tasks.cost, .apart = n->apart};
+    const struct farm_job job = {.schedule = farm_size(n->farm) > 1 ? schedule : "static",
+                                 /* alone: all of it */ .n = n->tasks.n,
+                                 .cost = n->tasks.cost,
+                                 .apart = n->apart};
     TRY(farm_begin(n->farm, &job));
     ledger_evaluated(n->ledger, search_prepared(n->search));
     return EK_OK;

@@ -6,4 +6,8 @@
  * longer there. Static storage. One thread. */
 const char *self_path(void);
 
+/* Its arguments, argv[0] first, NULL last. Static storage, made once; NULL: out of memory, or no
+ * /proc. One thread. */
+char **self_arguments(void);
+
 #endif

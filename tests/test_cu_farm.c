@@ -26,6 +26,7 @@ static const char *const policies[] = {"hrdls",        "hrdls:b=0.1,c=2,s=1,t_mi
                                        "tss",          "fac",
                                        "wf",           "static",
                                        "evenkeel"};
+static const struct farm_appetite one = {1, 1};
 enum { POLICIES = sizeof policies / sizeof *policies, TASKS = 500, NODES = 7, MOST = 4 };
 
 static unsigned long draws = 20261122;
@@ -64,7 +65,8 @@ static void ask(struct game *g, int node, double now, bool *done)
 {
     struct player *p = &g->player[node];
     struct ek_range b;
-    const enum coordinator_answer a = coordinator_next(g->c, node, p->slots, now, &b);
+    const enum coordinator_answer a =
+        coordinator_next(g->c, node, (struct farm_appetite){p->slots, 1}, now, &b);
     *done = a == COORDINATOR_DONE;
     if (a != COORDINATOR_BATCH)
         return;
@@ -150,17 +152,17 @@ static void silent_nodes_lose_their_batch(void **state)
     struct coordinator *c;
     (void)state;
     assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
-    assert_int_equal(coordinator_next(c, 1, 1, 0, &theirs), COORDINATOR_BATCH);
-    assert_int_equal(coordinator_next(c, 0, 1, 0, &mine), COORDINATOR_BATCH);
+    assert_int_equal(coordinator_next(c, 1, one, 0, &theirs), COORDINATOR_BATCH);
+    assert_int_equal(coordinator_next(c, 0, one, 0, &mine), COORDINATOR_BATCH);
     assert_true(coordinator_report(c, 0, mine, 1));
     coordinator_taken(c, mine);
-    assert_int_equal(coordinator_next(c, 0, 1, 2, &again), COORDINATOR_WAIT);
-    assert_int_equal(coordinator_next(c, 0, 1, 12, &again), COORDINATOR_BATCH);
+    assert_int_equal(coordinator_next(c, 0, one, 2, &again), COORDINATOR_WAIT);
+    assert_int_equal(coordinator_next(c, 0, one, 12, &again), COORDINATOR_BATCH);
     assert_true(again.begin == theirs.begin && again.end == theirs.end);
     assert_false(coordinator_report(c, 1, theirs, 13));
     assert_true(coordinator_report(c, 0, again, 14));
     coordinator_taken(c, again);
-    assert_int_equal(coordinator_next(c, 1, 1, 15, &again), COORDINATOR_DONE);
+    assert_int_equal(coordinator_next(c, 1, one, 15, &again), COORDINATOR_DONE);
     coordinator_close(c);
 }
 
@@ -174,7 +176,7 @@ static void absent_nodes_keep_nothing(void **state)
     (void)state;
     assert_int_equal(coordinator_open(&job, 3, &c), EK_OK);
     for (double now = 0; now < 100; now += 1) {
-        if (coordinator_next(c, 1, 1, now, &b) != COORDINATOR_BATCH)
+        if (coordinator_next(c, 1, one, now, &b) != COORDINATOR_BATCH)
             continue;
         tasks += b.end - b.begin;
         assert_int_equal(tasks <= 10, now < 5);
@@ -195,18 +197,19 @@ static void failed_tasks_go_elsewhere(void **state)
     bool aside;
     (void)state;
     assert_int_equal(coordinator_open(&job, 3, &c), EK_OK);
-    assert_int_equal(coordinator_next(c, 1, 1, 0, &b), COORDINATOR_BATCH);
-    assert_int_equal(coordinator_next(c, 2, 1, 0, &b), COORDINATOR_WAIT);
+    assert_int_equal(coordinator_next(c, 1, one, 0, &b), COORDINATOR_BATCH);
+    assert_int_equal(coordinator_next(c, 2, one, 0, &b), COORDINATOR_WAIT);
     assert_true(coordinator_failed(c, 1, (struct ek_range){0, 1}, 1));
-    assert_int_equal(coordinator_next(c, 1, 1, 1, &b), COORDINATOR_WAIT);
-    assert_int_equal(coordinator_next(c, 2, 1, 1, &b), COORDINATOR_BATCH);
+    assert_int_equal(coordinator_next(c, 1, one, 1, &b), COORDINATOR_WAIT);
+    assert_int_equal(coordinator_next(c, 2, one, 1, &b), COORDINATOR_BATCH);
     coordinator_lost(c, 1);
     assert_true(coordinator_failed(c, 2, b, 2));
-    assert_int_equal(coordinator_next(c, 2, 1, 2, &b), COORDINATOR_BATCH); /* nobody else is left */
+    assert_int_equal(coordinator_next(c, 2, one, 2, &b),
+                     COORDINATOR_BATCH); /* nobody else is left */
     assert_true(coordinator_failed(c, 2, b, 3));
     assert_int_equal(coordinator_failures(c, 0, &aside), 3);
     assert_true(aside);
-    assert_int_equal(coordinator_next(c, 2, 1, 3, &b), COORDINATOR_DONE);
+    assert_int_equal(coordinator_next(c, 2, one, 3, &b), COORDINATOR_DONE);
     coordinator_close(c);
 }
 
@@ -259,7 +262,7 @@ static void listen_here(struct world *w)
 static bool connect_worker(const struct family *family, struct worker *w)
 {
     bool gone = false;
-    *w = (struct worker){.job = 42, .slots = 1};
+    *w = (struct worker){.job = 42, .appetite = {1, 1}};
     assert_int_equal(transport_zmq_open(family, &w->transport, &gone), EK_OK);
     return !gone;
 }
@@ -376,11 +379,11 @@ static void dead_and_frozen_processes_are_missed(void **state)
     int peer;
     (void)state;
     listen_here(&w);
-    const pid_t one = start_process(&w.family[1]), two = start_process(&w.family[2]);
+    const pid_t first = start_process(&w.family[1]), two = start_process(&w.family[2]);
     assert_int_equal(transport_zmq_open(&w.family[0], &t, &gone), EK_OK);
     for (int i = 0; i < 2; i++)
         assert_int_equal(hear(&t, 20, &peer), TRANSPORT_MESSAGE);
-    kill(one, SIGKILL);
+    kill(first, SIGKILL);
     assert_int_equal(hear(&t, 20, &peer), TRANSPORT_LOST);
     assert_int_equal(peer, 1);
     kill(two, SIGSTOP);
@@ -395,7 +398,7 @@ static void dead_and_frozen_processes_are_missed(void **state)
     assert_int_equal(peer, 2);
     kill(two, SIGKILL);
     t.ops->close(t.st);
-    waitpid(one, NULL, 0);
+    waitpid(first, NULL, 0);
     waitpid(two, NULL, 0);
 }
 

@@ -437,7 +437,7 @@ static enum ek_status run_planned(struct bench *b, char **argv, const char **spe
         FAIL(EK_USAGE,
              "a run that is saved must be the only one: leave out --compare and --repeat");
     TRY(memory_check(b->problem, b->bytes));
-    TRY(p->family ? family_open(argv) : guard_rank());
+    TRY(p->family ? family_open() : guard_rank());
     struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
     struct bench_layout choice = {.argv = NULL};
     TRY(choose_layout(b, argv, &wanted, &choice));

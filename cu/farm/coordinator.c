@@ -18,7 +18,8 @@ struct out {
 
 struct node {
     struct out out[COORDINATOR_MOST]; /* [nout] in the order it got them */
-    int nout, slots;
+    int nout;
+    int slots, ahead;      /* as it said last; 0: it is not there */
     double seconds_a_task; /* 0 unknown */
     struct coordinator_node known;
 };
@@ -44,6 +45,7 @@ struct coordinator {
     struct ek_range
         *left; /* [nleft] what lost nodes had, what failed, and ends that were cut off */
     size_t nleft, room;
+    bool given_up;
     struct trouble *trouble; /* [n] */
 };
 
@@ -75,9 +77,7 @@ static enum ek_status fill(struct coordinator *c)
         c->unit[i] = (struct sched_unit){.width = 1, .space = i, .node = i};
     const struct sched_job job = {
         .n = c->job.n, .grain = 1, .ncu = c->nodes, .unit = c->unit, .cost = c->job.cost};
-    const char *schedule = c->nodes < 2                    ? "static"
-                           : deals_ranges(c->job.schedule) ? c->job.schedule
-                                                           : "hrdls";
+    const char *schedule = deals_ranges(c->job.schedule) ? c->job.schedule : "hrdls";
     return c->job.n ? sched_open(schedule, &job, &c->sched) : EK_OK;
 }
 
@@ -116,6 +116,11 @@ void coordinator_close(struct coordinator *c)
 static size_t tasks_in(struct ek_range r)
 {
     return r.end - r.begin;
+}
+
+static bool is_over(const struct coordinator *c)
+{
+    return c->given_up || c->done == c->job.n;
 }
 
 static void change(struct coordinator *c)
@@ -233,10 +238,10 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
                                     struct ek_range *batch)
 {
     struct node *n = &c->node[node];
-    if (c->done == c->job.n)
+    if (is_over(c))
         return COORDINATOR_DONE;
     const bool ahead = n->nout >= n->slots; /* near the end nobody is to have more than it does */
-    if (n->nout == COORDINATOR_MOST || n->nout >= n->slots + COORDINATOR_AHEAD ||
+    if (n->nout == COORDINATOR_MOST || n->nout >= n->slots + n->ahead ||
         (ahead && 2 * c->out > c->job.n - c->reported))
         return COORDINATOR_WAIT;
     struct ek_range r = deal(c, node, now);
@@ -253,11 +258,12 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
     return COORDINATOR_BATCH;
 }
 
-enum coordinator_answer coordinator_next(struct coordinator *c, int node, int slots, double now,
-                                         struct ek_range *batch)
+enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct farm_appetite a,
+                                         double now, struct ek_range *batch)
 {
     pthread_mutex_lock(&c->lock);
-    c->node[node].slots = slots;
+    c->node[node].slots = a.slots;
+    c->node[node].ahead = a.ahead;
     c->start = fmin(c->start, now);
     const enum coordinator_answer answer = next(c, node, now, batch);
     pthread_mutex_unlock(&c->lock);
@@ -332,10 +338,18 @@ int coordinator_failures(struct coordinator *c, size_t task, bool *aside)
     return t.failures;
 }
 
+void coordinator_give_up(struct coordinator *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->given_up = true;
+    change(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
 bool coordinator_over(struct coordinator *c)
 {
     pthread_mutex_lock(&c->lock);
-    const bool over = c->done == c->job.n;
+    const bool over = is_over(c);
     pthread_mutex_unlock(&c->lock);
     return over;
 }
@@ -344,7 +358,7 @@ void coordinator_lost(struct coordinator *c, int node)
 {
     pthread_mutex_lock(&c->lock);
     struct node *n = &c->node[node];
-    n->known.lost += c->done < c->job.n; /* else it has left, as it should */
+    n->known.lost += !is_over(c); /* else it has left, as it should */
     n->slots = 0;
     while (n->nout)
         leave(c, drop(c, n, 0, 0));

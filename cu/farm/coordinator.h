@@ -36,12 +36,16 @@ enum coordinator_answer {
     COORDINATOR_DONE,  /* every task is done or set aside */
 };
 
-/* Batches that a node may have beside those it works at, so that it need not wait; and in all. */
-enum { COORDINATOR_AHEAD = 1, COORDINATOR_MOST = 64 };
+/* How many batches a node wants: those it works at at a time, and those that it may have beside,
+ * so that it need not wait; COORDINATOR_MOST in all. */
+struct farm_appetite {
+    int slots, ahead;
+};
+enum { COORDINATOR_MOST = 64 };
 
-/* A batch for this node, which works at `slots` at a time, at `now` (seconds). */
-enum coordinator_answer coordinator_next(struct coordinator *c, int node, int slots, double now,
-                                         struct ek_range *batch);
+/* A batch for this node at `now` (seconds). */
+enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct farm_appetite a,
+                                         double now, struct ek_range *batch);
 
 /* The node has computed this batch. False: it is no longer this node's, so its results are to be
  * dropped. True: they are wanted; call coordinator_taken() when they are safe. */
@@ -54,7 +58,10 @@ bool coordinator_failed(struct coordinator *c, int node, struct ek_range batch, 
 /* Failures of a task so far, and whether it was set aside. */
 int coordinator_failures(struct coordinator *c, size_t task, bool *aside);
 
-/* Every task is done or set aside. */
+/* What is left is not to be done any more: nobody gets another batch. */
+void coordinator_give_up(struct coordinator *c);
+
+/* Every task is done, set aside or given up. */
 bool coordinator_over(struct coordinator *c);
 
 /* The node is lost, with the batches it may have. */

@@ -95,7 +95,7 @@ enum ek_status farm_open(const struct farm_settings *settings, struct farm **f)
         st = open_server(made);
     made->worker = (struct worker){.transport = made->transport,
                                    .job = settings->job,
-                                   .slots = settings->slots,
+                                   .appetite = settings->appetite,
                                    .is = {.units = settings->units}};
     if (st)
         farm_close(made);
@@ -149,8 +149,8 @@ static enum ek_status next_here(struct farm *f, double until, struct farm_batch 
         const double now = clock_now();
         if (atomic_load(&f->status))
             return (enum ek_status)atomic_load(&f->status);
-        if (f->settings.slots)
-            a = coordinator_next(f->coordinator, 0, f->settings.slots, now, &batch->tasks);
+        if (f->settings.appetite.slots)
+            a = coordinator_next(f->coordinator, 0, f->settings.appetite, now, &batch->tasks);
         else if (coordinator_over(f->coordinator))
             a = COORDINATOR_DONE;
         *over = a == COORDINATOR_DONE;
@@ -233,4 +233,9 @@ struct coordinator_node farm_node(const struct farm *f, int rank)
 int farm_failures(const struct farm *f, size_t task, bool *aside)
 {
     return coordinator_failures(f->coordinator, task, aside);
+}
+
+void farm_give_up(struct farm *f)
+{
+    coordinator_give_up(f->coordinator);
 }

@@ -15,10 +15,10 @@
 struct farm;
 
 struct farm_settings {
-    struct server_ops ops; /* of rank 0; take() is called for its own batches, too */
-    uint64_t job;          /* sum of all that must be equal on all nodes */
-    int units;             /* of this process */
-    int slots;             /* batches that it works at at a time; 0: rank 0 only deals */
+    struct server_ops ops;         /* of rank 0; take() is called for its own batches, too */
+    uint64_t job;                  /* sum of all that must be equal on all nodes */
+    int units;                     /* of this process */
+    struct farm_appetite appetite; /* slots 0: rank 0 only deals */
 };
 
 /* EK_LACK: out of memory, or rank 0 cannot be reached. Before threads are bound; contexts do not
@@ -47,6 +47,8 @@ enum ek_status farm_report(struct farm *f, const struct farm_batch *batch, int f
 /* The rank's own part, so far. Rank 0. */
 struct farm_worker farm_worker(const struct farm *f, int rank);
 struct coordinator_node farm_node(const struct farm *f, int rank);
+/* What is left is not to be done any more. Rank 0, any thread. */
+void farm_give_up(struct farm *f);
 /* Failures of a task so far, and whether it was set aside. Rank 0. */
 int farm_failures(const struct farm *f, size_t task, bool *aside);
 

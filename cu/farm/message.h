@@ -3,7 +3,7 @@
 #ifndef CU_FARM_MESSAGE_H
 #define CU_FARM_MESSAGE_H
 
-#include "cu/sched/sched.h"
+#include "cu/farm/coordinator.h"
 #include <stdint.h>
 
 enum { MESSAGE_VERSION = 2, FARM_BRIEF = 32 };
@@ -28,7 +28,8 @@ struct message_ask {
     uint64_t job;          /* sum of all that must be equal on all nodes */
     struct ek_range done;  /* empty: none */
     int32_t failed;        /* not 0: it failed */
-    uint32_t questions, slots, units;
+    uint32_t questions, units;
+    struct farm_appetite appetite;
     int32_t pid, guard; /* processes, on this host: */
     uint64_t host;
     double rate;

@@ -11,8 +11,9 @@
 /* What the server knows of a rank. */
 struct guest {
     struct farm_worker is;
-    int waits;      /* for so many answers */
-    int run, slots; /* of its last message */
+    int waits; /* for so many answers */
+    int run;   /* of its last message */
+    struct farm_appetite appetite;
     pid_t pid, guard;
     uint64_t host;
 };
@@ -121,7 +122,7 @@ static bool try_answer(struct server *s, int rank)
     if (g->run < s->run || (g->run == s->run && !s->coordinator))
         next = COORDINATOR_DONE;
     else if (g->run == s->run)
-        next = coordinator_next(s->coordinator, rank, g->slots,
+        next = coordinator_next(s->coordinator, rank, g->appetite,
                                 s->transport.ops->now(s->transport.st), &batch.tasks);
     if (next == COORDINATOR_WAIT)
         return false;
@@ -160,7 +161,7 @@ static enum ek_status take(struct server *s, int rank, const struct message_ask 
 static void note(struct guest *g, const struct message_ask *ask)
 {
     g->run = (int)ask->run;
-    g->slots = (int)ask->slots;
+    g->appetite = ask->appetite;
     g->waits += (int)ask->questions;
     g->pid = ask->pid;
     g->guard = ask->guard;

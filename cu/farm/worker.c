@@ -1,6 +1,5 @@
 /* cu/farm/worker.c – questions and answers. */
 #include "cu/farm/worker.h"
-#include "cu/farm/coordinator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@ void worker_begin(struct worker *w, int run)
 
 static int missing(const struct worker *w)
 {
-    const int n = w->slots + COORDINATOR_AHEAD - w->asked - w->in_hand;
+    const int n = w->appetite.slots + w->appetite.ahead - w->asked - w->in_hand;
     return w->over || n < 0 ? 0 : n;
 }
 
@@ -28,7 +27,7 @@ static struct message_ask words(const struct worker *w, struct ek_range done, in
                                 .done = done,
                                 .failed = failed,
                                 .questions = (uint32_t)missing(w),
-                                .slots = (uint32_t)w->slots,
+                                .appetite = w->appetite,
                                 .units = (uint32_t)w->is.units,
                                 .pid = getpid(),
                                 .guard = getppid(),

@@ -8,10 +8,11 @@
 struct worker {
     struct transport transport;
     uint64_t job;
-    int run, slots; /* slots: batches that it works at at a time */
-    int asked;      /* questions without an answer */
-    int in_hand;    /* batches neither reported nor failed */
-    bool over;      /* this run is */
+    struct farm_appetite appetite;
+    int run;
+    int asked;   /* questions without an answer */
+    int in_hand; /* batches neither reported nor failed */
+    bool over;   /* this run is */
     struct farm_worker is;
 };
 

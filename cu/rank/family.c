@@ -124,7 +124,7 @@ static enum ek_status remember(void)
     return EK_OK;
 }
 
-enum ek_status family_open(char **argv)
+enum ek_status family_open(void)
 {
     if (cluster_launch().size < 2)
         return EK_OK;
@@ -133,6 +133,7 @@ enum ek_status family_open(char **argv)
     TRY(introduce());
     const bool first = cluster_launch().rank == 0;
     TRY(guard_fork(first ? 0 : LIVES, first));
-    execv(self_path(), argv);
+    if (self_arguments())
+        execv(self_path(), self_arguments());
     FAIL(EK_LACK, "%s: cannot be executed again: %s", self_path(), strerror(errno));
 }

@@ -28,7 +28,7 @@ enum ek_status family_listen(struct family *f);
 /* Where a launcher started several ranks: forks, and executes the program anew in the child, for
  * whom a second call does nothing. The guard does not return. Before the first thread. EK_LACK: no
  * process or socket can be made, MPI does not start. */
-enum ek_status family_open(char **argv);
+enum ek_status family_open(void);
 
 /* Who this process is; before family_open(): the only one. */
 const struct family *family_here(void);
