@@ -1,12 +1,15 @@
 /* npb_mz/checkpoint.c – the state of a run in a file. */
 #include "npb_mz/checkpoint.h"
 #include "cu/rank/cluster.h"
+#include "src/checksum.h"
+#include "src/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <glob.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,22 +24,17 @@ struct header {
     uint64_t checksum; /* of everything above */
 };
 
-static const struct header blank = {.magic = "EKNPBMZ", .order = 0x0123456789abcdef};
+static const struct header blank = {.magic = "EKNPBM2", .order = 0x0123456789abcdef};
 
-/* FNV-1a over 64-bit words: it only has to notice damage. */
-static uint64_t checksum(uint64_t sum, const void *data, size_t bytes)
-{
-    for (size_t i = 0; i + 8 <= bytes; i += 8) {
-        uint64_t word;
-        memcpy(&word, (const char *)data + i, 8);
-        sum = (sum ^ word) * 0x100000001b3;
-    }
-    return sum;
-}
+struct checkpoint {
+    char *path;        /* the end of symbolic links */
+    char beside[4096]; /* while it is written */
+    int lock;          /* rank 0's */
+};
 
 static uint64_t header_checksum(const struct header *h)
 {
-    return checksum(0xcbf29ce484222325, h, offsetof(struct header, checksum));
+    return checksum_of("npb-mz checkpoint 2", h, offsetof(struct header, checksum));
 }
 
 static struct header header_of(const struct mz *mz, int steps, int step)
@@ -55,6 +53,7 @@ static struct header header_of(const struct mz *mz, int steps, int step)
 
 /* The parts of a zone and where they stand in the file: checksum, u, carried. */
 struct record {
+    int64_t zone;
     double *u, *carried;
     size_t u_bytes, carried_bytes;
     off_t at;
@@ -63,7 +62,7 @@ struct record {
 static struct record record_of(const struct mz *mz, int zone)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    struct record r = {.u = mz_zone_u(mz, zone), .carried = mz->carried + z->carried};
+    struct record r = {.zone = zone, .u = mz_zone_u(mz, zone), .carried = mz->carried + z->carried};
     r.u_bytes = MZ_VARS * (size_t)z->volume * sizeof *r.u;
     r.carried_bytes = mz->ops->carried ? mz->ops->carried(z) * sizeof *r.carried : 0;
     r.at = (off_t)(sizeof(struct header) + (size_t)zone * sizeof(uint64_t) +
@@ -71,9 +70,92 @@ static struct record record_of(const struct mz *mz, int zone)
     return r;
 }
 
-static uint64_t record_checksum(const struct record *r)
+static uint64_t record_checksum(const struct header *h, const struct record *r)
 {
-    return checksum(checksum(0xcbf29ce484222325, r->u, r->u_bytes), r->carried, r->carried_bytes);
+    struct checksum c;
+    checksum_begin(&c, "npb-mz checkpoint zone 2");
+    checksum_add(&c, h, sizeof *h);
+    checksum_add(&c, &r->zone, sizeof r->zone);
+    checksum_add(&c, r->u, r->u_bytes);
+    checksum_add(&c, r->carried, r->carried_bytes);
+    return checksum_end(&c);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+enum ek_status checkpoint_check(const char *path)
+{
+    struct stat st;
+    if (!*path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
+        FAIL(EK_USAGE, "checkpoint '%s': not the name of a file; give one", path);
+    return file_try(path);
+}
+
+/* What killed runs have left: nobody writes it, for we have the lock. */
+static void remove_parts(const char *path)
+{
+    char *pattern;
+    glob_t found;
+    if (asprintf(&pattern, "%s.part-*", path) < 0)
+        return;
+    if (!glob(pattern, 0, NULL, &found)) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            unlink(found.gl_pathv[i]);
+        globfree(&found);
+    }
+    free(pattern);
+}
+
+static enum ek_status take(struct checkpoint *c)
+{
+    if (snprintf(c->beside, sizeof c->beside, "%s.part-%d", c->path, (int)getpid()) >=
+        (int)sizeof c->beside)
+        FAIL(EK_USAGE, "checkpoint %.60s…: the file's name is too long", c->path);
+    if (cluster_rank() == 0) {
+        TRY(file_lock(c->path, &c->lock));
+        remove_parts(c->path);
+    }
+    cluster_share(c->beside, sizeof c->beside);
+    return EK_OK;
+}
+
+enum ek_status checkpoint_open(const char *path, struct checkpoint **out)
+{
+    struct checkpoint *c = calloc(1, sizeof *c);
+    if (c && !(c->path = realpath(path, NULL)))
+        c->path = strdup(path);
+    if (c)
+        c->lock = -1;
+    const enum ek_status st =
+        c && c->path ? take(c) : status_fail(EK_LACK, "checkpoint %s: out of memory", path);
+    if (st)
+        checkpoint_close(c);
+    else
+        *out = c;
+    return st;
+}
+
+void checkpoint_close(struct checkpoint *c)
+{
+    if (!c)
+        return;
+    if (c->lock >= 0)
+        file_unlock(c->path, c->lock);
+    free(c->path);
+    free(c);
+}
+
+/* Rank 0 looks: all take the state up, or none. */
+bool checkpoint_exists(const struct checkpoint *c)
+{
+    bool there = !access(c->path, F_OK);
+    cluster_share(&there, sizeof there);
+    return there;
+}
+
+void checkpoint_forget(const struct checkpoint *c)
+{
+    unlink(c->path);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -91,26 +173,19 @@ static bool put(int fd, const void *data, size_t bytes, off_t at)
     return true;
 }
 
-static bool put_zones(int fd, const struct mz *mz)
+static bool put_zones(int fd, const struct mz *mz, const struct header *h)
 {
     for (int zone = 0; zone < mz->nzones; zone++) {
         const struct record r = record_of(mz, zone);
         if (!mz->mine[zone])
             continue;
-        const uint64_t sum = record_checksum(&r);
+        const uint64_t sum = record_checksum(h, &r);
         if (!put(fd, &sum, sizeof sum, r.at) ||
             !put(fd, r.u, r.u_bytes, r.at + (off_t)sizeof sum) ||
             !put(fd, r.carried, r.carried_bytes, r.at + (off_t)(sizeof sum + r.u_bytes)))
             return false;
     }
     return true;
-}
-
-static enum ek_status name_beside(const char *path, char *beside, size_t room)
-{
-    if (snprintf(beside, room, "%s.part", path) >= (int)room)
-        FAIL(EK_USAGE, "checkpoint %.60s…: the file's name is too long", path);
-    return EK_OK;
 }
 
 /* Rank 0 makes the file anew, whatever a killed run has left; the others must find it there. */
@@ -139,60 +214,23 @@ static int write_part(const char *beside, const struct mz *mz, const struct head
     if (fd < 0)
         return errno;
     errno = ENOSPC; /* a write of nothing does not say why */
-    const int why = put_zones(fd, mz) && !fsync(fd) ? 0 : errno;
+    const int why = put_zones(fd, mz, h) && !fsync(fd) ? 0 : errno;
     close(fd);
     return why;
 }
 
-static void directory_of(const char *path, char *directory, size_t room)
+enum ek_status checkpoint_save(const struct checkpoint *c, const struct mz *mz, int steps, int step)
 {
-    const char *slash = strrchr(path, '/');
-    const int length = slash ? (int)(slash - path) + 1 : 1;
-    snprintf(directory, room, "%.*s", length, slash ? path : ".");
-}
-
-/* The new name outlives a power cut only once its directory is written, too. */
-static void sync_directory(const char *path)
-{
-    char directory[PATH_MAX];
-    directory_of(path, directory, sizeof directory);
-    const int fd = open(directory, O_RDONLY | O_DIRECTORY);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-}
-
-enum ek_status checkpoint_check(const char *path)
-{
-    char beside[PATH_MAX], directory[PATH_MAX];
-    struct stat st;
-    TRY(name_beside(path, beside, sizeof beside));
-    directory_of(path, directory, sizeof directory);
-    if (!*path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
-        FAIL(EK_USAGE, "checkpoint '%s': not the name of a file; give one", path);
-    if (access(directory, W_OK | X_OK))
-        FAIL(EK_LACK, "checkpoint %s: no file can be made in %s: %s", path, directory,
-             strerror(errno));
-    return EK_OK;
-}
-
-enum ek_status checkpoint_save(const char *path, const struct mz *mz, int steps, int step)
-{
-    char beside[PATH_MAX];
-    TRY(name_beside(path, beside, sizeof beside));
     const struct header h = header_of(mz, steps, step);
-    const int why = write_part(beside, mz, &h);
+    const int why = write_part(c->beside, mz, &h);
     if (cluster_any(why)) {
         if (cluster_rank() == 0)
-            unlink(beside);
-        FAIL(EK_LACK, "checkpoint %s: cannot be written: %s; an older one stays as it is", path,
+            unlink(c->beside);
+        FAIL(EK_LACK, "checkpoint %s: cannot be written: %s; an older one stays as it is", c->path,
              why ? strerror(why) : "another rank cannot write its part");
     }
-    if (cluster_rank() == 0 && rename(beside, path))
-        FAIL(EK_LACK, "checkpoint %s: cannot be replaced: %s", path, strerror(errno));
     if (cluster_rank() == 0)
-        sync_directory(path);
+        TRY(file_place(c->beside, c->path));
     cluster_barrier();
     return EK_OK;
 }
@@ -251,7 +289,7 @@ static enum ek_status check_size(const char *path, int fd, const struct mz *mz)
     return EK_OK;
 }
 
-static enum ek_status get_zones(const char *path, int fd, struct mz *mz)
+static enum ek_status get_zones(const char *path, int fd, struct mz *mz, const struct header *h)
 {
     for (int zone = 0; zone < mz->nzones; zone++) {
         const struct record r = record_of(mz, zone);
@@ -261,26 +299,26 @@ static enum ek_status get_zones(const char *path, int fd, struct mz *mz)
         TRY(get(path, fd, &sum, sizeof sum, r.at));
         TRY(get(path, fd, r.u, r.u_bytes, r.at + (off_t)sizeof sum));
         TRY(get(path, fd, r.carried, r.carried_bytes, r.at + (off_t)(sizeof sum + r.u_bytes)));
-        if (sum != record_checksum(&r))
+        if (sum != record_checksum(h, &r))
             FAIL(EK_USAGE, "checkpoint %s: zone %d is damaged; delete it to start anew", path,
                  zone);
     }
     return EK_OK;
 }
 
-enum ek_status checkpoint_load(const char *path, struct mz *mz, int steps, int *step)
+enum ek_status checkpoint_load(const struct checkpoint *c, struct mz *mz, int steps, int *step)
 {
     struct header h;
-    const int fd = open(path, O_RDONLY);
+    const int fd = open(c->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        FAIL(EK_LACK, "checkpoint %s: cannot be opened: %s", path, strerror(errno));
-    enum ek_status st = get(path, fd, &h, sizeof h, 0);
+        FAIL(EK_LACK, "checkpoint %s: cannot be opened: %s", c->path, strerror(errno));
+    enum ek_status st = get(c->path, fd, &h, sizeof h, 0);
     if (!st)
-        st = check_header(path, &h, mz, steps);
+        st = check_header(c->path, &h, mz, steps);
     if (!st)
-        st = check_size(path, fd, mz);
+        st = check_size(c->path, fd, mz);
     if (!st)
-        st = get_zones(path, fd, mz);
+        st = get_zones(c->path, fd, mz, &h);
     close(fd);
     if (!st)
         *step = (int)h.step;

@@ -2,21 +2,19 @@
  */
 #include "npb_mz/program.h"
 #include "cu/rank/cluster.h"
-#include "npb_mz/checkpoint.h"
 #include "npb_mz/run.h"
 #include "npb_mz/verbs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct opt options[] = {
     {"class", OPT_TEXT, offsetof(struct run, letter), "LETTER",
      "problem class: S W A B C D E F (S)", .env = NULL},
     {"steps", OPT_INT, offsetof(struct run, steps), "N",
      "time steps (those of the class; nothing verifies others)", .min = 1, .max = 1e6},
-    {"checkpoint", OPT_TEXT, offsetof(struct run, checkpoint), "FILE",
+    {"checkpoint", OPT_TEXT, offsetof(struct run, checkpoint_path), "FILE",
      "save the state there, and go on from it if it exists", .env = NULL},
     {"every", OPT_INT, offsetof(struct run, every), "STEPS", "steps between two saves (50)",
      .min = 1, .max = 1e9},
@@ -48,8 +46,8 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (!r->steps)
         r->steps = r->class->steps;
     TRY(sched_check(r->ranks_schedule, NULL));
-    if (r->checkpoint)
-        TRY(checkpoint_check(r->checkpoint));
+    if (r->checkpoint_path)
+        TRY(checkpoint_check(r->checkpoint_path));
     *bytes = mz_bytes(r->ops, r->class);
     snprintf(problem, room, "class %c, %d steps", upper[0], r->steps);
     return EK_OK;
@@ -67,7 +65,7 @@ static int steps(const void *st)
 static int save_every(const void *st)
 {
     const struct run *r = st;
-    return r->checkpoint ? r->every : 0;
+    return r->checkpoint_path ? r->every : 0;
 }
 
 static double work(const void *st)
@@ -126,7 +124,7 @@ static enum ek_status interrupted(void *st)
         cluster_size() > 1 ? " (ranks end with 4, Open MPI's mpirun with 1 if it was told itself)"
                            : "";
     if (cluster_rank() == 0 && r->checkpoint)
-        status_warn("interrupted; the next run goes on from %s%s", r->checkpoint, launcher);
+        status_warn("interrupted; the next run goes on from %s%s", r->checkpoint_path, launcher);
     else if (cluster_rank() == 0)
         status_warn("interrupted, and nothing is saved: --checkpoint FILE would have%s", launcher);
     return EK_OK;
@@ -137,7 +135,7 @@ static void written(void *st)
 {
     const struct run *r = st;
     if (r->checkpoint)
-        unlink(r->checkpoint);
+        checkpoint_forget(r->checkpoint);
 }
 
 /* With several ranks: how the zones were divided, and what the faces between ranks cost. */

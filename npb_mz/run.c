@@ -1,11 +1,9 @@
 /* npb_mz/run.c – opens and closes a problem on the units of this process. */
 #include "npb_mz/run.h"
 #include "cu/rank/cluster.h"
-#include "npb_mz/checkpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static enum ek_status allocate(struct run *r)
 {
@@ -64,6 +62,8 @@ enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
     struct run *r = st;
     r->set = set;
     r->job = job;
+    if (r->checkpoint_path)
+        TRY(checkpoint_open(r->checkpoint_path, &r->checkpoint));
     TRY(mz_open_unclaimed(r->ops, r->class, &r->mz));
     TRY(allocate(r));
     TRY(open_ranks(r));
@@ -97,6 +97,7 @@ void run_close(void *st)
     ranks_close(r->ranks);
     tasks_close(&r->tasks);
     mz_close(r->mz);
+    checkpoint_close(r->checkpoint);
     free(r->was);
     free(r->home);
     free(r->work);
@@ -111,20 +112,12 @@ void run_take_zones(struct run *r)
             r->home[i] = FACES_ELSEWHERE;
 }
 
-/* Rank 0 looks: all take the state up, or none. */
-static bool is_saved(const struct run *r)
-{
-    bool saved = r->checkpoint && !access(r->checkpoint, F_OK);
-    cluster_share(&saved, sizeof saved);
-    return saved;
-}
-
 enum ek_status run_reset(void *st)
 {
     struct run *r = st;
     mz_reset(r->mz);
     r->begun = 0;
-    if (is_saved(r))
+    if (r->checkpoint && checkpoint_exists(r->checkpoint))
         TRY(checkpoint_load(r->checkpoint, r->mz, r->steps, &r->begun));
     if (r->remote) {
         remote_begin(r->remote);

@@ -12,6 +12,7 @@
 #define NPB_MZ_RUN_H
 
 #include "cu/bench/bench.h"
+#include "npb_mz/checkpoint.h"
 #include "npb_mz/device.h"
 #include "npb_mz/faces.h"
 #include "npb_mz/mz.h"
@@ -20,12 +21,13 @@
 #include "npb_mz/tasks.h"
 
 struct run {
-    const char *letter, *ranks_schedule, *checkpoint; /* options */
+    const char *letter, *ranks_schedule, *checkpoint_path; /* options */
     int steps, every;
 
     const struct mz_ops *ops;
     const struct mz_class *class;
     struct mz *mz;
+    struct checkpoint *checkpoint; /* NULL: none is asked for */
     int begun; /* step at which this run took the state up: 0, or that of the checkpoint */
 
     struct cu_set *set;

@@ -2,7 +2,6 @@
  */
 #include "npb_mz/verbs.h"
 #include "cu/rank/cluster.h"
-#include "npb_mz/checkpoint.h"
 #include "npb_mz/migrate.h"
 #include "npb_mz/run.h"
 #include "src/clock.h"

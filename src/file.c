@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -262,6 +263,71 @@ enum ek_status file_try(const char *path)
     TRY(file_create(path, &f));
     file_abandon(f);
     return EK_OK;
+}
+
+/* ---- locks ------------------------------------------------------------------------------------*/
+
+static char *lock_name(const char *path)
+{
+    char *name;
+    return asprintf(&name, "%s.lock", path) < 0 ? NULL : name;
+}
+
+/* Whether the lock is still the file of that name: its last owner may have removed it meanwhile. */
+static bool is_current(int fd, const char *name)
+{
+    struct stat held, there;
+    return !fstat(fd, &held) && !stat(name, &there) && held.st_dev == there.st_dev &&
+           held.st_ino == there.st_ino;
+}
+
+/* Says who holds the lock. */
+static enum ek_status refuse_lock(int fd, const char *path)
+{
+    char owner[128] = "";
+    const ssize_t n = pread(fd, owner, sizeof owner - 1, 0);
+    close(fd);
+    FAIL(EK_USAGE, "%s: %s works on it; wait for its end or choose another file", path,
+         n > 0 ? owner : "another process");
+}
+
+/* Writes into the lock who has it. File systems without locks have none to be kept out by. */
+static void sign(int fd)
+{
+    char host[64] = "";
+    gethostname(host, sizeof host - 1);
+    if (ftruncate(fd, 0) || dprintf(fd, "process %d on %s", (int)getpid(), host) < 0)
+        return; /* then it is another process */
+}
+
+enum ek_status file_lock(const char *path, int *lock)
+{
+    char *name = lock_name(path);
+    int fd = -1, busy = 0;
+    while (name && (fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) >= 0) {
+        busy = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+        if (busy || is_current(fd, name))
+            break;
+        close(fd);
+    }
+    const int why = name ? errno : ENOMEM;
+    free(name);
+    if (fd < 0)
+        return refuse(path, why);
+    if (busy)
+        return refuse_lock(fd, path);
+    sign(fd);
+    *lock = fd;
+    return EK_OK;
+}
+
+void file_unlock(const char *path, int lock)
+{
+    char *name = lock_name(path);
+    if (name && is_current(lock, name))
+        unlink(name);
+    free(name);
+    close(lock);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/

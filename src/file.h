@@ -39,6 +39,12 @@ enum ek_status file_try(const char *path);
  * processes write together. One process calls it. */
 enum ek_status file_place(const char *beside, const char *path);
 
+/* From now on this process alone works on `path`: locks "`path`.lock", which is gone after
+ * file_unlock(); where the process dies, its lock dies with it. *lock: for file_unlock(). EK_USAGE:
+ * another process works on it, the line says which; EK_LACK: no lock can be made there. */
+enum ek_status file_lock(const char *path, int *lock);
+void file_unlock(const char *path, int lock);
+
 /* `path` names a file, there or to be made, that another one may take the place of: neither "-" nor
  * a pipe nor a device. */
 bool file_replaceable(const char *path);

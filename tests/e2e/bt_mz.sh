@@ -40,7 +40,7 @@ refused 2 "mean 'dynamic'" --schedule dynamc
 refused 2 "mean 'schedule'" --schedul3 static
 refused 2 'mean .opencl' --devices opncl:0
 refused 3 'TB of memory, .* are available' --class F
-refused 3 'cannot be written' --class S --json /nonexistent/file
+refused 3 'cannot be written' --class S --json "$work/nowhere/file"
 
 # Places that agree with the layout, and places that do not.
 OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=2x1 "$BIN/bt-mz" --class S --check >"$work/out" 2>&1 ||

@@ -62,7 +62,7 @@ refused() { # exit code, word, arguments…
 }
 refused 2 'not the name of a file' --checkpoint ''
 refused 2 'not the name of a file' --checkpoint "$work"
-refused 3 'no file can be made' --checkpoint "$work/nowhere/state"
+refused 3 'cannot be written' --checkpoint "$work/nowhere/state"
 for every in 0 -1 x 1.5 99999999999; do
     refused 2 'every' --checkpoint "$file" --every $every
 done
@@ -75,7 +75,7 @@ cp "$file" "$work/copy"
 (ulimit -f 500; save) >"$work/out" 2>&1
 [ $? = 3 ] && grep -q 'cannot be written' "$work/out" || say "no room: $(cat "$work/out")"
 cmp -s "$file" "$work/copy" || say 'no room: the older checkpoint is not what it was'
-[ -e "$file.part" ] && say 'no room: a part is left'
+ls "$work" | grep -q '\.part' && say 'no room: a part is left'
 printf x >>"$file"
 save >"$work/out" 2>&1
 [ $? = 2 ] && grep -q 'something follows' "$work/out" || say "too long: $(cat "$work/out")"
