@@ -93,6 +93,13 @@ static int count_columns(const struct job *job)
     return job->naxes + 3 + (job->model->moment ? 1 : 0);
 }
 
+double accepted_row_bytes(const struct job *job, enum accepted_format format)
+{
+    const int columns = count_columns(job);
+    return format == ACCEPTED_BINARY ? (double)sizeof(trial_number) + 8.0 * columns
+                                     : log10((double)job->trials) + 10.0 * columns;
+}
+
 static const char *last_column(const struct job *job)
 {
     return job->model->moment ? ",Mw" : "";

@@ -48,6 +48,9 @@ enum accepted_format {
     ACCEPTED_FORMATS
 };
 
+/* Bytes of a row, of text about. */
+double accepted_row_bytes(const struct job *job, enum accepted_format format);
+
 /* A file under construction beside `path`. "-" is standard output, which is written to as it is,
  * like anything that is no file. */
 struct accepted_file;

@@ -281,17 +281,23 @@ trial_number grid_trial(const struct grid *g, trial_number outer, long allowed, 
            g->amplitude_step * (trial_number)a;
 }
 
-long grid_entry(const struct grid *g, long place)
+long grid_from(const long *places, long n, trial_number place)
 {
-    long begin = 0, end = g->nallowed;
+    long begin = 0, end = n;
     while (begin < end) {
         const long middle = begin + (end - begin) / 2;
-        if (g->place[middle] < place)
+        if ((trial_number)places[middle] < place)
             begin = middle + 1;
         else
             end = middle;
     }
-    return begin < g->nallowed && g->place[begin] == place ? begin : -1;
+    return begin;
+}
+
+long grid_entry(const struct grid *g, long place)
+{
+    const long at = grid_from(g->place, g->nallowed, (trial_number)place);
+    return at < g->nallowed && g->place[at] == place ? at : -1;
 }
 
 /* ---- walks ------------------------------------------------------------------------------------*/

@@ -56,6 +56,8 @@ double grid_amplitude(const struct grid *g, long a);
 /* Number, among the source's trials, of the trial at amplitude a, mix m of a geometry. */
 trial_number grid_trial(const struct grid *g, trial_number outer, long allowed, long m, long a);
 
+/* First of n ascending places that is not before `place`; n: there is none. */
+long grid_from(const long *places, long n, trial_number place);
 /* Entry of the inner list with this inner place; -1: it is not allowed. */
 long grid_entry(const struct grid *g, long place);
 

@@ -111,7 +111,10 @@ static enum ek_status parse_range(struct program *p)
         memcpy(begin, p->trials, (size_t)(colon - p->trials));
     if (!colon || !trial_parse(begin, &first) || !trial_parse(colon + 1, &end))
         FAIL(EK_USAGE, "--trials %s: write BEGIN:END, e.g. 0:1000000", p->trials);
-    if (first >= end || end > p->job->trials)
+    if (first >= end)
+        FAIL(EK_USAGE, "--trials %s: no trials; END, which is not among them, is to be above BEGIN",
+             p->trials);
+    if (end > p->job->trials)
         FAIL(EK_USAGE, "--trials %s: there are trials 0:%s", p->trials,
              trial_text(p->job->trials, most));
     p->range = (struct trial_range){first, end - first};
@@ -256,7 +259,7 @@ static void close_program(void *st)
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
     struct program *p = ctx;
-    const struct units_sink sink = {node_put, p->node};
+    const struct search_sink sink = {node_put, p->node};
     return units_compute(p->units, cu, &p->tasks.range[r.begin], r.end - r.begin, &sink, seconds);
 }
 

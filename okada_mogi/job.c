@@ -167,6 +167,8 @@ static enum ek_status read_accept(struct job *job, const json_t *object)
     TRY(demand_that(job->path, !all || json_is_boolean(all), "accept.keep_all", "true or false"));
     a->best = (long)best;
     a->all = json_is_true(all);
+    TRY(demand_that(job->path, !a->all || !a->best, "accept.best",
+                    "left out where keep_all keeps every trial"));
     return demand_that(job->path, a->nk || a->all || a->best || isfinite(a->below), "accept",
                        "given: k_sigma, misfit_below, best or keep_all");
 }
@@ -310,9 +312,10 @@ static enum ek_status read_parameters(struct job *job, const json_t *list)
         job->naxes = a + 1;
     }
     if (n != wanted)
-        FAIL(EK_USAGE, "%s: %d parameters, but %d source%s of model %s have %d",
-             demand_at(job->path, "parameters"), n, job->nsources, job->nsources > 1 ? "s" : "",
-             job->model->name, wanted);
+        FAIL(EK_USAGE, "%s: %d parameter%s, but %d source%s of model %s %s %d",
+             demand_at(job->path, "parameters"), n, n == 1 ? "" : "s", job->nsources,
+             job->nsources > 1 ? "s" : "", job->model->name, job->nsources > 1 ? "have" : "has",
+             wanted);
     if (!trial_count(job->axis, job->naxes, &job->trials))
         FAIL(EK_USAGE, "%s: more than 2^127 trials; choose fewer values",
              demand_at(job->path, "parameters"));

@@ -1,5 +1,6 @@
 /* okada_mogi/join_columns.c – lists the components and orders them by what they reject. */
 #include "okada_mogi/join_columns.h"
+#include "okada_mogi/judge.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +12,9 @@ enum ek_status join_columns_open(const struct job *job, struct join_columns *c)
     const size_t n = (size_t)s->ncomponents;
     *c = (struct join_columns){.at = calloc(n, sizeof *c->at),
                                .observed = calloc(n, sizeof *c->observed),
-                               .sigma = calloc(n, sizeof *c->sigma)};
-    if (!c->at || !c->observed || !c->sigma) {
+                               .sigma = calloc(n, sizeof *c->sigma),
+                               .slack = calloc(n, sizeof *c->slack)};
+    if (!c->at || !c->observed || !c->sigma || !c->slack) {
         join_columns_close(c);
         FAIL(EK_LACK, "%s: out of memory for %zu components", job->path, n);
     }
@@ -20,6 +22,7 @@ enum ek_status join_columns_open(const struct job *job, struct join_columns *c)
         if (isnan(s->observed[i]))
             continue;
         c->at[c->n] = i;
+        c->slack[c->n] = judge_slack(job) / s->sigma[i];
         c->sigma[c->n] = s->sigma[i];
         c->observed[c->n++] = s->observed[i] / s->sigma[i];
     }
@@ -31,19 +34,21 @@ void join_columns_close(struct join_columns *c)
     free(c->at);
     free(c->observed);
     free(c->sigma);
+    free(c->slack);
     *c = (struct join_columns){0};
 }
 
 static void swap_columns(struct join_columns *c, int i, int k)
 {
+    double *const list[] = {c->observed, c->sigma, c->slack};
     const int at = c->at[i];
-    const double observed = c->observed[i], sigma = c->sigma[i];
     c->at[i] = c->at[k];
-    c->observed[i] = c->observed[k];
-    c->sigma[i] = c->sigma[k];
     c->at[k] = at;
-    c->observed[k] = observed;
-    c->sigma[k] = sigma;
+    for (int l = 0; l < 3; l++) {
+        const double x = list[l][i];
+        list[l][i] = list[l][k];
+        list[l][k] = x;
+    }
 }
 
 void join_columns_order(struct join_columns *c, const double *a, int na, const double *b, int nb,

@@ -10,6 +10,7 @@ struct join_columns {
     int *at;          /* [n] 3 * station + component */
     double *observed; /* [n] in standard deviations */
     double *sigma;    /* [n] m */
+    double *slack;    /* [n] judge_slack() in standard deviations */
 };
 
 enum ek_status join_columns_open(const struct job *job, struct join_columns *c);

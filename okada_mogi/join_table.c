@@ -248,10 +248,11 @@ void join_table_close(struct join_table *t)
 /* ---- looking up -------------------------------------------------------------------------------*/
 
 /* What a column may be, with room for the rounding of target and table to single precision. */
-static void set_window(int n, const double *r, double reach, float *low, float *high)
+static void set_window(const struct join_columns *columns, const double *r, double reach,
+                       float *low, float *high)
 {
-    for (int c = 0; c < n; c++) {
-        const double width = reach * (1 + 1e-6) + 2.5e-7 * (fabs(r[c]) + reach);
+    for (int c = 0; c < columns->n; c++) {
+        const double width = reach * (1 + 1e-6) + 2.5e-7 * (fabs(r[c]) + reach) + columns->slack[c];
         low[c] = (float)(r[c] - width);
         high[c] = (float)(r[c] + width);
     }
@@ -318,7 +319,7 @@ enum ek_status join_table_find(const struct join_table *t, const double *r, doub
     int begin[2] = {0, 0}, end[2] = {0, 0};
     if (!t->nrows)
         return EK_OK;
-    set_window(n, r, reach, low, high);
+    set_window(t->columns, r, reach, low, high);
     for (int c = 0; c < 2 && c < n; c++) {
         const double last = t->first[c] + t->width[c] * t->ncells[c];
         if (t->ncells[c] > 1 && (high[c] < t->first[c] || low[c] > nextafter(last, INFINITY)))

@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+double judge_slack(const struct job *job)
+{
+    double scale = 0;
+    for (int i = 0; i < 3 * job->stations.n; i++) /* NaN: not observed */
+        scale = fmax(scale, fmax(fabs(job->stations.observed[i]), job->stations.sigma[i]));
+    return 1e-9 * scale;
+}
+
 int judge_basis_size(const struct job *job)
 {
     return job->stations.n * job->model->nbasis * 3;

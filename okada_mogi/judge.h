@@ -1,8 +1,9 @@
 /* okada_mogi/judge.h – the one place where trials are accepted.
  *
  * Every method, on whatever device, may only leave out trials that are out by more than rounding
- * can do (JUDGE_SLACK); what is left is decided here, by the same instructions in the same order,
- * so that all of them accept the same trials and report the same bits. */
+ * can do (JUDGE_SLACK of the tolerance and judge_slack() beside it); what is left is decided here,
+ * by the same instructions in the same order, so that all of them accept the same trials and report
+ * the same bits. */
 #ifndef OKADA_MOGI_JUDGE_H
 #define OKADA_MOGI_JUDGE_H
 
@@ -12,6 +13,10 @@
 /* Relative widening of every tolerance in what comes before the judge: far above the rounding of
  * any order of operations, far below what would let many more trials through. */
 #define JUDGE_SLACK 1e-7
+
+/* The same in metres, for what is tolerated may be next to nothing: a part of the largest
+ * observation or deviation, as rounding is of predictions that come near them. */
+double judge_slack(const struct job *job);
 
 /* One source of a trial: amplitude * sum_b weight[b] * basis[b]. */
 struct judge_source {

@@ -2,6 +2,7 @@
  */
 #include "okada_mogi/search_method.h"
 #include "okada_mogi/grid.h"
+#include "src/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,6 +115,7 @@ enum ek_status search_open(const struct job *job, enum search_method method, str
     if (!made)
         FAIL(EK_LACK, "%s: out of memory for the search", job->path);
     made->job = job;
+    made->slack = judge_slack(job);
     made->ops = ops_of(job, method);
     if (method == SEARCH_EXACT && made->ops == &search_brute)
         status_warn("%s: rake, slip and volume change do not stand last, or sources are mixed: no "
@@ -161,6 +163,7 @@ enum ek_status search_worker_open(const struct search *s, struct search_worker *
     enum ek_status st = EK_OK;
     if (made) {
         made->search = s;
+        made->until = INFINITY;
         made->window = calloc((size_t)s->job->stations.n, sizeof *made->window);
     }
     if (!made || !made->window)
@@ -183,21 +186,21 @@ void search_worker_close(struct search_worker *w)
     if (w->own)
         w->search->ops->worker_close(w->own);
     judge_close(w->judge);
+    accepted_free(&w->found);
     free(w->window);
     free(w);
 }
 
-static void set_windows(struct search_worker *w, double bound)
+struct search_window search_window(const struct search *s, int station, double reach)
 {
-    const struct search *s = w->search;
-    w->bound = bound;
-    const double reach = search_reach(w);
-    for (int i = 0; i < s->job->stations.n; i++)
-        for (int c = 0; c < s->station[i].ncomponents; c++) {
-            const double width = reach * s->station[i].sigma[c];
-            w->window[i].low[c] = s->station[i].observed[c] - width;
-            w->window[i].high[c] = s->station[i].observed[c] + width;
-        }
+    const struct search_station *st = &s->station[station];
+    struct search_window w = {{0}, {0}};
+    for (int c = 0; c < st->ncomponents; c++) {
+        const double width = reach * st->sigma[c] + s->slack;
+        w.low[c] = st->observed[c] - width;
+        w.high[c] = st->observed[c] + width;
+    }
+    return w;
 }
 
 /* How the worker itself computes a batch. */
@@ -207,22 +210,94 @@ static enum ek_status run(void *arg)
     return w->search->ops->run(w, w->range);
 }
 
-enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
-                             struct accepted *found, enum ek_status (*by)(void *arg), void *arg)
+/* Computes a part; w->full: it has more than may be held. */
+static enum ek_status run_part(struct search_worker *w, struct trial_range part,
+                               enum ek_status (*by)(void *arg), void *arg)
 {
-    const struct trial_range all = {0, w->search->job->trials};
-    const size_t before = found->n;
-    set_windows(w, search_best_bound(w->search->best));
-    w->found = found;
-    w->range = trial_overlap(range, all);
-    TRY(by(arg));
-    accepted_sort(found);
-    return search_best_note(w->search->best, found->record + before, found->n - before);
+    w->bound = search_best_bound(w->search->best);
+    for (int i = 0; i < w->search->job->stations.n; i++)
+        w->window[i] = search_window(w->search, i, search_reach(w));
+    w->range = part;
+    w->found.n = 0;
+    w->full = false;
+    const enum ek_status st = by(arg);
+    return w->full ? EK_OK : st;
 }
 
-enum ek_status search_run(struct search_worker *w, struct trial_range range, struct accepted *found)
+/* The first `count` trials of a range at most, to the end of a grain if that is among them. */
+static struct trial_range part_of(const struct search *s, struct trial_range range,
+                                  trial_number count)
 {
-    return search_run_by(w, range, found, run, w);
+    if (count >= range.count)
+        return range;
+    const trial_number end = range.first + count, whole = end - end % s->grain;
+    return (struct trial_range){range.first, (whole > range.first ? whole : end) - range.first};
+}
+
+enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
+                             const struct search_sink *sink, enum ek_status (*by)(void *arg),
+                             void *arg)
+{
+    const struct search *s = w->search;
+    const struct trial_range all = {0, s->job->trials};
+    struct trial_range left = trial_overlap(range, all);
+    trial_number most = left.count;
+    while (left.count) {
+        const struct trial_range part = part_of(s, left, most);
+        TRY(run_part(w, part, by, arg));
+        if (w->full) {
+            most = part.count / 2;
+            continue;
+        }
+        if (w->found.n < SEARCH_HELD / 4)
+            most *= most < left.count ? 2 : 1;
+        accepted_sort(&w->found);
+        TRY(search_best_note(s->best, w->found.record, w->found.n));
+        TRY(sink->put(sink->arg, part, &w->found));
+        left.first += part.count;
+        left.count -= part.count;
+    }
+    return EK_OK;
+}
+
+enum ek_status search_run(struct search_worker *w, struct trial_range range,
+                          const struct search_sink *sink)
+{
+    return search_run_by(w, range, sink, run, w);
+}
+
+enum ek_status search_go_on(struct search_worker *w, double searched)
+{
+    if (isinf(w->until) || clock_now() < w->until)
+        return EK_OK;
+    w->searched = searched;
+    return EK_STOPPED;
+}
+
+/* Passes on what was found and counts how far that went. */
+struct counter {
+    const struct search_sink *sink;
+    double searched;
+};
+
+static enum ek_status count(void *arg, struct trial_range range, struct accepted *found)
+{
+    struct counter *c = arg;
+    c->searched += (double)range.count;
+    return c->sink->put(c->sink->arg, range, found);
+}
+
+enum ek_status search_run_until(struct search_worker *w, struct trial_range range,
+                                const struct search_sink *sink, double time, double *searched)
+{
+    struct counter counter = {sink, 0};
+    const struct search_sink counting = {count, &counter};
+    w->until = time;
+    w->searched = 0;
+    const enum ek_status st = search_run(w, range, &counting);
+    w->until = INFINITY;
+    *searched = counter.searched + (st == EK_STOPPED ? w->searched : 0);
+    return st == EK_STOPPED ? EK_OK : st;
 }
 
 double search_reach(const struct search_worker *w)
@@ -237,13 +312,20 @@ double search_evaluations(const struct search_worker *w)
 
 /* ---- the judge's seat -------------------------------------------------------------------------*/
 
+/* Any other status than EK_OK ends the part, w->full says why. */
+static enum ek_status keep(struct search_worker *w, const struct accepted_record *record)
+{
+    w->full = w->found.n == SEARCH_HELD;
+    return w->full ? EK_STOPPED : accepted_add(&w->found, record);
+}
+
 enum ek_status search_judge_trial(struct search_worker *w, trial_number trial)
 {
     struct accepted_record record;
     if (trial - w->range.first >= w->range.count || !judge_trial(w->judge, trial, &record, NULL) ||
         !judge_accepts(w->search->job, &record, w->bound))
         return EK_OK;
-    return accepted_add(w->found, &record);
+    return keep(w, &record);
 }
 
 enum ek_status search_judge_sources(struct search_worker *w, trial_number trial,
@@ -258,5 +340,5 @@ enum ek_status search_judge_sources(struct search_worker *w, trial_number trial,
     if (!judge_accepts(job, &record, w->bound))
         return EK_OK;
     job_parameters(job, trial, x);
-    return job_allows(job, x) ? accepted_add(w->found, &record) : EK_OK;
+    return job_allows(job, x) ? keep(w, &record) : EK_OK;
 }

@@ -41,10 +41,22 @@ struct search_worker; /* one thread's scratch and counters */
 enum ek_status search_worker_open(const struct search *s, struct search_worker **w);
 void search_worker_close(struct search_worker *w);
 
-/* Appends the accepted trials of `range` to *found, ascending. EK_LACK: out of memory. On the
- * worker's thread. */
+/* Where the accepted trials of a range go, ascending; put() takes them away from *found. */
+struct search_sink {
+    enum ek_status (*put)(void *arg, struct trial_range range, struct accepted *found);
+    void *arg;
+};
+
+/* Most accepted trials that a worker holds at a time: a range of more is put in parts. */
+enum { SEARCH_HELD = 1 << 14 };
+
+/* Searches `range` and puts it, as a whole or in parts that together are it, none with more than
+ * SEARCH_HELD accepted trials. EK_LACK: out of memory; or as put() says. On the worker's thread. */
 enum ek_status search_run(struct search_worker *w, struct trial_range range,
-                          struct accepted *found);
+                          const struct search_sink *sink);
+/* The same, but gives up at a time (clock_now()). *searched: trials until then, about. */
+enum ek_status search_run_until(struct search_worker *w, struct trial_range range,
+                                const struct search_sink *sink, double time, double *searched);
 /* Source x station evaluations that this worker has done. */
 double search_evaluations(const struct search_worker *w);
 
@@ -55,7 +67,7 @@ enum ek_status search_device_open(const struct search *s, struct backend *backen
                                   struct search_device **d);
 void search_device_close(struct search_device *d);
 enum ek_status search_device_run(struct search_device *d, struct trial_range range,
-                                 struct accepted *found);
+                                 const struct search_sink *sink);
 double search_device_evaluations(const struct search_device *d);
 
 #endif

@@ -346,31 +346,18 @@ static enum ek_status run_block(struct search_worker *w, trial_number outer, lon
     return EK_OK;
 }
 
-/* First entry of the inner list that is not before a place. */
-static long entry_from(const struct shared *b, long place)
-{
-    long begin = 0, end = b->nallowed;
-    while (begin < end) {
-        const long middle = begin + (end - begin) / 2;
-        if (b->place[middle] < place)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
 static enum ek_status run(struct search_worker *w, struct trial_range range)
 {
     const struct shared *b = w->search->shared;
     const trial_number inner = (trial_number)b->inner, end = range.first + range.count;
     for (trial_number o = range.first / inner; o * inner < end; o++) {
+        const trial_number first = o * inner;
+        TRY(search_go_on(w, first > range.first ? (double)(first - range.first) : 0));
         if (!go_to(b, w->own, o))
             continue;
-        const long begin = o * inner < range.first ? (long)(range.first - o * inner) : 0;
-        const long stop = end - o * inner < inner ? (long)(end - o * inner) : b->inner;
-        const long last = entry_from(b, stop);
-        for (long i = entry_from(b, begin); i < last; i += MODEL_LANES)
+        long i = first < range.first ? grid_from(b->place, b->nallowed, range.first - first) : 0;
+        const long last = grid_from(b->place, b->nallowed, end - first);
+        for (; i < last; i += MODEL_LANES)
             TRY(run_block(w, o, i, last - i < MODEL_LANES ? last - i : MODEL_LANES));
     }
     return EK_OK;

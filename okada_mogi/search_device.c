@@ -110,9 +110,9 @@ void search_device_close(struct search_device *d)
 }
 
 enum ek_status search_device_run(struct search_device *d, struct trial_range range,
-                                 struct accepted *found)
+                                 const struct search_sink *sink)
 {
-    return search_run_by(d->worker, range, found,
+    return search_run_by(d->worker, range, sink,
                          joins(d) ? search_device_join_run : search_device_axes_run, d);
 }
 

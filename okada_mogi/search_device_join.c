@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { V, CELL, DIVISION, TARGET, FOUND };
+enum { V, CELL, DIVISION, TARGET, SLACK, FOUND };
 enum { TARGETS = 16384, SLOTS = 16 }; /* questions in a launch, answers to each */
 
 struct questions {
@@ -55,6 +55,7 @@ enum ek_status search_device_join_open(struct search_device *d)
     const double division[] = {t->first[0], t->width[0], t->ncells[0],
                                t->first[1], t->width[1], t->ncells[1]};
     TRY(search_device_write(d, DIVISION, division, sizeof division));
+    TRY(search_device_write(d, SLACK, t->columns->slack, n * sizeof *t->columns->slack));
     TRY(search_device_room(d, FOUND, TARGETS * SLOTS * sizeof *q->found));
     return search_device_build(d, "okada_mogi/kernels/join.c", "join_find");
 }
@@ -73,6 +74,7 @@ static enum ek_status launch(struct search_device *d)
         backend_arg_int(TARGETS),
         backend_arg_int(q->n),
         backend_arg_double(search_reach(d->worker)),
+        backend_arg_mem(d->buffer[SLACK].mem),
         backend_arg_int(SLOTS),
         backend_arg_mem(d->buffer[FOUND].mem),
     };

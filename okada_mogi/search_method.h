@@ -16,7 +16,7 @@ struct search_station {
     double observed[3], sigma[3];
 };
 
-/* Observed -+ reach sigma, a little wider. */
+/* Observed -+ reach sigma, and what rounding might add. */
 struct search_window {
     double low[3], high[3];
 };
@@ -49,6 +49,7 @@ struct search {
     double prepared;                /* evaluations that opening took */
     struct search_station *station; /* [job's], the most rejecting first */
     struct search_best *best;       /* NULL unless the job asks for the best */
+    double slack;                   /* judge_slack() */
 };
 
 /* Who answers the questions of a join: which rows of the table are near `target` [columns]? It goes
@@ -66,8 +67,10 @@ struct search_worker {
     double bound;                 /* of the misfit, when the windows were made */
     double evaluations;
     struct search_asker asker; /* of joins; ask NULL: they look the table up themselves */
-    struct accepted *found;    /* of the batch at work */
-    struct trial_range range;
+    struct trial_range range;  /* at work, */
+    struct accepted found;     /* accepted in it, */
+    bool full;                 /* more than may be held: it is given up, and divided */
+    double until, searched; /* when to give up (INFINITY: never); trials of the range till then */
 };
 
 /* Puts the stations into an order: keeps[sample][station] says whether a sample survives a station;
@@ -77,11 +80,18 @@ void search_order_stations(struct search *s, const bool *keeps, int nsamples);
 /* A sequence of numbers that look random and are the same on every machine: x at first anything. */
 uint64_t search_random(uint64_t *x);
 
-/* search_run(), but the batch is computed by by(arg). */
+/* search_run(), but each part is computed by by(arg): w->range says which. */
 enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
-                             struct accepted *found, enum ek_status (*by)(void *arg), void *arg);
+                             const struct search_sink *sink, enum ek_status (*by)(void *arg),
+                             void *arg);
+/* Methods call it now and then: so many trials of w->range are done. EK_STOPPED: it is time to
+ * give up. */
+enum ek_status search_go_on(struct search_worker *w, double searched);
+
 /* How many standard deviations a component may be away in the batch at work, a little more. */
 double search_reach(const struct search_worker *w);
+/* What that leaves of a station. */
+struct search_window search_window(const struct search *s, int station, double reach);
 
 /* Judges a candidate, of known basis responses or from its number alone, and keeps its record if it
  * is accepted, allowed and in the batch. */

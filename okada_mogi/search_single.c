@@ -9,8 +9,8 @@
  */
 #include "src/lanes.h"
 #include "src/lanes_math.h"
+#include "okada_mogi/kernels/interval.h"
 #include "okada_mogi/grid.h"
-#include "okada_mogi/search_linear.h"
 #include "okada_mogi/search_method.h"
 
 #include <math.h>
@@ -18,6 +18,7 @@
 #include <string.h>
 
 enum { SAMPLES = 512, VECTORS = MODEL_LANES / LANES };
+#define ROUNDING 1e-13 /* of products and their differences, relative to the products; plenty */
 
 struct shared {
     struct grid grid;
@@ -32,15 +33,18 @@ struct own {
 
 /* ---- a block of geometries --------------------------------------------------------------------*/
 
-/* Lanes where the strips low <= g_c . U <= high of three components have a common point U. */
+/* Lanes where the strips low <= g_c . U <= high of three components have a common point U. Where
+ * basis responses are parallel the dependency is nothing but rounding, which has its share. */
 static lanes_mask strips_meet(const lanes *b, const struct search_window *w)
 {
     lanes middle = REAL(0.0), width = REAL(0.0);
     for (int c = 0; c < 3; c++) {
         const int i = (c + 1) % 3, k = (c + 2) % 3;
-        const lanes lambda = b[i] * b[3 + k] - b[k] * b[3 + i];
-        middle += lambda * (0.5 * (w->high[c] + w->low[c]));
-        width += lanes_abs(lambda) * (0.5 * (w->high[c] - w->low[c]));
+        const lanes p = b[i] * b[3 + k], q = b[k] * b[3 + i], lambda = p - q;
+        const double at = 0.5 * (w->high[c] + w->low[c]), half = 0.5 * (w->high[c] - w->low[c]);
+        middle += lambda * at;
+        width += lanes_abs(lambda) * half +
+                 (lanes_abs(p) + lanes_abs(q)) * (ROUNDING * (fabs(at) + half));
     }
     return ~(lanes_abs(middle) > width * (1 + JUDGE_SLACK));
 }
@@ -58,10 +62,7 @@ static lanes_mask narrow(const struct grid *g, const struct search_station *stat
             lanes sum = weight[0] * b[station->component[i]];
             for (int k = 1; k < nbasis; k++)
                 sum += weight[k] * b[3 * k + station->component[i]];
-            const lanes per = 1.0 / sum, x = w->low[i] * per, y = w->high[i] * per;
-            const lanes from = lanes_select(sum < 0.0, y, x), to = lanes_select(sum < 0.0, x, y);
-            least = lanes_select(from > least, from, least);
-            most = lanes_select(to < most, to, most);
+            interval_narrow(sum, REAL(w->low[i]), REAL(w->high[i]), &least, &most);
         }
         STORE(lo, m * MODEL_LANES, least);
         STORE(hi, m * MODEL_LANES, most);
@@ -93,20 +94,24 @@ static unsigned screen(const struct grid *g, const struct search_station *statio
     return alive;
 }
 
+static double amplitude_slack(const struct grid *g)
+{
+    return JUDGE_SLACK * fmax(fabs(g->amplitude.min), fabs(g->amplitude.max));
+}
+
 static void all_amplitudes(const struct grid *g, struct own *own)
 {
-    const double a = g->amplitude.min, b = g->amplitude.max;
-    const double slack = JUDGE_SLACK * fmax(fabs(a), fabs(b));
+    const double slack = amplitude_slack(g);
     for (long i = 0; i < g->nmix * MODEL_LANES; i++) {
-        own->lo[i] = a - slack;
-        own->hi[i] = b + slack;
+        own->lo[i] = g->amplitude.min - slack;
+        own->hi[i] = g->amplitude.max + slack;
     }
 }
 
 /* ---- one geometry -----------------------------------------------------------------------------*/
 
-/* The places of an axis that an interval of its values holds, and what rounding might add. */
-static void places_within(const struct trial_axis *axis, struct search_interval a, long *begin,
+/* The places of an axis that the values least .. most hold, and what rounding might add. */
+static void places_within(const struct trial_axis *axis, double least, double most, long *begin,
                           long *end)
 {
     const double step = (axis->max - axis->min) / fmax((double)(axis->n - 1), 1);
@@ -114,67 +119,89 @@ static void places_within(const struct trial_axis *axis, struct search_interval 
     *end = axis->n;
     if (!(step > 0))
         return;
-    const double from = ceil((a.lo - axis->min) / step - 1e-6);
-    const double to = floor((a.hi - axis->min) / step + 1e-6);
+    const double from = ceil((least - axis->min) / step - 1e-6);
+    const double to = floor((most - axis->min) / step + 1e-6);
     *begin = from > 0 ? (long)fmin(from, (double)axis->n) : 0;
     *end = to < (double)axis->n - 1 ? (long)fmax(to + 1, 0) : axis->n;
 }
 
-/* Amplitudes of a mix that all stations allow. */
-static struct search_interval amplitudes_of(const struct search_worker *w, const struct grid *g,
-                                            const double *basis, const double *weight)
+/* LANES mixes from number m on, the last one again where there are no more. */
+struct mixes {
+    lanes weight[MODEL_BASES], least, most; /* amplitudes that are left */
+};
+
+static void begin_mixes(const struct grid *g, long m, struct mixes *x)
 {
-    const struct search *s = w->search;
     const int nbasis = g->model->nbasis;
-    const double slack = JUDGE_SLACK * fmax(fabs(g->amplitude.min), fabs(g->amplitude.max));
-    struct search_interval a = {g->amplitude.min - slack, g->amplitude.max + slack};
-    for (int i = 0; i < s->job->stations.n && !search_empty(a); i++) {
-        const struct search_station *station = &s->station[i];
-        for (int c = 0; c < station->ncomponents; c++) {
-            const double *b = basis + 3 * nbasis * station->number + station->component[c];
-            double sum = 0;
-            for (int k = 0; k < nbasis; k++)
-                sum += weight[k] * b[3 * k];
-            search_narrow(&a, sum, w->window[i].low[c], w->window[i].high[c]);
-        }
+    const double slack = amplitude_slack(g);
+    for (int k = 0; k < nbasis; k++)
+        for (int l = 0; l < LANES; l++)
+            x->weight[k][l] = g->weight[(m + l < g->nmix ? m + l : g->nmix - 1) * nbasis + k];
+    x->least = REAL(g->amplitude.min - slack);
+    x->most = REAL(g->amplitude.max + slack);
+}
+
+/* By one station, whose basis responses are [nbasis][3]; false: nothing is left of any. */
+static bool narrow_mixes(const struct grid *g, const struct search_station *station,
+                         const struct search_window *w, const double *basis, struct mixes *x)
+{
+    for (int c = 0; c < station->ncomponents; c++) {
+        lanes sum = x->weight[0] * basis[station->component[c]];
+        for (int k = 1; k < g->model->nbasis; k++)
+            sum += x->weight[k] * basis[3 * k + station->component[c]];
+        interval_narrow(sum, REAL(w->low[c]), REAL(w->high[c]), &x->least, &x->most);
     }
-    return a;
+    return lanes_any(~(x->least > x->most));
+}
+
+/* Judges the amplitudes of mix m that no station forbids. */
+static enum ek_status judge_mix(struct search_worker *w, const struct grid *g, trial_number outer,
+                                long entry, long m, double least, double most)
+{
+    const struct own *own = w->own;
+    long begin, end;
+    places_within(&g->amplitude, least, most, &begin, &end);
+    for (long i = begin; i < end && !(least > most); i++) {
+        const struct judge_source source = {own->basis, g->weight + m * g->model->nbasis,
+                                            grid_amplitude(g, i)};
+        TRY(search_judge_sources(w, grid_trial(g, outer, entry, m, i), &source));
+    }
+    return EK_OK;
 }
 
 static enum ek_status finish(struct search_worker *w, const struct grid *g, trial_number outer,
                              long entry)
 {
+    const struct search *s = w->search;
     struct own *own = w->own;
+    const int width = 3 * g->model->nbasis;
     double value[MODEL_VALUES];
     grid_walk_one(&own->walk, entry, value);
-    judge_basis(w->search->job, value, own->basis);
-    w->evaluations += w->search->job->stations.n;
-    for (long m = 0; m < g->nmix; m++) {
-        const double *weight = g->weight + m * g->model->nbasis;
-        const struct search_interval a = amplitudes_of(w, g, own->basis, weight);
-        long begin, end;
-        if (search_empty(a))
-            continue;
-        places_within(&g->amplitude, a, &begin, &end);
-        for (long i = begin; i < end; i++) {
-            const struct judge_source source = {own->basis, weight, grid_amplitude(g, i)};
-            TRY(search_judge_sources(w, grid_trial(g, outer, entry, m, i), &source));
-        }
+    judge_basis(s->job, value, own->basis);
+    w->evaluations += s->job->stations.n;
+    for (long m = 0; m < g->nmix; m += LANES) {
+        struct mixes x;
+        bool left = true;
+        begin_mixes(g, m, &x);
+        for (int i = 0; i < s->job->stations.n && left; i++)
+            left = narrow_mixes(g, &s->station[i], &w->window[i],
+                                own->basis + width * s->station[i].number, &x);
+        for (int l = 0; left && l < LANES && m + l < g->nmix; l++)
+            TRY(judge_mix(w, g, outer, entry, m + l, x.least[l], x.most[l]));
     }
     return EK_OK;
 }
 
 /* ---- batches ----------------------------------------------------------------------------------*/
 
-/* MODEL_LANES geometries of the inner list from entry `first`. */
+/* n <= MODEL_LANES geometries of the inner list from entry `first`. */
 static enum ek_status run_block(struct search_worker *w, const struct grid *g, trial_number outer,
-                                long first)
+                                long first, long n)
 {
     const struct search *s = w->search;
     struct own *own = w->own;
     const double *value[MODEL_VALUES];
     _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
-    const long n = g->nallowed - first < MODEL_LANES ? g->nallowed - first : MODEL_LANES;
     unsigned alive = (1u << n) - 1;
     grid_walk_values(&own->walk, first, value);
     all_amplitudes(g, own);
@@ -194,13 +221,19 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
     const struct shared *shared = w->search->shared;
     const struct grid *g = &shared->grid;
     struct own *own = w->own;
-    const trial_number block = w->search->grain;
-    if (!range.count)
-        return EK_OK;
-    for (trial_number o = range.first / block; o <= (range.first + range.count - 1) / block; o++)
-        if (grid_walk_to(&own->walk, o))
-            for (long i = 0; i < g->nallowed; i += MODEL_LANES)
-                TRY(run_block(w, g, o, i));
+    const trial_number linear = (trial_number)g->linear, inner = (trial_number)g->inner;
+    const trial_number begin = range.first / linear; /* geometries that have trials in the range */
+    const trial_number end = (range.first + range.count - 1) / linear + 1;
+    for (trial_number o = begin / inner; o * inner < end && range.count; o++) {
+        const trial_number first = o * inner;
+        TRY(search_go_on(w, first > begin ? (double)((first - begin) * linear) : 0));
+        if (!grid_walk_to(&own->walk, o))
+            continue;
+        long i = first < begin ? grid_from(g->place, g->nallowed, begin - first) : 0;
+        const long last = grid_from(g->place, g->nallowed, end - first);
+        for (; i < last; i += MODEL_LANES)
+            TRY(run_block(w, g, o, i, last - i < MODEL_LANES ? last - i : MODEL_LANES));
+    }
     return EK_OK;
 }
 
@@ -221,19 +254,12 @@ static enum ek_status finish_number(struct search_worker *w, trial_number number
 static bool survives(const struct search *s, const struct grid *g, int station, const double *basis,
                      double reach)
 {
-    const struct search_station *st = &s->station[station];
-    const int nbasis = g->model->nbasis;
-    for (long m = 0; m < g->nmix; m++) {
-        struct search_interval a = {g->amplitude.min, g->amplitude.max};
-        for (int c = 0; c < st->ncomponents; c++) {
-            const double *b = basis + 3 * nbasis * st->number + st->component[c];
-            const double width = reach * st->sigma[c];
-            double sum = 0;
-            for (int k = 0; k < nbasis; k++)
-                sum += g->weight[m * nbasis + k] * b[3 * k];
-            search_narrow(&a, sum, st->observed[c] - width, st->observed[c] + width);
-        }
-        if (!search_empty(a))
+    const struct search_window window = search_window(s, station, reach);
+    for (long m = 0; m < g->nmix; m += LANES) {
+        struct mixes x;
+        begin_mixes(g, m, &x);
+        if (narrow_mixes(g, &s->station[station], &window,
+                         basis + 3 * g->model->nbasis * s->station[station].number, &x))
             return true;
     }
     return false;

@@ -139,13 +139,18 @@ static enum ek_status prove(struct stream *s, const char *path, uint64_t job,
     return EK_OK;
 }
 
-/* The records of a range, which are in order like the ranges. */
+/* The records of a range, which are in order like the ranges; some at a time. */
 static enum ek_status get_records(struct stream *s, const char *path, struct trial_range range,
                                   uint64_t *left, struct accepted_record *next, struct harvest *h)
 {
     struct accepted some = {0};
     enum ek_status st = EK_OK;
     while (!st && next->trial - range.first < range.count) {
+        if (some.n == AT_ONCE) { /* up to the next record */
+            const trial_number count = next->trial - range.first;
+            TRY(harvest_put(h, (struct trial_range){range.first, count}, &some));
+            range = (struct trial_range){next->trial, range.count - count};
+        }
         st = accepted_add(&some, next);
         if (!st && *left) {
             --*left;

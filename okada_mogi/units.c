@@ -1,8 +1,10 @@
 /* okada_mogi/units.c – trials on cores and devices. */
 #include "okada_mogi/units.h"
 #include "cu/team/crew.h"
+#include "okada_mogi/ranges.h"
 #include "src/clock.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -12,7 +14,6 @@ enum { PIECES = 4 }; /* of a task for each thread of a unit */
 struct unit {
     _Alignas(64) int width;
     struct search_worker **worker;
-    struct accepted *found; /* [width] */
     struct search_device *device;
     double trials, busy;
 };
@@ -22,6 +23,8 @@ struct units {
     struct cu_set *set;
     struct unit *unit; /* [set->n] */
     double before;     /* evaluations until units_begin() */
+    pthread_mutex_t lock;
+    struct ranges put; /* since then */
 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -32,8 +35,7 @@ static enum ek_status open_unit(struct units *all, const struct cu *cu)
     if (cu->kind == CU_DEVICE)
         return search_device_open(all->search, cu->device, &u->device);
     u->worker = calloc((size_t)cu->width, sizeof(struct search_worker *));
-    u->found = calloc((size_t)cu->width, sizeof *u->found);
-    if (!u->worker || !u->found)
+    if (!u->worker)
         FAIL(EK_LACK, "out of memory for unit %s", cu->name);
     for (; u->width < cu->width; u->width++)
         TRY(search_worker_open(all->search, &u->worker[u->width]));
@@ -42,12 +44,9 @@ static enum ek_status open_unit(struct units *all, const struct cu *cu)
 
 static void close_unit(struct unit *u)
 {
-    for (int t = 0; t < u->width; t++) {
+    for (int t = 0; t < u->width; t++)
         search_worker_close(u->worker[t]);
-        accepted_free(&u->found[t]);
-    }
     free(u->worker);
-    free(u->found);
     search_device_close(u->device);
 }
 
@@ -72,6 +71,7 @@ enum ek_status units_open(const struct search *s, struct cu_set *set, struct uni
     if (!made)
         FAIL(EK_LACK, "out of memory for the units");
     *made = (struct units){.search = s, .set = set};
+    pthread_mutex_init(&made->lock, NULL);
     made->unit = model_alloc((size_t)set->n * sizeof *made->unit);
     enum ek_status st =
         made->unit ? open_all(made) : status_fail(EK_LACK, "out of memory for %d units", set->n);
@@ -92,8 +92,52 @@ void units_close(struct units *u)
         for (int c = 0; c < u->set->n; c++)
             close_unit(&u->unit[c]);
     }
+    pthread_mutex_destroy(&u->lock);
+    ranges_free(&u->put);
     free(u->unit);
     free(u);
+}
+
+/* ---- what is found ----------------------------------------------------------------------------*/
+
+struct filter {
+    struct units *units;
+    const struct search_sink *sink;
+};
+
+/* Passes on the records of a gap. */
+static enum ek_status put_gap(const struct filter *f, struct trial_range gap,
+                              const struct accepted *found)
+{
+    struct accepted some = {0};
+    enum ek_status st = EK_OK;
+    for (size_t i = 0; i < found->n && !st; i++)
+        if (found->record[i].trial - gap.first < gap.count)
+            st = accepted_add(&some, &found->record[i]);
+    if (!st)
+        st = f->sink->put(f->sink->arg, gap, &some);
+    accepted_free(&some);
+    return st;
+}
+
+/* Passes on what was not put before. */
+static enum ek_status put_new(void *arg, struct trial_range range, struct accepted *found)
+{
+    const struct filter *f = arg;
+    struct units *u = f->units;
+    struct ranges gaps = {0};
+    pthread_mutex_lock(&u->lock);
+    enum ek_status st = ranges_gaps(&u->put, range, &gaps);
+    for (size_t i = 0; i < gaps.n && !st; i++)
+        st = ranges_add(&u->put, gaps.range[i]);
+    pthread_mutex_unlock(&u->lock);
+    const bool whole = gaps.n == 1 && gaps.range[0].count == range.count;
+    if (whole && !st)
+        st = f->sink->put(f->sink->arg, range, found);
+    for (size_t i = 0; i < gaps.n && !whole && !st; i++)
+        st = put_gap(f, gaps.range[i], found);
+    ranges_free(&gaps);
+    return st;
 }
 
 /* ---- a task on the threads of a unit ----------------------------------------------------------*/
@@ -101,6 +145,7 @@ void units_close(struct units *u)
 /* They take pieces of it until none is left. */
 struct sharing {
     struct unit *unit;
+    const struct search_sink *sink;
     struct trial_range range;
     trial_number piece;
     atomic_size_t next;
@@ -117,29 +162,21 @@ static void take_pieces(void *arg, int thread)
             return;
         const struct trial_range piece =
             trial_overlap((struct trial_range){at * s->piece, s->piece}, s->range);
-        const enum ek_status st =
-            search_run(s->unit->worker[thread], piece, &s->unit->found[thread]);
+        const enum ek_status st = search_run(s->unit->worker[thread], piece, s->sink);
         if (st)
             s->status = (int)st;
     }
 }
 
 static enum ek_status run_shared(const struct units *all, const struct cu *cu,
-                                 struct trial_range range, struct accepted *found)
+                                 struct trial_range range, const struct search_sink *sink)
 {
     struct unit *u = &all->unit[cu->index];
     const trial_number grain = search_grain(all->search);
-    const trial_number grains = range.count / grain + 1;
-    struct sharing s = {.unit = u, .range = range};
-    s.piece = grain * ((grains + (trial_number)(PIECES * u->width) - 1) /
-                       (trial_number)(PIECES * u->width));
+    const trial_number pieces = (trial_number)(PIECES * u->width);
+    struct sharing s = {.unit = u, .sink = sink, .range = range};
+    s.piece = grain * ((range.count / grain + pieces) / pieces);
     crew_run(cu->crew, cu->width, take_pieces, &s);
-    for (int t = 0; t < u->width && !s.status; t++)
-        for (size_t i = 0; i < u->found[t].n && !s.status; i++)
-            s.status = (int)accepted_add(found, &u->found[t].record[i]);
-    for (int t = 0; t < u->width; t++)
-        u->found[t].n = 0;
-    accepted_sort(found);
     return (enum ek_status)s.status;
 }
 
@@ -147,17 +184,15 @@ static enum ek_status run_shared(const struct units *all, const struct cu *cu,
 
 /* A range on a unit, whatever it is. */
 static enum ek_status run_range(struct units *all, const struct cu *cu, struct trial_range range,
-                                const struct units_sink *sink, double *seconds)
+                                const struct search_sink *sink, double *seconds)
 {
     struct unit *u = &all->unit[cu->index];
-    struct accepted found = {0};
+    const struct filter filter = {all, sink};
+    const struct search_sink new = {put_new, (void *)&filter};
     const double start = clock_now();
-    enum ek_status st = u->device      ? search_device_run(u->device, range, &found)
-                        : u->width > 1 ? run_shared(all, cu, range, &found)
-                                       : search_run(u->worker[0], range, &found);
-    if (!st)
-        st = sink->put(sink->arg, range, &found);
-    accepted_free(&found);
+    const enum ek_status st = u->device      ? search_device_run(u->device, range, &new)
+                              : u->width > 1 ? run_shared(all, cu, range, &new)
+                                             : search_run(u->worker[0], range, &new);
     *seconds = clock_now() - start;
     u->trials += (double)range.count;
     u->busy += *seconds;
@@ -165,7 +200,7 @@ static enum ek_status run_range(struct units *all, const struct cu *cu, struct t
 }
 
 enum ek_status units_compute(struct units *u, const struct cu *cu, const struct trial_range *task,
-                             size_t n, const struct units_sink *sink, double *seconds)
+                             size_t n, const struct search_sink *sink, double *seconds)
 {
     for (size_t t = 0; t < n;) {
         double took;
@@ -196,6 +231,7 @@ static double all_evaluations(const struct units *u)
 void units_begin(struct units *u)
 {
     u->before = all_evaluations(u);
+    ranges_free(&u->put);
     for (int c = 0; c < u->set->n; c++)
         u->unit[c].trials = u->unit[c].busy = 0;
 }

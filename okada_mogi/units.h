@@ -14,16 +14,12 @@ struct units;
 enum ek_status units_open(const struct search *s, struct cu_set *set, struct units **u);
 void units_close(struct units *u);
 
-/* Where the accepted trials of a range go, which takes them away from *found. Any thread. */
-struct units_sink {
-    enum ek_status (*put)(void *arg, struct trial_range range, struct accepted *found);
-    void *arg;
-};
-
 /* A unit computes tasks [n], ascending, and adds its seconds to seconds [n]. A device takes them as
- * one, as far as they have no gap. On the unit's thread. */
+ * one, as far as they have no gap. Parts of them go to the sink from any thread, each trial once:
+ * what a unit had put before it failed is not put by the one that takes over. On the unit's thread.
+ */
 enum ek_status units_compute(struct units *u, const struct cu *cu, const struct trial_range *task,
-                             size_t n, const struct units_sink *sink, double *seconds);
+                             size_t n, const struct search_sink *sink, double *seconds);
 
 /* Counts from zero again. One thread, all units idle; so is the following. */
 void units_begin(struct units *u);

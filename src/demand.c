@@ -104,7 +104,8 @@ static void blank_non_numbers(char *text)
 enum ek_status demand_parse(const char *path, const char *text, json_t **root)
 {
     json_error_t error;
-    char *copy = strdup(text);
+    const bool marked = !strncmp(text, "\xef\xbb\xbf", 3); /* byte-order mark */
+    char *copy = strdup(text + (marked ? 3 : 0));
     if (!copy)
         FAIL(EK_LACK, "%s: out of memory", path);
     blank_non_numbers(copy);

@@ -95,6 +95,16 @@ static inline int job_tear_down(void **state)
     return rmdir(job_folder);
 }
 
+/* A sink that appends what is put to a list. */
+static inline enum ek_status job_append(void *list, struct trial_range range,
+                                        struct accepted *found)
+{
+    assert_true(found->n <= SEARCH_HELD && (trial_number)found->n <= range.count);
+    for (size_t i = 0; i < found->n; i++)
+        assert_int_equal(accepted_add(list, &found->record[i]), EK_OK);
+    return EK_OK;
+}
+
 /* All records of a job in `batches` batches of uneven size. */
 static inline struct accepted job_search(const struct job *job, enum search_method method,
                                          int batches)
@@ -102,13 +112,14 @@ static inline struct accepted job_search(const struct job *job, enum search_meth
     struct accepted found = {0};
     struct search *s;
     struct search_worker *w;
+    const struct search_sink sink = {job_append, &found};
     assert_int_equal(search_open(job, method, &s), EK_OK);
     assert_int_equal(search_worker_open(s, &w), EK_OK);
     trial_number first = 0;
     for (int b = 1; b <= batches; b++) {
         const trial_number end =
             job->trials * (trial_number)(b * b) / (trial_number)(batches * batches);
-        assert_int_equal(search_run(w, (struct trial_range){first, end - first}, &found), EK_OK);
+        assert_int_equal(search_run(w, (struct trial_range){first, end - first}, &sink), EK_OK);
         first = end;
     }
     search_worker_close(w);

@@ -305,6 +305,28 @@ static void links_and_idle_units(void **state)
     events_free(&one);
 }
 
+/* A run that went on with another, shorter list of tasks says nothing about either. */
+static void a_job_described_anew_is_left_out(void **state)
+{
+    (void)state;
+    struct sched_job job = {.n = 5, .grain = 1};
+    struct events one = {0}, none = {0};
+    const struct events *all[UNITS] = {&one, &none, &none};
+    struct record *r;
+    for (size_t t = 0; t < 5; t++)
+        events_add(&one, (struct events_entry){(double)t, 1, {t, t + 1}, 0, EVENTS_COMPUTE});
+    events_add(&one, (struct events_entry){5, 1, {0, 1}, 1, EVENTS_COMPUTE});
+    for (job.n = 1; job.n < 7; job.n += 2) {
+        assert_int_equal(record_open(&set, &job, &r), EK_OK);
+        assert_int_equal(record_add(r, 2, all), EK_OK);
+        json_t *json = record_case(r, "two lists", 2);
+        assert_true(json_is_null(json));
+        json_decref(json);
+        record_close(r);
+    }
+    events_free(&one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +339,7 @@ int main(void)
         cmocka_unit_test(tasks_without_a_sample),
         cmocka_unit_test(a_run_comes_back),
         cmocka_unit_test(links_and_idle_units),
+        cmocka_unit_test(a_job_described_anew_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

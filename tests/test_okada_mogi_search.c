@@ -1,6 +1,7 @@
 /* tests/test_okada_mogi_search.c – the exact search finds what the brute one finds, record by
  * record, for any model, number of sources, order of axes and division into batches; and the known
  * sets. */
+#include "okada_mogi/judge.h"
 #include "tests/okada_mogi.h"
 
 /* ---- random jobs ------------------------------------------------------------------------------*/
@@ -159,6 +160,169 @@ static void test_another_model(void **state)
     compare_many(&model_sill, 2, 4, 8, "");
 }
 
+/* ---- symmetric jobs ---------------------------------------------------------------------------*/
+
+/* Where basis responses vanish, are parallel, or are zeros of either sign: angles at multiples of
+ * 45 degrees, stations on the axes of symmetry, upper edges at the ground, amplitudes of all signs.
+ */
+static const struct axis lattice_okada[] = {
+    {"Ec_m", -1e4, 1e4, 5e3},      {"Nc_m", -1e4, 1e4, 5e3},    {"d_m", 0, 5e3, 2.5e3},
+    {"strike_deg", -180, 270, 45}, {"dip_deg", 0, 90, 45},      {"L_m", 1e4, 3e4, 1e4},
+    {"W_m", 5e3, 2e4, 5e3},        {"rake_deg", -180, 180, 45}, {"slip_m", -2, 2, 0.5},
+};
+static const struct axis lattice_mogi[] = {
+    {"Es_m", -1e4, 1e4, 5e3},
+    {"Ns_m", -1e4, 1e4, 5e3},
+    {"d_m", 1e3, 5e3, 1e3},
+    {"dV_m3", -2e6, 2e6, 1e6},
+};
+
+/* Whole numbers of steps within the range, the true one among them. */
+static int write_lattice(char *out, size_t room, const struct axis *axes, int naxes, int sources,
+                         int most)
+{
+    int used = 0;
+    for (int i = 0; i < sources * naxes; i++) {
+        const struct axis *a = &axes[i % naxes];
+        const int all = (int)((a->high - a->low) / a->spacing + 1.5);
+        const int wanted = 1 + (int)job_random(0, most), n = wanted < all ? wanted : all;
+        const int first = (int)job_random(0, all - n + 1), at = first + (int)job_random(0, n);
+        truth[i] = a->low + at * a->spacing;
+        char suffix[16] = "";
+        if (sources > 1)
+            snprintf(suffix, sizeof suffix, ".%d", i / naxes + 1);
+        used += snprintf(out + used, room - (size_t)used,
+                         "%s{\"name\": \"%s%s\", \"min\": %.17g, \"max\": %.17g, \"n\": %d}",
+                         i ? ", " : "", a->name, suffix, a->low + first * a->spacing,
+                         a->low + (first + n - 1) * a->spacing, n);
+    }
+    return used;
+}
+
+/* Stations on a lattice that has the sources' own places in it; what they show is exact, or wrong
+ * by a whole number of deviations. */
+static void write_lattice_stations(const struct model *m, int sources, double sigma, double noise)
+{
+    char text[8192];
+    bool taken[25] = {false};
+    int used = snprintf(text, sizeof text, "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n");
+    for (int i = 0, n = 1 + (int)job_random(0, 5); i < n;) {
+        const int at = (int)job_random(0, 25);
+        const double e = 5e3 * (at % 5 - 2), north = 5e3 * (at / 5 - 2); /* NOLINT */
+        double sum[3] = {0}, u[3];
+        if (taken[at])
+            continue;
+        taken[at] = true;
+        for (int s = 0; s < sources; s++) {
+            model_forward(m, truth + s * m->nparameters, e, north, u);
+            for (int c = 0; c < 3; c++)
+                sum[c] += u[c];
+        }
+        used += snprintf(text + used, sizeof text - (size_t)used, "S%d,%.17g,%.17g", i++, e, north);
+        for (int c = 0; c < 3; c++)
+            used += snprintf(text + used, sizeof text - (size_t)used, ",%.17g",
+                             isfinite(sum[c]) ? sum[c] + noise * floor(job_random(-2, 3)) : 0.);
+        used += snprintf(text + used, sizeof text - (size_t)used, ",%.17g,%.17g,%.17g\n", sigma,
+                         sigma, 2 * sigma);
+    }
+    job_write("stations.csv", text);
+}
+
+static struct job *lattice_job(int number)
+{
+    static const char *const accepts[] = {
+        "\"k_sigma\": 1",        "\"k_sigma\": [3, 8]", "\"misfit\": \"rms\", \"misfit_below\": 2",
+        "\"k_sigma\": 0.000001", "\"keep_all\": true",  "\"best\": 3"};
+    static const double sigmas[] = {5e-3, 1e-4, 1, 1e-9};
+    char parameters[8192], text[12288];
+    const struct model *m = model_find(number % 3 ? "okada" : "mogi");
+    const int sources = job_random(0, 1) < 0.3 ? 2 : 1;
+    const int most = *m->name == 'o' ? (sources > 1 ? 2 : 4) : 5;
+    const double sigma = sigmas[(int)job_random(0, 4)];
+    struct job *job;
+    write_lattice(parameters, sizeof parameters, *m->name == 'o' ? lattice_okada : lattice_mogi,
+                  m->nparameters, sources, most);
+    write_lattice_stations(m, sources, sigma, job_random(0, 1) < 0.5 ? 0 : sigma);
+    snprintf(text, sizeof text,
+             "{\"model\": \"%s\", \"sources\": %d, \"stations\": \"stations.csv\", "
+             "\"accept\": {%s}, \"parameters\": [%s]}",
+             m->name, sources, accepts[(int)job_random(0, 6)], parameters);
+    job_write("job.json", text);
+    assert_int_equal(job_open(job_file("job.json"), m, &job), EK_OK);
+    return job;
+}
+
+/* Of the best, only they: what else was seen depends on the way. */
+static void only_best(const struct job *job, struct accepted *a)
+{
+    if (!job->accept.best)
+        return;
+    accepted_sort_best(a);
+    a->n = a->n < (size_t)job->accept.best ? a->n : (size_t)job->accept.best;
+    accepted_sort(a);
+}
+
+static struct accepted search_on(const struct job *job, enum search_method method,
+                                 struct backend *backend);
+
+/* What the judge alone says, asked about every trial. */
+static struct accepted judge_all(const struct job *job)
+{
+    struct accepted all = {0};
+    struct accepted_record r;
+    struct judge *judge;
+    assert_int_equal(judge_open(job, &judge), EK_OK);
+    for (trial_number t = 0; t < job->trials; t++)
+        if (judge_trial(judge, t, &r, NULL) && judge_accepts(job, &r, INFINITY))
+            assert_int_equal(accepted_add(&all, &r), EK_OK);
+    judge_close(judge);
+    return all;
+}
+
+/* A job's sets, by any method on the host and on devices, are those of the judge. */
+static size_t compare_lattice(const struct job *job, struct backend *const *device, int ndevices)
+{
+    struct accepted right = judge_all(job);
+    const size_t n = right.n;
+    only_best(job, &right);
+    for (int i = 0; i < 4 + 2 * ndevices; i++) {
+        const enum search_method method = (enum search_method)(i % 2);
+        struct accepted other = i < 4 ? job_search(job, method, i < 2 ? 1 : 5)
+                                      : search_on(job, method, device[i / 2 - 2]);
+        only_best(job, &other);
+        assert_same(&other, &right);
+        accepted_free(&other);
+    }
+    accepted_free(&right);
+    return n;
+}
+
+/* A hundred; EK_LONG: ten thousand, devices with every fiftieth. */
+static void test_lattice(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"host:0", "opencl:0"};
+    const bool many = getenv("EK_LONG") != NULL;
+    struct backend *device[2];
+    int ndevices = 0, found = 0;
+    status_mute(1);
+    for (int i = 0; i < 2; i++) {
+        struct backend_device which;
+        int n;
+        ndevices +=
+            !backend_parse(names[i], 1, &which, 1, &n) && !backend_open(which, &device[ndevices]);
+    }
+    status_mute(-1);
+    for (int i = 0; i < (many ? 10000 : 100); i++) {
+        struct job *job = lattice_job(i);
+        found += compare_lattice(job, device, i % (many ? 50 : 10) ? 0 : ndevices) > 0;
+        job_close(job);
+    }
+    assert_true(found > 50);
+    for (int i = 0; i < ndevices; i++)
+        backend_close(device[i]);
+}
+
 /* ---- devices ----------------------------------------------------------------------------------*/
 
 static struct accepted search_on(const struct job *job, enum search_method method,
@@ -167,11 +331,12 @@ static struct accepted search_on(const struct job *job, enum search_method metho
     struct accepted found = {0};
     struct search *s;
     struct search_device *d;
+    const struct search_sink sink = {job_append, &found};
     assert_int_equal(search_open(job, method, &s), EK_OK);
     assert_int_equal(search_device_open(s, backend, &d), EK_OK);
     const trial_number half = job->trials / 2 + 1;
     for (trial_number first = 0; first < job->trials; first += half)
-        assert_int_equal(search_device_run(d, (struct trial_range){first, half}, &found), EK_OK);
+        assert_int_equal(search_device_run(d, (struct trial_range){first, half}, &sink), EK_OK);
     assert_true(search_device_evaluations(d) > 0);
     search_device_close(d);
     search_close(s);
@@ -331,11 +496,17 @@ static void test_known_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_fault),     cmocka_unit_test(test_one_sphere),
-        cmocka_unit_test(test_two_sources),   cmocka_unit_test(test_three_sources),
-        cmocka_unit_test(test_another_model), cmocka_unit_test(test_host_device),
-        cmocka_unit_test(test_opencl_device), cmocka_unit_test(test_best),
-        cmocka_unit_test(test_keep_all),      cmocka_unit_test(test_any_order_of_axes),
+        cmocka_unit_test(test_one_fault),
+        cmocka_unit_test(test_one_sphere),
+        cmocka_unit_test(test_two_sources),
+        cmocka_unit_test(test_three_sources),
+        cmocka_unit_test(test_another_model),
+        cmocka_unit_test(test_lattice),
+        cmocka_unit_test(test_host_device),
+        cmocka_unit_test(test_opencl_device),
+        cmocka_unit_test(test_best),
+        cmocka_unit_test(test_keep_all),
+        cmocka_unit_test(test_any_order_of_axes),
         cmocka_unit_test(test_known_sets),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);

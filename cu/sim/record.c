@@ -251,8 +251,26 @@ static enum ek_status follow_steps(struct record *r, struct diary *diary, int st
     return EK_OK;
 }
 
+/* Every step computed all tasks of the job, as it is described now. */
+static bool is_of_job(const struct record *r, int steps, const struct events *const *unit)
+{
+    size_t tasks = 0;
+    for (int c = 0; c < r->set->n; c++)
+        for (size_t i = 0; i < unit[c]->n; i++) {
+            const struct events_entry *e = &unit[c]->entry[i];
+            if (e->activity != EVENTS_COMPUTE)
+                continue;
+            if (e->tasks.end > r->job->n)
+                return false;
+            tasks += e->tasks.end - e->tasks.begin;
+        }
+    return tasks == r->job->n * (size_t)steps;
+}
+
 enum ek_status record_add(struct record *r, int steps, const struct events *const *unit)
 {
+    if (!is_of_job(r, steps, unit))
+        return EK_OK;
     struct diary *diary = open_diaries(r, unit);
     int *home = calloc(2 * r->job->n + 1, sizeof *home);
     double *room = calloc(2 * (size_t)r->set->nspaces, sizeof *room);

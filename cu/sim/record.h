@@ -21,7 +21,8 @@ enum ek_status record_open(const struct cu_set *set, const struct sched_job *job
                            struct record **r);
 void record_close(struct record *r);
 
-/* Takes in a finished run that team_record() was on for. EK_LACK: memory. */
+/* Takes in a finished run that team_record() was on for; one whose steps were not all of them all
+ * tasks of the job, for it was described anew on the way, is left out. EK_LACK: memory. */
 enum ek_status record_team(struct record *r, const struct team *team);
 /* The same from the events of each unit, unit [set->n]. */
 enum ek_status record_add(struct record *r, int steps, const struct events *const *unit);

@@ -16,10 +16,10 @@ FN long join_lower_bound(GLOBAL const float *v, long begin, long end, double val
     return begin;
 }
 
-/* With room for the rounding of the table. */
-FN double join_width(double target, double reach)
+/* With room for the rounding of the table; slack: of the column. */
+FN double join_width(double target, double reach, double slack)
 {
-    return reach * (1.0 + 1e-6) + 2.5e-7 * (fabs(target) + reach);
+    return reach * (1.0 + 1e-6) + 2.5e-7 * (fabs(target) + reach) + slack;
 }
 
 /* division: first value, width and number of the cells. */
@@ -31,12 +31,13 @@ FN int join_cell(double value, GLOBAL const double *division)
 
 /* The row lies within reach of the target in every column. */
 FN int join_within(GLOBAL const float *v, long room, int ncolumns, long row,
-                   GLOBAL const double *target, int targets, int item, double reach)
+                   GLOBAL const double *target, int targets, int item, double reach,
+                   GLOBAL const double *slack)
 {
     for (int c = 0; c < ncolumns; c++) {
         const double middle = target[(long)c * targets + item];
         const double d = (double)v[c * room + row] - middle;
-        if (!(fabs(d) <= join_width(middle, reach)))
+        if (!(fabs(d) <= join_width(middle, reach, slack[c])))
             return 0;
     }
     return 1;
@@ -51,17 +52,18 @@ FN long join_begin(GLOBAL const float *v, GLOBAL const long *cell, double low, i
 KERNEL(join_find, 64, 1, 1)
 (GLOBAL const float *v, long room, int ncolumns, GLOBAL const long *cell,
  GLOBAL const double *division, GLOBAL const double *target, int targets, int ntargets,
- double reach, int slots, GLOBAL int *found)
+ double reach, GLOBAL const double *slack, int slots, GLOBAL int *found)
 {
     const int item = GID(0);
     if (item >= ntargets)
         return;
     const int sorted = ncolumns > 2;
-    const double t2 = sorted ? target[2 * (long)targets + item] : 0.0, w2 = join_width(t2, reach);
+    const double t2 = sorted ? target[2 * (long)targets + item] : 0.0;
+    const double w2 = join_width(t2, reach, sorted ? slack[2] : 0.0);
     int begin[2], end[2], n = 0;
     for (int c = 0; c < 2; c++) {
         const double t = c < ncolumns ? target[(long)c * targets + item] : 0.0;
-        const double w = join_width(t, reach);
+        const double w = join_width(t, reach, c < ncolumns ? slack[c] : 0.0);
         begin[c] = join_cell(t - w, division + 3 * c);
         end[c] = join_cell(t + w, division + 3 * c);
     }
@@ -70,7 +72,7 @@ KERNEL(join_find, 64, 1, 1)
             GLOBAL const long *at = cell + (long)i * (int)division[5] + k;
             long row = join_begin(v + 2 * sorted * room, at, t2 - w2, sorted);
             for (; row < at[1] && !(sorted && v[2 * room + row] > t2 + w2); row++)
-                if (join_within(v, room, ncolumns, row, target, targets, item, reach) &&
+                if (join_within(v, room, ncolumns, row, target, targets, item, reach, slack) &&
                     ++n < slots)
                     found[(long)slots * item + n] = (int)row;
         }

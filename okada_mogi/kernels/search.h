@@ -17,6 +17,8 @@
 #ifndef OKADA_MOGI_KERNELS_SEARCH_H
 #define OKADA_MOGI_KERNELS_SEARCH_H
 
+#include "okada_mogi/kernels/interval.h"
+
 #define SEARCH_SOURCES 8 /* at most, and of their parameters: */
 #define SEARCH_AXES    128
 #define SEARCH_PROBES  4
@@ -102,8 +104,8 @@ FN int search_fits(GLOBAL const double *table, GLOBAL const double *station, int
             u[c] += t->amplitude[s] * sum;
         }
     }
-    for (int c = 0; c < 3; c++)
-        if (!(u[c] >= station[2 + 2 * c] && u[c] <= station[3 + 2 * c]))
+    for (int c = 0; c < 3; c++) /* what is no number is left to the judge */
+        if (u[c] < station[2 + 2 * c] || u[c] > station[3 + 2 * c])
             return 0;
     return 1;
 }
@@ -134,15 +136,6 @@ FN void search_brute(GLOBAL const long *axes, int naxes, GLOBAL const double *ta
     found[2 * GID(0) + 1] = responses;
 }
 
-/* Amplitudes that one component leaves, for search_mixes(). */
-FN void search_narrow(real g, real low, real high, real *least, real *most)
-{
-    const real x = low / g, y = high / g;
-    const real from = g < 0.0 ? y : x, to = g < 0.0 ? x : y;
-    *least = from > *least ? from : *least;
-    *most = to < *most ? to : *most;
-}
-
 /* Some mix has amplitudes within [least, most] that the first n stations allow. */
 FN int search_mixes(GLOBAL const double *weights, int nmix, GLOBAL const double *stations,
                     const real *basis, int n, double least, double most)
@@ -154,8 +147,8 @@ FN int search_mixes(GLOBAL const double *weights, int nmix, GLOBAL const double 
                 real g = 0.0;
                 for (int b = 0; b < BASES; b++)
                     g += weights[m * BASES + b] * basis[3 * BASES * k + 3 * b + c];
-                search_narrow(g, stations[8 * k + 2 + 2 * c], stations[8 * k + 3 + 2 * c], &lo,
-                              &hi);
+                interval_narrow(g, stations[8 * k + 2 + 2 * c], stations[8 * k + 3 + 2 * c], &lo,
+                                &hi);
             }
         if (!(lo > hi))
             return 1;
