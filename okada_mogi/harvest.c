@@ -1,5 +1,6 @@
 /* okada_mogi/harvest.c – batches of accepted trials become a file and a few numbers. */
 #include "okada_mogi/harvest.h"
+#include "okada_mogi/descent.h"
 #include "okada_mogi/facts.h"
 #include "okada_mogi/judge.h"
 #include "okada_mogi/spool.h"
@@ -11,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 256, RANDOM = 2000 }; /* accepted trials whose neighbours are checked; others */
+/* Accepted trials whose neighbours are checked; random ones, and as many symmetric ones; descents.
+ */
+enum { SAMPLES = 256, RANDOM = 2000, DESCENTS = 6 };
 
 struct harvest {
     const struct job *job;
@@ -196,7 +199,8 @@ struct checker {
     double bound; /* misfit beyond which a trial is not among the best */
     bool right;
     long checked;
-    size_t at, stride; /* records so far; which of them are looked at */
+    size_t at, stride;     /* records so far; which of them are looked at */
+    struct accepted start; /* random trials; their misfit is chi2 */
 };
 
 static enum ek_status raise_bound(void *arg, const struct accepted_record *record, size_t n)
@@ -216,21 +220,32 @@ static enum ek_status find_bound(struct checker *c)
     return spool_each(c->h->spool, raise_bound, &c->bound);
 }
 
-/* Whether harvest and judge agree on this trial. */
-static enum ek_status check_trial(struct checker *c, trial_number trial)
+/* Whether harvest and judge agree on a trial. *chi2: which is smoother than the largest residual;
+ * INFINITY where it is out of the question, or beyond the range. */
+static enum ek_status check_trial(struct checker *c, trial_number trial, double *chi2)
 {
     struct accepted_record record;
     struct harvest *h = c->h;
     bool held;
-    if (trial < h->range.first || trial - h->range.first >= h->range.count)
+    *chi2 = INFINITY;
+    if (trial - h->range.first >= h->range.count)
         return EK_OK;
-    const bool acceptable =
-        judge_trial(c->judge, trial, &record, NULL) && judge_accepts(h->job, &record, c->bound);
+    const bool allowed = judge_trial(c->judge, trial, &record, NULL);
+    const bool acceptable = allowed && judge_accepts(h->job, &record, c->bound);
     const bool last = gathers(h) && acceptable && record.misfit == c->bound; /* a tie may be out */
     TRY(spool_find(h->spool, trial, &held));
     c->right &= last || acceptable == held;
     c->checked++;
+    if (allowed && !isnan(record.chi2))
+        *chi2 = record.chi2;
     return EK_OK;
+}
+
+static enum ek_status look(void *arg, const long *place, double *chi2)
+{
+    struct checker *c = arg;
+    const struct job *job = c->h->job;
+    return check_trial(c, trial_of(job->axis, job->naxes, place), chi2);
 }
 
 /* The trial and its neighbours along every axis. */
@@ -238,13 +253,14 @@ static enum ek_status check_neighbours(struct checker *c, trial_number trial)
 {
     const struct job *job = c->h->job;
     long place[JOB_AXES];
-    TRY(check_trial(c, trial));
+    double chi2;
     trial_place(job->axis, job->naxes, trial, place);
+    TRY(look(c, place, &chi2));
     for (int a = 0; a < job->naxes; a++)
         for (int way = -1; way <= 1; way += 2) {
             place[a] += way;
             if (place[a] >= 0 && place[a] < job->axis[a].n)
-                TRY(check_trial(c, trial_of(job->axis, job->naxes, place)));
+                TRY(look(c, place, &chi2));
             place[a] -= way;
         }
     return EK_OK;
@@ -259,26 +275,62 @@ static enum ek_status check_some(void *arg, const struct accepted_record *record
     return EK_OK;
 }
 
-static trial_number random_trial(const struct harvest *h, uint64_t *seed)
+/* A place where something is symmetric, as likely as not: an end of the axis, 0, a multiple of 45,
+ * a station's easting or northing. There responses vanish or are parallel, and short cuts that
+ * divide by them go wrong first. */
+static long symmetric_place(const struct job *job, int a, uint64_t *seed)
 {
-    trial_number x = 0;
-    for (int i = 0; i < 2; i++) {
-        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-        x = x << 64 | (*seed ^ *seed >> 31);
+    const struct trial_axis *x = &job->axis[a];
+    const uint64_t kind = trial_bits(seed) % 8, any = trial_bits(seed);
+    const int station = (int)(any % (uint64_t)job->stations.n);
+    const double value[] = {x->min,
+                            x->max,
+                            0,
+                            45 * ((double)(any % 17) - 8),
+                            job->stations.east[station],
+                            job->stations.north[station]};
+    if (kind >= sizeof value / sizeof *value || x->n == 1)
+        return (long)(any % (uint64_t)x->n);
+    const double at = round((value[kind] - x->min) / (x->max - x->min) * (double)(x->n - 1));
+    return (long)fmin(fmax(at, 0), (double)(x->n - 1));
+}
+
+static trial_number symmetric_trial(const struct job *job, uint64_t *seed)
+{
+    long place[JOB_AXES];
+    for (int a = 0; a < job->naxes; a++)
+        place[a] = symmetric_place(job, a, seed);
+    return trial_of(job->axis, job->naxes, place);
+}
+
+/* Trials from anywhere, then what lies downhill from the best of them and from the best of all. */
+static enum ek_status check_random(struct checker *c)
+{
+    const struct descent_eye eye = {look, c};
+    const struct job *job = c->h->job;
+    struct accepted_record r = {.trial = c->h->best.trial, .misfit = c->h->best.chi2};
+    uint64_t seed = 1;
+    if (c->h->count)
+        TRY(accepted_add(&c->start, &r));
+    for (int i = 0; i < 2 * RANDOM; i++) {
+        r.trial = i % 2 ? symmetric_trial(job, &seed) : trial_random(c->h->range, &seed);
+        TRY(check_trial(c, r.trial, &r.misfit));
+        if (isfinite(r.misfit))
+            TRY(accepted_add(&c->start, &r));
     }
-    return h->range.first + x % h->range.count;
+    accepted_sort_best(&c->start);
+    for (size_t i = 0; i < c->start.n && i < DESCENTS; i++)
+        TRY(descent_run(job, &eye, c->start.record[i].trial, c->start.record[i].misfit));
+    return EK_OK;
 }
 
 static enum ek_status check_all(struct checker *c)
 {
-    uint64_t seed = 1;
     TRY(find_bound(c));
     TRY(spool_each(c->h->spool, check_some, c));
     if (c->h->count)
         TRY(check_neighbours(c, c->h->best.trial));
-    for (int i = 0; i < RANDOM; i++)
-        TRY(check_trial(c, random_trial(c->h, &seed)));
-    return EK_OK;
+    return check_random(c);
 }
 
 enum ek_status harvest_check(struct harvest *h, bool *right, long *checked)
@@ -287,6 +339,7 @@ enum ek_status harvest_check(struct harvest *h, bool *right, long *checked)
     TRY(judge_open(h->job, &c.judge));
     const enum ek_status st = check_all(&c);
     judge_close(c.judge);
+    accepted_free(&c.start);
     *right = c.right;
     *checked = c.checked;
     return st;

@@ -27,8 +27,9 @@ enum ek_status harvest_put(struct harvest *h, struct trial_range batch, struct a
  * thread. EK_LACK: no memory, or a file cannot be written. */
 enum ek_status harvest_end(struct harvest *h);
 
-/* Judges trials anew, one by one: neighbours of accepted ones along every axis, and random ones;
- * *right: each is in the harvest exactly if it is acceptable. *checked: how many. One thread. */
+/* Judges trials anew, one by one: neighbours of accepted ones along every axis, random ones, ones
+ * at symmetric places, and those on short descents from the best of all these; *right: each is in
+ * the harvest exactly if it is acceptable. *checked: how many. One thread. */
 enum ek_status harvest_check(struct harvest *h, bool *right, long *checked);
 
 /* Hands all records so far to visit(arg), ascending, some at a time; harvest_held() is how many.

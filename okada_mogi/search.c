@@ -8,14 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t search_random(uint64_t *x)
-{
-    uint64_t z = *x += 0x9e3779b97f4a7c15; /* Steele, Lea & Flood's SplitMix64 (2014) */
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
 /* ---- stations ---------------------------------------------------------------------------------*/
 
 static void set_station(struct search_station *to, const struct stations *s, int i)

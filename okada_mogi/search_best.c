@@ -2,13 +2,14 @@
  *
  * The n-th least misfit of any n different trials is an upper bound of the n-th least of all. It is
  * first taken from samples and short descents from them, and becomes smaller with each batch. */
+#include "okada_mogi/descent.h"
 #include "okada_mogi/search_method.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { SAMPLES = 4096, DESCENTS = 8, ROUNDS = 64 };
+enum { SAMPLES = 4096, DESCENTS = 8 };
 
 struct search_best {
     pthread_mutex_t lock;
@@ -88,9 +89,9 @@ struct scout {
     struct accepted seen;
 };
 
-/* Judges a place; *misfit is INFINITY where it is not acceptable. */
-static enum ek_status look(struct scout *s, const long *place, double *misfit)
+static enum ek_status look(void *arg, const long *place, double *misfit)
 {
+    struct scout *s = arg;
     struct accepted_record record;
     *misfit = INFINITY;
     if (!judge_trial(s->judge, trial_of(s->job->axis, s->job->naxes, place), &record, NULL))
@@ -100,58 +101,21 @@ static enum ek_status look(struct scout *s, const long *place, double *misfit)
     return judge_accepts(s->job, &record, INFINITY) ? accepted_add(&s->seen, &record) : EK_OK;
 }
 
-/* From a place along one axis to the best value on it; `moved` where that is another one. */
-static enum ek_status descend_axis(struct scout *s, int axis, long *place, double *misfit,
-                                   bool *moved)
-{
-    const long n = s->job->axis[axis].n, here = place[axis];
-    long best = here;
-    for (long step = 1; step < n; step *= 2)
-        for (int way = -1; way <= 1; way += 2) {
-            double there;
-            place[axis] = here + way * step;
-            if (place[axis] < 0 || place[axis] >= n)
-                continue;
-            TRY(look(s, place, &there));
-            if (there < *misfit) {
-                *misfit = there;
-                best = place[axis];
-            }
-        }
-    *moved |= best != here;
-    place[axis] = best;
-    return EK_OK;
-}
-
-static enum ek_status descend(struct scout *s, const struct accepted_record *from)
-{
-    long place[JOB_AXES];
-    double misfit = from->misfit;
-    bool moved = true;
-    trial_place(s->job->axis, s->job->naxes, from->trial, place);
-    for (int round = 0; moved && round < ROUNDS; round++) {
-        moved = false;
-        for (int a = 0; a < s->job->naxes; a++)
-            TRY(descend_axis(s, a, place, &misfit, &moved));
-    }
-    return EK_OK;
-}
-
 static enum ek_status explore(struct scout *s)
 {
+    const struct descent_eye eye = {look, s};
     struct accepted start = {0};
     uint64_t seed = 1;
     enum ek_status st = EK_OK;
     for (int i = 0; i < SAMPLES && !st; i++) {
         struct accepted_record r;
-        const trial_number high = search_random(&seed), low = search_random(&seed);
-        if (judge_trial(s->judge, (high << 64 | low) % s->job->trials, &r, NULL) &&
-            !isnan(r.misfit))
+        const struct trial_range all = {0, s->job->trials};
+        if (judge_trial(s->judge, trial_random(all, &seed), &r, NULL) && !isnan(r.misfit))
             st = accepted_add(&start, &r);
     }
     accepted_sort_best(&start);
     for (size_t i = 0; i < start.n && i < DESCENTS && !st; i++)
-        st = descend(s, &start.record[i]);
+        st = descent_run(s->job, &eye, start.record[i].trial, start.record[i].misfit);
     accepted_free(&start);
     return st;
 }

@@ -380,8 +380,8 @@ static enum ek_status order_stations(struct search *s)
         return out_of_memory(s->job);
     enum ek_status status = judge_open(s->job, &judge);
     for (int i = 0; i < SAMPLES && !status; i++) {
-        const trial_number high = search_random(&seed), low = search_random(&seed);
-        if (!judge_trial(judge, (high << 64 | low) % s->job->trials, &record, &u))
+        const struct trial_range all = {0, s->job->trials};
+        if (!judge_trial(judge, trial_random(all, &seed), &record, &u))
             continue;
         for (int k = 0; k < st->n; k++) {
             bool *keep = &keeps[samples * st->n + k];

@@ -232,10 +232,10 @@ static bool draw(const struct grid *g, struct grid_walk *walk, uint64_t *seed, d
                  struct judge_source *source)
 {
     for (int tries = 0; tries < 64 && g->nallowed; tries++) {
-        const trial_number outer = search_random(seed) % g->outer;
-        const long entry = (long)(search_random(seed) % (uint64_t)g->nallowed);
-        const long m = (long)(search_random(seed) % (uint64_t)g->nmix);
-        const long a = (long)(search_random(seed) % (uint64_t)g->namplitude);
+        const trial_number outer = trial_bits(seed) % g->outer;
+        const long entry = (long)(trial_bits(seed) % (uint64_t)g->nallowed);
+        const long m = (long)(trial_bits(seed) % (uint64_t)g->nmix);
+        const long a = (long)(trial_bits(seed) % (uint64_t)g->namplitude);
         double x[MODEL_PARAMETERS];
         if (!grid_walk_to(walk, outer))
             continue;

@@ -77,9 +77,6 @@ struct search_worker {
  * the one that leaves the fewest comes first, then the one that leaves the fewest of those, … */
 void search_order_stations(struct search *s, const bool *keeps, int nsamples);
 
-/* A sequence of numbers that look random and are the same on every machine: x at first anything. */
-uint64_t search_random(uint64_t *x);
-
 /* search_run(), but each part is computed by by(arg): w->range says which. */
 enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
                              const struct search_sink *sink, enum ek_status (*by)(void *arg),

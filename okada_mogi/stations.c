@@ -13,17 +13,18 @@
 enum { EAST, NORTH, LON, LAT, U_EAST, U_NORTH, U_UP, S_EAST, S_NORTH, S_UP, SITE, COLUMNS };
 
 /* Names of each column, the part before the unit; the first is the one that messages say. */
-static const char *const known[COLUMNS][6] = {
+enum { NAMES = 6 }; /* most of a column */
+static const char *const known[COLUMNS][NAMES] = {
     [EAST] = {"E", "x", "east", "easting"},
     [NORTH] = {"N", "y", "north", "northing"},
     [LON] = {"lon", "longitude"},
     [LAT] = {"lat", "latitude"},
-    [U_EAST] = {"uE", "dE", "ux"},
-    [U_NORTH] = {"uN", "dN", "uy"},
-    [U_UP] = {"uU", "uZ", "dU"},
-    [S_EAST] = {"sE", "sigE", "sx"},
-    [S_NORTH] = {"sN", "sigN", "sy"},
-    [S_UP] = {"sU", "sZ", "sigU"},
+    [U_EAST] = {"uE", "dE", "ux", "ueast"},
+    [U_NORTH] = {"uN", "dN", "uy", "unorth"},
+    [U_UP] = {"uU", "uZ", "dU", "uup"},
+    [S_EAST] = {"sE", "sigE", "sx", "seast"},
+    [S_NORTH] = {"sN", "sigN", "sy", "snorth"},
+    [S_UP] = {"sU", "sZ", "sigU", "sup"},
     [SITE] = {"site", "name", "station", "id"},
 };
 
@@ -59,26 +60,47 @@ static const char *columns_of(const char *columns)
     return columns;
 }
 
-/* "uE_mm" is quantity U_EAST in units of 0.001 m; -1 if it is none. */
-static int quantity_of(const char *name, double *unit)
+/* Metres of a unit, `length` characters of text, 0 if it is none. */
+static double unit_of(const char *text, size_t length)
 {
-    const size_t n = strcspn(name, "_");
-    if (name[n]) {
-        const char *suffix = name + n + 1;
-        const size_t length = strcspn(suffix, "_/"); /* mm of mm/yr */
-        size_t u = 0;
-        while (u < sizeof units / sizeof *units &&
-               (strlen(units[u].suffix) != length || strncasecmp(suffix, units[u].suffix, length)))
-            u++;
-        if (u == sizeof units / sizeof *units)
-            return -1;
-        *unit = units[u].metres;
-    }
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++)
+        if (strlen(units[u].suffix) == length && !strncasecmp(units[u].suffix, text, length))
+            return units[u].metres;
+    return 0;
+}
+
+/* The quantity that the first `length` characters of a name say, underscores apart; -1: none. */
+static int stem_of(const char *name, size_t length)
+{
     for (int q = 0; q < COLUMNS; q++)
-        for (int i = 0; i < 6 && known[q][i]; i++)
-            if (strlen(known[q][i]) == n && !strncasecmp(known[q][i], name, n))
+        for (int i = 0; i < NAMES && known[q][i]; i++) {
+            const char *stem = known[q][i];
+            size_t at = 0;
+            for (; at < length && (name[at] == '_' || (*stem && !strncasecmp(&name[at], stem, 1)));
+                 at++)
+                stem += name[at] != '_';
+            if (at == length && !*stem)
                 return q;
+        }
     return -1;
+}
+
+/* "uE_mm" is quantity U_EAST in units of 0.001 m, as is u_east_mm; mm of mm/yr. -1: none; *odd: or
+ * in a unit that nobody knows. */
+static int quantity_of(const char *name, double *unit, bool *odd)
+{
+    const int whole = stem_of(name, strlen(name));
+    *odd = false;
+    *unit = 0;
+    for (size_t at = strcspn(name, "_"); whole < 0 && name[at];
+         at += 1 + strcspn(name + at + 1, "_")) {
+        const int q = stem_of(name, at);
+        *unit = q < 0 ? 0 : unit_of(name + at + 1, strcspn(name + at + 1, "_/"));
+        *odd |= q >= 0 && !(*unit > 0);
+        if (*unit > 0)
+            return q;
+    }
+    return whole;
 }
 
 static enum ek_status find_columns(struct layout *l)
@@ -87,8 +109,12 @@ static enum ek_status find_columns(struct layout *l)
     for (int q = 0; q < COLUMNS; q++)
         l->column[q] = -1;
     for (int c = 0; c < t->ncolumns; c++) {
-        double unit = 0;
-        const int q = quantity_of(t->column[c], &unit);
+        double unit;
+        bool odd;
+        const int q = quantity_of(t->column[c], &unit, &odd);
+        if (q < 0 && odd)
+            FAIL(EK_USAGE, "%s: column '%s': no such unit; write m, cm, mm, km or deg", t->path,
+                 t->column[c]);
         if (q < 0)
             continue;
         if (l->column[q] >= 0)
@@ -98,6 +124,32 @@ static enum ek_status find_columns(struct layout *l)
         l->unit[q] = unit > 0 ? unit : q >= U_EAST ? l->format->unit : 1;
     }
     return EK_OK;
+}
+
+/* Something but zeros stands there. */
+static bool says_something(const struct table *t, int column)
+{
+    double x;
+    for (size_t row = 0; row < t->nrows; row++)
+        if (*table_text(t, row, column) && !(table_parse(table_text(t, row, column), &x) && x == 0))
+            return true;
+    return false;
+}
+
+/* In one line: what is left out should not have been meant. */
+static void tell_unused(const struct layout *l)
+{
+    const struct table *t = l->table;
+    char list[512] = "";
+    double unit;
+    bool odd;
+    for (int c = 0; c < t->ncolumns; c++) {
+        const size_t used = strlen(list);
+        if (quantity_of(t->column[c], &unit, &odd) < 0 && says_something(t, c))
+            snprintf(list + used, sizeof list - used, "%s'%s'", used ? ", " : "", t->column[c]);
+    }
+    if (*list)
+        status_warn("%s: not used: %s", t->path, list);
 }
 
 static bool has(const struct layout *l, int quantity)
@@ -221,17 +273,52 @@ static enum ek_status refuse_twins(const struct table *t, struct stations *s)
     return st;
 }
 
-static void project(const struct stations_format *format, struct stations *s)
+/* The middle of the longitudes, wherever they are counted from: 179.9 and -179.9 are neighbours. */
+static double middle_of(const struct stations *s)
 {
-    double lon = 0, lat = 0;
+    double sum = 0;
+    for (int i = 0; i < s->n; i++)
+        sum += remainder(s->east[i] - s->east[0], 360) / s->n;
+    return s->east[0] + sum;
+}
+
+/* A projection is true near its middle only: lengths are wrong by the square of the distance. */
+static enum ek_status check_zone(const struct table *t, int zone, const struct stations *s)
+{
+    const double degree = 0x1.1df46a2529d39p-6;
+    int far = 0;
+    double most = 0;
     for (int i = 0; i < s->n; i++) {
-        lon += s->east[i] / s->n;
-        lat += s->north[i] / s->n;
+        const double away = fabs(remainder(s->east[i] - (6 * zone - 183), 360));
+        if (away > most) {
+            most = away;
+            far = i;
+        }
     }
-    const int zone = format->zone ? format->zone : utm_zone(lon);
+    const double angle = most * degree * cos(s->north[far] * degree);
+    if (most > 45)
+        FAIL(EK_USAGE,
+             "%s:%zu: station '%s' is %.4g degrees away from UTM zone %d; choose another "
+             "utm_zone, or give E_m and N_m",
+             t->path, t->line[far], s->name[far], most, zone);
+    if (angle * angle / 2 > 0.01)
+        status_warn("%s:%zu: station '%s' is %.3g degrees away from the middle of UTM zone %d, "
+                    "where lengths are wrong by %.2g %%",
+                    t->path, t->line[far], s->name[far], most, zone, 50 * angle * angle);
+    return EK_OK;
+}
+
+static enum ek_status project(const struct layout *l, struct stations *s)
+{
+    double lat = 0;
+    for (int i = 0; i < s->n; i++)
+        lat += s->north[i] / s->n;
+    const int zone = l->format->zone ? l->format->zone : utm_zone(middle_of(s));
+    TRY(check_zone(l->table, zone, s));
     snprintf(s->projection, sizeof s->projection, "UTM %d%c", zone, lat < 0 ? 'S' : 'N');
     for (int i = 0; i < s->n; i++)
         utm_project(zone, lat < 0, s->east[i], s->north[i], &s->east[i], &s->north[i]);
+    return EK_OK;
 }
 
 static enum ek_status fill(const struct layout *l, struct stations *s)
@@ -250,9 +337,8 @@ static enum ek_status fill(const struct layout *l, struct stations *s)
     for (size_t row = 0; row < n; row++)
         TRY(read_row(l, row, s));
     TRY(refuse_twins(l->table, s));
-    if (!has(l, EAST) || !has(l, NORTH))
-        project(l->format, s);
-    return EK_OK;
+    tell_unused(l);
+    return has(l, EAST) && has(l, NORTH) ? EK_OK : project(l, s);
 }
 
 enum ek_status stations_read(const char *path, const struct stations_format *format,

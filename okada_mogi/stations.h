@@ -16,8 +16,10 @@ struct stations {
 
 /* How a file of stations is to be read. Columns are known by the usual names, capitals or not:
  *   site name station | E x east, N y north (m) | lon longitude, lat latitude (degrees)
- *   uE de e, uN dn n, uU uZ du u | sE se, sN sn, sU sZ su
- * with the unit behind an underscore (uE_mm) or as `unit` says; other columns are ignored. */
+ *   uE dE ux u_east, uN dN uy u_north, uU uZ dU u_up | sE sigE sx s_east, …
+ * with the unit behind an underscore (uE_mm) or as `unit` says; a unit that nobody knows is
+ * refused, and of other columns that hold more than zeros a warning says that they are not used:
+ * elevations, and the correlation of psvelo, too. */
 struct stations_format {
     const char *columns; /* names of the columns of a file that has none, or a usual order by its
                             name: vsm, geodef, enu, psvelo; NULL: the file's first row has them */
@@ -27,8 +29,9 @@ struct stations_format {
     int zone;            /* of UTM, for longitudes and latitudes; 0: that of their mean */
 };
 
-/* EK_USAGE with file and line: missing columns, no number, sigma <= 0, a station without any
- * component, a station twice. Caller owns *s; close accepts one that is zeroed. */
+/* EK_USAGE with file and line: missing columns, no number, a station 45 degrees from its zone,
+ * sigma <= 0, a station without any component, a station twice. Caller owns *s; close accepts one
+ * that is zeroed. */
 enum ek_status stations_read(const char *path, const struct stations_format *format,
                              struct stations *s);
 void stations_close(struct stations *s);

@@ -77,6 +77,26 @@ static void test_ways_to_write_stations(void **state)
     }
 }
 
+/* Stations on both sides of longitude 180, in its two ways to count: neighbours in zone 1. */
+static void test_date_line(void **state)
+{
+    (void)state;
+    for (int east = 0; east < 2; east++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "lon lat uE_mm u_north_mm uU_mm sE sN sU\n"
+                 "%s 10 1 2 3 1 1 1\n-179.9 10 1 2 3 1 1 1\n179.8 10.1 1 2 3 1 1 1\n",
+                 east ? "180.3" : "-179.7");
+        struct job *job = open_job(text, "", "\"k_sigma\": 2");
+        const struct stations *s = &job->stations;
+        assert_string_equal(s->projection, "UTM 1N");
+        assert_true(s->east[2] < s->east[1] && s->east[1] < s->east[0]);
+        assert_true(fabs(s->east[0] - s->east[1] - 0.2 * 1.0965e5) < 100);
+        assert_true(s->observed[1] == 0.002 && s->ncomponents == 9);
+        job_close(job);
+    }
+}
+
 /* Deviation and floor in quadrature; floors have the unit of the table, one or one each. */
 static void test_noise_floor(void **state)
 {
@@ -200,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ways_to_write_stations),
         cmocka_unit_test(test_noise_floor),
+        cmocka_unit_test(test_date_line),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_acceptance),
         cmocka_unit_test(test_rigidity),

@@ -1,5 +1,6 @@
 /* tests/test_okada_mogi_results.c – what is made of accepted trials: spooled batches, files. */
 #include "okada_mogi/clusters.h"
+#include "okada_mogi/harvest.h"
 #include "okada_mogi/spool.h"
 #include "tests/okada_mogi.h"
 
@@ -91,13 +92,13 @@ static void test_spool_without_disk(void **state)
     struct spool *s;
     struct accepted a = {0};
     const struct accepted_record r = {.trial = 1};
-    setenv("TMPDIR", "/nonexistent", 1);
+    setenv("TMPDIR", "/dev/null/none", 1);
     assert_int_equal(spool_open(0, &s), EK_OK);
     assert_int_equal(accepted_add(&a, &r), EK_OK);
     status_mute(1);
     assert_int_equal(spool_put(s, (struct trial_range){0, 9}, &a), EK_LACK);
     status_mute(-1);
-    assert_non_null(strstr(status_message(), "/nonexistent"));
+    assert_non_null(strstr(status_message(), "/dev/null/none"));
     unsetenv("TMPDIR");
     accepted_free(&a);
     spool_close(s);
@@ -297,12 +298,62 @@ static void test_coarse_clusters(void **state)
     clusters_close(s);
 }
 
+/* ---- the check --------------------------------------------------------------------------------*/
+
+/* One trial of 2.6e9 explains everything, and it was lost: the check finds it, off the symmetry
+ * axes by a descent. */
+static void test_lost_trial(void **state)
+{
+    (void)state;
+    const char *const path[ACCEPTED_FORMATS] = {NULL};
+    for (int away = 0; away < 2; away++) {
+        const struct model *m = model_find("mogi");
+        const double truth[] = {100. * away, 0, 2000, 3e6};
+        char text[2048];
+        int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m\n");
+        for (int i = 0; i < 5; i++) {
+            const double e = 1500 * (i % 3 - 1), n = 2000 * (i / 3);
+            double u[3];
+            model_forward(m, truth, e, n, u);
+            used += snprintf(text + used, sizeof text - (size_t)used, "%g,%g,%.17g,%.17g,%.17g\n",
+                             e, n, u[0], u[1], u[2]);
+        }
+        job_write("stations.csv", text);
+        job_write(
+            "job.json",
+            "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\", \"sigma\": 1e-7}, "
+            "\"accept\": {\"k_sigma\": 1}, \"parameters\": ["
+            "{\"name\": \"Es_m\", \"min\": -20000, \"max\": 20000, \"step\": 100}, "
+            "{\"name\": \"Ns_m\", \"min\": -20000, \"max\": 20000, \"step\": 100}, "
+            "{\"name\": \"d_m\", \"min\": 1000, \"max\": 3000, \"step\": 10}, "
+            "{\"name\": \"dV_m3\", \"min\": -4e6, \"max\": 4e6, \"step\": 1e5}]}");
+        struct job *job;
+        struct harvest *h;
+        bool right;
+        long checked;
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        assert_int_equal(harvest_open(job, (struct trial_range){0, job->trials}, path, &h), EK_OK);
+        for (int lost = 0; lost < 2; lost++) {
+            struct accepted found = lost ? (struct accepted){0} : job_search(job, SEARCH_EXACT, 1);
+            assert_true(lost || found.n == 1);
+            assert_int_equal(harvest_begin(h), EK_OK);
+            assert_int_equal(harvest_put(h, (struct trial_range){0, job->trials}, &found), EK_OK);
+            assert_int_equal(harvest_end(h), EK_OK);
+            assert_int_equal(harvest_check(h, &right, &checked), EK_OK);
+            assert_int_equal(right, !lost);
+        }
+        harvest_close(h);
+        job_close(job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spool),    cmocka_unit_test(test_spool_without_disk),
-        cmocka_unit_test(test_csv),      cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_clusters), cmocka_unit_test(test_coarse_clusters),
+        cmocka_unit_test(test_spool),      cmocka_unit_test(test_spool_without_disk),
+        cmocka_unit_test(test_csv),        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_clusters),   cmocka_unit_test(test_coarse_clusters),
+        cmocka_unit_test(test_lost_trial),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }

@@ -235,6 +235,7 @@ static struct job *lattice_job(int number)
         "\"k_sigma\": 0.000001", "\"keep_all\": true",  "\"best\": 3"};
     static const double sigmas[] = {5e-3, 1e-4, 1, 1e-9};
     char parameters[8192], text[12288];
+    job_seed = 1 + 7919 * (uint64_t)number;
     const struct model *m = model_find(number % 3 ? "okada" : "mogi");
     const int sources = job_random(0, 1) < 0.3 ? 2 : 1;
     const int most = *m->name == 'o' ? (sources > 1 ? 2 : 4) : 5;
@@ -280,7 +281,8 @@ static struct accepted judge_all(const struct job *job)
 }
 
 /* A job's sets, by any method on the host and on devices, are those of the judge. */
-static size_t compare_lattice(const struct job *job, struct backend *const *device, int ndevices)
+static size_t compare_lattice(const struct job *job, int number, struct backend *const *device,
+                              int ndevices)
 {
     struct accepted right = judge_all(job);
     const size_t n = right.n;
@@ -290,6 +292,8 @@ static size_t compare_lattice(const struct job *job, struct backend *const *devi
         struct accepted other = i < 4 ? job_search(job, method, i < 2 ? 1 : 5)
                                       : search_on(job, method, device[i / 2 - 2]);
         only_best(job, &other);
+        if (other.n != right.n)
+            print_error("way %d of job %d: %s/job.json\n", i, number, job_folder);
         assert_same(&other, &right);
         accepted_free(&other);
     }
@@ -315,7 +319,7 @@ static void test_lattice(void **state)
     status_mute(-1);
     for (int i = 0; i < (many ? 10000 : 100); i++) {
         struct job *job = lattice_job(i);
-        found += compare_lattice(job, device, i % (many ? 50 : 10) ? 0 : ndevices) > 0;
+        found += compare_lattice(job, i, device, i % (many ? 50 : 10) ? 0 : ndevices) > 0;
         job_close(job);
     }
     assert_true(found > 50);

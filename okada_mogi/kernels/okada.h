@@ -263,14 +263,4 @@ FN void okada_displace(const real *value, real east, real north, const struct ok
     out[5] = t->u[5] + s * (t->theta + t->alpha);
 }
 
-/* All of it, one source after another; the host does each of the three steps for a few vectors,
- * which keeps more independent work at hand. */
-FN void okada_respond(const real *value, real east, real north, real *out)
-{
-    struct okada_terms t;
-    okada_algebra(value, east, north, &t);
-    okada_functions(&t);
-    okada_displace(value, east, north, &t, out);
-}
-
 #endif

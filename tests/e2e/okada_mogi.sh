@@ -116,7 +116,7 @@ s/"max": 20,/"max": NaN,/|job.json:8: parameters\[3\].max is not a (finite) numb
 s/"k_sigma": 2/"k_sigma": -1/|job.json:2: accept.k_sigma = -1 is out of range
 s/"mogi"/"okada"/|this is a job for model okada
 s/s.csv/none.csv/|none.csv: cannot be opened
-s/{"name": "Es_m".*$//|3 parameters, but 1 source of model mogi have 4\|has 4
+s/{"name": "Es_m".*$//|3 parameters, but 1 source of model mogi has 4
 s/"Ns_m"/"Es_m"/|job.json:6: parameter 'Es_m' is there already
 s/"min": 100/"min": -100/|beyond the model's
 $ s/}]}/}]/|job.json:9:
@@ -140,12 +140,32 @@ done <<'EOF'
 3s/900/x/|bad.csv:3: E_m is 'x'
 3s/.01,.01,.02/nan,nan,nan/|bad.csv:3: station 'B' has no observation
 1s/sU_m/zU_m/|column uU has no sU
+1s/uE_m/uE_inch/|column 'uE_inch': no such unit
 EOF
+warns() { # words that the warning must hold, or none; the job may be verified
+    "$BIN/mogi" "$work/job.json" --layout 1x1 --quiet 2>"$work/log" || say "$1: $(cat "$work/log")"
+    grep -q -- "$1" "$work/log" || say "'$1' is not in: $(cat "$work/log")"
+}
+sed '1s/$/,z_m,note/; 2,$s/$/,0,x/; 1s/uU_m/u_up_m/' "$work/s.csv" >"$work/bad.csv"
+job 's/s.csv/bad.csv/'
+warns "bad.csv: not used: 'note'$"
+printf '%s\n' 'lon,lat,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m' '9,5,0,0,1,1,1,1' '18,5,0,0,1,1,1,1' >"$work/bad.csv"
+job 's/"s.csv"/{"file": "bad.csv", "utm_zone": 31}/'
+warns '15 degrees away from the middle of UTM zone 31'
+job 's/"s.csv"/{"file": "bad.csv", "utm_zone": 55}/'
+refused 2 "bad.csv:2: station 'S01' is 138 degrees away from UTM zone 55" mogi "$work/job.json"
+job 's/"k_sigma": 2/"keep_all": true, "best": 3/'
+refused 2 'job.json:2: accept.best must be left out where keep_all' mogi "$work/job.json"
+job ''
+{ printf '\357\273\277'; cat "$work/job.json"; } >"$work/marked.json"
+"$BIN/mogi" "$work/marked.json" --layout 1x1 --quiet || say 'a byte-order mark is refused'
+
 refused 2 'which job' mogi
 refused 2 'did you mean .brute' mogi $examples/campi.json --method brut
 refused 2 'BEGIN:END' mogi $examples/campi.json --trials 5
+refused 2 'to be above BEGIN' mogi $examples/campi.json --trials 5:5
 refused 2 'there are trials 0:177303581' mogi $examples/campi.json --trials 0:177303582
-refused 3 'cannot be written' mogi $examples/campi.json --out /nonexistent/file --layout 1x1
+refused 3 'cannot be written' mogi $examples/campi.json --out /dev/null/none/file --layout 1x1
 printf 'E_m,N_m,Es_m,Ns_m,d_m\n1,2,3,4,5\n' >"$work/f.csv"
 refused 2 "f.csv: no column 'dV_m3'" mogi --forward "$work/f.csv"
 printf 'E_m,N_m,Es_m,Ns_m,d_m,dV_m3\n1,2,3,4,-5,1\n' >"$work/f.csv"
