@@ -1,5 +1,6 @@
 /* backends/cache.c – one file per entry: a header with key, size and checksum, then the code. */
 #include "backends/cache.h"
+#include "src/cachedir.h"
 #include "src/checksum.h"
 #include "src/file.h"
 
@@ -50,7 +51,7 @@ bool cache_on(void)
 static bool entry_path(const struct cache_key *key, char path[PATH_MAX])
 {
     char folder[PATH_MAX - 64];
-    if (!cache_on() || !file_cache_folder(folder, sizeof folder))
+    if (!cache_on() || !cachedir_find("evenkeel", folder, sizeof folder))
         return false;
     snprintf(path, PATH_MAX, "%s/%s", folder, key->hex);
     return true;

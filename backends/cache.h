@@ -1,4 +1,4 @@
-/* backends/cache.h – compiled kernels on disk, in $XDG_CACHE_HOME/evenkeel or ~/.cache/evenkeel.
+/* backends/cache.h – compiled kernels on disk, in evenkeel/ among the caches (src/cachedir.h).
  *
  * A cache never makes a program fail: what cannot be read, is torn or is damaged counts as absent,
  * what cannot be written is not kept. CU_KERNEL_CACHE=0 turns it off. Any thread, any process: an

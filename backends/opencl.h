@@ -6,6 +6,8 @@
 
 #include "backends/backend.h"
 #include <CL/cl.h>
+#undef bool /* POWER's <altivec.h>, which comes with it, makes a vector of it */
+#define bool _Bool
 #include <sys/types.h>
 
 /* Every function that the back end calls, without its "cl". */

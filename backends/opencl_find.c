@@ -2,13 +2,16 @@
 #include "backends/opencl.h"
 
 #include "backends/binding.h"
+#include "src/cachedir.h"
 #include "src/opt.h"
 #include <CL/cl_ext.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PLATFORMS = 16, DEVICES = 64, THREADS = 4096 };
 
@@ -190,7 +193,11 @@ static bool find(int split)
     for (int cpus = 0; cpus <= 1; cpus++)
         for (cl_uint i = 0; i < n; i++)
             add_devices(&platform[i], cpus, split);
-    return found.n || none("%u OpenCL platform%s without a usable device", n, n == 1 ? "" : "s");
+    const char *cache = getenv("POCL_CACHE_DIR");
+    return found.n || none("%u OpenCL platform%s without a usable device%s", n, n == 1 ? "" : "s",
+                           cache && !access(cache, W_OK)
+                               ? ""
+                               : "; PoCL wants a folder to write in: set POCL_CACHE_DIR");
 }
 
 /* PoCL starts as many workers as this says, and wakes all of them with every command: as many as
@@ -205,6 +212,14 @@ static void limit_workers(int split)
         setenv("POCL_MAX_PTHREAD_COUNT", text, 0);
 }
 
+/* Where PoCL's cache is anyway, unless that cannot be written: its devices would not be usable. */
+static void find_cache(void)
+{
+    char path[PATH_MAX];
+    if (cachedir_find("pocl/kcache", path, sizeof path))
+        setenv("POCL_CACHE_DIR", path, 0);
+}
+
 /* The driver's threads inherit the cpus of this one: all places, not just ours. */
 static void find_once(void)
 {
@@ -212,6 +227,7 @@ static void find_once(void)
     int split = split_count();
     bool widened = binding_widen(&saved);
     limit_workers(split);
+    find_cache();
     if (load())
         find(split);
     if (widened)

@@ -103,6 +103,6 @@ static enum ek_status run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    status_program("cu-info");
-    return status_exit_code(run(argc, argv));
+    status_begin("cu-info");
+    return status_end(run(argc, argv));
 }

@@ -230,6 +230,6 @@ static enum ek_status run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    status_program("cu-plan");
-    return status_exit_code(run(argc, argv));
+    status_begin("cu-plan");
+    return status_end(run(argc, argv));
 }

@@ -44,6 +44,6 @@ static enum ek_status run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    status_program("cu-run");
-    return status_exit_code(run(argc, argv));
+    status_begin("cu-run");
+    return status_end(run(argc, argv));
 }

@@ -80,17 +80,6 @@ void file_make_folders(const char *path)
     free(folder);
 }
 
-bool file_cache_folder(char *path, size_t room)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length = -1;
-    if (cache && *cache == '/')
-        length = snprintf(path, room, "%s/evenkeel", cache);
-    else if (home && *home)
-        length = snprintf(path, room, "%s/.cache/evenkeel", home);
-    return length >= 0 && (size_t)length < room;
-}
-
 /* A new name outlives a power cut only once its folder is written, too. */
 static void sync_folder(const char *path)
 {

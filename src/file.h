@@ -64,10 +64,4 @@ enum ek_status file_read_text(const char *path, char **text);
  * link. Options of type OPT_INPUT do so. What is not there is no input. Any thread. */
 void file_input(const char *path);
 
-/* ---- the user's cache ------------------------------------------------------------------------ */
-
-/* $XDG_CACHE_HOME/evenkeel, else ~/.cache/evenkeel, in path [room]; false: neither is set, or it
- * does not fit. */
-bool file_cache_folder(char *path, size_t room);
-
 #endif

@@ -1,8 +1,12 @@
 /* src/status.c – records and prints the one line that explains a failure. */
 #include "src/status.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static const char *program = "evenkeel";
 static _Thread_local char message[1024];
@@ -49,4 +53,23 @@ void status_mute(int delta)
 void status_program(const char *name)
 {
     program = name;
+}
+
+void status_begin(const char *name)
+{
+    int fd;
+    status_program(name);
+    while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
+        continue; /* to read only: what is written there fails, and is not lost in silence */
+    if (fd >= 0)
+        close(fd);
+}
+
+int status_end(enum ek_status st)
+{
+    errno = 0;
+    if (!st && (fflush(stdout) || ferror(stdout)))
+        st = status_fail(EK_LACK, "standard output cannot be written: %s; the result is incomplete",
+                         errno ? strerror(errno) : "an earlier write failed");
+    return status_exit_code(st);
 }

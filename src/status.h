@@ -37,6 +37,13 @@ void status_mute(int delta);
 /* Name that precedes every line; borrowed, default "evenkeel". One thread, at start. */
 void status_program(const char *name);
 
+/* The first and the last thing that main() does. The first names the program, and sees to it that
+ * no file takes the number of a standard stream that was closed. The last is the exit code:
+ * EK_LACK, and a line that says so, where `st` is EK_OK but standard output did not take all that
+ * was said. */
+void status_begin(const char *name);
+int status_end(enum ek_status st);
+
 #define FAIL(code, ...) return status_fail((code), __VA_ARGS__)
 #define TRY(call)                                                                                  \
     do {                                                                                           \

@@ -3,6 +3,7 @@
 #include "tests/backends.h"
 
 #include "backends/cache.h"
+#include "src/cachedir.h"
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -89,15 +90,19 @@ static void it_can_be_turned_off(void **state)
 static void no_place_is_no_error(void **state)
 {
     (void)state;
-    char kept[512];
+    char kept[512], path[512];
     unsigned char *out = NULL;
     size_t size = 0;
     struct cache_key key = key_of("no", "place");
     snprintf(kept, sizeof kept, "%s", getenv("XDG_CACHE_HOME"));
     setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
+    setenv("TMPDIR", "/proc/nowhere", 1);
     cache_save(&key, (const unsigned char *)"x", 1);
     assert_false(cache_load(&key, &out, &size));
+    assert_false(cachedir_find("x", path, sizeof path));
+    assert_string_equal(path, "");
     setenv("XDG_CACHE_HOME", kept, 1);
+    unsetenv("TMPDIR");
 }
 
 /* ---- a device's programs ---- */

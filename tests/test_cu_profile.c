@@ -247,24 +247,50 @@ static void names_differ_where_keys_do(void **state)
     profile_close(&p);
 }
 
+/* Is the folder of profiles <folder><rest>? */
+static void assert_folder(const char *rest)
+{
+    char path[PROFILE_PATH], wanted[PROFILE_PATH];
+    snprintf(wanted, sizeof wanted, "%s%s", folder, rest);
+    assert_int_equal(seal_folder(path, sizeof path), EK_OK);
+    assert_string_equal(path, wanted);
+}
+
+static void set_below(const char *name, const char *rest)
+{
+    char path[PROFILE_PATH];
+    snprintf(path, sizeof path, "%s%s", folder, rest);
+    setenv(name, path, 1);
+}
+
+/* Without a home, or with one that nobody may write in, caches are this user's alone in TMPDIR; a
+ * link that somebody else may have laid there is not followed. */
 static void folders_in_their_order(void **state)
 {
     (void)state;
-    char path[PROFILE_PATH];
-    setenv("XDG_CACHE_HOME", "/x", 1);
-    setenv("HOME", "/h", 1);
-    assert_int_equal(seal_folder(path, sizeof path), EK_OK);
-    assert_string_equal(path, folder);
+    char own[64], name[PROFILE_PATH];
+    set_below("XDG_CACHE_HOME", "/x/y");
+    set_below("HOME", "/h");
+    set_below("TMPDIR", "/t");
+    snprintf(own, sizeof own, "/t/evenkeel-%d/evenkeel", (int)geteuid());
+    assert_folder("");
     unsetenv("CU_PROFILE_DIR");
-    assert_int_equal(seal_folder(path, sizeof path), EK_OK);
-    assert_string_equal(path, "/x/evenkeel");
+    assert_folder("/x/y/evenkeel");
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    assert_folder("/h/.cache/evenkeel");
     unsetenv("XDG_CACHE_HOME");
-    assert_int_equal(seal_folder(path, sizeof path), EK_OK);
-    assert_string_equal(path, "/h/.cache/evenkeel");
+    assert_folder("/h/.cache/evenkeel");
+    setenv("HOME", "/proc/nowhere", 1);
+    assert_folder(own);
     unsetenv("HOME");
+    assert_folder(own);
+    snprintf(name, sizeof name, "%s/t/evenkeel-%d", folder, (int)geteuid());
+    assert_int_equal(rmdir(name), 0);
+    assert_int_equal(symlink("/tmp", name), 0);
     status_mute(1);
-    assert_int_equal(seal_folder(path, sizeof path), EK_LACK);
+    assert_int_equal(seal_folder(name, sizeof name), EK_LACK);
     status_mute(-1);
+    unsetenv("TMPDIR");
     setenv("CU_PROFILE_DIR", folder, 1);
 }
 

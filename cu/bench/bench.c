@@ -466,11 +466,11 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
 
 int bench_main(const struct bench_program *program, int argc, char **argv)
 {
-    status_program(program->name);
+    status_begin(program->name);
     struct bench b = {.program = program, .st = calloc(1, program->size)};
     enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
     free(b.schedules_text);
     free(b.st);
     cluster_close(st == EK_STOPPED || st == EK_WRONG ? EK_OK : st);
-    return status_exit_code(st);
+    return status_end(st);
 }

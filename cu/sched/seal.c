@@ -1,5 +1,6 @@
 /* cu/sched/seal.c – writes files so that they can be trusted, and trusts no others. */
 #include "cu/sched/seal.h"
+#include "src/cachedir.h"
 #include "src/checksum.h"
 #include "src/json.h"
 
@@ -16,7 +17,7 @@ enum ek_status seal_folder(char *path, size_t room)
     const char *own = getenv("CU_PROFILE_DIR");
     if (own && *own)
         snprintf(path, room, "%s", own);
-    else if (!file_cache_folder(path, room))
+    else if (!cachedir_find("evenkeel", path, room))
         FAIL(EK_LACK, "profiles have no folder: set CU_PROFILE_DIR, XDG_CACHE_HOME or HOME");
     return EK_OK;
 }

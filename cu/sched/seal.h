@@ -8,8 +8,8 @@
 
 enum { SEAL_PATH = 4096 };
 
-/* The folder for them: $CU_PROFILE_DIR, else $XDG_CACHE_HOME/evenkeel, else ~/.cache/evenkeel.
- * EK_LACK: none of the three is set. */
+/* The folder for them: $CU_PROFILE_DIR, else evenkeel/ among the caches (src/cachedir.h). EK_LACK:
+ * there is no place to write. */
 enum ek_status seal_folder(char *path, size_t room);
 /* "<folder>/<name>-<16 digits of key>.json" into path [SEAL_PATH]. EK_USAGE: too long. */
 enum ek_status seal_path(const char *name, unsigned long long key, char *path);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +189,46 @@ enum ek_status prepare_check_room(const struct prepare_plan *plan, bool strict)
              threads, cpus);
     if (threads > cpus)
         status_warn("layout %s: %d threads on %d cpus, they take turns", text, threads, cpus);
+    return EK_OK;
+}
+
+/* ---- as many threads as are asked for ----------------------------------------------------------
+ */
+
+static void *wait_for(void *mutex)
+{
+    pthread_mutex_lock(mutex);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+
+/* How many of `wanted` threads can be there at the same time: found out by starting them. */
+static int startable(int wanted)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t *thread = malloc((size_t)wanted * sizeof *thread);
+    int n = 0;
+    pthread_mutex_lock(&mutex);
+    while (thread && n < wanted && !pthread_create(&thread[n], NULL, wait_for, &mutex))
+        n++;
+    pthread_mutex_unlock(&mutex);
+    for (int i = 0; i < n; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+    return n;
+}
+
+/* An OpenMP runtime aborts where it gets no thread; only many are worth the look. */
+static enum ek_status check_threads(const struct cu_layout *layout)
+{
+    enum { MANY = 1000 };
+    const int threads = cu_layout_threads(layout);
+    const int found = threads > MANY ? startable(threads) : threads;
+    if (found < threads)
+        FAIL(EK_LACK,
+             "layout %s: %d threads, but no more than %d can be started here (ulimit -u, pids.max, "
+             "vm.max_map_count, memory); take a smaller layout",
+             cu_layout_text(layout), threads, found);
     return EK_OK;
 }
 
@@ -380,6 +421,8 @@ enum ek_status cu_prepare(const struct cu_options *options, char **argv)
     enum ek_status st = adopt(&plan, &second);
     if (!st && !second)
         st = plan_here(options, true, &plan);
+    if (!st && !second)
+        st = check_threads(&plan.layout);
     if (!st && !second && needs_restart(&plan)) {
         if (options->strict)
             st = prepare_check_room(&plan, true);

@@ -22,6 +22,8 @@
 #define TESTS_FAKEGPU_FAKE_H
 
 #include <CL/cl.h>
+#undef bool /* POWER's <altivec.h>, which comes with it, makes a vector of it */
+#define bool _Bool
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,51 @@
+/* src/cachedir.c – tries the places one after another. */
+#include "src/cachedir.h"
+#include "src/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* "<base><rest>/" where that is, or can be made, a folder to write in. */
+static bool usable(const char *base, const char *rest, char *path, size_t room)
+{
+    if (!base || base[0] != '/' || snprintf(path, room, "%s%s/", base, rest) >= (int)room)
+        return false;
+    file_make_folders(path);
+    return !access(path, W_OK);
+}
+
+/* What everybody may write in is a place to lay traps. */
+static bool private_below(const char *base, char *path, size_t room)
+{
+    char rest[40];
+    struct stat s;
+    snprintf(rest, sizeof rest, "/evenkeel-%ld", (long)geteuid());
+    if (snprintf(path, room, "%s%s", base, rest) >= (int)room)
+        return false;
+    file_make_folders(path);
+    mkdir(path, 0700);
+    if (!usable(base, rest, path, room))
+        return false;
+    path[strlen(path) - 1] = '\0'; /* a link is looked at itself */
+    if (lstat(path, &s) || !S_ISDIR(s.st_mode) || s.st_uid != geteuid() || s.st_mode & 022)
+        return false;
+    strcat(path, "/");
+    return true;
+}
+
+bool cachedir_find(const char *name, char *path, size_t room)
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *tmp = getenv("TMPDIR");
+    bool found = xdg && xdg[0] == '/' ? usable(xdg, "", path, room)
+                                      : usable(getenv("HOME"), "/.cache", path, room);
+    if (!found)
+        found = private_below(tmp && *tmp ? tmp : "/tmp", path, room);
+    const size_t used = found ? strlen(path) : 0;
+    found = found && snprintf(path + used, room - used, "%s", name) < (int)(room - used);
+    if (!found)
+        path[0] = '\0';
+    return found;
+}

@@ -1,0 +1,13 @@
+/* src/cachedir.h – where programs keep what later runs can use. */
+#ifndef SRC_CACHEDIR_H
+#define SRC_CACHEDIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* "<caches>/<name>" into path [room]. The caches are in $XDG_CACHE_HOME, else in ~/.cache; where
+ * that is not named or cannot be written, in $TMPDIR/evenkeel-<uid> (/tmp), which must be this
+ * user's alone. False: there is no place, path is "". Any thread. */
+bool cachedir_find(const char *name, char *path, size_t room);
+
+#endif

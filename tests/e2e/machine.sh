@@ -1,0 +1,98 @@
+# tests/e2e/machine.sh – where the machine lacks what others have: no home, no room for threads, no place
+# for what is written. Needs BIN; run through tests/run.sh.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset CU_LAYOUT CU_DEVICES CU_PROFILE_DIR OMP_PLACES OMP_PROC_BIND
+bt() { "$BIN/bt-mz" --class S --schedule static --quiet "$@"; }
+refused() { # exit codes, words that the one line must hold, command…
+    codes=$1 words=$2
+    shift 2
+    "$@" >/dev/null 2>"$work/err"
+    rc=$?
+    case $codes in *$rc*) ;; *) say "$* exits $rc instead of $codes" ;; esac
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -q -e "$words" "$work/err" ||
+        say "$*: '$words' is not in: $(cat "$work/err")"
+}
+
+# Layouts that no machine has.
+few() { (ulimit -v 3000000 && bt "$@"); }
+for layout in 1500x1 1x1500 3x700; do
+    refused 3 "layout $layout: .* threads, but no more than" few --layout $layout
+done
+for layout in 0x0 -1x1 1x-1 1x1+-1 99999999999999999999x1 1048577x1 1024x1025 1x1+1048576 65536x65536; do
+    refused 2 "layout '$layout'" bt --layout=$layout
+done
+refused 3 '5000 devices' bt --layout 0x0+5000
+
+# No home, and homes that nobody can write in; private caches, so that nothing of others helps.
+device=
+"$BIN/bt-mz" --list-devices | grep -q '^opencl:0' && device='--layout 1x1+1 --devices opencl:0'
+mkdir "$work/tmp"
+for home in -uHOME HOME=/proc HOME=/nonexistent/home HOME=; do
+    env -u XDG_CACHE_HOME -u POCL_CACHE_DIR "$home" TMPDIR="$work/tmp" \
+        "$BIN/bt-mz" --class S --quiet $device >"$work/out" 2>&1 ||
+        say "$home: $(cat "$work/out")"
+    [ -s "$work/out" ] && say "$home: it says $(cat "$work/out")"
+done
+[ -z "$device" ] || [ -d "$work/tmp/evenkeel-$(id -u)/pocl" ] || say 'the cache is elsewhere'
+[ -z "$device" ] || refused 3 'POCL_CACHE_DIR' env -u XDG_CACHE_HOME -u POCL_CACHE_DIR HOME=/proc \
+    TMPDIR=/proc "$BIN/bt-mz" --class S --layout 0x0+1 --devices opencl:0
+
+# What cannot be said: a full or a closed standard output, of every program.
+for program in "$BIN"/*; do
+    for option in --help --version; do
+        full() { "$program" $option >/dev/full; }
+        closed() { "$program" $option >&-; }
+        refused 3 'standard output' full
+        refused 3 'standard output' closed
+    done
+done
+full() { "$@" >/dev/full; }
+closed() { "$@" >&-; }
+job=okada_mogi/examples/campi.json
+"$BIN/mcsem" --generate small --out "$work/survey.csv" >/dev/null
+cat >"$work/job.json" <<'END'
+{"nodes": "localhost", "tasks": [{"name": "a", "command": "sleep {seconds}", "time": "0.01/p"}]}
+END
+for to in full closed; do
+    refused 3 'standard output' $to "$BIN/cu-info"
+    refused 3 'standard output' $to "$BIN/cu-plan" --simulate tests/data/cu/pcf-40.json
+    refused 3 'standard output' $to "$BIN/cu-run" plan --tasks '2 x 7/p' --nodes 'n:2:1'
+    for program in bt-mz sp-mz lu-mz; do
+        refused 3 'standard output' $to "$BIN/$program" --class S --layout 1x1
+    done
+    refused 3 'standard output' $to "$BIN/mogi" $job --layout 1x1
+    refused 3 'standard output' $to "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 11x11x11:20m \
+        --shots 1 --out "$work/tt" --layout 1x1
+done
+# The rest of a closed stream's number belongs to no file.
+"$BIN/bt-mz" --class S --layout 1x1 --json "$work/json" >&- 2>/dev/null
+head -c 1 "$work/json" | grep -q '{' || say 'text and JSON are in one file'
+
+# Files that cannot be written, one kind of output after another.
+unwritten() { refused 3 /dev/full "$@"; }
+unwritten "$BIN/cu-info" --json /dev/full
+unwritten "$BIN/cu-plan" --simulate tests/data/cu/pcf-40.json --schedules static --json /dev/full
+for option in --json --report; do
+    unwritten "$BIN/cu-run" plan --tasks '2 x 7/p' --nodes 'n:2:1' $option /dev/full
+    unwritten "$BIN/cu-run" run "$work/job.json" --results "$work/r$option" $option /dev/full
+done
+unwritten "$BIN/cu-run" calibrate "$work/job.json" --out /dev/full
+for option in --json --report --trace; do
+    unwritten bt --layout 1x1 $option /dev/full
+done
+for option in --out --residuals --binary; do
+    unwritten "$BIN/mogi" $job --layout 1x1 --quiet $option /dev/full
+done
+for option in --model-out --responses --history --cells; do
+    unwritten "$BIN/mcsem" "$work/survey.csv" --iterations 1 --layout 1x1 --quiet $option /dev/full
+done
+unwritten "$BIN/mcsem" --generate small --out /dev/full
+"$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" >/dev/null
+unwritten "$BIN/kirchhoff-mig" --generate small --out /dev/full
+unwritten "$BIN/kirchhoff-mig" "$work/data.segy" --headers /dev/full
+[ -c /dev/full ] || say '/dev/full was replaced by a file'
+exit $bad
