@@ -1,6 +1,6 @@
 /* kirchhoff/mig_outputs.c – images as SEG-Y, and as numbers with a header in JSON. */
 #include "kirchhoff/mig.h"
-#include "kirchhoff/whole.h"
+#include "src/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -98,14 +98,14 @@ static enum ek_status write_floats(const struct mig *p, const char *suffix,
                                    void (*get)(const struct mig *, int, size_t, float *))
 {
     char path[4096];
-    struct whole *w;
+    struct file *w;
     const size_t bytes = (size_t)p->m->grid.n[2] * sizeof(float);
     if (snprintf(path, sizeof path, "%s%s", p->raw, suffix) >= (int)sizeof path)
         FAIL(EK_USAGE, "--raw: the name is too long");
     float *x = malloc(bytes);
     if (!x)
         FAIL(EK_LACK, "%s: out of memory", path);
-    enum ek_status st = whole_create(path, &w);
+    enum ek_status st = file_create(path, &w);
     if (st) {
         free(x);
         return st;
@@ -113,14 +113,14 @@ static enum ek_status write_floats(const struct mig *p, const char *suffix,
     for (int class = 0; class < p->m->input.classes.n; class ++)
         for (size_t c = 0; c < p->m->image->columns && !st; c++) {
             get(p, class, c, x);
-            st = whole_write(w, x, bytes);
+            st = file_write(w, x, bytes);
         }
     free(x);
     if (st) {
-        whole_abandon(w);
+        file_abandon(w);
         return st;
     }
-    return whole_finish(w);
+    return file_finish(w);
 }
 
 static enum ek_status write_raw(const struct mig *p)

@@ -1,7 +1,7 @@
 /* kirchhoff/mig_part.c – images of some chunks in files, to be added up: sums and folds as they are
  * in memory, behind a head that says of which migration they are, with a sum of it all. */
 #include "kirchhoff/mig.h"
-#include "kirchhoff/whole.h"
+#include "src/file.h"
 #include "src/hash.h"
 
 #include <errno.h>
@@ -66,20 +66,20 @@ enum ek_status mig_part_write(const struct mig *p, const char *path)
 {
     const struct image *m = p->m->image;
     struct head head = {.problem = problem_of(p), .sums = image_sums(m), .folds = image_folds(m)};
-    struct whole *w;
+    struct file *w;
     memcpy(head.magic, magic, sizeof magic);
     head.sum = sum_of(m->sum, head.sums, m->fold, head.folds);
-    TRY(whole_create(path, &w));
-    enum ek_status st = whole_write(w, &head, sizeof head);
+    TRY(file_create(path, &w));
+    enum ek_status st = file_write(w, &head, sizeof head);
     if (!st)
-        st = whole_write(w, m->sum, head.sums * sizeof *m->sum);
+        st = file_write(w, m->sum, head.sums * sizeof *m->sum);
     if (!st)
-        st = whole_write(w, m->fold, head.folds * sizeof *m->fold);
+        st = file_write(w, m->fold, head.folds * sizeof *m->fold);
     if (st) {
-        whole_abandon(w);
+        file_abandon(w);
         return st;
     }
-    return whole_finish(w);
+    return file_finish(w);
 }
 
 static enum ek_status read_part(const struct mig *p, const char *path, FILE *in, double *sums,

@@ -2,7 +2,7 @@
  * whole. */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/segy_words.h"
-#include "kirchhoff/whole.h"
+#include "src/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { SCALAR = -100, LINE = 80, LINES = 40, LONG_TRACE = 32767, LONG_INTERVAL =
 struct segy_writer {
     struct segy_new file;
     char *path;
-    struct whole *out;
+    struct file *out;
     bool little;
     long written;
     unsigned char *trace; /* header and samples */
@@ -62,8 +62,8 @@ static enum ek_status write_head(struct segy_writer *w)
         return EK_OK;
     fill_text(&w->file, text);
     fill_binary(&w->file, binary);
-    TRY(whole_write(w->out, text, sizeof text));
-    return whole_write(w->out, binary, sizeof binary);
+    TRY(file_write(w->out, text, sizeof text));
+    return file_write(w->out, binary, sizeof binary);
 }
 
 /* ---- traces -----------------------------------------------------------------------------------*/
@@ -135,7 +135,7 @@ enum ek_status segy_put(struct segy_writer *w, const struct segy_put *trace, con
     set_words(w, trace);
     TRY(set_lengths(w, trace));
     set_samples(w, sample);
-    TRY(whole_write(w->out, w->trace, SEGY_HEADER + 4 * (size_t)w->file.ns));
+    TRY(file_write(w->out, w->trace, SEGY_HEADER + 4 * (size_t)w->file.ns));
     w->written++;
     return EK_OK;
 }
@@ -162,7 +162,7 @@ enum ek_status segy_create(const char *path, const struct segy_new *file, struct
     w->little = file->su && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     w->path = strdup(path);
     w->trace = malloc(SEGY_HEADER + 4 * (size_t)file->ns);
-    enum ek_status st = w->path && w->trace ? whole_create(path, &w->out)
+    enum ek_status st = w->path && w->trace ? file_create(path, &w->out)
                                             : status_fail(EK_LACK, "%s: out of memory", path);
     if (!st)
         st = write_head(w);
@@ -175,7 +175,7 @@ enum ek_status segy_create(const char *path, const struct segy_new *file, struct
 
 enum ek_status segy_finish(struct segy_writer *w)
 {
-    const enum ek_status st = whole_finish(w->out);
+    const enum ek_status st = file_finish(w->out);
     close_writer(w);
     return st;
 }
@@ -184,6 +184,6 @@ void segy_abandon(struct segy_writer *w)
 {
     if (!w)
         return;
-    whole_abandon(w->out);
+    file_abandon(w->out);
     close_writer(w);
 }

@@ -308,7 +308,7 @@ static void saving_is_all_or_nothing(void **state)
     p.kind[2].seconds = NULL;
     status_mute(1);
     assert_int_equal(profile_save(&p, path), EK_WRONG);
-    assert_int_equal(profile_read("/nonexistent", &q), EK_LACK);
+    assert_int_equal(profile_read("/nonexistent", &q), EK_USAGE);
     status_mute(-1);
     assert_int_equal(profile_read(path, &q), EK_OK);
     assert_int_equal(stat(path, &s), 0);
