@@ -57,5 +57,5 @@ sed 's/"cores": 24/"cores": -24/' cu/examples/pcad.json >"$work/machine.json"
 refused 2 'nodes\[2\].cores = -24' --machine "$work/machine.json" --run cu/examples/cmp-451.json
 refused 2 'nope' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --schedules nope
 refused 2 'jobs' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json -j zero
-refused 3 'cannot be written' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --sample 2 --csv /nonexistent/x
+refused 3 'cannot be written' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --sample 2 --csv "$work/nowhere/x"
 exit $bad
