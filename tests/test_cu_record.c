@@ -1,6 +1,6 @@
 /* tests/test_cu_record.c – fits against numbers that are known, with and without bad measurements.
  */
-#include "cu/sim/fit.h"
+#include "cu/sched/fit.h"
 #include "cu/sim/plan_case.h"
 #include "cu/sim/record.h"
 #include "cu/sim/record_fit.h"

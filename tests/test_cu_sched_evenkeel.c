@@ -113,15 +113,15 @@ static void random_cases(void **state)
             assert_int_equal(random_match(&c, &m), EK_OK);
             all += !c.apart;
             beyond += !c.apart && m.ratio > 1.02;
-            if (!c.apart && !c.sim.cold && m.ratio > 1.05)
+            if (!c.apart && m.ratio > 1.05)
                 print_error("%s: %g of %s\n", c.text, m.ratio, m.rival);
-            far += !c.apart && !c.sim.nchanges && !c.sim.cold && m.ratio > 1.05;
+            far += !c.apart && m.ratio > 1.05;
             if (random_has_optimum(&c))
                 assert_true(m.own.makespan <= 1.02 * random_optimum(&c.sim));
             random_close(&c);
         }
     assert_int_equal(far, 0);
-    assert_true(beyond <= 1 + all / 10);
+    assert_true(beyond <= 1 + all / 50);
 }
 
 /* No task takes more than a twentieth of a step on any unit: 2 % whatever the speeds. */
@@ -186,8 +186,8 @@ static void units_that_fail(void **state)
     plan_case_close(&c);
 }
 
-/* One very slow step changes nothing: others help in it, the tasks that they took come home in the
- * next one, and the division stays. */
+/* One very slow step is answered in the next one, and so is its end: others help meanwhile, so that
+ * neither costs much, and then all is as it was. */
 static void a_hiccup(void **state)
 {
     (void)state;
@@ -202,9 +202,10 @@ static void a_hiccup(void **state)
     c.sim.nchanges = 2;
     assert_int_equal(sim_run(&c.sim, "evenkeel", span, &r), EK_OK);
     assert_true(span[6] > 2 * span[5]);
-    assert_true(fabs(span[7] / span[5] - 1) < 1e-3);
+    assert_true(span[7] < 1.2 * span[5]);
     for (int i = 8; i < 12; i++)
-        assert_true(fabs(span[i] / span[5] - 1) < 1e-6);
+        if (fabs(span[i] / span[5] - 1) > 5e-3)
+            fail_msg("step %d takes %g of step 5", i, span[i] / span[5]);
     plan_case_close(&c);
 }
 

@@ -1,6 +1,7 @@
 /* cu/sched/estimate.c – how long each task takes on each unit: medians of what was measured, drawn
  * towards lines through them, and lines for the rest. */
 #include "cu/sched/estimate.h"
+#include "cu/sched/fit.h"
 #include "cu/sched/plan.h"
 
 #include <math.h>
@@ -10,6 +11,15 @@
 /* Differences between units of a kind below this share are none; nor are those below so many
  * standard errors of what was measured. */
 static const double ALIKE = 0.005, SURE = 3;
+
+/* A unit that is slower or faster by so much, beyond chance, is believed at once. */
+static const double SUDDEN = 1.2;
+
+/* So many measurements tell what launches cost. */
+enum { FEW = 128 };
+
+/* Launches below this share of a task are none. */
+static const double SMALL = 0.002;
 
 /* Of a normal distribution: standard deviation / median distance from the middle. */
 static const double PER_MEDIAN = 1.4826;
@@ -31,6 +41,7 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
     k->sample = calloc(e->n, sizeof *k->sample);
     k->count = calloc(e->n, sizeof *k->count);
     k->last = calloc(e->n, sizeof *k->last);
+    k->part = calloc(e->n, sizeof *k->part);
     return e->nkinds++;
 }
 
@@ -48,7 +59,7 @@ static enum ek_status sort_units(struct estimate *e, const struct sched_job *job
     for (int c = 0; c < e->ncu; c++) {
         e->kind[c] = kind_of(e, job, c);
         struct estimate_kind *k = &e->of[e->kind[c]];
-        if (!k->seconds || !k->sample || !k->count || !k->last)
+        if (!k->seconds || !k->sample || !k->count || !k->last || !k->part)
             FAIL(EK_LACK, "schedule: out of memory for the times of %zu tasks", job->n);
         bool speed_counts = e->known && !k->profile;
         e->factor[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
@@ -76,18 +87,20 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     size_t n = job->n ? job->n : 1, ncu = (size_t)job->ncu;
     *e = (struct estimate){.n = job->n, .ncu = job->ncu, .cost = job->cost, .unit = job->unit};
     e->order = calloc(n, sizeof *e->order);
-    e->seconds = calloc(4 * n, sizeof *e->seconds);
+    e->seconds = calloc(4 * n + ESTIMATE_LAUNCHES * ncu, sizeof *e->seconds);
     e->owner = calloc(n, sizeof *e->owner);
     e->near = calloc(n, sizeof *e->near);
     e->kind = calloc(ncu, sizeof *e->kind);
     e->others = calloc(ncu, sizeof *e->others);
-    e->judged = calloc(ncu, sizeof *e->judged);
+    e->judged = calloc(2 * ncu, sizeof *e->judged);
+    e->begun = aligned_alloc(_Alignof(struct estimate_begun), ncu * sizeof *e->begun);
+    e->range = calloc(n, sizeof *e->range);
     e->factor = calloc(6 * ncu, sizeof *e->factor);
     e->ratio = calloc(ncu, sizeof *e->ratio);
     e->of = calloc(ncu, sizeof *e->of);
     enum ek_status st = EK_OK;
     if (!e->order || !e->seconds || !e->owner || !e->near || !e->kind || !e->others || !e->judged ||
-        !e->factor || !e->ratio || !e->of)
+        !e->begun || !e->range || !e->factor || !e->ratio || !e->of)
         st = status_fail(EK_LACK, "schedule: out of memory for the times of %zu tasks", job->n);
     if (!st && job->n)
         st = sort_units(e, job);
@@ -95,6 +108,8 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
         estimate_close(e);
         return st;
     }
+    memset(e->begun, 0, ncu * sizeof *e->begun);
+    e->sudden = e->judged + ncu;
     e->x = e->seconds + n;
     e->y = e->x + n;
     e->room = e->y + n;
@@ -116,6 +131,7 @@ void estimate_close(struct estimate *e)
         free(e->of[j].sample);
         free(e->of[j].count);
         free(e->of[j].last);
+        free(e->of[j].part);
     }
     free(e->order);
     free(e->seconds);
@@ -124,21 +140,40 @@ void estimate_close(struct estimate *e)
     free(e->kind);
     free(e->others);
     free(e->judged);
+    free(e->begun);
+    free(e->range);
     free(e->factor);
     free(e->ratio);
     free(e->of);
     *e = (struct estimate){0};
 }
 
+static double sum_of(const double *x, struct ek_range r)
+{
+    double sum = 0;
+    for (size_t t = r.begin; t < r.end; t++)
+        sum += x[t];
+    return sum;
+}
+
 void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each,
                    const struct crowd_near *near)
 {
     static const struct crowd_near unknown = {{-1, -1}};
-    plan_divide(e->of[e->kind[cu]].seconds, r, sec, each, e->seconds);
+    struct estimate_begun *b = &e->begun[cu];
+    const struct estimate_kind *k = &e->of[e->kind[cu]];
+    plan_divide(k->seconds, r, sec, each, e->seconds);
     for (size_t t = r.begin; t < r.end; t++) {
         e->owner[t] = cu;
         e->near[t] = near ? *near : unknown;
+        e->range[t] = 1 / (float)(r.end - r.begin);
     }
+    double launch = fmax(0, sec - sum_of(e->seconds, r));
+    double expected = sum_of(k->seconds, r) + k->inside;
+    b->seconds += launch;
+    if (each)
+        b->last[b->count++ % ESTIMATE_LAUNCHES] = launch;
+    b->latest = expected > 0 ? (sec - launch) / expected : 0;
 }
 
 /* ---- units and their neighbours ---------------------------------------------------------------*/
@@ -213,7 +248,7 @@ static double normal_seconds(const struct estimate *e, size_t t)
 
 static double median_sample(const struct estimate_kind *k, size_t t)
 {
-    const double *s = k->sample[t];
+    const double *s = k->sample[t]; /* launches taken out */
     double copy[ESTIMATE_SAMPLES];
     if (k->count[t] == 2 && fabs(s[0] - s[1]) < 0.3 * s[0])
         return (s[0] + s[1]) / 2;
@@ -262,12 +297,15 @@ static void sum_units(struct estimate *e)
         e->busy[c] += e->seconds[t];
         if (expected || e->cost) {
             double sec = expected ? k->seconds[t] : on_line(e, k, t);
+            sec += k->inside * e->range[t];
             sec *= e->factor[c] * crowd_at(k->share, e->near[t]);
             e->seen[c] += e->seconds[t];
             e->expected[c] += sec;
             e->room[judged++] = sec > 0 ? fabs(e->seconds[t] / sec - 1) : 0;
         }
     }
+    for (int c = 0; c < e->ncu; c++)
+        e->busy[c] += e->begun[c].seconds;
     e->error = judged ? line_median(e->room, judged) : 1;
 }
 
@@ -282,9 +320,11 @@ static void count_tasks(struct estimate *e)
         e->tasks[c] = e->tasks[c] > 0 ? e->busy[c] * e->busy[c] / e->tasks[c] : 0;
 }
 
-/* A unit is slower or faster than its kind when two of its last three steps say so, or the very
- * first one in which it works, before which nothing was known of it. */
-static void judge_unit(struct estimate *e, int c, double scatter)
+/* A unit is slower or faster than its kind when two of its last three steps say so, or one in which
+ * the difference is large, or the very first one in which it works, before which nothing was known
+ * of it. If it changed within the step its last range says most. What slows all units is nothing
+ * that sets one apart. */
+static void judge_unit(struct estimate *e, int c, double scatter, double common)
 {
     if (!(e->expected[c] > 0 && e->seen[c] > 0))
         return;
@@ -292,8 +332,18 @@ static void judge_unit(struct estimate *e, int c, double scatter)
     memmove(ratio, ratio + 1, (ESTIMATE_SAMPLES - 1) * sizeof *ratio);
     ratio[ESTIMATE_SAMPLES - 1] = now;
     memcpy(sorted, ratio, sizeof sorted);
+    double chance = fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c])), latest = e->begun[c].latest;
     double usual = e->judged[c] ? line_median(sorted, ESTIMATE_SAMPLES) : now;
-    if (fabs(usual - 1) <= fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c])))
+    e->sudden[c] =
+        (e->judged[c] || e->known) && fabs(log(now)) > common + fmax(log(SUDDEN), chance);
+    if (e->sudden[c]) {
+        latest /= e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->others[c]);
+        bool more = latest > 0 && (latest > now) == (now > 1);
+        usual = more ? latest : now;
+        for (int i = 0; i < ESTIMATE_SAMPLES; i++)
+            ratio[i] = usual;
+    }
+    if (fabs(usual - 1) <= chance)
         return;
     e->factor[c] *= usual;
     for (int i = 0; i < ESTIMATE_SAMPLES; i++)
@@ -302,9 +352,14 @@ static void judge_unit(struct estimate *e, int c, double scatter)
 
 static void judge_units(struct estimate *e, double scatter)
 {
+    double common = INFINITY;
     count_tasks(e);
+    memset(e->sudden, 0, (size_t)e->ncu * sizeof *e->sudden);
     for (int c = 0; c < e->ncu; c++)
-        judge_unit(e, c, scatter);
+        if (e->expected[c] > 0 && e->seen[c] > 0)
+            common = fmin(common, fabs(log(e->seen[c] / e->expected[c])));
+    for (int c = 0; c < e->ncu; c++)
+        judge_unit(e, c, scatter, common);
 }
 
 /* In the first step lines and unit factors are found by turns: a line through units of different
@@ -329,6 +384,65 @@ static void later_look(struct estimate *e)
     judge_units(e, estimate_noise(e));
 }
 
+double estimate_noise(const struct estimate *e)
+{
+    double sorted[ESTIMATE_SAMPLES];
+    memcpy(sorted, e->noise, sizeof sorted);
+    return line_median(sorted, ESTIMATE_SAMPLES);
+}
+
+/* ---- one step: launches -----------------------------------------------------------------------*/
+/* Beside the tasks: the median of what was measured on units of kind j. */
+static double launch_beside(struct estimate *e, int j)
+{
+    size_t m = 0;
+    for (int c = 0; c < e->ncu; c++)
+        for (unsigned i = 0; e->kind[c] == j && i < e->begun[c].count && i < ESTIMATE_LAUNCHES; i++)
+            e->room[m++] = e->begun[c].last[i] / e->pace[c];
+    return m ? line_median(e->room, m) : e->of[j].launch - e->of[j].inside;
+}
+
+/* Inside them: what tasks took less that ran in longer ranges than before, and no less because
+ * their units have changed: now = pace * before + inside * more launches, by least deviations. */
+static double launch_inside(struct estimate *e, int j)
+{
+    const struct estimate_kind *k = &e->of[j];
+    struct fit_row row[FEW];
+    double beta[2], noise = estimate_noise(e), chance = 0;
+    size_t m = 0;
+    for (size_t i = 0; i < e->n && m < FEW; i++) {
+        size_t t = i * 7919 % e->n; /* spread over all */
+        double more = e->range[t] - k->part[t];
+        if (e->seconds[t] < 0 || e->kind[e->owner[t]] != j || !k->count[t] || fabs(more) < 0.25)
+            continue;
+        double before = k->sample[t][k->count[t] - 1] + k->inside * k->part[t];
+        chance += noise * before / fabs(more);
+        row[m++] = (struct fit_row){.x = {before, more}, .y = normal_seconds(e, t), .weight = 1};
+    }
+    if (m == 0)
+        return k->inside;
+    fit_rows(row, m, 2, beta);
+    return beta[1] > SURE * chance / ((double)m * sqrt((double)m)) ? beta[1] : 0;
+}
+
+static void learn_launches(struct estimate *e)
+{
+    for (int j = 0; j < e->nkinds; j++) {
+        struct estimate_kind *k = &e->of[j];
+        double inside = launch_inside(e, j), more = inside - k->inside, sum = 0;
+        for (size_t t = 0; t < e->n; t++) {
+            for (int i = 0; i < k->count[t]; i++)
+                k->sample[t][i] = fmax(0, k->sample[t][i] - more * k->part[t]);
+            if (k->count[t])
+                k->seconds[t] = fmax(0, k->seconds[t] - more * k->part[t]);
+            sum += k->seconds[t];
+        }
+        double beside = launch_beside(e, j);
+        k->inside = inside;
+        k->launch = (beside + inside) * (double)e->n > SMALL * sum ? beside + inside : 0;
+    }
+}
+
 /* ---- one step: tasks --------------------------------------------------------------------------*/
 static void take_sample(struct estimate_kind *k, size_t t, double sec)
 {
@@ -349,12 +463,18 @@ static void take_samples(struct estimate *e)
         struct estimate_kind *k = &e->of[e->kind[c]];
         struct crowd_sample now = {e->seconds[t] / e->factor[c], e->near[t]};
         double sec = normal_seconds(e, t);
+        if (e->sudden[c] && (k->count[t] || e->known)) {
+            e->seconds[t] = -1; /* it is not known how fast the unit was */
+            continue;
+        }
+        sec -= k->inside * e->range[t];
         if (k->count[t]) {
             double before = k->sample[t][k->count[t] - 1];
             crowd_add(&k->crowd, k->last[t], now);
             e->y[pairs++] = before > 0 && sec > 0 ? fabs(log(sec / before)) : 0;
         }
         k->last[t] = now;
+        k->part[t] = e->range[t];
         take_sample(k, t, sec);
         e->judged[c] = true;
         e->seconds[t] = -1;
@@ -363,13 +483,6 @@ static void take_samples(struct estimate *e)
         return;
     memmove(e->noise, e->noise + 1, (ESTIMATE_SAMPLES - 1) * sizeof *e->noise);
     e->noise[ESTIMATE_SAMPLES - 1] = line_median(e->y, pairs) * PER_MEDIAN / sqrt(2);
-}
-
-double estimate_noise(const struct estimate *e)
-{
-    double sorted[ESTIMATE_SAMPLES];
-    memcpy(sorted, e->noise, sizeof sorted);
-    return line_median(sorted, ESTIMATE_SAMPLES);
 }
 
 /* A task's time on kind k from the kind j on which it has run, or from the line alone. */
@@ -433,6 +546,7 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
 
 void estimate_step(struct estimate *e)
 {
+    learn_launches(e);
     if (e->steps == 0)
         first_look(e);
     else
@@ -449,6 +563,8 @@ void estimate_step(struct estimate *e)
         for (size_t t = 0; t < e->n; t++)
             if (!e->of[j].count[t] && !e->of[j].profile)
                 e->of[j].seconds[t] = predict(e, &e->of[j], t);
+    for (int c = 0; c < e->ncu; c++)
+        e->begun[c].seconds = e->begun[c].latest = 0;
     e->steps++;
     estimate_park(e, NULL);
 }

@@ -27,10 +27,12 @@ enum { ESTIMATE_SAMPLES = 3 };
 /* The tasks on one kind of units. Seconds are those of a unit of factor 1 that works alone. */
 struct estimate_kind {
     enum cu_kind kind;
-    const double *profile;              /* [n] or NULL */
-    double rate;                        /* declared cost per second where factor is 1; 0 unknown */
-    double launch;                      /* seconds to begin a range of tasks */
-    double *seconds;                    /* [n] the estimates */
+    const double *profile; /* [n] or NULL */
+    double rate;           /* declared cost per second where factor is 1; 0 unknown */
+    double launch;         /* seconds to begin a range: beside its tasks', and in them */
+    double inside;         /* the latter: a task of a range of k takes inside / k more */
+    float *part;          /* [n] 1 / k of the last sample */
+    double *seconds;       /* [n] the estimates */
     double (*sample)[ESTIMATE_SAMPLES]; /* [n] the last measurements */
     unsigned char *count;               /* [n] how many of them there are */
     struct crowd_sample *last;          /* [n] the last one, neighbours not taken out */
@@ -38,6 +40,16 @@ struct estimate_kind {
     bool tried; /* there is a line */
     struct crowd crowd;
     double share[2]; /* by which a busy neighbour of each kind slows its units */
+};
+
+enum { ESTIMATE_LAUNCHES = 8 };
+
+/* What ranges took beside their tasks on one unit, the latest ones. */
+struct estimate_begun {
+    _Alignas(64) double seconds; /* all of this step */
+    double last[ESTIMATE_LAUNCHES];
+    unsigned count;
+    double latest; /* seconds / expected ones of the last range of this step; 0: none */
 };
 
 struct estimate {
@@ -50,12 +62,15 @@ struct estimate {
     int *kind;                         /* [ncu] */
     double *factor, *pace;             /* [ncu] */
     bool *judged;                      /* [ncu] the unit has worked, its factor is known */
+    bool *sudden;                      /* [ncu] its speed has changed in this step */
+    struct estimate_begun *begun;      /* [ncu] */
     struct crowd_near *others;         /* [ncu] neighbours that are busy in the present division */
     double (*ratio)[ESTIMATE_SAMPLES]; /* [ncu] busy time / expected one, of the last steps */
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] measured in this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it */
     struct crowd_near *near;           /* [n] neighbours that were busy meanwhile */
+    float *range;                      /* [n] 1 / tasks in its range */
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times, of the last steps */
     double error;                      /* median relative error of the last step's predictions */
     double *busy;                      /* [ncu] measured in the last step */
@@ -68,8 +83,9 @@ struct estimate {
 enum ek_status estimate_open(struct estimate *e, const struct sched_job *job);
 void estimate_close(struct estimate *e);
 
-/* Unit cu took `sec` seconds for the range, each[i] for its tasks (NULL: not known), beside these
- * neighbours (NULL: not known). On any thread, for different tasks concurrently. */
+/* Unit cu took `sec` seconds for the range, each[i] of them for its tasks (NULL: not known; the
+ * rest was its launch), beside these neighbours (NULL: not known). On any thread, for different
+ * tasks concurrently. */
 void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each,
                    const struct crowd_near *near);
 

@@ -50,7 +50,9 @@ enum ek_status late_open(struct late *l, const struct sched_job *job, const size
         l->order = NULL;
         large = n;
     }
-    l->reserve = l->order ? (large + 1) / 2 : 0;
+    l->ascending = l->order && n <= (size_t)job->ncu && l->devices < job->ncu;
+    large = l->ascending ? n : large;
+    l->reserve = l->order && !l->ascending ? (large + 1) / 2 : 0;
     atomic_store(&l->absent, l->devices);
     atomic_store(&l->small, large);
     atomic_store(&l->large, large);
@@ -112,6 +114,8 @@ struct ek_range late_next(struct late *l, int cu)
                         : take_small(l, &place) || take_large(l, cu, &place, &count);
     if (!found)
         return (struct ek_range){0, 0};
+    if (l->ascending)
+        place = l->job->n - 1 - place;
     if (l->order)
         return (struct ek_range){l->order[place], l->order[place] + 1};
     return (struct ek_range){l->job->n - place - count, l->job->n - place};

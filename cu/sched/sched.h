@@ -70,7 +70,8 @@ struct sched_ops {
     struct ek_range (*next)(void *st, int cu);
     /* On the unit's thread: it took `sec` seconds (computation only) for this range, which is a
      * part of what next() gave to it or to a unit that died; each[i] of them for task
-     * range.begin + i (NULL: not known; borrowed for the call). Or NULL. */
+     * range.begin + i (NULL: not known; borrowed for the call), the rest to begin and end the
+     * range. Or NULL. */
     void (*done)(void *st, int cu, struct ek_range, double sec, const double *each);
     /* Between two steps, one thread, all units idle: plans the next step. */
     void (*step)(void *st);

@@ -1,7 +1,7 @@
 /* cu/sim/record.c – follows a run's events step by step and collects what a model of it needs. */
 #include "cu/sim/record.h"
 #include "cu/rank/cluster.h"
-#include "cu/sim/fit.h"
+#include "cu/sched/fit.h"
 #include "cu/sim/record_fit.h"
 #include "cu/sim/sim.h"
 

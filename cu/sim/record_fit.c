@@ -1,7 +1,7 @@
 /* cu/sim/record_fit.c – takes turns: the tasks' times from what is known of launches and
  * neighbours, and launches and neighbours from the times. */
 #include "cu/sim/record_fit.h"
-#include "cu/sim/fit.h"
+#include "cu/sched/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -16,6 +16,7 @@ struct actor {
     size_t task;           /* of the range, under way */
     double start, begun;   /* of the range's and of the task's computation */
     double left, since;    /* of the task: seconds left at `since`, as if it were alone */
+    double whole;          /* of the task with its launch, at the unit's usual speed */
     double crowd, end;     /* what a second takes among its neighbours; when the task will end */
     double factor;         /* of its speed */
 };
@@ -58,13 +59,18 @@ static double noise_of(const struct sim *s, const struct sim_unit *u, size_t tas
     return noise;
 }
 
+static double launch_of(const struct sim *s, int cu)
+{
+    const struct actor *a = &s->actor[cu];
+    return a->task == a->range.begin ? s->c->unit[cu].launch : 0;
+}
+
 /* Of the task under way, if the unit were alone. */
 static double seconds_of(const struct sim *s, int cu)
 {
     const struct sim_unit *u = &s->c->unit[cu];
     const struct actor *a = &s->actor[cu];
-    double launch = a->task == a->range.begin ? u->launch : 0;
-    return (sim_seconds(s->c, u, a->task) * noise_of(s, u, a->task) + launch) / a->factor;
+    return (sim_seconds(s->c, u, a->task) * noise_of(s, u, a->task) + launch_of(s, cu)) / a->factor;
 }
 
 static double crowd_of(const struct sim *s, int cu)
@@ -190,6 +196,7 @@ static void begin_task(struct sim *s, int cu, size_t task, double now)
     a->task = task;
     a->begun = a->since = now;
     a->left = seconds_of(s, cu);
+    a->whole = a->left > 0 ? a->left * a->factor : 1;
     a->crowd = crowd_of(s, cu);
     a->end = now + a->left * a->crowd;
     push(s, cu);
@@ -199,7 +206,7 @@ static void note_task(struct sim *s, int cu)
 {
     const struct sim_unit *u = &s->c->unit[cu];
     const struct actor *a = &s->actor[cu];
-    double launch = a->task == a->range.begin ? u->launch / a->factor : 0;
+    double launch = launch_of(s, cu) / a->factor;
     s->did[cu].rule += sim_seconds(s->c, u, a->task) / a->factor;
     s->did[cu].tasks += a->end - a->begun - launch;
     s->did[cu].launches += launch;
@@ -211,7 +218,7 @@ static void end_task(struct sim *s, int cu)
     const struct sim_event e = {s->step, cu, a->task, a->begun, a->end - a->begun};
     if (s->c->on_task)
         s->c->on_task(s->c->on_task_arg, &e);
-    s->seconds[a->task] = a->end - a->begun;
+    s->seconds[a->task] = (a->end - a->begun) * (1 - launch_of(s, cu) / a->whole);
     note_task(s, cu);
     s->executed += s->last[a->task]++ == s->step;
     s->span = fmax(s->span, a->end);

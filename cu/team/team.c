@@ -179,11 +179,12 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     fault_slow(&t->faults, cu->index, t->result.steps + 1, start, r, t->book.seconds);
     const double sum = book_note(&t->book, r, cu->kind);
     u->busy_step += sum;
-    u->launches += fmax(0, clock_now() - start - sum);
+    const double launch = fmax(0, clock_now() - start - sum);
+    u->launches += launch;
     u->tasks += r.end - r.begin;
     for (size_t task = r.begin; task < r.end; task++)
         u->work += t->cost ? t->cost[task] : 1;
-    sched_done(t->sched, cu->index, r, sum, &t->book.seconds[r.begin]);
+    sched_done(t->sched, cu->index, r, sum + launch, &t->book.seconds[r.begin]);
     return EK_OK;
 }
 

@@ -236,6 +236,15 @@ static void partition_anew(struct state *s)
     expect(s);
 }
 
+/* Some unit is not what it was: what steps took before says nothing of those to come. */
+static bool changed(const struct state *s)
+{
+    for (int c = 0; c < s->job->ncu; c++)
+        if (s->estimate.sudden[c])
+            return true;
+    return false;
+}
+
 /* Was the step's division a failure, in computing and exchanging? Then the proven one is back. */
 static bool failed(struct state *s)
 {
@@ -243,6 +252,10 @@ static bool failed(struct state *s)
     for (int c = 0; c < s->job->ncu; c++)
         longest = fmax(longest, s->estimate.busy[c]);
     s->took = longest + partition_predict(&s->partition, s->owner).exchange;
+    if (changed(s)) {
+        s->proven.seconds = s->took = INFINITY;
+        return false;
+    }
     bool fails = proven_judge(&s->proven, s->took, doubt, s->owner, s->park.off);
     s->took = fails ? s->proven.seconds : s->took;
     estimate_park(&s->estimate, s->park.off);
@@ -334,13 +347,18 @@ static struct ek_range help(struct state *s, int cu)
     }
 }
 
+/* Ranges are worth so many of their launches: less than half a percent is lost to them. */
+static const double LAUNCHES = 250;
+
 /* Consecutive tasks at a time: a unit alone in its space takes half of what it has left, so that
  * few launches do and others may still help; where tasks have yet to be measured, one by one. */
 static size_t batch(const struct state *s, int cu)
 {
-    double launch = estimate_launch(&s->estimate, cu);
+    double launch = estimate_launch(&s->estimate, cu), work = left_seconds(s, cu);
+    size_t all = plan_left(&s->plan, cu);
     if (launch > 0)
-        return (size_t)-1;
+        return work > LAUNCHES * launch ? (size_t)(LAUNCHES * launch / work * (double)all) + 1
+                                        : all;
     size_t grain = s->job->grain, left = plan_left(&s->plan, cu) / 2;
     bool alone = s->partition.units[s->partition.space[cu]] == 1;
     return alone && s->estimate.steps > 2 && left > grain ? left : grain;

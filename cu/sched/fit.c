@@ -1,5 +1,5 @@
-/* cu/sim/fit.c – least absolute deviations by iteratively reweighted least squares. */
-#include "cu/sim/fit.h"
+/* cu/sched/fit.c – least absolute deviations by iteratively reweighted least squares. */
+#include "cu/sched/fit.h"
 
 #include <math.h>
 #include <stdbool.h>

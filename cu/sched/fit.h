@@ -1,4 +1,4 @@
-/* cu/sim/fit.h – lines and planes through measurements of which some are far off. */
+/* cu/sched/fit.h – lines and planes through measurements of which some are far off. */
 #ifndef CU_FIT_H
 #define CU_FIT_H
 
