@@ -41,7 +41,7 @@ static void note_failure(struct master *s, size_t task, int code, int rank)
     s->bad_input = s->bad_input || code == EK_USAGE;
     if (s->bad_input)
         farm_give_up(s->farm);
-    status_warn("warning: microjob %d on rank %d %s; %s", s->task[task], rank, how,
+    status_warn("microjob %d on rank %d %s; %s", s->task[task], rank, how,
                 s->bad_input ? "its input is bad, the job ends"
                 : aside      ? "that was the third time: it is set aside"
                              : "it is tried again");
@@ -82,7 +82,7 @@ static void look_for_parts(struct master *s)
         if (access(path, F_OK))
             continue;
         if (mig_part_check(s->mig, path)) {
-            status_warn("warning: that part is computed again");
+            status_warn("that part is computed again");
             unlink(path);
         } else {
             s->have[i] = true;

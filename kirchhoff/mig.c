@@ -6,6 +6,7 @@
 #include "kirchhoff/microjobs.h"
 #include "kirchhoff/migrate_device.h"
 #include "src/clock.h"
+#include "src/file.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -100,9 +101,29 @@ static bool ends_in(const char *text, const char *end)
     return n > m && !strcmp(text + n - m, end);
 }
 
+/* What is written stands nowhere where something is read, and can be written at all. */
+static enum ek_status try_outputs(const struct mig *p)
+{
+    const char *const outputs[] = {p->out, p->partial, p->headers};
+    static const char *const suffixes[] = {".f32", ".fold.f32", ".json"};
+    char path[4096];
+    if (p->o.data)
+        file_input(p->o.data);
+    for (int i = 0; i < 3; i++)
+        if (outputs[i])
+            TRY(file_try(outputs[i]));
+    for (int i = 0; p->raw && i < 3; i++) {
+        if (snprintf(path, sizeof path, "%s%s", p->raw, suffixes[i]) >= (int)sizeof path)
+            FAIL(EK_USAGE, "--raw: the name is too long");
+        TRY(file_try(path));
+    }
+    return EK_OK;
+}
+
 static enum ek_status answer(void *st, bool *done)
 {
     struct mig *p = st;
+    TRY(try_outputs(p));
     *done = p->generate || p->headers || ends_in(p->o.data, ".json");
     if (p->generate && !p->out)
         FAIL(EK_USAGE, "--generate %s: where to? --out DATA.segy", p->generate);
@@ -144,6 +165,9 @@ static enum ek_status find_part(struct mig *p)
     char end;
     if (p->part && (sscanf(p->part, "%ld/%ld%c", &i, &n, &end) != 2 || n < 1 || i < 0 || i >= n))
         FAIL(EK_USAGE, "--part %s: write I/N with 0 <= I < N, e.g. 0/4", p->part);
+    if (n > 1 && !p->partial)
+        FAIL(EK_USAGE, "--part %s is no image; --partial FILE keeps it until all are there",
+             p->part);
     const struct cluster_launch launch = cluster_launch();
     const long parts = n * launch.size, here = i * launch.size + launch.rank;
     p->first = part_begin(p->m->survey, here, parts);
@@ -157,9 +181,13 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
     struct mig *p = st;
     char grid[128];
+    if (p->o.classes > 1 && !(p->o.class_width > 0))
+        FAIL(EK_USAGE, "--classes %d: how wide is a class? --class-width M", p->o.classes);
     TRY(find_divide(p));
     TRY(migrate_open(&p->o, &p->m));
     TRY(find_part(p));
+    if (!p->out && !p->raw && !p->partial && cluster_launch().rank == 0)
+        status_warn("no --out, --raw or --partial: the image will not be kept");
     grid_text(&p->m->grid, grid, sizeof grid);
     snprintf(problem, room, "%s, %zu traces, image %s, %s", p->o.data, p->m->survey->n, grid,
              p->o.weight);

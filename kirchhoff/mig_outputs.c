@@ -94,13 +94,13 @@ static void fold_column(const struct mig *p, int class, size_t column, float *ou
 }
 
 /* Columns of all classes, as `get` makes them, to PREFIX + suffix. */
-static enum ek_status write_floats(const struct mig *p, const char *suffix,
+static enum ek_status write_floats(const struct mig *p, const char *prefix, const char *suffix,
                                    void (*get)(const struct mig *, int, size_t, float *))
 {
     char path[4096];
     struct file *w;
     const size_t bytes = (size_t)p->m->grid.n[2] * sizeof(float);
-    if (snprintf(path, sizeof path, "%s%s", p->raw, suffix) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s%s", prefix, suffix) >= (int)sizeof path)
         FAIL(EK_USAGE, "--raw: the name is too long");
     float *x = malloc(bytes);
     if (!x)
@@ -123,14 +123,14 @@ static enum ek_status write_floats(const struct mig *p, const char *suffix,
     return file_finish(w);
 }
 
-static enum ek_status write_raw(const struct mig *p)
+static enum ek_status write_raw(const struct mig *p, const char *prefix)
 {
     char path[4096];
     const struct grid *g = &p->m->grid;
     const struct chunks_classes *c = &p->m->input.classes;
-    TRY(write_floats(p, ".f32", mig_column));
-    TRY(write_floats(p, ".fold.f32", fold_column));
-    snprintf(path, sizeof path, "%s.json", p->raw);
+    TRY(write_floats(p, prefix, ".f32", mig_column));
+    TRY(write_floats(p, prefix, ".fold.f32", fold_column));
+    snprintf(path, sizeof path, "%s.json", prefix);
     json_t *head = json_pack("{s:s s:s s:[i i i i] s:[f f f] s:[f f f] s:{s:f s:f} s:s}", "type",
                              "float32", "order", "class, x, y, z (fastest)", "n", c->n, g->n[0],
                              g->n[1], g->n[2], "origin_m", g->origin[0], g->origin[1], g->origin[2],
@@ -143,11 +143,30 @@ static enum ek_status write_raw(const struct mig *p)
     return st;
 }
 
+/* Where it was asked for; if that cannot be, here or in the temporary folder: what took hours is
+ * not thrown away for a full disk. */
+static enum ek_status write_anywhere(const struct mig *p, const char *path,
+                                     enum ek_status (*write)(const struct mig *, const char *))
+{
+    const char *slash = strrchr(path, '/'), *tmp = getenv("TMPDIR");
+    const char *const folders[] = {".", tmp && *tmp ? tmp : "/tmp"};
+    const enum ek_status st = write(p, path);
+    for (int i = 0; st == EK_LACK && i < 2; i++) {
+        char other[4096];
+        snprintf(other, sizeof other, "%s/%s", folders[i], slash ? slash + 1 : path);
+        if (write(p, other))
+            continue;
+        status_warn("the image that does not fit %s is in %s", path, other);
+        break;
+    }
+    return st;
+}
+
 enum ek_status mig_write(struct mig *p)
 {
     if (p->partial)
         TRY(mig_part_write(p, p->partial));
     if (p->raw)
-        TRY(write_raw(p));
-    return p->out ? write_segy(p, p->out) : EK_OK;
+        TRY(write_anywhere(p, p->raw, write_raw));
+    return p->out ? write_anywhere(p, p->out, write_segy) : EK_OK;
 }

@@ -1,25 +1,20 @@
 /* kirchhoff/mig_part.c – images of some chunks in files, to be added up: sums and folds as they are
  * in memory, behind a head that says of which migration they are, with a sum of it all. */
 #include "kirchhoff/mig.h"
+#include "src/checksum.h"
 #include "src/file.h"
-#include "src/hash.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[16] = "evenkeel image 1";
+static const char magic[17] = "evenkeel image 2";
 
 struct head {
     char magic[16];
     uint64_t problem, sums, folds, sum;
 };
-
-static uint64_t hash_number(uint64_t h, double x)
-{
-    return hash_bytes(h, &x, sizeof x);
-}
 
 /* What makes images addable: the same traces, tables, image and weights. */
 static uint64_t problem_of(const struct mig *p)
@@ -40,26 +35,27 @@ static uint64_t problem_of(const struct mig *p)
                              o->node_spacing,
                              o->deterministic,
                              (double)m->survey->n,
-                             (double)m->segy->layout.size};
-    uint64_t h = HASH_BASIS;
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        h = hash_number(h, number[i]);
-    h = hash_text(h, o->weight);
-    h = hash_text(h, o->datum);
-    h = hash_text(h, m->travel->name);
-    h = hash_number(h, m->derivative);
-    for (int a = 0; a < 3; a++) {
-        h = hash_number(h, m->grid.n[a]);
-        h = hash_number(h, m->grid.origin[a]);
-        h = hash_number(h, m->grid.step[a]);
-    }
-    return h;
+                             (double)m->segy->layout.size,
+                             m->derivative};
+    struct checksum c;
+    checksum_begin(&c, "kirchhoff-mig problem");
+    checksum_add(&c, number, sizeof number);
+    checksum_add_text(&c, o->weight);
+    checksum_add_text(&c, o->datum);
+    checksum_add_text(&c, m->travel->name);
+    checksum_add(&c, m->grid.n, sizeof m->grid.n);
+    checksum_add(&c, m->grid.origin, sizeof m->grid.origin);
+    checksum_add(&c, m->grid.step, sizeof m->grid.step);
+    return checksum_end(&c);
 }
 
 static uint64_t sum_of(const void *sums, size_t nsums, const void *folds, size_t nfolds)
 {
-    return hash_bytes(hash_bytes(HASH_BASIS, sums, nsums * sizeof(double)), folds,
-                      nfolds * sizeof(float));
+    struct checksum c;
+    checksum_begin(&c, magic);
+    checksum_add(&c, sums, nsums * sizeof(double));
+    checksum_add(&c, folds, nfolds * sizeof(float));
+    return checksum_end(&c);
 }
 
 enum ek_status mig_part_write(const struct mig *p, const char *path)
@@ -67,7 +63,7 @@ enum ek_status mig_part_write(const struct mig *p, const char *path)
     const struct image *m = p->m->image;
     struct head head = {.problem = problem_of(p), .sums = image_sums(m), .folds = image_folds(m)};
     struct file *w;
-    memcpy(head.magic, magic, sizeof magic);
+    memcpy(head.magic, magic, sizeof head.magic);
     head.sum = sum_of(m->sum, head.sums, m->fold, head.folds);
     TRY(file_create(path, &w));
     enum ek_status st = file_write(w, &head, sizeof head);
@@ -87,7 +83,7 @@ static enum ek_status read_part(const struct mig *p, const char *path, FILE *in,
 {
     const struct image *m = p->m->image;
     struct head head;
-    if (fread(&head, sizeof head, 1, in) != 1 || memcmp(head.magic, magic, sizeof magic))
+    if (fread(&head, sizeof head, 1, in) != 1 || memcmp(head.magic, magic, sizeof head.magic))
         FAIL(EK_USAGE, "%s: no partial image", path);
     if (head.problem != problem_of(p) || head.sums != image_sums(m) || head.folds != image_folds(m))
         FAIL(EK_USAGE, "%s: a partial image of another migration", path);

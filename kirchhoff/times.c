@@ -2,6 +2,7 @@
 #include "kirchhoff/times.h"
 #include "kirchhoff/closed.h"
 #include "kirchhoff/ray.h"
+#include "src/file.h"
 #include "src/json.h"
 #include "src/table.h"
 
@@ -69,6 +70,7 @@ struct cases {
 
 static enum ek_status open_cases(const char *path, struct cases *c)
 {
+    file_input(path);
     TRY(table_open(path, NULL, &c->table));
     for (int i = 0; i < COLUMNS; i++) {
         c->column[i] = table_find(c->table, column_names[i]);

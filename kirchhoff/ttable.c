@@ -1,6 +1,7 @@
 /* kirchhoff/ttable.c – tables in memory and in files. */
 #include "kirchhoff/ttable.h"
 #include "kirchhoff/closed.h"
+#include "src/file.h"
 #include "src/hash.h"
 
 #include <errno.h>
@@ -143,46 +144,21 @@ static void make_header(const struct ttable *t, struct ttable_header *h)
     h->sum = sum_of(h, t->time, t->bytes - HEADER);
 }
 
-static bool write_all(int file, const void *data, size_t size)
-{
-    const char *at = data;
-    while (size > 0) {
-        const ssize_t got = write(file, at, size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        at += got;
-        size -= (size_t)got;
-    }
-    return true;
-}
-
 enum ek_status ttable_write(const struct ttable *t, const char *path)
 {
-    char beside[4096], head[HEADER] = {0};
+    char head[HEADER] = {0};
     struct ttable_header h;
+    struct file *f;
     make_header(t, &h);
     memcpy(head, &h, sizeof h);
-    if (snprintf(beside, sizeof beside, "%s.part-%d", path, (int)getpid()) >= (int)sizeof beside)
-        FAIL(EK_USAGE, "%s: file name is too long", path);
-    const int file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool good = file >= 0 && write_all(file, head, HEADER) &&
-                write_all(file, t->time, t->bytes - HEADER) && fsync(file) == 0;
-    int why = errno;
-    if (file >= 0 && close(file) && good) {
-        good = false;
-        why = errno;
-    }
-    if (good && rename(beside, path)) {
-        good = false;
-        why = errno;
-    }
-    if (good)
-        return EK_OK;
-    unlink(beside);
-    FAIL(EK_LACK, "%s: cannot be written (%zu bytes): %s; choose another place", path, t->bytes,
-         strerror(why));
+    TRY(file_create(path, &f));
+    enum ek_status st = file_write(f, head, HEADER);
+    if (!st)
+        st = file_write(f, t->time, t->bytes - HEADER);
+    if (!st)
+        return file_finish(f);
+    file_abandon(f);
+    return st;
 }
 
 static enum ek_status check_header(const char *path, const struct ttable_header *h, size_t size)

@@ -1,6 +1,7 @@
 /* kirchhoff/velocity_cube.c – velocities on a grid: files, smoothing, interpolation. */
 #include "kirchhoff/velocity_cube.h"
 #include "src/demand.h"
+#include "src/file.h"
 #include "src/opt.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ struct layout {
 static enum ek_status read_numbers(const char *path, const struct grid *g, float *speed)
 {
     const size_t wanted = grid_nodes(g) * sizeof *speed;
+    file_input(path);
     FILE *in = fopen(path, "rb");
     if (!in)
         FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));

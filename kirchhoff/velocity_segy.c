@@ -2,6 +2,7 @@
 #include "kirchhoff/velocity_segy.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/velocity_cube.h"
+#include "src/file.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -140,6 +141,7 @@ static enum ek_status load(const struct segy *s, const struct layout *l, struct 
 static enum ek_status open_at(const struct layout *l, int x, int y, struct segy **s)
 {
     const struct segy_options o = {.sx = x, .sy = y};
+    file_input(l->path);
     return segy_open(l->path, &o, s);
 }
 

@@ -162,7 +162,7 @@ a, b = (json.load(open(f))['peak'] for f in sys.argv[1:])
 assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
     check 'metres beside the stations' $?
     refuses 1 'all sources stand at one place' "$work/zero.segy" $usual
-    "$bin" "$work/zero.segy" $usual --trust-geometry --layout 1x1 --json "$work/b.json"
+    "$bin" "$work/zero.segy" $usual --trust-geometry --layout 1x1 --raw "$work/b" --json "$work/b.json"
     check 'which can be accepted' $?
     "$bin" "$work/high.segy" $odd --layout 1x1 --raw "$work/a" &&
         "$bin" "$work/high.segy" $odd --layout 0x0+1 --devices host:0 --raw "$work/b" && cmp -s "$work/a.f32" "$work/b.f32"
@@ -171,6 +171,12 @@ assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
         "$bin" "$work/high.segy" $odd --layout 1x1 --datum tables --raw "$work/a" && cmp -s "$work/a.f32" "$work/odd.f32"
     check 'elevations are used, or not' $?
 fi
+
+# A disk that is full in the end: the image stands elsewhere, and the run says so.
+tool=$(realpath "$bin")
+(mkdir "$work/elsewhere" && cd "$work/elsewhere" && "$tool" "$data" $usual --layout 1x1 --deterministic --out /dev/full) 2>"$work/err"
+[ $? = 3 ] && cmp -s "$work/image.segy" "$work/elsewhere/full" && grep -q 'is in ./full' "$work/err"
+check "a full disk does not lose the image: $(cat "$work/err")" $?
 
 # Refusals: one line, nothing written.
 "${BIN:-bin}/kirchhoff-tt" --velocity const:v=2000 --grid 5x5x19:100@1300,1300,0 --sources 2x2:100@1300,1300 \
@@ -187,8 +193,15 @@ refuses 2 'larger tables' "$data" $tables --table-grid 3x3x9:50 --grid 9x9x41:50
 refuses 2 'outside the tables' "$data" --tables "$work/small" --grid 3x3x9:50@1300,1300,800
 refuses 2 'no trace is left' "$data" $usual --classes 2 --class-width 10 --class-first 9000
 refuses 2 '0 <= I < N' "$data" $usual --part 4/4
+refuses 2 'is no image' "$data" $usual --part 0/4
+refuses 2 'class-width' "$data" $usual --classes 5
+cp "$data" "$work/mine.segy" && ln -s mine.segy "$work/link.segy"
+refuses 2 'input' "$work/mine.segy" $usual --layout 1x1 --out "$work/link.segy"
+refuses 2 'input' "$work/mine.segy" --headers "$work/mine.segy"
+cmp -s "$data" "$work/mine.segy"
+check 'the input is left alone' $?
 refuses 3 'cannot be written' "$data" $usual --layout 1x1 --out /proc/none/image.segy
-refuses 3 'max-memory' "$data" $usual --layout 1x1 --max-memory 1e-5
+refuses 3 'max-memory' "$data" $usual --layout 1x1 --max-memory 1e-5 --out "$work/x.segy"
 head -c 100000 "$data" >"$work/cut.segy"
 refuses 2 'cut.segy: trace 32 is cut off' "$work/cut.segy" $usual
 cp "$data" "$work/nan.segy"
