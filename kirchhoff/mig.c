@@ -104,12 +104,12 @@ static bool ends_in(const char *text, const char *end)
 /* What is written stands nowhere where something is read, and can be written at all. */
 static enum ek_status try_outputs(const struct mig *p)
 {
-    const char *const outputs[] = {p->out, p->partial, p->headers};
+    const char *const outputs[] = {p->out, p->headers};
     static const char *const suffixes[] = {".f32", ".fold.f32", ".json"};
     char path[4096];
     if (p->o.data)
         file_input(p->o.data);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++)
         if (outputs[i])
             TRY(file_try(outputs[i]));
     for (int i = 0; p->raw && i < 3; i++) {
@@ -186,8 +186,6 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     TRY(find_divide(p));
     TRY(migrate_open(&p->o, &p->m));
     TRY(find_part(p));
-    if (!p->out && !p->raw && !p->partial && cluster_launch().rank == 0)
-        status_warn("no --out, --raw or --partial: the image will not be kept");
     grid_text(&p->m->grid, grid, sizeof grid);
     snprintf(problem, room, "%s, %zu traces, image %s, %s", p->o.data, p->m->survey->n, grid,
              p->o.weight);
@@ -258,6 +256,8 @@ static enum ek_status open_program(void *st, struct cu_set *set, struct sched_jo
     struct mig *p = st;
     const struct chunks *s = p->m->survey;
     p->set = set;
+    if (!p->out && !p->raw && !p->partial && cluster_rank() == 0)
+        status_warn("no --out, --raw or --partial: the image will not be kept");
     p->cost = calloc(p->n + 1, sizeof *p->cost);
     p->times = calloc(p->n + 1, sizeof *p->times);
     p->worker = calloc((size_t)set->n, sizeof *p->worker);

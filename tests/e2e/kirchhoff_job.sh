@@ -16,15 +16,15 @@ check() { # description, condition's exit status
 "$bin" --generate medium --out "$work/data.segy"
 job() { # microjobs, more members
     cat >"$work/job.json" <<JSON
-{"data": "data.segy", "out": "job.segy", "raw": "job", "work": "parts", "microjobs": $1, "concurrent": 2, "layout": "1x1", $2
+{"data": "data.segy", "out": "done.segy", "raw": "done", "work": "parts", "microjobs": $1, "concurrent": 2, "layout": "1x1", $2
  "options": {"velocity": "gradient:v0=2000,k=0.5", "grid": "9x9x41:50x50x10@1300,1300,800",
              "weight": "diffractor", "deterministic": true, "node-spacing": 400, "chunk": 200}}
 JSON
 }
 same() { # description
-    cmp -s "$work/image.f32" "$work/job.f32" && [ ! -e "$work/parts" ]
+    cmp -s "$work/image.f32" "$work/done.f32" && [ ! -e "$work/parts" ]
     check "$1: the same image, nothing left behind" $?
-    rm -f "$work"/job.f32 "$work"/job.segy
+    rm -f "$work"/done.*
 }
 "$bin" "$work/data.segy" --velocity gradient:v0=2000,k=0.5 --grid 9x9x41:50x50x10@1300,1300,800 --weight diffractor \
     --deterministic --node-spacing 400 --chunk 200 --layout 1x1 --quiet --raw "$work/image"
@@ -107,7 +107,7 @@ job 4 ''
 mkdir -p "$work/parts/part-0002-of-0004.image"
 "$bin" "$work/job.json" >"$work/log" 2>"$work/err"
 rc=$?
-[ $rc = 3 ] && grep -q 'set aside after 3 failures: 2;' "$work/err" && [ ! -e "$work/job.segy" ] &&
+[ $rc = 3 ] && grep -q 'set aside after 3 failures: 2;' "$work/err" && [ ! -e "$work/done.segy" ] &&
     [ -f "$work/parts/part-0003-of-0004.image" ]
 check "a microjob is set aside (exit $rc): $(cat "$work/err")" $?
 rmdir "$work/parts/part-0002-of-0004.image"
