@@ -114,9 +114,54 @@ static void remainder_to_the_last(void **state)
     (void)state;
     static struct world w;
     make(&w, 11, 4, 0, 1);
-    assert_once(&w, "original", (int[]){0, 0, 1, 1, 2, 2, 3, 3, 3, 3, 3});
+    assert_once(&w, "naive", (int[]){0, 0, 1, 1, 2, 2, 3, 3, 3, 3, 3});
     make(&w, 3, 4, 0, 1);
-    assert_once(&w, "original", (int[]){3, 3, 3});
+    assert_once(&w, "naive", (int[]){3, 3, 3});
+}
+
+/* Neighbours in a ring, faces of 8 bytes. */
+static void make_ring(struct world *w, size_t n)
+{
+    static size_t first[MOST_TASKS + 1], neighbour[2 * MOST_TASKS];
+    static double face[2 * MOST_TASKS];
+    for (size_t t = 0; t <= n; t++)
+        first[t] = 2 * t;
+    for (size_t t = 0; t < n; t++) {
+        neighbour[2 * t] = (t + n - 1) % n;
+        neighbour[2 * t + 1] = (t + 1) % n;
+        face[2 * t] = face[2 * t + 1] = 8;
+    }
+    w->job.first = first;
+    w->job.neighbour = neighbour;
+    w->job.face_bytes = face;
+}
+
+/* Largest first to the least loaded; equal ones beside what a unit has, while there are some. */
+static void zones_as_the_suite_balances_them(void **state)
+{
+    (void)state;
+    static struct world w;
+    make(&w, 5, 2, 0, 1);
+    memcpy(w.cost, (double[]){3, 7, 4, 6, 5}, 5 * sizeof *w.cost);
+    assert_once(&w, "npb", (int[]){0, 0, 0, 1, 1}); /* 7 | 6, 6+5 | 7+4, 7+4+3 */
+    make(&w, 8, 2, 0, 1);
+    make_ring(&w, 8);
+    assert_once(&w, "npb", (int[]){0, 1, 1, 1, 1, 0, 0, 0});
+    make(&w, 8, 2, 0, 1);
+    assert_once(&w, "npb", (int[]){0, 1, 0, 1, 0, 1, 0, 1}); /* no faces: in turn */
+}
+
+/* Without speeds, weights are the cores: 3 to 1. */
+static void weights_are_cores(void **state)
+{
+    (void)state;
+    static struct world w;
+    make(&w, 32, 2, 0, 1);
+    w.unit[0].width = 3;
+    start(&w, "wf");
+    assert_int_equal(sched_next(w.sched, 0).end, 12); /* of a round of 16 */
+    assert_int_equal(sched_next(w.sched, 1).end, 16);
+    sched_close(w.sched);
 }
 
 /* T = 40, N = 1 + 1, PCF = 4: groups of five, 8 + 32; then remainders, up to what devices take. */
@@ -294,8 +339,8 @@ static void thesis_heft(void **state)
         }
     assert_once(&w, "heft", expected);
     assert_true(load[0] < load[7] && load[1] < load[7]); /* as the thesis' Fig. 2.5 shows */
-    for (const char *const *p = (const char *const[]){"static", "round-robin", "original", NULL};
-         *p; p++) {
+    for (const char *const *p = (const char *const[]){"static", "round-robin", "naive", NULL}; *p;
+         p++) {
         start(&w, *p);
         worst = run_step(&w);
         assert_true(makespan < worst);
@@ -361,6 +406,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(eight_zones),
         cmocka_unit_test(remainder_to_the_last),
+        cmocka_unit_test(zones_as_the_suite_balances_them),
+        cmocka_unit_test(weights_are_cores),
         cmocka_unit_test(factor),
         cmocka_unit_test(factor_known_and_measured),
         cmocka_unit_test(walk),

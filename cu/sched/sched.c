@@ -18,6 +18,18 @@ static const struct sched_ops *const policies[] = {
 
 enum { POLICIES = sizeof policies / sizeof *policies };
 
+#define SCHED(symbol)
+#define SCHED_ALIAS(other, policy) {other, policy},
+static const struct alias {
+    const char *name, *policy;
+} aliases[] = {
+#include "cu/sched/sched_list.h"
+};
+#undef SCHED_ALIAS
+#undef SCHED
+
+enum { ALIASES = sizeof aliases / sizeof *aliases };
+
 /* Ranges that retired units left over. */
 struct orphans {
     pthread_mutex_t lock;
@@ -51,13 +63,17 @@ const struct sched_ops *sched_at(int i)
 
 static enum ek_status find(const char *spec, const struct sched_ops **ops)
 {
-    const char *names[POLICIES];
+    const char *names[POLICIES + ALIASES];
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
     int at;
     for (int i = 0; i < POLICIES; i++)
         names[i] = policies[i]->name;
-    TRY(opt_choose("schedule", name, names, sizeof *names, POLICIES, &at));
+    for (int i = 0; i < ALIASES; i++)
+        names[POLICIES + i] = aliases[i].name;
+    TRY(opt_choose("schedule", name, names, sizeof *names, POLICIES + ALIASES, &at));
+    if (at >= POLICIES)
+        return find(aliases[at - POLICIES].policy, ops);
     *ops = policies[at];
     return EK_OK;
 }
@@ -298,6 +314,9 @@ void sched_print(FILE *out)
     for (int i = 0; i < POLICIES; i++) {
         fprintf(out, "%-20s %s\n", policies[i]->name, policies[i]->summary);
         for (const struct opt *o = policies[i]->opts; o && o->name; o++)
-            fprintf(out, "  :%s=%-*s %s\n", o->name, 16 - (int)strlen(o->name), o->arg, o->help);
+            fprintf(out, "  :%s%s%-*s %s\n", o->name, o->arg ? "=" : "",
+                    (o->arg ? 16 : 17) - (int)strlen(o->name), o->arg ? o->arg : "", o->help);
     }
+    for (int i = 0; i < ALIASES; i++)
+        fprintf(out, "(%s: another name of %s)\n", aliases[i].name, aliases[i].policy);
 }

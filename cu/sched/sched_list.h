@@ -1,9 +1,8 @@
 /* cu/sched/sched_list.h – the policies, in the order in which --compare and --list-schedules show
- * them. One line each: SCHED(symbol) names `const struct sched_ops sched_<symbol>` in
- * sched/<name>.c (block: in sched/static.c, fac: in sched/wf.c). */
+ * them, and other names of some. One line each: SCHED(symbol) names `const struct sched_ops
+ * sched_<symbol>` in policy/<name>.c (fac: in wf.c). */
 SCHED(static)
-SCHED(block)
-SCHED(original)
+SCHED(naive)
 SCHED(dynamic)
 SCHED(memorizing_dynamic)
 SCHED(static_pcf)
@@ -12,6 +11,7 @@ SCHED(guided_runtime)
 SCHED(clustered_guided)
 SCHED(round_robin)
 SCHED(sorted_greedy)
+SCHED(npb)
 SCHED(heft)
 SCHED(abe)
 SCHED(chunk)
@@ -22,3 +22,9 @@ SCHED(wf)
 SCHED(hrdls)
 SCHED(greedy)
 SCHED(evenkeel)
+
+/* SCHED_ALIAS(name, policy): another name by which options know it. */
+#ifdef SCHED_ALIAS
+SCHED_ALIAS("block", "static")
+SCHED_ALIAS("original", "naive")
+#endif

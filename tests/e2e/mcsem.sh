@@ -47,7 +47,7 @@ check 'JSON says so' $?
 cmp -s "$work/model.csv" "$work/model.2.csv" && { [ -n "${SAN:-}" ] || [ "$(wc -l <"$work/responses.csv")" = 10453 ]; }
 check 'models of iterations, responses' $?
 
-for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' '--layout 2x1 --schedule original'; do
+for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' '--layout 2x1 --schedule naive'; do
     "$bin" "$survey" $few $how --model-out "$work/other.csv" && cmp -s "$work/model.csv" "$work/other.csv"
     check "the same model with $how" $?
 done

@@ -52,7 +52,7 @@ page() { # arguments…: what the page says
 }
 expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
 
-page --truth "$work/truth.csv" --iterations 2 --layout 2x1 --compare original,heft
+page --truth "$work/truth.csv" --iterations 2 --layout 2x1 --compare naive,heft
 expect 'slices: 6'
 expect 'painted: true'
 expect 'moved: 6'
@@ -62,7 +62,7 @@ expect 'misfit: 3 falls true'
 expect 'offsets: 4'
 expect 'pairs: 3484'
 expect 'costs: true'
-expect 'load: heft 2, original 2'
+expect 'load: heft 2, naive 2'
 expect 'cards: 5'
 expect 'other map: true'
 expect 'rows: 3'

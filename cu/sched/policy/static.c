@@ -10,14 +10,6 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     return EK_OK;
 }
 
-/* The name that applications with blocks of tasks use. */
-const struct sched_ops sched_block = {
-    .name = "block",
-    .summary = "the same as static",
-    .begin = begin,
-    PLAN_FIXED,
-};
-
 const struct sched_ops sched_static = {
     .name = "static",
     .summary = "equal numbers of consecutive tasks, never changed",

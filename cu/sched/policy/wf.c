@@ -21,7 +21,7 @@ static enum ek_status begin_shares(struct state *s, const struct sched_job *job,
     for (int c = 0; c < job->ncu; c++)
         known &= job->unit[c].speed > 0;
     for (int c = 0; c < job->ncu; c++)
-        sum += s->share[c] = known ? job->unit[c].speed : weighted ? job->unit[c].width + 1 : 1;
+        sum += s->share[c] = known ? job->unit[c].speed : weighted ? job->unit[c].width : 1;
     for (int c = 0; c < job->ncu; c++)
         s->share[c] /= sum;
     return EK_OK;

@@ -1,4 +1,4 @@
-/* cu/sched/policy/original.c – what an application does that divides first and thinks later: n/m
+/* cu/sched/policy/naive.c – what an application does that divides first and thinks later: n/m
  * tasks for each unit and all of the remainder for the last one (the inversion code of the thesis,
  * ch. 4). */
 #include "cu/sched/plan.h"
@@ -15,8 +15,8 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     return EK_OK;
 }
 
-const struct sched_ops sched_original = {
-    .name = "original",
+const struct sched_ops sched_naive = {
+    .name = "naive",
     .summary = "n/m consecutive tasks each, the whole remainder to the last unit",
     .begin = begin,
     PLAN_FIXED,

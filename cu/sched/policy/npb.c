@@ -1,0 +1,86 @@
+/* cu/sched/policy/npb.c – how the NPB-MZ benchmarks themselves balance zones among processes: bin
+ * packing by size (Jin & Van der Wijngaart 2004, NAS-03-010). The process with the least points
+ * gets the largest zone that is left; of equally large ones that with the largest faces towards the
+ * zones that it has. All processes count as equally fast, and nothing moves later. */
+#include "cu/sched/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOKS = 1024 }; /* equally large tasks that are compared, at most */
+
+/* Bytes that a task exchanges with those that unit `cu` has. */
+static double shared(const struct sched_job *job, const int *unit_of, size_t task, int cu)
+{
+    double bytes = 0;
+    for (size_t i = job->first[task]; i < job->first[task + 1]; i++)
+        if (unit_of[job->neighbour[i]] == cu)
+            bytes += job->face_bytes[i];
+    return bytes;
+}
+
+/* Of left[0..n-1], sorted by size: the place of the one to take. */
+static size_t best_of(const struct sched_job *job, const size_t *order, const size_t *left,
+                      size_t n, const int *unit_of, int cu)
+{
+    const double size = job->cost ? job->cost[order[left[0]]] : 1;
+    double most = -1;
+    size_t best = 0;
+    if (!job->first)
+        return 0;
+    for (size_t i = 0; i < n && i < LOOKS; i++) {
+        const size_t task = order[left[i]];
+        if (job->cost && job->cost[task] < size)
+            break;
+        const double bytes = shared(job, unit_of, task, cu);
+        if (bytes > most) {
+            most = bytes;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void pack(const struct sched_job *job, const size_t *order, int *owner,
+                 struct plan_heap *heap, size_t *left, int *unit_of)
+{
+    for (size_t i = 0; i < job->n; i++) {
+        left[i] = i;
+        unit_of[i] = -1;
+    }
+    for (size_t i = 0; i < job->n; i++) {
+        const int cu = heap->top->unit;
+        const size_t at = best_of(job, order, left + i, job->n - i, unit_of, cu);
+        const size_t taken = left[i + at], task = order[taken];
+        memmove(left + i + 1, left + i, at * sizeof *left);
+        owner[taken] = unit_of[task] = plan_heap_add(heap, job->cost ? job->cost[task] : 1);
+    }
+}
+
+static enum ek_status deal(const struct sched_job *job, const size_t *order, int *owner)
+{
+    struct plan_heap heap;
+    TRY(plan_heap_open(&heap, job->ncu));
+    plan_heap_fill(&heap, NULL, job->ncu);
+    size_t *left = calloc(job->n + 1, sizeof *left);
+    int *unit_of = calloc(job->n + 1, sizeof *unit_of);
+    const bool room = left && unit_of;
+    if (room)
+        pack(job, order, owner, &heap, left, unit_of);
+    free(left);
+    free(unit_of);
+    plan_heap_close(&heap);
+    return room ? EK_OK : status_fail(EK_LACK, "npb: out of memory for %zu tasks", job->n);
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    return plan_deal(st, job, deal);
+}
+
+const struct sched_ops sched_npb = {
+    .name = "npb",
+    .summary = "by size as NPB-MZ does: the largest to the least loaded, beside its own",
+    .begin = begin,
+    PLAN_FIXED,
+};
