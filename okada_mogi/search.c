@@ -226,6 +226,17 @@ static struct trial_range part_of(const struct search *s, struct trial_range ran
     return (struct trial_range){range.first, (whole > range.first ? whole : end) - range.first};
 }
 
+/* Trials for a part that is not full: it found all it could hold before the farthest of them. */
+static trial_number smaller(const struct search_worker *w)
+{
+    const trial_number half = w->range.count / 2;
+    trial_number span = 1;
+    for (size_t i = 0; i < w->found.n; i++)
+        if (w->found.record[i].trial - w->range.first >= span)
+            span = w->found.record[i].trial - w->range.first + 1;
+    return span < half ? span : half;
+}
+
 enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
                              const struct search_sink *sink, enum ek_status (*by)(void *arg),
                              void *arg)
@@ -238,7 +249,7 @@ enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
         const struct trial_range part = part_of(s, left, most);
         TRY(run_part(w, part, by, arg));
         if (w->full) {
-            most = part.count / 2;
+            most = smaller(w);
             continue;
         }
         if (w->found.n < SEARCH_HELD / 4)
