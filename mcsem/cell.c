@@ -11,7 +11,6 @@
 
 enum { BLOCK = 64 };      /* pairs of a block and thread; a device takes more */
 enum { SQUARE_ROWS = 4 }; /* that a thread takes at a time */
-#define LOG_SIGNAL      4.0
 #define CHECK_TOLERANCE 1e-9
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -113,6 +112,11 @@ void cell_close(struct cell_work *w)
     free(w);
 }
 
+void cell_set_spread(struct cell_work *w, double spread)
+{
+    w->options.misfit.spread = spread;
+}
+
 size_t cell_bytes(const struct earth *earth, int nfreq, size_t pairs, int width)
 {
     const size_t number = (size_t)2 * (size_t)shared_columns(earth->nz) * sizeof(double);
@@ -125,7 +129,7 @@ size_t cell_bytes(const struct earth *earth, int nfreq, size_t pairs, int width)
 
 size_t cell_sums(int nz)
 {
-    return cell_sum_at(1 + nz, 0);
+    return cell_sum_at(1 + nz, 0) + MISFIT_BINS * sizeof(struct misfit_bin) / sizeof(double);
 }
 
 /* ---- what the cell sees ---------------------------------------------------------------------- */
@@ -207,29 +211,23 @@ static void weigh(const struct cell_work *w, size_t i, double *row)
 {
     const int nfreq = w->survey->nfreq, columns = w->columns;
     const size_t at = (w->first + i) * (size_t)nfreq;
-    const struct survey_datum *datum =
-        w->survey->datum + w->survey->first[w->cell] * (size_t)nfreq + at;
+    const size_t first = w->survey->first[w->cell];
+    const struct survey_datum *datum = w->survey->datum + first * (size_t)nfreq + at;
+    const struct survey_pair *pair = &w->survey->pair[first + w->first + i];
     for (int q = 0; q < nfreq; q++, row += 2 * columns) {
         const double complex field = row[0] + I * row[columns];
-        const double complex data = datum[q].re + I * datum[q].im;
-        double complex factor = 0, residual = 0;
+        const struct misfit miss = misfit_of(&w->options.misfit, pair, &datum[q], field);
+        const double size = cabs(miss.residual);
+        const double weight = sqrt(misfit_weight(&w->options.misfit, size * size));
+        const double re = weight * creal(miss.factor), im = weight * cimag(miss.factor);
         w->response[at + (size_t)q] = field;
-        const double signal = cabs(data) / datum[q].sigma; /* 0 where there is no datum */
-        if (w->options.residual == CELL_LOG_PHASE && signal >= LOG_SIGNAL) {
-            factor = signal / field;
-            residual = signal * clog(data / field);
-        } else if (isfinite(datum[q].sigma)) {
-            factor = 1 / datum[q].sigma;
-            residual = (data - field) / datum[q].sigma;
-        }
-        const double re = creal(factor), im = cimag(factor);
         for (int c = 0; c < columns; c++) {
             const double x = row[c], y = row[columns + c];
             row[c] = re * x - im * y;
             row[columns + c] = re * y + im * x;
         }
-        row[0] = creal(residual);
-        row[columns] = cimag(residual);
+        row[0] = weight * creal(miss.residual);
+        row[columns] = weight * cimag(miss.residual);
     }
 }
 
@@ -302,6 +300,29 @@ static enum ek_status all_blocks(struct cell_work *w, struct crew *crew)
 
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
+/* The triangle; losses in the order of the data. */
+static void put_sums(const struct cell_work *w, double *sums)
+{
+    const size_t nfreq = (size_t)w->survey->nfreq, first = w->survey->first[w->cell];
+    struct misfit_bin *bins = cell_bins(sums, w->earth->nz);
+    double loss = 0;
+    for (int i = 0; i <= w->earth->nz; i++)
+        memcpy(sums + cell_sum_at(i, 0), w->square + (size_t)i * (size_t)w->columns,
+               (size_t)(i + 1) * sizeof *sums);
+    for (size_t i = 0; i < cell_pairs(w) * nfreq; i++) {
+        const struct survey_datum *datum = &w->survey->datum[first * nfreq + i];
+        const struct misfit miss = misfit_of(
+            &w->options.misfit, &w->survey->pair[first + i / nfreq], datum, w->response[i]);
+        const double size = cabs(miss.residual), counts = isfinite(datum->sigma);
+        struct misfit_bin *bin = &bins[misfit_bin(size * size)];
+        bin->data += counts;
+        bin->square += size * size;
+        loss += misfit_loss(&w->options.misfit, size * size);
+    }
+    if (w->options.misfit.robust)
+        sums[0] = loss;
+}
+
 enum ek_status cell_compute(struct cell_work *w, struct crew *crew, const double *m, int c,
                             double *sums, double complex *response, struct cell_report *report)
 {
@@ -327,9 +348,7 @@ enum ek_status cell_compute(struct cell_work *w, struct crew *crew, const double
     report->exact = w->near;
     for (int t = 0; t < w->width; t++)
         report->exact += w->worker[t].exact;
-    for (int i = 0; i <= w->earth->nz; i++)
-        memcpy(sums + cell_sum_at(i, 0), w->square + (size_t)i * (size_t)w->columns,
-               (size_t)(i + 1) * sizeof *sums);
+    put_sums(w, sums);
     return EK_OK;
 }
 

@@ -9,17 +9,15 @@
 
 #include "backends/backend.h"
 #include "cu/team/crew.h"
-#include "mcsem/survey.h"
-#include <complex.h>
+#include "mcsem/misfit.h"
 
 #define CELL_CLEARANCE 0.1 /* m */
 
 enum cell_mode { CELL_EXACT, CELL_SHARED };
-enum cell_residual { CELL_REAL_IMAGINARY, CELL_LOG_PHASE };
 
 struct cell_options {
     enum cell_mode mode;
-    enum cell_residual residual;
+    struct misfit_options misfit;
     double
         tolerance; /* largest difference of shared from exact mode, relative to max(|E|, floor) */
     double floor;  /* of E; that of H is floor / CELL_IMPEDANCE */
@@ -44,12 +42,20 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
                          const struct cell_options *options, int width, struct backend *device,
                          struct cell_work **work);
 void cell_close(struct cell_work *work);
+/* Changes the spread of robust losses for the cells to come. */
+void cell_set_spread(struct cell_work *work, double spread);
 /* Bytes that a unit will take, at most, for cells of `pairs` pairs. */
 size_t cell_bytes(const struct earth *earth, int nfreq, size_t pairs, int width);
 
 /* Numbers of a cell's sums: the lower triangle, row by row, of [r J]'W^2 [r J], r the residuals:
- * first |W r|^2; row 1 + k begins with (J'W^2 r)_k. */
+ * first |W r|^2; row 1 + k begins with (J'W^2 r)_k. With a robust loss W^2 has its weights, and the
+ * sum of losses stands in place of |W r|^2. Behind the triangle there are MISFIT_BINS struct
+ * misfit_bin. */
 size_t cell_sums(int nz);
+static inline struct misfit_bin *cell_bins(double *sums, int nz)
+{
+    return (struct misfit_bin *)(void *)(sums + (size_t)(1 + nz) * (size_t)(2 + nz) / 2);
+}
 static inline size_t cell_sum_at(int row, int column)
 {
     return (size_t)row * (size_t)(row + 1) / 2 + (size_t)column;

@@ -16,6 +16,24 @@
 #define MOST_DAMPING  1e8
 #define ZERO_STEP     1e-7 /* of ln rho */
 
+/* Shifts of the start: by how much ln rho, and what uniform step is worth one. */
+#define SHIFT       1.2
+#define WORTH_SHIFT 0.4
+#define BAD_RMS     10.0
+
+/* How much smoothness: steps of the level, its top, how many steps up in one iteration; what share
+ * of the misfit a step is asked to leave, at first, at least; the aim a little below the target, so
+ * that it is passed. */
+#define LEVEL_STEP  3.0
+#define TOP_LEVEL   1e4
+#define MOST_UP     4
+#define WORTH_LEVEL 1.15
+#define FIRST_ASK   0.2
+#define LEAST_ASK   0.05
+#define AIM         0.99
+
+#define FIRST_SPREAD 16.0 /* of residuals of a start of which nothing is known */
+
 const char *const invert_stop_text[INVERT_STOPS] = {
     [INVERT_GOES_ON] = "goes on",
     [INVERT_MISFIT] = "misfit below the target",
@@ -45,12 +63,13 @@ static double count_data(const struct survey *s)
 static enum ek_status allocate(struct invert *inv, bool solves)
 {
     inv->trial = calloc(unknowns(inv), sizeof *inv->trial);
+    inv->other = calloc(unknowns(inv), sizeof *inv->other);
     inv->trial_sums = calloc(all_sums(inv), sizeof *inv->trial_sums);
     inv->room = 1 + 16 * (inv->options.iterations + 1);
     inv->record = calloc((size_t)inv->room, sizeof *inv->record);
     if (solves)
         inv->sums = calloc(all_sums(inv), sizeof *inv->sums);
-    if (!inv->trial || !inv->trial_sums || !inv->record || (solves && !inv->sums))
+    if (!inv->trial || !inv->other || !inv->trial_sums || !inv->record || (solves && !inv->sums))
         FAIL(EK_LACK, "out of memory for the inversion of %d columns of %d layers",
              earth_columns(inv->earth), inv->earth->nz);
     return solves ? normal_open(inv->earth, &inv->normal) : EK_OK;
@@ -86,6 +105,7 @@ void invert_close(struct invert *inv)
     earth_close(inv->earth);
     normal_close(inv->normal);
     free(inv->trial);
+    free(inv->other);
     free(inv->sums);
     free(inv->trial_sums);
     free(inv->record);
@@ -97,7 +117,9 @@ void invert_reset(struct invert *inv, const struct earth *start)
     memcpy(inv->earth->m, start->m, unknowns(inv) * sizeof *start->m);
     memcpy(inv->trial, start->m, unknowns(inv) * sizeof *start->m);
     inv->damping = inv->options.damping;
-    inv->cooled = 1;
+    inv->level = 1;
+    inv->ask = FIRST_ASK;
+    inv->trial_spread = FIRST_SPREAD;
     inv->nrecords = inv->iteration = inv->stalls = 0;
     inv->phi = inv->rms = INFINITY;
     inv->predicted = 0;
@@ -115,7 +137,7 @@ void invert_resume(struct invert *inv, const double *m)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static double misfit(const struct invert *inv, const double *sums)
+static double loss(const struct invert *inv, const double *sums)
 {
     double sum = 0;
     for (int c = 0; c < earth_columns(inv->earth); c++)
@@ -123,15 +145,30 @@ static double misfit(const struct invert *inv, const double *sums)
     return sum;
 }
 
-double invert_rms(const struct invert *inv, const double *sums)
+struct misfit_summary invert_misfit(const struct invert *inv, const double *sums)
 {
-    return sqrt(misfit(inv, sums) / inv->data);
+    const struct misfit_options options = {.robust = inv->options.robust,
+                                           .spread = inv->trial_spread};
+    struct misfit_bin all[MISFIT_BINS] = {{0, 0}};
+    for (int c = 0; c < earth_columns(inv->earth); c++) {
+        const double *bins = sums + (size_t)(c + 1) * cell_sums(inv->earth->nz) - 2 * MISFIT_BINS;
+        for (int b = 0; b < MISFIT_BINS; b++) {
+            all[b].data += bins[2 * b];
+            all[b].square += bins[2 * b + 1];
+        }
+    }
+    struct misfit_summary s = misfit_summary(&options, all);
+    if (!inv->options.robust) {
+        s.loss = s.kept = loss(inv, sums);
+        s.rms = sqrt(s.loss / inv->data);
+    }
+    return s;
 }
 
 static struct normal_smoothness smoothness(const struct invert *inv)
 {
-    return (struct normal_smoothness){inv->options.smooth_v * inv->scale * inv->cooled,
-                                      inv->options.smooth_h * inv->scale * inv->cooled};
+    return (struct normal_smoothness){inv->options.smooth_v * inv->scale * inv->level,
+                                      inv->options.smooth_h * inv->scale * inv->level};
 }
 
 static double roughness(const struct invert *inv, const double *m)
@@ -144,8 +181,10 @@ static double roughness(const struct invert *inv, const double *m)
 /* Fills in what the trial's fields and model say. */
 static void describe_trial(struct invert *inv, struct invert_record *r)
 {
-    r->phi_data = misfit(inv, inv->trial_sums);
-    r->rms = sqrt(r->phi_data / inv->data);
+    const struct misfit_summary s = invert_misfit(inv, inv->trial_sums);
+    r->phi_data = loss(inv, inv->trial_sums);
+    r->rms = isfinite(r->phi_data) ? s.rms : NAN;
+    r->outliers = s.outliers;
     r->rough_v = normal_roughness_v(inv->earth, inv->trial);
     r->rough_h = normal_roughness_h(inv->earth, inv->trial);
     r->mu_v = smoothness(inv).vertical;
@@ -177,20 +216,26 @@ static enum invert_stop stop_after(struct invert *inv, double rms_before)
 static void accept(struct invert *inv, const struct invert_record *r)
 {
     const double before = inv->rms;
-    if (r->iteration == 0)
-        inv->scale = normal_scale(inv->earth, inv->trial_sums);
     memcpy(inv->earth->m, inv->trial, unknowns(inv) * sizeof *inv->trial);
     memcpy(inv->sums, inv->trial_sums, all_sums(inv) * sizeof *inv->sums);
     inv->rms = r->rms;
+    inv->phi = r->phi;
+    inv->sums_spread = inv->trial_spread;
     inv->iteration = r->iteration;
-    if (r->gain > GOOD_GAIN)
-        inv->damping = fmax(inv->damping * LESS_DAMPING, LEAST_DAMPING);
-    if (r->gain < POOR_GAIN && r->iteration > 0)
-        inv->damping *= MORE_DAMPING;
     inv->stop = stop_after(inv, before);
-    if (r->iteration > 0)
-        inv->cooled = fmax(inv->cooled * inv->options.cooling, inv->options.coolest);
-    inv->phi = r->phi_data + roughness(inv, inv->earth->m);
+}
+
+/* What the gain of a step that was none of the start's shifts teaches. */
+static void learn(struct invert *inv, const struct invert_record *r)
+{
+    if (!r->accepted || r->gain < POOR_GAIN) {
+        if (inv->ask > 0.5)
+            inv->damping *= MORE_DAMPING;
+        inv->ask = sqrt(inv->ask);
+    } else if (r->gain > GOOD_GAIN) {
+        inv->damping = fmax(inv->damping * LESS_DAMPING, LEAST_DAMPING);
+        inv->ask = fmax(pow(inv->ask, 1.5), LEAST_ASK);
+    }
 }
 
 /* The sums of the model with which a former run ended. */
@@ -198,8 +243,8 @@ static void take_up(struct invert *inv)
 {
     inv->resumed = false;
     memcpy(inv->sums, inv->trial_sums, all_sums(inv) * sizeof *inv->sums);
-    inv->rms = invert_rms(inv, inv->sums);
-    inv->phi = misfit(inv, inv->sums) + roughness(inv, inv->earth->m);
+    inv->sums_spread = inv->trial_spread;
+    inv->rms = invert_misfit(inv, inv->sums).rms;
     inv->stop = inv->iteration >= inv->options.iterations ? INVERT_ITERATIONS : INVERT_GOES_ON;
 }
 
@@ -213,18 +258,84 @@ enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s)
     describe_trial(inv, r);
     r->seconds = seconds;
     r->cpu_s = cpu_s;
-    const bool first = !isfinite(inv->phi);
+    const bool first = inv->nrecords == 1;
     if (first && !isfinite(r->phi))
-        FAIL(EK_WRONG, "the fields of the starting model are not finite");
-    r->gain = first ? 1 : (inv->phi - r->phi) / inv->predicted;
-    r->accepted = first || (isfinite(r->phi) && inv->predicted > 0 && r->gain > LEAST_GAIN);
+        FAIL(EK_WRONG, "the fields of the starting model are not finite: give other resistivities "
+                       "to start from (--start)");
+    r->gain = r->iteration ? (inv->phi - r->phi) / inv->predicted : 1;
+    r->accepted =
+        first || (isfinite(r->phi) &&
+                  (r->iteration ? inv->predicted > 0 && r->gain > LEAST_GAIN : r->rms < inv->rms));
+    if (r->iteration)
+        learn(inv, r);
     if (r->accepted)
         accept(inv, r);
-    else
-        inv->damping *= MORE_DAMPING;
     if (!inv->stop && (inv->damping > MOST_DAMPING || inv->nrecords == inv->room))
         inv->stop = INVERT_STUCK;
     return EK_OK;
+}
+
+/* ---- shifting the start ---------------------------------------------------------------------- */
+
+/* The uniform step that least squares would take. */
+static double uniform_step(const struct invert *inv)
+{
+    const int nz = inv->earth->nz;
+    double slope = 0, curvature = 0;
+    for (int c = 0; c < earth_columns(inv->earth); c++) {
+        const double *sums = inv->sums + (size_t)c * cell_sums(nz);
+        for (int i = 1; i <= nz; i++) {
+            slope += sums[cell_sum_at(i, 0)];
+            for (int j = 1; j <= i; j++)
+                curvature += (j < i ? 2 : 1) * sums[cell_sum_at(i, j)];
+        }
+    }
+    return curvature > 0 ? slope / curvature : 0;
+}
+
+/* Mean ln rho of the model before any shift. */
+static double mean_start(const struct invert *inv)
+{
+    double sum = 0;
+    for (size_t i = 0; i < unknowns(inv); i++)
+        sum += inv->earth->m[i];
+    for (int i = inv->nrecords - 1; i >= 0; i--)
+        if (inv->record[i].accepted)
+            return sum / (double)unknowns(inv) - inv->record[i].step;
+    return 0;
+}
+
+/* The next shift: to a mean of 1 ohm m, as sediments of the sea floor have it, then beside the best
+ * one. Phases of a bad start may be off by turns, so that its slope is no guide. */
+static bool next_shift(const struct invert *inv, double *shift)
+{
+    const struct invert_record *r = inv->record, *best = r;
+    int n = 0;
+    for (; n < inv->nrecords && r[n].iteration == 0; n++)
+        best = r[n].rms < best->rms ? &r[n] : best;
+    if (n < inv->nrecords || (n == 1 && r->rms < BAD_RMS && fabs(uniform_step(inv)) < WORTH_SHIFT))
+        return false;
+    const double wanted[] = {-mean_start(inv), best->step + SHIFT, best->step - SHIFT};
+    for (int k = 0; k < 3; k++) {
+        bool tried = false;
+        for (int i = 0; i < n; i++)
+            tried = tried || fabs(r[i].step - wanted[k]) < 0.5 * SHIFT;
+        *shift = wanted[k];
+        if (!tried)
+            return true;
+    }
+    return false;
+}
+
+static void shift_start(struct invert *inv, double shift)
+{
+    const double low = log(inv->options.rho_min), high = log(inv->options.rho_max);
+    double here = 0;
+    for (int i = 0; i < inv->nrecords; i++)
+        here = inv->record[i].accepted ? inv->record[i].step : here;
+    for (size_t i = 0; i < unknowns(inv); i++)
+        inv->trial[i] = fmax(low, fmin(high, inv->earth->m[i] + shift - here));
+    inv->record[inv->nrecords] = (struct invert_record){.step = shift};
 }
 
 /* ---- stepping -------------------------------------------------------------------------------- */
@@ -243,13 +354,13 @@ static double limit(const struct invert *inv, double *dm)
     return largest;
 }
 
-enum ek_status invert_step(struct invert *inv)
+/* The step of a level, and by how much the loss should fall. Damping grows until the equations can
+ * be solved. */
+static enum ek_status solve(struct invert *inv, double level, double *dm, double *falls)
 {
-    const double start = clock_now(), start_cpu = clock_cpu();
-    struct invert_record *r = &inv->record[inv->nrecords];
-    double *dm = inv->trial; /* the step, until it is added to the model */
     enum ek_status st = EK_WRONG;
-    for (; st == EK_WRONG && inv->damping <= MOST_DAMPING; inv->damping *= MORE_DAMPING) {
+    inv->level = level;
+    for (; inv->damping <= MOST_DAMPING; inv->damping *= MORE_DAMPING) {
         st = normal_solve(inv->normal, inv->sums, inv->earth->m, smoothness(inv),
                           inv->damping * inv->scale, dm);
         if (st != EK_WRONG)
@@ -258,13 +369,79 @@ enum ek_status invert_step(struct invert *inv)
     if (st == EK_WRONG)
         FAIL(EK_USAGE, "the normal equations cannot be solved: give more smoothness or data");
     TRY(st);
+    limit(inv, dm);
+    *falls = normal_predict(inv->earth, inv->sums, dm);
+    return EK_OK;
+}
+
+static void keep_other(struct invert *inv)
+{
+    double *kept = inv->other;
+    inv->other = inv->trial;
+    inv->trial = kept;
+}
+
+/* The step of the highest level at which the loss should fall by `want`, or else of the lowest. */
+static enum ek_status choose_level(struct invert *inv, double want)
+{
+    const bool rejected = inv->nrecords > 0 && !inv->record[inv->nrecords - 1].accepted &&
+                          inv->record[inv->nrecords - 1].iteration > 0;
+    const double before = inv->level * (rejected ? LEVEL_STEP : 1);
+    const double least =
+        rejected ? before : fmax(inv->options.coolest, before * inv->options.cooling);
+    double falls;
+    TRY(solve(inv, before, inv->trial, &falls));
+    while (falls < want && inv->level > least) {
+        const double level = inv->level, most = falls;
+        TRY(solve(inv, fmax(least, level / LEVEL_STEP), inv->other, &falls));
+        if (falls < WORTH_LEVEL * most) {
+            inv->level = level;
+            break;
+        }
+        keep_other(inv);
+    }
+    for (int up = 0; up < MOST_UP && inv->level >= before && before > 0 && inv->level < TOP_LEVEL;
+         up++) {
+        const double level = inv->level;
+        TRY(solve(inv, level * LEVEL_STEP, inv->other, &falls));
+        if (falls < want) {
+            inv->level = level;
+            break;
+        }
+        keep_other(inv);
+    }
+    return EK_OK;
+}
+
+static enum ek_status take_step(struct invert *inv, struct invert_record *r)
+{
+    const struct misfit_summary s = invert_misfit(inv, inv->sums);
+    const double aim = AIM * pow(inv->options.target / s.rms, 2);
+    inv->scale = normal_scale(inv->earth, inv->sums);
+    TRY(choose_level(inv, s.kept * (1 - fmax(aim, inv->ask))));
+    double *dm = inv->trial; /* the step, until it is added to the model */
     *r = (struct invert_record){.iteration = inv->iteration + 1, .step = limit(inv, dm)};
+    inv->phi = roughness(inv, inv->earth->m) +
+               (inv->sums_spread == inv->trial_spread ? loss(inv, inv->sums) : s.loss);
     inv->predicted = normal_predict(inv->earth, inv->sums, dm) + roughness(inv, inv->earth->m);
     for (size_t i = 0; i < unknowns(inv); i++)
         dm[i] += inv->earth->m[i];
     inv->predicted -= roughness(inv, inv->trial);
     if (r->step < ZERO_STEP)
         inv->stop = INVERT_STUCK;
+    return EK_OK;
+}
+
+enum ek_status invert_step(struct invert *inv)
+{
+    const double start = clock_now(), start_cpu = clock_cpu();
+    struct invert_record *r = &inv->record[inv->nrecords];
+    double shift;
+    inv->trial_spread = invert_misfit(inv, inv->sums).spread;
+    if (next_shift(inv, &shift))
+        shift_start(inv, shift);
+    else
+        TRY(take_step(inv, r));
     r->solve_s = clock_now() - start;
     r->solve_cpu_s = clock_cpu() - start_cpu;
     return EK_OK;

@@ -1,7 +1,12 @@
-/* mcsem/invert.h – all columns at once: Levenberg-Marquardt on log-resistivities with vertical and
- * lateral smoothness.
+/* mcsem/invert.h – all columns at once: the smoothest model that explains the data.
  *
- *   Phi(m) = |W (d - F(m))|^2 + mu_v |Rv m|^2 + mu_h |Rh m|^2
+ *   Phi(m) = sum of losses of W (d - F(m)) + mu_v |Rv m|^2 + mu_h |Rh m|^2
+ *
+ * First the start is shifted as a whole, by factors, as long as that lowers the misfit: a wrong
+ * level of resistivity puts phases off by whole turns, which no gradient sees. Then steps of
+ * Levenberg and Marquardt, each with the largest smoothness that should lower the misfit by the
+ * share that is asked for, at most to the target (the discrepancy principle; Constable, Parker &
+ * Constable 1987): much is asked for after steps that kept what they promised, little after others.
  *
  * An inversion goes from trial to trial: whoever computes fills in the cells' sums for the trial
  * model (cell.h), invert_judge() accepts or rejects it, invert_step() finds the next one. Sums of
@@ -25,20 +30,22 @@ extern const char *const invert_stop_text[INVERT_STOPS];
 
 struct invert_options {
     int iterations, least_iterations, stall_times;
-    double target, stall; /* RMS misfit; relative change of it */
-    /* In units of the mean diagonal of the starting model's J'W^2 J (normal_scale()): */
-    double smooth_v, smooth_h; /* mu_v, mu_h of the first iteration */
+    double target, stall;      /* RMS misfit; relative change of it */
+    enum misfit_robust robust; /* as the cells' sums have it */
+    /* In units of the mean diagonal of the accepted model's J'W^2 J (normal_scale()): */
+    double smooth_v, smooth_h; /* mu_v, mu_h at level 1 */
     double damping;            /* the first lambda */
-    double cooling, coolest;   /* mu times `cooling` per iteration, down to this share */
+    double cooling, coolest;   /* an iteration leaves at least `cooling` of the level; the least */
     double step;               /* largest change of ln rho in one iteration */
     double rho_min, rho_max;   /* ohm m */
 };
 
 /* What one trial was worth. */
 struct invert_record {
-    int iteration; /* 0 is the starting model */
+    int iteration; /* 0 is the starting model, and shifts of it by `step` */
     bool accepted;
     double rms, phi, phi_data, rough_v, rough_h; /* of the trial; rough: |Rv m|^2, |Rh m|^2 */
+    double outliers;                             /* data that rms leaves out (misfit_summary()) */
     double damping, mu_v, mu_h;                  /* that led to it */
     double gain, step;           /* actual / predicted decrease of Phi; largest change of ln rho */
     double rho_min, rho_max;     /* of the trial */
@@ -55,9 +62,12 @@ struct invert {
     double data;               /* real numbers measured */
     struct normal *normal;     /* NULL where this process does not solve */
     double scale;              /* unit of mu and lambda */
-    double damping, cooled;    /* lambda; share of the first mu that is left */
+    double damping, level;     /* lambda; of smoothness */
+    double ask;                /* share of the misfit that a step is to leave */
     double predicted;          /* decrease of Phi by the trial */
-    struct invert_record *record; /* [iterations of trials] */
+    double *other;             /* [columns][nz] another step */
+    double trial_spread, sums_spread; /* of robust losses (misfit.h), in trial_sums and sums */
+    struct invert_record *record;     /* [iterations of trials] */
     int nrecords, room, iteration, stalls;
     bool resumed; /* the trial is the accepted model of a former run: only its sums are missing */
     double phi, rms; /* of the accepted model */
@@ -74,8 +84,8 @@ void invert_close(struct invert *inv);
 /* Back to the start, which becomes the trial. */
 void invert_reset(struct invert *inv, const struct earth *start);
 
-/* After invert_reset() and after iteration, stalls, damping, cooled, scale and the records of a
- * former run have been put back: goes on from its accepted model m [columns][nz]. */
+/* After invert_reset() and after iteration, stalls, damping, level, ask, trial_spread and the
+ * records of a former run have been put back: goes on from its accepted model m [columns][nz]. */
 void invert_resume(struct invert *inv, const double *m);
 
 /* Judges the trial by its sums; `seconds`, `cpu_s`: what they took. Sets inv->stop. EK_WRONG: the
@@ -93,7 +103,7 @@ static inline bool invert_judged(const struct invert *inv)
 /* The next trial. Damping grows until the equations can be solved. */
 enum ek_status invert_step(struct invert *inv);
 
-/* RMS misfit of an earth's sums. */
-double invert_rms(const struct invert *inv, const double *sums);
+/* What all cells' sums say of the misfit; without a robust loss every datum counts. */
+struct misfit_summary invert_misfit(const struct invert *inv, const double *sums);
 
 #endif

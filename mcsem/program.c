@@ -41,6 +41,10 @@ static const struct opt options[] = {
      "largest of shared from exact mode, relative to the field (1e-5)", .min = 1e-9, .max = 1},
     {"residual", OPT_TEXT, AT(residual), "log|complex",
      "of logarithmic amplitude and phase, or of real and imaginary part (log)", .env = NULL},
+    {"robust", OPT_TEXT, AT(robust), "none|huber|student",
+     "loss of data far off: squares, or what outliers cannot rule (student)", .env = NULL},
+    {"start", OPT_REAL, AT(start_rho), "RHO", "resistivity to start from, ohm m (the file's)",
+     .min = 1e-6, .max = 1e12},
     {"noise", OPT_REAL, AT(noise.relative), "X", "relative, of data without sigma (0.03)",
      .min = 1e-9, .max = 10},
     {"noise-e", OPT_REAL, AT(noise.floor_e), "X", "floor of E, V/(A m^2) (1e-15)", .min = 1e-30,
@@ -60,14 +64,14 @@ static const struct opt options[] = {
      .max = 1},
     {"stall-times", OPT_INT, AT(invert_options.stall_times), "N", "0: never (3)", .min = 0,
      .max = 10000},
-    {"smooth-v", OPT_REAL, AT(invert_options.smooth_v), "X", "vertical smoothness at first (1)",
-     .min = 0, .max = 1e9},
-    {"smooth-h", OPT_REAL, AT(invert_options.smooth_h), "X", "lateral smoothness at first (0.03)",
+    {"smooth-v", OPT_REAL, AT(invert_options.smooth_v), "X",
+     "vertical smoothness to begin the search with (1)", .min = 0, .max = 1e9},
+    {"smooth-h", OPT_REAL, AT(invert_options.smooth_h), "X", "lateral smoothness likewise (0.03)",
      .min = 0, .max = 1e9},
     {"cooling", OPT_REAL, AT(invert_options.cooling), "X",
-     "smoothness left after an iteration (0.5)", .min = 0.01, .max = 1},
-    {"coolest", OPT_REAL, AT(invert_options.coolest), "X", "smoothness left in the end (1e-6)",
-     .min = 0, .max = 1},
+     "least share of the smoothness that an iteration leaves (0.1)", .min = 0.01, .max = 1},
+    {"coolest", OPT_REAL, AT(invert_options.coolest), "X",
+     "least share of it that is left in the end (1e-6)", .min = 0, .max = 1},
     {"damping", OPT_REAL, AT(invert_options.damping), "X", "Levenberg-Marquardt's, at first (0.01)",
      .min = 1e-12, .max = 1e6},
     {"step", OPT_REAL, AT(invert_options.step), "X", "largest change of ln rho (1)", .min = 1e-3,
@@ -102,6 +106,7 @@ static void defaults(void *st, const struct bench_program *self)
     s->scale = 1;
     s->mode = "shared";
     s->residual = "log";
+    s->robust = "student";
     s->ranks_schedule = "heft";
     s->out = "-";
     s->tolerance = 1e-8;
@@ -115,7 +120,7 @@ static void defaults(void *st, const struct bench_program *self)
                                                 .smooth_v = 1,
                                                 .smooth_h = 0.03,
                                                 .damping = 0.01,
-                                                .cooling = 0.5,
+                                                .cooling = 0.1,
                                                 .coolest = 1e-6,
                                                 .step = 1,
                                                 .rho_min = 0.1,
@@ -168,27 +173,29 @@ static enum ek_status answer(void *st, bool *done)
 
 /* ---- before a run ---------------------------------------------------------------------------- */
 
-static enum ek_status choose(const char *option, const char *word, const char *const names[2],
+/* The place of an option's word among those that there are. */
+static enum ek_status choose(const char *option, const char *word, const char *const *names, int n,
                              int *choice)
 {
-    for (*choice = 0; *choice < 2; (*choice)++)
+    for (*choice = 0; *choice < n; (*choice)++)
         if (!strcmp(word, names[*choice]))
             return EK_OK;
-    FAIL(EK_USAGE, "--%s %s: there are %s and %s%s", option, word, names[0], names[1],
-         opt_suggest(word, names, 2));
+    FAIL(EK_USAGE, "--%s %s: there are %s, %s%s%s%s", option, word, names[0], names[1],
+         n > 2 ? ", " : "", n > 2 ? names[2] : "", opt_suggest(word, names, n));
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
-    static const char *const modes[2] = {"exact", "shared"}, *const residuals[2] = {"complex",
-                                                                                    "log"};
+    static const char *const modes[] = {"exact", "shared"}, *const residuals[] = {"complex", "log"},
+                             *const losses[] = {"none", "huber", "student"};
     struct study *s = st;
     struct stat file;
-    int mode, residual;
+    int mode, residual, robust;
     if (!s->path)
         FAIL(EK_USAGE, "no survey is given: mcsem SURVEY, or --generate small --out SURVEY");
-    TRY(choose("mode", s->mode, modes, &mode));
-    TRY(choose("residual", s->residual, residuals, &residual));
+    TRY(choose("mode", s->mode, modes, 2, &mode));
+    TRY(choose("residual", s->residual, residuals, 2, &residual));
+    TRY(choose("robust", s->robust, losses, 3, &robust));
     if (s->invert_options.rho_min >= s->invert_options.rho_max)
         FAIL(EK_USAGE, "--rho-min %g is not below --rho-max %g", s->invert_options.rho_min,
              s->invert_options.rho_max);
@@ -196,7 +203,9 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (stat(s->path, &file))
         FAIL(EK_USAGE, "%s: %s", s->path, strerror(errno));
     s->cell_options.mode = mode ? CELL_SHARED : CELL_EXACT;
-    s->cell_options.residual = residual ? CELL_LOG_PHASE : CELL_REAL_IMAGINARY;
+    s->cell_options.misfit =
+        (struct misfit_options){(enum misfit_residual)residual, (enum misfit_robust)robust, 1};
+    s->invert_options.robust = (enum misfit_robust)robust;
     *bytes = 4 * (size_t)file.st_size + ((size_t)64 << 20); /* its text, table, pairs, data */
     const char *name = strrchr(s->path, '/');
     snprintf(problem, room, "%s (%lld bytes), %s mode", name ? name + 1 : s->path,

@@ -42,6 +42,8 @@ static enum ek_status read_survey(struct study *s)
         TRY(earth_copy(s->start, &s->true_earth));
         TRY(outputs_read_model(s->truth, s->true_earth));
     }
+    for (size_t i = 0; s->start_rho > 0 && i < (size_t)s->survey->ncells * (size_t)s->start->nz; i++)
+        s->start->m[i] = log(s->start_rho);
     if (s->model_in)
         TRY(outputs_read_model(s->model_in, s->start));
     const int empty = study_empty(s, NULL);

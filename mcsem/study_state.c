@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 2, NUMBERS = 18 };
+enum { VERSION = 3, NUMBERS = 19 };
 
 /* Of everything that a run's numbers depend on, but for the number of iterations. */
 static uint64_t fingerprint(const struct study *s)
@@ -29,7 +29,7 @@ static uint64_t fingerprint(const struct study *s)
     h = hash_bytes(h, e->seabed, (size_t)earth_columns(e) * sizeof *e->seabed);
     h = hash_bytes(h, e->water, (size_t)e->nwater * sizeof *e->water);
     h = hash_bytes(h, e->m, unknowns * sizeof *e->m);
-    h = hash_text(hash_text(h, s->mode), s->residual);
+    h = hash_text(hash_text(hash_text(h, s->mode), s->residual), s->robust);
     return hash_bytes(h, &o, sizeof o);
 }
 
@@ -58,7 +58,7 @@ static json_t *pack_record(const struct invert_record *r)
     const double x[NUMBERS] = {r->iteration, r->accepted, r->rms,        r->phi,     r->phi_data,
                                r->rough_v,   r->rough_h,  r->damping,    r->mu_v,    r->mu_h,
                                r->gain,      r->step,     r->rho_min,    r->rho_max, r->seconds,
-                               r->solve_s,   r->cpu_s,    r->solve_cpu_s};
+                               r->solve_s,   r->cpu_s,    r->solve_cpu_s, r->outliers};
     json_t *list = json_array();
     for (size_t i = 0; i < NUMBERS; i++)
         json_array_append_new(list, json_number_or_null(x[i]));
@@ -87,7 +87,8 @@ static struct invert_record unpack_record(const json_t *list)
                                   .seconds = x[14],
                                   .solve_s = x[15],
                                   .cpu_s = x[16],
-                                  .solve_cpu_s = x[17]};
+                                  .solve_cpu_s = x[17],
+                                  .outliers = x[18]};
 }
 
 enum ek_status study_save(void *st, int step)
@@ -104,9 +105,10 @@ enum ek_status study_save(void *st, int step)
     for (int i = 0; i < inv->nrecords; i++)
         json_array_append_new(records, pack_record(&inv->record[i]));
     json_t *state =
-        json_pack("{s:i s:s s:i s:i s:o s:o s:o s:o s:o}", "mcsem_checkpoint", VERSION, "of", print,
+        json_pack("{s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o}", "mcsem_checkpoint", VERSION, "of", print,
                   "iteration", inv->iteration, "stalls", inv->stalls, "damping",
-                  exact(inv->damping), "cooled", exact(inv->cooled), "scale", exact(inv->scale),
+                  exact(inv->damping), "level", exact(inv->level), "ask", exact(inv->ask), "spread",
+                  exact(inv->sums_spread),
                   "records", records, "m", exact_list(inv->earth->m, unknowns));
     if (!state)
         FAIL(EK_LACK, "checkpoint %s: out of memory", s->checkpoint);
@@ -133,11 +135,12 @@ static enum ek_status take(struct study *s, const json_t *state)
     inv->iteration = (int)json_integer_value(json_object_get(state, "iteration"));
     inv->stalls = (int)json_integer_value(json_object_get(state, "stalls"));
     inv->damping = exact_value(json_object_get(state, "damping"));
-    inv->cooled = exact_value(json_object_get(state, "cooled"));
-    inv->scale = exact_value(json_object_get(state, "scale"));
+    inv->level = exact_value(json_object_get(state, "level"));
+    inv->ask = exact_value(json_object_get(state, "ask"));
+    inv->trial_spread = exact_value(json_object_get(state, "spread"));
     invert_resume(inv, model);
     free(model);
-    bool whole = isfinite(inv->damping + inv->cooled + inv->scale) && inv->iteration >= 0;
+    bool whole = isfinite(inv->damping + inv->level + inv->ask + inv->trial_spread) && inv->iteration >= 0;
     for (size_t i = 0; i < unknowns; i++)
         whole = whole && isfinite(inv->earth->m[i]);
     if (!whole)

@@ -16,6 +16,7 @@ static enum ek_status compute_cell(struct study *s, const struct cu *cu, int cel
 {
     double *sums = s->inv->trial_sums + (size_t)cell * cell_sums(s->start->nz);
     const double start = clock_cpu();
+    cell_set_spread(s->work[cu->index], s->inv->trial_spread);
     TRY(cell_compute(s->work[cu->index], cu->crew, s->inv->trial, cell, sums,
                      s->trial_response + first_datum(s, cell), &s->report[cell]));
     s->report[cell].cpu_s = (clock_cpu() - start) * cu->width; /* the crew's threads work alike */
@@ -52,6 +53,7 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
     if (cluster_size() == 1)
         return EK_OK;
     cluster_share(s->inv->trial, model);
+    cluster_share(&s->inv->trial_spread, sizeof s->inv->trial_spread);
     for (int i = 0; cluster_rank() == 0 && i < s->nmessages; i++)
         cluster_mail_start(s->mail, i);
     *bytes += model;

@@ -15,6 +15,7 @@ struct survey_pair {
     double receiver[3];                     /* m */
     double direction[3];                    /* unit vector of the channel: Ex is (1, 0, 0) */
     bool magnetic;                          /* H, else E */
+    bool null;                              /* no layered earth gives it a field (pair_is_null()) */
     int source_id, receiver_id;             /* number of the position in this survey, from 0 */
     size_t line;                            /* of its file, for messages; 0 = none */
 };

@@ -3,9 +3,10 @@
 #include "mcsem/cell.h"
 #include "tests/mcsem.h"
 
-enum { FREQUENCIES = 2, LAYERS = 5 };
+enum { FREQUENCIES = 2, LAYERS = 5, SUMS = 21 + 2 * MISFIT_BINS };
 static const double freq[FREQUENCIES] = {0.25, 1};
-static const struct cell_options exact = {CELL_EXACT, CELL_REAL_IMAGINARY, 1e-5, 1e-15};
+static const struct cell_options exact = {
+    CELL_EXACT, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-15};
 
 static double uniform(double from, double to)
 {
@@ -141,10 +142,10 @@ static void sums_are_the_product_of_the_jacobian(void **state)
             struct survey *s = random_survey(&near_and_far, npairs, e);
             struct cell_options o = exact;
             struct cell_report report;
-            double sums[21], other[21], want[21] = {0};
+            double sums[SUMS], other[SUMS], want[21] = {0};
             double complex response[70 * FREQUENCIES], again[70 * FREQUENCIES];
-            o.residual = log_phase ? CELL_LOG_PHASE : CELL_REAL_IMAGINARY;
-            assert_int_equal(cell_sums(LAYERS), 21);
+            o.misfit.residual = log_phase ? MISFIT_LOG : MISFIT_COMPLEX;
+            assert_int_equal(cell_sums(LAYERS), SUMS);
             compute(s, e, &o, 1, sums, response, &report);
             assert_int_equal(report.exact, npairs);
             explicit_sums(s, e, report.filter, log_phase, want);
@@ -160,7 +161,7 @@ static void sums_are_the_product_of_the_jacobian(void **state)
         }
 }
 
-/* With r = (d - F(m)) / sigma: d|r|^2 / dm = -2 J'W^2 r, in both modes. */
+/* With r = (d - F(m)) / sigma: the sum of losses has the gradient -2 J'W^2 r, in both modes. */
 static void sums_have_the_misfit_s_gradient(void **state)
 {
     (void)state;
@@ -169,10 +170,13 @@ static void sums_have_the_misfit_s_gradient(void **state)
     struct survey *s = random_survey(&near_and_far, 10, e);
     struct cell_report report;
     double complex response[10 * FREQUENCIES];
-    for (int how = 0; how < 4; how++) {
-        const struct cell_options o = {how % 2 ? CELL_SHARED : CELL_EXACT,
-                                       how / 2 ? CELL_LOG_PHASE : CELL_REAL_IMAGINARY, 1e-6, 1e-15};
-        double sums[21], up[21], down[21];
+    for (int how = 0; how < 12; how++) {
+        const struct cell_options o = {
+            how % 2 ? CELL_SHARED : CELL_EXACT,
+            {how & 2 ? MISFIT_LOG : MISFIT_COMPLEX, (enum misfit_robust)(how / 4), 1},
+            1e-6,
+            1e-15};
+        double sums[SUMS], up[SUMS], down[SUMS];
         compute(s, e, &o, 1, sums, response, &report);
         for (int k = 0; k < LAYERS; k += 2) {
             e->m[k] += step;
@@ -281,9 +285,9 @@ static void any_number_of_threads_gives_the_same_table(void **state)
     struct survey *s = random_survey(&kinds[2], MOST, e);
     struct cell_options o = exact;
     struct cell_report report;
-    double a[231], b[231];
+    double a[231 + 2 * MISFIT_BINS], b[231 + 2 * MISFIT_BINS];
     o.mode = CELL_SHARED;
-    assert_int_equal(cell_sums(20), 231);
+    assert_int_equal(cell_sums(20), sizeof a / sizeof *a);
     compute(s, e, &o, 1, a, one, &report);
     assert_true(report.density >= 0);
     for (int width = 2; width <= 5; width += 3) {

@@ -1,0 +1,99 @@
+/* mcsem/misfit.c – residuals and losses. */
+#include "mcsem/misfit.h"
+
+#include <math.h>
+
+#define LOG_SIGNAL 4.0   /* |d| / sigma of data whose logarithm counts */
+#define HUBER      2.5   /* one complex residual in 23 is larger by chance */
+#define STUDENT    4.0   /* degrees of freedom */
+#define LEAST      1e-60 /* of a field that has a logarithm */
+#define FIRST_EDGE 0.5
+#define INLIERS    0.9 /* share of the data that are none */
+
+bool misfit_is_log(const struct misfit_options *o, const struct survey_pair *pair,
+                   const struct survey_datum *d)
+{
+    return o->residual == MISFIT_LOG && !pair->null && hypot(d->re, d->im) >= LOG_SIGNAL * d->sigma;
+}
+
+struct misfit misfit_of(const struct misfit_options *o, const struct survey_pair *pair,
+                        const struct survey_datum *d, double complex field)
+{
+    const double complex data = d->re + I * d->im;
+    const double signal = cabs(data) / d->sigma; /* 0 where there is no datum */
+    if (!isfinite(d->sigma))
+        return (struct misfit){0, 0};
+    if (!misfit_is_log(o, pair, d))
+        return (struct misfit){(data - field) / d->sigma, 1 / d->sigma};
+    if (cabs(field) < LEAST)
+        field = LEAST;
+    return (struct misfit){signal * clog(data / field), signal / field};
+}
+
+double misfit_loss(const struct misfit_options *o, double square)
+{
+    const double limit = HUBER * o->spread, width = STUDENT * o->spread * o->spread;
+    if (o->robust == MISFIT_HUBER && square > limit * limit)
+        return limit * (2 * sqrt(square) - limit);
+    return o->robust == MISFIT_STUDENT ? width * log1p(square / width) : square;
+}
+
+double misfit_weight(const struct misfit_options *o, double square)
+{
+    const double limit = HUBER * o->spread, width = STUDENT * o->spread * o->spread;
+    if (o->robust == MISFIT_HUBER && square > limit * limit)
+        return limit / sqrt(square);
+    return o->robust == MISFIT_STUDENT ? 1 / (1 + square / width) : 1;
+}
+
+/* ---- outliers -------------------------------------------------------------------------------- */
+
+/* Bin b holds sizes up to this; the last one all that are larger. */
+static double edge(int bin)
+{
+    return FIRST_EDGE * pow(2, 0.5 * bin);
+}
+
+int misfit_bin(double square)
+{
+    const double bin = ceil(log2(square / (FIRST_EDGE * FIRST_EDGE)));
+    return (int)fmax(0, fmin(MISFIT_BINS - 1, bin)); /* NaN counts as small: its sums tell */
+}
+
+/* Standard deviation of a number, from the size that INLIERS of the residuals do not pass. */
+static double spread(const struct misfit_bin *bin, double data)
+{
+    double below = 0;
+    int b = 0;
+    while (b < MISFIT_BINS - 1 && below + bin[b].data < INLIERS * data)
+        below += bin[b++].data;
+    const double low = b ? edge(b - 1) : 0, share = (INLIERS * data - below) / fmax(1, bin[b].data);
+    const double size = (low + share * (edge(b) - low)) / sqrt(-2 * log(1 - INLIERS));
+    return size > 1 ? pow(2, 0.5 * ceil(2 * log2(size) - 0.5)) : 1;
+}
+
+struct misfit_summary misfit_summary(const struct misfit_options *o,
+                                     const struct misfit_bin bin[MISFIT_BINS])
+{
+    struct misfit_summary s = {0};
+    double square = 0, kept = 0;
+    for (int b = 0; b < MISFIT_BINS; b++)
+        s.data += bin[b].data;
+    s.spread = spread(bin, s.data);
+    s.limit = INFINITY;
+    for (int b = 0; b < MISFIT_BINS; b++) {
+        const double loss =
+            bin[b].data > 0 ? bin[b].data * misfit_loss(o, bin[b].square / bin[b].data) : 0;
+        s.loss += loss;
+        if (isfinite(s.limit))
+            continue;
+        kept += bin[b].data;
+        square += bin[b].square;
+        s.kept += loss;
+        if (edge(b) >= MISFIT_OUTLIER * s.spread && b < MISFIT_BINS - 1)
+            s.limit = edge(b);
+    }
+    s.outliers = s.data - kept;
+    s.rms = sqrt(square / (2 * kept));
+    return s;
+}
