@@ -78,6 +78,8 @@ help:
 	 'make replay     published results beside the simulator' \
 	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
+	 'make debug      programs for a debugger, into build-debug/bin' \
+	 'make compile_commands.json   for editors and clang tools' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
 	 'make man        manual pages from --help, into $(BUILD)/man' \
 	 'make uninstall  remove what install put there' 'make clean      remove what was built' '' \
@@ -250,6 +252,16 @@ waterlevel: $(bins) $(BUILD)/bench/waterlevel $(filter $(BUILD)/bench/dgemm,$(be
 lint:
 	@BUILD=$(BUILD) bash tests/lint.sh
 
+debug:
+	@$(MAKE) --no-print-directory BUILD=build-debug OPT='-Og -g3 -fno-omit-frame-pointer' all
+
+# What the rule of %.o says, file by file; kernel texts are no C of their own.
+compile_commands.json: FORCE
+	@{ printf '['; sep=; for f in $(foreach f,$(FOLDERS),$(call sources,$(f))) $(wildcard tests/*.c); do \
+	 case $$f in */kernels/*) continue ;; esac; \
+	 printf '%s\n{"directory": "%s", "file": "%s", "command": "%s"}' "$$sep" '$(CURDIR)' "$$f" \
+	 '$(CC) $(CPPFLAGS) $(CFLAGS) -c '"$$f"; sep=,; done; printf '\n]\n'; } > $@
+
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
@@ -281,6 +293,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all deps needed demo check tests kernels bench benches replay scale lint format man install uninstall clean help FORCE
+.PHONY: all deps needed demo check tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

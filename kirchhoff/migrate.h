@@ -1,11 +1,13 @@
 /* kirchhoff/migrate.h – 3-D prestack Kirchhoff depth migration of a file of traces.
  *
  * image(x) = sum over traces of W(s, g, x) f(T(s, x) + T(g, x)), f the trace or its -d/dt. Weights
- * W: kinematic    1 diffractor   16 pi^2 L_s L_g: gives back the strength a of point diffractors,
- * whose data are a / (16 pi^2 L_s L_g) w(t - T_s - T_g); no filter; divided by the fold amplitude
- * 2 cos(a_g) / v_g L_s / L_g dx_g dy_g: gives back the reflectivity from each common shot; filter
- * -d/dt; divided by the number of shots is the user's choice L relative geometrical spreading, a_g
- * the ray's angle at the receiver. */
+ * W, with L the relative geometrical spreading and a_g the ray's angle at the receiver:
+ *
+ *   kinematic    1
+ *   diffractor   16 pi^2 L_s L_g: gives back the strength a of point diffractors, whose data are
+ *                a / (16 pi^2 L_s L_g) w(t - T_s - T_g); no filter; divided by the fold
+ *   amplitude    2 cos(a_g) / v_g L_s / L_g dx_g dy_g: gives back the reflectivity from each common
+ *                shot; filter -d/dt; divided by the number of shots is the user's choice */
 #ifndef KIRCHHOFF_MIGRATE_H
 #define KIRCHHOFF_MIGRATE_H
 

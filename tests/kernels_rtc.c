@@ -4,8 +4,8 @@
  *   kernels_rtc list                     paths of the programs' kernel texts
  *   kernels_rtc join TEXT                a text as devices get it
  *   kernels_rtc nvrtc|hiprtc ARCH TEXT DIR
- *                                        compiles it; log to stdout, code to DIR/code, PTX to
- * DIR/ptx kernels_rtc opencl INDEX TEXT        builds it on an OpenCL device
+ *                                        compiles it; log to stdout, code to DIR/code and DIR/ptx
+ *   kernels_rtc opencl INDEX TEXT        builds it on an OpenCL device
  *
  * Exit: 0 ok, 1 it does not compile, 77 there is no such compiler (the last line says why). */
 #include "backends/backend.h"

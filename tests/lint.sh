@@ -39,11 +39,32 @@ report 'back ends that know one another' "$(for f in $(git ls-files 'backends/*.
     case $own in backend | binding | cache) continue ;; esac
     grep -nE '#include "backends/(opencl|cuda|hip|host)' "$f" | grep -v "backends/$own" | sed "s|^|$f:|"
 done)"
+# cu/ is a house of rooms: each includes itself and the rooms before it. `make lint` draws the graph.
+rooms='rank unit sched team farm sim moldable bench'
+edges=$(git ls-files 'cu/*/*.[ch]' | xargs grep -HoE '^#include "cu/[a-z]+/' | sed -E 's|^cu/([a-z]+)/.*"cu/([a-z]+)/|\1 \2|' |
+    awk '$1 != $2' | sort | uniq -c)
+echo 'lint: rooms of cu/ (includes of each room below)'
+for room in $rooms; do
+    printf '  %-9s %s\n' "$room" "$(awk -v r="$room" '$2 == r {printf "%s (%s) ", $3, $1}' <<<"$edges")"
+done
+report 'rooms of cu/ that include upwards, or are not listed' "$(awk -v list="$rooms" '
+    BEGIN { n = split(list, name); for (i = 1; i <= n; i++) at[name[i]] = i }
+    !at[$2] || !at[$3] || at[$3] > at[$2] { print $2 " includes " $3 }' <<<"$edges" | grep -v '^ includes *$')"
+report 'programs and tools in rooms' "$(git ls-files 'cu/*/main_*')"
+# Plug-ins are named after what they are, headers after the .c file that they belong to.
+report 'two files of one name' "$(git ls-files 'src/*.[ch]' 'backends/*.[ch]' 'cu/*.[ch]' | grep -vE '/(policy|method)/' |
+    sed 's|.*/||' | sort | uniq -d)"
 report 'top-level entries beside the agreed ones' "$(git ls-files | cut -d/ -f1 | sort -u |
-    grep -vxE 'src|backends|cu|npb_mz|okada_mogi|mcsem|kirchhoff|tests|Makefile|README.md|LICENSE|\..*')"
+    grep -vxE 'src|backends|cu|npb_mz|okada_mogi|mcsem|kirchhoff|tests|Makefile|README.md|LICENSE|\.(ci|clang-format|editorconfig|gitignore)')"
+report 'tables in comments that clang-format ran together (indent them by three blanks)' \
+    "$(grep -nE '^ \* [^ ].*[^ ] {3,}[^ ]' "${sources[@]}" | cut -c1-90)"
+# From the commit on that brought this rule.
+since=$(git log -1 --format=%H --diff-filter=A -- .editorconfig 2>/dev/null)
+report 'commits whose subject is longer than 72 characters' \
+    "$([ -n "$since" ] && git log --format=%s "$since"..HEAD | awk 'length > 72' | cut -c1-90)"
 report 'names that say nothing' "$(git ls-files | grep -iE '(^|[/_])(utils?|common|misc|helpers?|manager)(\.|_|/|$)')"
 report 'struct typedefs' "$(grep -nE '^typedef (struct|union|enum)' "${sources[@]}")"
-report 'files over 500 lines' "$(wc -l "${sources[@]}" | awk '$2 != "total" && $1 > 500 {print $2 ": " $1}')"
+report 'files over 800 lines' "$(wc -l "${sources[@]}" | awk '$2 != "total" && $1 > 800 {print $2 ": " $1}')"
 report 'functions over 80 lines' "$(awk 'FNR==1{s=0} /^\{/{s=FNR} /^\}/{if(s&&FNR-s>80)print FILENAME":"s": "FNR-s; s=0}' "${sources[@]}")"
 report 'lines over 100 columns' "$(grep -nE '^.{101,}' "${sources[@]}" | cut -c1-90)"
 report 'exit() in a library' "$(grep -nE '\b(exit|abort)\(' $(git ls-files 'src/*.c' 'backends/*.c' 'cu/*.c' | grep -v /main_))"

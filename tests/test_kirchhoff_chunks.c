@@ -111,7 +111,8 @@ static void chunks_hold_each_trace_once(void **state)
     struct segy *segy = medium_survey();
     struct travel *t = few_tables(1 << 20);
     for (long wanted = 1; wanted <= 5000; wanted *= 8) {
-        const struct chunks_options o = {{1, 0, 0}, INFINITY, {{1000, 2000}, {1000, 2000}}, wanted, false};
+        const struct chunks_options o = {
+            {1, 0, 0}, INFINITY, {{1000, 2000}, {1000, 2000}}, wanted, false};
         struct chunks *s;
         assert_int_equal(chunks_open(segy, t, &o, &s), EK_OK);
         char *seen = calloc(segy->n, 1);

@@ -18,8 +18,8 @@ enum ek_status seal_path(const char *name, unsigned long long key, char *path);
  * not at all; makes the folders above. EK_LACK: not writable, out of memory. */
 enum ek_status seal_write(const char *path, json_t *root);
 
-/* New reference in *root. EK_USAGE: there is no such file, or it is no intact file of this format and
- * version (the line says what is wrong). */
+/* New reference in *root. EK_USAGE: there is no such file, or it is no intact file of this format
+ * and version (the line says what is wrong). */
 enum ek_status seal_read(const char *path, const char *format, int version, json_t **root);
 
 #endif
