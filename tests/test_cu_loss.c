@@ -28,17 +28,23 @@ static void causes_add_up(void **state)
     (void)state;
     static struct random_case c;
     static const char *const schedule[] = {"static", "dynamic", "clustered-guided", "evenkeel"};
-    for (unsigned seed = 1; seed <= 20; seed++) {
-        random_case(&c, seed, RANDOM_ALL & ~RANDOM_CHANGE);
+    for (unsigned seed = 1; seed <= 2 * RANDOM_FAMILIES; seed++) {
+        const enum random_family family = (enum random_family)(seed % RANDOM_FAMILIES);
+        if (family == RANDOM_DRIFT || family == RANDOM_SLOWDOWN || family == RANDOM_DEATHS)
+            continue; /* the bound is of units as they were */
+        random_case(&c, family, seed, 200);
         c.sim.steps = 6;
         for (int p = 0; p < 4; p++) {
             struct sim_result r = run(&c.sim, schedule[p]);
             double lost = r.computation + r.communication - 6 * r.lower_bound;
             if (fabs(sum_of(&r.loss) - lost) > 1e-6 * r.total)
                 fail_msg("%s: %g s of %g s", c.text, sum_of(&r.loss), lost);
-            assert_true(r.loss.seconds[LOSS_IMBALANCE] > -1e-9 * r.total || c.sim.noise > 0 ||
-                        c.traits & RANDOM_CROWD);
+            /* a transfer counts in full, also where another unit is busy for longer */
+            const double slack = 1e-9 * r.total + r.loss.seconds[LOSS_TRANSFER];
+            assert_true(r.loss.seconds[LOSS_IMBALANCE] > -slack || c.sim.noise > 0 ||
+                        family == RANDOM_CROWD);
         }
+        random_close(&c);
     }
 }
 
