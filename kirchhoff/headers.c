@@ -18,7 +18,7 @@ static void print_all(FILE *out, const struct segy *s)
     }
 }
 
-enum ek_status headers_write(const char *data, const char *words, const char *path)
+enum ek_status headers_write(const char *data, const char *words, const char *set, const char *path)
 {
     struct segy_options o = {0};
     struct segy *s;
@@ -28,6 +28,8 @@ enum ek_status headers_write(const char *data, const char *words, const char *pa
         FAIL(EK_USAGE, "--headers %s: of which file? kirchhoff-mig DATA.segy --headers FILE", path);
     if (words)
         TRY(segy_options_parse(words, &o));
+    if (set)
+        TRY(segy_options_set(set, &o));
     TRY(segy_open(data, &o, &s));
     FILE *out = open_memstream(&text, &size);
     if (out)

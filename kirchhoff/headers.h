@@ -5,7 +5,9 @@
 #include "src/status.h"
 
 /* Writes a row for each live trace of `data` to `path` ("-": standard output): trace, sx, sy, sz,
- * gx, gy, gz, samples, delay. `words`: as for segy_options_parse(), or NULL. EK_USAGE, EK_LACK. */
-enum ek_status headers_write(const char *data, const char *words, const char *path);
+ * gx, gy, gz, samples, delay. `words`, `set`: as for segy_options_parse() and _set(), or NULL.
+ * EK_USAGE, EK_LACK. */
+enum ek_status headers_write(const char *data, const char *words, const char *set,
+                             const char *path);
 
 #endif

@@ -64,6 +64,8 @@ static const struct opt options[] = {
     {"words", OPT_TEXT, AT(o.words), "LIST",
      "header words elsewhere: sx=73,sy=77,gx=,gy=,scalco=,as=segy|su,order=big|little",
      .env = NULL},
+    {"set", OPT_TEXT, AT(o.set), "LIST", "in place of what headers say: ns=,dt=US,delrt=MS",
+     .env = NULL},
     {"chunk", OPT_INT, AT(o.chunk), "N",
      "traces that a task has at least (0: a 32nd of all, 32 to 1024)", .min = 0, .max = 1e6},
     {"max-memory", OPT_REAL, AT(o.max_memory), "GIB", "for tables on the host (2)", .min = 1e-6,
@@ -130,7 +132,7 @@ static enum ek_status answer(void *st, bool *done)
     if (p->generate)
         return generate_file(p->generate, p->events, p->out);
     if (p->headers)
-        return headers_write(p->o.data, p->o.words, p->headers);
+        return headers_write(p->o.data, p->o.words, p->o.set, p->headers);
     return *done ? microjobs_run(p->o.data) : EK_OK;
 }
 

@@ -299,7 +299,10 @@ static enum ek_status open_input(struct migrate *m)
         FAIL(EK_USAGE, "which traces? kirchhoff-mig DATA.segy; see --help");
     if (m->o.words)
         TRY(segy_options_parse(m->o.words, &words));
+    if (m->o.set)
+        TRY(segy_options_set(m->o.set, &words));
     TRY(segy_open(m->o.data, &words, &m->segy));
+    TRY(segy_check(m->segy));
     if (m->o.tables)
         TRY(open_tables(m));
     TRY(open_grid(m));

@@ -18,11 +18,11 @@
 
 /* What is wanted; members that are texts are borrowed. Defaults: migrate_defaults(). */
 struct migrate_options {
-    const char *data, *words;      /* file; its header words (segy_options_parse) */
-    const char *tables, *velocity; /* folder, or a velocity that has closed forms */
-    const char *grid, *table_grid; /* image; nodes of computed tables */
-    double node_spacing;           /* of computed tables' surface nodes, m */
-    const char *weight, *filter;   /* NULL: the one that belongs to the weight */
+    const char *data, *words, *set; /* file; its header words, and what is in place of them */
+    const char *tables, *velocity;  /* folder, or a velocity that has closed forms */
+    const char *grid, *table_grid;  /* image; nodes of computed tables */
+    double node_spacing;            /* of computed tables' surface nodes, m */
+    const char *weight, *filter;    /* NULL: the one that belongs to the weight */
     const char *datum; /* where ends lie: as the headers say, or at the tables' surface */
     double aperture, aperture_base; /* radius, m; at depth 0, from where it grows with the dip */
     double dip, angle;              /* largest dip, largest opening angle, degrees */

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,6 +19,8 @@ enum { MOST_SAMPLES = 1 << 24 };
 #name, OPT_INT, AT(name), "BYTE", "where it stands in a trace header",                     \
             .min = 1, .max = SEGY_HEADER + 1 - (bytes)                                             \
     }
+static const char *const as_names[] = {"auto", "segy", "su", NULL};
+static const char *const order_names[] = {"auto", "big", "little", NULL};
 static const struct opt words[] = {
     BYTE(sx, 4),
     BYTE(sy, 4),
@@ -27,30 +31,43 @@ static const struct opt words[] = {
     BYTE(sdepth, 4),
     BYTE(selev, 4),
     BYTE(gelev, 4),
-    {"as", OPT_TEXT, AT(as), "segy|su", "what the file is", .env = NULL},
-    {"order", OPT_TEXT, AT(order), "big|little", "order of bytes", .env = NULL},
+    {"as", OPT_NAME, AT(as), "segy|su", "what the file is", .names = as_names},
+    {"order", OPT_NAME, AT(order), "big|little", "order of bytes", .names = order_names},
     OPT_END,
 };
 
-static bool one_of(const char *word, const char *a, const char *b)
-{
-    return !word || !strcmp(word, a) || !strcmp(word, b);
-}
-
 enum ek_status segy_options_parse(const char *list, struct segy_options *o)
 {
-    TRY(opt_parse_list(words, o, "traces", list));
-    if (!one_of(o->as, "segy", "su"))
-        FAIL(EK_USAGE, "as=%s: not segy or su", o->as);
-    if (!one_of(o->order, "big", "little"))
-        FAIL(EK_USAGE, "order=%s: not big or little", o->order);
+    return opt_parse_list(words, o, "traces", list);
+}
+
+enum ek_status segy_options_set(const char *list, struct segy_options *o)
+{
+    static const struct opt sets[] = {
+        {"ns", OPT_INT, AT(set.ns), "N", "samples of every trace", .min = 1, .max = MOST_SAMPLES},
+        {"dt", OPT_REAL, AT(set.dt), "US", "interval", .min = 1e-3, .max = 1e9},
+        {"delrt", OPT_REAL, AT(set.delrt), "MS", "time of the first sample", .min = -1e6,
+         .max = 1e6},
+        OPT_END,
+    };
+    o->set.delrt = NAN;
+    TRY(opt_parse_list(sets, o, "--set", list));
+    o->set.delayed = !isnan(o->set.delrt);
     return EK_OK;
 }
 
 /* The standard's place of what is not given. */
 static struct segy_options places(const struct segy_options *given)
 {
-    static const struct segy_options standard = {73, 77, 81, 85, 71, 69, 49, 45, 41, NULL, NULL};
+    static const struct segy_options standard = {.sx = 73,
+                                                 .sy = 77,
+                                                 .gx = 81,
+                                                 .gy = 85,
+                                                 .scalco = 71,
+                                                 .scalel = 69,
+                                                 .sdepth = 49,
+                                                 .selev = 45,
+                                                 .gelev = 41};
     struct segy_options o = *given;
     for (const struct opt *w = words; w->type == OPT_INT; w++) {
         int *at = (int *)((char *)&o + w->offset);
@@ -69,6 +86,8 @@ struct scan {
     off_t here; /* of the header */
     long number;
     size_t room;
+    bool all;        /* traces that are called dead, too */
+    double interval; /* s, of the first trace that has one */
 };
 
 static double coordinate(const struct scan *c, int at, int scalar)
@@ -87,6 +106,8 @@ static bool is_dead(const struct scan *c)
 static long samples_of(const struct scan *c)
 {
     const struct segy_layout *l = &c->s->layout;
+    if (c->at.set.ns)
+        return c->at.set.ns;
     const long own = segy_i16(c->header, 115, l->little) & 0xffff;
     return l->ns && (l->fixed || !own || l->ns > 0xffff) ? l->ns : own;
 }
@@ -112,23 +133,51 @@ static enum ek_status further_headers(const struct scan *c, long *extra)
     return EK_OK;
 }
 
-static enum ek_status check_header(const struct scan *c, long ns)
+/* The first reason is kept. */
+static void doubt(struct segy *s, const char *fmt, ...)
 {
-    const struct segy *s = c->s;
+    va_list ap;
+    va_start(ap, fmt);
+    if (!*s->doubt)
+        vsnprintf(s->doubt, sizeof s->doubt, fmt, ap);
+    va_end(ap);
+}
+
+static bool close_to(double a, double b)
+{
+    return fabs(a - b) <= 1e-3 * b + 0.6e-6;
+}
+
+static void check_header(struct scan *c)
+{
     const double dt = interval_of(c);
-    const int unit = segy_i16(c->header, 89, s->layout.little);
-    if (ns < 2 || ns > MOST_SAMPLES)
-        FAIL(EK_USAGE, "%s: trace %ld has %ld samples; bytes 115-116 make no sense", s->path,
-             c->number, ns);
+    const int unit = segy_i16(c->header, 89, c->s->layout.little);
     if (unit > 1 && unit < 5)
-        FAIL(EK_USAGE,
-             "%s: trace %ld: coordinates are angles (bytes 89-90 are %d); project them "
-             "to metres first",
-             s->path, c->number, unit);
-    if (dt > 0 && fabs(dt - s->dt) > 1e-3 * s->dt + 0.6e-6)
-        FAIL(EK_USAGE, "%s: trace %ld is sampled at %g ms, those before it at %g ms", s->path,
-             c->number, 1e3 * dt, 1e3 * s->dt);
-    return EK_OK;
+        doubt(
+            c->s,
+            "trace %ld: coordinates are angles (bytes 89-90 are %d); project them to metres first",
+            c->number, unit);
+    if (!(c->interval > 0))
+        c->interval = dt;
+    if (dt > 0 && !close_to(dt, c->interval) && !(c->at.set.dt > 0))
+        doubt(c->s,
+              "trace %ld is sampled at %g ms, those before it at %g ms; --set dt=… settles it",
+              c->number, 1e3 * dt, 1e3 * c->interval);
+}
+
+/* What the traces say, if that is more than rounded from what the file says. */
+static void settle_interval(struct segy *s, const struct scan *c)
+{
+    const double file = s->layout.dt;
+    if (c->at.set.dt > 0)
+        s->dt = 1e-6 * c->at.set.dt;
+    else if (*s->doubt || !(c->interval > 0) || (file > 0 && close_to(c->interval, file)))
+        s->dt = file > 0 ? file : c->interval;
+    else
+        s->dt = c->interval;
+    if (!(s->dt > 0))
+        doubt(s, "no sample interval, neither in bytes 3217-3218 nor in bytes 117-118 of trace 1; "
+                 "--set dt=…");
 }
 
 /* Offsets are whole metres, or scaled as the coordinates are. */
@@ -153,7 +202,9 @@ static void read_header(struct scan *c, struct segy_trace *t)
     t->gy = coordinate(c, c->at.gy, scalco);
     t->sz = coordinate(c, c->at.sdepth, scalel) - coordinate(c, c->at.selev, scalel);
     t->gz = 0 - coordinate(c, c->at.gelev, scalel);
-    t->delay = (float)(1e-3 * segy_scaled(segy_i16(c->header, 109, little), scalar));
+    t->delay =
+        (float)(1e-3 * (c->at.set.delayed ? c->at.set.delrt
+                                          : segy_scaled(segy_i16(c->header, 109, little), scalar)));
     t->record = segy_i32(c->header, 9, little);
     t->number = c->number;
     note_offset(c, t, scalco);
@@ -188,39 +239,78 @@ static enum ek_status scan_trace(struct scan *c)
     c->number++;
     snprintf(what, sizeof what, "the header of trace %ld", c->number);
     TRY(segy_pread(s->file, s->path, c->header, SEGY_HEADER, c->here, what));
-    if (c->number == 1 && !(s->layout.dt > 0))
-        s->dt = interval_of(c);
-    if (!(s->dt > 0))
-        FAIL(EK_USAGE,
-             "%s: no sample interval, neither in bytes 3217-3218 nor in bytes 117-118 of "
-             "trace 1",
-             s->path);
     TRY(further_headers(c, &extra));
     const long ns = samples_of(c);
-    TRY(check_header(c, ns));
+    if (ns < 1 || ns > MOST_SAMPLES)
+        FAIL(EK_USAGE, "%s: trace %ld has %ld samples; bytes 115-116 make no sense", s->path,
+             c->number, ns);
     const off_t samples = c->here + SEGY_HEADER * (1 + extra);
     const off_t end = samples + (off_t)ns * segy_format_find(s->layout.format)->bytes;
     if (end > s->layout.size)
         FAIL(EK_USAGE, "%s: trace %ld is cut off: %lld bytes of the file's %lld are missing",
              s->path, c->number, (long long)(end - s->layout.size), (long long)s->layout.size);
-    c->here = end;
-    if (is_dead(c)) {
+    if (is_dead(c) && !c->all)
         s->dead++;
-        return EK_OK;
+    else {
+        check_header(c);
+        TRY(add_trace(c, samples, ns));
     }
-    return add_trace(c, samples, ns);
+    c->here = end;
+    return EK_OK;
+}
+
+/* From the layout that stands in s. */
+static enum ek_status scan_as(struct segy *s, const struct segy_options *o, bool all)
+{
+    struct scan c = {.s = s, .at = places(o), .here = s->layout.first, .all = all};
+    free(s->trace);
+    s->trace = NULL;
+    s->n = 0;
+    s->ns = s->dead = s->offsets = s->odd_offset = 0;
+    s->doubt[0] = '\0';
+    while (c.here < s->layout.size)
+        TRY(scan_trace(&c));
+    if (!s->n && s->dead)
+        return scan_as(s, o, true); /* then the word means something else */
+    if (!s->n)
+        FAIL(EK_USAGE, "%s: no traces", s->path);
+    settle_interval(s, &c);
+    return EK_OK;
+}
+
+/* Whether traces of ns samples fill the file. */
+static bool fills(const struct segy_layout *l, long ns)
+{
+    const off_t trace =
+        SEGY_HEADER * (1 + l->extra) + (off_t)ns * segy_format_find(l->format)->bytes;
+    return ns > 0 && (l->size - l->first) % trace == 0 && l->size > l->first;
 }
 
 static enum ek_status scan(struct segy *s, const struct segy_options *o)
 {
-    struct scan c = {.s = s, .at = places(o)};
+    unsigned char header[SEGY_HEADER];
     TRY(segy_layout_find(s->file, s->path, o, &s->layout));
-    s->dt = s->layout.dt;
-    c.here = s->layout.first;
-    while (c.here < s->layout.size)
-        TRY(scan_trace(&c));
-    if (!s->n)
-        FAIL(EK_USAGE, "%s: no live traces (%ld dead ones)", s->path, s->dead);
+    const struct segy_layout found = s->layout;
+    status_mute(1);
+    enum ek_status st = scan_as(s, o, false);
+    if (st == EK_USAGE &&
+        !segy_pread(s->file, s->path, header, SEGY_HEADER, found.first, "trace 1")) {
+        const long ns[] = {found.ns, segy_i16(header, 115, found.little) & 0xffff};
+        for (int i = 0; i < 2 && st == EK_USAGE; i++)
+            if (fills(&found, ns[i])) {
+                s->layout.ns = ns[i];
+                s->layout.fixed = true;
+                st = scan_as(s, o, false);
+            }
+    }
+    status_mute(-1);
+    if (st) { /* once more, for the line */
+        s->layout = found;
+        return scan_as(s, o, false);
+    }
+    if (found.dt > 0 && s->dt > 0 && !close_to(s->dt, found.dt))
+        status_warn("%s: traces are sampled every %g ms, bytes 3217-3218 say %g ms", s->path,
+                    1e3 * s->dt, 1e3 * found.dt);
     return EK_OK;
 }
 
@@ -251,6 +341,13 @@ void segy_close(struct segy *s)
     free(s->trace);
     free((char *)s->path);
     free(s);
+}
+
+enum ek_status segy_check(const struct segy *s)
+{
+    if (*s->doubt)
+        FAIL(EK_USAGE, "%s: %s", s->path, s->doubt);
+    return EK_OK;
 }
 
 /* ---- samples ----------------------------------------------------------------------------------*/

@@ -18,18 +18,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bytes (from 1) of words in a trace header that people put elsewhere; and what a file is. 0 or ""
- * mean the standard's place, and that it is found out. */
+enum segy_as { SEGY_AS_FOUND, SEGY_AS_SEGY, SEGY_AS_SU };
+enum segy_order { SEGY_ORDER_FOUND, SEGY_ORDER_BIG, SEGY_ORDER_LITTLE };
+
+/* Bytes (from 1) of words in a trace header that people put elsewhere; and what a file is. 0
+ * means the standard's place, and that it is found out. */
 struct segy_options {
-    int sx, sy, gx, gy;     /* coordinates, 4 bytes each (73, 77, 81, 85) */
-    int scalco, scalel;     /* their scalars, 2 bytes (71, 69) */
-    int sdepth, selev;      /* source depth and surface elevation (49, 45) */
-    int gelev;              /* receiver elevation (41) */
-    const char *as, *order; /* "segy" or "su"; "big" or "little" */
+    int sx, sy, gx, gy;   /* coordinates, 4 bytes each (73, 77, 81, 85) */
+    int scalco, scalel;   /* their scalars, 2 bytes (71, 69) */
+    int sdepth, selev;    /* source depth and surface elevation (49, 45) */
+    int gelev;            /* receiver elevation (41) */
+    int as, order;        /* enum segy_as, segy_order */
+    struct {              /* in place of what all headers say; 0: as they say */
+        int ns;           /* samples */
+        double dt, delrt; /* us, ms */
+        bool delayed;     /* delrt is given */
+    } set;
 };
 
 /* Reads "sx=73,sy=77,as=su" into *o. EK_USAGE: an unknown name, a byte outside the header. */
 enum ek_status segy_options_parse(const char *list, struct segy_options *o);
+/* Reads "ns=1500,dt=2000,delrt=-20" into o->set. EK_USAGE. */
+enum ek_status segy_options_set(const char *list, struct segy_options *o);
 
 /* What a file is. */
 struct segy_layout {
@@ -63,15 +73,20 @@ struct segy {
     struct segy_trace *trace; /* [n] in the file's order */
     long dead;                /* trace identification 2 … 10: dead, dummy, time break, … */
     long offsets, odd_offset; /* traces with an offset word; where it disagrees with coordinates */
+    char doubt[256];          /* why it can be read but not migrated; "": it can */
     int file;                 /* descriptor */
 };
 
-/* Opens and scans. EK_USAGE, naming file and trace: neither SEG-Y nor SU, unknown format, cut off
- * in the middle of a trace, no live traces, no or absurd number of samples or interval, intervals
- * that change, coordinates that are angles; EK_LACK: not readable, out of memory. Caller owns *s;
- * close accepts NULL. */
+/* Opens and scans. What headers say against one another is settled by what fills the file: traces
+ * of the lengths that they say themselves, else all of the length that the binary header or the
+ * first one says. EK_USAGE, naming file and trace: neither SEG-Y nor SU, unknown format, cut off in
+ * the middle of a trace, no traces, no or absurd number of samples; EK_LACK: not readable, out of
+ * memory. Caller owns *s; close accepts NULL. */
 enum ek_status segy_open(const char *path, const struct segy_options *o, struct segy **s);
 void segy_close(struct segy *s);
+
+/* EK_USAGE: its interval is not said or changes, or its coordinates are angles. */
+enum ek_status segy_check(const struct segy *s);
 
 /* Samples of trace i of the index into out [s->ns], zeros behind a shorter trace. EK_USAGE: a
  * sample is no finite number (file, trace and sample are named); EK_LACK: cannot be read. Any

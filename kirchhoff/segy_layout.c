@@ -2,11 +2,17 @@
 #include "kirchhoff/segy_layout.h"
 #include "kirchhoff/segy_words.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ENDIAN_CONSTANT = 0x01020304, PAIRS_SWAPPED = 0x02010403, MANY_TEXTS = 10000 };
+enum {
+    ENDIAN_CONSTANT = 0x01020304,
+    PAIRS_SWAPPED = 0x02010403,
+    MANY_TEXTS = 10000,
+    MANY_HEADERS = 1000
+};
 
 enum ek_status segy_pread(int file, const char *path, void *to, size_t bytes, off_t at,
                           const char *what)
@@ -47,7 +53,7 @@ static enum ek_status find_order(const char *path, const unsigned char *b,
     const int64_t constant = word(b, 3297, 4, false);
     *little = constant == (int64_t)__builtin_bswap32(ENDIAN_CONSTANT);
     if (o->order) {
-        *little = !strcmp(o->order, "little");
+        *little = o->order == SEGY_ORDER_LITTLE;
         return EK_OK;
     }
     if (constant == PAIRS_SWAPPED)
@@ -58,11 +64,24 @@ static enum ek_status find_order(const char *path, const unsigned char *b,
     return EK_OK;
 }
 
+/* ((SEG: EndText)) in ASCII, with any blanks and capitals. */
+static bool ends_texts(const unsigned char *text)
+{
+    static const char mark[] = "((seg:endtext))";
+    size_t found = 0;
+    for (int i = 0; i < SEGY_TEXT && mark[found]; i++) {
+        const int c = tolower(text[i]);
+        if (c == ' ')
+            continue;
+        found = c == mark[found] ? found + 1 : c == '(' ? (found == 2 ? 2 : 1) : 0;
+    }
+    return !mark[found];
+}
+
 /* Extended text headers, each of 3200 bytes: a count, or up to the one that says that it is the
  * last, in ASCII or EBCDIC. */
 static enum ek_status skip_texts(int file, const char *path, long count, off_t *at)
 {
-    static const unsigned char ascii[] = "((SEG: EndText))";
     static const unsigned char ebcdic[] = "\x4d\x4d\xe2\xc5\xc7\x7a\x40\xc5\x95\x84\xe3\x85\xa7"
                                           "\xa3\x5d\x5d";
     unsigned char text[SEGY_TEXT];
@@ -73,19 +92,62 @@ static enum ek_status skip_texts(int file, const char *path, long count, off_t *
     for (int i = 0; i < MANY_TEXTS; i++) {
         TRY(segy_pread(file, path, text, sizeof text, *at, "an extended text header"));
         *at += SEGY_TEXT;
-        if (memmem(text, sizeof text, ascii, 16) || memmem(text, sizeof text, ebcdic, 16))
+        if (ends_texts(text) || memmem(text, sizeof text, ebcdic, 16))
             return EK_OK;
     }
     FAIL(EK_USAGE, "%s: %d extended text headers and no ((SEG: EndText)) among them", path,
          MANY_TEXTS);
 }
 
-/* Revision 1 stores 0x0100 as one number, revision 2 as two bytes: in a little-endian file the
- * former has its bytes the other way round. */
-static int revision_of(const unsigned char *b, bool little)
+/* Revision 1 stores 0x0100 as one number, revision 2 as two bytes; in little-endian files, and in
+ * some that count 1, 2, the number stands in the second one. What is none is as old as 0, unless
+ * the endian constant tells. */
+static int revision_of(const unsigned char *b)
 {
     const int first = (int)word(b, 3501, 1, false), second = (int)word(b, 3502, 1, false);
-    return little && first == 0 ? second : first;
+    const int64_t constant = word(b, 3297, 4, false);
+    const bool new =
+        constant == ENDIAN_CONSTANT || constant == (int64_t)__builtin_bswap32(ENDIAN_CONSTANT);
+    const int revision = first == 0 ? second : first;
+    return revision >= 0 && revision <= 2 ? revision : new ? 2 : 0;
+}
+
+/* Further trace headers: 32 bits in revision 2.0; 16 in 2.1, before the kind of survey. */
+static long further_headers(const unsigned char *b, bool little)
+{
+    const long wide = (long)word(b, 3507, 4, little);
+    return wide >= 0 && wide <= MANY_HEADERS ? wide : (long)(word(b, 3507, 2, little) & 0xffff);
+}
+
+/* Whether traces as long as the binary header says fill the file from here. */
+static bool fills_from(const struct segy_layout *l, off_t first)
+{
+    const off_t trace = SEGY_HEADER + (off_t)l->ns * segy_format_find(l->format)->bytes;
+    return l->ns > 0 && first < l->size && (l->size - first) % trace == 0;
+}
+
+/* 3200 bytes of letters, in ASCII or EBCDIC. */
+static bool is_text(int file, const char *path, off_t at)
+{
+    unsigned char text[SEGY_TEXT];
+    int ascii = 0, ebcdic = 0;
+    status_mute(1);
+    const enum ek_status st = segy_pread(file, path, text, sizeof text, at, "a text");
+    status_mute(-1);
+    for (int i = 0; i < SEGY_TEXT && !st; i++) {
+        ascii += (text[i] >= ' ' && text[i] <= '~') || text[i] == '\n' || text[i] == '\r';
+        ebcdic += text[i] == 0x40 || (text[i] >= 0x4a && text[i] <= 0xf9) || text[i] == 0x15;
+    }
+    return ascii > SEGY_TEXT * 9 / 10 || ebcdic > SEGY_TEXT * 9 / 10;
+}
+
+/* Revision 0 has no such headers, but files that say so have them: where they read as text, or
+ * traces fill the file only behind them. */
+static bool has_texts(int file, const char *path, const struct segy_layout *l, long texts)
+{
+    return l->revision > 0 || (texts && is_text(file, path, l->first)) ||
+           (texts > 0 && !fills_from(l, l->first) &&
+            fills_from(l, l->first + (off_t)texts * SEGY_TEXT));
 }
 
 /* Revision 2 has larger words for what the first ones cannot say. */
@@ -102,7 +164,10 @@ static void read_sampling(const unsigned char *b, struct segy_layout *l)
         l->ns = (long)(word(b, 3269, 4, l->little) & 0xffffffff);
     if (isfinite(dt) && dt > 0 && dt < 1e9)
         l->dt = 1e-6 * dt;
-    l->extra = (long)word(b, 3507, 4, l->little);
+    l->extra = further_headers(b, l->little);
+    const int64_t trailers = word(b, 3525, 4, l->little) * SEGY_TEXT;
+    if (trailers > 0 && trailers < l->size - SEGY_TEXT - SEGY_BINARY)
+        l->size -= (off_t)trailers;
 }
 
 static enum ek_status find_segy(int file, const char *path, const struct segy_options *o,
@@ -117,23 +182,21 @@ static enum ek_status find_segy(int file, const char *path, const struct segy_op
     TRY(segy_pread(file, path, b, sizeof b, SEGY_TEXT, "the binary header"));
     TRY(find_order(path, b, o, &l->little));
     l->format = (int)word(b, 3225, 2, l->little);
-    l->revision = revision_of(b, l->little);
+    l->revision = revision_of(b);
     if (!segy_format_find(l->format))
         FAIL(EK_USAGE,
              "%s: no SEG-Y: sample format %d in bytes 3225-3226 is none of 1-3, 5-12, "
              "15, 16",
              path, l->format);
-    if (l->revision < 0 || l->revision > 2)
-        FAIL(EK_USAGE, "%s: SEG-Y of revision %d in byte 3501; 0, 1 and 2 are known", path,
-             l->revision);
     read_sampling(b, l);
     l->fixed = l->revision > 0 && word(b, 3503, 2, l->little) == 1;
-    if (l->extra < 0 || l->extra > 1000)
+    if (l->extra > MANY_HEADERS)
         FAIL(EK_USAGE, "%s: %ld further trace headers in bytes 3507-3510 make no sense", path,
              l->extra);
     l->first = SEGY_TEXT + SEGY_BINARY;
-    if (l->revision > 0)
-        TRY(skip_texts(file, path, (long)word(b, 3505, 2, l->little), &l->first));
+    const long texts = (long)word(b, 3505, 2, l->little);
+    if (has_texts(file, path, l, texts))
+        TRY(skip_texts(file, path, texts, &l->first));
     const int64_t first = word(b, 3521, 8, l->little);
     if (l->revision == 2 && first)
         l->first = (off_t)first;
@@ -158,7 +221,7 @@ static enum ek_status find_su(int file, const char *path, const struct segy_opti
     const bool native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     unsigned char h[SEGY_HEADER];
     TRY(segy_pread(file, path, h, sizeof h, 0, "the first trace header"));
-    l->little = o->order                           ? !strcmp(o->order, "little")
+    l->little = o->order                           ? o->order == SEGY_ORDER_LITTLE
                 : plausible_su(h, l->size, native) ? native
                                                    : !native;
     if (!plausible_su(h, l->size, l->little))
@@ -169,11 +232,31 @@ static enum ek_status find_su(int file, const char *path, const struct segy_opti
     return EK_OK;
 }
 
+/* A file of another name whose first header can only be SU's. */
+static bool is_su(int file, const char *path, const struct segy_options *o, off_t size)
+{
+    unsigned char b[SEGY_BINARY], h[SEGY_HEADER];
+    status_mute(1);
+    const enum ek_status st =
+        segy_pread(file, path, h, sizeof h, 0, "a header") ||
+        (size >= SEGY_TEXT + SEGY_BINARY && segy_pread(file, path, b, sizeof b, SEGY_TEXT, "b"));
+    status_mute(-1);
+    if (st || o->as ||
+        (size >= SEGY_TEXT + SEGY_BINARY &&
+         (plausible_binary(b, false) || plausible_binary(b, true))))
+        return false;
+    for (int little = 0; little < 2; little++)
+        if (plausible_su(h, size, little) &&
+            size % (SEGY_HEADER + 4 * (segy_i16(h, 115, little) & 0xffff)) == 0)
+            return true;
+    return false;
+}
+
 enum ek_status segy_layout_find(int file, const char *path, const struct segy_options *o,
                                 struct segy_layout *layout)
 {
     const size_t length = strlen(path);
-    struct segy_layout l = {.su = o->as ? !strcmp(o->as, "su")
+    struct segy_layout l = {.su = o->as ? o->as == SEGY_AS_SU
                                         : length > 3 && !strcmp(path + length - 3, ".su")};
     struct stat stat;
     if (fstat(file, &stat))
@@ -181,6 +264,7 @@ enum ek_status segy_layout_find(int file, const char *path, const struct segy_op
     if (!S_ISREG(stat.st_mode))
         FAIL(EK_USAGE, "%s: no regular file; traces are read in any order", path);
     l.size = stat.st_size;
+    l.su = l.su || is_su(file, path, o, l.size);
     TRY(l.su ? find_su(file, path, o, &l) : find_segy(file, path, o, &l));
     *layout = l;
     return EK_OK;

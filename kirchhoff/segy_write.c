@@ -42,7 +42,7 @@ static void fill_binary(const struct segy_new *file, unsigned char *binary)
     int64_t bits;
     memcpy(&bits, &us, sizeof bits);
     segy_set(binary, 3217 - shift, 2, false, us < 65536 ? lrint(us) : 0);
-    segy_set(binary, 3221 - shift, 2, false, rev2 ? 0 : file->ns);
+    segy_set(binary, 3221 - shift, 2, false, file->ns < 65536 ? file->ns : 0);
     segy_set(binary, 3225 - shift, 2, false, file->format);
     segy_set(binary, 3255 - shift, 2, false, 1); /* metres */
     segy_set(binary, 3501 - shift, 1, false, rev2 ? 2 : 1);
@@ -91,8 +91,19 @@ static enum ek_status set_lengths(struct segy_writer *w, const struct segy_put *
     return EK_OK;
 }
 
+/* The finest scalar of bytes 215-216 that the delay fits with; SU has none there. */
+static int delay_scalar(const struct segy_writer *w, double ms)
+{
+    int scalar = 1;
+    while (!w->file.su && scalar < 1000 && fabs(ms * scalar - rint(ms * scalar)) > 1e-3 &&
+           fabs(10 * ms * scalar) < 32767)
+        scalar *= 10;
+    return scalar;
+}
+
 static void set_words(struct segy_writer *w, const struct segy_put *t)
 {
+    const int scalar = delay_scalar(w, 1e3 * t->delay);
     const struct {
         int at, bytes;
         int64_t value;
@@ -107,13 +118,14 @@ static void set_words(struct segy_writer *w, const struct segy_put *t)
         {69, 2, SCALAR},
         {71, 2, SCALAR},
         {89, 2, 1},
-        {109, 2, lrint(fmin(1e3 * t->delay, 32767))},
+        {109, 2, lrint(fmax(fmin(1e3 * t->delay * scalar, 32767), -32768))},
         {115, 2, w->file.ns < 65536 ? w->file.ns : 0},
         {117, 2, w->file.dt < 0.065536 ? lrint(1e6 * w->file.dt) : 0},
         {189, 4, t->iline},
         {193, 4, t->xline},
+        {215, 2, scalar > 1 ? -scalar : 0},
     };
-    const int n = (int)(sizeof word / sizeof *word) - (w->file.su ? 2 : 0);
+    const int n = (int)(sizeof word / sizeof *word) - (w->file.su ? 3 : 0);
     for (int i = 0; i < n; i++)
         segy_set(w->trace, word[i].at, word[i].bytes, w->little, word[i].value);
 }

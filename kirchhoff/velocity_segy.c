@@ -166,7 +166,8 @@ enum ek_status velocity_segy_open(const char *words, struct velocity *v)
         s = NULL;
         TRY(open_at(&l, SOURCE_X, SOURCE_Y, &s));
     }
-    const enum ek_status st = load(s, &l, v);
+    const enum ek_status sampled = l.dz > 0 ? EK_OK : segy_check(s);
+    const enum ek_status st = sampled ? sampled : load(s, &l, v);
     segy_close(s);
     return st;
 }

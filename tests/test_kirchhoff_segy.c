@@ -215,7 +215,8 @@ static void su_in_both_orders(void **state)
     for (int little = 0; little < 2; little++)
         for (int said = 0; said < 2; said++) {
             struct made *m = new_made();
-            struct segy_options o = {.as = "su", .order = little ? "little" : "big"};
+            struct segy_options o = {.as = SEGY_AS_SU,
+                                     .order = little ? SEGY_ORDER_LITTLE : SEGY_ORDER_BIG};
             m->little = little;
             build_su(m);
             store(m, said ? ".data" : ".su");
@@ -320,6 +321,8 @@ static void refused(struct made *m, const char *words)
     status_mute(1);
     enum ek_status st = segy_open(m->path, &usual, &s);
     if (!st)
+        st = segy_check(s);
+    if (!st)
         x = malloc((size_t)s->ns * sizeof *x);
     for (size_t i = 0; !st && i < s->n; i++)
         st = segy_read(s, i, x);
@@ -344,9 +347,6 @@ static void damaged_words(void **state)
     } damage[] = {
         {3225, 2, 4, "sample format 4"},
         {3225, 2, 99, "sample format 99"},
-        {3501, 1, 9, "revision 9"},
-        {SECOND + 115, 2, 0, "trace 2 has 0 samples"},
-        {SECOND + 115, 2, 40000, "trace 2 is cut off"},
         {SECOND + 89, 2, 2, "trace 2: coordinates are angles"},
         {SECOND + 117, 2, 2000, "trace 2 is sampled at 2 ms"},
         {SECOND + SEGY_HEADER + 5, 4, 0x7fc00000, "sample 2 of trace 2"},
@@ -403,6 +403,121 @@ static void dead_and_short_traces(void **state)
     drop(m);
 }
 
+/* ---- odd, but readable ------------------------------------------------------------------------*/
+
+static void check_odd(struct made *m, double dt)
+{
+    struct segy *s;
+    store(m, ".segy");
+    if (dt == 0.004)
+        check_whole(m, &usual);
+    assert_int_equal(segy_open(m->path, &usual, &s), EK_OK);
+    assert_int_equal(segy_check(s), EK_OK);
+    assert_near(s->dt, dt, 1e-12);
+    assert_int_equal(s->n, TRACES);
+    segy_close(s);
+    drop(m);
+}
+
+/* What writers put into headers, found in public files. */
+static void headers_against_one_another(void **state)
+{
+    (void)state;
+    enum { LONG = SEGY_HEADER + 4 * NS };
+    for (int what = 0; what < 9; what++) {
+        struct made *m = new_made();
+        double dt = 0.004;
+        m->texts = what == 0 ? 2 : what == 1 ? -2 : 0;
+        m->extra = what == 4;
+        build(m, what < 2 ? 0 : what == 4 ? 2 : 1);
+        unsigned char *b = m->byte, *h = b + m->n - TRACES * (LONG + m->extra * SEGY_HEADER);
+        if (what == 0 || what == 1) /* texts of revision 0 */
+            segy_set(b, 3505, 2, false, what ? -1 : 2);
+        status_mute(1);
+        for (int i = 0; i < TRACES; i++, h += LONG) {
+            if (what == 2) /* traces lie about their length, the binary header fills the file */
+                segy_set(h, 115, 2, false, 462);
+            if (what == 5)
+                segy_set(h, 117, 2, false, 2000);
+            if (what == 6) /* all dead */
+                segy_set(h, 29, 2, false, 2);
+        }
+        if (what == 3) { /* the binary header lies */
+            segy_set(b, 3221, 2, false, 7);
+        } else if (what == 4) { /* revision 2.1: 16 bits, then the kind of survey */
+            segy_set(b, 3502, 1, false, 1);
+            segy_set(b, 3507, 2, false, 1);
+            segy_set(b, 3509, 2, false, 258);
+        } else if (what == 5) {
+            dt = 0.002;
+        } else if (what == 7) { /* revision 1, counted */
+            segy_set(b, 3501, 2, false, 1);
+        } else if (what == 8) {
+            segy_set(b, 3501, 2, false, 0x2425);
+            segy_set(b, 3221, 2, false, NS);
+        }
+        check_odd(m, dt);
+        status_mute(-1);
+    }
+}
+
+static void what_is_set_beats_headers(void **state)
+{
+    (void)state;
+    struct made *m = new_made();
+    struct segy_options o = {0};
+    struct segy *s;
+    build(m, 0);
+    for (int i = 0; i < TRACES; i++) /* no interval, no length */
+        memset(m->byte + 3600 + i * (SEGY_HEADER + 4 * NS) + 114, 0, 4);
+    segy_set(m->byte, 3217, 2, false, 0);
+    segy_set(m->byte, 3221, 2, false, 0);
+    store(m, ".segy");
+    assert_int_equal(segy_options_set("ns=5,dt=2000,delrt=-8", &o), EK_OK);
+    assert_int_equal(segy_open(m->path, &o, &s), EK_OK);
+    assert_int_equal(segy_check(s), EK_OK);
+    assert_int_equal(s->n, TRACES);
+    assert_near(s->dt, 0.002, 1e-12);
+    assert_near(s->trace[1].delay, -0.008, 1e-9);
+    segy_close(s);
+    assert_int_equal(segy_options_parse("as=segy,order=big", &o), EK_OK);
+    assert_int_equal(o.as, SEGY_AS_SEGY);
+    assert_int_equal(o.order, SEGY_ORDER_BIG);
+    drop(m);
+}
+
+static void images_keep_depths(void **state)
+{
+    (void)state;
+    static const struct {
+        double dz, z0;
+        long ns;
+    } kind[] = {{32.77, 0, 31}, {40, 12.5, 33}, {65.5, 7, 3}, {100, 1234.25, 9}, {10, 33.333, 5}};
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+        char path[64];
+        float x[64] = {0};
+        unsigned char head[SEGY_TEXT + SEGY_BINARY];
+        const struct segy_new file = {.ns = kind[k].ns, .dt = 1e-3 * kind[k].dz};
+        const struct segy_put t = {.delay = 1e-3 * kind[k].z0};
+        struct segy_writer *w;
+        struct segy *s;
+        snprintf(path, sizeof path, "/tmp/test_kirchhoff_segy-%d.segy", (int)getpid());
+        assert_int_equal(segy_create(path, &file, &w), EK_OK);
+        assert_int_equal(segy_put(w, &t, x), EK_OK);
+        assert_int_equal(segy_finish(w), EK_OK);
+        FILE *in = fopen(path, "rb");
+        assert_int_equal(fread(head, 1, sizeof head, in), sizeof head);
+        fclose(in);
+        assert_int_equal(segy_i16(head, 3221, false), kind[k].ns);
+        assert_int_equal(segy_open(path, &usual, &s), EK_OK);
+        assert_near(s->dt, 1e-3 * kind[k].dz, 1e-12);
+        assert_near((double)s->trace[0].delay, 1e-3 * kind[k].z0,
+                    1e-3 * fmax(4e-3, kind[k].z0 / 6000));
+        segy_close(s);
+        unlink(path);
+    }
+}
+
 static void full_disk(void **state)
 {
     (void)state;
@@ -428,6 +543,9 @@ int main(void)
         cmocka_unit_test(damaged_words),
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(dead_and_short_traces),
+        cmocka_unit_test(headers_against_one_another),
+        cmocka_unit_test(what_is_set_beats_headers),
+        cmocka_unit_test(images_keep_depths),
         cmocka_unit_test(full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
