@@ -43,7 +43,8 @@ struct random_case {
     struct sim_case sim;
     uint64_t state;
     enum random_family family;
-    /* Nobody can know what to do: cold runs of one or two steps, a unit that dies or slows down
+    /* Nobody can know what to do: cold runs of one or two steps or of fewer
+     * tasks than units, a unit that dies or slows down
      * with one of few tasks. */
     bool apart;
     char text[128]; /* what it is, for people */
@@ -274,7 +275,7 @@ static inline void random_case(struct random_case *c, enum random_family family,
     random_units(c);
     if (family == RANDOM_DRIFT || family == RANDOM_SLOWDOWN || family == RANDOM_DEATHS)
         random_changes(c);
-    c->apart = (c->sim.cold && (c->sim.steps < 3 || n < 4)) ||
+    c->apart = (c->sim.cold && (c->sim.steps < 3 || n <= (size_t)c->sim.ncu)) ||
                (c->sim.nchanges && n < 4 * (size_t)c->sim.ncu);
     snprintf(c->text, sizeof c->text, "%s %u: %zu tasks on %d units, %d steps%s%s",
              random_families[family], seed, n, c->sim.ncu, c->sim.steps,

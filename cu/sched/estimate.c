@@ -13,7 +13,10 @@
 static const double ALIKE = 0.005, SURE = 3;
 
 /* A unit that is slower or faster by so much, beyond chance, is believed at once. */
-static const double SUDDEN = 1.2;
+static const double SUDDEN = 1.1;
+
+/* Steps before and after a unit's speed changed by this share do not compare. */
+static const double CHANGED = 0.02;
 
 /* So many measurements tell what launches cost. */
 enum { FEW = 128 };
@@ -322,9 +325,9 @@ static void count_tasks(struct estimate *e)
 
 /* A unit is slower or faster than its kind when two of its last three steps say so, or one in which
  * the difference is large, or the very first one in which it works, before which nothing was known
- * of it. If it changed within the step its last range says most. What slows all units is nothing
- * that sets one apart. */
-static void judge_unit(struct estimate *e, int c, double scatter, double common)
+ * of it. If it changed within the step its last range says most. What slows many units at
+ * once is no fault of theirs. */
+static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
 {
     if (!(e->expected[c] > 0 && e->seen[c] > 0))
         return;
@@ -334,11 +337,11 @@ static void judge_unit(struct estimate *e, int c, double scatter, double common)
     memcpy(sorted, ratio, sizeof sorted);
     double chance = fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c])), latest = e->begun[c].latest;
     double usual = e->judged[c] ? line_median(sorted, ESTIMATE_SAMPLES) : now;
-    e->sudden[c] =
-        (e->judged[c] || e->known) && fabs(log(now)) > common + fmax(log(SUDDEN), chance);
+    e->sudden[c] = alone && e->judged[c] && fabs(log(now)) > fmax(log(SUDDEN), chance);
     if (e->sudden[c]) {
         latest /= e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->others[c]);
-        bool more = latest > 0 && (latest > now) == (now > 1);
+        bool more =
+            latest > 0 && (latest > now) == (now > 1) && fabs(log(latest / now)) > SURE * scatter;
         usual = more ? latest : now;
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             ratio[i] = usual;
@@ -346,20 +349,27 @@ static void judge_unit(struct estimate *e, int c, double scatter, double common)
     if (fabs(usual - 1) <= chance)
         return;
     e->factor[c] *= usual;
+    e->changed |= alone && e->judged[c] && fabs(usual - 1) > CHANGED;
     for (int i = 0; i < ESTIMATE_SAMPLES; i++)
         ratio[i] = e->judged[c] ? ratio[i] / usual : 1;
 }
 
 static void judge_units(struct estimate *e, double scatter)
 {
-    double common = INFINITY;
+    int off = 0, worked = 0;
     count_tasks(e);
+    e->changed = false;
     memset(e->sudden, 0, (size_t)e->ncu * sizeof *e->sudden);
     for (int c = 0; c < e->ncu; c++)
-        if (e->expected[c] > 0 && e->seen[c] > 0)
-            common = fmin(common, fabs(log(e->seen[c] / e->expected[c])));
+        if (e->expected[c] > 0 && e->seen[c] > 0) {
+            worked++;
+            off += fabs(log(e->seen[c] / e->expected[c])) > log(SUDDEN);
+        }
+    bool alone = off == 1 || 4 * off <= worked;
+    for (int j = 0; j < e->nkinds; j++) /* more or fewer neighbours explain it */
+        alone &= !(e->of[j].share[0] > 0 || e->of[j].share[1] > 0);
     for (int c = 0; c < e->ncu; c++)
-        judge_unit(e, c, scatter, common);
+        judge_unit(e, c, scatter, alone);
 }
 
 /* In the first step lines and unit factors are found by turns: a line through units of different
@@ -408,7 +418,7 @@ static double launch_inside(struct estimate *e, int j)
 {
     const struct estimate_kind *k = &e->of[j];
     struct fit_row row[FEW];
-    double beta[2], noise = estimate_noise(e), chance = 0;
+    double beta[2], noise = estimate_noise(e), sum[2][2] = {{0}}, scatter;
     size_t m = 0;
     for (size_t i = 0; i < e->n && m < FEW; i++) {
         size_t t = i * 7919 % e->n; /* spread over all */
@@ -416,13 +426,17 @@ static double launch_inside(struct estimate *e, int j)
         if (e->seconds[t] < 0 || e->kind[e->owner[t]] != j || !k->count[t] || fabs(more) < 0.25)
             continue;
         double before = k->sample[t][k->count[t] - 1] + k->inside * k->part[t];
-        chance += noise * before / fabs(more);
+        sum[0][0] += before * before;
+        sum[0][1] += before * more;
+        sum[1][1] += more * more;
         row[m++] = (struct fit_row){.x = {before, more}, .y = normal_seconds(e, t), .weight = 1};
     }
     if (m == 0)
         return k->inside;
     fit_rows(row, m, 2, beta);
-    return beta[1] > SURE * chance / ((double)m * sqrt((double)m)) ? beta[1] : 0;
+    scatter = 2 * noise * noise * sum[0][0] / (double)m; /* variance of a difference */
+    double sure = sum[0][0] * sum[1][1] - sum[0][1] * sum[0][1];
+    return beta[1] * beta[1] * sure > 4 * SURE * SURE * scatter * sum[0][0] ? beta[1] : 0;
 }
 
 static void learn_launches(struct estimate *e)

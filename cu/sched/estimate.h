@@ -31,7 +31,7 @@ struct estimate_kind {
     double rate;           /* declared cost per second where factor is 1; 0 unknown */
     double launch;         /* seconds to begin a range: beside its tasks', and in them */
     double inside;         /* the latter: a task of a range of k takes inside / k more */
-    float *part;          /* [n] 1 / k of the last sample */
+    float *part;           /* [n] 1 / k of the last sample */
     double *seconds;       /* [n] the estimates */
     double (*sample)[ESTIMATE_SAMPLES]; /* [n] the last measurements */
     unsigned char *count;               /* [n] how many of them there are */
@@ -55,6 +55,7 @@ struct estimate_begun {
 struct estimate {
     size_t n;
     int ncu, nkinds, steps;            /* steps measured */
+    bool changed;                      /* some unit's speed has, in the last step */
     bool known;                        /* speeds or profiles were given for all units */
     const double *cost;                /* [n] declared, or NULL */
     const struct sched_unit *unit;     /* [ncu] the job's */

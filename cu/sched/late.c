@@ -50,11 +50,12 @@ enum ek_status late_open(struct late *l, const struct sched_job *job, const size
         l->order = NULL;
         large = n;
     }
-    l->ascending = l->order && n <= (size_t)job->ncu && l->devices < job->ncu;
-    large = l->ascending ? n : large;
-    l->reserve = l->order && !l->ascending ? (large + 1) / 2 : 0;
+    size_t cpus = (size_t)(job->ncu - l->devices), few = n > cpus ? n - cpus : 0;
+    few = few > (size_t)l->devices ? few : (size_t)l->devices; /* the others get one each */
+    l->reserve = l->order ? (large + 1) / 2 : 0;
+    l->reserve = l->reserve < few ? l->reserve : few;
     atomic_store(&l->absent, l->devices);
-    atomic_store(&l->small, large);
+    atomic_store(&l->small, job->ncu == 1 ? 0 : large);
     atomic_store(&l->large, large);
     return EK_OK;
 }
@@ -108,14 +109,15 @@ static bool take_small(struct late *l, size_t *place)
 
 struct ek_range late_next(struct late *l, int cu)
 {
+    if (l->job->ncu == 1) /* nobody else to share with */
+        return atomic_exchange(&l->small, l->job->n) ? (struct ek_range){0, 0}
+                                                     : (struct ek_range){0, l->job->n};
     size_t place, count = 1;
     bool device = l->job->unit[cu].kind == CU_DEVICE;
     bool found = device ? take_large(l, cu, &place, &count) || take_small(l, &place)
                         : take_small(l, &place) || take_large(l, cu, &place, &count);
     if (!found)
         return (struct ek_range){0, 0};
-    if (l->ascending)
-        place = l->job->n - 1 - place;
     if (l->order)
         return (struct ek_range){l->order[place], l->order[place] + 1};
     return (struct ek_range){l->job->n - place - count, l->job->n - place};

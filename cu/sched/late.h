@@ -6,9 +6,6 @@
  * tasks last (a device counts as ESTIMATE_DEVICE CPU units there), and of that at least half, as
  * long as some device has not come yet to ask for it.
  *
- * With no more tasks than units, devices take the smallest: nobody needs two, and a device that
- * turns out slow would hold up the step with a large one.
- *
  * Or together: where tasks exchange faces and are small, it matters more that the tasks of one
  * space are neighbours. CPU units take them one by one from the first on, devices from the last on,
  * in stretches that grow. */
@@ -17,7 +14,6 @@
 
 #include "cu/sched/sched.h"
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct late_unit {
@@ -32,7 +28,6 @@ struct late {
     _Alignas(64) atomic_int absent;      /* devices that have not asked yet */
     _Alignas(64) const struct sched_job *job;
     const size_t *order; /* NULL: by number, the last task first */
-    bool ascending;      /* the order is read from its end */
     size_t reserve;      /* of the large ones, for absent devices */
     int devices;
     struct late_unit *unit; /* [ncu] */

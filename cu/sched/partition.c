@@ -452,9 +452,11 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     d->proportional = in_proportion(d);
     d->least = partition_price(d);
     search_shapes(d, &s);
-    if (s.cost.moving > TOLLS_MATTER * d->horizon * s.cost.makespan) {
-        d->weight = 1 / d->horizon;
-        search_shapes(d, &s);
+    bool moves = s.cost.moving > TOLLS_MATTER * d->horizon * s.cost.makespan;
+    if (moves || s.cost.exchange > TOLLS_MATTER * s.cost.makespan) {
+        d->weight = moves ? 1 / d->horizon : 0;
+        if (moves)
+            search_shapes(d, &s);
         for (int p = 0; p < d->nspaces; p++)
             try_space(d, &s, p);
         d->weight = 0;

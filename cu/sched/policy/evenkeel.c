@@ -32,6 +32,11 @@ struct options {
 struct worker {
     _Alignas(64) bool rests; /* it has asked in vain in this step */
     struct crowd_near near;  /* neighbours that were busy when it took its tasks */
+    /* Seconds since the step began: when it took its tasks, when it should be through with them;
+     * and how much longer than expected those before took. */
+    _Atomic double start, until, slower;
+    double carrying; /* of that, bringing the tasks */
+    bool holds;      /* tasks of which it has not said that they are done */
 };
 
 /* Units of a node that have not asked in vain yet, per kind. */
@@ -55,6 +60,7 @@ struct state {
     double *tail;              /* [n + 1] seconds planned from an entry of the plan to the last */
     double tolerance, horizon; /* options; horizon 0: as many steps as are left */
     double steps;              /* left, as far as is known */
+    double planned;            /* when the next step should end */
     double took;               /* a step with this division, seconds; INFINITY: none yet */
     struct worker *worker;     /* [ncu] */
     struct busy *busy;         /* [ncu] of a node, at its first unit */
@@ -135,6 +141,16 @@ static atomic_int *busy_with(const struct state *s, int cu, int kind)
     return &s->busy[s->node[cu]].units[kind];
 }
 
+static double get(const _Atomic double *x)
+{
+    return atomic_load_explicit(x, memory_order_relaxed);
+}
+
+static void set(_Atomic double *x, double value)
+{
+    atomic_store_explicit(x, value, memory_order_relaxed);
+}
+
 /* Before a step all units count as busy: each of them will ask. */
 static void wake_all(struct state *s)
 {
@@ -143,6 +159,10 @@ static void wake_all(struct state *s)
             atomic_store_explicit(&s->busy[c].units[kind], 0, memory_order_relaxed);
     for (int c = 0; c < s->job->ncu; c++) {
         s->worker[c].rests = false;
+        s->worker[c].holds = false;
+        set(&s->worker[c].start, 0);
+        set(&s->worker[c].until, 0);
+        set(&s->worker[c].slower, 1);
         atomic_fetch_add_explicit(busy_with(s, c, (int)s->job->unit[c].kind), 1,
                                   memory_order_relaxed);
     }
@@ -209,6 +229,9 @@ static void expect(struct state *s)
 {
     partition_load(&s->partition, s->owner);
     memcpy(s->expected, s->partition.load, (size_t)s->job->ncu * sizeof *s->expected);
+    s->planned = 0;
+    for (int c = 0; c < s->job->ncu; c++)
+        s->planned = fmax(s->planned, s->partition.full[c]);
 }
 
 /* Searches for a division and takes it if it is worth it: better than the present one is predicted,
@@ -236,15 +259,6 @@ static void partition_anew(struct state *s)
     expect(s);
 }
 
-/* Some unit is not what it was: what steps took before says nothing of those to come. */
-static bool changed(const struct state *s)
-{
-    for (int c = 0; c < s->job->ncu; c++)
-        if (s->estimate.sudden[c])
-            return true;
-    return false;
-}
-
 /* Was the step's division a failure, in computing and exchanging? Then the proven one is back. */
 static bool failed(struct state *s)
 {
@@ -252,7 +266,7 @@ static bool failed(struct state *s)
     for (int c = 0; c < s->job->ncu; c++)
         longest = fmax(longest, s->estimate.busy[c]);
     s->took = longest + partition_predict(&s->partition, s->owner).exchange;
-    if (changed(s)) {
+    if (s->estimate.changed) { /* what steps took before says nothing of those to come */
         s->proven.seconds = s->took = INFINITY;
         return false;
     }
@@ -309,39 +323,58 @@ static double left_seconds(const struct state *s, int cu)
     return s->tail[r.begin] - s->tail[r.end];
 }
 
+/* When unit cu will be through with all that it has, as far as is known `now`: one that should have
+ * ended its present tasks by now is slower than was thought, for the rest, too. */
+static double end_of(const struct state *s, int cu, double now)
+{
+    const struct worker *w = &s->worker[cu];
+    double start = get(&w->start), until = get(&w->until), slower = get(&w->slower);
+    if (now > until && until > start)
+        slower = fmax(slower, (now - start) / (until - start));
+    return fmax(now, start + slower * (until - start)) + slower * left_seconds(s, cu);
+}
+
+/* Across spaces others help only in a step that is so much behind its plan, or where they are so
+ * much ahead of it. */
+static const double BEHIND = 1.01;
+
 /* A task that is done elsewhere than planned is carried there and back, and its faces cross between
  * spaces for a step: not worth it for tasks that take less than twice that. */
 static bool pays(const struct state *s, int cu, int victim, size_t task, double left)
 {
     const struct partition *d = &s->partition;
-    double here = estimate_seconds(&s->estimate, cu, task);
+    double here = estimate_seconds(&s->estimate, cu, task) + estimate_launch(&s->estimate, cu);
     double there = estimate_seconds(&s->estimate, victim, task);
+    here *= get(&s->worker[cu].slower);
     if (d->space[cu] == d->space[victim])
-        return here < left;
+        return here < left * (1 - 1e-9);
+    double now = get(&s->worker[cu].until);
+    if (now + left < BEHIND * s->planned && BEHIND * now > s->expected[cu])
+        return false;
     double carried = partition_toll(d, d->space[cu], task);
     double crossing = 2 * carried + partition_crossing(d, s->owner, task, d->space[cu]);
     return here + carried < left && there > 2 * crossing;
 }
 
-/* A unit with nothing left to do takes the last task of the unit that has most left, if it can end
+/* A unit with nothing left to do takes the last task of the unit that will end last, if it can end
  * it before that one would: it begins at once, the other one would begin later. */
 static struct ek_range help(struct state *s, int cu)
 {
+    const double now = get(&s->worker[cu].until);
     for (;;) {
-        double most = 0;
+        double last = now;
         int victim = -1;
-        for (int c = 0; c < s->job->ncu; c++) {
-            double left = left_seconds(s, c);
-            if (left > most) {
-                most = left;
+        for (int c = 0; c < s->job->ncu; c++)
+            if (plan_left(&s->plan, c) > 0 && end_of(s, c, now) > last) {
+                last = end_of(s, c, now);
                 victim = c;
             }
-        }
-        struct ek_range last =
-            victim < 0 ? (struct ek_range){0, 0} : plan_entries(&s->plan, victim);
-        if (last.begin == last.end || !pays(s, cu, victim, s->plan.task[last.end - 1], most))
+        struct ek_range left = {0, 0}, r;
+        if (victim >= 0)
+            left = plan_entries(&s->plan, victim);
+        if (left.begin == left.end || !pays(s, cu, victim, s->plan.task[left.end - 1], last - now))
             return (struct ek_range){0, 0};
-        struct ek_range r = plan_steal(&s->plan, victim);
+        r = plan_steal(&s->plan, victim);
         if (r.begin < r.end)
             return r;
     }
@@ -364,6 +397,20 @@ static size_t batch(const struct state *s, int cu)
     return alone && s->estimate.steps > 2 && left > grain ? left : grain;
 }
 
+static void note_range(struct state *s, int cu, struct ek_range r)
+{
+    struct worker *w = &s->worker[cu];
+    double sec = estimate_launch(&s->estimate, cu), start = get(&w->until);
+    w->carrying = 0;
+    for (size_t t = r.begin; t < r.end; t++) {
+        sec += estimate_seconds(&s->estimate, cu, t);
+        w->carrying += partition_toll(&s->partition, s->partition.space[cu], t);
+    }
+    w->holds = true;
+    set(&w->start, start + w->carrying);
+    set(&w->until, start + w->carrying + sec);
+}
+
 static struct ek_range next(void *st, int cu)
 {
     struct state *s = st;
@@ -372,10 +419,12 @@ static struct ek_range next(void *st, int cu)
         r = late_next(&s->late, cu);
     } else {
         r = plan_next(&s->plan, cu, batch(s, cu));
-        if (r.begin == r.end && !s->park.off[cu])
-            r = help(s, cu);
+        if (r.begin == r.end && !s->park.off[cu] && !s->worker[cu].holds)
+            r = help(s, cu); /* one that asks for more and more is being retired */
     }
     note_turn(s, cu, r.begin < r.end);
+    if (r.begin < r.end && !s->binds_late)
+        note_range(s, cu, r);
     return r;
 }
 
@@ -386,6 +435,12 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
     struct crowd_near near = neighbours(s, cu), before = s->worker[cu].near;
     for (int kind = 0; kind < 2; kind++)
         near.busy[kind] = (near.busy[kind] + before.busy[kind]) / 2;
+    struct worker *w = &s->worker[cu];
+    w->holds = false;
+    double start = get(&w->start), expected = get(&w->until) - start;
+    if (!s->binds_late && expected > 0)
+        set(&w->slower, fmax(1, sec / expected));
+    set(&w->until, start + sec);
     estimate_done(&s->estimate, cu, r, sec, each, &near);
 }
 
