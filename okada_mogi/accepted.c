@@ -1,6 +1,7 @@
 /* okada_mogi/accepted.c – lists of records, and rows written in the order of trials. */
 #include "okada_mogi/accepted.h"
-#include "src/json.h"
+#include "src/arena.h"
+#include "src/file.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- lists ------------------------------------------------------------------------------------*/
 
@@ -20,15 +20,8 @@ bool accepted_better(const struct accepted_record *a, const struct accepted_reco
 
 enum ek_status accepted_add(struct accepted *a, const struct accepted_record *r)
 {
-    if (a->n == a->room) {
-        const size_t room = a->room ? 2 * a->room : 16;
-        struct accepted_record *more = realloc(a->record, room * sizeof *more);
-        if (!more)
-            FAIL(EK_LACK, "out of memory for %zu accepted trials; accept fewer, or divide the job",
-                 room);
-        a->record = more;
-        a->room = room;
-    }
+    TRY(arena_grow(&a->record, &a->room, a->n, sizeof *r,
+                   "accepted trials; accept fewer, or divide the job"));
     a->record[a->n++] = *r;
     return EK_OK;
 }
@@ -77,15 +70,10 @@ enum { VERSION = 1, HEADER = 32 }; /* bytes before the names */
 struct accepted_file {
     const struct job *job;
     enum accepted_format format;
-    char *path, *beside;
+    struct file *file;
     FILE *out;
     size_t rows; /* that will come */
 };
-
-static enum ek_status write_failed(const struct accepted_file *f)
-{
-    FAIL(EK_LACK, "%s: cannot be written: %s; choose another place", f->path, strerror(errno));
-}
 
 /* Columns beside the index; with their names, "" where the model has no moment. */
 static int count_columns(const struct job *job)
@@ -197,49 +185,22 @@ static const struct {
 } formats[] = {
     [ACCEPTED_CSV] = {begin_csv, row_csv}, [ACCEPTED_BINARY] = {begin_binary, row_binary}};
 
-static enum ek_status begin(struct accepted_file *f)
-{
-    if (!f->path)
-        FAIL(EK_LACK, "out of memory for the file of accepted trials");
-    if (!file_replaceable(f->path))
-        f->out = strcmp(f->path, "-") ? fopen(f->path, "w") : fdopen(dup(STDOUT_FILENO), "w");
-    else if (asprintf(&f->beside, "%s.part-%d", f->path, (int)getpid()) < 0)
-        FAIL(EK_LACK, "%s: out of memory", f->path);
-    else
-        f->out = fopen(f->beside, "w");
-    return f->out ? EK_OK : write_failed(f);
-}
-
 enum ek_status accepted_file_open(const char *path, enum accepted_format format,
                                   const struct job *job, size_t rows, struct accepted_file **f)
 {
     struct accepted_file *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_LACK, "%s: out of memory", path);
-    *made =
-        (struct accepted_file){.job = job, .format = format, .path = strdup(path), .rows = rows};
-    const enum ek_status st = begin(made);
+    *made = (struct accepted_file){.job = job, .format = format, .rows = rows};
+    const enum ek_status st = file_create(path, &made->file);
     if (st) {
-        accepted_file_close(made, false);
+        free(made);
         return st;
     }
+    made->out = file_stream(made->file);
     formats[format].begin(made);
     *f = made;
     return EK_OK;
-}
-
-enum ek_status accepted_file_try(const char *path)
-{
-    struct accepted_file f = {.path = (char *)path};
-    if (!file_replaceable(path))
-        return EK_OK;
-    const enum ek_status st = begin(&f);
-    if (f.out) {
-        fclose(f.out);
-        unlink(f.beside);
-    }
-    free(f.beside);
-    return st;
 }
 
 enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_record *record,
@@ -251,16 +212,8 @@ enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_
         columns_of(f->job, &record[i], column);
         formats[f->format].row(f, record[i].trial, column, ncolumns);
     }
-    return ferror(f->out) ? write_failed(f) : EK_OK;
-}
-
-static enum ek_status finish(struct accepted_file *f)
-{
-    const int bad = fflush(f->out) || (f->beside && fsync(fileno(f->out)));
-    const int closed = fclose(f->out);
-    f->out = NULL;
-    if (bad || closed || (f->beside && rename(f->beside, f->path)))
-        return write_failed(f);
+    if (ferror(f->out))
+        FAIL(EK_LACK, "the accepted trials cannot be written: %s", strerror(errno));
     return EK_OK;
 }
 
@@ -270,13 +223,9 @@ enum ek_status accepted_file_close(struct accepted_file *f, bool keep)
     if (!f)
         return EK_OK;
     if (keep)
-        st = finish(f);
-    if (f->out)
-        fclose(f->out);
-    if (f->beside && (!keep || st))
-        unlink(f->beside);
-    free(f->path);
-    free(f->beside);
+        st = file_finish(f->file);
+    else
+        file_abandon(f->file);
     free(f);
     return st;
 }

@@ -51,12 +51,8 @@ enum accepted_format {
 /* Bytes of a row, of text about. */
 double accepted_row_bytes(const struct job *job, enum accepted_format format);
 
-/* A file under construction beside `path`. "-" is standard output, which is written to as it is,
- * like anything that is no file. */
+/* A file under construction, as file_create() says. */
 struct accepted_file;
-
-/* EK_LACK: such a file could not be written. Leaves nothing behind. */
-enum ek_status accepted_file_try(const char *path);
 
 /* Begins the file of `rows` trials of a job (borrowed). EK_LACK: it cannot be written. */
 enum ek_status accepted_file_open(const char *path, enum accepted_format format,

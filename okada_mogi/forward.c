@@ -1,6 +1,6 @@
 /* okada_mogi/forward.c – rows lie in the lanes. */
 #include "okada_mogi/forward.h"
-#include "src/json.h"
+#include "src/file.h"
 #include "src/table.h"
 
 #include <math.h>
@@ -59,19 +59,15 @@ enum ek_status forward_table(const struct model *model, const char *path, const 
 {
     struct table *t;
     struct columns c;
-    char *text = NULL;
-    size_t size = 0;
+    struct file *f;
     TRY(table_open(path, NULL, &t));
-    FILE *memory = open_memstream(&text, &size);
-    enum ek_status st =
-        memory ? find_columns(t, model, &c) : status_fail(EK_LACK, "%s: out of memory", path);
+    enum ek_status st = find_columns(t, model, &c);
     if (!st)
-        st = write_rows(t, model, &c, memory);
-    if (memory && fclose(memory) && !st)
-        st = status_fail(EK_LACK, "%s: out of memory", path);
-    if (!st)
-        st = file_replace_text(out, text);
-    free(text);
+        st = file_create(out, &f);
+    if (!st && (st = write_rows(t, model, &c, file_stream(f))))
+        file_abandon(f);
+    else if (!st)
+        st = file_finish(f);
     table_close(t);
     return st;
 }

@@ -1,5 +1,5 @@
 /* okada_mogi/inversion.c – a search as a program: tasks are ranges of trials, which have no data to
- * move; what they find goes into the harvest. */
+ * move; what they find goes into the results. */
 #include "okada_mogi/inversion.h"
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/cluster.h"
@@ -13,7 +13,6 @@
 #include "okada_mogi/units.h"
 #include "okada_mogi/view.h"
 #include "src/clock.h"
-#include "src/hash.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -23,7 +22,7 @@
 enum { MANY = 1 << 30 }; /* steps */
 
 struct program {
-    const char *path, *method_name, *trials, *out, *binary, *checkpoint, *forward, *residuals,
+    const char *path, *method_name, *trials, *out, *binary, *save_to, *forward, *residuals,
         *refine_by, *refine_out;
     int refine; /* rounds that follow the first */
     enum search_method method;
@@ -32,8 +31,8 @@ struct program {
     struct job *job;
     struct search *search;
     struct trial_range range;
-    struct harvest *harvest;
-    struct ledger *ledger;
+    struct results *results;
+    struct checkpoint *checkpoint;
     struct node *node;
     struct cu_set *set;
     struct units *units;
@@ -60,7 +59,7 @@ static const struct opt options[] = {
      "table of the accepted trials, or of --forward's displacements", .env = NULL},
     {"binary", OPT_TEXT, offsetof(struct program, binary), "FILE",
      "the accepted trials as little-endian binary rows", .env = NULL},
-    {"checkpoint", OPT_TEXT, offsetof(struct program, checkpoint), "FILE",
+    {"checkpoint", OPT_TEXT, offsetof(struct program, save_to), "FILE",
      "saves the search there every few seconds, and goes on from there", .env = NULL},
     {"residuals", OPT_TEXT, offsetof(struct program, residuals), "FILE",
      "table of the stations: observed, predicted by the best trial, residuals", .env = NULL},
@@ -89,13 +88,10 @@ static void defaults(void *st, const struct bench_program *self)
 static enum ek_status parse_method(struct program *p)
 {
     static const char *const names[] = {[SEARCH_EXACT] = "exact", [SEARCH_BRUTE] = "brute"};
-    for (int i = 0; i < 2; i++)
-        if (!strcmp(p->method_name, names[i])) {
-            p->method = (enum search_method)i;
-            return EK_OK;
-        }
-    FAIL(EK_USAGE, "--method %s: not exact or brute%s", p->method_name,
-         opt_suggest(p->method_name, names, 2));
+    int at;
+    TRY(opt_choose("--method", p->method_name, names, sizeof *names, 2, &at));
+    p->method = (enum search_method)at;
+    return EK_OK;
 }
 
 /* "0:1000000" within the job's trials. */
@@ -137,7 +133,7 @@ static enum ek_status read_job(struct program *p)
 static enum ek_status check_refine(const struct program *p)
 {
     const char *without = p->trials                   ? "--trials"
-                          : p->checkpoint             ? "--checkpoint"
+                          : p->save_to                ? "--checkpoint"
                           : cluster_launch().size > 1 ? "other ranks"
                                                       : NULL;
     if (p->refine && without)
@@ -208,13 +204,7 @@ static enum ek_status describe_batch(struct program *p)
 static enum ek_status open_harvest(struct program *p)
 {
     const char *const path[] = {[ACCEPTED_CSV] = p->out, [ACCEPTED_BINARY] = p->binary};
-    return harvest_open(p->job, p->range, path, &p->harvest);
-}
-
-/* The same for all ranks, and for the run that goes on. */
-static uint64_t sum_of(const struct program *p)
-{
-    return hash_bytes(job_sum(p->job), &p->range, sizeof p->range);
+    return results_open(p->job, p->range, path, &p->results);
 }
 
 static enum ek_status open_program(void *st, struct cu_set *set, struct sched_job *job)
@@ -224,12 +214,14 @@ static enum ek_status open_program(void *st, struct cu_set *set, struct sched_jo
     p->described = job;
     TRY(search_open(p->job, p->method, &p->search));
     TRY(open_harvest(p));
-    const char *checkpoint = bench_trial_wanted() > 0 ? NULL : p->checkpoint;
-    TRY(ledger_open(p->harvest, p->range, sum_of(p), checkpoint, &p->ledger));
+    const uint64_t sum =
+        job_sum(p->job, p->range); /* the same for all ranks, and when it goes on */
+    const char *save_to = bench_trial_wanted() > 0 ? NULL : p->save_to;
+    TRY(checkpoint_open(p->results, p->range, sum, save_to, &p->checkpoint));
     TRY(units_open(p->search, set, &p->units));
     p->batch = p->range;
     TRY(describe_batch(p));
-    return node_open(p->search, p->ledger, sum_of(p), set->n, &p->node);
+    return node_open(p->search, p->checkpoint, sum, set->n, &p->node);
 }
 
 static void close_program(void *st)
@@ -237,16 +229,16 @@ static void close_program(void *st)
     struct program *p = st;
     node_close(p->node);
     units_close(p->units);
-    ledger_close(p->ledger);
-    harvest_close(p->harvest);
+    checkpoint_close(p->checkpoint);
+    results_close(p->results);
     pieces_free(&p->tasks);
     free(p->was);
     search_close(p->search);
     job_close(p->job);
     p->node = NULL;
     p->units = NULL;
-    p->ledger = NULL;
-    p->harvest = NULL;
+    p->checkpoint = NULL;
+    p->results = NULL;
     p->was = NULL;
     p->nwas = 0;
     p->reported = 0;
@@ -269,6 +261,7 @@ static enum ek_status next_batch(struct program *p)
     const double evaluations = units_evaluations(p->units);
     const struct node_report r = {evaluations - p->reported, units_rate(p->units, -1)};
     p->reported = evaluations;
+    units_next(p->units);
     TRY(node_next(p->node, &r, &p->batch));
     p->seconds = clock_now() - p->start;
     return p->batch.count ? describe_batch(p) : EK_OK;
@@ -323,7 +316,7 @@ static enum ek_status reset(void *st)
 static double work(const void *st)
 {
     const struct program *p = st;
-    const trial_number computed = p->ledger ? ledger_computed(p->ledger) : 0;
+    const trial_number computed = p->checkpoint ? checkpoint_counts(p->checkpoint).computed : 0;
     return 1e-6 * (double)(computed ? computed : p->range.count);
 }
 
@@ -333,12 +326,12 @@ static enum ek_status interrupted(void *st)
     char done[TRIAL_TEXT], all[TRIAL_TEXT];
     if (family_here()->rank)
         return EK_OK;
-    TRY(ledger_save(p->ledger));
-    trial_text(ledger_done(p->ledger), done);
+    TRY(checkpoint_save(p->checkpoint));
+    trial_text(checkpoint_counts(p->checkpoint).done, done);
     trial_text(p->range.count, all);
-    if (p->checkpoint)
+    if (p->save_to)
         status_warn("interrupted: %s of %s trials are done; the same command goes on from %s", done,
-                    all, p->checkpoint);
+                    all, p->save_to);
     else
         status_warn("interrupted: %s of %s trials were done; with --checkpoint FILE the next run "
                     "would go on from there",
@@ -355,11 +348,11 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     *verified = BENCH_VERIFIED;
     if (family_here()->rank)
         return EK_OK;
-    TRY(harvest_end(p->harvest));
-    TRY(harvest_check(p->harvest, &right, &p->checked));
+    TRY(results_end(p->results));
+    TRY(results_check(p->results, &right, &p->checked));
     *verified = right;
-    if (p->residuals && harvest_stats(p->harvest))
-        TRY(residuals_write(p->job, harvest_stats(p->harvest)->best.trial, p->residuals));
+    if (p->residuals && results_stats(p->results))
+        TRY(residuals_write(p->job, results_stats(p->results)->best.trial, p->residuals));
     *detail =
         json_pack("{s:s s:i}", "method", "trials judged one by one", "trials", (int)p->checked);
     return EK_OK;
@@ -368,7 +361,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
 static void written(void *st)
 {
     const struct program *p = st;
-    ledger_forget(p->ledger);
+    checkpoint_forget(p->checkpoint);
 }
 
 /* Eq. (9) of the paper, for any number of units: the time of n trials if each unit of each node
@@ -376,7 +369,8 @@ static void written(void *st)
  */
 static void add_bound(const struct program *p, json_t *o)
 {
-    const double computed = (double)ledger_computed(p->ledger), rate = node_rate(p->node);
+    const double computed = (double)checkpoint_counts(p->checkpoint).computed,
+                 rate = node_rate(p->node);
     json_t *nodes = node_json(p->node);
     json_object_set_new(o, "ranks", json_integer(family_here()->size));
     json_object_set_new(o, "t_cg_s", json_number_or_null(computed / rate));
@@ -390,7 +384,7 @@ static void remark(FILE *out, const json_t *facts)
 {
     size_t i;
     json_t *node;
-    harvest_print(out, facts);
+    results_print(out, facts);
     fprintf(out, "%.4g s, at the units' own rates %.4g s (Eq. 9): efficiency %.1f %%\n",
             json_real_value(json_object_get(facts, "search_s")),
             json_number_value(json_object_get(facts, "t_cg_s")),
@@ -406,10 +400,11 @@ static void remark(FILE *out, const json_t *facts)
 static json_t *facts(const void *st)
 {
     const struct program *p = st;
-    json_t *o = harvest_json(p->harvest);
+    json_t *o = results_json(p->results);
     if (!o)
         return NULL;
-    json_object_set_new(o, "evaluations", json_integer((json_int_t)ledger_evaluations(p->ledger)));
+    json_object_set_new(o, "evaluations",
+                        json_integer((json_int_t)checkpoint_counts(p->checkpoint).evaluations));
     add_bound(p, o);
     json_object_set_new(o, "method", json_string(p->method_name));
     json_object_set_new(o, "job", json_string(p->path));
@@ -421,14 +416,14 @@ static json_t *facts(const void *st)
 static enum ek_status view(const void *st, json_t **made)
 {
     const struct program *p = st;
-    return view_open(p->job, harvest_stats(p->harvest), made);
+    return view_open(p->job, results_stats(p->results), made);
 }
 
 /* Makes and writes the refined job; the next round takes it, if there is one. */
 static enum ek_status refine(struct program *p, bool *more)
 {
     json_t *refined;
-    TRY(refine_job(p->job, harvest_stats(p->harvest), &p->to_refine, &refined));
+    TRY(refine_job(p->job, results_stats(p->results), &p->to_refine, &refined));
     const enum ek_status st = p->refine_out ? refine_write(p->job, refined, p->refine_out) : EK_OK;
     *more = !st && p->round < p->refine;
     p->round += *more;
@@ -442,7 +437,7 @@ static enum ek_status again(void *st, bool *more)
     struct program *p = st;
     if (family_here()->rank || (p->round == p->refine && (p->refine || !p->refine_out)))
         return EK_OK;
-    if (harvest_stats(p->harvest))
+    if (results_stats(p->results))
         return refine(p, more);
     status_warn("%s: nothing is accepted, so there is nothing to refine", p->path);
     return EK_OK;

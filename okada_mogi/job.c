@@ -1,9 +1,10 @@
 /* okada_mogi/job.c – reads job files. Every key that is not known and every number that makes no
  * sense is refused where it stands. */
 #include "okada_mogi/job.h"
+#include "src/checksum.h"
 #include "src/demand.h"
-#include "src/hash.h"
 #include "src/opt.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,25 +22,6 @@ static const char *below(const char *where, const char *name, char key[160])
 {
     snprintf(key, 160, "%s%s%s", where, *where ? "." : "", name);
     return key;
-}
-
-/* Every member of the object is one of `names`. */
-static enum ek_status only(const char *path, const char *where, const json_t *object,
-                           const char *const *names, int n)
-{
-    char key[160];
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)object, name, value)
-    {
-        int i = 0;
-        while (i < n && strcmp(name, names[i]))
-            i++;
-        if (i == n)
-            FAIL(EK_USAGE, "%s: unknown key '%s'%s", demand_at(path, below(where, name, key)), key,
-                 opt_suggest(name, names, n));
-    }
-    return EK_OK;
 }
 
 /* A number, or a list of at least `least` and at most `most` of them. */
@@ -101,7 +83,7 @@ static enum ek_status read_format(const char *path, const json_t *object, struct
                                        "noise_floor", "sigma",   "utm_zone"};
     const json_t *columns = json_object_get(object, "columns");
     double zone = 0;
-    TRY(only(path, "stations", object, keys, 6));
+    TRY(demand_keys(path, "stations", object, keys, 6));
     TRY(demand_that(path, !columns || json_is_string(columns), "stations.columns", "a text"));
     f->columns = json_string_value(columns);
     TRY(read_unit(path, object, &f->unit));
@@ -133,12 +115,6 @@ static enum ek_status read_stations(struct job *job, const json_t *value)
 
 /* ---- acceptance and constraints ---------------------------------------------------------------*/
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static enum ek_status read_misfit(struct job *job, const json_t *value)
 {
     const char *text = value ? json_string_value(value) : "max";
@@ -157,10 +133,10 @@ static enum ek_status read_accept(struct job *job, const json_t *object)
     double best = 0;
     a->below = INFINITY;
     TRY(demand_that(job->path, json_is_object(object), "accept", "an object"));
-    TRY(only(job->path, "accept", object, keys, 5));
+    TRY(demand_keys(job->path, "accept", object, keys, 5));
     if (k)
         TRY(numbers(job->path, "accept.k_sigma", k, &ABOVE_0, 1, JOB_LEVELS, a->k, &a->nk));
-    qsort(a->k, (size_t)a->nk, sizeof *a->k, ascending);
+    sort_numbers(a->k, (size_t)a->nk);
     TRY(read_misfit(job, json_object_get(object, "misfit")));
     TRY(demand_optional(job->path, "accept", object, "misfit_below", &ABOVE_0, &a->below));
     TRY(demand_optional(job->path, "accept", object, "best", &COUNT, &best));
@@ -285,7 +261,7 @@ static enum ek_status read_parameter(struct job *job, const char *where, const j
     char key[160];
     struct trial_axis *x = &job->axis[axis];
     TRY(demand_that(job->path, json_is_object(object), where, "an object"));
-    TRY(only(job->path, where, object, keys, 6));
+    TRY(demand_keys(job->path, where, object, keys, 6));
     const char *name = json_string_value(json_object_get(object, "name"));
     TRY(demand_that(job->path, name != NULL, below(where, "name", key), "a parameter's name"));
     TRY(parse_name(job, where, name, axis));
@@ -349,7 +325,7 @@ static enum ek_status read_root(struct job *job, const json_t *root, const struc
     double sources = 1;
     job->rigidity = 30e9;
     TRY(demand_that(job->path, json_is_object(root), "", "an object"));
-    TRY(only(job->path, "", root, keys, 8));
+    TRY(demand_keys(job->path, "", root, keys, 8));
     TRY(read_model(job, json_object_get(root, "model"), wanted));
     TRY(demand_optional(job->path, "", root, "sources", &SOURCES, &sources));
     job->nsources = (int)sources;
@@ -442,33 +418,30 @@ bool job_allows(const struct job *job, const double *x)
     return true;
 }
 
-static uint64_t sum_stations(uint64_t sum, const struct stations *s)
+uint64_t job_sum(const struct job *job, struct trial_range range)
 {
-    const size_t n = (size_t)s->n;
-    sum = hash_bytes(sum, s->east, n * sizeof *s->east);
-    sum = hash_bytes(sum, s->north, n * sizeof *s->north);
-    sum = hash_bytes(sum, s->observed, 3 * n * sizeof *s->observed);
-    return hash_bytes(sum, s->sigma, 3 * n * sizeof *s->sigma);
-}
-
-static uint64_t sum_accept(uint64_t sum, const struct job_accept *a)
-{
-    const double numbers[] = {a->nk, a->misfit, a->below, (double)a->best, a->all};
-    sum = hash_bytes(sum, a->k, (size_t)a->nk * sizeof *a->k);
-    return hash_bytes(sum, numbers, sizeof numbers);
-}
-
-uint64_t job_sum(const struct job *job)
-{
-    uint64_t sum = hash_text(HASH_BASIS, job->model->name);
-    for (int a = 0; a < job->naxes; a++) {
-        const struct trial_axis *x = &job->axis[a];
-        const double numbers[] = {job->source[a], job->parameter[a], x->min, x->max, (double)x->n};
-        sum = hash_bytes(sum, numbers, sizeof numbers);
+    const struct stations *s = &job->stations;
+    const struct job_accept *a = &job->accept;
+    const size_t n = (size_t)s->n * sizeof(double);
+    const double accept[] = {a->nk, a->misfit, a->below, (double)a->best, a->all};
+    struct checksum sum;
+    checksum_begin(&sum, "okada_mogi job 2");
+    checksum_add_text(&sum, job->model->name);
+    checksum_add(&sum, &range, sizeof range);
+    for (int i = 0; i < job->naxes; i++) {
+        const struct trial_axis *x = &job->axis[i];
+        const double numbers[] = {job->source[i], job->parameter[i], x->min, x->max, (double)x->n};
+        checksum_add(&sum, numbers, sizeof numbers);
     }
     for (int i = 0; i < job->nconstraints; i++) {
-        sum = hash_text(sum, job->constraint[i].what->name);
-        sum = hash_bytes(sum, job->constraint[i].number, sizeof job->constraint[i].number);
+        checksum_add_text(&sum, job->constraint[i].what->name);
+        checksum_add(&sum, job->constraint[i].number, sizeof job->constraint[i].number);
     }
-    return sum_stations(sum_accept(sum, &job->accept), &job->stations);
+    checksum_add(&sum, a->k, (size_t)a->nk * sizeof *a->k);
+    checksum_add(&sum, accept, sizeof accept);
+    checksum_add(&sum, s->east, n);
+    checksum_add(&sum, s->north, n);
+    checksum_add(&sum, s->observed, 3 * n);
+    checksum_add(&sum, s->sigma, 3 * n);
+    return checksum_end(&sum);
 }

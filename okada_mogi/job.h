@@ -73,8 +73,8 @@ void job_close(struct job *job);
 /* Where the parameter of an axis stands in x[nsources][nparameters]. */
 int job_at(const struct job *job, int axis);
 
-/* A sum of everything in the job that decides which trials are accepted. */
-uint64_t job_sum(const struct job *job);
+/* Stands for everything that decides about the results of a range. */
+uint64_t job_sum(const struct job *job, struct trial_range range);
 
 /* Parameters x[nsources][nparameters] of a trial. */
 void job_parameters(const struct job *job, trial_number trial, double *x);

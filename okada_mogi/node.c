@@ -13,7 +13,7 @@ _Static_assert(sizeof(struct trial_range) <= FARM_BRIEF, "a batch says which tri
 
 struct node {
     const struct search *search;
-    struct ledger *ledger;
+    struct checkpoint *checkpoint;
     struct farm *farm;
     int units;
     struct farm_batch batch; /* at work; empty: none */
@@ -65,25 +65,25 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
         return EK_OK;
     if (size < sizeof *r || (size - sizeof *r) / sizeof *record != r->records)
         FAIL(EK_USAGE, "rank %d: its result is none of this program's", rank);
-    ledger_evaluated(n->ledger, r->evaluations);
+    checkpoint_evaluated(n->checkpoint, r->evaluations);
     enum ek_status st = EK_OK;
     for (size_t i = 0; i < r->records && !st; i++)
         st = accepted_add(&found, &record[i]);
     if (!st)
-        st = ledger_put(n->ledger, trials_of(batch), &found);
+        st = checkpoint_put(n->checkpoint, trials_of(batch), &found);
     accepted_free(&found);
     return st;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-enum ek_status node_open(const struct search *s, struct ledger *l, uint64_t job_hash, int units,
+enum ek_status node_open(const struct search *s, struct checkpoint *l, uint64_t job_hash, int units,
                          struct node **n)
 {
     struct node *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_LACK, "out of memory for the search");
-    *made = (struct node){.search = s, .ledger = l, .units = units};
+    *made = (struct node){.search = s, .checkpoint = l, .units = units};
     pthread_mutex_init(&made->lock, NULL);
     const struct farm_settings settings = {
         .ops = {say_trials, take, made}, .job = job_hash, .units = units, .appetite = {1, 1}};
@@ -114,7 +114,7 @@ void node_close(struct node *n)
 static enum ek_status cut_tasks(struct node *n)
 {
     struct ranges gaps = {0};
-    enum ek_status st = ledger_gaps(n->ledger, &gaps);
+    enum ek_status st = checkpoint_gaps(n->checkpoint, &gaps);
     if (!st)
         st = pieces_cut(&n->tasks, n->search, gaps.range, gaps.n, n->units * farm_size(n->farm));
     ranges_free(&gaps);
@@ -138,14 +138,14 @@ enum ek_status node_begin(struct node *n, const char *schedule)
     if (farm_is_worker(n->farm))
         return farm_begin(n->farm, NULL);
     memset(n->trials, 0, (size_t)farm_size(n->farm) * sizeof *n->trials);
-    TRY(ledger_begin(n->ledger));
+    TRY(checkpoint_begin(n->checkpoint));
     TRY(cut_tasks(n));
     const struct farm_job job = {.schedule = farm_size(n->farm) > 1 ? schedule : "static",
                                  /* alone: all of it */ .n = n->tasks.n,
                                  .cost = n->tasks.cost,
                                  .apart = n->apart};
     TRY(farm_begin(n->farm, &job));
-    ledger_evaluated(n->ledger, search_prepared(n->search));
+    checkpoint_evaluated(n->checkpoint, search_prepared(n->search));
     return EK_OK;
 }
 
@@ -179,7 +179,7 @@ enum ek_status node_next(struct node *n, const struct node_report *r, struct tri
     n->last = *r;
     n->evaluations += r->evaluations;
     if (!worker)
-        ledger_evaluated(n->ledger, r->evaluations);
+        checkpoint_evaluated(n->checkpoint, r->evaluations);
     if (trials_of(&n->batch).count)
         TRY(worker ? report_to_rank_0(n) : farm_report(n->farm, &n->batch, 0, r->rate, NULL, 0));
     do
@@ -193,7 +193,7 @@ enum ek_status node_put(void *node, struct trial_range range, struct accepted *f
 {
     struct node *n = node;
     if (!farm_is_worker(n->farm))
-        return ledger_put(n->ledger, range, found);
+        return checkpoint_put(n->checkpoint, range, found);
     enum ek_status st = EK_OK;
     pthread_mutex_lock(&n->lock);
     for (size_t i = 0; i < found->n && !st; i++)

@@ -1,6 +1,6 @@
 /* okada_mogi/residuals.c – one row a station. */
 #include "okada_mogi/residuals.h"
-#include "src/json.h"
+#include "src/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,17 +36,15 @@ enum ek_status residuals_write(const struct job *job, trial_number trial, const 
 {
     struct judge *judge;
     struct accepted_record record;
+    struct file *f;
     const double *u;
-    char *text = NULL;
-    size_t size = 0;
     TRY(judge_open(job, &judge));
-    FILE *memory = open_memstream(&text, &size);
-    if (memory && judge_trial(judge, trial, &record, &u))
-        put_rows(memory, &job->stations, u);
-    const enum ek_status st = !memory || fclose(memory)
-                                  ? status_fail(EK_LACK, "%s: out of memory", path)
-                                  : file_replace_text(path, text);
-    free(text);
+    enum ek_status st = file_create(path, &f);
+    if (!st) {
+        if (judge_trial(judge, trial, &record, &u))
+            put_rows(file_stream(f), &job->stations, u);
+        st = file_finish(f);
+    }
     judge_close(judge);
     return st;
 }

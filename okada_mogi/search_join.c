@@ -8,6 +8,7 @@
 #include "okada_mogi/grid.h"
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/search_method.h"
+#include "src/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -232,10 +233,10 @@ static bool draw(const struct grid *g, struct grid_walk *walk, uint64_t *seed, d
                  struct judge_source *source)
 {
     for (int tries = 0; tries < 64 && g->nallowed; tries++) {
-        const trial_number outer = trial_bits(seed) % g->outer;
-        const long entry = (long)(trial_bits(seed) % (uint64_t)g->nallowed);
-        const long m = (long)(trial_bits(seed) % (uint64_t)g->nmix);
-        const long a = (long)(trial_bits(seed) % (uint64_t)g->namplitude);
+        const trial_number outer = random_bits(seed) % g->outer;
+        const long entry = (long)(random_bits(seed) % (uint64_t)g->nallowed);
+        const long m = (long)(random_bits(seed) % (uint64_t)g->nmix);
+        const long a = (long)(random_bits(seed) % (uint64_t)g->namplitude);
         double x[MODEL_PARAMETERS];
         if (!grid_walk_to(walk, outer))
             continue;

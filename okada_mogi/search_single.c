@@ -12,6 +12,7 @@
 #include "okada_mogi/kernels/interval.h"
 #include "okada_mogi/grid.h"
 #include "okada_mogi/search_method.h"
+#include "src/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -277,8 +278,8 @@ static void order_stations(struct search *s, const struct grid *g)
     int samples = 0;
     grid_walk_begin(&walk, g);
     for (int i = 0; i < SAMPLES && keeps && basis && g->nallowed; i++) {
-        const trial_number outer = trial_bits(&seed) % g->outer;
-        const long entry = (long)(trial_bits(&seed) % (uint64_t)g->nallowed);
+        const trial_number outer = random_bits(&seed) % g->outer;
+        const long entry = (long)(random_bits(&seed) % (uint64_t)g->nallowed);
         if (!grid_walk_to(&walk, outer))
             continue;
         grid_walk_one(&walk, entry, value);

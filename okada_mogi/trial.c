@@ -1,5 +1,6 @@
 /* okada_mogi/trial.c – numbers of trials in mixed radix. */
 #include "okada_mogi/trial.h"
+#include "src/random.h"
 
 #include <string.h>
 
@@ -55,17 +56,9 @@ size_t trial_together(const struct trial_range *range, size_t n)
     return end;
 }
 
-uint64_t trial_bits(uint64_t *x)
-{
-    uint64_t z = *x += 0x9e3779b97f4a7c15; /* Steele, Lea & Flood's SplitMix64 (2014) */
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
 trial_number trial_random(struct trial_range range, uint64_t *x)
 {
-    const trial_number high = trial_bits(x), low = trial_bits(x);
+    const trial_number high = random_bits(x), low = random_bits(x);
     return range.first + (high << 64 | low) % range.count;
 }
 

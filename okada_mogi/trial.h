@@ -40,10 +40,8 @@ struct trial_range trial_overlap(struct trial_range a, struct trial_range b);
 /* How many of the first of `n` ranges (at least 1) follow one another without a gap. */
 size_t trial_together(const struct trial_range *range, size_t n);
 
-/* Numbers that look random and are the same on every machine, *x at first anything: 64 bits, and a
- * trial of a range. */
-uint64_t trial_bits(uint64_t *x);
-trial_number trial_random(struct trial_range range, uint64_t *x);
+/* A random one, see src/random.h. */
+trial_number trial_random(struct trial_range range, uint64_t *state);
 
 enum { TRIAL_TEXT = 40 }; /* 39 digits and the NUL */
 /* Decimal digits into text; returns text. */

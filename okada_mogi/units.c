@@ -24,7 +24,7 @@ struct units {
     struct unit *unit; /* [set->n] */
     double before;     /* evaluations until units_begin() */
     pthread_mutex_t lock;
-    struct ranges put; /* since then */
+    struct ranges put; /* of the batch */
 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -228,10 +228,15 @@ static double all_evaluations(const struct units *u)
     return sum;
 }
 
+void units_next(struct units *u)
+{
+    ranges_free(&u->put);
+}
+
 void units_begin(struct units *u)
 {
     u->before = all_evaluations(u);
-    ranges_free(&u->put);
+    units_next(u);
     for (int c = 0; c < u->set->n; c++)
         u->unit[c].trials = u->unit[c].busy = 0;
 }

@@ -1,6 +1,6 @@
 /* tests/test_okada_mogi_results.c – what is made of accepted trials: spooled batches, files. */
 #include "okada_mogi/clusters.h"
-#include "okada_mogi/harvest.h"
+#include "okada_mogi/results.h"
 #include "okada_mogi/spool.h"
 #include "tests/okada_mogi.h"
 
@@ -328,21 +328,21 @@ static void test_lost_trial(void **state)
             "{\"name\": \"d_m\", \"min\": 1000, \"max\": 3000, \"step\": 10}, "
             "{\"name\": \"dV_m3\", \"min\": -4e6, \"max\": 4e6, \"step\": 1e5}]}");
         struct job *job;
-        struct harvest *h;
+        struct results *h;
         bool right;
         long checked;
         assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
-        assert_int_equal(harvest_open(job, (struct trial_range){0, job->trials}, path, &h), EK_OK);
+        assert_int_equal(results_open(job, (struct trial_range){0, job->trials}, path, &h), EK_OK);
         for (int lost = 0; lost < 2; lost++) {
             struct accepted found = lost ? (struct accepted){0} : job_search(job, SEARCH_EXACT, 1);
             assert_true(lost || found.n == 1);
-            assert_int_equal(harvest_begin(h), EK_OK);
-            assert_int_equal(harvest_put(h, (struct trial_range){0, job->trials}, &found), EK_OK);
-            assert_int_equal(harvest_end(h), EK_OK);
-            assert_int_equal(harvest_check(h, &right, &checked), EK_OK);
+            assert_int_equal(results_begin(h), EK_OK);
+            assert_int_equal(results_put(h, (struct trial_range){0, job->trials}, &found), EK_OK);
+            assert_int_equal(results_end(h), EK_OK);
+            assert_int_equal(results_check(h, &right, &checked), EK_OK);
             assert_int_equal(right, !lost);
         }
-        harvest_close(h);
+        results_close(h);
         job_close(job);
     }
 }

@@ -1,10 +1,11 @@
-/* okada_mogi/harvest.c – batches of accepted trials become a file and a few numbers. */
-#include "okada_mogi/harvest.h"
+/* okada_mogi/results.c – batches of accepted trials become a file and a few numbers. */
+#include "okada_mogi/results.h"
 #include "okada_mogi/descent.h"
 #include "okada_mogi/facts.h"
 #include "okada_mogi/judge.h"
 #include "okada_mogi/spool.h"
 #include "okada_mogi/stats_json.h"
+#include "src/random.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@
  */
 enum { SAMPLES = 256, RANDOM = 2000, DESCENTS = 6 };
 
-struct harvest {
+struct results {
     const struct job *job;
     struct trial_range range;
     const char *path[ACCEPTED_FORMATS];
@@ -24,13 +25,13 @@ struct harvest {
     struct spool *spool;
     trial_number count, at_k[JOB_LEVELS];
     struct accepted_record best;
-    struct stats *stats; /* after harvest_end(); NULL: nothing is accepted */
+    struct stats *stats; /* after results_end(); NULL: nothing is accepted */
 };
 
-enum ek_status harvest_open(const struct job *job, struct trial_range range,
-                            const char *const path[ACCEPTED_FORMATS], struct harvest **h)
+enum ek_status results_open(const struct job *job, struct trial_range range,
+                            const char *const path[ACCEPTED_FORMATS], struct results **h)
 {
-    struct harvest *made = calloc(1, sizeof *made);
+    struct results *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_LACK, "%s: out of memory for the results", job->path);
     made->job = job;
@@ -39,13 +40,13 @@ enum ek_status harvest_open(const struct job *job, struct trial_range range,
     pthread_mutex_init(&made->lock, NULL);
     const enum ek_status st = spool_open(SPOOL_MEMORY, &made->spool);
     if (st)
-        harvest_close(made);
+        results_close(made);
     else
         *h = made;
     return st;
 }
 
-void harvest_close(struct harvest *h)
+void results_close(struct results *h)
 {
     if (!h)
         return;
@@ -56,15 +57,15 @@ void harvest_close(struct harvest *h)
 }
 
 /* Better now than after a long search. */
-static enum ek_status try_files(const struct harvest *h)
+static enum ek_status try_files(const struct results *h)
 {
     for (int f = 0; f < ACCEPTED_FORMATS; f++)
         if (h->path[f])
-            TRY(accepted_file_try(h->path[f]));
+            TRY(file_try(h->path[f]));
     return EK_OK;
 }
 
-enum ek_status harvest_begin(struct harvest *h)
+enum ek_status results_begin(struct results *h)
 {
     spool_clear(h->spool);
     stats_close(h->stats);
@@ -77,7 +78,7 @@ enum ek_status harvest_begin(struct harvest *h)
 
 /* ---- batches ----------------------------------------------------------------------------------*/
 
-static void count_record(struct harvest *h, const struct accepted_record *r)
+static void count_record(struct results *h, const struct accepted_record *r)
 {
     const struct job_accept *a = &h->job->accept;
     h->count++;
@@ -88,12 +89,12 @@ static void count_record(struct harvest *h, const struct accepted_record *r)
 }
 
 /* The best of all can only be told in the end. */
-static bool gathers(const struct harvest *h)
+static bool gathers(const struct results *h)
 {
     return h->job->accept.best > 0;
 }
 
-enum ek_status harvest_put(struct harvest *h, struct trial_range batch, struct accepted *a)
+enum ek_status results_put(struct results *h, struct trial_range batch, struct accepted *a)
 {
     pthread_mutex_lock(&h->lock);
     for (size_t i = 0; i < a->n && !gathers(h); i++)
@@ -104,7 +105,7 @@ enum ek_status harvest_put(struct harvest *h, struct trial_range batch, struct a
     return st;
 }
 
-enum ek_status harvest_each(struct harvest *h,
+enum ek_status results_each(struct results *h,
                             enum ek_status (*visit)(void *arg, const struct accepted_record *record,
                                                     size_t n),
                             void *arg)
@@ -115,7 +116,7 @@ enum ek_status harvest_each(struct harvest *h,
     return st;
 }
 
-size_t harvest_held(struct harvest *h)
+size_t results_held(struct results *h)
 {
     pthread_mutex_lock(&h->lock);
     const size_t n = spool_count(h->spool);
@@ -150,7 +151,7 @@ static enum ek_status choose_from(void *arg, const struct accepted_record *recor
 }
 
 /* All batches become one, of the best records only. */
-static enum ek_status choose_best(struct harvest *h)
+static enum ek_status choose_best(struct results *h)
 {
     struct choice c = {.wanted = (size_t)h->job->accept.best};
     enum ek_status st = spool_each(h->spool, choose_from, &c);
@@ -170,7 +171,7 @@ static enum ek_status write_some(void *arg, const struct accepted_record *record
     return accepted_file_put(arg, record, n);
 }
 
-static enum ek_status write_file(struct harvest *h, enum accepted_format format)
+static enum ek_status write_file(struct results *h, enum accepted_format format)
 {
     struct accepted_file *file;
     if (!h->path[format])
@@ -181,7 +182,7 @@ static enum ek_status write_file(struct harvest *h, enum accepted_format format)
     return st ? st : closed;
 }
 
-enum ek_status harvest_end(struct harvest *h)
+enum ek_status results_end(struct results *h)
 {
     if (gathers(h))
         TRY(choose_best(h));
@@ -194,7 +195,7 @@ enum ek_status harvest_end(struct harvest *h)
 
 /* Judges trials anew. */
 struct checker {
-    struct harvest *h;
+    struct results *h;
     struct judge *judge;
     double bound; /* misfit beyond which a trial is not among the best */
     bool right;
@@ -220,12 +221,12 @@ static enum ek_status find_bound(struct checker *c)
     return spool_each(c->h->spool, raise_bound, &c->bound);
 }
 
-/* Whether harvest and judge agree on a trial. *chi2: which is smoother than the largest residual;
+/* Whether results and judge agree on a trial. *chi2: which is smoother than the largest residual;
  * INFINITY where it is out of the question, or beyond the range. */
 static enum ek_status check_trial(struct checker *c, trial_number trial, double *chi2)
 {
     struct accepted_record record;
-    struct harvest *h = c->h;
+    struct results *h = c->h;
     bool held;
     *chi2 = INFINITY;
     if (trial - h->range.first >= h->range.count)
@@ -281,7 +282,7 @@ static enum ek_status check_some(void *arg, const struct accepted_record *record
 static long symmetric_place(const struct job *job, int a, uint64_t *seed)
 {
     const struct trial_axis *x = &job->axis[a];
-    const uint64_t kind = trial_bits(seed) % 8, any = trial_bits(seed);
+    const uint64_t kind = random_bits(seed) % 8, any = random_bits(seed);
     const int station = (int)(any % (uint64_t)job->stations.n);
     const double value[] = {x->min,
                             x->max,
@@ -333,7 +334,7 @@ static enum ek_status check_all(struct checker *c)
     return check_random(c);
 }
 
-enum ek_status harvest_check(struct harvest *h, bool *right, long *checked)
+enum ek_status results_check(struct results *h, bool *right, long *checked)
 {
     struct checker c = {.h = h, .right = true, .stride = 1 + spool_count(h->spool) / SAMPLES};
     TRY(judge_open(h->job, &c.judge));
@@ -347,17 +348,17 @@ enum ek_status harvest_check(struct harvest *h, bool *right, long *checked)
 
 /* ---- what came out ----------------------------------------------------------------------------*/
 
-const struct stats *harvest_stats(const struct harvest *h)
+const struct stats *results_stats(const struct results *h)
 {
     return h->stats;
 }
 
-trial_number harvest_count(const struct harvest *h)
+trial_number results_count(const struct results *h)
 {
     return h->count;
 }
 
-json_t *harvest_json(const struct harvest *h)
+json_t *results_json(const struct results *h)
 {
     const struct job_accept *a = &h->job->accept;
     json_t *o = json_object(), *levels = json_array();
@@ -377,7 +378,7 @@ json_t *harvest_json(const struct harvest *h)
     return o;
 }
 
-void harvest_print(FILE *out, const json_t *facts)
+void results_print(FILE *out, const json_t *facts)
 {
     const json_t *best = json_object_get(facts, "best"), *levels = json_object_get(facts, "levels");
     const char *name;

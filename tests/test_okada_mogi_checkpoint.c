@@ -1,9 +1,9 @@
-/* tests/test_okada_mogi_snapshot.c – what is done, and the file that says so: ranges against a map,
- * checkpoints that come back as they were, and are believed only where they are whole and of the
- * same job. */
+/* tests/test_okada_mogi_checkpoint.c – what is done, and the file that says so: ranges against a
+ * map, checkpoints that come back as they were, and are believed only where they are whole and of
+ * the same job. */
 #include "tests/okada_mogi.h"
 
-#include "okada_mogi/snapshot.h"
+#include "okada_mogi/checkpoint.h"
 
 /* ---- ranges -----------------------------------------------------------------------------------*/
 
@@ -73,12 +73,12 @@ static struct job *write_job(const char *accept, const char *k, double max, doub
 
 /* ---- checkpoints ------------------------------------------------------------------------------*/
 
-static struct harvest *new_harvest(struct job *job)
+static struct results *new_harvest(struct job *job)
 {
     const char *const path[ACCEPTED_FORMATS] = {NULL};
-    struct harvest *h;
-    assert_int_equal(harvest_open(job, (struct trial_range){0, 1000}, path, &h), EK_OK);
-    assert_int_equal(harvest_begin(h), EK_OK);
+    struct results *h;
+    assert_int_equal(results_open(job, (struct trial_range){0, 1000}, path, &h), EK_OK);
+    assert_int_equal(results_begin(h), EK_OK);
     return h;
 }
 
@@ -92,18 +92,18 @@ static enum ek_status collect(void *arg, const struct accepted_record *record, s
 static enum ek_status load(const char *path, struct job *job, uint64_t sum, struct accepted *all,
                            struct ranges *done)
 {
-    struct harvest *h = new_harvest(job);
+    struct results *h = new_harvest(job);
     double evaluations = 0;
     bool found = false;
-    enum ek_status st = snapshot_load(path, sum, done, &evaluations, h, &found);
+    enum ek_status st = checkpoint_read(path, sum, done, &evaluations, h, &found);
     assert_true(st || (found && evaluations == 17));
     if (!st)
-        st = harvest_each(h, collect, all);
-    harvest_close(h);
+        st = results_each(h, collect, all);
+    results_close(h);
     return st;
 }
 
-static void fill(struct harvest *h, struct ranges *done)
+static void fill(struct results *h, struct ranges *done)
 {
     static const struct trial_range range[] = {{500, 100}, {0, 50}, {60, 40}, {999, 1}};
     for (size_t i = 0; i < sizeof range / sizeof *range; i++) {
@@ -114,23 +114,23 @@ static void fill(struct harvest *h, struct ranges *done)
                     accepted_add(&a, &(struct accepted_record){t, 1. / (double)(t + 1), 2, 3, 4}),
                     EK_OK);
         assert_int_equal(ranges_add(done, range[i]), EK_OK);
-        assert_int_equal(harvest_put(h, range[i], &a), EK_OK);
+        assert_int_equal(results_put(h, range[i], &a), EK_OK);
     }
 }
 
 static void checkpoints_come_back(void **state)
 {
     struct job *job = write_job("k_sigma", "2", 10, 0.01);
-    struct harvest *h = new_harvest(job);
+    struct results *h = new_harvest(job);
     struct ranges done = {0}, again = {0};
     struct accepted before = {0}, after = {0};
     char path[256];
     (void)state;
     snprintf(path, sizeof path, "%s", job_file("checkpoint"));
     fill(h, &done);
-    assert_int_equal(harvest_each(h, collect, &before), EK_OK);
+    assert_int_equal(results_each(h, collect, &before), EK_OK);
     assert_int_equal(before.n, 100 + 14 + 1);
-    assert_int_equal(snapshot_save(path, 99, &done, 17, h), EK_OK);
+    assert_int_equal(checkpoint_write(path, 99, &done, 17, h), EK_OK);
     assert_int_equal(load(path, job, 99, &after, &again), EK_OK);
     assert_int_equal(after.n, before.n);
     for (size_t i = 0; i < after.n; i++) {
@@ -141,7 +141,7 @@ static void checkpoints_come_back(void **state)
     assert_int_equal(again.n, done.n);
     assert_memory_equal(again.range, done.range, done.n * sizeof *done.range);
     unlink(path);
-    harvest_close(h);
+    results_close(h);
     job_close(job);
     ranges_free(&done);
     ranges_free(&again);
@@ -171,13 +171,13 @@ static void damaged_checkpoints_are_refused(void **state)
 {
     static char bytes[1 << 16];
     struct job *job = write_job("k_sigma", "2", 10, 0.01);
-    struct harvest *h = new_harvest(job);
+    struct results *h = new_harvest(job);
     struct ranges done = {0};
     char path[256];
     (void)state;
     snprintf(path, sizeof path, "%s", job_file("damaged"));
     fill(h, &done);
-    assert_int_equal(snapshot_save(path, 99, &done, 17, h), EK_OK);
+    assert_int_equal(checkpoint_write(path, 99, &done, 17, h), EK_OK);
     const size_t n = read_bytes(path, bytes, sizeof bytes);
     assert_true(n > 1000 && n < sizeof bytes);
     status_mute(+1);
@@ -196,10 +196,10 @@ static void damaged_checkpoints_are_refused(void **state)
     write_bytes(path, bytes, n);
     assert_int_equal(load(path, job, 98, &all, &again), EK_USAGE);
     assert_non_null(strstr(status_message(), "another job"));
-    assert_int_equal(snapshot_save("/dev/null/none/file", 99, &done, 17, h), EK_LACK);
+    assert_int_equal(checkpoint_write("/dev/null/none/file", 99, &done, 17, h), EK_LACK);
     status_mute(-1);
     unlink(path);
-    harvest_close(h);
+    results_close(h);
     job_close(job);
     ranges_free(&done);
 }
@@ -207,7 +207,7 @@ static void damaged_checkpoints_are_refused(void **state)
 static uint64_t sum_of(const char *accept, const char *k, double max, double observed)
 {
     struct job *job = write_job(accept, k, max, observed);
-    const uint64_t sum = job_sum(job);
+    const uint64_t sum = job_sum(job, (struct trial_range){0, job->trials});
     job_close(job);
     return sum;
 }

@@ -1,4 +1,4 @@
-/* okada_mogi/harvest.h – what a search brings in: batches of accepted trials from all units,
+/* okada_mogi/results.h – what a search brings in: batches of accepted trials from all units,
  * written to a file in order, counted, and checked in the end. */
 #ifndef OKADA_MOGI_HARVEST_H
 #define OKADA_MOGI_HARVEST_H
@@ -8,46 +8,46 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct harvest;
+struct results;
 
 /* For the trials of `range` of a job (borrowed). path[format]: of a file of accepted trials; NULL:
  * none is written (both borrowed). EK_LACK: no memory. */
-enum ek_status harvest_open(const struct job *job, struct trial_range range,
-                            const char *const path[ACCEPTED_FORMATS], struct harvest **h);
-void harvest_close(struct harvest *h);
+enum ek_status results_open(const struct job *job, struct trial_range range,
+                            const char *const path[ACCEPTED_FORMATS], struct results **h);
+void results_close(struct results *h);
 
 /* Forgets what came so far. EK_LACK: a file could not be written here in the end. One thread. */
-enum ek_status harvest_begin(struct harvest *h);
+enum ek_status results_begin(struct results *h);
 
 /* The accepted trials of a batch, ascending; takes them away from *a. Batches come in any order and
  * together make up the range, each once. Any thread. */
-enum ek_status harvest_put(struct harvest *h, struct trial_range batch, struct accepted *a);
+enum ek_status results_put(struct results *h, struct trial_range batch, struct accepted *a);
 
 /* All batches are in: chooses the best where the job wants them, and writes the files. One
  * thread. EK_LACK: no memory, or a file cannot be written. */
-enum ek_status harvest_end(struct harvest *h);
+enum ek_status results_end(struct results *h);
 
 /* Judges trials anew, one by one: neighbours of accepted ones along every axis, random ones, ones
  * at symmetric places, and those on short descents from the best of all these; *right: each is in
- * the harvest exactly if it is acceptable. *checked: how many. One thread. */
-enum ek_status harvest_check(struct harvest *h, bool *right, long *checked);
+ * the results exactly if it is acceptable. *checked: how many. One thread. */
+enum ek_status results_check(struct results *h, bool *right, long *checked);
 
-/* Hands all records so far to visit(arg), ascending, some at a time; harvest_held() is how many.
+/* Hands all records so far to visit(arg), ascending, some at a time; results_held() is how many.
  * Any thread. EK_LACK: what was spooled cannot be read. */
-enum ek_status harvest_each(struct harvest *h,
+enum ek_status results_each(struct results *h,
                             enum ek_status (*visit)(void *arg, const struct accepted_record *record,
                                                     size_t n),
                             void *arg);
-size_t harvest_held(struct harvest *h);
+size_t results_held(struct results *h);
 
-/* Of the accepted trials, after harvest_end(); NULL where there are none. */
-const struct stats *harvest_stats(const struct harvest *h);
+/* Of the accepted trials, after results_end(); NULL where there are none. */
+const struct stats *results_stats(const struct results *h);
 /* Accepted trials. */
-trial_number harvest_count(const struct harvest *h);
+trial_number results_count(const struct results *h);
 /* accepted, [k_sigma, accepted] for each k, the smallest k that accepts anything, the best trial
  * with its parameters, the statistics, for JSON; new reference, NULL: out of memory. */
-json_t *harvest_json(const struct harvest *h);
-/* What harvest_json() says, for people. */
-void harvest_print(FILE *out, const json_t *facts);
+json_t *results_json(const struct results *h);
+/* What results_json() says, for people. */
+void results_print(FILE *out, const json_t *facts);
 
 #endif

@@ -1,0 +1,303 @@
+/* okada_mogi/checkpoint.c – keeps account of a search; writes and believes files of done ranges and
+ * accepted trials. */
+#include "okada_mogi/checkpoint.h"
+#include "src/checksum.h"
+#include "src/clock.h"
+#include "src/file.h"
+#include "src/progress.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Seconds between two saves; more where a save takes long, so that it never costs more than a
+ * twentieth of the time. */
+static const double OFTEN = 2, SHARE = 20;
+
+struct checkpoint {
+    struct results *results;
+    struct trial_range range;
+    uint64_t job;
+    const char *path;
+    pthread_mutex_t lock;
+    struct ranges done;
+    double evaluations;
+    trial_number before, computed; /* of the file; since then */
+    trial_number shown;            /* by runs that are over, for the progress line */
+    double next_save;
+};
+
+enum ek_status checkpoint_open(struct results *r, struct trial_range range, uint64_t job_hash,
+                               const char *path, struct checkpoint **c)
+{
+    struct checkpoint *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_LACK, "out of memory for the search's account");
+    *made = (struct checkpoint){.results = r, .range = range, .job = job_hash, .path = path};
+    pthread_mutex_init(&made->lock, NULL);
+    *c = made;
+    return EK_OK;
+}
+
+void checkpoint_close(struct checkpoint *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_destroy(&c->lock);
+    ranges_free(&c->done);
+    free(c);
+}
+
+/* Under the lock. */
+static enum ek_status save(struct checkpoint *c)
+{
+    const double start = clock_now();
+    TRY(checkpoint_write(c->path, c->job, &c->done, c->evaluations, c->results));
+    c->next_save = clock_now() + fmax(OFTEN, SHARE * (clock_now() - start));
+    return EK_OK;
+}
+
+enum ek_status checkpoint_begin(struct checkpoint *c)
+{
+    bool found = false;
+    c->shown += c->before + c->computed;
+    ranges_free(&c->done);
+    c->evaluations = 0;
+    c->before = c->computed = 0;
+    TRY(results_begin(c->results));
+    if (!c->path)
+        return EK_OK;
+    TRY(checkpoint_read(c->path, c->job, &c->done, &c->evaluations, c->results, &found));
+    c->before = ranges_count(&c->done);
+    return save(c); /* better now than never */
+}
+
+enum ek_status checkpoint_gaps(struct checkpoint *c, struct ranges *gaps)
+{
+    return ranges_gaps(&c->done, c->range, gaps);
+}
+
+enum ek_status checkpoint_put(struct checkpoint *c, struct trial_range range,
+                              struct accepted *found)
+{
+    pthread_mutex_lock(&c->lock);
+    enum ek_status st = ranges_add(&c->done, range);
+    if (!st)
+        st = results_put(c->results, range, found);
+    c->computed += range.count;
+    if (!st && c->path && clock_now() > c->next_save)
+        st = save(c);
+    progress_at(1e-6 * (double)(c->shown + c->before + c->computed));
+    pthread_mutex_unlock(&c->lock);
+    return st;
+}
+
+void checkpoint_evaluated(struct checkpoint *c, double evaluations)
+{
+    pthread_mutex_lock(&c->lock);
+    c->evaluations += evaluations;
+    pthread_mutex_unlock(&c->lock);
+}
+
+struct checkpoint_counts checkpoint_counts(struct checkpoint *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const struct checkpoint_counts counts = {c->evaluations, c->before + c->computed, c->computed};
+    pthread_mutex_unlock(&c->lock);
+    return counts;
+}
+
+enum ek_status checkpoint_save(struct checkpoint *c)
+{
+    if (!c->path)
+        return EK_OK;
+    pthread_mutex_lock(&c->lock);
+    const enum ek_status st = save(c);
+    pthread_mutex_unlock(&c->lock);
+    return st;
+}
+
+void checkpoint_forget(struct checkpoint *c)
+{
+    if (c->path)
+        unlink(c->path);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------*/
+
+enum { VERSION = 2, AT_ONCE = 4096 };
+static const char magic[8] = "EKSEARCH", what[] = "okada_mogi checkpoint 2";
+
+struct head {
+    char magic[8];
+    uint32_t version, record; /* bytes of a record */
+    uint64_t job, ranges, records;
+    double evaluations;
+};
+
+/* A file and the sum of what has gone through it. */
+struct stream {
+    const char *path;
+    FILE *in;
+    struct file *out;
+    struct checksum sum;
+};
+
+static enum ek_status put(struct stream *s, const void *data, size_t bytes)
+{
+    checksum_add(&s->sum, data, bytes);
+    return file_write(s->out, data, bytes);
+}
+
+static enum ek_status put_records(void *arg, const struct accepted_record *record, size_t n)
+{
+    return put(arg, record, n * sizeof *record);
+}
+
+enum ek_status checkpoint_write(const char *path, uint64_t job, const struct ranges *done,
+                                double evaluations, struct results *r)
+{
+    struct stream s = {.path = path};
+    struct head head = {.version = VERSION,
+                        .record = sizeof(struct accepted_record),
+                        .job = job,
+                        .ranges = done->n,
+                        .records = results_held(r),
+                        .evaluations = evaluations};
+    memcpy(head.magic, magic, sizeof magic);
+    checksum_begin(&s.sum, what);
+    TRY(file_create(path, &s.out));
+    enum ek_status st = put(&s, &head, sizeof head);
+    if (!st && done->n)
+        st = put(&s, done->range, done->n * sizeof *done->range);
+    if (!st)
+        st = results_each(r, put_records, &s);
+    const uint64_t sum = checksum_end(&s.sum);
+    if (!st)
+        st = put(&s, &sum, sizeof sum);
+    if (!st)
+        return file_finish(s.out);
+    file_abandon(s.out);
+    return st;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------*/
+
+static enum ek_status damaged(const struct stream *s)
+{
+    FAIL(EK_USAGE, "%s: this checkpoint is cut short or damaged; remove it to begin anew", s->path);
+}
+
+static enum ek_status get(struct stream *s, void *data, size_t bytes)
+{
+    if (fread(data, 1, bytes, s->in) != bytes)
+        return damaged(s);
+    checksum_add(&s->sum, data, bytes);
+    return EK_OK;
+}
+
+static enum ek_status get_head(struct stream *s, uint64_t job, struct head *head)
+{
+    if (fread(head, sizeof *head, 1, s->in) != 1 || memcmp(head->magic, magic, sizeof magic))
+        FAIL(EK_USAGE, "%s: this is no checkpoint; choose another file for --checkpoint", s->path);
+    if (head->version != VERSION || head->record != sizeof(struct accepted_record))
+        FAIL(EK_USAGE, "%s: a checkpoint of version %u, this program writes version %d; remove it",
+             s->path, head->version, VERSION);
+    if (head->job != job)
+        FAIL(EK_USAGE,
+             "%s: the checkpoint of another job, other stations or other --trials; remove it or "
+             "choose another file",
+             s->path);
+    checksum_add(&s->sum, head, sizeof *head);
+    return EK_OK;
+}
+
+/* The sum first: nothing of a damaged file is believed. */
+static enum ek_status prove(struct stream *s, uint64_t job, struct head *head)
+{
+    char chunk[1 << 14];
+    uint64_t sum;
+    TRY(get_head(s, job, head));
+    const off_t begin = ftello(s->in), bytes = (off_t)(head->ranges * sizeof(struct trial_range) +
+                                                       head->records * head->record);
+    if (fseeko(s->in, 0, SEEK_END) || ftello(s->in) != begin + bytes + (off_t)sizeof sum)
+        return damaged(s);
+    fseeko(s->in, begin, SEEK_SET);
+    for (off_t left = bytes; left > 0;) {
+        const size_t some = left < (off_t)sizeof chunk ? (size_t)left : sizeof chunk;
+        TRY(get(s, chunk, some));
+        left -= (off_t)some;
+    }
+    if (fread(&sum, sizeof sum, 1, s->in) != 1 || sum != checksum_end(&s->sum))
+        return damaged(s);
+    fseeko(s->in, begin, SEEK_SET);
+    return EK_OK;
+}
+
+/* The records of a range, which are in order like the ranges; some at a time. */
+static enum ek_status get_records(struct stream *s, struct trial_range range, uint64_t *left,
+                                  struct accepted_record *next, struct results *r)
+{
+    struct accepted some = {0};
+    enum ek_status st = EK_OK;
+    while (!st && next->trial - range.first < range.count) {
+        if (some.n == AT_ONCE) { /* up to the next record */
+            const trial_number count = next->trial - range.first;
+            TRY(results_put(r, (struct trial_range){range.first, count}, &some));
+            range = (struct trial_range){next->trial, range.count - count};
+        }
+        st = accepted_add(&some, next);
+        if (!st && *left) {
+            --*left;
+            st = get(s, next, sizeof *next);
+        } else {
+            next->trial = range.first - 1; /* there is none any more */
+        }
+    }
+    if (!st)
+        st = results_put(r, range, &some);
+    accepted_free(&some);
+    return st;
+}
+
+static enum ek_status get_all(struct stream *s, const struct head *head, struct ranges *done,
+                              struct results *r)
+{
+    struct accepted_record next = {.trial = ~(trial_number)0};
+    uint64_t left = head->records;
+    for (uint64_t i = 0; i < head->ranges; i++) {
+        struct trial_range range;
+        TRY(get(s, &range, sizeof range));
+        TRY(ranges_add(done, range));
+    }
+    if (left) {
+        left--;
+        TRY(get(s, &next, sizeof next));
+    }
+    for (size_t i = 0; i < done->n; i++)
+        TRY(get_records(s, done->range[i], &left, &next, r));
+    return EK_OK;
+}
+
+enum ek_status checkpoint_read(const char *path, uint64_t job, struct ranges *done,
+                               double *evaluations, struct results *r, bool *found)
+{
+    struct head head;
+    struct stream s = {.path = path, .in = fopen(path, "rb")};
+    *found = s.in != NULL;
+    if (!s.in && errno == ENOENT)
+        return EK_OK;
+    if (!s.in)
+        FAIL(EK_LACK, "%s: cannot be read: %s", path, strerror(errno));
+    checksum_begin(&s.sum, what);
+    enum ek_status st = prove(&s, job, &head);
+    if (!st)
+        st = get_all(&s, &head, done, r);
+    if (!st)
+        *evaluations = head.evaluations;
+    fclose(s.in);
+    return st;
+}
