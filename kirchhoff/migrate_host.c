@@ -1,6 +1,6 @@
 /* kirchhoff/migrate_host.c – a chunk on the cores of a unit: its threads first divide the traces to
  * read and filter them, then the tiles of the image. */
-#include "cu/team/crew.h"
+#include "cu/team/thread_pool.h"
 #include "kirchhoff/migrate.h"
 
 #include <math.h>
@@ -176,14 +176,14 @@ static void sum_part(void *arg, int thread)
 
 enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk)
 {
-    struct crew *crew = cu ? cu->crew : NULL;
+    struct thread_pool *pool = cu ? cu->pool : NULL;
     w->status = EK_OK;
     w->tile = 0;
     w->first = cu ? (size_t)cu->index * 7919 : 0;
     TRY(batch_begin(w->batch, chunk, chunk + 1));
-    crew_run(crew, w->width, fill_part, w);
+    thread_pool_run(pool, w->width, fill_part, w);
     if (!w->status)
-        crew_run(crew, w->width, sum_part, w);
+        thread_pool_run(pool, w->width, sum_part, w);
     batch_end(w->batch);
     return (enum ek_status)w->status;
 }

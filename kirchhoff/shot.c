@@ -1,6 +1,6 @@
 /* kirchhoff/shot.c – the steps of a front. */
 #include "kirchhoff/shot.h"
-#include "cu/team/crew.h"
+#include "cu/team/thread_pool.h"
 #include "kirchhoff/ray_device.h"
 #include "src/clock.h"
 
@@ -79,8 +79,8 @@ struct parts {
 
 static void run_parts(struct parts *p, const struct cu *cu, void (*part)(void *p, int thread))
 {
-    p->width = cu && cu->crew ? cu->width : 1;
-    crew_run(cu ? cu->crew : NULL, p->width, part, p);
+    p->width = cu && cu->pool ? cu->width : 1;
+    thread_pool_run(cu ? cu->pool : NULL, p->width, part, p);
 }
 
 /* A thread's share of the rays, in whole vectors. */

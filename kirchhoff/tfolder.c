@@ -1,6 +1,6 @@
 /* kirchhoff/tfolder.c – folders of tables. */
 #include "kirchhoff/tfolder.h"
-#include "cu/sched/seal.h"
+#include "cu/sched/checksummed.h"
 #include "src/demand.h"
 
 #include <stdio.h>
@@ -112,7 +112,7 @@ enum ek_status tfolder_write(const struct tfolder *f)
                              describe_surface(&f->surface), "sources", describe_sources(f));
     if (!root)
         FAIL(EK_LACK, "%s: out of memory", path);
-    const enum ek_status st = seal_write(path, root);
+    const enum ek_status st = checksummed_write(path, root);
     json_decref(root);
     return st;
 }
@@ -195,7 +195,7 @@ enum ek_status tfolder_open(const char *path, struct tfolder **f)
     char index[4096];
     json_t *root;
     snprintf(index, sizeof index, "%s/index.json", path);
-    enum ek_status st = seal_read(index, format, VERSION, &root);
+    enum ek_status st = checksummed_read(index, format, VERSION, &root);
     if (st == EK_LACK)
         FAIL(EK_USAGE, "%s: no such file; kirchhoff-tt makes folders of tables", index);
     if (st)

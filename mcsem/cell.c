@@ -281,7 +281,7 @@ static void square_phase(void *arg, int thread)
                       i + SQUARE_ROWS);
 }
 
-static enum ek_status all_blocks(struct cell_work *w, struct crew *crew)
+static enum ek_status all_blocks(struct cell_work *w, struct thread_pool *pool)
 {
     const size_t pairs = cell_pairs(w);
     memset(w->square, 0, (size_t)w->columns * (size_t)w->columns * sizeof *w->square);
@@ -289,11 +289,11 @@ static enum ek_status all_blocks(struct cell_work *w, struct crew *crew)
         w->n = pairs - w->first < w->block ? pairs - w->first : w->block;
         if (w->device && exact_pairs(w))
             TRY(ask_device(w));
-        crew_run(crew, w->width, fill_phase, w);
+        thread_pool_run(pool, w->width, fill_phase, w);
         for (int t = 0; t < w->width; t++)
             if (w->worker[t].status)
                 return w->worker[t].status;
-        crew_run(crew, w->width, square_phase, w);
+        thread_pool_run(pool, w->width, square_phase, w);
     }
     return EK_OK;
 }
@@ -323,7 +323,7 @@ static void put_sums(const struct cell_work *w, double *sums)
         sums[0] = loss;
 }
 
-enum ek_status cell_compute(struct cell_work *w, struct crew *crew, const double *m, int c,
+enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const double *m, int c,
                             double *sums, double complex *response, struct cell_report *report)
 {
     *report = (struct cell_report){.density = -1};
@@ -336,7 +336,7 @@ enum ek_status cell_compute(struct cell_work *w, struct crew *crew, const double
     see_pairs(w);
     w->near = w->options.mode == CELL_SHARED ? cell_count_near(w) : cell_pairs(w);
     if (w->near < cell_pairs(w)) {
-        TRY(cell_choose_density(w, crew, report));
+        TRY(cell_choose_density(w, pool, report));
         if (report->density < 0)
             w->near = cell_pairs(w);
     }
@@ -344,7 +344,7 @@ enum ek_status cell_compute(struct cell_work *w, struct crew *crew, const double
         TRY(cell_choose_filter(w, report));
     for (int t = 0; t < w->width; t++)
         w->worker[t].exact = 0;
-    TRY(all_blocks(w, crew));
+    TRY(all_blocks(w, pool));
     report->exact = w->near;
     for (int t = 0; t < w->width; t++)
         report->exact += w->worker[t].exact;

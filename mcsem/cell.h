@@ -8,7 +8,7 @@
 #define MCSEM_CELL_H
 
 #include "backends/backend.h"
-#include "cu/team/crew.h"
+#include "cu/team/thread_pool.h"
 #include "mcsem/misfit.h"
 
 #define CELL_CLEARANCE 0.1 /* m */
@@ -63,9 +63,10 @@ static inline size_t cell_sum_at(int row, int column)
 
 /* Cell c for resistivities m [columns][nz]: sums [cell_sums()], response [pairs of the
  * cell][nfreq]. The bits depend on m and the survey alone. EK_USAGE: a pair that cannot be
- * computed, with its line; EK_LACK. crew: the unit's threads, or NULL. */
-enum ek_status cell_compute(struct cell_work *work, struct crew *crew, const double *m, int c,
-                            double *sums, double complex *response, struct cell_report *report);
+ * computed, with its line; EK_LACK. pool: the unit's threads, or NULL. */
+enum ek_status cell_compute(struct cell_work *work, struct thread_pool *pool, const double *m,
+                            int c, double *sums, double complex *response,
+                            struct cell_report *report);
 
 /* Largest difference of a pair's response [nfreq] from exact mode with the finest filters, relative
  * to max(|field|, floor). EK_USAGE, EK_LACK as above. */

@@ -179,7 +179,7 @@ static size_t count_cancelled(const struct cell_work *w)
     return n;
 }
 
-enum ek_status cell_choose_density(struct cell_work *w, struct crew *crew,
+enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
                                    struct cell_report *report)
 {
     const size_t pairs = cell_pairs(w) - w->near;
@@ -187,7 +187,7 @@ enum ek_status cell_choose_density(struct cell_work *w, struct crew *crew,
         const size_t few = density < SHARED_DENSITIES - 1 ? FEW_OTHERS + pairs / MANY : pairs / 4;
         bool fits;
         TRY(shared_make(w->shared, &w->layers, w->pair + w->near, pairs, w->survey->nfreq,
-                        w->survey->freq, density, crew, &fits));
+                        w->survey->freq, density, pool, &fits));
         if (!fits)
             break;
         TRY(check_shared(w, &report->difference));

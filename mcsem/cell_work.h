@@ -72,7 +72,7 @@ size_t cell_count_near(const struct cell_work *w);
 /* The filter for pairs in exact mode, 0 .. w->near-1. */
 enum ek_status cell_choose_filter(struct cell_work *w, struct cell_report *report);
 /* The coarsest table that is good enough for the others; none: report->density = -1. */
-enum ek_status cell_choose_density(struct cell_work *w, struct crew *crew,
+enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool,
                                    struct cell_report *report);
 /* Whether so little is left of a pair's field, whose row the table gave, that the table's error may
  * be too much of it: then exact mode must compute it. `k`: the calling thread's. */

@@ -299,7 +299,7 @@ static enum ek_status take_room(struct shared *s)
 
 enum ek_status shared_make(struct shared *s, const struct earth_layers *earth,
                            const struct survey_pair *pair, size_t npairs, int nfreq,
-                           const double *freq, int density, struct crew *crew, bool *fits)
+                           const double *freq, int density, struct thread_pool *pool, bool *fits)
 {
     s->earth = earth;
     s->pair = pair;
@@ -315,7 +315,7 @@ enum ek_status shared_make(struct shared *s, const struct earth_layers *earth,
     for (int q = 0; q < nfreq; q++)
         forward_deepest(earth->n, earth->sediments, s->layer.at, s->waves, s->wave.at,
                         forward_line(freq[q]), s->deepest + q * (s->waves / PAIR_GROUP));
-    crew_run(crew, s->width, base_phase, s);
-    crew_run(crew, s->width, view_phase, s);
+    thread_pool_run(pool, s->width, base_phase, s);
+    thread_pool_run(pool, s->width, view_phase, s);
     return EK_OK;
 }

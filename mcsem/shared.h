@@ -12,7 +12,7 @@
 #ifndef MCSEM_SHARED_H
 #define MCSEM_SHARED_H
 
-#include "cu/team/crew.h"
+#include "cu/team/thread_pool.h"
 #include "mcsem/pair.h"
 
 enum { SHARED_STENCIL = 8, SHARED_DENSITIES = 4 };
@@ -36,7 +36,7 @@ void shared_close(struct shared *shared);
  * exact mode computes it or says what is wrong. EK_LACK: memory. */
 enum ek_status shared_make(struct shared *shared, const struct earth_layers *layers,
                            const struct survey_pair *pair, size_t npairs, int nfreq,
-                           const double *freq, int density, struct crew *crew, bool *fits);
+                           const double *freq, int density, struct thread_pool *pool, bool *fits);
 
 /* Fields and derivatives of pairs first .. first+n-1, n <= SHARED_ROWS: rows
  * [n][nfreq][2][columns], real parts before imaginary ones; column 0 is the field, 1 + k the k-th

@@ -1,6 +1,6 @@
 /* mcsem/study.c – a survey on the units and ranks that there are. */
 #include "mcsem/study.h"
-#include "cu/sched/deal.h"
+#include "cu/sched/assignment.h"
 #include "mcsem/outputs.h"
 
 #include <math.h>
@@ -42,7 +42,8 @@ static enum ek_status read_survey(struct study *s)
         TRY(earth_copy(s->start, &s->true_earth));
         TRY(outputs_read_model(s->truth, s->true_earth));
     }
-    for (size_t i = 0; s->start_rho > 0 && i < (size_t)s->survey->ncells * (size_t)s->start->nz; i++)
+    for (size_t i = 0; s->start_rho > 0 && i < (size_t)s->survey->ncells * (size_t)s->start->nz;
+         i++)
         s->start->m[i] = log(s->start_rho);
     if (s->model_in)
         TRY(outputs_read_model(s->model_in, s->start));
@@ -92,7 +93,7 @@ static enum ek_status divide_among_ranks(struct study *s)
         const struct sched_job job = {
             .n = (size_t)cells, .grain = 1, .ncu = ranks, .unit = unit, .cost = cost};
         if (cluster_rank() == 0)
-            st = deal_tasks(s->ranks_schedule, &job, s->rank_of);
+            st = assignment_find(s->ranks_schedule, &job, s->rank_of);
         cluster_share(s->rank_of, (size_t)cells * sizeof *s->rank_of);
     }
     free(unit);

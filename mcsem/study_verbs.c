@@ -17,9 +17,10 @@ static enum ek_status compute_cell(struct study *s, const struct cu *cu, int cel
     double *sums = s->inv->trial_sums + (size_t)cell * cell_sums(s->start->nz);
     const double start = clock_cpu();
     cell_set_spread(s->work[cu->index], s->inv->trial_spread);
-    TRY(cell_compute(s->work[cu->index], cu->crew, s->inv->trial, cell, sums,
+    TRY(cell_compute(s->work[cu->index], cu->pool, s->inv->trial, cell, sums,
                      s->trial_response + first_datum(s, cell), &s->report[cell]));
-    s->report[cell].cpu_s = (clock_cpu() - start) * cu->width; /* the crew's threads work alike */
+    s->report[cell].cpu_s =
+        (clock_cpu() - start) * cu->width; /* the thread pool's threads work alike */
     if (s->mail && s->message[cell] >= 0)
         cluster_mail_start(s->mail, s->message[cell]);
     return EK_OK;

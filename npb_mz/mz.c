@@ -1,5 +1,5 @@
 /* npb_mz/mz.c – opens and closes a problem and the scratch of its units, and steps it. */
-#include "cu/team/crew.h"
+#include "cu/team/thread_pool.h"
 #include "npb_mz/exact.h"
 #include "npb_mz/rhs.h"
 #include "npb_mz/zones.h"
@@ -225,8 +225,8 @@ void mz_parallel(struct mz *mz, struct mz_work *work, int zone,
                  void (*part)(struct mz *, struct mz_work *, int zone, int t))
 {
     struct part p = {mz, work, zone, part};
-    if (work->crew || work->width == 1) {
-        crew_run(work->crew, work->width, run_part, &p);
+    if (work->pool || work->width == 1) {
+        thread_pool_run(work->pool, work->width, run_part, &p);
         return;
     }
 #pragma omp parallel for num_threads(work->width) proc_bind(master) schedule(static, 1)

@@ -129,10 +129,11 @@ struct mz {
 
 /* Scratch of one unit: reused for every zone and step, owned by who opened it. */
 struct mz_work {
-    int width;         /* threads of the unit's team */
-    struct crew *crew; /* that are ready for work, or NULL: each parallel part starts them anew */
-    double *w;         /* right-hand side of one zone, [MZ_VARS][volume], or team_scratch() */
-    double **scratch;  /* [width] each thread's own */
+    int width; /* threads of the unit's team */
+    struct thread_pool
+        *pool;        /* that are ready for work, or NULL: each parallel part starts them anew */
+    double *w;        /* right-hand side of one zone, [MZ_VARS][volume], or team_scratch() */
+    double **scratch; /* [width] each thread's own */
     struct field memory;
 };
 

@@ -1,7 +1,7 @@
 /* npb_mz/ranks.c – divides zones among ranks. */
 #include "npb_mz/ranks.h"
 #include "cu/rank/cluster.h"
-#include "cu/sched/deal.h"
+#include "cu/sched/assignment.h"
 #include "cu/team/samples.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const c
         r->job.unit = r->unit;
         r->job.link = &unhidden;
         if (cluster_rank() == 0) /* its word counts: others might round otherwise */
-            st = deal_tasks(schedule, &r->job, r->next);
+            st = assignment_find(schedule, &r->job, r->next);
     }
     if (st) {
         ranks_close(r);
@@ -215,8 +215,8 @@ static double most_moved(struct ranks *r)
 
 static bool worth_it(struct ranks *r, int left)
 {
-    const double now = deal_span(&r->job, r->of, r->sums);
-    const double gain = now - deal_span(&r->job, r->next, r->sums);
+    const double now = assignment_span(&r->job, r->of, r->sums);
+    const double gain = now - assignment_span(&r->job, r->next, r->sums);
     const double pace = r->moved_bytes > 0 ? r->moved_s / r->moved_bytes : PACE;
     return gain > TOLERANCE * now && gain * left > MARGIN * (OVERHEAD + pace * most_moved(r));
 }
@@ -231,7 +231,7 @@ enum ek_status ranks_consider(struct ranks *r, const struct tasks *tasks,
     gather_seconds(r);
     if (cluster_rank() == 0) {
         estimate_speeds(r);
-        TRY(deal_tasks(r->schedule, &r->job, r->next));
+        TRY(assignment_find(r->schedule, &r->job, r->next));
         if (!worth_it(r, left))
             memcpy(r->next, r->of, division_bytes(r));
     }

@@ -1,10 +1,11 @@
 /* npb_mz/ranks.h – which zones are whose, where there are several ranks.
  *
- * A policy divides them (cu/sched/deal.h): at first by declared work and the ranks' cores, then,
- * while the run goes on, by what was measured. Ranks talk after 4 steps and then ever more rarely,
- * up to every 64: the seconds that each zone took and the rank's steps, medians both, say how fast
- * each rank is and what each zone costs; rank 0 divides anew and all do as it says, if the step
- * gets shorter by more than what noise could feign and the time that is left is worth the moves. */
+ * A policy divides them (cu/sched/assignment.h): at first by declared work and the ranks' cores,
+ * then, while the run goes on, by what was measured. Ranks talk after 4 steps and then ever more
+ * rarely, up to every 64: the seconds that each zone took and the rank's steps, medians both, say
+ * how fast each rank is and what each zone costs; rank 0 divides anew and all do as it says, if the
+ * step gets shorter by more than what noise could feign and the time that is left is worth the
+ * moves. */
 #ifndef NPB_MZ_RANKS_H
 #define NPB_MZ_RANKS_H
 

@@ -30,7 +30,7 @@ static void compute_on_cpus(struct run *r, const struct cu *cu, struct ek_range 
                             double *seconds)
 {
     struct mz_work *work = r->work[cu->index];
-    work->crew = cu->crew;
+    work->pool = cu->pool;
     for (size_t t = range.begin; t < range.end; t++) {
         const double start = clock_now();
         mz_step_zone(r->mz, work, r->tasks.zone[t]);
@@ -120,7 +120,7 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
     return EK_OK;
 }
 
-static enum ek_status rehome(void *ctx, const int *home)
+static enum ek_status set_placement(void *ctx, const int *home)
 {
     struct run *r = ctx;
     for (int t = 0; t < r->tasks.n; t++)
@@ -193,7 +193,7 @@ const struct team_ops verbs_ops = {
     .move = move,
     .exchange = exchange,
     .exchange_phases = exchange_phases,
-    .rehome = rehome,
+    .set_placement = set_placement,
     .cpu_batch = 1,
     .save = save,
     .restore = restore,

@@ -1,6 +1,6 @@
 /* okada_mogi/units.c – trials on cores and devices. */
 #include "okada_mogi/units.h"
-#include "cu/team/crew.h"
+#include "cu/team/thread_pool.h"
 #include "okada_mogi/ranges.h"
 #include "src/clock.h"
 
@@ -176,7 +176,7 @@ static enum ek_status run_shared(const struct units *all, const struct cu *cu,
     const trial_number pieces = (trial_number)(PIECES * u->width);
     struct sharing s = {.unit = u, .sink = sink, .range = range};
     s.piece = grain * ((range.count / grain + pieces) / pieces);
-    crew_run(cu->crew, cu->width, take_pieces, &s);
+    thread_pool_run(cu->pool, cu->width, take_pieces, &s);
     return (enum ek_status)s.status;
 }
 

@@ -252,7 +252,7 @@ static void assert_folder(const char *rest)
 {
     char path[PROFILE_PATH], wanted[PROFILE_PATH];
     snprintf(wanted, sizeof wanted, "%s%s", folder, rest);
-    assert_int_equal(seal_folder(path, sizeof path), EK_OK);
+    assert_int_equal(checksummed_folder(path, sizeof path), EK_OK);
     assert_string_equal(path, wanted);
 }
 
@@ -288,7 +288,7 @@ static void folders_in_their_order(void **state)
     assert_int_equal(rmdir(name), 0);
     assert_int_equal(symlink("/tmp", name), 0);
     status_mute(1);
-    assert_int_equal(seal_folder(name, sizeof name), EK_LACK);
+    assert_int_equal(checksummed_folder(name, sizeof name), EK_LACK);
     status_mute(-1);
     unsetenv("TMPDIR");
     setenv("CU_PROFILE_DIR", folder, 1);

@@ -1,7 +1,7 @@
 /* tests/test_cu_team.c – the step loop: verbs called as promised, homes followed, everything
  * counted, interruptions and failures passed on. The units are made by hand: two CPU groups and a
  * device. */
-#include "cu/team/book.h"
+#include "cu/team/task_history.h"
 #include "cu/rank/stop.h"
 #include "cu/team/team.h"
 
@@ -92,7 +92,7 @@ static int exchange_phases(const void *ctx)
     return 2;
 }
 
-static enum ek_status rehome(void *ctx, const int *home)
+static enum ek_status set_placement(void *ctx, const int *home)
 {
     struct board *b = ctx;
     memcpy(b->told, home, (size_t)(b->tasks ? b->tasks : TASKS) * sizeof *b->told);
@@ -108,7 +108,7 @@ static enum ek_status restore(void *ctx)
 
 static const struct team_ops verbs = {.compute = compute,
                                       .restore = restore,
-                                      .rehome = rehome,
+                                      .set_placement = set_placement,
                                       .move = move,
                                       .exchange = exchange,
                                       .exchange_phases = exchange_phases,
@@ -331,13 +331,13 @@ static void known_times_follow_their_tasks(void **state)
     const double cost[] = {2, 1, 10};
     const struct sched_job other = {.n = 3, .cost = cost};
     const int was[] = {1, -1, 0};
-    struct book b;
-    assert_int_equal(book_open(&b, 2), EK_OK);
+    struct task_history b;
+    assert_int_equal(task_history_open(&b, 2), EK_OK);
     b.home[1] = 1;
     b.seconds[0] = 30;
     b.seconds[1] = 6;
-    assert_true(book_note(&b, (struct ek_range){0, 2}, CU_CPU) == 36);
-    assert_int_equal(book_renumber(&b, &other, was), EK_OK);
+    assert_true(task_history_note(&b, (struct ek_range){0, 2}, CU_CPU) == 36);
+    assert_int_equal(task_history_renumber(&b, &other, was), EK_OK);
     assert_int_equal(b.n, 3);
     assert_int_equal(b.home[0], 1);
     assert_int_equal(b.home[1], 0);
@@ -345,7 +345,7 @@ static void known_times_follow_their_tasks(void **state)
     for (int t = 0; t < 3; t++)
         assert_true(b.known[CU_CPU][t] == want[t]);
     assert_null(b.known[CU_DEVICE]);
-    book_close(&b);
+    task_history_close(&b);
 }
 
 /* Late, because the request to stop stays for the life of the process. */

@@ -28,7 +28,7 @@ struct search {
     struct tune_room room;
     const struct bench_layout_request *request;
     struct backend_device device[TUNE_DEVICES];
-    struct mold mold;
+    struct width_selection widths;
     struct profile_layout memory;
     double begin, deadline;
     int tried;
@@ -142,8 +142,8 @@ static enum ek_status measure(void *ctx, const struct tune_point *point, double 
     *rate = trial.rate;
     if (!layout.ncpu)
         return EK_OK;
-    mold_add(&s->mold, layout.width, &trial.tasks);
-    return mold_width(&s->mold, s->room.cores, &s->room.mold);
+    width_selection_add(&s->widths, layout.width, &trial.tasks);
+    return width_selection_best(&s->widths, s->room.cores, &s->room.preferred);
 }
 
 static enum ek_status search(struct search *s)
@@ -228,7 +228,7 @@ enum ek_status bench_layout_choose(const struct bench_layout_request *request,
                                    struct cu_options *wanted, struct bench_layout *choice)
 {
     struct search s;
-    char path[SEAL_PATH];
+    char path[CHECKSUMMED_PATH];
     TRY(open_search(&s, request, wanted->devices));
     TRY(profile_layout_path(&s.memory, path));
     const bool known = remembered(&s, path);

@@ -78,16 +78,17 @@ static double rate_of(struct watch *w, const struct team *team, const struct cu_
     return n ? tasks / (double)n / (clock_now() - start) : 0;
 }
 
-/* Seconds of all tasks on CPU units, for cu/moldable/mold.h; nothing where one has not run there.
+/* Seconds of all tasks on CPU units, for cu/moldable/width_selection.h; nothing where one has not
+ * run there.
  */
 static void print_tasks(const struct team *team, size_t n)
 {
-    struct mold_tasks tasks = {0};
+    struct width_tasks tasks = {0};
     double *seconds = n < INT_MAX ? malloc(n * sizeof *seconds) : NULL;
     for (size_t i = 0; seconds && i < n; i++)
         seconds[i] = team_task_seconds(team, i, CU_CPU);
     if (seconds)
-        mold_levels(seconds, (int)n, &tasks);
+        width_levels(seconds, (int)n, &tasks);
     free(seconds);
     if (!tasks.ntasks)
         return;
@@ -218,12 +219,12 @@ static void listen_to(pid_t pid, int from, double deadline, char *text, size_t r
 }
 
 /* "ntasks" and seconds of levels; a line that was cut says nothing. */
-static void understand_tasks(const char *line, struct mold_tasks *tasks)
+static void understand_tasks(const char *line, struct width_tasks *tasks)
 {
     char *rest;
     const long n = strtol(line, &rest, 10);
-    struct mold_tasks t = {.ntasks = n > 0 && n < INT_MAX ? (int)n : 0};
-    t.nlevels = t.ntasks < MOLD_LEVELS ? t.ntasks : MOLD_LEVELS;
+    struct width_tasks t = {.ntasks = n > 0 && n < INT_MAX ? (int)n : 0};
+    t.nlevels = t.ntasks < WIDTH_LEVELS ? t.ntasks : WIDTH_LEVELS;
     for (int i = 0; i < t.nlevels; i++)
         if (!((t.seconds[i] = strtod(rest, &rest)) > 0))
             return;

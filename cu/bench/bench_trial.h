@@ -5,7 +5,7 @@
 #define CU_BENCH_TRIAL_H
 
 #include "cu/bench/bench.h"
-#include "cu/moldable/mold.h"
+#include "cu/moldable/width_selection.h"
 
 /* Seconds of steps that this process is to try; 0: it is no trial. */
 double bench_trial_wanted(void);
@@ -17,9 +17,9 @@ enum ek_status bench_trial_run(const struct bench_program *program, void *st, st
                                const struct sched_job *job, const char *schedule, double seconds);
 
 struct bench_trial {
-    double rate;             /* steps per second; 0: it did not work */
-    struct mold_tasks tasks; /* on CPU units */
-    char reason[256];        /* why not: the last line on its stderr */
+    double rate;              /* steps per second; 0: it did not work */
+    struct width_tasks tasks; /* on CPU units */
+    char reason[256];         /* why not: the last line on its stderr */
 };
 
 /* argv and two options more; freed by the caller, texts borrowed. NULL: out of memory. */

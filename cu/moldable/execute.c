@@ -1,6 +1,6 @@
 /* cu/moldable/execute.c – cu-run run: carries a schedule out. A task starts when those before it on
  * its cores have ended, whatever the clock says. */
-#include "cu/moldable/run_book.h"
+#include "cu/moldable/run_history.h"
 #include "cu/moldable/launch.h"
 #include "cu/moldable/outcome.h"
 #include "cu/moldable/run.h"
@@ -61,7 +61,7 @@ static bool over(const struct run_entry *e)
     return e->state == RUN_DONE || e->state == RUN_FAILED;
 }
 
-static bool ready(const struct run_book *b, const struct run_entry *e)
+static bool ready(const struct run_history *b, const struct run_entry *e)
 {
     for (int i = 0; i < e->placed->nafter; i++)
         if (!over(&b->entry[e->epoch->task[e->placed->after[i]]]))
@@ -69,27 +69,27 @@ static bool ready(const struct run_book *b, const struct run_entry *e)
     for (int k = 0; k < e->placed->nparts; k++) {
         const struct moldable_part *part = &e->placed->part[k];
         for (int c = 0; c < part->ncores; c++)
-            if (b->busy[run_book_node(e, k)][part->core[c]] >= 0)
+            if (b->busy[run_history_node(e, k)][part->core[c]] >= 0)
                 return false;
     }
     return true;
 }
 
-static void occupy(struct run_book *b, const struct run_entry *e, int task)
+static void occupy(struct run_history *b, const struct run_entry *e, int task)
 {
     for (int k = 0; k < e->placed->nparts; k++)
         for (int c = 0; c < e->placed->part[k].ncores; c++)
-            b->busy[run_book_node(e, k)][e->placed->part[k].core[c]] = task;
+            b->busy[run_history_node(e, k)][e->placed->part[k].core[c]] = task;
 }
 
 /* "a:8,b:8" */
-static char *hosts_of(const struct run_book *b, const struct run_entry *e)
+static char *hosts_of(const struct run_history *b, const struct run_entry *e)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     for (int k = 0; out && k < e->placed->nparts; k++) {
-        int n = run_book_node(e, k);
+        int n = run_history_node(e, k);
         const char *host = b->job->node[n].host;
         fprintf(out, "%s%s:%d", k ? "," : "", host ? host : "localhost", e->placed->part[k].ncores);
     }
@@ -98,14 +98,14 @@ static char *hosts_of(const struct run_book *b, const struct run_entry *e)
     return text;
 }
 
-static enum ek_status start(struct run_book *b, int task, double now)
+static enum ek_status start(struct run_history *b, int task, double now)
 {
     struct run_entry *e = &b->entry[task];
     const struct moldable_part *first = &e->placed->part[0];
     char *hosts = hosts_of(b, e);
     struct run_start s = {.task = task,
                           .kind = b->job->problem.kind[task],
-                          .node = run_book_node(e, 0),
+                          .node = run_history_node(e, 0),
                           .cores = e->placed->cores,
                           .ncore = first->ncores,
                           .core = first->core,
@@ -122,7 +122,7 @@ static enum ek_status start(struct run_book *b, int task, double now)
     return EK_OK;
 }
 
-static enum ek_status start_ready(struct run_book *b, double now, int *running)
+static enum ek_status start_ready(struct run_history *b, double now, int *running)
 {
     for (int i = 0; i < b->job->problem.ntasks; i++) {
         struct run_entry *e = &b->entry[i];
@@ -136,17 +136,17 @@ static enum ek_status start_ready(struct run_book *b, double now, int *running)
 
 /* ---- who has ended ----------------------------------------------------------------------------*/
 /* A node that ssh cannot reach any more: its tasks go elsewhere, nobody is to blame for them. */
-static enum ek_status lose_node(struct run_book *b, int node, double now)
+static enum ek_status lose_node(struct run_history *b, int node, double now)
 {
     b->lost[node] = true;
     status_warn("node '%s' is lost; its tasks are planned anew over the others",
                 b->job->problem.node[node].name);
-    return run_book_plan(b, now);
+    return run_history_plan(b, now);
 }
 
-static bool is_lost(struct run_book *b, const struct run_entry *e)
+static bool is_lost(struct run_history *b, const struct run_entry *e)
 {
-    int node = run_book_node(e, 0);
+    int node = run_history_node(e, 0);
     if (b->lost[node])
         return true;
     if (b->job->node[node].reach == RUN_HERE || e->status != RUN_HOST_LOST)
@@ -157,7 +157,7 @@ static bool is_lost(struct run_book *b, const struct run_entry *e)
     return lost;
 }
 
-static enum ek_status end(struct run_book *b, int task, int status, double now)
+static enum ek_status end(struct run_history *b, int task, int status, double now)
 {
     struct run_entry *e = &b->entry[task];
     occupy(b, e, -1);
@@ -166,8 +166,8 @@ static enum ek_status end(struct run_book *b, int task, int status, double now)
     e->state = RUN_WAITS;
     if (e->status && is_lost(b, e)) {
         e->attempts--;
-        return b->lost[run_book_node(e, 0)] ? run_book_plan(b, now)
-                                            : lose_node(b, run_book_node(e, 0), now);
+        return b->lost[run_history_node(e, 0)] ? run_history_plan(b, now)
+                                               : lose_node(b, run_history_node(e, 0), now);
     }
     if (e->status && e->attempts <= b->job->retries) {
         status_warn("task %d exits %d: tried again", task, e->status);
@@ -179,10 +179,10 @@ static enum ek_status end(struct run_book *b, int task, int status, double now)
     e->state = e->status ? RUN_FAILED : RUN_DONE;
     if (now > b->makespan)
         b->makespan = now;
-    return run_book_note(b, task);
+    return run_history_note(b, task);
 }
 
-static enum ek_status reap(struct run_book *b, double begin, int *running)
+static enum ek_status reap(struct run_history *b, double begin, int *running)
 {
     int status;
     pid_t pid;
@@ -215,7 +215,7 @@ static void catch_signals(sigset_t *child)
 }
 
 /* Those that still run are asked to end, and after five seconds made to. */
-static void end_all(struct run_book *b)
+static void end_all(struct run_history *b)
 {
     const struct timespec moment = {0, 20000000};
     for (int i = 0; i < b->job->problem.ntasks; i++)
@@ -234,7 +234,7 @@ static void end_all(struct run_book *b)
 }
 
 /* Predicted seconds times cores of what is over, and of all. */
-static double work_done(const struct run_book *b, bool all)
+static double work_done(const struct run_history *b, bool all)
 {
     double work = 0;
     for (int i = 0; i < b->job->problem.ntasks; i++) {
@@ -245,7 +245,7 @@ static double work_done(const struct run_book *b, bool all)
     return work;
 }
 
-static enum ek_status carry_out(struct run_book *b)
+static enum ek_status carry_out(struct run_history *b)
 {
     const struct timespec while_nothing_ends = {0, 200000000};
     sigset_t child;
@@ -281,7 +281,7 @@ static enum ek_status probe(const struct run_job *j)
     return EK_OK;
 }
 
-static enum ek_status reap_orphans(const struct run_book *b)
+static enum ek_status reap_orphans(const struct run_history *b)
 {
     for (int i = 0; i < b->job->problem.ntasks; i++)
         if (!over(&b->entry[i]))
@@ -291,7 +291,7 @@ static enum ek_status reap_orphans(const struct run_book *b)
 
 static enum ek_status run_tasks(const struct run_job *j, const struct settings *s)
 {
-    struct run_book b;
+    struct run_history b;
     const struct moldable_method *method = moldable_find(s->method ? s->method : "evenkeel");
     char folder[4096];
     if (!method)
@@ -301,16 +301,16 @@ static enum ek_status run_tasks(const struct run_job *j, const struct settings *
     else
         snprintf(folder, sizeof folder, "%s.results", strcmp(j->path, "-") ? j->path : "cu-run");
     TRY(probe(j));
-    TRY(run_book_open(&b, j, method, folder, s->resume));
+    TRY(run_history_open(&b, j, method, folder, s->resume));
     enum ek_status st = s->resume ? reap_orphans(&b) : EK_OK;
     if (!st)
-        st = run_book_plan(&b, 0);
+        st = run_history_plan(&b, 0);
     if (!st) {
         st = carry_out(&b);
         enum ek_status told = run_outcome(&b, s->json, s->report);
         st = st ? st : told;
     }
-    run_book_close(&b);
+    run_history_close(&b);
     return st;
 }
 

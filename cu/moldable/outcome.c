@@ -73,7 +73,7 @@ static const char *const state_names[] = {
     [RUN_WAITS] = "waits", [RUN_RUNS] = "runs", [RUN_DONE] = "done", [RUN_FAILED] = "failed"};
 
 /* A task as the plan has it, with what was measured in place of what was planned. */
-static json_t *entry_json(const struct run_book *b, int task)
+static json_t *entry_json(const struct run_history *b, int task)
 {
     const struct run_entry *e = &b->entry[task];
     const struct moldable_problem *p = &b->job->problem;
@@ -104,13 +104,13 @@ static json_t *entry_json(const struct run_book *b, int task)
 }
 
 /* The first plan's, or the last one's behind the loss of a node. */
-static double predicted(const struct run_book *b)
+static double predicted(const struct run_history *b)
 {
     const struct run_epoch *e = b->epoch[b->nepochs - 1];
     return e->begin + e->plan.makespan;
 }
 
-static json_t *run_json(const struct run_book *b, int done, int failed)
+static json_t *run_json(const struct run_history *b, int done, int failed)
 {
     json_t *schedule = json_array();
     double plan = predicted(b);
@@ -125,7 +125,7 @@ static json_t *run_json(const struct run_book *b, int done, int failed)
 }
 
 /* The first plan beside what was measured. */
-static enum ek_status write_page(const struct run_book *b, const char *path, const json_t *run)
+static enum ek_status write_page(const struct run_history *b, const char *path, const json_t *run)
 {
     const struct run_epoch *first = b->epoch[0];
     json_t *plans = json_array(), *measured = json_deep_copy(run);
@@ -139,7 +139,7 @@ static enum ek_status write_page(const struct run_book *b, const char *path, con
     return st;
 }
 
-static void print_outcome(const struct run_book *b, int done, int failed)
+static void print_outcome(const struct run_history *b, int done, int failed)
 {
     double plan = predicted(b);
     printf("%s: %d tasks, %d done, %d failed; makespan %.3f s, planned %.3f s", b->method->name,
@@ -149,7 +149,7 @@ static void print_outcome(const struct run_book *b, int done, int failed)
     printf("; output in %s\n", b->folder);
 }
 
-static enum ek_status name_failed(const struct run_book *b)
+static enum ek_status name_failed(const struct run_history *b)
 {
     char list[256] = "";
     for (int i = 0, n = 0; i < b->job->problem.ntasks; i++) {
@@ -164,7 +164,7 @@ static enum ek_status name_failed(const struct run_book *b)
          b->folder);
 }
 
-enum ek_status run_outcome(const struct run_book *b, const char *json, const char *report)
+enum ek_status run_outcome(const struct run_history *b, const char *json, const char *report)
 {
     int done = 0, failed = 0;
     for (int i = 0; i < b->job->problem.ntasks; i++) {

@@ -2,7 +2,7 @@
 #ifndef CU_RUN_OUTCOME_H
 #define CU_RUN_OUTCOME_H
 
-#include "cu/moldable/run_book.h"
+#include "cu/moldable/run_history.h"
 
 /* A plan as JSON: method, makespan_s, lower_bound_s, ratio, planning_s and schedule, a list with
  * task, name, node (nodes of a cluster task), core, cores, start_s, finish_s, after. */
@@ -14,6 +14,6 @@ enum ek_status run_page(const char *path, const char *title, const struct moldab
 
 /* Prints what a run came to, writes JSON and page where asked for. EK_WRONG: names the tasks that
  * failed. */
-enum ek_status run_outcome(const struct run_book *, const char *json, const char *report);
+enum ek_status run_outcome(const struct run_history *, const char *json, const char *report);
 
 #endif

@@ -118,7 +118,7 @@ static uint64_t key_of(const struct profile *p)
 
 enum ek_status profile_path(const struct profile *p, char *path)
 {
-    return seal_path(p->program, key_of(p), path);
+    return checksummed_path(p->program, key_of(p), path);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------*/
@@ -150,7 +150,7 @@ enum ek_status profile_save(const struct profile *p, const char *path)
     json_t *root = to_json(p);
     if (!root)
         FAIL(EK_LACK, "%s: out of memory", path);
-    enum ek_status st = seal_write(path, root);
+    enum ek_status st = checksummed_write(path, root);
     json_decref(root);
     return st;
 }
@@ -215,7 +215,7 @@ enum ek_status profile_read(const char *path, struct profile *p)
 {
     struct profile made = {0};
     json_t *root;
-    TRY(seal_read(path, FORMAT, PROFILE_VERSION, &root));
+    TRY(checksummed_read(path, FORMAT, PROFILE_VERSION, &root));
     enum ek_status st = from_json(path, root, &made);
     json_decref(root);
     if (st)
@@ -300,7 +300,7 @@ enum ek_status profile_list(FILE *out)
 {
     char folder[PROFILE_PATH];
     struct dirent **entry = NULL;
-    TRY(seal_folder(folder, sizeof folder));
+    TRY(checksummed_folder(folder, sizeof folder));
     int n = scandir(folder, &entry, is_profile, alphasort);
     if (n <= 0)
         fprintf(out, "no profiles in %s; a program's option --profile makes one\n", folder);

@@ -9,13 +9,13 @@
 #define CU_PROFILE_H
 
 #include "cu/unit/cu.h"
-#include "cu/sched/seal.h"
+#include "cu/sched/checksummed.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-enum { PROFILE_VERSION = 1, PROFILE_KINDS = 16, PROFILE_PATH = SEAL_PATH };
+enum { PROFILE_VERSION = 1, PROFILE_KINDS = 16, PROFILE_PATH = CHECKSUMMED_PATH };
 
 /* The tasks on one kind of unit. */
 struct profile_kind {
@@ -45,7 +45,7 @@ const struct profile_kind *profile_find(const struct profile *p, const struct cu
  * 2024, section 4.3); with several kinds of devices, their mean. NAN without one of the two. */
 double profile_factor(const struct profile *p);
 
-/* The file of this profile in the folder for them (cu/sched/seal.h), path [PROFILE_PATH]. */
+/* The file of this profile in the folder for them (cu/sched/checksummed.h), path [PROFILE_PATH]. */
 enum ek_status profile_path(const struct profile *p, char *path);
 
 /* Writes all seconds, as a whole or not at all; makes the folders above. EK_LACK: not writable. */

@@ -17,7 +17,7 @@ enum ek_status profile_layout_path(const struct profile_layout *l, char *path)
     checksum_add_text(&c, l->offered);
     checksum_add(&c, &l->cores, sizeof l->cores);
     snprintf(name, sizeof name, "%s-layout", l->program);
-    return seal_path(name, checksum_end(&c), path);
+    return checksummed_path(name, checksum_end(&c), path);
 }
 
 enum ek_status profile_layout_save(const struct profile_layout *l, const char *path)
@@ -29,7 +29,7 @@ enum ek_status profile_layout_save(const struct profile_layout *l, const char *p
                              "steps_per_s", l->rate, "tried", l->tried);
     if (!root)
         FAIL(EK_LACK, "%s: out of memory", path);
-    enum ek_status st = seal_write(path, root);
+    enum ek_status st = checksummed_write(path, root);
     json_decref(root);
     return st;
 }
@@ -53,7 +53,7 @@ static enum ek_status read_file(const char *path, struct profile_layout *l)
 {
     json_t *root;
     *l = (struct profile_layout){0};
-    TRY(seal_read(path, FORMAT, PROFILE_LAYOUT_VERSION, &root));
+    TRY(checksummed_read(path, FORMAT, PROFILE_LAYOUT_VERSION, &root));
     enum ek_status st = from_json(path, root, l);
     json_decref(root);
     return st;

@@ -5,7 +5,7 @@
 #define CU_PROFILE_LAYOUT_H
 
 #include "cu/unit/cu.h"
-#include "cu/sched/seal.h"
+#include "cu/sched/checksummed.h"
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ struct profile_layout {
     int tried;         /* layouts */
 };
 
-/* Its file, path [SEAL_PATH]. */
+/* Its file, path [CHECKSUMMED_PATH]. */
 enum ek_status profile_layout_path(const struct profile_layout *l, char *path);
 
 /* Writes it as a whole or not at all. EK_LACK: not writable. */

@@ -1,6 +1,6 @@
 /* cu/sim/plan_case_units.c – reads the units of a case: what they are, where they live, and how
  * they slow one another. */
-#include "cu/sim/plan_case_read.h"
+#include "cu/sim/plan_case_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

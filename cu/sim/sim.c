@@ -38,7 +38,7 @@ struct sim {
     int *last;                         /* [n] step in which each task is executed next */
     size_t executed;                   /* tasks in this step, each counted once */
     double span;                       /* of this step */
-    bool rehomed;                      /* tasks moved since the last exchange */
+    bool moved;                        /* tasks moved since the last exchange */
     double exchange_s, exchange_bytes; /* of the last exchange */
     struct sim_result result;
 };
@@ -94,10 +94,10 @@ static double carry(const struct sim *s, int from, int to, double bytes)
 /* Where every task is where it was, so are the costs of the exchange. */
 static void exchange(struct sim *s)
 {
-    if ((s->c->job.first && s->rehomed) || (s->c->exchange && s->step == 0))
+    if ((s->c->job.first && s->moved) || (s->c->exchange && s->step == 0))
         s->exchange_s =
             sim_exchange_seconds(s->c, s->home, s->nspaces, s->link, &s->exchange_bytes);
-    s->rehomed = false;
+    s->moved = false;
     s->result.communication += s->exchange_s;
     s->result.bytes_moved += s->exchange_bytes;
 }
@@ -107,7 +107,7 @@ static double migrate(struct sim *s, size_t task, int to)
     double bytes = s->c->job.bytes ? s->c->job.bytes[task] : 0;
     double sec = carry(s, s->home[task], to, bytes);
     s->home[task] = to;
-    s->rehomed = true;
+    s->moved = true;
     s->result.migrations++;
     s->result.bytes_moved += bytes;
     return sec;

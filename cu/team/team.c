@@ -1,8 +1,8 @@
 /* cu/team/team.c – the step loop. Between two barriers every unit works on its own; everything that
  * concerns all of them is done by the first unit's thread while the others wait. */
-#include "cu/team/team_inside.h"
+#include "cu/team/team_internal.h"
 #include "cu/rank/cluster.h"
-#include "cu/team/crew.h"
+#include "cu/team/thread_pool.h"
 #include "cu/rank/stop.h"
 #include "src/clock.h"
 
@@ -30,7 +30,7 @@ static enum ek_status begin_policy(struct team *t, const struct sched_job *job)
     seen.ncu = t->set->n;
     seen.unit = t->view;
     seen.link = &t->link;
-    seen.home = t->book.home;
+    seen.home = t->history.home;
     return sched_open(t->schedule, &seen, &t->sched);
 }
 
@@ -53,7 +53,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     if (!st && (!t->view || !t->unit))
         st = status_fail(EK_LACK, "team: out of memory for %d units", set->n);
     if (!st)
-        st = book_open(&t->book, job->n);
+        st = task_history_open(&t->history, job->n);
     if (!st) {
         describe_units(t, job->unit);
         t->link = job->link ? *job->link : SCHED_LINK_USUAL;
@@ -76,7 +76,7 @@ void team_close(struct team *t)
     locks_close(&t->locks);
     for (int c = 0; t->unit && c < t->set->n; c++)
         events_free(&t->unit[c].events);
-    book_close(&t->book);
+    task_history_close(&t->history);
     free(t->view);
     free(t->unit);
     free(t);
@@ -142,7 +142,7 @@ static void note_event(struct team *t, struct unit *u, struct events_entry e)
 static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task)
 {
     struct unit *u = &t->unit[cu->index];
-    int from = t->book.home[task], to = cu->space;
+    int from = t->history.home[task], to = cu->space;
     if (from == to || !t->ops->move)
         return EK_OK;
     double start = clock_now();
@@ -156,8 +156,8 @@ static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task
     locks_give(&t->locks, from, to);
     if (st)
         return elsewhere ? lose_data(t, "at the other end of a move") : st;
-    t->book.home[task] = to;
-    u->rehomed = true;
+    t->history.home[task] = to;
+    u->moved = true;
     u->migrations++;
     double sec = clock_now() - start;
     u->moving_step += sec;
@@ -172,19 +172,19 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
         TRY(move_task(t, cu, task));
     if (failed(t))
         return EK_OK; /* the step is void */
-    memset(&t->book.seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->book.seconds);
+    memset(&t->history.seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->history.seconds);
     double start = clock_now();
-    TRY(t->ops->compute(t->ctx, cu, r, &t->book.seconds[r.begin]));
+    TRY(t->ops->compute(t->ctx, cu, r, &t->history.seconds[r.begin]));
     note_event(t, u, (struct events_entry){start, clock_now() - start, r, 0, EVENTS_COMPUTE});
-    fault_slow(&t->faults, cu->index, t->result.steps + 1, start, r, t->book.seconds);
-    const double sum = book_note(&t->book, r, cu->kind);
+    fault_slow(&t->faults, cu->index, t->result.steps + 1, start, r, t->history.seconds);
+    const double sum = task_history_note(&t->history, r, cu->kind);
     u->busy_step += sum;
     const double launch = fmax(0, clock_now() - start - sum);
     u->launches += launch;
     u->tasks += r.end - r.begin;
     for (size_t task = r.begin; task < r.end; task++)
         u->work += t->cost ? t->cost[task] : 1;
-    sched_done(t->sched, cu->index, r, sum + launch, &t->book.seconds[r.begin]);
+    sched_done(t->sched, cu->index, r, sum + launch, &t->history.seconds[r.begin]);
     return EK_OK;
 }
 
@@ -250,7 +250,7 @@ static void exchange_period(struct team *t, const struct cu *cu)
         if (!u->dead && !failed(t))
             note_answer(t, cu, t->ops->exchange(t->ctx, cu, phase, share, &u->bytes),
                         (struct ek_range){0, 0});
-        gate_meet(&t->gate);
+        barrier_wait(&t->barrier);
     }
     note_event(t, u, (struct events_entry){start, clock_now() - start, {0, 0}, 0, EVENTS_EXCHANGE});
     if (cu->index == 0)
@@ -280,25 +280,26 @@ static struct team_step account_step(struct team *t)
     if (sum > 0) /* running mean over the steps */
         r->imbalance += (longest * t->set->n / sum - 1 - r->imbalance) / (r->steps + 1);
     r->steps++;
-    return (struct team_step){r->steps, t->book.seconds, longest};
+    return (struct team_step){r->steps, t->history.seconds, longest};
 }
 
 /* Tells the program where tasks live now, if that has changed. */
 static enum ek_status tell_homes(struct team *t, bool changed)
 {
     for (int c = 0; c < t->set->n; c++) {
-        changed |= t->unit[c].rehomed;
-        t->unit[c].rehomed = false;
+        changed |= t->unit[c].moved;
+        t->unit[c].moved = false;
     }
-    return changed && t->ops->rehome ? t->ops->rehome(t->ctx, t->book.home) : EK_OK;
+    return changed && t->ops->set_placement ? t->ops->set_placement(t->ctx, t->history.home)
+                                            : EK_OK;
 }
 
 /* Other tasks, because the ranks have divided them anew. */
 static enum ek_status take_tasks(struct team *t, const struct sched_job *job, const int *was)
 {
-    TRY(book_renumber(&t->book, job, was));
+    TRY(task_history_renumber(&t->history, job, was));
     for (int c = 0; c < t->set->n; c++) {
-        t->view[c].seconds = t->book.known[t->view[c].kind];
+        t->view[c].seconds = t->history.known[t->view[c].kind];
         if (!t->view[c].seconds && t->unit[c].speed > 0)
             t->view[c].speed = t->unit[c].speed;
     }
@@ -316,7 +317,7 @@ static enum ek_status roll_back(struct team *t)
 {
     atomic_store(&t->data_lost, false);
     TRY(t->ops->restore(t->ctx));
-    memset(t->book.home, 0, t->book.n * sizeof *t->book.home);
+    memset(t->history.home, 0, t->history.n * sizeof *t->history.home);
     t->result.repeated += t->result.steps - t->saved_step;
     t->result.steps = t->saved_step;
     TRY(tell_homes(t, true));
@@ -381,10 +382,10 @@ static void unit_loop(struct team *t, const struct cu *cu)
         exchange_period(t, cu);
         do {
             compute_period(t, cu);
-            gate_meet(&t->gate);
+            barrier_wait(&t->barrier);
             if (cu->index == 0)
                 close_round(t);
-            gate_meet(&t->gate);
+            barrier_wait(&t->barrier);
         } while (t->again);
     } while (t->more);
 }
@@ -392,20 +393,20 @@ static void unit_loop(struct team *t, const struct cu *cu)
 /* A unit's leading thread runs the loop; the others of a CPU unit serve it. */
 static void run_unit(struct team *t, struct cu *cu)
 {
-    struct crew crew;
+    struct thread_pool pool;
     if (cu->kind == CU_DEVICE || cu->width == 1) {
         unit_loop(t, cu);
         return;
     }
-    crew_init(&crew, cu->width, cu_crowded(t->set));
+    thread_pool_init(&pool, cu->width, cu_crowded(t->set));
 #pragma omp parallel num_threads(cu->width) proc_bind(master)
     if (omp_get_thread_num() > 0) {
-        crew_serve(&crew, omp_get_thread_num());
+        thread_pool_serve(&pool, omp_get_thread_num());
     } else {
-        cu->crew = &crew;
+        cu->pool = &pool;
         unit_loop(t, cu);
-        cu->crew = NULL;
-        crew_dismiss(&crew);
+        cu->pool = NULL;
+        thread_pool_dismiss(&pool);
     }
 }
 
@@ -428,7 +429,7 @@ enum ek_status team_run(struct team *t, int steps)
     double start = t->step_start = clock_now();
     if (t->result.steps == 0)
         t->run_start = start;
-    gate_init(&t->gate, t->set->n, cu_crowded(t->set));
+    barrier_init(&t->barrier, t->set->n, cu_crowded(t->set));
     TRY(tell_homes(t, true));
 #pragma omp parallel num_threads(t->set->n) proc_bind(close)
     run_unit(t, &t->set->cu[omp_get_thread_num()]);
@@ -443,10 +444,10 @@ enum ek_status team_bring_home(struct team *t)
     {
         const struct cu *cu = &t->set->cu[omp_get_thread_num()];
         size_t uncounted = 0;
-        for (size_t task = 0; t->ops->move && cu->space && task < t->book.n; task++)
-            if (t->book.home[task] == cu->space) {
+        for (size_t task = 0; t->ops->move && cu->space && task < t->history.n; task++)
+            if (t->history.home[task] == cu->space) {
                 note_failure(t, t->ops->move(t->ctx, task, cu->space, CU_SPACE_HOST, &uncounted));
-                t->book.home[task] = CU_SPACE_HOST;
+                t->history.home[task] = CU_SPACE_HOST;
             }
     }
     return (enum ek_status)atomic_load(&t->status);

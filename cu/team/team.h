@@ -38,7 +38,7 @@ struct team_ops {
     enum ek_status (*move)(void *ctx, size_t task, int from, int to, size_t *bytes);
     /* Says where tasks live before an exchange, whenever that has changed. One thread, all units
      * idle. Or NULL. */
-    enum ek_status (*rehome)(void *ctx, const int *home);
+    enum ek_status (*set_placement)(void *ctx, const int *home);
     /* Phase 0 .. exchange_phases()-1 of the exchange that opens a step, a barrier after each. Every
      * living unit calls it; who may touch a device is its own unit, and what lies on the host is
      * divided by `share`. *bytes += what crossed between spaces. NULL: no exchange. */

@@ -1,5 +1,5 @@
 /* cu/team/team_measured.c – what a team has measured. */
-#include "cu/team/team_inside.h"
+#include "cu/team/team_internal.h"
 
 #include <math.h>
 
@@ -21,12 +21,12 @@ struct team_spent team_unit_spent(const struct team *t, int cu)
 
 unsigned team_task_runs(const struct team *t, size_t task, enum cu_kind kind)
 {
-    return task < t->book.n ? t->book.sample[task][kind].count : 0;
+    return task < t->history.n ? t->history.sample[task][kind].count : 0;
 }
 
 double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind)
 {
-    return task < t->book.n ? samples_median(&t->book.sample[task][kind]) : NAN;
+    return task < t->history.n ? samples_median(&t->history.sample[task][kind]) : NAN;
 }
 
 void team_tell_unmet_faults(const struct team *t)

@@ -24,7 +24,8 @@ struct cu {
     int space;              /* home of the data that it works on */
     struct backend *device; /* NULL for a CPU unit; only this unit's thread launches on it */
     char name[32];          /* "cpu0", "opencl:0" */
-    struct crew *crew; /* threads of a CPU unit of width > 1 while a team runs (cu/team/crew.h) */
+    struct thread_pool
+        *pool; /* threads of a CPU unit of width > 1 while a team runs (cu/team/thread_pool.h) */
 };
 
 struct cu_layout {

@@ -80,12 +80,13 @@ static bool change(const struct tune_room *room, int c, const struct tune_point 
 }
 
 /* As many units of the proposed width as there is room for. */
-static bool mold(const struct tune_room *room, const struct tune_point *from, struct tune_point *to)
+static bool prefer(const struct tune_room *room, const struct tune_point *from,
+                   struct tune_point *to)
 {
-    if (room->rigid || !room->mold || room->mold == from->x[WIDTH])
+    if (room->rigid || !room->preferred || room->preferred == from->x[WIDTH])
         return false;
-    to->x[WIDTH] = room->mold;
-    to->x[UNITS] = most_units(room, room->mold, (unsigned)from->x[DEVICES]);
+    to->x[WIDTH] = room->preferred;
+    to->x[UNITS] = most_units(room, room->preferred, (unsigned)from->x[DEVICES]);
     return to->x[UNITS] > 0;
 }
 
@@ -111,5 +112,5 @@ bool tune_layout_move(const void *ctx, int m, const struct tune_point *from, str
     if (m < room->ndev)
         return toggle(room, m, false, from, to);
     m -= room->ndev;
-    return m == 0 ? mold(room, from, to) : change(room, m - 1, from, to);
+    return m == 0 ? prefer(room, from, to) : change(room, m - 1, from, to);
 }

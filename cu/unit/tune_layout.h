@@ -11,14 +11,14 @@ enum { TUNE_DEVICES = 16 }; /* of more, the first ones */
 
 /* What there is to choose from. */
 struct tune_room {
-    int cores;  /* for CPU units */
-    int ndev;   /* devices, at most TUNE_DEVICES */
-    bool keeps; /* devices' threads have a core of their own where that fits: the first guess */
-    bool rigid; /* the width of CPU units is given */
-    bool fine;  /* a trial costs little: single units more and less are tried, too */
-    int width;  /* of the first guess */
-    int mold;   /* width that is worth a trial (cu/moldable/mold.h), 0: none is known. May change
-                   meanwhile */
+    int cores;     /* for CPU units */
+    int ndev;      /* devices, at most TUNE_DEVICES */
+    bool keeps;    /* devices' threads have a core of their own where that fits: the first guess */
+    bool rigid;    /* the width of CPU units is given */
+    bool fine;     /* a trial costs little: single units more and less are tried, too */
+    int width;     /* of the first guess */
+    int preferred; /* width that is worth a trial (cu/moldable/width_selection.h), 0: none is known.
+                 May change meanwhile */
 };
 
 /* The layout of a point, and which devices it has: bit d of *devices is device d. */

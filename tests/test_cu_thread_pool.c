@@ -1,6 +1,6 @@
-/* tests/test_cu_crew.c – gates and crews: nobody passes early, every part is done once on its own
- * thread, with and without spinning, also with more threads than cpus. */
-#include "cu/team/crew.h"
+/* tests/test_cu_thread_pool.c – barriers and thread pools: nobody passes early, every part is done
+ * once on its own thread, with and without spinning, also with more threads than cpus. */
+#include "cu/team/thread_pool.h"
 
 #include <omp.h>
 #include <setjmp.h>
@@ -16,16 +16,16 @@ static void nobody_passes_early(void **state)
 {
     (void)state;
     for (int crowded = 0; crowded < 2; crowded++) {
-        struct gate gate;
+        struct barrier barrier;
         atomic_int inside = 0, wrong = 0;
-        gate_init(&gate, THREADS, crowded);
+        barrier_init(&barrier, THREADS, crowded);
 #pragma omp parallel num_threads(THREADS)
         for (int round = 1; round <= ROUNDS; round++) {
             atomic_fetch_add(&inside, 1);
-            gate_meet(&gate);
+            barrier_wait(&barrier);
             if (atomic_load(&inside) != THREADS * round)
                 atomic_fetch_add(&wrong, 1);
-            gate_meet(&gate);
+            barrier_wait(&barrier);
         }
         assert_int_equal(inside, THREADS * ROUNDS);
         assert_int_equal(wrong, 0);
@@ -47,15 +47,15 @@ static void each_part_on_its_thread(void **state)
 {
     (void)state;
     struct tally t = {0};
-    struct crew crew;
-    crew_init(&crew, THREADS, true);
+    struct thread_pool pool;
+    thread_pool_init(&pool, THREADS, true);
 #pragma omp parallel num_threads(THREADS)
     if (omp_get_thread_num() > 0) {
-        crew_serve(&crew, omp_get_thread_num());
+        thread_pool_serve(&pool, omp_get_thread_num());
     } else {
         for (int round = 0; round < ROUNDS; round++)
-            crew_run(&crew, THREADS, tally, &t);
-        crew_dismiss(&crew);
+            thread_pool_run(&pool, THREADS, tally, &t);
+        thread_pool_dismiss(&pool);
     }
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(t.times[i], ROUNDS);
@@ -67,7 +67,7 @@ static void alone_does_all_parts(void **state)
 {
     (void)state;
     struct tally t = {0};
-    crew_run(NULL, 3, tally, &t);
+    thread_pool_run(NULL, 3, tally, &t);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(t.times[i], i < 3);
 }

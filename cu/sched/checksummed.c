@@ -1,5 +1,5 @@
-/* cu/sched/seal.c – writes files so that they can be trusted, and trusts no others. */
-#include "cu/sched/seal.h"
+/* cu/sched/checksummed.c – writes files so that they can be trusted, and trusts no others. */
+#include "cu/sched/checksummed.h"
 #include "src/cachedir.h"
 #include "src/checksum.h"
 #include "src/json.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* ---- places -----------------------------------------------------------------------------------*/
-enum ek_status seal_folder(char *path, size_t room)
+enum ek_status checksummed_folder(char *path, size_t room)
 {
     const char *own = getenv("CU_PROFILE_DIR");
     if (own && *own)
@@ -22,12 +22,12 @@ enum ek_status seal_folder(char *path, size_t room)
     return EK_OK;
 }
 
-enum ek_status seal_path(const char *name, unsigned long long key, char *path)
+enum ek_status checksummed_path(const char *name, unsigned long long key, char *path)
 {
-    TRY(seal_folder(path, SEAL_PATH));
+    TRY(checksummed_folder(path, CHECKSUMMED_PATH));
     size_t used = strlen(path);
-    if (snprintf(path + used, SEAL_PATH - used, "/%s-%016llx.json", name, key) >=
-        (int)(SEAL_PATH - used))
+    if (snprintf(path + used, CHECKSUMMED_PATH - used, "/%s-%016llx.json", name, key) >=
+        (int)(CHECKSUMMED_PATH - used))
         FAIL(EK_USAGE, "profiles: the folder's name is too long; set CU_PROFILE_DIR");
     return EK_OK;
 }
@@ -44,7 +44,7 @@ static void add_up(json_t *root, char sum[17])
     json_decref(without);
 }
 
-enum ek_status seal_write(const char *path, json_t *root)
+enum ek_status checksummed_write(const char *path, json_t *root)
 {
     char sum[17];
     add_up(root, sum);
@@ -72,7 +72,7 @@ static enum ek_status check(const char *path, const char *format, int version, j
     return EK_OK;
 }
 
-enum ek_status seal_read(const char *path, const char *format, int version, json_t **root)
+enum ek_status checksummed_read(const char *path, const char *format, int version, json_t **root)
 {
     json_error_t error;
     if (access(path, R_OK))

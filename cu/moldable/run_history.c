@@ -1,5 +1,5 @@
-/* cu/moldable/run_book.c – tasks of a running job: plans, journal. */
-#include "cu/moldable/run_book.h"
+/* cu/moldable/run_history.c – tasks of a running job: plans, journal. */
+#include "cu/moldable/run_history.h"
 #include "src/checksum.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static uint64_t job_hash(const struct run_job *j)
     return checksum_end(&c);
 }
 
-static enum ek_status write_line(struct run_book *b, json_t *line)
+static enum ek_status write_line(struct run_history *b, json_t *line)
 {
     char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(line);
@@ -35,7 +35,7 @@ static enum ek_status write_line(struct run_book *b, json_t *line)
     return EK_OK;
 }
 
-enum ek_status run_book_note(struct run_book *b, int task)
+enum ek_status run_history_note(struct run_history *b, int task)
 {
     const struct run_entry *e = &b->entry[task];
     return write_line(b, json_pack("{s:i, s:i, s:i, s:f, s:f, s:f}", "task", task, "status",
@@ -44,7 +44,7 @@ enum ek_status run_book_note(struct run_book *b, int task)
 }
 
 /* One line of an earlier run; one that a crash cut short counts for nothing. */
-static void recall(struct run_book *b, const char *text)
+static void recall(struct run_history *b, const char *text)
 {
     json_t *line = json_loads(text, 0, NULL);
     int task = -1, status = -1, attempts = 0;
@@ -63,7 +63,7 @@ static void recall(struct run_book *b, const char *text)
     json_decref(line);
 }
 
-static bool all_done(const struct run_book *b)
+static bool all_done(const struct run_history *b)
 {
     int done = 0;
     while (done < b->job->problem.ntasks && b->entry[done].state == RUN_DONE)
@@ -72,13 +72,13 @@ static bool all_done(const struct run_book *b)
 }
 
 /* A finished run is no loss: the next one takes its place. */
-static enum ek_status begin_anew(struct run_book *b, const char *path)
+static enum ek_status begin_anew(struct run_history *b, const char *path)
 {
     memset(b->entry, 0, (size_t)b->job->problem.ntasks * sizeof *b->entry);
     return unlink(path) ? status_fail(EK_LACK, "%s cannot be removed: %m", path) : EK_OK;
 }
 
-static enum ek_status read_journal(struct run_book *b, bool resume)
+static enum ek_status read_journal(struct run_history *b, bool resume)
 {
     char path[4200], *line = NULL;
     size_t room = 0;
@@ -109,7 +109,7 @@ static enum ek_status read_journal(struct run_book *b, bool resume)
 }
 
 /* A line that a crash left without its end must not swallow the next one. */
-static enum ek_status open_journal(struct run_book *b)
+static enum ek_status open_journal(struct run_history *b)
 {
     char path[4200], hash[32], last = '\n';
     struct stat info;
@@ -128,7 +128,7 @@ static enum ek_status open_journal(struct run_book *b)
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
-static enum ek_status lock_folder(struct run_book *b)
+static enum ek_status lock_folder(struct run_history *b)
 {
     char path[4200];
     if (mkdir(b->folder, 0777) && errno != EEXIST)
@@ -143,7 +143,7 @@ static enum ek_status lock_folder(struct run_book *b)
     return EK_OK;
 }
 
-static enum ek_status make_tables(struct run_book *b)
+static enum ek_status make_tables(struct run_history *b)
 {
     const struct moldable_problem *p = &b->job->problem;
     b->entry = calloc((size_t)p->ntasks, sizeof *b->entry);
@@ -158,10 +158,11 @@ static enum ek_status make_tables(struct run_book *b)
     return room ? EK_OK : status_fail(EK_LACK, "out of memory for %d tasks", p->ntasks);
 }
 
-enum ek_status run_book_open(struct run_book *b, const struct run_job *job,
-                             const struct moldable_method *method, const char *folder, bool resume)
+enum ek_status run_history_open(struct run_history *b, const struct run_job *job,
+                                const struct moldable_method *method, const char *folder,
+                                bool resume)
 {
-    *b = (struct run_book){
+    *b = (struct run_history){
         .job = job, .method = method, .folder = folder, .lock = -1, .journal = -1};
     enum ek_status st = make_tables(b);
     if (!st)
@@ -171,7 +172,7 @@ enum ek_status run_book_open(struct run_book *b, const struct run_job *job,
     if (!st)
         st = open_journal(b);
     if (st)
-        run_book_close(b);
+        run_history_close(b);
     return st;
 }
 
@@ -187,7 +188,7 @@ static void close_epoch(struct run_epoch *e)
     free(e);
 }
 
-void run_book_close(struct run_book *b)
+void run_history_close(struct run_history *b)
 {
     for (int n = 0; b->busy && n < b->job->problem.nnodes; n++)
         free(b->busy[n]);
@@ -201,12 +202,12 @@ void run_book_close(struct run_book *b)
     free(b->lost);
     free(b->busy);
     free(b->epoch);
-    *b = (struct run_book){.lock = -1, .journal = -1};
+    *b = (struct run_history){.lock = -1, .journal = -1};
 }
 
 /* ---- planning ---------------------------------------------------------------------------------*/
 /* The tasks that wait and the nodes that are left, numbered anew. */
-static enum ek_status remaining(const struct run_book *b, struct run_epoch *e)
+static enum ek_status remaining(const struct run_history *b, struct run_epoch *e)
 {
     const struct moldable_problem *p = &b->job->problem;
     e->problem = *p;
@@ -230,7 +231,7 @@ static enum ek_status remaining(const struct run_book *b, struct run_epoch *e)
     return e->problem.nnodes ? EK_OK : status_fail(EK_LACK, "no node is left to run tasks on");
 }
 
-static enum ek_status plan_epoch(struct run_book *b, struct run_epoch *e)
+static enum ek_status plan_epoch(struct run_history *b, struct run_epoch *e)
 {
     TRY(remaining(b, e));
     if (!e->problem.ntasks)
@@ -244,7 +245,7 @@ static enum ek_status plan_epoch(struct run_book *b, struct run_epoch *e)
     return EK_OK;
 }
 
-enum ek_status run_book_plan(struct run_book *b, double now)
+enum ek_status run_history_plan(struct run_history *b, double now)
 {
     struct run_epoch **more = realloc(b->epoch, ((size_t)b->nepochs + 1) * sizeof *more);
     struct run_epoch *e = more ? calloc(1, sizeof *e) : NULL;

@@ -1,6 +1,6 @@
-/* tests/test_cu_mold.c – the width of CPU units as the planner of moldable tasks chooses it: as
- * narrow as tasks are many, as wide as they are few, unknown before two widths were seen. */
-#include "cu/moldable/mold.h"
+/* tests/test_cu_width_selection.c – the width of CPU units as the planner of moldable tasks chooses
+ * it: as narrow as tasks are many, as wide as they are few, unknown before two widths were seen. */
+#include "cu/moldable/width_selection.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,21 +13,21 @@
 enum { MOST = 1000 };
 
 /* What units of a width show of n tasks, the i-th of them i+1 times as long as 1/p^power. */
-static void see(struct mold *m, int n, bool even, double power, int width)
+static void see(struct width_selection *m, int n, bool even, double power, int width)
 {
     static double seconds[MOST];
-    struct mold_tasks tasks;
+    struct width_tasks tasks;
     for (int i = 0; i < n; i++)
         seconds[i] = (even ? 1 : 1 + i) * pow(width, -power);
-    mold_levels(seconds, n, &tasks);
+    width_levels(seconds, n, &tasks);
     assert_int_equal(tasks.ntasks, n);
-    mold_add(m, width, &tasks);
+    width_selection_add(m, width, &tasks);
 }
 
-static int width_of(const struct mold *m, int cores)
+static int width_of(const struct width_selection *m, int cores)
 {
     int width = -1;
-    assert_int_equal(mold_width(m, cores, &width), EK_OK);
+    assert_int_equal(width_selection_best(m, cores, &width), EK_OK);
     return width;
 }
 
@@ -43,7 +43,7 @@ static void as_wide_as_tasks_are_few(void **state)
         {2, 8, 4, 0.9},  {4, 8, 2, 0.9}, {3, 12, 4, 0.7}, {MOST, 64, 1, 0.99},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct mold m = {0};
+        struct width_selection m = {0};
         see(&m, cases[i].tasks, true, cases[i].power, 1);
         see(&m, cases[i].tasks, true, cases[i].power, 2);
         assert_int_equal(width_of(&m, cases[i].cores), cases[i].width);
@@ -53,17 +53,17 @@ static void as_wide_as_tasks_are_few(void **state)
 static void what_is_unknown_is_no_proposal(void **state)
 {
     (void)state;
-    struct mold m = {0};
-    struct mold_tasks tasks;
+    struct width_selection m = {0};
+    struct width_tasks tasks;
     assert_int_equal(width_of(&m, 8), 0);
     see(&m, 2, true, 0.8, 1);
     assert_int_equal(width_of(&m, 8), 0);
     see(&m, 3, true, 1, 2); /* other tasks */
     assert_int_equal(width_of(&m, 8), 0);
     double bad[] = {1, NAN};
-    mold_levels(bad, 2, &tasks);
+    width_levels(bad, 2, &tasks);
     assert_int_equal(tasks.ntasks, 0);
-    mold_add(&m, 2, &tasks);
+    width_selection_add(&m, 2, &tasks);
     assert_int_equal(width_of(&m, 8), 0);
     see(&m, 2, true, 0.8, 4);
     assert_int_equal(width_of(&m, 8), 4);
@@ -73,7 +73,7 @@ static void what_is_unknown_is_no_proposal(void **state)
 static void width_must_pay(void **state)
 {
     (void)state;
-    struct mold m = {0};
+    struct width_selection m = {0};
     see(&m, 2, true, 0, 4);
     see(&m, 2, true, 0, 1);
     assert_int_equal(m.width[0], 1);
@@ -84,13 +84,13 @@ static void width_must_pay(void **state)
 static void the_faster_measurement_counts(void **state)
 {
     (void)state;
-    struct mold m = {0};
+    struct width_selection m = {0};
     double slow[] = {4, 2}, fast[] = {1, 3}, slower[] = {9, 9};
     double *seconds[] = {slow, fast, slower};
     for (int i = 0; i < 3; i++) {
-        struct mold_tasks tasks;
-        mold_levels(seconds[i], 2, &tasks);
-        mold_add(&m, 2, &tasks);
+        struct width_tasks tasks;
+        width_levels(seconds[i], 2, &tasks);
+        width_selection_add(&m, 2, &tasks);
     }
     assert_int_equal(m.n, 1);
     assert_true(m.tasks[0].seconds[0] == 1 && m.tasks[0].seconds[1] == 3);
@@ -101,15 +101,15 @@ static void levels_keep_the_distribution(void **state)
 {
     (void)state;
     static double seconds[MOST];
-    struct mold_tasks tasks;
+    struct width_tasks tasks;
     double mean = 0;
     for (int i = 0; i < MOST; i++)
         seconds[i] = MOST - i;
-    mold_levels(seconds, MOST, &tasks);
-    assert_int_equal(tasks.nlevels, MOLD_LEVELS);
-    for (int i = 0; i < MOLD_LEVELS; i++) {
+    width_levels(seconds, MOST, &tasks);
+    assert_int_equal(tasks.nlevels, WIDTH_LEVELS);
+    for (int i = 0; i < WIDTH_LEVELS; i++) {
         assert_true(i == 0 || tasks.seconds[i] > tasks.seconds[i - 1]);
-        mean += tasks.seconds[i] / MOLD_LEVELS;
+        mean += tasks.seconds[i] / WIDTH_LEVELS;
     }
     assert_true(fabs(mean - (MOST + 1) / 2.) < 1);
 }

@@ -1,5 +1,5 @@
-/* cu/sched/deal.c – the unit that would be idle first asks first. */
-#include "cu/sched/deal.h"
+/* cu/sched/assignment.c – the unit that would be idle first asks first. */
+#include "cu/sched/assignment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
  * never does is cut off. */
 enum { SETTLED = 8, MOST_STEPS = 128 };
 
-struct deal {
+struct game {
     const struct sched_job *job;
     double *free_at;   /* [ncu] */
     int *now, *before; /* [n] division of this step, of the last one */
@@ -22,7 +22,7 @@ static double seconds(const struct sched_job *job, size_t task, int unit)
 }
 
 /* The unit that is free first and may still ask; -1: none. */
-static int first_free(const struct deal *d)
+static int first_free(const struct game *d)
 {
     int first = -1;
     for (int c = 0; c < d->job->ncu; c++)
@@ -31,7 +31,7 @@ static int first_free(const struct deal *d)
     return first;
 }
 
-static void one_step(struct deal *d, struct sched *s)
+static void one_step(struct game *d, struct sched *s)
 {
     memset(d->free_at, 0, (size_t)d->job->ncu * sizeof *d->free_at);
     for (int c; (c = first_free(d)) >= 0;) {
@@ -49,13 +49,13 @@ static void one_step(struct deal *d, struct sched *s)
     }
 }
 
-static enum ek_status play(struct deal *d, struct sched *s, int *owner)
+static enum ek_status play(struct game *d, struct sched *s, int *owner)
 {
     const size_t bytes = d->job->n * sizeof *owner;
     double best = INFINITY;
     for (int step = 0, same = 0; step < MOST_STEPS && same < SETTLED; step++) {
         one_step(d, s);
-        const double span = deal_span(d->job, d->now, d->free_at);
+        const double span = assignment_span(d->job, d->now, d->free_at);
         if (span < best) {
             memcpy(owner, d->now, bytes);
             best = span;
@@ -67,10 +67,10 @@ static enum ek_status play(struct deal *d, struct sched *s, int *owner)
     return EK_OK;
 }
 
-enum ek_status deal_tasks(const char *schedule, const struct sched_job *job, int *owner)
+enum ek_status assignment_find(const char *schedule, const struct sched_job *job, int *owner)
 {
     const size_t n = job->n ? job->n : 1;
-    struct deal d = {.job = job,
+    struct game d = {.job = job,
                      .free_at = calloc((size_t)job->ncu, sizeof *d.free_at),
                      .now = calloc(n, sizeof *d.now),
                      .before = calloc(n, sizeof *d.before)};
@@ -89,7 +89,7 @@ enum ek_status deal_tasks(const char *schedule, const struct sched_job *job, int
     return st;
 }
 
-double deal_span(const struct sched_job *job, const int *owner, double *busy)
+double assignment_span(const struct sched_job *job, const int *owner, double *busy)
 {
     double longest = 0;
     memset(busy, 0, (size_t)job->ncu * sizeof *busy);

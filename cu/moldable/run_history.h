@@ -1,4 +1,4 @@
-/* cu/moldable/run_book.h – what is known of each task while a job runs, and the journal that
+/* cu/moldable/run_history.h – what is known of each task while a job runs, and the journal that
  * outlives it. */
 #ifndef CU_RUN_BOOK_H
 #define CU_RUN_BOOK_H
@@ -27,7 +27,7 @@ struct run_entry {
     pid_t pid;
 };
 
-struct run_book {
+struct run_history {
     const struct run_job *job;
     const struct moldable_method *method;
     const char *folder;      /* of the results */
@@ -42,19 +42,19 @@ struct run_book {
 
 /* Makes or enters the folder. EK_USAGE: it holds a run already and `resume` is false, or that of
  * another job; EK_LACK: another cu-run works there, or it cannot be written. */
-enum ek_status run_book_open(struct run_book *, const struct run_job *,
-                             const struct moldable_method *, const char *folder, bool resume);
-void run_book_close(struct run_book *);
+enum ek_status run_history_open(struct run_history *, const struct run_job *,
+                                const struct moldable_method *, const char *folder, bool resume);
+void run_history_close(struct run_history *);
 
 /* Adds a finished task to the journal, on disk before it returns. */
-enum ek_status run_book_note(struct run_book *, int task);
+enum ek_status run_history_note(struct run_history *, int task);
 
 /* Plans all tasks that wait, over the nodes that are left, from `now` on. EK_LACK: no node is left,
  * or a task fits none of them. */
-enum ek_status run_book_plan(struct run_book *, double now);
+enum ek_status run_history_plan(struct run_history *, double now);
 
 /* The job's number of node k of a task's parts. */
-static inline int run_book_node(const struct run_entry *e, int part)
+static inline int run_history_node(const struct run_entry *e, int part)
 {
     return e->epoch->node[e->placed->part[part].node];
 }

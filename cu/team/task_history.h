@@ -1,31 +1,33 @@
-/* cu/team/book.h – what a team keeps of each task: where its data lives and how long it took. */
-#ifndef CU_BOOK_H
-#define CU_BOOK_H
+/* cu/team/task_history.h – what a team keeps of each task: where its data lives and how long it
+ * took. */
+#ifndef CU_TASK_HISTORY_H
+#define CU_TASK_HISTORY_H
 
 #include "cu/team/samples.h"
 #include "cu/sched/sched.h"
 
-struct book {
+struct task_history {
     size_t n;
     int *home;                   /* [n] space */
     double *seconds;             /* [n] of this step */
     struct samples (*sample)[2]; /* [n][kind] the latest computations */
-    double *known[2];            /* [kind][n] what policies may know after book_renumber() */
+    double *known[2]; /* [kind][n] what policies may know after task_history_renumber() */
 };
 
 /* All tasks at home on the host, nothing known. EK_LACK: out of memory. close frees, also after a
  * failed open. One thread. */
-enum ek_status book_open(struct book *b, size_t n);
-void book_close(struct book *b);
+enum ek_status task_history_open(struct task_history *b, size_t n);
+void task_history_close(struct task_history *b);
 
 /* The tasks of the range have run on this kind in seconds[task] each; returns the sum. On their
  * unit's thread. */
-double book_note(struct book *b, struct ek_range r, enum cu_kind kind);
+double task_history_note(struct task_history *b, struct ek_range r, enum cu_kind kind);
 
 /* Other tasks from now on: task t of *job was task was[t], or is new on the host (was[t] < 0). What
  * is known of those that stay is kept; known[kind] = the median seconds of each task on that kind,
  * for the others by declared cost, NULL where no task has run. One thread. EK_LACK: out of memory,
- * the book is as it was. */
-enum ek_status book_renumber(struct book *b, const struct sched_job *job, const int *was);
+ * the history is as it was. */
+enum ek_status task_history_renumber(struct task_history *b, const struct sched_job *job,
+                                     const int *was);
 
 #endif

@@ -1,13 +1,13 @@
-/* cu/team/book.c – homes and times of a team's tasks. */
-#include "cu/team/book.h"
+/* cu/team/task_history.c – homes and times of a team's tasks. */
+#include "cu/team/task_history.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum ek_status book_open(struct book *b, size_t n)
+enum ek_status task_history_open(struct task_history *b, size_t n)
 {
     const size_t room = n ? n : 1;
-    *b = (struct book){.n = n};
+    *b = (struct task_history){.n = n};
     b->home = calloc(room, sizeof *b->home);
     b->seconds = calloc(room, sizeof *b->seconds);
     b->sample = calloc(room, sizeof *b->sample);
@@ -16,17 +16,17 @@ enum ek_status book_open(struct book *b, size_t n)
     return EK_OK;
 }
 
-void book_close(struct book *b)
+void task_history_close(struct task_history *b)
 {
     free(b->home);
     free(b->seconds);
     free(b->sample);
     for (int kind = 0; kind < 2; kind++)
         free(b->known[kind]);
-    *b = (struct book){.n = 0};
+    *b = (struct task_history){.n = 0};
 }
 
-double book_note(struct book *b, struct ek_range r, enum cu_kind kind)
+double task_history_note(struct task_history *b, struct ek_range r, enum cu_kind kind)
 {
     double sum = 0;
     for (size_t t = r.begin; t < r.end; t++) {
@@ -53,7 +53,7 @@ static double usual_pace(const double *median, const struct sched_job *job)
     return cost > 0 ? seconds / cost : NAN;
 }
 
-static enum ek_status know(struct book *b, const struct sched_job *job, int kind)
+static enum ek_status know(struct task_history *b, const struct sched_job *job, int kind)
 {
     double *known = b->known[kind] = calloc(b->n ? b->n : 1, sizeof *known);
     if (!known)
@@ -71,10 +71,11 @@ static enum ek_status know(struct book *b, const struct sched_job *job, int kind
     return EK_OK;
 }
 
-enum ek_status book_renumber(struct book *b, const struct sched_job *job, const int *was)
+enum ek_status task_history_renumber(struct task_history *b, const struct sched_job *job,
+                                     const int *was)
 {
-    struct book other;
-    enum ek_status st = book_open(&other, job->n);
+    struct task_history other;
+    enum ek_status st = task_history_open(&other, job->n);
     for (size_t t = 0; !st && t < job->n; t++)
         if (was[t] >= 0) {
             other.home[t] = b->home[was[t]];
@@ -84,10 +85,10 @@ enum ek_status book_renumber(struct book *b, const struct sched_job *job, const 
     for (int kind = 0; !st && kind < 2; kind++)
         st = know(&other, job, kind);
     if (st) {
-        book_close(&other);
+        task_history_close(&other);
         return st;
     }
-    book_close(b);
+    task_history_close(b);
     *b = other;
     return EK_OK;
 }

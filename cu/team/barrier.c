@@ -1,5 +1,5 @@
-/* cu/team/gate.c – spin, then sleep on a futex. */
-#include "cu/team/gate.h"
+/* cu/team/barrier.c – spin, then sleep on a futex. */
+#include "cu/team/barrier.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -8,7 +8,7 @@
 /* About 50 us: longer than the imbalance of fine work, shorter than a time slice. */
 enum { SPINS = 4000 };
 
-void gate_init(struct gate *g, int threads, _Bool crowded)
+void barrier_init(struct barrier *g, int threads, _Bool crowded)
 {
     atomic_init(&g->arrived, 0);
     atomic_init(&g->opened, 0);
@@ -26,7 +26,7 @@ static void relax(void)
 #endif
 }
 
-static void sleep_until(struct gate *g, unsigned before)
+static void sleep_until(struct barrier *g, unsigned before)
 {
     atomic_fetch_add(&g->sleepers, 1);
     while (atomic_load(&g->opened) == before)
@@ -34,7 +34,7 @@ static void sleep_until(struct gate *g, unsigned before)
     atomic_fetch_sub(&g->sleepers, 1);
 }
 
-void gate_meet(struct gate *g)
+void barrier_wait(struct barrier *g)
 {
     const unsigned before = atomic_load_explicit(&g->opened, memory_order_relaxed);
     if (atomic_fetch_add(&g->arrived, 1) + 1 == g->threads) {

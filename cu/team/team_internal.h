@@ -1,10 +1,11 @@
-/* cu/team/team_inside.h – a team as its own files see it: team.c runs it, team_measured.c tells. */
-#ifndef CU_TEAM_INSIDE_H
-#define CU_TEAM_INSIDE_H
+/* cu/team/team_internal.h – a team as its own files see it: team.c runs it, team_measured.c tells.
+ */
+#ifndef CU_TEAM_INTERNAL_H
+#define CU_TEAM_INTERNAL_H
 
-#include "cu/team/book.h"
+#include "cu/team/task_history.h"
 #include "cu/team/fault.h"
-#include "cu/team/gate.h"
+#include "cu/team/barrier.h"
 #include "cu/sched/link.h"
 #include "cu/team/locks.h"
 #include "cu/team/team.h"
@@ -16,7 +17,7 @@ struct unit {
     double moving_step, busy, moving, launches;
     double work, speed; /* declared cost computed in this step; cost per second of the last one */
     size_t tasks, bytes, migrations;
-    bool dead, rehomed; /* rehomed: moved a task since the program was told of the homes */
+    bool dead, moved; /* moved: moved a task since the program was told of the homes */
     struct events events;
     struct link link; /* its moves */
 };
@@ -28,17 +29,17 @@ struct team {
     void *ctx;
     const char *schedule; /* borrowed */
     struct sched *sched;
-    const double *cost;     /* [tasks] declared, NULL = equal; borrowed */
-    struct book book;       /* of the tasks */
-    struct unit *unit;      /* [units] */
-    struct locks locks;     /* of the spaces */
-    struct sched_link link; /* as policies see it: as far as it has been measured */
-    unsigned moves;         /* from which */
-    atomic_int status;      /* first failure of any unit */
-    atomic_bool data_lost;  /* a device went with its tasks' data: this step is void */
+    const double *cost;          /* [tasks] declared, NULL = equal; borrowed */
+    struct task_history history; /* of the tasks */
+    struct unit *unit;           /* [units] */
+    struct locks locks;          /* of the spaces */
+    struct sched_link link;      /* as policies see it: as far as it has been measured */
+    unsigned moves;              /* from which */
+    atomic_int status;           /* first failure of any unit */
+    atomic_bool data_lost;       /* a device went with its tasks' data: this step is void */
     struct fault_plan faults;
     int save_every, saved_step, last;         /* steps */
-    struct gate gate;                         /* of the units' leading threads */
+    struct barrier barrier;                   /* of the units' leading threads */
     bool again, more, stops, done, recording; /* decided by the first unit between two barriers */
     double run_start, step_start, exchanged;
     struct team_result result;

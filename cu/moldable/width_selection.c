@@ -1,6 +1,6 @@
-/* cu/moldable/mold.c – tables t(p) from a few widths, a plan of them, and the width that does most
- * of it. */
-#include "cu/moldable/mold.h"
+/* cu/moldable/width_selection.c – tables t(p) from a few widths, a plan of them, and the width that
+ * does most of it. */
+#include "cu/moldable/width_selection.h"
 #include "cu/moldable/moldable.h"
 #include "src/sort.h"
 
@@ -11,9 +11,9 @@
 static const char METHOD[] = "evenkeel";
 
 /* ---- what was seen ----------------------------------------------------------------------------*/
-void mold_levels(double *seconds, int ntasks, struct mold_tasks *tasks)
+void width_levels(double *seconds, int ntasks, struct width_tasks *tasks)
 {
-    const int n = ntasks < MOLD_LEVELS ? ntasks : MOLD_LEVELS;
+    const int n = ntasks < WIDTH_LEVELS ? ntasks : WIDTH_LEVELS;
     tasks->ntasks = tasks->nlevels = 0;
     for (int i = 0; i < ntasks; i++)
         if (!(seconds[i] > 0) || !isfinite(seconds[i]))
@@ -25,7 +25,7 @@ void mold_levels(double *seconds, int ntasks, struct mold_tasks *tasks)
     tasks->nlevels = n;
 }
 
-static double sum(const struct mold_tasks *t)
+static double sum(const struct width_tasks *t)
 {
     double all = 0;
     for (int i = 0; i < t->nlevels; i++)
@@ -33,7 +33,7 @@ static double sum(const struct mold_tasks *t)
     return all;
 }
 
-void mold_add(struct mold *m, int width, const struct mold_tasks *tasks)
+void width_selection_add(struct width_selection *m, int width, const struct width_tasks *tasks)
 {
     int at = 0;
     while (at < m->n && m->width[at] < width)
@@ -41,7 +41,7 @@ void mold_add(struct mold *m, int width, const struct mold_tasks *tasks)
     if (!tasks->ntasks || (m->n && m->tasks[0].ntasks != tasks->ntasks))
         return;
     if (at == m->n || m->width[at] != width) {
-        if (m->n == MOLD_WIDTHS)
+        if (m->n == WIDTHS_TRIED)
             return;
         memmove(m->width + at + 1, m->width + at, (size_t)(m->n - at) * sizeof *m->width);
         memmove(m->tasks + at + 1, m->tasks + at, (size_t)(m->n - at) * sizeof *m->tasks);
@@ -55,7 +55,7 @@ void mold_add(struct mold *m, int width, const struct mold_tasks *tasks)
 
 /* ---- tasks of the planner ---------------------------------------------------------------------*/
 /* Seconds of a level on p cores: a line through logarithms. */
-static double seconds_on(const struct mold *m, int level, int p)
+static double seconds_on(const struct width_selection *m, int level, int p)
 {
     int above = 1;
     while (above < m->n - 1 && m->width[above] < p)
@@ -67,9 +67,10 @@ static double seconds_on(const struct mold *m, int level, int p)
 }
 
 /* One kind of tasks for each level. */
-static enum ek_status describe(const struct mold *m, int cores, struct moldable_problem *problem)
+static enum ek_status describe(const struct width_selection *m, int cores,
+                               struct moldable_problem *problem)
 {
-    const struct mold_tasks *t = &m->tasks[0];
+    const struct width_tasks *t = &m->tasks[0];
     TRY(moldable_add_node(problem, "here", cores, 1, "all"));
     for (int i = 0; i < t->nlevels; i++) {
         char name[] = "level";
@@ -107,7 +108,7 @@ static enum ek_status busiest(const struct moldable_plan *plan, int cores, int *
     return EK_OK;
 }
 
-enum ek_status mold_width(const struct mold *m, int cores, int *width)
+enum ek_status width_selection_best(const struct width_selection *m, int cores, int *width)
 {
     struct moldable_problem problem = {0};
     struct moldable_plan plan = {0};

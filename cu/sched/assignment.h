@@ -1,17 +1,17 @@
-/* cu/sched/deal.h – who would get which task: a policy's steps under a clock that only counts
+/* cu/sched/assignment.h – who would get which task: a policy's steps under a clock that only counts
  * declared cost over speed. For zones over ranks: a division that is made now and kept for many
  * steps. */
-#ifndef CU_DEAL_H
-#define CU_DEAL_H
+#ifndef CU_ASSIGNMENT_H
+#define CU_ASSIGNMENT_H
 
 #include "cu/sched/sched.h"
 
 /* owner[job->n] = unit of each task in the best of the steps that the policy needs until it changes
  * nothing any more: one for those that know at once, some dozens for those that learn. Units with
  * speed 0 count as 1. EK_USAGE: bad policy. EK_LACK: out of memory. One thread. */
-enum ek_status deal_tasks(const char *schedule, const struct sched_job *job, int *owner);
+enum ek_status assignment_find(const char *schedule, const struct sched_job *job, int *owner);
 
 /* When the last unit would be done, and how long each is busy: busy[job->ncu], in cost / speed. */
-double deal_span(const struct sched_job *job, const int *owner, double *busy);
+double assignment_span(const struct sched_job *job, const int *owner, double *busy);
 
 #endif

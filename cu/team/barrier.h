@@ -1,12 +1,12 @@
-/* cu/team/gate.h – a barrier for a few threads that meet very often: it spins for a moment, then
+/* cu/team/barrier.h – a barrier for a few threads that meet very often: it spins for a moment, then
  * sleeps, and does not spin at all where threads must share cpus. OpenMP's own cannot be used
  * between the leaders of nested teams. */
-#ifndef CU_GATE_H
-#define CU_GATE_H
+#ifndef CU_BARRIER_H
+#define CU_BARRIER_H
 
 #include <stdatomic.h>
 
-struct gate {
+struct barrier {
     _Alignas(64) atomic_uint arrived;
     _Alignas(64) atomic_uint opened; /* how often; what the waiting ones look at */
     atomic_uint sleepers;
@@ -16,9 +16,9 @@ struct gate {
 
 /* For `threads` threads; crowded: more threads than cpus are busy in all, so nobody spins. One
  * thread, before others know of it. Nothing to free. */
-void gate_init(struct gate *g, int threads, _Bool crowded);
+void barrier_init(struct barrier *g, int threads, _Bool crowded);
 
 /* Returns when all threads have called it; what they wrote before is seen by all after. */
-void gate_meet(struct gate *g);
+void barrier_wait(struct barrier *g);
 
 #endif

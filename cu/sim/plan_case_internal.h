@@ -1,6 +1,6 @@
-/* cu/sim/plan_case_read.h – what the parts of the reader of cases share. */
-#ifndef CU_PLAN_CASE_READ_H
-#define CU_PLAN_CASE_READ_H
+/* cu/sim/plan_case_internal.h – what the parts of the reader of cases share. */
+#ifndef CU_PLAN_CASE_INTERNAL_H
+#define CU_PLAN_CASE_INTERNAL_H
 
 #include "cu/sim/plan_case.h"
 #include "src/demand.h"

@@ -1,0 +1,44 @@
+/* cu/team/thread_pool.c – work for the threads of one unit. */
+#include "cu/team/thread_pool.h"
+
+#include <stddef.h>
+
+void thread_pool_init(struct thread_pool *c, int width, _Bool crowded)
+{
+    barrier_init(&c->start, width, crowded);
+    barrier_init(&c->finish, width, crowded);
+    c->part = NULL;
+    c->width = width;
+}
+
+void thread_pool_serve(struct thread_pool *c, int thread)
+{
+    for (;;) {
+        barrier_wait(&c->start);
+        if (!c->part)
+            return;
+        c->part(c->arg, thread);
+        barrier_wait(&c->finish);
+    }
+}
+
+void thread_pool_dismiss(struct thread_pool *c)
+{
+    c->part = NULL;
+    barrier_wait(&c->start);
+}
+
+void thread_pool_run(struct thread_pool *c, int width, void (*part)(void *arg, int thread),
+                     void *arg)
+{
+    if (!c || c->width < width) {
+        for (int t = 0; t < width; t++)
+            part(arg, t);
+        return;
+    }
+    c->part = part;
+    c->arg = arg;
+    barrier_wait(&c->start);
+    part(arg, 0);
+    barrier_wait(&c->finish);
+}

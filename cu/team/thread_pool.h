@@ -1,0 +1,27 @@
+/* cu/team/thread_pool.h – the threads of one CPU unit, kept ready for the whole of a run: OpenMP
+ * makes the threads of a nested region anew each time, which costs more than a small task. */
+#ifndef CU_THREAD_POOL_H
+#define CU_THREAD_POOL_H
+
+#include "cu/team/barrier.h"
+
+struct thread_pool {
+    struct barrier start, finish;
+    void (*part)(void *arg, int thread);
+    void *arg;
+    int width;
+};
+
+void thread_pool_init(struct thread_pool *c, int width, _Bool crowded);
+
+/* Threads 1 .. width-1 stay in thread_pool_serve() until the leader calls thread_pool_dismiss(). */
+void thread_pool_serve(struct thread_pool *c, int thread);
+void thread_pool_dismiss(struct thread_pool *c);
+
+/* Calls part(arg, t) for t = 0 .. width-1, each on its own thread of the thread pool, and returns
+ * when all are done. Without a thread pool (NULL) the caller does all parts in turn: the same
+ * result. On the leader's thread (number 0). */
+void thread_pool_run(struct thread_pool *c, int width, void (*part)(void *arg, int thread),
+                     void *arg);
+
+#endif
