@@ -23,6 +23,8 @@ void migrate_defaults(struct migrate_options *o)
                                   .oversample = 2,
                                   .classes = 1,
                                   .max_memory = 2,
+                                  .unfilled_most = 5,
+                                  .failing_most = 10,
                                   .node_spacing = 200};
 }
 
@@ -60,6 +62,31 @@ static struct grid coarser(const struct grid *image)
     return g;
 }
 
+/* What the tables' index says of them all. */
+static enum ek_status check_tables(const struct migrate *m)
+{
+    const struct tfolder *f = m->travel->folder;
+    const double nodes = (double)grid_nodes(&f->grid) * (double)f->nsources;
+    double unfilled = 0, judged = 0, failing = 0;
+    for (size_t i = 0; i < f->nsources; i++) {
+        unfilled += (double)f->source[i].unfilled;
+        judged += (double)f->source[i].judged;
+        failing += (double)f->source[i].failing;
+    }
+    const double holes = 100 * unfilled / nodes, wrong = 100 * failing / fmax(judged, 1);
+    if (holes > m->o.unfilled_most)
+        FAIL(EK_WRONG,
+             "%s: %.3g %% of the tables' nodes have no time, more than --unfilled-max %g %%; make "
+             "them anew, or accept holes in the image",
+             f->path, holes, m->o.unfilled_most);
+    if (wrong > m->o.failing_most)
+        FAIL(EK_WRONG,
+             "%s: %.3g %% of the tables' nodes disagree with the eikonal equation, more than "
+             "--residual-max %g %%; smooth the velocity and make them anew",
+             f->path, wrong, m->o.failing_most);
+    return EK_OK;
+}
+
 static enum ek_status open_tables(struct migrate *m)
 {
     const struct migrate_options *o = &m->o;
@@ -67,8 +94,10 @@ static enum ek_status open_tables(struct migrate *m)
     if (!o->tables == !o->velocity)
         FAIL(EK_USAGE, "which travel times? --tables FOLDER (of kirchhoff-tt), or --velocity TEXT "
                        "for one with a formula");
-    if (o->tables)
-        return travel_open(o->tables, budget, &m->travel);
+    if (o->tables) {
+        TRY(travel_open(o->tables, budget, &m->travel));
+        return check_tables(m);
+    }
     struct grid grid = coarser(&m->grid);
     struct tfolder_surface surface = {.depth = 0};
     if (o->table_grid)

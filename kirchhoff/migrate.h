@@ -33,7 +33,8 @@ struct migrate_options {
     int classes;
     double class_first, class_width; /* m; width 0: one class */
     int chunk;
-    double max_memory; /* GiB for tables */
+    double max_memory;                  /* GiB for tables */
+    double unfilled_most, failing_most; /* %, of the tables' nodes */
     bool deterministic, trust_geometry;
 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char format[] = "evenkeel travel times";
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 enum ek_status tfolder_make(const char *path, const struct grid *grid, const char *velocity,
                             const struct tfolder_surface *surface, size_t n,
@@ -96,9 +96,10 @@ static json_t *describe_sources(const struct tfolder *f)
     json_t *list = json_array();
     for (size_t i = 0; i < f->nsources; i++) {
         const struct tfolder_source *s = &f->source[i];
-        json_array_append_new(list,
-                              json_pack("{s:[f,f,f] s:s s:I}", "at", s->at[0], s->at[1], s->at[2],
-                                        "file", s->file, "unfilled", (json_int_t)s->unfilled));
+        json_array_append_new(
+            list, json_pack("{s:[f,f,f] s:s s:I s:I s:I}", "at", s->at[0], s->at[1], s->at[2],
+                            "file", s->file, "unfilled", (json_int_t)s->unfilled, "judged",
+                            (json_int_t)s->judged, "failing", (json_int_t)s->failing));
     }
     return list;
 }
@@ -158,14 +159,18 @@ static enum ek_status read_surface(const char *path, const json_t *o, struct tfo
 
 static enum ek_status read_source(const char *path, const json_t *o, struct tfolder_source *s)
 {
-    double unfilled;
+    double unfilled, judged, failing;
     const char *file = json_string_value(json_object_get(o, "file"));
     TRY(read_list(path, o, "at", 3, &a_place, s->at));
     TRY(demand_member(path, "sources[]", o, "unfilled", &a_number, &unfilled));
+    TRY(demand_member(path, "sources[]", o, "judged", &a_number, &judged));
+    TRY(demand_member(path, "sources[]", o, "failing", &a_number, &failing));
     TRY(demand_that(path, file && strlen(file) < sizeof s->file && !strchr(file, '/'), "file",
                     "a file's name"));
     strcpy(s->file, file);
     s->unfilled = (size_t)unfilled;
+    s->judged = (size_t)judged;
+    s->failing = (size_t)failing;
     return EK_OK;
 }
 

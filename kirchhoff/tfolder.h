@@ -14,9 +14,10 @@ struct tfolder_surface {
 };
 
 struct tfolder_source {
-    double at[3];    /* m */
-    char file[64];   /* name in the folder */
-    size_t unfilled; /* nodes */
+    double at[3];           /* m */
+    char file[64];          /* name in the folder */
+    size_t unfilled;        /* nodes */
+    size_t judged, failing; /* sampled nodes, and those that fail their residual (certify.h) */
 };
 
 struct tfolder {

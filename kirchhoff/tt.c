@@ -2,6 +2,7 @@
 #include "kirchhoff/tt.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
+#include "kirchhoff/certify.h"
 #include "kirchhoff/closed.h"
 #include "kirchhoff/ray_device.h"
 #include "src/clock.h"
@@ -13,8 +14,30 @@
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
+enum { MUTUAL = 32 };
+
+static size_t mutual_source(const struct tt *t, size_t i)
+{
+    return i * t->places.n / t->mutual;
+}
+
+/* Times to the other sources of the sample, and what the table says of itself. */
+static void note_table(struct tt *t, size_t source, const struct ttable *table)
+{
+    struct tt_record *r = &t->record[source];
+    struct tfolder_source *f = &t->folder->source[source];
+    r->unfilled = f->unfilled = table->unfilled;
+    r->judged = f->judged = table->judged;
+    r->failing = f->failing = table->failing;
+    for (size_t i = 0; i < t->mutual; i++)
+        for (size_t j = 0; mutual_source(t, i) == source && j < t->mutual; j++) {
+            const double time = certify_time(table, t->places.at[mutual_source(t, j)]);
+            t->between[i * t->mutual + j] = isnan(time) ? 0 : time;
+        }
+}
+
 /* A table of a former run that is whole and of this problem. */
-static bool is_done(const struct tt *t, size_t source)
+static bool is_done(struct tt *t, size_t source)
 {
     struct ttable *table;
     status_mute(1);
@@ -22,9 +45,8 @@ static bool is_done(const struct tt *t, size_t source)
     status_mute(-1);
     if (st)
         return false;
-    t->record[source] = (struct tt_record){
-        .finished = true, .kept = true, .unfilled = table->unfilled, .rms = NAN, .most = NAN};
-    t->folder->source[source].unfilled = table->unfilled;
+    t->record[source] = (struct tt_record){.finished = true, .kept = true, .rms = NAN, .most = NAN};
+    note_table(t, source, table);
     ttable_close(table);
     return true;
 }
@@ -46,10 +68,13 @@ static enum ek_status open_lists(struct tt *t)
     t->record = calloc(t->places.n, sizeof *t->record);
     t->handle = calloc(units * devices + 1, sizeof *t->handle);
     t->slice = malloc(plane * sizeof *t->slice);
-    if (!t->todo || !t->record || !t->handle || !t->slice)
+    t->residual = malloc(plane * sizeof *t->residual);
+    t->mutual = t->places.n < MUTUAL ? t->places.n : MUTUAL;
+    t->between = calloc(t->mutual * t->mutual, sizeof *t->between);
+    if (!t->todo || !t->record || !t->handle || !t->slice || !t->residual || !t->between)
         FAIL(EK_LACK, "out of memory for %zu shots", t->places.n);
     for (size_t i = 0; i < plane; i++)
-        t->slice[i] = NAN;
+        t->slice[i] = t->residual[i] = NAN;
     return EK_OK;
 }
 
@@ -110,6 +135,8 @@ void tt_close(void *st)
     free(t->record);
     free(t->todo);
     free(t->slice);
+    free(t->residual);
+    free(t->between);
 }
 
 /* ---- devices ----------------------------------------------------------------------------------*/
@@ -202,15 +229,18 @@ static void judge(const struct ttable *t, const struct velocity *v, struct tt_re
     r->most = most;
 }
 
-/* Times in the plane y = the source's. */
+/* Times and their residuals in the plane y = the source's. */
 static void keep_slice(struct tt *t, const struct ttable *table)
 {
     const struct grid *g = &t->grid;
     const double row = round((table->source[1] - g->origin[1]) / g->step[1]);
     const int j = (int)fmin(fmax(row, 0), g->n[1] - 1);
     for (int i = 0; i < g->n[0]; i++)
-        memcpy(t->slice + (size_t)i * (size_t)g->n[2], table->time + grid_index(g, i, j, 0),
-               (size_t)g->n[2] * sizeof *t->slice);
+        for (int k = 0; k < g->n[2]; k++) {
+            const size_t to = (size_t)i * (size_t)g->n[2] + (size_t)k;
+            t->slice[to] = table->time[grid_index(g, i, j, k)];
+            t->residual[to] = (float)certify_node(table, t->velocity, (int[]){i, j, k});
+        }
 }
 
 static void show_progress(struct tt *t)
@@ -227,11 +257,12 @@ static enum ek_status finish_shot(struct tt *t, struct shot *s, size_t source, s
     struct ttable *table = shot_take(s);
     note_device(t, r, -1);
     judge(table, t->velocity, r);
+    certify_table(table, t->velocity);
+    note_table(t, source, table);
     if (source == 0)
         keep_slice(t, table);
     tfolder_path(t->folder, source, path);
     const enum ek_status st = ttable_write(table, path);
-    r->unfilled = t->folder->source[source].unfilled = table->unfilled;
     ttable_close(table);
     r->numbers = s->numbers;
     r->length = s->length;

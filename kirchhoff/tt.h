@@ -25,7 +25,7 @@ struct tt_record {
     int unit;
     double begin, end; /* s of the run */
     struct shot_numbers numbers;
-    size_t unfilled;
+    size_t unfilled, judged, failing; /* nodes */
     double rms, most; /* s, of sampled nodes against the closed form; NAN: there is none */
     int *length;      /* [numbers.steps] front */
     size_t nspans;
@@ -37,7 +37,7 @@ struct tt {
     const char *velocity_text, *grid_text, *sources_text, *out, *times, *rays, *arrival, *donation;
     int shots, share, poll;
     bool resume;
-    double tolerance, unfilled_most; /* %, % */
+    double tolerance, unfilled_most, failing_most; /* % */
     struct shot_options shot;
     /* The problem. */
     struct velocity *velocity;
@@ -56,7 +56,9 @@ struct tt {
     int runs;                   /* so far, this one included */
     atomic_size_t finished;     /* shots */
     atomic_flag showing;        /* somebody draws the progress line */
-    float *slice;               /* [n[0]][n[2]] times of the first source, through it */
+    size_t mutual;              /* sources whose times to one another are kept … */
+    double *between;            /* … [mutual][mutual] s, 0: not known (certify.h) */
+    float *slice, *residual;    /* [n[0]][n[2]] of the first source's times, in its plane */
 };
 
 enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job);

@@ -1,4 +1,5 @@
 /* kirchhoff/tt_facts.c – what a run says of its shots: numbers, and pictures for the report. */
+#include "kirchhoff/certify.h"
 #include "kirchhoff/tt.h"
 
 #include <math.h>
@@ -98,7 +99,8 @@ static json_t *length_picture(const struct tt *t)
                      "step", "y", "rays", "series", series);
 }
 
-static json_t *slice_picture(const struct tt *t)
+static json_t *slice_picture(const struct tt *t, const float *slice, const char *title,
+                             const char *unit)
 {
     const struct grid *g = &t->grid;
     const int wide = g->n[0] / PIXELS + 1, high = g->n[2] / PIXELS + 1;
@@ -107,14 +109,33 @@ static json_t *slice_picture(const struct tt *t)
         json_t *row = json_array();
         for (int i = 0; i < g->n[0]; i += wide)
             json_array_append_new(
-                row,
-                json_number_or_null((double)t->slice[(size_t)i * (size_t)g->n[2] + (size_t)k]));
+                row, json_number_or_null((double)slice[(size_t)i * (size_t)g->n[2] + (size_t)k]));
         json_array_append_new(rows, row);
     }
-    return json_pack("{s:s s:s s:s s:s s:s s:[f,f] s:[f,f] s:o}", "kind", "map", "title",
-                     "Travel times of the first source, in its plane", "x", "x, m", "y", "z, m",
-                     "unit", "s", "left_right", g->origin[0], grid_end(g, 0), "top_bottom",
-                     g->origin[2], grid_end(g, 2), "rows", rows);
+    return json_pack("{s:s s:s s:s s:s s:s s:[f,f] s:[f,f] s:o}", "kind", "map", "title", title,
+                     "x", "x, m", "y", "z, m", "unit", unit, "left_right", g->origin[0],
+                     grid_end(g, 0), "top_bottom", g->origin[2], grid_end(g, 2), "rows", rows);
+}
+
+/* The same members as a migration's. */
+static json_t *describe_certificate(const struct tt *t)
+{
+    const struct certify_pairs p = certify_reciprocity(t->mutual, t->between);
+    size_t judged = 0, failing = 0;
+    for (size_t i = 0; i < t->places.n; i++) {
+        judged += t->folder->source[i].judged;
+        failing += t->folder->source[i].failing;
+    }
+    json_t *residual =
+        json_pack("{s:I s:I s:f s:f}", "judged", (json_int_t)judged, "failing", (json_int_t)failing,
+                  "failing_share", judged ? (double)failing / (double)judged : 0.0, "tolerance",
+                  CERTIFY_RESIDUAL);
+    json_t *pairs = p.pairs
+                        ? json_pack("{s:I s:I s:f s:f}", "pairs", (json_int_t)p.pairs, "failing",
+                                    (json_int_t)p.failing, "rms_s", p.rms, "most_s", p.most)
+                        : json_null();
+    return json_pack("{s:o s:o s:n s:n}", "residual", residual, "reciprocity", pairs, "resummed",
+                     "geometry");
 }
 
 json_t *tt_facts(const void *st)
@@ -131,11 +152,13 @@ json_t *tt_facts(const void *st)
         point_steps += r->numbers.point_steps;
         integrate += r->numbers.integrate_s;
     }
-    return json_pack("{s:s s:I s:f s:f s:o s:o s:[o,o,o]}", "tables", t->folder->path, "kept",
-                     (json_int_t)kept, "point_steps", point_steps, "point_steps_per_s",
-                     integrate > 0 ? point_steps / integrate : 0.0, "donation",
-                     describe_donation(t), "shots", shots, "pictures", schedule_picture(t),
-                     length_picture(t), slice_picture(t));
+    return json_pack(
+        "{s:s s:o s:I s:f s:f s:o s:o s:[o,o,o,o]}", "tables", t->folder->path, "certificate",
+        describe_certificate(t), "kept", (json_int_t)kept, "point_steps", point_steps,
+        "point_steps_per_s", integrate > 0 ? point_steps / integrate : 0.0, "donation",
+        describe_donation(t), "shots", shots, "pictures", schedule_picture(t), length_picture(t),
+        slice_picture(t, t->slice, "Travel times of the first source, in its plane", "s"),
+        slice_picture(t, t->residual, "Residual of the eikonal equation there", "share"));
 }
 
 void tt_remark(FILE *out, const json_t *facts)

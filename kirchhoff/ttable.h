@@ -22,6 +22,7 @@ struct ttable {
     double source[3];             /* m */
     char velocity[VELOCITY_TEXT]; /* the model, as it was asked for */
     size_t unfilled;              /* nodes that nothing reached; counted by ttable_count() */
+    size_t judged, failing;       /* sampled nodes, and those with a residual (certify.h) */
     float *time;                  /* [nodes] s; NAN where unfilled, as p and spread */
     float *p[3];                  /* [nodes] slowness grad T along x, y, z, s/m */
     float *spread;                /* [nodes] relative geometrical spreading L, m */

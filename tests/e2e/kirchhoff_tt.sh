@@ -55,6 +55,9 @@ import json, sys
 run = json.load(open(sys.argv[1]))
 v = run["verification"]
 assert run["verified"] and v["unfilled_most"] == 0 and v["rms_s"] < 2e-4 and v["error_most_s"] < 1e-3, v
+c = run["certificate"]
+assert c["residual"]["judged"] > 1000 and c["residual"]["failing"] == 0 and c["reciprocity"]["pairs"] == 6, c
+assert c["reciprocity"]["failing"] == 0 and c["resummed"] is None and c["geometry"] is None, c
 assert len(run["shots"]) == 4 and all(s["steps"] > 5 and s["longest_front"] > 500 for s in run["shots"])
 PY
 check 'JSON says so' $?
@@ -124,6 +127,16 @@ check 'a full disk leaves a line' $?
 check 'and no half table' $?
 ends 'too many unfilled nodes fail' 1 'have no travel time' $model --last 0.2 --out "$work/holes"
 ends 'a cap that is reached is reported' 0 'edges were raised' $model --edge 30 --front-max 1500 --out "$work/capped"
+
+# What is sharp fails its own residual, and a migration does not take it unless it is told to.
+ends 'sharp layers' 1 'disagree with the eikonal equation' --velocity layers:0:1500,600:2500,smooth=0 --grid 31x31x31:40 \
+    --sources 3x3:600@0,0 --out "$work/sharp" --json "$work/sharp.json" --quiet
+grep -q '"failing_share": 0.[2-9]' "$work/sharp.json"
+check 'and the share is said' $?
+"${bin%-tt}-mig" --generate small --out "$work/small.segy" &&
+    "${bin%-tt}-mig" "$work/small.segy" --tables "$work/sharp" --grid 3x3x9:100@300,300,800 >/dev/null 2>"$work/err"
+[ $? = 1 ] && grep -q 'residual-max' "$work/err"
+check "such tables are not migrated: $(cat "$work/err")" $?
 
 # Refusals.
 ends 'no model' 2 '--velocity and --grid' --grid 9x9x9:10

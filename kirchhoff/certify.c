@@ -1,0 +1,120 @@
+/* kirchhoff/certify.c – residual and reciprocity of tables. */
+#include "kirchhoff/certify.h"
+
+#include <math.h>
+
+enum { SHARE = 64, MOST = 100000, NEAR = 4 }; /* NEAR: steps around the source */
+
+static void place_of(const struct grid *g, const int at[3], double x[3])
+{
+    for (int a = 0; a < 3; a++)
+        x[a] = grid_coordinate(g, a, at[a]);
+}
+
+static bool near_source(const struct ttable *t, const double x[3])
+{
+    double square = 0;
+    for (int a = 0; a < 3; a++) {
+        const double steps = (x[a] - t->source[a]) / t->grid.step[a];
+        square += t->grid.n[a] > 1 ? steps * steps : 0;
+    }
+    return square < NEAR * NEAR;
+}
+
+/* How far T's change to a neighbour differs from the mean slowness of both, per metre; INFINITY:
+ * there is none. */
+static double mismatch(const struct ttable *t, const int at[3], int axis, int side)
+{
+    const struct grid *g = &t->grid;
+    int other[3] = {at[0], at[1], at[2]};
+    other[axis] += side;
+    if (other[axis] < 0 || other[axis] >= g->n[axis])
+        return INFINITY;
+    const size_t a = grid_index(g, at[0], at[1], at[2]),
+                 b = grid_index(g, other[0], other[1], other[2]);
+    if (t->kmah[b] == TTABLE_UNFILLED)
+        return INFINITY;
+    const double mean = 0.5 * ((double)t->p[axis][a] + (double)t->p[axis][b]);
+    return fabs(side * ((double)t->time[b] - (double)t->time[a]) / g->step[axis] - mean);
+}
+
+double certify_node(const struct ttable *t, const struct velocity *v, const int at[3])
+{
+    const size_t node = grid_index(&t->grid, at[0], at[1], at[2]);
+    double x[3], square = 0, most = 0;
+    place_of(&t->grid, at, x);
+    if (t->kmah[node] == TTABLE_UNFILLED || near_source(t, x))
+        return NAN;
+    const double speed = velocity_at(v, x, NULL);
+    for (int a = 0; a < 3; a++) {
+        const double p = (double)t->p[a][node];
+        const double off = fmin(mismatch(t, at, a, -1), mismatch(t, at, a, 1));
+        square += p * p;
+        most = isfinite(off) ? fmax(most, off * speed) : most;
+    }
+    return fmax(most, fabs(sqrt(square) * speed - 1));
+}
+
+void certify_table(struct ttable *t, const struct velocity *v)
+{
+    const size_t n = grid_nodes(&t->grid), all = n / SHARE < MOST ? n / SHARE : MOST;
+    const size_t stride = (all ? n / all : 1) | 1; /* odd, so that it visits all columns */
+    const size_t ny = (size_t)t->grid.n[1], nz = (size_t)t->grid.n[2];
+    t->judged = t->failing = 0;
+    for (size_t i = stride / 2; i < n; i += stride) {
+        const int at[3] = {(int)(i / (ny * nz)), (int)(i / nz % ny), (int)(i % nz)};
+        const double residual = certify_node(t, v, at);
+        t->judged += !isnan(residual);
+        t->failing += residual > CERTIFY_RESIDUAL;
+    }
+}
+
+double certify_time(const struct ttable *t, const double x[3])
+{
+    const struct grid *g = &t->grid;
+    double part[3], sum = 0;
+    int base[3];
+    if (near_source(t, x))
+        return NAN;
+    for (int a = 0; a < 3; a++) {
+        const double u = (x[a] - g->origin[a]) / g->step[a];
+        if (!(u >= -1e-6 && u <= g->n[a] - 1 + 1e-6))
+            return NAN;
+        base[a] = (int)fmax(fmin(u, g->n[a] - 2), 0);
+        part[a] = u - base[a];
+    }
+    for (int corner = 0; corner < 8; corner++) {
+        double w = 1, way = 0;
+        int at[3];
+        for (int a = 0; a < 3; a++) {
+            const int bit = corner >> a & 1;
+            at[a] = base[a] + bit;
+            w *= bit ? part[a] : 1 - part[a];
+        }
+        if (w == 0)
+            continue;
+        const size_t node = grid_index(g, at[0], at[1], at[2]);
+        for (int a = 0; a < 3; a++)
+            way += (double)t->p[a][node] * (x[a] - grid_coordinate(g, a, at[a]));
+        sum += w * ((double)t->time[node] + 0.5 * way);
+    }
+    return sum;
+}
+
+struct certify_pairs certify_reciprocity(size_t k, const double *time)
+{
+    struct certify_pairs p = {.pairs = 0};
+    double sum = 0;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < i; j++) {
+            const double a = time[i * k + j], b = time[j * k + i], off = fabs(a - b);
+            if (!(a > 0 && b > 0))
+                continue;
+            p.pairs++;
+            p.failing += off > fmax(1e-3, 2e-3 * a);
+            p.most = fmax(p.most, off);
+            sum += off * off;
+        }
+    p.rms = p.pairs ? sqrt(sum / (double)p.pairs) : 0;
+    return p;
+}
