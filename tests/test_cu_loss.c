@@ -36,7 +36,7 @@ static void causes_add_up(void **state)
         c.sim.steps = 6;
         for (int p = 0; p < 4; p++) {
             struct sim_result r = run(&c.sim, schedule[p]);
-            double lost = r.computation + r.communication - 6 * r.lower_bound;
+            double lost = r.computation + r.communication - r.bounds;
             if (fabs(sum_of(&r.loss) - lost) > 1e-6 * r.total)
                 fail_msg("%s: %g s of %g s", c.text, sum_of(&r.loss), lost);
             /* a transfer counts in full, also where another unit is busy for longer */

@@ -1,6 +1,7 @@
 /* tests/test_cu_sim.c – the simulator against sums done by hand, its laws (the same seed gives the
  * same bits; no policy beats the bound), units that slow down and die, and a large case. */
 #include "cu/sim/sim.h"
+#include "tests/random_case.h"
 #include "src/clock.h"
 
 #include <math.h>
@@ -197,6 +198,63 @@ static void nobody_beats_the_bound(void **state)
         }
 }
 
+/* The checker of certificates: prices that are none the less than nothing add up to one, and each
+ * task costs at least its share of the bound wherever it goes. */
+static double certified(const struct sim_case *c, int step, const double *of_unit,
+                        const double *task)
+{
+    double prices = 0, bound = 0;
+    double *factor = calloc((size_t)c->ncu, sizeof *factor);
+    sim_factors(c, step, factor);
+    for (int u = 0; u < c->ncu; u++) {
+        assert_true(of_unit[u] >= 0 && (factor[u] > 0 || of_unit[u] == 0));
+        prices += of_unit[u];
+    }
+    for (size_t t = 0; t < c->job.n; t++) {
+        double least = INFINITY;
+        for (int u = 0; u < c->ncu; u++)
+            if (factor[u] > 0)
+                least = fmin(least, (of_unit[u] + task[t]) * sim_seconds(c, &c->unit[u], t) *
+                                        sim_noise(c, &c->unit[u], step, t) / factor[u]);
+        assert_true(task[t] >= 0);
+        prices += task[t];
+        bound += least;
+    }
+    assert_true(fabs(prices - 1) < 1e-9);
+    free(factor);
+    return bound;
+}
+
+/* Whatever happens in a step, nobody is below its bound, and the certificate proves what it says.
+ */
+static void bounds_are_proven(void **state)
+{
+    (void)state;
+    static struct random_case c;
+    for (int f = 0; f < RANDOM_FAMILIES; f++)
+        for (unsigned seed = 1; seed <= 6; seed++) {
+            random_case(&c, (enum random_family)f, seed, seed % 2 ? RANDOM_OPTIMUM : 100);
+            double *span = calloc((size_t)c.sim.steps, sizeof *span);
+            double *price = calloc((size_t)c.sim.ncu + c.sim.job.n, sizeof *price);
+            double *task = price + c.sim.ncu;
+            struct sim_result r;
+            for (int p = 0; p < 3; p++) {
+                static const char *const policy[] = {"evenkeel", "heft", "static"};
+                assert_int_equal(sim_run(&c.sim, policy[p], span, &r), EK_OK);
+                for (int i = 0; i < c.sim.steps; i++)
+                    if (span[i] < sim_step_bound(&c.sim, i) * (1 - 1e-9))
+                        fail_msg("%s: %s is below the bound in step %d", c.text, policy[p], i);
+                assert_true(r.ratio >= 1 - 1e-9 && !(r.worst_ratio < 1 - 1e-9));
+            }
+            double bound = sim_certificate(&c.sim, c.sim.steps - 1, price, task);
+            assert_near(certified(&c.sim, c.sim.steps - 1, price, task), bound);
+            assert_true(bound <= r.lower_bound * (1 + 1e-9) && bound > 0.5 * r.lower_bound);
+            free(span);
+            free(price);
+            random_close(&c);
+        }
+}
+
 /* A device dies in the middle of a step: every policy goes on with the rest, and the bound with it.
  */
 static void a_unit_dies(void **state)
@@ -283,6 +341,7 @@ int main(void)
         cmocka_unit_test(exchange_by_parts),
         cmocka_unit_test(same_seed_same_bits),
         cmocka_unit_test(nobody_beats_the_bound),
+        cmocka_unit_test(bounds_are_proven),
         cmocka_unit_test(a_unit_dies),
         cmocka_unit_test(all_units_die),
         cmocka_unit_test(a_unit_slows_down),

@@ -184,11 +184,12 @@ static void fewer_cores_win(void **state)
     struct sim_case c = sp_mz();
     struct simulate_layout l;
     struct sim_result all, best, given;
-    assert_int_equal(simulate_layout(&c, NULL, "heft", &l, &all), EK_OK);
-    assert_int_equal(simulate_layout(&c, "auto", "evenkeel", &l, &best), EK_OK);
+    assert_int_equal(simulate_layout(&c, NULL, "heft", &l, NULL, &all), EK_OK);
+    assert_int_equal(simulate_layout(&c, "auto", "evenkeel", &l, NULL, &best), EK_OK);
     assert_true(l.layout.ncpu >= 28 && l.layout.ncpu <= 36 && l.layout.ndev == 2);
     assert_true(best.total < 0.8 * all.total);
-    assert_int_equal(simulate_layout(&c, cu_layout_text(&l.layout), "evenkeel", &l, &given), EK_OK);
+    assert_int_equal(simulate_layout(&c, cu_layout_text(&l.layout), "evenkeel", &l, NULL, &given),
+                     EK_OK);
     assert_true(given.total == best.total);
 }
 
@@ -202,8 +203,8 @@ static void all_cores_where_they_are_free(void **state)
     for (int u = 0; u < c.ncu; u++)
         unit[u].slowed[CU_CPU].n = 0;
     for (int p = 0; p < sched_count(); p++) {
-        assert_int_equal(simulate_layout(&c, NULL, sched_at(p)->name, &l, &all), EK_OK);
-        assert_int_equal(simulate_layout(&c, "auto", sched_at(p)->name, &l, &best), EK_OK);
+        assert_int_equal(simulate_layout(&c, NULL, sched_at(p)->name, &l, NULL, &all), EK_OK);
+        assert_int_equal(simulate_layout(&c, "auto", sched_at(p)->name, &l, NULL, &best), EK_OK);
         assert_true(best.total <= all.total);
     }
 }
@@ -217,13 +218,13 @@ static void changes_follow_their_units(void **state)
                                         {.unit = 62, .step = 1, .factor = 0.1}};
     struct simulate_layout l;
     struct sim_result calm, slow;
-    assert_int_equal(simulate_layout(&c, "4x1+2", "heft", &l, &calm), EK_OK);
+    assert_int_equal(simulate_layout(&c, "4x1+2", "heft", &l, NULL, &calm), EK_OK);
     c.change = change;
     c.nchanges = 1;
-    assert_int_equal(simulate_layout(&c, "4x1+2", "heft", &l, &slow), EK_OK);
+    assert_int_equal(simulate_layout(&c, "4x1+2", "heft", &l, NULL, &slow), EK_OK);
     assert_true(slow.total == calm.total);
     c.nchanges = 2;
-    assert_int_equal(simulate_layout(&c, "4x1+2", "heft", &l, &slow), EK_OK);
+    assert_int_equal(simulate_layout(&c, "4x1+2", "heft", &l, NULL, &slow), EK_OK);
     assert_true(slow.total > 1.2 * calm.total);
 }
 
@@ -236,8 +237,8 @@ static void bad_layouts(void **state)
     static const char *const bad[] = {"63x1", "1x1+3", "4x2", "nonsense", "0x0"};
     status_mute(1);
     for (int i = 0; i < 5; i++)
-        assert_int_equal(simulate_layout(&c, bad[i], "heft", &l, &r), EK_USAGE);
-    assert_int_equal(simulate_layout(&c, "auto", "nonsense", &l, &r), EK_USAGE);
+        assert_int_equal(simulate_layout(&c, bad[i], "heft", &l, NULL, &r), EK_USAGE);
+    assert_int_equal(simulate_layout(&c, "auto", "nonsense", &l, NULL, &r), EK_USAGE);
     status_mute(-1);
 }
 

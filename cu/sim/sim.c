@@ -45,14 +45,14 @@ struct sim {
 
 /* ---- times ------------------------------------------------------------------------------------*/
 /* Every (seed, step, task) has its number, whichever unit asks first. */
-static double noise_of(const struct sim *s, const struct sim_unit *u, size_t task)
+double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, size_t task)
 {
-    uint64_t state = s->c->seed * 0x100000001b3u + (uint64_t)s->step;
+    uint64_t state = c->seed * 0x100000001b3u + (uint64_t)step;
     state = state * 0xd1342543de82ef95u + task;
     double noise = 1;
-    if (s->c->noise > 0) {
+    if (c->noise > 0) {
         double radius = sqrt(-2 * log(random_uniform(&state)));
-        noise = exp(s->c->noise * radius * cos(6.283185307179586 * random_uniform(&state)));
+        noise = exp(c->noise * radius * cos(6.283185307179586 * random_uniform(&state)));
     }
     if (u->noise)
         noise *= u->noise[(int)(random_uniform(&state) * u->nnoise)];
@@ -70,7 +70,9 @@ static double seconds_of(const struct sim *s, int cu)
 {
     const struct sim_unit *u = &s->c->unit[cu];
     const struct actor *a = &s->actor[cu];
-    return (sim_seconds(s->c, u, a->task) * noise_of(s, u, a->task) + launch_of(s, cu)) / a->factor;
+    return (sim_seconds(s->c, u, a->task) * sim_noise(s->c, u, s->step, a->task) +
+            launch_of(s, cu)) /
+           a->factor;
 }
 
 static double crowd_of(const struct sim *s, int cu)
@@ -458,16 +460,30 @@ static void close_sim(struct sim *s)
     free(s->link);
 }
 
+static bool noisy_units(const struct sim_case *c)
+{
+    for (int u = 0; u < c->ncu; u++)
+        if (c->unit[u].nnoise)
+            return true;
+    return false;
+}
+
 static void conclude(struct sim *s, const double *span)
 {
     struct sim_result *r = &s->result;
     int steps = s->c->steps;
     r->makespan = steps ? span[steps - 1] : 0;
-    r->lower_bound = sim_bound(s->c, s->factor);
-    r->ratio = r->makespan / r->lower_bound;
     r->worst_ratio = NAN;
-    for (int i = 3; i < steps; i++)
-        r->worst_ratio = fmax(r->worst_ratio, span[i] / r->lower_bound);
+    for (int i = 0; i < steps; i++) {
+        bool same = i > 0 && s->c->noise == 0 && !s->c->nchanges && !noisy_units(s->c);
+        r->lower_bound = same ? r->lower_bound : sim_step_bound(s->c, i);
+        r->bounds += r->lower_bound;
+        r->ratio = span[i] / r->lower_bound;
+        if (i >= 3)
+            r->worst_ratio = fmax(r->worst_ratio, r->ratio);
+    }
+    if (steps == 0)
+        r->lower_bound = r->ratio = NAN;
     r->loss = sim_loss(s->c, s->factor, r, s->did);
     r->steps_to_steady = steps ? steady_from(span, steps, 0.01 + s->c->noise) : 0;
 }

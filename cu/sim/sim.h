@@ -81,9 +81,10 @@ struct sim_result {
     double total;         /* all steps: computation, communication and what is between, s */
     double computation;   /* sum of the computation periods, migrations included, s */
     double communication; /* sum of the exchanges that open a step, s */
-    double lower_bound;   /* of the last step, units as they are then; NAN unknown */
+    double lower_bound;   /* of the last step, by the times that its tasks have; NAN unknown */
+    double bounds;        /* sum of those of all steps, s */
     double ratio;         /* makespan / lower_bound */
-    double worst_ratio;   /* longest period from the fourth step on / lower_bound; NAN: no such */
+    double worst_ratio;   /* the largest one of a step from the fourth on; NAN: no such */
     int steps_to_steady;  /* steps until the period stays within 1 % (and noise) of the last one */
     struct loss loss;     /* of all steps, against that bound in each of them */
     size_t migrations;    /* tasks that changed their space */
@@ -119,18 +120,35 @@ static inline double sim_seconds(const struct sim_case *c, const struct sim_unit
 /* Every task takes the same time on both. */
 static inline bool sim_alike(const struct sim_unit *a, const struct sim_unit *b)
 {
-    return a->seconds == b->seconds && a->fixed == b->fixed && a->speed == b->speed;
+    return a->seconds == b->seconds && a->fixed == b->fixed && a->speed == b->speed &&
+           a->noise == b->noise;
 }
 
 /* Lower bound of a step in which unit u runs at factor[u] (NULL = 1) times its speed, 0 = dead;
  * without noise, contention and transfers. NAN: a time or memory is missing. */
 double sim_bound(const struct sim_case *c, const double *factor);
 
+/* Lower bound of step `step` of the case, noise included; of a unit that changes within it the best
+ * counts. */
+double sim_step_bound(const struct sim_case *c, int step);
+
+/* Why no assignment is faster: unit_price [ncu] and task_price [n] add up to 1, none is negative,
+ * and the sum over all tasks of the smallest (unit_price[u] + task_price[t]) * seconds of t on u,
+ * which is returned, is a time in which that step cannot be done: the dual of the linear programme
+ * in which tasks are divided among units but never run on two at once. NAN: not known. */
+double sim_certificate(const struct sim_case *c, int step, double *unit_price, double *task_price);
+
+/* Factor by which noise makes a task longer in that step on this unit. */
+double sim_noise(const struct sim_case *c, const struct sim_unit *u, int step, size_t task);
+
+/* The factor of each unit's speed in that step, the best one where it changes; 0 dead. */
+void sim_factors(const struct sim_case *c, int step, double *factor);
+
 /* What a second of each unit is worth in that step, price [ncu]: they add up to 1, and are 0 for
  * dead units. False, and no prices, where there is no bound. */
 bool sim_prices(const struct sim_case *c, const double *factor, double *price);
 
-/* By what the run of *r is slower than c->steps times its bound; did [ncu] is what each unit did,
+/* By what the run of *r is slower than the bounds of its steps; did [ncu] is what each unit did,
  * prices are filled in. */
 struct loss sim_loss(const struct sim_case *c, const double *factor, const struct sim_result *r,
                      struct loss_share *did);

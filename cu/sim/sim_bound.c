@@ -4,35 +4,52 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* More numbers than this are not worth the memory: the bound is then unknown. */
 static const size_t MOST_TIMES = (size_t)1 << 26;
+
+/* The step of a case that is looked at. */
+struct moment {
+    const struct sim_case *c;
+    const double *factor; /* [ncu] or NULL */
+    int step;             /* its noise; -1: none */
+};
 
 static double factor_of(const double *factor, int u)
 {
     return factor ? factor[u] : 1;
 }
 
+static double seconds_of(const struct moment *m, int u, size_t t)
+{
+    const struct sim_unit *unit = &m->c->unit[u];
+    double noise = m->step < 0 ? 1 : sim_noise(m->c, unit, m->step, t);
+    return sim_seconds(m->c, unit, t) * noise / factor_of(m->factor, u);
+}
+
 /* ---- units that differ in speed alone ---------------------------------------------------------*/
 static bool speeds_tell_all(const struct sim_case *c)
 {
     for (int u = 0; u < c->ncu; u++)
-        if (c->unit[u].seconds || c->unit[u].fixed > 0)
+        if (c->unit[u].seconds || c->unit[u].fixed > 0 || c->unit[u].noise)
             return false;
     return true;
 }
 
-static double by_speed(const struct sim_case *c, const double *factor)
+static double by_speed(const struct moment *m)
 {
+    const struct sim_case *c = m->c;
     size_t n = c->job.n;
     double *speed = calloc((size_t)c->ncu, sizeof *speed), bound = NAN;
     double *cost = malloc((n ? n : 1) * sizeof *cost);
     int living = 0;
     for (size_t t = 0; cost && t < n; t++)
-        cost[t] = c->job.cost ? c->job.cost[t] : 1;
+        cost[t] = (c->job.cost ? c->job.cost[t] : 1) *
+                  (m->step < 0 ? 1 : sim_noise(c, c->unit, m->step, t));
     for (int u = 0; speed && u < c->ncu; u++)
-        if (factor_of(factor, u) > 0)
-            speed[living++] = c->unit[u].speed * factor_of(factor, u);
+        if (factor_of(m->factor, u) > 0)
+            speed[living++] = c->unit[u].speed * factor_of(m->factor, u);
     if (speed && cost && living)
         bound = bound_uniform(n, cost, living, speed);
     free(speed);
@@ -66,10 +83,9 @@ struct times {
     const double **row;
 };
 
-static bool times_open(struct times *m, const struct sim_case *c, const double *factor,
-                       const struct kinds *k)
+static bool times_open(struct times *m, const struct moment *at, const struct kinds *k)
 {
-    const size_t n = c->job.n;
+    const size_t n = at->c->job.n;
     *m = (struct times){NULL, NULL};
     if (n && (size_t)k->count > MOST_TIMES / n)
         return false;
@@ -78,7 +94,7 @@ static bool times_open(struct times *m, const struct sim_case *c, const double *
     for (int j = 0; m->seconds && m->row && j < k->count; j++) {
         double *times = m->seconds + (size_t)j * n;
         for (size_t t = 0; t < n; t++)
-            times[t] = sim_seconds(c, &c->unit[k->first[j]], t) / factor_of(factor, k->first[j]);
+            times[t] = seconds_of(at, k->first[j], t);
         m->row[j] = times;
     }
     return m->seconds && m->row;
@@ -105,17 +121,47 @@ static void kinds_close(struct kinds *k)
     free(k->units);
 }
 
-double sim_bound(const struct sim_case *c, const double *factor)
+static double bound_of(const struct moment *at)
 {
-    if (speeds_tell_all(c))
-        return by_speed(c, factor);
+    if (speeds_tell_all(at->c))
+        return by_speed(at);
     struct kinds k;
     struct times m = {NULL, NULL};
     double bound = NAN;
-    if (kinds_open(&k, c, factor) && times_open(&m, c, factor, &k))
-        bound = bound_step(c->job.n, k.count, k.units, m.row);
+    if (kinds_open(&k, at->c, at->factor) && times_open(&m, at, &k))
+        bound = bound_step(at->c->job.n, k.count, k.units, m.row);
     times_close(&m);
     kinds_close(&k);
+    return bound;
+}
+
+double sim_bound(const struct sim_case *c, const double *factor)
+{
+    return bound_of(&(struct moment){c, factor, -1});
+}
+
+void sim_factors(const struct sim_case *c, int step, double *factor)
+{
+    for (int u = 0; u < c->ncu; u++)
+        factor[u] = 1;
+    for (const struct sim_change *x = c->change; x < c->change + c->nchanges; x++)
+        if (x->step < step && factor[x->unit] > 0)
+            factor[x->unit] = x->factor;
+    for (const struct sim_change *x = c->change; x < c->change + c->nchanges; x++)
+        if (x->step == step && x->after == 0 && factor[x->unit] > 0)
+            factor[x->unit] = x->factor;
+        else if (x->step == step && factor[x->unit] > 0)
+            factor[x->unit] = fmax(factor[x->unit], x->factor);
+}
+
+double sim_step_bound(const struct sim_case *c, int step)
+{
+    double *factor = calloc((size_t)c->ncu, sizeof *factor), bound = NAN;
+    if (factor) {
+        sim_factors(c, step, factor);
+        bound = bound_of(&(struct moment){c, factor, step});
+    }
+    free(factor);
     return bound;
 }
 
@@ -149,7 +195,8 @@ bool sim_prices(const struct sim_case *c, const double *factor, double *price)
     struct kinds k;
     struct times m = {NULL, NULL};
     double *of_kind = calloc((size_t)c->ncu, sizeof *of_kind);
-    bool known = of_kind && kinds_open(&k, c, factor) && times_open(&m, c, factor, &k) &&
+    bool known = of_kind && kinds_open(&k, c, factor) &&
+                 times_open(&m, &(struct moment){c, factor, -1}, &k) &&
                  !isnan(bound_prices(c->job.n, k.count, k.units, m.row, of_kind));
     if (known)
         spread_prices(c, factor, &k, of_kind, price);
@@ -165,9 +212,112 @@ struct loss sim_loss(const struct sim_case *c, const double *factor, const struc
 {
     double *price = calloc((size_t)c->ncu, sizeof *price), bound = NAN;
     if (price && sim_prices(c, factor, price))
-        bound = c->steps * r->lower_bound;
+        bound = r->bounds;
     for (int u = 0; price && u < c->ncu; u++)
         did[u].price = price[u];
     free(price);
     return loss_of(r->computation, r->communication, bound, c->ncu, did);
+}
+
+/* ---- certificates -----------------------------------------------------------------------------*/
+static double value_of(const struct moment *at, const double *unit, const double *task)
+{
+    double sum = 0;
+    for (size_t t = 0; t < at->c->job.n; t++) {
+        double least = INFINITY;
+        for (int u = 0; u < at->c->ncu; u++)
+            if (factor_of(at->factor, u) > 0)
+                least = fmin(least, (unit[u] + task[t]) * seconds_of(at, u, t));
+        sum += least;
+    }
+    return sum;
+}
+
+static int by_size(const void *a, const void *b, void *size)
+{
+    double x = ((double *)size)[*(const size_t *)a], y = ((double *)size)[*(const size_t *)b];
+    return (x < y) - (x > y);
+}
+
+/* The k longest tasks on the k fastest units, which are those of `unit` and `task` in that order:
+ * the k-th speed is the tasks' price, what the others are faster is theirs. */
+static void price_longest(const struct moment *at, int k, const size_t *fast, const double *speed,
+                          const size_t *longest, double *unit, double *task)
+{
+    double sum = 0, last = speed[fast[k - 1]];
+    memset(unit, 0, (size_t)at->c->ncu * sizeof *unit);
+    memset(task, 0, at->c->job.n * sizeof *task);
+    for (int i = 0; i < k; i++)
+        sum += speed[fast[i]];
+    for (int i = 0; i < k; i++) {
+        unit[fast[i]] = (speed[fast[i]] - last) / sum;
+        task[longest[i]] = last / sum;
+    }
+}
+
+/* The k for which that is worth most, by the times on the fastest unit of each task. */
+static int best_count(const struct moment *at, const size_t *fast, const double *speed,
+                      const size_t *longest, const double *size)
+{
+    double work = 0, rate = 0, most = 0;
+    int best = 1;
+    for (int k = 0; k < at->c->ncu && (size_t)k < at->c->job.n && speed[fast[k]] > 0; k++) {
+        work += size[longest[k]];
+        rate += speed[fast[k]];
+        if (work / rate > most) {
+            most = work / rate;
+            best = k + 1;
+        }
+    }
+    return best;
+}
+
+double sim_certificate(const struct sim_case *c, int step, double *unit_price, double *task_price)
+{
+    const size_t n = c->job.n, ncu = (size_t)c->ncu;
+    double *size = calloc(n + 3 * ncu + 1, sizeof *size), bound = NAN;
+    size_t *order = calloc(n + ncu + 1, sizeof *order), *fast = order ? order + n : NULL;
+    if (!size || !order || n == 0)
+        goto end;
+    double *factor = size + n, *speed = factor + ncu, *area = speed + ncu;
+    const struct moment at = {c, factor, step};
+    sim_factors(c, step, factor);
+    for (size_t t = 0; t < n; t++) {
+        order[t] = t;
+        size[t] = INFINITY;
+        for (int u = 0; u < c->ncu; u++)
+            if (factor[u] > 0)
+                size[t] = fmin(size[t], seconds_of(&at, u, t));
+    }
+    for (int u = 0; u < c->ncu; u++) { /* by its mean time */
+        double sum = 0;
+        fast[u] = (size_t)u;
+        for (size_t t = 0; factor[u] > 0 && t < n; t++)
+            sum += seconds_of(&at, u, t);
+        speed[u] = sum > 0 ? 1 / sum : 0;
+    }
+    qsort_r(order, n, sizeof *order, by_size, size);
+    qsort_r(fast, ncu, sizeof *fast, by_size, speed);
+    price_longest(&at, best_count(&at, fast, speed, order, size), fast, speed, order, unit_price,
+                  task_price);
+    bound = value_of(&at, unit_price, task_price);
+    const size_t longest = order[0];
+    memset(order, 0, n * sizeof *order);
+    if (size[longest] > bound) {
+        memset(unit_price, 0, ncu * sizeof *unit_price);
+        memset(task_price, 0, n * sizeof *task_price);
+        task_price[longest] = 1;
+        bound = size[longest];
+    }
+    double *none = calloc(n, sizeof *none);
+    if (none && sim_prices(c, factor, area) && value_of(&at, area, none) > bound) {
+        memcpy(unit_price, area, ncu * sizeof *area);
+        memset(task_price, 0, n * sizeof *task_price);
+        bound = value_of(&at, area, none);
+    }
+    free(none);
+end:
+    free(size);
+    free(order);
+    return bound;
 }

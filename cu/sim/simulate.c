@@ -8,9 +8,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SCHEDULES = 64 };
+
+/* A certificate of more times than this takes too long. */
+static const size_t MOST_TIMES = (size_t)1 << 24;
 
 struct simulation {
     const struct simulate_request *request;
@@ -19,6 +23,7 @@ struct simulation {
     int n;
     json_t *runs;
     struct simulate_layout layout; /* of the present policy */
+    double *span;                  /* [steps] of its run */
 };
 
 /* What a record says of this policy; NULL: nothing. */
@@ -41,6 +46,7 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
                   {"total_s", r->total},
                   {"lower_bound_s", r->lower_bound},
                   {"ratio", r->ratio},
+                  {"gap", r->ratio - 1},
                   {"worst_ratio_from_step_4", r->worst_ratio},
                   {"computation_s", r->computation},
                   {"communication_s", r->communication},
@@ -49,6 +55,10 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
     json_object_set_new(o, "schedule", json_string(schedule));
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         json_object_set_new(o, number[i].key, json_number_or_null(number[i].value));
+    json_t *steps = json_array();
+    for (int i = 0; i < s->c.sim.steps; i++)
+        json_array_append_new(steps, json_real(s->span[i]));
+    json_object_set_new(o, "steps", steps);
     json_object_set_new(o, "steps_to_steady", json_integer(r->steps_to_steady));
     json_object_set_new(o, "migrations", json_integer((json_int_t)r->migrations));
     json_object_set_new(o, "loss", loss_json(&r->loss));
@@ -60,12 +70,37 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
     return o;
 }
 
+/* {"bound_s", "unit_price", "task_price": [[task, price], …]} of the last step; null: not known, or
+ * too large to be worth it. */
+static json_t *certificate_json(const struct sim_case *c)
+{
+    const size_t n = c->job.n;
+    double *unit = calloc((size_t)c->ncu + n + 1, sizeof *unit),
+           *task = unit ? unit + c->ncu : NULL;
+    double bound = NAN;
+    if (unit && c->steps > 0 && n <= MOST_TIMES / (size_t)c->ncu)
+        bound = sim_certificate(c, c->steps - 1, unit, task);
+    json_t *units = json_array(), *tasks = json_array();
+    for (int u = 0; u < c->ncu && bound >= 0; u++)
+        json_array_append_new(units, json_real(unit[u]));
+    for (size_t t = 0; t < n && bound >= 0; t++)
+        if (task[t] > 0)
+            json_array_append_new(tasks, json_pack("[I, f]", (json_int_t)t, task[t]));
+    free(unit);
+    json_t *o = json_pack("{s:f, s:o, s:o}", "bound_s", isnan(bound) ? 0 : bound, "unit_price",
+                          units, "task_price", tasks);
+    if (!isnan(bound))
+        return o;
+    json_decref(o);
+    return json_null();
+}
+
 static void print_heading(const struct simulation *s)
 {
     printf("%s: %zu tasks on %d units, %d steps, lower bound %.6g s\n\n"
-           "%-20s %12s %7s %7s %12s %12s %7s %10s%s\n",
+           "%-20s %12s %7s %7s %7s %12s %12s %7s %10s%s\n",
            s->c.name, s->c.sim.job.n, s->c.sim.ncu, s->c.sim.steps, sim_bound(&s->c.sim, NULL),
-           "schedule", "last step s", "/bound", "worst*", "total s", "exchange s", "steady",
+           "schedule", "last step s", "/bound", "gap", "worst*", "total s", "exchange s", "steady",
            "migrations",
            s->c.nmeasured       ? "   measured s predicted"
            : s->request->layout ? "  layout"
@@ -75,8 +110,9 @@ static void print_heading(const struct simulation *s)
 static void print_run(const struct simulation *s, const char *schedule, const struct sim_result *r)
 {
     const struct plan_measured *m = measured(s, schedule);
-    printf("%-20s %12.6g %7.3f %7.3f %12.6g %12.6g %7d %10zu", schedule, r->makespan, r->ratio,
-           r->worst_ratio, r->total, r->communication, r->steps_to_steady, r->migrations);
+    printf("%-20s %12.6g %7.3f %5.1f %% %7.3f %12.6g %12.6g %7d %10zu", schedule, r->makespan,
+           r->ratio, 100 * (r->ratio - 1), r->worst_ratio, r->total, r->communication,
+           r->steps_to_steady, r->migrations);
     if (m)
         printf(" %12.6g %+7.1f %%", m->seconds, 100 * (r->total / m->seconds - 1));
     if (s->request->layout)
@@ -99,7 +135,7 @@ static enum ek_status run_all(struct simulation *s)
     struct sim_result r[MAX_SCHEDULES];
     const bool text = !s->request->json || strcmp(s->request->json, "-");
     for (int i = 0; i < s->n; i++) {
-        TRY(simulate_layout(&s->c.sim, s->request->layout, s->spec[i], &s->layout, &r[i]));
+        TRY(simulate_layout(&s->c.sim, s->request->layout, s->spec[i], &s->layout, s->span, &r[i]));
         json_array_append_new(s->runs, run_json(s, s->spec[i], &r[i]));
         if (text && i == 0)
             print_heading(s);
@@ -127,19 +163,23 @@ enum ek_status simulate_case(const struct simulate_request *request)
     TRY(plan_case_open(&s.c, request->path));
     s.c.sim.cold |= request->cold;
     s.runs = json_array();
+    s.span = calloc((size_t)s.c.sim.steps + 1, sizeof *s.span);
     json_t *root =
         json_pack("{s:s, s:I, s:i, s:i, s:o}", "case", s.c.name, "tasks", (json_int_t)s.c.sim.job.n,
                   "units", s.c.sim.ncu, "steps", s.c.sim.steps, "runs", s.runs);
-    enum ek_status st = root ? EK_OK : status_fail(EK_LACK, "out of memory for JSON");
+    enum ek_status st = root && s.span ? EK_OK : status_fail(EK_LACK, "out of memory for JSON");
     if (!st && s.c.nmeasured && request->layout)
         s.c.nmeasured = 0; /* other units than those that were measured */
     if (!st)
         st = choose_schedules(&s);
     if (!st)
         st = run_all(&s);
+    if (!st && !request->layout)
+        json_object_set_new(root, "certificate", certificate_json(&s.c.sim));
     if (!st && request->json)
         st = json_write(request->json, root);
     json_decref(root);
+    free(s.span);
     plan_case_close(&s.c);
     return st;
 }

@@ -54,7 +54,8 @@ static int keep_changes(const struct sim_case *c, const int *number, struct sim_
 }
 
 static enum ek_status run_some(const struct sim_case *c, const struct cu_layout *layout,
-                               unsigned devices, const char *schedule, struct sim_result *result)
+                               unsigned devices, const char *schedule, double *span,
+                               struct sim_result *result)
 {
     struct sim_case some = *c;
     int *number = calloc((size_t)c->ncu, sizeof *number);
@@ -71,7 +72,7 @@ static enum ek_status run_some(const struct sim_case *c, const struct cu_layout 
         some.unit = unit;
         some.nchanges = keep_changes(c, number, change);
         some.change = change;
-        st = sim_run(&some, schedule, NULL, result);
+        st = sim_run(&some, schedule, span, result);
     }
     free(number);
     free(unit);
@@ -85,7 +86,7 @@ static enum ek_status measure(void *ctx, const struct tune_point *point, double 
     struct sim_result r;
     unsigned devices;
     const struct cu_layout layout = tune_layout_of(point, &devices);
-    TRY(run_some(t->c, &layout, devices, t->schedule, &r));
+    TRY(run_some(t->c, &layout, devices, t->schedule, NULL, &r));
     *rate = r.total > 0 ? t->c->steps / r.total : 0;
     return EK_OK;
 }
@@ -123,15 +124,15 @@ static enum ek_status take(const struct sim_case *c, const char *text, struct si
 }
 
 enum ek_status simulate_layout(const struct sim_case *c, const char *layout, const char *schedule,
-                               struct simulate_layout *l, struct sim_result *result)
+                               struct simulate_layout *l, double *span, struct sim_result *result)
 {
     l->tune.n = 0;
     if (!layout)
-        return sim_run(c, schedule, NULL, result);
+        return sim_run(c, schedule, span, result);
     TRY(strcasecmp(layout, "auto") ? take(c, layout, l) : search(c, schedule, l));
     if (l->layout.ncpu)
         l->layout.width = width_of(c);
-    return run_some(c, &l->layout, l->devices, schedule, result);
+    return run_some(c, &l->layout, l->devices, schedule, span, result);
 }
 
 json_t *simulate_layout_json(const struct simulate_layout *l)

@@ -15,9 +15,10 @@ struct simulate_layout {
 
 /* Simulates a policy on the case's first CPU units and first devices that `layout` asks for
  * ("8x1+1"), with "auto" on those with the shortest total, with NULL on all. EK_USAGE: bad layout,
- * or more units than the case has, or of other width; else as sim_run(). One thread. */
+ * or more units than the case has, or of other width; else as sim_run(), span [steps] or NULL. One
+ * thread. */
 enum ek_status simulate_layout(const struct sim_case *c, const char *layout, const char *schedule,
-                               struct simulate_layout *l, struct sim_result *result);
+                               struct simulate_layout *l, double *span, struct sim_result *result);
 
 /* {"layout", "layouts_tried"}; new reference, NULL: out of memory. */
 json_t *simulate_layout_json(const struct simulate_layout *l);
