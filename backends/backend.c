@@ -280,10 +280,10 @@ static enum ek_status copy_rows(struct backend *to, struct backend_mem *dst, str
     in.dst_offset = out.src_offset = 0;
     in.dst_row = out.src_row = r->width;
     in.dst_slice = out.src_slice = r->width * r->rows;
-    TRY(from->ops->read(from->dev, BACKEND_COPY, rows, src, &in));
-    TRY(from->ops->wait(from->dev, BACKEND_COPY));
-    TRY(to->ops->write(to->dev, BACKEND_COPY, dst, rows, &out));
-    return to->ops->wait(to->dev, BACKEND_COPY);
+    TRY(backend_read(from, BACKEND_COPY, rows, src, &in));
+    TRY(backend_wait(from, BACKEND_COPY));
+    TRY(backend_write(to, BACKEND_COPY, dst, rows, &out));
+    return backend_wait(to, BACKEND_COPY);
 }
 
 enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct backend *from,
@@ -291,7 +291,7 @@ enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct 
 {
     if (to->ops == from->ops && to->ops->peer) {
         TRY(to->ops->peer(to->dev, BACKEND_COPY, dst, from->dev, src, rect));
-        return to->ops->wait(to->dev, BACKEND_COPY);
+        return backend_wait(to, BACKEND_COPY);
     }
     const size_t bytes = rect->width * rect->rows * rect->slices;
     void *rows = malloc(bytes + 1);

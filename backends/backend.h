@@ -184,6 +184,71 @@ void backend_print(FILE *out);
 enum ek_status backend_open(struct backend_device which, struct backend **b);
 void backend_close(struct backend *b);
 
+/* ---- what an open device does; as the members of struct backend_ops say
+ * -------------------------*/
+static inline enum ek_status backend_alloc(struct backend *b, size_t bytes,
+                                           struct backend_mem **mem)
+{
+    return b->ops->alloc(b->dev, bytes, mem);
+}
+
+static inline void backend_free(struct backend *b, struct backend_mem *mem)
+{
+    b->ops->free(b->dev, mem);
+}
+
+static inline enum ek_status backend_write(struct backend *b, int queue, struct backend_mem *dst,
+                                           const void *src, const struct backend_rect *box)
+{
+    return b->ops->write(b->dev, queue, dst, src, box);
+}
+
+static inline enum ek_status backend_read(struct backend *b, int queue, void *dst,
+                                          struct backend_mem *src, const struct backend_rect *box)
+{
+    return b->ops->read(b->dev, queue, dst, src, box);
+}
+
+static inline enum ek_status backend_build(struct backend *b, const char *text, const char *options,
+                                           const struct backend_kernel *kernels, int nkernels,
+                                           struct backend_program **program)
+{
+    return b->ops->build(b->dev, text, options, kernels, nkernels, program);
+}
+
+static inline void backend_unbuild(struct backend *b, struct backend_program *program)
+{
+    b->ops->unbuild(b->dev, program);
+}
+
+static inline enum ek_status backend_launch(struct backend *b, int queue,
+                                            struct backend_program *program, int kernel,
+                                            const int global[3], int nargs,
+                                            const struct backend_arg *args)
+{
+    return b->ops->launch(b->dev, queue, program, kernel, global, nargs, args);
+}
+
+static inline enum ek_status backend_record(struct backend *b, int queue, int event)
+{
+    return b->ops->record(b->dev, queue, event);
+}
+
+static inline enum ek_status backend_after(struct backend *b, int queue, int event)
+{
+    return b->ops->after(b->dev, queue, event);
+}
+
+static inline enum ek_status backend_elapsed(struct backend *b, int from, int to, double *seconds)
+{
+    return b->ops->elapsed(b->dev, from, to, seconds);
+}
+
+static inline enum ek_status backend_wait(struct backend *b, int queue)
+{
+    return b->ops->wait(b->dev, queue);
+}
+
 /* Copies a box from a buffer of one open device to one of another, done on return: directly where
  * both are of one back end that can, else through host memory. On queue BACKEND_COPY of both, by
  * whoever may use these; earlier work on the source is done. */

@@ -30,7 +30,7 @@ enum ek_status device_tables_open(struct backend *backend, const struct travel *
     d->slot = calloc(slots, sizeof *d->slot);
     d->at = calloc((size_t)travel->nodes, sizeof *d->at);
     enum ek_status st = d->slot && d->at
-                            ? backend->ops->alloc(backend->dev, slots * travel->bytes, &d->mem)
+                            ? backend_alloc(backend, slots * travel->bytes, &d->mem)
                             : status_fail(EK_LACK, "%s: out of memory", backend->label);
     if (st) {
         device_tables_close(d);
@@ -48,7 +48,7 @@ void device_tables_close(struct device_tables *d)
 {
     if (!d)
         return;
-    d->backend->ops->free(d->backend->dev, d->mem);
+    backend_free(d->backend, d->mem);
     free(d->slot);
     free(d->at);
     free(d);
@@ -72,8 +72,7 @@ static enum ek_status bring_one(struct device_tables *d, int node)
         d->at[d->slot[s].node] = -1;
     d->slot[s] = (struct slot){node, ++d->clock};
     d->at[node] = (int)s;
-    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem,
-                                  d->travel->table[node].data, &r);
+    return backend_write(d->backend, BACKEND_COMPUTE, d->mem, d->travel->table[node].data, &r);
 }
 
 enum ek_status device_tables_bring(struct device_tables *d, const int *node, int n)
@@ -92,7 +91,7 @@ enum ek_status device_tables_bring(struct device_tables *d, const int *node, int
             TRY(bring_one(d, node[i]));
             new = true;
         }
-    return new ? d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE) : EK_OK;
+    return new ? backend_wait(d->backend, BACKEND_COMPUTE) : EK_OK;
 }
 
 int device_tables_slot(const struct device_tables *d, int node)

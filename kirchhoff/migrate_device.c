@@ -44,14 +44,14 @@ struct migrate_device {
 
 static enum ek_status make(struct migrate_device *d, struct backend_mem **mem, size_t bytes)
 {
-    return d->backend->ops->alloc(d->backend->dev, bytes ? bytes : 8, mem);
+    return backend_alloc(d->backend, bytes ? bytes : 8, mem);
 }
 
 static enum ek_status put(struct migrate_device *d, struct backend_mem *mem, const void *from,
                           size_t offset, size_t bytes)
 {
     const struct backend_rect r = backend_linear(offset, 0, bytes);
-    return bytes ? d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, mem, from, &r) : EK_OK;
+    return bytes ? backend_write(d->backend, BACKEND_COMPUTE, mem, from, &r) : EK_OK;
 }
 
 static enum ek_status make_filled(struct migrate_device *d, int which, const void *from,
@@ -59,7 +59,7 @@ static enum ek_status make_filled(struct migrate_device *d, int which, const voi
 {
     TRY(make(d, &d->buffer[which], bytes));
     TRY(put(d, d->buffer[which], from, 0, bytes));
-    return d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE);
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 /* Where the image lies among the tables' nodes. */
@@ -197,7 +197,7 @@ static enum ek_status open_flight(struct migrate_device *d, struct flight *f)
 static void close_flight(struct migrate_device *d, struct flight *f)
 {
     for (int b = 0; b < FLIGHT_BUFFERS; b++)
-        d->backend->ops->free(d->backend->dev, f->mem[b]);
+        backend_free(d->backend, f->mem[b]);
     free(f->ends_i);
     free(f->ends_f);
     free(f->traces_i);
@@ -215,8 +215,8 @@ static enum ek_status build(struct migrate_device *d)
     char *whole = embed_join(&text, 1);
     if (!whole)
         FAIL(EK_LACK, "%s: out of memory for the kernels", text);
-    const enum ek_status st = d->backend->ops->build(d->backend->dev, whole, "-DKERNEL_NO_FMA",
-                                                     kernels, KERNELS, &d->program);
+    const enum ek_status st =
+        backend_build(d->backend, whole, "-DKERNEL_NO_FMA", kernels, KERNELS, &d->program);
     free(whole);
     return st;
 }
@@ -270,8 +270,8 @@ void migrate_device_close(struct migrate_device *d)
     for (int f = 0; f < FLIGHT; f++)
         close_flight(d, &d->flight[f]);
     for (int b = 0; b < BUFFERS; b++)
-        d->backend->ops->free(d->backend->dev, d->buffer[b]);
-    d->backend->ops->unbuild(d->backend->dev, d->program);
+        backend_free(d->backend, d->buffer[b]);
+    backend_unbuild(d->backend, d->program);
     free(d->sums);
     free(d->folds);
     free(d);
@@ -286,7 +286,7 @@ static enum ek_status land(struct migrate_device *d, struct flight *f)
     if (!f->flying)
         return EK_OK;
     f->flying = false;
-    return d->backend->ops->elapsed(d->backend->dev, event, event, &nothing);
+    return backend_elapsed(d->backend, event, event, &nothing);
 }
 
 static void write_end(struct flight *f, const struct device_tables *tables, int e)
@@ -341,8 +341,7 @@ static enum ek_status launch(struct migrate_device *d, int kernel, long items, i
                              const struct backend_arg *args)
 {
     const int global[3] = {(int)items, 1, 1};
-    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, kernel, global,
-                                   nargs, args);
+    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, kernel, global, nargs, args);
 }
 
 #define MEM(x) backend_arg_mem(x)
@@ -393,7 +392,7 @@ static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t beg
     for (int first = 0; first < columns && !st; first += d->window)
         st = sum_window(d, f, first, columns - first < d->window ? columns - first : d->window);
     if (!st)
-        st = d->backend->ops->record(d->backend->dev, BACKEND_COMPUTE, (int)(f - d->flight));
+        st = backend_record(d->backend, BACKEND_COMPUTE, (int)(f - d->flight));
     f->flying = !st;
     batch_end(f->batch);
     return st;
@@ -412,12 +411,11 @@ static enum ek_status clear(struct migrate_device *d)
 static enum ek_status fetch(struct migrate_device *d)
 {
     const struct image *image = d->m->image;
-    const struct backend_ops *ops = d->backend->ops;
     const struct backend_rect sums = backend_linear(0, 0, image_sums(image) * sizeof *d->sums);
     const struct backend_rect folds = backend_linear(0, 0, image_folds(image) * sizeof *d->folds);
-    TRY(ops->read(d->backend->dev, BACKEND_COMPUTE, d->sums, d->buffer[B_SUMS], &sums));
-    TRY(ops->read(d->backend->dev, BACKEND_COMPUTE, d->folds, d->buffer[B_FOLDS], &folds));
-    return ops->wait(d->backend->dev, BACKEND_COMPUTE);
+    TRY(backend_read(d->backend, BACKEND_COMPUTE, d->sums, d->buffer[B_SUMS], &sums));
+    TRY(backend_read(d->backend, BACKEND_COMPUTE, d->folds, d->buffer[B_FOLDS], &folds));
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 enum ek_status migrate_device_run(struct migrate_device *d, size_t begin, size_t end)
@@ -430,7 +428,7 @@ enum ek_status migrate_device_run(struct migrate_device *d, size_t begin, size_t
         st = fetch(d);
     if (st) { /* what is under way must not read from memory that is given back */
         status_mute(1);
-        (void)d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE);
+        (void)backend_wait(d->backend, BACKEND_COMPUTE);
         status_mute(-1);
     }
     for (int f = 0; f < FLIGHT; f++)

@@ -27,8 +27,7 @@ static enum ek_status build(struct ray_device *d)
     char *text = embed_join(texts, 1);
     if (!text)
         FAIL(EK_LACK, "out of memory for the rays' kernel");
-    const enum ek_status st =
-        d->backend->ops->build(d->backend->dev, text, "", kernels, 1, &d->program);
+    const enum ek_status st = backend_build(d->backend, text, "", kernels, 1, &d->program);
     free(text);
     return st;
 }
@@ -36,9 +35,8 @@ static enum ek_status build(struct ray_device *d)
 static enum ek_status send(struct ray_device *d, int buffer, const void *from, size_t bytes)
 {
     const struct backend_rect all = backend_linear(0, 0, bytes);
-    const struct backend_ops *ops = d->backend->ops;
-    TRY(ops->alloc(d->backend->dev, bytes, &d->mem[buffer]));
-    return ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem[buffer], from, &all);
+    TRY(backend_alloc(d->backend, bytes, &d->mem[buffer]));
+    return backend_write(d->backend, BACKEND_COMPUTE, d->mem[buffer], from, &all);
 }
 
 static enum ek_status send_medium(struct ray_device *d, const struct ray_field *f)
@@ -47,7 +45,7 @@ static enum ek_status send_medium(struct ray_device *d, const struct ray_field *
     TRY(send(d, MEDIUM, f->number, sizeof f->number));
     TRY(send(d, NODES, f->node ? f->node : none,
              f->node ? grid_nodes(&f->grid) * sizeof none : sizeof none));
-    return d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE);
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 enum ek_status ray_device_open(struct backend_device which, const struct ray_field *field,
@@ -74,9 +72,9 @@ void ray_device_close(struct ray_device *d)
         return;
     for (int b = 0; d->backend && b < BUFFERS; b++)
         if (d->mem[b])
-            d->backend->ops->free(d->backend->dev, d->mem[b]);
+            backend_free(d->backend, d->mem[b]);
     if (d->program)
-        d->backend->ops->unbuild(d->backend->dev, d->program);
+        backend_unbuild(d->backend, d->program);
     backend_close(d->backend);
     free(d->layer);
     free(d);
@@ -87,14 +85,13 @@ void ray_device_close(struct ray_device *d)
 /* A buffer whose content nobody needs any more becomes as large as asked for, and half more. */
 static enum ek_status make_room(struct ray_device *d, int buffer, size_t bytes)
 {
-    const struct backend_ops *ops = d->backend->ops;
     if (bytes <= d->room[buffer])
         return EK_OK;
     if (d->mem[buffer])
-        ops->free(d->backend->dev, d->mem[buffer]);
+        backend_free(d->backend, d->mem[buffer]);
     d->mem[buffer] = NULL;
     d->room[buffer] = 0;
-    TRY(ops->alloc(d->backend->dev, bytes + bytes / 2, &d->mem[buffer]));
+    TRY(backend_alloc(d->backend, bytes + bytes / 2, &d->mem[buffer]));
     d->room[buffer] = bytes + bytes / 2;
     return EK_OK;
 }
@@ -105,8 +102,7 @@ static enum ek_status send_rays(struct ray_device *d, const struct front *f)
     const struct backend_rect rows = {
         .width = row, .rows = RAY_ROWS, .slices = 1, .dst_row = row, .src_row = f->room * one};
     TRY(make_room(d, STATE, RAY_ROWS * row));
-    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem[STATE],
-                                  f->state + d->first, &rows);
+    return backend_write(d->backend, BACKEND_COMPUTE, d->mem[STATE], f->state + d->first, &rows);
 }
 
 static enum ek_status send_layers(struct ray_device *d, const struct ray_layer *layer, size_t n)
@@ -121,7 +117,7 @@ static enum ek_status send_layers(struct ray_device *d, const struct ray_layer *
         pairs[2 * l + 1] = layer[l].steps;
     }
     TRY(make_room(d, LAYERS, 2 * n * one));
-    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem[LAYERS], pairs, &all);
+    return backend_write(d->backend, BACKEND_COMPUTE, d->mem[LAYERS], pairs, &all);
 }
 
 enum ek_status ray_device_start(struct ray_device *d, const struct front *f, size_t first,
@@ -136,21 +132,20 @@ enum ek_status ray_device_start(struct ray_device *d, const struct front *f, siz
         backend_arg_int((int)count),    backend_arg_mem(d->mem[MEDIUM]),
         backend_arg_mem(d->mem[NODES]), backend_arg_mem(d->mem[LAYERS]),
         backend_arg_int((int)layers)};
-    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, 0,
-                                   (int[3]){(int)count, 1, 1}, sizeof arg / sizeof *arg, arg);
+    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, 0, (int[3]){(int)count, 1, 1},
+                          sizeof arg / sizeof *arg, arg);
 }
 
 enum ek_status ray_device_finish(struct ray_device *d, struct front *f)
 {
     const size_t bytes = RAY_ROWS * d->count * one;
     const struct backend_rect all = backend_linear(0, 0, bytes);
-    const struct backend_ops *ops = d->backend->ops;
     double *rows = malloc(bytes);
     enum ek_status st = rows ? EK_OK : status_fail(EK_LACK, "out of memory for %zu rays", d->count);
     if (!st)
-        st = ops->read(d->backend->dev, BACKEND_COMPUTE, rows, d->mem[STATE], &all);
+        st = backend_read(d->backend, BACKEND_COMPUTE, rows, d->mem[STATE], &all);
     if (!st)
-        st = ops->wait(d->backend->dev, BACKEND_COMPUTE);
+        st = backend_wait(d->backend, BACKEND_COMPUTE);
     for (size_t r = 0; !st && r < RAY_ROWS; r++)
         memcpy(f->state + r * f->room + d->first, rows + r * d->count, d->count * one);
     free(rows);

@@ -41,7 +41,7 @@ static struct backend_rect linear(size_t bytes)
 static enum ek_status write(struct forward_device *d, int buffer, const void *from, size_t bytes)
 {
     const struct backend_rect all = linear(bytes);
-    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->buffer[buffer], from, &all);
+    return backend_write(d->backend, BACKEND_COMPUTE, d->buffer[buffer], from, &all);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static enum ek_status open_buffers(struct forward_device *d)
                                    [PLACE] = place_bytes(d, d->batch),
                                    [SUMS] = sums(d, d->batch) * sizeof(double)};
     for (int b = 0; b < BUFFERS; b++)
-        TRY(d->backend->ops->alloc(d->backend->dev, bytes[b], &d->buffer[b]));
+        TRY(backend_alloc(d->backend, bytes[b], &d->buffer[b]));
     return EK_OK;
 }
 
@@ -109,8 +109,8 @@ static enum ek_status build(struct forward_device *d)
     char *whole = embed_join(&text, 1);
     if (!whole)
         FAIL(EK_LACK, "%s: out of memory for the kernels", d->backend->label);
-    const enum ek_status st = d->backend->ops->build(d->backend->dev, whole, "-DKERNEL_NO_FMA",
-                                                     kernels, KERNELS, &d->program);
+    const enum ek_status st =
+        backend_build(d->backend, whole, "-DKERNEL_NO_FMA", kernels, KERNELS, &d->program);
     free(whole);
     return st;
 }
@@ -147,8 +147,8 @@ void forward_device_close(struct forward_device *d)
     if (!d)
         return;
     for (int b = 0; b < BUFFERS; b++)
-        d->backend->ops->free(d->backend->dev, d->buffer[b]);
-    d->backend->ops->unbuild(d->backend->dev, d->program);
+        backend_free(d->backend, d->buffer[b]);
+    backend_unbuild(d->backend, d->program);
     pair_close(&d->plan);
     free(d->table);
     free(d->line);
@@ -230,8 +230,7 @@ static enum ek_status launch(struct forward_device *d, int kernel, size_t items,
                              const struct backend_arg *args, int nargs)
 {
     const int global[3] = {(int)items, 1, 1};
-    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, kernel, global,
-                                   nargs, args);
+    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, kernel, global, nargs, args);
 }
 
 static enum ek_status launch_batch(struct forward_device *d, int nlayers, int nfreq,
@@ -259,14 +258,13 @@ static enum ek_status launch_batch(struct forward_device *d, int nlayers, int nf
 static enum ek_status run_batch(struct forward_device *d, int nlayers, int nfreq,
                                 enum forward_derivatives derivatives, double complex *sum)
 {
-    const struct backend_ops *ops = d->backend->ops;
     const struct backend_rect all =
         linear(d->pairs * (size_t)nfreq * (1 + (size_t)nlayers) * sizeof *sum);
     TRY(write(d, NUMBERS, d->number, d->numbers * sizeof *d->number));
     TRY(write(d, PLANS, d->row, d->rows * sizeof *d->row));
     TRY(launch_batch(d, nlayers, nfreq, derivatives));
-    TRY(ops->read(d->backend->dev, BACKEND_COMPUTE, sum, d->buffer[SUMS], &all));
-    return ops->wait(d->backend->dev, BACKEND_COMPUTE);
+    TRY(backend_read(d->backend, BACKEND_COMPUTE, sum, d->buffer[SUMS], &all));
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 /* Packs pairs first .. until the batch is full or all are in; *first moves on. */

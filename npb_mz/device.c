@@ -60,9 +60,9 @@ static enum ek_status size_buffer(struct device *d, enum buffer b, size_t bytes)
 {
     if (d->size[b] >= bytes && d->mem[b])
         return EK_OK;
-    d->backend->ops->free(d->backend->dev, d->mem[b]);
+    backend_free(d->backend, d->mem[b]);
     d->mem[b] = NULL;
-    TRY(d->backend->ops->alloc(d->backend->dev, bytes ? bytes : 8, &d->mem[b]));
+    TRY(backend_alloc(d->backend, bytes ? bytes : 8, &d->mem[b]));
     d->size[b] = bytes;
     return EK_OK;
 }
@@ -72,12 +72,12 @@ static enum ek_status write_buffer(struct device *d, enum buffer b, const void *
     if (!bytes)
         return EK_OK;
     const struct backend_rect all = backend_linear(0, 0, bytes);
-    return d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->mem[b], from, &all);
+    return backend_write(d->backend, BACKEND_COMPUTE, d->mem[b], from, &all);
 }
 
 static enum ek_status wait_all(struct device *d)
 {
-    return d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE);
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ static enum ek_status build(struct device *d)
     char *text = embed_join(texts, 3);
     if (!text)
         FAIL(EK_LACK, "%s: kernel texts are missing or memory is", d->mz->ops->name);
-    enum ek_status st = d->backend->ops->build(d->backend->dev, text, "", kernels, n, &d->program);
+    enum ek_status st = backend_build(d->backend, text, "", kernels, n, &d->program);
     free(text);
     return st;
 }
@@ -180,9 +180,9 @@ void device_close(struct device *d)
     if (!d)
         return;
     for (int b = 0; b < BUFFERS; b++)
-        d->backend->ops->free(d->backend->dev, d->mem[b]);
+        backend_free(d->backend, d->mem[b]);
     if (d->program)
-        d->backend->ops->unbuild(d->backend->dev, d->program);
+        backend_unbuild(d->backend, d->program);
     free(d->rows);
     free(d);
 }
@@ -243,8 +243,7 @@ static enum ek_status launch(struct device *d, int number, const struct batch *b
             args[n++] = backend_arg_int(b->zones);
         }
     }
-    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, number, global, n,
-                                   args);
+    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, number, global, n, args);
 }
 
 /* A row of the table of launches: once, or for every plane run + j + k = h. */
@@ -307,32 +306,29 @@ static void set_parts(const struct mz *mz, int zone, struct part part[PARTS])
 
 enum ek_status device_put(struct device *d, int zone, size_t *bytes)
 {
-    const struct backend_ops *ops = d->backend->ops;
     struct part part[PARTS];
     set_parts(d->mz, zone, part);
     for (int i = 0; i < PARTS; i++) {
         const struct backend_rect all = backend_linear(part[i].at, 0, part[i].size);
         if (part[i].size)
-            TRY(ops->write(d->backend->dev, BACKEND_COPY, d->mem[part[i].buffer], part[i].host,
-                           &all));
+            TRY(backend_write(d->backend, BACKEND_COPY, d->mem[part[i].buffer], part[i].host,
+                              &all));
         *bytes += part[i].size;
     }
-    return ops->wait(d->backend->dev, BACKEND_COPY);
+    return backend_wait(d->backend, BACKEND_COPY);
 }
 
 enum ek_status device_get(struct device *d, int zone, size_t *bytes)
 {
-    const struct backend_ops *ops = d->backend->ops;
     struct part part[PARTS];
     set_parts(d->mz, zone, part);
     for (int i = 0; i < PART_FORCING; i++) {
         const struct backend_rect all = backend_linear(0, part[i].at, part[i].size);
         if (part[i].size)
-            TRY(ops->read(d->backend->dev, BACKEND_COPY, part[i].host, d->mem[part[i].buffer],
-                          &all));
+            TRY(backend_read(d->backend, BACKEND_COPY, part[i].host, d->mem[part[i].buffer], &all));
         *bytes += part[i].size;
     }
-    return ops->wait(d->backend->dev, BACKEND_COPY);
+    return backend_wait(d->backend, BACKEND_COPY);
 }
 
 enum ek_status device_take(struct device *to, struct device *from, int zone, size_t *bytes)
@@ -384,9 +380,8 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
     const struct backend_arg args[] = {
         backend_arg_mem(d->mem[B_U]), backend_arg_mem(d->mem[B_ZONES]),
         backend_arg_mem(d->mem[list]), backend_arg_int(groups), backend_arg_mem(d->mem[faces])};
-    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program,
-                                   d->nlaunches + kernel, global, kernel == FACES_COPY ? 4 : 5,
-                                   args);
+    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, d->nlaunches + kernel, global,
+                          kernel == FACES_COPY ? 4 : 5, args);
 }
 
 enum ek_status device_send_faces(struct device *d, const struct faces *faces, int space,
@@ -397,8 +392,7 @@ enum ek_status device_send_faces(struct device *d, const struct faces *faces, in
     TRY(launch_faces(d, FACES_PACK, B_OUT, p->out.n, B_OUT_FACES));
     if (p->out_size) {
         const struct backend_rect all = backend_linear(0, 0, p->out_size * sizeof(double));
-        TRY(d->backend->ops->read(d->backend->dev, BACKEND_COMPUTE, p->out_buffer,
-                                  d->mem[B_OUT_FACES], &all));
+        TRY(backend_read(d->backend, BACKEND_COMPUTE, p->out_buffer, d->mem[B_OUT_FACES], &all));
         *bytes += all.width;
     }
     TRY(launch_faces(d, FACES_COPY, B_COPY, p->copy.n, B_OUT_FACES));

@@ -10,12 +10,11 @@
 enum ek_status search_device_room(struct search_device *d, int buffer, size_t bytes)
 {
     struct search_buffer *b = &d->buffer[buffer];
-    const struct backend_ops *ops = d->backend->ops;
     if (b->mem && b->bytes >= bytes)
         return EK_OK;
-    ops->free(d->backend->dev, b->mem);
+    backend_free(d->backend, b->mem);
     *b = (struct search_buffer){0};
-    TRY(ops->alloc(d->backend->dev, bytes ? bytes : 8, &b->mem));
+    TRY(backend_alloc(d->backend, bytes ? bytes : 8, &b->mem));
     b->bytes = bytes ? bytes : 8;
     return EK_OK;
 }
@@ -27,16 +26,15 @@ enum ek_status search_device_write(struct search_device *d, int buffer, const vo
     TRY(search_device_room(d, buffer, bytes));
     if (!bytes)
         return EK_OK;
-    TRY(d->backend->ops->write(d->backend->dev, BACKEND_COMPUTE, d->buffer[buffer].mem, from,
-                               &all));
-    return d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE);
+    TRY(backend_write(d->backend, BACKEND_COMPUTE, d->buffer[buffer].mem, from, &all));
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 enum ek_status search_device_read(struct search_device *d, int buffer, void *to, size_t bytes)
 {
     const struct backend_rect all = backend_linear(0, 0, bytes);
-    TRY(d->backend->ops->read(d->backend->dev, BACKEND_COMPUTE, to, d->buffer[buffer].mem, &all));
-    return d->backend->ops->wait(d->backend->dev, BACKEND_COMPUTE);
+    TRY(backend_read(d->backend, BACKEND_COMPUTE, to, d->buffer[buffer].mem, &all));
+    return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 enum ek_status search_device_build(struct search_device *d, const char *text, const char *kernel)
@@ -45,8 +43,7 @@ enum ek_status search_device_build(struct search_device *d, const char *text, co
     char *whole = embed_join(&text, 1);
     if (!whole)
         FAIL(EK_LACK, "%s: out of memory for the kernels", text);
-    const enum ek_status st =
-        d->backend->ops->build(d->backend->dev, whole, "", kernels, 1, &d->program);
+    const enum ek_status st = backend_build(d->backend, whole, "", kernels, 1, &d->program);
     free(whole);
     return st;
 }
@@ -55,8 +52,7 @@ enum ek_status search_device_launch(struct search_device *d, long items,
                                     const struct backend_arg *args, int nargs)
 {
     const int global[3] = {(int)items, 1, 1};
-    return d->backend->ops->launch(d->backend->dev, BACKEND_COMPUTE, d->program, 0, global, nargs,
-                                   args);
+    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, 0, global, nargs, args);
 }
 
 /* ---- opening and running ----------------------------------------------------------------------*/
@@ -103,8 +99,8 @@ void search_device_close(struct search_device *d)
     else if (d->own)
         search_device_axes_close(d);
     for (int b = 0; b < SEARCH_BUFFERS; b++)
-        d->backend->ops->free(d->backend->dev, d->buffer[b].mem);
-    d->backend->ops->unbuild(d->backend->dev, d->program);
+        backend_free(d->backend, d->buffer[b].mem);
+    backend_unbuild(d->backend, d->program);
     search_worker_close(d->worker);
     free(d);
 }

@@ -39,7 +39,7 @@ static inline struct backend_program *build_laws(struct backend *b, const char *
 {
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/laws.c");
-    assert_int_equal(b->ops->build(b->dev, text, options, law_kernels, LAW_KERNELS, &p), EK_OK);
+    assert_int_equal(backend_build(b, text, options, law_kernels, LAW_KERNELS, &p), EK_OK);
     free(text);
     return p;
 }
@@ -66,30 +66,29 @@ static inline int devices_of(const char *name)
 static inline struct backend_mem *alloc_on(struct backend *b, size_t bytes)
 {
     struct backend_mem *m = NULL;
-    assert_int_equal(b->ops->alloc(b->dev, bytes, &m), EK_OK);
+    assert_int_equal(backend_alloc(b, bytes, &m), EK_OK);
     return m;
 }
 
 static inline void put(struct backend *b, struct backend_mem *m, const void *from, size_t bytes)
 {
     struct backend_rect all = backend_linear(0, 0, bytes);
-    assert_int_equal(b->ops->write(b->dev, BACKEND_COMPUTE, m, from, &all), EK_OK);
-    assert_int_equal(b->ops->wait(b->dev, BACKEND_COMPUTE), EK_OK);
+    assert_int_equal(backend_write(b, BACKEND_COMPUTE, m, from, &all), EK_OK);
+    assert_int_equal(backend_wait(b, BACKEND_COMPUTE), EK_OK);
 }
 
 static inline void get(struct backend *b, void *to, struct backend_mem *m, size_t bytes)
 {
     struct backend_rect all = backend_linear(0, 0, bytes);
-    assert_int_equal(b->ops->read(b->dev, BACKEND_COMPUTE, to, m, &all), EK_OK);
-    assert_int_equal(b->ops->wait(b->dev, BACKEND_COMPUTE), EK_OK);
+    assert_int_equal(backend_read(b, BACKEND_COMPUTE, to, m, &all), EK_OK);
+    assert_int_equal(backend_wait(b, BACKEND_COMPUTE), EK_OK);
 }
 
 static inline void run(struct backend *b, struct backend_program *p, int kernel, int x, int y,
                        int z, int nargs, const struct backend_arg *args)
 {
     const int global[3] = {x, y, z};
-    assert_int_equal(b->ops->launch(b->dev, BACKEND_COMPUTE, p, kernel, global, nargs, args),
-                     EK_OK);
+    assert_int_equal(backend_launch(b, BACKEND_COMPUTE, p, kernel, global, nargs, args), EK_OK);
 }
 
 /* A call that must fail with `want`, quietly, and say `word`. */
@@ -141,7 +140,7 @@ static inline int try_laws(const struct backend_ops *ops, int index, const struc
     for (int i = 0; i < n; i++)
         tests[i] = (struct CMUnitTest){laws[i].name, laws[i].law, NULL, NULL, &s};
     int failed = _cmocka_run_group_tests(s.b->label, tests, (size_t)n, NULL, NULL);
-    s.b->ops->unbuild(s.b->dev, s.laws);
+    backend_unbuild(s.b, s.laws);
     backend_close(s.b);
     return failed;
 }

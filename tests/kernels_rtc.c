@@ -185,11 +185,10 @@ static int build(int index, const char *path)
         return skip(status_message());
     status_mute(-1);
     char *text = joined(path);
-    int failed =
-        !text || b->ops->build(b->dev, text, "", kernel, kernels_of(text, kernel), &program);
+    int failed = !text || backend_build(b, text, "", kernel, kernels_of(text, kernel), &program);
     printf("%s\n", b->info.name);
     if (!failed)
-        b->ops->unbuild(b->dev, program);
+        backend_unbuild(b, program);
     backend_close(b);
     free(text);
     return failed;

@@ -102,7 +102,7 @@ static void workers_follow_the_opener(void **state)
                 struct backend_program *p = build_laws(b, "");
                 binding_get(0, &after);
                 failed += !same(&before, &after);
-                b->ops->unbuild(b->dev, p);
+                backend_unbuild(b, p);
             }
         }
         backend_close(b);

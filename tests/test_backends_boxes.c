@@ -53,8 +53,8 @@ static struct boxes *boxes_on(struct backend *b)
 
 static void free_boxes(struct backend *b, struct boxes *x)
 {
-    b->ops->free(b->dev, x->from);
-    b->ops->free(b->dev, x->to);
+    backend_free(b, x->from);
+    backend_free(b, x->to);
     free(x);
 }
 
@@ -65,8 +65,8 @@ static void boxes_are_written(void **state)
     for (int turn = 0; turn < 200; turn++) {
         struct backend_rect r = draw_box();
         move_box(x->want, x->in, &r);
-        assert_int_equal(b->ops->write(b->dev, BACKEND_COPY, x->to, x->in, &r), EK_OK);
-        assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
+        assert_int_equal(backend_write(b, BACKEND_COPY, x->to, x->in, &r), EK_OK);
+        assert_int_equal(backend_wait(b, BACKEND_COPY), EK_OK);
     }
     get(b, x->out, x->to, BOX_BYTES);
     assert_memory_equal(x->out, x->want, BOX_BYTES);
@@ -80,9 +80,9 @@ static void boxes_are_read(void **state)
     for (int turn = 0; turn < 200; turn++) {
         struct backend_rect r = draw_box();
         move_box(x->want, x->in, &r);
-        assert_int_equal(b->ops->read(b->dev, BACKEND_COPY, x->out, x->from, &r), EK_OK);
+        assert_int_equal(backend_read(b, BACKEND_COPY, x->out, x->from, &r), EK_OK);
     }
-    assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
+    assert_int_equal(backend_wait(b, BACKEND_COPY), EK_OK);
     assert_memory_equal(x->out, x->want, BOX_BYTES);
     free_boxes(b, x);
 }
@@ -130,11 +130,11 @@ static void empty_boxes_move_nothing(void **state)
                                          {.width = 8, .rows = 0, .slices = 3},
                                          {.width = 8, .rows = 3, .slices = 0}};
     for (int i = 0; i < LENGTH(empty); i++) {
-        assert_int_equal(b->ops->write(b->dev, BACKEND_COPY, x->to, x->in, &empty[i]), EK_OK);
+        assert_int_equal(backend_write(b, BACKEND_COPY, x->to, x->in, &empty[i]), EK_OK);
         assert_int_equal(b->ops->copy(b->dev, BACKEND_COPY, x->to, x->from, &empty[i]), EK_OK);
-        assert_int_equal(b->ops->read(b->dev, BACKEND_COPY, x->out, x->to, &empty[i]), EK_OK);
+        assert_int_equal(backend_read(b, BACKEND_COPY, x->out, x->to, &empty[i]), EK_OK);
     }
-    assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
+    assert_int_equal(backend_wait(b, BACKEND_COPY), EK_OK);
     assert_memory_equal(x->out, x->want, BOX_BYTES);
     free_boxes(b, x);
 }
@@ -150,8 +150,7 @@ static void boxes_that_do_not_fit_are_refused(void **state)
         {.width = 8, .rows = 2, .slices = 1, .dst_row = 8, .src_row = 0},
     };
     for (int i = 0; i < LENGTH(bad); i++) {
-        ASSERT_FAILS(EK_USAGE, b->ops->write(b->dev, BACKEND_COPY, x->to, x->in, &bad[i]),
-                     b->label);
+        ASSERT_FAILS(EK_USAGE, backend_write(b, BACKEND_COPY, x->to, x->in, &bad[i]), b->label);
         ASSERT_FAILS(EK_USAGE, b->ops->copy(b->dev, BACKEND_COPY, x->to, x->from, &bad[i]),
                      b->label);
     }

@@ -150,8 +150,8 @@ static void build_and_try(const char *options)
         (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(0), backend_arg_int(42)});
     get(b, &cell, m, sizeof cell);
     assert_int_equal(cell, 42);
-    b->ops->free(b->dev, m);
-    b->ops->unbuild(b->dev, p);
+    backend_free(b, m);
+    backend_unbuild(b, p);
     backend_close(b);
 }
 

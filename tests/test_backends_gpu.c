@@ -18,11 +18,11 @@ static void memory_that_the_driver_refuses_is_told_with_numbers(void **state)
         struct backend *b = open_device(gpu[k], 1);
         struct backend_mem *m = NULL, *held = alloc_on(b, 5000000);
         setenv("FAKEGPU_FAULT", "alloc:2", 1);
-        ASSERT_FAILS(EK_LACK, b->ops->alloc(b->dev, 7000000, &m), "7.0 MB of device memory asked");
+        ASSERT_FAILS(EK_LACK, backend_alloc(b, 7000000, &m), "7.0 MB of device memory asked");
         assert_non_null(strstr(status_message(), "5.0 of 1073.7 MB used"));
         unsetenv("FAKEGPU_FAULT");
-        b->ops->free(b->dev, alloc_on(b, 7000000));
-        b->ops->free(b->dev, held);
+        backend_free(b, alloc_on(b, 7000000));
+        backend_free(b, held);
         backend_close(b);
     }
 }
@@ -33,9 +33,9 @@ static void memory_is_shared_with_others(void **state)
     (void)state;
     struct backend *b = open_device("cuda", 0), *other = open_device("cuda", 0);
     struct backend_mem *m = NULL, *theirs = alloc_on(other, 1000000000);
-    ASSERT_FAILS(EK_LACK, b->ops->alloc(b->dev, 100000000, &m), "73.7 MB can be had");
-    other->ops->free(other->dev, theirs);
-    b->ops->free(b->dev, alloc_on(b, 100000000));
+    ASSERT_FAILS(EK_LACK, backend_alloc(b, 100000000, &m), "73.7 MB can be had");
+    backend_free(other, theirs);
+    backend_free(b, alloc_on(b, 100000000));
     backend_close(b);
     backend_close(other);
 }
@@ -51,14 +51,14 @@ static void a_refused_launch_is_no_loss(void **state)
     int cell[2] = {0, 0};
     put(b, m, cell, sizeof cell);
     setenv("FAKEGPU_FAULT", "launch:1", 1);
-    ASSERT_FAILS(EK_LACK, b->ops->launch(b->dev, BACKEND_COMPUTE, p, PUT, one, 3, args),
+    ASSERT_FAILS(EK_LACK, backend_launch(b, BACKEND_COMPUTE, p, PUT, one, 3, args),
                  "laws_put: the kernel needs more registers");
     unsetenv("FAKEGPU_FAULT");
     run(b, p, PUT, 1, 1, 1, 3, args);
     get(b, cell, m, sizeof cell);
     assert_int_equal(cell[0], 7);
-    b->ops->free(b->dev, m);
-    b->ops->unbuild(b->dev, p);
+    backend_free(b, m);
+    backend_unbuild(b, p);
     backend_close(b);
 }
 
@@ -71,10 +71,10 @@ static void too_large_a_grid_is_refused(void **state)
     const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(1), backend_arg_int(1),
                                        backend_arg_int(1)};
     const int high[3] = {1, 131073, 1};
-    ASSERT_FAILS(EK_LACK, b->ops->launch(b->dev, BACKEND_COMPUTE, p, INDEX, high, 4, args),
+    ASSERT_FAILS(EK_LACK, backend_launch(b, BACKEND_COMPUTE, p, INDEX, high, 4, args),
                  "65537 groups in direction 1, the device takes 65535");
-    b->ops->free(b->dev, m);
-    b->ops->unbuild(b->dev, p);
+    backend_free(b, m);
+    backend_unbuild(b, p);
     backend_close(b);
 }
 
@@ -90,15 +90,15 @@ static void a_lost_device_fails_every_call(void **state)
     setenv("FAKEGPU_FAULT", "lost:1", 1);
     run(b, p, PUT, 1, 1, 1, 3, args);
     unsetenv("FAKEGPU_FAULT");
-    ASSERT_FAILS(EK_LOST, b->ops->wait(b->dev, BACKEND_COMPUTE), "cuda:1");
-    ASSERT_FAILS(EK_LOST, b->ops->read(b->dev, BACKEND_COPY, bytes, m, &all), "cuda:1");
-    ASSERT_FAILS(EK_LOST, b->ops->alloc(b->dev, 8, &none), "cuda:1");
+    ASSERT_FAILS(EK_LOST, backend_wait(b, BACKEND_COMPUTE), "cuda:1");
+    ASSERT_FAILS(EK_LOST, backend_read(b, BACKEND_COPY, bytes, m, &all), "cuda:1");
+    ASSERT_FAILS(EK_LOST, backend_alloc(b, 8, &none), "cuda:1");
     ASSERT_FAILS(EK_LOST, backend_copy(b, m, other, alive, &all), "cuda:1");
     put(other, alive, bytes, sizeof bytes); /* the other one is well */
-    b->ops->free(b->dev, m);
-    b->ops->unbuild(b->dev, p);
+    backend_free(b, m);
+    backend_unbuild(b, p);
     backend_close(b);
-    other->ops->free(other->dev, alive);
+    backend_free(other, alive);
     backend_close(other);
 }
 
@@ -148,10 +148,10 @@ static enum ek_status build_for(const char *back_end, const char *arch)
     assert_int_equal(backend_open((struct backend_device){backend_find(back_end), 0}, &b), EK_OK);
     char *text = joined("tests/kernels/laws.c");
     status_mute(+1);
-    enum ek_status st = b->ops->build(b->dev, text, "", law_kernels, LAW_KERNELS, &p);
+    enum ek_status st = backend_build(b, text, "", law_kernels, LAW_KERNELS, &p);
     status_mute(-1);
     free(text);
-    b->ops->unbuild(b->dev, p);
+    backend_unbuild(b, p);
     backend_close(b);
     unsetenv("FAKEGPU_ARCH");
     return st;
@@ -176,7 +176,7 @@ static void a_driver_that_refuses_code_says_which(void **state)
     struct backend *b = open_device("cuda", 1);
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/laws.c");
-    ASSERT_FAILS(EK_LACK, b->ops->build(b->dev, text, "-DREFUSED=1", law_kernels, LAW_KERNELS, &p),
+    ASSERT_FAILS(EK_LACK, backend_build(b, text, "-DREFUSED=1", law_kernels, LAW_KERNELS, &p),
                  "libnvrtc.so.12 12.8 made for sm_80 on a driver of CUDA 12.8");
     assert_non_null(strstr(status_message(), "the stand-in refuses it"));
     unsetenv("FAKEGPU_FAULT");
@@ -295,7 +295,7 @@ static void hiprtc_compiles_the_laws_beside_pocl(void **state)
     struct backend_program *p = b ? build_laws(b, "") : NULL;
     try_real_compiler("libamdhip64.so.5", "hiprtc", "--offload-arch=", "gfx90a");
     if (b) {
-        b->ops->unbuild(b->dev, p);
+        backend_unbuild(b, p);
         backend_close(b);
     }
 }

@@ -36,7 +36,7 @@ static void check_pair(struct pair *p)
 static void close_pair(struct pair *p)
 {
     for (int k = 0; k < 2; k++) {
-        p->b[k]->ops->free(p->b[k]->dev, p->m[k]);
+        backend_free(p->b[k], p->m[k]);
         backend_close(p->b[k]);
     }
     free(p->bytes);
@@ -116,12 +116,12 @@ static void chunks_are_used_again_in_order(void **state)
     const struct backend_rect all = backend_linear(0, 0, BYTES);
     for (int t = 0; t < TURNS; t++) {
         memset(out[t], t + 1, BYTES);
-        assert_int_equal(b->ops->write(b->dev, BACKEND_COPY, m, out[t], &all), EK_OK);
-        assert_int_equal(b->ops->read(b->dev, BACKEND_COPY, in[t], m, &all), EK_OK);
+        assert_int_equal(backend_write(b, BACKEND_COPY, m, out[t], &all), EK_OK);
+        assert_int_equal(backend_read(b, BACKEND_COPY, in[t], m, &all), EK_OK);
     }
-    assert_int_equal(b->ops->wait(b->dev, BACKEND_COPY), EK_OK);
+    assert_int_equal(backend_wait(b, BACKEND_COPY), EK_OK);
     assert_memory_equal(in, out, sizeof in);
-    b->ops->free(b->dev, m);
+    backend_free(b, m);
     backend_close(b);
 }
 

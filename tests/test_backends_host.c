@@ -13,15 +13,15 @@ static int launches_until_lost(int index)
     int n = 0, cell;
     const struct backend_rect all = backend_linear(0, 0, sizeof cell);
     status_mute(+1);
-    while (n < 10 && !b->ops->launch(b->dev, BACKEND_COMPUTE, p, PUT, (int[]){1, 1, 1}, 3, args))
+    while (n < 10 && !backend_launch(b, BACKEND_COMPUTE, p, PUT, (int[]){1, 1, 1}, 3, args))
         n++;
     if (n < 10) { /* and then everything fails, what it held included */
-        assert_int_equal(b->ops->read(b->dev, BACKEND_COPY, &cell, m, &all), EK_LOST);
-        assert_int_equal(b->ops->wait(b->dev, BACKEND_COMPUTE), EK_LOST);
+        assert_int_equal(backend_read(b, BACKEND_COPY, &cell, m, &all), EK_LOST);
+        assert_int_equal(backend_wait(b, BACKEND_COMPUTE), EK_LOST);
     }
     status_mute(-1);
-    b->ops->free(b->dev, m);
-    b->ops->unbuild(b->dev, p);
+    backend_free(b, m);
+    backend_unbuild(b, p);
     backend_close(b);
     return n;
 }
@@ -63,7 +63,7 @@ static void fresh_memory_is_nan(void **state)
     get(b, got, m, sizeof got);
     for (int i = 0; i < 10; i++)
         assert_true(isnan(got[i]));
-    b->ops->free(b->dev, m);
+    backend_free(b, m);
     backend_close(b);
 }
 
@@ -73,7 +73,7 @@ static void options_that_come_too_late_are_refused(void **state)
     struct backend *b = open_device("host", 0);
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/laws.c");
-    ASSERT_FAILS(EK_LACK, b->ops->build(b->dev, text, "-w -DN=5", law_kernels, 1, &p), "-DN=5");
+    ASSERT_FAILS(EK_LACK, backend_build(b, text, "-w -DN=5", law_kernels, 1, &p), "-DN=5");
     assert_null(p);
     free(text);
     backend_close(b);

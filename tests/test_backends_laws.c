@@ -17,9 +17,9 @@ static void memory_comes_back(void **state)
                    : quarter < b->info.max_alloc ? quarter
                                                  : b->info.max_alloc;
     for (int i = 0; i < 20; i++)
-        b->ops->free(b->dev, alloc_on(b, bytes));
-    b->ops->free(b->dev, alloc_on(b, 0));
-    b->ops->free(b->dev, NULL);
+        backend_free(b, alloc_on(b, bytes));
+    backend_free(b, alloc_on(b, 0));
+    backend_free(b, NULL);
 }
 
 static void too_much_memory_is_refused_with_both_numbers(void **state)
@@ -30,11 +30,11 @@ static void too_much_memory_is_refused_with_both_numbers(void **state)
     char asked[32], all[32];
     snprintf(asked, sizeof asked, "%.1f MB", 1e-6 * (double)bytes);
     snprintf(all, sizeof all, "%.1f MB", 1e-6 * (double)b->info.memory);
-    ASSERT_FAILS(EK_LACK, b->ops->alloc(b->dev, bytes, &m), asked);
+    ASSERT_FAILS(EK_LACK, backend_alloc(b, bytes, &m), asked);
     assert_non_null(strstr(status_message(), all));
     assert_non_null(strstr(status_message(), b->label));
     assert_null(m);
-    b->ops->free(b->dev, held);
+    backend_free(b, held);
 }
 
 static void budget_counts_what_is_allocated(void **state)
@@ -42,21 +42,21 @@ static void budget_counts_what_is_allocated(void **state)
     struct backend *b = ((struct subject *)*state)->b;
     enum { PIECES = 64 };
     struct backend_mem *m[PIECES] = {alloc_on(b, 8000000)}, *none = NULL;
-    ASSERT_FAILS(EK_LACK, b->ops->alloc(b->dev, b->info.memory - 4000000, &none), b->label);
+    ASSERT_FAILS(EK_LACK, backend_alloc(b, b->info.memory - 4000000, &none), b->label);
     size_t piece = b->info.max_alloc / 2, taken = 8000000;
     enum ek_status st = is_host(b) ? EK_LACK : EK_OK; /* whose memory is filled at once */
     int n = 1;
     status_mute(+1);
     while (!st && n < PIECES)
-        if (!(st = b->ops->alloc(b->dev, piece, &m[n]))) {
+        if (!(st = backend_alloc(b, piece, &m[n]))) {
             taken += piece;
             n++;
         }
     status_mute(-1);
     assert_true(taken <= b->info.memory && (st == EK_LACK || n == PIECES));
     while (n)
-        b->ops->free(b->dev, m[--n]);
-    b->ops->free(b->dev, alloc_on(b, 8000000));
+        backend_free(b, m[--n]);
+    backend_free(b, alloc_on(b, 8000000));
 }
 
 static void what_is_written_is_read(void **state)
@@ -72,12 +72,12 @@ static void what_is_written_is_read(void **state)
         size_t bytes = draw(2000), dst = draw(SIZE - 2000), src = draw(SIZE - 2000);
         struct backend_rect r = backend_linear(dst, src, bytes);
         memcpy(want + dst, in + src, bytes);
-        assert_int_equal(b->ops->write(b->dev, turn % BACKEND_QUEUES, m, in, &r), EK_OK);
-        assert_int_equal(b->ops->wait(b->dev, turn % BACKEND_QUEUES), EK_OK);
+        assert_int_equal(backend_write(b, turn % BACKEND_QUEUES, m, in, &r), EK_OK);
+        assert_int_equal(backend_wait(b, turn % BACKEND_QUEUES), EK_OK);
     }
     get(b, out, m, SIZE);
     assert_memory_equal(out, want, SIZE);
-    b->ops->free(b->dev, m);
+    backend_free(b, m);
     free(in);
     free(out);
     free(want);
@@ -106,7 +106,7 @@ static void every_item_runs_once(void **state)
         (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(ROOM)});
     get(s->b, cell, m, sizeof cell);
     assert_int_equal(cell[0], 1);
-    s->b->ops->free(s->b->dev, m);
+    backend_free(s->b, m);
 }
 
 static void indices_are_three_dimensional(void **state)
@@ -125,7 +125,7 @@ static void indices_are_three_dimensional(void **state)
         for (int i = 0; i < N; i++)
             assert_int_equal(cell[i], i % NX + 1000 * (i / NX % NY) + 1000000 * (i / NX / NY));
     }
-    s->b->ops->free(s->b->dev, m);
+    backend_free(s->b, m);
 }
 
 static void arguments_of_every_type_arrive(void **state)
@@ -145,8 +145,8 @@ static void arguments_of_every_type_arrive(void **state)
                                backend_arg_int(2147483647)});
     get(s->b, out, o, sizeof out);
     assert_memory_equal(out, want, sizeof want);
-    s->b->ops->free(s->b->dev, o);
-    s->b->ops->free(s->b->dev, i);
+    backend_free(s->b, o);
+    backend_free(s->b, i);
 }
 
 static void wrong_arguments_are_refused(void **state)
@@ -156,13 +156,11 @@ static void wrong_arguments_are_refused(void **state)
     const int one[3] = {1, 1, 1};
     const struct backend_arg good[] = {backend_arg_mem(m), backend_arg_int(1), backend_arg_int(1)},
                              bad[] = {backend_arg_mem(m), backend_arg_double(1)};
-    ASSERT_FAILS(EK_USAGE,
-                 s->b->ops->launch(s->b->dev, BACKEND_COMPUTE, s->laws, COUNT, one, 3, good),
+    ASSERT_FAILS(EK_USAGE, backend_launch(s->b, BACKEND_COMPUTE, s->laws, COUNT, one, 3, good),
                  "laws_count");
-    ASSERT_FAILS(EK_USAGE,
-                 s->b->ops->launch(s->b->dev, BACKEND_COMPUTE, s->laws, COUNT, one, 2, bad),
+    ASSERT_FAILS(EK_USAGE, backend_launch(s->b, BACKEND_COMPUTE, s->laws, COUNT, one, 2, bad),
                  s->b->label);
-    s->b->ops->free(s->b->dev, m);
+    backend_free(s->b, m);
 }
 
 /* y = f(x, y) for values of all magnitudes, as computed on a device. */
@@ -181,8 +179,8 @@ static void arithmetic_on(struct backend *b, struct backend_program *p, double *
         (struct backend_arg[]){backend_arg_mem(mx), backend_arg_mem(my), backend_arg_double(1 / 3.),
                                backend_arg_int(n)});
     get(b, y, my, bytes);
-    b->ops->free(b->dev, mx);
-    b->ops->free(b->dev, my);
+    backend_free(b, mx);
+    backend_free(b, my);
     free(x);
 }
 
@@ -197,8 +195,8 @@ static void arithmetic_has_the_bits_of_the_host(void **state)
     arithmetic_on(host, oracle, want, N);
     arithmetic_on(s->b, exact, got, N);
     assert_memory_equal(got, want, sizeof want);
-    s->b->ops->unbuild(s->b->dev, exact);
-    host->ops->unbuild(host->dev, oracle);
+    backend_unbuild(s->b, exact);
+    backend_unbuild(host, oracle);
     backend_close(host);
 }
 
@@ -210,11 +208,11 @@ static void barriers_hold(void **state)
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/barrier.c");
     if (is_host(b)) {
-        ASSERT_FAILS(EK_LACK, b->ops->build(b->dev, text, "", &sum, 1, &p), "barrier_sum");
+        ASSERT_FAILS(EK_LACK, backend_build(b, text, "", &sum, 1, &p), "barrier_sum");
         free(text);
         return;
     }
-    assert_int_equal(b->ops->build(b->dev, text, "", &sum, 1, &p), EK_OK);
+    assert_int_equal(backend_build(b, text, "", &sum, 1, &p), EK_OK);
     free(text);
     double in[N], out[GROUPS];
     for (int i = 0; i < N; i++)
@@ -228,9 +226,9 @@ static void barriers_hold(void **state)
         int first = 64 * g, n = N - first < 64 ? N - first : 64;
         assert_true(out[g] == n * first + n * (n - 1) / 2);
     }
-    b->ops->free(b->dev, mi);
-    b->ops->free(b->dev, mo);
-    b->ops->unbuild(b->dev, p);
+    backend_free(b, mi);
+    backend_free(b, mo);
+    backend_unbuild(b, p);
 }
 
 /* ---- queues and events ---- */
@@ -249,7 +247,7 @@ static void a_queue_runs_in_order(void **state)
         get(s->b, cell, m, sizeof cell);
         assert_int_equal(cell[1], turn);
     }
-    s->b->ops->free(s->b->dev, m);
+    backend_free(s->b, m);
 }
 
 /* A slow kernel on one queue, its result fetched through the other. */
@@ -338,7 +336,7 @@ static void a_bad_text_names_file_and_line(void **state)
                          "#line 1 \"a/kernels/bad.c\"\n"
                          "KERNEL(bad, 1, 1, 1)(GLOBAL int *out)\n{\n    out[0] = missing;\n}\n") >
                 0);
-    ASSERT_FAILS(EK_USAGE, b->ops->build(b->dev, text, "", &k, 1, &p), "a/kernels/bad.c:3");
+    ASSERT_FAILS(EK_USAGE, backend_build(b, text, "", &k, 1, &p), "a/kernels/bad.c:3");
     assert_non_null(strstr(status_message(), "missing"));
     assert_null(p);
     free(head);
@@ -351,7 +349,7 @@ static void a_missing_kernel_is_named(void **state)
     const struct backend_kernel k[] = {law_kernels[COUNT], {"laws_nowhere", {1, 1, 1}}};
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/laws.c");
-    ASSERT_FAILS(EK_USAGE, b->ops->build(b->dev, text, "", k, 2, &p), "laws_nowhere");
+    ASSERT_FAILS(EK_USAGE, backend_build(b, text, "", k, 2, &p), "laws_nowhere");
     assert_null(p);
     free(text);
 }

@@ -225,7 +225,7 @@ bool cu_answers(const struct cu *cu)
     if (!cu->device)
         return true;
     status_mute(+1);
-    enum ek_status st = cu->device->ops->wait(cu->device->dev, BACKEND_COPY);
+    enum ek_status st = backend_wait(cu->device, BACKEND_COPY);
     status_mute(-1);
     return !st;
 }

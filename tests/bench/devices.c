@@ -42,7 +42,7 @@ static enum ek_status write(struct bench *x, int times)
 {
     const struct backend_rect all = backend_linear(0, 0, x->bytes);
     for (int i = 0; i < times; i++)
-        TRY(x->b->ops->write(x->b->dev, BACKEND_COMPUTE, x->mem[0], x->host, &all));
+        TRY(backend_write(x->b, BACKEND_COMPUTE, x->mem[0], x->host, &all));
     return EK_OK;
 }
 
@@ -50,7 +50,7 @@ static enum ek_status read(struct bench *x, int times)
 {
     const struct backend_rect all = backend_linear(0, 0, x->bytes);
     for (int i = 0; i < times; i++)
-        TRY(x->b->ops->read(x->b->dev, BACKEND_COMPUTE, x->host, x->mem[0], &all));
+        TRY(backend_read(x->b, BACKEND_COMPUTE, x->host, x->mem[0], &all));
     return EK_OK;
 }
 
@@ -61,7 +61,7 @@ static enum ek_status triad(struct bench *x, int times)
                                        backend_arg_mem(x->mem[2]), backend_arg_double(3),
                                        backend_arg_int(n)};
     for (int i = 0; i < times; i++)
-        TRY(x->b->ops->launch(x->b->dev, BACKEND_COMPUTE, x->program, 1, global, 5, args));
+        TRY(backend_launch(x->b, BACKEND_COMPUTE, x->program, 1, global, 5, args));
     return EK_OK;
 }
 
@@ -70,7 +70,7 @@ static enum ek_status empty(struct bench *x, int times)
     const int global[3] = {1, 1, 1};
     const struct backend_arg args[] = {backend_arg_mem(x->mem[0]), backend_arg_int(1)};
     for (int i = 0; i < times; i++)
-        TRY(x->b->ops->launch(x->b->dev, BACKEND_COMPUTE, x->program, 0, global, 2, args));
+        TRY(backend_launch(x->b, BACKEND_COMPUTE, x->program, 0, global, 2, args));
     return EK_OK;
 }
 
@@ -78,7 +78,7 @@ static enum ek_status empty_and_wait(struct bench *x, int times)
 {
     for (int i = 0; i < times; i++) {
         TRY(empty(x, 1));
-        TRY(x->b->ops->wait(x->b->dev, BACKEND_COMPUTE));
+        TRY(backend_wait(x->b, BACKEND_COMPUTE));
     }
     return EK_OK;
 }
@@ -91,7 +91,7 @@ static enum ek_status best(struct bench *x, enum ek_status (*what)(struct bench 
     for (int round = 0; round < ROUNDS; round++) {
         const double start = clock_now();
         TRY(what(x, times));
-        TRY(x->b->ops->wait(x->b->dev, BACKEND_COMPUTE));
+        TRY(backend_wait(x->b, BACKEND_COMPUTE));
         const double sec = (clock_now() - start) / times;
         if (round && (*seconds == 0 || sec < *seconds)) /* the first round warms up */
             *seconds = sec;
@@ -107,15 +107,15 @@ static enum ek_status prepare(struct bench *x, size_t wanted)
     if (!x->host)
         FAIL(EK_LACK, "devices: out of memory");
     for (int i = 0; i < 3; i++)
-        TRY(x->b->ops->alloc(x->b->dev, x->bytes, &x->mem[i]));
+        TRY(backend_alloc(x->b, x->bytes, &x->mem[i]));
     for (int i = 0; i < 3; i++) {
         const struct backend_rect all = backend_linear(0, 0, x->bytes);
-        TRY(x->b->ops->write(x->b->dev, BACKEND_COMPUTE, x->mem[i], x->host, &all));
+        TRY(backend_write(x->b, BACKEND_COMPUTE, x->mem[i], x->host, &all));
     }
     char *head = embed_join(NULL, 0), *joined = NULL;
     if (!head || asprintf(&joined, "%s%s", head, text) < 0)
         FAIL(EK_LACK, "devices: out of memory");
-    enum ek_status st = x->b->ops->build(x->b->dev, joined, "", kernels, 2, &x->program);
+    enum ek_status st = backend_build(x->b, joined, "", kernels, 2, &x->program);
     free(head);
     free(joined);
     return st;
@@ -148,8 +148,8 @@ static enum ek_status measure(struct bench *x)
 static void release(struct bench *x)
 {
     for (int i = 0; i < 3; i++)
-        x->b->ops->free(x->b->dev, x->mem[i]);
-    x->b->ops->unbuild(x->b->dev, x->program);
+        backend_free(x->b, x->mem[i]);
+    backend_unbuild(x->b, x->program);
     backend_close(x->b);
     free(x->host);
 }
@@ -176,7 +176,7 @@ static enum ek_status between(const struct backend_device d[2], size_t bytes)
     for (int i = 0; !st && i < 2; i++) {
         st = backend_open(d[i], &b[i]);
         if (!st)
-            st = b[i]->ops->alloc(b[i]->dev, bytes, &m[i]);
+            st = backend_alloc(b[i], bytes, &m[i]);
     }
     for (int round = 0; !st && round < ROUNDS; round++) {
         const double start = clock_now();
@@ -190,7 +190,7 @@ static enum ek_status between(const struct backend_device d[2], size_t bytes)
                1e-9 * (double)bytes / least);
     for (int i = 0; i < 2; i++) {
         if (b[i])
-            b[i]->ops->free(b[i]->dev, m[i]);
+            backend_free(b[i], m[i]);
         backend_close(b[i]);
     }
     return st;
