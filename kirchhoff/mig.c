@@ -401,8 +401,9 @@ static json_t *facts(const void *st)
                      migrate_updates(m), "table_loads", (json_int_t)m->travel->loads);
 }
 
-static void remark(FILE *out, const json_t *f)
+static void remark(FILE *out, const void *st, const json_t *f)
 {
+    (void)st;
     static const struct {
         const char *key, *text;
     } left_out[] = {{"dead_traces", "dead"},

@@ -72,7 +72,7 @@ int tt_worker(const struct tt *t, const struct cu *cu);
 
 /* The run's numbers, shot by shot, and what the report draws. New reference, NULL: no memory. */
 json_t *tt_facts(const void *st);
-void tt_remark(FILE *out, const json_t *facts);
+void tt_remark(FILE *out, const void *st, const json_t *facts);
 
 extern const struct bench_program tt_program;
 

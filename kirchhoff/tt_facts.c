@@ -161,8 +161,9 @@ json_t *tt_facts(const void *st)
         slice_picture(t, t->residual, "Residual of the eikonal equation there", "share"));
 }
 
-void tt_remark(FILE *out, const json_t *facts)
+void tt_remark(FILE *out, const void *st, const json_t *facts)
 {
+    (void)st;
     const json_t *d = json_object_get(facts, "donation");
     const long kept = (long)json_integer_value(json_object_get(facts, "kept"));
     if (kept)

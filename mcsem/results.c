@@ -208,8 +208,9 @@ static double median_of(const json_t *records, const char *key)
     return median;
 }
 
-void results_remark(FILE *out, const json_t *run)
+void results_remark(FILE *out, const void *st, const json_t *run)
 {
+    (void)st;
     const json_t *v = json_object_get(run, "history");
     const size_t n = json_array_size(v);
     if (!n)

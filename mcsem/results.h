@@ -14,6 +14,6 @@ enum ek_status results_check(void *study, enum bench_verdict *verified, json_t *
 /* The run is complete: the next one begins anew. */
 void results_written(void *study);
 json_t *results_facts(const void *study);
-void results_remark(FILE *out, const json_t *facts);
+void results_remark(FILE *out, const void *st, const json_t *facts);
 
 #endif

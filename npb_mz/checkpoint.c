@@ -21,6 +21,7 @@ struct header {
     uint64_t order;
     char solver[8], letter[8];
     int64_t steps, step, zones, points, carried;
+    double dt;
     uint64_t checksum; /* of everything above */
 };
 
@@ -43,6 +44,7 @@ static struct header header_of(const struct mz *mz, int steps, int step)
     snprintf(h.solver, sizeof h.solver, "%s", mz->ops->name);
     h.letter[0] = mz->class->letter;
     h.steps = steps;
+    h.dt = mz->class->dt;
     h.step = step;
     h.zones = mz->nzones;
     h.points = mz->points;
@@ -264,10 +266,10 @@ static enum ek_status check_header(const char *path, const struct header *h, con
         FAIL(EK_USAGE, "checkpoint %s: its header is damaged; delete it to start anew", path);
     if (memcmp(h, &wanted, sizeof *h))
         FAIL(EK_USAGE,
-             "checkpoint %s: it is of %.8s class %.1s, %lld steps, not of %s class %c, "
-             "%d steps; delete it or name another file",
-             path, h->solver, h->letter, (long long)h->steps, mz->ops->name, mz->class->letter,
-             steps);
+             "checkpoint %s: it is of %.8s class %.1s, %lld steps of %g, not of %s class %c, "
+             "%d steps of %g; delete it or name another file",
+             path, h->solver, h->letter, (long long)h->steps, h->dt, mz->ops->name,
+             mz->class->letter, steps, mz->class->dt);
     if (h->step < 0 || h->step > steps)
         FAIL(EK_USAGE, "checkpoint %s: it stands at step %lld of %d", path, (long long)h->step,
              steps);

@@ -2,6 +2,7 @@
  * NASA distribution 3.3.1 of NPB-MZ states them. */
 #include "npb_mz/mz.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct mz_mesh meshes[] = {
@@ -140,4 +141,10 @@ const struct mz_class *mz_class_find(const char *solver, char letter, int steps)
             return c;
     }
     return NULL;
+}
+
+bool mz_is_standard(const struct mz_class *class)
+{
+    const struct mz_class *row = mz_class_find(class->solver, class->letter, class->steps);
+    return row && fabs(class->dt - row->dt) <= 1e-8;
 }

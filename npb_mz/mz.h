@@ -21,6 +21,9 @@
 enum { MZ_VARS = 5, MZ_PRIMS = 7, MZ_NORMS = 5 };
 enum mz_side { MZ_WEST, MZ_EAST, MZ_SOUTH, MZ_NORTH, MZ_SIDES };
 
+/* Largest relative deviation of a norm that verifies, as the suite has it. */
+#define MZ_TOLERANCE 1e-8
+
 /* One row of the table of classes; a letter has a second row where the reference has norms for a
  * shorter run too. */
 struct mz_class {
@@ -144,6 +147,8 @@ const struct mz_ops *mz_find(const char *name);
 const struct mz_ops *mz_at(int i);
 /* The row for this solver and letter; steps 0 = the row of the full run. NULL if there is none. */
 const struct mz_class *mz_class_find(const char *solver, char letter, int steps);
+/* Its time step is that of the row that the reference norms belong to. */
+bool mz_is_standard(const struct mz_class *class);
 const struct mz_mesh *mz_mesh_find(char letter);
 
 /* Sizes of `zones` zones that share `points` mesh points, largest/smallest about `ratio`. */

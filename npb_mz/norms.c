@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double tolerance = 1e-8;
-
 /* Squares of the residual over interior points, from w = dt res. */
 static void residual_sum(const struct mz *mz, const struct mz_zone *z, const double *w, double *sum)
 {
@@ -118,7 +116,7 @@ void mz_judge(const struct mz *mz, const double *value, struct mz_norms *norms)
     }
     if (mz->class->surface != 0.0)
         norms->worst = deviation(norms->worst, norms->surface, mz->class->surface);
-    norms->verified = norms->worst <= tolerance;
+    norms->verified = norms->worst <= MZ_TOLERANCE;
 }
 
 enum ek_status mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms)

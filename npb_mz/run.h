@@ -23,6 +23,12 @@
 struct run {
     const char *letter, *ranks_schedule, *checkpoint_path; /* options */
     int steps, every;
+    bool npb;
+
+    bool timers;         /* the sections' times are wanted */
+    const char *policy;  /* the first one that ran, */
+    bool several;        /* and it is not the only one */
+    struct mz_class own; /* the class with another time step */
 
     const struct mz_ops *ops;
     const struct mz_class *class;

@@ -380,8 +380,9 @@ static void add_bound(const struct program *p, json_t *o)
         json_object_set_new(o, "nodes", nodes);
 }
 
-static void remark(FILE *out, const json_t *facts)
+static void remark(FILE *out, const void *st, const json_t *facts)
 {
+    (void)st;
     size_t i;
     json_t *node;
     results_print(out, facts);

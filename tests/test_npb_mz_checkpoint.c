@@ -9,7 +9,7 @@
 static char folder[] = "/tmp/test_checkpoint.XXXXXX";
 static char at[64], other[64], link_at[64];
 
-enum { HEADER = 80 }; /* bytes before the first zone */
+enum { HEADER = 88 }; /* bytes before the first zone */
 
 static int make_folder(void **state)
 {

@@ -288,8 +288,10 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
         print_heading(b);
         result_table(stdout, &b->results);
         const struct result_run *best = result_best(&b->results);
-        if (b->program->remark && best && best->facts)
-            b->program->remark(stdout, best->facts);
+        json_t *said = b->program->remark && best ? result_run_json(&b->results, best) : NULL;
+        if (said)
+            b->program->remark(stdout, b->st, said);
+        json_decref(said);
     }
     TRY(write_files(b));
     if (st)

@@ -60,8 +60,9 @@ struct bench_program {
     /* What else a run is to say in the JSON, as members beside the usual ones; after check(). New
      * reference, NULL: out of memory. Or NULL. */
     json_t *(*facts)(const void *st);
-    /* Prints below the table what people should know of the best run's facts. Or NULL. */
-    void (*remark)(FILE *out, const json_t *facts);
+    /* Prints below the table what people should know of the best run, whose object in the JSON
+     * `result` is. Or NULL. */
+    void (*remark)(FILE *out, const void *st, const json_t *result);
     /* The program's part of --report's page: the name of an embedded text, and what it draws, of
      * the last run; a new reference. Or both NULL. */
     const char *page;

@@ -402,6 +402,11 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     return o;
 }
 
+json_t *result_run_json(const struct result_set *set, const struct result_run *run)
+{
+    return run_json(set, run, result_bound(set));
+}
+
 /* Medians of all runs: what cu-plan makes of a recorded run. */
 static json_t *seconds_json(const struct result_set *set)
 {

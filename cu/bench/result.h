@@ -69,6 +69,9 @@ struct loss result_loss(const struct result_set *set, const struct result_run *r
  * which cause. */
 void result_table(FILE *out, const struct result_set *set);
 
+/* The object of one run; new reference, NULL: out of memory. */
+json_t *result_run_json(const struct result_set *set, const struct result_run *run);
+
 /* One run as one object, or {"runs": […]} when `compare`, with the median seconds of each task on
  * each kind of unit as task_seconds {cpu: […], device: […]} (null: some task never ran there; left
  * out beyond RESULT_TASKS); new reference, NULL: out of memory. */

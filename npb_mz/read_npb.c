@@ -1,0 +1,68 @@
+/* npb_mz/read_npb.c – the input file has a number at the beginning of each of its three lines: time
+ * steps, time step, whether times of sections are printed; 0 stands for the class' own value. */
+#include "npb_mz/read_npb.h"
+#include "src/opt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The first word of a line, Fortran's exponents made C's. false: the file ends before. */
+static bool next_word(FILE *in, char word[64])
+{
+    char line[512] = "";
+    if (!fgets(line, sizeof line, in))
+        return false;
+    word[0] = 0;
+    sscanf(line, "%63s", word);
+    for (char *c = word; *c; c++)
+        if (*c == 'd' || *c == 'D')
+            *c = 'e';
+    return true;
+}
+
+static enum ek_status read_lines(FILE *in, const char *path, struct read_npb *found)
+{
+    char word[64];
+    long n;
+    if (next_word(in, word)) {
+        if (!opt_integer(word, 0, 1000000, &n))
+            FAIL(EK_USAGE, "%s:1: '%s' is no number of time steps; give one, or 0", path, word);
+        found->steps = (int)n;
+    }
+    if (next_word(in, word) && (!opt_number(word, &found->dt) || found->dt < 0))
+        FAIL(EK_USAGE, "%s:2: '%s' is no time step; give one, or 0", path, word);
+    if (next_word(in, word) && opt_integer(word, 0, 1000000, &n))
+        found->timers |= n > 0;
+    return EK_OK;
+}
+
+/* On, true, yes or a number but 0; or a file of that name, as old scripts make it. */
+static bool wants_timers(void)
+{
+    const char *flag = getenv("NPB_TIMER_FLAG");
+    if (!flag || !*flag)
+        return !access("timer.flag", F_OK);
+    return !strcasecmp(flag, "on") || strchr("tTyY123456789", *flag);
+}
+
+enum ek_status read_npb(const char *solver, struct read_npb *found)
+{
+    char path[64];
+    struct read_npb read = {.timers = wants_timers()};
+    snprintf(path, sizeof path, "input%s.data", solver);
+    FILE *in = fopen(path, "r");
+    if (in) {
+        read.given = true;
+        const enum ek_status st = read_lines(in, path, &read);
+        fclose(in);
+        TRY(st);
+    }
+    snprintf(path, sizeof path, "load%s.data", solver);
+    if (!access(path, F_OK))
+        status_warn("%s is not read: --layout gives threads to ranks, --ranks-schedule zones",
+                    path);
+    *found = read;
+    return EK_OK;
+}

@@ -1,0 +1,185 @@
+/* npb_mz/write_npb.c – prints the report of the official suite. Numbers stand where its Fortran
+ * formats put them. */
+#include "npb_mz/write_npb.h"
+#include "src/self.h"
+#include "src/version.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#ifndef EK_FLAGS
+#define EK_FLAGS "not recorded"
+#endif
+
+static double number(const json_t *o, const char *name)
+{
+    return json_number_value(json_object_get(o, name));
+}
+
+/* As E20.13: 0.1047687395830E+04. */
+static void put_real(FILE *out, double x)
+{
+    char digits[32];
+    if (!isfinite(x)) {
+        fprintf(out, "%20s", isnan(x) ? "NaN" : "Infinity");
+        return;
+    }
+    snprintf(digits, sizeof digits, "%.12e", fabs(x));
+    fprintf(out, " %s0.%c%.12sE%+03d", signbit(x) ? "-" : "", digits[0], digits + 2,
+            x != 0 ? atoi(digits + 15) + 1 : 0);
+}
+
+/* Value, reference, relative deviation; the first two words of a line tell failures. */
+static void put_norm(FILE *out, const char *label, double value, double reference)
+{
+    const double deviation = fabs((value - reference) / reference);
+    fprintf(out, " %-9s%2s", deviation <= MZ_TOLERANCE ? "" : "FAILURE:", label);
+    put_real(out, value);
+    put_real(out, reference);
+    put_real(out, deviation);
+    fputc('\n', out);
+}
+
+static double value_at(const json_t *list, int m)
+{
+    const json_t *x = json_array_get(list, (size_t)m);
+    return json_is_number(x) ? json_number_value(x) : NAN;
+}
+
+static void put_norms(FILE *out, const char *what, const json_t *list, const double *reference)
+{
+    fprintf(out, " Comparison of RMS-norms of %s\n", what);
+    for (int m = 0; m < MZ_NORMS; m++) {
+        const char label[] = {(char)('1' + m), 0};
+        put_norm(out, label, value_at(list, m), reference[m]);
+    }
+}
+
+static void put_verification(FILE *out, const struct mz_class *class, const json_t *result)
+{
+    const json_t *v = json_object_get(result, "verification");
+    if (json_is_null(json_object_get(result, "verified"))) {
+        fputs(" No reference values for this run\n No verification performed\n", out);
+        return;
+    }
+    fprintf(out, " Verification being performed for class %c\n accuracy setting for epsilon = ",
+            class->letter);
+    put_real(out, MZ_TOLERANCE);
+    fputc('\n', out);
+    put_norms(out, "residual", json_object_get(v, "residual"), class->residual);
+    put_norms(out, "solution error", json_object_get(v, "error"), class->error);
+    if (class->surface != 0.0) {
+        fputs(" Comparison of surface integral\n", out);
+        put_norm(out, "", number(v, "surface"), class->surface);
+    }
+    fprintf(out, " Verification %s\n",
+            json_is_true(json_object_get(result, "verified")) ? "Successful" : "failed");
+}
+
+static const char *verdict(const json_t *result)
+{
+    const json_t *v = json_object_get(result, "verified");
+    return json_is_null(v) ? "NOT PERFORMED" : json_is_true(v) ? "SUCCESSFUL" : "UNSUCCESSFUL";
+}
+
+/* Cores of CPU units and a thread for each device, on all ranks. */
+static int threads(const json_t *result)
+{
+    size_t i;
+    json_t *unit;
+    int sum = 0;
+    json_array_foreach(json_object_get(result, "units"), i, unit) sum += (int)number(unit, "width");
+    return sum;
+}
+
+/* When this binary was made. */
+static void compile_date(char *text, size_t room)
+{
+    struct stat st;
+    struct tm tm;
+    snprintf(text, room, "unknown");
+    if (!stat(self_path(), &st) && localtime_r(&st.st_mtime, &tm))
+        strftime(text, room, "%d %b %Y", &tm);
+}
+
+static void put_text(FILE *out, const char *label, const char *text)
+{
+    fprintf(out, " %-15s = %24s\n", label, text);
+}
+
+static void put_count(FILE *out, const char *label, int n)
+{
+    fprintf(out, " %-15s = %24d\n", label, n);
+}
+
+static void put_number(FILE *out, const char *label, double x)
+{
+    fprintf(out, " %-15s = %24.2f\n", label, x);
+}
+
+static void put_block(FILE *out, const char *name, const struct mz *mz, int steps,
+                      const json_t *result)
+{
+    const int *size = mz->mesh->points, n = threads(result);
+    char text[64];
+    fprintf(out, "\n\n %s Benchmark Completed.\n", name);
+    put_text(out, "Class", (char[]){mz->class->letter, 0});
+    snprintf(text, sizeof text, "%dx%4dx%4d", size[0], size[1], size[2]);
+    put_text(out, "Size", text);
+    put_count(out, "Iterations", steps);
+    put_number(out, "Time in seconds", number(result, "seconds"));
+    put_count(out, "Total processes", (int)number(result, "ranks"));
+    put_count(out, "Total threads", n);
+    put_number(out, "Mop/s total", number(result, "rate"));
+    put_number(out, "Mop/s/thread", number(result, "rate") / (n ? n : 1));
+    put_text(out, "Operation type", "floating point");
+    put_text(out, "Verification", verdict(result));
+    put_text(out, "Version", "3.3.1 Evenkeel " EK_VERSION);
+    compile_date(text, sizeof text);
+    put_text(out, "Compile date", text);
+    fprintf(out, "\n Compile options:\n    CC           = %s %s\n    CFLAGS       = %s\n\n",
+#ifdef __clang__
+            "clang",
+#else
+            "gcc",
+#endif
+            __VERSION__, EK_FLAGS);
+}
+
+static void put_timers(FILE *out, const json_t *result)
+{
+    const double total = number(result, "seconds"), faces = number(result, "communication_s"),
+                 zones = number(result, "computation_s");
+    const struct {
+        const char *name;
+        double seconds;
+    } row[] = {{"total", total}, {"zones", zones}, {"exch_qbc", faces}};
+    fputs("  SECTION   Time (secs)\n", out);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        fprintf(out, "  %-8s:%9.3f  (%6.2f%%)\n", row[i].name, row[i].seconds,
+                total > 0 ? 100 * row[i].seconds / total : 0.0);
+}
+
+void write_npb(FILE *out, const struct mz *mz, int steps, bool timers, const json_t *result)
+{
+    const int ranks = (int)number(result, "ranks"), n = threads(result);
+    char name[16];
+    snprintf(name, sizeof name, "%s", mz->ops->name);
+    for (char *c = name; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    fprintf(out, "\n NAS Parallel Benchmarks (NPB3.3-MZ) - %s Benchmark\n\n", name);
+    fprintf(out, " Number of zones: %3d x %3d\n", mz_zones_along(mz->ops, mz->mesh, 0),
+            mz_zones_along(mz->ops, mz->mesh, 1));
+    fprintf(out, " Iterations: %3d    dt: %10.6f\n", steps, mz->class->dt);
+    fprintf(out, " Number of active processes: %6d\n", ranks);
+    fprintf(out, " Total number of threads: %6d  (%5.1f threads/process)\n\n", n,
+            (double)n / (ranks ? ranks : 1));
+    put_verification(out, mz->class, result);
+    put_block(out, name, mz, steps, result);
+    if (timers)
+        put_timers(out, result);
+}

@@ -1,0 +1,66 @@
+# tests/e2e/npb_report.sh – scripts that parse the official suite's output find what they look for;
+# its input file and timer flag are honoured; norms and references are in the JSON, too.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bin=$(cd "$BIN" && pwd)
+cd "$work" || exit 1
+
+# As such scripts do: the value behind the label, by column, by awk, by a regular expression.
+field() { grep "$1" out | cut -d= -f2 | tr -d ' '; }
+for program in bt-mz sp-mz lu-mz; do
+    name=$(echo $program | tr a-z A-Z)
+    "$bin/$program" --class S --layout 2x1 >out || say "$program: exit $?"
+    grep -qE "^ $name Benchmark Completed\.$" out || say "$program: no result block"
+    [ "$(field ' Class  ')" = S ] || say "$program: class $(field ' Class  ')"
+    grep -qE '^ Size +=  *24x +24x +6$' out || say "$program: $(grep Size out)"
+    [ "$(awk '/^ Iterations +=/ { print $3 }' out)" -ge 50 ] || say "$program: iterations"
+    [ "$(awk '/Total threads/ { print $4 }' out)" = 2 ] || say "$program: threads"
+    [ "$(awk '/Total processes/ { print $4 }' out)" = 1 ] || say "$program: processes"
+    grep -qE '^ Time in seconds = +[0-9]+\.[0-9]{2}$' out || say "$program: time"
+    grep -qE '^ Mop/s total +=  *[0-9]+\.[0-9]{2}$' out || say "$program: Mop/s"
+    grep -qE '^ Mop/s/thread +=  *[0-9]+\.[0-9]{2}$' out || say "$program: Mop/s/thread"
+    grep -qE '^ Operation type +=  *floating point$' out || say "$program: operation type"
+    grep -qE '^ Verification +=  *SUCCESSFUL$' out || say "$program: verification"
+    grep -qE '^ (Version|Compile date) +=' out || say "$program: version, date"
+    grep -q ' Verification Successful' out || say "$program: verification of norms"
+    # Label, value, reference, deviation: ten norms, with LU the surface integral, within 1e-8.
+    awk -v n="$program" '/Comparison of/ { on = 1; next } / Verification / { on = 0 }
+        on { line++; if (NF < 3 || $NF + 0 > 1e-8) wrong = 1
+             d = $(NF - 2) / $(NF - 1) - 1; if (d > 1e-8 || d < -1e-8) wrong = 1 }
+        END { exit wrong || line != (n == "lu-mz" ? 11 : 10) }' out || say "$program: $(grep -A14 Comparison out)"
+done
+
+# Where policies are compared, only if it is asked for.
+"$bin/bt-mz" --class S --compare static,dynamic >out
+grep -q Completed out && say 'a comparison prints a result block'
+"$bin/bt-mz" --class S --compare static,dynamic --npb >out
+[ "$(grep -c Completed out)" = 1 ] || say '--npb: no result block'
+grep -q SECTION out && say 'times of sections, unasked'
+
+# The suite's own ways in. Its steps and time step, which nothing verifies then.
+printf '7   number of time steps\n0.005d0  dt\n1 timers\n' >inputbt-mz.data
+"$bin/bt-mz" --class S --json json >out || say "input file: exit $?"
+[ "$(field ' Iterations  ')" = 7 ] && grep -q 'dt:   0.005000' out || say "input file: $(cat out)"
+grep -qE '^ Verification +=  *NOT PERFORMED$' out && grep -q '"verified": null' json || say "input file: verified"
+grep -qE '^  total   : +[0-9.]+  \(100.00%\)$' out || say "no times of sections: $(tail -5 out)"
+[ "$("$bin/bt-mz" --class S --steps 3 | awk '/^ Iterations +=/ { print $3 }')" = 3 ] || say '--steps does not beat the file'
+printf '0\n0.0\n0\n' >inputbt-mz.data
+"$bin/bt-mz" --class S | grep -q 'Verification .*= .* SUCCESSFUL' || say 'zeros are not the values of the class'
+for text in x '-1' '5\nnone' '5\n-1'; do
+    printf '%b\n' "$text" >inputbt-mz.data
+    "$bin/bt-mz" --class S >out 2>&1
+    [ $? = 2 ] && grep -q 'inputbt-mz.data:[12]: ' out || say "input '$text': $(cat out)"
+done
+rm inputbt-mz.data
+NPB_TIMER_FLAG=on "$bin/bt-mz" --class S | grep -q 'exch_qbc' || say 'NPB_TIMER_FLAG is not honoured'
+touch loadbt-mz.data
+"$bin/bt-mz" --class S 2>&1 | grep -q 'loadbt-mz.data is not read' || say 'loadbt-mz.data: nothing is said'
+
+"$bin/lu-mz" --class S --json json >/dev/null
+for key in residual_reference residual_deviation error_reference error_deviation surface_reference surface_deviation; do
+    grep -q "\"$key\"" json || say "JSON without $key"
+done
+exit $bad
