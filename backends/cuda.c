@@ -171,34 +171,4 @@ static const struct gpu_vendor cuda = {
     .befriend = befriend,
 };
 
-/* ---- the back end ---------------------------------------------------------------------------- */
-
-static enum ek_status count(int *n)
-{
-    return gpu_count(&cuda, n);
-}
-
-static enum ek_status info(int index, struct backend_info *out)
-{
-    return gpu_info(&cuda, index, out);
-}
-
-static int libraries(struct backend_library *list, int max)
-{
-    return gpu_libraries(&cuda, list, max);
-}
-
-static enum ek_status open(void *dev, int index)
-{
-    return gpu_open(&cuda, dev, index);
-}
-
-const struct backend_ops backend_cuda = {
-    .name = "cuda",
-    .summary = "CUDA: NVIDIA's GPUs, kernels compiled by NVRTC",
-    .count = count,
-    .info = info,
-    .libraries = libraries,
-    .open = open,
-    GPU_OPS,
-};
+GPU_BACKEND(cuda, "CUDA: NVIDIA's GPUs, kernels compiled by NVRTC");

@@ -212,7 +212,7 @@ enum ek_status gpu_info(const struct gpu_vendor *, int index, struct backend_inf
 int gpu_libraries(const struct gpu_vendor *, struct backend_library *list, int max);
 enum ek_status gpu_open(const struct gpu_vendor *, void *dev, int index);
 
-/* GPU_OPS: all the others, the same for every vendor. */
+/* All the others, the same for every vendor. */
 void gpu_close(void *dev);
 enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem);
 void gpu_free(void *dev, struct backend_mem *mem);
@@ -235,11 +235,47 @@ enum ek_status gpu_after(void *dev, int queue, int event);
 enum ek_status gpu_elapsed(void *dev, int from, int to, double *seconds);
 enum ek_status gpu_wait(void *dev, int queue);
 
-#define GPU_OPS                                                                                    \
-    .dev_size = sizeof(struct gpu_state), .close = gpu_close, .alloc = gpu_alloc,                  \
-    .free = gpu_free, .write = gpu_write, .read = gpu_read, .copy = gpu_copy, .peer = gpu_peer,    \
-    .build = gpu_build, .unbuild = gpu_unbuild, .launch = gpu_launch, .record = gpu_record,        \
-    .after = gpu_after, .elapsed = gpu_elapsed, .wait = gpu_wait
+/* The back end backend_<vendor> of a const struct gpu_vendor of that name. */
+#define GPU_BACKEND(vendor, about)                                                                 \
+    static enum ek_status count(int *n)                                                            \
+    {                                                                                              \
+        return gpu_count(&vendor, n);                                                              \
+    }                                                                                              \
+    static enum ek_status info(int index, struct backend_info *out)                                \
+    {                                                                                              \
+        return gpu_info(&vendor, index, out);                                                      \
+    }                                                                                              \
+    static int libraries(struct backend_library *list, int max)                                    \
+    {                                                                                              \
+        return gpu_libraries(&vendor, list, max);                                                  \
+    }                                                                                              \
+    static enum ek_status open(void *dev, int index)                                               \
+    {                                                                                              \
+        return gpu_open(&vendor, dev, index);                                                      \
+    }                                                                                              \
+    const struct backend_ops backend_##vendor = {                                                  \
+        .name = #vendor,                                                                           \
+        .summary = about,                                                                          \
+        .dev_size = sizeof(struct gpu_state),                                                      \
+        .count = count,                                                                            \
+        .info = info,                                                                              \
+        .libraries = libraries,                                                                    \
+        .open = open,                                                                              \
+        .close = gpu_close,                                                                        \
+        .alloc = gpu_alloc,                                                                        \
+        .free = gpu_free,                                                                          \
+        .write = gpu_write,                                                                        \
+        .read = gpu_read,                                                                          \
+        .copy = gpu_copy,                                                                          \
+        .peer = gpu_peer,                                                                          \
+        .build = gpu_build,                                                                        \
+        .unbuild = gpu_unbuild,                                                                    \
+        .launch = gpu_launch,                                                                      \
+        .record = gpu_record,                                                                      \
+        .after = gpu_after,                                                                        \
+        .elapsed = gpu_elapsed,                                                                    \
+        .wait = gpu_wait,                                                                          \
+    }
 
 /* ---- between the files ----------------------------------------------------------------------- */
 

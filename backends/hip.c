@@ -175,34 +175,4 @@ static const struct gpu_vendor hip = {
     .befriend = befriend,
 };
 
-/* ---- the back end ---------------------------------------------------------------------------- */
-
-static enum ek_status count(int *n)
-{
-    return gpu_count(&hip, n);
-}
-
-static enum ek_status info(int index, struct backend_info *out)
-{
-    return gpu_info(&hip, index, out);
-}
-
-static int libraries(struct backend_library *list, int max)
-{
-    return gpu_libraries(&hip, list, max);
-}
-
-static enum ek_status open(void *dev, int index)
-{
-    return gpu_open(&hip, dev, index);
-}
-
-const struct backend_ops backend_hip = {
-    .name = "hip",
-    .summary = "HIP: AMD's GPUs, kernels compiled by HIPRTC",
-    .count = count,
-    .info = info,
-    .libraries = libraries,
-    .open = open,
-    GPU_OPS,
-};
+GPU_BACKEND(hip, "HIP: AMD's GPUs, kernels compiled by HIPRTC");

@@ -17,34 +17,19 @@ struct settings {
 
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
-    {.name = "tasks",
-     .type = OPT_TEXT,
-     .offset = AT(tasks),
-     .arg = "LIST",
-     .help = "tasks and their run times in s on p cores: \"10 x 71.07/p^0.42+4.47, fem = 2 x "
-             "[9,5,4], cluster 90/p\""},
-    {.name = "nodes",
-     .type = OPT_TEXT,
-     .offset = AT(nodes),
-     .arg = "LIST",
-     .help = "name:cores:factor[:cluster], factor = speed against the reference node: "
-             "\"cs1:8:1.0,5 x ws:12:1.4\""},
-    {.name = "method",
-     .type = OPT_TEXT,
-     .offset = AT(method),
-     .arg = "LIST",
-     .help = "only these, as wlsearch,evenkeel (all)"},
-    {.name = "json",
-     .type = OPT_TEXT,
-     .offset = AT(json),
-     .arg = "FILE",
-     .help = "write the schedules to the file, or instead of text (-)"},
-    {.name = "report",
-     .type = OPT_TEXT,
-     .offset = AT(report),
-     .arg = "FILE",
-     .help = "write one HTML page with all schedules"},
-    {.name = "help", .type = OPT_FLAG, .offset = AT(help), .help = "this text"},
+    {"tasks", OPT_TEXT, AT(tasks), "LIST",
+     "tasks and their run times in s on p cores: \"10 x 71.07/p^0.42+4.47, fem = 2 x "
+     "[9,5,4], cluster 90/p\"",
+     .env = NULL},
+    {"nodes", OPT_TEXT, AT(nodes), "LIST",
+     "name:cores:factor[:cluster], factor = speed against the reference node: "
+     "\"cs1:8:1.0,5 x ws:12:1.4\"",
+     .env = NULL},
+    {"method", OPT_TEXT, AT(method), "LIST", "only these, as wlsearch,evenkeel (all)", .env = NULL},
+    {"json", OPT_TEXT, AT(json), "FILE", "write the schedules to the file, or instead of text (-)",
+     .env = NULL},
+    {"report", OPT_TEXT, AT(report), "FILE", "write one HTML page with all schedules", .env = NULL},
+    {"help", OPT_FLAG, AT(help), NULL, "this text", .env = NULL},
     OPT_END,
 };
 
