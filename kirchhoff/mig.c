@@ -335,6 +335,7 @@ static enum ek_status reset(void *st)
 {
     struct mig *p = st;
     image_clear(p->m->image);
+    resum_clear(p->m->resum);
     for (size_t t = 0; t < p->n; t++)
         p->times[t] = 0;
     return EK_OK;
@@ -373,15 +374,50 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
 {
     struct mig *p = st;
     image_gather(p->m->image);
-    *verified = !cluster_any(!judge(p));
-    *detail =
-        json_pack("{s:s s:b}", "method", "each chunk was migrated once, all points are numbers",
-                  "verified", *verified);
-    if (cluster_rank() > 0 || !*verified)
+    const bool whole = !cluster_any(!judge(p));
+    p->again = resum_judge(p->m->resum);
+    *verified = whole && p->again.good;
+    *detail = json_pack("{s:s s:b}", "method",
+                        "each chunk was migrated once, all points are numbers, random points are "
+                        "what they are when summed again",
+                        "verified", *verified);
+    if (cluster_rank() > 0 || !whole)
         return EK_OK;
+    if (!p->again.good)
+        status_warn(
+            "%d of %d points differ from what they are when summed again, by %.3g %% of all "
+            "contributions; finer tables may help",
+            p->again.failing, p->again.points, 100 * p->again.share);
     json_decref(p->picture);
     p->picture = mig_page(p);
     return mig_write(p);
+}
+
+/* The same members as those of the tables. */
+static json_t *certificate(const struct mig *p)
+{
+    const struct tfolder *f = p->m->travel->folder;
+    const struct geometry *g = &p->m->survey->geometry;
+    const struct segy *s = p->m->segy;
+    double judged = 0, failing = 0;
+    for (size_t i = 0; f && i < f->nsources; i++) {
+        judged += (double)f->source[i].judged;
+        failing += (double)f->source[i].failing;
+    }
+    json_t *residual = f ? json_pack("{s:f s:f s:f}", "judged", judged, "failing", failing,
+                                     "failing_share", judged > 0 ? failing / judged : 0.0)
+                         : json_null();
+    json_t *again =
+        json_pack("{s:b s:i s:i s:f}", "verified", p->again.good, "points", p->again.points,
+                  "failing", p->again.failing, "share", p->again.share);
+    json_t *places =
+        json_pack("{s:b s:I s:I s:I s:I s:I s:o s:o}", "trusted", p->m->o.trust_geometry, "sources",
+                  (json_int_t)g->shots, "repeated", (json_int_t)g->repeated, "offsets",
+                  (json_int_t)s->offsets, "odd_offsets", (json_int_t)s->odd_offset, "dead",
+                  (json_int_t)s->dead, "spacing_source_m", json_number_or_null(g->spacing[0]),
+                  "spacing_receiver_m", json_number_or_null(g->spacing[1]));
+    return json_pack("{s:o s:n s:o s:o}", "residual", residual, "reciprocity", "resummed", again,
+                     "geometry", places);
 }
 
 static json_t *facts(const void *st)
@@ -391,10 +427,11 @@ static json_t *facts(const void *st)
     char grid[128], cells[32];
     grid_text(&m->grid, grid, sizeof grid);
     snprintf(cells, sizeof cells, "%d x %d", m->survey->cells, m->survey->cells);
-    return json_pack("{s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:f s:i s:f s:I}", "traces",
-                     (json_int_t)m->survey->n, "dead_traces", (json_int_t)m->segy->dead,
-                     "outside_classes", (json_int_t)m->survey->count[CHUNKS_OFFSET],
-                     "outside_aperture", (json_int_t)m->survey->count[CHUNKS_FAR], "odd_offsets",
+    return json_pack("{s:o s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:f s:i s:f s:I}", "certificate",
+                     certificate(p), "traces", (json_int_t)m->survey->n, "dead_traces",
+                     (json_int_t)m->segy->dead, "outside_classes",
+                     (json_int_t)m->survey->count[CHUNKS_OFFSET], "outside_aperture",
+                     (json_int_t)m->survey->count[CHUNKS_FAR], "odd_offsets",
                      (json_int_t)m->segy->odd_offset, "chunks", (json_int_t)m->survey->nchunks,
                      "block_cells", cells, "grid", grid, "weight", m->o.weight, "derivative",
                      m->derivative, "peak", p->peak, "levels", m->sum.levels, "updates",

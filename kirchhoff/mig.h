@@ -21,6 +21,7 @@ struct mig {
     _Atomic int *times;             /* [n] how often each was migrated */
     struct migrate_worker **worker; /* [set->n] of CPU units */
     struct migrate_device **device; /* [set->n] of devices */
+    struct resum_verdict again;     /* of points that were summed again */
     double peak;                    /* largest absolute value of the image */
     json_t *picture;                /* what the page shows */
 };

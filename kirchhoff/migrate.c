@@ -355,6 +355,7 @@ static enum ek_status fill(struct migrate *m)
     set_limits(m);
     TRY(set_aperture(m));
     TRY(set_rounding(m));
+    TRY(resum_open(m, &m->resum));
     TRY(nodes_plan_open(&m->grid, &m->travel->grid, m->image->nodes, m->par, &m->nodes));
     m->input.segy = m->segy;
     m->input.survey = m->survey;
@@ -382,6 +383,7 @@ void migrate_close(struct migrate *m)
     if (!m)
         return;
     nodes_plan_close(&m->nodes);
+    resum_close(m->resum);
     image_close(m->image);
     bank_close(m->bank);
     chunks_close(m->survey);

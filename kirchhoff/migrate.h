@@ -14,6 +14,7 @@
 #include "cu/unit/cu.h"
 #include "kirchhoff/batch.h"
 #include "kirchhoff/image.h"
+#include "kirchhoff/resum.h"
 #include "kirchhoff/sum.h"
 
 /* What is wanted; members that are texts are borrowed. Defaults: migrate_defaults(). */
@@ -45,6 +46,7 @@ struct migrate {
     struct chunks *survey;
     struct bank *bank;
     struct image *image;
+    struct resum *resum;
     struct grid grid;
     struct batch_input input;
     struct nodes_plan nodes;

@@ -34,9 +34,10 @@ struct migrate_device {
     struct backend_mem *buffer[BUFFERS];
     struct device_tables *tables;
     struct flight flight[FLIGHT];
-    size_t chunks; /* of a batch */
-    int window;    /* image columns that rows are made for at once */
-    double *sums;  /* what came back */
+    size_t chunks;           /* of a batch */
+    int window;              /* image columns that rows are made for at once */
+    double *sums;            /* what came back */
+    struct resum_sum *again; /* [m->resum->n] of the range at hand */
     float *folds;
 };
 
@@ -230,7 +231,8 @@ static enum ek_status fill(struct migrate_device *d)
     TRY(divide_memory(d, &slots));
     d->sums = malloc(image_sums(image) * sizeof *d->sums);
     d->folds = malloc(image_folds(image) * sizeof *d->folds);
-    if (!d->sums || !d->folds)
+    d->again = calloc((size_t)d->m->resum->n, sizeof *d->again);
+    if (!d->sums || !d->folds || !d->again)
         FAIL(EK_LACK, "out of memory for the image of %s", d->backend->label);
     TRY(build(d));
     TRY(send_plan(d));
@@ -273,6 +275,7 @@ void migrate_device_close(struct migrate_device *d)
         backend_free(d->backend, d->buffer[b]);
     backend_unbuild(d->backend, d->program);
     free(d->sums);
+    free(d->again);
     free(d->folds);
     free(d);
 }
@@ -389,6 +392,8 @@ static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t beg
         st = device_tables_bring(d->tables, f->batch->node, f->batch->nnodes);
     if (!st)
         st = send(d, f);
+    for (int q = 0; q < d->m->resum->n && !st; q++)
+        resum_add(d->m->resum, f->batch, q, &d->again[q]);
     for (int first = 0; first < columns && !st; first += d->window)
         st = sum_window(d, f, first, columns - first < d->window ? columns - first : d->window);
     if (!st)
@@ -422,6 +427,7 @@ enum ek_status migrate_device_run(struct migrate_device *d, size_t begin, size_t
 {
     enum ek_status st = clear(d);
     int turn = 0;
+    memset(d->again, 0, (size_t)d->m->resum->n * sizeof *d->again);
     for (size_t c = begin; c < end && !st; c += d->chunks, turn ^= 1)
         st = fly(d, &d->flight[turn], c, end - c < d->chunks ? end : c + d->chunks);
     if (!st)
@@ -433,7 +439,9 @@ enum ek_status migrate_device_run(struct migrate_device *d, size_t begin, size_t
     }
     for (int f = 0; f < FLIGHT; f++)
         d->flight[f].flying = false;
-    if (!st)
+    if (!st) {
         image_add(d->m->image, d->sums, d->folds);
+        resum_take(d->m->resum, d->again);
+    }
     return st;
 }

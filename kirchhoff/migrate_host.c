@@ -26,6 +26,7 @@ struct migrate_worker {
     atomic_size_t tile;     /* tiles taken of the chunk at hand */
     size_t first;           /* where this unit begins: units that work at once begin apart */
     _Atomic int status;
+    struct resum_sum *again; /* [m->resum->n] of the chunk at hand */
 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -69,8 +70,9 @@ enum ek_status migrate_worker_open(const struct migrate *m, int width, struct mi
         FAIL(EK_LACK, "out of memory");
     w->m = m;
     w->own = calloc((size_t)width, sizeof *w->own);
-    enum ek_status st =
-        w->own ? batch_open(&m->input, 1, &w->batch) : status_fail(EK_LACK, "out of memory");
+    w->again = calloc((size_t)m->resum->n, sizeof *w->again);
+    enum ek_status st = w->own && w->again ? batch_open(&m->input, 1, &w->batch)
+                                           : status_fail(EK_LACK, "out of memory");
     for (; w->width < width && !st; w->width++)
         st = open_own(w, &w->own[w->width]);
     if (st)
@@ -87,6 +89,7 @@ void migrate_worker_close(struct migrate_worker *w)
     for (int t = 0; t < w->width; t++)
         close_own(&w->own[t]);
     free(w->own);
+    free(w->again);
     batch_close(w->batch);
     free(w);
 }
@@ -172,6 +175,8 @@ static void sum_part(void *arg, int thread)
     const size_t tiles = w->m->image->tiles;
     for (size_t i; (i = atomic_fetch_add(&w->tile, 1)) < tiles;)
         add_tile(w, &w->own[thread], (i + w->first) % tiles);
+    for (int q = thread; q < w->m->resum->n; q += w->width)
+        resum_add(w->m->resum, w->batch, q, &w->again[q]);
 }
 
 enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk)
@@ -182,8 +187,10 @@ enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size
     w->first = cu ? (size_t)cu->index * 7919 : 0;
     TRY(batch_begin(w->batch, chunk, chunk + 1));
     thread_pool_run(pool, w->width, fill_part, w);
-    if (!w->status)
+    if (!w->status) {
         thread_pool_run(pool, w->width, sum_part, w);
+        resum_take(w->m->resum, w->again);
+    }
     batch_end(w->batch);
     return (enum ek_status)w->status;
 }

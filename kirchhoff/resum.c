@@ -1,0 +1,292 @@
+/* kirchhoff/resum.c – points of an image, summed again. */
+#include "kirchhoff/resum.h"
+#include "cu/rank/cluster.h"
+#include "kirchhoff/closed.h"
+#include "kirchhoff/migrate.h"
+#include "src/kernel.h"
+#include "src/random.h"
+#include "kirchhoff/kernels/migrate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 100, DEEP = 4 }; /* every so many-th is one of the deepest */
+
+enum ek_status resum_open(const struct migrate *m, struct resum **out)
+{
+    struct resum *r = calloc(1, sizeof *r);
+    uint64_t seed = 100;
+    if (!r)
+        FAIL(EK_LACK, "out of memory for the points of a check");
+    pthread_mutex_init(&r->lock, NULL);
+    r->m = m;
+    r->n = POINTS;
+    r->point = calloc(POINTS, sizeof *r->point);
+    r->total = calloc(POINTS, sizeof *r->total);
+    if (!r->point || !r->total) {
+        resum_close(r);
+        FAIL(EK_LACK, "out of memory for the points of a check");
+    }
+    for (int q = 0; q < POINTS; q++) {
+        struct resum_point *p = &r->point[q];
+        p->class = (int)random_below(&seed, (uint64_t)m->input.classes.n);
+        for (int a = 0; a < 3; a++)
+            p->at[a] = (int)random_below(&seed, (uint64_t)m->grid.n[a]);
+        if (q % DEEP == 0)
+            p->at[2] = (int)fmax(m->grid.n[2] - 1 - q / DEEP % 4, 0);
+    }
+    *out = r;
+    return EK_OK;
+}
+
+void resum_close(struct resum *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_destroy(&r->lock);
+    free(r->point);
+    free(r->total);
+    free(r);
+}
+
+void resum_clear(struct resum *r)
+{
+    memset(r->total, 0, (size_t)r->n * sizeof *r->total);
+}
+
+/* ---- an end -----------------------------------------------------------------------------------*/
+
+/* What an end sends to a place: time, slowness there, spreading, change of time with the end. */
+struct arrival {
+    double time, p[3], spread, change[2];
+};
+
+static void by_formula(const struct velocity *v, const double end[3], const double x[3],
+                       struct arrival *a)
+{
+    struct closed c;
+    closed_linear(v->v0, v->k, end, x, &c);
+    const double slowness = 1 / velocity_at(v, end, NULL);
+    *a = (struct arrival){.time = c.time, .spread = c.spread};
+    memcpy(a->p, c.p, sizeof a->p);
+    for (int i = 0; i < 2; i++)
+        a->change[i] = -slowness * c.takeoff[i];
+}
+
+/* One table's part: eight nodes around x, each continued along its slowness. */
+static void add_table(const struct travel *t, const float *data, double weight,
+                      const double from[2], const double x[3], struct arrival *a)
+{
+    const struct grid *g = &t->grid;
+    int base[3];
+    double part[3];
+    for (int i = 0; i < 3; i++) {
+        const double u = g->n[i] > 1 ? (x[i] - g->origin[i]) / g->step[i] : 0;
+        base[i] = (int)fmax(fmin(u, g->n[i] - 2), 0);
+        part[i] = u - base[i];
+    }
+    for (int corner = 0; corner < 8; corner++) {
+        double w = weight, f[TABLE_FIELDS], way = 0;
+        int at[3];
+        for (int i = 0; i < 3; i++) {
+            at[i] = base[i] + (corner >> i & 1);
+            w *= corner >> i & 1 ? part[i] : 1 - part[i];
+        }
+        if (w == 0)
+            continue;
+        const size_t nz = (size_t)g->n[2], column = (size_t)(at[0] * g->n[1] + at[1]);
+        for (size_t i = 0; i < TABLE_FIELDS; i++)
+            f[i] = (double)data[(column * TABLE_FIELDS + i) * nz + (size_t)at[2]];
+        for (int i = 0; i < 3; i++)
+            way += g->n[i] > 1 ? f[TABLE_PX + i] * (x[i] - grid_coordinate(g, i, at[i])) : 0;
+        for (int i = 0; i < 2; i++) {
+            way += f[TABLE_SX + i] * from[i];
+            a->change[i] += w * f[TABLE_SX + i];
+        }
+        for (int i = 0; i < 3; i++)
+            a->p[i] += w * f[TABLE_PX + i];
+        a->time += w * (f[TABLE_T] + 0.5 * way);
+        a->spread += w * f[TABLE_L];
+    }
+}
+
+static void from_tables(const struct travel *t, const struct nodes_end *end, const double x[3],
+                        struct arrival *a)
+{
+    const struct travel_corners *c = &end->corners;
+    const double h = (double)end->datum, square = (double)end->emergence;
+    *a = (struct arrival){.time = 0};
+    for (int m = 0; m < c->n; m++)
+        add_table(t, t->table[c->node[m]].data, (double)c->weight[m],
+                  (const double[]){(double)c->dx[m], (double)c->dy[m]}, x, a);
+    if (h == 0 || !(a->time > 0))
+        return;
+    const double rest = square - a->change[0] * a->change[0] - a->change[1] * a->change[1];
+    const double time =
+        sqrt(fmax(a->time * a->time - 2 * h * a->time * sqrt(fmax(rest, 0)) + h * h * square, 0));
+    a->spread *= time / a->time;
+    a->time = time;
+}
+
+/* What a trace needs of one of its ends. */
+struct end {
+    double time, weight, slope, direction[3];
+};
+
+static double slope_of(const struct nodes_end *end, const struct arrival *a)
+{
+    return fmax(fabs(a->change[0]) * (double)end->spacing[0],
+                fabs(a->change[1]) * (double)end->spacing[1]);
+}
+
+static void arrive(const struct resum *r, const struct batch *b, int e, const double x[3],
+                   struct arrival *a)
+{
+    const struct travel *t = r->m->travel;
+    if (t->folder)
+        from_tables(t, &b->end[e], x, a);
+    else
+        by_formula(t->velocity, b->place[e], x, a);
+}
+
+/* The anti-alias level is that of the middle of a block of depths. */
+static double middle_slope(const struct resum *r, const struct batch *b, int e, int depth,
+                           const double x[3])
+{
+    struct arrival a;
+    const struct grid *tables = &r->m->travel->grid;
+    const int middle = depth / MIGRATE_BLOCK * MIGRATE_BLOCK + MIGRATE_STEP;
+    const double z = grid_coordinate(&r->m->grid, 2, middle);
+    const double at[3] = {x[0], x[1], fmin(z, fmax(grid_end(tables, 2), x[2]))};
+    arrive(r, b, e, at, &a);
+    return slope_of(&b->end[e], &a);
+}
+
+static void find_end(const struct resum *r, const struct batch *b, int e, int depth,
+                     const double x[3], struct end *to)
+{
+    const struct nodes_end *end = &b->end[e];
+    const double near = (double)r->m->par[PAR_NEAR], scale = (double)end->scale;
+    struct arrival a;
+    arrive(r, b, e, x, &a);
+    const double spread = fmax(a.spread, near),
+                 p = sqrt(a.p[0] * a.p[0] + a.p[1] * a.p[1] + a.p[2] * a.p[2]);
+    const double up =
+        (double)end->emergence - a.change[0] * a.change[0] - a.change[1] * a.change[1];
+    to->time = a.time;
+    to->slope = r->m->sum.levels > 1 ? middle_slope(r, b, e, depth, x) : 0;
+    to->weight = end->weight == WEIGHT_ONE      ? scale
+                 : end->weight == WEIGHT_SPREAD ? scale * spread
+                                                : scale * sqrt(fmax(up, 0)) / spread;
+    for (int i = 0; i < 3; i++)
+        to->direction[i] = p > 0 ? a.p[i] / p : 0;
+}
+
+/* ---- a point ----------------------------------------------------------------------------------*/
+
+static double clamp(double x)
+{
+    return fmin(fmax(x, 0), 1);
+}
+
+static double limits(const struct migrate *m, const struct end *s, const struct end *g)
+{
+    const float *par = m->par;
+    double d[3], square = 0;
+    for (int i = 0; i < 3; i++) {
+        d[i] = s->direction[i] + g->direction[i];
+        square += d[i] * d[i];
+    }
+    return clamp((square - (double)par[PAR_ANGLE0]) * (double)par[PAR_ANGLE1]) *
+           clamp((d[2] * fabs(d[2]) - (double)par[PAR_DIP0] * square) * (double)par[PAR_DIP1]);
+}
+
+static double aperture(const struct migrate *m, const struct batch_trace *t, const double x[3],
+                       int depth)
+{
+    const int k = depth / MIGRATE_STEP;
+    const double f = (double)(depth % MIGRATE_STEP) / MIGRATE_STEP;
+    const double far = hypot(x[0] - (double)t->mx, x[1] - (double)t->my);
+    double part[2];
+    for (int i = 0; i < 2; i++)
+        part[i] = clamp(((double)m->reach[k + i] - far) * (double)m->taper[k + i]);
+    return part[0] + f * (part[1] - part[0]);
+}
+
+static double term(const struct migrate *m, const struct batch *b, int trace, const struct end *s,
+                   const struct end *g, double weight)
+{
+    const struct batch_trace *t = &b->trace[trace];
+    const double u = fmin(fmax((s->time + g->time) * bank_rate(m->bank) + (double)t->start, 0),
+                          (double)m->par[PAR_TOP]);
+    const size_t whole = (size_t)u;
+    size_t level = 0;
+    for (int l = 1; l < m->sum.levels; l++)
+        level += fmax(s->slope, g->slope) > (double)m->par[PAR_LEVEL + l - 1];
+    const float *x =
+        b->sample + (size_t)trace * bank_size(m->bank) + level * bank_stride(m->bank) + whole;
+    return weight * ((double)x[0] + (u - (double)whole) * ((double)x[1] - (double)x[0]));
+}
+
+void resum_add(const struct resum *r, const struct batch *b, int q, struct resum_sum *sum)
+{
+    const struct migrate *m = r->m;
+    const struct resum_point *p = &r->point[q];
+    double x[3];
+    struct end *end = malloc((size_t)b->nends * sizeof *end);
+    for (int a = 0; a < 3; a++)
+        x[a] = grid_coordinate(&m->grid, a, p->at[a]);
+    for (int e = 0; end && e < b->nends; e++)
+        find_end(r, b, e, p->at[2], x, &end[e]);
+    if (!end)
+        sum->sum = NAN; /* not to be judged: the check fails */
+    for (int t = 0; end && t < b->ntraces; t++) {
+        const struct batch_trace *trace = &b->trace[t];
+        const struct end *s = &end[trace->source], *g = &end[trace->receiver];
+        const double weight =
+            s->weight * g->weight * limits(m, s, g) * aperture(m, trace, x, p->at[2]);
+        if (trace->class != p->class || isnan(s->time + g->time) || !(weight > 0))
+            continue;
+        const double y = term(m, b, t, s, g, weight);
+        sum->sum += y;
+        sum->size += fabs(y);
+    }
+    free(end);
+}
+
+void resum_take(struct resum *r, struct resum_sum *sum)
+{
+    pthread_mutex_lock(&r->lock);
+    for (int q = 0; q < r->n; q++) {
+        r->total[q].sum += sum[q].sum;
+        r->total[q].size += sum[q].size;
+    }
+    pthread_mutex_unlock(&r->lock);
+    memset(sum, 0, (size_t)r->n * sizeof *sum);
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------*/
+
+struct resum_verdict resum_judge(struct resum *r)
+{
+    const struct image *image = r->m->image;
+    struct resum_verdict v = {.points = r->n};
+    double off = 0, size = 0, most = 0;
+    cluster_sum(&r->total->sum, 2 * (size_t)r->n);
+    for (int q = 0; q < r->n; q++) {
+        most = fmax(most, r->total[q].size);
+        size += r->total[q].size;
+    }
+    for (int q = 0; q < r->n; q++) {
+        const struct resum_point *p = &r->point[q];
+        const size_t column = (size_t)(p->at[0] * image->grid.n[1] + p->at[1]);
+        const double is = image_sum(image, p->class, column)[p->at[2]];
+        const double wrong = fabs(is - r->total[q].sum);
+        off += wrong;
+        v.failing += !(wrong <= 0.1 * r->total[q].size + 1e-3 * most);
+    }
+    v.share = size > 0 ? off / size : off;
+    v.good = v.share < 0.05 && 10 * v.failing <= v.points;
+    return v;
+}

@@ -1,0 +1,48 @@
+/* kirchhoff/resum.h – some points of an image summed again in double, trace by trace: times and
+ * weights at the point itself, without rows, nodes, blocks and vectors, from formulas where tables
+ * come from formulas. What differs from the image says how wrong that is. */
+#ifndef KIRCHHOFF_RESUM_H
+#define KIRCHHOFF_RESUM_H
+
+#include "kirchhoff/batch.h"
+
+struct migrate;
+
+/* Of one point: the sum, and that of its terms' absolute values. */
+struct resum_sum {
+    double sum, size;
+};
+
+struct resum_point {
+    int class, at[3]; /* column and depth */
+};
+
+struct resum {
+    const struct migrate *m;
+    int n;
+    struct resum_point *point; /* [n] */
+    struct resum_sum *total;   /* [n] of the traces so far */
+    pthread_mutex_t lock;
+};
+
+/* The deepest depths are among the points. EK_LACK. close accepts NULL. */
+enum ek_status resum_open(const struct migrate *m, struct resum **r);
+void resum_close(struct resum *r);
+void resum_clear(struct resum *r);
+
+/* Adds what the traces of a batch, read and filtered, send to point q. Any thread. */
+void resum_add(const struct resum *r, const struct batch *b, int q, struct resum_sum *sum);
+
+/* Adds sum [n] to the totals and clears it. Any thread. */
+void resum_take(struct resum *r, struct resum_sum *sum);
+
+struct resum_verdict {
+    int points, failing; /* off by more than a tenth of their terms' size */
+    double share;        /* of all differences in all sizes */
+    bool good;
+};
+
+/* Collective: the image and the totals of all ranks are those of all traces afterwards. */
+struct resum_verdict resum_judge(struct resum *r);
+
+#endif
