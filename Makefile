@@ -26,7 +26,10 @@ FOLDERS  := $(CORE) $(PROGRAMS)
 PKGS     := hwloc jansson libffi ompi-c gsl libzmq
 # Of mcsem alone: sparse Cholesky factors, and the BLAS under them.
 SOLVER_CFLAGS := $(shell pkg-config --cflags openblas 2>/dev/null)
-SOLVER_LIBS   := -Wl,--as-needed -lcholmod $(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas) -Wl,--no-as-needed
+# CHOLMOD wants libblas.so.3, which another package may have pointed at OpenBLAS's threaded variant; to
+# be checked by the linker it is taken from beside the OpenBLAS that is linked.
+SOLVER_LIBS   := $(patsubst %,-Wl$(comma)-rpath-link$(comma)%,$(shell pkg-config --variable=libdir openblas 2>/dev/null)) \
+ -Wl,--as-needed -lcholmod $(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas) -Wl,--no-as-needed
 # Of kirchhoff alone: Fourier transforms of traces.
 WAVES_LIBS    := $(shell pkg-config --libs fftw3f 2>/dev/null || echo -lfftw3f)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) libxxhash 2>/dev/null)

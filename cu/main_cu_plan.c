@@ -176,5 +176,6 @@ static enum ek_status run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     status_begin("cu-plan");
+    stop_catch_warning();
     return status_end(run(argc, argv));
 }

@@ -1,5 +1,6 @@
 /* cu/main_cu_run.c – cu-run: plans and runs parallel programs on all of some nodes. */
 #include "cu/moldable/run.h"
+#include "cu/rank/stop.h"
 #include "src/opt.h"
 #include "src/version.h"
 
@@ -45,5 +46,6 @@ static enum ek_status run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     status_begin("cu-run");
+    stop_catch_warning();
     return status_end(run(argc, argv));
 }

@@ -2,6 +2,7 @@
  * accepted trials. */
 #include "okada_mogi/checkpoint.h"
 #include "src/checksum.h"
+#include "cu/rank/stop.h"
 #include "src/clock.h"
 #include "src/file.h"
 #include "src/progress.h"
@@ -88,7 +89,7 @@ enum ek_status checkpoint_put(struct checkpoint *c, struct trial_range range,
     if (!st)
         st = results_put(c->results, range, found);
     c->computed += range.count;
-    if (!st && c->path && clock_now() > c->next_save)
+    if (!st && c->path && (clock_now() > c->next_save || stop_save_wanted()))
         st = save(c);
     progress_at(1e-6 * (double)(c->shown + c->before + c->computed));
     pthread_mutex_unlock(&c->lock);

@@ -469,6 +469,7 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
 int bench_main(const struct bench_program *program, int argc, char **argv)
 {
     status_begin(program->name);
+    stop_catch_warning();
     struct bench b = {.program = program, .st = calloc(1, program->size)};
     enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
     free(b.schedules_text);

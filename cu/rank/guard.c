@@ -45,12 +45,17 @@ static void live_under(pid_t guard, bool alone)
         raise(SIGKILL); /* it was gone before we asked */
 }
 
+static bool asked_to_end(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+}
+
 static int judge(int status)
 {
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
     const int signal = WTERMSIG(status);
-    if (signal == SIGINT || signal == SIGTERM)
+    if (asked_to_end(signal))
         return status_exit_code(EK_STOPPED);
     const struct cluster_launch l = cluster_launch();
     return status_exit_code(status_fail(
@@ -62,7 +67,7 @@ static int judge(int status)
 /* The child was killed, and nobody asked it to end. */
 static bool killed(int status)
 {
-    return WIFSIGNALED(status) && WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM;
+    return WIFSIGNALED(status) && !asked_to_end(WTERMSIG(status));
 }
 
 /* Others have taken over its work long before. */

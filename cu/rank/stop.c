@@ -1,4 +1,4 @@
-/* cu/rank/stop.c – a flag, and what ranks make of it. */
+/* cu/rank/stop.c – a flags, and what ranks make of it. */
 #include "cu/rank/stop.h"
 #include "cu/rank/cluster.h"
 #include "src/clock.h"
@@ -9,7 +9,7 @@ enum { STEPS_BETWEEN_TALKS = 8 }; /* after so many steps ranks ask one another *
 
 static const double HEELS = 0.3; /* seconds in which a second signal means the first */
 
-static volatile sig_atomic_t requested;
+static volatile sig_atomic_t requested, save_wanted;
 static double caught_at; /* of the handler alone */
 
 void stop_request(void)
@@ -28,13 +28,47 @@ static void caught(int number)
     }
 }
 
+static void warned(int number)
+{
+    (void)number;
+    save_wanted = 1;
+}
+
+static void mask_warning(int how)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(how, &set, NULL);
+}
+
+void stop_catch_warning(void)
+{
+    const struct sigaction act = {.sa_handler = warned, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &act, NULL);
+    mask_warning(SIG_UNBLOCK);
+}
+
+void stop_hold_warning(void)
+{
+    mask_warning(SIG_BLOCK);
+    if (save_wanted)
+        raise(SIGUSR1); /* kept, too */
+}
+
 void stop_catch(void)
 {
-    struct sigaction act = {.sa_handler = caught};
-    sigaddset(&act.sa_mask, SIGINT);
-    sigaddset(&act.sa_mask, SIGTERM);
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    enum { SIGNALS = sizeof signals / sizeof *signals };
+    struct sigaction act = {.sa_handler = caught}, old;
+    for (int i = 0; i < SIGNALS; i++)
+        sigaddset(&act.sa_mask, signals[i]);
+    for (int i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], &act, &old);
+        if (signals[i] == SIGHUP && old.sa_handler == SIG_IGN)
+            signal(SIGHUP, SIG_IGN);
+    }
+    stop_catch_warning();
 }
 
 bool stop_requested(void)
@@ -47,9 +81,18 @@ bool stop_at_once(void)
     return requested && cluster_size() == 1;
 }
 
-bool stop_after(int steps)
+bool stop_save_wanted(void)
 {
-    if (cluster_size() == 1)
-        return requested;
-    return steps % STEPS_BETWEEN_TALKS == 0 && cluster_any(requested);
+    const bool wanted = save_wanted;
+    save_wanted = 0;
+    return wanted;
+}
+
+enum stop_wish stop_wish(int steps)
+{
+    if (cluster_size() > 1 && steps % STEPS_BETWEEN_TALKS)
+        return STOP_NOTHING;
+    double wish = requested ? STOP_END : stop_save_wanted() ? STOP_SAVE : STOP_NOTHING;
+    cluster_max(&wish, 1);
+    return (enum stop_wish)wish;
 }

@@ -324,9 +324,9 @@ static enum ek_status roll_back(struct team *t)
     return sched_restart(t->sched);
 }
 
-static enum ek_status save(struct team *t)
+static enum ek_status save(struct team *t, bool now)
 {
-    if (!t->ops->save || !t->save_every || (t->result.steps % t->save_every && !t->stops))
+    if (!t->ops->save || !t->save_every || (t->result.steps % t->save_every && !now))
         return EK_OK;
     t->saved_step = t->result.steps;
     return t->ops->save(t->ctx, t->saved_step);
@@ -355,8 +355,10 @@ static enum ek_status next_step(struct team *t)
         TRY(t->ops->finish(t->ctx, &step, &t->done));
     if (t->on_step)
         t->on_step(t->on_step_arg, t->result.steps);
-    t->stops = t->result.steps < t->last && stop_after(t->result.steps);
-    TRY(save(t));
+    const enum stop_wish wish =
+        t->result.steps < t->last ? stop_wish(t->result.steps) : STOP_NOTHING;
+    t->stops = wish == STOP_END;
+    TRY(save(t, wish != STOP_NOTHING));
     const struct sched_job *job;
     const int *was = NULL;
     if (t->ops->redivide)

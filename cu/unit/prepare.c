@@ -6,6 +6,7 @@
  * from it see the environment that the user gave. */
 #include "cu/unit/prepare.h"
 #include "cu/rank/cluster.h"
+#include "cu/rank/stop.h"
 #include "cu/unit/topology.h"
 #include "src/self.h"
 
@@ -290,6 +291,7 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
     setenv("CU_PLACED", guard, 1);
     TRY(unbind());
     fflush(NULL);
+    stop_hold_warning();
     execv(self_path(), argv);
     int err = errno;
     unsetenv("CU_PLACED");

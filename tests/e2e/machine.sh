@@ -41,6 +41,12 @@ done
 [ -z "$device" ] || refused 3 'POCL_CACHE_DIR' env -u XDG_CACHE_HOME -u POCL_CACHE_DIR HOME=/proc \
     TMPDIR=/proc "$BIN/bt-mz" --class S --layout 0x0+1 --devices opencl:0
 
+# The demonstration goes on with the cores.
+OCL_ICD_VENDORS=/nonexistent CLASS=S BIN=$BIN REPORT="$work/a report" sh npb_mz/examples/demo.sh \
+    >"$work/out" 2>&1 || say "no device, no demonstration: $(tail -2 "$work/out")"
+grep -q 'no OpenCL device' "$work/out" || say "the demonstration without a device: $(head -3 "$work/out")"
+[ -s "$work/a report/bt-mz.html" ] || say 'the demonstration leaves no page'
+
 # What cannot be said: a full or a closed standard output, of every program.
 for program in "$BIN"/*; do
     for option in --help --version; do

@@ -1,0 +1,99 @@
+# tests/e2e/signals.sh – signals as batch systems and terminals send them: SIGTERM and SIGHUP end a run
+# with its state saved, SIGUSR1 saves it and lets it go on, alone and under mpirun.
+# Needs BIN; run through tests/run.sh.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+file=$work/state
+
+ready() { # pid: waits until it has a handler for SIGUSR1 (bit 9 of SigCgt)
+    for ((i = 0; i < 300; i++)); do
+        caught=$(sed -n 's/^SigCgt:.*\(...\)$/\1/p' "/proc/$1/status" 2>/dev/null)
+        ((0x${caught:-200} >> 9 & 1)) && return # or it has ended already
+        sleep 0.1
+    done
+    say "$2: never ready"
+}
+there() { # pid of who writes it: waits for the file
+    until [ -s "$file" ] || ! kill -0 "$1" 2>/dev/null; do sleep 0.1; done
+    [ -s "$file" ] || say "$2: nothing is saved"
+}
+ended() { # pid, exit code, what
+    wait "$1"
+    local rc=$?
+    [ $rc = "$2" ] || say "$3: exits $rc: $(cat "$work/out")"
+}
+# Saves by itself only long after the end.
+save() { exec "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$file" --every 100000 --quiet; }
+
+for signal in HUP TERM; do
+    save >"$work/out" 2>&1 &
+    pid=$!
+    ready $pid $signal
+    kill -USR1 $pid # answered at the end of a step: there is something to save
+    there $pid "$signal after SIGUSR1"
+    rm -f "$file"
+    kill -$signal $pid
+    ended $pid 4 $signal
+    [ -s "$file" ] || say "$signal: nothing is saved"
+    rm -f "$file"
+done
+(trap '' HUP && save) >"$work/out" 2>&1 &
+pid=$!
+ready $pid nohup
+sleep 0.5
+kill -HUP $pid
+kill -USR1 $pid
+there $pid USR1
+kill -TERM $pid 2>/dev/null || say "SIGUSR1 or, under nohup, SIGHUP ended it: $(cat "$work/out")"
+ended $pid 4 'after USR1'
+rm -f "$file"
+
+# What has nothing to save is not killed by the warning.
+cat >"$work/job.json" <<'END'
+{"nodes": "localhost", "tasks": [{"name": "a", "command": "sleep 0.5", "time": "0.5/p"}]}
+END
+"$BIN/mcsem" --generate small --out "$work/survey.csv" >/dev/null
+"$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" >/dev/null
+survives() {
+    "$@" >"$work/out" 2>&1 &
+    pid=$!
+    ready $pid "$1"
+    for _ in 1 2 3; do
+        kill -USR1 $pid 2>/dev/null
+        sleep 0.05
+    done
+    ended $pid 0 "$* after SIGUSR1"
+}
+survives "$BIN/cu-run" run "$work/job.json" --quiet
+survives "$BIN/cu-plan" --simulate tests/data/cu/pcf-40.json
+survives "$BIN/okada" okada_mogi/examples/parkfield.json --layout 2x1 --quiet --checkpoint "$work/okada"
+survives "$BIN/mcsem" "$work/survey.csv" --iterations 2 --layout 1x1 --checkpoint "$work/mcsem"
+survives "$BIN/kirchhoff-tt" --velocity const:v=1500 --grid 101x101x101:20m --shots 4 --out "$work/tt"
+survives "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --grid 41x41x41:20m --out "$work/image.segy"
+
+# Ranks, told as Slurm tells them: all save the same step.
+if command -v mpirun >/dev/null; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    mpirun -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$file" --every 100000 --quiet \
+        >"$work/out" 2>&1 &
+    launcher=$!
+    guards=
+    for ((i = 0; i < 300; i++)); do
+        guards=$(ps -o pid= --ppid $launcher)
+        [ "$(wc -w <<<"$guards")" = 2 ] && break
+        sleep 0.1
+    done
+    for guard in $guards; do ready "$guard" 'a rank'; done
+    sleep 1
+    kill -USR1 $guards
+    there $launcher 'ranks, USR1'
+    rm -f "$file"
+    kill -TERM $(head -1 <<<"$guards") 2>/dev/null ||
+        say "SIGUSR1 ended the ranks: $(cat "$work/out")"
+    ended $launcher 4 'ranks, TERM'
+    [ -s "$file" ] || say 'ranks, TERM: nothing is saved'
+fi
+exit $bad
