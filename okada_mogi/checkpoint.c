@@ -1,8 +1,8 @@
 /* okada_mogi/checkpoint.c – keeps account of a search; writes and believes files of done ranges and
  * accepted trials. */
 #include "okada_mogi/checkpoint.h"
-#include "src/checksum.h"
 #include "cu/rank/stop.h"
+#include "src/checksum.h"
 #include "src/clock.h"
 #include "src/file.h"
 #include "src/progress.h"
