@@ -40,6 +40,7 @@ struct sim {
     double span;                       /* of this step */
     bool moved;                        /* tasks moved since the last exchange */
     double exchange_s, exchange_bytes; /* of the last exchange */
+    struct sched_link link_seen;       /* what cold policies know of the link */
     struct sim_result result;
 };
 
@@ -352,6 +353,8 @@ static enum ek_status run_steps(struct sim *s, double *span)
         span[s->step] = s->span;
         s->result.computation += s->span;
         s->result.total += s->span + s->exchange_s + s->c->between;
+        if (s->result.migrations > 0) /* as a team measures it */
+            s->link_seen = s->c->job.link ? *s->c->job.link : (struct sched_link){0, 0};
         TRY(sched_step(s->sched));
     }
     return EK_OK;
@@ -435,10 +438,11 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
         s->actor[u].factor = s->factor[u] = 1;
     TRY(make_view(s));
     static const struct sched_link free_of_charge;
+    s->link_seen = SCHED_LINK_USUAL;
     struct sched_job job = c->job;
     job.unit = s->view;
     job.ncu = c->ncu;
-    job.link = c->cold ? NULL : job.link ? job.link : &free_of_charge;
+    job.link = c->cold ? &s->link_seen : job.link ? job.link : &free_of_charge;
     job.home = s->home;
     job.steps = (size_t)c->steps;
     return sched_open(schedule, &job, &s->sched);

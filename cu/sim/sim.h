@@ -67,9 +67,9 @@ struct sim_case {
     int ncu, steps;
     const struct sim_exchange *exchange; /* NULL: each face by itself takes job.link */
     double between; /* seconds from the end of a step to the next exchange: planning, barriers */
-    bool cold;      /* policies begin without speeds and profiles, and do not know the link */
-    double noise;   /* standard deviation of the logarithm of a task's time, on any unit */
-    unsigned seed;  /* of the noise */
+    bool cold; /* policies begin without speeds and profiles, and know the link once a task moved */
+    double noise;  /* standard deviation of the logarithm of a task's time, on any unit */
+    unsigned seed; /* of the noise */
     int nchanges;
     const struct sim_change *change;                      /* [nchanges] in order of step and time */
     void (*on_task)(void *arg, const struct sim_event *); /* or NULL */
