@@ -216,7 +216,7 @@ demo: needed
 
 check: needed
 	@$(MAKE) --no-print-directory tests
-tests: $(bins) $(tests)
+tests: $(bins) $(tests) $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(tests)
 
 bench: needed

@@ -126,7 +126,8 @@ static enum ek_status simulate(const struct benchmark *b, const struct sched_job
     struct sim_result r;
     char spec[64];
     c.ncu = make_units(b, config, gpus, unit);
-    snprintf(spec, sizeof spec, strcmp(policy, "static-pcf") || !gpus ? "%s" : "%s:pcf=%g", policy,
+    const char *as = replay_as(policy);
+    snprintf(spec, sizeof spec, strcmp(as, "static-pcf") || !gpus ? "%s" : "%s:pcf=%g", as,
              b->pcf[config]);
     TRY(sim_run(&c, spec, NULL, &r));
     double serial = 1e-3 * b->serial * (double)job->n;
@@ -138,6 +139,11 @@ static enum ek_status simulate(const struct benchmark *b, const struct sched_job
 /* ---- a table ----------------------------------------------------------------------------------*/
 struct spread {
     double low, high;
+};
+
+/* What the simulator makes of it, by benchmark, GPUs and policy; last the upper bound. */
+static const struct spread EXPECTED[][3][COUNT_OF(POLICIES) + 1] = {
+#include "tests/bench/replay_npb_expected.h"
 };
 
 static void widen(struct spread *s, double x)
@@ -191,6 +197,14 @@ static bool differs(const struct claim *c, struct spread s)
     return replay_differs(c->low, s.low) || replay_differs(c->high, s.high);
 }
 
+static const struct spread *find_expected(const struct benchmark *b, const char *policy, int gpus)
+{
+    size_t p = 0;
+    while (p < COUNT_OF(POLICIES) && strcmp(POLICIES[p], policy))
+        p++; /* the last one is the bound */
+    return &EXPECTED[b - BENCHMARKS][gpus][p];
+}
+
 /* exchange, steady: NULL for a row that has none. */
 static void print_row(const struct benchmark *b, const char *policy, int gpus,
                       struct spread speedup, struct spread bound, const struct spread *exchange,
@@ -210,8 +224,11 @@ static void print_row(const struct benchmark *b, const char *policy, int gpus,
         snprintf(link, sizeof link, "%.1f - %.1f", exchange->low, exchange->high);
     if (steady)
         snprintf(steps, sizeof steps, "%d", *steady);
-    printf("  %-18s %4d  %-9s  %-13s  %-15s  %-12s %6s  %s\n", policy, gpus, paper, simulated,
+    printf("  %-18s %4d  %-9s  %-13s  %-15s  %-12s %6s  %s", policy, gpus, paper, simulated,
            difference, link, steps, replay_reason(claim && differs(claim, speedup), note));
+    const struct spread *expected = find_expected(b, policy, gpus);
+    printf("%s", replay_expect(expected->low, speedup.low));
+    printf("%s\n", replay_expect(expected->high, speedup.high));
 }
 
 static enum ek_status replay_policy(const struct benchmark *b, const struct sched_job *job,
@@ -293,5 +310,5 @@ int main(void)
         if (st)
             return status_exit_code(st);
     }
-    return replay_unexplained ? 1 : 0;
+    return replay_verdict();
 }
