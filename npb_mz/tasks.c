@@ -63,6 +63,8 @@ void tasks_number(struct tasks *tasks, const struct mz *mz, const bool *among,
     for (int t = 0; t < tasks->n; t++)
         describe(tasks, mz, t);
     *job = (struct sched_job){.n = (size_t)tasks->n,
+                              .number = tasks->zone,
+                              .all = (size_t)mz->nzones,
                               .grain = 1,
                               .cost = tasks->cost,
                               .bytes = tasks->bytes,

@@ -343,7 +343,8 @@ static enum ek_status run_program(struct bench *b, const char **specs, int n)
                                            .problem = b->problem,
                                            .unit = p->unit,
                                            .set = b->units,
-                                           .ntasks = b->job.n,
+                                           .job = &b->job,
+                                           .ntasks = b->job.number ? b->job.all : b->job.n,
                                            .bytes = b->bytes};
     name_devices(&b->results.host);
     if (b->set.trace || b->set.report)

@@ -12,11 +12,12 @@
 
 static const char *const kind_names[] = {[CU_CPU] = "cpu", [CU_DEVICE] = "device"};
 
-/* Everyone's units on rank 0, with the rank of each. */
-static json_t *gather_units(json_t *units)
+json_t *result_gather(json_t *list)
 {
-    char *own = json_dumps(units, JSON_EMBED); /* without the brackets */
-    char *all = own ? cluster_gather_text(own) : NULL;
+    if (cluster_size() == 1)
+        return list;
+    char *own = json_dumps(list, JSON_EMBED); /* without the brackets */
+    char *all = cluster_gather_text(own ? own : "");
     char *text = NULL;
     json_t *gathered = NULL;
     if (all && asprintf(&text, "[%s]", all) > 0)
@@ -24,7 +25,7 @@ static json_t *gather_units(json_t *units)
     free(own);
     free(all);
     free(text);
-    json_decref(units);
+    json_decref(list);
     return gathered;
 }
 
@@ -43,7 +44,7 @@ static json_t *describe_units(const struct cu_set *set, const struct team *team)
     json_t *units = json_array();
     for (int c = 0; c < set->n; c++)
         json_array_append_new(units, describe_unit(&set->cu[c], team));
-    return cluster_size() > 1 ? gather_units(units) : units;
+    return result_gather(units);
 }
 
 /* A run is as slow as its slowest rank; what was moved adds up. */
@@ -70,23 +71,63 @@ static void free_run(struct result_run *run)
     json_decref(run->verification);
     json_decref(run->facts);
     free(run->seconds);
+    free(run->least);
     free(run->runs);
 }
 
-/* Counts and times of the tasks, and what the units of each kind spent. */
-static void take_times(struct result_run *run, size_t n, const struct cu_set *set,
-                       const struct team *team)
+/* The maxima over ranks; -1 stands for NAN. */
+static void share_most(double *x, size_t n)
 {
-    for (int kind = 0; kind < 2; kind++)
-        for (size_t t = 0; t < n; t++) {
-            run->seconds[(size_t)kind * n + t] = team_task_seconds(team, t, (enum cu_kind)kind);
-            run->runs[(size_t)kind * n + t] = team_task_runs(team, t, (enum cu_kind)kind);
+    for (size_t i = 0; i < n; i++)
+        x[i] = isnan(x[i]) ? -1 : x[i];
+    cluster_max(x, n);
+    for (size_t i = 0; i < n; i++)
+        x[i] = x[i] < 0 ? NAN : x[i];
+}
+
+/* Whether the tasks of all ranks are known by number here. */
+static bool knows_all(const struct result_host *h)
+{
+    return cluster_size() == 1 || (h->job && h->job->number);
+}
+
+/* Counts and times of the tasks: of this rank, then of all. */
+static void take_times(struct result_run *run, const struct result_host *h, const struct team *team)
+{
+    const size_t n = h->ntasks, here = h->job ? h->job->n : n;
+    for (size_t i = 0; i < 2 * n; i++)
+        run->seconds[i] = run->least[i] = NAN;
+    for (size_t t = 0; t < here; t++)
+        for (int kind = 0; kind < 2; kind++) {
+            const size_t number = h->job && h->job->number ? (size_t)h->job->number[t] : t;
+            const size_t at = (size_t)kind * n + number;
+            run->seconds[at] = team_task_seconds(team, t, (enum cu_kind)kind);
+            run->least[at] = team_task_least(team, t, (enum cu_kind)kind);
+            run->runs[at] = team_task_runs(team, t, (enum cu_kind)kind);
         }
+    if (cluster_size() == 1 || !knows_all(h))
+        return;
+    share_most(run->seconds, 2 * n);
+    share_most(run->least, 2 * n);
+    cluster_sum(run->runs, 2 * n);
+}
+
+/* What the units of each kind spent, on all ranks. */
+static void take_spent(struct result_run *run, const struct cu_set *set, const struct team *team)
+{
+    double sum[2][4] = {{0}};
     for (int c = 0; c < set->n; c++) {
-        struct team_spent *sum = &run->spent[set->cu[c].kind], unit = team_unit_spent(team, c);
-        sum->computing += unit.computing;
-        sum->launching += unit.launching;
-        sum->moving += unit.moving;
+        const struct team_spent unit = team_unit_spent(team, c);
+        double *of = sum[set->cu[c].kind];
+        of[0] += unit.computing;
+        of[1] += unit.launching;
+        of[2] += unit.moving;
+        of[3]++;
+    }
+    cluster_sum(*sum, 8);
+    for (int kind = 0; kind < 2; kind++) {
+        run->spent[kind] = (struct team_spent){sum[kind][0], sum[kind][1], sum[kind][2]};
+        run->unit_count[kind] = (int)sum[kind][3];
     }
 }
 
@@ -98,12 +139,14 @@ enum ek_status result_take(struct result_run *run, const struct result_host *hos
                                .team = of_all_ranks(*team_result(team)),
                                .units = describe_units(host->set, team),
                                .seconds = calloc(2 * n + 1, sizeof *taken.seconds),
+                               .least = calloc(2 * n + 1, sizeof *taken.least),
                                .runs = calloc(2 * n + 1, sizeof *taken.runs)};
-    if (!taken.seconds || !taken.runs || !taken.units) {
+    if (!taken.seconds || !taken.least || !taken.runs || !taken.units) {
         free_run(&taken);
         FAIL(EK_LACK, "out of memory for the measurements of %zu tasks", n);
     }
-    take_times(&taken, n, host->set, team);
+    take_times(&taken, host, team);
+    take_spent(&taken, host->set, team);
     *run = taken;
     return EK_OK;
 }
@@ -169,55 +212,64 @@ static double task_seconds(const struct result_set *set, int kind, size_t task)
     return sort_median(found, (size_t)n);
 }
 
-/* The kinds of units that there are, and the usual times of all tasks on them. */
-struct usual {
+/* The least over all runs. */
+static double task_least(const struct result_set *set, int kind, size_t task)
+{
+    double least = NAN;
+    for (int i = 0; i < set->nschedules * set->repeat; i++)
+        if (set->run[i].schedule)
+            least = fmin(least, set->run[i].least[(size_t)kind * set->host.ntasks + task]);
+    return least;
+}
+
+/* The kinds of units that there are, and the best times of all tasks on them. */
+struct best {
     int kinds, kind[2], units[2];
     double *row[2]; /* [ntasks] of each kind */
 };
 
-static bool usual_open(struct usual *u, const struct result_set *set)
+static bool best_open(struct best *u, const struct result_set *set, const int *units)
 {
     const size_t n = set->host.ntasks;
-    const struct cu_layout *layout = &set->host.set->layout;
-    const int all[2] = {layout->ncpu, layout->ndev};
-    *u = (struct usual){.row = {calloc(2 * n + 1, sizeof **u->row)}};
-    if (!u->row[0] || cluster_size() > 1)
-        return false; /* the other ranks' tasks are not known here */
+    *u = (struct best){.row = {calloc(2 * n + 1, sizeof **u->row)}};
+    if (!u->row[0] || !knows_all(&set->host))
+        return false;
     u->row[1] = u->row[0] + n;
     for (int kind = 0; kind < 2; kind++) {
-        if (!all[kind])
+        if (!units[kind])
             continue;
         u->kind[u->kinds] = kind;
-        u->units[u->kinds] = all[kind];
+        u->units[u->kinds] = units[kind];
         for (size_t t = 0; t < n; t++)
-            u->row[u->kinds][t] = task_seconds(set, kind, t);
+            u->row[u->kinds][t] = task_least(set, kind, t);
         u->kinds++;
     }
     return true;
 }
 
-static void usual_close(struct usual *u)
+static void best_close(struct best *u)
 {
     free(u->row[0]);
 }
 
 double result_bound(const struct result_set *set)
 {
-    struct usual u;
+    struct best u;
     double bound = NAN;
-    int steps = 0;
+    const struct result_run *longest = NULL;
     for (int i = 0; i < set->nschedules * set->repeat; i++)
-        if (set->run[i].schedule && set->run[i].team.steps > steps)
-            steps = set->run[i].team.steps;
-    if (usual_open(&u, set))
+        if (set->run[i].schedule && (!longest || set->run[i].team.steps > longest->team.steps))
+            longest = &set->run[i];
+    const int none[2] = {0, 0}, steps = longest ? longest->team.steps : 0;
+    if (best_open(&u, set, longest ? longest->unit_count : none))
         bound =
             steps * bound_step(set->host.ntasks, u.kinds, u.units, (const double *const *)u.row);
-    usual_close(&u);
+    best_close(&u);
     return bound;
 }
 
 /* What the units of a kind did. */
-static struct loss_share share_of(const struct result_run *run, const double *usual, size_t n,
+static struct loss_share share_of(const struct result_run *run, const double *best, size_t n,
                                   int kind, double price)
 {
     const struct team_spent *spent = &run->spent[kind];
@@ -226,17 +278,17 @@ static struct loss_share share_of(const struct result_run *run, const double *us
                                .launches = spent->launching,
                                .moving = spent->moving};
     for (size_t t = 0; t < n; t++)
-        share.rule += run->runs[(size_t)kind * n + t] * usual[t];
+        share.rule += run->runs[(size_t)kind * n + t] * best[t];
     return share;
 }
 
 struct loss result_loss(const struct result_set *set, const struct result_run *run)
 {
     const size_t n = set->host.ntasks;
-    struct usual u;
+    struct best u;
     struct loss_share share[2];
     double price[2], bound = NAN;
-    if (usual_open(&u, set)) {
+    if (best_open(&u, set, run->unit_count)) {
         const double *const *row = (const double *const *)u.row;
         bound = run->team.steps * bound_step(n, u.kinds, u.units, row);
         if (isnan(bound_prices(n, u.kinds, u.units, row, price)))
@@ -246,7 +298,7 @@ struct loss result_loss(const struct result_set *set, const struct result_run *r
     }
     struct loss l = loss_of(run->team.computation_s, run->team.communication_s, bound,
                             isnan(bound) ? 0 : u.kinds, share);
-    usual_close(&u);
+    best_close(&u);
     return l;
 }
 
@@ -429,7 +481,7 @@ static json_t *seconds_json(const struct result_set *set)
 
 static json_t *with_seconds(const struct result_set *set, json_t *root)
 {
-    if (root && set->host.ntasks <= RESULT_TASKS && cluster_size() == 1)
+    if (root && set->host.ntasks <= RESULT_TASKS && knows_all(&set->host))
         json_object_set_new(root, "task_seconds", seconds_json(set));
     return root;
 }

@@ -16,7 +16,9 @@ struct result_host {
     char devices[256];   /* "opencl:0,opencl:1", "" */
     const char *profile; /* file of the task times that policies knew beforehand, or NULL */
     const struct cu_set *set;
-    size_t ntasks, bytes; /* bytes of the problem on the host, on all nodes together */
+    const struct sched_job *job;
+    size_t ntasks, bytes; /* of all ranks that share the tasks; bytes of the problem on the host, on
+                             all nodes together */
     double work;          /* units of work in a run */
 };
 
@@ -29,9 +31,11 @@ struct result_run {
     json_t *units;              /* [{kind name width tasks busy_s}] */
     json_t *verification;       /* the program's own detail, or NULL */
     json_t *facts;              /* members that the program adds to the run's object, or NULL */
-    double *seconds;            /* [2][ntasks] of a task per cu_kind, NAN unknown */
-    unsigned *runs;             /* [2][ntasks] how often it ran there */
-    struct team_spent spent[2]; /* by the units of each kind */
+    double *seconds;            /* [2][ntasks] of a task per cu_kind, median, NAN unknown */
+    double *least;              /* likewise, at best */
+    double *runs;               /* [2][ntasks] how often it ran there */
+    struct team_spent spent[2]; /* by the units of each kind, */
+    int unit_count[2];          /* of which there are so many, on all ranks */
 };
 
 /* All runs: `nschedules` policies, each `repeat` times; run r of policy s is run[s * repeat + r].
@@ -57,12 +61,12 @@ const struct result_run *result_best(const struct result_set *set);
 /* The number in set->run of policy s' run with the median seconds, verified or not; -1: none. */
 int result_middle(const struct result_set *set, int s);
 
-/* Lower bound of a run's computation period in seconds, from the median task times of all runs;
- * NAN where a task was never timed on some kind of unit. */
+/* Lower bound of a run's computation period in seconds, from the best time of each task in all
+ * steps of all runs, so that no run is below it; NAN where a task was never timed on some kind of
+ * unit. */
 double result_bound(const struct result_set *set);
 
-/* By what a run is slower than the bound, seconds; NAN where there is no bound, or several ranks.
- */
+/* By what a run is slower than the bound, seconds; NAN where there is no bound. */
 struct loss result_loss(const struct result_set *set, const struct result_run *run);
 
 /* The comparison table, best first, with the ratio to the bound; then what is lost to
@@ -71,6 +75,10 @@ void result_table(FILE *out, const struct result_set *set);
 
 /* The object of one run; new reference, NULL: out of memory. */
 json_t *result_run_json(const struct result_set *set, const struct result_run *run);
+
+/* What all ranks have in their lists, none of them empty, in one list on rank 0; the others get
+ * none of it. Takes the reference and returns one; NULL: out of memory. Collective. */
+json_t *result_gather(json_t *list);
 
 /* One run as one object, or {"runs": […]} when `compare`, with the median seconds of each task on
  * each kind of unit as task_seconds {cpu: […], device: […]} (null: some task never ran there; left

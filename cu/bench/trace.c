@@ -1,6 +1,8 @@
 /* cu/bench/trace.c – trace events as in the "Trace Event Format": ph X = complete, M = metadata,
  * times in microseconds. */
 #include "cu/bench/trace.h"
+#include "cu/bench/result.h"
+#include "cu/rank/cluster.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +39,13 @@ void trace_close(struct trace *t)
     free(t);
 }
 
-static void add_name(struct trace *t, const char *what, int pid, int tid, const char *name)
+static void add_name(json_t *events, const char *what, int pid, int tid, const char *name)
 {
-    json_array_append_new(t->events, json_pack("{s:s s:s s:i s:i s:{s:s}}", "name", what, "ph", "M",
-                                               "pid", pid, "tid", tid, "args", "name", name));
+    json_array_append_new(events, json_pack("{s:s s:s s:i s:i s:{s:s}}", "name", what, "ph", "M",
+                                            "pid", pid, "tid", tid, "args", "name", name));
 }
 
-static void add_event(struct trace *t, int pid, int tid, const struct events_entry *e)
+static void add_event(json_t *events, int pid, int tid, const struct events_entry *e)
 {
     char name[64];
     const char *what = activity_names[e->activity];
@@ -54,11 +56,44 @@ static void add_event(struct trace *t, int pid, int tid, const struct events_ent
         snprintf(name, sizeof name, "%s %zu", what, e->tasks.begin);
     else
         snprintf(name, sizeof name, "%s %zu-%zu", what, e->tasks.begin, e->tasks.end - 1);
-    json_array_append_new(
-        t->events, json_pack("{s:s s:s s:s s:i s:i s:f s:f s:{s:i s:I s:I}}", "name", name, "cat",
-                             what, "ph", "X", "pid", pid, "tid", tid, "ts", 1e6 * e->start, "dur",
-                             1e6 * e->seconds, "args", "step", e->step, "first",
-                             (json_int_t)e->tasks.begin, "count", (json_int_t)count));
+    json_array_append_new(events, json_pack("{s:s s:s s:s s:i s:i s:f s:f s:{s:i s:I s:I}}", "name",
+                                            name, "cat", what, "ph", "X", "pid", pid, "tid", tid,
+                                            "ts", 1e6 * e->start, "dur", 1e6 * e->seconds, "args",
+                                            "step", e->step, "first", (json_int_t)e->tasks.begin,
+                                            "count", (json_int_t)count));
+}
+
+/* How many units the ranks before this one have. */
+static int units_before(const struct cu_set *set)
+{
+    double *units = calloc((size_t)cluster_size(), sizeof *units), sum = 0;
+    if (cluster_any(!units)) {
+        free(units);
+        return 0;
+    }
+    units[cluster_rank()] = set->n;
+    cluster_sum(units, (size_t)cluster_size());
+    for (int r = 0; r < cluster_rank(); r++)
+        sum += units[r];
+    free(units);
+    return (int)sum;
+}
+
+/* This rank's units, numbered over all ranks. */
+static json_t *own_events(const struct cu_set *set, const struct team *team, int pid)
+{
+    json_t *events = json_array();
+    const int before = units_before(set);
+    for (int c = 0; c < set->n; c++) {
+        char name[128];
+        const struct events *of = team_events(team, c);
+        snprintf(name, sizeof name, "rank %d %s", cluster_rank(), set->cu[c].name);
+        add_name(events, "thread_name", pid, before + c,
+                 cluster_size() > 1 ? name : set->cu[c].name);
+        for (size_t i = 0; i < of->n; i++)
+            add_event(events, pid, before + c, &of->entry[i]);
+    }
+    return events;
 }
 
 enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct team *team,
@@ -71,13 +106,12 @@ enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct
         return EK_OK;
     int pid = t->processes++;
     t->name[pid] = schedule;
-    add_name(t, "process_name", pid, 0, schedule);
-    for (int c = 0; c < set->n; c++) {
-        const struct events *events = team_events(team, c);
-        add_name(t, "thread_name", pid, c, set->cu[c].name);
-        for (size_t i = 0; i < events->n; i++)
-            add_event(t, pid, c, &events->entry[i]);
-    }
+    add_name(t->events, "process_name", pid, 0, schedule);
+    json_t *all = result_gather(own_events(set, team, pid));
+    if (!all)
+        FAIL(EK_LACK, "trace: out of memory");
+    json_array_extend(t->events, all);
+    json_decref(all);
     return EK_OK;
 }
 

@@ -168,14 +168,20 @@ char *cluster_gather_text(const char *text)
         return strdup(text);
     int length = (int)strlen(text) + 1, total = 0;
     int *lengths = calloc(2 * (size_t)size, sizeof *lengths), *starts = lengths + size;
-    if (!lengths)
+    if (cluster_any(!lengths)) { /* all go on, or none */
+        free(lengths);
         return NULL;
+    }
     MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
     for (int r = 0; r < size; r++) {
         starts[r] = total;
         total += lengths[r];
     }
     char *all = calloc((size_t)total + 1, 1);
+    if (cluster_any(!all)) {
+        free(all);
+        all = NULL;
+    }
     if (all)
         MPI_Gatherv(text, length, MPI_CHAR, all, lengths, starts, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int r = 1; all && r < size && rank == 0; r++)

@@ -52,6 +52,10 @@ struct sched_job {
      * where they stand: whoever runs the policy changes them, homes when a task is moved, the link
      * between two steps. */
     const int *home;
+    /* Where ranks share tasks: [n] the number of each among all of them, and how many they are;
+     * NULL: these are all. Policies need not know. */
+    const int *number;
+    size_t all;
     size_t steps;        /* that will be run, as far as is known; 0 = not known */
     const void *options; /* the values of the policy's own option table, never NULL if it has one */
 };

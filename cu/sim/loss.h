@@ -2,7 +2,7 @@
  *
  * A second of a unit is worth what bound_prices() (cu/sim/bound.h) says: all units' prices add up
  * to 1, so that the seconds between bound and run, which all units spend, are divided without a
- * rest: contention  tasks that took longer than they take as a rule: busy neighbours, slow cores
+ * rest: contention  tasks that took longer than they do at best: busy neighbours, slow cores
  *   launch      what beginning and ending a range of tasks takes over and above the tasks
  *   transfer    exchanges, and bringing tasks to where they are computed
  *   imbalance   the rest: units that had nothing to do, and tasks on units that others suit better
@@ -23,7 +23,7 @@ struct loss {
 /* What units that share a price did, sums over them and over the steps, in seconds. */
 struct loss_share {
     double price;
-    double rule;  /* what their tasks take as a rule, as the bound has it */
+    double rule;  /* what their tasks take at best, as the bound has it */
     double tasks; /* what they took */
     double launches, moving;
 };

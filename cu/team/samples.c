@@ -6,6 +6,8 @@
 
 void samples_add(struct samples *s, double seconds)
 {
+    if (!s->count || seconds < s->least)
+        s->least = seconds;
     s->seconds[s->count++ % SAMPLES] = (float)seconds;
 }
 

@@ -7,6 +7,7 @@ enum { SAMPLES = 8 };
 struct samples {
     float seconds[SAMPLES];
     unsigned count; /* of all that were ever added */
+    double least;   /* of all these */
 };
 
 /* Forgets the oldest when full. One thread at a time, like everything here. */

@@ -122,6 +122,9 @@ unsigned team_task_runs(const struct team *t, size_t task, enum cu_kind kind);
 /* Median seconds of a task on a kind of unit, NAN if it never ran there or does not exist. */
 double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind);
 
+/* The least of all, likewise. */
+double team_task_least(const struct team *t, size_t task, enum cu_kind kind);
+
 /* Called after each step with its number, from one thread; for progress lines. */
 void team_on_step(struct team *t, void (*call)(void *arg, int step), void *arg);
 

@@ -29,6 +29,11 @@ double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind)
     return task < t->history.n ? samples_median(&t->history.sample[task][kind]) : NAN;
 }
 
+double team_task_least(const struct team *t, size_t task, enum cu_kind kind)
+{
+    return team_task_runs(t, task, kind) ? t->history.sample[task][kind].least : NAN;
+}
+
 void team_tell_unmet_faults(const struct team *t)
 {
     fault_tell_unmet(&t->faults, t->result.steps);

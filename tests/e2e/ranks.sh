@@ -79,6 +79,20 @@ for n in 2 1; do
     tr -d ' \n' <"$work/out" | grep -qF "$one" || say "$n ranks go on to other norms"
 done
 
+# What is measured is of all ranks: their units in the trace, bounds and losses, times of all zones.
+ranks 2 "$BIN/bt-mz" --class S --layout 2x1 --trace "$work/trace" --json "$work/out" >"$work/err" 2>&1 ||
+    say "trace: $(cat "$work/err")"
+[ "$(grep -c '"name": "thread_name"' "$work/trace")" = 4 ] || say 'trace: not the units of all ranks'
+for tid in 0 1 2 3; do
+    grep -q "\"tid\": $tid" "$work/trace" || say "trace: nothing of unit $tid"
+done
+bound=$(sed -n 's/^ *"lower_bound_s": \([0-9.e-]*\),$/\1/p' "$work/out")
+took=$(sed -n 's/^ *"computation_s": \([0-9.e-]*\),$/\1/p' "$work/out")
+awk -v b="${bound:-0}" -v t="$took" 'BEGIN { exit !(b > 0 && b <= t) }' || say "bound '$bound' of '$took'"
+grep -q '"imbalance_s": [0-9]' "$work/out" || say "no losses of ranks"
+[ "$(tr -d ' \n' <"$work/out" | sed 's/.*"task_seconds":{"cpu":\[\([^]]*\)\].*/\1/' | tr ',' '\n' | grep -c .)" = 4 ] ||
+    say "no times of all zones"
+
 # One rank is told to end: all do, at the same step, which is saved; each with 4.
 mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$work/told" --every 5 \
     >"$work/out" 2>&1 &
