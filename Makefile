@@ -280,11 +280,23 @@ $(BUILD)/man/%.1: $(BIN)/%
 
 man: $(pages_man)
 
-headers := $(wildcard src/*.h backends/backend.h cu/*/*.h)
-install: all $(if $(shell command -v help2man),man)
+# What an outside program needs: a program of its own on bench_main(), or units, policies, teams and
+# devices one by one. The installed archive shows these headers' symbols and no others.
+headers := $(addprefix src/,status.h file.h json.h opt.h kernel.h) backends/backend.h \
+ $(addprefix cu/,unit/cu.h sched/sched.h team/events.h team/team.h bench/bench.h)
+faces   := status_ file_ json_ opt_ backend_ cu_ sched_ team_ events_ bench_
+OBJCOPY ?= objcopy
+$(BUILD)/face/libevenkeel.a: $(BUILD)/libevenkeel.a
+	$(call say,FACE,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LD) -r --whole-archive $< -o $(@D)/evenkeel.o && \
+	 $(OBJCOPY) -w $(foreach f,$(faces),--keep-global-symbol='$(f)*') $(@D)/evenkeel.o && \
+	 rm -f $@ && ar rcs $@ $(@D)/evenkeel.o
+
+install: all $(BUILD)/face/libevenkeel.a $(if $(shell command -v help2man),man)
 	@install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/lib/pkgconfig"
 	@install -m 755 $(bins) "$(DESTDIR)$(PREFIX)/bin"
-	@install -m 644 $(BUILD)/libevenkeel.a "$(DESTDIR)$(PREFIX)/lib"
+	@install -m 644 $(BUILD)/face/libevenkeel.a "$(DESTDIR)$(PREFIX)/lib"
 	@$(if $(shell command -v help2man),install -d "$(DESTDIR)$(PREFIX)/share/man/man1" && \
 	 install -m 644 $(pages_man) "$(DESTDIR)$(PREFIX)/share/man/man1",echo 'no help2man: no manual pages')
 	@for h in $(headers); do install -D -m 644 $$h "$(DESTDIR)$(PREFIX)/include/evenkeel/$$h"; done
