@@ -18,6 +18,8 @@
 #include "src/status.h"
 #include <jansson.h>
 
+struct bench_settings;
+
 enum { MICROJOBS_PATH = 4096, MICROJOBS_DEVICES = 64, MICROJOBS_FAILURES = 3 };
 
 struct microjobs {
@@ -27,7 +29,8 @@ struct microjobs {
     int microjobs, concurrent, per_microjob; /* concurrent: 0 = as many as M says */
     int ndevices;
     char device[MICROJOBS_DEVICES][24]; /* of each node */
-    char layout[32]; /* of a compute process; "": what its cores and devices make */
+    char layout[32];      /* of a compute process; "": what its cores and devices make */
+    const char *schedule; /* policy of compute processes; borrowed */
     int nwords;
     char **word; /* [nwords + 1] the program's command line, without --part; NULL ends it */
     json_t *root;
@@ -41,8 +44,9 @@ void microjobs_close(struct microjobs *job);
 /* The partial image of a microjob, into path [MICROJOBS_PATH]. */
 void microjobs_part(const struct microjobs *job, int microjob, char *path);
 
-/* Does all of it: collective over the ranks that a launcher started. EK_USAGE: bad job or bad
+/* Does all of it: collective over the ranks that a launcher started. Of the common options it heeds
+ * --schedule, for the compute processes, --json and --report. EK_USAGE: bad job or bad
  * input; EK_LACK: microjobs were set aside (they are named), no image then; EK_STOPPED. */
-enum ek_status microjobs_run(const char *path);
+enum ek_status microjobs_run(const char *path, const struct bench_settings *run);
 
 #endif

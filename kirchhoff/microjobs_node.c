@@ -140,9 +140,10 @@ static enum ek_status launch(const struct node *n, struct seat *s, const struct 
 {
     const struct microjobs *j = n->job;
     char part[48], partial[MICROJOBS_PATH], layout[48];
-    char *extra[EXTRA_WORDS] = {"--quiet", "--part",   part,  "--partial",
-                                partial,   "--layout", layout};
-    int words = j->nwords, added = 7, microjob;
+    char *extra[EXTRA_WORDS] = {"--quiet",   "--part",     part,
+                                "--partial", partial,      "--layout",
+                                layout,      "--schedule", (char *)n->job->schedule};
+    int words = j->nwords, added = 9, microjob;
     memcpy(&microjob, batch->brief, sizeof microjob);
     snprintf(part, sizeof part, "%d/%d", microjob, j->microjobs);
     microjobs_part(j, microjob, partial);

@@ -4,6 +4,10 @@
 #include "cu/rank/stop.h"
 #include "kirchhoff/microjobs_node.h"
 #include "kirchhoff/mig.h"
+#include "src/clock.h"
+#include "src/version.h"
+#include "src/json.h"
+#include "cu/bench/report.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +19,8 @@
 
 struct master {
     const struct microjobs *job;
+    const struct bench_settings *run;
+    double start;    /* s */
     struct mig *mig; /* with the image that parts are added to */
     struct farm *farm;
     pthread_mutex_t lock; /* of what follows: parts come in on the farm's thread, too */
@@ -96,6 +102,31 @@ static void look_for_parts(struct master *s)
         printf("%d of %d microjobs were finished before\n", s->finished, s->job->microjobs);
 }
 
+/* --json and --report, as of a run of one process. */
+static enum ek_status report(const struct master *s)
+{
+    const double seconds = clock_now() - s->start;
+    const double work = 1e-6 * migrate_updates(s->mig->m);
+    json_t *facts = mig_facts(s->mig), *view = s->run->report ? mig_page(s->mig) : NULL;
+    json_t *o = json_pack("{s:s s:s s:s s:s s:s s:s s:f s:f s:s s:b s:i s:i s:n s:f s:n s:[]}",
+                          "program", "kirchhoff-mig", "version", EK_VERSION, "problem",
+                          s->job->path, "layout", s->job->layout, "devices", "", "schedule",
+                          s->job->schedule, "seconds", seconds, "rate", work / seconds, "unit",
+                          "Mupdate/s", "verified", 1, "steps", 1, "microjobs", s->job->microjobs,
+                          "communication_s", "computation_s", seconds, "lower_bound_s", "units");
+    enum ek_status st = EK_OK;
+    if (!o || !facts || json_object_update(o, facts))
+        st = status_fail(EK_LACK, "%s: out of memory for the results", s->job->path);
+    if (!st && s->run->json)
+        st = json_write(s->run->json, o);
+    if (!st && s->run->report)
+        st = report_write(s->run->report, "kirchhoff-mig", o, NULL, "kirchhoff/mig.html", view);
+    json_decref(o);
+    json_decref(facts);
+    json_decref(view);
+    return st;
+}
+
 static enum ek_status add_parts(struct master *s)
 {
     char path[MICROJOBS_PATH];
@@ -103,7 +134,10 @@ static enum ek_status add_parts(struct master *s)
         microjobs_part(s->job, i, path);
         TRY(mig_part_add(s->mig, path));
     }
+    if (!mig_measure(s->mig))
+        FAIL(EK_WRONG, "%s: some points of the image are no numbers", s->job->path);
     TRY(mig_write(s->mig));
+    TRY(report(s));
     for (int i = 0; i < s->job->microjobs; i++) {
         microjobs_part(s->job, i, path);
         unlink(path);
@@ -201,9 +235,10 @@ static enum ek_status check_input(struct master *s)
     return EK_OK;
 }
 
-static enum ek_status run_opened(const struct microjobs *job)
+static enum ek_status run_opened(const struct microjobs *job, const struct bench_settings *run)
 {
-    struct master s = {.job = job, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct master s = {
+        .job = job, .run = run, .start = clock_now(), .lock = PTHREAD_MUTEX_INITIALIZER};
     const bool master = family_here()->rank == 0;
     enum ek_status st = master ? check_input(&s) : EK_OK;
     if (!st)
@@ -217,13 +252,16 @@ static enum ek_status run_opened(const struct microjobs *job)
     return st;
 }
 
-enum ek_status microjobs_run(const char *path)
+enum ek_status microjobs_run(const char *path, const struct bench_settings *run)
 {
     struct microjobs job;
+    if (run->compare || run->trace || run->repeat > 1)
+        FAIL(EK_USAGE, "%s: a job has no --compare, --trace or --repeat", path);
     TRY(family_open());
     stop_catch();
     TRY(microjobs_open(path, &job));
-    const enum ek_status st = run_opened(&job);
+    job.schedule = run->schedule;
+    const enum ek_status st = run_opened(&job, run);
     microjobs_close(&job);
     return st;
 }

@@ -137,7 +137,7 @@ static enum ek_status answer(void *st, bool *done)
         return generate_file(p->generate, p->events, p->out);
     if (p->headers)
         return headers_write(p->o.data, p->o.words, p->o.set, p->headers);
-    return *done ? microjobs_run(p->o.data) : EK_OK;
+    return *done ? microjobs_run(p->o.data, p->run) : EK_OK;
 }
 
 static enum ek_status find_divide(struct mig *p)
@@ -349,14 +349,11 @@ static double work(const void *st)
 
 /* ---- after a run ------------------------------------------------------------------------------*/
 
-/* Each chunk once, and numbers only. */
-static bool judge(struct mig *p)
+bool mig_measure(struct mig *p)
 {
     bool good = true;
     const struct image *image = p->m->image;
     float *column = malloc((size_t)p->m->grid.n[2] * sizeof *column);
-    for (size_t t = 0; t < p->n; t++)
-        good = good && p->times[t] == 1;
     p->peak = 0;
     for (int class = 0; class < image->classes.n && column; class ++)
         for (size_t c = 0; c < image->columns; c++) {
@@ -368,6 +365,15 @@ static bool judge(struct mig *p)
         }
     free(column);
     return good && column;
+}
+
+/* Each chunk once, and numbers only. */
+static bool judge(struct mig *p)
+{
+    bool good = mig_measure(p);
+    for (size_t t = 0; t < p->n; t++)
+        good = good && p->times[t] == 1;
+    return good;
 }
 
 static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)
@@ -420,7 +426,7 @@ static json_t *certificate(const struct mig *p)
                      "geometry", places);
 }
 
-static json_t *facts(const void *st)
+json_t *mig_facts(const void *st)
 {
     const struct mig *p = st;
     const struct migrate *m = p->m;
@@ -474,6 +480,7 @@ const struct bench_program mig_program = {
     .opts = options,
     .operand = "DATA.segy or JOB.json",
     .operand_at = AT(o.data),
+    .settings_at = AT(run),
     .cold = true,
     .defaults = defaults,
     .answer = answer,
@@ -484,7 +491,7 @@ const struct bench_program mig_program = {
     .reset = reset,
     .work = work,
     .check = check,
-    .facts = facts,
+    .facts = mig_facts,
     .remark = remark,
     .page = "kirchhoff/mig.html",
     .view = view,

@@ -3,7 +3,7 @@
 #ifndef KIRCHHOFF_MIG_H
 #define KIRCHHOFF_MIG_H
 
-#include "cu/bench/bench.h"
+#include "cu/bench/bench_options.h"
 #include "kirchhoff/migrate.h"
 
 /* How an image is divided. */
@@ -11,6 +11,7 @@ enum mig_divide { MIG_FOLD, MIG_SHOTS, MIG_NOTHING };
 
 struct mig {
     struct migrate_options o;
+    const struct bench_settings *run; /* for jobs */
     const char *generate, *events, *out, *raw, *partial, *part, *divide_name, *headers;
     enum mig_divide divide;
     struct migrate *m;
@@ -44,6 +45,12 @@ enum ek_status mig_part_check(const struct mig *p, const char *path);
  * EK_USAGE, EK_LACK. Caller owns *p; close accepts NULL. */
 enum ek_status mig_open(int argc, char **argv, struct mig **p);
 void mig_close(struct mig *p);
+
+/* The image's peak into p->peak; false: not all of it are numbers. */
+bool mig_measure(struct mig *p);
+
+/* What is said of a run, beside what all programs say. New reference, NULL: out of memory. */
+json_t *mig_facts(const void *st);
 
 /* mig_page.c: slices, fold and gathers for the page. New reference, NULL: out of memory. */
 json_t *mig_page(const struct mig *p);

@@ -74,8 +74,8 @@ static void judge(const struct migrate *m)
     const int last = m->grid.n[2] - 1;
     assert_true(resum_judge(m->resum).good);
     double *deepest = image_sum(m->image, 0, 0);
-    for (int k = last; k >= 0 && k > last - 3; k--)
-        deepest[k] += 0.5 * TRACES;
+    for (int i = last; i >= 0 && i > last - 3; i--)
+        deepest[i] += 0.5 * TRACES;
     assert_false(resum_judge(m->resum).good);
 }
 

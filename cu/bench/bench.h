@@ -25,6 +25,9 @@ struct bench_program {
     const char
         *operand;      /* what --help calls the one word beside the options, NULL: none is taken */
     size_t operand_at; /* offset of the const char * that gets it; NULL where it is not given */
+    /* Offset of a const struct bench_settings * (bench_options.h) for answer(), which heeds some of
+     * the common options itself; 0: there is none. */
+    size_t settings_at;
     /* Under mpirun the ranks find one another through cu/rank/family.h and outlive one another; MPI
      * and cu/rank/cluster.h are not for them. Those above rank 0 do their runs as all do, but say
      * nothing.

@@ -129,6 +129,8 @@ enum ek_status bench_options_read(const struct bench_program *p, void *st, int a
     if (p->defaults)
         p->defaults(st, p);
     TRY(parse(p, st, groups, argc, argv));
+    if (p->settings_at)
+        *(const struct bench_settings **)((char *)st + p->settings_at) = set;
     *done = answered(p, set, groups);
     if (!*done && p->answer)
         TRY(p->answer(st, done));

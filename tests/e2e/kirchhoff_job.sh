@@ -31,11 +31,13 @@ same() { # description
 check 'one run without a job' $?
 
 job 5 ''
-"$bin" "$work/job.json" >"$work/log"
+"$bin" "$work/job.json" --schedule dynamic --json "$work/run.json" --report "$work/run.html" >"$work/log"
 check 'a job on one node' $?
 grep -q '5 of 5 finished' "$work/log"
 check 'it says how far it is' $?
 same 'one node'
+grep -q '"schedule": "dynamic"' "$work/run.json" && grep -q '"certificate"' "$work/run.json" && grep -q 'Inline: x and depth' "$work/run.html"
+check 'results and page of a job' $?
 job 12 ''
 "$bin" "$work/job.json" >"$work/log"
 check 'more microjobs than chunks' $?
@@ -114,6 +116,10 @@ rmdir "$work/parts/part-0002-of-0004.image"
 "$bin" "$work/job.json" >"$work/log" && grep -q '3 of 4 microjobs were finished before' "$work/log"
 check 'and done by the next run' $?
 same 'after setting aside'
+
+"$bin" "$work/job.json" --compare >/dev/null 2>"$work/err"
+[ $? = 2 ] && grep -q 'no --compare' "$work/err"
+check 'what a job does not do it refuses' $?
 
 # Bad jobs and bad input.
 refuses() { # pattern of the message
