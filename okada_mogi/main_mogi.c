@@ -1,8 +1,8 @@
 /* okada_mogi/main_mogi.c – bin/mogi. */
-#include "okada_mogi/inversion.h"
+#include "okada_mogi/program.h"
 
 int main(int argc, char **argv)
 {
-    const struct bench_program program = inversion_program("mogi");
+    const struct bench_program program = okada_mogi_program("mogi");
     return bench_main(&program, argc, argv);
 }

@@ -1,8 +1,8 @@
 /* okada_mogi/main_okada.c – bin/okada. */
-#include "okada_mogi/inversion.h"
+#include "okada_mogi/program.h"
 
 int main(int argc, char **argv)
 {
-    const struct bench_program program = inversion_program("okada");
+    const struct bench_program program = okada_mogi_program("okada");
     return bench_main(&program, argc, argv);
 }

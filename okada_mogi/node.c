@@ -13,7 +13,7 @@ _Static_assert(sizeof(struct trial_range) <= FARM_BRIEF, "a batch says which tri
 
 struct node {
     const struct search *search;
-    struct checkpoint *checkpoint;
+    struct search_state *checkpoint;
     struct farm *farm;
     int units;
     struct farm_batch batch; /* at work; empty: none */
@@ -65,20 +65,20 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
         return EK_OK;
     if (size < sizeof *r || (size - sizeof *r) / sizeof *record != r->records)
         FAIL(EK_USAGE, "rank %d: its result is none of this program's", rank);
-    checkpoint_evaluated(n->checkpoint, r->evaluations);
+    search_state_evaluated(n->checkpoint, r->evaluations);
     enum ek_status st = EK_OK;
     for (size_t i = 0; i < r->records && !st; i++)
         st = accepted_add(&found, &record[i]);
     if (!st)
-        st = checkpoint_put(n->checkpoint, trials_of(batch), &found);
+        st = search_state_put(n->checkpoint, trials_of(batch), &found);
     accepted_free(&found);
     return st;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-enum ek_status node_open(const struct search *s, struct checkpoint *l, uint64_t job_hash, int units,
-                         struct node **n)
+enum ek_status node_open(const struct search *s, struct search_state *l, uint64_t job_hash,
+                         int units, struct node **n)
 {
     struct node *made = calloc(1, sizeof *made);
     if (!made)
@@ -114,7 +114,7 @@ void node_close(struct node *n)
 static enum ek_status cut_tasks(struct node *n)
 {
     struct ranges gaps = {0};
-    enum ek_status st = checkpoint_gaps(n->checkpoint, &gaps);
+    enum ek_status st = search_state_gaps(n->checkpoint, &gaps);
     if (!st)
         st = pieces_cut(&n->tasks, n->search, gaps.range, gaps.n, n->units * farm_size(n->farm));
     ranges_free(&gaps);
@@ -138,14 +138,14 @@ enum ek_status node_begin(struct node *n, const char *schedule)
     if (farm_is_worker(n->farm))
         return farm_begin(n->farm, NULL);
     memset(n->trials, 0, (size_t)farm_size(n->farm) * sizeof *n->trials);
-    TRY(checkpoint_begin(n->checkpoint));
+    TRY(search_state_begin(n->checkpoint));
     TRY(cut_tasks(n));
     const struct farm_job job = {.schedule = farm_size(n->farm) > 1 ? schedule : "static",
                                  /* alone: all of it */ .n = n->tasks.n,
                                  .cost = n->tasks.cost,
                                  .apart = n->apart};
     TRY(farm_begin(n->farm, &job));
-    checkpoint_evaluated(n->checkpoint, search_prepared(n->search));
+    search_state_evaluated(n->checkpoint, search_prepared(n->search));
     return EK_OK;
 }
 
@@ -179,7 +179,7 @@ enum ek_status node_next(struct node *n, const struct node_report *r, struct tri
     n->last = *r;
     n->evaluations += r->evaluations;
     if (!worker)
-        checkpoint_evaluated(n->checkpoint, r->evaluations);
+        search_state_evaluated(n->checkpoint, r->evaluations);
     if (trials_of(&n->batch).count)
         TRY(worker ? report_to_rank_0(n) : farm_report(n->farm, &n->batch, 0, r->rate, NULL, 0));
     do
@@ -193,7 +193,7 @@ enum ek_status node_put(void *node, struct trial_range range, struct accepted *f
 {
     struct node *n = node;
     if (!farm_is_worker(n->farm))
-        return checkpoint_put(n->checkpoint, range, found);
+        return search_state_put(n->checkpoint, range, found);
     enum ek_status st = EK_OK;
     pthread_mutex_lock(&n->lock);
     for (size_t i = 0; i < found->n && !st; i++)

@@ -4,7 +4,7 @@
 #ifndef OKADA_MOGI_NODE_H
 #define OKADA_MOGI_NODE_H
 
-#include "okada_mogi/checkpoint.h"
+#include "okada_mogi/search_state.h"
 #include "okada_mogi/pieces.h"
 #include "src/json.h"
 
@@ -12,12 +12,12 @@ struct node;
 
 /* Ranks are those of cu/rank/family.h. `units`: how many this process has. All is borrowed.
  * EK_LACK: out of memory, or rank 0 cannot be reached. close accepts NULL. */
-enum ek_status node_open(const struct search *s, struct checkpoint *l, uint64_t job_hash, int units,
-                         struct node **n);
+enum ek_status node_open(const struct search *s, struct search_state *l, uint64_t job_hash,
+                         int units, struct node **n);
 void node_close(struct node *n);
 
 /* The next search begins, dealt among nodes by this policy. One thread, as what follows. EK_USAGE,
- * EK_LACK: as checkpoint_begin(). */
+ * EK_LACK: as search_state_begin(). */
 enum ek_status node_begin(struct node *n, const char *schedule);
 
 /* What the units of this process have done since the last call. */

@@ -1,10 +1,9 @@
 /* okada_mogi/results.c – batches of accepted trials become a file and a few numbers. */
 #include "okada_mogi/results.h"
 #include "okada_mogi/descent.h"
-#include "okada_mogi/facts.h"
+#include "okada_mogi/write.h"
 #include "okada_mogi/judge.h"
 #include "okada_mogi/spool.h"
-#include "okada_mogi/stats_json.h"
 #include "src/random.h"
 
 #include <math.h>
@@ -334,7 +333,7 @@ static enum ek_status check_all(struct checker *c)
     return check_random(c);
 }
 
-enum ek_status results_check(struct results *h, bool *right, long *checked)
+enum ek_status results_verify(struct results *h, bool *right, long *checked)
 {
     struct checker c = {.h = h, .right = true, .stride = 1 + spool_count(h->spool) / SAMPLES};
     TRY(judge_open(h->job, &c.judge));
@@ -365,16 +364,16 @@ json_t *results_json(const struct results *h)
     json_t *smallest = NULL;
     for (int k = 0; k < a->nk; k++) {
         json_array_append_new(levels, json_pack("{s:f s:o}", "k_sigma", a->k[k], "accepted",
-                                                facts_number(h->at_k[k])));
+                                                write_number(h->at_k[k])));
         if (h->at_k[k] && !smallest)
             smallest = json_real(a->k[k]);
     }
-    json_object_set_new(o, "trials", facts_number(h->range.count));
-    json_object_set_new(o, "accepted", facts_number(h->count));
+    json_object_set_new(o, "trials", write_number(h->range.count));
+    json_object_set_new(o, "accepted", write_number(h->count));
     json_object_set_new(o, "levels", levels);
     json_object_set_new(o, "smallest_k", smallest ? smallest : json_null());
-    json_object_set_new(o, "best", h->count ? facts_trial(h->job, &h->best) : json_null());
-    json_object_set_new(o, "statistics", h->stats ? stats_json(h->stats) : json_null());
+    json_object_set_new(o, "best", h->count ? write_trial(h->job, &h->best) : json_null());
+    json_object_set_new(o, "statistics", h->stats ? write_stats(h->stats) : json_null());
     return o;
 }
 
@@ -384,26 +383,26 @@ void results_print(FILE *out, const json_t *facts)
     const char *name;
     json_t *value;
     size_t i;
-    facts_print_number(out, json_object_get(facts, "accepted"));
+    write_print_number(out, json_object_get(facts, "accepted"));
     fputs(" of ", out);
-    facts_print_number(out, json_object_get(facts, "trials"));
+    write_print_number(out, json_object_get(facts, "trials"));
     fputs(" trials accepted", out);
     json_array_foreach(levels, i, value)
     {
-        fprintf(out, "%s k = %g: ", i ? "," : ";", facts_real(value, "k_sigma"));
-        facts_print_number(out, json_object_get(value, "accepted"));
+        fprintf(out, "%s k = %g: ", i ? "," : ";", write_real(value, "k_sigma"));
+        write_print_number(out, json_object_get(value, "accepted"));
     }
     fputc('\n', out);
     if (json_is_null(best))
         return;
     fputs("best: trial ", out);
-    facts_print_number(out, json_object_get(best, "index"));
-    fprintf(out, ", misfit %.4g, rms %.4g m:", facts_real(best, "misfit"),
-            facts_real(best, "rms_m"));
+    write_print_number(out, json_object_get(best, "index"));
+    fprintf(out, ", misfit %.4g, rms %.4g m:", write_real(best, "misfit"),
+            write_real(best, "rms_m"));
     json_object_foreach(json_object_get(best, "parameters"), name, value)
         fprintf(out, " %s %.7g", name, json_number_value(value));
     if (json_is_number(json_object_get(best, "Mw")))
-        fprintf(out, " Mw %.2f", facts_real(best, "Mw"));
+        fprintf(out, " Mw %.2f", write_real(best, "Mw"));
     fputc('\n', out);
-    stats_print(out, json_object_get(facts, "statistics"));
+    write_print_stats(out, json_object_get(facts, "statistics"));
 }

@@ -30,7 +30,7 @@ enum ek_status results_end(struct results *h);
 /* Judges trials anew, one by one: neighbours of accepted ones along every axis, random ones, ones
  * at symmetric places, and those on short descents from the best of all these; *right: each is in
  * the results exactly if it is acceptable. *checked: how many. One thread. */
-enum ek_status results_check(struct results *h, bool *right, long *checked);
+enum ek_status results_verify(struct results *h, bool *right, long *checked);
 
 /* Hands all records so far to visit(arg), ascending, some at a time; results_held() is how many.
  * Any thread. EK_LACK: what was spooled cannot be read. */

@@ -339,7 +339,7 @@ static void test_lost_trial(void **state)
             assert_int_equal(results_begin(h), EK_OK);
             assert_int_equal(results_put(h, (struct trial_range){0, job->trials}, &found), EK_OK);
             assert_int_equal(results_end(h), EK_OK);
-            assert_int_equal(results_check(h, &right, &checked), EK_OK);
+            assert_int_equal(results_verify(h, &right, &checked), EK_OK);
             assert_int_equal(right, !lost);
         }
         results_close(h);

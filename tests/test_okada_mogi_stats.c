@@ -1,6 +1,6 @@
 /* tests/test_okada_mogi_stats.c – statistics of accepted trials against sums done anew, a known
  * cloud, and what is said about it. */
-#include "okada_mogi/stats_json.h"
+#include "okada_mogi/write.h"
 #include "tests/okada_mogi.h"
 
 /* Spools the records in two batches, the later one first. */
@@ -174,7 +174,7 @@ static void test_warnings(void **state)
         struct job *job = open_job("\"k_sigma\": 1.2", cases[i].dv);
         struct accepted all = job_search(job, SEARCH_EXACT, 1);
         struct stats *s = stats_of(job, &all);
-        json_t *o = stats_json(s);
+        json_t *o = write_stats(s);
         assert_int_equal(warned(o, "dV_m3: ", "first value"), cases[i].first);
         assert_int_equal(warned(o, "dV_m3: ", "last value"), cases[i].last);
         json_decref(o);
@@ -201,7 +201,7 @@ static void test_ends_that_are_none(void **state)
     assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
     struct accepted all = job_search(job, SEARCH_EXACT, 1);
     struct stats *s = stats_of(job, &all);
-    json_t *o = stats_json(s);
+    json_t *o = write_stats(s);
     assert_false(warned(o, "strike_deg", ""));
     assert_true(warned(o, "dip_deg", "first value"));
     assert_false(warned(o, "dip_deg", "last value"));

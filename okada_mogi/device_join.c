@@ -1,7 +1,7 @@
-/* okada_mogi/search_device_join.c – joins on a device: it holds the table and answers the questions
+/* okada_mogi/device_join.c – joins on a device: it holds the table and answers the questions
  * that the descent through the other sources asks, many at a time. */
 #include "okada_mogi/join_table.h"
-#include "okada_mogi/search_device.h"
+#include "okada_mogi/device.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,51 @@
-/* okada_mogi/stats_json.c – the statistics in JSON and in words. */
-#include "okada_mogi/stats_json.h"
-#include "okada_mogi/facts.h"
+/* okada_mogi/write_json.c – trials and statistics in JSON and in words. */
+#include "okada_mogi/write.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- JSON -------------------------------------------------------------------------------------*/
+/* ---- trials -----------------------------------------------------------------------------------*/
+
+json_t *write_number(trial_number x)
+{
+    char text[TRIAL_TEXT];
+    return x >> 63 ? json_string(trial_text(x, text)) : json_integer((json_int_t)x);
+}
+
+void write_print_number(FILE *out, const json_t *number)
+{
+    if (json_is_string(number))
+        fputs(json_string_value(number), out);
+    else
+        fprintf(out, "%lld", (long long)json_integer_value(number));
+}
+
+json_t *write_trial(const struct job *job, const struct accepted_record *record)
+{
+    double x[JOB_AXES];
+    json_t *trial = json_object(), *parameters = json_object();
+    job_parameters(job, record->trial, x);
+    for (int a = 0; a < job->naxes; a++)
+        json_object_set_new(parameters, job->name[a], json_real(x[job_at(job, a)]));
+    json_object_set_new(trial, "index", write_number(record->trial));
+    json_object_set_new(trial, "parameters", parameters);
+    json_object_set_new(trial, "misfit", json_real(record->misfit));
+    json_object_set_new(trial, "chi2", json_real(record->chi2));
+    json_object_set_new(trial, "rms_m", json_real(record->rms));
+    if (job->model->moment) {
+        json_object_set_new(trial, "moment_Nm", json_real(job_moment(job, x)));
+        json_object_set_new(trial, "Mw", json_number_or_null(job_magnitude(job, x)));
+    }
+    return trial;
+}
+
+double write_real(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+/* ---- statistics
+ * -------------------------------------------------------------------------------------*/
 
 static json_t *percentiles_json(const struct stats_column *c, int w)
 {
@@ -74,7 +114,7 @@ static json_t *clusters_json(const struct stats *s)
         json_array_append_new(
             largest, json_pack("{s:I s:f s:o s:o s:o s:o}", "trials", (json_int_t)c->trials,
                                "share", (double)c->trials / (double)s->trials, "best",
-                               facts_trial(s->job, &c->best), "mean", by_column(s, c->mean), "min",
+                               write_trial(s->job, &c->best), "mean", by_column(s, c->mean), "min",
                                by_column(s, c->min), "max", by_column(s, c->max)));
     }
     return json_pack("{s:I s:I s:o}", "count", (json_int_t)s->nclusters, "grid_values_in_a_cell",
@@ -129,7 +169,7 @@ static json_t *warnings_json(const struct stats *s)
     return warnings;
 }
 
-json_t *stats_json(const struct stats *s)
+json_t *write_stats(const struct stats *s)
 {
     json_t *o = json_object(), *columns = json_array(), *parameters = json_object();
     for (int c = 0; c < s->ncolumns; c++) {
@@ -165,11 +205,11 @@ static void print_columns(FILE *out, const json_t *s)
         const json_t *c =
             json_object_get(json_object_get(s, "parameters"), json_string_value(name));
         const json_t *weighted = json_object_get(c, "weighted");
-        fprintf(out, "%-14s %12.7g %10.4g", json_string_value(name), facts_real(c, "mean"),
-                facts_real(c, "sd"));
+        fprintf(out, "%-14s %12.7g %10.4g", json_string_value(name), write_real(c, "mean"),
+                write_real(c, "sd"));
         for (int p = 0; p < STATS_PERCENTS; p++)
-            fprintf(out, " %10.7g", facts_real(json_object_get(c, "percentiles"), percent[p]));
-        fprintf(out, " %13.7g %10.4g\n", facts_real(weighted, "mean"), facts_real(weighted, "sd"));
+            fprintf(out, " %10.7g", write_real(json_object_get(c, "percentiles"), percent[p]));
+        fprintf(out, " %13.7g %10.4g\n", write_real(weighted, "mean"), write_real(weighted, "sd"));
     }
 }
 
@@ -180,18 +220,18 @@ static void print_cluster(FILE *out, size_t i, const json_t *cluster)
     json_t *value;
     const long long trials = json_integer_value(json_object_get(cluster, "trials"));
     fprintf(out, "  %zu: %lld trial%s, best ", i + 1, trials, trials == 1 ? "" : "s");
-    facts_print_number(out, json_object_get(best, "index"));
-    fprintf(out, " with misfit %.4g:", facts_real(best, "misfit"));
+    write_print_number(out, json_object_get(best, "index"));
+    fprintf(out, " with misfit %.4g:", write_real(best, "misfit"));
     json_object_foreach(json_object_get(best, "parameters"), name, value)
         fprintf(out, " %s %.7g", name, json_number_value(value));
     fputc('\n', out);
 }
 
-void stats_print(FILE *out, const json_t *s)
+void write_print_stats(FILE *out, const json_t *s)
 {
     const json_t *clusters = json_object_get(s, "clusters");
-    const int count = (int)facts_real(clusters, "count");
-    const long cell = (long)facts_real(clusters, "grid_values_in_a_cell");
+    const int count = (int)write_real(clusters, "count");
+    const long cell = (long)write_real(clusters, "grid_values_in_a_cell");
     size_t i;
     json_t *one;
     print_columns(out, s);

@@ -1,6 +1,6 @@
-/* okada_mogi/checkpoint.c – keeps account of a search; writes and believes files of done ranges and
- * accepted trials. */
-#include "okada_mogi/checkpoint.h"
+/* okada_mogi/search_state.c – keeps account of a search; writes and believes files of done ranges
+ * and accepted trials. */
+#include "okada_mogi/search_state.h"
 #include "cu/rank/stop.h"
 #include "src/checksum.h"
 #include "src/clock.h"
@@ -18,7 +18,7 @@
  * twentieth of the time. */
 static const double OFTEN = 2, SHARE = 20;
 
-struct checkpoint {
+struct search_state {
     struct results *results;
     struct trial_range range;
     uint64_t job;
@@ -31,19 +31,19 @@ struct checkpoint {
     double next_save;
 };
 
-enum ek_status checkpoint_open(struct results *r, struct trial_range range, uint64_t job_hash,
-                               const char *path, struct checkpoint **c)
+enum ek_status search_state_open(struct results *r, struct trial_range range, uint64_t job_hash,
+                                 const char *path, struct search_state **c)
 {
-    struct checkpoint *made = calloc(1, sizeof *made);
+    struct search_state *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_LACK, "out of memory for the search's account");
-    *made = (struct checkpoint){.results = r, .range = range, .job = job_hash, .path = path};
+    *made = (struct search_state){.results = r, .range = range, .job = job_hash, .path = path};
     pthread_mutex_init(&made->lock, NULL);
     *c = made;
     return EK_OK;
 }
 
-void checkpoint_close(struct checkpoint *c)
+void search_state_close(struct search_state *c)
 {
     if (!c)
         return;
@@ -53,15 +53,15 @@ void checkpoint_close(struct checkpoint *c)
 }
 
 /* Under the lock. */
-static enum ek_status save(struct checkpoint *c)
+static enum ek_status save(struct search_state *c)
 {
     const double start = clock_now();
-    TRY(checkpoint_write(c->path, c->job, &c->done, c->evaluations, c->results));
+    TRY(search_state_write(c->path, c->job, &c->done, c->evaluations, c->results));
     c->next_save = clock_now() + fmax(OFTEN, SHARE * (clock_now() - start));
     return EK_OK;
 }
 
-enum ek_status checkpoint_begin(struct checkpoint *c)
+enum ek_status search_state_begin(struct search_state *c)
 {
     bool found = false;
     c->shown += c->before + c->computed;
@@ -71,18 +71,18 @@ enum ek_status checkpoint_begin(struct checkpoint *c)
     TRY(results_begin(c->results));
     if (!c->path)
         return EK_OK;
-    TRY(checkpoint_read(c->path, c->job, &c->done, &c->evaluations, c->results, &found));
+    TRY(search_state_read(c->path, c->job, &c->done, &c->evaluations, c->results, &found));
     c->before = ranges_count(&c->done);
     return save(c); /* better now than never */
 }
 
-enum ek_status checkpoint_gaps(struct checkpoint *c, struct ranges *gaps)
+enum ek_status search_state_gaps(struct search_state *c, struct ranges *gaps)
 {
     return ranges_gaps(&c->done, c->range, gaps);
 }
 
-enum ek_status checkpoint_put(struct checkpoint *c, struct trial_range range,
-                              struct accepted *found)
+enum ek_status search_state_put(struct search_state *c, struct trial_range range,
+                                struct accepted *found)
 {
     pthread_mutex_lock(&c->lock);
     enum ek_status st = ranges_add(&c->done, range);
@@ -96,22 +96,23 @@ enum ek_status checkpoint_put(struct checkpoint *c, struct trial_range range,
     return st;
 }
 
-void checkpoint_evaluated(struct checkpoint *c, double evaluations)
+void search_state_evaluated(struct search_state *c, double evaluations)
 {
     pthread_mutex_lock(&c->lock);
     c->evaluations += evaluations;
     pthread_mutex_unlock(&c->lock);
 }
 
-struct checkpoint_counts checkpoint_counts(struct checkpoint *c)
+struct search_state_counts search_state_counts(struct search_state *c)
 {
     pthread_mutex_lock(&c->lock);
-    const struct checkpoint_counts counts = {c->evaluations, c->before + c->computed, c->computed};
+    const struct search_state_counts counts = {c->evaluations, c->before + c->computed,
+                                               c->computed};
     pthread_mutex_unlock(&c->lock);
     return counts;
 }
 
-enum ek_status checkpoint_save(struct checkpoint *c)
+enum ek_status search_state_save(struct search_state *c)
 {
     if (!c->path)
         return EK_OK;
@@ -121,7 +122,7 @@ enum ek_status checkpoint_save(struct checkpoint *c)
     return st;
 }
 
-void checkpoint_forget(struct checkpoint *c)
+void search_state_forget(struct search_state *c)
 {
     if (c->path)
         unlink(c->path);
@@ -158,8 +159,8 @@ static enum ek_status put_records(void *arg, const struct accepted_record *recor
     return put(arg, record, n * sizeof *record);
 }
 
-enum ek_status checkpoint_write(const char *path, uint64_t job, const struct ranges *done,
-                                double evaluations, struct results *r)
+enum ek_status search_state_write(const char *path, uint64_t job, const struct ranges *done,
+                                  double evaluations, struct results *r)
 {
     struct stream s = {.path = path};
     struct head head = {.version = VERSION,
@@ -283,8 +284,8 @@ static enum ek_status get_all(struct stream *s, const struct head *head, struct 
     return EK_OK;
 }
 
-enum ek_status checkpoint_read(const char *path, uint64_t job, struct ranges *done,
-                               double *evaluations, struct results *r, bool *found)
+enum ek_status search_state_read(const char *path, uint64_t job, struct ranges *done,
+                                 double *evaluations, struct results *r, bool *found)
 {
     struct head head;
     struct stream s = {.path = path, .in = fopen(path, "rb")};

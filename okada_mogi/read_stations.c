@@ -1,4 +1,4 @@
-/* okada_mogi/stations.c – tables of displacements, in the orders and names that people use. */
+/* okada_mogi/read_stations.c – tables of displacements, in the orders and names that people use. */
 #include "okada_mogi/stations.h"
 #include "okada_mogi/utm.h"
 #include "src/table.h"

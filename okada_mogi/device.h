@@ -1,7 +1,7 @@
-/* okada_mogi/search_device.h – buffers and launches of a search on a device; for search_device*.c
+/* okada_mogi/device.h – buffers and launches of a search on a device; for device*.c
  * only. */
-#ifndef OKADA_MOGI_SEARCH_DEVICE_H
-#define OKADA_MOGI_SEARCH_DEVICE_H
+#ifndef OKADA_MOGI_DEVICE_H
+#define OKADA_MOGI_DEVICE_H
 
 #include "okada_mogi/search_method.h"
 

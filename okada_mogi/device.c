@@ -1,6 +1,6 @@
-/* okada_mogi/search_device.c – a device in a search: it says what cannot be left out, the worker on
+/* okada_mogi/device.c – a device in a search: it says what cannot be left out, the worker on
  * its managing thread does the rest. */
-#include "okada_mogi/search_device.h"
+#include "okada_mogi/device.h"
 #include "src/embed.h"
 
 #include <stdlib.h>

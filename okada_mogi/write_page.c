@@ -1,6 +1,6 @@
-/* okada_mogi/view.c – figures in numbers. */
-#include "okada_mogi/view.h"
+/* okada_mogi/write_page.c – figures in numbers. */
 #include "okada_mogi/judge.h"
+#include "okada_mogi/write.h"
 
 #include <math.h>
 
@@ -47,7 +47,7 @@ static json_t *outlines_json(const struct job *job, trial_number trial)
 static json_t *column_json(const struct stats *s, int column)
 {
     const struct stats_column *c = &s->column[column];
-    const int together = (c->nbins - 1) / (c->axis < 0 ? VIEW_BINS / 2 : VIEW_BINS) + 1;
+    const int together = (c->nbins - 1) / (c->axis < 0 ? WRITE_BINS / 2 : WRITE_BINS) + 1;
     const double first = stats_value(s, column, (double)c->low);
     const double next = stats_value(s, column, (double)(c->low + together * c->stride));
     json_t *trials = json_array(), *weight = json_array(), *least = json_array();
@@ -113,7 +113,7 @@ static void add_accepted(const struct job *job, const struct stats *s, json_t *v
     json_object_set_new(view, "pairs", pairs);
 }
 
-enum ek_status view_open(const struct job *job, const struct stats *s, json_t **view)
+enum ek_status write_page(const struct job *job, const struct stats *s, json_t **view)
 {
     struct judge *judge;
     struct accepted_record record;

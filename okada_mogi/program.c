@@ -1,54 +1,18 @@
-/* okada_mogi/inversion.c – a search as a program: tasks are ranges of trials, which have no data to
- * move; what they find goes into the results. */
-#include "okada_mogi/inversion.h"
+/* okada_mogi/program.c – a search as a program: options, a run from its job to its report. */
+#include "okada_mogi/program.h"
+#include "okada_mogi/verbs.h"
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/family.h"
 #include "cu/rank/stop.h"
 #include "okada_mogi/dry_run.h"
-#include "okada_mogi/forward.h"
-#include "okada_mogi/node.h"
-#include "okada_mogi/refine.h"
-#include "okada_mogi/residuals.h"
-#include "okada_mogi/units.h"
-#include "okada_mogi/view.h"
+#include "okada_mogi/write.h"
 #include "src/clock.h"
 #include "src/opt.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MANY = 1 << 30 }; /* steps */
-
-struct program {
-    const char *path, *method_name, *trials, *out, *binary, *save_to, *forward, *residuals,
-        *refine_by, *refine_out;
-    int refine; /* rounds that follow the first */
-    enum search_method method;
-    bool dry_run;
-    const struct model *model;
-    struct job *job;
-    struct search *search;
-    struct trial_range range;
-    struct results *results;
-    struct checkpoint *checkpoint;
-    struct node *node;
-    struct cu_set *set;
-    struct units *units;
-    const char *schedule;     /* of this run */
-    struct pieces tasks;      /* of the batch */
-    struct trial_range batch; /* count 0: none */
-    int *was;                 /* [nwas] -1: each task is new to the team */
-    size_t nwas;
-    double reported;             /* evaluations of this run that the node knows of */
-    struct sched_job *described; /* by the batch; the shared main's */
-    double start, seconds;
-    long checked;
-    int round;       /* of refinement; 0: the job itself */
-    json_t *refined; /* the job of this round */
-    struct refine to_refine;
-};
 
 static const struct opt options[] = {
     {"method", OPT_TEXT, offsetof(struct program, method_name), "exact|brute",
@@ -165,7 +129,7 @@ static enum ek_status answer(void *st, bool *done)
     struct program *p = st;
     *done = p->forward || p->dry_run;
     if (p->forward)
-        return forward_table(p->model, p->forward, p->out ? p->out : "-");
+        return write_forward(p->model, p->forward, p->out ? p->out : "-");
     return p->dry_run ? estimate(p) : EK_OK;
 }
 
@@ -185,23 +149,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-/* The batch as tasks of the shared main. */
-static enum ek_status describe_batch(struct program *p)
-{
-    TRY(pieces_cut(&p->tasks, p->search, &p->batch, 1, p->set->n));
-    *p->described = (struct sched_job){.n = p->tasks.n, .grain = 1, .cost = p->tasks.cost};
-    if (p->tasks.n <= p->nwas)
-        return EK_OK;
-    int *was = realloc(p->was, p->tasks.n * sizeof *was);
-    if (!was)
-        FAIL(EK_LACK, "%s: out of memory for %zu tasks", p->path, p->tasks.n);
-    p->was = was;
-    while (p->nwas < p->tasks.n)
-        p->was[p->nwas++] = -1;
-    return EK_OK;
-}
-
-static enum ek_status open_harvest(struct program *p)
+static enum ek_status open_results(struct program *p)
 {
     const char *const path[] = {[ACCEPTED_CSV] = p->out, [ACCEPTED_BINARY] = p->binary};
     return results_open(p->job, p->range, path, &p->results);
@@ -213,14 +161,14 @@ static enum ek_status open_program(void *st, struct cu_set *set, struct sched_jo
     p->set = set;
     p->described = job;
     TRY(search_open(p->job, p->method, &p->search));
-    TRY(open_harvest(p));
+    TRY(open_results(p));
     const uint64_t sum =
         job_sum(p->job, p->range); /* the same for all ranks, and when it goes on */
     const char *save_to = bench_trial_wanted() > 0 ? NULL : p->save_to;
-    TRY(checkpoint_open(p->results, p->range, sum, save_to, &p->checkpoint));
+    TRY(search_state_open(p->results, p->range, sum, save_to, &p->checkpoint));
     TRY(units_open(p->search, set, &p->units));
     p->batch = p->range;
-    TRY(describe_batch(p));
+    TRY(search_describe(p));
     return node_open(p->search, p->checkpoint, sum, set->n, &p->node);
 }
 
@@ -229,7 +177,7 @@ static void close_program(void *st)
     struct program *p = st;
     node_close(p->node);
     units_close(p->units);
-    checkpoint_close(p->checkpoint);
+    search_state_close(p->checkpoint);
     results_close(p->results);
     pieces_free(&p->tasks);
     free(p->was);
@@ -246,77 +194,10 @@ static void close_program(void *st)
     p->job = NULL;
 }
 
-/* ---- a run: each batch is a step of the team --------------------------------------------------*/
-
-static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
-{
-    struct program *p = ctx;
-    const struct search_sink sink = {node_put, p->node};
-    return units_compute(p->units, cu, &p->tasks.range[r.begin], r.end - r.begin, &sink, seconds);
-}
-
-/* Reports the last batch and gets the next. */
-static enum ek_status next_batch(struct program *p)
-{
-    const double evaluations = units_evaluations(p->units);
-    const struct node_report r = {evaluations - p->reported, units_rate(p->units, -1)};
-    p->reported = evaluations;
-    units_next(p->units);
-    TRY(node_next(p->node, &r, &p->batch));
-    p->seconds = clock_now() - p->start;
-    return p->batch.count ? describe_batch(p) : EK_OK;
-}
-
-static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
-{
-    struct program *p = ctx;
-    (void)step;
-    TRY(next_batch(p));
-    *last = !p->batch.count && !stop_requested();
-    return EK_OK;
-}
-
-static enum ek_status redivide(void *ctx, const struct team_step *step,
-                               const struct sched_job **job, const int **was)
-{
-    struct program *p = ctx;
-    (void)step;
-    if (p->batch.count) {
-        *job = p->described;
-        *was = p->was;
-    }
-    return EK_OK;
-}
-
-static const struct team_ops verbs = {
-    .compute = compute, .cpu_batch = 1, .finish = finish, .redivide = redivide};
-
-/* Nobody knows how many batches there will be, unless one is all. */
-static int steps(const void *st)
-{
-    const struct program *p = st;
-    return !p->batch.count ? 0 : p->batch.count == p->range.count ? 1 : MANY;
-}
-
-static void set_schedule(void *st, const char *spec)
-{
-    ((struct program *)st)->schedule = spec;
-}
-
-static enum ek_status reset(void *st)
-{
-    struct program *p = st;
-    p->reported = 0;
-    units_begin(p->units);
-    TRY(node_begin(p->node, p->schedule));
-    p->start = clock_now();
-    return next_batch(p);
-}
-
 static double work(const void *st)
 {
     const struct program *p = st;
-    const trial_number computed = p->checkpoint ? checkpoint_counts(p->checkpoint).computed : 0;
+    const trial_number computed = p->checkpoint ? search_state_counts(p->checkpoint).computed : 0;
     return 1e-6 * (double)(computed ? computed : p->range.count);
 }
 
@@ -326,8 +207,8 @@ static enum ek_status interrupted(void *st)
     char done[TRIAL_TEXT], all[TRIAL_TEXT];
     if (family_here()->rank)
         return EK_OK;
-    TRY(checkpoint_save(p->checkpoint));
-    trial_text(checkpoint_counts(p->checkpoint).done, done);
+    TRY(search_state_save(p->checkpoint));
+    trial_text(search_state_counts(p->checkpoint).done, done);
     trial_text(p->range.count, all);
     if (p->save_to)
         status_warn("interrupted: %s of %s trials are done; the same command goes on from %s", done,
@@ -349,10 +230,10 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     if (family_here()->rank)
         return EK_OK;
     TRY(results_end(p->results));
-    TRY(results_check(p->results, &right, &p->checked));
+    TRY(results_verify(p->results, &right, &p->checked));
     *verified = right;
     if (p->residuals && results_stats(p->results))
-        TRY(residuals_write(p->job, results_stats(p->results)->best.trial, p->residuals));
+        TRY(write_residuals(p->job, results_stats(p->results)->best.trial, p->residuals));
     *detail =
         json_pack("{s:s s:i}", "method", "trials judged one by one", "trials", (int)p->checked);
     return EK_OK;
@@ -361,7 +242,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
 static void written(void *st)
 {
     const struct program *p = st;
-    checkpoint_forget(p->checkpoint);
+    search_state_forget(p->checkpoint);
 }
 
 /* Eq. (9) of the paper, for any number of units: the time of n trials if each unit of each node
@@ -369,7 +250,7 @@ static void written(void *st)
  */
 static void add_bound(const struct program *p, json_t *o)
 {
-    const double computed = (double)checkpoint_counts(p->checkpoint).computed,
+    const double computed = (double)search_state_counts(p->checkpoint).computed,
                  rate = node_rate(p->node);
     json_t *nodes = node_json(p->node);
     json_object_set_new(o, "ranks", json_integer(family_here()->size));
@@ -405,7 +286,7 @@ static json_t *facts(const void *st)
     if (!o)
         return NULL;
     json_object_set_new(o, "evaluations",
-                        json_integer((json_int_t)checkpoint_counts(p->checkpoint).evaluations));
+                        json_integer((json_int_t)search_state_counts(p->checkpoint).evaluations));
     add_bound(p, o);
     json_object_set_new(o, "method", json_string(p->method_name));
     json_object_set_new(o, "job", json_string(p->path));
@@ -417,7 +298,7 @@ static json_t *facts(const void *st)
 static enum ek_status view(const void *st, json_t **made)
 {
     const struct program *p = st;
-    return view_open(p->job, results_stats(p->results), made);
+    return write_page(p->job, results_stats(p->results), made);
 }
 
 /* Makes and writes the refined job; the next round takes it, if there is one. */
@@ -444,7 +325,7 @@ static enum ek_status again(void *st, bool *more)
     return EK_OK;
 }
 
-struct bench_program inversion_program(const char *name)
+struct bench_program okada_mogi_program(const char *name)
 {
     const struct model *model = model_find(name);
     return (struct bench_program){
@@ -460,10 +341,10 @@ struct bench_program inversion_program(const char *name)
         .answer = answer,
         .plan = plan,
         .open = open_program,
-        .verbs = &verbs,
-        .steps = steps,
-        .reset = reset,
-        .schedule = set_schedule,
+        .verbs = &search_verbs,
+        .steps = search_steps,
+        .reset = search_reset,
+        .schedule = search_schedule,
         .interrupted = interrupted,
         .progress = "Mtrial",
         .family = true,

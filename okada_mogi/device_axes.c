@@ -1,6 +1,6 @@
-/* okada_mogi/search_device_axes.c – trials (brute) or geometries (one source) on a device: all of
+/* okada_mogi/device_axes.c – trials (brute) or geometries (one source) on a device: all of
  * them are looked at where the axes say, and come back as bits. */
-#include "okada_mogi/search_device.h"
+#include "okada_mogi/device.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* tests/test_okada_mogi_checkpoint.c – what is done, and the file that says so: ranges against a
+/* tests/test_okada_mogi_state.c – what is done, and the file that says so: ranges against a
  * map, checkpoints that come back as they were, and are believed only where they are whole and of
  * the same job. */
 #include "tests/okada_mogi.h"
 
-#include "okada_mogi/checkpoint.h"
+#include "okada_mogi/search_state.h"
 
 /* ---- ranges -----------------------------------------------------------------------------------*/
 
@@ -95,7 +95,7 @@ static enum ek_status load(const char *path, struct job *job, uint64_t sum, stru
     struct results *h = new_harvest(job);
     double evaluations = 0;
     bool found = false;
-    enum ek_status st = checkpoint_read(path, sum, done, &evaluations, h, &found);
+    enum ek_status st = search_state_read(path, sum, done, &evaluations, h, &found);
     assert_true(st || (found && evaluations == 17));
     if (!st)
         st = results_each(h, collect, all);
@@ -130,7 +130,7 @@ static void checkpoints_come_back(void **state)
     fill(h, &done);
     assert_int_equal(results_each(h, collect, &before), EK_OK);
     assert_int_equal(before.n, 100 + 14 + 1);
-    assert_int_equal(checkpoint_write(path, 99, &done, 17, h), EK_OK);
+    assert_int_equal(search_state_write(path, 99, &done, 17, h), EK_OK);
     assert_int_equal(load(path, job, 99, &after, &again), EK_OK);
     assert_int_equal(after.n, before.n);
     for (size_t i = 0; i < after.n; i++) {
@@ -177,7 +177,7 @@ static void damaged_checkpoints_are_refused(void **state)
     (void)state;
     snprintf(path, sizeof path, "%s", job_file("damaged"));
     fill(h, &done);
-    assert_int_equal(checkpoint_write(path, 99, &done, 17, h), EK_OK);
+    assert_int_equal(search_state_write(path, 99, &done, 17, h), EK_OK);
     const size_t n = read_bytes(path, bytes, sizeof bytes);
     assert_true(n > 1000 && n < sizeof bytes);
     status_mute(+1);
@@ -196,7 +196,7 @@ static void damaged_checkpoints_are_refused(void **state)
     write_bytes(path, bytes, n);
     assert_int_equal(load(path, job, 98, &all, &again), EK_USAGE);
     assert_non_null(strstr(status_message(), "another job"));
-    assert_int_equal(checkpoint_write("/dev/null/none/file", 99, &done, 17, h), EK_LACK);
+    assert_int_equal(search_state_write("/dev/null/none/file", 99, &done, 17, h), EK_LACK);
     status_mute(-1);
     unlink(path);
     results_close(h);

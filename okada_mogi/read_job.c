@@ -1,0 +1,374 @@
+/* okada_mogi/read_job.c – reads job files. Every key that is not known and every number that makes
+ * no sense is refused where it stands. */
+#include "okada_mogi/job.h"
+#include "src/demand.h"
+#include "src/opt.h"
+#include "src/sort.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct demand ANY = {-1e300, 1e300, false, false}, LENGTH = {0, 1e9, false, false},
+                           ABOVE_0 = {0, 1e9, true, false}, COUNT = {1, 1e15, false, true},
+                           SOURCES = {1, JOB_SOURCES, false, true}, ZONE = {1, 60, false, true},
+                           RIGIDITY = {0, 1e15, true, false};
+
+/* ---- keys -------------------------------------------------------------------------------------*/
+
+static const char *below(const char *where, const char *name, char key[160])
+{
+    snprintf(key, 160, "%s%s%s", where, *where ? "." : "", name);
+    return key;
+}
+
+/* A number, or a list of at least `least` and at most `most` of them. */
+static enum ek_status numbers(const char *path, const char *key, const json_t *value,
+                              const struct demand *d, int least, int most, double *x, int *n)
+{
+    char element[200];
+    const int count = json_is_array(value) ? (int)json_array_size(value) : 1;
+    if (count < least || count > most)
+        FAIL(EK_USAGE, "%s: %s has %d numbers, it must have %d%s", demand_at(path, key), key, count,
+             least, least < most ? " or more" : "");
+    if (!json_is_array(value))
+        TRY(demand_number(path, key, value, d, x));
+    for (int i = 0; i < count && json_is_array(value); i++) {
+        snprintf(element, sizeof element, "%s[%d]", key, i);
+        TRY(demand_number(path, element, json_array_get(value, (size_t)i), d, &x[i]));
+    }
+    *n = count;
+    return EK_OK;
+}
+
+/* One number for all three components, or three. */
+static enum ek_status per_component(const char *path, const char *where, const json_t *object,
+                                    const char *name, const struct demand *d, double unit,
+                                    double x[3])
+{
+    char key[160];
+    const json_t *value = json_object_get(object, name);
+    int n = 0;
+    if (!value)
+        return EK_OK;
+    TRY(numbers(path, below(where, name, key), value, d, json_is_array(value) ? 3 : 1, 3, x, &n));
+    for (int c = 2; c >= 0; c--) /* the first one last: it may stand for all */
+        x[c] = unit * x[n == 1 ? 0 : c];
+    return EK_OK;
+}
+
+/* ---- stations ---------------------------------------------------------------------------------*/
+
+static enum ek_status read_unit(const char *path, const json_t *object, double *unit)
+{
+    static const char *const names[] = {"m", "cm", "mm"};
+    static const double metres[] = {1, 0.01, 0.001};
+    const json_t *value = json_object_get(object, "unit");
+    if (!value)
+        return EK_OK;
+    const char *text = json_string_value(value);
+    for (int i = 0; text && i < 3; i++)
+        if (!strcmp(text, names[i])) {
+            *unit = metres[i];
+            return EK_OK;
+        }
+    return demand_that(path, false, "stations.unit", "\"m\", \"cm\" or \"mm\"");
+}
+
+static enum ek_status read_format(const char *path, const json_t *object, struct stations_format *f)
+{
+    static const char *const keys[] = {"file",        "columns", "unit",
+                                       "noise_floor", "sigma",   "utm_zone"};
+    const json_t *columns = json_object_get(object, "columns");
+    double zone = 0;
+    TRY(demand_keys(path, "stations", object, keys, 6));
+    TRY(demand_that(path, !columns || json_is_string(columns), "stations.columns", "a text"));
+    f->columns = json_string_value(columns);
+    TRY(read_unit(path, object, &f->unit));
+    TRY(per_component(path, "stations", object, "noise_floor", &LENGTH, f->unit, f->floor));
+    TRY(per_component(path, "stations", object, "sigma", &ABOVE_0, f->unit, f->sigma));
+    TRY(demand_optional(path, "stations", object, "utm_zone", &ZONE, &zone));
+    f->zone = (int)zone;
+    return EK_OK;
+}
+
+/* "stations": "file" or {"file": …, how to read it}. */
+static enum ek_status read_stations(struct job *job, const json_t *value)
+{
+    struct stations_format format = {.unit = 1};
+    const bool object = json_is_object(value);
+    const char *file = json_string_value(object ? json_object_get(value, "file") : value);
+    const char *slash = strrchr(job->path, '/');
+    char path[4096];
+    TRY(demand_that(job->path, file != NULL, "stations",
+                    "the name of a file, or an object with \"file\" in it"));
+    if (object)
+        TRY(read_format(job->path, value, &format));
+    if (*file == '/' || !slash)
+        snprintf(path, sizeof path, "%s", file);
+    else
+        snprintf(path, sizeof path, "%.*s/%s", (int)(slash - job->path), job->path, file);
+    return stations_read(path, &format, &job->stations);
+}
+
+/* ---- acceptance and constraints ---------------------------------------------------------------*/
+
+static enum ek_status read_misfit(struct job *job, const json_t *value)
+{
+    const char *text = value ? json_string_value(value) : "max";
+    TRY(demand_that(job->path, text && (!strcmp(text, "max") || !strcmp(text, "rms")),
+                    "accept.misfit", "\"max\" or \"rms\""));
+    job->accept.misfit = strcmp(text, "max") ? JOB_MISFIT_RMS : JOB_MISFIT_MAX;
+    return EK_OK;
+}
+
+static enum ek_status read_accept(struct job *job, const json_t *object)
+{
+    static const char *const keys[] = {"k_sigma", "misfit", "misfit_below", "best", "keep_all"};
+    struct job_accept *a = &job->accept;
+    const json_t *k = json_object_get(object, "k_sigma"),
+                 *all = json_object_get(object, "keep_all");
+    double best = 0;
+    a->below = INFINITY;
+    TRY(demand_that(job->path, json_is_object(object), "accept", "an object"));
+    TRY(demand_keys(job->path, "accept", object, keys, 5));
+    if (k)
+        TRY(numbers(job->path, "accept.k_sigma", k, &ABOVE_0, 1, JOB_LEVELS, a->k, &a->nk));
+    sort_numbers(a->k, (size_t)a->nk);
+    TRY(read_misfit(job, json_object_get(object, "misfit")));
+    TRY(demand_optional(job->path, "accept", object, "misfit_below", &ABOVE_0, &a->below));
+    TRY(demand_optional(job->path, "accept", object, "best", &COUNT, &best));
+    TRY(demand_that(job->path, !all || json_is_boolean(all), "accept.keep_all", "true or false"));
+    a->best = (long)best;
+    a->all = json_is_true(all);
+    TRY(demand_that(job->path, !a->all || !a->best, "accept.best",
+                    "left out where keep_all keeps every trial"));
+    return demand_that(job->path, a->nk || a->all || a->best || isfinite(a->below), "accept",
+                       "given: k_sigma, misfit_below, best or keep_all");
+}
+
+/* The model's constraint called `name`, NULL with a message if there is none. */
+static const struct model_constraint *find_constraint(const struct job *job, const char *name)
+{
+    const struct model_constraint *table = job->model->constraint;
+    const char *names[64];
+    char key[160];
+    int n = 0;
+    for (; table && table[n].name && n < 64; n++) {
+        if (!strcmp(table[n].name, name))
+            return &table[n];
+        names[n] = table[n].name;
+    }
+    status_fail(EK_USAGE, "%s: model %s has no constraint '%s'%s",
+                demand_at(job->path, below("constraints", name, key)), job->model->name, name,
+                opt_suggest(name, names, n));
+    return NULL;
+}
+
+static enum ek_status read_constraints(struct job *job, const json_t *object)
+{
+    const char *name;
+    json_t *value;
+    char key[160];
+    TRY(demand_that(job->path, !object || json_is_object(object), "constraints", "an object"));
+    job->constraint = calloc(json_object_size(object) + 1, sizeof *job->constraint);
+    if (!job->constraint)
+        FAIL(EK_LACK, "%s: out of memory for the constraints", job->path);
+    json_object_foreach((json_t *)object, name, value)
+    {
+        struct job_constraint *c = &job->constraint[job->nconstraints++];
+        int n;
+        c->what = find_constraint(job, name);
+        if (!c->what)
+            return EK_USAGE;
+        TRY(numbers(job->path, below("constraints", name, key), value, &ANY, c->what->nnumbers,
+                    c->what->nnumbers, c->number, &n));
+        c->number[n] = job->rigidity;
+    }
+    return EK_OK;
+}
+
+/* ---- parameters -------------------------------------------------------------------------------*/
+
+/* "Es_m.2" is parameter Es_m of source 1 (from 0). */
+static enum ek_status parse_name(struct job *job, const char *where, const char *name, int axis)
+{
+    const struct model *m = job->model;
+    const size_t n = strcspn(name, ".");
+    const int p = model_parameter_find(m, name, (int)n);
+    const char *names[MODEL_PARAMETERS];
+    char stem[64], key[160];
+    long source = 1;
+    below(where, "name", key);
+    for (int i = 0; i < m->nparameters; i++)
+        names[i] = m->parameter[i].name;
+    snprintf(stem, sizeof stem, "%.*s", (int)n, name);
+    if (p < 0)
+        FAIL(EK_USAGE, "%s: model %s has no parameter '%s'%s", demand_at(job->path, key), m->name,
+             stem, opt_suggest(stem, names, m->nparameters));
+    if (name[n] ? !opt_integer(name + n + 1, 1, job->nsources, &source) : job->nsources > 1)
+        FAIL(EK_USAGE, "%s: '%s' does not say which of the %d sources it is of; write %s.1",
+             demand_at(job->path, key), name, job->nsources, stem);
+    for (int a = 0; a < axis; a++)
+        if (job->source[a] == source - 1 && job->parameter[a] == p)
+            FAIL(EK_USAGE, "%s: parameter '%s' is there already", demand_at(job->path, key), name);
+    job->source[axis] = (int)source - 1;
+    job->parameter[axis] = p;
+    return EK_OK;
+}
+
+/* {"value"}, {"min", "max", "n"} or {"min", "max", "step"}. */
+static enum ek_status read_values(const char *path, const char *where, const json_t *object,
+                                  struct trial_axis *axis)
+{
+    double n = 1, step = 0;
+    const json_t *value = json_object_get(object, "value"), *count = json_object_get(object, "n");
+    axis->n = 1;
+    if (value ? json_object_size(object) > 2 : count && json_object_get(object, "step"))
+        FAIL(EK_USAGE, "%s: value alone, or min, max and either n or step", demand_at(path, where));
+    if (value) {
+        TRY(demand_member(path, where, object, "value", &ANY, &axis->min));
+        axis->max = axis->min;
+        return EK_OK;
+    }
+    TRY(demand_member(path, where, object, "min", &ANY, &axis->min));
+    TRY(demand_member(path, where, object, "max", &ANY, &axis->max));
+    if (axis->min > axis->max)
+        FAIL(EK_USAGE, "%s: min %.15g is above max %.15g", demand_at(path, where), axis->min,
+             axis->max);
+    if (json_object_get(object, "step")) {
+        TRY(demand_member(path, where, object, "step", &ABOVE_0, &step));
+        n = floor((axis->max - axis->min) / step * (1 + 1e-12)) + 1;
+        axis->max = axis->min + (n - 1) * step;
+        if (!(n <= COUNT.max))
+            FAIL(EK_USAGE, "%s: %g steps are too many", demand_at(path, where), n);
+    } else {
+        TRY(demand_member(path, where, object, "n", &COUNT, &n));
+    }
+    axis->n = (long)n;
+    if ((axis->n == 1) != (axis->min == axis->max))
+        FAIL(EK_USAGE, "%s: min %.15g and max %.15g do not go with n = %ld", demand_at(path, where),
+             axis->min, axis->max, axis->n);
+    return EK_OK;
+}
+
+static enum ek_status read_parameter(struct job *job, const char *where, const json_t *object,
+                                     int axis)
+{
+    static const char *const keys[] = {"name", "min", "max", "n", "step", "value"};
+    char key[160];
+    struct trial_axis *x = &job->axis[axis];
+    TRY(demand_that(job->path, json_is_object(object), where, "an object"));
+    TRY(demand_keys(job->path, where, object, keys, 6));
+    const char *name = json_string_value(json_object_get(object, "name"));
+    TRY(demand_that(job->path, name != NULL, below(where, "name", key), "a parameter's name"));
+    TRY(parse_name(job, where, name, axis));
+    job->name[axis] = strdup(name);
+    if (!job->name[axis])
+        FAIL(EK_LACK, "%s: out of memory", job->path);
+    TRY(read_values(job->path, where, object, x));
+    const struct model_parameter *p = &job->model->parameter[job->parameter[axis]];
+    if (x->min < p->min || x->max > p->max)
+        FAIL(EK_USAGE, "%s: %s from %.15g to %.15g is beyond the model's %g to %g",
+             demand_at(job->path, where), name, x->min, x->max, p->min, p->max);
+    return EK_OK;
+}
+
+static enum ek_status read_parameters(struct job *job, const json_t *list)
+{
+    char where[64];
+    const int wanted = job->nsources * job->model->nparameters;
+    const int n = (int)json_array_size(list);
+    TRY(demand_that(job->path, json_is_array(list), "parameters", "a list"));
+    for (int a = 0; a < n && a < wanted; a++) {
+        snprintf(where, sizeof where, "parameters[%d]", a);
+        TRY(read_parameter(job, where, json_array_get(list, (size_t)a), a));
+        job->naxes = a + 1;
+    }
+    if (n != wanted)
+        FAIL(EK_USAGE, "%s: %d parameter%s, but %d source%s of model %s %s %d",
+             demand_at(job->path, "parameters"), n, n == 1 ? "" : "s", job->nsources,
+             job->nsources > 1 ? "s" : "", job->model->name, job->nsources > 1 ? "have" : "has",
+             wanted);
+    if (!trial_count(job->axis, job->naxes, &job->trials))
+        FAIL(EK_USAGE, "%s: more than 2^127 trials; choose fewer values",
+             demand_at(job->path, "parameters"));
+    return EK_OK;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------*/
+
+static enum ek_status read_model(struct job *job, const json_t *value, const struct model *wanted)
+{
+    const char *name = json_string_value(value);
+    const char *names[64];
+    int n = 0;
+    for (; model_at(n) && n < 64; n++)
+        names[n] = model_at(n)->name;
+    TRY(demand_that(job->path, name != NULL, "model", "the name of a model"));
+    job->model = wanted && !strcmp(wanted->name, name) ? wanted : model_find(name);
+    if (!job->model)
+        FAIL(EK_USAGE, "%s: unknown model '%s'%s", demand_at(job->path, "model"), name,
+             opt_suggest(name, names, n));
+    if (wanted && job->model != wanted)
+        FAIL(EK_USAGE, "%s: this is a job for model %s, not %s", demand_at(job->path, "model"),
+             name, wanted->name);
+    return EK_OK;
+}
+
+static enum ek_status read_root(struct job *job, const json_t *root, const struct model *wanted)
+{
+    static const char *const keys[] = {"about",  "model",       "sources",    "stations",
+                                       "accept", "constraints", "parameters", "rigidity_Pa"};
+    double sources = 1;
+    job->rigidity = 30e9;
+    TRY(demand_that(job->path, json_is_object(root), "", "an object"));
+    TRY(demand_keys(job->path, "", root, keys, 8));
+    TRY(read_model(job, json_object_get(root, "model"), wanted));
+    TRY(demand_optional(job->path, "", root, "sources", &SOURCES, &sources));
+    job->nsources = (int)sources;
+    TRY(demand_optional(job->path, "", root, "rigidity_Pa", &RIGIDITY, &job->rigidity));
+    TRY(read_accept(job, json_object_get(root, "accept")));
+    TRY(read_constraints(job, json_object_get(root, "constraints")));
+    TRY(read_parameters(job, json_object_get(root, "parameters")));
+    return read_stations(job, json_object_get(root, "stations"));
+}
+
+enum ek_status job_take(const char *path, json_t *root, const struct model *model, struct job **job)
+{
+    struct job *made = calloc(1, sizeof *made);
+    if (!made || !(made->path = strdup(path))) {
+        free(made);
+        FAIL(EK_LACK, "%s: out of memory", path);
+    }
+    made->root = json_incref(root);
+    const enum ek_status st = read_root(made, root, model);
+    if (st)
+        job_close(made);
+    else
+        *job = made;
+    return st;
+}
+
+enum ek_status job_open(const char *path, const struct model *model, struct job **job)
+{
+    json_t *root;
+    TRY(demand_open(path, &root));
+    const enum ek_status st = job_take(path, root, model, job);
+    json_decref(root);
+    return st;
+}
+
+void job_close(struct job *job)
+{
+    if (!job)
+        return;
+    for (int a = 0; a < JOB_AXES; a++)
+        free(job->name[a]);
+    stations_close(&job->stations);
+    free(job->constraint);
+    json_decref(job->root);
+    free(job->path);
+    free(job);
+}

@@ -1,0 +1,61 @@
+/* okada_mogi/write.h – what is written beside the accepted trials: trials and statistics in JSON
+ * and in words, figures for the report, tables of stations and displacements. JSON comes as new
+ * references; NULL: out of memory. */
+#ifndef OKADA_MOGI_WRITE_H
+#define OKADA_MOGI_WRITE_H
+
+#include "okada_mogi/stats.h"
+#include "src/json.h"
+#include <stdio.h>
+
+/* ---- trials: write_json.c ---------------------------------------------------------------------*/
+
+/* Up to 2^63 a number; beyond, a text. */
+json_t *write_number(trial_number x);
+void write_print_number(FILE *out, const json_t *number);
+/* index, parameters by name, misfit, chi2, rms_m; moment_Nm and Mw where the model has them. */
+json_t *write_trial(const struct job *job, const struct accepted_record *record);
+/* The number called `name` in an object, 0 if it is none. */
+double write_real(const json_t *object, const char *name);
+
+/* ---- statistics: write_json.c ----------------------------------------------------------------*/
+
+/* trials, effective_trials (as many alike would have this spread of weights), columns [names]
+ *   parameters {name: {min max mean sd percentiles {5 25 50 75 95} weighted {mean sd percentiles}}}
+ *   covariance, weighted_covariance, correlation [columns][columns]
+ *   levels [{k_sigma trials mean sd}], mean and sd null where a k accepts nothing
+ *   clusters {count, grid_values_in_a_cell, largest: [{trials share best mean min max}]}
+ *   warnings [texts] */
+json_t *write_stats(const struct stats *s);
+
+/* What write_stats() says, for people. */
+void write_print_stats(FILE *out, const json_t *stats);
+
+/* ---- the report: write_page.c ----------------------------------------------------------------*/
+
+enum { WRITE_BINS = 60 }; /* of a histogram, at most; of Mw half as many */
+
+/* `s`: NULL where nothing is accepted. EK_LACK: out of memory.
+ *   stations [{name east north observed sigma predicted}], three components each or null; predicted
+ *     by the best trial
+ *   best, sample: outlines of the sources of the best trial, and of trials from among all accepted,
+ *     [[[east north] …] …]
+ *   columns [{name first step trials weight least}]: bins of `step` values from `first` on, each
+ *     with its trials, their weight, their least misfit
+ *   pairs [{x y nx ny x_first x_step y_first y_step cells}], cells [[ix iy trials] …] */
+enum ek_status write_page(const struct job *job, const struct stats *s, json_t **view);
+
+/* ---- tables: write_table.c -------------------------------------------------------------------*/
+
+/* Writes a CSV table ("-": standard output) of the job's stations:
+ *   site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU
+ * observed u, its deviation s with the noise floor, predicted p, residual r = (p - u) / s; empty
+ * where nothing was observed. EK_LACK: out of memory, or it cannot be written. */
+enum ek_status write_residuals(const struct job *job, trial_number trial, const char *path);
+
+/* Reads a table with the columns E_m, N_m and the model's parameters (others are ignored, `id` is
+ * kept), and writes id,uE_m,uN_m,uU_m with 17 digits to `out` ("-": standard output), as a whole or
+ * not at all. EK_USAGE with file and line: what is missing or makes no sense. One thread. */
+enum ek_status write_forward(const struct model *model, const char *path, const char *out);
+
+#endif
