@@ -39,7 +39,7 @@ accepts   = $(shell $(CC) $(1) -E -x c /dev/null >/dev/null 2>&1 && echo $(1))
 # POWER's compilers call it -mcpu, and some know neither.
 march    := $(or $(call accepts,-march=$(MARCH)),$(call accepts,-mcpu=$(MARCH)))
 
-WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+WARN     := -Wall -Wextra -Wno-psabi -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120
 CFLAGS   += -std=c11 $(OPT) -g $(march) -ffp-contract=fast -fno-math-errno -fopenmp $(WARN) $(PKG_CFLAGS)
 LDFLAGS  += -fopenmp
@@ -77,6 +77,7 @@ help:
 	 'make deps       install the distribution packages that are missing' \
 	 'make demo       BT-MZ class W under every policy on all cores and the OpenCL device' \
 	 'make check      all tests' 'make bench      all measurements' 'make lint       style and layering' \
+	 'make arches     the sources through the compilers for every level of x86-64, aarch64, riscv64, ppc64le' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make replay     published results beside the simulator' \
 	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
@@ -251,6 +252,10 @@ scale: $(if $(shell command -v smpicc),$(SCALE)/search)
 kernels: $(BUILD)/tests/kernels_rtc
 	@BUILD=$(BUILD) bash tests/kernels.sh
 
+# The sources through the compilers of other machines.
+arches:
+	@CPPFLAGS='$(CPPFLAGS)' WARN='$(WARN)' PKG_CFLAGS='$(PKG_CFLAGS) $(SOLVER_CFLAGS)' bash tests/arches.sh
+
 waterlevel: $(bins) $(BUILD)/bench/waterlevel $(filter $(BUILD)/bench/dgemm,$(benches))
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/bench/waterlevel.sh
 
@@ -310,6 +315,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all deps needed demo check tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
+.PHONY: all arches deps needed demo check tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

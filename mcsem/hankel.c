@@ -26,10 +26,11 @@ static const struct design {
     {0.05, 0.35, 1e-6, 3e4},  /* 483 points: the rest */
 };
 
-/* ln Gamma(z), re z > 0: Stirling's series after a shift to re z >= 12. */
+/* ln Gamma(z), re z > 0: Stirling's series after a shift to re z >= 12. POWER divides long doubles
+ * at run time only. */
 static long double complex log_gamma(long double complex z)
 {
-    static const long double bernoulli[] = {
+    const long double bernoulli[] = {
         1 / 12.0L,        -1 / 360.0L, 1 / 1260.0L,       -1 / 1680.0L,      1 / 1188.0L,
         -691 / 360360.0L, 1 / 156.0L,  -3617 / 122400.0L, 43867 / 244188.0L, -174611 / 125400.0L};
     long double complex shift = 0, series = 0;

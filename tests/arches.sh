@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# tests/arches.sh – the sources through the compilers of other machines, warnings as errors: gcc and
+# clang for every level of x86-64, an older gcc, and the cross compilers for aarch64, riscv64 and
+# ppc64le with this machine's headers behind their own. Needs no library of those machines.
+#
+# All sources are parsed by each compiler. What reads differently on each level – all that includes
+# src/lanes.h or asks for a processor's macros – is compiled to code for each of them; so is, with -O3,
+# what has crashed a compiler. A compiler that is not installed is skipped and said so.
+# Prints what failed and, last, "N passed, N failed[, N skipped]". Environment: CPPFLAGS, WARN,
+# PKG_CFLAGS as make sets them; ARCHES=word takes only the targets whose name holds it.
+set -u
+export LC_ALL=C
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# name | compiler | flags | whether all sources are parsed
+targets='
+gcc-x86-64                gcc                        -march=x86-64            all
+gcc-x86-64-v2             gcc                        -march=x86-64-v2         -
+gcc-x86-64-v3             gcc                        -march=x86-64-v3         -
+gcc-x86-64-v4             gcc                        -march=x86-64-v4         -
+gcc-avx512f               gcc                        -mavx512f                -
+gcc-sapphirerapids        gcc                        -march=sapphirerapids    -
+clang-x86-64              clang                      -march=x86-64            all
+clang-x86-64-v2           clang                      -march=x86-64-v2         -
+clang-x86-64-v3           clang                      -march=x86-64-v3         -
+clang-x86-64-v4           clang                      -march=x86-64-v4         -
+clang-avx512f             clang                      -mavx512f                -
+clang-sapphirerapids      clang                      -march=sapphirerapids    -
+gcc-11                    gcc-11                     -march=x86-64-v3         all
+gcc-11-x86-64-v4          gcc-11                     -march=x86-64-v4         -
+aarch64                   aarch64-linux-gnu-gcc      -march=armv8-a           all
+riscv64                   riscv64-linux-gnu-gcc      -march=rv64gc            all
+ppc64le                   powerpc64le-linux-gnu-gcc  -mcpu=power8             all
+'
+crashed='cu/moldable/run_fit.c'
+
+common="-std=c11 -fopenmp -ffp-contract=fast -fno-math-errno -Werror ${CPPFLAGS:--I. -D_GNU_SOURCE}
+ -DCL_TARGET_OPENCL_VERSION=120 ${WARN:--Wall -Wextra}"
+mapfile -t sources < <(git ls-files '*.c' | grep -v -e /kernels/ -e ^tests/scale/)
+
+# Everything that includes src/lanes.h, however far away, or reads a processor's macros.
+by_level() {
+    local found='src/lanes.h' before=
+    while [ "$found" != "$before" ]; do
+        before=$found
+        found=$( (echo "$found"
+            git grep -lE "#include \"($(echo "$found" | paste -sd'|' | sed 's/\./\\./g'))\"" -- '*.h' '*.c') | sort -u)
+    done
+    (echo "$found" | grep '\.c$'
+        git grep -lE '__(AVX|SSE|FMA|ARM|aarch64|x86_64)|immintrin' -- '*.c') |
+        grep -v -e /kernels/ -e ^tests/ | sort -u
+}
+mapfile -t levelled < <(by_level)
+
+headers() { # compiler: where the libraries' headers are
+    case $1 in
+    *-linux-gnu-gcc)
+        echo "${PKG_CFLAGS:-}" | sed 's/-I */-idirafter /g'
+        echo "-idirafter /usr/include -idirafter /usr/include/$(gcc -print-multiarch)"
+        ;;
+    *) echo "${PKG_CFLAGS:-}" ;;
+    esac
+}
+jobs() { # one a line: target, compiler and flags, file
+    while read -r name cc flags parse; do
+        [[ -n $name && $name == *${ARCHES:-}* ]] || continue
+        command -v "$cc" >/dev/null || { echo "$name: no $cc here" >>"$work/skipped"; continue; }
+        echo "$name" >>"$work/targets"
+        local line
+        line="$cc $flags $(echo $common $(headers "$cc"))"
+        if [ "$parse" = all ]; then printf "$name|$line -fsyntax-only|%s\n" "${sources[@]}"; fi
+        printf "$name|$line -O1 -c|%s\n" "${levelled[@]}"
+        printf "$name|$line -O3 -c|%s\n" $crashed
+    done <<<"$targets"
+}
+compile() { # a job: what the compiler says goes into a file of the target
+    IFS='|' read -r name command file <<<"$1"
+    local said
+    said=$($command "$file" -o /dev/null 2>&1) || echo "$said" | grep -E -m3 'error|warning' |
+        sed "s|^|  $name: |" >>"$work/failed.$name"
+}
+export -f compile
+export work
+jobs >"$work/jobs"
+# Compilers differ in length: dealt out one by one, in no order that matters.
+xargs -d '\n' -P "$(nproc)" -n 1 bash -c 'compile "$0"' <"$work/jobs"
+
+passed=0 failed=0 skipped=0
+while read -r name; do
+    if [ -e "$work/failed.$name" ]; then
+        failed=$((failed + 1))
+        echo "  FAILED $name"
+        head -20 "$work/failed.$name"
+    else
+        passed=$((passed + 1))
+        echo "  ok     $name"
+    fi
+done <"$work/targets"
+[ -e "$work/skipped" ] && skipped=$(wc -l <"$work/skipped") && sed 's/^/  skip   /' "$work/skipped"
+echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+[ $failed = 0 ]
