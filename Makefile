@@ -76,7 +76,7 @@ help:
 	@printf '%s\n' 'make            programs into bin/' \
 	 'make deps       install the distribution packages that are missing' \
 	 'make demo       BT-MZ class W under every policy on all cores and the OpenCL device' \
-	 'make check      all tests' 'make bench      all measurements' 'make lint       style and layering' \
+	 'make check      all tests but' 'make check-long those that take long' 'make bench      all measurements' 'make lint       style and layering' \
 	 'make arches     the sources through the compilers for every level of x86-64, aarch64, riscv64, ppc64le' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make replay     published results beside the simulator' \
@@ -220,6 +220,10 @@ check: needed
 tests: $(bins) $(tests) $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(tests)
 
+# What takes long: the long scripts, and the long parts of tests that have some.
+check-long: needed
+	@EK_LONG=1 $(MAKE) --no-print-directory tests
+
 bench: needed
 	@$(MAKE) --no-print-directory benches
 benches: $(bins) $(benches)
@@ -315,6 +319,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all arches deps needed demo check tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
+.PHONY: all arches deps needed demo check check-long tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
