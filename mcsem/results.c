@@ -113,7 +113,7 @@ static enum ek_status compare_with_first(struct study *s)
 }
 
 /* Responses of other ranks' cells are 0 here, so that sums are exact. */
-enum ek_status results_check(void *st, enum bench_verdict *verified, json_t **detail)
+enum ek_status results_judge(void *st, enum bench_verdict *verified, json_t **detail)
 {
     struct study *s = st;
     double difference = 0;

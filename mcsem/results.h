@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* Writes the files that are asked for, too. EK_LACK: not writable, out of memory. */
-enum ek_status results_check(void *study, enum bench_verdict *verified, json_t **detail);
+enum ek_status results_judge(void *study, enum bench_verdict *verified, json_t **detail);
 /* The run is complete: the next one begins anew. */
 void results_written(void *study);
 json_t *results_facts(const void *study);

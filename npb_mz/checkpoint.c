@@ -85,7 +85,7 @@ static uint64_t record_checksum(const struct header *h, const struct record *r)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-enum ek_status checkpoint_check(const char *path)
+enum ek_status mz_checkpoint_check(const char *path)
 {
     struct stat st;
     if (!*path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
@@ -121,7 +121,7 @@ static enum ek_status take(struct checkpoint *c)
     return EK_OK;
 }
 
-enum ek_status checkpoint_open(const char *path, struct checkpoint **out)
+enum ek_status mz_checkpoint_open(const char *path, struct checkpoint **out)
 {
     struct checkpoint *c = calloc(1, sizeof *c);
     if (c && !(c->path = realpath(path, NULL)))
@@ -131,13 +131,13 @@ enum ek_status checkpoint_open(const char *path, struct checkpoint **out)
     const enum ek_status st =
         c && c->path ? take(c) : status_fail(EK_LACK, "checkpoint %s: out of memory", path);
     if (st)
-        checkpoint_close(c);
+        mz_checkpoint_close(c);
     else
         *out = c;
     return st;
 }
 
-void checkpoint_close(struct checkpoint *c)
+void mz_checkpoint_close(struct checkpoint *c)
 {
     if (!c)
         return;
@@ -148,14 +148,14 @@ void checkpoint_close(struct checkpoint *c)
 }
 
 /* Rank 0 looks: all take the state up, or none. */
-bool checkpoint_exists(const struct checkpoint *c)
+bool mz_checkpoint_exists(const struct checkpoint *c)
 {
     bool there = !access(c->path, F_OK);
     cluster_share(&there, sizeof there);
     return there;
 }
 
-void checkpoint_forget(const struct checkpoint *c)
+void mz_checkpoint_forget(const struct checkpoint *c)
 {
     unlink(c->path);
 }
@@ -221,7 +221,8 @@ static int write_part(const char *beside, const struct mz *mz, const struct head
     return why;
 }
 
-enum ek_status checkpoint_save(const struct checkpoint *c, const struct mz *mz, int steps, int step)
+enum ek_status mz_checkpoint_save(const struct checkpoint *c, const struct mz *mz, int steps,
+                                  int step)
 {
     const struct header h = header_of(mz, steps, step);
     const int why = write_part(c->beside, mz, &h);
@@ -308,7 +309,7 @@ static enum ek_status get_zones(const char *path, int fd, struct mz *mz, const s
     return EK_OK;
 }
 
-enum ek_status checkpoint_load(const struct checkpoint *c, struct mz *mz, int steps, int *step)
+enum ek_status mz_checkpoint_load(const struct checkpoint *c, struct mz *mz, int steps, int *step)
 {
     struct header h;
     const int fd = open(c->path, O_RDONLY | O_CLOEXEC);

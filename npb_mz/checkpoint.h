@@ -13,26 +13,26 @@ struct checkpoint;
 
 /* May there be a checkpoint of this name? Before anything is computed. EK_USAGE: it is no name of a
  * file; EK_LACK: its directory takes no file. */
-enum ek_status checkpoint_check(const char *path);
+enum ek_status mz_checkpoint_check(const char *path);
 
 /* Nobody else works on `path` until close(), which takes NULL. EK_USAGE: another run does. All of
  * these are collective over ranks. */
-enum ek_status checkpoint_open(const char *path, struct checkpoint **c);
-void checkpoint_close(struct checkpoint *c);
+enum ek_status mz_checkpoint_open(const char *path, struct checkpoint **c);
+void mz_checkpoint_close(struct checkpoint *c);
 
 /* Whether there is one to go on from. */
-bool checkpoint_exists(const struct checkpoint *c);
+bool mz_checkpoint_exists(const struct checkpoint *c);
 
 /* Writes all claimed zones, which are on the host, as the state after `step` of `steps` steps.
  * EK_LACK: the file cannot be written; an older one stays as it is. */
-enum ek_status checkpoint_save(const struct checkpoint *c, const struct mz *mz, int steps,
-                               int step);
+enum ek_status mz_checkpoint_save(const struct checkpoint *c, const struct mz *mz, int steps,
+                                  int step);
 
 /* Reads the claimed zones; *step = where the run stands. EK_USAGE: the file is cut short, damaged
  * or another problem's (the line says which); then the zones hold no meaning. */
-enum ek_status checkpoint_load(const struct checkpoint *c, struct mz *mz, int steps, int *step);
+enum ek_status mz_checkpoint_load(const struct checkpoint *c, struct mz *mz, int steps, int *step);
 
 /* Removes the file: the next run begins anew. On rank 0 alone. */
-void checkpoint_forget(const struct checkpoint *c);
+void mz_checkpoint_forget(const struct checkpoint *c);
 
 #endif

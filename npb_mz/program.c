@@ -61,7 +61,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
         r->steps = r->class->steps;
     TRY(sched_check(r->ranks_schedule, NULL));
     if (r->checkpoint_path)
-        TRY(checkpoint_check(r->checkpoint_path));
+        TRY(mz_checkpoint_check(r->checkpoint_path));
     *bytes = mz_bytes(r->ops, r->class);
     snprintf(problem, room, "class %c, %d steps%s%s%s", upper[0], r->steps,
              input.given ? " as input" : "", input.given ? r->ops->name : "",
@@ -171,7 +171,7 @@ static void written(void *st)
 {
     const struct run *r = st;
     if (r->checkpoint)
-        checkpoint_forget(r->checkpoint);
+        mz_checkpoint_forget(r->checkpoint);
 }
 
 /* With several ranks: how the zones were divided, and what the faces between ranks cost. */

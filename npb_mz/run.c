@@ -63,7 +63,7 @@ enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
     r->set = set;
     r->job = job;
     if (r->checkpoint_path)
-        TRY(checkpoint_open(r->checkpoint_path, &r->checkpoint));
+        TRY(mz_checkpoint_open(r->checkpoint_path, &r->checkpoint));
     TRY(mz_open_unclaimed(r->ops, r->class, &r->mz));
     TRY(allocate(r));
     TRY(open_ranks(r));
@@ -97,7 +97,7 @@ void run_close(void *st)
     ranks_close(r->ranks);
     tasks_close(&r->tasks);
     mz_close(r->mz);
-    checkpoint_close(r->checkpoint);
+    mz_checkpoint_close(r->checkpoint);
     free(r->was);
     free(r->home);
     free(r->work);
@@ -117,8 +117,8 @@ enum ek_status run_reset(void *st)
     struct run *r = st;
     mz_reset(r->mz);
     r->begun = 0;
-    if (r->checkpoint && checkpoint_exists(r->checkpoint))
-        TRY(checkpoint_load(r->checkpoint, r->mz, r->steps, &r->begun));
+    if (r->checkpoint && mz_checkpoint_exists(r->checkpoint))
+        TRY(mz_checkpoint_load(r->checkpoint, r->mz, r->steps, &r->begun));
     if (r->remote) {
         remote_begin(r->remote);
         ranks_begin(r->ranks);

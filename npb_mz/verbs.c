@@ -145,7 +145,7 @@ static enum ek_status save(void *ctx, int step)
     struct run *r = ctx;
     for (int t = 0; t < r->tasks.n; t++)
         TRY(run_fetch(r, r->tasks.zone[t]));
-    return checkpoint_save(r->checkpoint, r->mz, r->steps, r->begun + step);
+    return mz_checkpoint_save(r->checkpoint, r->mz, r->steps, r->begun + step);
 }
 
 /* The zones go where ranks_next() says. */

@@ -34,24 +34,24 @@ static int remove_folder(void **state)
 static struct checkpoint *opened(const char *path)
 {
     struct checkpoint *c;
-    assert_int_equal(checkpoint_open(path, &c), EK_OK);
+    assert_int_equal(mz_checkpoint_open(path, &c), EK_OK);
     return c;
 }
 
 static void save(const char *path, const struct mz *mz, int step)
 {
     struct checkpoint *c = opened(path);
-    assert_int_equal(checkpoint_save(c, mz, mz->class->steps, step), EK_OK);
-    checkpoint_close(c);
+    assert_int_equal(mz_checkpoint_save(c, mz, mz->class->steps, step), EK_OK);
+    mz_checkpoint_close(c);
 }
 
 static enum ek_status load(const char *path, struct mz *mz, int *step)
 {
     struct checkpoint *c = opened(path);
     status_mute(+1);
-    const enum ek_status st = checkpoint_load(c, mz, mz->class->steps, step);
+    const enum ek_status st = mz_checkpoint_load(c, mz, mz->class->steps, step);
     status_mute(-1);
-    checkpoint_close(c);
+    mz_checkpoint_close(c);
     return st;
 }
 
@@ -151,18 +151,18 @@ static void test_one_run_at_a_time(void **state)
     struct rig r = open_rig("bt-mz", 'S', 1);
     struct checkpoint *c = opened(at), *second;
     status_mute(+1);
-    assert_int_equal(checkpoint_open(at, &second), EK_USAGE);
+    assert_int_equal(mz_checkpoint_open(at, &second), EK_USAGE);
     assert_non_null(strstr(status_message(), "works on it"));
     save(other, r.mz, 3); /* another file is free */
-    assert_int_equal(checkpoint_save(c, r.mz, 60, 3), EK_OK);
-    assert_int_equal(checkpoint_open(link_at, &second), EK_USAGE); /* by another name */
+    assert_int_equal(mz_checkpoint_save(c, r.mz, 60, 3), EK_OK);
+    assert_int_equal(mz_checkpoint_open(link_at, &second), EK_USAGE); /* by another name */
     status_mute(-1);
-    checkpoint_close(c);
+    mz_checkpoint_close(c);
     c = opened(link_at);
-    assert_true(checkpoint_exists(c));
-    checkpoint_forget(c);
-    assert_false(checkpoint_exists(c));
-    checkpoint_close(c);
+    assert_true(mz_checkpoint_exists(c));
+    mz_checkpoint_forget(c);
+    assert_false(mz_checkpoint_exists(c));
+    mz_checkpoint_close(c);
     close_rig(r);
 }
 
@@ -172,7 +172,7 @@ static void test_what_a_killed_run_left_is_removed(void **state)
     (void)state;
     snprintf(part, sizeof part, "%s.part-1", at);
     fclose(fopen(part, "w"));
-    checkpoint_close(opened(at));
+    mz_checkpoint_close(opened(at));
     assert_int_equal(access(part, F_OK), -1);
 }
 
