@@ -15,8 +15,8 @@ size_t batch_longest(const struct chunks *s)
 size_t batch_bytes(const struct batch_input *in)
 {
     return batch_longest(in->survey) *
-           (bank_size(in->bank) * sizeof(float) + sizeof(struct batch_trace) +
-            2 * (sizeof(struct nodes_end) + 4 * sizeof(double) + TRAVEL_CORNERS * sizeof(int)));
+           (filter_bank_size(in->bank) * sizeof(float) + sizeof(struct batch_trace) +
+            2 * (sizeof(struct nodes_end) + 4 * sizeof(double) + TRAVELTIME_CORNERS * sizeof(int)));
 }
 
 enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **out)
@@ -30,8 +30,8 @@ enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct ba
     b->trace = malloc(n * sizeof *b->trace);
     b->end = malloc(2 * n * sizeof *b->end);
     b->place = malloc(2 * n * sizeof *b->place);
-    b->node = malloc(2 * TRAVEL_CORNERS * n * sizeof *b->node);
-    b->sample = malloc(n * bank_size(in->bank) * sizeof *b->sample);
+    b->node = malloc(2 * TRAVELTIME_CORNERS * n * sizeof *b->node);
+    b->sample = malloc(n * filter_bank_size(in->bank) * sizeof *b->sample);
     b->index = malloc(n * sizeof *b->index);
     if (!b->trace || !b->end || !b->place || !b->node || !b->sample || !b->index) {
         batch_close(b);
@@ -77,7 +77,7 @@ static void need_node(struct batch *b, int node)
 static enum ek_status add_end(struct batch *b, double x, double y, double z, int which, int *number)
 {
     const struct batch_weights *w = &b->in->weights;
-    struct travel *travel = b->in->travel;
+    struct traveltime_cache *travel = b->in->travel;
     const double depth = travel->surface.depth;
     const double place[4] = {x + 0.0, y + 0.0, (w->flat ? depth : z) + 0.0, which}; /* no -0 */
     struct nodes_end *end = &b->end[b->nends];
@@ -88,9 +88,9 @@ static enum ek_status add_end(struct batch *b, double x, double y, double z, int
                               .weight = w->weight[which],
                               .spacing = {w->spacing[which], w->spacing[which]},
                               .datum = (float)(place[2] - depth)};
-    TRY(travel_corners(travel, x, y, which ? "a receiver" : "a source", &end->corners));
+    TRY(traveltime_cache_corners(travel, x, y, which ? "a receiver" : "a source", &end->corners));
     if (w->emergence || end->datum != 0)
-        TRY(travel_emergence(travel, x, y, 0.5 * (place[2] + depth), &end->emergence));
+        TRY(traveltime_cache_emergence(travel, x, y, 0.5 * (place[2] + depth), &end->emergence));
     for (int i = 0; i < end->corners.n; i++)
         need_node(b, end->corners.node[i]);
     memcpy(b->place[b->nends], place, sizeof place);
@@ -105,7 +105,7 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     TRY(add_end(b, t->sx, t->sy, t->sz, 0, &to->source));
     TRY(add_end(b, t->gx, t->gy, t->gz, 1, &to->receiver));
     to->class = chunks_class(&b->in->classes, t);
-    to->start = (float)(BANK_FIRST - t->delay * bank_rate(b->in->bank));
+    to->start = (float)(FILTER_BANK_FIRST - t->delay * filter_bank_rate(b->in->bank));
     to->mx = (float)(0.5 * (t->sx + t->gx));
     to->my = (float)(0.5 * (t->sy + t->gy));
     b->index[b->ntraces++] = index;
@@ -128,26 +128,27 @@ enum ek_status batch_begin(struct batch *b, size_t begin, size_t end)
     b->ntraces = b->nends = b->nnodes = 0;
     for (size_t i = s->first[begin]; i < s->first[end]; i++)
         TRY(add_trace(b, s->order[i]));
-    TRY(travel_hold(b->in->travel, b->node, b->nnodes));
+    TRY(traveltime_cache_hold(b->in->travel, b->node, b->nnodes));
     b->holds = true;
     return EK_OK;
 }
 
 enum ek_status batch_fill(struct batch *b, int part, int parts)
 {
-    struct bank_scratch *scratch = NULL;
+    struct filter_bank_scratch *scratch = NULL;
     float *raw = malloc((size_t)b->in->segy->ns * sizeof *raw);
     if (!raw)
         FAIL(EK_LACK, "out of memory for a trace");
-    enum ek_status st = bank_scratch_open(b->in->bank, &scratch);
+    enum ek_status st = filter_bank_scratch_open(b->in->bank, &scratch);
     for (int t = part; t < b->ntraces && !st; t += parts) {
         st = segy_read(b->in->segy, b->index[t], raw);
         if (st)
             break;
         share(b->in, b->index[t], raw);
-        bank_fill(b->in->bank, scratch, raw, b->sample + (size_t)t * bank_size(b->in->bank));
+        filter_bank_fill(b->in->bank, scratch, raw,
+                         b->sample + (size_t)t * filter_bank_size(b->in->bank));
     }
-    bank_scratch_close(scratch);
+    filter_bank_scratch_close(scratch);
     free(raw);
     return st;
 }
@@ -155,6 +156,6 @@ enum ek_status batch_fill(struct batch *b, int part, int parts)
 void batch_end(struct batch *b)
 {
     if (b->holds)
-        travel_release(b->in->travel, b->node, b->nnodes);
+        traveltime_cache_release(b->in->travel, b->node, b->nnodes);
     b->holds = false;
 }

@@ -3,7 +3,7 @@
 #ifndef KIRCHHOFF_BATCH_H
 #define KIRCHHOFF_BATCH_H
 
-#include "kirchhoff/bank.h"
+#include "kirchhoff/filter_bank.h"
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/chunks.h"
 #include <stdatomic.h>
@@ -28,8 +28,8 @@ struct batch_weights {
 struct batch_input {
     const struct segy *segy;
     const struct chunks *survey;
-    struct travel *travel;
-    const struct bank *bank;
+    struct traveltime_cache *travel;
+    const struct filter_bank *bank;
     struct chunks_classes classes;
     struct batch_weights weights;
 };
@@ -41,7 +41,7 @@ struct batch {
     struct nodes_end *end;     /* [nends] */
     double (*place)[4];        /* [nends] x, y, z and which: 0 source, 1 receiver */
     int *node;                 /* [nnodes] tables that are held */
-    float *sample;             /* [ntraces][bank_size()] */
+    float *sample;             /* [ntraces][filter_bank_size()] */
     uint32_t *index;           /* [ntraces] in the file's index */
     bool holds;
 };

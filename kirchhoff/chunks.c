@@ -53,7 +53,7 @@ static uint32_t cell(const struct tfolder_surface *s, int axis, double x)
     return (uint32_t)fmin(fmax(at, 0), last);
 }
 
-static uint64_t morton(const struct travel *travel, const struct segy_trace *t)
+static uint64_t morton(const struct traveltime_cache *travel, const struct segy_trace *t)
 {
     const struct tfolder_surface *s = &travel->surface;
     return spread(cell(s, 0, t->sx)) << 3 | spread(cell(s, 1, t->sy)) << 2 |
@@ -106,20 +106,20 @@ static enum ek_status cut(struct chunks *s, const struct keyed *k, long wanted)
     return EK_OK;
 }
 
-static enum ek_status check_ends(const struct segy *segy, const struct travel *travel,
+static enum ek_status check_ends(const struct segy *segy, const struct traveltime_cache *travel,
                                  const struct segy_trace *t)
 {
     char what[128];
-    struct travel_corners corners;
+    struct traveltime_corners corners;
     snprintf(what, sizeof what, "%.80s: source of trace %ld", segy->path, t->number);
-    TRY(travel_corners(travel, t->sx, t->sy, what, &corners));
+    TRY(traveltime_cache_corners(travel, t->sx, t->sy, what, &corners));
     snprintf(what, sizeof what, "%.80s: receiver of trace %ld", segy->path, t->number);
-    return travel_corners(travel, t->gx, t->gy, what, &corners);
+    return traveltime_cache_corners(travel, t->gx, t->gy, what, &corners);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status choose(struct chunks *s, const struct travel *travel,
+static enum ek_status choose(struct chunks *s, const struct traveltime_cache *travel,
                              const struct chunks_options *o, struct keyed *k)
 {
     for (size_t i = 0; i < s->segy->n; i++) {
@@ -142,7 +142,7 @@ static enum ek_status choose(struct chunks *s, const struct travel *travel,
     return EK_OK;
 }
 
-enum ek_status chunks_open(const struct segy *segy, const struct travel *travel,
+enum ek_status chunks_open(const struct segy *segy, const struct traveltime_cache *travel,
                            const struct chunks_options *o, struct chunks **out)
 {
     if (segy->n > UINT32_MAX)

@@ -10,7 +10,7 @@
 
 #include "kirchhoff/geometry.h"
 #include "kirchhoff/segy.h"
-#include "kirchhoff/travel.h"
+#include "kirchhoff/traveltime_cache.h"
 #include <stdint.h>
 
 /* Offset classes: number floor((offset - first) / width); one class takes all offsets where width
@@ -44,7 +44,7 @@ struct chunks {
 
 /* EK_USAGE: a source or receiver outside the tables' surface nodes (trace and place are named), or
  * no trace left; EK_LACK: memory. Caller owns *s; close accepts NULL. */
-enum ek_status chunks_open(const struct segy *segy, const struct travel *travel,
+enum ek_status chunks_open(const struct segy *segy, const struct traveltime_cache *travel,
                            const struct chunks_options *o, struct chunks **s);
 void chunks_close(struct chunks *s);
 

@@ -10,7 +10,7 @@ struct slot {
 
 struct device_tables {
     struct backend *backend;
-    const struct travel *travel;
+    const struct traveltime_cache *travel;
     struct backend_mem *mem;
     size_t slots;
     struct slot *slot; /* [slots] */
@@ -18,7 +18,7 @@ struct device_tables {
     unsigned long clock;
 };
 
-enum ek_status device_tables_open(struct backend *backend, const struct travel *travel,
+enum ek_status device_tables_open(struct backend *backend, const struct traveltime_cache *travel,
                                   size_t slots, struct device_tables **out)
 {
     struct device_tables *d = calloc(1, sizeof *d);

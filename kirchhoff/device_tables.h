@@ -4,12 +4,12 @@
 #define KIRCHHOFF_DEVICE_TABLES_H
 
 #include "backends/backend.h"
-#include "kirchhoff/travel.h"
+#include "kirchhoff/traveltime_cache.h"
 
 struct device_tables;
 
 /* EK_LACK. close accepts NULL. On the device's managing thread, as all that follows. */
-enum ek_status device_tables_open(struct backend *backend, const struct travel *travel,
+enum ek_status device_tables_open(struct backend *backend, const struct traveltime_cache *travel,
                                   size_t slots, struct device_tables **d);
 void device_tables_close(struct device_tables *d);
 

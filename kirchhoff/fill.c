@@ -1,6 +1,6 @@
 /* kirchhoff/fill.c – from a front to the nodes of a table. */
 #include "kirchhoff/fill.h"
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 
 #include <math.h>
 #include <string.h>
@@ -377,8 +377,8 @@ void fill_source(const struct fill *f, double speed, const double gradient[3], d
             for (int k = begin[2]; k < end[2]; k++) {
                 const double x[3] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j),
                                      grid_coordinate(g, 2, k)};
-                struct closed c;
-                closed_linear(v0, gradient, s, x, &c);
+                struct analytic c;
+                analytic_linear(v0, gradient, s, x, &c);
                 if (c.time <= time)
                     ttable_put(t, grid_index(g, i, j, k), c.time, c.p, c.spread, 0);
             }

@@ -1,6 +1,6 @@
 /* kirchhoff/generate.c – synthetic surveys. */
 #include "kirchhoff/generate.h"
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "kirchhoff/segy.h"
 #include "src/opt.h"
 
@@ -76,16 +76,16 @@ static void add_wavelet(const struct generate_survey *g, double time, double amp
 }
 
 static void arrive(const struct generate_survey *g, const double from[3], const double x[3],
-                   struct closed *c)
+                   struct analytic *c)
 {
     const double k[3] = {0, 0, g->k};
-    closed_linear(g->v0, k, from, x, c);
+    analytic_linear(g->v0, k, from, x, c);
 }
 
 static void add_diffractor(const struct generate_survey *g, const struct generate_diffractor *d,
                            const double source[3], const double receiver[3], float *out)
 {
-    struct closed s, r;
+    struct analytic s, r;
     arrive(g, source, d->at, &s);
     arrive(g, receiver, d->at, &r);
     add_wavelet(g, s.time + r.time, d->strength / (16 * M_PI * M_PI * s.spread * r.spread), out);
@@ -101,7 +101,7 @@ struct along {
 };
 
 struct both {
-    struct closed s, r;
+    struct analytic s, r;
     double slope[2]; /* of the time along the plane */
     double x[3];
 };

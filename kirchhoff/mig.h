@@ -29,14 +29,14 @@ struct mig {
 
 extern const struct bench_program mig_program;
 
-/* mig_outputs.c: the image, divided as wanted, to --out, --raw and --partial, by rank 0. EK_LACK.
+/* write_image.c: the image, divided as wanted, to --out, --raw and --partial, by rank 0. EK_LACK.
  */
 enum ek_status mig_write(struct mig *p);
 /* Column of the image as it is written: out [nz]. */
 void mig_column(const struct mig *p, int class, size_t column, float *out);
 
-/* mig_part.c: the image of some chunks, to be added to others. The file says of which migration it
- * is: EK_USAGE where it is another one's or damaged; EK_LACK. */
+/* write_part.c: the image of some chunks, to be added to others. The file says of which migration
+ * it is: EK_USAGE where it is another one's or damaged; EK_LACK. */
 enum ek_status mig_part_write(const struct mig *p, const char *path);
 enum ek_status mig_part_add(struct mig *p, const char *path);
 enum ek_status mig_part_check(const struct mig *p, const char *path);

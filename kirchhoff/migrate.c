@@ -95,7 +95,7 @@ static enum ek_status open_tables(struct migrate *m)
         FAIL(EK_USAGE, "which travel times? --tables FOLDER (of kirchhoff-tt), or --velocity TEXT "
                        "for one with a formula");
     if (o->tables) {
-        TRY(travel_open(o->tables, budget, &m->travel));
+        TRY(traveltime_cache_open(o->tables, budget, &m->travel));
         return check_tables(m);
     }
     struct grid grid = coarser(&m->grid);
@@ -103,7 +103,7 @@ static enum ek_status open_tables(struct migrate *m)
     if (o->table_grid)
         TRY(grid_parse("--table-grid", o->table_grid, &grid));
     cover(m->segy, o->node_spacing, &surface);
-    return travel_compute(o->velocity, &grid, &surface, budget, &m->travel);
+    return traveltime_cache_compute(o->velocity, &grid, &surface, budget, &m->travel);
 }
 
 static enum ek_status open_grid(struct migrate *m)
@@ -282,14 +282,14 @@ static void set_samples(struct migrate *m)
 {
     float *par = m->par;
     par[PAR_TABLE_STEP] = (float)m->travel->grid.step[2];
-    par[PAR_SAMPLES] = (float)bank_rate(m->bank);
+    par[PAR_SAMPLES] = (float)filter_bank_rate(m->bank);
     par[PAR_HALF_STEP] = (float)(0.5 * MIGRATE_STEP * m->grid.step[2]);
-    par[PAR_FIRST] = BANK_FIRST;
-    par[PAR_LAST] = (float)bank_last(m->bank);
-    par[PAR_TOP] = (float)(bank_last(m->bank) + 2);
+    par[PAR_FIRST] = FILTER_BANK_FIRST;
+    par[PAR_LAST] = (float)filter_bank_last(m->bank);
+    par[PAR_TOP] = (float)(filter_bank_last(m->bank) + 2);
     par[PAR_NEAR] = (float)m->grid.step[2];
     for (int b = 1; b < MIGRATE_LEVELS; b++)
-        par[PAR_LEVEL + b - 1] = (float)(0.5 / bank_cutoff(m->bank, b - 1));
+        par[PAR_LEVEL + b - 1] = (float)(0.5 / filter_bank_cutoff(m->bank, b - 1));
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -312,13 +312,13 @@ static enum ek_status open_survey(struct migrate *m)
 static enum ek_status open_bank(struct migrate *m)
 {
     const bool aliasing = m->input.weights.spacing[0] > 0 || m->input.weights.spacing[1] > 0;
-    const struct bank_options bo = {.ns = m->segy->ns,
-                                    .dt = m->segy->dt,
-                                    .factor = m->o.oversample,
-                                    .levels = aliasing ? MIGRATE_LEVELS : 1,
-                                    .derivative = m->derivative};
+    const struct filter_bank_options bo = {.ns = m->segy->ns,
+                                           .dt = m->segy->dt,
+                                           .factor = m->o.oversample,
+                                           .levels = aliasing ? MIGRATE_LEVELS : 1,
+                                           .derivative = m->derivative};
     m->sum.levels = bo.levels;
-    return bank_open(&bo, &m->bank);
+    return filter_bank_open(&bo, &m->bank);
 }
 
 static enum ek_status open_input(struct migrate *m)
@@ -385,9 +385,9 @@ void migrate_close(struct migrate *m)
     nodes_plan_close(&m->nodes);
     resum_close(m->resum);
     image_close(m->image);
-    bank_close(m->bank);
+    filter_bank_close(m->bank);
     chunks_close(m->survey);
-    travel_close(m->travel);
+    traveltime_cache_close(m->travel);
     segy_close(m->segy);
     free(m->par);
     free(m->reach);

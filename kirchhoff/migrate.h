@@ -42,9 +42,9 @@ struct migrate_options {
 struct migrate {
     struct migrate_options o;
     struct segy *segy;
-    struct travel *travel;
+    struct traveltime_cache *travel;
     struct chunks *survey;
-    struct bank *bank;
+    struct filter_bank *bank;
     struct image *image;
     struct resum *resum;
     struct grid grid;

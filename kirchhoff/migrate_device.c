@@ -122,7 +122,7 @@ static enum ek_status send_shape(struct migrate_device *d)
         [SHAPE_STRIDE_X] = p->stride[0],
         [SHAPE_STRIDE_Y] = p->stride[1],
         [SHAPE_LEVELS] = m->sum.levels,
-        [SHAPE_STRIDE] = (int)bank_stride(m->bank),
+        [SHAPE_STRIDE] = (int)filter_bank_stride(m->bank),
         [SHAPE_STEPS] = p->axis[0].n + p->axis[1].n + p->axis[2].n,
         [SHAPE_END] = p->end,
     };
@@ -134,7 +134,7 @@ static enum ek_status send_shape(struct migrate_device *d)
 
 static size_t flight_bytes(const struct migrate_device *d, size_t traces)
 {
-    return traces * (bank_size(d->m->bank) * sizeof(float) + TRACE_INTS * sizeof(int) +
+    return traces * (filter_bank_size(d->m->bank) * sizeof(float) + TRACE_INTS * sizeof(int) +
                      TRACE_FLOATS * sizeof(float) +
                      2 * (END_INTS * sizeof(int) + END_FLOATS * sizeof(float)));
 }
@@ -162,7 +162,7 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
     *slots = (rest < info->max_alloc ? rest : info->max_alloc) / m->travel->bytes;
     if (*slots > (size_t)m->travel->nodes)
         *slots = (size_t)m->travel->nodes;
-    if (d->window < 1 || *slots < 2 * TRAVEL_CORNERS)
+    if (d->window < 1 || *slots < 2 * TRAVELTIME_CORNERS)
         FAIL(EK_LACK,
              "%s: the image takes %s and a chunk some more, the device has %s; leave it "
              "out, or make --chunk or --grid smaller",
@@ -182,7 +182,7 @@ static enum ek_status open_flight(struct migrate_device *d, struct flight *f)
         [F_ENDS_F] = 2 * n * END_FLOATS * sizeof(float),
         [F_TRACES_I] = n * TRACE_INTS * sizeof(int),
         [F_TRACES_F] = n * TRACE_FLOATS * sizeof(float),
-        [F_SAMPLES] = n * bank_size(d->m->bank) * sizeof(float),
+        [F_SAMPLES] = n * filter_bank_size(d->m->bank) * sizeof(float),
     };
     f->ends_i = malloc(bytes[F_ENDS_I]);
     f->ends_f = malloc(bytes[F_ENDS_F]);
@@ -337,7 +337,7 @@ static enum ek_status send(struct migrate_device *d, struct flight *f)
     TRY(put(d, f->mem[F_TRACES_I], f->traces_i, 0, traces * TRACE_INTS * sizeof(int)));
     TRY(put(d, f->mem[F_TRACES_F], f->traces_f, 0, traces * TRACE_FLOATS * sizeof(float)));
     return put(d, f->mem[F_SAMPLES], f->batch->sample, 0,
-               traces * bank_size(d->m->bank) * sizeof(float));
+               traces * filter_bank_size(d->m->bank) * sizeof(float));
 }
 
 static enum ek_status launch(struct migrate_device *d, int kernel, long items, int nargs,

@@ -130,8 +130,8 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
     const struct migrate *m = w->m;
     const struct batch_trace *t = &w->batch->trace[trace];
     const float most = m->reach[m->sum.nodes - 1];
-    struct sum_trace s = {.sample = w->batch->sample + (size_t)trace * bank_size(m->bank),
-                          .stride = bank_stride(m->bank),
+    struct sum_trace s = {.sample = w->batch->sample + (size_t)trace * filter_bank_size(m->bank),
+                          .stride = filter_bank_stride(m->bank),
                           .start = t->start};
     for (int c = 0; c < columns; c++) {
         const size_t column = first + (size_t)c;

@@ -107,9 +107,9 @@ struct corner {
     float weight, dx, dy, sx, sy;
 };
 
-enum { CORNERS = 4 * TRAVEL_CORNERS };
+enum { CORNERS = 4 * TRAVELTIME_CORNERS };
 
-static int find_corners(const struct nodes_plan *p, const struct travel *t,
+static int find_corners(const struct nodes_plan *p, const struct traveltime_cache *t,
                         const struct nodes_end *end, int i, int j, struct corner *c)
 {
     const float fx = p->axis[0].part[i], fy = p->axis[1].part[j];
@@ -282,8 +282,8 @@ static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, co
     clear_unreached(n, at, row);
 }
 
-void nodes_fill(const struct nodes_plan *p, const struct travel *t, const struct nodes_end *end,
-                int i, int j, float *scratch, float *row)
+void nodes_fill(const struct nodes_plan *p, const struct traveltime_cache *t,
+                const struct nodes_end *end, int i, int j, float *scratch, float *row)
 {
     struct corner corner[CORNERS];
     const int n = find_corners(p, t, end, i, j, corner);

@@ -4,7 +4,7 @@
 #define KIRCHHOFF_NODES_H
 
 #include "kirchhoff/grid.h"
-#include "kirchhoff/travel.h"
+#include "kirchhoff/traveltime_cache.h"
 
 /* Where the image lies among the nodes of the tables, along one axis. */
 struct nodes_axis {
@@ -26,7 +26,7 @@ struct nodes_plan {
 
 /* A source or receiver. */
 struct nodes_end {
-    struct travel_corners corners;
+    struct traveltime_corners corners;
     float scale, emergence, spacing[2]; /* as in kernels/migrate.h; m */
     float datum;                        /* how far below the tables' sources it lies, m */
     int weight;
@@ -45,7 +45,7 @@ size_t nodes_scratch(const struct nodes_plan *p);
 
 /* The row of an end above image column (i, j): row [NODE_FIELDS][nodes]. The tables of its corners
  * are held. Nodes that nothing reaches have weight 0 and a time before the trace. */
-void nodes_fill(const struct nodes_plan *p, const struct travel *t, const struct nodes_end *end,
-                int i, int j, float *scratch, float *row);
+void nodes_fill(const struct nodes_plan *p, const struct traveltime_cache *t,
+                const struct nodes_end *end, int i, int j, float *scratch, float *row);
 
 #endif

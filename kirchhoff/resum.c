@@ -1,7 +1,7 @@
 /* kirchhoff/resum.c – points of an image, summed again. */
 #include "kirchhoff/resum.h"
 #include "cu/rank/cluster.h"
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "kirchhoff/migrate.h"
 #include "src/kernel.h"
 #include "src/random.h"
@@ -65,8 +65,8 @@ struct arrival {
 static void by_formula(const struct velocity *v, const double end[3], const double x[3],
                        struct arrival *a)
 {
-    struct closed c;
-    closed_linear(v->v0, v->k, end, x, &c);
+    struct analytic c;
+    analytic_linear(v->v0, v->k, end, x, &c);
     const double slowness = 1 / velocity_at(v, end, NULL);
     *a = (struct arrival){.time = c.time, .spread = c.spread};
     memcpy(a->p, c.p, sizeof a->p);
@@ -75,7 +75,7 @@ static void by_formula(const struct velocity *v, const double end[3], const doub
 }
 
 /* One table's part: eight nodes around x, each continued along its slowness. */
-static void add_table(const struct travel *t, const float *data, double weight,
+static void add_table(const struct traveltime_cache *t, const float *data, double weight,
                       const double from[2], const double x[3], struct arrival *a)
 {
     const struct grid *g = &t->grid;
@@ -111,10 +111,10 @@ static void add_table(const struct travel *t, const float *data, double weight,
     }
 }
 
-static void from_tables(const struct travel *t, const struct nodes_end *end, const double x[3],
-                        struct arrival *a)
+static void from_tables(const struct traveltime_cache *t, const struct nodes_end *end,
+                        const double x[3], struct arrival *a)
 {
-    const struct travel_corners *c = &end->corners;
+    const struct traveltime_corners *c = &end->corners;
     const double h = (double)end->datum, square = (double)end->emergence;
     *a = (struct arrival){.time = 0};
     for (int m = 0; m < c->n; m++)
@@ -143,7 +143,7 @@ static double slope_of(const struct nodes_end *end, const struct arrival *a)
 static void arrive(const struct resum *r, const struct batch *b, int e, const double x[3],
                    struct arrival *a)
 {
-    const struct travel *t = r->m->travel;
+    const struct traveltime_cache *t = r->m->travel;
     if (t->folder)
         from_tables(t, &b->end[e], x, a);
     else
@@ -218,14 +218,15 @@ static double term(const struct migrate *m, const struct batch *b, int trace, co
                    const struct end *g, double weight)
 {
     const struct batch_trace *t = &b->trace[trace];
-    const double u = fmin(fmax((s->time + g->time) * bank_rate(m->bank) + (double)t->start, 0),
-                          (double)m->par[PAR_TOP]);
+    const double u =
+        fmin(fmax((s->time + g->time) * filter_bank_rate(m->bank) + (double)t->start, 0),
+             (double)m->par[PAR_TOP]);
     const size_t whole = (size_t)u;
     size_t level = 0;
     for (int l = 1; l < m->sum.levels; l++)
         level += fmax(s->slope, g->slope) > (double)m->par[PAR_LEVEL + l - 1];
-    const float *x =
-        b->sample + (size_t)trace * bank_size(m->bank) + level * bank_stride(m->bank) + whole;
+    const float *x = b->sample + (size_t)trace * filter_bank_size(m->bank) +
+                     level * filter_bank_stride(m->bank) + whole;
     return weight * ((double)x[0] + (u - (double)whole) * ((double)x[1] - (double)x[0]));
 }
 

@@ -1,6 +1,6 @@
 /* kirchhoff/times.c – tables of cases. */
 #include "kirchhoff/times.h"
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "kirchhoff/ray.h"
 #include "src/file.h"
 #include "src/json.h"
@@ -117,17 +117,17 @@ static enum ek_status positive(const struct cases *c, size_t row, double v, cons
 static enum ek_status time_layers(const struct cases *c, size_t row, const double s[3],
                                   const double x[3], double time[2])
 {
-    struct closed_layers m;
-    struct closed strong;
+    struct analytic_layers m;
+    struct analytic strong;
     double head;
     TRY(numbers(c, row, V0, 1, &m.v1));
     TRY(numbers(c, row, V2, 1, &m.v2));
     TRY(numbers(c, row, H, 1, &m.h));
     TRY(positive(c, row, m.v1, "of the upper layer"));
     TRY(positive(c, row, m.v2, "of the lower layer"));
-    closed_layers_strong(&m, s, x, &strong);
+    analytic_layers_strong(&m, s, x, &strong);
     time[0] = time[1] = strong.time;
-    if (closed_layers_head(&m, s, x, &head))
+    if (analytic_layers_head(&m, s, x, &head))
         time[1] = fmin(time[1], head);
     return EK_OK;
 }
@@ -145,12 +145,12 @@ static enum ek_status time_linear(const struct cases *c, size_t row, enum model 
                                   const double s[3], const double x[3], double time[2])
 {
     double v0, k[3];
-    struct closed a;
+    struct analytic a;
     TRY(numbers(c, row, V0, 1, &v0));
     TRY(slope_of(c, row, model, k));
     TRY(positive(c, row, v0 + k[0] * s[0] + k[1] * s[1] + k[2] * s[2], "at the source"));
     TRY(positive(c, row, v0 + k[0] * x[0] + k[1] * x[1] + k[2] * x[2], "at the point"));
-    closed_linear(v0, k, s, x, &a);
+    analytic_linear(v0, k, s, x, &a);
     time[0] = time[1] = a.time;
     return EK_OK;
 }

@@ -9,7 +9,7 @@
 
 #include "cu/bench/bench.h"
 #include "cu/sched/donate.h"
-#include "kirchhoff/places.h"
+#include "kirchhoff/source_positions.h"
 #include "kirchhoff/shot.h"
 
 #include <stdatomic.h>
@@ -42,7 +42,7 @@ struct tt {
     /* The problem. */
     struct velocity *velocity;
     struct grid grid;
-    struct places places;
+    struct source_positions sources;
     enum donate_mode mode;
     struct tfolder *folder;
     struct shot_job job;

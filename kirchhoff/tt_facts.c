@@ -59,7 +59,7 @@ static json_t *schedule_picture(const struct tt *t)
 {
     json_t *shots = json_array(), *devices = json_array();
     char text[64];
-    for (size_t i = 0; i < t->places.n; i++) {
+    for (size_t i = 0; i < t->sources.n; i++) {
         const struct tt_record *r = &t->record[i];
         if (!r->finished || r->kept)
             continue;
@@ -91,8 +91,8 @@ static json_t *length_series(const struct tt_record *r, size_t source)
 static json_t *length_picture(const struct tt *t)
 {
     json_t *series = json_array();
-    const size_t stride = t->places.n / SHOTS + 1;
-    for (size_t i = 0; i < t->places.n; i += stride)
+    const size_t stride = t->sources.n / SHOTS + 1;
+    for (size_t i = 0; i < t->sources.n; i += stride)
         if (t->record[i].finished && t->record[i].length)
             json_array_append_new(series, length_series(&t->record[i], i));
     return json_pack("{s:s s:s s:s s:s s:o}", "kind", "lines", "title", "Length of the fronts", "x",
@@ -122,7 +122,7 @@ static json_t *describe_certificate(const struct tt *t)
 {
     const struct certify_pairs p = certify_reciprocity(t->mutual, t->between);
     size_t judged = 0, failing = 0;
-    for (size_t i = 0; i < t->places.n; i++) {
+    for (size_t i = 0; i < t->sources.n; i++) {
         judged += t->folder->source[i].judged;
         failing += t->folder->source[i].failing;
     }
@@ -144,7 +144,7 @@ json_t *tt_facts(const void *st)
     json_t *shots = json_array();
     double point_steps = 0, integrate = 0;
     size_t kept = 0;
-    for (size_t i = 0; i < t->places.n; i++) {
+    for (size_t i = 0; i < t->sources.n; i++) {
         const struct tt_record *r = &t->record[i];
         if (r->finished)
             json_array_append_new(shots, describe_shot(t, i));

@@ -100,7 +100,7 @@ static enum ek_status read_arrival(const char *text, enum fill_arrival *arrival)
 static size_t tables_at_once(const struct tt *t)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    return t->places.n < (size_t)cpus ? t->places.n : (size_t)cpus;
+    return t->sources.n < (size_t)cpus ? t->sources.n : (size_t)cpus;
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
@@ -118,10 +118,10 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     TRY(donate_mode_parse(t->donation, &t->mode));
     TRY(grid_parse("--grid", t->grid_text, &t->grid));
     TRY(velocity_open(t->velocity_text, &t->velocity));
-    TRY(places_open(t->sources_text, t->shots, &t->grid, &t->places));
+    TRY(source_positions_open(t->sources_text, t->shots, &t->grid, &t->sources));
     grid_text(&t->grid, grid, sizeof grid);
-    snprintf(problem, room, "%zu shot%s, %s, %.90s", t->places.n, t->places.n == 1 ? "" : "s", grid,
-             t->velocity->text);
+    snprintf(problem, room, "%zu shot%s, %s, %.90s", t->sources.n, t->sources.n == 1 ? "" : "s",
+             grid, t->velocity->text);
     *bytes = tables_at_once(t) * ttable_bytes(&t->grid);
     return EK_OK;
 }
@@ -145,7 +145,7 @@ static const double rms_most = 0.2e-3, error_most = 1e-3;
 /* What all ranks know of their shots comes together in the index. */
 static enum ek_status gather(struct tt *t)
 {
-    for (size_t i = 0; i < t->places.n; i++) {
+    for (size_t i = 0; i < t->sources.n; i++) {
         const struct tt_record *r = &t->record[i];
         struct tfolder_source *s = &t->folder->source[i];
         double count[] = {(double)r->unfilled, (double)r->judged, (double)r->failing};
@@ -208,7 +208,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     double unfilled = 0, rms = 0, most = 0;
     *verified = true;
     TRY(gather(t));
-    for (size_t i = (size_t)cluster_rank(); i < t->places.n; i += (size_t)cluster_size()) {
+    for (size_t i = (size_t)cluster_rank(); i < t->sources.n; i += (size_t)cluster_size()) {
         const struct tt_record *r = &t->record[i];
         *verified = judge_shot(t, i) && *verified;
         unfilled = fmax(unfilled, (double)r->unfilled);

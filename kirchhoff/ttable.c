@@ -1,6 +1,6 @@
 /* kirchhoff/ttable.c – tables in memory and in files. */
 #include "kirchhoff/ttable.h"
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "src/checksum.h"
 #include "src/file.h"
 
@@ -87,11 +87,11 @@ void ttable_count(struct ttable *t)
         t->unfilled += t->kmah[i] == TTABLE_UNFILLED;
 }
 
-enum ek_status ttable_fill_closed(struct ttable *t, const struct velocity *v)
+enum ek_status ttable_fill_analytic(struct ttable *t, const struct velocity *v)
 {
     const struct grid *g = &t->grid;
     double least, most;
-    struct closed c;
+    struct analytic c;
     if (v->kind != VELOCITY_LINEAR)
         FAIL(EK_USAGE, "velocity %s has no closed form; const: and gradient: have", v->text);
     TRY(velocity_range(v, g, &least, &most));
@@ -103,7 +103,7 @@ enum ek_status ttable_fill_closed(struct ttable *t, const struct velocity *v)
             for (int k = 0; k < g->n[2]; k++) {
                 const double x[3] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j),
                                      grid_coordinate(g, 2, k)};
-                closed_linear(v->v0, v->k, t->source, x, &c);
+                analytic_linear(v->v0, v->k, t->source, x, &c);
                 ttable_put(t, grid_index(g, i, j, k), c.time, c.p, c.spread, 0);
             }
     t->unfilled = 0;

@@ -55,7 +55,7 @@ static inline void ttable_put(struct ttable *t, size_t node, double time, const 
 void ttable_count(struct ttable *t);
 
 /* All nodes from the closed form. EK_USAGE: v is not linear, or not positive somewhere. */
-enum ek_status ttable_fill_closed(struct ttable *t, const struct velocity *v);
+enum ek_status ttable_fill_analytic(struct ttable *t, const struct velocity *v);
 
 /* EK_LACK: no room on the disk, no such folder; what was there under this name stays then. */
 enum ek_status ttable_write(const struct ttable *t, const char *path);

@@ -1,7 +1,7 @@
 /* kirchhoff/velocity.c – the kinds of models. */
 #include "kirchhoff/velocity.h"
 #include "kirchhoff/velocity_cube.h"
-#include "kirchhoff/velocity_segy.h"
+#include "kirchhoff/read_velocity_segy.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -125,7 +125,7 @@ static const struct {
     const char *name;
     enum ek_status (*open)(const char *words, struct velocity *v);
 } kinds[] = {{"const", open_const},   {"gradient", open_gradient},  {"lens", open_lens},
-             {"layers", open_layers}, {"cube", velocity_cube_open}, {"segy", velocity_segy_open}};
+             {"layers", open_layers}, {"cube", velocity_cube_open}, {"segy", read_velocity_segy}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static enum ek_status open_text(const char *text, struct velocity *v)

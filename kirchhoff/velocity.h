@@ -10,7 +10,7 @@
  *   cube:FILE.json                       float32 nodes in a file beside, z fastest
  * (velocity_cube.c) cube:FILE,nx=..,ny=..,nz=..,dx=..,dy=..,dz=..[,x0=..,y0=..,z0=..][,smooth=M]
  *   segy:FILE[,x=181,y=185][,dz=..][,scale=..][,smooth=M]
- *                                        SEG-Y or SU, a trace for each place (velocity_segy.h)
+ *                                        SEG-Y or SU, a trace for each place (read_velocity_segy.h)
  *
  * m and m/s, z down. Rays need a smooth gradient: cubes have v and grad v at their nodes, both
  * interpolated linearly in between, and go on outside as at their faces. */

@@ -1,6 +1,6 @@
 /* tests/test_kirchhoff_chunks.c – what migration stands on: filters do what their formulas say,
  * chunks hold each trace once, tables stay within their budget. */
-#include "kirchhoff/bank.h"
+#include "kirchhoff/filter_bank.h"
 #include "kirchhoff/generate.h"
 #include "kirchhoff/chunks.h"
 #include "src/kernel.h"
@@ -28,15 +28,15 @@ static double slope(double t, double f)
     return (burst(t + 1e-6, f) - burst(t - 1e-6, f)) / 2e-6;
 }
 
-static float *filled(const struct bank *b, double f)
+static float *filled(const struct filter_bank *b, double f)
 {
-    float trace[NS], *out = malloc(bank_size(b) * sizeof *out);
-    struct bank_scratch *s;
+    float trace[NS], *out = malloc(filter_bank_size(b) * sizeof *out);
+    struct filter_bank_scratch *s;
     for (int i = 0; i < NS; i++)
         trace[i] = (float)burst(i * 0.004, f);
-    assert_int_equal(bank_scratch_open(b, &s), EK_OK);
-    bank_fill(b, s, trace, out);
-    bank_scratch_close(s);
+    assert_int_equal(filter_bank_scratch_open(b, &s), EK_OK);
+    filter_bank_fill(b, s, trace, out);
+    filter_bank_scratch_close(s);
     return out;
 }
 
@@ -45,41 +45,41 @@ static void traces_are_differentiated_and_refined(void **state)
     (void)state;
     for (int derivative = 0; derivative < 2; derivative++)
         for (int factor = 1; factor <= 4; factor *= 2) {
-            const struct bank_options o = {NS, 0.004, factor, 1, derivative};
-            struct bank *b;
-            assert_int_equal(bank_open(&o, &b), EK_OK);
-            assert_int_equal(bank_last(b), 1 + factor * (NS - 1));
+            const struct filter_bank_options o = {NS, 0.004, factor, 1, derivative};
+            struct filter_bank *b;
+            assert_int_equal(filter_bank_open(&o, &b), EK_OK);
+            assert_int_equal(filter_bank_last(b), 1 + factor * (NS - 1));
             float *x = filled(b, 25);
-            for (long i = BANK_FIRST; i <= bank_last(b); i++) {
-                const double t = (double)(i - BANK_FIRST) / bank_rate(b);
+            for (long i = FILTER_BANK_FIRST; i <= filter_bank_last(b); i++) {
+                const double t = (double)(i - FILTER_BANK_FIRST) / filter_bank_rate(b);
                 const double y = derivative ? -slope(t, 25) : burst(t, 25);
                 assert_true(fabs((double)x[i] - y) < (derivative ? 0.05 : 3e-4));
             }
             assert_float_equal(x[0], 0, 0);
             free(x);
-            bank_close(b);
+            filter_bank_close(b);
         }
 }
 
 static void levels_pass_what_lies_below(void **state)
 {
     (void)state;
-    const struct bank_options o = {NS, 0.004, 2, MIGRATE_LEVELS, false};
-    struct bank *b;
-    assert_int_equal(bank_open(&o, &b), EK_OK);
+    const struct filter_bank_options o = {NS, 0.004, 2, MIGRATE_LEVELS, false};
+    struct filter_bank *b;
+    assert_int_equal(filter_bank_open(&o, &b), EK_OK);
     for (int level = 1; level < MIGRATE_LEVELS; level++) {
-        const double cutoff = bank_cutoff(b, level);
+        const double cutoff = filter_bank_cutoff(b, level);
         double most[2] = {0, 0};
         for (int above = 0; above < 2; above++) {
             float *x = filled(b, above ? fmin(cutoff + 8, 115) : 0.5 * cutoff);
-            for (size_t i = 0; i < bank_stride(b); i++)
+            for (size_t i = 0; i < filter_bank_stride(b); i++)
                 most[above] =
-                    fmax(most[above], fabs((double)x[(size_t)level * bank_stride(b) + i]));
+                    fmax(most[above], fabs((double)x[(size_t)level * filter_bank_stride(b) + i]));
             free(x);
         }
         assert_true(most[0] > 0.9 && most[1] < 0.02);
     }
-    bank_close(b);
+    filter_bank_close(b);
 }
 
 /* ---- chunks and tables ------------------------------------------------------------------------*/
@@ -96,12 +96,12 @@ static struct segy *medium_survey(void)
     return s;
 }
 
-static struct travel *few_tables(size_t budget)
+static struct traveltime_cache *few_tables(size_t budget)
 {
     const struct grid grid = {{3, 3, 5}, {1000, 1000, 500}, {500, 500, 250}};
     const struct tfolder_surface surface = {{9, 9}, {-500, -500}, {500, 500}, 0};
-    struct travel *t;
-    assert_int_equal(travel_compute("gradient:v0=2000,k=0.5", &grid, &surface, budget, &t), EK_OK);
+    struct traveltime_cache *t;
+    assert_int_equal(traveltime_cache_compute("gradient:v0=2000,k=0.5", &grid, &surface, budget, &t), EK_OK);
     return t;
 }
 
@@ -109,7 +109,7 @@ static void chunks_hold_each_trace_once(void **state)
 {
     (void)state;
     struct segy *segy = medium_survey();
-    struct travel *t = few_tables(1 << 20);
+    struct traveltime_cache *t = few_tables(1 << 20);
     for (long wanted = 1; wanted <= 5000; wanted *= 8) {
         const struct chunks_options o = {
             {1, 0, 0}, INFINITY, {{1000, 2000}, {1000, 2000}}, wanted, false};
@@ -129,7 +129,7 @@ static void chunks_hold_each_trace_once(void **state)
         free(seen);
         chunks_close(s);
     }
-    travel_close(t);
+    traveltime_cache_close(t);
     segy_close(segy);
 }
 
@@ -137,7 +137,7 @@ static void traces_without_use_are_counted(void **state)
 {
     (void)state;
     struct segy *segy = medium_survey();
-    struct travel *t = few_tables(1 << 20);
+    struct traveltime_cache *t = few_tables(1 << 20);
     const struct chunks_options o = {{2, 500, 500}, 400, {{1400, 1600}, {1400, 1600}}, 64, false};
     struct chunks *s;
     size_t used = 0, far = 0, other = 0;
@@ -159,7 +159,7 @@ static void traces_without_use_are_counted(void **state)
     assert_int_equal(s->count[CHUNKS_OFFSET], other);
     assert_int_equal(s->n, used);
     chunks_close(s);
-    travel_close(t);
+    traveltime_cache_close(t);
     segy_close(segy);
 }
 
@@ -167,33 +167,33 @@ static void tables_stay_within_their_budget(void **state)
 {
     (void)state;
     const size_t bytes = 45 * TABLE_FIELDS * sizeof(float);
-    struct travel *t = few_tables(5 * bytes);
+    struct traveltime_cache *t = few_tables(5 * bytes);
     const int sets[][4] = {{0, 1, 9, 10}, {1, 2, 10, 11}, {0, 1, 9, 10}, {70, 71, 79, 80}};
     static const size_t loads[] = {4, 6, 7, 11}; /* of four, two and one to come back, four */
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(travel_hold(t, sets[i], 4), EK_OK);
+        assert_int_equal(traveltime_cache_hold(t, sets[i], 4), EK_OK);
         assert_true(t->resident <= 5);
         for (int k = 0; k < 4; k++)
             assert_non_null(t->table[sets[i][k]].data);
-        travel_release(t, sets[i], 4);
+        traveltime_cache_release(t, sets[i], 4);
         assert_int_equal(t->loads, loads[i]);
     }
     const int many[] = {0, 1, 2, 3, 4, 5};
     status_mute(1);
-    assert_int_equal(travel_hold(t, many, 6), EK_LACK);
+    assert_int_equal(traveltime_cache_hold(t, many, 6), EK_LACK);
     status_mute(-1);
-    travel_close(t);
+    traveltime_cache_close(t);
 }
 
 static void corners_blend_to_the_place(void **state)
 {
     (void)state;
-    struct travel *t = few_tables(1 << 20);
-    struct travel_corners c;
+    struct traveltime_cache *t = few_tables(1 << 20);
+    struct traveltime_corners c;
     static const double place[][3] = {{0, 0, 1}, {250, 0, 2}, {0, 3300, 2}, {1234, 777, 4}};
     for (int i = 0; i < 4; i++) {
         double sum = 0, x = 0, y = 0;
-        assert_int_equal(travel_corners(t, place[i][0], place[i][1], "it", &c), EK_OK);
+        assert_int_equal(traveltime_cache_corners(t, place[i][0], place[i][1], "it", &c), EK_OK);
         assert_int_equal(c.n, (int)place[i][2]);
         for (int m = 0; m < c.n; m++) {
             sum += (double)c.weight[m];
@@ -203,9 +203,9 @@ static void corners_blend_to_the_place(void **state)
         assert_true(fabs(sum - 1) < 1e-6 && fabs(x) < 1e-3 && fabs(y) < 1e-3);
     }
     status_mute(1);
-    assert_int_equal(travel_corners(t, -501, 0, "it", &c), EK_USAGE);
+    assert_int_equal(traveltime_cache_corners(t, -501, 0, "it", &c), EK_USAGE);
     status_mute(-1);
-    travel_close(t);
+    traveltime_cache_close(t);
 }
 
 int main(void)

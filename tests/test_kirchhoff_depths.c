@@ -1,7 +1,7 @@
 /* tests/test_kirchhoff_depths.c – every depth of an image, whatever their number, from sources and
  * receivers at any elevation, against a sum that knows nothing of nodes, rows and blocks: closed
  * forms and a wavelet's formula in double. */
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "kirchhoff/migrate.h"
 #include "tests/kirchhoff.h"
 
@@ -59,9 +59,9 @@ static double brute(double x, double y, double z)
     double sum = 0;
     for (int t = 0; t < TRACES; t++) {
         const double point[3] = {x, y, z};
-        struct closed s, g;
-        closed_linear(v0, k, at[t][0], point, &s);
-        closed_linear(v0, k, at[t][1], point, &g);
+        struct analytic s, g;
+        analytic_linear(v0, k, at[t][0], point, &s);
+        analytic_linear(v0, k, at[t][1], point, &g);
         sum += sample_at(s.time + g.time);
     }
     return sum;

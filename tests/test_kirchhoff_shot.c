@@ -1,6 +1,6 @@
 /* tests/test_kirchhoff_shot.c – tables by wavefront construction against closed forms, whatever the
  * source, the threads, the cap; what rays cannot reach. */
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "kirchhoff/shot.h"
 #include "tests/kirchhoff.h"
 
@@ -64,7 +64,7 @@ static struct errors errors_of(const char *model, const struct grid *g, const do
     struct errors e;
     assert_int_equal(velocity_open(model, &v), EK_OK);
     assert_int_equal(ttable_make(g, s, model, &exact), EK_OK);
-    assert_int_equal(ttable_fill_closed(exact, v), EK_OK);
+    assert_int_equal(ttable_fill_analytic(exact, v), EK_OK);
     compare(t, exact, &e);
     ttable_close(t);
     ttable_close(exact);

@@ -1,6 +1,6 @@
 /* tests/test_kirchhoff_velocity.c – closed forms against reference values, models against their own
  * derivatives, tables and folders through files and faults. */
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/tfolder.h"
 #include "tests/kirchhoff.h"
@@ -12,7 +12,7 @@ static const char *const slowness[] = {"qx", "qy", "qz"}, *const slope[] = {"kx"
 
 /* ---- closed forms -----------------------------------------------------------------------------*/
 
-static void check_row(const struct table *t, size_t row, const struct closed *c, double first)
+static void check_row(const struct table *t, size_t row, const struct analytic *c, double first)
 {
     double q[3], size = 0, off = 0;
     cells(t, row, slowness, q);
@@ -36,22 +36,22 @@ static void test_reference(void **state)
     for (size_t row = 0; row < t->nrows; row++) {
         const char *model = table_text(t, row, table_find(t, "model"));
         double s[3], x[3], k[3];
-        struct closed c;
+        struct analytic c;
         cells(t, row, source, s);
         cells(t, row, point, x);
         if (!strcmp(model, "lens"))
             continue;
         const bool layers = !strcmp(model, "layer2");
         if (layers) {
-            const struct closed_layers m = {cell(t, row, "v0"), cell(t, row, "v2"),
+            const struct analytic_layers m = {cell(t, row, "v0"), cell(t, row, "v2"),
                                             cell(t, row, "h")};
             double head;
-            closed_layers_strong(&m, s, x, &c);
-            const bool has = closed_layers_head(&m, s, x, &head);
+            analytic_layers_strong(&m, s, x, &c);
+            const bool has = analytic_layers_head(&m, s, x, &head);
             check_row(t, row, &c, has ? fmin(head, c.time) : c.time);
         } else {
             cells(t, row, slope, k);
-            closed_linear(cell(t, row, "v0"), k, s, x, &c);
+            analytic_linear(cell(t, row, "v0"), k, s, x, &c);
             check_row(t, row, &c, c.time);
         }
         rows[layers]++;
@@ -65,16 +65,16 @@ static void test_reference(void **state)
 static void test_reciprocity(void **state)
 {
     (void)state;
-    const struct closed_layers m = {1500, 2500, 800};
+    const struct analytic_layers m = {1500, 2500, 800};
     const double k[3] = {0.1, -0.2, 0.6};
     const double s[3] = {100, -50, 20}, x[3] = {1700, 900, 1900};
-    struct closed there, back;
-    closed_linear(1800, k, s, x, &there);
-    closed_linear(1800, k, x, s, &back);
+    struct analytic there, back;
+    analytic_linear(1800, k, s, x, &there);
+    analytic_linear(1800, k, x, s, &back);
     assert_true(fabs(there.time - back.time) < 1e-14);
     assert_true(fabs(there.spread - back.spread) < 1e-9);
-    closed_layers_strong(&m, s, x, &there);
-    closed_layers_strong(&m, x, s, &back);
+    analytic_layers_strong(&m, s, x, &there);
+    analytic_layers_strong(&m, x, s, &back);
     assert_true(fabs(there.time - back.time) < 1e-14);
     assert_true(fabs(there.spread - back.spread) < 1e-9 * there.spread);
     assert_true(fabs(there.p[0] * 2500 + back.takeoff[0]) < 1e-12);
@@ -85,13 +85,13 @@ static void test_limits(void **state)
 {
     (void)state;
     const double none[3] = {0, 0, 0}, tiny[3] = {0, 0, 1e-9}, s[3] = {0, 0, 0}, x[3] = {3, 4, 12};
-    struct closed a, b;
-    closed_linear(2000, none, s, x, &a);
-    closed_linear(2000, tiny, s, x, &b);
+    struct analytic a, b;
+    analytic_linear(2000, none, s, x, &a);
+    analytic_linear(2000, tiny, s, x, &b);
     assert_true(fabs(a.time - 13.0 / 2000) < 1e-17);
     assert_true(fabs(a.time - b.time) < 1e-13);
     assert_true(fabs(a.spread - 13) < 1e-12);
-    closed_linear(2000, tiny, s, s, &a);
+    analytic_linear(2000, tiny, s, s, &a);
     assert_true(a.time == 0 && a.p[2] == 0);
 }
 
@@ -248,6 +248,7 @@ static void write_segy(const char *path, bool su, int without, double aside)
 {
     const struct segy_new file = {.su = su, .format = 5, .ns = 5, .dt = 0.010};
     struct segy_writer *w;
+    unlink(path); /* read before: no input is written over */
     assert_int_equal(segy_create(path, &file, &w), EK_OK);
     for (int i = 0; i < 12; i++) {
         const int n = i * 5 % 12; /* in no order */
@@ -334,7 +335,7 @@ static void test_table(void **state)
     assert_int_equal(ttable_make(&g, s, v->text, &t), EK_OK);
     ttable_count(t);
     assert_int_equal(t->unfilled, 210);
-    assert_int_equal(ttable_fill_closed(t, v), EK_OK);
+    assert_int_equal(ttable_fill_analytic(t, v), EK_OK);
     assert_int_equal(ttable_write(t, path), EK_OK);
     assert_int_equal(ttable_open(path, &read), EK_OK);
     assert_int_equal(read->unfilled, 0);
@@ -352,7 +353,7 @@ static void test_table(void **state)
     }
     assert_int_equal(truncate(path, 700), 0);
     assert_fails(ttable_open(path, &read), EK_USAGE);
-    assert_fails(ttable_write(t, "/nonexistent/a.tt"), EK_LACK);
+    assert_fails(ttable_write(t, "/proc/none/x.tt"), EK_LACK);
     ttable_close(t);
     velocity_close(v);
     unscratch(folder);

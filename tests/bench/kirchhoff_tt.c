@@ -1,6 +1,6 @@
 /* tests/bench/kirchhoff_tt.c – travel times on one core: point-steps of the ray kernel a second;
  * whole tables, their nodes a second and their errors. Seconds are the thread's own. */
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "kirchhoff/shot.h"
 
 #include <math.h>
@@ -82,8 +82,8 @@ static void errors(const struct ttable *t, const struct velocity *v, double *rms
                 const double x[3] = {grid_coordinate(&t->grid, 0, i),
                                      grid_coordinate(&t->grid, 1, j),
                                      grid_coordinate(&t->grid, 2, k)};
-                struct closed c;
-                closed_linear(v->v0, v->k, t->source, x, &c);
+                struct analytic c;
+                analytic_linear(v->v0, v->k, t->source, x, &c);
                 if (c.spread < 100)
                     continue;
                 const double e = fabs((double)t->time[grid_index(&t->grid, i, j, k)] - c.time);

@@ -1,7 +1,7 @@
-/* kirchhoff/velocity_segy.h – velocities in seismic files: a trace for each place of a regular
+/* kirchhoff/read_velocity_segy.h – velocities in seismic files: a trace for each place of a regular
  * grid, its samples down in depth. */
-#ifndef KIRCHHOFF_VELOCITY_SEGY_H
-#define KIRCHHOFF_VELOCITY_SEGY_H
+#ifndef KIRCHHOFF_READ_VELOCITY_SEGY_H
+#define KIRCHHOFF_READ_VELOCITY_SEGY_H
 
 #include "kirchhoff/velocity.h"
 
@@ -10,6 +10,6 @@
  * the same in all traces. The sample interval counts as metres / 1000, as migration programs write
  * it, unless dz is given. EK_USAGE: what segy_open() refuses, places that do not fill a regular
  * grid (a trace is named), velocities that are not positive; EK_LACK: memory. */
-enum ek_status velocity_segy_open(const char *words, struct velocity *v);
+enum ek_status read_velocity_segy(const char *words, struct velocity *v);
 
 #endif

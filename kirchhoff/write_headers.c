@@ -1,5 +1,5 @@
-/* kirchhoff/headers.c – what the headers say. */
-#include "kirchhoff/headers.h"
+/* kirchhoff/write_headers.c – what the headers say. */
+#include "kirchhoff/write_headers.h"
 #include "kirchhoff/segy.h"
 #include "src/json.h"
 
@@ -18,7 +18,7 @@ static void print_all(FILE *out, const struct segy *s)
     }
 }
 
-enum ek_status headers_write(const char *data, const char *words, const char *set, const char *path)
+enum ek_status write_headers(const char *data, const char *words, const char *set, const char *path)
 {
     struct segy_options o = {0};
     struct segy *s;

@@ -1,5 +1,5 @@
-/* kirchhoff/bank.c – the filter bank, by FFTW. */
-#include "kirchhoff/bank.h"
+/* kirchhoff/filter_bank.c – the filter bank, by FFTW. */
+#include "kirchhoff/filter_bank.h"
 
 #include <fftw3.h>
 #include <math.h>
@@ -12,15 +12,15 @@ enum {
     BEHIND = 24
 }; /* zeros against wrapping; behind a level: windows are read there */
 
-struct bank {
-    struct bank_options o;
+struct filter_bank {
+    struct filter_bank_options o;
     int n, fine; /* points of the transforms: n samples, factor * n finer ones */
     size_t stride;
     fftwf_plan forward, back; /* executed with arrays of each thread */
     float *gain;              /* [levels][n / 2 + 1] */
 };
 
-struct bank_scratch {
+struct filter_bank_scratch {
     float *x;                           /* [fine] */
     fftwf_complex *spectrum, *filtered; /* [n / 2 + 1], [fine / 2 + 1] */
 };
@@ -38,7 +38,7 @@ static int good_length(int n)
     }
 }
 
-double bank_cutoff(const struct bank *b, int level)
+double filter_bank_cutoff(const struct filter_bank *b, int level)
 {
     return 0.5 / b->o.dt * exp2(-0.5 * level);
 }
@@ -50,35 +50,36 @@ static double fade(double f, double top)
 }
 
 /* What each frequency is multiplied by, the transforms' scale included. */
-static void fill_gain(struct bank *b)
+static void fill_gain(struct filter_bank *b)
 {
     const int bins = b->n / 2 + 1;
     for (int level = 0; level < b->o.levels; level++)
         for (int i = 0; i < bins; i++) {
             const double f = i / (b->n * b->o.dt);
-            const double low = level ? fade(f, bank_cutoff(b, level)) : 1;
+            const double low = level ? fade(f, filter_bank_cutoff(b, level)) : 1;
             const double slope = b->o.derivative ? 2 * M_PI * f : 1;
             b->gain[level * bins + i] = (float)(low * slope / b->n);
         }
 }
 
-enum ek_status bank_scratch_open(const struct bank *b, struct bank_scratch **out)
+enum ek_status filter_bank_scratch_open(const struct filter_bank *b,
+                                        struct filter_bank_scratch **out)
 {
-    struct bank_scratch *s = calloc(1, sizeof *s);
+    struct filter_bank_scratch *s = calloc(1, sizeof *s);
     if (s) {
         s->x = fftwf_alloc_real((size_t)b->fine);
         s->spectrum = fftwf_alloc_complex((size_t)b->n / 2 + 1);
         s->filtered = fftwf_alloc_complex((size_t)b->fine / 2 + 1);
     }
     if (!s || !s->x || !s->spectrum || !s->filtered) {
-        bank_scratch_close(s);
+        filter_bank_scratch_close(s);
         FAIL(EK_LACK, "out of memory for filters of %d samples", b->fine);
     }
     *out = s;
     return EK_OK;
 }
 
-void bank_scratch_close(struct bank_scratch *s)
+void filter_bank_scratch_close(struct filter_bank_scratch *s)
 {
     if (!s)
         return;
@@ -89,32 +90,32 @@ void bank_scratch_close(struct bank_scratch *s)
 }
 
 /* Estimated plans are the same in every process, and so are the bits that they give. */
-static enum ek_status make_plans(struct bank *b)
+static enum ek_status make_plans(struct filter_bank *b)
 {
-    struct bank_scratch *s;
-    TRY(bank_scratch_open(b, &s));
+    struct filter_bank_scratch *s;
+    TRY(filter_bank_scratch_open(b, &s));
     b->forward = fftwf_plan_dft_r2c_1d(b->n, s->x, s->spectrum, FFTW_ESTIMATE);
     b->back = fftwf_plan_dft_c2r_1d(b->fine, s->filtered, s->x, FFTW_ESTIMATE);
-    bank_scratch_close(s);
+    filter_bank_scratch_close(s);
     if (!b->forward || !b->back)
         FAIL(EK_LACK, "FFTW has no plan for %d samples", b->fine);
     return EK_OK;
 }
 
-enum ek_status bank_open(const struct bank_options *o, struct bank **out)
+enum ek_status filter_bank_open(const struct filter_bank_options *o, struct filter_bank **out)
 {
-    struct bank *b = calloc(1, sizeof *b);
+    struct filter_bank *b = calloc(1, sizeof *b);
     if (!b)
         FAIL(EK_LACK, "out of memory for filters");
     b->o = *o;
     b->n = good_length((int)o->ns + TAIL);
     b->fine = o->factor * b->n;
-    b->stride = ((size_t)o->factor * (size_t)o->ns + BANK_FIRST + BEHIND + 7) / 8 * 8;
+    b->stride = ((size_t)o->factor * (size_t)o->ns + FILTER_BANK_FIRST + BEHIND + 7) / 8 * 8;
     b->gain = calloc((size_t)o->levels * ((size_t)b->n / 2 + 1), sizeof *b->gain);
     enum ek_status st =
         b->gain ? make_plans(b) : status_fail(EK_LACK, "out of memory for %d filters", o->levels);
     if (st) {
-        bank_close(b);
+        filter_bank_close(b);
         return st;
     }
     fill_gain(b);
@@ -122,7 +123,7 @@ enum ek_status bank_open(const struct bank_options *o, struct bank **out)
     return EK_OK;
 }
 
-void bank_close(struct bank *b)
+void filter_bank_close(struct filter_bank *b)
 {
     if (!b)
         return;
@@ -134,28 +135,28 @@ void bank_close(struct bank *b)
     free(b);
 }
 
-size_t bank_stride(const struct bank *b)
+size_t filter_bank_stride(const struct filter_bank *b)
 {
     return b->stride;
 }
 
-size_t bank_size(const struct bank *b)
+size_t filter_bank_size(const struct filter_bank *b)
 {
     return b->stride * (size_t)b->o.levels;
 }
 
-long bank_last(const struct bank *b)
+long filter_bank_last(const struct filter_bank *b)
 {
-    return BANK_FIRST + b->o.factor * (b->o.ns - 1);
+    return FILTER_BANK_FIRST + b->o.factor * (b->o.ns - 1);
 }
 
-double bank_rate(const struct bank *b)
+double filter_bank_rate(const struct filter_bank *b)
 {
     return b->o.factor / b->o.dt;
 }
 
 /* Of a real signal only cos and sin count: -d/dt multiplies by -i omega. */
-static void filter(const struct bank *b, struct bank_scratch *s, int level)
+static void filter(const struct filter_bank *b, struct filter_bank_scratch *s, int level)
 {
     const int bins = b->n / 2 + 1;
     const float *gain = b->gain + (size_t)level * (size_t)bins;
@@ -172,15 +173,16 @@ static void filter(const struct bank *b, struct bank_scratch *s, int level)
     fftwf_execute_dft_c2r(b->back, s->filtered, s->x);
 }
 
-void bank_fill(const struct bank *b, struct bank_scratch *s, const float *trace, float *out)
+void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s,
+                      const float *trace, float *out)
 {
-    const size_t count = (size_t)(bank_last(b) - BANK_FIRST + 1);
+    const size_t count = (size_t)(filter_bank_last(b) - FILTER_BANK_FIRST + 1);
     memset(s->x, 0, (size_t)b->n * sizeof *s->x);
     memcpy(s->x, trace, (size_t)b->o.ns * sizeof *s->x);
     fftwf_execute_dft_r2c(b->forward, s->x, s->spectrum);
     for (int level = 0; level < b->o.levels; level++, out += b->stride) {
         filter(b, s, level);
         memset(out, 0, b->stride * sizeof *out);
-        memcpy(out + BANK_FIRST, s->x, count * sizeof *out);
+        memcpy(out + FILTER_BANK_FIRST, s->x, count * sizeof *out);
     }
 }

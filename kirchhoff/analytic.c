@@ -1,5 +1,5 @@
-/* kirchhoff/closed.c – the formulas. */
-#include "kirchhoff/closed.h"
+/* kirchhoff/analytic.c – the formulas. */
+#include "kirchhoff/analytic.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,8 +29,8 @@ static void slowness(const double k[3], const double to[3], double r, double vs,
         p[a] = scale * (to[a] - r * r / (2 * vx) * k[a]);
 }
 
-void closed_linear(double v0, const double k[3], const double s[3], const double x[3],
-                   struct closed *c)
+void analytic_linear(double v0, const double k[3], const double s[3], const double x[3],
+                     struct analytic *c)
 {
     const double to[3] = {x[0] - s[0], x[1] - s[1], x[2] - s[2]};
     const double from[3] = {-to[0], -to[1], -to[2]};
@@ -69,16 +69,16 @@ static double solve_tangent(double fast, double slow, double ratio, double X)
     return u;
 }
 
-static void straight(double v, const double s[3], const double x[3], struct closed *c)
+static void straight(double v, const double s[3], const double x[3], struct analytic *c)
 {
     const double none[3] = {0, 0, 0};
-    closed_linear(v, none, s, x, c);
+    analytic_linear(v, none, s, x, c);
 }
 
 /* From source s at speed vs over a height ds to the interface, then over dx at vx to x. `down`: +1
  * or -1. L from J = X cos(b) (dX/da) / sin(a), a and b the angles to the vertical. */
 static void refract(double vs, double ds, double vx, double dx, double down, const double s[3],
-                    const double x[3], struct closed *c)
+                    const double x[3], struct analytic *c)
 {
     const double X = hypot(x[0] - s[0], x[1] - s[1]);
     const bool x_fast = vx > vs;
@@ -102,8 +102,8 @@ static void refract(double vs, double ds, double vx, double dx, double down, con
     c->p[2] = down * cosine_x / vx;
 }
 
-void closed_layers_strong(const struct closed_layers *m, const double s[3], const double x[3],
-                          struct closed *c)
+void analytic_layers_strong(const struct analytic_layers *m, const double s[3], const double x[3],
+                            struct analytic *c)
 {
     if (s[2] <= m->h && x[2] <= m->h)
         straight(m->v1, s, x, c);
@@ -115,8 +115,8 @@ void closed_layers_strong(const struct closed_layers *m, const double s[3], cons
         refract(m->v2, s[2] - m->h, m->v1, m->h - x[2], -1, s, x, c);
 }
 
-bool closed_layers_head(const struct closed_layers *m, const double s[3], const double x[3],
-                        double *time)
+bool analytic_layers_head(const struct analytic_layers *m, const double s[3], const double x[3],
+                          double *time)
 {
     const bool above = s[2] <= m->h;
     const double here = above ? m->v1 : m->v2, there = above ? m->v2 : m->v1;

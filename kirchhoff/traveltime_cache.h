@@ -1,41 +1,41 @@
-/* kirchhoff/travel.h – the travel-time tables of a migration: those that are in use, within a
- * budget of memory, each with what interpolation between them needs.
+/* kirchhoff/traveltime_cache.h – the travel-time tables of a migration: those that are in use,
+ * within a budget of memory, each with what interpolation between them needs.
  *
  * Tables belong to nodes of the surface grid, number i * n[1] + j. A source or receiver between
  * nodes takes up to four of them with bilinear weights; where it stands on a node or on a line
  * between two, those without weight are not asked for. */
-#ifndef KIRCHHOFF_TRAVEL_H
-#define KIRCHHOFF_TRAVEL_H
+#ifndef KIRCHHOFF_TRAVELTIME_CACHE_H
+#define KIRCHHOFF_TRAVELTIME_CACHE_H
 
 #include "kirchhoff/tfolder.h"
 #include "kirchhoff/velocity.h"
 #include <pthread.h>
 #include <stddef.h>
 
-enum { TRAVEL_CORNERS = 4 };
+enum { TRAVELTIME_CORNERS = 4 };
 
 /* The nodes around a place, their weights, and the way from each of them to the place, m. */
-struct travel_corners {
-    int n, node[TRAVEL_CORNERS];
-    float weight[TRAVEL_CORNERS], dx[TRAVEL_CORNERS], dy[TRAVEL_CORNERS];
+struct traveltime_corners {
+    int n, node[TRAVELTIME_CORNERS];
+    float weight[TRAVELTIME_CORNERS], dx[TRAVELTIME_CORNERS], dy[TRAVELTIME_CORNERS];
 };
 
-struct travel_table {
+struct traveltime_table {
     float *data; /* [columns][TABLE_FIELDS][nz] (kernels/migrate.h), NULL: not here */
     int holders;
     unsigned long used; /* when, for the one that is longest unused */
 };
 
-struct travel {
+struct traveltime_cache {
     struct tfolder *folder;    /* NULL: tables are computed from a velocity with closed forms */
     struct velocity *velocity; /* NULL: nobody asked for it */
     char name[VELOCITY_TEXT];
     struct grid grid;
     struct tfolder_surface surface;
     int nodes;
-    struct travel_table *table; /* [nodes] */
-    size_t bytes;               /* of one table */
-    size_t most, resident;      /* tables that may be here, and are */
+    struct traveltime_table *table; /* [nodes] */
+    size_t bytes;                   /* of one table */
+    size_t most, resident;          /* tables that may be here, and are */
     unsigned long clock;
     size_t loads; /* tables brought here so far */
     pthread_mutex_t lock;
@@ -46,24 +46,25 @@ struct travel {
  * velocity that has a closed form. `budget`: bytes that tables may take. EK_USAGE: no such folder,
  * sources on no grid, unfilled tables are fine; EK_LACK: memory. Caller owns *t; close accepts
  * NULL. */
-enum ek_status travel_open(const char *path, size_t budget, struct travel **t);
-enum ek_status travel_compute(const char *velocity, const struct grid *grid,
-                              const struct tfolder_surface *surface, size_t budget,
-                              struct travel **t);
-void travel_close(struct travel *t);
+enum ek_status traveltime_cache_open(const char *path, size_t budget, struct traveltime_cache **t);
+enum ek_status traveltime_cache_compute(const char *velocity, const struct grid *grid,
+                                        const struct tfolder_surface *surface, size_t budget,
+                                        struct traveltime_cache **t);
+void traveltime_cache_close(struct traveltime_cache *t);
 
 /* Around (x, y). EK_USAGE: outside the nodes; `what` names the place in the line. */
-enum ek_status travel_corners(const struct travel *t, double x, double y, const char *what,
-                              struct travel_corners *c);
+enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double x, double y,
+                                        const char *what, struct traveltime_corners *c);
 
 /* Brings the tables of nodes node[n] here, all or none, and keeps them until they are released.
  * Waits where others hold what must go first. EK_LACK: the budget is too small for so many at once
  * (the line has both numbers); EK_USAGE: a table is damaged. Any thread; a thread holds one set. */
-enum ek_status travel_hold(struct travel *t, const int *node, int n);
-void travel_release(struct travel *t, const int *node, int n);
+enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n);
+void traveltime_cache_release(struct traveltime_cache *t, const int *node, int n);
 
 /* 1 / v^2 at a place, s^2/m^2. EK_USAGE: the velocity that the tables name cannot be read, or is
  * not positive there. Any thread. */
-enum ek_status travel_emergence(struct travel *t, double x, double y, double z, float *square);
+enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, double y, double z,
+                                          float *square);
 
 #endif

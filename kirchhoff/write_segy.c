@@ -1,4 +1,4 @@
-/* kirchhoff/segy_write.c – SEG-Y and SU files, which replace what was there only when they are
+/* kirchhoff/write_segy.c – SEG-Y and SU files, which replace what was there only when they are
  * whole. */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/segy_words.h"

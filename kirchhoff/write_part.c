@@ -1,5 +1,5 @@
-/* kirchhoff/mig_part.c – images of some chunks in files, to be added up: sums and folds as they are
- * in memory, behind a head that says of which migration they are, with a sum of it all. */
+/* kirchhoff/write_part.c – images of some chunks in files, to be added up: sums and folds as they
+ * are in memory, behind a head that says of which migration they are, with a sum of it all. */
 #include "kirchhoff/mig.h"
 #include "src/checksum.h"
 #include "src/file.h"

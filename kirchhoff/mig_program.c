@@ -1,8 +1,8 @@
-/* kirchhoff/mig.c – bin/kirchhoff-mig: options, tasks, results. */
+/* kirchhoff/mig_program.c – bin/kirchhoff-mig: options, tasks, results. */
 #include "kirchhoff/mig.h"
 #include "cu/rank/cluster.h"
 #include "kirchhoff/generate.h"
-#include "kirchhoff/headers.h"
+#include "kirchhoff/write_headers.h"
 #include "kirchhoff/microjobs.h"
 #include "kirchhoff/migrate_device.h"
 #include "src/clock.h"
@@ -136,7 +136,7 @@ static enum ek_status answer(void *st, bool *done)
     if (p->generate)
         return generate_file(p->generate, p->events, p->out);
     if (p->headers)
-        return headers_write(p->o.data, p->o.words, p->o.set, p->headers);
+        return write_headers(p->o.data, p->o.words, p->o.set, p->headers);
     return *done ? microjobs_run(p->o.data, p->run) : EK_OK;
 }
 

@@ -1,14 +1,14 @@
-/* kirchhoff/closed.h – travel times that have a formula: velocity linear in space, two layers.
+/* kirchhoff/analytic.h – travel times that have a formula: velocity linear in space, two layers.
  *
  * What is used everywhere: T s, slowness p = grad T s/m at the point, relative geometrical
  * spreading L m (Green's function 1 / (4 pi L)); for any medium L = sqrt(v_s J / v_p) with J the
  * area of the front per unit of take-off solid angle. */
-#ifndef KIRCHHOFF_CLOSED_H
-#define KIRCHHOFF_CLOSED_H
+#ifndef KIRCHHOFF_ANALYTIC_H
+#define KIRCHHOFF_ANALYTIC_H
 
 #include <stdbool.h>
 
-struct closed {
+struct analytic {
     double time;
     double p[3];       /* slowness at the point, s/m; 0 at the source itself */
     double takeoff[3]; /* unit vector at the source; 0 at the source itself */
@@ -18,23 +18,23 @@ struct closed {
 /* v(x) = v0 + k.x, positive at source s and point x. Rays are circles, fronts spheres: with kk =
  * |k|, r = |x - s|, u = kk^2 r^2 / (2 v_s v_x): T = log1p(u + sqrt(u (u + 2))) / kk, L = r sqrt(1 +
  * u / 2). No digits are lost near the source or for small k. */
-void closed_linear(double v0, const double k[3], const double s[3], const double x[3],
-                   struct closed *c);
+void analytic_linear(double v0, const double k[3], const double s[3], const double x[3],
+                     struct analytic *c);
 
 /* v1 above depth h, v2 below. */
-struct closed_layers {
+struct analytic_layers {
     double v1, v2, h;
 };
 
 /* The most energetic arrival: straight where both ends lie in one layer (an end on the interface
  * belongs to both), else refracted by Snell's law. */
-void closed_layers_strong(const struct closed_layers *m, const double s[3], const double x[3],
-                          struct closed *c);
+void analytic_layers_strong(const struct analytic_layers *m, const double s[3], const double x[3],
+                            struct analytic *c);
 
 /* Time of the head wave between two points of one layer, along the other one; false where there is
  * none: ends in different layers, the other layer is not faster, or x lies before the critical
  * distance. */
-bool closed_layers_head(const struct closed_layers *m, const double s[3], const double x[3],
-                        double *time);
+bool analytic_layers_head(const struct analytic_layers *m, const double s[3], const double x[3],
+                          double *time);
 
 #endif

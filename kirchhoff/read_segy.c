@@ -1,4 +1,4 @@
-/* kirchhoff/segy.c – the index of a file of traces. */
+/* kirchhoff/read_segy.c – the index of a file of traces. */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/segy_layout.h"
 #include "kirchhoff/segy_words.h"

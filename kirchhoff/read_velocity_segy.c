@@ -1,5 +1,6 @@
-/* kirchhoff/velocity_segy.c – the grid is found from the traces' places, whatever their order. */
-#include "kirchhoff/velocity_segy.h"
+/* kirchhoff/read_velocity_segy.c – the grid is found from the traces' places, whatever their order.
+ */
+#include "kirchhoff/read_velocity_segy.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/velocity_cube.h"
 #include "src/file.h"
@@ -153,7 +154,7 @@ static bool one_place(const struct segy *s)
     return true;
 }
 
-enum ek_status velocity_segy_open(const char *words, struct velocity *v)
+enum ek_status read_velocity_segy(const char *words, struct velocity *v)
 {
     struct layout l = {.scale = 1};
     struct segy *s = NULL;

@@ -1,5 +1,5 @@
-/* kirchhoff/places.c – where the sources of tables are. */
-#include "kirchhoff/places.h"
+/* kirchhoff/source_positions.c – where the sources of tables are. */
+#include "kirchhoff/source_positions.h"
 #include "src/table.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { MOST = 1 << 24 };
 
-static enum ek_status make_room(struct places *p, size_t n)
+static enum ek_status make_room(struct source_positions *p, size_t n)
 {
     p->at = calloc(n, sizeof *p->at);
     if (!p->at)
@@ -18,7 +18,7 @@ static enum ek_status make_room(struct places *p, size_t n)
     return EK_OK;
 }
 
-static enum ek_status on_surface(struct places *p)
+static enum ek_status on_surface(struct source_positions *p)
 {
     const struct tfolder_surface *s = &p->surface;
     TRY(make_room(p, (size_t)s->n[0] * (size_t)s->n[1]));
@@ -31,7 +31,7 @@ static enum ek_status on_surface(struct places *p)
 }
 
 /* As near to a square as its rows can be filled, each source in the middle of its share. */
-static enum ek_status spread(int shots, const struct grid *g, struct places *p)
+static enum ek_status spread(int shots, const struct grid *g, struct source_positions *p)
 {
     struct tfolder_surface *s = &p->surface;
     int rows = (int)sqrt(shots);
@@ -48,7 +48,7 @@ static enum ek_status spread(int shots, const struct grid *g, struct places *p)
     return on_surface(p);
 }
 
-static enum ek_status read_file(const char *path, struct places *p)
+static enum ek_status read_file(const char *path, struct source_positions *p)
 {
     struct table *t;
     int x, y;
@@ -72,7 +72,8 @@ static enum ek_status read_file(const char *path, struct places *p)
     return st;
 }
 
-static enum ek_status read_surface(const char *text, const struct grid *g, struct places *p)
+static enum ek_status read_surface(const char *text, const struct grid *g,
+                                   struct source_positions *p)
 {
     struct tfolder_surface *s = &p->surface;
     double step = 0;
@@ -96,7 +97,8 @@ static enum ek_status read_surface(const char *text, const struct grid *g, struc
     return on_surface(p);
 }
 
-enum ek_status places_open(const char *text, int shots, const struct grid *grid, struct places *p)
+enum ek_status source_positions_open(const char *text, int shots, const struct grid *grid,
+                                     struct source_positions *p)
 {
     memset(p, 0, sizeof *p);
     if (!text)
@@ -107,7 +109,7 @@ enum ek_status places_open(const char *text, int shots, const struct grid *grid,
     return read_surface(text, grid, p);
 }
 
-void places_close(struct places *p)
+void source_positions_close(struct source_positions *p)
 {
     free(p->at);
     p->at = NULL;

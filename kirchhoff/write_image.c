@@ -1,4 +1,4 @@
-/* kirchhoff/mig_outputs.c – images as SEG-Y, and as numbers with a header in JSON. */
+/* kirchhoff/write_image.c – images as SEG-Y, and as numbers with a header in JSON. */
 #include "kirchhoff/mig.h"
 #include "src/file.h"
 

@@ -1,9 +1,9 @@
-/* kirchhoff/tt.c – opens a run, and does its shots. */
+/* kirchhoff/tt_verbs.c – opens a run, and does its shots. */
 #include "kirchhoff/tt.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
 #include "kirchhoff/certify.h"
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "kirchhoff/ray_device.h"
 #include "src/clock.h"
 #include "src/progress.h"
@@ -18,7 +18,7 @@ enum { MUTUAL = 32 };
 
 static size_t mutual_source(const struct tt *t, size_t i)
 {
-    return i * t->places.n / t->mutual;
+    return i * t->sources.n / t->mutual;
 }
 
 /* Times to the other sources of the sample, and what the table says of itself. */
@@ -31,7 +31,7 @@ static void note_table(struct tt *t, size_t source, const struct ttable *table)
     r->failing = f->failing = table->failing;
     for (size_t i = 0; i < t->mutual; i++)
         for (size_t j = 0; mutual_source(t, i) == source && j < t->mutual; j++) {
-            const double time = certify_time(table, t->places.at[mutual_source(t, j)]);
+            const double time = certify_time(table, t->sources.at[mutual_source(t, j)]);
             t->between[i * t->mutual + j] = isnan(time) ? 0 : time;
         }
 }
@@ -55,7 +55,7 @@ static bool is_done(struct tt *t, size_t source)
 static void list_todo(struct tt *t)
 {
     const size_t ranks = (size_t)cluster_size(), rank = (size_t)cluster_rank();
-    for (size_t i = rank; i < t->places.n; i += ranks)
+    for (size_t i = rank; i < t->sources.n; i += ranks)
         if (!t->resume || !is_done(t, i))
             t->todo[t->ntodo++] = i;
 }
@@ -64,15 +64,15 @@ static enum ek_status open_lists(struct tt *t)
 {
     const size_t units = (size_t)t->set->n, devices = (size_t)t->set->layout.ndev;
     const size_t plane = (size_t)t->grid.n[0] * (size_t)t->grid.n[2];
-    t->todo = calloc(t->places.n, sizeof *t->todo);
-    t->record = calloc(t->places.n, sizeof *t->record);
+    t->todo = calloc(t->sources.n, sizeof *t->todo);
+    t->record = calloc(t->sources.n, sizeof *t->record);
     t->handle = calloc(units * devices + 1, sizeof *t->handle);
     t->slice = malloc(plane * sizeof *t->slice);
     t->residual = malloc(plane * sizeof *t->residual);
-    t->mutual = t->places.n < MUTUAL ? t->places.n : MUTUAL;
+    t->mutual = t->sources.n < MUTUAL ? t->sources.n : MUTUAL;
     t->between = calloc(t->mutual * t->mutual, sizeof *t->between);
     if (!t->todo || !t->record || !t->handle || !t->slice || !t->residual || !t->between)
-        FAIL(EK_LACK, "out of memory for %zu shots", t->places.n);
+        FAIL(EK_LACK, "out of memory for %zu shots", t->sources.n);
     for (size_t i = 0; i < plane; i++)
         t->slice[i] = t->residual[i] = NAN;
     return EK_OK;
@@ -82,10 +82,10 @@ enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job)
 {
     struct tt *t = st;
     t->set = set;
-    TRY(shot_job_open(&t->job, &t->grid, t->velocity, &t->shot, t->places.n,
-                      (const double(*)[3])t->places.at));
-    TRY(tfolder_make(t->out, &t->grid, t->velocity->text, &t->places.surface, t->places.n,
-                     (const double(*)[3])t->places.at, &t->folder));
+    TRY(shot_job_open(&t->job, &t->grid, t->velocity, &t->shot, t->sources.n,
+                      (const double(*)[3])t->sources.at));
+    TRY(tfolder_make(t->out, &t->grid, t->velocity->text, &t->sources.surface, t->sources.n,
+                     (const double(*)[3])t->sources.at, &t->folder));
     TRY(open_lists(t));
     list_todo(t);
     if (cluster_rank() == 0)
@@ -124,12 +124,12 @@ void tt_close(void *st)
     struct tt *t = st;
     for (int i = 0; t->handle && i < t->set->n * t->set->layout.ndev; i++)
         ray_device_close(t->handle[i]);
-    for (size_t i = 0; t->record && i < t->places.n; i++)
+    for (size_t i = 0; t->record && i < t->sources.n; i++)
         forget(&t->record[i]);
     donate_close(t->donate);
     shot_job_close(&t->job);
     tfolder_close(t->folder);
-    places_close(&t->places);
+    source_positions_close(&t->sources);
     velocity_close(t->velocity);
     free(t->handle);
     free(t->record);
@@ -216,8 +216,8 @@ static void judge(const struct ttable *t, const struct velocity *v, struct tt_re
         const double x[3] = {grid_coordinate(&t->grid, 0, (int)(i / (ny * nz))),
                              grid_coordinate(&t->grid, 1, (int)(i / nz % ny)),
                              grid_coordinate(&t->grid, 2, (int)(i % nz))};
-        struct closed c;
-        closed_linear(v->v0, v->k, t->source, x, &c);
+        struct analytic c;
+        analytic_linear(v->v0, v->k, t->source, x, &c);
         if (t->kmah[i] == TTABLE_UNFILLED || c.spread < near_source)
             continue;
         const double error = fabs((double)t->time[i] - c.time);
@@ -304,7 +304,7 @@ static enum ek_status run_shot(struct tt *t, const struct cu *cu, size_t source)
     forget(r);
     r->unit = cu->index;
     r->begin = clock_now() - t->start;
-    TRY(shot_open(&t->job, t->places.at[source], &s));
+    TRY(shot_open(&t->job, t->sources.at[source], &s));
     enum ek_status st = run_steps(t, cu, s, r);
     if (!st && !stop_requested())
         st = finish_shot(t, s, source, r);

@@ -1,8 +1,8 @@
-/* kirchhoff/travel.c – tables come when they are needed; the longest unused goes when there is no
- * room. */
-#include "kirchhoff/travel.h"
+/* kirchhoff/traveltime_cache.c – tables come when they are needed; the longest unused goes when
+ * there is no room. */
+#include "kirchhoff/traveltime_cache.h"
 #include "cu/bench/memory.h"
-#include "kirchhoff/closed.h"
+#include "kirchhoff/analytic.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- one table --------------------------------------------------------------------------------*/
 
-static void place_of(const struct travel *t, int node, double at[3])
+static void place_of(const struct traveltime_cache *t, int node, double at[3])
 {
     const int ij[2] = {node / t->surface.n[1], node % t->surface.n[1]};
     for (int a = 0; a < 2; a++)
@@ -42,8 +42,8 @@ static struct stencil stencil_at(int i, int n)
     return s;
 }
 
-static void add_change(const struct travel *t, const struct ttable *table, float weight, int field,
-                       float *data)
+static void add_change(const struct traveltime_cache *t, const struct ttable *table, float weight,
+                       int field, float *data)
 {
     const size_t nz = (size_t)t->grid.n[2], columns = grid_nodes(&t->grid) / nz;
     for (size_t c = 0; c < columns; c++) {
@@ -54,8 +54,8 @@ static void add_change(const struct travel *t, const struct ttable *table, float
 }
 
 /* Change of time with the source's place, from the tables beside this one. */
-static enum ek_status fill_change(const struct travel *t, int node, const struct ttable *self,
-                                  int axis, float *data)
+static enum ek_status fill_change(const struct traveltime_cache *t, int node,
+                                  const struct ttable *self, int axis, float *data)
 {
     const int at[2] = {node / t->surface.n[1], node % t->surface.n[1]};
     const int stride = axis ? 1 : t->surface.n[1];
@@ -71,7 +71,7 @@ static enum ek_status fill_change(const struct travel *t, int node, const struct
     return EK_OK;
 }
 
-static void fill_own(const struct travel *t, const struct ttable *self, float *data)
+static void fill_own(const struct traveltime_cache *t, const struct ttable *self, float *data)
 {
     const float *const from[] = {[TABLE_T] = self->time,
                                  [TABLE_PX] = self->p[0],
@@ -84,7 +84,7 @@ static void fill_own(const struct travel *t, const struct ttable *self, float *d
             memcpy(data + (c * TABLE_FIELDS + f) * nz, from[f] + c * nz, nz * sizeof *data);
 }
 
-static enum ek_status fill_from_files(const struct travel *t, int node, float *data)
+static enum ek_status fill_from_files(const struct traveltime_cache *t, int node, float *data)
 {
     struct ttable *self;
     TRY(tfolder_table(t->folder, (size_t)node, &self));
@@ -97,7 +97,7 @@ static enum ek_status fill_from_files(const struct travel *t, int node, float *d
 }
 
 /* By formula; the change with the source's place is its slowness, against the way of the ray. */
-static void fill_by_formula(const struct travel *t, int node, float *data)
+static void fill_by_formula(const struct traveltime_cache *t, int node, float *data)
 {
     const struct velocity *v = t->velocity;
     const int nz = t->grid.n[2], ny = t->grid.n[1];
@@ -109,8 +109,8 @@ static void fill_by_formula(const struct travel *t, int node, float *data)
             const double x[3] = {grid_coordinate(&t->grid, 0, c / ny),
                                  grid_coordinate(&t->grid, 1, c % ny),
                                  grid_coordinate(&t->grid, 2, k)};
-            struct closed a;
-            closed_linear(v->v0, v->k, source, x, &a);
+            struct analytic a;
+            analytic_linear(v->v0, v->k, source, x, &a);
             const double field[TABLE_FIELDS] = {[TABLE_T] = a.time,
                                                 [TABLE_PX] = a.p[0],
                                                 [TABLE_PY] = a.p[1],
@@ -124,7 +124,7 @@ static void fill_by_formula(const struct travel *t, int node, float *data)
         }
 }
 
-static enum ek_status load(const struct travel *t, int node, float **out)
+static enum ek_status load(const struct traveltime_cache *t, int node, float **out)
 {
     float *data = calloc(1, t->bytes);
     enum ek_status st = EK_OK;
@@ -143,7 +143,7 @@ static enum ek_status load(const struct travel *t, int node, float **out)
 
 /* ---- those that are here ----------------------------------------------------------------------*/
 
-static int missing(const struct travel *t, const int *node, int n)
+static int missing(const struct traveltime_cache *t, const int *node, int n)
 {
     int count = 0;
     for (int i = 0; i < n; i++)
@@ -151,7 +151,7 @@ static int missing(const struct travel *t, const int *node, int n)
     return count;
 }
 
-static size_t held(const struct travel *t)
+static size_t held(const struct traveltime_cache *t)
 {
     size_t count = 0;
     for (int i = 0; i < t->nodes; i++)
@@ -160,7 +160,7 @@ static size_t held(const struct travel *t)
 }
 
 /* Lets the longest unused go; -1: all are held. */
-static int evict(struct travel *t)
+static int evict(struct traveltime_cache *t)
 {
     int oldest = -1;
     for (int i = 0; i < t->nodes; i++)
@@ -175,7 +175,7 @@ static int evict(struct travel *t)
     return oldest;
 }
 
-static void take(struct travel *t, const int *node, int n)
+static void take(struct traveltime_cache *t, const int *node, int n)
 {
     for (int i = 0; i < n; i++) {
         t->table[node[i]].holders++;
@@ -183,7 +183,7 @@ static void take(struct travel *t, const int *node, int n)
     }
 }
 
-static void drop(struct travel *t, const int *node, int n)
+static void drop(struct traveltime_cache *t, const int *node, int n)
 {
     for (int i = 0; i < n; i++)
         t->table[node[i]].holders--;
@@ -191,10 +191,10 @@ static void drop(struct travel *t, const int *node, int n)
 }
 
 /* With all of them taken, so that none goes for another one. */
-static enum ek_status load_missing(struct travel *t, const int *node, int n)
+static enum ek_status load_missing(struct traveltime_cache *t, const int *node, int n)
 {
     for (int i = 0; i < n; i++) {
-        struct travel_table *table = &t->table[node[i]];
+        struct traveltime_table *table = &t->table[node[i]];
         if (table->data)
             continue;
         while (t->resident >= t->most && evict(t) >= 0)
@@ -207,7 +207,7 @@ static enum ek_status load_missing(struct travel *t, const int *node, int n)
 }
 
 /* Room for what is missing, once those who hold others have let go. */
-static enum ek_status wait_for_room(struct travel *t, const int *node, int n)
+static enum ek_status wait_for_room(struct traveltime_cache *t, const int *node, int n)
 {
     char need[32], have[32];
     if ((size_t)n > t->most)
@@ -221,7 +221,7 @@ static enum ek_status wait_for_room(struct travel *t, const int *node, int n)
     return EK_OK;
 }
 
-enum ek_status travel_hold(struct travel *t, const int *node, int n)
+enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n)
 {
     pthread_mutex_lock(&t->lock);
     enum ek_status st = wait_for_room(t, node, n);
@@ -235,7 +235,7 @@ enum ek_status travel_hold(struct travel *t, const int *node, int n)
     return st;
 }
 
-void travel_release(struct travel *t, const int *node, int n)
+void traveltime_cache_release(struct traveltime_cache *t, const int *node, int n)
 {
     pthread_mutex_lock(&t->lock);
     drop(t, node, n);
@@ -259,13 +259,13 @@ static bool find_cell(const struct tfolder_surface *s, int axis, double x, int *
     return true;
 }
 
-enum ek_status travel_corners(const struct travel *t, double x, double y, const char *what,
-                              struct travel_corners *c)
+enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double x, double y,
+                                        const char *what, struct traveltime_corners *c)
 {
     const struct tfolder_surface *s = &t->surface;
     int i, j;
     double fx, fy;
-    struct travel_corners found = {.n = 0};
+    struct traveltime_corners found = {.n = 0};
     if (!find_cell(s, 0, x, &i, &fx) || !find_cell(s, 1, y, &j, &fy))
         FAIL(EK_USAGE, "%s at %g,%g lies outside the tables' surface nodes, %g,%g to %g,%g", what,
              x, y, s->origin[0], s->origin[1], s->origin[0] + (s->n[0] - 1) * s->step[0],
@@ -287,7 +287,8 @@ enum ek_status travel_corners(const struct travel *t, double x, double y, const 
     return EK_OK;
 }
 
-enum ek_status travel_emergence(struct travel *t, double x, double y, double z, float *square)
+enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, double y, double z,
+                                          float *square)
 {
     const double at[3] = {x, y, z};
     pthread_mutex_lock(&t->lock);
@@ -305,7 +306,7 @@ enum ek_status travel_emergence(struct travel *t, double x, double y, double z, 
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status prepare(struct travel *t, size_t budget)
+static enum ek_status prepare(struct traveltime_cache *t, size_t budget)
 {
     t->nodes = t->surface.n[0] * t->surface.n[1];
     t->bytes = grid_nodes(&t->grid) * TABLE_FIELDS * sizeof(float);
@@ -316,7 +317,7 @@ static enum ek_status prepare(struct travel *t, size_t budget)
     return EK_OK;
 }
 
-static enum ek_status open_folder(struct travel *t, const char *path)
+static enum ek_status open_folder(struct traveltime_cache *t, const char *path)
 {
     TRY(tfolder_open(path, &t->folder));
     t->grid = t->folder->grid;
@@ -328,9 +329,9 @@ static enum ek_status open_folder(struct travel *t, const char *path)
     return EK_OK;
 }
 
-static struct travel *new_travel(void)
+static struct traveltime_cache *new_travel(void)
 {
-    struct travel *t = calloc(1, sizeof *t);
+    struct traveltime_cache *t = calloc(1, sizeof *t);
     if (t) {
         pthread_mutex_init(&t->lock, NULL);
         pthread_cond_init(&t->released, NULL);
@@ -338,22 +339,22 @@ static struct travel *new_travel(void)
     return t;
 }
 
-enum ek_status travel_open(const char *path, size_t budget, struct travel **t)
+enum ek_status traveltime_cache_open(const char *path, size_t budget, struct traveltime_cache **t)
 {
-    struct travel *made = new_travel();
+    struct traveltime_cache *made = new_travel();
     if (!made)
         FAIL(EK_LACK, "%s: out of memory", path);
     enum ek_status st = open_folder(made, path);
     if (!st)
         st = prepare(made, budget);
     if (st)
-        travel_close(made);
+        traveltime_cache_close(made);
     else
         *t = made;
     return st;
 }
 
-static enum ek_status open_velocity(struct travel *t, const char *text)
+static enum ek_status open_velocity(struct traveltime_cache *t, const char *text)
 {
     double least, most;
     TRY(velocity_open(text, &t->velocity));
@@ -363,11 +364,11 @@ static enum ek_status open_velocity(struct travel *t, const char *text)
     return velocity_range(t->velocity, &t->grid, &least, &most);
 }
 
-enum ek_status travel_compute(const char *velocity, const struct grid *grid,
-                              const struct tfolder_surface *surface, size_t budget,
-                              struct travel **t)
+enum ek_status traveltime_cache_compute(const char *velocity, const struct grid *grid,
+                                        const struct tfolder_surface *surface, size_t budget,
+                                        struct traveltime_cache **t)
 {
-    struct travel *made = new_travel();
+    struct traveltime_cache *made = new_travel();
     if (!made)
         FAIL(EK_LACK, "%s: out of memory", velocity);
     made->grid = *grid;
@@ -377,13 +378,13 @@ enum ek_status travel_compute(const char *velocity, const struct grid *grid,
     if (!st)
         st = prepare(made, budget);
     if (st)
-        travel_close(made);
+        traveltime_cache_close(made);
     else
         *t = made;
     return st;
 }
 
-void travel_close(struct travel *t)
+void traveltime_cache_close(struct traveltime_cache *t)
 {
     if (!t)
         return;
