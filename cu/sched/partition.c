@@ -297,7 +297,7 @@ static bool good_enough(const struct partition *d, const struct search *s)
 
 static void try_stretches(struct partition *d, struct search *s)
 {
-    if (d->job->first || d->bound) {
+    if (d->job->first) {
         if (!partition_cut(d, PARTITION_BY_SPACE))
             return;
         s->exchange = partition_less(s->exchange, exchange_of(d, d->trial));

@@ -114,7 +114,7 @@ static bool find_span(struct partition *d, enum partition_by by)
         low = high;
         high += partition_more(2 * (high - d->least), 0.02 * high);
     }
-    for (int i = 0; i < 40 && high - low > 1e-4 * high; i++) {
+    for (int i = 0; i < 40 && high - low > 5e-4 * high; i++) {
         double middle = (low + high) / 2;
         if (cut_at(d, by, middle))
             high = middle;
