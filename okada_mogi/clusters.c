@@ -6,6 +6,7 @@
  * needs no further look. */
 #include "okada_mogi/clusters.h"
 #include "okada_mogi/job.h"
+#include "src/arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ struct cluster {
 };
 
 struct clusters {
-    int naxes, level; /* cells are 2^level values wide */
+    struct arena arena; /* of what follows */
+    int naxes, level;   /* cells are 2^level values wide */
     long low[JOB_AXES], high[JOB_AXES];
     cell_number radix[JOB_AXES]; /* cells from one place of the axis to the next */
     size_t room, n;
@@ -46,14 +48,15 @@ enum ek_status clusters_open(int naxes, const long *low, const long *high, size_
                              struct clusters **s)
 {
     struct clusters *made = calloc(1, sizeof *made);
-    if (made) {
-        made->naxes = naxes;
-        made->room = cells;
-        made->cell = malloc(cells * sizeof *made->cell);
-    }
-    if (!made || !made->cell) {
-        clusters_close(made);
+    if (!made)
         FAIL(EK_LACK, "out of memory for the clusters of accepted trials");
+    made->naxes = naxes;
+    made->room = cells;
+    made->cell = ARENA_NEW(&made->arena, cells, cell_number);
+    const enum ek_status st = arena_check(&made->arena, "the clusters of accepted trials");
+    if (st) {
+        clusters_close(made);
+        return st;
     }
     memcpy(made->low, low, (size_t)naxes * sizeof *low);
     memcpy(made->high, high, (size_t)naxes * sizeof *high);
@@ -66,11 +69,7 @@ void clusters_close(struct clusters *s)
 {
     if (!s)
         return;
-    free(s->cell);
-    free(s->parent);
-    free(s->same);
-    free(s->cluster);
-    free(s->number);
+    arena_free(&s->arena);
     free(s);
 }
 
@@ -249,19 +248,17 @@ enum ek_status clusters_join(struct clusters *s)
 {
     sort_cells(s);
     const struct node all = {0, (uint32_t)s->n, 0};
-    s->parent = malloc((s->n + 1) * sizeof *s->parent);
-    s->same = calloc(s->n + 1, sizeof *s->same);
-    s->number = calloc(s->n + 1, sizeof *s->number);
-    if (!s->parent || !s->same || !s->number)
-        FAIL(EK_LACK, "out of memory for the clusters of accepted trials");
+    s->parent = ARENA_NEW(&s->arena, s->n, uint32_t);
+    s->same = ARENA_NEW(&s->arena, s->n, uint32_t);
+    s->number = ARENA_NEW(&s->arena, s->n, uint32_t);
+    TRY(arena_check(&s->arena, "the clusters of accepted trials"));
     for (uint32_t i = 0; i < s->n; i++)
         s->parent[i] = i;
     join_node(s, &all, 0);
     for (uint32_t i = 0; i < s->n; i++)
         s->nclusters += root_of(s, i) == i;
-    s->cluster = calloc(s->nclusters + 1, sizeof *s->cluster);
-    if (!s->cluster)
-        FAIL(EK_LACK, "out of memory for %zu clusters of accepted trials", s->nclusters);
+    s->cluster = ARENA_NEW(&s->arena, s->nclusters, struct cluster);
+    TRY(arena_check(&s->arena, "%zu clusters of accepted trials", s->nclusters));
     for (uint32_t i = 0, k = 0; i < s->n; i++)
         if (root_of(s, i) == i) {
             s->cluster[k].root = i;
@@ -270,8 +267,7 @@ enum ek_status clusters_join(struct clusters *s)
     return EK_OK;
 }
 
-/* ---- clusters
- * ----------------------------------------------------------------------------------*/
+/* ---- clusters ---------------------------------------------------------------------------------*/
 
 size_t clusters_of(const struct clusters *s, const long *place)
 {

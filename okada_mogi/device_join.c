@@ -10,26 +10,20 @@ enum { V, CELL, DIVISION, TARGET, SLACK, FOUND };
 enum { TARGETS = 16384, SLOTS = 16 }; /* questions in a launch, answers to each */
 
 struct questions {
+    struct arena arena;
     const struct join_table *table; /* NULL: made in blocks, which the worker does alone */
     int n;
     trial_number *trial; /* [TARGETS] */
     double *target;      /* [columns][TARGETS] */
     int *found;          /* [TARGETS][SLOTS] */
     float *window;
+    double *one; /* [columns] target of one question */
 };
-
-static enum ek_status out_of_memory(const struct search_device *d)
-{
-    FAIL(EK_LACK, "%s: out of memory for questions", d->search->job->path);
-}
 
 void search_device_join_close(struct search_device *d)
 {
     struct questions *q = d->own;
-    free(q->trial);
-    free(q->target);
-    free(q->found);
-    free(q->window);
+    arena_free(&q->arena);
     free(q);
 }
 
@@ -37,18 +31,18 @@ enum ek_status search_device_join_open(struct search_device *d)
 {
     struct questions *q = d->own = calloc(1, sizeof *q);
     if (!q)
-        return out_of_memory(d);
+        FAIL(EK_LACK, "%s: out of memory for questions", d->search->job->path);
     q->table = search_join_table(d->search);
     if (!q->table)
         return EK_OK;
     const struct join_table *t = q->table;
     const size_t n = (size_t)t->columns->n;
-    q->trial = malloc(TARGETS * sizeof *q->trial);
-    q->target = malloc(n * TARGETS * sizeof *q->target);
-    q->found = malloc(TARGETS * SLOTS * sizeof *q->found);
-    q->window = malloc(2 * n * sizeof *q->window);
-    if (!q->trial || !q->target || !q->found || !q->window)
-        return out_of_memory(d);
+    q->trial = ARENA_NEW(&q->arena, TARGETS, trial_number);
+    q->target = ARENA_NEW(&q->arena, n * TARGETS, double);
+    q->found = ARENA_NEW(&q->arena, TARGETS * SLOTS, int);
+    q->window = ARENA_NEW(&q->arena, 2 * n, float);
+    q->one = ARENA_NEW(&q->arena, n, double);
+    TRY(arena_check(&q->arena, "questions of %s", d->search->job->path));
     const size_t cells = (size_t)t->ncells[0] * (size_t)t->ncells[1] + 1;
     TRY(search_device_write(d, V, t->v, n * (size_t)t->room * sizeof *t->v));
     TRY(search_device_write(d, CELL, t->cell, cells * sizeof *t->cell));
@@ -100,15 +94,9 @@ static enum ek_status ask_host(struct search_device *d, int i)
     struct questions *q = d->own;
     struct again again = {d, q->trial[i]};
     const int n = q->table->columns->n;
-    double *target = malloc((size_t)n * sizeof *target);
-    if (!target)
-        return out_of_memory(d);
     for (int c = 0; c < n; c++)
-        target[c] = q->target[c * TARGETS + i];
-    const enum ek_status st =
-        join_table_find(q->table, target, search_reach(d->worker), q->window, judge_row, &again);
-    free(target);
-    return st;
+        q->one[c] = q->target[c * TARGETS + i];
+    return join_table_find(q->table, q->one, search_reach(d->worker), q->window, judge_row, &again);
 }
 
 /* Puts all questions to the device and judges its answers. */

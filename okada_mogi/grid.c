@@ -2,7 +2,6 @@
 #include "okada_mogi/grid.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The inner list has at least ENOUGH places, if there are as many, to fill lanes; it grows up to
@@ -83,13 +82,9 @@ static int parameter_of(const struct grid *g, int a)
     return g->job->parameter[g->axis[a].axis];
 }
 
-static void *zeroed(struct grid *g, size_t n, size_t size)
+static enum ek_status check(const struct grid *g)
 {
-    void *made = model_alloc(n * size);
-    if (!made)
-        status_fail(EK_LACK, "%s: out of memory for the grid of source %d", g->job->path,
-                    g->source + 1);
-    return made;
+    return arena_check(&g->arena, "the grid of source %d", g->source + 1);
 }
 
 static enum ek_status open_geometry(struct grid *g)
@@ -107,9 +102,8 @@ static enum ek_status open_geometry(struct grid *g)
         struct grid_axis *x = &g->axis[g->naxes++];
         *x = (struct grid_axis){
             .axis = a, .first = first[p], .n = model_parameter_values(g->model, p)};
-        x->table = zeroed(g, (size_t)job->axis[a].n * (size_t)x->n, sizeof *x->table);
-        if (!x->table)
-            return EK_LACK;
+        x->table = ARENA_NEW(&g->arena, job->axis[a].n * x->n, double);
+        TRY(check(g));
         for (long i = 0; i < job->axis[a].n; i++)
             model_derive(g->model, p, trial_value(&job->axis[a], i), x->table + i * x->n);
     }
@@ -161,16 +155,11 @@ static void set_inner(struct grid *g, long place, long i, double *x)
 static enum ek_status list_inner(struct grid *g)
 {
     double x[MODEL_PARAMETERS] = {0};
-    g->place = zeroed(g, (size_t)g->inner, sizeof *g->place);
-    if (!g->place)
-        return EK_LACK;
+    g->place = ARENA_NEW(&g->arena, g->inner, long);
     for (int a = g->nouter; a < g->naxes; a++)
-        for (int v = 0; v < g->axis[a].n; v++) {
-            double *list = zeroed(g, (size_t)(g->inner + MODEL_LANES), sizeof *list);
-            if (!list)
-                return EK_LACK;
-            g->value[g->axis[a].first + v] = list;
-        }
+        for (int v = 0; v < g->axis[a].n; v++)
+            g->value[g->axis[a].first + v] = ARENA_NEW(&g->arena, g->inner + MODEL_LANES, double);
+    TRY(check(g));
     for (long place = 0; place < g->inner; place++) {
         set_inner(g, place, g->nallowed, x);
         if (allows(g, INNER, x))
@@ -211,11 +200,10 @@ static enum ek_status open_linear(struct grid *g)
     g->namplitude = g->amplitude.n;
     g->linear = g->nmix * g->namplitude;
     const size_t np = (size_t)g->model->nparameters, nb = (size_t)g->model->nbasis;
-    g->weight = zeroed(g, (size_t)g->nmix * nb, sizeof *g->weight);
-    g->mix = zeroed(g, (size_t)g->nmix * np, sizeof *g->mix);
-    g->mix_offset = zeroed(g, (size_t)g->nmix, sizeof *g->mix_offset);
-    if (!g->weight || !g->mix || !g->mix_offset)
-        return EK_LACK;
+    g->weight = ARENA_NEW(&g->arena, (size_t)g->nmix * nb, double);
+    g->mix = ARENA_NEW(&g->arena, (size_t)g->nmix * np, double);
+    g->mix_offset = ARENA_NEW(&g->arena, g->nmix, trial_number);
+    TRY(check(g));
     for (long m = 0; m < g->nmix; m++) {
         long rest = m;
         for (int i = n - 1; i >= 0; i--) {
@@ -258,15 +246,8 @@ enum ek_status grid_open(const struct job *job, int source, struct grid *g)
 
 void grid_close(struct grid *g)
 {
-    for (int a = 0; a < g->naxes; a++)
-        free(g->axis[a].table);
-    for (int v = 0; v < MODEL_VALUES; v++)
-        free(g->value[v]);
-    free(g->place);
-    free(g->weight);
-    free(g->mix);
-    free(g->mix_offset);
-    *g = (struct grid){0};
+    arena_free(&g->arena);
+    *g = (struct grid){.job = NULL};
 }
 
 double grid_amplitude(const struct grid *g, long a)

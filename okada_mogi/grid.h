@@ -13,6 +13,7 @@
 #define OKADA_MOGI_GRID_H
 
 #include "okada_mogi/job.h"
+#include "src/arena.h"
 
 struct grid_axis {
     int axis;      /* number in the job */
@@ -21,6 +22,7 @@ struct grid_axis {
 };
 
 struct grid {
+    struct arena arena; /* of what follows */
     const struct job *job;
     const struct model *model;
     int source;

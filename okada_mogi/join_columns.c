@@ -3,21 +3,18 @@
 #include "okada_mogi/judge.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum ek_status join_columns_open(const struct job *job, struct join_columns *c)
 {
     const struct stations *s = &job->stations;
     const size_t n = (size_t)s->ncomponents;
-    *c = (struct join_columns){.at = calloc(n, sizeof *c->at),
-                               .observed = calloc(n, sizeof *c->observed),
-                               .sigma = calloc(n, sizeof *c->sigma),
-                               .slack = calloc(n, sizeof *c->slack)};
-    if (!c->at || !c->observed || !c->sigma || !c->slack) {
-        join_columns_close(c);
-        FAIL(EK_LACK, "%s: out of memory for %zu components", job->path, n);
-    }
+    *c = (struct join_columns){.n = 0};
+    c->at = ARENA_NEW(&c->arena, n, int);
+    c->observed = ARENA_NEW(&c->arena, n, double);
+    c->sigma = ARENA_NEW(&c->arena, n, double);
+    c->slack = ARENA_NEW(&c->arena, n, double);
+    TRY(arena_check(&c->arena, "the components of %s", job->path));
     for (int i = 0; i < 3 * s->n; i++) {
         if (isnan(s->observed[i]))
             continue;
@@ -31,11 +28,8 @@ enum ek_status join_columns_open(const struct job *job, struct join_columns *c)
 
 void join_columns_close(struct join_columns *c)
 {
-    free(c->at);
-    free(c->observed);
-    free(c->sigma);
-    free(c->slack);
-    *c = (struct join_columns){0};
+    arena_free(&c->arena);
+    *c = (struct join_columns){.n = 0};
 }
 
 static void swap_columns(struct join_columns *c, int i, int k)

@@ -3,9 +3,11 @@
 #define OKADA_MOGI_JOIN_COLUMNS_H
 
 #include "okada_mogi/job.h"
+#include "src/arena.h"
 
 /* Observed components in the order of their columns. */
 struct join_columns {
+    struct arena arena;
     int n;
     int *at;          /* [n] 3 * station + component */
     double *observed; /* [n] in standard deviations */

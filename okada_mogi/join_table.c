@@ -34,9 +34,9 @@ double join_table_bytes(const struct grid *g, trial_number begin, trial_number e
     return n * row + n / (double)g->linear * geometry;
 }
 
-static enum ek_status out_of_memory(const struct grid *g)
+static enum ek_status check(const struct join_table *t)
 {
-    FAIL(EK_LACK, "%s: out of memory for the table of source %d", g->job->path, g->source + 1);
+    return arena_check(&t->arena, "the table of source %d", t->grid->source + 1);
 }
 
 /* Every geometry that lists and walk allow, with its basis responses. */
@@ -47,11 +47,10 @@ static enum ek_status list_geometries(struct join_table *t, trial_number begin, 
     const size_t room = (size_t)(end - begin) * (size_t)g->nallowed;
     double value[MODEL_VALUES];
     struct grid_walk walk;
-    t->outer = malloc((room + 1) * sizeof *t->outer);
-    t->entry = malloc((room + 1) * sizeof *t->entry);
-    t->basis = malloc((room * size + 1) * sizeof *t->basis);
-    if (!t->outer || !t->entry || !t->basis)
-        return out_of_memory(g);
+    t->outer = ARENA_NEW(&t->arena, room, trial_number);
+    t->entry = ARENA_NEW(&t->arena, room, long);
+    t->basis = ARENA_NEW(&t->arena, room * size, double);
+    TRY(check(t));
     grid_walk_begin(&walk, g);
     for (trial_number o = begin; o < end; o++) {
         if (!grid_walk_to(&walk, o))
@@ -91,10 +90,9 @@ static enum ek_status list_rows(struct join_table *t)
     double x[MODEL_PARAMETERS];
     struct grid_walk walk;
     t->room = t->ngeometries * g->linear + JOIN_LANES;
-    t->row = malloc((size_t)t->room * sizeof *t->row);
-    t->v = malloc((size_t)t->columns->n * (size_t)t->room * sizeof *t->v);
-    if (!t->row || !t->v)
-        return out_of_memory(g);
+    t->row = ARENA_NEW(&t->arena, t->room, struct join_row);
+    t->v = ARENA_NEW(&t->arena, t->columns->n * t->room, float);
+    TRY(check(t));
     grid_walk_begin(&walk, g);
     for (long i = 0; i < t->ngeometries; i++) {
         grid_walk_to(&walk, t->outer[i]);
@@ -197,9 +195,13 @@ static enum ek_status sort_rows(struct join_table *t, double reach)
     const size_t n = (size_t)t->nrows + 1;
     divide_column(t, 0, reach);
     divide_column(t, 1, reach);
-    t->cell = calloc((size_t)t->ncells[0] * (size_t)t->ncells[1] + 2, sizeof *t->cell);
-    struct key *key = malloc(n * sizeof *key), *sorted = malloc(n * sizeof *sorted);
-    enum ek_status st = t->cell && key && sorted ? EK_OK : out_of_memory(t->grid);
+    struct arena scratch = {NULL};
+    t->cell = ARENA_NEW(&t->arena, (size_t)t->ncells[0] * (size_t)t->ncells[1] + 2, long);
+    struct key *key = ARENA_NEW(&scratch, n, struct key);
+    struct key *sorted = ARENA_NEW(&scratch, n, struct key);
+    enum ek_status st = check(t);
+    if (!st)
+        st = arena_check(&scratch, "sorting the table of source %d", t->grid->source + 1);
     for (long i = 0; i < t->nrows && !st; i++)
         key[i] = (struct key){cell_of(t, i), t->columns->n > 2 ? column(t, 2)[i] : 0, (unsigned)i};
     if (!st) {
@@ -209,8 +211,7 @@ static enum ek_status sort_rows(struct join_table *t, double reach)
                   by_key);
         permute(t, sorted, key);
     }
-    free(key);
-    free(sorted);
+    arena_free(&scratch);
     return st;
 }
 
@@ -236,13 +237,8 @@ enum ek_status join_table_open(const struct grid *g, const struct join_columns *
 
 void join_table_close(struct join_table *t)
 {
-    free(t->outer);
-    free(t->entry);
-    free(t->basis);
-    free(t->row);
-    free(t->v);
-    free(t->cell);
-    *t = (struct join_table){0};
+    arena_free(&t->arena);
+    *t = (struct join_table){.grid = NULL};
 }
 
 /* ---- looking up -------------------------------------------------------------------------------*/

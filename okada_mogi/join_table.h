@@ -17,6 +17,7 @@ struct join_row {
 };
 
 struct join_table {
+    struct arena arena; /* of what follows */
     const struct grid *grid;
     const struct join_columns *columns;
     long ngeometries, nrows, room;

@@ -7,6 +7,7 @@
 #include "src/lanes_math.h"
 #include "okada_mogi/grid.h"
 #include "okada_mogi/search_method.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct condition {
 
 /* The fast axes form the inner list: all their places that the constraints allow. */
 struct shared {
+    struct arena arena; /* of what follows */
     const struct job *job;
     int nvalues, nouter;
     trial_number outer;
@@ -77,13 +79,17 @@ static void set_moment(const struct shared *b, struct condition *c)
     c->when = !inner ? OUTER : outer ? LATE : INNER;
 }
 
+static enum ek_status check(const struct shared *b)
+{
+    return arena_check(&b->arena, "the grid of %s", b->job->path);
+}
+
 static enum ek_status list_conditions(struct shared *b)
 {
     const struct job *job = b->job;
     const int most = job->nconstraints * job->nsources * job->nsources;
-    b->condition = calloc((size_t)most + 1, sizeof *b->condition);
-    if (!b->condition)
-        FAIL(EK_LACK, "%s: out of memory for the constraints", job->path);
+    b->condition = ARENA_NEW(&b->arena, most, struct condition);
+    TRY(check(b));
     for (int i = 0; i < job->nconstraints; i++)
         for (int s = 0; s < job->nsources; s++)
             for (int t = 0; t < (job->constraint[i].what->pair ? s : 1); t++) {
@@ -123,9 +129,8 @@ static enum ek_status open_tables(struct shared *b)
         b->width[a] = geometry ? model_parameter_values(job->model, p) : 1;
         for (int q = 0; q < p; q++)
             b->first[a] += model_parameter_values(job->model, q);
-        b->table[a] = calloc((size_t)job->axis[a].n * (size_t)b->width[a], sizeof(double));
-        if (!b->table[a])
-            return out_of_memory(job);
+        b->table[a] = ARENA_NEW(&b->arena, job->axis[a].n * b->width[a], double);
+        TRY(check(b));
         for (long i = 0; i < job->axis[a].n; i++) {
             const double x = trial_value(&job->axis[a], i);
             if (geometry)
@@ -161,9 +166,9 @@ static void divide_axes(struct shared *b)
         b->outer *= (trial_number)job->axis[a].n;
 }
 
-static double *new_list(const struct shared *b)
+static double *new_list(struct shared *b)
 {
-    return model_alloc((size_t)(b->inner + MODEL_LANES) * sizeof(double));
+    return ARENA_NEW(&b->arena, b->inner + MODEL_LANES, double);
 }
 
 /* Lists of what the inner axes decide. */
@@ -174,16 +179,14 @@ static enum ek_status open_lists(struct shared *b)
         struct numbers *in = &b->in[job->source[a]];
         const enum model_role role = role_of(job, a);
         for (int v = 0; role == MODEL_GEOMETRY && v < b->width[a]; v++)
-            if (!(in->value[b->first[a] + v] = new_list(b)))
-                return out_of_memory(job);
+            in->value[b->first[a] + v] = new_list(b);
         for (int w = 0; role == MODEL_MIX && w < job->model->nbasis && !in->weight[w]; w++)
-            if (!(in->weight[w] = new_list(b)))
-                return out_of_memory(job);
-        if (role == MODEL_AMPLITUDE && !(in->amplitude = new_list(b)))
-            return out_of_memory(job);
+            in->weight[w] = new_list(b);
+        if (role == MODEL_AMPLITUDE)
+            in->amplitude = new_list(b);
     }
-    b->place = calloc((size_t)b->inner, sizeof *b->place);
-    return b->place ? EK_OK : out_of_memory(job);
+    b->place = ARENA_NEW(&b->arena, b->inner, long);
+    return check(b);
 }
 
 /* Entry i of the lists is the inner place; its parameters into x. */
@@ -403,17 +406,7 @@ static enum ek_status order_stations(struct search *s)
 static void close_shared(void *arg)
 {
     struct shared *b = arg;
-    for (int a = 0; a < JOB_AXES; a++)
-        free(b->table[a]);
-    for (int s = 0; s < JOB_SOURCES; s++) {
-        for (int v = 0; v < MODEL_VALUES; v++)
-            free(b->in[s].value[v]);
-        for (int k = 0; k < MODEL_BASES; k++)
-            free(b->in[s].weight[k]);
-        free(b->in[s].amplitude);
-    }
-    free(b->condition);
-    free(b->place);
+    arena_free(&b->arena);
     free(b);
 }
 

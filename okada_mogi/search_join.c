@@ -18,6 +18,7 @@ enum { SAMPLES = 128 };
 static const double table_bytes = 1 << 30; /* most of a block */
 
 struct shared {
+    struct arena arena;
     int nlevels; /* sources, slowest first */
     struct grid grid[JOB_SOURCES];
     struct join_columns columns;
@@ -31,6 +32,7 @@ struct shared {
 
 /* One thread's. */
 struct own {
+    struct arena arena;
     struct grid_walk walk[JOB_SOURCES];
     double *basis;   /* [level][judge_basis_size()] of the geometries at work */
     double *missing; /* [level + 1][columns] observed - predicted, standard deviations */
@@ -278,23 +280,19 @@ static int sample(const struct shared *shared, int level, double *basis, double 
 static enum ek_status choose_columns(struct shared *shared, const struct job *job)
 {
     const size_t n = (size_t)shared->columns.n;
-    double *basis = malloc((size_t)judge_basis_size(job) * sizeof *basis);
-    double *a = malloc(SAMPLES * n * sizeof *a), *b = malloc(SAMPLES * n * sizeof *b);
-    bool *left = malloc((size_t)SAMPLES * SAMPLES);
-    int *number = malloc(n * sizeof *number);
-    enum ek_status st = EK_OK;
-    if (!basis || !a || !b || !left || !number) {
-        st = status_fail(EK_LACK, "%s: out of memory for samples", job->path);
-    } else {
+    struct arena scratch = {NULL};
+    double *basis = ARENA_NEW(&scratch, judge_basis_size(job), double);
+    double *a = ARENA_NEW(&scratch, SAMPLES * n, double),
+           *b = ARENA_NEW(&scratch, SAMPLES * n, double);
+    bool *left = ARENA_NEW(&scratch, SAMPLES * SAMPLES, bool);
+    int *number = ARENA_NEW(&scratch, n, int);
+    const enum ek_status st = arena_check(&scratch, "samples of %s", job->path);
+    if (!st) {
         const int na = sample(shared, 0, basis, a);
         const int nb = sample(shared, shared->nlevels - 1, basis, b);
         join_columns_order(&shared->columns, a, na, b, nb, shared->reach, left, number);
     }
-    free(basis);
-    free(a);
-    free(b);
-    free(left);
-    free(number);
+    arena_free(&scratch);
     return st;
 }
 
@@ -342,13 +340,10 @@ static void extend(struct shared *shared, int level, double *basis, double *leas
 static enum ek_status bound_levels(struct shared *shared, const struct job *job)
 {
     const int n = shared->columns.n, levels = shared->nlevels;
-    double *basis = malloc((size_t)judge_basis_size(job) * sizeof *basis);
-    shared->least = calloc((size_t)(levels + 1) * (size_t)n, sizeof *shared->least);
-    shared->most = calloc((size_t)(levels + 1) * (size_t)n, sizeof *shared->most);
-    if (!basis || !shared->least || !shared->most) {
-        free(basis);
-        FAIL(EK_LACK, "%s: out of memory for bounds", job->path);
-    }
+    double *basis = ARENA_NEW(&shared->arena, judge_basis_size(job), double);
+    shared->least = ARENA_NEW(&shared->arena, (levels + 1) * n, double);
+    shared->most = ARENA_NEW(&shared->arena, (levels + 1) * n, double);
+    TRY(arena_check(&shared->arena, "the bounds of %s", job->path));
     for (int level = levels - 1; level > 0; level--) {
         double *least = shared->least + level * n, *most = shared->most + level * n;
         extend(shared, level, basis, least, most);
@@ -357,7 +352,6 @@ static enum ek_status bound_levels(struct shared *shared, const struct job *job)
             most[c] += most[n + c];
         }
     }
-    free(basis);
     return EK_OK;
 }
 
@@ -381,8 +375,7 @@ static void close_shared(void *arg)
     for (int i = 0; i < JOB_SOURCES; i++)
         grid_close(&shared->grid[i]);
     join_columns_close(&shared->columns);
-    free(shared->least);
-    free(shared->most);
+    arena_free(&shared->arena);
     free(shared);
 }
 
@@ -434,9 +427,7 @@ static void close_own(void *arg)
 {
     struct own *own = arg;
     join_table_close(&own->table);
-    free(own->basis);
-    free(own->missing);
-    free(own->window);
+    arena_free(&own->arena);
     free(own);
 }
 
@@ -447,12 +438,13 @@ static enum ek_status open_own(const struct search *s, void **out)
     if (!own)
         FAIL(EK_LACK, "%s: out of memory", s->job->path);
     const size_t n = (size_t)shared->columns.n, levels = (size_t)shared->nlevels;
-    own->basis = calloc(levels * (size_t)judge_basis_size(s->job), sizeof *own->basis);
-    own->missing = calloc((levels + 1) * n, sizeof *own->missing);
-    own->window = calloc(2 * n, sizeof *own->window);
-    if (!own->basis || !own->missing || !own->window) {
+    own->basis = ARENA_NEW(&own->arena, levels * (size_t)judge_basis_size(s->job), double);
+    own->missing = ARENA_NEW(&own->arena, (levels + 1) * n, double);
+    own->window = ARENA_NEW(&own->arena, 2 * n, float);
+    const enum ek_status st = arena_check(&own->arena, "a worker of %s", s->job->path);
+    if (st) {
         close_own(own);
-        FAIL(EK_LACK, "%s: out of memory for a worker", s->job->path);
+        return st;
     }
     memcpy(own->missing, shared->columns.observed, n * sizeof *own->missing);
     for (size_t i = 0; i < levels; i++)

@@ -27,6 +27,7 @@ struct shared {
 
 /* One thread's. lo, hi: [nmix][MODEL_LANES] intervals of amplitudes of the lanes at work. */
 struct own {
+    struct arena arena;
     struct grid_walk walk;
     double *lo, *hi;
     double *basis; /* of the geometry that is finished */
@@ -326,9 +327,7 @@ static double cost(const struct search *s, struct trial_range range)
 static void close_own(void *arg)
 {
     struct own *own = arg;
-    free(own->lo);
-    free(own->hi);
-    free(own->basis);
+    arena_free(&own->arena);
     free(own);
 }
 
@@ -339,12 +338,13 @@ static enum ek_status open_own(const struct search *s, void **out)
     if (!own)
         FAIL(EK_LACK, "%s: out of memory", s->job->path);
     const size_t n = (size_t)shared->grid.nmix * MODEL_LANES;
-    own->lo = model_alloc(n * sizeof *own->lo);
-    own->hi = model_alloc(n * sizeof *own->hi);
-    own->basis = malloc((size_t)judge_basis_size(s->job) * sizeof *own->basis);
-    if (!own->lo || !own->hi || !own->basis) {
+    own->lo = ARENA_NEW(&own->arena, n, double);
+    own->hi = ARENA_NEW(&own->arena, n, double);
+    own->basis = ARENA_NEW(&own->arena, judge_basis_size(s->job), double);
+    const enum ek_status st = arena_check(&own->arena, "a worker of %s", s->job->path);
+    if (st) {
         close_own(own);
-        FAIL(EK_LACK, "%s: out of memory for a worker", s->job->path);
+        return st;
     }
     grid_walk_begin(&own->walk, &shared->grid);
     *out = own;

@@ -97,10 +97,9 @@ static enum ek_status add_column(struct stats *s, const char *name, int axis, lo
     c->pair_stride = (width - 1) / (axis < 0 ? STATS_PAIR_BINS / 2 : STATS_PAIR_BINS) + 1;
     c->npair = (int)((width - 1) / c->pair_stride + 1);
     for (int w = 0; w < STATS_WEIGHTS; w++)
-        c->sum[w] = calloc((size_t)c->nbins, sizeof(double));
-    c->least = calloc((size_t)c->nbins, sizeof(double));
-    if (!c->sum[0] || !c->sum[1] || !c->least)
-        FAIL(EK_LACK, "%s: out of memory for the statistics", s->job->path);
+        c->sum[w] = ARENA_NEW(&s->arena, c->nbins, double);
+    c->least = ARENA_NEW(&s->arena, c->nbins, double);
+    TRY(arena_check(&s->arena, "the statistics"));
     for (int b = 0; b < c->nbins; b++)
         c->least[b] = INFINITY;
     return EK_OK;
@@ -132,11 +131,11 @@ static enum ek_status make_room(struct reading *r)
     struct stats *s = r->stats;
     const size_t n = (size_t)s->ncolumns, paired = (size_t)s->npaired;
     for (int w = 0; w < STATS_WEIGHTS; w++)
-        s->covariance[w] = calloc(n * n + 1, sizeof(double));
-    s->pair = calloc(paired * paired * STATS_PAIR_BINS * STATS_PAIR_BINS / 2 + 1, sizeof *s->pair);
-    s->level = calloc((size_t)s->job->accept.nk + 1, sizeof *s->level);
-    if (!s->covariance[0] || !s->covariance[1] || !s->pair || !s->level)
-        FAIL(EK_LACK, "%s: out of memory for the statistics", s->job->path);
+        s->covariance[w] = ARENA_NEW(&s->arena, n * n, double);
+    s->pair =
+        ARENA_NEW(&s->arena, paired * paired * STATS_PAIR_BINS * STATS_PAIR_BINS / 2, unsigned);
+    s->level = ARENA_NEW(&s->arena, s->job->accept.nk, struct stats_level);
+    TRY(arena_check(&s->arena, "the statistics"));
     for (int c = 0; c < s->ncolumns; c++)
         r->centre[c] = (s->column[c].min + s->column[c].max) / 2;
     return clusters_open(s->job->naxes, r->low, r->high, CLUSTERS_CELLS, &r->clusters);
@@ -282,8 +281,7 @@ static void finish_sums(struct reading *r)
     }
 }
 
-/* ---- clusters
- * ----------------------------------------------------------------------------------*/
+/* ---- clusters ---------------------------------------------------------------------------------*/
 
 static void count_cluster(struct reading *r, const struct row *row)
 {
@@ -364,14 +362,6 @@ void stats_close(struct stats *s)
 {
     if (!s)
         return;
-    for (int c = 0; c < s->ncolumns; c++) {
-        free(s->column[c].sum[0]);
-        free(s->column[c].sum[1]);
-        free(s->column[c].least);
-    }
-    free(s->covariance[0]);
-    free(s->covariance[1]);
-    free(s->pair);
-    free(s->level);
+    arena_free(&s->arena);
     free(s);
 }

@@ -11,6 +11,7 @@
 
 #include "okada_mogi/clusters.h"
 #include "okada_mogi/spool.h"
+#include "src/arena.h"
 
 enum {
     STATS_COLUMNS = JOB_AXES + 1,
@@ -53,6 +54,7 @@ struct stats_level {
 };
 
 struct stats {
+    struct arena arena; /* of what follows */
     const struct job *job;
     size_t trials;
     double weight, squares; /* sum of the weights, of their squares */
