@@ -78,6 +78,7 @@ help:
 	 'make demo       BT-MZ class W under every policy on all cores and the OpenCL device' \
 	 'make check      all tests but' 'make check-long those that take long' 'make bench      all measurements' 'make lint       style and layering' \
 	 'make arches     the sources through the compilers for every level of x86-64, aarch64, riscv64, ppc64le' \
+	 'make check-arm  unit tests as aarch64 code under qemu-user' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make replay     published results beside the simulator' \
 	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
@@ -260,6 +261,10 @@ kernels: $(BUILD)/tests/kernels_rtc
 arches:
 	@CPPFLAGS='$(CPPFLAGS)' WARN='$(WARN)' PKG_CFLAGS='$(PKG_CFLAGS) $(SOLVER_CFLAGS)' bash tests/arches.sh
 
+# Unit tests as aarch64 code under an emulator.
+check-arm:
+	@bash tests/arm.sh
+
 waterlevel: $(bins) $(BUILD)/bench/waterlevel $(filter $(BUILD)/bench/dgemm,$(benches))
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/bench/waterlevel.sh
 
@@ -319,6 +324,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all arches deps needed demo check check-long tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
+.PHONY: all arches deps needed demo check check-arm check-long tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

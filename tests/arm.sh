@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# tests/arm.sh [TEST…] – unit tests as aarch64 code under qemu-user: compiled by the cross compiler with
+# the flags of make, linked with that architecture's libraries, which are downloaded from this
+# distribution and unpacked below BUILD (nothing is installed). Without names: the tests of src, cu and
+# npb_mz, which need no device. Exit 77: compiler, emulator or mirror are missing.
+# Last line: "N passed, N failed".
+set -u
+cd "$(dirname "$0")/.." || exit 1
+export BUILD=${BUILD:-build-arm64} LC_ALL=C
+libraries='libhwloc-dev libjansson-dev libgsl-dev libglpk-dev libffi-dev libopenmpi-dev libsuitesparse-dev
+ libopenblas-serial-dev libfftw3-dev libcmocka-dev libzmq3-dev libxxhash-dev libgomp1 libc6-dev'
+for need in aarch64-linux-gnu-gcc qemu-aarch64 apt-get dpkg-deb; do
+    command -v $need >/dev/null || { echo "arm: no $need here"; exit 77; }
+done
+mkdir -p "$BUILD"
+here=$(cd "$BUILD" && pwd)
+sys=$here/sysroot lib=$here/sysroot/usr/lib/aarch64-linux-gnu
+
+fetch() { # an apt of its own, which knows of no package that is installed
+    local apt=$here/apt
+    mkdir -p "$apt"/{lists/partial,archives/partial} "$sys" && : >"$apt/status"
+    set -- apt-get -qq -o Dir::State="$apt" -o Dir::State::status="$apt/status" \
+        -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt" -o Dir::Cache::archives="$apt/archives" \
+        -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=root \
+        -o Binary::apt-get::APT::Keep-Downloaded-Packages=true \
+        -o DPkg::Post-Invoke= -o APT::Update::Post-Invoke=
+    "$@" update && "$@" -y --no-install-recommends --download-only install $libraries || return
+    for package in "$apt"/archives/*.deb; do dpkg-deb -x "$package" "$sys" || return; done
+    rm -rf "$apt"
+}
+[ -e "$here/fetched" ] || { fetch >"$here/fetch.log" 2>&1 && touch "$here/fetched"; } || {
+    echo "arm: no libraries: $(tail -1 "$here/fetch.log")"
+    exit 77
+}
+export PKG_CONFIG_LIBDIR=$lib/openblas-serial/pkgconfig:$lib/pkgconfig:$sys/usr/share/pkgconfig
+export PKG_CONFIG_SYSROOT_DIR=$sys QEMU_LD_PREFIX=$sys LD_LIBRARY_PATH=
+cc="aarch64-linux-gnu-gcc -idirafter $sys/usr/include -idirafter $sys/usr/include/suitesparse -L$lib
+ -Wl,-rpath-link,$lib:$lib/openblas-serial:$sys/lib/aarch64-linux-gnu"
+# A link in the sysroot may be an absolute one of another package's alternatives: to the real files.
+for name in blas lapack; do ln -sf "openblas-serial/lib$name.so.3" "$lib/lib$name.so.3"; done
+ln -sf openblas-serial/libopenblas.so.0 "$lib/libopenblas.so.0"
+
+tests=("$@")
+[ $# != 0 ] || mapfile -t tests < <(basename -s .c $(ls tests/test_{src,cu,npb_mz}_*.c |
+    grep -v -e device -e embed -e donate))
+make -j"$(nproc)" --no-print-directory PROGRAMS=npb_mz CC="$(echo $cc)" MARCH=armv8-a BUILD="$BUILD" \
+    "${tests[@]/#/$BUILD/tests/}" >"$here/make.log" 2>&1 || {
+    echo "arm: does not build: $(grep -m1 error "$here/make.log")"
+    exit 1
+}
+passed=0 failed=0
+for test in "${tests[@]}"; do
+    if LD_LIBRARY_PATH= qemu-aarch64 -L "$sys" "$BUILD/tests/$test" >"$here/log" 2>&1 || [ $? = 77 ]; then
+        passed=$((passed + 1))
+        echo "  ok     $test"
+    else
+        failed=$((failed + 1))
+        echo "  FAILED $test"
+        grep -vE '^\[ (RUN|      OK)' "$here/log" | tail -10 | sed 's/^/         /'
+    fi
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
