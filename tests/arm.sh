@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/arm.sh [TEST…] – unit tests as aarch64 code under qemu-user: compiled by the cross compiler with
 # the flags of make, linked with that architecture's libraries, which are downloaded from this
-# distribution and unpacked below BUILD (nothing is installed). Without names: the tests of src, cu and
+# distribution and unpacked beside BUILD (nothing is installed). Without names: the tests of src, cu and
 # npb_mz, which need no device. Exit 77: compiler, emulator or mirror are missing.
 # Last line: "N passed, N failed".
 set -u
@@ -12,8 +12,8 @@ libraries='libhwloc-dev libjansson-dev libgsl-dev libglpk-dev libffi-dev libopen
 for need in aarch64-linux-gnu-gcc qemu-aarch64 apt-get dpkg-deb; do
     command -v $need >/dev/null || { echo "arm: no $need here"; exit 77; }
 done
-mkdir -p "$BUILD"
-here=$(cd "$BUILD" && pwd)
+mkdir -p "$BUILD-system"
+here=$(cd "$BUILD-system" && pwd)
 sys=$here/sysroot lib=$here/sysroot/usr/lib/aarch64-linux-gnu
 
 fetch() { # an apt of its own, which knows of no package that is installed
@@ -34,9 +34,10 @@ fetch() { # an apt of its own, which knows of no package that is installed
 }
 export PKG_CONFIG_LIBDIR=$lib/openblas-serial/pkgconfig:$lib/pkgconfig:$sys/usr/share/pkgconfig
 export PKG_CONFIG_SYSROOT_DIR=$sys QEMU_LD_PREFIX=$sys LD_LIBRARY_PATH=
-cc="aarch64-linux-gnu-gcc -idirafter $sys/usr/include -idirafter $sys/usr/include/suitesparse -L$lib
+cc="aarch64-linux-gnu-gcc -isystem $sys/usr/include -isystem $sys/usr/include/aarch64-linux-gnu -L$lib
  -Wl,-rpath-link,$lib:$lib/openblas-serial:$sys/lib/aarch64-linux-gnu"
-# A link in the sysroot may be an absolute one of another package's alternatives: to the real files.
+# Absolute links lead out of the sysroot; what alternatives would point at is pointed at.
+find "$sys" -xtype l -delete
 for name in blas lapack; do ln -sf "openblas-serial/lib$name.so.3" "$lib/lib$name.so.3"; done
 ln -sf openblas-serial/libopenblas.so.0 "$lib/libopenblas.so.0"
 
