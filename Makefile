@@ -8,7 +8,7 @@
 
 VERSION  := $(shell sed -n 's/^.define EK_VERSION "\(.*\)"/\1/p' src/version.h)
 CC       ?= gcc
-MARCH    ?= native
+MARCH    ?=
 OPT      ?= -O3
 PREFIX   ?= /usr/local
 SAN      ?=
@@ -18,7 +18,7 @@ BIN      := $(if $(filter build,$(BUILD)),bin,$(BUILD)/bin)
 REPORT   := $(if $(filter build,$(BUILD)),report,$(BUILD)/report)
 V        ?= 0
 Q        := $(if $(filter 1,$(V)),,@)
-say       = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' '$(1)' '$(2)')
+say       = $(if $(filter 1,$(V)),,@printf '  %-6s %s%s\n' '$(1)' '$(2)' '$(3)')
 
 CORE     := src backends cu
 PROGRAMS := npb_mz okada_mogi mcsem kirchhoff
@@ -37,7 +37,7 @@ PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 accepts   = $(shell $(CC) $(1) -E -x c /dev/null >/dev/null 2>&1 && echo $(1))
 # POWER's compilers call it -mcpu, and some know neither.
-march    := $(or $(call accepts,-march=$(MARCH)),$(call accepts,-mcpu=$(MARCH)))
+march    := $(if $(MARCH),$(or $(call accepts,-march=$(MARCH)),$(call accepts,-mcpu=$(MARCH))))
 
 WARN     := -Wall -Wextra -Wno-psabi -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120
@@ -55,7 +55,29 @@ kernels  := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.c)))
 # What kernel texts share and include.
 shared   := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.h)))
 mains    := $(sort $(wildcard $(FOLDERS:%=%/main_*.c)))
-objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(mains) $(kernels),$(call sources,$(1))))
+objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(mains) $(kernels) $(leveled:%=%.c),$(call sources,$(1))))
+
+# Sources over lanes and other hot loops, compiled once for each instruction level (src/isa.h), and
+# not otherwise. What others call of them stands in <program>/isa_calls.h.
+leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs exchange solvers) \
+ $(addprefix okada_mogi/,okada mogi search_brute search_single search_join join_table methods) \
+ $(addprefix mcsem/,forward matmul shared shared_layout shared_rows) $(addprefix kirchhoff/,sum ray fill) \
+ tests/lanes_twins tests/lanes_peak
+ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+levels_x86_64   := plain v2 v3 v4
+levels_aarch64  := neon
+levels   := $(or $(levels_$(ARCH)),plain)
+# Those of the tests alone: vectors that no processor has, taken apart by the compiler.
+levels_t := lanes1 lanes8
+isa_plain  := -DLANES=4
+isa_neon   := -DLANES=4
+isa_v2     := -DLANES=4 -march=x86-64-v2
+isa_v3     := -DLANES=4 -march=x86-64-v3
+isa_v4     := -DLANES=8 -march=x86-64-v4 -mprefer-vector-width=512
+isa_lanes1 := -DLANES=1 -O1
+isa_lanes8 := -DLANES=8 -O1
+OBJCOPY  := $(shell $(CC) -print-prog-name=objcopy)
+
 binname   = $(BIN)/$(subst _,-,$(patsubst main_%.c,%,$(notdir $(1))))
 bins     := $(foreach m,$(mains),$(call binname,$(m)))
 tests    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
@@ -104,17 +126,42 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # The suite's report names them.
 $(BUILD)/npb_mz/write_npb.o: CPPFLAGS += '-DEK_FLAGS="-std=c11 $(OPT) -g $(march) -ffp-contract=fast -fopenmp"'
+# A level's objects of a program become one, of which only the table of functions is seen.
+define level
+$(BUILD)/isa/$(1)/%.o: %.c $(BUILD)/flags
+	$$(call say,CC,$$<, $(1))
+	@mkdir -p $$(@D)
+	$(Q)$(CC) $$(CPPFLAGS) $$(CFLAGS) $(isa_$(1)) -DISA=$(1) -Wno-psabi -MMD -MP -c $$< -o $$@
+endef
+$(foreach l,$(levels) $(levels_t),$(eval $(call level,$(l))))
+define level_of_program
+$(BUILD)/isa/$(1)/$(2).o: $(patsubst %,$(BUILD)/isa/$(1)/%.o,$(filter $(2)/%,$(leveled)) $(2)/isa)
+	$(Q)$(CC) -r -nostdlib $$^ -o $$@.part && $(OBJCOPY) -G $(2)_isa_$(1) $$@.part $$@ && rm $$@.part
+endef
+$(foreach l,$(levels) $(levels_t),$(foreach p,$(PROGRAMS) tests,$(eval $(call level_of_program,$(l),$(p)))))
+# They and the calls are one object: the linker takes nothing from an archive for a weak reference.
+$(patsubst %,$(BUILD)/isa/%.o,$(PROGRAMS) tests): $(BUILD)/isa/%.o: $(BUILD)/%/isa.o $(foreach l,$(levels),$(BUILD)/isa/$(l)/%.o)
+	$(Q)$(CC) -r -nostdlib $^ -o $@
+$(BUILD)/src/isa_built.o: CPPFLAGS += -DISA_BUILT='" $(levels) "'
+$(BUILD)/tests/isa_built.o: src/isa_built.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DISA_BUILT='" $(levels) $(levels_t) "' -c $< -o $@
+of_tests := $(BUILD)/tests/isa_built.o $(BUILD)/isa/tests.o \
+ $(foreach l,$(levels_t),$(patsubst %,$(BUILD)/isa/$(l)/%.o,$(PROGRAMS) tests))
+
+# The folder's objects of all levels.
+all_levels = $(addsuffix /$(1),$(BUILD) $(levels:%=$(BUILD)/isa/%) $(levels_t:%=$(BUILD)/isa/%))
 # Fields have the same bits on every processor: only what is written as fused is fused.
-$(BUILD)/mcsem/%.o: CFLAGS += -ffp-contract=off $(SOLVER_CFLAGS)
+$(call all_levels,mcsem/%.o): CFLAGS += -ffp-contract=off $(SOLVER_CFLAGS)
 ifneq ($(SAN),)
 # Its many small functions on vectors must be inlined to be done in time.
-$(BUILD)/mcsem/%.o: OPT := -O2
+$(call all_levels,mcsem/%.o): OPT := -O2
 endif
 $(BIN)/mcsem $(tests) $(benches): LDLIBS += $(SOLVER_LIBS)
 # So have images, on every unit.
-$(BUILD)/kirchhoff/%.o: CFLAGS += -ffp-contract=off -fno-trapping-math
+$(call all_levels,kirchhoff/%.o): CFLAGS += -ffp-contract=off -fno-trapping-math
 # Rays need not: their tables are files, the same for all units.
-$(BUILD)/kirchhoff/ray.o: CFLAGS += -ffp-contract=fast
+$(call all_levels,kirchhoff/ray.o): CFLAGS += -ffp-contract=fast
 $(BIN)/kirchhoff-mig $(tests) $(benches): LDLIBS += $(WAVES_LIBS)
 
 $(BUILD)/oracle/%.o: %.c src/kernel.h $(BUILD)/flags
@@ -150,7 +197,7 @@ $(BUILD)/libevenkeel.a: $(foreach f,$(CORE),$(call objects,$(f))) $(BUILD)/embed
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 define program_archive
-$(BUILD)/lib$(1).a: $(call objects,$(1))
+$(BUILD)/lib$(1).a: $(filter-out %/isa.o,$(call objects,$(1))) $(BUILD)/isa/$(1).o
 	$$(call say,AR,$$@)
 	$(Q)rm -f $$@ && ar rcs $$@ $$^
 endef
@@ -187,14 +234,14 @@ $(fakes): tests/fakegpu/fake.h $(BUILD)/flags
 	 $(filter %.c,$^) $(filter-out -fopenmp,$(LDFLAGS)) -ldl -lpthread -o $@
 
 # The tests' table of texts takes the place of the archive's.
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(archives) | $(fakes)
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/embed.o $(of_tests) $(oracles_t:%.c=$(BUILD)/oracle/%.o) $(archives) | $(fakes)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -lcmocka -o $@
 
-$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(archives)
+$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/isa/tests.o $(archives)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) $< -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(archives) -Wl,--end-group $(LDLIBS) -o $@
 
 # What we state of the vendors' interfaces, against their headers where these are.
 $(BUILD)/tests/test_backends_abi_cuda.o $(BUILD)/tests/test_backends_abi_hip.o: \

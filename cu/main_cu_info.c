@@ -1,6 +1,7 @@
 /* cu/main_cu_info.c – cu-info: what this node has, and who would run where. */
 #include "cu/unit/info.h"
 #include "cu/sched/profile.h"
+#include "src/isa.h"
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/version.h"
@@ -9,7 +10,7 @@
 
 struct settings {
     struct info_request request;
-    const char *json;
+    const char *json, *isa;
     bool profiles, help, version;
 };
 
@@ -19,6 +20,8 @@ static const struct opt options[] = {
      "N CPU units of M cores and G devices, or auto", .env = "CU_LAYOUT"},
     {"devices", OPT_TEXT, AT(request.cu.devices), "LIST", "devices, as opencl:0,cuda:1, or auto",
      .env = "CU_DEVICES"},
+    {"isa", OPT_TEXT, AT(isa), "LEVEL", "highest instructions that programs may use",
+     .env = "CU_ISA"},
     {"strict", OPT_FLAG, AT(request.cu.strict), NULL, "more threads than cpus is an error",
      .env = NULL},
     {"places", OPT_TEXT, AT(request.places), "LIST",
@@ -76,6 +79,7 @@ static enum ek_status run(int argc, char **argv)
         return EK_OK;
     if (s.profiles)
         return profile_list(stdout);
+    TRY(isa_choose(s.isa));
     TRY(info_open(&s.request, &info));
     enum ek_status st = show(&s, info);
     info_close(info);

@@ -1,5 +1,6 @@
 /* kirchhoff/filter_bank.c – the filter bank, by FFTW. */
 #include "kirchhoff/filter_bank.h"
+#include "kirchhoff/sum.h"
 
 #include <fftw3.h>
 #include <math.h>
@@ -9,7 +10,7 @@
 enum {
     TAIL = 128,
     FADE_PERCENT = 30,
-    BEHIND = 24
+    BEHIND = SUM_BEHIND
 }; /* zeros against wrapping; behind a level: windows are read there */
 
 struct filter_bank {

@@ -99,6 +99,79 @@ FN struct ray_speed ray_turn(const ray_four n[LANES])
     return w;
 }
 
+FN struct ray_speed ray_each(struct ray_rows r, ray_places at, ray_shares tx, ray_shares ty,
+                             ray_shares tz)
+{
+    ray_four number[LANES];
+    for (int l = 0; l < LANES; l++)
+        number[l] = ray_lane(r, (uint32_t)at[l], tx[l], ty[l], tz[l]);
+    return ray_turn(number);
+}
+
+#if LANES == 8 && defined __AVX512F__
+
+/* A row's numbers for two lanes. */
+FN __m512 ray_load_two(const float *row, uint32_t one, uint32_t other)
+{
+    const __m512d low = _mm512_castpd256_pd512(_mm256_loadu_pd((const double *)(row + one)));
+    const __m256d high = _mm256_loadu_pd((const double *)(row + other));
+    return _mm512_castpd_ps(_mm512_insertf64x4(low, high, 1));
+}
+
+/* A share of lane l to the first eight, of lane l + 1 to the others. */
+FN __m512 ray_spread_two(ray_shares t, int l)
+{
+    const __m512i from = _mm512_add_epi32(
+        _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1), _mm512_set1_epi32(l));
+    return _mm512_permutexvar_ps(from, _mm512_castps256_ps512((__m256)t));
+}
+
+/* Two lanes side by side: the same operations on the same numbers. */
+FN __m512 ray_two_lanes(struct ray_rows r, uint32_t one, uint32_t other, __m512 tx, __m512 ty)
+{
+    const __m512 a = ray_load_two(r.row[0], one, other), b = ray_load_two(r.row[1], one, other);
+    const __m512 c = ray_load_two(r.row[2], one, other), d = ray_load_two(r.row[3], one, other);
+    const __m512 ab = a + ty * (b - a), cd = c + ty * (d - c);
+    return ab + tx * (cd - ab);
+}
+
+/* Number c of all lanes, from vectors that have it of four lanes: above, then below. */
+FN lanes ray_between(__m512 first, __m512 second, int c, ray_shares tz)
+{
+    const __m512i from =
+        _mm512_add_epi32(_mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23),
+                         _mm512_set1_epi32(8 * (c % 2)));
+    const __m512d both = _mm512_castps_pd(_mm512_permutex2var_ps(first, from, second));
+    const ray_shares above = (ray_shares)_mm512_castpd512_pd256(both);
+    const ray_shares below = (ray_shares)_mm512_extractf64x4_pd(both, 1);
+    return __builtin_convertvector(above + tz * (below - above), lanes);
+}
+
+FN struct ray_speed ray_all(struct ray_rows r, ray_places at, ray_shares tx, ray_shares ty,
+                            ray_shares tz)
+{
+    /* of vectors of two lanes: numbers 0 and 1, and 2 and 3, of four lanes, above and below */
+    const __m512i low = _mm512_setr_epi32(0, 8, 16, 24, 4, 12, 20, 28, 1, 9, 17, 25, 5, 13, 21, 29);
+    const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(2));
+    uint32_t place[LANES];
+    __m512 two[LANES / 2];
+    memcpy(place, &at, sizeof place);
+    for (int i = 0; i < LANES / 2; i++)
+        two[i] = ray_two_lanes(r, place[2 * i], place[2 * i + 1], ray_spread_two(tx, 2 * i),
+                               ray_spread_two(ty, 2 * i));
+    const __m512 n01 = _mm512_permutex2var_ps(two[0], low, two[1]);
+    const __m512 m01 = _mm512_permutex2var_ps(two[2], low, two[3]);
+    const __m512 n23 = _mm512_permutex2var_ps(two[0], high, two[1]);
+    const __m512 m23 = _mm512_permutex2var_ps(two[2], high, two[3]);
+    const struct ray_speed w = {ray_between(n01, m01, 0, tz), ray_between(n01, m01, 1, tz),
+                                ray_between(n23, m23, 2, tz), ray_between(n23, m23, 3, tz)};
+    return w;
+}
+
+#else
+#define ray_all(rows, at, tx, ty, tz) ray_each(rows, at, tx, ty, tz)
+#endif
+
 FN ray_shares ray_share(lanes u, ray_places cell)
 {
     return __builtin_convertvector(u - __builtin_convertvector(cell, lanes), ray_shares);
@@ -112,10 +185,7 @@ FN struct ray_speed ray_cube(struct ray_medium m, const float *node, lanes x, la
     const ray_places at = i * (4 * m.sx) + j * (4 * m.sy) + k * 4;
     const struct ray_rows rows = ray_rows_of(&m, node);
     const ray_shares tx = ray_share(ux, i), ty = ray_share(uy, j), tz = ray_share(uz, k);
-    ray_four number[LANES];
-    for (int l = 0; l < LANES; l++)
-        number[l] = ray_lane(rows, (uint32_t)at[l], tx[l], ty[l], tz[l]);
-    return ray_turn(number);
+    return ray_all(rows, at, tx, ty, tz);
 }
 
 #endif

@@ -2,6 +2,9 @@
 #include "kirchhoff/sum.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 /* ---- at the nodes -----------------------------------------------------------------------------*/
 
@@ -58,6 +61,50 @@ static void count_fold(const struct sum_plan *p, const float *restrict u, const 
 
 #ifdef __AVX2__
 
+/* Samples index[l] and index[l] + 1 of eight lanes: pairs are loaded and sorted out, which beats
+ * two gather instructions. */
+static inline void load_pairs(const float *sample, __m256i index, __m256 *a, __m256 *b)
+{
+    int at[8] __attribute__((aligned(32)));
+    _mm256_store_si256((__m256i *)at, index);
+#define PAIR(l) _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(sample + at[l])))
+    const __m128 p01 = _mm_loadh_pi(PAIR(0), (const __m64 *)(sample + at[1]));
+    const __m128 p23 = _mm_loadh_pi(PAIR(2), (const __m64 *)(sample + at[3]));
+    const __m128 p45 = _mm_loadh_pi(PAIR(4), (const __m64 *)(sample + at[5]));
+    const __m128 p67 = _mm_loadh_pi(PAIR(6), (const __m64 *)(sample + at[7]));
+#undef PAIR
+    const __m256 even = _mm256_insertf128_ps(_mm256_castps128_ps256(p01), p45, 1);
+    const __m256 odd = _mm256_insertf128_ps(_mm256_castps128_ps256(p23), p67, 1);
+    *a = _mm256_shuffle_ps(even, odd, 0x88);
+    *b = _mm256_shuffle_ps(even, odd, 0xdd);
+}
+
+/* Eight of a window of sixteen samples. */
+static inline __m256 pick(const float *window, __m256i from_first)
+{
+    const __m256 low = _mm256_loadu_ps(window), high = _mm256_loadu_ps(window + 8);
+#ifdef __AVX512VL__
+    return _mm256_permutex2var_ps(low, from_first, high);
+#else
+    const __m256 far = _mm256_castsi256_ps(_mm256_slli_epi32(from_first, 28)); /* bit 3: the sign */
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, from_first),
+                            _mm256_permutevar8x32_ps(high, from_first), far);
+#endif
+}
+
+/* The same by windows where all indices lie within 15 samples of the first, as they do along a
+ * column where depths are close. */
+static inline void load(const float *sample, __m256i index, __m256 *a, __m256 *b)
+{
+    const int first = _mm_cvtsi128_si32(_mm256_castsi256_si128(index));
+    const __m256i from_first = _mm256_sub_epi32(index, _mm256_set1_epi32(first));
+    if (_mm256_testz_si256(from_first, _mm256_set1_epi32(~15))) {
+        *a = pick(sample + first, from_first);
+        *b = pick(sample + first + 1, from_first);
+    } else
+        load_pairs(sample, index, a, b);
+}
+
 /* Element 0 of a quadruple to the lower four lanes and element 1 to the upper four; or 1 and 2. */
 static inline __m256 spread_pair(const float *quad, int from)
 {
@@ -81,7 +128,7 @@ static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n
     const __m256 w = wa + f * (spread_pair(n->w + k, 1) - wa);
     const __m256i index = _mm256_cvttps_epi32(u);
     __m256 low, high;
-    sum_load(sample, index, &low, &high);
+    load(sample, index, &low, &high);
     const __m256 part = u - _mm256_cvtepi32_ps(index);
     const __m256 x = (w * (low + part * (high - low)) + round) - round;
     _mm256_storeu_pd(sum, _mm256_loadu_pd(sum) + _mm256_cvtps_pd(_mm256_castps256_ps128(x)));
@@ -108,6 +155,63 @@ static inline void add_block(const struct sum_plan *p, const struct sum_nodes *n
 
 #endif
 
+#ifdef __AVX512F__
+
+/* Numbers 0 .. 3 of a quadruple, each to four lanes. */
+static inline __m512 spread_four(const float *quad)
+{
+    const __m512i four = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    return _mm512_permutexvar_ps(four, _mm512_castps128_ps512(_mm_loadu_ps(quad)));
+}
+
+/* Samples index[l] and index[l] + 1 of sixteen lanes: from windows of 32 samples, or by halves. */
+static inline void load_sixteen(const float *sample, __m512i index, __m512 *a, __m512 *b)
+{
+    const int first = _mm_cvtsi128_si32(_mm512_castsi512_si128(index));
+    const __m512i from_first = _mm512_sub_epi32(index, _mm512_set1_epi32(first));
+    const float *at = sample + first;
+    if (!_mm512_test_epi32_mask(from_first, _mm512_set1_epi32(~31))) {
+        *a = _mm512_permutex2var_ps(_mm512_loadu_ps(at), from_first, _mm512_loadu_ps(at + 16));
+        *b = _mm512_permutex2var_ps(_mm512_loadu_ps(at + 1), from_first, _mm512_loadu_ps(at + 17));
+    } else {
+        *a = _mm512_i32gather_ps(index, sample, 4);
+        *b = _mm512_i32gather_ps(index, sample + 1, 4);
+    }
+}
+
+/* The sixteen depths from node k on. */
+static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nodes *n, int k,
+                                  const float *sample, double *sum)
+{
+    const __m512 f = _mm512_broadcast_f32x4(_mm_setr_ps(0, 0.25f, 0.5f, 0.75f));
+    const __m512 bend = _mm512_broadcast_f32x4(_mm_setr_ps(0, 0.1875f, 0.25f, 0.1875f));
+    const __m512 round = _mm512_set1_ps(p->par[PAR_ROUND]);
+    const __m512 a = spread_four(n->u + k), wa = spread_four(n->w + k);
+    __m512 u = a + f * (spread_four(n->u + k + 1) - a);
+    u = u + bend * spread_four(n->c + k);
+    u = _mm512_min_ps(_mm512_max_ps(u, _mm512_setzero_ps()), _mm512_set1_ps(p->par[PAR_TOP]));
+    const __m512 w = wa + f * (spread_four(n->w + k + 1) - wa);
+    const __m512i index = _mm512_cvttps_epi32(u);
+    __m512 low, high;
+    load_sixteen(sample, index, &low, &high);
+    const __m512 part = u - _mm512_cvtepi32_ps(index);
+    const __m512 x = (w * (low + part * (high - low)) + round) - round;
+    const __m256 behind = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x), 1));
+    _mm512_storeu_pd(sum, _mm512_loadu_pd(sum) + _mm512_cvtps_pd(_mm512_castps512_ps256(x)));
+    _mm512_storeu_pd(sum + 8, _mm512_loadu_pd(sum + 8) + _mm512_cvtps_pd(behind));
+}
+
+#else
+
+static inline void add_two_blocks(const struct sum_plan *p, const struct sum_nodes *n, int k,
+                                  const float *sample, double *sum)
+{
+    add_block(p, n, k, sample, sum);
+    add_block(p, n, k + MIGRATE_BLOCK / MIGRATE_STEP, sample, sum + MIGRATE_BLOCK);
+}
+
+#endif
+
 /* Nothing of the block lies within the trace, or nothing has weight. */
 static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, int k)
 {
@@ -129,8 +233,13 @@ void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struc
         last--;
     while (first < last && is_empty(p, n, 2 * first))
         first++;
+    const int *level = p->levels > 1 ? n->level + 1 : NULL; /* block b's is at 2 b */
     for (int b = first; b < last; b++) {
-        const size_t level = p->levels > 1 ? (size_t)n->level[2 * b + 1] : 0;
-        add_block(p, n, 2 * b, t->sample + level * t->stride, sum + b * MIGRATE_BLOCK);
+        const float *sample = t->sample + (level ? (size_t)level[2 * b] * t->stride : 0);
+        if (b + 1 < last && (!level || level[2 * b] == level[2 * b + 2])) {
+            add_two_blocks(p, n, 2 * b, sample, sum + b * MIGRATE_BLOCK);
+            b++;
+        } else
+            add_block(p, n, 2 * b, sample, sum + b * MIGRATE_BLOCK);
     }
 }

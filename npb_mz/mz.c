@@ -1,7 +1,6 @@
 /* npb_mz/mz.c – opens and closes a problem and the scratch of its units, and steps it. */
 #include "cu/team/thread_pool.h"
 #include "npb_mz/exact.h"
-#include "npb_mz/rhs.h"
 #include "npb_mz/zones.h"
 
 #include <stdlib.h>

@@ -213,6 +213,14 @@ size_t mz_face_size(const struct mz *mz, int zone, enum mz_side side);
 void mz_face_pack(const struct mz *mz, int zone, enum mz_side side, double *buffer);
 void mz_face_unpack(struct mz *mz, int zone, enum mz_side side, const double *buffer);
 
+/* ---- rhs.c ---- */
+
+/* Doubles that a sweep of the right-hand side takes from a thread's scratch. */
+size_t rhs_scratch(const struct mz *mz);
+/* The right-hand side of the whole zone to work->w[MZ_VARS][volume] by the unit's team. */
+void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const double *u,
+                  const double *forcing);
+
 /* ---- norms.c ---- */
 
 struct mz_norms {

@@ -64,9 +64,6 @@ struct rhs_sweep {
     struct rhs_terms *terms;
 };
 
-/* Doubles that a sweep takes from a thread's scratch. */
-size_t rhs_scratch(const struct mz *mz);
-
 /* Starts a sweep over the planes k0, k0+1, … (1 <= k0 <= nz-2). */
 void rhs_begin(struct rhs_sweep *sweep, double *scratch, int k0);
 
@@ -104,9 +101,5 @@ FN struct rhs_point rhs_point_at(const double *flow, const double *node)
     return (struct rhs_point){LOAD(node, 0), LOAD(flow, 0), LOAD(flow, LANES),
                               LOAD(flow, 2 * LANES), LOAD(node, LANES)};
 }
-
-/* The whole zone to work->w[MZ_VARS][volume] by the unit's team. */
-void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const double *u,
-                  const double *forcing);
 
 #endif

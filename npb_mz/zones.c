@@ -4,21 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MZ_SOLVER(name) extern const struct mz_ops name##_ops;
-#include "npb_mz/mz_list.h"
-#undef MZ_SOLVER
-
-static const struct mz_ops *const solvers[] = {
-#define MZ_SOLVER(name) &name##_ops,
-#include "npb_mz/mz_list.h"
-#undef MZ_SOLVER
-};
-
-const struct mz_ops *mz_at(int i)
-{
-    return i >= 0 && (size_t)i < sizeof solvers / sizeof *solvers ? solvers[i] : NULL;
-}
-
 const struct mz_ops *mz_find(const char *name)
 {
     for (int i = 0; mz_at(i); i++)

@@ -5,31 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODEL(symbol) extern const struct model model_##symbol;
-#include "okada_mogi/model_list.h"
-#undef MODEL
-
-#define MODEL(symbol) &model_##symbol,
-static const struct model *const models[] = {
-#include "okada_mogi/model_list.h"
-};
-#undef MODEL
-
 int model_count(void)
 {
-    return (int)(sizeof models / sizeof *models);
-}
-
-const struct model *model_at(int i)
-{
-    return i >= 0 && i < model_count() ? models[i] : NULL;
+    int n = 0;
+    while (model_at(n))
+        n++;
+    return n;
 }
 
 const struct model *model_find(const char *name)
 {
-    for (int i = 0; i < model_count(); i++)
-        if (!strcmp(models[i]->name, name))
-            return models[i];
+    for (int i = 0; model_at(i); i++)
+        if (!strcmp(model_at(i)->name, name))
+            return model_at(i);
     return NULL;
 }
 

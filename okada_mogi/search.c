@@ -79,8 +79,8 @@ void search_order_stations(struct search *s, const bool *keeps, int nsamples)
 static const struct search_method_ops *ops_of(const struct job *job, enum search_method method)
 {
     if (method == SEARCH_BRUTE || !grid_fits(job))
-        return &search_brute;
-    return job->nsources == 1 ? &search_single : &search_join;
+        return search_method_at(METHOD_BRUTE);
+    return search_method_at(job->nsources == 1 ? METHOD_SINGLE : METHOD_JOIN);
 }
 
 size_t search_bytes(const struct job *job, enum search_method method)
@@ -109,7 +109,7 @@ enum ek_status search_open(const struct job *job, enum search_method method, str
     made->job = job;
     made->slack = judge_slack(job);
     made->ops = ops_of(job, method);
-    if (method == SEARCH_EXACT && made->ops == &search_brute)
+    if (method == SEARCH_EXACT && made->ops == search_method_at(METHOD_BRUTE))
         status_warn("%s: rake, slip and volume change do not stand last, or sources are mixed: no "
                     "short cut, trials are computed one after another",
                     job->path);

@@ -41,6 +41,10 @@ struct search_method_ops {
 
 extern const struct search_method_ops search_brute, search_single, search_join;
 
+/* The same as they are in force: methods.c. */
+enum search_method_number { METHOD_BRUTE, METHOD_SINGLE, METHOD_JOIN };
+const struct search_method_ops *search_method_at(enum search_method_number i);
+
 struct search {
     const struct job *job;
     const struct search_method_ops *ops;

@@ -68,6 +68,12 @@ FN lanes lanes_fma_each(lanes a, lanes b, lanes c)
     return c;
 }
 
+/* The same as one function: without an instruction for it each lane is a call of the library's. */
+__attribute__((noinline, unused)) static lanes lanes_fma_called(lanes a, lanes b, lanes c)
+{
+    return lanes_fma_each(a, b, c);
+}
+
 /* a where a < b, else b. */
 FN lanes lanes_min_each(lanes a, lanes b)
 {
@@ -77,7 +83,7 @@ FN lanes lanes_min_each(lanes a, lanes b)
 }
 
 /* a where test is true, else b. */
-FN lanes lanes_select_each(lanes_mask test, lanes a, lanes b)
+FN lanes lanes_select(lanes_mask test, lanes a, lanes b)
 {
     return (lanes)((test & (lanes_mask)a) | (~test & (lanes_mask)b));
 }
@@ -96,19 +102,20 @@ FN unsigned lanes_bits_of_each(lanes_mask test)
 #define lanes_fma(a, b, c)    ((lanes)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define lanes_min(a, b)       ((lanes)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
 #define lanes_bits_of(test)   ((unsigned)_mm512_cmplt_epi64_mask((__m512i)(test), (__m512i){0}))
-#define lanes_select(t, a, b) lanes_select_each(t, a, b)
 #elif LANES == 4 && defined __FMA__
 #define lanes_sqrt(x)         ((lanes)_mm256_sqrt_pd((__m256d)(x)))
 #define lanes_fma(a, b, c)    ((lanes)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define lanes_min(a, b)       ((lanes)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
 #define lanes_bits_of(test)   ((unsigned)_mm256_movemask_pd((__m256d)(test)))
-#define lanes_select(t, a, b) lanes_select_each(t, a, b)
 #else
-#define lanes_sqrt(x)         lanes_sqrt_each(x)
-#define lanes_fma(a, b, c)    lanes_fma_each(a, b, c)
+#define lanes_sqrt(x) lanes_sqrt_each(x)
+#ifdef __FP_FAST_FMA
+#define lanes_fma(a, b, c) lanes_fma_each(a, b, c)
+#else
+#define lanes_fma(a, b, c) lanes_fma_called(a, b, c)
+#endif
 #define lanes_min(a, b)       lanes_min_each(a, b)
 #define lanes_bits_of(test)   lanes_bits_of_each(test)
-#define lanes_select(t, a, b) lanes_select_each(t, a, b)
 #endif
 
 /* Stores the first `count` lanes. */

@@ -5,7 +5,7 @@
 
 #include "npb_mz/device.h"
 #include "npb_mz/exact.h"
-#include "npb_mz/rhs.h"
+#include "tests/isa.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -104,6 +104,27 @@ static inline void gives_the_same_bits_for_any_width(const char *solver, char le
         close_rig(r);
     }
     close_rig(one);
+}
+
+/* Norms of all zones after three steps. */
+static inline void norms_of_zones(void *solver, double *to)
+{
+    struct rig r = open_rig(solver, 'S', 2);
+    for (int s = 0; s < 3; s++)
+        mz_step(r.mz, r.work);
+    for (int zone = 0; zone < r.mz->nzones; zone++)
+        mz_zone_values(r.mz, r.work, zone, to + zone * MZ_VALUES);
+    close_rig(r);
+}
+
+static inline void gives_the_same_bits_on_every_level(const char *solver)
+{
+    const struct mz_class *class = mz_class_find(solver, 'S', 0);
+    const struct mz_mesh *mesh = mz_mesh_find('S');
+    const struct mz_ops *ops = mz_find(solver);
+    assert_non_null(class);
+    const int zones = mz_zones_along(ops, mesh, 0) * mz_zones_along(ops, mesh, 1);
+    isa_compare(solver, zones * MZ_VALUES, true, 1e-12, norms_of_zones, (void *)solver);
 }
 
 /* Zones for which away(step, zone) holds are computed by the device in that step, the others on the

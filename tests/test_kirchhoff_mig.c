@@ -4,6 +4,7 @@
 #include "kirchhoff/generate.h"
 #include "kirchhoff/migrate.h"
 #include "src/table.h"
+#include "tests/isa.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -305,12 +306,39 @@ static int drop_surveys(void **state)
     return 0;
 }
 
+/* ---- instruction levels -----------------------------------------------------------------------*/
+
+/* A small image, from one level of anti-aliasing and from eight. */
+static void migrate_small(void *arg, double *to)
+{
+    (void)arg;
+    for (int alias = 0; alias < 2; alias++) {
+        struct migrate_options o = usual(points_path);
+        o.grid = "3x3x41:60x60x5@1500,1500,700";
+        o.aperture = 1200;
+        o.anti_alias = alias;
+        struct migrate *m = migrated(&o);
+        for (int k = 0; k < 9 * 41; k++)
+            *to++ = image_at(m, 0, (int[3]){k / 123, k / 41 % 3, k % 41});
+        migrate_close(m);
+    }
+}
+
+static void every_level_has_the_same_bits(void **state)
+{
+    (void)state;
+    isa_compare("image", 2 * 9 * 41, false, 0, migrate_small, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(diffractors_come_back),     cmocka_unit_test(offset_classes_are_flat),
-        cmocka_unit_test(planes_have_depth_and_dip), cmocka_unit_test(reflectivity_comes_back),
+        cmocka_unit_test(diffractors_come_back),
+        cmocka_unit_test(offset_classes_are_flat),
+        cmocka_unit_test(planes_have_depth_and_dip),
+        cmocka_unit_test(reflectivity_comes_back),
         cmocka_unit_test(spikes_become_isochrons),
+        cmocka_unit_test(every_level_has_the_same_bits),
     };
     return cmocka_run_group_tests(tests, write_surveys, drop_surveys);
 }

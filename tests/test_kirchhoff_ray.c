@@ -2,6 +2,7 @@
  * ones, sampled media against formulas. */
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/ray.h"
+#include "tests/isa.h"
 #include "tests/kirchhoff.h"
 
 static struct velocity *model(const char *text)
@@ -157,12 +158,36 @@ static void test_refusals(void **state)
     velocity_close(v);
 }
 
+static void advance_fan(void *text, double *to)
+{
+    const double s[3] = {50, -20, 10}, low[3] = {-3000, -3000, -1000}, high[3] = {3000, 3000, 3000};
+    struct velocity *v = model(text);
+    struct ray_field f;
+    double d[PITCH][3];
+    assert_int_equal(ray_field_open(v, low, high, 50, &f), EK_OK);
+    fan(&f, s, to, d);
+    const struct ray_layer way = {f.step, 12};
+    ray_advance_front(&f, to, PITCH, 0, RAYS, &way, 1);
+    for (int i = 0; i < RAY_ROWS * PITCH; i++)
+        to[i] = i % PITCH < RAYS ? to[i] * (i / PITCH < 3 ? 1 : 1e6) : 0;
+    ray_field_close(&f);
+    velocity_close(v);
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    isa_compare("linear", RAY_ROWS * PITCH, true, 1e-12, advance_fan,
+                "gradient:v0=1800,kx=0.1,ky=-0.2,kz=0.5");
+    isa_compare("cube", RAY_ROWS * PITCH, true, 1e-6, advance_fan,
+                "lens:v0=2000,kz=0.5,dv=500,x=200,y=-150,z=900,sigma=300");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lens),
-        cmocka_unit_test(test_focus),
-        cmocka_unit_test(test_fronts),
+        cmocka_unit_test(test_lens),     cmocka_unit_test(test_focus),
+        cmocka_unit_test(test_fronts),   cmocka_unit_test(test_levels),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* tests/test_mcsem_cell.c – a cell: its sums are the product of an explicit small Jacobian, their
  * gradient is that of the misfit; shared mode against exact mode over random earths and pairs. */
 #include "mcsem/cell.h"
+#include "tests/isa.h"
 #include "tests/mcsem.h"
 
 enum { FREQUENCIES = 2, LAYERS = 5, SUMS = 21 + 2 * MISFIT_BINS };
@@ -299,6 +300,29 @@ static void any_number_of_threads_gives_the_same_table(void **state)
     earth_close(e);
 }
 
+static void compute_shared(void *arg, double *to)
+{
+    static double complex response[MOST * FREQUENCIES];
+    struct cell_options o = exact;
+    struct cell_report report;
+    (void)arg;
+    o.mode = CELL_SHARED;
+    srand48(12);
+    struct earth *e = random_earth(13);
+    struct survey *s = random_survey(&kinds[2], MOST, e);
+    compute(s, e, &o, 1, to, response, &report);
+    memcpy(to + cell_sums(13), response, sizeof response);
+    survey_close(s);
+    earth_close(e);
+}
+
+static void every_level_has_the_same_table(void **state)
+{
+    (void)state;
+    isa_compare("shared mode", (int)cell_sums(13) + 2 * MOST * FREQUENCIES, false, 0,
+                compute_shared, NULL);
+}
+
 static int seed(void **state)
 {
     (void)state;
@@ -313,6 +337,7 @@ int main(void)
         cmocka_unit_test(sums_have_the_misfit_s_gradient),
         cmocka_unit_test(shared_mode_is_exact_mode),
         cmocka_unit_test(any_number_of_threads_gives_the_same_table),
+        cmocka_unit_test(every_level_has_the_same_table),
     };
     return cmocka_run_group_tests(tests, seed, NULL);
 }

@@ -1,6 +1,7 @@
 /* tests/test_mcsem_forward.c – fields and derivatives in exact mode: reference numbers, closed
  * forms, and laws that hold without any. */
 #include "mcsem/cases.h"
+#include "tests/isa.h"
 #include "tests/mcsem.h"
 
 enum { LAYERS = EARTH_WATER + EARTH_LAYERS + 1, FINE = 4 };
@@ -404,6 +405,32 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* Fields and all derivatives of all pairs. */
+static void compute_pairs(void *arg, double *to)
+{
+    const struct earth_layers l = mcsem_sea_floor();
+    const double freq[] = {0.25, 2};
+    struct forward *f;
+    (void)arg;
+    assert_int_equal(forward_open(l.n, 2, &f), EK_OK);
+    for (int p = 0; p < MCSEM_PAIRS; p++) {
+        double complex field[2], derivative[2 * 8];
+        assert_int_equal(
+            forward_pair(f, &l, &mcsem_pairs[p], 2, freq, 1, FORWARD_ALL, field, derivative),
+            EK_OK);
+        memcpy(to, field, sizeof field);
+        memcpy(to + 4, derivative, sizeof derivative);
+        to += 4 + 32;
+    }
+    forward_close(f);
+}
+
+static void every_level_has_the_same_bits(void **state)
+{
+    (void)state;
+    isa_compare("exact mode", (int)MCSEM_PAIRS * 36, false, 0, compute_pairs, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +438,7 @@ int main(void)
         cmocka_unit_test(derivatives_are_the_reference_s),
         cmocka_unit_test(the_finest_filters_agree),
         cmocka_unit_test(fields_scale),
+        cmocka_unit_test(every_level_has_the_same_bits),
         cmocka_unit_test(derivatives_obey_euler),
         cmocka_unit_test(derivatives_are_differences),
         cmocka_unit_test(layers_below_have_the_same_derivatives_alone),

@@ -264,6 +264,12 @@ static void device_takes_zones_together(void **state)
     a_launch_serves_many_zones("bt-mz", 'W');
 }
 
+static void same_bits_on_every_level(void **state)
+{
+    (void)state;
+    gives_the_same_bits_on_every_level("bt-mz");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +279,7 @@ int main(void)
         cmocka_unit_test(a_step_solves_the_three_systems),
         cmocka_unit_test(norms_are_the_reference_s),
         cmocka_unit_test(any_width_gives_the_same_bits),
+        cmocka_unit_test(same_bits_on_every_level),
         cmocka_unit_test(device_like_host),
         cmocka_unit_test(device_takes_zones_together),
     };

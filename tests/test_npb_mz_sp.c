@@ -221,12 +221,18 @@ static void device_takes_zones_together(void **state)
     a_launch_serves_many_zones("sp-mz", 'W');
 }
 
+static void same_bits_on_every_level(void **state)
+{
+    (void)state;
+    gives_the_same_bits_on_every_level("sp-mz");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(step_equals_dense_solves),    cmocka_unit_test(norms_of_classes_S_and_W),
-        cmocka_unit_test(same_bits_for_any_width),     cmocka_unit_test(device_like_host),
-        cmocka_unit_test(device_takes_zones_together),
+        cmocka_unit_test(step_equals_dense_solves), cmocka_unit_test(norms_of_classes_S_and_W),
+        cmocka_unit_test(same_bits_for_any_width),  cmocka_unit_test(same_bits_on_every_level),
+        cmocka_unit_test(device_like_host),         cmocka_unit_test(device_takes_zones_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* tests/test_okada_mogi_models.c – the models against reference values of 128-bit and 50-digit
  * arithmetic, against Okada's own check list, and by their symmetries. */
 #include "okada_mogi/model.h"
+#include "tests/isa.h"
 #include "src/table.h"
 
 #include <math.h>
@@ -172,12 +173,50 @@ static void test_right_angles(void **state)
     }
 }
 
+/* ---- instruction levels -----------------------------------------------------------------------*/
+
+enum { DRAWN = 64 };
+
+static void respond_to_draws(void *name, double *to)
+{
+    const struct model *m = model_find(name);
+    double value[MODEL_VALUES][MODEL_LANES], east[MODEL_LANES], north[MODEL_LANES], x[9];
+    const double *lanes[MODEL_VALUES];
+    srand48(7);
+    for (int v = 0; v < model_values(m); v++)
+        lanes[v] = value[v];
+    for (int n = 0; n < DRAWN; n++, to += 3 * m->nbasis * MODEL_LANES) {
+        for (int l = 0; l < MODEL_LANES; l++) {
+            double one[MODEL_VALUES];
+            for (int p = 0; p < m->nparameters; p++) {
+                const struct model_parameter *q = &m->parameter[p];
+                const double low = fmax(q->min, -3e4), high = fmin(q->max, 3e4);
+                x[p] = (n + l + p) % 7 ? low + (high - low) * drand48() : low > 0 ? low : 0;
+            }
+            model_derive_all(m, x, one);
+            for (int v = 0; v < model_values(m); v++)
+                value[v][l] = one[v];
+            east[l] = 4e4 * drand48() - 2e4;
+            north[l] = n % 5 ? 4e4 * drand48() - 2e4 : 0;
+        }
+        m->respond(lanes, east, north, to);
+    }
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    isa_compare("okada", DRAWN * 6 * MODEL_LANES, true, 1e-12, respond_to_draws, "okada");
+    isa_compare("mogi", DRAWN * 3 * MODEL_LANES, true, 1e-14, respond_to_draws, "mogi");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_okada_reference),  cmocka_unit_test(test_mogi_reference),
         cmocka_unit_test(test_okada_check_list), cmocka_unit_test(test_lanes_are_apart),
-        cmocka_unit_test(test_singular_places),  cmocka_unit_test(test_right_angles),
+        cmocka_unit_test(test_levels),           cmocka_unit_test(test_singular_places),
+        cmocka_unit_test(test_right_angles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

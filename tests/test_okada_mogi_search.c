@@ -2,6 +2,7 @@
  * record, for any model, number of sources, order of axes and division into batches; and the known
  * sets. */
 #include "okada_mogi/judge.h"
+#include "tests/isa.h"
 #include "tests/okada_mogi.h"
 
 /* ---- random jobs ------------------------------------------------------------------------------*/
@@ -497,9 +498,39 @@ static void test_known_sets(void **state)
     known_set("parkfield-g1-k2.5");
 }
 
+/* Every instruction level finds the same trials, by each method. */
+static void test_levels(void **state)
+{
+    (void)state;
+    for (int sources = 1; sources <= 2; sources++) {
+        struct accepted first = {0};
+        for (int i = isa_next(-1); i >= 0; i = isa_next(i)) {
+            job_seed = 11;
+            struct job *job = random_job(model_find("mogi"), sources, 5, "\"k_sigma\": 12", "");
+            for (int method = 0; method < 2; method++) {
+                struct accepted now = job_search(job, method ? SEARCH_BRUTE : SEARCH_EXACT, 3);
+                if (!first.n)
+                    first = now;
+                assert_int_equal(now.n, first.n);
+                for (size_t k = 0; k < now.n; k++) {
+                    assert_true(now.record[k].trial == first.record[k].trial);
+                    assert_true(fabs(now.record[k].misfit - first.record[k].misfit) <=
+                                1e-9 * (1 + first.record[k].misfit));
+                }
+                if (now.record != first.record)
+                    accepted_free(&now);
+            }
+            job_close(job);
+        }
+        assert_true(first.n > 0);
+        accepted_free(&first);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_levels),
         cmocka_unit_test(test_one_fault),
         cmocka_unit_test(test_one_sphere),
         cmocka_unit_test(test_two_sources),

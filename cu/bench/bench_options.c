@@ -3,6 +3,7 @@
  */
 #include "cu/bench/bench_options.h"
 #include "cu/team/fault.h"
+#include "src/isa.h"
 #include "src/version.h"
 
 #include <stdlib.h>
@@ -16,6 +17,8 @@ static const struct opt common_options[] = {
      .min = 0.1, .max = 1e6},
     {"devices", OPT_TEXT, AT(devices), "LIST", "e.g. opencl:0,opencl:1, or auto",
      .env = "CU_DEVICES"},
+    {"isa", OPT_TEXT, AT(isa), "LEVEL",
+     "highest instructions to use: v3, v4, … (cu-info lists them)", .env = "CU_ISA"},
     {"schedule", OPT_TEXT, AT(schedule), "NAME[:OPTS]", "policy, e.g. dynamic:chunk=4 (evenkeel)",
      .env = "CU_SCHEDULE"},
     {"compare", OPT_TEXT, AT(compare), "LIST", "run these policies one after another (all)",
@@ -131,6 +134,7 @@ enum ek_status bench_options_read(const struct bench_program *p, void *st, int a
     TRY(parse(p, st, groups, argc, argv));
     if (p->settings_at)
         *(const struct bench_settings **)((char *)st + p->settings_at) = set;
+    TRY(isa_choose(set->isa));
     *done = answered(p, set, groups);
     if (!*done && p->answer)
         TRY(p->answer(st, done));

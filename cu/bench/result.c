@@ -2,6 +2,7 @@
 #include "cu/bench/result.h"
 #include "cu/sim/bound.h"
 #include "cu/rank/cluster.h"
+#include "src/isa.h"
 #include "src/version.h"
 #include "src/sort.h"
 
@@ -444,6 +445,7 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
     json_object_set_new(o, "units_lost", json_integer(t->retired));
     json_object_set_new(o, "steps_repeated", json_integer(t->repeated));
     json_object_set_new(o, "host", json_string(host));
+    json_object_set_new(o, "isa", json_string(isa_name()));
     if (h->profile)
         json_object_set_new(o, "profile", json_string(h->profile));
     json_object_set(o, "units", run->units);

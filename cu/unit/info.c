@@ -2,6 +2,7 @@
 #include "cu/unit/info.h"
 #include "cu/unit/topology.h"
 
+#include "src/isa.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -107,6 +108,16 @@ void info_close(struct info *info)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+/* Instruction levels that the binary has, and the one in force. */
+static void print_isa(FILE *out)
+{
+    fprintf(out, "isa       ");
+    for (int i = 0; isa_at(i); i++)
+        if (isa_at(i)->built)
+            fprintf(out, " %s%s", isa_at(i)->name, isa_at(i)->runs ? "" : " (not here)");
+    fprintf(out, "; %s is in force\n", isa_name());
+}
+
 static void print_machine(const struct info *v, FILE *out)
 {
     char cpus[256];
@@ -119,6 +130,8 @@ static void print_machine(const struct info *v, FILE *out)
                     i < LEVELS - 1 ? "," : "");
     }
     fprintf(out, "; this process may use %s\n", topology_list(v->allowed, cpus, sizeof cpus));
+    if (!v->request->synthetic)
+        print_isa(out);
     double memory = (double)hwloc_get_root_obj(v->topology)->total_memory;
     if (!v->request->synthetic)
         fprintf(out, "memory     %.1f GB\n", 1e-9 * memory);
@@ -130,6 +143,17 @@ static void print_machine(const struct info *v, FILE *out)
                     (unsigned long long)c->attr->cache.size / 1024,
                     topology_list(c->cpuset, cpus, sizeof cpus));
     }
+}
+
+static json_t *isa_json(void)
+{
+    json_t *list = json_array();
+    for (int i = 0; isa_at(i); i++)
+        if (isa_at(i)->built)
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:s, s:b}", "name", isa_at(i)->name, "takes",
+                                            isa_at(i)->summary, "runs", isa_at(i)->runs));
+    return list;
 }
 
 /* How the drawing names a unit: "3", for devices "A" to "Z", then "d26". */
@@ -376,5 +400,7 @@ json_t *info_json(const struct info *info)
                           info->request->synthetic ? json_array() : backends_json(), "layout",
                           cu_layout_text(&info->plan.layout), "units", units_json(info));
     free(text);
+    json_object_set_new(o, "isa", json_string(isa_name()));
+    json_object_set_new(o, "isa_levels", isa_json());
     return o;
 }

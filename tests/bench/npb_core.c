@@ -2,15 +2,15 @@
  * peaks measured here and, where PEER_BT, PEER_SP or PEER_LU names the official Fortran binary of
  * the same class, beside that, interleaved. SOLVERS (bt sp lu), CLASS (A), STEPS of our runs (50),
  * REPEAT (3). */
-#include "src/lanes.h"
 #include "npb_mz/mz.h"
 #include "src/clock.h"
+#include "tests/lanes_peak.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 99, ROUNDS = 1000000, STREAM = 1 << 23 };
+enum { MOST = 99, STREAM = 1 << 23 };
 
 /* What this implementation issues to the multiply pipes per interior point and step: 114 in the
  * operator and 12 for derived variables (again before a sweep or line that has not got them), and
@@ -35,27 +35,6 @@ static double median(double *x, int n)
 {
     qsort(x, n, sizeof *x, by_value);
     return x[n / 2];
-}
-
-/* Fused multiply-adds a second, counted in doubles: ten chains hide each other's latency. Named
- * variables, since an array would live in memory. */
-static double fma_peak(void)
-{
-    const lanes m = (lanes){0} + 0.999, c = (lanes){0} + 1e-3;
-    lanes a0 = c, a1 = c, a2 = c, a3 = c, a4 = c, a5 = c, a6 = c, a7 = c, a8 = c, a9 = c;
-    double best = 0.0;
-    for (int round = 0; round < 20; round++) {
-        const double start = clock_now();
-        for (int n = 0; n < ROUNDS; n++) {
-            a0 = a0 * m + c, a1 = a1 * m + c, a2 = a2 * m + c, a3 = a3 * m + c, a4 = a4 * m + c;
-            a5 = a5 * m + c, a6 = a6 * m + c, a7 = a7 * m + c, a8 = a8 * m + c, a9 = a9 * m + c;
-            __asm__ volatile("" : "+x"(a0), "+x"(a1), "+x"(a2), "+x"(a3), "+x"(a4)); /* all made */
-            __asm__ volatile("" : "+x"(a5), "+x"(a6), "+x"(a7), "+x"(a8), "+x"(a9));
-        }
-        const double rate = 10.0 * ROUNDS * LANES / (clock_now() - start);
-        best = rate > best ? rate : best;
-    }
-    return best;
 }
 
 /* Bytes a second of a copy much larger than the caches, reads and writes together. */
@@ -119,7 +98,7 @@ static double interior(const struct mz *mz)
  * and written, forcing read) against what a copy reaches. */
 static void print_shares(const struct mz *mz, double rate, double instructions_per_point)
 {
-    const double steps = rate * mz->class->steps / mz_mop(mz), fma = fma_peak();
+    const double steps = rate * mz->class->steps / mz_mop(mz), fma = lanes_peak();
     const double bytes = 4.0 * MZ_VARS * sizeof(double) * mz->points, copy = memory_rate();
     printf("   arithmetic %.2f of the peak of %.1f Gfma/s, memory %.2f of %.1f GB/s\n",
            steps * interior(mz) * instructions_per_point / fma, fma * 1e-9, steps * bytes / copy,

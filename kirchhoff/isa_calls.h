@@ -1,0 +1,30 @@
+/* kirchhoff/isa_calls.h – what others call of the sources that are compiled for each level:
+ * src/isa_calls.h. */
+ISA_CALL(void, sum_column,
+         (const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
+          double *sum, float *fold),
+         (p, t, n, sum, fold))
+ISA_CALL(enum ek_status, ray_field_open,
+         (const struct velocity *v, const double low[3], const double high[3], double cell,
+          struct ray_field *f),
+         (v, low, high, cell, f))
+ISA_CALL(void, ray_field_close, (struct ray_field * f), (f))
+ISA_CALL(double, ray_field_at, (const struct ray_field *f, const double x[3]), (f, x))
+ISA_CALL(void, ray_advance_front,
+         (const struct ray_field *f, double *state, size_t pitch, size_t first, size_t count,
+          const struct ray_layer *layer, size_t layers),
+         (f, state, pitch, first, count, layer, layers))
+ISA_CALL(void, fill_source,
+         (const struct fill *f, double speed, const double gradient[3], double time),
+         (f, speed, gradient, time))
+ISA_CALL(void, fill_tetrahedron,
+         (const struct fill *f, const struct fill_corner *const corner[4],
+          const struct fill_way *way),
+         (f, corner, way))
+ISA_CALL(void, fill_step,
+         (const struct fill *f, const struct front *front, double before, double now),
+         (f, front, before, now))
+ISA_CALL(void, fill_slivers,
+         (const struct fill *f, const struct front *front, const struct front_slivers *slivers,
+          double now),
+         (f, front, slivers, now))

@@ -1,0 +1,8 @@
+/* tests/lanes_twins.h – compiled for every instruction level. */
+#ifndef TESTS_LANES_TWINS_H
+#define TESTS_LANES_TWINS_H
+
+/* How many operations on vectors of x[n] have other bits than lane by lane. */
+int lanes_twins(const double *x, int n);
+
+#endif
