@@ -102,6 +102,7 @@ help:
 	 'make arches     the sources through the compilers for every level of x86-64, aarch64, riscv64, ppc64le' \
 	 'make check-arm  unit tests as aarch64 code under qemu-user' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
+	 'make bits       which results have the same bits on every instruction level' \
 	 'make replay     published results beside the simulator' \
 	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
@@ -315,6 +316,10 @@ check-arm:
 waterlevel: $(bins) $(BUILD)/bench/waterlevel $(filter $(BUILD)/bench/dgemm,$(benches))
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/bench/waterlevel.sh
 
+# Whether results have the same bits on every instruction level that this processor runs.
+bits: $(bins)
+	@BIN=$(BIN) bash tests/bits.sh
+
 lint:
 	@BUILD=$(BUILD) bash tests/lint.sh
 
@@ -371,6 +376,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all arches deps needed demo check check-arm check-long tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
+.PHONY: all bits arches deps needed demo check check-arm check-long tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
