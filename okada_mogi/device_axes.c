@@ -18,7 +18,7 @@ struct axes {
     long row[JOB_AXES * AXIS];
     struct trial_axis grid[JOB_AXES];
     trial_number per; /* trials behind each place: those of a geometry */
-    int nmix, nconditions;
+    int ndirections, nconditions;
     double *table;
     size_t table_room, table_used;
     int *found;
@@ -51,7 +51,7 @@ static double *extend(struct axes *x, size_t n)
     return x->table + x->table_used - n;
 }
 
-/* Weights of all mixes of a source, and the steps of its mix axes. */
+/* Weights of all directions of a source, and the steps of its direction axes. */
 static enum ek_status add_weights(struct search_device *d, int source, long *offset, long *step)
 {
     struct axes *x = d->own;
@@ -60,7 +60,7 @@ static enum ek_status add_weights(struct search_device *d, int source, long *off
     double p[MODEL_PARAMETERS] = {0};
     long n = 1;
     for (int a = job->naxes - 1; a >= 0; a--)
-        if (job->source[a] == source && role_of(job, a) == MODEL_MIX) {
+        if (job->source[a] == source && role_of(job, a) == MODEL_DIRECTION) {
             step[a] = n;
             n *= job->axis[a].n;
         }
@@ -70,12 +70,12 @@ static enum ek_status add_weights(struct search_device *d, int source, long *off
         return out_of_memory(d);
     for (long m = 0; m < n; m++) {
         for (int a = 0; a < job->naxes; a++)
-            if (job->source[a] == source && role_of(job, a) == MODEL_MIX)
+            if (job->source[a] == source && role_of(job, a) == MODEL_DIRECTION)
                 p[job->parameter[a]] = trial_value(&job->axis[a], m / step[a] % job->axis[a].n);
         model_weigh(job->model, p, weights + m * nbasis);
     }
     if (source == 0)
-        x->nmix = (int)n;
+        x->ndirections = (int)n;
     return EK_OK;
 }
 
@@ -95,12 +95,13 @@ static enum ek_status add_axis(struct search_device *d, int a, long weights, lon
                             job->source[a],
                             (long)x->table_used,
                             width,
-                            role == MODEL_MIX ? step : first,
+                            role == MODEL_DIRECTION ? step : first,
                             weights};
-    double *table = role == MODEL_MIX ? x->table : extend(x, (size_t)(job->axis[a].n * width));
+    double *table =
+        role == MODEL_DIRECTION ? x->table : extend(x, (size_t)(job->axis[a].n * width));
     if (!table)
         return out_of_memory(d);
-    for (long i = 0; i < job->axis[a].n && role != MODEL_MIX; i++) {
+    for (long i = 0; i < job->axis[a].n && role != MODEL_DIRECTION; i++) {
         const double value = trial_value(&job->axis[a], i);
         if (role == MODEL_GEOMETRY)
             model_derive(job->model, p, value, table + i * width);
@@ -284,7 +285,7 @@ static enum ek_status launch(struct search_device *d, long count, int span)
     arg[n++] = backend_arg_mem(d->buffer[ALLOWED].mem);
     arg[n++] = backend_arg_mem(d->buffer[STATIONS].mem);
     arg[n++] = backend_arg_int(job->stations.n);
-    arg[n++] = backend_arg_int(d->search->ops->geometries ? x->nmix : job->nsources);
+    arg[n++] = backend_arg_int(d->search->ops->geometries ? x->ndirections : job->nsources);
     if (d->search->ops->geometries) {
         arg[n++] = backend_arg_double(least);
         arg[n++] = backend_arg_double(most);

@@ -183,37 +183,37 @@ static trial_number step_of(const struct job *job, int axis)
 static enum ek_status open_linear(struct grid *g)
 {
     const struct job *job = g->job;
-    int mixing[MODEL_PARAMETERS], n = 0;
+    int turning[MODEL_PARAMETERS], n = 0;
     g->amplitude = (struct trial_axis){1, 1, 1};
-    g->nmix = g->namplitude = 1;
+    g->ndirections = g->namplitude = 1;
     for (int a = 0; a < job->naxes; a++) {
         if (job->source[a] != g->source)
             continue;
         if (role_of(job, a) == MODEL_AMPLITUDE) {
             g->amplitude = job->axis[a];
             g->amplitude_step = step_of(job, a);
-        } else if (role_of(job, a) == MODEL_MIX) {
-            mixing[n++] = a;
-            g->nmix *= job->axis[a].n;
+        } else if (role_of(job, a) == MODEL_DIRECTION) {
+            turning[n++] = a;
+            g->ndirections *= job->axis[a].n;
         }
     }
     g->namplitude = g->amplitude.n;
-    g->linear = g->nmix * g->namplitude;
+    g->linear = g->ndirections * g->namplitude;
     const size_t np = (size_t)g->model->nparameters, nb = (size_t)g->model->nbasis;
-    g->weight = ARENA_NEW(&g->arena, (size_t)g->nmix * nb, double);
-    g->mix = ARENA_NEW(&g->arena, (size_t)g->nmix * np, double);
-    g->mix_offset = ARENA_NEW(&g->arena, g->nmix, trial_number);
+    g->weight = ARENA_NEW(&g->arena, (size_t)g->ndirections * nb, double);
+    g->direction = ARENA_NEW(&g->arena, (size_t)g->ndirections * np, double);
+    g->direction_offset = ARENA_NEW(&g->arena, g->ndirections, trial_number);
     TRY(check(g));
-    for (long m = 0; m < g->nmix; m++) {
+    for (long m = 0; m < g->ndirections; m++) {
         long rest = m;
         for (int i = n - 1; i >= 0; i--) {
-            const struct trial_axis *axis = &job->axis[mixing[i]];
-            g->mix[(size_t)m * np + (size_t)job->parameter[mixing[i]]] =
+            const struct trial_axis *axis = &job->axis[turning[i]];
+            g->direction[(size_t)m * np + (size_t)job->parameter[turning[i]]] =
                 trial_value(axis, rest % axis->n);
-            g->mix_offset[m] += step_of(job, mixing[i]) * (trial_number)(rest % axis->n);
+            g->direction_offset[m] += step_of(job, turning[i]) * (trial_number)(rest % axis->n);
             rest /= axis->n;
         }
-        model_weigh(g->model, g->mix + (size_t)m * np, g->weight + (size_t)m * nb);
+        model_weigh(g->model, g->direction + (size_t)m * np, g->weight + (size_t)m * nb);
     }
     return EK_OK;
 }
@@ -258,7 +258,7 @@ double grid_amplitude(const struct grid *g, long a)
 trial_number grid_trial(const struct grid *g, trial_number outer, long allowed, long m, long a)
 {
     const trial_number geometry = outer * (trial_number)g->inner + (trial_number)g->place[allowed];
-    return geometry * (trial_number)g->linear + g->mix_offset[m] +
+    return geometry * (trial_number)g->linear + g->direction_offset[m] +
            g->amplitude_step * (trial_number)a;
 }
 
@@ -337,7 +337,7 @@ void grid_walk_parameters(const struct grid_walk *w, long i, long m, long a, dou
     const int n = g->model->nparameters, amplitude = model_amplitude(g->model);
     long place = g->place[i];
     for (int p = 0; p < n; p++)
-        x[p] = w->x[p] + g->mix[m * n + p];
+        x[p] = w->x[p] + g->direction[m * n + p];
     for (int k = g->naxes - 1; k >= g->nouter; k--) {
         const struct trial_axis *axis = axis_of(g, k);
         x[parameter_of(g, k)] = trial_value(axis, place % axis->n);

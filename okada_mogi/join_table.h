@@ -11,7 +11,7 @@
 
 enum { JOIN_LANES = 8, JOIN_CELLS = 512 }; /* rows in a vector; most cells along a column */
 
-/* A trial of a row: entry of the geometries' list, mix, amplitude. */
+/* A trial of a row: entry of the geometries' list, direction, amplitude. */
 struct join_row {
     unsigned geometry, linear;
 };

@@ -6,13 +6,15 @@
  * natural units. Three kinds of them matter to a search:
  *
  *   geometry    anything: the response has to be computed anew
- *   mix         how `nbasis` basis responses are weighted, and nothing else (Okada: rake)
- *   amplitude   the displacement is proportional to it (Okada: slip; Mogi: dV); at most one
+ *   direction   of slip: how the slip components, and with them the `nbasis` basis responses, share
+ *               it, and nothing else (Okada: rake)
+ *   amplitude   of slip: the displacement is proportional to it (Okada: slip; Mogi: dV); at most one
  *
- *   displacement = amplitude * sum_b weight_b(mix) * basis_b(geometry)
+ *   displacement = sum_b slip component_b * basis_b(geometry),
+ *   slip component_b = amplitude * weight_b(direction)
  *
- * A model without mix and amplitude has one basis response, the displacement itself, and works as
- * well, only without the short cuts.
+ * A model without direction and amplitude has one basis response, the displacement itself, and
+ * works as well, only without the short cuts.
  *
  * Functions are pure and may run on any thread. */
 #ifndef OKADA_MOGI_MODEL_H
@@ -31,7 +33,7 @@ enum {
     MODEL_CORNERS = 4,     /* most corners on a map */
 };
 
-enum model_role { MODEL_GEOMETRY, MODEL_MIX, MODEL_AMPLITUDE };
+enum model_role { MODEL_GEOMETRY, MODEL_DIRECTION, MODEL_AMPLITUDE };
 
 struct model_parameter {
     const char *name; /* with its unit: "strike_deg" */

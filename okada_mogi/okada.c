@@ -38,7 +38,7 @@ static const struct model_parameter parameters[] = {
     {"dip_deg", MODEL_GEOMETRY, 0, 90, 4, derive_dip},
     {"L_m", MODEL_GEOMETRY, 1e-3, 1e7, 1, derive_length},
     {"W_m", MODEL_GEOMETRY, 1e-3, 1e7, 1, NULL},
-    {"rake_deg", MODEL_MIX, -720, 720, 0, NULL},
+    {"rake_deg", MODEL_DIRECTION, -720, 720, 0, NULL},
     {"slip_m", MODEL_AMPLITUDE, -1e4, 1e4, 0, NULL},
 };
 

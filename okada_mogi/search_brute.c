@@ -142,14 +142,14 @@ static enum ek_status open_tables(struct shared *b)
     return EK_OK;
 }
 
-/* Some source's mix is of inner and outer axes: weights could not be listed then. */
-static bool mixed_up(const struct shared *b)
+/* Some source's direction is of inner and outer axes: weights could not be listed then. */
+static bool is_divided(const struct shared *b)
 {
     bool outer[JOB_SOURCES] = {false};
     for (int a = 0; a < b->nouter; a++)
-        outer[b->job->source[a]] |= role_of(b->job, a) == MODEL_MIX;
+        outer[b->job->source[a]] |= role_of(b->job, a) == MODEL_DIRECTION;
     for (int a = b->nouter; a < b->job->naxes; a++)
-        if (role_of(b->job, a) == MODEL_MIX && outer[b->job->source[a]])
+        if (role_of(b->job, a) == MODEL_DIRECTION && outer[b->job->source[a]])
             return true;
     return false;
 }
@@ -159,7 +159,7 @@ static void divide_axes(struct shared *b)
     const struct job *job = b->job;
     b->inner = b->job->axis[job->naxes - 1].n;
     b->nouter = job->naxes - 1;
-    while (b->nouter && (b->inner < ENOUGH || mixed_up(b)))
+    while (b->nouter && (b->inner < ENOUGH || is_divided(b)))
         b->inner *= job->axis[--b->nouter].n;
     b->outer = 1;
     for (int a = 0; a < b->nouter; a++)
@@ -180,7 +180,7 @@ static enum ek_status open_lists(struct shared *b)
         const enum model_role role = role_of(job, a);
         for (int v = 0; role == MODEL_GEOMETRY && v < b->width[a]; v++)
             in->value[b->first[a] + v] = new_list(b);
-        for (int w = 0; role == MODEL_MIX && w < job->model->nbasis && !in->weight[w]; w++)
+        for (int w = 0; role == MODEL_DIRECTION && w < job->model->nbasis && !in->weight[w]; w++)
             in->weight[w] = new_list(b);
         if (role == MODEL_AMPLITUDE)
             in->amplitude = new_list(b);
@@ -260,7 +260,7 @@ static void set_weights(const struct shared *b, struct own *own)
 /* False: nothing is allowed there. */
 static bool go_to(const struct shared *b, struct own *own, trial_number outer)
 {
-    bool mix = !own->begun;
+    bool direction = !own->begun;
     for (int a = b->nouter - 1; a >= 0; a--) {
         const trial_number n = (trial_number)b->job->axis[a].n;
         const long place = (long)(outer % n);
@@ -268,9 +268,9 @@ static bool go_to(const struct shared *b, struct own *own, trial_number outer)
         if (own->begun && own->place[a] == place)
             continue;
         set_outer(b, own, a, place);
-        mix |= role_of(b->job, a) == MODEL_MIX;
+        direction |= role_of(b->job, a) == MODEL_DIRECTION;
     }
-    if (mix)
+    if (direction)
         set_weights(b, own);
     own->begun = true;
     return allows(b, OUTER, own->x);

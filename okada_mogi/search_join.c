@@ -119,7 +119,7 @@ static bool touches(const struct search_worker *w, trial_number first, trial_num
 
 static enum ek_status descend(struct descent *d, int level);
 
-/* Takes the trial (mix m, amplitude a) of a geometry whose basis is known, and goes on. */
+/* Takes the trial (direction m, amplitude a) of a geometry whose basis is known, and goes on. */
 static enum ek_status take(struct descent *d, int level, long entry, long m, long a)
 {
     const struct shared *shared = d->shared;
@@ -155,7 +155,7 @@ static enum ek_status descend_geometry(struct descent *d, int level, trial_numbe
     grid_walk_one(&own->walk[level], entry, value);
     judge_basis(g->job, value, own->basis + level * judge_basis_size(g->job));
     d->w->evaluations += g->job->stations.n;
-    for (long m = 0; m < g->nmix && !st; m++)
+    for (long m = 0; m < g->ndirections && !st; m++)
         for (long a = 0; a < g->namplitude && !st; a++) {
             d->trial = before + grid_trial(g, outer, entry, m, a) * g->step;
             if (a == 0 && (st = go_on(d)))
@@ -237,7 +237,7 @@ static bool draw(const struct grid *g, struct grid_walk *walk, uint64_t *seed, d
     for (int tries = 0; tries < 64 && g->nallowed; tries++) {
         const trial_number outer = random_bits(seed) % g->outer;
         const long entry = (long)(random_bits(seed) % (uint64_t)g->nallowed);
-        const long m = (long)(random_bits(seed) % (uint64_t)g->nmix);
+        const long m = (long)(random_bits(seed) % (uint64_t)g->ndirections);
         const long a = (long)(random_bits(seed) % (uint64_t)g->namplitude);
         double x[MODEL_PARAMETERS];
         if (!grid_walk_to(walk, outer))
@@ -296,14 +296,14 @@ static enum ek_status choose_columns(struct shared *shared, const struct job *jo
     return st;
 }
 
-/* Widens least and most by what a geometry can predict with any mix and amplitude. */
+/* Widens least and most by what a geometry can predict with any direction and amplitude. */
 static void extend_by(const struct shared *shared, const struct grid *g, const double *basis,
                       double *least, double *most)
 {
     const int nbasis = g->model->nbasis;
     for (int c = 0; c < shared->columns.n; c++) {
         const int at = shared->columns.at[c];
-        for (long m = 0; m < g->nmix; m++) {
+        for (long m = 0; m < g->ndirections; m++) {
             double sum = 0;
             for (int b = 0; b < nbasis; b++)
                 sum += g->weight[m * nbasis + b] * basis[at / 3 * 3 * nbasis + 3 * b + at % 3];

@@ -1,11 +1,12 @@
 /* okada_mogi/search_single.c – one source, exactly, without computing most of its trials.
  *
  * Trials that differ in their linear parameters only share one geometry. Geometries lie in the
- * lanes; at each station, the most rejecting first, every mix keeps the interval of amplitudes that
- * all components so far allow, and a lane is out when no mix has any left. Where there are two
- * basis responses a cheaper test comes first: three components ask two numbers to lie in three
- * strips of the plane, and three strips have no common point exactly if their own linear dependency
- * says so. What survives a few stations is finished one geometry at a time, stations in the lanes.
+ * lanes; at each station, the most rejecting first, every direction keeps the interval of
+ * amplitudes that all components so far allow, and a lane is out when no direction has any left.
+ * Where there are two basis responses a cheaper test comes first: three components ask two numbers
+ * to lie in three strips of the plane, and three strips have no common point exactly if their own
+ * linear dependency says so. What survives a few stations is finished one geometry at a time,
+ * stations in the lanes.
  */
 #include "src/lanes.h"
 #include "src/lanes_math.h"
@@ -25,7 +26,7 @@ struct shared {
     struct grid grid;
 };
 
-/* One thread's. lo, hi: [nmix][MODEL_LANES] intervals of amplitudes of the lanes at work. */
+/* One thread's. lo, hi: [ndirections][MODEL_LANES] intervals of amplitudes of the lanes at work. */
 struct own {
     struct arena arena;
     struct grid_walk walk;
@@ -51,13 +52,14 @@ static lanes_mask strips_meet(const lanes *b, const struct search_window *w)
     return ~(lanes_abs(middle) > width * (1 + JUDGE_SLACK));
 }
 
-/* Narrows all mixes' intervals by one station; the lanes where any mix has amplitudes left. */
+/* Narrows all directions' intervals by one station; the lanes where any direction has amplitudes
+ * left. */
 static lanes_mask narrow(const struct grid *g, const struct search_station *station,
                          const struct search_window *w, const lanes *b, double *lo, double *hi)
 {
     const int nbasis = g->model->nbasis;
     lanes_mask alive = {0};
-    for (long m = 0; m < g->nmix; m++) {
+    for (long m = 0; m < g->ndirections; m++) {
         const double *weight = g->weight + m * nbasis;
         lanes least = LOAD(lo, m * MODEL_LANES), most = LOAD(hi, m * MODEL_LANES);
         for (int i = 0; i < station->ncomponents; i++) {
@@ -104,7 +106,7 @@ static double amplitude_slack(const struct grid *g)
 static void all_amplitudes(const struct grid *g, struct own *own)
 {
     const double slack = amplitude_slack(g);
-    for (long i = 0; i < g->nmix * MODEL_LANES; i++) {
+    for (long i = 0; i < g->ndirections * MODEL_LANES; i++) {
         own->lo[i] = g->amplitude.min - slack;
         own->hi[i] = g->amplitude.max + slack;
     }
@@ -127,25 +129,27 @@ static void places_within(const struct trial_axis *axis, double least, double mo
     *end = to < (double)axis->n - 1 ? (long)fmax(to + 1, 0) : axis->n;
 }
 
-/* LANES mixes from number m on, the last one again where there are no more. */
-struct mixes {
+/* LANES directions from number m on, the last one again where there are no more. */
+struct directions {
     lanes weight[MODEL_BASES], least, most; /* amplitudes that are left */
 };
 
-static void begin_mixes(const struct grid *g, long m, struct mixes *x)
+static void begin_directions(const struct grid *g, long m, struct directions *x)
 {
     const int nbasis = g->model->nbasis;
     const double slack = amplitude_slack(g);
     for (int k = 0; k < nbasis; k++)
         for (int l = 0; l < LANES; l++)
-            x->weight[k][l] = g->weight[(m + l < g->nmix ? m + l : g->nmix - 1) * nbasis + k];
+            x->weight[k][l] =
+                g->weight[(m + l < g->ndirections ? m + l : g->ndirections - 1) * nbasis + k];
     x->least = REAL(g->amplitude.min - slack);
     x->most = REAL(g->amplitude.max + slack);
 }
 
 /* By one station, whose basis responses are [nbasis][3]; false: nothing is left of any. */
-static bool narrow_mixes(const struct grid *g, const struct search_station *station,
-                         const struct search_window *w, const double *basis, struct mixes *x)
+static bool narrow_directions(const struct grid *g, const struct search_station *station,
+                              const struct search_window *w, const double *basis,
+                              struct directions *x)
 {
     for (int c = 0; c < station->ncomponents; c++) {
         lanes sum = x->weight[0] * basis[station->component[c]];
@@ -156,9 +160,10 @@ static bool narrow_mixes(const struct grid *g, const struct search_station *stat
     return lanes_any(~(x->least > x->most));
 }
 
-/* Judges the amplitudes of mix m that no station forbids. */
-static enum ek_status judge_mix(struct search_worker *w, const struct grid *g, trial_number outer,
-                                long entry, long m, double least, double most)
+/* Judges the amplitudes of direction m that no station forbids. */
+static enum ek_status judge_direction(struct search_worker *w, const struct grid *g,
+                                      trial_number outer, long entry, long m, double least,
+                                      double most)
 {
     const struct own *own = w->own;
     long begin, end;
@@ -181,15 +186,15 @@ static enum ek_status finish(struct search_worker *w, const struct grid *g, tria
     grid_walk_one(&own->walk, entry, value);
     judge_basis(s->job, value, own->basis);
     w->evaluations += s->job->stations.n;
-    for (long m = 0; m < g->nmix; m += LANES) {
-        struct mixes x;
+    for (long m = 0; m < g->ndirections; m += LANES) {
+        struct directions x;
         bool left = true;
-        begin_mixes(g, m, &x);
+        begin_directions(g, m, &x);
         for (int i = 0; i < s->job->stations.n && left; i++)
-            left = narrow_mixes(g, &s->station[i], &w->window[i],
-                                own->basis + width * s->station[i].number, &x);
-        for (int l = 0; left && l < LANES && m + l < g->nmix; l++)
-            TRY(judge_mix(w, g, outer, entry, m + l, x.least[l], x.most[l]));
+            left = narrow_directions(g, &s->station[i], &w->window[i],
+                                     own->basis + width * s->station[i].number, &x);
+        for (int l = 0; left && l < LANES && m + l < g->ndirections; l++)
+            TRY(judge_direction(w, g, outer, entry, m + l, x.least[l], x.most[l]));
     }
     return EK_OK;
 }
@@ -252,16 +257,16 @@ static enum ek_status finish_number(struct search_worker *w, trial_number number
 
 /* ---- the method -------------------------------------------------------------------------------*/
 
-/* Some mix has an amplitude that the station allows. */
+/* Some direction has an amplitude that the station allows. */
 static bool survives(const struct search *s, const struct grid *g, int station, const double *basis,
                      double reach)
 {
     const struct search_window window = search_window(s, station, reach);
-    for (long m = 0; m < g->nmix; m += LANES) {
-        struct mixes x;
-        begin_mixes(g, m, &x);
-        if (narrow_mixes(g, &s->station[station], &window,
-                         basis + 3 * g->model->nbasis * s->station[station].number, &x))
+    for (long m = 0; m < g->ndirections; m += LANES) {
+        struct directions x;
+        begin_directions(g, m, &x);
+        if (narrow_directions(g, &s->station[station], &window,
+                              basis + 3 * g->model->nbasis * s->station[station].number, &x))
             return true;
     }
     return false;
@@ -337,7 +342,7 @@ static enum ek_status open_own(const struct search *s, void **out)
     struct own *own = model_alloc(sizeof *own);
     if (!own)
         FAIL(EK_LACK, "%s: out of memory", s->job->path);
-    const size_t n = (size_t)shared->grid.nmix * MODEL_LANES;
+    const size_t n = (size_t)shared->grid.ndirections * MODEL_LANES;
     own->lo = ARENA_NEW(&own->arena, n, double);
     own->hi = ARENA_NEW(&own->arena, n, double);
     own->basis = ARENA_NEW(&own->arena, judge_basis_size(s->job), double);

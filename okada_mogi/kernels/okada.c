@@ -39,9 +39,9 @@ KERNEL(okada_brute, 64, 1, 1)
 
 KERNEL(okada_probe, 64, 1, 1)
 (GLOBAL const long *axes, int naxes, GLOBAL const double *table, GLOBAL const long *conditions,
- int nconditions, GLOBAL const int *allowed, GLOBAL const double *stations, int nstations, int nmix,
- double least, double most, long count, int span, GLOBAL int *found)
+ int nconditions, GLOBAL const int *allowed, GLOBAL const double *stations, int nstations,
+ int ndirections, double least, double most, long count, int span, GLOBAL int *found)
 {
-    search_probe(axes, naxes, table, conditions, nconditions, allowed, stations, nstations, nmix,
-                 least, most, count, span, found);
+    search_probe(axes, naxes, table, conditions, nconditions, allowed, stations, nstations,
+                 ndirections, least, most, count, span, found);
 }

@@ -4,13 +4,12 @@
  * this. SOURCES: most sources, an option of the compiler.
  *
  * axes [naxes] rows of 8 longs, slowest first:
- *   n | place at the launch's first trial | kind: 0 geometry, 1 mix, 2 amplitude | source |
- *   offset of its table | width of a row there | geometry: number of its first value, mix: step |
- *   offset of the source's weights
- * table: a geometry axis' values [n][width], an amplitude's [n], weights [mixes][BASES]
- * conditions [nconditions] rows of 10 longs: how many axes | offset | axis, step | axis, step | …
- * allowed: bit (offset + sum of place * step) says whether the condition holds
- * stations [nstations] rows of 8: east, north, then low and high of each component
+ *   n | place at the launch's first trial | kind: 0 geometry, 1 direction, 2 amplitude | source |
+ *   offset of its table | width of a row there | geometry: number of its first value, direction:
+ * step | offset of the source's weights table: a geometry axis' values [n][width], an amplitude's
+ * [n], weights [directions][BASES] conditions [nconditions] rows of 10 longs: how many axes |
+ * offset | axis, step | axis, step | … allowed: bit (offset + sum of place * step) says whether the
+ * condition holds stations [nstations] rows of 8: east, north, then low and high of each component
  *
  * Each item looks at `span` consecutive trials, at most 32, and leaves two ints: the bits of those
  * that may be acceptable, and how many responses it took to know. */
@@ -136,11 +135,12 @@ FN void search_brute(GLOBAL const long *axes, int naxes, GLOBAL const double *ta
     found[2 * GID(0) + 1] = responses;
 }
 
-/* Some mix has amplitudes within [least, most] that the first n stations allow. */
-FN int search_mixes(GLOBAL const double *weights, int nmix, GLOBAL const double *stations,
-                    const real *basis, int n, double least, double most)
+/* Some direction has amplitudes within [least, most] that the first n stations allow. */
+FN int search_directions(GLOBAL const double *weights, int ndirections,
+                         GLOBAL const double *stations, const real *basis, int n, double least,
+                         double most)
 {
-    for (int m = 0; m < nmix; m++) {
+    for (int m = 0; m < ndirections; m++) {
         real lo = least, hi = most;
         for (int k = 0; k < n && lo <= hi; k++)
             for (int c = 0; c < 3; c++) {
@@ -156,11 +156,11 @@ FN int search_mixes(GLOBAL const double *weights, int nmix, GLOBAL const double 
     return 0;
 }
 
-/* Geometries of source 0: trials of its geometry axes. weights [nmix][BASES] stand at the table's
- * beginning. */
+/* Geometries of source 0: trials of its geometry axes. weights [ndirections][BASES] stand at the
+ * table's beginning. */
 FN void search_probe(GLOBAL const long *axes, int naxes, GLOBAL const double *table,
                      GLOBAL const long *conditions, int nconditions, GLOBAL const int *allowed,
-                     GLOBAL const double *stations, int nstations, int nmix, double least,
+                     GLOBAL const double *stations, int nstations, int ndirections, double least,
                      double most, long count, int span, GLOBAL int *found)
 {
     const long first = (long)GID(0) * span;
@@ -177,7 +177,7 @@ FN void search_probe(GLOBAL const long *axes, int naxes, GLOBAL const double *ta
         int fits = search_allows(conditions, nconditions, allowed, &t);
         for (int k = 0; fits && k < probes; k++) {
             RESPOND(t.value, stations[8 * k], stations[8 * k + 1], basis + 3 * BASES * k);
-            fits = search_mixes(table, nmix, stations, basis, k + 1, least, most);
+            fits = search_directions(table, ndirections, stations, basis, k + 1, least, most);
             responses++;
         }
         if (fits)
