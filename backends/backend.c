@@ -115,7 +115,7 @@ static enum ek_status check_present(const char *word, struct backend_device d)
         return EK_OK;
     char there[512];
     what_there_is(d.ops, n, there, sizeof there);
-    FAIL(EK_LACK, "devices: '%s' is not there; %s has %d: %s", word, d.ops->name, n, there);
+    FAIL(EK_UNAVAILABLE, "devices: '%s' is not there; %s has %d: %s", word, d.ops->name, n, there);
 }
 
 static enum ek_status unknown(const char *name)
@@ -208,14 +208,14 @@ static enum ek_status parse_auto(int want, struct backend_device *devices, int m
     struct gathered g = {devices, calloc((size_t)max + 1, sizeof *g.info), 0,
                          want < 0 || want > max ? max : want};
     if (!g.info)
-        FAIL(EK_LACK, "devices: out of memory");
+        FAIL(EK_UNAVAILABLE, "devices: out of memory");
     for (int cpus = 0; cpus <= 1; cpus++)
         for (int b = 0; b < BACKENDS && g.n < g.want; b++)
             if (!list[b]->explicit_only && !(cpus && want < 0 && g.n))
                 gather(&g, list[b], cpus);
     free(g.info);
     if (g.n < want)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "devices: auto found %d of the %d devices asked for: --list-devices shows "
              "what there is",
              g.n, want);
@@ -230,7 +230,7 @@ enum ek_status backend_parse(const char *text, int want, struct backend_device *
         return parse_auto(want, devices, max, n);
     char *words = strdup(text);
     if (!words)
-        FAIL(EK_LACK, "devices: out of memory");
+        FAIL(EK_UNAVAILABLE, "devices: out of memory");
     int found;
     enum ek_status st = parse_words(words, devices, max, &found);
     free(words);
@@ -247,9 +247,9 @@ enum ek_status backend_open(struct backend_device which, struct backend **b)
     TRY(which.ops->info(which.index, &info));
     struct backend *open = calloc(1, sizeof *open);
     void *dev = calloc(1, which.ops->dev_size);
-    enum ek_status st =
-        open && dev ? which.ops->open(dev, which.index)
-                    : status_fail(EK_LACK, "%s:%d: out of memory", which.ops->name, which.index);
+    enum ek_status st = open && dev ? which.ops->open(dev, which.index)
+                                    : status_fail(EK_UNAVAILABLE, "%s:%d: out of memory",
+                                                  which.ops->name, which.index);
     if (st) {
         free(dev);
         free(open);
@@ -296,7 +296,7 @@ enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct 
     const size_t bytes = rect->width * rect->rows * rect->slices;
     void *rows = malloc(bytes + 1);
     if (!rows)
-        FAIL(EK_LACK, "%s: out of host memory for %zu bytes from %s", to->label, bytes,
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory for %zu bytes from %s", to->label, bytes,
              from->label);
     enum ek_status st = copy_rows(to, dst, from, src, rect, rows);
     free(rows);
@@ -308,7 +308,7 @@ enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct 
 enum ek_status backend_no_room(const char *label, const struct backend_info *info, size_t bytes,
                                size_t most, size_t used)
 {
-    FAIL(EK_LACK,
+    FAIL(EK_UNAVAILABLE,
          "%s: %.1f MB of device memory asked for, %.1f MB can be had (%.1f of %.1f MB used, "
          "at most %.1f MB in one piece): use a smaller problem or more devices",
          label, 1e-6 * (double)bytes, 1e-6 * (double)most, 1e-6 * (double)used,

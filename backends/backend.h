@@ -17,10 +17,10 @@
  * Buffers are handles; offsets are integer kernel arguments. Opening and listing leave the calling
  * thread's cpus as they were (binding.h says how).
  *
- * All functions return EK_OK or have called status_fail(). EK_LACK: no device, library or memory
- * (the line holds both numbers). EK_USAGE: the text does not build (the compiler's message with our
- * file and line), a foreign handle, a box that leaves its buffer, wrong arguments. EK_LOST: the
- * device failed; what it held is gone and every later call may fail likewise. */
+ * All functions return EK_OK or have called status_fail(). EK_UNAVAILABLE: no device, library or
+ * memory (the line holds both numbers). EK_USAGE: the text does not build (the compiler's message
+ * with our file and line), a foreign handle, a box that leaves its buffer, wrong arguments.
+ * EK_LOST: the device failed; what it held is gone and every later call may fail likewise. */
 #ifndef BACKENDS_BACKEND_H
 #define BACKENDS_BACKEND_H
 
@@ -90,8 +90,9 @@ struct backend_ops {
     bool explicit_only; /* "auto" never takes its devices */
     size_t dev_size;    /* bytes of the zeroed state that the core hands to open() */
 
-    /* Number of devices, or EK_LACK and a reason when the library or the devices are missing.
-     * The first call opens the driver library. GPUs come before cpu devices. Any thread. */
+    /* Number of devices, or EK_UNAVAILABLE and a reason when the library or the devices are
+     * missing. The first call opens the driver library. GPUs come before cpu devices. Any thread.
+     */
     enum ek_status (*count)(int *n);
     enum ek_status (*info)(int index, struct backend_info *info);
     /* Its libraries, at most `max`, for a listing; returns their number. NULL: it has none. */
@@ -163,12 +164,11 @@ const struct backend_ops *backend_at(int i);
 const struct backend_ops *backend_find(const char *name);
 
 /* "opencl:0,cuda:1" or "auto" to devices[0 .. *n-1], room for `max`. EK_USAGE: malformed, unknown
- * back end (the nearest is named), a device twice, more than `max`; EK_LACK: a device that is not
- * there (the line lists what is).
- * "auto" asks the back ends in their order, only until it has `want` devices, and takes GPUs first,
- * each physical one once; devices that share the host's cores only fill what is still missing, and
- * with want < 0 (as many as there are, none is fine) only where there is no GPU. EK_LACK: fewer
- * than `want`. A list of names ignores `want`. */
+ * back end (the nearest is named), a device twice, more than `max`; EK_UNAVAILABLE: a device that
+ * is not there (the line lists what is). "auto" asks the back ends in their order, only until it
+ * has `want` devices, and takes GPUs first, each physical one once; devices that share the host's
+ * cores only fill what is still missing, and with want < 0 (as many as there are, none is fine)
+ * only where there is no GPU. EK_UNAVAILABLE: fewer than `want`. A list of names ignores `want`. */
 enum ek_status backend_parse(const char *list, int want, struct backend_device *devices, int max,
                              int *n);
 
@@ -262,8 +262,8 @@ struct backend_rect backend_linear(size_t dst_offset, size_t src_offset, size_t 
 enum ek_status backend_box(const char *label, const struct backend_rect *box, size_t dst_bytes,
                            size_t src_bytes, struct backend_rect *flat);
 
-/* For back ends: refuses an allocation with EK_LACK and all numbers. `most` bytes could be had,
- * `used` are allocated already. */
+/* For back ends: refuses an allocation with EK_UNAVAILABLE and all numbers. `most` bytes could be
+ * had, `used` are allocated already. */
 enum ek_status backend_no_room(const char *label, const struct backend_info *info, size_t bytes,
                                size_t most, size_t used);
 

@@ -14,17 +14,17 @@ static const struct {
     const char *name;
 } codes[] = {
     {GPU_INVALID_VALUE, EK_USAGE, "invalid value"},
-    {GPU_OUT_OF_MEMORY, EK_LACK, "device memory is short"},
+    {GPU_OUT_OF_MEMORY, EK_UNAVAILABLE, "device memory is short"},
     {98, EK_USAGE, "no such kernel on this device"},
-    {200, EK_LACK, "the driver does not take the code"},
-    {209, EK_LACK, "the code is for another architecture"},
+    {200, EK_UNAVAILABLE, "the driver does not take the code"},
+    {209, EK_UNAVAILABLE, "the code is for another architecture"},
     {214, EK_LOST, "uncorrectable memory error"},
-    {218, EK_LACK, "the driver does not take the code"},
+    {218, EK_UNAVAILABLE, "the driver does not take the code"},
     {220, EK_LOST, "the link to the device failed"},
-    {222, EK_LACK, "the driver is older than the compiler"},
+    {222, EK_UNAVAILABLE, "the driver is older than the compiler"},
     {GPU_NOT_FOUND, EK_USAGE, "no such symbol"},
     {700, EK_LOST, "a kernel left its buffers"},
-    {701, EK_LACK, "the kernel needs more registers or local memory than there are"},
+    {701, EK_UNAVAILABLE, "the kernel needs more registers or local memory than there are"},
     {702, EK_LOST, "a kernel ran longer than the driver allows"},
     {710, EK_LOST, "an assertion in a kernel failed"},
     {714, EK_LOST, "a kernel met a hardware fault"},
@@ -135,7 +135,7 @@ enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem)
         return backend_no_room(d->label, &d->info, bytes, room(d), d->used);
     struct backend_mem *m = malloc(sizeof *m);
     if (!m)
-        FAIL(EK_LACK, "%s: out of host memory", d->label);
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory", d->label);
     void *address = NULL;
     int code = d->driver->alloc(&address, bytes ? bytes : 1);
     if (code) {
@@ -179,7 +179,7 @@ static enum ek_status size_grid(const struct gpu_state *d, const struct gpu_kern
     for (int i = 0; i < 3; i++) {
         size_t groups = global[i] > 0 ? ((size_t)global[i] + k->group[i] - 1) / k->group[i] : 0;
         if (groups > d->max_grid[i])
-            FAIL(EK_LACK,
+            FAIL(EK_UNAVAILABLE,
                  "%s: kernel '%s' is launched over %zu groups in direction %d, the device takes "
                  "%zu: use a smaller problem or more devices",
                  d->label, k->signature.name, groups, i, d->max_grid[i]);

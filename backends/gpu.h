@@ -195,8 +195,9 @@ struct backend_program {
     struct gpu_kernel *kernel; /* [nkernels] */
 };
 
-/* EK_OK for 0; else fails with what was being done and what the number means: EK_LACK where memory
- * or registers are short, EK_USAGE for what only a caller's bug explains, EK_LOST for the rest. */
+/* EK_OK for 0; else fails with what was being done and what the number means: EK_UNAVAILABLE where
+ * memory or registers are short, EK_USAGE for what only a caller's bug explains, EK_LOST for the
+ * rest. */
 enum ek_status gpu_check(const struct gpu_state *, int code, const char *doing);
 /* Makes the device the calling thread's. */
 enum ek_status gpu_use(const struct gpu_state *);
@@ -300,7 +301,7 @@ struct gpu_compiler {
 
 /* The newest compiler that knows the device's architecture and is not newer than the driver, else
  * one that is newer, else one that makes code for an older architecture, which the driver
- * translates. EK_LACK: there is none. `driver_major` 0: not known. */
+ * translates. EK_UNAVAILABLE: there is none. `driver_major` 0: not known. */
 enum ek_status gpu_compiler_choose(const struct gpu_vendor *, const char *label, const char *arch,
                                    int driver_major, struct gpu_compiler *);
 /* The first compiler that opens; false, and why, if there is none. */
@@ -313,8 +314,8 @@ struct gpu_code {
     char *log;
 };
 
-/* Compiles by library and prefix of its functions, in this process. EK_LACK: it does not open or
- * fails of itself; a text that does not build is EK_OK without code. */
+/* Compiles by library and prefix of its functions, in this process. EK_UNAVAILABLE: it does not
+ * open or fails of itself; a text that does not build is EK_OK without code. */
 enum ek_status gpu_compiler_run(const char *library, const char *prefix, const char *text,
                                 int noptions, const char *const *options, struct gpu_code *);
 /* The same in a process of its own: compilers of two vendors in one process may clash (they bring

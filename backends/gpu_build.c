@@ -134,7 +134,7 @@ static enum ek_status look_up(const struct gpu_state *d, void *module, const cha
         items *= wanted->group[i];
     }
     if (most && items > most)
-        FAIL(EK_LACK, "%s: kernel '%s' wants a work-group of %d, the device has room for %d",
+        FAIL(EK_UNAVAILABLE, "%s: kernel '%s' wants a work-group of %d, the device has room for %d",
              d->label, wanted->name, items, most);
     return EK_OK;
 }
@@ -169,7 +169,7 @@ enum ek_status gpu_build(void *dev, const char *text, const char *options,
         free(p);
         free(k);
         d->driver->module_unload(module);
-        FAIL(EK_LACK, "%s: out of host memory for %d kernels", d->label, nkernels);
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory for %d kernels", d->label, nkernels);
     }
     *p = (struct backend_program){module, nkernels, k};
     for (int i = 0; i < nkernels && !st; i++)

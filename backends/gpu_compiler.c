@@ -158,7 +158,7 @@ enum ek_status gpu_compiler_choose(const struct gpu_vendor *v, const char *label
         }
     }
     if (best < 0)
-        FAIL(EK_LACK, "%s: no run-time compiler for %s (%s): %s", label, arch, all,
+        FAIL(EK_UNAVAILABLE, "%s: no run-time compiler for %s (%s): %s", label, arch, all,
              v->compiler_advice);
     return EK_OK;
 }
@@ -195,13 +195,13 @@ enum ek_status gpu_compiler_run(const char *library, const char *prefix, const c
     void *program = NULL, *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     size_t size;
     if (!handle)
-        FAIL(EK_LACK, "%s: %s", prefix, dlerror());
+        FAIL(EK_UNAVAILABLE, "%s: %s", prefix, dlerror());
     const char *missing = find_functions(handle, prefix, &f);
     if (missing)
-        FAIL(EK_LACK, "%s has no %s%s", library, prefix, missing);
+        FAIL(EK_UNAVAILABLE, "%s has no %s%s", library, prefix, missing);
     int code = f.CreateProgram(&program, text, "kernels", 0, NULL, NULL);
     if (code)
-        FAIL(EK_LACK, "%s: no new program (%s error %d)", library, prefix, code);
+        FAIL(EK_UNAVAILABLE, "%s: no new program (%s error %d)", library, prefix, code);
     *out = (struct gpu_code){0};
     code = f.CompileProgram(program, noptions, options);
     out->log = (char *)fetch(program, f.GetProgramLogSize, f.GetProgramLog, &size);
@@ -209,6 +209,6 @@ enum ek_status gpu_compiler_run(const char *library, const char *prefix, const c
         fetch_code(&f, program, out);
     f.DestroyProgram(&program);
     if (!code && !out->code)
-        FAIL(EK_LACK, "%s compiled a text but has no code for it", library);
+        FAIL(EK_UNAVAILABLE, "%s compiled a text but has no code for it", library);
     return EK_OK;
 }

@@ -118,7 +118,7 @@ static enum ek_status open_chunk(struct gpu_state *d, struct gpu_chunk *c)
     c->pinned = !d->driver->pinned_alloc(&byte, CHUNK, 0);
     c->byte = c->pinned ? byte : malloc(CHUNK);
     if (!c->byte)
-        FAIL(EK_LACK, "%s: out of host memory for copies", d->label);
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory for copies", d->label);
     return EK_OK;
 }
 

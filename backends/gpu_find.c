@@ -131,7 +131,7 @@ enum ek_status gpu_count(const struct gpu_vendor *v, int *n)
 {
     find(v);
     if (!v->found->n)
-        FAIL(EK_LACK, "%s: no device (%s)%s%s", v->name, v->found->why,
+        FAIL(EK_UNAVAILABLE, "%s: no device (%s)%s%s", v->name, v->found->why,
              v->found->library[0] ? "" : ": ", v->found->library[0] ? "" : v->advice);
     *n = v->found->n;
     return EK_OK;
@@ -161,7 +161,8 @@ enum ek_status gpu_info(const struct gpu_vendor *v, int index, struct backend_in
     int n = 0, device, version = v->found->version;
     TRY(gpu_count(v, &n));
     if (index < 0 || index >= n)
-        FAIL(EK_LACK, "%s:%d: there is no such device, %s has %d", v->name, index, v->api, n);
+        FAIL(EK_UNAVAILABLE, "%s:%d: there is no such device, %s has %d", v->name, index, v->api,
+             n);
     struct backend_info info = {.fp64 = true};
     int code = gpu->device_get(&device, index);
     if (!code)

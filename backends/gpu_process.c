@@ -163,13 +163,13 @@ static enum ek_status collect(const char *label, const struct gpu_compiler *c, i
     const char *words = printed ? last_line(printed) : "";
     enum ek_status st =
         WIFSIGNALED(status)
-            ? status_fail(EK_LACK,
+            ? status_fail(EK_UNAVAILABLE,
                           "%s: the compiler %s %d.%d died (signal %d); it may not know %s: install "
                           "a newer one%s%s",
                           label, c->library, c->major, c->minor, WTERMSIG(status), c->target,
                           *words ? "; its last words: " : "", words)
-            : status_fail(EK_LACK, "%s: the compiler %s does not work: %s", label, c->library,
-                          words);
+            : status_fail(EK_UNAVAILABLE, "%s: the compiler %s does not work: %s", label,
+                          c->library, words);
     free(printed);
     return st;
 }
@@ -187,7 +187,7 @@ enum ek_status gpu_process_compile(const char *label, const struct gpu_compiler 
         pid = start(file, (char *const *)argv);
     enum ek_status st =
         pid ? collect(label, c, await(pid), file, out)
-            : status_fail(EK_LACK, "%s: cannot start a process for the compiler: %s", label,
+            : status_fail(EK_UNAVAILABLE, "%s: cannot start a process for the compiler: %s", label,
                           strerror(errno));
     close_files(file);
     return st;

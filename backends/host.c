@@ -98,7 +98,7 @@ static enum ek_status count(int *n)
 static enum ek_status info(int index, struct backend_info *out)
 {
     if (index < 0 || index >= DEVICES)
-        FAIL(EK_LACK, "host:%d: there is no such device, host has %d", index, DEVICES);
+        FAIL(EK_UNAVAILABLE, "host:%d: there is no such device, host has %d", index, DEVICES);
     struct sysinfo machine;
     sysinfo(&machine);
     size_t memory = machine.totalram * machine.mem_unit / DEVICES;
@@ -142,12 +142,13 @@ static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
     struct host *h = dev;
     TRY(alive(h, ALLOC));
     if (bytes > h->memory - h->used)
-        FAIL(EK_LACK, "%s: %.1f MB of device memory asked for, %.1f of %.1f MB are left", h->label,
-             1e-6 * (double)bytes, 1e-6 * (double)(h->memory - h->used), 1e-6 * (double)h->memory);
+        FAIL(EK_UNAVAILABLE, "%s: %.1f MB of device memory asked for, %.1f of %.1f MB are left",
+             h->label, 1e-6 * (double)bytes, 1e-6 * (double)(h->memory - h->used),
+             1e-6 * (double)h->memory);
     struct backend_mem *m = NULL;
     if (posix_memalign((void **)&m, _Alignof(struct backend_mem), sizeof *m + bytes))
-        FAIL(EK_LACK, "%s: no room for %.1f MB of the %.1f MB left", h->label, 1e-6 * (double)bytes,
-             1e-6 * (double)(h->memory - h->used));
+        FAIL(EK_UNAVAILABLE, "%s: no room for %.1f MB of the %.1f MB left", h->label,
+             1e-6 * (double)bytes, 1e-6 * (double)(h->memory - h->used));
     m->owner = h;
     m->bytes = bytes;
     memset(m->byte, 0xff, bytes); /* NaN: who reads before writing will see it */
@@ -235,7 +236,7 @@ static enum ek_status check_options(const struct host *h, const char *options)
         for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
             ok = ok || !strcmp(word, harmless[i]);
         if (!ok)
-            FAIL(EK_LACK,
+            FAIL(EK_UNAVAILABLE,
                  "%s: the option %s comes too late, its kernels are compiled with the "
                  "program: use another device",
                  h->label, word);
@@ -257,7 +258,7 @@ static enum ek_status look_up(const struct host *h, const char *text,
     TRY(signature_read(h->label, text, wanted->name, &k->signature));
     k->code = compiled(wanted->name);
     if (!k->code)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "%s: kernel '%s' is not compiled for the host (its text has a barrier, or is "
              "not embedded): use another device",
              h->label, wanted->name);
@@ -274,7 +275,7 @@ static enum ek_status build(void *dev, const char *text, const char *options,
     TRY(check_options(h, options));
     struct backend_program *p = calloc(1, sizeof *p + (size_t)nkernels * sizeof *p->kernel);
     if (!p)
-        FAIL(EK_LACK, "%s: out of memory for %d kernels", h->label, nkernels);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d kernels", h->label, nkernels);
     p->nkernels = nkernels;
     for (int i = 0; i < nkernels; i++) {
         enum ek_status st = look_up(h, text, &kernels[i], &p->kernel[i]);

@@ -23,8 +23,8 @@ static const struct {
     enum ek_status st;
     const char *name;
 } codes[] = {
-    {CL_MEM_OBJECT_ALLOCATION_FAILURE, EK_LACK, "device memory is short"},
-    {CL_OUT_OF_HOST_MEMORY, EK_LACK, "host memory is short"},
+    {CL_MEM_OBJECT_ALLOCATION_FAILURE, EK_UNAVAILABLE, "device memory is short"},
+    {CL_OUT_OF_HOST_MEMORY, EK_UNAVAILABLE, "host memory is short"},
     {CL_OUT_OF_RESOURCES, EK_LOST, "out of resources, or the kernel left its buffers"},
     {CL_INVALID_COMMAND_QUEUE, EK_LOST, "the queue is dead after an earlier failure"},
     {CL_DEVICE_NOT_AVAILABLE, EK_LOST, "the device is not available"},
@@ -33,13 +33,13 @@ static const struct {
     {CL_MEM_COPY_OVERLAP, EK_USAGE, "source and destination overlap"},
     {CL_INVALID_VALUE, EK_USAGE, "invalid value"},
     {CL_INVALID_MEM_OBJECT, EK_USAGE, "no such buffer"},
-    {CL_INVALID_BUFFER_SIZE, EK_LACK, "buffer too large"},
+    {CL_INVALID_BUFFER_SIZE, EK_UNAVAILABLE, "buffer too large"},
     {CL_INVALID_ARG_INDEX, EK_USAGE, "too many arguments"},
     {CL_INVALID_ARG_VALUE, EK_USAGE, "argument of the wrong kind"},
     {CL_INVALID_ARG_SIZE, EK_USAGE, "argument of the wrong type"},
     {CL_INVALID_KERNEL_ARGS, EK_USAGE, "arguments are missing"},
     {CL_INVALID_WORK_GROUP_SIZE, EK_USAGE, "work-group is not the one of the KERNEL() line"},
-    {CL_INVALID_WORK_ITEM_SIZE, EK_LACK, "work-group too large in one dimension"},
+    {CL_INVALID_WORK_ITEM_SIZE, EK_UNAVAILABLE, "work-group too large in one dimension"},
 };
 
 enum ek_status opencl_check(const struct opencl_state *d, cl_int code, const char *doing)
@@ -66,7 +66,7 @@ static enum ek_status device_at(int index, const struct opencl_device **device)
     int n = 0;
     TRY(opencl_devices(&list, &n));
     if (index < 0 || index >= n)
-        FAIL(EK_LACK, "opencl:%d: there is no such device, OpenCL has %d", index, n);
+        FAIL(EK_UNAVAILABLE, "opencl:%d: there is no such device, OpenCL has %d", index, n);
     *device = &list[index];
     return EK_OK;
 }
@@ -137,7 +137,7 @@ static enum ek_status open(void *dev, int index)
     TRY(opencl_describe(device, &d->info));
     snprintf(d->label, sizeof d->label, "opencl:%d", index);
     if (!d->info.fp64)
-        FAIL(EK_LACK, "%s (%s) has no double precision: choose another device", d->label,
+        FAIL(EK_UNAVAILABLE, "%s (%s) has no double precision: choose another device", d->label,
              d->info.name);
     d->id = device->id;
     settle(d, device);
@@ -159,7 +159,7 @@ static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
         return backend_no_room(d->label, &d->info, bytes, most, d->used);
     struct backend_mem *m = malloc(sizeof *m);
     if (!m)
-        FAIL(EK_LACK, "%s: out of host memory", d->label);
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory", d->label);
     cl_int code;
     *m = (struct backend_mem){.bytes = bytes, .owner = d};
     m->buffer = opencl.CreateBuffer(d->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &code);

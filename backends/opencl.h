@@ -70,7 +70,7 @@ struct opencl_device {
 
 /* Opens the library and finds the devices, once: GPUs first. CU_OPENCL_SPLIT=N makes N devices of
  * each cpu device, one compute unit each, to try several devices on a machine that has none.
- * EK_LACK: no library, no device. Any thread. */
+ * EK_UNAVAILABLE: no library, no device. Any thread. */
 enum ek_status opencl_devices(const struct opencl_device **list, int *n);
 
 /* libraries of struct backend_ops. */
@@ -91,8 +91,8 @@ struct opencl_state {
     size_t used; /* bytes allocated */
 };
 
-/* EK_OK for CL_SUCCESS; else fails with what was being done and the error's name: EK_LACK where
- * memory is short, EK_USAGE for what only a caller's bug explains, EK_LOST for the rest. */
+/* EK_OK for CL_SUCCESS; else fails with what was being done and the error's name: EK_UNAVAILABLE
+ * where memory is short, EK_USAGE for what only a caller's bug explains, EK_LOST for the rest. */
 enum ek_status opencl_check(const struct opencl_state *d, cl_int code, const char *doing);
 
 /* A built program: the kernels in the order asked for. */

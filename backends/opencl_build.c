@@ -111,8 +111,9 @@ static enum ek_status look_up(const struct opencl_state *d, cl_program p,
     k->nargs = (int)nargs;
     snprintf(k->name, sizeof k->name, "%s", wanted->name);
     if (most && items > most)
-        FAIL(EK_LACK, "%s: kernel '%s' wants a work-group of %zu, the device has room for %zu",
-             d->label, k->name, items, most);
+        FAIL(EK_UNAVAILABLE,
+             "%s: kernel '%s' wants a work-group of %zu, the device has room for %zu", d->label,
+             k->name, items, most);
     return EK_OK;
 }
 
@@ -156,7 +157,7 @@ enum ek_status opencl_build(void *dev, const char *text, const char *options,
     struct backend_program *p = program_of(code, nkernels);
     if (!p) {
         opencl.ReleaseProgram(code);
-        FAIL(EK_LACK, "%s: out of host memory for %d kernels", d->label, nkernels);
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory for %d kernels", d->label, nkernels);
     }
     for (int i = 0; i < nkernels; i++) {
         enum ek_status st = look_up(d, code, &kernels[i], &p->kernel[i]);

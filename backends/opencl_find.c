@@ -238,7 +238,7 @@ enum ek_status opencl_devices(const struct opencl_device **list, int *n)
 {
     pthread_once(&found.once, find_once);
     if (!found.n)
-        FAIL(EK_LACK, "opencl: %s", found.why);
+        FAIL(EK_UNAVAILABLE, "opencl: %s", found.why);
     *list = found.device;
     *n = found.n;
     return EK_OK;

@@ -59,7 +59,7 @@ static enum ek_status show(const struct settings *s, const struct info *info)
         return EK_OK;
     json_t *root = info_json(info);
     if (!root)
-        FAIL(EK_LACK, "out of memory for JSON");
+        FAIL(EK_UNAVAILABLE, "out of memory for JSON");
     enum ek_status st = json_write(to_stdout ? "-" : s->json, root);
     json_decref(root);
     return st;

@@ -84,7 +84,8 @@ static enum ek_status say_answer(const struct settings *s, const struct capacity
         capacity_answer_print(&answer, c, stdout);
     if (!st && s->json) {
         json_t *root = capacity_answer_json(&answer, c);
-        st = root ? json_write(s->json, root) : status_fail(EK_LACK, "out of memory for JSON");
+        st = root ? json_write(s->json, root)
+                  : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
         json_decref(root);
     }
     if (!st && s->report)

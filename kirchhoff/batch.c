@@ -24,7 +24,7 @@ enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct ba
     const size_t n = chunks * batch_longest(in->survey);
     struct batch *b = calloc(1, sizeof *b);
     if (!b)
-        FAIL(EK_LACK, "out of memory for a chunk of traces");
+        FAIL(EK_UNAVAILABLE, "out of memory for a chunk of traces");
     b->in = in;
     b->room = (int)n;
     b->trace = malloc(n * sizeof *b->trace);
@@ -35,7 +35,7 @@ enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct ba
     b->index = malloc(n * sizeof *b->index);
     if (!b->trace || !b->end || !b->place || !b->node || !b->sample || !b->index) {
         batch_close(b);
-        FAIL(EK_LACK, "out of memory for a chunk of %zu traces; make --chunk smaller", n);
+        FAIL(EK_UNAVAILABLE, "out of memory for a chunk of %zu traces; make --chunk smaller", n);
     }
     *out = b;
     return EK_OK;
@@ -138,7 +138,7 @@ enum ek_status batch_fill(struct batch *b, int part, int parts)
     struct filter_bank_scratch *scratch = NULL;
     float *raw = malloc((size_t)b->in->segy->ns * sizeof *raw);
     if (!raw)
-        FAIL(EK_LACK, "out of memory for a trace");
+        FAIL(EK_UNAVAILABLE, "out of memory for a trace");
     enum ek_status st = filter_bank_scratch_open(b->in->bank, &scratch);
     for (int t = part; t < b->ntraces && !st; t += parts) {
         st = segy_read(b->in->segy, b->index[t], raw);

@@ -46,15 +46,15 @@ struct batch {
     bool holds;
 };
 
-/* Room for `chunks` of the survey. EK_LACK. close accepts NULL and releases. */
+/* Room for `chunks` of the survey. EK_UNAVAILABLE. close accepts NULL and releases. */
 enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **b);
 void batch_close(struct batch *b);
 /* Bytes for one chunk, and the most traces that one has. */
 size_t batch_bytes(const struct batch_input *in);
 size_t batch_longest(const struct chunks *s);
 
-/* Traces, ends and tables of chunks begin .. end-1; samples are not read yet. EK_LACK, EK_USAGE:
- * tables. */
+/* Traces, ends and tables of chunks begin .. end-1; samples are not read yet. EK_UNAVAILABLE,
+ * EK_USAGE: tables. */
 enum ek_status batch_begin(struct batch *b, size_t begin, size_t end);
 /* Reads and filters every `parts`-th trace, beginning with number `part`: threads divide them. */
 enum ek_status batch_fill(struct batch *b, int part, int parts);

@@ -96,7 +96,7 @@ static enum ek_status cut(struct chunks *s, const struct keyed *k, long wanted)
     const int shift = bits < MOST_BITS ? 4 * bits : 63;
     s->first = calloc(runs(k, s->n, shift) + s->n / (size_t)wanted + 2, sizeof *s->first);
     if (!s->first)
-        FAIL(EK_LACK, "out of memory for the chunks of %zu traces", s->n);
+        FAIL(EK_UNAVAILABLE, "out of memory for the chunks of %zu traces", s->n);
     for (size_t i = 1; i <= s->n; i++) {
         const size_t length = i - s->first[s->nchunks];
         const bool another = i == s->n || k[i].key >> shift != k[i - 1].key >> shift;
@@ -156,7 +156,7 @@ enum ek_status chunks_open(const struct segy *segy, const struct traveltime_cach
     enum ek_status st =
         s && s->order && k
             ? choose(s, travel, o, k)
-            : status_fail(EK_LACK, "%s: out of memory for %zu traces", segy->path, segy->n);
+            : status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu traces", segy->path, segy->n);
     if (!st)
         st = cut(s, k, o->chunk ? o->chunk : usual_chunk(s->n));
     if (!st)

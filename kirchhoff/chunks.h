@@ -43,7 +43,7 @@ struct chunks {
 };
 
 /* EK_USAGE: a source or receiver outside the tables' surface nodes (trace and place are named), or
- * no trace left; EK_LACK: memory. Caller owns *s; close accepts NULL. */
+ * no trace left; EK_UNAVAILABLE: memory. Caller owns *s; close accepts NULL. */
 enum ek_status chunks_open(const struct segy *segy, const struct traveltime_cache *travel,
                            const struct chunks_options *o, struct chunks **s);
 void chunks_close(struct chunks *s);

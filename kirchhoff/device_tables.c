@@ -23,7 +23,7 @@ enum ek_status device_tables_open(struct backend *backend, const struct travelti
 {
     struct device_tables *d = calloc(1, sizeof *d);
     if (!d)
-        FAIL(EK_LACK, "%s: out of memory", backend->label);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
     d->backend = backend;
     d->travel = travel;
     d->slots = slots;
@@ -31,7 +31,7 @@ enum ek_status device_tables_open(struct backend *backend, const struct travelti
     d->at = calloc((size_t)travel->nodes, sizeof *d->at);
     enum ek_status st = d->slot && d->at
                             ? backend_alloc(backend, slots * travel->bytes, &d->mem)
-                            : status_fail(EK_LACK, "%s: out of memory", backend->label);
+                            : status_fail(EK_UNAVAILABLE, "%s: out of memory", backend->label);
     if (st) {
         device_tables_close(d);
         return st;
@@ -79,7 +79,7 @@ enum ek_status device_tables_bring(struct device_tables *d, const int *node, int
 {
     bool new = false;
     if ((size_t)n > d->slots)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "%s: a batch needs %d travel-time tables at once, there is room for %zu; make "
              "--chunk smaller or leave the device out",
              d->backend->label, n, d->slots);

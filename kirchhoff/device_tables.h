@@ -8,13 +8,14 @@
 
 struct device_tables;
 
-/* EK_LACK. close accepts NULL. On the device's managing thread, as all that follows. */
+/* EK_UNAVAILABLE. close accepts NULL. On the device's managing thread, as all that follows. */
 enum ek_status device_tables_open(struct backend *backend, const struct traveltime_cache *travel,
                                   size_t slots, struct device_tables **d);
 void device_tables_close(struct device_tables *d);
 
 /* Brings the tables of nodes node[n], which are held on the host until the copies, which this
- * starts on the compute queue, are done: waits for them. EK_LACK: more than there are slots. */
+ * starts on the compute queue, are done: waits for them. EK_UNAVAILABLE: more than there are slots.
+ */
 enum ek_status device_tables_bring(struct device_tables *d, const int *node, int n);
 
 int device_tables_slot(const struct device_tables *d, int node);

@@ -74,7 +74,7 @@ enum ek_status filter_bank_scratch_open(const struct filter_bank *b,
     }
     if (!s || !s->x || !s->spectrum || !s->filtered) {
         filter_bank_scratch_close(s);
-        FAIL(EK_LACK, "out of memory for filters of %d samples", b->fine);
+        FAIL(EK_UNAVAILABLE, "out of memory for filters of %d samples", b->fine);
     }
     *out = s;
     return EK_OK;
@@ -99,7 +99,7 @@ static enum ek_status make_plans(struct filter_bank *b)
     b->back = fftwf_plan_dft_c2r_1d(b->fine, s->filtered, s->x, FFTW_ESTIMATE);
     filter_bank_scratch_close(s);
     if (!b->forward || !b->back)
-        FAIL(EK_LACK, "FFTW has no plan for %d samples", b->fine);
+        FAIL(EK_UNAVAILABLE, "FFTW has no plan for %d samples", b->fine);
     return EK_OK;
 }
 
@@ -107,14 +107,15 @@ enum ek_status filter_bank_open(const struct filter_bank_options *o, struct filt
 {
     struct filter_bank *b = calloc(1, sizeof *b);
     if (!b)
-        FAIL(EK_LACK, "out of memory for filters");
+        FAIL(EK_UNAVAILABLE, "out of memory for filters");
     b->o = *o;
     b->n = good_length((int)o->ns + TAIL);
     b->fine = o->factor * b->n;
     b->stride = ((size_t)o->factor * (size_t)o->ns + FILTER_BANK_FIRST + BEHIND + 7) / 8 * 8;
     b->gain = calloc((size_t)o->levels * ((size_t)b->n / 2 + 1), sizeof *b->gain);
     enum ek_status st =
-        b->gain ? make_plans(b) : status_fail(EK_LACK, "out of memory for %d filters", o->levels);
+        b->gain ? make_plans(b)
+                : status_fail(EK_UNAVAILABLE, "out of memory for %d filters", o->levels);
     if (st) {
         filter_bank_close(b);
         return st;

@@ -23,7 +23,7 @@ struct filter_bank_options {
 
 struct filter_bank; /* plans and factors; shared by all threads */
 
-/* EK_LACK: memory. Caller owns *b; close accepts NULL. One thread. */
+/* EK_UNAVAILABLE: memory. Caller owns *b; close accepts NULL. One thread. */
 enum ek_status filter_bank_open(const struct filter_bank_options *o, struct filter_bank **b);
 void filter_bank_close(struct filter_bank *b);
 

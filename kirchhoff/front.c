@@ -61,7 +61,7 @@ enum ek_status front_room(struct front *f, size_t rays, size_t triangles)
     if (good && triangles > f->triangle_room)
         good = grow_triangles(f, triangles + triangles / 2);
     if (!good)
-        FAIL(EK_LACK, "out of memory for a front of %zu rays", rays);
+        FAIL(EK_UNAVAILABLE, "out of memory for a front of %zu rays", rays);
     return EK_OK;
 }
 

@@ -36,7 +36,7 @@ struct front_limits {
 };
 
 /* A sphere of directions, as even as halving an icosahedron's edges `level` times makes it, all at
- * the source. EK_LACK: memory. close is fine after a failed open. */
+ * the source. EK_UNAVAILABLE: memory. close is fine after a failed open. */
 enum ek_status front_open(struct front *f, const double source[3], double speed, int level);
 void front_close(struct front *f);
 
@@ -55,7 +55,8 @@ struct front_slivers {
 
 /* Halves every edge that is too long, once, in all triangles that have it. The new rays stand at
  * the source, the last ones of the front. Where there would be more than limits->most rays, edge
- * and angle are raised by a quarter until there are not: *raised counts how often. EK_LACK: memory.
+ * and angle are raised by a quarter until there are not: *raised counts how often. EK_UNAVAILABLE:
+ * memory.
  */
 enum ek_status front_split(struct front *f, const double source[3], struct front_limits *limits,
                            struct front_slivers *slivers, size_t *added, int *raised);

@@ -105,7 +105,7 @@ static enum ek_status add_sliver(struct front_slivers *s, const int corner[4])
         const size_t room = 2 * s->room + 256;
         int(*more)[4] = realloc(s->corner, room * sizeof *more);
         if (!more)
-            FAIL(EK_LACK, "out of memory for a front's new triangles");
+            FAIL(EK_UNAVAILABLE, "out of memory for a front's new triangles");
         s->corner = more;
         s->room = room;
     }
@@ -171,7 +171,7 @@ enum ek_status front_halve_all(struct front *f, const double source[3])
 {
     struct edges e;
     if (!make_set(&e, 3 * f->ntriangles))
-        FAIL(EK_LACK, "out of memory for a front's edges");
+        FAIL(EK_UNAVAILABLE, "out of memory for a front's edges");
     /* All corners are at the source: their directions are their places. */
     const double *const state = f->state;
     f->state = f->takeoff;
@@ -188,7 +188,7 @@ enum ek_status front_split(struct front *f, const double source[3], struct front
     const size_t before = f->n;
     struct edges e;
     if (!make_set(&e, 3 * f->ntriangles))
-        FAIL(EK_LACK, "out of memory for a front's edges");
+        FAIL(EK_UNAVAILABLE, "out of memory for a front's edges");
     mark(f, limits, &e);
     while (f->n + e.n > limits->most && e.n) {
         limits->edge *= 1.25;

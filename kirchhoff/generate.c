@@ -221,7 +221,7 @@ static enum ek_status write_all(const struct generate_survey *g, const struct ge
     const int n = g->shots * g->shots * g->receivers * g->receivers;
     float *x = malloc((size_t)g->ns * sizeof *x);
     if (!x)
-        FAIL(EK_LACK, "out of memory for a trace");
+        FAIL(EK_UNAVAILABLE, "out of memory for a trace");
     enum ek_status st = EK_OK;
     for (int i = 0; i < n && !st; i++)
         st = put_trace(g, e, i, w, x);

@@ -47,7 +47,7 @@ void generate_trace(const struct generate_survey *g, const struct generate_event
                     const double source[3], const double receiver[3], float *out);
 
 /* Writes all traces to `path`: SU where it ends in .su, else SEG-Y. EK_USAGE: unknown name (the
- * nearest is named); EK_LACK: not writable. */
+ * nearest is named); EK_UNAVAILABLE: not writable. */
 enum ek_status generate_file(const char *survey, const char *events, const char *path);
 
 #endif

@@ -60,7 +60,7 @@ static enum ek_status places_open(struct places *p, size_t n, double (*at)[2])
     p->member = calloc(n, sizeof *p->member);
     if (!p->first || !p->member) {
         places_close(p);
-        FAIL(EK_LACK, "out of memory for the places of %zu traces", n);
+        FAIL(EK_UNAVAILABLE, "out of memory for the places of %zu traces", n);
     }
     for (size_t i = 0; i < n; i++)
         p->first[bucket_of(p, i) + 2]++;
@@ -309,7 +309,7 @@ static enum ek_status share_out(const struct work *w, const struct segy *segy, s
 {
     g->share = malloc(segy->n * sizeof *g->share);
     if (!g->share)
-        FAIL(EK_LACK, "out of memory for the areas of %zu traces", segy->n);
+        FAIL(EK_UNAVAILABLE, "out of memory for the areas of %zu traces", segy->n);
     for (size_t i = 0; i < n; i++)
         g->share[w->by[i]] = (float)w->area[i];
     g->area = median(w->area, n);
@@ -389,7 +389,7 @@ enum ek_status geometry_find(const struct segy *segy, const uint32_t *order, siz
         memcpy(w.by, order, n * sizeof *w.by);
     const enum ek_status st =
         room ? find(&w, segy, n, g)
-             : status_fail(EK_LACK, "out of memory for the places of %zu traces", n);
+             : status_fail(EK_UNAVAILABLE, "out of memory for the places of %zu traces", n);
     free(w.by);
     free(w.at);
     free(w.distance);
@@ -410,15 +410,16 @@ enum ek_status geometry_check(const struct segy *segy, size_t n, const struct ge
     static const char advice[] = "say where they stand (--words sx=…,sy=…,gx=…,gy=…), or accept "
                                  "them as they are with --trust-geometry";
     if (n > 1 && g->shots == 1 && g->one_receiver)
-        FAIL(EK_WRONG, "%s: %zu traces have one source and one receiver; %s", segy->path, n,
+        FAIL(EK_UNVERIFIED, "%s: %zu traces have one source and one receiver; %s", segy->path, n,
              advice);
     if (g->shots == 1 && (g->records > 1 || 2 * g->repeated >= n))
-        FAIL(EK_WRONG,
+        FAIL(EK_UNVERIFIED,
              "%s: all sources stand at one place, but there are %ld field records and %zu "
              "repeated receivers; %s",
              segy->path, g->records, g->repeated, advice);
     if (10 * segy->odd_offset > segy->offsets)
-        FAIL(EK_WRONG, "%s: %ld of %ld offsets (bytes 37-40) disagree with the coordinates; %s",
-             segy->path, segy->odd_offset, segy->offsets, advice);
+        FAIL(EK_UNVERIFIED,
+             "%s: %ld of %ld offsets (bytes 37-40) disagree with the coordinates; %s", segy->path,
+             segy->odd_offset, segy->offsets, advice);
     return EK_OK;
 }

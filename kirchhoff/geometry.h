@@ -18,12 +18,12 @@ struct geometry {
 
 /* Of traces order[n]. The area of a receiver is its Voronoi cell; where it stands at the edge, the
  * cell that is symmetric about it; on a line, a square. Receivers at one place share theirs.
- * EK_LACK: memory. Free with geometry_close(), which is fine after a failed call. */
+ * EK_UNAVAILABLE: memory. Free with geometry_close(), which is fine after a failed call. */
 enum ek_status geometry_find(const struct segy *segy, const uint32_t *order, size_t n, bool areas,
                              struct geometry *g);
 void geometry_close(struct geometry *g);
 
-/* EK_WRONG: these places cannot be true (the line says why). */
+/* EK_UNVERIFIED: these places cannot be true (the line says why). */
 enum ek_status geometry_check(const struct segy *segy, size_t n, const struct geometry *g);
 
 #endif

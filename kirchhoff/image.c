@@ -35,7 +35,7 @@ enum ek_status image_open(const struct grid *grid, const struct chunks_classes *
     char size[32];
     struct image *m = calloc(1, sizeof *m);
     if (!m)
-        FAIL(EK_LACK, "out of memory for an image");
+        FAIL(EK_UNAVAILABLE, "out of memory for an image");
     m->grid = *grid;
     m->classes = *c;
     m->columns = columns_of(grid);
@@ -47,7 +47,8 @@ enum ek_status image_open(const struct grid *grid, const struct chunks_classes *
     m->lock = calloc(m->tiles, sizeof *m->lock);
     if (!m->sum || !m->fold || !m->lock) {
         image_close(m);
-        FAIL(EK_LACK, "out of memory for an image of %s; take fewer classes or a smaller --grid",
+        FAIL(EK_UNAVAILABLE,
+             "out of memory for an image of %s; take fewer classes or a smaller --grid",
              memory_text(image_bytes(grid, c), size, sizeof size));
     }
     for (size_t t = 0; t < m->tiles; t++)

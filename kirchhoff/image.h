@@ -26,7 +26,7 @@ struct image {
 /* Bytes that an image takes. */
 size_t image_bytes(const struct grid *grid, const struct chunks_classes *c);
 
-/* EK_LACK: memory. Caller owns *image; close accepts NULL. */
+/* EK_UNAVAILABLE: memory. Caller owns *image; close accepts NULL. */
 enum ek_status image_open(const struct grid *grid, const struct chunks_classes *c,
                           struct image **image);
 void image_close(struct image *image);

@@ -99,7 +99,7 @@ static enum ek_status add_word(struct microjobs *j, const char *word)
 {
     char **more = realloc(j->word, (size_t)(j->nwords + 2) * sizeof *more);
     if (!more || !(j->word = more, j->word[j->nwords] = strdup(word)))
-        FAIL(EK_LACK, "%s: out of memory", j->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", j->path);
     j->word[++j->nwords] = NULL;
     return EK_OK;
 }

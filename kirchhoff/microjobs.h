@@ -46,7 +46,7 @@ void microjobs_part(const struct microjobs *job, int microjob, char *path);
 
 /* Does all of it: collective over the ranks that a launcher started. Of the common options it heeds
  * --schedule, for the compute processes, --json and --report. EK_USAGE: bad job or bad
- * input; EK_LACK: microjobs were set aside (they are named), no image then; EK_STOPPED. */
+ * input; EK_UNAVAILABLE: microjobs were set aside (they are named), no image then; EK_STOPPED. */
 enum ek_status microjobs_run(const char *path, const struct bench_settings *run);
 
 #endif

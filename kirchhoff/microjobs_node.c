@@ -83,8 +83,8 @@ static enum ek_status open_seats(struct node *n)
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     n->nseats = microjobs_seats(n->job);
     n->seat = calloc((size_t)n->nseats, sizeof *n->seat);
-    enum ek_status st =
-        cpus && n->seat ? topology_process_cpus(cpus) : status_fail(EK_LACK, "out of memory");
+    enum ek_status st = cpus && n->seat ? topology_process_cpus(cpus)
+                                        : status_fail(EK_UNAVAILABLE, "out of memory");
     if (!st)
         st = topology_open(NULL, &topology);
     if (!st)
@@ -111,7 +111,7 @@ static enum ek_status open_environment(struct node *n)
         all++;
     n->env = calloc(all + 1, sizeof *n->env);
     if (!n->env)
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     for (size_t i = 0; i < all; i++) {
         bool keep = true;
         for (size_t o = 0; o < sizeof out / sizeof *out; o++)
@@ -130,10 +130,10 @@ static void become(const struct node *n, const struct seat *s, char **argv, pid_
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(status_exit_code(EK_LACK));
+        _exit(status_exit_code(EK_UNAVAILABLE));
     sched_setaffinity(0, sizeof s->cpus, &s->cpus);
     execve("/proc/self/exe", argv, n->env);
-    _exit(status_exit_code(EK_LACK));
+    _exit(status_exit_code(EK_UNAVAILABLE));
 }
 
 static enum ek_status launch(const struct node *n, struct seat *s, const struct farm_batch *batch)
@@ -156,7 +156,7 @@ static enum ek_status launch(const struct node *n, struct seat *s, const struct 
     }
     char **argv = calloc((size_t)(words + added + 1), sizeof *argv);
     if (!argv)
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     memcpy(argv, j->word, (size_t)words * sizeof *argv);
     memcpy(argv + words, extra, (size_t)added * sizeof *argv);
     const pid_t parent = getpid(), pid = fork();
@@ -164,7 +164,7 @@ static enum ek_status launch(const struct node *n, struct seat *s, const struct 
         become(n, s, argv, parent);
     free(argv);
     if (pid < 0)
-        FAIL(EK_LACK, "no compute process can be made: %s", strerror(errno));
+        FAIL(EK_UNAVAILABLE, "no compute process can be made: %s", strerror(errno));
     s->pid = pid;
     s->batch = *batch;
     s->start = clock_now();

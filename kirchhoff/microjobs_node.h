@@ -17,7 +17,7 @@ int microjobs_seats(const struct microjobs *job);
 
 /* Runs until the farm has no more and all is done here; batches are microjobs, one at a time, whose
  * number is the first int of the brief. After stop_request() the compute processes are ended, and
- * no new one is made. EK_LACK: no process can be made. */
+ * no new one is made. EK_UNAVAILABLE: no process can be made. */
 enum ek_status microjobs_node(const struct microjobs *job, struct farm *farm);
 
 #endif

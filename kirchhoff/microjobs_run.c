@@ -116,7 +116,7 @@ static enum ek_status report(const struct master *s)
                           "communication_s", "computation_s", seconds, "lower_bound_s", "units");
     enum ek_status st = EK_OK;
     if (!o || !facts || json_object_update(o, facts))
-        st = status_fail(EK_LACK, "%s: out of memory for the results", s->job->path);
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the results", s->job->path);
     if (!st && s->run->json)
         st = json_write(s->run->json, o);
     if (!st && s->run->report)
@@ -135,7 +135,7 @@ static enum ek_status add_parts(struct master *s)
         TRY(mig_part_add(s->mig, path));
     }
     if (!mig_measure(s->mig))
-        FAIL(EK_WRONG, "%s: some points of the image are no numbers", s->job->path);
+        FAIL(EK_UNVERIFIED, "%s: some points of the image are no numbers", s->job->path);
     TRY(mig_write(s->mig));
     TRY(report(s));
     for (int i = 0; i < s->job->microjobs; i++) {
@@ -163,7 +163,7 @@ static enum ek_status conclude(struct master *s)
         if (!s->have[i])
             snprintf(which + strlen(which), sizeof which - strlen(which), "%s%d",
                      *which ? ", " : "", i);
-    FAIL(EK_LACK,
+    FAIL(EK_UNAVAILABLE,
          "%s: no image: microjobs set aside after %d failures: %s; the others are kept in "
          "%s, run it again to go on",
          s->job->path, MICROJOBS_FAILURES, which, s->job->work);
@@ -206,11 +206,11 @@ static enum ek_status run_master(struct master *s)
 {
     const size_t n = (size_t)s->job->microjobs;
     if (mkdir(s->job->work, 0777) && errno != EEXIST)
-        FAIL(EK_LACK, "%s: cannot be made: %s", s->job->work, strerror(errno));
+        FAIL(EK_UNAVAILABLE, "%s: cannot be made: %s", s->job->work, strerror(errno));
     s->have = calloc(n, sizeof *s->have);
     s->task = calloc(n, sizeof *s->task);
     if (!s->have || !s->task)
-        FAIL(EK_LACK, "out of memory for %zu microjobs", n);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu microjobs", n);
     look_for_parts(s);
     const enum ek_status st = hand_out(s);
     farm_close(s->farm);

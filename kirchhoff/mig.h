@@ -29,20 +29,21 @@ struct mig {
 
 extern const struct bench_program mig_program;
 
-/* write_image.c: the image, divided as wanted, to --out, --raw and --partial, by rank 0. EK_LACK.
+/* write_image.c: the image, divided as wanted, to --out, --raw and --partial, by rank 0.
+ * EK_UNAVAILABLE.
  */
 enum ek_status mig_write(struct mig *p);
 /* Column of the image as it is written: out [nz]. */
 void mig_column(const struct mig *p, int class, size_t column, float *out);
 
 /* write_part.c: the image of some chunks, to be added to others. The file says of which migration
- * it is: EK_USAGE where it is another one's or damaged; EK_LACK. */
+ * it is: EK_USAGE where it is another one's or damaged; EK_UNAVAILABLE. */
 enum ek_status mig_part_write(const struct mig *p, const char *path);
 enum ek_status mig_part_add(struct mig *p, const char *path);
 enum ek_status mig_part_check(const struct mig *p, const char *path);
 
 /* A migration from a command line, ready for parts: input is read and checked, nothing is migrated.
- * EK_USAGE, EK_LACK. Caller owns *p; close accepts NULL. */
+ * EK_USAGE, EK_UNAVAILABLE. Caller owns *p; close accepts NULL. */
 enum ek_status mig_open(int argc, char **argv, struct mig **p);
 void mig_close(struct mig *p);
 

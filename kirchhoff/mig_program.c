@@ -209,7 +209,7 @@ enum ek_status mig_open(int argc, char **argv, struct mig **out)
     if (!p || !word) {
         free(p);
         free(word);
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     }
     const struct opt_group group = {"options", options, p};
     defaults(p, NULL);
@@ -269,7 +269,7 @@ static enum ek_status open_program(void *st, struct cu_set *set, struct sched_jo
     p->worker = calloc((size_t)set->n, sizeof *p->worker);
     p->device = calloc((size_t)set->n, sizeof *p->device);
     if (!p->cost || !p->times || !p->worker || !p->device)
-        FAIL(EK_LACK, "out of memory for %zu chunks", p->n);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu chunks", p->n);
     for (size_t t = 0; t < p->n; t++)
         p->cost[t] = (double)(s->first[p->first + t + 1] - s->first[p->first + t]);
     *job = (struct sched_job){.n = p->n, .grain = 1, .cost = p->cost};

@@ -75,12 +75,12 @@ static enum ek_status check_tables(const struct migrate *m)
     }
     const double holes = 100 * unfilled / nodes, wrong = 100 * failing / fmax(judged, 1);
     if (holes > m->o.unfilled_most)
-        FAIL(EK_WRONG,
+        FAIL(EK_UNVERIFIED,
              "%s: %.3g %% of the tables' nodes have no time, more than --unfilled-max %g %%; make "
              "them anew, or accept holes in the image",
              f->path, holes, m->o.unfilled_most);
     if (wrong > m->o.failing_most)
-        FAIL(EK_WRONG,
+        FAIL(EK_UNVERIFIED,
              "%s: %.3g %% of the tables' nodes disagree with the eikonal equation, more than "
              "--residual-max %g %%; smooth the velocity and make them anew",
              f->path, wrong, m->o.failing_most);
@@ -203,7 +203,7 @@ static enum ek_status typical(const struct migrate *m, double *size)
     const size_t stride = m->segy->n / SAMPLED_TRACES + 1;
     float most = 0, *x = malloc((size_t)m->segy->ns * sizeof *x);
     if (!x)
-        FAIL(EK_LACK, "out of memory for a trace");
+        FAIL(EK_UNAVAILABLE, "out of memory for a trace");
     enum ek_status st = EK_OK;
     for (size_t i = 0; i < m->segy->n && !st; i += stride) {
         st = segy_read(m->segy, i, x);
@@ -266,7 +266,7 @@ static enum ek_status set_aperture(struct migrate *m)
     m->reach = calloc((size_t)n, sizeof *m->reach);
     m->taper = calloc((size_t)n, sizeof *m->taper);
     if (!m->reach || !m->taper)
-        FAIL(EK_LACK, "out of memory for an aperture");
+        FAIL(EK_UNAVAILABLE, "out of memory for an aperture");
     for (int k = 0; k < n; k++) {
         const double z = fmax(grid_coordinate(&m->grid, 2, MIGRATE_STEP * k), 0);
         const double radius = fmin(m->o.aperture, isfinite(base) ? base + z * slope : INFINITY);
@@ -347,7 +347,7 @@ static enum ek_status fill(struct migrate *m)
     TRY(image_open(&m->grid, &m->input.classes, &m->image));
     m->par = calloc(PAR_COUNT, sizeof *m->par);
     if (!m->par)
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     m->sum.depths = m->image->depths;
     m->sum.nodes = m->image->nodes;
     m->sum.par = m->par;
@@ -368,7 +368,7 @@ enum ek_status migrate_open(const struct migrate_options *o, struct migrate **ou
 {
     struct migrate *m = calloc(1, sizeof *m);
     if (!m)
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     m->o = *o;
     const enum ek_status st = fill(m);
     if (st)

@@ -60,8 +60,8 @@ struct migrate_worker;
 
 void migrate_defaults(struct migrate_options *o);
 
-/* Reads headers and index of tables, checks all, makes the plan; no image yet. EK_USAGE, EK_LACK.
- * Caller owns *m; close accepts NULL. One thread. */
+/* Reads headers and index of tables, checks all, makes the plan; no image yet. EK_USAGE,
+ * EK_UNAVAILABLE. Caller owns *m; close accepts NULL. One thread. */
 enum ek_status migrate_open(const struct migrate_options *o, struct migrate **m);
 void migrate_close(struct migrate *m);
 

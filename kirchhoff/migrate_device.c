@@ -73,7 +73,7 @@ static enum ek_status send_plan(struct migrate_device *d)
     if (!cells || !parts) {
         free(cells);
         free(parts);
-        FAIL(EK_LACK, "out of memory for a device's plan");
+        FAIL(EK_UNAVAILABLE, "out of memory for a device's plan");
     }
     for (size_t a = 0, at = 0; a < 3; at += (size_t)p->axis[a++].n) {
         memcpy(cells + at, p->axis[a].cell, (size_t)p->axis[a].n * sizeof *cells);
@@ -95,7 +95,7 @@ static enum ek_status send_places(struct migrate_device *d)
     const size_t nx = (size_t)g->n[0], ny = (size_t)g->n[1], nodes = (size_t)d->m->sum.nodes;
     float *x = malloc((nx + ny + 2 * nodes) * sizeof *x);
     if (!x)
-        FAIL(EK_LACK, "out of memory for a device's plan");
+        FAIL(EK_UNAVAILABLE, "out of memory for a device's plan");
     for (size_t i = 0; i < nx; i++)
         x[i] = (float)grid_coordinate(g, 0, (int)i);
     for (size_t j = 0; j < ny; j++)
@@ -163,7 +163,7 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
     if (*slots > (size_t)m->travel->nodes)
         *slots = (size_t)m->travel->nodes;
     if (d->window < 1 || *slots < 2 * TRAVELTIME_CORNERS)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "%s: the image takes %s and a chunk some more, the device has %s; leave it "
              "out, or make --chunk or --grid smaller",
              d->backend->label, memory_text(image, need, sizeof need),
@@ -189,7 +189,7 @@ static enum ek_status open_flight(struct migrate_device *d, struct flight *f)
     f->traces_i = malloc(bytes[F_TRACES_I]);
     f->traces_f = malloc(bytes[F_TRACES_F]);
     if (!f->ends_i || !f->ends_f || !f->traces_i || !f->traces_f)
-        FAIL(EK_LACK, "out of memory for a batch of %zu traces", n);
+        FAIL(EK_UNAVAILABLE, "out of memory for a batch of %zu traces", n);
     for (int b = 0; b < FLIGHT_BUFFERS; b++)
         TRY(make(d, &f->mem[b], bytes[b]));
     return EK_OK;
@@ -215,7 +215,7 @@ static enum ek_status build(struct migrate_device *d)
     const char *text = "kirchhoff/kernels/migrate.c";
     char *whole = embed_join(&text, 1);
     if (!whole)
-        FAIL(EK_LACK, "%s: out of memory for the kernels", text);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the kernels", text);
     const enum ek_status st =
         backend_build(d->backend, whole, "-DKERNEL_NO_FMA", kernels, KERNELS, &d->program);
     free(whole);
@@ -227,13 +227,13 @@ static enum ek_status fill(struct migrate_device *d)
     size_t slots;
     const struct image *image = d->m->image;
     if (!d->backend->info.fp64)
-        FAIL(EK_LACK, "%s has no double precision; leave it out", d->backend->label);
+        FAIL(EK_UNAVAILABLE, "%s has no double precision; leave it out", d->backend->label);
     TRY(divide_memory(d, &slots));
     d->sums = malloc(image_sums(image) * sizeof *d->sums);
     d->folds = malloc(image_folds(image) * sizeof *d->folds);
     d->again = calloc((size_t)d->m->resum->n, sizeof *d->again);
     if (!d->sums || !d->folds || !d->again)
-        FAIL(EK_LACK, "out of memory for the image of %s", d->backend->label);
+        FAIL(EK_UNAVAILABLE, "out of memory for the image of %s", d->backend->label);
     TRY(build(d));
     TRY(send_plan(d));
     TRY(send_places(d));
@@ -253,7 +253,7 @@ enum ek_status migrate_device_open(const struct migrate *m, struct backend *back
 {
     struct migrate_device *d = calloc(1, sizeof *d);
     if (!d)
-        FAIL(EK_LACK, "%s: out of memory", backend->label);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
     d->m = m;
     d->backend = backend;
     const enum ek_status st = fill(d);

@@ -8,8 +8,8 @@
 
 struct migrate_device;
 
-/* As many tables and chunks in a batch as the device's memory has room for. EK_LACK: no double
- * precision, or not even room for the image and one chunk (the line has the numbers). On the
+/* As many tables and chunks in a batch as the device's memory has room for. EK_UNAVAILABLE: no
+ * double precision, or not even room for the image and one chunk (the line has the numbers). On the
  * device's managing thread, as all that follows; close accepts NULL. */
 enum ek_status migrate_device_open(const struct migrate *m, struct backend *backend,
                                    struct migrate_device **d);

@@ -48,7 +48,7 @@ static enum ek_status open_own(struct migrate_worker *w, struct thread_own *own)
     own->nodes.level = calloc(nodes, sizeof *own->nodes.level);
     if (!own->rows || !own->made || !own->scratch || !own->nodes.u || !own->nodes.c ||
         !own->nodes.w || !own->nodes.level)
-        FAIL(EK_LACK, "out of memory for the nodes of %zu ends; make --chunk smaller", ends);
+        FAIL(EK_UNAVAILABLE, "out of memory for the nodes of %zu ends; make --chunk smaller", ends);
     return EK_OK;
 }
 
@@ -67,12 +67,12 @@ enum ek_status migrate_worker_open(const struct migrate *m, int width, struct mi
 {
     struct migrate_worker *w = calloc(1, sizeof *w);
     if (!w)
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     w->m = m;
     w->own = calloc((size_t)width, sizeof *w->own);
     w->again = calloc((size_t)m->resum->n, sizeof *w->again);
     enum ek_status st = w->own && w->again ? batch_open(&m->input, 1, &w->batch)
-                                           : status_fail(EK_LACK, "out of memory");
+                                           : status_fail(EK_UNAVAILABLE, "out of memory");
     for (; w->width < width && !st; w->width++)
         st = open_own(w, &w->own[w->width]);
     if (st)

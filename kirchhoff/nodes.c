@@ -26,7 +26,7 @@ static enum ek_status place_axis(const struct grid *image, const struct grid *ta
                              .cell = calloc((size_t)n, sizeof *a->cell),
                              .part = calloc((size_t)n, sizeof *a->part)};
     if (!a->cell || !a->part)
-        FAIL(EK_LACK, "out of memory for %d image nodes", n);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d image nodes", n);
     for (int i = 0; i < n; i++) {
         const double x = image->origin[axis] + i * step;
         const double inside = fmin(x, grid_end(image, axis));

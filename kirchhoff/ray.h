@@ -18,7 +18,7 @@ struct ray_field {
 
 /* For rays within the box low .. high, m. `cell` m is as fine as the sampling needs to be; a cube
  * is sampled at its own steps where these are finer. EK_USAGE: v is not positive in the box;
- * EK_LACK: memory. close is fine after a failed open. */
+ * EK_UNAVAILABLE: memory. close is fine after a failed open. */
 enum ek_status ray_field_open(const struct velocity *v, const double low[3], const double high[3],
                               double cell, struct ray_field *f);
 void ray_field_close(struct ray_field *f);

@@ -26,7 +26,7 @@ static enum ek_status build(struct ray_device *d)
     static const struct backend_kernel kernels[] = {{"ray_advance", {GROUP, 1, 1}}};
     char *text = embed_join(texts, 1);
     if (!text)
-        FAIL(EK_LACK, "out of memory for the rays' kernel");
+        FAIL(EK_UNAVAILABLE, "out of memory for the rays' kernel");
     const enum ek_status st = backend_build(d->backend, text, "", kernels, 1, &d->program);
     free(text);
     return st;
@@ -53,7 +53,7 @@ enum ek_status ray_device_open(struct backend_device which, const struct ray_fie
 {
     struct ray_device *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for a device");
+        FAIL(EK_UNAVAILABLE, "out of memory for a device");
     enum ek_status st = backend_open(which, &made->backend);
     if (!st)
         st = build(made);
@@ -110,7 +110,7 @@ static enum ek_status send_layers(struct ray_device *d, const struct ray_layer *
     const struct backend_rect all = backend_linear(0, 0, 2 * n * one);
     double *pairs = realloc(d->layer, 2 * n * one);
     if (!pairs)
-        FAIL(EK_LACK, "out of memory for the steps of rays");
+        FAIL(EK_UNAVAILABLE, "out of memory for the steps of rays");
     d->layer = pairs;
     for (size_t l = 0; l < n; l++) {
         pairs[2 * l] = layer[l].h;
@@ -141,7 +141,8 @@ enum ek_status ray_device_finish(struct ray_device *d, struct front *f)
     const size_t bytes = RAY_ROWS * d->count * one;
     const struct backend_rect all = backend_linear(0, 0, bytes);
     double *rows = malloc(bytes);
-    enum ek_status st = rows ? EK_OK : status_fail(EK_LACK, "out of memory for %zu rays", d->count);
+    enum ek_status st =
+        rows ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %zu rays", d->count);
     if (!st)
         st = backend_read(d->backend, BACKEND_COMPUTE, rows, d->mem[STATE], &all);
     if (!st)

@@ -219,7 +219,7 @@ static enum ek_status add_trace(struct scan *c, off_t at, long ns)
         const size_t room = c->room ? 2 * c->room : 1024;
         struct segy_trace *more = realloc(s->trace, room * sizeof *more);
         if (!more)
-            FAIL(EK_LACK, "%s: out of memory for the index of %zu traces", s->path, room);
+            FAIL(EK_UNAVAILABLE, "%s: out of memory for the index of %zu traces", s->path, room);
         s->trace = more;
         c->room = room;
     }
@@ -319,7 +319,7 @@ enum ek_status segy_open(const char *path, const struct segy_options *o, struct 
     struct segy *made = calloc(1, sizeof *made);
     if (!made || !(made->path = strdup(path))) {
         free(made);
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     }
     made->file = open(path, O_RDONLY | O_CLOEXEC);
     const enum ek_status st =
@@ -371,7 +371,7 @@ enum ek_status segy_read(const struct segy *s, size_t i, float *out)
     char what[64];
     unsigned char *raw = malloc(bytes);
     if (!raw)
-        FAIL(EK_LACK, "%s: out of memory for trace %ld", s->path, t->number);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for trace %ld", s->path, t->number);
     snprintf(what, sizeof what, "trace %ld", t->number);
     enum ek_status st = segy_pread(s->file, s->path, raw, bytes, t->at, what);
     if (!st) {

@@ -50,7 +50,7 @@ static enum ek_status find_axis(const struct segy *s, int axis, struct grid *g)
 {
     double *x = malloc(s->n * sizeof *x), least = INFINITY;
     if (!x)
-        FAIL(EK_LACK, "%s: out of memory for the places of %zu traces", s->path, s->n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the places of %zu traces", s->path, s->n);
     for (size_t i = 0; i < s->n; i++)
         x[i] = place(&s->trace[i], axis);
     qsort(x, s->n, sizeof *x, by_value);
@@ -126,7 +126,7 @@ static enum ek_status load(const struct segy *s, const struct layout *l, struct 
     bool *seen = calloc(s->n, sizeof *seen);
     enum ek_status st = EK_OK;
     if (!speed || !seen)
-        st = status_fail(EK_LACK, "%s: out of memory for %zu velocities", s->path, nodes);
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu velocities", s->path, nodes);
     for (size_t i = 0; !st && i < s->n; i++)
         st = put_column(s, i, &v->grid, seen, speed);
     for (size_t i = 0; !st && l->scale != 1 && i < nodes; i++)

@@ -18,7 +18,7 @@ enum ek_status resum_open(const struct migrate *m, struct resum **out)
     struct resum *r = calloc(1, sizeof *r);
     uint64_t seed = 100;
     if (!r)
-        FAIL(EK_LACK, "out of memory for the points of a check");
+        FAIL(EK_UNAVAILABLE, "out of memory for the points of a check");
     pthread_mutex_init(&r->lock, NULL);
     r->m = m;
     r->n = POINTS;
@@ -26,7 +26,7 @@ enum ek_status resum_open(const struct migrate *m, struct resum **out)
     r->total = calloc(POINTS, sizeof *r->total);
     if (!r->point || !r->total) {
         resum_close(r);
-        FAIL(EK_LACK, "out of memory for the points of a check");
+        FAIL(EK_UNAVAILABLE, "out of memory for the points of a check");
     }
     for (int q = 0; q < POINTS; q++) {
         struct resum_point *p = &r->point[q];

@@ -25,7 +25,7 @@ struct resum {
     pthread_mutex_t lock;
 };
 
-/* The deepest depths are among the points. EK_LACK. close accepts NULL. */
+/* The deepest depths are among the points. EK_UNAVAILABLE. close accepts NULL. */
 enum ek_status resum_open(const struct migrate *m, struct resum **r);
 void resum_close(struct resum *r);
 void resum_clear(struct resum *r);

@@ -80,8 +80,8 @@ struct segy {
 /* Opens and scans. What headers say against one another is settled by what fills the file: traces
  * of the lengths that they say themselves, else all of the length that the binary header or the
  * first one says. EK_USAGE, naming file and trace: neither SEG-Y nor SU, unknown format, cut off in
- * the middle of a trace, no traces, no or absurd number of samples; EK_LACK: not readable, out of
- * memory. Caller owns *s; close accepts NULL. */
+ * the middle of a trace, no traces, no or absurd number of samples; EK_UNAVAILABLE: not readable,
+ * out of memory. Caller owns *s; close accepts NULL. */
 enum ek_status segy_open(const char *path, const struct segy_options *o, struct segy **s);
 void segy_close(struct segy *s);
 
@@ -89,8 +89,8 @@ void segy_close(struct segy *s);
 enum ek_status segy_check(const struct segy *s);
 
 /* Samples of trace i of the index into out [s->ns], zeros behind a shorter trace. EK_USAGE: a
- * sample is no finite number (file, trace and sample are named); EK_LACK: cannot be read. Any
- * thread. */
+ * sample is no finite number (file, trace and sample are named); EK_UNAVAILABLE: cannot be read.
+ * Any thread. */
 enum ek_status segy_read(const struct segy *s, size_t i, float *out);
 
 /* ---- writing ----------------------------------------------------------------------------------*/
@@ -116,9 +116,9 @@ struct segy_new {
 struct segy_writer;
 
 /* Writes beside `path`; segy_finish() puts the file in its place. Revision 1, or 2 where ns is over
- * 32767. EK_USAGE: more samples than the format can say; EK_LACK: not writable. */
+ * 32767. EK_USAGE: more samples than the format can say; EK_UNAVAILABLE: not writable. */
 enum ek_status segy_create(const char *path, const struct segy_new *file, struct segy_writer **w);
-/* EK_LACK: the disk is full; EK_USAGE: a coordinate beyond what 32 bits hold. */
+/* EK_UNAVAILABLE: the disk is full; EK_USAGE: a coordinate beyond what 32 bits hold. */
 enum ek_status segy_put(struct segy_writer *w, const struct segy_put *trace, const float *sample);
 enum ek_status segy_finish(struct segy_writer *w); /* closes w in any case */
 void segy_abandon(struct segy_writer *w);          /* closes w and leaves nothing; accepts NULL */

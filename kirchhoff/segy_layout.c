@@ -23,7 +23,7 @@ enum ek_status segy_pread(int file, const char *path, void *to, size_t bytes, of
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            FAIL(EK_LACK, "%s: %s cannot be read: %s", path, what, strerror(errno));
+            FAIL(EK_UNAVAILABLE, "%s: %s cannot be read: %s", path, what, strerror(errno));
         if (got == 0)
             FAIL(EK_USAGE, "%s: the file ends inside %s; it was cut off, get a whole one", path,
                  what);
@@ -260,7 +260,7 @@ enum ek_status segy_layout_find(int file, const char *path, const struct segy_op
                                         : length > 3 && !strcmp(path + length - 3, ".su")};
     struct stat stat;
     if (fstat(file, &stat))
-        FAIL(EK_LACK, "%s: %s", path, strerror(errno));
+        FAIL(EK_UNAVAILABLE, "%s: %s", path, strerror(errno));
     if (!S_ISREG(stat.st_mode))
         FAIL(EK_USAGE, "%s: no regular file; traces are read in any order", path);
     l.size = stat.st_size;

@@ -4,7 +4,8 @@
 
 #include "kirchhoff/segy.h"
 
-/* pread() of exactly `bytes`. EK_LACK: it fails, or the file ends there; `what` is for the message.
+/* pread() of exactly `bytes`. EK_UNAVAILABLE: it fails, or the file ends there; `what` is for the
+ * message.
  */
 enum ek_status segy_pread(int file, const char *path, void *to, size_t bytes, off_t at,
                           const char *what);

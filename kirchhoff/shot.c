@@ -25,7 +25,7 @@ enum ek_status shot_open(const struct shot_job *job, const double source[3], str
     const struct shot_options *o = &job->options;
     struct shot *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for a shot");
+        FAIL(EK_UNAVAILABLE, "out of memory for a shot");
     made->job = job;
     made->limits = (struct front_limits){
         .edge = o->edge, .angle = o->angle * M_PI / 180, .most = (size_t)o->most};
@@ -191,7 +191,7 @@ static enum ek_status note_layer(struct shot *s, struct ray_layer layer)
         int *lengths = realloc(s->length, room * sizeof *lengths);
         s->length = lengths ? lengths : s->length;
         if (!layers || !lengths)
-            FAIL(EK_LACK, "out of memory for the steps of a shot");
+            FAIL(EK_UNAVAILABLE, "out of memory for the steps of a shot");
         s->layer_room = room;
     }
     s->layer[n] = layer;
@@ -286,7 +286,7 @@ static enum ek_status compact(struct shot *s)
         s->gone = malloc(s->gone_room * sizeof *s->gone);
         if (!s->gone) {
             s->gone_room = 0;
-            FAIL(EK_LACK, "out of memory for a front of %zu triangles", f->ntriangles);
+            FAIL(EK_UNAVAILABLE, "out of memory for a front of %zu triangles", f->ntriangles);
         }
     }
     for (size_t t = 0; t < f->ntriangles; t++)
@@ -319,7 +319,7 @@ enum ek_status shot_step(struct shot *s, const struct cu *cu, struct ray_device 
     s->numbers.edge = s->limits.edge;
     s->numbers.last = s->time;
     if (s->numbers.steps >= MOST_STEPS)
-        FAIL(EK_WRONG,
+        FAIL(EK_UNVERIFIED,
              "velocity %s: the front of source (%g, %g, %g) m is still in the box after "
              "%d steps; end it with --last",
              s->job->velocity->text, s->source[0], s->source[1], s->source[2], MOST_STEPS);

@@ -67,14 +67,14 @@ struct shot {
     struct shot_numbers numbers;
 };
 
-/* EK_LACK: memory. The caller owns *s; close accepts NULL. */
+/* EK_UNAVAILABLE: memory. The caller owns *s; close accepts NULL. */
 enum ek_status shot_open(const struct shot_job *job, const double source[3], struct shot **s);
 void shot_close(struct shot *s);
 
 /* One step, on a CPU unit's threads (`cu`, NULL: the calling one) and, where device is not NULL,
  * with the rays' way on that. A device that fails is said in s->lost and no harm: the threads do
- * its work. *done: the front has left, the table is complete. EK_LACK: memory; EK_WRONG: the front
- * does not leave. */
+ * its work. *done: the front has left, the table is complete. EK_UNAVAILABLE: memory;
+ * EK_UNVERIFIED: the front does not leave. */
 enum ek_status shot_step(struct shot *s, const struct cu *cu, struct ray_device *device,
                          bool *done);
 

@@ -13,7 +13,7 @@ static enum ek_status make_room(struct source_positions *p, size_t n)
 {
     p->at = calloc(n, sizeof *p->at);
     if (!p->at)
-        FAIL(EK_LACK, "out of memory for %zu sources", n);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu sources", n);
     p->n = n;
     return EK_OK;
 }

@@ -19,7 +19,7 @@ enum ek_status tfolder_make(const char *path, const struct grid *grid, const cha
     if (!made || !source) {
         free(made);
         free(source);
-        FAIL(EK_LACK, "%s: out of memory for %zu sources", path, n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu sources", path, n);
     }
     snprintf(made->path, sizeof made->path, "%s", path);
     snprintf(made->velocity, sizeof made->velocity, "%s", velocity);
@@ -112,7 +112,7 @@ enum ek_status tfolder_write(const struct tfolder *f)
                              "velocity", f->velocity, "grid", describe_grid(&f->grid), "surface",
                              describe_surface(&f->surface), "sources", describe_sources(f));
     if (!root)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     const enum ek_status st = checksummed_write(path, root);
     json_decref(root);
     return st;
@@ -189,7 +189,7 @@ static enum ek_status read_index(const char *path, const json_t *root, struct tf
                     "as many sources as are listed"));
     f->source = calloc(f->nsources, sizeof *f->source);
     if (!f->source)
-        FAIL(EK_LACK, "%s: out of memory for %zu sources", path, f->nsources);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu sources", path, f->nsources);
     for (size_t i = 0; i < f->nsources; i++)
         TRY(read_source(path, json_array_get(list, i), &f->source[i]));
     return EK_OK;
@@ -201,7 +201,7 @@ enum ek_status tfolder_open(const char *path, struct tfolder **f)
     json_t *root;
     snprintf(index, sizeof index, "%s/index.json", path);
     enum ek_status st = checksummed_read(index, format, VERSION, &root);
-    if (st == EK_LACK)
+    if (st == EK_UNAVAILABLE)
         FAIL(EK_USAGE, "%s: no such file; kirchhoff-tt makes folders of tables", index);
     if (st)
         return st;
@@ -210,7 +210,7 @@ enum ek_status tfolder_open(const char *path, struct tfolder **f)
         snprintf(made->path, sizeof made->path, "%s", path);
         st = read_index(index, root, made);
     } else {
-        st = status_fail(EK_LACK, "%s: out of memory", index);
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory", index);
     }
     json_decref(root);
     if (st)

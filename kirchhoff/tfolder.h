@@ -29,13 +29,14 @@ struct tfolder {
     struct tfolder_source *source; /* [nsources] */
 };
 
-/* Copies places [n][3] of sources and names their files. EK_LACK: memory. close accepts NULL. */
+/* Copies places [n][3] of sources and names their files. EK_UNAVAILABLE: memory. close accepts
+ * NULL. */
 enum ek_status tfolder_make(const char *path, const struct grid *grid, const char *velocity,
                             const struct tfolder_surface *surface, size_t n,
                             const double (*place)[3], struct tfolder **f);
 void tfolder_close(struct tfolder *f);
 
-/* Writes the index, and makes the folder where it is missing. EK_LACK: cannot be written. */
+/* Writes the index, and makes the folder where it is missing. EK_UNAVAILABLE: cannot be written. */
 enum ek_status tfolder_write(const struct tfolder *f);
 /* Reads the index. EK_USAGE: there is none, or it is not intact (the line says what is wrong). */
 enum ek_status tfolder_open(const char *path, struct tfolder **f);

@@ -228,13 +228,13 @@ static enum ek_status write_rows(const struct cases *c, const char *heading, con
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (!f)
-        FAIL(EK_LACK, "%s: out of memory", out);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", out);
     fputs(heading, f);
     enum ek_status st = EK_OK;
     for (size_t row = 0; row < c->table->nrows && !st; row++)
         st = write(c, row, f);
     if (fclose(f) && !st)
-        st = status_fail(EK_LACK, "%s: out of memory", out);
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory", out);
     if (!st)
         st = file_replace_text(out, text);
     free(text);

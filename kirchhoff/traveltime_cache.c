@@ -129,7 +129,7 @@ static enum ek_status load(const struct traveltime_cache *t, int node, float **o
     float *data = calloc(1, t->bytes);
     enum ek_status st = EK_OK;
     if (!data)
-        FAIL(EK_LACK, "out of memory for a travel-time table");
+        FAIL(EK_UNAVAILABLE, "out of memory for a travel-time table");
     if (t->folder)
         st = fill_from_files(t, node, data);
     else
@@ -211,7 +211,7 @@ static enum ek_status wait_for_room(struct traveltime_cache *t, const int *node,
 {
     char need[32], have[32];
     if ((size_t)n > t->most)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "%d travel-time tables are needed at once, %s; --max-memory leaves %s for "
              "them: give more or make --chunk smaller",
              n, memory_text((size_t)n * t->bytes, need, sizeof need),
@@ -313,7 +313,7 @@ static enum ek_status prepare(struct traveltime_cache *t, size_t budget)
     t->most = budget / t->bytes;
     t->table = calloc((size_t)t->nodes + 1, sizeof *t->table);
     if (!t->table)
-        FAIL(EK_LACK, "out of memory for %d surface nodes", t->nodes);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d surface nodes", t->nodes);
     return EK_OK;
 }
 
@@ -343,7 +343,7 @@ enum ek_status traveltime_cache_open(const char *path, size_t budget, struct tra
 {
     struct traveltime_cache *made = new_travel();
     if (!made)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     enum ek_status st = open_folder(made, path);
     if (!st)
         st = prepare(made, budget);
@@ -370,7 +370,7 @@ enum ek_status traveltime_cache_compute(const char *velocity, const struct grid 
 {
     struct traveltime_cache *made = new_travel();
     if (!made)
-        FAIL(EK_LACK, "%s: out of memory", velocity);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", velocity);
     made->grid = *grid;
     made->surface = *surface;
     snprintf(made->name, sizeof made->name, "%s", velocity);

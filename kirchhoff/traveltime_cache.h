@@ -44,8 +44,8 @@ struct traveltime_cache {
 
 /* Tables of a folder, or (path NULL) computed for `surface` and `grid` where they are needed from a
  * velocity that has a closed form. `budget`: bytes that tables may take. EK_USAGE: no such folder,
- * sources on no grid, unfilled tables are fine; EK_LACK: memory. Caller owns *t; close accepts
- * NULL. */
+ * sources on no grid, unfilled tables are fine; EK_UNAVAILABLE: memory. Caller owns *t; close
+ * accepts NULL. */
 enum ek_status traveltime_cache_open(const char *path, size_t budget, struct traveltime_cache **t);
 enum ek_status traveltime_cache_compute(const char *velocity, const struct grid *grid,
                                         const struct tfolder_surface *surface, size_t budget,
@@ -57,8 +57,9 @@ enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double
                                         const char *what, struct traveltime_corners *c);
 
 /* Brings the tables of nodes node[n] here, all or none, and keeps them until they are released.
- * Waits where others hold what must go first. EK_LACK: the budget is too small for so many at once
- * (the line has both numbers); EK_USAGE: a table is damaged. Any thread; a thread holds one set. */
+ * Waits where others hold what must go first. EK_UNAVAILABLE: the budget is too small for so many
+ * at once (the line has both numbers); EK_USAGE: a table is damaged. Any thread; a thread holds one
+ * set. */
 enum ek_status traveltime_cache_hold(struct traveltime_cache *t, const int *node, int n);
 void traveltime_cache_release(struct traveltime_cache *t, const int *node, int n);
 

@@ -222,7 +222,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
                         closed ? json_real(rms) : json_null(), "error_most_s",
                         closed ? json_real(most) : json_null());
     if (!*detail)
-        FAIL(EK_LACK, "out of memory for the results");
+        FAIL(EK_UNAVAILABLE, "out of memory for the results");
     return EK_OK;
 }
 

@@ -72,7 +72,7 @@ static enum ek_status open_lists(struct tt *t)
     t->mutual = t->sources.n < MUTUAL ? t->sources.n : MUTUAL;
     t->between = calloc(t->mutual * t->mutual, sizeof *t->between);
     if (!t->todo || !t->record || !t->handle || !t->slice || !t->residual || !t->between)
-        FAIL(EK_LACK, "out of memory for %zu shots", t->sources.n);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu shots", t->sources.n);
     for (size_t i = 0; i < plane; i++)
         t->slice[i] = t->residual[i] = NAN;
     return EK_OK;

@@ -55,7 +55,7 @@ enum ek_status ttable_make(const struct grid *grid, const double source[3], cons
     if (!made || !memory) {
         free(made);
         free(memory);
-        FAIL(EK_LACK, "out of memory for a table of %zu nodes, %zu bytes", n, bytes);
+        FAIL(EK_UNAVAILABLE, "out of memory for a table of %zu nodes, %zu bytes", n, bytes);
     }
     *made = (struct ttable){.grid = *grid, .unfilled = n, .memory = memory, .bytes = bytes};
     memcpy(made->source, source, sizeof made->source);
@@ -219,7 +219,7 @@ static enum ek_status map_file(const char *path, struct ttable *t)
         FAIL(EK_USAGE, "%s: is no table of travel times: %lld bytes", path,
              (long long)about.st_size);
     if (memory == MAP_FAILED)
-        FAIL(EK_LACK, "%s: cannot be mapped: %s", path, strerror(why));
+        FAIL(EK_UNAVAILABLE, "%s: cannot be mapped: %s", path, strerror(why));
     t->memory = memory;
     t->bytes = (size_t)about.st_size;
     t->mapped = true;
@@ -230,7 +230,7 @@ enum ek_status ttable_open(const char *path, struct ttable **t)
 {
     struct ttable *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     enum ek_status st = map_file(path, made);
     if (!st)
         st = take_header(path, made);

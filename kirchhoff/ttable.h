@@ -35,7 +35,8 @@ struct ttable {
 /* Bytes of a table's file. */
 size_t ttable_bytes(const struct grid *g);
 
-/* An empty table: all nodes unfilled. EK_LACK: memory. The caller owns *t; close accepts NULL. */
+/* An empty table: all nodes unfilled. EK_UNAVAILABLE: memory. The caller owns *t; close accepts
+ * NULL. */
 enum ek_status ttable_make(const struct grid *grid, const double source[3], const char *velocity,
                            struct ttable **t);
 void ttable_close(struct ttable *t);
@@ -57,7 +58,8 @@ void ttable_count(struct ttable *t);
 /* All nodes from the closed form. EK_USAGE: v is not linear, or not positive somewhere. */
 enum ek_status ttable_fill_analytic(struct ttable *t, const struct velocity *v);
 
-/* EK_LACK: no room on the disk, no such folder; what was there under this name stays then. */
+/* EK_UNAVAILABLE: no room on the disk, no such folder; what was there under this name stays then.
+ */
 enum ek_status ttable_write(const struct ttable *t, const char *path);
 /* Maps the file; its arrays may be written to, the file does not change. EK_USAGE: it is no intact
  * table of this version and byte order, or cannot be opened. The caller closes *t. Any thread. */

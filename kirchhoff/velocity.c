@@ -150,7 +150,7 @@ enum ek_status velocity_open(const char *text, struct velocity **v)
 {
     struct velocity *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for a velocity model");
+        FAIL(EK_UNAVAILABLE, "out of memory for a velocity model");
     const enum ek_status st = open_text(text, made);
     if (st)
         velocity_close(made);
@@ -270,7 +270,7 @@ enum ek_status velocity_sample(const struct velocity *v, const struct grid *g, f
     float *made = malloc(grid_nodes(g) * 4 * sizeof *made), *at = made;
     double x[3], gradient[3];
     if (!made)
-        FAIL(EK_LACK, "velocity %s: out of memory for %zu nodes", v->text, grid_nodes(g));
+        FAIL(EK_UNAVAILABLE, "velocity %s: out of memory for %zu nodes", v->text, grid_nodes(g));
     for (int i = 0; i < g->n[0]; i++)
         for (int j = 0; j < g->n[1]; j++)
             for (int k = 0; k < g->n[2]; k++, at += 4) {

@@ -35,14 +35,14 @@ struct velocity {
 };
 
 /* Reads such a text. EK_USAGE: unknown or malformed, a file that cannot be read or has another size
- * than its header says (the line has both), velocities that are not positive; EK_LACK: memory. The
- * caller owns *v; close accepts NULL. Any thread. */
+ * than its header says (the line has both), velocities that are not positive; EK_UNAVAILABLE:
+ * memory. The caller owns *v; close accepts NULL. Any thread. */
 enum ek_status velocity_open(const char *text, struct velocity **v);
 void velocity_close(struct velocity *v);
 
 /* A cube from memory: speed [grid's nodes] m/s, borrowed; `text` describes it. Smoothed by a
  * Gaussian of standard deviation `smooth` m, 0 = not at all. EK_USAGE: a velocity is not positive
- * (the line names the node); EK_LACK: memory. */
+ * (the line names the node); EK_UNAVAILABLE: memory. */
 enum ek_status velocity_from_cube(const char *text, const struct grid *grid, const float *speed,
                                   double smooth, struct velocity **v);
 
@@ -51,7 +51,8 @@ double velocity_at(const struct velocity *v, const double x[3], double gradient[
 /* Second derivatives, 1/(m s): xx yy zz xy xz yz. */
 void velocity_curvature(const struct velocity *v, const double x[3], double hessian[6]);
 
-/* v and grad v at the nodes of a grid, as struct velocity's node; the caller frees. EK_LACK. */
+/* v and grad v at the nodes of a grid, as struct velocity's node; the caller frees. EK_UNAVAILABLE.
+ */
 enum ek_status velocity_sample(const struct velocity *v, const struct grid *grid, float **node);
 
 /* Least and largest v at the nodes of a grid. EK_USAGE where one is not positive: rays cannot be

@@ -43,7 +43,7 @@ static enum ek_status turn(const struct grid *g, float *speed)
 {
     float *copy = malloc(grid_nodes(g) * sizeof *copy);
     if (!copy)
-        FAIL(EK_LACK, "out of memory for a velocity cube");
+        FAIL(EK_UNAVAILABLE, "out of memory for a velocity cube");
     memcpy(copy, speed, grid_nodes(g) * sizeof *copy);
     const float *at = copy;
     for (int k = 0; k < g->n[2]; k++)
@@ -58,7 +58,7 @@ static enum ek_status load(const struct layout *l, struct velocity *v)
 {
     float *speed = malloc(grid_nodes(&l->grid) * sizeof *speed);
     if (!speed)
-        FAIL(EK_LACK, "%s: out of memory for %zu numbers", l->path, grid_nodes(&l->grid));
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu numbers", l->path, grid_nodes(&l->grid));
     enum ek_status st = read_numbers(l->path, &l->grid, speed);
     if (!st && l->x_fastest)
         st = turn(&l->grid, speed);
@@ -193,7 +193,8 @@ enum ek_status velocity_from_cube(const char *text, const struct grid *grid, con
         made->grid = *grid;
         st = velocity_cube_fill(made, copy, smooth);
     } else {
-        st = status_fail(EK_LACK, "%s: out of memory for %zu velocities", text, grid_nodes(grid));
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu velocities", text,
+                         grid_nodes(grid));
     }
     free(copy);
     if (st)
@@ -248,7 +249,7 @@ static enum ek_status smooth_axis(const struct grid *g, float *speed, double sig
     const bool done = weight && line;
     free(weight);
     free(line);
-    return done ? EK_OK : status_fail(EK_LACK, "out of memory for smoothing velocities");
+    return done ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for smoothing velocities");
 }
 
 /* A parabola through a node and its neighbours, one-sided at the faces. */
@@ -286,7 +287,7 @@ enum ek_status velocity_cube_fill(struct velocity *v, float *speed, double smoot
         TRY(smooth_axis(g, speed, smooth, a));
     v->node = malloc(grid_nodes(g) * 4 * sizeof *v->node);
     if (!v->node)
-        FAIL(EK_LACK, "velocity %s: out of memory for %zu nodes", v->text, grid_nodes(g));
+        FAIL(EK_UNAVAILABLE, "velocity %s: out of memory for %zu nodes", v->text, grid_nodes(g));
     float *node = v->node;
     for (int i = 0; i < g->n[0]; i++)
         for (int j = 0; j < g->n[1]; j++)

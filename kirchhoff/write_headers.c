@@ -34,7 +34,7 @@ enum ek_status write_headers(const char *data, const char *words, const char *se
     FILE *out = open_memstream(&text, &size);
     if (out)
         print_all(out, s);
-    enum ek_status st = !out || fclose(out) ? status_fail(EK_LACK, "%s: out of memory", path)
+    enum ek_status st = !out || fclose(out) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
                                             : file_replace_text(path, text);
     free(text);
     segy_close(s);

@@ -6,7 +6,7 @@
 
 /* Writes a row for each live trace of `data` to `path` ("-": standard output): trace, sx, sy, sz,
  * gx, gy, gz, samples, delay. `words`, `set`: as for segy_options_parse() and _set(), or NULL.
- * EK_USAGE, EK_LACK. */
+ * EK_USAGE, EK_UNAVAILABLE. */
 enum ek_status write_headers(const char *data, const char *words, const char *set,
                              const char *path);
 

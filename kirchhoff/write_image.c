@@ -67,7 +67,7 @@ static enum ek_status write_segy(const struct mig *p, const char *path)
                  "samples are depths, a metre is stored as a millisecond"}};
     float *x = malloc((size_t)m->grid.n[2] * sizeof *x);
     if (!x)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     enum ek_status st = segy_create(path, &file, &w);
     if (st) {
         free(x);
@@ -104,7 +104,7 @@ static enum ek_status write_floats(const struct mig *p, const char *prefix, cons
         FAIL(EK_USAGE, "--raw: the name is too long");
     float *x = malloc(bytes);
     if (!x)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     enum ek_status st = file_create(path, &w);
     if (st) {
         free(x);
@@ -137,7 +137,7 @@ static enum ek_status write_raw(const struct mig *p, const char *prefix)
                              "step_m", g->step[0], g->step[1], g->step[2], "offset_m", "first",
                              c->first, "width", c->width, "weight", p->m->o.weight);
     if (!head)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     const enum ek_status st = json_write(path, head);
     json_decref(head);
     return st;
@@ -151,7 +151,7 @@ static enum ek_status write_anywhere(const struct mig *p, const char *path,
     const char *slash = strrchr(path, '/'), *tmp = getenv("TMPDIR");
     const char *const folders[] = {".", tmp && *tmp ? tmp : "/tmp"};
     const enum ek_status st = write(p, path);
-    for (int i = 0; st == EK_LACK && i < 2; i++) {
+    for (int i = 0; st == EK_UNAVAILABLE && i < 2; i++) {
         char other[4096];
         snprintf(other, sizeof other, "%s/%s", folders[i], slash ? slash + 1 : path);
         if (write(p, other))

@@ -104,7 +104,7 @@ static enum ek_status take_part(const struct mig *p, const char *path, bool adds
     double *sums = malloc(image_sums(m) * sizeof *sums);
     float *folds = malloc(image_folds(m) * sizeof *folds);
     enum ek_status st = sums && folds ? read_part(p, path, in, sums, folds)
-                                      : status_fail(EK_LACK, "%s: out of memory", path);
+                                      : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
     if (!st && adds)
         image_add(m, sums, folds);
     free(sums);

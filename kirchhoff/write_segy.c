@@ -168,14 +168,15 @@ enum ek_status segy_create(const char *path, const struct segy_new *file, struct
              file->su ? " of SU; write SEG-Y" : "");
     struct segy_writer *w = calloc(1, sizeof *w);
     if (!w)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     w->file = *file;
     w->file.format = file->su || !file->format ? 5 : file->format;
     w->little = file->su && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     w->path = strdup(path);
     w->trace = malloc(SEGY_HEADER + 4 * (size_t)file->ns);
-    enum ek_status st = w->path && w->trace ? file_create(path, &w->out)
-                                            : status_fail(EK_LACK, "%s: out of memory", path);
+    enum ek_status st = w->path && w->trace
+                            ? file_create(path, &w->out)
+                            : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
     if (!st)
         st = write_head(w);
     if (st)

@@ -127,7 +127,7 @@ static enum ek_status compute_rows(const struct cases *c, const struct forward_c
         struct forward *f = NULL;
         struct cases_row *r = malloc(sizeof *r);
         enum ek_status st = r ? forward_open(EARTH_WATER + EARTH_LAYERS + 1, 1, &f)
-                              : status_fail(EK_LACK, "out of memory for a case");
+                              : status_fail(EK_UNAVAILABLE, "out of memory for a case");
 #pragma omp for schedule(dynamic, 1)
         for (size_t row = 0; row < c->table->nrows; row++) {
             enum ek_status before;
@@ -153,13 +153,13 @@ static enum ek_status write_fields(const struct cases *c, const double complex *
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (!f)
-        FAIL(EK_LACK, "%s: out of memory", out);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", out);
     fprintf(f, "id,re,im\n");
     for (size_t row = 0; row < c->table->nrows; row++)
         fprintf(f, "%s,%.17g,%.17g\n", table_text(c->table, row, c->id), creal(field[row]),
                 cimag(field[row]));
-    enum ek_status st =
-        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", out) : file_replace_text(out, text);
+    enum ek_status st = fclose(f) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", out)
+                                  : file_replace_text(out, text);
     free(text);
     return st;
 }
@@ -170,7 +170,7 @@ enum ek_status cases_run(const char *path, const char *out, const struct forward
     enum ek_status st = cases_open(path, &c);
     double complex *field = st ? NULL : calloc(c.table->nrows + 1, sizeof *field);
     if (!st && !field)
-        st = status_fail(EK_LACK, "%s: out of memory for %zu fields", path, c.table->nrows);
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu fields", path, c.table->nrows);
     if (!st)
         st = compute_rows(&c, control, field);
     if (!st)

@@ -36,7 +36,7 @@ static enum ek_status open_worker(struct cell_worker *k, int layers, int nfreq)
     k->parts = calloc((size_t)nfreq, sizeof *k->parts);
     k->left = calloc((size_t)nfreq, sizeof *k->left);
     if (!k->field || !k->derivative || !k->parts || !k->left)
-        FAIL(EK_LACK, "out of memory for a thread's fields");
+        FAIL(EK_UNAVAILABLE, "out of memory for a thread's fields");
     return EK_OK;
 }
 
@@ -51,7 +51,7 @@ static enum ek_status open_device(struct cell_work *w, struct backend *device, i
     w->block = batch < most ? batch : most;
     w->sum = malloc(w->block * numbers * sizeof *w->sum);
     if (!w->sum)
-        FAIL(EK_LACK, "%s: out of memory for %zu pairs", device->label, w->block);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu pairs", device->label, w->block);
     return EK_OK;
 }
 
@@ -65,7 +65,7 @@ static enum ek_status open_all(struct cell_work *w, struct backend *device)
     w->rows = aligned(w->block * cell_row_size(w) * sizeof *w->rows);
     w->square = aligned(columns * columns * sizeof *w->square);
     if (!w->worker || !w->pair || !w->rows || !w->square)
-        FAIL(EK_LACK, "out of memory for the cells of a unit of %d threads", w->width);
+        FAIL(EK_UNAVAILABLE, "out of memory for the cells of a unit of %d threads", w->width);
     for (int t = 0; t < w->width; t++)
         TRY(open_worker(&w->worker[t], layers, w->survey->nfreq));
     return shared_open(layers, w->width, &w->shared);
@@ -77,7 +77,7 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
 {
     struct cell_work *w = calloc(1, sizeof *w);
     if (!w)
-        FAIL(EK_LACK, "out of memory for the cells of a unit");
+        FAIL(EK_UNAVAILABLE, "out of memory for the cells of a unit");
     w->survey = survey;
     w->earth = earth;
     w->options = *options;
@@ -382,7 +382,8 @@ enum ek_status cell_check(const struct survey *s, const struct earth *earth,
     struct earth_layers *layers = malloc(sizeof *layers);
     double complex *field = calloc((size_t)s->nfreq, sizeof *field);
     struct forward *f = NULL;
-    enum ek_status st = layers && field ? EK_OK : status_fail(EK_LACK, "out of memory for a pair");
+    enum ek_status st =
+        layers && field ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for a pair");
     if (!st) {
         earth_column(earth, cell, NULL, layers);
         st = forward_open(layers->n, s->nfreq, &f);

@@ -37,7 +37,7 @@ struct cell_work; /* of one unit */
 
 /* For any cell of the survey (binned, borrowed like the earth) on `width` threads; with a device
  * (else NULL), which computes the pairs in exact mode, to the same bits. On the unit's thread.
- * EK_LACK. */
+ * EK_UNAVAILABLE. */
 enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
                          const struct cell_options *options, int width, struct backend *device,
                          struct cell_work **work);
@@ -63,13 +63,13 @@ static inline size_t cell_sum_at(int row, int column)
 
 /* Cell c for resistivities m [columns][nz]: sums [cell_sums()], response [pairs of the
  * cell][nfreq]. The bits depend on m and the survey alone. EK_USAGE: a pair that cannot be
- * computed, with its line; EK_LACK. pool: the unit's threads, or NULL. */
+ * computed, with its line; EK_UNAVAILABLE. pool: the unit's threads, or NULL. */
 enum ek_status cell_compute(struct cell_work *work, struct thread_pool *pool, const double *m,
                             int c, double *sums, double complex *response,
                             struct cell_report *report);
 
 /* Largest difference of a pair's response [nfreq] from exact mode with the finest filters, relative
- * to max(|field|, floor). EK_USAGE, EK_LACK as above. */
+ * to max(|field|, floor). EK_USAGE, EK_UNAVAILABLE as above. */
 enum ek_status cell_check(const struct survey *survey, const struct earth *earth,
                           const struct cell_options *options, size_t pair,
                           const double complex *response, double *difference);

@@ -10,7 +10,7 @@ static enum ek_status allocate(int nx, int ny, int nz, struct earth **earth)
     struct earth *e = calloc(1, sizeof *e);
     const size_t columns = (size_t)nx * (size_t)ny, layers = (size_t)nz;
     if (!e)
-        FAIL(EK_LACK, "out of memory for an earth");
+        FAIL(EK_UNAVAILABLE, "out of memory for an earth");
     e->nx = nx;
     e->ny = ny;
     e->nz = nz;
@@ -20,7 +20,8 @@ static enum ek_status allocate(int nx, int ny, int nz, struct earth **earth)
     e->m = calloc(columns * layers, sizeof *e->m);
     if (!e->top || !e->anisotropy || !e->seabed || !e->m) {
         earth_close(e);
-        FAIL(EK_LACK, "out of memory for an earth of %d x %d columns of %d layers", nx, ny, nz);
+        FAIL(EK_UNAVAILABLE, "out of memory for an earth of %d x %d columns of %d layers", nx, ny,
+             nz);
     }
     *earth = e;
     return EK_OK;

@@ -48,7 +48,7 @@ static enum ek_status read_comment(struct reader *r, char *comment)
     free(*to);
     *to = strdup(blanks_off(strchr(comment, ' ')));
     if (!*to)
-        FAIL(EK_LACK, "%s: out of memory", r->to->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", r->to->path);
     return EK_OK;
 }
 
@@ -68,7 +68,7 @@ static enum ek_status next_line(struct reader *r, char **line)
     }
     *line = NULL;
     if (ferror(r->in))
-        FAIL(EK_LACK, "%s:%zu: cannot be read: %s", r->to->path, r->line, strerror(errno));
+        FAIL(EK_UNAVAILABLE, "%s:%zu: cannot be read: %s", r->to->path, r->line, strerror(errno));
     return EK_OK;
 }
 
@@ -211,7 +211,7 @@ static enum ek_status read_block(struct reader *r, const struct block *b, size_t
         FAIL(EK_USAGE, "%s:%zu: a second block '%s'", r->to->path, r->line, b->name);
     *rows = calloc(n + 1, b->size);
     if (!*rows)
-        FAIL(EK_LACK, "%s: out of memory for %zu rows of '%s'", r->to->path, n, b->name);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu rows of '%s'", r->to->path, n, b->name);
     for (size_t i = 0; i < n; i++) {
         TRY(next_row(r, b->name, i, n));
         TRY(b->read(r, *rows + i * b->size));
@@ -327,7 +327,7 @@ enum ek_status emdata_open(const char *path, struct emdata **emdata)
 {
     struct emdata *e = calloc(1, sizeof *e);
     if (!e)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     struct reader r = {.to = e, .in = fopen(path, "r")};
     e->path = path;
     enum ek_status st =

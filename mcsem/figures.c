@@ -131,6 +131,6 @@ enum ek_status figures_open(const struct study *s, json_t **view)
                       pairs_of(s->survey), "rms", rms_of(s), "seconds", seconds_of(s), "offsets",
                       offsets_of(s));
     if (!*view)
-        FAIL(EK_LACK, "out of memory for the report's figures");
+        FAIL(EK_UNAVAILABLE, "out of memory for the report's figures");
     return EK_OK;
 }

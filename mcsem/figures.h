@@ -4,7 +4,7 @@
 
 #include "mcsem/study.h"
 
-/* New reference. EK_LACK: out of memory.
+/* New reference. EK_UNAVAILABLE: out of memory.
  *   grid {nx ny x0 y0 dx dy seabed tops}: tops of the layers, m below the seabed
  *   model, truth: log10 of resistivities, column after column; truth null where it is not known
  *   pairs, rms, seconds: of each cell; rms null where there are no data

@@ -34,7 +34,7 @@ enum ek_status forward_open(int layers, int nfreq, struct forward **forward)
 {
     struct forward *f = calloc(1, sizeof *f);
     if (!f)
-        FAIL(EK_LACK, "forward: out of memory");
+        FAIL(EK_UNAVAILABLE, "forward: out of memory");
     const size_t n = (size_t)layers;
     f->layers = layers;
     f->nfreq = nfreq;
@@ -45,7 +45,7 @@ enum ek_status forward_open(int layers, int nfreq, struct forward **forward)
     f->parts = vectors(8 * (n + 2));
     enum ek_status st = pair_open(layers, &f->plan);
     if (!st && (!f->deepest || !f->table || !f->sum || !f->kept || !f->parts))
-        st = status_fail(EK_LACK, "forward: out of memory for %d layers", layers);
+        st = status_fail(EK_UNAVAILABLE, "forward: out of memory for %d layers", layers);
     if (st)
         forward_close(f);
     else
@@ -229,7 +229,7 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
     double worst = INFINITY;
     int k = 0;
     if (!field[0] || !field[1])
-        st = status_fail(EK_LACK, "forward: out of memory for %d frequencies", nfreq);
+        st = status_fail(EK_UNAVAILABLE, "forward: out of memory for %d frequencies", nfreq);
     if (!st)
         st = run(f, layers, pair, nfreq, freq, 0, FORWARD_FIELD, field[0], NULL);
     while (!st && k < HANKEL_FILTERS - 1 && worst > control->tolerance) {

@@ -21,7 +21,7 @@ enum forward_derivatives {
 /* Working memory of one thread. */
 struct forward;
 
-/* For earths of up to `layers` layers and up to nfreq frequencies. EK_LACK: memory. */
+/* For earths of up to `layers` layers and up to nfreq frequencies. EK_UNAVAILABLE: memory. */
 enum ek_status forward_open(int layers, int nfreq, struct forward **forward);
 void forward_close(struct forward *forward);
 

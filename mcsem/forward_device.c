@@ -86,7 +86,7 @@ static enum ek_status open_host(struct forward_device *d)
     d->number = malloc(MOST_NUMBERS * sizeof *d->number);
     d->row = malloc(d->most_rows * sizeof *d->row);
     if (!d->table || !d->line || !d->deepest || !d->number || !d->row)
-        FAIL(EK_LACK, "%s: out of memory for plans of pairs", d->backend->label);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for plans of pairs", d->backend->label);
     return pair_open(d->layers, &d->plan);
 }
 
@@ -108,7 +108,7 @@ static enum ek_status build(struct forward_device *d)
     const char *const text = "mcsem/kernels/exact.c";
     char *whole = embed_join(&text, 1);
     if (!whole)
-        FAIL(EK_LACK, "%s: out of memory for the kernels", d->backend->label);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the kernels", d->backend->label);
     const enum ek_status st =
         backend_build(d->backend, whole, "-DKERNEL_NO_FMA", kernels, KERNELS, &d->program);
     free(whole);
@@ -118,7 +118,7 @@ static enum ek_status build(struct forward_device *d)
 static enum ek_status open_all(struct forward_device *d)
 {
     if (!d->backend->info.fp64)
-        FAIL(EK_LACK, "%s has no double precision; leave it out", d->backend->label);
+        FAIL(EK_UNAVAILABLE, "%s has no double precision; leave it out", d->backend->label);
     choose_batch(d);
     TRY(open_host(d));
     TRY(open_buffers(d));
@@ -130,7 +130,7 @@ enum ek_status forward_device_open(struct backend *backend, int layers, int nfre
 {
     struct forward_device *d = calloc(1, sizeof *d);
     if (!d)
-        FAIL(EK_LACK, "%s: out of memory", backend->label);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
     d->backend = backend;
     d->layers = layers;
     d->nfreq = nfreq;

@@ -10,8 +10,8 @@
 
 struct forward_device;
 
-/* For earths of up to `layers` layers and up to nfreq frequencies. EK_LACK: no double precision,
- * too little memory for a single pair. close accepts NULL. */
+/* For earths of up to `layers` layers and up to nfreq frequencies. EK_UNAVAILABLE: no double
+ * precision, too little memory for a single pair. close accepts NULL. */
 enum ek_status forward_device_open(struct backend *backend, int layers, int nfreq,
                                    struct forward_device **device);
 void forward_device_close(struct forward_device *device);

@@ -172,7 +172,7 @@ static enum ek_status add_shot(struct fleet *f, struct shot s)
         const size_t room = f->room ? 2 * f->room : 4096;
         struct shot *more = realloc(f->shot, room * sizeof *more);
         if (!more)
-            FAIL(EK_LACK, "out of memory for %zu shots", room);
+            FAIL(EK_UNAVAILABLE, "out of memory for %zu shots", room);
         f->shot = more;
         f->room = room;
     }
@@ -289,8 +289,9 @@ enum ek_status generate_survey(const struct generate_design *design, const struc
     for (int l = 0; l < design->lines; l++)
         receivers += design->receivers[l];
     f.receiver = calloc((size_t)receivers, sizeof *f.receiver);
-    const enum ek_status st = f.receiver ? make_survey(&f, earth, survey)
-                                         : status_fail(EK_LACK, "out of memory for receivers");
+    const enum ek_status st = f.receiver
+                                  ? make_survey(&f, earth, survey)
+                                  : status_fail(EK_UNAVAILABLE, "out of memory for receivers");
     free(f.receiver);
     free(f.shot);
     return st;
@@ -324,7 +325,7 @@ static enum ek_status compute_fields(struct survey *s, const struct earth *earth
         enum ek_status st = cell_open(s, earth, &options, 1, NULL, &w);
         double *sums = calloc(cell_sums(earth->nz), sizeof *sums);
         if (!st && !sums)
-            st = status_fail(EK_LACK, "out of memory for a cell");
+            st = status_fail(EK_UNAVAILABLE, "out of memory for a cell");
 #pragma omp for schedule(dynamic, 1)
         for (int c = 0; c < s->ncells; c++) {
             if (!st)
@@ -345,7 +346,7 @@ enum ek_status generate_data(struct survey *s, const struct earth *earth,
 {
     double complex *field = calloc(s->npairs * (size_t)s->nfreq + 1, sizeof *field);
     if (!field)
-        FAIL(EK_LACK, "out of memory for %zu fields", s->npairs * (size_t)s->nfreq);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu fields", s->npairs * (size_t)s->nfreq);
     const enum ek_status st = compute_fields(s, earth, field);
     free(field);
     if (st)

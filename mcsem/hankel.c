@@ -140,7 +140,7 @@ static enum ek_status make(const struct design *d, struct hankel *h)
     free(at);
     free(w);
     if (lacking)
-        FAIL(EK_LACK, "out of memory for a filter of %d points", h->n);
+        FAIL(EK_UNAVAILABLE, "out of memory for a filter of %d points", h->n);
     return EK_OK;
 }
 

@@ -33,8 +33,8 @@ struct hankel {
     double *series; /* [order nu][power][n] of the weights, in Chebyshev polynomials of the shift */
 };
 
-/* Filter `which`, 0 .. HANKEL_FILTERS-1; made on first use, then shared for ever. EK_LACK: memory.
- * Any thread. */
+/* Filter `which`, 0 .. HANKEL_FILTERS-1; made on first use, then shared for ever. EK_UNAVAILABLE:
+ * memory. Any thread. */
 enum ek_status hankel_open(int which, const struct hankel **filter);
 
 /* Weights [n] of both orders for points shifted by `shift`. Any thread. */

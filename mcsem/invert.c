@@ -70,7 +70,7 @@ static enum ek_status allocate(struct invert *inv, bool solves)
     if (solves)
         inv->sums = calloc(all_sums(inv), sizeof *inv->sums);
     if (!inv->trial || !inv->other || !inv->trial_sums || !inv->record || (solves && !inv->sums))
-        FAIL(EK_LACK, "out of memory for the inversion of %d columns of %d layers",
+        FAIL(EK_UNAVAILABLE, "out of memory for the inversion of %d columns of %d layers",
              earth_columns(inv->earth), inv->earth->nz);
     return solves ? normal_open(inv->earth, &inv->normal) : EK_OK;
 }
@@ -80,7 +80,7 @@ enum ek_status invert_open(const struct survey *survey, const struct earth *star
 {
     struct invert *inv = calloc(1, sizeof *inv);
     if (!inv)
-        FAIL(EK_LACK, "out of memory for an inversion");
+        FAIL(EK_UNAVAILABLE, "out of memory for an inversion");
     inv->survey = survey;
     inv->options = *options;
     inv->data = count_data(survey);
@@ -260,8 +260,9 @@ enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s)
     r->cpu_s = cpu_s;
     const bool first = inv->nrecords == 1;
     if (first && !isfinite(r->phi))
-        FAIL(EK_WRONG, "the fields of the starting model are not finite: give other resistivities "
-                       "to start from (--start)");
+        FAIL(EK_UNVERIFIED,
+             "the fields of the starting model are not finite: give other resistivities "
+             "to start from (--start)");
     r->gain = r->iteration ? (inv->phi - r->phi) / inv->predicted : 1;
     r->accepted =
         first || (isfinite(r->phi) &&
@@ -358,15 +359,15 @@ static double limit(const struct invert *inv, double *dm)
  * be solved. */
 static enum ek_status solve(struct invert *inv, double level, double *dm, double *falls)
 {
-    enum ek_status st = EK_WRONG;
+    enum ek_status st = EK_UNVERIFIED;
     inv->level = level;
     for (; inv->damping <= MOST_DAMPING; inv->damping *= MORE_DAMPING) {
         st = normal_solve(inv->normal, inv->sums, inv->earth->m, smoothness(inv),
                           inv->damping * inv->scale, dm);
-        if (st != EK_WRONG)
+        if (st != EK_UNVERIFIED)
             break;
     }
-    if (st == EK_WRONG)
+    if (st == EK_UNVERIFIED)
         FAIL(EK_USAGE, "the normal equations cannot be solved: give more smoothness or data");
     TRY(st);
     limit(inv, dm);

@@ -75,7 +75,8 @@ struct invert {
 };
 
 /* Starts from an earth (copied). `solves`: this process will call invert_judge() and invert_step();
- * the others only share the trial. EK_USAGE: no data; EK_LACK: memory. One thread, like all here.
+ * the others only share the trial. EK_USAGE: no data; EK_UNAVAILABLE: memory. One thread, like all
+ * here.
  */
 enum ek_status invert_open(const struct survey *survey, const struct earth *start,
                            const struct invert_options *options, bool solves, struct invert **inv);
@@ -88,8 +89,8 @@ void invert_reset(struct invert *inv, const struct earth *start);
  * records of a former run have been put back: goes on from its accepted model m [columns][nz]. */
 void invert_resume(struct invert *inv, const double *m);
 
-/* Judges the trial by its sums; `seconds`, `cpu_s`: what they took. Sets inv->stop. EK_WRONG: the
- * start's fields are not finite. */
+/* Judges the trial by its sums; `seconds`, `cpu_s`: what they took. Sets inv->stop. EK_UNVERIFIED:
+ * the start's fields are not finite. */
 enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s);
 
 /* Has a trial been judged since invert_reset() or invert_resume()? Then the next one is to be

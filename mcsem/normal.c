@@ -59,7 +59,7 @@ enum ek_status normal_open(const struct earth *earth, struct normal **normal)
 {
     struct normal *n = calloc(1, sizeof *n);
     if (!n)
-        FAIL(EK_LACK, "out of memory for the normal equations");
+        FAIL(EK_UNAVAILABLE, "out of memory for the normal equations");
     const size_t unknowns = (size_t)earth_columns(earth) * (size_t)earth->nz;
     n->earth = earth;
     openblas_set_num_threads(1);
@@ -75,7 +75,7 @@ enum ek_status normal_open(const struct earth *earth, struct normal **normal)
     }
     if (!n->factor) {
         normal_close(n);
-        FAIL(EK_LACK, "out of memory for the normal equations of %zu unknowns", unknowns);
+        FAIL(EK_UNAVAILABLE, "out of memory for the normal equations of %zu unknowns", unknowns);
     }
     *normal = n;
     return EK_OK;
@@ -192,11 +192,11 @@ enum ek_status normal_solve(struct normal *n, const double *sums, const double *
     fill_right(e, sums, m, mu, n->right->x);
     cholmod_l_factorize(n->matrix, n->factor, &n->common);
     if (n->common.status == CHOLMOD_NOT_POSDEF)
-        return EK_WRONG;
+        return EK_UNVERIFIED;
     cholmod_dense *solution =
         n->common.status < 0 ? NULL : cholmod_l_solve(CHOLMOD_A, n->factor, n->right, &n->common);
     if (!solution)
-        FAIL(EK_LACK, "out of memory for a factor of %.3g numbers", n->common.lnz);
+        FAIL(EK_UNAVAILABLE, "out of memory for a factor of %.3g numbers", n->common.lnz);
     memcpy(dm, solution->x, solution->nrow * sizeof *dm);
     cholmod_l_free_dense(&solution, &n->common);
     return EK_OK;

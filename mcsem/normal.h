@@ -18,14 +18,15 @@ struct normal_smoothness {
     double vertical, lateral; /* mu_v, mu_h */
 };
 
-/* For an earth's grid (borrowed). EK_LACK: memory. close accepts NULL. One thread, like all here.
+/* For an earth's grid (borrowed). EK_UNAVAILABLE: memory. close accepts NULL. One thread, like all
+ * here.
  */
 enum ek_status normal_open(const struct earth *earth, struct normal **normal);
 void normal_close(struct normal *normal);
 
 /* dm [columns][nz] for the cells' sums [columns][cell_sums()] at m; damping: lambda as above.
- * EK_WRONG, silently: the matrix is not positive definite (no data at all, or too little damping);
- * EK_LACK: memory. */
+ * EK_UNVERIFIED, silently: the matrix is not positive definite (no data at all, or too little
+ * damping); EK_UNAVAILABLE: memory. */
 enum ek_status normal_solve(struct normal *normal, const double *sums, const double *m,
                             struct normal_smoothness mu, double damping, double *dm);
 

@@ -20,13 +20,13 @@ static enum ek_status begin(const char *path, struct text *t)
 {
     t->f = open_memstream(&t->at, &t->size);
     if (!t->f)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     return EK_OK;
 }
 
 static enum ek_status end(const char *path, struct text *t)
 {
-    const enum ek_status st = fclose(t->f) ? status_fail(EK_LACK, "%s: out of memory", path)
+    const enum ek_status st = fclose(t->f) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
                                            : file_replace_text(path, t->at);
     free(t->at);
     return st;
@@ -155,7 +155,7 @@ static enum ek_status write_tasks(const char *path, int cells, const struct cell
     json_t *root = json_pack("{s:s s:{s:o s:i}}", "name", "cells", "tasks", "cost", cost,
                              "seconds_per_cost", 1);
     if (!root)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     const enum ek_status st = json_write(path, root);
     json_decref(root);
     return st;

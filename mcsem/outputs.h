@@ -1,5 +1,5 @@
 /* mcsem/outputs.h – files that a run leaves. All are written beside and renamed; "" or NULL as
- * path: nothing is written. EK_LACK: not writable. */
+ * path: nothing is written. EK_UNAVAILABLE: not writable. */
 #ifndef MCSEM_OUTPUTS_H
 #define MCSEM_OUTPUTS_H
 

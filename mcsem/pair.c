@@ -281,7 +281,7 @@ enum ek_status pair_open(int layers, struct pair_plan *plan)
     plan->room =
         aligned_alloc(64, (PAIR_POINTS * (parts + weights) * sizeof(double) + 63) / 64 * 64);
     if (!plan->room)
-        FAIL(EK_LACK, "out of memory for the plan of a source-receiver pair");
+        FAIL(EK_UNAVAILABLE, "out of memory for the plan of a source-receiver pair");
     for (int k = 0; k < PAIR_POINTS; k++) {
         plan->level[k].weight = plan->room + (size_t)k * weights;
         plan->level[k].view.part = plan->room + PAIR_POINTS * weights + (size_t)k * parts;

@@ -103,7 +103,8 @@ void pair_cut(const struct earth_layers *layers, int base, double source, double
 int pair_base(const struct earth_layers *layers, double z);
 int pair_layer(const struct earth_layers *layers, double z);
 
-/* Room for plans of up to `layers` layers. EK_LACK: memory. close is fine after a failed open. */
+/* Room for plans of up to `layers` layers. EK_UNAVAILABLE: memory. close is fine after a failed
+ * open. */
 enum ek_status pair_open(int layers, struct pair_plan *plan);
 void pair_close(struct pair_plan *plan);
 

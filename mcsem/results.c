@@ -75,7 +75,7 @@ static enum ek_status gather_reports(struct study *s)
     const size_t cells = (size_t)s->survey->ncells;
     double *x = calloc(2 * cells, sizeof *x);
     if (!x)
-        FAIL(EK_LACK, "out of memory for the reports of %zu cells", cells);
+        FAIL(EK_UNAVAILABLE, "out of memory for the reports of %zu cells", cells);
     for (size_t t = 0; t < s->ntasks; t++) {
         x[s->cell[t]] = s->report[s->cell[t]].cpu_s;
         x[cells + (size_t)s->cell[t]] = (double)s->report[s->cell[t]].exact;
@@ -99,7 +99,7 @@ static enum ek_status compare_with_first(struct study *s)
     if (!s->first_model) {
         s->first_model = malloc(unknowns * sizeof *s->first_model);
         if (!s->first_model)
-            FAIL(EK_LACK, "out of memory to compare models");
+            FAIL(EK_UNAVAILABLE, "out of memory to compare models");
         memcpy(s->first_model, e->m, unknowns * sizeof *e->m);
     }
     for (size_t i = 0; i < unknowns; i++) {
@@ -135,7 +135,7 @@ enum ek_status results_judge(void *st, enum bench_verdict *verified, json_t **de
     *verified = isfinite(s->inv->rms) && difference <= 10 * s->cell_options.tolerance;
     *detail = describe(s, difference);
     if (!*detail)
-        FAIL(EK_LACK, "out of memory for the results");
+        FAIL(EK_UNAVAILABLE, "out of memory for the results");
     return EK_OK;
 }
 

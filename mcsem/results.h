@@ -9,7 +9,7 @@
 #include "cu/bench/bench.h"
 #include <stdio.h>
 
-/* Writes the files that are asked for, too. EK_LACK: not writable, out of memory. */
+/* Writes the files that are asked for, too. EK_UNAVAILABLE: not writable, out of memory. */
 enum ek_status results_judge(void *study, enum bench_verdict *verified, json_t **detail);
 /* The run is complete: the next one begins anew. */
 void results_written(void *study);

@@ -23,7 +23,7 @@ enum ek_status shared_reserve(struct shared_room *r, size_t n)
     r->n = 0;
     r->at = aligned_alloc(64, (n * sizeof *r->at + 63) / 64 * 64);
     if (!r->at)
-        FAIL(EK_LACK, "out of memory for a cell's table (%zu bytes)", n * sizeof *r->at);
+        FAIL(EK_UNAVAILABLE, "out of memory for a cell's table (%zu bytes)", n * sizeof *r->at);
     r->n = n;
     return EK_OK;
 }
@@ -32,13 +32,13 @@ enum ek_status shared_open(int layers, int width, struct shared **shared)
 {
     struct shared *s = calloc(1, sizeof *s);
     if (!s)
-        FAIL(EK_LACK, "out of memory for a cell's table");
+        FAIL(EK_UNAVAILABLE, "out of memory for a cell's table");
     s->width = width;
     s->layers = layers;
     s->scratch = calloc((size_t)width, sizeof *s->scratch);
     if (!s->scratch) {
         shared_close(s);
-        FAIL(EK_LACK, "out of memory for the tables of %d threads", width);
+        FAIL(EK_UNAVAILABLE, "out of memory for the tables of %d threads", width);
     }
     *shared = s;
     return EK_OK;
@@ -293,7 +293,7 @@ static enum ek_status take_room(struct shared *s)
         s->ndeepest = s->deepest ? groups : 0;
     }
     if (!s->deepest)
-        FAIL(EK_LACK, "out of memory for %d wavenumbers", s->waves);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d wavenumbers", s->waves);
     return EK_OK;
 }
 

@@ -27,13 +27,13 @@ extern const struct shared_density shared_densities[SHARED_DENSITIES];
 
 struct shared;
 
-/* For earths of up to `layers` layers; `width` threads work on it. EK_LACK: memory. */
+/* For earths of up to `layers` layers; `width` threads work on it. EK_UNAVAILABLE: memory. */
 enum ek_status shared_open(int layers, int width, struct shared **shared);
 void shared_close(struct shared *shared);
 
 /* The table for pairs [npairs] over these layers; everything is borrowed until the next call.
  * *fits = false, and no table: a pair does not lie in the sea or passes its receiver too closely;
- * exact mode computes it or says what is wrong. EK_LACK: memory. */
+ * exact mode computes it or says what is wrong. EK_UNAVAILABLE: memory. */
 enum ek_status shared_make(struct shared *shared, const struct earth_layers *layers,
                            const struct survey_pair *pair, size_t npairs, int nfreq,
                            const double *freq, int density, struct thread_pool *pool, bool *fits);

@@ -58,7 +58,7 @@ struct shared {
     struct shared_scratch *scratch; /* [width] */
 };
 
-/* At least n numbers. EK_LACK. */
+/* At least n numbers. EK_UNAVAILABLE. */
 enum ek_status shared_reserve(struct shared_room *room, size_t n);
 
 /* Decides about nodes, wavenumbers and views for the question, and fills what depends on geometry

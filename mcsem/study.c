@@ -68,7 +68,7 @@ static enum ek_status allocate(struct study *s)
     s->work = calloc((size_t)s->set->n, sizeof(struct cell_work *));
     if (!s->response || !s->trial_response || !s->report || !s->rank_of || !s->cell || !s->cost ||
         !s->message || !s->work)
-        FAIL(EK_LACK, "out of memory for %zu cells of %zu data", cells, data);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu cells of %zu data", cells, data);
     return EK_OK;
 }
 
@@ -81,7 +81,7 @@ static enum ek_status divide_among_ranks(struct study *s)
     double *cost = calloc((size_t)cells, sizeof *cost);
     enum ek_status st = EK_OK;
     if (!unit || !threads || !cost)
-        st = status_fail(EK_LACK, "out of memory for %d ranks", ranks);
+        st = status_fail(EK_UNAVAILABLE, "out of memory for %d ranks", ranks);
     if (!st) {
         threads[cluster_rank()] = cu_layout_threads(&s->set->layout);
         cluster_sum(threads, (size_t)ranks);
@@ -119,7 +119,7 @@ static enum ek_status open_mail(struct study *s)
     const size_t sums = cell_sums(s->start->nz);
     struct cluster_message *m = calloc((size_t)cells, sizeof *m);
     if (!m)
-        FAIL(EK_LACK, "out of memory for the messages of %d cells", cells);
+        FAIL(EK_UNAVAILABLE, "out of memory for the messages of %d cells", cells);
     for (int c = 0; c < cells; c++) {
         const bool sends = s->rank_of[c] == rank && rank > 0;
         const bool receives = s->rank_of[c] != 0 && rank == 0;

@@ -75,8 +75,8 @@ void study_close(void *st);
 double study_cost(const struct study *study, int cell);
 
 /* The state after a judged step, in one JSON file, written beside and renamed; and back from it, as
- * if the run had never ended. EK_LACK: not writable; EK_USAGE: damaged, or of another survey or
- * other options. Rank 0's affair. */
+ * if the run had never ended. EK_UNAVAILABLE: not writable; EK_USAGE: damaged, or of another survey
+ * or other options. Rank 0's affair. */
 enum ek_status study_save(void *st, int step);
 enum ek_status study_load(struct study *study);
 

@@ -55,9 +55,9 @@ static json_t *exact_list(const double *x, size_t n)
 /* A record is a list of its numbers. */
 static json_t *pack_record(const struct invert_record *r)
 {
-    const double x[NUMBERS] = {r->iteration, r->accepted, r->rms,        r->phi,     r->phi_data,
-                               r->rough_v,   r->rough_h,  r->damping,    r->mu_v,    r->mu_h,
-                               r->gain,      r->step,     r->rho_min,    r->rho_max, r->seconds,
+    const double x[NUMBERS] = {r->iteration, r->accepted, r->rms,         r->phi,     r->phi_data,
+                               r->rough_v,   r->rough_h,  r->damping,     r->mu_v,    r->mu_h,
+                               r->gain,      r->step,     r->rho_min,     r->rho_max, r->seconds,
                                r->solve_s,   r->cpu_s,    r->solve_cpu_s, r->outliers};
     json_t *list = json_array();
     for (size_t i = 0; i < NUMBERS; i++)
@@ -104,14 +104,13 @@ enum ek_status study_save(void *st, int step)
     json_t *records = json_array();
     for (int i = 0; i < inv->nrecords; i++)
         json_array_append_new(records, pack_record(&inv->record[i]));
-    json_t *state =
-        json_pack("{s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o}", "mcsem_checkpoint", VERSION, "of", print,
-                  "iteration", inv->iteration, "stalls", inv->stalls, "damping",
-                  exact(inv->damping), "level", exact(inv->level), "ask", exact(inv->ask), "spread",
-                  exact(inv->sums_spread),
-                  "records", records, "m", exact_list(inv->earth->m, unknowns));
+    json_t *state = json_pack(
+        "{s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o}", "mcsem_checkpoint", VERSION, "of", print,
+        "iteration", inv->iteration, "stalls", inv->stalls, "damping", exact(inv->damping), "level",
+        exact(inv->level), "ask", exact(inv->ask), "spread", exact(inv->sums_spread), "records",
+        records, "m", exact_list(inv->earth->m, unknowns));
     if (!state)
-        FAIL(EK_LACK, "checkpoint %s: out of memory", s->checkpoint);
+        FAIL(EK_UNAVAILABLE, "checkpoint %s: out of memory", s->checkpoint);
     const enum ek_status written = json_write(s->checkpoint, state);
     json_decref(state);
     return written;
@@ -125,7 +124,7 @@ static enum ek_status take(struct study *s, const json_t *state)
     int records_n = (int)json_array_size(records);
     double *model = calloc(unknowns, sizeof *model);
     if (!model)
-        FAIL(EK_LACK, "checkpoint %s: out of memory", s->checkpoint);
+        FAIL(EK_UNAVAILABLE, "checkpoint %s: out of memory", s->checkpoint);
     for (size_t i = 0; i < unknowns; i++)
         model[i] = exact_value(json_array_get(m, i));
     records_n = records_n < inv->room / 2 ? records_n : inv->room / 2;
@@ -140,7 +139,8 @@ static enum ek_status take(struct study *s, const json_t *state)
     inv->trial_spread = exact_value(json_object_get(state, "spread"));
     invert_resume(inv, model);
     free(model);
-    bool whole = isfinite(inv->damping + inv->level + inv->ask + inv->trial_spread) && inv->iteration >= 0;
+    bool whole =
+        isfinite(inv->damping + inv->level + inv->ask + inv->trial_spread) && inv->iteration >= 0;
     for (size_t i = 0; i < unknowns; i++)
         whole = whole && isfinite(inv->earth->m[i]);
     if (!whole)

@@ -10,7 +10,7 @@ enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey)
     struct survey *s = calloc(1, sizeof *s);
     const size_t pairs = npairs ? npairs : 1, data = pairs * (size_t)(nfreq > 0 ? nfreq : 1);
     if (!s)
-        FAIL(EK_LACK, "out of memory for a survey");
+        FAIL(EK_UNAVAILABLE, "out of memory for a survey");
     s->npairs = npairs;
     s->nfreq = nfreq;
     s->freq = calloc((size_t)(nfreq > 0 ? nfreq : 1), sizeof *s->freq);
@@ -18,7 +18,7 @@ enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey)
     s->datum = calloc(data, sizeof *s->datum);
     if (!s->freq || !s->pair || !s->datum) {
         survey_close(s);
-        FAIL(EK_LACK, "out of memory for %zu pairs at %d frequencies", npairs, nfreq);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu pairs at %d frequencies", npairs, nfreq);
     }
     for (size_t i = 0; i < data; i++)
         s->datum[i].sigma = INFINITY;
@@ -141,7 +141,7 @@ static enum ek_status move_pairs(struct survey *s, const struct place *place, si
     if (!pair || !datum) {
         free(pair);
         free(datum);
-        FAIL(EK_LACK, "out of memory to sort %zu pairs by cell", left);
+        FAIL(EK_UNAVAILABLE, "out of memory to sort %zu pairs by cell", left);
     }
     for (size_t i = 0; i < left; i++) {
         pair[i] = s->pair[place[i].was];
@@ -171,7 +171,7 @@ enum ek_status survey_bin(struct survey *s, const struct earth *earth, bool clip
     size_t *first = calloc((size_t)cells + 1, sizeof *first);
     enum ek_status st = EK_OK;
     if (!place || !first)
-        st = status_fail(EK_LACK, "out of memory to sort %zu pairs by cell", s->npairs);
+        st = status_fail(EK_UNAVAILABLE, "out of memory to sort %zu pairs by cell", s->npairs);
     const size_t left = st ? 0 : find_places(s, earth, clip, place);
     if (!st && !left)
         st = status_fail(EK_USAGE, "no pair's midpoint lies in the grid of %d x %d cells",

@@ -36,7 +36,7 @@ struct survey {
     size_t ndropped;            /* pairs that survey_bin() left out */
 };
 
-/* Zeroed, every sigma infinite. EK_LACK: memory. close accepts NULL. */
+/* Zeroed, every sigma infinite. EK_UNAVAILABLE: memory. close accepts NULL. */
 enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey);
 void survey_close(struct survey *survey);
 
@@ -49,7 +49,7 @@ enum ek_status survey_check_pair(const struct survey_pair *pair, const char *pat
 
 /* Sorts the pairs by the column under their midpoint, within a cell by offset. Pairs
  * farther than half a cell outside are dropped, or with `clip` go to the outermost cells. EK_USAGE:
- * nothing is left; EK_LACK: memory. */
+ * nothing is left; EK_UNAVAILABLE: memory. */
 enum ek_status survey_bin(struct survey *survey, const struct earth *earth, bool clip);
 
 /* sigma = sqrt((relative |d|)^2 + floor^2) for all data that there are, floor in the field's own

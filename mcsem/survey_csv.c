@@ -196,7 +196,7 @@ static enum ek_status make_survey(struct harvest *h, struct survey **survey)
     h->of = calloc(rows, sizeof *h->of);
     h->band = calloc(rows, sizeof *h->band);
     if (!h->pair || !h->of || !h->band)
-        FAIL(EK_LACK, "%s: out of memory for %zu data", h->table->path, h->table->nrows);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu data", h->table->path, h->table->nrows);
     TRY(gather(h));
     TRY(survey_open(h->npairs, h->nfreq, &s));
     const enum ek_status st = fill_data(h, s);
@@ -288,12 +288,12 @@ enum ek_status survey_csv_write(const char *path, const struct survey *s, const 
         rows += isfinite(s->datum[i].sigma);
     FILE *f = open_memstream(&text, &size);
     if (!f)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     write_preface(f, s, e, rows);
     for (size_t i = 0; i < s->npairs; i++)
         write_pair(f, s, i);
-    const enum ek_status st =
-        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path) : file_replace_text(path, text);
+    const enum ek_status st = fclose(f) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
+                                        : file_replace_text(path, text);
     free(text);
     return st;
 }

@@ -24,7 +24,7 @@ enum ek_status survey_csv_read(const char *path, const struct survey_noise *nois
                                struct survey **survey, struct earth_list *list);
 
 /* Writes a survey and its starting earth so that survey_csv_read() gives the same (numbers to ten
- * digits). The earth must be flat, its layers alike. EK_LACK: the file cannot be written. */
+ * digits). The earth must be flat, its layers alike. EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status survey_csv_write(const char *path, const struct survey *survey,
                                 const struct earth *earth);
 

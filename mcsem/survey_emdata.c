@@ -280,7 +280,7 @@ enum ek_status survey_emdata_read(const char *path, struct survey **survey, stru
     struct entry *entry = calloc(e->ndata + 1, sizeof *entry);
     enum ek_status st =
         entry ? make_survey(e, entry, &s)
-              : status_fail(EK_LACK, "%s: out of memory for %zu data", path, e->ndata);
+              : status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu data", path, e->ndata);
     if (!st)
         st = describe_earth(e, s, list);
     free(entry);
@@ -414,8 +414,9 @@ enum ek_status survey_emdata_write(const char *path, const struct survey *s, con
     FILE *f = list && number ? open_memstream(&text, &size) : NULL;
     if (f)
         write_all(f, s, e, list, number, number + s->npairs);
-    const enum ek_status st = !f || fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path)
-                                              : file_replace_text(path, text);
+    const enum ek_status st = !f || fclose(f)
+                                  ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
+                                  : file_replace_text(path, text);
     free(text);
     free(list);
     free(number);

@@ -14,12 +14,12 @@
 
 /* Reads and checks a survey. Adds to *list what comments "! earth …" and "! sea …" say; where there
  * is no such comment, a grid of columns 500 m apart below all midpoints, and as seabed the deepest
- * receiver. EK_USAGE with file and line; EK_LACK. Caller closes. */
+ * receiver. EK_USAGE with file and line; EK_UNAVAILABLE. Caller closes. */
 enum ek_status survey_emdata_read(const char *path, struct survey **survey,
                                   struct earth_list *list);
 
 /* Writes a survey as EMData_2.2 (real and imaginary parts, phases lead), its starting earth, flat
- * and with layers alike, as comments. EK_LACK: the file cannot be written. */
+ * and with layers alike, as comments. EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status survey_emdata_write(const char *path, const struct survey *survey,
                                    const struct earth *earth);
 

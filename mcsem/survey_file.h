@@ -13,7 +13,8 @@ struct survey_file_earth {
 };
 
 /* Reads and checks a survey; its earth from the file, but what `words` says beats it. Data without
- * standard errors get those of `noise`. EK_USAGE with file and line, EK_LACK. The caller owns both.
+ * standard errors get those of `noise`. EK_USAGE with file and line, EK_UNAVAILABLE. The caller
+ * owns both.
  */
 enum ek_status survey_file_read(const char *path, const struct survey_file_earth *words,
                                 const struct survey_noise *noise, struct survey **survey,
@@ -21,7 +22,7 @@ enum ek_status survey_file_read(const char *path, const struct survey_file_earth
 
 /* Writes a survey and its starting earth, flat and with layers alike, so that survey_file_read()
  * gives the same (numbers to ten digits): EMData where the name ends in .emdata, else a table.
- * EK_LACK: the file cannot be written. */
+ * EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status survey_file_write(const char *path, const struct survey *survey,
                                  const struct earth *earth);
 

@@ -43,7 +43,7 @@ enum ek_status vtk_write_earth(const char *path, const struct earth *e)
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (!f)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     fprintf(f,
             "# vtk DataFile Version 3.0\nresistivity of the sediments\nASCII\n"
             "DATASET RECTILINEAR_GRID\nDIMENSIONS %d %d %d\n",
@@ -54,8 +54,8 @@ enum ek_status vtk_write_earth(const char *path, const struct earth *e)
     fprintf(f, "CELL_DATA %d\n", earth_columns(e) * e->nz);
     write_cells(f, e, "rho_ohmm", 0);
     write_cells(f, e, "log10_rho", 1 / log(10));
-    const enum ek_status st =
-        fclose(f) ? status_fail(EK_LACK, "%s: out of memory", path) : file_replace_text(path, text);
+    const enum ek_status st = fclose(f) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
+                                        : file_replace_text(path, text);
     free(text);
     return st;
 }

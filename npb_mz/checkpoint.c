@@ -129,7 +129,7 @@ enum ek_status mz_checkpoint_open(const char *path, struct checkpoint **out)
     if (c)
         c->lock = -1;
     const enum ek_status st =
-        c && c->path ? take(c) : status_fail(EK_LACK, "checkpoint %s: out of memory", path);
+        c && c->path ? take(c) : status_fail(EK_UNAVAILABLE, "checkpoint %s: out of memory", path);
     if (st)
         mz_checkpoint_close(c);
     else
@@ -229,8 +229,8 @@ enum ek_status mz_checkpoint_save(const struct checkpoint *c, const struct mz *m
     if (cluster_any(why)) {
         if (cluster_rank() == 0)
             unlink(c->beside);
-        FAIL(EK_LACK, "checkpoint %s: cannot be written: %s; an older one stays as it is", c->path,
-             why ? strerror(why) : "another rank cannot write its part");
+        FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be written: %s; an older one stays as it is",
+             c->path, why ? strerror(why) : "another rank cannot write its part");
     }
     if (cluster_rank() == 0)
         TRY(file_place(c->beside, c->path));
@@ -247,7 +247,7 @@ static enum ek_status get(const char *path, int fd, void *data, size_t bytes, of
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            FAIL(EK_LACK, "checkpoint %s: cannot be read: %s", path, strerror(errno));
+            FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be read: %s", path, strerror(errno));
         if (n == 0)
             FAIL(EK_USAGE, "checkpoint %s: cut short at byte %lld; delete it to start anew", path,
                  (long long)at + (long long)done);
@@ -284,7 +284,7 @@ static enum ek_status check_size(const char *path, int fd, const struct mz *mz)
     const struct record last = record_of(mz, mz->nzones - 1);
     const off_t want = last.at + (off_t)(sizeof(uint64_t) + last.u_bytes + last.carried_bytes);
     if (fstat(fd, &st))
-        FAIL(EK_LACK, "checkpoint %s: cannot be read: %s", path, strerror(errno));
+        FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be read: %s", path, strerror(errno));
     if (st.st_size != want)
         FAIL(EK_USAGE, "checkpoint %s: %s, %lld bytes instead of %lld; delete it to start anew",
              path, st.st_size < want ? "cut short" : "something follows it", (long long)st.st_size,
@@ -314,7 +314,7 @@ enum ek_status mz_checkpoint_load(const struct checkpoint *c, struct mz *mz, int
     struct header h;
     const int fd = open(c->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        FAIL(EK_LACK, "checkpoint %s: cannot be opened: %s", c->path, strerror(errno));
+        FAIL(EK_UNAVAILABLE, "checkpoint %s: cannot be opened: %s", c->path, strerror(errno));
     enum ek_status st = get(c->path, fd, &h, sizeof h, 0);
     if (!st)
         st = check_header(c->path, &h, mz, steps);

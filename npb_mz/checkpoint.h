@@ -12,7 +12,7 @@
 struct checkpoint;
 
 /* May there be a checkpoint of this name? Before anything is computed. EK_USAGE: it is no name of a
- * file; EK_LACK: its directory takes no file. */
+ * file; EK_UNAVAILABLE: its directory takes no file. */
 enum ek_status mz_checkpoint_check(const char *path);
 
 /* Nobody else works on `path` until close(), which takes NULL. EK_USAGE: another run does. All of
@@ -24,7 +24,7 @@ void mz_checkpoint_close(struct checkpoint *c);
 bool mz_checkpoint_exists(const struct checkpoint *c);
 
 /* Writes all claimed zones, which are on the host, as the state after `step` of `steps` steps.
- * EK_LACK: the file cannot be written; an older one stays as it is. */
+ * EK_UNAVAILABLE: the file cannot be written; an older one stays as it is. */
 enum ek_status mz_checkpoint_save(const struct checkpoint *c, const struct mz *mz, int steps,
                                   int step);
 

@@ -95,7 +95,7 @@ static enum ek_status build(struct device *d)
         kernels[n++] = (struct backend_kernel){faces_kernels[i], {ZONE_GROUP, 1, 1}};
     char *text = embed_join(texts, 3);
     if (!text)
-        FAIL(EK_LACK, "%s: kernel texts are missing or memory is", d->mz->ops->name);
+        FAIL(EK_UNAVAILABLE, "%s: kernel texts are missing or memory is", d->mz->ops->name);
     enum ek_status st = backend_build(d->backend, text, "", kernels, n, &d->program);
     free(text);
     return st;
@@ -119,7 +119,7 @@ static enum ek_status check_memory(const struct device *d)
     const double need = 1e-6 * (double)(device_bytes(d->mz) + scratch);
     const double have = 1e-6 * (double)d->backend->info.memory;
     if (need > have)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "%s class %c needs %.1f MB on device %s:%d, which has %.1f MB; "
              "choose a smaller class or a layout without this device",
              d->mz->ops->name, d->mz->class->letter, need, d->backend->ops->name, d->backend->index,
@@ -146,7 +146,7 @@ static enum ek_status send_tables(struct device *d)
 {
     d->rows = malloc(d->size[B_ZONES]);
     if (!d->rows)
-        FAIL(EK_LACK, "%s: out of memory for the table of zones", d->mz->ops->name);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the table of zones", d->mz->ops->name);
     mz_zone_rows(d->mz, d->rows);
     TRY(write_buffer(d, B_ZONES, d->rows, d->size[B_ZONES]));
     TRY(write_buffer(d, B_CONSTS, &d->mz->consts, sizeof d->mz->consts));
@@ -157,7 +157,7 @@ enum ek_status device_open(const struct mz *mz, struct backend *backend, struct 
 {
     struct device *d = calloc(1, sizeof *d);
     if (!d)
-        FAIL(EK_LACK, "%s: out of memory", mz->ops->name);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", mz->ops->name);
     d->mz = mz;
     d->backend = backend;
     d->scratch_points = batch_points(d);

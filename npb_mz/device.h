@@ -19,8 +19,8 @@ size_t device_bytes(const struct mz *mz);
 size_t device_zone_bytes(const struct mz *mz, int zone);
 
 /* Fields and kernels on an open back end; `batch` zones are computed by one launch where their
- * scratch fits (a CPU device takes them one by one, which its caches like better). EK_LACK: too
- * little memory, with both numbers. On the device's thread. close accepts NULL. */
+ * scratch fits (a CPU device takes them one by one, which its caches like better). EK_UNAVAILABLE:
+ * too little memory, with both numbers. On the device's thread. close accepts NULL. */
 enum ek_status device_open(const struct mz *mz, struct backend *backend, struct device **device);
 void device_close(struct device *device);
 

@@ -11,7 +11,7 @@ static enum ek_status list_add(struct faces_list *l, long a, long b, long c)
     if ((l->n & (l->n - 1)) == 0) { /* full at every power of two */
         long *more = realloc(l->row, 3 * (l->n ? 2 * l->n : 1) * sizeof *more);
         if (!more)
-            FAIL(EK_LACK, "exchange: out of memory for %zu faces", 2 * l->n);
+            FAIL(EK_UNAVAILABLE, "exchange: out of memory for %zu faces", 2 * l->n);
         l->row = more;
     }
     long *row = l->row + 3 * l->n++;
@@ -35,7 +35,7 @@ enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nspace
     }
     if (!f || !f->home || !f->out_at || !f->space) {
         faces_close(f);
-        FAIL(EK_LACK, "exchange: out of memory for the faces of %d zones", mz->nzones);
+        FAIL(EK_UNAVAILABLE, "exchange: out of memory for the faces of %d zones", mz->nzones);
     }
     for (int i = 0; i < mz->nzones; i++)
         f->home[i] = nspaces; /* fits no mapping */
@@ -99,7 +99,7 @@ static enum ek_status size_buffer(double **buffer, size_t size)
 {
     double *more = realloc(*buffer, (size ? size : 1) * sizeof *more);
     if (!more)
-        FAIL(EK_LACK, "exchange: out of memory for %zu bytes of faces", size * sizeof *more);
+        FAIL(EK_UNAVAILABLE, "exchange: out of memory for %zu bytes of faces", size * sizeof *more);
     *buffer = more;
     return EK_OK;
 }

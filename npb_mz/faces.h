@@ -40,13 +40,13 @@ struct faces {
     long generation; /* grows with each new mapping, so that devices know their lists are old */
 };
 
-/* EK_LACK: out of memory. One thread. close accepts NULL. */
+/* EK_UNAVAILABLE: out of memory. One thread. close accepts NULL. */
 enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nspaces,
                           struct faces **faces);
 void faces_close(struct faces *faces);
 
 /* Makes the lists fit the mapping home[nzones]; nothing to do if it is the one they are for. One
- * thread while no other uses *faces. EK_LACK: out of memory. */
+ * thread while no other uses *faces. EK_UNAVAILABLE: out of memory. */
 enum ek_status faces_plan(struct faces *faces, const int *home);
 
 /* Brings what device space `to` receives from other spaces into its in_buffer: packs faces of zones

@@ -71,7 +71,7 @@ enum ek_status migrate_zones(struct mz *mz, const int *of, const int *next)
     struct cluster_message *m = calloc((size_t)n + 1, sizeof *m);
     struct cluster_mail *mail = NULL;
     if (!m)
-        FAIL(EK_LACK, "%s: out of memory for %d messages", mz->ops->name, n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d messages", mz->ops->name, n);
     list_zones(mz, of, next, m);
     enum ek_status st = cluster_mail_open(m, n, &mail);
     for (int i = 0; !st && i < n; i++)

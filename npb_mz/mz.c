@@ -41,7 +41,7 @@ static enum ek_status open_axes(struct mz *mz)
         a->n = n[d];
         a->at = malloc((1 + MZ_VARS) * n[d] * sizeof *a->at);
         if (!a->at)
-            FAIL(EK_LACK, "%s: no memory for an axis of %d points", mz->ops->name, n[d]);
+            FAIL(EK_UNAVAILABLE, "%s: no memory for an axis of %d points", mz->ops->name, n[d]);
         a->part = a->at + n[d];
         exact_axis(a, d);
         mz->consts.axis[d].tau2 = dt / (2.0 * h);
@@ -75,7 +75,7 @@ static enum ek_status open_fields(struct mz *mz)
     mz->zone = malloc(mz->nzones * sizeof *mz->zone);
     mz->mine = calloc(mz->nzones, sizeof *mz->mine);
     if (!mz->zone || !mz->mine)
-        FAIL(EK_LACK, "%s: no memory for %d zones", mz->ops->name, mz->nzones);
+        FAIL(EK_UNAVAILABLE, "%s: no memory for %d zones", mz->ops->name, mz->nzones);
     const struct zones_size size = zones_layout(mz->ops, mesh, mz->zone);
     mz->points = size.points;
     mz->size_carried = size.carried;
@@ -84,7 +84,7 @@ static enum ek_status open_fields(struct mz *mz)
     mz->u = field_alloc(MZ_VARS * mz->points, &mz->memory[0]);
     mz->forcing = field_alloc(MZ_VARS * mz->points, &mz->memory[1]);
     if (!mz->u || !mz->forcing || !mz->carried)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "%s class %c: no memory for its fields, %.1f MB together; take a smaller class",
              mz->ops->name, mesh->letter, mz_bytes(mz->ops, mz->class) * 1e-6);
     return EK_OK;
@@ -95,7 +95,7 @@ enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class
 {
     struct mz *mz = calloc(1, sizeof *mz);
     if (!mz)
-        FAIL(EK_LACK, "%s: no memory", ops->name);
+        FAIL(EK_UNAVAILABLE, "%s: no memory", ops->name);
     mz->ops = ops;
     mz->class = class;
     mz->mesh = mz_mesh_find(class->letter);
@@ -130,7 +130,7 @@ enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, s
     struct mz *mz;
     TRY(mz_open_unclaimed(ops, class, &mz));
     bool *all = malloc((size_t)mz->nzones * sizeof *all);
-    enum ek_status st = EK_LACK;
+    enum ek_status st = EK_UNAVAILABLE;
     if (all) {
         memset(all, true, (size_t)mz->nzones * sizeof *all);
         st = mz_claim(mz, all);
@@ -188,8 +188,8 @@ enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **out
     }
     if (!work || !work->scratch || !work->w) {
         mz_work_close(work);
-        FAIL(EK_LACK, "%s: no memory for the scratch of %d threads, %.1f MB", mz->ops->name, width,
-             (w + width * own) * 8e-6);
+        FAIL(EK_UNAVAILABLE, "%s: no memory for the scratch of %d threads, %.1f MB", mz->ops->name,
+             width, (w + width * own) * 8e-6);
     }
     double *after = work->w + (w + 16) / 8 * 8 + 1; /* w ends before; a line begins at element 1 */
     for (int t = 0; t < width; t++)

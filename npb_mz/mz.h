@@ -158,14 +158,15 @@ size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class);
 
 /* ---- mz.c ---- */
 
-/* Allocates the zones; all of them are claimed. EK_LACK: no memory, the line says how much. Caller
- * owns *mz. One thread, outside parallel regions. */
+/* Allocates the zones; all of them are claimed. EK_UNAVAILABLE: no memory, the line says how much.
+ * Caller owns *mz. One thread, outside parallel regions. */
 enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, struct mz **mz);
 void mz_close(struct mz *mz);
 /* The same without any zone claimed: those that this process is to step are claimed next. */
 enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
                                  struct mz **mz);
-/* From now on the zones with mine[zone] are stepped here: computes their forcing. EK_LACK. */
+/* From now on the zones with mine[zone] are stepped here: computes their forcing. EK_UNAVAILABLE.
+ */
 enum ek_status mz_claim(struct mz *mz, const bool *mine);
 /* Puts the initial state into all claimed zones. */
 void mz_reset(struct mz *mz);
@@ -238,7 +239,7 @@ void mz_zone_values(struct mz *mz, struct mz_work *work, int zone, double value[
 /* Adds the parts value[nzones][MZ_VALUES] in the zones' order and compares with the reference. */
 void mz_judge(const struct mz *mz, const double *value, struct mz_norms *norms);
 
-/* Both for all zones, on the host. The same bits for any width. EK_LACK: out of memory. */
+/* Both for all zones, on the host. The same bits for any width. EK_UNAVAILABLE: out of memory. */
 enum ek_status mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms);
 
 #endif

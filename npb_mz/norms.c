@@ -122,7 +122,7 @@ enum ek_status mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *n
 {
     double *value = calloc((size_t)mz->nzones, MZ_VALUES * sizeof *value);
     if (!value)
-        FAIL(EK_LACK, "%s: no memory for the norms of %d zones", mz->ops->name, mz->nzones);
+        FAIL(EK_UNAVAILABLE, "%s: no memory for the norms of %d zones", mz->ops->name, mz->nzones);
     for (int i = 0; i < mz->nzones; i++)
         mz_zone_values(mz, work, i, value + MZ_VALUES * i);
     mz_judge(mz, value, norms);

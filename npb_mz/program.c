@@ -104,7 +104,7 @@ static enum ek_status judge(struct run *r, struct mz_norms *norms)
     const size_t n = MZ_VALUES * (size_t)r->mz->nzones;
     double *value = calloc(n, sizeof *value);
     if (!value)
-        FAIL(EK_LACK, "%s: out of memory for the norms", r->ops->name);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the norms", r->ops->name);
     for (int zone = 0; zone < r->mz->nzones; zone++)
         if (r->mz->mine[zone])
             mz_zone_values(r->mz, r->judge, zone, value + MZ_VALUES * zone);
@@ -149,7 +149,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     if (*detail && verifiable)
         add_references(*detail, r->class, &norms);
     if (!*detail)
-        FAIL(EK_LACK, "%s: out of memory for the norms", r->ops->name);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the norms", r->ops->name);
     return EK_OK;
 }
 

@@ -55,7 +55,7 @@ static enum ek_status allocate(struct ranks *r)
     r->zone = calloc(zones, sizeof *r->zone);
     if (!r->unit || !r->nominal || !r->sums || !r->of || !r->next || !r->cost || !r->seconds ||
         !r->zone)
-        FAIL(EK_LACK, "%s: out of memory for %d ranks", r->mz->ops->name, r->n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d ranks", r->mz->ops->name, r->n);
     return tasks_open(r->mz, &r->tasks);
 }
 
@@ -85,7 +85,7 @@ enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const c
 {
     struct ranks *r = calloc(1, sizeof *r);
     if (!r)
-        FAIL(EK_LACK, "%s: out of memory", mz->ops->name);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", mz->ops->name);
     r->mz = mz;
     r->schedule = schedule;
     r->n = cluster_size();

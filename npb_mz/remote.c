@@ -67,7 +67,8 @@ static enum ek_status list_faces(struct remote *r, const int *rank_of)
     const size_t doubles = list_messages(r, rank_of); /* first for the size only */
     r->memory = calloc(doubles + 1, sizeof *r->memory);
     if (!r->memory)
-        FAIL(EK_LACK, "exchange: out of memory for %zu bytes of faces", doubles * sizeof(double));
+        FAIL(EK_UNAVAILABLE, "exchange: out of memory for %zu bytes of faces",
+             doubles * sizeof(double));
     list_messages(r, rank_of);
     return cluster_mail_open(r->message, r->n, &r->mail);
 }
@@ -98,7 +99,7 @@ enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remot
     const size_t faces = MZ_SIDES * (size_t)mz->nzones;
     struct remote *r = calloc(1, sizeof *r);
     if (!r)
-        FAIL(EK_LACK, "exchange: out of memory");
+        FAIL(EK_UNAVAILABLE, "exchange: out of memory");
     r->mz = mz;
     r->send_of = malloc(faces * sizeof *r->send_of);
     r->receive_of = malloc(faces * sizeof *r->receive_of);
@@ -106,7 +107,7 @@ enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remot
     r->started = calloc(2 * faces, sizeof *r->started);
     enum ek_status st = EK_OK;
     if (!r->send_of || !r->receive_of || !r->message || !r->started)
-        st = status_fail(EK_LACK, "exchange: out of memory for %zu faces", faces);
+        st = status_fail(EK_UNAVAILABLE, "exchange: out of memory for %zu faces", faces);
     if (!st)
         st = remote_divide(r, rank_of);
     if (st)

@@ -11,14 +11,15 @@
 
 struct remote;
 
-/* rank_of[nzones] says whose each zone is. EK_LACK: out of memory. Collective; close accepts NULL.
+/* rank_of[nzones] says whose each zone is. EK_UNAVAILABLE: out of memory. Collective; close accepts
+ * NULL.
  */
 enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remote **remote);
 void remote_close(struct remote *remote);
 
 /* Between two steps, for another division: faces that are under way come to their end, those of the
  * next exchange are sent anew. First remote_end(), then the zones move, then remote_divide().
- * EK_LACK: out of memory. Collective, one thread. */
+ * EK_UNAVAILABLE: out of memory. Collective, one thread. */
 void remote_end(struct remote *remote);
 enum ek_status remote_divide(struct remote *remote, const int *rank_of);
 

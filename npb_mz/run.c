@@ -13,7 +13,8 @@ static enum ek_status allocate(struct run *r)
     r->work = calloc(units, sizeof *r->work);
     r->device = calloc(units, sizeof *r->device);
     if (!r->was || !r->home || !r->work || !r->device)
-        FAIL(EK_LACK, "%s: out of memory for %zu zones on %zu units", r->ops->name, zones, units);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu zones on %zu units", r->ops->name, zones,
+             units);
     return tasks_open(r->mz, &r->tasks);
 }
 
@@ -23,7 +24,7 @@ static enum ek_status claim_zones(struct run *r)
     const int n = r->mz->nzones;
     bool *mine = calloc((size_t)n, sizeof *mine);
     if (!mine)
-        FAIL(EK_LACK, "%s: out of memory for %d zones", r->ops->name, n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d zones", r->ops->name, n);
     for (int i = 0; i < n; i++)
         mine[i] = !r->ranks || ranks_of(r->ranks)[i] == cluster_rank();
     enum ek_status st = mz_claim(r->mz, mine);

@@ -17,7 +17,7 @@ enum ek_status tasks_open(const struct mz *mz, struct tasks *tasks)
     tasks->face_bytes = calloc(MZ_SIDES * n, sizeof *tasks->face_bytes);
     if (!tasks->zone || !tasks->task || !tasks->cost || !tasks->bytes || !tasks->first ||
         !tasks->neighbour || !tasks->face_bytes)
-        FAIL(EK_LACK, "%s: out of memory for %zu zones", mz->ops->name, n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu zones", mz->ops->name, n);
     return EK_OK;
 }
 

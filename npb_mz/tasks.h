@@ -17,8 +17,8 @@ struct tasks {
     double *face_bytes;   /* [first[n]] */
 };
 
-/* Room for all zones of *mz, no tasks yet. EK_LACK: out of memory. close frees, also after a failed
- * open, and accepts a zeroed struct. */
+/* Room for all zones of *mz, no tasks yet. EK_UNAVAILABLE: out of memory. close frees, also after a
+ * failed open, and accepts a zeroed struct. */
 enum ek_status tasks_open(const struct mz *mz, struct tasks *tasks);
 void tasks_close(struct tasks *tasks);
 

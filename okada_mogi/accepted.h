@@ -29,7 +29,7 @@ struct accepted {
     size_t n, room;
 };
 
-/* EK_LACK: out of memory. */
+/* EK_UNAVAILABLE: out of memory. */
 enum ek_status accepted_add(struct accepted *a, const struct accepted_record *r);
 void accepted_free(struct accepted *a);
 /* Ascending by trial / by misfit (equal misfits by trial). */
@@ -54,14 +54,14 @@ double accepted_row_bytes(const struct job *job, enum accepted_format format);
 /* A file under construction, as file_create() says. */
 struct accepted_file;
 
-/* Begins the file of `rows` trials of a job (borrowed). EK_LACK: it cannot be written. */
+/* Begins the file of `rows` trials of a job (borrowed). EK_UNAVAILABLE: it cannot be written. */
 enum ek_status accepted_file_open(const char *path, enum accepted_format format,
                                   const struct job *job, size_t rows, struct accepted_file **f);
 /* Appends rows; they come in the order of trials. Here as in what follows one thread. */
 enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_record *record,
                                  size_t n);
-/* Ends the file: in place as a whole, or (keep = false) not at all. Accepts NULL. EK_LACK: the disk
- * is full. */
+/* Ends the file: in place as a whole, or (keep = false) not at all. Accepts NULL. EK_UNAVAILABLE:
+ * the disk is full. */
 enum ek_status accepted_file_close(struct accepted_file *f, bool keep);
 
 #endif

@@ -49,7 +49,7 @@ enum ek_status clusters_open(int naxes, const long *low, const long *high, size_
 {
     struct clusters *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for the clusters of accepted trials");
+        FAIL(EK_UNAVAILABLE, "out of memory for the clusters of accepted trials");
     made->naxes = naxes;
     made->room = cells;
     made->cell = ARENA_NEW(&made->arena, cells, cell_number);

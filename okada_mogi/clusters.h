@@ -18,13 +18,13 @@ enum { CLUSTERS_CELLS = 1 << 21 }; /* about 70 MB */
 struct clusters;
 
 /* For places of `naxes` axes, axis a from low[a] to high[a]. `cells`: how many to keep at most,
- * CLUSTERS_CELLS unless a test wants less. EK_LACK: out of memory. close accepts NULL. */
+ * CLUSTERS_CELLS unless a test wants less. EK_UNAVAILABLE: out of memory. close accepts NULL. */
 enum ek_status clusters_open(int naxes, const long *low, const long *high, size_t cells,
                              struct clusters **s);
 void clusters_close(struct clusters *s);
 
 void clusters_add(struct clusters *s, const long *place);
-/* All are added: finds the clusters. EK_LACK: out of memory. */
+/* All are added: finds the clusters. EK_UNAVAILABLE: out of memory. */
 enum ek_status clusters_join(struct clusters *s);
 
 /* Again, to count the trials of each cluster. */

@@ -42,7 +42,7 @@ enum ek_status search_device_build(struct search_device *d, const char *text, co
     const struct backend_kernel kernels[] = {{kernel, {64, 1, 1}}};
     char *whole = embed_join(&text, 1);
     if (!whole)
-        FAIL(EK_LACK, "%s: out of memory for the kernels", text);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the kernels", text);
     const enum ek_status st = backend_build(d->backend, whole, "", kernels, 1, &d->program);
     free(whole);
     return st;
@@ -66,7 +66,7 @@ static enum ek_status fill(struct search_device *d)
 {
     const struct job *job = d->search->job;
     if (!d->backend->info.fp64)
-        FAIL(EK_LACK, "%s has no double precision; leave it out", d->backend->label);
+        FAIL(EK_UNAVAILABLE, "%s has no double precision; leave it out", d->backend->label);
     if (!job->model->text)
         FAIL(EK_USAGE, "model %s has no code for devices; leave %s out", job->model->name,
              d->backend->label);
@@ -79,7 +79,7 @@ enum ek_status search_device_open(const struct search *s, struct backend *backen
 {
     struct search_device *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "%s: out of memory", backend->label);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
     made->search = s;
     made->backend = backend;
     const enum ek_status st = fill(made);

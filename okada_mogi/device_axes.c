@@ -26,7 +26,7 @@ struct axes {
 
 static enum ek_status out_of_memory(const struct search_device *d)
 {
-    FAIL(EK_LACK, "%s: out of memory for the grid", d->search->job->path);
+    FAIL(EK_UNAVAILABLE, "%s: out of memory for the grid", d->search->job->path);
 }
 
 static enum model_role role_of(const struct job *job, int axis)

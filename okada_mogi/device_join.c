@@ -31,7 +31,7 @@ enum ek_status search_device_join_open(struct search_device *d)
 {
     struct questions *q = d->own = calloc(1, sizeof *q);
     if (!q)
-        FAIL(EK_LACK, "%s: out of memory for questions", d->search->job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for questions", d->search->job->path);
     q->table = search_join_table(d->search);
     if (!q->table)
         return EK_OK;

@@ -51,7 +51,7 @@ bool grid_fits(const struct job *job);
 /* Bytes that the grids of a job take at most, all sources together. */
 size_t grid_bytes(const struct job *job);
 
-/* EK_LACK: out of memory. close accepts what was never opened, zeroed. */
+/* EK_UNAVAILABLE: out of memory. close accepts what was never opened, zeroed. */
 enum ek_status grid_open(const struct job *job, int source, struct grid *g);
 void grid_close(struct grid *g);
 

@@ -221,8 +221,9 @@ enum ek_status join_table_open(const struct grid *g, const struct join_columns *
 {
     *t = (struct join_table){.grid = g, .columns = columns};
     if (join_table_rows(g, begin, end) > 4e9)
-        FAIL(EK_LACK, "%s: a table of %g rows is too large; choose fewer values for source %d",
-             g->job->path, join_table_rows(g, begin, end), g->source + 1);
+        FAIL(EK_UNAVAILABLE,
+             "%s: a table of %g rows is too large; choose fewer values for source %d", g->job->path,
+             join_table_rows(g, begin, end), g->source + 1);
     enum ek_status st = list_geometries(t, begin, end);
     if (!st)
         st = list_rows(t);

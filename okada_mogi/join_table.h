@@ -38,7 +38,7 @@ double join_table_bytes(const struct grid *g, trial_number begin, trial_number e
 
 /* Builds the table of the trials at outer places begin .. end - 1 that the source's own constraints
  * allow; cells are about `reach` standard deviations wide. *evaluations += what was computed.
- * EK_LACK: out of memory. close accepts what was never opened, zeroed. */
+ * EK_UNAVAILABLE: out of memory. close accepts what was never opened, zeroed. */
 enum ek_status join_table_open(const struct grid *g, const struct join_columns *columns,
                                trial_number begin, trial_number end, double reach,
                                struct join_table *t, double *evaluations);

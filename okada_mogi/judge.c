@@ -123,7 +123,7 @@ enum ek_status judge_open(const struct job *job, struct judge **j)
     }
     if (!made || !made->basis || !made->u) {
         judge_close(made);
-        FAIL(EK_LACK, "%s: out of memory for predictions", job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for predictions", job->path);
     }
     *j = made;
     return EK_OK;

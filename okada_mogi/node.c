@@ -82,14 +82,14 @@ enum ek_status node_open(const struct search *s, struct search_state *l, uint64_
 {
     struct node *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for the search");
+        FAIL(EK_UNAVAILABLE, "out of memory for the search");
     *made = (struct node){.search = s, .checkpoint = l, .units = units};
     pthread_mutex_init(&made->lock, NULL);
     const struct farm_settings settings = {
         .ops = {say_trials, take, made}, .job = job_hash, .units = units, .appetite = {1, 1}};
     enum ek_status st = farm_open(&settings, &made->farm);
     if (!st && !(made->trials = calloc((size_t)farm_size(made->farm), sizeof *made->trials)))
-        st = status_fail(EK_LACK, "out of memory for the search");
+        st = status_fail(EK_UNAVAILABLE, "out of memory for the search");
     if (st)
         node_close(made);
     else
@@ -122,7 +122,7 @@ static enum ek_status cut_tasks(struct node *n)
     free(n->apart);
     n->apart = calloc(n->tasks.n + 1, sizeof *n->apart);
     if (!n->apart)
-        FAIL(EK_LACK, "out of memory for %zu tasks", n->tasks.n);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu tasks", n->tasks.n);
     const struct trial_range *task = n->tasks.range;
     for (size_t t = 1; t < n->tasks.n; t++)
         n->apart[t] = task[t].first != task[t - 1].first + task[t - 1].count;
@@ -158,7 +158,7 @@ static enum ek_status report_to_rank_0(struct node *n)
     const struct result head = {n->evaluations, n->found.n};
     char *result = malloc(sizeof head + records);
     if (!result)
-        FAIL(EK_LACK, "out of memory for %zu accepted trials", n->found.n);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu accepted trials", n->found.n);
     accepted_sort(&n->found);
     memcpy(result, &head, sizeof head);
     if (records)

@@ -11,13 +11,13 @@
 struct node;
 
 /* Ranks are those of cu/rank/family.h. `units`: how many this process has. All is borrowed.
- * EK_LACK: out of memory, or rank 0 cannot be reached. close accepts NULL. */
+ * EK_UNAVAILABLE: out of memory, or rank 0 cannot be reached. close accepts NULL. */
 enum ek_status node_open(const struct search *s, struct search_state *l, uint64_t job_hash,
                          int units, struct node **n);
 void node_close(struct node *n);
 
 /* The next search begins, dealt among nodes by this policy. One thread, as what follows. EK_USAGE,
- * EK_LACK: as search_state_begin(). */
+ * EK_UNAVAILABLE: as search_state_begin(). */
 enum ek_status node_begin(struct node *n, const char *schedule);
 
 /* What the units of this process have done since the last call. */
@@ -28,7 +28,8 @@ struct node_report {
 
 /* Reports the last batch, whose trials were all put, and gets the next; waits where there is
  * nothing to do yet. *batch: count 0 = the search is over, or is to be left (cu/rank/stop.h), or
- * rank 0 is gone. EK_LACK: the others cannot be served any more; EK_USAGE: rank 0 has another job.
+ * rank 0 is gone. EK_UNAVAILABLE: the others cannot be served any more; EK_USAGE: rank 0 has
+ * another job.
  */
 enum ek_status node_next(struct node *n, const struct node_report *r, struct trial_range *batch);
 

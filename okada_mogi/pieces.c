@@ -47,7 +47,7 @@ static enum ek_status make_room(struct pieces *t, size_t n)
     if (!range || !cost) {
         free(range);
         free(cost);
-        FAIL(EK_LACK, "out of memory for %zu tasks", n);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu tasks", n);
     }
     pieces_free(t);
     *t = (struct pieces){.room = n, .range = range, .cost = cost};

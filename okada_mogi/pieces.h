@@ -14,7 +14,7 @@ struct pieces {
 };
 
 /* Cuts `ranges` [nranges], ascending, for `units` units; what was in *t before is gone. Zeroed *t =
- * none. EK_LACK: out of memory, *t is as it was. */
+ * none. EK_UNAVAILABLE: out of memory, *t is as it was. */
 enum ek_status pieces_cut(struct pieces *t, const struct search *s,
                           const struct trial_range *ranges, size_t nranges, int units);
 void pieces_free(struct pieces *t);

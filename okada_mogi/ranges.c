@@ -16,7 +16,7 @@ static enum ek_status make_room(struct ranges *r)
     const size_t room = r->room ? 2 * r->room : 64;
     struct trial_range *more = realloc(r->range, room * sizeof *more);
     if (!more)
-        FAIL(EK_LACK, "out of memory for %zu ranges of trials", room);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu ranges of trials", room);
     r->range = more;
     r->room = room;
     return EK_OK;

@@ -14,7 +14,7 @@ struct ranges {
 };
 
 /* Adds a range, which has nothing in common with the set (EK_USAGE if it has) and is not empty.
- * EK_LACK: out of memory. */
+ * EK_UNAVAILABLE: out of memory. */
 enum ek_status ranges_add(struct ranges *r, struct trial_range one);
 /* What of `all` is not in the set, into *gaps (zeroed). */
 enum ek_status ranges_gaps(const struct ranges *r, struct trial_range all, struct ranges *gaps);

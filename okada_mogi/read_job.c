@@ -174,7 +174,7 @@ static enum ek_status read_constraints(struct job *job, const json_t *object)
     TRY(demand_that(job->path, !object || json_is_object(object), "constraints", "an object"));
     job->constraint = calloc(json_object_size(object) + 1, sizeof *job->constraint);
     if (!job->constraint)
-        FAIL(EK_LACK, "%s: out of memory for the constraints", job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the constraints", job->path);
     json_object_foreach((json_t *)object, name, value)
     {
         struct job_constraint *c = &job->constraint[job->nconstraints++];
@@ -266,7 +266,7 @@ static enum ek_status read_parameter(struct job *job, const char *where, const j
     TRY(parse_name(job, where, name, axis));
     job->name[axis] = strdup(name);
     if (!job->name[axis])
-        FAIL(EK_LACK, "%s: out of memory", job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", job->path);
     TRY(read_values(job->path, where, object, x));
     const struct model_parameter *p = &job->model->parameter[job->parameter[axis]];
     if (x->min < p->min || x->max > p->max)
@@ -340,7 +340,7 @@ enum ek_status job_take(const char *path, json_t *root, const struct model *mode
     struct job *made = calloc(1, sizeof *made);
     if (!made || !(made->path = strdup(path))) {
         free(made);
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     }
     made->root = json_incref(root);
     const enum ek_status st = read_root(made, root, model);

@@ -208,7 +208,7 @@ static enum ek_status read_row(const struct layout *l, size_t row, struct statio
     const char *name = has(l, SITE) ? table_text(t, row, l->column[SITE]) : number;
     s->name[row] = strdup(*name ? name : number);
     if (!s->name[row])
-        FAIL(EK_LACK, "%s: out of memory for the stations", t->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the stations", t->path);
     TRY(table_number(t, row, l->column[plane ? EAST : LON], &s->east[row]));
     TRY(table_number(t, row, l->column[plane ? NORTH : LAT], &s->north[row]));
     s->east[row] *= l->unit[plane ? EAST : LON];
@@ -261,7 +261,7 @@ static enum ek_status refuse_twins(const struct table *t, struct stations *s)
 {
     int *order = calloc((size_t)s->n, sizeof *order);
     if (!order)
-        FAIL(EK_LACK, "%s: out of memory for %d stations", t->path, s->n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d stations", t->path, s->n);
     enum ek_status st = EK_OK;
     for (int place = 0; place < 2 && !st; place++) {
         for (int i = 0; i < s->n; i++)
@@ -332,7 +332,7 @@ static enum ek_status fill(const struct layout *l, struct stations *s)
     s->observed = calloc(3 * n, sizeof *s->observed);
     s->sigma = calloc(3 * n, sizeof *s->sigma);
     if (!s->name || !s->east || !s->north || !s->observed || !s->sigma)
-        FAIL(EK_LACK, "%s: out of memory for %zu stations", l->table->path, n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu stations", l->table->path, n);
     s->n = (int)n;
     for (size_t row = 0; row < n; row++)
         TRY(read_row(l, row, s));

@@ -46,7 +46,7 @@ enum ek_status refine_begin(const struct job *job, const char *by, struct refine
     }
     char *words = by ? strdup(by) : NULL, *rest = words;
     if (by && !words)
-        FAIL(EK_LACK, "--refine-by: out of memory");
+        FAIL(EK_UNAVAILABLE, "--refine-by: out of memory");
     enum ek_status st = EK_OK;
     for (char *word; (word = strsep(&rest, ",")) && !st;)
         st = read_factor(job, word, &made);
@@ -101,7 +101,7 @@ enum ek_status refine_job(const struct job *job, const struct stats *accepted,
                     : json_pack("{s:s s:f}", "name", job->name[a], "value", job->axis[a].min));
     }
     if (!root || json_object_set_new(root, "parameters", list))
-        FAIL(EK_LACK, "%s: out of memory for the refined job", job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the refined job", job->path);
     *refined = root;
     return EK_OK;
 }

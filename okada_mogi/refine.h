@@ -22,12 +22,12 @@ struct refine {
 enum ek_status refine_begin(const struct job *job, const char *by, struct refine *r);
 
 /* The refined job's JSON. Its paths are relative to the same folder as the job's. New reference;
- * EK_LACK: out of memory. */
+ * EK_UNAVAILABLE: out of memory. */
 enum ek_status refine_job(const struct job *job, const struct stats *accepted,
                           const struct refine *r, json_t **refined);
 
 /* Writes it as a job file of its own; the stations' path becomes absolute where that file lies in
- * another folder. EK_LACK: it cannot be written. */
+ * another folder. EK_UNAVAILABLE: it cannot be written. */
 enum ek_status refine_write(const struct job *job, const json_t *refined, const char *path);
 
 #endif

@@ -32,7 +32,7 @@ enum ek_status results_open(const struct job *job, struct trial_range range,
 {
     struct results *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "%s: out of memory for the results", job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the results", job->path);
     made->job = job;
     made->range = range;
     memcpy(made->path, path, sizeof made->path);

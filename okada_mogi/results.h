@@ -11,12 +11,13 @@
 struct results;
 
 /* For the trials of `range` of a job (borrowed). path[format]: of a file of accepted trials; NULL:
- * none is written (both borrowed). EK_LACK: no memory. */
+ * none is written (both borrowed). EK_UNAVAILABLE: no memory. */
 enum ek_status results_open(const struct job *job, struct trial_range range,
                             const char *const path[ACCEPTED_FORMATS], struct results **h);
 void results_close(struct results *h);
 
-/* Forgets what came so far. EK_LACK: a file could not be written here in the end. One thread. */
+/* Forgets what came so far. EK_UNAVAILABLE: a file could not be written here in the end. One
+ * thread. */
 enum ek_status results_begin(struct results *h);
 
 /* The accepted trials of a batch, ascending; takes them away from *a. Batches come in any order and
@@ -24,7 +25,7 @@ enum ek_status results_begin(struct results *h);
 enum ek_status results_put(struct results *h, struct trial_range batch, struct accepted *a);
 
 /* All batches are in: chooses the best where the job wants them, and writes the files. One
- * thread. EK_LACK: no memory, or a file cannot be written. */
+ * thread. EK_UNAVAILABLE: no memory, or a file cannot be written. */
 enum ek_status results_end(struct results *h);
 
 /* Judges trials anew, one by one: neighbours of accepted ones along every axis, random ones, ones
@@ -33,7 +34,7 @@ enum ek_status results_end(struct results *h);
 enum ek_status results_verify(struct results *h, bool *right, long *checked);
 
 /* Hands all records so far to visit(arg), ascending, some at a time; results_held() is how many.
- * Any thread. EK_LACK: what was spooled cannot be read. */
+ * Any thread. EK_UNAVAILABLE: what was spooled cannot be read. */
 enum ek_status results_each(struct results *h,
                             enum ek_status (*visit)(void *arg, const struct accepted_record *record,
                                                     size_t n),

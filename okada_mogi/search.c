@@ -93,7 +93,7 @@ static enum ek_status fill(struct search *s)
     const struct stations *stations = &s->job->stations;
     s->station = aligned_alloc(64, (size_t)stations->n * sizeof *s->station);
     if (!s->station)
-        FAIL(EK_LACK, "%s: out of memory for %d stations", s->job->path, stations->n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d stations", s->job->path, stations->n);
     for (int i = 0; i < stations->n; i++)
         set_station(&s->station[i], stations, i);
     if (s->job->accept.best)
@@ -105,7 +105,7 @@ enum ek_status search_open(const struct job *job, enum search_method method, str
 {
     struct search *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "%s: out of memory for the search", job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the search", job->path);
     made->job = job;
     made->slack = judge_slack(job);
     made->ops = ops_of(job, method);
@@ -159,7 +159,7 @@ enum ek_status search_worker_open(const struct search *s, struct search_worker *
         made->window = calloc((size_t)s->job->stations.n, sizeof *made->window);
     }
     if (!made || !made->window)
-        st = status_fail(EK_LACK, "%s: out of memory for a worker", s->job->path);
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for a worker", s->job->path);
     if (!st)
         st = judge_open(s->job, &made->judge);
     if (!st)

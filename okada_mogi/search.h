@@ -19,7 +19,7 @@ enum search_method { SEARCH_EXACT, SEARCH_BRUTE };
 
 struct search; /* shared by all units, only read by them */
 
-/* The job is borrowed. EK_LACK: out of memory. One thread. */
+/* The job is borrowed. EK_UNAVAILABLE: out of memory. One thread. */
 enum ek_status search_open(const struct job *job, enum search_method method, struct search **s);
 void search_close(struct search *s);
 
@@ -51,7 +51,8 @@ struct search_sink {
 enum { SEARCH_HELD = 1 << 14 };
 
 /* Searches `range` and puts it, as a whole or in parts that together are it, none with more than
- * SEARCH_HELD accepted trials. EK_LACK: out of memory; or as put() says. On the worker's thread. */
+ * SEARCH_HELD accepted trials. EK_UNAVAILABLE: out of memory; or as put() says. On the worker's
+ * thread. */
 enum ek_status search_run(struct search_worker *w, struct trial_range range,
                           const struct search_sink *sink);
 /* The same, but gives up at a time (clock_now()). *searched: trials until then, about. */
@@ -61,7 +62,8 @@ enum ek_status search_run_until(struct search_worker *w, struct trial_range rang
 double search_evaluations(const struct search_worker *w);
 
 /* The same on a device, on the device's thread; results agree with the host's, record by record.
- * EK_USAGE: the model has no text for devices; EK_LACK: memory; EK_LOST: the device failed. */
+ * EK_USAGE: the model has no text for devices; EK_UNAVAILABLE: memory; EK_LOST: the device failed.
+ */
 struct search_device;
 enum ek_status search_device_open(const struct search *s, struct backend *backend,
                                   struct search_device **d);

@@ -117,7 +117,7 @@ static bool allows(const struct shared *b, int when, const double *x)
 
 static enum ek_status out_of_memory(const struct job *job)
 {
-    FAIL(EK_LACK, "%s: out of memory for the grid", job->path);
+    FAIL(EK_UNAVAILABLE, "%s: out of memory for the grid", job->path);
 }
 
 static enum ek_status open_tables(struct shared *b)

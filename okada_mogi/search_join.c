@@ -393,7 +393,7 @@ static enum ek_status open_shared(struct search *s, void **out)
 {
     struct shared *shared = calloc(1, sizeof *shared);
     if (!shared)
-        FAIL(EK_LACK, "%s: out of memory", s->job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
     enum ek_status st = fill(shared, s);
     if (st) {
         close_shared(shared);
@@ -436,7 +436,7 @@ static enum ek_status open_own(const struct search *s, void **out)
     const struct shared *shared = s->shared;
     struct own *own = model_alloc(sizeof *own);
     if (!own)
-        FAIL(EK_LACK, "%s: out of memory", s->job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
     const size_t n = (size_t)shared->columns.n, levels = (size_t)shared->nlevels;
     own->basis = ARENA_NEW(&own->arena, levels * (size_t)judge_basis_size(s->job), double);
     own->missing = ARENA_NEW(&own->arena, (levels + 1) * n, double);

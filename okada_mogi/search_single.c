@@ -311,7 +311,7 @@ static enum ek_status open_shared(struct search *s, void **out)
 {
     struct shared *shared = calloc(1, sizeof *shared);
     if (!shared)
-        FAIL(EK_LACK, "%s: out of memory", s->job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, 0, &shared->grid);
     if (st) {
         close_shared(shared);
@@ -341,7 +341,7 @@ static enum ek_status open_own(const struct search *s, void **out)
     const struct shared *shared = s->shared;
     struct own *own = model_alloc(sizeof *own);
     if (!own)
-        FAIL(EK_LACK, "%s: out of memory", s->job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
     const size_t n = (size_t)shared->grid.ndirections * MODEL_LANES;
     own->lo = ARENA_NEW(&own->arena, n, double);
     own->hi = ARENA_NEW(&own->arena, n, double);

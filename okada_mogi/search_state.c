@@ -36,7 +36,7 @@ enum ek_status search_state_open(struct results *r, struct trial_range range, ui
 {
     struct search_state *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for the search's account");
+        FAIL(EK_UNAVAILABLE, "out of memory for the search's account");
     *made = (struct search_state){.results = r, .range = range, .job = job_hash, .path = path};
     pthread_mutex_init(&made->lock, NULL);
     *c = made;
@@ -293,7 +293,7 @@ enum ek_status search_state_read(const char *path, uint64_t job, struct ranges *
     if (!s.in && errno == ENOENT)
         return EK_OK;
     if (!s.in)
-        FAIL(EK_LACK, "%s: cannot be read: %s", path, strerror(errno));
+        FAIL(EK_UNAVAILABLE, "%s: cannot be read: %s", path, strerror(errno));
     checksum_begin(&s.sum, what);
     enum ek_status st = prove(&s, job, &head);
     if (!st)

@@ -14,13 +14,13 @@
 struct search_state;
 
 /* Of the trials `range` of a job; `job_hash` stands for all that decides about them, see job_sum().
- * path: of the file, NULL: none. Results and path are borrowed. EK_LACK: out of memory. */
+ * path: of the file, NULL: none. Results and path are borrowed. EK_UNAVAILABLE: out of memory. */
 enum ek_status search_state_open(struct results *r, struct trial_range range, uint64_t job_hash,
                                  const char *path, struct search_state **c);
 void search_state_close(struct search_state *c);
 
 /* A new search begins, or goes on from the file if it is there. EK_USAGE: that is another job's or
- * damaged; EK_LACK: it cannot be written. One thread. */
+ * damaged; EK_UNAVAILABLE: it cannot be written. One thread. */
 enum ek_status search_state_begin(struct search_state *c);
 
 /* What remains to be done, into *gaps (zeroed). */
@@ -45,11 +45,11 @@ enum ek_status search_state_save(struct search_state *c);
 /* The search is complete and its results are written: the file goes. */
 void search_state_forget(struct search_state *c);
 
-/* The file itself. Written as src/file.h says. EK_LACK: it cannot be. */
+/* The file itself. Written as src/file.h says. EK_UNAVAILABLE: it cannot be. */
 enum ek_status search_state_write(const char *path, uint64_t job, const struct ranges *done,
                                   double evaluations, struct results *r);
 /* What was saved goes into *done (zeroed) and into the results. *found = false: there is no such
- * file. EK_USAGE: it is no intact checkpoint of this job; EK_LACK: it cannot be read. */
+ * file. EK_USAGE: it is no intact checkpoint of this job; EK_UNAVAILABLE: it cannot be read. */
 enum ek_status search_state_read(const char *path, uint64_t job, struct ranges *done,
                                  double *evaluations, struct results *r, bool *found);
 

@@ -29,7 +29,7 @@ enum ek_status spool_open(size_t memory, struct spool **s)
 {
     struct spool *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for the accepted trials");
+        FAIL(EK_UNAVAILABLE, "out of memory for the accepted trials");
     made->memory = memory;
     made->file = -1;
     *s = made;
@@ -66,8 +66,8 @@ static const char *folder(void)
 
 static enum ek_status file_failed(const char *what)
 {
-    FAIL(EK_LACK, "%s: accepted trials cannot be %s: %s; set TMPDIR to another folder", folder(),
-         what, strerror(errno));
+    FAIL(EK_UNAVAILABLE, "%s: accepted trials cannot be %s: %s; set TMPDIR to another folder",
+         folder(), what, strerror(errno));
 }
 
 static enum ek_status need_file(struct spool *s)
@@ -108,7 +108,7 @@ static enum ek_status make_room(struct spool *s)
     const size_t room = s->room ? 2 * s->room : 256;
     struct batch *more = realloc(s->batch, room * sizeof *more);
     if (!more)
-        FAIL(EK_LACK, "out of memory for %zu batches", room);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu batches", room);
     s->batch = more;
     s->room = room;
     return EK_OK;
@@ -182,7 +182,8 @@ enum ek_status spool_each(struct spool *s,
                           void *arg)
 {
     struct accepted_record *buffer = malloc(AT_A_TIME * sizeof *buffer);
-    enum ek_status st = buffer ? EK_OK : status_fail(EK_LACK, "out of memory for accepted trials");
+    enum ek_status st =
+        buffer ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for accepted trials");
     sort(s);
     for (size_t k = 0; k < s->nbatches && !st; k++) {
         const struct batch *b = &s->batch[k];

@@ -10,8 +10,8 @@ enum { SPOOL_MEMORY = 1 << 20 }; /* records in memory, about 50 MB */
 
 struct spool;
 
-/* `memory`: records to keep in memory, SPOOL_MEMORY unless a test wants less. EK_LACK: out of
- * memory. close accepts NULL. One thread at a time, here and in what follows. */
+/* `memory`: records to keep in memory, SPOOL_MEMORY unless a test wants less. EK_UNAVAILABLE: out
+ * of memory. close accepts NULL. One thread at a time, here and in what follows. */
 enum ek_status spool_open(size_t memory, struct spool **s);
 void spool_close(struct spool *s);
 
@@ -19,20 +19,20 @@ void spool_close(struct spool *s);
 void spool_clear(struct spool *s);
 
 /* The accepted trials of a batch, ascending; takes them away from *a. Batches come in any order and
- * have nothing in common. EK_LACK: no memory, or the disk is full. */
+ * have nothing in common. EK_UNAVAILABLE: no memory, or the disk is full. */
 enum ek_status spool_put(struct spool *s, struct trial_range batch, struct accepted *a);
 
 /* Records so far. */
 size_t spool_count(const struct spool *s);
 
-/* Hands all records to visit(arg), ascending, some at a time; stops where it fails. EK_LACK: the
- * file cannot be read. */
+/* Hands all records to visit(arg), ascending, some at a time; stops where it fails. EK_UNAVAILABLE:
+ * the file cannot be read. */
 enum ek_status spool_each(struct spool *s,
                           enum ek_status (*visit)(void *arg, const struct accepted_record *record,
                                                   size_t n),
                           void *arg);
 
-/* *held: the trial is among the records. EK_LACK: the file cannot be read. */
+/* *held: the trial is among the records. EK_UNAVAILABLE: the file cannot be read. */
 enum ek_status spool_find(struct spool *s, trial_number trial, bool *held);
 
 #endif

@@ -341,7 +341,7 @@ enum ek_status stats_open(const struct job *job, struct spool *spool, struct sta
     if (!made || !r) {
         free(r);
         free(made);
-        FAIL(EK_LACK, "%s: out of memory for the statistics", job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the statistics", job->path);
     }
     made->job = job;
     made->least_chi2 = INFINITY;

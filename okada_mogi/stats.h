@@ -73,7 +73,7 @@ struct stats {
 };
 
 /* From all records of the spool, which holds one at least; reads it four times. The job is
- * borrowed. EK_LACK: out of memory. One thread. */
+ * borrowed. EK_UNAVAILABLE: out of memory. One thread. */
 enum ek_status stats_open(const struct job *job, struct spool *spool, struct stats **s);
 void stats_close(struct stats *s);
 

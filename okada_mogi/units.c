@@ -36,7 +36,7 @@ static enum ek_status open_unit(struct units *all, const struct cu *cu)
         return search_device_open(all->search, cu->device, &u->device);
     u->worker = calloc((size_t)cu->width, sizeof(struct search_worker *));
     if (!u->worker)
-        FAIL(EK_LACK, "out of memory for unit %s", cu->name);
+        FAIL(EK_UNAVAILABLE, "out of memory for unit %s", cu->name);
     for (; u->width < cu->width; u->width++)
         TRY(search_worker_open(all->search, &u->worker[u->width]));
     return EK_OK;
@@ -69,12 +69,13 @@ enum ek_status units_open(const struct search *s, struct cu_set *set, struct uni
 {
     struct units *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for the units");
+        FAIL(EK_UNAVAILABLE, "out of memory for the units");
     *made = (struct units){.search = s, .set = set};
     pthread_mutex_init(&made->lock, NULL);
     made->unit = model_alloc((size_t)set->n * sizeof *made->unit);
-    enum ek_status st =
-        made->unit ? open_all(made) : status_fail(EK_LACK, "out of memory for %d units", set->n);
+    enum ek_status st = made->unit
+                            ? open_all(made)
+                            : status_fail(EK_UNAVAILABLE, "out of memory for %d units", set->n);
     if (st)
         units_close(made);
     else

@@ -9,8 +9,8 @@
 struct units;
 
 /* Both on the units' own threads: first touch, and devices belong to them. Search and set are
- * borrowed. EK_LACK: out of memory, or a device lacks something; close also after a failed open,
- * accepts NULL. */
+ * borrowed. EK_UNAVAILABLE: out of memory, or a device lacks something; close also after a failed
+ * open, accepts NULL. */
 enum ek_status units_open(const struct search *s, struct cu_set *set, struct units **u);
 void units_close(struct units *u);
 

@@ -16,7 +16,7 @@ enum ek_status search_describe(struct program *p)
         return EK_OK;
     int *was = realloc(p->was, p->tasks.n * sizeof *was);
     if (!was)
-        FAIL(EK_LACK, "%s: out of memory for %zu tasks", p->path, p->tasks.n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu tasks", p->path, p->tasks.n);
     p->was = was;
     while (p->nwas < p->tasks.n)
         p->was[p->nwas++] = -1;

@@ -38,7 +38,7 @@ struct program {
 
 extern const struct team_ops search_verbs;
 
-/* The batch as tasks of the shared main. EK_LACK: out of memory. */
+/* The batch as tasks of the shared main. EK_UNAVAILABLE: out of memory. */
 enum ek_status search_describe(struct program *p);
 /* The shared main's: see struct bench_program. */
 int search_steps(const void *st);

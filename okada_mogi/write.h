@@ -35,7 +35,7 @@ void write_print_stats(FILE *out, const json_t *stats);
 
 enum { WRITE_BINS = 60 }; /* of a histogram, at most; of Mw half as many */
 
-/* `s`: NULL where nothing is accepted. EK_LACK: out of memory.
+/* `s`: NULL where nothing is accepted. EK_UNAVAILABLE: out of memory.
  *   stations [{name east north observed sigma predicted}], three components each or null; predicted
  *     by the best trial
  *   best, sample: outlines of the sources of the best trial, and of trials from among all accepted,
@@ -50,7 +50,7 @@ enum ek_status write_page(const struct job *job, const struct stats *s, json_t *
 /* Writes a CSV table ("-": standard output) of the job's stations:
  *   site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU
  * observed u, its deviation s with the noise floor, predicted p, residual r = (p - u) / s; empty
- * where nothing was observed. EK_LACK: out of memory, or it cannot be written. */
+ * where nothing was observed. EK_UNAVAILABLE: out of memory, or it cannot be written. */
 enum ek_status write_residuals(const struct job *job, trial_number trial, const char *path);
 
 /* Reads a table with the columns E_m, N_m and the model's parameters (others are ignored, `id` is

@@ -134,7 +134,7 @@ enum ek_status accepted_file_open(const char *path, enum accepted_format format,
 {
     struct accepted_file *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     *made = (struct accepted_file){.job = job, .format = format, .rows = rows};
     const enum ek_status st = file_create(path, &made->file);
     if (st) {
@@ -157,7 +157,7 @@ enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_
         formats[f->format].row(f, record[i].trial, column, ncolumns);
     }
     if (ferror(f->out))
-        FAIL(EK_LACK, "the accepted trials cannot be written: %s", strerror(errno));
+        FAIL(EK_UNAVAILABLE, "the accepted trials cannot be written: %s", strerror(errno));
     return EK_OK;
 }
 

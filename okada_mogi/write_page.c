@@ -125,7 +125,7 @@ enum ek_status write_page(const struct job *job, const struct stats *s, json_t *
                              stations_json(&job->stations, u));
     judge_close(judge);
     if (!made)
-        FAIL(EK_LACK, "%s: out of memory for the report", job->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the report", job->path);
     if (s)
         add_accepted(job, s, made);
     *view = made;

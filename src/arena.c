@@ -97,7 +97,7 @@ enum ek_status arena_check(const struct arena *a, const char *what, ...)
     va_start(ap, what);
     vsnprintf(text, sizeof text, what, ap);
     va_end(ap);
-    FAIL(EK_LACK, "out of memory for %s", text);
+    FAIL(EK_UNAVAILABLE, "out of memory for %s", text);
 }
 
 void arena_free(struct arena *a)
@@ -118,7 +118,7 @@ enum ek_status arena_grow(void *array, size_t *room, size_t n, size_t size, cons
     memcpy(&old, array, sizeof old); /* a pointer to any pointer */
     more = wanted < SIZE_MAX / size ? realloc(old, wanted * size) : NULL;
     if (!more)
-        FAIL(EK_LACK, "out of memory for %zu %s", wanted, what);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu %s", wanted, what);
     memcpy(array, &more, sizeof more);
     *room = wanted;
     return EK_OK;

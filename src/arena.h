@@ -32,7 +32,7 @@ char *arena_text(struct arena *a, const char *text);
 void *arena_copy(struct arena *a, const void *from, size_t n, size_t size);
 char *arena_print(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* EK_LACK "out of memory for <what>" if anything could not be had. */
+/* EK_UNAVAILABLE "out of memory for <what>" if anything could not be had. */
 enum ek_status arena_check(const struct arena *a, const char *what, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -42,7 +42,7 @@ void arena_free(struct arena *a);
 /* ---- arrays that grow ------------------------------------------------------------------------ */
 
 /* Room for one member more at the end of *array, which holds n members of `size` bytes and has
- * *room (0 at first, NULL): doubles it. Not from an arena; free() it. EK_LACK: no memory. */
+ * *room (0 at first, NULL): doubles it. Not from an arena; free() it. EK_UNAVAILABLE: no memory. */
 enum ek_status arena_grow(void *array, size_t *room, size_t n, size_t size, const char *what);
 
 #endif

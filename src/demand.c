@@ -107,7 +107,7 @@ enum ek_status demand_parse(const char *path, const char *text, json_t **root)
     const bool marked = !strncmp(text, "\xef\xbb\xbf", 3); /* byte-order mark */
     char *copy = strdup(text + (marked ? 3 : 0));
     if (!copy)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     blank_non_numbers(copy);
     json_t *made = json_loads(copy, JSON_REJECT_DUPLICATES, &error);
     free(copy);

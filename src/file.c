@@ -97,7 +97,7 @@ static void sync_folder(const char *path)
 
 static enum ek_status refuse(const char *path, int why)
 {
-    FAIL(EK_LACK, "%s: cannot be written: %s; choose another place", path, strerror(why));
+    FAIL(EK_UNAVAILABLE, "%s: cannot be written: %s; choose another place", path, strerror(why));
 }
 
 /* A name that no other process, here or on a node that shares the folder, takes meanwhile; what
@@ -159,7 +159,7 @@ enum ek_status file_create(const char *path, struct file **out)
 {
     struct file *f = calloc(1, sizeof *f);
     if (!f)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     const enum ek_status st = begin(f, path);
     if (st)
         file_abandon(f);
@@ -353,10 +353,11 @@ enum ek_status file_read(const char *path, char **bytes, size_t *n)
     if (!standard)
         fclose(in);
     if (!all)
-        FAIL(EK_LACK, "%s: out of memory while reading", name);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory while reading", name);
     if (why) {
         free(all);
-        FAIL(why == EISDIR ? EK_USAGE : EK_LACK, "%s: cannot be read: %s", name, strerror(why));
+        FAIL(why == EISDIR ? EK_USAGE : EK_UNAVAILABLE, "%s: cannot be read: %s", name,
+             strerror(why));
     }
     *bytes = all;
     *n = length;

@@ -16,14 +16,14 @@ struct file;
 /* Begins a file that will take the place of `path` ("-" = standard output). Written as they are:
  * standard output, pipes and devices. A symbolic link keeps pointing to what is replaced; the new
  * file has the old one's permissions. EK_USAGE: `path` is an input of this process, see
- * file_input(); EK_LACK: nothing can be written there. */
+ * file_input(); EK_UNAVAILABLE: nothing can be written there. */
 enum ek_status file_create(const char *path, struct file **f);
 /* The stream to write to. Its errors need no check: file_finish() tells. */
 FILE *file_stream(struct file *f);
-/* As fwrite() to the stream. EK_LACK: the disk is full. */
+/* As fwrite() to the stream. EK_UNAVAILABLE: the disk is full. */
 enum ek_status file_write(struct file *f, const void *bytes, size_t n);
-/* Syncs the file, puts it in place and syncs the folder; frees f in any case. EK_LACK: something
- * could not be written; what stood at the path is untouched. */
+/* Syncs the file, puts it in place and syncs the folder; frees f in any case. EK_UNAVAILABLE:
+ * something could not be written; what stood at the path is untouched. */
 enum ek_status file_finish(struct file *f);
 /* Removes what was written; accepts NULL. */
 void file_abandon(struct file *f);
@@ -41,7 +41,7 @@ enum ek_status file_place(const char *beside, const char *path);
 
 /* From now on this process alone works on `path`: locks "`path`.lock", which is gone after
  * file_unlock(); where the process dies, its lock dies with it. *lock: for file_unlock(). EK_USAGE:
- * another process works on it, the line says which; EK_LACK: no lock can be made there. */
+ * another process works on it, the line says which; EK_UNAVAILABLE: no lock can be made there. */
 enum ek_status file_lock(const char *path, int *lock);
 void file_unlock(const char *path, int lock);
 
@@ -55,7 +55,7 @@ void file_make_folders(const char *path);
 /* ---- reading ----------------------------------------------------------------------------------*/
 
 /* The whole file ("-" = standard input) in *bytes [*n], which the caller frees; a NUL that does not
- * count follows. EK_USAGE: it cannot be opened; EK_LACK: not read, out of memory. */
+ * count follows. EK_USAGE: it cannot be opened; EK_UNAVAILABLE: not read, out of memory. */
 enum ek_status file_read(const char *path, char **bytes, size_t *n);
 /* The same of a text; EK_USAGE as well where it holds a zero byte: the line says where. */
 enum ek_status file_read_text(const char *path, char **text);

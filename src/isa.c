@@ -83,8 +83,8 @@ static enum ek_status find(const char *name, int *number)
         if (strcmp(isa->name, name) || !isa->built)
             continue;
         if (!isa->runs)
-            FAIL(EK_LACK, "isa %s: this processor has no %s; %s is the highest level for it", name,
-                 isa->summary, level[highest()].name);
+            FAIL(EK_UNAVAILABLE, "isa %s: this processor has no %s; %s is the highest level for it",
+                 name, isa->summary, level[highest()].name);
         *number = i;
         return EK_OK;
     }

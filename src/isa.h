@@ -19,7 +19,7 @@ struct isa {
 const struct isa *isa_at(int i);
 
 /* The level of this name is in force from now on; NULL or "": the highest that the binary has and
- * the processor runs. EK_USAGE: there is no such level in the binary; EK_LACK: not on this
+ * the processor runs. EK_USAGE: there is no such level in the binary; EK_UNAVAILABLE: not on this
  * processor. Nothing that a level's functions have opened may be open. One thread. */
 enum ek_status isa_choose(const char *name);
 

@@ -11,7 +11,7 @@ static enum ek_status dump(const char *path, const json_t *root, int digits)
     TRY(file_create(path, &f));
     if (json_dumpf(root, file_stream(f), JSON_INDENT(1) | JSON_REAL_PRECISION(digits))) {
         file_abandon(f);
-        FAIL(EK_LACK, "%s: out of memory or of space while writing JSON", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory or of space while writing JSON", path);
     }
     fputc('\n', file_stream(f));
     return file_finish(f);

@@ -72,9 +72,10 @@ enum ek_status page_write(const char *path, const char *template, const char *ti
     const struct embed_text *page = embed_find(template);
     const struct parts parts = {title, part ? embed_find(part) : NULL, data};
     if (!page || !embed_find("chart.min.js"))
-        FAIL(EK_LACK, "%s: this binary was built without Chart.js; run make deps, then make", path);
+        FAIL(EK_UNAVAILABLE, "%s: this binary was built without Chart.js; run make deps, then make",
+             path);
     if (!data)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     struct file *f;
     TRY(file_create(path, &f));
     put_page(file_stream(f), page->text, &parts);

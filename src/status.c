@@ -14,7 +14,7 @@ static _Thread_local int muted;
 
 int status_exit_code(enum ek_status st)
 {
-    return st == EK_LOST ? EK_LACK : (int)st;
+    return st == EK_LOST ? EK_UNAVAILABLE : (int)st;
 }
 
 enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
@@ -69,7 +69,8 @@ int status_end(enum ek_status st)
 {
     errno = 0;
     if (!st && (fflush(stdout) || ferror(stdout)))
-        st = status_fail(EK_LACK, "standard output cannot be written: %s; the result is incomplete",
+        st = status_fail(EK_UNAVAILABLE,
+                         "standard output cannot be written: %s; the result is incomplete",
                          errno ? strerror(errno) : "an earlier write failed");
     return status_exit_code(st);
 }

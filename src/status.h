@@ -8,11 +8,13 @@
 
 enum ek_status {
     EK_OK = 0,
-    EK_WRONG = 1,   /* a result failed its verification */
-    EK_USAGE = 2,   /* bad usage or bad input */
-    EK_LACK = 3,    /* the machine lacks something: device, memory, library */
-    EK_STOPPED = 4, /* interrupted; what was finished is kept */
-    EK_LOST = 5,    /* a unit or device failed while it worked; others may take over */
+    EK_UNVERIFIED = 1,        /* a result failed its verification */
+    EK_USAGE = 2,             /* bad usage or bad input */
+    EK_UNAVAILABLE = 3,       /* the machine lacks something: device, memory, library */
+    EK_STOPPED = 4,           /* interrupted; what was finished is kept */
+    EK_LOST = 5,              /* a unit or device failed while it worked; others may take over */
+    EK_LACK = EK_UNAVAILABLE, /* former name */
+    EK_WRONG = EK_UNVERIFIED, /* former name */
 };
 
 /* Exit code of a program that ends with `st`: the value itself, EK_LOST as 3. */
@@ -39,8 +41,8 @@ void status_program(const char *name);
 
 /* The first and the last thing that main() does. The first names the program, and sees to it that
  * no file takes the number of a standard stream that was closed. The last is the exit code:
- * EK_LACK, and a line that says so, where `st` is EK_OK but standard output did not take all that
- * was said. */
+ * EK_UNAVAILABLE, and a line that says so, where `st` is EK_OK but standard output did not take all
+ * that was said. */
 void status_begin(const char *name);
 int status_end(enum ek_status st);
 

@@ -93,7 +93,7 @@ static enum ek_status name_columns(struct table *t, char *row, char separator, s
         FAIL(EK_USAGE, "%s:%zu: numbers where the columns' names are expected", t->path, line);
     t->column = malloc((size_t)n * sizeof *t->column);
     if (!t->column)
-        FAIL(EK_LACK, "%s: out of memory for %d columns", t->path, n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d columns", t->path, n);
     memcpy(t->column, name, (size_t)n * sizeof *name);
     t->ncolumns = n;
     return EK_OK;
@@ -110,7 +110,7 @@ static enum ek_status grow(struct table *t, size_t *room)
     size_t *line = realloc(t->line, more * sizeof *line);
     t->line = line ? line : t->line;
     if (!cell || !line)
-        FAIL(EK_LACK, "%s: out of memory for %zu rows", t->path, more);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu rows", t->path, more);
     *room = more;
     return EK_OK;
 }
@@ -147,7 +147,7 @@ static enum ek_status fill(struct table *t, const char *names)
     } else {
         t->names = strdup(names);
         if (!t->names)
-            FAIL(EK_LACK, "%s: out of memory", t->path);
+            FAIL(EK_UNAVAILABLE, "%s: out of memory", t->path);
         TRY(name_columns(t, t->names, strchr(names, ',') ? ',' : ' ', 0));
     }
     return cut_rows(t, row, rest, separator, line);
@@ -157,7 +157,7 @@ enum ek_status table_open(const char *path, const char *names, struct table **t)
 {
     struct table *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     made->path = path;
     enum ek_status st = fill(made, names);
     if (st)

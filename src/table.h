@@ -24,8 +24,8 @@ struct table {
 /* Reads the whole file ("-" = standard input). `names`: the columns' names, separated by blanks or
  * commas, for a file whose first row is data already; NULL: the first row has them. EK_USAGE with
  * file and line: a row with more or fewer cells than columns, two columns of one name, numbers
- * where names should be, no columns at all, a file that cannot be opened; EK_LACK: reading fails,
- * out of memory. The caller owns *t; close accepts NULL. Any thread. */
+ * where names should be, no columns at all, a file that cannot be opened; EK_UNAVAILABLE: reading
+ * fails, out of memory. The caller owns *t; close accepts NULL. Any thread. */
 enum ek_status table_open(const char *path, const char *names, struct table **t);
 void table_close(struct table *t);
 

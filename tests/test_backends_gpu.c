@@ -18,7 +18,8 @@ static void memory_that_the_driver_refuses_is_told_with_numbers(void **state)
         struct backend *b = open_device(gpu[k], 1);
         struct backend_mem *m = NULL, *held = alloc_on(b, 5000000);
         setenv("FAKEGPU_FAULT", "alloc:2", 1);
-        ASSERT_FAILS(EK_LACK, backend_alloc(b, 7000000, &m), "7.0 MB of device memory asked");
+        ASSERT_FAILS(EK_UNAVAILABLE, backend_alloc(b, 7000000, &m),
+                     "7.0 MB of device memory asked");
         assert_non_null(strstr(status_message(), "5.0 of 1073.7 MB used"));
         unsetenv("FAKEGPU_FAULT");
         backend_free(b, alloc_on(b, 7000000));
@@ -33,7 +34,7 @@ static void memory_is_shared_with_others(void **state)
     (void)state;
     struct backend *b = open_device("cuda", 0), *other = open_device("cuda", 0);
     struct backend_mem *m = NULL, *theirs = alloc_on(other, 1000000000);
-    ASSERT_FAILS(EK_LACK, backend_alloc(b, 100000000, &m), "73.7 MB can be had");
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_alloc(b, 100000000, &m), "73.7 MB can be had");
     backend_free(other, theirs);
     backend_free(b, alloc_on(b, 100000000));
     backend_close(b);
@@ -51,7 +52,7 @@ static void a_refused_launch_is_no_loss(void **state)
     int cell[2] = {0, 0};
     put(b, m, cell, sizeof cell);
     setenv("FAKEGPU_FAULT", "launch:1", 1);
-    ASSERT_FAILS(EK_LACK, backend_launch(b, BACKEND_COMPUTE, p, PUT, one, 3, args),
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_launch(b, BACKEND_COMPUTE, p, PUT, one, 3, args),
                  "laws_put: the kernel needs more registers");
     unsetenv("FAKEGPU_FAULT");
     run(b, p, PUT, 1, 1, 1, 3, args);
@@ -71,7 +72,7 @@ static void too_large_a_grid_is_refused(void **state)
     const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(1), backend_arg_int(1),
                                        backend_arg_int(1)};
     const int high[3] = {1, 131073, 1};
-    ASSERT_FAILS(EK_LACK, backend_launch(b, BACKEND_COMPUTE, p, INDEX, high, 4, args),
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_launch(b, BACKEND_COMPUTE, p, INDEX, high, 4, args),
                  "65537 groups in direction 1, the device takes 65535");
     backend_free(b, m);
     backend_unbuild(b, p);
@@ -135,7 +136,7 @@ static void devices_say_what_they_are(void **state)
     assert_int_equal(backend_find("hip")->info(0, &i), EK_OK);
     assert_string_equal(i.arch, "gfx90a");
     assert_string_equal(i.vendor, "AMD");
-    ASSERT_FAILS(EK_LACK, backend_find("hip")->info(2, &i), "HIP has 2");
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_find("hip")->info(2, &i), "HIP has 2");
 }
 
 /* Builds the laws on the first device of a back end whose devices are of architecture `arch`; the
@@ -162,10 +163,10 @@ static void the_architecture_decides_on_the_compiler(void **state)
     (void)state;
     assert_int_equal(build_for("cuda", "sm_70"), EK_OK); /* below what NVRTC 13 knows */
     assert_int_equal(build_for("cuda", "sm_88"), EK_OK); /* newer than NVRTC 12's: through PTX */
-    assert_int_equal(build_for("cuda", "sm_35"), EK_LACK);
+    assert_int_equal(build_for("cuda", "sm_35"), EK_UNAVAILABLE);
     assert_non_null(strstr(status_message(), "libnvrtc.so.12 12.8 knows sm_50 and newer"));
     assert_int_equal(build_for("hip", "gfx906:sramecc+:xnack-"), EK_OK);
-    assert_int_equal(build_for("hip", "gfx942"), EK_LACK);
+    assert_int_equal(build_for("hip", "gfx942"), EK_UNAVAILABLE);
     assert_non_null(strstr(status_message(), "died (signal 6); it may not know gfx942"));
 }
 
@@ -176,7 +177,8 @@ static void a_driver_that_refuses_code_says_which(void **state)
     struct backend *b = open_device("cuda", 1);
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/laws.c");
-    ASSERT_FAILS(EK_LACK, backend_build(b, text, "-DREFUSED=1", law_kernels, LAW_KERNELS, &p),
+    ASSERT_FAILS(EK_UNAVAILABLE,
+                 backend_build(b, text, "-DREFUSED=1", law_kernels, LAW_KERNELS, &p),
                  "libnvrtc.so.12 12.8 made for sm_80 on a driver of CUDA 12.8");
     assert_non_null(strstr(status_message(), "the stand-in refuses it"));
     unsetenv("FAKEGPU_FAULT");
@@ -312,7 +314,7 @@ static void a_compiler_that_dies_is_survived(void **state)
         assert_non_null(strstr(status_message(), "gfx1100"));
     free(made.log);
     assert_true(compile("libc.so.6", "nvrtc", "", "x", "int x;", &st, &made));
-    assert_int_equal(st, EK_LACK);
+    assert_int_equal(st, EK_UNAVAILABLE);
     assert_non_null(strstr(status_message(), "nvrtcVersion"));
 }
 
@@ -327,7 +329,7 @@ static void what_there_is_not_is_told(void **state)
         status_mute(-1);
         if (!st)
             continue;
-        assert_int_equal(st, EK_LACK);
+        assert_int_equal(st, EK_UNAVAILABLE);
         assert_non_null(strstr(status_message(), ": no device ("));
         assert_null(strchr(status_message(), '\n'));
     }

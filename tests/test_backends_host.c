@@ -73,7 +73,7 @@ static void options_that_come_too_late_are_refused(void **state)
     struct backend *b = open_device("host", 0);
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/laws.c");
-    ASSERT_FAILS(EK_LACK, backend_build(b, text, "-w -DN=5", law_kernels, 1, &p), "-DN=5");
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_build(b, text, "-w -DN=5", law_kernels, 1, &p), "-DN=5");
     assert_null(p);
     free(text);
     backend_close(b);
@@ -84,8 +84,8 @@ static void there_are_four_of_them(void **state)
     (void)state;
     struct backend_info info;
     assert_int_equal(devices_of("host"), 4);
-    ASSERT_FAILS(EK_LACK, backend_find("host")->info(4, &info), "host:4");
-    ASSERT_FAILS(EK_LACK, backend_find("host")->info(-1, &info), "host:-1");
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_find("host")->info(4, &info), "host:4");
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_find("host")->info(-1, &info), "host:-1");
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static void too_much_memory_is_refused_with_both_numbers(void **state)
     char asked[32], all[32];
     snprintf(asked, sizeof asked, "%.1f MB", 1e-6 * (double)bytes);
     snprintf(all, sizeof all, "%.1f MB", 1e-6 * (double)b->info.memory);
-    ASSERT_FAILS(EK_LACK, backend_alloc(b, bytes, &m), asked);
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_alloc(b, bytes, &m), asked);
     assert_non_null(strstr(status_message(), all));
     assert_non_null(strstr(status_message(), b->label));
     assert_null(m);
@@ -42,9 +42,9 @@ static void budget_counts_what_is_allocated(void **state)
     struct backend *b = ((struct subject *)*state)->b;
     enum { PIECES = 64 };
     struct backend_mem *m[PIECES] = {alloc_on(b, 8000000)}, *none = NULL;
-    ASSERT_FAILS(EK_LACK, backend_alloc(b, b->info.memory - 4000000, &none), b->label);
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_alloc(b, b->info.memory - 4000000, &none), b->label);
     size_t piece = b->info.max_alloc / 2, taken = 8000000;
-    enum ek_status st = is_host(b) ? EK_LACK : EK_OK; /* whose memory is filled at once */
+    enum ek_status st = is_host(b) ? EK_UNAVAILABLE : EK_OK; /* whose memory is filled at once */
     int n = 1;
     status_mute(+1);
     while (!st && n < PIECES)
@@ -53,7 +53,7 @@ static void budget_counts_what_is_allocated(void **state)
             n++;
         }
     status_mute(-1);
-    assert_true(taken <= b->info.memory && (st == EK_LACK || n == PIECES));
+    assert_true(taken <= b->info.memory && (st == EK_UNAVAILABLE || n == PIECES));
     while (n)
         backend_free(b, m[--n]);
     backend_free(b, alloc_on(b, 8000000));
@@ -208,7 +208,7 @@ static void barriers_hold(void **state)
     struct backend_program *p = NULL;
     char *text = joined("tests/kernels/barrier.c");
     if (is_host(b)) {
-        ASSERT_FAILS(EK_LACK, backend_build(b, text, "", &sum, 1, &p), "barrier_sum");
+        ASSERT_FAILS(EK_UNAVAILABLE, backend_build(b, text, "", &sum, 1, &p), "barrier_sum");
         free(text);
         return;
     }

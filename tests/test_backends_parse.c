@@ -43,7 +43,7 @@ static void refusals_explain(void **state)
         {"hots:0", EK_USAGE, "'host'"},
         {"openCL:0", EK_USAGE, "'opencl'"},
         {"host:0,host:1,host:0", EK_USAGE, "'host:0' is named twice"},
-        {"host:4", EK_LACK, "host:3 ("},
+        {"host:4", EK_UNAVAILABLE, "host:3 ("},
         {"host:99999999999", EK_USAGE, "is no device"},
     };
     for (int i = 0; i < LENGTH(cases); i++) {
@@ -66,7 +66,7 @@ static void a_device_too_many_lists_what_there_is(void **state)
     if (!there)
         skip();
     snprintf(name, sizeof name, "opencl:%d", there);
-    ASSERT_FAILS(EK_LACK, backend_parse(name, 1, d, MAX, &n), "opencl:0 (");
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_parse(name, 1, d, MAX, &n), "opencl:0 (");
     snprintf(first, sizeof first, "has %d", there);
     assert_non_null(strstr(status_message(), first));
 }
@@ -83,7 +83,7 @@ static void auto_takes_what_is_asked_for(void **state)
         assert_string_not_equal(d[i].ops->name, "host");
     if (n)
         assert_int_equal(backend_parse("auto", 1, d, MAX, &n), EK_OK);
-    ASSERT_FAILS(EK_LACK, backend_parse("auto", 1000, d, MAX, &n), "of the 1000");
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_parse("auto", 1000, d, MAX, &n), "of the 1000");
 }
 
 static void listing_names_every_device(void **state)
@@ -154,8 +154,8 @@ static void a_machine_without_devices_says_why(void **state)
     struct backend_device d[MAX];
     int n = -1;
     expect_names("auto", -1, "");
-    ASSERT_FAILS(EK_LACK, backend_parse("opencl:0", 1, d, MAX, &n), "no OpenCL platform");
-    ASSERT_FAILS(EK_LACK, backend_parse("auto", 1, d, MAX, &n), "0 of the 1");
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_parse("opencl:0", 1, d, MAX, &n), "no OpenCL platform");
+    ASSERT_FAILS(EK_UNAVAILABLE, backend_parse("auto", 1, d, MAX, &n), "0 of the 1");
 }
 
 static int bare_tests(void)

@@ -218,7 +218,7 @@ static void dying_units(void **state)
             assert_int_equal(sched_step(s), EK_OK);
         }
         status_mute(1);
-        assert_int_equal(sched_retire(s, 0, (struct ek_range){0, 0}), EK_LACK);
+        assert_int_equal(sched_retire(s, 0, (struct ek_range){0, 0}), EK_UNAVAILABLE);
         status_mute(-1);
         sched_close(s);
     }

@@ -285,7 +285,7 @@ static void all_units_die(void **state)
     c.change = death;
     c.nchanges = UNITS;
     status_mute(1);
-    assert_int_equal(sim_run(&c, "dynamic", NULL, &r), EK_LACK);
+    assert_int_equal(sim_run(&c, "dynamic", NULL, &r), EK_UNAVAILABLE);
     assert_int_equal(sim_run(&c, "nonsense", NULL, &r), EK_USAGE);
     status_mute(-1);
 }

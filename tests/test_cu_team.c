@@ -48,7 +48,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
         seconds[t - r.begin] += 1e-3;
         int count = __atomic_add_fetch(&b->count, 1, __ATOMIC_RELAXED);
         if (count == b->fail_at)
-            FAIL(EK_WRONG, "made to fail");
+            FAIL(EK_UNVERIFIED, "made to fail");
         if (count == b->stop_at)
             stop_request();
     }
@@ -171,7 +171,7 @@ static void failure_is_passed_on(void **state)
     struct board b = {.fail_at = 2 * TASKS + 7};
     struct team *t = open_team(&b, "dynamic");
     status_mute(1);
-    assert_int_equal(team_run(t, STEPS), EK_WRONG);
+    assert_int_equal(team_run(t, STEPS), EK_UNVERIFIED);
     status_mute(-1);
     assert_int_equal(team_result(t)->steps, 2);
     team_close(t);

@@ -122,7 +122,7 @@ static void the_best_are_measured_again(void **state)
 static enum ek_status refuse(void *ctx, const struct tune_point *p, double *rate)
 {
     (void)ctx, (void)p, (void)rate;
-    return EK_LACK;
+    return EK_UNAVAILABLE;
 }
 
 static void failures_pass(void **state)
@@ -132,7 +132,7 @@ static void failures_pass(void **state)
     struct hill h = {.room = {.cores = 4, .width = 1}};
     const struct tune_point first = tune_layout_first(&h.room);
     struct tune t;
-    assert_int_equal(tune_search(&ops, &h, 3, &first, 0.01, &t), EK_LACK);
+    assert_int_equal(tune_search(&ops, &h, 3, &first, 0.01, &t), EK_UNAVAILABLE);
 }
 
 /* Widths that are given stay; devices' threads keep their cores in the first guess. */

@@ -101,7 +101,8 @@ static struct traveltime_cache *few_tables(size_t budget)
     const struct grid grid = {{3, 3, 5}, {1000, 1000, 500}, {500, 500, 250}};
     const struct tfolder_surface surface = {{9, 9}, {-500, -500}, {500, 500}, 0};
     struct traveltime_cache *t;
-    assert_int_equal(traveltime_cache_compute("gradient:v0=2000,k=0.5", &grid, &surface, budget, &t), EK_OK);
+    assert_int_equal(
+        traveltime_cache_compute("gradient:v0=2000,k=0.5", &grid, &surface, budget, &t), EK_OK);
     return t;
 }
 
@@ -180,7 +181,7 @@ static void tables_stay_within_their_budget(void **state)
     }
     const int many[] = {0, 1, 2, 3, 4, 5};
     status_mute(1);
-    assert_int_equal(traveltime_cache_hold(t, many, 6), EK_LACK);
+    assert_int_equal(traveltime_cache_hold(t, many, 6), EK_UNAVAILABLE);
     status_mute(-1);
     traveltime_cache_close(t);
 }

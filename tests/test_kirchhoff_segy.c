@@ -524,7 +524,7 @@ static void full_disk(void **state)
     const struct segy_new file = {.ns = 4, .dt = 0.004};
     struct segy_writer *w;
     status_mute(1);
-    assert_int_equal(segy_create("/proc/none/x.segy", &file, &w), EK_LACK);
+    assert_int_equal(segy_create("/proc/none/x.segy", &file, &w), EK_UNAVAILABLE);
     const struct segy_new huge = {.su = true, .ns = 70000, .dt = 0.004};
     assert_int_equal(segy_create("/tmp/x.su", &huge, &w), EK_USAGE);
     status_mute(-1);

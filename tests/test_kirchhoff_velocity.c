@@ -44,7 +44,7 @@ static void test_reference(void **state)
         const bool layers = !strcmp(model, "layer2");
         if (layers) {
             const struct analytic_layers m = {cell(t, row, "v0"), cell(t, row, "v2"),
-                                            cell(t, row, "h")};
+                                              cell(t, row, "h")};
             double head;
             analytic_layers_strong(&m, s, x, &c);
             const bool has = analytic_layers_head(&m, s, x, &head);
@@ -353,7 +353,7 @@ static void test_table(void **state)
     }
     assert_int_equal(truncate(path, 700), 0);
     assert_fails(ttable_open(path, &read), EK_USAGE);
-    assert_fails(ttable_write(t, "/proc/none/x.tt"), EK_LACK);
+    assert_fails(ttable_write(t, "/proc/none/x.tt"), EK_UNAVAILABLE);
     ttable_close(t);
     velocity_close(v);
     unscratch(folder);

@@ -96,7 +96,7 @@ static void test_spool_without_disk(void **state)
     assert_int_equal(spool_open(0, &s), EK_OK);
     assert_int_equal(accepted_add(&a, &r), EK_OK);
     status_mute(1);
-    assert_int_equal(spool_put(s, (struct trial_range){0, 9}, &a), EK_LACK);
+    assert_int_equal(spool_put(s, (struct trial_range){0, 9}, &a), EK_UNAVAILABLE);
     status_mute(-1);
     assert_non_null(strstr(status_message(), "/dev/null/none"));
     unsetenv("TMPDIR");

@@ -196,7 +196,7 @@ static void damaged_checkpoints_are_refused(void **state)
     write_bytes(path, bytes, n);
     assert_int_equal(load(path, job, 98, &all, &again), EK_USAGE);
     assert_non_null(strstr(status_message(), "another job"));
-    assert_int_equal(search_state_write("/dev/null/none/file", 99, &done, 17, h), EK_LACK);
+    assert_int_equal(search_state_write("/dev/null/none/file", 99, &done, 17, h), EK_UNAVAILABLE);
     status_mute(-1);
     unlink(path);
     results_close(h);

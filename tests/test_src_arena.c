@@ -42,7 +42,7 @@ static void failure_is_remembered(void **state)
     assert_null(arena_take(&a, SIZE_MAX / 2, 3));
     assert_non_null(arena_take(&a, 8, 8));
     status_mute(+1);
-    assert_int_equal(arena_check(&a, "%d tasks", 7), EK_LACK);
+    assert_int_equal(arena_check(&a, "%d tasks", 7), EK_UNAVAILABLE);
     status_mute(-1);
     assert_string_equal(status_message(), "out of memory for 7 tasks");
     arena_free(&a);
@@ -83,7 +83,7 @@ static void arrays_grow(void **state)
         assert_int_equal(list[n].x[0], n);
     status_mute(+1);
     room = SIZE_MAX / 8;
-    assert_int_equal(arena_grow(&list, &room, room, sizeof *list, "triples"), EK_LACK);
+    assert_int_equal(arena_grow(&list, &room, room, sizeof *list, "triples"), EK_UNAVAILABLE);
     status_mute(-1);
     assert_int_equal(list[999].x[0], 999);
     free(list);

@@ -104,13 +104,13 @@ static void a_full_disk_leaves_the_old_file(void **state)
     small.rlim_cur = 1 << 16;
     setrlimit(RLIMIT_FSIZE, &small);
     status_mute(+1);
-    assert_int_equal(file_replace(path, much, 1 << 20), EK_LACK);
+    assert_int_equal(file_replace(path, much, 1 << 20), EK_UNAVAILABLE);
     /* Where nobody looks at the stream's errors, the end does. */
     struct file *f;
     assert_int_equal(file_create(path, &f), EK_OK);
     for (int i = 0; i < 1 << 17; i++)
         fputc('x', file_stream(f));
-    assert_int_equal(file_finish(f), EK_LACK);
+    assert_int_equal(file_finish(f), EK_UNAVAILABLE);
     status_mute(-1);
     setrlimit(RLIMIT_FSIZE, &old);
     free(much);
@@ -174,9 +174,9 @@ static void places_that_allow_nothing_say_so(void **state)
 {
     (void)state;
     status_mute(+1);
-    assert_int_equal(file_replace_text(in_folder("no/such"), "x"), EK_LACK);
+    assert_int_equal(file_replace_text(in_folder("no/such"), "x"), EK_UNAVAILABLE);
     assert_non_null(strstr(status_message(), "no/such"));
-    assert_int_equal(file_replace_text("", "x"), EK_LACK);
+    assert_int_equal(file_replace_text("", "x"), EK_UNAVAILABLE);
     char *text = NULL;
     size_t n;
     assert_int_equal(file_read(in_folder("none"), &text, &n), EK_USAGE);

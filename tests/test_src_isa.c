@@ -47,7 +47,7 @@ static void others_are_refused(void **state)
         if (!isa_at(i)->built)
             assert_int_equal(isa_choose(isa_at(i)->name), EK_USAGE);
         else if (!isa_at(i)->runs)
-            assert_int_equal(isa_choose(isa_at(i)->name), EK_LACK);
+            assert_int_equal(isa_choose(isa_at(i)->name), EK_UNAVAILABLE);
     status_mute(-1);
     assert_int_equal(isa_now(), before);
 }

@@ -52,7 +52,7 @@ static enum ek_status choose_schedules(struct bench *b, const char **specs, int 
         list = b->set.schedule;
     b->schedules_text = strdup(list);
     if (!b->schedules_text)
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     return sched_split(b->schedules_text, specs, MAX_SCHEDULES, n);
 }
 
@@ -83,7 +83,7 @@ static enum ek_status finish_run(struct bench *b, struct team *team, struct resu
     TRY(team_bring_home(team));
     TRY(b->program->check(b->st, &run->verified, &run->verification));
     if (b->program->facts && !(run->facts = b->program->facts(b->st)))
-        FAIL(EK_LACK, "%s: out of memory for the results", b->program->name);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the results", b->program->name);
     return EK_OK;
 }
 
@@ -168,7 +168,7 @@ static enum ek_status run_all(struct bench *b, const char **specs, int n)
     r->run = calloc((size_t)(n * r->repeat), sizeof *r->run);
     b->record = calloc((size_t)(n * r->repeat), sizeof(struct record *));
     if (!r->run || !b->record)
-        FAIL(EK_LACK, "out of memory for the results");
+        FAIL(EK_UNAVAILABLE, "out of memory for the results");
     TRY(warm_up(b));
     TRY(profile(b));
     struct watch watch = {b, 0};
@@ -281,7 +281,7 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
                                         [BENCH_UNVERIFIABLE] = "not verifiable"};
     const enum bench_verdict found = verdict(&b->results);
     if (follows())
-        return st ? st : found == BENCH_WRONG ? EK_WRONG : EK_OK;
+        return st ? st : found == BENCH_WRONG ? EK_UNVERIFIED : EK_OK;
     if (b->set.check && !st) {
         printf("%s %s: %s\n", b->program->name, b->problem, words[found]);
     } else if (speaks(b)) {
@@ -297,10 +297,10 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     if (st)
         return st;
     if (found == BENCH_WRONG)
-        FAIL(EK_WRONG, "%s: a result failed its verification; --json shows the numbers",
+        FAIL(EK_UNVERIFIED, "%s: a result failed its verification; --json shows the numbers",
              b->problem);
     if (fflush(stdout) || ferror(stdout))
-        FAIL(EK_LACK, "standard output cannot be written: %s", strerror(errno));
+        FAIL(EK_UNAVAILABLE, "standard output cannot be written: %s", strerror(errno));
     if (b->program->written)
         b->program->written(b->st);
     return EK_OK;
@@ -472,9 +472,9 @@ int bench_main(const struct bench_program *program, int argc, char **argv)
     status_begin(program->name);
     stop_catch_warning();
     struct bench b = {.program = program, .st = calloc(1, program->size)};
-    enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_LACK, "out of memory");
+    enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_UNAVAILABLE, "out of memory");
     free(b.schedules_text);
     free(b.st);
-    cluster_close(st == EK_STOPPED || st == EK_WRONG ? EK_OK : st);
+    cluster_close(st == EK_STOPPED || st == EK_UNVERIFIED ? EK_OK : st);
     return status_end(st);
 }

@@ -46,7 +46,7 @@ static enum ek_status count_cores(int *cores)
 {
     hwloc_topology_t topology = NULL;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    enum ek_status st = cpus ? topology_process_cpus(cpus) : EK_LACK;
+    enum ek_status st = cpus ? topology_process_cpus(cpus) : EK_UNAVAILABLE;
     if (!st)
         st = topology_open(NULL, &topology);
     if (!st)
@@ -218,7 +218,7 @@ static enum ek_status put_in_force(const struct search *s, struct cu_options *wa
     snprintf(choice->option[1], sizeof choice->option[1], "--devices=%s", choice->devices);
     choice->argv = bench_trial_argv(s->request->argv, choice->option[0], choice->option[1]);
     if (!choice->argv)
-        FAIL(EK_LACK, "layout auto: out of memory");
+        FAIL(EK_UNAVAILABLE, "layout auto: out of memory");
     wanted->layout = choice->layout;
     wanted->devices = choice->devices;
     return EK_OK;

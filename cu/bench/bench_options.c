@@ -103,7 +103,7 @@ static enum ek_status parse(const struct bench_program *p, void *st, const struc
     const char **word = calloc((size_t)argc, sizeof *word);
     int n = 0;
     if (!word)
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     enum ek_status status = opt_parse(groups, 2, argc, argv, word, &n);
     if (!status && n > 1)
         status = status_fail(EK_USAGE, "'%s' is one word too many: %s takes one %s", word[1],

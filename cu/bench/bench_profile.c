@@ -20,7 +20,7 @@ enum ek_status bench_profile_open(const struct bench_program *program, const cha
     TRY(profile_path(&p->profile, p->path));
     p->unit = calloc((size_t)set->n, sizeof *p->unit);
     if (!p->unit)
-        FAIL(EK_LACK, "profile: out of memory for %d units", set->n);
+        FAIL(EK_UNAVAILABLE, "profile: out of memory for %d units", set->n);
     return EK_OK;
 }
 
@@ -37,11 +37,12 @@ static enum ek_status take_seconds(const struct team *team, struct profile *p,
 {
     kind->seconds = calloc(p->n ? p->n : 1, sizeof *kind->seconds);
     if (!kind->seconds)
-        FAIL(EK_LACK, "profile: out of memory for %zu tasks", p->n);
+        FAIL(EK_UNAVAILABLE, "profile: out of memory for %zu tasks", p->n);
     for (size_t t = 0; t < p->n; t++) {
         kind->seconds[t] = team_task_seconds(team, t, kind->kind);
         if (!isfinite(kind->seconds[t]))
-            FAIL(EK_LACK, "profile: task %zu has no time on %s; was a unit lost?", t, kind->name);
+            FAIL(EK_UNAVAILABLE, "profile: task %zu has no time on %s; was a unit lost?", t,
+                 kind->name);
     }
     return EK_OK;
 }
@@ -77,7 +78,7 @@ enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_pr
     double *times = calloc(2 * job->n + 1, sizeof *times);
     enum ek_status status = EK_OK;
     if (!times)
-        status = status_fail(EK_LACK, "profile: out of memory for %zu tasks", job->n);
+        status = status_fail(EK_UNAVAILABLE, "profile: out of memory for %zu tasks", job->n);
     else if (cluster_size() > 1)
         status = status_fail(EK_USAGE, "--profile wants one process, not %d", cluster_size());
     for (size_t t = 0; !status && t < job->n; t++) {

@@ -12,8 +12,8 @@ struct bench_profile {
     char path[PROFILE_PATH];
 };
 
-/* For this program's problem and units. EK_LACK. Caller closes, also after a failure. One thread,
- * like all of it. */
+/* For this program's problem and units. EK_UNAVAILABLE. Caller closes, also after a failure. One
+ * thread, like all of it. */
 enum ek_status bench_profile_open(const struct bench_program *program, const char *problem,
                                   struct cu_set *set, const struct sched_job *job,
                                   struct bench_profile *p);

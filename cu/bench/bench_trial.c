@@ -177,7 +177,7 @@ static enum ek_status start(char **argv, char **env, pid_t *pid, int *from)
     int ends[2];
     posix_spawn_file_actions_t actions;
     if (pipe2(ends, O_CLOEXEC))
-        FAIL(EK_LACK, "layout auto: no pipe: %s", strerror(errno));
+        FAIL(EK_UNAVAILABLE, "layout auto: no pipe: %s", strerror(errno));
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
@@ -188,7 +188,7 @@ static enum ek_status start(char **argv, char **env, pid_t *pid, int *from)
     if (!bad)
         return EK_OK;
     close(ends[0]);
-    FAIL(EK_LACK, "layout auto: this program cannot be executed again: %s", strerror(bad));
+    FAIL(EK_UNAVAILABLE, "layout auto: this program cannot be executed again: %s", strerror(bad));
 }
 
 /* Reads until the child has closed its end; asks it to end at the deadline, kills it after that. */
@@ -260,7 +260,7 @@ enum ek_status bench_trial_start(char **argv, const char *layout, const char *de
     pid_t pid = -1;
     int from = -1;
     if (!arguments || !env)
-        st = status_fail(EK_LACK, "layout auto: out of memory");
+        st = status_fail(EK_UNAVAILABLE, "layout auto: out of memory");
     if (!st)
         st = start(arguments, env, &pid, &from);
     free(arguments);

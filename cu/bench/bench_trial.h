@@ -26,8 +26,8 @@ struct bench_trial {
 char **bench_trial_argv(char **argv, char *layout, char *devices);
 
 /* Executes this program with argv and two options more, and waits for it until `deadline` (of
- * clock_now()), then asks it to end. EK_STOPPED: this process was asked to end; EK_LACK: no process
- * can be made. One thread. */
+ * clock_now()), then asks it to end. EK_STOPPED: this process was asked to end; EK_UNAVAILABLE: no
+ * process can be made. One thread. */
 enum ek_status bench_trial_start(char **argv, const char *layout, const char *devices,
                                  double seconds, double deadline, struct bench_trial *trial);
 

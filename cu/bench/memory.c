@@ -61,8 +61,9 @@ enum ek_status memory_check(const char *problem, size_t bytes)
     const size_t here = memory_here(bytes), available = memory_available();
     char need[32], have[32];
     if (available && here > available)
-        FAIL(EK_LACK, "%s needs %s of memory%s, %s are available; choose a smaller problem%s",
-             problem, memory_text(here, need, sizeof need), here < bytes ? " on this node" : "",
+        FAIL(EK_UNAVAILABLE,
+             "%s needs %s of memory%s, %s are available; choose a smaller problem%s", problem,
+             memory_text(here, need, sizeof need), here < bytes ? " on this node" : "",
              memory_text(available, have, sizeof have),
              cluster_launch().size > 1 ? " or more nodes" : "");
     return EK_OK;

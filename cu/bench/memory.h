@@ -14,7 +14,7 @@ size_t memory_here(size_t bytes);
 /* "323 kB", "24.1 GB"; text [room]. */
 const char *memory_text(size_t bytes, char *text, size_t room);
 
-/* EK_LACK with both numbers where the problem needs more on this node than there is. */
+/* EK_UNAVAILABLE with both numbers where the problem needs more on this node than there is. */
 enum ek_status memory_check(const char *problem, size_t bytes);
 
 #endif

@@ -144,7 +144,7 @@ enum ek_status result_take(struct result_run *run, const struct result_host *hos
                                .runs = calloc(2 * n + 1, sizeof *taken.runs)};
     if (!taken.seconds || !taken.least || !taken.runs || !taken.units) {
         free_run(&taken);
-        FAIL(EK_LACK, "out of memory for the measurements of %zu tasks", n);
+        FAIL(EK_UNAVAILABLE, "out of memory for the measurements of %zu tasks", n);
     }
     take_times(&taken, host, team);
     take_spent(&taken, host->set, team);

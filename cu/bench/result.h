@@ -46,7 +46,7 @@ struct result_set {
     struct result_run *run;       /* [nschedules * repeat], schedule NULL where not yet run */
 };
 
-/* Copies the team's measurements into *run. EK_LACK: out of memory. */
+/* Copies the team's measurements into *run. EK_UNAVAILABLE: out of memory. */
 enum ek_status result_take(struct result_run *run, const struct result_host *host,
                            const struct team *team, const char *schedule);
 void result_free(struct result_set *set);

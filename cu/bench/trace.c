@@ -26,7 +26,7 @@ enum ek_status trace_open(struct trace **t)
         made->events = json_array();
     if (!made || !made->events) {
         free(made);
-        FAIL(EK_LACK, "trace: out of memory");
+        FAIL(EK_UNAVAILABLE, "trace: out of memory");
     }
     *t = made;
     return EK_OK;
@@ -109,7 +109,7 @@ enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct
     add_name(t->events, "process_name", pid, 0, schedule);
     json_t *all = result_gather(own_events(set, team, pid));
     if (!all)
-        FAIL(EK_LACK, "trace: out of memory");
+        FAIL(EK_UNAVAILABLE, "trace: out of memory");
     json_array_extend(t->events, all);
     json_decref(all);
     return EK_OK;
@@ -122,7 +122,7 @@ enum ek_status trace_write(const struct trace *t, const char *path, const json_t
     json_t *root = json_pack("{s:O s:s s:{s:O}}", "traceEvents", t->events, "displayTimeUnit", "ms",
                              "otherData", "result", result);
     enum ek_status st =
-        root ? json_write(path, root) : status_fail(EK_LACK, "trace: out of memory");
+        root ? json_write(path, root) : status_fail(EK_UNAVAILABLE, "trace: out of memory");
     json_decref(root);
     return st;
 }

@@ -9,7 +9,7 @@
 
 struct trace;
 
-/* Caller owns *t; close accepts NULL. EK_LACK: out of memory. One thread. */
+/* Caller owns *t; close accepts NULL. EK_UNAVAILABLE: out of memory. One thread. */
 enum ek_status trace_open(struct trace **t);
 void trace_close(struct trace *t);
 

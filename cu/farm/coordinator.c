@@ -72,7 +72,7 @@ static enum ek_status fill(struct coordinator *c)
     c->left = calloc(c->room, sizeof *c->left);
     c->trouble = calloc(c->room, sizeof *c->trouble);
     if (!c->unit || !c->node || !c->left || !c->trouble)
-        FAIL(EK_LACK, "out of memory for %zu tasks on %zu nodes", c->job.n, nodes);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu tasks on %zu nodes", c->job.n, nodes);
     for (int i = 0; i < c->nodes; i++)
         c->unit[i] = (struct sched_unit){.width = 1, .space = i, .node = i};
     const struct sched_job job = {
@@ -85,7 +85,7 @@ enum ek_status coordinator_open(const struct farm_job *job, int nodes, struct co
 {
     struct coordinator *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for the coordinator");
+        FAIL(EK_UNAVAILABLE, "out of memory for the coordinator");
     *made = (struct coordinator){.job = *job, .nodes = nodes, .start = INFINITY};
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);

@@ -25,7 +25,7 @@ struct farm_job {
     int failures;       /* so many, and a task is set aside; 0: at the first */
 };
 
-/* EK_USAGE: there is no such policy; EK_LACK: out of memory. close accepts NULL. */
+/* EK_USAGE: there is no such policy; EK_UNAVAILABLE: out of memory. close accepts NULL. */
 enum ek_status coordinator_open(const struct farm_job *job, int nodes, struct coordinator **c);
 void coordinator_close(struct coordinator *c);
 

@@ -75,7 +75,7 @@ static enum ek_status open_server(struct farm *f)
 {
     TRY(server_open(&f->transport, f->family->size, f->settings.job, &f->settings.ops, &f->server));
     if (pthread_create(&f->thread, NULL, serve, f))
-        FAIL(EK_LACK, "no thread can be made to serve the other ranks");
+        FAIL(EK_UNAVAILABLE, "no thread can be made to serve the other ranks");
     f->serves = true;
     return EK_OK;
 }
@@ -86,7 +86,7 @@ enum ek_status farm_open(const struct farm_settings *settings, struct farm **f)
 {
     struct farm *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for the farm");
+        FAIL(EK_UNAVAILABLE, "out of memory for the farm");
     *made = (struct farm){.family = family_here(), .settings = *settings, .run = -1};
     enum ek_status st = EK_OK;
     if (made->family->size > 1)

@@ -21,26 +21,27 @@ struct farm_settings {
     struct farm_appetite appetite; /* slots 0: rank 0 only deals */
 };
 
-/* EK_LACK: out of memory, or rank 0 cannot be reached. Before threads are bound; contexts do not
- * survive a fork. close accepts NULL. One thread, as all that follows. */
+/* EK_UNAVAILABLE: out of memory, or rank 0 cannot be reached. Before threads are bound; contexts do
+ * not survive a fork. close accepts NULL. One thread, as all that follows. */
 enum ek_status farm_open(const struct farm_settings *settings, struct farm **f);
 void farm_close(struct farm *f);
 
 bool farm_is_worker(const struct farm *f); /* a rank other than 0 */
 int farm_size(const struct farm *f);
 
-/* The next run begins; the workers' `job` is not looked at (NULL). EK_USAGE, EK_LACK: as
+/* The next run begins; the workers' `job` is not looked at (NULL). EK_USAGE, EK_UNAVAILABLE: as
  * coordinator_open(). */
 enum ek_status farm_begin(struct farm *f, const struct farm_job *job);
 
 /* The next batch for this process, which waits at most `seconds` for it; empty: there is none yet,
  * or *over = true: no more in this run, for it is done, is to be left (cu/rank/stop.h), or rank 0
- * is gone. EK_LACK: the others cannot be served any more; EK_USAGE: rank 0 has another job. */
+ * is gone. EK_UNAVAILABLE: the others cannot be served any more; EK_USAGE: rank 0 has another job.
+ */
 enum ek_status farm_next(struct farm *f, double seconds, struct farm_batch *batch, bool *over);
 
 /* Its result, or how it failed (failed != 0). What others have done in the meantime is dropped.
- * `rate`: work/s of all units, each by its own time at work. EK_LACK: out of memory, or as take()
- * says. */
+ * `rate`: work/s of all units, each by its own time at work. EK_UNAVAILABLE: out of memory, or as
+ * take() says. */
 enum ek_status farm_report(struct farm *f, const struct farm_batch *batch, int failed, double rate,
                            const void *result, size_t bytes);
 

@@ -37,7 +37,7 @@ enum ek_status server_open(const struct transport *t, int size, uint64_t job,
     if (!made || !guest) {
         free(made);
         free(guest);
-        FAIL(EK_LACK, "out of memory for %d ranks", size);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d ranks", size);
     }
     *made = (struct server){
         .transport = *t, .ops = *server_ops, .size = size, .job = job, .run = -1, .guest = guest};
@@ -183,7 +183,8 @@ static enum ek_status hear(struct server *s, const struct transport_event *e)
     }
     void *result = malloc(tail + 1); /* messages are not aligned */
     if (!result)
-        FAIL(EK_LACK, "out of memory for the %zu bytes of a result of rank %d", tail, e->peer);
+        FAIL(EK_UNAVAILABLE, "out of memory for the %zu bytes of a result of rank %d", tail,
+             e->peer);
     memcpy(result, (const char *)e->data + sizeof ask, tail);
     const enum ek_status st = take(s, e->peer, &ask, result);
     free(result);

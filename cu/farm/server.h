@@ -28,8 +28,8 @@ void server_close(struct server *s);
  * thread. */
 void server_begin(struct server *s, int run, struct coordinator *c);
 
-/* Serves for at least `seconds`, or until something came. On one thread, the transport's. EK_LACK:
- * out of memory, or as ops->take() says. */
+/* Serves for at least `seconds`, or until something came. On one thread, the transport's.
+ * EK_UNAVAILABLE: out of memory, or as ops->take() says. */
 enum ek_status server_serve(struct server *s, double seconds);
 
 struct farm_worker server_worker(struct server *s, int rank); /* any thread */

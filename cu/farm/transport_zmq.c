@@ -223,14 +223,14 @@ static enum ek_status open_router(struct zmq_transport *t)
     snprintf(at, sizeof at, "tcp://*:%s", strchr(t->family->call, ' ') + 1);
     t->fd = malloc((size_t)t->family->size * sizeof *t->fd);
     if (!t->fd)
-        FAIL(EK_LACK, "out of memory for %d ranks", t->family->size);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d ranks", t->family->size);
     for (int r = 0; r < t->family->size; r++)
         t->fd[r] = -1;
     if (!open_monitor(t, ZMQ_EVENT_DISCONNECTED) || !set(t->socket, ZMQ_ROUTER_HANDOVER, 1) ||
         !set(t->socket, ZMQ_ROUTER_MANDATORY, 1) || !set(t->socket, ZMQ_CURVE_SERVER, 1) ||
         !set_text(t->socket, ZMQ_CURVE_SECRETKEY, t->family->secret) ||
         !set(t->socket, ZMQ_USE_FD, t->family->listens) || zmq_bind(t->socket, at))
-        FAIL(EK_LACK, "rank 0: cannot listen for the other ranks: %s", zmq_strerror(errno));
+        FAIL(EK_UNAVAILABLE, "rank 0: cannot listen for the other ranks: %s", zmq_strerror(errno));
     return EK_OK;
 }
 
@@ -261,7 +261,7 @@ static enum ek_status call_rank_0(struct zmq_transport *t, bool *gone)
         if (*gone)
             return EK_OK;
         if (clock_now() - start > CALLING)
-            FAIL(EK_LACK,
+            FAIL(EK_UNAVAILABLE,
                  "rank %d: rank 0 does not answer at %s: is there a firewall between the nodes?",
                  t->family->rank, t->family->call);
         poll(NULL, 0, 100);
@@ -279,9 +279,9 @@ static enum ek_status open_dealer(struct zmq_transport *t, bool *gone)
         !set_text(t->socket, ZMQ_CURVE_SERVERKEY, t->family->key) ||
         !set_text(t->socket, ZMQ_CURVE_PUBLICKEY, own) ||
         !set_text(t->socket, ZMQ_CURVE_SECRETKEY, secret))
-        FAIL(EK_LACK, "rank %d: ZeroMQ: %s", t->family->rank, zmq_strerror(errno));
+        FAIL(EK_UNAVAILABLE, "rank %d: ZeroMQ: %s", t->family->rank, zmq_strerror(errno));
     if (pthread_create(&t->thread, NULL, attend, t))
-        FAIL(EK_LACK, "rank %d: no thread can be made to listen to rank 0", t->family->rank);
+        FAIL(EK_UNAVAILABLE, "rank %d: no thread can be made to listen to rank 0", t->family->rank);
     t->attended = true;
     return call_rank_0(t, gone);
 }
@@ -416,7 +416,7 @@ enum ek_status transport_zmq_open(const struct family *family, struct transport 
 {
     struct zmq_transport *made = calloc(1, sizeof *made);
     if (!made)
-        FAIL(EK_LACK, "out of memory for connections");
+        FAIL(EK_UNAVAILABLE, "out of memory for connections");
     *made = (struct zmq_transport){.family = family, .peer = -1};
     zmq_msg_init(&made->message);
     atomic_store(&made->calls, true);
@@ -425,7 +425,7 @@ enum ek_status transport_zmq_open(const struct family *family, struct transport 
         made->socket = zmq_socket(made->context, family->rank ? ZMQ_DEALER : ZMQ_ROUTER);
     enum ek_status st = EK_OK;
     if (!made->socket || !set_all(made->socket))
-        st = status_fail(EK_LACK, "ZeroMQ: %s", zmq_strerror(errno));
+        st = status_fail(EK_UNAVAILABLE, "ZeroMQ: %s", zmq_strerror(errno));
     if (!st)
         st = family->rank ? open_dealer(made, gone) : open_router(made);
     atomic_store(&made->calls, false);

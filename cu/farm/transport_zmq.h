@@ -9,7 +9,7 @@
 
 /* Rank 0 answers calls from now on, on the socket family->listens, which becomes the transport's;
  * the others call rank 0. *gone: it has ended, nobody listens there any more; *t is not set then.
- * EK_LACK: it cannot be reached, or out of memory. Contexts do not survive fork(). */
+ * EK_UNAVAILABLE: it cannot be reached, or out of memory. Contexts do not survive fork(). */
 enum ek_status transport_zmq_open(const struct family *family, struct transport *t, bool *gone);
 
 #endif

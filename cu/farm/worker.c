@@ -46,7 +46,7 @@ enum ek_status worker_report(struct worker *w, struct ek_range done, int failed,
         return EK_OK;
     char *all = malloc(sizeof ask + bytes);
     if (!all)
-        FAIL(EK_LACK, "out of memory for a result of %zu bytes", bytes);
+        FAIL(EK_UNAVAILABLE, "out of memory for a result of %zu bytes", bytes);
     memcpy(all, &ask, sizeof ask);
     if (bytes)
         memcpy(all + sizeof ask, result, bytes);

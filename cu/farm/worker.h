@@ -19,7 +19,7 @@ struct worker {
 void worker_begin(struct worker *w, int run);
 
 /* Reports a batch (empty: none; failed != 0: it failed so) with its result, and asks for as many
- * as there is room for. EK_LOST: rank 0 is gone; EK_LACK: out of memory. */
+ * as there is room for. EK_LOST: rank 0 is gone; EK_UNAVAILABLE: out of memory. */
 enum ek_status worker_report(struct worker *w, struct ek_range done, int failed, const void *result,
                              size_t bytes);
 

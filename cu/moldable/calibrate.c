@@ -86,7 +86,7 @@ static enum ek_status run_once(struct calibration *c, int node, int kind, int co
         }
     double wall = clock_now() - begin;
     if (!WIFEXITED(status) || WEXITSTATUS(status))
-        FAIL(EK_WRONG,
+        FAIL(EK_UNVERIFIED,
              "task '%s' fails on %d cores of node '%s' (exit %d): try its command by hand", k->name,
              cores, j->problem.node[node].name,
              WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
@@ -239,7 +239,7 @@ static enum ek_status calibrate(const struct run_job *j, const struct settings *
             TRY(run_probe_command(j, n, k));
     }
     if (!mkdtemp(c.folder))
-        FAIL(EK_LACK, "no folder in /tmp: %m");
+        FAIL(EK_UNAVAILABLE, "no folder in /tmp: %m");
     stop_catch();
     c.tasks = json_array();
     enum ek_status st = EK_OK;

@@ -78,12 +78,12 @@ static enum ek_status add_node(struct run_job *j, const char *name, const char *
     int n = j->problem.nnodes;
     struct run_node *more = realloc(j->node, ((size_t)n + 1) * sizeof *more);
     if (!more)
-        FAIL(EK_LACK, "%s: out of memory for nodes", j->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for nodes", j->path);
     j->node = more;
     j->node[n] = (struct run_node){.reach = reach};
     TRY(moldable_add_node(&j->problem, name, cores, factor, cluster));
     if (reach != RUN_HERE && !(j->node[n].host = strdup(host)))
-        FAIL(EK_LACK, "%s: out of memory for nodes", j->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for nodes", j->path);
     return EK_OK;
 }
 
@@ -114,7 +114,7 @@ static enum ek_status own_cpus(int **cpu, int *n)
     }
     hwloc_bitmap_free(left);
     topology_close(topology);
-    return st ? st : *cpu ? EK_OK : status_fail(EK_LACK, "out of memory for cpus");
+    return st ? st : *cpu ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for cpus");
 }
 
 /* Nodes that are this machine take its cpus one after the other. */
@@ -129,7 +129,7 @@ static enum ek_status share_cpus(struct run_job *j)
             continue;
         used += cores;
         if (used > have && !j->oversubscribe)
-            st = status_fail(EK_LACK,
+            st = status_fail(EK_UNAVAILABLE,
                              "%s: node '%s' with %d cores: the nodes on this machine want %d cores "
                              "and it has %d; fewer, or \"oversubscribe\": true",
                              j->path, j->problem.node[i].name, cores, used, have);
@@ -192,11 +192,11 @@ static enum ek_status read_slurm(struct run_job *j)
     char host[256];
     enum ek_status st = EK_OK;
     if (!getenv("SLURM_JOB_NODELIST") || !cpus)
-        FAIL(EK_LACK, "%s: nodes are \"slurm\", but this is no Slurm allocation (salloc, sbatch)",
-             j->path);
+        FAIL(EK_UNAVAILABLE,
+             "%s: nodes are \"slurm\", but this is no Slurm allocation (salloc, sbatch)", j->path);
     FILE *f = popen("scontrol show hostnames \"$SLURM_JOB_NODELIST\"", "r");
     if (!f)
-        FAIL(EK_LACK, "%s: scontrol cannot be run: %m", j->path);
+        FAIL(EK_UNAVAILABLE, "%s: scontrol cannot be run: %m", j->path);
     int cores = 0, times = 0;
     while (!st && fscanf(f, "%255s", host) == 1) {
         if (!times--) {
@@ -315,7 +315,7 @@ static enum ek_status read_tasks(struct run_job *j)
     if (!n)
         FAIL(EK_USAGE, "%s: tasks must be a list with one task at least", j->path);
     if (!(j->command = calloc(n, sizeof *j->command)))
-        FAIL(EK_LACK, "%s: out of memory for tasks", j->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for tasks", j->path);
     json_array_foreach(tasks, i, task)
     {
         struct moldable_kind kind = {0};
@@ -339,7 +339,7 @@ static enum ek_status read_variables(struct run_job *j)
     if (list && !json_is_array(list))
         FAIL(EK_USAGE, "%s: cores_in must be a list of variables", j->path);
     if (!(j->cores_in = calloc(n + 1, sizeof *j->cores_in)))
-        FAIL(EK_LACK, "%s: out of memory", j->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", j->path);
     if (!list)
         memcpy(j->cores_in, usual, sizeof usual);
     json_array_foreach(list, i, name)

@@ -50,7 +50,8 @@ struct run_job {
     json_t *root;
 };
 
-/* EK_USAGE: names the file and the key; EK_LACK: the nodes want more cores than this machine has.
+/* EK_USAGE: names the file and the key; EK_UNAVAILABLE: the nodes want more cores than this machine
+ * has.
  */
 enum ek_status run_job_open(struct run_job *, const char *path);
 void run_job_close(struct run_job *);

@@ -94,7 +94,7 @@ static enum ek_status sort_tasks(const struct moldable_problem *p, int *order)
 {
     struct ranked *rank = malloc((size_t)p->ntasks * sizeof *rank);
     if (!rank)
-        FAIL(EK_LACK, "out of memory for %d tasks", p->ntasks);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
     for (int i = 0; i < p->ntasks; i++)
         rank[i] = (struct ranked){land_sequential(p, i), i};
     qsort(rank, (size_t)p->ntasks, sizeof *rank, longer);
@@ -167,7 +167,7 @@ enum ek_status land_open(struct land *l, const struct moldable_problem *p)
         !l->free || !l->core || !l->group || !l->next || !l->sorted || !l->start || !l->finish ||
         !l->pace) {
         land_close(l);
-        FAIL(EK_LACK, "out of memory for %zu nodes with %zu cores", nodes, cores);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu nodes with %zu cores", nodes, cores);
     }
     l->first[0] = 0;
     for (size_t j = 0; j < nodes; j++) {

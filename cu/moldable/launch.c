@@ -158,7 +158,7 @@ static enum ek_status start_child(struct child *c, pid_t *pid)
     snprintf(c->cores, sizeof c->cores, "%d", c->start->cores);
     pid_t child = fork();
     if (child < 0)
-        FAIL(EK_LACK, "task %d: no process: %s", c->start->task, strerror(errno));
+        FAIL(EK_UNAVAILABLE, "task %d: no process: %s", c->start->task, strerror(errno));
     if (!child)
         become(c);
     setpgid(child, child); /* both do it, whoever comes first */
@@ -179,12 +179,12 @@ enum ek_status run_launch(const struct run_job *j, const struct run_start *s, pi
     c.err = open_file(s->folder, s->task, "err", O_WRONLY | O_TRUNC);
     c.lock = open_file(s->folder, s->task, "lock", O_RDWR);
     if (!text)
-        st = status_fail(EK_LACK, "task %d: out of memory", s->task);
+        st = status_fail(EK_UNAVAILABLE, "task %d: out of memory", s->task);
     else if (c.out < 0 || c.err < 0 || c.lock < 0)
-        st = status_fail(EK_LACK, "task %d: no files in %s: %m", s->task, s->folder);
+        st = status_fail(EK_UNAVAILABLE, "task %d: no files in %s: %m", s->task, s->folder);
     else if (flock(c.lock, LOCK_EX | LOCK_NB))
-        st = status_fail(EK_LACK, "task %d still runs: %s/%d.lock is held", s->task, s->folder,
-                         s->task);
+        st = status_fail(EK_UNAVAILABLE, "task %d still runs: %s/%d.lock is held", s->task,
+                         s->folder, s->task);
     if (!st) {
         choose_argv(&c, text);
         st = start_child(&c, pid);
@@ -205,7 +205,7 @@ enum ek_status run_reap_orphan(const char *folder, int task)
     int lock = open_file(folder, task, "lock", O_RDWR), group = 0;
     FILE *f = lock < 0 ? NULL : fdopen(lock, "r+");
     if (!f)
-        FAIL(EK_LACK, "%s/%d.lock cannot be opened: %m", folder, task);
+        FAIL(EK_UNAVAILABLE, "%s/%d.lock cannot be opened: %m", folder, task);
     if (fscanf(f, "%d", &group) != 1)
         group = 0;
     bool held = flock(lock, LOCK_EX | LOCK_NB) != 0;
@@ -216,10 +216,10 @@ enum ek_status run_reap_orphan(const char *folder, int task)
         held = flock(lock, LOCK_EX | LOCK_NB) != 0;
     }
     fclose(f);
-    return held
-               ? status_fail(EK_LACK, "task %d still runs from before and does not end: %s/%d.lock",
-                             task, folder, task)
-               : EK_OK;
+    return held ? status_fail(EK_UNAVAILABLE,
+                              "task %d still runs from before and does not end: %s/%d.lock", task,
+                              folder, task)
+                : EK_OK;
 }
 
 /* ---- measuring --------------------------------------------------------------------------------*/
@@ -288,7 +288,7 @@ enum ek_status run_probe_node(const struct run_job *j, int node)
 {
     if (j->node[node].reach == RUN_HERE || !run_quietly(j, node, "true"))
         return EK_OK;
-    FAIL(EK_LACK, "node '%s': %s cannot be reached (%s); try it by hand",
+    FAIL(EK_UNAVAILABLE, "node '%s': %s cannot be reached (%s); try it by hand",
          j->problem.node[node].name, j->node[node].host,
          j->node[node].reach == RUN_SSH ? "ssh without a password" : "srun in this allocation");
 }
@@ -306,6 +306,6 @@ enum ek_status run_probe_command(const struct run_job *j, int node, int kind)
     snprintf(text, sizeof text, "command -v '%s'", word);
     if (!run_quietly(j, node, text))
         return EK_OK;
-    FAIL(EK_LACK, "task '%s': there is no command '%s' on node '%s'", j->problem.kinds[kind].name,
-         word, j->problem.node[node].name);
+    FAIL(EK_UNAVAILABLE, "task '%s': there is no command '%s' on node '%s'",
+         j->problem.kinds[kind].name, word, j->problem.node[node].name);
 }

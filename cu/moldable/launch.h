@@ -17,7 +17,8 @@ struct run_start {
 };
 
 /* Starts it as a process group of its own, bound to its cores, its output in files. The lock is
- * held by the task and all that it starts, for as long as one of them lives. EK_LACK: no process.
+ * held by the task and all that it starts, for as long as one of them lives. EK_UNAVAILABLE: no
+ * process.
  */
 enum ek_status run_launch(const struct run_job *, const struct run_start *, pid_t *pid);
 
@@ -29,7 +30,8 @@ enum ek_status run_reap_orphan(const char *folder, int task);
 enum ek_status run_measured(const struct run_job *, int kind, const char *folder, int task,
                             double wall, double *seconds);
 
-/* Can the node be reached, and does it have the command? EK_LACK: says what is missing where. */
+/* Can the node be reached, and does it have the command? EK_UNAVAILABLE: says what is missing
+ * where. */
 enum ek_status run_probe_node(const struct run_job *, int node);
 enum ek_status run_probe_command(const struct run_job *, int node, int kind);
 

@@ -131,7 +131,8 @@ static enum ek_status follow(struct moldable_plan *plan, const struct moldable_p
     plan->ntasks = p->ntasks;
     free(t.last);
     land_close(&t.land);
-    return room ? EK_OK : status_fail(EK_LACK, "out of memory for a schedule of %zu cores", n);
+    return room ? EK_OK
+                : status_fail(EK_UNAVAILABLE, "out of memory for a schedule of %zu cores", n);
 }
 
 enum ek_status moldable_plan_open(struct moldable_plan *plan, const struct moldable_problem *p,
@@ -140,7 +141,7 @@ enum ek_status moldable_plan_open(struct moldable_plan *plan, const struct molda
     struct moldable_choice *choice = calloc((size_t)p->ntasks, sizeof *choice);
     *plan = (struct moldable_plan){.method = method->name};
     if (!choice)
-        FAIL(EK_LACK, "out of memory for %d tasks", p->ntasks);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
     double begin = clock_now();
     enum ek_status st = method->choose(p, choice);
     plan->planning = clock_now() - begin;

@@ -57,7 +57,8 @@ struct moldable_choice {
 /* A method: one const struct per file of cu/moldable/method/, one line in moldable_list.h. */
 struct moldable_method {
     const char *name, *summary;
-    /* Fills choice [ntasks]; every task once. EK_LACK: out of memory. One thread; reentrant. */
+    /* Fills choice [ntasks]; every task once. EK_UNAVAILABLE: out of memory. One thread; reentrant.
+     */
     enum ek_status (*choose)(const struct moldable_problem *, struct moldable_choice *choice);
 };
 
@@ -92,7 +93,7 @@ struct moldable_plan {
     int *cores, *afters;
 };
 
-/* Runs the method and follows its choices core by core. EK_LACK: out of memory. */
+/* Runs the method and follows its choices core by core. EK_UNAVAILABLE: out of memory. */
 enum ek_status moldable_plan_open(struct moldable_plan *, const struct moldable_problem *,
                                   const struct moldable_method *);
 void moldable_plan_close(struct moldable_plan *);

@@ -91,7 +91,7 @@ double moldable_bound(const struct moldable_problem *p)
         survey(&o);
         bound = bisect(&o);
     } else {
-        status_fail(EK_LACK, "out of memory for the bound");
+        status_fail(EK_UNAVAILABLE, "out of memory for the bound");
     }
     free(o.factor);
     free(o.count);

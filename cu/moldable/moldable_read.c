@@ -106,7 +106,7 @@ static enum ek_status grow(void **array, int count, int more, size_t size)
 {
     void *grown = realloc(*array, ((size_t)count + (size_t)more) * size);
     if (!grown)
-        FAIL(EK_LACK, "out of memory for %d tasks or nodes", count + more);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d tasks or nodes", count + more);
     *array = grown;
     return EK_OK;
 }
@@ -128,7 +128,7 @@ enum ek_status moldable_add_tasks(struct moldable_problem *p, const struct molda
     TRY(grow((void **)&p->kind, p->ntasks, count, sizeof *p->kind));
     char *name = copy(kind->name);
     if (!name)
-        FAIL(EK_LACK, "out of memory for tasks");
+        FAIL(EK_UNAVAILABLE, "out of memory for tasks");
     p->kinds[p->nkinds] = *kind;
     p->kinds[p->nkinds].name = name;
     for (int i = 0; i < count; i++)
@@ -144,7 +144,7 @@ static enum ek_status cluster_named(struct moldable_problem *p, const char *name
             return *cluster = c, EK_OK;
     TRY(grow((void **)&p->cluster, p->nclusters, 1, sizeof *p->cluster));
     if (!(p->cluster[p->nclusters] = copy(name)))
-        FAIL(EK_LACK, "out of memory for clusters");
+        FAIL(EK_UNAVAILABLE, "out of memory for clusters");
     *cluster = p->nclusters++;
     return EK_OK;
 }
@@ -165,7 +165,7 @@ enum ek_status moldable_add_node(struct moldable_problem *p, const char *name, i
     TRY(cluster_named(p, cluster, &node.cluster));
     TRY(grow((void **)&p->node, p->nnodes, 1, sizeof *p->node));
     if (!(node.name = copy(name)))
-        FAIL(EK_LACK, "out of memory for nodes");
+        FAIL(EK_UNAVAILABLE, "out of memory for nodes");
     p->node[p->nnodes++] = node;
     return EK_OK;
 }
@@ -271,7 +271,7 @@ static enum ek_status check_names(const struct moldable_problem *p)
 {
     const struct moldable_node **sorted = malloc((size_t)p->nnodes * sizeof *sorted), *twice = NULL;
     if (!sorted)
-        FAIL(EK_LACK, "out of memory for %d nodes", p->nnodes);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", p->nnodes);
     for (int j = 0; j < p->nnodes; j++)
         sorted[j] = &p->node[j];
     qsort(sorted, (size_t)p->nnodes, sizeof *sorted, by_name);

@@ -63,7 +63,7 @@ enum ek_status run_page(const char *path, const char *title, const struct moldab
     json_t *data = json_pack("{s:s, s:i, s:o, s:O}", "title", title, "tasks", p->ntasks, "nodes",
                              nodes, "plans", plans);
     enum ek_status st = data ? page_write(path, "cu/moldable/run.html", title, NULL, data)
-                             : status_fail(EK_LACK, "out of memory for %s", path);
+                             : status_fail(EK_UNAVAILABLE, "out of memory for %s", path);
     json_decref(data);
     return st;
 }
@@ -160,8 +160,8 @@ static enum ek_status name_failed(const struct run_history *b)
         else if (e->state == RUN_FAILED && at < sizeof list - 4)
             strcpy(list + at, "…");
     }
-    FAIL(EK_WRONG, "failed tasks: %s; their output is in %s, and --resume tries them again", list,
-         b->folder);
+    FAIL(EK_UNVERIFIED, "failed tasks: %s; their output is in %s, and --resume tries them again",
+         list, b->folder);
 }
 
 enum ek_status run_outcome(const struct run_history *b, const char *json, const char *report)

@@ -12,8 +12,8 @@ json_t *run_plan_json(const struct moldable_problem *, const struct moldable_pla
 enum ek_status run_page(const char *path, const char *title, const struct moldable_problem *,
                         const json_t *plans);
 
-/* Prints what a run came to, writes JSON and page where asked for. EK_WRONG: names the tasks that
- * failed. */
+/* Prints what a run came to, writes JSON and page where asked for. EK_UNVERIFIED: names the tasks
+ * that failed. */
 enum ek_status run_outcome(const struct run_history *, const char *json, const char *report);
 
 #endif

@@ -38,7 +38,7 @@ enum ek_status pattern_open(struct pattern *p, int cores, const double *seconds,
     p->part = calloc(cells, sizeof *p->part);
     if (!p->most || !p->part) {
         pattern_close(p);
-        FAIL(EK_LACK, "out of memory for the patterns of %d cores", cores);
+        FAIL(EK_UNAVAILABLE, "out of memory for the patterns of %d cores", cores);
     }
     for (int w = 1; w <= cores; w++) {
         double cost = ceil(seconds[w - 1] / time * PATTERN_CELLS * (1 - 1e-12));

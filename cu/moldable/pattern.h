@@ -22,7 +22,7 @@ struct pattern {
 };
 
 /* For `cores` <= PATTERN_CORES of a node and `time` s on the reference node; seconds [cores]: t(p).
- * EK_LACK: out of memory. */
+ * EK_UNAVAILABLE: out of memory. */
 enum ek_status pattern_open(struct pattern *, int cores, const double *seconds, double time);
 void pattern_close(struct pattern *);
 

@@ -58,7 +58,8 @@ static enum ek_status minimise(struct samples *s, struct moldable_law *law)
     bool room = x && w;
     gsl_multifit_nlinear_free(w);
     gsl_vector_free(x);
-    return room ? EK_OK : status_fail(EK_LACK, "out of memory for a fit of %d run times", s->n);
+    return room ? EK_OK
+                : status_fail(EK_UNAVAILABLE, "out of memory for a fit of %d run times", s->n);
 }
 
 static int distinct(const int *cores, int n)

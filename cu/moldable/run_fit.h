@@ -6,7 +6,7 @@
 
 /* Least squares of the relative errors over n measurements: seconds[i] on cores[i] cores. With one
  * number of cores the time is constant, with two b is 1; a and c are not negative. *rms: of the
- * relative errors. EK_LACK: out of memory. */
+ * relative errors. EK_UNAVAILABLE: out of memory. */
 enum ek_status run_fit(const int *cores, const double *seconds, int n, struct moldable_law *law,
                        double *rms);
 

@@ -27,11 +27,11 @@ static enum ek_status write_line(struct run_history *b, json_t *line)
     char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(line);
     if (!text)
-        FAIL(EK_LACK, "%s/journal: out of memory", b->folder);
+        FAIL(EK_UNAVAILABLE, "%s/journal: out of memory", b->folder);
     bool written = dprintf(b->journal, "%s\n", text) == (int)strlen(text) + 1;
     free(text);
     if (!written || fsync(b->journal))
-        FAIL(EK_LACK, "%s/journal cannot be written: %m; what is in it is safe", b->folder);
+        FAIL(EK_UNAVAILABLE, "%s/journal cannot be written: %m; what is in it is safe", b->folder);
     return EK_OK;
 }
 
@@ -75,7 +75,7 @@ static bool all_done(const struct run_history *b)
 static enum ek_status begin_anew(struct run_history *b, const char *path)
 {
     memset(b->entry, 0, (size_t)b->job->problem.ntasks * sizeof *b->entry);
-    return unlink(path) ? status_fail(EK_LACK, "%s cannot be removed: %m", path) : EK_OK;
+    return unlink(path) ? status_fail(EK_UNAVAILABLE, "%s cannot be removed: %m", path) : EK_OK;
 }
 
 static enum ek_status read_journal(struct run_history *b, bool resume)
@@ -116,14 +116,14 @@ static enum ek_status open_journal(struct run_history *b)
     snprintf(path, sizeof path, "%s/journal", b->folder);
     b->journal = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (b->journal < 0 || fstat(b->journal, &info))
-        FAIL(EK_LACK, "%s cannot be written: %m", path);
+        FAIL(EK_UNAVAILABLE, "%s cannot be written: %m", path);
     if (!info.st_size) {
         snprintf(hash, sizeof hash, "%016llx", (unsigned long long)job_hash(b->job));
         return write_line(b, json_pack("{s:s}", "job", hash));
     }
     if (pread(b->journal, &last, 1, info.st_size - 1) == 1 && last != '\n' &&
         write(b->journal, "\n", 1) != 1)
-        FAIL(EK_LACK, "%s cannot be written: %m", path);
+        FAIL(EK_UNAVAILABLE, "%s cannot be written: %m", path);
     return EK_OK;
 }
 
@@ -132,14 +132,14 @@ static enum ek_status lock_folder(struct run_history *b)
 {
     char path[4200];
     if (mkdir(b->folder, 0777) && errno != EEXIST)
-        FAIL(EK_LACK, "%s cannot be made: %m", b->folder);
+        FAIL(EK_UNAVAILABLE, "%s cannot be made: %m", b->folder);
     snprintf(path, sizeof path, "%s/lock", b->folder);
     b->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (b->lock < 0)
-        FAIL(EK_LACK, "%s cannot be opened: %m", path);
+        FAIL(EK_UNAVAILABLE, "%s cannot be opened: %m", path);
     if (flock(b->lock, LOCK_EX | LOCK_NB))
-        FAIL(EK_LACK, "%s is in use by another cu-run; wait for it, or choose another --results",
-             b->folder);
+        FAIL(EK_UNAVAILABLE,
+             "%s is in use by another cu-run; wait for it, or choose another --results", b->folder);
     return EK_OK;
 }
 
@@ -155,7 +155,7 @@ static enum ek_status make_tables(struct run_history *b)
         for (int c = 0; room && c < p->node[n].cores; c++)
             b->busy[n][c] = -1;
     }
-    return room ? EK_OK : status_fail(EK_LACK, "out of memory for %d tasks", p->ntasks);
+    return room ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
 }
 
 enum ek_status run_history_open(struct run_history *b, const struct run_job *job,
@@ -217,7 +217,7 @@ static enum ek_status remaining(const struct run_history *b, struct run_epoch *e
     e->task = malloc((size_t)p->ntasks * sizeof *e->task);
     e->node = malloc((size_t)p->nnodes * sizeof *e->node);
     if (!e->problem.kind || !e->problem.node || !e->task || !e->node)
-        FAIL(EK_LACK, "out of memory for a plan");
+        FAIL(EK_UNAVAILABLE, "out of memory for a plan");
     for (int i = 0; i < p->ntasks; i++)
         if (b->entry[i].state == RUN_WAITS) {
             e->problem.kind[e->problem.ntasks] = p->kind[i];
@@ -228,7 +228,8 @@ static enum ek_status remaining(const struct run_history *b, struct run_epoch *e
             e->problem.node[e->problem.nnodes] = p->node[n];
             e->node[e->problem.nnodes++] = n;
         }
-    return e->problem.nnodes ? EK_OK : status_fail(EK_LACK, "no node is left to run tasks on");
+    return e->problem.nnodes ? EK_OK
+                             : status_fail(EK_UNAVAILABLE, "no node is left to run tasks on");
 }
 
 static enum ek_status plan_epoch(struct run_history *b, struct run_epoch *e)
@@ -252,7 +253,7 @@ enum ek_status run_history_plan(struct run_history *b, double now)
     if (more)
         b->epoch = more;
     if (!e)
-        FAIL(EK_LACK, "out of memory for a plan");
+        FAIL(EK_UNAVAILABLE, "out of memory for a plan");
     e->begin = now;
     b->epoch[b->nepochs++] = e;
     return plan_epoch(b, e);

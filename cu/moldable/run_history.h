@@ -41,7 +41,7 @@ struct run_history {
 };
 
 /* Makes or enters the folder. EK_USAGE: it holds a run already and `resume` is false, or that of
- * another job; EK_LACK: another cu-run works there, or it cannot be written. */
+ * another job; EK_UNAVAILABLE: another cu-run works there, or it cannot be written. */
 enum ek_status run_history_open(struct run_history *, const struct run_job *,
                                 const struct moldable_method *, const char *folder, bool resume);
 void run_history_close(struct run_history *);
@@ -49,8 +49,8 @@ void run_history_close(struct run_history *);
 /* Adds a finished task to the journal, on disk before it returns. */
 enum ek_status run_history_note(struct run_history *, int task);
 
-/* Plans all tasks that wait, over the nodes that are left, from `now` on. EK_LACK: no node is left,
- * or a task fits none of them. */
+/* Plans all tasks that wait, over the nodes that are left, from `now` on. EK_UNAVAILABLE: no node
+ * is left, or a task fits none of them. */
 enum ek_status run_history_plan(struct run_history *, double now);
 
 /* The job's number of node k of a task's parts. */

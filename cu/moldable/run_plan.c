@@ -81,7 +81,7 @@ static enum ek_status plan_all(const struct moldable_problem *p, const struct se
     TRY(choose_methods(s->method, method, &n));
     double bound = moldable_bound(p);
     if (isnan(bound))
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     json_t *methods = s->json || s->report ? json_array() : NULL;
     if (text)
         printf("%d tasks on %d nodes, no schedule is shorter than %.6g s\n\n%-10s %14s %9s %12s\n",
@@ -94,7 +94,8 @@ static enum ek_status plan_all(const struct moldable_problem *p, const struct se
     if (!st && s->json) {
         json_t *root = json_pack("{s:i, s:i, s:f, s:O}", "tasks", p->ntasks, "nodes", p->nnodes,
                                  "lower_bound_s", bound, "methods", methods);
-        st = root ? json_write(s->json, root) : status_fail(EK_LACK, "out of memory for JSON");
+        st = root ? json_write(s->json, root)
+                  : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
         json_decref(root);
     }
     json_decref(methods);

@@ -77,7 +77,7 @@ static enum ek_status describe(const struct width_selection *m, int cores,
         struct moldable_kind kind = {.name = name, .law = {.ntable = cores}};
         kind.law.table = malloc((size_t)cores * sizeof *kind.law.table);
         if (!kind.law.table)
-            FAIL(EK_LACK, "layout: out of memory for a plan on %d cores", cores);
+            FAIL(EK_UNAVAILABLE, "layout: out of memory for a plan on %d cores", cores);
         for (int p = 1; p <= cores; p++)
             kind.law.table[p - 1] = seconds_on(m, i, p);
         const long n = t->ntasks;
@@ -96,7 +96,7 @@ static enum ek_status busiest(const struct moldable_plan *plan, int cores, int *
 {
     double *work = calloc((size_t)cores + 1, sizeof *work);
     if (!work)
-        FAIL(EK_LACK, "layout: out of memory for %d widths", cores);
+        FAIL(EK_UNAVAILABLE, "layout: out of memory for %d widths", cores);
     for (int i = 0; i < plan->ntasks; i++)
         work[plan->task[i].cores] +=
             plan->task[i].cores * (plan->task[i].finish - plan->task[i].start);

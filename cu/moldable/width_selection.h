@@ -31,7 +31,7 @@ void width_selection_add(struct width_selection *m, int width, const struct widt
 /* *width = the width on which the planner lets most of the work run on `cores` cores, each task on
  * as many as it likes; 0 while fewer than two widths are known. Between widths the seconds go by a
  * power of the width, beyond them by the nearest two's, and never fall faster than the width grows.
- * EK_LACK: out of memory. */
+ * EK_UNAVAILABLE: out of memory. */
 enum ek_status width_selection_best(const struct width_selection *m, int cores, int *width);
 
 #endif

@@ -50,9 +50,9 @@ static void give_up(MPI_Comm *comm, int *code, ...)
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
     MPI_Error_string(*code, text, &length);
-    status_fail(EK_LACK, "rank %d of %d: %s; another rank or the network is lost", rank, size,
-                text);
-    MPI_Abort(*comm, status_exit_code(EK_LACK));
+    status_fail(EK_UNAVAILABLE, "rank %d of %d: %s; another rank or the network is lost", rank,
+                size, text);
+    MPI_Abort(*comm, status_exit_code(EK_UNAVAILABLE));
 }
 
 enum ek_status cluster_open(void)
@@ -63,7 +63,7 @@ enum ek_status cluster_open(void)
         return EK_OK;
     MPI_Initialized(&done);
     if (!done && MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided))
-        FAIL(EK_LACK, "cluster: MPI does not start; does mpirun belong to the same MPI?");
+        FAIL(EK_UNAVAILABLE, "cluster: MPI does not start; does mpirun belong to the same MPI?");
     started = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -232,7 +232,7 @@ enum ek_status cluster_mail_open(const struct cluster_message *m, int n, struct 
         mail->request = calloc((size_t)n + 1, sizeof *mail->request);
     if (!mail || !mail->request) {
         free(mail);
-        FAIL(EK_LACK, "cluster: out of memory for %d messages", n);
+        FAIL(EK_UNAVAILABLE, "cluster: out of memory for %d messages", n);
     }
     for (int i = 0; i < n; i++) {
         if (m[i].sends)

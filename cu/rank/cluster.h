@@ -20,7 +20,7 @@ struct cluster_launch {
 struct cluster_launch cluster_launch(void);
 
 /* Starts MPI where a launcher (mpirun, srun) has started this process. Call after cu_prepare(),
- * which may execute the program anew. EK_LACK: MPI does not start. */
+ * which may execute the program anew. EK_UNAVAILABLE: MPI does not start. */
 enum ek_status cluster_open(void);
 /* Ends MPI in order, or with st != EK_OK ends all ranks with this exit code (does not return). */
 void cluster_close(enum ek_status st);
@@ -60,7 +60,7 @@ struct cluster_message {
 
 struct cluster_mail;
 
-/* EK_LACK: out of memory. close accepts NULL; nothing may be under way. */
+/* EK_UNAVAILABLE: out of memory. close accepts NULL; nothing may be under way. */
 enum ek_status cluster_mail_open(const struct cluster_message *m, int n,
                                  struct cluster_mail **mail);
 void cluster_mail_close(struct cluster_mail *mail);

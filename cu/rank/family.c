@@ -89,7 +89,7 @@ enum ek_status family_listen(struct family *f)
     int port = 0;
     f->listens = listen_somewhere(&port);
     if (f->listens < 0 || zmq_curve_keypair(f->key, f->secret))
-        FAIL(EK_LACK, "no socket for the other ranks: %s", zmq_strerror(errno));
+        FAIL(EK_UNAVAILABLE, "no socket for the other ranks: %s", zmq_strerror(errno));
     list_addresses(f->call, sizeof f->call - 8);
     snprintf(f->call + strlen(f->call), 8, " %d", port);
     return EK_OK;
@@ -111,7 +111,7 @@ static enum ek_status introduce(void)
     snprintf(text, sizeof text, "%d %d %d %s %s %s", l.rank, l.size, rank_0.listens, rank_0.key,
              rank_0.secret, rank_0.call);
     if (setenv(mark, text, 1))
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     return EK_OK;
 }
 
@@ -120,7 +120,8 @@ static enum ek_status remember(void)
     const char *text = getenv(mark);
     if (!text || sscanf(text, "%d %d %d %40s %40s %511[^\n]", &here.rank, &here.size, &here.listens,
                         here.key, here.secret, here.call) != 6)
-        FAIL(EK_LACK, "%s is lost: this program is not to be started by its own child", mark);
+        FAIL(EK_UNAVAILABLE, "%s is lost: this program is not to be started by its own child",
+             mark);
     return EK_OK;
 }
 
@@ -135,5 +136,5 @@ enum ek_status family_open(void)
     TRY(guard_fork(first ? 0 : LIVES, first));
     if (self_arguments())
         execv(self_path(), self_arguments());
-    FAIL(EK_LACK, "%s: cannot be executed again: %s", self_path(), strerror(errno));
+    FAIL(EK_UNAVAILABLE, "%s: cannot be executed again: %s", self_path(), strerror(errno));
 }

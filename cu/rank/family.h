@@ -22,12 +22,12 @@ struct family {
     char call[FAMILY_CALL];  /* where to: "10.0.0.1,fd00::7,127.0.0.1 4711" */
 };
 
-/* Rank 0: listens on a free port, IPv6 and IPv4, and makes keys. EK_LACK. */
+/* Rank 0: listens on a free port, IPv6 and IPv4, and makes keys. EK_UNAVAILABLE. */
 enum ek_status family_listen(struct family *f);
 
 /* Where a launcher started several ranks: forks, and executes the program anew in the child, for
- * whom a second call does nothing. The guard does not return. Before the first thread. EK_LACK: no
- * process or socket can be made, MPI does not start. */
+ * whom a second call does nothing. The guard does not return. Before the first thread.
+ * EK_UNAVAILABLE: no process or socket can be made, MPI does not start. */
 enum ek_status family_open(void);
 
 /* Who this process is; before family_open(): the only one. */

@@ -59,8 +59,9 @@ static int judge(int status)
         return status_exit_code(EK_STOPPED);
     const struct cluster_launch l = cluster_launch();
     return status_exit_code(status_fail(
-        EK_LACK, "rank %d of %d died of signal %d (%s)%s; all ranks end, --checkpoint would go on",
-        l.rank, l.size, signal, strsignal(signal),
+        EK_UNAVAILABLE,
+        "rank %d of %d died of signal %d (%s)%s; all ranks end, --checkpoint would go on", l.rank,
+        l.size, signal, strsignal(signal),
         signal == SIGKILL ? ", perhaps for want of memory" : ""));
 }
 
@@ -93,7 +94,7 @@ static int watch(bool dispensable)
     do {
         const pid_t heard = waitpid(ward, &status, dispensable ? WUNTRACED : 0);
         if (heard < 0 && errno != EINTR)
-            _exit(status_exit_code(EK_LACK));
+            _exit(status_exit_code(EK_UNAVAILABLE));
         if (heard == ward && WIFSTOPPED(status))
             kill_if_it_stays_frozen();
         else if (heard == ward)
@@ -124,7 +125,7 @@ enum ek_status guard_fork(int lives, bool alone)
     for (;; lives--) {
         ward = fork();
         if (ward < 0)
-            FAIL(EK_LACK, "no process can be made: %s", strerror(errno));
+            FAIL(EK_UNAVAILABLE, "no process can be made: %s", strerror(errno));
         if (!ward)
             break;
         mourn(watch(dispensable), lives, dispensable);

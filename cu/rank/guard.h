@@ -9,8 +9,8 @@
 
 /* Where a launcher started several ranks, forks: the child goes on and returns EK_OK; its parent
  * passes signals on to it, waits, and exits as it does, with 3 where it was killed. They die
- * together. Call before the first thread; what the child executes anew calls it in vain. EK_LACK:
- * no process can be made. */
+ * together. Call before the first thread; what the child executes anew calls it in vain.
+ * EK_UNAVAILABLE: no process can be made. */
 enum ek_status guard_rank(void);
 
 /* This process is guarded, or what a guarded one has executed. */

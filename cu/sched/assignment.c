@@ -77,7 +77,8 @@ enum ek_status assignment_find(const char *schedule, const struct sched_job *job
     struct sched *s = NULL;
     enum ek_status st = EK_OK;
     if (!d.free_at || !d.now || !d.before)
-        st = status_fail(EK_LACK, "schedule %s: out of memory for %zu tasks", schedule, job->n);
+        st = status_fail(EK_UNAVAILABLE, "schedule %s: out of memory for %zu tasks", schedule,
+                         job->n);
     if (!st)
         st = sched_open(schedule, job, &s);
     if (!st)

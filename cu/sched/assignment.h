@@ -8,7 +8,7 @@
 
 /* owner[job->n] = unit of each task in the best of the steps that the policy needs until it changes
  * nothing any more: one for those that know at once, some dozens for those that learn. Units with
- * speed 0 count as 1. EK_USAGE: bad policy. EK_LACK: out of memory. One thread. */
+ * speed 0 count as 1. EK_USAGE: bad policy. EK_UNAVAILABLE: out of memory. One thread. */
 enum ek_status assignment_find(const char *schedule, const struct sched_job *job, int *owner);
 
 /* When the last unit would be done, and how long each is busy: busy[job->ncu], in cost / speed. */

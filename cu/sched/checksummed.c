@@ -18,7 +18,7 @@ enum ek_status checksummed_folder(char *path, size_t room)
     if (own && *own)
         snprintf(path, room, "%s", own);
     else if (!cachedir_find("evenkeel", path, room))
-        FAIL(EK_LACK, "profiles have no folder: set CU_PROFILE_DIR, XDG_CACHE_HOME or HOME");
+        FAIL(EK_UNAVAILABLE, "profiles have no folder: set CU_PROFILE_DIR, XDG_CACHE_HOME or HOME");
     return EK_OK;
 }
 
@@ -76,7 +76,7 @@ enum ek_status checksummed_read(const char *path, const char *format, int versio
 {
     json_error_t error;
     if (access(path, R_OK))
-        FAIL(EK_LACK, "%s: %s", path, strerror(errno));
+        FAIL(EK_UNAVAILABLE, "%s: %s", path, strerror(errno));
     json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!read)
         FAIL(EK_USAGE, "%s:%d: %s", path, error.line, error.text);

@@ -51,7 +51,7 @@ enum ek_status donate_open(const struct donate_options *options, struct donate *
         free(d);
         free(worker);
         free(device);
-        FAIL(EK_LACK, "out of memory for the donation of devices");
+        FAIL(EK_UNAVAILABLE, "out of memory for the donation of devices");
     }
     *d = (struct donate){.options = *options, .worker = worker, .device = device};
     for (size_t w = 0; w < workers; w++) {

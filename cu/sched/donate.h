@@ -36,7 +36,7 @@ struct donate;
 /* "off", "static" or "on". EK_USAGE. */
 enum ek_status donate_mode_parse(const char *text, enum donate_mode *mode);
 
-/* EK_LACK: memory. The caller owns *d; close accepts NULL. */
+/* EK_UNAVAILABLE: memory. The caller owns *d; close accepts NULL. */
 enum ek_status donate_open(const struct donate_options *options, struct donate **d);
 void donate_close(struct donate *d);
 

@@ -63,7 +63,7 @@ static enum ek_status sort_units(struct estimate *e, const struct sched_job *job
         e->kind[c] = kind_of(e, job, c);
         struct estimate_kind *k = &e->of[e->kind[c]];
         if (!k->seconds || !k->sample || !k->count || !k->last || !k->part)
-            FAIL(EK_LACK, "schedule: out of memory for the times of %zu tasks", job->n);
+            FAIL(EK_UNAVAILABLE, "schedule: out of memory for the times of %zu tasks", job->n);
         bool speed_counts = e->known && !k->profile;
         e->factor[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
@@ -104,7 +104,8 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     enum ek_status st = EK_OK;
     if (!e->order || !e->seconds || !e->owner || !e->near || !e->kind || !e->others || !e->judged ||
         !e->begun || !e->range || !e->factor || !e->ratio || !e->of)
-        st = status_fail(EK_LACK, "schedule: out of memory for the times of %zu tasks", job->n);
+        st = status_fail(EK_UNAVAILABLE, "schedule: out of memory for the times of %zu tasks",
+                         job->n);
     if (!st && job->n)
         st = sort_units(e, job);
     if (st) {

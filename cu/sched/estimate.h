@@ -80,7 +80,7 @@ struct estimate {
 };
 
 /* Starts with the job's profiles, speeds and costs; what they leave open counts as equal.
- * EK_LACK: out of memory. estimate_close() frees, also after a failure. One thread. */
+ * EK_UNAVAILABLE: out of memory. estimate_close() frees, also after a failure. One thread. */
 enum ek_status estimate_open(struct estimate *e, const struct sched_job *job);
 void estimate_close(struct estimate *e);
 

@@ -39,7 +39,7 @@ enum ek_status late_open(struct late *l, const struct sched_job *job, const size
     l->order = order;
     l->unit = aligned_alloc(_Alignof(struct late_unit), (size_t)job->ncu * sizeof *l->unit);
     if (!l->unit)
-        FAIL(EK_LACK, "schedule: out of memory for %d units", job->ncu);
+        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %d units", job->ncu);
     for (int c = 0; c < job->ncu; c++) {
         l->unit[c].stretch = 0;
         l->devices += job->unit[c].kind == CU_DEVICE;

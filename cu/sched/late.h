@@ -33,7 +33,7 @@ struct late {
     struct late_unit *unit; /* [ncu] */
 };
 
-/* order [n]: tasks by descending cost; job and order are borrowed. EK_LACK: out of memory;
+/* order [n]: tasks by descending cost; job and order are borrowed. EK_UNAVAILABLE: out of memory;
  * late_close() frees, also then. One thread. */
 enum ek_status late_open(struct late *l, const struct sched_job *job, const size_t *order);
 void late_close(struct late *l);

@@ -24,7 +24,7 @@ enum ek_status learn_open(struct learn *l, const struct sched_job *job)
     l->load = calloc((size_t)job->ncu, sizeof *l->load);
     l->owner = calloc(job->n ? job->n : 1, sizeof *l->owner);
     if (!l->load || !l->owner)
-        FAIL(EK_LACK, "schedule: out of memory for %zu tasks", job->n);
+        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %zu tasks", job->n);
     TRY(plan_open(&l->plan, job->n, job->ncu));
     return estimate_open(&l->estimate, job);
 }

@@ -25,8 +25,8 @@ struct learn {
     int *owner;   /* [n] of the tasks in estimate.order: what a policy decides */
 };
 
-/* Reads the options, opens plan and estimate. EK_LACK: out of memory; learn_close() frees, also
- * then. One thread. */
+/* Reads the options, opens plan and estimate. EK_UNAVAILABLE: out of memory; learn_close() frees,
+ * also then. One thread. */
 enum ek_status learn_open(struct learn *l, const struct sched_job *job);
 void learn_close(struct learn *l);
 

@@ -37,7 +37,7 @@ enum ek_status link_learn(const struct link *first, int n, size_t stride, struct
     double *x = calloc(3 * room + 1, sizeof *x), *y = x ? x + room : NULL;
     enum ek_status st = EK_OK;
     if (!all || !x)
-        st = status_fail(EK_LACK, "team: out of memory for %zu moves", room);
+        st = status_fail(EK_UNAVAILABLE, "team: out of memory for %zu moves", room);
     const size_t m = st ? 0 : gather(first, n, stride, all);
     for (size_t i = 0; i < m; i++) {
         x[i] = all[i].bytes;

@@ -20,7 +20,7 @@ void link_note(struct link *l, int links, double bytes, double seconds);
 
 /* latency + bytes * per_byte by a resistant line (cu/sched/line.h) through the latest moves of n
  * units, whose links lie `stride` bytes apart; *known stays what it is while there are fewer than
- * six. One thread, all units idle. EK_LACK: out of memory. */
+ * six. One thread, all units idle. EK_UNAVAILABLE: out of memory. */
 enum ek_status link_learn(const struct link *first, int n, size_t stride, struct sched_link *known);
 
 #endif

@@ -14,7 +14,7 @@ enum ek_status park_open(struct park *p, int ncu)
                        .all = calloc(n, sizeof *p->all),
                        .unit = calloc(n, sizeof *p->unit)};
     if (!p->off || !p->trial || !p->all || !p->unit)
-        FAIL(EK_LACK, "schedule: out of memory for %d units", ncu);
+        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %d units", ncu);
     return EK_OK;
 }
 

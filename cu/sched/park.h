@@ -13,7 +13,8 @@ struct park {
     int *unit, members; /* [ncu] those of one node and kind, the fastest first */
 };
 
-/* Nobody is parked. EK_LACK: out of memory; park_close() frees, also then. One thread, all of it.
+/* Nobody is parked. EK_UNAVAILABLE: out of memory; park_close() frees, also then. One thread, all
+ * of it.
  */
 enum ek_status park_open(struct park *p, int ncu);
 void park_close(struct park *p);

@@ -62,7 +62,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     if (!d->space || !d->home || !d->toll || !d->class || !d->group || !d->market ||
         !d->heaps.top || !d->load || !d->head) {
         partition_close(d);
-        FAIL(EK_LACK, "evenkeel: out of memory for %zu tasks on %d units", job->n, job->ncu);
+        FAIL(EK_UNAVAILABLE, "evenkeel: out of memory for %zu tasks on %d units", job->n, job->ncu);
     }
     d->units = d->space + ncu;
     d->member = d->units + ncu;

@@ -16,7 +16,7 @@ enum ek_status plan_open(struct plan *p, size_t n, int ncu)
     p->list = aligned_alloc(_Alignof(struct plan_list), bytes);
     if (!p->task || !p->list) {
         plan_close(p);
-        FAIL(EK_LACK, "schedule: out of memory for a plan of %zu tasks on %d units", n, ncu);
+        FAIL(EK_UNAVAILABLE, "schedule: out of memory for a plan of %zu tasks on %d units", n, ncu);
     }
     for (int c = 0; c < ncu; c++)
         p->list[c] = (struct plan_list){0};
@@ -194,7 +194,7 @@ enum ek_status plan_deal(struct plan *p, const struct sched_job *job,
     int *owner = calloc(room, sizeof *owner);
     enum ek_status st = EK_OK;
     if (!order || !owner)
-        st = status_fail(EK_LACK, "schedule: out of memory for %zu tasks", job->n);
+        st = status_fail(EK_UNAVAILABLE, "schedule: out of memory for %zu tasks", job->n);
     if (!st) {
         plan_sort(job->cost, job->n, order);
         st = deal(job, order, owner);
@@ -253,7 +253,7 @@ enum ek_status plan_heap_open(struct plan_heap *h, int room)
 {
     *h = (struct plan_heap){.top = calloc((size_t)room, sizeof *h->top)};
     if (!h->top)
-        FAIL(EK_LACK, "schedule: out of memory for %d units", room);
+        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %d units", room);
     return EK_OK;
 }
 

@@ -20,8 +20,9 @@ struct plan {
     struct plan_list *list; /* [ncu] */
 };
 
-/* Room for n < 2^32 tasks on ncu units, all lists empty (task[i] = i). EK_LACK: out of memory.
- * plan_close() frees, also after a failure. One thread, like everything here but plan_next(). */
+/* Room for n < 2^32 tasks on ncu units, all lists empty (task[i] = i). EK_UNAVAILABLE: out of
+ * memory. plan_close() frees, also after a failure. One thread, like everything here but
+ * plan_next(). */
 enum ek_status plan_open(struct plan *p, size_t n, int ncu);
 void plan_close(struct plan *p);
 
@@ -72,8 +73,8 @@ void plan_fixed_end(void *st);
     .end = plan_fixed_end
 
 /* Opens the plan and lets `deal` choose the unit of each task, in the order of descending cost:
- * owner[i] = unit of task order[i]; units execute their tasks in this order. EK_LACK, also from
- * deal: the plan is closed again then. */
+ * owner[i] = unit of task order[i]; units execute their tasks in this order. EK_UNAVAILABLE, also
+ * from deal: the plan is closed again then. */
 enum ek_status plan_deal(struct plan *p, const struct sched_job *job,
                          enum ek_status (*deal)(const struct sched_job *job, const size_t *order,
                                                 int *owner));
@@ -98,7 +99,7 @@ struct plan_heap {
     } * top; /* [count] a binary heap: top[0] is the least loaded */
 };
 
-/* Room for `room` units. EK_LACK: out of memory. plan_heap_close() frees. */
+/* Room for `room` units. EK_UNAVAILABLE: out of memory. plan_heap_close() frees. */
 enum ek_status plan_heap_open(struct plan_heap *h, int room);
 void plan_heap_close(struct plan_heap *h);
 /* The heap's units become unit[0..m-1] (NULL: 0 .. m-1), in ascending order, without load. */

@@ -71,7 +71,7 @@ enum ek_status profile_open(const char *program, const char *problem, size_t n,
         if (find_kind(p, &kind))
             continue;
         if (p->nkinds == PROFILE_KINDS)
-            FAIL(EK_LACK, "profile: more than %d kinds of units", PROFILE_KINDS);
+            FAIL(EK_UNAVAILABLE, "profile: more than %d kinds of units", PROFILE_KINDS);
         p->kind[p->nkinds++] = kind;
     }
     return EK_OK;
@@ -146,10 +146,10 @@ enum ek_status profile_save(const struct profile *p, const char *path)
 {
     for (int i = 0; i < p->nkinds; i++)
         if (!p->kind[i].seconds)
-            FAIL(EK_WRONG, "%s: no seconds for %s", path, p->kind[i].name);
+            FAIL(EK_UNVERIFIED, "%s: no seconds for %s", path, p->kind[i].name);
     json_t *root = to_json(p);
     if (!root)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     enum ek_status st = checksummed_write(path, root);
     json_decref(root);
     return st;
@@ -162,7 +162,7 @@ static enum ek_status read_seconds(const char *path, const json_t *list, size_t 
         FAIL(EK_USAGE, "%s: kinds.seconds has not one number for each of %zu tasks", path, n);
     double *sec = calloc(n ? n : 1, sizeof *sec);
     if (!sec)
-        FAIL(EK_LACK, "%s: out of memory for %zu tasks", path, n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu tasks", path, n);
     *seconds = sec;
     for (size_t t = 0; t < n; t++) {
         const json_t *x = json_array_get(list, t);

@@ -33,7 +33,8 @@ struct profile {
 };
 
 /* What a profile for this program, problem of n tasks and these units must hold; no seconds yet.
- * EK_LACK: more kinds of units than PROFILE_KINDS, or the machine cannot be read. Caller closes. */
+ * EK_UNAVAILABLE: more kinds of units than PROFILE_KINDS, or the machine cannot be read. Caller
+ * closes. */
 enum ek_status profile_open(const char *program, const char *problem, size_t n,
                             const struct cu_set *set, struct profile *p);
 void profile_close(struct profile *p);
@@ -48,11 +49,12 @@ double profile_factor(const struct profile *p);
 /* The file of this profile in the folder for them (cu/sched/checksummed.h), path [PROFILE_PATH]. */
 enum ek_status profile_path(const struct profile *p, char *path);
 
-/* Writes all seconds, as a whole or not at all; makes the folders above. EK_LACK: not writable. */
+/* Writes all seconds, as a whole or not at all; makes the folders above. EK_UNAVAILABLE: not
+ * writable. */
 enum ek_status profile_save(const struct profile *p, const char *path);
 
-/* Reads any machine's profile. EK_LACK: no such file; EK_USAGE: it is no intact profile of this
- * version (the line says what is wrong). Caller closes *p. */
+/* Reads any machine's profile. EK_UNAVAILABLE: no such file; EK_USAGE: it is no intact profile of
+ * this version (the line says what is wrong). Caller closes *p. */
 enum ek_status profile_read(const char *path, struct profile *p);
 
 /* Fills the seconds of *p, as profile_open() left it, from a file that was made for the same.

@@ -28,7 +28,7 @@ enum ek_status profile_layout_save(const struct profile_layout *l, const char *p
                              "layout", cu_layout_text(&l->layout), "devices", l->devices,
                              "steps_per_s", l->rate, "tried", l->tried);
     if (!root)
-        FAIL(EK_LACK, "%s: out of memory", path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     enum ek_status st = checksummed_write(path, root);
     json_decref(root);
     return st;

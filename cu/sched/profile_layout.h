@@ -26,11 +26,11 @@ struct profile_layout {
 /* Its file, path [CHECKSUMMED_PATH]. */
 enum ek_status profile_layout_path(const struct profile_layout *l, char *path);
 
-/* Writes it as a whole or not at all. EK_LACK: not writable. */
+/* Writes it as a whole or not at all. EK_UNAVAILABLE: not writable. */
 enum ek_status profile_layout_save(const struct profile_layout *l, const char *path);
 
-/* Fills what was found for what *l is for. EK_LACK: no such file; EK_USAGE: it is damaged, or for
- * something else. */
+/* Fills what was found for what *l is for. EK_UNAVAILABLE: no such file; EK_USAGE: it is damaged,
+ * or for something else. */
 enum ek_status profile_layout_load(const char *path, struct profile_layout *l);
 
 /* Prints a line about the file, if it is such a one and intact. */

@@ -18,7 +18,7 @@ enum ek_status proven_open(struct proven *p, size_t n, int ncu)
     p->owner = calloc(n ? n : 1, sizeof *p->owner);
     p->off = calloc((size_t)ncu, sizeof *p->off);
     if (!p->owner || !p->off)
-        FAIL(EK_LACK, "schedule: out of memory for %zu tasks", n);
+        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %zu tasks", n);
     return EK_OK;
 }
 

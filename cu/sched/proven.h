@@ -19,7 +19,8 @@ struct proven {
     double caution; /* by how much more than usual a new one must promise: 1 at first */
 };
 
-/* Nothing is proven yet. EK_LACK: out of memory; proven_close() frees, also then. One thread. */
+/* Nothing is proven yet. EK_UNAVAILABLE: out of memory; proven_close() frees, also then. One
+ * thread. */
 enum ek_status proven_open(struct proven *p, size_t n, int ncu);
 void proven_close(struct proven *p);
 

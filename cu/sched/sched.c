@@ -84,7 +84,7 @@ static enum ek_status parse_options(const struct sched_ops *ops, const char *spe
     const char *colon = strchr(spec, ':');
     void *values = calloc(1, ops->opts_size ? ops->opts_size : 1);
     if (!values)
-        FAIL(EK_LACK, "%s: out of memory", ops->name);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", ops->name);
     if (ops->defaults)
         ops->defaults(values);
     enum ek_status st = opt_parse_list(ops->opts, values, ops->name, colon ? colon + 1 : "");
@@ -177,7 +177,7 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
         FAIL(EK_USAGE, "schedule %s: there is no unit to work", ops->name);
     struct sched *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
     if (!s)
-        FAIL(EK_LACK, "schedule %s: out of memory", ops->name);
+        FAIL(EK_UNAVAILABLE, "schedule %s: out of memory", ops->name);
     *s = (struct sched){.ops = ops, .job = *job, .living = job->ncu};
     pthread_mutex_init(&s->orphans.lock, NULL);
     if (s->job.grain < 1)
@@ -187,7 +187,8 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
     s->index = calloc((size_t)job->ncu, sizeof *s->index);
     enum ek_status st = EK_OK;
     if (!s->state || !s->alive || !s->index)
-        st = status_fail(EK_LACK, "schedule %s: out of memory for %d units", ops->name, job->ncu);
+        st = status_fail(EK_UNAVAILABLE, "schedule %s: out of memory for %d units", ops->name,
+                         job->ncu);
     if (!st)
         st = parse_options(ops, spec, &s->options);
     if (!st)
@@ -239,7 +240,7 @@ static enum ek_status leave_orphan(struct orphans *o, struct ek_range r)
         o->range[count] = r;
         atomic_store_explicit(&o->count, count + 1, memory_order_release);
     } else {
-        st = status_fail(EK_LACK, "schedule: out of memory for the tasks of a lost unit");
+        st = status_fail(EK_UNAVAILABLE, "schedule: out of memory for the tasks of a lost unit");
     }
     pthread_mutex_unlock(&o->lock);
     return st;
@@ -277,7 +278,8 @@ enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished)
     }
     s->index[cu] = -1;
     if (atomic_fetch_add(&s->retired, 1) + 1 == s->living)
-        FAIL(EK_LACK, "schedule %s: the last unit is lost; nobody is left to work", s->ops->name);
+        FAIL(EK_UNAVAILABLE, "schedule %s: the last unit is lost; nobody is left to work",
+             s->ops->name);
     return EK_OK;
 }
 
@@ -293,7 +295,7 @@ enum ek_status sched_restart(struct sched *s)
     s->living -= atomic_exchange(&s->retired, 0);
     atomic_store(&s->orphans.count, 0);
     if (s->living == 0)
-        FAIL(EK_LACK, "schedule %s: no unit is left", s->ops->name);
+        FAIL(EK_UNAVAILABLE, "schedule %s: no unit is left", s->ops->name);
     enum ek_status st = begin_policy(s);
     if (st)
         s->living = 0; /* the policy holds nothing: sched_close() must not end it */

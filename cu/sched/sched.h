@@ -67,7 +67,8 @@ struct sched_ops {
     const struct opt *opts;       /* option table, or NULL */
     size_t opts_size;             /* bytes of its values */
     void (*defaults)(void *opts); /* NULL = zeroes */
-    /* One thread. Plans the first step. EK_LACK: out of memory; EK_USAGE: job does not fit. */
+    /* One thread. Plans the first step. EK_UNAVAILABLE: out of memory; EK_USAGE: job does not fit.
+     */
     enum ek_status (*begin)(void *st, const struct sched_job *);
     /* On any unit's thread, concurrently, lock-free where it can be; empty = nothing more for this
      * unit in this step. After an empty answer it may be asked again in the same step. */
@@ -108,11 +109,12 @@ enum ek_status sched_step(struct sched *s);
 
 /* Unit `cu` is dead; `unfinished` (may be empty) is what it held. Everything it would still have
  * got in this step goes to whoever asks next, and from the next step on the policy starts anew over
- * the units that are left. On the dead unit's managing thread. EK_LACK when it was the last one. */
+ * the units that are left. On the dead unit's managing thread. EK_UNAVAILABLE when it was the last
+ * one. */
 enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished);
 
 /* The step is given up half way: nothing of it counts, the policy starts anew over the living
- * units. One thread, all units idle. EK_LACK: no unit lives, or out of memory. */
+ * units. One thread, all units idle. EK_UNAVAILABLE: no unit lives, or out of memory. */
 enum ek_status sched_restart(struct sched *s);
 
 /* Ranges left by retired units are waiting: a unit that had nothing more should ask again. */

@@ -101,7 +101,7 @@ static enum ek_status choose_scenarios(struct capacity *c, size_t sample, unsign
     c->scenario = calloc(c->nscenarios, sizeof *c->scenario);
     c->cell = calloc(c->nscenarios * (size_t)c->nschedules, sizeof *c->cell);
     if (!c->scenario || !c->cell)
-        FAIL(EK_LACK, "out of memory for %zu scenarios", c->nscenarios);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu scenarios", c->nscenarios);
     for (size_t i = 0; all && i < c->nscenarios; i++)
         c->scenario[i] = i + 1;
     /* Half of all or more: drawing again and again for the last ones would take long. */
@@ -224,7 +224,7 @@ enum ek_status capacity_simulate(const struct capacity *c, uint64_t scenario, co
     struct sim_unit *unit = calloc((size_t)ncu, sizeof *unit);
     struct sim_result result;
     if (!unit)
-        FAIL(EK_LACK, "out of memory for %d units", ncu);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d units", ncu);
     make_units(c, scenario, NULL, unit);
     const struct sim_case sim = {.job = {.n = c->work->n,
                                          .grain = 1,
@@ -260,7 +260,8 @@ static enum ek_status keep(struct sweep *s, size_t scenario, int schedule)
         if (s->part) {
             capacity_csv_line(s->c, s->part, scenario, schedule);
             if (fflush(s->part))
-                st = status_fail(EK_LACK, "the table cannot be written: %s", strerror(errno));
+                st =
+                    status_fail(EK_UNAVAILABLE, "the table cannot be written: %s", strerror(errno));
         }
         progress_at((double)++s->done);
     }
@@ -311,10 +312,10 @@ enum ek_status capacity_run(struct capacity *c, int jobs, const char *csv)
     TRY(capacity_csv_save(c, part)); /* without a line that was cut off */
     FILE *out = fopen(part, "a");
     if (!out)
-        FAIL(EK_LACK, "%s: cannot be written: %s", part, strerror(errno));
+        FAIL(EK_UNAVAILABLE, "%s: cannot be written: %s", part, strerror(errno));
     enum ek_status st = sweep(c, jobs, out);
     if (fclose(out) && !st)
-        st = status_fail(EK_LACK, "%s: cannot be written: %s", part, strerror(errno));
+        st = status_fail(EK_UNAVAILABLE, "%s: cannot be written: %s", part, strerror(errno));
     if (!st)
         st = capacity_csv_save(c, csv);
     if (!st)

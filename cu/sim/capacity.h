@@ -82,7 +82,8 @@ struct capacity {
 };
 
 /* All combinations, or `sample` > 0 of them drawn with the seed. Everything is borrowed. EK_USAGE:
- * too many without a sample; EK_LACK: memory. capacity_close() frees, also after a failure. */
+ * too many without a sample; EK_UNAVAILABLE: memory. capacity_close() frees, also after a failure.
+ */
 enum ek_status capacity_open(struct capacity *c, const struct capacity_work *w,
                              const struct capacity_machine *m, const char *const *schedule,
                              int nschedules, int steps, size_t sample, unsigned seed);

@@ -106,7 +106,7 @@ enum ek_status capacity_answer_open(struct capacity_answer *a, const struct capa
     a->ranked = calloc(c->nscenarios, sizeof *a->ranked);
     a->of_policy = calloc((size_t)c->nschedules, sizeof *a->of_policy);
     if (!a->makespan || !a->schedule || !a->ranked || !a->of_policy)
-        FAIL(EK_LACK, "out of memory for %zu scenarios", c->nscenarios);
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu scenarios", c->nscenarios);
     find_fastest(a, c);
     for (size_t i = 0; i < c->nscenarios; i++)
         a->ranked[i] = i;

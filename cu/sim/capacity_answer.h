@@ -25,7 +25,8 @@ struct capacity_answer {
     struct capacity_gain gain[CAPACITY_TYPES];
 };
 
-/* After a finished capacity_run(). EK_LACK: memory; capacity_answer_close() frees, also then. */
+/* After a finished capacity_run(). EK_UNAVAILABLE: memory; capacity_answer_close() frees, also
+ * then. */
 enum ek_status capacity_answer_open(struct capacity_answer *a, const struct capacity *c,
                                     double tolerance);
 void capacity_answer_close(struct capacity_answer *a);

@@ -89,7 +89,7 @@ static enum ek_status add_detail(const struct capacity *c, size_t i, json_t *det
     struct capacity_unit *unit = calloc((size_t)n, sizeof *unit);
     json_t *names = json_array(), *types = json_array(), *tasks = json_object();
     struct capacity_cell cell;
-    enum ek_status st = unit ? EK_OK : status_fail(EK_LACK, "out of memory for %d units", n);
+    enum ek_status st = unit ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d units", n);
     if (unit)
         capacity_units(c, c->scenario[i], unit);
     for (int u = 0; unit && u < n; u++) {

@@ -7,7 +7,7 @@
 
 /* Writes the page. As many scenarios as fit into a file that opens quickly carry the tasks of every
  * unit: the best and the cheapest ones, then others evenly over the ranks; they are simulated again
- * for that. EK_LACK as page_write(). */
+ * for that. EK_UNAVAILABLE as page_write(). */
 enum ek_status capacity_page_write(const char *path, const struct capacity *c,
                                    const struct capacity_answer *a);
 

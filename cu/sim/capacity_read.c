@@ -59,7 +59,7 @@ static enum ek_status read_list(const char *path, const char *key, const json_t 
     char where[64];
     double *x = calloc(n ? n : 1, sizeof *x);
     if (!x)
-        FAIL(EK_LACK, "%s: out of memory for %zu tasks", path, n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu tasks", path, n);
     *out = x;
     if (json_array_size(list) != n)
         FAIL(EK_USAGE, "%s: %s has %zu numbers for %zu tasks", path, key, json_array_size(list), n);
@@ -217,7 +217,7 @@ static enum ek_status scale_devices(const char *path, const struct capacity_work
         return EK_OK;
     node->device_seconds = malloc(w->n * sizeof *node->device_seconds);
     if (!node->device_seconds)
-        FAIL(EK_LACK, "%s: out of memory for %zu tasks", path, w->n);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu tasks", path, w->n);
     for (size_t t = 0; t < w->n; t++)
         node->device_seconds[t] = node->device_fixed + w->device[t] / node->device_speed;
     return EK_OK;

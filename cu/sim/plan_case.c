@@ -22,7 +22,7 @@ void *plan_case_own(struct plan_case_reader *r, size_t count, size_t size)
     if (array)
         c->owned[c->nowned++] = array;
     else
-        status_fail(EK_LACK, "%s: out of memory for the case", r->path);
+        status_fail(EK_UNAVAILABLE, "%s: out of memory for the case", r->path);
     return array;
 }
 
@@ -37,7 +37,7 @@ enum ek_status plan_case_numbers(struct plan_case_reader *r, const char *key, co
         FAIL(EK_USAGE, "%s: %s has %zu numbers for %zu tasks", r->path, key, count, n);
     double *x = plan_case_own(r, count, sizeof *x);
     if (!x)
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     for (size_t i = 0; i < count; i++) {
         snprintf(text, sizeof text, "%s[%zu]", key, i);
         TRY(demand_number(r->path, text, json_array_get(array, i), d, &x[i]));
@@ -63,7 +63,7 @@ static enum ek_status read_faces(struct plan_case_reader *r, const json_t *graph
     size_t *neighbour = plan_case_own(r, edges, sizeof *neighbour);
     double *face = plan_case_own(r, edges, sizeof *face);
     if (!first || !neighbour || !face)
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     const struct demand task = {0, (double)job->n - 1, false, true};
     for (size_t t = 0, e = 0; t < job->n; t++) {
         const json_t *row = json_array_get(graph, t), *width = json_array_get(bytes, t);
@@ -119,7 +119,7 @@ static enum ek_status read_link(struct plan_case_reader *r, const json_t *link)
     TRY(demand_member(r->path, "link", link, "bandwidth_Bps", &RATE, &bandwidth));
     struct sched_link *l = plan_case_own(r, 1, sizeof *l);
     if (!l)
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     *l = (struct sched_link){latency, 1 / bandwidth};
     r->c->sim.job.link = l;
     return EK_OK;
@@ -131,7 +131,7 @@ static enum ek_status read_exchange(struct plan_case_reader *r, const json_t *ex
         return EK_OK;
     struct sim_exchange *x = plan_case_own(r, 1, sizeof *x);
     if (!x)
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     TRY(demand_that(r->path, json_is_object(exchange), "exchange", "an object"));
     for (int i = 0; i < SIM_PARTS; i++)
         TRY(demand_optional(r->path, "exchange", exchange, sim_exchange_names[i], &AMOUNT,
@@ -157,7 +157,7 @@ static enum ek_status read_changes(struct plan_case_reader *r, const json_t *lis
     TRY(demand_that(r->path, json_is_array(list), "changes", "a list"));
     struct sim_change *change = plan_case_own(r, n, sizeof *change);
     if (!change)
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     const struct demand unit = {0, sim->ncu - 1, false, true};
     for (size_t i = 0; i < n; i++) {
         char key[2][96];
@@ -197,7 +197,7 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
     TRY(read_changes(r, json_object_get(root, "changes")));
     const char *name = json_string_value(json_object_get(root, "name"));
     r->c->name = strdup(name ? name : r->path);
-    return r->c->name ? EK_OK : status_fail(EK_LACK, "%s: out of memory", r->path);
+    return r->c->name ? EK_OK : status_fail(EK_UNAVAILABLE, "%s: out of memory", r->path);
 }
 
 /* ---- records ----------------------------------------------------------------------------------*/
@@ -226,7 +226,7 @@ static enum ek_status read_measured(struct plan_case_reader *r, const json_t *ru
     TRY(demand_that(r->path, name, where, "a run with its schedule"));
     char *schedule = plan_case_own(r, strlen(name) + 1, 1);
     if (!schedule)
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     m->schedule = strcpy(schedule, name);
     TRY(demand_member(r->path, where, run, "seconds", &AMOUNT, &m->seconds));
     return median_of_all(r, where, json_object_get(run, "seconds_all"), &m->seconds);
@@ -239,7 +239,7 @@ static enum ek_status read_record(struct plan_case_reader *r, const json_t *root
     const size_t n = runs ? json_array_size(runs) : 1;
     struct plan_measured *m = plan_case_own(r, n, sizeof *m);
     if (!m)
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     if (json_is_null(json_object_get(root, "case")))
         FAIL(EK_USAGE,
              "%s: case is null: some unit did nothing in these runs; record a comparison, or runs "

@@ -86,7 +86,7 @@ static enum ek_status read_curve(struct reader *r, const char *key, const json_t
     const size_t n = list ? json_array_size(value) : 1;
     double(*point)[2] = plan_case_own(r->r, n, sizeof *point);
     if (!point)
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     for (size_t i = 0; list && i < n; i++) {
         char name[192];
         const json_t *pair = json_array_get(value, i);
@@ -212,7 +212,7 @@ static enum ek_status read_list(struct reader *r, const json_t *list)
              PLAN_CASE_UNITS);
     struct sim_unit *unit = plan_case_own(r->r, (size_t)total, sizeof *unit);
     if (!unit)
-        return EK_LACK;
+        return EK_UNAVAILABLE;
     sim->unit = unit;
     for (size_t i = 0; i < json_array_size(list); i++, sim->ncu += count) {
         TRY(read_count(r, json_array_get(list, i), i, &count));
@@ -228,7 +228,7 @@ enum ek_status plan_case_read_units(struct plan_case_reader *reader, const json_
     TRY(demand_that(reader->path, json_array_size(list) > 0, "units", "a list of units"));
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
-        FAIL(EK_LACK, "%s: out of memory for the units", reader->path);
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the units", reader->path);
     r->r = reader;
     r->spaces = (struct places){.what = "spaces", .first = 1};
     r->nodes = (struct places){.what = "nodes", .first = 1 + MOST_PLACES};

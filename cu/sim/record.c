@@ -47,7 +47,7 @@ static enum ek_status grow(void **at, size_t n, size_t *room, size_t size)
     size_t more = *room ? 2 * *room : 1024;
     void *larger = realloc(*at, more * size);
     if (!larger)
-        FAIL(EK_LACK, "record: out of memory for %zu measurements", more);
+        FAIL(EK_UNAVAILABLE, "record: out of memory for %zu measurements", more);
     *at = larger;
     *room = more;
     return EK_OK;
@@ -89,7 +89,7 @@ enum ek_status record_open(const struct cu_set *set, const struct sched_job *job
     }
     if (!made || !made->kind || !made->samples) {
         record_close(made);
-        FAIL(EK_LACK, "record: out of memory for %d units", set->n);
+        FAIL(EK_UNAVAILABLE, "record: out of memory for %d units", set->n);
     }
     for (int c = 0; c < set->n; c++) {
         int like = 0;
@@ -274,9 +274,10 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
     struct diary *diary = open_diaries(r, unit);
     int *home = calloc(2 * r->job->n + 1, sizeof *home);
     double *room = calloc(2 * (size_t)r->set->nspaces, sizeof *room);
-    enum ek_status st = diary && home && room
-                            ? EK_OK
-                            : status_fail(EK_LACK, "record: out of memory for a run's events");
+    enum ek_status st =
+        diary && home && room
+            ? EK_OK
+            : status_fail(EK_UNAVAILABLE, "record: out of memory for a run's events");
     if (!st)
         st = take_samples(r, diary);
     if (!st)
@@ -292,7 +293,7 @@ enum ek_status record_team(struct record *r, const struct team *team)
     const struct team_result *result = team_result(team);
     const struct events **unit = calloc((size_t)r->set->n, sizeof *unit);
     if (!unit)
-        FAIL(EK_LACK, "record: out of memory for %d units", r->set->n);
+        FAIL(EK_UNAVAILABLE, "record: out of memory for %d units", r->set->n);
     for (int c = 0; c < r->set->n; c++)
         unit[c] = team_events(team, c);
     enum ek_status st = result->retired ? EK_OK : record_add(r, result->steps, unit);
@@ -422,18 +423,19 @@ static int entry_end(const struct record *r, int first)
     return r->set->cu[first].kind == CU_CPU ? r->set->layout.ncpu : first + 1;
 }
 
-/* EK_LACK also where a unit's times are not known. */
+/* EK_UNAVAILABLE also where a unit's times are not known. */
 static enum ek_status units_json(const struct record *r, json_t *units)
 {
     struct record_kind kind = {.seconds = calloc(r->job->n + 1, sizeof *kind.seconds)};
     enum ek_status st = EK_OK;
     if (!kind.seconds)
-        st = status_fail(EK_LACK, "record: out of memory for %zu tasks", r->job->n);
+        st = status_fail(EK_UNAVAILABLE, "record: out of memory for %zu tasks", r->job->n);
     for (int c = 0, end; !st && c < r->set->n; c = end) {
         end = entry_end(r, c);
         st = fit_kind(r, c, &kind);
         if (!st && r->job->n && isnan(kind.seconds[0]))
-            st = status_fail(EK_LACK, "record: nothing is known of unit %s", r->set->cu[c].name);
+            st = status_fail(EK_UNAVAILABLE, "record: nothing is known of unit %s",
+                             r->set->cu[c].name);
         if (!st)
             json_array_append_new(units, unit_json(r, c, end - c, &kind));
     }

@@ -15,19 +15,20 @@ struct record; /* measurements of all runs so far */
 /* Whether runs of this job can be a record: all of it in one process, and not too many tasks. */
 bool record_worth(const struct sched_job *job);
 
-/* Of runs of `job` on `set`, both borrowed. EK_LACK: memory. Caller owns *r; close accepts NULL.
- * One thread, like all of it. */
+/* Of runs of `job` on `set`, both borrowed. EK_UNAVAILABLE: memory. Caller owns *r; close accepts
+ * NULL. One thread, like all of it. */
 enum ek_status record_open(const struct cu_set *set, const struct sched_job *job,
                            struct record **r);
 void record_close(struct record *r);
 
 /* Takes in a finished run that team_record() was on for; one whose steps were not all of them all
- * tasks of the job, for it was described anew on the way, is left out. EK_LACK: memory. */
+ * tasks of the job, for it was described anew on the way, is left out. EK_UNAVAILABLE: memory. */
 enum ek_status record_team(struct record *r, const struct team *team);
 /* The same from the events of each unit, unit [set->n]. */
 enum ek_status record_add(struct record *r, int steps, const struct events *const *unit);
 
-/* Adds what `from` (of the same job and set; NULL: nothing) has measured. EK_LACK: memory. */
+/* Adds what `from` (of the same job and set; NULL: nothing) has measured. EK_UNAVAILABLE: memory.
+ */
 enum ek_status record_merge(struct record *r, const struct record *from);
 
 /* The link as measured; false: nothing moved between spaces. */

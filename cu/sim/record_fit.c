@@ -185,7 +185,7 @@ static enum ek_status open_fitter(struct fitter *f)
     f->first = calloc(f->n + 1, sizeof *f->first);
     f->fill = calloc(f->n + 1, sizeof *f->fill);
     if (!f->row || !f->first || !f->fill)
-        FAIL(EK_LACK, "record: out of memory for %zu measurements", f->count);
+        FAIL(EK_UNAVAILABLE, "record: out of memory for %zu measurements", f->count);
     count_rows(f);
     return EK_OK;
 }

@@ -27,7 +27,7 @@ struct record_kind {
 
 /* Fits kind->seconds [n] and the numbers to `count` samples by medians and least absolute
  * deviations: up to a third of bad samples do no harm. Tasks without a sample lie on the line of
- * the others over their declared cost (cost NULL = equal). EK_LACK: memory. */
+ * the others over their declared cost (cost NULL = equal). EK_UNAVAILABLE: memory. */
 enum ek_status record_fit(size_t n, const double *cost, const struct record_sample *sample,
                           size_t count, struct record_kind *kind);
 

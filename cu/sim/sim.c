@@ -245,8 +245,8 @@ static enum ek_status ask(struct sim *s, int cu, double now)
 {
     struct ek_range r = sched_next(s->sched, cu);
     if (r.end > s->c->job.n || r.begin > r.end)
-        FAIL(EK_WRONG, "simulation: the policy gave unit %d tasks %zu to %zu of %zu", cu, r.begin,
-             r.end, s->c->job.n);
+        FAIL(EK_UNVERIFIED, "simulation: the policy gave unit %d tasks %zu to %zu of %zu", cu,
+             r.begin, r.end, s->c->job.n);
     if (r.begin == r.end)
         rest(s, cu, IDLE, now);
     else
@@ -332,7 +332,7 @@ static enum ek_status compute(struct sim *s)
             break;
     }
     if (s->executed != s->c->job.n)
-        FAIL(EK_WRONG, "simulation: the policy had %zu of %zu tasks executed in step %d",
+        FAIL(EK_UNVERIFIED, "simulation: the policy had %zu of %zu tasks executed in step %d",
              s->executed, s->c->job.n, s->step);
     return EK_OK;
 }
@@ -390,7 +390,8 @@ static enum ek_status make_view(struct sim *s)
         if (!s->view[u].seconds)
             s->view[u].seconds = profile(c, unit);
         if (!s->view[u].seconds)
-            FAIL(EK_LACK, "simulation: out of memory for the profile of %zu tasks", c->job.n);
+            FAIL(EK_UNAVAILABLE, "simulation: out of memory for the profile of %zu tasks",
+                 c->job.n);
     }
     return EK_OK;
 }
@@ -433,7 +434,8 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     s->link = calloc(2 * (size_t)s->nspaces, sizeof *s->link);
     if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->seconds || !s->did ||
         !s->last || !s->active || !s->link)
-        FAIL(EK_LACK, "simulation: out of memory for %zu tasks on %d units", c->job.n, c->ncu);
+        FAIL(EK_UNAVAILABLE, "simulation: out of memory for %zu tasks on %d units", c->job.n,
+             c->ncu);
     for (int u = 0; u < c->ncu; u++)
         s->actor[u].factor = s->factor[u] = 1;
     TRY(make_view(s));
@@ -499,7 +501,7 @@ enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *s
     double *own = span ? NULL : calloc(c->steps > 0 ? (size_t)c->steps : 1, sizeof *own);
     enum ek_status st = EK_OK;
     if (!span && !own)
-        st = status_fail(EK_LACK, "simulation: out of memory for %d steps", c->steps);
+        st = status_fail(EK_UNAVAILABLE, "simulation: out of memory for %d steps", c->steps);
     if (!st)
         st = open_sim(&s, schedule);
     if (!st)

@@ -95,7 +95,8 @@ struct sim_result {
  * computation period of each step. Memory transfers: a block takes link.latency + bytes *
  * link.per_byte on the link of each device space that it leaves or enters (job.link NULL = free);
  * links work at the same time, a migrating task holds up its new unit. EK_USAGE: bad policy;
- * EK_LACK: memory, or all units died; EK_WRONG: the policy lost or repeated a task. One thread. */
+ * EK_UNAVAILABLE: memory, or all units died; EK_UNVERIFIED: the policy lost or repeated a task. One
+ * thread. */
 enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *span,
                        struct sim_result *result);
 

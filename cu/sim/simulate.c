@@ -167,7 +167,8 @@ enum ek_status simulate_case(const struct simulate_request *request)
     json_t *root =
         json_pack("{s:s, s:I, s:i, s:i, s:o}", "case", s.c.name, "tasks", (json_int_t)s.c.sim.job.n,
                   "units", s.c.sim.ncu, "steps", s.c.sim.steps, "runs", s.runs);
-    enum ek_status st = root && s.span ? EK_OK : status_fail(EK_LACK, "out of memory for JSON");
+    enum ek_status st =
+        root && s.span ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
     if (!st && s.c.nmeasured && request->layout)
         s.c.nmeasured = 0; /* other units than those that were measured */
     if (!st)

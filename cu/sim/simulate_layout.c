@@ -63,7 +63,7 @@ static enum ek_status run_some(const struct sim_case *c, const struct cu_layout 
     struct sim_change *change = calloc((size_t)c->nchanges + 1, sizeof *change);
     enum ek_status st = EK_OK;
     if (!number || !unit || !change)
-        st = status_fail(EK_LACK, "layout: out of memory for %d units", c->ncu);
+        st = status_fail(EK_UNAVAILABLE, "layout: out of memory for %d units", c->ncu);
     if (!st) {
         some.ncu = choose(c, layout->ncpu, devices, number);
         for (int u = 0; u < c->ncu; u++)

@@ -7,7 +7,7 @@ enum ek_status locks_open(struct locks *l, int n)
 {
     l->mutex = calloc((size_t)n, sizeof *l->mutex);
     if (!l->mutex)
-        FAIL(EK_LACK, "team: out of memory for %d spaces", n);
+        FAIL(EK_UNAVAILABLE, "team: out of memory for %d spaces", n);
     for (l->n = 0; l->n < n; l->n++)
         pthread_mutex_init(&l->mutex[l->n], NULL);
     return EK_OK;

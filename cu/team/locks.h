@@ -10,7 +10,7 @@ struct locks {
     int n;
 };
 
-/* EK_LACK: out of memory. close accepts what was never opened, zeroed. */
+/* EK_UNAVAILABLE: out of memory. close accepts what was never opened, zeroed. */
 enum ek_status locks_open(struct locks *l, int n);
 void locks_close(struct locks *l);
 

@@ -12,7 +12,7 @@ enum ek_status task_history_open(struct task_history *b, size_t n)
     b->seconds = calloc(room, sizeof *b->seconds);
     b->sample = calloc(room, sizeof *b->sample);
     if (!b->home || !b->seconds || !b->sample)
-        FAIL(EK_LACK, "team: out of memory for %zu tasks", n);
+        FAIL(EK_UNAVAILABLE, "team: out of memory for %zu tasks", n);
     return EK_OK;
 }
 
@@ -57,7 +57,7 @@ static enum ek_status know(struct task_history *b, const struct sched_job *job, 
 {
     double *known = b->known[kind] = calloc(b->n ? b->n : 1, sizeof *known);
     if (!known)
-        FAIL(EK_LACK, "team: out of memory for the times of %zu tasks", b->n);
+        FAIL(EK_UNAVAILABLE, "team: out of memory for the times of %zu tasks", b->n);
     for (size_t t = 0; t < b->n; t++)
         known[t] = samples_median(&b->sample[t][kind]);
     const double pace = usual_pace(known, job);

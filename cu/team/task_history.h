@@ -14,8 +14,8 @@ struct task_history {
     double *known[2]; /* [kind][n] what policies may know after task_history_renumber() */
 };
 
-/* All tasks at home on the host, nothing known. EK_LACK: out of memory. close frees, also after a
- * failed open. One thread. */
+/* All tasks at home on the host, nothing known. EK_UNAVAILABLE: out of memory. close frees, also
+ * after a failed open. One thread. */
 enum ek_status task_history_open(struct task_history *b, size_t n);
 void task_history_close(struct task_history *b);
 
@@ -25,8 +25,8 @@ double task_history_note(struct task_history *b, struct ek_range r, enum cu_kind
 
 /* Other tasks from now on: task t of *job was task was[t], or is new on the host (was[t] < 0). What
  * is known of those that stay is kept; known[kind] = the median seconds of each task on that kind,
- * for the others by declared cost, NULL where no task has run. One thread. EK_LACK: out of memory,
- * the history is as it was. */
+ * for the others by declared cost, NULL where no task has run. One thread. EK_UNAVAILABLE: out of
+ * memory, the history is as it was. */
 enum ek_status task_history_renumber(struct task_history *b, const struct sched_job *job,
                                      const int *was);
 

@@ -40,7 +40,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
 {
     struct team *t = calloc(1, sizeof *t);
     if (!t)
-        FAIL(EK_LACK, "team: out of memory");
+        FAIL(EK_UNAVAILABLE, "team: out of memory");
     t->set = set;
     t->ops = ops;
     t->ctx = ctx;
@@ -51,7 +51,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
         memset(t->unit, 0, (size_t)set->n * sizeof *t->unit);
     enum ek_status st = locks_open(&t->locks, set->nspaces);
     if (!st && (!t->view || !t->unit))
-        st = status_fail(EK_LACK, "team: out of memory for %d units", set->n);
+        st = status_fail(EK_UNAVAILABLE, "team: out of memory for %d units", set->n);
     if (!st)
         st = task_history_open(&t->history, job->n);
     if (!st) {
@@ -99,7 +99,7 @@ static bool failed(struct team *t)
 static enum ek_status lose_data(struct team *t, const char *name)
 {
     if (!t->ops->restore || cluster_size() > 1)
-        note_failure(t, status_fail(EK_LACK, "unit %s is lost with its data", name));
+        note_failure(t, status_fail(EK_UNAVAILABLE, "unit %s is lost with its data", name));
     atomic_store(&t->data_lost, true);
     return EK_OK;
 }

@@ -92,8 +92,8 @@ void team_close(struct team *t);
 /* Runs `steps` steps. A unit that is lost (EK_LOST from a verb, or CU_FAULT) is retired: others do
  * its tasks; where its memory is lost with it, the run goes back to the data saved last. `save` is
  * called every team_save_every() steps. EK_STOPPED after stop_request() (cu/rank/stop.h): after the
- * current tasks, or where the run is saved after the step, which is saved, too. EK_LACK when the
- * last unit died. t's measurements describe what was finished in either case. One thread.
+ * current tasks, or where the run is saved after the step, which is saved, too. EK_UNAVAILABLE when
+ * the last unit died. t's measurements describe what was finished in either case. One thread.
  */
 enum ek_status team_run(struct team *t, int steps);
 

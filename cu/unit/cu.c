@@ -31,13 +31,13 @@ static enum ek_status check_thread(const struct cu *cu, hwloc_const_bitmap_t pla
     char want[128], have[128];
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     if (!cpus)
-        FAIL(EK_LACK, "out of memory for a set of cpus");
+        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
     enum ek_status st = topology_thread_cpus(cpus);
     bool bound = !st && hwloc_bitmap_isequal(cpus, place);
     topology_list(cpus, have, sizeof have);
     hwloc_bitmap_free(cpus);
     if (!st && !bound)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "unit %s: thread %d is bound to cpus %s instead of %s; does something else set the "
              "threads' affinity?",
              cu->name, omp_get_thread_num(), have, topology_list(place, want, sizeof want));
@@ -81,7 +81,7 @@ static void check_unit(struct thread_pool *c, const struct cu *cu, struct openin
         await_inner_teams(c);
     }
     if (width != cu->width && !result->status) {
-        result->status = EK_LACK;
+        result->status = EK_UNAVAILABLE;
         snprintf(result->message, sizeof result->message,
                  "unit %s: OpenMP gives %d of its %d threads; is OMP_THREAD_LIMIT set?", cu->name,
                  width, cu->width);
@@ -121,8 +121,8 @@ static enum ek_status find_devices(struct thread_pool *c)
     bool named = c->devices && *c->devices;
     TRY(backend_parse(named ? c->devices : "auto", want, c->device, PREPARE_DEVICES, &n));
     if (n != want)
-        FAIL(EK_LACK, "layout %s needs %d devices, '%s' gives %d", cu_layout_text(&c->set->layout),
-             want, named ? c->devices : "auto", n);
+        FAIL(EK_UNAVAILABLE, "layout %s needs %d devices, '%s' gives %d",
+             cu_layout_text(&c->set->layout), want, named ? c->devices : "auto", n);
     return EK_OK;
 }
 
@@ -165,8 +165,8 @@ static enum ek_status run_crew(struct thread_pool *c)
             open_unit(c, omp_get_thread_num());
     }
     if (c->threads != n)
-        FAIL(EK_LACK, "OpenMP gives %d threads for the %d units of layout %s; is %s", c->threads, n,
-             cu_layout_text(&c->set->layout),
+        FAIL(EK_UNAVAILABLE, "OpenMP gives %d threads for the %d units of layout %s; is %s",
+             c->threads, n, cu_layout_text(&c->set->layout),
              omp_in_parallel() ? "cu_open() inside a parallel region?" : "OMP_THREAD_LIMIT set?");
     for (int i = 0; i < n; i++)
         if (c->result[i].status)
@@ -181,7 +181,7 @@ static enum ek_status open_layout(const struct cu_options *o, const struct cu_la
     struct thread_pool *c = calloc(1, sizeof *c);
     struct opening *result = calloc((size_t)n, sizeof *result);
     struct cu_set *s = new_set(layout);
-    enum ek_status st = EK_LACK;
+    enum ek_status st = EK_UNAVAILABLE;
     if (!c || !result || !s) {
         status_fail(st, "out of memory for %d units", n);
     } else {

@@ -51,15 +51,16 @@ struct cu_options {
  * parallel region: where OMP_PLACES must be derived from the layout (hwloc: cores before
  * hyperthreads, device threads near their device) it sets the environment and re-executes
  * /proc/self/exe with argv. EK_USAGE: malformed layout, or OMP_PLACES and the layout disagree (the
- * line says how); EK_LACK: a device that is not there, --strict and too few cpus. One thread. */
+ * line says how); EK_UNAVAILABLE: a device that is not there, --strict and too few cpus. One
+ * thread. */
 enum ek_status cu_prepare(const struct cu_options *, char **argv);
 
 /* Opens the units as cu_prepare() left the environment: checks that each unit's threads run on
- * their place's cpus (EK_LACK names thread, wanted and found cpus) and opens each device in its
- * managing thread. Later regions of the same thread with num_threads(set->n) proc_bind(close) give
- * the same threads to the same units. Without cu_prepare() (tests, hosts that bind by themselves)
- * the units' threads float and nothing is checked. Caller owns *set. One thread, outside parallel
- * regions. */
+ * their place's cpus (EK_UNAVAILABLE names thread, wanted and found cpus) and opens each device in
+ * its managing thread. Later regions of the same thread with num_threads(set->n) proc_bind(close)
+ * give the same threads to the same units. Without cu_prepare() (tests, hosts that bind by
+ * themselves) the units' threads float and nothing is checked. Caller owns *set. One thread,
+ * outside parallel regions. */
 enum ek_status cu_open(const struct cu_options *, struct cu_set **set);
 void cu_close(struct cu_set *set);
 

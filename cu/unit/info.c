@@ -65,7 +65,7 @@ static enum ek_status fill(struct info *v)
     const struct info_request *r = v->request;
     v->allowed = hwloc_bitmap_alloc();
     if (!v->allowed)
-        FAIL(EK_LACK, "out of memory for a set of cpus");
+        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
     TRY(topology_open(r->synthetic, &v->topology));
     if (r->synthetic)
         hwloc_bitmap_copy(v->allowed, hwloc_topology_get_allowed_cpuset(v->topology));
@@ -77,7 +77,7 @@ static enum ek_status fill(struct info *v)
     TRY(prepare_check_room(&v->plan, r->cu.strict));
     v->name = calloc((size_t)cu_layout_units(&v->plan.layout), sizeof *v->name);
     if (!v->name)
-        FAIL(EK_LACK, "out of memory for the units' names");
+        FAIL(EK_UNAVAILABLE, "out of memory for the units' names");
     return name_units(v);
 }
 
@@ -85,7 +85,7 @@ enum ek_status info_open(const struct info_request *request, struct info **info)
 {
     struct info *v = calloc(1, sizeof *v);
     if (!v)
-        FAIL(EK_LACK, "out of memory");
+        FAIL(EK_UNAVAILABLE, "out of memory");
     v->request = request;
     enum ek_status st = fill(v);
     if (st)
@@ -281,7 +281,7 @@ enum ek_status info_print(const struct info *info, FILE *out)
 {
     char *places = place_format(&info->plan.places);
     if (!places)
-        FAIL(EK_LACK, "out of memory for OMP_PLACES");
+        FAIL(EK_UNAVAILABLE, "out of memory for OMP_PLACES");
     print_machine(info, out);
     if (!info->request->synthetic) {
         fputs("\nback ends\n", out);

@@ -20,7 +20,7 @@ enum ek_status place_append(struct place_list *list, hwloc_bitmap_t cpus)
         }
     }
     if (!cpus)
-        FAIL(EK_LACK, "out of memory for place %d", list->n);
+        FAIL(EK_UNAVAILABLE, "out of memory for place %d", list->n);
     list->cpus[list->n++] = cpus;
     return EK_OK;
 }
@@ -55,7 +55,7 @@ static enum ek_status runtime_place(int p, hwloc_bitmap_t cpus)
     int n = omp_get_place_num_procs(p), *id = calloc((size_t)n + 1, sizeof *id);
     if (!id || !cpus) {
         free(id);
-        FAIL(EK_LACK, "out of memory for place %d of %d cpus", p, n);
+        FAIL(EK_UNAVAILABLE, "out of memory for place %d of %d cpus", p, n);
     }
     omp_get_place_proc_ids(p, id);
     for (int i = 0; i < n; i++)

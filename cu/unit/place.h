@@ -33,7 +33,7 @@ enum ek_status place_runtime(struct place_list *list);
  *  - device threads on cpus that are left over, those in near[d] first ([G], entries may be NULL,
  *    near may be NULL), else shared with the unit that came last;
  *  - where there are more threads than cpus, units take turns on them, as evenly as can be.
- * EK_LACK: out of memory. Caller owns *list. */
+ * EK_UNAVAILABLE: out of memory. Caller owns *list. */
 enum ek_status place_derive(hwloc_topology_t topology, hwloc_const_bitmap_t allowed,
                             const struct cu_layout *layout, const hwloc_const_bitmap_t *near,
                             struct place_list *list);
@@ -57,7 +57,8 @@ void place_union(const struct place_list *list, hwloc_bitmap_t cpus);
 
 bool place_equal(const struct place_list *a, const struct place_list *b);
 
-/* Appends a place; the list owns `cpus` from then on, also on failure (EK_LACK: out of memory). */
+/* Appends a place; the list owns `cpus` from then on, also on failure (EK_UNAVAILABLE: out of
+ * memory). */
 enum ek_status place_append(struct place_list *list, hwloc_bitmap_t cpus);
 void place_free(struct place_list *list);
 

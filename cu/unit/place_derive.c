@@ -46,7 +46,7 @@ static enum ek_status find_seats(hwloc_topology_t t, hwloc_const_bitmap_t allowe
     *s = (struct seats){
         .seat = calloc((size_t)hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU) + 1, sizeof *s->seat)};
     if (!s->seat)
-        FAIL(EK_LACK, "out of memory for the list of cpus");
+        FAIL(EK_UNAVAILABLE, "out of memory for the list of cpus");
     while ((pu = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_PU, pu))) {
         if (!hwloc_bitmap_isset(allowed, pu->os_index))
             continue;
@@ -56,7 +56,7 @@ static enum ek_status find_seats(hwloc_topology_t t, hwloc_const_bitmap_t allowe
             s->tiers = tier + 1;
     }
     if (!s->n)
-        FAIL(EK_LACK, "none of this machine's cpus is allowed to this process");
+        FAIL(EK_UNAVAILABLE, "none of this machine's cpus is allowed to this process");
     return EK_OK;
 }
 
@@ -151,7 +151,7 @@ static enum ek_status pack(hwloc_topology_t t, const struct seats *s, hwloc_cons
 {
     int room = hwloc_bitmap_weight(pool), width = layout->width < room ? layout->width : room;
     hwloc_bitmap_t left = hwloc_bitmap_dup(pool), scratch = hwloc_bitmap_alloc();
-    enum ek_status st = left && scratch ? EK_OK : EK_LACK;
+    enum ek_status st = left && scratch ? EK_OK : EK_UNAVAILABLE;
     for (int u = 0; u < layout->ncpu && !st; u++) {
         if (hwloc_bitmap_weight(left) < width)
             hwloc_bitmap_copy(left, pool);
@@ -190,7 +190,7 @@ static enum ek_status place_units(hwloc_topology_t t, const struct seats *s,
 {
     int need = layout->ncpu * layout->width;
     hwloc_bitmap_t pool = hwloc_bitmap_alloc(), reserved = hwloc_bitmap_alloc();
-    enum ek_status st = pool && reserved ? EK_OK : EK_LACK;
+    enum ek_status st = pool && reserved ? EK_OK : EK_UNAVAILABLE;
     if (!st && a->reserve)
         reserve_near(s, near, layout->ndev, reserved);
     if (!st && (!a->reserve || count_tier(s, 0, reserved) >= need)) {

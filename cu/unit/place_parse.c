@@ -80,7 +80,7 @@ static enum ek_status resources(struct scan *s, hwloc_bitmap_t cpus)
 {
     hwloc_bitmap_t without = hwloc_bitmap_alloc();
     if (!without)
-        FAIL(EK_LACK, "out of memory for a place");
+        FAIL(EK_UNAVAILABLE, "out of memory for a place");
     enum ek_status st;
     do
         st = resource(s, cpus, without);
@@ -166,7 +166,7 @@ static enum ek_status explicit_list(struct scan *s, struct place_list *list)
 {
     do {
         hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-        enum ek_status st = cpus ? element(s, cpus, list) : EK_LACK;
+        enum ek_status st = cpus ? element(s, cpus, list) : EK_UNAVAILABLE;
         hwloc_bitmap_free(cpus);
         if (st)
             return st;

@@ -64,8 +64,8 @@ static enum ek_status find_devices(const char *devices, int want, struct prepare
     plan->asked = true;
     TRY(backend_parse(is_auto(devices) ? "auto" : devices, want, found, PREPARE_DEVICES, n));
     if (want >= 0 && *n != want)
-        FAIL(EK_LACK, "%d devices are asked for, there are %d; --list-devices shows them", want,
-             *n);
+        FAIL(EK_UNAVAILABLE, "%d devices are asked for, there are %d; --list-devices shows them",
+             want, *n);
     return EK_OK;
 }
 
@@ -108,7 +108,7 @@ static enum ek_status check_allowed(const struct prepare_machine *m, const struc
 {
     hwloc_bitmap_t beyond = hwloc_bitmap_alloc();
     if (!beyond)
-        FAIL(EK_LACK, "out of memory for a set of cpus");
+        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
     char want[128], have[128];
     place_union(given, beyond);
     hwloc_bitmap_andnot(beyond, beyond, m->allowed);
@@ -116,7 +116,7 @@ static enum ek_status check_allowed(const struct prepare_machine *m, const struc
     topology_list(beyond, want, sizeof want);
     hwloc_bitmap_free(beyond);
     if (missing)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "OMP_PLACES='%s' names cpus %s, which this process may not use (it may use %s); "
              "shrink it, or give a layout instead",
              m->omp_places, want, topology_list(m->allowed, have, sizeof have));
@@ -147,7 +147,7 @@ static enum ek_status derive_places(const struct cu_options *o, const struct pre
         TRY(find_devices(o->devices, plan->layout.ndev, plan, device, &n));
     hwloc_bitmap_t *near = calloc((size_t)plan->layout.ndev + 1, sizeof *near);
     if (!near)
-        FAIL(EK_LACK, "out of memory for %d devices", plan->layout.ndev);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d devices", plan->layout.ndev);
     find_near(m->topology, device, n, near);
     enum ek_status st = place_derive(m->topology, m->allowed, &plan->layout,
                                      (const hwloc_const_bitmap_t *)near, &plan->places);
@@ -179,13 +179,13 @@ enum ek_status prepare_check_room(const struct prepare_plan *plan, bool strict)
 {
     hwloc_bitmap_t all = hwloc_bitmap_alloc();
     if (!all)
-        FAIL(EK_LACK, "out of memory for a set of cpus");
+        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
     place_union(&plan->places, all);
     int threads = cu_layout_threads(&plan->layout), cpus = hwloc_bitmap_weight(all);
     hwloc_bitmap_free(all);
     const char *text = cu_layout_text(&plan->layout);
     if (threads > cpus && strict)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "layout %s: %d threads on %d cpus; take a smaller layout or leave out --strict", text,
              threads, cpus);
     if (threads > cpus)
@@ -226,7 +226,7 @@ static enum ek_status check_threads(const struct cu_layout *layout)
     const int threads = cu_layout_threads(layout);
     const int found = threads > MANY ? startable(threads) : threads;
     if (found < threads)
-        FAIL(EK_LACK,
+        FAIL(EK_UNAVAILABLE,
              "layout %s: %d threads, but no more than %d can be started here (ulimit -u, pids.max, "
              "vm.max_map_count, memory); take a smaller layout",
              cu_layout_text(layout), threads, found);
@@ -240,7 +240,7 @@ static enum ek_status plan_here(const struct cu_options *o, bool bind, struct pr
     hwloc_topology_t topology = NULL;
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
     const char *text = bind ? getenv("OMP_PLACES") : NULL;
-    enum ek_status st = EK_LACK;
+    enum ek_status st = EK_UNAVAILABLE;
     if (allowed)
         st = topology_process_cpus(allowed);
     if (!st)
@@ -262,7 +262,7 @@ static enum ek_status unbind(void)
     hwloc_topology_t topology;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     if (!cpus)
-        FAIL(EK_LACK, "out of memory for a set of cpus");
+        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
     enum ek_status st = topology_process_cpus(cpus);
     if (!st)
         st = topology_open(NULL, &topology);
@@ -279,7 +279,7 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
 {
     char guard[256], *places = place_format(&plan->places);
     if (!places)
-        FAIL(EK_LACK, "out of memory for OMP_PLACES");
+        FAIL(EK_UNAVAILABLE, "out of memory for OMP_PLACES");
     int at = snprintf(guard, sizeof guard, "%d %s", (int)getpid(), cu_layout_text(&plan->layout));
     for (int i = 0; i < SETTINGS; i++) {
         const char *value = settings[i].value ? settings[i].value : places;
@@ -295,7 +295,7 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
     execv(self_path(), argv);
     int err = errno;
     unsetenv("CU_PLACED");
-    enum ek_status st = status_fail(EK_LACK,
+    enum ek_status st = status_fail(EK_UNAVAILABLE,
                                     "cannot execute this program again to bind its threads: %s; "
                                     "set OMP_PLACES='%s' OMP_PROC_BIND=close,master yourself",
                                     strerror(err), places);

@@ -24,12 +24,12 @@ struct prepare_plan {
     bool asked;   /* device drivers were opened, and their threads inherited this one's cpus */
 };
 
-/* Layout and places for what the user asked. EK_USAGE, EK_LACK as cu_prepare(); oversubscription is
- * not looked at. Caller frees plan->places. One thread. */
+/* Layout and places for what the user asked. EK_USAGE, EK_UNAVAILABLE as cu_prepare();
+ * oversubscription is not looked at. Caller frees plan->places. One thread. */
 enum ek_status prepare_plan(const struct cu_options *options, const struct prepare_machine *machine,
                             struct prepare_plan *plan);
 
-/* More threads than cpus: a warning, or with `strict` EK_LACK. Both name both numbers. */
+/* More threads than cpus: a warning, or with `strict` EK_UNAVAILABLE. Both name both numbers. */
 enum ek_status prepare_check_room(const struct prepare_plan *plan, bool strict);
 
 /* The layout of a set that nobody binds: the one asked for, else guessed; raises the OpenMP limits

@@ -23,7 +23,7 @@ static enum ek_status load(hwloc_topology_t t, const char *synthetic)
         hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
     hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     if (hwloc_topology_load(t))
-        FAIL(EK_LACK, "hwloc cannot read this machine's topology: %s", strerror(errno));
+        FAIL(EK_UNAVAILABLE, "hwloc cannot read this machine's topology: %s", strerror(errno));
     return EK_OK;
 }
 
@@ -31,7 +31,7 @@ enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology)
 {
     hwloc_topology_t t;
     if (hwloc_topology_init(&t))
-        FAIL(EK_LACK, "out of memory for the machine's topology");
+        FAIL(EK_UNAVAILABLE, "out of memory for the machine's topology");
     enum ek_status st = load(t, synthetic);
     if (st)
         hwloc_topology_destroy(t);
@@ -53,7 +53,7 @@ enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus)
         size_t size = CPU_ALLOC_SIZE(room);
         cpu_set_t *set = CPU_ALLOC(room);
         if (!set)
-            FAIL(EK_LACK, "out of memory for a set of %d cpus", room);
+            FAIL(EK_UNAVAILABLE, "out of memory for a set of %d cpus", room);
         int err = sched_getaffinity(0, size, set) ? errno : 0;
         if (!err)
             hwloc_bitmap_zero(cpus);
@@ -64,9 +64,9 @@ enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus)
         if (!err)
             return EK_OK;
         if (err != EINVAL)
-            FAIL(EK_LACK, "sched_getaffinity: %s", strerror(err));
+            FAIL(EK_UNAVAILABLE, "sched_getaffinity: %s", strerror(err));
     }
-    FAIL(EK_LACK, "sched_getaffinity: this kernel counts more than %d cpus", 1 << 20);
+    FAIL(EK_UNAVAILABLE, "sched_getaffinity: this kernel counts more than %d cpus", 1 << 20);
 }
 
 enum ek_status topology_process_cpus(hwloc_bitmap_t cpus)
@@ -78,7 +78,7 @@ enum ek_status topology_process_cpus(hwloc_bitmap_t cpus)
     for (int p = 0; p < places; p++) {
         int n = omp_get_place_num_procs(p), *id = calloc((size_t)n + 1, sizeof *id);
         if (!id)
-            FAIL(EK_LACK, "out of memory for a place of %d cpus", n);
+            FAIL(EK_UNAVAILABLE, "out of memory for a place of %d cpus", n);
         omp_get_place_proc_ids(p, id);
         for (int i = 0; i < n; i++)
             hwloc_bitmap_set(cpus, (unsigned)id[i]);

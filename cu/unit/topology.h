@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 /* This machine, or the one that `synthetic` describes in hwloc's words ("pack:2 core:64 pu:2").
- * Opens no device driver. EK_USAGE: malformed description; EK_LACK: hwloc cannot read the machine.
- * Caller owns *topology, topology_close() takes NULL. */
+ * Opens no device driver. EK_USAGE: malformed description; EK_UNAVAILABLE: hwloc cannot read the
+ * machine. Caller owns *topology, topology_close() takes NULL. */
 enum ek_status topology_open(const char *synthetic, hwloc_topology_t *topology);
 void topology_close(hwloc_topology_t topology);
 
-/* The cpus on which the calling thread may run now. EK_LACK: the system does not say. */
+/* The cpus on which the calling thread may run now. EK_UNAVAILABLE: the system does not say. */
 enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus);
 
 /* The cpus of the whole process: taskset's and the container's, also when OpenMP has bound the

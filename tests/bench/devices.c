@@ -105,7 +105,7 @@ static enum ek_status prepare(struct bench *x, size_t wanted)
     x->bytes = wanted < most ? wanted : most;
     x->host = calloc(x->bytes, 1);
     if (!x->host)
-        FAIL(EK_LACK, "devices: out of memory");
+        FAIL(EK_UNAVAILABLE, "devices: out of memory");
     for (int i = 0; i < 3; i++)
         TRY(backend_alloc(x->b, x->bytes, &x->mem[i]));
     for (int i = 0; i < 3; i++) {
@@ -114,7 +114,7 @@ static enum ek_status prepare(struct bench *x, size_t wanted)
     }
     char *head = embed_join(NULL, 0), *joined = NULL;
     if (!head || asprintf(&joined, "%s%s", head, text) < 0)
-        FAIL(EK_LACK, "devices: out of memory");
+        FAIL(EK_UNAVAILABLE, "devices: out of memory");
     enum ek_status st = backend_build(x->b, joined, "", kernels, 2, &x->program);
     free(head);
     free(joined);

@@ -122,7 +122,7 @@ static double pairs(enum cell_mode mode, size_t n)
     }
     must(survey_bin(s, e, true));
     double *sums = calloc(cell_sums(e->nz), sizeof *sums);
-    must(sums ? cell_open(s, e, &options, 1, NULL, &w) : EK_LACK);
+    must(sums ? cell_open(s, e, &options, 1, NULL, &w) : EK_UNAVAILABLE);
     const double start = cpu_now();
     must(cell_compute(w, NULL, e->m, 0, sums, NULL, &report));
     const double rate = (double)n / (cpu_now() - start);

@@ -266,7 +266,7 @@ static enum ek_status replay_benchmark(const struct benchmark *b)
     TRY(plan_case_open(&tasks, b->tasks));
     size_t n = tasks.sim.job.n;
     double *cost = calloc(n, sizeof *cost), sum = 0;
-    enum ek_status st = cost ? EK_OK : status_fail(EK_LACK, "out of memory");
+    enum ek_status st = cost ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory");
     for (size_t t = 0; t < n; t++)
         sum += tasks.sim.job.cost[t];
     for (size_t t = 0; cost && t < n; t++)

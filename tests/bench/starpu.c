@@ -200,7 +200,7 @@ static enum ek_status run_starpu(const char *policy, int workers, double mean)
     conf.sched_policy_name = policy;
     conf.calibrate = 2; /* forget former runs, which had other sizes */
     if (starpu_init(&conf))
-        FAIL(EK_LACK, "StarPU does not start with %d workers under %s", workers, policy);
+        FAIL(EK_UNAVAILABLE, "StarPU does not start with %d workers under %s", workers, policy);
     for (int i = 0; i < WARM_UP; i++)
         submit_all(&codelet);
     for (int i = 0; i < STEPS; i++)

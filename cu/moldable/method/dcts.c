@@ -28,8 +28,8 @@ static enum ek_status choose(const struct moldable_problem *p, struct moldable_c
 {
     struct land land;
     int *most = malloc((size_t)p->ntasks * sizeof *most);
-    enum ek_status st =
-        most ? land_open(&land, p) : status_fail(EK_LACK, "out of memory for %d tasks", p->ntasks);
+    enum ek_status st = most ? land_open(&land, p)
+                             : status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
     if (!st) {
         share_cores(&land, most);
         land_list(&land, most, choice);

@@ -269,7 +269,7 @@ static enum ek_status choose(const struct moldable_problem *p, struct moldable_c
                        .queue = malloc(4 * n * sizeof *s.queue)};
     enum ek_status st = EK_OK;
     if (!s.trial || !s.queue)
-        st = status_fail(EK_LACK, "out of memory for %d tasks", p->ntasks);
+        st = status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
     s.old = s.queue + n;
     s.least = s.old + n;
     s.failed = s.least + n;

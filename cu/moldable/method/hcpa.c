@@ -156,7 +156,7 @@ static enum ek_status choose(const struct moldable_problem *p, struct moldable_c
     free(a.cores);
     free(a.heap);
     land_close(&land);
-    return room ? EK_OK : status_fail(EK_LACK, "out of memory for %d tasks", p->ntasks);
+    return room ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
 }
 
 const struct moldable_method moldable_hcpa = {

@@ -141,7 +141,7 @@ static enum ek_status choose(const struct moldable_problem *p, struct moldable_c
                        .candidate = malloc(MOST_CANDIDATES * sizeof *s.candidate)};
     enum ek_status st = EK_OK;
     if (!s.trial || !s.candidate)
-        st = status_fail(EK_LACK, "out of memory for %d tasks", p->ntasks);
+        st = status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
     if (!st)
         st = land_open(&s.land, p);
     if (!st) {

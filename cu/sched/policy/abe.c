@@ -180,7 +180,7 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->index = calloc(ncu + 2, sizeof *s->index);
     s->row = calloc(ncu + 2, sizeof *s->row);
     if (!s->class || !s->member || !s->group || !s->index || !s->row)
-        FAIL(EK_LACK, "abe: out of memory for %d units", job->ncu);
+        FAIL(EK_UNAVAILABLE, "abe: out of memory for %d units", job->ncu);
     TRY(plan_heap_open(&s->heaps, job->ncu));
     return learn_open(&s->learn, job);
 }

@@ -55,7 +55,7 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->busy = aligned_alloc(_Alignof(struct busy), ncu * sizeof *s->busy);
     TRY(plan_open(&s->plan, job->n, job->ncu));
     if (!s->cpu.unit || !s->device.unit || !s->seconds || !s->busy)
-        FAIL(EK_LACK, "clustered-guided: out of memory for %zu tasks", job->n);
+        FAIL(EK_UNAVAILABLE, "clustered-guided: out of memory for %zu tasks", job->n);
     for (size_t c = 0; c < ncu; c++)
         s->busy[c].sec = 0;
     return EK_OK;

@@ -120,7 +120,7 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->busy = aligned_alloc(_Alignof(struct busy), ncu * sizeof *s->busy);
     if (!s->owner || !s->other || !s->expected || !s->order || !s->tail || !s->worker || !s->busy ||
         !s->node)
-        FAIL(EK_LACK, "evenkeel: out of memory for %zu tasks", job->n);
+        FAIL(EK_UNAVAILABLE, "evenkeel: out of memory for %zu tasks", job->n);
     TRY(park_open(&s->park, job->ncu));
     TRY(proven_open(&s->proven, job->n, job->ncu));
     TRY(plan_open(&s->plan, job->n, job->ncu));

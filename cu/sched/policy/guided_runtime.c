@@ -18,7 +18,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     struct state *s = st;
     double *seconds = calloc(job->n ? job->n : 1, sizeof *seconds);
     if (!seconds)
-        FAIL(EK_LACK, "guided-runtime: out of memory for %zu tasks", job->n);
+        FAIL(EK_UNAVAILABLE, "guided-runtime: out of memory for %zu tasks", job->n);
     *s =
         (struct state){.ncu = job->ncu, .grain = job->grain, .cost = job->cost, .seconds = seconds};
     enum ek_status status = plan_open(&s->plan, job->n, job->ncu);

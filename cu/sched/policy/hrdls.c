@@ -67,7 +67,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     take_begin(&s->take, job);
     s->unit = aligned_alloc(64, (size_t)job->ncu * sizeof *s->unit);
     if (!s->unit)
-        FAIL(EK_LACK, "out of memory for %d units", job->ncu);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d units", job->ncu);
     const double mean = mean_cost(job);
     for (int c = 0; c < job->ncu; c++) {
         const bool known = job->unit[c].speed > 0; /* needs no small batches, then */

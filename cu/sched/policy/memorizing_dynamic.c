@@ -61,7 +61,8 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     s->busy = aligned_alloc(_Alignof(struct busy), (size_t)job->ncu * sizeof *s->busy);
     enum ek_status status = plan_open(&s->plan, job->n, job->ncu);
     if (!status && (!s->owner || !s->best || !s->busy))
-        status = status_fail(EK_LACK, "memorizing-dynamic: out of memory for %zu tasks", job->n);
+        status =
+            status_fail(EK_UNAVAILABLE, "memorizing-dynamic: out of memory for %zu tasks", job->n);
     if (status)
         end(s);
     else

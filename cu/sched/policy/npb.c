@@ -70,7 +70,7 @@ static enum ek_status deal(const struct sched_job *job, const size_t *order, int
     free(left);
     free(unit_of);
     plan_heap_close(&heap);
-    return room ? EK_OK : status_fail(EK_LACK, "npb: out of memory for %zu tasks", job->n);
+    return room ? EK_OK : status_fail(EK_UNAVAILABLE, "npb: out of memory for %zu tasks", job->n);
 }
 
 static enum ek_status begin(void *st, const struct sched_job *job)

@@ -93,7 +93,7 @@ static enum ek_status measure_first(struct state *s, const struct sched_job *job
 {
     s->busy = aligned_alloc(_Alignof(struct busy), (size_t)job->ncu * sizeof *s->busy);
     if (!s->busy)
-        FAIL(EK_LACK, "static-pcf: out of memory for %d units", job->ncu);
+        FAIL(EK_UNAVAILABLE, "static-pcf: out of memory for %d units", job->ncu);
     for (int c = 0; c < job->ncu; c++)
         s->busy[c] = (struct busy){0};
     plan_set_static(&s->plan, NULL, job->ncu, (struct ek_range){0, job->n});
@@ -105,7 +105,7 @@ static enum ek_status first_plan(struct state *s, const struct sched_job *job)
     double pcf = ((const struct options *)job->options)->pcf;
     TRY(plan_open(&s->plan, job->n, job->ncu));
     if (!s->cpu || !s->device)
-        FAIL(EK_LACK, "static-pcf: out of memory for %d units", job->ncu);
+        FAIL(EK_UNAVAILABLE, "static-pcf: out of memory for %d units", job->ncu);
     s->ncpu = plan_units(job, CU_CPU, s->cpu);
     s->ndevice = plan_units(job, CU_DEVICE, s->device);
     s->cost = job->cost;

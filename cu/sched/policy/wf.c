@@ -17,7 +17,7 @@ static enum ek_status begin_shares(struct state *s, const struct sched_job *job,
     bool known = weighted;
     take_begin(&s->take, job);
     if (!(s->share = malloc((size_t)job->ncu * sizeof *s->share)))
-        FAIL(EK_LACK, "out of memory for %d units", job->ncu);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d units", job->ncu);
     for (int c = 0; c < job->ncu; c++)
         known &= job->unit[c].speed > 0;
     for (int c = 0; c < job->ncu; c++)
