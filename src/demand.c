@@ -9,6 +9,17 @@
 #include <string.h>
 
 /* ---- objects ----------------------------------------------------------------------------------*/
+enum ek_status demand_flag(const char *path, const char *where, const json_t *object,
+                           const char *name, bool *flag)
+{
+    char key[128];
+    const json_t *value = json_object_get(object, name);
+    snprintf(key, sizeof key, "%s%s%s", where, *where ? "." : "", name);
+    TRY(demand_that(path, !value || json_is_boolean(value), key, "true or false"));
+    *flag = value ? json_is_true(value) : *flag;
+    return EK_OK;
+}
+
 enum ek_status demand_keys(const char *path, const char *where, const json_t *object,
                            const char *const *names, int n)
 {

@@ -31,10 +31,19 @@ enum ek_status demand_member(const char *path, const char *where, const json_t *
 enum ek_status demand_optional(const char *path, const char *where, const json_t *object,
                                const char *name, const struct demand *d, double *x);
 
+/* A member that is true or false, where it is there. */
+enum ek_status demand_flag(const char *path, const char *where, const json_t *object,
+                           const char *name, bool *flag);
+
 /* Every member of the object is one of the n names: a misspelt one would be a default in disguise.
  * EK_USAGE names it, and the nearest one that there is; also where it is no object. */
 enum ek_status demand_keys(const char *path, const char *where, const json_t *object,
                            const char *const *names, int n);
+
+/* The same for names in place. */
+#define DEMAND_KEYS(path, where, object, ...)                                                      \
+    demand_keys((path), (where), (object), (const char *const[]){__VA_ARGS__},                     \
+                (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
 
 /* "path:line" of a key, for messages about it: of the object or list that it should be in, where it
  * is not there; "path" alone where that is no file. One per thread, until the next call. */

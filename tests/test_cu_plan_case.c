@@ -27,7 +27,7 @@ static void reads_everything(void **state)
             " \"neighbours\": [[1, 1], [0]], \"face_bytes\": [[5, 6], [7]]},"
             "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4},"
             "\"between_s\": 0.5, \"exchange\": {\"fixed_s\": 1, \"link_s_per_byte\": 2},"
-            "\"cold\": true, \"noise\": 0.125, \"seed\": 3, \"unknown\": [],"
+            "\"cold\": true, \"noise\": 0.125, \"seed\": 3,"
             "\"changes\": [{\"unit\": 1, \"step\": 5}, {\"unit\": 6, \"step\": 2,"
             " \"after_s\": 1, \"factor\": 0.5}]}"),
         EK_OK);
@@ -96,17 +96,24 @@ static const struct {
     {"\"kind\": \"cpu\"", "\"kind\": \"gpu\"", "units[0].kind must be"},
     {"\"kind\": \"cpu\", ", "", "units[0].kind must be"},
     {"\"space\": \"d\"", "\"space\": 3", "units[1].space must be"},
-    {"\"units\"", "\"unit\"", "units must be"},
+    {"\"units\"", "\"unit\"", "unknown key 'unit' (did you mean 'units'?)"},
     {"[1, 2, 3]", "[1, -2, 3]", "tasks.cost[1] = -2"},
     {"[1, 2, 3]", "[1, 2, NaN]", "tasks.cost[2] is not"},
     {"[1, 2, 3]", "[]", "tasks.cost must be"},
     {"[1, 2, 3]", "7", "tasks.cost must be"},
-    {"\"cost\"", "\"costs\"", "tasks.cost must be"},
+    {"\"cost\"", "\"costs\"", "unknown key 'tasks.costs'"},
     {"[4, 5, 6]", "[4, 5]", "tasks.bytes has 2 numbers for 3 tasks"},
     {"[[1], [2], [0]]", "[[1], [3], [0]]", "tasks.neighbours[1][0] = 3"},
     {"[[1], [2], [0]]", "[[1], [2]]", "tasks.neighbours must be"},
     {"[[8], [8], [8]]", "[[8], [-8], [8]]", "tasks.face_bytes[1][0] = -8"},
-    {"[[8], [8], [8]]", "[[8], [], [8]]", "tasks.face_bytes[1][0] is missing"},
+    {"[[8], [8], [8]]", "[[8], [], [8]]", "tasks.face_bytes[1] must be"},
+    {"[[8], [8], [8]]", "[[8], [8, 8], [8]]", "tasks.face_bytes[1] must be"},
+    {"[[8], [8], [8]]", "[[8], [8]]", "tasks.face_bytes must be"},
+    {"[[1], [2], [0]]", "[[1], 2, [0]]", "tasks.neighbours[1] must be"},
+    {"\"steps\": 5, ", "\"stpes\": 5, ", "unknown key 'stpes'"},
+    {"\"speed\": 2", "\"speed\": 2, \"sped\": 3", "unknown key 'units[1].sped'"},
+    {"\"noise\": 0", "\"cold\": \"yes\"", "cold must be true or false"},
+    {"\"unit\": 3, ", "\"unit\": 3, \"stop\": 2, ", "unknown key 'changes[0].stop'"},
     {"\"steps\": 5", "\"steps\": 0", "steps = 0"},
     {"\"latency_s\": 1", "\"latency_s\": -1", "link.latency_s = -1"},
     {"\"bandwidth_Bps\": 9", "\"bandwidth_Bps\": 0", "link.bandwidth_Bps = 0"},

@@ -233,11 +233,7 @@ static enum ek_status calibrate(const struct run_job *j, const struct settings *
 {
     struct calibration c = {.job = j, .repeat = s->repeat, .folder = "/tmp/cu-run-XXXXXX"};
     TRY(choose_widths(j, s->cores, &c.widths));
-    for (int n = 0; n < j->problem.nnodes; n++) {
-        TRY(run_probe_node(j, n));
-        for (int k = 0; k < j->problem.nkinds; k++)
-            TRY(run_probe_command(j, n, k));
-    }
+    TRY(run_probe(j));
     if (!mkdtemp(c.folder))
         FAIL(EK_UNAVAILABLE, "no folder in /tmp: %m");
     stop_catch();

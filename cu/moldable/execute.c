@@ -135,8 +135,9 @@ static bool is_lost(struct run_history *b, const struct run_entry *e)
     int node = run_history_node(e, 0);
     if (b->lost[node])
         return true;
-    if (b->job->node[node].reach == RUN_HERE || e->status != RUN_HOST_LOST)
-        return false;
+    const enum run_reach reach = b->job->node[node].reach;
+    if (reach == RUN_HERE || (reach == RUN_SSH && e->status != RUN_HOST_LOST))
+        return false; /* srun says 1, whatever went wrong */
     status_mute(1);
     bool lost = run_probe_node(b->job, node) != EK_OK;
     status_mute(-1);
@@ -255,18 +256,6 @@ static enum ek_status carry_out(struct run_history *b)
     return st;
 }
 
-/* Before anything is started: are all nodes there, and all commands? */
-static enum ek_status probe(const struct run_job *j)
-{
-    for (int n = 0; n < j->problem.nnodes; n++) {
-        TRY(run_probe_node(j, n));
-        for (int k = 0; k < j->problem.nkinds; k++)
-            if (!n || j->node[n].reach != j->node[n - 1].reach || j->node[n].host)
-                TRY(run_probe_command(j, n, k));
-    }
-    return EK_OK;
-}
-
 static enum ek_status reap_orphans(const struct run_history *b)
 {
     for (int i = 0; i < b->job->problem.ntasks; i++)
@@ -286,7 +275,7 @@ static enum ek_status run_tasks(const struct run_job *j, const struct settings *
         snprintf(folder, sizeof folder, "%s", s->results);
     else
         snprintf(folder, sizeof folder, "%s.results", strcmp(j->path, "-") ? j->path : "cu-run");
-    TRY(probe(j));
+    TRY(run_probe(j)); /* before anything is started */
     TRY(run_history_open(&b, j, method, folder, s->resume));
     enum ek_status st = s->resume ? reap_orphans(&b) : EK_OK;
     if (!st)

@@ -1,6 +1,7 @@
 /* cu/moldable/job.c – reads a job of cu-run and refuses what makes no sense. */
 #include "cu/moldable/job.h"
 #include "cu/unit/topology.h"
+#include "src/demand.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -46,28 +47,12 @@ static enum ek_status whole_of(const struct run_job *j, const char *where, const
     return EK_OK;
 }
 
-static enum ek_status flag_of(const struct run_job *j, const char *where, const json_t *object,
-                              const char *key, bool *flag)
+/* A word that no shell, ssh or srun takes for anything but a name. */
+static enum ek_status check_name(const struct run_job *j, const char *where, const char *name)
 {
-    const json_t *value = json_object_get(object, key);
-    if (value && !json_is_boolean(value))
-        FAIL(EK_USAGE, "%s: %s.%s must be true or false", j->path, where, key);
-    *flag = value ? json_is_true(value) : *flag;
-    return EK_OK;
-}
-
-static enum ek_status known_keys(const struct run_job *j, const char *where, json_t *object,
-                                 const char *known)
-{
-    const char *key;
-    json_t *value;
-    char word[64];
-    json_object_foreach(object, key, value)
-    {
-        snprintf(word, sizeof word, " %s ", key);
-        if (!strstr(known, word))
-            FAIL(EK_USAGE, "%s: %s.%s is not known; there are%s", j->path, where, key, known);
-    }
+    if (!*name || *name == '-' || strpbrk(name, " \t\r\n\"'\\$`;|&<>()"))
+        FAIL(EK_USAGE, "%s: %s: '%s' is not the name of a host; one word, no leading '-'", j->path,
+             where, name);
     return EK_OK;
 }
 
@@ -76,6 +61,9 @@ static enum ek_status add_node(struct run_job *j, const char *name, const char *
                                double factor, const char *cluster, enum run_reach reach)
 {
     int n = j->problem.nnodes;
+    TRY(check_name(j, "nodes", name));
+    if (host)
+        TRY(check_name(j, "nodes", host));
     struct run_node *more = realloc(j->node, ((size_t)n + 1) * sizeof *more);
     if (!more)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for nodes", j->path);
@@ -149,7 +137,7 @@ static enum ek_status read_node(struct run_job *j, size_t i, json_t *object)
     snprintf(where, sizeof where, "nodes[%zu]", i);
     if (!json_is_object(object))
         FAIL(EK_USAGE, "%s: %s must be an object", j->path, where);
-    TRY(known_keys(j, where, object, " name host cores factor cluster "));
+    TRY(DEMAND_KEYS(j->path, where, object, "name", "host", "cores", "factor", "cluster"));
     TRY(text_of(j, where, object, "name", &name));
     TRY(text_of(j, where, object, "host", &host));
     TRY(text_of(j, where, object, "cluster", &cluster));
@@ -292,13 +280,14 @@ static enum ek_status add_task(struct run_job *j, const char *where, json_t *tas
 {
     int count = 1;
     const char *name = "task";
-    TRY(known_keys(j, where, task, " name count command time cluster most_cores measure "));
+    TRY(DEMAND_KEYS(j->path, where, task, "name", "count", "command", "time", "cluster",
+                    "most_cores", "measure"));
     TRY(text_of(j, where, task, "name", &name));
     TRY(text_of(j, where, task, "command", &command->text));
     TRY(text_of(j, where, task, "measure", &command->measure));
     TRY(whole_of(j, where, task, "count", 1, 1000000, &count));
     TRY(whole_of(j, where, task, "most_cores", 0, 4096, &kind->most));
-    TRY(flag_of(j, where, task, "cluster", &kind->cluster));
+    TRY(demand_flag(j->path, where, task, "cluster", &kind->cluster));
     TRY(check_measure(j, where, command->measure));
     if (!command->text || !command->text[strspn(command->text, " \t")])
         FAIL(EK_USAGE, "%s: %s.command is missing", j->path, where);
@@ -356,8 +345,9 @@ static enum ek_status read_job(struct run_job *j)
 {
     if (!json_is_object(j->root))
         FAIL(EK_USAGE, "%s: must be a JSON object", j->path);
-    TRY(known_keys(j, "job", j->root, " nodes oversubscribe tasks cores_in retries "));
-    TRY(flag_of(j, "job", j->root, "oversubscribe", &j->oversubscribe));
+    TRY(DEMAND_KEYS(j->path, "job", j->root, "nodes", "oversubscribe", "tasks", "cores_in",
+                    "retries"));
+    TRY(demand_flag(j->path, "job", j->root, "oversubscribe", &j->oversubscribe));
     TRY(whole_of(j, "job", j->root, "retries", 0, 1000, &j->retries));
     TRY(read_variables(j));
     TRY(read_nodes(j));

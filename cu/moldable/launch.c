@@ -73,8 +73,13 @@ static char *remote_text(const struct run_job *j, const struct run_start *s, con
     char *text = NULL, cwd[4096];
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    if (!out || !getcwd(cwd, sizeof cwd))
+    if (!out)
         return NULL;
+    if (!getcwd(cwd, sizeof cwd)) {
+        fclose(out);
+        free(text);
+        return NULL;
+    }
     fputs("cd ", out);
     put_quoted(out, cwd);
     fputs(" || exit 126; ", out);
@@ -96,7 +101,7 @@ struct child {
     const struct run_job *job;
     const struct run_start *start;
     int out, err, lock;
-    char *argv[12];
+    char *argv[20];
     char cores[16];
 };
 
@@ -144,13 +149,15 @@ static int open_file(const char *folder, int task, const char *suffix, int flags
 static void choose_argv(struct child *c, char *text)
 {
     const struct run_node *n = &c->job->node[c->start->node];
-    char *const forms[][8] = {
+    /* A session whose other end is frozen or gone ends within a minute. */
+    char *const forms[][20] = {
         [RUN_HERE] = {"sh", "-c", text},
-        [RUN_SSH] = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", n->host, text},
-        [RUN_SLURM] = {"srun", "--overlap", "-N1", "-n1", "-w", n->host, "sh", "-c"},
+        [RUN_SSH] = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o",
+                     "ConnectionAttempts=3", "-o", "ServerAliveInterval=15", "-o",
+                     "ServerAliveCountMax=3", "--", n->host, text},
+        [RUN_SLURM] = {"srun", "--overlap", "-N1", "-n1", "-w", n->host, "sh", "-c", text},
     };
     memcpy(c->argv, forms[n->reach], sizeof *forms);
-    c->argv[8] = n->reach == RUN_SLURM ? text : NULL;
 }
 
 static enum ek_status start_child(struct child *c, pid_t *pid)
@@ -293,7 +300,7 @@ enum ek_status run_probe_node(const struct run_job *j, int node)
          j->node[node].reach == RUN_SSH ? "ssh without a password" : "srun in this allocation");
 }
 
-enum ek_status run_probe_command(const struct run_job *j, int node, int kind)
+static enum ek_status probe_command(const struct run_job *j, int node, int kind)
 {
     const char *at = j->command[kind].text;
     char word[1024], text[1100];
@@ -308,4 +315,28 @@ enum ek_status run_probe_command(const struct run_job *j, int node, int kind)
         return EK_OK;
     FAIL(EK_UNAVAILABLE, "task '%s': there is no command '%s' on node '%s'",
          j->problem.kinds[kind].name, word, j->problem.node[node].name);
+}
+
+static enum ek_status probe(const struct run_job *j, int node)
+{
+    TRY(run_probe_node(j, node));
+    for (int k = 0; k < j->problem.nkinds; k++)
+        if (!node || j->node[node].reach != j->node[node - 1].reach || j->node[node].host)
+            TRY(probe_command(j, node, k));
+    return EK_OK;
+}
+
+/* Fewer at a time than a usual sshd lets in before it drops some (MaxStartups). */
+enum ek_status run_probe(const struct run_job *j)
+{
+    enum ek_status failed = EK_OK;
+#pragma omp parallel for num_threads(8) schedule(dynamic, 1)
+    for (int n = 0; n < j->problem.nnodes; n++) {
+        const enum ek_status st = probe(j, n);
+        if (st) {
+#pragma omp atomic write
+            failed = st;
+        }
+    }
+    return failed;
 }

@@ -33,7 +33,8 @@ enum ek_status run_measured(const struct run_job *, int kind, const char *folder
 /* Can the node be reached, and does it have the command? EK_UNAVAILABLE: says what is missing
  * where. */
 enum ek_status run_probe_node(const struct run_job *, int node);
-enum ek_status run_probe_command(const struct run_job *, int node, int kind);
+/* Are all nodes there, and the commands on them? Several at a time. */
+enum ek_status run_probe(const struct run_job *);
 
 /* Exit status by which ssh says that it lost the host. */
 enum { RUN_HOST_LOST = 255 };

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,18 +79,34 @@ static enum ek_status begin_anew(struct run_history *b, const char *path)
     return unlink(path) ? status_fail(EK_UNAVAILABLE, "%s cannot be removed: %m", path) : EK_OK;
 }
 
+/* The journal is missing or empty: then no task may have left anything. */
+static enum ek_status check_untouched(const struct run_history *b, bool there)
+{
+    char pattern[4200];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/[0-9]*.out", b->folder);
+    if (glob(pattern, 0, NULL, &found))
+        return EK_OK;
+    const size_t n = found.gl_pathc;
+    globfree(&found);
+    FAIL(EK_USAGE,
+         "%s/journal is %s, but %zu tasks have left their output there: what is finished is not "
+         "known; choose another --results, or remove the folder to run all tasks again",
+         b->folder, there ? "empty" : "missing", n);
+}
+
 static enum ek_status read_journal(struct run_history *b, bool resume)
 {
     char path[4200], *line = NULL;
     size_t room = 0;
     unsigned long long hash = 0;
     snprintf(path, sizeof path, "%s/journal", b->folder);
-    FILE *f = fopen(path, "r");
+    FILE *f = fopen(path, "re");
     if (!f || getline(&line, &room, f) < 0) {
         if (f)
             fclose(f);
         free(line);
-        return EK_OK;
+        return check_untouched(b, f != NULL);
     }
     enum ek_status st = EK_OK;
     if (sscanf(line, "{\"job\":\"%llx\"", &hash) != 1 || hash != job_hash(b->job))

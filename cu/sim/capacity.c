@@ -303,8 +303,10 @@ static enum ek_status sweep(struct capacity *c, int jobs, FILE *part)
 enum ek_status capacity_run(struct capacity *c, int jobs, const char *csv)
 {
     char part[4096];
-    if (!csv)
-        return sweep(c, jobs, NULL);
+    if (!csv || !file_replaceable(csv)) { /* nothing to go on from later */
+        const enum ek_status done = sweep(c, jobs, NULL);
+        return done || !csv ? done : capacity_csv_save(c, csv);
+    }
     if (snprintf(part, sizeof part, "%s.part", csv) >= (int)sizeof part)
         FAIL(EK_USAGE, "%s: file name is too long", csv);
     TRY(capacity_csv_load(c, csv));

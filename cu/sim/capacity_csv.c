@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FIELDS = CAPACITY_TYPES + 16, LINE = 4096 };
 
@@ -113,9 +114,10 @@ static void take_line(struct capacity *c, char *line)
 enum ek_status capacity_csv_load(struct capacity *c, const char *path)
 {
     char line[LINE];
-    FILE *in = fopen(path, "r");
-    if (!in && errno == ENOENT)
-        return EK_OK;
+    struct stat found;
+    if (stat(path, &found) ? errno == ENOENT : !S_ISREG(found.st_mode))
+        return EK_OK; /* pipes and devices take what is written and hold nothing */
+    FILE *in = fopen(path, "re");
     if (!in)
         FAIL(EK_USAGE, "%s: cannot be read: %s", path, strerror(errno));
     while (fgets(line, sizeof line, in)) {

@@ -292,7 +292,7 @@ static enum ek_status read_node(struct capacity_machine *m, const char *path, co
     const json_t *devices = json_object_get(entry, "devices");
     const json_t *profile = json_object_get(entry, "profile");
     snprintf(node->name, sizeof node->name, "%s", name ? name : "");
-    node->hypothetical = json_is_true(json_object_get(entry, "hypothetical"));
+    TRY(demand_flag(path, where, entry, "hypothetical", &node->hypothetical));
     enum ek_status st = take_all(path, where, entry, node_members, COUNT_OF(node_members), node);
     if (!st && devices)
         st = demand_keys(path, inner, devices, of_devices, COUNT_OF(of_devices));

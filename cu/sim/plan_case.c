@@ -57,8 +57,17 @@ static enum ek_status read_faces(struct plan_case_reader *r, const json_t *graph
     char key[160];
     TRY(demand_that(r->path, json_is_array(graph) && json_array_size(graph) == job->n,
                     "tasks.neighbours", "a list with a list for each task"));
-    for (size_t t = 0; t < job->n; t++)
-        edges += json_array_size(json_array_get(graph, t));
+    TRY(demand_that(r->path, !bytes || json_array_size(bytes) == job->n, "tasks.face_bytes",
+                    "a list with a list for each task"));
+    for (size_t t = 0; t < job->n; t++) {
+        const json_t *row = json_array_get(graph, t), *width = json_array_get(bytes, t);
+        snprintf(key, sizeof key, "tasks.neighbours[%zu]", t);
+        TRY(demand_that(r->path, json_is_array(row), key, "a list of tasks"));
+        snprintf(key, sizeof key, "tasks.face_bytes[%zu]", t);
+        TRY(demand_that(r->path, !bytes || json_array_size(width) == json_array_size(row), key,
+                        "a list with a number for each neighbour"));
+        edges += json_array_size(row);
+    }
     size_t *first = plan_case_own(r, job->n + 1, sizeof *first);
     size_t *neighbour = plan_case_own(r, edges, sizeof *neighbour);
     double *face = plan_case_own(r, edges, sizeof *face);
@@ -98,6 +107,7 @@ static enum ek_status read_tasks(struct plan_case_reader *r, const json_t *root)
     struct sched_job *job = &r->c->sim.job;
     const json_t *tasks = json_object_get(root, "tasks");
     TRY(demand_that(r->path, json_is_object(tasks), "tasks", "an object with the list \"cost\""));
+    TRY(DEMAND_KEYS(r->path, "tasks", tasks, "cost", "bytes", "neighbours", "face_bytes"));
     TRY(plan_case_numbers(r, "tasks.cost", json_object_get(tasks, "cost"), 0, &AMOUNT, &job->cost,
                           &job->n));
     job->grain = 1;
@@ -114,7 +124,7 @@ static enum ek_status read_link(struct plan_case_reader *r, const json_t *link)
     double latency, bandwidth;
     if (!link)
         return EK_OK;
-    TRY(demand_that(r->path, json_is_object(link), "link", "an object"));
+    TRY(DEMAND_KEYS(r->path, "link", link, "latency_s", "bandwidth_Bps"));
     TRY(demand_member(r->path, "link", link, "latency_s", &AMOUNT, &latency));
     TRY(demand_member(r->path, "link", link, "bandwidth_Bps", &RATE, &bandwidth));
     struct sched_link *l = plan_case_own(r, 1, sizeof *l);
@@ -132,7 +142,7 @@ static enum ek_status read_exchange(struct plan_case_reader *r, const json_t *ex
     struct sim_exchange *x = plan_case_own(r, 1, sizeof *x);
     if (!x)
         return EK_UNAVAILABLE;
-    TRY(demand_that(r->path, json_is_object(exchange), "exchange", "an object"));
+    TRY(demand_keys(r->path, "exchange", exchange, sim_exchange_names, SIM_PARTS));
     for (int i = 0; i < SIM_PARTS; i++)
         TRY(demand_optional(r->path, "exchange", exchange, sim_exchange_names[i], &AMOUNT,
                             &x->seconds[i]));
@@ -163,6 +173,8 @@ static enum ek_status read_changes(struct plan_case_reader *r, const json_t *lis
         char key[2][96];
         const json_t *entry = json_array_get(list, i);
         double number[2];
+        snprintf(key[0], sizeof key[0], "changes[%zu]", i);
+        TRY(DEMAND_KEYS(r->path, key[0], entry, "unit", "step", "after_s", "factor"));
         snprintf(key[0], sizeof key[0], "changes[%zu].unit", i);
         TRY(demand_number(r->path, key[0], json_object_get(entry, "unit"), &unit, &number[0]));
         snprintf(key[1], sizeof key[1], "changes[%zu].step", i);
@@ -182,7 +194,9 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
 {
     struct sim_case *sim = &r->c->sim;
     double steps = 1, seed = 1;
-    TRY(demand_that(r->path, json_is_object(root), "the case", "an object"));
+    TRY(DEMAND_KEYS(r->path, "", root, "name", "units", "tasks", "steps", "link", "between_s",
+                    "exchange", "cold", "noise", "seed", "changes", "bytes", "neighbours",
+                    "face_bytes"));
     TRY(read_tasks(r, root));
     TRY(plan_case_read_units(r, root));
     TRY(demand_member(r->path, "", root, "steps", &STEPS, &steps));
@@ -190,7 +204,7 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
     TRY(demand_optional(r->path, "", root, "seed", &SEED, &seed));
     sim->steps = (int)steps;
     sim->seed = (unsigned)seed;
-    sim->cold = json_is_true(json_object_get(root, "cold"));
+    TRY(demand_flag(r->path, "", root, "cold", &sim->cold));
     TRY(demand_optional(r->path, "", root, "between_s", &AMOUNT, &sim->between));
     TRY(read_link(r, json_object_get(root, "link")));
     TRY(read_exchange(r, json_object_get(root, "exchange")));

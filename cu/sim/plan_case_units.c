@@ -173,7 +173,8 @@ static enum ek_status read_count(struct reader *r, const json_t *entry, size_t i
     double number;
     char where[64];
     snprintf(where, sizeof where, "units[%zu]", i);
-    TRY(demand_that(r->r->path, json_is_object(entry), where, "an object"));
+    TRY(DEMAND_KEYS(r->r->path, where, entry, "kind", "count", "name", "speed", "space", "node",
+                    "width", "fixed_s", "launch_s", "contention", "seconds", "noise"));
     TRY(demand_member(r->r->path, where, entry, "count", &COUNT, &number));
     *count = (int)number;
     return EK_OK;

@@ -58,4 +58,14 @@ refused 2 'nodes\[2\].cores = -24' --machine "$work/machine.json" --run cu/examp
 refused 2 'nope' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --schedules nope
 refused 2 'jobs' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json -j zero
 refused 3 'cannot be written' --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --sample 2 --csv "$work/nowhere/x"
+
+# A device or a pipe holds nothing to go on from, and is not read.
+timeout 60 "$BIN/cu-plan" --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --sample 2 --csv /dev/full >"$work/out" 2>&1
+[ $? = 3 ] || say "--csv /dev/full: $(cat "$work/out")"
+mkfifo "$work/fifo"
+cat "$work/fifo" >"$work/through" &
+timeout 60 "$BIN/cu-plan" --machine cu/examples/pcad.json --run cu/examples/cmp-451.json --sample 2 --csv "$work/fifo" >/dev/null 2>&1 ||
+    say '--csv to a pipe fails'
+wait $!
+grep -q '^scenario,' "$work/through" || say '--csv to a pipe writes nothing'
 exit $bad

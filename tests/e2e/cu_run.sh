@@ -55,6 +55,13 @@ touch mended
 runs 0 run job.json --resume
 [ "$(wc -l <ran)" = 7 ] || say "resume ran more than the failed task"
 
+# a journal that somebody emptied or removed: nothing that may be finished runs again unasked
+: >job.json.results/journal
+refused 2 'journal is empty' run job.json --resume
+rm job.json.results/journal
+refused 2 'journal is missing' run job.json
+[ "$(wc -l <ran)" = 7 ] || say 'tasks ran again without a journal'
+
 # interrupted, then killed: what is finished is kept, what was left behind is ended
 rm -rf ran job.json.results
 job 20 "sleep 0.3; echo {id} >>ran" "0.3"
@@ -75,6 +82,7 @@ runs 0 run job.json --resume
 cat >ssh <<'END'
 #!/bin/sh
 while [ "$1" = -o ]; do shift 2; done
+[ "$1" = -- ] && shift
 host=$1
 shift
 [ "$host" = dying ] && [ -e dead ] && exit 255
@@ -123,8 +131,16 @@ refused 3 "node 'a' with 4000 cores" run job.json --results r
 printf '{"nodes": "localhost", "tasks": [{"command": "true"}]}' >job.json
 refused 2 "tasks\[0\].time is missing" run job.json --results r
 printf '{"nodes": "localhost", "tasks": [{"comand": "true"}]}' >job.json
-refused 2 "comand is not known" run job.json --results r
+refused 2 "unknown key .*comand" run job.json --results r
 printf '{"nodes": "slurm", "tasks": [{"command": "true", "time": "1"}]}' >job.json
 refused 3 "Slurm" run job.json --results r
+# A host is one word that ssh cannot take for an option; misspelt or wrong members are refused.
+for host in '-oProxyCommand=touch pwned' '-oProxyCommand=touch' 'name host' ''; do
+    printf '{"nodes": [{"name": "a", "host": "%s", "cores": 1}], "tasks": [{"command": "true", "time": "1"}]}' "$host" >job.json
+    refused 2 'is not the name of a host' run job.json --results r
+done
+[ -e pwned ] && say 'a host ran a command'
+printf '{"nodes": [{"name": "a", "cores": 1}], "oversubscribe": "yes", "tasks": [{"command": "true", "time": "1"}]}' >job.json
+refused 2 'oversubscribe must be true or false' run job.json --results r
 [ ! -e r ] || say "a refused job left a folder"
 exit $bad
