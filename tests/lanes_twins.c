@@ -46,6 +46,16 @@ static bool stored_some(lanes a)
     return good;
 }
 
+/* Of numbers as quotients are taken of. */
+static bool divided(lanes a, lanes b)
+{
+    for (int l = 0; l < LANES; l++) {
+        a[l] = fabs(a[l]) > 1e-60 && fabs(a[l]) < 1e60 ? a[l] : 3;
+        b[l] = fabs(b[l]) > 1e-60 && fabs(b[l]) < 1e60 ? b[l] : 7;
+    }
+    return same(lanes_quotient(a, b), a / b) && same(lanes_quotient(REAL(1.0), b), 1.0 / b);
+}
+
 int lanes_twins(const double *x, int n)
 {
     int wrong = 0;
@@ -64,7 +74,7 @@ int lanes_twins(const double *x, int n)
         wrong += !same(lanes_select(test, a, b), chosen);
         wrong += lanes_bits_of(test) != bits || lanes_bits_of_each(test) != bits;
         wrong += lanes_any(test) != (bits != 0);
-        wrong += !stored_some(a);
+        wrong += !stored_some(a) + !divided(a, b);
     }
     for (int i = 0; i < 64; i++) {
         double y[64];

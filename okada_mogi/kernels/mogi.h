@@ -9,6 +9,9 @@
 #ifndef SQRT
 #define SQRT(x) sqrt(x)
 #endif
+#ifndef DIVIDE
+#define DIVIDE(a, b) ((a) / (b))
+#endif
 
 /* value: easting, northing and depth of the centre, m. out: 3 displacements (east, north, up) by a
  * unit of dV. */
@@ -16,7 +19,7 @@ FN void mogi_respond(const real *value, real east, real north, real *out)
 {
     const real e = east - value[0], n = north - value[1], d = value[2];
     const real r2 = e * e + n * n + d * d;
-    const real scale = 0x1.e8ec8a4aeacc4p-3 / (r2 * SQRT(r2)); /* 0.75 / pi */
+    const real scale = DIVIDE(REAL(0x1.e8ec8a4aeacc4p-3), r2 * SQRT(r2)); /* 0.75 / pi */
     out[0] = scale * e;
     out[1] = scale * n;
     out[2] = scale * d;
