@@ -1,6 +1,7 @@
 /* mcsem/cases.c – a table of cases in, a table of fields out. */
 #include "mcsem/cases.h"
-#include "src/json.h"
+#include "src/arena.h"
+#include "src/file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -109,17 +110,17 @@ enum ek_status cases_read(const struct cases *c, size_t row, struct cases_row *r
 
 static enum ek_status compute(const struct cases *c, const struct forward_control *control,
                               struct forward *f, struct cases_row *r, size_t row,
-                              double complex *field)
+                              double complex *field, double *error)
 {
     int which;
     TRY(cases_read(c, row, r));
-    TRY(forward_choose(f, &r->layers, &r->pair, 1, &r->freq, control, &which, NULL));
+    TRY(forward_choose(f, &r->layers, &r->pair, 1, &r->freq, control, &which, error));
     return forward_pair(f, &r->layers, &r->pair, 1, &r->freq, which, FORWARD_FIELD, field, NULL);
 }
 
 /* On every thread: rows as they come; ends early after a failure anywhere. */
 static enum ek_status compute_rows(const struct cases *c, const struct forward_control *control,
-                                   double complex *field)
+                                   double complex *field, double *error)
 {
     enum ek_status failed = EK_OK;
 #pragma omp parallel
@@ -134,7 +135,7 @@ static enum ek_status compute_rows(const struct cases *c, const struct forward_c
 #pragma omp atomic read
             before = failed;
             if (!before && !st)
-                st = compute(c, control, f, r, row, &field[row]);
+                st = compute(c, control, f, r, row, &field[row], &error[row]);
             if (st) {
 #pragma omp atomic write
                 failed = st;
@@ -164,18 +165,39 @@ static enum ek_status write_fields(const struct cases *c, const double complex *
     return st;
 }
 
+/* Every field has the tolerance, or it is said which have not. */
+static enum ek_status check_errors(const struct cases *c, const struct forward_control *control,
+                                   const double *error)
+{
+    size_t n = 0, worst = 0;
+    for (size_t row = 0; row < c->table->nrows; row++) {
+        n += !(error[row] <= control->tolerance);
+        worst = error[row] > error[worst] ? row : worst;
+    }
+    if (n)
+        FAIL(EK_UNVERIFIED,
+             "%s:%zu: %zu fields, written as they are, may not keep --tolerance %g; here the error "
+             "is estimated at %.1e: a larger tolerance is kept",
+             c->table->path, c->table->line[worst], n, control->tolerance, error[worst]);
+    return EK_OK;
+}
+
 enum ek_status cases_run(const char *path, const char *out, const struct forward_control *control)
 {
     struct cases c;
     enum ek_status st = cases_open(path, &c);
-    double complex *field = st ? NULL : calloc(c.table->nrows + 1, sizeof *field);
-    if (!st && !field)
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu fields", path, c.table->nrows);
+    struct arena room = {0};
+    double complex *field = st ? NULL : ARENA_NEW(&room, c.table->nrows, double complex);
+    double *error = st ? NULL : ARENA_NEW(&room, c.table->nrows, double);
     if (!st)
-        st = compute_rows(&c, control, field);
+        st = arena_check(&room, "the fields of %s", path);
+    if (!st)
+        st = compute_rows(&c, control, field, error);
     if (!st)
         st = write_fields(&c, field, out);
-    free(field);
+    if (!st)
+        st = check_errors(&c, control, error);
+    arena_free(&room);
     cases_close(&c);
     return st;
 }

@@ -33,7 +33,8 @@ void cases_close(struct cases *cases);
 enum ek_status cases_read(const struct cases *cases, size_t row, struct cases_row *c);
 
 /* Fields of all rows to `out`: id,re,im with 17 digits, in the rows' order; "-" is standard output.
- * On all threads. EK_USAGE as cases_read(); EK_UNAVAILABLE as file_replace_text(). */
+ * On all threads. EK_UNVERIFIED, after writing: fields may not have the tolerance. EK_USAGE as
+ * cases_read(); EK_UNAVAILABLE as file_replace_text(). */
 enum ek_status cases_run(const char *path, const char *out, const struct forward_control *control);
 
 #endif

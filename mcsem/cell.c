@@ -13,6 +13,8 @@ enum { BLOCK = 64 };      /* pairs of a block and thread; a device takes more */
 enum { SQUARE_ROWS = 4 }; /* that a thread takes at a time */
 #define CHECK_TOLERANCE 1e-9
 
+const char *const cell_modes[] = {"exact", "shared", NULL};
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static size_t largest_cell(const struct survey *s)
@@ -134,11 +136,12 @@ size_t cell_sums(int nz)
 
 /* ---- what the cell sees ---------------------------------------------------------------------- */
 
-/* Depth of a point at the same height over this column's seabed. */
-static double depth_over(const struct earth *e, int c, const double *at)
+/* Depth of a point at the same height over this column's seabed; `floor`: below the point, or 0. */
+static double depth_over(const struct earth *e, int c, const double *at, double floor)
 {
     const double seabed = e->seabed[c];
-    const double z = at[2] - e->seabed[earth_find(e, at[0], at[1], true)] + seabed;
+    const double below = floor > 0 ? floor : e->seabed[earth_find(e, at[0], at[1], true)];
+    const double z = at[2] - below + seabed;
     const bool on_it = fabs(z - seabed) < CELL_CLEARANCE;
     return fmax(0, on_it ? seabed - CELL_CLEARANCE : z);
 }
@@ -146,8 +149,8 @@ static double depth_over(const struct earth *e, int c, const double *at)
 static struct survey_pair seen_from(const struct earth *e, int c, const struct survey_pair *p)
 {
     struct survey_pair seen = *p;
-    seen.source[2] = depth_over(e, c, p->source);
-    seen.receiver[2] = depth_over(e, c, p->receiver);
+    seen.source[2] = depth_over(e, c, p->source, p->floor[0]);
+    seen.receiver[2] = depth_over(e, c, p->receiver, p->floor[1]);
     return seen;
 }
 

@@ -14,6 +14,7 @@
 #define CELL_CLEARANCE 0.1 /* m */
 
 enum cell_mode { CELL_EXACT, CELL_SHARED };
+extern const char *const cell_modes[]; /* their names, then NULL */
 
 struct cell_options {
     enum cell_mode mode;
@@ -21,6 +22,7 @@ struct cell_options {
     double
         tolerance; /* largest difference of shared from exact mode, relative to max(|E|, floor) */
     double floor;  /* of E; that of H is floor / CELL_IMPEDANCE */
+    bool always;   /* tables also where they do not pay */
 };
 #define CELL_IMPEDANCE 1e-3 /* E / H of fields that matter alike, ohm */
 

@@ -183,13 +183,15 @@ enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool
                                    struct cell_report *report)
 {
     const size_t pairs = cell_pairs(w) - w->near;
+    double worth = w->options.always ? INFINITY : (double)pairs; /* less what was spent */
     for (int density = 0; density < SHARED_DENSITIES; density++) {
         const size_t few = density < SHARED_DENSITIES - 1 ? FEW_OTHERS + pairs / MANY : pairs / 4;
         bool fits;
         TRY(shared_make(w->shared, &w->layers, w->pair + w->near, pairs, w->survey->nfreq,
-                        w->survey->freq, density, pool, &fits));
+                        w->survey->freq, density, &worth, pool, &fits));
         if (!fits)
             break;
+        worth -= SAMPLES;
         TRY(check_shared(w, &report->difference));
         if (report->difference <= w->options.tolerance && count_cancelled(w) <= few) {
             report->density = density;

@@ -93,10 +93,16 @@ static enum ek_status check_water(const struct earth *e, const char *where)
         if (!(k ? e->water_top[k] > e->water_top[k - 1] : e->water_top[0] == 0))
             FAIL(EK_USAGE, "%s: the sea's layers must begin at 0 and go down", where);
     }
-    for (int c = 0; c < earth_columns(e); c++)
-        if (!(e->seabed[c] > e->water_top[e->nwater - 1]) || !isfinite(e->seabed[c]))
+    double deepest = 0;
+    for (int c = 0; c < earth_columns(e); c++) {
+        if (!(e->seabed[c] > 0) || !isfinite(e->seabed[c]))
             FAIL(EK_USAGE, "%s: the seabed of column %d lies at %g m, not below the sea", where, c,
                  e->seabed[c]);
+        deepest = fmax(deepest, e->seabed[c]);
+    }
+    if (deepest <= e->water_top[e->nwater - 1])
+        FAIL(EK_USAGE, "%s: the seabed lies at %g m, not below the sea's last layer", where,
+             deepest);
     return EK_OK;
 }
 
@@ -127,10 +133,13 @@ void earth_column(const struct earth *e, int c, const double *m, struct earth_la
 {
     if (!m)
         m = e->m + (size_t)c * (size_t)e->nz;
-    layers->n = 1 + e->nwater + e->nz;
-    layers->sediments = 1 + e->nwater;
+    int water = 1;
+    while (water < e->nwater && e->water_top[water] < e->seabed[c])
+        water++;
+    layers->n = 1 + water + e->nz;
+    layers->sediments = 1 + water;
     layers->rho_h[0] = layers->rho_v[0] = e->air;
-    for (int k = 0; k < e->nwater; k++) {
+    for (int k = 0; k < water; k++) {
         layers->z[k] = e->water_top[k];
         layers->rho_h[1 + k] = layers->rho_v[1 + k] = e->water[k];
     }

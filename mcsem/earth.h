@@ -23,7 +23,7 @@ struct earth {
     double water[EARTH_WATER];     /* resistivity */
     double *top;                   /* [nz] m below the seabed, ascending from 0 */
     double *anisotropy;            /* [nz] rho_v / rho_h, 1 where isotropic */
-    double *seabed;                /* [nx ny] depth of the seabed, below water_top[nwater-1] */
+    double *seabed;                /* [nx ny] depth of the seabed; deeper sea is not there */
     double *m;                     /* [nx ny][nz] ln(horizontal resistivity / ohm m) */
 };
 

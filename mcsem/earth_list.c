@@ -23,13 +23,15 @@ static const struct opt keys[] = {
     OPT_END,
 };
 
+#define SOMEWHERE 1e5 /* m, a seabed that is to be laid yet */
+
 const struct earth_list earth_list_defaults = {.nx = 1,
                                                .ny = 1,
                                                .nz = 40,
                                                .dx = 500,
                                                .dy = 500,
                                                .dz = 100,
-                                               .seabed = 1000,
+                                               .seabed = 0,
                                                .sea = 0.3125,
                                                .air = 1e12,
                                                .start = 1,
@@ -87,7 +89,8 @@ static void fill(const struct earth_list *l, struct earth *e)
 enum ek_status earth_list_open(const char *where, const struct earth_list *l, struct earth **earth)
 {
     struct earth *e;
-    TRY(earth_open(l->nx, l->ny, l->nz, l->dz, l->seabed, l->start, &e));
+    TRY(earth_open(l->nx, l->ny, l->nz, l->dz, l->seabed > 0 ? l->seabed : SOMEWHERE, l->start,
+                   &e));
     fill(l, e);
     const enum ek_status st = earth_check(e, where);
     if (st)

@@ -12,7 +12,8 @@
 
 struct earth_list {
     int nx, ny, nz;
-    double x0, y0, dx, dy, dz, seabed, sea, air, start, anisotropy;
+    double x0, y0, dx, dy, dz, seabed, sea, air, start, anisotropy; /* seabed 0: not said */
+    char floor[512]; /* how the floor lies (seabed.h), "": not said */
     struct {
         int n;
         double top[EARTH_WATER], rho[EARTH_WATER];

@@ -1,5 +1,6 @@
 /* mcsem/emdata.c – block after block, row after row. */
 #include "mcsem/emdata.h"
+#include "mcsem/survey.h"
 #include "src/opt.h"
 #include "src/table.h"
 
@@ -43,6 +44,8 @@ static enum ek_status read_comment(struct reader *r, char *comment)
         to = &r->to->earth;
     else if (!strncmp(comment, "sea ", 4))
         to = &r->to->sea;
+    else if (!strncmp(comment, "seabed ", 7))
+        to = &r->to->floor;
     if (!to)
         return EK_OK;
     free(*to);
@@ -112,9 +115,7 @@ static enum ek_status read_frequency(struct reader *r, void *to)
 {
     double *freq = to;
     TRY(numbers(r, "frequency", 1, freq));
-    if (!(*freq > 0))
-        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not positive", r->to->path, r->line, *freq);
-    return EK_OK;
+    return survey_check_freq(*freq, r->to->path, r->line);
 }
 
 static enum ek_status read_transmitter(struct reader *r, void *to)
@@ -349,6 +350,7 @@ void emdata_close(struct emdata *e)
         return;
     free(e->earth);
     free(e->sea);
+    free(e->floor);
     free(e->freq);
     free(e->transmitter);
     free(e->receiver);

@@ -33,10 +33,10 @@ struct emdata_datum {
 };
 
 struct emdata {
-    const char *path;  /* borrowed */
-    double version;    /* 2.2 */
-    bool lead;         /* phases with exp(+i w t); else "lag", which is the format's default */
-    char *earth, *sea; /* what comments "! earth …" and "! sea …" say (earth_list.h), or NULL */
+    const char *path; /* borrowed */
+    double version;   /* 2.2 */
+    bool lead;        /* phases with exp(+i w t); else "lag", which is the format's default */
+    char *earth, *sea, *floor; /* of comments "! earth …", "! sea …", "! seabed …", or NULL */
     size_t nfreq, ntransmitters, nreceivers, ndata;
     size_t nothers; /* data of other methods, which are not in `datum` */
     double *freq;

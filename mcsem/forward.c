@@ -14,6 +14,13 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
           */
 
 #define STEEP 0.3
+#define FINEST_ERROR                                                                               \
+    1e-10                 /* of the finest filter, relative to the field; 1e-12 in a whole space   \
+                           */
+#define GAIN        0.1   /* a filter's error over the coarser one's, at most */
+#define LOST_E      8e-26 /* what cancellation leaves of small fields, V/(A m^2) and 1/m^2 */
+#define LOST_H      8e-23
+#define LEAST_ERROR 1e-13 /* of sums in double precision */
 
 struct forward {
     int layers, nfreq;
@@ -226,7 +233,7 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
     double complex *field[2] = {calloc((size_t)nfreq, sizeof **field),
                                 calloc((size_t)nfreq, sizeof **field)};
     enum ek_status st = EK_OK;
-    double worst = INFINITY;
+    double worst = INFINITY, rounding = LEAST_ERROR;
     int k = 0;
     if (!field[0] || !field[1])
         st = status_fail(EK_UNAVAILABLE, "forward: out of memory for %d frequencies", nfreq);
@@ -236,13 +243,18 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
         k++;
         st = run(f, layers, pair, nfreq, freq, k, FORWARD_FIELD, field[k % 2], NULL);
         worst = difference(nfreq, field[(k + 1) % 2], field[k % 2], control->floor);
+        for (int q = 0; q < nfreq; q++)
+            rounding = fmax(rounding, (pair->magnetic ? LOST_H : LOST_E) /
+                                          fmax(cabs(field[k % 2][q]), control->floor));
     }
     free(field[0]);
     free(field[1]);
     if (st)
         return st;
     *which = k;
+    if (forward_filter(pair, 0) == HANKEL_FILTERS - 1)
+        worst = FINEST_ERROR / GAIN; /* one filter, whichever was asked for */
     if (error)
-        *error = worst;
+        *error = fmax(GAIN * worst, rounding);
     return EK_OK;
 }

@@ -35,8 +35,8 @@ enum ek_status forward_pair(struct forward *forward, const struct earth_layers *
                             double complex *derivative);
 
 /* Error control: the coarsest filter whose fields differ from the next finer one's by no more than
- * tolerance * max(|field|, floor) at every frequency, or the finest one. *error (may be NULL): that
- * difference relative to max(|field|, floor), which bounds the finer filter's error generously;
+ * tolerance * max(|field|, floor) at every frequency, or the finest one. *error (may be NULL): a
+ * tenth of that difference relative to max(|field|, floor), which bounds the finer filter's error;
  * `which` is the finer one. */
 struct forward_control {
     double tolerance, floor;

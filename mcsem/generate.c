@@ -309,7 +309,7 @@ static enum ek_status compute_cell(struct survey *s, struct cell_work *w, const 
     for (size_t i = first; i < s->first[c + 1] * nfreq; i++) {
         s->datum[i].re = creal(field[i]);
         s->datum[i].im = cimag(field[i]);
-        s->datum[i].sigma = 1;
+        s->datum[i].sigma = NAN;
     }
     return EK_OK;
 }

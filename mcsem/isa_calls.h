@@ -35,9 +35,9 @@ ISA_CALL(enum ek_status, shared_open, (int layers, int width, struct shared **sh
 ISA_CALL(void, shared_close, (struct shared * shared), (shared))
 ISA_CALL(enum ek_status, shared_make,
          (struct shared * shared, const struct earth_layers *layers, const struct survey_pair *pair,
-          size_t npairs, int nfreq, const double *freq, int density, struct thread_pool *pool,
-          bool *fits),
-         (shared, layers, pair, npairs, nfreq, freq, density, pool, fits))
+          size_t npairs, int nfreq, const double *freq, int density, double *worth,
+          struct thread_pool *pool, bool *fits),
+         (shared, layers, pair, npairs, nfreq, freq, density, worth, pool, fits))
 ISA_CALL(void, shared_rows,
          (const struct shared *shared, int thread, size_t first, int n, double *rows),
          (shared, thread, first, n, rows))

@@ -10,6 +10,9 @@
 #define FIRST_EDGE 0.5
 #define INLIERS    0.9 /* share of the data that are none */
 
+const char *const misfit_residuals[] = {"complex", "log", NULL};
+const char *const misfit_losses[] = {"none", "huber", "student", NULL};
+
 bool misfit_is_log(const struct misfit_options *o, const struct survey_pair *pair,
                    const struct survey_datum *d)
 {

@@ -13,6 +13,7 @@
 
 enum misfit_residual { MISFIT_COMPLEX, MISFIT_LOG };
 enum misfit_robust { MISFIT_SQUARE, MISFIT_HUBER, MISFIT_STUDENT };
+extern const char *const misfit_residuals[], *const misfit_losses[]; /* names, then NULL */
 
 struct misfit_options {
     enum misfit_residual residual;

@@ -1,6 +1,7 @@
 /* mcsem/outputs.c – tables of what came out. */
 #include "mcsem/outputs.h"
 #include "mcsem/survey_columns.h"
+#include "mcsem/seabed.h"
 #include "mcsem/vtk.h"
 #include "src/table.h"
 
@@ -170,11 +171,14 @@ enum ek_status outputs_cells(const char *path, const struct survey *s, const str
     if (ends_in(path, ".json"))
         return write_tasks(path, s->ncells, report);
     TRY(begin(path, &t));
-    fprintf(t.f, "cell_id,n_pairs,x,y,rms,seconds,exact_pairs\n");
-    for (int c = 0; c < s->ncells; c++)
-        fprintf(t.f, "%d,%zu,%.10g,%.10g,%.6g,%.6g,%zu\n", c, s->first[c + 1] - s->first[c],
-                e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy,
-                outputs_rms(s, response, -1, c), report[c].cpu_s, report[c].exact);
+    fprintf(t.f, "cell_id,n_pairs,x,y,rms,seconds,exact_pairs,seabed_m,slope_deg,rough\n");
+    for (int c = 0; c < s->ncells; c++) {
+        const struct seabed_cell cell = seabed_cell(s, c);
+        fprintf(t.f, "%d,%zu,%.10g,%.10g,%.6g,%.6g,%zu,%.10g,%.3g,%d\n", c,
+                s->first[c + 1] - s->first[c], e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy,
+                outputs_rms(s, response, -1, c), report[c].cpu_s, report[c].exact, e->seabed[c],
+                atan(cell.slope) * 180 / acos(-1), seabed_is_rough(&cell));
+    }
     return end(path, &t);
 }
 

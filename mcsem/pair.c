@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL_POINTS = 32 }; /* of a wire's panel, at most */
-#define LEAST_PANEL 1e-5    /* half of it, in half wires */
+enum { PANEL_POINTS = 32, NEAR_SIGHTS = 4 }; /* of a wire's panel, at most; see add_sights() */
+#define LEAST_PANEL 1e-5                     /* half of it, in half wires */
+#define NEAR        1e-2                     /* least offset, in vertical distances */
+#define NULL_SHARE  1e-6                     /* of a field, that is none */
 
 /* ---- depths ---------------------------------------------------------------------------------- */
 
@@ -203,6 +205,11 @@ static struct channel turn(const struct pair_sight *p)
     a.around = u[1] * x - u[0] * y;
     a.twice = p->magnetic ? a.across * (a.c * a.c - a.s * a.s) - a.along * 2 * a.c * a.s
                           : a.along * (a.c * a.c - a.s * a.s) + a.across * 2 * a.c * a.s;
+    a.twice *= p->lift * p->lift;
+    a.c *= p->lift;
+    a.s *= p->lift;
+    a.radial *= p->lift;
+    a.around *= p->lift;
     return a;
 }
 
@@ -247,6 +254,26 @@ enum pair_function pair_function_below(enum pair_function function, double *sign
 {
     *sign = function == PAIR_I || function == PAIR_V1 ? -1 : 1;
     return function == PAIR_I ? PAIR_V1 : function == PAIR_V1 ? PAIR_I : function;
+}
+
+bool pair_is_null(const struct survey_pair *pair)
+{
+    static const struct earth_layers whole = {.n = 1, .rho_h = {1}, .rho_v = {1}};
+    struct pair_sight sight[PAIR_POINTS];
+    struct pair_term term[PAIR_TERMS];
+    double share[PAIR_POINTS], sum[PAIR_INTEGRALS] = {0}, nearest = INFINITY, most = 0;
+    const int n = pair_sights(pair, &whole, 1e-2, sight, share);
+    for (int k = 0; k < n; k++)
+        nearest = fmin(nearest, sight[k].r);
+    for (int k = 0; n <= PAIR_POINTS && k < n; k++)
+        for (int t = pair_terms(&sight[k], term) - 1; t >= 0; t--) {
+            const bool both = pair_integrals[term[t].integral].less != PAIR_NONE; /* with 1 / r */
+            sum[term[t].integral] +=
+                share[k] * term[t].factor * (both ? sight[k].r : 1) * pow(nearest / sight[k].r, 3);
+        }
+    for (int q = 0; q < PAIR_INTEGRALS; q++)
+        most = fmax(most, fabs(sum[q]) * 2 * acos(-1));
+    return n <= PAIR_POINTS && most < NULL_SHARE;
 }
 
 /* A point's filter on the grid: it begins `places` wavenumbers up. */
@@ -304,34 +331,62 @@ struct wire {
     double longest; /* largest offset */
 };
 
+/* Almost straight above filters would need wavenumbers without end. The field is even in r, or r
+ * times that, or r^2 times that: it follows from those at `near` and a few times as far. */
+static int add_sights(struct pair_sight s, double share, double near, struct pair_sight *sight,
+                      double *shares)
+{
+    const double t = s.r / near * (s.r / near);
+    const double x = s.r > 0 ? s.x / s.r : 1, y = s.r > 0 ? s.y / s.r : 0;
+    for (int k = 0; k < NEAR_SIGHTS; k++) {
+        const double r = near * (1 + k);
+        sight[k] = s;
+        sight[k].lift = s.r / r;
+        sight[k].x = r * x;
+        sight[k].y = r * y;
+        sight[k].r = r;
+        shares[k] = share;
+        for (int j = 0; j < NEAR_SIGHTS; j++) /* Lagrange's weights in r^2 */
+            shares[k] *=
+                j == k ? 1 : (t - (1 + j) * (1 + j)) / ((1 + k) * (1 + k) - (1 + j) * (1 + j));
+    }
+    return NEAR_SIGHTS;
+}
+
 int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, double tolerance,
                 struct pair_sight *sight, double *share)
 {
-    double x[PAIR_POINTS];
-    const int n = pair_points(p, tolerance, x, share);
+    double x[PAIR_POINTS], whole[PAIR_POINTS];
+    const int points = pair_points(p, tolerance, x, whole);
+    int n = 0;
     const double flat = cos(p->dip), steep = sin(p->dip), half = 0.5 * p->length;
     const double cosine = cos(p->azimuth), sine = sin(p->azimuth);
     const double receiver_rho = layers->rho_v[pair_layer(layers, p->receiver[2])];
-    for (int k = 0; n <= PAIR_POINTS && k < n; k++) {
-        struct pair_sight *s = &sight[k];
-        *s = (struct pair_sight){.x = p->receiver[0] - p->source[0] - x[k] * half * flat * cosine,
-                                 .y = p->receiver[1] - p->source[1] - x[k] * half * flat * sine,
-                                 .z = p->source[2] + x[k] * half * steep,
-                                 .cosine = cosine,
-                                 .sine = sine,
-                                 .flat = flat,
-                                 .steep = steep,
-                                 .direction = p->direction,
-                                 .magnetic = p->magnetic,
-                                 .receiver_rho = receiver_rho};
-        const double r = hypot(s->x, s->y);
-        /* straight above the field is even in r: this changes it by 1e-8 */
-        s->r = fmax(r, 1e-4 * fabs(p->receiver[2] - s->z));
-        s->x = r > 0 ? s->x * (s->r / r) : s->r;
-        s->y = r > 0 ? s->y * (s->r / r) : 0;
-        s->source_rho = layers->rho_v[pair_layer(layers, s->z)];
+    for (int k = 0; points <= PAIR_POINTS && k < points; k++) {
+        struct pair_sight s = {.x = p->receiver[0] - p->source[0] - x[k] * half * flat * cosine,
+                               .y = p->receiver[1] - p->source[1] - x[k] * half * flat * sine,
+                               .lift = 1,
+                               .z = p->source[2] + x[k] * half * steep,
+                               .cosine = cosine,
+                               .sine = sine,
+                               .flat = flat,
+                               .steep = steep,
+                               .direction = p->direction,
+                               .magnetic = p->magnetic,
+                               .receiver_rho = receiver_rho};
+        const double near = NEAR * fabs(p->receiver[2] - s.z);
+        s.r = hypot(s.x, s.y);
+        s.source_rho = layers->rho_v[pair_layer(layers, s.z)];
+        if (n + (s.r < near ? NEAR_SIGHTS : 1) > PAIR_POINTS)
+            return PAIR_POINTS + 1;
+        if (s.r < near) {
+            n += add_sights(s, whole[k], near, sight + n, share + n);
+        } else {
+            share[n] = whole[k];
+            sight[n++] = s;
+        }
     }
-    return n;
+    return points > PAIR_POINTS ? points : n;
 }
 
 /* Whole filter steps by which a point's grid begins above that of the longest offset. */

@@ -61,8 +61,9 @@ struct pair_term {
 
 /* A point dipole and a channel. */
 struct pair_sight {
-    double x, y, r;                   /* from the point to the receiver, horizontally */
-    double z;                         /* depth of the point */
+    double x, y, r; /* from the point to the receiver, horizontally */
+    double lift;    /* what is odd in r is by this smaller: 1, but straight above */
+    double z;       /* depth of the point */
     double cosine, sine, flat, steep; /* of the dipole's azimuth, of its dip */
     const double *direction;          /* [3] of the channel */
     bool magnetic;
@@ -123,6 +124,9 @@ enum pair_function pair_function_below(enum pair_function function, double *sign
 /* The wire's points and their shares; as pair_points(). */
 int pair_sights(const struct survey_pair *pair, const struct earth_layers *layers, double tolerance,
                 struct pair_sight *sight, double *share);
+
+/* Whether symmetry makes the field zero over any layered earth. */
+bool pair_is_null(const struct survey_pair *pair);
 
 /* EK_USAGE with `path` and the pair's line: the source touches the receiver, so that the sum over
  * the wire cannot have that tolerance. */

@@ -7,6 +7,7 @@
 #include "mcsem/study.h"
 #include "mcsem/study_verbs.h"
 #include "mcsem/figures.h"
+#include "src/file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,7 +25,7 @@ static const struct opt options[] = {
      .max = 100},
     {"truth", OPT_TEXT, AT(truth), "FILE",
      "the true model: --generate writes it, a run compares with it", .env = NULL},
-    {"forward", OPT_TEXT, AT(forward), "FILE",
+    {"forward", OPT_FILE, AT(forward), "FILE",
      "write the fields of the cases in this table to --out: id,re,im", .env = NULL},
     {"tolerance", OPT_REAL, AT(tolerance), "X", "relative error of --forward's fields (1e-8)",
      .min = 1e-14, .max = 1},
@@ -33,16 +34,21 @@ static const struct opt options[] = {
      "grid and start, e.g. nx=41,ny=11,nz=89,dz=47.2,seabed=1500 (the file's)", .env = NULL},
     {"sea", OPT_TEXT, AT(earth_words.sea), "LIST", "resistivity, or depth:resistivity;… of the sea",
      .env = NULL},
+    {"seabed", OPT_TEXT, AT(earth_words.floor), "HOW",
+     "flat, receivers, or a table x, y, depth (flat where seabed= fits the receivers)",
+     .env = NULL},
     {"drop-outside", OPT_FLAG, AT(drop),
      .help = "leave out pairs whose midpoint lies more than half a cell outside the grid"},
-    {"mode", OPT_TEXT, AT(mode), "exact|shared",
-     "compute each pair by itself, or share each cell's layers (shared)", .env = NULL},
+    {"mode", OPT_NAME, AT(cell_options.mode), "exact|shared",
+     "compute each pair by itself, or share each cell's layers (shared)", .names = cell_modes},
     {"difference", OPT_REAL, AT(cell_options.tolerance), "X",
      "largest of shared from exact mode, relative to the field (1e-5)", .min = 1e-9, .max = 1},
-    {"residual", OPT_TEXT, AT(residual), "log|complex",
-     "of logarithmic amplitude and phase, or of real and imaginary part (log)", .env = NULL},
-    {"robust", OPT_TEXT, AT(robust), "none|huber|student",
-     "loss of data far off: squares, or what outliers cannot rule (student)", .env = NULL},
+    {"residual", OPT_NAME, AT(cell_options.misfit.residual), "log|complex",
+     "of logarithmic amplitude and phase, or of real and imaginary part (log)",
+     .names = misfit_residuals},
+    {"robust", OPT_NAME, AT(invert_options.robust), "none|huber|student",
+     "loss of data far off: squares, or what outliers cannot rule (student)",
+     .names = misfit_losses},
     {"start", OPT_REAL, AT(start_rho), "RHO", "resistivity to start from, ohm m (the file's)",
      .min = 1e-6, .max = 1e12},
     {"noise", OPT_REAL, AT(noise.relative), "X", "relative, of data without sigma (0.03)",
@@ -80,7 +86,7 @@ static const struct opt options[] = {
      .max = 1e12},
     {"rho-max", OPT_REAL, AT(invert_options.rho_max), "RHO", "ohm m (1e4)", .min = 1e-6,
      .max = 1e12},
-    {"model-in", OPT_TEXT, AT(model_in), "FILE", "start from this table, as --model-out writes it",
+    {"model-in", OPT_FILE, AT(model_in), "FILE", "start from this table, as --model-out writes it",
      .env = NULL},
     {"model-out", OPT_TEXT, AT(model_out), "FILE", "write the model: .vtk, or a table",
      .env = NULL},
@@ -104,15 +110,16 @@ static void defaults(void *st, const struct bench_program *self)
     (void)self;
     s->seed = 2022;
     s->scale = 1;
-    s->mode = "shared";
-    s->residual = "log";
-    s->robust = "student";
     s->ranks_schedule = "heft";
     s->out = "-";
     s->tolerance = 1e-8;
-    s->cell_options = (struct cell_options){.tolerance = 1e-5, .floor = 1e-17};
-    s->noise = (struct survey_noise){0.03, 1e-15, 1e-12, 0};
-    s->invert_options = (struct invert_options){.iterations = 40,
+    s->cell_options = (struct cell_options){.mode = CELL_SHARED,
+                                            .misfit = {MISFIT_LOG, MISFIT_SQUARE, 1},
+                                            .tolerance = 1e-5,
+                                            .floor = 1e-17};
+    s->noise = (struct survey_noise){0, 1e-15, 1e-12, 0};
+    s->invert_options = (struct invert_options){.robust = MISFIT_STUDENT,
+                                                .iterations = 40,
                                                 .least_iterations = 3,
                                                 .stall_times = 3,
                                                 .target = 1,
@@ -166,6 +173,8 @@ static enum ek_status answer(void *st, bool *done)
     if (s->generate && s->forward)
         FAIL(EK_USAGE, "--generate and --forward are two different things: give one");
     *done = s->generate || s->forward;
+    if (*done)
+        TRY(file_try(s->out));
     if (s->generate)
         return generate(s);
     return s->forward ? cases_run(s->forward, s->out, &control) : EK_OK;
@@ -173,43 +182,41 @@ static enum ek_status answer(void *st, bool *done)
 
 /* ---- before a run ---------------------------------------------------------------------------- */
 
-/* The place of an option's word among those that there are. */
-static enum ek_status choose(const char *option, const char *word, const char *const *names, int n,
-                             int *choice)
+/* Where a run will write is tried before it runs. */
+static enum ek_status try_outputs(const struct study *s)
 {
-    for (*choice = 0; *choice < n; (*choice)++)
-        if (!strcmp(word, names[*choice]))
-            return EK_OK;
-    FAIL(EK_USAGE, "--%s %s: there are %s, %s%s%s%s", option, word, names[0], names[1],
-         n > 2 ? ", " : "", n > 2 ? names[2] : "", opt_suggest(word, names, n));
+    const char *const paths[] = {s->model_out, s->responses, s->history, s->cells, s->checkpoint};
+    char first[4096];
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (paths[i] && *paths[i])
+            TRY(file_try(paths[i]));
+    if (!s->models)
+        return EK_OK;
+    snprintf(first, sizeof first, "%s.0.csv", s->models);
+    return file_try(first);
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
-    static const char *const modes[] = {"exact", "shared"}, *const residuals[] = {"complex", "log"},
-                             *const losses[] = {"none", "huber", "student"};
     struct study *s = st;
     struct stat file;
-    int mode, residual, robust;
     if (!s->path)
         FAIL(EK_USAGE, "no survey is given: mcsem SURVEY, or --generate small --out SURVEY");
-    TRY(choose("mode", s->mode, modes, 2, &mode));
-    TRY(choose("residual", s->residual, residuals, 2, &residual));
-    TRY(choose("robust", s->robust, losses, 3, &robust));
     if (s->invert_options.rho_min >= s->invert_options.rho_max)
         FAIL(EK_USAGE, "--rho-min %g is not below --rho-max %g", s->invert_options.rho_min,
              s->invert_options.rho_max);
     TRY(sched_check(s->ranks_schedule, NULL));
     if (stat(s->path, &file))
         FAIL(EK_USAGE, "%s: %s", s->path, strerror(errno));
-    s->cell_options.mode = mode ? CELL_SHARED : CELL_EXACT;
-    s->cell_options.misfit =
-        (struct misfit_options){(enum misfit_residual)residual, (enum misfit_robust)robust, 1};
-    s->invert_options.robust = (enum misfit_robust)robust;
+    file_input(s->path);
+    if (s->truth)
+        file_input(s->truth);
+    TRY(try_outputs(s));
+    s->cell_options.misfit.robust = s->invert_options.robust;
     *bytes = 4 * (size_t)file.st_size + ((size_t)64 << 20); /* its text, table, pairs, data */
     const char *name = strrchr(s->path, '/');
     snprintf(problem, room, "%s (%lld bytes), %s mode", name ? name + 1 : s->path,
-             (long long)file.st_size, s->mode);
+             (long long)file.st_size, cell_modes[s->cell_options.mode]);
     return EK_OK;
 }
 
@@ -254,6 +261,7 @@ const struct bench_program program_mcsem = {
     .reset = study_reset,
     .work = work,
     .check = results_judge,
+    .interrupted = results_interrupted,
     .written = results_written,
     .facts = results_facts,
     .remark = results_remark,

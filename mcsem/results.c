@@ -2,12 +2,15 @@
 #include "mcsem/results.h"
 #include "mcsem/outputs.h"
 #include "mcsem/study.h"
+#include "mcsem/survey_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { WORST = 10 }; /* data and receivers that are listed */
+#define MOST_OUTLIERS 0.1
 enum { CHECKED_PAIRS = 16 }; /* whose fields are computed again for the verification */
 
 /* Largest difference of responses from exact mode with the finest filters, for pairs spread over
@@ -35,6 +38,15 @@ static enum ek_status write_files(struct study *s)
     return EK_OK;
 }
 
+enum ek_status results_interrupted(void *st)
+{
+    struct study *s = st;
+    if (cluster_rank() > 0 || !s->inv->nrecords)
+        return EK_OK;
+    TRY(outputs_model(s->model_out, s->inv->earth));
+    return outputs_history(s->history, s->inv);
+}
+
 void results_written(void *st)
 {
     const struct study *s = st;
@@ -52,21 +64,148 @@ static double model_distance(const struct earth *a, const struct earth *b)
     return sqrt(sum / (double)unknowns);
 }
 
+/* ---- what is explained, and what is not ------------------------------------------------------ */
+
+/* Up to here the RMS of n numbers may pass the target by chance, and a little more. */
+static double rms_limit(const struct study *s)
+{
+    return s->invert_options.target * (1.05 + 3 / sqrt(2 * s->inv->data));
+}
+
+static bool explains(const struct study *s)
+{
+    const struct misfit_summary m = invert_misfit(s->inv, s->inv->sums);
+    return s->inv->rms <= rms_limit(s) && m.outliers <= MOST_OUTLIERS * m.data;
+}
+
+/* A datum, or all those of a receiver, and how badly it is explained. */
+struct bad {
+    size_t pair;
+    int freq;
+    double square, numbers;
+};
+
+static int worst_first(const void *a, const void *b)
+{
+    const double x = ((const struct bad *)a)->square / ((const struct bad *)a)->numbers;
+    const double y = ((const struct bad *)b)->square / ((const struct bad *)b)->numbers;
+    return (x < y) - (x > y);
+}
+
+static double square_of(const struct study *s, size_t pair, int freq)
+{
+    const size_t at = pair * (size_t)s->survey->nfreq + (size_t)freq;
+    const double size = cabs(misfit_of(&s->cell_options.misfit, &s->survey->pair[pair],
+                                       &s->survey->datum[at], s->response[at])
+                                 .residual);
+    return size * size;
+}
+
+static size_t list_data(const struct study *s, struct bad *bad)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->survey->npairs; i++)
+        for (int q = 0; q < s->survey->nfreq; q++)
+            if (isfinite(s->survey->datum[i * (size_t)s->survey->nfreq + (size_t)q].sigma))
+                bad[n++] = (struct bad){i, q, square_of(s, i, q), 1};
+    qsort(bad, n, sizeof *bad, worst_first);
+    return n;
+}
+
+static const struct survey *sorted; /* of by_receiver(); one thread */
+static int by_receiver(const void *a, const void *b)
+{
+    return memcmp(sorted->pair[((const struct bad *)a)->pair].receiver,
+                  sorted->pair[((const struct bad *)b)->pair].receiver,
+                  sizeof sorted->pair->receiver);
+}
+
+/* Data in, receivers out. */
+static size_t list_receivers(const struct study *s, struct bad *bad, size_t n)
+{
+    size_t kept = 0;
+    sorted = s->survey;
+    qsort(bad, n, sizeof *bad, by_receiver);
+    for (size_t i = 0; i < n; i++) {
+        const bool same = kept && !by_receiver(&bad[kept - 1], &bad[i]);
+        kept += !same;
+        if (!same)
+            bad[kept - 1] = (struct bad){.pair = bad[i].pair};
+        bad[kept - 1].square += bad[i].square;
+        bad[kept - 1].numbers += 2;
+    }
+    qsort(bad, kept, sizeof *bad, worst_first);
+    return kept;
+}
+
+static json_t *pack_bad(const struct study *s, const struct bad *b, bool receiver)
+{
+    const struct survey_pair *p = &s->survey->pair[b->pair];
+    if (receiver)
+        return json_pack("{s:f s:f s:f s:o s:i}", "x", p->receiver[0], "y", p->receiver[1], "z",
+                         p->receiver[2], "rms", json_number_or_null(sqrt(b->square / b->numbers)),
+                         "n_data", (int)(b->numbers / 2));
+    return json_pack("{s:I s:s s:f s:o}", "line", (json_int_t)p->line, "component",
+                     survey_columns_component(p), "freq_hz", s->survey->freq[b->freq], "residual",
+                     json_number_or_null(sqrt(b->square)));
+}
+
+/* Why a run fails, and what may help. */
+static void say_why(const struct study *s, const struct bad *worst)
+{
+    const struct misfit_summary m = invert_misfit(s->inv, s->inv->sums);
+    const bool bad = m.outliers > MOST_OUTLIERS * m.data;
+    status_warn(
+        "the data are not explained (%s): RMS %.3g, not %.3g; %.0f of %.0f data are off by more "
+        "than "
+        "%.0f errors, most of all that of line %zu; %s",
+        invert_stop_text[s->inv->stop], s->inv->rms, rms_limit(s), m.outliers, m.data, m.limit,
+        s->survey->pair[worst->pair].line,
+        s->inv->stop == INVERT_ITERATIONS ? "give more --iterations"
+        : bad || !s->invert_options.robust
+            ? "take out what is wrong (--json lists data and receivers), or give --robust student"
+            : "are the errors (--noise) too small, or is the earth not layered?");
+}
+
+/* Adds what is worst to the JSON. */
+static enum ek_status add_worst(const struct study *s, bool explained, json_t *detail)
+{
+    struct bad *bad = calloc(s->survey->npairs * (size_t)s->survey->nfreq + 1, sizeof *bad);
+    json_t *data = json_array(), *receivers = json_array();
+    if (!bad)
+        FAIL(EK_UNAVAILABLE, "out of memory for the worst data");
+    const size_t n = list_data(s, bad);
+    for (size_t i = 0; i < n && i < WORST; i++)
+        json_array_append_new(data, pack_bad(s, &bad[i], false));
+    if (!explained)
+        say_why(s, &bad[0]);
+    const size_t nreceivers = list_receivers(s, bad, n);
+    for (size_t i = 0; i < nreceivers && i < WORST; i++)
+        json_array_append_new(receivers, pack_bad(s, &bad[i], true));
+    free(bad);
+    json_object_set_new(detail, "worst_data", data);
+    json_object_set_new(detail, "worst_receivers", receivers);
+    return EK_OK;
+}
+
 static json_t *describe(const struct study *s, double difference)
 {
+    const struct misfit_summary m = invert_misfit(s->inv, s->inv->sums);
     const struct invert *inv = s->inv;
     const double apart = s->true_earth ? model_distance(s->true_earth, inv->earth) : NAN;
     json_t *by_frequency = json_array();
     for (int q = 0; q < s->survey->nfreq; q++)
         json_array_append_new(by_frequency,
                               json_number_or_null(outputs_rms(s->survey, s->response, q, -1)));
-    return json_pack("{s:i s:s s:o s:o s:o s:o s:o s:o}", "iterations", inv->iteration, "stop",
-                     invert_stop_text[inv->stop], "rms", json_number_or_null(inv->rms),
-                     "rms_at_start", json_number_or_null(inv->record[0].rms), "rms_complex",
-                     json_number_or_null(outputs_rms(s->survey, s->response, -1, -1)),
-                     "rms_by_frequency", by_frequency, "difference_from_exact",
-                     json_number_or_null(difference), "log10_rho_from_truth",
-                     json_number_or_null(apart));
+    return json_pack(
+        "{s:b s:b s:f s:o s:i s:s s:o s:o s:o s:o s:o s:o}", "converged",
+        inv->stop != INVERT_ITERATIONS, "explained", explains(s), "outliers", m.outliers,
+        "rms_limit", json_number_or_null(rms_limit(s)), "iterations", inv->iteration, "stop",
+        invert_stop_text[inv->stop], "rms", json_number_or_null(inv->rms), "rms_at_start",
+        json_number_or_null(inv->record[0].rms), "rms_complex",
+        json_number_or_null(outputs_rms(s->survey, s->response, -1, -1)), "rms_by_frequency",
+        by_frequency, "difference_from_exact", json_number_or_null(difference),
+        "log10_rho_from_truth", json_number_or_null(apart));
 }
 
 /* All ranks' reports, for rank 0's files. */
@@ -132,11 +271,14 @@ enum ek_status results_judge(void *st, enum bench_verdict *verified, json_t **de
         done = write_files(s);
     if (done)
         return done;
-    *verified = isfinite(s->inv->rms) && difference <= 10 * s->cell_options.tolerance;
+    /* Without iterations nothing was to be explained: the fields are the result. */
+    const bool explained = s->invert_options.iterations == 0 || explains(s);
+    *verified =
+        explained && difference <= 10 * s->cell_options.tolerance ? BENCH_VERIFIED : BENCH_WRONG;
     *detail = describe(s, difference);
     if (!*detail)
         FAIL(EK_UNAVAILABLE, "out of memory for the results");
-    return EK_OK;
+    return add_worst(s, explained, *detail);
 }
 
 static json_t *number_list(const int *x, int n)
@@ -165,6 +307,17 @@ static json_t *history(const struct invert *inv)
     return list;
 }
 
+/* Data whose residual is logarithmic. */
+static size_t count_logarithms(const struct study *s)
+{
+    const struct survey *v = s->survey;
+    size_t n = 0;
+    for (size_t i = 0; i < v->npairs * (size_t)v->nfreq; i++)
+        n += isfinite(v->datum[i].sigma) &&
+             misfit_is_log(&s->cell_options.misfit, &v->pair[i / (size_t)v->nfreq], &v->datum[i]);
+    return n;
+}
+
 json_t *results_facts(const void *st)
 {
     const struct study *s = st;
@@ -175,9 +328,10 @@ json_t *results_facts(const void *st)
     const struct normal_size size =
         s->inv->normal ? normal_size(s->inv->normal) : (struct normal_size){0, 0};
     json_t *out =
-        json_pack("{s:s s:I s:i s:I s:I s:i s:o s:f s:f s:f s:s* s:o s:o}", "mode", s->mode,
-                  "pairs", (json_int_t)s->survey->npairs, "cells", s->survey->ncells, "data",
-                  (json_int_t)(s->inv->data / 2), "dropped_pairs", (json_int_t)s->survey->ndropped,
+        json_pack("{s:s s:I s:i s:I s:I s:I s:i s:o s:f s:f s:f s:s* s:o s:o}", "mode",
+                  cell_modes[s->cell_options.mode], "pairs", (json_int_t)s->survey->npairs, "cells",
+                  s->survey->ncells, "data", (json_int_t)(s->inv->data / 2), "log_data",
+                  (json_int_t)count_logarithms(s), "dropped_pairs", (json_int_t)s->survey->ndropped,
                   "layers", s->start->nz, "empty_cells", number_list(empty, n), "shared_difference",
                   s->worst_difference, "factor_nonzeros", size.nonzeros, "factor_flops", size.flops,
                   "blas", normal_blas(), "psnr_db",
@@ -215,7 +369,14 @@ void results_remark(FILE *out, const void *st, const json_t *run)
     const size_t n = json_array_size(v);
     if (!n)
         return;
-    const json_t *first = json_array_get(v, 0), *last = json_array_get(v, n - 1);
+    const json_t *first = json_array_get(v, 0), *last = first;
+    for (size_t i = 1; i < n; i++)
+        if (json_is_true(json_object_get(json_array_get(v, i), "accepted")))
+            last = json_array_get(v, i);
+    const long long data = json_integer_value(json_object_get(run, "data"));
+    const long long logs = json_integer_value(json_object_get(run, "log_data"));
+    fprintf(out, "residuals: %lld of logarithms, %lld, not above the noise, of fields\n", logs,
+            data - logs);
     fprintf(out, "RMS misfit %.3f at the start, %.3f after %lld iterations and %zu trials\n",
             json_number_value(json_object_get(first, "rms")),
             json_number_value(json_object_get(last, "rms")),

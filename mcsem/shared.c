@@ -13,6 +13,7 @@
 
 /* Functions of the wavenumber: a field's, TE's V without zhat, and a difference of two. */
 enum { SLOT_PLAIN = PAIR_FUNCTIONS, SLOT_LESS, SLOTS };
+#define PAIR_WORK 700.0 /* a wavenumber and layer of a pair in exact mode, in products */
 enum { NODE_BLOCK = 8, COLUMN_BLOCK = 24 };
 
 enum ek_status shared_reserve(struct shared_room *r, size_t n)
@@ -297,9 +298,18 @@ static enum ek_status take_room(struct shared *s)
     return EK_OK;
 }
 
+/* Of the table in pairs of exact mode: their work is measured against the product's, which is most
+ * of the table's. */
+static double cost(const struct shared *s)
+{
+    const double product = 4.0 * s->nused * s->nodes * s->waves * s->columns * s->nviews;
+    return product / (PAIR_WORK * s->filter->n * s->earth->n);
+}
+
 enum ek_status shared_make(struct shared *s, const struct earth_layers *earth,
                            const struct survey_pair *pair, size_t npairs, int nfreq,
-                           const double *freq, int density, struct thread_pool *pool, bool *fits)
+                           const double *freq, int density, double *worth, struct thread_pool *pool,
+                           bool *fits)
 {
     s->earth = earth;
     s->pair = pair;
@@ -308,6 +318,8 @@ enum ek_status shared_make(struct shared *s, const struct earth_layers *earth,
     s->nz = earth->n - earth->sediments;
     s->columns = shared_columns(s->nz);
     TRY(shared_lay_out(s, npairs, density, fits));
+    *worth -= *fits ? cost(s) : 0;
+    *fits = *fits && *worth >= 0;
     if (!*fits)
         return EK_OK;
     TRY(take_room(s));

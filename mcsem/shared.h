@@ -31,12 +31,14 @@ struct shared;
 enum ek_status shared_open(int layers, int width, struct shared **shared);
 void shared_close(struct shared *shared);
 
-/* The table for pairs [npairs] over these layers; everything is borrowed until the next call.
+/* The table for pairs [npairs] over these layers, unless it costs more than *worth pairs in exact
+ * mode, which is lowered by its cost; everything is borrowed until the next call.
  * *fits = false, and no table: a pair does not lie in the sea or passes its receiver too closely;
  * exact mode computes it or says what is wrong. EK_UNAVAILABLE: memory. */
 enum ek_status shared_make(struct shared *shared, const struct earth_layers *layers,
                            const struct survey_pair *pair, size_t npairs, int nfreq,
-                           const double *freq, int density, struct thread_pool *pool, bool *fits);
+                           const double *freq, int density, double *worth, struct thread_pool *pool,
+                           bool *fits);
 
 /* Fields and derivatives of pairs first .. first+n-1, n <= SHARED_ROWS: rows
  * [n][nfreq][2][columns], real parts before imaginary ones; column 0 is the field, 1 + k the k-th

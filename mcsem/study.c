@@ -2,6 +2,8 @@
 #include "mcsem/study.h"
 #include "cu/sched/assignment.h"
 #include "mcsem/outputs.h"
+#include "mcsem/pair.h"
+#include "mcsem/seabed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,10 +36,30 @@ int study_empty(const struct study *s, int *cell)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* Where the sea floor is no plane a layered earth is a bad one. */
+static void warn_of_rough_floor(const struct survey *s)
+{
+    struct seabed_cell worst = {0, 0, 0};
+    int rough = 0;
+    for (int c = 0; c < s->ncells; c++) {
+        const struct seabed_cell cell = seabed_cell(s, c);
+        rough += seabed_is_rough(&cell);
+        worst = cell.slope > worst.slope ? cell : worst;
+    }
+    if (rough && cluster_rank() == 0)
+        status_warn(
+            "%d of %d cells lie where the sea floor slopes by up to %.1f degrees or differs "
+            "much in depth: a layered earth is a poor one there (--cells lists them)",
+            rough, s->ncells, atan(worst.slope) * 180 / acos(-1));
+}
+
 static enum ek_status read_survey(struct study *s)
 {
     TRY(survey_file_read(s->path, &s->earth_words, &s->noise, &s->survey, &s->start));
     TRY(survey_bin(s->survey, s->start, !s->drop));
+    for (size_t i = 0; i < s->survey->npairs; i++)
+        s->survey->pair[i].null = pair_is_null(&s->survey->pair[i]);
+    warn_of_rough_floor(s->survey);
     if (s->truth) {
         TRY(earth_copy(s->start, &s->true_earth));
         TRY(outputs_read_model(s->truth, s->true_earth));

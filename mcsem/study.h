@@ -32,7 +32,7 @@ struct study {
     const char *path, *generate, *forward, *out, *truth; /* files and what to do instead of a run */
     int seed;
     double scale; /* of --generate: shots, times the design's */
-    const char *mode, *residual, *robust, *ranks_schedule;
+    const char *ranks_schedule;
     double start_rho; /* 0: the file's */
     const char *model_out, *model_in, *models, *responses, *history, *cells, *checkpoint;
     struct survey_file_earth earth_words;

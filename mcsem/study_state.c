@@ -29,7 +29,8 @@ static uint64_t fingerprint(const struct study *s)
     h = hash_bytes(h, e->seabed, (size_t)earth_columns(e) * sizeof *e->seabed);
     h = hash_bytes(h, e->water, (size_t)e->nwater * sizeof *e->water);
     h = hash_bytes(h, e->m, unknowns * sizeof *e->m);
-    h = hash_text(hash_text(hash_text(h, s->mode), s->residual), s->robust);
+    h = hash_bytes(h, &s->cell_options.misfit.residual, sizeof s->cell_options.misfit.residual);
+    h = hash_bytes(h, &s->cell_options.mode, sizeof s->cell_options.mode);
     return hash_bytes(h, &o, sizeof o);
 }
 

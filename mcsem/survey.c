@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What coordinates, m, and frequencies, Hz, may be: beyond that they are mistakes. */
+#define FARTHEST        1e8
+#define DEEPEST         1e5
+#define MOST_OFFSET     1e6
+#define LEAST_FREQUENCY 1e-6
+#define MOST_FREQUENCY  1e6
+
 enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey)
 {
     struct survey *s = calloc(1, sizeof *s);
@@ -55,6 +62,14 @@ enum ek_status survey_check_pair(const struct survey_pair *p, const char *path)
     if (!finite_numbers(p->source, 3) || !finite_numbers(p->receiver, 3) || !finite_numbers(u, 3) ||
         !isfinite(p->azimuth + p->dip + p->length))
         FAIL(EK_USAGE, "%s:%zu: a position or direction is no finite number", path, p->line);
+    for (int d = 0; d < 3; d++)
+        if (fmax(fabs(p->source[d]), fabs(p->receiver[d])) > (d < 2 ? FARTHEST : DEEPEST))
+            FAIL(EK_USAGE, "%s:%zu: a coordinate of %g m: x and y may be up to %g, z up to %g",
+                 path, p->line, fmax(fabs(p->source[d]), fabs(p->receiver[d])), FARTHEST, DEEPEST);
+    if (hypot(p->source[0] - p->receiver[0], p->source[1] - p->receiver[1]) > MOST_OFFSET ||
+        p->length > MOST_OFFSET)
+        FAIL(EK_USAGE, "%s:%zu: an offset or a source longer than %g m", path, p->line,
+             MOST_OFFSET);
     if (p->length < 0)
         FAIL(EK_USAGE, "%s:%zu: the source is %g m long, which is negative", path, p->line,
              p->length);
@@ -84,12 +99,23 @@ static enum ek_status check_data(const struct survey *s, size_t pair, const char
     return EK_OK;
 }
 
+enum ek_status survey_check_freq(double freq, const char *path, size_t line)
+{
+    if (!(freq > 0))
+        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not positive", path, line, freq);
+    if (freq < LEAST_FREQUENCY || freq > MOST_FREQUENCY)
+        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not within %g to %g", path, line, freq,
+             LEAST_FREQUENCY, MOST_FREQUENCY);
+    return EK_OK;
+}
+
 enum ek_status survey_check(const struct survey *s, const char *path)
 {
-    for (int q = 0; q < s->nfreq; q++)
-        if (!(s->freq[q] > 0) || !isfinite(s->freq[q]) || (q && s->freq[q] <= s->freq[q - 1]))
-            FAIL(EK_USAGE, "%s: frequency %g Hz is not positive or not above the one before it",
-                 path, s->freq[q]);
+    for (int q = 0; q < s->nfreq; q++) {
+        TRY(survey_check_freq(s->freq[q], path, s->npairs ? s->pair[0].line : 0));
+        if (q && s->freq[q] <= s->freq[q - 1])
+            FAIL(EK_USAGE, "%s: frequency %g Hz is not above the one before it", path, s->freq[q]);
+    }
     if (!s->npairs || s->nfreq < 1)
         FAIL(EK_USAGE, "%s: there are no data", path);
     for (size_t i = 0; i < s->npairs; i++) {
@@ -199,9 +225,12 @@ void survey_weigh(struct survey *s, const struct survey_noise *noise)
         for (int q = 0; q < s->nfreq; q++) {
             struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
             const double size = hypot(d->re, d->im);
-            if (isfinite(d->sigma))
+            if (isnan(d->sigma))
                 d->sigma =
-                    size < noise->reject * floor ? INFINITY : hypot(noise->relative * size, floor);
+                    size < noise->reject * floor
+                        ? INFINITY
+                        : hypot((noise->relative > 0 ? noise->relative : SURVEY_NOISE) * size,
+                                floor);
         }
     }
 }

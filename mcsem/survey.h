@@ -14,6 +14,7 @@ struct survey_pair {
     double source[3], azimuth, dip, length; /* centre m; rad; m, 0 = point dipole */
     double receiver[3];                     /* m */
     double direction[3];                    /* unit vector of the channel: Ex is (1, 0, 0) */
+    double floor[2];                        /* depth of the sea floor below both; 0: the column's */
     bool magnetic;                          /* H, else E */
     bool null;                              /* no layered earth gives it a field (pair_is_null()) */
     int source_id, receiver_id;             /* number of the position in this survey, from 0 */
@@ -22,7 +23,7 @@ struct survey_pair {
 
 /* What a pair measured at one frequency; standard error of its real and of its imaginary part. */
 struct survey_datum {
-    double re, im, sigma; /* sigma = INFINITY: no datum */
+    double re, im, sigma; /* sigma = INFINITY: no datum; NAN: not known before survey_weigh() */
 };
 
 struct survey {
@@ -44,19 +45,22 @@ void survey_close(struct survey *survey);
  * that are no unit vectors, standard errors not positive: EK_USAGE with `path` and the pair's line.
  */
 enum ek_status survey_check(const struct survey *survey, const char *path);
-/* The same for a pair alone. */
+/* The same for a pair alone, for a frequency that stands in that line. */
 enum ek_status survey_check_pair(const struct survey_pair *pair, const char *path);
+enum ek_status survey_check_freq(double freq, const char *path, size_t line);
 
 /* Sorts the pairs by the column under their midpoint, within a cell by offset. Pairs
  * farther than half a cell outside are dropped, or with `clip` go to the outermost cells. EK_USAGE:
  * nothing is left; EK_UNAVAILABLE: memory. */
 enum ek_status survey_bin(struct survey *survey, const struct earth *earth, bool clip);
 
-/* sigma = sqrt((relative |d|)^2 + floor^2) for all data that there are, floor in the field's own
- * unit for E and for H. Data of less than reject * floor lose their weight. */
+/* sigma = sqrt((relative |d|)^2 + floor^2) for all data whose sigma is not known, floor in the
+ * field's own unit for E and for H. Data of less than reject * floor lose their weight. */
 struct survey_noise {
-    double relative, floor_e, floor_h, reject;
+    double relative; /* 0: was not said, and is SURVEY_NOISE */
+    double floor_e, floor_h, reject;
 };
+#define SURVEY_NOISE 0.03
 void survey_weigh(struct survey *survey, const struct survey_noise *noise);
 
 #endif

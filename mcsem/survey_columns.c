@@ -73,9 +73,7 @@ enum ek_status survey_columns_freq(const struct table *t, const struct survey_co
                                    size_t row, double *freq)
 {
     TRY(table_number(t, row, c->freq, freq));
-    if (!(*freq > 0))
-        FAIL(EK_USAGE, "%s:%zu: frequency %g Hz is not positive", t->path, t->line[row], *freq);
-    return EK_OK;
+    return survey_check_freq(*freq, t->path, t->line[row]);
 }
 
 const char *survey_columns_component(const struct survey_pair *p)

@@ -27,9 +27,14 @@ static enum ek_status read_remark(const char *where, char *line, struct preface 
         return EK_OK;
     if (!strcmp(word, "earth"))
         return earth_list_read(where, line + used, &p->list);
+    if (!strcmp(word, "seabed")) {
+        snprintf(p->list.floor, sizeof p->list.floor, "%s", line + used);
+        return EK_OK;
+    }
     if (!strcmp(word, "sea"))
         return earth_list_read_sea(where, line + used, &p->list);
-    if (!strcmp(word, "rows") && !table_parse(line + used, &p->rows))
+    if (!strcmp(word, "rows") &&
+        (!table_parse(line + used, &p->rows) || !(p->rows >= 0) || p->rows != floor(p->rows)))
         FAIL(EK_USAGE, "%s: '%s' is no number of rows", where, line + used);
     return EK_OK;
 }
@@ -89,15 +94,15 @@ static enum ek_status read_number(const struct table *t, size_t row, int column,
 static enum ek_status read_datum(const struct table *t, const struct columns *c, size_t row,
                                  struct survey_datum *d)
 {
-    double sigma = 1;
+    double sigma = NAN; /* that of --noise */
     TRY(read_number(t, row, c->re, &d->re));
     TRY(read_number(t, row, c->im, &d->im));
     if (c->sigma >= 0)
         TRY(read_number(t, row, c->sigma, &sigma));
     if (isnan(d->re) != isnan(d->im))
         FAIL(EK_USAGE, "%s:%zu: one of re and im is missing", t->path, t->line[row]);
-    d->sigma = isnan(d->re) || isnan(sigma) ? INFINITY : sigma;
-    if (!(d->sigma > 0))
+    d->sigma = isnan(d->re) ? INFINITY : sigma;
+    if (d->sigma <= 0)
         FAIL(EK_USAGE, "%s:%zu: sigma %g is not positive", t->path, t->line[row], sigma);
     return EK_OK;
 }
@@ -178,7 +183,7 @@ static enum ek_status fill_data(const struct harvest *h, struct survey *s)
     for (size_t row = 0; row < h->table->nrows; row++) {
         struct survey_datum *d =
             &s->datum[h->of[row] * (size_t)s->nfreq + (size_t)place[h->band[row]]];
-        if (isfinite(d->sigma))
+        if (!isinf(d->sigma))
             FAIL(EK_USAGE, "%s:%zu: this pair has a datum at that frequency already",
                  h->table->path, h->table->line[row]);
         TRY(read_datum(h->table, &h->columns, row, d));
@@ -222,7 +227,7 @@ static enum ek_status read_table(const char *path, const struct preface *p,
                          t->nrows ? t->line[t->nrows - 1] : 1, t->nrows, p->rows);
     if (!st)
         st = make_survey(&h, survey);
-    if (!st && h.columns.sigma < 0)
+    if (!st)
         survey_weigh(*survey, noise);
     free(h.pair);
     free(h.of);

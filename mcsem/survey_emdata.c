@@ -13,7 +13,6 @@
 #define DEGREE (acos(-1) / 180)
 enum { MOST_FREQUENCIES = 64 };
 #define SPACING 500.0 /* of columns where the file says nothing, m */
-#define ABOVE   0.1   /* the seabed, m: receivers */
 
 /* ---- what types mean --------------------------------------------------------------------------
  */
@@ -138,16 +137,19 @@ static struct survey_datum join(struct number a, struct number b, bool polar, bo
 
 /* Joins the n numbers of one pair at one frequency; how many were not used, by *alone. */
 static enum ek_status fill_datum(const struct emdata *e, const struct entry *entry, size_t n,
-                                 struct survey_datum *datum, size_t *alone)
+                                 bool weighs, struct survey_datum *datum, size_t *alone)
 {
     struct number part[PARTS] = {{0, 0, false}};
     for (size_t i = 0; i < n; i++) {
         if (part[entry[i].part].given)
             FAIL(EK_USAGE, "%s:%zu: line %zu has this number already", e->path,
                  entry[i].datum->line, entry[i - 1].datum->line);
-        if (!(entry[i].datum->error > 0))
-            FAIL(EK_USAGE, "%s:%zu: standard error %g is not positive", e->path,
-                 entry[i].datum->line, entry[i].datum->error);
+        const double error = entry[i].datum->error;
+        if (error < 0 || (error == 0 && !weighs))
+            FAIL(EK_USAGE,
+                 "%s:%zu: standard error %g is not positive; those of 0, as in files of a forward "
+                 "model, take --noise, if it is given",
+                 e->path, entry[i].datum->line, error);
         part[entry[i].part] = number_of(&entry[i], entry->channel >= 3 ? MU0 : 1);
     }
     const struct number amplitude = part[AMPLITUDE].given ? part[AMPLITUDE] : part[LOG_AMPLITUDE];
@@ -156,6 +158,8 @@ static enum ek_status fill_datum(const struct emdata *e, const struct entry *ent
     else if (amplitude.given && part[PHASE].given)
         *datum = join(amplitude, part[PHASE], true, e->lead);
     *alone += isfinite(datum->sigma) ? n - 2 : n;
+    if (datum->sigma == 0)
+        datum->sigma = NAN;
     return EK_OK;
 }
 
@@ -186,7 +190,7 @@ static enum ek_status order_frequencies(const struct emdata *e, struct survey *s
 }
 
 static enum ek_status fill_survey(const struct emdata *e, const struct entry *entry, size_t n,
-                                  struct survey *s, size_t *alone)
+                                  bool weighs, struct survey *s, size_t *alone)
 {
     int place[MOST_FREQUENCIES];
     size_t pair = 0;
@@ -197,7 +201,7 @@ static enum ek_status fill_survey(const struct emdata *e, const struct entry *en
                 break;
         pair += i && compare_pairs(&entry[i - 1], &entry[i]);
         s->pair[pair] = make_pair(e, &entry[i]);
-        TRY(fill_datum(e, entry + i, end - i,
+        TRY(fill_datum(e, entry + i, end - i, weighs,
                        &s->datum[pair * (size_t)s->nfreq + (size_t)place[entry[i].freq]], alone));
     }
     s->nsources = e->ntransmitters;
@@ -207,6 +211,15 @@ static enum ek_status fill_survey(const struct emdata *e, const struct entry *en
 
 static void warn_of_losses(const struct emdata *e, size_t others, size_t alone)
 {
+    size_t wires = 0;
+    double longest = 0;
+    for (size_t i = 0; i < e->nreceivers; i++) {
+        wires += e->receiver[i].length > 0;
+        longest = fmax(longest, e->receiver[i].length);
+    }
+    if (wires)
+        status_warn("%s: %zu receivers have a length, of up to %g m; they are taken as points",
+                    e->path, wires, longest);
     if (others)
         status_warn("%s: %zu data are of kinds that are not inverted; left out", e->path, others);
     if (alone)
@@ -215,8 +228,8 @@ static void warn_of_losses(const struct emdata *e, size_t others, size_t alone)
                     e->path, alone);
 }
 
-static enum ek_status make_survey(const struct emdata *e, struct entry *entry,
-                                  struct survey **survey)
+static enum ek_status make_survey(const struct emdata *e, const struct survey_noise *noise,
+                                  struct entry *entry, struct survey **survey)
 {
     struct survey *s;
     size_t n = 0, alone = 0;
@@ -226,9 +239,10 @@ static enum ek_status make_survey(const struct emdata *e, struct entry *entry,
         FAIL(EK_USAGE, "%s: %zu frequencies, more than %d", e->path, e->nfreq, MOST_FREQUENCIES);
     qsort(entry, n, sizeof *entry, compare_entries);
     TRY(survey_open(count_pairs(entry, n), (int)e->nfreq, &s));
-    enum ek_status st = fill_survey(e, entry, n, s, &alone);
+    enum ek_status st = fill_survey(e, entry, n, noise->relative > 0, s, &alone);
     if (!st) {
         warn_of_losses(e, e->nothers + e->ndata - n, alone);
+        survey_weigh(s, noise);
         st = survey_check(s, e->path);
     }
     if (st)
@@ -241,24 +255,22 @@ static enum ek_status make_survey(const struct emdata *e, struct entry *entry,
 /* ---- the earth --------------------------------------------------------------------------------
  */
 
-/* Columns SPACING apart below all midpoints; the seabed below all receivers. */
+/* Columns SPACING apart below all midpoints. */
 static void derive_earth(const struct survey *s, struct earth_list *list)
 {
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, deepest = 0;
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (size_t i = 0; i < s->npairs; i++) {
         const struct survey_pair *p = &s->pair[i];
         for (int d = 0; d < 2; d++) {
             low[d] = fmin(low[d], 0.5 * (p->source[d] + p->receiver[d]));
             high[d] = fmax(high[d], 0.5 * (p->source[d] + p->receiver[d]));
         }
-        deepest = fmax(deepest, fmax(p->receiver[2], p->source[2]));
     }
     list->x0 = low[0];
     list->y0 = low[1];
     list->dx = list->dy = SPACING;
     list->nx = 1 + (int)ceil((high[0] - low[0]) / SPACING);
     list->ny = 1 + (int)ceil((high[1] - low[1]) / SPACING);
-    list->seabed = deepest + ABOVE;
 }
 
 static enum ek_status describe_earth(const struct emdata *e, const struct survey *s,
@@ -267,19 +279,22 @@ static enum ek_status describe_earth(const struct emdata *e, const struct survey
     char where[4200];
     snprintf(where, sizeof where, "%s: comment '! earth' or '! sea'", e->path);
     derive_earth(s, list);
+    if (e->floor)
+        snprintf(list->floor, sizeof list->floor, "%s", e->floor);
     if (e->earth)
         TRY(earth_list_read(where, e->earth, list));
     return e->sea ? earth_list_read_sea(where, e->sea, list) : EK_OK;
 }
 
-enum ek_status survey_emdata_read(const char *path, struct survey **survey, struct earth_list *list)
+enum ek_status survey_emdata_read(const char *path, const struct survey_noise *noise,
+                                  struct survey **survey, struct earth_list *list)
 {
     struct emdata *e;
     struct survey *s = NULL;
     TRY(emdata_open(path, &e));
     struct entry *entry = calloc(e->ndata + 1, sizeof *entry);
     enum ek_status st =
-        entry ? make_survey(e, entry, &s)
+        entry ? make_survey(e, noise, entry, &s)
               : status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu data", path, e->ndata);
     if (!st)
         st = describe_earth(e, s, list);

@@ -1,6 +1,7 @@
 /* mcsem/survey_file.c – which format a survey's file has. */
 #include "mcsem/survey_file.h"
 #include "mcsem/emdata.h"
+#include "mcsem/seabed.h"
 #include "mcsem/survey_csv.h"
 #include "mcsem/survey_emdata.h"
 
@@ -12,15 +13,28 @@ enum ek_status survey_file_read(const char *path, const struct survey_file_earth
 {
     struct earth_list list = earth_list_defaults;
     struct survey *s;
-    TRY(emdata_is(path) ? survey_emdata_read(path, &s, &list)
+    TRY(emdata_is(path) ? survey_emdata_read(path, noise, &s, &list)
                         : survey_csv_read(path, noise, &s, &list));
     enum ek_status st = EK_OK;
     if (words && words->keys)
         st = earth_list_read("--earth", words->keys, &list);
     if (!st && words && words->sea)
         st = earth_list_read_sea("--sea", words->sea, &list);
+    struct earth *e = NULL;
     if (!st)
-        st = earth_list_open(path, &list, earth);
+        st = earth_list_open(path, &list, &e);
+    if (!st)
+        st = seabed_lay(path,
+                        words && words->floor ? words->floor
+                        : *list.floor         ? list.floor
+                                              : NULL,
+                        list.seabed > 0, s, e);
+    if (!st)
+        st = earth_check(e, path);
+    if (st)
+        earth_close(e);
+    else
+        *earth = e;
     if (st)
         survey_close(s);
     else

@@ -244,6 +244,7 @@ enum ek_status opt_parse_list(const struct opt *table, void *values, const char 
     int n = 0;
     for (const struct opt *o = table; o && o->name && n < MAX_OPTS; o++)
         names[n++] = o->name;
+    bool given[MAX_OPTS] = {false};
     while (*list) {
         char name[MAX_NAME], where[2 * MAX_NAME], value[MAX_NAME];
         size_t word = strcspn(list, ","), key = strcspn(list, "=,");
@@ -257,6 +258,9 @@ enum ek_status opt_parse_list(const struct opt *table, void *values, const char 
             FAIL(EK_USAGE, "%s has no option '%s'%s", what, name, opt_suggest(name, names, n));
         if (table[i].type == OPT_TEXT || table[i].type == OPT_FILE)
             FAIL(EK_USAGE, "%s: option '%s' cannot be given in a list", what, name);
+        if (given[i])
+            FAIL(EK_USAGE, "%s: option '%s' is given twice", what, name);
+        given[i] = true;
         snprintf(where, sizeof where, "%s: %s", what, name);
         TRY(store(&table[i], values, where, value));
         list += word + (list[word] == ',');

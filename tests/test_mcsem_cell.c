@@ -7,7 +7,7 @@
 enum { FREQUENCIES = 2, LAYERS = 5, SUMS = 21 + 2 * MISFIT_BINS };
 static const double freq[FREQUENCIES] = {0.25, 1};
 static const struct cell_options exact = {
-    CELL_EXACT, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-15};
+    CELL_EXACT, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-15, true};
 
 static double uniform(double from, double to)
 {
@@ -176,7 +176,8 @@ static void sums_have_the_misfit_s_gradient(void **state)
             how % 2 ? CELL_SHARED : CELL_EXACT,
             {how & 2 ? MISFIT_LOG : MISFIT_COMPLEX, (enum misfit_robust)(how / 4), 1},
             1e-6,
-            1e-15};
+            1e-15,
+            true};
         double sums[SUMS], up[SUMS], down[SUMS];
         compute(s, e, &o, 1, sums, response, &report);
         for (int k = 0; k < LAYERS; k += 2) {

@@ -199,7 +199,8 @@ static enum ek_status read_text(const char *text, struct survey **s, struct eart
     fputs(text, f);
     fclose(f);
     status_mute(1);
-    const enum ek_status st = survey_file_read(path, NULL, &noise, s, earth);
+    const struct survey_noise unsaid = {0, 1e-15, 1e-12, 0};
+    const enum ek_status st = survey_file_read(path, NULL, &unsaid, s, earth);
     status_mute(-1);
     unlink(path);
     return st;

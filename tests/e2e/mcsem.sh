@@ -28,7 +28,7 @@ check 'its model is written' $?
 check 'a tenth of it' $?
 
 # Sanitizers make each field fifty times as long: they see a part of the survey over few cells.
-few="--iterations 2 --quiet"
+few="--iterations 2 --quiet --target 15"
 [ -n "${SAN:-}" ] && few="$few --earth nx=3,ny=2,nz=8 --drop-outside"
 "$bin" "$survey" $few --layout 1x1 --json "$work/run.json" --model-out "$work/model.csv" \
     --responses "$work/responses.csv" --history "$work/history.csv" --models "$work/model"
@@ -39,7 +39,7 @@ import json, os, sys
 run = json.load(open(sys.argv[1]))
 v = run["verification"]
 part = bool(os.environ.get("SAN"))
-assert run["verified"] and v["iterations"] == 2 and (part or v["rms"] < 0.5 * v["rms_at_start"]), v
+assert run["verified"] and v["iterations"] == 2 and (part or v["rms"] < 0.8 * v["rms_at_start"]), v
 assert v["difference_from_exact"] < 1e-5 and run["shared_difference"] <= 1e-5
 assert run["empty_cells"] == [] and (part or run["pairs"] == 3484) and len(run["history"]) >= 3
 EOF
@@ -66,7 +66,7 @@ every=40 policies=all least=15
 [ -n "${SAN:-}" ] && every=400 policies=dynamic,heft,static least=3
 awk -v every=$every 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % every == 0)' \
     "$survey" >"$work/few.csv"
-exact="--mode exact --iterations 1 --quiet"
+exact="--mode exact --iterations 1 --quiet --target 20"
 "$bin" "$work/few.csv" $exact --layout 1x1 --model-out "$work/exact.csv" --json "$work/exact.json" 2>/dev/null
 check 'exact mode' $?
 "$bin" "$survey" $few --layout 1x1+1 --devices opencl:0 --schedule dynamic --model-out "$work/other.csv" &&

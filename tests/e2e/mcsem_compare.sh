@@ -15,7 +15,7 @@ check() { # description, condition's exit status
 policies=naive,round-robin,sorted-greedy,heft,abe
 "$bin/mcsem" --generate small --out "$work/survey.csv"
 check 'a survey' $?
-"$bin/mcsem" "$work/survey.csv" --compare $policies --iterations 2 --layout 2x1 --quiet --json "$work/runs.json"
+"$bin/mcsem" "$work/survey.csv" --compare $policies --iterations 2 --target 15 --layout 2x1 --quiet --json "$work/runs.json"
 check 'five schedulers' $?
 [ "$(grep -c '"psnr_db": "infinite"' "$work/runs.json")" = 5 ] &&
     [ "$(grep '"rms": ' "$work/runs.json" | sort -u | wc -l)" -le 4 ] && # three trials, the result

@@ -46,7 +46,7 @@ addEventListener('load', () => {
 });
 JS
 page() { # arguments…: what the page says
-    "$BIN/mcsem" "$work/survey.csv" --quiet --report "$work/page.html" "$@" 2>/dev/null || say "$* exits $?"
+    "$BIN/mcsem" "$work/survey.csv" --quiet --target 15 --report "$work/page.html" "$@" 2>/dev/null || say "$* exits $?"
     said=$(page_says "$work/page.html" "$work/script.js")
     grep -q '^error' <<<"$said" && say "the page of $* has errors: $said"
 }

@@ -1,0 +1,289 @@
+/* mcsem/seabed.c – depths between points. */
+#include "mcsem/seabed.h"
+#include "src/file.h"
+#include "src/table.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEAREST = 6 };
+#define ABOVE     0.1  /* m, of receivers over the floor */
+#define ALIKE     1.0  /* m: depths of receivers on one flat floor */
+#define STRAY     50.0 /* m: of receivers over a floor that is said to be flat */
+#define BURIED    5.0  /* m: below a floor of a table, by which tables may err */
+#define STEEP     0.09 /* 5 degrees */
+#define DIFFERENT 0.2  /* of the deepest */
+#define FLATTEN   1e-3 /* holds the plane where points lie on a line */
+
+struct point {
+    double x, y, z;
+};
+
+struct floor {
+    struct point *point;
+    size_t n;
+};
+
+/* ---- between points -------------------------------------------------------------------------- */
+
+struct near {
+    const struct point *point;
+    double square; /* of the distance */
+};
+
+static int find_near(const struct floor *f, double x, double y, struct near near[NEAREST])
+{
+    int n = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        const double dx = f->point[i].x - x, dy = f->point[i].y - y, square = dx * dx + dy * dy;
+        if (n == NEAREST && square >= near[n - 1].square)
+            continue;
+        int k = n < NEAREST ? n++ : n - 1;
+        for (; k > 0 && near[k - 1].square > square; k--)
+            near[k] = near[k - 1];
+        near[k] = (struct near){&f->point[i], square};
+    }
+    return n;
+}
+
+/* The weighted mean of the nearest points, and the slopes of the plane through them. */
+static double depth_at(const struct floor *f, double x, double y)
+{
+    struct near near[NEAREST] = {{f->point, INFINITY}};
+    const int n = find_near(f, x, y, near);
+    double w = 0, mx = 0, my = 0, mz = 0, xx = 0, xy = 0, yy = 0, xz = 0, yz = 0;
+    double low = INFINITY, high = -INFINITY;
+    if (near[0].square < 1e-6)
+        return near[0].point->z;
+    for (int k = 0; k < n; k++) {
+        const double weight = near[0].square / near[k].square;
+        w += weight;
+        mx += weight * (near[k].point->x - x);
+        my += weight * (near[k].point->y - y);
+        mz += weight * near[k].point->z;
+        low = fmin(low, near[k].point->z);
+        high = fmax(high, near[k].point->z);
+    }
+    mx /= w;
+    my /= w;
+    mz /= w;
+    for (int k = 0; k < n; k++) {
+        const double weight = near[0].square / near[k].square;
+        const double dx = near[k].point->x - x - mx, dy = near[k].point->y - y - my;
+        xx += weight * dx * dx;
+        xy += weight * dx * dy;
+        yy += weight * dy * dy;
+        xz += weight * dx * (near[k].point->z - mz);
+        yz += weight * dy * (near[k].point->z - mz);
+    }
+    const double hold = FLATTEN * (xx + yy);
+    const double det = (xx + hold) * (yy + hold) - xy * xy;
+    if (!(det > 0))
+        return mz;
+    const double sx = ((yy + hold) * xz - xy * yz) / det, sy = ((xx + hold) * yz - xy * xz) / det;
+    return fmax(low, fmin(high, mz - sx * mx - sy * my));
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct point *p = a, *q = b;
+    return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
+}
+
+/* Every place once, with its deepest instrument. */
+static enum ek_status take_receivers(const struct survey *s, struct floor *f)
+{
+    f->point = calloc(s->npairs + 1, sizeof *f->point);
+    if (!f->point)
+        FAIL(EK_UNAVAILABLE, "out of memory for the sea floor");
+    for (size_t i = 0; i < s->npairs; i++) {
+        const double *at = s->pair[i].receiver;
+        if (!i || memcmp(at, s->pair[i - 1].receiver, sizeof s->pair->receiver))
+            f->point[f->n++] = (struct point){at[0], at[1], at[2] + ABOVE};
+    }
+    qsort(f->point, f->n, sizeof *f->point, by_place);
+    size_t kept = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        if (kept && !by_place(&f->point[kept - 1], &f->point[i]))
+            f->point[kept - 1].z = fmax(f->point[kept - 1].z, f->point[i].z);
+        else
+            f->point[kept++] = f->point[i];
+    }
+    f->n = kept;
+    return EK_OK;
+}
+
+/* Whether the table's first row has numbers already. */
+static bool nameless(const char *text)
+{
+    while (*text == '#' || isspace((unsigned char)*text))
+        text += *text == '#' ? strcspn(text, "\n") : 1;
+    return isdigit((unsigned char)*text) || *text == '-' || *text == '+' || *text == '.';
+}
+
+static enum ek_status take_rows(const struct table *t, struct floor *f)
+{
+    static const char *const names[] = {"x", "y", "depth"};
+    int column[3];
+    for (int k = 0; k < 3; k++)
+        TRY(table_need(t, names[k], &column[k]));
+    f->point = calloc(t->nrows + 1, sizeof *f->point);
+    if (!f->point)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the sea floor", t->path);
+    for (; f->n < t->nrows; f->n++) {
+        double x[3];
+        for (int k = 0; k < 3; k++)
+            TRY(table_number(t, f->n, column[k], &x[k]));
+        if (!(x[2] > 0))
+            FAIL(EK_USAGE, "%s:%zu: the sea floor lies %g m deep; depths are positive down",
+                 t->path, t->line[f->n], x[2]);
+        f->point[f->n] = (struct point){x[0], x[1], x[2]};
+    }
+    if (!f->n)
+        FAIL(EK_USAGE, "%s: there is no depth of the sea floor", t->path);
+    return EK_OK;
+}
+
+static enum ek_status take_table(const char *path, struct floor *f)
+{
+    struct table *t;
+    char *text;
+    file_input(path);
+    TRY(file_read_text(path, &text));
+    const bool bare = nameless(text);
+    free(text);
+    TRY(table_open(path, bare ? "x y depth" : NULL, &t));
+    const enum ek_status st = take_rows(t, f);
+    table_close(t);
+    return st;
+}
+
+/* ---- laying ---------------------------------------------------------------------------------- */
+
+/* A floor at the instrument; below it if only receivers tell where the floor is. */
+static enum ek_status lay_below(const char *path, const struct floor *f, bool table, size_t line,
+                                const double at[3], double *floor)
+{
+    const double depth = depth_at(f, at[0], at[1]);
+    if (table && at[2] > depth + BURIED)
+        FAIL(EK_USAGE, "%s:%zu: an instrument %g m deep lies below the sea floor, %g m deep there",
+             path, line, at[2], depth);
+    *floor = fmax(depth, at[2] + (table ? 0 : ABOVE));
+    return EK_OK;
+}
+
+static enum ek_status lay_pairs(const char *path, const struct floor *f, bool table,
+                                struct survey *s)
+{
+    for (size_t i = 0; i < s->npairs; i++) {
+        struct survey_pair *p = &s->pair[i];
+        const bool same[2] = {i && !memcmp(p->source, p[-1].source, sizeof p->source),
+                              i && !memcmp(p->receiver, p[-1].receiver, sizeof p->receiver)};
+        p->floor[0] = i ? p[-1].floor[0] : 0;
+        p->floor[1] = i ? p[-1].floor[1] : 0;
+        if (!same[0])
+            TRY(lay_below(path, f, table, p->line, p->source, &p->floor[0]));
+        if (!same[1])
+            TRY(lay_below(path, f, table, p->line, p->receiver, &p->floor[1]));
+    }
+    return EK_OK;
+}
+
+/* The mean of both ends of all pairs; where there are none, what lies below the column. */
+static enum ek_status lay_columns(const struct floor *f, const struct survey *s, struct earth *e)
+{
+    const size_t columns = (size_t)earth_columns(e);
+    double *count = calloc(columns, sizeof *count);
+    if (!count)
+        FAIL(EK_UNAVAILABLE, "out of memory for the sea floor of %zu columns", columns);
+    memset(e->seabed, 0, columns * sizeof *e->seabed);
+    for (size_t i = 0; i < s->npairs; i++) {
+        const struct survey_pair *p = &s->pair[i];
+        const int c = earth_find(e, 0.5 * (p->source[0] + p->receiver[0]),
+                                 0.5 * (p->source[1] + p->receiver[1]), true);
+        e->seabed[c] += 0.5 * (p->floor[0] + p->floor[1]);
+        count[c]++;
+    }
+    for (int c = 0; c < earth_columns(e); c++)
+        e->seabed[c] = count[c] > 0
+                           ? e->seabed[c] / count[c]
+                           : depth_at(f, e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy);
+    free(count);
+    return EK_OK;
+}
+
+struct depths {
+    double first, last, lowest; /* of receivers; of all instruments */
+};
+
+static struct depths depths_of(const struct survey *s)
+{
+    struct depths d = {INFINITY, 0, 0};
+    for (size_t i = 0; i < s->npairs; i++) {
+        d.first = fmin(d.first, s->pair[i].receiver[2]);
+        d.last = fmax(d.last, s->pair[i].receiver[2]);
+        d.lowest = fmax(d.lowest, fmax(s->pair[i].receiver[2], s->pair[i].source[2]));
+    }
+    return d;
+}
+
+static enum ek_status check_flat(const char *path, const struct depths *d, double seabed)
+{
+    if (d->last > seabed + ALIKE)
+        FAIL(EK_USAGE,
+             "%s: the sea floor is said to lie %g m deep, and a receiver %g m: give seabed=%g, or "
+             "--seabed receivers or FILE where it is not flat",
+             path, seabed, d->last, d->last + ABOVE);
+    if (d->last - d->first > STRAY)
+        FAIL(EK_USAGE,
+             "%s: receivers lie %g to %g m deep over one sea floor at %g m: give --seabed "
+             "receivers, --seabed FILE, or --seabed flat if they hang in the sea",
+             path, d->first, d->last, seabed);
+    return EK_OK;
+}
+
+enum ek_status seabed_lay(const char *path, const char *how, bool given, struct survey *s,
+                          struct earth *e)
+{
+    const struct depths d = depths_of(s);
+    struct floor f = {NULL, 0};
+    const bool receivers = how ? !strcmp(how, "receivers") : !given;
+    const bool flat = how ? !strcmp(how, "flat") : given || d.last - d.first <= ALIKE;
+    if (!how && given)
+        TRY(check_flat(path, &d, e->seabed[0]));
+    for (int c = 0; flat && !given && c < earth_columns(e); c++)
+        e->seabed[c] = d.lowest + ABOVE;
+    if (flat)
+        return EK_OK;
+    enum ek_status st = receivers ? take_receivers(s, &f) : take_table(how, &f);
+    if (!st)
+        st = lay_pairs(path, &f, !receivers, s);
+    if (!st)
+        st = lay_columns(&f, s, e);
+    free(f.point);
+    return st;
+}
+
+/* ---- where a layered earth does not do ------------------------------------------------------- */
+
+struct seabed_cell seabed_cell(const struct survey *s, int cell)
+{
+    struct seabed_cell r = {0, INFINITY, 0};
+    for (size_t i = s->first[cell]; i < s->first[cell + 1]; i++) {
+        const struct survey_pair *p = &s->pair[i];
+        const double offset = hypot(p->source[0] - p->receiver[0], p->source[1] - p->receiver[1]);
+        r.slope = fmax(r.slope, fabs(p->floor[0] - p->floor[1]) / fmax(offset, 1));
+        r.shallowest = fmin(r.shallowest, fmin(p->floor[0], p->floor[1]));
+        r.deepest = fmax(r.deepest, fmax(p->floor[0], p->floor[1]));
+    }
+    return r;
+}
+
+bool seabed_is_rough(const struct seabed_cell *c)
+{
+    return c->slope > STEEP || c->deepest - c->shallowest > DIFFERENT * c->deepest;
+}
