@@ -35,8 +35,8 @@ ppc64le                   powerpc64le-linux-gnu-gcc  -mcpu=power8             al
 '
 crashed='cu/moldable/run_fit.c'
 
-common="-std=c11 -fopenmp -ffp-contract=fast -fno-math-errno -Werror ${CPPFLAGS:--I. -D_GNU_SOURCE}
--DISA_BUILT=\"\" ${WARN:--Wall -Wextra}"
+common="-std=c11 -fopenmp -ffp-contract=fast -fno-math-errno -Werror ${CPPFLAGS:--I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120}
+ -DISA_BUILT=\"\" ${WARN:--Wall -Wextra}"
 mapfile -t sources < <(git ls-files '*.c' | grep -v -e /kernels/ -e ^tests/scale/)
 
 # Everything that includes src/lanes.h, however far away, or reads a processor's macros.
