@@ -104,6 +104,7 @@ help:
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make bits       which results have the same bits on every instruction level' \
 	 'make replay     published results beside the simulator' \
+	 'make ablation   what each mechanism of evenkeel is worth' \
 	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
 	 'make debug      programs for a debugger, into build-debug/bin' \
@@ -281,6 +282,9 @@ benches: $(bins) $(benches)
 replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 	@$(BUILD)/bench/replay_npb && $(BUILD)/bench/replay_cmp
 
+ablation: $(BUILD)/bench/cu_ablation
+	@$<
+
 # The search's coordinator on simulated clusters, where SimGrid is installed. Only what it needs is
 # linked; nothing of it may call the real MPI.
 SCALE    := $(BUILD)/scale
@@ -376,6 +380,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all bits arches deps needed demo check check-arm check-long tests kernels bench benches replay scale lint format man install uninstall clean help debug FORCE
+.PHONY: all bits arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -232,7 +232,7 @@ static void set_shares(struct estimate *e, int j, const double share[2])
 
 static void learn_shares(struct estimate *e)
 {
-    for (int j = 0; j < e->nkinds; j++) {
+    for (int j = 0; j < e->nkinds && !e->aloof; j++) {
         struct estimate_kind *k = &e->of[j];
         double share[2];
         crowd_shares(&k->crowd, share);
@@ -367,6 +367,7 @@ static void judge_units(struct estimate *e, double scatter)
             off += fabs(log(e->seen[c] / e->expected[c])) > log(SUDDEN);
         }
     bool alone = off == 1 || 4 * off <= worked;
+    alone &= !e->steadfast;
     for (int j = 0; j < e->nkinds; j++) /* more or fewer neighbours explain it */
         alone &= !(e->of[j].share[0] > 0 || e->of[j].share[1] > 0);
     for (int c = 0; c < e->ncu; c++)

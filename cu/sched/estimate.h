@@ -55,6 +55,7 @@ struct estimate_begun {
 struct estimate {
     size_t n;
     int ncu, nkinds, steps;            /* steps measured */
+    bool steadfast, aloof;             /* no sudden changes are believed; neighbours do not count */
     bool changed;                      /* some unit's speed has, in the last step */
     bool known;                        /* speeds or profiles were given for all units */
     const double *cost;                /* [n] declared, or NULL */

@@ -205,7 +205,7 @@ void partition_begin(struct partition *d, const bool *off, double horizon)
     d->looks = MOST_LOOKS + 32L * d->job->ncu;
     d->launches = false;
     for (int k = 0; k < d->e->nkinds; k++)
-        d->launches |= d->e->of[k].launch > 0;
+        d->launches |= d->e->of[k].launch > 0 && d->without != WITHOUT_LAUNCHES;
     sort_units(d);
     sort_tasks(d);
     find_homes(d);
@@ -286,7 +286,8 @@ static void compare(struct partition *d, struct search *s)
 
 static void improve(struct partition *d, struct search *s, bool anywhere)
 {
-    partition_improve(d, d->trial, anywhere);
+    if (d->without != WITHOUT_IMPROVEMENT)
+        partition_improve(d, d->trial, anywhere);
     compare(d, s);
 }
 
@@ -324,10 +325,11 @@ static void try_list(struct partition *d, struct search *s, int pick, enum parti
  */
 static void search_shapes(struct partition *d, struct search *s)
 {
-    try_stretches(d, s);
+    if (d->without != WITHOUT_STRETCHES)
+        try_stretches(d, s);
     if (!good_enough(d, s))
         try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND);
-    if (d->proportional || good_enough(d, s))
+    if (d->proportional || d->without == WITHOUT_PRICES || good_enough(d, s))
         return;
     partition_price(d);
     try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND);
@@ -463,7 +465,8 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     }
     if (present && (s.cost.moving > 0 || d->job->first || d->launches))
         try_present(d, &s, present);
-    if (d->job->n <= EXACT_TASKS && d->job->ncu <= EXACT_UNITS && !good_enough(d, &s))
+    if (d->job->n <= EXACT_TASKS && d->job->ncu <= EXACT_UNITS && !good_enough(d, &s) &&
+        d->without != WITHOUT_EXACT)
         try_all(d, &s);
     return s.cost;
 }

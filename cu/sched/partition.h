@@ -18,6 +18,22 @@
 #include "cu/sched/plan.h"
 #include "cu/sched/sched.h"
 
+/* A mechanism of `evenkeel` that may be left out, to see what it is worth (make ablation). */
+enum partition_without {
+    WITHOUT_NOTHING,
+    WITHOUT_LATE,         /* binding late while nothing is known */
+    WITHOUT_HELP,         /* others take over from who is behind */
+    WITHOUT_PARKING,      /* units that slow the others stay idle */
+    WITHOUT_INTERFERENCE, /* how busy neighbours slow a unit is learnt */
+    WITHOUT_INCUMBENT,    /* the fastest partition comes back after a failure */
+    WITHOUT_SUDDEN,       /* a unit that changes is believed at once */
+    WITHOUT_LAUNCHES,     /* ranges cost something */
+    WITHOUT_PRICES,
+    WITHOUT_STRETCHES,
+    WITHOUT_IMPROVEMENT,
+    WITHOUT_EXACT
+};
+
 /* What a partition would take, in seconds. */
 struct partition_cost {
     double makespan; /* computation of the unit that ends last, in every step */
@@ -74,7 +90,8 @@ struct partition {
     double *delta, *room;  /* [n] exchange that giving a task away would add; room */
     struct partition_market *market; /* [kinds], room for ncu */
     double least;                    /* no partition has a shorter step, by the estimates */
-    long looks;                      /* exchanges that this search may still try */
+    enum partition_without without;
+    long looks; /* exchanges that this search may still try */
 };
 
 /* Room for the job on the units that it names; e and job are borrowed. EK_UNAVAILABLE: out of

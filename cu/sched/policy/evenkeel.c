@@ -26,7 +26,13 @@
 struct options {
     int horizon;
     double tolerance;
+    int without;
 };
+
+/* By enum partition_without. */
+static const char *const mechanisms[] = {
+    "nothing",  "late",   "help",      "parking",     "interference", "incumbent", "sudden",
+    "launches", "prices", "stretches", "improvement", "exact",        NULL};
 
 /* What a unit's own thread writes. */
 struct worker {
@@ -74,6 +80,8 @@ static const struct opt options[] = {
     {"tolerance", OPT_REAL, offsetof(struct options, tolerance), "X",
      "share of a step worth planning anew for (0.0005, and what the times scatter)", .min = 0,
      .max = 1},
+    {"without", OPT_NAME, offsetof(struct options, without), "WORD",
+     "leaves out one of its mechanisms, to see what that is worth", .names = mechanisms},
     OPT_END,
 };
 
@@ -125,7 +133,11 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     TRY(proven_open(&s->proven, job->n, job->ncu));
     TRY(plan_open(&s->plan, job->n, job->ncu));
     TRY(estimate_open(&s->estimate, job));
-    return partition_open(&s->partition, &s->estimate, job);
+    TRY(partition_open(&s->partition, &s->estimate, job));
+    s->partition.without = (enum partition_without)o->without;
+    s->estimate.steadfast = o->without == WITHOUT_SUDDEN;
+    s->estimate.aloof = o->without == WITHOUT_INTERFERENCE;
+    return EK_OK;
 }
 
 /* ---- who is busy ------------------------------------------------------------------------------*/
@@ -240,7 +252,7 @@ static void partition_anew(struct state *s)
 {
     struct partition *d = &s->partition;
     double doubt = doubt_of(s);
-    bool parks = park_choose(&s->park, &s->estimate);
+    bool parks = d->without != WITHOUT_PARKING && park_choose(&s->park, &s->estimate);
     partition_begin(d, s->park.off, s->horizon ? s->horizon : fmax(1, s->steps));
     const int *present = s->divided ? s->owner : NULL;
     struct partition_cost now = partition_predict(d, s->owner);
@@ -266,7 +278,9 @@ static bool failed(struct state *s)
     for (int c = 0; c < s->job->ncu; c++)
         longest = fmax(longest, s->estimate.busy[c]);
     s->took = longest + partition_predict(&s->partition, s->owner).exchange;
-    if (s->estimate.changed) { /* what steps took before says nothing of those to come */
+    if (s->estimate.changed ||
+        s->partition.without ==
+            WITHOUT_INCUMBENT) { /* what steps took before says nothing of those to come */
         s->proven.seconds = s->took = INFINITY;
         return false;
     }
@@ -300,7 +314,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     enum ek_status status = open_state(s, job);
-    s->binds_late = !status && !s->estimate.known;
+    s->binds_late = !status && !s->estimate.known && s->partition.without != WITHOUT_LATE;
     if (s->binds_late)
         status = late_open(&s->late, job, s->estimate.order);
     if (status) {
@@ -419,7 +433,8 @@ static struct ek_range next(void *st, int cu)
         r = late_next(&s->late, cu);
     } else {
         r = plan_next(&s->plan, cu, batch(s, cu));
-        if (r.begin == r.end && !s->park.off[cu] && !s->worker[cu].holds)
+        if (r.begin == r.end && !s->park.off[cu] && !s->worker[cu].holds &&
+            s->partition.without != WITHOUT_HELP)
             r = help(s, cu); /* one that asks for more and more is being retired */
     }
     note_turn(s, cu, r.begin < r.end);

@@ -1,0 +1,72 @@
+/* tests/bench/cu_ablation.c – what each mechanism of evenkeel is worth: its totals without one of
+ * them over those with all, per cent more, in the mean of the cases of each family of
+ * tests/random_case.h, and on the stored cases of the papers, warm and cold. What is worth less
+ * than half a per cent everywhere should go. cu_ablation [CASES [MOST_TASKS]] */
+#include "cu/sim/plan_case.h"
+#include "tests/random_case.h"
+
+static const char *const MECHANISMS[] = {"late",      "help",        "parking",  "interference",
+                                         "incumbent", "sudden",      "launches", "prices",
+                                         "stretches", "improvement", "exact"};
+static const char *const PAPERS[] = {"bt-mz-D-16x1+1",     "bt-mz-D-62x1+2", "sp-mz-D-32x1+2",
+                                     "lu-mz-D-1x16+1",     "lu-mz-D-1x32+2", "cmp-451-on-112",
+                                     "cmp-451-scenario-B", "lognormal-0",    "lognormal-1"};
+#define COUNT_OF(list) ((int)(sizeof(list) / sizeof *(list)))
+enum { GROUPS = RANDOM_FAMILIES + 1 };
+
+static double more[COUNT_OF(MECHANISMS)][GROUPS]; /* sums of logarithms */
+static int cases[GROUPS];
+
+static enum ek_status try_case(const struct sim_case *c, int group)
+{
+    struct sim_result all, r;
+    TRY(sim_run(c, "evenkeel", NULL, &all));
+    cases[group]++;
+    for (int m = 0; m < COUNT_OF(MECHANISMS); m++) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "evenkeel:without=%s", MECHANISMS[m]);
+        TRY(sim_run(c, spec, NULL, &r));
+        more[m][group] += log(r.total / all.total);
+    }
+    return EK_OK;
+}
+
+static enum ek_status try_papers(void)
+{
+    for (int i = 0; i < 2 * COUNT_OF(PAPERS); i++) {
+        struct plan_case c;
+        char path[128];
+        snprintf(path, sizeof path, "tests/data/cu/%s.json", PAPERS[i / 2]);
+        TRY(plan_case_open(&c, path));
+        c.sim.cold = i % 2;
+        enum ek_status st = try_case(&c.sim, RANDOM_FAMILIES);
+        plan_case_close(&c);
+        if (st)
+            return st;
+    }
+    return EK_OK;
+}
+
+int main(int argc, char **argv)
+{
+    static struct random_case c;
+    const unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 12;
+    const size_t most = argc > 2 ? (size_t)atol(argv[2]) : 300;
+    enum ek_status st = try_papers();
+    for (int f = 0; !st && f < RANDOM_FAMILIES; f++)
+        for (unsigned seed = 1; !st && seed <= count; seed++) {
+            random_case(&c, (enum random_family)f, seed, most);
+            st = try_case(&c.sim, f);
+            random_close(&c);
+        }
+    printf("%-12s", "% more");
+    for (int m = 0; m < COUNT_OF(MECHANISMS); m++)
+        printf(" %8.8s", MECHANISMS[m]);
+    for (int f = 0; f < GROUPS; f++) {
+        printf("\n%-12s", f < RANDOM_FAMILIES ? random_families[f] : "papers");
+        for (int m = 0; m < COUNT_OF(MECHANISMS); m++)
+            printf(" %8.2f", 100 * (exp(more[m][f] / fmax(1, cases[f])) - 1));
+    }
+    putchar('\n');
+    return status_exit_code(st);
+}
