@@ -1,7 +1,7 @@
 /* mcsem/study_state.c – checkpoints of a study: a JSON file, with the numbers on which others
  * depend to their last bit, in hexadecimal. */
 #include "mcsem/study.h"
-#include "src/hash.h"
+#include "src/checksum.h"
 #include "src/json.h"
 
 #include <math.h>
@@ -18,20 +18,23 @@ static uint64_t fingerprint(const struct study *s)
     const size_t unknowns = (size_t)earth_columns(e) * (size_t)e->nz;
     struct invert_options o = s->invert_options;
     o.iterations = 0;
-    uint64_t h = hash_bytes(HASH_BASIS, v->freq, (size_t)v->nfreq * sizeof *v->freq);
+    struct checksum c;
+    checksum_begin(&c, "mcsem checkpoint");
+    checksum_add(&c, v->freq, (size_t)v->nfreq * sizeof *v->freq);
     for (size_t i = 0; i < v->npairs; i++) {
-        h = hash_bytes(h, v->pair[i].source, offsetof(struct survey_pair, magnetic));
-        h = hash_bytes(h, &v->pair[i].magnetic, sizeof v->pair[i].magnetic);
+        checksum_add(&c, v->pair[i].source, offsetof(struct survey_pair, magnetic));
+        checksum_add(&c, &v->pair[i].magnetic, sizeof v->pair[i].magnetic);
     }
-    h = hash_bytes(h, v->datum, v->npairs * (size_t)v->nfreq * sizeof *v->datum);
-    h = hash_bytes(h, v->first, ((size_t)v->ncells + 1) * sizeof *v->first);
-    h = hash_bytes(h, e->top, (size_t)e->nz * sizeof *e->top);
-    h = hash_bytes(h, e->seabed, (size_t)earth_columns(e) * sizeof *e->seabed);
-    h = hash_bytes(h, e->water, (size_t)e->nwater * sizeof *e->water);
-    h = hash_bytes(h, e->m, unknowns * sizeof *e->m);
-    h = hash_bytes(h, &s->cell_options.misfit.residual, sizeof s->cell_options.misfit.residual);
-    h = hash_bytes(h, &s->cell_options.mode, sizeof s->cell_options.mode);
-    return hash_bytes(h, &o, sizeof o);
+    checksum_add(&c, v->datum, v->npairs * (size_t)v->nfreq * sizeof *v->datum);
+    checksum_add(&c, v->first, ((size_t)v->ncells + 1) * sizeof *v->first);
+    checksum_add(&c, e->top, (size_t)e->nz * sizeof *e->top);
+    checksum_add(&c, e->seabed, (size_t)earth_columns(e) * sizeof *e->seabed);
+    checksum_add(&c, e->water, (size_t)e->nwater * sizeof *e->water);
+    checksum_add(&c, e->m, unknowns * sizeof *e->m);
+    checksum_add(&c, &s->cell_options.misfit.residual, sizeof s->cell_options.misfit.residual);
+    checksum_add(&c, &s->cell_options.mode, sizeof s->cell_options.mode);
+    checksum_add(&c, &o, sizeof o);
+    return checksum_end(&c);
 }
 
 static json_t *exact(double x)

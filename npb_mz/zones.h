@@ -4,7 +4,7 @@
 
 #include "npb_mz/mz.h"
 
-enum { ZONES_ALIGN = 8 }; /* doubles: rows are whole vectors at every instruction level */
+enum { ZONES_ALIGN = 8 };  /* doubles: rows are whole vectors at every instruction level */
 enum { ZONES_MOST = 128 }; /* zones along one axis in the largest class */
 
 /* What all zones take together. */

@@ -8,7 +8,8 @@
  *   geometry    anything: the response has to be computed anew
  *   direction   of slip: how the slip components, and with them the `nbasis` basis responses, share
  *               it, and nothing else (Okada: rake)
- *   amplitude   of slip: the displacement is proportional to it (Okada: slip; Mogi: dV); at most one
+ *   amplitude   of slip: the displacement is proportional to it (Okada: slip; Mogi: dV);
+ *               at most one
  *
  *   displacement = sum_b slip component_b * basis_b(geometry),
  *   slip component_b = amplitude * weight_b(direction)

@@ -13,6 +13,7 @@ enum { VERSION = 1, HEADER = 32 }; /* bytes before the names */
 
 struct accepted_file {
     const struct job *job;
+    const char *path; /* borrowed */
     enum accepted_format format;
     struct file *file;
     FILE *out;
@@ -135,7 +136,7 @@ enum ek_status accepted_file_open(const char *path, enum accepted_format format,
     struct accepted_file *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    *made = (struct accepted_file){.job = job, .format = format, .rows = rows};
+    *made = (struct accepted_file){.job = job, .path = path, .format = format, .rows = rows};
     const enum ek_status st = file_create(path, &made->file);
     if (st) {
         free(made);
@@ -157,7 +158,8 @@ enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_
         formats[f->format].row(f, record[i].trial, column, ncolumns);
     }
     if (ferror(f->out))
-        FAIL(EK_UNAVAILABLE, "the accepted trials cannot be written: %s", strerror(errno));
+        FAIL(EK_UNAVAILABLE, "%s: the accepted trials cannot be written: %s", f->path,
+             strerror(errno));
     return EK_OK;
 }
 

@@ -8,13 +8,11 @@
 
 enum ek_status {
     EK_OK = 0,
-    EK_UNVERIFIED = 1,        /* a result failed its verification */
-    EK_USAGE = 2,             /* bad usage or bad input */
-    EK_UNAVAILABLE = 3,       /* the machine lacks something: device, memory, library */
-    EK_STOPPED = 4,           /* interrupted; what was finished is kept */
-    EK_LOST = 5,              /* a unit or device failed while it worked; others may take over */
-    EK_LACK = EK_UNAVAILABLE, /* former name */
-    EK_WRONG = EK_UNVERIFIED, /* former name */
+    EK_UNVERIFIED = 1,  /* a result failed its verification */
+    EK_USAGE = 2,       /* bad usage or bad input */
+    EK_UNAVAILABLE = 3, /* the machine lacks something: device, memory, library */
+    EK_STOPPED = 4,     /* interrupted; what was finished is kept */
+    EK_LOST = 5,        /* a unit or device failed while it worked; others may take over */
 };
 
 /* Exit code of a program that ends with `st`: the value itself, EK_LOST as 3. */

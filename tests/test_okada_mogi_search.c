@@ -530,18 +530,12 @@ static void test_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_one_fault),
-        cmocka_unit_test(test_one_sphere),
-        cmocka_unit_test(test_two_sources),
-        cmocka_unit_test(test_three_sources),
-        cmocka_unit_test(test_another_model),
-        cmocka_unit_test(test_lattice),
-        cmocka_unit_test(test_host_device),
-        cmocka_unit_test(test_opencl_device),
-        cmocka_unit_test(test_best),
-        cmocka_unit_test(test_keep_all),
-        cmocka_unit_test(test_any_order_of_axes),
+        cmocka_unit_test(test_levels),        cmocka_unit_test(test_one_fault),
+        cmocka_unit_test(test_one_sphere),    cmocka_unit_test(test_two_sources),
+        cmocka_unit_test(test_three_sources), cmocka_unit_test(test_another_model),
+        cmocka_unit_test(test_lattice),       cmocka_unit_test(test_host_device),
+        cmocka_unit_test(test_opencl_device), cmocka_unit_test(test_best),
+        cmocka_unit_test(test_keep_all),      cmocka_unit_test(test_any_order_of_axes),
         cmocka_unit_test(test_known_sets),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);

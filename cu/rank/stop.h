@@ -11,8 +11,8 @@
  * others are there. */
 void stop_catch(void);
 
-/* Makes SIGUSR1, by which batch systems announce the end, a request to save what can be saved and to
- * go on; without this it ends a process. main() calls it before anything that takes time. */
+/* Makes SIGUSR1, by which batch systems announce the end, a request to save what can be saved and
+ * to go on; without this it ends a process. main() calls it before anything that takes time. */
 void stop_catch_warning(void);
 /* Keeps one that comes while this process executes itself anew for the next image. */
 void stop_hold_warning(void);

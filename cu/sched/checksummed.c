@@ -76,7 +76,7 @@ enum ek_status checksummed_read(const char *path, const char *format, int versio
 {
     json_error_t error;
     if (access(path, R_OK))
-        FAIL(EK_UNAVAILABLE, "%s: %s", path, strerror(errno));
+        FAIL(EK_USAGE, "%s: %s", path, strerror(errno));
     json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!read)
         FAIL(EK_USAGE, "%s:%d: %s", path, error.line, error.text);

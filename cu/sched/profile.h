@@ -53,8 +53,8 @@ enum ek_status profile_path(const struct profile *p, char *path);
  * writable. */
 enum ek_status profile_save(const struct profile *p, const char *path);
 
-/* Reads any machine's profile. EK_UNAVAILABLE: no such file; EK_USAGE: it is no intact profile of
- * this version (the line says what is wrong). Caller closes *p. */
+/* Reads any machine's profile. EK_USAGE: no such file, or it is no intact profile of this
+ * version (the line says what is wrong). Caller closes *p. */
 enum ek_status profile_read(const char *path, struct profile *p);
 
 /* Fills the seconds of *p, as profile_open() left it, from a file that was made for the same.

@@ -30,7 +30,7 @@ static void read_all(const struct segy *s)
 /* As SEG-Y or, where the last bit of the last byte is set, as SU. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct segy_options o = {.as = size && data[size - 1] & 1 ? "su" : "segy"};
+    const struct segy_options o = {.as = size && data[size - 1] & 1 ? SEGY_AS_SU : SEGY_AS_SEGY};
     char path[32];
     struct segy *s;
     const int file = memfd_create("fuzz", 0);

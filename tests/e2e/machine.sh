@@ -31,7 +31,7 @@ refused 3 '5000 devices' bt --layout 0x0+5000
 device=
 "$BIN/bt-mz" --list-devices | grep -q '^opencl:0' && device='--layout 1x1+1 --devices opencl:0'
 mkdir "$work/tmp"
-for home in -uHOME HOME=/proc HOME=/nonexistent/home HOME=; do
+for home in -uHOME HOME=/proc HOME=/dev/null/home HOME=; do
     env -u XDG_CACHE_HOME -u POCL_CACHE_DIR "$home" TMPDIR="$work/tmp" \
         "$BIN/bt-mz" --class S --quiet $device >"$work/out" 2>&1 ||
         say "$home: $(cat "$work/out")"

@@ -136,8 +136,8 @@ wait $launcher
 [ $? = 4 ] || say "SIGINT: $(cat "$work/log")"
 "$BIN/okada" $slow --out "$work/out.csv" --checkpoint "$work/state" --quiet || say 'after SIGINT'
 same 'after SIGINT'
-"$BIN/okada" $slow --checkpoint /dev/null/none/state --quiet 2>"$work/log"
-[ $? = 3 ] && grep -q '/dev/null/none/state: cannot be written' "$work/log" || say "no such folder: $(cat "$work/log")"
+"$BIN/okada" $slow --checkpoint /proc/none/state --quiet 2>"$work/log"
+[ $? = 3 ] && grep -q '/proc/none/state: cannot be written' "$work/log" || say "no such folder: $(cat "$work/log")"
 head -c 64 /dev/urandom >"$work/state"
 "$BIN/okada" $slow --checkpoint "$work/state" --quiet 2>"$work/log"
 [ $? = 2 ] && grep -q 'this is no checkpoint' "$work/log" || say "a foreign file: $(cat "$work/log")"
