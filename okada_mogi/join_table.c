@@ -195,7 +195,7 @@ static enum ek_status sort_rows(struct join_table *t, double reach)
     const size_t n = (size_t)t->nrows + 1;
     divide_column(t, 0, reach);
     divide_column(t, 1, reach);
-    struct arena scratch = {NULL};
+    struct arena scratch = {.block = NULL};
     t->cell = ARENA_NEW(&t->arena, (size_t)t->ncells[0] * (size_t)t->ncells[1] + 2, long);
     struct key *key = ARENA_NEW(&scratch, n, struct key);
     struct key *sorted = ARENA_NEW(&scratch, n, struct key);

@@ -280,7 +280,7 @@ static int sample(const struct shared *shared, int level, double *basis, double 
 static enum ek_status choose_columns(struct shared *shared, const struct job *job)
 {
     const size_t n = (size_t)shared->columns.n;
-    struct arena scratch = {NULL};
+    struct arena scratch = {.block = NULL};
     double *basis = ARENA_NEW(&scratch, judge_basis_size(job), double);
     double *a = ARENA_NEW(&scratch, SAMPLES * n, double),
            *b = ARENA_NEW(&scratch, SAMPLES * n, double);

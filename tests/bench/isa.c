@@ -105,9 +105,10 @@ static double mogi(void)
 /* Pairs from 0.5 to 12 km apart over 40 layers, with all derivatives. */
 static double pairs(enum cell_mode mode, size_t n)
 {
-    const struct cell_options options = {mode, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-15, true};
+    const struct cell_options options = {
+        mode, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, 1e-15, true};
     struct cell_report report;
-    struct cell_work *w;
+    struct cell_work *w = NULL;
     struct survey *s;
     struct earth *e;
     must(earth_open(1, 1, 40, 105, 1500, 1, &e));

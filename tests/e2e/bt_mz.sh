@@ -97,7 +97,7 @@ ls "$work" | grep -q part && say 'partial files left'
 "$BIN/bt-mz" --class W --layout 1x1 --compare --repeat 64 >"$work/table" 2>&1 &
 pid=$!
 for _ in $(seq 300); do
-    grep -q '^schedule' "$work/table" && break
+    [ -s "$work/table" ] && break
     sleep 0.2
 done
 sleep 1

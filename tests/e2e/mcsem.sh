@@ -20,7 +20,9 @@ refuses() { # description, pattern of the message, options…
     check "$what is refused: $(cat "$work/err")" $?
 }
 survey=$work/survey.csv
-"$bin" --generate small --out "$survey" --truth "$work/truth.vtk"
+scale=0.25 # of the survey's pairs; all of them where there is time
+[ -n "${EK_LONG:-}" ] && scale=1
+"$bin" --generate small --scale $scale --out "$survey" --truth "$work/truth.vtk"
 check 'a survey is generated' $?
 grep -q '^DIMENSIONS 12 6 31' "$work/truth.vtk"
 check 'its model is written' $?
@@ -41,10 +43,10 @@ v = run["verification"]
 part = bool(os.environ.get("SAN"))
 assert run["verified"] and v["iterations"] == 2 and (part or v["rms"] < 0.8 * v["rms_at_start"]), v
 assert v["difference_from_exact"] < 1e-5 and run["shared_difference"] <= 1e-5
-assert run["empty_cells"] == [] and (part or run["pairs"] == 3484) and len(run["history"]) >= 3
+assert run["empty_cells"] == [] and (part or run["pairs"] > 800) and len(run["history"]) >= 3
 EOF
 check 'JSON says so' $?
-cmp -s "$work/model.csv" "$work/model.2.csv" && { [ -n "${SAN:-}" ] || [ "$(wc -l <"$work/responses.csv")" = 10453 ]; }
+cmp -s "$work/model.csv" "$work/model.2.csv" && { [ -n "${SAN:-}" ] || [ "$(($(wc -l <"$work/responses.csv") - 1))" = $((3 * $(sed -n 's/.*"pairs": \([0-9]*\).*/\1/p' "$work/run.json" | head -1))) ]; }
 check 'models of iterations, responses' $?
 
 for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' '--layout 2x1 --schedule naive'; do
@@ -61,8 +63,8 @@ CU_FAULT=unit:1@step:2 "$bin" "$survey" $few --layout 2x1 --model-out "$work/oth
 check 'the same model though a unit dies' $?
 
 # A device beside a cpu unit, in both modes, under every policy: the same bits as without it. Of the
-# survey every 40th pair is enough for exact mode, and fewer where sanitizers make it slow.
-every=40 policies=all least=15
+# survey every 30th pair is enough for exact mode, and fewer where sanitizers make it slow.
+every=30 policies=all least=15
 [ -n "${SAN:-}" ] && every=400 policies=dynamic,heft,static least=3
 awk -v every=$every 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % every == 0)' \
     "$survey" >"$work/few.csv"
@@ -126,7 +128,7 @@ spoil '8s/Ex,1.25,[^,]*/Ex,1.25,nan/' 'bad.csv:8: '
 spoil '8s/Ex,1.25,[^,]*/Ex,1.25,x/' 'bad.csv:8: '
 spoil '8s/Ex,1.25,[^,]*,[^,]*/Ex,1.25,nan,nan/' "bad.csv:8: re is 'nan'"
 spoil '2s/start=1/start=-1/' 'bad.csv:2: start'
-spoil '9000,$d' 'cut short'
+spoil '2000,$d' 'cut short'
 spoil '9,$s/Ex/Q/' 'component'
 head -c 100000 "$survey" >"$work/bad.csv"
 refuses 'a file cut short' 'bad.csv:' "$work/bad.csv" $few
