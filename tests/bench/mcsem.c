@@ -95,7 +95,8 @@ static struct survey *towed(const struct tow *t, size_t npairs, const struct ear
 static double cell_seconds(enum cell_mode mode, const struct survey *s, const struct earth *e,
                            int runs, struct cell_report *report, double complex *response)
 {
-    const struct cell_options options = {mode, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, FLOOR, true};
+    const struct cell_options options = {
+        mode, {MISFIT_COMPLEX, MISFIT_SQUARE, 1}, 1e-5, FLOOR, true};
     double *sums = malloc(cell_sums(e->nz) * sizeof *sums), seconds[RUNS];
     struct cell_work *w;
     must(cell_open(s, e, &options, 1, NULL, &w));
