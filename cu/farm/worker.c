@@ -57,6 +57,11 @@ enum ek_status worker_report(struct worker *w, struct ek_range done, int failed,
     return st;
 }
 
+static enum ek_status ask_for_more(struct worker *w)
+{
+    return worker_report(w, (struct ek_range){0, 0}, 0, NULL, 0);
+}
+
 static enum ek_status understand(struct worker *w, const struct message_answer *answer,
                                  struct farm_batch *batch)
 {
@@ -64,7 +69,7 @@ static enum ek_status understand(struct worker *w, const struct message_answer *
     if (answer->kind == MESSAGE_REFUSED)
         FAIL(EK_USAGE, "rank 0 has another job, or another version of this program");
     if (answer->run != (uint32_t)w->run)
-        return worker_report(w, (struct ek_range){0, 0}, 0, NULL, 0); /* of a former run */
+        return ask_for_more(w); /* of a former run */
     w->over = w->over || answer->kind == MESSAGE_END;
     if (answer->kind == MESSAGE_BATCH) {
         *batch = answer->batch;
@@ -78,14 +83,14 @@ enum ek_status worker_hear(struct worker *w, double seconds, struct farm_batch *
     struct transport_event e;
     struct message_answer answer;
     batch->tasks = (struct ek_range){0, 0};
-    TRY(worker_report(w, (struct ek_range){0, 0}, 0, NULL, 0));
+    TRY(ask_for_more(w));
     TRY(w->transport.ops->receive(w->transport.st, seconds, &e));
     switch (e.kind) {
     case TRANSPORT_NOTHING:
         return EK_OK;
     case TRANSPORT_RENEWED: /* what was asked before is forgotten there */
         w->asked = 0;
-        return worker_report(w, (struct ek_range){0, 0}, 0, NULL, 0);
+        return ask_for_more(w);
     case TRANSPORT_LOST:
         return EK_LOST;
     case TRANSPORT_MESSAGE:

@@ -190,34 +190,6 @@ char *cluster_gather_text(const char *text)
     return all;
 }
 
-/* ---- single messages --------------------------------------------------------------------------
- */
-
-void cluster_post(int peer, int tag, const void *data, size_t bytes)
-{
-    pthread_mutex_lock(&turn);
-    MPI_Send(data, (int)bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
-    pthread_mutex_unlock(&turn);
-}
-
-bool cluster_receive(int tag, int *peer, void *data, size_t bytes, bool wait)
-{
-    MPI_Status from;
-    int there = 0;
-    for (;;) {
-        pthread_mutex_lock(&turn);
-        MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &from);
-        if (there)
-            MPI_Recv(data, (int)bytes, MPI_BYTE, from.MPI_SOURCE, tag, MPI_COMM_WORLD, &from);
-        pthread_mutex_unlock(&turn);
-        if (there)
-            *peer = from.MPI_SOURCE;
-        if (there || !wait)
-            return there;
-        nanosleep(&NAP, NULL);
-    }
-}
-
 /* ---- messages -------------------------------------------------------------------------------- */
 
 struct cluster_mail {

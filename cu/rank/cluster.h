@@ -43,12 +43,6 @@ bool cluster_any(bool x);
 /* Rank 0 gets all texts, joined by ","; the others "". Caller frees; NULL: out of memory. */
 char *cluster_gather_text(const char *text);
 
-/* A short message of any bytes, which is on its way when this returns. */
-void cluster_post(int peer, int tag, const void *data, size_t bytes);
-/* Takes one with this tag and of this size from whoever sent first; false: there is none, and
- * `wait` is false. */
-bool cluster_receive(int tag, int *peer, void *data, size_t bytes, bool wait);
-
 /* Messages that are sent or received again and again: `doubles` doubles to or from `peer`. The pair
  * (receiver's rank, tag) is unique. */
 struct cluster_message {
