@@ -236,25 +236,19 @@ void mig_close(struct mig *p)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status open_unit(struct mig *p, const struct cu *cu)
+static enum ek_status prepare(void *st, const struct cu *cu)
 {
+    struct mig *p = st;
     if (cu->kind == CU_DEVICE)
         return migrate_device_open(p->m, cu->device, &p->device[cu->index]);
     return migrate_worker_open(p->m, cu->width, &p->worker[cu->index]);
 }
 
-/* Each on its unit's own thread: devices belong to it. */
-static enum ek_status open_units(struct mig *p)
+static void release(void *st, const struct cu *cu)
 {
-    _Atomic int failed = EK_OK;
-#pragma omp parallel num_threads(p->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-    for (int c = 0; c < p->set->n; c++) {
-        const enum ek_status st = open_unit(p, &p->set->cu[c]);
-        if (st)
-            failed = (int)st;
-    }
-    return (enum ek_status)failed;
+    struct mig *p = st;
+    migrate_worker_close(p->worker[cu->index]);
+    migrate_device_close(p->device[cu->index]);
 }
 
 static enum ek_status open_program(void *st, struct cu_set *set, struct sched_job *job)
@@ -273,20 +267,12 @@ static enum ek_status open_program(void *st, struct cu_set *set, struct sched_jo
     for (size_t t = 0; t < p->n; t++)
         p->cost[t] = (double)(s->first[p->first + t + 1] - s->first[p->first + t]);
     *job = (struct sched_job){.n = p->n, .grain = 1, .cost = p->cost};
-    return open_units(p);
+    return EK_OK;
 }
 
 static void close_program(void *st)
 {
     struct mig *p = st;
-    if (p->worker && p->device) {
-#pragma omp parallel num_threads(p->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-        for (int c = 0; c < p->set->n; c++) {
-            migrate_worker_close(p->worker[c]);
-            migrate_device_close(p->device[c]);
-        }
-    }
     free(p->worker);
     free(p->device);
     free(p->cost);
@@ -324,12 +310,6 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
 }
 
 static const struct team_ops verbs = {.compute = compute, .cpu_batch = 1};
-
-static int steps(const void *st)
-{
-    (void)st;
-    return 1;
-}
 
 static enum ek_status reset(void *st)
 {
@@ -473,27 +453,23 @@ static enum ek_status view(const void *st, json_t **made)
 }
 
 const struct bench_program mig_program = {
-    .name = "kirchhoff-mig",
-    .summary = "3-D prestack Kirchhoff depth migration",
-    .unit = "Mupdate/s",
-    .size = sizeof(struct mig),
-    .opts = options,
-    .operand = "DATA.segy or JOB.json",
-    .operand_at = AT(o.data),
-    .settings_at = AT(run),
-    .cold = true,
-    .defaults = defaults,
-    .answer = answer,
-    .plan = plan,
-    .open = open_program,
-    .verbs = &verbs,
-    .steps = steps,
-    .reset = reset,
-    .work = work,
-    .check = check,
-    .facts = mig_facts,
-    .remark = remark,
-    .page = "kirchhoff/mig.html",
-    .view = view,
-    .close = close_program,
+    .identity = {"kirchhoff-mig", "3-D prestack Kirchhoff depth migration", "Mupdate/s",
+                 sizeof(struct mig)},
+    .command = {.table = options,
+                .operand = "DATA.segy or JOB.json",
+                .operand_at = AT(o.data),
+                .settings_at = AT(run),
+                .defaults = defaults,
+                .answer = answer},
+    .problem = {.plan = plan,
+                .open = open_program,
+                .prepare = prepare,
+                .release = release,
+                .close = close_program},
+    .run = {.ranks = BENCH_RANKS, .cold = true, .verbs = &verbs, .reset = reset, .work = work},
+    .output = {.check = check,
+               .facts = mig_facts,
+               .remark = remark,
+               .page = "kirchhoff/mig.html",
+               .view = view},
 };

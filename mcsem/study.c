@@ -109,7 +109,7 @@ static enum ek_status divide_among_ranks(struct study *s)
         cluster_sum(threads, (size_t)ranks);
         for (int r = 0; r < ranks; r++)
             unit[r] = (struct sched_unit){
-                .kind = CU_CPU, .width = (int)threads[r], .space = r, .speed = threads[r]};
+                .kind = CU_CPU, .width = (int)threads[r], .memory = r, .speed = threads[r]};
         for (int c = 0; c < cells; c++)
             cost[c] = study_cost(s, c);
         const struct sched_job job = {
@@ -159,29 +159,18 @@ static enum ek_status open_mail(struct study *s)
     return st;
 }
 
-/* Each unit's memory on its own thread: first touch. */
-static enum ek_status open_units(struct study *s)
+/* First touch. */
+enum ek_status study_prepare(void *st, const struct cu *cu)
 {
-    enum ek_status failed = EK_OK;
-#pragma omp parallel num_threads(s->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-    for (int c = 0; c < s->set->n; c++) {
-        const enum ek_status st = cell_open(s->survey, s->start, &s->cell_options,
-                                            s->set->cu[c].width, s->set->cu[c].device, &s->work[c]);
-        if (st) {
-#pragma omp atomic write
-            failed = st;
-        }
-    }
-    return failed;
+    struct study *s = st;
+    return cell_open(s->survey, s->start, &s->cell_options, cu->width, cu->device,
+                     &s->work[cu->index]);
 }
 
-static void close_units(struct study *s)
+void study_release(void *st, const struct cu *cu)
 {
-#pragma omp parallel num_threads(s->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-    for (int c = 0; c < s->set->n; c++)
-        cell_close(s->work[c]);
+    struct study *s = st;
+    cell_close(s->work[cu->index]);
 }
 
 static void warn_of_slow_blas(void)
@@ -203,16 +192,12 @@ enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job)
     TRY(divide_among_ranks(s));
     claim_cells(s, job);
     TRY(invert_open(s->survey, s->start, &s->invert_options, cluster_rank() == 0, &s->inv));
-    if (cluster_size() > 1)
-        TRY(open_mail(s));
-    return open_units(s);
+    return cluster_size() > 1 ? open_mail(s) : EK_OK;
 }
 
 void study_close(void *st)
 {
     struct study *s = st;
-    if (s->set && s->work)
-        close_units(s);
     cluster_mail_close(s->mail);
     invert_close(s->inv);
     survey_close(s->survey);

@@ -68,6 +68,8 @@ struct study {
 
 /* As bench_program's open, reset and close. */
 enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job);
+enum ek_status study_prepare(void *st, const struct cu *cu);
+void study_release(void *st, const struct cu *cu);
 enum ek_status study_reset(void *st);
 void study_close(void *st);
 

@@ -354,9 +354,9 @@ static enum ek_status send_list(struct device *d, enum buffer b, const struct fa
     return write_buffer(d, b, l->row, bytes);
 }
 
-static enum ek_status follow_plan(struct device *d, const struct faces *faces, int space)
+static enum ek_status follow_plan(struct device *d, const struct faces *faces, int memory)
 {
-    const struct faces_space *p = &faces->space[space];
+    const struct faces_memory *p = &faces->memory[memory];
     if (d->faces_generation == faces->generation)
         return EK_OK;
     TRY(send_list(d, B_COPY, &p->copy));
@@ -384,11 +384,11 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
                           kernel == FACES_COPY ? 4 : 5, args);
 }
 
-enum ek_status device_send_faces(struct device *d, const struct faces *faces, int space,
+enum ek_status device_send_faces(struct device *d, const struct faces *faces, int memory,
                                  size_t *bytes)
 {
-    const struct faces_space *p = &faces->space[space];
-    TRY(follow_plan(d, faces, space));
+    const struct faces_memory *p = &faces->memory[memory];
+    TRY(follow_plan(d, faces, memory));
     TRY(launch_faces(d, FACES_PACK, B_OUT, p->out.n, B_OUT_FACES));
     if (p->out_size) {
         const struct backend_rect all = backend_linear(0, 0, p->out_size * sizeof(double));
@@ -399,10 +399,10 @@ enum ek_status device_send_faces(struct device *d, const struct faces *faces, in
     return wait_all(d);
 }
 
-enum ek_status device_receive_faces(struct device *d, const struct faces *faces, int space,
+enum ek_status device_receive_faces(struct device *d, const struct faces *faces, int memory,
                                     size_t *bytes)
 {
-    const struct faces_space *p = &faces->space[space];
+    const struct faces_memory *p = &faces->memory[memory];
     if (!p->in_size)
         return EK_OK;
     TRY(write_buffer(d, B_IN_FACES, p->in_buffer, p->in_size * sizeof(double)));

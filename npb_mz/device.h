@@ -37,11 +37,12 @@ enum ek_status device_get(struct device *device, int zone, size_t *bytes);
  * of both. */
 enum ek_status device_take(struct device *to, struct device *from, int zone, size_t *bytes);
 
-/* The exchange of this device's space: copies faces between its zones and reads outgoing ones into
- * the space's out_buffer; then, after all have done so, writes and unpacks its in_buffer. */
-enum ek_status device_send_faces(struct device *device, const struct faces *faces, int space,
+/* The exchange of this device's memory node: copies faces between its zones and reads outgoing ones
+ * into the memory node's out_buffer; then, after all have done so, writes and unpacks its
+ * in_buffer. */
+enum ek_status device_send_faces(struct device *device, const struct faces *faces, int memory,
                                  size_t *bytes);
-enum ek_status device_receive_faces(struct device *device, const struct faces *faces, int space,
+enum ek_status device_receive_faces(struct device *device, const struct faces *faces, int memory,
                                     size_t *bytes);
 
 #endif

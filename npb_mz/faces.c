@@ -1,4 +1,4 @@
-/* npb_mz/faces.c – lists of faces by the spaces that they leave and enter. */
+/* npb_mz/faces.c – lists of faces by the memory nodes that they leave and enter. */
 #include "npb_mz/faces.h"
 
 #include <stdlib.h>
@@ -21,24 +21,24 @@ static enum ek_status list_add(struct faces_list *l, long a, long b, long c)
     return EK_OK;
 }
 
-enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nspaces,
+enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nmemories,
                           struct faces **out)
 {
     struct faces *f = calloc(1, sizeof *f);
     if (f) {
         f->mz = mz;
         f->remote = remote;
-        f->nspaces = nspaces;
+        f->nmemories = nmemories;
         f->home = malloc((size_t)mz->nzones * sizeof *f->home);
         f->out_at = malloc(MZ_SIDES * (size_t)mz->nzones * sizeof *f->out_at);
-        f->space = calloc((size_t)nspaces, sizeof *f->space);
+        f->memory = calloc((size_t)nmemories, sizeof *f->memory);
     }
-    if (!f || !f->home || !f->out_at || !f->space) {
+    if (!f || !f->home || !f->out_at || !f->memory) {
         faces_close(f);
         FAIL(EK_UNAVAILABLE, "exchange: out of memory for the faces of %d zones", mz->nzones);
     }
     for (int i = 0; i < mz->nzones; i++)
-        f->home[i] = nspaces; /* fits no mapping */
+        f->home[i] = nmemories; /* fits no mapping */
     *out = f;
     return EK_OK;
 }
@@ -47,8 +47,8 @@ void faces_close(struct faces *f)
 {
     if (!f)
         return;
-    for (int s = 0; f->space && s < f->nspaces; s++) {
-        struct faces_space *p = &f->space[s];
+    for (int s = 0; f->memory && s < f->nmemories; s++) {
+        struct faces_memory *p = &f->memory[s];
         free(p->copy.row);
         free(p->out.row);
         free(p->in.row);
@@ -57,22 +57,22 @@ void faces_close(struct faces *f)
     }
     free(f->home);
     free(f->out_at);
-    free(f->space);
+    free(f->memory);
     free(f);
 }
 
 static void forget(struct faces *f)
 {
-    for (int s = 0; s < f->nspaces; s++) {
-        struct faces_space *p = &f->space[s];
+    for (int s = 0; s < f->nmemories; s++) {
+        struct faces_memory *p = &f->memory[s];
         p->copy.n = p->out.n = p->in.n = p->out_size = p->in_size = 0;
     }
 }
 
-/* The space of a zone, NULL if it is another rank's. */
-static struct faces_space *space_of(struct faces *f, int zone)
+/* The memory node of a zone, NULL if it is another rank's. */
+static struct faces_memory *memory_of(struct faces *f, int zone)
 {
-    return f->home[zone] == FACES_ELSEWHERE ? NULL : &f->space[f->home[zone]];
+    return f->home[zone] == FACES_ELSEWHERE ? NULL : &f->memory[f->home[zone]];
 }
 
 /* Lists one face; sizes are known, buffers come later. */
@@ -80,17 +80,17 @@ static enum ek_status list_face(struct faces *f, int zone, int side)
 {
     const int from = f->mz->zone[zone].neighbour[side];
     const size_t size = mz_face_size(f->mz, zone, (enum mz_side)side);
-    struct faces_space *to_space = space_of(f, zone), *from_space = space_of(f, from);
-    if (to_space == from_space)
-        return to_space ? list_add(&to_space->copy, zone, side, from) : EK_OK;
-    if (from_space && from_space != &f->space[0]) {
-        f->out_at[MZ_SIDES * zone + side] = from_space->out_size;
-        TRY(list_add(&from_space->out, from, side ^ 1, (long)from_space->out_size));
-        from_space->out_size += size;
+    struct faces_memory *to_memory = memory_of(f, zone), *from_memory = memory_of(f, from);
+    if (to_memory == from_memory)
+        return to_memory ? list_add(&to_memory->copy, zone, side, from) : EK_OK;
+    if (from_memory && from_memory != &f->memory[0]) {
+        f->out_at[MZ_SIDES * zone + side] = from_memory->out_size;
+        TRY(list_add(&from_memory->out, from, side ^ 1, (long)from_memory->out_size));
+        from_memory->out_size += size;
     }
-    if (to_space) {
-        TRY(list_add(&to_space->in, zone, side, (long)to_space->in_size));
-        to_space->in_size += size;
+    if (to_memory) {
+        TRY(list_add(&to_memory->in, zone, side, (long)to_memory->in_size));
+        to_memory->in_size += size;
     }
     return EK_OK;
 }
@@ -115,9 +115,9 @@ enum ek_status faces_plan(struct faces *f, const int *home)
     for (int zone = 0; zone < f->mz->nzones; zone++)
         for (int side = 0; side < MZ_SIDES; side++)
             TRY(list_face(f, zone, side));
-    for (int s = 1; s < f->nspaces; s++) {
-        TRY(size_buffer(&f->space[s].out_buffer, f->space[s].out_size));
-        TRY(size_buffer(&f->space[s].in_buffer, f->space[s].in_size));
+    for (int s = 1; s < f->nmemories; s++) {
+        TRY(size_buffer(&f->memory[s].out_buffer, f->memory[s].out_size));
+        TRY(size_buffer(&f->memory[s].in_buffer, f->memory[s].in_size));
     }
     return EK_OK;
 }
@@ -128,7 +128,7 @@ static const double *arrived(const struct faces *f, int zone, int side)
     const int from = f->mz->zone[zone].neighbour[side];
     if (f->home[from] == FACES_ELSEWHERE)
         return remote_face(f->remote, zone, side);
-    return f->space[f->home[from]].out_buffer + f->out_at[MZ_SIDES * zone + side];
+    return f->memory[f->home[from]].out_buffer + f->out_at[MZ_SIDES * zone + side];
 }
 
 static void taken(const struct faces *f, int zone, int side, size_t *bytes)
@@ -139,7 +139,7 @@ static void taken(const struct faces *f, int zone, int side, size_t *bytes)
 
 void faces_gather(struct faces *f, int to, size_t *bytes)
 {
-    const struct faces_space *p = &f->space[to];
+    const struct faces_memory *p = &f->memory[to];
     for (size_t i = 0; i < p->in.n; i++) {
         const long *row = p->in.row + 3 * i;
         const int zone = (int)row[0], side = (int)row[1];
@@ -156,7 +156,7 @@ void faces_gather(struct faces *f, int to, size_t *bytes)
 
 void faces_send_remote(struct faces *f, int from)
 {
-    const struct faces_space *p = &f->space[from];
+    const struct faces_memory *p = &f->memory[from];
     for (size_t i = 0; f->remote && i < p->out.n; i++) {
         const long *row = p->out.row + 3 * i;
         const int zone = (int)row[0], side = (int)row[1];
@@ -174,7 +174,7 @@ static void share(const struct faces_list *l, int part, int parts, size_t *begin
 
 void faces_copy_host(struct faces *f, int part, int parts)
 {
-    const struct faces_list *l = &f->space[0].copy;
+    const struct faces_list *l = &f->memory[0].copy;
     size_t i, end;
     for (share(l, part, parts, &i, &end); i < end; i++)
         mz_face_copy((struct mz *)f->mz, (int)l->row[3 * i], (enum mz_side)l->row[3 * i + 1]);
@@ -182,7 +182,7 @@ void faces_copy_host(struct faces *f, int part, int parts)
 
 void faces_unpack_host(struct faces *f, int part, int parts, size_t *bytes)
 {
-    const struct faces_list *l = &f->space[0].in;
+    const struct faces_list *l = &f->memory[0].in;
     size_t i, end;
     for (share(l, part, parts, &i, &end); i < end; i++) {
         const int zone = (int)l->row[3 * i], side = (int)l->row[3 * i + 1];

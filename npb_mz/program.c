@@ -33,7 +33,7 @@ static void defaults(void *st, const struct bench_program *self)
     r->letter = "S";
     r->ranks_schedule = "evenkeel";
     r->every = 50;
-    r->ops = mz_find(self->name);
+    r->ops = mz_find(self->identity.name);
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
@@ -247,25 +247,21 @@ static void schedule(void *st, const char *spec)
 struct bench_program program_of(const char *name)
 {
     return (struct bench_program){
-        .name = name,
-        .summary = mz_find(name)->summary,
-        .unit = "Mop/s",
-        .size = sizeof(struct run),
-        .opts = options,
-        .defaults = defaults,
-        .plan = plan,
-        .open = run_open,
-        .verbs = &verbs_ops,
-        .steps = steps,
-        .save_every = save_every,
-        .reset = run_reset,
-        .schedule = schedule,
-        .work = work,
-        .interrupted = interrupted,
-        .check = check,
-        .facts = facts,
-        .remark = remark,
-        .written = written,
-        .close = run_close,
+        .identity = {name, mz_find(name)->summary, "Mop/s", sizeof(struct run)},
+        .command = {.table = options, .defaults = defaults},
+        .problem = {.plan = plan,
+                    .open = run_open,
+                    .prepare = run_prepare,
+                    .release = run_release,
+                    .close = run_close},
+        .run = {.ranks = BENCH_RANKS,
+                .verbs = &verbs_ops,
+                .steps = steps,
+                .save_every = save_every,
+                .schedule = schedule,
+                .reset = run_reset,
+                .work = work,
+                .interrupted = interrupted},
+        .output = {.check = check, .facts = facts, .remark = remark, .written = written},
     };
 }

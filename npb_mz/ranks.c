@@ -70,7 +70,7 @@ static void introduce(struct ranks *r, const struct cu_layout *layout)
         r->nominal[i] = NOMINAL * threads[i];
         r->unit[i] = (struct sched_unit){.kind = devices[i] > 0 ? CU_DEVICE : CU_CPU,
                                          .width = (int)threads[i],
-                                         .space = i,
+                                         .memory = i,
                                          .speed = r->nominal[i]};
     }
 }

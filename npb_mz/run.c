@@ -40,22 +40,19 @@ static enum ek_status open_ranks(struct run *r)
     return remote_open(r->mz, ranks_of(r->ranks), &r->remote);
 }
 
-/* Scratch and devices, each on its unit's own thread: first touch, and devices belong to it. */
-static enum ek_status open_units(struct run *r)
+/* First touch; devices belong to their unit's thread. */
+enum ek_status run_prepare(void *st, const struct cu *cu)
 {
-    enum ek_status failed = EK_OK;
-#pragma omp parallel num_threads(r->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-    for (int c = 0; c < r->set->n; c++) {
-        const struct cu *u = &r->set->cu[c];
-        enum ek_status st = u->kind == CU_CPU ? mz_work_open(r->mz, u->width, &r->work[c])
-                                              : device_open(r->mz, u->device, &r->device[c]);
-        if (st) {
-#pragma omp atomic write
-            failed = st;
-        }
-    }
-    return failed;
+    struct run *r = st;
+    return cu->kind == CU_CPU ? mz_work_open(r->mz, cu->width, &r->work[cu->index])
+                              : device_open(r->mz, cu->device, &r->device[cu->index]);
+}
+
+void run_release(void *st, const struct cu *cu)
+{
+    struct run *r = st;
+    mz_work_close(r->work[cu->index]);
+    device_close(r->device[cu->index]);
 }
 
 enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
@@ -70,28 +67,13 @@ enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
     TRY(open_ranks(r));
     TRY(claim_zones(r));
     run_take_zones(r);
-    TRY(faces_open(r->mz, r->remote, set->nspaces, &r->faces));
-    TRY(open_units(r));
+    TRY(faces_open(r->mz, r->remote, set->nmemories, &r->faces));
     return mz_work_open(r->mz, 1, &r->judge);
-}
-
-static void close_units(struct run *r)
-{
-#pragma omp parallel num_threads(r->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-    for (int c = 0; c < r->set->n; c++) {
-        if (r->work)
-            mz_work_close(r->work[c]);
-        if (r->device)
-            device_close(r->device[c]);
-    }
 }
 
 void run_close(void *st)
 {
     struct run *r = st;
-    if (r->set)
-        close_units(r);
     mz_work_close(r->judge);
     faces_close(r->faces);
     remote_close(r->remote);
@@ -127,9 +109,9 @@ enum ek_status run_reset(void *st)
     return EK_OK;
 }
 
-struct device *run_device(const struct run *r, int space)
+struct device *run_device(const struct run *r, int memory)
 {
-    return space == CU_SPACE_HOST ? NULL : r->device[r->set->layout.ncpu + space - 1];
+    return memory == CU_HOST_MEMORY ? NULL : r->device[r->set->layout.ncpu + memory - 1];
 }
 
 enum ek_status run_fetch(struct run *r, int zone)

@@ -40,7 +40,7 @@ struct run {
     struct sched_job *job; /* the shared main's, described by `tasks` */
     struct tasks tasks;    /* this rank's zones */
     int *was;              /* [nzones] number that a task had before the last division */
-    int *home;             /* [nzones] space of each zone, as faces want it */
+    int *home;             /* [nzones] memory node of each zone, as faces want it */
     struct faces *faces;
     struct mz_work **work;  /* [units] of CPU units, NULL for devices */
     struct device **device; /* [units] of devices, NULL for CPU units */
@@ -50,15 +50,17 @@ struct run {
     struct remote *remote; /* likewise */
 };
 
-/* Fields, units, tasks: as bench_program's open and close. */
+/* Fields, units, tasks: as the members of struct bench_program. */
 enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job);
+enum ek_status run_prepare(void *st, const struct cu *cu);
+void run_release(void *st, const struct cu *cu);
 void run_close(void *st);
 
 /* The initial state, or the one saved last. */
 enum ek_status run_reset(void *st);
 
-/* What lives in the space of a device; on the host: NULL. */
-struct device *run_device(const struct run *r, int space);
+/* What lives in the memory node of a device; on the host: NULL. */
+struct device *run_device(const struct run *r, int memory);
 /* Brings a zone's state to the host, if it lives elsewhere, where it stays valid. One thread. */
 enum ek_status run_fetch(struct run *r, int zone);
 

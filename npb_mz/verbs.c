@@ -56,9 +56,9 @@ static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *byt
 {
     const struct run *r = ctx;
     const int zone = r->tasks.zone[task];
-    if (from == CU_SPACE_HOST)
+    if (from == CU_HOST_MEMORY)
         return device_put(run_device(r, to), zone, bytes);
-    if (to == CU_SPACE_HOST)
+    if (to == CU_HOST_MEMORY)
         return device_get(run_device(r, from), zone, bytes);
     return device_take(run_device(r, to), run_device(r, from), zone, bytes);
 }
@@ -70,7 +70,7 @@ static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *byt
 static void send_rest(struct run *r, struct team_share share)
 {
     for (int t = share.part; t < r->tasks.n; t += share.parts)
-        if (r->home[r->tasks.zone[t]] == CU_SPACE_HOST)
+        if (r->home[r->tasks.zone[t]] == CU_HOST_MEMORY)
             remote_send_zone(r->remote, r->tasks.zone[t]);
 }
 
@@ -78,8 +78,8 @@ static enum ek_status send_faces(struct run *r, const struct cu *cu, struct team
                                  size_t *bytes)
 {
     if (cu->kind == CU_DEVICE) {
-        TRY(device_send_faces(r->device[cu->index], r->faces, cu->space, bytes));
-        faces_send_remote(r->faces, cu->space);
+        TRY(device_send_faces(r->device[cu->index], r->faces, cu->memory, bytes));
+        faces_send_remote(r->faces, cu->memory);
     }
     if (share.parts && r->remote)
         send_rest(r, share);
@@ -92,8 +92,8 @@ static enum ek_status receive_faces(struct run *r, const struct cu *cu, struct t
                                     size_t *bytes)
 {
     if (cu->kind == CU_DEVICE) {
-        faces_gather(r->faces, cu->space, bytes);
-        TRY(device_receive_faces(r->device[cu->index], r->faces, cu->space, bytes));
+        faces_gather(r->faces, cu->memory, bytes);
+        TRY(device_receive_faces(r->device[cu->index], r->faces, cu->memory, bytes));
     }
     if (share.parts)
         faces_unpack_host(r->faces, share.part, share.parts, bytes);
@@ -104,7 +104,7 @@ static enum ek_status receive_faces(struct run *r, const struct cu *cu, struct t
 static int exchange_phases(const void *ctx)
 {
     const struct run *r = ctx;
-    return r->remote ? 3 : r->set->nspaces > 1 ? 2 : 1;
+    return r->remote ? 3 : r->set->nmemories > 1 ? 2 : 1;
 }
 
 static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct team_share share,
@@ -172,8 +172,8 @@ static void number_anew(struct run *r)
         r->was[t] = r->was[r->tasks.zone[t]]; /* zone[t] >= t: not yet written */
 }
 
-static enum ek_status redivide(void *ctx, const struct team_step *step,
-                               const struct sched_job **job, const int **was)
+static enum ek_status repartition(void *ctx, const struct team_step *step,
+                                  const struct sched_job **job, const int **was)
 {
     struct run *r = ctx;
     bool move = false;
@@ -197,5 +197,5 @@ const struct team_ops verbs_ops = {
     .cpu_batch = 1,
     .save = save,
     .restore = restore,
-    .redivide = redivide,
+    .repartition = repartition,
 };

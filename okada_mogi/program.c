@@ -44,7 +44,7 @@ static void defaults(void *st, const struct bench_program *self)
 {
     struct program *p = st;
     p->method_name = "exact";
-    p->model = model_find(self->name);
+    p->model = model_find(self->identity.name);
 }
 
 /* ---- before a run -----------------------------------------------------------------------------*/
@@ -329,33 +329,27 @@ struct bench_program okada_mogi_program(const char *name)
 {
     const struct model *model = model_find(name);
     return (struct bench_program){
-        .name = model->name,
-        .summary = model->summary,
-        .unit = "Mtrial/s",
-        .size = sizeof(struct program),
-        .opts = options,
-        .operand = "JOB.json",
-        .operand_at = offsetof(struct program, path),
-        .cold = true,
-        .defaults = defaults,
-        .answer = answer,
-        .plan = plan,
-        .open = open_program,
-        .verbs = &search_verbs,
-        .steps = search_steps,
-        .reset = search_reset,
-        .schedule = search_schedule,
-        .interrupted = interrupted,
-        .progress = "Mtrial",
-        .family = true,
-        .work = work,
-        .check = check,
-        .written = written,
-        .facts = facts,
-        .remark = remark,
-        .page = "okada_mogi/report.html",
-        .view = view,
-        .again = again,
-        .close = close_program,
+        .identity = {model->name, model->summary, "Mtrial/s", sizeof(struct program)},
+        .command = {.table = options,
+                    .operand = "JOB.json",
+                    .operand_at = offsetof(struct program, path),
+                    .defaults = defaults,
+                    .answer = answer},
+        .problem = {.plan = plan, .open = open_program, .again = again, .close = close_program},
+        .run = {.ranks = BENCH_FAMILY,
+                .cold = true,
+                .verbs = &search_verbs,
+                .steps = search_steps,
+                .schedule = search_schedule,
+                .reset = search_reset,
+                .work = work,
+                .progress = "Mtrial",
+                .interrupted = interrupted},
+        .output = {.check = check,
+                   .facts = facts,
+                   .remark = remark,
+                   .page = "okada_mogi/report.html",
+                   .view = view,
+                   .written = written},
     };
 }

@@ -29,8 +29,9 @@ struct units {
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status open_unit(struct units *all, const struct cu *cu)
+static enum ek_status open_unit(void *ctx, const struct cu *cu)
 {
+    struct units *all = ctx;
     struct unit *u = &all->unit[cu->index];
     if (cu->kind == CU_DEVICE)
         return search_device_open(all->search, cu->device, &u->device);
@@ -42,27 +43,14 @@ static enum ek_status open_unit(struct units *all, const struct cu *cu)
     return EK_OK;
 }
 
-static void close_unit(struct unit *u)
+static enum ek_status close_unit(void *ctx, const struct cu *cu)
 {
+    struct unit *u = &((struct units *)ctx)->unit[cu->index];
     for (int t = 0; t < u->width; t++)
         search_worker_close(u->worker[t]);
     free(u->worker);
     search_device_close(u->device);
-}
-
-static enum ek_status open_all(struct units *u)
-{
-    enum ek_status failed = EK_OK;
-#pragma omp parallel num_threads(u->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-    for (int c = 0; c < u->set->n; c++) {
-        const enum ek_status st = open_unit(u, &u->set->cu[c]);
-        if (st) {
-#pragma omp atomic write
-            failed = st;
-        }
-    }
-    return failed;
+    return EK_OK;
 }
 
 enum ek_status units_open(const struct search *s, struct cu_set *set, struct units **u)
@@ -74,7 +62,7 @@ enum ek_status units_open(const struct search *s, struct cu_set *set, struct uni
     pthread_mutex_init(&made->lock, NULL);
     made->unit = model_alloc((size_t)set->n * sizeof *made->unit);
     enum ek_status st = made->unit
-                            ? open_all(made)
+                            ? cu_each(set, open_unit, made)
                             : status_fail(EK_UNAVAILABLE, "out of memory for %d units", set->n);
     if (st)
         units_close(made);
@@ -87,12 +75,8 @@ void units_close(struct units *u)
 {
     if (!u)
         return;
-    if (u->unit) {
-#pragma omp parallel num_threads(u->set->n) proc_bind(close)
-#pragma omp for schedule(static, 1)
-        for (int c = 0; c < u->set->n; c++)
-            close_unit(&u->unit[c]);
-    }
+    if (u->unit)
+        cu_each(u->set, close_unit, u);
     pthread_mutex_destroy(&u->lock);
     ranges_free(&u->put);
     free(u->unit);

@@ -51,8 +51,8 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
     return EK_OK;
 }
 
-static enum ek_status redivide(void *ctx, const struct team_step *step,
-                               const struct sched_job **job, const int **was)
+static enum ek_status repartition(void *ctx, const struct team_step *step,
+                                  const struct sched_job **job, const int **was)
 {
     struct program *p = ctx;
     (void)step;
@@ -64,7 +64,7 @@ static enum ek_status redivide(void *ctx, const struct team_step *step,
 }
 
 const struct team_ops search_verbs = {
-    .compute = compute, .cpu_batch = 1, .finish = finish, .redivide = redivide};
+    .compute = compute, .cpu_batch = 1, .finish = finish, .repartition = repartition};
 
 /* Nobody knows how many batches there will be, unless one is all. */
 int search_steps(const void *st)

@@ -203,7 +203,7 @@ static inline void random_units(struct random_case *c)
     for (int u = 0; u < ncu; u++) {
         bool device = u >= ncu - devices;
         random_unit(c, u, device, device ? speed : 1);
-        c->unit[u].space = device ? u - (ncu - devices) + 1 : host;
+        c->unit[u].memory = device ? u - (ncu - devices) + 1 : host;
         c->unit[u].fixed = device ? fixed : 0;
         if (c->family == RANDOM_LAUNCHES && (device || launch < 60e-6))
             c->unit[u].launch = launch;

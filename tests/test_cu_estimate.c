@@ -31,7 +31,7 @@ static void begin(bool declared, double slower)
         cost[t] = 1 + (t * 17) % 23;
     for (int c = 0; c < UNITS; c++)
         unit[c] =
-            (struct sched_unit){.kind = c == CPUS ? CU_DEVICE : CU_CPU, .width = 1, .space = 0};
+            (struct sched_unit){.kind = c == CPUS ? CU_DEVICE : CU_CPU, .width = 1, .memory = 0};
     struct sched_job job = {
         .n = TASKS, .grain = 1, .ncu = UNITS, .unit = unit, .cost = declared ? cost : NULL};
     assert_int_equal(estimate_open(&e, &job), EK_OK);

@@ -89,8 +89,8 @@ static void each_cause_alone(void **state)
     c.job.link = &link;
     c.job.bytes = bytes;
     unit[0].kind = unit[1].kind = CU_DEVICE;
-    unit[0].space = 1;
-    unit[1].space = 2;
+    unit[0].memory = 1;
+    unit[1].memory = 2;
     assert_lost("static", LOSS_TRANSFER, 2 * 0.15); /* two tasks each, in the first step */
 }
 

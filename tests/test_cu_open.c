@@ -28,7 +28,7 @@ static void print_threads(const struct cu_set *set)
             hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
             if (!topology_thread_cpus(cpus))
                 printf("unit %s width %d space %d thread %d cpus %s\n", cu->name, cu->width,
-                       cu->space, omp_get_thread_num(), topology_list(cpus, text, sizeof text));
+                       cu->memory, omp_get_thread_num(), topology_list(cpus, text, sizeof text));
             hwloc_bitmap_free(cpus);
         }
     }
@@ -135,7 +135,7 @@ static void inner_threads_stay_in_their_unit(void **state)
     assert_int_equal(count("unit "), 2);
 }
 
-static void devices_have_their_own_thread_and_space(void **state)
+static void devices_have_their_own_thread_and_memory(void **state)
 {
     (void)state;
     char want[128];
@@ -316,7 +316,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_layout_alone_binds),
         cmocka_unit_test(inner_threads_stay_in_their_unit),
-        cmocka_unit_test(devices_have_their_own_thread_and_space),
+        cmocka_unit_test(devices_have_their_own_thread_and_memory),
         cmocka_unit_test(auto_leaves_a_core_to_each_device),
         cmocka_unit_test(only_allowed_cpus_are_used),
         cmocka_unit_test(places_and_layout_must_agree),

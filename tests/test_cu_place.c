@@ -239,15 +239,15 @@ static void random_text(unsigned n, char *text, size_t room)
     for (unsigned p = 0, places = 1 + random_below(3); p < places; p++) {
         at += snprintf(text + at, room - (size_t)at, "%s%s{", p ? "," : "", blank[random_below(3)]);
         for (unsigned r = 0, list = 1 + random_below(3); r < list; r++) {
-            const char *space = blank[random_below(3)];
+            const char *memory = blank[random_below(3)];
             at += snprintf(text + at, room - (size_t)at, "%s", r ? "," : "");
             if (r && exclusions &&
                 random_below(4) == 0) /* libgomp takes no blank before this '!' */
-                at += snprintf(text + at, room - (size_t)at, "!%s%u", space, random_below(n));
+                at += snprintf(text + at, room - (size_t)at, "!%s%u", memory, random_below(n));
             else if (random_below(2))
-                at += snprintf(text + at, room - (size_t)at, "%s%u", space, random_below(n));
+                at += snprintf(text + at, room - (size_t)at, "%s%u", memory, random_below(n));
             else
-                at += snprintf(text + at, room - (size_t)at, "%s%u:%u:%d", space, random_below(n),
+                at += snprintf(text + at, room - (size_t)at, "%s%u:%u:%d", memory, random_below(n),
                                1 + random_below(n), (int)random_below(3));
         }
         at += snprintf(text + at, room - (size_t)at, "}%s", blank[random_below(3)]);

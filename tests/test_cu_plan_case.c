@@ -34,9 +34,9 @@ static void reads_everything(void **state)
     const struct sim_case *s = &c.sim;
     assert_string_equal(c.name, "x");
     assert_int_equal(s->ncu, 7);
-    static const int space[] = {0, 0, 1, 1, 2, 3, 1};
+    static const int memory[] = {0, 0, 1, 1, 2, 3, 1};
     for (int u = 0; u < 7; u++)
-        assert_int_equal(s->unit[u].space, space[u]);
+        assert_int_equal(s->unit[u].memory, memory[u]);
     assert_true(s->unit[1].speed == 1.5 && s->unit[1].width == 4 && s->unit[1].launch == 0.0625);
     assert_true(sim_curve_at(&s->unit[0].slowed[CU_CPU], 3) == 3 * 0.1);
     assert_true(sim_curve_at(&s->unit[0].slowed[CU_DEVICE], 1) == 0.1);

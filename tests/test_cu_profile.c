@@ -21,11 +21,26 @@ static struct backend device[2] = {{.ops = &fake, .info = {.name = "Alpha", .com
 static struct cu units[] = {
     {.index = 0, .kind = CU_CPU, .width = 2, .name = "cpu0"},
     {.index = 1, .kind = CU_CPU, .width = 2, .name = "cpu1"},
-    {.index = 2, .kind = CU_DEVICE, .width = 1, .space = 1, .device = &device[0], .name = "fake:0"},
-    {.index = 3, .kind = CU_DEVICE, .width = 1, .space = 2, .device = &device[0], .name = "fake:1"},
-    {.index = 4, .kind = CU_DEVICE, .width = 1, .space = 3, .device = &device[1], .name = "fake:2"},
+    {.index = 2,
+     .kind = CU_DEVICE,
+     .width = 1,
+     .memory = 1,
+     .device = &device[0],
+     .name = "fake:0"},
+    {.index = 3,
+     .kind = CU_DEVICE,
+     .width = 1,
+     .memory = 2,
+     .device = &device[0],
+     .name = "fake:1"},
+    {.index = 4,
+     .kind = CU_DEVICE,
+     .width = 1,
+     .memory = 3,
+     .device = &device[1],
+     .name = "fake:2"},
 };
-static struct cu_set set = {.layout = {2, 2, 3}, .n = 5, .nspaces = 4, .cu = units};
+static struct cu_set set = {.layout = {2, 2, 3}, .n = 5, .nmemories = 4, .cu = units};
 
 static void open_full(struct profile *p)
 {

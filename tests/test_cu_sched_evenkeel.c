@@ -138,7 +138,7 @@ static void fine_cases(void **state)
             bool device = u >= UNITS - devices;
             unit[u] = (struct sim_unit){.kind = device ? CU_DEVICE : CU_CPU,
                                         .width = 1,
-                                        .space = device ? u - UNITS + devices + 1 : 0,
+                                        .memory = device ? u - UNITS + devices + 1 : 0,
                                         .speed = device ? 5 + u % 3 : 1 + u % 2 * 0.4};
         }
         struct sim_case c = {

@@ -37,7 +37,7 @@ static void make_load(struct load *l, size_t n, int ncu, size_t grain)
     for (int c = 0; c < ncu; c++) {
         bool device = c % 3 == 2;
         l->unit[c] = (struct sched_unit){
-            .kind = device ? CU_DEVICE : CU_CPU, .width = 1, .space = device ? 1 + c / 3 : 0};
+            .kind = device ? CU_DEVICE : CU_CPU, .width = 1, .memory = device ? 1 + c / 3 : 0};
     }
     for (size_t t = 0; t < n; t++) {
         l->cost[t] = 1 + random_below(20);

@@ -28,7 +28,7 @@ static void make(struct world *w, size_t n, int ncpu, int ndev, double speed)
         bool device = c >= ncpu;
         w->speed[c] = device ? speed : 1;
         w->unit[c] = (struct sched_unit){
-            .kind = device ? CU_DEVICE : CU_CPU, .width = 1, .space = device ? 1 + c - ncpu : 0};
+            .kind = device ? CU_DEVICE : CU_CPU, .width = 1, .memory = device ? 1 + c - ncpu : 0};
     }
     w->job = (struct sched_job){
         .n = n, .grain = 1, .ncu = ncpu + ndev, .unit = w->unit, .cost = w->cost};

@@ -23,7 +23,7 @@ static const size_t ring_first[] = {0, 2, 4, 6, 8}, ring_next[] = {1, 3, 2, 0, 3
 static const double ring_face[] = {5, 5, 5, 5, 5, 5, 5, 5};
 static const struct sched_link link = {0.25, 0.01};
 static const struct sim_unit pair[] = {{.kind = CU_CPU, .width = 1, .speed = 1},
-                                       {.kind = CU_DEVICE, .width = 1, .space = 1, .speed = 2}};
+                                       {.kind = CU_DEVICE, .width = 1, .memory = 1, .speed = 2}};
 
 static struct sim_case ring(void)
 {
@@ -69,8 +69,8 @@ static void by_hand(void **state)
 static void two_links(void **state)
 {
     (void)state;
-    static const struct sim_unit devices[] = {{.kind = CU_DEVICE, .space = 1, .speed = 1},
-                                              {.kind = CU_DEVICE, .space = 2, .speed = 1}};
+    static const struct sim_unit devices[] = {{.kind = CU_DEVICE, .memory = 1, .speed = 1},
+                                              {.kind = CU_DEVICE, .memory = 2, .speed = 1}};
     struct sim_case c = ring();
     struct sim_result r;
     c.unit = devices;
@@ -103,7 +103,7 @@ static void neighbours_that_stop(void **state)
     static const double cost[] = {1, 1, 4, 4}, twice[][2] = {{1, 1}};
     static const struct sim_unit crowded[] = {
         {.kind = CU_CPU, .speed = 1, .launch = 0.5},
-        {.kind = CU_DEVICE, .space = 1, .speed = 1, .launch = 0.5, .slowed = {{1, twice}}}};
+        {.kind = CU_DEVICE, .memory = 1, .speed = 1, .launch = 0.5, .slowed = {{1, twice}}}};
     struct sim_case c = {
         .job = {.n = 4, .grain = 1, .cost = cost}, .unit = crowded, .ncu = 2, .steps = 2};
     struct sim_result r;
@@ -154,7 +154,7 @@ static struct sim_case machine(void)
         bool device = u >= UNITS - 2;
         unit[u] = (struct sim_unit){.kind = device ? CU_DEVICE : CU_CPU,
                                     .width = 1,
-                                    .space = device ? u - UNITS + 3 : 0,
+                                    .memory = device ? u - UNITS + 3 : 0,
                                     .speed = device ? 12 : 1};
     }
     return (struct sim_case){.job = {.n = TASKS, .grain = 1, .cost = cost},

@@ -17,7 +17,7 @@
 enum { TASKS = 40, UNITS = 3, STEPS = 5 };
 
 struct board {
-    int space[TASKS];    /* where the data lies */
+    int memory[TASKS];   /* where the data lies */
     int told[TASKS];     /* where the team says that it lies */
     int computed[TASKS]; /* times */
     int phases[2][UNITS];
@@ -30,11 +30,11 @@ struct board {
 };
 
 static struct cu units[UNITS] = {
-    {.index = 0, .kind = CU_CPU, .width = 1, .space = 0, .name = "cpu0"},
-    {.index = 1, .kind = CU_CPU, .width = 1, .space = 0, .name = "cpu1"},
-    {.index = 2, .kind = CU_DEVICE, .width = 1, .space = 1, .name = "fake:0"},
+    {.index = 0, .kind = CU_CPU, .width = 1, .memory = 0, .name = "cpu0"},
+    {.index = 1, .kind = CU_CPU, .width = 1, .memory = 0, .name = "cpu1"},
+    {.index = 2, .kind = CU_DEVICE, .width = 1, .memory = 1, .name = "fake:0"},
 };
-static struct cu_set set = {.layout = {2, 1, 1}, .n = UNITS, .nspaces = 2, .cu = units};
+static struct cu_set set = {.layout = {2, 1, 1}, .n = UNITS, .nmemories = 2, .cu = units};
 
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
@@ -43,7 +43,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
     if (batch > b->largest_batch[cu->index])
         b->largest_batch[cu->index] = batch;
     for (size_t t = r.begin; t < r.end; t++) {
-        assert_int_equal(b->space[t], cu->space);
+        assert_int_equal(b->memory[t], cu->memory);
         b->computed[t]++;
         seconds[t - r.begin] += 1e-3;
         int count = __atomic_add_fetch(&b->count, 1, __ATOMIC_RELAXED);
@@ -68,8 +68,8 @@ static enum ek_status compute_anywhere(void *ctx, const struct cu *cu, struct ek
 static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *bytes)
 {
     struct board *b = ctx;
-    assert_int_equal(b->space[task], from);
-    b->space[task] = to;
+    assert_int_equal(b->memory[task], from);
+    b->memory[task] = to;
     *bytes += 1000;
     return EK_OK;
 }
@@ -81,7 +81,7 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
     assert_true(share.parts ? share.part < share.parts : cu->kind == CU_DEVICE);
     b->phases[phase][cu->index]++;
     for (int t = 0; t < (b->tasks ? b->tasks : TASKS); t++)
-        assert_int_equal(b->told[t], b->space[t]);
+        assert_int_equal(b->told[t], b->memory[t]);
     *bytes += 1;
     return EK_OK;
 }
@@ -102,7 +102,7 @@ static enum ek_status set_placement(void *ctx, const int *home)
 static enum ek_status restore(void *ctx)
 {
     struct board *b = ctx;
-    memset(b->space, 0, sizeof b->space);
+    memset(b->memory, 0, sizeof b->memory);
     return EK_OK;
 }
 
@@ -149,7 +149,7 @@ static void every_policy_counts_alike(void **state)
         }
         assert_int_equal(team_bring_home(t), EK_OK);
         for (int i = 0; i < TASKS; i++)
-            assert_int_equal(b.space[i], 0);
+            assert_int_equal(b.memory[i], 0);
         team_close(t);
     }
 }
@@ -264,7 +264,7 @@ static void survives_lost_units(void **state)
             assert_int_equal(r->repeated, unit == 2 ? 3 : 0);
             for (int i = 0; i < TASKS; i++) {
                 assert_true(b.computed[i] >= 6);
-                assert_true(b.space[i] != 1 || unit != 2);
+                assert_true(b.memory[i] != 1 || unit != 2);
             }
             team_close(t);
         }
@@ -274,8 +274,8 @@ static void survives_lost_units(void **state)
 enum { KEPT = 25, LEFT_OUT = 5, TAKEN = 6 };
 
 /* After the third step the first five and the last ten tasks are gone, six others have come. */
-static enum ek_status redivide(void *ctx, const struct team_step *step,
-                               const struct sched_job **other, const int **was)
+static enum ek_status repartition(void *ctx, const struct team_step *step,
+                                  const struct sched_job **other, const int **was)
 {
     static const struct sched_job fewer = {.n = KEPT + TAKEN};
     static int before[KEPT + TAKEN];
@@ -289,7 +289,7 @@ static enum ek_status redivide(void *ctx, const struct team_step *step,
     b->tasks = KEPT + TAKEN;
     for (int t = 0; t < KEPT + TAKEN; t++) {
         before[t] = t < KEPT ? t + LEFT_OUT : -1;
-        b->space[t] = t < KEPT ? b->space[t + LEFT_OUT] : 0;
+        b->memory[t] = t < KEPT ? b->memory[t + LEFT_OUT] : 0;
     }
     memset(b->computed, 0, sizeof b->computed);
     *other = &fewer;
@@ -302,7 +302,7 @@ static void tasks_come_and_go(void **state)
 {
     (void)state;
     struct team_ops changing = verbs;
-    changing.redivide = redivide;
+    changing.repartition = repartition;
     for (int p = 0; p < sched_count(); p++)
         for (int lost = 0; lost < 2; lost++) {
             struct board b = {0};
@@ -319,7 +319,7 @@ static void tasks_come_and_go(void **state)
             assert_true(isnan(team_task_seconds(t, KEPT + TAKEN, CU_CPU)));
             assert_int_equal(team_bring_home(t), EK_OK);
             for (int i = 0; i < KEPT + TAKEN; i++)
-                assert_int_equal(b.space[i], 0);
+                assert_int_equal(b.memory[i], 0);
             team_close(t);
         }
     unsetenv("CU_FAULT");

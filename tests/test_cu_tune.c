@@ -168,7 +168,7 @@ static struct sim_case sp_mz(void)
         const bool gpu = u >= CORES;
         unit[u] = (struct sim_unit){.kind = gpu ? CU_DEVICE : CU_CPU,
                                     .width = 1,
-                                    .space = gpu ? 1 + u - CORES : 0,
+                                    .memory = gpu ? 1 + u - CORES : 0,
                                     .speed = 1 / (gpu ? 0.83e-3 : 8.70e-3)};
         if (!gpu)
             unit[u].slowed[CU_CPU] = (struct sim_curve){4, curve};

@@ -1,5 +1,5 @@
-/* tests/test_npb_mz_faces.c – the exchange over spaces equals the exchange on one host, for any
- * mapping of zones to the host and to devices; zones that move keep their bits. Devices are the
+/* tests/test_npb_mz_faces.c – the exchange over memory nodes equals the exchange on one host, for
+ * any mapping of zones to the host and to devices; zones that move keep their bits. Devices are the
  * host compiler's (back end "host"), so that this runs everywhere. */
 #include "npb_mz/device.h"
 
@@ -10,13 +10,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { SPACES = 3, MAPPINGS = 12 };
+enum { MEMORIES = 3, MAPPINGS = 12 };
 
 struct rig {
     struct mz *mz;
     struct faces *faces;
-    struct backend *backend[SPACES];
-    struct device *device[SPACES];
+    struct backend *backend[MEMORIES];
+    struct device *device[MEMORIES];
 };
 
 static uint32_t random_state = 7;
@@ -31,8 +31,8 @@ static void open_rig(struct rig *r, char letter)
 {
     const struct mz_ops *ops = mz_find("bt-mz");
     assert_int_equal(mz_open(ops, mz_class_find("bt-mz", letter, 0), &r->mz), EK_OK);
-    assert_int_equal(faces_open(r->mz, NULL, SPACES, &r->faces), EK_OK);
-    for (int s = 1; s < SPACES; s++) {
+    assert_int_equal(faces_open(r->mz, NULL, MEMORIES, &r->faces), EK_OK);
+    for (int s = 1; s < MEMORIES; s++) {
         struct backend_device which = {backend_find("host"), s - 1};
         assert_int_equal(backend_open(which, &r->backend[s]), EK_OK);
         assert_int_equal(device_open(r->mz, r->backend[s], &r->device[s]), EK_OK);
@@ -41,7 +41,7 @@ static void open_rig(struct rig *r, char letter)
 
 static void close_rig(struct rig *r)
 {
-    for (int s = 1; s < SPACES; s++) {
+    for (int s = 1; s < MEMORIES; s++) {
         device_close(r->device[s]);
         backend_close(r->backend[s]);
     }
@@ -68,11 +68,11 @@ static double *copy_of(const struct mz *mz)
 static void exchange(struct rig *r, const int *home, size_t *bytes)
 {
     assert_int_equal(faces_plan(r->faces, home), EK_OK);
-    for (int s = 1; s < SPACES; s++)
+    for (int s = 1; s < MEMORIES; s++)
         assert_int_equal(device_send_faces(r->device[s], r->faces, s, bytes), EK_OK);
     for (int part = 0; part < 3; part++)
         faces_copy_host(r->faces, part, 3);
-    for (int s = 1; s < SPACES; s++) {
+    for (int s = 1; s < MEMORIES; s++) {
         faces_gather(r->faces, s, bytes);
         assert_int_equal(device_receive_faces(r->device[s], r->faces, s, bytes), EK_OK);
     }
@@ -96,12 +96,12 @@ static void any_mapping_gives_the_same(void **state)
         memcpy(mz->u, start, MZ_VARS * (size_t)mz->points * sizeof(double));
         size_t moved = 0, crossed = 0;
         for (int i = 0; i < mz->nzones; i++) {
-            home[i] = mapping < SPACES ? mapping : (int)random_below(SPACES);
+            home[i] = mapping < MEMORIES ? mapping : (int)random_below(MEMORIES);
             if (home[i])
                 assert_int_equal(device_put(r.device[home[i]], i, &moved), EK_OK);
         }
         exchange(&r, home, &crossed);
-        assert_true(mapping >= SPACES || crossed == 0); /* one space: nothing crosses */
+        assert_true(mapping >= MEMORIES || crossed == 0); /* one memory node: nothing crosses */
         for (int i = 0; i < mz->nzones; i++) {
             const size_t size = MZ_VARS * (size_t)mz->zone[i].volume * sizeof(double);
             if (home[i]) {

@@ -26,8 +26,9 @@ enum { MAX_SCHEDULES = 64 };
 
 /* Everything of one process. */
 struct bench {
-    const struct bench_program *program;
+    struct bench_program program;
     void *st;
+    bool open; /* units may be released */
     struct bench_settings set;
     char *schedules_text;
     char problem[256];
@@ -40,6 +41,71 @@ struct bench {
     struct record **record; /* [all runs] as in results.run */
     struct trace *trace;
 };
+
+/* ---- what a program need not have ------------------------------------------------------------ */
+
+static enum ek_status plan_nothing(void *st, char *problem, size_t room, size_t *bytes)
+{
+    (void)st, (void)problem, (void)room, (void)bytes;
+    return EK_OK;
+}
+
+static enum ek_status nothing(void *st)
+{
+    (void)st;
+    return EK_OK;
+}
+
+static enum ek_status nothing_of_unit(void *st, const struct cu *cu)
+{
+    (void)st, (void)cu;
+    return EK_OK;
+}
+
+static void release_nothing(void *st, const struct cu *cu)
+{
+    (void)st, (void)cu;
+}
+
+static void close_nothing(void *st)
+{
+    (void)st;
+}
+
+static int one_step(const void *st)
+{
+    (void)st;
+    return 1;
+}
+
+static int never(const void *st)
+{
+    (void)st;
+    return 0;
+}
+
+static enum ek_status not_judged(void *st, enum bench_verdict *verified, json_t **detail)
+{
+    (void)st, (void)detail;
+    *verified = BENCH_UNVERIFIABLE;
+    return EK_OK;
+}
+
+static void complete(struct bench_program *p)
+{
+    static const struct opt no_options[] = { OPT_END };
+#define USUAL(member, usual) p->member = p->member ? p->member : (usual)
+    USUAL(command.table, no_options);
+    USUAL(problem.plan, plan_nothing);
+    USUAL(problem.prepare, nothing_of_unit);
+    USUAL(problem.release, release_nothing);
+    USUAL(problem.close, close_nothing);
+    USUAL(run.steps, one_step);
+    USUAL(run.save_every, never);
+    USUAL(run.reset, nothing);
+    USUAL(output.check, not_judged);
+#undef USUAL
+}
 
 /* ---- before the runs --------------------------------------------------------------------------
  */
@@ -72,7 +138,7 @@ struct watch {
 static void show_step(void *arg, int step)
 {
     struct watch *w = arg;
-    if (!w->bench->program->progress)
+    if (!w->bench->program.run.progress)
         progress_at(w->before + step);
 }
 
@@ -81,9 +147,9 @@ static enum ek_status finish_run(struct bench *b, struct team *team, struct resu
     if (run->interrupted)
         return EK_OK;
     TRY(team_bring_home(team));
-    TRY(b->program->check(b->st, &run->verified, &run->verification));
-    if (b->program->facts && !(run->facts = b->program->facts(b->st)))
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the results", b->program->name);
+    TRY(b->program.output.check(b->st, &run->verified, &run->verification));
+    if (b->program.output.facts && !(run->facts = b->program.output.facts(b->st)))
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the results", b->program.identity.name);
     return EK_OK;
 }
 
@@ -95,30 +161,36 @@ static enum ek_status record_run(struct bench *b, const struct result_run *run,
     return record_team(*r, team);
 }
 
+static double work(const struct bench *b)
+{
+    const struct bench_run *p = &b->program.run;
+    return p->work ? p->work(b->st) : (double)p->steps(b->st) * (double)b->results.host.ntasks;
+}
+
 /* One run of one policy from the initial state. Interrupted runs are recorded, too. */
 static enum ek_status run_once(struct bench *b, const char *schedule, struct result_run *run,
                                struct watch *watch)
 {
+    const struct bench_run *p = &b->program.run;
     struct team *team;
-    if (b->program->schedule)
-        b->program->schedule(b->st, schedule);
-    TRY(b->program->reset(b->st));
-    TRY(team_open(b->units, &b->job, b->program->verbs, b->st, schedule, &team));
+    if (p->schedule)
+        p->schedule(b->st, schedule);
+    TRY(p->reset(b->st));
+    TRY(team_open(b->units, &b->job, p->verbs, b->st, schedule, &team));
     team_on_step(team, show_step, watch);
-    if (b->program->save_every)
-        team_save_every(team, b->program->save_every(b->st));
+    team_save_every(team, p->save_every(b->st));
     if (b->records || b->trace)
         team_record(team);
-    enum ek_status st = team_run(team, b->program->steps(b->st));
+    enum ek_status st = team_run(team, p->steps(b->st));
     watch->before += team_result(team)->steps;
     if (!st)
         team_tell_unmet_faults(team);
-    b->results.host.work = b->program->work(b->st);
+    b->results.host.work = work(b);
     if (st == EK_OK || st == EK_STOPPED) {
         enum ek_status taken = result_take(run, &b->results.host, team, schedule);
         run->interrupted = st == EK_STOPPED;
-        if (!taken && run->interrupted && b->program->interrupted)
-            taken = b->program->interrupted(b->st);
+        if (!taken && run->interrupted && p->interrupted)
+            taken = p->interrupted(b->st);
         if (!taken)
             taken = finish_run(b, team, run);
         if (!taken && b->records && !st)
@@ -135,10 +207,10 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
 static enum ek_status warm_up(struct bench *b)
 {
     struct team *team;
-    if (b->program->cold)
+    if (b->program.run.cold)
         return EK_OK;
-    TRY(b->program->reset(b->st));
-    TRY(team_open(b->units, &b->job, b->program->verbs, b->st, "static", &team));
+    TRY(b->program.run.reset(b->st));
+    TRY(team_open(b->units, &b->job, b->program.run.verbs, b->st, "static", &team));
     enum ek_status st = team_run(team, 1);
     if (!st)
         st = team_bring_home(team);
@@ -152,9 +224,9 @@ static enum ek_status profile(struct bench *b)
     const char *mode = b->set.profile;
     if (!strcmp(mode, "off"))
         return EK_OK;
-    TRY(bench_profile_open(b->program, b->problem, b->units, &b->job, &b->profile));
+    TRY(bench_profile_open(&b->program, b->problem, b->units, &b->job, &b->profile));
     if (strcmp(mode, "use"))
-        TRY(bench_profile_make(&b->profile, b->program, b->st, &b->job));
+        TRY(bench_profile_make(&b->profile, &b->program, b->st, &b->job));
     b->results.host.profile = bench_profile_use(&b->profile, &b->job) ? b->profile.path : NULL;
     return EK_OK;
 }
@@ -173,11 +245,11 @@ static enum ek_status run_all(struct bench *b, const char **specs, int n)
     TRY(profile(b));
     struct watch watch = {b, 0};
     enum ek_status st = EK_OK;
-    if (b->program->progress)
-        progress_begin(b->program->name, n * r->repeat * b->program->work(b->st),
-                       b->program->progress);
+    if (b->program.run.progress)
+        progress_begin(b->program.identity.name, n * r->repeat * work(b), b->program.run.progress);
     else
-        progress_begin(b->program->name, (double)n * r->repeat * b->program->steps(b->st), "steps");
+        progress_begin(b->program.identity.name,
+                       (double)n * r->repeat * b->program.run.steps(b->st), "steps");
     for (int repeat = 0; repeat < r->repeat && !st; repeat++)
         for (int s = 0; s < n && !st; s++)
             st = run_once(b, specs[s], &r->run[s * r->repeat + repeat], &watch);
@@ -190,7 +262,7 @@ static enum ek_status run_all(struct bench *b, const char **specs, int n)
 static void print_heading(const struct bench *b)
 {
     const struct result_host *h = &b->results.host;
-    printf("%s %s  ", b->program->name, b->problem);
+    printf("%s %s  ", b->program.identity.name, b->problem);
     if (cluster_size() > 1)
         printf("%d ranks of ", cluster_size());
     printf("layout %s%s%s\n", cu_layout_text(&h->set->layout), h->devices[0] ? "  devices " : "",
@@ -217,24 +289,24 @@ static json_t *case_of(struct bench *b)
     char name[1024];
     const struct result_host *h = &b->results.host;
     struct record *all;
-    snprintf(name, sizeof name, "%s %s, layout %s%s%s", b->program->name, b->problem,
+    snprintf(name, sizeof name, "%s %s, layout %s%s%s", b->program.identity.name, b->problem,
              cu_layout_text(&h->set->layout), h->devices[0] ? " " : "", h->devices);
     if (record_open(b->units, &b->job, &all))
         return json_null();
     json_t *json =
-        merge_records(b, all) ? json_null() : record_case(all, name, b->program->steps(b->st));
+        merge_records(b, all) ? json_null() : record_case(all, name, b->program.run.steps(b->st));
     record_close(all);
     return json;
 }
 
 static enum ek_status write_report(struct bench *b, const json_t *json)
 {
-    const struct bench_program *p = b->program;
+    const struct bench_program *p = &b->program;
     json_t *view = NULL;
-    if (p->view)
-        TRY(p->view(b->st, &view));
-    const enum ek_status st =
-        report_write(b->set.report, p->name, json, trace_events(b->trace), p->page, view);
+    if (p->output.view)
+        TRY(p->output.view(b->st, &view));
+    const enum ek_status st = report_write(b->set.report, p->identity.name, json,
+                                           trace_events(b->trace), p->output.page, view);
     json_decref(view);
     return st;
 }
@@ -283,14 +355,14 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     if (follows())
         return st ? st : found == BENCH_WRONG ? EK_UNVERIFIED : EK_OK;
     if (b->set.check && !st) {
-        printf("%s %s: %s\n", b->program->name, b->problem, words[found]);
+        printf("%s %s: %s\n", b->program.identity.name, b->problem, words[found]);
     } else if (speaks(b)) {
         print_heading(b);
         result_table(stdout, &b->results);
         const struct result_run *best = result_best(&b->results);
-        json_t *said = b->program->remark && best ? result_run_json(&b->results, best) : NULL;
+        json_t *said = b->program.output.remark && best ? result_run_json(&b->results, best) : NULL;
         if (said)
-            b->program->remark(stdout, b->st, said);
+            b->program.output.remark(stdout, b->st, said);
         json_decref(said);
     }
     TRY(write_files(b));
@@ -301,8 +373,8 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
              b->problem);
     if (fflush(stdout) || ferror(stdout))
         FAIL(EK_UNAVAILABLE, "standard output cannot be written: %s", strerror(errno));
-    if (b->program->written)
-        b->program->written(b->st);
+    if (b->program.output.written)
+        b->program.output.written(b->st);
     return EK_OK;
 }
 
@@ -325,23 +397,45 @@ static void name_devices(struct result_host *h)
 static void tell_memory(const struct bench *b)
 {
     char need[32], have[32];
-    printf("%s %s: %s of memory%s, %s are available\n", b->program->name, b->problem,
+    printf("%s %s: %s of memory%s, %s are available\n", b->program.identity.name, b->problem,
            memory_text(memory_here(b->bytes), need, sizeof need),
            cluster_size() > 1 ? " on this node" : "",
            memory_text(memory_available(), have, sizeof have));
     fflush(stdout);
 }
 
+static enum ek_status open_problem(struct bench *b)
+{
+    TRY(b->program.problem.open(b->st, b->units, &b->job));
+    b->open = true;
+    return cu_each(b->units, b->program.problem.prepare, b->st);
+}
+
+static enum ek_status release_unit(void *ctx, const struct cu *cu)
+{
+    struct bench *b = ctx;
+    b->program.problem.release(b->st, cu);
+    return EK_OK;
+}
+
+static void close_problem(struct bench *b)
+{
+    if (b->open)
+        cu_each(b->units, release_unit, b);
+    b->open = false;
+    b->program.problem.close(b->st);
+}
+
 static enum ek_status run_program(struct bench *b, const char **specs, int n)
 {
-    const struct bench_program *p = b->program;
+    const struct bench_program *p = &b->program;
     catch_signals(); /* before the set-up, which is long where the problem is large */
     if (speaks(b) && b->bytes)
         tell_memory(b);
-    TRY(p->open(b->st, b->units, &b->job));
-    b->results.host = (struct result_host){.program = p->name,
+    TRY(open_problem(b));
+    b->results.host = (struct result_host){.program = p->identity.name,
                                            .problem = b->problem,
-                                           .unit = p->unit,
+                                           .unit = p->identity.unit,
                                            .set = b->units,
                                            .job = &b->job,
                                            .ntasks = b->job.number ? b->job.all : b->job.n,
@@ -361,8 +455,8 @@ static enum ek_status run_program(struct bench *b, const char **specs, int n)
 static enum ek_status try_layout(struct bench *b, const char *schedule)
 {
     catch_signals();
-    TRY(b->program->open(b->st, b->units, &b->job));
-    return bench_trial_run(b->program, b->st, b->units, &b->job, schedule, bench_trial_wanted());
+    TRY(open_problem(b));
+    return bench_trial_run(&b->program, b->st, b->units, &b->job, schedule, bench_trial_wanted());
 }
 
 /* What is tried is printed where the table will be, beside JSON on stderr. */
@@ -371,7 +465,7 @@ static enum ek_status choose_layout(struct bench *b, char **argv, struct cu_opti
 {
     const struct bench_settings *s = &b->set;
     const bool json = s->json && !strcmp(s->json, "-");
-    const struct bench_layout_request r = {.program = b->program->name,
+    const struct bench_layout_request r = {.program = b->program.identity.name,
                                            .problem = b->problem,
                                            .seconds = s->tune,
                                            .anew = !*s->profile || !strcmp(s->profile, "make"),
@@ -402,17 +496,17 @@ static void forget_runs(struct bench *b)
 /* One problem after another, as long as the program has more. */
 static enum ek_status run_problems(struct bench *b, const char **specs, int n)
 {
-    const struct bench_program *p = b->program;
+    const struct bench_program *p = &b->program;
     for (;;) {
         bool more = false;
         enum ek_status st = run_program(b, specs, n);
-        if (!st && p->again)
-            st = p->again(b->st, &more);
+        if (!st && p->problem.again)
+            st = p->problem.again(b->st, &more);
         forget_runs(b);
         if (st || !more)
             return st;
-        p->close(b->st);
-        TRY(p->plan(b->st, b->problem, sizeof b->problem, &b->bytes));
+        close_problem(b);
+        TRY(p->problem.plan(b->st, b->problem, sizeof b->problem, &b->bytes));
         TRY(memory_check(b->problem, b->bytes));
     }
 }
@@ -422,7 +516,7 @@ static enum ek_status run_units(struct bench *b, const char **specs, int n, char
                                 const struct cu_options *wanted)
 {
     TRY(cu_prepare(wanted, argv));
-    if (!b->program->family)
+    if (b->program.run.ranks == BENCH_RANKS)
         TRY(cluster_open());
     progress_quiet(b->set.quiet || follows());
     TRY(cu_open(wanted, &b->units));
@@ -435,12 +529,15 @@ static enum ek_status run_units(struct bench *b, const char **specs, int n, char
 /* Everything between the plan and its end. The caller closes program and units. */
 static enum ek_status run_planned(struct bench *b, char **argv, const char **specs, int n)
 {
-    const struct bench_program *p = b->program;
-    if (p->save_every && p->save_every(b->st) && n * b->set.repeat > 1)
+    const struct bench_program *p = &b->program;
+    if (p->run.save_every(b->st) && n * b->set.repeat > 1)
         FAIL(EK_USAGE,
              "a run that is saved must be the only one: leave out --compare and --repeat");
     TRY(memory_check(b->problem, b->bytes));
-    TRY(p->family ? family_open() : guard_rank());
+    if (p->run.ranks == BENCH_ALONE && cluster_launch().size > 1)
+        FAIL(EK_USAGE, "%s runs as one process; it was launched as %d. Leave out mpirun or srun",
+             p->identity.name, cluster_launch().size);
+    TRY(p->run.ranks == BENCH_FAMILY ? family_open() : guard_rank());
     struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
     struct bench_layout choice = {.argv = NULL};
     TRY(choose_layout(b, argv, &wanted, &choice));
@@ -451,7 +548,7 @@ static enum ek_status run_planned(struct bench *b, char **argv, const char **spe
 
 static enum ek_status bench(struct bench *b, int argc, char **argv)
 {
-    const struct bench_program *p = b->program;
+    const struct bench_program *p = &b->program;
     const char *specs[MAX_SCHEDULES];
     int n;
     bool done = false;
@@ -459,19 +556,20 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
     if (done)
         return EK_OK;
     TRY(choose_schedules(b, specs, &n));
-    enum ek_status st = p->plan(b->st, b->problem, sizeof b->problem, &b->bytes);
+    enum ek_status st = p->problem.plan(b->st, b->problem, sizeof b->problem, &b->bytes);
     if (!st)
         st = run_planned(b, argv, specs, n);
-    p->close(b->st);
+    close_problem(b);
     cu_close(b->units);
     return st;
 }
 
 int bench_main(const struct bench_program *program, int argc, char **argv)
 {
-    status_begin(program->name);
+    status_begin(program->identity.name);
     stop_catch_warning();
-    struct bench b = {.program = program, .st = calloc(1, program->size)};
+    struct bench b = {.program = *program, .st = calloc(1, program->identity.size + 1)};
+    complete(&b.program);
     enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_UNAVAILABLE, "out of memory");
     free(b.schedules_text);
     free(b.st);

@@ -50,8 +50,9 @@ static const struct opt common_options[] = {
 
 static void print_help(const struct bench_program *p, const struct opt_group *groups)
 {
-    printf("%s – %s\n\nUsage: %s %s%s[options]\n", p->name, p->summary, p->name,
-           p->operand ? p->operand : "", p->operand ? " " : "");
+    printf("%s – %s\n\nUsage: %s %s%s[options]\n", p->identity.name, p->identity.summary,
+           p->identity.name, p->command.operand ? p->command.operand : "",
+           p->command.operand ? " " : "");
     opt_help(stdout, groups, 2);
     printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"
            "            3 the machine lacks something, 4 interrupted\n"
@@ -84,7 +85,7 @@ static bool answered(const struct bench_program *p, const struct bench_settings 
     if (set->help)
         print_help(p, groups);
     else if (set->version)
-        printf("%s (Evenkeel) %s\n", p->name, EK_VERSION);
+        printf("%s (Evenkeel) %s\n", p->identity.name, EK_VERSION);
     else if (set->list_schedules)
         sched_print(stdout);
     else if (set->list_devices)
@@ -98,7 +99,7 @@ static bool answered(const struct bench_program *p, const struct bench_settings 
 static enum ek_status parse(const struct bench_program *p, void *st, const struct opt_group *groups,
                             int argc, char **argv)
 {
-    if (!p->operand)
+    if (!p->command.operand)
         return opt_parse(groups, 2, argc, argv, NULL, NULL);
     const char **word = calloc((size_t)argc, sizeof *word);
     int n = 0;
@@ -107,9 +108,9 @@ static enum ek_status parse(const struct bench_program *p, void *st, const struc
     enum ek_status status = opt_parse(groups, 2, argc, argv, word, &n);
     if (!status && n > 1)
         status = status_fail(EK_USAGE, "'%s' is one word too many: %s takes one %s", word[1],
-                             p->name, p->operand);
+                             p->identity.name, p->command.operand);
     if (!status && n == 1)
-        *(const char **)((char *)st + p->operand_at) = word[0];
+        *(const char **)((char *)st + p->command.operand_at) = word[0];
     free(word);
     return status;
 }
@@ -128,15 +129,16 @@ enum ek_status bench_options_read(const struct bench_program *p, void *st, int a
 {
     *set =
         (struct bench_settings){.repeat = 1, .profile = "use", .schedule = "evenkeel", .tune = 10};
-    const struct opt_group groups[] = {{"problem:", p->opts, st}, {"run:", common_options, set}};
-    if (p->defaults)
-        p->defaults(st, p);
+    const struct opt_group groups[] = {{"problem:", p->command.table, st},
+                                       {"run:", common_options, set}};
+    if (p->command.defaults)
+        p->command.defaults(st, p);
     TRY(parse(p, st, groups, argc, argv));
-    if (p->settings_at)
-        *(const struct bench_settings **)((char *)st + p->settings_at) = set;
+    if (p->command.settings_at)
+        *(const struct bench_settings **)((char *)st + p->command.settings_at) = set;
     TRY(isa_choose(set->isa));
     *done = answered(p, set, groups);
-    if (!*done && p->answer)
-        TRY(p->answer(st, done));
+    if (!*done && p->command.answer)
+        TRY(p->command.answer(st, done));
     return *done ? EK_OK : check_profile_option(set);
 }

@@ -16,7 +16,7 @@ enum ek_status bench_profile_open(const struct bench_program *program, const cha
                                   struct bench_profile *p)
 {
     *p = (struct bench_profile){.set = set};
-    TRY(profile_open(program->name, problem, job->n, set, &p->profile));
+    TRY(profile_open(program->identity.name, problem, job->n, set, &p->profile));
     TRY(profile_path(&p->profile, p->path));
     p->unit = calloc((size_t)set->n, sizeof *p->unit);
     if (!p->unit)
@@ -51,9 +51,9 @@ static enum ek_status measure(struct bench_profile *p, const struct bench_progra
                               void *st, const struct sched_job *job, struct profile_kind *kind)
 {
     struct team *team;
-    int steps = program->steps(st);
-    TRY(program->reset(st));
-    TRY(team_open(p->set, job, program->verbs, st, "heft:learn=0", &team));
+    int steps = program->run.steps(st);
+    TRY(program->run.reset(st));
+    TRY(team_open(p->set, job, program->run.verbs, st, "heft:learn=0", &team));
     enum ek_status status = team_run(team, steps < STEPS ? steps : STEPS);
     if (!status)
         status = take_seconds(team, &p->profile, kind);

@@ -103,8 +103,8 @@ static enum ek_status run_steps(const struct bench_program *program, void *st, s
                                 bool tasks, struct watch *watch, double *rate)
 {
     struct team *team;
-    TRY(program->reset(st));
-    TRY(team_open(set, job, program->verbs, st, schedule, &team));
+    TRY(program->run.reset(st));
+    TRY(team_open(set, job, program->run.verbs, st, schedule, &team));
     team_on_step(team, note_step, watch);
     double start = watch->last = clock_now();
     watch->n = 0;
@@ -125,8 +125,8 @@ enum ek_status bench_trial_run(const struct bench_program *program, void *st, st
 {
     static struct watch watch;
     double rate = 0;
-    int steps = program->steps(st);
-    if (!program->cold)
+    int steps = program->run.steps(st);
+    if (!program->run.cold)
         TRY(run_steps(program, st, set, job, "static", 1, false, &watch, &rate));
     set_alarm(seconds);
     TRY(run_steps(program, st, set, job, schedule, steps < MOST_STEPS ? steps : MOST_STEPS, true,

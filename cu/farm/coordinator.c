@@ -74,7 +74,7 @@ static enum ek_status fill(struct coordinator *c)
     if (!c->unit || !c->node || !c->left || !c->trouble)
         FAIL(EK_UNAVAILABLE, "out of memory for %zu tasks on %zu nodes", c->job.n, nodes);
     for (int i = 0; i < c->nodes; i++)
-        c->unit[i] = (struct sched_unit){.width = 1, .space = i, .node = i};
+        c->unit[i] = (struct sched_unit){.width = 1, .memory = i, .node = i};
     const struct sched_job job = {
         .n = c->job.n, .grain = 1, .ncu = c->nodes, .unit = c->unit, .cost = c->job.cost};
     const char *schedule = deals_ranges(c->job.schedule) ? c->job.schedule : "hrdls";

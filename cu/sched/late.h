@@ -7,8 +7,8 @@
  * long as some device has not come yet to ask for it.
  *
  * Or together: where tasks exchange faces and are small, it matters more that the tasks of one
- * space are neighbours. CPU units take them one by one from the first on, devices from the last on,
- * in stretches that grow. */
+ * memory node are neighbours. CPU units take them one by one from the first on, devices from the
+ * last on, in stretches that grow. */
 #ifndef CU_LATE_H
 #define CU_LATE_H
 

@@ -23,23 +23,23 @@ enum { MANY_PACES = 256 };
 static const double SAME_PACE = 0.01;
 
 /* ---- opening ----------------------------------------------------------------------------------*/
-/* Numbers the spaces that have units; the largest one becomes 0. */
-static void number_spaces(struct partition *d)
+/* Numbers the memory nodes that have units; the largest one becomes 0. */
+static void number_memories(struct partition *d)
 {
     const struct sched_job *job = d->job;
     for (int c = 0; c < job->ncu; c++) {
         int before = 0;
-        while (job->unit[before].space != job->unit[c].space)
+        while (job->unit[before].memory != job->unit[c].memory)
             before++;
-        d->space[c] = before < c ? d->space[before] : d->nspaces++;
-        d->units[d->space[c]]++;
+        d->memory[c] = before < c ? d->memory[before] : d->nmemories++;
+        d->units[d->memory[c]]++;
     }
     int largest = 0;
-    for (int p = 1; p < d->nspaces; p++)
+    for (int p = 1; p < d->nmemories; p++)
         if (d->units[p] > d->units[largest])
             largest = p;
     for (int c = 0; c < job->ncu; c++)
-        d->space[c] = d->space[c] == largest ? 0 : d->space[c] == 0 ? largest : d->space[c];
+        d->memory[c] = d->memory[c] == largest ? 0 : d->memory[c] == 0 ? largest : d->memory[c];
     int swap = d->units[0];
     d->units[0] = d->units[largest];
     d->units[largest] = swap;
@@ -50,7 +50,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
 {
     size_t n = job->n ? job->n : 1, ncu = (size_t)job->ncu;
     *d = (struct partition){.e = e, .job = job, .horizon = 1};
-    d->space = calloc(4 * ncu + 1, sizeof *d->space);
+    d->memory = calloc(4 * ncu + 1, sizeof *d->memory);
     d->home = calloc(3 * n, sizeof *d->home);
     d->toll = calloc(3 * n + 1, sizeof *d->toll);
     d->class = calloc(ncu, sizeof *d->class);
@@ -59,12 +59,12 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->heaps.top = calloc(ncu, sizeof *d->heaps.top);
     d->load = calloc(7 * ncu, sizeof *d->load);
     d->head = calloc(ncu + 2 * n, sizeof *d->head);
-    if (!d->space || !d->home || !d->toll || !d->class || !d->group || !d->market ||
+    if (!d->memory || !d->home || !d->toll || !d->class || !d->group || !d->market ||
         !d->heaps.top || !d->load || !d->head) {
         partition_close(d);
         FAIL(EK_UNAVAILABLE, "evenkeel: out of memory for %zu tasks on %d units", job->n, job->ncu);
     }
-    d->units = d->space + ncu;
+    d->units = d->memory + ncu;
     d->member = d->units + ncu;
     d->links = d->member + ncu;
     d->trial = d->home + n;
@@ -78,14 +78,14 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->use = d->pace + ncu;
     d->follow = d->head + ncu;
     d->order = d->follow + n;
-    number_spaces(d);
+    number_memories(d);
     return EK_OK;
 }
 
 void partition_close(struct partition *d)
 {
     plan_heap_close(&d->heaps);
-    free(d->space);
+    free(d->memory);
     free(d->home);
     free(d->toll);
     free(d->class);
@@ -97,14 +97,14 @@ void partition_close(struct partition *d)
 }
 
 /* ---- what is known now ------------------------------------------------------------------------*/
-/* By space, so that those of one space follow one another, kind and pace. */
+/* By memory node, so that those of one memory node follow one another, kind and pace. */
 static int by_class(const void *a, const void *b, void *ctx)
 {
     const struct partition *d = ctx;
     int x = *(const int *)a, y = *(const int *)b;
     const double *pace = d->e->pace;
-    if (d->space[x] != d->space[y])
-        return d->space[x] - d->space[y];
+    if (d->memory[x] != d->memory[y])
+        return d->memory[x] - d->memory[y];
     if (d->e->kind[x] != d->e->kind[y])
         return d->e->kind[x] - d->e->kind[y];
     return pace[x] != pace[y] ? (pace[x] > pace[y]) - (pace[x] < pace[y]) : x - y;
@@ -132,10 +132,11 @@ static void sort_units(struct partition *d)
     for (int i = 0; i < d->nmembers; i++) {
         int c = d->member[i], kind = d->e->kind[c];
         double pace = d->e->pace[c];
-        bool anew = !k || k->kind != kind || k->space != d->space[c];
+        bool anew = !k || k->kind != kind || k->memory != d->memory[c];
         if (anew) {
             k = &d->class[d->nclasses++];
-            *k = (struct partition_class){.kind = kind, .space = d->space[c], .first = d->ngroups};
+            *k =
+                (struct partition_class){.kind = kind, .memory = d->memory[c], .first = d->ngroups};
         }
         if (anew || pace > first * same) {
             first = pace;
@@ -170,25 +171,25 @@ static void sort_tasks(struct partition *d)
         qsort_r(d->order, d->job->n, sizeof *d->order, by_key, (void *)key);
 }
 
-static int number_of(const struct partition *d, int space)
+static int number_of(const struct partition *d, int memory)
 {
     for (int c = 0; c < d->job->ncu; c++)
-        if (d->job->unit[c].space == space)
-            return d->space[c];
-    return d->nspaces;
+        if (d->job->unit[c].memory == memory)
+            return d->memory[c];
+    return d->nmemories;
 }
 
 static void find_homes(struct partition *d)
 {
     const struct sched_job *job = d->job;
-    int last = CU_SPACE_HOST, number = number_of(d, last);
+    int last = CU_HOST_MEMORY, number = number_of(d, last);
     d->link = job->link ? *job->link : SCHED_LINK_USUAL;
     d->bound = false;
-    d->links[d->nspaces] = job->home != NULL; /* a lost device, or the host */
+    d->links[d->nmemories] = job->home != NULL; /* a lost device, or the host */
     for (int c = 0; c < job->ncu; c++)
-        d->links[d->space[c]] = job->unit[c].space != CU_SPACE_HOST;
+        d->links[d->memory[c]] = job->unit[c].memory != CU_HOST_MEMORY;
     for (size_t t = 0; t < job->n; t++) {
-        int home = job->home ? job->home[t] : CU_SPACE_HOST;
+        int home = job->home ? job->home[t] : CU_HOST_MEMORY;
         if (home != last)
             number = number_of(d, last = home);
         double bytes = job->bytes ? job->bytes[t] : 0;
@@ -218,12 +219,12 @@ static double exchange_of(struct partition *d, const int *owner)
 {
     const struct sched_job *job = d->job;
     double slowest = 0;
-    if (!job->first || d->nspaces == 1)
+    if (!job->first || d->nmemories == 1)
         return 0;
-    memset(d->link_s, 0, (size_t)d->nspaces * sizeof *d->link_s);
+    memset(d->link_s, 0, (size_t)d->nmemories * sizeof *d->link_s);
     for (size_t t = 0; t < job->n; t++)
         for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
-            int from = d->space[owner[job->neighbour[i]]], to = d->space[owner[t]];
+            int from = d->memory[owner[job->neighbour[i]]], to = d->memory[owner[t]];
             if (from == to)
                 continue;
             double bytes = job->face_bytes ? job->face_bytes[i] : 0;
@@ -231,7 +232,7 @@ static double exchange_of(struct partition *d, const int *owner)
             d->link_s[from] += sec;
             d->link_s[to] += sec;
         }
-    for (int p = 0; p < d->nspaces; p++)
+    for (int p = 0; p < d->nmemories; p++)
         slowest = partition_more(slowest, d->links[p] * d->link_s[p]);
     return slowest;
 }
@@ -245,7 +246,7 @@ void partition_load(struct partition *d, const int *owner)
         if (d->launches && (t == 0 || owner[t - 1] != c))
             sec += estimate_launch(d->e, c);
         d->load[c] += sec;
-        d->full[c] += sec + partition_toll(d, d->space[c], t);
+        d->full[c] += sec + partition_toll(d, d->memory[c], t);
     }
 }
 
@@ -266,7 +267,7 @@ struct partition_cost partition_predict(struct partition *d, const int *owner)
 /* ---- the search -------------------------------------------------------------------------------*/
 struct search {
     double doubt, best;
-    double exchange; /* of one stretch for each space; INFINITY before it is known */
+    double exchange; /* of one stretch for each memory node; INFINITY before it is known */
     int *owner;
     struct partition_cost cost;
 };
@@ -299,11 +300,11 @@ static bool good_enough(const struct partition *d, const struct search *s)
 static void try_stretches(struct partition *d, struct search *s)
 {
     if (d->job->first) {
-        if (!partition_cut(d, PARTITION_BY_SPACE))
+        if (!partition_cut(d, PARTITION_BY_MEMORY))
             return;
         s->exchange = partition_less(s->exchange, exchange_of(d, d->trial));
         improve(d, s, false);
-        if (d->nspaces > 1)
+        if (d->nmemories > 1)
             improve(d, s, true);
     }
     if (d->launches && partition_cut(d, PARTITION_BY_UNIT)) {
@@ -339,11 +340,11 @@ static void search_shapes(struct partition *d, struct search *s)
     try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND);
 }
 
-static void try_space(struct partition *d, struct search *s, int space)
+static void try_memory(struct partition *d, struct search *s, int memory)
 {
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
-        if (k->space == space) {
-            try_list(d, s, space, PARTITION_BY_SPACE);
+        if (k->memory == memory) {
+            try_list(d, s, memory, PARTITION_BY_MEMORY);
             return;
         }
 }
@@ -459,8 +460,8 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
         d->weight = moves ? 1 / d->horizon : 0;
         if (moves)
             search_shapes(d, &s);
-        for (int p = 0; p < d->nspaces; p++)
-            try_space(d, &s, p);
+        for (int p = 0; p < d->nmemories; p++)
+            try_memory(d, &s, p);
         d->weight = 0;
     }
     if (present && (s.cost.moving > 0 || d->job->first || d->launches))

@@ -5,12 +5,11 @@
  *   listed      each task where it ends first (earliest finish time), as `heft` does
  *   priced      each task to the kind of unit where it is cheapest, at prices of a second that
  *               balance the kinds: the linear programme's way to use what every kind is best at
- *   stretches   consecutive tasks for each space, or for each unit: few faces cross, few launches
- *   one space   for links that cost more than the others give
- *   present     the partition that there is, repaired
- *   exact       for a few tasks: depth first, bounded by those prices
- * Then tasks are moved and exchanged between the unit that ends last and others while that helps.
- * A unit's seconds are launches * runs of consecutive tasks + the tasks' own. */
+ *   stretches   consecutive tasks for each memory node, or for each unit: few faces cross, few
+ * launches one memory node   for links that cost more than the others give present     the
+ * partition that there is, repaired exact       for a few tasks: depth first, bounded by those
+ * prices Then tasks are moved and exchanged between the unit that ends last and others while that
+ * helps. A unit's seconds are launches * runs of consecutive tasks + the tasks' own. */
 #ifndef CU_SCHED_PARTITION_H
 #define CU_SCHED_PARTITION_H
 
@@ -37,13 +36,13 @@ enum partition_without {
 /* What a partition would take, in seconds. */
 struct partition_cost {
     double makespan; /* computation of the unit that ends last, in every step */
-    double exchange; /* faces between spaces, in every step */
-    double moving;   /* by which the first step is longer: tasks go to their new spaces */
+    double exchange; /* faces between memory nodes, in every step */
+    double moving;   /* by which the first step is longer: tasks go to their new memory nodes */
 };
 
-/* Units of one kind in one space. */
+/* Units of one kind in one memory node. */
 struct partition_class {
-    int kind, space, units;
+    int kind, memory, units;
     double capacity; /* units, as far as they are of pace 1: sum of 1 / pace */
     int first, end;  /* its groups */
 };
@@ -64,13 +63,13 @@ struct partition {
     const struct estimate *e;
     const struct sched_job *job;
     struct sched_link link;
-    int nspaces;       /* with units; the one with most units is number 0 */
-    int *space;        /* [ncu] so numbered */
-    int *units;        /* [nspaces] */
-    int *links;        /* [nspaces + 1] of the way to a space: 0 host, 1 device */
+    int nmemories;     /* with units; the one with most units is number 0 */
+    int *memory;       /* [ncu] so numbered */
+    int *units;        /* [nmemories] */
+    int *links;        /* [nmemories + 1] of the way to a memory node: 0 host, 1 device */
     const bool *off;   /* [ncu] units that are switched off, or NULL */
     double horizon;    /* steps in which moving must pay off */
-    int *home;         /* [n] space of a task's data; nspaces: one that has no units */
+    int *home;         /* [n] memory node of a task's data; nmemories: one that has no units */
     double *toll;      /* [n] seconds over one link */
     bool bound;        /* some toll is not 0: tasks are bound to their homes */
     bool proportional; /* kinds differ in speed alone */
@@ -85,7 +84,7 @@ struct partition {
     size_t *order;                 /* [n] by descending time */
     int *trial, *pick;             /* [n] unit; what it may go to; while searching */
     double *load, *full;   /* [ncu] computing; and moving; of the partition last looked at */
-    double *link_s, *use;  /* [nspaces] */
+    double *link_s, *use;  /* [nmemories] */
     size_t *head, *follow; /* [ncu] [n] tasks of each unit, linked */
     double *delta, *room;  /* [n] exchange that giving a task away would add; room */
     struct partition_market *market; /* [kinds], room for ncu */
@@ -132,17 +131,18 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
                                        int *owner);
 
 /* ---- pieces of the search -------------------------------------------------------------------- */
-/* What the tasks' d->pick means: a space, a kind, or (in a cut) a unit; PARTITION_ANY: all will do.
+/* What the tasks' d->pick means: a memory node, a kind, or (in a cut) a unit; PARTITION_ANY: all
+ * will do.
  */
-enum partition_by { PARTITION_BY_SPACE, PARTITION_BY_KIND, PARTITION_BY_UNIT };
+enum partition_by { PARTITION_BY_MEMORY, PARTITION_BY_KIND, PARTITION_BY_UNIT };
 enum { PARTITION_ANY = -1, PARTITION_PICKED = -2 /* as they are */ };
 
 /* Gives the tasks, the longest first, to units that their picks allow, each to where it ends first.
  * owner [n] is written. */
 void partition_pack(struct partition *d, enum partition_by by, int *owner);
 
-/* One stretch of task numbers for each space (in d->pick) or unit (in d->trial), all of which end
- * at the same time; false: there are none. The former are packed, too, into d->trial. */
+/* One stretch of task numbers for each memory node (in d->pick) or unit (in d->trial), all of which
+ * end at the same time; false: there are none. The former are packed, too, into d->trial. */
 bool partition_cut(struct partition *d, enum partition_by by);
 
 /* Picks the kind on which each task is cheapest at prices that balance the kinds; returns a time in
@@ -152,22 +152,22 @@ double partition_price(struct partition *d);
 /* After that: a few tasks that are nearly as cheap elsewhere may go anywhere. */
 void partition_free(struct partition *d);
 
-/* Moves and exchanges tasks between the unit that ends last and the others (of its space, unless
- * `anywhere`) while that helps and d->looks last. */
+/* Moves and exchanges tasks between the unit that ends last and the others (of its memory node,
+ * unless `anywhere`) while that helps and d->looks last. */
 void partition_improve(struct partition *d, int *owner, bool anywhere);
 
-/* What an exchange takes longer if the task goes to another space and its neighbours stay. Any
- * thread while the partition does not change. */
+/* What an exchange takes longer if the task goes to another memory node and its neighbours stay.
+ * Any thread while the partition does not change. */
 double partition_crossing(const struct partition *d, const int *owner, size_t task, int to);
 
 /* d->load and d->full of a partition. */
 void partition_load(struct partition *d, const int *owner);
 
-/* Seconds for bringing a task to a space. */
-static inline double partition_toll(const struct partition *d, int space, size_t task)
+/* Seconds for bringing a task to a memory node. */
+static inline double partition_toll(const struct partition *d, int memory, size_t task)
 {
     int home = d->home[task];
-    return d->bound && home != space ? d->toll[task] * (d->links[home] + d->links[space]) : 0;
+    return d->bound && home != memory ? d->toll[task] * (d->links[home] + d->links[memory]) : 0;
 }
 
 /* Runs of consecutive tasks that unit cu has more if it does this one, too; -1, 0 or 1. */

@@ -1,5 +1,5 @@
 /* cu/sched/partition_cut.c – lists and stretches: the longest task first to where it ends first, or
- * consecutive tasks for each unit or space, all of which end together. */
+ * consecutive tasks for each unit or memory node, all of which end together. */
 #include "cu/sched/partition.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 /* ---- lists ------------------------------------------------------------------------------------*/
 static bool suits(const struct partition_class *k, enum partition_by by, int pick)
 {
-    return pick == PARTITION_ANY || pick == (by == PARTITION_BY_SPACE ? k->space : k->kind);
+    return pick == PARTITION_ANY || pick == (by == PARTITION_BY_MEMORY ? k->memory : k->kind);
 }
 
 /* The group of a class in which the task ends first; *first is when, if that is before *first. */
@@ -16,7 +16,7 @@ static int end_in(const struct partition *d, const struct partition_class *k, si
                   double *first)
 {
     double sec = d->e->of[k->kind].seconds[t] + d->e->of[k->kind].launch, end = INFINITY;
-    double toll = d->weight * partition_toll(d, k->space, t);
+    double toll = d->weight * partition_toll(d, k->memory, t);
     for (int g = k->first; g < k->end; g++)
         end = partition_less(end, d->top[g] + d->pace[g] * sec);
     if (!(end + toll < *first))
@@ -39,7 +39,7 @@ static int place(struct partition *d, enum partition_by by, size_t t)
     struct partition_group *g = &d->group[best];
     int unit = g->heap.top->unit;
     plan_heap_add(&g->heap, estimate_seconds(d->e, unit, t) + estimate_launch(d->e, unit) +
-                                d->weight * partition_toll(d, d->space[unit], t));
+                                d->weight * partition_toll(d, d->memory[unit], t));
     d->top[best] = g->heap.top->load;
     d->pace[best] = d->e->pace[g->heap.top->unit];
     return unit;
@@ -67,11 +67,11 @@ static double seconds_on(const struct partition *d, enum partition_by by, int s,
 {
     if (by == PARTITION_BY_UNIT) {
         int cu = d->member[s];
-        return estimate_seconds(d->e, cu, t) + d->weight * partition_toll(d, d->space[cu], t);
+        return estimate_seconds(d->e, cu, t) + d->weight * partition_toll(d, d->memory[cu], t);
     }
     double rate = 0;
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
-        if (k->space == s)
+        if (k->memory == s)
             rate += k->capacity /
                     partition_more(d->e->of[k->kind].seconds[t] +
                                        d->weight * k->capacity / k->units * partition_toll(d, s, t),
@@ -87,7 +87,7 @@ static double room_of(const struct partition *d, enum partition_by by, int s, do
 /* Each takes what it gets done in `span` seconds; true if nothing is left. */
 static bool cut_at(struct partition *d, enum partition_by by, double span)
 {
-    int s = 0, last = (by == PARTITION_BY_UNIT ? d->nmembers : d->nspaces) - 1;
+    int s = 0, last = (by == PARTITION_BY_UNIT ? d->nmembers : d->nmemories) - 1;
     int *pick = by == PARTITION_BY_UNIT ? d->trial : d->pick;
     double left = room_of(d, by, 0, span);
     for (size_t t = 0; t < d->job->n; t++) {
@@ -124,18 +124,18 @@ static bool find_span(struct partition *d, enum partition_by by)
     return cut_at(d, by, high);
 }
 
-/* How long each space works, and how long it takes: whole tasks do not fit evenly. */
+/* How long each memory node works, and how long it takes: whole tasks do not fit evenly. */
 static bool learn_use(struct partition *d)
 {
     bool changed = false;
-    double *ends = d->link_s, *area = d->link_s + d->nspaces;
-    memset(ends, 0, 2 * (size_t)d->nspaces * sizeof *ends);
+    double *ends = d->link_s, *area = d->link_s + d->nmemories;
+    memset(ends, 0, 2 * (size_t)d->nmemories * sizeof *ends);
     for (int c = 0; c < d->job->ncu; c++)
-        ends[d->space[c]] =
-            partition_more(ends[d->space[c]], d->load[c] + d->weight * (d->full[c] - d->load[c]));
+        ends[d->memory[c]] =
+            partition_more(ends[d->memory[c]], d->load[c] + d->weight * (d->full[c] - d->load[c]));
     for (size_t t = 0; t < d->job->n; t++)
-        area[d->pick[t]] += seconds_on(d, PARTITION_BY_SPACE, d->pick[t], t);
-    for (int p = 0; p < d->nspaces; p++) {
+        area[d->pick[t]] += seconds_on(d, PARTITION_BY_MEMORY, d->pick[t], t);
+    for (int p = 0; p < d->nmemories; p++) {
         double now = ends[p] > 0 ? partition_less(1, area[p] / ends[p]) : 1;
         changed |= fabs(now - d->use[p]) > 0.001;
         d->use[p] = partition_more(0.1, (d->use[p] + now) / 2);
@@ -146,7 +146,7 @@ static bool learn_use(struct partition *d)
 bool partition_cut(struct partition *d, enum partition_by by)
 {
     enum { TRIES = 3 };
-    for (int p = 0; p < d->nspaces; p++)
+    for (int p = 0; p < d->nmemories; p++)
         d->use[p] = 1;
     for (int i = 0; i < TRIES; i++) {
         if (!find_span(d, by))
@@ -155,7 +155,7 @@ bool partition_cut(struct partition *d, enum partition_by by)
             return true;
         partition_pack(d, by, d->trial);
         partition_load(d, d->trial);
-        if (d->nspaces == 1 || !learn_use(d))
+        if (d->nmemories == 1 || !learn_use(d))
             break;
     }
     return true;

@@ -29,7 +29,7 @@ struct offer {
 struct deal {
     struct partition *d;
     const int *owner;
-    bool anywhere;        /* between spaces, too */
+    bool anywhere;        /* between memory nodes, too */
     bool in_first;        /* the unit that ends last in the first step gives; else in the others */
     double w;             /* share of the first step in the steps to come */
     struct ends at_least; /* whatever the two do, some unit ends no sooner */
@@ -86,10 +86,10 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
     const struct sched_job *job = d->job;
     if (!job->first)
         return 0;
-    int here = d->space[owner[task]], ends = d->links[here] + d->links[to];
+    int here = d->memory[owner[task]], ends = d->links[here] + d->links[to];
     double sec = 0;
     for (size_t i = job->first[task]; i < job->first[task + 1]; i++) {
-        int there = d->space[owner[job->neighbour[i]]];
+        int there = d->memory[owner[job->neighbour[i]]];
         double face =
             d->link.latency + (job->face_bytes ? job->face_bytes[i] : 0) * d->link.per_byte;
         if (there != to)
@@ -100,11 +100,11 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
     return ends ? 2 * sec / ends : 0;
 }
 
-/* d->delta of a unit's tasks if they went to a space. */
+/* d->delta of a unit's tasks if they went to a memory node. */
 static void price_exchange(struct deal *a, int cu, int to)
 {
     struct partition *d = a->d;
-    bool crosses = d->job->first && d->space[cu] != to;
+    bool crosses = d->job->first && d->memory[cu] != to;
     for (size_t t = d->head[cu]; t != NONE; t = d->follow[t]) {
         d->delta[t] = crosses ? partition_crossing(d, a->owner, t, to) : 0;
         a->looks -= crosses ? 8 : 0;
@@ -120,7 +120,7 @@ static inline struct ends with(const struct deal *a, struct ends x, int cu, size
     double sec = sign * estimate_seconds(d->e, cu, task);
     if (d->launches)
         sec += sign * estimate_launch(d->e, cu) * partition_runs(d, a->owner, cu, task);
-    double toll = d->bound ? sign * partition_toll(d, d->space[cu], task) : 0;
+    double toll = d->bound ? sign * partition_toll(d, d->memory[cu], task) : 0;
     return (struct ends){x.usual + sec, x.first + sec + toll};
 }
 
@@ -175,7 +175,7 @@ static double good_enough(const struct deal *a, int other)
 static void bargain(struct deal *a, int other, struct offer *best)
 {
     const struct partition *d = a->d;
-    const bool all = d->launches || (d->job->first && d->space[other] != d->space[a->last]);
+    const bool all = d->launches || (d->job->first && d->memory[other] != d->memory[a->last]);
     size_t from = d->head[other];
     double enough = good_enough(a, other);
     for (size_t give = d->head[a->last]; give != NONE; give = d->follow[give]) {
@@ -224,18 +224,18 @@ static void find_last(struct deal *a)
     a->at_least = a->in_first ? (struct ends){most.usual, 0} : (struct ends){0, most.first};
 }
 
-/* Between units of one kind and space no offer is better than to end together. */
+/* Between units of one kind and memory node no offer is better than to end together. */
 static bool hopeless(const struct deal *a, int other, const struct offer *best)
 {
     const struct partition *d = a->d;
-    return d->e->kind[other] == d->e->kind[a->last] && d->space[other] == d->space[a->last] &&
+    return d->e->kind[other] == d->e->kind[a->last] && d->memory[other] == d->memory[a->last] &&
            good_enough(a, other) > best->value;
 }
 
 static bool may_deal(const struct deal *a, int cu)
 {
     const struct partition *d = a->d;
-    return cu != a->last && !is_off(d, cu) && (a->anywhere || d->space[cu] == d->space[a->last]);
+    return cu != a->last && !is_off(d, cu) && (a->anywhere || d->memory[cu] == d->memory[a->last]);
 }
 
 /* The unit that ends first, of those that may deal: the likeliest to have a good offer. */
@@ -261,9 +261,9 @@ static struct offer best_offer(struct deal *a)
     for (int i = 0, c = find_first(a); c >= 0 && i < ncu && a->looks > 0; i++, c = (c + 1) % ncu) {
         if (!may_deal(a, c) || hopeless(a, c, &best))
             continue;
-        if (d->space[c] != priced)
-            price_exchange(a, a->last, priced = d->space[c]);
-        price_exchange(a, c, d->space[a->last]);
+        if (d->memory[c] != priced)
+            price_exchange(a, a->last, priced = d->memory[c]);
+        price_exchange(a, c, d->memory[a->last]);
         bargain(a, c, &best);
     }
     return best;
@@ -291,7 +291,7 @@ void partition_improve(struct partition *d, int *owner, bool anywhere)
                      .owner = owner,
                      .anywhere = anywhere,
                      .w = d->bound ? 1 / d->horizon : 0,
-                     .looks = d->nspaces == 1 || d->looks < EACH ? d->looks : EACH};
+                     .looks = d->nmemories == 1 || d->looks < EACH ? d->looks : EACH};
     d->looks -= a.looks;
     partition_load(d, owner);
     list_tasks(d, owner);

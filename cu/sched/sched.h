@@ -19,7 +19,7 @@ struct ek_range {
 struct sched_unit {
     enum cu_kind kind;
     int width;             /* cores */
-    int space;             /* units with the same number share memory */
+    int memory;            /* units with the same number share memory */
     int node;              /* units with the same number may slow one another */
     double speed;          /* declared cost (tasks, where none is declared) per second, 0 unknown */
     const double *seconds; /* [n] known seconds of each task here, from a profile; NULL unknown */
@@ -42,15 +42,15 @@ struct sched_job {
     int ncu;
     const struct sched_unit *unit; /* [ncu] */
     const double *cost;            /* [n] declared cost of a task, any unit; NULL = equal */
-    const double *bytes;           /* [n] what moving the task to another space carries; NULL = 0 */
+    const double *bytes; /* [n] what moving the task to another memory node carries; NULL = 0 */
     /* Who exchanges faces with whom, as a graph in compressed rows: task t's neighbours are
      * neighbour[first[t] .. first[t+1]-1], with face_bytes beside; all NULL = none. */
     const size_t *first, *neighbour;
     const double *face_bytes;
     const struct sched_link *link; /* NULL unknown: policies assume SCHED_LINK_USUAL */
-    /* [n] the space in which each task's data lies; NULL: all on the host. Link and homes are read
-     * where they stand: whoever runs the policy changes them, homes when a task is moved, the link
-     * between two steps. */
+    /* [n] the memory node in which each task's data lies; NULL: all on the host. Link and homes are
+     * read where they stand: whoever runs the policy changes them, homes when a task is moved, the
+     * link between two steps. */
     const int *home;
     /* Where ranks share tasks: [n] the number of each among all of them, and how many they are;
      * NULL: these are all. Policies need not know. */

@@ -182,14 +182,14 @@ static int count_units(const struct capacity *c, const int *counts)
 static int make_units(const struct capacity *c, uint64_t scenario, struct capacity_unit *unit,
                       struct sim_unit *sim)
 {
-    int counts[CAPACITY_TYPES], made = 0, space = 0, host = 0;
+    int counts[CAPACITY_TYPES], made = 0, memory = 0, host = 0;
     const struct capacity_machine *m = c->machine;
     capacity_counts(m, scenario, counts);
     for (int t = 0; t < m->ntypes; t++)
         for (int node = 0; node < counts[t]; node++) {
             const struct capacity_node *k = &m->node[t];
             int cores = cpu_units(c, k);
-            host = m->linked ? space++ : 0;
+            host = m->linked ? memory++ : 0;
             for (int i = 0; i < cores + k->devices; i++, made++) {
                 bool device = i >= cores;
                 if (unit)
@@ -198,9 +198,9 @@ static int make_units(const struct capacity *c, uint64_t scenario, struct capaci
                     sim[made] = (struct sim_unit){
                         .kind = device ? CU_DEVICE : CU_CPU,
                         .width = device ? 1 : c->work->width,
-                        .space = !device     ? host
-                                 : m->linked ? space++
-                                             : ++space,
+                        .memory = !device     ? host
+                                  : m->linked ? memory++
+                                              : ++memory,
                         .speed = device ? k->device_speed : k->speed,
                         .fixed = device && !k->device_seconds ? k->device_fixed : 0,
                         .seconds = device ? k->device_seconds : k->seconds};

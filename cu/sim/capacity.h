@@ -13,7 +13,8 @@
  * count: how many there are, or could be. speed: of a core, in cost per second; where costs are
  * measured seconds, a factor. "like" takes over what is not given from a type further up, "times"
  * multiplies its speeds. A profile that was made on such a node replaces its speeds. Without a link
- * all memories count as one and transfers are free; with it every node and device is a space. */
+ * all memory nodes count as one and transfers are free; with it every node and device is a memory
+ * node. */
 #ifndef CU_CAPACITY_H
 #define CU_CAPACITY_H
 

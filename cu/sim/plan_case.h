@@ -13,12 +13,13 @@
  *    "changes": [{"unit": u, "step": k, "after_s": s, "factor": f}]}
  *
  * Needed: kind, count and speed (or seconds) of units, tasks.cost, steps, and both numbers of a
- * link where there is one; without a link transfers are free. A device without space has one of its
- * own, a CPU unit is on the host. A speed is cost per second; the other members are those of
+ * link where there is one; without a link transfers are free. A device without memory node has one
+ * of its own, a CPU unit is on the host. A speed is cost per second; the other members are those of
  * cu/sim/sim.h. Neighbours and face_bytes may stand beside tasks, too.
  *
  * A contention is the share by which one busy neighbour (unit of the same node; without "node": of
- * the same space) slows this unit, or [[busy neighbours, share], …], between which it is linear; or
+ * the same memory node) slows this unit, or [[busy neighbours, share], …], between which it is
+ * linear; or
  * {"cpu": …, "device": …}, one of these for each kind of neighbour.
  *
  * A case is also what programs write with --json and --trace: there it is the member "case", beside

@@ -11,7 +11,8 @@ enum { MOST_PLACES = 4096 };
 static const struct demand COUNT = {1, PLAN_CASE_UNITS, false, true}, RATE = {0, 1e15, true, false},
                            AMOUNT = {0, 1e15, false, false}, SLOWNESS = {0, 1e6, false, false};
 
-/* Names of spaces, or of nodes, in the order in which they first appear; borrowed, NULL = nameless.
+/* Names of memory nodes, or of nodes, in the order in which they first appear; borrowed, NULL =
+ * nameless.
  */
 struct places {
     const char *what;
@@ -22,7 +23,7 @@ struct places {
 
 struct reader {
     struct plan_case_reader *r;
-    struct places spaces, nodes;
+    struct places memories, nodes;
 };
 
 /* The number of a named place; without a name, that of a new one. */
@@ -52,27 +53,27 @@ static enum ek_status read_name(struct reader *r, const char *where, const json_
     return EK_OK;
 }
 
-/* A device without a space has one of its own. */
-static enum ek_status read_space(struct reader *r, const char *where, const json_t *entry,
-                                 struct sim_unit *u)
+/* A device without a memory node has one of its own. */
+static enum ek_status read_memory(struct reader *r, const char *where, const json_t *entry,
+                                  struct sim_unit *u)
 {
     char key[96];
     const char *name;
     TRY(read_name(r, where, entry, "space", key, &name));
-    u->space = CU_SPACE_HOST;
+    u->memory = CU_HOST_MEMORY;
     if (name ? !strcmp(name, "host") : u->kind == CU_CPU)
         return EK_OK;
-    return find_place(r, &r->spaces, key, name, &u->space);
+    return find_place(r, &r->memories, key, name, &u->memory);
 }
 
-/* Units slow one another if they share a node; without a name, if they share a space. */
+/* Units slow one another if they share a node; without a name, if they share a memory node. */
 static enum ek_status read_node(struct reader *r, const char *where, const json_t *entry,
                                 struct sim_unit *u)
 {
     char key[96];
     const char *name;
     TRY(read_name(r, where, entry, "node", key, &name));
-    u->node = u->space;
+    u->node = u->memory;
     return name ? find_place(r, &r->nodes, key, name, &u->node) : EK_OK;
 }
 
@@ -192,7 +193,7 @@ static enum ek_status read_entry(struct reader *r, const json_t *entry, size_t i
     TRY(read_contention(r, where, entry, &u));
     TRY(read_noise(r, where, entry, &u));
     for (int j = 0; j < count; j++) {
-        TRY(read_space(r, where, entry, &u));
+        TRY(read_memory(r, where, entry, &u));
         TRY(read_node(r, where, entry, &u));
         unit[j] = u;
     }
@@ -222,7 +223,8 @@ static enum ek_status read_list(struct reader *r, const json_t *list)
     return EK_OK;
 }
 
-/* Nodes with names are numbered behind the spaces, so that they are none of the nameless ones. */
+/* Nodes with names are numbered behind the memory nodes, so that they are none of the nameless
+ * ones. */
 enum ek_status plan_case_read_units(struct plan_case_reader *reader, const json_t *root)
 {
     const json_t *list = json_object_get(root, "units");
@@ -231,7 +233,7 @@ enum ek_status plan_case_read_units(struct plan_case_reader *reader, const json_
     if (!r)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the units", reader->path);
     r->r = reader;
-    r->spaces = (struct places){.what = "spaces", .first = 1};
+    r->memories = (struct places){.what = "spaces", .first = 1};
     r->nodes = (struct places){.what = "nodes", .first = 1 + MOST_PLACES};
     enum ek_status st = read_list(r, list);
     free(r);

@@ -202,7 +202,7 @@ struct step {
 static enum ek_status follow_unit(struct record *r, struct diary *d, int cu, struct step *step,
                                   int *home)
 {
-    const int space = r->set->cu[cu].space;
+    const int memory = r->set->cu[cu].memory;
     for (; d->next < d->events->n && d->events->entry[d->next].step == step->number; d->next++) {
         const struct events_entry *e = &d->events->entry[d->next];
         const double end = e->start + e->seconds;
@@ -217,7 +217,7 @@ static enum ek_status follow_unit(struct record *r, struct diary *d, int cu, str
                                                     .y = e->seconds,
                                                     .weight = 1}));
         for (size_t t = e->tasks.begin; t < e->tasks.end; t++)
-            home[t] = space;
+            home[t] = memory;
     }
     return EK_OK;
 }
@@ -227,7 +227,7 @@ static enum ek_status take_exchange(struct record *r, const struct step *step, c
                                     double *room)
 {
     struct fit_row row = {.weight = 1, .y = step->exchanged - step->opened};
-    sim_exchange_parts(r->job, home, r->set->nspaces, room, row.x);
+    sim_exchange_parts(r->job, home, r->set->nmemories, room, row.x);
     return add_row(&r->exchanges, row);
 }
 
@@ -273,7 +273,7 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
         return EK_OK;
     struct diary *diary = open_diaries(r, unit);
     int *home = calloc(2 * r->job->n + 1, sizeof *home);
-    double *room = calloc(2 * (size_t)r->set->nspaces, sizeof *room);
+    double *room = calloc(2 * (size_t)r->set->nmemories, sizeof *room);
     enum ek_status st =
         diary && home && room
             ? EK_OK

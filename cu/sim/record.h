@@ -31,7 +31,7 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
  */
 enum ek_status record_merge(struct record *r, const struct record *from);
 
-/* The link as measured; false: nothing moved between spaces. */
+/* The link as measured; false: nothing moved between memory nodes. */
 bool record_link(const struct record *r, struct sched_link *link);
 
 /* The case (cu/sim/plan_case.h) of so many steps, whose policies begin cold unless the job has

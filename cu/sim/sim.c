@@ -28,13 +28,13 @@ struct sim {
     struct actor *actor;     /* [ncu] */
     double *factor;          /* [ncu] the actors', for sim_bound() */
     int *heap, nheap;        /* busy units by end, then number */
-    int *home;               /* [n] space of each task's data */
+    int *home;               /* [n] memory node of each task's data */
     double *seconds;         /* [n] of each task in this step */
     struct loss_share *did;  /* [ncu] for the loss by cause */
     int (*active)[2];        /* [nnodes][kind] units at work on each node */
     bool crowded;            /* some unit is slowed by others */
-    double *link;            /* [2 * nspaces] room for the exchange */
-    int nspaces, nnodes, step, nextchange;
+    double *link;            /* [2 * nmemories] room for the exchange */
+    int nmemories, nnodes, step, nextchange;
     int *last;                         /* [n] step in which each task is executed next */
     size_t executed;                   /* tasks in this step, each counted once */
     double span;                       /* of this step */
@@ -86,7 +86,7 @@ static double crowd_of(const struct sim *s, int cu)
 }
 
 /* ---- transfers --------------------------------------------------------------------------------*/
-/* A block takes the links of both spaces, one after the other; the host has none. */
+/* A block takes the links of both memory nodes, one after the other; the host has none. */
 static double carry(const struct sim *s, int from, int to, double bytes)
 {
     const struct sched_link *l = s->c->job.link;
@@ -99,7 +99,7 @@ static void exchange(struct sim *s)
 {
     if ((s->c->job.first && s->moved) || (s->c->exchange && s->step == 0))
         s->exchange_s =
-            sim_exchange_seconds(s->c, s->home, s->nspaces, s->link, &s->exchange_bytes);
+            sim_exchange_seconds(s->c, s->home, s->nmemories, s->link, &s->exchange_bytes);
     s->moved = false;
     s->result.communication += s->exchange_s;
     s->result.bytes_moved += s->exchange_bytes;
@@ -231,12 +231,12 @@ static void end_task(struct sim *s, int cu)
 static void begin_range(struct sim *s, int cu, struct ek_range r, double now)
 {
     struct actor *a = &s->actor[cu];
-    int space = s->c->unit[cu].space;
+    int memory = s->c->unit[cu].memory;
     a->range = r;
     a->start = now;
     for (size_t t = r.begin; t < r.end; t++)
-        if (s->home[t] != space)
-            a->start += migrate(s, t, space);
+        if (s->home[t] != memory)
+            a->start += migrate(s, t, memory);
     s->did[cu].moving += a->start - now;
     begin_task(s, cu, r.begin, a->start);
 }
@@ -377,7 +377,7 @@ static enum ek_status make_view(struct sim *s)
     for (int u = 0; u < c->ncu; u++) {
         const struct sim_unit *unit = &c->unit[u];
         s->view[u] = (struct sched_unit){
-            .kind = unit->kind, .width = unit->width, .space = unit->space, .node = unit->node};
+            .kind = unit->kind, .width = unit->width, .memory = unit->memory, .node = unit->node};
         if (c->cold)
             continue;
         s->view[u].speed = unit->speed;
@@ -411,7 +411,7 @@ static void count_places(struct sim *s)
 {
     for (int u = 0; u < s->c->ncu; u++) {
         const struct sim_unit *unit = &s->c->unit[u];
-        s->nspaces = unit->space >= s->nspaces ? unit->space + 1 : s->nspaces;
+        s->nmemories = unit->memory >= s->nmemories ? unit->memory + 1 : s->nmemories;
         s->nnodes = unit->node >= s->nnodes ? unit->node + 1 : s->nnodes;
         s->crowded |= unit->slowed[CU_CPU].n || unit->slowed[CU_DEVICE].n;
     }
@@ -431,7 +431,7 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     s->did = calloc(ncu, sizeof *s->did);
     s->last = calloc(c->job.n ? c->job.n : 1, sizeof *s->last);
     s->active = calloc((size_t)s->nnodes, sizeof *s->active);
-    s->link = calloc(2 * (size_t)s->nspaces, sizeof *s->link);
+    s->link = calloc(2 * (size_t)s->nmemories, sizeof *s->link);
     if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->seconds || !s->did ||
         !s->last || !s->active || !s->link)
         FAIL(EK_UNAVAILABLE, "simulation: out of memory for %zu tasks on %d units", c->job.n,
@@ -497,7 +497,7 @@ static void conclude(struct sim *s, const double *span)
 enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *span,
                        struct sim_result *result)
 {
-    struct sim s = {.c = c, .nspaces = 1};
+    struct sim s = {.c = c, .nmemories = 1};
     double *own = span ? NULL : calloc(c->steps > 0 ? (size_t)c->steps : 1, sizeof *own);
     enum ek_status st = EK_OK;
     if (!span && !own)

@@ -19,12 +19,12 @@ struct sim_curve {
  * slowed[CU_DEVICE](busy devices of its node), itself not counted, at each moment. */
 struct sim_unit {
     enum cu_kind kind;
-    int width, space;      /* space 0 is the host; every other one has a link of its own to it */
-    int node;              /* units of one node slow one another */
-    double speed;          /* cost per second, > 0 */
-    double fixed;          /* seconds per task whatever its cost: launches */
-    double launch;         /* seconds per range, whatever it holds */
-    const double *seconds; /* [n] times instead of fixed + cost/speed, or NULL */
+    int width, memory; /* memory node 0 is the host; every other one has a link of its own to it */
+    int node;          /* units of one node slow one another */
+    double speed;      /* cost per second, > 0 */
+    double fixed;      /* seconds per task whatever its cost: launches */
+    double launch;     /* seconds per range, whatever it holds */
+    const double *seconds;      /* [n] times instead of fixed + cost/speed, or NULL */
     struct sim_curve slowed[2]; /* per cu_kind of the busy neighbours */
     const double *noise;        /* [nnoise] factors of a task's time, equally likely; or NULL */
     int nnoise;
@@ -52,7 +52,7 @@ enum {
     SIM_FIXED,  /* once */
     SIM_HOST,   /* for a byte of faces between two tasks on the host */
     SIM_DEVICE, /* for a byte of faces inside the device that has most of them */
-    SIM_CROSS,  /* once if any face crosses between spaces */
+    SIM_CROSS,  /* once if any face crosses between memory nodes */
     SIM_LINK,   /* for a byte that crosses on the link that carries most */
     SIM_PARTS
 };
@@ -87,25 +87,25 @@ struct sim_result {
     double worst_ratio;   /* the largest one of a step from the fourth on; NAN: no such */
     int steps_to_steady;  /* steps until the period stays within 1 % (and noise) of the last one */
     struct loss loss;     /* of all steps, against that bound in each of them */
-    size_t migrations;    /* tasks that changed their space */
+    size_t migrations;    /* tasks that changed their memory node */
     double bytes_moved;   /* by migrations and exchanges */
 };
 
 /* Runs all steps of the case under a policy ("dynamic:chunk=4"). span [steps] or NULL: the
  * computation period of each step. Memory transfers: a block takes link.latency + bytes *
- * link.per_byte on the link of each device space that it leaves or enters (job.link NULL = free);
+ * link.per_byte on the link of each device that it leaves or enters (job.link NULL = free);
  * links work at the same time, a migrating task holds up its new unit. EK_USAGE: bad policy;
  * EK_UNAVAILABLE: memory, or all units died; EK_UNVERIFIED: the policy lost or repeated a task. One
  * thread. */
 enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *span,
                        struct sim_result *result);
 
-/* How much of each part an exchange has when task t's data is in space home[t] of nspaces; returns
- * the bytes that cross between spaces. room [2 * nspaces] */
-double sim_exchange_parts(const struct sched_job *job, const int *home, int nspaces, double *room,
+/* How much of each part an exchange has when task t's data is in memory node home[t] of nmemories;
+ * returns the bytes that cross between memory nodes. room [2 * nmemories] */
+double sim_exchange_parts(const struct sched_job *job, const int *home, int nmemories, double *room,
                           double part[SIM_PARTS]);
 /* Its seconds; *bytes is what crosses. */
-double sim_exchange_seconds(const struct sim_case *c, const int *home, int nspaces, double *room,
+double sim_exchange_seconds(const struct sim_case *c, const int *home, int nmemories, double *room,
                             double *bytes);
 
 /* Share by which `busy` neighbours slow a unit of this curve. */

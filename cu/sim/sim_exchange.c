@@ -23,11 +23,11 @@ const char *const sim_exchange_names[SIM_PARTS] = {
     [SIM_CROSS] = "cross_s", [SIM_LINK] = "link_s_per_byte",
 };
 
-double sim_exchange_parts(const struct sched_job *job, const int *home, int nspaces, double *room,
+double sim_exchange_parts(const struct sched_job *job, const int *home, int nmemories, double *room,
                           double part[SIM_PARTS])
 {
-    double *inside = room, *across = room + nspaces, bytes = 0;
-    memset(room, 0, 2 * (size_t)nspaces * sizeof *room);
+    double *inside = room, *across = room + nmemories, bytes = 0;
+    memset(room, 0, 2 * (size_t)nmemories * sizeof *room);
     for (size_t t = 0; job->first && t < job->n; t++)
         for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
             const int from = home[job->neighbour[i]], to = home[t];
@@ -41,23 +41,23 @@ double sim_exchange_parts(const struct sched_job *job, const int *home, int nspa
             bytes += face;
         }
     part[SIM_FIXED] = 1;
-    part[SIM_HOST] = inside[CU_SPACE_HOST];
+    part[SIM_HOST] = inside[CU_HOST_MEMORY];
     part[SIM_CROSS] = bytes > 0;
     part[SIM_DEVICE] = part[SIM_LINK] = 0;
-    for (int p = 1; p < nspaces; p++) {
+    for (int p = 1; p < nmemories; p++) {
         part[SIM_DEVICE] = fmax(part[SIM_DEVICE], inside[p]);
         part[SIM_LINK] = fmax(part[SIM_LINK], across[p]);
     }
     return bytes;
 }
 
-/* Every face by itself takes the links of both spaces; the host has none. */
-static double face_by_face(const struct sim_case *c, const int *home, int nspaces, double *link,
+/* Every face by itself takes the links of both memory nodes; the host has none. */
+static double face_by_face(const struct sim_case *c, const int *home, int nmemories, double *link,
                            double *bytes)
 {
     const struct sched_job *job = &c->job;
     double longest = 0;
-    memset(link, 0, (size_t)nspaces * sizeof *link);
+    memset(link, 0, (size_t)nmemories * sizeof *link);
     *bytes = 0;
     for (size_t t = 0; job->first && t < job->n; t++)
         for (size_t i = job->first[t]; i < job->first[t + 1]; i++) {
@@ -70,18 +70,18 @@ static double face_by_face(const struct sim_case *c, const int *home, int nspace
             link[to] += sec;
             *bytes += face;
         }
-    for (int p = 1; p < nspaces; p++)
+    for (int p = 1; p < nmemories; p++)
         longest = fmax(longest, link[p]);
     return longest;
 }
 
-double sim_exchange_seconds(const struct sim_case *c, const int *home, int nspaces, double *room,
+double sim_exchange_seconds(const struct sim_case *c, const int *home, int nmemories, double *room,
                             double *bytes)
 {
     if (!c->exchange)
-        return face_by_face(c, home, nspaces, room, bytes);
+        return face_by_face(c, home, nmemories, room, bytes);
     double part[SIM_PARTS], sum = 0;
-    *bytes = sim_exchange_parts(&c->job, home, nspaces, room, part);
+    *bytes = sim_exchange_parts(&c->job, home, nmemories, room, part);
     for (int i = 0; i < SIM_PARTS; i++)
         sum += part[i] * c->exchange->seconds[i];
     return sum;

@@ -1,4 +1,4 @@
-/* cu/team/locks.c – locks of spaces. */
+/* cu/team/locks.c – locks of memory nodes. */
 #include "cu/team/locks.h"
 
 #include <stdlib.h>

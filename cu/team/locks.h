@@ -1,4 +1,4 @@
-/* cu/team/locks.h – a lock for each memory space, taken in pairs by whoever moves a task. */
+/* cu/team/locks.h – a lock for each memory node, taken in pairs by whoever moves a task. */
 #ifndef CU_LOCKS_H
 #define CU_LOCKS_H
 
@@ -14,7 +14,7 @@ struct locks {
 enum ek_status locks_open(struct locks *l, int n);
 void locks_close(struct locks *l);
 
-/* Both spaces, always in ascending order: no deadlock. */
+/* Both memory nodes, always in ascending order: no deadlock. */
 void locks_take(struct locks *l, int a, int b);
 void locks_give(struct locks *l, int a, int b);
 

@@ -8,7 +8,7 @@
 
 struct task_history {
     size_t n;
-    int *home;                   /* [n] space */
+    int *home;                   /* [n] memory node */
     double *seconds;             /* [n] of this step */
     struct samples (*sample)[2]; /* [n][kind] the latest computations */
     double *known[2]; /* [kind][n] what policies may know after task_history_renumber() */

@@ -19,7 +19,7 @@ static void describe_units(struct team *t, const struct sched_unit *known)
         t->view[c] = known ? known[c] : (struct sched_unit){.speed = 0};
         t->view[c].kind = u->kind;
         t->view[c].width = u->width;
-        t->view[c].space = u->space;
+        t->view[c].memory = u->memory;
     }
 }
 
@@ -49,7 +49,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     t->unit = aligned_alloc(_Alignof(struct unit), (size_t)set->n * sizeof *t->unit);
     if (t->unit)
         memset(t->unit, 0, (size_t)set->n * sizeof *t->unit);
-    enum ek_status st = locks_open(&t->locks, set->nspaces);
+    enum ek_status st = locks_open(&t->locks, set->nmemories);
     if (!st && (!t->view || !t->unit))
         st = status_fail(EK_UNAVAILABLE, "team: out of memory for %d units", set->n);
     if (!st)
@@ -142,7 +142,7 @@ static void note_event(struct team *t, struct unit *u, struct events_entry e)
 static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task)
 {
     struct unit *u = &t->unit[cu->index];
-    int from = t->history.home[task], to = cu->space;
+    int from = t->history.home[task], to = cu->memory;
     if (from == to || !t->ops->move)
         return EK_OK;
     double start = clock_now();
@@ -150,8 +150,8 @@ static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task
     const double begun = clock_now();
     const size_t bytes = u->bytes;
     enum ek_status st = t->ops->move(t->ctx, task, from, to, &u->bytes);
-    link_note(&u->link, (from != CU_SPACE_HOST) + (to != CU_SPACE_HOST), (double)(u->bytes - bytes),
-              clock_now() - begun);
+    link_note(&u->link, (from != CU_HOST_MEMORY) + (to != CU_HOST_MEMORY),
+              (double)(u->bytes - bytes), clock_now() - begun);
     const bool elsewhere = st == EK_LOST && cu_answers(cu);
     locks_give(&t->locks, from, to);
     if (st)
@@ -361,8 +361,8 @@ static enum ek_status next_step(struct team *t)
     TRY(save(t, wish != STOP_NOTHING));
     const struct sched_job *job;
     const int *was = NULL;
-    if (t->ops->redivide)
-        TRY(t->ops->redivide(t->ctx, &step, &job, &was));
+    if (t->ops->repartition)
+        TRY(t->ops->repartition(t->ctx, &step, &job, &was));
     return was ? take_tasks(t, job, was) : sched_step(t->sched);
 }
 
@@ -440,17 +440,20 @@ enum ek_status team_run(struct team *t, int steps)
     return !st && t->result.steps < t->last && !t->done ? EK_STOPPED : st;
 }
 
+static enum ek_status bring_home(void *ctx, const struct cu *cu)
+{
+    struct team *t = ctx;
+    size_t uncounted = 0;
+    for (size_t task = 0; t->ops->move && cu->memory && task < t->history.n; task++)
+        if (t->history.home[task] == cu->memory) {
+            note_failure(t, t->ops->move(t->ctx, task, cu->memory, CU_HOST_MEMORY, &uncounted));
+            t->history.home[task] = CU_HOST_MEMORY;
+        }
+    return EK_OK;
+}
+
 enum ek_status team_bring_home(struct team *t)
 {
-#pragma omp parallel num_threads(t->set->n) proc_bind(close)
-    {
-        const struct cu *cu = &t->set->cu[omp_get_thread_num()];
-        size_t uncounted = 0;
-        for (size_t task = 0; t->ops->move && cu->space && task < t->history.n; task++)
-            if (t->history.home[task] == cu->space) {
-                note_failure(t, t->ops->move(t->ctx, task, cu->space, CU_SPACE_HOST, &uncounted));
-                t->history.home[task] = CU_SPACE_HOST;
-            }
-    }
+    cu_each(t->set, bring_home, t);
     return (enum ek_status)atomic_load(&t->status);
 }

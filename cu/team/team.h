@@ -2,8 +2,8 @@
  *
  * A program gives four verbs. In each step the team runs the exchange (the communication period),
  * then hands out tasks until none is left (the computation period), moving each task's data into
- * the space of the unit that got it first. It alone times the two periods and counts bytes and
- * migrations, so every program reports them the same way. */
+ * the memory node of the unit that got it first. It alone times the two periods and counts bytes
+ * and migrations, so every program reports them the same way. */
 #ifndef CU_TEAM_H
 #define CU_TEAM_H
 
@@ -28,20 +28,20 @@ struct team_step {
 
 /* The verbs; each returns EK_OK or has called status_fail(). `ctx` is the program's own. */
 struct team_ops {
-    /* One unit computes consecutive tasks whose data is in its space; on return the work is done
-     * (devices included). seconds[i] += time of task range.begin + i. On the unit's thread. */
+    /* One unit computes consecutive tasks whose data is in its memory node; on return the work is
+     * done (devices included). seconds[i] += time of task range.begin + i. On the unit's thread. */
     enum ek_status (*compute)(void *ctx, const struct cu *cu, struct ek_range range,
                               double *seconds);
-    /* Brings task's data from one space to another; *bytes += what was carried. On the thread of a
-     * unit that lives in one of the two; the team holds the locks of both spaces. NULL: tasks have
-     * no data of their own. */
+    /* Brings task's data from one memory node to another; *bytes += what was carried. On the thread
+     * of a unit that lives in one of the two; the team holds the locks of both memory nodes. NULL:
+     * tasks have no data of their own. */
     enum ek_status (*move)(void *ctx, size_t task, int from, int to, size_t *bytes);
     /* Says where tasks live before an exchange, whenever that has changed. One thread, all units
      * idle. Or NULL. */
     enum ek_status (*set_placement)(void *ctx, const int *home);
     /* Phase 0 .. exchange_phases()-1 of the exchange that opens a step, a barrier after each. Every
      * living unit calls it; who may touch a device is its own unit, and what lies on the host is
-     * divided by `share`. *bytes += what crossed between spaces. NULL: no exchange. */
+     * divided by `share`. *bytes += what crossed between memory nodes. NULL: no exchange. */
     enum ek_status (*exchange)(void *ctx, const struct cu *cu, int phase, struct team_share share,
                                size_t *bytes);
     int (*exchange_phases)(const void *ctx);
@@ -61,8 +61,8 @@ struct team_ops {
      * of this one from now on (it and its arrays stay the program's), and task t was task
      * (*was)[t], or has just come to the host (-1); a task that left is gone. Else *was stays NULL.
      * One thread, all units idle. NULL: tasks stay. */
-    enum ek_status (*redivide)(void *ctx, const struct team_step *step,
-                               const struct sched_job **job, const int **was);
+    enum ek_status (*repartition)(void *ctx, const struct team_step *step,
+                                  const struct sched_job **job, const int **was);
 };
 
 /* What a run measured. */
@@ -73,8 +73,8 @@ struct team_result {
     double communication_s; /* sum over steps of the exchange period */
     double moving_s;        /* part of the computation period spent moving tasks, slowest unit */
     double imbalance;       /* mean over steps of max(busy)/mean(busy) - 1 */
-    size_t bytes_moved;     /* migrations and exchange, between spaces */
-    size_t migrations;      /* tasks that changed their space */
+    size_t bytes_moved;     /* migrations and exchange, between memory nodes */
+    size_t migrations;      /* tasks that changed their memory node */
     int retired;            /* units lost */
     int repeated;           /* steps done again because a device was lost with its data */
 };
@@ -113,7 +113,7 @@ size_t team_unit_tasks(const struct team *t, int cu);
 struct team_spent {
     double computing; /* what its tasks took, as `compute` has it */
     double launching; /* what compute() took over and above: launches, waiting for their end */
-    double moving;    /* tasks to its space */
+    double moving;    /* tasks to its memory node */
 };
 struct team_spent team_unit_spent(const struct team *t, int cu);
 

@@ -32,7 +32,7 @@ struct team {
     const double *cost;          /* [tasks] declared, NULL = equal; borrowed */
     struct task_history history; /* of the tasks */
     struct unit *unit;           /* [units] */
-    struct locks locks;          /* of the spaces */
+    struct locks locks;          /* of the memory nodes */
     struct sched_link link;      /* as policies see it: as far as it has been measured */
     unsigned moves;              /* from which */
     atomic_int status;           /* first failure of any unit */

@@ -100,14 +100,14 @@ static struct cu_set *new_set(const struct cu_layout *layout)
     }
     s->layout = *layout;
     s->n = n;
-    s->nspaces = 1 + layout->ndev;
+    s->nmemories = 1 + layout->ndev;
     for (int i = 0; i < n; i++) {
         struct cu *cu = &s->cu[i];
         bool cpu = i < layout->ncpu;
         *cu = (struct cu){.index = i,
                           .kind = cpu ? CU_CPU : CU_DEVICE,
                           .width = cpu ? layout->width : 1,
-                          .space = cpu ? CU_SPACE_HOST : 1 + i - layout->ncpu};
+                          .memory = cpu ? CU_HOST_MEMORY : 1 + i - layout->ncpu};
         snprintf(cu->name, sizeof cu->name, cpu ? "cpu%d" : "device%d", cpu ? i : i - layout->ncpu);
     }
     return s;
@@ -128,7 +128,7 @@ static enum ek_status find_devices(struct thread_pool *c)
 
 static enum ek_status open_device(struct thread_pool *c, struct cu *cu)
 {
-    const struct backend_device *d = &c->device[cu->space - 1];
+    const struct backend_device *d = &c->device[cu->memory - 1];
     snprintf(cu->name, sizeof cu->name, "%.20s:%d", d->ops->name, d->index);
     return backend_open(*d, &cu->device);
 }
@@ -208,14 +208,31 @@ enum ek_status cu_open(const struct cu_options *options, struct cu_set **set)
     return open_layout(options, &layout, NULL, set);
 }
 
+enum ek_status cu_each(const struct cu_set *set,
+                       enum ek_status (*work)(void *ctx, const struct cu *cu), void *ctx)
+{
+    atomic_int failed = EK_OK;
+#pragma omp parallel num_threads(set->n) proc_bind(close)
+    for (int i = omp_get_thread_num(); i < set->n; i += omp_get_num_threads()) {
+        const enum ek_status st = work(ctx, &set->cu[i]);
+        if (st)
+            atomic_store(&failed, (int)st);
+    }
+    return (enum ek_status)atomic_load(&failed);
+}
+
+static enum ek_status close_device(void *ctx, const struct cu *cu)
+{
+    (void)ctx;
+    backend_close(cu->device);
+    return EK_OK;
+}
+
 void cu_close(struct cu_set *set)
 {
     if (!set)
         return;
-    int n = set->n;
-#pragma omp parallel num_threads(n) proc_bind(close)
-    for (int i = omp_get_thread_num(); i < n; i += omp_get_num_threads())
-        backend_close(set->cu[i].device);
+    cu_each(set, close_device, NULL);
     free(set->cu);
     free(set);
 }

@@ -14,14 +14,14 @@
 
 enum cu_kind { CU_CPU, CU_DEVICE };
 
-/* A memory that units may share: the host, or one device. */
-enum { CU_SPACE_HOST = 0 }; /* device d of the set is space 1 + d */
+/* A memory node: memory that units may share, of the host or of one device. */
+enum { CU_HOST_MEMORY = 0 }; /* device d of the set is memory node 1 + d */
 
 struct cu {
     int index; /* 0 .. n-1: CPU units first, then devices */
     enum cu_kind kind;
     int width;              /* cores of a CPU unit; 1 for a device */
-    int space;              /* home of the data that it works on */
+    int memory;             /* home of the data that it works on */
     struct backend *device; /* NULL for a CPU unit; only this unit's thread launches on it */
     char name[32];          /* "cpu0", "opencl:0" */
     struct thread_pool
@@ -35,7 +35,7 @@ struct cu_layout {
 struct cu_set {
     struct cu_layout layout;
     int n;         /* units: ncpu + ndev */
-    int nspaces;   /* 1 + ndev */
+    int nmemories; /* 1 + ndev */
     struct cu *cu; /* [n] */
 };
 
@@ -63,6 +63,11 @@ enum ek_status cu_prepare(const struct cu_options *, char **argv);
  * outside parallel regions. */
 enum ek_status cu_open(const struct cu_options *, struct cu_set **set);
 void cu_close(struct cu_set *set);
+
+/* Calls `work` for every unit on its own thread, all at once; EK_OK or what one that failed said.
+ * One thread, outside parallel regions. */
+enum ek_status cu_each(const struct cu_set *set,
+                       enum ek_status (*work)(void *ctx, const struct cu *cu), void *ctx);
 
 /* Whether a unit's device still answers; a CPU unit always does. Whoever may copy on it. */
 bool cu_answers(const struct cu *);

@@ -107,7 +107,7 @@ int main(void)
     for (int c = 0; c < UNITS; c++) {
         bool device = c >= UNITS - 2;
         unit[c] = (struct sched_unit){
-            .kind = device ? CU_DEVICE : CU_CPU, .width = 1, .space = device ? c - UNITS + 3 : 0};
+            .kind = device ? CU_DEVICE : CU_CPU, .width = 1, .memory = device ? c - UNITS + 3 : 0};
     }
     printf("%-20s %30s %24s\n%-20s %9s %9s %9s  %11s %11s\n", "", "next + done, ns per task",
            "step, us (1024 on 64)", "policy", "1 thread", "2", "4", "median", "longest");

@@ -114,7 +114,7 @@ static int make_units(const struct benchmark *b, int config, int gpus, struct si
                                     .width = b->wide ? cores : 1,
                                     .speed = 1e3 / b->cpu[config]}
                 : (struct sim_unit){
-                      .kind = CU_DEVICE, .width = 1, .space = 1 + c - ncpu, .speed = 1e3 / b->gpu};
+                      .kind = CU_DEVICE, .width = 1, .memory = 1 + c - ncpu, .speed = 1e3 / b->gpu};
     return ncpu + gpus;
 }
 

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 {
     static const struct opt none[] = {OPT_END};
     const struct bench_program program = {
-        .name = "outside", .summary = "a program of somebody else", .size = 8, .opts = none};
+        .identity = {"outside", "a program of somebody else", "tasks/s", 8}, .command.table = none};
     return sched_count() > 0 && backend_count() > 0 && plan_open() + arena_take() == (int)line_median(3)
                ? bench_main(&program, argc, argv) : 1;
 }

@@ -203,8 +203,8 @@ static void note_turn(struct state *s, int cu, bool works)
 }
 
 /* ---- planning ---------------------------------------------------------------------------------*/
-/* A unit alone in its space takes its tasks in natural order, in ranges. Where others may help at
- * the end, the longest task comes first and the shortest is left for them. */
+/* A unit alone in its memory node takes its tasks in natural order, in ranges. Where others may
+ * help at the end, the longest task comes first and the shortest is left for them. */
 static void write_lists(struct state *s)
 {
     size_t n = s->job->n, at = 0;
@@ -212,7 +212,7 @@ static void write_lists(struct state *s)
     for (int shared = 0; shared <= 1; shared++)
         for (size_t i = 0; i < n; i++) {
             size_t t = shared ? d->order[i] : i;
-            if ((d->units[d->space[s->owner[t]]] > 1 && !d->launches) == shared)
+            if ((d->units[d->memory[s->owner[t]]] > 1 && !d->launches) == shared)
                 s->order[at++] = t;
         }
     for (size_t i = 0; i < n; i++)
@@ -348,25 +348,25 @@ static double end_of(const struct state *s, int cu, double now)
     return fmax(now, start + slower * (until - start)) + slower * left_seconds(s, cu);
 }
 
-/* Across spaces others help only in a step that is so much behind its plan, or where they are so
- * much ahead of it. */
+/* Across memory nodes others help only in a step that is so much behind its plan, or where they are
+ * so much ahead of it. */
 static const double BEHIND = 1.01;
 
 /* A task that is done elsewhere than planned is carried there and back, and its faces cross between
- * spaces for a step: not worth it for tasks that take less than twice that. */
+ * memory nodes for a step: not worth it for tasks that take less than twice that. */
 static bool pays(const struct state *s, int cu, int victim, size_t task, double left)
 {
     const struct partition *d = &s->partition;
     double here = estimate_seconds(&s->estimate, cu, task) + estimate_launch(&s->estimate, cu);
     double there = estimate_seconds(&s->estimate, victim, task);
     here *= get(&s->worker[cu].slower);
-    if (d->space[cu] == d->space[victim])
+    if (d->memory[cu] == d->memory[victim])
         return here < left * (1 - 1e-9);
     double now = get(&s->worker[cu].until);
     if (now + left < BEHIND * s->planned && BEHIND * now > s->expected[cu])
         return false;
-    double carried = partition_toll(d, d->space[cu], task);
-    double crossing = 2 * carried + partition_crossing(d, s->owner, task, d->space[cu]);
+    double carried = partition_toll(d, d->memory[cu], task);
+    double crossing = 2 * carried + partition_crossing(d, s->owner, task, d->memory[cu]);
     return here + carried < left && there > 2 * crossing;
 }
 
@@ -397,8 +397,9 @@ static struct ek_range help(struct state *s, int cu)
 /* Ranges are worth so many of their launches: less than half a percent is lost to them. */
 static const double LAUNCHES = 250;
 
-/* Consecutive tasks at a time: a unit alone in its space takes half of what it has left, so that
- * few launches do and others may still help; where tasks have yet to be measured, one by one. */
+/* Consecutive tasks at a time: a unit alone in its memory node takes half of what it has left, so
+ * that few launches do and others may still help; where tasks have yet to be measured, one by one.
+ */
 static size_t batch(const struct state *s, int cu)
 {
     double launch = estimate_launch(&s->estimate, cu), work = left_seconds(s, cu);
@@ -407,7 +408,7 @@ static size_t batch(const struct state *s, int cu)
         return work > LAUNCHES * launch ? (size_t)(LAUNCHES * launch / work * (double)all) + 1
                                         : all;
     size_t grain = s->job->grain, left = plan_left(&s->plan, cu) / 2;
-    bool alone = s->partition.units[s->partition.space[cu]] == 1;
+    bool alone = s->partition.units[s->partition.memory[cu]] == 1;
     return alone && s->estimate.steps > 2 && left > grain ? left : grain;
 }
 
@@ -418,7 +419,7 @@ static void note_range(struct state *s, int cu, struct ek_range r)
     w->carrying = 0;
     for (size_t t = r.begin; t < r.end; t++) {
         sec += estimate_seconds(&s->estimate, cu, t);
-        w->carrying += partition_toll(&s->partition, s->partition.space[cu], t);
+        w->carrying += partition_toll(&s->partition, s->partition.memory[cu], t);
     }
     w->holds = true;
     set(&w->start, start + w->carrying);
