@@ -55,10 +55,15 @@ static trial_number find_trial(const struct job *job, const double *x)
 
 static bool holds(const struct accepted *all, trial_number trial)
 {
-    for (size_t i = 0; i < all->n; i++)
-        if (all->record[i].trial == trial)
-            return true;
-    return false;
+    size_t begin = 0, end = all->n;
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (all->record[middle].trial < trial)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < all->n && all->record[begin].trial == trial;
 }
 
 /* Three rounds, each with other factors. */

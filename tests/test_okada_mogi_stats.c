@@ -51,11 +51,19 @@ static void assert_near(double x, double y, double scale)
     assert_true(fabs(x - y) <= 1e-9 * scale);
 }
 
-static double weight_of(const struct accepted *all, size_t i, int w)
+static double least_chi2(const struct accepted *all)
 {
     double least = INFINITY;
     for (size_t k = 0; k < all->n; k++)
         least = fmin(least, all->record[k].chi2);
+    return least;
+}
+
+static double weight_of(const struct accepted *all, size_t i, int w)
+{
+    static double least;
+    if (i == 0)
+        least = least_chi2(all);
     return w == STATS_ALIKE ? 1 : exp(-(all->record[i].chi2 - least) / 2);
 }
 
