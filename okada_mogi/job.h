@@ -18,6 +18,8 @@
 #include <jansson.h>
 
 enum { JOB_SOURCES = 8, JOB_AXES = JOB_SOURCES * MODEL_PARAMETERS, JOB_LEVELS = 32 };
+/* Most of the best trials that may be asked for: they are held in memory, several times. */
+enum { JOB_BEST = 250000 };
 
 /* How far a prediction is from the observations; r = (predicted - observed) / sigma. */
 enum job_misfit {

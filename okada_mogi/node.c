@@ -1,6 +1,7 @@
 /* okada_mogi/node.c – trials as tasks of a farm: what a batch is, and what it brings. */
 #include "okada_mogi/node.h"
 #include "cu/farm/farm.h"
+#include "okada_mogi/spool.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct node {
     struct farm_batch batch; /* at work; empty: none */
     struct node_report last;
     struct pieces tasks; /* rank 0 */
+    bool keeps_all;      /* each trial may be a record: no batch is to have more than fit */
     bool *apart;         /* [tasks.n] */
     double *trials;      /* [ranks] that count */
     /* worker: what the batch has brought so far */
@@ -83,7 +85,8 @@ enum ek_status node_open(const struct search *s, struct search_state *l, uint64_
     struct node *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_UNAVAILABLE, "out of memory for the search");
-    *made = (struct node){.search = s, .checkpoint = l, .units = units};
+    *made = (struct node){
+        .search = s, .checkpoint = l, .units = units, .keeps_all = search_job(s)->accept.all};
     pthread_mutex_init(&made->lock, NULL);
     const struct farm_settings settings = {
         .ops = {say_trials, take, made}, .job = job_hash, .units = units, .appetite = {1, 1}};
@@ -124,8 +127,12 @@ static enum ek_status cut_tasks(struct node *n)
     if (!n->apart)
         FAIL(EK_UNAVAILABLE, "out of memory for %zu tasks", n->tasks.n);
     const struct trial_range *task = n->tasks.range;
-    for (size_t t = 1; t < n->tasks.n; t++)
-        n->apart[t] = task[t].first != task[t - 1].first + task[t - 1].count;
+    trial_number together = n->tasks.n ? task[0].count : 0;
+    for (size_t t = 1; t < n->tasks.n; t++, together += task[t].count) {
+        n->apart[t] = task[t].first != task[t - 1].first + task[t - 1].count ||
+                      (n->keeps_all && together + task[t].count > SPOOL_MEMORY);
+        together = n->apart[t] ? 0 : together;
+    }
     return EK_OK;
 }
 

@@ -12,6 +12,7 @@
 
 static const struct demand ANY = {-1e300, 1e300, false, false}, LENGTH = {0, 1e9, false, false},
                            ABOVE_0 = {0, 1e9, true, false}, COUNT = {1, 1e15, false, true},
+                           BEST = {1, JOB_BEST, false, true},
                            SOURCES = {1, JOB_SOURCES, false, true}, ZONE = {1, 60, false, true},
                            RIGIDITY = {0, 1e15, true, false};
 
@@ -138,7 +139,7 @@ static enum ek_status read_accept(struct job *job, const json_t *object)
     sort_numbers(a->k, (size_t)a->nk);
     TRY(read_misfit(job, json_object_get(object, "misfit")));
     TRY(demand_optional(job->path, "accept", object, "misfit_below", &ABOVE_0, &a->below));
-    TRY(demand_optional(job->path, "accept", object, "best", &COUNT, &best));
+    TRY(demand_optional(job->path, "accept", object, "best", &BEST, &best));
     TRY(demand_that(job->path, !all || json_is_boolean(all), "accept.keep_all", "true or false"));
     a->best = (long)best;
     a->all = json_is_true(all);

@@ -132,6 +132,11 @@ void search_close(struct search *s)
     free(s);
 }
 
+const struct job *search_job(const struct search *s)
+{
+    return s->job;
+}
+
 trial_number search_grain(const struct search *s)
 {
     return s->grain;

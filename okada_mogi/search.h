@@ -23,6 +23,8 @@ struct search; /* shared by all units, only read by them */
 enum ek_status search_open(const struct job *job, enum search_method method, struct search **s);
 void search_close(struct search *s);
 
+const struct job *search_job(const struct search *s);
+
 /* Bytes that search_open() and each worker will take, before anything is allocated. */
 size_t search_bytes(const struct job *job, enum search_method method);
 

@@ -131,8 +131,7 @@ enum ek_status demand_parse(const char *path, const char *text, json_t **root)
 enum ek_status demand_open(const char *path, json_t **root)
 {
     char *text;
-    size_t n;
-    TRY(file_read(path, &text, &n));
+    TRY(file_read_text(path, &text));
     const enum ek_status st = demand_parse(strcmp(path, "-") ? path : "standard input", text, root);
     free(text);
     return st;

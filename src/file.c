@@ -321,12 +321,18 @@ void file_unlock(const char *path, int lock)
 
 /* ---- reading ----------------------------------------------------------------------------------*/
 
-static char *read_stream(FILE *in, size_t *n)
+static const size_t TEXT_MOST = (size_t)1 << 30;
+
+/* Up to the first zero byte, or to what is too much, where it is to be a text. */
+static char *read_stream(FILE *in, bool text, size_t *n)
 {
     size_t used = 0, room = 1 << 16, got;
     char *all = malloc(room);
     while (all && (got = fread(all + used, 1, room - used - 1, in)) > 0) {
+        const bool enough = text && (memchr(all + used, 0, got) || used > TEXT_MOST);
         used += got;
+        if (enough)
+            break;
         if (used < room - 1)
             continue;
         char *more = realloc(all, room *= 2);
@@ -340,7 +346,7 @@ static char *read_stream(FILE *in, size_t *n)
     return all;
 }
 
-enum ek_status file_read(const char *path, char **bytes, size_t *n)
+static enum ek_status read_whole(const char *path, bool text, char **bytes, size_t *n)
 {
     const bool standard = !strcmp(path, "-");
     const char *name = standard ? "standard input" : path;
@@ -348,7 +354,7 @@ enum ek_status file_read(const char *path, char **bytes, size_t *n)
     if (!in)
         FAIL(EK_USAGE, "%s: cannot be opened: %s", name, strerror(errno));
     size_t length;
-    char *all = read_stream(in, &length);
+    char *all = read_stream(in, text, &length);
     const int why = ferror(in) ? errno : 0;
     if (!standard)
         fclose(in);
@@ -364,14 +370,23 @@ enum ek_status file_read(const char *path, char **bytes, size_t *n)
     return EK_OK;
 }
 
+enum ek_status file_read(const char *path, char **bytes, size_t *n)
+{
+    return read_whole(path, false, bytes, n);
+}
+
 enum ek_status file_read_text(const char *path, char **text)
 {
     char *all;
     size_t n, line = 1;
-    TRY(file_read(path, &all, &n));
-    if (strlen(all) == n) {
+    TRY(read_whole(path, true, &all, &n));
+    if (strlen(all) == n && n <= TEXT_MOST) {
         *text = all;
         return EK_OK;
+    }
+    if (strlen(all) == n) {
+        free(all);
+        FAIL(EK_USAGE, "%s: more than %zu MiB of text, and no end of it", path, TEXT_MOST >> 20);
     }
     for (const char *c = all; *c; c++)
         line += *c == '\n';

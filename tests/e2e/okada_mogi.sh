@@ -156,6 +156,12 @@ job 's/"s.csv"/{"file": "bad.csv", "utm_zone": 55}/'
 refused 2 "bad.csv:2: station 'S01' is 138 degrees away from UTM zone 55" mogi "$work/job.json"
 job 's/"k_sigma": 2/"keep_all": true, "best": 3/'
 refused 2 'job.json:2: accept.best must be left out where keep_all' mogi "$work/job.json"
+job 's/"k_sigma": 2/"best": 1000000000000/'
+refused 2 'job.json:2: accept.best = 1e+12 is out of range, it must be at least 1 and at most 250000' mogi "$work/job.json"
+for endless in /dev/zero /dev/urandom; do
+    refused 2 "$endless:[0-9]*: a zero byte" mogi --forward $endless
+    refused 2 "$endless:[0-9]*: a zero byte" mogi $endless
+done
 job ''
 { printf '\357\273\277'; cat "$work/job.json"; } >"$work/marked.json"
 "$BIN/mogi" "$work/marked.json" --layout 1x1 --quiet || say 'a byte-order mark is refused'
