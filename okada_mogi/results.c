@@ -196,28 +196,27 @@ enum ek_status results_end(struct results *h)
 struct checker {
     struct results *h;
     struct judge *judge;
-    double bound; /* misfit beyond which a trial is not among the best */
+    struct accepted_record worst; /* of the best that are wanted, if there are so many */
     bool right;
     long checked;
     size_t at, stride;     /* records so far; which of them are looked at */
     struct accepted start; /* random trials; their misfit is chi2 */
 };
 
-static enum ek_status raise_bound(void *arg, const struct accepted_record *record, size_t n)
+static enum ek_status find_worse(void *arg, const struct accepted_record *record, size_t n)
 {
-    double *bound = arg;
+    struct accepted_record *worst = arg;
     for (size_t i = 0; i < n; i++)
-        *bound = fmax(*bound, record[i].misfit);
+        if (accepted_better(worst, &record[i]))
+            *worst = record[i];
     return EK_OK;
 }
 
-static enum ek_status find_bound(struct checker *c)
+static enum ek_status find_worst(struct checker *c)
 {
-    c->bound = INFINITY;
-    if (!gathers(c->h) || c->h->count < (trial_number)c->h->job->accept.best)
-        return EK_OK;
-    c->bound = 0;
-    return spool_each(c->h->spool, raise_bound, &c->bound);
+    const bool all = !gathers(c->h) || c->h->count < (trial_number)c->h->job->accept.best;
+    c->worst = (struct accepted_record){.misfit = all ? INFINITY : -INFINITY};
+    return all ? EK_OK : spool_each(c->h->spool, find_worse, &c->worst);
 }
 
 /* Whether results and judge agree on a trial. *chi2: which is smoother than the largest residual;
@@ -231,10 +230,10 @@ static enum ek_status check_trial(struct checker *c, trial_number trial, double 
     if (trial - h->range.first >= h->range.count)
         return EK_OK;
     const bool allowed = judge_trial(c->judge, trial, &record, NULL);
-    const bool acceptable = allowed && judge_accepts(h->job, &record, c->bound);
-    const bool last = gathers(h) && acceptable && record.misfit == c->bound; /* a tie may be out */
+    const bool acceptable = allowed && judge_accepts(h->job, &record, INFINITY) &&
+                            !accepted_better(&c->worst, &record);
     TRY(spool_find(h->spool, trial, &held));
-    c->right &= last || acceptable == held;
+    c->right &= acceptable == held;
     c->checked++;
     if (allowed && !isnan(record.chi2))
         *chi2 = record.chi2;
@@ -326,7 +325,7 @@ static enum ek_status check_random(struct checker *c)
 
 static enum ek_status check_all(struct checker *c)
 {
-    TRY(find_bound(c));
+    TRY(find_worst(c));
     TRY(spool_each(c->h->spool, check_some, c));
     if (c->h->count)
         TRY(check_neighbours(c, c->h->best.trial));
