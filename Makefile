@@ -115,7 +115,10 @@ help:
 	 'variables: CC MARCH OPT SAN BUILD V PREFIX DESTDIR, also from config.mk'
 
 # ---- objects: rebuilt when a header, the flags or the compiler change --------------------------
-flags := $(subst ','\'',$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(LDLIBS))
+# The foundations are a shared library, too.
+PIC      := -fPIC -fno-semantic-interposition
+$(addprefix $(BUILD)/,$(addsuffix /%.o,$(CORE))): CFLAGS += $(PIC)
+flags := $(subst ','\'',$(CC) $(CPPFLAGS) $(CFLAGS) $(PIC) $(LDFLAGS) $(LDLIBS))
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); echo '$(flags)' | cmp -s - $@ || \
 	 if said=$$($(CC) $(CPPFLAGS) $(CFLAGS) -fsyntax-only -x c src/preflight.h 2>&1); then echo '$(flags)' > $@; \

@@ -1,8 +1,8 @@
 /* src/status.h – how every function of Evenkeel says that it failed.
  *
- * Whoever notices a fault says so once, with FAIL(); everyone above passes the status on with
- * TRY() or by `goto` to the label that undoes what was done so far. Out arguments are written
- * only on success. Libraries never exit. */
+ * Whoever notices a fault says so once, with EK_FAIL(), in this tree FAIL(); everyone above passes
+ * the status on with EK_TRY(), TRY(), or by `goto` to the label that undoes what was done so far.
+ * Out arguments are written only on success. Libraries never exit. */
 #ifndef SRC_STATUS_H
 #define SRC_STATUS_H
 
@@ -44,12 +44,17 @@ void status_program(const char *name);
 void status_begin(const char *name);
 int status_end(enum ek_status st);
 
-#define FAIL(code, ...) return status_fail((code), __VA_ARGS__)
-#define TRY(call)                                                                                  \
+#define EK_FAIL(code, ...) return status_fail((code), __VA_ARGS__)
+#define EK_TRY(call)                                                                               \
     do {                                                                                           \
         enum ek_status try_st_ = (call);                                                           \
         if (try_st_)                                                                               \
             return try_st_;                                                                        \
     } while (0)
+
+#ifndef EVENKEEL_H /* outside of this tree only names with a prefix are taken */
+#define FAIL EK_FAIL
+#define TRY  EK_TRY
+#endif
 
 #endif
