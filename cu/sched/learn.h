@@ -6,6 +6,7 @@
 
 #include "cu/sched/estimate.h"
 #include "cu/sched/plan.h"
+#include "src/opt.h"
 
 struct learn_options {
     int learn; /* steps after which it may plan anew */

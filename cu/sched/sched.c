@@ -1,5 +1,6 @@
 /* cu/sched/sched.c – finds policies, runs them, and looks after the tasks of units that die. */
 #include "cu/sched/sched.h"
+#include "src/opt.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

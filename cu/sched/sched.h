@@ -7,9 +7,11 @@
 #define CU_SCHED_H
 
 #include "cu/unit/cu.h"
-#include "src/opt.h"
 #include "src/status.h"
 #include <stddef.h>
+#include <stdio.h>
+
+struct opt; /* src/opt.h */
 
 struct ek_range {
     size_t begin, end; /* tasks begin .. end-1; begin == end: none */

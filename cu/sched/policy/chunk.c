@@ -1,6 +1,7 @@
 /* cu/sched/policy/chunk.c – chunk self-scheduling: pieces of one fixed size (Kruskal & Weiss 1985).
  */
 #include "cu/sched/take.h"
+#include "src/opt.h"
 
 struct options {
     int size;

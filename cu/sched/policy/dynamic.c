@@ -1,6 +1,7 @@
 /* cu/sched/policy/dynamic.c – an idle unit takes the next chunk; nothing is kept between steps.
  * Gonzalez & Morancho 2024, section 4.2. */
 #include "cu/sched/plan.h"
+#include "src/opt.h"
 
 struct options {
     int chunk;

@@ -18,6 +18,7 @@
 #include "cu/sched/park.h"
 #include "cu/sched/plan.h"
 #include "cu/sched/proven.h"
+#include "src/opt.h"
 
 #include <math.h>
 #include <stdlib.h>

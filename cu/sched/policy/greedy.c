@@ -2,6 +2,7 @@
  * does one task meanwhile, then looks again: the greedy switching between device and host that was
  * published for Kirchhoff migration on nodes with GPUs. */
 #include "cu/sched/take.h"
+#include "src/opt.h"
 
 struct options {
     int batch;

@@ -3,6 +3,7 @@
  * the first batches grow from a small one, until all speeds are known. The same rule deals batches
  * to nodes in the coordinator and to units inside a node. */
 #include "cu/sched/take.h"
+#include "src/opt.h"
 
 #include <math.h>
 #include <stdbool.h>

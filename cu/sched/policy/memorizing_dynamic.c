@@ -2,6 +2,7 @@
  * locked, so that no task migrates any more. Gonzalez & Morancho 2024, section 4.2, after Bull
  * 1998. */
 #include "cu/sched/plan.h"
+#include "src/opt.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
  * the units' profiles or speeds; failing all three, the first step is plain `static` and measures
  * it. */
 #include "cu/sched/plan.h"
+#include "src/opt.h"
 
 #include <math.h>
 #include <stdlib.h>
