@@ -241,6 +241,18 @@ enum ek_status backend_parse(const char *text, int want, struct backend_device *
 
 /* ---- opening ---- */
 
+static bool times_wanted;
+
+void backend_want_times(void)
+{
+    times_wanted = true;
+}
+
+bool backend_times_wanted(void)
+{
+    return times_wanted;
+}
+
 enum ek_status backend_open(struct backend_device which, struct backend **b)
 {
     struct backend_info info;
@@ -268,6 +280,17 @@ void backend_close(struct backend *b)
     b->ops->close(b->dev);
     free(b->dev);
     free(b);
+}
+
+enum ek_status backend_build(struct backend *b, const char *text, const char *options,
+                             const struct backend_kernel *kernels, int nkernels,
+                             struct backend_program **program)
+{
+    const char *wanted = getenv("CU_KERNEL_CODE_FOR");
+    for (int i = 0; wanted && i < BACKENDS; i++)
+        if (list[i]->ready)
+            TRY(list[i]->ready(text, options, wanted));
+    return b->ops->build(b->dev, text, options, kernels, nkernels, program);
 }
 
 /* ---- between devices ---- */

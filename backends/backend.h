@@ -47,7 +47,7 @@ struct backend_info {
 /* A library that a back end opens at run time. */
 struct backend_library {
     const char *what; /* "driver", "compiler" */
-    char name[64];    /* the name that opened, else the first of those tried */
+    char name[256];   /* the name that opened, else the first of those tried */
     bool loaded;
     char version[128]; /* as it says itself, "" where it does not */
     char why[320];     /* it is not loaded or finds no device; "" where all is well */
@@ -125,6 +125,9 @@ struct backend_ops {
     enum ek_status (*build)(void *dev, const char *text, const char *options,
                             const struct backend_kernel *kernels, int nkernels,
                             struct backend_program **program);
+    /* Compiles text for those architectures of the list ("sm_80,compute_80,gfx90a") that are its
+     * own, into $CU_KERNEL_CODE, without any device. NULL: it has no such code. */
+    enum ek_status (*ready)(const char *text, const char *options, const char *list);
     /* May wait for the queues: launches of it may be under way. */
     void (*unbuild)(void *dev, struct backend_program *program);
 
@@ -138,7 +141,8 @@ struct backend_ops {
     enum ek_status (*record)(void *dev, int queue, int event);
     /* Later work on the queue starts after the event; one never recorded is no hindrance. */
     enum ek_status (*after)(void *dev, int queue, int event);
-    /* Seconds between two recorded events; waits for both. EK_USAGE: not recorded. */
+    /* Seconds between two recorded events, 0 between one and itself; waits for both. EK_USAGE: not
+     * recorded, or between two of a device opened before backend_want_times(). */
     enum ek_status (*elapsed)(void *dev, int from, int to, double *seconds);
     enum ek_status (*wait)(void *dev, int queue); /* until the queue is empty */
 };
@@ -180,6 +184,11 @@ int backend_libraries(const struct backend_ops *, struct backend_library *list);
  * --list-devices. */
 void backend_print(FILE *out);
 
+/* Devices opened from now on time their events: some drivers charge every launch for it, so only
+ * who calls elapsed() between two events asks. Before any device is opened; for good. */
+void backend_want_times(void);
+bool backend_times_wanted(void);
+
 /* Opens one device for the calling thread; *b is owned by the caller, who calls backend_close(). */
 enum ek_status backend_open(struct backend_device which, struct backend **b);
 void backend_close(struct backend *b);
@@ -209,12 +218,10 @@ static inline enum ek_status backend_read(struct backend *b, int queue, void *ds
     return b->ops->read(b->dev, queue, dst, src, box);
 }
 
-static inline enum ek_status backend_build(struct backend *b, const char *text, const char *options,
-                                           const struct backend_kernel *kernels, int nkernels,
-                                           struct backend_program **program)
-{
-    return b->ops->build(b->dev, text, options, kernels, nkernels, program);
-}
+/* Also makes finished code for what $CU_KERNEL_CODE_FOR lists, whatever device is built for. */
+enum ek_status backend_build(struct backend *b, const char *text, const char *options,
+                             const struct backend_kernel *kernels, int nkernels,
+                             struct backend_program **program);
 
 static inline void backend_unbuild(struct backend *b, struct backend_program *program)
 {

@@ -65,11 +65,11 @@ static bool is_whole(const struct cache_key *key, const char *bytes, size_t n)
     return !memcmp(bytes, &whole, sizeof whole);
 }
 
-bool cache_load(const struct cache_key *key, unsigned char **data, size_t *size)
+static bool load(const char *path, const struct cache_key *key, unsigned char **data, size_t *size)
 {
-    char path[PATH_MAX], *bytes;
+    char *bytes;
     size_t n;
-    if (!entry_path(key, path) || access(path, R_OK) || file_read(path, &bytes, &n))
+    if (access(path, R_OK) || file_read(path, &bytes, &n))
         return false;
     if (!is_whole(key, bytes, n)) {
         free(bytes);
@@ -78,6 +78,20 @@ bool cache_load(const struct cache_key *key, unsigned char **data, size_t *size)
     *size = n - sizeof(struct header);
     *data = memmove(bytes, bytes + sizeof(struct header), *size + 1);
     return true;
+}
+
+bool cache_load(const struct cache_key *key, unsigned char **data, size_t *size)
+{
+    char path[PATH_MAX];
+    return entry_path(key, path) && load(path, key, data, size);
+}
+
+bool cache_load_from(const char *folder, const struct cache_key *key, unsigned char **data,
+                     size_t *size)
+{
+    char path[PATH_MAX];
+    return snprintf(path, sizeof path, "%s/%s", folder, key->hex) < (int)sizeof path &&
+           load(path, key, data, size);
 }
 
 static enum ek_status save(const char *path, const struct header *h, const unsigned char *data)
@@ -103,4 +117,15 @@ void cache_save(const struct cache_key *key, const unsigned char *data, size_t s
     file_make_folders(path);
     save(path, &h, data);
     status_mute(-1);
+}
+
+enum ek_status cache_save_to(const char *folder, const struct cache_key *key,
+                             const unsigned char *data, size_t size)
+{
+    char path[PATH_MAX];
+    const struct header h = header_of(key, data, size);
+    if (snprintf(path, sizeof path, "%s/%s", folder, key->hex) >= (int)sizeof path)
+        FAIL(EK_USAGE, "%.60s…: the folder's name is too long", folder);
+    file_make_folders(path);
+    return save(path, &h, data);
 }

@@ -6,6 +6,7 @@
 #ifndef BACKENDS_CACHE_H
 #define BACKENDS_CACHE_H
 
+#include "src/status.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,5 +23,12 @@ bool cache_on(void);
 /* The entry in *data [size], which the caller frees; false if there is none that is whole. */
 bool cache_load(const struct cache_key *key, unsigned char **data, size_t *size);
 void cache_save(const struct cache_key *key, const unsigned char *data, size_t size);
+
+/* The same in a folder of the caller's choice, whatever CU_KERNEL_CACHE says; saving fails aloud.
+ */
+bool cache_load_from(const char *folder, const struct cache_key *key, unsigned char **data,
+                     size_t *size);
+enum ek_status cache_save_to(const char *folder, const struct cache_key *key,
+                             const unsigned char *data, size_t size);
 
 #endif

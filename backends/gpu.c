@@ -15,7 +15,9 @@ static const struct {
 } codes[] = {
     {GPU_INVALID_VALUE, EK_USAGE, "invalid value"},
     {GPU_OUT_OF_MEMORY, EK_UNAVAILABLE, "device memory is short"},
+    {46, EK_UNAVAILABLE, "another process has the device to itself (nvidia-smi -q -d COMPUTE)"},
     {98, EK_USAGE, "no such kernel on this device"},
+    {101, EK_UNAVAILABLE, "there is no such device; is it hidden by CUDA_VISIBLE_DEVICES?"},
     {200, EK_UNAVAILABLE, "the driver does not take the code"},
     {209, EK_UNAVAILABLE, "the code is for another architecture"},
     {214, EK_LOST, "uncorrectable memory error"},
@@ -25,11 +27,14 @@ static const struct {
     {GPU_NOT_FOUND, EK_USAGE, "no such symbol"},
     {700, EK_LOST, "a kernel left its buffers"},
     {701, EK_UNAVAILABLE, "the kernel needs more registers or local memory than there are"},
-    {702, EK_LOST, "a kernel ran longer than the driver allows"},
+    {702, EK_LOST,
+     "a kernel ran longer than the driver allows where a display is attached: use a "
+     "device without one, or smaller tasks"},
     {710, EK_LOST, "an assertion in a kernel failed"},
     {714, EK_LOST, "a kernel met a hardware fault"},
     {716, EK_LOST, "a kernel used a misaligned address"},
     {719, EK_LOST, "a kernel failed"},
+    {802, EK_UNAVAILABLE, "the links between devices are not up: start nvidia-fabricmanager"},
 };
 
 enum ek_status gpu_check(const struct gpu_state *d, int code, const char *doing)
@@ -77,11 +82,12 @@ void gpu_close(void *dev)
 /* Queues that do not wait for the driver's own default one. */
 static enum ek_status make_queues(struct gpu_state *d)
 {
-    enum { NON_BLOCKING = 1 };
+    enum { NON_BLOCKING = 1, NO_TIME = 2 };
+    const unsigned flags = backend_times_wanted() ? 0 : NO_TIME;
     for (int q = 0; q < BACKEND_QUEUES; q++)
         TRY(gpu_check(d, d->driver->stream_create(&d->stream[q], NON_BLOCKING), "making a queue"));
     for (int e = 0; e < BACKEND_EVENTS; e++)
-        TRY(gpu_check(d, d->driver->event_create(&d->event[e], 0), "making an event"));
+        TRY(gpu_check(d, d->driver->event_create(&d->event[e], flags), "making an event"));
     return EK_OK;
 }
 
@@ -251,8 +257,11 @@ enum ek_status gpu_elapsed(void *dev, int from, int to, double *seconds)
             FAIL(EK_USAGE, "%s: event %d was never recorded", d->label, event);
         TRY(gpu_check(d, d->driver->event_wait(d->event[event]), "waiting for an event"));
     }
-    TRY(gpu_check(d, d->driver->event_elapsed(&milliseconds, d->event[from], d->event[to]),
-                  "timing an event"));
+    if (from != to && !backend_times_wanted())
+        FAIL(EK_USAGE, "%s: timing an event: the device was opened without times", d->label);
+    if (from != to)
+        TRY(gpu_check(d, d->driver->event_elapsed(&milliseconds, d->event[from], d->event[to]),
+                      "timing an event"));
     *seconds = milliseconds > 0 ? 1e-3 * (double)milliseconds : 0.0;
     return EK_OK;
 }

@@ -15,6 +15,7 @@
 #define BACKENDS_GPU_H
 
 #include "backends/backend.h"
+#include "backends/cache.h"
 #include "backends/signature.h"
 #include <pthread.h>
 
@@ -77,12 +78,13 @@ struct gpu_symbol {
     bool optional;
 };
 
-enum { GPU_NAMES = 6, GPU_LIBRARY_NAME = 64, GPU_WHY = 320 };
+enum { GPU_NAMES = 6, GPU_LIBRARY_NAME = 256, GPU_WHY = 320 };
 
 /* A library: the names to try, newest first. */
 struct gpu_library {
     const char *names[GPU_NAMES]; /* ends with NULL */
     const char *folder;           /* tried too; the loader's own path comes first */
+    const char *home;             /* a variable: its lib64 and lib are tried in between, or NULL */
 };
 
 /* ---- a vendor -------------------------------------------------------------------------------- */
@@ -130,6 +132,7 @@ struct gpu_vendor {
     struct gpu_library compiler;
     const char *compiler_prefix; /* of its functions: "nvrtc" */
     const char *compiler_advice; /* what to do where there is none */
+    const char *targets[2];      /* how the names of its architectures begin: "sm_" */
     const char *arch_option;     /* "--gpu-architecture=" */
     const char *no_fma_option;   /* what -DKERNEL_NO_FMA means beside the word itself */
 
@@ -174,7 +177,8 @@ struct gpu_state {
     int next_chunk[BACKEND_QUEUES]; /* the oldest */
     struct backend_info info;
     size_t max_grid[3];
-    size_t used; /* bytes allocated */
+    size_t used;                /* bytes allocated */
+    unsigned long long friends; /* devices whose memory it reaches directly, a bit each */
 };
 
 struct backend_mem {
@@ -254,6 +258,10 @@ enum ek_status gpu_wait(void *dev, int queue);
     {                                                                                              \
         return gpu_open(&vendor, dev, index);                                                      \
     }                                                                                              \
+    static enum ek_status ready(const char *text, const char *options, const char *list)           \
+    {                                                                                              \
+        return gpu_ready_make(&vendor, text, options, list);                                       \
+    }                                                                                              \
     const struct backend_ops backend_##vendor = {                                                  \
         .name = #vendor,                                                                           \
         .summary = about,                                                                          \
@@ -269,6 +277,7 @@ enum ek_status gpu_wait(void *dev, int queue);
         .read = gpu_read,                                                                          \
         .copy = gpu_copy,                                                                          \
         .peer = gpu_peer,                                                                          \
+        .ready = ready,                                                                            \
         .build = gpu_build,                                                                        \
         .unbuild = gpu_unbuild,                                                                    \
         .launch = gpu_launch,                                                                      \
@@ -296,6 +305,7 @@ enum ek_status gpu_copy_land(struct gpu_state *, int queue);
 struct gpu_compiler {
     char library[GPU_LIBRARY_NAME];
     int major, minor;
+    char build[48]; /* tells builds of one version apart: HIPRTC always says the same one */
     char target[80];
 };
 
@@ -318,6 +328,24 @@ struct gpu_code {
  * open or fails of itself; a text that does not build is EK_OK without code. */
 enum ek_status gpu_compiler_run(const char *library, const char *prefix, const char *text,
                                 int noptions, const char *const *options, struct gpu_code *);
+/* The same with the back end's words for `options`, in a process of its own; EK_USAGE, and the
+ * telling line of the log, where the text does not build. */
+enum ek_status gpu_compile(const struct gpu_vendor *, const char *label,
+                           const struct gpu_compiler *, const char *text, const char *options,
+                           struct gpu_code *);
+
+/* Finished code for an architecture from $CU_KERNEL_CODE or share/evenkeel/code; false: none. */
+bool gpu_ready_find(const struct gpu_vendor *, const char *text, const char *options,
+                    const char *arch, struct gpu_code *);
+/* The key of all code in caches. */
+struct cache_key gpu_code_key(const struct gpu_vendor *, const char *text, const char *options,
+                              const char *target);
+/* Puts its maker's name before the code, as caches have it. */
+enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_code *);
+/* Makes it for those of the list "sm_80,gfx90a,…" that are this vendor's. */
+enum ek_status gpu_ready_make(const struct gpu_vendor *, const char *text, const char *options,
+                              const char *list);
+
 /* The same in a process of its own: compilers of two vendors in one process may clash (they bring
  * different builds of LLVM), and one ends its process over an architecture it does not know. */
 enum ek_status gpu_process_compile(const char *label, const struct gpu_compiler *,

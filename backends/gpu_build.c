@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS = 64 };
+enum { OPTIONS = 64, MAKER = 640, CODE_ALIGNED = 64 };
 
 /* Eight equal devices build the same text at the same time: the first compiles, the others find
  * its code in the cache. */
@@ -21,12 +21,11 @@ struct words {
     const char *word[OPTIONS];
 };
 
-static enum ek_status read_options(const struct gpu_state *d, const char *target,
-                                   const char *options, struct words *w)
+static enum ek_status read_options(const struct gpu_vendor *v, const char *label,
+                                   const char *target, const char *options, struct words *w)
 {
-    const struct gpu_vendor *v = d->vendor;
     if (snprintf(w->room, sizeof w->room, "%s", options) >= (int)sizeof w->room)
-        FAIL(EK_USAGE, "%s: the kernel options are longer than %zu characters: %.40s…", d->label,
+        FAIL(EK_USAGE, "%s: the kernel options are longer than %zu characters: %.40s…", label,
              sizeof w->room, options);
     snprintf(w->target, sizeof w->target, "%s%s", v->arch_option, target);
     w->n = 0;
@@ -36,7 +35,7 @@ static enum ek_status read_options(const struct gpu_state *d, const char *target
         if (!*word)
             continue;
         if (w->n + 2 > OPTIONS)
-            FAIL(EK_USAGE, "%s: more than %d kernel options", d->label, OPTIONS);
+            FAIL(EK_USAGE, "%s: more than %d kernel options", label, OPTIONS);
         w->word[w->n++] = word;
         if (!strcmp(word, "-DKERNEL_NO_FMA"))
             w->word[w->n++] = v->no_fma_option;
@@ -66,7 +65,7 @@ static enum ek_status load_fresh(const struct gpu_state *d, const struct gpu_com
                                  const unsigned char *code, void **module)
 {
     struct refusal why;
-    char doing[900];
+    char doing[1200];
     *module = load(d, code, &why);
     if (*module)
         return EK_OK;
@@ -77,45 +76,99 @@ static enum ek_status load_fresh(const struct gpu_state *d, const struct gpu_com
     return gpu_check(d, why.code, doing);
 }
 
-static enum ek_status compile(const struct gpu_state *d, const struct gpu_compiler *c,
-                              const char *text, const char *options, struct gpu_code *made)
+enum ek_status gpu_compile(const struct gpu_vendor *v, const char *label,
+                           const struct gpu_compiler *c, const char *text, const char *options,
+                           struct gpu_code *made)
 {
     struct words w;
-    TRY(read_options(d, c->target, options, &w));
-    TRY(gpu_process_compile(d->label, c, d->vendor->compiler_prefix, text, w.n, w.word, made));
-    build_log_print(d->label, made->log);
-    return made->code ? EK_OK : build_log_fail(d->label, made->log);
+    TRY(read_options(v, label, c->target, options, &w));
+    TRY(gpu_process_compile(label, c, v->compiler_prefix, text, w.n, w.word, made));
+    build_log_print(label, made->log);
+    return made->code ? EK_OK : build_log_fail(label, made->log);
 }
 
+/* Who made a piece of code, for which driver: it stands before the code in the cache. Only the
+ * same maker's is taken, but where there is no compiler everybody's is. */
+static void name_maker(const struct gpu_state *d, const struct gpu_compiler *c, char maker[MAKER])
+{
+    snprintf(maker, MAKER, "%s %d.%d %s %s %s", c->library, c->major, c->minor, c->build, c->target,
+             d->info.driver);
+}
+
+/* Bytes before the code: the maker, and as many zeros as keep the code aligned. */
+static size_t before_code(const char *maker, size_t most)
+{
+    return (strnlen(maker, most) / CODE_ALIGNED + 1) * CODE_ALIGNED;
+}
+
+/* A module of code that was made before, or NULL; frees it. */
+static void *load_old(const struct gpu_state *d, const char *maker, struct gpu_code *old)
+{
+    struct refusal ignored;
+    const size_t skip = before_code((const char *)old->code, old->size);
+    void *module = NULL;
+    if (skip < old->size && (!maker || !strcmp(maker, (const char *)old->code)))
+        module = load(d, old->code + skip, &ignored);
+    free(old->code);
+    *old = (struct gpu_code){0};
+    return module;
+}
+
+enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_code *made)
+{
+    const size_t skip = before_code(maker, strlen(maker));
+    unsigned char *both = calloc(skip + made->size + 1, 1);
+    if (!both)
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory for %zu bytes of code", label, made->size);
+    memcpy(both, maker, strlen(maker));
+    memcpy(both + skip, made->code, made->size);
+    free(made->code);
+    made->code = both;
+    made->size += skip;
+    return EK_OK;
+}
+
+static enum ek_status compile_module(const struct gpu_state *d, const struct gpu_compiler *c,
+                                     const char *maker, const struct cache_key *key,
+                                     const char *text, const char *options, void **module)
+{
+    struct gpu_code made = {0};
+    enum ek_status st = gpu_compile(d->vendor, d->label, c, text, options, &made);
+    if (!st)
+        st = load_fresh(d, c, made.code, module);
+    if (!st)
+        st = gpu_code_sign(d->label, maker, &made);
+    if (!st)
+        cache_save(key, made.code, made.size);
+    free(made.code);
+    free(made.log);
+    return st;
+}
+
+/* What the compiler at hand made before, else finished code, else made anew. */
 static enum ek_status make_module(const struct gpu_state *d, const char *text, const char *options,
                                   void **module)
 {
     const struct gpu_vendor *v = d->vendor;
+    const struct cache_key key = gpu_code_key(v, text, options, d->info.arch);
+    const int driver = v->found->version / v->major;
     struct gpu_compiler c;
-    TRY(gpu_compiler_choose(v, d->label, d->info.arch, v->found->version / v->major, &c));
-    char version[32];
-    snprintf(version, sizeof version, "%d.%d", c.major, c.minor);
-    const char *const parts[] = {v->name,  text,      options, d->info.arch,
-                                 c.target, c.library, version, d->info.driver};
-    struct cache_key key = cache_key(parts, sizeof parts / sizeof *parts);
-    struct gpu_code made = {0};
-    struct refusal ignored;
+    struct gpu_code old = {0};
+    char maker[MAKER];
+    status_mute(+1);
+    const bool compiler = !gpu_compiler_choose(v, d->label, d->info.arch, driver, &c);
+    status_mute(-1);
+    if (compiler)
+        name_maker(d, &c, maker);
     *module = NULL;
-    if (cache_load(&key, &made.code, &made.size)) {
-        *module = load(d, made.code, &ignored);
-        free(made.code);
-        made.code = NULL;
-    }
+    if (cache_load(&key, &old.code, &old.size))
+        *module = load_old(d, compiler ? maker : NULL, &old);
+    if (!*module && gpu_ready_find(v, text, options, d->info.arch, &old))
+        *module = load_old(d, NULL, &old);
     if (*module)
         return EK_OK;
-    enum ek_status st = compile(d, &c, text, options, &made);
-    if (!st)
-        st = load_fresh(d, &c, made.code, module);
-    if (!st)
-        cache_save(&key, made.code, made.size);
-    free(made.code);
-    free(made.log);
-    return st;
+    TRY(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c)); /* now say why */
+    return compile_module(d, &c, maker, &key, text, options, module);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { ARCHS = 64 };
 
@@ -66,6 +67,16 @@ struct candidate {
     int narch, arch[ARCHS]; /* as NVRTC numbers them, 90 for sm_90; HIPRTC does not say */
 };
 
+/* Size and time of the library's file. */
+static void identify(const void *function, char *build, size_t room)
+{
+    Dl_info where;
+    struct stat s;
+    build[0] = '\0';
+    if (dladdr(function, &where) && where.dli_fname && !stat(where.dli_fname, &s))
+        snprintf(build, room, "%lld-%lld", (long long)s.st_size, (long long)s.st_mtime);
+}
+
 /* The compiler with the library's name number `i`; false if it is not there or is none. */
 static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *k,
                            char why[GPU_WHY])
@@ -82,6 +93,7 @@ static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *
                  missing ? missing : "Version that answers");
         return false;
     }
+    identify((const void *)f.Version, k->c.build, sizeof k->c.build);
     if (f.GetNumSupportedArchs && f.GetSupportedArchs && !f.GetNumSupportedArchs(&k->narch) &&
         (k->narch > ARCHS || f.GetSupportedArchs(k->arch)))
         k->narch = 0;
@@ -110,8 +122,9 @@ bool gpu_compiler_any(const struct gpu_vendor *v, struct gpu_compiler *c, char w
 static bool aim(struct candidate *k, const char *arch)
 {
     int number, below = 0;
+    const bool portable = sscanf(arch, "compute_%d", &number) == 1;
     snprintf(k->c.target, sizeof k->c.target, "%s", arch);
-    if (!k->narch || sscanf(arch, "sm_%d", &number) != 1)
+    if (!k->narch || (!portable && sscanf(arch, "sm_%d", &number) != 1))
         return true;
     for (int i = 0; i < k->narch; i++) {
         if (k->arch[i] == number)

@@ -222,20 +222,24 @@ enum ek_status gpu_copy(void *dev, int queue, struct backend_mem *dst, struct ba
     return t.box.width ? send_box(d, queue, &t) : EK_OK;
 }
 
-/* Opens the direct way between two devices, where there is one; without it the driver goes through
- * host memory of its own. */
-static void befriend(const struct gpu_state *to, const struct gpu_state *from)
+/* Opens the direct way between two devices, once, where there is one; without it the driver goes
+ * through host memory of its own. */
+static void befriend(struct gpu_state *to, const struct gpu_state *from)
 {
+    const unsigned long long bit = 1ull << (from->device & 63);
     int reaches = 0;
-    if (to->device != from->device &&
-        !to->driver->device_reaches(&reaches, to->device, from->device) && reaches)
+    if (to->device == from->device || to->friends & bit)
+        return;
+    to->friends |= bit;
+    if (!to->driver->device_reaches(&reaches, to->device, from->device) && reaches)
         to->vendor->befriend(to, from);
 }
 
 enum ek_status gpu_peer(void *dev, int queue, struct backend_mem *dst, void *from,
                         struct backend_mem *src, const struct backend_rect *rect)
 {
-    const struct gpu_state *to = dev, *other = from;
+    struct gpu_state *to = dev;
+    const struct gpu_state *other = from;
     struct backend_rect r;
     TRY(gpu_check_owner(to, dst));
     TRY(gpu_check_owner(other, src));

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- libraries ------------------------------------------------------------------------------- */
@@ -34,16 +35,28 @@ static void list_names(const struct gpu_library *l, char text[GPU_WHY])
     snprintf(text + at, GPU_WHY - at, " not found");
 }
 
+/* Where a name is looked for after the loader's own path, in this order. */
+static bool open_elsewhere(const struct gpu_library *l, const char *name, void **handle,
+                           char path[GPU_LIBRARY_NAME], char why[GPU_WHY])
+{
+    const char *home = l->home ? getenv(l->home) : NULL;
+    const char *const folder[][2] = {{home, "/lib64"}, {home, "/lib"}, {l->folder, ""}};
+    for (size_t i = 0; i < sizeof folder / sizeof *folder; i++)
+        if (folder[i][0] && *folder[i][0] &&
+            snprintf(path, GPU_LIBRARY_NAME, "%s%s/%s", folder[i][0], folder[i][1], name) <
+                GPU_LIBRARY_NAME &&
+            open_path(path, handle, why))
+            return true;
+    return false;
+}
+
 bool gpu_library_open(const struct gpu_library *l, int first, void **handle,
                       char name[GPU_LIBRARY_NAME], char why[GPU_WHY])
 {
     list_names(l, why);
     for (int i = first; l->names[i]; i++) {
         snprintf(name, GPU_LIBRARY_NAME, "%s", l->names[i]);
-        if (open_path(name, handle, why))
-            return true;
-        snprintf(name, GPU_LIBRARY_NAME, "%s/%s", l->folder, l->names[i]);
-        if (open_path(name, handle, why))
+        if (open_path(name, handle, why) || open_elsewhere(l, l->names[i], handle, name, why))
             return true;
     }
     return false;
@@ -69,8 +82,10 @@ static const struct {
 } refusals[] = {
     {34, "the library is the SDK's stand-in, not a driver"},
     {35, "the driver is too old for its library: update it"},
+    {46, "the device is taken: another process has it to itself (nvidia-smi -q -d COMPUTE)"},
     {100, "the driver finds none"},
-    {101, "the driver finds none"},
+    {101, "the driver finds none: does CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES hide it?"},
+    {802, "the links between the devices are not up yet: is nvidia-fabricmanager running?"},
     {803, "library and kernel module are of different versions: restart after the update"},
     {804, "this library does not serve this device"},
     {999, "the driver does not start: is its kernel module loaded, may this user open it?"},

@@ -2,6 +2,8 @@
  * fake GPUs. */
 #include "tests/backends.h"
 
+#include <dlfcn.h>
+
 /* A buffer on each of two devices and the host's idea of what is in the second. */
 struct pair {
     struct backend *b[2];
@@ -165,6 +167,22 @@ static void devices_of_all_kinds_copy_to_one_another(void **state)
         }
 }
 
+/* The way between two devices is opened at the first copy, not before each. */
+static void ways_between_devices_are_opened_once(void **state)
+{
+    (void)state;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    int (*calls)(void) = (int (*)(void))dlsym(library, "fakegpu_peer_calls");
+    const struct backend_rect some = backend_linear(0, 0, 100);
+    struct pair p = pair_of("cuda", 0, "cuda", 1, 100);
+    const int before = calls();
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(backend_copy(p.b[1], p.m[1], p.b[0], p.m[0], &some), EK_OK);
+    assert_int_equal(calls(), before + 1);
+    close_pair(&p);
+    dlclose(library);
+}
+
 static void boxes_that_do_not_fit_between_devices_are_refused(void **state)
 {
     (void)state;
@@ -186,6 +204,7 @@ static int fake_tests(void)
         cmocka_unit_test(copies_do_without_pinned_memory),
         cmocka_unit_test(large_boxes_pass_through_small_chunks),
         cmocka_unit_test(chunks_are_used_again_in_order),
+        cmocka_unit_test(ways_between_devices_are_opened_once),
         cmocka_unit_test(devices_of_all_kinds_copy_to_one_another),
         cmocka_unit_test(boxes_that_do_not_fit_between_devices_are_refused),
     };

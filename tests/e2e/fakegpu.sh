@@ -87,6 +87,26 @@ FAKEGPU_FAULT=load:1 CU_KERNEL_CACHE=0 refused 3 'made for gfx90a on a driver of
 FAKEGPU_ARCH=gfx942 refused 3 'died \(signal 6\)' bt-mz --class S --devices hip:0 --layout 0x0+1
 FAKEGPU_ARCH=sm_30 refused 3 'knows sm_50 and newer' bt-mz --class S --devices cuda:0 --layout 0x0+1
 
+# What the driver says at its first call, in words that help.
+FAKEGPU_INIT=802 refused 3 'nvidia-fabricmanager running\?, CUDA error 802' bt-mz --class S --devices cuda:0 --layout 0x0+1
+FAKEGPU_INIT=46 refused 3 'another process has it to itself' bt-mz --class S --devices cuda:0 --layout 0x0+1
+FAKEGPU_INIT=101 refused 3 'HIP_VISIBLE_DEVICES' bt-mz --class S --devices hip:0 --layout 0x0+1
+
+# Finished code, made without a device: no compiler is called, and a device whose own code is not
+# among it runs the portable code for an older one.
+(
+    export CU_KERNEL_CODE=$work/code CU_KERNEL_CACHE=0
+    CU_KERNEL_CODE_FOR=compute_50,sm_80,gfx90a "$BIN/bt-mz" --class S --steps 1 --devices host:0 --layout 0x0+1 \
+        >"$work/out" 2>"$work/err" || say "no finished code: $(cat "$work/err")"
+    [ "$(ls "$work/code" | wc -l)" = 3 ] || say "finished code: $(ls "$work/code" | wc -l) files instead of 3"
+    FAKEGPU_FAULT=build:1 verified bt-mz cuda:0,hip:0 0x0+2 --class S
+    FAKEGPU_FAULT=build:1 FAKEGPU_ARCH=sm_52 verified bt-mz cuda:0 0x0+1 --class S
+    for f in "$work"/code/*; do printf x >>"$f"; done
+    FAKEGPU_FAULT=build:1 refused 2 'error: .*ID_0' bt-mz --class S --devices cuda:0 --layout 0x0+1
+    CU_KERNEL_CODE_FOR=sm_30000 refused 3 'sm_30000' bt-mz --class S --steps 1 --devices host:0 --layout 0x0+1
+    exit $bad
+) || bad=1
+
 # A device that dies: its unit is retired, the others finish, the result verifies.
 lost() { # fault, program, devices, layout
     fault=$1

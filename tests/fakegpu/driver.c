@@ -85,7 +85,8 @@ static bool fails(struct gpu *g, enum count what)
 SHOWN(NAME(cuInit, hipInit), unsigned flags)
 {
     int n;
-    return flags ? INVALID_VALUE : gpu_list(&n) ? OK : NO_DEVICE;
+    const int refusal = (int)setting("FAKEGPU_INIT", OK);
+    return flags ? INVALID_VALUE : refusal ? refusal : gpu_list(&n) ? OK : NO_DEVICE;
 }
 
 SHOWN(NAME(cuDriverGetVersion, hipDriverGetVersion), int *version)
@@ -174,6 +175,31 @@ SHOWN(NAME(cuDeviceGetAttribute, hipDeviceGetAttribute), int *value, int attribu
     return INVALID_VALUE;
 }
 
+static int peer_calls;
+
+/* How often a way between two devices was opened: for tests. */
+SHOWN(fakegpu_peer_calls, void)
+{
+    return peer_calls;
+}
+
+/* The calling thread's device reaches the other's memory from now on. */
+static int open_peer(const struct gpu *other)
+{
+    struct gpu *g;
+    int code = enter(&g);
+    if (code)
+        return code;
+    if (g == other)
+        gpu_complain("device %d is to reach itself", g->index);
+    pthread_mutex_lock(&g->lock);
+    const bool before = g->peers >> other->index & 1;
+    g->peers |= 1u << other->index;
+    peer_calls++;
+    pthread_mutex_unlock(&g->lock);
+    return before ? PEER_OPEN_ALREADY : OK;
+}
+
 #if FAKE_HIP
 SHOWN(hipSetDevice, int device)
 {
@@ -197,7 +223,7 @@ SHOWN(hipGetDevicePropertiesR0600, char *properties, int device)
 
 SHOWN(hipDeviceEnablePeerAccess, int device, unsigned flags)
 {
-    return flags ? INVALID_VALUE : is_device(device) ? PEER_OPEN_ALREADY : INVALID_DEVICE;
+    return flags ? INVALID_VALUE : is_device(device) ? open_peer(&gpus[device]) : INVALID_DEVICE;
 }
 #else
 SHOWN(cuDevicePrimaryCtxRetain, void **context, int device)
@@ -233,7 +259,7 @@ SHOWN(cuCtxSetCurrent, void *context)
 
 SHOWN(cuCtxEnablePeerAccess, void *context, unsigned flags)
 {
-    return flags || !context ? INVALID_VALUE : PEER_OPEN_ALREADY;
+    return flags || !context ? INVALID_VALUE : open_peer(context);
 }
 #endif
 

@@ -11,6 +11,7 @@
  *   FAKEGPU_MEMORY=1024   of each, MiB
  *   FAKEGPU_ARCH=sm_80    or gfx90a; HIPRTC's stand-in aborts over one that it does not know
  *   FAKEGPU_VERSION=12.8  of the driver
+ *   FAKEGPU_INIT=802      what the driver's first call answers
  *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time it
  *        alloc    has no memory left        pinned   has no pinned memory left
  *        launch   refuses to launch         lost     dies at that launch, and stays dead
@@ -129,6 +130,7 @@ struct gpu {
     cl_command_queue queue;
     long calls[COUNTS];
     bool lost;
+    unsigned peers; /* devices whose memory it was told to reach, a bit each */
 };
 
 /* The devices, NULL where there is no PoCL. */

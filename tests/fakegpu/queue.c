@@ -344,14 +344,22 @@ static int copy_sides(void *stream, struct ends dst, struct ends src, const size
                 src.on_device ? gpu_current() : NULL);
 }
 
+/* Legal without an open way, but by the host's memory: here it is a bug. */
+static int copy_peer(void *stream, struct box b, struct gpu *to, struct gpu *from)
+{
+    if (to != from && !to->lost && !(to->peers >> from->index & 1))
+        gpu_complain("device %d copies from %d without a way", to->index, from->index);
+    return copy(stream, &b, to, from);
+}
+
 #if FAKE_HIP
 SHOWN(hipMemcpyPeerAsync, void *dst, int to, const void *src, int from, size_t bytes, void *stream)
 {
     int n;
     struct gpu *g = gpu_list(&n);
-    const struct box b = line(dst, src, bytes);
-    return to < 0 || to >= n || from < 0 || from >= n ? INVALID_DEVICE
-                                                      : copy(stream, &b, &g[to], &g[from]);
+    return to < 0 || to >= n || from < 0 || from >= n
+               ? INVALID_DEVICE
+               : copy_peer(stream, line(dst, src, bytes), &g[to], &g[from]);
 }
 
 /* hipMemcpy3DParms */
@@ -381,8 +389,7 @@ SHOWN(hipMemcpy3DAsync, const struct job *j, void *stream)
 SHOWN(cuMemcpyPeerAsync, void *dst, void *to, const void *src, void *from, size_t bytes,
       void *stream)
 {
-    const struct box b = line(dst, src, bytes);
-    return copy(stream, &b, to, from);
+    return copy_peer(stream, line(dst, src, bytes), to, from);
 }
 
 /* CUDA_MEMCPY3D */

@@ -1,0 +1,120 @@
+/* backends/gpu_ready.c – finished code beside the binary, so that the first kernel starts without a
+ * compiler; and its making, on a machine without any GPU.
+ *
+ * Entries are those of the cache, whose key names no compiler: a text means the same whoever
+ * translated it. */
+#include "backends/cache.h"
+#include "backends/gpu.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct cache_key gpu_code_key(const struct gpu_vendor *v, const char *text, const char *options,
+                              const char *target)
+{
+    const char *const parts[] = {v->name, text, options, target};
+    return cache_key(parts, sizeof parts / sizeof *parts);
+}
+
+/* $CU_KERNEL_CODE, else share/evenkeel/code of the tree whose bin/ holds the program. */
+static bool folder(char path[PATH_MAX])
+{
+    static const char share[] = "/share/evenkeel/code";
+    const char *set = getenv("CU_KERNEL_CODE");
+    if (set)
+        return *set && snprintf(path, PATH_MAX, "%s", set) < PATH_MAX;
+    const ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof share);
+    if (n <= 0)
+        return false;
+    path[n] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return false;
+        *slash = '\0';
+    }
+    strcat(path, share);
+    return true;
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+/* What may run on a device besides code for just its architecture: AMD's without the settings
+ * behind the colon, NVIDIA's portable code for one no newer. Number `i`; false: no more. */
+static bool substitute(const char *arch, int i, char target[80])
+{
+    enum { OLDEST = 50 };
+    int number;
+    if (sscanf(arch, "sm_%d", &number) == 1) {
+        snprintf(target, 80, "compute_%d", number - i);
+        return number - i >= OLDEST;
+    }
+    snprintf(target, 80, "%.*s", (int)strcspn(arch, ":"), arch);
+    return i == 0 && strcmp(target, arch);
+}
+
+bool gpu_ready_find(const struct gpu_vendor *v, const char *text, const char *options,
+                    const char *arch, struct gpu_code *out)
+{
+    char path[PATH_MAX], target[80];
+    struct cache_key key = gpu_code_key(v, text, options, arch);
+    if (!folder(path))
+        return false;
+    bool found = cache_load_from(path, &key, &out->code, &out->size);
+    for (int i = 0; !found && !access(path, X_OK) && substitute(arch, i, target); i++) {
+        key = gpu_code_key(v, text, options, target);
+        found = cache_load_from(path, &key, &out->code, &out->size);
+    }
+    return found;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static enum ek_status make(const struct gpu_vendor *v, const char *text, const char *options,
+                           const char *target)
+{
+    char path[PATH_MAX];
+    struct gpu_compiler c;
+    struct gpu_code made = {0};
+    const struct cache_key key = gpu_code_key(v, text, options, target);
+    if (!folder(path))
+        FAIL(EK_USAGE, "CU_KERNEL_CODE_FOR: CU_KERNEL_CODE names the folder for the code: set it");
+    int n;
+    status_mute(+1);
+    gpu_count(v, &n); /* a driver, where there is one, says how new a compiler may be */
+    status_mute(-1);
+    TRY(gpu_compiler_choose(v, v->name, target, v->found->version / v->major, &c));
+    if (strcmp(c.target, target))
+        FAIL(EK_UNAVAILABLE, "%s: %s %d.%d makes no code for %s", v->name, c.library, c.major,
+             c.minor, target);
+    enum ek_status st = gpu_compile(v, v->name, &c, text, options, &made);
+    if (!st)
+        st = gpu_code_sign(v->name, c.library, &made);
+    if (!st)
+        st = cache_save_to(path, &key, made.code, made.size);
+    free(made.code);
+    free(made.log);
+    return st;
+}
+
+static bool is_of(const struct gpu_vendor *v, const char *target)
+{
+    for (int i = 0; i < 2; i++)
+        if (v->targets[i] && !strncmp(target, v->targets[i], strlen(v->targets[i])))
+            return true;
+    return false;
+}
+
+enum ek_status gpu_ready_make(const struct gpu_vendor *v, const char *text, const char *options,
+                              const char *list)
+{
+    char *words = strdup(list), *rest = words;
+    enum ek_status st = EK_OK;
+    for (char *word; words && !st && (word = strsep(&rest, ","));)
+        if (is_of(v, word))
+            st = make(v, text, options, word);
+    free(words);
+    return st;
+}
