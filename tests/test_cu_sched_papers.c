@@ -136,7 +136,8 @@ static void make_ring(struct world *w, size_t n)
     w->job.face_bytes = face;
 }
 
-/* Largest first to the least loaded; equal ones beside what a unit has, while there are some. */
+/* Largest first to the least loaded; of those within 5 % of it the one with the largest faces to
+ * what the unit has. */
 static void zones_as_the_suite_balances_them(void **state)
 {
     (void)state;
@@ -149,6 +150,16 @@ static void zones_as_the_suite_balances_them(void **state)
     assert_once(&w, "npb", (int[]){0, 1, 1, 1, 1, 0, 0, 0});
     make(&w, 8, 2, 0, 1);
     assert_once(&w, "npb", (int[]){0, 1, 0, 1, 0, 1, 0, 1}); /* no faces: in turn */
+    make(&w, 4, 2, 0, 1);
+    make_ring(&w, 4);
+    memcpy(w.cost, (double[]){100, 50, 96, 95}, 4 * sizeof *w.cost);
+    assert_once(&w, "npb", (int[]){0, 0, 1, 1}); /* 100 + 50, 96 + 95 */
+    make(&w, 5, 2, 0, 1);
+    make_ring(&w, 5); /* 0 beside 1 and 4 */
+    memcpy(w.cost, (double[]){200, 96, 200, 100, 95.5}, 5 * sizeof *w.cost);
+    assert_once(&w, "npb", (int[]){0, 0, 1, 1, 0}); /* unit 0 has 0: 96 before 100 */
+    memcpy(w.cost, (double[]){200, 94, 200, 100, 94}, 5 * sizeof *w.cost);
+    assert_once(&w, "npb", (int[]){0, 1, 1, 0, 1}); /* too small */
 }
 
 /* Without speeds, weights are the cores: 3 to 1. */
