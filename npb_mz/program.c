@@ -27,9 +27,25 @@ static const struct opt options[] = {
     OPT_END,
 };
 
+/* Where nothing else says what this rank's units are, the suite's load file may. plan() complains
+ * of a malformed one. */
+static void take_load(const char *solver)
+{
+    char layout[32];
+    int threads;
+    status_mute(1);
+    if (!getenv("OMP_PLACES") && !read_npb_threads(solver, cluster_launch().rank, &threads) &&
+        threads) {
+        snprintf(layout, sizeof layout, "1x%d", threads);
+        setenv("CU_LAYOUT", layout, 0);
+    }
+    status_mute(-1);
+}
+
 static void defaults(void *st, const struct bench_program *self)
 {
     struct run *r = st;
+    take_load(self->name);
     r->letter = "S";
     r->ranks_schedule = "evenkeel";
     r->every = 50;
@@ -40,12 +56,14 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
     struct run *r = st;
     struct read_npb input;
+    int threads;
     static const char *const letters[] = {"S", "W", "A", "B", "C", "D", "E", "F"};
     const char upper[2] = {r->letter[0] & ~0x20, 0};
     if (strlen(r->letter) != 1 || !strchr("SWABCDEF", upper[0]))
         FAIL(EK_USAGE, "unknown class '%s'%s; there are S W A B C D E F", r->letter,
              opt_suggest(upper, letters, 8));
     TRY(read_npb(r->ops->name, &input));
+    TRY(read_npb_threads(r->ops->name, cluster_launch().rank, &threads));
     r->timers = input.timers;
     if (!r->steps)
         r->steps = input.steps;

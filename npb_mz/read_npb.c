@@ -1,5 +1,7 @@
 /* npb_mz/read_npb.c – the input file has a number at the beginning of each of its three lines: time
- * steps, time step, whether times of sections are printed; 0 stands for the class' own value. */
+ * steps, time step, whether times of sections are printed; 0 stands for the class' own value. The
+ * load file has lines "rank[:rank] threads group"; what follows "!" and lines that begin with "#"
+ * are comments. */
 #include "npb_mz/read_npb.h"
 #include "src/opt.h"
 
@@ -59,10 +61,52 @@ enum ek_status read_npb(const char *solver, struct read_npb *found)
         fclose(in);
         TRY(st);
     }
-    snprintf(path, sizeof path, "load%s.data", solver);
-    if (!access(path, F_OK))
-        status_warn("%s is not read: --layout gives threads to ranks, --ranks-schedule zones",
-                    path);
     *found = read;
     return EK_OK;
+}
+
+/* Threads of `rank`, 0 where the line is of others; false: it is malformed. */
+static bool load_of(const char *line, int rank, int *threads)
+{
+    int first, last, n, group;
+    if (sscanf(line, "%d : %d %d %d", &first, &last, &n, &group) != 4) {
+        if (sscanf(line, "%d %d %d", &first, &n, &group) != 3)
+            return false;
+        last = first;
+    }
+    const bool within = (rank >= first && rank <= last) || (rank >= last && rank <= first);
+    *threads = !within ? 0 : n > 1 ? n : 1;
+    return true;
+}
+
+static enum ek_status read_load(FILE *in, const char *path, int rank, int *threads)
+{
+    char line[512];
+    int said = 0;
+    for (int number = 1, n; fgets(line, sizeof line, in); number++) {
+        line[strcspn(line, "!\n")] = 0;
+        if (*line == '#' || strspn(line, " \t\r") == strlen(line))
+            continue;
+        if (!load_of(line, rank, &n))
+            FAIL(EK_USAGE, "%s:%d: '%s' is no 'rank threads group', nor 'rank:rank threads group'",
+                 path, number, line);
+        said = n ? n : said;
+    }
+    if (!said)
+        FAIL(EK_USAGE, "%s: it says nothing of rank %d; add '%d 1 1'", path, rank, rank);
+    *threads = said;
+    return EK_OK;
+}
+
+enum ek_status read_npb_threads(const char *solver, int rank, int *threads)
+{
+    char path[64];
+    snprintf(path, sizeof path, "load%s.data", solver);
+    FILE *in = fopen(path, "r");
+    *threads = 0;
+    if (!in)
+        return EK_OK;
+    const enum ek_status st = read_load(in, path, rank, threads);
+    fclose(in);
+    return st;
 }

@@ -6,6 +6,8 @@
 # TESTS=word runs only tests whose name holds it.
 set -u
 export LC_ALL=C BIN=${BIN:-bin}
+# Threads that wait for one another sleep: there are more of them than cores, of many tests at a time.
+export OMP_WAIT_POLICY=passive
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # LLVM, inside the kernel compilers, has signal stacks of its own.

@@ -275,13 +275,22 @@ static void links_and_idle_units(void **state)
     for (int step = 0; step < 9; step++)
         for (size_t t = 0; t < 2; t++) {
             if (t == 0)
-                events_add(&one,
-                           (struct events_entry){100 * step, 1, {0, 0}, step, EVENTS_EXCHANGE});
+                events_add(&one, (struct events_entry){.start = 100 * step,
+                                                       .seconds = 1,
+                                                       .step = step,
+                                                       .activity = EVENTS_EXCHANGE});
             double start = 100 * step + 20 * (double)t + 1,
                    sec = step == 4 && t ? 9 : 2 + 2 * (double)t;
-            events_add(&one, (struct events_entry){start, sec, {t, t + 1}, step, EVENTS_MOVE});
-            events_add(&one,
-                       (struct events_entry){start + sec, 5, {t, t + 1}, step, EVENTS_COMPUTE});
+            events_add(&one, (struct events_entry){.start = start,
+                                                   .seconds = sec,
+                                                   .tasks = {t, t + 1},
+                                                   .step = step,
+                                                   .activity = EVENTS_MOVE});
+            events_add(&one, (struct events_entry){.start = start + sec,
+                                                   .seconds = 5,
+                                                   .tasks = {t, t + 1},
+                                                   .step = step,
+                                                   .activity = EVENTS_COMPUTE});
         }
     assert_int_equal(record_open(&set, &job, &r), EK_OK);
     assert_false(record_link(r, &link));
@@ -314,8 +323,14 @@ static void a_job_described_anew_is_left_out(void **state)
     const struct events *all[UNITS] = {&one, &none, &none};
     struct record *r;
     for (size_t t = 0; t < 5; t++)
-        events_add(&one, (struct events_entry){(double)t, 1, {t, t + 1}, 0, EVENTS_COMPUTE});
-    events_add(&one, (struct events_entry){5, 1, {0, 1}, 1, EVENTS_COMPUTE});
+        events_add(&one, (struct events_entry){.start = (double)t,
+                                               .seconds = 1,
+                                               .tasks = {t, t + 1},
+                                               .activity = EVENTS_COMPUTE});
+    events_add(
+        &one,
+        (struct events_entry){
+            .start = 5, .seconds = 1, .tasks = {0, 1}, .step = 1, .activity = EVENTS_COMPUTE});
     for (job.n = 1; job.n < 7; job.n += 2) {
         assert_int_equal(record_open(&set, &job, &r), EK_OK);
         assert_int_equal(record_add(r, 2, all), EK_OK);

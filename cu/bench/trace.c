@@ -53,14 +53,14 @@ static void add_event(json_t *events, int pid, int tid, const struct events_entr
     if (count == 0)
         snprintf(name, sizeof name, "%s", what);
     else if (count == 1)
-        snprintf(name, sizeof name, "%s %zu", what, e->tasks.begin);
+        snprintf(name, sizeof name, "%s %zu", what, e->first);
     else
-        snprintf(name, sizeof name, "%s %zu-%zu", what, e->tasks.begin, e->tasks.end - 1);
+        snprintf(name, sizeof name, "%s %zu-%zu", what, e->first, e->last);
     json_array_append_new(events, json_pack("{s:s s:s s:s s:i s:i s:f s:f s:{s:i s:I s:I}}", "name",
                                             name, "cat", what, "ph", "X", "pid", pid, "tid", tid,
                                             "ts", 1e6 * e->start, "dur", 1e6 * e->seconds, "args",
-                                            "step", e->step, "first", (json_int_t)e->tasks.begin,
-                                            "count", (json_int_t)count));
+                                            "step", e->step, "first", (json_int_t)e->first, "count",
+                                            (json_int_t)count));
 }
 
 /* How many units the ranks before this one have. */

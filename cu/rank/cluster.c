@@ -14,8 +14,13 @@
 static const double MOMENT = 200e-6;
 static const struct timespec NAP = {0, 50000};
 
+/* Who waits longer than that, and than ever before, says for whom. */
+static const double PATIENCE = 10;
+enum { HOST = 64 }; /* bytes of a name */
+
 static int rank, size = 1;
 static bool started;
+static char *host; /* [size][HOST] */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static int number(const char *name, int otherwise)
@@ -55,6 +60,19 @@ static void give_up(MPI_Comm *comm, int *code, ...)
     MPI_Abort(*comm, status_exit_code(EK_UNAVAILABLE));
 }
 
+static enum ek_status learn_hosts(void)
+{
+    char mine[MPI_MAX_PROCESSOR_NAME] = "";
+    int length;
+    MPI_Get_processor_name(mine, &length);
+    mine[HOST - 1] = 0;
+    host = calloc((size_t)size, HOST);
+    if (!host)
+        FAIL(EK_UNAVAILABLE, "cluster: out of memory for %d ranks", size);
+    MPI_Allgather(mine, HOST, MPI_CHAR, host, HOST, MPI_CHAR, MPI_COMM_WORLD);
+    return EK_OK;
+}
+
 enum ek_status cluster_open(void)
 {
     MPI_Errhandler handler;
@@ -69,7 +87,7 @@ enum ek_status cluster_open(void)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_create_errhandler(give_up, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    return EK_OK;
+    return learn_hosts();
 }
 
 void cluster_close(enum ek_status st)
@@ -79,6 +97,8 @@ void cluster_close(enum ek_status st)
     if (st)
         MPI_Abort(MPI_COMM_WORLD, status_exit_code(st));
     MPI_Finalize();
+    free(host);
+    host = NULL;
     started = false;
 }
 
@@ -107,14 +127,44 @@ void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
     free(share);
 }
 
-static void wait_all(int n, MPI_Request *request)
+/* The first of those whose messages have not come; a collective operation (peer NULL) knows none.
+ */
+static void say_who_is_late(int n, const MPI_Request *request, const int *peer, double seconds)
 {
-    const double start = clock_now();
+    const time_t since = time(NULL) - (time_t)seconds;
+    char when[16] = "";
+    struct tm tm;
+    if (localtime_r(&since, &tm))
+        strftime(when, sizeof when, "%H:%M:%S", &tm);
+    for (int i = 0, here = 0; peer && i < n; i++) {
+        MPI_Request_get_status(request[i], &here, MPI_STATUS_IGNORE);
+        if (here)
+            continue;
+        status_warn("rank %d of %d has waited for rank %d on %s since %s", rank, size, peer[i],
+                    host + peer[i] * HOST, when);
+        return;
+    }
+    status_warn("rank %d of %d has waited for the other ranks since %s", rank, size, when);
+}
+
+/* peer [n] where messages come from or go to, or NULL */
+static void wait_all(int n, MPI_Request *request, const int *peer)
+{
+    static double longest; /* whoever waits has the turn, or is alone */
+    const double start = clock_now(), patience = longest > PATIENCE ? 3 * longest : PATIENCE;
+    double waited = 0;
+    bool said = false;
     for (int done = 0; !done;) {
         MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE);
-        if (!done && clock_now() - start > MOMENT)
+        waited = clock_now() - start;
+        if (!done && waited > MOMENT)
             nanosleep(&NAP, NULL);
+        if (!done && !said && waited > patience) {
+            say_who_is_late(n, request, peer, waited);
+            said = true;
+        }
     }
+    longest = waited > longest ? waited : longest;
 }
 
 void cluster_barrier(void)
@@ -123,7 +173,7 @@ void cluster_barrier(void)
     if (!started)
         return;
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    wait_all(1, &request);
+    wait_all(1, &request, NULL);
 }
 
 static void reduce(double *x, size_t n, MPI_Op op)
@@ -132,7 +182,7 @@ static void reduce(double *x, size_t n, MPI_Op op)
     if (!started)
         return;
     MPI_Iallreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, op, MPI_COMM_WORLD, &request);
-    wait_all(1, &request);
+    wait_all(1, &request, NULL);
 }
 
 void cluster_sum(double *x, size_t n)
@@ -151,7 +201,7 @@ void cluster_share(void *data, size_t bytes)
     if (!started)
         return;
     MPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-    wait_all(1, &request);
+    wait_all(1, &request, NULL);
 }
 
 bool cluster_any(bool x)
@@ -194,16 +244,19 @@ char *cluster_gather_text(const char *text)
 
 struct cluster_mail {
     int n;
-    MPI_Request *request; /* persistent */
+    MPI_Request *request; /* [n] persistent */
+    int *peer;            /* [n] */
 };
 
 enum ek_status cluster_mail_open(const struct cluster_message *m, int n, struct cluster_mail **out)
 {
     struct cluster_mail *mail = calloc(1, sizeof *mail);
-    if (mail)
+    if (mail) {
         mail->request = calloc((size_t)n + 1, sizeof *mail->request);
-    if (!mail || !mail->request) {
-        free(mail);
+        mail->peer = calloc((size_t)n + 1, sizeof *mail->peer);
+    }
+    if (!mail || !mail->request || !mail->peer) {
+        cluster_mail_close(mail);
         FAIL(EK_UNAVAILABLE, "cluster: out of memory for %d messages", n);
     }
     for (int i = 0; i < n; i++) {
@@ -213,7 +266,7 @@ enum ek_status cluster_mail_open(const struct cluster_message *m, int n, struct 
         else
             MPI_Recv_init(m[i].buffer, (int)m[i].doubles, MPI_DOUBLE, m[i].peer, m[i].tag,
                           MPI_COMM_WORLD, &mail->request[i]);
-        mail->n++;
+        mail->peer[mail->n++] = m[i].peer;
     }
     *out = mail;
     return EK_OK;
@@ -226,6 +279,7 @@ void cluster_mail_close(struct cluster_mail *mail)
     for (int i = 0; i < mail->n; i++)
         MPI_Request_free(&mail->request[i]);
     free(mail->request);
+    free(mail->peer);
     free(mail);
 }
 
@@ -248,6 +302,6 @@ void cluster_mail_progress(struct cluster_mail *mail)
 void cluster_mail_wait(struct cluster_mail *mail)
 {
     pthread_mutex_lock(&turn);
-    wait_all(mail->n, mail->request);
+    wait_all(mail->n, mail->request, mail->peer);
     pthread_mutex_unlock(&turn);
 }

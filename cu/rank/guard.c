@@ -71,16 +71,27 @@ static bool killed(int status)
     return WIFSIGNALED(status) && !asked_to_end(WTERMSIG(status));
 }
 
-/* Others have taken over its work long before. */
-static void kill_if_it_stays_frozen(void)
+/* Names a rank that stays frozen; one that others have replaced long before is killed. */
+static void name_if_it_stays_frozen(bool dispensable)
 {
+    const struct cluster_launch l = cluster_launch();
+    const time_t since = time(NULL);
     const double until = clock_now() + THAW;
+    char host[256] = "an unnamed host", when[16] = "";
+    struct tm tm;
     while (process_is_frozen(ward) && clock_now() < until)
         nanosleep(&(struct timespec){0, 50000000}, NULL);
     if (!process_is_frozen(ward))
         return;
-    status_warn("rank %d has been stopped for %g s", cluster_launch().rank, THAW);
-    kill(ward, SIGKILL);
+    gethostname(host, sizeof host - 1);
+    if (localtime_r(&since, &tm))
+        strftime(when, sizeof when, "%H:%M:%S", &tm);
+    status_warn("rank %d of %d on %s (process %d) has been stopped since %s%s", l.rank, l.size,
+                host, (int)ward, when,
+                dispensable ? ""
+                            : "; the others wait for it: continue it with SIGCONT, or end all");
+    if (dispensable)
+        kill(ward, SIGKILL);
 }
 
 /* Waits for the child, and ends as it did unless it was killed. */
@@ -92,11 +103,11 @@ static int watch(bool dispensable)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &act, NULL);
     do {
-        const pid_t heard = waitpid(ward, &status, dispensable ? WUNTRACED : 0);
+        const pid_t heard = waitpid(ward, &status, WUNTRACED);
         if (heard < 0 && errno != EINTR)
             _exit(status_exit_code(EK_UNAVAILABLE));
         if (heard == ward && WIFSTOPPED(status))
-            kill_if_it_stays_frozen();
+            name_if_it_stays_frozen(dispensable);
         else if (heard == ward)
             break;
     } while (true);

@@ -1,6 +1,6 @@
 /* cu/rank/guard.h – a second process beside each rank that outlives it: it alone can say in one
  * line that the rank was killed, by the kernel for want of memory or by hand, and make the launcher
- * end with our exit code. */
+ * end with our exit code; or that it has been stopped, on which host and since when. */
 #ifndef CU_GUARD_H
 #define CU_GUARD_H
 

@@ -9,6 +9,7 @@ enum events_activity { EVENTS_COMPUTE, EVENTS_MOVE, EVENTS_EXCHANGE };
 struct events_entry {
     double start, seconds; /* since the run began */
     struct ek_range tasks; /* none for an exchange */
+    size_t first, last;    /* the first and the last of them, numbered over all ranks */
     int step;
     enum events_activity activity;
 };

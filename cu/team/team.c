@@ -27,6 +27,7 @@ static enum ek_status begin_policy(struct team *t, const struct sched_job *job)
 {
     struct sched_job seen = *job;
     t->cost = job->cost;
+    t->number = job->number;
     seen.ncu = t->set->n;
     seen.unit = t->view;
     seen.link = &t->link;
@@ -134,6 +135,10 @@ static void note_event(struct team *t, struct unit *u, struct events_entry e)
         return;
     e.start -= t->run_start;
     e.step = t->result.steps;
+    if (e.tasks.begin < e.tasks.end) {
+        e.first = t->number ? (size_t)t->number[e.tasks.begin] : e.tasks.begin;
+        e.last = t->number ? (size_t)t->number[e.tasks.end - 1] : e.tasks.end - 1;
+    }
     events_add(&u->events, e);
 }
 
@@ -161,7 +166,10 @@ static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task
     u->migrations++;
     double sec = clock_now() - start;
     u->moving_step += sec;
-    note_event(t, u, (struct events_entry){start, sec, {task, task + 1}, 0, EVENTS_MOVE});
+    note_event(
+        t, u,
+        (struct events_entry){
+            .start = start, .seconds = sec, .tasks = {task, task + 1}, .activity = EVENTS_MOVE});
     return EK_OK;
 }
 
@@ -175,7 +183,11 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     memset(&t->history.seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->history.seconds);
     double start = clock_now();
     TRY(t->ops->compute(t->ctx, cu, r, &t->history.seconds[r.begin]));
-    note_event(t, u, (struct events_entry){start, clock_now() - start, r, 0, EVENTS_COMPUTE});
+    note_event(t, u,
+               (struct events_entry){.start = start,
+                                     .seconds = clock_now() - start,
+                                     .tasks = r,
+                                     .activity = EVENTS_COMPUTE});
     fault_slow(&t->faults, cu->index, t->result.steps + 1, start, r, t->history.seconds);
     const double sum = task_history_note(&t->history, r, cu->kind);
     u->busy_step += sum;
@@ -252,7 +264,9 @@ static void exchange_period(struct team *t, const struct cu *cu)
                         (struct ek_range){0, 0});
         barrier_wait(&t->barrier);
     }
-    note_event(t, u, (struct events_entry){start, clock_now() - start, {0, 0}, 0, EVENTS_EXCHANGE});
+    note_event(t, u,
+               (struct events_entry){
+                   .start = start, .seconds = clock_now() - start, .activity = EVENTS_EXCHANGE});
     if (cu->index == 0)
         t->exchanged = clock_now();
 }

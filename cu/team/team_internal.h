@@ -30,6 +30,7 @@ struct team {
     const char *schedule; /* borrowed */
     struct sched *sched;
     const double *cost;          /* [tasks] declared, NULL = equal; borrowed */
+    const int *number;           /* [tasks] over all ranks, NULL = as here; borrowed */
     struct task_history history; /* of the tasks */
     struct unit *unit;           /* [units] */
     struct locks locks;          /* of the memory nodes */

@@ -56,8 +56,27 @@ for text in x '-1' '5\nnone' '5\n-1'; do
 done
 rm inputbt-mz.data
 NPB_TIMER_FLAG=on "$bin/bt-mz" --class S | grep -q 'exch_qbc' || say 'NPB_TIMER_FLAG is not honoured'
-touch loadbt-mz.data
-"$bin/bt-mz" --class S 2>&1 | grep -q 'loadbt-mz.data is not read' || say 'loadbt-mz.data: nothing is said'
+
+# Threads of ranks by the load file; what the command line says comes first.
+threads() { awk '/Total threads/ { print $4 }' out; }
+for text in '0 2 1' '# ranks\n\n0:3 2 0 ! two each' '2:0 2 -1' '0 1 1\n0 2 1'; do
+    printf "$text\n" >loadbt-mz.data
+    "$bin/bt-mz" --class S >out 2>&1
+    [ "$(threads)" = 2 ] || say "load file '$text': $(threads) threads"
+done
+"$bin/bt-mz" --class S --layout 1x1 >out 2>&1
+[ "$(threads)" = 1 ] || say "--layout does not beat the load file: $(threads)"
+printf '0 0 1\n1 2 1\n' >loadbt-mz.data
+if command -v mpirun >/dev/null; then
+    mpirun --allow-run-as-root --oversubscribe -n 2 "$bin/bt-mz" --class S >out 2>&1
+    [ "$(threads)" = 3 ] || say "load file of two ranks: $(threads) threads: $(cat out)"
+fi
+for text in '1 2 1' '0 x 1' '0:1 2' '0'; do
+    printf "$text\n" >loadbt-mz.data
+    "$bin/bt-mz" --class S >out 2>&1
+    [ $? = 2 ] && grep -q 'loadbt-mz.data:' out || say "load file '$text': $(cat out)"
+done
+rm loadbt-mz.data
 
 "$bin/lu-mz" --class S --json json >/dev/null
 for key in residual_reference residual_deviation error_reference error_deviation surface_reference surface_deviation; do

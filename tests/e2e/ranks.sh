@@ -32,7 +32,7 @@ at_least() {
 
 for program in bt-mz sp-mz lu-mz; do
     one=$("$BIN/$program" --class S --layout 1x1 --json - | norms)
-    for n in 1 2 3 5; do # BT and SP have 4 zones: one of 5 ranks has none
+    for n in ${EK_LONG:+1 3} 2 5; do # BT and SP have 4 zones: one of 5 ranks has none
         same plain $n $program --layout 1x1 --schedule dynamic --ranks-schedule heft
         [ "$(grep -c '"program"' "$work/out")" = 1 ] || say "$program on $n ranks: not one voice"
         [ $n = 1 ] || at_least messages 8
@@ -46,7 +46,7 @@ for program in bt-mz sp-mz lu-mz; do
     at_least zones_moved 1
 done
 
-for schedule in static guided-runtime clustered-guided dynamic evenkeel; do
+for schedule in static ${EK_LONG:+guided-runtime clustered-guided evenkeel} dynamic; do
     CU_FAULT=rank:1@slow:20 same "$schedule" 2 lu-mz --layout 1x1 --ranks-schedule $schedule
     [ $schedule = static ] || [ $schedule = evenkeel ] || at_least zones_moved 1
 done
@@ -79,12 +79,43 @@ for n in 2 1; do
     tr -d ' \n' <"$work/out" | grep -qF "$one" || say "$n ranks go on to other norms"
 done
 
+# One run at a time has a checkpoint, whoever starts the other; and it is not disturbed.
+mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class B --layout 1x1 --checkpoint "$work/one" --every 5 --quiet \
+    >"$work/out" 2>&1 &
+run=$!
+until [ -e "$work/one" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
+ranks 2 "$BIN/bt-mz" --class B --layout 1x1 --checkpoint "$work/one" --quiet >"$work/err" 2>&1
+[ $? = 2 ] && grep -q "$work/one: process .* works on it" "$work/err" || say "two runs on one file: $(cat "$work/err")"
+"$BIN/bt-mz" --class B --checkpoint "$work/one" --quiet >"$work/err" 2>&1
+[ $? = 2 ] || say "a run of one on the file of another: $(cat "$work/err")"
+kill -0 $run || say "the run that had the file has ended: $(cat "$work/out")"
+
+# A rank is frozen: it is named, with its host, and goes on when it may.
+rank_is() { # the process that computes: its parent, the guard, is named alike
+    for pid in $(pgrep -x bt-mz); do
+        grep -qz "^OMPI_COMM_WORLD_RANK=$1$" "/proc/$pid/environ" && grep -qz '^CU_GUARD=' "/proc/$pid/environ" &&
+            grep -qz "^$work/one$" "/proc/$pid/cmdline" && echo "$pid"
+    done 2>/dev/null
+}
+frozen=$(rank_is 1)
+kill -STOP "$frozen"
+sleep ${EK_LONG:+7} 6
+kill -CONT "$frozen"
+grep -qE "rank 1 of 2 on .*\(process $frozen\) has been stopped since [0-9:]{8}" "$work/out" ||
+    say "a frozen rank is not named: $(cat "$work/out")"
+[ -z "${EK_LONG:-}" ] || grep -qE 'rank 0 of 2 has waited for (rank 1 on .*|the other ranks) since' "$work/out" ||
+    say "nobody waits for the frozen rank: $(cat "$work/out")"
+kill -TERM $(rank_is 0)
+wait $run
+[ $? = 4 ] || say "a rank that was frozen: $(cat "$work/out")"
+
 # What is measured is of all ranks: their units in the trace, bounds and losses, times of all zones.
 ranks 2 "$BIN/bt-mz" --class S --layout 2x1 --trace "$work/trace" --json "$work/out" >"$work/err" 2>&1 ||
     say "trace: $(cat "$work/err")"
 [ "$(grep -c '"name": "thread_name"' "$work/trace")" = 4 ] || say 'trace: not the units of all ranks'
 for tid in 0 1 2 3; do
     grep -q "\"tid\": $tid" "$work/trace" || say "trace: nothing of unit $tid"
+    grep -q "\"name\": \"compute $tid\"" "$work/trace" || say "trace: nothing of zone $tid"
 done
 bound=$(sed -n 's/^ *"lower_bound_s": \([0-9.e-]*\),$/\1/p' "$work/out")
 took=$(sed -n 's/^ *"computation_s": \([0-9.e-]*\),$/\1/p' "$work/out")
