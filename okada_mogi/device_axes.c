@@ -226,7 +226,8 @@ enum ek_status search_device_axes_open(struct search_device *d)
     TRY(add_conditions(d));
     TRY(search_device_write(d, TABLE, x->table, x->table_used * sizeof *x->table));
     TRY(search_device_room(d, FOUND, 2 * MOST_ITEMS * sizeof *x->found));
-    snprintf(kernel, sizeof kernel, "%s_%s", job->model->name,
+    const char *name = strrchr(job->model->text, '/') + 1;
+    snprintf(kernel, sizeof kernel, "%.*s_%s", (int)strcspn(name, "."), name,
              d->search->ops->geometries ? "probe" : "brute");
     return search_device_build(d, job->model->text, kernel);
 }

@@ -56,7 +56,7 @@ struct job {
     int naxes;
     struct trial_axis axis[JOB_AXES];
     int source[JOB_AXES], parameter[JOB_AXES];
-    char *name[JOB_AXES]; /* as in the file: "Es_m.1" */
+    char *name[JOB_AXES]; /* as in the file: "Es_m.1"; NULL: it does not say, one usual value */
     trial_number trials;
     char *path;
     json_t *root; /* as it was read */

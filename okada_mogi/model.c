@@ -44,6 +44,14 @@ int model_parameter_find(const struct model *m, const char *name, int size)
     return -1;
 }
 
+const struct model *model_with(const struct model *m, const char *name, int size)
+{
+    for (const struct model *w = m; w; w = w->wider)
+        if (model_parameter_find(w, name, size) >= 0)
+            return w;
+    return m;
+}
+
 int model_amplitude(const struct model *m)
 {
     for (int p = 0; p < m->nparameters; p++)

@@ -44,6 +44,8 @@ struct model_parameter {
      * computed once for each value on the grid. NULL: one, the parameter itself. */
     int nvalues;
     void (*derive)(double x, double *value);
+    bool optional; /* it is `usual` where nobody says anything else */
+    double usual;
 };
 
 /* A condition on a source (or on each pair of sources) that a job may ask for. */
@@ -76,9 +78,13 @@ struct model {
     /* A source x seen from above: its corners {east, north}, m, the first two at its upper edge; or
      * one point. Returns how many. NULL: it has no place on a map. */
     int (*outline)(const double *x, double corner[MODEL_CORNERS][2]);
-    /* For devices: the text with the kernels <name>_brute and <name>_probe, see kernels/search.h.
+    /* For devices: kernels/<text>.c with the kernels <text>_brute and <text>_probe, see search.h.
      * NULL: this model runs on CPU units only. */
     const char *text;
+    /* The same with more parameters, all of them optional, behind this one's; more work. NULL:
+     * none.
+     */
+    const struct model *wider;
 };
 
 int model_count(void);
@@ -90,6 +96,8 @@ int model_values(const struct model *m);
 int model_parameter_values(const struct model *m, int p);
 /* Number of the parameter called `name` (`size` characters of it); -1: none. */
 int model_parameter_find(const struct model *m, const char *name, int size);
+/* The model, or a wider one, where only that has a parameter of this name. */
+const struct model *model_with(const struct model *m, const char *name, int size);
 /* Its number of the given role; -1: none. */
 int model_amplitude(const struct model *m);
 

@@ -7,21 +7,28 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { ES, NS, DEPTH, VOLUME, PARAMETERS };
-enum { VALUES = 3, COMPONENTS = 3 };
+enum { ES, NS, DEPTH, VOLUME, NU, PARAMETERS };
+enum { COMPONENTS = 3 };
+
+static void derive_medium(double nu, double *value)
+{
+    *value = (1 - nu) / 0.75 * 0x1.e8ec8a4aeacc4p-3; /* 0.75 / pi */
+}
 
 static const struct model_parameter parameters[PARAMETERS] = {
-    {"Es_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
-    {"Ns_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
-    {"d_m", MODEL_GEOMETRY, 1e-3, 1e9, 1, NULL},
-    {"dV_m3", MODEL_AMPLITUDE, -1e18, 1e18, 0, NULL},
+    {"Es_m", MODEL_GEOMETRY, -1e9, 1e9, 1, .derive = NULL},
+    {"Ns_m", MODEL_GEOMETRY, -1e9, 1e9, 1, .derive = NULL},
+    {"d_m", MODEL_GEOMETRY, 1e-3, 1e9, 1, .derive = NULL},
+    {"dV_m3", MODEL_AMPLITUDE, -1e18, 1e18, 0, .derive = NULL},
+    {"nu", MODEL_GEOMETRY, -1, 0.5, 1, derive_medium, .optional = true, .usual = 0.25},
 };
 
 static void respond(const double *const *value, const double *east, const double *north,
                     double *out)
 {
     for (int l = 0; l < MODEL_LANES; l += LANES) {
-        const lanes x[VALUES] = {LOAD(value[0], l), LOAD(value[1], l), LOAD(value[2], l)};
+        const lanes x[MOGI_VALUES] = {LOAD(value[0], l), LOAD(value[1], l), LOAD(value[2], l),
+                                      LOAD(value[3], l)};
         lanes u[COMPONENTS];
         mogi_respond(x, LOAD(east, l), LOAD(north, l), u);
         for (int c = 0; c < COMPONENTS; c++)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { EC, NC, TOP, STRIKE, DIP, LENGTH, WIDTH, RAKE, SLIP };
+enum { EC, NC, TOP, STRIKE, DIP, LENGTH, WIDTH, RAKE, SLIP, NU, OPENING };
 
 static void derive_strike(double degrees, double *value)
 {
@@ -30,25 +30,38 @@ static void derive_length(double length, double *value)
     value[0] = length / 2;
 }
 
-static const struct model_parameter parameters[] = {
-    {"Ec_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
-    {"Nc_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
-    {"d_m", MODEL_GEOMETRY, 0, 1e7, 1, NULL},
-    {"strike_deg", MODEL_GEOMETRY, -720, 720, 2, derive_strike},
-    {"dip_deg", MODEL_GEOMETRY, 0, 90, 4, derive_dip},
-    {"L_m", MODEL_GEOMETRY, 1e-3, 1e7, 1, derive_length},
-    {"W_m", MODEL_GEOMETRY, 1e-3, 1e7, 1, NULL},
-    {"rake_deg", MODEL_DIRECTION, -720, 720, 0, NULL},
-    {"slip_m", MODEL_AMPLITUDE, -1e4, 1e4, 0, NULL},
-};
+static void derive_medium(double nu, double *value)
+{
+    *value = 2 * (1 - 2 * nu);
+}
+
+/* Slip is the amplitude, or one of several things that share the displacement. */
+#define PARAMETERS(slip)                                                                           \
+    {"Ec_m", MODEL_GEOMETRY, -1e9, 1e9, 1, .derive = NULL},                                        \
+        {"Nc_m", MODEL_GEOMETRY, -1e9, 1e9, 1, .derive = NULL},                                    \
+        {"d_m", MODEL_GEOMETRY, 0, 1e7, 1, .derive = NULL},                                        \
+        {"strike_deg", MODEL_GEOMETRY, -720, 720, 2, .derive = derive_strike},                     \
+        {"dip_deg", MODEL_GEOMETRY, 0, 90, 4, .derive = derive_dip},                               \
+        {"L_m", MODEL_GEOMETRY, 1e-3, 1e7, 1, .derive = derive_length},                            \
+        {"W_m", MODEL_GEOMETRY, 1e-3, 1e7, 1, .derive = NULL},                                     \
+        {"rake_deg", MODEL_DIRECTION, -720, 720, 0, .derive = NULL},                               \
+        {"slip_m", slip, -1e4, 1e4, 0, .derive = NULL},                                            \
+    {                                                                                              \
+        "nu", MODEL_GEOMETRY, -1, 0.5, 1, derive_medium, .optional = true, .usual = 0.25           \
+    }
+
+static const struct model_parameter parameters[] = {PARAMETERS(MODEL_AMPLITUDE)};
+static const struct model_parameter opening_parameters[] = {
+    PARAMETERS(MODEL_DIRECTION),
+    {"opening_m", MODEL_DIRECTION, -1e4, 1e4, 0, NULL, .optional = true, .usual = 0}};
 
 enum { VECTORS = MODEL_LANES / LANES };
 
-static void respond(const double *const *value, const double *east, const double *north,
-                    double *out)
+FN void respond_bases(const double *const *value, const double *east, const double *north,
+                      int bases, double *out)
 {
     struct okada_terms t[VECTORS];
-    lanes x[VECTORS][OKADA_VALUES], u[6];
+    lanes x[VECTORS][OKADA_VALUES], u[9];
     for (int i = 0; i < VECTORS; i++) {
         for (int p = 0; p < OKADA_VALUES; p++)
             x[i][p] = LOAD(value[p], i * LANES);
@@ -57,19 +70,40 @@ static void respond(const double *const *value, const double *east, const double
     for (int i = 0; i < VECTORS; i++)
         okada_functions(&t[i]);
     for (int i = 0; i < VECTORS; i++) {
-        okada_displace(x[i], LOAD(east, i * LANES), LOAD(north, i * LANES), &t[i], u);
-        for (int k = 0; k < 6; k++)
+        okada_displace(x[i], LOAD(east, i * LANES), LOAD(north, i * LANES), &t[i], bases, u);
+        for (int k = 0; k < 3 * bases; k++)
             STORE(out, k * MODEL_LANES + i * LANES, u[k]);
     }
 }
 
+static void respond(const double *const *value, const double *east, const double *north,
+                    double *out)
+{
+    respond_bases(value, east, north, 2, out);
+}
+
+static void respond_opening(const double *const *value, const double *east, const double *north,
+                            double *out)
+{
+    respond_bases(value, east, north, 3, out);
+}
+
+static const double per_turn = 0x1.45f306dc9c883p-3; /* 1 / (2 pi) */
+
 /* Slip along strike and up dip; responses lack the paper's factor. */
 static void weigh(const double *x, double *w)
 {
-    const double scale = -0x1.45f306dc9c883p-3; /* -1 / (2 pi) */
     angle_sincos(x[RAKE], &w[1], &w[0]);
-    w[0] *= scale;
-    w[1] *= scale;
+    w[0] *= -per_turn;
+    w[1] *= -per_turn;
+}
+
+static void weigh_opening(const double *x, double *w)
+{
+    weigh(x, w);
+    w[0] *= x[SLIP];
+    w[1] *= x[SLIP];
+    w[2] = per_turn * x[OPENING];
 }
 
 static int outline(const double *x, double corner[MODEL_CORNERS][2])
@@ -108,6 +142,11 @@ static bool slip_over_length(const double *number, const double *x, const double
 static double moment(const double *x, double rigidity)
 {
     return rigidity * x[LENGTH] * x[WIDTH] * fabs(x[SLIP]);
+}
+
+static double moment_opening(const double *x, double rigidity)
+{
+    return rigidity * x[LENGTH] * x[WIDTH] * hypot(x[SLIP], x[OPENING]);
 }
 
 static bool magnitude(const double *number, const double *x, const double *other)
@@ -153,6 +192,20 @@ static const struct model_constraint constraints[] = {
     {.name = NULL},
 };
 
+static const struct model model_okada_opening = {
+    .name = "okada",
+    .summary = "rectangular fault of uniform slip and opening (Okada 1985)",
+    .nparameters = sizeof opening_parameters / sizeof *opening_parameters,
+    .parameter = opening_parameters,
+    .constraint = constraints,
+    .nbasis = 3,
+    .respond = respond_opening,
+    .weigh = weigh_opening,
+    .moment = moment_opening,
+    .outline = outline,
+    .text = "okada_mogi/kernels/okada_opening.c",
+};
+
 const struct model model_okada = {
     .name = "okada",
     .summary = "rectangular fault of uniform slip (Okada 1985)",
@@ -165,4 +218,5 @@ const struct model model_okada = {
     .moment = moment,
     .outline = outline,
     .text = "okada_mogi/kernels/okada.c",
+    .wider = &model_okada_opening,
 };

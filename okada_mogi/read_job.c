@@ -195,8 +195,8 @@ static enum ek_status read_constraints(struct job *job, const json_t *object)
 /* "Es_m.2" is parameter Es_m of source 1 (from 0). */
 static enum ek_status parse_name(struct job *job, const char *where, const char *name, int axis)
 {
-    const struct model *m = job->model;
     const size_t n = strcspn(name, ".");
+    const struct model *m = job->model = model_with(job->model, name, (int)n);
     const int p = model_parameter_find(m, name, (int)n);
     const char *names[MODEL_PARAMETERS];
     char stem[64], key[160];
@@ -276,22 +276,66 @@ static enum ek_status read_parameter(struct job *job, const char *where, const j
     return EK_OK;
 }
 
-static enum ek_status read_parameters(struct job *job, const json_t *list)
+static enum ek_status read_list(struct job *job, const json_t *list)
 {
     char where[64];
-    const int wanted = job->nsources * job->model->nparameters;
-    const int n = (int)json_array_size(list);
-    TRY(demand_that(job->path, json_is_array(list), "parameters", "a list"));
-    for (int a = 0; a < n && a < wanted; a++) {
-        snprintf(where, sizeof where, "parameters[%d]", a);
-        TRY(read_parameter(job, where, json_array_get(list, (size_t)a), a));
-        job->naxes = a + 1;
+    TRY(demand_that(job->path, json_is_array(list) && json_array_size(list) <= JOB_AXES / 2,
+                    "parameters", "a list of all parameters, each once"));
+    for (; job->naxes < (int)json_array_size(list); job->naxes++) {
+        snprintf(where, sizeof where, "parameters[%d]", job->naxes);
+        TRY(read_parameter(job, where, json_array_get(list, (size_t)job->naxes), job->naxes));
     }
-    if (n != wanted)
+    return EK_OK;
+}
+
+/* An axis of one value, without a name, where it leaves the short cuts as they are: geometry before
+ * all others of its source, the rest behind them. */
+static void imply(struct job *job, int source, int parameter)
+{
+    const struct model_parameter *p = &job->model->parameter[parameter];
+    int at = 0;
+    while (at < job->naxes && job->source[at] != source)
+        at++;
+    while (p->role != MODEL_GEOMETRY && at < job->naxes && job->source[at] == source)
+        at++;
+    const size_t behind = (size_t)(job->naxes++ - at);
+    memmove(&job->axis[at + 1], &job->axis[at], behind * sizeof *job->axis);
+    memmove(&job->source[at + 1], &job->source[at], behind * sizeof *job->source);
+    memmove(&job->parameter[at + 1], &job->parameter[at], behind * sizeof *job->parameter);
+    memmove(&job->name[at + 1], &job->name[at], behind * sizeof *job->name);
+    job->axis[at] = (struct trial_axis){p->usual, p->usual, 1};
+    job->source[at] = source;
+    job->parameter[at] = parameter;
+    job->name[at] = NULL;
+}
+
+/* Each source has each parameter; optional ones it may leave out. */
+static enum ek_status complete(struct job *job)
+{
+    const struct model *m = job->model;
+    int given = 0, wanted = 0;
+    bool there[JOB_SOURCES][MODEL_PARAMETERS] = {{false}};
+    for (int a = 0; a < job->naxes; a++) {
+        there[job->source[a]][job->parameter[a]] = true;
+        given += !m->parameter[job->parameter[a]].optional;
+    }
+    for (int p = 0; p < m->nparameters; p++)
+        wanted += !m->parameter[p].optional * job->nsources;
+    if (given != wanted)
         FAIL(EK_USAGE, "%s: %d parameter%s, but %d source%s of model %s %s %d",
-             demand_at(job->path, "parameters"), n, n == 1 ? "" : "s", job->nsources,
-             job->nsources > 1 ? "s" : "", job->model->name, job->nsources > 1 ? "have" : "has",
-             wanted);
+             demand_at(job->path, "parameters"), given, given == 1 ? "" : "s", job->nsources,
+             job->nsources > 1 ? "s" : "", m->name, job->nsources > 1 ? "have" : "has", wanted);
+    for (int s = 0; s < job->nsources; s++)
+        for (int p = 0; p < m->nparameters; p++)
+            if (!there[s][p])
+                imply(job, s, p);
+    return EK_OK;
+}
+
+static enum ek_status read_parameters(struct job *job, const json_t *list)
+{
+    TRY(read_list(job, list));
+    TRY(complete(job));
     if (!trial_count(job->axis, job->naxes, &job->trials))
         FAIL(EK_USAGE, "%s: more than 2^127 trials; choose fewer values",
              demand_at(job->path, "parameters"));

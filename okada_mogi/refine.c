@@ -24,8 +24,8 @@ static enum ek_status read_factor(const struct job *job, const char *word, struc
              word, REFINE_MOST);
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     for (int a = 0; a < job->naxes; a++) {
-        names[a] = job->name[a];
-        if (equals && strcmp(job->name[a], name))
+        names[a] = job->name[a] ? job->name[a] : "";
+        if (equals && strcmp(names[a], name))
             continue;
         r->factor[a] = (int)factor;
         known++;
@@ -96,6 +96,8 @@ enum ek_status refine_job(const struct job *job, const struct stats *accepted,
     json_t *root = json_copy(job->root), *list = json_array();
     for (int a = 0; a < job->naxes; a++) {
         const struct stats_column *c = column_of(accepted, a);
+        if (!job->name[a])
+            continue;
         json_array_append_new(
             list, c ? refine_axis(job, c, r)
                     : json_pack("{s:s s:f}", "name", job->name[a], "value", job->axis[a].min));

@@ -230,8 +230,8 @@ static enum ek_status check_trial(struct checker *c, trial_number trial, double 
     if (trial - h->range.first >= h->range.count)
         return EK_OK;
     const bool allowed = judge_trial(c->judge, trial, &record, NULL);
-    const bool acceptable = allowed && judge_accepts(h->job, &record, INFINITY) &&
-                            !accepted_better(&c->worst, &record);
+    const bool acceptable =
+        allowed && judge_accepts(h->job, &record, INFINITY) && !accepted_better(&c->worst, &record);
     TRY(spool_find(h->spool, trial, &held));
     c->right &= acceptable == held;
     c->checked++;

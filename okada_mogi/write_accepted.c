@@ -23,7 +23,10 @@ struct accepted_file {
 /* Columns beside the index; with their names, "" where the model has no moment. */
 static int count_columns(const struct job *job)
 {
-    return job->naxes + 3 + (job->model->moment ? 1 : 0);
+    int n = 3 + (job->model->moment ? 1 : 0);
+    for (int a = 0; a < job->naxes; a++)
+        n += job->name[a] != NULL;
+    return n;
 }
 
 double accepted_row_bytes(const struct job *job, enum accepted_format format)
@@ -45,8 +48,9 @@ static void columns_of(const struct job *job, const struct accepted_record *r, d
     double x[JOB_AXES];
     trial_place(job->axis, job->naxes, r->trial, place);
     for (int a = 0; a < job->naxes; a++) {
-        *column = trial_value(&job->axis[a], place[a]);
-        x[job_at(job, a)] = *column++;
+        x[job_at(job, a)] = trial_value(&job->axis[a], place[a]);
+        if (job->name[a])
+            *column++ = x[job_at(job, a)];
     }
     *column++ = r->misfit;
     *column++ = r->chi2;
@@ -58,8 +62,9 @@ static void columns_of(const struct job *job, const struct accepted_record *r, d
 static void write_names(const struct accepted_file *f)
 {
     for (int a = 0; a < f->job->naxes; a++)
-        fprintf(f->out, "%s%s", a ? "," : "", f->job->name[a]);
-    fprintf(f->out, ",misfit,chi2,rms_m%s", last_column(f->job));
+        if (f->job->name[a])
+            fprintf(f->out, "%s,", f->job->name[a]);
+    fprintf(f->out, "misfit,chi2,rms_m%s", last_column(f->job));
 }
 
 static void begin_csv(const struct accepted_file *f)
@@ -97,9 +102,9 @@ static void begin_binary(const struct accepted_file *f)
 {
     const struct job *job = f->job;
     const int columns = count_columns(job);
-    size_t names = strlen(",misfit,chi2,rms_m") + strlen(last_column(job));
+    size_t names = strlen("misfit,chi2,rms_m") + strlen(last_column(job));
     for (int a = 0; a < job->naxes; a++)
-        names += strlen(job->name[a]) + (a > 0);
+        names += job->name[a] ? strlen(job->name[a]) + 1 : 0;
     const size_t header = (HEADER + names + 8) / 8 * 8; /* a NUL at least */
     fwrite("EKTRIALS", 8, 1, f->out);
     put_u32(f, VERSION);

@@ -26,7 +26,8 @@ json_t *write_trial(const struct job *job, const struct accepted_record *record)
     json_t *trial = json_object(), *parameters = json_object();
     job_parameters(job, record->trial, x);
     for (int a = 0; a < job->naxes; a++)
-        json_object_set_new(parameters, job->name[a], json_real(x[job_at(job, a)]));
+        if (job->name[a])
+            json_object_set_new(parameters, job->name[a], json_real(x[job_at(job, a)]));
     json_object_set_new(trial, "index", write_number(record->trial));
     json_object_set_new(trial, "parameters", parameters);
     json_object_set_new(trial, "misfit", json_real(record->misfit));

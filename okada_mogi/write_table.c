@@ -5,6 +5,7 @@
 #include "src/table.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- residuals --------------------------------------------------------------------------------*/
 
@@ -53,18 +54,29 @@ enum ek_status write_residuals(const struct job *job, trial_number trial, const 
 
 /* ---- displacements ----------------------------------------------------------------------------*/
 
-/* Columns of the input, by parameter. */
+/* Columns of the input, by parameter; -1: there is none. */
 struct columns {
-    int id, east, north, parameter[MODEL_PARAMETERS];
+    int id, east, north, along[3], parameter[MODEL_PARAMETERS];
 };
 
-static enum ek_status find_columns(const struct table *t, const struct model *m, struct columns *c)
+/* *m becomes the model that has all of the table's parameters. */
+static enum ek_status find_columns(const struct table *t, const struct model **m, struct columns *c)
 {
+    static const char *const along[] = {"lE", "lN", "lU"};
+    for (int i = 0; i < t->ncolumns; i++)
+        *m = model_with(*m, t->column[i], (int)strlen(t->column[i]));
     c->id = table_find(t, "id");
     TRY(table_need(t, "E_m", &c->east));
     TRY(table_need(t, "N_m", &c->north));
-    for (int p = 0; p < m->nparameters; p++)
-        TRY(table_need(t, m->parameter[p].name, &c->parameter[p]));
+    for (int i = 0; i < 3; i++)
+        c->along[i] = table_find(t, along[i]);
+    for (int i = 0; i < 3 && c->along[0] + c->along[1] + c->along[2] > -3; i++)
+        TRY(table_need(t, along[i], &c->along[i]));
+    for (int p = 0; p < (*m)->nparameters; p++) {
+        c->parameter[p] = table_find(t, (*m)->parameter[p].name);
+        if (!(*m)->parameter[p].optional)
+            TRY(table_need(t, (*m)->parameter[p].name, &c->parameter[p]));
+    }
     return EK_OK;
 }
 
@@ -74,7 +86,9 @@ static enum ek_status read_row(const struct table *t, const struct model *m,
     TRY(table_number(t, row, c->east, &at[0]));
     TRY(table_number(t, row, c->north, &at[1]));
     for (int p = 0; p < m->nparameters; p++) {
-        TRY(table_number(t, row, c->parameter[p], &x[p]));
+        x[p] = m->parameter[p].usual;
+        if (c->parameter[p] >= 0)
+            TRY(table_number(t, row, c->parameter[p], &x[p]));
         if (x[p] < m->parameter[p].min || x[p] > m->parameter[p].max)
             FAIL(EK_USAGE, "%s:%zu: %s = %g is out of range, model %s takes %g to %g", t->path,
                  t->line[row], m->parameter[p].name, x[p], m->name, m->parameter[p].min,
@@ -86,16 +100,22 @@ static enum ek_status read_row(const struct table *t, const struct model *m,
 static enum ek_status write_rows(const struct table *t, const struct model *m,
                                  const struct columns *c, FILE *out)
 {
-    double x[MODEL_PARAMETERS], at[2], u[3];
-    fputs("id,uE_m,uN_m,uU_m\n", out);
+    double x[MODEL_PARAMETERS], at[2], u[3], l[3];
+    const bool along = c->along[0] >= 0;
+    fprintf(out, "id,uE_m,uN_m,uU_m%s\n", along ? ",uL_m" : "");
     for (size_t row = 0; row < t->nrows; row++) {
         TRY(read_row(t, m, c, row, x, at));
+        for (int i = 0; i < 3 && along; i++)
+            TRY(table_number(t, row, c->along[i], &l[i]));
         model_forward(m, x, at[0], at[1], u);
         if (c->id < 0)
             fprintf(out, "%zu", row + 1);
         else
             fputs(table_text(t, row, c->id), out);
-        fprintf(out, ",%.17g,%.17g,%.17g\n", u[0], u[1], u[2]);
+        fprintf(out, ",%.17g,%.17g,%.17g", u[0], u[1], u[2]);
+        if (along)
+            fprintf(out, ",%.17g", l[0] * u[0] + l[1] * u[1] + l[2] * u[2]);
+        fputc('\n', out);
     }
     return EK_OK;
 }
@@ -106,7 +126,7 @@ enum ek_status write_forward(const struct model *model, const char *path, const 
     struct columns c;
     struct file *f;
     TRY(table_open(path, NULL, &t));
-    enum ek_status st = find_columns(t, model, &c);
+    enum ek_status st = find_columns(t, &model, &c);
     if (!st)
         st = file_create(out, &f);
     if (!st && (st = write_rows(t, model, &c, file_stream(f))))

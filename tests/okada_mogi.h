@@ -36,10 +36,10 @@ static bool sill_below(const double *number, const double *x, const double *othe
 }
 
 static const struct model_parameter sill_parameters[] = {
-    {"Es_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
-    {"Ns_m", MODEL_GEOMETRY, -1e9, 1e9, 1, NULL},
-    {"d_m", MODEL_GEOMETRY, 1, 1e6, 1, NULL},
-    {"dV_m3", MODEL_AMPLITUDE, -1e12, 1e12, 0, NULL},
+    {"Es_m", MODEL_GEOMETRY, -1e9, 1e9, 1, .derive = NULL},
+    {"Ns_m", MODEL_GEOMETRY, -1e9, 1e9, 1, .derive = NULL},
+    {"d_m", MODEL_GEOMETRY, 1, 1e6, 1, .derive = NULL},
+    {"dV_m3", MODEL_AMPLITUDE, -1e12, 1e12, 0, .derive = NULL},
 };
 static const struct model_constraint sill_constraints[] = {
     {"below", "m", 1, false, 1u << 2, sill_below}, {.name = NULL}};
@@ -52,6 +52,15 @@ static const struct model model_sill = {
     .nbasis = 1,
     .respond = sill_respond,
 };
+
+/* Parameters that every job names. */
+static inline int job_required(const struct model *m)
+{
+    int n = 0;
+    for (int p = 0; p < m->nparameters; p++)
+        n += !m->parameter[p].optional;
+    return n;
+}
 
 static uint64_t job_seed = 1;
 

@@ -308,7 +308,7 @@ static void test_lost_trial(void **state)
     const char *const path[ACCEPTED_FORMATS] = {NULL};
     for (int away = 0; away < 2; away++) {
         const struct model *m = model_find("mogi");
-        const double truth[] = {100. * away, 0, 2000, 3e6};
+        const double truth[] = {100. * away, 0, 2000, 3e6, 0.25};
         char text[2048];
         int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m\n");
         for (int i = 0; i < 5; i++) {

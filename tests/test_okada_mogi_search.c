@@ -15,7 +15,7 @@ struct axis {
 
 static const struct axis okada_axes[] = {
     {"Ec_m", -2e4, 2e4, 4e3},   {"Nc_m", -2e4, 2e4, 4e3},  {"d_m", 2e3, 1e4, 1e3},
-    {"strike_deg", 0, 360, 15}, {"dip_deg", 20, 88, 2},    {"L_m", 1e4, 3e4, 5e3},
+    {"strike_deg", 0, 360, 15}, {"dip_deg", 20, 84, 2},    {"L_m", 1e4, 3e4, 5e3},
     {"W_m", 5e3, 2e4, 5e3},     {"rake_deg", -90, 90, 10}, {"slip_m", 0.3, 2, 0.1},
 };
 static const struct axis point_axes[] = {
@@ -27,11 +27,25 @@ static const struct axis point_axes[] = {
 
 static double truth[JOB_AXES];
 
-/* "parameters" of a job; n values on most axes, the true one at a random place among them. */
-static int write_axes(char *out, size_t room, const struct axis *axes, int naxes, int sources,
-                      int most)
+/* Optional parameters of random jobs: nu, 0 = not named, and whether faults may open. */
+static double poisson;
+static bool opens;
+
+static void set_usual(const struct model *m, int sources)
 {
+    for (int s = 0; s < sources; s++)
+        for (int p = 0; p < m->nparameters; p++)
+            if (m->parameter[p].optional)
+                truth[s * m->nparameters + p] = m->parameter[p].usual;
+}
+
+/* "parameters" of a job; n values on most axes, the true one at a random place among them. */
+static int write_axes(char *out, size_t room, const struct axis *axes, const struct model *m,
+                      int sources, int most)
+{
+    const int naxes = job_required(m);
     int used = 0;
+    set_usual(m, sources);
     for (int s = 0; s < sources; s++)
         for (int a = 0; a < naxes; a++) {
             const int n = 1 + (int)job_random(0, most), at = (int)job_random(0, n);
@@ -39,14 +53,26 @@ static int write_axes(char *out, size_t room, const struct axis *axes, int naxes
             const double value = axes[a].high < 10 ? job_random(axes[a].low, axes[a].high) : x;
             const double min = value - at * axes[a].spacing, unit = axes[a].spacing;
             const double low = min > 0 || axes[a].low < 0 ? min : value;
-            truth[s * naxes + a] = value;
+            truth[s * m->nparameters + a] = value;
             char suffix[16] = "";
             if (sources > 1)
                 snprintf(suffix, sizeof suffix, ".%d", s + 1);
-            used +=
-                snprintf(out + used, room - (size_t)used,
-                         "%s{\"name\": \"%s%s\", \"min\": %.17g, \"max\": %.17g, \"n\": %d}",
-                         s || a ? ", " : "", axes[a].name, suffix, low, low + (n - 1) * unit, n);
+            if (!a && poisson > 0) {
+                truth[s * m->nparameters + naxes] = poisson;
+                used += snprintf(out + used, room - (size_t)used,
+                                 "%s{\"name\": \"nu%s\", \"value\": %g}", s ? ", " : "", suffix,
+                                 poisson);
+            }
+            used += snprintf(out + used, room - (size_t)used,
+                             "%s{\"name\": \"%s%s\", \"min\": %.17g, \"max\": %.17g, \"n\": %d}",
+                             used ? ", " : "", axes[a].name, suffix, low, low + (n - 1) * unit, n);
+            if (opens && a == naxes - 1) {
+                truth[s * m->nparameters + naxes + 1] = 0.3;
+                used += snprintf(out + used, room - (size_t)used,
+                                 ", {\"name\": \"opening_m%s\", \"min\": -0.3, \"max\": 0.6, "
+                                 "\"n\": 4}",
+                                 suffix);
+            }
         }
     return used;
 }
@@ -84,9 +110,11 @@ static struct job *random_job(const struct model *m, int sources, int most, cons
     char parameters[8192], text[12288];
     const bool okada = !strcmp(m->name, "okada");
     struct job *job;
-    write_axes(parameters, sizeof parameters, okada ? okada_axes : point_axes, m->nparameters,
-               sources, most);
+    if (opens)
+        m = m->wider;
+    write_axes(parameters, sizeof parameters, okada ? okada_axes : point_axes, m, sources, most);
     write_stations(m, sources, 6);
+    m = model_find(m->name) ? model_find(m->name) : m;
     snprintf(text, sizeof text,
              "{\"model\": \"%s\", \"sources\": %d, \"stations\": \"stations.csv\", "
              "\"accept\": {%s}, \"constraints\": {%s}, \"parameters\": [%s]}",
@@ -137,6 +165,20 @@ static void test_one_fault(void **state)
                  "\"magnitude\": [4, 7.2], \"slip_over_length\": [0, 1e-4]");
 }
 
+/* Another rock, and faults that open: three bases, and no amplitude. */
+static void test_opening(void **state)
+{
+    (void)state;
+    poisson = 0.3;
+    compare_many(model_find("mogi"), 1, 12, 4, "");
+    compare_many(model_find("okada"), 1, 3, 4, "");
+    opens = true;
+    compare_many(model_find("okada"), 1, 3, 8, "\"magnitude\": [4, 7.2]");
+    compare_many(model_find("okada"), 2, 2, 2, "");
+    poisson = 0;
+    opens = false;
+}
+
 static void test_one_sphere(void **state)
 {
     (void)state;
@@ -182,16 +224,18 @@ static const struct axis lattice_mogi[] = {
 };
 
 /* Whole numbers of steps within the range, the true one among them. */
-static int write_lattice(char *out, size_t room, const struct axis *axes, int naxes, int sources,
-                         int most)
+static int write_lattice(char *out, size_t room, const struct axis *axes, const struct model *m,
+                         int sources, int most)
 {
+    const int naxes = job_required(m);
     int used = 0;
+    set_usual(m, sources);
     for (int i = 0; i < sources * naxes; i++) {
         const struct axis *a = &axes[i % naxes];
         const int all = (int)((a->high - a->low) / a->spacing + 1.5);
         const int wanted = 1 + (int)job_random(0, most), n = wanted < all ? wanted : all;
         const int first = (int)job_random(0, all - n + 1), at = first + (int)job_random(0, n);
-        truth[i] = a->low + at * a->spacing;
+        truth[i / naxes * m->nparameters + i % naxes] = a->low + at * a->spacing;
         char suffix[16] = "";
         if (sources > 1)
             snprintf(suffix, sizeof suffix, ".%d", i / naxes + 1);
@@ -245,8 +289,8 @@ static struct job *lattice_job(int number)
     const int most = *m->name == 'o' ? (sources > 1 ? 2 : 4) : 5;
     const double sigma = sigmas[(int)job_random(0, 4)];
     struct job *job;
-    write_lattice(parameters, sizeof parameters, *m->name == 'o' ? lattice_okada : lattice_mogi,
-                  m->nparameters, sources, most);
+    write_lattice(parameters, sizeof parameters, *m->name == 'o' ? lattice_okada : lattice_mogi, m,
+                  sources, most);
     write_lattice_stations(m, sources, sigma, job_random(0, 1) < 0.5 ? 0 : sigma);
     snprintf(text, sizeof text,
              "{\"model\": \"%s\", \"sources\": %d, \"stations\": \"stations.csv\", "
@@ -380,6 +424,11 @@ static void compare_on_device(const char *name)
     assert_int_equal(backend_open(which, &b), EK_OK);
     compare_on(b, model_find("okada"), 1, 3, "\"length_over_width\": [0.5, 4.5]");
     compare_on(b, model_find("mogi"), 1, 8, "\"radius_over_depth\": 0.05");
+    poisson = 0.1;
+    opens = true;
+    compare_on(b, model_find("okada"), 1, 2, "");
+    opens = false;
+    poisson = 0;
     compare_on(b, model_find("mogi"), 2, 4, "\"distance_over_radius\": 10");
     compare_on(b, model_find("mogi"), 3, 2, "");
     backend_close(b);
@@ -474,13 +523,15 @@ static void test_any_order_of_axes(void **state)
     (void)state;
     struct job *job = random_job(model_find("okada"), 1, 3, "\"k_sigma\": 20", "");
     struct accepted before = job_search(job, SEARCH_EXACT, 1);
-    const struct trial_axis slip = job->axis[8];
-    char *name = job->name[8];
-    memmove(job->axis + 1, job->axis, 8 * sizeof *job->axis);
-    memmove(job->parameter + 1, job->parameter, 8 * sizeof *job->parameter);
-    memmove(job->name + 1, job->name, 8 * sizeof *job->name);
+    const int last = job->naxes - 1;
+    const struct trial_axis slip = job->axis[last];
+    const int parameter = job->parameter[last];
+    char *name = job->name[last];
+    memmove(job->axis + 1, job->axis, (size_t)last * sizeof *job->axis);
+    memmove(job->parameter + 1, job->parameter, (size_t)last * sizeof *job->parameter);
+    memmove(job->name + 1, job->name, (size_t)last * sizeof *job->name);
     job->axis[0] = slip;
-    job->parameter[0] = 8;
+    job->parameter[0] = parameter;
     job->name[0] = name;
     status_mute(1);
     struct accepted after = job_search(job, SEARCH_EXACT, 3);
@@ -555,19 +606,13 @@ static void test_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_one_fault),
-        cmocka_unit_test(test_one_sphere),
-        cmocka_unit_test(test_two_sources),
-        cmocka_unit_test(test_three_sources),
-        cmocka_unit_test(test_another_model),
-        cmocka_unit_test(test_lattice),
-        cmocka_unit_test(test_host_device),
-        cmocka_unit_test(test_opencl_device),
-        cmocka_unit_test(test_best),
-        cmocka_unit_test(test_no_tolerance),
-        cmocka_unit_test(test_keep_all),
-        cmocka_unit_test(test_any_order_of_axes),
+        cmocka_unit_test(test_levels),        cmocka_unit_test(test_one_fault),
+        cmocka_unit_test(test_one_sphere),    cmocka_unit_test(test_opening),
+        cmocka_unit_test(test_two_sources),   cmocka_unit_test(test_three_sources),
+        cmocka_unit_test(test_another_model), cmocka_unit_test(test_lattice),
+        cmocka_unit_test(test_host_device),   cmocka_unit_test(test_opencl_device),
+        cmocka_unit_test(test_best),          cmocka_unit_test(test_no_tolerance),
+        cmocka_unit_test(test_keep_all),      cmocka_unit_test(test_any_order_of_axes),
         cmocka_unit_test(test_known_sets),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);

@@ -1,10 +1,10 @@
 /* okada_mogi/kernels/mogi.h – displacement of the ground by the change of volume of a small sphere
- * in an elastic half-space: Mogi (1958), Bull. Earthq. Res. Inst. 36, 99-134, for a Poisson's ratio
- * of 1/4: u = 0.75 dV / pi (E - Es, N - Ns, d) / R^3. */
+ * in an elastic half-space: Mogi (1958), Bull. Earthq. Res. Inst. 36, 99-134:
+ * u = (1 - nu) dV / pi (E - Es, N - Ns, d) / R^3. */
 #ifndef OKADA_MOGI_KERNELS_MOGI_H
 #define OKADA_MOGI_KERNELS_MOGI_H
 
-#define MOGI_VALUES 3
+#define MOGI_VALUES 4
 
 #ifndef SQRT
 #define SQRT(x) sqrt(x)
@@ -13,13 +13,13 @@
 #define DIVIDE(a, b) ((a) / (b))
 #endif
 
-/* value: easting, northing and depth of the centre, m. out: 3 displacements (east, north, up) by a
- * unit of dV. */
+/* value: easting, northing and depth of the centre, m; (1 - nu) / pi of the rock. out: 3
+ * displacements (east, north, up) by a unit of dV. */
 FN void mogi_respond(const real *value, real east, real north, real *out)
 {
     const real e = east - value[0], n = north - value[1], d = value[2];
     const real r2 = e * e + n * n + d * d;
-    const real scale = DIVIDE(REAL(0x1.e8ec8a4aeacc4p-3), r2 * SQRT(r2)); /* 0.75 / pi */
+    const real scale = DIVIDE(value[3], r2 * SQRT(r2));
     out[0] = scale * e;
     out[1] = scale * n;
     out[2] = scale * d;

@@ -1,30 +1,7 @@
 /* okada_mogi/kernels/okada.c – searches for faults on devices; see search.h. */
+#define BASES 2
 #include "okada_mogi/kernels/okada.h"
-
-/* The station is on the fault, which reaches the ground there: the displacement jumps, and rounding
- * decides to which side. */
-FN int okada_jumps(const real *value, real east, real north)
-{
-    struct okada_view v;
-    okada_look(value, east, north, &v);
-    const real near = 1e-9 * (value[OKADA_HALF] + value[OKADA_WIDTH]);
-    return ABS(v.q) < near && v.xi1 > -near && v.xi2 < near && v.eta1 > -near && v.eta2 < near;
-}
-
-/* No numbers where the displacement jumps: the host says what it takes it for. */
-FN void okada_respond(const real *value, real east, real north, real *out)
-{
-    struct okada_terms t;
-    okada_algebra(value, east, north, &t);
-    okada_functions(&t);
-    okada_displace(value, east, north, &t, out);
-    if (okada_jumps(value, east, north))
-        for (int k = 0; k < 6; k++)
-            out[k] = 0.0 / 0.0;
-}
-
 #define VALUES  OKADA_VALUES
-#define BASES   2
 #define RESPOND okada_respond
 #include "okada_mogi/kernels/search.h"
 

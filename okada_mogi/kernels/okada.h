@@ -1,5 +1,5 @@
 /* okada_mogi/kernels/okada.h – displacement of the ground by uniform slip on a rectangular fault in
- * an elastic half-space: Okada (1985), BSSA 75(4), 1135-1154, eqs. (24)-(29), for lambda = mu.
+ * an elastic half-space, and by its opening: Okada (1985), BSSA 75(4), 1135-1154, eqs. (24)-(29).
  *
  * The sum over the four corners (xi_i, eta_j), signs + - - +, is taken before functions are: four
  * logarithms are one of a ratio, eight arc tangents are two angles of products of complex numbers.
@@ -37,7 +37,8 @@
 #define OKADA_PER_C  8 /* 1 / cos, the cosine likewise */
 #define OKADA_HALF   9 /* of the length */
 #define OKADA_WIDTH  10
-#define OKADA_VALUES 11
+#define OKADA_MEDIUM 11 /* 2 mu / (lambda + mu) = 2 (1 - 2 nu) of the rock: 1 for lambda = mu */
+#define OKADA_VALUES 12
 
 #define OKADA_STEEP 10.0  /* 1 / cos dip from which on the other formulas are used */
 #define OKADA_TINY  1e-40 /* m^2: keeps 0 / 0 out, changes nothing else */
@@ -56,11 +57,12 @@ struct okada_terms {
     real theta, theta_x, turn; /* sum of atan(xi eta / (q R)): at first y, x and a sign */
     real alpha, alpha_x;       /* sum of atan(kappa xi / B), likewise */
     real a, b;                 /* half the sums of xi / (R + d), y / (R + d) */
-    real u[6];                 /* displacements so far, in the fault's own frame */
+    real u[7];                 /* displacements so far, in the fault's own frame; sum of q^2 / (R
+                                  (R + eta)) */
 };
 
-/* I1, I3, I4 of the paper's eqs. (28), (29), summed over the corners; c1 and c3 are I1 and I3 times
- * cos dip, as dip slip needs them. */
+/* I1, I3, I4 of the paper's eqs. (28), (29) for lambda = mu, summed over the corners; c1 and c3 are
+ * I1 and I3 times cos dip, as dip slip needs them. */
 struct okada_integrals {
     real i1, i3, i4, c1, c3;
 };
@@ -154,6 +156,7 @@ FN void okada_algebra(const real *value, real east, real north, struct okada_ter
     t->u[3] = q * u;
     t->u[4] = v.y2 * o2 - v.y1 * o1;
     t->u[5] = v.d2 * o2 - v.d1 * o1;
+    t->u[6] = -q * w;
 }
 
 /* The difference of two angles within pi may be beyond pi: `turn` has the sign of the first where
@@ -244,23 +247,57 @@ FN struct okada_integrals okada_integrate(const real *value, real east, real nor
     return n;
 }
 
-/* out: 3 displacements (east, north, up) by unit strike slip, 3 by unit dip slip. */
-FN void okada_displace(const real *value, real east, real north, const struct okada_terms *t,
-                       real *out)
+/* Of the fault's frame. */
+FN void okada_turn(const real *value, real x, real y, real up, real *out)
 {
-    const real ss = value[OKADA_SS], cs = value[OKADA_CS], s = value[OKADA_S], c = value[OKADA_C];
+    out[0] = value[OKADA_SS] * x - value[OKADA_CS] * y;
+    out[1] = value[OKADA_CS] * x + value[OKADA_SS] * y;
+    out[2] = up;
+}
+
+/* out: 3 displacements (east, north, up) by unit strike slip, 3 by unit dip slip, both times -2 pi;
+ * then, where there are three bases, 3 by unit opening times 2 pi. */
+FN void okada_displace(const real *value, real east, real north, const struct okada_terms *t,
+                       int bases, real *out)
+{
+    const real s = value[OKADA_S], c = value[OKADA_C], m = value[OKADA_MEDIUM] * s;
     const real i5 = -value[OKADA_PER_C] * t->alpha;
     const struct okada_integrals n = okada_integrate(value, east, north, t, i5);
-    const real sx = t->u[0] + t->theta + s * n.i1;
-    const real sy = t->u[1] - s * (0.5 * t->l1 + n.i3);
-    const real dx = t->u[3] - s * n.c3;
-    const real dy = t->u[4] + c * t->theta - s * n.c1;
-    out[0] = ss * sx - cs * sy;
-    out[1] = cs * sx + ss * sy;
-    out[2] = t->u[2] + s * n.i4;
-    out[3] = ss * dx - cs * dy;
-    out[4] = cs * dx + ss * dy;
-    out[5] = t->u[5] + s * (t->theta + t->alpha);
+    okada_turn(value, t->u[0] + t->theta + m * n.i1, t->u[1] - m * (0.5 * t->l1 + n.i3),
+               t->u[2] + m * n.i4, out);
+    okada_turn(value, t->u[3] - m * n.c3, t->u[4] + c * t->theta - m * n.c1,
+               t->u[5] + s * t->theta + m * t->alpha, out + 3);
+    if (bases > 2) {
+        const real turned = t->u[0] - t->theta, ms = m * s;
+        okada_turn(value, t->u[6] - ms * n.i3, -t->u[5] - s * turned - ms * n.i1,
+                   t->u[4] + c * turned - ms * i5, out + 6);
+    }
 }
+
+#ifdef BASES /* on devices */
+
+/* The station is on the fault, which reaches the ground there: the displacement jumps, and rounding
+ * decides to which side. */
+FN int okada_jumps(const real *value, real east, real north)
+{
+    struct okada_view v;
+    okada_look(value, east, north, &v);
+    const real near = 1e-9 * (value[OKADA_HALF] + value[OKADA_WIDTH]);
+    return ABS(v.q) < near && v.xi1 > -near && v.xi2 < near && v.eta1 > -near && v.eta2 < near;
+}
+
+/* No numbers where the displacement jumps: the host says what it takes it for. */
+FN void okada_respond(const real *value, real east, real north, real *out)
+{
+    struct okada_terms t;
+    okada_algebra(value, east, north, &t);
+    okada_functions(&t);
+    okada_displace(value, east, north, &t, BASES, out);
+    if (okada_jumps(value, east, north))
+        for (int k = 0; k < 3 * BASES; k++)
+            out[k] = 0.0 / 0.0;
+}
+
+#endif
 
 #endif

@@ -76,6 +76,14 @@ for model in okada:okada_ref_public mogi:mogi_ref; do
         say 'rows of the displacements'
     grep -qi nan "$work/u.csv" && say 'a displacement is no number'
 done
+# Okada's check list, case 2, that opens; seen along a line.
+printf '%s\n' 'E_m,N_m,Ec_m,Nc_m,L_m,W_m,d_m,strike_deg,dip_deg,rake_deg,slip_m,opening_m,nu,lE,lN,lU' \
+    '2,3,1.5,0.34202014332566871,3,2,2.1206147584281831,90,70,0,0,1,0.25,0.6,0,0.8' >"$work/f.csv"
+"$BIN/okada" --forward "$work/f.csv" | awk -F, 'NR == 1 && $5 != "uL_m" { exit 1 }
+    NR == 2 && ($3 < 0.010564 || $3 > 0.010565 || ($5 - 0.6 * $2 - 0.8 * $4) ^ 2 > 1e-34) { exit 1 }' ||
+    say 'a fault that opens'
+sed -i 's/,lU/,lX/' "$work/f.csv"
+refused 2 "f.csv: no column 'lU'" okada --forward "$work/f.csv"
 "$BIN/mogi" $examples/campi.json --dry-run | grep -q '177303581 trials' || say 'dry run'
 
 # What is refused, and where.
