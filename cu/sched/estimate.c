@@ -10,7 +10,7 @@
 
 /* Differences between units of a kind below this share are none; nor are those below so many
  * standard errors of what was measured. */
-static const double ALIKE = 0.005, SURE = 3;
+static const double ALIKE = 0.005, SURE = 3, SURER = 4;
 
 /* A unit that is slower or faster by so much, beyond chance, is believed at once. */
 static const double SUDDEN = 1.1;
@@ -324,23 +324,36 @@ static void count_tasks(struct estimate *e)
         e->tasks[c] = e->tasks[c] > 0 ? e->busy[c] * e->busy[c] / e->tasks[c] : 0;
 }
 
+/* What the last range of a unit says of it, beside what was known. */
+static double latest_ratio(const struct estimate *e, int c)
+{
+    return e->begun[c].latest / (e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->others[c]));
+}
+
 /* A unit is slower or faster than its kind when two of its last three steps say so, or one in which
- * the difference is large, or the very first one in which it works, before which nothing was known
- * of it. If it changed within the step its last range says most. What slows many units at
- * once is no fault of theirs. */
+ * the difference is large and its last range says so, too (else tasks were other than expected, not
+ * the unit), or the very first one in which it works, before which nothing was known of it. If it
+ * changed within the step its last range says most. What slows many units at once is no fault of
+ * theirs. */
 static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
 {
     if (!(e->expected[c] > 0 && e->seen[c] > 0))
         return;
     double *ratio = e->ratio[c], now = e->seen[c] / e->expected[c], sorted[ESTIMATE_SAMPLES];
+    double chance = fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c])), latest = latest_ratio(e, c);
+    double sure = fmax(log(SUDDEN), SURE * scatter);
+    bool knows = e->judged[c] || (e->known && e->steps == 0);
+    bool agrees = !(latest > 0) || ((latest > 1) == (now > 1) && fabs(log(latest)) > sure);
+    bool other = latest > 0 && fabs(log(latest / now)) > sure;
+    if (!agrees && other && e->judged[c])
+        now = latest;
     memmove(ratio, ratio + 1, (ESTIMATE_SAMPLES - 1) * sizeof *ratio);
     ratio[ESTIMATE_SAMPLES - 1] = now;
     memcpy(sorted, ratio, sizeof sorted);
-    double chance = fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c])), latest = e->begun[c].latest;
     double usual = e->judged[c] ? line_median(sorted, ESTIMATE_SAMPLES) : now;
-    e->sudden[c] = alone && e->judged[c] && fabs(log(now)) > fmax(log(SUDDEN), chance);
+    e->sudden[c] = alone && knows && agrees && (e->judged[c] || other) &&
+                   fabs(log(now)) > fmax(log(SUDDEN), chance * SURER / SURE);
     if (e->sudden[c]) {
-        latest /= e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->others[c]);
         bool more =
             latest > 0 && (latest > now) == (now > 1) && fabs(log(latest / now)) > SURE * scatter;
         usual = more ? latest : now;
@@ -374,17 +387,53 @@ static void judge_units(struct estimate *e, double scatter)
         judge_unit(e, c, scatter, alone);
 }
 
-/* In the first step lines and unit factors are found by turns: a line through units of different
- * speeds is a poor one, until their factors are known. */
+/* In the first step lines and unit factors, where they are not known, are found by turns: a line
+ * through units of different speeds is a poor one, until their factors are known. */
 static void first_look(struct estimate *e)
 {
-    enum { TURNS = 4 };
-    for (int turn = 0; turn < TURNS; turn++) {
+    const int turns = e->known ? 1 : 4;
+    for (int turn = 0; turn < turns; turn++) {
         for (int j = 0; j < e->nkinds && !e->known; j++)
             fit_kind(e, j, true);
         sum_units(e);
         judge_units(e, fmin(e->error * PER_MEDIAN, 0.05));
     }
+}
+
+double estimate_noise(const struct estimate *e)
+{
+    double sorted[ESTIMATE_SAMPLES];
+    memcpy(sorted, e->noise, sizeof sorted);
+    if (!e->noises)
+        return 0;
+    return e->noises == 2 ? (sorted[1] + sorted[2]) / 2
+                          : line_median(sorted + ESTIMATE_SAMPLES - e->noises, e->noises);
+}
+
+/* How two runs of one task differ that did so by themselves: what its unit's other tasks did, too,
+ * is taken out. */
+static void measure_noise(struct estimate *e)
+{
+    size_t pairs = 0;
+    count_tasks(e);
+    for (size_t t = 0; t < e->n; t++) {
+        const struct estimate_kind *k = e->seconds[t] < 0 ? NULL : &e->of[e->kind[e->owner[t]]];
+        if (!k || !k->count[t])
+            continue;
+        int c = e->owner[t];
+        double sec = normal_seconds(e, t) - k->inside * e->range[t], free = 1;
+        double before = k->sample[t][k->count[t] - 1];
+        if (e->tasks[c] >= 2 && e->seen[c] > 0 && e->expected[c] > 0) {
+            sec *= e->expected[c] / e->seen[c];
+            free = 1 - 1 / e->tasks[c];
+        }
+        e->y[pairs++] = before > 0 && sec > 0 ? fabs(log(sec / before)) / sqrt(free) : 0;
+    }
+    if (pairs == 0)
+        return;
+    memmove(e->noise, e->noise + 1, (ESTIMATE_SAMPLES - 1) * sizeof *e->noise);
+    e->noise[ESTIMATE_SAMPLES - 1] = line_median(e->y, pairs) * PER_MEDIAN / sqrt(2);
+    e->noises += e->noises < ESTIMATE_SAMPLES;
 }
 
 static void later_look(struct estimate *e)
@@ -393,14 +442,8 @@ static void later_look(struct estimate *e)
         if (!e->of[j].tried)
             fit_kind(e, j, true);
     sum_units(e);
-    judge_units(e, estimate_noise(e));
-}
-
-double estimate_noise(const struct estimate *e)
-{
-    double sorted[ESTIMATE_SAMPLES];
-    memcpy(sorted, e->noise, sizeof sorted);
-    return line_median(sorted, ESTIMATE_SAMPLES);
+    measure_noise(e);
+    judge_units(e, e->noises ? estimate_noise(e) : fmin(e->error * PER_MEDIAN, 0.05));
 }
 
 /* ---- one step: launches -----------------------------------------------------------------------*/
@@ -468,37 +511,26 @@ static void take_sample(struct estimate_kind *k, size_t t, double sec)
     sample[k->count[t]++] = sec;
 }
 
-/* Takes in what this step measured; pairs of runs tell of the neighbours, and of the noise. */
+/* Takes in what this step measured; pairs of runs tell of the neighbours. */
 static void take_samples(struct estimate *e)
 {
-    size_t pairs = 0;
     for (size_t t = 0; t < e->n; t++) {
         if (e->seconds[t] < 0)
             continue;
         int c = e->owner[t];
         struct estimate_kind *k = &e->of[e->kind[c]];
         struct crowd_sample now = {e->seconds[t] / e->factor[c], e->near[t]};
-        double sec = normal_seconds(e, t);
-        if (e->sudden[c] && (k->count[t] || e->known)) {
-            e->seconds[t] = -1; /* it is not known how fast the unit was */
-            continue;
-        }
-        sec -= k->inside * e->range[t];
-        if (k->count[t]) {
-            double before = k->sample[t][k->count[t] - 1];
+        double sec = normal_seconds(e, t) - k->inside * e->range[t];
+        e->seconds[t] = -1;
+        if (e->sudden[c] && (k->count[t] || e->known))
+            continue; /* it is not known how fast the unit was */
+        if (k->count[t])
             crowd_add(&k->crowd, k->last[t], now);
-            e->y[pairs++] = before > 0 && sec > 0 ? fabs(log(sec / before)) : 0;
-        }
         k->last[t] = now;
         k->part[t] = e->range[t];
         take_sample(k, t, sec);
         e->judged[c] = true;
-        e->seconds[t] = -1;
     }
-    if (pairs == 0)
-        return;
-    memmove(e->noise, e->noise + 1, (ESTIMATE_SAMPLES - 1) * sizeof *e->noise);
-    e->noise[ESTIMATE_SAMPLES - 1] = line_median(e->y, pairs) * PER_MEDIAN / sqrt(2);
 }
 
 /* A task's time on kind k from the kind j on which it has run, or from the line alone. */

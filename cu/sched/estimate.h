@@ -74,6 +74,7 @@ struct estimate {
     struct crowd_near *near;           /* [n] neighbours that were busy meanwhile */
     float *range;                      /* [n] 1 / tasks in its range */
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times, of the last steps */
+    unsigned noises;                   /* how many of them there are */
     double error;                      /* median relative error of the last step's predictions */
     double *busy;                      /* [ncu] measured in the last step */
     double *seen, *expected, *tasks;   /* [ncu] room for estimate_step() */

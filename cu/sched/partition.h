@@ -117,10 +117,17 @@ static inline double partition_less(double a, double b)
 /* The cost of a partition, owner [n]; leaves its busy times in d->load. */
 struct partition_cost partition_predict(struct partition *d, const int *owner);
 
+/* Exchanges of the steps to come that find the tasks where this partition puts them, as a share: a
+ * step opens with the exchange and then moves its tasks. */
+static inline double partition_exchanges(const struct partition *d)
+{
+    return 1 - 1 / d->horizon;
+}
+
 /* Mean of the steps to come. */
 static inline double partition_total(const struct partition *d, struct partition_cost c)
 {
-    return c.makespan + c.exchange + c.moving / d->horizon;
+    return c.makespan + partition_exchanges(d) * c.exchange + c.moving / d->horizon;
 }
 
 /* The best partition found. Between partitions as good as one another, the one with less exchange:
@@ -156,8 +163,8 @@ void partition_free(struct partition *d);
  * unless `anywhere`) while that helps and d->looks last. */
 void partition_improve(struct partition *d, int *owner, bool anywhere);
 
-/* What an exchange takes longer if the task goes to another memory node and its neighbours stay.
- * Any thread while the partition does not change. */
+/* What the exchanges of a mean step take longer if the task goes to another memory node and its
+ * neighbours stay. Any thread while the partition does not change. */
 double partition_crossing(const struct partition *d, const int *owner, size_t task, int to);
 
 /* d->load and d->full of a partition. */

@@ -97,7 +97,7 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
         if (there != here)
             sec -= face * (d->links[there] + d->links[here]);
     }
-    return ends ? 2 * sec / ends : 0;
+    return ends ? 2 * sec / ends * partition_exchanges(d) : 0;
 }
 
 /* d->delta of a unit's tasks if they went to a memory node. */

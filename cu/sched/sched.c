@@ -35,7 +35,7 @@ enum { ALIASES = sizeof aliases / sizeof *aliases };
 struct orphans {
     pthread_mutex_t lock;
     struct ek_range *range;
-    size_t room;
+    size_t room, first;  /* the longest come first, where the policy had them so */
     atomic_size_t count; /* read without the lock: 0 is the usual answer */
 };
 
@@ -210,15 +210,25 @@ void sched_close(struct sched *s)
     free_sched(s);
 }
 
-static bool take_orphan(struct orphans *o, struct ek_range *r)
+/* What is left of a range goes to all that live. */
+static bool take_orphan(struct sched *s, struct ek_range *r)
 {
+    struct orphans *o = &s->orphans;
     if (!atomic_load_explicit(&o->count, memory_order_acquire))
         return false;
     pthread_mutex_lock(&o->lock);
     size_t count = atomic_load(&o->count);
     if (count) {
-        *r = o->range[count - 1];
-        atomic_store(&o->count, count - 1);
+        struct ek_range *range = &o->range[o->first];
+        size_t share = (range->end - range->begin) / (size_t)s->living;
+        share = share > s->job.grain ? share : s->job.grain;
+        *r = *range;
+        if (share < r->end - r->begin) {
+            range->begin = r->end = r->begin + share;
+        } else {
+            o->first = count > 1 ? o->first + 1 : 0;
+            atomic_store(&o->count, count - 1);
+        }
     }
     pthread_mutex_unlock(&o->lock);
     return count > 0;
@@ -229,7 +239,7 @@ static enum ek_status leave_orphan(struct orphans *o, struct ek_range r)
     enum ek_status st = EK_OK;
     pthread_mutex_lock(&o->lock);
     size_t count = atomic_load(&o->count);
-    if (count == o->room) {
+    if (o->first + count == o->room) {
         size_t room = o->room ? 2 * o->room : 64;
         struct ek_range *more = realloc(o->range, room * sizeof *more);
         if (more) {
@@ -237,8 +247,8 @@ static enum ek_status leave_orphan(struct orphans *o, struct ek_range r)
             o->room = room;
         }
     }
-    if (count < o->room) {
-        o->range[count] = r;
+    if (o->first + count < o->room) {
+        o->range[o->first + count] = r;
         atomic_store_explicit(&o->count, count + 1, memory_order_release);
     } else {
         st = status_fail(EK_UNAVAILABLE, "schedule: out of memory for the tasks of a lost unit");
@@ -252,9 +262,8 @@ struct ek_range sched_next(struct sched *s, int cu)
     struct ek_range r = {0, 0};
     if (s->index[cu] < 0)
         return r;
-    r = s->ops->next(s->state, s->index[cu]);
-    if (r.begin == r.end)
-        take_orphan(&s->orphans, &r);
+    if (!take_orphan(s, &r)) /* they are late already */
+        r = s->ops->next(s->state, s->index[cu]);
     return r;
 }
 
@@ -295,6 +304,7 @@ enum ek_status sched_restart(struct sched *s)
         s->ops->end(s->state);
     s->living -= atomic_exchange(&s->retired, 0);
     atomic_store(&s->orphans.count, 0);
+    s->orphans.first = 0;
     if (s->living == 0)
         FAIL(EK_UNAVAILABLE, "schedule %s: no unit is left", s->ops->name);
     enum ek_status st = begin_policy(s);

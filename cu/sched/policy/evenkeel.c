@@ -272,6 +272,12 @@ static void partition_anew(struct state *s)
     expect(s);
 }
 
+/* Somebody has taken over tasks of another: the step was not that of the division. */
+static bool helped(const struct state *s)
+{
+    return !s->binds_late && memcmp(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner) != 0;
+}
+
 /* Was the step's division a failure, in computing and exchanging? Then the proven one is back. */
 static bool failed(struct state *s)
 {
@@ -279,9 +285,8 @@ static bool failed(struct state *s)
     for (int c = 0; c < s->job->ncu; c++)
         longest = fmax(longest, s->estimate.busy[c]);
     s->took = longest + partition_predict(&s->partition, s->owner).exchange;
-    if (s->estimate.changed ||
-        s->partition.without ==
-            WITHOUT_INCUMBENT) { /* what steps took before says nothing of those to come */
+    if (s->estimate.changed || helped(s) ||
+        s->partition.without == WITHOUT_INCUMBENT) { /* it says nothing of the steps to come */
         s->proven.seconds = s->took = INFINITY;
         return false;
     }
@@ -453,8 +458,9 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
     for (int kind = 0; kind < 2; kind++)
         near.busy[kind] = (near.busy[kind] + before.busy[kind]) / 2;
     struct worker *w = &s->worker[cu];
+    double start = w->holds ? get(&w->start) : get(&w->until); /* not: tasks of a lost unit */
+    double expected = w->holds ? get(&w->until) - start : 0;
     w->holds = false;
-    double start = get(&w->start), expected = get(&w->until) - start;
     if (!s->binds_late && expected > 0)
         set(&w->slower, fmax(1, sec / expected));
     set(&w->until, start + sec);
@@ -465,7 +471,8 @@ static void step(void *st)
 {
     struct state *s = st;
     estimate_step(&s->estimate);
-    s->steps--;
+    if (s->job->steps)
+        s->steps--;
     if (s->binds_late)
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
     bool fails = failed(s);
