@@ -50,7 +50,8 @@ CFLAGS   += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=unde
 LDFLAGS  += -fsanitize=$(SAN)
 endif
 
-sources   = $(sort $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))
+# Examples are for the installed library: tests/e2e/library.sh builds them.
+sources   = $(filter-out cu/examples/%,$(sort $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c)))
 kernels  := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.c)))
 # What kernel texts share and include.
 shared   := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.h)))
@@ -292,7 +293,7 @@ ablation: $(BUILD)/bench/cu_ablation
 # linked; nothing of it may call the real MPI.
 SCALE    := $(BUILD)/scale
 scale_c  := tests/scale/okada_mogi.c
-scale_l  := $(filter-out cu/rank/cluster.c,$(wildcard src/*.c cu/*/*.c cu/*/*/*.c))
+scale_l  := $(filter-out cu/rank/cluster.c cu/examples/%,$(wildcard src/*.c cu/*/*.c cu/*/*/*.c))
 SCALE_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -fopenmp $(WARN) -I. $(shell pkg-config --cflags hwloc jansson gsl libxxhash libzmq 2>/dev/null)
 $(SCALE)/tests/%.o: SCALE_CC := smpicc
 $(SCALE)/%.o: SCALE_CC := $(CC)
@@ -353,32 +354,59 @@ $(BUILD)/man/%.1: $(BIN)/%
 
 man: $(pages_man)
 
-# What an outside program needs: a program of its own on bench_main(), or units, policies, teams and
-# devices one by one. The installed archive shows these headers' symbols and no others.
-headers := $(addprefix src/,status.h file.h json.h opt.h kernel.h) backends/backend.h \
- $(addprefix cu/,unit/cu.h sched/sched.h team/events.h team/team.h bench/bench.h)
-faces   := status_ file_ json_ opt_ backend_ cu_ sched_ team_ events_ bench_
-OBJCOPY ?= objcopy
-$(BUILD)/face/libevenkeel.a: $(BUILD)/libevenkeel.a
-	$(call say,FACE,$@)
+# ---- what is installed ------------------------------------------------------------------------
+# <evenkeel.h> and what it includes, plus what a program of its own on bench_main() needs. Libraries
+# show these headers' symbols and no others; of texts they hold the dialect and the report's page.
+LIBDIR     ?= $(PREFIX)/lib
+BINDIR     ?= $(PREFIX)/bin
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR    ?= $(PREFIX)/share
+MANDIR     ?= $(DATADIR)/man
+DOCDIR     ?= $(DATADIR)/doc/evenkeel
+OBJCOPY    ?= objcopy
+headers := $(addprefix src/,embed.h file.h json.h kernel.h opt.h status.h) backends/backend.h \
+ $(addprefix cu/,unit/cu.h sched/sched.h team/events.h team/team.h team/grid.h bench/bench.h bench/tasks.h)
+faces   := status_ file_ json_ opt_ embed_ kernel_ backend_ cu_ sched_ team_ events_ bench_ ek_
+SONAME  := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
+FACE    := $(BUILD)/face
+face_o  := $(filter-out %/main_%,$(foreach f,$(CORE),$(call objects,$(f)))) $(FACE)/embed.o
+face_t  := src/kernel.h $(filter cu/%,$(pages)) $(chartjs:%=chart.min.js=%)
+$(FACE)/embed.c: $(call text_files,$(face_t)) $(BUILD)/texts src/embed.sh
 	@mkdir -p $(@D)
-	$(Q)$(LD) -r --whole-archive $< -o $(@D)/evenkeel.o && \
+	$(Q)sh src/embed.sh $(face_t) -- > $@.part && mv $@.part $@
+$(FACE)/embed.o: $(FACE)/embed.c $(BUILD)/flags
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PIC) -c $< -o $@
+$(FACE)/libevenkeel.a: $(face_o)
+	$(call say,FACE,$@)
+	$(Q)$(LD) -r $^ -o $(@D)/evenkeel.o && \
 	 $(OBJCOPY) -w $(foreach f,$(faces),--keep-global-symbol='$(f)*') $(@D)/evenkeel.o && \
 	 rm -f $@ && ar rcs $@ $(@D)/evenkeel.o
+$(FACE)/$(SONAME): $(face_o)
+	$(call say,FACE,$@)
+	@{ echo 'EVENKEEL_$(firstword $(subst ., ,$(VERSION))) { global:'; printf '%s*;' $(faces); echo 'local: *; };'; } > $(@D)/versions
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(@D)/versions $^ $(LDLIBS) -o $@
 
-install: all $(BUILD)/face/libevenkeel.a $(if $(shell command -v help2man),man)
-	@install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/lib/pkgconfig"
-	@install -m 755 $(bins) "$(DESTDIR)$(PREFIX)/bin"
-	@install -m 644 $(BUILD)/face/libevenkeel.a "$(DESTDIR)$(PREFIX)/lib"
-	@$(if $(shell command -v help2man),install -d "$(DESTDIR)$(PREFIX)/share/man/man1" && \
-	 install -m 644 $(pages_man) "$(DESTDIR)$(PREFIX)/share/man/man1",echo 'no help2man: no manual pages')
-	@for h in $(headers); do install -D -m 644 $$h "$(DESTDIR)$(PREFIX)/include/evenkeel/$$h"; done
-	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: evenkeel' 'Description: runs programs evenly on all of a machine' \
-	 'Version: $(VERSION)' 'Requires: $(PKGS)' 'Cflags: -I"$${prefix}/include/evenkeel" -fopenmp' \
-	 'Libs: -L"$${prefix}/lib" -levenkeel -fopenmp -lglpk -ldl -lm' > "$(DESTDIR)$(PREFIX)/lib/pkgconfig/evenkeel.pc"
+examples := $(wildcard cu/examples/*)
+D        := $(DESTDIR)
+install: all $(FACE)/libevenkeel.a $(FACE)/$(SONAME) $(if $(shell command -v help2man),man)
+	@install -d "$(D)$(BINDIR)" "$(D)$(LIBDIR)/pkgconfig" "$(D)$(INCLUDEDIR)" "$(D)$(DOCDIR)/examples"
+	@install -m 755 $(bins) "$(D)$(BINDIR)"
+	@install -m 644 $(FACE)/libevenkeel.a "$(D)$(LIBDIR)"
+	@install -m 755 $(FACE)/$(SONAME) "$(D)$(LIBDIR)/libevenkeel.so.$(VERSION)"
+	@ln -sf libevenkeel.so.$(VERSION) "$(D)$(LIBDIR)/$(SONAME)"; ln -sf $(SONAME) "$(D)$(LIBDIR)/libevenkeel.so"
+	@install -m 644 LICENSE README.md "$(D)$(DOCDIR)"; install -m 644 $(examples) "$(D)$(DOCDIR)/examples"
+	@$(if $(shell command -v help2man),install -d "$(D)$(MANDIR)/man1" && \
+	 install -m 644 $(pages_man) "$(D)$(MANDIR)/man1",echo 'no help2man: no manual pages')
+	@for h in $(headers) evenkeel.h; do \
+	 case $$h in evenkeel.h) from=cu/bench/$$h to="$(D)$(INCLUDEDIR)/$$h" ;; *) from=$$h to="$(D)$(INCLUDEDIR)/evenkeel/$$h" ;; esac; \
+	 mkdir -p "$$(dirname "$$to")" && sed -E 's|^#include "([a-z_]+/.*)"|#include <evenkeel/\1>|' $$from > "$$to" && chmod 644 "$$to" || exit 1; done
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' 'Name: evenkeel' \
+	 'Description: runs programs evenly on all of a machine' 'Version: $(VERSION)' \
+	 'Cflags: -I"$${includedir}"' 'Libs: -L"$${libdir}" -levenkeel' 'Libs.private: -fopenmp $(PKG_LIBS) -lglpk -ldl -lm' \
+	 > "$(D)$(LIBDIR)/pkgconfig/evenkeel.pc"
 uninstall:
-	@cd "$(DESTDIR)$(PREFIX)" && rm -rf $(bins:$(BIN)/%=bin/%) $(bins:$(BIN)/%=share/man/man1/%.1) \
-	 lib/libevenkeel.a lib/pkgconfig/evenkeel.pc include/evenkeel
+	@cd "$(D)$(BINDIR)" && rm -f $(notdir $(bins)); cd "$(D)$(LIBDIR)" && rm -f libevenkeel.a libevenkeel.so* pkgconfig/evenkeel.pc
+	@rm -rf "$(D)$(INCLUDEDIR)/evenkeel" "$(D)$(INCLUDEDIR)/evenkeel.h" "$(D)$(DOCDIR)" $(bins:$(BIN)/%="$(D)$(MANDIR)/man1/%.1")
 
 clean:
 	@rm -rf build build-* bin report

@@ -244,19 +244,11 @@ static enum ek_status check_options(const struct host *h, const char *options)
     return EK_OK;
 }
 
-static const struct embed_host_kernel *compiled(const char *name)
-{
-    for (const struct embed_host_kernel *k = embed_host_kernels; k->name; k++)
-        if (!strcmp(k->name, name))
-            return k;
-    return NULL;
-}
-
 static enum ek_status look_up(const struct host *h, const char *text,
                               const struct backend_kernel *wanted, struct host_kernel *k)
 {
     TRY(signature_read(h->label, text, wanted->name, &k->signature));
-    k->code = compiled(wanted->name);
+    k->code = embed_host_find(wanted->name);
     if (!k->code)
         FAIL(EK_UNAVAILABLE,
              "%s: kernel '%s' is not compiled for the host (its text has a barrier, or is "

@@ -28,4 +28,14 @@ const struct embed_text *embed_find(const char *path);
  * only once. Caller frees. NULL: out of memory, or a path that is not embedded. */
 char *embed_join(const char *const *paths, int n);
 
+/* The same with a text that is not embedded: kernel.h, what it includes of what is embedded, and
+ * `text`, which compilers call `name`. */
+char *embed_source(const char *name, const char *text);
+
+/* Kernels of such texts that the host's compiler has compiled, for the back end `host`; the list
+ * ends with name NULL and is borrowed. One thread, before devices are opened. */
+void embed_host_add(const struct embed_host_kernel *kernels);
+/* Embedded or added; NULL: neither. Any thread. */
+const struct embed_host_kernel *embed_host_find(const char *name);
+
 #endif

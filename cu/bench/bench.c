@@ -28,6 +28,7 @@ enum { MAX_SCHEDULES = 64 };
 struct bench {
     struct bench_program program;
     void *st;
+    FILE *out; /* what people read */
     bool open; /* units may be released */
     struct bench_settings set;
     char *schedules_text;
@@ -262,13 +263,13 @@ static enum ek_status run_all(struct bench *b, const char **specs, int n)
 static void print_heading(const struct bench *b)
 {
     const struct result_host *h = &b->results.host;
-    printf("%s %s  ", b->program.identity.name, b->problem);
+    fprintf(b->out, "%s %s  ", b->program.identity.name, b->problem);
     if (cluster_size() > 1)
-        printf("%d ranks of ", cluster_size());
-    printf("layout %s%s%s\n", cu_layout_text(&h->set->layout), h->devices[0] ? "  devices " : "",
-           h->devices);
+        fprintf(b->out, "%d ranks of ", cluster_size());
+    fprintf(b->out, "layout %s%s%s\n", cu_layout_text(&h->set->layout),
+            h->devices[0] ? "  devices " : "", h->devices);
     if (h->profile)
-        printf("task times known from %s\n", h->profile);
+        fprintf(b->out, "task times known from %s\n", h->profile);
 }
 
 /* What each policy's run of the middle measured: what disturbed others is not in it. */
@@ -355,14 +356,14 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     if (follows())
         return st ? st : found == BENCH_WRONG ? EK_UNVERIFIED : EK_OK;
     if (b->set.check && !st) {
-        printf("%s %s: %s\n", b->program.identity.name, b->problem, words[found]);
+        fprintf(b->out, "%s %s: %s\n", b->program.identity.name, b->problem, words[found]);
     } else if (speaks(b)) {
         print_heading(b);
-        result_table(stdout, &b->results);
+        result_table(b->out, &b->results);
         const struct result_run *best = result_best(&b->results);
         json_t *said = b->program.output.remark && best ? result_run_json(&b->results, best) : NULL;
         if (said)
-            b->program.output.remark(stdout, b->st, said);
+            b->program.output.remark(b->out, b->st, said);
         json_decref(said);
     }
     TRY(write_files(b));
@@ -371,7 +372,7 @@ static enum ek_status conclude(struct bench *b, enum ek_status st)
     if (found == BENCH_WRONG)
         FAIL(EK_UNVERIFIED, "%s: a result failed its verification; --json shows the numbers",
              b->problem);
-    if (fflush(stdout) || ferror(stdout))
+    if (fflush(b->out) || ferror(b->out))
         FAIL(EK_UNAVAILABLE, "standard output cannot be written: %s", strerror(errno));
     if (b->program.output.written)
         b->program.output.written(b->st);
@@ -397,11 +398,11 @@ static void name_devices(struct result_host *h)
 static void tell_memory(const struct bench *b)
 {
     char need[32], have[32];
-    printf("%s %s: %s of memory%s, %s are available\n", b->program.identity.name, b->problem,
-           memory_text(memory_here(b->bytes), need, sizeof need),
-           cluster_size() > 1 ? " on this node" : "",
-           memory_text(memory_available(), have, sizeof have));
-    fflush(stdout);
+    fprintf(b->out, "%s %s: %s of memory%s, %s are available\n", b->program.identity.name,
+            b->problem, memory_text(memory_here(b->bytes), need, sizeof need),
+            cluster_size() > 1 ? " on this node" : "",
+            memory_text(memory_available(), have, sizeof have));
+    fflush(b->out);
 }
 
 static enum ek_status open_problem(struct bench *b)
@@ -564,15 +565,20 @@ static enum ek_status bench(struct bench *b, int argc, char **argv)
     return st;
 }
 
-int bench_main(const struct bench_program *program, int argc, char **argv)
+enum ek_status bench_run(const struct bench_program *program, int argc, char **argv, FILE *out)
 {
-    status_begin(program->identity.name);
     stop_catch_warning();
-    struct bench b = {.program = *program, .st = calloc(1, program->identity.size + 1)};
+    struct bench b = {.program = *program, .st = calloc(1, program->identity.size + 1), .out = out};
     complete(&b.program);
     enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_UNAVAILABLE, "out of memory");
     free(b.schedules_text);
     free(b.st);
     cluster_close(st == EK_STOPPED || st == EK_UNVERIFIED ? EK_OK : st);
-    return status_end(st);
+    return st;
+}
+
+int bench_main(const struct bench_program *program, int argc, char **argv)
+{
+    status_begin(program->identity.name);
+    return status_end(bench_run(program, argc, argv, stdout));
 }

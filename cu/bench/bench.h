@@ -109,5 +109,7 @@ struct bench_program {
 
 /* main() of every program. */
 int bench_main(const struct bench_program *program, int argc, char **argv);
+/* The same without an end: what people should read goes to `out`. First thing in main(). */
+enum ek_status bench_run(const struct bench_program *program, int argc, char **argv, FILE *out);
 
 #endif

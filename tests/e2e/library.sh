@@ -1,33 +1,68 @@
 #!/usr/bin/env bash
-# tests/e2e/library.sh – what make install leaves is enough for a program outside of the tree, and
-# takes no names from it.
+# tests/e2e/library.sh – what make install leaves is enough for programs outside of the tree: the
+# examples are built with what pkg-config says and nothing else, from C and C++, and take no names.
 set -u
 [ -n "${SAN:-}" ] && { echo 'sanitized builds are not installed'; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-make -s --no-print-directory install BUILD="${BUILD:-build}" PREFIX="$work" >"$work/log" 2>&1 ||
-    { echo "FAILED: make install: $(tail -1 "$work/log")"; exit 1; }
-cat >"$work/outside.c" <<'EOF'
-#include "backends/backend.h"
-#include "cu/bench/bench.h"
-#include "src/kernel.h"
+fail() { echo "FAILED: $*"; exit 1; }
+here=$PWD cc=${CC:-cc}
+make -s --no-print-directory install BUILD="${BUILD:-build}" PREFIX="$work/a place" >"$work/log" 2>&1 ||
+    fail "make install: $(tail -1 "$work/log")"
+place=$work/a\ place
+export PKG_CONFIG_PATH=$place/lib/pkgconfig LD_LIBRARY_PATH=$place/lib
+eval "use=($(pkg-config --cflags --libs evenkeel))"
+cd "$work" || exit 1
 
+# A header of one's own with a name from the tree wins; names from inside are free.
+mkdir src && echo '#define MINE 1' >src/status.h
+for e in hello montecarlo heat; do
+    cp "$here/cu/examples/$e.c" . && $cc -Wall -Wextra -I. "$e.c" "${use[@]}" -lm -o "$e" 2>log || fail "$e: $(head -3 log)"
+    [ -s log ] && fail "$e: warnings: $(head -3 log)"
+    objdump -p "$e" | grep NEEDED | grep -qE 'mpi|glpk|zmq' && fail "$e links what it does not use"
+    ./$e --layout 1x1+1 --devices host:0 --compare static,dynamic,evenkeel --json run.json >log 2>&1 || fail "$e: $(cat log)"
+    [ "$(grep -c '"verified": true' run.json)" = 3 ] || fail "$e is not verified"
+done
+[ "$(wc -l <hello.c)" -le 60 ] || fail 'hello.c has more than 60 lines'
+./montecarlo --layout 1x1 | grep -q '^pi is 3\.14' || fail 'montecarlo: main() does not go on'
+CU_LAYOUT=1x1 CU_SCHEDULE=gss ./hello | grep -q '^gss' || fail 'CU_SCHEDULE is not heeded'
+[ "$(./hello --layout 1x1+1 --devices host:0 --report r.html >/dev/null && wc -c <r.html)" -gt 10000 ] || fail 'no report'
+CU_FAULT=unit:1@step:5 ./heat --layout 1x1+1 --devices host:0 --json run.json >log 2>&1 || fail "heat, a device lost: $(cat log)"
+grep -q '"units_lost": 1' run.json && grep -q '"verified": true' run.json || fail 'heat does not survive a lost device'
+if command -v mpirun >/dev/null; then
+    mpirun --allow-run-as-root --oversubscribe -n 2 ./hello --layout 1x1 >log 2>&1 && fail 'two ranks of a program of one process are not refused'
+    grep -q 'runs as one process' log || fail "two ranks: $(cat log)"
+fi
+
+cat >outside.c <<'EOF2'
+#include "src/status.h"
+#include <evenkeel.h>
+#include <evenkeel/cu/bench/bench.h>
+#if !MINE
+#error another header than one's own
+#endif
 /* Names that the library has inside, too. */
 double line_median(double x) { return x; }
 int plan_open(void) { return 1; }
 int arena_take(void) { return 2; }
-
 int main(int argc, char **argv)
 {
-    static const struct opt none[] = {OPT_END};
-    const struct bench_program program = {
-        .identity = {"outside", "a program of somebody else", "tasks/s", 8}, .command.table = none};
+    struct bench_program program = {.identity = {"outside", "a program of somebody else", "tasks/s", 8}};
     return sched_count() > 0 && backend_count() > 0 && plan_open() + arena_take() == (int)line_median(3)
                ? bench_main(&program, argc, argv) : 1;
 }
-EOF
-export PKG_CONFIG_PATH=$work/lib/pkgconfig
-${CC:-cc} -std=c11 -D_GNU_SOURCE "$work/outside.c" $(pkg-config --cflags --libs evenkeel) -o "$work/outside" 2>"$work/log" &&
-    "$work/outside" --help | grep -q 'a program of somebody else' && exit 0
-echo "FAILED: an outside program: $(grep -m3 -iE 'error|undefined|multiple' "$work/log")"
-exit 1
+EOF2
+$cc -std=c11 -I. outside.c "${use[@]}" $(pkg-config --cflags jansson) -o outside 2>log && ./outside --help | grep -q 'a program of somebody else' ||
+    fail "an outside program: $(grep -m3 -iE 'error|undefined|multiple' log)"
+# The static library alone, too.
+eval "all=($(pkg-config --static --cflags --libs evenkeel))"
+$cc hello.c "${all[@]/#-levenkeel/-l:libevenkeel.a}" -o static 2>log && ./static --layout 1x1 --check >/dev/null ||
+    fail "the static library: $(grep -m3 -iE 'error|undefined|multiple' log)"
+if command -v g++ >/dev/null; then
+    printf '%s\n' '#include <cmath>' '#include <evenkeel.h>' 'int main() { return sched_count() > 0 ? 0 : 1; }' >plus.cc
+    g++ -Wall -Wextra -Werror plus.cc "${use[@]}" -o plus 2>log && ./plus || fail "C++: $(head -3 log)"
+fi
+stray=$(nm -D --defined-only "$place/lib/libevenkeel.so" | awk '$2 ~ /[TDBRW]/ {print $3}' |
+    grep -vE '^(ek|cu|sched|backend|team|bench|status|embed|kernel|opt|json|file|events)_')
+[ -z "$stray" ] || fail "exported without a prefix: $(head -3 <<<"$stray")"
+exit 0
