@@ -45,7 +45,7 @@ static void take_load(const char *solver)
 static void defaults(void *st, const struct bench_program *self)
 {
     struct run *r = st;
-    take_load(self->name);
+    take_load(self->identity.name);
     r->letter = "S";
     r->ranks_schedule = "evenkeel";
     r->every = 50;
