@@ -209,6 +209,61 @@ static void a_hiccup(void **state)
     plan_case_close(&c);
 }
 
+/* A unit so slow that it gets nothing is tried again, for little, and works again when it can. */
+static void a_unit_that_recovers(void **state)
+{
+    (void)state;
+    enum { N = 40, STEPS = 120 };
+    double cost[N], span[STEPS];
+    struct sim_unit unit[4];
+    for (int i = 0; i < N; i++)
+        cost[i] = 1 + 0.01 * (i % 7);
+    for (int u = 0; u < 4; u++)
+        unit[u] = (struct sim_unit){.width = 1, .speed = 1};
+    const struct sim_change fault[] = {{.unit = 3, .step = 2, .factor = 0.05},
+                                       {.unit = 3, .step = 20, .factor = 1}};
+    struct sim_case c = {.job = {.n = N, .grain = 1, .cost = cost},
+                         .unit = unit,
+                         .ncu = 4,
+                         .steps = STEPS,
+                         .change = fault,
+                         .nchanges = 2};
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", span, &r), EK_OK);
+    double slow = 0;
+    for (int i = 4; i < 20; i++)
+        slow += span[i] / 16;
+    double three = sim_bound(&c, (double[]){1, 1, 1, 0.05});
+    assert_true(slow < 1.08 * three);
+    assert_true(r.ratio < 1.03);
+}
+
+/* Cases of cu_random that once went wrong for good: a task whose time was measured while its unit
+ * slowed down, a plan taken for what others' help had made of it, an exchange that is not to come.
+ */
+static void once_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        enum random_family family;
+        unsigned seed;
+        size_t most;
+    } once[] = {{RANDOM_SLOWDOWN, 16, 1024},
+                {RANDOM_DRIFT, 81, 11},
+                {RANDOM_FACES, 44, 11},
+                {RANDOM_FACES, 71, 11},
+                {RANDOM_ONE_MORE, 2, 300}};
+    static struct random_case c;
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
+        struct random_match m;
+        random_case(&c, once[i].family, once[i].seed, once[i].most);
+        assert_int_equal(random_match(&c, &m), EK_OK);
+        if (!(m.ratio < 1.02))
+            fail_msg("%s: %g of %s", c.text, m.ratio, m.rival);
+        random_close(&c);
+    }
+}
+
 /* Launches make small tasks dear on the device: the large ones belong there, and evenkeel finds out
  * although nobody tells it, at the price of more exchange. */
 static void large_tasks_to_the_device(void **state)
@@ -249,6 +304,8 @@ int main(void)
         cmocka_unit_test(stored_cases),
         cmocka_unit_test(fine_cases),
         cmocka_unit_test(random_cases),
+        cmocka_unit_test(once_wrong),
+        cmocka_unit_test(a_unit_that_recovers),
         cmocka_unit_test(noisy),
         cmocka_unit_test(units_that_fail),
         cmocka_unit_test(a_hiccup),

@@ -67,6 +67,8 @@ struct state {
     double *tail;              /* [n + 1] seconds planned from an entry of the plan to the last */
     double tolerance, horizon; /* options; horizon 0: as many steps as are left */
     double steps;              /* left, as far as is known */
+    double *credit;            /* [ncu] seconds that trying an idle unit again may cost */
+    int tried;                 /* unit that is tried again in this step; -1: none */
     double planned;            /* when the next step should end */
     double took;               /* a step with this division, seconds; INFINITY: none yet */
     struct worker *worker;     /* [ncu] */
@@ -97,6 +99,7 @@ static void end(void *st)
     free(s->owner);
     free(s->other);
     free(s->expected);
+    free(s->credit);
     free(s->order);
     free(s->tail);
     free(s->worker);
@@ -122,13 +125,15 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->owner = calloc(room, sizeof *s->owner);
     s->other = calloc(room, sizeof *s->other);
     s->expected = calloc(ncu, sizeof *s->expected);
+    s->credit = calloc(ncu, sizeof *s->credit);
+    s->tried = -1;
     s->order = calloc(room, sizeof *s->order);
     s->tail = calloc(room + 1, sizeof *s->tail);
     s->worker = aligned_alloc(_Alignof(struct worker), ncu * sizeof *s->worker);
     s->node = calloc(ncu, sizeof *s->node);
     s->busy = aligned_alloc(_Alignof(struct busy), ncu * sizeof *s->busy);
-    if (!s->owner || !s->other || !s->expected || !s->order || !s->tail || !s->worker || !s->busy ||
-        !s->node)
+    if (!s->owner || !s->other || !s->expected || !s->credit || !s->order || !s->tail ||
+        !s->worker || !s->busy || !s->node)
         FAIL(EK_UNAVAILABLE, "evenkeel: out of memory for %zu tasks", job->n);
     TRY(park_open(&s->park, job->ncu));
     TRY(proven_open(&s->proven, job->n, job->ncu));
@@ -316,6 +321,41 @@ static bool surprised(struct state *s)
     return false;
 }
 
+/* Once judged so slow that it got no task, a unit may have recovered. It is tried again with the
+ * shortest task, for at most this share of the time that passes. */
+static const double TRIAL = 0.01, SLOW = 1.1;
+
+static bool try_again(struct state *s, int cu, size_t task)
+{
+    const struct partition *d = &s->partition;
+    double sec = estimate_seconds(&s->estimate, cu, task) + estimate_launch(&s->estimate, cu) +
+                 2 * partition_toll(d, d->memory[cu], task);
+    if (s->expected[cu] > 0 || s->estimate.factor[cu] < SLOW || s->park.off[cu])
+        return false;
+    s->credit[cu] += TRIAL * s->planned;
+    if (s->credit[cu] < fmax(2 * TRIAL * s->planned, sec - s->planned))
+        return false;
+    s->credit[cu] = -8 * TRIAL * s->planned;
+    return true;
+}
+
+static void choose_trial(struct state *s)
+{
+    size_t n = s->job->n, task = n ? s->partition.order[n - 1] : 0;
+    int before = s->tried;
+    s->tried = -1;
+    for (int c = 0; n && s->divided && c < s->job->ncu && s->tried < 0; c++)
+        if (try_again(s, c, task))
+            s->tried = c;
+    if (s->tried < 0 && before < 0)
+        return;
+    int owner = n ? s->owner[task] : 0;
+    if (s->tried >= 0)
+        s->owner[task] = s->tried;
+    write_lists(s);
+    s->owner[task] = owner;
+}
+
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
@@ -476,9 +516,11 @@ static void step(void *st)
     if (s->binds_late)
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
     bool fails = failed(s);
-    if (fails || s->binds_late || surprised(s))
+    bool recovered = s->tried >= 0 && s->estimate.factor[s->tried] < SLOW;
+    if (fails || s->binds_late || recovered || surprised(s))
         partition_anew(s);
     s->binds_late = false;
+    choose_trial(s);
     plan_rewind(&s->plan);
     wake_all(s);
 }
