@@ -57,8 +57,8 @@ void file_make_folders(const char *path);
 /* The whole file ("-" = standard input) in *bytes [*n], which the caller frees; a NUL that does not
  * count follows. EK_USAGE: it cannot be opened; EK_UNAVAILABLE: not read, out of memory. */
 enum ek_status file_read(const char *path, char **bytes, size_t *n);
-/* The same of a text; EK_USAGE as well where it holds a zero byte: the line says where; or is longer
- * than 1 GiB. It reads no further than that: devices have no end. */
+/* The same of a text; EK_USAGE as well where it holds a zero byte: the line says where; or is
+ * longer than 1 GiB. It reads no further than that: devices have no end. */
 enum ek_status file_read_text(const char *path, char **text);
 
 /* Remembers the file as an input of this process: nothing is written over it, by whatever name or

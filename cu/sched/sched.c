@@ -12,12 +12,15 @@
 #undef SCHED
 
 #define SCHED(symbol) &sched_##symbol,
-static const struct sched_ops *const policies[] = {
+static const struct sched_ops *const listed[] = {
 #include "cu/sched/sched_list.h"
 };
 #undef SCHED
 
-enum { POLICIES = sizeof policies / sizeof *policies };
+enum { LISTED = sizeof listed / sizeof *listed, ADDED = 16, POLICIES = LISTED + ADDED };
+
+static const struct sched_ops *added[ADDED];
+static int nadded;
 
 #define SCHED(symbol)
 #define SCHED_ALIAS(other, policy) {other, policy},
@@ -54,12 +57,29 @@ struct sched {
 
 int sched_count(void)
 {
-    return POLICIES;
+    return LISTED + nadded;
 }
 
 const struct sched_ops *sched_at(int i)
 {
-    return i >= 0 && i < POLICIES ? policies[i] : NULL;
+    return i < 0 || i >= sched_count() ? NULL : i < LISTED ? listed[i] : added[i - LISTED];
+}
+
+static bool is_policy(const char *word)
+{
+    for (int i = 0; i < sched_count(); i++)
+        if (!strcmp(word, sched_at(i)->name))
+            return true;
+    return false;
+}
+
+enum ek_status sched_add(const struct sched_ops *ops)
+{
+    if (nadded == ADDED || is_policy(ops->name))
+        FAIL(EK_USAGE, "schedule %s: %s", ops->name,
+             nadded == ADDED ? "too many policies are added" : "there is one of this name");
+    added[nadded++] = ops;
+    return EK_OK;
 }
 
 static enum ek_status find(const char *spec, const struct sched_ops **ops)
@@ -68,14 +88,15 @@ static enum ek_status find(const char *spec, const struct sched_ops **ops)
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
     int at;
-    for (int i = 0; i < POLICIES; i++)
-        names[i] = policies[i]->name;
+    const int n = sched_count();
+    for (int i = 0; i < n; i++)
+        names[i] = sched_at(i)->name;
     for (int i = 0; i < ALIASES; i++)
-        names[POLICIES + i] = aliases[i].name;
-    TRY(opt_choose("schedule", name, names, sizeof *names, POLICIES + ALIASES, &at));
-    if (at >= POLICIES)
-        return find(aliases[at - POLICIES].policy, ops);
-    *ops = policies[at];
+        names[n + i] = aliases[i].name;
+    TRY(opt_choose("schedule", name, names, sizeof *names, n + ALIASES, &at));
+    if (at >= n)
+        return find(aliases[at - n].policy, ops);
+    *ops = sched_at(at);
     return EK_OK;
 }
 
@@ -108,20 +129,12 @@ enum ek_status sched_check(const char *spec, const char **name)
     return EK_OK;
 }
 
-static bool is_policy(const char *word)
-{
-    for (int i = 0; i < POLICIES; i++)
-        if (!strcmp(word, policies[i]->name))
-            return true;
-    return false;
-}
-
 enum ek_status sched_split(char *list, const char **spec, int room, int *n)
 {
     bool all = !list || !*list || !strcmp(list, "all");
     int count = 0;
-    while (all && count < POLICIES && count < room) {
-        spec[count] = policies[count]->name;
+    while (all && count < sched_count() && count < room) {
+        spec[count] = sched_at(count)->name;
         count++;
     }
     for (char *word; !all && (word = strsep(&list, ","));) {
@@ -173,6 +186,7 @@ static void free_sched(struct sched *s)
 enum ek_status sched_open(const char *spec, const struct sched_job *job, struct sched **out)
 {
     const struct sched_ops *ops;
+    spec = spec ? spec : "evenkeel";
     TRY(find(spec, &ops));
     if (job->ncu < 1)
         FAIL(EK_USAGE, "schedule %s: there is no unit to work", ops->name);
@@ -324,9 +338,9 @@ enum ek_status sched_step(struct sched *s)
 
 void sched_print(FILE *out)
 {
-    for (int i = 0; i < POLICIES; i++) {
-        fprintf(out, "%-20s %s\n", policies[i]->name, policies[i]->summary);
-        for (const struct opt *o = policies[i]->opts; o && o->name; o++)
+    for (int i = 0; i < sched_count(); i++) {
+        fprintf(out, "%-20s %s\n", sched_at(i)->name, sched_at(i)->summary);
+        for (const struct opt *o = sched_at(i)->opts; o && o->name; o++)
             fprintf(out, "  :%s%s%-*s %s\n", o->name, o->arg ? "=" : "",
                     (o->arg ? 16 : 17) - (int)strlen(o->name), o->arg ? o->arg : "", o->help);
     }

@@ -88,12 +88,15 @@ struct sched_ops {
 
 int sched_count(void);
 const struct sched_ops *sched_at(int i); /* NULL past the end */
+/* Lists a policy from outside of this tree behind the others; borrowed for good. EK_USAGE: there is
+ * one of this name, or room for no more. One thread, first thing in main(). */
+enum ek_status sched_add(const struct sched_ops *ops);
 
 /* A running policy: "dynamic:chunk=4" over a job, with units that may die. */
 struct sched;
 
-/* Looks up the policy and parses its options. EK_USAGE names the nearest policy or option. The
- * arrays of *job are borrowed until sched_close(), the struct is copied. One thread. */
+/* Looks up the policy (NULL: evenkeel) and parses its options. EK_USAGE names the nearest policy or
+ * option. The arrays of *job are borrowed until sched_close(), the struct is copied. One thread. */
 enum ek_status sched_open(const char *spec, const struct sched_job *job, struct sched **s);
 void sched_close(struct sched *s);
 

@@ -198,8 +198,9 @@ static enum ek_status open_layout(const struct cu_options *o, const struct cu_la
     return st;
 }
 
-enum ek_status cu_open(const struct cu_options *options, struct cu_set **set)
+enum ek_status cu_open(const struct cu_options *given, struct cu_set **set)
 {
+    const struct cu_options wanted = prepare_options(given), *options = &wanted;
     const struct prepare_plan *plan = prepare_in_force();
     struct cu_layout layout;
     if (plan)

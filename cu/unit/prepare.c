@@ -414,8 +414,17 @@ static bool needs_restart(const struct prepare_plan *plan)
     return plan->derived || !bound || plan->asked;
 }
 
-enum ek_status cu_prepare(const struct cu_options *options, char **argv)
+struct cu_options prepare_options(const struct cu_options *given)
 {
+    struct cu_options o = *given;
+    o.layout = o.layout ? o.layout : getenv("CU_LAYOUT");
+    o.devices = o.devices ? o.devices : getenv("CU_DEVICES");
+    return o;
+}
+
+enum ek_status cu_prepare(const struct cu_options *given, char **argv)
+{
+    const struct cu_options wanted = prepare_options(given), *options = &wanted;
     struct prepare_plan plan = {0};
     bool second = false;
     if (prepared)

@@ -39,4 +39,7 @@ enum ek_status prepare_floating(const struct cu_options *options, struct cu_layo
 /* What cu_prepare() left in force; NULL before it was called. */
 const struct prepare_plan *prepare_in_force(void);
 
+/* What is not given is what CU_LAYOUT and CU_DEVICES say. */
+struct cu_options prepare_options(const struct cu_options *given);
+
 #endif

@@ -45,14 +45,33 @@ cat >outside.c <<'EOF2'
 double line_median(double x) { return x; }
 int plan_open(void) { return 1; }
 int arena_take(void) { return 2; }
+/* A policy of one's own: everything to whoever asks first. */
+struct all { size_t n; int given; };
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    *(struct all *)st = (struct all){job->n, 0};
+    return EK_OK;
+}
+static struct ek_range next(void *st, int cu)
+{
+    struct all *a = st;
+    (void)cu;
+    return __sync_fetch_and_add(&a->given, 1) ? (struct ek_range){0, 0} : (struct ek_range){0, a->n};
+}
+static void step(void *st) { ((struct all *)st)->given = 0; }
+static const struct sched_ops greedy_one = {.name = "one", .summary = "all to the first", .state_size = sizeof(struct all),
+                                            .begin = begin, .next = next, .step = step};
 int main(int argc, char **argv)
 {
+    if (sched_add(&greedy_one) || !sched_add(&greedy_one))
+        return 9;
     struct bench_program program = {.identity = {"outside", "a program of somebody else", "tasks/s", 8}};
     return sched_count() > 0 && backend_count() > 0 && plan_open() + arena_take() == (int)line_median(3)
                ? bench_main(&program, argc, argv) : 1;
 }
 EOF2
-$cc -std=c11 -I. outside.c "${use[@]}" $(pkg-config --cflags jansson) -o outside 2>log && ./outside --help | grep -q 'a program of somebody else' ||
+$cc -std=c11 -I. outside.c "${use[@]}" $(pkg-config --cflags jansson) -o outside 2>log && ./outside --help | grep -q 'a program of somebody else' &&
+    ./outside --list-schedules | grep -q '^one  *all to the first' ||
     fail "an outside program: $(grep -m3 -iE 'error|undefined|multiple' log)"
 # The static library alone, too.
 eval "all=($(pkg-config --static --cflags --libs evenkeel))"
