@@ -59,6 +59,10 @@ struct model_constraint {
     bool (*holds)(const double *number, const double *x, const double *other);
 };
 
+struct model_range {
+    double min, max;
+};
+
 struct model {
     const char *name, *summary;
     int nparameters;
@@ -78,6 +82,10 @@ struct model {
     /* A source x seen from above: its corners {east, north}, m, the first two at its upper edge; or
      * one point. Returns how many. NULL: it has no place on a map. */
     int (*outline)(const double *x, double corner[MODEL_CORNERS][2]);
+    /* What the one basis response of all sources x [nparameters] within these ranges can be at a
+     * point, [3], rounding included; the amplitude is not looked at. NULL: nobody has found out. */
+    void (*bounds)(const struct model_range *x, double east, double north,
+                   struct model_range *response);
     /* For devices: kernels/<text>.c with the kernels <text>_brute and <text>_probe, see search.h.
      * NULL: this model runs on CPU units only. */
     const char *text;

@@ -5,6 +5,7 @@
 #include "cu/rank/cluster.h"
 #include "cu/rank/family.h"
 #include "cu/rank/stop.h"
+#include "okada_mogi/certify.h"
 #include "okada_mogi/dry_run.h"
 #include "okada_mogi/write.h"
 #include "src/clock.h"
@@ -37,6 +38,9 @@ static const struct opt options[] = {
      "write the refined job; without --refine it is not run", .env = NULL},
     {"forward", OPT_TEXT, offsetof(struct program, forward), "FILE",
      "displacements of the sources and points in this table, no search", .env = NULL},
+    {"certify", OPT_TEXT, offsetof(struct program, certify), "PROOF.json",
+     "prove that no point between the least and largest values fits, or say where one may",
+     .env = NULL},
     OPT_END,
 };
 
@@ -124,10 +128,50 @@ static enum ek_status estimate(struct program *p)
     return st;
 }
 
+/* Says what came out, also where it is nothing. */
+static enum ek_status tell_certificate(const struct program *p, const struct certificate *c,
+                                       double seconds)
+{
+    json_t *o = json_pack("{s:s s:s s:s s:b s:o s:o s:f s:f s:f}", "program", p->model->name, "job",
+                          p->path, "proof", p->certify, "certified", c->certified, "boxes_open",
+                          write_number(c->open), "boxes", write_number(c->boxes), "reach", c->reach,
+                          "smallest_open", c->smallest, "seconds", seconds);
+    if (!o)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory", p->path);
+    const enum ek_status st = p->settings->json ? json_write(p->settings->json, o) : EK_OK;
+    if (!p->settings->quiet && !(p->settings->json && !strcmp(p->settings->json, "-"))) {
+        printf(c->certified ? "certified: no point of the ranges is within %g standard deviations"
+                            : "not certified: within %g standard deviations may be what lies in ",
+               c->reach);
+        if (!c->certified)
+            write_print_number(stdout, json_object_get(o, "boxes_open"));
+        fputs(c->certified ? "; " : " boxes of ", stdout);
+        write_print_number(stdout, json_object_get(o, "boxes"));
+        printf(" boxes%s, %.3g s\n", c->certified ? " are the proof" : "", seconds);
+    }
+    json_decref(o);
+    return st;
+}
+
+static enum ek_status certify_job(struct program *p)
+{
+    struct certificate c;
+    const double start = clock_now();
+    TRY(file_try(p->certify));
+    TRY(open_job(p));
+    enum ek_status st = certify(p->job, p->certify, &c);
+    if (!st)
+        st = tell_certificate(p, &c, clock_now() - start);
+    job_close(p->job);
+    return st;
+}
+
 static enum ek_status answer(void *st, bool *done)
 {
     struct program *p = st;
-    *done = p->forward || p->dry_run;
+    *done = p->forward || p->dry_run || p->certify;
+    if (p->certify)
+        return certify_job(p);
     if (p->forward)
         return write_forward(p->model, p->forward, p->out ? p->out : "-");
     return p->dry_run ? estimate(p) : EK_OK;
@@ -333,6 +377,7 @@ struct bench_program okada_mogi_program(const char *name)
         .command = {.table = options,
                     .operand = "JOB.json",
                     .operand_at = offsetof(struct program, path),
+                    .settings_at = offsetof(struct program, settings),
                     .defaults = defaults,
                     .answer = answer},
         .problem = {.plan = plan, .open = open_program, .again = again, .close = close_program},

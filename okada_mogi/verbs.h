@@ -3,13 +3,15 @@
 #define OKADA_MOGI_VERBS_H
 
 #include "cu/bench/bench.h"
+#include "cu/bench/bench_options.h"
 #include "okada_mogi/node.h"
 #include "okada_mogi/refine.h"
 #include "okada_mogi/units.h"
 
 struct program {
     const char *path, *method_name, *trials, *out, *binary, *save_to, *forward, *residuals,
-        *refine_by, *refine_out;
+        *refine_by, *refine_out, *certify;
+    const struct bench_settings *settings;
     int refine; /* rounds that follow the first */
     enum search_method method;
     bool dry_run;

@@ -1,0 +1,33 @@
+/* okada_mogi/certify.h – a proof that nothing between the points of a grid fits either, or the
+ * boxes where something may.
+ *
+ * Branch and bound over the continuous ranges of a job of one source. Of a box of geometries the
+ * model's bounds() says which responses there can be; an amplitude explains a component there only
+ * if it brings some of them into the component's window. Where no amplitude does so for all
+ * components, the box is out; else it is halved. Constraints are left out: what is proven holds
+ * without them. */
+#ifndef OKADA_MOGI_CERTIFY_H
+#define OKADA_MOGI_CERTIFY_H
+
+#include "okada_mogi/job.h"
+#include "src/json.h"
+
+struct certificate {
+    bool certified;           /* no point of the ranges fits */
+    double reach;             /* as far as predictions might have been away, standard deviations */
+    trial_number boxes, open; /* looked at; where something may fit */
+    double smallest;          /* edge of the smallest box, part of its range */
+};
+
+/* Writes the proof to `path`, as file_create() says; JSON:
+ *   certificate: 1, model, reach
+ *   parameters [{name min max}]   those that boxes are halved along
+ *   amplitude [min, max]          of all that is multiplied with responses
+ *   stations [{east north low high}], three components each or null: windows, m
+ *   levels [text]   boxes of the same size, in order, the first text is the whole: a digit: halved
+ *                   along this parameter, both halves follow on the next level; "." out; "?" open
+ *   open [[min, max …]]           the first thousand open boxes
+ * EK_USAGE: the job has more sources, accepts everything, or its model has no bounds. */
+enum ek_status certify(const struct job *job, const char *path, struct certificate *c);
+
+#endif

@@ -1,0 +1,334 @@
+/* tests/test_okada_mogi_certify.c – certificates, checked by other mathematics: what a proof says
+ * is out is out, a proof with a hole is none, and where something fits there is a box. */
+#include "okada_mogi/certify.h"
+#include "tests/okada_mogi.h"
+
+#include <jansson.h>
+
+/* ---- bounds -----------------------------------------------------------------------------------*/
+
+static double pick(double low, double high, int how)
+{
+    return how == 0 ? low : how == 1 ? high : job_random(low, high);
+}
+
+/* Responses of points of a box lie within its bounds, at corners and on faces, too; and the bounds
+ * of a point are its response. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    const struct model *m = model_find("mogi");
+    for (int i = 0; i < 400; i++) {
+        const double size = i % 7 ? pow(10, job_random(-3, 4)) : 0;
+        const double e = i % 5 ? job_random(-5e3, 5e3) : 0, n = i % 3 ? job_random(-5e3, 5e3) : 0;
+        const double d = pow(10, job_random(0, 4)), nu = job_random(0, 0.4);
+        const struct model_range x[] = {{e, e + job_random(0, size)},
+                                        {n, n + job_random(0, size)},
+                                        {d, d + job_random(0, size)},
+                                        {1, 1},
+                                        {nu, nu + (size > 0 ? job_random(0, 0.1) : 0)}};
+        const double east = i % 11 ? job_random(-5e3, 5e3) : e, north = i % 13 ? 0 : n;
+        struct model_range g[3];
+        m->bounds(x, east, north, g);
+        for (int k = 0; k < 300; k++) {
+            double point[5], u[3];
+            for (int p = 0, how = k; p < 5; p++, how /= 3)
+                point[p] = pick(x[p].min, x[p].max, how % 3);
+            model_forward(m, point, east, north, u);
+            for (int c = 0; c < 3; c++) {
+                assert_true(u[c] >= g[c].min && u[c] <= g[c].max);
+                assert_true(size > 0 || g[c].max - g[c].min <= 1e-11 * fabs(u[c]) + 1e-30);
+            }
+        }
+    }
+}
+
+/* ---- the checker ------------------------------------------------------------------------------*/
+
+typedef long double ld;
+struct span {
+    ld min, max;
+};
+struct proof {
+    int nsplit, at[4]; /* which of E, N, d, nu a digit halves */
+    struct span all[4], amplitude;
+    json_t *root;
+};
+
+static struct span times(struct span a, struct span b)
+{
+    const ld p[] = {a.min * b.min, a.min * b.max, a.max * b.min, a.max * b.max};
+    struct span r = {p[0], p[0]};
+    for (int i = 1; i < 4; i++)
+        r = (struct span){fminl(r.min, p[i]), fmaxl(r.max, p[i])};
+    const ld hair = 1e-16L * fmaxl(fabsl(r.min), fabsl(r.max));
+    return (struct span){r.min - hair, r.max + hair};
+}
+
+static struct span sum_of_squares(const struct span *x)
+{
+    struct span r = {0, 0};
+    for (int i = 0; i < 3; i++) {
+        const ld a = fabsl(x[i].min), b = fabsl(x[i].max);
+        r.max += fmaxl(a, b) * fmaxl(a, b);
+        r.min += x[i].min <= 0 && x[i].max >= 0 ? 0 : fminl(a, b) * fminl(a, b);
+    }
+    return r;
+}
+
+/* The displacements that sources of a box, with these amplitudes, can have at a station: plain
+ * interval arithmetic, in long double. False: one window is out of reach of all. */
+static bool reaches(const struct proof *p, const struct span *box, struct span amplitude)
+{
+    const ld pi = acosl(-1);
+    size_t i;
+    json_t *s;
+    json_array_foreach(json_object_get(p->root, "stations"), i, s)
+    {
+        const ld e = json_real_value(json_object_get(s, "east")),
+                 n = json_real_value(json_object_get(s, "north"));
+        const struct span x[] = {
+            {e - box[0].max, e - box[0].min}, {n - box[1].max, n - box[1].min}, box[2]};
+        const struct span r2 = sum_of_squares(x),
+                          rock = {(1 - box[3].max) / pi, (1 - box[3].min) / pi};
+        const struct span per = {1 / (r2.max * sqrtl(r2.max)), 1 / (r2.min * sqrtl(r2.min))};
+        for (int c = 0; c < 3; c++) {
+            const json_t *low = json_array_get(json_object_get(s, "low"), (size_t)c);
+            const json_t *high = json_array_get(json_object_get(s, "high"), (size_t)c);
+            const struct span u = times(times(x[c], per), times(rock, amplitude));
+            if (!json_is_null(low) &&
+                (u.max < json_real_value(low) || u.min > json_real_value(high)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Nothing in the box fits: seen at once, or in its halves. Amplitudes are halved as well. */
+static bool is_out(const struct proof *p, const struct span *box, struct span amplitude, int depth)
+{
+    if (!reaches(p, box, amplitude))
+        return true;
+    if (depth == 0)
+        return false;
+    struct span half[4], a = amplitude;
+    memcpy(half, box, sizeof half);
+    ld longest = (a.max - a.min) / fmaxl(fabsl(a.min), fabsl(a.max));
+    int axis = 4;
+    for (int i = 0; i < 3; i++)
+        if ((box[i].max - box[i].min) / box[2].min > longest) {
+            longest = (box[i].max - box[i].min) / box[2].min;
+            axis = i;
+        }
+    struct span *x = axis == 4 ? &a : &half[axis];
+    const struct span whole = *x;
+    x->max = whole.min + (whole.max - whole.min) / 2;
+    if (!is_out(p, half, a, depth - 1))
+        return false;
+    *x = (struct span){x->max, whole.max};
+    return is_out(p, half, a, depth - 1);
+}
+
+static struct span span_of(const json_t *object)
+{
+    return (struct span){json_real_value(json_object_get(object, "min")),
+                         json_real_value(json_object_get(object, "max"))};
+}
+
+static void read_proof(json_t *root, struct proof *p)
+{
+    static const char *const names[] = {"Es_m", "Ns_m", "d_m", "nu"};
+    *p = (struct proof){.root = root};
+    for (int i = 0; i < 4; i++) {
+        const ld fixed = json_real_value(json_object_get(json_object_get(root, "fixed"), names[i]));
+        p->all[i] = (struct span){fixed, fixed};
+    }
+    size_t k;
+    json_t *parameter;
+    json_array_foreach(json_object_get(root, "parameters"), k, parameter)
+    {
+        for (int i = 0; i < 4; i++)
+            if (!strcmp(names[i], json_string_value(json_object_get(parameter, "name")))) {
+                p->at[p->nsplit++] = i;
+                p->all[i] = span_of(parameter);
+            }
+    }
+    const json_t *a = json_object_get(root, "amplitude");
+    p->amplitude =
+        (struct span){json_real_value(json_array_get(a, 0)), json_real_value(json_array_get(a, 1))};
+}
+
+/* Boxes that the proof leaves open; -1: it is none. *holds: an open box holds the truth (or NULL).
+ */
+static long check_proof(json_t *root, const double *at, bool *holds)
+{
+    struct proof p;
+    struct span(*box)[4] = malloc(sizeof *box), (*next)[4] = NULL;
+    size_t n = 1, level, open = 0;
+    json_t *text;
+    bool right = true;
+    read_proof(root, &p);
+    memcpy(box[0], p.all, sizeof p.all);
+    json_array_foreach(json_object_get(root, "levels"), level, text)
+    {
+        const char *verdict = json_string_value(text);
+        size_t more = 0;
+        right &= strlen(verdict) == n;
+        next = malloc((2 * n + 1) * sizeof *next);
+        for (size_t i = 0; i < n && right; i++) {
+            if (verdict[i] == '.') {
+                right &= is_out(&p, box[i], p.amplitude, 24);
+            } else if (verdict[i] == '?') {
+                bool in = at != NULL;
+                for (int k = 0; k < 3 && in; k++)
+                    in &= at[k] >= box[i][k].min && at[k] <= box[i][k].max;
+                *holds |= in;
+                open++;
+            } else {
+                const int axis = p.at[verdict[i] - '0'];
+                const struct span x = box[i][axis];
+                const double middle =
+                    (double)x.min + ((double)x.max - (double)x.min) / 2; /* as it was halved */
+                memcpy(next[more], box[i], sizeof *next);
+                memcpy(next[more + 1], box[i], sizeof *next);
+                next[more++][axis].max = middle;
+                next[more++][axis].min = middle;
+            }
+        }
+        free(box);
+        box = next;
+        n = more;
+    }
+    free(box);
+    return right && n == 0 ? (long)open : -1;
+}
+
+/* ---- random jobs ------------------------------------------------------------------------------*/
+
+static struct job *open_job(const double *truth, double noise, double k, bool rocks)
+{
+    char text[4096];
+    int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n");
+    for (int i = 0; i < 6; i++) {
+        const double e = job_random(-5e3, 5e3), n = job_random(-5e3, 5e3);
+        double u[3];
+        model_forward(model_find("mogi"), truth, e, n, u);
+        used += snprintf(text + used, sizeof text - (size_t)used, "%.17g,%.17g", e, n);
+        for (int c = 0; c < 3; c++)
+            used += snprintf(text + used, sizeof text - (size_t)used, ",%.17g",
+                             u[c] + noise * job_random(-1, 1));
+        used += snprintf(text + used, sizeof text - (size_t)used, ",0.002,0.002,0.004\n");
+    }
+    job_write("stations.csv", text);
+    snprintf(text, sizeof text,
+             "{\"model\": \"mogi\", \"stations\": \"stations.csv\", \"accept\": {\"k_sigma\": %g}, "
+             "\"parameters\": [%s{\"name\": \"Es_m\", \"min\": -8000, \"max\": 8000, \"n\": 5}, "
+             "{\"name\": \"Ns_m\", \"min\": -8000, \"max\": 8000, \"n\": 5}, "
+             "{\"name\": \"d_m\", \"min\": 1000, \"max\": 7000, \"n\": 5}, "
+             "{\"name\": \"dV_m3\", \"min\": -2e7, \"max\": 2e7, \"n\": 5}]}",
+             k, rocks ? "{\"name\": \"nu\", \"min\": 0.2, \"max\": 0.3, \"n\": 2}, " : "");
+    job_write("job.json", text);
+    struct job *job;
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    return job;
+}
+
+/* No point of the ranges fits, wherever one looks. */
+static void seek(const struct job *job)
+{
+    for (int i = 0; i < 20000; i++) {
+        double x[5] = {job_random(-8e3, 8e3), job_random(-8e3, 8e3), job_random(1e3, 7e3),
+                       job_random(-2e7, 2e7), 0.25};
+        double most = 0;
+        for (int s = 0; s < job->stations.n; s++) {
+            double u[3];
+            model_forward(job->model, x, job->stations.east[s], job->stations.north[s], u);
+            for (int c = 0; c < 3; c++)
+                most = fmax(most, fabs(u[c] - job->stations.observed[3 * s + c]) /
+                                      job->stations.sigma[3 * s + c]);
+        }
+        assert_true(most > job->accept.k[0]);
+    }
+}
+
+static void test_random_jobs(void **state)
+{
+    (void)state;
+    int certified = 0;
+    for (int i = 0; i < 12; i++) {
+        const double truth[] = {job_random(-4e3, 4e3), job_random(-4e3, 4e3), job_random(2e3, 6e3),
+                                job_random(-1, 1) > 0 ? 8e6 : -6e6, 0.25};
+        const bool noisy = i % 3 > 0;
+        struct job *job = open_job(truth, noisy ? 0.02 : 0, 0.5 + 0.5 * (i % 2), i % 4 == 1);
+        struct certificate c;
+        json_error_t error;
+        bool holds = false;
+        assert_int_equal(certify(job, job_file("out"), &c), EK_OK);
+        json_t *root = json_load_file(job_file("out"), JSON_REJECT_DUPLICATES, &error);
+        assert_non_null(root);
+        assert_int_equal(check_proof(root, noisy ? NULL : truth, &holds), (long)c.open);
+        assert_int_equal(c.certified, c.open == 0);
+        assert_true(noisy || (!c.certified && holds));
+        if (c.certified) {
+            seek(job);
+            certified++;
+            json_t *levels = json_object_get(root, "levels"), *first = json_string(".");
+            json_array_clear(levels);
+            json_array_append_new(levels, first);
+            assert_int_equal(check_proof(root, NULL, &holds), -1); /* no proof at all */
+        }
+        json_decref(root);
+        unlink(job_file("out"));
+        job_close(job);
+    }
+    assert_true(certified > 2);
+}
+
+/* A hole where the truth is, is found. */
+static void test_holes(void **state)
+{
+    (void)state;
+    const double truth[] = {500, -700, 3000, 8e6, 0.25};
+    struct job *job = open_job(truth, 0, 1, false);
+    struct certificate c;
+    json_error_t error;
+    bool holds = false;
+    assert_int_equal(certify(job, job_file("out"), &c), EK_OK);
+    json_t *root = json_load_file(job_file("out"), 0, &error),
+           *levels = json_object_get(root, "levels");
+    const size_t last = json_array_size(levels) - 1;
+    char *text = strdup(json_string_value(json_array_get(levels, last)));
+    assert_true(c.open > 0 && strchr(text, '?'));
+    for (char *at = text; (at = strchr(at, '?'));)
+        *at = '.';
+    json_array_set_new(levels, last, json_string(text));
+    assert_int_equal(check_proof(root, NULL, &holds), -1);
+    free(text);
+    json_decref(root);
+    unlink(job_file("out"));
+    job_close(job);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    const double truth[] = {500, -700, 3000, 8e6, 0.25};
+    struct job *job = open_job(truth, 0, 1, false);
+    struct certificate c;
+    status_mute(1);
+    job->accept = (struct job_accept){.best = 5, .below = INFINITY};
+    assert_int_equal(certify(job, job_file("out"), &c), EK_USAGE);
+    job->accept = (struct job_accept){.nk = 1, .k = {1}, .below = INFINITY};
+    job->model = &model_sill;
+    assert_int_equal(certify(job, job_file("out"), &c), EK_USAGE);
+    status_mute(-1);
+    job_close(job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bounds), cmocka_unit_test(test_random_jobs),
+        cmocka_unit_test(test_holes), cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
+}
