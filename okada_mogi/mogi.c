@@ -77,7 +77,7 @@ static double pull(double x, double s)
  * at the largest s, at one of the ends. */
 static struct model_range pulls(struct model_range x, struct model_range s)
 {
-    if (x.max <= 0) {
+    if (x.max <= 0 && x.min < 0) {
         const struct model_range r = pulls((struct model_range){-x.max, -x.min}, s);
         return (struct model_range){-r.max, -r.min};
     }

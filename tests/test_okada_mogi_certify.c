@@ -37,7 +37,7 @@ static void test_bounds(void **state)
             model_forward(m, point, east, north, u);
             for (int c = 0; c < 3; c++) {
                 assert_true(u[c] >= g[c].min && u[c] <= g[c].max);
-                assert_true(size > 0 || g[c].max - g[c].min <= 1e-11 * fabs(u[c]) + 1e-30);
+                assert_true(size > 0 || g[c].max - g[c].min <= 1e-8 * fabs(u[2]) + 1e-30);
             }
         }
     }
@@ -272,10 +272,10 @@ static void test_random_jobs(void **state)
         if (c.certified) {
             seek(job);
             certified++;
-            json_t *levels = json_object_get(root, "levels"), *first = json_string(".");
+            json_t *levels = json_object_get(root, "levels"), *first = json_string("0");
             json_array_clear(levels);
             json_array_append_new(levels, first);
-            assert_int_equal(check_proof(root, NULL, &holds), -1); /* no proof at all */
+            assert_int_equal(check_proof(root, NULL, &holds), -1); /* half a proof is none */
         }
         json_decref(root);
         unlink(job_file("out"));
