@@ -9,6 +9,27 @@
 #include <string.h>
 
 static const struct generate_design designs[] = {
+    {"tiny",
+     "15 cells of 12 layers, 320 pairs, one body: a second",
+     .nx = 5,
+     .ny = 3,
+     .nz = 12,
+     .dx = 1000,
+     .dy = 1000,
+     .dz = 150,
+     .water = 1000,
+     .rho = 1,
+     .lines = 3,
+     .receivers = {4, 4, 4},
+     .tow = 1000,
+     .shot = 250,
+     .along = 5000,
+     .across = 2000,
+     .shots = 160,
+     .nfreq = 2,
+     .freq = {0.25, 1},
+     .nbodies = 1,
+     .body = {{{500, 3500}, {500, 1500}, {6, 8}, 30}}},
     {"small",
      "55 cells of 30 layers, 4,000 pairs, one body: seconds",
      .nx = 11,
@@ -71,8 +92,8 @@ enum ek_status generate_find(const char *name, const struct generate_design **de
             return EK_OK;
         }
     }
-    FAIL(EK_USAGE, "there is no survey '%s' to be generated%s; there are small and published", name,
-         opt_suggest(name, names, DESIGNS));
+    FAIL(EK_USAGE, "there is no survey '%s' to be generated%s; there are tiny, small and published",
+         name, opt_suggest(name, names, DESIGNS));
 }
 
 struct generate_design generate_scaled(const struct generate_design *design, double scale)

@@ -63,12 +63,13 @@ static int frequencies(const struct design *d)
 /* w(u) from the spectrum at s = k FREQUENCY_STEP, k = 0 .. n-1; its negative half is conjugate. */
 static double weight(const struct design *d, const long double complex *at, int n, long double u)
 {
-    const long double complex turn = cexpl(-I * FREQUENCY_STEP * u);
-    long double complex phase = turn;
-    long double sum = 0.5L * creall(at[0]);
+    const long double c = cosl(FREQUENCY_STEP * u), s = sinl(FREQUENCY_STEP * u);
+    long double re = c, im = -s, sum = 0.5L * creall(at[0]); /* re, im: exp(-i s_k u) */
     for (int k = 1; k < n; k++) {
-        sum += creall(at[k]) * creall(phase) - cimagl(at[k]) * cimagl(phase);
-        phase *= turn;
+        const long double was = re;
+        sum += creall(at[k]) * re - cimagl(at[k]) * im;
+        re = c * re + s * im;
+        im = c * im - s * was;
     }
     return (double)(sum * FREQUENCY_STEP * d->step / acosl(-1));
 }

@@ -19,7 +19,8 @@
 #define AT(member) offsetof(struct study, member)
 static const struct opt options[] = {
     {"generate", OPT_TEXT, AT(generate), "NAME",
-     "write a synthetic survey to --out, a table or .emdata: small or published", .env = NULL},
+     "write a synthetic survey to --out, a table or .emdata: tiny, small or published",
+     .env = NULL},
     {"seed", OPT_INT, AT(seed), "N", "of --generate (2022)", .min = 0, .max = 1e9},
     {"scale", OPT_REAL, AT(scale), "X", "of --generate: X times as many shots (1)", .min = 1e-4,
      .max = 100},

@@ -1,26 +1,18 @@
 #!/usr/bin/env bash
 # tests/e2e/mcsem_inversion.sh – what comes out of an inversion: the data explained to their errors
 # within 15 iterations, the body where it is, and nothing where there is none.
-set -u
-[ -n "${SAN:-}" ] && { echo 'under sanitizers whole surveys take too long: e2e/mcsem runs a part of one'; exit 77; }
+. tests/check.sh
+skip_under_sanitizers 'e2e/mcsem runs a part of a survey'
 bin=${BIN:-bin}/mcsem
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-check() { # description, condition's exit status
-    [ "$2" = 0 ] && return
-    echo "FAILED: $1"
-    failed=1
-}
 "$bin" --generate small --out "$work/survey.csv" --truth "$work/truth.csv"
-check 'a survey with one body' $?
+check $? 'a survey with one body'
 "$bin" "$work/survey.csv" --iterations 15 --layout 2x1 --model-out "$work/model.csv" \
     --history "$work/history.csv" >"$work/out"
-check 'it is inverted' $?
+check $? 'it is inverted'
 grep -q 'BLAS: .*openblas' "$work/out"
-check 'the BLAS is named' $?
+check $? 'the BLAS is named'
 tail -1 "$work/history.csv" | awk -F, '{ exit !($3 > 0.95 && $3 < 1.05) }'
-check "RMS misfit near 1: $(tail -1 "$work/history.csv")" $?
+check $? "RMS misfit near 1: $(tail -1 "$work/history.csv")"
 
 # Centre of log-resistivity in columns, rows and layers.
 centre() {
@@ -31,7 +23,7 @@ centre() {
 paste -d ' ' <(centre "$work/truth.csv") <(centre "$work/model.csv") | awk '
     function apart(a, b) { return a > b ? a - b : b - a }
     { exit !(apart($1, $4) < 1 && apart($2, $5) < 1 && apart($3, $6) < 1) }'
-check "the body is at $(centre "$work/truth.csv"), found at $(centre "$work/model.csv")" $?
+check $? "the body is at $(centre "$work/truth.csv"), found at $(centre "$work/model.csv")"
 
 # Column by column: the deepest, strongest layer within one of the body's, 10 to 90 ohm m; elsewhere
 # less than 3 ohm m.
@@ -46,5 +38,5 @@ paste -d, "$work/truth.csv" "$work/model.csv" | awk -F, '
                   bad = 1
               } }
           exit bad }'
-check 'each column' $?
+check $? 'each column'
 exit $failed
