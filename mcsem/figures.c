@@ -15,11 +15,13 @@ static json_t *rounded(double x, double unit)
 
 static json_t *grid_of(const struct earth *e)
 {
-    json_t *tops = json_array();
+    json_t *tops = json_array(), *seabed = json_array();
     for (int k = 0; k < e->nz; k++)
         json_array_append_new(tops, rounded(e->top[k], 1e-3));
-    return json_pack("{s:i s:i s:f s:f s:f s:f s:f s:o}", "nx", e->nx, "ny", e->ny, "x0", e->x0,
-                     "y0", e->y0, "dx", e->dx, "dy", e->dy, "seabed", e->seabed[0], "tops", tops);
+    for (int c = 0; c < earth_columns(e); c++)
+        json_array_append_new(seabed, rounded(e->seabed[c], 0.1));
+    return json_pack("{s:i s:i s:f s:f s:f s:f s:o s:o}", "nx", e->nx, "ny", e->ny, "x0", e->x0,
+                     "y0", e->y0, "dx", e->dx, "dy", e->dy, "seabed", seabed, "tops", tops);
 }
 
 static json_t *model_of(const struct earth *e)

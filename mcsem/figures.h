@@ -5,8 +5,8 @@
 #include "mcsem/study.h"
 
 /* New reference. EK_UNAVAILABLE: out of memory.
- *   grid {nx ny x0 y0 dx dy seabed tops}: tops of the layers, m below the seabed
- *   model, truth: log10 of resistivities, column after column; truth null where it is not known
+ *   grid {nx ny x0 y0 dx dy seabed tops}: depth of each column's floor; tops of the layers, m below
+ * it model, truth: log10 of resistivities, column after column; truth null where it is not known
  *   pairs, rms, seconds: of each cell; rms null where there are no data
  *   offsets {step freq rms count}: misfit [freq][bins] of data by offset, null where there are
  * none, and how many pairs each bin has */

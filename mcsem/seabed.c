@@ -21,29 +21,76 @@ struct point {
     double x, y, z;
 };
 
+/* Points in square buckets, so that near ones are found without a look at all of them. */
 struct floor {
-    struct point *point;
-    size_t n;
+    struct point *point; /* [n] bucket after bucket */
+    size_t n, *first;    /* [nx ny + 1] of a bucket's points */
+    double x0, y0, size; /* of the buckets */
+    int nx, ny;
 };
 
 /* ---- between points -------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct point *p = a, *q = b;
+    return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
+}
 
 struct near {
     const struct point *point;
     double square; /* of the distance */
 };
 
+static int bucket_along(double x, double x0, double size, int n)
+{
+    return (int)fmax(0, fmin(n - 1, floor((x - x0) / size)));
+}
+
+static int bucket_of(const struct floor *f, const struct point *p)
+{
+    return bucket_along(p->y, f->y0, f->size, f->ny) * f->nx +
+           bucket_along(p->x, f->x0, f->size, f->nx);
+}
+
+/* Adds a bucket's points to the n near ones, nearest first; among equals the one that comes first
+ * from west to east. */
+static int look_into(const struct floor *f, int bucket, double x, double y, int n,
+                     struct near near[NEAREST])
+{
+    for (size_t i = f->first[bucket]; i < f->first[bucket + 1]; i++) {
+        const struct point *p = &f->point[i];
+        const double square = (p->x - x) * (p->x - x) + (p->y - y) * (p->y - y);
+        int k = n;
+        while (k > 0 && (near[k - 1].square > square ||
+                         (near[k - 1].square == square && by_place(near[k - 1].point, p) > 0)))
+            k--;
+        if (k == NEAREST)
+            continue;
+        n += n < NEAREST;
+        memmove(near + k + 1, near + k, (size_t)(n - 1 - k) * sizeof *near);
+        near[k] = (struct near){p, square};
+    }
+    return n;
+}
+
+/* Ring after ring of buckets around the place, until no farther one can hold a nearer point. */
 static int find_near(const struct floor *f, double x, double y, struct near near[NEAREST])
 {
+    const int ix = bucket_along(x, f->x0, f->size, f->nx);
+    const int iy = bucket_along(y, f->y0, f->size, f->ny);
+    const double dx = x - fmax(f->x0, fmin(x, f->x0 + f->nx * f->size));
+    const double dy = y - fmax(f->y0, fmin(y, f->y0 + f->ny * f->size));
     int n = 0;
-    for (size_t i = 0; i < f->n; i++) {
-        const double dx = f->point[i].x - x, dy = f->point[i].y - y, square = dx * dx + dy * dy;
-        if (n == NEAREST && square >= near[n - 1].square)
-            continue;
-        int k = n < NEAREST ? n++ : n - 1;
-        for (; k > 0 && near[k - 1].square > square; k--)
-            near[k] = near[k - 1];
-        near[k] = (struct near){&f->point[i], square};
+    for (int ring = 0; ring < f->nx || ring < f->ny; ring++) {
+        const double reach = (ring - 1) * f->size; /* all closer ones have been seen */
+        if (n == NEAREST && ring && near[n - 1].square < reach * reach + dx * dx + dy * dy)
+            break;
+        for (int j = iy - ring; j <= iy + ring; j++)
+            for (int i = ix - ring; i <= ix + ring;
+                 i += j == iy - ring || j == iy + ring ? 1 : 2 * ring)
+                if (i >= 0 && i < f->nx && j >= 0 && j < f->ny)
+                    n = look_into(f, j * f->nx + i, x, y, n, near);
     }
     return n;
 }
@@ -87,12 +134,6 @@ static double depth_at(const struct floor *f, double x, double y)
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
-
-static int by_place(const void *a, const void *b)
-{
-    const struct point *p = a, *q = b;
-    return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
-}
 
 /* Every place once, with its deepest instrument. */
 static enum ek_status take_receivers(const struct survey *s, struct floor *f)
@@ -160,6 +201,40 @@ static enum ek_status take_table(const char *path, struct floor *f)
     const enum ek_status st = take_rows(t, f);
     table_close(t);
     return st;
+}
+
+static const struct floor *sorted; /* by_bucket()'s; one thread */
+static int by_bucket(const void *a, const void *b)
+{
+    const int p = bucket_of(sorted, a), q = bucket_of(sorted, b);
+    return p != q ? (p > q) - (p < q) : by_place(a, b);
+}
+
+/* About one point a bucket. */
+static enum ek_status fill_buckets(struct floor *f)
+{
+    double x1 = -INFINITY, y1 = -INFINITY;
+    f->x0 = f->y0 = INFINITY;
+    for (size_t i = 0; i < f->n; i++) {
+        f->x0 = fmin(f->x0, f->point[i].x);
+        f->y0 = fmin(f->y0, f->point[i].y);
+        x1 = fmax(x1, f->point[i].x);
+        y1 = fmax(y1, f->point[i].y);
+    }
+    const double wide = x1 - f->x0, high = y1 - f->y0, n = (double)f->n;
+    f->size = fmax(fmax(sqrt(wide * high / n), fmax(wide, high) / n), 1e-3);
+    f->nx = 1 + (int)(wide / f->size);
+    f->ny = 1 + (int)(high / f->size);
+    f->first = calloc((size_t)f->nx * (size_t)f->ny + 1, sizeof *f->first);
+    if (!f->first)
+        FAIL(EK_UNAVAILABLE, "out of memory for the %zu points of the sea floor", f->n);
+    sorted = f;
+    qsort(f->point, f->n, sizeof *f->point, by_bucket);
+    for (size_t i = 0; i < f->n; i++)
+        f->first[bucket_of(f, &f->point[i]) + 1]++;
+    for (int b = 0; b < f->nx * f->ny; b++)
+        f->first[b + 1] += f->first[b];
+    return EK_OK;
 }
 
 /* ---- laying ---------------------------------------------------------------------------------- */
@@ -250,7 +325,7 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
                           struct earth *e)
 {
     const struct depths d = depths_of(s);
-    struct floor f = {NULL, 0};
+    struct floor f = {.n = 0};
     const bool receivers = how ? !strcmp(how, "receivers") : !given;
     const bool flat = how ? !strcmp(how, "flat") : given || d.last - d.first <= ALIKE;
     if (!how && given)
@@ -261,10 +336,13 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
         return EK_OK;
     enum ek_status st = receivers ? take_receivers(s, &f) : take_table(how, &f);
     if (!st)
+        st = fill_buckets(&f);
+    if (!st)
         st = lay_pairs(path, &f, !receivers, s);
     if (!st)
         st = lay_columns(&f, s, e);
     free(f.point);
+    free(f.first);
     return st;
 }
 

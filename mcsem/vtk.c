@@ -1,4 +1,4 @@
-/* mcsem/vtk.c – a grid whose cells are centred on the columns. */
+/* mcsem/vtk.c – grids whose cells are centred on the columns, below the sea floor of each. */
 #include "mcsem/vtk.h"
 #include "src/json.h"
 
@@ -13,17 +13,54 @@ static void write_axis(FILE *f, char name, int n, double first, double step)
         fprintf(f, "%.10g\n", first + (i - 0.5) * step);
 }
 
-static void write_depths(FILE *f, const struct earth *e)
+/* Depth of layer k's top below the seabed; k = nz: of the last one's bottom as it is drawn. */
+static double top_of(const struct earth *e, int k)
 {
-    bool flat = true;
-    for (int c = 1; c < earth_columns(e); c++)
-        flat = flat && e->seabed[c] == e->seabed[0];
-    const double seabed = flat ? e->seabed[0] : 0;
     const double last = e->nz > 1 ? e->top[e->nz - 1] - e->top[e->nz - 2] : 100;
-    fprintf(f, "Z_COORDINATES %d double\n", e->nz + 1);
-    fprintf(f, "%.10g\n", -(seabed + e->top[e->nz - 1] + last));
-    for (int k = e->nz - 1; k >= 0; k--)
-        fprintf(f, "%.10g\n", -(seabed + e->top[k]));
+    return k < e->nz ? e->top[k] : e->top[e->nz - 1] + last;
+}
+
+static bool is_flat(const struct earth *e)
+{
+    for (int c = 1; c < earth_columns(e); c++)
+        if (e->seabed[c] != e->seabed[0])
+            return false;
+    return true;
+}
+
+/* The mean floor of the columns around corner (i, j). */
+static double floor_at(const struct earth *e, int i, int j)
+{
+    double sum = 0, n = 0;
+    for (int iy = j - 1; iy <= j; iy++)
+        for (int ix = i - 1; ix <= i; ix++)
+            if (ix >= 0 && ix < e->nx && iy >= 0 && iy < e->ny) {
+                sum += e->seabed[iy * e->nx + ix];
+                n++;
+            }
+    return sum / n;
+}
+
+/* A level grid, or one whose layers follow the sea floor. */
+static void write_grid(FILE *f, const struct earth *e)
+{
+    const bool flat = is_flat(e);
+    fprintf(f, "DATASET %s_GRID\nDIMENSIONS %d %d %d\n", flat ? "RECTILINEAR" : "STRUCTURED",
+            e->nx + 1, e->ny + 1, e->nz + 1);
+    if (flat) {
+        write_axis(f, 'X', e->nx, e->x0, e->dx);
+        write_axis(f, 'Y', e->ny, e->y0, e->dy);
+        fprintf(f, "Z_COORDINATES %d double\n", e->nz + 1);
+        for (int k = e->nz; k >= 0; k--)
+            fprintf(f, "%.10g\n", -(e->seabed[0] + top_of(e, k)));
+        return;
+    }
+    fprintf(f, "POINTS %d double\n", (e->nx + 1) * (e->ny + 1) * (e->nz + 1));
+    for (int k = e->nz; k >= 0; k--)
+        for (int j = 0; j <= e->ny; j++)
+            for (int i = 0; i <= e->nx; i++)
+                fprintf(f, "%.10g %.10g %.10g\n", e->x0 + (i - 0.5) * e->dx,
+                        e->y0 + (j - 0.5) * e->dy, -(floor_at(e, i, j) + top_of(e, k)));
 }
 
 /* Cells from the deepest layer up, x fastest. */
@@ -44,13 +81,8 @@ enum ek_status vtk_write_earth(const char *path, const struct earth *e)
     FILE *f = open_memstream(&text, &size);
     if (!f)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    fprintf(f,
-            "# vtk DataFile Version 3.0\nresistivity of the sediments\nASCII\n"
-            "DATASET RECTILINEAR_GRID\nDIMENSIONS %d %d %d\n",
-            e->nx + 1, e->ny + 1, e->nz + 1);
-    write_axis(f, 'X', e->nx, e->x0, e->dx);
-    write_axis(f, 'Y', e->ny, e->y0, e->dy);
-    write_depths(f, e);
+    fprintf(f, "# vtk DataFile Version 3.0\nresistivity of the sediments\nASCII\n");
+    write_grid(f, e);
     fprintf(f, "CELL_DATA %d\n", earth_columns(e) * e->nz);
     write_cells(f, e, "rho_ohmm", 0);
     write_cells(f, e, "log10_rho", 1 / log(10));

@@ -1,6 +1,7 @@
 /* tests/test_mcsem_survey.c – synthetic surveys and the published counts; files of surveys and
  * back; cells; what is refused. */
 #include "mcsem/generate.h"
+#include "mcsem/seabed.h"
 #include "mcsem/survey_file.h"
 #include "src/table.h"
 #include "tests/mcsem.h"
@@ -292,6 +293,78 @@ static void pairs_go_to_the_nearest_column(void **state)
     earth_close(earth);
 }
 
+/* ---- the sea floor ---------------------------------------------------------------------------
+ */
+
+enum { POINTS = 400, QUERIES = 60, NEAREST = 6 };
+
+static double cloud[POINTS][3];
+
+/* Points everywhere, in heaps, or on a line. */
+static void scatter(int kind)
+{
+    for (int i = 0; i < POINTS; i++) {
+        const double spread = kind == 1 ? 40 : 20000;
+        cloud[i][0] = (kind == 1 ? 9000 * (i % 3) : 0) + spread * drand48();
+        cloud[i][1] = kind == 2 ? 3 * cloud[i][0] : spread * drand48();
+        cloud[i][2] = 100 + 4000 * drand48();
+    }
+}
+
+static int nearer(const void *a, const void *b)
+{
+    const double *p = *(double *const *)a, *q = *(double *const *)b;
+    return (p[2] > q[2]) - (p[2] < q[2]);
+}
+
+/* The floor below a receiver at (x, y), through the points of the list. */
+static double floor_below(double x, double y, double (*const point)[3], const int *which, int n)
+{
+    const char *path = "build/test_floor.xyz";
+    struct earth *earth;
+    struct survey *s;
+    FILE *f = fopen(path, "w");
+    for (int i = 0; i < n; i++)
+        fprintf(f, "%.17g %.17g %.17g\n", point[which ? which[i] : i][0],
+                point[which ? which[i] : i][1], point[which ? which[i] : i][2]);
+    fclose(f);
+    assert_int_equal(earth_open(1, 1, 1, 100, 1000, 1, &earth), EK_OK);
+    assert_int_equal(survey_open(1, 1, &s), EK_OK);
+    s->pair[0].receiver[0] = s->pair[0].source[0] = x;
+    s->pair[0].receiver[1] = s->pair[0].source[1] = y;
+    assert_int_equal(seabed_lay("survey", path, false, s, earth), EK_OK);
+    const double floor = s->pair[0].floor[1];
+    survey_close(s);
+    earth_close(earth);
+    unlink(path);
+    return floor;
+}
+
+/* All but the nearest points may be absent: the floor is the same to the last bit. */
+static void the_floor_follows_its_nearest_points(void **state)
+{
+    (void)state;
+    srand48(11);
+    for (int kind = 0; kind < 3; kind++) {
+        scatter(kind);
+        for (int q = 0; q < QUERIES; q++) {
+            const double x = -5000 + 30000 * drand48(), y = -5000 + 30000 * drand48();
+            double by[POINTS][3], *order[POINTS];
+            int which[NEAREST];
+            for (int i = 0; i < POINTS; i++) {
+                by[i][0] = i;
+                by[i][2] = pow(cloud[i][0] - x, 2) + pow(cloud[i][1] - y, 2);
+                order[i] = by[i];
+            }
+            qsort(order, POINTS, sizeof *order, nearer);
+            for (int i = 0; i < NEAREST; i++)
+                which[i] = (int)order[i][0];
+            assert_true(floor_below(x, y, cloud, NULL, POINTS) ==
+                        floor_below(x, y, cloud, which, NEAREST));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +375,7 @@ int main(void)
         cmocka_unit_test(emdata_says_what_it_means),
         cmocka_unit_test(wrong_emdata_is_refused),
         cmocka_unit_test(pairs_go_to_the_nearest_column),
+        cmocka_unit_test(the_floor_follows_its_nearest_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

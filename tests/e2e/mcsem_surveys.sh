@@ -58,6 +58,25 @@ awk 'NR == 2 { sub(/seabed=[0-9.]*,/, "") } { print }' "$work/both.csv" >"$work/
     awk -F, 'NR > 1 && $2 { if ($8 < 1000) bad = 1; rough += $10 } END { exit bad || !rough }' "$work/cells.csv"
 check $? "the floor follows the receivers: $(cat "$work/err")"
 
+# The model hangs below the floor of each column, in VTK and on the page.
+"$bin" "$work/both.csv" --seabed "$work/floor.xyz" --iterations 0 $quick --model-out "$work/model.vtk" --report "$work/page.html" &&
+    grep -q '^DATASET STRUCTURED_GRID' "$work/model.vtk" && grep -o '"seabed": *\[[^]]*' "$work/page.html" | grep -q '1000.0.*1300.0' &&
+    awk '/^POINTS/ { n = $2; next } n-- > 0 { if ($1 < 1000 && $3 > top[0]) top[0] = $3; if ($1 > 4000 && $3 > top[1]) top[1] = $3 }
+         BEGIN { top[0] = top[1] = -1e9 } END { exit !(top[0] == -1000 && top[1] == -1300) }' "$work/model.vtk"
+check $? "columns below their floors: $(grep -m 3 -A 2 POINTS "$work/model.vtk")"
+
+# What no earth explains fails, and the worst is named: a receiver whose gain is wrong, a datum.
+bad=$(awk -F, 'NR == 6 { print $7 }' "$survey")
+awk -F, -v OFS=, -v bad="$bad" 'NR > 5 && $7 == bad { $12 *= 3; $13 *= 3 } { print }' "$survey" >"$work/gain.csv"
+"$bin" "$work/gain.csv" $quick --iterations 6 --json "$work/run.json" 2>"$work/err"
+[ $? = 1 ] && grep -q '"converged": false' "$work/run.json" && grep -q '"explained": false' "$work/run.json" &&
+    grep -q '"verified": false' "$work/run.json" && grep -A 3 '"worst_receivers"' "$work/run.json" | grep -q "$bad"
+check $? "a receiver whose gain is wrong, x = $bad: $(cat "$work/err") $(grep -A 6 worst_rec "$work/run.json")"
+awk -F, -v OFS=, 'NR == 106 { $12 *= 1e3 } { print }' "$survey" >"$work/datum.csv"
+"$bin" "$work/datum.csv" $quick --iterations 1 --json "$work/run.json" 2>"$work/err"
+[ $? = 1 ] && grep -q 'line 106' "$work/err" && grep -A 6 '"worst_data"' "$work/run.json" | grep -q '"line": 106'
+check $? "a wrong datum: $(cat "$work/err")"
+
 # Data without errors take --noise; what is out of all bounds is said.
 awk -F, -v OFS=, 'NR > 5 && NR % 2 { $14 = "" } { print }' "$survey" >"$work/bare.csv"
 "$bin" "$work/bare.csv" $quick --iterations 0 --json "$work/run.json" &&
