@@ -28,10 +28,16 @@ enum { MAX_SCHEDULES = 64 };
 struct bench {
     struct bench_program program;
     void *st;
+    int argc;
+    char **argv;
     FILE *out; /* what people read */
-    bool open; /* units may be released */
     struct bench_settings set;
+    bool done, planned, open; /* nothing to run; problem may be closed; units may be released */
     char *schedules_text;
+    const char *spec[MAX_SCHEDULES]; /* of the policies to run */
+    int nspecs;
+    struct cu_options wanted;
+    struct bench_layout choice;
     char problem[256];
     size_t bytes; /* that it takes on the host, on all nodes together */
     struct cu_set *units;
@@ -106,21 +112,6 @@ static void complete(struct bench_program *p)
     USUAL(run.reset, nothing);
     USUAL(output.check, not_judged);
 #undef USUAL
-}
-
-/* ---- before the runs --------------------------------------------------------------------------
- */
-
-/* The specs to run: --compare's list or the one --schedule. */
-static enum ek_status choose_schedules(struct bench *b, const char **specs, int *n)
-{
-    const char *list = b->set.compare;
-    if (!list)
-        list = b->set.schedule;
-    b->schedules_text = strdup(list);
-    if (!b->schedules_text)
-        FAIL(EK_UNAVAILABLE, "out of memory");
-    return sched_split(b->schedules_text, specs, MAX_SCHEDULES, n);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -233,10 +224,10 @@ static enum ek_status profile(struct bench *b)
 }
 
 /* Policies one after another, again for each repeat: what disturbs the machine disturbs all. */
-static enum ek_status run_all(struct bench *b, const char **specs, int n)
+static enum ek_status run_all(struct bench *b)
 {
     struct result_set *r = &b->results;
-    r->nschedules = n;
+    const int n = r->nschedules = b->nspecs;
     r->repeat = b->set.repeat;
     r->run = calloc((size_t)(n * r->repeat), sizeof *r->run);
     b->record = calloc((size_t)(n * r->repeat), sizeof(struct record *));
@@ -253,7 +244,7 @@ static enum ek_status run_all(struct bench *b, const char **specs, int n)
                        (double)n * r->repeat * b->program.run.steps(b->st), "steps");
     for (int repeat = 0; repeat < r->repeat && !st; repeat++)
         for (int s = 0; s < n && !st; s++)
-            st = run_once(b, specs[s], &r->run[s * r->repeat + repeat], &watch);
+            st = run_once(b, b->spec[s], &r->run[s * r->repeat + repeat], &watch);
     progress_end();
     return st;
 }
@@ -394,17 +385,6 @@ static void name_devices(struct result_host *h)
                                  used ? "," : "", h->set->cu[c].name);
 }
 
-/* Before it is taken. */
-static void tell_memory(const struct bench *b)
-{
-    char need[32], have[32];
-    fprintf(b->out, "%s %s: %s of memory%s, %s are available\n", b->program.identity.name,
-            b->problem, memory_text(memory_here(b->bytes), need, sizeof need),
-            cluster_size() > 1 ? " on this node" : "",
-            memory_text(memory_available(), have, sizeof have));
-    fflush(b->out);
-}
-
 static enum ek_status open_problem(struct bench *b)
 {
     TRY(b->program.problem.open(b->st, b->units, &b->job));
@@ -427,58 +407,29 @@ static void close_problem(struct bench *b)
     b->program.problem.close(b->st);
 }
 
-static enum ek_status run_program(struct bench *b, const char **specs, int n)
+/* Before it is taken. */
+static void tell_memory(const struct bench *b)
 {
-    const struct bench_program *p = &b->program;
-    catch_signals(); /* before the set-up, which is long where the problem is large */
-    if (speaks(b) && b->bytes)
-        tell_memory(b);
-    TRY(open_problem(b));
-    b->results.host = (struct result_host){.program = p->identity.name,
+    char need[32], have[32];
+    fprintf(b->out, "%s %s: %s of memory%s, %s are available\n", b->program.identity.name,
+            b->problem, memory_text(memory_here(b->bytes), need, sizeof need),
+            cluster_size() > 1 ? " on this node" : "",
+            memory_text(memory_available(), have, sizeof have));
+    fflush(b->out);
+}
+
+static void describe_runs(struct bench *b)
+{
+    b->results.host = (struct result_host){.program = b->program.identity.name,
                                            .problem = b->problem,
-                                           .unit = p->identity.unit,
+                                           .unit = b->program.identity.unit,
                                            .set = b->units,
                                            .job = &b->job,
                                            .ntasks = b->job.number ? b->job.all : b->job.n,
                                            .bytes = b->bytes};
     name_devices(&b->results.host);
-    if (b->set.trace || b->set.report)
-        TRY(trace_open(&b->trace));
     b->records = (b->set.json || b->set.trace || b->set.report) && record_worth(&b->job) &&
                  family_here()->size == 1;
-    enum ek_status st = run_all(b, specs, n);
-    if (st && st != EK_STOPPED)
-        return st;
-    return conclude(b, st);
-}
-
-/* This process tries a layout for another one. */
-static enum ek_status try_layout(struct bench *b, const char *schedule)
-{
-    catch_signals();
-    TRY(open_problem(b));
-    return bench_trial_run(&b->program, b->st, b->units, &b->job, schedule, bench_trial_wanted());
-}
-
-/* What is tried is printed where the table will be, beside JSON on stderr. */
-static enum ek_status choose_layout(struct bench *b, char **argv, struct cu_options *wanted,
-                                    struct bench_layout *choice)
-{
-    const struct bench_settings *s = &b->set;
-    const bool json = s->json && !strcmp(s->json, "-");
-    const struct bench_layout_request r = {.program = b->program.identity.name,
-                                           .problem = b->problem,
-                                           .seconds = s->tune,
-                                           .anew = !*s->profile || !strcmp(s->profile, "make"),
-                                           .forgets = !strcmp(s->profile, "off"),
-                                           .out = s->quiet ? NULL
-                                                  : json   ? stderr
-                                                           : stdout,
-                                           .argv = argv};
-    if (!bench_layout_wanted(wanted))
-        return EK_OK;
-    catch_signals();
-    return bench_layout_choose(&r, wanted, choice);
 }
 
 /* What the runs of one problem have left. */
@@ -494,83 +445,122 @@ static void forget_runs(struct bench *b)
     bench_profile_close(&b->profile);
 }
 
-/* One problem after another, as long as the program has more. */
-static enum ek_status run_problems(struct bench *b, const char **specs, int n)
+/* ---- the way through a program ----------------------------------------------------------------*/
+
+static enum ek_status read_options(struct bench *b)
 {
-    const struct bench_program *p = &b->program;
-    for (;;) {
-        bool more = false;
-        enum ek_status st = run_program(b, specs, n);
-        if (!st && p->problem.again)
-            st = p->problem.again(b->st, &more);
-        forget_runs(b);
-        if (st || !more)
-            return st;
-        close_problem(b);
-        TRY(p->problem.plan(b->st, b->problem, sizeof b->problem, &b->bytes));
-        TRY(memory_check(b->problem, b->bytes));
-    }
+    return bench_options_read(&b->program, b->st, b->argc, b->argv, &b->set, &b->done);
 }
 
-/* With the layout decided: places, ranks, units, and what they are to do. */
-static enum ek_status run_units(struct bench *b, const char **specs, int n, char **argv,
-                                const struct cu_options *wanted)
+static enum ek_status choose_schedules(struct bench *b)
 {
-    TRY(cu_prepare(wanted, argv));
+    b->schedules_text = strdup(b->set.compare ? b->set.compare : b->set.schedule);
+    if (!b->schedules_text)
+        FAIL(EK_UNAVAILABLE, "out of memory");
+    return sched_split(b->schedules_text, b->spec, MAX_SCHEDULES, &b->nspecs);
+}
+
+static enum ek_status plan(struct bench *b)
+{
+    const struct bench_program *p = &b->program;
+    b->planned = true;
+    TRY(p->problem.plan(b->st, b->problem, sizeof b->problem, &b->bytes));
+    if (p->run.save_every(b->st) && b->nspecs * b->set.repeat > 1)
+        FAIL(EK_USAGE,
+             "a run that is saved must be the only one: leave out --compare and --repeat");
+    return memory_check(b->problem, b->bytes);
+}
+
+static enum ek_status join_ranks(struct bench *b)
+{
+    const struct bench_program *p = &b->program;
+    const int launched = cluster_launch().size;
+    if (p->run.ranks == BENCH_ALONE && launched > 1)
+        FAIL(EK_USAGE, "%s runs as one process; it was launched as %d. Leave out mpirun or srun",
+             p->identity.name, launched);
+    return p->run.ranks == BENCH_FAMILY ? family_open() : guard_rank();
+}
+
+/* What is tried is printed where the table will be, beside JSON on stderr. */
+static enum ek_status choose_layout(struct bench *b)
+{
+    const struct bench_settings *s = &b->set;
+    const bool json = s->json && !strcmp(s->json, "-");
+    const struct bench_layout_request r = {.program = b->program.identity.name,
+                                           .problem = b->problem,
+                                           .seconds = s->tune,
+                                           .anew = !*s->profile || !strcmp(s->profile, "make"),
+                                           .forgets = !strcmp(s->profile, "off"),
+                                           .out = s->quiet ? NULL
+                                                  : json   ? stderr
+                                                           : b->out,
+                                           .argv = b->argv};
+    b->wanted = (struct cu_options){s->layout, s->devices, s->strict, s->display_env};
+    if (!bench_layout_wanted(&b->wanted))
+        return EK_OK;
+    catch_signals();
+    return bench_layout_choose(&r, &b->wanted, &b->choice);
+}
+
+static enum ek_status open_units(struct bench *b)
+{
+    TRY(cu_prepare(&b->wanted, b->choice.argv ? b->choice.argv : b->argv));
     if (b->program.run.ranks == BENCH_RANKS)
         TRY(cluster_open());
     progress_quiet(b->set.quiet || follows());
-    TRY(cu_open(wanted, &b->units));
-    enum ek_status st =
-        bench_trial_wanted() > 0 ? try_layout(b, specs[0]) : run_problems(b, specs, n);
-    forget_runs(b);
-    return st;
+    return cu_open(&b->wanted, &b->units);
 }
 
-/* Everything between the plan and its end. The caller closes program and units. */
-static enum ek_status run_planned(struct bench *b, char **argv, const char **specs, int n)
+/* One problem after another, as long as the program has more. */
+static enum ek_status run_problems(struct bench *b)
 {
     const struct bench_program *p = &b->program;
-    if (p->run.save_every(b->st) && n * b->set.repeat > 1)
-        FAIL(EK_USAGE,
-             "a run that is saved must be the only one: leave out --compare and --repeat");
-    TRY(memory_check(b->problem, b->bytes));
-    if (p->run.ranks == BENCH_ALONE && cluster_launch().size > 1)
-        FAIL(EK_USAGE, "%s runs as one process; it was launched as %d. Leave out mpirun or srun",
-             p->identity.name, cluster_launch().size);
-    TRY(p->run.ranks == BENCH_FAMILY ? family_open() : guard_rank());
-    struct cu_options wanted = {b->set.layout, b->set.devices, b->set.strict, b->set.display_env};
-    struct bench_layout choice = {.argv = NULL};
-    TRY(choose_layout(b, argv, &wanted, &choice));
-    enum ek_status st = run_units(b, specs, n, choice.argv ? choice.argv : argv, &wanted);
-    free(choice.argv);
-    return st;
-}
-
-static enum ek_status bench(struct bench *b, int argc, char **argv)
-{
-    const struct bench_program *p = &b->program;
-    const char *specs[MAX_SCHEDULES];
-    int n;
-    bool done = false;
-    TRY(bench_options_read(p, b->st, argc, argv, &b->set, &done));
-    if (done)
-        return EK_OK;
-    TRY(choose_schedules(b, specs, &n));
-    enum ek_status st = p->problem.plan(b->st, b->problem, sizeof b->problem, &b->bytes);
-    if (!st)
-        st = run_planned(b, argv, specs, n);
-    close_problem(b);
-    cu_close(b->units);
-    return st;
+    const double trial = bench_trial_wanted(); /* this process tries a layout for another one */
+    for (bool more = true; more;) {
+        catch_signals(); /* before the set-up, which is long where the problem is large */
+        if (speaks(b) && b->bytes && !(trial > 0))
+            tell_memory(b);
+        TRY(open_problem(b));
+        if (trial > 0)
+            return bench_trial_run(p, b->st, b->units, &b->job, b->spec[0], trial);
+        if (b->set.trace || b->set.report)
+            TRY(trace_open(&b->trace));
+        describe_runs(b);
+        const enum ek_status st = run_all(b);
+        if (st && st != EK_STOPPED)
+            return st;
+        TRY(conclude(b, st));
+        more = false;
+        if (p->problem.again)
+            TRY(p->problem.again(b->st, &more));
+        forget_runs(b);
+        if (more) {
+            close_problem(b);
+            TRY(plan(b));
+        }
+    }
+    return EK_OK;
 }
 
 enum ek_status bench_run(const struct bench_program *program, int argc, char **argv, FILE *out)
 {
+    static enum ek_status (*const stages[])(struct bench *) = {
+        read_options, choose_schedules, plan, join_ranks, choose_layout, open_units, run_problems};
+    struct bench b = {.program = *program,
+                      .st = calloc(1, program->identity.size + 1),
+                      .argc = argc,
+                      .argv = argv,
+                      .out = out};
+    enum ek_status st = b.st ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory");
     stop_catch_warning();
-    struct bench b = {.program = *program, .st = calloc(1, program->identity.size + 1), .out = out};
     complete(&b.program);
-    enum ek_status st = b.st ? bench(&b, argc, argv) : status_fail(EK_UNAVAILABLE, "out of memory");
+    for (size_t i = 0; !st && !b.done && i < sizeof stages / sizeof *stages; i++)
+        st = stages[i](&b);
+    forget_runs(&b);
+    if (b.planned)
+        close_problem(&b);
+    cu_close(b.units);
+    free(b.choice.argv);
     free(b.schedules_text);
     free(b.st);
     cluster_close(st == EK_STOPPED || st == EK_UNVERIFIED ? EK_OK : st);
