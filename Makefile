@@ -102,6 +102,7 @@ help:
 	 'make check      all tests but' 'make check-long those that take long' 'make bench      all measurements' 'make lint       style and layering' \
 	 'make arches     the sources through the compilers for every level of x86-64, aarch64, riscv64, ppc64le' \
 	 'make check-arm  unit tests as aarch64 code under qemu-user' \
+	 'make bundle     all that a machine with a GPU and no tools needs, with finished kernels' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make bits       which results have the same bits on every instruction level' \
 	 'make replay     published results beside the simulator' \
@@ -313,6 +314,12 @@ scale: $(if $(shell command -v smpicc),$(SCALE)/search)
 kernels: $(BUILD)/tests/kernels_rtc
 	@BUILD=$(BUILD) bash tests/kernels.sh
 
+# Programs, libraries, finished kernels and tests in one file, for a machine with a GPU's driver and
+# nothing else: unpack it there, ./run.sh.
+gpu_tests := $(addprefix $(BUILD)/tests/test_backends_,laws boxes cache gpu gpu_copy abi_cuda abi_hip)
+bundle: all $(gpu_tests) $(BUILD)/bench/devices | $(fakes)
+	@BIN='$(BIN)' BUILD='$(BUILD)' bash tests/bundle.sh
+
 # The sources through the compilers of other machines.
 arches:
 	@CPPFLAGS='$(CPPFLAGS)' WARN='$(WARN)' PKG_CFLAGS='$(PKG_CFLAGS) $(SOLVER_CFLAGS)' bash tests/arches.sh
@@ -411,6 +418,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all bits arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
+.PHONY: all bundle bits arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -4,6 +4,7 @@
 #include "src/opt.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define BACKEND(symbol) extern const struct backend_ops backend_##symbol;
 #include "backends/backend_list.h"
@@ -15,7 +16,7 @@ static const struct backend_ops *const list[] = {
 #undef BACKEND
 };
 
-enum { BACKENDS = sizeof list / sizeof *list };
+enum { BACKENDS = sizeof list / sizeof *list, BACKEND_SHARED = 64 /* GPUs of a node */ };
 
 int backend_count(void)
 {
@@ -78,11 +79,11 @@ void backend_print(FILE *out)
             if (!quiet_info((struct backend_device){list[b], i}, &info))
                 fprintf(out, "%-10s does not answer: %s\n", label, status_message());
             else
-                fprintf(out, "%-10s %s%s%s, %d compute units, %.1f GB%s%s%s%s (%s)\n", label,
+                fprintf(out, "%-10s %s%s%s, %d compute units, %.1f GB%s%s%s%s%s%s (%s)\n", label,
                         info.name, info.arch[0] ? ", " : "", info.arch, info.compute_units,
                         1e-9 * (double)info.memory, info.is_cpu ? ", shares the host's cores" : "",
                         info.fp64 ? "" : ", no double precision", info.pci[0] ? ", pci " : "",
-                        info.pci, info.driver);
+                        info.pci, info.uuid[0] ? ", " : "", info.uuid, info.driver);
         }
     }
 }
@@ -127,7 +128,26 @@ static enum ek_status unknown(const char *name)
     return opt_choose("devices: back end", name, names, sizeof *names, BACKENDS, &at);
 }
 
-/* One word "opencl:0". */
+/* The device whose address or name for all times this is: "0000:3b:00.0", "GPU-5ba1…" or the first
+ * letters of it; -1: none of them, or several. */
+static int find_by_name(const struct backend_ops *ops, const char *name)
+{
+    int n, found = -1;
+    if (strlen(name) < 4 || quiet_count(ops, &n))
+        return -1;
+    for (int i = 0; i < n; i++) {
+        struct backend_info info;
+        if (!quiet_info((struct backend_device){ops, i}, &info) ||
+            (strcasecmp(info.pci, name) && strncasecmp(info.uuid, name, strlen(name))))
+            continue;
+        if (found >= 0)
+            return -1;
+        found = i;
+    }
+    return found;
+}
+
+/* One word "opencl:0", "cuda:0000:3b:00.0" or "cuda:GPU-5ba1". */
 static enum ek_status parse_one(char *word, struct backend_device *d)
 {
     char *colon = strchr(word, ':');
@@ -139,8 +159,12 @@ static enum ek_status parse_one(char *word, struct backend_device *d)
         return unknown(word);
     if (colon)
         *colon = ':';
-    if (!ops || !colon || !opt_integer(colon + 1, 0, 1 << 20, &index))
-        FAIL(EK_USAGE, "devices: '%s' is no device: write a back end and a number, as in opencl:0",
+    if (ops && colon && !opt_integer(colon + 1, 0, 1 << 20, &index))
+        index = find_by_name(ops, colon + 1);
+    if (!ops || !colon || index < 0)
+        FAIL(EK_USAGE,
+             "devices: '%s' is no device: write a back end and a number, PCI address or UUID, as "
+             "in opencl:0 or cuda:0000:3b:00.0; --list-devices shows them",
              word);
     struct backend_device found = {ops, (int)index};
     TRY(check_present(word, found));
@@ -203,16 +227,52 @@ static void gather(struct gathered *g, const struct backend_ops *ops, bool cpus)
     }
 }
 
+static struct {
+    int rank, ranks;
+} sharing = {0, 1};
+
+void backend_share(int rank, int ranks)
+{
+    sharing.rank = rank;
+    sharing.ranks = ranks > rank ? ranks : 1;
+}
+
+/* Of n GPUs on this node to this process, which takes `want` of them (< 0: its part): its
+ * neighbours take others as long as there are any. Moves them to the front; their number. */
+static int take_share(struct backend_device *gpu, struct backend_info *info, int n, int want)
+{
+    const int part = (n - sharing.rank + sharing.ranks - 1) / sharing.ranks;
+    const int mine = want >= 0 ? want : part > 0 ? part : 1;
+    const int first = want >= 0 ? sharing.rank * want : sharing.rank;
+    const int step = want >= 0 ? 1 : sharing.ranks;
+    struct backend_device kept[BACKEND_SHARED];
+    struct backend_info known[BACKEND_SHARED];
+    if (sharing.ranks < 2 || n < 1 || n > BACKEND_SHARED)
+        return want >= 0 && n > want ? want : n;
+    const int m = mine < n ? mine : n;
+    for (int i = 0; i < m; i++) {
+        kept[i] = gpu[(first + i * step) % n];
+        known[i] = info[(first + i * step) % n];
+    }
+    memcpy(gpu, kept, (size_t)m * sizeof *gpu);
+    memcpy(info, known, (size_t)m * sizeof *info);
+    return m;
+}
+
 static enum ek_status parse_auto(int want, struct backend_device *devices, int max, int *n)
 {
-    struct gathered g = {devices, calloc((size_t)max + 1, sizeof *g.info), 0,
-                         want < 0 || want > max ? max : want};
+    const int most = want < 0 || want > max / sharing.ranks ? max : want * sharing.ranks;
+    struct gathered g = {devices, calloc((size_t)max + 1, sizeof *g.info), 0, most};
     if (!g.info)
         FAIL(EK_UNAVAILABLE, "devices: out of memory");
-    for (int cpus = 0; cpus <= 1; cpus++)
-        for (int b = 0; b < BACKENDS && g.n < g.want; b++)
-            if (!list[b]->explicit_only && !(cpus && want < 0 && g.n))
-                gather(&g, list[b], cpus);
+    for (int b = 0; b < BACKENDS && g.n < g.want; b++)
+        if (!list[b]->explicit_only)
+            gather(&g, list[b], false);
+    g.n = take_share(devices, g.info, g.n, want);
+    g.want = want < 0 || want > max ? max : want;
+    for (int b = 0; b < BACKENDS && g.n < g.want && !(want < 0 && g.n); b++)
+        if (!list[b]->explicit_only)
+            gather(&g, list[b], true);
     free(g.info);
     if (g.n < want)
         FAIL(EK_UNAVAILABLE,

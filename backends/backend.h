@@ -35,6 +35,7 @@ enum { BACKEND_EVENTS = 16 }; /* event slots of a device */
 struct backend_info {
     char name[128], vendor[64], driver[128], arch[64]; /* arch: "sm_90", "gfx90a", "" for OpenCL */
     char pci[32];        /* "0000:3b:00.0", "" where the driver does not say */
+    char uuid[48];       /* "GPU-5ba1…", "" where the driver does not say */
     size_t memory;       /* bytes */
     size_t max_alloc;    /* bytes in one buffer */
     size_t local_memory; /* bytes a work-group may use */
@@ -167,12 +168,17 @@ int backend_count(void);
 const struct backend_ops *backend_at(int i);
 const struct backend_ops *backend_find(const char *name);
 
-/* "opencl:0,cuda:1" or "auto" to devices[0 .. *n-1], room for `max`. EK_USAGE: malformed, unknown
- * back end (the nearest is named), a device twice, more than `max`; EK_UNAVAILABLE: a device that
- * is not there (the line lists what is). "auto" asks the back ends in their order, only until it
- * has `want` devices, and takes GPUs first, each physical one once; devices that share the host's
- * cores only fill what is still missing, and with want < 0 (as many as there are, none is fine)
- * only where there is no GPU. EK_UNAVAILABLE: fewer than `want`. A list of names ignores `want`. */
+/* This is process `rank` of `ranks` on this node: "auto" then takes GPUs that its neighbours do
+ * not, as far as there are enough. Before the first backend_parse(). */
+void backend_share(int rank, int ranks);
+
+/* "opencl:0,cuda:1", with a PCI address or UUID in place of a number, or "auto" to devices[0 ..
+ * *n-1], room for `max`. EK_USAGE: malformed, unknown back end (the nearest is named), a device
+ * twice, more than `max`; EK_UNAVAILABLE: a device that is not there (the line lists what is).
+ * "auto" asks the back ends in their order, only until it has `want` devices, and takes GPUs first,
+ * each physical one once; devices that share the host's cores only fill what is still missing, and
+ * with want < 0 (as many as there are, none is fine) only where there is no GPU. EK_UNAVAILABLE:
+ * fewer than `want`. A list of names ignores `want`. */
 enum ek_status backend_parse(const char *list, int want, struct backend_device *devices, int max,
                              int *n);
 

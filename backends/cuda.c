@@ -111,6 +111,7 @@ static const struct gpu_symbol symbols[] = {
     {AT(device_attribute), "cuDeviceGetAttribute", false},
     {AT(device_memory), "cuDeviceTotalMem_v2", false},
     {AT(device_pci), "cuDeviceGetPCIBusId", false},
+    {AT(device_uuid), "cuDeviceGetUuid_v2", true},
     {AT(device_reaches), "cuDeviceCanAccessPeer", false},
     {AT(memory_free), "cuMemGetInfo_v2", false},
     {AT(alloc), "cuMemAlloc_v2", false},

@@ -33,6 +33,7 @@ struct gpu_driver {
     int (*device_attribute)(int *value, int attribute, int device);
     int (*device_memory)(size_t *bytes, int device);
     int (*device_pci)(char *text, int room, int device);
+    int (*device_uuid)(unsigned char uuid[16], int device);
     int (*device_reaches)(int *yes, int device, int other);
 
     int (*memory_free)(size_t *free, size_t *total);

@@ -170,6 +170,22 @@ static void plain_pci(char *text)
         *c = (char)tolower((unsigned char)*c);
 }
 
+/* As the vendors' own tools write it: HIP's bytes are letters, CUDA's are not. */
+static void write_uuid(const unsigned char id[16], char text[48])
+{
+    int letters = 0;
+    for (int i = 0; i < 16; i++)
+        letters += isxdigit(id[i]) != 0;
+    if (letters == 16) {
+        snprintf(text, 48, "GPU-%.16s", (const char *)id);
+        return;
+    }
+    size_t at = (size_t)snprintf(text, 48, "GPU-");
+    for (int i = 0; i < 16; i++)
+        at += (size_t)snprintf(text + at, 48 - at, "%s%02x",
+                               i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+}
+
 enum ek_status gpu_info(const struct gpu_vendor *v, int index, struct backend_info *out)
 {
     const struct gpu_driver *gpu = &v->found->driver;
@@ -199,6 +215,9 @@ enum ek_status gpu_info(const struct gpu_vendor *v, int index, struct backend_in
     if (gpu->device_pci(info.pci, sizeof info.pci, device))
         info.pci[0] = '\0';
     plain_pci(info.pci);
+    unsigned char id[16];
+    if (gpu->device_uuid && !gpu->device_uuid(id, device))
+        write_uuid(id, info.uuid);
     *out = info;
     return EK_OK;
 }

@@ -112,6 +112,7 @@ static const struct gpu_symbol symbols[] = {
     {AT(device_attribute), "hipDeviceGetAttribute", false},
     {AT(device_memory), "hipDeviceTotalMem", false},
     {AT(device_pci), "hipDeviceGetPCIBusId", false},
+    {AT(device_uuid), "hipDeviceGetUuid", true},
     {AT(device_reaches), "hipDeviceCanAccessPeer", false},
     {AT(memory_free), "hipMemGetInfo", false},
     {AT(alloc), "hipMalloc", false},

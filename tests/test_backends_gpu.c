@@ -103,6 +103,64 @@ static void a_lost_device_fails_every_call(void **state)
     backend_close(other);
 }
 
+/* ---- which devices --------------------------------------------------------------------------- */
+
+/* "cuda:0 hip:1" for what a list means here. */
+static const char *chosen(const char *list, int want)
+{
+    static char text[256];
+    struct backend_device d[8];
+    int n = 0;
+    text[0] = '\0';
+    assert_int_equal(backend_parse(list, want, d, LENGTH(d), &n), EK_OK);
+    for (int i = 0; i < n; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s:%d", i ? " " : "",
+                 d[i].ops->name, d[i].index);
+    return text;
+}
+
+/* Two devices of each vendor: cuda:0 cuda:1 hip:0 hip:1. */
+static void neighbours_on_a_node_take_other_gpus(void **state)
+{
+    (void)state;
+    static const struct {
+        int rank, ranks, want;
+        const char *devices;
+    } row[] = {{0, 2, 1, "cuda:0"},
+               {1, 2, 1, "cuda:1"},
+               {1, 2, 2, "hip:0 hip:1"},
+               {2, 3, 1, "hip:0"},
+               {5, 8, 1, "cuda:1"}, /* more ranks than GPUs: shared */
+               {1, 2, 3, "hip:1 cuda:0 cuda:1"},
+               {0, 2, -1, "cuda:0 hip:0"},
+               {1, 2, -1, "cuda:1 hip:1"},
+               {2, 3, -1, "hip:0"},
+               {4, 6, -1, "cuda:0"},
+               {0, 1, -1, "cuda:0 cuda:1 hip:0 hip:1"}};
+    for (int i = 0; i < LENGTH(row); i++) {
+        backend_share(row[i].rank, row[i].ranks);
+        assert_string_equal(chosen("auto", row[i].want), row[i].devices);
+        assert_string_equal(chosen("hip:1,cuda:0", 2), "hip:1 cuda:0"); /* by name is by name */
+    }
+}
+
+static void devices_have_names_for_all_times(void **state)
+{
+    (void)state;
+    struct backend_device d[2];
+    struct backend_info i;
+    int n;
+    assert_int_equal(backend_find("cuda")->info(1, &i), EK_OK);
+    assert_string_equal(i.uuid, "GPU-c0d1e2f3-0415-2637-4859-6a7b8c9daebf");
+    assert_int_equal(backend_find("hip")->info(0, &i), EK_OK);
+    assert_string_equal(i.uuid, "GPU-0123456789abcdef");
+    assert_string_equal(chosen("cuda:0000:A1:00.0,hip:GPU-0123", 2), "cuda:1 hip:0");
+    assert_string_equal(chosen("cuda:GPU-c0d1e2f3-0415-2637-4859-6a7b8c9daebf", 1), "cuda:1");
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:GPU-", 1, d, 2, &n), "is no device"); /* both */
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:0000:b1:00.0", 1, d, 2, &n), "is no device");
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:-1", 1, d, 2, &n), "is no device");
+}
+
 /* ---- libraries and compilers ----------------------------------------------------------------- */
 
 static void libraries_are_listed(void **state)
@@ -194,6 +252,8 @@ static int fake_tests(void)
         cmocka_unit_test(a_driver_that_refuses_code_says_which),
         cmocka_unit_test(memory_is_shared_with_others),
         cmocka_unit_test(too_large_a_grid_is_refused),
+        cmocka_unit_test(neighbours_on_a_node_take_other_gpus),
+        cmocka_unit_test(devices_have_names_for_all_times),
         cmocka_unit_test(libraries_are_listed),
         cmocka_unit_test(devices_say_what_they_are),
         cmocka_unit_test(the_architecture_decides_on_the_compiler),

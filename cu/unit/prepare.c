@@ -429,6 +429,8 @@ enum ek_status cu_prepare(const struct cu_options *given, char **argv)
     bool second = false;
     if (prepared)
         return EK_OK;
+    const struct cluster_launch launch = cluster_launch();
+    backend_share(launch.local_rank, launch.local_size);
     enum ek_status st = adopt(&plan, &second);
     if (!st && !second)
         st = plan_here(options, true, &plan);

@@ -1,108 +1,123 @@
 #!/usr/bin/env bash
-# tests/bench/gpu.sh [FILE] – everything that wants a real GPU, in one go: builds, holds the back ends
-# to their laws, verifies the three NPB-MZ solvers alone on each GPU and together with the cores, runs
-# HIP on top of CUDA, and measures. Writes what came out as Markdown to FILE (report/gpu.md).
+# tests/bench/gpu.sh [FILE] – a machine's first hour with its GPUs, rung by rung: what there is, the
+# back ends' laws, each solver and program against the host, GPUs together with the cores under every
+# policy, memory and race checks, rates. Writes a page of Markdown to FILE (report/gpu.md).
 #
-# On a machine with an NVIDIA or AMD GPU, in a fresh tree:
-#   bash tests/bench/gpu.sh
+#   bash tests/bench/gpu.sh          in a tree, which it builds, or ./run.sh in what `make bundle` made
+#
+# Each rung has a time limit and leaves its part of the page in FILE.d/; a rung that is there is not
+# climbed again, so an interrupted hour goes on where it was: remove FILE.d to begin anew.
 #
 # GPUS      devices to use (all cuda and hip devices)      CLASSES   classes to verify ("S W A B C")
 # COMPARE   class of the comparison of policies (B)        REPEAT    runs of each policy (3)
 # LIMIT     seconds that one run may take (300)            FAKES=1   on the stand-ins of tests/fakegpu
+# RUNGS     only these ("laws solvers …", as below)        READY=1   what is built is there already
 # What is missing is skipped, with the reason. Exit 0 unless something that ran was wrong.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export BIN=${BIN:-bin} BUILD=${BUILD:-build}
 file=${1:-report/gpu.md} classes=${CLASSES:-S W A B C} compare=${COMPARE:-B}
-repeat=${REPEAT:-3} limit=${LIMIT:-300} wrong=0
-mkdir -p "$(dirname "$file")"
+repeat=${REPEAT:-3} limit=${LIMIT:-300}
+state=$file.d
+mkdir -p "$state" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+rungs=${RUNGS:-machine laws limits solvers programs together forwarder policies sanitizer}
+tests='backends_laws backends_boxes backends_cache backends_gpu backends_gpu_copy backends_abi_cuda backends_abi_hip'
+solvers='bt-mz sp-mz lu-mz'
+cores=$(($(nproc) > 1 ? $(nproc) - 1 : 1))
+real_path=${LD_LIBRARY_PATH:-}
+fakes=$BUILD/fakegpu
+case $BUILD in /*) ;; *) fakes=$PWD/$fakes ;; esac
 
-tell() { printf '%s\n' "$*" | tee -a "$work/page"; }
-fail() { wrong=1; tell "**wrong:** $*"; }
+tell() { printf '%s\n' "$*"; }
+note() { printf '%s\n' "$*" >&2; }
+fail() { tell "**wrong:** $*"; }
 skip() { tell "skipped: $*"; }
-finish() {
-    cp "$work/page" "$file.part" && mv "$file.part" "$file"
-    echo "written to $file"
-    exit $wrong
-}
+words() { head -c 300 "$1" | tr '\n|' ' /'; }
 field() { sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*$/\1/p" "$work/json" | head -1; }
-words() { head -c 300 "$1" | tr '\n' ' '; }
 
 # ---- building ------------------------------------------------------------------------------------
-tell "# Evenkeel on GPUs"
-tell ""
-tell "$(date -u +%F), $(uname -m), $(nproc) cpus, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(git describe --always --dirty 2>/dev/null)"
-tell ""
-sh .ci/deps check >/dev/null 2>&1 || sh .ci/deps install >"$work/deps" 2>&1 || skip "installing packages: $(tail -1 "$work/deps")"
-if ! make -s -j"$(nproc)" all >"$work/build" 2>&1; then
-    fail "it does not build here: $(grep -m1 -E 'error|No such' "$work/build")"
-    finish
-fi
-benches=''
-make -s "$BUILD/bench/devices" >"$work/build" 2>&1 && benches=1
-tests='backends_laws backends_boxes backends_cache backends_gpu backends_gpu_copy backends_abi_cuda backends_abi_hip'
-made=''
-for t in $tests; do make -s "$BUILD/tests/test_$t" >"$work/build" 2>&1 && made="$made $t"; done
-
-real_path=${LD_LIBRARY_PATH:-}
-fakes=$PWD/$BUILD/fakegpu
-case $BUILD in /*) fakes=$BUILD/fakegpu ;; esac
+build() {
+    sh .ci/deps check >/dev/null 2>&1 || sh .ci/deps install >"$work/deps" 2>&1 || note "packages: $(tail -1 "$work/deps")"
+    if ! make -s -j"$(nproc)" all >"$work/build" 2>&1; then
+        cat "$work/build" >&2
+        note "it does not build here: $(grep -m1 -E 'error|No such|\*\*\*' "$work/build")"
+        exit 1
+    fi
+    for t in bench/devices $(printf 'tests/test_%s ' $tests); do
+        make -s "$BUILD/$t" >"$work/build" 2>&1 || note "$t does not build: $(grep -m1 -E 'error|\*\*\*' "$work/build")"
+    done
+}
+[ -n "${READY:-}" ] || build
 if [ -n "${FAKES:-}" ]; then
-    make -s "$BUILD/fakegpu/libcuda.so.1" "$BUILD/fakegpu/libnvrtc.so.12" "$BUILD/fakegpu/libamdhip64.so.6" \
-        "$BUILD/fakegpu/libhiprtc.so.6" >"$work/build" 2>&1 || fail "no stand-ins: $(tail -1 "$work/build")"
+    [ -n "${READY:-}" ] || make -s "$BUILD/fakegpu/libcuda.so.1" "$BUILD/fakegpu/libnvrtc.so.12" "$BUILD/fakegpu/libamdhip64.so.6" \
+        "$BUILD/fakegpu/libhiprtc.so.6" || exit 1
     export LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-    tell "(on the stand-ins of tests/fakegpu: the numbers mean nothing)"
-    tell ""
 fi
+gpus=${GPUS:-$("$BIN/bt-mz" --list-devices 2>/dev/null | grep -oE '^(cuda|hip):[0-9]+' | tr '\n' ' ')}
+first=${gpus%% *}
+all=$(echo $gpus | tr ' ' ',') many=$(echo $gpus | wc -w)
 
 # ---- what there is -------------------------------------------------------------------------------
-tell "## Devices and libraries"
-tell ""
-tell '```'
-"$BIN/cu-info" --layout 1x1 2>"$work/err" | sed -n '/^back ends/,/^layout/p' | grep -vE '^(back ends|layout|host|$)' | tee -a "$work/page"
-tell '```'
-gpus=${GPUS:-$("$BIN/bt-mz" --list-devices 2>/dev/null | grep -oE '^(cuda|hip):[0-9]+' | tr '\n' ' ')}
-tell ""
-if [ -z "$gpus" ]; then
-    skip "there is no GPU that CUDA's or HIP's driver shows"
-    finish
-fi
-first=${gpus%% *}
+machine() {
+    tell "# Evenkeel on GPUs"
+    tell ""
+    tell "$(date -u +%F), $(uname -m), $(nproc) cpus, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)"
+    [ -n "${FAKES:-}" ] && tell "" && tell "(on the stand-ins of tests/fakegpu: the numbers mean nothing)"
+    tell ""
+    tell "## Devices and libraries"
+    tell ""
+    tell '```'
+    "$BIN/cu-info" --layout 1x1 2>"$work/err" | sed -n '/^back ends/,/^layout/p' | grep -vE '^(back ends|layout|host|$)'
+    tell '```'
+    [ -n "$gpus" ] || skip "there is no GPU that CUDA's or HIP's driver shows"
+    tell ""
+    local begin end
+    for device in $gpus; do
+        begin=$(date +%s.%N)
+        timeout "$limit" "$BIN/bt-mz" --class S --steps 1 --devices "$device" --layout 0x0+1 >"$work/out" 2>"$work/err" ||
+            fail "$device: the first kernel: exit $?, $(words "$work/err")"
+        end=$(date +%s.%N)
+        tell "First result on $device after $(awk -v a="$begin" -v b="$end" 'BEGIN {printf "%.2f", b - a}') s. "
+    done
+}
 
 # ---- laws ----------------------------------------------------------------------------------------
-tell "## Laws of the back ends"
-tell ""
-tell "| test | result |"
-tell "|---|---|"
-for t in $tests; do
-    case " $made " in *" $t "*) ;; *) tell "| $t | skipped: it does not build (cmocka?) |"; continue ;; esac
-    # Tests bring the stand-ins by themselves; beside those, they try the real ones.
-    LD_LIBRARY_PATH=$real_path timeout 900 "$BUILD/tests/test_$t" >"$work/out" 2>&1
-    rc=$?
-    good=$(sed -n 's/.*PASSED  \] \([0-9]*\) test.*/\1/p' "$work/out" | awk '{n += $1} END {print n + 0}')
-    case $rc in
-    0) tell "| $t | $good passed |" ;;
-    77) tell "| $t | skipped: $(tail -1 "$work/out") |" ;;
-    *)
-        wrong=1
-        tell "| $t | **wrong** (exit $rc, $good passed): $(grep -E 'ERROR|FAILED  \] [a-z]' "$work/out" | sort -u | head -5 | tr '\n' ' ') |"
-        ;;
-    esac
-done
-tell ""
+laws() {
+    local t rc good
+    tell "## Laws of the back ends"
+    tell ""
+    tell "| test | result |"
+    tell "|---|---|"
+    for t in $tests; do
+        if [ ! -x "$BUILD/tests/test_$t" ]; then
+            tell "| $t | skipped: it is not there (cmocka?) |"
+            continue
+        fi
+        # Tests bring the stand-ins by themselves; beside those, they try the real ones.
+        LD_LIBRARY_PATH=$real_path timeout 900 "$BUILD/tests/test_$t" >"$work/out" 2>&1
+        rc=$?
+        good=$(sed -n 's/.*PASSED  \] \([0-9]*\) test.*/\1/p' "$work/out" | awk '{n += $1} END {print n + 0}')
+        case $rc in
+        0) tell "| $t | $good passed |" ;;
+        77) tell "| $t | skipped: $(tail -1 "$work/out") |" ;;
+        *) tell "| $t | **wrong** (exit $rc, $good passed): $(grep -E 'ERROR|FAILED  \] [a-z]' "$work/out" | sort -u | head -5 | tr '\n' ' ') |" ;;
+        esac
+    done
+}
 
 # ---- what the devices can do ---------------------------------------------------------------------
-tell "## What the devices can do"
-tell ""
-if [ -n "$benches" ] && timeout "$limit" "$BUILD/bench/devices" $gpus >"$work/devices" 2>"$work/err"; then
-    tee -a "$work/page" <"$work/devices"
-else
-    skip "devices: $(words "$work/err")"
-fi
-copy_of() { awk -F'|' -v d=" $1 " '$2 == d && NF > 6 {print $4 + 0; exit}' "$work/devices" 2>/dev/null; }
-tell ""
+limits() {
+    tell "## What the devices can do"
+    tell ""
+    if [ -x "$BUILD/bench/devices" ] && timeout "$limit" "$BUILD/bench/devices" $gpus >"$state/devices" 2>"$work/err"; then
+        cat "$state/devices"
+    else
+        skip "devices: $([ -x "$BUILD/bench/devices" ] && words "$work/err")"
+    fi
+}
+copy_of() { awk -F'|' -v d=" $1 " '$2 == d && NF > 6 {print $4 + 0; exit}' "$state/devices" 2>/dev/null; }
 
 # ---- the solvers ---------------------------------------------------------------------------------
 points() { # of a class's mesh
@@ -114,7 +129,7 @@ points() { # of a class's mesh
 }
 # One row: what a run says, beside what a step cannot do without: reading u and the forcing, writing u.
 row() { # program, class, devices, layout, more…
-    program=$1 class=$2 devices=$3 layout=$4
+    local program=$1 class=$2 devices=$3 layout=$4 rc gb share
     shift 4
     timeout "$limit" "$BIN/$program" --class "$class" --devices "$devices" --layout "$layout" "$@" \
         --json "$work/json" >"$work/out" 2>"$work/err"
@@ -123,84 +138,167 @@ row() { # program, class, devices, layout, more…
     0) ;;
     3) tell "| $program | $class | $devices | $layout | skipped: $(words "$work/err") | | | |"; return ;;
     124) tell "| $program | $class | $devices | $layout | skipped: takes more than $limit s | | | |"; return ;;
-    *) wrong=1; tell "| $program | $class | $devices | $layout | **wrong**: exit $rc, $(words "$work/err") | | | |"; return ;;
+    *) tell "| $program | $class | $devices | $layout | **wrong**: exit $rc, $(words "$work/err") | | | |"; return ;;
     esac
-    rate=$(field rate) seconds=$(field seconds) steps=$(field steps)
-    gb=$(awk -v p="$(points "$class")" -v n="$steps" -v s="$seconds" 'BEGIN {print 120e-9 * p * n / s}')
+    gb=$(awk -v p="$(points "$class")" -v n="$(field steps)" -v s="$(field seconds)" 'BEGIN {print 120e-9 * p * n / s}')
     share=$(awk -v g="$gb" -v c="$(copy_of "${devices%%,*}")" 'BEGIN {if (c > 0) printf "%.0f %%", 100 * g / c}')
     tell "$(printf '| %s | %s | %s | %s | %s | %.0f | %.1f | %s |' "$program" "$class" "$devices" "$layout" \
-        "$(field verified)" "$rate" "$gb" "$share")"
+        "$(field verified)" "$(field rate)" "$gb" "$share")"
 }
 table() {
     tell "| program | class | devices | layout | verified | Mop/s | least GB/s | of the copy |"
     tell "|---|---|---|---|---|---|---|---|"
 }
-cores=$(($(nproc) > 1 ? $(nproc) - 1 : 1))
-solvers='bt-mz sp-mz lu-mz'
-
-tell "## Each GPU alone"
-tell ""
-tell "Least GB/s: 15 numbers a point and step, reading u and the forcing and writing u; of the copy: that, against the device's own copy."
-tell ""
-table
-for device in $gpus; do
-    for program in $solvers; do
-        for class in $classes; do row "$program" "$class" "$device" 0x0+1; done
-    done
-done
-tell ""
-tell "## With the cores, and all together"
-tell ""
-table
-all=$(echo $gpus | tr ' ' ',') n=$(echo $gpus | wc -w)
-for program in $solvers; do
+solvers() {
+    local device program class
+    tell "## Each GPU alone"
+    tell ""
+    tell "Least GB/s: 15 numbers a point and step, reading u and the forcing and writing u; of the copy: that, against the device's own copy."
+    tell ""
+    table
     for class in $classes; do
-        row "$program" "$class" "$first" "${cores}x1+1"
-        [ "$n" -gt 1 ] && row "$program" "$class" "$all" "0x0+$n"
-        [ "$n" -gt 1 ] && row "$program" "$class" "$all" "${cores}x1+$n"
+        for device in $gpus; do
+            for program in $solvers; do row "$program" "$class" "$device" 0x0+1; done
+        done
     done
-done
-tell ""
+}
+together() {
+    local program class
+    tell "## With the cores, and all together"
+    tell ""
+    table
+    for program in $solvers; do
+        for class in $classes; do
+            row "$program" "$class" "$first" "${cores}x1+1"
+            [ "$many" -gt 1 ] && row "$program" "$class" "$all" "0x0+$many"
+            [ "$many" -gt 1 ] && row "$program" "$class" "$all" "${cores}x1+$many"
+        done
+    done
+    return 0
+}
+
+# ---- the other programs: the host's result, and the same on each device --------------------------
+# Runs a program on the host and on a device; what it writes must be the same file.
+same() { # name, suffix of the result, program, arguments… with OUT for the result's path
+    local name=$1 suffix=$2 device unit run begin end rc host=
+    shift 2
+    for device in host $gpus; do
+        unit='--layout 1x1'
+        [ $device = host ] || unit="--layout 0x0+1 --devices $device"
+        run="$* $unit"
+        begin=$(date +%s.%N)
+        timeout "$limit" $BIN/${run//OUT/$work/$name.${device/:/}} >"$work/out" 2>"$work/err"
+        rc=$?
+        end=$(date +%s.%N)
+        case $rc in
+        0) [ $device = host ] || cmp -s "$work/$name.host$suffix" "$work/$name.${device/:/}$suffix"
+            rc=$? ;;
+        esac
+        tell "| $name | $device | $(awk -v a="$begin" -v b="$end" 'BEGIN {printf "%.2f", b - a}') | $(
+            case $rc in
+            0) [ $device = host ] && echo 'done' || echo 'same bits' ;;
+            1) echo "**wrong**: not the host's result $(words "$work/err")" ;;
+            3) echo "skipped: $(words "$work/err")" ;;
+            124) echo "skipped: takes more than $limit s" ;;
+            *) echo "**wrong**: exit $rc, $(words "$work/err")" ;;
+            esac) |"
+        [ $device = host ] && [ $rc != 0 ] && return
+    done
+}
+programs() {
+    local tables='--velocity gradient:v0=2000,k=0.5 --node-spacing 400'
+    tell "## The other programs, against the host"
+    tell ""
+    tell "| case | unit | seconds | result |"
+    tell "|---|---|---|---|"
+    same mogi '' mogi okada_mogi/examples/campi.json --quiet --out OUT
+    same okada '' okada okada_mogi/examples/parkfield.json --quiet --out OUT
+    same brute '' mogi okada_mogi/examples/campi.json --method brute --trials 76000000:77000000 --quiet --out OUT
+    if "$BIN/mcsem" --generate small --out "$work/survey" 2>"$work/err"; then
+        same inversion '' mcsem "$work/survey" --mode exact --iterations 1 --target 20 --quiet --model-out OUT
+    fi
+    if "$BIN/kirchhoff-mig" --generate medium --out "$work/data.segy" 2>"$work/err"; then
+        same migration .f32 kirchhoff-mig "$work/data.segy" $tables --grid 9x9x41:50x50x10@1300,1300,800 \
+            --weight diffractor --spacing-receiver 25 --deterministic --quiet --raw OUT
+    fi
+    same rays '/tt_00000.bin' kirchhoff-tt --velocity lens:2000 --grid 31x31x31:50 --shots 4 --quiet --out OUT
+}
 
 # ---- HIP on top of CUDA --------------------------------------------------------------------------
-tell "## HIP on top of CUDA"
-tell ""
-case $gpus in
-*cuda:0*)
-    if make -s "$BUILD/fakegpu/hip2cuda/libamdhip64.so.6" "$BUILD/fakegpu/hip2cuda/libhiprtc.so.6" >/dev/null 2>&1; then
-        kept=${LD_LIBRARY_PATH:-}
-        export LD_LIBRARY_PATH=$fakes/hip2cuda${kept:+:$kept}
-        table
-        for program in $solvers; do
-            for class in ${classes%%[D-F]*}; do row "$program" "$class" hip:0 0x0+1; done
-        done
-        export LD_LIBRARY_PATH=$kept
-    else
+forwarder() {
+    local program class
+    tell "## HIP on top of CUDA"
+    tell ""
+    case $gpus in *cuda:0*) ;; *) skip 'there is no CUDA device for it'; return ;; esac
+    if [ ! -e "$fakes/hip2cuda/libamdhip64.so.6" ] &&
+        ! make -s "$BUILD/fakegpu/hip2cuda/libamdhip64.so.6" "$BUILD/fakegpu/hip2cuda/libhiprtc.so.6" >/dev/null 2>&1; then
         skip 'the forwarder does not build'
+        return
     fi
-    ;;
-*) skip 'there is no CUDA device for it' ;;
-esac
-tell ""
+    export LD_LIBRARY_PATH=$fakes/hip2cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    table
+    for program in $solvers; do
+        for class in ${classes%%[B-F]*}; do row "$program" "$class" hip:0 0x0+1; done
+    done
+}
 
 # ---- policies ------------------------------------------------------------------------------------
-tell "## Policies on $first with $cores cores, class $compare, against the GPU alone"
-tell ""
-for program in $solvers; do
-    if ! timeout "$limit" "$BIN/$program" --class "$compare" --devices "$first" --layout 0x0+1 \
-        --json "$work/json" >"$work/out" 2>"$work/err"; then
-        skip "$program: $(words "$work/err")"
-        continue
+policies() {
+    local program alone
+    tell "## Policies on $first with $cores cores, class $compare, against the GPU alone"
+    tell ""
+    for program in $solvers; do
+        if ! timeout "$limit" "$BIN/$program" --class "$compare" --devices "$first" --layout 0x0+1 \
+            --json "$work/json" >"$work/out" 2>"$work/err"; then
+            skip "$program: $(words "$work/err")"
+            continue
+        fi
+        alone=$(field rate)
+        tell "$program alone: $(printf '%.0f' "$alone") Mop/s"
+        tell ""
+        tell "| policy | Mop/s | of the GPU alone | to the lower bound | verified |"
+        tell "|---|---|---|---|---|"
+        timeout $((limit * repeat)) "$BIN/$program" --class "$compare" --devices "$first" --layout "${cores}x1+1" \
+            --compare --repeat "$repeat" >"$work/out" 2>"$work/err" || fail "$program --compare: $(words "$work/err")"
+        awk -v alone="$alone" '/^schedule/ {on = 1; next} on && NF > 8 {
+            printf "| %s | %.0f | %.2f | %s | %s |\n", $1, $3, $3 / alone, $6, $10}' "$work/out"
+        tell ""
+    done
+}
+
+# ---- memory and races ----------------------------------------------------------------------------
+sanitizer() {
+    local tool program checker
+    tell "## compute-sanitizer"
+    tell ""
+    checker=$(command -v compute-sanitizer || ls "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer" 2>/dev/null)
+    if [ -z "$checker" ]; then
+        skip 'it is not installed'
+        return
     fi
-    alone=$(field rate)
-    tell "$program alone: $(printf '%.0f' "$alone") Mop/s"
-    tell ""
-    tell "| policy | Mop/s | of the GPU alone | to the lower bound | verified |"
-    tell "|---|---|---|---|---|"
-    timeout $((limit * repeat)) "$BIN/$program" --class "$compare" --devices "$first" --layout "${cores}x1+1" \
-        --compare --repeat "$repeat" >"$work/out" 2>"$work/err" || fail "$program --compare: $(words "$work/err")"
-    awk -v alone="$alone" '/^schedule/ {on = 1; next} on && NF > 8 {
-        printf "| %s | %.0f | %.2f | %s | %s |\n", $1, $3, $3 / alone, $6, $10}' "$work/out" | tee -a "$work/page"
-    tell ""
+    tell "| tool | program | result |"
+    tell "|---|---|---|"
+    for tool in memcheck racecheck; do
+        for program in $solvers; do
+            timeout "$limit" "$checker" --tool $tool --error-exitcode 9 "$BIN/$program" --class S --steps 2 \
+                --devices "$first" --layout 0x0+1 >"$work/out" 2>&1
+            case $? in
+            0) tell "| $tool | $program | clean |" ;;
+            124) tell "| $tool | $program | skipped: takes more than $limit s |" ;;
+            *) tell "| $tool | $program | **wrong**: $(grep -m3 '=====' "$work/out" | tr '\n|' ' /') |" ;;
+            esac
+        done
+    done
+}
+
+# ---- climbing ------------------------------------------------------------------------------------
+for rung in $rungs; do
+    [ -e "$state/$rung.md" ] && note "$rung: done before" && continue
+    [ -n "$gpus" ] || [ "$rung" = machine ] || continue
+    note "$rung …"
+    ( "$rung" ) | tee "$state/$rung.part" && mv "$state/$rung.part" "$state/$rung.md"
+    echo >>"$state/$rung.md"
 done
-finish
+for rung in $rungs; do cat "$state/$rung.md" 2>/dev/null; done >"$file.part" && mv "$file.part" "$file"
+note "written to $file"
+! grep -q '\*\*wrong' "$file"

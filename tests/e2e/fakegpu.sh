@@ -54,6 +54,11 @@ for devices in cuda:0 hip:1; do
     cmp -s "$work/model" "$work/other" || say "mcsem: another model with $devices"
 done
 
+# Two ranks of a node take a GPU each.
+mpirun --allow-run-as-root --oversubscribe -n 2 "$BIN/sp-mz" --class S --layout 0x0+1 --json "$work/json" \
+    >"$work/out" 2>"$work/err" || say "two ranks with a GPU each: $(cat "$work/err")"
+grep -q '"cuda:0"' "$work/json" && grep -q '"cuda:1"' "$work/json" || say 'two ranks take the same GPU'
+
 # An older HIP, and HIP on top of CUDA.
 LD_LIBRARY_PATH=$fakes/hip5:$LD_LIBRARY_PATH verified bt-mz hip:0 0x0+1 --class S
 LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH verified bt-mz hip:0,hip:1 0x0+2 --class S

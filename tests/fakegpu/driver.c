@@ -137,6 +137,16 @@ SHOWN(NAME(cuDeviceGetPCIBusId, hipDeviceGetPCIBusId), char *text, int room, int
     return OK;
 }
 
+SHOWN(NAME(cuDeviceGetUuid_v2, hipDeviceGetUuid), unsigned char *uuid, int device)
+{
+    if (!is_device(device))
+        return INVALID_DEVICE;
+    for (int i = 0; i < 16; i++)
+        uuid[i] = (unsigned char)(FAKE_HIP ? "0123456789abcdef"[(i + device) % 16]
+                                           : 0x5b + 17 * i + 101 * device);
+    return OK;
+}
+
 SHOWN(NAME(cuDeviceCanAccessPeer, hipDeviceCanAccessPeer), int *yes, int device, int other)
 {
     *yes = device != other;

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# tests/bundle.sh [FILE.tar.xz] – all that a machine with nothing but a GPU's driver needs to run
+# everything here, in one file: programs, their libraries but the C library's own, finished kernels,
+# tests and their data, and run.sh, which climbs tests/bench/gpu.sh. Called by `make bundle`.
+#
+# ARCHS   architectures to make finished kernels for ("compute_80,sm_80,sm_90,sm_100,gfx906,gfx90a,gfx942");
+#         those without a compiler here are left out, with a line: devices then need one.
+set -eu
+export BIN=${BIN:-bin} BUILD=${BUILD:-build}
+file=${1:-$BUILD/evenkeel-bundle.tar.xz} most=$((64 << 20))
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+top=$work/evenkeel
+mkdir -p "$top/bin" "$top/lib" "$top/build/tests" "$top/build/bench" "$top/share/evenkeel/code"
+
+# Programs and tests, without debugging symbols, and the libraries that they name.
+cp "$BIN"/* "$top/bin"
+for t in laws boxes cache gpu gpu_copy abi_cuda abi_hip; do cp "$BUILD/tests/test_backends_$t" "$top/build/tests"; done
+cp "$BUILD/bench/devices" "$top/build/bench"
+cp -r "$BUILD/fakegpu" "$top/build"
+strip "$top"/bin/* "$top"/build/tests/* "$top"/build/bench/*
+ldd "$top"/bin/* "$top"/build/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' | sort -u |
+    while read -r name path; do
+        case $name in
+        libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.* | libresolv.so.* | ld-linux*) ;;
+        libcuda.so.* | libamdhip64.so.* | libOpenCL.so.*) ;; # the driver's own
+        *) cp -L "$path" "$top/lib/$name" && strip "$top/lib/$name" 2>/dev/null || true ;;
+        esac
+    done
+
+# Data, and the ladder.
+mkdir -p "$top/tests/bench" "$top/tests/data" "$top/okada_mogi"
+cp tests/bench/gpu.sh "$top/tests/bench"
+cp -r okada_mogi/examples "$top/okada_mogi"
+cp LICENSE README.md "$top"
+cat >"$top/run.sh" <<'RUN'
+#!/usr/bin/env bash
+# Runs everything on this machine's GPUs and writes report/gpu.md; goes on where it was interrupted.
+cd "$(dirname "$0")" || exit 1
+export LD_LIBRARY_PATH=$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} CU_KERNEL_CODE=$PWD/share/evenkeel/code READY=1
+exec bash tests/bench/gpu.sh "$@"
+RUN
+chmod +x "$top/run.sh"
+
+# Finished kernels: every program builds its texts once, for the host's oracle, and for these beside it.
+ready() { # architectures
+    local tables='--velocity gradient:v0=2000,k=0.5 --node-spacing 800' device='--devices host:0 --layout 0x0+1 --quiet' p
+    export CU_KERNEL_CODE_FOR=$1 CU_KERNEL_CODE=$top/share/evenkeel/code CU_KERNEL_CACHE=0
+    for p in bt-mz sp-mz lu-mz; do "$BIN/$p" --class S --steps 1 $device || return; done
+    "$BIN/mogi" okada_mogi/examples/campi.json --trials 0:100 $device --out "$work/out" || return
+    "$BIN/okada" okada_mogi/examples/parkfield.json --trials 0:100 $device --out "$work/out" || return
+    "$BIN/mcsem" "$work/few" --mode exact --iterations 1 --target 1000 $device --model-out "$work/out" || return
+    "$BIN/kirchhoff-tt" --velocity lens:2000 --grid 5x5x5:200 --shots 1 $device --out "$work/tt" || return
+    "$BIN/kirchhoff-mig" "$work/data.segy" $tables --grid 1x1x5:50x50x40@1300,1300,800 $device --raw "$work/image"
+}
+"$BIN/mcsem" --generate small --out "$work/survey" --quiet
+awk 'NR < 6 || (NR > 5 && int((NR - 6) / 3) % 40 == 0)' "$work/survey" >"$work/few"
+"$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" --quiet
+for arch in $(echo "${ARCHS:-compute_80,sm_80,sm_90,sm_100,gfx906,gfx90a,gfx942}" | tr , ' '); do
+    if (ready "$arch") >"$work/log" 2>&1; then
+        echo "kernels for $arch"
+    else
+        echo "no kernels for $arch: $(grep -m1 -iE 'compiler|no code|FAIL|error|:' "$work/log" | head -c 200)"
+    fi
+done
+
+tar -C "$work" -cJf "$file.part" evenkeel && mv "$file.part" "$file"
+size=$(wc -c <"$file")
+echo "$file: $((size >> 20)) MiB, $(ls "$top/share/evenkeel/code" | wc -l) finished kernels"
+[ "$size" -le $most ] || { echo "bundle: more than $((most >> 20)) MiB"; exit 1; }
