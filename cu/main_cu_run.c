@@ -39,6 +39,8 @@ static enum ek_status run(int argc, char **argv)
         return print_help(), EK_OK;
     if (!strcmp(argv[1], "--version"))
         return puts("cu-run (Evenkeel) " EK_VERSION), EK_OK;
+    if (!strcmp(argv[1], "agent"))
+        return run_agent(argc - 1, argv + 1);
     TRY(opt_choose("command", argv[1], &commands[0].name, sizeof *commands, COMMANDS, &at));
     return commands[at].run(argc - 1, argv + 1);
 }

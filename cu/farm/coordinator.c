@@ -17,8 +17,8 @@ struct out {
 };
 
 struct node {
-    struct out out[COORDINATOR_MOST]; /* [nout] in the order it got them */
-    int nout;
+    struct out *out; /* [nout] in the order it got them */
+    int nout, room;
     int slots, ahead;      /* as it said last; 0: it is not there */
     double seconds_a_task; /* 0 unknown */
     struct coordinator_node known;
@@ -77,6 +77,8 @@ static enum ek_status fill(struct coordinator *c)
         c->unit[i] = (struct sched_unit){.width = 1, .memory = i, .node = i};
     const struct sched_job job = {
         .n = c->job.n, .grain = 1, .ncu = c->nodes, .unit = c->unit, .cost = c->job.cost};
+    if (c->job.dealer)
+        return EK_OK;
     const char *schedule = deals_ranges(c->job.schedule) ? c->job.schedule : "hrdls";
     return c->job.n ? sched_open(schedule, &job, &c->sched) : EK_OK;
 }
@@ -104,6 +106,8 @@ void coordinator_close(struct coordinator *c)
     sched_close(c->sched);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
+    for (int i = 0; c->node && i < c->nodes; i++)
+        free(c->node[i].out);
     free(c->unit);
     free(c->node);
     free(c->left);
@@ -129,11 +133,27 @@ static void change(struct coordinator *c)
     pthread_cond_broadcast(&c->changed);
 }
 
-/* There is room: ranges that are left have no task in common. */
-static void leave(struct coordinator *c, struct ek_range r)
+/* What the node had is to be done again. There is room: ranges that are left have no task in
+ * common. */
+static void leave(struct coordinator *c, int node, struct ek_range r)
 {
-    if (tasks_in(r))
+    if (c->job.dealer)
+        c->job.dealer->back(c->job.dealer->arg, node, r);
+    else if (tasks_in(r))
         c->left[c->nleft++] = r;
+}
+
+/* Room for one more batch at the node. */
+static bool make_room(struct node *n)
+{
+    if (n->nout < n->room)
+        return true;
+    struct out *more = realloc(n->out, (size_t)(2 * n->room + 2) * sizeof *more);
+    if (!more)
+        return false;
+    n->out = more;
+    n->room = 2 * n->room + 2;
+    return true;
 }
 
 /* Did it fail here, and may somebody else try? */
@@ -167,6 +187,8 @@ static bool is_absent(const struct coordinator *c, const struct node *n, double 
  * absent. */
 static struct ek_range deal(struct coordinator *c, int node, double now)
 {
+    if (c->job.dealer)
+        return c->job.dealer->deal(c->job.dealer->arg, node);
     struct ek_range r = take_left(c, node);
     if (!tasks_in(r) && c->sched)
         r = sched_next(c->sched, node);
@@ -214,7 +236,7 @@ static bool is_late(const struct coordinator *c, const struct node *n, double no
 /* The batch of a node that should have reported long ago. Rank 0's are its own. */
 static struct ek_range take_over(struct coordinator *c, int node, double now)
 {
-    for (int i = 1; i < c->nodes; i++)
+    for (int i = 1; !c->job.dealer && i < c->nodes; i++)
         if (i != node && is_late(c, &c->node[i], now)) {
             c->node[i].known.lost++;
             return drop(c, &c->node[i], 0, now);
@@ -224,13 +246,15 @@ static struct ek_range take_over(struct coordinator *c, int node, double now)
 
 /* Tasks of the range that follow one another and have not failed; the rest is left for later. One
  * that failed goes out by itself. */
-static struct ek_range whole(struct coordinator *c, struct ek_range r)
+static struct ek_range whole(struct coordinator *c, int node, struct ek_range r)
 {
+    if (c->job.dealer)
+        return r;
     size_t end = r.begin + 1;
     while (end < r.end && !c->trouble[r.begin].failures && !c->trouble[end].failures &&
            !(c->job.apart && c->job.apart[end]))
         end++;
-    leave(c, (struct ek_range){end, r.end});
+    leave(c, node, (struct ek_range){end, r.end});
     return (struct ek_range){r.begin, end};
 }
 
@@ -241,8 +265,8 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
     if (is_over(c))
         return COORDINATOR_DONE;
     const bool ahead = n->nout >= n->slots; /* near the end nobody is to have more than it does */
-    if (n->nout == COORDINATOR_MOST || n->nout >= n->slots + n->ahead ||
-        (ahead && 2 * c->out > c->job.n - c->reported))
+    if (n->nout == FARM_MOST || n->nout >= n->slots + n->ahead ||
+        (ahead && 2 * c->out > c->job.n - c->reported) || !make_room(n))
         return COORDINATOR_WAIT;
     struct ek_range r = deal(c, node, now);
     if (!tasks_in(r))
@@ -251,7 +275,7 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
         return COORDINATOR_WAIT;
     if (!n->known.batches++)
         n->known.first = now;
-    r = whole(c, r);
+    r = whole(c, node, r);
     n->out[n->nout++] = (struct out){r, now};
     c->out += tasks_in(r);
     *batch = r;
@@ -283,7 +307,8 @@ static bool report(struct coordinator *c, int node, struct ek_range batch, doubl
     n->known.tasks += tasks_in(batch);
     n->known.busy += seconds;
     n->known.last = now;
-    sched_done(c->sched, node, batch, seconds, NULL);
+    if (c->sched)
+        sched_done(c->sched, node, batch, seconds, NULL);
     return true;
 }
 
@@ -312,7 +337,7 @@ static void note_failure(struct coordinator *c, int node, size_t task)
     if (t->aside)
         c->done++;
     else
-        leave(c, (struct ek_range){task, task + 1});
+        leave(c, node, (struct ek_range){task, task + 1});
 }
 
 bool coordinator_failed(struct coordinator *c, int node, struct ek_range batch, double now)
@@ -361,7 +386,9 @@ void coordinator_lost(struct coordinator *c, int node)
     n->known.lost += !is_over(c); /* else it has left, as it should */
     n->slots = 0;
     while (n->nout)
-        leave(c, drop(c, n, 0, 0));
+        leave(c, node, drop(c, n, 0, 0));
+    if (c->job.dealer)
+        leave(c, node, (struct ek_range){0, 0});
     change(c);
     pthread_mutex_unlock(&c->lock);
 }

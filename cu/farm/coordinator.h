@@ -15,8 +15,19 @@
 
 struct coordinator;
 
+/* Who says what a node does, where no policy does. Under the coordinator's lock: no calls back. */
+struct farm_dealer {
+    /* A task for the node; empty: none for now. */
+    struct ek_range (*deal)(void *arg, int node);
+    /* A task that it was given is to be done again: it failed, or the node is lost. Empty: the node
+     * is lost, and has no more of them. */
+    void (*back)(void *arg, int node, struct ek_range task);
+    void *arg;
+};
+
 /* The work. Arrays are borrowed. */
 struct farm_job {
+    const struct farm_dealer *dealer; /* NULL: `schedule` says */
     const char *schedule; /* a policy for long ranges (chunk, hrdls, gss …); others make a whole of
                              a list of tasks and are no use among nodes: hrdls is taken then */
     size_t n;
@@ -37,11 +48,11 @@ enum coordinator_answer {
 };
 
 /* How many batches a node wants: those it works at at a time, and those that it may have beside,
- * so that it need not wait; COORDINATOR_MOST in all. */
+ * so that it need not wait; FARM_MOST in all. */
 struct farm_appetite {
     int slots, ahead;
 };
-enum { COORDINATOR_MOST = 64 };
+enum { FARM_MOST = 4096 };
 
 /* A batch for this node at `now` (seconds). */
 enum coordinator_answer coordinator_next(struct coordinator *c, int node, struct farm_appetite a,

@@ -87,7 +87,9 @@ enum ek_status farm_open(const struct farm_settings *settings, struct farm **f)
     struct farm *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_UNAVAILABLE, "out of memory for the farm");
-    *made = (struct farm){.family = family_here(), .settings = *settings, .run = -1};
+    *made = (struct farm){.family = settings->family ? settings->family : family_here(),
+                          .settings = *settings,
+                          .run = -1};
     enum ek_status st = EK_OK;
     if (made->family->size > 1)
         st = transport_zmq_open(made->family, &made->transport, &made->gone);
@@ -119,6 +121,7 @@ void farm_close(struct farm *f)
     if (f->transport.ops)
         f->transport.ops->close(f->transport.st);
     server_close(f->server);
+    worker_end(&f->worker);
     coordinator_close(f->coordinator);
     free(f);
 }
@@ -166,12 +169,8 @@ static enum ek_status next_from_rank_0(struct farm *f, double until, struct farm
                                        bool *over)
 {
     enum ek_status st = EK_OK;
-    while (!st && !f->gone && !f->worker.over && !stop_requested()) {
-        const double left = fmax(0, until - clock_now());
-        st = worker_hear(&f->worker, fmin(GLANCE, left), batch);
-        if (batch->tasks.end > batch->tasks.begin || left <= 0)
-            break;
-    }
+    if (!f->gone && !f->worker.over)
+        st = worker_hear(&f->worker, fmin(GLANCE, fmax(0, until - clock_now())), batch);
     f->gone = f->gone || st == EK_LOST; /* its guard says what there is to say */
     *over = f->gone || (f->worker.over && batch->tasks.end == batch->tasks.begin);
     return st == EK_LOST ? EK_OK : st;
@@ -228,6 +227,12 @@ struct farm_worker farm_worker(const struct farm *f, int rank)
 struct coordinator_node farm_node(const struct farm *f, int rank)
 {
     return coordinator_node(f->coordinator, rank);
+}
+
+void farm_ended(struct farm *f, int rank)
+{
+    if (f->server)
+        server_ended(f->server, rank);
 }
 
 int farm_failures(const struct farm *f, size_t task, bool *aside)

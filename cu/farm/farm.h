@@ -17,6 +17,7 @@ struct farm;
 struct farm_settings {
     struct server_ops ops;         /* of rank 0; take() is called for its own batches, too */
     uint64_t job;                  /* sum of all that must be equal on all nodes */
+    const struct family *family;   /* NULL: that of the launcher */
     int units;                     /* of this process */
     struct farm_appetite appetite; /* slots 0: rank 0 only deals */
 };
@@ -34,8 +35,9 @@ int farm_size(const struct farm *f);
 enum ek_status farm_begin(struct farm *f, const struct farm_job *job);
 
 /* The next batch for this process, which waits at most `seconds` for it; empty: there is none yet,
- * or *over = true: no more in this run, for it is done, is to be left (cu/rank/stop.h), or rank 0
- * is gone. EK_UNAVAILABLE: the others cannot be served any more; EK_USAGE: rank 0 has another job.
+ * it returns early where a signal comes; or *over = true: no more in this run, for it is done, is
+ * to be left (cu/rank/stop.h), or rank 0 is gone. EK_UNAVAILABLE: the others cannot be served any
+ * more; EK_USAGE: rank 0 has another job.
  */
 enum ek_status farm_next(struct farm *f, double seconds, struct farm_batch *batch, bool *over);
 
@@ -44,6 +46,9 @@ enum ek_status farm_next(struct farm *f, double seconds, struct farm_batch *batc
  * take() says. */
 enum ek_status farm_report(struct farm *f, const struct farm_batch *batch, int failed, double rate,
                            const void *result, size_t bytes);
+
+/* The rank's process has ended, as its launcher says. Rank 0, any thread. */
+void farm_ended(struct farm *f, int rank);
 
 /* The rank's own part, so far. Rank 0. */
 struct farm_worker farm_worker(const struct farm *f, int rank);

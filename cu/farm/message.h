@@ -6,12 +6,13 @@
 #include "cu/farm/coordinator.h"
 #include <stdint.h>
 
-enum { MESSAGE_VERSION = 2, FARM_BRIEF = 32 };
+enum { MESSAGE_VERSION = 3, FARM_BRIEF = 32 };
 
 /* Tasks, and what rank 0 says of them. */
 struct farm_batch {
     struct ek_range tasks; /* empty: none */
     unsigned char brief[FARM_BRIEF];
+    const char *text; /* more of it; NULL: none. Its owner's until the next batch */
 };
 
 /* What a worker is. */
@@ -36,10 +37,11 @@ struct message_ask {
     uint64_t bytes;
 };
 
-enum message_kind { MESSAGE_BATCH, MESSAGE_END, MESSAGE_REFUSED };
+enum message_kind { MESSAGE_BATCH, MESSAGE_END, MESSAGE_REFUSED, MESSAGE_RETIRED };
 
-/* The coordinator's answer. END: this run is over, ask for the next. REFUSED: another job or
- * version. */
+/* The coordinator's answer, behind which batch.text follows with its NUL, if it has one. END: this
+ * run is over, ask for the next. REFUSED: another job or version. RETIRED: too late, others do its
+ * tasks. */
 struct message_answer {
     uint32_t kind, run;
     struct farm_batch batch;

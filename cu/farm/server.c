@@ -16,6 +16,8 @@ struct guest {
     struct farm_appetite appetite;
     pid_t pid, guard;
     uint64_t host;
+    double missed; /* since when it is out of reach; 0: it is not */
+    bool ended, retired;
 };
 
 struct server {
@@ -96,15 +98,61 @@ static void lose(struct server *s, int rank)
         coordinator_lost(s->coordinator, rank);
 }
 
+static void retire(struct server *s, int rank)
+{
+    s->guest[rank].missed = 0;
+    s->guest[rank].retired = true;
+    lose(s, rank);
+}
+
+/* The rank is out of reach; what it asked is asked again when it comes back. */
+static void miss(struct server *s, int rank)
+{
+    struct guest *g = &s->guest[rank];
+    const bool was_here = g->is.here;
+    g->waits = 0;
+    g->is.here = false;
+    if (s->ops.grace <= 0)
+        lose(s, rank);
+    else if (g->ended)
+        retire(s, rank);
+    else if (was_here)
+        g->missed = s->transport.ops->now(s->transport.st);
+}
+
+static void retire_overdue(struct server *s)
+{
+    const double now = s->transport.ops->now(s->transport.st);
+    for (int r = 1; r < s->size; r++)
+        if (s->guest[r].missed > 0 && now - s->guest[r].missed > s->ops.grace)
+            retire(s, r);
+}
+
+void server_ended(struct server *s, int rank)
+{
+    pthread_mutex_lock(&s->lock);
+    s->guest[rank].ended = true;
+    if (s->guest[rank].missed > 0)
+        retire(s, rank);
+    pthread_mutex_unlock(&s->lock);
+}
+
 static bool answer(struct server *s, int rank, enum message_kind kind, struct farm_batch batch)
 {
     const struct message_answer a = {
         .kind = kind, .run = (uint32_t)s->guest[rank].run, .batch = batch};
+    const size_t more = batch.text ? strlen(batch.text) + 1 : 0;
+    char *all = malloc(sizeof a + more);
     s->guest[rank].waits--;
-    if (!s->transport.ops->send(s->transport.st, rank, &a, sizeof a))
-        return true;
-    lose(s, rank);
-    return false;
+    if (all) {
+        memcpy(all, &a, sizeof a);
+        memcpy(all + sizeof a, more ? batch.text : "", more);
+    }
+    const bool sent = all && !s->transport.ops->send(s->transport.st, rank, all, sizeof a + more);
+    free(all);
+    if (!sent)
+        miss(s, rank);
+    return sent;
 }
 
 static void brief(const struct server *s, struct farm_batch *batch)
@@ -175,7 +223,17 @@ static enum ek_status hear(struct server *s, const struct transport_event *e)
     if (e->bytes < sizeof ask)
         return EK_OK;
     memcpy(&ask, e->data, sizeof ask);
-    note(&s->guest[e->peer], &ask);
+    struct guest *g = &s->guest[e->peer];
+    if (g->missed > 0 && g->pid != ask.pid)
+        lose(s, e->peer); /* another process of this rank */
+    g->missed = 0;
+    note(g, &ask);
+    if (g->retired) {
+        g->is.here = false;
+        answer(s, e->peer, MESSAGE_RETIRED, (struct farm_batch){.tasks = {0, 0}});
+        g->waits = 0;
+        return EK_OK;
+    }
     const size_t tail = e->bytes - sizeof ask;
     if (ask.version != MESSAGE_VERSION || ask.job != s->job || tail != ask.bytes) {
         answer(s, e->peer, MESSAGE_REFUSED, (struct farm_batch){.tasks = {0, 0}});
@@ -200,7 +258,8 @@ enum ek_status server_serve(struct server *s, double seconds)
     if (e.kind == TRANSPORT_MESSAGE)
         st = hear(s, &e);
     else if (e.kind == TRANSPORT_LOST)
-        lose(s, e.peer);
+        miss(s, e.peer);
+    retire_overdue(s);
     if (!st)
         answer_waiting(s);
     pthread_mutex_unlock(&s->lock);

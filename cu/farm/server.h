@@ -8,13 +8,17 @@
 #include "cu/farm/transport.h"
 
 struct server_ops {
-    /* Fills batch->brief for batch->tasks; NULL: numbers say all. On the server's thread. */
+    /* Fills batch->brief and ->text for batch->tasks; NULL: numbers say all. On the server's
+     * thread. */
     void (*brief)(void *arg, struct farm_batch *batch);
     /* The result [bytes] of a rank's batch, aligned for anything, which counts from now on; with
      * failed != 0 it failed so. On the server's thread. */
     enum ek_status (*take)(void *arg, int rank, const struct farm_batch *batch, int failed,
                            const void *result, size_t bytes);
     void *arg;
+    /* Seconds for which a worker that is out of reach keeps its batches: it may only be its line.
+     * After that it is retired for good. 0: it loses them at once, and may come back. */
+    double grace;
 };
 
 struct server;
@@ -31,6 +35,10 @@ void server_begin(struct server *s, int run, struct coordinator *c);
 /* Serves for at least `seconds`, or until something came. On one thread, the transport's.
  * EK_UNAVAILABLE: out of memory, or as ops->take() says. */
 enum ek_status server_serve(struct server *s, double seconds);
+
+/* The rank's process has ended, as its launcher says: no grace where its line is down. Any thread.
+ */
+void server_ended(struct server *s, int rank);
 
 struct farm_worker server_worker(struct server *s, int rank); /* any thread */
 

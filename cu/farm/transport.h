@@ -26,7 +26,8 @@ struct transport_ops {
     const char *name;
     /* Does not wait for the peer to receive. EK_LOST: it is gone. */
     enum ek_status (*send)(void *st, int peer, const void *data, size_t bytes);
-    /* What comes next, from any peer; waits at most `seconds`. EK_UNAVAILABLE: out of memory. */
+    /* What comes next, from any peer; waits at most `seconds`, and until a signal comes.
+     * EK_UNAVAILABLE: out of memory. */
     enum ek_status (*receive)(void *st, double seconds, struct transport_event *e);
     double (*now)(void *st); /* seconds */
     void (*close)(void *st);

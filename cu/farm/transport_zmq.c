@@ -384,7 +384,8 @@ static enum ek_status receive(void *st, double seconds, struct transport_event *
         if (left <= 0)
             break;
         const long wait = (long)(1e3 * left) + 1;
-        zmq_poll(item, t->fd ? 2 : 1, t->fd || wait < 100 ? wait : 100);
+        if (zmq_poll(item, t->fd ? 2 : 1, t->fd || wait < 100 ? wait : 100) < 0 && errno == EINTR)
+            break;
     }
     atomic_store(&t->calls, false);
     return EK_OK;

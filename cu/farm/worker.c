@@ -5,8 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
+void worker_end(struct worker *w)
+{
+    free(w->text);
+    w->text = NULL;
+}
+
 void worker_begin(struct worker *w, int run)
 {
+    worker_end(w);
     w->run = run;
     w->in_hand = 0;
     w->over = false;
@@ -63,16 +70,22 @@ static enum ek_status ask_for_more(struct worker *w)
 }
 
 static enum ek_status understand(struct worker *w, const struct message_answer *answer,
-                                 struct farm_batch *batch)
+                                 const char *text, struct farm_batch *batch)
 {
     w->asked--;
+    if (answer->kind == MESSAGE_RETIRED)
+        return EK_LOST;
     if (answer->kind == MESSAGE_REFUSED)
         FAIL(EK_USAGE, "rank 0 has another job, or another version of this program");
     if (answer->run != (uint32_t)w->run)
         return ask_for_more(w); /* of a former run */
     w->over = w->over || answer->kind == MESSAGE_END;
     if (answer->kind == MESSAGE_BATCH) {
+        worker_end(w);
         *batch = answer->batch;
+        batch->text = w->text = text ? strdup(text) : NULL;
+        if (text && !w->text)
+            FAIL(EK_UNAVAILABLE, "out of memory for a batch");
         w->in_hand++;
     }
     return EK_OK;
@@ -96,8 +109,10 @@ enum ek_status worker_hear(struct worker *w, double seconds, struct farm_batch *
     case TRANSPORT_MESSAGE:
         break;
     }
-    if (e.bytes != sizeof answer)
+    const char *text = (const char *)e.data + sizeof answer;
+    const bool more = e.bytes > sizeof answer;
+    if (e.bytes < sizeof answer || (more && ((const char *)e.data)[e.bytes - 1]))
         return EK_LOST;
     memcpy(&answer, e.data, sizeof answer);
-    return understand(w, &answer, batch);
+    return understand(w, &answer, more ? text : NULL, batch);
 }

@@ -1,25 +1,24 @@
 /* cu/moldable/calibrate.c – cu-run calibrate: measures run times on 1, 2, … cores of the reference
- * node (the job's first), fits a law to them, and the other nodes' speed factors. */
-#include "cu/moldable/run_fit.h"
+ * node (the job's first), fits a law to them, how much busy neighbours slow them down, and the
+ * other nodes' speed factors. */
 #include "cu/moldable/launch.h"
 #include "cu/moldable/run.h"
+#include "cu/moldable/run_fit.h"
 #include "cu/rank/stop.h"
-#include "src/clock.h"
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/progress.h"
 #include "src/sort.h"
 
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_WIDTHS = 64, MOST_REPEATS = 101, MOST_WORDS = 64 };
+static const double GLANCE = 0.1; /* s */
 
 struct settings {
     const char *cores, *out, *json;
@@ -46,96 +45,261 @@ struct widths {
     int n, cores[MOST_WIDTHS];
 };
 
+/* One measurement: a kind of task on so many cores of a node, `copies` of it at a time. */
+struct trial {
+    int node, kind, cores, copies;
+    int first; /* its first task; there are repeat * copies of them, one copy after the other */
+    int begun, over; /* tasks */
+    double sum;      /* s, of those that are over */
+};
+
 struct calibration {
     const struct run_job *job;
     struct widths widths;
     int repeat;
-    char folder[64]; /* of the runs' output, temporary */
-    double done;     /* runs */
-    json_t *tasks;   /* one object for each kind */
+    struct trial *trial; /* [ntrials] those of a node one after the other */
+    int ntrials, ntasks;
+    double *seconds; /* [ntasks] */
+    pthread_mutex_t lock;
+    struct farm *farm;
+    char *text;
+    int failed, status; /* the trial that failed, -1: none; its exit code */
+    json_t *tasks;      /* one object for each kind */
 };
 
-/* ---- one run ----------------------------------------------------------------------------------*/
-static enum ek_status run_once(struct calibration *c, int node, int kind, int cores,
-                               double *seconds)
+/* ---- trials -----------------------------------------------------------------------------------*/
+static enum ek_status add_trial(struct calibration *c, int node, int kind, int cores, int copies)
 {
-    int core[4096], status;
-    pid_t pid;
-    char hosts[300];
-    const struct run_job *j = c->job;
-    for (int i = 0; i < cores; i++)
-        core[i] = i;
-    snprintf(hosts, sizeof hosts, "%s:%d", j->node[node].host ? j->node[node].host : "localhost",
-             cores);
-    const struct moldable_kind *k = &j->problem.kinds[kind];
-    struct run_start s = {.kind = kind,
-                          .node = node,
-                          .cores = cores,
-                          .ncore = cores,
-                          .core = core,
-                          .hosts = hosts,
-                          .seconds =
-                              moldable_seconds(&k->law, cores) / j->problem.node[node].factor,
-                          .folder = c->folder};
-    double begin = clock_now();
-    TRY(run_launch(j, &s, &pid));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR || stop_requested()) {
-            kill(-pid, SIGTERM);
-            FAIL(EK_STOPPED, "interrupted; nothing is written");
-        }
-    double wall = clock_now() - begin;
-    if (!WIFEXITED(status) || WEXITSTATUS(status))
-        FAIL(EK_UNVERIFIED,
-             "task '%s' fails on %d cores of node '%s' (exit %d): try its command by hand", k->name,
-             cores, j->problem.node[node].name,
-             WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-    return run_measured(j, kind, c->folder, 0, wall, seconds);
-}
-
-static enum ek_status run_median(struct calibration *c, int node, int kind, int cores,
-                                 double *seconds)
-{
-    double sample[MOST_REPEATS];
-    for (int i = 0; i < c->repeat; i++) {
-        TRY(run_once(c, node, kind, cores, &sample[i]));
-        progress_at(++c->done);
-    }
-    sort_numbers(sample, (size_t)c->repeat);
-    *seconds = sample[c->repeat / 2];
+    struct trial *more = realloc(c->trial, ((size_t)c->ntrials + 1) * sizeof *more);
+    if (!more)
+        FAIL(EK_UNAVAILABLE, "out of memory for trials");
+    c->trial = more;
+    more[c->ntrials++] = (struct trial){node, kind, cores, copies, c->ntasks, 0, 0, 0};
+    c->ntasks += c->repeat * copies;
     return EK_OK;
 }
 
-/* ---- all of a task ----------------------------------------------------------------------------*/
-static enum ek_status measure_kind(struct calibration *c, int kind)
+static bool wide_enough(const struct moldable_kind *k, int cores)
 {
-    const struct moldable_kind *k = &c->job->problem.kinds[kind];
-    double seconds[MOST_WIDTHS], rms;
-    int cores[MOST_WIDTHS], n = 0;
+    return cores >= k->least && (!k->most || cores <= k->most);
+}
+
+/* Fewest cores that the kind is measured on. */
+static int narrowest(const struct calibration *c, const struct moldable_kind *k)
+{
+    int least = c->job->problem.node[0].cores;
+    for (int i = 0; i < c->widths.n; i++)
+        if (wide_enough(k, c->widths.cores[i]) && c->widths.cores[i] < least)
+            least = c->widths.cores[i];
+    return least;
+}
+
+/* On the first node all widths, and the narrowest one with copies on all cores; that alone on the
+ * others. */
+static enum ek_status list_trials(struct calibration *c)
+{
+    const struct moldable_problem *p = &c->job->problem;
+    for (int node = 0; node < p->nnodes; node++)
+        for (int k = 0; k < p->nkinds; k++) {
+            const int least = narrowest(c, &p->kinds[k]), all = p->node[0].cores;
+            for (int i = 0; !node && i < c->widths.n; i++)
+                if (wide_enough(&p->kinds[k], c->widths.cores[i]))
+                    TRY(add_trial(c, node, k, c->widths.cores[i], 1));
+            if (node || all / least < 2)
+                TRY(node ? add_trial(c, node, k, least, 1) : EK_OK);
+            else
+                TRY(add_trial(c, node, k, least, all / least));
+        }
+    return EK_OK;
+}
+
+static struct trial *trial_of(struct calibration *c, size_t task)
+{
+    int t = 0;
+    while (t + 1 < c->ntrials && (size_t)c->trial[t + 1].first <= task)
+        t++;
+    return &c->trial[t];
+}
+
+/* Nodes that are this machine take turns, and only copies of one trial run at a time. */
+static bool may_begin(const struct calibration *c, const struct trial *t)
+{
+    const bool here = c->job->node[t->node].reach == RUN_HERE;
+    for (const struct trial *o = c->trial; o < c->trial + c->ntrials; o++) {
+        const bool beside = o->node == t->node || (here && c->job->node[o->node].reach == RUN_HERE);
+        if (o != t && beside && o->over < o->begun)
+            return false;
+    }
+    return t->begun < t->over / t->copies * t->copies + t->copies;
+}
+
+static struct ek_range deal(void *arg, int rank)
+{
+    struct calibration *c = arg;
+    struct ek_range task = {0, 0};
+    pthread_mutex_lock(&c->lock);
+    struct trial *t = c->trial;
+    while (t < c->trial + c->ntrials && (t->node != rank - 1 || t->over == t->copies * c->repeat))
+        t++;
+    if (t < c->trial + c->ntrials && t->begun < t->copies * c->repeat && may_begin(c, t)) {
+        task.begin = (size_t)(t->first + t->begun++);
+        task.end = task.begin + 1;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return task;
+}
+
+static void back(void *arg, int rank, struct ek_range task)
+{
+    struct calibration *c = arg;
+    pthread_mutex_lock(&c->lock);
+    if (c->failed < 0)
+        for (int t = 0; t < c->ntrials; t++)
+            if (c->trial[t].node == rank - 1)
+                c->failed = t;
+    pthread_mutex_unlock(&c->lock);
+    (void)task;
+}
+
+static void describe(void *arg, struct farm_batch *batch)
+{
+    struct calibration *c = arg;
+    const struct run_job *j = c->job;
+    char hosts[300], counts[16];
+    pthread_mutex_lock(&c->lock);
+    const struct trial *t = trial_of(c, batch->tasks.begin);
+    const char *host = j->node[t->node].host ? j->node[t->node].host : "localhost";
+    snprintf(hosts, sizeof hosts, "%s:%d", host, t->cores);
+    snprintf(counts, sizeof counts, "%d", t->cores);
+    const struct agent_task task = {.task = j->command[t->kind].first,
+                                    .kind = t->kind,
+                                    .cores = t->cores,
+                                    .all_cores = t->cores,
+                                    .nnodes = 1,
+                                    .node = j->problem.node[t->node].name,
+                                    .hosts = hosts,
+                                    .nodelist = host,
+                                    .tasks_per_node = counts,
+                                    .seconds =
+                                        moldable_seconds(&j->problem.kinds[t->kind].law, t->cores) /
+                                        j->problem.node[t->node].factor};
+    free(c->text);
+    batch->text = c->text = agent_task_text(j, &task, t->node);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, int failed,
+                           const void *result, size_t bytes)
+{
+    struct calibration *c = arg;
+    struct agent_report r;
+    (void)rank;
+    if (bytes < sizeof r)
+        FAIL(EK_USAGE, "a report is none of this program's");
+    memcpy(&r, result, sizeof r);
+    pthread_mutex_lock(&c->lock);
+    struct trial *t = trial_of(c, batch->tasks.begin);
+    t->over++;
+    c->seconds[batch->tasks.begin] = r.seconds;
+    if (failed && c->failed < 0) {
+        c->failed = (int)(t - c->trial);
+        c->status = failed;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return EK_OK;
+}
+
+static int tasks_over(struct calibration *c)
+{
+    int n = 0;
+    pthread_mutex_lock(&c->lock);
+    for (int t = 0; t < c->ntrials; t++)
+        n += c->trial[t].over;
+    pthread_mutex_unlock(&c->lock);
+    return n;
+}
+
+static enum ek_status judge(const struct calibration *c)
+{
+    if (stop_requested())
+        FAIL(EK_STOPPED, "interrupted; nothing is written");
+    if (c->failed < 0)
+        return EK_OK;
+    const struct trial *t = &c->trial[c->failed];
+    if (!c->status)
+        FAIL(EK_UNAVAILABLE, "node '%s' is lost", c->job->problem.node[t->node].name);
+    FAIL(EK_UNVERIFIED,
+         "task '%s' fails on %d cores of node '%s' (exit %d): try its command by hand",
+         c->job->problem.kinds[t->kind].name, t->cores, c->job->problem.node[t->node].name,
+         c->status);
+}
+
+static enum ek_status measure(struct calibration *c)
+{
+    struct launch *l;
+    char folder[] = "/tmp/cu-run-XXXXXX";
+    const struct farm_dealer dealer = {deal, back, c};
+    const struct farm_job job = {.dealer = &dealer, .n = (size_t)c->ntasks, .failures = 1};
+    const struct server_ops ops = {.brief = describe, .take = take, .arg = c};
+    bool over = false;
+    if (!mkdtemp(folder)) /* of no use but its name: the tasks' output is not kept */
+        FAIL(EK_UNAVAILABLE, "no folder in /tmp: %m");
+    rmdir(folder);
+    TRY(launch_open(c->job, folder, "none", &ops, &l));
+    c->farm = launch_farm(l);
+    enum ek_status st = farm_begin(c->farm, &job);
+    progress_begin("calibrate", c->ntasks, "run");
+    while (!st && !over && c->failed < 0) {
+        struct farm_batch none;
+        st = farm_next(c->farm, GLANCE, &none, &over);
+        launch_watch(l);
+        progress_at(tasks_over(c));
+    }
+    progress_end();
+    launch_close(l);
+    return st ? st : judge(c);
+}
+
+/* ---- all of a task ----------------------------------------------------------------------------*/
+/* Median of the trial's tasks. */
+static double median(const struct calibration *c, const struct trial *t)
+{
+    const size_t n = (size_t)(t->copies * c->repeat);
+    sort_numbers(c->seconds + t->first, n);
+    return c->seconds[t->first + (int)(n / 2)];
+}
+
+static enum ek_status fit_kind(struct calibration *c, int kind)
+{
+    const struct moldable_problem *p = &c->job->problem;
+    double seconds[MOST_WIDTHS], rms, interference = 0, alone = 0;
+    int cores[MOST_WIDTHS], n = 0, least = narrowest(c, &p->kinds[kind]);
     struct moldable_law law;
     char text[128];
     json_t *list = json_array(), *factors = json_object();
-    for (int i = 0; i < c->widths.n; i++) {
-        if (k->most && c->widths.cores[i] > k->most)
+    for (struct trial *t = c->trial; t < c->trial + c->ntrials; t++) {
+        if (t->kind != kind)
             continue;
-        cores[n] = c->widths.cores[i];
-        TRY(run_median(c, 0, kind, cores[n], &seconds[n]));
-        json_array_append_new(list,
-                              json_pack("{s:i, s:f}", "cores", cores[n], "seconds", seconds[n]));
-        n++;
+        const double s = median(c, t);
+        if (t->node) {
+            json_object_set_new(factors, p->node[t->node].name, json_real(alone / s));
+        } else if (t->copies > 1) {
+            const int others = p->node[0].cores - t->cores;
+            interference = fmax(0, s / alone - 1) * others / ((t->copies - 1) * t->cores);
+        } else {
+            alone = t->cores == least ? s : alone;
+            cores[n] = t->cores;
+            seconds[n++] = s;
+            json_array_append_new(list, json_pack("{s:i, s:f}", "cores", t->cores, "seconds", s));
+        }
     }
+    json_object_set_new(factors, p->node[0].name, json_real(1));
     TRY(run_fit(cores, seconds, n, &law, &rms));
-    for (int node = 0; node < c->job->problem.nnodes; node++) {
-        double here = seconds[0];
-        if (node)
-            TRY(run_median(c, node, kind, cores[0], &here));
-        json_object_set_new(factors, c->job->problem.node[node].name, json_real(seconds[0] / here));
-    }
     snprintf(text, sizeof text, "%.6g/p^%.4g+%.6g", law.a, law.b, law.c);
-    json_array_append_new(c->tasks,
-                          json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:o, s:o}", "name", k->name,
-                                    "time", text, "a", law.a, "b", law.b, "c", law.c, "rms", rms,
-                                    "measured", list, "factors", factors));
+    json_array_append_new(c->tasks, json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
+                                              "name", p->kinds[kind].name, "time", text, "a", law.a,
+                                              "b", law.b, "c", law.c, "rms", rms, "interference",
+                                              interference, "measured", list, "factors", factors));
     return EK_OK;
 }
 
@@ -161,7 +325,11 @@ static json_t *calibrated_job(const struct calibration *c)
         json_object_set_new(json_array_get(nodes, (size_t)n), "factor",
                             json_real(factor_of(c, p->node[n].name)));
     json_array_foreach(json_object_get(root, "tasks"), i, task)
-        json_object_set(task, "time", json_object_get(json_array_get(c->tasks, i), "time"));
+    {
+        json_t *found = json_array_get(c->tasks, i);
+        json_object_set(task, "time", json_object_get(found, "time"));
+        json_object_set(task, "interference", json_object_get(found, "interference"));
+    }
     return root;
 }
 
@@ -171,9 +339,11 @@ static void print_tasks(const struct calibration *c)
     size_t i;
     json_array_foreach(c->tasks, i, task)
     {
-        printf("%-12s t(p) = %s s, rms %.1f %%\n", json_string_value(json_object_get(task, "name")),
+        printf("%-12s t(p) = %s s, rms %.1f %%, %.1f %% longer among busy neighbours\n",
+               json_string_value(json_object_get(task, "name")),
                json_string_value(json_object_get(task, "time")),
-               100 * json_number_value(json_object_get(task, "rms")));
+               100 * json_number_value(json_object_get(task, "rms")),
+               100 * json_number_value(json_object_get(task, "interference")));
     }
     for (int n = 0; n < c->job->problem.nnodes; n++)
         printf("%-12s factor %.3f\n", c->job->problem.node[n].name,
@@ -218,37 +388,26 @@ static enum ek_status choose_widths(const struct run_job *j, const char *list, s
     return st;
 }
 
-static void remove_folder(const char *folder)
-{
-    static const char *const files[] = {"0.out", "0.err", "0.lock"};
-    char path[128];
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        unlink(path);
-    }
-    rmdir(folder);
-}
-
 static enum ek_status calibrate(const struct run_job *j, const struct settings *s)
 {
-    struct calibration c = {.job = j, .repeat = s->repeat, .folder = "/tmp/cu-run-XXXXXX"};
+    struct calibration c = {
+        .job = j, .repeat = s->repeat, .failed = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
     TRY(choose_widths(j, s->cores, &c.widths));
-    TRY(run_probe(j));
-    if (!mkdtemp(c.folder))
-        FAIL(EK_UNAVAILABLE, "no folder in /tmp: %m");
     stop_catch();
     c.tasks = json_array();
-    enum ek_status st = EK_OK;
-    progress_begin("calibrate",
-                   (double)j->problem.nkinds * s->repeat * (c.widths.n + j->problem.nnodes - 1),
-                   "run");
+    enum ek_status st = list_trials(&c);
+    if (!st && !(c.seconds = calloc((size_t)c.ntasks, sizeof *c.seconds)))
+        st = status_fail(EK_UNAVAILABLE, "out of memory for %d runs", c.ntasks);
+    if (!st)
+        st = measure(&c);
     for (int k = 0; k < j->problem.nkinds && !st; k++)
-        st = measure_kind(&c, k);
-    progress_end();
+        st = fit_kind(&c, k);
     if (!st)
         st = tell(&c, s);
     json_decref(c.tasks);
-    remove_folder(c.folder);
+    free(c.trial);
+    free(c.seconds);
+    free(c.text);
     return st;
 }
 
@@ -272,7 +431,11 @@ enum ek_status run_calibrate(int argc, char **argv)
         FAIL(EK_USAGE, "calibrate wants one job file; try cu-run calibrate --help");
     progress_quiet(s.quiet);
     TRY(run_job_open(&job, args[0]));
-    enum ek_status st = calibrate(&job, &s);
+    enum ek_status st = s.out ? file_try(s.out) : EK_OK; /* before hours of work */
+    if (!st && s.json)
+        st = file_try(s.json);
+    if (!st)
+        st = calibrate(&job, &s);
     run_job_close(&job);
     return st;
 }

@@ -1,23 +1,27 @@
-/* cu/moldable/execute.c – cu-run run: carries a schedule out. A task starts when those before it on
- * its cores have ended, whatever the clock says. */
-#include "cu/moldable/run_history.h"
+/* cu/moldable/execute.c – cu-run run: carries a schedule out. Agents on the nodes ask for work
+ * (cu/farm/), and a task is theirs when those before it on its cores have ended, whatever the clock
+ * says. Where tasks take other times than they should, or a node is lost, what waits is planned
+ * anew. */
 #include "cu/moldable/launch.h"
 #include "cu/moldable/outcome.h"
 #include "cu/moldable/run.h"
+#include "cu/moldable/run_history.h"
 #include "cu/rank/stop.h"
 #include "src/clock.h"
+#include "src/file.h"
 #include "src/opt.h"
 #include "src/progress.h"
 
-#include <errno.h>
-#include <signal.h>
+#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 
-enum { MOST_WORDS = 64 };
+enum { MOST_WORDS = 64, SCAN = 256 };
+/* Seconds: to look around; at least between two plans; without a task before it is over; and what a
+ * task must have left before the allocation ends, and as a share of its time. */
+static const double GLANCE = 0.1, AGAIN = 1, STILL = 1, RESERVE = 1, SHARE = 0.05;
 
 struct settings {
     const char *method, *results, *json, *report;
@@ -31,7 +35,7 @@ static const struct opt options[] = {
     {"results", OPT_TEXT, AT(results), "FOLDER",
      "where the tasks' output and the journal go (JOB.results)", .env = NULL},
     {"resume", OPT_FLAG, AT(resume), NULL,
-     "go on with a run that was ended: what is finished is not run again", .env = NULL},
+     "go on with a run that was ended: what is proven finished is not run again", .env = NULL},
     {"json", OPT_TEXT, AT(json), "FILE",
      "write what was measured to the file, or instead of text (-)", .env = NULL},
     {"report", OPT_TEXT, AT(report), "FILE",
@@ -41,185 +45,267 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-/* ---- who may start ----------------------------------------------------------------------------*/
-static bool over(const struct run_entry *e)
+struct execution {
+    struct run_history history;
+    struct launch *launch;
+    struct farm *farm;
+    pthread_mutex_t lock; /* of what follows, and of the history */
+    double begin, end;    /* clock_now() at the start; of the allocation, s after it, or INFINITY */
+    double planned, changed; /* s: the last plan; the last start or end of a task */
+    int running, waiting;
+    bool replan, drains; /* drains: something did not fit before the end */
+    enum ek_status status;
+    char *text; /* of the last batch */
+};
+
+static double elapsed(const struct execution *x)
 {
-    return e->state == RUN_DONE || e->state == RUN_FAILED;
+    return clock_now() - x->begin;
 }
 
-static bool ready(const struct run_history *b, const struct run_entry *e)
+/* ---- what a node does next --------------------------------------------------------------------*/
+static bool over(const struct run_entry *e)
+{
+    return e->state != RUN_WAITS && e->state != RUN_RUNS;
+}
+
+static bool follows(const struct run_history *b, const struct run_entry *e)
 {
     for (int i = 0; i < e->placed->nafter; i++)
         if (!over(&b->entry[e->epoch->task[e->placed->after[i]]]))
             return false;
-    for (int k = 0; k < e->placed->nparts; k++) {
-        const struct moldable_part *part = &e->placed->part[k];
-        for (int c = 0; c < part->ncores; c++)
-            if (b->busy[run_history_node(e, k)][part->core[c]] >= 0)
-                return false;
-    }
     return true;
 }
 
-static void occupy(struct run_history *b, const struct run_entry *e, int task)
+/* May it start? One that would not end in time waits for another allocation; those behind it are
+ * free to take its cores then. */
+static bool may_start(struct execution *x, int task)
 {
-    for (int k = 0; k < e->placed->nparts; k++)
-        for (int c = 0; c < e->placed->part[k].ncores; c++)
-            b->busy[run_history_node(e, k)][e->placed->part[k].core[c]] = task;
+    struct run_history *b = &x->history;
+    const struct run_entry *e = &b->entry[task];
+    if (e->state != RUN_WAITS || !run_history_ready(b, task) || !run_history_room(b, task) ||
+        !(x->drains || follows(b, e)))
+        return false;
+    const bool late = elapsed(x) + run_history_expected(b, task) * (1 + SHARE) + RESERVE > x->end;
+    x->drains = x->drains || late;
+    return !late;
 }
 
-/* "a:8,b:8" */
-static char *hosts_of(const struct run_history *b, const struct run_entry *e)
+static int choose_task(struct execution *x, int node)
+{
+    struct run_history *b = &x->history;
+    int *head = &b->head[node], waits = 0;
+    while (*head < b->first[node + 1] && b->entry[b->queue[*head]].state != RUN_WAITS)
+        ++*head;
+    for (int i = *head; i < b->first[node + 1] && (waits < SCAN || x->drains); i++) {
+        waits += b->entry[b->queue[i]].state == RUN_WAITS;
+        if (may_start(x, b->queue[i]))
+            return b->queue[i];
+    }
+    return -1;
+}
+
+static void plan_anew(struct execution *x)
+{
+    x->replan = false;
+    x->planned = elapsed(x);
+    if (!x->status && x->waiting)
+        x->status = run_history_plan(&x->history, elapsed(x));
+}
+
+static struct ek_range deal(void *arg, int rank)
+{
+    struct execution *x = arg;
+    struct ek_range task = {0, 0};
+    pthread_mutex_lock(&x->lock);
+    if (x->replan)
+        plan_anew(x);
+    const int chosen = x->status || !x->waiting ? -1 : choose_task(x, rank - 1);
+    if (chosen >= 0) {
+        struct run_entry *e = &x->history.entry[chosen];
+        run_history_occupy(&x->history, chosen, 1);
+        e->state = RUN_RUNS;
+        e->start = x->changed = elapsed(x);
+        x->running++;
+        x->waiting--;
+        task = (struct ek_range){(size_t)chosen, (size_t)chosen + 1};
+    }
+    pthread_mutex_unlock(&x->lock);
+    return task;
+}
+
+/* It runs no more; what it is from now on. */
+static void leave(struct execution *x, int task, enum run_state state)
+{
+    struct run_entry *e = &x->history.entry[task];
+    if (e->state == RUN_RUNS) {
+        run_history_occupy(&x->history, task, -1);
+        x->running--;
+        x->waiting += state == RUN_WAITS;
+        e->finish = x->changed = elapsed(x);
+    } else if (e->state == RUN_WAITS && state != RUN_WAITS) {
+        x->waiting--;
+    }
+    e->state = state;
+}
+
+/* A task failed and is tried again, or its node is lost: then nobody is to blame for it. */
+static void back(void *arg, int rank, struct ek_range task)
+{
+    struct execution *x = arg;
+    pthread_mutex_lock(&x->lock);
+    const int node = rank - 1;
+    if (task.end > task.begin) {
+        leave(x, (int)task.begin, RUN_WAITS);
+        x->history.head[node] = x->history.first[node];
+    } else if (!x->history.lost[node] && !x->status) {
+        x->history.lost[node] = x->replan = true;
+        if (x->running + x->waiting)
+            status_warn("node '%s' is lost; its tasks are planned anew over the others",
+                        x->history.job->problem.node[node].name);
+    }
+    pthread_mutex_unlock(&x->lock);
+}
+
+/* ---- what a node is told ----------------------------------------------------------------------*/
+static char *listed(const struct run_history *b, const struct run_entry *e, const char *form)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     for (int k = 0; out && k < e->placed->nparts; k++) {
-        int n = run_history_node(e, k);
-        const char *host = b->job->node[n].host;
-        fprintf(out, "%s%s:%d", k ? "," : "", host ? host : "localhost", e->placed->part[k].ncores);
+        const char *host = b->job->node[run_history_node(e, k)].host;
+        const int cores = e->placed->part[k].ncores;
+        if (k)
+            fputc(',', out);
+        if (strchr(form, 'h'))
+            fputs(host ? host : "localhost", out);
+        if (strchr(form, ':'))
+            fputc(':', out);
+        if (strchr(form, 'c'))
+            fprintf(out, "%d", cores);
     }
     if (out)
         fclose(out);
     return text;
 }
 
-static enum ek_status start(struct run_history *b, int task, double now)
+static void describe(void *arg, struct farm_batch *batch)
 {
-    struct run_entry *e = &b->entry[task];
-    const struct moldable_part *first = &e->placed->part[0];
-    char *hosts = hosts_of(b, e);
-    struct run_start s = {.task = task,
-                          .kind = b->job->problem.kind[task],
-                          .node = run_history_node(e, 0),
-                          .cores = e->placed->cores,
-                          .ncore = first->ncores,
-                          .core = first->core,
-                          .hosts = hosts ? hosts : "",
-                          .seconds = e->placed->finish - e->placed->start,
-                          .folder = b->folder};
-    enum ek_status st = run_launch(b->job, &s, &e->pid);
+    struct execution *x = arg;
+    const struct run_history *b = &x->history;
+    const int task = (int)batch->tasks.begin;
+    pthread_mutex_lock(&x->lock);
+    const struct run_entry *e = &b->entry[task];
+    const int node = run_history_node(e, 0);
+    char *hosts = listed(b, e, "h:c"), *names = listed(b, e, "h"), *counts = listed(b, e, "c");
+    const struct agent_task t = {.task = task,
+                                 .kind = b->job->problem.kind[task],
+                                 .cores = e->placed->part[0].ncores,
+                                 .all_cores = e->placed->cores,
+                                 .nnodes = e->placed->nparts,
+                                 .node = b->job->problem.node[node].name,
+                                 .hosts = hosts ? hosts : "",
+                                 .nodelist = names ? names : "",
+                                 .tasks_per_node = counts ? counts : "",
+                                 .seconds = e->placed->finish - e->placed->start};
+    free(x->text);
+    batch->text = x->text = agent_task_text(b->job, &t, node);
     free(hosts);
-    TRY(st);
-    e->state = RUN_RUNS;
-    e->start = now;
-    e->attempts++;
-    occupy(b, e, task);
-    return EK_OK;
+    free(names);
+    free(counts);
+    pthread_mutex_unlock(&x->lock);
 }
 
-static enum ek_status start_ready(struct run_history *b, double now, int *running)
+/* ---- what comes of a task ---------------------------------------------------------------------*/
+/* Output of a node that does not see the folder. */
+static enum ek_status keep_output(const struct run_history *b, int task, const char *suffix,
+                                  const char *bytes, size_t n)
 {
-    for (int i = 0; i < b->job->problem.ntasks; i++) {
-        struct run_entry *e = &b->entry[i];
-        if (e->state != RUN_WAITS || !ready(b, e))
-            continue;
-        TRY(start(b, i, now));
-        ++*running;
-    }
-    return EK_OK;
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%d.%s", b->folder, task, suffix);
+    FILE *f = fopen(path, "we");
+    const bool good = f && fwrite(bytes, 1, n, f) == n;
+    return (f && fclose(f)) || !good ? status_fail(EK_UNAVAILABLE, "%s cannot be written: %m", path)
+                                     : EK_OK;
 }
 
-/* ---- who has ended ----------------------------------------------------------------------------*/
-/* A node that ssh cannot reach any more: its tasks go elsewhere, nobody is to blame for them. */
-static enum ek_status lose_node(struct run_history *b, int node, double now)
+/* What waits for a kind that will never be done is not to be done. */
+static void skip_dependents(struct execution *x, int kind)
 {
-    b->lost[node] = true;
-    status_warn("node '%s' is lost; its tasks are planned anew over the others",
-                b->job->problem.node[node].name);
-    return run_history_plan(b, now);
+    const struct moldable_problem *p = &x->history.job->problem;
+    for (int k = 0; k < p->nkinds; k++)
+        for (int a = 0; a < p->kinds[k].nafter; a++)
+            for (int i = 0; p->kinds[k].after[a] == kind && i < p->ntasks; i++)
+                if (p->kind[i] == k && x->history.entry[i].state == RUN_WAITS) {
+                    leave(x, i, RUN_SKIPPED);
+                    skip_dependents(x, k);
+                }
 }
 
-static bool is_lost(struct run_history *b, const struct run_entry *e)
+static void note_measured(struct execution *x, int task)
 {
-    int node = run_history_node(e, 0);
-    if (b->lost[node])
-        return true;
-    const enum run_reach reach = b->job->node[node].reach;
-    if (reach == RUN_HERE || (reach == RUN_SSH && e->status != RUN_HOST_LOST))
-        return false; /* srun says 1, whatever went wrong */
-    status_mute(1);
-    bool lost = run_probe_node(b->job, node) != EK_OK;
-    status_mute(-1);
-    return lost;
+    struct run_history *b = &x->history;
+    const struct run_entry *e = &b->entry[task];
+    const int kind = b->job->problem.kind[task];
+    struct run_measured *p = &b->measured[kind];
+    p->left--;
+    p->n++;
+    p->measured += e->finish - e->start;
+    p->expected +=
+        (e->placed->finish - e->placed->start) / (1 + e->epoch->problem.kinds[kind].law.stretch);
+    if (elapsed(x) > x->planned + AGAIN && x->waiting && run_history_off_plan(b))
+        x->replan = true;
 }
 
-static enum ek_status end(struct run_history *b, int task, int status, double now)
+static enum ek_status note_end(struct execution *x, int task, const struct agent_report *r,
+                               bool aside)
 {
+    struct run_history *b = &x->history;
     struct run_entry *e = &b->entry[task];
-    occupy(b, e, -1);
-    e->finish = now;
-    e->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    e->state = RUN_WAITS;
-    if (e->status && is_lost(b, e)) {
-        e->attempts--;
-        return b->lost[run_history_node(e, 0)] ? run_history_plan(b, now)
-                                               : lose_node(b, run_history_node(e, 0), now);
-    }
-    if (e->status && e->attempts <= b->job->retries) {
-        status_warn("task %d exits %d: tried again", task, e->status);
+    e->status = r->code;
+    e->seconds = r->seconds;
+    if (r->code && !aside) {
+        status_warn("task %d exits %d: tried again", task, r->code);
         return EK_OK;
     }
-    if (!e->status && run_measured(b->job, b->job->problem.kind[task], b->folder, task,
-                                   e->finish - e->start, &e->seconds))
-        e->status = 1;
-    e->state = e->status ? RUN_FAILED : RUN_DONE;
-    if (now > b->makespan)
-        b->makespan = now;
+    leave(x, task, r->code ? RUN_FAILED : RUN_DONE);
+    b->makespan = fmax(b->makespan, e->finish);
+    if (r->code)
+        skip_dependents(x, b->job->problem.kind[task]);
+    else
+        note_measured(x, task);
     return run_history_note(b, task);
 }
 
-static enum ek_status reap(struct run_history *b, double begin, int *running)
+static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, int failed,
+                           const void *result, size_t bytes)
 {
-    int status;
-    pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        for (int i = 0; i < b->job->problem.ntasks; i++)
-            if (b->entry[i].state == RUN_RUNS && b->entry[i].pid == pid) {
-                --*running;
-                TRY(end(b, i, status, clock_now() - begin));
-                break;
-            }
-    return EK_OK;
+    struct execution *x = arg;
+    const int task = (int)batch->tasks.begin;
+    struct agent_report r = {.code = failed};
+    const char *output = (const char *)result + sizeof r;
+    bool aside = false;
+    (void)rank;
+    if (bytes >= sizeof r)
+        memcpy(&r, result, sizeof r);
+    if (bytes < sizeof r || bytes - sizeof r != r.out + r.err)
+        FAIL(EK_USAGE, "task %d: its report is none of this program's", task);
+    const int failures = farm_failures(x->farm, batch->tasks.begin, &aside);
+    pthread_mutex_lock(&x->lock);
+    x->history.entry[task].attempts = failures + !r.code;
+    enum ek_status st = EK_OK;
+    if (r.carried)
+        st = keep_output(&x->history, task, "out", output, r.out);
+    if (!st && r.carried)
+        st = keep_output(&x->history, task, "err", output + r.out, r.err);
+    if (!st)
+        st = note_end(x, task, &r, aside);
+    pthread_mutex_unlock(&x->lock);
+    return st;
 }
 
 /* ---- the run ----------------------------------------------------------------------------------*/
-static void interrupted(int signal)
-{
-    (void)signal;
-    stop_request();
-}
-
-static void catch_signals(sigset_t *child)
-{
-    struct sigaction act = {.sa_handler = interrupted};
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGHUP, &act, NULL);
-    sigemptyset(child);
-    sigaddset(child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, child, NULL);
-}
-
-/* Those that still run are asked to end, and after five seconds made to. */
-static void end_all(struct run_history *b)
-{
-    const struct timespec moment = {0, 20000000};
-    for (int i = 0; i < b->job->problem.ntasks; i++)
-        if (b->entry[i].state == RUN_RUNS)
-            kill(-b->entry[i].pid, SIGTERM);
-    for (int i = 0, patience = 250; i < b->job->problem.ntasks; i++) {
-        struct run_entry *e = &b->entry[i];
-        while (e->state == RUN_RUNS && waitpid(e->pid, NULL, WNOHANG) == 0) {
-            if (patience-- <= 0)
-                kill(-e->pid, SIGKILL);
-            nanosleep(&moment, NULL);
-        }
-        if (e->state == RUN_RUNS)
-            e->state = RUN_WAITS;
-    }
-}
-
 /* Predicted seconds times cores of what is over, and of all. */
 static double work_done(const struct run_history *b, bool all)
 {
@@ -232,41 +318,105 @@ static double work_done(const struct run_history *b, bool all)
     return work;
 }
 
-static enum ek_status carry_out(struct run_history *b)
+static bool all_here(const struct execution *x)
 {
-    const struct timespec while_nothing_ends = {0, 200000000};
-    sigset_t child;
-    int running = 0;
+    for (int n = 0; n < x->history.job->problem.nnodes; n++)
+        if (!x->history.lost[n] && !farm_worker(x->farm, n + 1).here)
+            return false;
+    return true;
+}
+
+/* Nothing runs, and nothing that waits can start. */
+static enum ek_status at_an_end(struct execution *x, bool *end)
+{
+    const bool here = all_here(x);
+    pthread_mutex_lock(&x->lock);
+    enum ek_status st = x->status;
+    const int waiting = x->waiting;
+    const double still = elapsed(x) - x->changed;
+    *end = st || (!x->running && (!waiting || still > (here ? STILL : STILL + AGENT_GRACE)));
+    if (*end && !st && waiting && x->drains)
+        st = status_fail(EK_STOPPED,
+                         "the allocation has no time left for %d tasks; the same command with "
+                         "--resume goes on",
+                         waiting);
+    else if (*end && !st && waiting)
+        st = status_fail(EK_UNAVAILABLE, "%d tasks wait, and none of them can start", waiting);
+    pthread_mutex_unlock(&x->lock);
+    return st;
+}
+
+static enum ek_status serve(struct execution *x)
+{
+    bool done = false, end = false;
     enum ek_status st = EK_OK;
-    catch_signals(&child);
-    double begin = clock_now();
-    progress_begin(b->method->name, work_done(b, true), "core s");
-    while (!st && !stop_requested()) {
-        st = start_ready(b, clock_now() - begin, &running);
-        if (st || !running)
-            break;
-        sigtimedwait(&child, NULL, &while_nothing_ends);
-        st = reap(b, begin, &running);
-        progress_at(work_done(b, false));
+    while (!st && !done && !end) {
+        struct farm_batch none;
+        st = farm_next(x->farm, GLANCE, &none, &done);
+        launch_watch(x->launch);
+        if (!st && !done)
+            st = at_an_end(x, &end);
+        pthread_mutex_lock(&x->lock);
+        progress_at(work_done(&x->history, false));
+        pthread_mutex_unlock(&x->lock);
     }
-    progress_end();
-    end_all(b);
     if (!st && stop_requested())
         st = status_fail(EK_STOPPED, "interrupted; the same command with --resume goes on");
     return st;
 }
 
-static enum ek_status reap_orphans(const struct run_history *b)
+/* s that are left of a Slurm allocation; INFINITY: nobody says. */
+static double slurm_seconds(void)
 {
+    int d = 0, h = 0, m = 0, s = 0;
+    char text[64] = "";
+    if (!getenv("SLURM_JOB_ID"))
+        return INFINITY;
+    FILE *f = popen("squeue --noheader --format %L --jobs \"$SLURM_JOB_ID\" 2>/dev/null", "re");
+    if (f && !fgets(text, sizeof text, f))
+        *text = 0;
+    if (f)
+        pclose(f);
+    if (sscanf(text, "%d-%d:%d:%d", &d, &h, &m, &s) != 4 &&
+        (d = 0, sscanf(text, "%d:%d:%d", &h, &m, &s) != 3) &&
+        (h = 0, sscanf(text, "%d:%d", &m, &s) != 2))
+        return INFINITY;
+    return 60. * (60. * (24. * d + h) + m) + s;
+}
+
+static enum ek_status carry_out(struct execution *x)
+{
+    struct run_history *b = &x->history;
+    const struct farm_dealer dealer = {deal, back, x};
+    const struct farm_job job = {
+        .dealer = &dealer, .n = (size_t)b->job->problem.ntasks, .failures = b->job->retries + 1};
+    const struct server_ops ops = {.brief = describe, .take = take, .arg = x};
+    const double left = b->job->node[0].reach == RUN_SLURM ? slurm_seconds() : INFINITY;
+    const double since = clock_now();
+    const enum ek_status opened = launch_open(b->job, b->folder, b->token, &ops, &x->launch);
+    if (opened) {
+        run_history_discard(b);
+        return opened;
+    }
+    x->farm = launch_farm(x->launch);
+    x->begin = clock_now();
+    x->end = fmin(b->job->walltime > 0 ? b->job->walltime : INFINITY, left) - (x->begin - since);
+    progress_begin(b->method->name, work_done(b, true), "core s");
+    enum ek_status st = farm_begin(x->farm, &job);
+    if (!st)
+        st = serve(x);
+    progress_end();
+    launch_close(x->launch);
     for (int i = 0; i < b->job->problem.ntasks; i++)
-        if (!over(&b->entry[i]))
-            TRY(run_reap_orphan(b->folder, i));
-    return EK_OK;
+        if (b->entry[i].state == RUN_RUNS)
+            b->entry[i].state = RUN_WAITS;
+    return st;
 }
 
 static enum ek_status run_tasks(const struct run_job *j, const struct settings *s)
 {
-    struct run_history b;
+    struct execution x = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct run_history *b = &x.history;
     const struct moldable_method *method = moldable_find(s->method ? s->method : "evenkeel");
     char folder[4096];
     if (!method)
@@ -275,17 +425,19 @@ static enum ek_status run_tasks(const struct run_job *j, const struct settings *
         snprintf(folder, sizeof folder, "%s", s->results);
     else
         snprintf(folder, sizeof folder, "%s.results", strcmp(j->path, "-") ? j->path : "cu-run");
-    TRY(run_probe(j)); /* before anything is started */
-    TRY(run_history_open(&b, j, method, folder, s->resume));
-    enum ek_status st = s->resume ? reap_orphans(&b) : EK_OK;
-    if (!st)
-        st = run_history_plan(&b, 0);
-    if (!st) {
-        st = carry_out(&b);
-        enum ek_status told = run_outcome(&b, s->json, s->report);
+    stop_catch();
+    TRY(run_history_open(b, j, method, folder, s->resume));
+    for (int i = 0; i < j->problem.ntasks; i++)
+        x.waiting += b->entry[i].state == RUN_WAITS;
+    enum ek_status st = run_history_plan(b, 0);
+    if (!st && x.waiting)
+        st = carry_out(&x);
+    if (!st || st == EK_STOPPED || b->makespan > 0) {
+        enum ek_status told = run_outcome(b, s->json, s->report);
         st = st ? st : told;
     }
-    run_history_close(&b);
+    run_history_close(b);
+    free(x.text);
     return st;
 }
 
@@ -310,6 +462,10 @@ enum ek_status run_run(int argc, char **argv)
     progress_quiet(s.quiet);
     TRY(run_job_open(&job, args[0]));
     enum ek_status st = run_job_timed(&job);
+    if (!st && s.json)
+        st = file_try(s.json);
+    if (!st && s.report)
+        st = file_try(s.report);
     if (!st)
         st = run_tasks(&job, &s);
     run_job_close(&job);

@@ -1,7 +1,8 @@
 /* cu/moldable/job.c – reads a job of cu-run and refuses what makes no sense. */
 #include "cu/moldable/job.h"
-#include "cu/unit/topology.h"
+#include "cu/moldable/cpus.h"
 #include "src/demand.h"
+#include "src/file.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -16,8 +17,9 @@ static enum ek_status text_of(const struct run_job *j, const char *where, const 
                               const char *key, const char **text)
 {
     const json_t *value = json_object_get(object, key);
-    if (value && !json_is_string(value))
-        FAIL(EK_USAGE, "%s: %s.%s must be text", j->path, where, key);
+    char name[128];
+    snprintf(name, sizeof name, "%s.%s", where, key);
+    TRY(demand_that(j->path, !value || json_is_string(value), name, "text"));
     if (value)
         *text = json_string_value(value);
     return EK_OK;
@@ -26,24 +28,52 @@ static enum ek_status text_of(const struct run_job *j, const char *where, const 
 static enum ek_status number_of(const struct run_job *j, const char *where, const json_t *object,
                                 const char *key, double lo, double hi, double *number)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!value)
-        return EK_OK;
-    double x = json_is_number(value) ? json_number_value(value) : NAN;
-    if (!(x >= lo && x <= hi))
-        FAIL(EK_USAGE, "%s: %s.%s must be a number from %g to %g", j->path, where, key, lo, hi);
-    *number = x;
-    return EK_OK;
+    const struct demand d = {.min = lo, .max = hi};
+    return demand_optional(j->path, where, object, key, &d, number);
 }
 
 static enum ek_status whole_of(const struct run_job *j, const char *where, const json_t *object,
                                const char *key, int lo, int hi, int *number)
 {
+    const struct demand d = {.min = lo, .max = hi, .whole = true};
     double x = *number;
-    TRY(number_of(j, where, object, key, lo, hi, &x));
-    if (x != floor(x))
-        FAIL(EK_USAGE, "%s: %s.%s must be a whole number", j->path, where, key);
+    TRY(demand_optional(j->path, where, object, key, &d, &x));
     *number = (int)x;
+    return EK_OK;
+}
+
+/* Seconds, or "h:m:s". */
+static enum ek_status walltime_of(const struct run_job *j, const char *where, const json_t *object,
+                                  double *seconds)
+{
+    const char *text = json_string_value(json_object_get(object, "walltime"));
+    char key[128];
+    double sum = 0, part = 0;
+    if (!text)
+        return number_of(j, where, object, "walltime", 0, 1e9, seconds);
+    snprintf(key, sizeof key, "%s.walltime", where);
+    for (char *end; *text; text = end + (*end == ':')) {
+        part = strtod(text, &end);
+        if (end == text || (*end && *end != ':') || !(part >= 0))
+            return demand_that(j->path, false, key, "seconds, or h:m:s");
+        sum = 60 * sum + part;
+    }
+    *seconds = sum;
+    return EK_OK;
+}
+
+/* A list of texts, or nothing. */
+static enum ek_status list_of(const struct run_job *j, const char *where, const json_t *object,
+                              const char *key, const json_t **list)
+{
+    const json_t *value = json_object_get(object, key), *one;
+    char name[128];
+    size_t i;
+    snprintf(name, sizeof name, "%s.%s", where, key);
+    TRY(demand_that(j->path, !value || json_is_array(value), name, "a list of texts"));
+    json_array_foreach(value, i, one)
+        TRY(demand_that(j->path, json_is_string(one), name, "a list of texts"));
+    *list = value;
     return EK_OK;
 }
 
@@ -75,41 +105,11 @@ static enum ek_status add_node(struct run_job *j, const char *name, const char *
     return EK_OK;
 }
 
-/* This machine's cpus that we may use: one of each core, then the other hardware threads. */
-static enum ek_status own_cpus(int **cpu, int *n)
-{
-    hwloc_topology_t topology;
-    TRY(topology_open(NULL, &topology));
-    hwloc_bitmap_t left = hwloc_bitmap_alloc();
-    enum ek_status st = topology_process_cpus(left);
-    int count = st ? 0 : hwloc_bitmap_weight(left);
-    *cpu = calloc((size_t)count + 1, sizeof **cpu);
-    for (*n = 0; *cpu && *n < count;) {
-        hwloc_obj_t core = NULL;
-        int before = *n;
-        while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core))) {
-            hwloc_bitmap_t of = hwloc_bitmap_alloc();
-            hwloc_bitmap_and(of, core->cpuset, left);
-            int first = hwloc_bitmap_first(of);
-            if (first >= 0) {
-                (*cpu)[(*n)++] = first;
-                hwloc_bitmap_clr(left, (unsigned)first);
-            }
-            hwloc_bitmap_free(of);
-        }
-        if (*n == before)
-            break;
-    }
-    hwloc_bitmap_free(left);
-    topology_close(topology);
-    return st ? st : *cpu ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for cpus");
-}
-
 /* Nodes that are this machine take its cpus one after the other. */
 static enum ek_status share_cpus(struct run_job *j)
 {
     int *cpu = NULL, have = 0, used = 0;
-    TRY(own_cpus(&cpu, &have));
+    TRY(cpus_own(&cpu, &have));
     enum ek_status st = EK_OK;
     for (int i = 0; i < j->problem.nnodes && !st; i++) {
         int cores = j->problem.node[i].cores;
@@ -132,21 +132,28 @@ static enum ek_status read_node(struct run_job *j, size_t i, json_t *object)
 {
     char where[32];
     const char *name = NULL, *host = NULL, *cluster = "all";
-    int cores = 0;
-    double factor = 1;
+    int cores = 0, gpus = 0;
+    double factor = 1, memory = 0;
     snprintf(where, sizeof where, "nodes[%zu]", i);
     if (!json_is_object(object))
         FAIL(EK_USAGE, "%s: %s must be an object", j->path, where);
-    TRY(DEMAND_KEYS(j->path, where, object, "name", "host", "cores", "factor", "cluster"));
+    TRY(DEMAND_KEYS(j->path, where, object, "name", "host", "cores", "factor", "cluster", "gpus",
+                    "memory"));
     TRY(text_of(j, where, object, "name", &name));
     TRY(text_of(j, where, object, "host", &host));
     TRY(text_of(j, where, object, "cluster", &cluster));
     TRY(whole_of(j, where, object, "cores", 1, 4096, &cores));
+    TRY(whole_of(j, where, object, "gpus", 0, 64, &gpus));
     TRY(number_of(j, where, object, "factor", 1e-6, 1e6, &factor));
+    TRY(number_of(j, where, object, "memory", 0, 1e18, &memory));
     if (!name || !cores)
         FAIL(EK_USAGE, "%s: %s.%s is missing", j->path, where, name ? "cores" : "name");
     bool here = !host || !strcmp(host, "localhost");
-    return add_node(j, name, host, cores, factor, cluster, here ? RUN_HERE : RUN_SSH);
+    TRY(add_node(j, name, host, cores, factor, cluster, here ? RUN_HERE : RUN_SSH));
+    struct moldable_node *n = &j->problem.node[j->problem.nnodes - 1];
+    n->gpus = gpus;
+    n->memory = memory;
+    return EK_OK;
 }
 
 /* "cs1 slots=8" or "cs1:8" a line, # begins a comment. */
@@ -155,7 +162,8 @@ static enum ek_status read_hostfile(struct run_job *j, const char *path)
     char line[512], host[256];
     int number = 0;
     enum ek_status st = EK_OK;
-    FILE *f = fopen(path, "r");
+    file_input(path);
+    FILE *f = fopen(path, "re");
     if (!f)
         FAIL(EK_USAGE, "%s: hostfile %s cannot be opened: %m", j->path, path);
     while (!st && fgets(line, sizeof line, f)) {
@@ -202,7 +210,7 @@ static enum ek_status read_slurm(struct run_job *j)
 static enum ek_status read_here(struct run_job *j)
 {
     int *cpu = NULL, n = 0;
-    TRY(own_cpus(&cpu, &n));
+    TRY(cpus_own(&cpu, &n));
     free(cpu);
     return add_node(j, "localhost", NULL, n, 1, "all", RUN_HERE);
 }
@@ -275,25 +283,103 @@ static enum ek_status check_measure(const struct run_job *j, const char *where, 
                              j->path, where);
 }
 
+/* How many combinations a sweep has. */
+static enum ek_status check_sweep(const struct run_job *j, const char *where, json_t *sweep,
+                                  int *count)
+{
+    char key[128];
+    const char *name;
+    json_t *values, *value;
+    double all = *count;
+    size_t i;
+    snprintf(key, sizeof key, "%s.sweep", where);
+    TRY(demand_that(j->path, !sweep || json_is_object(sweep), key, "an object of lists"));
+    json_object_foreach(sweep, name, values)
+    {
+        TRY(demand_that(j->path, json_array_size(values) > 0, key, "an object of lists"));
+        json_array_foreach(values, i, value)
+            TRY(demand_that(j->path, json_is_string(value) || json_is_number(value), key,
+                            "an object of lists of texts or numbers"));
+        all *= (double)json_array_size(values);
+    }
+    if (all > 1e7)
+        FAIL(EK_USAGE, "%s: %s makes %.0f tasks, there can be 1e7", j->path, key, all);
+    *count = (int)all;
+    return EK_OK;
+}
+
+/* The kinds that "after" names; they stand before it in the list, so that no circle is made. */
+static enum ek_status read_after(const struct run_job *j, const char *where, const json_t *task,
+                                 struct moldable_kind *kind)
+{
+    const json_t *list = NULL, *one;
+    size_t i;
+    TRY(list_of(j, where, task, "after", &list));
+    if (!list)
+        return EK_OK;
+    kind->after = calloc(json_array_size(list) * (size_t)j->problem.nkinds + 1, sizeof(int));
+    if (!kind->after)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for tasks", j->path);
+    json_array_foreach(list, i, one)
+    {
+        const int before = kind->nafter;
+        for (int k = 0; k < j->problem.nkinds; k++)
+            if (!strcmp(j->problem.kinds[k].name, json_string_value(one)))
+                kind->after[kind->nafter++] = k;
+        if (kind->nafter == before)
+            FAIL(EK_USAGE, "%s: %s.after: no task before it has the name '%s'", j->path, where,
+                 json_string_value(one));
+    }
+    return EK_OK;
+}
+
 static enum ek_status add_task(struct run_job *j, const char *where, json_t *task,
                                struct moldable_kind *kind, struct run_command *command)
 {
     int count = 1;
     const char *name = "task";
     TRY(DEMAND_KEYS(j->path, where, task, "name", "count", "command", "time", "cluster",
-                    "most_cores", "measure"));
+                    "least_cores", "most_cores", "measure", "interference", "gpus", "memory",
+                    "walltime", "after", "sweep", "outputs"));
     TRY(text_of(j, where, task, "name", &name));
     TRY(text_of(j, where, task, "command", &command->text));
     TRY(text_of(j, where, task, "measure", &command->measure));
     TRY(whole_of(j, where, task, "count", 1, 1000000, &count));
+    TRY(whole_of(j, where, task, "least_cores", 0, 4096, &kind->least));
     TRY(whole_of(j, where, task, "most_cores", 0, 4096, &kind->most));
+    TRY(whole_of(j, where, task, "gpus", 0, 64, &kind->gpus));
+    TRY(number_of(j, where, task, "memory", 0, 1e18, &kind->memory));
+    TRY(number_of(j, where, task, "interference", 0, 1000, &kind->interference));
+    TRY(walltime_of(j, where, task, &command->walltime));
     TRY(demand_flag(j->path, where, task, "cluster", &kind->cluster));
+    TRY(list_of(j, where, task, "outputs", &command->output));
+    TRY(check_sweep(j, where, json_object_get(task, "sweep"), &count));
     TRY(check_measure(j, where, command->measure));
     if (!command->text || !command->text[strspn(command->text, " \t")])
         FAIL(EK_USAGE, "%s: %s.command is missing", j->path, where);
     TRY(read_law(j, where, task, &kind->law, &command->timed));
+    TRY(read_after(j, where, task, kind));
+    command->sweep = json_object_get(task, "sweep");
+    command->first = j->problem.ntasks;
     kind->name = (char *)name;
     return moldable_add_tasks(&j->problem, kind, count);
+}
+
+static enum ek_status read_trace(struct run_job *j, const json_t *tasks)
+{
+    const char *swf = NULL, *command = "sleep {seconds}";
+    double scale = 1;
+    TRY(DEMAND_KEYS(j->path, "tasks", tasks, "swf", "scale", "command"));
+    TRY(text_of(j, "tasks", tasks, "swf", &swf));
+    TRY(text_of(j, "tasks", tasks, "command", &command));
+    TRY(number_of(j, "tasks", tasks, "scale", 1e-9, 1e9, &scale));
+    TRY(demand_that(j->path, swf != NULL, "tasks.swf", "the path of a trace"));
+    TRY(moldable_read_swf(&j->problem, swf, moldable_widest(&j->problem), scale));
+    if (!(j->command = calloc((size_t)j->problem.nkinds, sizeof *j->command)))
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for tasks", j->path);
+    for (int k = 0; k < j->problem.nkinds; k++)
+        j->command[k] = (struct run_command){.text = command, .first = k, .timed = true};
+    return EK_OK;
 }
 
 static enum ek_status read_tasks(struct run_job *j)
@@ -301,6 +387,8 @@ static enum ek_status read_tasks(struct run_job *j)
     json_t *tasks = json_object_get(j->root, "tasks"), *task;
     size_t i, n = json_array_size(tasks);
     char where[32];
+    if (json_is_object(tasks))
+        return read_trace(j, tasks);
     if (!n)
         FAIL(EK_USAGE, "%s: tasks must be a list with one task at least", j->path);
     if (!(j->command = calloc(n, sizeof *j->command)))
@@ -309,11 +397,10 @@ static enum ek_status read_tasks(struct run_job *j)
     {
         struct moldable_kind kind = {0};
         snprintf(where, sizeof where, "tasks[%zu]", i);
-        enum ek_status st = json_is_object(task)
-                                ? add_task(j, where, task, &kind, &j->command[i])
-                                : status_fail(EK_USAGE, "%s: %s must be an object", j->path, where);
+        enum ek_status st = add_task(j, where, task, &kind, &j->command[i]);
         if (st) {
             free(kind.law.table);
+            free(kind.after);
             return st;
         }
     }
@@ -346,7 +433,8 @@ static enum ek_status read_job(struct run_job *j)
     if (!json_is_object(j->root))
         FAIL(EK_USAGE, "%s: must be a JSON object", j->path);
     TRY(DEMAND_KEYS(j->path, "job", j->root, "nodes", "oversubscribe", "tasks", "cores_in",
-                    "retries"));
+                    "retries", "walltime"));
+    TRY(walltime_of(j, "job", j->root, &j->walltime));
     TRY(demand_flag(j->path, "job", j->root, "oversubscribe", &j->oversubscribe));
     TRY(whole_of(j, "job", j->root, "retries", 0, 1000, &j->retries));
     TRY(read_variables(j));
@@ -358,12 +446,9 @@ static enum ek_status read_job(struct run_job *j)
 
 enum ek_status run_job_open(struct run_job *j, const char *path)
 {
-    json_error_t error;
     *j = (struct run_job){.path = path, .retries = 1};
-    j->root = strcmp(path, "-") ? json_load_file(path, JSON_REJECT_DUPLICATES, &error)
-                                : json_loadf(stdin, JSON_REJECT_DUPLICATES, &error);
-    if (!j->root)
-        FAIL(EK_USAGE, "%s:%d: %s", path, error.line, error.text);
+    file_input(path);
+    TRY(demand_open(path, &j->root));
     enum ek_status st = read_job(j);
     if (st)
         run_job_close(j);
@@ -393,4 +478,47 @@ enum ek_status run_job_timed(const struct run_job *j)
                  "FILE",
                  j->path, k, j->path);
     return EK_OK;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------*/
+/* The value of a sweep's name for the task: the first name changes slowest. */
+static const json_t *swept(const struct run_job *j, int task, const char *name, size_t length)
+{
+    const struct run_command *c = &j->command[j->problem.kind[task]];
+    size_t index = (size_t)(task - c->first), stride = 1;
+    const json_t *found = NULL;
+    const char *key;
+    json_t *values;
+    json_object_foreach((json_t *)c->sweep, key, values)
+    {
+        if (found)
+            stride *= json_array_size(values);
+        else if (strlen(key) == length && !strncmp(key, name, length))
+            found = values;
+    }
+    return found ? json_array_get(found, index / stride % json_array_size(found)) : NULL;
+}
+
+char *run_job_text(const struct run_job *j, int task, const char *text)
+{
+    char *made = NULL;
+    size_t size;
+    FILE *out = open_memstream(&made, &size);
+    while (out && *text) {
+        const char *end = *text == '{' ? strchr(text, '}') : NULL;
+        const size_t length = end ? (size_t)(end - text - 1) : 0;
+        const json_t *value = end ? swept(j, task, text + 1, length) : NULL;
+        if (end && length == 2 && !strncmp(text, "{id}", 4))
+            fprintf(out, "%d", task);
+        else if (json_is_string(value))
+            fputs(json_string_value(value), out);
+        else if (value)
+            fprintf(out, "%.15g", json_number_value(value));
+        else
+            fputc(*text, out), end = NULL;
+        text = end ? end + 1 : text + 1;
+    }
+    if (out)
+        fclose(out);
+    return made;
 }

@@ -1,21 +1,53 @@
-/* cu/moldable/launch.c – processes of tasks. */
+/* cu/moldable/launch.c – agents are children of ours: the program itself here, or ssh or srun with
+ * it. */
 #include "cu/moldable/launch.h"
+#include "cu/rank/stop.h"
+#include "src/clock.h"
+#include "src/self.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <regex.h>
-#include <sched.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* ---- text -------------------------------------------------------------------------------------*/
+/* At a time fewer than a usual sshd lets in before it drops some (MaxStartups); and how often one
+ * that was dropped is tried. */
+enum { AT_A_TIME = 8, ATTEMPTS = 5 };
+/* Seconds for an agent to call, for agents to end in order, and between two looks. */
+static const double CALLING = 90, ENDING = 15;
+static const struct timespec GLANCE = {0, 5000000};
+
+struct child {
+    pid_t pid; /* 0: none */
+    int err;   /* what it says on stderr; -1: none */
+    int attempts;
+    double since, again; /* started; to be started again */
+    bool up;
+};
+
+struct launch {
+    struct agent_run run;
+    struct family family;
+    char folder[PATH_MAX];
+    struct farm *farm;
+    struct child *child; /* [nodes] */
+    int nodes;
+};
+
+struct farm *launch_farm(const struct launch *l)
+{
+    return l->farm;
+}
+
+/* ---- one agent --------------------------------------------------------------------------------*/
 /* 'text' for a shell, whatever is in it. */
 static void put_quoted(FILE *out, const char *text)
 {
@@ -28,315 +60,224 @@ static void put_quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* The command with its {words} replaced. */
-static void put_command(FILE *out, const struct run_job *j, const struct run_start *s)
+/* The same folder there, and the same program, or one of its name. */
+static char *remote_text(void)
 {
-    char cores[16], id[16], seconds[32];
-    snprintf(cores, sizeof cores, "%d", s->cores);
-    snprintf(id, sizeof id, "%d", s->task);
-    snprintf(seconds, sizeof seconds, "%.6f", s->seconds);
-    const struct {
-        const char *word, *text;
-    } words[] = {{"{cores}", cores},
-                 {"{id}", id},
-                 {"{node}", j->problem.node[s->node].name},
-                 {"{hosts}", s->hosts},
-                 {"{seconds}", seconds}};
-    for (const char *at = j->command[s->kind].text; *at;) {
-        size_t w = 0, n = sizeof words / sizeof *words;
-        while (w < n && strncmp(at, words[w].word, strlen(words[w].word)))
-            w++;
-        if (w < n) {
-            fputs(words[w].text, out);
-            at += strlen(words[w].word);
-        } else {
-            fputc(*at++, out);
-        }
-    }
-}
-
-static char *command_text(const struct run_job *j, const struct run_start *s)
-{
-    char *text = NULL;
+    char *text = NULL, cwd[PATH_MAX];
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = getcwd(cwd, sizeof cwd) ? open_memstream(&text, &size) : NULL;
     if (!out)
         return NULL;
-    put_command(out, j, s);
-    fclose(out);
-    return text;
-}
-
-/* What a remote shell runs: same folder, variables and cores (numbered as Linux does there). */
-static char *remote_text(const struct run_job *j, const struct run_start *s, const char *command)
-{
-    char *text = NULL, cwd[4096];
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    if (!getcwd(cwd, sizeof cwd)) {
-        fclose(out);
-        free(text);
-        return NULL;
-    }
     fputs("cd ", out);
     put_quoted(out, cwd);
-    fputs(" || exit 126; ", out);
-    for (const char **v = j->cores_in; *v; v++)
-        fprintf(out, "export %s=%d; ", *v, s->cores);
-    fputs("set -- sh -c ", out);
-    put_quoted(out, command);
-    fputs("; command -v taskset >/dev/null 2>&1 && set -- taskset -c ", out);
-    for (int c = 0; c < s->ncore; c++)
-        fprintf(out, "%s%d", c ? "," : "", s->core[c]);
-    fputs(" \"$@\"; exec \"$@\"", out);
+    fprintf(out, " || exit %d; test -x ", AGENT_NO_FOLDER);
+    put_quoted(out, self_path());
+    fputs(" && exec ", out);
+    put_quoted(out, self_path());
+    fputs(" agent; exec cu-run agent", out);
     fclose(out);
     return text;
 }
 
-/* ---- starting ---------------------------------------------------------------------------------*/
-/* All that a child may do between fork and exec: no allocation, since other threads may exist. */
-struct child {
-    const struct run_job *job;
-    const struct run_start *start;
-    int out, err, lock;
-    char *argv[20];
+static void become_child(const struct launch *l, int node, const char *remote, int in, int err)
+{
+    const struct run_node *n = &l->run.job->node[node];
     char cores[16];
-};
-
-static void bind_cores(const struct child *c)
-{
-    const int *cpu = c->job->node[c->start->node].cpu;
-    cpu_set_t set;
-    if (!cpu)
-        return;
-    CPU_ZERO(&set);
-    for (int i = 0; i < c->start->ncore; i++)
-        CPU_SET(cpu[c->start->core[i]], &set);
-    sched_setaffinity(0, sizeof set, &set);
-}
-
-static void become(const struct child *c)
-{
-    static const char exec_failed[] = "cu-run: the command cannot be started\n";
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    bind_cores(c);
-    for (const char **v = c->job->cores_in; *v; v++)
-        setenv(*v, c->cores, 1);
-    int null = open("/dev/null", O_RDONLY);
-    dup2(null, STDIN_FILENO);
-    dup2(c->out, STDOUT_FILENO);
-    dup2(c->err, STDERR_FILENO);
-    fcntl(c->lock, F_SETFD, 0); /* inherited by all that the task starts */
-    execvp(c->argv[0], c->argv);
-    if (write(STDERR_FILENO, exec_failed, sizeof exec_failed - 1) < 0)
-        _exit(126);
-    _exit(127);
-}
-
-static int open_file(const char *folder, int task, const char *suffix, int flags)
-{
-    char path[4200];
-    snprintf(path, sizeof path, "%s/%d.%s", folder, task, suffix);
-    return open(path, O_CREAT | O_CLOEXEC | flags, 0644);
-}
-
-static void choose_argv(struct child *c, char *text)
-{
-    const struct run_node *n = &c->job->node[c->start->node];
+    snprintf(cores, sizeof cores, "-c%d", l->run.job->problem.node[node].cores);
     /* A session whose other end is frozen or gone ends within a minute. */
     char *const forms[][20] = {
-        [RUN_HERE] = {"sh", "-c", text},
+        [RUN_HERE] = {(char *)self_path(), "agent"},
         [RUN_SSH] = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o",
-                     "ConnectionAttempts=3", "-o", "ServerAliveInterval=15", "-o",
-                     "ServerAliveCountMax=3", "--", n->host, text},
-        [RUN_SLURM] = {"srun", "--overlap", "-N1", "-n1", "-w", n->host, "sh", "-c", text},
+                     "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3", "--", n->host,
+                     (char *)remote},
+        [RUN_SLURM] = {"srun", "--overlap", "--quiet", "-N1", "-n1", cores, "-w", n->host, "sh",
+                       "-c", (char *)remote},
     };
-    memcpy(c->argv, forms[n->reach], sizeof *forms);
+    char *const *argv = forms[n->reach];
+    setpgid(0, 0); /* signals of the terminal are the master's affair */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(in, STDIN_FILENO);
+    dup2(err, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    execvp(argv[0], argv);
+    fprintf(stderr, "%s: cannot be executed: %s\n", argv[0], strerror(errno));
+    _exit(AGENT_NO_SSH);
 }
 
-static enum ek_status start_child(struct child *c, pid_t *pid)
+static enum ek_status start(struct launch *l, int node)
 {
-    snprintf(c->cores, sizeof c->cores, "%d", c->start->cores);
-    pid_t child = fork();
-    if (child < 0)
-        FAIL(EK_UNAVAILABLE, "task %d: no process: %s", c->start->task, strerror(errno));
-    if (!child)
-        become(c);
-    setpgid(child, child); /* both do it, whoever comes first */
-    if (ftruncate(c->lock, 0) == 0)
-        dprintf(c->lock, "%d\n", (int)child);
-    *pid = child;
-    return EK_OK;
-}
-
-enum ek_status run_launch(const struct run_job *j, const struct run_start *s, pid_t *pid)
-{
-    struct child c = {.job = j, .start = s};
-    char *command = command_text(j, s), *text = command;
+    struct child *c = &l->child[node];
+    json_t *line = agent_start_json(&l->run, node);
+    char *text = line ? json_dumps(line, JSON_COMPACT) : NULL, *remote = remote_text();
+    int pipe_ends[2] = {-1, -1};
     enum ek_status st = EK_OK;
-    if (command && j->node[s->node].reach != RUN_HERE)
-        text = remote_text(j, s, command);
-    c.out = open_file(s->folder, s->task, "out", O_WRONLY | O_TRUNC);
-    c.err = open_file(s->folder, s->task, "err", O_WRONLY | O_TRUNC);
-    c.lock = open_file(s->folder, s->task, "lock", O_RDWR);
-    if (!text)
-        st = status_fail(EK_UNAVAILABLE, "task %d: out of memory", s->task);
-    else if (c.out < 0 || c.err < 0 || c.lock < 0)
-        st = status_fail(EK_UNAVAILABLE, "task %d: no files in %s: %m", s->task, s->folder);
-    else if (flock(c.lock, LOCK_EX | LOCK_NB))
-        st = status_fail(EK_UNAVAILABLE, "task %d still runs: %s/%d.lock is held", s->task,
-                         s->folder, s->task);
-    if (!st) {
-        choose_argv(&c, text);
-        st = start_child(&c, pid);
-    }
-    const int files[] = {c.out, c.err, c.lock};
-    for (int i = 0; i < 3; i++)
-        if (files[i] >= 0)
-            close(files[i]);
-    if (text != command)
-        free(text);
-    free(command);
+    json_decref(line);
+    c->err = memfd_create("cu-run agent", MFD_CLOEXEC);
+    if (!text || !remote || c->err < 0 || pipe2(pipe_ends, O_CLOEXEC))
+        st = status_fail(EK_UNAVAILABLE, "node '%s': no agent can be started: %m",
+                         l->run.job->problem.node[node].name);
+    if (!st && !(c->pid = fork()))
+        become_child(l, node, remote, pipe_ends[0], c->err);
+    if (!st && c->pid < 0)
+        st = status_fail(EK_UNAVAILABLE, "no process can be made: %m");
+    if (!st)
+        dprintf(pipe_ends[1], "%s\n", text);
+    for (int i = 0; i < 2; i++)
+        if (pipe_ends[i] >= 0)
+            close(pipe_ends[i]);
+    c->since = clock_now();
+    c->attempts++;
+    free(text);
+    free(remote);
     return st;
 }
 
-enum ek_status run_reap_orphan(const char *folder, int task)
+/* ---- those that end before they call ----------------------------------------------------------*/
+/* The last line that it said, without our own name. */
+static void last_words(const struct child *c, char line[512])
 {
-    const struct timespec moment = {0, 20000000};
-    int lock = open_file(folder, task, "lock", O_RDWR), group = 0;
-    FILE *f = lock < 0 ? NULL : fdopen(lock, "r+");
-    if (!f)
-        FAIL(EK_UNAVAILABLE, "%s/%d.lock cannot be opened: %m", folder, task);
-    if (fscanf(f, "%d", &group) != 1)
-        group = 0;
-    bool held = flock(lock, LOCK_EX | LOCK_NB) != 0;
-    if (held && group > 1)
-        kill(-group, SIGKILL);
-    for (int i = 0; held && i < 250; i++) {
-        nanosleep(&moment, NULL);
-        held = flock(lock, LOCK_EX | LOCK_NB) != 0;
-    }
-    fclose(f);
-    return held ? status_fail(EK_UNAVAILABLE,
-                              "task %d still runs from before and does not end: %s/%d.lock", task,
-                              folder, task)
-                : EK_OK;
+    static const char name[] = "cu-run: ";
+    char text[4096], *at = text;
+    const off_t end = lseek(c->err, 0, SEEK_END), from = end > 4095 ? end - 4095 : 0;
+    ssize_t n = pread(c->err, text, sizeof text - 1, from);
+    for (n = n > 0 ? n : 0; n && strchr("\r\n", text[n - 1]);)
+        n--;
+    text[n] = 0;
+    at = strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
+    at += strncmp(at, name, sizeof name - 1) ? 0 : sizeof name - 1;
+    snprintf(line, 512, "%s", at);
 }
 
-/* ---- measuring --------------------------------------------------------------------------------*/
-static bool find_seconds(const regex_t *regex, FILE *f, double *seconds)
+static enum ek_status explain(const struct launch *l, int node, int code)
 {
-    char *line = NULL;
-    size_t room = 0;
-    regmatch_t match[2];
-    bool found = false;
-    while (getline(&line, &room, f) >= 0) {
-        char *end;
-        if (regexec(regex, line, 2, match, 0) || match[1].rm_so < 0)
-            continue;
-        double x = strtod(line + match[1].rm_so, &end);
-        if (end > line + match[1].rm_so && x > 0) {
-            *seconds = x; /* the last one counts */
-            found = true;
-        }
-    }
-    free(line);
-    return found;
+    const struct run_job *j = l->run.job;
+    const char *name = j->problem.node[node].name, *host = j->node[node].host;
+    char words[512];
+    last_words(&l->child[node], words);
+    if (code == status_exit_code(EK_UNAVAILABLE) && *words)
+        FAIL(EK_UNAVAILABLE, "%s", words);
+    if (code == AGENT_NO_FOLDER)
+        FAIL(EK_UNAVAILABLE, "node '%s': the current folder is not there: %s", name, words);
+    if (code == AGENT_NO_PROGRAM)
+        FAIL(EK_UNAVAILABLE, "node '%s': there is neither %s nor a cu-run in its PATH; install it",
+             name, self_path());
+    FAIL(EK_UNAVAILABLE, "node '%s': %s cannot be reached (%s): %s; try it by hand", name,
+         host ? host : "this machine",
+         j->node[node].reach == RUN_SSH ? "ssh without a password" : "srun in this allocation",
+         *words ? words : "no word of it");
 }
 
-enum ek_status run_measured(const struct run_job *j, int kind, const char *folder, int task,
-                            double wall, double *seconds)
+/* It has ended: tried again where it was ssh that failed, after a moment that is another for each.
+ */
+static enum ek_status judge(struct launch *l, int node, int status)
 {
-    char path[4200];
-    regex_t regex;
-    *seconds = wall;
-    if (!j->command[kind].measure)
-        return EK_OK;
-    snprintf(path, sizeof path, "%s/%d.out", folder, task);
-    FILE *f = fopen(path, "r");
-    bool found = f && !regcomp(&regex, j->command[kind].measure, REG_EXTENDED | REG_NEWLINE);
-    if (found) {
-        found = find_seconds(&regex, f, seconds);
-        regfree(&regex);
-    }
-    if (f)
-        fclose(f);
-    return found ? EK_OK
-                 : status_fail(EK_USAGE, "%s: nothing in it matches the measure '%s'", path,
-                               j->command[kind].measure);
-}
-
-/* ---- probing ----------------------------------------------------------------------------------*/
-/* Exit status of `text` on the node, its output thrown away. */
-static int run_quietly(const struct run_job *j, int node, char *text)
-{
-    static const int core;
-    struct run_start s = {.node = node, .ncore = 1, .core = &core};
-    struct child c = {.job = j, .start = &s, .lock = -1};
-    int status = 0;
-    c.out = c.err = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    choose_argv(&c, text);
-    pid_t child = fork();
-    if (!child)
-        become(&c);
-    close(c.out);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 126;
-}
-
-enum ek_status run_probe_node(const struct run_job *j, int node)
-{
-    if (j->node[node].reach == RUN_HERE || !run_quietly(j, node, "true"))
-        return EK_OK;
-    FAIL(EK_UNAVAILABLE, "node '%s': %s cannot be reached (%s); try it by hand",
-         j->problem.node[node].name, j->node[node].host,
-         j->node[node].reach == RUN_SSH ? "ssh without a password" : "srun in this allocation");
-}
-
-static enum ek_status probe_command(const struct run_job *j, int node, int kind)
-{
-    const char *at = j->command[kind].text;
-    char word[1024], text[1100];
-    at += strspn(at, " \t");
-    size_t n = strcspn(at, " \t;|&<>()");
-    if (!n || n >= sizeof word || memchr(at, '=', n) || memchr(at, '\'', n) || memchr(at, '{', n) ||
-        memchr(at, '$', n) || memchr(at, '"', n))
-        return EK_OK; /* the shell's affair */
-    snprintf(word, sizeof word, "%.*s", (int)n, at);
-    snprintf(text, sizeof text, "command -v '%s'", word);
-    if (!run_quietly(j, node, text))
-        return EK_OK;
-    FAIL(EK_UNAVAILABLE, "task '%s': there is no command '%s' on node '%s'",
-         j->problem.kinds[kind].name, word, j->problem.node[node].name);
-}
-
-static enum ek_status probe(const struct run_job *j, int node)
-{
-    TRY(run_probe_node(j, node));
-    for (int k = 0; k < j->problem.nkinds; k++)
-        if (!node || j->node[node].reach != j->node[node - 1].reach || j->node[node].host)
-            TRY(probe_command(j, node, k));
+    struct child *c = &l->child[node];
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    c->pid = 0;
+    if (code != AGENT_NO_SSH || c->attempts == ATTEMPTS || stop_requested())
+        return explain(l, node, code);
+    c->again = clock_now() + 0.1 * c->attempts * (1 + node % AT_A_TIME);
+    close(c->err);
+    c->err = -1;
     return EK_OK;
 }
 
-/* Fewer at a time than a usual sshd lets in before it drops some (MaxStartups). */
-enum ek_status run_probe(const struct run_job *j)
+static enum ek_status look_at(struct launch *l, int node, int *starting)
 {
-    enum ek_status failed = EK_OK;
-#pragma omp parallel for num_threads(8) schedule(dynamic, 1)
-    for (int n = 0; n < j->problem.nnodes; n++) {
-        const enum ek_status st = probe(j, n);
-        if (st) {
-#pragma omp atomic write
-            failed = st;
+    struct child *c = &l->child[node];
+    int status;
+    if (c->up)
+        return EK_OK;
+    if (!c->pid && *starting < AT_A_TIME && clock_now() >= c->again)
+        TRY(start(l, node));
+    *starting += c->pid > 0;
+    c->up = farm_worker(l->farm, node + 1).here;
+    if (!c->up && c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid)
+        return judge(l, node, status);
+    if (!c->up && c->pid && clock_now() - c->since > CALLING)
+        FAIL(EK_UNAVAILABLE,
+             "node '%s': its agent was started but does not call; is there a firewall before %s?",
+             l->run.job->problem.node[node].name, l->family.call);
+    return EK_OK;
+}
+
+static enum ek_status start_all(struct launch *l)
+{
+    for (int up = 0; up < l->nodes;) {
+        int starting = 0;
+        up = 0;
+        for (int n = 0; n < l->nodes; n++) {
+            TRY(look_at(l, n, &starting));
+            up += l->child[n].up;
         }
+        if (stop_requested())
+            FAIL(EK_STOPPED, "interrupted before any task was started");
+        if (up < l->nodes)
+            nanosleep(&GLANCE, NULL);
     }
-    return failed;
+    return EK_OK;
+}
+
+/* ---- all --------------------------------------------------------------------------------------*/
+enum ek_status launch_open(const struct run_job *job, const char *folder, const char *token,
+                           const struct server_ops *ops, struct launch **l)
+{
+    struct launch *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_UNAVAILABLE, "out of memory for agents");
+    made->nodes = job->problem.nnodes;
+    made->family = (struct family){.size = made->nodes + 1, .listens = -1};
+    made->child = calloc((size_t)made->nodes, sizeof *made->child);
+    for (int n = 0; made->child && n < made->nodes; n++)
+        made->child[n].err = -1;
+    if (!realpath(folder, made->folder))
+        snprintf(made->folder, sizeof made->folder, "%s", folder);
+    made->run = (struct agent_run){job, &made->family, made->folder, token};
+    struct farm_settings settings = {.ops = *ops, .family = &made->family};
+    settings.ops.grace = AGENT_GRACE;
+    enum ek_status st = made->child ? family_listen(&made->family)
+                                    : status_fail(EK_UNAVAILABLE, "out of memory for agents");
+    if (!st) /* or agents would keep the line open after our end */
+        fcntl(made->family.listens, F_SETFD, FD_CLOEXEC);
+    if (!st)
+        st = farm_open(&settings, &made->farm);
+    if (!st)
+        st = start_all(made);
+    if (st)
+        launch_close(made);
+    else
+        *l = made;
+    return st;
+}
+
+void launch_watch(struct launch *l)
+{
+    for (int n = 0; n < l->nodes; n++)
+        if (l->child[n].pid > 0 && waitpid(l->child[n].pid, NULL, WNOHANG) == l->child[n].pid) {
+            l->child[n].pid = 0;
+            farm_ended(l->farm, n + 1);
+        }
+}
+
+/* Agents leave when they hear that the farm is closed, and end their tasks first. */
+void launch_close(struct launch *l)
+{
+    if (!l)
+        return;
+    farm_close(l->farm);
+    const double until = clock_now() + ENDING;
+    for (int n = 0; l->child && n < l->nodes; n++) {
+        struct child *c = &l->child[n];
+        if (c->pid > 0 && !c->up) /* it may never come to call */
+            kill(c->pid, SIGTERM);
+        while (c->pid > 0 && waitpid(c->pid, NULL, WNOHANG) == 0) {
+            if (clock_now() > until)
+                kill(-c->pid, SIGKILL);
+            nanosleep(&GLANCE, NULL);
+        }
+        if (c->err >= 0)
+            close(c->err);
+    }
+    free(l->child);
+    free(l);
 }

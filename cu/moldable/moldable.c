@@ -1,5 +1,5 @@
 /* cu/moldable/moldable.c – the methods' list, schedules core by core, the lower bound. */
-#include "cu/moldable/land.h"
+#include "cu/moldable/timeline.h"
 #include "src/clock.h"
 #include "src/opt.h"
 #include "src/sort.h"
@@ -30,17 +30,26 @@ const struct moldable_method *moldable_find(const char *name)
                                                                         : moldable_methods[at];
 }
 
+int moldable_widest(const struct moldable_problem *p)
+{
+    int most = 1;
+    for (int j = 0; j < p->nnodes; j++)
+        if (p->node[j].cores > most)
+            most = p->node[j].cores;
+    return most;
+}
+
 double moldable_seconds(const struct moldable_law *law, int p)
 {
     if (law->table)
-        return p <= law->ntable ? law->table[p - 1] : INFINITY;
-    return law->a * pow(p, -law->b) + law->c + law->d * log(p) + law->e * p;
+        return p <= law->ntable ? (1 + law->stretch) * law->table[p - 1] : INFINITY;
+    return (1 + law->stretch) * (law->a * pow(p, -law->b) + law->c + law->d * log(p) + law->e * p);
 }
 
 /* ---- following the choices core by core -------------------------------------------------------*/
 /* Room for all parts, cores and predecessors: as many of each as cores are taken, at most. */
 struct tracker {
-    struct land land;
+    struct timeline timeline;
     int *last; /* [cores of all nodes] the task that was placed there last, -1 = none */
     size_t nparts, ncores, nafters;
 };
@@ -74,10 +83,10 @@ static void track_part(struct tracker *t, struct moldable_plan *plan, int task, 
                        int width)
 {
     struct moldable_placed *placed = &plan->task[task];
-    int base = t->land.first[node], *core = plan->cores + t->ncores;
+    int base = t->timeline.first[node], *core = plan->cores + t->ncores;
     struct moldable_part *part = &plan->parts[t->nparts++];
     for (int w = 0; w < width; w++) {
-        core[w] = t->land.core[base + slot - width + 1 + w];
+        core[w] = t->timeline.core[base + slot - width + 1 + w];
         int *last = &t->last[base + core[w]];
         if (*last >= 0)
             plan->afters[t->nafters + (size_t)placed->nafter++] = *last;
@@ -92,14 +101,14 @@ static void track_part(struct tracker *t, struct moldable_plan *plan, int task, 
 
 static void track(struct tracker *t, struct moldable_plan *plan, const struct moldable_choice *c)
 {
-    const struct moldable_problem *p = t->land.problem;
+    const struct moldable_problem *p = t->timeline.problem;
     struct moldable_placed *placed = &plan->task[c->task];
     placed->part = plan->parts + t->nparts;
     placed->after = plan->afters + t->nafters;
     if (p->kinds[p->kind[c->task]].cluster) {
-        land_sort_cluster(&t->land, c->where);
+        timeline_sort_cluster(&t->timeline, c->where);
         for (int w = 0; w < c->width; w++) {
-            int j = t->land.sorted[w], n = p->node[j].cores;
+            int j = t->timeline.sorted[w], n = p->node[j].cores;
             track_part(t, plan, c->task, j, n - 1, n);
         }
     } else {
@@ -107,7 +116,7 @@ static void track(struct tracker *t, struct moldable_plan *plan, const struct mo
     }
     sort_unique(plan->afters + t->nafters, &placed->nafter);
     t->nafters += (size_t)placed->nafter;
-    land_place(&t->land, c, &placed->start, &placed->finish);
+    timeline_place(&t->timeline, c, &placed->start, &placed->finish);
 }
 
 static enum ek_status follow(struct moldable_plan *plan, const struct moldable_problem *p,
@@ -115,8 +124,8 @@ static enum ek_status follow(struct moldable_plan *plan, const struct moldable_p
 {
     struct tracker t = {0};
     size_t n = count_cores(p, choice);
-    TRY(land_open(&t.land, p));
-    int cores = t.land.first[p->nnodes];
+    TRY(timeline_open(&t.timeline, p));
+    int cores = t.timeline.first[p->nnodes];
     t.last = malloc((size_t)cores * sizeof *t.last);
     plan->task = calloc((size_t)p->ntasks, sizeof *plan->task);
     plan->parts = malloc(n * sizeof *plan->parts);
@@ -127,10 +136,10 @@ static enum ek_status follow(struct moldable_plan *plan, const struct moldable_p
         t.last[c] = -1;
     for (int i = 0; room && i < p->ntasks; i++)
         track(&t, plan, &choice[i]);
-    plan->makespan = t.land.latest;
+    plan->makespan = t.timeline.latest;
     plan->ntasks = p->ntasks;
     free(t.last);
-    land_close(&t.land);
+    timeline_close(&t.timeline);
     return room ? EK_OK
                 : status_fail(EK_UNAVAILABLE, "out of memory for a schedule of %zu cores", n);
 }

@@ -13,9 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* t(p) = a/p^b + c + d ln(p) + e p seconds, or table[p-1]. */
+/* t(p) = (1 + stretch) (a/p^b + c + d ln(p) + e p) seconds, or (1 + stretch) table[p-1]. */
 struct moldable_law {
     double a, b, c, d, e;
+    double stretch; /* what measurements have added, as a share */
     double *table; /* [ntable], NULL = the formula; more cores than it has entries cannot be used */
     int ntable;
 };
@@ -25,7 +26,14 @@ struct moldable_kind {
     char *name;
     struct moldable_law law;
     bool cluster; /* runs on whole nodes of a cluster (MPI) instead of cores of one node (OpenMP) */
-    int most;     /* cores that one task can use, 0 = any number */
+    int least, most; /* cores that one task needs and can use, 0 = any number */
+    /* Among busy neighbours it takes 1 + interference * (busy other cores / all other cores) times
+     * as long. */
+    double interference;
+    int gpus;      /* of the node that it has to itself; of each node of a cluster task */
+    double memory; /* of the node, in the unit of the nodes' */
+    int nafter;
+    int *after; /* [nafter] kinds all of whose tasks must have ended before it starts */
 };
 
 struct moldable_node {
@@ -33,6 +41,9 @@ struct moldable_node {
     int cores;     /* p_j */
     double factor; /* f_j: seconds on the reference node / seconds here */
     int cluster;   /* 0 … nclusters-1 */
+    int gpus;
+    double memory; /* 0 = nobody counts */
+    double *free;  /* [cores] s from which on each can be used; NULL: from 0 on. Borrowed */
 };
 
 struct moldable_problem {
@@ -105,6 +116,9 @@ void moldable_plan_close(struct moldable_plan *);
 double moldable_bound(const struct moldable_problem *);
 
 /* ---- tasks and nodes --------------------------------------------------------------------------*/
+/* Cores of the largest node, at least 1. */
+int moldable_widest(const struct moldable_problem *);
+
 /* t(p), p >= 1; infinite where the table has no entry. */
 double moldable_seconds(const struct moldable_law *, int p);
 
@@ -112,6 +126,12 @@ double moldable_seconds(const struct moldable_law *, int p);
  * x/p, x/p^y, x*log(p), x*p (one y), or a table for 1, 2, … cores. EK_USAGE: says where it stops.
  */
 enum ek_status moldable_law_parse(struct moldable_law *, const char *text);
+
+/* Adds the jobs of a trace in the Standard Workload Format, each as a kind of its own with just the
+ * processors that it had: on one node of `cores`, or on so many nodes of a cluster as they fill.
+ * Times are multiplied by `scale`. EK_USAGE: with file and line. */
+enum ek_status moldable_read_swf(struct moldable_problem *, const char *path, int cores,
+                                 double scale);
 
 /* Adds the tasks of "10 x 71.07/p^0.42+4.47, dgemm = 5 x 13.09/p^1.09+2.3, 2 x cluster 40/p": a
  * count, a name, "cluster" are optional. EK_USAGE: names the entry. */
@@ -121,8 +141,8 @@ enum ek_status moldable_tasks_parse(struct moldable_problem *, const char *text)
  * with a count get numbers behind their name. EK_USAGE: names the entry. */
 enum ek_status moldable_nodes_parse(struct moldable_problem *, const char *text);
 
-/* One more kind with `count` tasks / one more node. Names are copied; the law's table is taken over
- * on success. EK_USAGE: numbers that make no sense. */
+/* One more kind with `count` tasks / one more node. Names are copied; the law's table and the list
+ * of those before it are taken over on success. EK_USAGE: numbers that make no sense. */
 enum ek_status moldable_add_tasks(struct moldable_problem *, const struct moldable_kind *,
                                   int count);
 enum ek_status moldable_add_node(struct moldable_problem *, const char *name, int cores,

@@ -1,5 +1,5 @@
 /* cu/moldable/moldable_bound.c – the lower bound of a moldable problem. */
-#include "cu/moldable/land.h"
+#include "cu/moldable/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -122,8 +122,9 @@ enum ek_status moldable_add_tasks(struct moldable_problem *p, const struct molda
     if (count < 1 || count > MOST_TASKS - p->ntasks)
         FAIL(EK_USAGE, "task '%s': %d of them, there can be 1 to %d tasks", kind->name, count,
              MOST_TASKS);
-    if (kind->most < 0)
-        FAIL(EK_USAGE, "task '%s': at most %d cores make no sense", kind->name, kind->most);
+    if (kind->most < 0 || kind->least < 0 || (kind->most && kind->most < kind->least))
+        FAIL(EK_USAGE, "task '%s': %d to %d cores make no sense", kind->name, kind->least,
+             kind->most);
     TRY(grow((void **)&p->kinds, p->nkinds, 1, sizeof *p->kinds));
     TRY(grow((void **)&p->kind, p->ntasks, count, sizeof *p->kind));
     char *name = copy(kind->name);
@@ -161,7 +162,7 @@ enum ek_status moldable_add_node(struct moldable_problem *p, const char *name, i
              factor);
     if (p->nnodes == MOST_NODES)
         FAIL(EK_USAGE, "node '%s': there can be %d nodes at most", name, MOST_NODES);
-    struct moldable_node node = {NULL, cores, factor, 0};
+    struct moldable_node node = {.cores = cores, .factor = factor};
     TRY(cluster_named(p, cluster, &node.cluster));
     TRY(grow((void **)&p->node, p->nnodes, 1, sizeof *p->node));
     if (!(node.name = copy(name)))
@@ -332,6 +333,7 @@ void moldable_problem_close(struct moldable_problem *p)
     for (int k = 0; k < p->nkinds; k++) {
         free(p->kinds[k].name);
         free(p->kinds[k].law.table);
+        free(p->kinds[k].after);
     }
     for (int j = 0; j < p->nnodes; j++)
         free(p->node[j].name);

@@ -10,5 +10,6 @@
 enum ek_status run_plan(int argc, char **argv);
 enum ek_status run_run(int argc, char **argv);
 enum ek_status run_calibrate(int argc, char **argv);
+enum ek_status run_agent(int argc, char **argv); /* what run and calibrate start on a node */
 
 #endif

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,9 +20,22 @@ static uint64_t job_hash(const struct run_job *j)
 {
     struct checksum c;
     checksum_begin(&c, "cu-run journal");
-    for (int i = 0; i < j->problem.ntasks; i++)
-        checksum_add_text(&c, j->command[j->problem.kind[i]].text);
+    for (int k = 0; k < j->problem.nkinds; k++) {
+        char *sweep = json_dumps(j->command[k].sweep, JSON_COMPACT);
+        const int end = k + 1 < j->problem.nkinds ? j->command[k + 1].first : j->problem.ntasks;
+        const int count = end - j->command[k].first;
+        checksum_add_text(&c, j->command[k].text);
+        checksum_add_text(&c, sweep ? sweep : "");
+        checksum_add(&c, &count, sizeof count);
+        free(sweep);
+    }
     return checksum_end(&c);
+}
+
+/* A line of the journal proves itself: `text` up to its member "sum", which is the last. */
+static uint64_t line_sum(const char *text, size_t n)
+{
+    return checksum_of("cu-run journal line", text, n);
 }
 
 static enum ek_status write_line(struct run_history *b, json_t *line)
@@ -29,7 +44,10 @@ static enum ek_status write_line(struct run_history *b, json_t *line)
     json_decref(line);
     if (!text)
         FAIL(EK_UNAVAILABLE, "%s/journal: out of memory", b->folder);
-    bool written = dprintf(b->journal, "%s\n", text) == (int)strlen(text) + 1;
+    const size_t n = strlen(text) - 1; /* without the brace */
+    const int all = (int)n + 27;
+    bool written = dprintf(b->journal, "%.*s,\"sum\":\"%016llx\"}\n", (int)n, text,
+                           (unsigned long long)line_sum(text, n)) == all;
     free(text);
     if (!written || fsync(b->journal))
         FAIL(EK_UNAVAILABLE, "%s/journal cannot be written: %m; what is in it is safe", b->folder);
@@ -44,17 +62,41 @@ enum ek_status run_history_note(struct run_history *b, int task)
                                    "finish_s", e->finish, "seconds", e->seconds));
 }
 
-/* One line of an earlier run; one that a crash cut short counts for nothing. */
+/* Is the line as it was written? */
+static bool is_whole(const char *text)
+{
+    static const char mark[] = ",\"sum\":\"";
+    const char *at = strstr(text, mark);
+    return at && strtoull(at + sizeof mark - 1, NULL, 16) == line_sum(text, (size_t)(at - text));
+}
+
+/* Are the task's outputs there? */
+static bool has_outputs(const struct run_job *j, int task)
+{
+    const json_t *list = j->command[j->problem.kind[task]].output, *one;
+    size_t i;
+    bool all = true;
+    json_array_foreach(list, i, one)
+    {
+        char *path = run_job_text(j, task, json_string_value(one));
+        all = all && path && !access(path, R_OK);
+        free(path);
+    }
+    return all;
+}
+
+/* One line of an earlier run; what does not prove that a task is done counts for nothing: one that
+ * a crash cut short, one whose outputs are gone. */
 static void recall(struct run_history *b, const char *text)
 {
-    json_t *line = json_loads(text, 0, NULL);
+    json_t *line = is_whole(text) ? json_loads(text, 0, NULL) : NULL;
     int task = -1, status = -1, attempts = 0;
     double start, finish, seconds;
     if (line &&
         !json_unpack(line, "{s:i, s:i, s:i, s:F, s:F, s:F}", "task", &task, "status", &status,
                      "attempts", &attempts, "start_s", &start, "finish_s", &finish, "seconds",
                      &seconds) &&
-        task >= 0 && task < b->job->problem.ntasks && status == 0)
+        task >= 0 && task < b->job->problem.ntasks && status == 0 && has_outputs(b->job, task))
         b->entry[task] = (struct run_entry){.state = RUN_DONE,
                                             .start = start,
                                             .finish = finish,
@@ -148,7 +190,9 @@ static enum ek_status open_journal(struct run_history *b)
 static enum ek_status lock_folder(struct run_history *b)
 {
     char path[4200];
-    if (mkdir(b->folder, 0777) && errno != EEXIST)
+    uint64_t random[2] = {0, 0};
+    b->made = !mkdir(b->folder, 0777);
+    if (!b->made && errno != EEXIST)
         FAIL(EK_UNAVAILABLE, "%s cannot be made: %m", b->folder);
     snprintf(path, sizeof path, "%s/lock", b->folder);
     b->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -157,22 +201,31 @@ static enum ek_status lock_folder(struct run_history *b)
     if (flock(b->lock, LOCK_EX | LOCK_NB))
         FAIL(EK_UNAVAILABLE,
              "%s is in use by another cu-run; wait for it, or choose another --results", b->folder);
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        FAIL(EK_UNAVAILABLE, "no random numbers: %m");
+    snprintf(b->token, sizeof b->token, "%016llx%016llx", (unsigned long long)random[0],
+             (unsigned long long)random[1]);
+    if (ftruncate(b->lock, 0) || dprintf(b->lock, "%s\n", b->token) < 0)
+        FAIL(EK_UNAVAILABLE, "%s cannot be written: %m", path);
     return EK_OK;
 }
 
 static enum ek_status make_tables(struct run_history *b)
 {
     const struct moldable_problem *p = &b->job->problem;
-    b->entry = calloc((size_t)p->ntasks, sizeof *b->entry);
-    b->lost = calloc((size_t)p->nnodes, sizeof *b->lost);
-    b->busy = calloc((size_t)p->nnodes, sizeof *b->busy);
-    bool room = b->entry && b->lost && b->busy;
-    for (int n = 0; room && n < p->nnodes; n++) {
-        room = (b->busy[n] = malloc((size_t)p->node[n].cores * sizeof **b->busy)) != NULL;
-        for (int c = 0; room && c < p->node[n].cores; c++)
-            b->busy[n][c] = -1;
-    }
-    return room ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+    const size_t tasks = (size_t)p->ntasks, nodes = (size_t)p->nnodes;
+    b->entry = calloc(tasks, sizeof *b->entry);
+    b->queue = calloc(tasks, sizeof *b->queue);
+    b->lost = calloc(nodes, sizeof *b->lost);
+    b->idle = calloc(nodes, sizeof *b->idle);
+    b->first = calloc(nodes + 1, sizeof *b->first);
+    b->head = calloc(nodes, sizeof *b->head);
+    b->measured = calloc((size_t)p->nkinds, sizeof *b->measured);
+    if (!b->entry || !b->queue || !b->lost || !b->idle || !b->first || !b->head || !b->measured)
+        FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+    for (int n = 0; n < p->nnodes; n++)
+        b->idle[n] = (struct run_idle){p->node[n].cores, p->node[n].gpus, p->node[n].memory};
+    return EK_OK;
 }
 
 enum ek_status run_history_open(struct run_history *b, const struct run_job *job,
@@ -188,9 +241,23 @@ enum ek_status run_history_open(struct run_history *b, const struct run_job *job
         st = read_journal(b, resume);
     if (!st)
         st = open_journal(b);
+    for (int i = 0; !st && i < job->problem.ntasks; i++)
+        b->measured[job->problem.kind[i]].left += b->entry[i].state != RUN_DONE;
     if (st)
         run_history_close(b);
     return st;
+}
+
+void run_history_discard(struct run_history *b)
+{
+    static const char *const files[] = {"journal", "lock"};
+    char path[4200];
+    for (int i = 0; b->made && i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", b->folder, files[i]);
+        unlink(path);
+    }
+    if (b->made)
+        rmdir(b->folder);
 }
 
 static void close_epoch(struct run_epoch *e)
@@ -200,6 +267,8 @@ static void close_epoch(struct run_epoch *e)
     moldable_plan_close(&e->plan);
     free(e->problem.kind);
     free(e->problem.node);
+    free(e->problem.kinds);
+    free(e->free);
     free(e->task);
     free(e->node);
     free(e);
@@ -207,8 +276,6 @@ static void close_epoch(struct run_epoch *e)
 
 void run_history_close(struct run_history *b)
 {
-    for (int n = 0; b->busy && n < b->job->problem.nnodes; n++)
-        free(b->busy[n]);
     for (int i = 0; i < b->nepochs; i++)
         close_epoch(b->epoch[i]);
     if (b->lock >= 0)
@@ -217,24 +284,95 @@ void run_history_close(struct run_history *b)
         close(b->journal);
     free(b->entry);
     free(b->lost);
-    free(b->busy);
+    free(b->queue);
+    free(b->idle);
+    free(b->first);
+    free(b->head);
+    free(b->measured);
     free(b->epoch);
     *b = (struct run_history){.lock = -1, .journal = -1};
 }
 
+/* ---- shares of nodes --------------------------------------------------------------------------*/
+void run_history_occupy(struct run_history *b, int task, int take)
+{
+    const struct run_entry *e = &b->entry[task];
+    const struct moldable_kind *k = &b->job->problem.kinds[b->job->problem.kind[task]];
+    for (int i = 0; i < e->placed->nparts; i++) {
+        struct run_idle *idle = &b->idle[run_history_node(e, i)];
+        idle->cores -= take * e->placed->part[i].ncores;
+        idle->gpus -= take * k->gpus;
+        idle->memory -= take * k->memory;
+    }
+}
+
+bool run_history_room(const struct run_history *b, int task)
+{
+    const struct run_entry *e = &b->entry[task];
+    const struct moldable_kind *k = &b->job->problem.kinds[b->job->problem.kind[task]];
+    for (int i = 0; i < e->placed->nparts; i++) {
+        const int node = run_history_node(e, i);
+        const struct run_idle *idle = &b->idle[node];
+        const bool counted = b->job->problem.node[node].memory > 0;
+        if (b->lost[node] || idle->cores < e->placed->part[i].ncores || idle->gpus < k->gpus ||
+            (counted && idle->memory < k->memory * (1 - 1e-9)))
+            return false;
+    }
+    return true;
+}
+
+bool run_history_ready(const struct run_history *b, int task)
+{
+    const struct moldable_kind *k = &b->job->problem.kinds[b->job->problem.kind[task]];
+    for (int i = 0; i < k->nafter; i++)
+        if (b->measured[k->after[i]].left)
+            return false;
+    return true;
+}
+
 /* ---- planning ---------------------------------------------------------------------------------*/
+/* How much longer tasks of the kind take than their law says: 0.1 = a tenth longer. */
+static double stretch_of(const struct run_history *b, int kind)
+{
+    const struct run_measured *p = &b->measured[kind];
+    return p->n >= 3 && p->expected > 0 ? p->measured / p->expected - 1 : 0;
+}
+
+double run_history_expected(const struct run_history *b, int task)
+{
+    const struct run_entry *e = &b->entry[task];
+    const int kind = b->job->problem.kind[task];
+    const double planned = e->placed->finish - e->placed->start;
+    return planned * (1 + stretch_of(b, kind)) / (1 + e->epoch->problem.kinds[kind].law.stretch);
+}
+
+bool run_history_off_plan(const struct run_history *b)
+{
+    const struct run_epoch *e = b->epoch[b->nepochs - 1];
+    for (int k = 0; k < b->job->problem.nkinds; k++)
+        if (b->measured[k].left > 1 &&
+            fabs((1 + stretch_of(b, k)) / (1 + e->problem.kinds[k].law.stretch) - 1) > 0.1)
+            return true;
+    return false;
+}
+
 /* The tasks that wait and the nodes that are left, numbered anew. */
 static enum ek_status remaining(const struct run_history *b, struct run_epoch *e)
 {
     const struct moldable_problem *p = &b->job->problem;
+    const size_t tasks = (size_t)p->ntasks, nodes = (size_t)p->nnodes, kinds = (size_t)p->nkinds;
     e->problem = *p;
     e->problem.ntasks = e->problem.nnodes = 0;
-    e->problem.kind = malloc((size_t)p->ntasks * sizeof *e->problem.kind);
-    e->problem.node = malloc((size_t)p->nnodes * sizeof *e->problem.node);
-    e->task = malloc((size_t)p->ntasks * sizeof *e->task);
-    e->node = malloc((size_t)p->nnodes * sizeof *e->node);
-    if (!e->problem.kind || !e->problem.node || !e->task || !e->node)
+    e->problem.kind = malloc(tasks * sizeof *e->problem.kind);
+    e->problem.node = malloc(nodes * sizeof *e->problem.node);
+    e->problem.kinds = malloc(kinds * sizeof *e->problem.kinds);
+    e->task = malloc(tasks * sizeof *e->task);
+    e->node = malloc(nodes * sizeof *e->node);
+    if (!e->problem.kind || !e->problem.node || !e->problem.kinds || !e->task || !e->node)
         FAIL(EK_UNAVAILABLE, "out of memory for a plan");
+    memcpy(e->problem.kinds, p->kinds, kinds * sizeof *p->kinds);
+    for (int k = 0; k < p->nkinds; k++)
+        e->problem.kinds[k].law.stretch = stretch_of(b, k);
     for (int i = 0; i < p->ntasks; i++)
         if (b->entry[i].state == RUN_WAITS) {
             e->problem.kind[e->problem.ntasks] = p->kind[i];
@@ -249,17 +387,72 @@ static enum ek_status remaining(const struct run_history *b, struct run_epoch *e
                              : status_fail(EK_UNAVAILABLE, "no node is left to run tasks on");
 }
 
-static enum ek_status plan_epoch(struct run_history *b, struct run_epoch *e)
+/* From when on each core can be used: what runs takes the first ones that are not taken. */
+static enum ek_status running(const struct run_history *b, struct run_epoch *e, double now)
+{
+    int cores = 0, any = 0, *at = calloc((size_t)b->job->problem.nnodes + 1, sizeof *at);
+    for (int n = 0; n < e->problem.nnodes && at; n++) {
+        at[e->node[n]] = cores;
+        cores += e->problem.node[n].cores;
+    }
+    e->free = calloc((size_t)cores + 1, sizeof *e->free);
+    for (int n = 0, c = 0; e->free && n < e->problem.nnodes; c += e->problem.node[n++].cores)
+        e->problem.node[n].free = e->free + c;
+    for (int i = 0; i < b->job->problem.ntasks && e->free && at; i++) {
+        const struct run_entry *r = &b->entry[i];
+        if (r->state != RUN_RUNS)
+            continue;
+        const double until = r->start + run_history_expected(b, i) - now;
+        for (int k = 0; k < r->placed->nparts; k++) {
+            const int node = run_history_node(r, k);
+            for (int c = 0; !b->lost[node] && c < r->placed->part[k].ncores; c++, any++)
+                e->free[at[node]++] = fmax(until, 1e-3);
+        }
+    }
+    for (int n = 0; !any && n < e->problem.nnodes; n++)
+        e->problem.node[n].free = NULL;
+    free(at);
+    return at && e->free ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for a plan");
+}
+
+static int by_node_and_start(const void *x, const void *y, void *history)
+{
+    const struct run_history *b = history;
+    const struct run_entry *ex = &b->entry[*(const int *)x], *ey = &b->entry[*(const int *)y];
+    const int nx = run_history_node(ex, 0), ny = run_history_node(ey, 0);
+    if (nx != ny)
+        return nx - ny;
+    const double sx = ex->placed->start, sy = ey->placed->start;
+    return sx != sy ? (sx < sy ? -1 : 1) : *(const int *)x - *(const int *)y;
+}
+
+static void make_queues(struct run_history *b, const struct run_epoch *e)
+{
+    const int n = e->problem.ntasks, nodes = b->job->problem.nnodes;
+    memcpy(b->queue, e->task, (size_t)n * sizeof *b->queue);
+    qsort_r(b->queue, (size_t)n, sizeof *b->queue, by_node_and_start, b);
+    for (int node = 0, i = 0; node <= nodes; node++) {
+        while (i < n && run_history_node(&b->entry[b->queue[i]], 0) < node)
+            i++;
+        b->first[node] = i;
+        if (node < nodes)
+            b->head[node] = i;
+    }
+}
+
+static enum ek_status plan_epoch(struct run_history *b, struct run_epoch *e, double now)
 {
     TRY(remaining(b, e));
     if (!e->problem.ntasks)
         return EK_OK;
+    TRY(running(b, e, now));
     TRY(moldable_check(&e->problem));
     TRY(moldable_plan_open(&e->plan, &e->problem, b->method));
     for (int i = 0; i < e->problem.ntasks; i++) {
         b->entry[e->task[i]].epoch = e;
         b->entry[e->task[i]].placed = &e->plan.task[i];
     }
+    make_queues(b, e);
     return EK_OK;
 }
 
@@ -273,5 +466,5 @@ enum ek_status run_history_plan(struct run_history *b, double now)
         FAIL(EK_UNAVAILABLE, "out of memory for a plan");
     e->begin = now;
     b->epoch[b->nepochs++] = e;
-    return plan_epoch(b, e);
+    return plan_epoch(b, e, now);
 }

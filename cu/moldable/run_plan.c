@@ -12,6 +12,7 @@ enum { MOST_METHODS = 32, MOST_WORDS = 64 };
 
 struct settings {
     const char *tasks, *nodes, *method, *json, *report;
+    double scale;
     bool help;
 };
 

@@ -86,15 +86,13 @@ while [ "$1" = -o ]; do shift 2; done
 host=$1
 shift
 [ "$host" = dying ] && [ -e dead ] && exit 255
-sh -c "$*"
-rc=$?
-[ "$host" = dying ] && [ -e dead ] && exit 255
-exit $rc
+echo $$ >"$host.pid"
+exec sh -c "$*"
 END
 chmod +x ssh
 cat >remote.json <<'END'
 {"nodes": [{"name": "good", "host": "good", "cores": 2}, {"name": "bad", "host": "dying", "cores": 2, "factor": 2}],
- "tasks": [{"name": "t", "count": 12, "command": "sleep 0.1; [ {id} = 5 ] && [ {node} = bad ] && touch dead; echo {id} {node} >>ran", "time": "0.1"}]}
+ "tasks": [{"name": "t", "count": 12, "command": "sleep 0.1; [ {id} = 5 ] && [ {node} = bad ] && touch dead && kill -9 $(cat dying.pid); echo {id} {node} >>ran", "time": "0.1"}]}
 END
 rm -f ran
 PATH=$work:$PATH runs 0 run remote.json --method taskp --json run.json

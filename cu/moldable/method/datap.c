@@ -1,18 +1,18 @@
 /* cu/moldable/method/datap.c – DATAP, pure data parallelism (Dietze et al., section 4.2). */
-#include "cu/moldable/land.h"
+#include "cu/moldable/timeline.h"
 
 #include <math.h>
 
 /* All cores of the node (all nodes of the cluster) that finishes first. */
-static struct moldable_choice widest(struct land *land, int task)
+static struct moldable_choice widest(struct timeline *timeline, int task)
 {
     struct moldable_choice best = {task, -1, 0, 0};
-    struct land_view v;
+    struct timeline_view v;
     double finish = INFINITY;
-    for (int i = 0; i < land_views(land, task); i++) {
-        if (land_too_late(land, task, i, finish))
+    for (int i = 0; i < timeline_views(timeline, task); i++) {
+        if (timeline_too_late(timeline, task, i, finish))
             continue;
-        land_view(land, task, i, &v);
+        timeline_view(timeline, task, i, &v);
         int w = v.n;
         while (w > 1 && !isfinite(v.finish[w - 1]))
             w--;
@@ -27,13 +27,13 @@ static struct moldable_choice widest(struct land *land, int task)
 
 static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
 {
-    struct land land;
-    TRY(land_open(&land, p));
+    struct timeline timeline;
+    TRY(timeline_open(&timeline, p));
     for (int i = 0; i < p->ntasks; i++) {
-        choice[i] = widest(&land, land.order[i]);
-        land_place(&land, &choice[i], NULL, NULL);
+        choice[i] = widest(&timeline, timeline.order[i]);
+        timeline_place(&timeline, &choice[i], NULL, NULL);
     }
-    land_close(&land);
+    timeline_close(&timeline);
     return EK_OK;
 }
 

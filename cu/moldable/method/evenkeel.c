@@ -3,7 +3,7 @@
  * the fewest cores busy and leaves the least gap below the limit; a task that finds no place goes
  * to the front of the queue with more cores, and all begin anew. The limit is bisected down to the
  * lower bound. */
-#include "cu/moldable/land.h"
+#include "cu/moldable/timeline.h"
 #include "cu/moldable/pattern.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static const double EFFORT = 1e8;   /* looks at a core that all of it may take, 
 extern const struct moldable_method moldable_evenkeel;
 
 struct search {
-    struct land land;
+    struct timeline timeline;
     struct moldable_choice *choice, *trial;
     double best; /* makespan of choice */
     int *queue;  /* [ntasks] those with more cores first, then by time */
@@ -48,7 +48,7 @@ static void consider(struct place *best, const struct place *p)
 }
 
 /* The last start on v (slots are ascending) from which it still ends within the limit. */
-static int last_slot(const struct land_view *v, int width, double seconds, double limit)
+static int last_slot(const struct timeline_view *v, int width, double seconds, double limit)
 {
     int lo = width - 1, hi = v->n;
     while (hi - lo > 1) {
@@ -63,20 +63,20 @@ static int last_slot(const struct land_view *v, int width, double seconds, doubl
 
 static struct place within(struct search *s, int task, double limit)
 {
-    bool cluster = s->land.problem->kinds[s->land.problem->kind[task]].cluster;
+    bool cluster = s->timeline.problem->kinds[s->timeline.problem->kind[task]].cluster;
     struct place best = {{task, -1, 0, 0}, INFINITY, INFINITY};
-    struct land_view v;
-    for (int i = 0; i < land_views(&s->land, task); i++) {
+    struct timeline_view v;
+    for (int i = 0; i < timeline_views(&s->timeline, task); i++) {
         s->effort++;
-        if (land_too_late(&s->land, task, i, limit))
+        if (timeline_too_late(&s->timeline, task, i, limit))
             continue;
-        land_view(&s->land, task, i, &v);
+        timeline_view(&s->timeline, task, i, &v);
         s->effort += v.n;
         for (int w = s->least[task]; w <= v.n; w++) {
             double e = v.finish[w - 1], seconds = e - v.start[w - 1];
             if (e > limit)
                 continue;
-            struct place p = {{task, v.where, w, w - 1}, seconds * land_power(&v, w), e};
+            struct place p = {{task, v.where, w, w - 1}, seconds * timeline_power(&v, w), e};
             if (s->tight) {
                 if (!cluster)
                     p.choice.slot = last_slot(&v, w, seconds, limit);
@@ -92,9 +92,9 @@ static struct place within(struct search *s, int task, double limit)
 /* Queue by descending number of cores, those of one number in their old order. */
 static void sort_queue(struct search *s)
 {
-    int n = s->land.problem->ntasks, filled = 0;
+    int n = s->timeline.problem->ntasks, filled = 0;
     memcpy(s->old, s->queue, (size_t)n * sizeof *s->queue);
-    for (int cores = s->land.widest; cores >= 0 && filled < n; cores--)
+    for (int cores = s->timeline.widest; cores >= 0 && filled < n; cores--)
         for (int i = 0; i < n; i++)
             if (s->least[s->old[i]] == cores)
                 s->queue[filled++] = s->old[i];
@@ -104,7 +104,7 @@ static void sort_queue(struct search *s)
 static bool widen(struct search *s, const int *failed, int nfailed)
 {
     for (int i = 0; i < nfailed; i++)
-        if (++s->least[failed[i]] > s->land.widest)
+        if (++s->least[failed[i]] > s->timeline.widest)
             return false;
     sort_queue(s);
     return true;
@@ -113,10 +113,10 @@ static bool widen(struct search *s, const int *failed, int nfailed)
 /* One round: places what can be placed, in the order of the queue; how many could not. */
 static int place_all(struct search *s, double limit, int *failed)
 {
-    int n = s->land.problem->ntasks, nfailed = 0, nplaced = 0;
+    int n = s->timeline.problem->ntasks, nfailed = 0, nplaced = 0;
     double work = 0;
-    land_clear(&s->land);
-    for (int i = 0; i < n && work <= limit * s->land.power; i++) {
+    timeline_clear(&s->timeline);
+    for (int i = 0; i < n && work <= limit * s->timeline.power; i++) {
         struct place p = within(s, s->queue[i], limit);
         if (p.choice.where < 0) {
             failed[nfailed++] = s->queue[i];
@@ -124,23 +124,23 @@ static int place_all(struct search *s, double limit, int *failed)
         }
         s->trial[nplaced++] = p.choice;
         work += p.work;
-        land_place(&s->land, &p.choice, NULL, NULL);
+        timeline_place(&s->timeline, &p.choice, NULL, NULL);
     }
     return nfailed + nplaced < n ? -1 : nfailed;
 }
 
 static void keep(struct search *s)
 {
-    if (s->land.latest >= s->best)
+    if (s->timeline.latest >= s->best)
         return;
-    s->best = s->land.latest;
-    memcpy(s->choice, s->trial, (size_t)s->land.problem->ntasks * sizeof *s->trial);
+    s->best = s->timeline.latest;
+    memcpy(s->choice, s->trial, (size_t)s->timeline.problem->ntasks * sizeof *s->trial);
 }
 
 static bool fits(struct search *s, double limit)
 {
-    int n = s->land.problem->ntasks;
-    memcpy(s->queue, s->land.order, (size_t)n * sizeof *s->queue);
+    int n = s->timeline.problem->ntasks;
+    memcpy(s->queue, s->timeline.order, (size_t)n * sizeof *s->queue);
     for (int i = 0; i < n; i++)
         s->least[i] = 1;
     for (int round = 0; round < ROUNDS && s->effort < EFFORT; round++) {
@@ -163,7 +163,7 @@ struct filling {
 static bool fill(void *filling, int width, double start, double *finish)
 {
     struct filling *f = filling;
-    struct land *l = &f->search->land;
+    struct timeline *l = &f->search->timeline;
     if (f->next == l->problem->ntasks)
         return false;
     const double *when = l->free + l->first[f->node];
@@ -173,24 +173,24 @@ static bool fill(void *filling, int width, double start, double *finish)
     struct moldable_choice *c = &f->search->trial[f->next];
     *c = (struct moldable_choice){l->order[f->next], f->node, width, slot};
     f->next++;
-    land_place(l, c, NULL, finish);
+    timeline_place(l, c, NULL, finish);
     return true;
 }
 
 /* Fills node after node with the pattern of most tasks within the limit. */
 static bool patterns_fit(struct search *s, double limit)
 {
-    const struct moldable_problem *p = s->land.problem;
+    const struct moldable_problem *p = s->timeline.problem;
     struct filling f = {s, 0, 0};
     struct pattern pattern = {0};
     double time = 0;
-    land_clear(&s->land);
+    timeline_clear(&s->timeline);
     for (; f.node < p->nnodes && f.next < p->ntasks; f.node++) {
         const struct moldable_node *n = &p->node[f.node];
         if (pattern.cores != n->cores || time != limit * n->factor) {
             pattern_close(&pattern);
             time = limit * n->factor;
-            if (pattern_open(&pattern, n->cores, s->land.seconds, time))
+            if (pattern_open(&pattern, n->cores, s->timeline.seconds, time))
                 break;
             s->effort += PATTERN_CELLS / 4. * n->cores * n->cores;
         }
@@ -239,23 +239,23 @@ static bool fits_early(struct search *s, double limit)
 /* ---- what the other methods find --------------------------------------------------------------*/
 static enum ek_status try_method(struct search *s, const struct moldable_method *m)
 {
-    TRY(m->choose(s->land.problem, s->trial));
-    land_clear(&s->land);
-    for (int i = 0; i < s->land.problem->ntasks; i++)
-        land_place(&s->land, &s->trial[i], NULL, NULL);
+    TRY(m->choose(s->timeline.problem, s->trial));
+    timeline_clear(&s->timeline);
+    for (int i = 0; i < s->timeline.problem->ntasks; i++)
+        timeline_place(&s->timeline, &s->trial[i], NULL, NULL);
     keep(s);
     return EK_OK;
 }
 
 static enum ek_status search(struct search *s)
 {
-    double bound = moldable_bound(s->land.problem);
+    double bound = moldable_bound(s->timeline.problem);
     for (int i = 0; moldable_methods[i] && s->best > bound * CLOSE; i++)
         if (moldable_methods[i] != &moldable_evenkeel)
             TRY(try_method(s, moldable_methods[i]));
     shorten(s, bound, fits_tightly);
     shorten(s, bound, fits_early);
-    if (patterns_apply(s->land.problem))
+    if (patterns_apply(s->timeline.problem))
         shorten(s, bound, patterns_fit);
     return EK_OK;
 }
@@ -274,10 +274,10 @@ static enum ek_status choose(const struct moldable_problem *p, struct moldable_c
     s.least = s.old + n;
     s.failed = s.least + n;
     if (!st)
-        st = land_open(&s.land, p);
+        st = timeline_open(&s.timeline, p);
     if (!st) {
         st = search(&s);
-        land_close(&s.land);
+        timeline_close(&s.timeline);
     }
     free(s.trial);
     free(s.queue);

@@ -3,7 +3,7 @@
  * N'Takpe and F. Suter, "Critical path and area based scheduling of parallel task graphs on
  * heterogeneous platforms", 2006; CPA: Radulescu and van Gemund, 2001). Tasks are independent here,
  * so that the critical path is the longest task. */
-#include "cu/moldable/land.h"
+#include "cu/moldable/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static double seconds(struct amdahl a, int p)
 /* ---- CPA's allocation -------------------------------------------------------------------------*/
 struct allocation {
     const struct moldable_problem *problem;
-    const struct land *land;
+    const struct timeline *timeline;
     struct amdahl *law; /* [nkinds] */
     int *cores;         /* [ntasks] reference cores */
     int *heap;          /* [ntasks] tasks, the longest at the top */
@@ -67,7 +67,7 @@ static void sift(struct allocation *a, int at)
 static void allocate(struct allocation *a)
 {
     const struct moldable_problem *p = a->problem;
-    double area = 0, cores = fmax(floor(a->land->power), 1);
+    double area = 0, cores = fmax(floor(a->timeline->power), 1);
     for (int i = 0; i < p->ntasks; i++) {
         a->cores[i] = 1;
         a->heap[i] = i;
@@ -97,15 +97,15 @@ static int translate(struct amdahl a, int cores, double f)
     return p > 1 ? (p < 1e6 ? (int)p : 1000000) : 1;
 }
 
-static struct moldable_choice earliest(struct allocation *a, struct land *land, int task)
+static struct moldable_choice earliest(struct allocation *a, struct timeline *timeline, int task)
 {
     struct moldable_choice best = {task, -1, 0, 0};
-    struct land_view v;
+    struct timeline_view v;
     double finish = INFINITY;
-    for (int i = 0; i < land_views(land, task); i++) {
-        land_view(land, task, i, &v);
+    for (int i = 0; i < timeline_views(timeline, task); i++) {
+        timeline_view(timeline, task, i, &v);
         int cores = translate(a->law[a->problem->kind[task]], a->cores[task], v.factor), w = 1;
-        while (w < v.n && (land_power(&v, w) < cores * v.factor || !isfinite(v.finish[w - 1])))
+        while (w < v.n && (timeline_power(&v, w) < cores * v.factor || !isfinite(v.finish[w - 1])))
             w++;
         double e = v.n ? v.finish[w - 1] : INFINITY;
         if (e < finish || (e == finish && v.where < best.where)) {
@@ -113,7 +113,7 @@ static struct moldable_choice earliest(struct allocation *a, struct land *land, 
             best = (struct moldable_choice){task, v.where, w, w - 1};
         }
     }
-    return best.where < 0 ? land_earliest(land, task, 0) : best;
+    return best.where < 0 ? timeline_earliest(timeline, task, 0) : best;
 }
 
 static int longer(const void *x, const void *y, void *allocation)
@@ -123,39 +123,40 @@ static int longer(const void *x, const void *y, void *allocation)
     return ta != tb ? (ta > tb ? -1 : 1) : (a > b) - (a < b);
 }
 
-static void schedule(struct allocation *a, struct land *land, struct moldable_choice *choice)
+static void schedule(struct allocation *a, struct timeline *timeline,
+                     struct moldable_choice *choice)
 {
     int n = a->problem->ntasks, *order = a->heap; /* its work is done */
     for (int i = 0; i < n; i++)
         order[i] = i;
     qsort_r(order, (size_t)n, sizeof *order, longer, a);
     for (int i = 0; i < n; i++) {
-        choice[i] = earliest(a, land, order[i]);
-        land_place(land, &choice[i], NULL, NULL);
+        choice[i] = earliest(a, timeline, order[i]);
+        timeline_place(timeline, &choice[i], NULL, NULL);
     }
 }
 
 static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
 {
-    struct land land;
-    TRY(land_open(&land, p));
+    struct timeline timeline;
+    TRY(timeline_open(&timeline, p));
     struct allocation a = {.problem = p,
-                           .land = &land,
+                           .timeline = &timeline,
                            .law = malloc((size_t)p->nkinds * sizeof *a.law),
                            .cores = malloc((size_t)p->ntasks * sizeof *a.cores),
                            .heap = malloc((size_t)p->ntasks * sizeof *a.heap),
-                           .most = land.widest};
+                           .most = timeline.widest};
     bool room = a.law && a.cores && a.heap;
     if (room) {
         for (int k = 0; k < p->nkinds; k++)
-            a.law[k] = fit(&p->kinds[k].law, land.widest);
+            a.law[k] = fit(&p->kinds[k].law, timeline.widest);
         allocate(&a);
-        schedule(&a, &land, choice);
+        schedule(&a, &timeline, choice);
     }
     free(a.law);
     free(a.cores);
     free(a.heap);
-    land_close(&land);
+    timeline_close(&timeline);
     return room ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
 }
 

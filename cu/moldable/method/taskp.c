@@ -1,12 +1,12 @@
 /* cu/moldable/method/taskp.c – TASKP, pure task parallelism (Dietze et al., section 4.2). */
-#include "cu/moldable/land.h"
+#include "cu/moldable/timeline.h"
 
 static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
 {
-    struct land land;
-    TRY(land_open(&land, p));
-    land_list(&land, NULL, choice);
-    land_close(&land);
+    struct timeline timeline;
+    TRY(timeline_open(&timeline, p));
+    timeline_list(&timeline, NULL, choice);
+    timeline_close(&timeline);
     return EK_OK;
 }
 

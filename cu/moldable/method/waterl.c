@@ -1,7 +1,7 @@
 /* cu/moldable/method/waterl.c – WATER-LEVEL (Dietze et al., Fig. 5): each task goes where the
  * estimated makespan is least, if all remaining tasks were poured like water over the cores. The
  * variables are those of the figure; in its line 20 the whole overflow is divided by P. */
-#include "cu/moldable/land.h"
+#include "cu/moldable/timeline.h"
 
 #include <math.h>
 
@@ -25,19 +25,19 @@ static inline double level(const struct water *w, double e, double gained)
 }
 
 /* Lines 12 to 21; *gained is dW_F of the place that is returned. */
-static struct moldable_choice lowest(struct land *land, const struct water *water, int task,
+static struct moldable_choice lowest(struct timeline *timeline, const struct water *water, int task,
                                      double *gained)
 {
     struct moldable_choice best = {task, -1, 0, 0};
-    struct land_view v;
+    struct timeline_view v;
     double least = INFINITY;
-    for (int i = 0; i < land_views(land, task); i++) {
-        if (land_too_late(land, task, i, least))
+    for (int i = 0; i < timeline_views(timeline, task); i++) {
+        if (timeline_too_late(timeline, task, i, least))
             continue; /* m is no less than e */
-        land_view(land, task, i, &v);
+        timeline_view(timeline, task, i, &v);
         for (int w = 1; w <= v.n; w++) {
             double s = v.start[w - 1], e = v.finish[w - 1];
-            double more = gain(water, s, e, land_power(&v, w)), m = level(water, e, more);
+            double more = gain(water, s, e, timeline_power(&v, w)), m = level(water, e, more);
             if (m < least || (m == least && v.where < best.where)) {
                 least = m;
                 *gained = more;
@@ -50,20 +50,20 @@ static struct moldable_choice lowest(struct land *land, const struct water *wate
 
 static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
 {
-    struct land land;
-    TRY(land_open(&land, p));
-    struct water water = {.power = land.power};
+    struct timeline timeline;
+    TRY(timeline_open(&timeline, p));
+    struct water water = {.power = timeline.power};
     for (int i = 0; i < p->ntasks; i++)
-        water.sequential += land_sequential(p, i);
+        water.sequential += timeline_sequential(p, i);
     for (int i = 0; i < p->ntasks; i++) {
         double gained = 0;
-        water.sequential -= land_sequential(p, land.order[i]);
-        choice[i] = lowest(&land, &water, land.order[i], &gained);
-        land_place(&land, &choice[i], NULL, NULL);
+        water.sequential -= timeline_sequential(p, timeline.order[i]);
+        choice[i] = lowest(&timeline, &water, timeline.order[i], &gained);
+        timeline_place(&timeline, &choice[i], NULL, NULL);
         water.free += gained;
-        water.latest = land.latest;
+        water.latest = timeline.latest;
     }
-    land_close(&land);
+    timeline_close(&timeline);
     return EK_OK;
 }
 

@@ -1,7 +1,7 @@
 /* cu/moldable/method/wlsearch.c – WATER-LEVEL-SEARCH (Dietze et al., section 4.4): the first place
  * where a task finishes within a limit of the makespan; the limit is first raised until all tasks
  * fit, then searched for among the finish times seen. */
-#include "cu/moldable/land.h"
+#include "cu/moldable/timeline.h"
 #include "src/sort.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 enum { MOST_CANDIDATES = 1 << 20 };
 
 struct search {
-    struct land land;
+    struct timeline timeline;
     struct moldable_choice *choice, *trial;
     double best;       /* makespan of choice */
     double *candidate; /* [MOST_CANDIDATES] */
@@ -21,10 +21,10 @@ struct search {
 /* The better of two schedules is kept whatever its limit was. */
 static void keep(struct search *s)
 {
-    if (s->land.latest >= s->best)
+    if (s->timeline.latest >= s->best)
         return;
-    s->best = s->land.latest;
-    memcpy(s->choice, s->trial, (size_t)s->land.problem->ntasks * sizeof *s->trial);
+    s->best = s->timeline.latest;
+    memcpy(s->choice, s->trial, (size_t)s->timeline.problem->ntasks * sizeof *s->trial);
 }
 
 /* ---- phase 1 ----------------------------------------------------------------------------------*/
@@ -32,16 +32,16 @@ static void keep(struct search *s)
  * anew only after n/2, 3n/4, 7n/8, … of them, if the limit was raised since the last time. */
 static double raise_limit(struct search *s, double limit)
 {
-    int n = s->land.problem->ntasks, left = n - n / 2; /* tasks behind the next checkpoint */
+    int n = s->timeline.problem->ntasks, left = n - n / 2; /* tasks behind the next checkpoint */
     for (int i = 0, raised = 0; i < n; i++) {
         if (!i)
-            land_clear(&s->land);
-        if (!land_first_fit(&s->land, s->land.order[i], limit, &s->trial[i])) {
-            s->trial[i] = land_earliest(&s->land, s->land.order[i], 0);
+            timeline_clear(&s->timeline);
+        if (!timeline_first_fit(&s->timeline, s->timeline.order[i], limit, &s->trial[i])) {
+            s->trial[i] = timeline_earliest(&s->timeline, s->timeline.order[i], 0);
             raised = 1;
         }
         double finish;
-        land_place(&s->land, &s->trial[i], NULL, &finish);
+        timeline_place(&s->timeline, &s->trial[i], NULL, &finish);
         limit = finish > limit ? finish : limit;
         if (left && i + 1 == n - left) {
             left /= 2;
@@ -86,23 +86,23 @@ static void add_candidate(struct search *s, double finish)
 /* All finish times between lo and what was reached, seen in one run under that limit. */
 static void collect(struct search *s, double lo, double limit)
 {
-    struct land_view v;
+    struct timeline_view v;
     s->ncandidates = 0;
     s->stride = 1;
-    land_clear(&s->land);
-    for (int i = 0; i < s->land.problem->ntasks; i++) {
-        int task = s->land.order[i];
-        for (int k = 0; k < land_views(&s->land, task); k++) {
-            if (land_too_late(&s->land, task, k, s->best))
+    timeline_clear(&s->timeline);
+    for (int i = 0; i < s->timeline.problem->ntasks; i++) {
+        int task = s->timeline.order[i];
+        for (int k = 0; k < timeline_views(&s->timeline, task); k++) {
+            if (timeline_too_late(&s->timeline, task, k, s->best))
                 continue;
-            land_view(&s->land, task, k, &v);
+            timeline_view(&s->timeline, task, k, &v);
             for (int w = 0; w < v.n; w++)
                 if (v.finish[w] > lo && v.finish[w] < s->best)
                     add_candidate(s, v.finish[w]);
         }
-        if (!land_first_fit(&s->land, task, limit, &s->trial[i]))
-            s->trial[i] = land_earliest(&s->land, task, 0);
-        land_place(&s->land, &s->trial[i], NULL, NULL);
+        if (!timeline_first_fit(&s->timeline, task, limit, &s->trial[i]))
+            s->trial[i] = timeline_earliest(&s->timeline, task, 0);
+        timeline_place(&s->timeline, &s->trial[i], NULL, NULL);
     }
     keep(s);
     condense(s);
@@ -111,11 +111,11 @@ static void collect(struct search *s, double lo, double limit)
 /* ---- phase 3 ----------------------------------------------------------------------------------*/
 static bool all_fit(struct search *s, double limit)
 {
-    land_clear(&s->land);
-    for (int i = 0; i < s->land.problem->ntasks; i++) {
-        if (!land_first_fit(&s->land, s->land.order[i], limit, &s->trial[i]))
+    timeline_clear(&s->timeline);
+    for (int i = 0; i < s->timeline.problem->ntasks; i++) {
+        if (!timeline_first_fit(&s->timeline, s->timeline.order[i], limit, &s->trial[i]))
             return false;
-        land_place(&s->land, &s->trial[i], NULL, NULL);
+        timeline_place(&s->timeline, &s->trial[i], NULL, NULL);
     }
     keep(s);
     return true;
@@ -143,15 +143,15 @@ static enum ek_status choose(const struct moldable_problem *p, struct moldable_c
     if (!s.trial || !s.candidate)
         st = status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
     if (!st)
-        st = land_open(&s.land, p);
+        st = timeline_open(&s.timeline, p);
     if (!st) {
         double work = 0;
         for (int i = 0; i < p->ntasks; i++)
-            work += land_sequential(p, i);
-        double limit = raise_limit(&s, work / s.land.power);
-        collect(&s, work / s.land.power, limit);
+            work += timeline_sequential(p, i);
+        double limit = raise_limit(&s, work / s.timeline.power);
+        collect(&s, work / s.timeline.power, limit);
         bisect(&s);
-        land_close(&s.land);
+        timeline_close(&s.timeline);
     }
     free(s.trial);
     free(s.candidate);

@@ -1,44 +1,45 @@
-/* cu/moldable/land.h – the "task landscape" over the cores of all nodes: when each core becomes
+/* cu/moldable/timeline.h – the timeline of the cores of all nodes: when each core becomes
  * free, and where the next task could go. What all methods for moldable tasks stand on.
  *
  * Nodes of the same size, speed and free times offer the same: they form one group and are looked
  * at once, so that a thousand equal nodes cost as much as the few states that they are in. */
-#ifndef CU_LAND_H
-#define CU_LAND_H
+#ifndef CU_TIMELINE_H
+#define CU_TIMELINE_H
 
 #include "cu/moldable/moldable.h"
 #include <stdint.h>
 
-enum { LAND_BLOCKS = 16 };
+enum { TIMELINE_BLOCKS = 16 };
 
-struct land_group {
+struct timeline_group {
     uint64_t hash; /* of size, speed and free times */
     int head;      /* its first node */
 };
 
-struct land {
+struct timeline {
     const struct moldable_problem *problem;
     int widest;       /* cores of the largest node */
-    int block;        /* widths are parted into LAND_BLOCKS blocks of so many */
+    int block;        /* widths are parted into TIMELINE_BLOCKS blocks of so many */
     double *seconds;  /* [nkinds][widest] t(p) */
-    double *quickest; /* [nkinds][LAND_BLOCKS] least t(p) of a block's widths */
-    int *order;       /* [ntasks] in descending order of land_sequential(), ties by number */
+    double *quickest; /* [nkinds][TIMELINE_BLOCKS] least t(p) of a block's widths */
+    int *order;       /* [ntasks] in descending order of timeline_sequential(), ties by number */
     double power;     /* P = sum of p_j f_j, reference cores */
     int *first;       /* [nnodes+1] first core of each node in the arrays below */
     double *free;     /* [cores] when they become free, s, ascending in each node */
     int *core;        /* [cores] which core of the node that is */
-    double *soonest;  /* [nnodes][LAND_BLOCKS] when a block's first width is free; else infinite */
-    int ngroups;      /* of single nodes, in no order */
-    struct land_group *group;
+    double
+        *soonest; /* [nnodes][TIMELINE_BLOCKS] when a block's first width is free; else infinite */
+    int ngroups;  /* of single nodes, in no order */
+    struct timeline_group *group;
     int *next;   /* [nnodes] the next node of the same group, ascending; -1 = last */
     int *sorted; /* scratch: a cluster's nodes by the time at which they are all free */
-    int *taken;  /* scratch of land_place() */
-    double *start, *finish, *pace; /* scratch of land_view() */
+    int *taken;  /* scratch of timeline_place() */
+    double *start, *finish, *pace; /* scratch of timeline_view() */
     double latest;                 /* e_max: the latest finish so far */
 };
 
 /* Where one task could go: widths 1 … n of one node (or cluster). */
-struct land_view {
+struct timeline_view {
     int where;
     int n;
     const double *start;  /* [n] of width w at [w-1] */
@@ -47,47 +48,50 @@ struct land_view {
     double factor;
 };
 
-enum ek_status land_open(struct land *, const struct moldable_problem *);
-void land_close(struct land *);
+enum ek_status timeline_open(struct timeline *, const struct moldable_problem *);
+void timeline_close(struct timeline *);
 
 /* All cores free at 0 again. */
-void land_clear(struct land *);
+void timeline_clear(struct timeline *);
 
 /* Number of views of the task: groups of nodes, or clusters. */
-int land_views(const struct land *, int task);
+int timeline_views(const struct timeline *, int task);
 
-/* View i of the task, valid until the next call with this land. A group is shown by its first node.
+/* View i of the task, valid until the next call with this timeline. A group is shown by its first
+ * node.
  */
-void land_view(struct land *, int task, int i, struct land_view *);
+void timeline_view(struct timeline *, int task, int i, struct timeline_view *);
 
 /* Whether view i need not be looked at, because the task cannot finish there within the limit. */
-bool land_too_late(const struct land *, int task, int i, double limit);
+bool timeline_too_late(const struct timeline *, int task, int i, double limit);
 
-static inline double land_power(const struct land_view *v, int width)
+static inline double timeline_power(const struct timeline_view *v, int width)
 {
     return v->power ? v->power[width - 1] : width * v->factor;
 }
 
 /* Puts the task there; its start and finish if wanted. */
-void land_place(struct land *, const struct moldable_choice *, double *start, double *finish);
+void timeline_place(struct timeline *, const struct moldable_choice *, double *start,
+                    double *finish);
 
-/* Sorts the cluster's nodes by the time at which all their cores are free into land->sorted, of
+/* Sorts the cluster's nodes by the time at which all their cores are free into timeline->sorted, of
  * which a cluster task takes the first ones; how many there are. */
-int land_sort_cluster(struct land *, int cluster);
+int timeline_sort_cluster(struct timeline *, int cluster);
 
 /* Sequential time of a task as the methods want it: t(1); of a task that cannot run on one core the
  * work p t(p) on the fewest cores that it can run on. */
-double land_sequential(const struct moldable_problem *, int task);
+double timeline_sequential(const struct moldable_problem *, int task);
 
 /* The task's earliest finish over widths up to `most` (0 = all); ties: the first node, the fewest
  * cores. */
-struct moldable_choice land_earliest(struct land *, int task, int most);
+struct moldable_choice timeline_earliest(struct timeline *, int task, int most);
 
-/* That for all tasks in land->order, with widths up to most[task]; NULL = one core (or node). */
-void land_list(struct land *, const int *most, struct moldable_choice *choice);
+/* That for all tasks in timeline->order, with widths up to most[task]; NULL = one core (or node).
+ */
+void timeline_list(struct timeline *, const int *most, struct moldable_choice *choice);
 
 /* The first node (or cluster), and there the fewest cores, where the task finishes within `limit`
  * s; false if there is none. */
-bool land_first_fit(struct land *, int task, double limit, struct moldable_choice *);
+bool timeline_first_fit(struct timeline *, int task, double limit, struct moldable_choice *);
 
 #endif

@@ -1,17 +1,17 @@
-/* cu/moldable/land.c – free times of cores, nodes in like state kept together. */
-#include "cu/moldable/land.h"
+/* cu/moldable/timeline.c – free times of cores, nodes in like state kept together. */
+#include "cu/moldable/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- groups of nodes in the same state --------------------------------------------------------*/
-static const double *times(const struct land *l, int node)
+static const double *times(const struct timeline *l, int node)
 {
     return l->free + l->first[node];
 }
 
-static bool alike(const struct land *l, int a, int b)
+static bool alike(const struct timeline *l, int a, int b)
 {
     const struct moldable_node *na = &l->problem->node[a], *nb = &l->problem->node[b];
     return na->cores == nb->cores && na->factor == nb->factor &&
@@ -19,7 +19,7 @@ static bool alike(const struct land *l, int a, int b)
 }
 
 /* FNV-1a over words: only to skip most comparisons, alike() decides. */
-static uint64_t state_hash(const struct land *l, int node)
+static uint64_t state_hash(const struct timeline *l, int node)
 {
     const struct moldable_node *n = &l->problem->node[node];
     uint64_t hash = 14695981039346656037u ^ (uint64_t)n->cores, word;
@@ -32,14 +32,14 @@ static uint64_t state_hash(const struct land *l, int node)
     return hash;
 }
 
-static void join_group(struct land *l, int node)
+static void join_group(struct timeline *l, int node)
 {
     uint64_t hash = state_hash(l, node);
     int g = 0;
     while (g < l->ngroups && (l->group[g].hash != hash || !alike(l, l->group[g].head, node)))
         g++;
     if (g == l->ngroups)
-        l->group[l->ngroups++] = (struct land_group){hash, -1};
+        l->group[l->ngroups++] = (struct timeline_group){hash, -1};
     int *link = &l->group[g].head;
     while (*link >= 0 && *link < node)
         link = &l->next[*link];
@@ -49,7 +49,7 @@ static void join_group(struct land *l, int node)
 
 /* Most often it is the first of its group that goes: a pass over the heads finds it, and only for
  * another one are the lists walked. */
-static int *link_to(struct land *l, int node, int *group)
+static int *link_to(struct timeline *l, int node, int *group)
 {
     for (*group = 0; *group < l->ngroups; ++*group)
         if (l->group[*group].head == node)
@@ -60,7 +60,7 @@ static int *link_to(struct land *l, int node, int *group)
                 return &l->next[j];
 }
 
-static void leave_group(struct land *l, int node)
+static void leave_group(struct timeline *l, int node)
 {
     int g, *link = link_to(l, node, &g);
     *link = l->next[node];
@@ -69,7 +69,7 @@ static void leave_group(struct land *l, int node)
 }
 
 /* ---- the order of the tasks ------------------------------------------------------------------*/
-double land_sequential(const struct moldable_problem *p, int task)
+double timeline_sequential(const struct moldable_problem *p, int task)
 {
     const struct moldable_law *law = &p->kinds[p->kind[task]].law;
     double t = moldable_seconds(law, 1);
@@ -96,7 +96,7 @@ static enum ek_status sort_tasks(const struct moldable_problem *p, int *order)
     if (!rank)
         FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
     for (int i = 0; i < p->ntasks; i++)
-        rank[i] = (struct ranked){land_sequential(p, i), i};
+        rank[i] = (struct ranked){timeline_sequential(p, i), i};
     qsort(rank, (size_t)p->ntasks, sizeof *rank, longer);
     for (int i = 0; i < p->ntasks; i++)
         order[i] = rank[i].task;
@@ -105,23 +105,14 @@ static enum ek_status sort_tasks(const struct moldable_problem *p, int *order)
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
-static int most_cores(const struct moldable_problem *p)
-{
-    int most = 1;
-    for (int j = 0; j < p->nnodes; j++)
-        if (p->node[j].cores > most)
-            most = p->node[j].cores;
-    return most;
-}
-
 /* t(p) of each kind, and the least of each block: a power costs more than all the rest of a look at
  * a node. */
-static void tabulate(struct land *l)
+static void tabulate(struct timeline *l)
 {
     for (int k = 0; k < l->problem->nkinds; k++) {
         double *seconds = l->seconds + (size_t)k * (size_t)l->widest;
-        double *quickest = l->quickest + (size_t)k * LAND_BLOCKS;
-        for (int b = 0; b < LAND_BLOCKS; b++)
+        double *quickest = l->quickest + (size_t)k * TIMELINE_BLOCKS;
+        for (int b = 0; b < TIMELINE_BLOCKS; b++)
             quickest[b] = INFINITY;
         for (int p = 1; p <= l->widest; p++) {
             seconds[p - 1] = moldable_seconds(&l->problem->kinds[k].law, p);
@@ -130,27 +121,27 @@ static void tabulate(struct land *l)
     }
 }
 
-static void note_soonest(struct land *l, int node)
+static void note_soonest(struct timeline *l, int node)
 {
-    double *soonest = l->soonest + (size_t)node * LAND_BLOCKS;
+    double *soonest = l->soonest + (size_t)node * TIMELINE_BLOCKS;
     const int cores = l->problem->node[node].cores;
-    for (int b = 0; b < LAND_BLOCKS; b++)
+    for (int b = 0; b < TIMELINE_BLOCKS; b++)
         soonest[b] = b * l->block < cores ? times(l, node)[b * l->block] : INFINITY;
 }
 
-enum ek_status land_open(struct land *l, const struct moldable_problem *p)
+enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *p)
 {
-    size_t nodes = (size_t)p->nnodes, cores = 0, widest = (size_t)most_cores(p);
+    size_t nodes = (size_t)p->nnodes, cores = 0, widest = (size_t)moldable_widest(p);
     size_t most = widest > nodes ? widest : nodes;
     for (size_t j = 0; j < nodes; j++)
         cores += (size_t)p->node[j].cores;
-    *l = (struct land){
+    *l = (struct timeline){
         .problem = p,
         .widest = (int)widest,
         .seconds = malloc((size_t)p->nkinds * widest * sizeof *l->seconds),
-        .block = ((int)widest + LAND_BLOCKS - 1) / LAND_BLOCKS,
-        .quickest = malloc((size_t)p->nkinds * LAND_BLOCKS * sizeof *l->quickest),
-        .soonest = malloc(nodes * LAND_BLOCKS * sizeof *l->soonest),
+        .block = ((int)widest + TIMELINE_BLOCKS - 1) / TIMELINE_BLOCKS,
+        .quickest = malloc((size_t)p->nkinds * TIMELINE_BLOCKS * sizeof *l->quickest),
+        .soonest = malloc(nodes * TIMELINE_BLOCKS * sizeof *l->soonest),
         .taken = malloc(widest * sizeof *l->taken),
         .first = malloc((nodes + 1) * sizeof *l->first),
         .free = malloc(cores * sizeof *l->free),
@@ -166,7 +157,7 @@ enum ek_status land_open(struct land *l, const struct moldable_problem *p)
     if (!l->order || !l->seconds || !l->quickest || !l->soonest || !l->taken || !l->first ||
         !l->free || !l->core || !l->group || !l->next || !l->sorted || !l->start || !l->finish ||
         !l->pace) {
-        land_close(l);
+        timeline_close(l);
         FAIL(EK_UNAVAILABLE, "out of memory for %zu nodes with %zu cores", nodes, cores);
     }
     l->first[0] = 0;
@@ -175,14 +166,14 @@ enum ek_status land_open(struct land *l, const struct moldable_problem *p)
         l->power += p->node[j].cores * p->node[j].factor;
     }
     tabulate(l);
-    land_clear(l);
+    timeline_clear(l);
     enum ek_status st = sort_tasks(p, l->order);
     if (st)
-        land_close(l);
+        timeline_close(l);
     return st;
 }
 
-void land_close(struct land *l)
+void timeline_close(struct timeline *l)
 {
     free(l->order);
     free(l->seconds);
@@ -198,10 +189,10 @@ void land_close(struct land *l)
     free(l->start);
     free(l->finish);
     free(l->pace);
-    *l = (struct land){0};
+    *l = (struct timeline){0};
 }
 
-void land_clear(struct land *l)
+void timeline_clear(struct timeline *l)
 {
     const struct moldable_problem *p = l->problem;
     l->latest = 0;
@@ -216,35 +207,35 @@ void land_clear(struct land *l)
 }
 
 /* ---- views ------------------------------------------------------------------------------------*/
-static const struct moldable_kind *kind_of(const struct land *l, int task)
+static const struct moldable_kind *kind_of(const struct timeline *l, int task)
 {
     return &l->problem->kinds[l->problem->kind[task]];
 }
 
 /* [widest] t(p) at [p-1]. */
-static const double *seconds_of(const struct land *l, const struct moldable_kind *k)
+static const double *seconds_of(const struct timeline *l, const struct moldable_kind *k)
 {
     return l->seconds + (size_t)(k - l->problem->kinds) * (size_t)l->widest;
 }
 
-int land_views(const struct land *l, int task)
+int timeline_views(const struct timeline *l, int task)
 {
     return kind_of(l, task)->cluster ? l->problem->nclusters : l->ngroups;
 }
 
-static double all_free(const struct land *l, int node)
+static double all_free(const struct timeline *l, int node)
 {
     return l->free[l->first[node + 1] - 1];
 }
 
-static int earlier(const void *a, const void *b, void *land)
+static int earlier(const void *a, const void *b, void *timeline)
 {
     int x = *(const int *)a, y = *(const int *)b;
-    double fx = all_free(land, x), fy = all_free(land, y);
+    double fx = all_free(timeline, x), fy = all_free(timeline, y);
     return fx != fy ? (fx < fy ? -1 : 1) : (x > y) - (x < y);
 }
 
-int land_sort_cluster(struct land *l, int cluster)
+int timeline_sort_cluster(struct timeline *l, int cluster)
 {
     int n = 0;
     for (int j = 0; j < l->problem->nnodes; j++)
@@ -254,10 +245,10 @@ int land_sort_cluster(struct land *l, int cluster)
     return n;
 }
 
-static void view_cluster(struct land *l, const struct moldable_kind *k, int cluster,
-                         struct land_view *v)
+static void view_cluster(struct timeline *l, const struct moldable_kind *k, int cluster,
+                         struct timeline_view *v)
 {
-    int cores = 0, n = land_sort_cluster(l, cluster);
+    int cores = 0, n = timeline_sort_cluster(l, cluster);
     double factor = INFINITY, power = 0;
     for (int w = 0; w < n; w++) {
         const struct moldable_node *node = &l->problem->node[l->sorted[w]];
@@ -270,10 +261,11 @@ static void view_cluster(struct land *l, const struct moldable_kind *k, int clus
                            ? INFINITY
                            : l->start[w] + moldable_seconds(&k->law, cores) / factor;
     }
-    *v = (struct land_view){cluster, n, l->start, l->finish, l->pace, factor};
+    *v = (struct timeline_view){cluster, n, l->start, l->finish, l->pace, factor};
 }
 
-static void view_node(struct land *l, const struct moldable_kind *k, int node, struct land_view *v)
+static void view_node(struct timeline *l, const struct moldable_kind *k, int node,
+                      struct timeline_view *v)
 {
     const struct moldable_node *n = &l->problem->node[node];
     const double *start = times(l, node), *seconds = seconds_of(l, k);
@@ -281,10 +273,10 @@ static void view_node(struct land *l, const struct moldable_kind *k, int node, s
     int widest = k->most && k->most < n->cores ? k->most : n->cores;
     for (int w = 0; w < widest; w++)
         finish[w] = start[w] + seconds[w] * pace;
-    *v = (struct land_view){node, widest, start, l->finish, NULL, n->factor};
+    *v = (struct timeline_view){node, widest, start, l->finish, NULL, n->factor};
 }
 
-void land_view(struct land *l, int task, int i, struct land_view *v)
+void timeline_view(struct timeline *l, int task, int i, struct timeline_view *v)
 {
     const struct moldable_kind *k = kind_of(l, task);
     if (k->cluster)
@@ -295,17 +287,17 @@ void land_view(struct land *l, int task, int i, struct land_view *v)
 
 /* Block by block, as if its first width took as long as its quickest one: a few vectors instead of
  * a look at all widths, and most nodes are full. */
-bool land_too_late(const struct land *l, int task, int i, double limit)
+bool timeline_too_late(const struct timeline *l, int task, int i, double limit)
 {
     const struct moldable_kind *k = kind_of(l, task);
     if (k->cluster)
         return false;
     const int node = l->group[i].head;
-    const double *soonest = l->soonest + (size_t)node * LAND_BLOCKS;
-    const double *quickest = l->quickest + (size_t)(k - l->problem->kinds) * LAND_BLOCKS;
+    const double *soonest = l->soonest + (size_t)node * TIMELINE_BLOCKS;
+    const double *quickest = l->quickest + (size_t)(k - l->problem->kinds) * TIMELINE_BLOCKS;
     const double pace = 1 / l->problem->node[node].factor, by = limit * (1 + 1e-12);
     int64_t hit = 0; /* as wide as the numbers that are compared */
-    for (int b = 0; b < LAND_BLOCKS; b++)
+    for (int b = 0; b < TIMELINE_BLOCKS; b++)
         hit |= soonest[b] + quickest[b] * pace <= by;
     return !hit;
 }
@@ -313,7 +305,7 @@ bool land_too_late(const struct land *l, int task, int i, double limit)
 /* ---- placing ----------------------------------------------------------------------------------*/
 /* The cores slot-width+1 … slot become free at `finish`: they go behind those that are free before.
  */
-static void occupy(struct land *l, int node, int slot, int width, double finish)
+static void occupy(struct timeline *l, int node, int slot, int width, double finish)
 {
     double *when = l->free + l->first[node];
     int *core = l->core + l->first[node], n = l->problem->node[node].cores;
@@ -329,7 +321,7 @@ static void occupy(struct land *l, int node, int slot, int width, double finish)
     }
 }
 
-static void place_node(struct land *l, const struct moldable_choice *c, double *start,
+static void place_node(struct timeline *l, const struct moldable_choice *c, double *start,
                        double *finish)
 {
     const struct moldable_kind *k = kind_of(l, c->task);
@@ -341,10 +333,10 @@ static void place_node(struct land *l, const struct moldable_choice *c, double *
     join_group(l, c->where);
 }
 
-static void place_cluster(struct land *l, const struct moldable_choice *c, double *start,
+static void place_cluster(struct timeline *l, const struct moldable_choice *c, double *start,
                           double *finish)
 {
-    struct land_view v;
+    struct timeline_view v;
     view_cluster(l, kind_of(l, c->task), c->where, &v);
     *start = v.start[c->width - 1];
     *finish = v.finish[c->width - 1];
@@ -357,7 +349,8 @@ static void place_cluster(struct land *l, const struct moldable_choice *c, doubl
     }
 }
 
-void land_place(struct land *l, const struct moldable_choice *c, double *start, double *finish)
+void timeline_place(struct timeline *l, const struct moldable_choice *c, double *start,
+                    double *finish)
 {
     double s, e;
     if (kind_of(l, c->task)->cluster)
@@ -372,15 +365,15 @@ void land_place(struct land *l, const struct moldable_choice *c, double *start, 
 }
 
 /* ---- what several methods do ------------------------------------------------------------------*/
-struct moldable_choice land_earliest(struct land *l, int task, int most)
+struct moldable_choice timeline_earliest(struct timeline *l, int task, int most)
 {
     struct moldable_choice best = {task, -1, 0, 0};
     double finish = INFINITY;
-    struct land_view v;
-    for (int i = 0; i < land_views(l, task); i++) {
-        if (land_too_late(l, task, i, finish))
+    struct timeline_view v;
+    for (int i = 0; i < timeline_views(l, task); i++) {
+        if (timeline_too_late(l, task, i, finish))
             continue;
-        land_view(l, task, i, &v);
+        timeline_view(l, task, i, &v);
         int n = most && most < v.n ? most : v.n;
         for (int w = 1; w <= n; w++)
             if (v.finish[w - 1] < finish || (v.finish[w - 1] == finish && v.where < best.where)) {
@@ -388,20 +381,20 @@ struct moldable_choice land_earliest(struct land *l, int task, int most)
                 best = (struct moldable_choice){task, v.where, w, w - 1};
             }
     }
-    return best.where < 0 && most ? land_earliest(l, task, 0) : best;
+    return best.where < 0 && most ? timeline_earliest(l, task, 0) : best;
 }
 
-void land_list(struct land *l, const int *most, struct moldable_choice *choice)
+void timeline_list(struct timeline *l, const int *most, struct moldable_choice *choice)
 {
     for (int i = 0; i < l->problem->ntasks; i++) {
-        choice[i] = land_earliest(l, l->order[i], most ? most[l->order[i]] : 1);
-        land_place(l, &choice[i], NULL, NULL);
+        choice[i] = timeline_earliest(l, l->order[i], most ? most[l->order[i]] : 1);
+        timeline_place(l, &choice[i], NULL, NULL);
     }
 }
 
 /* The fewest cores of a node with which the task ends within the limit; 0 = none. In blocks, since
  * most nodes are full and a loop that may end early is not vectorised. */
-static int first_width(const struct land_view *v, double limit)
+static int first_width(const struct timeline_view *v, double limit)
 {
     enum { BLOCK = 8 };
     for (int from = 0; from < v->n && v->start[from] <= limit; from += BLOCK) {
@@ -415,15 +408,15 @@ static int first_width(const struct land_view *v, double limit)
     return 0;
 }
 
-bool land_first_fit(struct land *l, int task, double limit, struct moldable_choice *choice)
+bool timeline_first_fit(struct timeline *l, int task, double limit, struct moldable_choice *choice)
 {
     bool cluster = kind_of(l, task)->cluster;
-    struct land_view v;
+    struct timeline_view v;
     *choice = (struct moldable_choice){task, l->problem->nnodes, 0, 0};
-    for (int i = 0; i < land_views(l, task); i++) {
-        if ((!cluster && l->group[i].head >= choice->where) || land_too_late(l, task, i, limit))
+    for (int i = 0; i < timeline_views(l, task); i++) {
+        if ((!cluster && l->group[i].head >= choice->where) || timeline_too_late(l, task, i, limit))
             continue;
-        land_view(l, task, i, &v);
+        timeline_view(l, task, i, &v);
         int w = first_width(&v, limit);
         if (w && v.where < choice->where)
             *choice = (struct moldable_choice){task, v.where, w, w - 1};

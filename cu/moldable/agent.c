@@ -1,0 +1,503 @@
+/* cu/moldable/agent.c – the agent: idle cpus, running tasks, reports. */
+#include "cu/moldable/agent.h"
+#include "cu/farm/farm.h"
+#include "cu/moldable/cpus.h"
+#include "cu/moldable/run.h"
+#include "cu/moldable/task.h"
+#include "cu/rank/stop.h"
+#include "src/checksum.h"
+#include "src/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_GPUS = 64, MOST_OUTPUT = 64 << 20 };
+/* Seconds: to look again; until a task's death by a signal is reported, for where all of an
+ * allocation is ended the agent is next; to wait for an earlier agent of this node. */
+static const double GLANCE = 0.1, HOLD = 1, FORMER = 60;
+
+extern char **environ;
+
+/* A task that runs or is to be reported. */
+struct seat {
+    struct farm_batch batch;
+    pid_t pid; /* 0: it is over */
+    double begin, ended;
+    int code, ncpus, ngpus;
+    int *slot; /* [ncpus] of agent.cpu */
+    int gpu[MOST_GPUS];
+    json_t *order;
+    struct seat *next;
+};
+
+struct agent {
+    json_t *start;
+    struct family family;
+    struct farm *farm;
+    const char *name, *folder; /* folder: where output goes */
+    char own[32];              /* folder of our own, where the master's is not ours, too */
+    int lock, cores, *cpu;     /* cpu [cores]; NULL: tasks are not bound */
+    bool *busy, shared;        /* [cores] */
+    int ngpus;
+    char *gpu[MOST_GPUS];
+    bool gpu_busy[MOST_GPUS];
+    struct seat *seats;
+};
+
+/* ---- starting up ------------------------------------------------------------------------------*/
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+static int whole_of(const json_t *o, const char *key)
+{
+    return (int)json_integer_value(json_object_get(o, key));
+}
+
+static enum ek_status read_start(struct agent *a)
+{
+    char *line = NULL;
+    size_t room = 0;
+    struct family *f = &a->family;
+    if (getline(&line, &room, stdin) >= 0)
+        a->start = json_loads(line, 0, NULL);
+    free(line);
+    if (!a->start)
+        FAIL(EK_USAGE, "an agent is started by cu-run run, not by hand");
+    *f = (struct family){.rank = whole_of(a->start, "rank"),
+                         .size = whole_of(a->start, "size"),
+                         .listens = -1,
+                         .secret = "-"};
+    snprintf(f->key, sizeof f->key, "%s", text_of(a->start, "key"));
+    snprintf(f->call, sizeof f->call, "%s", text_of(a->start, "call"));
+    a->name = text_of(a->start, "name");
+    a->cores = whole_of(a->start, "cores");
+    a->ngpus = whole_of(a->start, "gpus");
+    return f->rank > 0 && a->cores > 0 ? EK_OK : status_fail(EK_USAGE, "no agent's line");
+}
+
+/* The cpus that the master says, or the first of ours. */
+static enum ek_status take_cpus(struct agent *a)
+{
+    const json_t *given = json_object_get(a->start, "cpus");
+    int have = (int)json_array_size(given), *own = NULL;
+    a->busy = calloc((size_t)a->cores, sizeof *a->busy);
+    if (!a->busy)
+        FAIL(EK_UNAVAILABLE, "out of memory for %d cores", a->cores);
+    if (!json_is_true(json_object_get(a->start, "bind")))
+        return EK_OK;
+    if (!have)
+        TRY(cpus_own(&own, &have));
+    if (have < a->cores) {
+        free(own);
+        FAIL(
+            EK_UNAVAILABLE,
+            "node '%s' with %d cores: there are %d cpus for it there; fewer, or \"oversubscribe\": "
+            "true",
+            a->name, a->cores, have);
+    }
+    a->cpu = own ? own : malloc((size_t)have * sizeof *own);
+    for (int i = 0; !own && a->cpu && i < have; i++)
+        a->cpu[i] = (int)json_integer_value(json_array_get(given, (size_t)i));
+    return a->cpu ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d cores", have);
+}
+
+/* The GPUs that the environment gives us, or the first ones. */
+static enum ek_status take_gpus(struct agent *a)
+{
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    char *copy = list && *list ? strdup(list) : NULL, *rest = copy, number[16];
+    for (int i = 0; i < a->ngpus; i++) {
+        const char *word = rest ? strsep(&rest, ",") : NULL;
+        snprintf(number, sizeof number, "%d", i);
+        if (copy && !word)
+            a->ngpus = i;
+        else if (!(a->gpu[i] = strdup(copy ? word : number)))
+            FAIL(EK_UNAVAILABLE, "out of memory for GPUs");
+    }
+    free(copy);
+    return EK_OK;
+}
+
+static enum ek_status check_commands(const struct agent *a)
+{
+    const json_t *list = json_object_get(a->start, "commands"), *one;
+    char text[1200];
+    size_t i;
+    json_array_foreach(list, i, one)
+    {
+        const char *word = text_of(one, "word");
+        snprintf(text, sizeof text, "command -v '%.1000s' >/dev/null 2>&1", word);
+        if (system(text))
+            FAIL(EK_UNAVAILABLE, "task '%s': there is no command '%s' on node '%s'",
+                 text_of(one, "task"), word, a->name);
+    }
+    return EK_OK;
+}
+
+/* One agent a node and run: the lock is kept by all that an earlier one has started. */
+static enum ek_status wait_for_former(struct agent *a)
+{
+    char path[96];
+    struct checksum c;
+    checksum_begin(&c, "cu-run agent");
+    checksum_add_text(&c, text_of(a->start, "folder"));
+    checksum_add_text(&c, text_of(a->start, "master"));
+    checksum_add_text(&c, a->name);
+    snprintf(path, sizeof path, "/tmp/cu-run-%u-%016llx.lock", (unsigned)getuid(),
+             (unsigned long long)checksum_end(&c));
+    const double until = clock_now() + FORMER;
+    a->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    while (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB) && !stop_requested()) {
+        if (clock_now() > until)
+            FAIL(EK_UNAVAILABLE,
+                 "node '%s': tasks of an earlier run in this folder do not end there; fuser %s "
+                 "names them",
+                 a->name, path);
+        usleep(20000);
+    }
+    return a->lock >= 0 ? EK_OK : status_fail(EK_UNAVAILABLE, "%s cannot be made: %m", path);
+}
+
+static enum ek_status choose_folder(struct agent *a)
+{
+    char path[4200], token[64] = "";
+    snprintf(path, sizeof path, "%s/lock", text_of(a->start, "folder"));
+    FILE *f = fopen(path, "re");
+    a->shared = f && fscanf(f, "%63s", token) == 1 && !strcmp(token, text_of(a->start, "token"));
+    if (f)
+        fclose(f);
+    a->folder = text_of(a->start, "folder");
+    if (a->shared)
+        return EK_OK;
+    strcpy(a->own, "/tmp/cu-run-XXXXXX");
+    a->folder = mkdtemp(a->own);
+    return a->folder ? EK_OK : status_fail(EK_UNAVAILABLE, "no folder in /tmp: %m");
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------*/
+static void path_of(const struct agent *a, const struct seat *s, const char *suffix,
+                    char path[4200])
+{
+    snprintf(path, 4200, "%s/%zu.%s", a->folder, s->batch.tasks.begin, suffix);
+}
+
+/* Idle cpus and GPUs; there are as many, or the master would not have sent the task. */
+static void occupy(struct agent *a, struct seat *s)
+{
+    int n = 0;
+    for (int c = 0; c < a->cores && n < s->ncpus; c++)
+        if (!a->busy[c]) {
+            a->busy[c] = true;
+            s->slot[n++] = c;
+        }
+    s->ncpus = n;
+    for (int g = n = 0; g < a->ngpus && n < s->ngpus; g++)
+        if (!a->gpu_busy[g]) {
+            a->gpu_busy[g] = true;
+            s->gpu[n++] = g;
+        }
+    s->ngpus = n;
+}
+
+static void vacate(struct agent *a, const struct seat *s)
+{
+    for (int c = 0; c < s->ncpus; c++)
+        a->busy[s->slot[c]] = false;
+    for (int g = 0; g < s->ngpus; g++)
+        a->gpu_busy[s->gpu[g]] = false;
+}
+
+/* Ours, with the order's variables and the task's GPUs in place of those of the same name. */
+static char **environment(const struct agent *a, const struct seat *s)
+{
+    static const char *const visible[] = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
+    json_t *set = json_deep_copy(json_object_get(s->order, "env")), *value;
+    char gpus[1024] = "";
+    const char *name;
+    size_t n = 0, i = 0;
+    for (int g = 0, at = 0; g < s->ngpus && at < (int)sizeof gpus - 64; g++)
+        at += snprintf(gpus + at, 64, "%s%.60s", g ? "," : "", a->gpu[s->gpu[g]]);
+    for (int v = 0; s->ngpus && v < 2; v++)
+        json_object_set_new(set, visible[v], json_string(gpus));
+    while (environ[n])
+        n++;
+    char **env = calloc(n + json_object_size(set) + 1, sizeof *env);
+    for (n = 0; env && environ[n]; n++) {
+        char word[256];
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(environ[n], "="), environ[n]);
+        if (!json_object_get(set, word))
+            env[i++] = strdup(environ[n]);
+    }
+    json_object_foreach(set, name, value)
+    {
+        if (env && asprintf(&env[i++], "%s=%s", name, json_string_value(value)) < 0)
+            env[--i] = NULL;
+    }
+    json_decref(set);
+    return env;
+}
+
+static void free_texts(char **text)
+{
+    for (char **t = text; t && *t; t++)
+        free(*t);
+    free(text);
+}
+
+static enum ek_status launch(struct agent *a, struct seat *s)
+{
+    char out[4200], err[4200];
+    char **env = environment(a, s);
+    int *cpu = malloc((size_t)(s->ncpus + 1) * sizeof *cpu);
+    enum ek_status st = EK_OK;
+    path_of(a, s, "out", out);
+    path_of(a, s, "err", err);
+    for (int c = 0; cpu && a->cpu && c < s->ncpus; c++)
+        cpu[c] = a->cpu[s->slot[c]];
+    const struct task_start start = {.command = text_of(s->order, "command"),
+                                     .env = env,
+                                     .ncpus = a->cpu ? s->ncpus : 0,
+                                     .cpu = cpu,
+                                     .walltime =
+                                         json_number_value(json_object_get(s->order, "walltime")),
+                                     .out = out,
+                                     .err = err,
+                                     .lock = a->lock};
+    st = env && cpu ? task_start(&start, &s->pid)
+                    : status_fail(EK_UNAVAILABLE, "out of memory for a task");
+    free_texts(env);
+    free(cpu);
+    return st;
+}
+
+static enum ek_status begin(struct agent *a, const struct farm_batch *batch)
+{
+    struct seat *s = calloc(1, sizeof *s);
+    if (!s)
+        FAIL(EK_UNAVAILABLE, "out of memory for a task");
+    s->batch = *batch;
+    s->order = json_loads(batch->text ? batch->text : "", 0, NULL);
+    s->ncpus = whole_of(s->order, "cores");
+    s->ngpus = whole_of(s->order, "gpus") < MOST_GPUS ? whole_of(s->order, "gpus") : MOST_GPUS;
+    s->slot = calloc((size_t)s->ncpus + 1, sizeof *s->slot);
+    s->next = a->seats;
+    a->seats = s;
+    s->begin = clock_now();
+    if (s->slot)
+        occupy(a, s);
+    if (!s->order || !s->slot || launch(a, s)) {
+        s->code = 126; /* reported like any other failure */
+        s->ended = s->begin;
+    }
+    return EK_OK;
+}
+
+static void discard(struct seat *s)
+{
+    json_decref(s->order);
+    free(s->slot);
+    free(s);
+}
+
+/* ---- reports ----------------------------------------------------------------------------------*/
+/* The last MOST_OUTPUT bytes of a file behind what is in *all. */
+static uint64_t append_file(char **all, size_t *n, const char *path)
+{
+    struct stat info;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = 0;
+    if (fd >= 0 && !fstat(fd, &info)) {
+        const off_t from = info.st_size > MOST_OUTPUT ? info.st_size - MOST_OUTPUT : 0;
+        char *more = realloc(*all, *n + (size_t)(info.st_size - from) + 1);
+        if (more) {
+            *all = more;
+            got = pread(fd, more + *n, (size_t)(info.st_size - from), from);
+            *n += got > 0 ? (size_t)got : 0;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    unlink(path);
+    return got > 0 ? (uint64_t)got : 0;
+}
+
+static enum ek_status check_outputs(const struct seat *s)
+{
+    const json_t *list = json_object_get(s->order, "outputs"), *one;
+    size_t i;
+    json_array_foreach(list, i, one) if (access(json_string_value(one), R_OK))
+        FAIL(EK_UNVERIFIED, "its output %s is not there", json_string_value(one));
+    return EK_OK;
+}
+
+/* What the task says it took. Where it says nothing, or its outputs are not there, it has failed,
+ * and its error output says why. */
+static void judge(const struct seat *s, const char *out, const char *err, struct agent_report *r)
+{
+    const char *regex = text_of(s->order, "measure");
+    if (r->code)
+        return;
+    status_mute(1);
+    if ((*regex && task_measured(regex, out, &r->seconds)) || check_outputs(s)) {
+        FILE *f = fopen(err, "ae");
+        r->code = 1;
+        if (f) {
+            fprintf(f, "cu-run: %s\n", status_message());
+            fclose(f);
+        }
+    }
+    status_mute(-1);
+}
+
+static enum ek_status report(struct agent *a, struct seat *s)
+{
+    char out[4200], err[4200];
+    const double wall = s->ended - s->begin;
+    struct agent_report r = {.code = s->code, .wall = wall, .seconds = wall};
+    size_t n = sizeof r;
+    char *all = malloc(n);
+    path_of(a, s, "out", out);
+    path_of(a, s, "err", err);
+    judge(s, out, err, &r);
+    r.carried = !a->shared;
+    if (all && r.carried) {
+        r.out = append_file(&all, &n, out);
+        r.err = append_file(&all, &n, err);
+    }
+    if (!all)
+        FAIL(EK_UNAVAILABLE, "out of memory for a report");
+    memcpy(all, &r, sizeof r);
+    vacate(a, s);
+    const enum ek_status st = farm_report(a->farm, &s->batch, r.code, 0, all, n);
+    free(all);
+    return st;
+}
+
+/* Who has ended? */
+static void reap(struct agent *a)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        for (struct seat *s = a->seats; s; s = s->next)
+            if (s->pid == pid) {
+                s->pid = 0;
+                s->code = task_exit_code(status);
+                s->ended = clock_now();
+            }
+}
+
+/* A death by SIGTERM, SIGKILL or the like may be the beginning of our own end. */
+static bool due(const struct seat *s)
+{
+    return !s->pid && (s->code <= TASK_SIGNALLED || clock_now() - s->ended > HOLD);
+}
+
+static enum ek_status report_ended(struct agent *a)
+{
+    enum ek_status st = EK_OK;
+    reap(a);
+    for (struct seat **at = &a->seats, *s; !st && (s = *at);) {
+        if (!due(s)) {
+            at = &s->next;
+            continue;
+        }
+        st = report(a, s);
+        *at = s->next;
+        discard(s);
+    }
+    return st;
+}
+
+/* Supervisors end within seconds. */
+static void end_all(struct agent *a)
+{
+    for (struct seat *s = a->seats; s; s = s->next)
+        if (s->pid)
+            kill(s->pid, SIGTERM);
+    for (struct seat *s; (s = a->seats); discard(s)) {
+        char path[4200];
+        while (s->pid && waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+        for (int k = 0; k < 2 && !a->shared; k++) {
+            path_of(a, s, k ? "err" : "out", path);
+            unlink(path);
+        }
+        a->seats = s->next;
+    }
+}
+
+/* ---- the agent --------------------------------------------------------------------------------*/
+static enum ek_status work(struct agent *a)
+{
+    bool over = false;
+    enum ek_status st = farm_begin(a->farm, NULL);
+    while (!st && !over && !stop_requested()) {
+        struct farm_batch batch;
+        st = report_ended(a);
+        if (!st)
+            st = farm_next(a->farm, GLANCE, &batch, &over);
+        if (!st && batch.tasks.end > batch.tasks.begin)
+            st = begin(a, &batch);
+    }
+    end_all(a);
+    return st ? st : stop_requested() ? EK_STOPPED : EK_OK;
+}
+
+static void wake(int signal)
+{
+    (void)signal;
+}
+
+static enum ek_status open_agent(struct agent *a)
+{
+    const struct sigaction act = {.sa_handler = wake, .sa_flags = SA_NOCLDSTOP};
+    TRY(read_start(a));
+    TRY(take_cpus(a));
+    TRY(take_gpus(a));
+    TRY(check_commands(a));
+    TRY(wait_for_former(a));
+    TRY(choose_folder(a));
+    sigaction(SIGCHLD, &act, NULL);
+    const struct farm_settings settings = {
+        .family = &a->family, .units = a->cores, .appetite = {.slots = a->cores}};
+    sigset_t child; /* which wakes this thread, not those that the farm makes */
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &child, NULL);
+    const enum ek_status st = farm_open(&settings, &a->farm);
+    pthread_sigmask(SIG_UNBLOCK, &child, NULL);
+    return st;
+}
+
+enum ek_status run_agent(int argc, char **argv)
+{
+    struct agent a = {.lock = -1};
+    (void)argc, (void)argv;
+    stop_catch();
+    signal(SIGPIPE, SIG_IGN);
+    enum ek_status st = open_agent(&a);
+    if (!st)
+        st = work(&a);
+    farm_close(a.farm);
+    if (*a.own)
+        rmdir(a.own);
+    if (a.lock >= 0)
+        close(a.lock);
+    for (int g = 0; g < a.ngpus; g++)
+        free(a.gpu[g]);
+    free(a.cpu);
+    free(a.busy);
+    json_decref(a.start);
+    return st;
+}

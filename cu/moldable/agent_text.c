@@ -1,0 +1,123 @@
+/* cu/moldable/agent_text.c – what the master tells agents, as JSON. */
+#include "cu/moldable/agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the start --------------------------------------------------------------------------------*/
+/* The command's first word, where that is a command and no business of the shell's alone. */
+static bool first_word(const char *command, char word[1024])
+{
+    command += strspn(command, " \t");
+    const size_t n = strcspn(command, " \t;|&<>()");
+    snprintf(word, 1024, "%.*s", n < 1024 ? (int)n : 0, command);
+    return *word && !strpbrk(word, "='{$\"");
+}
+
+static json_t *commands_of(const struct run_job *j)
+{
+    json_t *list = json_array();
+    char word[1024], last[1024] = "";
+    for (int k = 0; k < j->problem.nkinds; k++)
+        if (first_word(j->command[k].text, word) && strcmp(word, last)) {
+            json_array_append_new(
+                list, json_pack("{s:s, s:s}", "word", word, "task", j->problem.kinds[k].name));
+            strcpy(last, word);
+        }
+    return list;
+}
+
+json_t *agent_start_json(const struct agent_run *r, int node)
+{
+    const struct moldable_node *n = &r->job->problem.node[node];
+    const struct run_node *at = &r->job->node[node];
+    char master[256] = "";
+    json_t *cpus = json_array();
+    gethostname(master, sizeof master - 1);
+    for (int c = 0; at->cpu && c < n->cores; c++)
+        json_array_append_new(cpus, json_integer(at->cpu[c]));
+    return json_pack("{s:i, s:i, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:b, s:o, s:o}", "rank",
+                     node + 1, "size", r->family->size, "key", r->family->key, "call",
+                     r->family->call, "name", n->name, "cores", n->cores, "gpus", n->gpus, "folder",
+                     r->folder, "token", r->token, "master", master, "bind", !r->job->oversubscribe,
+                     "cpus", cpus, "commands", commands_of(r->job));
+}
+
+/* ---- a task -----------------------------------------------------------------------------------*/
+/* Replaces {cores} and the like, which only the plan knows. */
+static char *placed_text(const struct agent_task *t, const char *text)
+{
+    char cores[16], seconds[32], *made = NULL;
+    size_t size;
+    snprintf(cores, sizeof cores, "%d", t->all_cores);
+    snprintf(seconds, sizeof seconds, "%.6f", t->seconds);
+    const struct {
+        const char *word, *text;
+    } words[] = {
+        {"{cores}", cores}, {"{node}", t->node}, {"{hosts}", t->hosts}, {"{seconds}", seconds}};
+    FILE *out = open_memstream(&made, &size);
+    while (out && *text) {
+        size_t w = 0, n = sizeof words / sizeof *words;
+        while (w < n && strncmp(text, words[w].word, strlen(words[w].word)))
+            w++;
+        if (w < n)
+            fputs(words[w].text, out);
+        else
+            fputc(*text, out);
+        text += w < n ? strlen(words[w].word) : 1;
+    }
+    if (out)
+        fclose(out);
+    return made;
+}
+
+/* The numbers of cores; and for mpirun the task's nodes as if they were an allocation, since an
+ * agent's own variables describe its one node. */
+static json_t *variables_of(const struct run_job *j, const struct agent_task *t, int node)
+{
+    static const char *const counts[] = {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"},
+                             *const lists[] = {"SLURM_NODELIST", "SLURM_JOB_NODELIST"},
+                             *const tasks[] = {"SLURM_TASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"};
+    json_t *env = json_object();
+    char number[16];
+    snprintf(number, sizeof number, "%d", t->all_cores);
+    for (const char **v = j->cores_in; *v; v++)
+        json_object_set_new(env, *v, json_string(number));
+    if (j->node[node].reach != RUN_SLURM)
+        return env;
+    json_object_set_new(env, "SLURM_NTASKS", json_string(number));
+    json_object_set_new(env, "SLURM_NPROCS", json_string(number));
+    snprintf(number, sizeof number, "%d", t->nnodes);
+    for (int i = 0; i < 2; i++) {
+        json_object_set_new(env, counts[i], json_string(number));
+        json_object_set_new(env, lists[i], json_string(t->nodelist));
+        json_object_set_new(env, tasks[i], json_string(t->tasks_per_node));
+    }
+    return env;
+}
+
+char *agent_task_text(const struct run_job *j, const struct agent_task *t, int node)
+{
+    const struct run_command *c = &j->command[t->kind];
+    char *swept = run_job_text(j, t->task, c->text);
+    json_t *outputs = json_array(), *one;
+    size_t i;
+    json_array_foreach(c->output, i, one)
+    {
+        char *path = run_job_text(j, t->task, json_string_value(one));
+        json_array_append_new(outputs, json_string(path ? path : ""));
+        free(path);
+    }
+    char *command = swept ? placed_text(t, swept) : NULL;
+    json_t *o = json_pack("{s:s, s:i, s:i, s:f, s:s, s:o, s:o}", "command", command ? command : "",
+                          "cores", t->cores, "gpus", j->problem.kinds[t->kind].gpus, "walltime",
+                          c->walltime, "measure", c->measure ? c->measure : "", "env",
+                          variables_of(j, t, node), "outputs", outputs);
+    char *text = command && o ? json_dumps(o, JSON_COMPACT) : NULL;
+    json_decref(o);
+    free(command);
+    free(swept);
+    return text;
+}

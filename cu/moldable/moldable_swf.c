@@ -1,0 +1,65 @@
+/* cu/moldable/moldable_swf.c – traces in the Standard Workload Format (Feitelson et al.): lines of
+ * 18 numbers, comments behind ';'. Field 1 is the job's number, 4 its run time, 5 and 8 the
+ * processors that it had and asked for; -1 stands for what is not known. */
+#include "cu/moldable/moldable.h"
+#include "src/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOB = 0, RUN_TIME = 3, PROCESSORS = 4, REQUESTED = 7, FIELDS = 18 };
+
+static int read_fields(const char *line, double field[FIELDS])
+{
+    int n = 0;
+    for (char *end; n < FIELDS; line = end, n++) {
+        field[n] = strtod(line, &end);
+        if (end == line)
+            break;
+    }
+    return n;
+}
+
+/* Jobs that never ran take no time, and are no tasks. */
+static enum ek_status add_job(struct moldable_problem *p, const double *field, int cores,
+                              double scale)
+{
+    const double had = field[PROCESSORS] > 0 ? field[PROCESSORS] : field[REQUESTED];
+    char name[32];
+    snprintf(name, sizeof name, "job%.0f", field[JOB]);
+    const int wanted = had < 1e6 ? (int)had : 1000000;
+    const int all = wanted <= cores ? wanted : (wanted + cores - 1) / cores * cores;
+    const struct moldable_kind kind = {.name = name,
+                                       .law = {.c = field[RUN_TIME] * scale},
+                                       .cluster = wanted > cores,
+                                       .least = all,
+                                       .most = all};
+    return field[RUN_TIME] > 0 && had > 0 ? moldable_add_tasks(p, &kind, 1) : EK_OK;
+}
+
+enum ek_status moldable_read_swf(struct moldable_problem *p, const char *path, int cores,
+                                 double scale)
+{
+    char *line = NULL;
+    size_t room = 0;
+    double field[FIELDS];
+    enum ek_status st = EK_OK;
+    file_input(path);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+    for (int number = 1; !st && getline(&line, &room, f) >= 0; number++) {
+        line[strcspn(line, ";\r\n")] = 0;
+        if (!line[strspn(line, " \t")])
+            continue;
+        const int n = read_fields(line, field);
+        st = n == FIELDS ? add_job(p, field, cores, scale)
+                         : status_fail(EK_USAGE, "%s:%d: a job has %d numbers, this line %d", path,
+                                       number, FIELDS, n);
+    }
+    free(line);
+    fclose(f);
+    return st;
+}

@@ -1,0 +1,207 @@
+/* cu/moldable/task.c – tasks and their supervisors. Between fork() and exec() nothing is allocated:
+ * other threads exist. */
+#include "cu/moldable/task.h"
+#include "src/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <regex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double PATIENCE = 5; /* seconds that a task has to end when it is asked to */
+
+/* ---- the supervisor ---------------------------------------------------------------------------*/
+struct files {
+    int in, out, err, lock;
+};
+
+/* What the supervisor inherited beside the task's files: sockets, above all. */
+static void close_others(const struct files *f)
+{
+    const int kept[] = {f->in, f->out, f->err, f->lock};
+    for (int from = 3, next = 0; next < INT_MAX - 1; from = next + 1) {
+        next = INT_MAX - 1;
+        for (int i = 0; i < 4; i++)
+            next = kept[i] >= from && kept[i] < next ? kept[i] : next;
+        if (next > from && syscall(SYS_close_range, from, next - 1, 0))
+            for (int fd = from; fd < next && fd < 1024; fd++) /* before Linux 5.9 */
+                close(fd);
+    }
+}
+
+static void become_task(const struct task_start *s, const struct files *f)
+{
+    static const char failed[] = "cu-run: /bin/sh cannot be started\n";
+    char *const argv[] = {"sh", "-c", (char *)s->command, NULL};
+    cpu_set_t set;
+    sigset_t none;
+    CPU_ZERO(&set);
+    for (int i = 0; i < s->ncpus; i++)
+        CPU_SET(s->cpu[i], &set);
+    if (s->ncpus)
+        sched_setaffinity(0, sizeof set, &set);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(f->in, STDIN_FILENO);
+    dup2(f->out, STDOUT_FILENO);
+    dup2(f->err, STDERR_FILENO);
+    fcntl(f->lock, F_SETFD, 0);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execve("/bin/sh", argv, s->env);
+    if (write(STDERR_FILENO, failed, sizeof failed - 1) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+/* Who was adopted when its parent ended: children that are not the task itself. */
+static void kill_adopted(void)
+{
+    char text[4096];
+    const int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    for (char *at = text, *end; (end = at, strtol(at, &end, 10) > 0); at = end)
+        kill((pid_t)strtol(at, NULL, 10), SIGKILL);
+}
+
+/* Ends all that is left of the task: gently where it still runs, then not. */
+static void end_rest(pid_t task, double patience)
+{
+    const struct timespec moment = {0, 5000000};
+    const double until = clock_now() + patience;
+    if (patience > 0)
+        kill(-task, SIGTERM);
+    for (;;) {
+        const pid_t pid = waitpid(-1, NULL, WNOHANG);
+        if (pid < 0 && errno == ECHILD)
+            return;
+        if (clock_now() >= until) {
+            kill(-task, SIGKILL);
+            kill_adopted();
+        }
+        if (pid == 0)
+            nanosleep(&moment, NULL);
+    }
+}
+
+/* Waits for the task: its status, or 0 where it is not to go on. */
+static bool wait_for_task(pid_t task, const sigset_t *set, double until, int *status)
+{
+    for (;;) {
+        for (pid_t pid; (pid = waitpid(-1, status, WNOHANG)) > 0;)
+            if (pid == task)
+                return true;
+        const double left = until > 0 ? until - clock_now() : 3600;
+        if (left <= 0)
+            return false;
+        const struct timespec most = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
+        if (sigtimedwait(set, NULL, &most) == SIGTERM)
+            return false;
+    }
+}
+
+static void supervise(const struct task_start *s, const struct files *f, pid_t parent)
+{
+    sigset_t set;
+    int status = 0;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_SETMASK, &set, NULL);
+    setpgid(0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(127);
+    close_others(f);
+    const double until = s->walltime > 0 ? clock_now() + s->walltime : 0;
+    const pid_t task = fork();
+    if (task < 0)
+        _exit(126);
+    if (!task)
+        become_task(s, f);
+    const bool over = wait_for_task(task, &set, until, &status);
+    const bool late = !over && until > 0 && clock_now() >= until;
+    end_rest(task, over ? 0 : PATIENCE);
+    _exit(late                ? TASK_TIMED_OUT
+          : !over             ? TASK_SIGNALLED + SIGTERM
+          : WIFEXITED(status) ? WEXITSTATUS(status)
+                              : TASK_SIGNALLED + WTERMSIG(status));
+}
+
+enum ek_status task_start(const struct task_start *s, pid_t *pid)
+{
+    const struct files f = {open("/dev/null", O_RDONLY | O_CLOEXEC),
+                            open(s->out, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644),
+                            open(s->err, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644), s->lock};
+    const pid_t parent = getpid();
+    enum ek_status st = EK_OK;
+    if (f.in < 0 || f.out < 0 || f.err < 0)
+        st = status_fail(EK_UNAVAILABLE, "%s cannot be written: %m", s->out);
+    const pid_t child = st ? 0 : fork();
+    if (!st && !child)
+        supervise(s, &f, parent);
+    if (child < 0)
+        st = status_fail(EK_UNAVAILABLE, "no process can be made: %m");
+    const int own[] = {f.in, f.out, f.err};
+    for (int i = 0; i < 3; i++)
+        if (own[i] >= 0)
+            close(own[i]);
+    *pid = child;
+    return st;
+}
+
+int task_exit_code(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : TASK_SIGNALLED + WTERMSIG(status);
+}
+
+/* ---- measuring --------------------------------------------------------------------------------*/
+static bool find_seconds(const regex_t *regex, FILE *f, double *seconds)
+{
+    char *line = NULL;
+    size_t room = 0;
+    regmatch_t match[2];
+    bool found = false;
+    while (getline(&line, &room, f) >= 0) {
+        char *end;
+        if (regexec(regex, line, 2, match, 0) || match[1].rm_so < 0)
+            continue;
+        double x = strtod(line + match[1].rm_so, &end);
+        if (end > line + match[1].rm_so && x > 0) {
+            *seconds = x; /* the last one counts */
+            found = true;
+        }
+    }
+    free(line);
+    return found;
+}
+
+enum ek_status task_measured(const char *measure, const char *out, double *seconds)
+{
+    regex_t regex;
+    FILE *f = fopen(out, "re");
+    bool found = f && !regcomp(&regex, measure, REG_EXTENDED | REG_NEWLINE);
+    if (found) {
+        found = find_seconds(&regex, f, seconds);
+        regfree(&regex);
+    }
+    if (f)
+        fclose(f);
+    return found ? EK_OK
+                 : status_fail(EK_USAGE, "nothing in its output matches the measure '%s'", measure);
+}
