@@ -119,16 +119,6 @@ void cell_set_spread(struct cell_work *w, double spread)
     w->options.misfit.spread = spread;
 }
 
-size_t cell_bytes(const struct earth *earth, int nfreq, size_t pairs, int width)
-{
-    const size_t number = (size_t)2 * (size_t)shared_columns(earth->nz) * sizeof(double);
-    const size_t row = (size_t)nfreq * number, threads = (size_t)width;
-    const size_t table = 4 * 16 * 100 * row, waves = 250; /* integrals, views, nodes; wavenumbers */
-    const size_t functions = waves * (8 * threads + 4 * (size_t)nfreq) * number;
-    const size_t plans = threads * ((size_t)8 << 20);
-    return threads * BLOCK * row + table + functions + plans + pairs * sizeof(struct survey_pair);
-}
-
 size_t cell_sums(int nz)
 {
     return cell_sum_at(1 + nz, 0) + MISFIT_BINS * sizeof(struct misfit_bin) / sizeof(double);

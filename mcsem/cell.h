@@ -46,8 +46,6 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
 void cell_close(struct cell_work *work);
 /* Changes the spread of robust losses for the cells to come. */
 void cell_set_spread(struct cell_work *work, double spread);
-/* Bytes that a unit will take, at most, for cells of `pairs` pairs. */
-size_t cell_bytes(const struct earth *earth, int nfreq, size_t pairs, int width);
 
 /* Numbers of a cell's sums: the lower triangle, row by row, of [r J]'W^2 [r J], r the residuals:
  * first |W r|^2; row 1 + k begins with (J'W^2 r)_k. With a robust loss W^2 has its weights, and the

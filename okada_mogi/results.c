@@ -351,11 +351,6 @@ const struct stats *results_stats(const struct results *h)
     return h->stats;
 }
 
-trial_number results_count(const struct results *h)
-{
-    return h->count;
-}
-
 json_t *results_json(const struct results *h)
 {
     const struct job_accept *a = &h->job->accept;

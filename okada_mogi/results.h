@@ -43,8 +43,6 @@ size_t results_held(struct results *h);
 
 /* Of the accepted trials, after results_end(); NULL where there are none. */
 const struct stats *results_stats(const struct results *h);
-/* Accepted trials. */
-trial_number results_count(const struct results *h);
 /* accepted, [k_sigma, accepted] for each k, the smallest k that accepts anything, the best trial
  * with its parameters, the statistics, for JSON; new reference, NULL: out of memory. */
 json_t *results_json(const struct results *h);

@@ -61,33 +61,6 @@ void *arena_take(struct arena *a, size_t n, size_t size)
     return take_from(b, bytes);
 }
 
-void *arena_copy(struct arena *a, const void *from, size_t n, size_t size)
-{
-    void *copy = arena_take(a, n, size);
-    if (copy && n)
-        memcpy(copy, from, n * size);
-    return copy;
-}
-
-char *arena_text(struct arena *a, const char *text)
-{
-    return arena_copy(a, text, strlen(text) + 1, 1);
-}
-
-char *arena_print(struct arena *a, const char *fmt, ...)
-{
-    va_list ap, again;
-    va_start(ap, fmt);
-    va_copy(again, ap);
-    const int length = vsnprintf(NULL, 0, fmt, ap);
-    char *text = arena_take(a, (size_t)length + 1, 1);
-    if (text)
-        vsnprintf(text, (size_t)length + 1, fmt, again);
-    va_end(again);
-    va_end(ap);
-    return text;
-}
-
 enum ek_status arena_check(const struct arena *a, const char *what, ...)
 {
     char text[256];

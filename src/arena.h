@@ -27,11 +27,6 @@ struct arena {
 void *arena_take(struct arena *a, size_t n, size_t size);
 #define ARENA_NEW(arena, n, type) ((type *)arena_take((arena), (size_t)(n), sizeof(type)))
 
-/* Copies. */
-char *arena_text(struct arena *a, const char *text);
-void *arena_copy(struct arena *a, const void *from, size_t n, size_t size);
-char *arena_print(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 /* EK_UNAVAILABLE "out of memory for <what>" if anything could not be had. */
 enum ek_status arena_check(const struct arena *a, const char *what, ...)
     __attribute__((format(printf, 2, 3)));

@@ -24,11 +24,6 @@ int sort_by_u64(const void *a, const void *b)
     return ORDER(uint64_t, a, b);
 }
 
-int sort_by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 void sort_numbers(double *x, size_t n)
 {
     if (n)

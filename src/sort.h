@@ -8,7 +8,6 @@
 int sort_by_double(const void *a, const void *b);
 int sort_by_int(const void *a, const void *b);
 int sort_by_u64(const void *a, const void *b);
-int sort_by_text(const void *a, const void *b); /* const char * */
 
 void sort_numbers(double *x, size_t n);
 

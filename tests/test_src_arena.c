@@ -52,21 +52,6 @@ static void failure_is_remembered(void **state)
     arena_free(&a);
 }
 
-static void texts_are_copies(void **state)
-{
-    (void)state;
-    struct arena a = {0};
-    char word[] = "word";
-    const int number[] = {1, -2, 3};
-    char *copy = arena_text(&a, word), *line = arena_print(&a, "%s %d", word, 42);
-    int *numbers = arena_copy(&a, number, 3, sizeof *number);
-    word[0] = 'W';
-    assert_string_equal(copy, "word");
-    assert_string_equal(line, "word 42");
-    assert_memory_equal(numbers, number, sizeof number);
-    arena_free(&a);
-}
-
 static void arrays_grow(void **state)
 {
     (void)state;
@@ -94,7 +79,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_zero_aligned_and_apart),
         cmocka_unit_test(failure_is_remembered),
-        cmocka_unit_test(texts_are_copies),
         cmocka_unit_test(arrays_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

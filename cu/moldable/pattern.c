@@ -56,11 +56,6 @@ void pattern_close(struct pattern *p)
     *p = (struct pattern){0};
 }
 
-int pattern_tasks(const struct pattern *p)
-{
-    return (int)p->most[cell(p->cores, PATTERN_CELLS)];
-}
-
 /* ---- unrolling --------------------------------------------------------------------------------*/
 struct unroll {
     const struct pattern *pattern;

@@ -26,9 +26,6 @@ struct pattern {
 enum ek_status pattern_open(struct pattern *, int cores, const double *seconds, double time);
 void pattern_close(struct pattern *);
 
-/* Tasks that fit. */
-int pattern_tasks(const struct pattern *);
-
 /* Calls run(context, width, start, &finish) for each of them, wide ones before those behind them;
  * run puts a task on `width` cores that are free at `start` s and says when it ends. Stops when run
  * returns false: nothing is left to be placed. */
