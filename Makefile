@@ -377,7 +377,7 @@ faces   := status_ file_ json_ opt_ embed_ kernel_ backend_ cu_ sched_ team_ eve
 SONAME  := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
 FACE    := $(BUILD)/face
 face_o  := $(filter-out %/main_%,$(foreach f,$(CORE),$(call objects,$(f)))) $(FACE)/embed.o
-face_t  := src/kernel.h $(filter cu/%,$(pages)) $(chartjs:%=chart.min.js=%)
+face_t  := src/kernel.h $(filter src/% cu/%,$(pages)) $(chartjs:%=chart.min.js=%)
 $(FACE)/embed.c: $(call text_files,$(face_t)) $(BUILD)/texts src/embed.sh
 	@mkdir -p $(@D)
 	$(Q)sh src/embed.sh $(face_t) -- > $@.part && mv $@.part $@

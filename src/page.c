@@ -39,9 +39,13 @@ struct parts {
     const json_t *data;
 };
 
+static void put_page(FILE *out, const char *page, const struct parts *parts);
+
 static void put_part(FILE *out, const char *name, const struct parts *p)
 {
-    if (!strcmp(name, "TITLE"))
+    if (!strcmp(name, "HEAD"))
+        put_page(out, embed_find("src/head.html")->text, p);
+    else if (!strcmp(name, "TITLE"))
         put_escaped(out, p->title);
     else if (!strcmp(name, "CHART"))
         fputs(embed_find("chart.min.js")->text, out);

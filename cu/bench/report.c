@@ -2,7 +2,10 @@
 #include "cu/bench/report.h"
 #include "src/page.h"
 
-enum { MANY_EVENTS = 50000 }; /* more make a page slow to open: steps are thinned out evenly */
+#include <stdbool.h>
+
+/* A page of more is slow to open, and weighs more than a megabyte: steps are thinned out evenly. */
+enum { MANY_EVENTS = 4500 };
 
 static json_t *thin_out(const json_t *events)
 {
@@ -12,7 +15,8 @@ static json_t *thin_out(const json_t *events)
     json_array_foreach((json_t *)events, i, e)
     {
         const json_t *step = json_object_get(json_object_get(e, "args"), "step");
-        if (!step || (size_t)json_integer_value(step) % stride == 0)
+        const bool chosen = step && (size_t)json_integer_value(step) % stride == 0;
+        if (!step || (chosen && json_array_size(kept) < 2 * MANY_EVENTS))
             json_array_append(kept, e);
     }
     return kept;
@@ -21,9 +25,12 @@ static json_t *thin_out(const json_t *events)
 enum ek_status report_write(const char *path, const char *title, const json_t *result,
                             const json_t *events, const char *part, const json_t *view)
 {
-    json_t *data = json_pack("{s:O s:o}", "result", result, "events", thin_out(events));
+    json_t *data = json_pack("{s:o}", "events", thin_out(events));
     if (view && data)
         json_object_set(data, "view", (json_t *)view);
+    json_t *shown = json_copy((json_t *)result);
+    json_object_del(shown, "case"); /* for cu-plan */
+    json_object_set_new(data, "result", shown);
     enum ek_status st = page_write(path, "cu/bench/report.html", title, part, data);
     json_decref(data);
     return st;
