@@ -351,15 +351,24 @@ compile_commands.json: FORCE
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
-# Manual pages say what --help says.
+# Manual pages say what --help says, and what src/man/ has beside it.
 pages_man := $(bins:$(BIN)/%=$(BUILD)/man/%.1)
-$(BUILD)/man/%.1: $(BIN)/%
+$(BUILD)/man/%.1: $(BIN)/% src/man/sections.h2m src/man/examples
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
-	$(Q)help2man -L C.UTF-8 --no-info --section=1 --manual=Evenkeel --source='Evenkeel $(VERSION)' \
-	 --version-string=$(VERSION) --name="$$($< --help | sed -n '1s/.* – //p')" --output=$@ $<
+	@{ cat src/man/sections.h2m; echo; echo '[EXAMPLES]'; awk -F'\t' '$$1 == "$*" { gsub(/-/, "\\-"); print ".TP\n.B " $$2 "\n" $$3 }' src/man/examples; } > $@.h2m
+	$(Q)help2man -L C.UTF-8 --no-info --section=1 --manual=Evenkeel --source='Evenkeel $(VERSION)' --include=$@.h2m \
+	 --version-string=$(VERSION) --name="$$($< --help | sed -n '1s/.* – //p')" --output=$@ $< && rm $@.h2m
+$(BUILD)/man/evenkeel-policies.7: $(BIN)/bt-mz
+	@mkdir -p $(@D)
+	@{ echo '.TH EVENKEEL\-POLICIES 7 "" "Evenkeel $(VERSION)" Evenkeel'; printf '.SH NAME\nevenkeel\-policies \\- who gets which tasks when\n.SH DESCRIPTION\n'; \
+	 echo 'What \-\-schedule and CU_SCHEDULE take: a name, and behind a colon its options, as in dynamic:chunk=4.'; \
+	 $< --list-schedules | sed -E 's/-/\\-/g; s/^([a-z][^ ]*) +/.TP\n.B \1\n/; s/^  (:[^ ]+) +(.*)/.br\n.B \1\n\2/'; } > $@
 
-man: $(pages_man)
+man: $(pages_man) $(BUILD)/man/evenkeel-policies.7
+
+$(BUILD)/completion.%: $(bins) src/man/completion.sh
+	@sh src/man/completion.sh $* $(bins) > $@
 
 # ---- what is installed ------------------------------------------------------------------------
 # <evenkeel.h> and what it includes, plus what a program of its own on bench_main() needs. Libraries
@@ -395,7 +404,7 @@ $(FACE)/$(SONAME): $(face_o)
 
 examples := $(wildcard cu/examples/*)
 D        := $(DESTDIR)
-install: all $(FACE)/libevenkeel.a $(FACE)/$(SONAME) $(if $(shell command -v help2man),man)
+install: all $(FACE)/libevenkeel.a $(FACE)/$(SONAME) $(BUILD)/completion.bash $(BUILD)/completion.zsh $(if $(shell command -v help2man),man)
 	@install -d "$(D)$(BINDIR)" "$(D)$(LIBDIR)/pkgconfig" "$(D)$(INCLUDEDIR)" "$(D)$(DOCDIR)/examples"
 	@install -m 755 $(bins) "$(D)$(BINDIR)"
 	@install -m 644 $(FACE)/libevenkeel.a "$(D)$(LIBDIR)"
@@ -403,7 +412,9 @@ install: all $(FACE)/libevenkeel.a $(FACE)/$(SONAME) $(if $(shell command -v hel
 	@ln -sf libevenkeel.so.$(VERSION) "$(D)$(LIBDIR)/$(SONAME)"; ln -sf $(SONAME) "$(D)$(LIBDIR)/libevenkeel.so"
 	@install -m 644 LICENSE README.md "$(D)$(DOCDIR)"; install -m 644 $(examples) "$(D)$(DOCDIR)/examples"
 	@$(if $(shell command -v help2man),install -d "$(D)$(MANDIR)/man1" && \
-	 install -m 644 $(pages_man) "$(D)$(MANDIR)/man1",echo 'no help2man: no manual pages')
+	 install -m 644 $(pages_man) "$(D)$(MANDIR)/man1" && install -D -m 644 $(BUILD)/man/evenkeel-policies.7 "$(D)$(MANDIR)/man7/evenkeel-policies.7",echo 'no help2man: no manual pages')
+	@install -D -m 644 $(BUILD)/completion.zsh "$(D)$(DATADIR)/zsh/site-functions/_evenkeel"; \
+	 for p in $(notdir $(bins)); do install -D -m 644 $(BUILD)/completion.bash "$(D)$(DATADIR)/bash-completion/completions/$$p"; done
 	@for h in $(headers) evenkeel.h; do \
 	 case $$h in evenkeel.h) from=cu/bench/$$h to="$(D)$(INCLUDEDIR)/$$h" ;; *) from=$$h to="$(D)$(INCLUDEDIR)/evenkeel/$$h" ;; esac; \
 	 mkdir -p "$$(dirname "$$to")" && sed -E 's|^#include "([a-z_]+/.*)"|#include <evenkeel/\1>|' $$from > "$$to" && chmod 644 "$$to" || exit 1; done
@@ -413,7 +424,8 @@ install: all $(FACE)/libevenkeel.a $(FACE)/$(SONAME) $(if $(shell command -v hel
 	 > "$(D)$(LIBDIR)/pkgconfig/evenkeel.pc"
 uninstall:
 	@cd "$(D)$(BINDIR)" && rm -f $(notdir $(bins)); cd "$(D)$(LIBDIR)" && rm -f libevenkeel.a libevenkeel.so* pkgconfig/evenkeel.pc
-	@rm -rf "$(D)$(INCLUDEDIR)/evenkeel" "$(D)$(INCLUDEDIR)/evenkeel.h" "$(D)$(DOCDIR)" $(bins:$(BIN)/%="$(D)$(MANDIR)/man1/%.1")
+	@rm -rf "$(D)$(INCLUDEDIR)/evenkeel" "$(D)$(INCLUDEDIR)/evenkeel.h" "$(D)$(DOCDIR)" $(bins:$(BIN)/%="$(D)$(MANDIR)/man1/%.1") \
+	 "$(D)$(MANDIR)/man7/evenkeel-policies.7" $(bins:$(BIN)/%="$(D)$(DATADIR)/bash-completion/completions/%") "$(D)$(DATADIR)/zsh/site-functions/_evenkeel"
 
 clean:
 	@rm -rf build build-* bin report

@@ -43,10 +43,9 @@ static const struct opt options[] = {
 
 static void print_help(const struct opt_group *groups, int n)
 {
-    puts(
-        "cu-info – a node's cpus and devices, and who would run where\n\n"
-        "Usage: cu-info [options]\n\n"
-        "Shows the node's cpus and devices, and which of them each compute unit of a layout gets.");
+    puts("cu-info – a node's cpus and devices, and who would run where\n\n"
+         "Usage: cu-info [options]\n\n"
+         "Shows the node's cpus and devices, and which of them each unit of a layout gets.");
     opt_help(stdout, groups, n);
 }
 

@@ -66,12 +66,11 @@ static const struct opt options[] = {
 
 static void print_help(const struct opt_group *groups, int n)
 {
-    puts(
-        "cu-plan – what scheduling policies would do on a machine, or on each part of a cluster\n\n"
-        "Usage: cu-plan --simulate CASE [options]\n"
-        "       cu-plan --machine FILE --profile FILE [options]\n\n"
-        "Runs scheduling policies under a virtual clock: on one model of a machine, or on every\n"
-        "combination of a cluster's nodes to find out which of them a problem is worth.");
+    puts("cu-plan – what scheduling policies would do on a machine, or parts of a cluster\n\n"
+         "Usage: cu-plan --simulate CASE [options]\n"
+         "       cu-plan --machine FILE --profile FILE [options]\n\n"
+         "Runs scheduling policies under a virtual clock: on one model of a machine, or on\n"
+         "every combination of a cluster's nodes to find out which a problem is worth.");
     opt_help(stdout, groups, n);
 }
 
@@ -157,7 +156,7 @@ static enum ek_status run(int argc, char **argv)
     if (s.help)
         print_help(groups, 1);
     if (s.version)
-        puts("cu-plan " EK_VERSION);
+        puts("cu-plan (Evenkeel) " EK_VERSION);
     if (s.list_schedules)
         sched_print(stdout);
     if (s.help || s.version || s.list_schedules)

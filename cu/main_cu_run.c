@@ -23,10 +23,11 @@ static void print_help(void)
 {
     puts("cu-run – parallel tasks on as many cores as are worth it\n\n"
          "Usage: cu-run COMMAND [options]\n\n"
-         "Runs parallel programs whose number of cores is free (moldable tasks) on the nodes of a\n"
-         "cluster, each on as many cores and at such a time that all are done early.\n\ncommands:");
+         "Runs parallel programs whose number of cores is free (moldable tasks) on the\n"
+         "nodes of a cluster, each on as many cores and at such a time that all are done\n"
+         "early.\n\ncommands:");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+        printf("  %-10s ", commands[i].name), opt_wrap(stdout, 13, commands[i].summary);
     puts("\ncu-run COMMAND --help tells more.");
 }
 
@@ -35,7 +36,7 @@ static enum ek_status run(int argc, char **argv)
     int at;
     if (argc < 2)
         FAIL(EK_USAGE, "a command is wanted: plan, run or calibrate; try --help");
-    if (!strcmp(argv[1], "--help"))
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return print_help(), EK_OK;
     if (!strcmp(argv[1], "--version"))
         return puts("cu-run (Evenkeel) " EK_VERSION), EK_OK;

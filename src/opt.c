@@ -268,20 +268,51 @@ enum ek_status opt_parse_list(const struct opt *table, void *values, const char 
     return EK_OK;
 }
 
+enum { WIDTH = 80, LEFT = 25 };
+
+/* Columns that the first `bytes` of a text take. */
+static int columns(const char *text, size_t bytes)
+{
+    int n = 0;
+    for (size_t i = 0; i < bytes; i++)
+        n += (text[i] & 0xc0) != 0x80; /* UTF-8 */
+    return n;
+}
+
+void opt_wrap(FILE *out, int indent, const char *text)
+{
+    int at = indent;
+    for (size_t word; *text; text += word + (text[word] == ' ')) {
+        word = strcspn(text, " ");
+        const int need = columns(text, word);
+        if (at > indent && at + 1 + need > WIDTH)
+            at = fprintf(out, "\n%*s", indent, "") - 1;
+        else if (at > indent)
+            at += fprintf(out, " ");
+        fwrite(text, 1, word, out);
+        at += need;
+    }
+    fputc('\n', out);
+}
+
 void opt_help(FILE *out, const struct opt_group *groups, int ngroups)
 {
     for (int g = 0; g < ngroups; g++) {
         fprintf(out, "\n%s\n", groups[g].title);
         for (const struct opt *o = groups[g].table; o->name; o++) {
-            char left[MAX_NAME];
+            char left[MAX_NAME], right[1024];
             snprintf(left, sizeof left,
                      o->optional ? "--%s [%s]"
                      : o->arg    ? "--%s %s"
                                  : "--%s",
                      o->name, o->arg);
-            fprintf(out, "  %-22s%s%s%s%s%s\n", left,
-                    strlen(left) < 22 ? " " : "\n                         ", o->help,
-                    o->env ? " [" : "", o->env ? o->env : "", o->env ? "]" : "");
+            snprintf(right, sizeof right, "%s%s%s%s", o->help, o->env ? " [" : "",
+                     o->env ? o->env : "", o->env ? "]" : "");
+            if (strlen(left) < LEFT - 2)
+                fprintf(out, "  %-*s", LEFT - 2, left);
+            else
+                fprintf(out, "  %s\n%*s", left, LEFT, "");
+            opt_wrap(out, LEFT, right);
         }
     }
 }

@@ -53,6 +53,9 @@ enum ek_status opt_parse(const struct opt_group *groups, int ngroups, int argc, 
 enum ek_status opt_parse_list(const struct opt *table, void *values, const char *what,
                               const char *list);
 
+/* Prints words within 80 columns; lines after the first begin with `indent` blanks. */
+void opt_wrap(FILE *out, int indent, const char *text);
+
 /* Prints the groups as --help does. */
 void opt_help(FILE *out, const struct opt_group *groups, int ngroups);
 

@@ -55,8 +55,8 @@ static void print_help(const struct bench_program *p, const struct opt_group *gr
            p->command.operand ? " " : "");
     opt_help(stdout, groups, 2);
     printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"
-           "            3 the machine lacks something, 4 interrupted\n"
-           "for tests: CU_FAULT=LIST of " FAULT_FORMS "\n");
+           "            3 the machine lacks something, 4 interrupted\n");
+    opt_wrap(stdout, 0, "for tests: CU_FAULT=LIST of " FAULT_FORMS);
 }
 
 static enum ek_status print_devices(void)

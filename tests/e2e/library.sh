@@ -12,6 +12,12 @@ make -s --no-print-directory install BUILD="${BUILD:-build}" PREFIX="$work/a pla
 place=$work/a\ place
 export PKG_CONFIG_PATH=$place/lib/pkgconfig LD_LIBRARY_PATH=$place/lib
 eval "use=($(pkg-config --cflags --libs evenkeel))"
+for p in "$place"/bin/*; do
+    m=$place/share/man/man1/${p##*/}.1
+    command -v help2man >/dev/null || break
+    for s in 'EXIT STATUS' ENVIRONMENT FILES EXAMPLES; do grep -q "^.SH.*$s" "$m" || fail "${p##*/}.1 has no section $s"; done
+done
+bash -c '. "$1/share/bash-completion/completions/bt-mz" && complete -p bt-mz' - "$place" | grep -q -- --layout || fail 'no completion'
 cd "$work" || exit 1
 
 # A header of one's own with a name from the tree wins; names from inside are free.
@@ -84,4 +90,6 @@ fi
 stray=$(nm -D --defined-only "$place/lib/libevenkeel.so" | awk '$2 ~ /[TDBRW]/ {print $3}' |
     grep -vE '^(ek|cu|sched|backend|team|bench|status|embed|kernel|opt|json|file|events)_')
 [ -z "$stray" ] || fail "exported without a prefix: $(head -3 <<<"$stray")"
+make -s --no-print-directory -C "$here" uninstall BUILD="${BUILD:-build}" PREFIX="$place" >log 2>&1 || fail "make uninstall: $(tail -1 log)"
+[ -z "$(find "$place" -type f -o -type l)" ] || fail "left behind: $(find "$place" -type f -o -type l | head -3)"
 exit 0
