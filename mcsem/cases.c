@@ -1,7 +1,7 @@
 /* mcsem/cases.c – a table of cases in, a table of fields out. */
 #include "mcsem/cases.h"
+#include "mcsem/write.h"
 #include "src/arena.h"
-#include "src/file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,19 +150,13 @@ static enum ek_status compute_rows(const struct cases *c, const struct forward_c
 static enum ek_status write_fields(const struct cases *c, const double complex *field,
                                    const char *out)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *f = open_memstream(&text, &size);
-    if (!f)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", out);
-    fprintf(f, "id,re,im\n");
+    struct write_text t;
+    TRY(write_begin(out, &t));
+    fprintf(t.f, "id,re,im\n");
     for (size_t row = 0; row < c->table->nrows; row++)
-        fprintf(f, "%s,%.17g,%.17g\n", table_text(c->table, row, c->id), creal(field[row]),
+        fprintf(t.f, "%s,%.17g,%.17g\n", table_text(c->table, row, c->id), creal(field[row]),
                 cimag(field[row]));
-    enum ek_status st = fclose(f) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", out)
-                                  : file_replace_text(out, text);
-    free(text);
-    return st;
+    return write_end(&t);
 }
 
 /* Every field has the tolerance, or it is said which have not. */

@@ -3,7 +3,7 @@
 #define MCSEM_CELL_WORK_H
 
 #include "mcsem/cell.h"
-#include "mcsem/forward_device.h"
+#include "mcsem/device.h"
 #include "mcsem/shared.h"
 
 /* What a thread of the unit has for itself. */
@@ -25,10 +25,10 @@ struct cell_work {
     int width, columns;
     struct cell_worker *worker; /* [width] */
     struct shared *shared;
-    struct forward_device *device; /* NULL: pairs in exact mode are the workers' */
-    double complex *sum;           /* [block][nfreq][1 + layers] what it brings */
-    size_t block;                  /* pairs of a block, at most */
-    struct survey_pair *pair;      /* [pairs of the largest cell] as the cell sees them */
+    struct device *device;    /* NULL: pairs in exact mode are the workers' */
+    double complex *sum;      /* [block][nfreq][1 + layers] what it brings */
+    size_t block;             /* pairs of a block, at most */
+    struct survey_pair *pair; /* [pairs of the largest cell] as the cell sees them */
     struct earth_layers layers;
     double *rows, *square; /* [block] rows; [columns][columns] */
     /* the block at hand */

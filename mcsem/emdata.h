@@ -16,6 +16,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define EMDATA_MU0    (4e-7 * acos(-1)) /* B / H */
+#define EMDATA_DEGREE (acos(-1) / 180)
+
 struct emdata_transmitter {
     double x, y, z, azimuth, dip, length;
     size_t line;

@@ -1,6 +1,7 @@
 /* mcsem/figures.c – figures in numbers. */
 #include "mcsem/figures.h"
-#include "mcsem/outputs.h"
+#include "mcsem/inversion.h"
+#include "mcsem/write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,15 +44,15 @@ static json_t *pairs_of(const struct survey *s)
     return list;
 }
 
-static json_t *rms_of(const struct study *s)
+static json_t *rms_of(const struct inversion *s)
 {
     json_t *list = json_array();
     for (int c = 0; c < s->survey->ncells; c++)
-        json_array_append_new(list, rounded(outputs_rms(s->survey, s->response, -1, c), 1e-4));
+        json_array_append_new(list, rounded(survey_rms(s->survey, s->response, -1, c), 1e-4));
     return list;
 }
 
-static json_t *seconds_of(const struct study *s)
+static json_t *seconds_of(const struct inversion *s)
 {
     json_t *list = json_array();
     for (int c = 0; c < s->survey->ncells; c++)
@@ -72,7 +73,7 @@ static double offset_of(const struct survey_pair *p)
     return hypot(p->source[0] - p->receiver[0], p->source[1] - p->receiver[1]);
 }
 
-static void fill_bins(const struct study *s, struct bins *b)
+static void fill_bins(const struct inversion *s, struct bins *b)
 {
     const struct survey *v = s->survey;
     double farthest = 0;
@@ -112,7 +113,7 @@ static json_t *pack_bins(const struct survey *v, const struct bins *b)
                      count);
 }
 
-static json_t *offsets_of(const struct study *s)
+static json_t *offsets_of(const struct inversion *s)
 {
     const size_t n = (size_t)s->survey->nfreq * OFFSETS;
     double *room = calloc(2 * n + OFFSETS, sizeof *room);
@@ -125,7 +126,7 @@ static json_t *offsets_of(const struct study *s)
     return out;
 }
 
-enum ek_status figures_open(const struct study *s, json_t **view)
+enum ek_status figures_open(const struct inversion *s, json_t **view)
 {
     *view = json_pack("{s:o s:o s:o s:o s:o s:o s:o}", "grid", grid_of(s->start), "model",
                       model_of(s->inv->earth), "truth",

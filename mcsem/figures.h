@@ -2,7 +2,7 @@
 #ifndef MCSEM_FIGURES_H
 #define MCSEM_FIGURES_H
 
-#include "mcsem/study.h"
+#include "mcsem/inversion.h"
 
 /* New reference. EK_UNAVAILABLE: out of memory.
  *   grid {nx ny x0 y0 dx dy seabed tops}: depth of each column's floor; tops of the layers, m below
@@ -10,6 +10,6 @@
  *   pairs, rms, seconds: of each cell; rms null where there are no data
  *   offsets {step freq rms count}: misfit [freq][bins] of data by offset, null where there are
  * none, and how many pairs each bin has */
-enum ek_status figures_open(const struct study *study, json_t **view);
+enum ek_status figures_open(const struct inversion *inversion, json_t **view);
 
 #endif

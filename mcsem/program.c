@@ -2,10 +2,10 @@
 #include "mcsem/program.h"
 #include "mcsem/cases.h"
 #include "mcsem/generate.h"
-#include "mcsem/outputs.h"
+#include "mcsem/write.h"
 #include "mcsem/results.h"
-#include "mcsem/study.h"
-#include "mcsem/study_verbs.h"
+#include "mcsem/inversion.h"
+#include "mcsem/verbs.h"
 #include "mcsem/figures.h"
 #include "src/file.h"
 
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define AT(member) offsetof(struct study, member)
+#define AT(member) offsetof(struct inversion, member)
 static const struct opt options[] = {
     {"generate", OPT_TEXT, AT(generate), "NAME",
      "write a synthetic survey to --out, a table or .emdata: tiny, small or published",
@@ -107,7 +107,7 @@ static const struct opt options[] = {
 
 static void defaults(void *st, const struct bench_program *self)
 {
-    struct study *s = st;
+    struct inversion *s = st;
     (void)self;
     s->seed = 2022;
     s->scale = 1;
@@ -137,7 +137,7 @@ static void defaults(void *st, const struct bench_program *self)
 
 /* ---- instead of a run ------------------------------------------------------------------------ */
 
-static enum ek_status generate_into(const struct study *s, const struct generate_design *design,
+static enum ek_status generate_into(const struct inversion *s, const struct generate_design *design,
                                     const struct earth *truth, const struct earth *start)
 {
     struct survey *survey;
@@ -146,12 +146,12 @@ static enum ek_status generate_into(const struct study *s, const struct generate
     if (!st)
         st = survey_file_write(s->out, survey, start);
     if (!st)
-        st = outputs_model(s->truth, truth);
+        st = write_model(s->truth, truth);
     survey_close(survey);
     return st;
 }
 
-static enum ek_status generate(const struct study *s)
+static enum ek_status generate(const struct inversion *s)
 {
     const struct generate_design *found;
     struct earth *truth = NULL, *start = NULL;
@@ -169,7 +169,7 @@ static enum ek_status generate(const struct study *s)
 
 static enum ek_status answer(void *st, bool *done)
 {
-    const struct study *s = st;
+    const struct inversion *s = st;
     const struct forward_control control = {s->tolerance, 1e-17};
     if (s->generate && s->forward)
         FAIL(EK_USAGE, "--generate and --forward are two different things: give one");
@@ -184,7 +184,7 @@ static enum ek_status answer(void *st, bool *done)
 /* ---- before a run ---------------------------------------------------------------------------- */
 
 /* Where a run will write is tried before it runs. */
-static enum ek_status try_outputs(const struct study *s)
+static enum ek_status try_outputs(const struct inversion *s)
 {
     const char *const paths[] = {s->model_out, s->responses, s->history, s->cells, s->checkpoint};
     char first[4096];
@@ -199,7 +199,7 @@ static enum ek_status try_outputs(const struct study *s)
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
-    struct study *s = st;
+    struct inversion *s = st;
     struct stat file;
     if (!s->path)
         FAIL(EK_USAGE, "no survey is given: mcsem SURVEY, or --generate small --out SURVEY");
@@ -224,18 +224,18 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 /* Not known beforehand, because trials may be rejected: at most so many. */
 static int steps(const void *st)
 {
-    const struct study *s = st;
+    const struct inversion *s = st;
     return s->inv->room - s->inv->nrecords;
 }
 
 static int save_every(const void *st)
 {
-    return ((const struct study *)st)->checkpoint ? 1 : 0;
+    return ((const struct inversion *)st)->checkpoint ? 1 : 0;
 }
 
 static double work(const void *st)
 {
-    return ((const struct study *)st)->pairs_done;
+    return ((const struct inversion *)st)->pairs_done;
 }
 
 static enum ek_status view(const void *st, json_t **out)
@@ -245,23 +245,23 @@ static enum ek_status view(const void *st, json_t **out)
 
 const struct bench_program program_mcsem = {
     .identity = {"mcsem", "inversion of marine controlled-source electromagnetic data", "pairs/s",
-                 sizeof(struct study)},
+                 sizeof(struct inversion)},
     .command = {.table = options,
                 .operand = "[SURVEY]",
                 .operand_at = AT(path),
                 .defaults = defaults,
                 .answer = answer},
     .problem = {.plan = plan,
-                .open = study_open,
-                .prepare = study_prepare,
-                .release = study_release,
-                .close = study_close},
+                .open = inversion_open,
+                .prepare = inversion_prepare,
+                .release = inversion_release,
+                .close = inversion_close},
     .run = {.ranks = BENCH_RANKS,
             .cold = true,
-            .verbs = &study_verbs,
+            .verbs = &verbs_mcsem,
             .steps = steps,
             .save_every = save_every,
-            .reset = study_reset,
+            .reset = inversion_reset,
             .work = work,
             .interrupted = results_interrupted},
     .output = {.check = results_judge,

@@ -1,7 +1,7 @@
 /* mcsem/results.c – what a run is worth, what it says, the files that it leaves. */
 #include "mcsem/results.h"
-#include "mcsem/outputs.h"
-#include "mcsem/study.h"
+#include "mcsem/write.h"
+#include "mcsem/inversion.h"
 #include "mcsem/survey_columns.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ enum { CHECKED_PAIRS = 16 }; /* whose fields are computed again for the verifica
 
 /* Largest difference of responses from exact mode with the finest filters, for pairs spread over
  * the survey, relative to max(|field|, floor). */
-static enum ek_status compare(const struct study *s, double *worst)
+static enum ek_status compare(const struct inversion *s, double *worst)
 {
     const struct survey *v = s->survey;
     *worst = 0;
@@ -29,27 +29,27 @@ static enum ek_status compare(const struct study *s, double *worst)
     return EK_OK;
 }
 
-static enum ek_status write_files(struct study *s)
+static enum ek_status write_files(struct inversion *s)
 {
-    TRY(outputs_model(s->model_out, s->inv->earth));
-    TRY(outputs_history(s->history, s->inv));
-    TRY(outputs_responses(s->responses, s->survey, s->response));
-    TRY(outputs_cells(s->cells, s->survey, s->start, s->report, s->response));
+    TRY(write_model(s->model_out, s->inv->earth));
+    TRY(write_history(s->history, s->inv));
+    TRY(write_responses(s->responses, s->survey, s->response));
+    TRY(write_cells(s->cells, s->survey, s->start, s->report, s->response));
     return EK_OK;
 }
 
 enum ek_status results_interrupted(void *st)
 {
-    struct study *s = st;
+    struct inversion *s = st;
     if (cluster_rank() > 0 || !s->inv->nrecords)
         return EK_OK;
-    TRY(outputs_model(s->model_out, s->inv->earth));
-    return outputs_history(s->history, s->inv);
+    TRY(write_model(s->model_out, s->inv->earth));
+    return write_history(s->history, s->inv);
 }
 
 void results_written(void *st)
 {
-    const struct study *s = st;
+    const struct inversion *s = st;
     if (s->checkpoint)
         unlink(s->checkpoint);
 }
@@ -67,12 +67,12 @@ static double model_distance(const struct earth *a, const struct earth *b)
 /* ---- what is explained, and what is not ------------------------------------------------------ */
 
 /* Up to here the RMS of n numbers may pass the target by chance, and a little more. */
-static double rms_limit(const struct study *s)
+static double rms_limit(const struct inversion *s)
 {
     return s->invert_options.target * (1.05 + 3 / sqrt(2 * s->inv->data));
 }
 
-static bool explains(const struct study *s)
+static bool explains(const struct inversion *s)
 {
     const struct misfit_summary m = invert_misfit(s->inv, s->inv->sums);
     return s->inv->rms <= rms_limit(s) && m.outliers <= MOST_OUTLIERS * m.data;
@@ -92,7 +92,7 @@ static int worst_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static double square_of(const struct study *s, size_t pair, int freq)
+static double square_of(const struct inversion *s, size_t pair, int freq)
 {
     const size_t at = pair * (size_t)s->survey->nfreq + (size_t)freq;
     const double size = cabs(misfit_of(&s->cell_options.misfit, &s->survey->pair[pair],
@@ -101,7 +101,7 @@ static double square_of(const struct study *s, size_t pair, int freq)
     return size * size;
 }
 
-static size_t list_data(const struct study *s, struct bad *bad)
+static size_t list_data(const struct inversion *s, struct bad *bad)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->survey->npairs; i++)
@@ -121,7 +121,7 @@ static int by_receiver(const void *a, const void *b)
 }
 
 /* Data in, receivers out. */
-static size_t list_receivers(const struct study *s, struct bad *bad, size_t n)
+static size_t list_receivers(const struct inversion *s, struct bad *bad, size_t n)
 {
     size_t kept = 0;
     sorted = s->survey;
@@ -138,7 +138,7 @@ static size_t list_receivers(const struct study *s, struct bad *bad, size_t n)
     return kept;
 }
 
-static json_t *pack_bad(const struct study *s, const struct bad *b, bool receiver)
+static json_t *pack_bad(const struct inversion *s, const struct bad *b, bool receiver)
 {
     const struct survey_pair *p = &s->survey->pair[b->pair];
     if (receiver)
@@ -151,7 +151,7 @@ static json_t *pack_bad(const struct study *s, const struct bad *b, bool receive
 }
 
 /* Why a run fails, and what may help. */
-static void say_why(const struct study *s, const struct bad *worst)
+static void say_why(const struct inversion *s, const struct bad *worst)
 {
     const struct misfit_summary m = invert_misfit(s->inv, s->inv->sums);
     const bool bad = m.outliers > MOST_OUTLIERS * m.data;
@@ -168,7 +168,7 @@ static void say_why(const struct study *s, const struct bad *worst)
 }
 
 /* Adds what is worst to the JSON. */
-static enum ek_status add_worst(const struct study *s, bool explained, json_t *detail)
+static enum ek_status add_worst(const struct inversion *s, bool explained, json_t *detail)
 {
     struct bad *bad = calloc(s->survey->npairs * (size_t)s->survey->nfreq + 1, sizeof *bad);
     json_t *data = json_array(), *receivers = json_array();
@@ -188,7 +188,7 @@ static enum ek_status add_worst(const struct study *s, bool explained, json_t *d
     return EK_OK;
 }
 
-static json_t *describe(const struct study *s, double difference)
+static json_t *describe(const struct inversion *s, double difference)
 {
     const struct misfit_summary m = invert_misfit(s->inv, s->inv->sums);
     const struct invert *inv = s->inv;
@@ -196,20 +196,20 @@ static json_t *describe(const struct study *s, double difference)
     json_t *by_frequency = json_array();
     for (int q = 0; q < s->survey->nfreq; q++)
         json_array_append_new(by_frequency,
-                              json_number_or_null(outputs_rms(s->survey, s->response, q, -1)));
+                              json_number_or_null(survey_rms(s->survey, s->response, q, -1)));
     return json_pack(
         "{s:b s:b s:f s:o s:i s:s s:o s:o s:o s:o s:o s:o}", "converged",
         inv->stop != INVERT_ITERATIONS, "explained", explains(s), "outliers", m.outliers,
         "rms_limit", json_number_or_null(rms_limit(s)), "iterations", inv->iteration, "stop",
         invert_stop_text[inv->stop], "rms", json_number_or_null(inv->rms), "rms_at_start",
         json_number_or_null(inv->record[0].rms), "rms_complex",
-        json_number_or_null(outputs_rms(s->survey, s->response, -1, -1)), "rms_by_frequency",
+        json_number_or_null(survey_rms(s->survey, s->response, -1, -1)), "rms_by_frequency",
         by_frequency, "difference_from_exact", json_number_or_null(difference),
         "log10_rho_from_truth", json_number_or_null(apart));
 }
 
 /* All ranks' reports, for rank 0's files. */
-static enum ek_status gather_reports(struct study *s)
+static enum ek_status gather_reports(struct inversion *s)
 {
     const size_t cells = (size_t)s->survey->ncells;
     double *x = calloc(2 * cells, sizeof *x);
@@ -230,7 +230,7 @@ static enum ek_status gather_reports(struct study *s)
 
 /* Peak signal-to-noise ratio of the run's log-resistivities against the first run's, in dB;
  * infinite where they are the same to the last bit. */
-static enum ek_status compare_with_first(struct study *s)
+static enum ek_status compare_with_first(struct inversion *s)
 {
     const struct earth *e = s->inv->earth;
     const size_t unknowns = (size_t)earth_columns(e) * (size_t)e->nz;
@@ -254,7 +254,7 @@ static enum ek_status compare_with_first(struct study *s)
 /* Responses of other ranks' cells are 0 here, so that sums are exact. */
 enum ek_status results_judge(void *st, enum bench_verdict *verified, json_t **detail)
 {
-    struct study *s = st;
+    struct inversion *s = st;
     double difference = 0;
     enum ek_status done = EK_OK;
     cluster_sum((double *)s->response, 2 * s->survey->npairs * (size_t)s->survey->nfreq);
@@ -308,7 +308,7 @@ static json_t *history(const struct invert *inv)
 }
 
 /* Data whose residual is logarithmic. */
-static size_t count_logarithms(const struct study *s)
+static size_t count_logarithms(const struct inversion *s)
 {
     const struct survey *v = s->survey;
     size_t n = 0;
@@ -320,11 +320,11 @@ static size_t count_logarithms(const struct study *s)
 
 json_t *results_facts(const void *st)
 {
-    const struct study *s = st;
+    const struct inversion *s = st;
     int *empty = calloc((size_t)s->survey->ncells, sizeof *empty);
     if (!empty)
         return NULL;
-    const int n = study_empty(s, empty);
+    const int n = inversion_empty(s, empty);
     const struct normal_size size =
         s->inv->normal ? normal_size(s->inv->normal) : (struct normal_size){0, 0};
     json_t *out =

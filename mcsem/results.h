@@ -11,12 +11,12 @@
 #include <stdio.h>
 
 /* Writes the files that are asked for, too. EK_UNAVAILABLE: not writable, out of memory. */
-enum ek_status results_judge(void *study, enum bench_verdict *verified, json_t **detail);
+enum ek_status results_judge(void *inversion, enum bench_verdict *verified, json_t **detail);
 /* The run is complete: the next one begins anew. */
-void results_written(void *study);
+void results_written(void *inversion);
 /* Files of a run that was interrupted: what it has reached. */
-enum ek_status results_interrupted(void *study);
-json_t *results_facts(const void *study);
+enum ek_status results_interrupted(void *inversion);
+json_t *results_facts(const void *inversion);
 void results_remark(FILE *out, const void *st, const json_t *facts);
 
 #endif

@@ -234,3 +234,22 @@ void survey_weigh(struct survey *s, const struct survey_noise *noise)
         }
     }
 }
+
+double survey_rms(const struct survey *s, const double complex *response, int freq, int cell)
+{
+    const size_t begin_pair = cell < 0 ? 0 : s->first[cell];
+    const size_t end_pair = cell < 0 ? s->npairs : s->first[cell + 1];
+    double sum = 0, n = 0;
+    for (size_t i = begin_pair; i < end_pair; i++)
+        for (int q = freq < 0 ? 0 : freq; q < (freq < 0 ? s->nfreq : freq + 1); q++) {
+            const size_t at = i * (size_t)s->nfreq + (size_t)q;
+            const struct survey_datum *d = &s->datum[at];
+            if (!isfinite(d->sigma))
+                continue;
+            const double re = (d->re - creal(response[at])) / d->sigma;
+            const double im = (d->im - cimag(response[at])) / d->sigma;
+            sum += re * re + im * im;
+            n += 2;
+        }
+    return n > 0 ? sqrt(sum / n) : NAN;
+}

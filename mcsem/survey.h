@@ -7,6 +7,7 @@
 #define MCSEM_SURVEY_H
 
 #include "mcsem/earth.h"
+#include <complex.h>
 #include <stdbool.h>
 
 /* A source position as one channel of one receiver sees it. */
@@ -62,5 +63,8 @@ struct survey_noise {
 };
 #define SURVEY_NOISE 0.03
 void survey_weigh(struct survey *survey, const struct survey_noise *noise);
+
+/* RMS misfit of real and imaginary parts: of one frequency (-1: all) and one cell (-1: all). */
+double survey_rms(const struct survey *survey, const double complex *response, int freq, int cell);
 
 #endif

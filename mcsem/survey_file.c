@@ -2,8 +2,6 @@
 #include "mcsem/survey_file.h"
 #include "mcsem/emdata.h"
 #include "mcsem/seabed.h"
-#include "mcsem/survey_csv.h"
-#include "mcsem/survey_emdata.h"
 
 #include <string.h>
 
@@ -13,8 +11,7 @@ enum ek_status survey_file_read(const char *path, const struct survey_file_earth
 {
     struct earth_list list = earth_list_defaults;
     struct survey *s;
-    TRY(emdata_is(path) ? survey_emdata_read(path, noise, &s, &list)
-                        : survey_csv_read(path, noise, &s, &list));
+    TRY(emdata_is(path) ? read_emdata(path, noise, &s, &list) : read_csv(path, noise, &s, &list));
     enum ek_status st = EK_OK;
     if (words && words->keys)
         st = earth_list_read("--earth", words->keys, &list);
@@ -47,5 +44,5 @@ enum ek_status survey_file_write(const char *path, const struct survey *survey,
 {
     const size_t n = strlen(path);
     const bool emdata = n > 7 && !strcmp(path + n - 7, ".emdata");
-    return (emdata ? survey_emdata_write : survey_csv_write)(path, survey, earth);
+    return (emdata ? write_emdata : write_csv)(path, survey, earth);
 }

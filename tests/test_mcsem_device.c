@@ -2,7 +2,7 @@
  * and all derivatives, pairs of every kind, batches of any size. */
 #include "tests/backends.h"
 #include "tests/mcsem.h"
-#include "mcsem/forward_device.h"
+#include "mcsem/device.h"
 
 enum { SOME = 3 * MCSEM_PAIRS, FREQUENCIES = 2, LAYERS = 8 };
 static const double freq[FREQUENCIES] = {0.25, 2};
@@ -16,7 +16,7 @@ static void spread(struct survey_pair *pair)
     }
 }
 
-static void same_bits(struct forward *f, struct forward_device *d, enum forward_derivatives wanted,
+static void same_bits(struct forward *f, struct device *d, enum forward_derivatives wanted,
                       int filter)
 {
     static double complex sum[SOME * FREQUENCIES * (1 + LAYERS)];
@@ -24,7 +24,7 @@ static void same_bits(struct forward *f, struct forward_device *d, enum forward_
     struct survey_pair pair[SOME];
     spread(pair);
     assert_int_equal(
-        forward_device_pairs(d, &l, pair, SOME, FREQUENCIES, freq, filter, wanted, sum), EK_OK);
+        device_pairs(d, &l, pair, SOME, FREQUENCIES, freq, filter, wanted, sum), EK_OK);
     for (int p = 0; p < SOME; p++) {
         double complex field[FREQUENCIES], derivative[FREQUENCIES * LAYERS] = {0};
         assert_int_equal(
@@ -43,14 +43,14 @@ static void devices_have_the_host_s_bits(void **state)
     const struct backend_ops *ops = *state;
     struct backend *b;
     struct forward *f;
-    struct forward_device *d;
+    struct device *d;
     assert_int_equal(backend_open((struct backend_device){ops, 0}, &b), EK_OK);
     assert_int_equal(forward_open(LAYERS, FREQUENCIES, &f), EK_OK);
-    assert_int_equal(forward_device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
-    assert_true(forward_device_batch(d) >= 1);
+    assert_int_equal(device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
+    assert_true(device_batch(d) >= 1);
     for (enum forward_derivatives wanted = FORWARD_FIELD; wanted <= FORWARD_HORIZONTAL; wanted++)
         same_bits(f, d, wanted, 2 + (int)wanted % 2);
-    forward_device_close(d);
+    device_close(d);
     forward_close(f);
     backend_close(b);
 }
@@ -61,19 +61,19 @@ static void what_touches_is_refused(void **state)
     const struct earth_layers l = mcsem_sea_floor();
     struct survey_pair pair[2] = {mcsem_pairs[0], mcsem_pairs[0]};
     struct backend *b;
-    struct forward_device *d;
+    struct device *d;
     static double complex sum[2 * FREQUENCIES * (1 + LAYERS)];
     memcpy(pair[1].receiver, pair[1].source, sizeof pair[1].receiver);
     pair[1].line = 17;
     assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
-    assert_int_equal(forward_device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
+    assert_int_equal(device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
     ASSERT_FAILS(EK_USAGE,
-                 forward_device_pairs(d, &l, pair, 2, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
+                 device_pairs(d, &l, pair, 2, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
                  "line 17");
-    assert_int_equal(forward_device_pairs(d, &l, pair, 1, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
+    assert_int_equal(device_pairs(d, &l, pair, 1, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
                      EK_OK);
     assert_true(cabs(sum[0]) > 0);
-    forward_device_close(d);
+    device_close(d);
     backend_close(b);
 }
 

@@ -1,7 +1,7 @@
-/* mcsem/study.c – a survey on the units and ranks that there are. */
-#include "mcsem/study.h"
+/* mcsem/inversion.c – a survey on the units and ranks that there are. */
+#include "mcsem/inversion.h"
 #include "cu/sched/assignment.h"
-#include "mcsem/outputs.h"
+#include "mcsem/write.h"
 #include "mcsem/pair.h"
 #include "mcsem/seabed.h"
 
@@ -13,13 +13,13 @@
 /* What a cell's table costs, in pairs interpolated from it. */
 #define TABLE_COST 1500.0
 
-double study_cost(const struct study *s, int cell)
+double inversion_cost(const struct inversion *s, int cell)
 {
     const double pairs = (double)(s->survey->first[cell + 1] - s->survey->first[cell]);
     return s->cell_options.mode == CELL_SHARED && pairs > 0 ? TABLE_COST + pairs : pairs;
 }
 
-int study_empty(const struct study *s, int *cell)
+int inversion_empty(const struct inversion *s, int *cell)
 {
     int n = 0;
     for (int c = 0; c < s->survey->ncells; c++) {
@@ -53,7 +53,7 @@ static void warn_of_rough_floor(const struct survey *s)
             rough, s->ncells, atan(worst.slope) * 180 / acos(-1));
 }
 
-static enum ek_status read_survey(struct study *s)
+static enum ek_status read_survey(struct inversion *s)
 {
     TRY(survey_file_read(s->path, &s->earth_words, &s->noise, &s->survey, &s->start));
     TRY(survey_bin(s->survey, s->start, !s->drop));
@@ -62,21 +62,21 @@ static enum ek_status read_survey(struct study *s)
     warn_of_rough_floor(s->survey);
     if (s->truth) {
         TRY(earth_copy(s->start, &s->true_earth));
-        TRY(outputs_read_model(s->truth, s->true_earth));
+        TRY(read_model(s->truth, s->true_earth));
     }
     for (size_t i = 0; s->start_rho > 0 && i < (size_t)s->survey->ncells * (size_t)s->start->nz;
          i++)
         s->start->m[i] = log(s->start_rho);
     if (s->model_in)
-        TRY(outputs_read_model(s->model_in, s->start));
-    const int empty = study_empty(s, NULL);
+        TRY(read_model(s->model_in, s->start));
+    const int empty = inversion_empty(s, NULL);
     if (empty && cluster_rank() == 0)
         status_warn("%d of %d cells have no data; smoothness carries them (--json lists them)",
                     empty, s->survey->ncells);
     return EK_OK;
 }
 
-static enum ek_status allocate(struct study *s)
+static enum ek_status allocate(struct inversion *s)
 {
     const size_t cells = (size_t)s->survey->ncells;
     const size_t data = s->survey->npairs * (size_t)s->survey->nfreq;
@@ -95,7 +95,7 @@ static enum ek_status allocate(struct study *s)
 }
 
 /* Cells over ranks by declared cost and by the threads that each rank has; rank 0 says how. */
-static enum ek_status divide_among_ranks(struct study *s)
+static enum ek_status divide_among_ranks(struct inversion *s)
 {
     const int ranks = cluster_size(), cells = s->survey->ncells;
     struct sched_unit *unit = calloc((size_t)ranks, sizeof *unit);
@@ -111,7 +111,7 @@ static enum ek_status divide_among_ranks(struct study *s)
             unit[r] = (struct sched_unit){
                 .kind = CU_CPU, .width = (int)threads[r], .memory = r, .speed = threads[r]};
         for (int c = 0; c < cells; c++)
-            cost[c] = study_cost(s, c);
+            cost[c] = inversion_cost(s, c);
         const struct sched_job job = {
             .n = (size_t)cells, .grain = 1, .ncu = ranks, .unit = unit, .cost = cost};
         if (cluster_rank() == 0)
@@ -124,18 +124,18 @@ static enum ek_status divide_among_ranks(struct study *s)
     return st;
 }
 
-static void claim_cells(struct study *s, struct sched_job *job)
+static void claim_cells(struct inversion *s, struct sched_job *job)
 {
     for (int c = 0; c < s->survey->ncells; c++)
         if (s->rank_of[c] == cluster_rank()) {
-            s->cost[s->ntasks] = study_cost(s, c);
+            s->cost[s->ntasks] = inversion_cost(s, c);
             s->cell[s->ntasks++] = c;
         }
     *job = (struct sched_job){.n = s->ntasks, .grain = 1, .cost = s->cost};
 }
 
 /* One message for each cell that is not rank 0's. */
-static enum ek_status open_mail(struct study *s)
+static enum ek_status open_mail(struct inversion *s)
 {
     const int cells = s->survey->ncells, rank = cluster_rank();
     const size_t sums = cell_sums(s->start->nz);
@@ -160,16 +160,16 @@ static enum ek_status open_mail(struct study *s)
 }
 
 /* First touch. */
-enum ek_status study_prepare(void *st, const struct cu *cu)
+enum ek_status inversion_prepare(void *st, const struct cu *cu)
 {
-    struct study *s = st;
+    struct inversion *s = st;
     return cell_open(s->survey, s->start, &s->cell_options, cu->width, cu->device,
                      &s->work[cu->index]);
 }
 
-void study_release(void *st, const struct cu *cu)
+void inversion_release(void *st, const struct cu *cu)
 {
-    struct study *s = st;
+    struct inversion *s = st;
     cell_close(s->work[cu->index]);
 }
 
@@ -182,9 +182,9 @@ static void warn_of_slow_blas(void)
                     blas ? blas : "unknown");
 }
 
-enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job)
+enum ek_status inversion_open(void *st, struct cu_set *set, struct sched_job *job)
 {
-    struct study *s = st;
+    struct inversion *s = st;
     s->set = set;
     warn_of_slow_blas();
     TRY(read_survey(s));
@@ -195,9 +195,9 @@ enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job)
     return cluster_size() > 1 ? open_mail(s) : EK_OK;
 }
 
-void study_close(void *st)
+void inversion_close(void *st)
 {
-    struct study *s = st;
+    struct inversion *s = st;
     cluster_mail_close(s->mail);
     invert_close(s->inv);
     survey_close(s->survey);
@@ -216,15 +216,15 @@ void study_close(void *st)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-enum ek_status study_reset(void *st)
+enum ek_status inversion_reset(void *st)
 {
-    struct study *s = st;
+    struct inversion *s = st;
     const size_t data = s->survey->npairs * (size_t)s->survey->nfreq;
     memset(s->response, 0, data * sizeof *s->response);
     memset(s->trial_response, 0, data * sizeof *s->trial_response);
     s->pairs_done = s->worst_difference = 0;
     invert_reset(s->inv, s->start);
     if (s->checkpoint && cluster_rank() == 0 && !access(s->checkpoint, F_OK))
-        return study_load(s);
+        return checkpoint_load(s);
     return EK_OK;
 }

@@ -1,37 +1,14 @@
-/* mcsem/outputs.c – tables of what came out. */
-#include "mcsem/outputs.h"
+/* mcsem/write_tables.c – tables of what came out. */
+#include "mcsem/write.h"
 #include "mcsem/survey_columns.h"
 #include "mcsem/seabed.h"
-#include "mcsem/vtk.h"
+#include "src/json.h"
 #include "src/table.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A text that grows, and goes to a file as a whole. */
-struct text {
-    FILE *f;
-    char *at;
-    size_t size;
-};
-
-static enum ek_status begin(const char *path, struct text *t)
-{
-    t->f = open_memstream(&t->at, &t->size);
-    if (!t->f)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    return EK_OK;
-}
-
-static enum ek_status end(const char *path, struct text *t)
-{
-    const enum ek_status st = fclose(t->f) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
-                                           : file_replace_text(path, t->at);
-    free(t->at);
-    return st;
-}
 
 static bool named(const char *path)
 {
@@ -46,21 +23,21 @@ static bool ends_in(const char *path, const char *end)
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-enum ek_status outputs_model(const char *path, const struct earth *e)
+enum ek_status write_model(const char *path, const struct earth *e)
 {
-    struct text t;
+    struct write_text t;
     if (!named(path))
         return EK_OK;
     if (ends_in(path, ".vtk"))
-        return vtk_write_earth(path, e);
-    TRY(begin(path, &t));
+        return write_vtk(path, e);
+    TRY(write_begin(path, &t));
     fprintf(t.f, "column,layer,x,y,top_m,rho_ohmm\n");
     for (int c = 0; c < earth_columns(e); c++)
         for (int k = 0; k < e->nz; k++)
             fprintf(t.f, "%d,%d,%.10g,%.10g,%.10g,%.17g\n", c, k, e->x0 + c % e->nx * e->dx,
                     e->y0 + c / e->nx * e->dy, e->top[k],
                     exp(e->m[(size_t)c * (size_t)e->nz + (size_t)k]));
-    return end(path, &t);
+    return write_end(&t);
 }
 
 static enum ek_status read_rows(const struct table *t, struct earth *e)
@@ -88,7 +65,7 @@ static enum ek_status read_rows(const struct table *t, struct earth *e)
     return EK_OK;
 }
 
-enum ek_status outputs_read_model(const char *path, struct earth *e)
+enum ek_status read_model(const char *path, struct earth *e)
 {
     struct table *t;
     TRY(table_open(path, NULL, &t));
@@ -99,12 +76,12 @@ enum ek_status outputs_read_model(const char *path, struct earth *e)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-enum ek_status outputs_history(const char *path, const struct invert *inv)
+enum ek_status write_history(const char *path, const struct invert *inv)
 {
-    struct text t;
+    struct write_text t;
     if (!named(path))
         return EK_OK;
-    TRY(begin(path, &t));
+    TRY(write_begin(path, &t));
     fprintf(t.f, "iteration,accepted,rms,phi,phi_data,rough_v,rough_h,mu_v,mu_h,damping,gain,step,"
                  "rho_min,rho_max,seconds,cpu_s,solve_s,solve_cpu_s\n");
     for (int i = 0; i < inv->nrecords; i++) {
@@ -116,16 +93,16 @@ enum ek_status outputs_history(const char *path, const struct invert *inv)
                 r->mu_v, r->mu_h, r->damping, r->gain, r->step, r->rho_min, r->rho_max, r->seconds,
                 r->cpu_s, r->solve_s, r->solve_cpu_s);
     }
-    return end(path, &t);
+    return write_end(&t);
 }
 
-enum ek_status outputs_responses(const char *path, const struct survey *s,
-                                 const double complex *response)
+enum ek_status write_responses(const char *path, const struct survey *s,
+                               const double complex *response)
 {
-    struct text t;
+    struct write_text t;
     if (!named(path))
         return EK_OK;
-    TRY(begin(path, &t));
+    TRY(write_begin(path, &t));
     fprintf(t.f, "line,src_x,src_y,src_z,rec_x,rec_y,rec_z,component,freq_hz,re,im,sigma,"
                  "response_re,response_im,residual_re,residual_im\n");
     for (size_t i = 0; i < s->npairs; i++)
@@ -144,7 +121,7 @@ enum ek_status outputs_responses(const char *path, const struct survey *s,
                     (d->re - creal(response[at])) / d->sigma,
                     (d->im - cimag(response[at])) / d->sigma);
         }
-    return end(path, &t);
+    return write_end(&t);
 }
 
 /* As cu-plan reads tasks. */
@@ -162,41 +139,22 @@ static enum ek_status write_tasks(const char *path, int cells, const struct cell
     return st;
 }
 
-enum ek_status outputs_cells(const char *path, const struct survey *s, const struct earth *e,
-                             const struct cell_report *report, const double complex *response)
+enum ek_status write_cells(const char *path, const struct survey *s, const struct earth *e,
+                           const struct cell_report *report, const double complex *response)
 {
-    struct text t;
+    struct write_text t;
     if (!named(path))
         return EK_OK;
     if (ends_in(path, ".json"))
         return write_tasks(path, s->ncells, report);
-    TRY(begin(path, &t));
+    TRY(write_begin(path, &t));
     fprintf(t.f, "cell_id,n_pairs,x,y,rms,seconds,exact_pairs,seabed_m,slope_deg,rough\n");
     for (int c = 0; c < s->ncells; c++) {
         const struct seabed_cell cell = seabed_cell(s, c);
         fprintf(t.f, "%d,%zu,%.10g,%.10g,%.6g,%.6g,%zu,%.10g,%.3g,%d\n", c,
                 s->first[c + 1] - s->first[c], e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy,
-                outputs_rms(s, response, -1, c), report[c].cpu_s, report[c].exact, e->seabed[c],
+                survey_rms(s, response, -1, c), report[c].cpu_s, report[c].exact, e->seabed[c],
                 atan(cell.slope) * 180 / acos(-1), seabed_is_rough(&cell));
     }
-    return end(path, &t);
-}
-
-double outputs_rms(const struct survey *s, const double complex *response, int freq, int cell)
-{
-    const size_t begin_pair = cell < 0 ? 0 : s->first[cell];
-    const size_t end_pair = cell < 0 ? s->npairs : s->first[cell + 1];
-    double sum = 0, n = 0;
-    for (size_t i = begin_pair; i < end_pair; i++)
-        for (int q = freq < 0 ? 0 : freq; q < (freq < 0 ? s->nfreq : freq + 1); q++) {
-            const size_t at = i * (size_t)s->nfreq + (size_t)q;
-            const struct survey_datum *d = &s->datum[at];
-            if (!isfinite(d->sigma))
-                continue;
-            const double re = (d->re - creal(response[at])) / d->sigma;
-            const double im = (d->im - cimag(response[at])) / d->sigma;
-            sum += re * re + im * im;
-            n += 2;
-        }
-    return n > 0 ? sqrt(sum / n) : NAN;
+    return write_end(&t);
 }

@@ -1,5 +1,5 @@
-/* mcsem/forward_device.c – plans of pairs go to a device batch by batch, sums come back. */
-#include "mcsem/forward_device.h"
+/* mcsem/device.c – plans of pairs go to a device batch by batch, sums come back. */
+#include "mcsem/device.h"
 #include "src/kernel.h"
 
 #include "mcsem/kernels/exact_plan.h"
@@ -18,7 +18,7 @@ static const struct backend_kernel kernels[KERNELS] = {
 enum { MOST_PAIRS = 2048, MOST_NUMBERS = 1 << 23, MOST_SUMS = 1 << 26 };
 #define SHARE_OF_MEMORY 0.25 /* for the place where work-items work */
 
-struct forward_device {
+struct device {
     struct backend *backend;
     struct backend_program *program;
     struct backend_mem *buffer[BUFFERS];
@@ -38,7 +38,7 @@ static struct backend_rect linear(size_t bytes)
     return backend_linear(0, 0, bytes);
 }
 
-static enum ek_status write(struct forward_device *d, int buffer, const void *from, size_t bytes)
+static enum ek_status write(struct device *d, int buffer, const void *from, size_t bytes)
 {
     const struct backend_rect all = linear(bytes);
     return backend_write(d->backend, BACKEND_COMPUTE, d->buffer[buffer], from, &all);
@@ -47,19 +47,19 @@ static enum ek_status write(struct forward_device *d, int buffer, const void *fr
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* Bytes of the place for n pairs. */
-static size_t place_bytes(const struct forward_device *d, size_t n)
+static size_t place_bytes(const struct device *d, size_t n)
 {
     const size_t items = n * (size_t)d->nfreq * EXACT_STRANDS;
     const size_t groups = (items + EXACT_BESIDE - 1) / EXACT_BESIDE;
     return groups * EXACT_BESIDE * (size_t)exact_numbers(d->layers) * sizeof(double);
 }
 
-static size_t sums(const struct forward_device *d, size_t n)
+static size_t sums(const struct device *d, size_t n)
 {
     return n * (size_t)d->nfreq * 2 * (1 + (size_t)d->layers);
 }
 
-static bool fits(const struct forward_device *d, size_t n)
+static bool fits(const struct device *d, size_t n)
 {
     const struct backend_info *info = &d->backend->info;
     const size_t bytes = place_bytes(d, n);
@@ -68,7 +68,7 @@ static bool fits(const struct forward_device *d, size_t n)
 }
 
 /* As many pairs as the device has room for, one at least. */
-static void choose_batch(struct forward_device *d)
+static void choose_batch(struct device *d)
 {
     const size_t groups = (size_t)d->nfreq * (PAIR_WAVES / PAIR_GROUP);
     d->batch = MOST_PAIRS;
@@ -78,7 +78,7 @@ static void choose_batch(struct forward_device *d)
         d->batch * (EXACT_PAIR + 4 * EXACT_LEVEL + groups / 4) + PAIR_POINTS * EXACT_LEVEL + groups;
 }
 
-static enum ek_status open_host(struct forward_device *d)
+static enum ek_status open_host(struct device *d)
 {
     d->table = calloc(4 * (size_t)d->layers, sizeof *d->table);
     d->line = calloc((size_t)d->nfreq, sizeof *d->line);
@@ -90,7 +90,7 @@ static enum ek_status open_host(struct forward_device *d)
     return pair_open(d->layers, &d->plan);
 }
 
-static enum ek_status open_buffers(struct forward_device *d)
+static enum ek_status open_buffers(struct device *d)
 {
     const size_t bytes[BUFFERS] = {[LAYERS] = 4 * (size_t)d->layers * sizeof(double),
                                    [LINES] = (size_t)d->nfreq * sizeof(double),
@@ -103,7 +103,7 @@ static enum ek_status open_buffers(struct forward_device *d)
     return EK_OK;
 }
 
-static enum ek_status build(struct forward_device *d)
+static enum ek_status build(struct device *d)
 {
     const char *const text = "mcsem/kernels/exact.c";
     char *whole = embed_join(&text, 1);
@@ -115,7 +115,7 @@ static enum ek_status build(struct forward_device *d)
     return st;
 }
 
-static enum ek_status open_all(struct forward_device *d)
+static enum ek_status open_all(struct device *d)
 {
     if (!d->backend->info.fp64)
         FAIL(EK_UNAVAILABLE, "%s has no double precision; leave it out", d->backend->label);
@@ -125,10 +125,9 @@ static enum ek_status open_all(struct forward_device *d)
     return build(d);
 }
 
-enum ek_status forward_device_open(struct backend *backend, int layers, int nfreq,
-                                   struct forward_device **device)
+enum ek_status device_open(struct backend *backend, int layers, int nfreq, struct device **device)
 {
-    struct forward_device *d = calloc(1, sizeof *d);
+    struct device *d = calloc(1, sizeof *d);
     if (!d)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
     d->backend = backend;
@@ -136,13 +135,13 @@ enum ek_status forward_device_open(struct backend *backend, int layers, int nfre
     d->nfreq = nfreq;
     const enum ek_status st = open_all(d);
     if (st)
-        forward_device_close(d);
+        device_close(d);
     else
         *device = d;
     return st;
 }
 
-void forward_device_close(struct forward_device *d)
+void device_close(struct device *d)
 {
     if (!d)
         return;
@@ -158,7 +157,7 @@ void forward_device_close(struct forward_device *d)
     free(d);
 }
 
-size_t forward_device_batch(const struct forward_device *d)
+size_t device_batch(const struct device *d)
 {
     return d->batch;
 }
@@ -178,12 +177,12 @@ static size_t plan_numbers(const struct pair_plan *p)
         n += (size_t)(PAIR_PART * parts_of(&p->level[k].view) + PAIR_FUNCTIONS * p->nwaves);
     return n;
 }
-static size_t plan_rows(const struct forward_device *d)
+static size_t plan_rows(const struct device *d)
 {
     return (size_t)(EXACT_LEVEL * d->plan.nlevels + d->nfreq * (d->plan.nwaves / PAIR_GROUP));
 }
 
-static int add_numbers(struct forward_device *d, const double *from, size_t n)
+static int add_numbers(struct device *d, const double *from, size_t n)
 {
     const size_t at = d->numbers;
     memcpy(d->number + at, from, n * sizeof *from);
@@ -191,7 +190,7 @@ static int add_numbers(struct forward_device *d, const double *from, size_t n)
     return (int)at;
 }
 
-static void add_level(struct forward_device *d, const struct pair_level *level)
+static void add_level(struct device *d, const struct pair_level *level)
 {
     const size_t nwaves = (size_t)d->plan.nwaves;
     const int parts =
@@ -204,7 +203,7 @@ static void add_level(struct forward_device *d, const struct pair_level *level)
 }
 
 /* The plan becomes the batch's next pair. */
-static void add_plan(struct forward_device *d, int nfreq)
+static void add_plan(struct device *d, int nfreq)
 {
     const struct pair_plan *p = &d->plan;
     int *row = d->row + EXACT_PAIR * d->pairs++;
@@ -226,14 +225,14 @@ static void add_plan(struct forward_device *d, int nfreq)
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
-static enum ek_status launch(struct forward_device *d, int kernel, size_t items,
+static enum ek_status launch(struct device *d, int kernel, size_t items,
                              const struct backend_arg *args, int nargs)
 {
     const int global[3] = {(int)items, 1, 1};
     return backend_launch(d->backend, BACKEND_COMPUTE, d->program, kernel, global, nargs, args);
 }
 
-static enum ek_status launch_batch(struct forward_device *d, int nlayers, int nfreq,
+static enum ek_status launch_batch(struct device *d, int nlayers, int nfreq,
                                    enum forward_derivatives derivatives)
 {
     const struct backend_arg waves[] = {backend_arg_mem(d->buffer[LAYERS]),
@@ -255,7 +254,7 @@ static enum ek_status launch_batch(struct forward_device *d, int nlayers, int nf
 }
 
 /* The batch at hand; done on return. */
-static enum ek_status run_batch(struct forward_device *d, int nlayers, int nfreq,
+static enum ek_status run_batch(struct device *d, int nlayers, int nfreq,
                                 enum forward_derivatives derivatives, double complex *sum)
 {
     const struct backend_rect all =
@@ -268,7 +267,7 @@ static enum ek_status run_batch(struct forward_device *d, int nlayers, int nfreq
 }
 
 /* Packs pairs first .. until the batch is full or all are in; *first moves on. */
-static enum ek_status fill_batch(struct forward_device *d, const struct earth_layers *layers,
+static enum ek_status fill_batch(struct device *d, const struct earth_layers *layers,
                                  const struct survey_pair *pair, size_t n, int nfreq, int which,
                                  size_t *first)
 {
@@ -288,10 +287,9 @@ static enum ek_status fill_batch(struct forward_device *d, const struct earth_la
     return EK_OK;
 }
 
-enum ek_status forward_device_pairs(struct forward_device *d, const struct earth_layers *layers,
-                                    const struct survey_pair *pair, size_t n, int nfreq,
-                                    const double *freq, int which,
-                                    enum forward_derivatives derivatives, double complex *sum)
+enum ek_status device_pairs(struct device *d, const struct earth_layers *layers,
+                            const struct survey_pair *pair, size_t n, int nfreq, const double *freq,
+                            int which, enum forward_derivatives derivatives, double complex *sum)
 {
     forward_layers(layers, d->table);
     for (int q = 0; q < nfreq; q++)

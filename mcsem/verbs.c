@@ -1,18 +1,19 @@
-/* mcsem/study_verbs.c – compute cells, send their sums, judge, step. */
-#include "mcsem/study_verbs.h"
-#include "mcsem/outputs.h"
+/* mcsem/verbs.c – compute cells, send their sums, judge, step. */
+#include "mcsem/verbs.h"
+#include "mcsem/inversion.h"
+#include "mcsem/write.h"
 #include "src/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static size_t first_datum(const struct study *s, int cell)
+static size_t first_datum(const struct inversion *s, int cell)
 {
     return s->survey->first[cell] * (size_t)s->survey->nfreq;
 }
 
-static enum ek_status compute_cell(struct study *s, const struct cu *cu, int cell)
+static enum ek_status compute_cell(struct inversion *s, const struct cu *cu, int cell)
 {
     double *sums = s->inv->trial_sums + (size_t)cell * cell_sums(s->start->nz);
     const double start = clock_cpu();
@@ -28,7 +29,7 @@ static enum ek_status compute_cell(struct study *s, const struct cu *cu, int cel
 
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
-    struct study *s = ctx;
+    struct inversion *s = ctx;
     for (size_t t = r.begin; t < r.end; t++) {
         const double start = clock_now();
         TRY(compute_cell(s, cu, s->cell[t]));
@@ -43,7 +44,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
 static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct team_share share,
                                size_t *bytes)
 {
-    struct study *s = ctx;
+    struct inversion *s = ctx;
     const size_t model = (size_t)earth_columns(s->start) * (size_t)s->start->nz * sizeof(double);
     (void)cu;
     (void)phase;
@@ -68,17 +69,17 @@ static int exchange_phases(const void *ctx)
 }
 
 /* The accepted model of this iteration, if models are wanted. */
-static enum ek_status write_model(const struct study *s)
+static enum ek_status keep_model(const struct inversion *s)
 {
     char path[4096];
     const struct invert *inv = s->inv;
     if (!s->models || !inv->record[inv->nrecords - 1].accepted)
         return EK_OK;
     snprintf(path, sizeof path, "%s.%d.csv", s->models, inv->iteration);
-    return outputs_model(path, inv->earth);
+    return write_model(path, inv->earth);
 }
 
-static void note_reports(struct study *s)
+static void note_reports(struct inversion *s)
 {
     s->cpu_s = 0;
     for (size_t t = 0; t < s->ntasks; t++) {
@@ -91,8 +92,8 @@ static void note_reports(struct study *s)
 
 static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
 {
-    struct study *s = ctx;
-    struct study_word word = {0};
+    struct inversion *s = ctx;
+    struct inversion_word word = {0};
     if (s->mail)
         cluster_mail_wait(s->mail);
     note_reports(s);
@@ -101,7 +102,7 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
         TRY(invert_judge(s->inv, step->longest, s->cpu_s));
         word.stop = (int)s->inv->stop;
         word.accepted = s->inv->record[s->inv->nrecords - 1].accepted;
-        TRY(write_model(s));
+        TRY(keep_model(s));
     }
     cluster_share(&word, sizeof word);
     if (word.accepted) {
@@ -113,11 +114,11 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
     return EK_OK;
 }
 
-const struct team_ops study_verbs = {
+const struct team_ops verbs_mcsem = {
     .compute = compute,
     .exchange = exchange,
     .exchange_phases = exchange_phases,
     .cpu_batch = 1,
     .finish = finish,
-    .save = study_save,
+    .save = checkpoint_save,
 };

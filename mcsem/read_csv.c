@@ -1,7 +1,6 @@
-/* mcsem/survey_csv.c – surveys as text. */
-#include "mcsem/survey_csv.h"
+/* mcsem/read_csv.c – surveys out of tables. */
 #include "mcsem/survey_columns.h"
-#include "src/json.h"
+#include "mcsem/survey_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -236,8 +235,8 @@ static enum ek_status read_table(const char *path, const struct preface *p,
     return st;
 }
 
-enum ek_status survey_csv_read(const char *path, const struct survey_noise *noise,
-                               struct survey **survey, struct earth_list *list)
+enum ek_status read_csv(const char *path, const struct survey_noise *noise, struct survey **survey,
+                        struct earth_list *list)
 {
     struct preface p = {.list = *list, .rows = -1};
     struct survey *s = NULL;
@@ -252,53 +251,4 @@ enum ek_status survey_csv_read(const char *path, const struct survey_noise *nois
     *list = p.list;
     *survey = s;
     return EK_OK;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static void write_preface(FILE *f, const struct survey *s, const struct earth *e, size_t rows)
-{
-    fprintf(f, "# survey of %zu pairs\n", s->npairs);
-    fprintf(f, "# earth ");
-    earth_list_write(f, e);
-    fprintf(f, "\n# sea ");
-    earth_list_write_sea(f, e);
-    fprintf(f, "\n# rows %zu\n", rows);
-    fprintf(f, "src_x,src_y,src_z,src_azimuth_deg,src_dip_deg,src_len_m,rec_x,rec_y,rec_z,"
-               "component,freq_hz,re,im,sigma\n");
-}
-
-static void write_pair(FILE *f, const struct survey *s, size_t i)
-{
-    const struct survey_pair *p = &s->pair[i];
-    const double degree = acos(-1) / 180;
-    char geometry[400];
-    snprintf(geometry, sizeof geometry, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%s",
-             p->source[0], p->source[1], p->source[2], p->azimuth / degree, p->dip / degree,
-             p->length, p->receiver[0], p->receiver[1], p->receiver[2],
-             survey_columns_component(p));
-    for (int q = 0; q < s->nfreq; q++) {
-        const struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
-        if (isfinite(d->sigma))
-            fprintf(f, "%s,%.10g,%.10g,%.10g,%.10g\n", geometry, s->freq[q], d->re, d->im,
-                    d->sigma);
-    }
-}
-
-enum ek_status survey_csv_write(const char *path, const struct survey *s, const struct earth *e)
-{
-    char *text = NULL;
-    size_t size, rows = 0;
-    for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
-        rows += isfinite(s->datum[i].sigma);
-    FILE *f = open_memstream(&text, &size);
-    if (!f)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    write_preface(f, s, e, rows);
-    for (size_t i = 0; i < s->npairs; i++)
-        write_pair(f, s, i);
-    const enum ek_status st = fclose(f) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
-                                        : file_replace_text(path, text);
-    free(text);
-    return st;
 }

@@ -1,6 +1,6 @@
-/* mcsem/study_state.c – checkpoints of a study: a JSON file, with the numbers on which others
+/* mcsem/checkpoint.c – checkpoints of a inversion: a JSON file, with the numbers on which others
  * depend to their last bit, in hexadecimal. */
-#include "mcsem/study.h"
+#include "mcsem/inversion.h"
 #include "src/checksum.h"
 #include "src/json.h"
 
@@ -11,7 +11,7 @@
 enum { VERSION = 3, NUMBERS = 19 };
 
 /* Of everything that a run's numbers depend on, but for the number of iterations. */
-static uint64_t fingerprint(const struct study *s)
+static uint64_t fingerprint(const struct inversion *s)
 {
     const struct survey *v = s->survey;
     const struct earth *e = s->start;
@@ -95,9 +95,9 @@ static struct invert_record unpack_record(const json_t *list)
                                   .outliers = x[18]};
 }
 
-enum ek_status study_save(void *st, int step)
+enum ek_status checkpoint_save(void *st, int step)
 {
-    const struct study *s = st;
+    const struct inversion *s = st;
     const struct invert *inv = s->inv;
     const size_t unknowns = (size_t)earth_columns(inv->earth) * (size_t)inv->earth->nz;
     char print[20];
@@ -120,7 +120,7 @@ enum ek_status study_save(void *st, int step)
     return written;
 }
 
-static enum ek_status take(struct study *s, const json_t *state)
+static enum ek_status take(struct inversion *s, const json_t *state)
 {
     struct invert *inv = s->inv;
     const size_t unknowns = (size_t)earth_columns(inv->earth) * (size_t)inv->earth->nz;
@@ -153,7 +153,7 @@ static enum ek_status take(struct study *s, const json_t *state)
     return EK_OK;
 }
 
-enum ek_status study_load(struct study *s)
+enum ek_status checkpoint_load(struct inversion *s)
 {
     json_error_t error;
     char print[20];

@@ -1,7 +1,6 @@
-/* mcsem/survey_emdata.c – pairs out of the tables of a MARE2DEM file, and back. */
-#include "mcsem/survey_emdata.h"
+/* mcsem/read_emdata.c – pairs out of the tables of a MARE2DEM file. */
 #include "mcsem/emdata.h"
-#include "src/json.h"
+#include "mcsem/survey_file.h"
 
 #include <complex.h>
 #include <math.h>
@@ -9,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MU0    (4e-7 * acos(-1))
-#define DEGREE (acos(-1) / 180)
 enum { MOST_FREQUENCIES = 64 };
 #define SPACING 500.0 /* of columns where the file says nothing, m */
 
@@ -78,9 +75,9 @@ static int compare_entries(const void *a, const void *b)
  * beta about this x. */
 static void point_channel(const struct emdata_receiver *r, int axis, double u[3])
 {
-    const double ct = cos(r->theta * DEGREE), st = sin(r->theta * DEGREE);
-    const double ca = cos(r->alpha * DEGREE), sa = sin(r->alpha * DEGREE);
-    const double cb = cos(r->beta * DEGREE), sb = sin(r->beta * DEGREE);
+    const double ct = cos(r->theta * EMDATA_DEGREE), st = sin(r->theta * EMDATA_DEGREE);
+    const double ca = cos(r->alpha * EMDATA_DEGREE), sa = sin(r->alpha * EMDATA_DEGREE);
+    const double cb = cos(r->beta * EMDATA_DEGREE), sb = sin(r->beta * EMDATA_DEGREE);
     const double x[3] = {ct * ca, st * ca, sa}, y[3] = {-st, ct, 0};
     const double z[3] = {-ct * sa, -st * sa, ca};
     for (int d = 0; d < 3; d++)
@@ -92,8 +89,8 @@ static struct survey_pair make_pair(const struct emdata *e, const struct entry *
     const struct emdata_transmitter *t = &e->transmitter[entry->transmitter];
     const struct emdata_receiver *r = &e->receiver[entry->receiver];
     struct survey_pair p = {.source = {t->x, t->y, t->z},
-                            .azimuth = t->azimuth * DEGREE,
-                            .dip = t->dip * DEGREE,
+                            .azimuth = t->azimuth * EMDATA_DEGREE,
+                            .dip = t->dip * EMDATA_DEGREE,
                             .length = t->length,
                             .receiver = {r->x, r->y, r->z},
                             .magnetic = entry->channel >= 3,
@@ -120,8 +117,8 @@ static struct number number_of(const struct entry *e, double unit)
         n.error = n.value * log(10) * d->error;
     }
     if (e->part == PHASE) {
-        n.value = d->value * DEGREE;
-        n.error = d->error * DEGREE;
+        n.value = d->value * EMDATA_DEGREE;
+        n.error = d->error * EMDATA_DEGREE;
     }
     return n;
 }
@@ -150,7 +147,7 @@ static enum ek_status fill_datum(const struct emdata *e, const struct entry *ent
                  "%s:%zu: standard error %g is not positive; those of 0, as in files of a forward "
                  "model, take --noise, if it is given",
                  e->path, entry[i].datum->line, error);
-        part[entry[i].part] = number_of(&entry[i], entry->channel >= 3 ? MU0 : 1);
+        part[entry[i].part] = number_of(&entry[i], entry->channel >= 3 ? EMDATA_MU0 : 1);
     }
     const struct number amplitude = part[AMPLITUDE].given ? part[AMPLITUDE] : part[LOG_AMPLITUDE];
     if (part[REAL].given && part[IMAGINARY].given)
@@ -286,8 +283,8 @@ static enum ek_status describe_earth(const struct emdata *e, const struct survey
     return e->sea ? earth_list_read_sea(where, e->sea, list) : EK_OK;
 }
 
-enum ek_status survey_emdata_read(const char *path, const struct survey_noise *noise,
-                                  struct survey **survey, struct earth_list *list)
+enum ek_status read_emdata(const char *path, const struct survey_noise *noise,
+                           struct survey **survey, struct earth_list *list)
 {
     struct emdata *e;
     struct survey *s = NULL;
@@ -304,136 +301,5 @@ enum ek_status survey_emdata_read(const char *path, const struct survey_noise *n
         survey_close(s);
     else
         *survey = s;
-    return st;
-}
-
-/* ---- writing ----------------------------------------------------------------------------------
- */
-
-/* A row of a table and the pair that it is of; equal rows get one number. */
-struct listed {
-    double key[6];
-    size_t pair;
-    int number;
-};
-
-static int compare_keys(const void *a, const void *b)
-{
-    return memcmp(((const struct listed *)a)->key, ((const struct listed *)b)->key,
-                  sizeof((const struct listed *)a)->key);
-}
-
-/* Transmitter: position, azimuth, dip, length; receiver: position, theta, alpha. */
-static void fill_keys(const struct survey *s, bool receivers, struct listed *list)
-{
-    for (size_t i = 0; i < s->npairs; i++) {
-        const struct survey_pair *p = &s->pair[i];
-        const double *u = p->direction;
-        const bool axis = fmax(fabs(u[0]), fmax(fabs(u[1]), fabs(u[2]))) > 1 - 1e-12;
-        double theta = 0, alpha = 0;
-        if (!axis || u[0] + u[1] + u[2] < 0) {
-            theta = atan2(u[1], u[0]) / DEGREE;
-            alpha = asin(fmax(-1, fmin(1, u[2]))) / DEGREE;
-        }
-        list[i] =
-            receivers
-                ? (struct listed){{p->receiver[0], p->receiver[1], p->receiver[2], theta, alpha, 0},
-                                  i,
-                                  0}
-                : (struct listed){{p->source[0], p->source[1], p->source[2], p->azimuth / DEGREE,
-                                   p->dip / DEGREE, p->length},
-                                  i,
-                                  0};
-    }
-}
-
-/* Writes the table and leaves in number [pairs] which row is a pair's. */
-static void write_table(FILE *f, const struct survey *s, bool receivers, struct listed *list,
-                        int *number)
-{
-    int rows = 0;
-    fill_keys(s, receivers, list);
-    qsort(list, s->npairs, sizeof *list, compare_keys);
-    for (size_t i = 0; i < s->npairs; i++) {
-        rows += !i || compare_keys(&list[i - 1], &list[i]);
-        number[list[i].pair] = rows;
-    }
-    fprintf(f,
-            receivers ? "# CSEM Receivers: %d\n! x y z theta alpha beta length name\n"
-                      : "# Transmitters: %d\n! x y z azimuth dip length type name\n",
-            rows);
-    for (size_t i = 0, row = 0; i < s->npairs; i++) {
-        const double *k = list[i].key;
-        if (i && !compare_keys(&list[i - 1], &list[i]))
-            continue;
-        fprintf(f, "%.10g %.10g %.10g %.10g %.10g ", k[0], k[1], k[2], k[3], k[4]);
-        row++;
-        if (receivers)
-            fprintf(f, "0 0 R%zu\n", row);
-        else
-            fprintf(f, "%.10g edipole T%zu\n", k[5], row);
-    }
-}
-
-/* The first of the two types of a pair's channel. */
-static int type_of(const struct survey_pair *p)
-{
-    int axis = 0;
-    for (int d = 1; d < 3; d++)
-        if (p->direction[d] > 1 - 1e-12)
-            axis = d;
-    return (p->magnetic ? 11 : 1) + 2 * axis;
-}
-
-static void write_data(FILE *f, const struct survey *s, const int *source, const int *receiver)
-{
-    size_t rows = 0;
-    for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
-        rows += isfinite(s->datum[i].sigma) ? 2 : 0;
-    fprintf(f, "# Data: %zu\n! type freq tx rx data stderr\n", rows);
-    for (size_t i = 0; i < s->npairs; i++)
-        for (int q = 0; q < s->nfreq; q++) {
-            const struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
-            const int type = type_of(&s->pair[i]);
-            const double unit = s->pair[i].magnetic ? MU0 : 1;
-            if (!isfinite(d->sigma))
-                continue;
-            fprintf(f, "%d %d %d %d %.10g %.10g\n%d %d %d %d %.10g %.10g\n", type, q + 1, source[i],
-                    receiver[i], d->re * unit, d->sigma * unit, type + 1, q + 1, source[i],
-                    receiver[i], d->im * unit, d->sigma * unit);
-        }
-}
-
-static void write_all(FILE *f, const struct survey *s, const struct earth *e, struct listed *list,
-                      int *source, int *receiver)
-{
-    fprintf(f, "Format: EMData_2.2\n! earth ");
-    earth_list_write(f, e);
-    fprintf(f, "\n! sea ");
-    earth_list_write_sea(f, e);
-    fprintf(f, "\nPhase Convention: lead\nReciprocity Used: no\n# CSEM Frequencies: %d\n",
-            s->nfreq);
-    for (int q = 0; q < s->nfreq; q++)
-        fprintf(f, "%.10g\n", s->freq[q]);
-    write_table(f, s, false, list, source);
-    write_table(f, s, true, list, receiver);
-    write_data(f, s, source, receiver);
-}
-
-enum ek_status survey_emdata_write(const char *path, const struct survey *s, const struct earth *e)
-{
-    char *text = NULL;
-    size_t size;
-    struct listed *list = calloc(s->npairs + 1, sizeof *list);
-    int *number = calloc(2 * s->npairs + 1, sizeof *number);
-    FILE *f = list && number ? open_memstream(&text, &size) : NULL;
-    if (f)
-        write_all(f, s, e, list, number, number + s->npairs);
-    const enum ek_status st = !f || fclose(f)
-                                  ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
-                                  : file_replace_text(path, text);
-    free(text);
-    free(list);
-    free(number);
     return st;
 }

@@ -1,10 +1,7 @@
-/* mcsem/vtk.c – grids whose cells are centred on the columns, below the sea floor of each. */
-#include "mcsem/vtk.h"
-#include "src/json.h"
+/* mcsem/write_vtk.c – grids whose cells are centred on the columns, below the sea floor of each. */
+#include "mcsem/write.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void write_axis(FILE *f, char name, int n, double first, double step)
 {
@@ -64,7 +61,7 @@ static void write_grid(FILE *f, const struct earth *e)
 }
 
 /* Cells from the deepest layer up, x fastest. */
-static void write_cells(FILE *f, const struct earth *e, const char *name, double factor)
+static void put_values(FILE *f, const struct earth *e, const char *name, double factor)
 {
     fprintf(f, "SCALARS %s double 1\nLOOKUP_TABLE default\n", name);
     for (int k = e->nz - 1; k >= 0; k--)
@@ -74,20 +71,14 @@ static void write_cells(FILE *f, const struct earth *e, const char *name, double
         }
 }
 
-enum ek_status vtk_write_earth(const char *path, const struct earth *e)
+enum ek_status write_vtk(const char *path, const struct earth *e)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *f = open_memstream(&text, &size);
-    if (!f)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    fprintf(f, "# vtk DataFile Version 3.0\nresistivity of the sediments\nASCII\n");
-    write_grid(f, e);
-    fprintf(f, "CELL_DATA %d\n", earth_columns(e) * e->nz);
-    write_cells(f, e, "rho_ohmm", 0);
-    write_cells(f, e, "log10_rho", 1 / log(10));
-    const enum ek_status st = fclose(f) ? status_fail(EK_UNAVAILABLE, "%s: out of memory", path)
-                                        : file_replace_text(path, text);
-    free(text);
-    return st;
+    struct write_text t;
+    TRY(write_begin(path, &t));
+    fprintf(t.f, "# vtk DataFile Version 3.0\nresistivity of the sediments\nASCII\n");
+    write_grid(t.f, e);
+    fprintf(t.f, "CELL_DATA %d\n", earth_columns(e) * e->nz);
+    put_values(t.f, e, "rho_ohmm", 0);
+    put_values(t.f, e, "log10_rho", 1 / log(10));
+    return write_end(&t);
 }

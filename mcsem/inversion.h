@@ -1,19 +1,19 @@
-/* mcsem/study.h – an inversion opened on the units of this process, as the files behind it share
- * it:
+/* mcsem/inversion.h – an inversion opened on the units of this process, as the files behind it
+ * share it:
  *
  *   program.c       what is asked for
- *   study.c         opening and closing; the beginning, or where a saved study stands
- *   study_verbs.c   the verbs of a step
- *   study_state.c   checkpoints
+ *   inversion.c     opening and closing; the beginning, or where a saved inversion stands
+ *   verbs.c         the verbs of a step
+ *   checkpoint.c    checkpoints
  *   results.c       what a run is worth, and what is said of it
- *   outputs.c       tables that a run leaves
+ *   write_*.c       tables that a run leaves
  *   figures.c       figures of the report
  *
  * A step computes the fields of one trial model: tasks are this rank's cells, which have no data to
  * move. Rank 0 gathers the cells' sums while they are computed, judges the trial, finds the next
  * one before the next step and shares it with the others. */
-#ifndef MCSEM_STUDY_H
-#define MCSEM_STUDY_H
+#ifndef MCSEM_INVERSION_H
+#define MCSEM_INVERSION_H
 
 #include "cu/bench/bench.h"
 #include "cu/rank/cluster.h"
@@ -22,12 +22,12 @@
 #include "mcsem/survey_file.h"
 
 /* What rank 0 tells the others after each step and before the next. */
-struct study_word {
+struct inversion_word {
     int stop;     /* enum invert_stop */
     int accepted; /* the trial that was computed */
 };
 
-struct study {
+struct inversion {
     /* what is asked for */
     const char *path, *generate, *forward, *out, *truth; /* files and what to do instead of a run */
     int seed;
@@ -67,22 +67,22 @@ struct study {
 };
 
 /* As bench_program's open, reset and close. */
-enum ek_status study_open(void *st, struct cu_set *set, struct sched_job *job);
-enum ek_status study_prepare(void *st, const struct cu *cu);
-void study_release(void *st, const struct cu *cu);
-enum ek_status study_reset(void *st);
-void study_close(void *st);
+enum ek_status inversion_open(void *st, struct cu_set *set, struct sched_job *job);
+enum ek_status inversion_prepare(void *st, const struct cu *cu);
+void inversion_release(void *st, const struct cu *cu);
+enum ek_status inversion_reset(void *st);
+void inversion_close(void *st);
 
 /* Declared cost of a cell: the fixed cost of its table, and what each pair adds. */
-double study_cost(const struct study *study, int cell);
+double inversion_cost(const struct inversion *inversion, int cell);
 
 /* The state after a judged step, in one JSON file, written beside and renamed; and back from it, as
  * if the run had never ended. EK_UNAVAILABLE: not writable; EK_USAGE: damaged, or of another survey
  * or other options. Rank 0's affair. */
-enum ek_status study_save(void *st, int step);
-enum ek_status study_load(struct study *study);
+enum ek_status checkpoint_save(void *st, int step);
+enum ek_status checkpoint_load(struct inversion *inversion);
 
 /* Cells without any datum. */
-int study_empty(const struct study *study, int *cell);
+int inversion_empty(const struct inversion *inversion, int *cell);
 
 #endif

@@ -1,0 +1,27 @@
+/* mcsem/device.h – exact mode on a device: many pairs at once, with the host's bits.
+ *
+ * The host plans the pairs (pair.h); a work-item of kernels/exact.c takes one strand of wavenumbers
+ * of one pair at one frequency. All calls on the device's thread. */
+#ifndef MCSEM_DEVICE_H
+#define MCSEM_DEVICE_H
+
+#include "backends/backend.h"
+#include "mcsem/forward.h"
+
+struct device;
+
+/* For earths of up to `layers` layers and up to nfreq frequencies. EK_UNAVAILABLE: no double
+ * precision, too little memory for a single pair. close accepts NULL. */
+enum ek_status device_open(struct backend *backend, int layers, int nfreq, struct device **device);
+void device_close(struct device *device);
+
+/* Pairs that one launch takes at most. */
+size_t device_batch(const struct device *device);
+
+/* As forward_pair() for pairs [n]: sum [n][nfreq][1 + layers->n], the field and then its
+ * derivatives (0 without). EK_USAGE: as pair_make(); EK_LOST: the device failed. */
+enum ek_status device_pairs(struct device *device, const struct earth_layers *layers,
+                            const struct survey_pair *pair, size_t n, int nfreq, const double *freq,
+                            int which, enum forward_derivatives derivatives, double complex *sum);
+
+#endif

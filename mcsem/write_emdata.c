@@ -1,0 +1,135 @@
+/* mcsem/write_emdata.c – a survey as the tables of a MARE2DEM file. */
+#include "mcsem/earth_list.h"
+#include "mcsem/emdata.h"
+#include "mcsem/survey_file.h"
+#include "mcsem/write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row of a table and the pair that it is of; equal rows get one number. */
+struct listed {
+    double key[6];
+    size_t pair;
+    int number;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    return memcmp(((const struct listed *)a)->key, ((const struct listed *)b)->key,
+                  sizeof((const struct listed *)a)->key);
+}
+
+/* Transmitter: position, azimuth, dip, length; receiver: position, theta, alpha. */
+static void fill_keys(const struct survey *s, bool receivers, struct listed *list)
+{
+    for (size_t i = 0; i < s->npairs; i++) {
+        const struct survey_pair *p = &s->pair[i];
+        const double *u = p->direction;
+        const bool axis = fmax(fabs(u[0]), fmax(fabs(u[1]), fabs(u[2]))) > 1 - 1e-12;
+        double theta = 0, alpha = 0;
+        if (!axis || u[0] + u[1] + u[2] < 0) {
+            theta = atan2(u[1], u[0]) / EMDATA_DEGREE;
+            alpha = asin(fmax(-1, fmin(1, u[2]))) / EMDATA_DEGREE;
+        }
+        list[i] =
+            receivers
+                ? (struct listed){{p->receiver[0], p->receiver[1], p->receiver[2], theta, alpha, 0},
+                                  i,
+                                  0}
+                : (struct listed){{p->source[0], p->source[1], p->source[2],
+                                   p->azimuth / EMDATA_DEGREE, p->dip / EMDATA_DEGREE, p->length},
+                                  i,
+                                  0};
+    }
+}
+
+/* Writes the table and leaves in number [pairs] which row is a pair's. */
+static void write_table(FILE *f, const struct survey *s, bool receivers, struct listed *list,
+                        int *number)
+{
+    int rows = 0;
+    fill_keys(s, receivers, list);
+    qsort(list, s->npairs, sizeof *list, compare_keys);
+    for (size_t i = 0; i < s->npairs; i++) {
+        rows += !i || compare_keys(&list[i - 1], &list[i]);
+        number[list[i].pair] = rows;
+    }
+    fprintf(f,
+            receivers ? "# CSEM Receivers: %d\n! x y z theta alpha beta length name\n"
+                      : "# Transmitters: %d\n! x y z azimuth dip length type name\n",
+            rows);
+    for (size_t i = 0, row = 0; i < s->npairs; i++) {
+        const double *k = list[i].key;
+        if (i && !compare_keys(&list[i - 1], &list[i]))
+            continue;
+        fprintf(f, "%.10g %.10g %.10g %.10g %.10g ", k[0], k[1], k[2], k[3], k[4]);
+        row++;
+        if (receivers)
+            fprintf(f, "0 0 R%zu\n", row);
+        else
+            fprintf(f, "%.10g edipole T%zu\n", k[5], row);
+    }
+}
+
+/* The first of the two types of a pair's channel. */
+static int type_of(const struct survey_pair *p)
+{
+    int axis = 0;
+    for (int d = 1; d < 3; d++)
+        if (p->direction[d] > 1 - 1e-12)
+            axis = d;
+    return (p->magnetic ? 11 : 1) + 2 * axis;
+}
+
+static void write_data(FILE *f, const struct survey *s, const int *source, const int *receiver)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
+        rows += isfinite(s->datum[i].sigma) ? 2 : 0;
+    fprintf(f, "# Data: %zu\n! type freq tx rx data stderr\n", rows);
+    for (size_t i = 0; i < s->npairs; i++)
+        for (int q = 0; q < s->nfreq; q++) {
+            const struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
+            const int type = type_of(&s->pair[i]);
+            const double unit = s->pair[i].magnetic ? EMDATA_MU0 : 1;
+            if (!isfinite(d->sigma))
+                continue;
+            fprintf(f, "%d %d %d %d %.10g %.10g\n%d %d %d %d %.10g %.10g\n", type, q + 1, source[i],
+                    receiver[i], d->re * unit, d->sigma * unit, type + 1, q + 1, source[i],
+                    receiver[i], d->im * unit, d->sigma * unit);
+        }
+}
+
+static void write_all(FILE *f, const struct survey *s, const struct earth *e, struct listed *list,
+                      int *source, int *receiver)
+{
+    fprintf(f, "Format: EMData_2.2\n! earth ");
+    earth_list_write(f, e);
+    fprintf(f, "\n! sea ");
+    earth_list_write_sea(f, e);
+    fprintf(f, "\nPhase Convention: lead\nReciprocity Used: no\n# CSEM Frequencies: %d\n",
+            s->nfreq);
+    for (int q = 0; q < s->nfreq; q++)
+        fprintf(f, "%.10g\n", s->freq[q]);
+    write_table(f, s, false, list, source);
+    write_table(f, s, true, list, receiver);
+    write_data(f, s, source, receiver);
+}
+
+enum ek_status write_emdata(const char *path, const struct survey *s, const struct earth *e)
+{
+    struct write_text t;
+    struct listed *list = calloc(s->npairs + 1, sizeof *list);
+    int *number = calloc(2 * s->npairs + 1, sizeof *number);
+    enum ek_status st = list && number ? write_begin(path, &t)
+                                       : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
+    if (!st) {
+        write_all(t.f, s, e, list, number, number + s->npairs);
+        st = write_end(&t);
+    }
+    free(list);
+    free(number);
+    return st;
+}
