@@ -61,6 +61,19 @@ static struct model_range narrow(struct model_range a, struct model_range g, dou
     return a;
 }
 
+static struct model_range look_along(const double *along, const struct model_range *g)
+{
+    struct model_range sum = {0, 0};
+    double size = 0;
+    for (int c = 0; c < 3; c++) {
+        const double a = along[c] * g[c].min, b = along[c] * g[c].max;
+        sum.min += fmin(a, b);
+        sum.max += fmax(a, b);
+        size += fmax(fabs(a), fabs(b));
+    }
+    return (struct model_range){sum.min - 1e-15 * size, sum.max + 1e-15 * size};
+}
+
 /* Some amplitude of the range may explain all data with a geometry of the box; *last: the datum
  * that said no the last time is asked first. */
 static bool may_fit(const struct certifier *c, const struct box *b, int *last)
@@ -73,8 +86,11 @@ static bool may_fit(const struct certifier *c, const struct box *b, int *last)
     for (int i = 0; i < c->ndata; i++) {
         const int k = (i + *last) % c->ndata;
         const struct datum *d = &c->datum[k];
-        if (d->station != station)
+        if (d->station != station) {
             c->job->model->bounds(b->x, s->east[d->station], s->north[d->station], g);
+            if (stations_scalar(s, d->station))
+                g[0] = look_along(s->along + 3 * d->station, g);
+        }
         station = d->station;
         const struct model_range way = g[d->component], back = {-way.max, -way.min};
         up = narrow(up, way, d->low, d->high);
@@ -202,7 +218,7 @@ static void list_data(struct certifier *c, double reach)
     const double slack = judge_slack(c->job);
     for (int i = 0; i < 3 * s->n; i++) {
         const double width = reach * s->sigma[i] + slack;
-        if (!isnan(s->observed[i]))
+        if (!isnan(s->observed[i]) && !(c->job->scenes.n && c->job->scenes.of[i / 3] >= 0))
             c->datum[c->ndata++] =
                 (struct datum){i / 3, i % 3, s->observed[i] - width, s->observed[i] + width};
     }

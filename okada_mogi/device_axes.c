@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND };
-enum { AXIS = 8, CONDITION = 10, STATION = 8 }; /* numbers in a row */
+enum { AXIS = 8, CONDITION = 10, STATION = 11 }; /* numbers in a row */
 enum { MOST_SPAN = 32, ENOUGH_ITEMS = 1 << 16, MOST_ITEMS = 1 << 20, MOST_AXES = 4 };
 enum { MOST_PLACES = 1 << 20 }; /* of a condition that is tabulated */
 static const double anything = 1e300;
@@ -18,7 +18,7 @@ struct axes {
     long row[JOB_AXES * AXIS];
     struct trial_axis grid[JOB_AXES];
     trial_number per; /* trials behind each place: those of a geometry */
-    int ndirections, nconditions;
+    int ndirections, nconditions, nstations;
     double *table;
     size_t table_room, table_used;
     int *found;
@@ -237,21 +237,27 @@ enum ek_status search_device_axes_open(struct search_device *d)
 static enum ek_status write_stations(struct search_device *d)
 {
     const struct search *s = d->search;
-    const int n = s->job->stations.n;
-    double *rows = malloc((size_t)n * STATION * sizeof *rows);
+    struct axes *x = d->own;
+    double *rows = malloc((size_t)(s->nstations + 1) * STATION * sizeof *rows);
     if (!rows)
         return out_of_memory(d);
-    for (int i = 0; i < n; i++) {
+    x->nstations = 0;
+    for (int i = 0; i < s->nstations; i++) {
         const struct search_station *st = &s->station[i];
-        double row[STATION] = {st->east[0], st->north[0], -anything, anything,
-                               -anything,   anything,     -anything, anything};
+        const struct search_point *at = &st->point[0];
+        double row[STATION] = {at->east[0],  at->north[0], -anything,   anything,
+                               -anything,    anything,     -anything,   anything,
+                               at->along[0], at->along[1], at->along[2]};
+        if (st->npoints > 1)
+            continue;
         for (int c = 0; c < st->ncomponents; c++) {
             row[2 + 2 * st->component[c]] = fmax(d->worker->window[i].low[c], -anything);
             row[3 + 2 * st->component[c]] = fmin(d->worker->window[i].high[c], anything);
         }
-        memcpy(rows + i * STATION, row, sizeof row);
+        memcpy(rows + x->nstations++ * STATION, row, sizeof row);
     }
-    const enum ek_status st = search_device_write(d, STATIONS, rows, (size_t)n * sizeof(double[8]));
+    const enum ek_status st =
+        search_device_write(d, STATIONS, rows, (size_t)x->nstations * STATION * sizeof *rows);
     free(rows);
     return st;
 }
@@ -285,7 +291,7 @@ static enum ek_status launch(struct search_device *d, long count, int span)
     arg[n++] = backend_arg_int(x->nconditions);
     arg[n++] = backend_arg_mem(d->buffer[ALLOWED].mem);
     arg[n++] = backend_arg_mem(d->buffer[STATIONS].mem);
-    arg[n++] = backend_arg_int(job->stations.n);
+    arg[n++] = backend_arg_int(x->nstations);
     arg[n++] = backend_arg_int(d->search->ops->geometries ? x->ndirections : job->nsources);
     if (d->search->ops->geometries) {
         arg[n++] = backend_arg_double(least);

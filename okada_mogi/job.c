@@ -55,7 +55,7 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
     const size_t n = (size_t)s->n * sizeof(double);
     const double accept[] = {a->nk, a->misfit, a->below, (double)a->best, a->all};
     struct checksum sum;
-    checksum_begin(&sum, "okada_mogi job 2");
+    checksum_begin(&sum, "okada_mogi job 3");
     checksum_add_text(&sum, job->model->name);
     checksum_add(&sum, &range, sizeof range);
     for (int i = 0; i < job->naxes; i++) {
@@ -73,5 +73,11 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
     checksum_add(&sum, s->north, n);
     checksum_add(&sum, s->observed, 3 * n);
     checksum_add(&sum, s->sigma, 3 * n);
+    checksum_add(&sum, s->along, 3 * n);
+    for (int i = 0; i < job->scenes.n; i++) {
+        const struct scene *c = &job->scenes.scene[i];
+        checksum_add(&sum, &c->unknowns, sizeof c->unknowns);
+        checksum_add(&sum, c->station, (size_t)c->n * sizeof *c->station);
+    }
     return checksum_end(&sum);
 }

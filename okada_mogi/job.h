@@ -11,6 +11,7 @@
 #define OKADA_MOGI_JOB_H
 
 #include "okada_mogi/model.h"
+#include "okada_mogi/scenes.h"
 #include "okada_mogi/stations.h"
 #include "okada_mogi/trial.h"
 #include <stdint.h>
@@ -48,7 +49,8 @@ struct job {
     const struct model *model;
     int nsources;
     struct stations stations;
-    double rigidity; /* of the rock, Pa */
+    struct scenes scenes; /* those with unknowns */
+    double rigidity;      /* of the rock, Pa */
     struct job_accept accept;
     int nconstraints;
     struct job_constraint *constraint; /* [nconstraints] */

@@ -19,6 +19,14 @@ int judge_basis_size(const struct job *job)
     return job->stations.n * job->model->nbasis * 3;
 }
 
+static void look_along(const double *along, int nbasis, double *basis)
+{
+    for (int b = 0; b < nbasis; b++, basis += 3) {
+        basis[0] = along[0] * basis[0] + along[1] * basis[1] + along[2] * basis[2];
+        basis[1] = basis[2] = 0;
+    }
+}
+
 /* Stations lie in the lanes. */
 void judge_basis(const struct job *job, const double *value, double *basis)
 {
@@ -41,9 +49,13 @@ void judge_basis(const struct job *job, const double *value, double *basis)
             north[l] = s->north[first + (l < n ? l : 0)];
         }
         m->respond(lanes, east, north, out);
-        for (int l = 0; l < n; l++)
+        for (int l = 0; l < n; l++) {
+            double *to = basis + (first + l) * width;
             for (int k = 0; k < width; k++)
-                basis[(first + l) * width + k] = out[k * MODEL_LANES + l];
+                to[k] = out[k * MODEL_LANES + l];
+            if (stations_scalar(s, first + l))
+                look_along(s->along + 3 * (first + l), m->nbasis, to);
+        }
     }
 }
 
@@ -60,24 +72,6 @@ void judge_predict(const struct job *job, const struct judge_source *source, dou
                     sum += source[s].weight[b] * basis[3 * b];
                 u[3 * i + c] += source[s].amplitude * sum;
             }
-}
-
-void judge_compare(const struct job *job, const double *u, struct accepted_record *record)
-{
-    const struct stations *s = &job->stations;
-    double most = 0, chi2 = 0, squares = 0;
-    for (int i = 0; i < 3 * s->n; i++) {
-        if (isnan(s->observed[i]))
-            continue;
-        const double d = u[i] - s->observed[i], r = fabs(d) / s->sigma[i];
-        most = r > most || isnan(r) ? r : most; /* a NaN stays */
-        chi2 += r * r;
-        squares += d * d;
-    }
-    record->most = most;
-    record->chi2 = chi2;
-    record->rms = sqrt(squares / s->ncomponents);
-    record->misfit = job->accept.misfit == JOB_MISFIT_MAX ? most : sqrt(chi2 / s->ncomponents);
 }
 
 bool judge_accepts(const struct job *job, const struct accepted_record *record, double bound)
@@ -106,6 +100,7 @@ double judge_reach(const struct job *job, double bound)
 
 struct judge {
     const struct job *job;
+    double *left, *work; /* of a scene: residuals, scratch */
     bool known[JOB_SOURCES];
     double value[JOB_SOURCES][MODEL_VALUES];
     double weight[JOB_SOURCES][MODEL_BASES];
@@ -120,8 +115,14 @@ enum ek_status judge_open(const struct job *job, struct judge **j)
         made->job = job;
         made->basis = calloc((size_t)(job->nsources * judge_basis_size(job)), sizeof(double));
         made->u = calloc(3 * (size_t)job->stations.n, sizeof(double));
+        made->left = calloc((size_t)job->stations.n, sizeof(double));
+        size_t room = 1;
+        for (int i = 0; i < job->scenes.n; i++)
+            room =
+                scene_room(&job->scenes.scene[i]) > room ? scene_room(&job->scenes.scene[i]) : room;
+        made->work = malloc(room * sizeof(double));
     }
-    if (!made || !made->basis || !made->u) {
+    if (!made || !made->basis || !made->u || !made->left || !made->work) {
         judge_close(made);
         FAIL(EK_UNAVAILABLE, "%s: out of memory for predictions", job->path);
     }
@@ -133,6 +134,8 @@ void judge_close(struct judge *j)
 {
     if (!j)
         return;
+    free(j->left);
+    free(j->work);
     free(j->basis);
     free(j->u);
     free(j);
@@ -154,11 +157,58 @@ static const double *basis_of(struct judge *j, int s, const double *x)
     return basis;
 }
 
+/* Sums over all components; most: the largest |r|. */
+struct comparison {
+    double most, chi2, squares;
+};
+
+static void compare_one(double d, double sigma, struct comparison *sum)
+{
+    const double r = fabs(d) / sigma;
+    sum->most = r > sum->most || isnan(r) ? r : sum->most; /* a NaN stays */
+    sum->chi2 += r * r;
+    sum->squares += d * d;
+}
+
+/* A scene whose unknowns are eliminated: its least maximum, its least squares. */
+static void compare_scene(struct judge *j, const struct scene *c, struct comparison *sum)
+{
+    const struct stations *s = &j->job->stations;
+    struct comparison own = {0, 0, 0};
+    for (int i = 0; i < c->n; i++)
+        j->left[i] = j->u[3 * c->station[i]] - s->observed[3 * c->station[i]];
+    const double least = scene_least(c, s, j->left, j->work);
+    scene_project(c, s, j->left);
+    for (int i = 0; i < c->n; i++)
+        compare_one(j->left[i], s->sigma[3 * c->station[i]], &own);
+    sum->most = least > sum->most || isnan(least) ? least : sum->most;
+    sum->chi2 += own.chi2;
+    sum->squares += own.squares;
+}
+
+/* How u compares with the observations: all of *record but the trial's number. */
+static void compare(struct judge *j, struct accepted_record *record)
+{
+    const struct job *job = j->job;
+    const struct stations *s = &job->stations;
+    struct comparison sum = {0, 0, 0};
+    for (int i = 0; i < 3 * s->n; i++)
+        if (!isnan(s->observed[i]) && !(job->scenes.n && job->scenes.of[i / 3] >= 0))
+            compare_one(j->u[i] - s->observed[i], s->sigma[i], &sum);
+    for (int i = 0; i < job->scenes.n; i++)
+        compare_scene(j, &job->scenes.scene[i], &sum);
+    record->most = sum.most;
+    record->chi2 = sum.chi2;
+    record->rms = sqrt(sum.squares / s->ncomponents);
+    record->misfit =
+        job->accept.misfit == JOB_MISFIT_MAX ? sum.most : sqrt(sum.chi2 / s->ncomponents);
+}
+
 void judge_sources(struct judge *j, const struct judge_source *source,
                    struct accepted_record *record)
 {
     judge_predict(j->job, source, j->u);
-    judge_compare(j->job, j->u, record);
+    compare(j, record);
 }
 
 bool judge_trial(struct judge *j, trial_number trial, struct accepted_record *record,

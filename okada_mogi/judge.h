@@ -32,8 +32,6 @@ void judge_basis(const struct job *job, const double *value, double *basis);
 
 /* Predicted displacements u [stations][3]. */
 void judge_predict(const struct job *job, const struct judge_source *source, double *u);
-/* How u compares with the observations: all of *record but the trial's number. */
-void judge_compare(const struct job *job, const double *u, struct accepted_record *record);
 /* The job wants a trial that compares so. `bound`: the largest misfit that may still be among the
  * best; INFINITY where that is unknown. */
 bool judge_accepts(const struct job *job, const struct accepted_record *record, double bound);
@@ -50,7 +48,8 @@ void judge_close(struct judge *j);
 bool judge_trial(struct judge *j, trial_number trial, struct accepted_record *record,
                  const double **u);
 
-/* The same from the sources [job's], without the constraints and the trial's number. */
+/* How the sources [job's] compare with the observations: without the constraints and the trial's
+ * number. */
 void judge_sources(struct judge *j, const struct judge_source *source,
                    struct accepted_record *record);
 

@@ -94,10 +94,12 @@ static enum ek_status read_format(const char *path, const json_t *object, struct
     return EK_OK;
 }
 
-/* "stations": "file" or {"file": …, how to read it}. */
-static enum ek_status read_stations(struct job *job, const json_t *value)
+/* "file" or {"file": …, how to read it}; all longitudes are projected like those of the first file.
+ */
+static enum ek_status read_file(struct job *job, const json_t *value)
 {
     struct stations_format format = {.unit = 1};
+    struct stations more = {0};
     const bool object = json_is_object(value);
     const char *file = json_string_value(object ? json_object_get(value, "file") : value);
     const char *slash = strrchr(job->path, '/');
@@ -106,11 +108,50 @@ static enum ek_status read_stations(struct job *job, const json_t *value)
                     "the name of a file, or an object with \"file\" in it"));
     if (object)
         TRY(read_format(job->path, value, &format));
+    format.zone = format.zone ? format.zone : job->stations.zone;
     if (*file == '/' || !slash)
         snprintf(path, sizeof path, "%s", file);
     else
         snprintf(path, sizeof path, "%.*s/%s", (int)(slash - job->path), job->path, file);
-    return stations_read(path, &format, &job->stations);
+    TRY(stations_read(path, &format, &more));
+    const enum ek_status st = stations_add(path, &job->stations, &more);
+    stations_close(&more);
+    return st;
+}
+
+/* "stations": a file, or a list of them. */
+static enum ek_status read_stations(struct job *job, const json_t *value)
+{
+    size_t i;
+    json_t *file;
+    if (!json_is_array(value))
+        return read_file(job, value);
+    TRY(demand_that(job->path, json_array_size(value) > 0, "stations", "at least one file"));
+    json_array_foreach(value, i, file)
+    {
+        TRY(read_file(job, file));
+    }
+    return EK_OK;
+}
+
+/* "scenes": {"asc": {"offset": true, "ramp": true}}. */
+static enum ek_status read_scenes(struct job *job, const json_t *scenes)
+{
+    const char *name;
+    json_t *object;
+    char where[160];
+    TRY(demand_that(job->path, !scenes || json_is_object(scenes), "scenes", "an object"));
+    json_object_foreach((json_t *)scenes, name, object)
+    {
+        bool offset = false, ramp = false;
+        below("scenes", name, where);
+        TRY(DEMAND_KEYS(job->path, where, object, "offset", "ramp"));
+        TRY(demand_flag(job->path, where, object, "offset", &offset));
+        TRY(demand_flag(job->path, where, object, "ramp", &ramp));
+        if (offset || ramp)
+            TRY(scenes_add(job->path, &job->stations, name, ramp, &job->scenes));
+    }
+    return EK_OK;
 }
 
 /* ---- acceptance and constraints ---------------------------------------------------------------*/
@@ -364,12 +405,13 @@ static enum ek_status read_model(struct job *job, const json_t *value, const str
 
 static enum ek_status read_root(struct job *job, const json_t *root, const struct model *wanted)
 {
-    static const char *const keys[] = {"about",  "model",       "sources",    "stations",
-                                       "accept", "constraints", "parameters", "rigidity_Pa"};
+    static const char *const keys[] = {"about",      "model",       "sources",
+                                       "stations",   "accept",      "constraints",
+                                       "parameters", "rigidity_Pa", "scenes"};
     double sources = 1;
     job->rigidity = 30e9;
     TRY(demand_that(job->path, json_is_object(root), "", "an object"));
-    TRY(demand_keys(job->path, "", root, keys, 8));
+    TRY(demand_keys(job->path, "", root, keys, 9));
     TRY(read_model(job, json_object_get(root, "model"), wanted));
     TRY(demand_optional(job->path, "", root, "sources", &SOURCES, &sources));
     job->nsources = (int)sources;
@@ -377,7 +419,8 @@ static enum ek_status read_root(struct job *job, const json_t *root, const struc
     TRY(read_accept(job, json_object_get(root, "accept")));
     TRY(read_constraints(job, json_object_get(root, "constraints")));
     TRY(read_parameters(job, json_object_get(root, "parameters")));
-    return read_stations(job, json_object_get(root, "stations"));
+    TRY(read_stations(job, json_object_get(root, "stations")));
+    return read_scenes(job, json_object_get(root, "scenes"));
 }
 
 enum ek_status job_take(const char *path, json_t *root, const struct model *model, struct job **job)
@@ -411,6 +454,7 @@ void job_close(struct job *job)
         return;
     for (int a = 0; a < JOB_AXES; a++)
         free(job->name[a]);
+    scenes_close(&job->scenes);
     stations_close(&job->stations);
     free(job->constraint);
     json_decref(job->root);

@@ -10,7 +10,26 @@
 #include <string.h>
 #include <strings.h>
 
-enum { EAST, NORTH, LON, LAT, U_EAST, U_NORTH, U_UP, S_EAST, S_NORTH, S_UP, SITE, COLUMNS };
+enum {
+    EAST,
+    NORTH,
+    LON,
+    LAT,
+    L_EAST,
+    L_NORTH,
+    L_UP,
+    SITE,
+    SCENE,
+    U_EAST,
+    U_NORTH,
+    U_UP,
+    S_EAST,
+    S_NORTH,
+    S_UP,
+    VALUE,
+    SIGMA,
+    COLUMNS
+};
 
 /* Names of each column, the part before the unit; the first is the one that messages say. */
 enum { NAMES = 6 }; /* most of a column */
@@ -19,6 +38,12 @@ static const char *const known[COLUMNS][NAMES] = {
     [NORTH] = {"N", "y", "north", "northing"},
     [LON] = {"lon", "longitude"},
     [LAT] = {"lat", "latitude"},
+    [L_EAST] = {"lE", "losx", "lose"},
+    [L_NORTH] = {"lN", "losy", "losn"},
+    [L_UP] = {"lU", "losz", "losu"},
+    [SCENE] = {"scene", "track"},
+    [VALUE] = {"value", "obs", "data", "los"},
+    [SIGMA] = {"sigma", "error"},
     [U_EAST] = {"uE", "dE", "ux", "ueast"},
     [U_NORTH] = {"uN", "dN", "uy", "unorth"},
     [U_UP] = {"uU", "uZ", "dU", "uup"},
@@ -34,6 +59,7 @@ static const struct {
     const char *name, *columns;
 } orders[] = {
     {"vsm", "E N uE uN uU sE sN sU"},
+    {"vsm_sar", "E N value sigma lE lN lU"},
     {"geodef", "lon lat uE uN uU sE sN sU"},
     {"enu", "site lon lat uE uN uU sE sN sU"},
     {"psvelo", "lon lat uE uN sE sN correlation site"},
@@ -165,8 +191,14 @@ static enum ek_status check_columns(const struct layout *l)
              "%s: no columns E_m and N_m, nor lon and lat; name them in the first row or as "
              "\"columns\" in the job",
              path);
-    if (!has(l, U_EAST) && !has(l, U_NORTH) && !has(l, U_UP))
-        FAIL(EK_USAGE, "%s: none of the columns uE, uN and uU is there", path);
+    if (!has(l, U_EAST) && !has(l, U_NORTH) && !has(l, U_UP) && !has(l, VALUE))
+        FAIL(EK_USAGE, "%s: none of the columns uE, uN, uU and value is there", path);
+    for (int c = 0; c < 3 && has(l, VALUE); c++)
+        if (!has(l, L_EAST + c))
+            FAIL(EK_USAGE, "%s: column value has no %s beside it: along which unit vector is it?",
+                 path, known[L_EAST + c][0]);
+    if (has(l, VALUE) && !has(l, SIGMA) && !(l->format->sigma[0] > 0))
+        FAIL(EK_USAGE, "%s: column value has no sigma beside it; give \"sigma\" in the job", path);
     for (int c = 0; c < 3; c++)
         if (has(l, U_EAST + c) && !has(l, S_EAST + c) && !(l->format->sigma[c] > 0))
             FAIL(EK_USAGE, "%s: column %s has no %s beside it; give \"sigma\" in the job", path,
@@ -199,6 +231,48 @@ static enum ek_status read_component(const struct layout *l, size_t row, int c, 
     return EK_OK;
 }
 
+/* The station's one component, if the row has it: along a unit vector. */
+static enum ek_status read_scalar(const struct layout *l, size_t row, struct stations *s)
+{
+    const struct table *t = l->table;
+    double *u = &s->observed[3 * row], *sigma = &s->sigma[3 * row], *along = &s->along[3 * row];
+    double value = NAN, floor = 0, usual = 0, norm = 0;
+    along[0] = along[1] = along[2] = NAN;
+    if (has(l, VALUE))
+        TRY(table_optional(t, row, l->column[VALUE], &value));
+    if (isnan(value))
+        return EK_OK;
+    if (!isnan(u[0]) || !isnan(u[1]) || !isnan(u[2]))
+        FAIL(EK_USAGE, "%s:%zu: station '%s' has both a value and components", t->path,
+             t->line[row], s->name[row]);
+    for (int c = 0; c < 3; c++) {
+        TRY(table_number(t, row, l->column[L_EAST + c], &along[c]));
+        norm += along[c] * along[c];
+        floor += along[c] * l->format->floor[c] * along[c] * l->format->floor[c];
+        usual += along[c] * l->format->sigma[c] * along[c] * l->format->sigma[c];
+    }
+    if (!(fabs(norm - 1) < 0.02))
+        FAIL(EK_USAGE, "%s:%zu: lE, lN, lU have the length %.4g, not 1", t->path, t->line[row],
+             sqrt(norm));
+    double deviation = sqrt(usual);
+    if (has(l, SIGMA)) {
+        TRY(table_number(t, row, l->column[SIGMA], &deviation));
+        deviation *= l->unit[SIGMA];
+    }
+    if (!(deviation > 0))
+        FAIL(EK_USAGE, "%s:%zu: sigma = %g of station '%s' is not above 0", t->path, t->line[row],
+             deviation, s->name[row]);
+    *u = value * l->unit[VALUE];
+    *sigma = sqrt(deviation * deviation + floor);
+    s->ncomponents++;
+    const char *slash = strrchr(t->path, '/'), *file = slash ? slash + 1 : t->path;
+    s->scene[row] = has(l, SCENE) ? strdup(table_text(t, row, l->column[SCENE]))
+                                  : strndup(file, strcspn(file, "."));
+    if (!s->scene[row])
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the stations", t->path);
+    return EK_OK;
+}
+
 static enum ek_status read_row(const struct layout *l, size_t row, struct stations *s)
 {
     const struct table *t = l->table;
@@ -219,6 +293,7 @@ static enum ek_status read_row(const struct layout *l, size_t row, struct statio
     const int before = s->ncomponents;
     for (int c = 0; c < 3; c++)
         TRY(read_component(l, row, c, s));
+    TRY(read_scalar(l, row, s));
     if (s->ncomponents == before)
         FAIL(EK_USAGE, "%s:%zu: station '%s' has no observation", t->path, t->line[row],
              s->name[row]);
@@ -247,6 +322,8 @@ static enum ek_status refuse_same(const struct table *t, const struct stations *
 {
     for (int k = 1; k < s->n; k++) {
         const int j = order[k - 1], i = order[k];
+        if (stations_scalar(s, i) || stations_scalar(s, j))
+            continue;
         if (place && s->east[i] == s->east[j] && s->north[i] == s->north[j])
             FAIL(EK_USAGE, "%s:%zu: station '%s' stands where '%s' of line %zu does", t->path,
                  t->line[i], s->name[i], s->name[j], t->line[j]);
@@ -315,6 +392,7 @@ static enum ek_status project(const struct layout *l, struct stations *s)
         lat += s->north[i] / s->n;
     const int zone = l->format->zone ? l->format->zone : utm_zone(middle_of(s));
     TRY(check_zone(l->table, zone, s));
+    s->zone = zone;
     snprintf(s->projection, sizeof s->projection, "UTM %d%c", zone, lat < 0 ? 'S' : 'N');
     for (int i = 0; i < s->n; i++)
         utm_project(zone, lat < 0, s->east[i], s->north[i], &s->east[i], &s->north[i]);
@@ -331,7 +409,9 @@ static enum ek_status fill(const struct layout *l, struct stations *s)
     s->north = calloc(n, sizeof *s->north);
     s->observed = calloc(3 * n, sizeof *s->observed);
     s->sigma = calloc(3 * n, sizeof *s->sigma);
-    if (!s->name || !s->east || !s->north || !s->observed || !s->sigma)
+    s->along = calloc(3 * n, sizeof *s->along);
+    s->scene = calloc(n, sizeof *s->scene);
+    if (!s->name || !s->east || !s->north || !s->observed || !s->sigma || !s->along || !s->scene)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu stations", l->table->path, n);
     s->n = (int)n;
     for (size_t row = 0; row < n; row++)
@@ -361,11 +441,62 @@ enum ek_status stations_read(const char *path, const struct stations_format *for
     return st;
 }
 
+/* Two stations of different files with one name. */
+static enum ek_status refuse_both(const char *path, const struct stations *all,
+                                  const struct stations *more)
+{
+    for (int i = 0; i < more->n; i++)
+        for (int k = 0; k < all->n && !stations_scalar(more, i); k++)
+            if (!stations_scalar(all, k) && !strcmp(more->name[i], all->name[k]) &&
+                (more->east[i] == all->east[k] && more->north[i] == all->north[k]))
+                FAIL(EK_USAGE, "%s: station '%s' is in another file already", path, more->name[i]);
+    return EK_OK;
+}
+
+/* *list becomes all of both, `more` no one's. */
+static bool append(void *list, int n, void *more, int nmore, size_t size)
+{
+    void **to = list;
+    char *both = realloc(*to, (size_t)(n + nmore) * size + 1);
+    if (!both)
+        return false;
+    memcpy(both + (size_t)n * size, more, (size_t)nmore * size);
+    *to = both;
+    return true;
+}
+
+enum ek_status stations_add(const char *path, struct stations *all, struct stations *more)
+{
+    const int n = all->n, m = more->n;
+    if (n && strcmp(all->projection, more->projection))
+        FAIL(EK_USAGE, "%s: coordinates are of '%s', those of the files before it of '%s'", path,
+             more->projection, all->projection);
+    TRY(refuse_both(path, all, more));
+    if (!append(&all->name, n, more->name, m, sizeof *more->name) ||
+        !append(&all->east, n, more->east, m, sizeof *more->east) ||
+        !append(&all->north, n, more->north, m, sizeof *more->north) ||
+        !append(&all->observed, n, more->observed, m, 3 * sizeof *more->observed) ||
+        !append(&all->sigma, n, more->sigma, m, 3 * sizeof *more->sigma) ||
+        !append(&all->along, n, more->along, m, 3 * sizeof *more->along) ||
+        !append(&all->scene, n, more->scene, m, sizeof *more->scene))
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the stations", path);
+    all->n += m;
+    all->ncomponents += more->ncomponents;
+    all->zone = more->zone;
+    memcpy(all->projection, more->projection, sizeof all->projection);
+    more->n = 0; /* names and scenes have another owner */
+    return EK_OK;
+}
+
 void stations_close(struct stations *s)
 {
     for (int i = 0; s->name && i < s->n; i++)
         free(s->name[i]);
+    for (int i = 0; s->scene && i < s->n; i++)
+        free(s->scene[i]);
     free(s->name);
+    free(s->scene);
+    free(s->along);
     free(s->east);
     free(s->north);
     free(s->observed);

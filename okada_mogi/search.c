@@ -3,6 +3,7 @@
 #include "okada_mogi/search_method.h"
 #include "okada_mogi/grid.h"
 #include "src/clock.h"
+#include "src/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,13 +11,22 @@
 
 /* ---- stations ---------------------------------------------------------------------------------*/
 
+static struct search_point point_of(const struct stations *s, int i, double weight)
+{
+    struct search_point p = {.number = i, .weight = weight};
+    for (int l = 0; l < MODEL_LANES; l++) {
+        p.east[l] = s->east[i];
+        p.north[l] = s->north[i];
+    }
+    for (int c = 0; c < 3 && stations_scalar(s, i); c++)
+        p.along[c] = s->along[3 * i + c];
+    return p;
+}
+
 static void set_station(struct search_station *to, const struct stations *s, int i)
 {
-    *to = (struct search_station){.number = i};
-    for (int l = 0; l < MODEL_LANES; l++) {
-        to->east[l] = s->east[i];
-        to->north[l] = s->north[i];
-    }
+    *to = (struct search_station){.npoints = 1, .scalar = stations_scalar(s, i), .rounding = 1};
+    to->point[0] = point_of(s, i, 1);
     for (int c = 0; c < 3; c++) {
         const double observed = s->observed[3 * i + c];
         if (isnan(observed))
@@ -27,19 +37,116 @@ static void set_station(struct search_station *to, const struct stations *s, int
     }
 }
 
+/* Weights of the points, of a scene, with which its unknowns cancel: 1, -1; or minors of their
+ * shapes. False: they do not tell. */
+static bool cancel(const struct scene *c, const int *point, double *weight)
+{
+    double most = 0;
+    weight[0] = 1;
+    weight[1] = -1;
+    for (int i = 0; i <= c->unknowns && c->unknowns > 1; i++) {
+        const double *row[3];
+        for (int k = 0, n = 0; k <= c->unknowns; k++)
+            if (k != i)
+                row[n++] = c->shape + point[k] * c->unknowns;
+        weight[i] = (row[1][1] - row[0][1]) * (row[2][2] - row[0][2]) -
+                    (row[2][1] - row[0][1]) * (row[1][2] - row[0][2]);
+        weight[i] *= i % 2 ? -1 : 1;
+        most = fmax(most, fabs(weight[i]));
+    }
+    for (int i = 0; i <= c->unknowns && most > 0; i++)
+        weight[i] /= most;
+    return c->unknowns == 1 || most > 1e-3;
+}
+
+/* Some contrast of a scene; false: none was hit upon. */
+static bool set_contrast(struct search_station *to, const struct stations *s, const struct scene *c,
+                         uint64_t *seed)
+{
+    int point[SEARCH_POINTS];
+    double weight[SEARCH_POINTS];
+    *to = (struct search_station){.npoints = c->unknowns + 1, .scalar = true, .ncomponents = 1};
+    for (int i = 0; i < to->npoints; i++)
+        point[i] = (int)(random_bits(seed) % (uint64_t)c->n);
+    if ((c->unknowns == 1 && point[0] == point[1]) || !cancel(c, point, weight))
+        return false;
+    for (int i = 0; i < to->npoints; i++) {
+        const int number = c->station[point[i]];
+        to->point[i] = point_of(s, number, weight[i]);
+        to->observed[0] += weight[i] * s->observed[3 * number];
+        to->sigma[0] += fabs(weight[i]) * s->sigma[3 * number];
+        to->rounding += fabs(weight[i]);
+    }
+    return true;
+}
+
+enum { CONTRASTS = 64, TRIES = 256 }; /* of a scene */
+
+static void list_stations(struct search *s)
+{
+    const struct job *job = s->job;
+    uint64_t seed = 5;
+    for (int i = 0; i < job->stations.n; i++)
+        if (!job->scenes.n || job->scenes.of[i] < 0)
+            set_station(&s->station[s->nstations++], &job->stations, i);
+    for (int k = 0; k < job->scenes.n; k++)
+        for (int i = 0, n = 0; i < TRIES && n < CONTRASTS; i++)
+            if (set_contrast(&s->station[s->nstations], &job->stations, &job->scenes.scene[k],
+                             &seed)) {
+                s->nstations++;
+                n++;
+            }
+    for (int i = 0; i < s->nstations; i++)
+        s->station[i].id = i;
+}
+
+void search_respond(const struct model *m, const double *const *value,
+                    const struct search_station *station, double *out)
+{
+    _Alignas(MODEL_ALIGN) double one[MODEL_BASES * 3 * MODEL_LANES];
+    m->respond(value, station->point[0].east, station->point[0].north, station->scalar ? one : out);
+    for (int p = 0; station->scalar && p < station->npoints; p++) {
+        const struct search_point *at = &station->point[p];
+        if (p)
+            m->respond(value, at->east, at->north, one);
+        for (int k = 0; k < m->nbasis; k++)
+            for (int l = 0; l < MODEL_LANES; l++) {
+                const double *u = one + 3 * k * MODEL_LANES + l;
+                const double seen = at->along[0] * u[0] + at->along[1] * u[MODEL_LANES] +
+                                    at->along[2] * u[2 * MODEL_LANES];
+                double *sum = out + 3 * k * MODEL_LANES + l;
+                *sum = (p ? *sum : 0) + at->weight * seen;
+            }
+    }
+}
+
+const double *search_seen(const struct search_station *station, int nbasis, const double *all,
+                          double *own)
+{
+    if (station->npoints == 1)
+        return all + 3 * nbasis * station->point[0].number;
+    for (int k = 0; k < nbasis; k++) {
+        own[3 * k] = 0;
+        for (int p = 0; p < station->npoints; p++)
+            own[3 * k] +=
+                station->point[p].weight * all[3 * nbasis * station->point[p].number + 3 * k];
+    }
+    return own;
+}
+
 enum { ORDERED = 24 }; /* stations: hardly a trial gets so far that is not accepted */
 
 /* The station that the fewest samples survive, of those that are `left`. */
 static int most_rejecting(const struct search *s, const bool *keeps, const bool *left, int nsamples,
                           int first)
 {
-    const int n = s->job->stations.n;
+    const int n = s->nstations;
     int best = first;
     long fewest = -1;
     for (int i = first; i < n; i++) {
         long among_left = 0, among_all = 0;
         for (int k = 0; k < nsamples; k++) {
-            const bool kept = keeps[(size_t)k * (size_t)n + (size_t)s->station[i].number];
+            const bool kept = keeps[(size_t)k * (size_t)n + (size_t)s->station[i].id];
             among_left += kept && left[k];
             among_all += kept;
         }
@@ -54,7 +161,7 @@ static int most_rejecting(const struct search *s, const bool *keeps, const bool 
 
 void search_order_stations(struct search *s, const bool *keeps, int nsamples)
 {
-    const int n = s->job->stations.n;
+    const int n = s->nstations;
     bool *left = malloc((size_t)nsamples + 1);
     int survivors = nsamples;
     if (!left)
@@ -67,7 +174,7 @@ void search_order_stations(struct search *s, const bool *keeps, int nsamples)
         s->station[i] = chosen;
         survivors = 0;
         for (int k = 0; k < nsamples; k++) {
-            left[k] = left[k] && keeps[(size_t)k * (size_t)n + (size_t)chosen.number];
+            left[k] = left[k] && keeps[(size_t)k * (size_t)n + (size_t)chosen.id];
             survivors += left[k];
         }
     }
@@ -76,9 +183,19 @@ void search_order_stations(struct search *s, const bool *keeps, int nsamples)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
+/* Something stands in no scene with unknowns: a join has columns. */
+static bool sees_points(const struct job *job)
+{
+    for (int i = 0; i < job->stations.n; i++)
+        if (job->scenes.of[i] < 0)
+            return true;
+    return false;
+}
+
 static const struct search_method_ops *ops_of(const struct job *job, enum search_method method)
 {
-    if (method == SEARCH_BRUTE || !grid_fits(job))
+    const bool blind = job->nsources > 1 && job->scenes.n && !sees_points(job);
+    if (method == SEARCH_BRUTE || !grid_fits(job) || blind)
         return search_method_at(METHOD_BRUTE);
     return search_method_at(job->nsources == 1 ? METHOD_SINGLE : METHOD_JOIN);
 }
@@ -91,11 +208,11 @@ size_t search_bytes(const struct job *job, enum search_method method)
 static enum ek_status fill(struct search *s)
 {
     const struct stations *stations = &s->job->stations;
-    s->station = aligned_alloc(64, (size_t)stations->n * sizeof *s->station);
+    const int most = stations->n + CONTRASTS * s->job->scenes.n + 1;
+    s->station = aligned_alloc(64, (size_t)most * sizeof *s->station);
     if (!s->station)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for %d stations", s->job->path, stations->n);
-    for (int i = 0; i < stations->n; i++)
-        set_station(&s->station[i], stations, i);
+    list_stations(s);
     if (s->job->accept.best)
         TRY(search_best_open(s->job, &s->best));
     return s->ops->open(s, &s->shared);
@@ -110,8 +227,9 @@ enum ek_status search_open(const struct job *job, enum search_method method, str
     made->slack = judge_slack(job);
     made->ops = ops_of(job, method);
     if (method == SEARCH_EXACT && made->ops == search_method_at(METHOD_BRUTE))
-        status_warn("%s: rake, slip and volume change do not stand last, or sources are mixed: no "
-                    "short cut, trials are computed one after another",
+        status_warn("%s: rake, slip and volume change do not stand last, sources are mixed, or all "
+                    "stations are in scenes of unknown offset: no short cut, trials are computed "
+                    "one after another",
                     job->path);
     enum ek_status st = fill(made);
     if (st)
@@ -161,7 +279,7 @@ enum ek_status search_worker_open(const struct search *s, struct search_worker *
     if (made) {
         made->search = s;
         made->until = INFINITY;
-        made->window = calloc((size_t)s->job->stations.n, sizeof *made->window);
+        made->window = calloc((size_t)s->nstations + 1, sizeof *made->window);
     }
     if (!made || !made->window)
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for a worker", s->job->path);
@@ -193,7 +311,7 @@ struct search_window search_window(const struct search *s, int station, double r
     const struct search_station *st = &s->station[station];
     struct search_window w = {{0}, {0}};
     for (int c = 0; c < st->ncomponents; c++) {
-        const double width = reach * st->sigma[c] + s->slack;
+        const double width = reach * st->sigma[c] + st->rounding * s->slack;
         w.low[c] = st->observed[c] - width;
         w.high[c] = st->observed[c] + width;
     }
@@ -212,7 +330,7 @@ static enum ek_status run_part(struct search_worker *w, struct trial_range part,
                                enum ek_status (*by)(void *arg), void *arg)
 {
     w->bound = search_best_bound(w->search->best);
-    for (int i = 0; i < w->search->job->stations.n; i++)
+    for (int i = 0; i < w->search->nstations; i++)
         w->window[i] = search_window(w->search, i, search_reach(w));
     w->range = part;
     w->found.n = 0;

@@ -332,11 +332,10 @@ static enum ek_status run_block(struct search_worker *w, trial_number outer, lon
     unsigned alive = (1u << n) - 1;
     for (int k = 0; k < job->nsources; k++)
         point_at(b, w->own, k, first, &at[k]);
-    for (int i = 0; alive && i < job->stations.n; i++) {
+    for (int i = 0; alive && i < s->nstations; i++) {
         const struct search_station *station = &s->station[i];
         for (int k = 0; k < job->nsources; k++) {
-            job->model->respond((const double *const *)at[k].value, station->east, station->north,
-                                out);
+            search_respond(job->model, (const double *const *)at[k].value, station, out);
             add_source(job->model, &at[k], out, k == 0, u);
         }
         w->evaluations += job->nsources * __builtin_popcount(alive);
@@ -371,9 +370,9 @@ static enum ek_status run(struct search_worker *w, struct trial_range range)
 /* Orders the stations by what they do to a sample of trials. */
 static enum ek_status order_stations(struct search *s)
 {
-    const struct stations *st = &s->job->stations;
+    const int n = s->nstations;
     const double reach = judge_reach(s->job, search_best_bound(s->best));
-    bool *keeps = calloc(SAMPLES, (size_t)st->n);
+    bool *keeps = calloc(SAMPLES, (size_t)n + 1);
     struct judge *judge;
     struct accepted_record record;
     const double *u;
@@ -386,12 +385,14 @@ static enum ek_status order_stations(struct search *s)
         const struct trial_range all = {0, s->job->trials};
         if (!judge_trial(judge, trial_random(all, &seed), &record, &u))
             continue;
-        for (int k = 0; k < st->n; k++) {
-            bool *keep = &keeps[samples * st->n + k];
+        for (int k = 0; k < n; k++) {
+            const struct search_station *st = &s->station[k];
+            bool *keep = &keeps[samples * n + st->id];
+            double own[3];
+            const double *seen = search_seen(st, 1, u, own);
             *keep = true;
-            for (int c = 0; c < 3; c++)
-                *keep &=
-                    !(fabs(u[3 * k + c] - st->observed[3 * k + c]) > reach * st->sigma[3 * k + c]);
+            for (int c = 0; c < st->ncomponents; c++)
+                *keep &= !(fabs(seen[st->component[c]] - st->observed[c]) > reach * st->sigma[c]);
         }
         samples++;
     }

@@ -8,12 +8,26 @@
 #include "okada_mogi/search.h"
 #include <stdint.h>
 
-/* A station with what was observed there; missing components are left out. */
-struct search_station {
+/* A point of the ground, in all lanes, and what is seen of it. */
+struct search_point {
     int number; /* in the job */
     _Alignas(MODEL_ALIGN) double east[MODEL_LANES], north[MODEL_LANES];
+    double along[3], weight; /* the first component is weight * displacement along this vector */
+};
+
+enum { SEARCH_POINTS = 4 };
+
+/* A station with what was observed there; missing components are left out. Or, of a scene with
+ * unknowns, a contrast: a sum over several of its points in which the unknowns cancel. What stands
+ * in a scene with unknowns is seen by its contrasts only. */
+struct search_station {
+    int id;      /* before stations were put into order */
+    int npoints; /* 1: a station; more: a contrast */
+    bool scalar; /* it has one component, along vectors */
+    struct search_point point[SEARCH_POINTS];
     int ncomponents, component[3];
     double observed[3], sigma[3];
+    double rounding; /* of the judge's slack: sum of the points' |weight| */
 };
 
 /* Observed -+ reach sigma, and what rounding might add. */
@@ -50,8 +64,9 @@ struct search {
     const struct search_method_ops *ops;
     void *shared;
     trial_number grain;
-    double prepared;                /* evaluations that opening took */
-    struct search_station *station; /* [job's], the most rejecting first */
+    double prepared; /* evaluations that opening took */
+    int nstations;
+    struct search_station *station; /* [nstations], the most rejecting first */
     struct search_best *best;       /* NULL unless the job asks for the best */
     double slack;                   /* judge_slack() */
 };
@@ -88,6 +103,14 @@ enum ek_status search_run_by(struct search_worker *w, struct trial_range range,
 /* Methods call it now and then: so many trials of w->range are done. EK_STOPPED: it is time to
  * give up. */
 enum ek_status search_go_on(struct search_worker *w, double searched);
+
+/* Responses of MODEL_LANES sources at a station, out [nbasis][3][MODEL_LANES]. */
+void search_respond(const struct model *m, const double *const *value,
+                    const struct search_station *station, double *out);
+/* The same, [nbasis][3], or predictions [3] (nbasis 1), from what judge_basis() or the judge says
+ * of all stations; maybe in `own` [nbasis][3]. */
+const double *search_seen(const struct search_station *station, int nbasis, const double *all,
+                          double *own);
 
 /* How many standard deviations a component may be away in the batch at work, a little more. */
 double search_reach(const struct search_worker *w);

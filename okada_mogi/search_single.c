@@ -31,7 +31,8 @@ struct own {
     struct arena arena;
     struct grid_walk walk;
     double *lo, *hi;
-    double *basis; /* of the geometry that is finished */
+    double *basis; /* of the geometry that is finished, by the job's stations, */
+    double *seen;  /* by the search's */
 };
 
 /* ---- a block of geometries --------------------------------------------------------------------*/
@@ -186,13 +187,17 @@ static enum ek_status finish(struct search_worker *w, const struct grid *g, tria
     grid_walk_one(&own->walk, entry, value);
     judge_basis(s->job, value, own->basis);
     w->evaluations += s->job->stations.n;
+    for (int i = 0; i < s->nstations; i++) {
+        double mix[3 * MODEL_BASES] = {0};
+        const double *seen = search_seen(&s->station[i], g->model->nbasis, own->basis, mix);
+        memcpy(own->seen + width * i, seen, (size_t)width * sizeof *seen);
+    }
     for (long m = 0; m < g->ndirections; m += LANES) {
         struct directions x;
         bool left = true;
         begin_directions(g, m, &x);
-        for (int i = 0; i < s->job->stations.n && left; i++)
-            left = narrow_directions(g, &s->station[i], &w->window[i],
-                                     own->basis + width * s->station[i].number, &x);
+        for (int i = 0; i < s->nstations && left; i++)
+            left = narrow_directions(g, &s->station[i], &w->window[i], own->seen + width * i, &x);
         for (int l = 0; left && l < LANES && m + l < g->ndirections; l++)
             TRY(judge_direction(w, g, outer, entry, m + l, x.least[l], x.most[l]));
     }
@@ -212,9 +217,9 @@ static enum ek_status run_block(struct search_worker *w, const struct grid *g, t
     unsigned alive = (1u << n) - 1;
     grid_walk_values(&own->walk, first, value);
     all_amplitudes(g, own);
-    for (int i = 0; alive && i < s->job->stations.n; i++) {
-        g->model->respond(value, s->station[i].east, s->station[i].north, out);
-        w->evaluations += __builtin_popcount(alive);
+    for (int i = 0; alive && i < s->nstations; i++) {
+        search_respond(g->model, value, &s->station[i], out);
+        w->evaluations += s->station[i].npoints * __builtin_popcount(alive);
         alive = screen(g, &s->station[i], &w->window[i], out, own, alive);
     }
     for (long l = 0; l < n; l++)
@@ -262,11 +267,12 @@ static bool survives(const struct search *s, const struct grid *g, int station, 
                      double reach)
 {
     const struct search_window window = search_window(s, station, reach);
+    double mix[3 * MODEL_BASES] = {0};
+    const double *seen = search_seen(&s->station[station], g->model->nbasis, basis, mix);
     for (long m = 0; m < g->ndirections; m += LANES) {
         struct directions x;
         begin_directions(g, m, &x);
-        if (narrow_directions(g, &s->station[station], &window,
-                              basis + 3 * g->model->nbasis * s->station[station].number, &x))
+        if (narrow_directions(g, &s->station[station], &window, seen, &x))
             return true;
     }
     return false;
@@ -275,9 +281,9 @@ static bool survives(const struct search *s, const struct grid *g, int station, 
 /* Orders the stations by what they do to a sample of geometries. */
 static void order_stations(struct search *s, const struct grid *g)
 {
-    const int n = s->job->stations.n;
+    const int n = s->nstations;
     const double reach = judge_reach(s->job, search_best_bound(s->best));
-    bool *keeps = calloc(SAMPLES, (size_t)n);
+    bool *keeps = calloc(SAMPLES, (size_t)n + 1);
     double *basis = calloc((size_t)judge_basis_size(s->job), sizeof *basis), value[MODEL_VALUES];
     struct grid_walk walk;
     uint64_t seed = 2;
@@ -291,7 +297,7 @@ static void order_stations(struct search *s, const struct grid *g)
         grid_walk_one(&walk, entry, value);
         judge_basis(s->job, value, basis);
         for (int k = 0; k < n; k++)
-            keeps[samples * n + s->station[k].number] = survives(s, g, k, basis, reach);
+            keeps[samples * n + s->station[k].id] = survives(s, g, k, basis, reach);
         samples++;
     }
     if (samples)
@@ -346,6 +352,7 @@ static enum ek_status open_own(const struct search *s, void **out)
     own->lo = ARENA_NEW(&own->arena, n, double);
     own->hi = ARENA_NEW(&own->arena, n, double);
     own->basis = ARENA_NEW(&own->arena, judge_basis_size(s->job), double);
+    own->seen = ARENA_NEW(&own->arena, 3 * s->job->model->nbasis * (s->nstations + 1), double);
     const enum ek_status st = arena_check(&own->arena, "a worker of %s", s->job->path);
     if (st) {
         close_own(own);

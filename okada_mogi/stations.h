@@ -3,6 +3,7 @@
 #define OKADA_MOGI_STATIONS_H
 
 #include "src/status.h"
+#include <stdbool.h>
 
 struct stations {
     int n;
@@ -10,23 +11,35 @@ struct stations {
     double *east, *north; /* [n] m, UTM or any other plane system */
     double *observed;     /* [n][3] east, north, up, m; NAN: not observed */
     double *sigma;        /* [n][3] standard deviations, m, noise floor included; NAN likewise */
-    int ncomponents;      /* observed ones */
-    char projection[16];  /* "UTM 45N" where the file has longitudes and latitudes; else "" */
+    double *along;   /* [n][3] unit vector: the first component is the displacement along it, and
+                        there are no others; NAN: three components */
+    char **scene;    /* [n] of what is along a vector: "asc"; else NULL */
+    int ncomponents; /* observed ones */
+    int zone;        /* of UTM, 0: none */
+    char projection[16]; /* "UTM 45N" where the file has longitudes and latitudes; else "" */
 };
+
+/* Station i has one component, along a vector. */
+static inline bool stations_scalar(const struct stations *s, int i)
+{
+    return s->along[3 * i] == s->along[3 * i];
+}
 
 /* How a file of stations is to be read. Columns are known by the usual names, capitals or not:
  *   site name station | E x east, N y north (m) | lon longitude, lat latitude (degrees)
  *   uE dE ux u_east, uN dN uy u_north, uU uZ dU u_up | sE sigE sx s_east, …
+ *   value obs data los, sigma error, lE lN lU losx losy losz | scene (else the file's own name)
  * with the unit behind an underscore (uE_mm) or as `unit` says; a unit that nobody knows is
  * refused, and of other columns that hold more than zeros a warning says that they are not used:
  * elevations, and the correlation of psvelo, too. */
 struct stations_format {
-    const char *columns; /* names of the columns of a file that has none, or a usual order by its
-                            name: vsm, geodef, enu, psvelo; NULL: the file's first row has them */
-    double unit;         /* m in one unit of displacements and deviations that name none */
-    double floor[3];     /* m, added to each deviation in quadrature */
-    double sigma[3];     /* m, where the file has no deviations; 0: it must have them */
-    int zone;            /* of UTM, for longitudes and latitudes; 0: that of their mean */
+    const char
+        *columns;    /* names of the columns of a file that has none, or a usual order by its
+                        name: vsm, vsm_sar, geodef, enu, psvelo; NULL: the file's first row has them */
+    double unit;     /* m in one unit of displacements and deviations that name none */
+    double floor[3]; /* m, added to each deviation in quadrature */
+    double sigma[3]; /* m, where the file has no deviations; 0: it must have them */
+    int zone;        /* of UTM, for longitudes and latitudes; 0: that of their mean */
 };
 
 /* EK_USAGE with file and line: missing columns, no number, a station 45 degrees from its zone,
@@ -34,6 +47,9 @@ struct stations_format {
  * that is zeroed. */
 enum ek_status stations_read(const char *path, const struct stations_format *format,
                              struct stations *s);
+/* Adds the stations of another file, which become theirs. EK_USAGE: another projection, a station
+ * of both; EK_UNAVAILABLE: out of memory. */
+enum ek_status stations_add(const char *path, struct stations *all, struct stations *more);
 void stations_close(struct stations *s);
 
 #endif

@@ -19,11 +19,13 @@ static json_t *stations_json(const struct stations *s, const double *u)
 {
     json_t *list = json_array();
     for (int i = 0; i < s->n; i++)
-        json_array_append_new(list, json_pack("{s:s s:f s:f s:o s:o s:o}", "name", s->name[i],
-                                              "east", s->east[i], "north", s->north[i], "observed",
-                                              components_json(s->observed + 3 * i), "sigma",
-                                              components_json(s->sigma + 3 * i), "predicted",
-                                              u ? components_json(u + 3 * i) : json_null()));
+        if (!stations_scalar(s, i))
+            json_array_append_new(list,
+                                  json_pack("{s:s s:f s:f s:o s:o s:o}", "name", s->name[i], "east",
+                                            s->east[i], "north", s->north[i], "observed",
+                                            components_json(s->observed + 3 * i), "sigma",
+                                            components_json(s->sigma + 3 * i), "predicted",
+                                            u ? components_json(u + 3 * i) : json_null()));
     return list;
 }
 

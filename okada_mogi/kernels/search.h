@@ -6,10 +6,12 @@
  * axes [naxes] rows of 8 longs, slowest first:
  *   n | place at the launch's first trial | kind: 0 geometry, 1 direction, 2 amplitude | source |
  *   offset of its table | width of a row there | geometry: number of its first value, direction:
- * step | offset of the source's weights table: a geometry axis' values [n][width], an amplitude's
- * [n], weights [directions][BASES] conditions [nconditions] rows of 10 longs: how many axes |
- * offset | axis, step | axis, step | … allowed: bit (offset + sum of place * step) says whether the
- * condition holds stations [nstations] rows of 8: east, north, then low and high of each component
+ *   step | offset of the source's weights
+ * table: a geometry axis' values [n][width], an amplitude's [n], weights [directions][BASES]
+ * conditions [nconditions] rows of 10 longs: how many axes | offset | axis, step | axis, step | …
+ * allowed: bit (offset + sum of place * step) says whether the condition holds
+ * stations [nstations] rows of 11: east, north, then low and high of each component, then a vector:
+ *   unless that is 0 the first component is along it, and there are no others
  *
  * Each item looks at `span` consecutive trials, at most 32, and leaves two ints: the bits of those
  * that may be acceptable, and how many responses it took to know. */
@@ -88,6 +90,15 @@ FN int search_allows(GLOBAL const long *conditions, int nconditions, GLOBAL cons
     return 1;
 }
 
+/* What a station sees of the responses out [n][3]. */
+FN void search_look(GLOBAL const double *station, int n, real *out)
+{
+    const double e = station[8], north = station[9], up = station[10];
+    if (e * e + north * north + up * up > 0.0)
+        for (int b = 0; b < n; b++)
+            out[3 * b] = e * out[3 * b] + north * out[3 * b + 1] + up * out[3 * b + 2];
+}
+
 /* All sources together at one station. */
 FN int search_fits(GLOBAL const double *table, GLOBAL const double *station, int nsources,
                    const struct search_trial *t)
@@ -103,6 +114,7 @@ FN int search_fits(GLOBAL const double *table, GLOBAL const double *station, int
             u[c] += t->amplitude[s] * sum;
         }
     }
+    search_look(station, 1, u);
     for (int c = 0; c < 3; c++) /* what is no number is left to the judge */
         if (u[c] < station[2 + 2 * c] || u[c] > station[3 + 2 * c])
             return 0;
@@ -125,7 +137,7 @@ FN void search_brute(GLOBAL const long *axes, int naxes, GLOBAL const double *ta
             search_next(axes, naxes, table, &t);
         int fits = search_allows(conditions, nconditions, allowed, &t);
         for (int k = 0; fits && k < nstations; k++) {
-            fits = search_fits(table, stations + 8 * k, nsources, &t);
+            fits = search_fits(table, stations + 11 * k, nsources, &t);
             responses += nsources;
         }
         if (fits)
@@ -147,7 +159,7 @@ FN int search_directions(GLOBAL const double *weights, int ndirections,
                 real g = 0.0;
                 for (int b = 0; b < BASES; b++)
                     g += weights[m * BASES + b] * basis[3 * BASES * k + 3 * b + c];
-                interval_narrow(g, stations[8 * k + 2 + 2 * c], stations[8 * k + 3 + 2 * c], &lo,
+                interval_narrow(g, stations[11 * k + 2 + 2 * c], stations[11 * k + 3 + 2 * c], &lo,
                                 &hi);
             }
         if (!(lo > hi))
@@ -176,7 +188,8 @@ FN void search_probe(GLOBAL const long *axes, int naxes, GLOBAL const double *ta
             search_next(axes, naxes, table, &t);
         int fits = search_allows(conditions, nconditions, allowed, &t);
         for (int k = 0; fits && k < probes; k++) {
-            RESPOND(t.value, stations[8 * k], stations[8 * k + 1], basis + 3 * BASES * k);
+            RESPOND(t.value, stations[11 * k], stations[11 * k + 1], basis + 3 * BASES * k);
+            search_look(stations + 11 * k, BASES, basis + 3 * BASES * k);
             fits = search_directions(table, ndirections, stations, basis, k + 1, least, most);
             responses++;
         }
