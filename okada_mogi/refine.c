@@ -119,32 +119,42 @@ static bool folder_of(const char *path, char folder[PATH_MAX])
     return realpath(name, folder) != NULL;
 }
 
-static const char *stations_of(const json_t *root)
+/* A file's name, or the object that has it, as seen from elsewhere; new reference. */
+static json_t *seen_from(const json_t *file, const char *folder)
 {
-    const json_t *stations = json_object_get(root, "stations");
-    return json_string_value(json_is_object(stations) ? json_object_get(stations, "file")
-                                                      : stations);
+    if (json_is_object(file)) {
+        json_t *copy = json_deep_copy(file);
+        json_object_set_new(copy, "file", seen_from(json_object_get(file, "file"), folder));
+        return copy;
+    }
+    const char *name = json_string_value(file);
+    return *name == '/' ? json_string(name) : json_sprintf("%s/%s", folder, name);
 }
 
-static json_t *with_stations(const json_t *root, const char *file)
+static json_t *with_stations(const json_t *root, const char *folder)
 {
-    json_t *copy = json_deep_copy(root), *stations = json_object_get(copy, "stations");
-    if (json_is_object(stations))
-        json_object_set_new(stations, "file", json_string(file));
-    else
-        json_object_set_new(copy, "stations", json_string(file));
+    json_t *copy = json_copy((json_t *)root), *stations = json_object_get(root, "stations"), *file;
+    json_t *list = json_array();
+    size_t i;
+    json_array_foreach(stations, i, file)
+    {
+        json_array_append_new(list, seen_from(file, folder));
+    }
+    if (!json_is_array(stations)) {
+        json_decref(list);
+        list = seen_from(stations, folder);
+    }
+    json_object_set_new(copy, "stations", list);
     return copy;
 }
 
 enum ek_status refine_write(const struct job *job, const json_t *refined, const char *path)
 {
-    char here[PATH_MAX], there[PATH_MAX], file[2 * PATH_MAX];
-    const char *name = stations_of(refined);
-    if (!strcmp(path, "-") || *name == '/' || !folder_of(job->path, here) ||
-        !folder_of(path, there) || !strcmp(here, there))
+    char here[PATH_MAX], there[PATH_MAX];
+    if (!strcmp(path, "-") || !folder_of(job->path, here) || !folder_of(path, there) ||
+        !strcmp(here, there))
         return json_write(path, refined);
-    snprintf(file, sizeof file, "%s/%s", here, name);
-    json_t *moved = with_stations(refined, file);
+    json_t *moved = with_stations(refined, here);
     const enum ek_status st = json_write(path, moved);
     json_decref(moved);
     return st;

@@ -18,20 +18,60 @@ static void put_three(FILE *out, const double *x)
             fprintf(out, ",%.9g", x[c]);
 }
 
-static void put_rows(FILE *out, const struct stations *s, const double *u)
+static bool has_scalars(const struct stations *s)
 {
-    fputs("site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU\n", out);
+    for (int i = 0; i < s->n; i++)
+        if (stations_scalar(s, i))
+            return true;
+    return false;
+}
+
+/* Of data along vectors: vector, value, deviation, prediction, residual; the rest is empty. */
+static void put_scalar(FILE *out, const struct stations *s, int i, const double *u, double left)
+{
+    const double *l = s->along + 3 * i;
+    fprintf(out, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s", l[0], l[1], l[2], s->observed[3 * i],
+            s->sigma[3 * i], u[3 * i], left / s->sigma[3 * i], s->scene[i]);
+}
+
+/* left [n]: of what is in scenes with unknowns, without these; else predicted - observed. */
+static void put_rows(FILE *out, const struct stations *s, const double *u, const double *left)
+{
+    const bool scalars = has_scalars(s);
+    fprintf(out, "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU%s\n",
+            scalars ? ",lE,lN,lU,value_m,sigma_m,pL_m,rL,scene" : "");
     for (int i = 0; i < s->n; i++) {
         const double *observed = s->observed + 3 * i, *sigma = s->sigma + 3 * i;
         double residual[3];
         for (int c = 0; c < 3; c++)
             residual[c] = (u[3 * i + c] - observed[c]) / sigma[c];
         fprintf(out, "%s,%.12g,%.12g", s->name[i], s->east[i], s->north[i]);
-        put_three(out, observed);
-        put_three(out, sigma);
-        put_three(out, u + 3 * i);
-        put_three(out, residual);
+        if (stations_scalar(s, i)) {
+            fputs(",,,,,,,,,,,,", out);
+            put_scalar(out, s, i, u, left[i]);
+        } else {
+            put_three(out, observed);
+            put_three(out, sigma);
+            put_three(out, u + 3 * i);
+            put_three(out, residual);
+            fputs(scalars ? ",,,,,,,," : "", out);
+        }
         fputc('\n', out);
+    }
+}
+
+/* Offsets and ramps are those of least squares. */
+static void find_left(const struct job *job, const double *u, double *left, double *one)
+{
+    for (int i = 0; i < job->stations.n; i++)
+        left[i] = u[3 * i] - job->stations.observed[3 * i];
+    for (int k = 0; k < job->scenes.n; k++) {
+        const struct scene *c = &job->scenes.scene[k];
+        for (int i = 0; i < c->n; i++)
+            one[i] = left[c->station[i]];
+        scene_project(c, &job->stations, one);
+        for (int i = 0; i < c->n; i++)
+            left[c->station[i]] = one[i];
     }
 }
 
@@ -41,13 +81,19 @@ enum ek_status write_residuals(const struct job *job, trial_number trial, const 
     struct accepted_record record;
     struct file *f;
     const double *u;
+    const size_t n = (size_t)job->stations.n;
     TRY(judge_open(job, &judge));
-    enum ek_status st = file_create(path, &f);
+    double *left = calloc(2 * n, sizeof *left);
+    enum ek_status st =
+        left ? file_create(path, &f) : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
     if (!st) {
-        if (judge_trial(judge, trial, &record, &u))
-            put_rows(file_stream(f), &job->stations, u);
+        if (judge_trial(judge, trial, &record, &u)) {
+            find_left(job, u, left, left + n);
+            put_rows(file_stream(f), &job->stations, u, left);
+        }
         st = file_finish(f);
     }
+    free(left);
     judge_close(judge);
     return st;
 }

@@ -86,7 +86,7 @@ static void test_nested(void **state)
         assert_int_equal(refine_job(job, s, &r, &refined), EK_OK);
         assert_int_equal(job_take(job->path, refined, NULL, &next), EK_OK);
         json_decref(refined);
-        assert_true(next->axis[1].n == 1 && next->axis[1].min == 100);
+        assert_true(next->axis[2].n == 1 && next->axis[2].min == 100); /* nu is the first */
         assert_int_equal(next->nconstraints, 1);
         assert_int_equal(next->accept.nk, 2);
         for (int c = 0; c < s->ncolumns; c++) {
@@ -95,7 +95,7 @@ static void test_nested(void **state)
             const double step =
                 (job->axis[a].max - job->axis[a].min) / (double)(job->axis[a].n - 1);
             const double finer = (axis->max - axis->min) / (double)(axis->n - 1);
-            assert_true(fabs(finer * factor[round][a] / step - 1) < 1e-9);
+            assert_true(fabs(finer * factor[round][a - 1] / step - 1) < 1e-9);
             assert_true(axis->min >= limits.min[a] - 1e-6 && axis->max <= limits.max[a] + 1e-6);
             assert_true(axis->min <= s->column[c].min - step + 1e-6 ||
                         axis->min < limits.min[a] + step);
@@ -123,9 +123,9 @@ static void test_factors(void **state)
     struct job *job = open_job();
     struct refine r;
     assert_int_equal(refine_begin(job, "4,dV_m3=1,Es_m=7", &r), EK_OK);
-    assert_int_equal(r.factor[0], 7);
-    assert_int_equal(r.factor[2], 4);
-    assert_int_equal(r.factor[3], 1);
+    assert_int_equal(r.factor[1], 7);
+    assert_int_equal(r.factor[3], 4);
+    assert_int_equal(r.factor[4], 1);
     static const char *const wrong[] = {"0", "x", "2,d=3", "d_m=", "1.5", "", "2000"};
     status_mute(1);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

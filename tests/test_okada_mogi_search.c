@@ -104,6 +104,33 @@ static void write_stations(const struct model *m, int sources, int n)
     job_write("stations.csv", text);
 }
 
+/* Data along vectors, of two scenes; the second one is wrong by an offset and a ramp that the job
+ * leaves unknown. NULL: none. */
+static const char *unknowns;
+
+static void write_scenes(const struct model *m, int sources, int n)
+{
+    char text[8192];
+    int used = snprintf(text, sizeof text, "East,North,obs_mm,sigma_mm,lE,lN,lU,scene\n");
+    for (int i = 0; i < n; i++) {
+        const double e = job_random(-3e4, 3e4), north = job_random(-3e4, 3e4);
+        const double slope = job_random(-0.7, 0.7), across = job_random(-0.5, 0.5);
+        const double l[] = {slope, across, sqrt(1 - slope * slope - across * across)};
+        double sum = i % 2 && strstr(unknowns, "dsc") ? 0.4 : 0, u[3];
+        sum += sum > 0 && strstr(unknowns, "ramp") ? 2e-5 * e - 1e-5 * north : 0;
+        for (int s = 0; s < sources; s++) {
+            model_forward(m, truth + s * m->nparameters, e, north, u);
+            for (int c = 0; c < 3; c++)
+                sum += l[c] * u[c];
+        }
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%.17g,%.17g,%.17g,5,%.17g,%.17g,%.17g,%s\n", e, north,
+                         1e3 * (sum + job_random(-noise, noise)), l[0], l[1], l[2],
+                         i % 2 ? "dsc" : "asc");
+    }
+    job_write("scenes.csv", text);
+}
+
 static struct job *random_job(const struct model *m, int sources, int most, const char *accept,
                               const char *constraints)
 {
@@ -114,11 +141,17 @@ static struct job *random_job(const struct model *m, int sources, int most, cons
         m = m->wider;
     write_axes(parameters, sizeof parameters, okada ? okada_axes : point_axes, m, sources, most);
     write_stations(m, sources, 6);
+    if (unknowns)
+        write_scenes(m, sources, 14);
     m = model_find(m->name) ? model_find(m->name) : m;
     snprintf(text, sizeof text,
-             "{\"model\": \"%s\", \"sources\": %d, \"stations\": \"stations.csv\", "
+             "{\"model\": \"%s\", \"sources\": %d, \"stations\": %s, \"scenes\": {%s}, "
              "\"accept\": {%s}, \"constraints\": {%s}, \"parameters\": [%s]}",
-             m->name, sources, accept, constraints, parameters);
+             m->name, sources,
+             !unknowns   ? "\"stations.csv\""
+             : *unknowns ? "[\"stations.csv\", \"scenes.csv\"]"
+                         : "[\"scenes.csv\"]",
+             unknowns ? unknowns : "", accept, constraints, parameters);
     job_write("job.json", text);
     assert_int_equal(job_open(job_file("job.json"), m, &job), EK_OK);
     return job;
@@ -177,6 +210,23 @@ static void test_opening(void **state)
     compare_many(model_find("okada"), 2, 2, 2, "");
     poisson = 0;
     opens = false;
+}
+
+/* Any linear datum, with and without unknowns; scenes alone. */
+static void test_scenes(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"\"asc\": {\"offset\": false}",
+                                        "\"dsc\": {\"offset\": true}",
+                                        "\"dsc\": {\"offset\": true, \"ramp\": true}", ""};
+    for (int i = 0; i < 4; i++) {
+        unknowns = kinds[i];
+        compare_many(model_find("mogi"), 1, 12, 4, "");
+        compare_many(model_find("okada"), 1, 3, 4, "");
+        compare_many(model_find("mogi"), 2, 4, 4, "");
+    }
+    unlink(job_file("scenes.csv"));
+    unknowns = NULL;
 }
 
 static void test_one_sphere(void **state)
@@ -424,6 +474,12 @@ static void compare_on_device(const char *name)
     assert_int_equal(backend_open(which, &b), EK_OK);
     compare_on(b, model_find("okada"), 1, 3, "\"length_over_width\": [0.5, 4.5]");
     compare_on(b, model_find("mogi"), 1, 8, "\"radius_over_depth\": 0.05");
+    unknowns = "\"dsc\": {\"offset\": true, \"ramp\": true}";
+    compare_on(b, model_find("mogi"), 1, 8, "");
+    compare_on(b, model_find("mogi"), 2, 4, "");
+    compare_on(b, model_find("okada"), 1, 3, "");
+    unlink(job_file("scenes.csv"));
+    unknowns = NULL;
     poisson = 0.1;
     opens = true;
     compare_on(b, model_find("okada"), 1, 2, "");
@@ -606,13 +662,21 @@ static void test_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),        cmocka_unit_test(test_one_fault),
-        cmocka_unit_test(test_one_sphere),    cmocka_unit_test(test_opening),
-        cmocka_unit_test(test_two_sources),   cmocka_unit_test(test_three_sources),
-        cmocka_unit_test(test_another_model), cmocka_unit_test(test_lattice),
-        cmocka_unit_test(test_host_device),   cmocka_unit_test(test_opencl_device),
-        cmocka_unit_test(test_best),          cmocka_unit_test(test_no_tolerance),
-        cmocka_unit_test(test_keep_all),      cmocka_unit_test(test_any_order_of_axes),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_one_fault),
+        cmocka_unit_test(test_one_sphere),
+        cmocka_unit_test(test_opening),
+        cmocka_unit_test(test_scenes),
+        cmocka_unit_test(test_two_sources),
+        cmocka_unit_test(test_three_sources),
+        cmocka_unit_test(test_another_model),
+        cmocka_unit_test(test_lattice),
+        cmocka_unit_test(test_host_device),
+        cmocka_unit_test(test_opencl_device),
+        cmocka_unit_test(test_best),
+        cmocka_unit_test(test_no_tolerance),
+        cmocka_unit_test(test_keep_all),
+        cmocka_unit_test(test_any_order_of_axes),
         cmocka_unit_test(test_known_sets),
     };
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);

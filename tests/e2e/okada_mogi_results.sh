@@ -34,6 +34,26 @@ statistics | cmp -s - "$work/one" || say 'the statistics depend on the layout'
 awk -F, 'NR > 1 { for (c = 0; c < 3; c++) { r = ($(10 + c) - $(4 + c)) / $(7 + c) - $(13 + c)
         if (r < -1e-6 || r > 1e-6) exit 1 } }' "$work/r.csv" || say 'residuals do not add up'
 
+# Data along a line of sight beside components, up to an unknown offset: the truth is found, and told.
+awk 'BEGIN { print "E_m,N_m,value_m,sigma_m,lE,lN,lU"
+    for (i = 0; i < 40; i++) { e = 700 * (i % 7 - 3); n = 900 * (i % 5 - 2); r = (e * e + n * n + 9e6) ^ 1.5
+        print e "," n "," 0.25 + 1e-5 * e + 0.75 / 3.14159265358979 * 5e6 * (0.6 * e + 0.8 * 3000) / r ",0.002,0.6,0,0.8" } }' >"$work/asc.csv"
+printf '%s\n' 'E_m,N_m,uU_m,sU_m' '0,0,0.1326,0.002' '3000,0,0.0469,0.002' >"$work/gnss.csv"
+cat >"$work/los.json" <<EOF
+{"model": "mogi", "stations": ["gnss.csv", {"file": "asc.csv"}], "scenes": {"asc": {"offset": true, "ramp": true}},
+ "accept": {"k_sigma": 0.5}, "parameters": [{"name": "Es_m", "min": -1000, "max": 1000, "n": 21},
+ {"name": "Ns_m", "min": -1000, "max": 1000, "n": 21}, {"name": "d_m", "min": 2000, "max": 4000, "n": 21},
+ {"name": "dV_m3", "min": 1e6, "max": 9e6, "n": 33}]}
+EOF
+"$BIN/mogi" "$work/los.json" --layout 1x1 --out "$work/los.csv" --residuals "$work/r.csv" --quiet ||
+    say "los exits $?"
+grep -q '^[0-9]*,0,0,3000,5000000,' "$work/los.csv" || say 'los: the truth is lost'
+awk -F, 'NR == 1 { if ($22 != "rL") exit 1; next } $22 != "" { n++; if ($22 < -1 || $22 > 1) exit 1 } END { exit n != 40 }' \
+    "$work/r.csv" || say 'los: residuals'
+mkdir "$work/sub"
+"$BIN/mogi" "$work/los.json" --layout 1x1 --refine-out "$work/sub/finer.json" --quiet || say 'los: refine'
+"$BIN/mogi" "$work/sub/finer.json" --dry-run >/dev/null || say 'los: the refined job is none'
+
 # Pipes and devices are written to, files are replaced: never the other way round.
 "$BIN/mogi" $campi --layout 1x1 --quiet --out - --json >(cat >"$work/piped.json") |
     cmp -s - "$work/a.csv" || say 'standard output: other rows'
