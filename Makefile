@@ -381,7 +381,7 @@ MANDIR     ?= $(DATADIR)/man
 DOCDIR     ?= $(DATADIR)/doc/evenkeel
 OBJCOPY    ?= objcopy
 headers := $(addprefix src/,embed.h file.h json.h kernel.h opt.h status.h) backends/backend.h \
- $(addprefix cu/,unit/cu.h sched/sched.h team/events.h team/team.h team/grid.h bench/bench.h bench/tasks.h)
+ $(addprefix cu/,unit/cu.h sched/sched.h team/events.h team/team.h team/ek_grid.h bench/bench.h bench/tasks.h)
 faces   := status_ file_ json_ opt_ embed_ kernel_ backend_ cu_ sched_ team_ events_ bench_ ek_
 SONAME  := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
 FACE    := $(BUILD)/face

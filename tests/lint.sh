@@ -58,10 +58,9 @@ report 'top-level entries beside the agreed ones' "$(git ls-files -co --exclude-
     grep -vxE 'src|backends|cu|npb_mz|okada_mogi|mcsem|kirchhoff|tests|Makefile|README.md|LICENSE|\.(ci|clang-format|editorconfig|gitignore)')"
 report 'tables in comments that clang-format ran together (indent them by three blanks)' \
     "$(grep -nE '^ \* [^ ].*[^ ] {3,}[^ ]' "${sources[@]}" | cut -c1-90)"
-# From the commit on that brought this rule.
-since=$(git log -1 --format=%H --diff-filter=A -- .editorconfig 2>/dev/null)
+# Those that others do not have yet: what is published stays as it is.
 report 'commits whose subject is longer than 72 characters' \
-    "$([ -n "$since" ] && git log --format=%s "$since"..HEAD | awk 'length > 72' | cut -c1-90)"
+    "$(git log --format=%s '@{upstream}..HEAD' 2>/dev/null | awk 'length > 72' | cut -c1-90)"
 report 'names that say nothing' "$(git ls-files | grep -iE '(^|[/_])(utils?|common|misc|helpers?|manager)(\.|_|/|$)')"
 report 'struct typedefs' "$(grep -nE '^typedef (struct|union|enum)' "${sources[@]}")"
 report 'files over 800 lines' "$(wc -l "${sources[@]}" | awk '$2 != "total" && $1 > 800 {print $2 ": " $1}')"
@@ -80,6 +79,13 @@ report 'unprefixed names in installed headers' "$(for h in $headers; do
     name=$(basename "$h" .h) folder=${h%%/*}
     sed -E '/^#|^ \*|^\/\*/d' "$h" | grep -oE '^[a-z][a-z_ ]*[ *]([a-z_]+)\(' | sed -E 's/.*[ *]([a-z_]+)\($/\1/' |
         grep -vE "^(ek|$folder|$name)_" | sed "s|^|$h: |"
+done)"
+# Programs as they are built.
+report '--help wider than 80 columns' "$(for p in "${BIN:-bin}"/*; do
+    [ -x "$p" ] && "$p" --help | awk -v p="$p" '{ gsub(/[\200-\277]/, ""); if (length > 80) print p ": " $0 }'
+done)"
+report 'options without a word of help' "$(for p in "${BIN:-bin}"/*; do
+    [ -x "$p" ] && "$p" --help | awk -v p="$p" '/^  --/ && NF < 2 { print p ": " $0 }'
 done)"
 report 'unfinished work' "$(grep -nE '\b(TODO|FIXME|XXX)\b' "${sources[@]}")"
 

@@ -17,7 +17,7 @@ extern "C" {
 #include "backends/backend.h"
 #include "cu/bench/tasks.h"
 #include "cu/sched/sched.h"
-#include "cu/team/grid.h"
+#include "cu/team/ek_grid.h"
 #include "cu/unit/cu.h"
 #include "src/status.h"
 

@@ -1,7 +1,7 @@
 /* cu/bench/tasks.c – a struct of tasks as a program of the shared main. */
 #include "cu/bench/tasks.h"
 #include "cu/bench/bench.h"
-#include "cu/team/grid_internal.h"
+#include "cu/team/ek_grid_internal.h"
 #include "cu/team/thread_pool.h"
 #include "src/arena.h"
 #include "src/clock.h"
@@ -93,7 +93,7 @@ static void close_device(const struct ek_tasks *job, struct ek_unit *u)
     if (!d)
         return;
     if (job->grid)
-        grid_close_device(job->grid, u->cu);
+        ek_grid_close_device(job->grid, u->cu);
     for (int i = 0; i < d->nbuffers; i++)
         backend_free(d->backend, d->buffer[i]);
     if (d->program)
@@ -198,18 +198,18 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
     (void)last;
     t->step = step->number;
     if (t->job->grid)
-        grid_set_step(t->job->grid, t->step);
+        ek_grid_set_step(t->job->grid, t->step);
     return EK_OK;
 }
 
 static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *bytes)
 {
-    return grid_move(((struct tasks *)ctx)->job->grid, task, from, to, bytes);
+    return ek_grid_move(((struct tasks *)ctx)->job->grid, task, from, to, bytes);
 }
 
 static enum ek_status set_placement(void *ctx, const int *home)
 {
-    grid_set_placement(((struct tasks *)ctx)->job->grid, home);
+    ek_grid_set_placement(((struct tasks *)ctx)->job->grid, home);
     return EK_OK;
 }
 
@@ -223,14 +223,14 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
                                size_t *bytes)
 {
     const struct tasks *t = ctx;
-    return grid_exchange(t->job->grid, cu, phase, share.part, share.parts, bytes);
+    return ek_grid_exchange(t->job->grid, cu, phase, share.part, share.parts, bytes);
 }
 
 static enum ek_status restore(void *ctx)
 {
     struct tasks *t = ctx;
     t->step = 0;
-    grid_restore(t->job->grid);
+    ek_grid_restore(t->job->grid);
     return EK_OK;
 }
 
@@ -256,10 +256,10 @@ static void defaults(void *st, const struct bench_program *self)
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
     const struct ek_tasks *job = ((struct tasks *)st)->job;
-    const size_t n = job->grid ? grid_zones(job->grid) : job->n;
+    const size_t n = job->grid ? ek_grid_zones(job->grid) : job->n;
     if (!job->cpu || !n)
         FAIL(EK_USAGE, "%s: struct ek_tasks needs cpu() and at least one task", job->name);
-    *bytes = job->grid ? grid_bytes(job->grid) : 0;
+    *bytes = job->grid ? ek_grid_bytes(job->grid) : 0;
     snprintf(problem, room, "%zu tasks, %d step%s", n, job->steps ? job->steps : 1,
              job->steps > 1 ? "s" : "");
     return EK_OK;
@@ -279,7 +279,7 @@ static enum ek_status open_tasks(void *st, struct cu_set *set, struct sched_job 
         t->unit[c].cu = &set->cu[c];
     *job = (struct sched_job){.n = t->job->n, .grain = 1, .cost = t->job->cost};
     if (t->job->grid)
-        TRY(grid_open(t->job->grid, set, job));
+        TRY(ek_grid_open(t->job->grid, set, job));
     job->steps = (size_t)(t->job->steps ? t->job->steps : 1);
     return EK_OK;
 }
@@ -306,7 +306,7 @@ static void close_tasks(void *st)
 {
     struct tasks *t = st;
     if (t->job->grid)
-        grid_close(t->job->grid);
+        ek_grid_close(t->job->grid);
     free(t->unit);
     t->unit = NULL;
 }
@@ -323,8 +323,8 @@ static enum ek_status reset(void *st)
     t->step = 0;
     TRY(t->job->reset ? t->job->reset(t->job->context) : EK_OK);
     if (t->job->grid) {
-        grid_set_step(t->job->grid, 0);
-        grid_save(t->job->grid);
+        ek_grid_set_step(t->job->grid, 0);
+        ek_grid_save(t->job->grid);
     }
     return EK_OK;
 }

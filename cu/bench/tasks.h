@@ -4,7 +4,7 @@
  *
  * Results may stay in host memory, as in hello.c; then any unit computes any task, and others take
  * over those of a unit that is lost. Tasks that keep their data where they were computed last are
- * zones of a grid (grid.h). */
+ * zones of a grid (ek_grid.h). */
 #ifndef CU_TASKS_H
 #define CU_TASKS_H
 
@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 struct ek_device; /* a device with the program's kernels and buffers */
-struct ek_grid;   /* cu/team/grid.h */
+struct ek_grid;   /* cu/team/ek_grid.h */
 
 /* Who calls back. */
 struct ek_unit {

@@ -15,7 +15,8 @@ KERNEL(spread, 64, 1, 1)(GLOBAL double *cell, int now, int next, int row, int nx
     const int y = GID(0) / nx;
     if (y < ny) {
         GLOBAL const double *at = cell + now + row * y + x;
-        cell[next + row * y + x] = at[0] + 0.2 * (at[-1] + at[1] + at[-row] + at[row] - 4.0 * at[0]);
+        const double sum = at[-1] + at[1] + at[-row] + at[row];
+        cell[next + row * y + x] = at[0] + 0.2 * (sum - 4.0 * at[0]);
     }
 })
 
@@ -26,8 +27,8 @@ static enum ek_status on_core(void *context, const struct ek_unit *unit, size_t 
     for (int y = 0; y < z.ny; y++)
         for (int x = 0; x < z.nx; x++) {
             const double *at = z.host + z.now + z.row * y + x;
-            z.host[z.next + z.row * y + x] =
-                at[0] + 0.2 * (at[-1] + at[1] + at[-z.row] + at[z.row] - 4.0 * at[0]);
+            const double sum = at[-1] + at[1] + at[-z.row] + at[z.row];
+            z.host[z.next + z.row * y + x] = at[0] + 0.2 * (sum - 4.0 * at[0]);
         }
     return EK_OK;
 }
@@ -72,7 +73,7 @@ static bool right(void *context)
 int main(int argc, char **argv)
 {
     const struct ek_grid_shape shape = {{NX, NY}, {8, 6}, false};
-    const struct embed_host_kernel host[] = {{"spread", (void (*)(void))spread}, {NULL, NULL}};
+    const struct embed_host_kernel host[] = {{"spread", (void (*)(void))spread}, {0}};
     if (ek_grid_new(&shape, &plate))
         return 2;
     const struct ek_tasks job = {.name = "heat", .grid = plate, .steps = STEPS, .cpu = on_core,

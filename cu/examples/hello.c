@@ -49,7 +49,7 @@ static bool right(void *context)
 
 int main(int argc, char **argv)
 {
-    const struct embed_host_kernel host[] = {{"integrals", (void (*)(void))integrals}, {NULL, NULL}};
+    const struct embed_host_kernel host[] = {{"integrals", (void (*)(void))integrals}, {0}};
     const size_t buffers[] = {sizeof integral, 0};
     const struct ek_tasks job = {.name = "hello", .n = TASKS, .cost = cost, .cpu = on_core,
                                  .device = on_device, .kernels = text, .host = host,

@@ -75,7 +75,7 @@ static bool right(void *context)
 int main(int argc, char **argv)
 {
     double cost[BATCHES], pi = 0;
-    const struct embed_host_kernel host[] = {{"batch", (void (*)(void))batch}, {NULL, NULL}};
+    const struct embed_host_kernel host[] = {{"batch", (void (*)(void))batch}, {0}};
     const size_t buffers[] = {64 * sizeof(long), 0};
     const struct ek_tasks job = {.name = "montecarlo", .n = BATCHES, .cost = cost, .context = &pi,
                                  .cpu = on_core, .device = on_device, .kernels = text,

@@ -5,11 +5,12 @@
  *   listed      each task where it ends first (earliest finish time), as `heft` does
  *   priced      each task to the kind of unit where it is cheapest, at prices of a second that
  *               balance the kinds: the linear programme's way to use what every kind is best at
- *   stretches   consecutive tasks for each memory node, or for each unit: few faces cross, few
- * launches one memory node   for links that cost more than the others give present     the
- * partition that there is, repaired exact       for a few tasks: depth first, bounded by those
- * prices Then tasks are moved and exchanged between the unit that ends last and others while that
- * helps. A unit's seconds are launches * runs of consecutive tasks + the tasks' own. */
+ *   stretches   consecutive tasks for each memory node, or for each unit: few faces cross
+ *   one node    for links that cost more than the others give
+ *   present     the partition that there is, repaired
+ *   exact       for a few tasks: depth first, bounded by those prices
+ * Then tasks are moved and exchanged between the unit that ends last and others while that helps.
+ * A unit's seconds are launches * runs of consecutive tasks + the tasks' own. */
 #ifndef CU_SCHED_PARTITION_H
 #define CU_SCHED_PARTITION_H
 

@@ -1,5 +1,5 @@
-/* cu/team/grid.c – zones of a rectangle of cells, on the host and on devices. */
-#include "cu/team/grid_internal.h"
+/* cu/team/ek_grid.c – zones of a rectangle of cells, on the host and on devices. */
+#include "cu/team/ek_grid_internal.h"
 #include "src/arena.h"
 
 #include <stdlib.h>
@@ -102,12 +102,12 @@ void ek_grid_free(struct ek_grid *g)
     free(g);
 }
 
-size_t grid_zones(const struct ek_grid *g)
+size_t ek_grid_zones(const struct ek_grid *g)
 {
     return g->n;
 }
 
-size_t grid_bytes(const struct ek_grid *g)
+size_t ek_grid_bytes(const struct ek_grid *g)
 {
     return g->doubles * sizeof(double);
 }
@@ -152,25 +152,25 @@ struct ek_zone ek_zone(const struct ek_grid *g, const struct cu *cu, size_t zone
                             .buffer = backend_arg_mem(g->device[(size_t)cu->memory * g->n + zone])};
 }
 
-void grid_save(struct ek_grid *g)
+void ek_grid_save(struct ek_grid *g)
 {
-    memcpy(g->saved, g->host, grid_bytes(g));
+    memcpy(g->saved, g->host, ek_grid_bytes(g));
 }
 
-void grid_restore(struct ek_grid *g)
+void ek_grid_restore(struct ek_grid *g)
 {
-    memcpy(g->host, g->saved, grid_bytes(g));
+    memcpy(g->host, g->saved, ek_grid_bytes(g));
     g->step = 0;
 }
 
-void grid_set_step(struct ek_grid *g, int step)
+void ek_grid_set_step(struct ek_grid *g, int step)
 {
     g->step = step;
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-enum ek_status grid_open(struct ek_grid *g, const struct cu_set *set, struct sched_job *job)
+enum ek_status ek_grid_open(struct ek_grid *g, const struct cu_set *set, struct sched_job *job)
 {
     size_t *first = ARENA_NEW(&g->run, g->n + 1, size_t);
     size_t *beside = ARENA_NEW(&g->run, SIDES * g->n, size_t);
@@ -200,18 +200,18 @@ enum ek_status grid_open(struct ek_grid *g, const struct cu_set *set, struct sch
     return EK_OK;
 }
 
-void grid_close(struct ek_grid *g)
+void ek_grid_close(struct ek_grid *g)
 {
     arena_free(&g->run);
 }
 
-void grid_close_device(struct ek_grid *g, const struct cu *cu)
+void ek_grid_close_device(struct ek_grid *g, const struct cu *cu)
 {
     for (size_t i = 0; i < g->n; i++)
         backend_free(cu->device, g->device[(size_t)cu->memory * g->n + i]);
 }
 
-void grid_set_placement(struct ek_grid *g, const int *home)
+void ek_grid_set_placement(struct ek_grid *g, const int *home)
 {
     g->home = home;
 }
@@ -221,7 +221,7 @@ static struct backend *device_of(const struct ek_grid *g, int memory)
     return g->set->cu[g->set->layout.ncpu + memory - 1].device;
 }
 
-enum ek_status grid_move(struct ek_grid *g, size_t zone, int from, int to, size_t *bytes)
+enum ek_status ek_grid_move(struct ek_grid *g, size_t zone, int from, int to, size_t *bytes)
 {
     const struct zone *z = &g->zone[zone];
     struct backend_mem **at = &g->device[(size_t)to * g->n + zone];
@@ -293,8 +293,8 @@ static enum ek_status do_side(struct ek_grid *g, const struct cu *cu, size_t zon
     return EK_OK;
 }
 
-enum ek_status grid_exchange(struct ek_grid *g, const struct cu *cu, int phase, int part, int parts,
-                             size_t *bytes)
+enum ek_status ek_grid_exchange(struct ek_grid *g, const struct cu *cu, int phase, int part,
+                                int parts, size_t *bytes)
 {
     const int mine[2] = {CU_HOST_MEMORY, cu->memory};
     for (int m = cu->memory == CU_HOST_MEMORY || !parts; m < 2; m++) {

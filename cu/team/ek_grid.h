@@ -1,12 +1,13 @@
-/* cu/team/grid.h – a rectangle of cells, cut into zones that units share: who is whose neighbour,
- * what crosses between two steps, and how a zone moves from the host to a device and back.
+/* cu/team/ek_grid.h – a rectangle of cells, cut into zones that units share: who is whose
+ * neighbour, what crosses between two steps, and how a zone moves from the host to a device and
+ * back.
  *
  * A zone has two fields of its cells with a border one cell wide: a step reads one, `now`, and
  * writes the other, `next`; then they change places. Before each step the borders hold what the
  * neighbours' outermost cells hold; at the rim of the rectangle what ek_grid_set() has put there.
  * Corners of the border are not kept up. */
-#ifndef CU_GRID_H
-#define CU_GRID_H
+#ifndef CU_EK_GRID_H
+#define CU_EK_GRID_H
 
 #include "backends/backend.h"
 #include "cu/unit/cu.h"
