@@ -287,6 +287,14 @@ benches: $(bins) $(benches)
 replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 	@$(BUILD)/bench/replay_npb && $(BUILD)/bench/replay_cmp
 
+# With the sources of evenkeel in which a mechanism can be left out, compiled for this alone.
+ablated  := $(addprefix $(BUILD)/ablation/,cu/sched/estimate.o cu/sched/partition.o cu/sched/policy/evenkeel.o)
+$(BUILD)/ablation/%.o: CPPFLAGS += -include tests/bench/cu_ablation.h
+$(BUILD)/ablation/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$<, ablation)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/bench/cu_ablation: $(ablated)
 ablation: $(BUILD)/bench/cu_ablation
 	@$<
 

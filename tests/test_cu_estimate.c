@@ -42,7 +42,7 @@ static void step(int shift, double times)
 {
     for (size_t t = 0; t < TASKS; t++) {
         int cu = (int)((t + (size_t)shift) % UNITS);
-        estimate_done(&e, cu, (struct ek_range){t, t + 1}, times * truth(cu, (int)t), NULL, NULL);
+        estimate_done(&e, cu, (struct ek_range){t, t + 1}, times * truth(cu, (int)t), NULL);
     }
     estimate_step(&e);
 }
@@ -134,7 +134,7 @@ static void a_slower_unit_is_found(void **state)
         for (size_t t = 0; t < TASKS; t++) {
             int cu = (int)(t % UNITS);
             estimate_done(&e, cu, (struct ek_range){t, t + 1},
-                          truth(cu, (int)t) * (cu == 0 ? 3 : 1), NULL, NULL);
+                          truth(cu, (int)t) * (cu == 0 ? 3 : 1), NULL);
         }
         estimate_step(&e);
     }
@@ -150,7 +150,7 @@ static void ranges_are_divided(void **state)
     begin(true, 1);
     step(0, 1);
     double a = truth(0, 0), b = truth(0, 1);
-    estimate_done(&e, 0, (struct ek_range){0, 2}, 2 * (a + b), NULL, NULL);
+    estimate_done(&e, 0, (struct ek_range){0, 2}, 2 * (a + b), NULL);
     assert_true(fabs(e.seconds[0] / (2 * a) - 1) < 1e-9);
     assert_true(fabs(e.seconds[1] / (2 * b) - 1) < 1e-9);
     estimate_close(&e);

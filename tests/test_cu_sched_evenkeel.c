@@ -251,8 +251,7 @@ static void once_wrong(void **state)
     } once[] = {{RANDOM_SLOWDOWN, 16, 1024},
                 {RANDOM_DRIFT, 81, 11},
                 {RANDOM_FACES, 44, 11},
-                {RANDOM_FACES, 71, 11},
-                {RANDOM_ONE_MORE, 2, 300}};
+                {RANDOM_FACES, 71, 11}};
     static struct random_case c;
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         struct random_match m;

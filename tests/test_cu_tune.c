@@ -177,7 +177,7 @@ static struct sim_case sp_mz(void)
         .job = {.n = ZONES, .grain = 1}, .unit = unit, .ncu = CORES + 2, .steps = 6};
 }
 
-/* On all cores a policy that parks nobody loses; evenkeel parks some by itself. */
+/* On all cores a policy loses that uses them all. */
 static void fewer_cores_win(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void fewer_cores_win(void **state)
     assert_true(given.total == best.total);
 }
 
-/* Without neighbours that slow one another nothing is parked but what has nothing to do. */
+/* Without neighbours that slow one another nothing is left out but what has nothing to do. */
 static void all_cores_where_they_are_free(void **state)
 {
     (void)state;

@@ -43,7 +43,6 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
     k->seconds = calloc(e->n, sizeof *k->seconds);
     k->sample = calloc(e->n, sizeof *k->sample);
     k->count = calloc(e->n, sizeof *k->count);
-    k->last = calloc(e->n, sizeof *k->last);
     k->part = calloc(e->n, sizeof *k->part);
     return e->nkinds++;
 }
@@ -62,7 +61,7 @@ static enum ek_status sort_units(struct estimate *e, const struct sched_job *job
     for (int c = 0; c < e->ncu; c++) {
         e->kind[c] = kind_of(e, job, c);
         struct estimate_kind *k = &e->of[e->kind[c]];
-        if (!k->seconds || !k->sample || !k->count || !k->last || !k->part)
+        if (!k->seconds || !k->sample || !k->count || !k->part)
             FAIL(EK_UNAVAILABLE, "schedule: out of memory for the times of %zu tasks", job->n);
         bool speed_counts = e->known && !k->profile;
         e->factor[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
@@ -85,6 +84,15 @@ static void first_estimates(struct estimate *e)
         e->seconds[t] = -1;
 }
 
+static void set_slowdowns(struct estimate *e)
+{
+    for (int c = 0; c < e->ncu; c++) {
+        /* Of equals, one that has never worked may turn out to be the better one. */
+        double hope = e->known || e->judged[c] || e->steps == 0 ? 1 : 1 - 1e-4;
+        e->slowdown[c] = e->factor[c] * hope;
+    }
+}
+
 enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
 {
     size_t n = job->n ? job->n : 1, ncu = (size_t)job->ncu;
@@ -92,9 +100,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->order = calloc(n, sizeof *e->order);
     e->seconds = calloc(4 * n + ESTIMATE_LAUNCHES * ncu, sizeof *e->seconds);
     e->owner = calloc(n, sizeof *e->owner);
-    e->near = calloc(n, sizeof *e->near);
     e->kind = calloc(ncu, sizeof *e->kind);
-    e->others = calloc(ncu, sizeof *e->others);
     e->judged = calloc(2 * ncu, sizeof *e->judged);
     e->begun = aligned_alloc(_Alignof(struct estimate_begun), ncu * sizeof *e->begun);
     e->range = calloc(n, sizeof *e->range);
@@ -102,8 +108,8 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->ratio = calloc(ncu, sizeof *e->ratio);
     e->of = calloc(ncu, sizeof *e->of);
     enum ek_status st = EK_OK;
-    if (!e->order || !e->seconds || !e->owner || !e->near || !e->kind || !e->others || !e->judged ||
-        !e->begun || !e->range || !e->factor || !e->ratio || !e->of)
+    if (!e->order || !e->seconds || !e->owner || !e->kind || !e->judged || !e->begun || !e->range ||
+        !e->factor || !e->ratio || !e->of)
         st = status_fail(EK_UNAVAILABLE, "schedule: out of memory for the times of %zu tasks",
                          job->n);
     if (!st && job->n)
@@ -117,14 +123,14 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
     e->x = e->seconds + n;
     e->y = e->x + n;
     e->room = e->y + n;
-    e->pace = e->factor + ncu;
-    e->busy = e->pace + ncu;
+    e->slowdown = e->factor + ncu;
+    e->busy = e->slowdown + ncu;
     e->seen = e->busy + ncu;
     e->expected = e->seen + ncu;
     e->tasks = e->expected + ncu;
     plan_sort(e->cost, e->n, e->order);
     first_estimates(e);
-    estimate_park(e, NULL);
+    set_slowdowns(e);
     return EK_OK;
 }
 
@@ -134,15 +140,12 @@ void estimate_close(struct estimate *e)
         free(e->of[j].seconds);
         free(e->of[j].sample);
         free(e->of[j].count);
-        free(e->of[j].last);
         free(e->of[j].part);
     }
     free(e->order);
     free(e->seconds);
     free(e->owner);
-    free(e->near);
     free(e->kind);
-    free(e->others);
     free(e->judged);
     free(e->begun);
     free(e->range);
@@ -160,16 +163,13 @@ static double sum_of(const double *x, struct ek_range r)
     return sum;
 }
 
-void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each,
-                   const struct crowd_near *near)
+void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each)
 {
-    static const struct crowd_near unknown = {{-1, -1}};
     struct estimate_begun *b = &e->begun[cu];
     const struct estimate_kind *k = &e->of[e->kind[cu]];
     plan_divide(k->seconds, r, sec, each, e->seconds);
     for (size_t t = r.begin; t < r.end; t++) {
         e->owner[t] = cu;
-        e->near[t] = near ? *near : unknown;
         e->range[t] = 1 / (float)(r.end - r.begin);
     }
     double launch = fmax(0, sec - sum_of(e->seconds, r));
@@ -180,74 +180,11 @@ void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, co
     b->latest = expected > 0 ? (sec - launch) / expected : 0;
 }
 
-/* ---- units and their neighbours ---------------------------------------------------------------*/
-/* Units of cu's node at work, itself included: found once for each node. */
-static struct crowd_near on_node(const struct estimate *e, const bool *parked, int cu)
-{
-    struct crowd_near sum = {{0, 0}};
-    int node = e->unit[cu].node, first = 0;
-    while (e->unit[first].node != node)
-        first++;
-    if (first < cu) {
-        sum = e->others[first];
-        sum.busy[e->unit[first].kind] += !(parked && parked[first]);
-        return sum;
-    }
-    for (int c = cu; c < e->ncu; c++)
-        sum.busy[e->unit[c].kind] += e->unit[c].node == node && !(parked && parked[c]);
-    return sum;
-}
-
-void estimate_park(struct estimate *e, const bool *parked)
-{
-    for (int c = 0; c < e->ncu; c++) {
-        e->others[c] = on_node(e, parked, c);
-        e->others[c].busy[e->unit[c].kind] -= !(parked && parked[c]);
-        /* Of equals, one that has never worked may turn out to be the better one. */
-        double hope = e->known || e->judged[c] || e->steps == 0 ? 1 : 1 - 1e-4;
-        e->pace[c] = e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->others[c]) * hope;
-    }
-}
-
-/* Other shares of slow-down: what was known of a unit beside its usual neighbours stays as it is,
- * and what was measured beside others changes. */
-static void set_shares(struct estimate *e, int j, const double share[2])
-{
-    struct estimate_kind *k = &e->of[j];
-    struct crowd_near usual = {{0, 0}};
-    for (int c = 0; c < e->ncu; c++)
-        if (e->kind[c] == j) {
-            usual = e->others[c];
-            e->factor[c] *= crowd_at(k->share, usual) / crowd_at(share, usual);
-        }
-    double stays = crowd_at(share, usual) / crowd_at(k->share, usual);
-    for (size_t t = 0; t < e->n; t++) {
-        struct crowd_near near = k->last[t].near.busy[0] < 0 ? usual : k->last[t].near;
-        double change = crowd_at(k->share, near) / crowd_at(share, near) * stays;
-        for (int i = 0; i < k->count[t]; i++)
-            k->sample[t][i] *= change;
-    }
-    memcpy(k->share, share, sizeof k->share);
-}
-
-static void learn_shares(struct estimate *e)
-{
-    for (int j = 0; j < e->nkinds && !e->aloof; j++) {
-        struct estimate_kind *k = &e->of[j];
-        double share[2];
-        crowd_shares(&k->crowd, share);
-        if (share[0] != k->share[0] || share[1] != k->share[1])
-            set_shares(e, j, share);
-        crowd_fade(&k->crowd, 0.9);
-    }
-}
-
 /* ---- lines ------------------------------------------------------------------------------------*/
-/* What a measurement of this step would be on a unit of factor 1 that works alone. */
+/* What a measurement of this step would be on a unit of factor 1. */
 static double normal_seconds(const struct estimate *e, size_t t)
 {
-    int c = e->owner[t];
-    return e->seconds[t] / (e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->near[t]));
+    return e->seconds[t] / e->factor[e->owner[t]];
 }
 
 static double median_sample(const struct estimate_kind *k, size_t t)
@@ -302,7 +239,7 @@ static void sum_units(struct estimate *e)
         if (expected || e->cost) {
             double sec = expected ? k->seconds[t] : on_line(e, k, t);
             sec += k->inside * e->range[t];
-            sec *= e->factor[c] * crowd_at(k->share, e->near[t]);
+            sec *= e->factor[c];
             e->seen[c] += e->seconds[t];
             e->expected[c] += sec;
             e->room[judged++] = sec > 0 ? fabs(e->seconds[t] / sec - 1) : 0;
@@ -327,7 +264,7 @@ static void count_tasks(struct estimate *e)
 /* What the last range of a unit says of it, beside what was known. */
 static double latest_ratio(const struct estimate *e, int c)
 {
-    return e->begun[c].latest / (e->factor[c] * crowd_at(e->of[e->kind[c]].share, e->others[c]));
+    return e->begun[c].latest / e->factor[c];
 }
 
 /* A unit is slower or faster than its kind when two of its last three steps say so, or one in which
@@ -379,10 +316,7 @@ static void judge_units(struct estimate *e, double scatter)
             worked++;
             off += fabs(log(e->seen[c] / e->expected[c])) > log(SUDDEN);
         }
-    bool alone = off == 1 || 4 * off <= worked;
-    alone &= !e->steadfast;
-    for (int j = 0; j < e->nkinds; j++) /* more or fewer neighbours explain it */
-        alone &= !(e->of[j].share[0] > 0 || e->of[j].share[1] > 0);
+    bool alone = (off == 1 || 4 * off <= worked) && !WITHOUT(SUDDEN);
     for (int c = 0; c < e->ncu; c++)
         judge_unit(e, c, scatter, alone);
 }
@@ -453,12 +387,13 @@ static double launch_beside(struct estimate *e, int j)
     size_t m = 0;
     for (int c = 0; c < e->ncu; c++)
         for (unsigned i = 0; e->kind[c] == j && i < e->begun[c].count && i < ESTIMATE_LAUNCHES; i++)
-            e->room[m++] = e->begun[c].last[i] / e->pace[c];
+            e->room[m++] = e->begun[c].last[i] / e->slowdown[c];
     return m ? line_median(e->room, m) : e->of[j].launch - e->of[j].inside;
 }
 
 /* Inside them: what tasks took less that ran in longer ranges than before, and no less because
- * their units have changed: now = pace * before + inside * more launches, by least deviations. */
+ * their units have changed: now = slowdown * before + inside * more launches, by least deviations.
+ */
 static double launch_inside(struct estimate *e, int j)
 {
     const struct estimate_kind *k = &e->of[j];
@@ -511,7 +446,7 @@ static void take_sample(struct estimate_kind *k, size_t t, double sec)
     sample[k->count[t]++] = sec;
 }
 
-/* Takes in what this step measured; pairs of runs tell of the neighbours. */
+/* Takes in what this step measured. */
 static void take_samples(struct estimate *e)
 {
     for (size_t t = 0; t < e->n; t++) {
@@ -519,14 +454,10 @@ static void take_samples(struct estimate *e)
             continue;
         int c = e->owner[t];
         struct estimate_kind *k = &e->of[e->kind[c]];
-        struct crowd_sample now = {e->seconds[t] / e->factor[c], e->near[t]};
         double sec = normal_seconds(e, t) - k->inside * e->range[t];
         e->seconds[t] = -1;
         if (e->sudden[c] && (k->count[t] || e->known))
             continue; /* it is not known how fast the unit was */
-        if (k->count[t])
-            crowd_add(&k->crowd, k->last[t], now);
-        k->last[t] = now;
         k->part[t] = e->range[t];
         take_sample(k, t, sec);
         e->judged[c] = true;
@@ -600,7 +531,6 @@ void estimate_step(struct estimate *e)
     else
         later_look(e);
     take_samples(e);
-    learn_shares(e);
     bool doubted = e->known && e->steps == 0;
     for (int j = 0; j < e->nkinds; j++) {
         if (!doubted)
@@ -614,7 +544,7 @@ void estimate_step(struct estimate *e)
     for (int c = 0; c < e->ncu; c++)
         e->begun[c].seconds = e->begun[c].latest = 0;
     e->steps++;
-    estimate_park(e, NULL);
+    set_slowdowns(e);
 }
 
 double estimate_surprise(const struct estimate *e, const double *load)

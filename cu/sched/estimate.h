@@ -1,9 +1,9 @@
 /* cu/sched/estimate.h – what is known about how long each task takes on each unit: measured where
  * it has run there, predicted where it has not.
  *
- * seconds(task, unit) = pace[unit] * seconds[kind of unit][task]. Units are of one kind if they
- * have kind, width and profile in common; the pace is what sets one of them apart: its own factor
- * (1 = as usual, 2 = half as fast), times what its busy neighbours cost it (cu/sched/crowd.h).
+ * seconds(task, unit) = slowdown[unit] * seconds[kind of unit][task]. Units are of one kind if they
+ * have kind, width and profile in common; the slowdown is what sets one of them apart (1 = as
+ * usual, 2 = half as fast).
  *
  * A task's estimate is the median of its last three measurements, so that a single slow one changes
  * nothing, drawn towards what the others of its kind say of it: the kind's profile, or the kind's
@@ -14,32 +14,33 @@
 #ifndef CU_ESTIMATE_H
 #define CU_ESTIMATE_H
 
-#include "cu/sched/crowd.h"
 #include "cu/sched/line.h"
 #include "cu/sched/sched.h"
 #include <stdbool.h>
+
+/* What `make ablation` leaves out, one at a time (tests/bench/cu_ablation.h); nothing elsewhere. */
+#ifndef WITHOUT
+#define WITHOUT(mechanism) false
+#endif
 
 /* A device of which nothing is known counts as so many CPU units. */
 enum { ESTIMATE_DEVICE = 8 };
 
 enum { ESTIMATE_SAMPLES = 3 };
 
-/* The tasks on one kind of units. Seconds are those of a unit of factor 1 that works alone. */
+/* The tasks on one kind of units. Seconds are those of a unit of slowdown 1. */
 struct estimate_kind {
     enum cu_kind kind;
     const double *profile; /* [n] or NULL */
-    double rate;           /* declared cost per second where factor is 1; 0 unknown */
+    double rate;           /* declared cost per second where slowdown is 1; 0 unknown */
     double launch;         /* seconds to begin a range: beside its tasks', and in them */
     double inside;         /* the latter: a task of a range of k takes inside / k more */
     float *part;           /* [n] 1 / k of the last sample */
     double *seconds;       /* [n] the estimates */
     double (*sample)[ESTIMATE_SAMPLES]; /* [n] the last measurements */
     unsigned char *count;               /* [n] how many of them there are */
-    struct crowd_sample *last;          /* [n] the last one, neighbours not taken out */
     struct line line;
     bool tried; /* there is a line */
-    struct crowd crowd;
-    double share[2]; /* by which a busy neighbour of each kind slows its units */
 };
 
 enum { ESTIMATE_LAUNCHES = 8 };
@@ -55,23 +56,20 @@ struct estimate_begun {
 struct estimate {
     size_t n;
     int ncu, nkinds, steps;            /* steps measured */
-    bool steadfast, aloof;             /* no sudden changes are believed; neighbours do not count */
     bool changed;                      /* some unit's speed has, in the last step */
     bool known;                        /* speeds or profiles were given for all units */
     const double *cost;                /* [n] declared, or NULL */
     const struct sched_unit *unit;     /* [ncu] the job's */
     size_t *order;                     /* [n] tasks by descending cost */
     int *kind;                         /* [ncu] */
-    double *factor, *pace;             /* [ncu] */
+    double *factor, *slowdown;         /* [ncu] as measured; and with hope for the untried */
     bool *judged;                      /* [ncu] the unit has worked, its factor is known */
     bool *sudden;                      /* [ncu] its speed has changed in this step */
     struct estimate_begun *begun;      /* [ncu] */
-    struct crowd_near *others;         /* [ncu] neighbours that are busy in the present division */
     double (*ratio)[ESTIMATE_SAMPLES]; /* [ncu] busy time / expected one, of the last steps */
     struct estimate_kind *of;          /* [nkinds], room for ncu */
     double *seconds;                   /* [n] measured in this step; negative = not executed */
     int *owner;                        /* [n] unit that executed it */
-    struct crowd_near *near;           /* [n] neighbours that were busy meanwhile */
     float *range;                      /* [n] 1 / tasks in its range */
     double noise[ESTIMATE_SAMPLES];    /* relative scatter of a task's times, of the last steps */
     unsigned noises;                   /* how many of them there are */
@@ -87,16 +85,11 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job);
 void estimate_close(struct estimate *e);
 
 /* Unit cu took `sec` seconds for the range, each[i] of them for its tasks (NULL: not known; the
- * rest was its launch), beside these neighbours (NULL: not known). On any thread, for different
- * tasks concurrently. */
-void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each,
-                   const struct crowd_near *near);
+ * rest was its launch). On any thread, for different tasks concurrently. */
+void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each);
 
 /* Between two steps: takes in what was measured. One thread, as the rest. */
 void estimate_step(struct estimate *e);
-
-/* From now on the units with parked[c] do not work (NULL: all work): sets others and pace. */
-void estimate_park(struct estimate *e, const bool *parked);
 
 /* How far the last step was from a plan: the largest difference between a unit's busy time and its
  * planned one, as a share of the planned makespan. load [ncu] */
@@ -112,12 +105,12 @@ static inline double estimate_cost(const struct estimate *e, size_t task)
 
 static inline double estimate_seconds(const struct estimate *e, int cu, size_t task)
 {
-    return e->pace[cu] * e->of[e->kind[cu]].seconds[task];
+    return e->slowdown[cu] * e->of[e->kind[cu]].seconds[task];
 }
 
 static inline double estimate_launch(const struct estimate *e, int cu)
 {
-    return e->pace[cu] * e->of[e->kind[cu]].launch;
+    return e->slowdown[cu] * e->of[e->kind[cu]].launch;
 }
 
 #endif

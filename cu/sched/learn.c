@@ -69,5 +69,5 @@ void learn_done(void *st, int cu, struct ek_range r, double sec, const double *e
 {
     struct learn *l = st;
     if (l->left)
-        estimate_done(&l->estimate, cu, r, sec, each, NULL);
+        estimate_done(&l->estimate, cu, r, sec, each);
 }

@@ -15,12 +15,13 @@ enum { EXACT_TASKS = 14, EXACT_UNITS = 16, EXACT_LOOKS = 20000 };
 static const double GOOD_ENOUGH = 1.0002;
 
 /* Moving that takes a larger share of the steps to come should be thought of from the start. */
-static const double TOLLS_MATTER = 0.001;
+static const double TRANSFERS_MATTER = 0.001;
 
-/* Units of so many paces are told apart; of more, those that differ by less than a share are not.
+/* Units of so many slowdowns are told apart; of more, those that differ by less than a share are
+ * not.
  */
-enum { MANY_PACES = 256 };
-static const double SAME_PACE = 0.01;
+enum { MANY_SLOWDOWNS = 256 };
+static const double SAME_SLOWDOWN = 0.01;
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 /* Numbers the memory nodes that have units; the largest one becomes 0. */
@@ -52,14 +53,14 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     *d = (struct partition){.e = e, .job = job, .horizon = 1};
     d->memory = calloc(4 * ncu + 1, sizeof *d->memory);
     d->home = calloc(3 * n, sizeof *d->home);
-    d->toll = calloc(3 * n + 1, sizeof *d->toll);
+    d->transfer = calloc(3 * n + 1, sizeof *d->transfer);
     d->class = calloc(ncu, sizeof *d->class);
     d->group = calloc(ncu, sizeof *d->group);
     d->market = calloc(ncu, sizeof *d->market);
     d->heaps.top = calloc(ncu, sizeof *d->heaps.top);
     d->load = calloc(7 * ncu, sizeof *d->load);
     d->head = calloc(ncu + 2 * n, sizeof *d->head);
-    if (!d->memory || !d->home || !d->toll || !d->class || !d->group || !d->market ||
+    if (!d->memory || !d->home || !d->transfer || !d->class || !d->group || !d->market ||
         !d->heaps.top || !d->load || !d->head) {
         partition_close(d);
         FAIL(EK_UNAVAILABLE, "evenkeel: out of memory for %zu tasks on %d units", job->n, job->ncu);
@@ -69,13 +70,13 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     d->links = d->member + ncu;
     d->trial = d->home + n;
     d->pick = d->trial + n;
-    d->delta = d->toll + n;
+    d->delta = d->transfer + n;
     d->room = d->delta + n;
     d->full = d->load + ncu;
     d->link_s = d->full + ncu;
     d->top = d->link_s + 2 * ncu;
-    d->pace = d->top + ncu;
-    d->use = d->pace + ncu;
+    d->slowdown = d->top + ncu;
+    d->use = d->slowdown + ncu;
     d->follow = d->head + ncu;
     d->order = d->follow + n;
     number_memories(d);
@@ -87,7 +88,7 @@ void partition_close(struct partition *d)
     plan_heap_close(&d->heaps);
     free(d->memory);
     free(d->home);
-    free(d->toll);
+    free(d->transfer);
     free(d->class);
     free(d->group);
     free(d->market);
@@ -97,25 +98,26 @@ void partition_close(struct partition *d)
 }
 
 /* ---- what is known now ------------------------------------------------------------------------*/
-/* By memory node, so that those of one memory node follow one another, kind and pace. */
+/* By memory node, so that those of one memory node follow one another, kind and slowdown. */
 static int by_class(const void *a, const void *b, void *ctx)
 {
     const struct partition *d = ctx;
     int x = *(const int *)a, y = *(const int *)b;
-    const double *pace = d->e->pace;
+    const double *slowdown = d->e->slowdown;
     if (d->memory[x] != d->memory[y])
         return d->memory[x] - d->memory[y];
     if (d->e->kind[x] != d->e->kind[y])
         return d->e->kind[x] - d->e->kind[y];
-    return pace[x] != pace[y] ? (pace[x] > pace[y]) - (pace[x] < pace[y]) : x - y;
+    return slowdown[x] != slowdown[y] ? (slowdown[x] > slowdown[y]) - (slowdown[x] < slowdown[y])
+                                      : x - y;
 }
 
-static int count_paces(const struct partition *d)
+static int count_slowdowns(const struct partition *d)
 {
-    int paces = 0;
+    int slowdowns = 0;
     for (int i = 0; i < d->nmembers; i++)
-        paces += !i || d->e->pace[d->member[i]] != d->e->pace[d->member[i - 1]];
-    return paces;
+        slowdowns += !i || d->e->slowdown[d->member[i]] != d->e->slowdown[d->member[i - 1]];
+    return slowdowns;
 }
 
 static void sort_units(struct partition *d)
@@ -124,29 +126,28 @@ static void sort_units(struct partition *d)
     double same = 1, first = 0;
     d->nclasses = d->ngroups = d->nmembers = 0;
     for (int c = 0; c < d->job->ncu; c++)
-        if (!(d->off && d->off[c]))
-            d->member[d->nmembers++] = c;
+        d->member[d->nmembers++] = c;
     qsort_r(d->member, (size_t)d->nmembers, sizeof *d->member, by_class, d);
-    if (count_paces(d) > MANY_PACES)
-        same += SAME_PACE;
+    if (count_slowdowns(d) > MANY_SLOWDOWNS)
+        same += SAME_SLOWDOWN;
     for (int i = 0; i < d->nmembers; i++) {
         int c = d->member[i], kind = d->e->kind[c];
-        double pace = d->e->pace[c];
+        double slowdown = d->e->slowdown[c];
         bool anew = !k || k->kind != kind || k->memory != d->memory[c];
         if (anew) {
             k = &d->class[d->nclasses++];
             *k =
                 (struct partition_class){.kind = kind, .memory = d->memory[c], .first = d->ngroups};
         }
-        if (anew || pace > first * same) {
-            first = pace;
+        if (anew || slowdown > first * same) {
+            first = slowdown;
             d->group[d->ngroups++] =
                 (struct partition_group){.unit = d->member + i, .heap = {.top = d->heaps.top + i}};
         }
         d->group[d->ngroups - 1].units++;
         k->end = d->ngroups;
         k->units++;
-        k->capacity += 1 / pace;
+        k->capacity += 1 / slowdown;
     }
 }
 
@@ -194,19 +195,18 @@ static void find_homes(struct partition *d)
             number = number_of(d, last = home);
         double bytes = job->bytes ? job->bytes[t] : 0;
         d->home[t] = number;
-        d->toll[t] = d->link.latency + bytes * d->link.per_byte;
-        d->bound |= d->toll[t] > 0;
+        d->transfer[t] = d->link.latency + bytes * d->link.per_byte;
+        d->bound |= d->transfer[t] > 0;
     }
 }
 
-void partition_begin(struct partition *d, const bool *off, double horizon)
+void partition_begin(struct partition *d, double horizon)
 {
-    d->off = off;
     d->horizon = horizon;
     d->looks = MOST_LOOKS + 32L * d->job->ncu;
     d->launches = false;
     for (int k = 0; k < d->e->nkinds; k++)
-        d->launches |= d->e->of[k].launch > 0 && d->without != WITHOUT_LAUNCHES;
+        d->launches |= d->e->of[k].launch > 0 && !WITHOUT(LAUNCHES);
     sort_units(d);
     sort_tasks(d);
     find_homes(d);
@@ -246,7 +246,7 @@ void partition_load(struct partition *d, const int *owner)
         if (d->launches && (t == 0 || owner[t - 1] != c))
             sec += estimate_launch(d->e, c);
         d->load[c] += sec;
-        d->full[c] += sec + partition_toll(d, d->memory[c], t);
+        d->full[c] += sec + partition_transfer(d, d->memory[c], t);
     }
 }
 
@@ -287,7 +287,7 @@ static void compare(struct partition *d, struct search *s)
 
 static void improve(struct partition *d, struct search *s, bool anywhere)
 {
-    if (d->without != WITHOUT_IMPROVEMENT)
+    if (!WITHOUT(IMPROVEMENT))
         partition_improve(d, d->trial, anywhere);
     compare(d, s);
 }
@@ -322,15 +322,16 @@ static void try_list(struct partition *d, struct search *s, int pick, enum parti
     improve(d, s, by == PARTITION_BY_KIND);
 }
 
-/* With tolls in mind while tasks are given to units (or not: then they count only in comparisons).
+/* With transfers in mind while tasks are given to units (or not: then they count only in
+ * comparisons).
  */
 static void search_shapes(struct partition *d, struct search *s)
 {
-    if (d->without != WITHOUT_STRETCHES)
+    if (!WITHOUT(STRETCHES))
         try_stretches(d, s);
     if (!good_enough(d, s))
         try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND);
-    if (d->proportional || d->without == WITHOUT_PRICES || good_enough(d, s))
+    if (d->proportional || WITHOUT(PRICES) || good_enough(d, s))
         return;
     partition_price(d);
     try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND);
@@ -351,9 +352,6 @@ static void try_memory(struct partition *d, struct search *s, int memory)
 
 static void try_present(struct partition *d, struct search *s, const int *present)
 {
-    for (size_t t = 0; t < d->job->n; t++)
-        if (d->off && d->off[present[t]])
-            return;
     memcpy(d->trial, present, d->job->n * sizeof *d->trial);
     improve(d, s, true);
 }
@@ -369,7 +367,7 @@ struct descent {
 
 static double unit_price(const struct partition *d, int cu)
 {
-    return d->market[d->e->kind[cu]].price / d->e->pace[cu];
+    return d->market[d->e->kind[cu]].price / d->e->slowdown[cu];
 }
 
 /* An idle unit of the same kind comes before this one: to begin on either is the same. */
@@ -377,7 +375,7 @@ static bool has_twin(const struct partition *d, int m)
 {
     int c = d->member[m], b = m ? d->member[m - 1] : -1;
     return m && d->load[c] == 0 && d->load[b] == 0 && !d->bound && !d->job->first &&
-           d->e->kind[b] == d->e->kind[c] && d->e->pace[b] == d->e->pace[c];
+           d->e->kind[b] == d->e->kind[c] && d->e->slowdown[b] == d->e->slowdown[c];
 }
 
 /* Natural order, in which launches can be counted; `spent` is worth the loads so far. */
@@ -455,8 +453,8 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     d->proportional = in_proportion(d);
     d->least = partition_price(d);
     search_shapes(d, &s);
-    bool moves = s.cost.moving > TOLLS_MATTER * d->horizon * s.cost.makespan;
-    if (moves || s.cost.exchange > TOLLS_MATTER * s.cost.makespan) {
+    bool moves = s.cost.moving > TRANSFERS_MATTER * d->horizon * s.cost.makespan;
+    if (moves || s.cost.exchange > TRANSFERS_MATTER * s.cost.makespan) {
         d->weight = moves ? 1 / d->horizon : 0;
         if (moves)
             search_shapes(d, &s);
@@ -467,7 +465,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     if (present && (s.cost.moving > 0 || d->job->first || d->launches))
         try_present(d, &s, present);
     if (d->job->n <= EXACT_TASKS && d->job->ncu <= EXACT_UNITS && !good_enough(d, &s) &&
-        d->without != WITHOUT_EXACT)
+        !WITHOUT(EXACT))
         try_all(d, &s);
     return s.cost;
 }

@@ -18,22 +18,6 @@
 #include "cu/sched/plan.h"
 #include "cu/sched/sched.h"
 
-/* A mechanism of `evenkeel` that may be left out, to see what it is worth (make ablation). */
-enum partition_without {
-    WITHOUT_NOTHING,
-    WITHOUT_LATE,         /* binding late while nothing is known */
-    WITHOUT_HELP,         /* others take over from who is behind */
-    WITHOUT_PARKING,      /* units that slow the others stay idle */
-    WITHOUT_INTERFERENCE, /* how busy neighbours slow a unit is learnt */
-    WITHOUT_INCUMBENT,    /* the fastest partition comes back after a failure */
-    WITHOUT_SUDDEN,       /* a unit that changes is believed at once */
-    WITHOUT_LAUNCHES,     /* ranges cost something */
-    WITHOUT_PRICES,
-    WITHOUT_STRETCHES,
-    WITHOUT_IMPROVEMENT,
-    WITHOUT_EXACT
-};
-
 /* What a partition would take, in seconds. */
 struct partition_cost {
     double makespan; /* computation of the unit that ends last, in every step */
@@ -44,7 +28,7 @@ struct partition_cost {
 /* Units of one kind in one memory node. */
 struct partition_class {
     int kind, memory, units;
-    double capacity; /* units, as far as they are of pace 1: sum of 1 / pace */
+    double capacity; /* units, as far as they are of slowdown 1: sum of 1 / slowdown */
     int first, end;  /* its groups */
 };
 
@@ -57,7 +41,7 @@ struct partition_group {
 /* A kind of units, while the price of its seconds is sought. */
 struct partition_market {
     double price, capacity;
-    double area; /* seconds of a unit of pace 1 that are sold */
+    double area; /* seconds of a unit of slowdown 1 that are sold */
 };
 
 struct partition {
@@ -68,30 +52,28 @@ struct partition {
     int *memory;       /* [ncu] so numbered */
     int *units;        /* [nmemories] */
     int *links;        /* [nmemories + 1] of the way to a memory node: 0 host, 1 device */
-    const bool *off;   /* [ncu] units that are switched off, or NULL */
     double horizon;    /* steps in which moving must pay off */
     int *home;         /* [n] memory node of a task's data; nmemories: one that has no units */
-    double *toll;      /* [n] seconds over one link */
-    bool bound;        /* some toll is not 0: tasks are bound to their homes */
+    double *transfer;  /* [n] seconds over one link */
+    bool bound;        /* some transfer is not 0: tasks are bound to their homes */
     bool proportional; /* kinds differ in speed alone */
     bool launches;     /* some unit takes time to begin a range */
-    double weight;     /* of tolls while tasks are given to units: 1 / horizon, or 0 */
+    double weight;     /* of transfers while tasks are given to units: 1 / horizon, or 0 */
     int nclasses, ngroups, nmembers;
     struct partition_class *class; /* room for ncu */
     struct partition_group *group; /* of class 0, of class 1, …; room for ncu */
     int *member;                   /* [ncu] units of group 0, of group 1, … */
     struct plan_heap heaps;        /* [ncu] likewise */
-    double *top, *pace;            /* [ngroups] load and pace of each group's least loaded unit */
-    size_t *order;                 /* [n] by descending time */
-    int *trial, *pick;             /* [n] unit; what it may go to; while searching */
-    double *load, *full;   /* [ncu] computing; and moving; of the partition last looked at */
-    double *link_s, *use;  /* [nmemories] */
-    size_t *head, *follow; /* [ncu] [n] tasks of each unit, linked */
-    double *delta, *room;  /* [n] exchange that giving a task away would add; room */
+    double *top, *slowdown; /* [ngroups] load and slowdown of each group's least loaded unit */
+    size_t *order;          /* [n] by descending time */
+    int *trial, *pick;      /* [n] unit; what it may go to; while searching */
+    double *load, *full;    /* [ncu] computing; and moving; of the partition last looked at */
+    double *link_s, *use;   /* [nmemories] */
+    size_t *head, *follow;  /* [ncu] [n] tasks of each unit, linked */
+    double *delta, *room;   /* [n] exchange that giving a task away would add; room */
     struct partition_market *market; /* [kinds], room for ncu */
     double least;                    /* no partition has a shorter step, by the estimates */
-    enum partition_without without;
-    long looks; /* exchanges that this search may still try */
+    long looks;                      /* exchanges that this search may still try */
 };
 
 /* Room for the job on the units that it names; e and job are borrowed. EK_UNAVAILABLE: out of
@@ -100,9 +82,9 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
                               const struct sched_job *job);
 void partition_close(struct partition *d);
 
-/* From now on: units with off[c] (NULL: none; borrowed) get nothing, estimates, homes and link are
- * those of now, and moving a task must pay off within `horizon` steps. */
-void partition_begin(struct partition *d, const bool *off, double horizon);
+/* From now on estimates, homes and link are those of now, and moving a task must pay off within
+ * `horizon` steps. */
+void partition_begin(struct partition *d, double horizon);
 
 /* As fmax() and fmin(), which are calls: a NaN has no business here. */
 static inline double partition_more(double a, double b)
@@ -172,10 +154,10 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
 void partition_load(struct partition *d, const int *owner);
 
 /* Seconds for bringing a task to a memory node. */
-static inline double partition_toll(const struct partition *d, int memory, size_t task)
+static inline double partition_transfer(const struct partition *d, int memory, size_t task)
 {
     int home = d->home[task];
-    return d->bound && home != memory ? d->toll[task] * (d->links[home] + d->links[memory]) : 0;
+    return d->bound && home != memory ? d->transfer[task] * (d->links[home] + d->links[memory]) : 0;
 }
 
 /* Runs of consecutive tasks that unit cu has more if it does this one, too; -1, 0 or 1. */

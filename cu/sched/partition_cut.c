@@ -16,14 +16,14 @@ static int end_in(const struct partition *d, const struct partition_class *k, si
                   double *first)
 {
     double sec = d->e->of[k->kind].seconds[t] + d->e->of[k->kind].launch, end = INFINITY;
-    double toll = d->weight * partition_toll(d, k->memory, t);
+    double transfer = d->weight * partition_transfer(d, k->memory, t);
     for (int g = k->first; g < k->end; g++)
-        end = partition_less(end, d->top[g] + d->pace[g] * sec);
-    if (!(end + toll < *first))
+        end = partition_less(end, d->top[g] + d->slowdown[g] * sec);
+    if (!(end + transfer < *first))
         return best;
-    *first = end + toll;
+    *first = end + transfer;
     best = k->first; /* both loops may round differently */
-    while (best + 1 < k->end && d->top[best] + d->pace[best] * sec > end * (1 + 1e-12))
+    while (best + 1 < k->end && d->top[best] + d->slowdown[best] * sec > end * (1 + 1e-12))
         best++;
     return best;
 }
@@ -39,9 +39,9 @@ static int place(struct partition *d, enum partition_by by, size_t t)
     struct partition_group *g = &d->group[best];
     int unit = g->heap.top->unit;
     plan_heap_add(&g->heap, estimate_seconds(d->e, unit, t) + estimate_launch(d->e, unit) +
-                                d->weight * partition_toll(d, d->memory[unit], t));
+                                d->weight * partition_transfer(d, d->memory[unit], t));
     d->top[best] = g->heap.top->load;
-    d->pace[best] = d->e->pace[g->heap.top->unit];
+    d->slowdown[best] = d->e->slowdown[g->heap.top->unit];
     return unit;
 }
 
@@ -51,7 +51,7 @@ void partition_pack(struct partition *d, enum partition_by by, int *owner)
     for (int g = 0; g < d->ngroups; g++) {
         plan_heap_fill(&d->group[g].heap, d->group[g].unit, d->group[g].units);
         d->top[g] = 0;
-        d->pace[g] = d->e->pace[d->group[g].unit[0]];
+        d->slowdown[g] = d->e->slowdown[d->group[g].unit[0]];
     }
     for (int free = 0; free <= 1; free++)
         for (size_t i = 0; i < d->job->n; i++) {
@@ -67,15 +67,15 @@ static double seconds_on(const struct partition *d, enum partition_by by, int s,
 {
     if (by == PARTITION_BY_UNIT) {
         int cu = d->member[s];
-        return estimate_seconds(d->e, cu, t) + d->weight * partition_toll(d, d->memory[cu], t);
+        return estimate_seconds(d->e, cu, t) + d->weight * partition_transfer(d, d->memory[cu], t);
     }
     double rate = 0;
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
         if (k->memory == s)
-            rate += k->capacity /
-                    partition_more(d->e->of[k->kind].seconds[t] +
-                                       d->weight * k->capacity / k->units * partition_toll(d, s, t),
-                                   1e-300);
+            rate += k->capacity / partition_more(d->e->of[k->kind].seconds[t] +
+                                                     d->weight * k->capacity / k->units *
+                                                         partition_transfer(d, s, t),
+                                                 1e-300);
     return rate > 0 ? 1 / rate : INFINITY;
 }
 

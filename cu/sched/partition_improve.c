@@ -63,11 +63,6 @@ static void hand_over(struct partition *d, int *owner, int from, int to, size_t 
     owner[task] = to;
 }
 
-static bool is_off(const struct partition *d, int cu)
-{
-    return d->off && d->off[cu];
-}
-
 static struct ends ends_of(const struct partition *d, int cu)
 {
     return (struct ends){d->load[cu], d->full[cu]};
@@ -120,8 +115,8 @@ static inline struct ends with(const struct deal *a, struct ends x, int cu, size
     double sec = sign * estimate_seconds(d->e, cu, task);
     if (d->launches)
         sec += sign * estimate_launch(d->e, cu) * partition_runs(d, a->owner, cu, task);
-    double toll = d->bound ? sign * partition_toll(d, d->memory[cu], task) : 0;
-    return (struct ends){x.usual + sec, x.first + sec + toll};
+    double transfer = d->bound ? sign * partition_transfer(d, d->memory[cu], task) : 0;
+    return (struct ends){x.usual + sec, x.first + sec + transfer};
 }
 
 static double both_seconds(const struct deal *a, int other, size_t task)
@@ -213,8 +208,6 @@ static void find_last(struct deal *a)
     struct ends most = {0, 0};
     a->last = -1;
     for (int c = 0; c < d->job->ncu; c++) {
-        if (is_off(d, c))
-            continue;
         double end = a->in_first ? d->full[c] : d->load[c];
         if (a->last < 0 || end > (a->in_first ? most.first : most.usual))
             a->last = c;
@@ -235,7 +228,7 @@ static bool hopeless(const struct deal *a, int other, const struct offer *best)
 static bool may_deal(const struct deal *a, int cu)
 {
     const struct partition *d = a->d;
-    return cu != a->last && !is_off(d, cu) && (a->anywhere || d->memory[cu] == d->memory[a->last]);
+    return cu != a->last && (a->anywhere || d->memory[cu] == d->memory[a->last]);
 }
 
 /* The unit that ends first, of those that may deal: the likeliest to have a good offer. */

@@ -123,7 +123,7 @@ static double longest(const struct partition *d)
         d->market[k].area = INFINITY;
     for (const struct partition_class *c = d->class; c < d->class + d->nclasses; c++)
         d->market[c->kind].area =
-            partition_less(d->market[c->kind].area, d->e->pace[d->group[c->first].unit[0]]);
+            partition_less(d->market[c->kind].area, d->e->slowdown[d->group[c->first].unit[0]]);
     for (size_t t = 0; t < d->job->n; t++) {
         double fastest = INFINITY;
         for (int k = 0; k < d->e->nkinds; k++)

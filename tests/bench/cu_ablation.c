@@ -3,30 +3,32 @@
  * tests/random_case.h, and on the stored cases of the papers, warm and cold. What is worth less
  * than half a per cent everywhere should go. cu_ablation [CASES [MOST_TASKS]] */
 #include "cu/sim/plan_case.h"
+#include "tests/bench/cu_ablation.h"
 #include "tests/random_case.h"
 
-static const char *const MECHANISMS[] = {"late",      "help",        "parking",  "interference",
-                                         "incumbent", "sudden",      "launches", "prices",
-                                         "stretches", "improvement", "exact"};
+#define MECHANISM(name) #name,
+static const char *const mechanisms[] = {MECHANISMS(MECHANISM)};
+#undef MECHANISM
+int cu_ablation = WITHOUT_NOTHING;
+
 static const char *const PAPERS[] = {"bt-mz-D-16x1+1",     "bt-mz-D-62x1+2", "sp-mz-D-32x1+2",
                                      "lu-mz-D-1x16+1",     "lu-mz-D-1x32+2", "cmp-451-on-112",
                                      "cmp-451-scenario-B", "lognormal-0",    "lognormal-1"};
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof *(list)))
 enum { GROUPS = RANDOM_FAMILIES + 1 };
 
-static double more[COUNT_OF(MECHANISMS)][GROUPS]; /* sums of logarithms */
+static double more[WITHOUT_NOTHING][GROUPS]; /* sums of logarithms */
 static int cases[GROUPS];
 
 static enum ek_status try_case(const struct sim_case *c, int group)
 {
     struct sim_result all, r;
+    cu_ablation = WITHOUT_NOTHING;
     TRY(sim_run(c, "evenkeel", NULL, &all));
     cases[group]++;
-    for (int m = 0; m < COUNT_OF(MECHANISMS); m++) {
-        char spec[64];
-        snprintf(spec, sizeof spec, "evenkeel:without=%s", MECHANISMS[m]);
-        TRY(sim_run(c, spec, NULL, &r));
-        more[m][group] += log(r.total / all.total);
+    for (cu_ablation = 0; cu_ablation < WITHOUT_NOTHING; cu_ablation++) {
+        TRY(sim_run(c, "evenkeel", NULL, &r));
+        more[cu_ablation][group] += log(r.total / all.total);
     }
     return EK_OK;
 }
@@ -60,11 +62,11 @@ int main(int argc, char **argv)
             random_close(&c);
         }
     printf("%-12s", "% more");
-    for (int m = 0; m < COUNT_OF(MECHANISMS); m++)
-        printf(" %8.8s", MECHANISMS[m]);
+    for (int m = 0; m < WITHOUT_NOTHING; m++)
+        printf(" %8.8s", mechanisms[m]);
     for (int f = 0; f < GROUPS; f++) {
         printf("\n%-12s", f < RANDOM_FAMILIES ? random_families[f] : "papers");
-        for (int m = 0; m < COUNT_OF(MECHANISMS); m++)
+        for (int m = 0; m < WITHOUT_NOTHING; m++)
             printf(" %8.2f", 100 * (exp(more[m][f] / fmax(1, cases[f])) - 1));
     }
     putchar('\n');

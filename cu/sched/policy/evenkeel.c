@@ -2,22 +2,21 @@
  * alone.
  *
  * Where speeds or profiles are given it divides the tasks at once. Where they are not, the first
- * step binds late (cu/sched/late.h). From then on every task's time on every kind of unit is
+ * step binds late (cu/sched/bootstrap.h). From then on every task's time on every kind of unit is
  * estimated (cu/sched/estimate.h: medians, lines, never a probing move) and the tasks are divided
  * for good (cu/sched/partition.h: contiguous, priced or free, whichever makespan, exchange and
- * migrations favour) among those units that do not slow down the others by more than they add
- * (cu/sched/park.h).
+ * migrations favour).
  *
  * A new division is searched only when what is now known of the present one differs from what was
- * expected of it, and taken only when it wins back the cost of moving. A unit that slows down is
+ * expected of it, and taken only when it wins back the cost of moving; one that turns out slower
+ * than the fastest one so far gives way to that (cu/sched/incumbent.h). A unit that slows down is
  * found by its busy time, and helped by those that have nothing left to do; one that dies makes the
- * policy begin anew with the others. */
-#include "cu/sched/partition.h"
+ * policy begin anew with the others; one that gets nothing is tried again now and then. */
+#include "cu/sched/bootstrap.h"
 #include "cu/sched/estimate.h"
-#include "cu/sched/late.h"
-#include "cu/sched/park.h"
+#include "cu/sched/incumbent.h"
+#include "cu/sched/partition.h"
 #include "cu/sched/plan.h"
-#include "cu/sched/proven.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -27,37 +26,23 @@
 struct options {
     int horizon;
     double tolerance;
-    int without;
 };
-
-/* By enum partition_without. */
-static const char *const mechanisms[] = {
-    "nothing",  "late",   "help",      "parking",     "interference", "incumbent", "sudden",
-    "launches", "prices", "stretches", "improvement", "exact",        NULL};
 
 /* What a unit's own thread writes. */
 struct worker {
-    _Alignas(64) bool rests; /* it has asked in vain in this step */
-    struct crowd_near near;  /* neighbours that were busy when it took its tasks */
     /* Seconds since the step began: when it took its tasks, when it should be through with them;
      * and how much longer than expected those before took. */
-    _Atomic double start, until, slower;
+    _Alignas(64) _Atomic double start, until, slower;
     double carrying; /* of that, bringing the tasks */
     bool holds;      /* tasks of which it has not said that they are done */
 };
 
-/* Units of a node that have not asked in vain yet, per kind. */
-struct busy {
-    _Alignas(64) atomic_int units[2];
-};
-
 struct state {
-    struct late late;
+    struct bootstrap bootstrap;
     struct plan plan;
     struct estimate estimate;
     struct partition partition;
-    struct park park;
-    struct proven proven;
+    struct incumbent incumbent;
     const struct sched_job *job;
     bool binds_late;           /* in this step */
     bool divided;              /* there is a division */
@@ -72,8 +57,6 @@ struct state {
     double planned;            /* when the next step should end */
     double took;               /* a step with this division, seconds; INFINITY: none yet */
     struct worker *worker;     /* [ncu] */
-    struct busy *busy;         /* [ncu] of a node, at its first unit */
-    int *node;                 /* [ncu] the first unit of the same node */
 };
 
 static const struct opt options[] = {
@@ -83,8 +66,6 @@ static const struct opt options[] = {
     {"tolerance", OPT_REAL, offsetof(struct options, tolerance), "X",
      "share of a step worth planning anew for (0.0005, and what the times scatter)", .min = 0,
      .max = 1},
-    {"without", OPT_NAME, offsetof(struct options, without), "WORD",
-     "leaves out one of its mechanisms, to see what that is worth", .names = mechanisms},
     OPT_END,
 };
 
@@ -103,11 +84,8 @@ static void end(void *st)
     free(s->order);
     free(s->tail);
     free(s->worker);
-    free(s->busy);
-    free(s->node);
-    park_close(&s->park);
-    proven_close(&s->proven);
-    late_close(&s->late);
+    incumbent_close(&s->incumbent);
+    bootstrap_close(&s->bootstrap);
     partition_close(&s->partition);
     estimate_close(&s->estimate);
     plan_close(&s->plan);
@@ -130,33 +108,12 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->order = calloc(room, sizeof *s->order);
     s->tail = calloc(room + 1, sizeof *s->tail);
     s->worker = aligned_alloc(_Alignof(struct worker), ncu * sizeof *s->worker);
-    s->node = calloc(ncu, sizeof *s->node);
-    s->busy = aligned_alloc(_Alignof(struct busy), ncu * sizeof *s->busy);
-    if (!s->owner || !s->other || !s->expected || !s->credit || !s->order || !s->tail ||
-        !s->worker || !s->busy || !s->node)
+    if (!s->owner || !s->other || !s->expected || !s->credit || !s->order || !s->tail || !s->worker)
         FAIL(EK_UNAVAILABLE, "evenkeel: out of memory for %zu tasks", job->n);
-    TRY(park_open(&s->park, job->ncu));
-    TRY(proven_open(&s->proven, job->n, job->ncu));
+    TRY(incumbent_open(&s->incumbent, job->n));
     TRY(plan_open(&s->plan, job->n, job->ncu));
     TRY(estimate_open(&s->estimate, job));
-    TRY(partition_open(&s->partition, &s->estimate, job));
-    s->partition.without = (enum partition_without)o->without;
-    s->estimate.steadfast = o->without == WITHOUT_SUDDEN;
-    s->estimate.aloof = o->without == WITHOUT_INTERFERENCE;
-    return EK_OK;
-}
-
-/* ---- who is busy ------------------------------------------------------------------------------*/
-static void find_nodes(struct state *s)
-{
-    for (int c = 0; c < s->job->ncu; c++)
-        while (s->job->unit[s->node[c]].node != s->job->unit[c].node)
-            s->node[c]++;
-}
-
-static atomic_int *busy_with(const struct state *s, int cu, int kind)
-{
-    return &s->busy[s->node[cu]].units[kind];
+    return partition_open(&s->partition, &s->estimate, job);
 }
 
 static double get(const _Atomic double *x)
@@ -169,43 +126,14 @@ static void set(_Atomic double *x, double value)
     atomic_store_explicit(x, value, memory_order_relaxed);
 }
 
-/* Before a step all units count as busy: each of them will ask. */
 static void wake_all(struct state *s)
 {
-    for (int c = 0; c < s->job->ncu; c++)
-        for (int kind = 0; kind < 2; kind++)
-            atomic_store_explicit(&s->busy[c].units[kind], 0, memory_order_relaxed);
     for (int c = 0; c < s->job->ncu; c++) {
-        s->worker[c].rests = false;
         s->worker[c].holds = false;
         set(&s->worker[c].start, 0);
         set(&s->worker[c].until, 0);
         set(&s->worker[c].slower, 1);
-        atomic_fetch_add_explicit(busy_with(s, c, (int)s->job->unit[c].kind), 1,
-                                  memory_order_relaxed);
     }
-}
-
-static struct crowd_near neighbours(const struct state *s, int cu)
-{
-    struct crowd_near near;
-    for (int kind = 0; kind < 2; kind++)
-        near.busy[kind] =
-            (float)(atomic_load_explicit(busy_with(s, cu, kind), memory_order_relaxed) -
-                    (kind == (int)s->job->unit[cu].kind));
-    return near;
-}
-
-static void note_turn(struct state *s, int cu, bool works)
-{
-    struct worker *w = &s->worker[cu];
-    if (w->rests == works) {
-        atomic_fetch_add_explicit(busy_with(s, cu, (int)s->job->unit[cu].kind), works ? 1 : -1,
-                                  memory_order_relaxed);
-        w->rests = !works;
-    }
-    if (works)
-        w->near = neighbours(s, cu);
 }
 
 /* ---- planning ---------------------------------------------------------------------------------*/
@@ -258,52 +186,44 @@ static void partition_anew(struct state *s)
 {
     struct partition *d = &s->partition;
     double doubt = doubt_of(s);
-    bool parks = d->without != WITHOUT_PARKING && park_choose(&s->park, &s->estimate);
-    partition_begin(d, s->park.off, s->horizon ? s->horizon : fmax(1, s->steps));
+    partition_begin(d, s->horizon ? s->horizon : fmax(1, s->steps));
     const int *present = s->divided ? s->owner : NULL;
     struct partition_cost now = partition_predict(d, s->owner);
     struct partition_cost best = partition_search(d, present, doubt / 4, s->other);
-    double was = parks ? s->took : fmin(partition_total(d, now), s->took);
-    double least = s->proven.caution * (s->tolerance + doubt / 4) * now.makespan;
+    double was = fmin(partition_total(d, now), s->took);
+    double least = s->incumbent.caution * (s->tolerance + doubt / 4) * now.makespan;
     if (!s->divided || was - partition_total(d, best) > least) {
-        proven_leave(&s->proven);
         memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
         write_lists(s);
         s->divided = true;
-    } else if (parks) {
-        park_undo(&s->park, &s->estimate);
-        partition_begin(d, s->park.off, d->horizon);
     }
     expect(s);
 }
 
-/* Somebody has taken over tasks of another: the step was not that of the division. */
-static bool helped(const struct state *s)
-{
-    return !s->binds_late && memcmp(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner) != 0;
-}
-
-/* Was the step's division a failure, in computing and exchanging? Then the proven one is back. */
+/* Was the step's division a failure, in computing and exchanging? Then the fastest one so far is
+ * back, as far as that would still be fast. */
 static bool failed(struct state *s)
 {
-    double longest = 0, doubt = SURPRISE + estimate_noise(&s->estimate);
+    const struct estimate *e = &s->estimate;
+    struct incumbent *best = &s->incumbent;
+    double longest = 0, doubt = SURPRISE + estimate_noise(e);
     for (int c = 0; c < s->job->ncu; c++)
-        longest = fmax(longest, s->estimate.busy[c]);
-    s->took = longest + partition_predict(&s->partition, s->owner).exchange;
-    if (s->estimate.changed || helped(s) ||
-        s->partition.without == WITHOUT_INCUMBENT) { /* it says nothing of the steps to come */
-        s->proven.seconds = s->took = INFINITY;
+        longest = fmax(longest, e->busy[c]);
+    s->took = longest + partition_predict(&s->partition, e->owner).exchange;
+    if (e->changed && isfinite(best->seconds)) {
+        struct partition_cost c = partition_predict(&s->partition, best->owner);
+        best->seconds = fmax(best->seconds, c.makespan + c.exchange);
+    }
+    if (!incumbent_judge(best, s->took, doubt, e->owner) || WITHOUT(INCUMBENT)) {
+        if (memcmp(s->owner, e->owner, s->job->n * sizeof *s->owner))
+            s->took = INFINITY; /* others have helped: it says nothing of the division */
         return false;
     }
-    bool fails = proven_judge(&s->proven, s->took, doubt, s->owner, s->park.off);
-    s->took = fails ? s->proven.seconds : s->took;
-    estimate_park(&s->estimate, s->park.off);
-    if (fails) {
-        partition_begin(&s->partition, s->park.off, s->partition.horizon);
-        write_lists(s);
-        expect(s);
-    }
-    return fails;
+    s->took = best->seconds;
+    memcpy(s->owner, best->owner, s->job->n * sizeof *s->owner);
+    write_lists(s);
+    expect(s);
+    return true;
 }
 
 /* The present division is no longer what it was taken for: not for one unit. */
@@ -329,8 +249,8 @@ static bool try_again(struct state *s, int cu, size_t task)
 {
     const struct partition *d = &s->partition;
     double sec = estimate_seconds(&s->estimate, cu, task) + estimate_launch(&s->estimate, cu) +
-                 2 * partition_toll(d, d->memory[cu], task);
-    if (s->expected[cu] > 0 || s->estimate.factor[cu] < SLOW || s->park.off[cu])
+                 2 * partition_transfer(d, d->memory[cu], task);
+    if (WITHOUT(TRIALS) || s->expected[cu] > 0 || s->estimate.factor[cu] < SLOW)
         return false;
     s->credit[cu] += TRIAL * s->planned;
     if (s->credit[cu] < fmax(2 * TRIAL * s->planned, sec - s->planned))
@@ -360,17 +280,16 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     enum ek_status status = open_state(s, job);
-    s->binds_late = !status && !s->estimate.known && s->partition.without != WITHOUT_LATE;
+    s->binds_late = !status && !s->estimate.known && !WITHOUT(BOOTSTRAP);
     if (s->binds_late)
-        status = late_open(&s->late, job, s->estimate.order);
+        status = bootstrap_open(&s->bootstrap, job, s->estimate.order);
     if (status) {
         end(s);
         return status;
     }
-    partition_begin(&s->partition, NULL, fmax(1, s->steps));
+    partition_begin(&s->partition, fmax(1, s->steps));
     if (!s->binds_late)
         partition_anew(s);
-    find_nodes(s);
     wake_all(s);
     return EK_OK;
 }
@@ -411,7 +330,7 @@ static bool pays(const struct state *s, int cu, int victim, size_t task, double 
     double now = get(&s->worker[cu].until);
     if (now + left < BEHIND * s->planned && BEHIND * now > s->expected[cu])
         return false;
-    double carried = partition_toll(d, d->memory[cu], task);
+    double carried = partition_transfer(d, d->memory[cu], task);
     double crossing = 2 * carried + partition_crossing(d, s->owner, task, d->memory[cu]);
     return here + carried < left && there > 2 * crossing;
 }
@@ -465,7 +384,7 @@ static void note_range(struct state *s, int cu, struct ek_range r)
     w->carrying = 0;
     for (size_t t = r.begin; t < r.end; t++) {
         sec += estimate_seconds(&s->estimate, cu, t);
-        w->carrying += partition_toll(&s->partition, s->partition.memory[cu], t);
+        w->carrying += partition_transfer(&s->partition, s->partition.memory[cu], t);
     }
     w->holds = true;
     set(&w->start, start + w->carrying);
@@ -477,26 +396,20 @@ static struct ek_range next(void *st, int cu)
     struct state *s = st;
     struct ek_range r;
     if (s->binds_late) {
-        r = late_next(&s->late, cu);
+        r = bootstrap_next(&s->bootstrap, cu);
     } else {
         r = plan_next(&s->plan, cu, batch(s, cu));
-        if (r.begin == r.end && !s->park.off[cu] && !s->worker[cu].holds &&
-            s->partition.without != WITHOUT_HELP)
+        if (r.begin == r.end && !s->worker[cu].holds && !WITHOUT(HELP))
             r = help(s, cu); /* one that asks for more and more is being retired */
     }
-    note_turn(s, cu, r.begin < r.end);
     if (r.begin < r.end && !s->binds_late)
         note_range(s, cu, r);
     return r;
 }
 
-/* Between the beginning and now neighbours may have stopped: the mean of both moments counts. */
 static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
 {
     struct state *s = st;
-    struct crowd_near near = neighbours(s, cu), before = s->worker[cu].near;
-    for (int kind = 0; kind < 2; kind++)
-        near.busy[kind] = (near.busy[kind] + before.busy[kind]) / 2;
     struct worker *w = &s->worker[cu];
     double start = w->holds ? get(&w->start) : get(&w->until); /* not: tasks of a lost unit */
     double expected = w->holds ? get(&w->until) - start : 0;
@@ -504,7 +417,7 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
     if (!s->binds_late && expected > 0)
         set(&w->slower, fmax(1, sec / expected));
     set(&w->until, start + sec);
-    estimate_done(&s->estimate, cu, r, sec, each, &near);
+    estimate_done(&s->estimate, cu, r, sec, each);
 }
 
 static void step(void *st)

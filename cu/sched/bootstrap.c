@@ -1,5 +1,5 @@
-/* cu/sched/late.c – idle units help themselves. */
-#include "cu/sched/late.h"
+/* cu/sched/bootstrap.c – idle units help themselves. */
+#include "cu/sched/bootstrap.h"
 #include "cu/sched/estimate.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static double cost_of(const struct sched_job *job, size_t task)
 }
 
 /* What a CPU unit would do in the step. */
-static double fair_share(const struct late *l)
+static double fair_share(const struct bootstrap *l)
 {
     double cost = 0;
     for (size_t t = 0; t < l->job->n; t++)
@@ -22,7 +22,7 @@ static double fair_share(const struct late *l)
     return cost / (l->job->ncu + (ESTIMATE_DEVICE - 1) * l->devices);
 }
 
-static size_t large_tasks(const struct late *l, const size_t *order, double share)
+static size_t large_tasks(const struct bootstrap *l, const size_t *order, double share)
 {
     size_t large = 0;
     if (l->devices == 0 || l->devices == l->job->ncu)
@@ -32,12 +32,12 @@ static size_t large_tasks(const struct late *l, const size_t *order, double shar
     return large;
 }
 
-enum ek_status late_open(struct late *l, const struct sched_job *job, const size_t *order)
+enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, const size_t *order)
 {
     size_t n = job->n <= UINT32_MAX ? job->n : 0;
     l->job = job;
     l->order = order;
-    l->unit = aligned_alloc(_Alignof(struct late_unit), (size_t)job->ncu * sizeof *l->unit);
+    l->unit = aligned_alloc(_Alignof(struct bootstrap_unit), (size_t)job->ncu * sizeof *l->unit);
     if (!l->unit)
         FAIL(EK_UNAVAILABLE, "schedule: out of memory for %d units", job->ncu);
     for (int c = 0; c < job->ncu; c++) {
@@ -60,7 +60,7 @@ enum ek_status late_open(struct late *l, const struct sched_job *job, const size
     return EK_OK;
 }
 
-void late_close(struct late *l)
+void bootstrap_close(struct bootstrap *l)
 {
     free(l->unit);
     l->unit = NULL;
@@ -68,9 +68,9 @@ void late_close(struct late *l)
 
 /* Devices begin with as much as a CPU unit would get if all were alike, and double it while much is
  * left: one that is slow after all never comes far. */
-static size_t stretch_of(struct late *l, int cu, size_t left)
+static size_t stretch_of(struct bootstrap *l, int cu, size_t left)
 {
-    struct late_unit *u = &l->unit[cu];
+    struct bootstrap_unit *u = &l->unit[cu];
     size_t most = left / (4 * (size_t)l->devices), units = 4 * (size_t)l->job->ncu;
     if (!u->stretch) {
         u->stretch = l->order ? 1 : (l->job->n + units - 1) / units;
@@ -82,7 +82,7 @@ static size_t stretch_of(struct late *l, int cu, size_t left)
 }
 
 /* Places of the part for devices: *count of them from *place on. */
-static bool take_large(struct late *l, int cu, size_t *place, size_t *count)
+static bool take_large(struct bootstrap *l, int cu, size_t *place, size_t *count)
 {
     bool device = l->job->unit[cu].kind == CU_DEVICE;
     uint64_t left = atomic_load_explicit(&l->large, memory_order_relaxed), less;
@@ -99,7 +99,7 @@ static bool take_large(struct late *l, int cu, size_t *place, size_t *count)
     return true;
 }
 
-static bool take_small(struct late *l, size_t *place)
+static bool take_small(struct bootstrap *l, size_t *place)
 {
     if (atomic_load_explicit(&l->small, memory_order_relaxed) >= l->job->n)
         return false;
@@ -107,7 +107,7 @@ static bool take_small(struct late *l, size_t *place)
     return *place < l->job->n;
 }
 
-struct ek_range late_next(struct late *l, int cu)
+struct ek_range bootstrap_next(struct bootstrap *l, int cu)
 {
     if (l->job->ncu == 1) /* nobody else to share with */
         return atomic_exchange(&l->small, l->job->n) ? (struct ek_range){0, 0}

@@ -1,0 +1,25 @@
+/* tests/bench/cu_ablation.h – what cu_ablation.c leaves out of evenkeel, whose sources are compiled
+ * for it with this file included first. */
+#ifndef CU_ABLATION_H
+#define CU_ABLATION_H
+
+#define MECHANISMS(X)                                                                              \
+    X(BOOTSTRAP)   /* binding late while nothing is known */                                       \
+    X(HELP)        /* others take over from who is behind */                                       \
+    X(INCUMBENT)   /* the fastest division comes back after a failure */                           \
+    X(SUDDEN)      /* a unit that changes is believed at once */                                   \
+    X(TRIALS)      /* idle units are tried again */                                                \
+    X(LAUNCHES)    /* ranges cost something */                                                     \
+    X(PRICES)      /* the linear programme's way to divide */                                      \
+    X(STRETCHES)   /* consecutive tasks for each memory node or unit */                            \
+    X(IMPROVEMENT) /* moves and exchanges */                                                       \
+    X(EXACT)       /* all divisions of a few tasks */
+
+#define MECHANISM(name) WITHOUT_##name,
+enum { MECHANISMS(MECHANISM) WITHOUT_NOTHING };
+#undef MECHANISM
+
+extern int cu_ablation;
+#define WITHOUT(mechanism) (cu_ablation == WITHOUT_##mechanism)
+
+#endif
