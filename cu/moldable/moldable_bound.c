@@ -47,7 +47,7 @@ static double least_work(const struct offer *o, const struct moldable_kind *k, d
 {
     int most = k->cluster ? o->largest : o->widest;
     double least = INFINITY;
-    for (int w = 1; w <= most && (!k->most || w <= k->most); w++) {
+    for (int w = k->least > 1 ? k->least : 1; w <= most && (!k->most || w <= k->most); w++) {
         double t = moldable_seconds(&k->law, w);
         if (t <= T * (k->cluster ? o->fastest : o->factor[w - 1]))
             least = fmin(least, w * t);

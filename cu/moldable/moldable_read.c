@@ -302,7 +302,14 @@ static int widest(const struct moldable_problem *p, const struct moldable_kind *
 static enum ek_status check_kind(const struct moldable_problem *p, const struct moldable_kind *k)
 {
     int usable = 0;
-    for (int w = 1, most = widest(p, k); w <= most; w++) {
+    bool hosted = false;
+    for (int j = 0; j < p->nnodes; j++)
+        hosted = hosted || (k->gpus <= p->node[j].gpus &&
+                            (!(p->node[j].memory > 0) || k->memory <= p->node[j].memory));
+    if (!hosted)
+        FAIL(EK_USAGE, "task '%s': no node has %d GPUs and %g of memory", k->name, k->gpus,
+             k->memory);
+    for (int w = k->least > 1 ? k->least : 1, most = widest(p, k); w <= most; w++) {
         double t = moldable_seconds(&k->law, w);
         if (k->law.table && w > k->law.ntable)
             break;

@@ -11,10 +11,76 @@ static const double *times(const struct timeline *l, int node)
     return l->free + l->first[node];
 }
 
+/* ---- what is not cores ------------------------------------------------------------------------*/
+/* A node has a lane for each GPU, and so many for its memory. */
+enum { MEMORY_LANES = 64 };
+
+static int count_lanes(const struct moldable_node *n)
+{
+    return n->gpus + (n->memory > 0 ? MEMORY_LANES : 0);
+}
+
+/* Lanes of the node's memory that the task needs. */
+static int memory_lanes(const struct moldable_kind *k, const struct moldable_node *n)
+{
+    return n->memory > 0 ? (int)ceil(k->memory / n->memory * MEMORY_LANES * (1 - 1e-12)) : 0;
+}
+
+static bool can_host(const struct moldable_kind *k, const struct moldable_node *n)
+{
+    return k->gpus <= n->gpus && memory_lanes(k, n) <= MEMORY_LANES;
+}
+
+/* From when on a task of the kind can run there, but for cores: what must be done before it is, and
+ * the node has the GPUs and the memory; INFINITY: never. */
+static double ready(const struct timeline *l, const struct moldable_kind *k, int node)
+{
+    const struct moldable_node *n = &l->problem->node[node];
+    const double *lane = l->lane + l->lanes[node];
+    const int memory = memory_lanes(k, n);
+    double from = 0;
+    for (int i = 0; i < k->nafter; i++)
+        from = fmax(from, l->done[k->after[i]]);
+    if (!can_host(k, n))
+        return INFINITY;
+    if (k->gpus)
+        from = fmax(from, lane[k->gpus - 1]);
+    return memory ? fmax(from, lane[n->gpus + memory - 1]) : from;
+}
+
+/* The first `taken` of n lanes, which are ascending, are free again at `finish`. */
+static void take_lanes(double *lane, int n, int taken, double finish)
+{
+    int to = 0;
+    for (int from = taken; from < n && lane[from] < finish; from++)
+        lane[to++] = lane[from];
+    for (int i = 0; i < taken; i++)
+        lane[to++] = finish;
+}
+
+static void take_resources(struct timeline *l, const struct moldable_kind *k, int node,
+                           double finish)
+{
+    const struct moldable_node *n = &l->problem->node[node];
+    double *lane = l->lane + l->lanes[node];
+    take_lanes(lane, n->gpus, k->gpus, finish);
+    take_lanes(lane + n->gpus, MEMORY_LANES, memory_lanes(k, n), finish);
+}
+
+/* How much longer a task on w of the node's cores takes while all others are busy. */
+static double slowdown(const struct moldable_kind *k, int cores, int w)
+{
+    return cores > 1 ? 1 + k->interference * (cores - w) / (cores - 1) : 1;
+}
+
+/* ---- groups of nodes in the same state, continued ---------------------------------------------*/
 static bool alike(const struct timeline *l, int a, int b)
 {
     const struct moldable_node *na = &l->problem->node[a], *nb = &l->problem->node[b];
-    return na->cores == nb->cores && na->factor == nb->factor &&
+    const int lanes = count_lanes(na);
+    return na->cores == nb->cores && na->factor == nb->factor && lanes == count_lanes(nb) &&
+           na->gpus == nb->gpus && na->memory == nb->memory &&
+           !memcmp(l->lane + l->lanes[a], l->lane + l->lanes[b], (size_t)lanes * sizeof(double)) &&
            !memcmp(times(l, a), times(l, b), (size_t)na->cores * sizeof(double));
 }
 
@@ -72,7 +138,8 @@ static void leave_group(struct timeline *l, int node)
 double timeline_sequential(const struct moldable_problem *p, int task)
 {
     const struct moldable_law *law = &p->kinds[p->kind[task]].law;
-    double t = moldable_seconds(law, 1);
+    const int least = p->kinds[p->kind[task]].least;
+    double t = least > 1 ? least * moldable_seconds(law, least) : moldable_seconds(law, 1);
     for (int w = 2; !isfinite(t) && w <= law->ntable; w++)
         t = w * moldable_seconds(law, w);
     return t;
@@ -95,8 +162,24 @@ static enum ek_status sort_tasks(const struct moldable_problem *p, int *order)
     struct ranked *rank = malloc((size_t)p->ntasks * sizeof *rank);
     if (!rank)
         FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+    double *level = calloc((size_t)p->nkinds, sizeof *level);
+    if (!level) {
+        free(rank);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+    }
     for (int i = 0; i < p->ntasks; i++)
-        rank[i] = (struct ranked){timeline_sequential(p, i), i};
+        level[p->kind[i]] = timeline_sequential(p, i);
+    for (int k = p->nkinds - 1; k >= 0; k--) /* those after it stand behind it */
+        for (int a = 0; a < p->kinds[k].nafter; a++) {
+            const struct moldable_kind *before = &p->kinds[p->kinds[k].after[a]];
+            const int b = p->kinds[k].after[a];
+            const double alone =
+                moldable_seconds(&before->law, before->least > 1 ? before->least : 1);
+            level[b] = fmax(level[b], (isfinite(alone) ? alone : 0) + level[k] * (1 + 1e-9));
+        }
+    for (int i = 0; i < p->ntasks; i++)
+        rank[i] = (struct ranked){level[p->kind[i]], i};
+    free(level);
     qsort(rank, (size_t)p->ntasks, sizeof *rank, longer);
     for (int i = 0; i < p->ntasks; i++)
         order[i] = rank[i].task;
@@ -133,8 +216,11 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
 {
     size_t nodes = (size_t)p->nnodes, cores = 0, widest = (size_t)moldable_widest(p);
     size_t most = widest > nodes ? widest : nodes;
-    for (size_t j = 0; j < nodes; j++)
+    size_t lanes = 0;
+    for (size_t j = 0; j < nodes; j++) {
         cores += (size_t)p->node[j].cores;
+        lanes += (size_t)count_lanes(&p->node[j]);
+    }
     *l = (struct timeline){
         .problem = p,
         .widest = (int)widest,
@@ -144,6 +230,9 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
         .soonest = malloc(nodes * TIMELINE_BLOCKS * sizeof *l->soonest),
         .taken = malloc(widest * sizeof *l->taken),
         .first = malloc((nodes + 1) * sizeof *l->first),
+        .lanes = malloc((nodes + 1) * sizeof *l->lanes),
+        .lane = malloc((lanes + 1) * sizeof *l->lane),
+        .done = malloc(((size_t)p->nkinds + 1) * sizeof *l->done),
         .free = malloc(cores * sizeof *l->free),
         .core = malloc(cores * sizeof *l->core),
         .group = malloc((nodes + 1) * sizeof *l->group),
@@ -151,18 +240,19 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
         .sorted = malloc(nodes * sizeof *l->sorted),
         .start = malloc(most * sizeof *l->start),
         .finish = malloc(most * sizeof *l->finish),
-        .pace = malloc(most * sizeof *l->pace),
+        .reach = malloc(most * sizeof *l->reach),
     };
     l->order = malloc((size_t)p->ntasks * sizeof *l->order);
     if (!l->order || !l->seconds || !l->quickest || !l->soonest || !l->taken || !l->first ||
-        !l->free || !l->core || !l->group || !l->next || !l->sorted || !l->start || !l->finish ||
-        !l->pace) {
+        !l->lanes || !l->lane || !l->done || !l->free || !l->core || !l->group || !l->next ||
+        !l->sorted || !l->start || !l->finish || !l->reach) {
         timeline_close(l);
         FAIL(EK_UNAVAILABLE, "out of memory for %zu nodes with %zu cores", nodes, cores);
     }
-    l->first[0] = 0;
+    l->first[0] = l->lanes[0] = 0;
     for (size_t j = 0; j < nodes; j++) {
         l->first[j + 1] = l->first[j] + p->node[j].cores;
+        l->lanes[j + 1] = l->lanes[j] + count_lanes(&p->node[j]);
         l->power += p->node[j].cores * p->node[j].factor;
     }
     tabulate(l);
@@ -181,6 +271,9 @@ void timeline_close(struct timeline *l)
     free(l->soonest);
     free(l->taken);
     free(l->first);
+    free(l->lanes);
+    free(l->lane);
+    free(l->done);
     free(l->free);
     free(l->core);
     free(l->group);
@@ -188,8 +281,26 @@ void timeline_close(struct timeline *l)
     free(l->sorted);
     free(l->start);
     free(l->finish);
-    free(l->pace);
+    free(l->reach);
     *l = (struct timeline){0};
+}
+
+/* The node's cores in the order in which they can be used at the start. */
+static void clear_node(struct timeline *l, int node)
+{
+    const struct moldable_node *n = &l->problem->node[node];
+    double *when = l->free + l->first[node];
+    int *core = l->core + l->first[node];
+    for (int c = 0, at; c < n->cores; c++) {
+        const double from = n->free ? n->free[c] : 0;
+        for (at = c; at && when[at - 1] > from; at--) {
+            when[at] = when[at - 1];
+            core[at] = core[at - 1];
+        }
+        when[at] = from;
+        core[at] = c;
+    }
+    memset(l->lane + l->lanes[node], 0, (size_t)count_lanes(n) * sizeof *l->lane);
 }
 
 void timeline_clear(struct timeline *l)
@@ -197,10 +308,9 @@ void timeline_clear(struct timeline *l)
     const struct moldable_problem *p = l->problem;
     l->latest = 0;
     l->ngroups = 0;
-    memset(l->free, 0, (size_t)l->first[p->nnodes] * sizeof *l->free);
+    memset(l->done, 0, (size_t)p->nkinds * sizeof *l->done);
     for (int j = p->nnodes - 1; j >= 0; j--) { /* from behind: each becomes its group's head */
-        for (int c = 0; c < p->node[j].cores; c++)
-            l->core[l->first[j] + c] = c;
+        clear_node(l, j);
         note_soonest(l, j);
         join_group(l, j);
     }
@@ -249,30 +359,43 @@ static void view_cluster(struct timeline *l, const struct moldable_kind *k, int 
                          struct timeline_view *v)
 {
     int cores = 0, n = timeline_sort_cluster(l, cluster);
-    double factor = INFINITY, power = 0;
+    double factor = INFINITY, power = 0, from = 0;
     for (int w = 0; w < n; w++) {
         const struct moldable_node *node = &l->problem->node[l->sorted[w]];
         cores += node->cores;
         power += node->cores * node->factor;
         factor = fmin(factor, node->factor);
-        l->start[w] = all_free(l, l->sorted[w]);
-        l->pace[w] = power;
-        l->finish[w] = k->most && cores > k->most
+        from = fmax(from, ready(l, k, l->sorted[w]));
+        l->start[w] = fmax(from, all_free(l, l->sorted[w]));
+        l->reach[w] = power;
+        l->finish[w] = (k->most && cores > k->most) || cores < k->least
                            ? INFINITY
                            : l->start[w] + moldable_seconds(&k->law, cores) / factor;
     }
-    *v = (struct timeline_view){cluster, n, l->start, l->finish, l->pace, factor};
+    *v = (struct timeline_view){cluster, n, l->start, l->finish, l->reach, factor};
 }
 
 static void view_node(struct timeline *l, const struct moldable_kind *k, int node,
                       struct timeline_view *v)
 {
     const struct moldable_node *n = &l->problem->node[node];
-    const double *start = times(l, node), *seconds = seconds_of(l, k);
-    double *restrict finish = l->finish, pace = 1 / n->factor;
+    const double *start = times(l, node), *seconds = seconds_of(l, k), from = ready(l, k, node);
+    double *restrict finish = l->finish;
+    const double slowness = 1 / n->factor;
     int widest = k->most && k->most < n->cores ? k->most : n->cores;
+    if (from == INFINITY)
+        widest = 0;
+    if (from > 0) {
+        for (int w = 0; w < widest; w++)
+            l->start[w] = fmax(start[w], from);
+        start = l->start;
+    }
     for (int w = 0; w < widest; w++)
-        finish[w] = start[w] + seconds[w] * pace;
+        finish[w] = start[w] + seconds[w] * slowness;
+    for (int w = 0; w < widest && k->interference > 0; w++)
+        finish[w] = start[w] + seconds[w] * slowness * slowdown(k, n->cores, w + 1);
+    for (int w = 0; w < k->least - 1 && w < widest; w++)
+        finish[w] = INFINITY;
     *v = (struct timeline_view){node, widest, start, l->finish, NULL, n->factor};
 }
 
@@ -295,10 +418,10 @@ bool timeline_too_late(const struct timeline *l, int task, int i, double limit)
     const int node = l->group[i].head;
     const double *soonest = l->soonest + (size_t)node * TIMELINE_BLOCKS;
     const double *quickest = l->quickest + (size_t)(k - l->problem->kinds) * TIMELINE_BLOCKS;
-    const double pace = 1 / l->problem->node[node].factor, by = limit * (1 + 1e-12);
+    const double slowness = 1 / l->problem->node[node].factor, by = limit * (1 + 1e-12);
     int64_t hit = 0; /* as wide as the numbers that are compared */
     for (int b = 0; b < TIMELINE_BLOCKS; b++)
-        hit |= soonest[b] + quickest[b] * pace <= by;
+        hit |= soonest[b] + quickest[b] * slowness <= by;
     return !hit;
 }
 
@@ -325,10 +448,13 @@ static void place_node(struct timeline *l, const struct moldable_choice *c, doub
                        double *finish)
 {
     const struct moldable_kind *k = kind_of(l, c->task);
-    *start = times(l, c->where)[c->slot];
-    *finish = *start + seconds_of(l, k)[c->width - 1] * (1 / l->problem->node[c->where].factor);
+    const struct moldable_node *n = &l->problem->node[c->where];
+    *start = fmax(times(l, c->where)[c->slot], ready(l, k, c->where));
+    *finish = *start + seconds_of(l, k)[c->width - 1] * (1 / n->factor) *
+                           (k->interference > 0 ? slowdown(k, n->cores, c->width) : 1);
     leave_group(l, c->where);
     occupy(l, c->where, c->slot, c->width, *finish);
+    take_resources(l, k, c->where, *finish);
     note_soonest(l, c->where);
     join_group(l, c->where);
 }
@@ -344,6 +470,7 @@ static void place_cluster(struct timeline *l, const struct moldable_choice *c, d
         int j = l->sorted[w], n = l->problem->node[j].cores;
         leave_group(l, j);
         occupy(l, j, n - 1, n, *finish);
+        take_resources(l, kind_of(l, c->task), j, *finish);
         note_soonest(l, j);
         join_group(l, j);
     }
@@ -357,7 +484,9 @@ void timeline_place(struct timeline *l, const struct moldable_choice *c, double 
         place_cluster(l, c, &s, &e);
     else
         place_node(l, c, &s, &e);
+    double *done = &l->done[l->problem->kind[c->task]];
     l->latest = fmax(l->latest, e);
+    *done = fmax(*done, e);
     if (start)
         *start = s;
     if (finish)

@@ -22,20 +22,23 @@ struct timeline {
     int block;        /* widths are parted into TIMELINE_BLOCKS blocks of so many */
     double *seconds;  /* [nkinds][widest] t(p) */
     double *quickest; /* [nkinds][TIMELINE_BLOCKS] least t(p) of a block's widths */
-    int *order;       /* [ntasks] in descending order of timeline_sequential(), ties by number */
-    double power;     /* P = sum of p_j f_j, reference cores */
-    int *first;       /* [nnodes+1] first core of each node in the arrays below */
-    double *free;     /* [cores] when they become free, s, ascending in each node */
-    int *core;        /* [cores] which core of the node that is */
-    double
-        *soonest; /* [nnodes][TIMELINE_BLOCKS] when a block's first width is free; else infinite */
-    int ngroups;  /* of single nodes, in no order */
+    int *order;   /* [ntasks] in descending order of timeline_sequential() together with what must
+                   * follow, ties by number: no task stands before one that must be done before it */
+    double power; /* P = sum of p_j f_j, reference cores */
+    int *first;   /* [nnodes+1] first core of each node in the arrays below */
+    double *free; /* [cores] when they become free, s, ascending in each node */
+    int *core;    /* [cores] which core of the node that is */
+    double *lane; /* when each GPU, and each share of memory, of a node becomes free, s */
+    int *lanes;   /* [nnodes+1] first lane of each node */
+    double *done; /* [nkinds] the latest finish of tasks of the kind so far */
+    double *soonest; /* [nnodes][BLOCKS] when a block's first width is free; else infinite */
+    int ngroups;     /* of single nodes, in no order */
     struct timeline_group *group;
     int *next;   /* [nnodes] the next node of the same group, ascending; -1 = last */
     int *sorted; /* scratch: a cluster's nodes by the time at which they are all free */
     int *taken;  /* scratch of timeline_place() */
-    double *start, *finish, *pace; /* scratch of timeline_view() */
-    double latest;                 /* e_max: the latest finish so far */
+    double *start, *finish, *reach; /* scratch of timeline_view() */
+    double latest;                  /* e_max: the latest finish so far */
 };
 
 /* Where one task could go: widths 1 … n of one node (or cluster). */

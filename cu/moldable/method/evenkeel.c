@@ -3,16 +3,19 @@
  * the fewest cores busy and leaves the least gap below the limit; a task that finds no place goes
  * to the front of the queue with more cores, and all begin anew. The limit is bisected down to the
  * lower bound. */
-#include "cu/moldable/timeline.h"
+#include "cu/moldable/exact.h"
+#include "cu/moldable/fit.h"
 #include "cu/moldable/pattern.h"
+#include "cu/moldable/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 24, BISECTIONS = 24 };
+enum { ROUNDS = 24, FIT_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
 static const double CLOSE = 1.0005; /* times the bound: nothing is left to be found */
 static const double EFFORT = 1e8;   /* looks at a core that all of it may take, about a second */
+static const double LARGE = 2e7;    /* looks of one pass of a method that are too many */
 
 extern const struct moldable_method moldable_evenkeel;
 
@@ -25,6 +28,8 @@ struct search {
     int *least;  /* [ntasks] fewest cores (nodes) that a task takes */
     int *failed; /* [ntasks] those that found no place in a round */
     double effort;
+    struct fit *fit; /* NULL: every group of nodes is looked at for every task */
+    bool apart;      /* tasks depend on no others */
     bool tight; /* the least gap decides among places of equal work; else the earliest finish */
 };
 
@@ -106,8 +111,29 @@ static bool widen(struct search *s, const int *failed, int nfailed)
     for (int i = 0; i < nfailed; i++)
         if (++s->least[failed[i]] > s->timeline.widest)
             return false;
-    sort_queue(s);
+    if (s->apart)
+        sort_queue(s);
     return true;
+}
+
+/* One round with the tree, whose looks are at vectors of cores. */
+static int fit_all(struct search *s, double limit, int *failed)
+{
+    const int n = s->timeline.problem->ntasks;
+    int nfailed = 0, nplaced = 0;
+    fit_begin(s->fit, limit);
+    for (int i = 0; i < n; i++)
+        if (fit_place(s->fit, s->queue[i], s->least[s->queue[i]], &s->trial[nplaced]))
+            nplaced++;
+        else
+            failed[nfailed++] = s->queue[i];
+    s->effort += (n + s->timeline.problem->nnodes) * (double)s->timeline.widest;
+    if (nfailed)
+        return nfailed;
+    timeline_clear(&s->timeline);
+    for (int i = 0; i < n; i++)
+        timeline_place(&s->timeline, &s->trial[i], NULL, NULL);
+    return 0;
 }
 
 /* One round: places what can be placed, in the order of the queue; how many could not. */
@@ -143,8 +169,8 @@ static bool fits(struct search *s, double limit)
     memcpy(s->queue, s->timeline.order, (size_t)n * sizeof *s->queue);
     for (int i = 0; i < n; i++)
         s->least[i] = 1;
-    for (int round = 0; round < ROUNDS && s->effort < EFFORT; round++) {
-        int nfailed = place_all(s, limit, s->failed);
+    for (int round = 0; round < (s->fit ? FIT_ROUNDS : ROUNDS) && s->effort < EFFORT; round++) {
+        int nfailed = s->fit ? fit_all(s, limit, s->failed) : place_all(s, limit, s->failed);
         if (!nfailed)
             keep(s);
         if (nfailed <= 0 || !widen(s, s->failed, nfailed))
@@ -205,7 +231,7 @@ static bool patterns_fit(struct search *s, double limit)
 
 static bool patterns_apply(const struct moldable_problem *p)
 {
-    if (p->nkinds > 1 || p->kinds[0].cluster || p->kinds[0].most)
+    if (p->nkinds > 1 || p->kinds[0].most || p->kinds[0].least > 1 || !fit_applies(p))
         return false;
     for (int j = 0; j < p->nnodes; j++)
         if (p->node[j].cores > PATTERN_CORES)
@@ -247,16 +273,37 @@ static enum ek_status try_method(struct search *s, const struct moldable_method 
     return EK_OK;
 }
 
+/* Where all other methods would take too long: any limit that fits, then shorter ones. */
+static enum ek_status search_large(struct search *s, double bound)
+{
+    TRY(fit_open(&s->timeline, &s->fit));
+    for (double limit = bound * (1 + 1. / 32); s->best == INFINITY && s->effort < EFFORT;
+         limit += limit / 16)
+        fits(s, limit);
+    shorten(s, bound, fits);
+    fit_close(s->fit);
+    s->fit = NULL;
+    return EK_OK;
+}
+
 static enum ek_status search(struct search *s)
 {
-    double bound = moldable_bound(s->timeline.problem);
+    const struct moldable_problem *p = s->timeline.problem;
+    const double bound = moldable_bound(p);
+    const double looks = (double)p->ntasks * s->timeline.ngroups * s->timeline.widest;
+    if (looks > LARGE && fit_applies(p))
+        TRY(search_large(s, bound));
     for (int i = 0; moldable_methods[i] && s->best > bound * CLOSE; i++)
-        if (moldable_methods[i] != &moldable_evenkeel)
+        if (moldable_methods[i] != &moldable_evenkeel && (looks <= LARGE || s->best == INFINITY))
             TRY(try_method(s, moldable_methods[i]));
+    if (looks > LARGE)
+        return EK_OK;
     shorten(s, bound, fits_tightly);
     shorten(s, bound, fits_early);
-    if (patterns_apply(s->timeline.problem))
+    if (patterns_apply(p))
         shorten(s, bound, patterns_fit);
+    if (exact_applies(p) && s->best > bound * CLOSE)
+        exact_search(&s->timeline, &s->best, s->choice, EXACT_STEPS);
     return EK_OK;
 }
 
@@ -275,6 +322,9 @@ static enum ek_status choose(const struct moldable_problem *p, struct moldable_c
     s.failed = s.least + n;
     if (!st)
         st = timeline_open(&s.timeline, p);
+    s.apart = true;
+    for (int k = 0; k < p->nkinds; k++)
+        s.apart = s.apart && !p->kinds[k].nafter;
     if (!st) {
         st = search(&s);
         timeline_close(&s.timeline);

@@ -128,8 +128,12 @@ static void schedule(struct allocation *a, struct timeline *timeline,
 {
     int n = a->problem->ntasks, *order = a->heap; /* its work is done */
     for (int i = 0; i < n; i++)
-        order[i] = i;
-    qsort_r(order, (size_t)n, sizeof *order, longer, a);
+        order[i] = timeline->order[i];
+    bool free = true;
+    for (int k = 0; k < a->problem->nkinds; k++)
+        free = free && !a->problem->kinds[k].nafter;
+    if (free) /* else the order in which they may start */
+        qsort_r(order, (size_t)n, sizeof *order, longer, a);
     for (int i = 0; i < n; i++) {
         choice[i] = earliest(a, timeline, order[i]);
         timeline_place(timeline, &choice[i], NULL, NULL);

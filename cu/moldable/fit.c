@@ -1,0 +1,139 @@
+/* cu/moldable/fit.c – a tournament of nodes for every width. */
+#include "cu/moldable/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fit {
+    const struct timeline *timeline;
+    double limit;
+    int leaves, widest;
+    int *node;     /* [nnodes] of leaf i, by ascending speed */
+    double *free;  /* [leaves][widest] when 1, 2, … cores of it are free, s */
+    double *offer; /* [2 leaves][widest] of tree node i, its children 2 i and 2 i + 1 */
+};
+
+bool fit_applies(const struct moldable_problem *p)
+{
+    for (int k = 0; k < p->nkinds; k++)
+        if (p->kinds[k].cluster || p->kinds[k].nafter || p->kinds[k].gpus ||
+            p->kinds[k].memory > 0 || p->kinds[k].interference > 0)
+            return false;
+    for (int j = 0; j < p->nnodes; j++)
+        if (p->node[j].free)
+            return false;
+    return true;
+}
+
+static int slower(const void *a, const void *b, void *problem)
+{
+    const struct moldable_problem *p = problem;
+    const int x = *(const int *)a, y = *(const int *)b;
+    const double fx = p->node[x].factor, fy = p->node[y].factor;
+    return fx != fy ? (fx < fy ? -1 : 1) : x - y;
+}
+
+enum ek_status fit_open(const struct timeline *timeline, struct fit **f)
+{
+    const struct moldable_problem *p = timeline->problem;
+    struct fit *made = calloc(1, sizeof *made);
+    if (!made)
+        FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", p->nnodes);
+    *made = (struct fit){.timeline = timeline, .leaves = 1, .widest = timeline->widest};
+    while (made->leaves < p->nnodes)
+        made->leaves *= 2;
+    const size_t cells = (size_t)made->leaves * (size_t)made->widest;
+    made->node = malloc((size_t)p->nnodes * sizeof *made->node);
+    made->free = malloc(cells * sizeof *made->free);
+    made->offer = malloc(2 * cells * sizeof *made->offer);
+    if (!made->node || !made->free || !made->offer) {
+        fit_close(made);
+        FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", p->nnodes);
+    }
+    for (int i = 0; i < p->nnodes; i++)
+        made->node[i] = i;
+    qsort_r(made->node, (size_t)p->nnodes, sizeof *made->node, slower, (void *)p);
+    *f = made;
+    return EK_OK;
+}
+
+void fit_close(struct fit *f)
+{
+    if (!f)
+        return;
+    free(f->node);
+    free(f->free);
+    free(f->offer);
+    free(f);
+}
+
+static double *offers(const struct fit *f, int i)
+{
+    return f->offer + (size_t)i * (size_t)f->widest;
+}
+
+static void set_leaf(struct fit *f, int leaf)
+{
+    const struct moldable_problem *p = f->timeline->problem;
+    const struct moldable_node *n = leaf < p->nnodes ? &p->node[f->node[leaf]] : NULL;
+    const double *free = f->free + (size_t)leaf * (size_t)f->widest;
+    double *offer = offers(f, f->leaves + leaf);
+    for (int w = 0; w < f->widest; w++)
+        offer[w] = n && w < n->cores ? (f->limit - free[w]) * n->factor : -1;
+}
+
+static void set_parent(struct fit *f, int i)
+{
+    const double *restrict a = offers(f, 2 * i), *restrict b = offers(f, 2 * i + 1);
+    double *restrict most = offers(f, i);
+    for (int w = 0; w < f->widest; w++)
+        most[w] = a[w] > b[w] ? a[w] : b[w];
+}
+
+void fit_begin(struct fit *f, double limit)
+{
+    f->limit = limit;
+    memset(f->free, 0, (size_t)f->leaves * (size_t)f->widest * sizeof *f->free);
+    for (int leaf = 0; leaf < f->leaves; leaf++)
+        set_leaf(f, leaf);
+    for (int i = f->leaves - 1; i > 0; i--)
+        set_parent(f, i);
+}
+
+/* The first w cores are free again at `finish`. */
+static void occupy(struct fit *f, int leaf, int w, double finish)
+{
+    double *free = f->free + (size_t)leaf * (size_t)f->widest;
+    const int n = f->timeline->problem->node[f->node[leaf]].cores;
+    int to = 0;
+    for (int from = w; from < n && free[from] < finish; from++)
+        free[to++] = free[from];
+    for (int i = 0; i < w; i++)
+        free[to++] = finish;
+    set_leaf(f, leaf);
+    for (int i = (f->leaves + leaf) / 2; i > 0; i /= 2)
+        set_parent(f, i);
+}
+
+bool fit_place(struct fit *f, int task, int least, struct moldable_choice *choice)
+{
+    const struct moldable_problem *p = f->timeline->problem;
+    const struct moldable_kind *k = &p->kinds[p->kind[task]];
+    const double *seconds = f->timeline->seconds + (size_t)p->kind[task] * (size_t)f->widest;
+    const double *root = offers(f, 1);
+    int w = (least > k->least ? least : k->least) - 1, i = 1;
+    const int most = k->most && k->most < f->widest ? k->most : f->widest;
+    w = w < 0 ? 0 : w;
+    while (w < most && seconds[w] > root[w])
+        w++;
+    if (w >= most)
+        return false;
+    while (i < f->leaves)
+        i = 2 * i + (offers(f, 2 * i)[w] < seconds[w]);
+    const int leaf = i - f->leaves, node = f->node[leaf];
+    const double start = f->free[(size_t)leaf * (size_t)f->widest + (size_t)w];
+    *choice = (struct moldable_choice){task, node, w + 1, w};
+    occupy(f, leaf, w + 1, start + seconds[w] / p->node[node].factor);
+    return true;
+}
