@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -484,6 +485,7 @@ enum ek_status run_agent(int argc, char **argv)
 {
     struct agent a = {.lock = -1};
     (void)argc, (void)argv;
+    prctl(PR_SET_NAME, "cu-run-agent");
     stop_catch();
     signal(SIGPIPE, SIG_IGN);
     enum ek_status st = open_agent(&a);

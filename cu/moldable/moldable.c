@@ -144,6 +144,118 @@ static enum ek_status follow(struct moldable_plan *plan, const struct moldable_p
                 : status_fail(EK_UNAVAILABLE, "out of memory for a schedule of %zu cores", n);
 }
 
+/* ---- among busy neighbours --------------------------------------------------------------------*/
+/* The methods take it that all other cores are busy; a plan knows better. */
+struct neighbours {
+    const struct moldable_problem *problem;
+    struct moldable_plan *plan;
+    int *order;     /* [ntasks] by start */
+    double *busy;   /* [ntasks] share of the node's other cores that are busy meanwhile */
+    double *finish; /* [nkinds] of all tasks of the kind */
+};
+enum { ROUNDS = 8, MOST_TASKS = 3000 };
+
+static int by_start(const void *a, const void *b, void *plan)
+{
+    const struct moldable_placed *x = &((struct moldable_plan *)plan)->task[*(const int *)a],
+                                 *y = &((struct moldable_plan *)plan)->task[*(const int *)b];
+    return x->start != y->start ? (x->start < y->start ? -1 : 1)
+                                : *(const int *)a - *(const int *)b;
+}
+
+static double overlap(const struct moldable_placed *a, const struct moldable_placed *b)
+{
+    return fmax(0, fmin(a->finish, b->finish) - fmax(a->start, b->start));
+}
+
+/* Core seconds of others beside the task, over those that there are. */
+static double busy_beside(const struct neighbours *n, int task)
+{
+    const struct moldable_placed *t = &n->plan->task[task], *o;
+    const int others = n->problem->node[t->part[0].node].cores - t->cores;
+    double sum = 0;
+    for (int i = 0; i < n->plan->ntasks && others > 0; i++) {
+        o = &n->plan->task[i];
+        if (i != task && o->part[0].node == t->part[0].node)
+            sum += overlap(t, o) * o->part[0].ncores;
+    }
+    return sum > 0 ? fmin(1, sum / (others * (t->finish - t->start))) : 0;
+}
+
+static double seconds_beside(const struct neighbours *n, int task)
+{
+    const struct moldable_placed *t = &n->plan->task[task];
+    const struct moldable_kind *k = &n->problem->kinds[n->problem->kind[task]];
+    const struct moldable_node *node = &n->problem->node[t->part[0].node];
+    double factor = node->factor;
+    for (int i = 1; i < t->nparts; i++)
+        factor = fmin(factor, n->problem->node[t->part[i].node].factor);
+    const double share =
+        node->cores > 1 ? n->busy[task] * (node->cores - t->cores) / (node->cores - 1) : 0;
+    return moldable_seconds(&k->law, t->cores) / factor *
+           (1 + (k->cluster ? 0 : k->interference * share));
+}
+
+/* Each task starts when those before it have ended, in the old order. */
+static void settle(struct neighbours *n)
+{
+    const struct moldable_problem *p = n->problem;
+    for (int i = 0; i < p->ntasks; i++)
+        n->busy[i] = busy_beside(n, i);
+    memset(n->finish, 0, (size_t)p->nkinds * sizeof *n->finish);
+    n->plan->makespan = 0;
+    for (int i = 0; i < p->ntasks; i++) {
+        const int task = n->order[i];
+        struct moldable_placed *t = &n->plan->task[task];
+        const struct moldable_kind *k = &p->kinds[p->kind[task]];
+        double start = 0;
+        for (int a = 0; a < t->nafter; a++)
+            start = fmax(start, n->plan->task[t->after[a]].finish);
+        for (int a = 0; a < k->nafter; a++)
+            start = fmax(start, n->finish[k->after[a]]);
+        t->start = start;
+        t->finish = start + seconds_beside(n, task);
+        n->finish[p->kind[task]] = fmax(n->finish[p->kind[task]], t->finish);
+        n->plan->makespan = fmax(n->plan->makespan, t->finish);
+    }
+}
+
+/* Only where cores alone decide who starts when. */
+static bool neighbours_matter(const struct moldable_problem *p)
+{
+    bool any = false;
+    for (int k = 0; k < p->nkinds; k++) {
+        any = any || p->kinds[k].interference > 0;
+        if (p->kinds[k].gpus || p->kinds[k].memory > 0)
+            return false;
+    }
+    for (int j = 0; j < p->nnodes; j++)
+        any = any && !p->node[j].free;
+    return any && p->ntasks <= MOST_TASKS;
+}
+
+static enum ek_status settle_neighbours(struct moldable_plan *plan,
+                                        const struct moldable_problem *p)
+{
+    struct neighbours n = {p, plan, NULL, NULL, NULL};
+    if (!neighbours_matter(p))
+        return EK_OK;
+    n.order = malloc((size_t)p->ntasks * sizeof *n.order);
+    n.busy = calloc((size_t)p->ntasks, sizeof *n.busy);
+    n.finish = calloc((size_t)p->nkinds, sizeof *n.finish);
+    const bool room = n.order && n.busy && n.finish;
+    for (int i = 0; room && i < p->ntasks; i++)
+        n.order[i] = i;
+    if (room)
+        qsort_r(n.order, (size_t)p->ntasks, sizeof *n.order, by_start, plan);
+    for (int round = 0; room && round < ROUNDS; round++)
+        settle(&n);
+    free(n.order);
+    free(n.busy);
+    free(n.finish);
+    return room ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+}
+
 enum ek_status moldable_plan_open(struct moldable_plan *plan, const struct moldable_problem *p,
                                   const struct moldable_method *method)
 {
@@ -156,6 +268,8 @@ enum ek_status moldable_plan_open(struct moldable_plan *plan, const struct molda
     plan->planning = clock_now() - begin;
     if (!st)
         st = follow(plan, p, choice);
+    if (!st)
+        st = settle_neighbours(plan, p);
     free(choice);
     if (st)
         moldable_plan_close(plan);

@@ -123,6 +123,7 @@ static void supervise(const struct task_start *s, const struct files *f, pid_t p
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_SETMASK, &set, NULL);
     setpgid(0, 0);
+    prctl(PR_SET_NAME, "cu-run-task");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)

@@ -1,0 +1,123 @@
+# tests/e2e/long/cu_run_ssh.sh – cu-run over a real sshd: four hosts on 127.0.0.1 to .4 with keys of
+# their own. Many starts at once, agents that are killed or frozen, Ctrl-C and kill -9 of the master.
+# Needs BIN, root (sshd) and openssh-server; run through tests/run.sh.
+set -u
+sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || { echo "skipped: no sshd (openssh-server)"; exit 77; }
+[ "$(id -u)" = 0 ] || { echo "skipped: sshd wants root"; exit 77; }
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+bin=$(cd "$BIN" && pwd)
+work=$(mktemp -d)
+cleanup() { [ -s "$work/sshd.pid" ] && kill "$(cat "$work/sshd.pid")"; rm -rf "$work"; }
+trap cleanup EXIT
+cd "$work" || exit 1
+mkdir -p /run/sshd ssh
+
+ssh-keygen -q -t ed25519 -N '' -f host && ssh-keygen -q -t ed25519 -N '' -f user
+cp user.pub authorized
+port=$((20000 + $$ % 20000))
+{
+    echo "Port $port"
+    for i in 1 2 3 4; do echo "ListenAddress 127.0.0.$i"; done
+    printf '%s\n' "HostKey $work/host" "AuthorizedKeysFile $work/authorized" "PidFile $work/sshd.pid" \
+        'UsePAM no' 'StrictModes no' 'PermitRootLogin yes' 'PasswordAuthentication no'
+} >sshd_config
+"$sshd" -f sshd_config -E sshd.log || { echo "skipped: sshd does not start: $(cat sshd.log)"; exit 77; }
+# ssh reads no configuration from $HOME where it is told another
+cat >ssh_config <<END
+Host n1 n2 n3 n4 s*
+    Port $port
+    User root
+    IdentityFile $work/user
+    StrictHostKeyChecking no
+    UserKnownHostsFile /dev/null
+    LogLevel ERROR
+END
+for i in 1 2 3 4; do printf 'Host n%s\n    HostName 127.0.0.%s\n' $i $i; done >>ssh_config
+printf 'Host s*\n    HostName 127.0.0.1\n' >>ssh_config
+printf '#!/bin/sh\nexec %s -F %s/ssh_config "$@"\n' "$(command -v ssh)" "$work" >ssh/ssh
+chmod +x ssh/ssh
+PATH=$work/ssh:$PATH
+ssh n1 true || { echo "skipped: ssh to our own sshd fails: $(cat sshd.log)"; exit 77; }
+
+nodes() { # how many, of which prefix: JSON
+    for i in $(seq "$1"); do printf '%s{"name": "%s%d", "host": "%s%d", "cores": 2}' "$([ "$i" = 1 ] || echo ', ')" "$2" "$i" "$2" "$i"; done
+}
+job() { # nodes, count, command, time, more
+    printf '{"nodes": [%s], "oversubscribe": true, "retries": 0, "tasks": [{"name": "t", "count": %s, "command": "%s", "time": "%s"}]%s}' \
+        "$1" "$2" "$3" "$4" "${5:-}" >job.json
+}
+agents() { pgrep -x cu-run-agent; }
+gone() { # what, how pgrep finds it: no process of that kind within 15 s
+    for _ in $(seq 150); do pgrep "${@:2}" >/dev/null || return 0; sleep 0.1; done
+    say "$1: $(pgrep -a "${@:2}")"
+}
+
+# tasks run on all nodes, their output comes back
+job "$(nodes 4 n)" 24 "echo {id} {node}; echo {node} >>$work/ran; sleep 0.2" 0.2
+"$bin/cu-run" run job.json --quiet >out 2>err || say "four nodes: $(cat out err)"
+[ "$(sort -u ran | wc -l)" = 4 ] && [ "$(wc -l <ran)" = 24 ] || say "where tasks ran: $(sort ran | uniq -c)"
+grep -q '^7 n' job.json.results/7.out || say "output: $(cat job.json.results/7.out)"
+
+# twenty nodes of one sshd, more than its MaxStartups lets in at once: none is lost, nothing is retried
+rm -rf ran job.json.results
+job "$(nodes 20 s)" 20 "echo {id} >>$work/ran; sleep 0.5" 0.5
+start=$(date +%s)
+"$bin/cu-run" run job.json --quiet --json run.json >out 2>err || say "twenty nodes: $(cat out err)"
+[ "$(sort -u ran | wc -l)" = 20 ] || say "twenty nodes: $(wc -l <ran) tasks"
+grep -q '"attempts": 2' run.json && say "twenty nodes: a task was tried twice"
+echo "twenty nodes on one sshd: $(($(date +%s) - start)) s"
+
+# an agent is killed: noticed at once, its tasks go elsewhere, once each
+rm -rf ran job.json.results
+job "$(nodes 4 n)" 24 "sleep 0.5; echo {id} {node} >>$work/ran" 0.5
+"$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
+for _ in $(seq 100); do [ "$(agents | wc -l)" -ge 4 ] && break; sleep 0.1; done
+sleep 1
+kill -9 "$(agents | tail -1)"
+wait $pid || say "a killed agent: $(cat out err)"
+grep -q 'is lost; its tasks are planned anew' err || say "a killed agent is not named: $(cat err)"
+[ "$(awk '{print $1}' ran | sort -u | wc -l)" = 24 ] && [ "$(wc -l <ran)" = 24 ] ||
+    say "a killed agent: $(awk '{print $1}' ran | sort | uniq -d) twice, of $(wc -l <ran)"
+
+# an agent is frozen, as a node without network is: given up after the grace, the rest goes on
+rm -rf ran job.json.results
+job "$(nodes 2 n)" 8 "sleep 0.5; echo {id} >>$work/ran" 0.5
+"$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
+for _ in $(seq 100); do [ "$(agents | wc -l)" -ge 2 ] && break; sleep 0.1; done
+sleep 0.7
+frozen=$(agents | tail -1)
+kill -STOP "$frozen"
+start=$(date +%s)
+wait $pid || say "a frozen agent: $(cat out err)"
+took=$(($(date +%s) - start))
+[ $took -le 75 ] || say "a frozen agent kept the run for $took s"
+echo "a frozen agent: the run ended after $took s"
+kill -CONT "$frozen" 2>/dev/null
+gone "a frozen agent that went on stays" -x cu-run-agent
+[ "$(sort -u ran | wc -l)" = 8 ] || say "a frozen agent: $(sort ran | uniq -c)"
+
+# Ctrl-C: no task stays; --resume goes on
+rm -rf ran job.json.results
+job "$(nodes 4 n)" 16 "sleep 7.125; echo {id} >>$work/ran" 7
+"$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
+for _ in $(seq 100); do pgrep -f 'sleep 7.125' >/dev/null && break; sleep 0.1; done
+kill -INT $pid
+wait $pid
+rc=$?
+[ $rc = 4 ] || say "Ctrl-C: exit code $rc: $(cat out err)"
+gone "tasks run on after Ctrl-C" -f 'sleep 7.125'
+[ -e ran ] && say "after Ctrl-C: $(cat ran)"
+
+# kill -9: no task stays, and --resume starts no second copy
+sed -i 's/7.125/2.125/' job.json
+rm -rf job.json.results
+"$bin/cu-run" run job.json --quiet >out 2>err & pid=$!
+for _ in $(seq 100); do pgrep -f 'sleep 2.125' >/dev/null && break; sleep 0.1; done
+kill -9 $pid
+wait $pid 2>/dev/null
+"$bin/cu-run" run job.json --quiet --resume >out 2>err || say "--resume after kill -9: $(cat out err)"
+[ "$(sort ran | uniq -d | wc -l)" = 0 ] && [ "$(sort -u ran | wc -l)" = 16 ] ||
+    say "after kill -9 and --resume: $(sort ran | uniq -c | sort -n | tail -3)"
+gone "an agent stays after the run" -x cu-run-agent
+exit $bad
