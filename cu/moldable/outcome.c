@@ -70,7 +70,8 @@ enum ek_status run_page(const char *path, const char *title, const struct moldab
 
 /* ---- runs -------------------------------------------------------------------------------------*/
 static const char *const state_names[] = {
-    [RUN_WAITS] = "waits", [RUN_RUNS] = "runs", [RUN_DONE] = "done", [RUN_FAILED] = "failed"};
+    [RUN_WAITS] = "waits", [RUN_RUNS] = "runs", [RUN_DONE] = "done", [RUN_FAILED] = "failed",
+    [RUN_SKIPPED] = "skipped"};
 
 /* A task as the plan has it, with what was measured in place of what was planned. */
 static json_t *entry_json(const struct run_history *b, int task)

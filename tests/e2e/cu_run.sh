@@ -110,8 +110,77 @@ grep -q '"factor": 2.0' fitted.json || say "factor: $(cat fitted.json)"
 runs 0 plan fitted.json
 grep -q evenkeel out || say "plan of a calibrated job: $(cat out)"
 
-# the example
+before=$(cat job.json)
+refused 2 'input' calibrate job.json --repeat 1 --out job.json
+[ "$before" = "$(cat job.json)" ] || say 'calibrate wrote over its input'
+
+# the examples; the one of the README
 runs 0 plan "$here/cu/examples/sleep.json"
+cp "$here/cu/examples/workflow.json" .
+runs 0 run workflow.json
+[ "$(wc -l <report)" = 6 ] && grep -q '^cubic 3 on [0-9]* cores: 100$' report || say "the workflow: $(cat report)"
+rm part3
+runs 0 run workflow.json --resume --json run.json
+[ "$(grep -c '"finished_before": true' run.json)" = 7 ] && [ -s part3 ] ||
+    say "only what is not proven done is done again: $(grep -c '"finished_before": true' run.json)"
+
+one() { # writes job.json with one node of so many cores: node's members, job's members, tasks
+    printf '{"nodes": [{"name": "a", %s}], "oversubscribe": true, "retries": 0%s, "tasks": [%s]}' "$1" "$2" "$3" >job.json
+    rm -rf job.json.results ran clash held
+}
+# what depends on a failure is not run; what does not, is
+one '"cores": 2' '' '{"name": "x", "command": "false", "time": "0.1"}, {"name": "y", "after": ["x"], "command": "echo y >>ran", "time": "0.1"},
+ {"name": "z", "command": "echo z >>ran", "time": "0.1"}'
+runs 1 run job.json --json run.json
+[ "$(cat ran)" = z ] && grep -q '"state": "skipped"' run.json || say "a failed dependency: $(cat ran err)"
+one '"cores": 2' '' '{"name": "y", "after": ["x"], "command": "true", "time": "1"}'
+refused 2 "no task before it has the name 'x'" run job.json
+
+# a task's time, and the allocation's: full to its end, and the rest with the next one
+one '"cores": 1' '' '{"command": "sleep 20", "time": "20", "walltime": 0.5}'
+runs 1 run job.json
+grep -q 'exit 124' err || say "a task's walltime: $(cat err)"
+pgrep -f '^sleep 20$' >/dev/null && say 'a task runs on after its walltime'
+one '"cores": 2' ', "walltime": 4.5' '{"name": "long", "count": 2, "command": "echo l >>ran; sleep 5", "time": "5"},
+ {"name": "short", "count": 4, "command": "echo s >>ran; sleep 1", "time": "1"}'
+runs 4 run job.json
+grep -q 'no time left for 2 tasks' err && [ "$(sort ran | uniq -c | tr -d ' \n')" = 4s ] || say "the allocation's end: $(cat err ran)"
+
+# GPUs and memory: never more than the node has
+one '"cores": 4, "gpus": 2' '' '{"count": 6, "gpus": 1, "command": "mkdir held$CUDA_VISIBLE_DEVICES || touch clash; sleep 0.2; rmdir held$CUDA_VISIBLE_DEVICES; echo $CUDA_VISIBLE_DEVICES >>ran", "time": "0.2"}'
+runs 0 run job.json
+[ ! -e clash ] && [ "$(sort -u ran | tr -d '\n')" = 01 ] || say "GPUs: $(sort ran | uniq -c)"
+one '"cores": 4, "memory": 10' '' '{"count": 4, "memory": 6, "command": "mkdir held || touch clash; sleep 0.2; rmdir held", "time": "0.2"}'
+runs 0 run job.json
+[ ! -e clash ] || say 'memory: two tasks of 6 at once where there are 10'
+one '"cores": 4, "gpus": 1' '' '{"gpus": 2, "command": "true", "time": "1"}'
+refused 2 'no node has 2 GPUs' run job.json
+
+# tasks that take six times as long as they should: what waits is planned anew
+one '"cores": 2' '' '{"count": 12, "command": "sleep 0.6", "time": "0.1"}'
+runs 0 run job.json --method taskp --json run.json
+grep -q '"plans": 1,' run.json && say 'no new plan for tasks that take longer'
+
+# a line of the journal that is not as it was written proves nothing
+sed -i '3s/"status":0/"status": 0/' job.json.results/journal
+runs 0 run job.json --resume --json run.json
+[ "$(grep -c '"finished_before": true' run.json)" = 11 ] || say 'a damaged journal line counts'
+
+# a trace in the Standard Workload Format
+cat >trace.swf <<'END'
+; Computer: none
+1 0 0 100 2 -1 -1 2 200 -1 1 1 1 1 1 -1 -1 -1
+2 5 0 50 3 -1 -1 3 200 -1 1 1 1 1 1 -1 -1 -1
+3 6 0 -1 1 -1 -1 1 200 -1 0 1 1 1 1 -1 -1 -1
+END
+printf '{"nodes": [{"name": "a", "cores": 4}], "oversubscribe": true, "tasks": {"swf": "trace.swf", "scale": 0.001}}' >job.json
+rm -rf job.json.results
+runs 0 plan job.json --method evenkeel --json plan.json
+grep -q '"makespan_s": 0.15' plan.json || say "a trace: $(grep makespan plan.json)"
+runs 0 run job.json
+grep -q '2 tasks, 2 done' out || say "a trace: $(cat out)"
+echo 1 2 3 >>trace.swf
+refused 2 'trace.swf:5' plan job.json
 
 # bad input, before anything is started
 rm -f ran
