@@ -223,6 +223,155 @@ static void unknown_options_are_refused(void **state)
     status_mute(-1);
 }
 
+/* ---- who says himself what a node does, and nodes that are out of reach for a while ----------*/
+
+/* Two tasks for node 1; what came back. */
+struct script {
+    int next, back[8], nback, lost;
+    /* the transport: what comes next, when, and what the server said last */
+    struct transport_event event;
+    struct message_ask ask;
+    double now;
+    int said;
+    char text[32];
+};
+
+static struct ek_range next_of_script(void *arg, int node)
+{
+    struct script *s = arg;
+    if (node != 1 || s->next == 2)
+        return (struct ek_range){0, 0};
+    s->next++;
+    return (struct ek_range){(size_t)s->next - 1, (size_t)s->next};
+}
+
+static void back_to_script(void *arg, int node, struct ek_range task)
+{
+    struct script *s = arg;
+    assert_int_equal(node, 1);
+    if (task.end > task.begin)
+        s->back[s->nback++] = (int)task.begin;
+    else
+        s->lost++;
+}
+
+static enum ek_status hear_script(void *st, double seconds, struct transport_event *e)
+{
+    struct script *s = st;
+    (void)seconds;
+    *e = s->event;
+    s->event.kind = TRANSPORT_NOTHING;
+    return EK_OK;
+}
+
+static enum ek_status say_to_script(void *st, int peer, const void *data, size_t bytes)
+{
+    struct script *s = st;
+    const struct message_answer *a = data;
+    (void)peer;
+    s->said = (int)a->kind;
+    snprintf(s->text, sizeof s->text, "%s",
+             bytes > sizeof *a ? (const char *)data + sizeof *a : "");
+    return EK_OK;
+}
+
+static double script_now(void *st)
+{
+    return ((struct script *)st)->now;
+}
+
+static void brief_of_script(void *arg, struct farm_batch *batch)
+{
+    (void)arg;
+    batch->text = batch->tasks.begin ? "the second" : "the first";
+}
+
+/* Rank 1, process `pid`, reports `done` (empty: nothing), which failed or not, and asks. */
+static void tell(struct script *s, struct server *server, int pid, struct ek_range done, int failed)
+{
+    s->ask = (struct message_ask){.version = MESSAGE_VERSION,
+                                  .done = done,
+                                  .failed = failed,
+                                  .questions = 1,
+                                  .appetite = {2, 0},
+                                  .pid = pid};
+    s->event = (struct transport_event){TRANSPORT_MESSAGE, 1, &s->ask, sizeof s->ask};
+    s->said = -1;
+    assert_int_equal(server_serve(server, 0), EK_OK);
+}
+
+static void lose_line(struct script *s, struct server *server, double seconds)
+{
+    s->event = (struct transport_event){.kind = TRANSPORT_LOST, .peer = 1};
+    assert_int_equal(server_serve(server, 0), EK_OK);
+    s->now += seconds;
+    assert_int_equal(server_serve(server, 0), EK_OK);
+}
+
+static void nodes_out_of_reach_keep_their_tasks_for_a_while(void **state)
+{
+    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
+                                                   NULL};
+    struct script s = {.now = 1};
+    const struct farm_dealer dealer = {next_of_script, back_to_script, &s};
+    const struct farm_job job = {.dealer = &dealer, .n = 2, .failures = 2};
+    const struct server_ops ops = {.brief = brief_of_script, .grace = 40};
+    struct coordinator *c;
+    struct server *server;
+    (void)state;
+    assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
+    assert_int_equal(server_open(&(struct transport){&transport, &s}, 2, 0, &ops, &server), EK_OK);
+    server_begin(server, 0, c);
+    tell(&s, server, 7, (struct ek_range){0, 0}, 0);
+    assert_int_equal(s.said, MESSAGE_BATCH);
+    assert_string_equal(s.text, "the first");
+    lose_line(&s, server, 39); /* comes back in time: nothing is lost, its report counts */
+    assert_int_equal(s.nback + s.lost, 0);
+    tell(&s, server, 7, (struct ek_range){0, 1}, 0);
+    assert_string_equal(s.text, "the second");
+    tell(&s, server, 7, (struct ek_range){1, 2}, 9); /* fails, and is to be done again */
+    assert_true(s.nback == 1 && s.back[0] == 1 && !s.lost);
+    s.next = 1;
+    tell(&s, server, 7, (struct ek_range){0, 0}, 0);
+    lose_line(&s, server, 41); /* too late: others do it, and it is told so */
+    assert_true(s.nback == 2 && s.back[1] == 1 && s.lost == 1);
+    tell(&s, server, 7, (struct ek_range){1, 2}, 0);
+    assert_int_equal(s.said, MESSAGE_RETIRED);
+    assert_false(coordinator_over(c));
+    server_close(server);
+    coordinator_close(c);
+}
+
+/* The launcher says that the process has ended: nobody waits for it any more. */
+static void nodes_that_have_ended_are_lost_at_once(void **state)
+{
+    static const struct transport_ops transport = {"script", say_to_script, hear_script, script_now,
+                                                   NULL};
+    (void)state;
+    for (int first = 0; first < 2; first++) { /* the launcher, or the line */
+        struct script s = {.now = 1};
+        const struct farm_dealer dealer = {next_of_script, back_to_script, &s};
+        const struct farm_job job = {.dealer = &dealer, .n = 2};
+        const struct server_ops ops = {.grace = 40};
+        struct coordinator *c;
+        struct server *server;
+        assert_int_equal(coordinator_open(&job, 2, &c), EK_OK);
+        assert_int_equal(server_open(&(struct transport){&transport, &s}, 2, 0, &ops, &server),
+                         EK_OK);
+        server_begin(server, 0, c);
+        tell(&s, server, 7, (struct ek_range){0, 0}, 0);
+        if (first)
+            server_ended(server, 1);
+        assert_int_equal(s.lost, 0);
+        lose_line(&s, server, 0.1);
+        if (!first)
+            server_ended(server, 1);
+        assert_true(s.lost == 1 && s.nback == 1);
+        server_close(server);
+        coordinator_close(c);
+    }
+}
+
 /* ---- over ZeroMQ ------------------------------------------------------------------------------*/
 
 enum { RANKS = 4, DEATHS = 3 };
@@ -432,6 +581,8 @@ int main(void)
         cmocka_unit_test(absent_nodes_keep_nothing),
         cmocka_unit_test(failed_tasks_go_elsewhere),
         cmocka_unit_test(unknown_options_are_refused),
+        cmocka_unit_test(nodes_out_of_reach_keep_their_tasks_for_a_while),
+        cmocka_unit_test(nodes_that_have_ended_are_lost_at_once),
         cmocka_unit_test(dead_and_frozen_processes_are_missed),
         cmocka_unit_test(workers_die_and_come_back),
         cmocka_unit_test(strangers_are_refused),
