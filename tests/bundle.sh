@@ -43,18 +43,21 @@ RUN
 chmod +x "$top/run.sh"
 
 # Finished kernels: every program builds its texts once, for the host's oracle, and for these beside it.
+runs() { # program, arguments…: what it finds of so small a case does not matter
+    "$BIN/$1" "${@:2}" || [ $? = 1 ]
+}
 ready() { # architectures
     local tables='--velocity gradient:v0=2000,k=0.5 --node-spacing 800' device='--devices host:0 --layout 0x0+1 --quiet' p
     export CU_KERNEL_CODE_FOR=$1 CU_KERNEL_CODE=$top/share/evenkeel/code CU_KERNEL_CACHE=0
-    for p in bt-mz sp-mz lu-mz; do "$BIN/$p" --class S --steps 1 $device || return; done
-    "$BIN/mogi" okada_mogi/examples/campi.json --trials 0:100 $device --out "$work/out" || return
-    "$BIN/okada" okada_mogi/examples/parkfield.json --trials 0:100 $device --out "$work/out" || return
-    "$BIN/mcsem" "$work/few" --mode exact --iterations 1 --target 1000 $device --model-out "$work/out" || return
-    "$BIN/kirchhoff-tt" --velocity lens:2000 --grid 5x5x5:200 --shots 1 $device --out "$work/tt" || return
-    "$BIN/kirchhoff-mig" "$work/data.segy" $tables --grid 1x1x5:50x50x40@1300,1300,800 $device --raw "$work/image"
+    for p in bt-mz sp-mz lu-mz; do runs $p --class S --steps 1 $device || return; done
+    runs mogi okada_mogi/examples/campi.json --trials 0:100 $device --out "$work/out" || return
+    runs okada okada_mogi/examples/parkfield.json --trials 0:100 $device --out "$work/out" || return
+    runs mcsem "$work/few" --mode exact --iterations 1 --target 1000 $device --model-out "$work/out" || return
+    runs kirchhoff-tt --velocity lens:2000 --grid 5x5x5:200 --shots 1 $device --out "$work/tt" || return
+    runs kirchhoff-mig "$work/data.segy" $tables --grid 1x1x5:50x50x40@1300,1300,800 $device --raw "$work/image"
 }
 "$BIN/mcsem" --generate small --out "$work/survey" --quiet
-awk 'NR < 6 || (NR > 5 && int((NR - 6) / 3) % 40 == 0)' "$work/survey" >"$work/few"
+awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 40 == 0)' "$work/survey" >"$work/few"
 "$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" --quiet
 for arch in $(echo "${ARCHS:-compute_80,sm_80,sm_90,sm_100,gfx906,gfx90a,gfx942}" | tr , ' '); do
     if (ready "$arch") >"$work/log" 2>&1; then
