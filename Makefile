@@ -62,7 +62,7 @@ objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(mains) $(kernels) $(level
 # not otherwise. What others call of them stands in <program>/isa_calls.h.
 leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs exchange solvers) \
  $(addprefix okada_mogi/,okada mogi search_brute search_single search_join join_table methods) \
- $(addprefix mcsem/,forward matmul shared shared_layout shared_rows) $(addprefix kirchhoff/,sum ray fill) \
+ $(addprefix mcsem/,forward matmul shared shared_layout shared_rows) $(addprefix kirchhoff/,sum ray fill eikonal_line) \
  tests/lanes_twins tests/lanes_peak
 ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 levels_x86_64   := plain v2 v3 v4

@@ -38,10 +38,24 @@ static double mismatch(const struct ttable *t, const int at[3], int axis, int si
     return fabs(side * ((double)t->time[b] - (double)t->time[a]) / g->step[axis] - mean);
 }
 
+/* Least and largest v at a node and its neighbours. */
+static void range_of(const struct ttable *t, const struct velocity *v, const double x[3],
+                     double range[2])
+{
+    range[0] = range[1] = velocity_at(v, x, NULL);
+    for (int face = 0; face < 6; face++) {
+        double beside[3] = {x[0], x[1], x[2]};
+        beside[face / 2] += (face & 1 ? 1 : -1) * t->grid.step[face / 2];
+        const double speed = velocity_at(v, beside, NULL);
+        range[0] = fmin(range[0], speed);
+        range[1] = fmax(range[1], speed);
+    }
+}
+
 double certify_node(const struct ttable *t, const struct velocity *v, const int at[3])
 {
     const size_t node = grid_index(&t->grid, at[0], at[1], at[2]);
-    double x[3], square = 0, most = 0;
+    double x[3], range[2], square = 0, most = 0;
     place_of(&t->grid, at, x);
     if (t->kmah[node] == TTABLE_UNFILLED || near_source(t, x))
         return NAN;
@@ -50,9 +64,15 @@ double certify_node(const struct ttable *t, const struct velocity *v, const int 
         const double p = (double)t->p[a][node];
         const double off = fmin(mismatch(t, at, a, -1), mismatch(t, at, a, 1));
         square += p * p;
-        most = isfinite(off) ? fmax(most, off * speed) : most;
+        most = isfinite(off) ? fmax(most, off) : most;
     }
-    return fmax(most, fabs(sqrt(square) * speed - 1));
+    const double length = sqrt(square), residual = fmax(most * speed, fabs(length * speed - 1));
+    if (residual <= CERTIFY_RESIDUAL)
+        return residual;
+    /* Where v jumps |p| may be that of either side, and change by as much to a neighbour. */
+    range_of(t, v, x, range);
+    const double change = fmax(most - 0.5 * (1 / range[0] - 1 / range[1]), 0) * speed;
+    return fmax(change, fmax(fmax(length * range[0] - 1, 1 - length * range[1]), 0));
 }
 
 void certify_table(struct ttable *t, const struct velocity *v)

@@ -6,7 +6,8 @@
 #include "kirchhoff/ttable.h"
 
 /* A node fails where |p| v, or the change of T to both neighbours along an axis against p, is wrong
- * by more than this share: on one side a front of another arrival may pass. */
+ * by more than this share: on one side a front of another arrival may pass. Where v jumps within a
+ * step, p may be that of either side. */
 #define CERTIFY_RESIDUAL 0.05
 
 /* The residual at a node that is filled. NAN: too near to the source to be judged. Any thread. */

@@ -235,8 +235,7 @@ static void fill_node(const struct fill *f, const struct tetrahedron *t, const d
             p[a] = v[SLOWNESS + a] / step[a];
         spread = v[SPREAD];
     }
-    const bool first = f->arrival == FILL_FIRST;
-    if (first ? time >= (double)table->time[node] : spread >= (double)table->spread[node])
+    if (spread >= (double)table->spread[node])
         return; /* not where nothing arrived yet: that is no number */
     ttable_put(table, node, time, p, spread, nearest(t, at0, k));
 }

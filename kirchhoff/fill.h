@@ -11,19 +11,16 @@
 #include "kirchhoff/front.h"
 #include "kirchhoff/ttable.h"
 
-/* Which arrival a node keeps where several come: the earliest, or the one of least L. */
-enum fill_arrival { FILL_FIRST, FILL_STRONGEST };
-
 struct fill_corner {
     double x[3], p[3]; /* m, s/m */
     double time, spread;
     int kmah;
 };
 
-/* A part of the table that one thread writes: rows of y. */
+/* A part of the table that one thread writes, rows of y. Where several arrivals come, a node keeps
+ * that of least L. */
 struct fill {
     struct ttable *table;
-    enum fill_arrival arrival;
     int begin, end; /* rows begin .. end-1 */
 };
 

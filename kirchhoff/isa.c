@@ -1,5 +1,6 @@
 /* kirchhoff/isa.c – what is compiled for every instruction level: each level's table, and the
  * calls. */
+#include "kirchhoff/eikonal_line.h"
 #include "kirchhoff/fill.h"
 #include "kirchhoff/ray.h"
 #include "kirchhoff/sum.h"

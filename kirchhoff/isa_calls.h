@@ -28,3 +28,4 @@ ISA_CALL(void, fill_slivers,
          (const struct fill *f, const struct front *front, const struct front_slivers *slivers,
           double now),
          (f, front, slivers, now))
+ISA_CALL(bool, eikonal_line, (const struct eikonal_line *l), (l))

@@ -102,7 +102,7 @@ static void fill_part(void *arg, int thread)
     const struct parts *p = arg;
     const struct shot_job *job = p->s->job;
     const long rows = job->grid.n[1];
-    const struct fill f = {p->s->table, job->options.arrival, (int)(rows * thread / p->width),
+    const struct fill f = {p->s->table, (int)(rows * thread / p->width),
                            (int)(rows * (thread + 1) / p->width)};
     if (f.begin < f.end)
         p->fill(p, &f);

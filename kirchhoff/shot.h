@@ -7,9 +7,12 @@
 #define KIRCHHOFF_SHOT_H
 
 #include "cu/unit/cu.h"
+#include "kirchhoff/eikonal.h"
 #include "kirchhoff/fill.h"
 #include "kirchhoff/front.h"
 #include "kirchhoff/ray.h"
+
+#include <pthread.h>
 
 struct ray_device;
 
@@ -20,17 +23,18 @@ struct shot_options {
                       grid's longest side */
     double last;   /* time at which to end, s; 0: when all rays have left */
     int most;      /* rays of a front */
-    enum fill_arrival arrival;
+    bool first; /* not the strongest arrival of fronts but the first one, by the eikonal equation */
 };
-#define SHOT_OPTIONS                                                                               \
-    ((struct shot_options){.angle = 5, .margin = -1, .most = 200000, .arrival = FILL_STRONGEST})
+#define SHOT_OPTIONS ((struct shot_options){.angle = 5, .margin = -1, .most = 200000})
 
 /* What all shots of a run share; read only once it is open. */
 struct shot_job {
     struct grid grid;
     const struct velocity *velocity; /* borrowed */
     struct shot_options options;
-    struct ray_field field;
+    struct ray_field field;          /* empty for first arrivals */
+    struct eikonal *eikonal;         /* opened when it is first needed */
+    pthread_mutex_t lock;            /* on that */
     double inner[2][3], outer[2][3]; /* low and high corners: of grid and sources; of rays' ways */
 };
 
@@ -40,6 +44,14 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
                              const struct velocity *v, const struct shot_options *options, size_t n,
                              const double (*source)[3]);
 void shot_job_close(struct shot_job *job);
+
+/* The whole table by the eikonal equation: first arrivals. EK_UNAVAILABLE: memory. Any thread. */
+enum ek_status shot_job_first(struct shot_job *job, const struct cu *cu, struct ttable *t);
+
+/* The eikonal's time for nodes that no front reached, that fail their residual (certify.h) or that
+ * a front reached before Fermat's principle allows it. Nothing where a sample of nodes is good and
+ * none is empty. Counts and judges the table. */
+enum ek_status shot_job_mend(struct shot_job *job, const struct cu *cu, struct ttable *t);
 
 struct shot_numbers {
     size_t steps, device_steps;

@@ -1,8 +1,10 @@
 /* kirchhoff/shot_job.c – what shots share: limits of the front, the boxes of grid and rays, the
  * medium. */
+#include "kirchhoff/certify.h"
 #include "kirchhoff/shot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLES = 9 }; /* of a face along each side */
@@ -33,6 +35,34 @@ static bool bends_back(const struct shot_job *job, int axis, int side)
     return false;
 }
 
+/* How far beyond a face first arrivals may go and come back, at most `margin`: the height of an arc
+ * over the face's longest side where v grows outwards as it does at most. */
+static double dive(const struct shot_job *job, int axis, int side, double margin)
+{
+    const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+    const double half =
+        0.5 * fmax(job->inner[1][b] - job->inner[0][b], job->inner[1][c] - job->inner[0][c]);
+    double most = 0;
+    for (int i = 0; i < SAMPLES; i++)
+        for (int j = 0; j < SAMPLES; j++)
+            for (int way = 1; way <= 16; way *= 4) {
+                double x[3];
+                const double u = (double)i / (SAMPLES - 1), w = (double)j / (SAMPLES - 1);
+                x[axis] = job->inner[side][axis];
+                x[b] = job->inner[0][b] + u * (job->inner[1][b] - job->inner[0][b]);
+                x[c] = job->inner[0][c] + w * (job->inner[1][c] - job->inner[0][c]);
+                const double speed = velocity_at(job->velocity, x, NULL), out = margin / way;
+                x[axis] += side ? out : -out;
+                const double gain = velocity_at(job->velocity, x, NULL) / speed - 1;
+                const double radius = gain > 0 ? out / gain : INFINITY;
+                const double arc =
+                    radius > half ? half * half / (radius + sqrt(radius * radius - half * half))
+                                  : half;
+                most = fmax(most, fmin(arc, margin));
+            }
+    return fmin(1.2 * most + 2 * job->grid.step[axis], margin);
+}
+
 static void set_inner(struct shot_job *job, size_t n, const double (*source)[3])
 {
     for (int a = 0; a < 3; a++) {
@@ -51,10 +81,13 @@ static void set_outer(struct shot_job *job)
     double margin = job->options.margin;
     for (int a = 0; a < 3 && job->options.margin < 0; a++)
         margin = fmax(margin, 0.5 * (job->inner[1][a] - job->inner[0][a]));
-    for (int a = 0; a < 3; a++) {
-        job->outer[0][a] = job->inner[0][a] - (bends_back(job, a, 0) ? margin : 0);
-        job->outer[1][a] = job->inner[1][a] + (bends_back(job, a, 1) ? margin : 0);
-    }
+    for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++) {
+            const double way = !bends_back(job, a, side) ? 0
+                               : job->options.first      ? dive(job, a, side, margin)
+                                                         : margin;
+            job->outer[side][a] = job->inner[side][a] + (side ? way : -way);
+        }
 }
 
 enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
@@ -65,6 +98,7 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
     const double coarsest = fmax(grid->step[0], fmax(grid->step[1], grid->step[2]));
     double low[3], high[3];
     memset(job, 0, sizeof *job);
+    pthread_mutex_init(&job->lock, NULL);
     job->grid = *grid;
     job->velocity = v;
     job->options = *options;
@@ -76,10 +110,89 @@ enum ek_status shot_job_open(struct shot_job *job, const struct grid *grid,
         low[a] = job->outer[0][a] - fmin(job->options.edge, 4 * coarsest);
         high[a] = job->outer[1][a] + fmin(job->options.edge, 4 * coarsest);
     }
+    if (options->first)
+        return eikonal_open(v, grid, job->outer[0], job->outer[1], &job->eikonal);
     return ray_field_open(v, low, high, finest, &job->field);
 }
 
 void shot_job_close(struct shot_job *job)
 {
     ray_field_close(&job->field);
+    eikonal_close(job->eikonal);
+    job->eikonal = NULL;
+}
+
+/* ---- first arrivals ---------------------------------------------------------------------------*/
+
+/* What is beyond the last time asked for stays empty. */
+static void end_table(const struct shot_job *job, struct ttable *t)
+{
+    for (size_t i = 0; job->options.last > 0 && i < grid_nodes(&t->grid); i++)
+        if ((double)t->time[i] > job->options.last)
+            ttable_clear(t, i);
+}
+
+enum ek_status shot_job_first(struct shot_job *job, const struct cu *cu, struct ttable *t)
+{
+    pthread_mutex_lock(&job->lock);
+    enum ek_status st = EK_OK;
+    if (!job->eikonal)
+        st = eikonal_open(job->velocity, &job->grid, job->outer[0], job->outer[1], &job->eikonal);
+    pthread_mutex_unlock(&job->lock);
+    if (!st)
+        st = eikonal_solve(job->eikonal, cu, t);
+    if (st)
+        return st;
+    end_table(job, t);
+    ttable_count(t);
+    certify_table(t, job->velocity);
+    return EK_OK;
+}
+
+static const double early = 1e-3, earlier = 5e-3; /* s, share: what the eikonal's errors may be */
+
+/* Nodes of a table of fronts, against that of first arrivals. */
+static bool is_wrong(const struct shot_job *job, const struct ttable *t, const struct ttable *first,
+                     const int at[3])
+{
+    const size_t node = grid_index(&t->grid, at[0], at[1], at[2]);
+    const double least = (double)first->time[node], time = (double)t->time[node];
+    return t->kmah[node] == TTABLE_UNFILLED || time < least - fmax(early, earlier * least) ||
+           certify_node(t, job->velocity, at) > CERTIFY_RESIDUAL;
+}
+
+static void take_first(const struct shot_job *job, const struct ttable *first, bool *wrong,
+                       struct ttable *t)
+{
+    const struct grid *g = &t->grid;
+    size_t node = 0;
+    for (int i = 0; i < g->n[0]; i++)
+        for (int j = 0; j < g->n[1]; j++)
+            for (int k = 0; k < g->n[2]; k++, node++)
+                wrong[node] = is_wrong(job, t, first, (const int[]){i, j, k});
+    for (node = 0; node < grid_nodes(g); node++)
+        if (wrong[node])
+            ttable_copy(t, first, node);
+}
+
+enum ek_status shot_job_mend(struct shot_job *job, const struct cu *cu, struct ttable *t)
+{
+    struct ttable *first;
+    ttable_count(t);
+    certify_table(t, job->velocity);
+    if (!t->unfilled && !t->failing)
+        return EK_OK;
+    bool *wrong = calloc(grid_nodes(&t->grid), sizeof *wrong);
+    enum ek_status st = wrong ? ttable_make(&t->grid, t->source, t->velocity, &first)
+                              : status_fail(EK_UNAVAILABLE, "out of memory for a mended table");
+    if (!st) {
+        st = shot_job_first(job, cu, first);
+        if (!st)
+            take_first(job, first, wrong, t);
+        ttable_close(first);
+    }
+    free(wrong);
+    ttable_count(t);
+    certify_table(t, job->velocity);
+    return st;
 }

@@ -25,7 +25,8 @@ static const struct opt options[] = {
     {"out", OPT_TEXT, AT(out), "PATH", "folder of the tables (tt); file of --times and --rays (-)",
      .env = NULL},
     {"resume", OPT_FLAG, AT(resume), .help = "keep what a former run of the same has finished"},
-    {"arrival", OPT_TEXT, AT(arrival), "first|strongest", "where several arrive (strongest)",
+    {"arrival", OPT_TEXT, AT(arrival), "first|strongest",
+     "by the eikonal equation, or by fronts, and by that where these fail (strongest)",
      .env = NULL},
     {"edge", OPT_REAL, AT(shot.edge), "M",
      "longest edge of a front's triangles (eight steps of the grid, about 250 m at most)",
@@ -87,12 +88,12 @@ static enum ek_status answer(void *st, bool *done)
 
 /* ---- the problem ------------------------------------------------------------------------------*/
 
-static enum ek_status read_arrival(const char *text, enum fill_arrival *arrival)
+static enum ek_status read_arrival(const char *text, bool *first)
 {
     static const char *const names[] = {"first", "strongest"};
     if (strcmp(text, names[0]) != 0 && strcmp(text, names[1]) != 0)
         FAIL(EK_USAGE, "--arrival %s: not first or strongest%s", text, opt_suggest(text, names, 2));
-    *arrival = !strcmp(text, names[0]) ? FILL_FIRST : FILL_STRONGEST;
+    *first = !strcmp(text, names[0]);
     return EK_OK;
 }
 
@@ -114,7 +115,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
         t->out = "tt";
     if (!*t->out || strlen(t->out) > 3000)
         FAIL(EK_USAGE, "--out '%.40s': no name of a folder", t->out);
-    TRY(read_arrival(t->arrival, &t->shot.arrival));
+    TRY(read_arrival(t->arrival, &t->shot.first));
     TRY(donate_mode_parse(t->donation, &t->mode));
     TRY(grid_parse("--grid", t->grid_text, &t->grid));
     TRY(velocity_open(t->velocity_text, &t->velocity));
@@ -185,7 +186,7 @@ static bool judge_shot(const struct tt *t, size_t source)
     if (wrong > t->failing_most)
         status_warn(
             "%s: %.3g %% of the nodes disagree with the eikonal equation by more than 5 %%, "
-            "more than --residual-max %g %%: fronts fail where v is sharp; smooth it",
+            "more than --residual-max %g %%: a finer --grid or a smoother velocity may help",
             file, wrong, t->failing_most);
     return share <= t->unfilled_most && wrong <= t->failing_most && !(r->rms > rms_most) &&
            !(r->most > error_most);

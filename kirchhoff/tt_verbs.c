@@ -22,11 +22,13 @@ static size_t mutual_source(const struct tt *t, size_t i)
 }
 
 /* Times to the other sources of the sample, and what the table says of itself. */
-static void note_table(struct tt *t, size_t source, const struct ttable *table)
+static void note_table(struct tt *t, size_t source, struct ttable *table)
 {
     struct tt_record *r = &t->record[source];
     struct tfolder_source *f = &t->folder->source[source];
+    ttable_count(table);
     r->unfilled = f->unfilled = table->unfilled;
+    r->eikonal = table->eikonal;
     r->judged = f->judged = table->judged;
     r->failing = f->failing = table->failing;
     for (size_t i = 0; i < t->mutual; i++)
@@ -251,25 +253,35 @@ static void show_progress(struct tt *t)
     atomic_flag_clear(&t->showing);
 }
 
-static enum ek_status finish_shot(struct tt *t, struct shot *s, size_t source, struct tt_record *r)
+/* The table, complete, goes into the folder, and what is known of it into the record. */
+static enum ek_status keep_table(struct tt *t, struct ttable *table, size_t source,
+                                 struct tt_record *r)
 {
     char path[4096];
-    struct ttable *table = shot_take(s);
-    note_device(t, r, -1);
     judge(table, t->velocity, r);
-    certify_table(table, t->velocity);
     note_table(t, source, table);
     if (source == 0)
         keep_slice(t, table);
     tfolder_path(t->folder, source, path);
     const enum ek_status st = ttable_write(table, path);
-    ttable_close(table);
-    r->numbers = s->numbers;
-    r->length = s->length;
-    s->length = NULL;
     r->end = clock_now() - t->start;
     r->finished = !st;
     atomic_fetch_add(&t->finished, 1);
+    return st;
+}
+
+static enum ek_status finish_shot(struct tt *t, const struct cu *cu, struct shot *s, size_t source,
+                                  struct tt_record *r)
+{
+    struct ttable *table = shot_take(s);
+    note_device(t, r, -1);
+    r->numbers = s->numbers;
+    r->length = s->length;
+    s->length = NULL;
+    enum ek_status st = shot_job_mend(&t->job, cu, table);
+    if (!st)
+        st = keep_table(t, table, source, r);
+    ttable_close(table);
     return st;
 }
 
@@ -297,20 +309,39 @@ static enum ek_status run_steps(struct tt *t, const struct cu *cu, struct shot *
     return EK_OK;
 }
 
-static enum ek_status run_shot(struct tt *t, const struct cu *cu, size_t source)
+static enum ek_status run_first(struct tt *t, const struct cu *cu, size_t source,
+                                struct tt_record *r)
 {
-    struct tt_record *r = &t->record[source];
+    struct ttable *table;
+    TRY(ttable_make(&t->grid, t->sources.at[source], t->velocity->text, &table));
+    enum ek_status st = shot_job_first(&t->job, cu, table);
+    if (!st && !stop_requested())
+        st = keep_table(t, table, source, r);
+    ttable_close(table);
+    show_progress(t);
+    return st;
+}
+
+static enum ek_status run_fronts(struct tt *t, const struct cu *cu, size_t source,
+                                 struct tt_record *r)
+{
     struct shot *s;
-    forget(r);
-    r->unit = cu->index;
-    r->begin = clock_now() - t->start;
     TRY(shot_open(&t->job, t->sources.at[source], &s));
     enum ek_status st = run_steps(t, cu, s, r);
     if (!st && !stop_requested())
-        st = finish_shot(t, s, source, r);
+        st = finish_shot(t, cu, s, source, r);
     donate_leave(t->donate, tt_worker(t, cu));
     shot_close(s);
     return st;
+}
+
+static enum ek_status run_shot(struct tt *t, const struct cu *cu, size_t source)
+{
+    struct tt_record *r = &t->record[source];
+    forget(r);
+    r->unit = cu->index;
+    r->begin = clock_now() - t->start;
+    return (t->shot.first ? run_first : run_fronts)(t, cu, source, r);
 }
 
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)

@@ -27,7 +27,7 @@ struct ttable_header {
     uint64_t sum; /* of the arrays and of what stands before */
 };
 
-enum { NODE_BYTES = 5 * sizeof(float) + 1 };
+enum { FLOATS = 5, NODE_BYTES = FLOATS * sizeof(float) + 1 };
 
 size_t ttable_bytes(const struct grid *g)
 {
@@ -80,11 +80,29 @@ void ttable_close(struct ttable *t)
     free(t);
 }
 
+void ttable_copy(struct ttable *t, const struct ttable *from, size_t node)
+{
+    const size_t n = grid_nodes(&t->grid);
+    for (size_t i = 0; i < FLOATS; i++)
+        t->time[i * n + node] = from->time[i * n + node];
+    t->kmah[node] = from->kmah[node];
+}
+
+void ttable_clear(struct ttable *t, size_t node)
+{
+    const size_t n = grid_nodes(&t->grid);
+    for (size_t i = 0; i < FLOATS; i++)
+        t->time[i * n + node] = NAN;
+    t->kmah[node] = TTABLE_UNFILLED;
+}
+
 void ttable_count(struct ttable *t)
 {
-    t->unfilled = 0;
-    for (size_t i = 0; i < grid_nodes(&t->grid); i++)
+    t->unfilled = t->eikonal = 0;
+    for (size_t i = 0; i < grid_nodes(&t->grid); i++) {
         t->unfilled += t->kmah[i] == TTABLE_UNFILLED;
+        t->eikonal += t->kmah[i] == TTABLE_EIKONAL;
+    }
 }
 
 enum ek_status ttable_fill_analytic(struct ttable *t, const struct velocity *v)

@@ -15,13 +15,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TTABLE_UNFILLED = 255, TTABLE_KMAH_MOST = 254 };
+/* In place of a number of caustics: nothing arrived; by the eikonal equation, which knows none. */
+enum { TTABLE_UNFILLED = 255, TTABLE_EIKONAL = 254, TTABLE_KMAH_MOST = 253 };
 
 struct ttable {
     struct grid grid;
     double source[3];             /* m */
     char velocity[VELOCITY_TEXT]; /* the model, as it was asked for */
-    size_t unfilled;              /* nodes that nothing reached; counted by ttable_count() */
+    size_t unfilled, eikonal;     /* nodes that nothing reached, and those of first arrivals by the
+                                     eikonal equation; counted by ttable_count() */
     size_t judged, failing;       /* sampled nodes, and those with a residual (certify.h) */
     float *time;                  /* [nodes] s; NAN where unfilled, as p and spread */
     float *p[3];                  /* [nodes] slowness grad T along x, y, z, s/m */
@@ -52,7 +54,11 @@ static inline void ttable_put(struct ttable *t, size_t node, double time, const 
     t->kmah[node] = (uint8_t)(kmah < TTABLE_KMAH_MOST ? kmah : TTABLE_KMAH_MOST);
 }
 
-/* Counts the unfilled nodes into t->unfilled. */
+/* A node as in another table of the same grid; empty. */
+void ttable_copy(struct ttable *t, const struct ttable *from, size_t node);
+void ttable_clear(struct ttable *t, size_t node);
+
+/* Counts into t->unfilled and t->eikonal. */
 void ttable_count(struct ttable *t);
 
 /* All nodes from the closed form. EK_USAGE: v is not linear, or not positive somewhere. */

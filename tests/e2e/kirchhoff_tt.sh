@@ -128,15 +128,37 @@ check 'and no half table' $?
 ends 'too many unfilled nodes fail' 1 'have no travel time' $model --last 0.2 --out "$work/holes"
 ends 'a cap that is reached is reported' 0 'edges were raised' $model --edge 30 --front-max 1500 --out "$work/capped"
 
-# What is sharp fails its own residual, and a migration does not take it unless it is told to.
-ends 'sharp layers' 1 'disagree with the eikonal equation' --velocity layers:0:1500,600:2500,smooth=0 --grid 31x31x31:40 \
-    --sources 3x3:600@0,0 --out "$work/sharp" --json "$work/sharp.json" --quiet
-grep -q '"failing_share": 0.[2-9]' "$work/sharp.json"
-check 'and the share is said' $?
-"${bin%-tt}-mig" --generate small --out "$work/small.segy" &&
-    "${bin%-tt}-mig" "$work/small.segy" --tables "$work/sharp" --grid 3x3x9:100@300,300,800 >/dev/null 2>"$work/err"
-[ $? = 1 ] && grep -q 'residual-max' "$work/err"
-check "such tables are not migrated: $(cat "$work/err")" $?
+# What is sharp: fronts fail, the eikonal's times fill in, each node says so; or first arrivals alone.
+sharp="--velocity layers:0:1500,600:2500,smooth=0 --grid 31x31x31:40 --sources 3x3:600@0,0 --quiet"
+"$bin" $sharp --out "$work/sharp" --json "$work/sharp.json" && "$bin" $sharp --arrival first --layout 1x1 --out "$work/first"
+check 'sharp layers' $?
+"$python" - "$work/sharp.json" "$work/sharp/source-000000.tt" "$work/first/source-000000.tt" <<'PY'
+import json, sys
+run = json.load(open(sys.argv[1]))
+nodes = 31 ** 3
+assert run["verified"] and run["certificate"]["residual"]["failing_share"] < 0.1
+assert all(nodes // 3 < s["eikonal"] < nodes for s in run["shots"]), [s["eikonal"] for s in run["shots"]]
+marks = open(sys.argv[2], "rb").read()[-nodes:]
+assert marks.count(254) == run["shots"][0]["eikonal"] and 255 not in marks
+assert open(sys.argv[3], "rb").read()[-nodes:] == bytes([254]) * nodes
+PY
+check 'each node says whose time it has' $?
+for how in '--layout 1x3' '--layout 2x1 --schedule dynamic' '--layout 1x1+1'; do
+    "$bin" $sharp --arrival first --out "$work/other" $how 2>/dev/null
+    code=$?
+    [ $code = 3 ] && continue # there is no device here
+    [ $code = 0 ] && cmp -s "$work/first/source-000004.tt" "$work/other/source-000004.tt"
+    check "the same first arrivals with $how" $?
+    rm -rf "$work/other"
+done
+ends 'more than may fail' 1 'disagree with the eikonal equation' $sharp --out "$work/sharp" --residual-max 0.01
+"$bin" $sharp --arrival first --last 0.6 --out "$work/holes" 2>/dev/null
+"${bin%-tt}-mig" --generate small --out "$work/small.segy"
+for no in 'sharp --residual-max 0.01' holes; do
+    "${bin%-tt}-mig" "$work/small.segy" --tables $work/$no --grid 3x3x9:100@300,300,800 >/dev/null 2>"$work/err"
+    [ $? = 1 ] && grep -q 'residual-max\|unfilled-max' "$work/err"
+    check "tables that are not migrated, $no: $(cat "$work/err")" $?
+done
 
 # Refusals.
 ends 'no model' 2 '--velocity and --grid' --grid 9x9x9:10

@@ -1,0 +1,748 @@
+/* kirchhoff/eikonal.c – the medium, sweeps, and what a table takes from them.
+ *
+ * Nodes (i, j, k), i along the grid's shortest axis, stand plane by plane, and in a plane by
+ * diagonals d = j + k: those of one depend on earlier diagonals and planes only. A second copy with
+ * k turned round serves the sweeps in which only one of j, k grows. */
+#include "kirchhoff/eikonal.h"
+#include "cu/team/thread_pool.h"
+#include "kirchhoff/analytic.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COPIES = 2, SWEEPS = 8, GAP = 2 * EIKONAL_VECTOR, EDGE = 2 }; /* EDGE: empty diagonals */
+static const float never = 1e12F, wall = 1e8F; /* s; s/m: where there is no cell */
+
+struct eikonal {
+    const struct velocity *velocity;
+    struct grid grid, table; /* of the box; of tables, which are part of it */
+    int first[3];            /* the tables' first node in the box */
+    int axis[3], n[3];       /* i, j, k: axes of the grid; nodes along them */
+    ptrdiff_t *diagonal;     /* [-EDGE .. n[1] + n[2] - 1 + EDGE - 1] where j = 0 would stand */
+    size_t plane;            /* from plane to plane */
+    float *cell[COPIES];     /* mean slowness, of the cell that begins at a node */
+    float *speed;            /* [tables' nodes] */
+    double least;            /* slowness */
+};
+
+/* ---- places -----------------------------------------------------------------------------------*/
+
+static int diagonals(const struct eikonal *e)
+{
+    return e->n[1] + e->n[2] - 1;
+}
+
+static size_t place(const struct eikonal *e, int i, int j, int k)
+{
+    return (size_t)((ptrdiff_t)(e->plane * (size_t)(i + 1)) + e->diagonal[j + k] + j);
+}
+
+/* Of a grid's node, or of a cell by its first node: `last` is the last of them along k. */
+static size_t place_of(const struct eikonal *e, const int at[3], int copy, int last)
+{
+    const int k = at[e->axis[2]];
+    return place(e, at[e->axis[0]], at[e->axis[1]], copy ? last - k : k);
+}
+
+static size_t node_of(const struct eikonal *e, const int at[3], int copy)
+{
+    return place_of(e, at, copy, e->n[2] - 1);
+}
+
+static size_t room(const struct eikonal *e)
+{
+    return e->plane * (size_t)(e->n[0] + 2);
+}
+
+static float *make(const struct eikonal *e, float value)
+{
+    float *x = aligned_alloc(64, (room(e) * sizeof *x + 63) / 64 * 64);
+    for (size_t i = 0; x && i < room(e); i++)
+        x[i] = value;
+    return x;
+}
+
+/* The diagonal's first node and how many there are. */
+static int diagonal_of(const struct eikonal *e, int d, int *n)
+{
+    const int first = d < e->n[2] ? 0 : d - e->n[2] + 1;
+    const int last = d < e->n[1] ? d : e->n[1] - 1;
+    *n = last - first + 1;
+    return first;
+}
+
+static enum ek_status lay_out(struct eikonal *e)
+{
+    const int all = diagonals(e);
+    ptrdiff_t at = GAP, *diagonal = calloc((size_t)(all + 2 * EDGE), sizeof *diagonal);
+    if (!diagonal)
+        FAIL(EK_UNAVAILABLE, "out of memory for an eikonal solver");
+    for (int d = -EDGE; d < all + EDGE; d++, at += GAP) {
+        int n, first = diagonal_of(e, d, &n);
+        if (n <= 0)
+            n = 0, first = d < 0 ? 0 : e->n[1] - 1;
+        diagonal[d + EDGE] = at - first;
+        at += n + (n == 0);
+    }
+    e->diagonal = diagonal + EDGE;
+    e->plane = ((size_t)at + 2 * GAP) / GAP * GAP;
+    return EK_OK;
+}
+
+/* ---- the medium -------------------------------------------------------------------------------*/
+
+enum { PARTS = 2, COLUMN = 16 };    /* of a cell's side; of layers */
+static const double differs = 0.02; /* share: corners of a cell that is looked at more closely */
+
+/* Mean slowness of a cell with `parts` places along each axis. */
+static double closer(const struct eikonal *e, const int at[3], const int parts[3])
+{
+    const struct grid *g = &e->grid;
+    double sum = 0;
+    for (int i = 0; i < parts[0]; i++)
+        for (int j = 0; j < parts[1]; j++)
+            for (int k = 0; k < parts[2]; k++) {
+                const int part[3] = {i, j, k};
+                double x[3];
+                for (int a = 0; a < 3; a++)
+                    x[a] = g->origin[a] + g->step[a] * (at[a] + (part[a] + 0.5) / parts[a]);
+                sum += 1 / velocity_at(e->velocity, x, NULL);
+            }
+    return sum / (parts[0] * parts[1] * parts[2]);
+}
+
+static double cell_slowness(const struct eikonal *e, const int at[3], const float *slowness)
+{
+    static const int evenly[3] = {PARTS, PARTS, PARTS}, layers[3] = {1, 1, COLUMN};
+    double sum = 0, low = INFINITY, high = 0;
+    for (int c = 0; c < 8; c++) {
+        const double s = (double)
+            slowness[grid_index(&e->grid, at[0] + (c & 1), at[1] + (c >> 1 & 1), at[2] + (c >> 2))];
+        low = fmin(low, s);
+        high = fmax(high, s);
+        sum += s / 8;
+    }
+    if (high - low < differs * low)
+        return sum;
+    return closer(e, at, e->velocity->kind == VELOCITY_LAYERS ? layers : evenly);
+}
+
+/* Slowness at all nodes of the box; the caller frees. */
+static enum ek_status sample(struct eikonal *e, float **slowness)
+{
+    const struct grid *g = &e->grid;
+    float *s = malloc(grid_nodes(g) * sizeof *s);
+    if (!s)
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu nodes of an eikonal solver", grid_nodes(g));
+    *slowness = s;
+    e->least = INFINITY;
+    for (int i = 0; i < g->n[0]; i++)
+        for (int j = 0; j < g->n[1]; j++)
+            for (int k = 0; k < g->n[2]; k++) {
+                const double x[3] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j),
+                                     grid_coordinate(g, 2, k)};
+                const double speed = velocity_at(e->velocity, x, NULL);
+                if (!(speed > 0))
+                    FAIL(EK_USAGE,
+                         "velocity %s is %g m/s at (%g, %g, %g) m; waves need it positive",
+                         e->velocity->text, speed, x[0], x[1], x[2]);
+                e->least = fmin(e->least, 1 / speed);
+                s[grid_index(g, i, j, k)] = (float)(1 / speed);
+            }
+    return EK_OK;
+}
+
+static void fill_cells(struct eikonal *e, const float *slowness)
+{
+    const struct grid *g = &e->grid;
+    const int last = e->n[2] - 2;
+    int at[3];
+    for (at[0] = 0; at[0] < g->n[0] - 1; at[0]++)
+        for (at[1] = 0; at[1] < g->n[1] - 1; at[1]++)
+            for (at[2] = 0; at[2] < g->n[2] - 1; at[2]++) {
+                const float s = (float)cell_slowness(e, at, slowness);
+                for (int copy = 0; copy < COPIES; copy++)
+                    e->cell[copy][place_of(e, at, copy, last)] = s;
+            }
+}
+
+static void keep_speeds(struct eikonal *e, const float *slowness)
+{
+    const struct grid *t = &e->table;
+    for (int i = 0; i < t->n[0]; i++)
+        for (int j = 0; j < t->n[1]; j++)
+            for (int k = 0; k < t->n[2]; k++)
+                e->speed[grid_index(t, i, j, k)] =
+                    1 / slowness[grid_index(&e->grid, e->first[0] + i, e->first[1] + j,
+                                            e->first[2] + k)];
+}
+
+/* The box in steps of the tables, at least two nodes wide everywhere: waves need a cell. */
+static void set_box(struct eikonal *e, const double low[3], const double high[3])
+{
+    const struct grid *t = &e->table;
+    for (int a = 0; a < 3; a++) {
+        const double before = fmax(ceil((t->origin[a] - low[a]) / t->step[a] - 1e-6), 0);
+        const double after = fmax(ceil((high[a] - grid_end(t, a)) / t->step[a] - 1e-6), 0);
+        e->first[a] = (int)before;
+        e->grid.step[a] = t->step[a];
+        e->grid.origin[a] = t->origin[a] - before * t->step[a];
+        e->grid.n[a] = t->n[a] + (int)before + (int)after;
+        e->grid.n[a] += e->grid.n[a] < 2;
+    }
+}
+
+static void order_axes(struct eikonal *e)
+{
+    const int *n = e->grid.n;
+    const int least = n[0] <= n[1] && n[0] <= n[2] ? 0 : n[1] <= n[2] ? 1 : 2;
+    for (int a = 0; a < 3; a++) {
+        e->axis[a] = (least + a) % 3;
+        e->n[a] = n[e->axis[a]];
+    }
+}
+
+static enum ek_status fill(struct eikonal *e)
+{
+    float *slowness = NULL;
+    TRY(lay_out(e));
+    enum ek_status st = sample(e, &slowness);
+    for (int c = 0; c < COPIES && !st; c++)
+        if (!(e->cell[c] = make(e, wall)))
+            st = status_fail(EK_UNAVAILABLE, "out of memory for an eikonal solver's cells");
+    e->speed = st ? NULL : malloc(grid_nodes(&e->table) * sizeof *e->speed);
+    if (!st && !e->speed)
+        st = status_fail(EK_UNAVAILABLE, "out of memory for an eikonal solver's speeds");
+    if (!st) {
+        fill_cells(e, slowness);
+        keep_speeds(e, slowness);
+    }
+    free(slowness);
+    return st;
+}
+
+enum ek_status eikonal_open(const struct velocity *v, const struct grid *grid, const double low[3],
+                            const double high[3], struct eikonal **out)
+{
+    struct eikonal *e = calloc(1, sizeof *e);
+    if (!e)
+        FAIL(EK_UNAVAILABLE, "out of memory for an eikonal solver");
+    e->velocity = v;
+    e->table = *grid;
+    set_box(e, low, high);
+    order_axes(e);
+    const enum ek_status st = fill(e);
+    if (st)
+        eikonal_close(e);
+    else
+        *out = e;
+    return st;
+}
+
+void eikonal_close(struct eikonal *e)
+{
+    if (!e)
+        return;
+    free(e->diagonal ? e->diagonal - EDGE : NULL);
+    free(e->cell[0]);
+    free(e->cell[1]);
+    free(e->speed);
+    free(e);
+}
+
+/* ---- the source -------------------------------------------------------------------------------*/
+
+enum { BALL = 8, NEAR = 4, FINER = 4 }; /* steps around the source, at most; with finer steps */
+/* Share by which v may differ from linear there, at r steps: agrees / r^2. Less would cost more
+ * than it gains: differences are the worse the nearer they begin. */
+static const double agrees = 0.15;
+
+/* One source's solution. */
+struct solver {
+    const struct eikonal *e;
+    struct ttable *table;
+    const double *source;
+    double speed, gradient[3], v0; /* there: v0 + gradient.x */
+    double begin;                  /* steps within which T is not by differences of this grid */
+    double radius, analytic;       /* steps within which v is that; the last time there */
+    float *time[COPIES], *mean[COPIES];
+    int *changed[COPIES]; /* [n[0] + 2][diagonals + 2 EDGE] in which sweep the last time */
+    int *seen[SWEEPS];    /* likewise: looked at in a sweep of this kind */
+    int sweep, calm;      /* so far; since something changed */
+    atomic_int *done;     /* [n[0]] diagonals of the sweep */
+    atomic_int active;
+    int copy, up, along, width;
+};
+
+static double steps_from(const struct solver *s, const int at[3], double shift)
+{
+    double square = 0;
+    for (int a = 0; a < 3; a++) {
+        const struct grid *g = &s->e->grid;
+        const double d = at[a] + shift - (s->source[a] - g->origin[a]) / g->step[a];
+        square += d * d;
+    }
+    return sqrt(square);
+}
+
+/* Calls what(s, node or cell) for all within `radius` steps of the source, and a bit beyond. */
+static void around(struct solver *s, double radius, void (*what)(struct solver *s, const int at[3]))
+{
+    const struct grid *g = &s->e->grid;
+    int from[3], to[3], at[3];
+    for (int a = 0; a < 3; a++) {
+        const double u = (s->source[a] - g->origin[a]) / g->step[a];
+        from[a] = (int)fmax(floor(u - radius - 1), 0);
+        to[a] = (int)fmin(ceil(u + radius + 1), g->n[a] - 1);
+    }
+    for (at[0] = from[0]; at[0] <= to[0]; at[0]++)
+        for (at[1] = from[1]; at[1] <= to[1]; at[1]++)
+            for (at[2] = from[2]; at[2] <= to[2]; at[2]++)
+                what(s, at);
+}
+
+static bool is_cell(const struct eikonal *e, const int at[3])
+{
+    return at[0] < e->grid.n[0] - 1 && at[1] < e->grid.n[1] - 1 && at[2] < e->grid.n[2] - 1;
+}
+
+/* A cell of another slowness than the closed form's bounds its ball. */
+static void bound_ball(struct solver *s, const int at[3])
+{
+    const struct eikonal *e = s->e;
+    double speed = s->v0;
+    if (!is_cell(e, at))
+        return;
+    for (int a = 0; a < 3; a++)
+        speed += s->gradient[a] * grid_coordinate(&e->grid, a, at[a]) +
+                 s->gradient[a] * 0.5 * e->grid.step[a];
+    const double slowness = (double)e->cell[0][place_of(e, at, 0, e->n[2] - 2)];
+    const double r = steps_from(s, at, 0.5);
+    if (!(fabs(slowness * speed - 1) * r * r < agrees))
+        s->radius = fmin(s->radius, fmax(r - 1, 0));
+}
+
+static void put(struct solver *s, const int at[3], double time, double mean)
+{
+    const size_t node = node_of(s->e, at, 0);
+    s->time[0][node] = (float)time;
+    s->mean[0][node] = (float)mean;
+}
+
+/* Straight to the corners of the cells in which it lies. */
+static void reach_corners(struct solver *s, const int at[3])
+{
+    const struct eikonal *e = s->e;
+    const double slowness =
+        is_cell(e, at) ? (double)e->cell[0][place_of(e, at, 0, e->n[2] - 2)] : 0;
+    for (int a = 0; a < 3; a++) {
+        const double u = (s->source[a] - e->grid.origin[a]) / e->grid.step[a] - at[a];
+        if (!(u >= -1e-6 && u <= 1 + 1e-6) || slowness == 0)
+            return;
+    }
+    for (int c = 0; c < 8; c++) {
+        const int corner[3] = {at[0] + (c & 1), at[1] + (c >> 1 & 1), at[2] + (c >> 2)};
+        double square = 0;
+        for (int a = 0; a < 3; a++) {
+            const double d = grid_coordinate(&e->grid, a, corner[a]) - s->source[a];
+            square += d * d;
+        }
+        const double time = sqrt(square) * slowness;
+        if (time < (double)s->time[0][node_of(e, corner, 0)])
+            put(s, corner, time, 1 / (slowness * slowness));
+    }
+}
+
+static void find_analytic(const struct solver *s, const int at[3], struct analytic *c)
+{
+    double x[3];
+    for (int a = 0; a < 3; a++)
+        x[a] = grid_coordinate(&s->e->grid, a, at[a]);
+    analytic_linear(s->v0, s->gradient, s->source, x, c);
+}
+
+static void reach_ball(struct solver *s, const int at[3])
+{
+    struct analytic c;
+    double speed = s->v0;
+    if (steps_from(s, at, 0) > s->radius)
+        return;
+    find_analytic(s, at, &c);
+    for (int a = 0; a < 3; a++)
+        speed += s->gradient[a] * grid_coordinate(&s->e->grid, a, at[a]);
+    s->analytic = fmax(s->analytic, c.time);
+    put(s, at, c.time, c.time > 0 ? c.spread * sqrt(s->speed * speed) / c.time : speed * speed);
+}
+
+static enum ek_status solve_in(const struct eikonal *e, const struct cu *cu, bool finer,
+                               struct ttable *t);
+
+/* Nodes around the source, from a table with finer steps. */
+static void take_near(struct solver *s, const struct ttable *near, const int first[3])
+{
+    const struct grid *g = &near->grid;
+    for (int i = 0; i < g->n[0]; i += FINER)
+        for (int j = 0; j < g->n[1]; j += FINER)
+            for (int k = 0; k < g->n[2]; k += FINER) {
+                const int at[3] = {first[0] + i / FINER, first[1] + j / FINER,
+                                   first[2] + k / FINER};
+                const size_t node = grid_index(g, i, j, k);
+                const double time = (double)near->time[node],
+                             x[3] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j),
+                                     grid_coordinate(g, 2, k)};
+                const double speed = velocity_at(s->e->velocity, x, NULL);
+                if (steps_from(s, at, 0) <= NEAR)
+                    put(s, at, time,
+                        time > 0 ? (double)near->spread[node] * sqrt(s->speed * speed) / time
+                                 : speed * speed);
+            }
+}
+
+/* Where v is not linear around the source, the same on a finer grid. */
+static enum ek_status begin_finer(struct solver *s)
+{
+    const struct grid *g = &s->e->grid;
+    struct grid near = *g;
+    struct eikonal *e = NULL;
+    struct ttable *t = NULL;
+    double high[3];
+    int first[3];
+    for (int a = 0; a < 3; a++) {
+        const double u = (s->source[a] - g->origin[a]) / g->step[a];
+        first[a] = (int)fmax(floor(u) - NEAR, 0);
+        near.n[a] = FINER * ((int)fmin(ceil(u) + NEAR, g->n[a] - 1) - first[a]) + 1;
+        near.step[a] = g->step[a] / FINER;
+        near.origin[a] = grid_coordinate(g, a, first[a]);
+        high[a] = grid_end(&near, a);
+    }
+    enum ek_status st = ttable_make(&near, s->source, "", &t);
+    if (!st)
+        st = eikonal_open(s->e->velocity, &near, near.origin, high, &e);
+    if (!st)
+        st = solve_in(e, NULL, false, t);
+    if (!st)
+        take_near(s, t, first);
+    s->begin = NEAR;
+    eikonal_close(e);
+    ttable_close(t);
+    return st;
+}
+
+static enum ek_status start(struct solver *s, bool finer)
+{
+    s->speed = s->v0 = velocity_at(s->e->velocity, s->source, s->gradient);
+    for (int a = 0; a < 3; a++)
+        s->v0 -= s->gradient[a] * s->source[a];
+    s->radius = BALL;
+    around(s, BALL, bound_ball);
+    s->begin = fmax(s->radius, 2);
+    if (finer && s->radius < NEAR)
+        return begin_finer(s);
+    around(s, 1, reach_corners);
+    if (s->radius >= 1)
+        around(s, s->radius, reach_ball);
+    return EK_OK;
+}
+
+/* ---- sweeps -----------------------------------------------------------------------------------*/
+
+static size_t line_of(const struct eikonal *e, int i, int d)
+{
+    return (size_t)(i + 1) * (size_t)(diagonals(e) + 2 * EDGE) + (size_t)(d + EDGE);
+}
+
+/* Whether a node upwind has changed since the line was looked at in such a sweep. */
+static bool must_look(const struct solver *s, int kind, int i, int d)
+{
+    const int *changed = s->changed[s->copy], seen = s->seen[kind][line_of(s->e, i, d)];
+    bool look = false;
+    for (int back = 0; back < 3; back++) {
+        look = look || changed[line_of(s->e, i - s->up, d - back * s->along)] > seen;
+        look = look || (back && changed[line_of(s->e, i, d - back * s->along)] > seen);
+    }
+    return look;
+}
+
+static bool sweep_line(const struct solver *s, int i, int d)
+{
+    const struct eikonal *e = s->e;
+    struct eikonal_line l = {.least = (float)(1e-3 * e->least * e->grid.step[e->axis[0]])};
+    int n;
+    const int first = diagonal_of(e, d, &n);
+    const size_t at = place(e, i, first, d - first);
+    l.time = s->time[s->copy] + at;
+    l.mean = s->mean[s->copy] + at;
+    l.n = (size_t)n;
+    l.along = 1;
+    l.ball = (float)(s->begin * fmax(e->grid.step[0], fmax(e->grid.step[1], e->grid.step[2])));
+    for (int a = 0; a < 3; a++) {
+        const int axis = e->axis[a];
+        const double step = e->grid.step[axis];
+        const bool turned = a == 2 && s->copy;
+        const int node = a == 0   ? i
+                         : a == 1 ? first
+                         : turned ? e->n[2] - 1 - (d - first)
+                                  : d - first;
+        const int way = (a == 0 ? s->up : s->along) * (turned ? -1 : 1);
+        l.step[a] = (float)step;
+        l.away[a] = (float)((e->grid.origin[axis] - s->source[axis] + (node - 0.5 * way) * step) *
+                            (turned ? -1 : 1));
+    }
+    for (int c = 0; c < EIKONAL_CORNERS; c++) {
+        const int di = c & 1, dj = c >> 1 & 1, dk = c >> 2;
+        const ptrdiff_t here = e->diagonal[d];
+        l.node[c] = -(ptrdiff_t)e->plane * s->up * di +
+                    (e->diagonal[d - s->along * (dj + dk)] - here) - s->along * dj;
+        /* Upwind is the cell that begins a node before, where the sweep goes up. */
+        const int ci = s->up > 0 ? di - 1 : -di, cj = s->along > 0 ? dj - 1 : -dj,
+                  ck = s->along > 0 ? dk - 1 : -dk;
+        l.cell[c] = e->cell[s->copy] + at + (ptrdiff_t)e->plane * ci +
+                    (e->diagonal[d + cj + ck] - here) + cj;
+    }
+    return eikonal_line(&l);
+}
+
+/* A thread's planes; each waits for the one before. */
+static void sweep_part(void *arg, int thread)
+{
+    struct solver *s = arg;
+    const struct eikonal *e = s->e;
+    const int all = diagonals(e), kind = 4 * s->copy + 2 * (s->up > 0) + (s->along > 0);
+    for (int plane = thread; plane < e->n[0]; plane += s->width) {
+        const int i = s->up > 0 ? plane : e->n[0] - 1 - plane;
+        for (int line = 0; line < all; line++) {
+            const int d = s->along > 0 ? line : all - 1 - line;
+            while (plane && atomic_load_explicit(&s->done[plane - 1], memory_order_acquire) <= line)
+                sched_yield();
+            if (must_look(s, kind, i, d)) {
+                if (sweep_line(s, i, d)) {
+                    s->changed[s->copy][line_of(e, i, d)] = s->sweep;
+                    atomic_store_explicit(&s->active, 1, memory_order_relaxed);
+                }
+                s->seen[kind][line_of(e, i, d)] = s->sweep;
+            }
+            atomic_store_explicit(&s->done[plane], line + 1, memory_order_release);
+        }
+    }
+}
+
+static void run(struct solver *s, const struct cu *cu, void (*part)(void *s, int thread))
+{
+    thread_pool_run(cu ? cu->pool : NULL, s->width, part, s);
+}
+
+static void sweep(struct solver *s, const struct cu *cu, int up, int along)
+{
+    s->up = up;
+    s->along = along;
+    s->sweep++;
+    atomic_store(&s->active, 0);
+    for (int i = 0; i < s->e->n[0]; i++)
+        atomic_store_explicit(&s->done[i], 0, memory_order_relaxed);
+    run(s, cu, sweep_part);
+    s->calm = atomic_load(&s->active) ? 0 : s->calm + 1;
+}
+
+/* What became less in one copy goes to the other one. */
+static void copy_part(void *arg, int thread)
+{
+    struct solver *s = arg;
+    const struct eikonal *e = s->e;
+    const int from = s->copy, to = 1 - from, all = diagonals(e);
+    for (int i = thread; i < e->n[0]; i += s->width)
+        for (int d = 0; d < all; d++) {
+            int n;
+            const int first = diagonal_of(e, d, &n);
+            if (s->changed[from][line_of(e, i, d)] < s->sweep - 5)
+                continue;
+            const size_t here = place(e, i, first, d - first);
+            for (int j = 0; j < n; j++) {
+                const int other = e->n[2] - 1 - (d - first - j) + first + j;
+                const size_t there = place(e, i, first + j, other - first - j);
+                const float now = s->time[from][here + (size_t)j];
+                if (now < s->time[to][there]) {
+                    s->time[to][there] = now;
+                    s->mean[to][there] = s->mean[from][here + (size_t)j];
+                    s->changed[to][line_of(e, i, other)] = s->sweep;
+                }
+            }
+        }
+}
+
+static void sweep_all(struct solver *s, const struct cu *cu)
+{
+    for (s->copy = 0; s->calm < SWEEPS; s->copy = 1 - s->copy) {
+        for (int way = 0; way < 4; way++)
+            sweep(s, cu, way & 1 ? -1 : 1, way & 2 ? -1 : 1);
+        s->sweep++; /* what is copied is newer than what was looked at */
+        run(s, cu, copy_part);
+    }
+}
+
+/* ---- the table --------------------------------------------------------------------------------*/
+
+/* T into the memory of the other copy, as in grid.h: slowness wants neighbours along all axes. */
+static void unfold_part(void *arg, int thread)
+{
+    struct solver *s = arg;
+    const struct grid *g = &s->e->grid;
+    int at[3];
+    for (at[0] = thread; at[0] < g->n[0]; at[0] += s->width)
+        for (at[1] = 0; at[1] < g->n[1]; at[1]++)
+            for (at[2] = 0; at[2] < g->n[2]; at[2]++)
+                s->time[1][grid_index(g, at[0], at[1], at[2])] = s->time[0][node_of(s->e, at, 0)];
+}
+
+/* Slowness along an axis on one side of a node, from there: second order where T is smooth. `left`:
+ * nodes on that side; by: to the next one. */
+static double one_sided(const float *time, int left, ptrdiff_t by, double step, double smooth)
+{
+    const double near = ((double)time[by] - (double)time[0]) / step;
+    if (left < 2)
+        return near;
+    const double far = ((double)time[2 * by] - (double)time[by]) / step;
+    return fabs(near - far) < smooth ? 1.5 * near - 0.5 * far : near;
+}
+
+/* Ways to take the difference along an axis: one, centred, where T is smooth; else either side. */
+static int differences(const float *time, int before, int after, ptrdiff_t by, double step,
+                       double smooth, double p[2])
+{
+    int n = 0;
+    if (before && after) {
+        const double low = (double)time[0] - (double)time[-by],
+                     high = (double)time[by] - (double)time[0];
+        p[0] = 0.5 * (low + high) / step;
+        if (fabs(high - low) <= smooth * step)
+            return 1;
+    }
+    if (before)
+        p[n++] = one_sided(time, before, -by, -step, smooth);
+    if (after)
+        p[n++] = one_sided(time, after, by, step, smooth);
+    return n;
+}
+
+/* Of all ways along the three axes those that fit the eikonal equation best. */
+static void fit(const double of[3][2], const int ways[3], double slowness, double p[3])
+{
+    double least = INFINITY;
+    for (int i = 0; i < ways[0]; i++)
+        for (int j = 0; j < ways[1]; j++)
+            for (int k = 0; k < ways[2]; k++) {
+                const double x = of[0][i], y = of[1][j], z = of[2][k];
+                const double off = fabs(sqrt(x * x + y * y + z * z) - slowness);
+                if (off < least) {
+                    least = off;
+                    p[0] = x;
+                    p[1] = y;
+                    p[2] = z;
+                }
+            }
+}
+
+static void find_slowness(const struct solver *s, const int at[3], double slowness, double p[3])
+{
+    const struct grid *g = &s->e->grid;
+    const ptrdiff_t by[3] = {(ptrdiff_t)g->n[1] * g->n[2], g->n[2], 1};
+    const float *time = s->time[1] + grid_index(g, at[0], at[1], at[2]);
+    double of[3][2];
+    int ways[3];
+    for (int a = 0; a < 3; a++)
+        ways[a] =
+            differences(time, at[a], g->n[a] - 1 - at[a], by[a], g->step[a], 0.1 * slowness, of[a]);
+    fit((const double(*)[2])of, ways, slowness, p);
+}
+
+static void fill_node(const struct solver *s, struct ttable *t, const int at[3], size_t node)
+{
+    const struct eikonal *e = s->e;
+    const size_t from = node_of(e, at, 0);
+    const double speed = (double)e->speed[node], time = (double)s->time[0][from];
+    double p[3] = {0, 0, 0};
+    if (s->analytic > 0 && time <= s->analytic && steps_from(s, at, 0) <= s->radius) {
+        struct analytic c;
+        find_analytic(s, at, &c);
+        memcpy(p, c.p, sizeof p);
+    } else {
+        find_slowness(s, at, 1 / speed, p);
+    }
+    ttable_put(t, node, time, p, (double)s->mean[0][from] * time / sqrt(s->speed * speed), 0);
+    t->kmah[node] = TTABLE_EIKONAL;
+}
+
+static void table_part(void *arg, int thread)
+{
+    const struct solver *s = arg;
+    struct ttable *t = s->table;
+    const int *first = s->e->first;
+    for (int i = thread; i < t->grid.n[0]; i += s->width)
+        for (int j = 0; j < t->grid.n[1]; j++)
+            for (int k = 0; k < t->grid.n[2]; k++)
+                fill_node(s, t, (const int[]){first[0] + i, first[1] + j, first[2] + k},
+                          grid_index(&t->grid, i, j, k));
+}
+
+/* ---- a source ---------------------------------------------------------------------------------*/
+
+static enum ek_status open_solver(struct solver *s)
+{
+    const struct eikonal *e = s->e;
+    const size_t lines = (size_t)(e->n[0] + 2) * (size_t)(diagonals(e) + 2 * EDGE);
+    bool good = (s->done = calloc((size_t)e->n[0], sizeof *s->done)) != NULL;
+    for (int c = 0; c < COPIES; c++) {
+        good = good && (s->time[c] = make(e, never)) && (s->mean[c] = make(e, 0));
+        good = good && (s->changed[c] = calloc(lines, sizeof *s->changed[c]));
+    }
+    for (int k = 0; k < SWEEPS; k++)
+        good = good && (s->seen[k] = calloc(lines, sizeof *s->seen[k]));
+    if (!good)
+        FAIL(EK_UNAVAILABLE, "out of memory for times at %zu nodes", grid_nodes(&e->grid));
+    for (size_t i = 0; i < lines; i++) /* as if by a first sweep */
+        s->changed[0][i] = s->changed[1][i] = 1;
+    s->sweep = 1;
+    return EK_OK;
+}
+
+static void close_solver(struct solver *s)
+{
+    for (int c = 0; c < COPIES; c++) {
+        free(s->time[c]);
+        free(s->mean[c]);
+        free(s->changed[c]);
+    }
+    for (int k = 0; k < SWEEPS; k++)
+        free(s->seen[k]);
+    free(s->done);
+}
+
+static enum ek_status solve_in(const struct eikonal *e, const struct cu *cu, bool finer,
+                               struct ttable *t)
+{
+    struct solver s = {
+        .e = e, .table = t, .source = t->source, .width = cu && cu->pool ? cu->width : 1};
+    enum ek_status st = open_solver(&s);
+    if (!st)
+        st = start(&s, finer);
+    if (!st) {
+        sweep_all(&s, cu);
+        run(&s, cu, unfold_part);
+        run(&s, cu, table_part);
+    }
+    close_solver(&s);
+    return st;
+}
+
+enum ek_status eikonal_solve(const struct eikonal *e, const struct cu *cu, struct ttable *t)
+{
+    for (int a = 0; a < 3; a++)
+        if (!(t->source[a] >= e->grid.origin[a] - 1e-6 * e->grid.step[a] &&
+              t->source[a] <= grid_end(&e->grid, a) + 1e-6 * e->grid.step[a]))
+            FAIL(EK_USAGE, "source (%g, %g, %g) m lies outside the eikonal solver's box",
+                 t->source[0], t->source[1], t->source[2]);
+    return solve_in(e, cu, true, t);
+}

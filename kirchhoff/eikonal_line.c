@@ -1,0 +1,124 @@
+/* kirchhoff/eikonal_line.c – T at the eighth corner of many cells. */
+#include "kirchhoff/eikonal_line.h"
+
+#include <math.h>
+
+static const float never = 1e12F, wall = 1e7F; /* s; s/m: no cell is that slow */
+
+static inline float least(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+static inline float most(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+/* Of a step's time: the centred difference does not count where it is later than a plane front by
+ * more: that is no curvature but noise from where v jumps, which it would keep. */
+static const float rough = 0.01F;
+
+/* Of what lies on both sides of a face or an edge: the faster, or the mean where v is smooth. */
+static inline float beside(float a, float b)
+{
+    const float less = least(a, b);
+    return most(a, b) < 1.1F * less ? 0.5F * (a + b) : less;
+}
+
+/* Along a face, a and b: T one step back along either axis, ab: along both; wa, wb: 1 / (2 step)^2;
+ * each: 1 / (wa + wb). Centred in the face; where it does not come that way, as a plane front
+ * between a and b. */
+static inline float along_face(float a, float b, float ab, float wa, float wb, float each,
+                               float slowness)
+{
+    const float d = a - b;
+    const float square = (wa + wb) * slowness * slowness - 4 * wa * wb * (d * d);
+    const float root = sqrtf(most(square, 0));
+    const float t = ab + ((wa - wb) * d + root) * each;
+    const float plane = b + (wa * d + 0.5F * root) * each;
+    const float other = plane >= a && plane >= b ? plane : never;
+    const float all = t >= a && t >= b ? t : other;
+    return square >= 0 ? all : never;
+}
+
+/* Through the cell: times at its other corners against that of the farthest one. wa, wb, wc: 1 / (4
+ * step)^2; each: 1 / their sum. */
+static inline float through(float x, float y, float z, float xy, float xz, float yz, float wa,
+                            float wb, float wc, float each, float slowness)
+{
+    const float a = (z - xz) + (y - xy) + (yz - x);
+    const float b = (x - xy) + (z - yz) + (xz - y);
+    const float c = (x - xz) + (y - yz) + (xy - z);
+    const float half = (wa * a + wb * b + wc * c) * each;
+    const float rest = (wa * (a * a) + wb * (b * b) + wc * (c * c) - slowness * slowness) * each;
+    const float square = half * half - rest, u = sqrtf(most(square, 0)) - half;
+    return square >= 0 && u >= x && u >= y && u >= z ? u : never;
+}
+
+/* The same as a plane front between the three nodes upwind, times against that along x: first
+ * order. wa, wb, wc in any unit that they and slowness share. */
+static inline float between(float y, float z, float wb, float wc, float each, float slowness)
+{
+    const float half = (wb * y + wc * z) * each;
+    const float rest = (wb * (y * y) + wc * (z * z) - slowness * slowness) * each;
+    const float square = half * half - rest, u = half + sqrtf(most(square, 0));
+    return square >= 0 && u >= 0 && u >= y && u >= z ? u : never;
+}
+
+bool eikonal_line(const struct eikonal_line *l)
+{
+    const size_t n = (l->n + EIKONAL_VECTOR - 1) / EIKONAL_VECTOR * EIKONAL_VECTOR;
+    const float hx = l->step[0], hy = l->step[1], hz = l->step[2];
+    const float wx = 1 / (4 * hx * hx), wy = 1 / (4 * hy * hy), wz = 1 / (4 * hz * hz);
+    const float each = 1 / (wx + wy + wz), each_yz = 1 / (wy + wz), each_xz = 1 / (wx + wz),
+                each_xy = 1 / (wx + wy);
+    const float ax = l->away[0], by = l->away[1], bz = l->away[2], ball = l->ball * l->ball;
+    float *restrict time = l->time, *restrict mean = l->mean;
+    const float *restrict c0 = l->cell[0], *restrict c1 = l->cell[1], *restrict c2 = l->cell[2],
+                          *restrict c3 = l->cell[3], *restrict c4 = l->cell[4],
+                          *restrict c5 = l->cell[5], *restrict c6 = l->cell[6];
+    const float *t1 = time + l->node[1], *t2 = time + l->node[2], *t3 = time + l->node[3],
+                *t4 = time + l->node[4], *t5 = time + l->node[5], *t6 = time + l->node[6],
+                *t7 = time + l->node[7];
+    const float *m1 = mean + l->node[1], *m2 = mean + l->node[2], *m4 = mean + l->node[4];
+    float gain = 0;
+#pragma omp simd reduction(max : gain)
+    for (size_t j = 0; j < n; j++) {
+        const float x = t1[j], y = t2[j], z = t4[j], xy = t3[j], xz = t5[j], yz = t6[j],
+                    far = t7[j];
+        const float s = c0[j], sx = c1[j], sy = c2[j], sz = c4[j];
+        const float s1 = beside(s, sx), s2 = beside(s, sy), s4 = beside(s, sz);
+        const float ex = beside(s2, beside(sz, c6[j])), ey = beside(s1, beside(sz, c5[j])),
+                    ez = beside(s1, beside(sy, c3[j]));
+        /* What differences make of a sphere around the source: of its slowness, along each axis. */
+        const float ay = by + hy * l->along * (float)(int)j,
+                    az = bz - hz * l->along * (float)(int)j;
+        const float square = ax * ax + ay * ay + az * az, near = square > ball ? 1 / square : 0;
+        const float nx = ax * ax * near, ny = ay * ay * near, nz = az * az * near;
+        const float qx = 0.125F * hx * hx * near * (1 - nx) * (1 - 2 * nx),
+                    qy = 0.125F * hy * hy * near * (1 - ny) * (1 - 2 * ny),
+                    qz = 0.125F * hz * hz * near * (1 - nz) * (1 - 2 * nz);
+        const float centred = far + through(x - far, y - far, z - far, xy - far, xz - far, yz - far,
+                                            wx, wy, wz, each, 2 * s * (1 - qx - qy - qz));
+        const float plane = x + between(y - x, z - x, wy, wz, each, 0.5F * s);
+        float now = centred < plane + rough * s * (hx + hy + hz) ? centred : plane;
+        now = least(now, along_face(y, z, yz, wy, wz, each_yz, s1 * (1 - qy - qz)));
+        now = least(now, along_face(x, z, xz, wx, wz, each_xz, s2 * (1 - qx - qz)));
+        now = least(now, along_face(x, y, xy, wx, wy, each_xy, s4 * (1 - qx - qy)));
+        now = least(now, least(least(x + hx * ex, y + hy * ey), z + hz * ez));
+        /* Q / T comes with it: first order, upwind. */
+        const float inside = s < wall ? s : least(least(ex, ey), ez);
+        const float from_x = now * most(now - x, 0) * (4 * wx),
+                    from_y = now * most(now - y, 0) * (4 * wy),
+                    from_z = now * most(now - z, 0) * (4 * wz);
+        const float up = 1 + from_x * m1[j] + from_y * m2[j] + from_z * m4[j],
+                    down = inside * inside + from_x + from_y + from_z;
+        const float was = time[j];
+        const int less = now < was;
+        gain = most(gain, was - now);
+        mean[j] = less ? up / down : mean[j];
+        time[j] = less ? now : was;
+    }
+    return gain > l->least;
+}
