@@ -34,6 +34,23 @@ static json_t *model_of(const struct earth *e)
     return list;
 }
 
+/* Of whatever is known of it; null where that was not asked for. */
+static json_t *list_of(const double *x, size_t n, double unit)
+{
+    json_t *list = x ? json_array() : json_null();
+    for (size_t i = 0; x && i < n; i++)
+        json_array_append_new(list, rounded(x[i], unit));
+    return list;
+}
+
+static json_t *certainty_of(const struct inversion *s)
+{
+    const size_t columns = (size_t)earth_columns(s->start), n = columns * (size_t)s->start->nz;
+    return json_pack("{s:o s:o s:o}", "sigma", list_of(s->sure ? s->sure->sigma : NULL, n, 1e-3),
+                     "length", list_of(s->sure ? s->sure->length : NULL, n, 1), "depth",
+                     list_of(s->sure ? s->sure->depth : NULL, columns, 1));
+}
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 static json_t *pairs_of(const struct survey *s)
@@ -128,8 +145,8 @@ static json_t *offsets_of(const struct inversion *s)
 
 enum ek_status figures_open(const struct inversion *s, json_t **view)
 {
-    *view = json_pack("{s:o s:o s:o s:o s:o s:o s:o}", "grid", grid_of(s->start), "model",
-                      model_of(s->inv->earth), "truth",
+    *view = json_pack("{s:o s:o s:o s:o s:o s:o s:o s:o}", "certainty", certainty_of(s), "grid",
+                      grid_of(s->start), "model", model_of(s->inv->earth), "truth",
                       s->true_earth ? model_of(s->true_earth) : json_null(), "pairs",
                       pairs_of(s->survey), "rms", rms_of(s), "seconds", seconds_of(s), "offsets",
                       offsets_of(s));

@@ -7,6 +7,7 @@
 /* New reference. EK_UNAVAILABLE: out of memory.
  *   grid {nx ny x0 y0 dx dy seabed tops}: depth of each column's floor; tops of the layers, m below
  * it model, truth: log10 of resistivities, column after column; truth null where it is not known
+ *   certainty {sigma length depth}: as struct certainty; each null where it was not asked for
  *   pairs, rms, seconds: of each cell; rms null where there are no data
  *   offsets {step freq rms count}: misfit [freq][bins] of data by offset, null where there are
  * none, and how many pairs each bin has */

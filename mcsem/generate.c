@@ -1,6 +1,5 @@
 /* mcsem/generate.c – designs, shots, noise. */
 #include "mcsem/generate.h"
-#include "mcsem/cell.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -322,12 +321,14 @@ enum ek_status generate_survey(const struct generate_design *design, const struc
 
 /* Fields of one cell into its data. */
 static enum ek_status compute_cell(struct survey *s, struct cell_work *w, const struct earth *earth,
-                                   int c, double *sums, double complex *field)
+                                   bool all, int c, double *sums, double complex *field)
 {
     struct cell_report report;
     const size_t nfreq = (size_t)s->nfreq, first = s->first[c] * nfreq;
     TRY(cell_compute(w, NULL, earth->m, c, sums, field + first, &report));
     for (size_t i = first; i < s->first[c + 1] * nfreq; i++) {
+        if (!all && isinf(s->datum[i].sigma))
+            continue;
         s->datum[i].re = creal(field[i]);
         s->datum[i].im = cimag(field[i]);
         s->datum[i].sigma = NAN;
@@ -336,21 +337,23 @@ static enum ek_status compute_cell(struct survey *s, struct cell_work *w, const 
 }
 
 static enum ek_status compute_fields(struct survey *s, const struct earth *earth,
-                                     double complex *field)
+                                     const struct cell_options *options, double complex *field)
 {
-    const struct cell_options options = {.mode = CELL_SHARED, .tolerance = 1e-5, .floor = 1e-17};
     enum ek_status failed = EK_OK;
+    bool all = true;
+    for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
+        all = all && isinf(s->datum[i].sigma);
 #pragma omp parallel
     {
         struct cell_work *w = NULL;
-        enum ek_status st = cell_open(s, earth, &options, 1, NULL, &w);
+        enum ek_status st = cell_open(s, earth, options, 1, NULL, &w);
         double *sums = calloc(cell_sums(earth->nz), sizeof *sums);
         if (!st && !sums)
             st = status_fail(EK_UNAVAILABLE, "out of memory for a cell");
 #pragma omp for schedule(dynamic, 1)
         for (int c = 0; c < s->ncells; c++) {
             if (!st)
-                st = compute_cell(s, w, earth, c, sums, field);
+                st = compute_cell(s, w, earth, all, c, sums, field);
             if (st) {
 #pragma omp atomic write
                 failed = st;
@@ -363,12 +366,13 @@ static enum ek_status compute_fields(struct survey *s, const struct earth *earth
 }
 
 enum ek_status generate_data(struct survey *s, const struct earth *earth,
-                             const struct survey_noise *noise, unsigned seed)
+                             const struct cell_options *options, const struct survey_noise *noise,
+                             bool strays, unsigned seed)
 {
     double complex *field = calloc(s->npairs * (size_t)s->nfreq + 1, sizeof *field);
     if (!field)
         FAIL(EK_UNAVAILABLE, "out of memory for %zu fields", s->npairs * (size_t)s->nfreq);
-    const enum ek_status st = compute_fields(s, earth, field);
+    const enum ek_status st = compute_fields(s, earth, options, field);
     free(field);
     if (st)
         return st;
@@ -379,7 +383,7 @@ enum ek_status generate_data(struct survey *s, const struct earth *earth,
             const struct survey_pair *p = &s->pair[i];
             const uint64_t number = (uint64_t)p->source_id * 4096 + (uint64_t)p->receiver_id;
             const uint64_t key = mix(mix(seed) + number * 64 + (uint64_t)q);
-            const double sigma = isfinite(d->sigma) ? d->sigma : 0;
+            const double sigma = strays && isfinite(d->sigma) ? d->sigma : 0;
             d->re += sigma * chance(key, 0);
             d->im += sigma * chance(key, 1);
         }

@@ -9,7 +9,7 @@
 #ifndef MCSEM_GENERATE_H
 #define MCSEM_GENERATE_H
 
-#include "mcsem/survey.h"
+#include "mcsem/cell.h"
 
 /* A resistive box; layers from .. to-1. */
 struct generate_body {
@@ -48,8 +48,10 @@ enum ek_status generate_earth(const struct generate_design *design, bool start,
 enum ek_status generate_survey(const struct generate_design *design, const struct earth *earth,
                                unsigned seed, struct survey **survey);
 
-/* Fills in the data: the fields of `earth` plus noise, on all threads. */
+/* Puts the fields of `earth` in place of the data that there are, or of all where there are none;
+ * their errors are those of `noise`, and `strays` adds such errors. On all threads. */
 enum ek_status generate_data(struct survey *survey, const struct earth *earth,
-                             const struct survey_noise *noise, unsigned seed);
+                             const struct cell_options *options, const struct survey_noise *noise,
+                             bool strays, unsigned seed);
 
 #endif

@@ -1,7 +1,7 @@
 /* mcsem/inversion.c – a survey on the units and ranks that there are. */
 #include "mcsem/inversion.h"
 #include "cu/sched/assignment.h"
-#include "mcsem/write.h"
+#include "mcsem/read_model.h"
 #include "mcsem/pair.h"
 #include "mcsem/seabed.h"
 
@@ -53,7 +53,7 @@ static void warn_of_rough_floor(const struct survey *s)
             rough, s->ncells, atan(worst.slope) * 180 / acos(-1));
 }
 
-static enum ek_status read_survey(struct inversion *s)
+enum ek_status inversion_read(struct inversion *s)
 {
     TRY(survey_file_read(s->path, &s->earth_words, &s->noise, &s->survey, &s->start));
     TRY(survey_bin(s->survey, s->start, !s->drop));
@@ -187,7 +187,7 @@ enum ek_status inversion_open(void *st, struct cu_set *set, struct sched_job *jo
     struct inversion *s = st;
     s->set = set;
     warn_of_slow_blas();
-    TRY(read_survey(s));
+    TRY(inversion_read(s));
     TRY(allocate(s));
     TRY(divide_among_ranks(s));
     claim_cells(s, job);
@@ -203,6 +203,7 @@ void inversion_close(void *st)
     survey_close(s->survey);
     earth_close(s->start);
     earth_close(s->true_earth);
+    certainty_close(s->sure);
     free(s->first_model);
     free(s->response);
     free(s->trial_response);

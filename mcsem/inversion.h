@@ -18,7 +18,7 @@
 #include "cu/bench/bench.h"
 #include "cu/rank/cluster.h"
 #include "mcsem/cell.h"
-#include "mcsem/invert.h"
+#include "mcsem/certainty.h"
 #include "mcsem/survey_file.h"
 
 /* What rank 0 tells the others after each step and before the next. */
@@ -41,11 +41,13 @@ struct inversion {
     struct invert_options invert_options;
     double tolerance; /* of --forward */
     bool drop;        /* pairs outside the grid */
+    bool forward_survey, uncertainty;
 
     /* the data, the model */
     struct survey *survey;
     struct earth *start, *true_earth; /* true_earth: NULL where it is not known */
     struct invert *inv;
+    struct certainty *sure;                    /* NULL where it was not asked for */
     double complex *response, *trial_response; /* [pairs][nfreq] of the accepted model, the trial */
     struct cell_report *report;                /* [cells] of the last computation here */
     double pairs_done;                         /* in this run, by all ranks */
@@ -72,6 +74,9 @@ enum ek_status inversion_prepare(void *st, const struct cu *cu);
 void inversion_release(void *st, const struct cu *cu);
 enum ek_status inversion_reset(void *st);
 void inversion_close(void *st);
+
+/* The survey and its earth, as inversion_open() begins with it. */
+enum ek_status inversion_read(struct inversion *inversion);
 
 /* Declared cost of a cell: the fixed cost of its table, and what each pair adds. */
 double inversion_cost(const struct inversion *inversion, int cell);

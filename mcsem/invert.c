@@ -165,15 +165,16 @@ struct misfit_summary invert_misfit(const struct invert *inv, const double *sums
     return s;
 }
 
-static struct normal_smoothness smoothness(const struct invert *inv)
+struct normal_smoothness invert_smoothness(const struct invert *inv)
 {
-    return (struct normal_smoothness){inv->options.smooth_v * inv->scale * inv->level,
-                                      inv->options.smooth_h * inv->scale * inv->level};
+    const double unit = inv->scale > 0 ? inv->scale : normal_scale(inv->earth, inv->sums);
+    return (struct normal_smoothness){inv->options.smooth_v * unit * inv->level,
+                                      inv->options.smooth_h * unit * inv->level};
 }
 
 static double roughness(const struct invert *inv, const double *m)
 {
-    const struct normal_smoothness mu = smoothness(inv);
+    const struct normal_smoothness mu = invert_smoothness(inv);
     return mu.vertical * normal_roughness_v(inv->earth, m) +
            mu.lateral * normal_roughness_h(inv->earth, m);
 }
@@ -187,8 +188,8 @@ static void describe_trial(struct invert *inv, struct invert_record *r)
     r->outliers = s.outliers;
     r->rough_v = normal_roughness_v(inv->earth, inv->trial);
     r->rough_h = normal_roughness_h(inv->earth, inv->trial);
-    r->mu_v = smoothness(inv).vertical;
-    r->mu_h = smoothness(inv).lateral;
+    r->mu_v = invert_smoothness(inv).vertical;
+    r->mu_h = invert_smoothness(inv).lateral;
     r->phi = r->phi_data + r->mu_v * r->rough_v + r->mu_h * r->rough_h;
     r->damping = inv->damping;
     r->rho_min = INFINITY;
@@ -362,7 +363,7 @@ static enum ek_status solve(struct invert *inv, double level, double *dm, double
     enum ek_status st = EK_UNVERIFIED;
     inv->level = level;
     for (; inv->damping <= MOST_DAMPING; inv->damping *= MORE_DAMPING) {
-        st = normal_solve(inv->normal, inv->sums, inv->earth->m, smoothness(inv),
+        st = normal_solve(inv->normal, inv->sums, inv->earth->m, invert_smoothness(inv),
                           inv->damping * inv->scale, dm);
         if (st != EK_UNVERIFIED)
             break;

@@ -104,6 +104,9 @@ static inline bool invert_judged(const struct invert *inv)
 /* The next trial. Damping grows until the equations can be solved. */
 enum ek_status invert_step(struct invert *inv);
 
+/* mu_v and mu_h of the last step; before any, those with which it would begin. */
+struct normal_smoothness invert_smoothness(const struct invert *inv);
+
 /* What all cells' sums say of the misfit; without a robust loss every datum counts. */
 struct misfit_summary invert_misfit(const struct invert *inv, const double *sums);
 

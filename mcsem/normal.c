@@ -1,7 +1,7 @@
 /* mcsem/normal.c – assembly in CHOLMOD's columns, whose pattern never changes. Unknown c nz + k is
  * layer k of column c; of a symmetric matrix the lower triangle is stored: below each entry of the
  * diagonal the rest of its block, then the same layer of the next column in x and in y. */
-#include "mcsem/normal.h"
+#include "mcsem/normal_internal.h"
 #include "mcsem/cell.h"
 
 #include <cblas.h>
@@ -9,19 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
-struct normal {
-    const struct earth *earth;
-    cholmod_common common;
-    bool started;
-    cholmod_sparse *matrix;
-    cholmod_factor *factor;
-    cholmod_dense *right;
-};
-
-/* The column behind c in x (0) or y (1); -1: none. */
-static int next_column(const struct earth *e, int c, int axis)
+int normal_next(const struct earth *e, int c, int axis)
 {
     if (axis == 0)
         return c % e->nx + 1 < e->nx ? c + 1 : -1;
@@ -36,7 +25,7 @@ static size_t count_entries(const struct earth *e)
     size_t n = 0;
     for (int c = 0; c < earth_columns(e); c++)
         n += nz * (nz + 1) / 2 +
-             nz * (size_t)((next_column(e, c, 0) >= 0) + (next_column(e, c, 1) >= 0));
+             nz * (size_t)((normal_next(e, c, 0) >= 0) + (normal_next(e, c, 1) >= 0));
     return n;
 }
 
@@ -49,8 +38,8 @@ static void fill_pattern(const struct earth *e, cholmod_sparse *a)
             for (int below = k; below < e->nz; below++)
                 row[at++] = (SuiteSparse_long)c * e->nz + below;
             for (int axis = 0; axis < 2; axis++)
-                if (next_column(e, c, axis) >= 0)
-                    row[at++] = (SuiteSparse_long)next_column(e, c, axis) * e->nz + k;
+                if (normal_next(e, c, axis) >= 0)
+                    row[at++] = (SuiteSparse_long)normal_next(e, c, axis) * e->nz + k;
         }
     *start = at;
 }
@@ -142,7 +131,7 @@ static void fill_values(const struct earth *e, const double *sums, struct normal
             for (int below = k + 1; below < e->nz; below++)
                 *x++ = sums[cell_sum_at(1 + below, 1 + k)] - (below == k + 1 ? mu.vertical : 0);
             for (int axis = 0; axis < 2; axis++)
-                if (next_column(e, c, axis) >= 0)
+                if (normal_next(e, c, axis) >= 0)
                     *x++ = -mu.lateral;
         }
 }
@@ -160,7 +149,7 @@ static void add_roughness(const struct earth *e, const double *m, struct normal_
                 to[here + 1] -= force;
             }
             for (int axis = 0; axis < 2; axis++) {
-                const int next = next_column(e, c, axis);
+                const int next = normal_next(e, c, axis);
                 if (next < 0)
                     continue;
                 const size_t there = (size_t)next * (size_t)e->nz + (size_t)k;
@@ -184,15 +173,20 @@ static void fill_right(const struct earth *e, const double *sums, const double *
 
 /* ---- solving --------------------------------------------------------------------------------- */
 
+enum ek_status normal_factorize(struct normal *n, const double *sums, struct normal_smoothness mu,
+                                double damping)
+{
+    fill_values(n->earth, sums, mu, damping, n->matrix->x);
+    cholmod_l_factorize(n->matrix, n->factor, &n->common);
+    return n->common.status == CHOLMOD_NOT_POSDEF ? EK_UNVERIFIED : EK_OK;
+}
+
 enum ek_status normal_solve(struct normal *n, const double *sums, const double *m,
                             struct normal_smoothness mu, double damping, double *dm)
 {
     const struct earth *e = n->earth;
-    fill_values(e, sums, mu, damping, n->matrix->x);
+    TRY(normal_factorize(n, sums, mu, damping));
     fill_right(e, sums, m, mu, n->right->x);
-    cholmod_l_factorize(n->matrix, n->factor, &n->common);
-    if (n->common.status == CHOLMOD_NOT_POSDEF)
-        return EK_UNVERIFIED;
     cholmod_dense *solution =
         n->common.status < 0 ? NULL : cholmod_l_solve(CHOLMOD_A, n->factor, n->right, &n->common);
     if (!solution)
@@ -218,7 +212,7 @@ double normal_roughness_h(const struct earth *e, const double *m)
     double sum = 0;
     for (int c = 0; c < earth_columns(e); c++)
         for (int axis = 0; axis < 2; axis++) {
-            const int next = next_column(e, c, axis);
+            const int next = normal_next(e, c, axis);
             const double *here = m + (size_t)c * (size_t)e->nz;
             const double *there = m + (size_t)next * (size_t)e->nz;
             for (int k = 0; next >= 0 && k < e->nz; k++)

@@ -30,6 +30,15 @@ void normal_close(struct normal *normal);
 enum ek_status normal_solve(struct normal *normal, const double *sums, const double *m,
                             struct normal_smoothness mu, double damping, double *dm);
 
+/* Of the inverse of that matrix, the model's covariance C: the variance [columns][nz] of each
+ * unknown, and how much of it, 0 to 1, the data determine, the diagonal `share` [columns][nz] of
+ * C J'W^2 J. Entries of C where the factor has some follow from the last column to the first
+ * (selected inversion; Takahashi, Fagan & Chen 1973), in about two factorisations' time and once
+ * more its memory. As normal_solve(). */
+enum ek_status normal_certainty(struct normal *normal, const double *sums,
+                                struct normal_smoothness mu, double damping, double *variance,
+                                double *share);
+
 /* Mean of the diagonal of J'W^2 J over the unknowns that have data: the scale of mu and lambda. */
 double normal_scale(const struct earth *earth, const double *sums);
 

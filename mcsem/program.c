@@ -21,7 +21,7 @@ static const struct opt options[] = {
     {"generate", OPT_TEXT, AT(generate), "NAME",
      "write a synthetic survey to --out, a table or .emdata: tiny, small or published",
      .env = NULL},
-    {"seed", OPT_INT, AT(seed), "N", "of --generate (2022)", .min = 0, .max = 1e9},
+    {"seed", OPT_INT, AT(seed), "N", "of noise, and of --generate (2022)", .min = 0, .max = 1e9},
     {"scale", OPT_REAL, AT(scale), "X", "of --generate: X times as many shots (1)", .min = 1e-4,
      .max = 100},
     {"truth", OPT_TEXT, AT(truth), "FILE",
@@ -30,9 +30,14 @@ static const struct opt options[] = {
      "write the fields of the cases in this table to --out: id,re,im", .env = NULL},
     {"tolerance", OPT_REAL, AT(tolerance), "X", "relative error of --forward's fields (1e-8)",
      .min = 1e-14, .max = 1},
-    {"out", OPT_TEXT, AT(out), "FILE", "output of --generate or --forward (-)", .env = NULL},
+    {"forward-survey", OPT_FLAG, AT(forward_survey),
+     .help =
+         "write the survey to --out with the fields of its earth, and noise if --noise is given"},
+    {"out", OPT_TEXT, AT(out), "FILE", "output of --generate, --forward or --forward-survey (-)",
+     .env = NULL},
     {"earth", OPT_TEXT, AT(earth_words.keys), "LIST",
-     "grid and start, e.g. nx=41,ny=11,nz=89,dz=47.2,seabed=1500 (the file's)", .env = NULL},
+     "grid and start, e.g. nx=41,ny=11,nz=89,dz=47.2,seabed=1500, or a model's file (the survey's)",
+     .env = NULL},
     {"sea", OPT_TEXT, AT(earth_words.sea), "LIST", "resistivity, or depth:resistivity;… of the sea",
      .env = NULL},
     {"seabed", OPT_TEXT, AT(earth_words.floor), "HOW",
@@ -91,6 +96,9 @@ static const struct opt options[] = {
      .env = NULL},
     {"model-out", OPT_TEXT, AT(model_out), "FILE", "write the model: .vtk, or a table",
      .env = NULL},
+    {"uncertainty", OPT_FLAG, AT(uncertainty),
+     .help =
+         "standard deviations, resolution lengths, depth of investigation: in the model, the page"},
     {"models", OPT_TEXT, AT(models), "PREFIX", "write each iteration's model to PREFIX.N.csv",
      .env = NULL},
     {"responses", OPT_TEXT, AT(responses), "FILE", "write data, responses and residuals",
@@ -142,11 +150,12 @@ static enum ek_status generate_into(const struct inversion *s, const struct gene
 {
     struct survey *survey;
     TRY(generate_survey(design, truth, (unsigned)s->seed, &survey));
-    enum ek_status st = generate_data(survey, truth, &s->noise, (unsigned)s->seed);
+    enum ek_status st =
+        generate_data(survey, truth, &s->cell_options, &s->noise, true, (unsigned)s->seed);
     if (!st)
         st = survey_file_write(s->out, survey, start);
     if (!st)
-        st = write_model(s->truth, truth);
+        st = write_model(s->truth, truth, NULL);
     survey_close(survey);
     return st;
 }
@@ -167,17 +176,30 @@ static enum ek_status generate(const struct inversion *s)
     return st;
 }
 
+/* The survey with the fields of its earth, with noise if that was said. */
+static enum ek_status forward_survey(struct inversion *s)
+{
+    if (!s->path)
+        FAIL(EK_USAGE, "--forward-survey: no survey is given");
+    TRY(inversion_read(s));
+    TRY(generate_data(s->survey, s->start, &s->cell_options, &s->noise, s->noise.relative > 0,
+                      (unsigned)s->seed));
+    return survey_file_write(s->out, s->survey, s->start);
+}
+
 static enum ek_status answer(void *st, bool *done)
 {
-    const struct inversion *s = st;
+    struct inversion *s = st;
     const struct forward_control control = {s->tolerance, 1e-17};
-    if (s->generate && s->forward)
-        FAIL(EK_USAGE, "--generate and --forward are two different things: give one");
-    *done = s->generate || s->forward;
+    if (!!s->generate + !!s->forward + s->forward_survey > 1)
+        FAIL(EK_USAGE, "--generate, --forward and --forward-survey: give one of them");
+    *done = s->generate || s->forward || s->forward_survey;
     if (*done)
         TRY(file_try(s->out));
     if (s->generate)
         return generate(s);
+    if (s->forward_survey)
+        return forward_survey(s);
     return s->forward ? cases_run(s->forward, s->out, &control) : EK_OK;
 }
 

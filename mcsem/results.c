@@ -31,7 +31,11 @@ static enum ek_status compare(const struct inversion *s, double *worst)
 
 static enum ek_status write_files(struct inversion *s)
 {
-    TRY(write_model(s->model_out, s->inv->earth));
+    certainty_close(s->sure);
+    s->sure = NULL;
+    if (s->uncertainty)
+        TRY(certainty_open(s->inv, &s->sure));
+    TRY(write_model(s->model_out, s->inv->earth, s->sure));
     TRY(write_history(s->history, s->inv));
     TRY(write_responses(s->responses, s->survey, s->response));
     TRY(write_cells(s->cells, s->survey, s->start, s->report, s->response));
@@ -43,7 +47,7 @@ enum ek_status results_interrupted(void *st)
     struct inversion *s = st;
     if (cluster_rank() > 0 || !s->inv->nrecords)
         return EK_OK;
-    TRY(write_model(s->model_out, s->inv->earth));
+    TRY(write_model(s->model_out, s->inv->earth, NULL));
     return write_history(s->history, s->inv);
 }
 

@@ -1,6 +1,7 @@
 /* mcsem/survey_file.c – which format a survey's file has. */
 #include "mcsem/survey_file.h"
 #include "mcsem/emdata.h"
+#include "mcsem/read_model.h"
 #include "mcsem/seabed.h"
 
 #include <string.h>
@@ -13,13 +14,18 @@ enum ek_status survey_file_read(const char *path, const struct survey_file_earth
     struct survey *s;
     TRY(emdata_is(path) ? read_emdata(path, noise, &s, &list) : read_csv(path, noise, &s, &list));
     enum ek_status st = EK_OK;
-    if (words && words->keys)
+    const char *model = words && words->keys && !strchr(words->keys, '=') ? words->keys : NULL;
+    if (model)
+        st = read_model_grid(model, &list);
+    else if (words && words->keys)
         st = earth_list_read("--earth", words->keys, &list);
     if (!st && words && words->sea)
         st = earth_list_read_sea("--sea", words->sea, &list);
     struct earth *e = NULL;
     if (!st)
         st = earth_list_open(path, &list, &e);
+    if (!st && model)
+        st = read_model(model, e);
     if (!st)
         st = seabed_lay(path,
                         words && words->floor ? words->floor

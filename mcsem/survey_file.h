@@ -9,7 +9,7 @@
 
 /* Lists that describe an earth, NULL: nothing. See earth_list.h. */
 struct survey_file_earth {
-    const char *keys;  /* "nx=41,ny=11" */
+    const char *keys;  /* "nx=41,ny=11", or a model's file (read_model.h) */
     const char *sea;   /* "0.3125" or "0:0.25;200:0.3125" */
     const char *floor; /* how it lies (seabed.h) */
 };

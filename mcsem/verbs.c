@@ -76,7 +76,7 @@ static enum ek_status keep_model(const struct inversion *s)
     if (!s->models || !inv->record[inv->nrecords - 1].accepted)
         return EK_OK;
     snprintf(path, sizeof path, "%s.%d.csv", s->models, inv->iteration);
-    return write_model(path, inv->earth);
+    return write_model(path, inv->earth, NULL);
 }
 
 static void note_reports(struct inversion *s)

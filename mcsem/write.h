@@ -3,7 +3,7 @@
 #ifndef MCSEM_WRITE_H
 #define MCSEM_WRITE_H
 
-#include "mcsem/invert.h"
+#include "mcsem/certainty.h"
 #include <stdio.h>
 
 /* A text that grows, and goes to a file as a whole. */
@@ -17,10 +17,9 @@ enum ek_status write_begin(const char *path, struct write_text *text);
 enum ek_status write_end(struct write_text *text); /* frees it, written or not */
 
 /* A model: VTK for names that end in .vtk, else a table column,layer,x,y,top_m,rho_ohmm, which
- * read_model() reads. */
-enum ek_status write_model(const char *path, const struct earth *earth);
-/* Resistivities of such a table into an earth of the same grid. EK_USAGE with file and line. */
-enum ek_status read_model(const char *path, struct earth *earth);
+ * read_model() reads; `sure`, if known (else NULL), adds what is known of each unknown. */
+enum ek_status write_model(const char *path, const struct earth *earth,
+                           const struct certainty *sure);
 
 /* One line for each trial; one line for each datum: data, response, residual / sigma. */
 enum ek_status write_history(const char *path, const struct invert *inv);
@@ -35,6 +34,6 @@ enum ek_status write_cells(const char *path, const struct survey *survey, const 
 /* The sediments as cells, one for each column and layer: rho_ohmm and log10_rho; a rectilinear grid
  * where the sea floor is flat, else one whose layers follow it. z is positive up, from the sea
  * surface. The last layer is drawn as thick as the one above it. */
-enum ek_status write_vtk(const char *path, const struct earth *earth);
+enum ek_status write_vtk(const char *path, const struct earth *earth, const struct certainty *sure);
 
 #endif

@@ -23,55 +23,30 @@ static bool ends_in(const char *path, const char *end)
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-enum ek_status write_model(const char *path, const struct earth *e)
+static void write_row(FILE *f, const struct earth *e, const struct certainty *sure, int c, int k)
+{
+    const size_t at = (size_t)c * (size_t)e->nz + (size_t)k;
+    fprintf(f, "%d,%d,%.10g,%.10g,%.10g,%.17g", c, k, e->x0 + c % e->nx * e->dx,
+            e->y0 + c / e->nx * e->dy, e->top[k], exp(e->m[at]));
+    if (sure)
+        fprintf(f, ",%.6g,%.6g,%.6g", sure->sigma[at], sure->length[at], sure->depth[c]);
+    fprintf(f, "\n");
+}
+
+enum ek_status write_model(const char *path, const struct earth *e, const struct certainty *sure)
 {
     struct write_text t;
     if (!named(path))
         return EK_OK;
     if (ends_in(path, ".vtk"))
-        return write_vtk(path, e);
+        return write_vtk(path, e, sure);
     TRY(write_begin(path, &t));
-    fprintf(t.f, "column,layer,x,y,top_m,rho_ohmm\n");
+    fprintf(t.f, "column,layer,x,y,top_m,rho_ohmm%s\n",
+            sure ? ",sigma_ln_rho,resolution_m,investigated_m" : "");
     for (int c = 0; c < earth_columns(e); c++)
         for (int k = 0; k < e->nz; k++)
-            fprintf(t.f, "%d,%d,%.10g,%.10g,%.10g,%.17g\n", c, k, e->x0 + c % e->nx * e->dx,
-                    e->y0 + c / e->nx * e->dy, e->top[k],
-                    exp(e->m[(size_t)c * (size_t)e->nz + (size_t)k]));
+            write_row(t.f, e, sure, c, k);
     return write_end(&t);
-}
-
-static enum ek_status read_rows(const struct table *t, struct earth *e)
-{
-    int column, layer, rho;
-    TRY(table_need(t, "column", &column));
-    TRY(table_need(t, "layer", &layer));
-    TRY(table_need(t, "rho_ohmm", &rho));
-    if (t->nrows != (size_t)earth_columns(e) * (size_t)e->nz)
-        FAIL(EK_USAGE, "%s: %zu rows are not %d columns of %d layers", t->path, t->nrows,
-             earth_columns(e), e->nz);
-    for (size_t row = 0; row < t->nrows; row++) {
-        double c, k, x;
-        TRY(table_number(t, row, column, &c));
-        TRY(table_number(t, row, layer, &k));
-        TRY(table_number(t, row, rho, &x));
-        if (c < 0 || c >= earth_columns(e) || k < 0 || k >= e->nz || c != floor(c) || k != floor(k))
-            FAIL(EK_USAGE, "%s:%zu: there is no layer %g of column %g", t->path, t->line[row], k,
-                 c);
-        if (!(x > 0))
-            FAIL(EK_USAGE, "%s:%zu: resistivity %g ohm m is not positive", t->path, t->line[row],
-                 x);
-        e->m[(size_t)c * (size_t)e->nz + (size_t)k] = log(x);
-    }
-    return EK_OK;
-}
-
-enum ek_status read_model(const char *path, struct earth *e)
-{
-    struct table *t;
-    TRY(table_open(path, NULL, &t));
-    const enum ek_status st = read_rows(t, e);
-    table_close(t);
-    return st;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

@@ -61,24 +61,32 @@ static void write_grid(FILE *f, const struct earth *e)
 }
 
 /* Cells from the deepest layer up, x fastest. */
-static void put_values(FILE *f, const struct earth *e, const char *name, double factor)
+static void put_values(FILE *f, const struct earth *e, const char *name, const double *value,
+                       double (*as)(double))
 {
     fprintf(f, "SCALARS %s double 1\nLOOKUP_TABLE default\n", name);
     for (int k = e->nz - 1; k >= 0; k--)
-        for (int c = 0; c < earth_columns(e); c++) {
-            const double m = e->m[(size_t)c * (size_t)e->nz + (size_t)k];
-            fprintf(f, "%.10g\n", factor > 0 ? m * factor : exp(m));
-        }
+        for (int c = 0; c < earth_columns(e); c++)
+            fprintf(f, "%.10g\n", as(value[(size_t)c * (size_t)e->nz + (size_t)k]));
 }
 
-enum ek_status write_vtk(const char *path, const struct earth *e)
+static double decades(double ln)
+{
+    return ln / log(10);
+}
+
+enum ek_status write_vtk(const char *path, const struct earth *e, const struct certainty *sure)
 {
     struct write_text t;
     TRY(write_begin(path, &t));
     fprintf(t.f, "# vtk DataFile Version 3.0\nresistivity of the sediments\nASCII\n");
     write_grid(t.f, e);
     fprintf(t.f, "CELL_DATA %d\n", earth_columns(e) * e->nz);
-    put_values(t.f, e, "rho_ohmm", 0);
-    put_values(t.f, e, "log10_rho", 1 / log(10));
+    put_values(t.f, e, "rho_ohmm", e->m, exp);
+    put_values(t.f, e, "log10_rho", e->m, decades);
+    if (sure) {
+        put_values(t.f, e, "sigma_ln_rho", sure->sigma, fabs);
+        put_values(t.f, e, "resolution_m", sure->length, fabs);
+    }
     return write_end(&t);
 }

@@ -1,6 +1,7 @@
 /* tests/test_mcsem_invert.c – normal equations against a dense solution, and inversions of linear
  * data, whose sums are known: steps, limits, rejected trials, rules to stop, taking up again. */
 #include "mcsem/invert.h"
+#include "src/random.h"
 #include "tests/mcsem.h"
 
 enum { NX = 3, NY = 2, NZ = 4, COLUMNS = NX * NY, UNKNOWNS = COLUMNS * NZ, ROWS = 6 };
@@ -153,6 +154,112 @@ static void predictions_are_what_linear_data_do(void **state)
         fall += sums[c * cell_sums(NZ)] - after[c * cell_sums(NZ)];
     close_to(normal_predict(earth, sums, dm), fall, fabs(fall), 1e-10);
     free(after);
+}
+
+/* ---- how sure ----------------------------------------------------------------------------------
+ */
+
+/* Column i of the inverse of the matrix of fill_dense(). */
+static void dense_inverse(struct normal_smoothness mu, double damping, int i, double *column)
+{
+    const double zero[UNKNOWNS] = {0};
+    fill_dense(zero, mu, damping);
+    for (int j = 0; j < UNKNOWNS; j++)
+        dense[j][UNKNOWNS] = j == i;
+    solve_dense(column);
+}
+
+static void certainty_is_that_of_the_dense_inverse(void **state)
+{
+    (void)state;
+    const struct normal_smoothness mu[] = {{0.7, 0.2}, {0, 3}, {5, 0}};
+    const double zero[UNKNOWNS] = {0};
+    double variance[UNKNOWNS], share[UNKNOWNS], column[UNKNOWNS], product[UNKNOWNS][UNKNOWNS];
+    struct normal *n;
+    assert_int_equal(normal_open(earth, &n), EK_OK);
+    fill_sums(zero, sums);
+    fill_dense(zero, (struct normal_smoothness){0, 0}, 0);
+    for (int i = 0; i < UNKNOWNS; i++)
+        memcpy(product[i], dense[i], sizeof product[i]); /* J'W^2 J */
+    for (size_t t = 0; t < sizeof mu / sizeof *mu; t++) {
+        const double damping = 0.05 * (double)t;
+        assert_int_equal(normal_certainty(n, sums, mu[t], damping, variance, share), EK_OK);
+        for (int i = 0; i < UNKNOWNS; i++) {
+            double determined = 0;
+            dense_inverse(mu[t], damping, i, column);
+            for (int j = 0; j < UNKNOWNS; j++)
+                determined += column[j] * product[j][i];
+            close_to(variance[i], column[i], column[i], 1e-9);
+            close_to(share[i], determined, 1, 1e-9);
+        }
+    }
+    memset(sums, 0, COLUMNS * cell_sums(NZ) * sizeof *sums);
+    assert_int_equal(
+        normal_certainty(n, sums, (struct normal_smoothness){0, 0}, 0, variance, share),
+        EK_UNVERIFIED);
+    normal_close(n);
+}
+
+static uint64_t dice = 7;
+static double normal_number(void)
+{
+    return sqrt(-2 * log(random_uniform(&dice))) * cos(2 * acos(-1) * random_uniform(&dice));
+}
+
+/* A model of which `precision` is all that is known: U m = z, U'U = precision. */
+static void draw(double precision[UNKNOWNS][UNKNOWNS + 1], double *m)
+{
+    double u[UNKNOWNS][UNKNOWNS];
+    for (int i = 0; i < UNKNOWNS; i++)
+        for (int j = i; j < UNKNOWNS; j++) {
+            double left = precision[i][j];
+            for (int k = 0; k < i; k++)
+                left -= u[k][i] * u[k][j];
+            u[i][j] = i == j ? sqrt(left) : left / u[i][i];
+        }
+    for (int i = UNKNOWNS - 1; i >= 0; i--) {
+        m[i] = normal_number();
+        for (int j = i + 1; j < UNKNOWNS; j++)
+            m[i] -= u[i][j] * m[j];
+        m[i] /= u[i][i];
+    }
+}
+
+/* Of models as smooth as is assumed, from data with the errors that are assumed, 68 % of the
+ * unknowns lie within one standard deviation. */
+static void one_sigma_covers_its_share(void **state)
+{
+    (void)state;
+    const struct normal_smoothness mu = {2, 1};
+    const double zero[UNKNOWNS] = {0}, damping = 0.3;
+    double kept[COLUMNS][ROWS], variance[UNKNOWNS], share[UNKNOWNS], m[UNKNOWNS], found[UNKNOWNS];
+    int covered = 0;
+    struct normal *n;
+    memcpy(kept, data, sizeof kept);
+    assert_int_equal(normal_open(earth, &n), EK_OK);
+    for (int seed = 0; seed < 100; seed++) {
+        fill_dense(zero, mu, damping);
+        for (int c = 0; c < COLUMNS; c++) /* what the data add is not known before */
+            for (int i = 0; i < ROWS; i++)
+                for (int k = 0; k < NZ; k++)
+                    for (int l = 0; l < NZ; l++)
+                        dense[c * NZ + k][c * NZ + l] -= matrix[c][i][k] * matrix[c][i][l];
+        draw(dense, m);
+        for (int c = 0; c < COLUMNS; c++)
+            for (int i = 0; i < ROWS; i++) {
+                data[c][i] = normal_number();
+                for (int k = 0; k < NZ; k++)
+                    data[c][i] += matrix[c][i][k] * m[c * NZ + k];
+            }
+        fill_sums(zero, sums);
+        assert_int_equal(normal_solve(n, sums, zero, mu, damping, found), EK_OK);
+        assert_int_equal(normal_certainty(n, sums, mu, damping, variance, share), EK_OK);
+        for (int i = 0; i < UNKNOWNS; i++)
+            covered += fabs(found[i] - m[i]) <= sqrt(variance[i]);
+    }
+    memcpy(data, kept, sizeof kept);
+    assert_true(covered > 0.63 * 100 * UNKNOWNS && covered < 0.73 * 100 * UNKNOWNS);
+    normal_close(n);
 }
 
 /* ---- inversions --------------------------------------------------------------------------------
@@ -365,6 +472,8 @@ int main(void)
         cmocka_unit_test(the_sparse_solution_is_the_dense_one),
         cmocka_unit_test(a_column_without_data_follows_its_neighbours),
         cmocka_unit_test(predictions_are_what_linear_data_do),
+        cmocka_unit_test(certainty_is_that_of_the_dense_inverse),
+        cmocka_unit_test(one_sigma_covers_its_share),
         cmocka_unit_test(linear_data_are_explained),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(a_bad_trial_is_rejected_and_the_next_step_shorter),

@@ -27,6 +27,7 @@ addEventListener('load', () => {
   point(canvas(0), 'mousemove', 100, 60);
   const tip = all('#slices .tip')[0];
   say(`tip: ${tip.style.visibility} ${/Ω m\nx .* km, y .* km\n0–150 m below/.test(tip.textContent)}`);
+  say(`sure: ${/factor [0-9.]+ \(one σ\)\na mean over \d+ m/.test(tip.textContent)}`);
   const chart = id => Chart.getChart(document.getElementById(id)).data.datasets;
   say(`misfit: ${chart('misfit')[0].data.length} falls ${chart('misfit')[0].data[0].y > chart('misfit')[0].data[1].y}`);
   say(`offsets: ${chart('offsets').length}`);
@@ -49,12 +50,13 @@ page() { # arguments…: what the page says
 }
 expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
 
-page --truth "$work/truth.csv" --iterations 2 --layout 2x1 --compare naive,heft
+page --uncertainty --truth "$work/truth.csv" --iterations 2 --layout 2x1 --compare naive,heft
 expect 'slices: 6'
 expect 'painted: true'
 expect 'moved: 6'
 expect 'top: 75 m'
 expect 'tip: visible true'
+expect 'sure: true'
 expect 'misfit: 3 falls true'
 expect 'offsets: 3'
 expect 'pairs: 320'

@@ -1,0 +1,25 @@
+/* mcsem/normal_internal.h – what the parts of the normal equations know of one another. */
+#ifndef MCSEM_NORMAL_INTERNAL_H
+#define MCSEM_NORMAL_INTERNAL_H
+
+#include "mcsem/normal.h"
+
+#include <suitesparse/cholmod.h>
+
+struct normal {
+    const struct earth *earth;
+    cholmod_common common;
+    bool started;
+    cholmod_sparse *matrix;
+    cholmod_factor *factor;
+    cholmod_dense *right;
+};
+
+/* The column behind c in x (0) or y (1); -1: none. */
+int normal_next(const struct earth *earth, int c, int axis);
+
+/* Assembles and factorises. EK_UNVERIFIED, silently, as normal_solve(). */
+enum ek_status normal_factorize(struct normal *normal, const double *sums,
+                                struct normal_smoothness mu, double damping);
+
+#endif

@@ -1,0 +1,140 @@
+/* mcsem/read_model.c – resistivities out of a table or a VTK file. */
+#include "mcsem/read_model.h"
+#include "src/file.h"
+#include "src/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ek_status read_rows(const struct table *t, struct earth *e)
+{
+    int column, layer, rho;
+    TRY(table_need(t, "column", &column));
+    TRY(table_need(t, "layer", &layer));
+    TRY(table_need(t, "rho_ohmm", &rho));
+    if (t->nrows != (size_t)earth_columns(e) * (size_t)e->nz)
+        FAIL(EK_USAGE, "%s: %zu rows are not %d columns of %d layers", t->path, t->nrows,
+             earth_columns(e), e->nz);
+    for (size_t row = 0; row < t->nrows; row++) {
+        double c, k, x;
+        TRY(table_number(t, row, column, &c));
+        TRY(table_number(t, row, layer, &k));
+        TRY(table_number(t, row, rho, &x));
+        if (c < 0 || c >= earth_columns(e) || k < 0 || k >= e->nz || c != floor(c) || k != floor(k))
+            FAIL(EK_USAGE, "%s:%zu: there is no layer %g of column %g", t->path, t->line[row], k,
+                 c);
+        if (!(x > 0))
+            FAIL(EK_USAGE, "%s:%zu: resistivity %g ohm m is not positive", t->path, t->line[row],
+                 x);
+        e->m[(size_t)c * (size_t)e->nz + (size_t)k] = log(x);
+    }
+    return EK_OK;
+}
+
+static bool is_vtk(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 4 && !strcmp(path + n - 4, ".vtk");
+}
+
+/* ---- VTK ------------------------------------------------------------------------------------- */
+
+/* Cells from the deepest layer up, x fastest, as write_vtk() leaves them. */
+static enum ek_status take_values(const char *path, const char *text, struct earth *e)
+{
+    const char *at = strstr(text, "SCALARS rho_ohmm");
+    at = at ? strstr(at, "LOOKUP_TABLE") : NULL;
+    at = at ? strchr(at, '\n') : NULL;
+    if (!at)
+        FAIL(EK_USAGE, "%s: there are no 'SCALARS rho_ohmm' with a LOOKUP_TABLE", path);
+    for (int k = e->nz - 1; k >= 0; k--)
+        for (int c = 0; c < earth_columns(e); c++) {
+            char *end;
+            const double rho = strtod(at, &end);
+            if (end == at || !(rho > 0) || !isfinite(rho))
+                FAIL(EK_USAGE, "%s: resistivity of column %d, layer %d: '%.12s'", path, c, k, at);
+            e->m[(size_t)c * (size_t)e->nz + (size_t)k] = log(rho);
+            at = end;
+        }
+    return EK_OK;
+}
+
+static enum ek_status take_vtk(const char *path, const char *text, struct earth *e)
+{
+    int n[3];
+    const char *size = strstr(text, "DIMENSIONS");
+    if (!size || sscanf(size, "DIMENSIONS %d %d %d", &n[0], &n[1], &n[2]) != 3)
+        FAIL(EK_USAGE, "%s: there are no DIMENSIONS of a grid", path);
+    if (n[0] != e->nx + 1 || n[1] != e->ny + 1 || n[2] != e->nz + 1)
+        FAIL(EK_USAGE, "%s: %d x %d x %d cells are not %d x %d columns of %d layers", path,
+             n[0] - 1, n[1] - 1, n[2] - 1, e->nx, e->ny, e->nz);
+    return take_values(path, text, e);
+}
+
+/* ---- either ---------------------------------------------------------------------------------- */
+
+enum ek_status read_model(const char *path, struct earth *e)
+{
+    struct table *t;
+    char *text;
+    if (is_vtk(path)) {
+        TRY(file_read_text(path, &text));
+        const enum ek_status taken = take_vtk(path, text, e);
+        free(text);
+        return taken;
+    }
+    TRY(table_open(path, NULL, &t));
+    const enum ek_status st = read_rows(t, e);
+    table_close(t);
+    return st;
+}
+
+/* A table's columns stand row by row of the grid, every one from the top down. */
+static enum ek_status take_grid(const struct table *t, struct earth_list *list)
+{
+    static const char *const names[] = {"column", "x", "y", "top_m"};
+    enum { COLUMN, X, Y, TOP, NUMBERS };
+    double first[NUMBERS] = {0}, now[NUMBERS] = {0};
+    int at[NUMBERS], columns = 0;
+    struct earth_list l = *list;
+    for (int k = 0; k < NUMBERS; k++)
+        TRY(table_need(t, names[k], &at[k]));
+    l.nx = l.nz = 0;
+    for (size_t row = 0; row < t->nrows; row++) {
+        for (int k = 0; k < NUMBERS; k++)
+            TRY(table_number(t, row, at[k], &now[k]));
+        if (row == 0)
+            memcpy(first, now, sizeof first);
+        columns = (int)now[COLUMN] + 1;
+        l.nz += columns == 1;
+        if (columns == 1 && l.nz == 2)
+            l.dz = now[TOP] - first[TOP];
+        if (columns == 2 && now[Y] == first[Y])
+            l.dx = now[X] - first[X];
+        if (!l.nx && now[Y] != first[Y]) {
+            l.nx = columns - 1;
+            l.dy = now[Y] - first[Y];
+        }
+    }
+    l.nx = l.nx ? l.nx : columns;
+    if (!l.nx || columns % l.nx)
+        FAIL(EK_USAGE, "%s: %d columns do not make a grid", t->path, columns);
+    l.ny = columns / l.nx;
+    l.x0 = first[X];
+    l.y0 = first[Y];
+    *list = l;
+    return EK_OK;
+}
+
+enum ek_status read_model_grid(const char *path, struct earth_list *list)
+{
+    struct table *t;
+    if (is_vtk(path))
+        return EK_OK;
+    TRY(table_open(path, NULL, &t));
+    const enum ek_status st = take_grid(t, list);
+    table_close(t);
+    return st;
+}
