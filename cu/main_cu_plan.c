@@ -163,6 +163,16 @@ static enum ek_status run(int argc, char **argv)
         return EK_OK;
     if (!s.simulate == !s.machine)
         FAIL(EK_USAGE, "either --simulate CASE or --machine FILE is wanted; try --help");
+    if (s.simulate && (s.report || s.csv || s.profile || s.run || s.sample))
+        FAIL(EK_USAGE, "--%s goes with --machine, not with --simulate",
+             s.report    ? "report"
+             : s.csv     ? "csv"
+             : s.profile ? "profile"
+             : s.run     ? "run"
+                         : "sample");
+    if (s.machine && (s.layout || s.cold))
+        FAIL(EK_USAGE, "--%s goes with --simulate, not with --machine",
+             s.layout ? "layout" : "cold");
     if (s.machine && !s.schedules)
         s.schedules = CAPACITY_SCHEDULES;
     char *list = s.schedules ? strdup(s.schedules) : NULL;

@@ -238,6 +238,53 @@ static void a_unit_that_recovers(void **state)
     assert_true(r.ratio < 1.03);
 }
 
+/* A heat stencil in zones on one core and a device that is slower than it, 400 steps, nothing
+ * known: no worse than the core alone, nor than heft. */
+static void heat_stencil(void **state)
+{
+    (void)state;
+    enum { SIDE = 12, N = SIDE * SIDE };
+    static size_t first[N + 1], neighbour[4 * N];
+    static double face[4 * N], bytes[N];
+    size_t e = 0;
+    for (int t = 0; t < N; t++) {
+        const int x = t % SIDE, y = t / SIDE, dx[] = {-1, 1, 0, 0}, dy[] = {0, 0, -1, 1};
+        for (int i = 0; i < 4; i++)
+            if (x + dx[i] >= 0 && x + dx[i] < SIDE && y + dy[i] >= 0 && y + dy[i] < SIDE) {
+                face[e] = 800;
+                neighbour[e++] = (size_t)(t + dx[i] + SIDE * dy[i]);
+            }
+        first[t + 1] = e;
+        bytes[t] = 80000;
+    }
+    const struct sched_link link = {5e-6, 1 / 5e9};
+    for (int i = 0; i < 8; i++) {
+        const struct sim_unit unit[] = {{.width = 1, .speed = 2e5},
+                                        {.kind = CU_DEVICE,
+                                         .width = 1,
+                                         .memory = 1,
+                                         .speed = 2e5 * (i % 4 ? 0.2 * (i % 4) : 0.05),
+                                         .launch = i / 4 * 20e-6}};
+        struct sim_case c = {.job = {.n = N,
+                                     .grain = 1,
+                                     .bytes = bytes,
+                                     .link = &link,
+                                     .first = first,
+                                     .neighbour = neighbour,
+                                     .face_bytes = face},
+                             .unit = unit,
+                             .ncu = 2,
+                             .steps = 400,
+                             .cold = true,
+                             .noise = 0.05};
+        double own = run(&c, "evenkeel").total, heft = run(&c, "heft").total;
+        c.ncu = 1;
+        double alone = run(&c, "static").total;
+        if (!(own < 1.01 * fmin(alone, heft)))
+            fail_msg("%d: %g s, %g alone, %g heft", i, own, alone, heft);
+    }
+}
+
 /* Cases of cu_random that once went wrong for good: a task whose time was measured while its unit
  * slowed down, a plan taken for what others' help had made of it, an exchange that is not to come.
  */
@@ -304,6 +351,7 @@ int main(void)
         cmocka_unit_test(fine_cases),
         cmocka_unit_test(random_cases),
         cmocka_unit_test(once_wrong),
+        cmocka_unit_test(heat_stencil),
         cmocka_unit_test(a_unit_that_recovers),
         cmocka_unit_test(noisy),
         cmocka_unit_test(units_that_fail),

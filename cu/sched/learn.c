@@ -47,15 +47,17 @@ void learn_assign(struct learn *l)
     plan_assign(&l->plan, l->owner, e->order);
 }
 
-bool learn_step(struct learn *l)
+void learn_step(void *st)
 {
+    struct learn *l = st;
     plan_rewind(&l->plan);
     if (!l->left)
-        return false;
+        return;
     l->left--;
     estimate_step(&l->estimate);
     bool guessed = l->estimate.steps == 1 && !l->estimate.known;
-    return guessed || estimate_surprise(&l->estimate, l->load) > SURPRISE;
+    if (guessed || estimate_surprise(&l->estimate, l->load) > SURPRISE)
+        l->assign(l);
 }
 
 /* While it learns, tasks are measured by `grain` at most. */

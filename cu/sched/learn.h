@@ -21,9 +21,10 @@ struct learn {
     struct plan plan;
     struct estimate estimate;
     size_t grain;
-    int left;     /* steps that may still change the plan */
-    double *load; /* [ncu] seconds planned; the policy may use it while it plans */
-    int *owner;   /* [n] of the tasks in estimate.order: what a policy decides */
+    int left;                     /* steps that may still change the plan */
+    double *load;                 /* [ncu] seconds planned; the policy may use it while it plans */
+    int *owner;                   /* [n] of the tasks in estimate.order: what a policy decides */
+    void (*assign)(void *policy); /* decides, and calls learn_assign() */
 };
 
 /* Reads the options, opens plan and estimate. EK_UNAVAILABLE: out of memory; learn_close() frees,
@@ -34,12 +35,15 @@ void learn_close(struct learn *l);
 /* Makes l->owner the plan of the next step. */
 void learn_assign(struct learn *l);
 
-/* True if the step that ends taught something that the plan did not know: the policy should plan
- * anew. A plan that came true is kept, so that no task migrates for nothing. */
-bool learn_step(struct learn *l);
-
 /* Members of struct sched_ops; `st` begins with a struct learn. */
 struct ek_range learn_next(void *st, int cu);
 void learn_done(void *st, int cu, struct ek_range r, double sec, const double *each);
+/* Plans anew if the step taught something that the plan did not know: one that came true is kept,
+ * so that no task migrates for nothing. */
+void learn_step(void *st);
+
+#define LEARN_POLICY                                                                               \
+    .opts = learn_options, .opts_size = sizeof(struct learn_options), .defaults = learn_defaults,  \
+    .next = learn_next, .done = learn_done, .step = learn_step
 
 #endif

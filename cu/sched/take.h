@@ -6,33 +6,38 @@
 #include "cu/sched/sched.h"
 #include <stdatomic.h>
 
+/* The first member of such a policy's state. */
 struct take {
     _Alignas(64) _Atomic size_t at; /* tasks taken so far */
     _Alignas(64) size_t n, grain;
+    /* Tasks that unit cu wants when `taken` are gone already. */
+    size_t (*size)(const void *policy, int cu, size_t taken);
 };
 
-static inline void take_begin(struct take *t, const struct sched_job *job)
+static inline void take_begin(struct take *t, const struct sched_job *job,
+                              size_t (*size)(const void *policy, int cu, size_t taken))
 {
     t->n = job->n;
     t->grain = job->grain;
+    t->size = size;
     atomic_store_explicit(&t->at, 0, memory_order_relaxed);
 }
 
-static inline void take_rewind(struct take *t)
+/* ---- members of struct sched_ops ------------------------------------------------------------- */
+static inline void take_step(void *policy)
 {
-    atomic_store_explicit(&t->at, 0, memory_order_relaxed);
+    atomic_store_explicit(&((struct take *)policy)->at, 0, memory_order_relaxed);
 }
 
-/* The next tasks: as many as size(policy, cu, taken) says when `taken` tasks are gone already, at
- * least a grain and never more than there are. Any thread; lock-free. */
-static inline struct ek_range take_next(struct take *t, const void *policy, int cu,
-                                        size_t (*size)(const void *policy, int cu, size_t taken))
+/* The next tasks: at least a grain and never more than there are. Any thread; lock-free. */
+static inline struct ek_range take_next(void *policy, int cu)
 {
+    struct take *t = policy;
     size_t at = atomic_load_explicit(&t->at, memory_order_relaxed), end;
     do {
         if (at >= t->n)
             return (struct ek_range){0, 0};
-        size_t want = size(policy, cu, at);
+        size_t want = t->size(policy, cu, at);
         want = want > t->grain ? want : t->grain;
         end = want < t->n - at ? at + want : t->n;
     } while (!atomic_compare_exchange_weak_explicit(&t->at, &at, end, memory_order_relaxed,

@@ -26,6 +26,14 @@ struct loss loss_of(double computation, double communication, double bound, int 
     l.seconds[LOSS_TRANSFER] = communication + moving;
     l.seconds[LOSS_IMBALANCE] =
         computation - bound - moving - l.seconds[LOSS_CONTENTION] - l.seconds[LOSS_LAUNCH];
+    /* Prices are a mean of all steps, so that causes may overlap a little. */
+    double rest = l.seconds[LOSS_IMBALANCE],
+           others = l.seconds[LOSS_CONTENTION] + l.seconds[LOSS_LAUNCH];
+    if (rest < 0 && others + rest > 0) {
+        l.seconds[LOSS_CONTENTION] *= 1 + rest / others;
+        l.seconds[LOSS_LAUNCH] *= 1 + rest / others;
+        l.seconds[LOSS_IMBALANCE] = 0;
+    }
     for (int i = 0; i < LOSS_CAUSES; i++)
         if (isnan(bound))
             l.seconds[i] = NAN;

@@ -50,6 +50,8 @@ for tasks in "--profile $(ls "$work"/bt-mz-*.json)" "--run $work/run.json"; do
 done
 
 refused 2 'either --simulate' --schedules heft
+refused 2 '--report goes with --machine' --simulate tests/data/cu/pcf-40.json --report "$work/r.html"
+refused 2 '--cold goes with --simulate' --machine x.json --cold
 refused 2 'by --run' --machine cu/examples/pcad.json
 refused 2 'nowhere' --machine nowhere.json --run cu/examples/cmp-451.json
 refused 2 'nowhere' --machine cu/examples/pcad.json --run nowhere.json

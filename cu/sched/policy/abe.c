@@ -138,8 +138,9 @@ static void round_shares(struct state *s, glp_prob *lp)
     }
 }
 
-static void plan(struct state *s)
+static void assign(void *policy)
 {
+    struct state *s = policy;
     const struct estimate *e = &s->learn.estimate;
     glp_smcp simplex;
     glp_init_smcp(&simplex);
@@ -189,30 +190,19 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     enum ek_status status = open_state(s, job);
+    s->learn.assign = assign;
     if (status)
         end(s);
     else if (job->n)
-        plan(s);
+        assign(s);
     return status;
-}
-
-static void step(void *st)
-{
-    struct state *s = st;
-    if (learn_step(&s->learn))
-        plan(s);
 }
 
 const struct sched_ops sched_abe = {
     .name = "abe",
     .summary = "a linear programme divides the sizes among kinds, sorted-greedy inside each",
     .state_size = sizeof(struct state),
-    .opts = learn_options,
-    .opts_size = sizeof(struct learn_options),
-    .defaults = learn_defaults,
     .begin = begin,
-    .next = learn_next,
-    .done = learn_done,
-    .step = step,
     .end = end,
+    LEARN_POLICY,
 };

@@ -18,29 +18,19 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-static enum ek_status begin(void *st, const struct sched_job *job)
-{
-    struct state *s = st;
-    size_t size = (size_t)((const struct options *)job->options)->size;
-    take_begin(&s->take, job);
-    s->size = size ? size : job->n / (32 * (size_t)job->ncu) + 1;
-    return EK_OK;
-}
-
 static size_t size(const void *st, int cu, size_t taken)
 {
     (void)cu, (void)taken;
     return ((const struct state *)st)->size;
 }
 
-static struct ek_range next(void *st, int cu)
+static enum ek_status begin(void *st, const struct sched_job *job)
 {
-    return take_next(&((struct state *)st)->take, st, cu, size);
-}
-
-static void step(void *st)
-{
-    take_rewind(&((struct state *)st)->take);
+    struct state *s = st;
+    size_t own = (size_t)((const struct options *)job->options)->size;
+    take_begin(&s->take, job, size);
+    s->size = own ? own : job->n / (32 * (size_t)job->ncu) + 1;
+    return EK_OK;
 }
 
 const struct sched_ops sched_chunk = {
@@ -50,6 +40,6 @@ const struct sched_ops sched_chunk = {
     .opts = options,
     .opts_size = sizeof(struct options),
     .begin = begin,
-    .next = next,
-    .step = step,
+    .next = take_next,
+    .step = take_step,
 };

@@ -25,15 +25,6 @@ static void defaults(void *opts)
     ((struct options *)opts)->batch = 16;
 }
 
-static enum ek_status begin(void *st, const struct sched_job *job)
-{
-    struct state *s = st;
-    s->unit = job->unit;
-    s->batch = (size_t)((const struct options *)job->options)->batch;
-    take_begin(&s->take, job);
-    return EK_OK;
-}
-
 /* A batch is at most half of what is left, so that the last one does not outlast the others. */
 static size_t size(const void *policy, int cu, size_t taken)
 {
@@ -44,16 +35,13 @@ static size_t size(const void *policy, int cu, size_t taken)
     return half < s->batch ? half : s->batch;
 }
 
-static struct ek_range next(void *st, int cu)
+static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
-    return take_next(&s->take, s, cu, size);
-}
-
-static void step(void *st)
-{
-    struct state *s = st;
-    take_rewind(&s->take);
+    s->unit = job->unit;
+    s->batch = (size_t)((const struct options *)job->options)->batch;
+    take_begin(&s->take, job, size);
+    return EK_OK;
 }
 
 const struct sched_ops sched_greedy = {
@@ -64,6 +52,6 @@ const struct sched_ops sched_greedy = {
     .opts_size = sizeof(struct options),
     .defaults = defaults,
     .begin = begin,
-    .next = next,
-    .step = step,
+    .next = take_next,
+    .step = take_step,
 };

@@ -7,14 +7,6 @@ struct state {
     size_t units;
 };
 
-static enum ek_status begin(void *st, const struct sched_job *job)
-{
-    struct state *s = st;
-    take_begin(&s->take, job);
-    s->units = (size_t)job->ncu;
-    return EK_OK;
-}
-
 static size_t size(const void *st, int cu, size_t taken)
 {
     const struct state *s = st;
@@ -22,14 +14,12 @@ static size_t size(const void *st, int cu, size_t taken)
     return (s->take.n - taken + s->units - 1) / s->units;
 }
 
-static struct ek_range next(void *st, int cu)
+static enum ek_status begin(void *st, const struct sched_job *job)
 {
-    return take_next(&((struct state *)st)->take, st, cu, size);
-}
-
-static void step(void *st)
-{
-    take_rewind(&((struct state *)st)->take);
+    struct state *s = st;
+    take_begin(&s->take, job, size);
+    s->units = (size_t)job->ncu;
+    return EK_OK;
 }
 
 const struct sched_ops sched_gss = {
@@ -37,6 +27,6 @@ const struct sched_ops sched_gss = {
     .summary = "guided self-scheduling: an idle unit takes its equal share of what is left",
     .state_size = sizeof(struct state),
     .begin = begin,
-    .next = next,
-    .step = step,
+    .next = take_next,
+    .step = take_step,
 };

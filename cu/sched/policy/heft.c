@@ -5,12 +5,9 @@
 
 #include <math.h>
 
-struct state {
-    struct learn learn;
-};
-
-static void plan(struct learn *l)
+static void assign(void *policy)
 {
+    struct learn *l = policy;
     const struct estimate *e = &l->estimate;
     for (int c = 0; c < e->ncu; c++)
         l->load[c] = 0;
@@ -32,38 +29,26 @@ static void plan(struct learn *l)
 
 static void end(void *st)
 {
-    struct state *s = st;
-    learn_close(&s->learn);
+    learn_close(st);
 }
 
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
-    struct state *s = st;
-    enum ek_status status = learn_open(&s->learn, job);
+    struct learn *l = st;
+    enum ek_status status = learn_open(l, job);
+    l->assign = assign;
     if (status)
-        end(s);
+        end(l);
     else
-        plan(&s->learn);
+        assign(l);
     return status;
-}
-
-static void step(void *st)
-{
-    struct state *s = st;
-    if (learn_step(&s->learn))
-        plan(&s->learn);
 }
 
 const struct sched_ops sched_heft = {
     .name = "heft",
     .summary = "by descending cost, each task where it ends first by known or measured times",
-    .state_size = sizeof(struct state),
-    .opts = learn_options,
-    .opts_size = sizeof(struct learn_options),
-    .defaults = learn_defaults,
+    .state_size = sizeof(struct learn),
     .begin = begin,
-    .next = learn_next,
-    .done = learn_done,
-    .step = step,
     .end = end,
+    LEARN_POLICY,
 };

@@ -50,34 +50,6 @@ static void defaults(void *opts)
     *(struct options *)opts = (struct options){.b = 0.01, .t_min = 0.01, .s = 3};
 }
 
-static double mean_cost(const struct sched_job *job)
-{
-    double sum = 0;
-    for (size_t t = 0; job->cost && t < job->n; t++)
-        sum += job->cost[t];
-    return sum > 0 ? sum / (double)job->n : 1;
-}
-
-static enum ek_status begin(void *st, const struct sched_job *job)
-{
-    struct state *s = st;
-    s->options = *(const struct options *)job->options;
-    s->ncu = job->ncu;
-    s->part = s->options.b * (double)job->n;
-    s->first = s->options.c ? s->options.c : ceil((double)job->n / (256. * job->ncu));
-    take_begin(&s->take, job);
-    s->unit = aligned_alloc(64, (size_t)job->ncu * sizeof *s->unit);
-    if (!s->unit)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d units", job->ncu);
-    const double mean = mean_cost(job);
-    for (int c = 0; c < job->ncu; c++) {
-        const bool known = job->unit[c].speed > 0; /* needs no small batches, then */
-        s->unit[c] = (struct shown){.score = known ? job->unit[c].speed / mean : 0,
-                                    .batches = known ? s->options.s + 1 : 0};
-    }
-    return EK_OK;
-}
-
 /* score_i / sum of scores, of the units that have had a batch; an equal share while one of their
  * scores is missing. A unit that never asks would be missed for ever. */
 static double share_of(const struct state *s, int cu, bool *known)
@@ -111,10 +83,38 @@ static size_t size(const void *st, int cu, size_t taken)
     return (size_t)ceil(batch);
 }
 
+static double mean_cost(const struct sched_job *job)
+{
+    double sum = 0;
+    for (size_t t = 0; job->cost && t < job->n; t++)
+        sum += job->cost[t];
+    return sum > 0 ? sum / (double)job->n : 1;
+}
+
+static enum ek_status begin(void *st, const struct sched_job *job)
+{
+    struct state *s = st;
+    s->options = *(const struct options *)job->options;
+    s->ncu = job->ncu;
+    s->part = s->options.b * (double)job->n;
+    s->first = s->options.c ? s->options.c : ceil((double)job->n / (256. * job->ncu));
+    take_begin(&s->take, job, size);
+    s->unit = aligned_alloc(64, (size_t)job->ncu * sizeof *s->unit);
+    if (!s->unit)
+        FAIL(EK_UNAVAILABLE, "out of memory for %d units", job->ncu);
+    const double mean = mean_cost(job);
+    for (int c = 0; c < job->ncu; c++) {
+        const bool known = job->unit[c].speed > 0; /* needs no small batches, then */
+        s->unit[c] = (struct shown){.score = known ? job->unit[c].speed / mean : 0,
+                                    .batches = known ? s->options.s + 1 : 0};
+    }
+    return EK_OK;
+}
+
 static struct ek_range next(void *st, int cu)
 {
     struct state *s = st;
-    struct ek_range r = take_next(&s->take, s, cu, size);
+    struct ek_range r = take_next(s, cu);
     if (r.end > r.begin)
         atomic_fetch_add_explicit(&s->unit[cu].batches, 1, memory_order_relaxed);
     return r;
@@ -133,11 +133,6 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
                               memory_order_relaxed);
 }
 
-static void step(void *st)
-{
-    take_rewind(&((struct state *)st)->take);
-}
-
 static void end(void *st)
 {
     free(((struct state *)st)->unit);
@@ -153,6 +148,6 @@ const struct sched_ops sched_hrdls = {
     .begin = begin,
     .next = next,
     .done = done,
-    .step = step,
+    .step = take_step,
     .end = end,
 };

@@ -11,18 +11,6 @@ struct state {
     double first, less; /* tasks of the first piece, and by how many each is smaller */
 };
 
-static enum ek_status begin(void *st, const struct sched_job *job)
-{
-    struct state *s = st;
-    take_begin(&s->take, job);
-    double n = (double)job->n;
-    s->first = fmax(ceil(n / (2. * job->ncu)), 1);
-    double pieces = ceil(2 * n / (s->first + 1));
-    s->less = pieces > 1 ? (s->first - 1) / (pieces - 1) : 0;
-    return EK_OK;
-}
-
-/* After k pieces k F - D k (k-1) / 2 tasks are gone: the size of piece k is F - k D. */
 static size_t size(const void *st, int cu, size_t taken)
 {
     const struct state *s = st;
@@ -34,21 +22,23 @@ static size_t size(const void *st, int cu, size_t taken)
     return root > 0 ? (size_t)fmax(rint(sqrt(root) - s->less / 2), 1) : 1;
 }
 
-static struct ek_range next(void *st, int cu)
+static enum ek_status begin(void *st, const struct sched_job *job)
 {
-    return take_next(&((struct state *)st)->take, st, cu, size);
+    struct state *s = st;
+    take_begin(&s->take, job, size);
+    double n = (double)job->n;
+    s->first = fmax(ceil(n / (2. * job->ncu)), 1);
+    double pieces = ceil(2 * n / (s->first + 1));
+    s->less = pieces > 1 ? (s->first - 1) / (pieces - 1) : 0;
+    return EK_OK;
 }
 
-static void step(void *st)
-{
-    take_rewind(&((struct state *)st)->take);
-}
-
+/* After k pieces k F - D k (k-1) / 2 tasks are gone: the size of piece k is F - k D. */
 const struct sched_ops sched_tss = {
     .name = "tss",
     .summary = "trapezoid self-scheduling: pieces shrink linearly",
     .state_size = sizeof(struct state),
     .begin = begin,
-    .next = next,
-    .step = step,
+    .next = take_next,
+    .step = take_step,
 };

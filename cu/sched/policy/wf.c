@@ -11,11 +11,20 @@ struct state {
     double *share; /* [ncu] of a round, sum 1 */
 };
 
+static size_t size(const void *st, int cu, size_t taken)
+{
+    const struct state *s = st;
+    size_t round = s->take.n, left = s->take.n - taken;
+    while (round - round / 2 >= left && round > 1)
+        round -= round / 2;
+    return (size_t)ceil((double)(round - round / 2) * s->share[cu]);
+}
+
 static enum ek_status begin_shares(struct state *s, const struct sched_job *job, bool weighted)
 {
     double sum = 0;
     bool known = weighted;
-    take_begin(&s->take, job);
+    take_begin(&s->take, job, size);
     if (!(s->share = malloc((size_t)job->ncu * sizeof *s->share)))
         FAIL(EK_UNAVAILABLE, "out of memory for %d units", job->ncu);
     for (int c = 0; c < job->ncu; c++)
@@ -38,25 +47,6 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 }
 
 /* Rounds are of n/2, n/4, … tasks: which one it is follows from what is left. */
-static size_t size(const void *st, int cu, size_t taken)
-{
-    const struct state *s = st;
-    size_t round = s->take.n, left = s->take.n - taken;
-    while (round - round / 2 >= left && round > 1)
-        round -= round / 2;
-    return (size_t)ceil((double)(round - round / 2) * s->share[cu]);
-}
-
-static struct ek_range next(void *st, int cu)
-{
-    return take_next(&((struct state *)st)->take, st, cu, size);
-}
-
-static void step(void *st)
-{
-    take_rewind(&((struct state *)st)->take);
-}
-
 static void end(void *st)
 {
     free(((struct state *)st)->share);
@@ -67,8 +57,8 @@ const struct sched_ops sched_fac = {
     .summary = "factoring: half of what is left in equal pieces, one for each unit, and so on",
     .state_size = sizeof(struct state),
     .begin = begin_equal,
-    .next = next,
-    .step = step,
+    .next = take_next,
+    .step = take_step,
     .end = end,
 };
 
@@ -77,7 +67,7 @@ const struct sched_ops sched_wf = {
     .summary = "weighted factoring: the same in proportion to the units' speeds, or their cores",
     .state_size = sizeof(struct state),
     .begin = begin,
-    .next = next,
-    .step = step,
+    .next = take_next,
+    .step = take_step,
     .end = end,
 };
