@@ -21,7 +21,7 @@ Q        := $(if $(filter 1,$(V)),,@)
 say       = $(if $(filter 1,$(V)),,@printf '  %-6s %s%s\n' '$(1)' '$(2)' '$(3)')
 
 CORE     := src backends cu
-PROGRAMS := npb_mz okada_mogi mcsem kirchhoff
+PROGRAMS := $(filter-out $(CORE),$(sort $(patsubst %/,%,$(dir $(wildcard */main_*.c)))))
 FOLDERS  := $(CORE) $(PROGRAMS)
 PKGS     := hwloc jansson libffi ompi-c gsl libzmq
 # Of mcsem alone: sparse Cholesky factors, and the BLAS under them.
