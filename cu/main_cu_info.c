@@ -1,4 +1,5 @@
 /* cu/main_cu_info.c – cu-info: what this node has, and who would run where. */
+#include "cu/bench/explain.h"
 #include "cu/unit/info.h"
 #include "cu/sched/profile.h"
 #include "src/isa.h"
@@ -10,7 +11,7 @@
 
 struct settings {
     struct info_request request;
-    const char *json, *isa;
+    const char *json, *isa, *explain;
     bool profiles, help, version;
 };
 
@@ -34,6 +35,8 @@ static const struct opt options[] = {
      .arg = "FILE",
      .optional = true,
      .help = "write JSON to the file, or instead of text"},
+    {"explain", OPT_FILE, AT(explain), "FILE",
+     "say why a run took so long, of what a program wrote with --json or --trace", .env = NULL},
     {"profiles", OPT_FLAG, AT(profiles), NULL,
      "list the profiles that programs have stored, and leave", .env = NULL},
     {"help", OPT_FLAG, AT(help), NULL, "this text", .env = NULL},
@@ -78,6 +81,8 @@ static enum ek_status run(int argc, char **argv)
         return EK_OK;
     if (s.profiles)
         return profile_list(stdout);
+    if (s.explain)
+        return explain_run(stdout, s.explain);
     TRY(isa_choose(s.isa));
     TRY(info_open(&s.request, &info));
     enum ek_status st = show(&s, info);

@@ -1,0 +1,142 @@
+/* cu/bench/explain.c – reads a result and says what stands in it. */
+#include "cu/bench/explain.h"
+#include "src/demand.h"
+#include "src/opt.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const double WORTH = 0.05; /* of the run: less is not worth a line */
+
+/* Members of "loss". */
+static const struct cause {
+    const char *key, *what, *advice;
+} causes[] = {
+    {"imbalance_s", "units had nothing to do, or tasks ran on units that others suit better",
+     "smaller tasks, --compare for another policy, --profile=make so that times are known"},
+    {"launch_s", "beginning and ending ranges of tasks",
+     "larger ranges, as dynamic:chunk=8; larger tasks on devices"},
+    {"transfer_s", "exchanges, and tasks that were brought to other memory",
+     "a policy that knows of neighbours (evenkeel, clustered-guided), fewer devices"},
+    {"contention_s",
+     "tasks took longer than they can: busy neighbours, other programs, a cold "
+     "cache, a slow clock",
+     "fewer cores (--layout auto), nothing beside it, --repeat 3"},
+};
+enum { CAUSES = sizeof causes / sizeof *causes };
+
+static double number(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+    const char *t = json_string_value(json_object_get(o, key));
+    return t ? t : "?";
+}
+
+/* By how much of the run's seconds it is slower. */
+static void say(FILE *out, double share, const char *what, const char *advice)
+{
+    fprintf(out, "\n%3.0f %%  ", 100 * share);
+    opt_wrap(out, 7, what);
+    fprintf(out, "%7s", "");
+    char line[512];
+    snprintf(line, sizeof line, "try: %s", advice);
+    opt_wrap(out, 12, line);
+}
+
+static void say_losses(FILE *out, const json_t *run)
+{
+    const json_t *loss = json_object_get(run, "loss");
+    const double seconds = number(run, "seconds");
+    bool said[CAUSES] = {false};
+    for (;;) {
+        int worst = -1;
+        for (int i = 0; i < CAUSES; i++)
+            if (!said[i] && number(loss, causes[i].key) > WORTH * seconds &&
+                (worst < 0 || number(loss, causes[i].key) > number(loss, causes[worst].key)))
+                worst = i;
+        if (worst < 0)
+            return;
+        said[worst] = true;
+        say(out, number(loss, causes[worst].key) / seconds, causes[worst].what,
+            causes[worst].advice);
+    }
+}
+
+/* What the units say: too many threads for this machine, one that hardly worked. */
+static void say_units(FILE *out, const json_t *run)
+{
+    const json_t *units = json_object_get(run, "units"), *u;
+    char host[256] = "", line[512];
+    double threads = 0, most = 0;
+    size_t i;
+    gethostname(host, sizeof host - 1);
+    json_array_foreach((json_t *)units, i, u)
+    {
+        threads += number(u, "width");
+        most = number(u, "busy_s") > most ? number(u, "busy_s") : most;
+    }
+    const double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    if (!strcmp(host, text(run, "host")) && number(run, "ranks") < 2 && threads > cpus) {
+        snprintf(line, sizeof line, "%.0f threads shared %.0f cpus and waited for one another",
+                 threads, cpus);
+        say(out, 1 - cpus / threads, line, "a smaller --layout; --strict refuses such ones");
+    }
+    json_array_foreach((json_t *)units, i, u)
+    {
+        const double idle = most > 0 ? 1 - number(u, "busy_s") / most : 0;
+        snprintf(line, sizeof line,
+                 "unit %s (%s) did nothing for that share of the busiest "
+                 "one's time",
+                 text(u, "name"), text(u, "kind"));
+        if (idle > 0.5)
+            say(out, idle, line, "another policy, or a layout without the units that it waits for");
+    }
+    if (number(run, "units_lost") > 0)
+        fprintf(out, "\n%.0f units were lost, %.0f steps done again.\n", number(run, "units_lost"),
+                number(run, "steps_repeated"));
+}
+
+static void explain(FILE *out, const json_t *run, const json_t *runs)
+{
+    const double seconds = number(run, "seconds"), bound = number(run, "lower_bound_s");
+    fprintf(out, "%s %s: %s on %s took %.4g s\n", text(run, "program"), text(run, "problem"),
+            text(run, "schedule"), text(run, "layout"), seconds);
+    if (json_array_size(runs) > 1)
+        fprintf(out, "It is the fastest of %zu policies.\n", json_array_size(runs));
+    if (bound > 0)
+        fprintf(out,
+                "No division of these tasks computes them in less than %.4g s; this one took "
+                "%.4g s,\nand %.4g s for exchanges.\n",
+                bound, number(run, "computation_s"), number(run, "communication_s"));
+    else
+        opt_wrap(out, 0,
+                 "Some task never ran on some kind of unit, so there is no lower bound: "
+                 "add --compare, or --profile=make.");
+    say_losses(out, run);
+    say_units(out, run);
+    if (json_is_false(json_object_get(run, "verified")))
+        fputs("\nThe result is wrong: how long it took does not matter.\n", out);
+}
+
+enum ek_status explain_run(FILE *out, const char *path)
+{
+    json_t *root;
+    TRY(demand_open(path, &root));
+    const json_t *trace = json_object_get(json_object_get(root, "otherData"), "result");
+    const json_t *result = trace ? trace : root, *runs = json_object_get(result, "runs");
+    const json_t *run = runs ? json_array_get(runs, 0) : result;
+    const bool known = number(run, "seconds") > 0 && json_object_get(run, "loss");
+    if (known)
+        explain(out, run, runs);
+    json_decref(root);
+    if (!known)
+        FAIL(EK_USAGE,
+             "%s: no finished run in it; give what a program wrote with --json or "
+             "--trace",
+             path);
+    return EK_OK;
+}
