@@ -170,17 +170,19 @@ static void compare_one(double d, double sigma, struct comparison *sum)
     sum->squares += d * d;
 }
 
-/* A scene whose unknowns are eliminated: its least maximum, its least squares. */
+/* A scene whose unknowns are eliminated: its least maximum, its least squares. No maximum is less
+ * than the root of the mean square: where that, or another datum, is out already, it will do. */
 static void compare_scene(struct judge *j, const struct scene *c, struct comparison *sum)
 {
     const struct stations *s = &j->job->stations;
     struct comparison own = {0, 0, 0};
     for (int i = 0; i < c->n; i++)
         j->left[i] = j->u[3 * c->station[i]] - s->observed[3 * c->station[i]];
-    const double least = scene_least(c, s, j->left, j->work);
     scene_project(c, s, j->left);
     for (int i = 0; i < c->n; i++)
         compare_one(j->left[i], s->sigma[3 * c->station[i]], &own);
+    const double mean = sqrt(own.chi2 / c->n) * (1 - 1e-9), reach = judge_reach(j->job, INFINITY);
+    const double least = fmax(mean, sum->most) > reach ? mean : scene_least(c, s, j->left, j->work);
     sum->most = least > sum->most || isnan(least) ? least : sum->most;
     sum->chi2 += own.chi2;
     sum->squares += own.squares;

@@ -227,7 +227,7 @@ static void solve(const struct programme *p, double *x)
 
 size_t scene_room(const struct scene *c)
 {
-    return (size_t)(DIM + 1) * (2 * (size_t)c->n + 2 * DIM) * ROW;
+    return (size_t)(DIM + 1) * (2 * (size_t)c->n + 2 * DIM) * ROW + (size_t)c->n;
 }
 
 static double worst(const struct scene *c, const struct stations *s, const double *d,
@@ -244,31 +244,58 @@ static double worst(const struct scene *c, const struct stations *s, const doubl
     return most;
 }
 
+/* The station of the largest |d| / sigma of those from number `first` of the order on; to its
+ * front.
+ */
+static void bring_worst(const struct scene *c, const struct stations *s, const double *d, int first,
+                        int *order)
+{
+    int best = first;
+    double most = -1;
+    for (int i = first; i < c->n; i++) {
+        const double r = fabs(d[order[i]]) / s->sigma[3 * c->station[order[i]]];
+        if (r > most) {
+            most = r;
+            best = i;
+        }
+    }
+    const int swap = order[best];
+    order[best] = order[first];
+    order[first] = swap;
+}
+
+/* Those first that will decide; the rest as they come: pixels, in no order to speak of. */
+static void put_in_order(const struct scene *c, const struct stations *s, const double *d,
+                         int *order)
+{
+    enum { FIRST = 4 * DIM };
+    for (int i = 0; i < c->n; i++)
+        order[i] = (int)((long)i * 7919 % c->n);
+    if (c->n % 7919 == 0)
+        for (int i = 0; i < c->n; i++)
+            order[i] = i;
+    for (int i = 0; i < FIRST && i < c->n; i++)
+        bring_worst(c, s, d, i, order);
+}
+
 /* The numbers are the unknowns, in units of the largest residual, and the maximum, in units of what
- * it is without them. Stations come in a scattered order. */
+ * it is without them. */
 double scene_least(const struct scene *c, const struct stations *s, const double *d, double *work)
 {
     static const double none[SCENES_UNKNOWNS] = {0};
-    struct programme p = {.dim = c->unknowns + 1, .n = 2 * c->n, .row = work};
+    int *order = (int *)work;
+    struct programme p = {.dim = c->unknowns + 1, .n = 2 * c->n, .row = work + c->n};
     const double before = worst(c, s, d, none, 0);
     double largest = 0, x[DIM] = {0};
     for (int i = 0; i < c->n; i++)
         largest = fmax(largest, fabs(d[i]));
     if (!(before > 0) || !isfinite(before))
         return before;
-    int stride = (int)(c->n * 0.618) | 1;
-    for (int a = stride, b = c->n; b;) { /* coprime: every station has its turn */
-        const int rest = a % b;
-        a = b;
-        b = rest;
-        if (!b && a != 1) {
-            b = c->n;
-            a = stride += 2;
-        }
-    }
-    for (int i = 0, at = 0; i < c->n; i++, at = (at + stride) % c->n)
+    put_in_order(c, s, d, order);
+    for (int i = 0; i < c->n; i++)
         for (int sign = -1; sign <= 1; sign += 2) {
-            double *row = work + (2 * i + (sign > 0)) * ROW;
+            const int at = order[i];
+            double *row = p.row + (2 * i + (sign > 0)) * ROW;
             const double sigma = s->sigma[3 * c->station[at]] * before / largest;
             const double size = fmax(1, sigma);
             memset(row, 0, ROW * sizeof *row);
