@@ -73,11 +73,20 @@ static void keep(cl_program p, const struct cache_key *key)
     free(data);
 }
 
+/* PoCL keeps what it compiles by itself, and to hand out a binary it compiles every kernel once
+ * more, for work-groups of any size. */
+static bool kept_by_driver(const struct opencl_state *d)
+{
+    return strcasestr(d->info.driver, "pocl") && !getenv("CU_KERNEL_CACHE");
+}
+
 static enum ek_status make_program(const struct opencl_state *d, const char *text,
                                    const char *options, cl_program *program)
 {
     const char *const parts[] = {"opencl",     text,           options,
                                  d->info.name, d->info.vendor, d->info.driver};
+    if (kept_by_driver(d))
+        return compile(d, text, options, program);
     struct cache_key key = cache_key(parts, sizeof parts / sizeof *parts);
     cl_program p = cached(d, &key, options);
     if (!p) {

@@ -164,8 +164,9 @@ static inline int over_devices(const struct law *laws, int n)
     return failed;
 }
 
-/* Runs `tests` in a process of its own whose caches are private and whose CU_OPENCL_SPLIT is
- * `split` (NULL: unset): drivers are found once in a process, so each setting needs a new one. */
+/* Runs `tests` in a process of its own whose cache is private and whose CU_OPENCL_SPLIT is `split`
+ * (NULL: unset): drivers are found once in a process, so each setting needs a new one. PoCL's own
+ * cache stays: what it compiles is the same each time, and most of what these tests cost. */
 static inline int in_process(const char *split, int (*tests)(void))
 {
     char dir[] = "/tmp/evenkeel-test-XXXXXX";
@@ -173,7 +174,6 @@ static inline int in_process(const char *split, int (*tests)(void))
         return 1;
     pid_t child = fork();
     if (child == 0) {
-        setenv("POCL_CACHE_DIR", dir, 1);
         setenv("XDG_CACHE_HOME", dir, 1);
         if (split)
             setenv("CU_OPENCL_SPLIT", split, 1);

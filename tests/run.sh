@@ -15,6 +15,9 @@ export ASAN_OPTIONS=use_sigaltstack=0
 # What the vendors' libraries leave behind is not ours to report.
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 limit=$([ -z "${EK_LONG:-}" ] && echo 600 || echo 2400)
+# Kernels compiled by PoCL are most of what many tests cost: all share them, and several runs may.
+export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl}
+mkdir -p "$POCL_CACHE_DIR"
 cores=$(nproc)
 lanes=${JOBS:-$((cores < 4 ? cores : 4))}
 
@@ -63,8 +66,8 @@ for program in "$@"; do
 done
 
 lane() { # number: takes tests as long as there are any
-    export POCL_CACHE_DIR=$work/pocl.$1 XDG_CACHE_HOME=$work/cache.$1
-    mkdir -p "$POCL_CACHE_DIR" "$XDG_CACHE_HOME"
+    export XDG_CACHE_HOME=$work/cache.$1
+    mkdir -p "$XDG_CACHE_HOME"
     for i in "${!names[@]}"; do
         mkdir "$work/taken.$i" 2>/dev/null || continue
         case ${paths[i]} in

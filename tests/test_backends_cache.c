@@ -83,7 +83,7 @@ static void it_can_be_turned_off(void **state)
     setenv("CU_KERNEL_CACHE", "0", 1);
     cache_save(&key, (const unsigned char *)"x", 1);
     assert_false(cache_load(&key, &out, &size));
-    unsetenv("CU_KERNEL_CACHE");
+    setenv("CU_KERNEL_CACHE", "1", 1);
     assert_false(cache_load(&key, &out, &size));
 }
 
@@ -194,6 +194,24 @@ static void damaged_code_is_compiled_anew(void **state)
     assert_int_equal(later, n);
 }
 
+/* PoCL would compile all once more to hand its code out. */
+static void pocls_code_is_left_to_pocl(void **state)
+{
+    (void)state;
+    if (!devices_of(builder))
+        skip();
+    char path[512];
+    int before, n;
+    newest_entry(path, &before);
+    unsetenv("CU_KERNEL_CACHE");
+    build_and_try("-DREFUSED=1");
+    setenv("CU_KERNEL_CACHE", "1", 1);
+    newest_entry(path, &n);
+    struct backend *b = open_device(builder, 0);
+    assert_int_equal(n - before, !strcasestr(b->info.driver, "pocl"));
+    backend_close(b);
+}
+
 /* A whole entry that the driver does not want, as after a change that its version does not show. */
 static void code_that_the_driver_refuses_is_compiled_anew(void **state)
 {
@@ -215,6 +233,7 @@ static void code_that_the_driver_refuses_is_compiled_anew(void **state)
 
 static int cache_tests(void)
 {
+    setenv("CU_KERNEL_CACHE", "1", 1); /* PoCL's code, too */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_tell_parts_apart),
         cmocka_unit_test(entries_come_back),
@@ -222,6 +241,7 @@ static int cache_tests(void)
         cmocka_unit_test(it_can_be_turned_off),
         cmocka_unit_test(no_place_is_no_error),
         cmocka_unit_test(a_second_build_takes_the_first_ones_code),
+        cmocka_unit_test(pocls_code_is_left_to_pocl),
         cmocka_unit_test(damaged_code_is_compiled_anew),
         cmocka_unit_test(code_that_the_driver_refuses_is_compiled_anew),
     };

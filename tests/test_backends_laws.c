@@ -255,7 +255,7 @@ static void events_order_two_queues(void **state)
 {
     struct subject *s = *state;
     const struct backend_ops *ops = s->b->ops;
-    enum { TURNS = 3000000, ROUNDS = 10 };
+    enum { TURNS = 300000, ROUNDS = 10 };
     struct backend_mem *m = alloc_on(s->b, 2 * sizeof(int));
     const struct backend_rect second = backend_linear(0, sizeof(int), sizeof(int));
     for (int round = 0; round < ROUNDS; round++) {

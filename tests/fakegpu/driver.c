@@ -392,6 +392,7 @@ SHOWN(NAME(cuMemFreeHost, hipHostFree), void *byte)
 struct module {
     struct gpu *gpu;
     cl_program program;
+    cl_program described; /* the same, which knows its arguments: never run, so never compiled */
     struct function *functions; /* a list */
 };
 
@@ -423,7 +424,7 @@ static int read_code(const char *code, char target[80], char options[1024], cons
 SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *code,
       unsigned noptions, const int *options, void **values)
 {
-    char target[80], words[1024], *log = NULL;
+    char target[80], words[1024 + 24], *log = NULL;
     const char *text;
     struct gpu *g;
     int bad = enter(&g);
@@ -434,14 +435,17 @@ SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *
             snprintf(values[0], 32, "the stand-in refuses it");
         return bad;
     }
-    cl_program p = pocl_build(text, words, &log);
     struct module *m = calloc(1, sizeof *m);
+    m->gpu = g;
+    m->program = pocl_build(text, words, &log);
     free(log);
-    if (!p || !m) {
+    m->described =
+        m->program ? pocl_build(text, strcat(words, " -cl-kernel-arg-info"), &log) : NULL;
+    if (!m->described) {
         free(m);
         return INVALID_IMAGE;
     }
-    *m = (struct module){.gpu = g, .program = p};
+    free(log);
     *module = m;
     return OK;
 }
@@ -456,22 +460,25 @@ SHOWN(NAME(cuModuleUnload, hipModuleUnload), void *module)
         free(f);
     }
     cl->ReleaseProgram(m->program);
+    cl->ReleaseProgram(m->described);
     free(m);
     return OK;
 }
 
 /* Which of a kernel's arguments are addresses, and how large the others are. */
-static void read_arguments(const struct pocl *cl, struct function *f)
+static void read_arguments(const struct pocl *cl, cl_program described, struct function *f)
 {
     cl_uint n = 0;
-    cl->GetKernelInfo(f->kernel, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL);
+    cl_int code;
+    cl_kernel k = cl->CreateKernel(described, f->name, &code);
+    cl->GetKernelInfo(k, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL);
     f->nargs = n < ARGS ? (int)n : ARGS;
     for (int i = 0; i < f->nargs; i++) {
         char type[64] = "";
-        cl->GetKernelArgInfo(f->kernel, (cl_uint)i, CL_KERNEL_ARG_TYPE_NAME, sizeof type, type,
-                             NULL);
+        cl->GetKernelArgInfo(k, (cl_uint)i, CL_KERNEL_ARG_TYPE_NAME, sizeof type, type, NULL);
         f->size[i] = strchr(type, '*') ? 0 : !strcmp(type, "int") ? 4 : 8;
     }
+    cl->ReleaseKernel(k);
 }
 
 SHOWN(NAME(cuModuleGetFunction, hipModuleGetFunction), void **function, void *module,
@@ -489,7 +496,7 @@ SHOWN(NAME(cuModuleGetFunction, hipModuleGetFunction), void **function, void *mo
     f->next = m->functions;
     m->functions = f;
     snprintf(f->name, sizeof f->name, "%s", name);
-    read_arguments(cl, f);
+    read_arguments(cl, m->described, f);
     *function = f;
     return OK;
 }

@@ -59,10 +59,11 @@ const struct pocl *pocl_open(void)
 /* The options that OpenCL knows too. */
 static void translate(const char *options, char *words, size_t room)
 {
-    size_t at = (size_t)snprintf(words, room, "-cl-std=CL1.2 -cl-kernel-arg-info");
+    size_t at = (size_t)snprintf(words, room, "-cl-std=CL1.2");
     while (*options) {
         int length = (int)strcspn(options, " ");
-        if (!strncmp(options, "-D", 2) || !strncmp(options, "-w ", 3))
+        if (!strncmp(options, "-D", 2) || !strncmp(options, "-cl-", 4) ||
+            !strncmp(options, "-w ", 3))
             at += (size_t)snprintf(words + at, room - at, " %.*s", length, options);
         options += length + (options[length] == ' ');
     }
