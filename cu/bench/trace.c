@@ -1,6 +1,7 @@
 /* cu/bench/trace.c – trace events as in the "Trace Event Format": ph X = complete, M = metadata,
  * times in microseconds. */
 #include "cu/bench/trace.h"
+#include "cu/bench/paje.h"
 #include "cu/bench/result.h"
 #include "cu/rank/cluster.h"
 
@@ -119,6 +120,8 @@ enum ek_status trace_write(const struct trace *t, const char *path, const json_t
 {
     if (!path)
         return EK_OK;
+    if (paje_wanted(path))
+        return paje_write(path, t->events);
     json_t *root = json_pack("{s:O s:s s:{s:O}}", "traceEvents", t->events, "displayTimeUnit", "ms",
                              "otherData", "result", result);
     enum ek_status st =

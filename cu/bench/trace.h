@@ -19,7 +19,8 @@ enum ek_status trace_add(struct trace *t, const struct cu_set *set, const struct
                          const char *schedule);
 
 /* {"traceEvents": […], "otherData": {"result": …}} to `path`, readable by Perfetto and
- * chrome://tracing, and with the result (borrowed) by cu-plan; NULL path: nothing. */
+ * chrome://tracing, and with the result (borrowed) by cu-plan; where the name ends in .paje, the
+ * events in that format instead; NULL path: nothing. */
 enum ek_status trace_write(const struct trace *t, const char *path, const json_t *result);
 
 /* The events, borrowed; NULL when t is NULL. */

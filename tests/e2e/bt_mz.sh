@@ -92,6 +92,15 @@ grep -q '"traceEvents"' "$work/c.trace" || say 'no trace events'
 grep -q '@DATA@' "$work/c.html" && say 'report not filled'
 ls "$work" | grep -q part && say 'partial files left'
 
+# The same events for Paje's tools: in order of time, of containers that there are, begun and ended.
+"$BIN/bt-mz" --class S --layout 2x1 --compare static,dynamic --trace "$work/t.paje" >/dev/null 2>&1 ||
+    say 'no Paje trace'
+awk '/^%/ { next } $1 == 4 { there[$3] = 1 } $1 == 5 { delete there[$4] }
+    $1 == 6 { n[$5]++; bad += !($4 in there) || $2 < last || /compute "[^0-9]/; last = $2 }
+    END { for (c in there) bad++
+          exit bad || n["compute"] != 480 || n["idle"] != n["compute"] + n["exchange"] + n["move"] }' \
+    "$work/t.paje" || say "Paje trace: $(grep -c '^6' "$work/t.paje") states"
+
 # Ctrl-C: the table of what was finished, exit 4, within a second or so.
 # Ordered once steps are being done, however slow the machine is.
 "$BIN/bt-mz" --class W --layout 1x1 --compare --repeat 64 >"$work/table" 2>&1 &
