@@ -184,6 +184,16 @@ static enum ek_status interrupted(void *st)
     return EK_OK;
 }
 
+/* The page's norms are those of the JSON. */
+static enum ek_status view(const void *st, json_t **out)
+{
+    (void)st;
+    *out = json_pack("{s:f}", "tolerance", MZ_TOLERANCE);
+    if (!*out)
+        FAIL(EK_UNAVAILABLE, "out of memory for the page");
+    return EK_OK;
+}
+
 /* The run is complete: the next one begins anew. */
 static void written(void *st)
 {
@@ -280,6 +290,11 @@ struct bench_program program_of(const char *name)
                 .reset = run_reset,
                 .work = work,
                 .interrupted = interrupted},
-        .output = {.check = check, .facts = facts, .remark = remark, .written = written},
+        .output = {.check = check,
+                   .facts = facts,
+                   .remark = remark,
+                   .written = written,
+                   .page = "npb_mz/report.html",
+                   .view = view},
     };
 }

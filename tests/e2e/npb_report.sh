@@ -78,7 +78,8 @@ for text in '1 2 1' '0 x 1' '0:1 2' '0'; do
 done
 rm loadbt-mz.data
 
-"$bin/lu-mz" --class S --json json >/dev/null
+"$bin/lu-mz" --class S --json json --report page.html >/dev/null
+grep -q 'id="norms"' page.html && grep -q '"surface_reference"' page.html || say 'no norms on the page'
 for key in residual_reference residual_deviation error_reference error_deviation surface_reference surface_deviation; do
     grep -q "\"$key\"" json || say "JSON without $key"
 done
