@@ -75,7 +75,7 @@ static void introduce(struct ranks *r, const struct cu_layout *layout)
     }
 }
 
-static size_t division_bytes(const struct ranks *r)
+static size_t partition_bytes(const struct ranks *r)
 {
     return (size_t)r->mz->nzones * sizeof *r->next;
 }
@@ -104,8 +104,8 @@ enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const c
         return st;
     }
     r->job.cost = r->cost;
-    cluster_share(r->next, division_bytes(r));
-    memcpy(r->of, r->next, division_bytes(r));
+    cluster_share(r->next, partition_bytes(r));
+    memcpy(r->of, r->next, partition_bytes(r));
     *out = r;
     return EK_OK;
 }
@@ -198,7 +198,7 @@ static void estimate_speeds(struct ranks *r)
         r->cost[z] = r->seconds[z] * r->unit[r->of[z]].speed;
 }
 
-/* ---- dividing anew --------------------------------------------------------------------------- */
+/* ---- repartitioning -------------------------------------------------------------------------- */
 
 /* What the rank with most to send and receive sends and receives. */
 static double most_moved(struct ranks *r)
@@ -233,10 +233,10 @@ enum ek_status ranks_consider(struct ranks *r, const struct tasks *tasks,
         estimate_speeds(r);
         TRY(assignment_find(r->schedule, &r->job, r->next));
         if (!worth_it(r, left))
-            memcpy(r->next, r->of, division_bytes(r));
+            memcpy(r->next, r->of, partition_bytes(r));
     }
-    cluster_share(r->next, division_bytes(r));
-    *move = memcmp(r->next, r->of, division_bytes(r));
+    cluster_share(r->next, partition_bytes(r));
+    *move = memcmp(r->next, r->of, partition_bytes(r));
     r->wait = r->wait < RAREST_TALK ? 2 * r->wait : RAREST_TALK;
     forget(r);
     return EK_OK;
@@ -249,7 +249,7 @@ void ranks_moved(struct ranks *r, double seconds)
     r->times++;
     for (int z = 0; z < r->mz->nzones; z++)
         r->zones_moved += r->next[z] != r->of[z];
-    memcpy(r->of, r->next, division_bytes(r));
+    memcpy(r->of, r->next, partition_bytes(r));
 }
 
 /* ---- what is said of it ---------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ void ranks_close(struct ranks *r);
 const int *ranks_of(const struct ranks *r);
 const int *ranks_next(const struct ranks *r);
 
-/* A run begins: measurements are forgotten, the division stays. */
+/* A run begins: measurements are forgotten, the partition stays. */
 void ranks_begin(struct ranks *r);
 /* After each step: it was so for the zones zone[] of this rank's tasks, `left` are still to come.
  * *move = the zones are to be divided as ranks_next() says. */
@@ -35,7 +35,7 @@ enum ek_status ranks_consider(struct ranks *r, const struct tasks *tasks,
 /* That is done, in so many seconds. */
 void ranks_moved(struct ranks *r, double seconds);
 
-/* The division and how even it was: new reference, on rank 0; NULL: out of memory. */
+/* The partition and how even it was: new reference, on rank 0; NULL: out of memory. */
 json_t *ranks_json(struct ranks *r);
 
 #endif

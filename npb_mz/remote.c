@@ -18,8 +18,8 @@ struct remote {
     atomic_bool *started;      /* [n] sends since the last exchange */
     int *send_of, *receive_of; /* [4*nzones] message that sends / receives it, -1 none */
     double *memory;            /* all faces */
-    struct cluster_mail *mail; /* NULL between remote_end() and remote_divide() */
-    int exchanges;             /* since the division or the run began */
+    struct cluster_mail *mail; /* NULL between remote_end() and remote_partition() */
+    int exchanges;             /* since the partition or the run began */
     struct samples left;       /* seconds still waited for, in steps where ranks meet first */
     double waited;             /* seconds in this run, for messages and for slower ranks */
 };
@@ -86,7 +86,7 @@ static void forget(struct remote *r)
     r->left = (struct samples){.count = 0};
 }
 
-enum ek_status remote_divide(struct remote *r, const int *rank_of)
+enum ek_status remote_partition(struct remote *r, const int *rank_of)
 {
     TRY(list_faces(r, rank_of));
     forget(r);
@@ -109,7 +109,7 @@ enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remot
     if (!r->send_of || !r->receive_of || !r->message || !r->started)
         st = status_fail(EK_UNAVAILABLE, "exchange: out of memory for %zu faces", faces);
     if (!st)
-        st = remote_divide(r, rank_of);
+        st = remote_partition(r, rank_of);
     if (st)
         remote_close(r);
     else

@@ -17,11 +17,11 @@ struct remote;
 enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remote **remote);
 void remote_close(struct remote *remote);
 
-/* Between two steps, for another division: faces that are under way come to their end, those of the
- * next exchange are sent anew. First remote_end(), then the zones move, then remote_divide().
- * EK_UNAVAILABLE: out of memory. Collective, one thread. */
+/* Between two steps, for another partition: faces that are under way come to their end, those of
+ * the next exchange are sent anew. First remote_end(), then the zones move, then
+ * remote_partition(). EK_UNAVAILABLE: out of memory. Collective, one thread. */
 void remote_end(struct remote *remote);
-enum ek_status remote_divide(struct remote *remote, const int *rank_of);
+enum ek_status remote_partition(struct remote *remote, const int *rank_of);
 
 /* Opens a run: every receiver is ready, nothing is measured yet. What an earlier run left under way
  * is brought to its end. Collective, one thread. */

@@ -39,7 +39,7 @@ struct run {
     struct cu_set *set;
     struct sched_job *job; /* the shared main's, described by `tasks` */
     struct tasks tasks;    /* this rank's zones */
-    int *was;              /* [nzones] number that a task had before the last division */
+    int *was;              /* [nzones] number that a task had before the last partition */
     int *home;             /* [nzones] memory node of each zone, as faces want it */
     struct faces *faces;
     struct mz_work **work;  /* [units] of CPU units, NULL for devices */

@@ -1,4 +1,4 @@
-/* npb_mz/verbs.c – compute, move, exchange; where the team asks for it: save, restore, divide anew.
+/* npb_mz/verbs.c – compute, move, exchange; where the team asks for it: save, restore, repartition.
  */
 #include "npb_mz/verbs.h"
 #include "cu/rank/cluster.h"
@@ -149,7 +149,7 @@ static enum ek_status save(void *ctx, int step)
 }
 
 /* The zones go where ranks_next() says. */
-static enum ek_status follow_division(struct run *r)
+static enum ek_status follow_partition(struct run *r)
 {
     const int *of = ranks_of(r->ranks), *next = ranks_next(r->ranks);
     const double start = clock_now();
@@ -158,7 +158,7 @@ static enum ek_status follow_division(struct run *r)
         if (of[zone] == cluster_rank() && next[zone] != of[zone])
             TRY(run_fetch(r, zone));
     TRY(migrate_zones(r->mz, of, next));
-    TRY(remote_divide(r->remote, next));
+    TRY(remote_partition(r->remote, next));
     ranks_moved(r->ranks, clock_now() - start);
     return EK_OK;
 }
@@ -181,7 +181,7 @@ static enum ek_status repartition(void *ctx, const struct team_step *step,
         TRY(ranks_consider(r->ranks, &r->tasks, step, r->steps - r->begun - step->number, &move));
     if (!move)
         return EK_OK;
-    TRY(follow_division(r));
+    TRY(follow_partition(r));
     number_anew(r);
     *job = r->job;
     *was = r->was;
