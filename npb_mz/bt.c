@@ -89,11 +89,6 @@ static inline __attribute__((always_inline)) void solve_line(struct bt_axis x, s
     }
 }
 
-static long row_of(const struct mz_zone *z)
-{
-    return rhs_inner(z->nx) * RHS_STATE;
-}
-
 /* Rows first .. of a batch of LANES, those beyond `rows` repeating the last one. */
 struct rows {
     const double *at;
@@ -117,19 +112,6 @@ static void gather(struct rows from, int count, double *to)
         }
 }
 
-static void scatter(const double *from, double *to, long row, int rows, int inner)
-{
-    for (int v = 0; v < inner; v++)
-        for (int m = 0; m < MZ_VARS; m++) {
-            lanes t[LANES];
-            for (int r = 0; r < LANES; r++)
-                t[r] = LOAD(from, (1 + v * LANES + r) * NODE + m * LANES);
-            lanes_transpose(t);
-            for (int r = 0; r < rows && r < LANES; r++)
-                STORE(to, r * row + v * RHS_STATE + m * LANES, t[r]);
-        }
-}
-
 /* The batch from row j on: right-hand sides are made, and become nodes with 1/rho, velocity and e.
  */
 static void load_batch(struct rhs_sweep *sweep, const struct bt_room *room, int j)
@@ -141,8 +123,8 @@ static void load_batch(struct rhs_sweep *sweep, const struct bt_room *room, int 
     const double *node = rhs_nodes(sweep, j);
     double *points = room->w + MZ_VARS * LANES;
     for (int r = 0; r < rows; r++)
-        rhs_row(sweep, j + r, room->rows + r * row_of(z));
-    gather((struct rows){room->rows, row_of(z), RHS_STATE, rows, inner}, MZ_VARS, room->w);
+        rhs_row(sweep, j + r, room->rows + r * rhs_stride(z));
+    gather((struct rows){room->rows, rhs_stride(z), RHS_STATE, rows, inner}, MZ_VARS, room->w);
     gather((struct rows){node, node_row, RHS_NODE, rows, inner}, 1, points);
     gather((struct rows){rhs_flows(sweep, j), flow_row, RHS_FLOW, rows, inner}, 3, points + LANES);
     gather((struct rows){node + LANES, node_row, RHS_NODE, rows, inner}, 1, points + 4 * LANES);
@@ -161,7 +143,8 @@ static void solve_x(struct rhs_sweep *sweep, const struct bt_room *room, double 
     for (int j = 1; j < z->ny - 1; j += LANES) {
         load_batch(sweep, room, j);
         solve_line(axis, line);
-        scatter(room->w, w + j * row_of(z), row_of(z), z->ny - 1 - j, rhs_inner(z->nx));
+        rhs_scatter(room->w, NODE, w + j * rhs_stride(z), rhs_stride(z), z->ny - 1 - j,
+                    rhs_inner(z->nx));
     }
 }
 
@@ -181,7 +164,7 @@ static void solve_y(const struct rhs_sweep *sweep, const struct bt_room *room, d
     const struct bt_axis axis = axis_of(sweep->mz, 1);
     const struct bt_view from = {room->points, LANES, RHS_STATE};
     for (int v = 0; v < rhs_inner(z->nx); v++) {
-        const struct bt_view view = {w + v * RHS_STATE, LANES, row_of(z)};
+        const struct bt_view view = {w + v * RHS_STATE, LANES, rhs_stride(z)};
         for (int j = 0; j < z->ny; j++)
             store_point(room->points + j * RHS_STATE,
                         rhs_point_at(rhs_flows(sweep, j) + v * RHS_FLOW,
@@ -198,15 +181,10 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     if (k0 == k1)
         return;
     const struct bt_room room = room_of(mz, work->scratch[t]);
-    struct rhs_sweep sweep = {.mz = mz,
-                              .zone = z,
-                              .u = mz_zone_u(mz, zone),
-                              .forcing = mz->forcing + MZ_VARS * z->first,
-                              .j0 = 1,
-                              .j1 = z->ny - 1};
+    struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
     rhs_begin(&sweep, room.rhs, k0);
     for (int k = k0; k < k1; k++) {
-        double *w = work->w + k * z->ny * row_of(z);
+        double *w = work->w + k * z->ny * rhs_stride(z);
         rhs_plane(&sweep, k);
         solve_x(&sweep, &room, w);
         solve_y(&sweep, &room, w);
@@ -219,8 +197,8 @@ static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct b
     const struct bt_axis axis = axis_of(mz, 2);
     const long inner = rhs_inner(z->nx);
     for (int v = 0; v < inner; v++) {
-        const struct bt_view in = {(double *)w + v * RHS_STATE, LANES, z->ny * row_of(z)};
-        const struct bt_view out = {room->w + v * RHS_STATE, LANES, row_of(z)};
+        const struct bt_view in = {(double *)w + v * RHS_STATE, LANES, z->ny * rhs_stride(z)};
+        const struct bt_view out = {room->w + v * RHS_STATE, LANES, rhs_stride(z)};
         const struct bt_view from = {room->points + v * RHS_STATE, LANES, inner * RHS_STATE};
         solve_line(axis, (struct bt_line){in, out, from, room->factor, LANES, z->nz, -1});
     }
@@ -238,14 +216,14 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
             for (int v = 0; v < inner; v++)
                 store_point(room.points + (k * inner + v) * (long)RHS_STATE,
                             rhs_point_of(u + k * z->plane + v * LANES, z->volume));
-        solve_z(mz, z, &room, work->w + j * row_of(z));
+        solve_z(mz, z, &room, work->w + j * rhs_stride(z));
         for (int k = 1; k < z->nz - 1; k++)
             for (int v = 0; v < inner; v++)
                 for (int m = 0; m < MZ_VARS; m++) {
                     double *to = u + m * z->volume + k * z->plane + v * LANES;
                     STORE_SOME(to, 0,
                                LOAD(to, 0) +
-                                   LOAD(room.w, k * row_of(z) + v * RHS_STATE + m * LANES),
+                                   LOAD(room.w, k * rhs_stride(z) + v * RHS_STATE + m * LANES),
                                z->nx - 2 - v * LANES);
                 }
     }

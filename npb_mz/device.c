@@ -299,7 +299,7 @@ static void set_parts(const struct mz *mz, int zone, struct part part[PARTS])
     const size_t carried = mz->ops->carried ? mz->ops->carried(z) : 0;
     const size_t one = sizeof(double);
     part[PART_U] = (struct part){B_U, mz->u + at, at * one, size * one};
-    part[PART_FORCING] = (struct part){B_FORCING, mz->forcing + at, at * one, size * one};
+    part[PART_FORCING] = (struct part){B_FORCING, mz_zone_forcing(mz, zone), at * one, size * one};
     part[PART_CARRIED] =
         (struct part){B_CARRIED, mz->carried + z->carried, (size_t)z->carried * one, carried * one};
 }

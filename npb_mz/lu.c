@@ -292,14 +292,11 @@ static void lower_pass(struct mz *mz, struct mz_work *work, int zone, int thread
     const struct lu_part p = part_of(mz, work, zone, thread);
     const struct mz_zone *z = p.z;
     const int end = 1 + p.end * LANES;
-    struct rhs_sweep sweep = {.mz = mz,
-                              .zone = z,
-                              .u = mz_zone_u(mz, zone),
-                              .forcing = mz->forcing + MZ_VARS * z->first,
-                              .j0 = 1 + p.begin * LANES,
-                              .j1 = end < z->ny - 1 ? end : z->ny - 1,
-                              .lend = lend,
-                              .lender = mz->carried + z->carried};
+    struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
+    sweep.j0 = 1 + p.begin * LANES;
+    sweep.j1 = end < z->ny - 1 ? end : z->ny - 1;
+    sweep.lend = lend;
+    sweep.lender = mz->carried + z->carried;
     rhs_begin(&sweep, p.room.rhs, 1);
     for (int k = 1; k < z->nz - 1; k++) {
         rhs_plane(&sweep, k);

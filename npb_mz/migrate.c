@@ -19,7 +19,7 @@ static void set_parts(const struct mz *mz, int zone, struct part part[PARTS])
     const struct mz_zone *z = &mz->zone[zone];
     const size_t field = MZ_VARS * (size_t)z->volume, at = MZ_VARS * (size_t)z->first;
     part[0] = (struct part){mz->u + at, field};
-    part[1] = (struct part){mz->forcing + at, field};
+    part[1] = (struct part){mz_zone_forcing(mz, zone), mz_shares_forcing(mz) ? 0 : field};
     part[2] = (struct part){mz->carried + z->carried, mz->ops->carried ? mz->ops->carried(z) : 0};
 }
 

@@ -4,10 +4,10 @@
 
 #include "npb_mz/mz.h"
 
-/* Brings each zone with of[zone] != next[zone] [nzones] from one rank to the other: u, forcing and
- * what the solver carries, on the host at both ends; mz->mine follows, and the memory of zones that
- * have gone returns to the system. No other messages may be under way. Collective, one thread.
- * EK_UNAVAILABLE: out of memory. */
+/* Brings each zone with of[zone] != next[zone] [nzones] from one rank to the other: u, forcing
+ * (unless all share one) and what the solver carries, on the host at both ends; mz->mine follows,
+ * and the memory of zones that have gone returns to the system. No other messages may be under way.
+ * Collective, one thread. EK_UNAVAILABLE: out of memory. */
 enum ek_status migrate_zones(struct mz *mz, const int *of, const int *next);
 
 #endif

@@ -56,7 +56,7 @@ static enum ek_status open_axes(struct mz *mz)
 static void set_forcing(struct mz *mz, struct mz_work *work, int zone)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    double *g = mz->forcing + MZ_VARS * z->first;
+    double *g = mz_zone_forcing(mz, zone);
     exact_fill(mz, z, mz_zone_u(mz, zone));
     rhs_zone_all(mz, work, zone, mz_zone_u(mz, zone), g);
     for (int m = 0; m < MZ_VARS; m++)
@@ -82,7 +82,7 @@ static enum ek_status open_fields(struct mz *mz)
     measure(mz);
     mz->carried = field_alloc(mz->size_carried, &mz->memory[2]);
     mz->u = field_alloc(MZ_VARS * mz->points, &mz->memory[0]);
-    mz->forcing = field_alloc(MZ_VARS * mz->points, &mz->memory[1]);
+    mz->forcing = field_alloc(MZ_VARS * size.forced, &mz->memory[1]);
     if (!mz->u || !mz->forcing || !mz->carried)
         FAIL(EK_UNAVAILABLE,
              "%s class %c: no memory for its fields, %.1f MB together; take a smaller class",
@@ -116,10 +116,12 @@ enum ek_status mz_claim(struct mz *mz, const bool *mine)
     struct mz_work *work = NULL;
     TRY(mz_work_open(mz, 1, &work));
     for (int i = 0; i < mz->nzones; i++) {
-        if (mine[i] && !mz->mine[i])
+        if (mz_shares_forcing(mz) ? i == 0 : mine[i] && !mz->mine[i])
             set_forcing(mz, work, i);
         mz->mine[i] = mine[i];
     }
+    if (!mine[0])
+        field_release(mz_zone_u(mz, 0), MZ_VARS * (size_t)mz->zone[0].volume);
     mz_work_close(work);
     mz_reset(mz);
     return EK_OK;

@@ -6,7 +6,8 @@
  *
  * Fields are structures of arrays: [m][k][j][i] of a zone, i contiguous, rows of `pitch` doubles.
  * Zone z's part of a field with c components begins c * first doubles into the field, on the host
- * and on devices alike. On the host i = 1 is aligned for SIMD.
+ * and on devices alike; only the forcing of equal zones is on the host once. On the host i = 1 is
+ * aligned for SIMD.
  *
  * Source of the numerics: NAS-03-010 and RNR-94-007. Conserved u = (rho, rho v, E). */
 #ifndef NPB_MZ_MZ_H
@@ -47,6 +48,7 @@ struct mz_zone {
     int pitch;               /* doubles from (i,j,k) to (i,j+1,k) */
     long plane, volume;      /* doubles from k to k+1, from component m to m+1 */
     long first;              /* points (padding included) of the zones before this one */
+    long forced;             /* the same in the forcing: equal zones share one */
     long carried;            /* doubles that the zones before this one carry beside u */
     int neighbour[MZ_SIDES]; /* zone behind each side, periodic */
 };
@@ -124,7 +126,7 @@ struct mz {
     int most_nx, most_ny, most_pitch;
     long most_plane, most_volume; /* of the largest zone */
     double *u;                    /* [points * MZ_VARS] */
-    double *forcing;              /* [points * MZ_VARS], dt g, 0 on boundaries */
+    double *forcing;              /* dt g, 0 on boundaries: mz_zone_forcing() */
     double *carried;              /* [size_carried] */
     long size_carried;
     struct field memory[3]; /* what u, forcing and carried lie in */
@@ -165,7 +167,8 @@ void mz_close(struct mz *mz);
 /* The same without any zone claimed: those that this process is to step are claimed next. */
 enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
                                  struct mz **mz);
-/* From now on the zones with mine[zone] are stepped here: computes their forcing. EK_UNAVAILABLE.
+/* From now on the zones with mine[zone] are stepped here: computes their forcing, or the one of
+ * all. EK_UNAVAILABLE.
  */
 enum ek_status mz_claim(struct mz *mz, const bool *mine);
 /* Puts the initial state into all claimed zones. */
@@ -198,6 +201,17 @@ int mz_zones_along(const struct mz_ops *ops, const struct mz_mesh *mesh, int d);
 static inline double *mz_zone_u(const struct mz *mz, int zone)
 {
     return mz->u + MZ_VARS * mz->zone[zone].first;
+}
+
+static inline double *mz_zone_forcing(const struct mz *mz, int zone)
+{
+    return mz->forcing + MZ_VARS * mz->zone[zone].forced;
+}
+
+/* Zones of equal size, at the same coordinates therefore, have one forcing. */
+static inline bool mz_shares_forcing(const struct mz *mz)
+{
+    return mz->nzones > 1 && !mz->zone[1].forced;
 }
 
 /* ---- exchange.c: faces between zones that are on the host ---- */

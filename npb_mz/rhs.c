@@ -12,19 +12,17 @@ enum { GAP = 104 };
 
 /* Doubles of the parts of a sweep's scratch. */
 struct sizes {
-    long state, flow, node; /* a plane */
-    long row;               /* of zeros */
-    long weights, terms;
+    long flow, node; /* a plane */
+    long packed, weights, terms;
 };
 
 /* Of a window of `rows` rows of `records` records. */
 static struct sizes sizes_of(long records, long rows)
 {
     const long points = records * rows + 1; /* a record is read behind the last one */
-    return (struct sizes){.state = points * RHS_STATE + GAP,
-                          .flow = points * RHS_FLOW + GAP,
+    return (struct sizes){.flow = points * RHS_FLOW + GAP,
                           .node = points * RHS_NODE,
-                          .row = (records + 1) * RHS_STATE,
+                          .packed = records * RHS_STATE,
                           .weights = records * RHS_STATE,
                           .terms = sizeof(struct rhs_terms) / sizeof(double)};
 }
@@ -32,19 +30,14 @@ static struct sizes sizes_of(long records, long rows)
 size_t rhs_scratch(const struct mz *mz)
 {
     const struct sizes s = sizes_of(rhs_records(mz->most_nx), mz->most_ny);
-    return 4 * s.state + 3 * (s.flow + s.node) + s.row + s.weights + s.terms;
+    return 4 * s.flow + 3 * s.node + s.packed + s.weights + s.terms;
 }
 
 /* ---- the window ------------------------------------------------------------------------------ */
 
-static double *state_row(const struct rhs_sweep *s, int k, int j)
-{
-    return s->state[k % 4] + (long)j * s->records * RHS_STATE;
-}
-
 static double *flow_row(const struct rhs_sweep *s, int k, int j)
 {
-    return s->flow[k % 3] + (long)j * s->records * RHS_FLOW;
+    return s->flow[k % 4] + (long)j * s->records * RHS_FLOW;
 }
 
 static double *node_row(const struct rhs_sweep *s, int k, int j)
@@ -57,37 +50,56 @@ static const double *source_row(const struct rhs_sweep *s, const double *field, 
     return field + k * s->zone->plane + (long)j * s->zone->pitch;
 }
 
-/* Row j of plane k of u becomes records; the first one holds the point i = 0 in all lanes. */
-static void pack_row(const struct rhs_sweep *s, int k, int j)
+/* A record enters the window: its conserved variables become the others. */
+FN void take_record(const lanes u[MZ_VARS], double *flow, double *node)
+{
+    const struct rhs_prim r = rhs_prim_of(u[0], u[1], u[2], u[3], u[4]);
+    STORE(flow, 0, r.vx);
+    STORE(flow, LANES, r.vy);
+    STORE(flow, 2 * LANES, r.vz);
+    STORE(flow, 3 * LANES, u[0]);
+    STORE(flow, 4 * LANES, u[4]);
+    STORE(flow, 5 * LANES, r.p);
+    STORE(flow, 6 * LANES, r.phi);
+    STORE(node, 0, r.ri);
+    STORE(node, LANES, r.e);
+}
+
+/* Records 1, 2, … of a row, whose components lie `field` doubles apart. */
+FN void take_records(const struct rhs_sweep *s, const double *u, long field, long step,
+                     double *flow, double *node)
+{
+    for (int v = 1; v < s->records; v++, u += step) {
+        const lanes all[MZ_VARS] = {LOAD(u, 0), LOAD(u, field), LOAD(u, 2 * field),
+                                    LOAD(u, 3 * field), LOAD(u, 4 * field)};
+        take_record(all, flow + v * RHS_FLOW, node + v * RHS_NODE);
+    }
+}
+
+/* Row j of plane k enters the window; its first record holds the point i = 0 in all lanes. */
+static void take_row(const struct rhs_sweep *s, int k, int j)
 {
     const long field = s->zone->volume;
     const double *u = source_row(s, s->u, k, j);
-    double *to = state_row(s, k, j);
+    double *packed = s->packed, *flow = flow_row(s, k, j), *node = node_row(s, k, j);
+    lanes first[MZ_VARS];
     for (int m = 0; m < MZ_VARS; m++)
-        STORE(to, m * LANES, REAL(u[m * field]));
-    for (int v = 1; v < s->records; v++)
-        for (int m = 0; m < MZ_VARS; m++)
-            STORE(to, v * RHS_STATE + m * LANES, LOAD(u, m * field + 1 + (v - 1) * LANES));
-    if (s->lend)
-        s->lend(s, k, j, to);
-}
-
-/* Row j of plane k of the window gets its derived variables. */
-static void derive_row(const struct rhs_sweep *s, int k, int j)
-{
-    const double *u = state_row(s, k, j);
-    double *flow = flow_row(s, k, j), *node = node_row(s, k, j);
-    for (int v = 0; v < s->records; v++, u += RHS_STATE, flow += RHS_FLOW, node += RHS_NODE) {
-        const struct rhs_prim r = rhs_prim_of(LOAD(u, 0), LOAD(u, LANES), LOAD(u, 2 * LANES),
-                                              LOAD(u, 3 * LANES), LOAD(u, 4 * LANES));
-        STORE(flow, 0, r.vx);
-        STORE(flow, LANES, r.vy);
-        STORE(flow, 2 * LANES, r.vz);
-        STORE(flow, 3 * LANES, r.p);
-        STORE(flow, 4 * LANES, r.phi);
-        STORE(node, 0, r.ri);
-        STORE(node, LANES, r.e);
+        first[m] = REAL(u[m * field]);
+    if (!s->lend) {
+        take_record(first, flow, node);
+        take_records(s, u + 1, field, LANES, flow, node);
+        return;
     }
+    for (int m = 0; m < MZ_VARS; m++) {
+        STORE(packed, m * LANES, first[m]);
+        for (int v = 1; v < s->records; v++)
+            STORE(packed, v * RHS_STATE + m * LANES, LOAD(u, m * field + 1 + (v - 1) * LANES));
+    }
+    s->lend(s, k, j, packed);
+    for (int m = 0; m < MZ_VARS; m++)
+        first[m] = LOAD(packed, m * LANES);
+    take_record(first, flow, node);
+    take_records(s, packed + RHS_STATE, LANES, RHS_STATE, flow, node);
 }
 
 /* Rows first .. last-1 of plane k that are in the zone enter the window. */
@@ -95,10 +107,8 @@ static void take_rows(const struct rhs_sweep *s, int k, int first, int last)
 {
     if (k < 0 || k >= s->zone->nz)
         return;
-    for (int j = first < 0 ? 0 : first; j < last && j < s->zone->ny; j++) {
-        pack_row(s, k, j);
-        derive_row(s, k, j);
-    }
+    for (int j = first < 0 ? 0 : first; j < last && j < s->zone->ny; j++)
+        take_row(s, k, j);
 }
 
 const double *rhs_flows(const struct rhs_sweep *s, int j)
@@ -135,16 +145,18 @@ static void set_weights(const struct rhs_sweep *s)
 
 static void set_terms(const struct rhs_sweep *s)
 {
+    struct rhs_terms *t = s->terms;
     double curve = 0.0;
+    for (int d = 0; d < 3; d++)
+        curve -= 2.0 * s->mz->consts.axis[d].visc;
     for (int d = 0; d < 3; d++) {
         const double visc = s->mz->consts.axis[d].visc;
-        s->terms->axis[d].carry = REAL(s->mz->consts.axis[d].tau2);
-        s->terms->axis[d].curve = REAL(visc);
-        s->terms->axis[d].third = REAL(visc / 3.0);
-        s->terms->axis[d].work = REAL(visc / 6.0);
-        curve -= 2.0 * visc;
+        t->axis[d].carry = REAL(s->mz->consts.axis[d].tau2);
+        t->axis[d].curve = REAL(visc);
+        t->axis[d].work = REAL(visc / 6.0);
+        t->own[d] = REAL(curve - 2.0 * visc / 3.0);
     }
-    s->terms->curve = REAL(curve);
+    t->curve = REAL(curve);
 }
 
 /* The axis' stencil at position `at`; its weight at the point itself is returned. */
@@ -164,15 +176,12 @@ static void share_out(struct rhs_sweep *s, double *scratch)
     const struct sizes size = sizes_of(s->records, s->zone->ny);
     s->terms = (struct rhs_terms *)scratch;
     scratch += size.terms;
-    for (int i = 0; i < 4; i++, scratch += size.state)
-        s->state[i] = scratch;
-    for (int i = 0; i < 3; i++, scratch += size.flow)
+    for (int i = 0; i < 4; i++, scratch += size.flow)
         s->flow[i] = scratch;
     for (int i = 0; i < 3; i++, scratch += size.node)
         s->node[i] = scratch;
-    s->nothing = scratch;
-    s->weights = s->nothing + size.row;
-    memset(s->nothing, 0, size.row * sizeof *s->nothing);
+    s->packed = scratch;
+    s->weights = s->packed + size.packed;
 }
 
 void rhs_begin(struct rhs_sweep *s, double *scratch, int k0)
@@ -194,11 +203,12 @@ void rhs_plane(struct rhs_sweep *s, int k)
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-/* Rows around a row; those at distance 2 are zeros where the stencil does not reach. `above2` is
- * not yet in the window: it and the forcing are rows of a field, from i = 1 - LANES on. */
+/* Rows around a row, itself where the stencil at distance 2 does not reach and its weight is 0.
+ * `above2` is not yet in the window: it and the forcing are rows of a field, from i = 1 - LANES on.
+ */
 struct places {
-    const double *u, *south, *north, *south2, *north2, *below, *above, *below2, *above2;
-    const double *flow, *f_south, *f_north, *f_below, *f_above, *weights, *g;
+    const double *here, *south, *north, *below, *above, *south2, *north2, *below2;
+    const double *above2, *g, *weights;
     long field; /* from component to component of a field */
 };
 
@@ -207,140 +217,135 @@ static struct places places_of(const struct rhs_sweep *s, int j)
     const struct mz_zone *z = s->zone;
     const int k = s->k;
     return (struct places){
-        .u = state_row(s, k, j),
-        .south = state_row(s, k, j - 1),
-        .north = state_row(s, k, j + 1),
-        .south2 = j > 2 ? state_row(s, k, j - 2) : s->nothing,
-        .north2 = j < z->ny - 3 ? state_row(s, k, j + 2) : s->nothing,
-        .below = state_row(s, k - 1, j),
-        .above = state_row(s, k + 1, j),
-        .below2 = k > 2 ? state_row(s, k - 2, j) : s->nothing,
+        .here = flow_row(s, k, j),
+        .south = flow_row(s, k, j - 1),
+        .north = flow_row(s, k, j + 1),
+        .below = flow_row(s, k - 1, j),
+        .above = flow_row(s, k + 1, j),
+        .south2 = flow_row(s, k, j > 2 ? j - 2 : j),
+        .north2 = flow_row(s, k, j < z->ny - 3 ? j + 2 : j),
+        .below2 = flow_row(s, k > 2 ? k - 2 : k, j),
         .above2 = source_row(s, s->u, k < z->nz - 3 ? k + 2 : k, j) + 1 - LANES,
-        .flow = flow_row(s, k, j),
-        .f_south = flow_row(s, k, j - 1),
-        .f_north = flow_row(s, k, j + 1),
-        .f_below = flow_row(s, k - 1, j),
-        .f_above = flow_row(s, k + 1, j),
-        .weights = s->weights,
         .g = source_row(s, s->forcing, k, j) + 1 - LANES,
+        .weights = s->weights,
         .field = z->volume,
     };
 }
 
-/* Velocity, pressure and phi of a neighbour. */
+/* What the window has of a point. */
 struct flow {
-    lanes v[3], p, phi;
+    lanes v[3], rho, energy, p, phi;
 };
 
 FN struct flow flow_at(const double *f)
 {
-    return (struct flow){
-        {LOAD(f, 0), LOAD(f, LANES), LOAD(f, 2 * LANES)}, LOAD(f, 3 * LANES), LOAD(f, 4 * LANES)};
+    return (struct flow){{LOAD(f, 0), LOAD(f, LANES), LOAD(f, 2 * LANES)},
+                         LOAD(f, 3 * LANES),
+                         LOAD(f, 4 * LANES),
+                         LOAD(f, 5 * LANES),
+                         LOAD(f, 6 * LANES)};
 }
 
-/* The points before and after those of a record. */
-FN struct flow flow_before(struct flow before, struct flow here)
-{
-    return (struct flow){{lanes_back1(before.v[0], here.v[0]), lanes_back1(before.v[1], here.v[1]),
-                          lanes_back1(before.v[2], here.v[2])},
-                         lanes_back1(before.p, here.p),
-                         lanes_back1(before.phi, here.phi)};
-}
-
-FN struct flow flow_after(struct flow here, struct flow after)
-{
-    return (struct flow){{lanes_ahead1(here.v[0], after.v[0]), lanes_ahead1(here.v[1], after.v[1]),
-                          lanes_ahead1(here.v[2], after.v[2])},
-                         lanes_ahead1(here.p, after.p),
-                         lanes_ahead1(here.phi, after.phi)};
-}
+/* The points before and after those of a record, and two before and after. */
+#define SHIFTED(by, a, b)                                                                          \
+    ((struct flow){{by(a.v[0], b.v[0]), by(a.v[1], b.v[1]), by(a.v[2], b.v[2])},                   \
+                   by(a.rho, b.rho),                                                               \
+                   by(a.energy, b.energy),                                                         \
+                   by(a.p, b.p),                                                                   \
+                   by(a.phi, b.phi)})
+#if LANES == 1
+#define two_before(f, before, here) flow_at((f)-2 * RHS_FLOW)
+#define two_after(f, here, after)   flow_at((f) + 2 * RHS_FLOW)
+#else
+#define back2(a, b)                 lanes_back(a, b, 2)
+#define ahead2(a, b)                lanes_ahead(a, b, 2)
+#define two_before(f, before, here) SHIFTED(back2, before, here)
+#define two_after(f, here, after)   SHIFTED(ahead2, here, after)
+#endif
 
 /* The five results of a record, as far as they have come. */
 struct sum {
-    lanes m[MZ_VARS];
+    lanes rho, m[3], energy;
 };
 
-/* What pressure and friction do along one axis: second differences of velocities and phi (without
- * the point's own part), pressure, its work, and the friction's that the second difference of v_d^2
- * stands for. */
-FN struct sum add_forces(struct sum s, const struct rhs_axis *a, int d, struct flow before,
-                         struct flow after, lanes v)
+/* A neighbour at distance 1: all five variables are carried by its velocity and spread by the
+ * stencil's weight; velocities and phi curve; pressure pushes, and so does the friction that the
+ * second difference of v_d is a third of, and its work. carry < 0 of the neighbour after. */
+FN struct sum add_near(struct sum s, const struct rhs_axis *a, int d, struct flow f, lanes weight,
+                       lanes carry)
 {
-    const lanes vm = before.v[d], vp = after.v[d];
-    for (int m = 0; m < 3; m++)
-        s.m[1 + m] += a->curve * (before.v[m] + after.v[m]);
-    s.m[4] += a->curve * (before.phi + after.phi);
-    s.m[1 + d] += a->third * (vm + vp - 2.0 * v) + a->carry * (before.p - after.p);
-    s.m[4] +=
-        a->carry * (before.p * vm - after.p * vp) + a->work * (vp * vp + vm * vm - 2.0 * v * v);
+    weight += carry * f.v[d];
+    s.energy += weight * f.energy;
+    weight *= f.rho;
+    s.rho += weight;
+    weight += a->curve;
+    for (int i = 0; i < 3; i++)
+        s.m[i] += weight * f.v[i];
+    const lanes friction = a->work * f.v[d], push = carry * f.p + friction;
+    s.m[d] += push + friction;
+    s.energy += push * f.v[d];
+    s.energy += a->curve * f.phi;
     return s;
 }
 
-/* What comes along y or z from the neighbours: all five variables are carried by the same
- * velocities and spread by the same stencil. `after2` has its components `field` doubles apart. */
-FN struct sum add_carried(struct sum s, const struct rhs_axis *a, lanes vm, lanes vp,
-                          const double *before2, const double *before, const double *after,
-                          const double *after2, long field)
+/* A point that only the stencil reaches, or the point itself. */
+FN struct sum add_far(struct sum s, struct flow f, lanes weight)
 {
-    const lanes wm = a->before + a->carry * vm, wp = a->after - a->carry * vp;
-    for (int m = 0; m < MZ_VARS; m++) {
-        s.m[m] += wm * LOAD(before, m * LANES);
-        s.m[m] += wp * LOAD(after, m * LANES);
-        s.m[m] += a->before2 * LOAD(before2, m * LANES);
-        s.m[m] += a->after2 * LOAD(after2, m * field);
-    }
+    s.energy += weight * f.energy;
+    weight *= f.rho;
+    s.rho += weight;
+    for (int i = 0; i < 3; i++)
+        s.m[i] += weight * f.v[i];
     return s;
 }
 
-/* The points two before and two after those of the record u. */
-#if LANES == 1
-#define back2(u, before, here) LOAD(u, -2 * RHS_STATE)
-#define ahead2(u, here, after) LOAD(u, 2 * RHS_STATE)
-#else
-#define back2(u, before, here) lanes_back(before, here, 2)
-#define ahead2(u, here, after) lanes_ahead(here, after, 2)
-#endif
-
-/* The same along x, with the point's own part. */
-FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x, lanes vm,
-                        lanes vp, const double *u)
+/* dt g, and two planes above. */
+FN struct sum begin_sum(const double *g, const double *above2, long field, lanes weight)
 {
-    const lanes m2 = LOAD(x, 0), m1 = LOAD(x, LANES) + t->axis[0].carry * vm,
-                c = LOAD(x, 2 * LANES) + t->centre, p1 = LOAD(x, 3 * LANES) - t->axis[0].carry * vp,
-                p2 = LOAD(x, 4 * LANES);
-    for (int m = 0; m < MZ_VARS; m++, u += LANES) {
-        const lanes here = LOAD(u, 0), before = LOAD(u, -RHS_STATE), after = LOAD(u, RHS_STATE);
-        s.m[m] += c * here + m2 * back2(u, before, here) + m1 * lanes_back1(before, here);
-        s.m[m] += p2 * ahead2(u, here, after);
-        s.m[m] += p1 * lanes_ahead1(here, after);
-    }
+    struct sum s;
+    s.rho = LOAD(g, 0) + weight * LOAD(above2, 0);
+    for (int i = 0; i < 3; i++)
+        s.m[i] = LOAD(g, (1 + i) * field) + weight * LOAD(above2, (1 + i) * field);
+    s.energy = LOAD(g, 4 * field) + weight * LOAD(above2, 4 * field);
     return s;
+}
+
+/* The point itself and its neighbours along x. */
+FN struct sum add_along(struct sum s, const struct rhs_terms *t, const double *x, const double *f)
+{
+    const struct rhs_axis *a = &t->axis[0];
+    const struct flow before = flow_at(f - RHS_FLOW), here = flow_at(f),
+                      after = flow_at(f + RHS_FLOW);
+    s = add_far(s, here, LOAD(x, 2 * LANES) + t->centre);
+    s.energy += t->curve * here.phi;
+    for (int d = 0; d < 3; d++) {
+        s.m[d] += t->own[d] * here.v[d];
+        s.energy -= 2.0 * t->axis[d].work * here.v[d] * here.v[d];
+    }
+    s = add_near(s, a, 0, SHIFTED(lanes_back1, before, here), LOAD(x, LANES), a->carry);
+    s = add_near(s, a, 0, SHIFTED(lanes_ahead1, here, after), LOAD(x, 3 * LANES), -a->carry);
+    s = add_far(s, two_before(f, before, here), LOAD(x, 0));
+    return add_far(s, two_after(f, here, after), LOAD(x, 4 * LANES));
 }
 
 /* dt (R(u) + g) of record v. */
 FN void set_record(const struct places *q, const struct rhs_terms *t, long v, double *w)
 {
-    const long at = v * RHS_STATE, f = v * RHS_FLOW;
-    const double *g = q->g + v * LANES;
-    const struct flow here = flow_at(q->flow + f);
-    struct sum s = {{LOAD(g, 0), LOAD(g, q->field) + t->curve * here.v[0],
-                     LOAD(g, 2 * q->field) + t->curve * here.v[1],
-                     LOAD(g, 3 * q->field) + t->curve * here.v[2],
-                     LOAD(g, 4 * q->field) + t->curve * here.phi}};
-    const struct flow west = flow_before(flow_at(q->flow + f - RHS_FLOW), here),
-                      east = flow_after(here, flow_at(q->flow + f + RHS_FLOW));
-    s = add_forces(s, &t->axis[0], 0, west, east, here.v[0]);
-    s = add_along(s, t, q->weights + at, west.v[0], east.v[0], q->u + at);
-    const struct flow south = flow_at(q->f_south + f), north = flow_at(q->f_north + f);
-    s = add_forces(s, &t->axis[1], 1, south, north, LOAD(q->flow, f + LANES));
-    s = add_carried(s, &t->axis[1], south.v[1], north.v[1], q->south2 + at, q->south + at,
-                    q->north + at, q->north2 + at, LANES);
-    const struct flow below = flow_at(q->f_below + f), above = flow_at(q->f_above + f);
-    s = add_forces(s, &t->axis[2], 2, below, above, LOAD(q->flow, f + 2 * LANES));
-    s = add_carried(s, &t->axis[2], below.v[2], above.v[2], q->below2 + at, q->below + at,
-                    q->above + at, q->above2 + v * LANES, q->field);
-    for (int m = 0; m < MZ_VARS; m++)
-        STORE(w, m * LANES, s.m[m]);
+    const struct rhs_axis *y = &t->axis[1], *z = &t->axis[2];
+    const long f = v * RHS_FLOW;
+    struct sum s = begin_sum(q->g + v * LANES, q->above2 + v * LANES, q->field, z->after2);
+    s = add_along(s, t, q->weights + v * RHS_STATE, q->here + f);
+    s = add_near(s, y, 1, flow_at(q->south + f), y->before, y->carry);
+    s = add_near(s, y, 1, flow_at(q->north + f), y->after, -y->carry);
+    s = add_far(s, flow_at(q->south2 + f), y->before2);
+    s = add_far(s, flow_at(q->north2 + f), y->after2);
+    s = add_near(s, z, 2, flow_at(q->below + f), z->before, z->carry);
+    s = add_near(s, z, 2, flow_at(q->above + f), z->after, -z->carry);
+    s = add_far(s, flow_at(q->below2 + f), z->before2);
+    STORE(w, 0, s.rho);
+    for (int i = 0; i < 3; i++)
+        STORE(w, (1 + i) * LANES, s.m[i]);
+    STORE(w, 4 * LANES, s.energy);
 }
 
 void rhs_row(struct rhs_sweep *s, int j, double *w)
@@ -356,6 +361,20 @@ void rhs_row(struct rhs_sweep *s, int j, double *w)
             __builtin_prefetch(p + m * q.field);
     }
     take_rows(s, s->k + 2, j, j + 1);
+}
+
+void rhs_scatter(const double *from, long node, double *w, long row, int rows, int inner)
+{
+    for (int v = 0; v < inner; v++)
+        for (int m = 0; m < MZ_VARS; m++) {
+            const double *at = from + (1 + v * LANES) * node + m * LANES;
+            lanes t[LANES];
+            for (int r = 0; r < LANES; r++)
+                t[r] = LOAD(at, r * node);
+            lanes_transpose(t);
+            for (int r = 0; r < rows && r < LANES; r++)
+                STORE(w, r * row + v * RHS_STATE + m * LANES, t[r]);
+        }
 }
 
 /* ---- the whole zone -------------------------------------------------------------------------- */
@@ -376,8 +395,9 @@ void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const dou
     for (int t = 0; t < work->width; t++) {
         int inner = mz->zone[zone].nz - 2;
         int k0 = 1 + t * inner / work->width, k1 = 1 + (t + 1) * inner / work->width;
-        struct rhs_sweep sweep = {
-            .mz = mz, .zone = z, .u = u, .forcing = forcing, .j0 = 1, .j1 = z->ny - 1};
+        struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
+        sweep.u = u;
+        sweep.forcing = forcing;
         if (k0 == k1)
             continue;
         rhs_begin(&sweep, work->scratch[t], k0);

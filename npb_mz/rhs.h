@@ -11,9 +11,11 @@
 #include "npb_mz/mz.h"
 #include "src/lanes.h"
 
-/* Doubles of a record: of u or of a right-hand side; of v_x, v_y, v_z, pressure and phi (see
- * kernels/rhs.h); of 1/rho and internal energy per mass. */
-enum { RHS_STATE = MZ_VARS * LANES, RHS_FLOW = 5 * LANES, RHS_NODE = 2 * LANES };
+/* Doubles of a record: of a right-hand side, or of u while it is lent; of v_x, v_y, v_z, rho, E,
+ * pressure and phi (see kernels/rhs.h); of 1/rho and internal energy per mass. Momentum is not
+ * kept: rho comes into the weight of a neighbour's velocity, and fewer lines have to come from the
+ * second-level cache, which is what a row waits for. */
+enum { RHS_STATE = MZ_VARS * LANES, RHS_FLOW = 7 * LANES, RHS_NODE = 2 * LANES };
 
 /* Records of a row of nx points, the first one with the point i = 0 in its last lane. */
 static inline int rhs_records(int nx)
@@ -27,6 +29,12 @@ static inline int rhs_inner(int nx)
     return lanes_ceil(nx - 2) / LANES;
 }
 
+/* Doubles of a row of records of a zone's interior points. */
+static inline long rhs_stride(const struct mz_zone *z)
+{
+    return (long)rhs_inner(z->nx) * RHS_STATE;
+}
+
 /* Where component m of point i lies in a row of records of u. */
 static inline long rhs_index(int m, int i)
 {
@@ -34,16 +42,16 @@ static inline long rhs_index(int m, int i)
     return from / LANES * RHS_STATE + m * LANES + from % LANES;
 }
 
-/* One axis: dt/(2h), dt c3c4/h^2, a third of it, a sixth; stencil's weights at distance -2, -1, 1
- * and 2 (of y and z; those of x differ from point to point). The same in all lanes. */
+/* One axis: dt/(2h), dt c3c4/h^2, a sixth of it; stencil's weights at distance -2, -1, 1 and 2 (of
+ * y and z; those of x differ from point to point). The same in all lanes. */
 struct rhs_axis {
-    lanes carry, curve, third, work;
+    lanes carry, curve, work;
     lanes before2, before, after, after2;
 };
 
 struct rhs_terms {
     struct rhs_axis axis[3];
-    lanes centre, curve; /* weights at the point: of u but for the part of x, of curved variables */
+    lanes centre, curve, own[3]; /* weights at the point: of u but for the part of x, of phi, v */
 };
 
 /* One thread's sweep over ascending planes. The caller sets what comes before k. */
@@ -52,17 +60,28 @@ struct rhs_sweep {
     const struct mz_zone *zone;
     const double *u, *forcing; /* the zone's part */
     int j0, j1;                /* rows of the result: j0 .. j1-1 */
-    /* NULL, or called once for each plane and row of u in the window, which it may change:
+    /* NULL, or called once for each plane and row of u before it enters the window, to change it:
      * component m at point i is row[rhs_index(m, i)]. */
     void (*lend)(const struct rhs_sweep *, int k, int j, double *row);
-    double *lender;                       /* whatever lend() wants */
-    int k;                                /* plane */
-    int records;                          /* of a row */
-    double *state[4], *flow[3], *node[3]; /* planes of rows of records: plane k at state[k % 4] … */
-    double *nothing;                      /* a row of zeros */
-    double *weights;                      /* [records][5] stencil along x */
+    double *lender;            /* whatever lend() wants */
+    int k;                     /* plane */
+    int records;               /* of a row */
+    double *flow[4], *node[3]; /* planes of rows of records: plane k at flow[k % 4] … */
+    double *packed;            /* a row of u while it is lent */
+    double *weights;           /* [records][5] stencil along x */
     struct rhs_terms *terms;
 };
+
+/* A sweep over all rows of a zone's present state. */
+static inline struct rhs_sweep rhs_sweep_of(const struct mz *mz, int zone)
+{
+    return (struct rhs_sweep){.mz = mz,
+                              .zone = &mz->zone[zone],
+                              .u = mz_zone_u(mz, zone),
+                              .forcing = mz_zone_forcing(mz, zone),
+                              .j0 = 1,
+                              .j1 = mz->zone[zone].ny - 1};
+}
 
 /* Starts a sweep over the planes k0, k0+1, … (1 <= k0 <= nz-2). */
 void rhs_begin(struct rhs_sweep *sweep, double *scratch, int k0);
@@ -72,6 +91,10 @@ void rhs_plane(struct rhs_sweep *sweep, int k);
 /* Row j to rhs_inner(nx) records w, the first one with i = 1. Lanes outside the interior hold no
  * meaning. */
 void rhs_row(struct rhs_sweep *sweep, int j, double *w);
+
+/* Nodes of LANES x lines, `node` doubles each, of which the first has i = 0, back to `rows` (at
+ * most LANES) rows of `inner` records w, `row` doubles apart. */
+void rhs_scatter(const double *from, long node, double *w, long row, int rows, int inner);
 
 /* Row j of the sweep's plane in the window, the record with i = 1 first: velocities and what else
  * is in their record; nodes, which the caller may overwrite once the plane's rows are done with. */

@@ -55,13 +55,7 @@ static struct sp_room room_of(const struct mz *mz, double *scratch)
     return r;
 }
 
-/* Doubles of a row of w: the records of its interior points. work->w is [nz][ny] such rows. */
-static long row_of(const struct mz_zone *z)
-{
-    return rhs_inner(z->nx) * RHS_STATE;
-}
-
-/* Of a row of the speed of sound. */
+/* Doubles of a row of the speed of sound. */
 static long speed_of(const struct mz_zone *z)
 {
     return rhs_inner(z->nx) * LANES;
@@ -96,8 +90,8 @@ static struct batch make_batch(struct rhs_sweep *sweep, const struct sp_room *ro
     for (int r = 0; r < LANES; r++) {
         const int row = j + r < z->ny - 1 ? r : z->ny - 2 - j;
         if (row == r)
-            rhs_row(sweep, j + r, room->rows + r * row_of(z));
-        b.w[r] = room->rows + row * row_of(z);
+            rhs_row(sweep, j + r, room->rows + r * rhs_stride(z));
+        b.w[r] = room->rows + row * rhs_stride(z);
         b.flow[r] = rhs_flows(sweep, j + row);
         b.node[r] = rhs_nodes(sweep, j + row);
         b.speed[r] = room->speed + (j + row) * speed_of(z);
@@ -128,21 +122,6 @@ static void gather(const struct mz_zone *z, const struct batch *b, double *lines
     memset(lines + (z->nx - 1) * (long)SP_LINES * SP_NODE_X, 0, SP_NODE_X * sizeof *lines);
 }
 
-/* Back to rows of w. */
-static void scatter(const struct mz_zone *z, const double *lines, double *w, int rows)
-{
-    for (int v = 0; v < rhs_inner(z->nx); v++)
-        for (int m = 0; m < MZ_VARS; m++) {
-            const double *from = lines + (1 + v * LANES) * (long)SP_LINES * SP_NODE_X + m * LANES;
-            lanes t[LANES];
-            for (int r = 0; r < LANES; r++)
-                t[r] = LOAD(from, r * SP_LINES * SP_NODE_X);
-            lanes_transpose(t);
-            for (int r = 0; r < rows && r < LANES; r++)
-                STORE(w, r * row_of(z) + v * RHS_STATE + m * LANES, t[r]);
-        }
-}
-
 static void solve_x(struct rhs_sweep *sweep, const struct sp_room *room,
                     const struct sp_along *along, double *w)
 {
@@ -156,8 +135,9 @@ static void solve_x(struct rhs_sweep *sweep, const struct sp_room *room,
         }
         sp_lines_x(along, room->lines, count);
         for (int i = 0; i < count; i++)
-            scatter(z, room->lines + i * SP_NODE_X, w + (first + i * LANES) * row_of(z),
-                    z->ny - 1 - first - i * LANES);
+            rhs_scatter(room->lines + i * SP_NODE_X, SP_LINES * SP_NODE_X,
+                        w + (first + i * LANES) * rhs_stride(z), rhs_stride(z),
+                        z->ny - 1 - first - i * LANES, rhs_inner(z->nx));
     }
 }
 
@@ -169,7 +149,7 @@ static void solve_y(const struct rhs_sweep *sweep, const struct sp_room *room,
     const struct mz_zone *z = sweep->zone;
     const int inner = rhs_inner(z->nx);
     for (int v = 0; v < inner; v += SP_LINES)
-        sp_lines_y(along, w + v * RHS_STATE, row_of(z), rhs_flows(sweep, 0) + v * RHS_FLOW,
+        sp_lines_y(along, w + v * RHS_STATE, rhs_stride(z), rhs_flows(sweep, 0) + v * RHS_FLOW,
                    rhs_nodes(sweep, 0) + v * RHS_NODE, sweep->records, room->speed + v * LANES,
                    speed_of(z), inner - v);
 }
@@ -182,19 +162,14 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     if (k0 == k1)
         return;
     const struct sp_room room = room_of(mz, work->scratch[t]);
-    struct rhs_sweep sweep = {.mz = mz,
-                              .zone = z,
-                              .u = mz_zone_u(mz, zone),
-                              .forcing = mz->forcing + MZ_VARS * z->first,
-                              .j0 = 1,
-                              .j1 = z->ny - 1};
+    struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
     struct sp_along x, y;
     rhs_begin(&sweep, room.rhs, k0);
     /* the y lines multiply by 0 what these rows hold */
     memset(room.speed, 0, speed_of(z) * sizeof *room.speed);
     memset(room.speed + (z->ny - 1) * speed_of(z), 0, speed_of(z) * sizeof *room.speed);
     for (int k = k0; k < k1; k++) {
-        double *w = work->w + k * z->ny * row_of(z);
+        double *w = work->w + k * z->ny * rhs_stride(z);
         rhs_plane(&sweep, k);
         sp_along_set(&x, mz, 0, z->nx, room.along);
         solve_x(&sweep, &room, &x, w);
@@ -230,7 +205,7 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
         double *u = mz_zone_u(mz, zone) + (long)j * z->pitch + 1;
         derive_slab(z, u, room.lines);
         for (int v = 0; v < inner; v += SP_LINES)
-            sp_lines_z(&along, work->w + j * row_of(z) + v * RHS_STATE, z->ny * row_of(z),
+            sp_lines_z(&along, work->w + j * rhs_stride(z) + v * RHS_STATE, z->ny * rhs_stride(z),
                        room.lines + v * SP_NODE_Z, inner * SP_NODE_Z, u + v * LANES, z->volume,
                        z->plane, z->nx - 2 - v * LANES, inner - v);
     }

@@ -54,9 +54,10 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
 {
     const int X = mz_zones_along(ops, mesh, 0), Y = mz_zones_along(ops, mesh, 1);
     int nx[ZONES_MOST], ny[ZONES_MOST];
-    struct zones_size sum = {0, 0};
+    struct zones_size sum = {0};
     mz_zone_sizes(mesh->points[0], X, ratio_of(ops, mesh->letter), nx);
     mz_zone_sizes(mesh->points[1], Y, ratio_of(ops, mesh->letter), ny);
+    const bool equal = nx[0] == nx[X - 1] && ny[0] == ny[Y - 1]; /* sizes never decrease */
     for (int y = 0; y < Y; y++)
         for (int x = 0; x < X; x++) {
             struct mz_zone z = {.nx = nx[x], .ny = ny[y], .nz = mesh->points[2]};
@@ -64,12 +65,14 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
             z.plane = (long)z.pitch * z.ny;
             z.volume = z.plane * z.nz;
             z.first = sum.points;
+            z.forced = equal ? 0 : sum.points;
             z.carried = sum.carried;
             z.neighbour[MZ_WEST] = y * X + (x + X - 1) % X;
             z.neighbour[MZ_EAST] = y * X + (x + 1) % X;
             z.neighbour[MZ_SOUTH] = (y + Y - 1) % Y * X + x;
             z.neighbour[MZ_NORTH] = (y + 1) % Y * X + x;
             sum.points += z.volume;
+            sum.forced = equal ? z.volume : sum.points;
             sum.carried += ops->carried ? (long)ops->carried(&z) : 0;
             if (zone)
                 zone[y * X + x] = z;
@@ -80,7 +83,7 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
 size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class)
 {
     const struct zones_size size = zones_layout(ops, mz_mesh_find(class->letter), NULL);
-    return sizeof(double) * (size_t)(2 * MZ_VARS * size.points + size.carried);
+    return sizeof(double) * (size_t)(MZ_VARS * (size.points + size.forced) + size.carried);
 }
 
 double mz_zone_mop(const struct mz *mz, int zone)

@@ -10,6 +10,7 @@ enum { ZONES_MOST = 128 }; /* zones along one axis in the largest class */
 /* What all zones take together. */
 struct zones_size {
     long points;  /* padding included */
+    long forced;  /* of them those that have a forcing of their own */
     long carried; /* doubles carried beside u */
 };
 

@@ -49,10 +49,10 @@ static void forcing_holds_the_exact_solution(void **state)
     for (int zone = 0; zone < r.mz->nzones; zone++) {
         const struct mz_zone *z = &r.mz->zone[zone];
         exact_fill(r.mz, z, mz_zone_u(r.mz, zone));
-        rhs_zone_all(r.mz, r.work, zone, mz_zone_u(r.mz, zone), r.mz->forcing + MZ_VARS * z->first);
+        rhs_zone_all(r.mz, r.work, zone, mz_zone_u(r.mz, zone), mz_zone_forcing(r.mz, zone));
         assert_true(apart(z, r.work->w, NULL) <
                     1e-14); /* of terms of size 1, in any order of summation */
-        assert_true(apart(z, r.mz->forcing + MZ_VARS * z->first, NULL) > 1e-6);
+        assert_true(apart(z, mz_zone_forcing(r.mz, zone), NULL) > 1e-6);
     }
     close_rig(r);
 }
@@ -188,7 +188,7 @@ static void a_step_solves_the_three_systems(void **state)
         const struct mz_zone *z = &r.mz->zone[zone];
         const size_t n = MZ_VARS * z->volume;
         double *u = mz_zone_u(r.mz, zone), *w = malloc(n * sizeof *w), *old = malloc(n * sizeof *w);
-        rhs_zone_all(r.mz, r.work, zone, u, r.mz->forcing + MZ_VARS * z->first);
+        rhs_zone_all(r.mz, r.work, zone, u, mz_zone_forcing(r.mz, zone));
         memcpy(w, r.work->w, n * sizeof *w);
         memcpy(old, u, n * sizeof *w);
         for (int d = 0; d < 3; d++)

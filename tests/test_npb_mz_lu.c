@@ -106,7 +106,7 @@ static void set_residual(const struct mz *mz, struct mz_work *work, int zone, co
 {
     const struct mz_zone *z = &mz->zone[zone];
     memset(v, 0, MZ_VARS * (size_t)z->volume * sizeof *v);
-    rhs_zone_all(mz, work, zone, u, mz->forcing + MZ_VARS * z->first);
+    rhs_zone_all(mz, work, zone, u, mz_zone_forcing(mz, zone));
     for (int m = 0; m < 5; m++)
         for (int k = 1; k < z->nz - 1; k++)
             for (int j = 1; j < z->ny - 1; j++)

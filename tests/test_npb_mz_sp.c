@@ -157,7 +157,7 @@ static void reference_step(const struct mz *mz, struct mz_work *work, int zone, 
     static void (*const change[4])(double *, struct node) = {enter, turn_y, turn_z, leave};
     const struct mz_zone *z = &mz->zone[zone];
     double *w = work->w;
-    rhs_zone_all(mz, work, zone, u, mz->forcing + MZ_VARS * z->first);
+    rhs_zone_all(mz, work, zone, u, mz_zone_forcing(mz, zone));
     at_all_points(z, u, w, change[0]);
     for (int d = 0; d < 3; d++) {
         solve_axis(mz, z, d, u, w);
