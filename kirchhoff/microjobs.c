@@ -1,5 +1,6 @@
 /* kirchhoff/microjobs.c – job files. */
 #include "kirchhoff/microjobs.h"
+#include "cu/bench/bench_options.h"
 #include "src/demand.h"
 
 #include <stdio.h>
@@ -77,12 +78,18 @@ static enum ek_status numbers_of(struct microjobs *j)
     return EK_OK;
 }
 
-static enum ek_status units_of(struct microjobs *j)
+/* The command line's, else the file's. */
+static enum ek_status units_of(struct microjobs *j, const struct bench_settings *run)
 {
     const char *devices, *layout;
     TRY(text_of(j, "devices", &devices));
     TRY(text_of(j, "layout", &layout));
-    snprintf(j->layout, sizeof j->layout, "%s", layout);
+    devices = run->devices ? run->devices : devices;
+    snprintf(j->layout, sizeof j->layout, "%s", run->layout ? run->layout : layout);
+    if (!strcmp(devices, "auto") || !strcmp(j->layout, "auto"))
+        FAIL(EK_USAGE,
+             "%s: a job divides layout and devices among its compute processes; name them",
+             j->path);
     while (*devices) {
         const size_t n = strcspn(devices, ",");
         TRY(demand_that(j->path, j->ndevices < MICROJOBS_DEVICES && n && n < sizeof *j->device,
@@ -135,21 +142,22 @@ static enum ek_status words_of(struct microjobs *j)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status fill(struct microjobs *j)
+static enum ek_status fill(struct microjobs *j, const struct bench_settings *run)
 {
     TRY(demand_that(j->path, json_is_object(j->root), "", "an object"));
     TRY(check_keys(j));
     TRY(paths_of(j));
     TRY(numbers_of(j));
-    TRY(units_of(j));
+    TRY(units_of(j, run));
     return words_of(j);
 }
 
-enum ek_status microjobs_open(const char *path, struct microjobs *job)
+enum ek_status microjobs_open(const char *path, const struct bench_settings *run,
+                              struct microjobs *job)
 {
-    *job = (struct microjobs){.path = path};
+    *job = (struct microjobs){.path = path, .schedule = run->schedule};
     TRY(demand_open(path, &job->root));
-    const enum ek_status st = fill(job);
+    const enum ek_status st = fill(job, run);
     if (st)
         microjobs_close(job);
     return st;

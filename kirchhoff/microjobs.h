@@ -36,17 +36,20 @@ struct microjobs {
     json_t *root;
 };
 
-/* Reads and checks; paths are relative to the job file's folder. EK_USAGE with file and line. Free
- * with microjobs_close(). */
-enum ek_status microjobs_open(const char *path, struct microjobs *job);
+/* Reads and checks; paths are relative to the job file's folder, what `run` says of layout and
+ * devices counts before what the file says. EK_USAGE with file and line. Free with
+ * microjobs_close(). */
+enum ek_status microjobs_open(const char *path, const struct bench_settings *run,
+                              struct microjobs *job);
 void microjobs_close(struct microjobs *job);
 
 /* The partial image of a microjob, into path [MICROJOBS_PATH]. */
 void microjobs_part(const struct microjobs *job, int microjob, char *path);
 
 /* Does all of it: collective over the ranks that a launcher started. Of the common options it heeds
- * --schedule, for the compute processes, --json and --report. EK_USAGE: bad job or bad
- * input; EK_UNAVAILABLE: microjobs were set aside (they are named), no image then; EK_STOPPED. */
+ * --schedule, --layout and --devices, for the compute processes, --json and --report. EK_USAGE: bad
+ * job or bad input; EK_UNAVAILABLE: microjobs were set aside (they are named), no image then;
+ * EK_STOPPED. */
 enum ek_status microjobs_run(const char *path, const struct bench_settings *run);
 
 #endif

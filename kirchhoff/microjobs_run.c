@@ -9,6 +9,7 @@
 #include "src/json.h"
 #include "cu/bench/report.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -79,6 +80,20 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
 
 /* ---- parts ------------------------------------------------------------------------------------*/
 
+/* Files that a compute process was writing when it was killed. */
+static void clear_half_parts(const struct microjobs *job)
+{
+    char path[2 * MICROJOBS_PATH];
+    DIR *folder = opendir(job->work);
+    for (const struct dirent *e; folder && (e = readdir(folder));)
+        if (!strncmp(e->d_name, "part-", 5) && strstr(e->d_name, ".image.part-")) {
+            snprintf(path, sizeof path, "%s/%s", job->work, e->d_name);
+            unlink(path);
+        }
+    if (folder)
+        closedir(folder);
+}
+
 /* What a run before this one has left, if it is of this job and whole. */
 static void look_for_parts(struct master *s)
 {
@@ -142,6 +157,7 @@ static enum ek_status add_parts(struct master *s)
         microjobs_part(s->job, i, path);
         unlink(path);
     }
+    clear_half_parts(s->job);
     rmdir(s->job->work);
     printf("image of %d microjobs: %s\n", s->job->microjobs,
            *s->job->out ? s->job->out : s->job->raw);
@@ -211,6 +227,7 @@ static enum ek_status run_master(struct master *s)
     s->task = calloc(n, sizeof *s->task);
     if (!s->have || !s->task)
         FAIL(EK_UNAVAILABLE, "out of memory for %zu microjobs", n);
+    clear_half_parts(s->job);
     look_for_parts(s);
     const enum ek_status st = hand_out(s);
     farm_close(s->farm);
@@ -259,8 +276,7 @@ enum ek_status microjobs_run(const char *path, const struct bench_settings *run)
         FAIL(EK_USAGE, "%s: a job has no --compare, --trace or --repeat", path);
     TRY(family_open());
     stop_catch();
-    TRY(microjobs_open(path, &job));
-    job.schedule = run->schedule;
+    TRY(microjobs_open(path, run, &job));
     const enum ek_status st = run_opened(&job, run);
     microjobs_close(&job);
     return st;

@@ -97,7 +97,7 @@ wait $pid 2>/dev/null
 wait_for no_child
 check 'compute processes end with their manager' $?
 printf 'x' | dd of="$work/parts/part-0000-of-0008.image" bs=1 seek=5000 conv=notrunc 2>/dev/null
-rm -f "$work"/parts/*.part-*
+echo half >"$work/parts/part-0003-of-0008.image.part-4711-0-0" # as by a compute process that was killed
 "$bin" "$work/job.json" >"$work/log" 2>"$work/err"
 check "taken up again: $(cat "$work/err")" $?
 grep -q 'of 8 microjobs were finished before' "$work/log" && grep -q 'damaged partial image' "$work/err"
@@ -120,6 +120,16 @@ same 'after setting aside'
 "$bin" "$work/job.json" --compare >/dev/null 2>"$work/err"
 [ $? = 2 ] && grep -q 'no --compare' "$work/err"
 check 'what a job does not do it refuses' $?
+
+# The command line's layout counts before the file's.
+job 2 ''
+"$bin" "$work/job.json" --layout 9x99 >/dev/null 2>"$work/err"
+[ $? != 0 ] && grep -q '9x99' "$work/err"
+check "a layout of the command line: $(cat "$work/err")" $?
+rm -rf "$work/parts"
+"$bin" "$work/job.json" --layout auto >/dev/null 2>"$work/err"
+[ $? = 2 ] && grep -q 'name them' "$work/err"
+check "no guesses for a job: $(cat "$work/err")" $?
 
 # Bad jobs and bad input.
 refuses() { # pattern of the message
