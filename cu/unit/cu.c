@@ -45,7 +45,7 @@ static enum ek_status check_thread(const struct cu *cu, hwloc_const_bitmap_t pla
 }
 
 /* What the units' threads share while they open. */
-struct thread_pool {
+struct openers {
     struct cu_set *set;
     const char *devices;
     const struct place_list *places; /* NULL: nobody binds */
@@ -57,7 +57,7 @@ struct thread_pool {
 
 /* Waits until every unit has its inner team: only then do all N*M+G threads exist at once, which is
  * what a thread limit may refuse. */
-static void await_inner_teams(struct thread_pool *c)
+static void await_inner_teams(struct openers *c)
 {
     atomic_fetch_add(&c->inner_teams, 1);
     while (atomic_load(&c->inner_teams) < c->set->n)
@@ -65,7 +65,7 @@ static void await_inner_teams(struct thread_pool *c)
 }
 
 /* All threads of a unit, the managing one included. */
-static void check_unit(struct thread_pool *c, const struct cu *cu, struct opening *result)
+static void check_unit(struct openers *c, const struct cu *cu, struct opening *result)
 {
     hwloc_const_bitmap_t place = c->places->cpus[cu->index];
     int width = 0;
@@ -115,7 +115,7 @@ static struct cu_set *new_set(const struct cu_layout *layout)
 
 /* Looks the devices up, on the first one's managing thread: the drivers' own threads inherit its
  * cpus, and must not inherit those of a CPU unit. */
-static enum ek_status find_devices(struct thread_pool *c)
+static enum ek_status find_devices(struct openers *c)
 {
     int n, want = c->set->layout.ndev;
     bool named = c->devices && *c->devices;
@@ -126,7 +126,7 @@ static enum ek_status find_devices(struct thread_pool *c)
     return EK_OK;
 }
 
-static enum ek_status open_device(struct thread_pool *c, struct cu *cu)
+static enum ek_status open_device(struct openers *c, struct cu *cu)
 {
     const struct backend_device *d = &c->device[cu->memory - 1];
     snprintf(cu->name, sizeof cu->name, "%.20s:%d", d->ops->name, d->index);
@@ -134,7 +134,7 @@ static enum ek_status open_device(struct thread_pool *c, struct cu *cu)
 }
 
 /* Runs on every unit's managing thread. */
-static void open_unit(struct thread_pool *c, int i)
+static void open_unit(struct openers *c, int i)
 {
     struct cu *cu = &c->set->cu[i];
     struct opening *result = &c->result[i];
@@ -153,7 +153,7 @@ static void open_unit(struct thread_pool *c, int i)
     }
 }
 
-static enum ek_status run_crew(struct thread_pool *c)
+static enum ek_status open_all(struct openers *c)
 {
     int n = c->set->n;
 #pragma omp parallel num_threads(n) proc_bind(close)
@@ -178,16 +178,16 @@ static enum ek_status open_layout(const struct cu_options *o, const struct cu_la
                                   const struct place_list *places, struct cu_set **set)
 {
     int n = cu_layout_units(layout);
-    struct thread_pool *c = calloc(1, sizeof *c);
+    struct openers *c = calloc(1, sizeof *c);
     struct opening *result = calloc((size_t)n, sizeof *result);
     struct cu_set *s = new_set(layout);
     enum ek_status st = EK_UNAVAILABLE;
     if (!c || !result || !s) {
         status_fail(st, "out of memory for %d units", n);
     } else {
-        *c = (struct thread_pool){
+        *c = (struct openers){
             .set = s, .devices = o->devices, .places = places, .result = result};
-        st = run_crew(c);
+        st = open_all(c);
     }
     free(result);
     free(c);
