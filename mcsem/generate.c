@@ -1,5 +1,6 @@
 /* mcsem/generate.c – designs, shots, noise. */
 #include "mcsem/generate.h"
+#include "src/arena.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -188,14 +189,7 @@ static void place_receivers(struct fleet *f)
 
 static enum ek_status add_shot(struct fleet *f, struct shot s)
 {
-    if (f->nshots == f->room) {
-        const size_t room = f->room ? 2 * f->room : 4096;
-        struct shot *more = realloc(f->shot, room * sizeof *more);
-        if (!more)
-            FAIL(EK_UNAVAILABLE, "out of memory for %zu shots", room);
-        f->shot = more;
-        f->room = room;
-    }
+    TRY(arena_grow(&f->shot, &f->room, f->nshots, sizeof *f->shot, "shots"));
     f->shot[f->nshots++] = s;
     return EK_OK;
 }

@@ -1,5 +1,6 @@
 /* okada_mogi/ranges.c – ranges that grow together. */
 #include "okada_mogi/ranges.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,7 @@ static trial_number end_of(struct trial_range r)
 
 static enum ek_status make_room(struct ranges *r)
 {
-    if (r->n < r->room)
-        return EK_OK;
-    const size_t room = r->room ? 2 * r->room : 64;
-    struct trial_range *more = realloc(r->range, room * sizeof *more);
-    if (!more)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu ranges of trials", room);
-    r->range = more;
-    r->room = room;
-    return EK_OK;
+    return arena_grow(&r->range, &r->room, r->n, sizeof *r->range, "ranges of trials");
 }
 
 /* The first range that begins at or behind a trial. */

@@ -1,5 +1,6 @@
 /* okada_mogi/spool.c – batches in memory, then in a file. */
 #include "okada_mogi/spool.h"
+#include "src/arena.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -101,25 +102,12 @@ static enum ek_status append(struct spool *s, const struct accepted *a)
     return EK_OK;
 }
 
-static enum ek_status make_room(struct spool *s)
-{
-    if (s->nbatches < s->room)
-        return EK_OK;
-    const size_t room = s->room ? 2 * s->room : 256;
-    struct batch *more = realloc(s->batch, room * sizeof *more);
-    if (!more)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu batches", room);
-    s->batch = more;
-    s->room = room;
-    return EK_OK;
-}
-
 enum ek_status spool_put(struct spool *s, struct trial_range range, struct accepted *a)
 {
     if (s->failed || !a->n)
         return s->failed;
     struct batch b = {.range = range, .n = a->n};
-    TRY(make_room(s));
+    TRY(arena_grow(&s->batch, &s->room, s->nbatches, sizeof *s->batch, "batches"));
     if (s->held + a->n <= s->memory) {
         struct accepted_record *fit = realloc(a->record, a->n * sizeof *fit);
         b.record = fit ? fit : a->record;
