@@ -333,7 +333,7 @@ static void search_shapes(struct partition *d, struct search *s)
         try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND);
     if (d->proportional || WITHOUT(PRICES) || good_enough(d, s))
         return;
-    partition_price(d);
+    partition_pick(d);
     try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND);
     if (good_enough(d, s))
         return;
@@ -409,7 +409,6 @@ static void descend(struct descent *x, size_t t, double longest, double spent)
 static void try_all(struct partition *d, struct search *s)
 {
     struct descent x = {.d = d, .s = s, .rest = d->room, .looks = EXACT_LOOKS};
-    partition_price(d);
     for (int m = 0; m < d->nmembers; m++)
         x.worth += unit_price(d, d->member[m]);
     x.rest[d->job->n] = 0;

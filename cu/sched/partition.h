@@ -139,6 +139,8 @@ bool partition_cut(struct partition *d, enum partition_by by);
  * which no partition of the tasks could be done (the linear programme's dual, or the longest task).
  */
 double partition_price(struct partition *d);
+/* Again, at the prices that were found. */
+void partition_pick(struct partition *d);
 /* After that: a few tasks that are nearly as cheap elsewhere may go anywhere. */
 void partition_free(struct partition *d);
 

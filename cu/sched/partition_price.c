@@ -81,7 +81,7 @@ static void balance(struct partition *d, int kind, double wanted)
         low = partition_less(low, pays[t]);
         high = partition_more(high, pays[t]);
     }
-    for (int i = 0; i < 24 && high - low > 1e-7 * high; i++) {
+    for (int i = 0; i < 24 && high - low > 1e-5 * high; i++) {
         double middle = (low + high) / 2;
         if (sold_at(pays, seconds, d->job->n, middle) > wanted)
             low = middle;
@@ -140,6 +140,11 @@ static double total(const double *x, size_t n)
     for (size_t i = 0; i < n; i++)
         sum += x[i];
     return sum;
+}
+
+void partition_pick(struct partition *d)
+{
+    sell(d);
 }
 
 double partition_price(struct partition *d)

@@ -12,6 +12,9 @@ enum { TASKS = 1024, UNITS = 64, REPEATS = 51, MANY = 1 << 16 };
 
 static double cost[MANY];
 static struct sched_unit unit[UNITS];
+static size_t first[TASKS + 1], neighbour[4 * TASKS];
+static double bytes[4 * TASKS];
+static const struct sched_link link_usual = {1e-5, 1e-10};
 
 static int ascending(const void *a, const void *b)
 {
@@ -70,9 +73,16 @@ static double cpu_now(void)
 
 /* A step of 1,024 tasks on 62 CPU units and two devices; microseconds of sched_step(), and in
  * *worst the longest, which is the one that plans. */
-static double step_cost(const char *policy, double *worst)
+static double step_cost(const char *policy, bool faces, double *worst)
 {
     struct sched_job job = {.n = TASKS, .grain = 1, .ncu = UNITS, .unit = unit, .cost = cost};
+    unsigned noise = 1;
+    if (faces) {
+        job.first = first;
+        job.neighbour = neighbour;
+        job.face_bytes = job.bytes = bytes;
+        job.link = &link_usual;
+    }
     double us[REPEATS];
     struct sched *s;
     if (sched_open(policy, &job, &s))
@@ -81,11 +91,17 @@ static double step_cost(const char *policy, double *worst)
         for (int idle = 0; idle < UNITS;)
             for (int c = idle = 0; c < UNITS; c++) {
                 struct ek_range r = sched_next(s, c);
-                double sec = 0;
-                for (size_t t = r.begin; t < r.end; t++)
-                    sec += 1e-3 * cost[t] / (unit[c].kind == CU_DEVICE ? 30 : 1);
+                double sec = 0, each[TASKS];
+                for (size_t t = r.begin; t < r.end; t++) {
+                    double one = 1e-3 * cost[t];
+                    one /= unit[c].kind == CU_DEVICE ? 30 : unit[c].width;
+                    if (faces)
+                        one *=
+                            0.9 + 0.2 * ((noise = noise * 1664525 + 1013904223) >> 8) / (1 << 24);
+                    sec += each[t - r.begin] = one;
+                }
                 if (r.begin < r.end)
-                    sched_done(s, c, r, sec, NULL);
+                    sched_done(s, c, r, sec, faces ? each : NULL);
                 else
                     idle++;
             }
@@ -113,9 +129,21 @@ int main(void)
            "step, us (1024 on 64)", "policy", "1 thread", "2", "4", "median", "longest");
     for (int p = 0; p < sched_count(); p++) {
         const char *name = sched_at(p)->name;
-        double worst, step = step_cost(name, &worst);
+        double worst, step = step_cost(name, false, &worst);
         printf("%-20s %9.1f %9.1f %9.1f  %11.1f %11.1f\n", name, task_cost(name, 1),
                task_cost(name, 2), task_cost(name, 4), step, worst);
     }
+    for (int c = 0; c < UNITS; c++) /* five kinds, and two of devices */
+        unit[c].width = 1 + c % 5;
+    for (size_t t = 0; t < TASKS; t++) {
+        const size_t other[] = {t + 1, t + TASKS - 1, t + 32, t + TASKS - 32};
+        for (size_t i = 0; i < 4; i++) {
+            neighbour[4 * t + i] = other[i] % TASKS;
+            bytes[4 * t + i] = 1e4;
+        }
+        first[t + 1] = 4 * (t + 1);
+    }
+    double worst, step = step_cost("evenkeel", true, &worst);
+    printf("%-50s  %11.1f %11.1f\n", "evenkeel with faces, seven kinds and noise", step, worst);
     return 0;
 }
