@@ -2,7 +2,7 @@
  * first: some schedule of that form is the best one, since whoever starts later does not care which
  * of the cores that are free by then it gets. */
 #include "cu/moldable/exact.h"
-#include "cu/moldable/fit.h"
+#include "cu/moldable/packing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ bool exact_applies(const struct moldable_problem *p)
     int cores = 0;
     for (int j = 0; j < p->nnodes && cores <= EXACT_CORES; j++)
         cores += p->node[j].cores;
-    return p->ntasks <= EXACT_TASKS && cores <= EXACT_CORES && fit_applies(p);
+    return p->ntasks <= EXACT_TASKS && cores <= EXACT_CORES && packing_applies(p);
 }
 
 static const double *seconds_of(const struct exact *x, int task)

@@ -6,7 +6,7 @@
 
 enum { EXACT_TASKS = 10, EXACT_CORES = 64 };
 
-/* Few enough tasks and cores, and those that fit_applies() is for. */
+/* Few enough tasks and cores, and those that packing_applies() is for. */
 bool exact_applies(const struct moldable_problem *);
 
 /* Puts the best schedule that is shorter than *best into choice [ntasks], and its makespan into

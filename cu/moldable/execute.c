@@ -453,7 +453,7 @@ enum ek_status run_run(int argc, char **argv)
     TRY(opt_parse(groups, 1, argc, argv, args, &nargs));
     if (s.help) {
         puts("usage: cu-run run JOB.json [options]\n\n"
-             "Plans the job's tasks and runs them, each bound to its cores; cu/moldable/job.h and\n"
+             "Plans the job's tasks and runs them, each bound to its cores; cu/README.md and\n"
              "cu/examples/ show what a job looks like.\n");
         return opt_help(stdout, groups, 1), EK_OK;
     }

@@ -69,9 +69,11 @@ enum ek_status run_page(const char *path, const char *title, const struct moldab
 }
 
 /* ---- runs -------------------------------------------------------------------------------------*/
-static const char *const state_names[] = {
-    [RUN_WAITS] = "waits", [RUN_RUNS] = "runs", [RUN_DONE] = "done", [RUN_FAILED] = "failed",
-    [RUN_SKIPPED] = "skipped"};
+static const char *const state_names[] = {[RUN_WAITS] = "waits",
+                                          [RUN_RUNS] = "runs",
+                                          [RUN_DONE] = "done",
+                                          [RUN_FAILED] = "failed",
+                                          [RUN_SKIPPED] = "skipped"};
 
 /* A task as the plan has it, with what was measured in place of what was planned. */
 static json_t *entry_json(const struct run_history *b, int task)
@@ -107,7 +109,10 @@ static json_t *entry_json(const struct run_history *b, int task)
 /* The first plan's, or the last one's behind the loss of a node. */
 static double predicted(const struct run_history *b)
 {
-    const struct run_epoch *e = b->epoch[b->nepochs - 1];
+    bool lost = false;
+    for (int n = 0; n < b->job->problem.nnodes; n++)
+        lost = lost || b->lost[n];
+    const struct run_epoch *e = b->epoch[lost ? b->nepochs - 1 : 0];
     return e->begin + e->plan.makespan;
 }
 

@@ -22,15 +22,16 @@ struct timeline {
     int block;        /* widths are parted into TIMELINE_BLOCKS blocks of so many */
     double *seconds;  /* [nkinds][widest] t(p) */
     double *quickest; /* [nkinds][TIMELINE_BLOCKS] least t(p) of a block's widths */
-    int *order;   /* [ntasks] in descending order of timeline_sequential() together with what must
-                   * follow, ties by number: no task stands before one that must be done before it */
-    double power; /* P = sum of p_j f_j, reference cores */
-    int *first;   /* [nnodes+1] first core of each node in the arrays below */
-    double *free; /* [cores] when they become free, s, ascending in each node */
-    int *core;    /* [cores] which core of the node that is */
-    double *lane; /* when each GPU, and each share of memory, of a node becomes free, s */
-    int *lanes;   /* [nnodes+1] first lane of each node */
-    double *done; /* [nkinds] the latest finish of tasks of the kind so far */
+    /* [ntasks] in descending order of timeline_sequential() and of what must follow, ties by
+     * number: no task stands before one that must be done first */
+    int *order;
+    double power;    /* P = sum of p_j f_j, reference cores */
+    int *first;      /* [nnodes+1] first core of each node in the arrays below */
+    double *free;    /* [cores] when they become free, s, ascending in each node */
+    int *core;       /* [cores] which core of the node that is */
+    double *lane;    /* when each GPU, and each share of memory, of a node becomes free, s */
+    int *lanes;      /* [nnodes+1] first lane of each node */
+    double *done;    /* [nkinds] the latest finish of tasks of the kind so far */
     double *soonest; /* [nnodes][BLOCKS] when a block's first width is free; else infinite */
     int ngroups;     /* of single nodes, in no order */
     struct timeline_group *group;

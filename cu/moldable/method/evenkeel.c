@@ -4,7 +4,7 @@
  * to the front of the queue with more cores, and all begin anew. The limit is bisected down to the
  * lower bound. */
 #include "cu/moldable/exact.h"
-#include "cu/moldable/fit.h"
+#include "cu/moldable/packing.h"
 #include "cu/moldable/pattern.h"
 #include "cu/moldable/timeline.h"
 
@@ -28,8 +28,8 @@ struct search {
     int *least;  /* [ntasks] fewest cores (nodes) that a task takes */
     int *failed; /* [ntasks] those that found no place in a round */
     double effort;
-    struct fit *fit; /* NULL: every group of nodes is looked at for every task */
-    bool apart;      /* tasks depend on no others */
+    struct packing *packing; /* NULL: every group of nodes is looked at for every task */
+    bool apart;              /* tasks depend on no others */
     bool tight; /* the least gap decides among places of equal work; else the earliest finish */
 };
 
@@ -121,9 +121,9 @@ static int fit_all(struct search *s, double limit, int *failed)
 {
     const int n = s->timeline.problem->ntasks;
     int nfailed = 0, nplaced = 0;
-    fit_begin(s->fit, limit);
+    packing_begin(s->packing, limit);
     for (int i = 0; i < n; i++)
-        if (fit_place(s->fit, s->queue[i], s->least[s->queue[i]], &s->trial[nplaced]))
+        if (packing_place(s->packing, s->queue[i], s->least[s->queue[i]], &s->trial[nplaced]))
             nplaced++;
         else
             failed[nfailed++] = s->queue[i];
@@ -169,8 +169,8 @@ static bool fits(struct search *s, double limit)
     memcpy(s->queue, s->timeline.order, (size_t)n * sizeof *s->queue);
     for (int i = 0; i < n; i++)
         s->least[i] = 1;
-    for (int round = 0; round < (s->fit ? FIT_ROUNDS : ROUNDS) && s->effort < EFFORT; round++) {
-        int nfailed = s->fit ? fit_all(s, limit, s->failed) : place_all(s, limit, s->failed);
+    for (int round = 0; round < (s->packing ? FIT_ROUNDS : ROUNDS) && s->effort < EFFORT; round++) {
+        int nfailed = s->packing ? fit_all(s, limit, s->failed) : place_all(s, limit, s->failed);
         if (!nfailed)
             keep(s);
         if (nfailed <= 0 || !widen(s, s->failed, nfailed))
@@ -231,7 +231,7 @@ static bool patterns_fit(struct search *s, double limit)
 
 static bool patterns_apply(const struct moldable_problem *p)
 {
-    if (p->nkinds > 1 || p->kinds[0].most || p->kinds[0].least > 1 || !fit_applies(p))
+    if (p->nkinds > 1 || p->kinds[0].most || p->kinds[0].least > 1 || !packing_applies(p))
         return false;
     for (int j = 0; j < p->nnodes; j++)
         if (p->node[j].cores > PATTERN_CORES)
@@ -276,13 +276,13 @@ static enum ek_status try_method(struct search *s, const struct moldable_method 
 /* Where all other methods would take too long: any limit that fits, then shorter ones. */
 static enum ek_status search_large(struct search *s, double bound)
 {
-    TRY(fit_open(&s->timeline, &s->fit));
+    TRY(packing_open(&s->timeline, &s->packing));
     for (double limit = bound * (1 + 1. / 32); s->best == INFINITY && s->effort < EFFORT;
          limit += limit / 16)
         fits(s, limit);
     shorten(s, bound, fits);
-    fit_close(s->fit);
-    s->fit = NULL;
+    packing_close(s->packing);
+    s->packing = NULL;
     return EK_OK;
 }
 
@@ -291,7 +291,7 @@ static enum ek_status search(struct search *s)
     const struct moldable_problem *p = s->timeline.problem;
     const double bound = moldable_bound(p);
     const double looks = (double)p->ntasks * s->timeline.ngroups * s->timeline.widest;
-    if (looks > LARGE && fit_applies(p))
+    if (looks > LARGE && packing_applies(p))
         TRY(search_large(s, bound));
     for (int i = 0; moldable_methods[i] && s->best > bound * CLOSE; i++)
         if (moldable_methods[i] != &moldable_evenkeel && (looks <= LARGE || s->best == INFINITY))

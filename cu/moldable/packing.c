@@ -1,11 +1,11 @@
-/* cu/moldable/fit.c – a tournament of nodes for every width. */
-#include "cu/moldable/fit.h"
+/* cu/moldable/packing.c – a tournament of nodes for every width. */
+#include "cu/moldable/packing.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct fit {
+struct packing {
     const struct timeline *timeline;
     double limit;
     int leaves, widest;
@@ -14,7 +14,7 @@ struct fit {
     double *offer; /* [2 leaves][widest] of tree node i, its children 2 i and 2 i + 1 */
 };
 
-bool fit_applies(const struct moldable_problem *p)
+bool packing_applies(const struct moldable_problem *p)
 {
     for (int k = 0; k < p->nkinds; k++)
         if (p->kinds[k].cluster || p->kinds[k].nafter || p->kinds[k].gpus ||
@@ -34,13 +34,13 @@ static int slower(const void *a, const void *b, void *problem)
     return fx != fy ? (fx < fy ? -1 : 1) : x - y;
 }
 
-enum ek_status fit_open(const struct timeline *timeline, struct fit **f)
+enum ek_status packing_open(const struct timeline *timeline, struct packing **f)
 {
     const struct moldable_problem *p = timeline->problem;
-    struct fit *made = calloc(1, sizeof *made);
+    struct packing *made = calloc(1, sizeof *made);
     if (!made)
         FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", p->nnodes);
-    *made = (struct fit){.timeline = timeline, .leaves = 1, .widest = timeline->widest};
+    *made = (struct packing){.timeline = timeline, .leaves = 1, .widest = timeline->widest};
     while (made->leaves < p->nnodes)
         made->leaves *= 2;
     const size_t cells = (size_t)made->leaves * (size_t)made->widest;
@@ -48,7 +48,7 @@ enum ek_status fit_open(const struct timeline *timeline, struct fit **f)
     made->free = malloc(cells * sizeof *made->free);
     made->offer = malloc(2 * cells * sizeof *made->offer);
     if (!made->node || !made->free || !made->offer) {
-        fit_close(made);
+        packing_close(made);
         FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", p->nnodes);
     }
     for (int i = 0; i < p->nnodes; i++)
@@ -58,7 +58,7 @@ enum ek_status fit_open(const struct timeline *timeline, struct fit **f)
     return EK_OK;
 }
 
-void fit_close(struct fit *f)
+void packing_close(struct packing *f)
 {
     if (!f)
         return;
@@ -68,12 +68,12 @@ void fit_close(struct fit *f)
     free(f);
 }
 
-static double *offers(const struct fit *f, int i)
+static double *offers(const struct packing *f, int i)
 {
     return f->offer + (size_t)i * (size_t)f->widest;
 }
 
-static void set_leaf(struct fit *f, int leaf)
+static void set_leaf(struct packing *f, int leaf)
 {
     const struct moldable_problem *p = f->timeline->problem;
     const struct moldable_node *n = leaf < p->nnodes ? &p->node[f->node[leaf]] : NULL;
@@ -83,7 +83,7 @@ static void set_leaf(struct fit *f, int leaf)
         offer[w] = n && w < n->cores ? (f->limit - free[w]) * n->factor : -1;
 }
 
-static void set_parent(struct fit *f, int i)
+static void set_parent(struct packing *f, int i)
 {
     const double *restrict a = offers(f, 2 * i), *restrict b = offers(f, 2 * i + 1);
     double *restrict most = offers(f, i);
@@ -91,7 +91,7 @@ static void set_parent(struct fit *f, int i)
         most[w] = a[w] > b[w] ? a[w] : b[w];
 }
 
-void fit_begin(struct fit *f, double limit)
+void packing_begin(struct packing *f, double limit)
 {
     f->limit = limit;
     memset(f->free, 0, (size_t)f->leaves * (size_t)f->widest * sizeof *f->free);
@@ -102,7 +102,7 @@ void fit_begin(struct fit *f, double limit)
 }
 
 /* The first w cores are free again at `finish`. */
-static void occupy(struct fit *f, int leaf, int w, double finish)
+static void occupy(struct packing *f, int leaf, int w, double finish)
 {
     double *free = f->free + (size_t)leaf * (size_t)f->widest;
     const int n = f->timeline->problem->node[f->node[leaf]].cores;
@@ -116,7 +116,7 @@ static void occupy(struct fit *f, int leaf, int w, double finish)
         set_parent(f, i);
 }
 
-bool fit_place(struct fit *f, int task, int least, struct moldable_choice *choice)
+bool packing_place(struct packing *f, int task, int least, struct moldable_choice *choice)
 {
     const struct moldable_problem *p = f->timeline->problem;
     const struct moldable_kind *k = &p->kinds[p->kind[task]];

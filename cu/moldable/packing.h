@@ -1,30 +1,30 @@
-/* cu/moldable/fit.h – the fewest cores on which a task ends within a limit, over any number of
+/* cu/moldable/packing.h – the fewest cores on which a task ends within a limit, over any number of
  * unlike nodes, without a look at each of them.
  *
  * A node offers a task of t(w) reference seconds on w cores f (limit - free_w) of them, where
  * free_w is when w of its cores are free. A tree over the nodes, slow ones first, keeps the most
  * that is offered for each width: its root says which width is the first that fits, and a walk from
  * there finds the first node. Placing a task changes one leaf and those above it. */
-#ifndef CU_FIT_H
-#define CU_FIT_H
+#ifndef CU_PACKING_H
+#define CU_PACKING_H
 
 #include "cu/moldable/timeline.h"
 
-struct fit;
+struct packing;
 
 /* Only where tasks are independent, want nothing but cores of one node, and do not slow each other
  * down; and all cores are free from 0 on. */
-bool fit_applies(const struct moldable_problem *);
+bool packing_applies(const struct moldable_problem *);
 
 /* EK_UNAVAILABLE: out of memory. The timeline is borrowed. close accepts NULL. */
-enum ek_status fit_open(const struct timeline *, struct fit **);
-void fit_close(struct fit *);
+enum ek_status packing_open(const struct timeline *, struct packing **);
+void packing_close(struct packing *);
 
 /* All cores free, and this limit. */
-void fit_begin(struct fit *, double limit);
+void packing_begin(struct packing *, double limit);
 
 /* Places the task on the fewest cores, `least` or more, with which it ends within the limit; false:
  * it finds no place. */
-bool fit_place(struct fit *, int task, int least, struct moldable_choice *);
+bool packing_place(struct packing *, int task, int least, struct moldable_choice *);
 
 #endif
