@@ -122,6 +122,17 @@ static void no_bound_no_causes(void **state)
     json_decref(o);
 }
 
+/* A run that took no longer than its bound lost nothing, whatever the mean prices say. */
+static void the_bound_itself_loses_nothing(void **state)
+{
+    (void)state;
+    const struct loss_share share[] = {
+        {.price = 0.4, .rule = 0.7, .tasks = 0.71, .launches = 1e-3, .moving = 0}};
+    struct loss l = loss_of(0.7, 0, 0.7, 1, share);
+    for (int i = 0; i < LOSS_CAUSES; i++)
+        assert_true(l.seconds[i] == 0);
+}
+
 /* Duality: the prices are worth the area bound, however many kinds. */
 static void prices_are_the_bound(void **state)
 {
@@ -142,8 +153,11 @@ static void prices_are_the_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(causes_add_up),        cmocka_unit_test(each_cause_alone),
-        cmocka_unit_test(prices_are_speeds),    cmocka_unit_test(no_bound_no_causes),
+        cmocka_unit_test(causes_add_up),
+        cmocka_unit_test(each_cause_alone),
+        cmocka_unit_test(prices_are_speeds),
+        cmocka_unit_test(no_bound_no_causes),
+        cmocka_unit_test(the_bound_itself_loses_nothing),
         cmocka_unit_test(prices_are_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,9 +29,10 @@ struct loss loss_of(double computation, double communication, double bound, int 
     /* Prices are a mean of all steps, so that causes may overlap a little. */
     double rest = l.seconds[LOSS_IMBALANCE],
            others = l.seconds[LOSS_CONTENTION] + l.seconds[LOSS_LAUNCH];
-    if (rest < 0 && others + rest > 0) {
-        l.seconds[LOSS_CONTENTION] *= 1 + rest / others;
-        l.seconds[LOSS_LAUNCH] *= 1 + rest / others;
+    if (rest < 0 && others > 0 && others + rest > -ROUNDING * computation) {
+        const double part = fmax(0, 1 + rest / others);
+        l.seconds[LOSS_CONTENTION] *= part;
+        l.seconds[LOSS_LAUNCH] *= part;
         l.seconds[LOSS_IMBALANCE] = 0;
     }
     for (int i = 0; i < LOSS_CAUSES; i++)
