@@ -1,0 +1,41 @@
+# tests/e2e/isa.sh – instruction levels, of every program: names that are none, levels that the processor
+# lacks, the option before the variable, and results whose bits agree. Needs BIN; run through tests/run.sh.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset CU_ISA CU_LAYOUT CU_DEVICES
+levels() { "$BIN/cu-info" --json | python3 -c '
+import json, sys
+print(*[l["name"] for l in json.load(sys.stdin)["isa_levels"] if l["runs"] == (sys.argv[1] == "runs")])' "$1"; }
+runs=$(levels runs) lacks=$(levels lacks)
+[ -n "$runs" ] || say 'cu-info lists no level'
+lowest=${runs%% *}
+refused() { # exit code, words of the one line, command…
+    code=$1 words=$2
+    shift 2
+    "$@" >/dev/null 2>"$work/err"
+    rc=$?
+    [ $rc = "$code" ] || say "$* exits $rc instead of $code"
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -qF -e "$words" "$work/err" ||
+        say "$*: '$words' is not in: $(cat "$work/err")"
+}
+example=okada_mogi/examples
+for program in 'bt-mz --class S' 'sp-mz --class S' 'lu-mz --class S' "okada $example/parkfield.json" \
+    "mogi $example/campi.json" "mcsem $work/none.csv" "kirchhoff-mig $work/none.segy" \
+    'kirchhoff-tt --velocity const:v=1500 --grid 5x5x5:20m --shots 1' 'cu-info'; do
+    run="$BIN/$program"
+    for name in V3 lanes8; do # as no program's user may name it
+        refused 2 "isa '$name'" $run --isa "$name"
+    done
+    CU_ISA=v9 refused 2 "isa 'v9'" $run
+    for name in $lacks; do
+        refused 3 "isa $name: this processor has no" $run --isa "$name"
+    done
+done
+CU_ISA=v9 "$BIN/bt-mz" --class S --isa "$lowest" --layout 1x1 --quiet --json "$work/json" ||
+    say 'the option does not beat the variable'
+grep -q "\"isa\": \"$lowest\"" "$work/json" || say "JSON does not say $lowest"
+SMALL=1 LEVELS=$runs bash tests/bits.sh >"$work/bits" 2>&1 || say "bits: $(cat "$work/bits")"
+exit $bad
