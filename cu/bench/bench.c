@@ -51,32 +51,10 @@ struct bench {
 
 /* ---- what a program need not have ------------------------------------------------------------ */
 
-static enum ek_status plan_nothing(void *st, char *problem, size_t room, size_t *bytes)
-{
-    (void)st, (void)problem, (void)room, (void)bytes;
-    return EK_OK;
-}
-
 static enum ek_status nothing(void *st)
 {
     (void)st;
     return EK_OK;
-}
-
-static enum ek_status nothing_of_unit(void *st, const struct cu *cu)
-{
-    (void)st, (void)cu;
-    return EK_OK;
-}
-
-static void release_nothing(void *st, const struct cu *cu)
-{
-    (void)st, (void)cu;
-}
-
-static void close_nothing(void *st)
-{
-    (void)st;
 }
 
 static int one_step(const void *st)
@@ -91,26 +69,14 @@ static int never(const void *st)
     return 0;
 }
 
-static enum ek_status not_judged(void *st, enum bench_verdict *verified, json_t **detail)
-{
-    (void)st, (void)detail;
-    *verified = BENCH_UNVERIFIABLE;
-    return EK_OK;
-}
-
 static void complete(struct bench_program *p)
 {
     static const struct opt no_options[] = { OPT_END };
 #define USUAL(member, usual) p->member = p->member ? p->member : (usual)
     USUAL(command.table, no_options);
-    USUAL(problem.plan, plan_nothing);
-    USUAL(problem.prepare, nothing_of_unit);
-    USUAL(problem.release, release_nothing);
-    USUAL(problem.close, close_nothing);
     USUAL(run.steps, one_step);
     USUAL(run.save_every, never);
     USUAL(run.reset, nothing);
-    USUAL(output.check, not_judged);
 #undef USUAL
 }
 
@@ -139,7 +105,9 @@ static enum ek_status finish_run(struct bench *b, struct team *team, struct resu
     if (run->interrupted)
         return EK_OK;
     TRY(team_bring_home(team));
-    TRY(b->program.output.check(b->st, &run->verified, &run->verification));
+    run->verified = BENCH_UNVERIFIABLE;
+    if (b->program.output.check)
+        TRY(b->program.output.check(b->st, &run->verified, &run->verification));
     if (b->program.output.facts && !(run->facts = b->program.output.facts(b->st)))
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the results", b->program.identity.name);
     return EK_OK;
@@ -389,7 +357,8 @@ static enum ek_status open_problem(struct bench *b)
 {
     TRY(b->program.problem.open(b->st, b->units, &b->job));
     b->open = true;
-    return cu_each(b->units, b->program.problem.prepare, b->st);
+    return b->program.problem.prepare ? cu_each(b->units, b->program.problem.prepare, b->st)
+                                      : EK_OK;
 }
 
 static enum ek_status release_unit(void *ctx, const struct cu *cu)
@@ -401,10 +370,11 @@ static enum ek_status release_unit(void *ctx, const struct cu *cu)
 
 static void close_problem(struct bench *b)
 {
-    if (b->open)
+    if (b->open && b->program.problem.release)
         cu_each(b->units, release_unit, b);
     b->open = false;
-    b->program.problem.close(b->st);
+    if (b->program.problem.close)
+        b->program.problem.close(b->st);
 }
 
 /* Before it is taken. */
@@ -464,7 +434,8 @@ static enum ek_status plan(struct bench *b)
 {
     const struct bench_program *p = &b->program;
     b->planned = true;
-    TRY(p->problem.plan(b->st, b->problem, sizeof b->problem, &b->bytes));
+    if (p->problem.plan)
+        TRY(p->problem.plan(b->st, b->problem, sizeof b->problem, &b->bytes));
     if (p->run.save_every(b->st) && b->nspecs * b->set.repeat > 1)
         FAIL(EK_USAGE,
              "a run that is saved must be the only one: leave out --compare and --repeat");
