@@ -1,258 +1,16 @@
-/* kirchhoff/eikonal.c – the medium, sweeps, and what a table takes from them.
- *
- * Nodes (i, j, k), i along the grid's shortest axis, stand plane by plane, and in a plane by
- * diagonals d = j + k: those of one depend on earlier diagonals and planes only. A second copy with
- * k turned round serves the sweeps in which only one of j, k grows. */
-#include "kirchhoff/eikonal.h"
+/* kirchhoff/eikonal.c – a source, its sweeps, and what a table takes from them. */
+#include "kirchhoff/eikonal_internal.h"
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/analytic.h"
 
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPIES = 2, SWEEPS = 8, GAP = 2 * EIKONAL_VECTOR, EDGE = 2 }; /* EDGE: empty diagonals */
-static const float never = 1e12F, wall = 1e8F; /* s; s/m: where there is no cell */
-
-struct eikonal {
-    const struct velocity *velocity;
-    struct grid grid, table; /* of the box; of tables, which are part of it */
-    int first[3];            /* the tables' first node in the box */
-    int axis[3], n[3];       /* i, j, k: axes of the grid; nodes along them */
-    ptrdiff_t *diagonal;     /* [-EDGE .. n[1] + n[2] - 1 + EDGE - 1] where j = 0 would stand */
-    size_t plane;            /* from plane to plane */
-    float *cell[COPIES];     /* mean slowness, of the cell that begins at a node */
-    float *speed;            /* [tables' nodes] */
-    double least;            /* slowness */
-};
-
-/* ---- places -----------------------------------------------------------------------------------*/
-
-static int diagonals(const struct eikonal *e)
-{
-    return e->n[1] + e->n[2] - 1;
-}
-
-static size_t place(const struct eikonal *e, int i, int j, int k)
-{
-    return (size_t)((ptrdiff_t)(e->plane * (size_t)(i + 1)) + e->diagonal[j + k] + j);
-}
-
-/* Of a grid's node, or of a cell by its first node: `last` is the last of them along k. */
-static size_t place_of(const struct eikonal *e, const int at[3], int copy, int last)
-{
-    const int k = at[e->axis[2]];
-    return place(e, at[e->axis[0]], at[e->axis[1]], copy ? last - k : k);
-}
-
-static size_t node_of(const struct eikonal *e, const int at[3], int copy)
-{
-    return place_of(e, at, copy, e->n[2] - 1);
-}
-
-static size_t room(const struct eikonal *e)
-{
-    return e->plane * (size_t)(e->n[0] + 2);
-}
-
-static float *make(const struct eikonal *e, float value)
-{
-    float *x = aligned_alloc(64, (room(e) * sizeof *x + 63) / 64 * 64);
-    for (size_t i = 0; x && i < room(e); i++)
-        x[i] = value;
-    return x;
-}
-
-/* The diagonal's first node and how many there are. */
-static int diagonal_of(const struct eikonal *e, int d, int *n)
-{
-    const int first = d < e->n[2] ? 0 : d - e->n[2] + 1;
-    const int last = d < e->n[1] ? d : e->n[1] - 1;
-    *n = last - first + 1;
-    return first;
-}
-
-static enum ek_status lay_out(struct eikonal *e)
-{
-    const int all = diagonals(e);
-    ptrdiff_t at = GAP, *diagonal = calloc((size_t)(all + 2 * EDGE), sizeof *diagonal);
-    if (!diagonal)
-        FAIL(EK_UNAVAILABLE, "out of memory for an eikonal solver");
-    for (int d = -EDGE; d < all + EDGE; d++, at += GAP) {
-        int n, first = diagonal_of(e, d, &n);
-        if (n <= 0)
-            n = 0, first = d < 0 ? 0 : e->n[1] - 1;
-        diagonal[d + EDGE] = at - first;
-        at += n + (n == 0);
-    }
-    e->diagonal = diagonal + EDGE;
-    e->plane = ((size_t)at + 2 * GAP) / GAP * GAP;
-    return EK_OK;
-}
-
-/* ---- the medium -------------------------------------------------------------------------------*/
-
-enum { PARTS = 2, COLUMN = 16 };    /* of a cell's side; of layers */
-static const double differs = 0.02; /* share: corners of a cell that is looked at more closely */
-
-/* Mean slowness of a cell with `parts` places along each axis. */
-static double closer(const struct eikonal *e, const int at[3], const int parts[3])
-{
-    const struct grid *g = &e->grid;
-    double sum = 0;
-    for (int i = 0; i < parts[0]; i++)
-        for (int j = 0; j < parts[1]; j++)
-            for (int k = 0; k < parts[2]; k++) {
-                const int part[3] = {i, j, k};
-                double x[3];
-                for (int a = 0; a < 3; a++)
-                    x[a] = g->origin[a] + g->step[a] * (at[a] + (part[a] + 0.5) / parts[a]);
-                sum += 1 / velocity_at(e->velocity, x, NULL);
-            }
-    return sum / (parts[0] * parts[1] * parts[2]);
-}
-
-static double cell_slowness(const struct eikonal *e, const int at[3], const float *slowness)
-{
-    static const int evenly[3] = {PARTS, PARTS, PARTS}, layers[3] = {1, 1, COLUMN};
-    double sum = 0, low = INFINITY, high = 0;
-    for (int c = 0; c < 8; c++) {
-        const double s = (double)
-            slowness[grid_index(&e->grid, at[0] + (c & 1), at[1] + (c >> 1 & 1), at[2] + (c >> 2))];
-        low = fmin(low, s);
-        high = fmax(high, s);
-        sum += s / 8;
-    }
-    if (high - low < differs * low)
-        return sum;
-    return closer(e, at, e->velocity->kind == VELOCITY_LAYERS ? layers : evenly);
-}
-
-/* Slowness at all nodes of the box; the caller frees. */
-static enum ek_status sample(struct eikonal *e, float **slowness)
-{
-    const struct grid *g = &e->grid;
-    float *s = malloc(grid_nodes(g) * sizeof *s);
-    if (!s)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu nodes of an eikonal solver", grid_nodes(g));
-    *slowness = s;
-    e->least = INFINITY;
-    for (int i = 0; i < g->n[0]; i++)
-        for (int j = 0; j < g->n[1]; j++)
-            for (int k = 0; k < g->n[2]; k++) {
-                const double x[3] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j),
-                                     grid_coordinate(g, 2, k)};
-                const double speed = velocity_at(e->velocity, x, NULL);
-                if (!(speed > 0))
-                    FAIL(EK_USAGE,
-                         "velocity %s is %g m/s at (%g, %g, %g) m; waves need it positive",
-                         e->velocity->text, speed, x[0], x[1], x[2]);
-                e->least = fmin(e->least, 1 / speed);
-                s[grid_index(g, i, j, k)] = (float)(1 / speed);
-            }
-    return EK_OK;
-}
-
-static void fill_cells(struct eikonal *e, const float *slowness)
-{
-    const struct grid *g = &e->grid;
-    const int last = e->n[2] - 2;
-    int at[3];
-    for (at[0] = 0; at[0] < g->n[0] - 1; at[0]++)
-        for (at[1] = 0; at[1] < g->n[1] - 1; at[1]++)
-            for (at[2] = 0; at[2] < g->n[2] - 1; at[2]++) {
-                const float s = (float)cell_slowness(e, at, slowness);
-                for (int copy = 0; copy < COPIES; copy++)
-                    e->cell[copy][place_of(e, at, copy, last)] = s;
-            }
-}
-
-static void keep_speeds(struct eikonal *e, const float *slowness)
-{
-    const struct grid *t = &e->table;
-    for (int i = 0; i < t->n[0]; i++)
-        for (int j = 0; j < t->n[1]; j++)
-            for (int k = 0; k < t->n[2]; k++)
-                e->speed[grid_index(t, i, j, k)] =
-                    1 / slowness[grid_index(&e->grid, e->first[0] + i, e->first[1] + j,
-                                            e->first[2] + k)];
-}
-
-/* The box in steps of the tables, at least two nodes wide everywhere: waves need a cell. */
-static void set_box(struct eikonal *e, const double low[3], const double high[3])
-{
-    const struct grid *t = &e->table;
-    for (int a = 0; a < 3; a++) {
-        const double before = fmax(ceil((t->origin[a] - low[a]) / t->step[a] - 1e-6), 0);
-        const double after = fmax(ceil((high[a] - grid_end(t, a)) / t->step[a] - 1e-6), 0);
-        e->first[a] = (int)before;
-        e->grid.step[a] = t->step[a];
-        e->grid.origin[a] = t->origin[a] - before * t->step[a];
-        e->grid.n[a] = t->n[a] + (int)before + (int)after;
-        e->grid.n[a] += e->grid.n[a] < 2;
-    }
-}
-
-static void order_axes(struct eikonal *e)
-{
-    const int *n = e->grid.n;
-    const int least = n[0] <= n[1] && n[0] <= n[2] ? 0 : n[1] <= n[2] ? 1 : 2;
-    for (int a = 0; a < 3; a++) {
-        e->axis[a] = (least + a) % 3;
-        e->n[a] = n[e->axis[a]];
-    }
-}
-
-static enum ek_status fill(struct eikonal *e)
-{
-    float *slowness = NULL;
-    TRY(lay_out(e));
-    enum ek_status st = sample(e, &slowness);
-    for (int c = 0; c < COPIES && !st; c++)
-        if (!(e->cell[c] = make(e, wall)))
-            st = status_fail(EK_UNAVAILABLE, "out of memory for an eikonal solver's cells");
-    e->speed = st ? NULL : malloc(grid_nodes(&e->table) * sizeof *e->speed);
-    if (!st && !e->speed)
-        st = status_fail(EK_UNAVAILABLE, "out of memory for an eikonal solver's speeds");
-    if (!st) {
-        fill_cells(e, slowness);
-        keep_speeds(e, slowness);
-    }
-    free(slowness);
-    return st;
-}
-
-enum ek_status eikonal_open(const struct velocity *v, const struct grid *grid, const double low[3],
-                            const double high[3], struct eikonal **out)
-{
-    struct eikonal *e = calloc(1, sizeof *e);
-    if (!e)
-        FAIL(EK_UNAVAILABLE, "out of memory for an eikonal solver");
-    e->velocity = v;
-    e->table = *grid;
-    set_box(e, low, high);
-    order_axes(e);
-    const enum ek_status st = fill(e);
-    if (st)
-        eikonal_close(e);
-    else
-        *out = e;
-    return st;
-}
-
-void eikonal_close(struct eikonal *e)
-{
-    if (!e)
-        return;
-    free(e->diagonal ? e->diagonal - EDGE : NULL);
-    free(e->cell[0]);
-    free(e->cell[1]);
-    free(e->speed);
-    free(e);
-}
+enum { SWEEPS = 8 };
+static const float never = 1e12F; /* s */
 
 /* ---- the source -------------------------------------------------------------------------------*/
 
@@ -320,7 +78,7 @@ static void bound_ball(struct solver *s, const int at[3])
     for (int a = 0; a < 3; a++)
         speed += s->gradient[a] * grid_coordinate(&e->grid, a, at[a]) +
                  s->gradient[a] * 0.5 * e->grid.step[a];
-    const double slowness = (double)e->cell[0][place_of(e, at, 0, e->n[2] - 2)];
+    const double slowness = (double)e->cell[0][eikonal_place_of(e, at, 0, e->n[2] - 2)];
     const double r = steps_from(s, at, 0.5);
     if (!(fabs(slowness * speed - 1) * r * r < agrees))
         s->radius = fmin(s->radius, fmax(r - 1, 0));
@@ -328,7 +86,7 @@ static void bound_ball(struct solver *s, const int at[3])
 
 static void put(struct solver *s, const int at[3], double time, double mean)
 {
-    const size_t node = node_of(s->e, at, 0);
+    const size_t node = eikonal_node(s->e, at, 0);
     s->time[0][node] = (float)time;
     s->mean[0][node] = (float)mean;
 }
@@ -338,7 +96,7 @@ static void reach_corners(struct solver *s, const int at[3])
 {
     const struct eikonal *e = s->e;
     const double slowness =
-        is_cell(e, at) ? (double)e->cell[0][place_of(e, at, 0, e->n[2] - 2)] : 0;
+        is_cell(e, at) ? (double)e->cell[0][eikonal_place_of(e, at, 0, e->n[2] - 2)] : 0;
     for (int a = 0; a < 3; a++) {
         const double u = (s->source[a] - e->grid.origin[a]) / e->grid.step[a] - at[a];
         if (!(u >= -1e-6 && u <= 1 + 1e-6) || slowness == 0)
@@ -352,7 +110,7 @@ static void reach_corners(struct solver *s, const int at[3])
             square += d * d;
         }
         const double time = sqrt(square) * slowness;
-        if (time < (double)s->time[0][node_of(e, corner, 0)])
+        if (time < (double)s->time[0][eikonal_node(e, corner, 0)])
             put(s, corner, time, 1 / (slowness * slowness));
     }
 }
@@ -452,7 +210,7 @@ static enum ek_status start(struct solver *s, bool finer)
 
 static size_t line_of(const struct eikonal *e, int i, int d)
 {
-    return (size_t)(i + 1) * (size_t)(diagonals(e) + 2 * EDGE) + (size_t)(d + EDGE);
+    return (size_t)(i + 1) * (size_t)(eikonal_diagonals(e) + 2 * EDGE) + (size_t)(d + EDGE);
 }
 
 /* Whether a node upwind has changed since the line was looked at in such a sweep. */
@@ -472,8 +230,8 @@ static bool sweep_line(const struct solver *s, int i, int d)
     const struct eikonal *e = s->e;
     struct eikonal_line l = {.least = (float)(1e-3 * e->least * e->grid.step[e->axis[0]])};
     int n;
-    const int first = diagonal_of(e, d, &n);
-    const size_t at = place(e, i, first, d - first);
+    const int first = eikonal_diagonal(e, d, &n);
+    const size_t at = eikonal_place(e, i, first, d - first);
     l.time = s->time[s->copy] + at;
     l.mean = s->mean[s->copy] + at;
     l.n = (size_t)n;
@@ -511,7 +269,7 @@ static void sweep_part(void *arg, int thread)
 {
     struct solver *s = arg;
     const struct eikonal *e = s->e;
-    const int all = diagonals(e), kind = 4 * s->copy + 2 * (s->up > 0) + (s->along > 0);
+    const int all = eikonal_diagonals(e), kind = 4 * s->copy + 2 * (s->up > 0) + (s->along > 0);
     for (int plane = thread; plane < e->n[0]; plane += s->width) {
         const int i = s->up > 0 ? plane : e->n[0] - 1 - plane;
         for (int line = 0; line < all; line++) {
@@ -552,17 +310,17 @@ static void copy_part(void *arg, int thread)
 {
     struct solver *s = arg;
     const struct eikonal *e = s->e;
-    const int from = s->copy, to = 1 - from, all = diagonals(e);
+    const int from = s->copy, to = 1 - from, all = eikonal_diagonals(e);
     for (int i = thread; i < e->n[0]; i += s->width)
         for (int d = 0; d < all; d++) {
             int n;
-            const int first = diagonal_of(e, d, &n);
+            const int first = eikonal_diagonal(e, d, &n);
             if (s->changed[from][line_of(e, i, d)] < s->sweep - 5)
                 continue;
-            const size_t here = place(e, i, first, d - first);
+            const size_t here = eikonal_place(e, i, first, d - first);
             for (int j = 0; j < n; j++) {
                 const int other = e->n[2] - 1 - (d - first - j) + first + j;
-                const size_t there = place(e, i, first + j, other - first - j);
+                const size_t there = eikonal_place(e, i, first + j, other - first - j);
                 const float now = s->time[from][here + (size_t)j];
                 if (now < s->time[to][there]) {
                     s->time[to][there] = now;
@@ -594,7 +352,8 @@ static void unfold_part(void *arg, int thread)
     for (at[0] = thread; at[0] < g->n[0]; at[0] += s->width)
         for (at[1] = 0; at[1] < g->n[1]; at[1]++)
             for (at[2] = 0; at[2] < g->n[2]; at[2]++)
-                s->time[1][grid_index(g, at[0], at[1], at[2])] = s->time[0][node_of(s->e, at, 0)];
+                s->time[1][grid_index(g, at[0], at[1], at[2])] =
+                    s->time[0][eikonal_node(s->e, at, 0)];
 }
 
 /* Slowness along an axis on one side of a node, from there: second order where T is smooth. `left`:
@@ -661,7 +420,7 @@ static void find_slowness(const struct solver *s, const int at[3], double slowne
 static void fill_node(const struct solver *s, struct ttable *t, const int at[3], size_t node)
 {
     const struct eikonal *e = s->e;
-    const size_t from = node_of(e, at, 0);
+    const size_t from = eikonal_node(e, at, 0);
     const double speed = (double)e->speed[node], time = (double)s->time[0][from];
     double p[3] = {0, 0, 0};
     if (s->analytic > 0 && time <= s->analytic && steps_from(s, at, 0) <= s->radius) {
@@ -692,10 +451,10 @@ static void table_part(void *arg, int thread)
 static enum ek_status open_solver(struct solver *s)
 {
     const struct eikonal *e = s->e;
-    const size_t lines = (size_t)(e->n[0] + 2) * (size_t)(diagonals(e) + 2 * EDGE);
+    const size_t lines = (size_t)(e->n[0] + 2) * (size_t)(eikonal_diagonals(e) + 2 * EDGE);
     bool good = (s->done = calloc((size_t)e->n[0], sizeof *s->done)) != NULL;
     for (int c = 0; c < COPIES; c++) {
-        good = good && (s->time[c] = make(e, never)) && (s->mean[c] = make(e, 0));
+        good = good && (s->time[c] = eikonal_array(e, never)) && (s->mean[c] = eikonal_array(e, 0));
         good = good && (s->changed[c] = calloc(lines, sizeof *s->changed[c]));
     }
     for (int k = 0; k < SWEEPS; k++)
