@@ -82,8 +82,9 @@ bool eikonal_line(const struct eikonal_line *l)
                 *t4 = time + l->node[4], *t5 = time + l->node[5], *t6 = time + l->node[6],
                 *t7 = time + l->node[7];
     const float *m1 = mean + l->node[1], *m2 = mean + l->node[2], *m4 = mean + l->node[4];
-    float gain = 0;
-#pragma omp simd reduction(max : gain)
+    const float enough = l->least;
+    int changed = 0;
+#pragma omp simd reduction(| : changed)
     for (size_t j = 0; j < n; j++) {
         const float x = t1[j], y = t2[j], z = t4[j], xy = t3[j], xz = t5[j], yz = t6[j],
                     far = t7[j];
@@ -116,9 +117,9 @@ bool eikonal_line(const struct eikonal_line *l)
                     down = inside * inside + from_x + from_y + from_z;
         const float was = time[j];
         const int less = now < was;
-        gain = most(gain, was - now);
+        changed |= was - now > enough;
         mean[j] = less ? up / down : mean[j];
         time[j] = less ? now : was;
     }
-    return gain > l->least;
+    return changed;
 }

@@ -191,7 +191,7 @@ static enum ek_status open_farm(struct master *s)
 {
     const bool deals_only = family_here()->size > 1 && family_here()->rank == 0;
     const struct farm_settings settings = {
-        .ops = {say_microjob, take, s},
+        .ops = {.brief = say_microjob, .take = take, .arg = s},
         .job = (uint64_t)s->job->microjobs,
         .units = microjobs_seats(s->job),
         .appetite = {.slots = deals_only ? 0 : microjobs_seats(s->job)},
