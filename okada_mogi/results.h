@@ -1,7 +1,7 @@
 /* okada_mogi/results.h – what a search brings in: batches of accepted trials from all units,
  * written to a file in order, counted, and checked in the end. */
-#ifndef OKADA_MOGI_HARVEST_H
-#define OKADA_MOGI_HARVEST_H
+#ifndef OKADA_MOGI_RESULTS_H
+#define OKADA_MOGI_RESULTS_H
 
 #include "okada_mogi/stats.h"
 #include "src/json.h"

@@ -71,8 +71,10 @@ static double responses(const char *name)
     srand48(5);
     for (int i = 0; i < SOURCES; i++) {
         for (int p = 0; p < m->nparameters; p++)
-            x[p] = fmax(m->parameter[p].min, 1) +
-                   drand48() * (fmin(m->parameter[p].max, 3e4) - fmax(m->parameter[p].min, 1));
+            x[p] = m->parameter[p].optional ? m->parameter[p].usual
+                                            : fmax(m->parameter[p].min, 1) +
+                                                  drand48() * (fmin(m->parameter[p].max, 3e4) -
+                                                               fmax(m->parameter[p].min, 1));
         model_derive_all(m, x, v);
         for (int k = 0; k < nvalues; k++)
             value[k][i] = v[k];

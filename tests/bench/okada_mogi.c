@@ -21,7 +21,8 @@ static void draw(const struct model *m, double *x)
 {
     for (int p = 0; p < m->nparameters; p++) {
         const char *name = m->parameter[p].name;
-        x[p] = strstr(name, "dip")       ? uniform(2, 84)
+        x[p] = m->parameter[p].optional  ? m->parameter[p].usual
+               : strstr(name, "dip")     ? uniform(2, 84)
                : strstr(name, "deg")     ? uniform(0, 360)
                : strstr(name, "dV")      ? 1e6
                : !strcmp(name, "d_m")    ? uniform(1e3, 1e4)
