@@ -185,8 +185,7 @@ static enum ek_status open_layout(const struct cu_options *o, const struct cu_la
     if (!c || !result || !s) {
         status_fail(st, "out of memory for %d units", n);
     } else {
-        *c = (struct openers){
-            .set = s, .devices = o->devices, .places = places, .result = result};
+        *c = (struct openers){.set = s, .devices = o->devices, .places = places, .result = result};
         st = open_all(c);
     }
     free(result);
