@@ -48,8 +48,8 @@ static enum ek_status open_device(struct cell_work *w, struct backend *device, i
     w->block = (size_t)w->width * BLOCK;
     if (!device)
         return EK_OK;
-    TRY(device_open(device, layers, w->survey->nfreq, &w->device));
-    const size_t batch = device_batch(w->device), most = largest_cell(w->survey);
+    TRY(mcsem_device_open(device, layers, w->survey->nfreq, &w->device));
+    const size_t batch = mcsem_device_batch(w->device), most = largest_cell(w->survey);
     w->block = batch < most ? batch : most;
     w->sum = malloc(w->block * numbers * sizeof *w->sum);
     if (!w->sum)
@@ -105,7 +105,7 @@ void cell_close(struct cell_work *w)
         free(w->worker[t].left);
     }
     shared_close(w->shared);
-    device_close(w->device);
+    mcsem_device_close(w->device);
     free(w->sum);
     free(w->worker);
     free(w->pair);
@@ -188,8 +188,8 @@ static size_t exact_pairs(const struct cell_work *w)
 static enum ek_status ask_device(struct cell_work *w)
 {
     const struct survey *s = w->survey;
-    return device_pairs(w->device, &w->layers, &w->pair[w->first], exact_pairs(w), s->nfreq,
-                        s->freq, w->filter, FORWARD_BELOW, w->sum);
+    return mcsem_device_pairs(w->device, &w->layers, &w->pair[w->first], exact_pairs(w), s->nfreq,
+                              s->freq, w->filter, FORWARD_BELOW, w->sum);
 }
 
 static void take_from_device(const struct cell_work *w, size_t i, double *row)

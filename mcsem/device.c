@@ -125,7 +125,8 @@ static enum ek_status open_all(struct device *d)
     return build(d);
 }
 
-enum ek_status device_open(struct backend *backend, int layers, int nfreq, struct device **device)
+enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq,
+                                 struct device **device)
 {
     struct device *d = calloc(1, sizeof *d);
     if (!d)
@@ -135,13 +136,13 @@ enum ek_status device_open(struct backend *backend, int layers, int nfreq, struc
     d->nfreq = nfreq;
     const enum ek_status st = open_all(d);
     if (st)
-        device_close(d);
+        mcsem_device_close(d);
     else
         *device = d;
     return st;
 }
 
-void device_close(struct device *d)
+void mcsem_device_close(struct device *d)
 {
     if (!d)
         return;
@@ -157,7 +158,7 @@ void device_close(struct device *d)
     free(d);
 }
 
-size_t device_batch(const struct device *d)
+size_t mcsem_device_batch(const struct device *d)
 {
     return d->batch;
 }
@@ -287,9 +288,10 @@ static enum ek_status fill_batch(struct device *d, const struct earth_layers *la
     return EK_OK;
 }
 
-enum ek_status device_pairs(struct device *d, const struct earth_layers *layers,
-                            const struct survey_pair *pair, size_t n, int nfreq, const double *freq,
-                            int which, enum forward_derivatives derivatives, double complex *sum)
+enum ek_status mcsem_device_pairs(struct device *d, const struct earth_layers *layers,
+                                  const struct survey_pair *pair, size_t n, int nfreq,
+                                  const double *freq, int which,
+                                  enum forward_derivatives derivatives, double complex *sum)
 {
     forward_layers(layers, d->table);
     for (int q = 0; q < nfreq; q++)

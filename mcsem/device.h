@@ -12,16 +12,18 @@ struct device;
 
 /* For earths of up to `layers` layers and up to nfreq frequencies. EK_UNAVAILABLE: no double
  * precision, too little memory for a single pair. close accepts NULL. */
-enum ek_status device_open(struct backend *backend, int layers, int nfreq, struct device **device);
-void device_close(struct device *device);
+enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq,
+                                 struct device **device);
+void mcsem_device_close(struct device *device);
 
 /* Pairs that one launch takes at most. */
-size_t device_batch(const struct device *device);
+size_t mcsem_device_batch(const struct device *device);
 
 /* As forward_pair() for pairs [n]: sum [n][nfreq][1 + layers->n], the field and then its
  * derivatives (0 without). EK_USAGE: as pair_make(); EK_LOST: the device failed. */
-enum ek_status device_pairs(struct device *device, const struct earth_layers *layers,
-                            const struct survey_pair *pair, size_t n, int nfreq, const double *freq,
-                            int which, enum forward_derivatives derivatives, double complex *sum);
+enum ek_status mcsem_device_pairs(struct device *device, const struct earth_layers *layers,
+                                  const struct survey_pair *pair, size_t n, int nfreq,
+                                  const double *freq, int which,
+                                  enum forward_derivatives derivatives, double complex *sum);
 
 #endif

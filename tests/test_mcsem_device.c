@@ -23,8 +23,8 @@ static void same_bits(struct forward *f, struct device *d, enum forward_derivati
     const struct earth_layers l = mcsem_sea_floor();
     struct survey_pair pair[SOME];
     spread(pair);
-    assert_int_equal(
-        device_pairs(d, &l, pair, SOME, FREQUENCIES, freq, filter, wanted, sum), EK_OK);
+    assert_int_equal(mcsem_device_pairs(d, &l, pair, SOME, FREQUENCIES, freq, filter, wanted, sum),
+                     EK_OK);
     for (int p = 0; p < SOME; p++) {
         double complex field[FREQUENCIES], derivative[FREQUENCIES * LAYERS] = {0};
         assert_int_equal(
@@ -46,11 +46,11 @@ static void devices_have_the_host_s_bits(void **state)
     struct device *d;
     assert_int_equal(backend_open((struct backend_device){ops, 0}, &b), EK_OK);
     assert_int_equal(forward_open(LAYERS, FREQUENCIES, &f), EK_OK);
-    assert_int_equal(device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
-    assert_true(device_batch(d) >= 1);
+    assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
+    assert_true(mcsem_device_batch(d) >= 1);
     for (enum forward_derivatives wanted = FORWARD_FIELD; wanted <= FORWARD_HORIZONTAL; wanted++)
         same_bits(f, d, wanted, 2 + (int)wanted % 2);
-    device_close(d);
+    mcsem_device_close(d);
     forward_close(f);
     backend_close(b);
 }
@@ -66,14 +66,14 @@ static void what_touches_is_refused(void **state)
     memcpy(pair[1].receiver, pair[1].source, sizeof pair[1].receiver);
     pair[1].line = 17;
     assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
-    assert_int_equal(device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
+    assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
     ASSERT_FAILS(EK_USAGE,
-                 device_pairs(d, &l, pair, 2, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
+                 mcsem_device_pairs(d, &l, pair, 2, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
                  "line 17");
-    assert_int_equal(device_pairs(d, &l, pair, 1, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
+    assert_int_equal(mcsem_device_pairs(d, &l, pair, 1, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
                      EK_OK);
     assert_true(cabs(sum[0]) > 0);
-    device_close(d);
+    mcsem_device_close(d);
     backend_close(b);
 }
 
