@@ -127,9 +127,10 @@ static json_t *describe_certificate(const struct tt *t)
         failing += t->folder->source[i].failing;
     }
     json_t *residual =
-        json_pack("{s:I s:I s:f s:f}", "judged", (json_int_t)judged, "failing", (json_int_t)failing,
-                  "failing_share", judged ? (double)failing / (double)judged : 0.0, "tolerance",
-                  CERTIFY_RESIDUAL);
+        json_pack("{s:I s:f s:I s:f s:f}", "judged", (json_int_t)judged, "judged_share",
+                  (double)judged / ((double)grid_nodes(&t->grid) * (double)t->sources.n), "failing",
+                  (json_int_t)failing, "failing_share",
+                  judged ? (double)failing / (double)judged : 0.0, "tolerance", CERTIFY_RESIDUAL);
     json_t *pairs = p.pairs
                         ? json_pack("{s:I s:I s:f s:f}", "pairs", (json_int_t)p.pairs, "failing",
                                     (json_int_t)p.failing, "rms_s", p.rms, "most_s", p.most)
