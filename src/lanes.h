@@ -99,24 +99,11 @@ FN unsigned lanes_bits_of_each(lanes_mask test)
 }
 
 #if LANES == 8 && defined __AVX512F__
-/* a / b where neither these nor the quotient are near the ends of the numbers' range. Divisions
- * come one after another, and half as fast in vectors of eight: from a guess of 14 bits by two of
- * Newton's steps, and Markstein's last one (1990), which rounds as the division does. */
-FN lanes lanes_quotient(lanes a, lanes b)
-{
-    const lanes one = REAL(1.0);
-    lanes y = (lanes)_mm512_rcp14_pd((__m512d)b);
-    for (int step = 0; step < 2; step++)
-        y = (lanes)_mm512_fmadd_pd(
-            (__m512d)y, _mm512_fnmadd_pd((__m512d)b, (__m512d)y, (__m512d)one), (__m512d)y);
-    const lanes q = a * y;
-    const __m512d rest = _mm512_fnmadd_pd((__m512d)b, (__m512d)q, (__m512d)a);
-    return (lanes)_mm512_fmadd_pd(rest, (__m512d)y, (__m512d)q);
-}
-#define lanes_sqrt(x)       ((lanes)_mm512_sqrt_pd((__m512d)(x)))
-#define lanes_fma(a, b, c)  ((lanes)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
-#define lanes_min(a, b)     ((lanes)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
-#define lanes_bits_of(test) ((unsigned)_mm512_cmplt_epi64_mask((__m512i)(test), (__m512i){0}))
+#define lanes_quotient(a, b) lanes_quotient_from((lanes)_mm512_rcp14_pd((__m512d)(b)), a, b)
+#define lanes_sqrt(x)        ((lanes)_mm512_sqrt_pd((__m512d)(x)))
+#define lanes_fma(a, b, c)   ((lanes)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define lanes_min(a, b)      ((lanes)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
+#define lanes_bits_of(test)  ((unsigned)_mm512_cmplt_epi64_mask((__m512i)(test), (__m512i){0}))
 #elif LANES == 4 && defined __FMA__
 #define lanes_sqrt(x)       ((lanes)_mm256_sqrt_pd((__m256d)(x)))
 #define lanes_fma(a, b, c)  ((lanes)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
@@ -135,6 +122,23 @@ FN lanes lanes_quotient(lanes a, lanes b)
 #if !(LANES == 8 && defined __AVX512F__)
 #define lanes_quotient(a, b) ((a) / (b))
 #endif
+
+/* a / b, rounded as the division does, where neither these nor the quotient are near the ends of
+ * the numbers' range, from a guess y of 1 / b with 14 bits. Divisions come one after another, and
+ * half as fast in vectors of eight; this is three of Newton's steps and Markstein's last ones
+ * (1990). They need 1 / b itself correctly rounded, which Newton's steps reach but where all bits
+ * of b's mantissa are set: there it is the neighbour above a power of two. */
+FN lanes lanes_quotient_from(lanes y, lanes a, lanes b)
+{
+    const lanes_mask mantissa = (lanes_mask){0} + 0xfffffffffffff;
+    for (int step = 0; step < 3; step++)
+        y = lanes_fma(y, lanes_fma(-b, y, REAL(1.0)), y);
+    y = (lanes)((lanes_mask)y | ((((lanes_mask)b & mantissa) == mantissa) & 1));
+    lanes q = a * y;
+    for (int step = 0; step < 2; step++)
+        q = lanes_fma(lanes_fma(-b, q, a), y, q);
+    return q;
+}
 
 /* Stores the first `count` lanes. */
 FN void lanes_store_some(double *to, lanes x, int count)

@@ -46,6 +46,24 @@ static bool stored_some(lanes a)
     return good;
 }
 
+/* 1 / b with 14 bits, as a processor's guess. */
+static lanes guessed(lanes b)
+{
+    for (int l = 0; l < LANES; l++) {
+        uint64_t bits;
+        const double y = 1 / b[l] * (1 + ldexp((double)(l - 3), -16));
+        memcpy(&bits, &y, sizeof bits);
+        bits &= ~(uint64_t)0 << 38;
+        memcpy((char *)&b + 8 * l, &bits, sizeof bits);
+    }
+    return b;
+}
+
+static bool quotient(lanes a, lanes b)
+{
+    return same(lanes_quotient(a, b), a / b) && same(lanes_quotient_from(guessed(b), a, b), a / b);
+}
+
 /* Of numbers as quotients are taken of. */
 static bool divided(lanes a, lanes b)
 {
@@ -53,7 +71,40 @@ static bool divided(lanes a, lanes b)
         a[l] = fabs(a[l]) > 1e-60 && fabs(a[l]) < 1e60 ? a[l] : 3;
         b[l] = fabs(b[l]) > 1e-60 && fabs(b[l]) < 1e60 ? b[l] : 7;
     }
-    return same(lanes_quotient(a, b), a / b) && same(lanes_quotient(REAL(1.0), b), 1.0 / b);
+    return quotient(a, b) && quotient(REAL(1.0), b);
+}
+
+/* A numerator whose quotient by b, an odd integer of 53 bits, lies next to the middle between two
+ * numbers: a 2^54 = c (mod b), so that a 2^54 / b is an integer and c / b. */
+static double beside_a_tie(uint64_t b, int c)
+{
+    unsigned __int128 inverse = 1; /* of 2^54 */
+    for (int k = 0; k < 54; k++)
+        inverse = (inverse & 1 ? inverse + b : inverse) >> 1;
+    __int128 a = (__int128)inverse * c % (__int128)b;
+    return (double)(uint64_t)(a < 0 ? a + (__int128)b : a);
+}
+
+/* Quotients that are hard to round, by divisors of all sizes, of which some have all bits set. */
+static int divided_hard(void)
+{
+    int wrong = 0;
+    uint64_t seed = 88172645463325252;
+    for (int i = 0; i < 4000; i++) {
+        lanes a, b;
+        for (int l = 0; l < LANES; l++) {
+            seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+            uint64_t n = (uint64_t)1 << 52 | seed >> 12 | 1;
+            if (i % 3 == 1)
+                n = ((uint64_t)1 << 53) - 1 - 2 * (seed >> 60);
+            else if (i % 3 == 2)
+                n = ((uint64_t)1 << 52) + 1 + 2 * (seed >> 60);
+            b[l] = (double)n;
+            a[l] = beside_a_tie(n, (int)(seed % 9) - 4);
+        }
+        wrong += !divided(a, b);
+    }
+    return wrong;
 }
 
 int lanes_twins(const double *x, int n)
@@ -82,5 +133,5 @@ int lanes_twins(const double *x, int n)
             y[k] = 64 * i + k;
         wrong += !moved(LOAD(y, 0), LOAD(y, 8)) + !transposed(y);
     }
-    return wrong;
+    return wrong + divided_hard();
 }
