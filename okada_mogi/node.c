@@ -88,8 +88,10 @@ enum ek_status node_open(const struct search *s, struct search_state *l, uint64_
     *made = (struct node){
         .search = s, .checkpoint = l, .units = units, .keeps_all = search_job(s)->accept.all};
     pthread_mutex_init(&made->lock, NULL);
-    const struct farm_settings settings = {
-        .ops = {say_trials, take, made}, .job = job_hash, .units = units, .appetite = {1, 1}};
+    const struct farm_settings settings = {.ops = {.brief = say_trials, .take = take, .arg = made},
+                                           .job = job_hash,
+                                           .units = units,
+                                           .appetite = {1, 1}};
     enum ek_status st = farm_open(&settings, &made->farm);
     if (!st && !(made->trials = calloc((size_t)farm_size(made->farm), sizeof *made->trials)))
         st = status_fail(EK_UNAVAILABLE, "out of memory for the search");

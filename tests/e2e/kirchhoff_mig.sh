@@ -3,32 +3,25 @@
 # same bits on every unit, policy and number of ranks; files that others read; what it refuses.
 set -u
 bin=${BIN:-bin}/kirchhoff-mig
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-check() { # description, condition's exit status
-    [ "$2" = 0 ] && return
-    echo "FAILED: $1"
-    failed=1
-}
+. tests/check.sh
 refuses() { # exit code, pattern of the message, options…
     local code=$1 pattern=$2 rc
     shift 2
     "$bin" "$@" >"$work/out" 2>"$work/err"
     rc=$?
     [ $rc = "$code" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q -- "$pattern" "$work/err"
-    check "exit $code and '$pattern', not $rc: $(cat "$work/err")" $?
+    check $? "exit $code and '$pattern', not $rc: $(cat "$work/err")"
 }
 data=$work/data.segy
 python=$(command -v python3 || echo true)
 "$bin" --generate medium --out "$data"
-check 'a survey is generated' $?
+check $? 'a survey is generated'
 tables='--velocity gradient:v0=2000,k=0.5 --node-spacing 400'
 usual="$tables --grid 9x9x41:50x50x10@1300,1300,800 --weight diffractor --spacing-receiver 25 --chunk 64 --quiet"
 
 # One image, whoever makes it.
 "$bin" "$data" $usual --deterministic --layout 1x1 --out "$work/image.segy" --raw "$work/image" --json "$work/run.json"
-check 'it is migrated' $?
+check $? 'it is migrated'
 for how in '--layout 2x1 --schedule dynamic' '--layout 1x2 --schedule gss' \
     '--layout 1x1+1 --devices opencl:0 --schedule greedy' '--layout 1x1+1 --devices host:0 --compare static,fac,evenkeel' \
     '--layout 0x0+1 --devices opencl:0' '--layout 1x1 --max-memory 0.05' '--layout 1x1 --chunk 100'; do
@@ -36,21 +29,21 @@ for how in '--layout 2x1 --schedule dynamic' '--layout 1x2 --schedule gss' \
     rc=$?
     [ $rc = 3 ] && grep -q 'opencl' "$work/err" && continue
     [ $rc = 0 ] && cmp -s "$work/image.f32" "$work/other.f32" && cmp -s "$work/image.fold.f32" "$work/other.fold.f32"
-    check "the same bits with $how: $(cat "$work/err")" $?
+    check $? "the same bits with $how: $(cat "$work/err")"
 done
 # Depths that do not end at a node, on the host and on a device.
 odd="$tables --grid 3x3x31:50x50x40@1300,1300,100 --weight diffractor --quiet --deterministic"
 "$bin" "$data" $odd --layout 1x1 --raw "$work/odd" &&
     "$bin" "$data" $odd --layout 0x0+1 --devices host:0 --raw "$work/other" && cmp -s "$work/odd.f32" "$work/other.f32"
-check 'the same bits of 31 depths on a device' $?
+check $? 'the same bits of 31 depths on a device'
 if command -v mpirun >/dev/null; then
     ASAN_OPTIONS=${ASAN_OPTIONS:-}${SAN:+:detect_leaks=0} mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" "$data" $usual --deterministic --layout 1x1 --raw "$work/other" &&
         cmp -s "$work/image.f32" "$work/other.f32"
-    check 'the same bits on three ranks' $?
+    check $? 'the same bits on three ranks'
 fi
 CU_FAULT=unit:1@step:1 "$bin" "$data" $usual --deterministic --layout 1x1+1 --devices host:0 --raw "$work/other" 2>/dev/null &&
     cmp -s "$work/image.f32" "$work/other.f32"
-check 'the same bits though a device dies' $?
+check $? 'the same bits though a device dies'
 
 # Tables of kirchhoff-tt give the image of formulas, but for how time changes with the source's place:
 # between nodes 400 m apart that is a difference. More tables than fit into memory.
@@ -63,7 +56,7 @@ import struct, sys
 a, b = (struct.unpack("<%df" % (9 * 9 * 41), open(name + ".f32", "rb").read()) for name in sys.argv[1:])
 assert max(abs(x - y) for x, y in zip(a, b)) < 0.03 * max(a), max(abs(x - y) for x, y in zip(a, b))
 PY
-check 'tables of kirchhoff-tt' $?
+check $? 'tables of kirchhoff-tt'
 
 # What is said, and what others read.
 "$python" - "$work/run.json" "$work/image" <<'PY'
@@ -79,7 +72,7 @@ top = max(range(len(x)), key=lambda i: x[i])
 assert head["n"] == [1, 9, 9, 41] and abs(x[top] - run["peak"]) < 1e-6 * x[top]
 assert 0.8 < x[top] < 1.1 and top % 41 == 20 and top // 41 == 4 * 9 + 4, (x[top], top)
 PY
-check 'JSON and raw image: the point at 1500, 1500, 1000' $?
+check $? 'JSON and raw image: the point at 1500, 1500, 1000'
 if "$python" -c 'import segyio' 2>/dev/null; then
     "$python" - "$work" "$bin" <<'PY'
 import math, subprocess, sys
@@ -119,7 +112,7 @@ for code, endian in ((1, "big"), (5, "big"), (5, "little"), (3, "big"), (2, "big
     rows = subprocess.run([tool, name, "--headers", "-"], capture_output=True, text=True).stdout.split()
     assert rows[-1].startswith("3,2469,"), (code, endian, rows[-1:])
 PY
-    check 'segyio reads our files and we read its' $?
+    check $? 'segyio reads our files and we read its'
 fi
 "$bin" --generate medium --events flat --out "$work/flat.su" && "$bin" "$work/flat.su" $tables --layout 1x1 \
     --grid 3x3x81:200x200x5@1300,1300,800 --weight amplitude --anti-alias 0 --quiet --raw "$work/flat" &&
@@ -129,10 +122,10 @@ x = struct.unpack("<%df" % (9 * 81), open(sys.argv[1] + ".f32", "rb").read())[4 
 top = max(range(81), key=lambda i: x[i])
 assert abs(800 + 5 * top - 1000) <= 5 and 0.08 < x[top] < 0.12, (top, x[top])
 PY
-check 'SU: a level reflector at 1000 m of reflectivity 0.1' $?
+check $? 'SU: a level reflector at 1000 m of reflectivity 0.1'
 [ "$("$bin" "$work/flat.su" --headers - | sed -n 4p)" = '2,1000,1000,-0,0,200,-0,701,0' ] ||
     "$bin" "$work/flat.su" --headers - | sed -n 4p | grep -q '^2,1000,1000,-\{0,1\}0,0,200,-\{0,1\}0,701,0$'
-check 'headers as a table' $?
+check $? 'headers as a table'
 
 # Coordinates that stations miss by metres change little; sources that all stand at 0,0 are no survey.
 "$python" - "$data" "$work" <<'PY'
@@ -163,28 +156,28 @@ if [ -e "$work/moved.segy" ]; then
 import json, sys
 a, b = (json.load(open(f))['peak'] for f in sys.argv[1:])
 assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
-    check 'metres beside the stations' $?
+    check $? 'metres beside the stations'
     refuses 1 'all sources stand at one place' "$work/zero.segy" $usual
     "$bin" "$work/zero.segy" $usual --trust-geometry --layout 1x1 --raw "$work/b" --json "$work/b.json"
-    check 'which can be accepted' $?
+    check $? 'which can be accepted'
     "$bin" "$work/high.segy" $odd --layout 1x1 --raw "$work/a" &&
         "$bin" "$work/high.segy" $odd --layout 0x0+1 --devices host:0 --raw "$work/b" && cmp -s "$work/a.f32" "$work/b.f32"
-    check 'elevations on a device' $?
+    check $? 'elevations on a device'
     ! cmp -s "$work/a.f32" "$work/odd.f32" &&
         "$bin" "$work/high.segy" $odd --layout 1x1 --datum tables --raw "$work/a" && cmp -s "$work/a.f32" "$work/odd.f32"
-    check 'elevations are used, or not' $?
+    check $? 'elevations are used, or not'
 fi
 
 # A disk that is full in the end: the image stands elsewhere, and the run says so.
 tool=$(realpath "$bin")
 (mkdir "$work/elsewhere" && cd "$work/elsewhere" && "$tool" "$data" $usual --layout 1x1 --deterministic --out /dev/full) 2>"$work/err"
 [ $? = 3 ] && cmp -s "$work/image.segy" "$work/elsewhere/full" && grep -q 'is in ./full' "$work/err"
-check "a full disk does not lose the image: $(cat "$work/err")" $?
+check $? "a full disk does not lose the image: $(cat "$work/err")"
 
 # Refusals: one line, nothing written.
 "${BIN:-bin}/kirchhoff-tt" --velocity const:v=2000 --grid 5x5x19:100@1300,1300,0 --sources 2x2:100@1300,1300 \
     --out "$work/small" --layout 1x1 --quiet
-check 'tables for too few sources' $?
+check $? 'tables for too few sources'
 refuses 2 'which traces'
 refuses 2 'which travel times' "$data" --grid 3x3x9:50
 refuses 2 'which image' "$data" $tables
@@ -202,7 +195,7 @@ cp "$data" "$work/mine.segy" && ln -s mine.segy "$work/link.segy"
 refuses 2 'input' "$work/mine.segy" $usual --layout 1x1 --out "$work/link.segy"
 refuses 2 'input' "$work/mine.segy" --headers "$work/mine.segy"
 cmp -s "$data" "$work/mine.segy"
-check 'the input is left alone' $?
+check $? 'the input is left alone'
 refuses 3 'cannot be written' "$data" $usual --layout 1x1 --out /proc/none/image.segy
 refuses 3 'max-memory' "$data" $usual --layout 1x1 --max-memory 1e-5 --out "$work/x.segy"
 head -c 100000 "$data" >"$work/cut.segy"
@@ -211,5 +204,5 @@ cp "$data" "$work/nan.segy"
 printf '\177\300\000\000' | dd of="$work/nan.segy" bs=1 seek=$((3600 + 5 * 3044 + 240 + 400)) conv=notrunc 2>/dev/null
 refuses 2 'nan.segy: sample 101 of trace 6 is no finite number' "$work/nan.segy" $usual --layout 1x1 --out "$work/x.segy"
 [ ! -e "$work/x.segy" ] && [ -z "$(ls "$work" | grep part)" ]
-check 'nothing half-written is left' $?
+check $? 'nothing half-written is left'
 exit $failed

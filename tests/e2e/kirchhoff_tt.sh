@@ -4,28 +4,21 @@
 # refuses.
 set -u
 bin=${BIN:-bin}/kirchhoff-tt
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-check() { # description, condition's exit status
-    [ "$2" = 0 ] && return
-    echo "FAILED: $1"
-    failed=1
-}
+. tests/check.sh
 ends() { # description, exit code, pattern of the message, options…
     local what=$1 code=$2 pattern=$3
     shift 3
     "$bin" "$@" >"$work/out" 2>"$work/err"
     local got=$?
     [ $got = "$code" ] && grep -q -- "$pattern" "$work/err"
-    check "$what: exit $got, $(cat "$work/err")" $?
+    check $? "$what: exit $got, $(cat "$work/err")"
 }
 python=$(command -v python3 || echo true)
 reference=tests/data/kirchhoff/tt_public.csv
 
 # Single times and rays.
 "$bin" --times $reference --out "$work/t.csv" && "$bin" --rays $reference --out "$work/r.csv"
-check 'times and rays' $?
+check $? 'times and rays'
 "$python" - $reference "$work/t.csv" "$work/r.csv" <<'PY'
 import csv, sys
 cases, times, rays = (list(csv.DictReader(open(f))) for f in sys.argv[1:])
@@ -44,12 +37,12 @@ for c, t, r in zip(cases, times, rays):
     off = max(abs(float(r[a]) - float(c["p" + a])) for a in "xyz")
     assert off <= 0.1 and r["kmah"] == c["kmah"], (c["id"], off)
 PY
-check 'they are right' $?
+check $? 'they are right'
 
 # Tables: the same bits whatever computes them, but for a device's last digits.
 model="--velocity gradient:v0=1500,k=0.6 --grid 41x41x41:30m --quiet"
 "$bin" $model --shots 4 --out "$work/tt" --layout 1x1 --json "$work/run.json" --report "$work/page.html"
-check 'four shots' $?
+check $? 'four shots'
 "$python" - "$work/run.json" <<'PY'
 import json, sys
 run = json.load(open(sys.argv[1]))
@@ -60,22 +53,22 @@ assert c["residual"]["judged"] > 1000 and 0.01 < c["residual"]["judged_share"] <
 assert c["reciprocity"]["failing"] == 0 and c["resummed"] is None and c["geometry"] is None, c
 assert len(run["shots"]) == 4 and all(s["steps"] > 5 and s["longest_front"] > 500 for s in run["shots"])
 PY
-check 'JSON says so' $?
+check $? 'JSON says so'
 grep -q 'Length of the fronts' "$work/page.html"
-check 'the report has its pictures' $?
+check $? 'the report has its pictures'
 same() { # folder
     for file in "$work/tt"/*.tt; do cmp -s "$file" "$1/$(basename "$file")" || return 1; done
 }
 for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' '--layout 2x1+1 --donation off'; do
     "$bin" $model --shots 4 --out "$work/other" $how && same "$work/other"
-    check "the same tables with $how" $?
+    check $? "the same tables with $how"
     rm -rf "$work/other"
 done
 if command -v mpirun >/dev/null; then
     # MPI's plug-ins are gone from memory when the leak checker asks whose a block was.
     ASAN_OPTIONS=${SAN:+detect_leaks=0} mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" \
         --layout 1x1 && same "$work/other" && cmp -s "$work/tt/index.json" "$work/other/index.json"
-    check 'the same tables on three ranks' $?
+    check $? 'the same tables on three ranks'
     rm -rf "$work/other"
 fi
 for mode in static on; do
@@ -83,7 +76,7 @@ for mode in static on; do
         --json "$work/device.json" 2>"$work/err"
     code=$?
     [ $code = 3 ] && break # there is no device here
-    check "devices, --donation $mode: $(cat "$work/err")" $code
+    check $code "devices, --donation $mode: $(cat "$work/err")"
     "$python" - "$work/device.json" $mode <<'PY'
 import json, sys
 run = json.load(open(sys.argv[1]))
@@ -91,7 +84,7 @@ assert run["verified"] and sum(s["device_steps"] for s in run["shots"]) > 0
 assert (run["donation"]["claims"] > 0) == (sys.argv[2] == "on"), run["donation"]
 assert all(s["begin_s"] <= d["begin_s"] <= d["end_s"] <= s["end_s"] for s in run["shots"] for d in s["devices"])
 PY
-    check "JSON of --donation $mode" $?
+    check $? "JSON of --donation $mode"
 done
 
 # A former run's tables are kept, unless they are broken or missing.
@@ -100,12 +93,12 @@ rm "$work/kept/source-000001.tt"
 truncate -s 5000 "$work/kept/source-000002.tt"
 touch -d '2001-01-01' "$work/kept/source-000000.tt" "$work/kept/source-000003.tt"
 "$bin" $model --shots 4 --out "$work/kept" --resume --json "$work/run.json" && same "$work/kept"
-check 'resumed' $?
+check $? 'resumed'
 [ "$(find "$work/kept" -name '*.tt' ! -newermt 2002-01-01 | wc -l)" = 2 ] &&
     grep -q '"kept": 2' "$work/run.json"
-check 'what was whole is kept' $?
+check $? 'what was whole is kept'
 "$bin" $model --shots 4 --out "$work/kept" --resume
-check 'resuming what is complete does nothing' $?
+check $? 'resuming what is complete does nothing'
 
 # Ctrl-C: exit 4, whole tables stay, the rest comes when it is resumed.
 "$bin" $model --shots 400 --out "$work/cut" --layout 1x1 &
@@ -114,24 +107,24 @@ while [ ! -e "$work/cut/source-000002.tt" ] && kill -0 $pid 2>/dev/null; do slee
 kill -INT $pid
 wait $pid
 [ $? = 4 ]
-check 'interrupted: exit 4' $?
+check $? 'interrupted: exit 4'
 [ "$(find "$work/cut" -name '*.tt' | wc -l)" -lt 400 ] && ! ls "$work/cut" | grep -q part
-check 'no half tables' $?
+check $? 'no half tables'
 
 # Faults.
 CU_FAULT=unit:1@step:1 "$bin" $model --shots 4 --out "$work/other" --layout 2x1 2>/dev/null && same "$work/other"
-check 'a unit dies' $?
+check $? 'a unit dies'
 (ulimit -f 500; ends 'a full disk' 3 'cannot be written' $model --out "$work/full"; exit $failed)
-check 'a full disk leaves a line' $?
+check $? 'a full disk leaves a line'
 [ ! -e "$work/full/source-000000.tt" ] && ! ls "$work/full" | grep -q '\.part'
-check 'and no half table' $?
+check $? 'and no half table'
 ends 'too many unfilled nodes fail' 1 'have no travel time' $model --last 0.2 --out "$work/holes"
 ends 'a cap that is reached is reported' 0 'edges were raised' $model --edge 30 --front-max 1500 --out "$work/capped"
 
 # What is sharp: fronts fail, the eikonal's times fill in, each node says so; or first arrivals alone.
 sharp="--velocity layers:0:1500,600:2500,smooth=0 --grid 31x31x31:40 --sources 3x3:600@0,0 --quiet"
 "$bin" $sharp --out "$work/sharp" --json "$work/sharp.json" && "$bin" $sharp --arrival first --layout 1x1 --out "$work/first"
-check 'sharp layers' $?
+check $? 'sharp layers'
 "$python" - "$work/sharp.json" "$work/sharp/source-000000.tt" "$work/first/source-000000.tt" <<'PY'
 import json, sys
 run = json.load(open(sys.argv[1]))
@@ -142,13 +135,13 @@ marks = open(sys.argv[2], "rb").read()[-nodes:]
 assert marks.count(254) == run["shots"][0]["eikonal"] and 255 not in marks
 assert open(sys.argv[3], "rb").read()[-nodes:] == bytes([254]) * nodes
 PY
-check 'each node says whose time it has' $?
+check $? 'each node says whose time it has'
 for how in '--layout 1x3' '--layout 2x1 --schedule dynamic' '--layout 1x1+1'; do
     "$bin" $sharp --arrival first --out "$work/other" $how 2>/dev/null
     code=$?
     [ $code = 3 ] && continue # there is no device here
     [ $code = 0 ] && cmp -s "$work/first/source-000004.tt" "$work/other/source-000004.tt"
-    check "the same first arrivals with $how" $?
+    check $? "the same first arrivals with $how"
     rm -rf "$work/other"
 done
 ends 'more than may fail' 1 'disagree with the eikonal equation' $sharp --out "$work/sharp" --residual-max 0.01
@@ -157,7 +150,7 @@ ends 'more than may fail' 1 'disagree with the eikonal equation' $sharp --out "$
 for no in 'sharp --residual-max 0.01' holes; do
     "${bin%-tt}-mig" "$work/small.segy" --tables $work/$no --grid 3x3x9:100@300,300,800 >/dev/null 2>"$work/err"
     [ $? = 1 ] && grep -q 'residual-max\|unfilled-max' "$work/err"
-    check "tables that are not migrated, $no: $(cat "$work/err")" $?
+    check $? "tables that are not migrated, $no: $(cat "$work/err")"
 done
 
 # Refusals.
@@ -166,7 +159,7 @@ ends 'unknown model' 2 'did you mean' --velocity gradiant:v0=1 --grid 9x9x9:10
 ends 'negative velocities' 2 'need it positive' --velocity gradient:v0=100,k=-1 --grid 9x9x99:10 --out "$work/x"
 ends 'bad grid' 2 'is no grid' --velocity const:v=1500 --grid 9x9 --out "$work/x"
 ends 'bad sources' 2 'neither' $model --sources 3by3 --out "$work/x"
-ends 'bad donation' 2 'off, static or on' $model --donation maybe --out "$work/x"
+ends 'bad donation' 2 'not one of off, static, on' $model --donation maybe --out "$work/x"
 ends 'bad arrival' 2 'first or strongest' $model --arrival last --out "$work/x"
 ends 'two questions' 2 'one at a time' --times $reference --rays $reference
 printf 'id,model,v0,sx,sy,sz,px,py,pz\n1,const,x,0,0,0,1,1,1\n' >"$work/bad.csv"
@@ -176,5 +169,5 @@ ends 'no such model' 2 'bad.csv:2' --times "$work/bad.csv"
 ends 'no folder' 3 'cannot be written' $model --out /proc/none
 printf 'x,y\n100,200\n600,300\n' >"$work/places.csv"
 "$bin" $model --sources "$work/places.csv" --out "$work/places" && [ -e "$work/places/source-000001.tt" ]
-check 'sources from a table' $?
+check $? 'sources from a table'
 exit $failed

@@ -93,8 +93,8 @@ struct pocl {
 /* Opens it on first use; NULL where there is none. */
 const struct pocl *pocl_open(void);
 
-/* Builds a kernel text; the -D, -cl- and -w among the words of `options` count. NULL, and the log, which
- * the caller frees, if it does not build. */
+/* Builds a kernel text; the -D, -cl- and -w among the words of `options` count. NULL, and the log,
+ * which the caller frees, if it does not build. */
 cl_program pocl_build(const char *text, const char *options, char **log);
 
 /* ---- settings -------------------------------------------------------------------------------- */
