@@ -388,6 +388,7 @@ static int gpus(void)
 
 int main(void)
 {
+    backend_want_times();
     if (fakes())
         return in_process(NULL, gpus);
     return in_process(NULL, all_devices) + in_process("2", all_devices) + with_fakes("fakegpu") +

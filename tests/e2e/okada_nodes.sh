@@ -67,7 +67,7 @@ rank_is() { # number: pids of the processes that search as this rank of the run 
     done
 }
 until_there() { # command that prints something once it is so
-    for _ in $(seq 400); do
+    for _ in $(seq 1200); do
         [ -n "$("$@")" ] && return
         kill -0 $launcher 2>/dev/null || break
         sleep 0.05
