@@ -33,9 +33,9 @@ static inline bool stations_scalar(const struct stations *s, int i)
  * refused, and of other columns that hold more than zeros a warning says that they are not used:
  * elevations, and the correlation of psvelo, too. */
 struct stations_format {
-    const char
-        *columns;    /* names of the columns of a file that has none, or a usual order by its
-                        name: vsm, vsm_sar, geodef, enu, psvelo; NULL: the file's first row has them */
+    /* Names of the columns of a file that has none, or a usual order by its name: vsm, vsm_sar,
+     * geodef, enu, psvelo; NULL: the file's first row has them. */
+    const char *columns;
     double unit;     /* m in one unit of displacements and deviations that name none */
     double floor[3]; /* m, added to each deviation in quadrature */
     double sigma[3]; /* m, where the file has no deviations; 0: it must have them */
