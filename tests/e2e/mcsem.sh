@@ -164,7 +164,8 @@ sed '$d' "$work/model.csv" >"$work/bad.csv"
 refuses 'a model cut short' 'rows are not [0-9]* columns of [0-9]* layers' "$bin" "$survey" $few --model-in "$work/bad.csv"
 
 # Cells without data are listed; pairs outside the grid may be left out.
-"$bin" "$survey" --earth nx=8 --iterations 0 --json "$work/run.json" --quiet 2>"$work/err"
+"$bin" --generate tiny --out "$work/tiny.csv" --quiet
+"$bin" "$work/tiny.csv" --earth nx=8 --iterations 0 --json "$work/run.json" --quiet 2>"$work/err"
 grep -q 'of 24 cells have no data' "$work/err" && grep -q empty_cells "$work/run.json"
 check $? "empty cells are listed: $(cat "$work/err")"
 "$bin" "$survey" --earth nx=4 --drop-outside --iterations 0 --json - --quiet | grep -q '"dropped_pairs": [1-9]'

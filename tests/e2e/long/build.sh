@@ -20,11 +20,11 @@ prefix="$work/a prefix"
 build install PREFIX="$prefix" || say "make install: $(tail -3 "$work/out")"
 "$prefix/bin/bt-mz" --class S --layout 1x1 --check >"$work/out" 2>&1 || say "installed: $(cat "$work/out")"
 cat >"$work/use.c" <<'END'
-#include "src/status.h"
+#include <evenkeel.h>
 int main(void) { return status_exit_code(EK_OK); }
 END
 flags=$(PKG_CONFIG_PATH="$prefix/lib/pkgconfig" pkg-config --cflags --libs evenkeel)
-eval "gcc '$work/use.c' $flags -o '$work/use'" 2>"$work/out" && "$work/use" ||
+eval "gcc '$work/use.c' $flags -o '$work/use'" 2>"$work/out" && LD_LIBRARY_PATH="$prefix/lib" "$work/use" ||
     say "a program of the library: $flags: $(tail -2 "$work/out")"
 build uninstall PREFIX="$prefix" || say "make uninstall: $(tail -3 "$work/out")"
 [ -z "$(find "$prefix" -type f)" ] || say "left behind: $(find "$prefix" -type f | head -3)"
