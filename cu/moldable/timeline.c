@@ -48,11 +48,12 @@ static double ready(const struct timeline *l, const struct moldable_kind *k, int
     return memory ? fmax(from, lane[n->gpus + memory - 1]) : from;
 }
 
-/* The first `taken` of n lanes, which are ascending, are free again at `finish`. */
+/* The first `taken` of n lanes, which are ascending, are free again at `finish`. A node without
+ * such lanes has none taken. */
 static void take_lanes(double *lane, int n, int taken, double finish)
 {
     int to = 0;
-    for (int from = taken; from < n && lane[from] < finish; from++)
+    for (int from = taken; taken && from < n && lane[from] < finish; from++)
         lane[to++] = lane[from];
     for (int i = 0; i < taken; i++)
         lane[to++] = finish;
