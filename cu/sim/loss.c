@@ -16,25 +16,21 @@ static const double ROUNDING = 1e-9;
 struct loss loss_of(double computation, double communication, double bound, int n,
                     const struct loss_share *share)
 {
-    struct loss l = {.seconds = {0}};
-    double moving = 0;
+    double seconds[LOSS_CAUSES] = {0}, sum = 0;
     for (const struct loss_share *s = share; s < share + n; s++) {
-        l.seconds[LOSS_CONTENTION] += s->price * (s->tasks - s->rule);
-        l.seconds[LOSS_LAUNCH] += s->price * s->launches;
-        moving += s->price * s->moving;
+        seconds[LOSS_CONTENTION] += s->price * (s->tasks - s->rule);
+        seconds[LOSS_LAUNCH] += s->price * s->launches;
+        seconds[LOSS_TRANSFER] += s->price * s->moving;
     }
-    l.seconds[LOSS_TRANSFER] = communication + moving;
-    l.seconds[LOSS_IMBALANCE] =
-        computation - bound - moving - l.seconds[LOSS_CONTENTION] - l.seconds[LOSS_LAUNCH];
-    /* Prices are a mean of all steps, so that causes may overlap a little. */
-    double rest = l.seconds[LOSS_IMBALANCE],
-           others = l.seconds[LOSS_CONTENTION] + l.seconds[LOSS_LAUNCH];
-    if (rest < 0 && others > 0 && others + rest > -ROUNDING * computation) {
-        const double part = fmax(0, 1 + rest / others);
-        l.seconds[LOSS_CONTENTION] *= part;
-        l.seconds[LOSS_LAUNCH] *= part;
-        l.seconds[LOSS_IMBALANCE] = 0;
-    }
+    /* Prices are a mean of all steps, so that causes may overlap; none gives time back. */
+    for (int i = 0; i < LOSS_CAUSES; i++)
+        sum += seconds[i] = fmax(0, seconds[i]);
+    const double lost = computation - bound, part = sum > lost ? fmax(0, lost) / sum : 1;
+    struct loss l;
+    for (int i = 0; i < LOSS_CAUSES; i++)
+        l.seconds[i] = part * seconds[i];
+    l.seconds[LOSS_IMBALANCE] = lost - part * sum;
+    l.seconds[LOSS_TRANSFER] += communication;
     for (int i = 0; i < LOSS_CAUSES; i++)
         if (isnan(bound))
             l.seconds[i] = NAN;
