@@ -36,8 +36,9 @@ struct misfit misfit_of(const struct misfit_options *o, const struct survey_pair
 double misfit_loss(const struct misfit_options *o, double square)
 {
     const double limit = HUBER * o->spread, width = STUDENT * o->spread * o->spread;
+    const double cut = MISFIT_OUTLIER * o->spread, size = fmin(sqrt(square), cut);
     if (o->robust == MISFIT_HUBER && square > limit * limit)
-        return limit * (2 * sqrt(square) - limit);
+        return limit * (2 * size - limit + cut * log(square / (size * size)));
     return o->robust == MISFIT_STUDENT ? width * log1p(square / width) : square;
 }
 
@@ -45,7 +46,7 @@ double misfit_weight(const struct misfit_options *o, double square)
 {
     const double limit = HUBER * o->spread, width = STUDENT * o->spread * o->spread;
     if (o->robust == MISFIT_HUBER && square > limit * limit)
-        return limit / sqrt(square);
+        return limit / sqrt(square) * fmin(1, MISFIT_OUTLIER * o->spread / sqrt(square));
     return o->robust == MISFIT_STUDENT ? 1 / (1 + square / width) : 1;
 }
 

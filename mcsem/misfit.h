@@ -3,8 +3,10 @@
  * A residual is complex and in units of its standard error: (d - F) / sigma, or, for data well
  * above the noise, ln(d / F) |d| / sigma, which is far more linear in ln rho. Where symmetry makes
  * the field zero whatever the earth (survey_pair.null) there is no logarithm. Robust losses grow
- * more slowly than the square beyond a few `spread`: Huber's linearly, Student's logarithmically.
- */
+ * more slowly than the square beyond a few `spread`: Student's logarithmically; Huber's linearly,
+ * and that of outliers logarithmically too (as Hampel's redescend): a datum ten times too large
+ * that kept its error pulls its logarithm with ten times the leverage, which a bounded force does
+ * not mend. */
 #ifndef MCSEM_MISFIT_H
 #define MCSEM_MISFIT_H
 

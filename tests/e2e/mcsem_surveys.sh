@@ -13,17 +13,19 @@ quick="--layout 1x1 --quiet"
 # explained as by the true model, but for a twentieth, and that without the outliers.
 awk -F, -v OFS=, 'NR > 5 && (NR * 7) % 20 == 3 { f = NR % 3 ? NR % 3 > 1 ? 10 : 0.1 : -1; $12 *= f; $13 *= f }
                   { print }' "$survey" >"$work/outliers.csv"
-explains() { # survey, start, outliers at least, at most
+explains() { # survey, start, outliers at least, at most, loss
     "$bin" "$1" $quick --iterations 0 --model-in "$work/truth.csv" --json "$work/truth.json" &&
-        "$bin" "$1" $quick --start "$2" --iterations 20 --json "$work/run.json" 2>"$work/err"
+        "$bin" "$1" $quick --start "$2" --robust "$5" --iterations 20 --json "$work/run.json" 2>"$work/err"
     check $? "$1 from $2 ohm m: $(cat "$work/err")"
     awk -v rms="$(number rms "$work/run.json")" -v true="$(number rms "$work/truth.json")" -v out="$(number outliers "$work/run.json")" \
         -v least="$3" -v most="$4" 'BEGIN { exit !(rms < 1.05 * true && out >= least && out <= most) }'
     check $? "it is explained: $(number rms "$work/run.json"), $(number outliers "$work/run.json")"
 }
 for start in 0.1 ${EK_LONG:+0.2 1 10 50 100}; do
-    explains "$work/outliers.csv" $start 25 40
-    [ -z "${EK_LONG:-}" ] || explains "$survey" $start 0 3
+    for robust in student huber; do
+        explains "$work/outliers.csv" $start 25 40 $robust
+        [ -z "${EK_LONG:-}" ] || explains "$survey" $start 0 3 $robust
+    done
 done
 "$bin" "$work/outliers.csv" $quick --robust none --iterations 4 --json "$work/run.json" 2>"$work/err"
 [ $? = 1 ] && grep -q 'not explained.*--iterations' "$work/err" && grep -q '"explained": false' "$work/run.json" &&
