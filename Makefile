@@ -5,6 +5,10 @@
 # Settings: config.mk (ignored by git) or the command line: CC= MARCH= OPT= SAN=address,undefined
 # BUILD= (elsewhere: nothing is written into the tree) BIN= V=1 PREFIX= DESTDIR=
 -include config.mk
+# As many jobs as there are cores, unless the caller says how many.
+ifeq ($(MAKELEVEL)$(findstring -j,$(shell echo " $$MAKEFLAGS")),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 VERSION  := $(shell sed -n 's/^.define EK_VERSION "\(.*\)"/\1/p' src/version.h)
 CC       ?= gcc
