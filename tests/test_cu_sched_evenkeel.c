@@ -286,8 +286,9 @@ static void heat_stencil(void **state)
 }
 
 /* Cases of cu_random that once went wrong for good: a task whose time was measured while its unit
- * slowed down, a plan taken for what others' help had made of it, an exchange that is not to come.
- */
+ * slowed down, a plan taken for what others' help had made of it, an exchange that is not to come,
+ * a step in which a unit changed taken for what a partition can do, kinds of units that are as good
+ * as one another. */
 static void once_wrong(void **state)
 {
     (void)state;
@@ -295,10 +296,10 @@ static void once_wrong(void **state)
         enum random_family family;
         unsigned seed;
         size_t most;
-    } once[] = {{RANDOM_SLOWDOWN, 16, 1024},
-                {RANDOM_DRIFT, 81, 11},
-                {RANDOM_FACES, 44, 11},
-                {RANDOM_FACES, 71, 11}};
+    } once[] = {
+        {RANDOM_SLOWDOWN, 16, 1024}, {RANDOM_DRIFT, 81, 11},      {RANDOM_FACES, 44, 11},
+        {RANDOM_FACES, 71, 11},      {RANDOM_SLOWDOWN, 36, 1024}, {RANDOM_SLOWDOWN, 168, 1024},
+        {RANDOM_DRIFT, 163, 1024},   {RANDOM_FIXED, 52, 1024},    {RANDOM_CLASSES, 191, 1024}};
     static struct random_case c;
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         struct random_match m;

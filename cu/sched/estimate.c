@@ -300,7 +300,7 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     if (fabs(usual - 1) <= chance)
         return;
     e->factor[c] *= usual;
-    e->changed |= alone && e->judged[c] && fabs(usual - 1) > CHANGED;
+    e->changed |= alone && knows && fabs(usual - 1) > CHANGED;
     for (int i = 0; i < ESTIMATE_SAMPLES; i++)
         ratio[i] = e->judged[c] ? ratio[i] / usual : 1;
 }

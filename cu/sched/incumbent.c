@@ -27,7 +27,15 @@ void incumbent_close(struct incumbent *p)
     *p = (struct incumbent){0};
 }
 
-bool incumbent_judge(struct incumbent *p, double seconds, double doubt, const int *owner)
+void incumbent_renew(struct incumbent *p, double planned)
+{
+    if (isfinite(p->seconds) && p->planned > 0 && planned > 0)
+        p->seconds *= planned / p->planned;
+    p->planned = planned;
+}
+
+bool incumbent_judge(struct incumbent *p, double seconds, double planned, double doubt,
+                     const int *owner)
 {
     const bool same = memcmp(owner, p->owner, p->n * sizeof *owner) == 0;
     if (!same && seconds > p->seconds * (1 + doubt)) {
@@ -38,5 +46,6 @@ bool incumbent_judge(struct incumbent *p, double seconds, double doubt, const in
         p->caution = 1;
     memcpy(p->owner, owner, p->n * sizeof *owner);
     p->seconds = seconds;
+    p->planned = planned;
     return false;
 }

@@ -13,6 +13,7 @@ struct incumbent {
     size_t n;
     int *owner;     /* [n] unit of each task in the fastest division */
     double seconds; /* what a step took with it, when it was last run; INFINITY: none was run */
+    double planned; /* what was predicted of it by what was known then */
     double caution; /* by how much more than usual a new one must promise: 1 at first */
 };
 
@@ -21,8 +22,12 @@ struct incumbent {
 enum ek_status incumbent_open(struct incumbent *p, size_t n);
 void incumbent_close(struct incumbent *p);
 
-/* A step in which owner [n] did the tasks took `seconds`. True if it was slower than the incumbent
- * by more than `doubt`, a share. */
-bool incumbent_judge(struct incumbent *p, double seconds, double doubt, const int *owner);
+/* Units have changed since: the incumbent is predicted to take so many seconds now. */
+void incumbent_renew(struct incumbent *p, double planned);
+
+/* A step in which owner [n] did the tasks took `seconds`; by what is known now it is predicted to
+ * take `planned`. True if it was slower than the incumbent by more than `doubt`, a share. */
+bool incumbent_judge(struct incumbent *p, double seconds, double planned, double doubt,
+                     const int *owner);
 
 #endif

@@ -10,6 +10,9 @@ enum { ROUNDS = 3 };
 /* A task is not freed that would be dearer elsewhere by this share. */
 static const double DEAR = 0.1;
 
+/* Kinds on which a task is dearer by less are as good as one another. */
+static const double ALIKE = 0.001;
+
 static void open_market(struct partition *d)
 {
     for (int k = 0; k < d->e->nkinds; k++)
@@ -142,9 +145,47 @@ static double total(const double *x, size_t n)
     return sum;
 }
 
+static void sell_to(struct partition *d, size_t t, int kind)
+{
+    d->pick[t] = kind;
+    d->market[kind].area += d->e->of[kind].seconds[t];
+}
+
+/* Of the kinds on which the task is nearly as cheap as on the one picked, that which would have
+ * sold the least of what it offers; *alone: there is no other one. */
+static int least_sold(const struct partition *d, size_t t, bool *alone)
+{
+    double most = price_of(d, d->pick[t], t) * (1 + ALIKE), least = INFINITY;
+    int best = d->pick[t], alike = 0;
+    for (int k = 0; k < d->e->nkinds; k++) {
+        const struct partition_market *m = &d->market[k];
+        double sold = (m->area + d->e->of[k].seconds[t]) / m->capacity;
+        if (!(m->capacity > 0) || price_of(d, k, t) > most)
+            continue;
+        alike++;
+        if (sold < least) {
+            least = sold;
+            best = k;
+        }
+    }
+    *alone = alike < 2;
+    return best;
+}
+
+/* Whole kinds of tasks may be as cheap on several kinds of units, which share them: after those
+ * that have no choice, the longest first. */
 void partition_pick(struct partition *d)
 {
+    bool alone;
     sell(d);
+    for (int k = 0; k < d->e->nkinds; k++)
+        d->market[k].area = 0;
+    for (int choice = 0; choice <= 1; choice++)
+        for (size_t i = 0; i < d->job->n; i++) {
+            int kind = least_sold(d, d->order[i], &alone);
+            if (alone != choice)
+                sell_to(d, d->order[i], kind);
+        }
 }
 
 double partition_price(struct partition *d)

@@ -209,12 +209,12 @@ static bool failed(struct state *s)
     double longest = 0, doubt = SURPRISE + estimate_noise(e);
     for (int c = 0; c < s->job->ncu; c++)
         longest = fmax(longest, e->busy[c]);
-    s->took = longest + partition_predict(&s->partition, e->owner).exchange;
-    if (e->changed && isfinite(best->seconds)) {
-        struct partition_cost c = partition_predict(&s->partition, best->owner);
-        best->seconds = fmax(best->seconds, c.makespan + c.exchange);
-    }
-    if (!incumbent_judge(best, s->took, doubt, e->owner) || WITHOUT(INCUMBENT)) {
+    struct partition_cost ran = partition_predict(&s->partition, e->owner);
+    struct partition_cost kept = partition_predict(&s->partition, best->owner);
+    s->took = e->changed ? ran.makespan + ran.exchange : longest + ran.exchange;
+    incumbent_renew(best, kept.makespan + kept.exchange);
+    if (!incumbent_judge(best, s->took, ran.makespan + ran.exchange, doubt, e->owner) ||
+        WITHOUT(INCUMBENT)) {
         if (memcmp(s->owner, e->owner, s->job->n * sizeof *s->owner))
             s->took = INFINITY; /* others have helped: it says nothing of the division */
         return false;
@@ -428,9 +428,10 @@ static void step(void *st)
         s->steps--;
     if (s->binds_late)
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
-    bool fails = failed(s);
+    double caution = s->incumbent.caution;
+    bool fails = failed(s), anew = s->incumbent.caution < caution;
     bool recovered = s->tried >= 0 && s->estimate.factor[s->tried] < SLOW;
-    if (fails || s->binds_late || recovered || surprised(s))
+    if (fails || anew || s->binds_late || recovered || surprised(s))
         partition_anew(s);
     s->binds_late = false;
     choose_trial(s);
