@@ -32,6 +32,7 @@ struct front_limits {
     double edge;  /* m */
     double angle; /* between the directions of its two rays, radians */
     double least; /* m: shorter edges are never halved, no node would see it */
+    double tear;  /* m per radian at the source: edges longer than that are torn, not halved */
     size_t most;  /* rays */
 };
 
@@ -55,11 +56,13 @@ struct front_slivers {
 
 /* Halves every edge that is too long, once, in all triangles that have it. The new rays stand at
  * the source, the last ones of the front. Where there would be more than limits->most rays, edge
- * and angle are raised by a quarter until there are not: *raised counts how often. EK_UNAVAILABLE:
- * memory.
- */
+ * and angle are raised by a quarter until there are not: *raised counts how often.
+ * EK_UNAVAILABLE: memory. */
 enum ek_status front_split(struct front *f, const double source[3], struct front_limits *limits,
                            struct front_slivers *slivers, size_t *added, int *raised);
+
+/* Whether a triangle has an edge that is too long and torn: no ray goes between. */
+bool front_torn(const struct front *f, const struct front_limits *l, const int triangle[3]);
 
 /* Drops the triangles that `gone` says, then the rays that no triangle needs; keep [room of n] gets
  * the former numbers of those that stay, in order, or is NULL. */

@@ -73,28 +73,44 @@ static double turned(const struct front *f, int a, int b)
     return 2 - 2 * ab / sqrt(aa * bb);
 }
 
-/* Rays nearer than this at the source, radians, have no ray between them that would differ. */
-static const double closest = 1e-7;
+enum edge_state { SHORT, LONG, TORN };
 
-static bool too_long(const struct front *f, const struct front_limits *l, int a, int b)
+/* A long edge is torn where its rays, as near as they left the source, have no ray between them
+ * that would help: beside a jump of v that some rays pass and others do not. */
+static enum edge_state edge_state(const struct front *f, const struct front_limits *l, int a, int b)
 {
-    const double chord = 2 * sin(l->angle / 2);
+    const double chord = 2 * sin(fmin(l->angle, M_PI) / 2);
     const double length = apart(f->state, f->room, a, b);
-    if (apart(f->takeoff, f->room, a, b) < closest * closest || length < l->least * l->least)
-        return false;
-    return length > l->edge * l->edge || turned(f, a, b) > chord * chord;
+    if (length < l->least * l->least)
+        return SHORT;
+    if (length <= l->edge * l->edge && turned(f, a, b) <= chord * chord)
+        return SHORT;
+    return length > l->tear * l->tear * apart(f->takeoff, f->room, a, b) ? TORN : LONG;
 }
 
-static void mark(const struct front *f, const struct front_limits *l, struct edges *e)
+bool front_torn(const struct front *f, const struct front_limits *l, const int t[3])
 {
-    memset(e->edge, 0, e->size * sizeof *e->edge);
-    e->n = 0;
-    for (size_t t = 0; t < f->ntriangles; t++)
-        for (int c = 0; c < 3; c++) {
-            const int a = f->triangle[t][c], b = f->triangle[t][(c + 1) % 3];
-            if (!l || too_long(f, l, a, b))
-                insert(e, a, b, apart(f->state, f->room, a, b));
-        }
+    return edge_state(f, l, t[0], t[1]) == TORN || edge_state(f, l, t[1], t[2]) == TORN ||
+           edge_state(f, l, t[2], t[0]) == TORN;
+}
+
+/* The long edges of all triangles, or all where there are no limits. */
+static enum ek_status mark(const struct front *f, const struct front_limits *l, struct edges *e)
+{
+    size_t sides = l ? 0 : 3 * f->ntriangles;
+    for (size_t s = 0; l && s < 3 * f->ntriangles; s++) {
+        const int *t = f->triangle[s / 3];
+        sides += edge_state(f, l, t[s % 3], t[(s + 1) % 3]) == LONG;
+    }
+    free(e->edge);
+    if (!make_set(e, sides))
+        FAIL(EK_UNAVAILABLE, "out of memory for a front's edges");
+    for (size_t s = 0; sides && s < 3 * f->ntriangles; s++) {
+        const int a = f->triangle[s / 3][s % 3], b = f->triangle[s / 3][(s + 1) % 3];
+        if (!l || edge_state(f, l, a, b) == LONG)
+            insert(e, a, b, apart(f->state, f->room, a, b));
+    }
+    return EK_OK;
 }
 
 /* ---- halving ----------------------------------------------------------------------------------*/
@@ -169,15 +185,14 @@ static enum ek_status halve_marked(struct front *f, const double source[3], cons
 
 enum ek_status front_halve_all(struct front *f, const double source[3])
 {
-    struct edges e;
-    if (!make_set(&e, 3 * f->ntriangles))
-        FAIL(EK_UNAVAILABLE, "out of memory for a front's edges");
+    struct edges e = {.n = 0};
     /* All corners are at the source: their directions are their places. */
-    const double *const state = f->state;
+    double *const state = f->state;
     f->state = f->takeoff;
-    mark(f, NULL, &e);
-    f->state = (double *)state;
-    const enum ek_status st = halve_marked(f, source, &e, NULL);
+    enum ek_status st = mark(f, NULL, &e);
+    f->state = state;
+    if (!st)
+        st = halve_marked(f, source, &e, NULL);
     free(e.edge);
     return st;
 }
@@ -186,17 +201,16 @@ enum ek_status front_split(struct front *f, const double source[3], struct front
                            struct front_slivers *slivers, size_t *added, int *raised)
 {
     const size_t before = f->n;
-    struct edges e;
-    if (!make_set(&e, 3 * f->ntriangles))
-        FAIL(EK_UNAVAILABLE, "out of memory for a front's edges");
-    mark(f, limits, &e);
-    while (f->n + e.n > limits->most && e.n) {
+    struct edges e = {.n = 0};
+    enum ek_status st = mark(f, limits, &e);
+    while (!st && f->n + e.n > limits->most && e.n) {
         limits->edge *= 1.25;
         limits->angle *= 1.25;
         ++*raised;
-        mark(f, limits, &e);
+        st = mark(f, limits, &e);
     }
-    const enum ek_status st = e.n ? halve_marked(f, source, &e, slivers) : EK_OK;
+    if (!st && e.n)
+        st = halve_marked(f, source, &e, slivers);
     free(e.edge);
     *added = f->n - before;
     return st;

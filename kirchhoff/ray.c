@@ -69,9 +69,9 @@ static void describe(const struct velocity *v, struct ray_field *f)
 static enum ek_status sample(const struct velocity *v, const double low[3], const double high[3],
                              double cell, struct ray_field *f)
 {
-    double least, most, finest = INFINITY;
+    double most, finest = INFINITY;
     TRY(choose_grid(v, low, high, cell, &f->grid));
-    TRY(velocity_range(v, &f->grid, &least, &most));
+    TRY(velocity_range(v, &f->grid, &f->slowest, &most));
     TRY(velocity_sample(v, &f->grid, &f->node));
     for (int a = 0; a < 3; a++)
         finest = f->grid.n[a] > 1 ? fmin(finest, f->grid.step[a]) : finest;
@@ -85,12 +85,12 @@ enum ek_status ray_field_open(const struct velocity *v, const double low[3], con
     memset(f, 0, sizeof *f);
     if (v->kind == VELOCITY_LINEAR) {
         struct grid box = {.n = {2, 2, 2}};
-        double least, most;
+        double most;
         for (int a = 0; a < 3; a++) {
             box.origin[a] = low[a];
             box.step[a] = high[a] - low[a];
         }
-        TRY(velocity_range(v, &box, &least, &most));
+        TRY(velocity_range(v, &box, &f->slowest, &most));
         f->step = fmin(longest_step, step_angle / (1e-9 + hypot(v->k[0], hypot(v->k[1], v->k[2]))));
     } else {
         TRY(sample(v, low, high, cell, f));

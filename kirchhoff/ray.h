@@ -14,6 +14,7 @@ struct ray_field {
     struct grid grid;                  /* of the nodes, if there are any */
     float *node;                       /* [nodes][4], owned; NULL: linear */
     double step;                       /* longest step in time that keeps its accuracy, s */
+    double slowest;                    /* least v in the box, m/s */
 };
 
 /* For rays within the box low .. high, m. `cell` m is as fine as the sampling needs to be; a cube

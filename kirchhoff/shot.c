@@ -14,9 +14,16 @@ static const double least_share =
 static const double thickness = 0.75;  /* of a step's layer, in longest edges */
 static const double growth = 0.2;      /* of a step in the time so far, near the source */
 static const double icosahedron = 1.3; /* its longest edge at the source, radians, a little more */
+/* Of an edge, against that of a sphere where v is constant: wider ones v has torn, and what comes
+ * through there is too weak to be the strongest arrival. */
+static const double tear = 20;
+/* A front is given up when v has torn so many triangles for each ray; when so many rays were traced
+ * for those that it may have; at this angle between rays, raised; or when it could have crossed the
+ * box so often: then the rest is trapped. */
+static const double torn_most = 1 / 6.0, traced_most = 4, no_front = M_PI / 3, trapped = 2;
 /* Fewer rays than these are through before a device has begun. */
 static const size_t worth_a_launch = 1024;
-enum { ROUNDS = 12, MOST_STEPS = 100000 };
+enum { ROUNDS = 12 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
@@ -212,6 +219,7 @@ static double least_edge(const struct shot *s)
 static enum ek_status refine(struct shot *s, const struct cu *cu, struct ray_device *device)
 {
     s->limits.least = least_edge(s);
+    s->limits.tear = tear * s->speed * s->time;
     for (int round = 0; round < ROUNDS; round++) {
         size_t added;
         const double start = clock_now();
@@ -289,8 +297,11 @@ static enum ek_status compact(struct shot *s)
             FAIL(EK_UNAVAILABLE, "out of memory for a front of %zu triangles", f->ntriangles);
         }
     }
-    for (size_t t = 0; t < f->ntriangles; t++)
-        gone += s->gone[t] = is_gone(s, f->triangle[t]);
+    for (size_t t = 0; t < f->ntriangles; t++) {
+        const bool torn = front_torn(f, &s->limits, f->triangle[t]);
+        s->numbers.torn += torn;
+        gone += s->gone[t] = torn || is_gone(s, f->triangle[t]);
+    }
     if (gone)
         front_drop(f, s->gone, NULL);
     s->numbers.shape_s += clock_now() - start;
@@ -298,6 +309,18 @@ static enum ek_status compact(struct shot *s)
 }
 
 /* ---- a step -----------------------------------------------------------------------------------*/
+
+static bool is_hopeless(const struct shot *s)
+{
+    const struct shot_job *job = s->job;
+    const struct shot_numbers *n = &s->numbers;
+    double square = 0;
+    for (int a = 0; a < 3; a++)
+        square += pow(job->outer[1][a] - job->outer[0][a], 2);
+    return (double)n->torn > torn_most * (double)n->rays ||
+           (double)n->rays > traced_most * (double)s->limits.most || s->limits.angle > no_front ||
+           s->time * job->field.slowest > trapped * sqrt(square);
+}
 
 enum ek_status shot_step(struct shot *s, const struct cu *cu, struct ray_device *device, bool *done)
 {
@@ -318,11 +341,7 @@ enum ek_status shot_step(struct shot *s, const struct cu *cu, struct ray_device 
     TRY(compact(s));
     s->numbers.edge = s->limits.edge;
     s->numbers.last = s->time;
-    if (s->numbers.steps >= MOST_STEPS)
-        FAIL(EK_UNVERIFIED,
-             "velocity %s: the front of source (%g, %g, %g) m is still in the box after "
-             "%d steps; end it with --last",
-             s->job->velocity->text, s->source[0], s->source[1], s->source[2], MOST_STEPS);
-    *done = !s->front.ntriangles || (last > 0 && s->time >= last);
+    s->numbers.given_up = s->front.ntriangles && is_hopeless(s);
+    *done = !s->front.ntriangles || s->numbers.given_up || (last > 0 && s->time >= last);
     return EK_OK;
 }

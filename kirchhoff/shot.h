@@ -58,7 +58,9 @@ struct shot_numbers {
     size_t rays;        /* traced in all */
     size_t longest;     /* front, rays */
     double point_steps; /* Runge-Kutta steps of single rays */
+    size_t torn;        /* triangles that were dropped because v tore them */
     int raised;         /* times that edge and angle were raised to stay below the cap */
+    bool given_up;      /* ended with rays in the box: torn, too many, or trapped */
     double edge;        /* m, in the end */
     double last;        /* time of the last front, s */
     double integrate_s, fill_s, shape_s; /* wall time */
@@ -85,8 +87,7 @@ void shot_close(struct shot *s);
 
 /* One step, on a CPU unit's threads (`cu`, NULL: the calling one) and, where device is not NULL,
  * with the rays' way on that. A device that fails is said in s->lost and no harm: the threads do
- * its work. *done: the front has left, the table is complete. EK_UNAVAILABLE: memory;
- * EK_UNVERIFIED: the front does not leave. */
+ * its work. *done: the front has left, or was given up. EK_UNAVAILABLE: memory. */
 enum ek_status shot_step(struct shot *s, const struct cu *cu, struct ray_device *device,
                          bool *done);
 

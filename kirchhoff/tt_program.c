@@ -175,6 +175,11 @@ static bool judge_shot(const struct tt *t, size_t source)
     if (r->numbers.raised)
         status_warn("%s: the front reached %d rays; its edges were raised to %.3g m", file,
                     t->shot.most, r->numbers.edge);
+    if (r->numbers.given_up)
+        status_warn(
+            "%s: sharp velocities tore the front, which was given up at %.3g s; later nodes "
+            "have first arrivals; a smoother velocity, or --arrival first",
+            file, r->numbers.last);
     if (share > t->unfilled_most)
         status_warn("%s: %zu of %zu nodes (%.3g %%) have no travel time, more than --unfilled-max "
                     "%g %%; finer --edge or more --margin may reach them",

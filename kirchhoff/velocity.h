@@ -40,12 +40,6 @@ struct velocity {
 enum ek_status velocity_open(const char *text, struct velocity **v);
 void velocity_close(struct velocity *v);
 
-/* A cube from memory: speed [grid's nodes] m/s, borrowed; `text` describes it. Smoothed by a
- * Gaussian of standard deviation `smooth` m, 0 = not at all. EK_USAGE: a velocity is not positive
- * (the line names the node); EK_UNAVAILABLE: memory. */
-enum ek_status velocity_from_cube(const char *text, const struct grid *grid, const float *speed,
-                                  double smooth, struct velocity **v);
-
 /* v at x, m/s; grad v into gradient [3], 1/s, if it is not NULL. Any thread. */
 double velocity_at(const struct velocity *v, const double x[3], double gradient[3]);
 /* Second derivatives, 1/(m s): xx yy zz xy xz yz. */

@@ -180,30 +180,6 @@ enum ek_status velocity_cube_open(const char *words, struct velocity *v)
     return load(&l, v);
 }
 
-enum ek_status velocity_from_cube(const char *text, const struct grid *grid, const float *speed,
-                                  double smooth, struct velocity **v)
-{
-    struct velocity *made = calloc(1, sizeof *made);
-    float *copy = malloc(grid_nodes(grid) * sizeof *copy);
-    enum ek_status st = EK_OK;
-    if (made && copy) {
-        snprintf(made->text, sizeof made->text, "%s", text);
-        memcpy(copy, speed, grid_nodes(grid) * sizeof *copy);
-        made->kind = VELOCITY_CUBE;
-        made->grid = *grid;
-        st = velocity_cube_fill(made, copy, smooth);
-    } else {
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu velocities", text,
-                         grid_nodes(grid));
-    }
-    free(copy);
-    if (st)
-        velocity_close(made);
-    else
-        *v = made;
-    return st;
-}
-
 /* ---- smoothing and gradients ------------------------------------------------------------------*/
 
 /* A walk along one axis: where its lines begin, and the distance of neighbours. */

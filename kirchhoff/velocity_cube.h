@@ -9,7 +9,9 @@
  * number is multiplied by to get m/s), order "zyx" (z fastest, default) or "xyz" (x fastest). */
 enum ek_status velocity_cube_open(const char *words, struct velocity *v);
 
-/* v->node from speeds; v->grid is set. */
+/* v->node from speed [v->grid's nodes] m/s, smoothed in place by a Gaussian of standard deviation
+ * `smooth` m, 0: not at all. EK_USAGE: a velocity is not positive (the line names the node);
+ * EK_UNAVAILABLE: memory. */
 enum ek_status velocity_cube_fill(struct velocity *v, float *speed, double smooth);
 
 /* v, dv/dx, dv/dy, dv/dz at x; with h the derivatives of the gradient (xx yy zz xy xz yz). */

@@ -2,6 +2,7 @@
 #ifndef TESTS_KIRCHHOFF_H
 #define TESTS_KIRCHHOFF_H
 
+#include "kirchhoff/velocity_cube.h"
 #include "src/table.h"
 
 #include <math.h>
@@ -44,6 +45,47 @@ static inline void unscratch(const char *path)
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", path);
     assert_int_equal(system(command), 0);
+}
+
+/* A cube from memory; smooths speed in place. */
+static inline enum ek_status cube_from(const struct grid *g, float *speed, double smooth,
+                                       struct velocity **v)
+{
+    struct velocity *made = calloc(1, sizeof *made);
+    assert_non_null(made);
+    strcpy(made->text, "memory");
+    made->kind = VELOCITY_CUBE;
+    made->grid = *g;
+    const enum ek_status st = velocity_cube_fill(made, speed, smooth);
+    if (st)
+        velocity_close(made);
+    else
+        *v = made;
+    return st;
+}
+
+/* A sharp body with a rough top, of 4500 m/s in a slower gradient, or of 900 in 4500: 600 x 480 x
+ * 480 m. */
+static inline struct velocity *salt(bool fast)
+{
+    const struct grid g = {{61, 49, 49}, {0, 0, 0}, {10, 10, 10}};
+    float *speed = malloc(grid_nodes(&g) * sizeof *speed);
+    struct velocity *v = NULL;
+    assert_non_null(speed);
+    for (int i = 0; i < g.n[0]; i++)
+        for (int j = 0; j < g.n[1]; j++)
+            for (int k = 0; k < g.n[2]; k++) {
+                const double x[3] = {10.0 * i, 10.0 * j, 10.0 * k}, a = (x[0] - 300) / 170,
+                             b = (x[1] - 230) / 150, c = (x[2] - 260) / 110;
+                const bool inside =
+                    a * a + b * b + c * c < 1 || (x[2] > 200 + 30 * sin(x[0] / 40) && x[2] < 300);
+                speed[grid_index(&g, i, j, k)] = inside == fast ? 4500
+                                                 : fast         ? (float)(1700 + 0.7 * x[2])
+                                                                : 900;
+            }
+    assert_int_equal(cube_from(&g, speed, 0, &v), EK_OK);
+    free(speed);
+    return v;
 }
 
 /* A mute failure with this status and a line. */

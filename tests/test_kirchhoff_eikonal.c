@@ -123,30 +123,12 @@ static void sharp_layers(void **state)
     }
 }
 
-/* A body of salt in a gradient, sharp: v by place. */
-static double salt(const double x[3])
-{
-    const double a = (x[0] - 300) / 170, b = (x[1] - 230) / 150, c = (x[2] - 260) / 110;
-    return a * a + b * b + c * c < 1 || (x[2] > 200 + 30 * sin(x[0] / 40) && x[2] < 300)
-               ? 4500
-               : 1700 + 0.7 * x[2];
-}
-
 static void finer_grids_agree(void **state)
 {
     (void)state;
     const int finer = getenv("EK_LONG") ? 4 : 3;
-    const struct grid model = {{61, 49, 49}, {0, 0, 0}, {10, 10, 10}};
     struct grid g = {{31, 25, 25}, {0, 0, 0}, {20, 20, 20}}, fine = g;
-    float *speed = malloc(grid_nodes(&model) * sizeof *speed);
-    struct velocity *v;
-    assert_non_null(speed);
-    for (int i = 0; i < model.n[0]; i++)
-        for (int j = 0; j < model.n[1]; j++)
-            for (int k = 0; k < model.n[2]; k++)
-                speed[grid_index(&model, i, j, k)] =
-                    (float)salt((const double[]){10.0 * i, 10.0 * j, 10.0 * k});
-    assert_int_equal(velocity_from_cube("salt", &model, speed, 0, &v), EK_OK);
+    struct velocity *v = salt(true);
     for (int a = 0; a < 3; a++) {
         fine.n[a] = finer * (g.n[a] - 1) + 1;
         fine.step[a] /= finer;
@@ -159,7 +141,6 @@ static void finer_grids_agree(void **state)
     ttable_close(t);
     ttable_close(f);
     velocity_close(v);
-    free(speed);
 }
 
 static void same_bits(void **state)

@@ -182,7 +182,7 @@ static void test_cube(void **state)
 {
     (void)state;
     const struct grid g = {{11, 9, 13}, {-100, 50, 0}, {20, 25, 30}};
-    struct velocity *linear = model("gradient:v0=1500,kx=0.1,ky=-0.2,kz=0.6"), *v;
+    struct velocity *linear = model("gradient:v0=1500,kx=0.1,ky=-0.2,kz=0.6"), *v = NULL;
     float *speed = malloc(grid_nodes(&g) * sizeof *speed), *node;
     assert_int_equal(velocity_sample(linear, &g, &node), EK_OK);
     for (size_t i = 0; i < grid_nodes(&g); i++)
@@ -190,14 +190,14 @@ static void test_cube(void **state)
     for (int smooth = 0; smooth <= 10; smooth += 10) {
         const double x[3] = {-3, 147, 181};
         double gradient[3];
-        assert_int_equal(velocity_from_cube("memory", &g, speed, smooth, &v), EK_OK);
+        assert_int_equal(cube_from(&g, speed, smooth, &v), EK_OK);
         assert_true(fabs(velocity_at(v, x, gradient) - velocity_at(linear, x, NULL)) < 1e-3);
         for (int a = 0; a < 3; a++)
             assert_true(fabs(gradient[a] - linear->k[a]) < 1e-5);
         velocity_close(v);
     }
     speed[7] = -1;
-    assert_fails(velocity_from_cube("memory", &g, speed, 0, &v), EK_USAGE);
+    assert_fails(cube_from(&g, speed, 0, &v), EK_USAGE);
     free(node);
     free(speed);
     velocity_close(linear);
