@@ -1,6 +1,7 @@
 /* kirchhoff/batch.c – from the file and the tables to what is summed. */
 #include "kirchhoff/batch.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,20 @@ static void need_node(struct batch *b, int node)
     b->node[b->nnodes++] = node;
 }
 
+/* What v is between the tables' surface and an end. */
+static enum ek_status find_datum(struct traveltime_cache *travel, const double place[4],
+                                 struct nodes_end *end)
+{
+    const double depth = travel->surface.depth;
+    float surface, midway;
+    TRY(traveltime_cache_emergence(travel, place[0], place[1], depth, &surface));
+    TRY(traveltime_cache_emergence(travel, place[0], place[1], 0.5 * (depth + place[2]), &midway));
+    end->midway = sqrtf(midway);
+    end->square = 1 / surface;
+    end->turn = sqrtf(end->emergence / surface);
+    return EK_OK;
+}
+
 /* The end at this place, a new one where there is none yet. */
 static enum ek_status add_end(struct batch *b, double x, double y, double z, int which, int *number)
 {
@@ -90,7 +105,9 @@ static enum ek_status add_end(struct batch *b, double x, double y, double z, int
                               .datum = (float)(place[2] - depth)};
     TRY(traveltime_cache_corners(travel, x, y, which ? "a receiver" : "a source", &end->corners));
     if (w->emergence || end->datum != 0)
-        TRY(traveltime_cache_emergence(travel, x, y, 0.5 * (place[2] + depth), &end->emergence));
+        TRY(traveltime_cache_emergence(travel, x, y, place[2], &end->emergence));
+    if (end->datum != 0)
+        TRY(find_datum(travel, place, end));
     for (int i = 0; i < end->corners.n; i++)
         need_node(b, end->corners.node[i]);
     memcpy(b->place[b->nends], place, sizeof place);

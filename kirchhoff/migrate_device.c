@@ -304,6 +304,9 @@ static void write_end(struct flight *f, const struct device_tables *tables, int 
     x[END_SPACING] = end->spacing[0];
     x[END_SPACING + 1] = end->spacing[1];
     x[END_DATUM] = end->datum;
+    x[END_MIDWAY] = end->midway;
+    x[END_SQUARE] = end->square;
+    x[END_TURN] = end->turn;
     for (int m = 0; m < end->corners.n; m++) {
         i[END_SLOT + m] = device_tables_slot(tables, end->corners.node[m]);
         x[END_W + m] = end->corners.weight[m];

@@ -255,14 +255,16 @@ static void continue_end(const struct nodes_plan *p, float *at)
 /* From the tables' surface to where the end really is. */
 static void lower_end(int n, const struct nodes_end *end, float *at)
 {
-    float *t = at + TABLE_T * n, *l = at + TABLE_L * n;
-    const float *tx = at + TABLE_SX * n, *ty = at + TABLE_SY * n;
     for (int k = 0; end->datum != 0 && k < n; k++) {
-        if (!(t[k] > 0))
+        struct migrate_arrival a;
+        float *const field[] = {&a.t, &a.px, &a.py, &a.pz, &a.l, &a.sx, &a.sy};
+        for (int f = 0; f < TABLE_FIELDS; f++)
+            *field[f] = at[f * n + k];
+        if (!(a.t > 0))
             continue;
-        const float lower = migrate_datum(t[k], tx[k], ty[k], end->datum, end->emergence);
-        l[k] = l[k] * (lower * migrate_inverse(t[k]));
-        t[k] = lower;
+        a = migrate_lower(a, end->datum, end->midway, end->square, end->turn);
+        for (int f = 0; f < TABLE_FIELDS; f++)
+            at[f * n + k] = *field[f];
     }
 }
 

@@ -28,7 +28,8 @@ struct nodes_plan {
 struct nodes_end {
     struct traveltime_corners corners;
     float scale, emergence, spacing[2]; /* as in kernels/migrate.h; m */
-    float datum;                        /* how far below the tables' sources it lies, m */
+    float datum;                        /* how far below the tables' sources it lies, m … */
+    float midway, square, turn;         /* … and what migrate_lower() asks for v there */
     int weight;
 };
 

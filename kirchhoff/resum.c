@@ -111,22 +111,36 @@ static void add_table(const struct traveltime_cache *t, const float *data, doubl
     }
 }
 
+/* As migrate_lower() says. */
+static void lower(const struct nodes_end *end, struct arrival *a)
+{
+    const double h = (double)end->datum, midway = (double)end->midway, turn = (double)end->turn;
+    const double flat = hypot(a->change[0], a->change[1]),
+                 p = hypot(hypot(a->p[0], a->p[1]), a->p[2]);
+    const double down = midway * sqrt(fmax(1 - flat * flat * (double)end->square, 0));
+    const double time =
+        sqrt(fmax(a->time * a->time - 2 * h * a->time * down + h * h * midway * midway, 0));
+    const double by = time > 0 ? a->time / time * turn : 1;
+    const double sign = a->p[2] * a->time < h * midway * midway ? -1 : 1;
+    for (int i = 0; i < 2; i++) {
+        a->change[i] *= by;
+        a->p[i] *= by;
+    }
+    a->p[2] = sign * sqrt(fmax(p * p - a->p[0] * a->p[0] - a->p[1] * a->p[1], 0));
+    a->spread *= time / a->time / sqrt(turn);
+    a->time = time;
+}
+
 static void from_tables(const struct traveltime_cache *t, const struct nodes_end *end,
                         const double x[3], struct arrival *a)
 {
     const struct traveltime_corners *c = &end->corners;
-    const double h = (double)end->datum, square = (double)end->emergence;
     *a = (struct arrival){.time = 0};
     for (int m = 0; m < c->n; m++)
         add_table(t, t->table[c->node[m]].data, (double)c->weight[m],
                   (const double[]){(double)c->dx[m], (double)c->dy[m]}, x, a);
-    if (h == 0 || !(a->time > 0))
-        return;
-    const double rest = square - a->change[0] * a->change[0] - a->change[1] * a->change[1];
-    const double time =
-        sqrt(fmax(a->time * a->time - 2 * h * a->time * sqrt(fmax(rest, 0)) + h * h * square, 0));
-    a->spread *= time / a->time;
-    a->time = time;
+    if (end->datum != 0 && a->time > 0)
+        lower(end, a);
 }
 
 /* What a trace needs of one of its ends. */

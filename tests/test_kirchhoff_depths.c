@@ -2,6 +2,7 @@
  * receivers at any elevation, against a sum that knows nothing of nodes, rows and blocks: closed
  * forms and a wavelet's formula in double. */
 #include "kirchhoff/analytic.h"
+#include "kirchhoff/generate.h"
 #include "kirchhoff/migrate.h"
 #include "tests/kirchhoff.h"
 
@@ -21,13 +22,18 @@ static double sample_at(double t)
     return sin(2 * M_PI * 9 * t) * (1 + 0.5 * cos(2 * M_PI * 1.3 * t));
 }
 
+static void name_file(void)
+{
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_depths-%d.segy", (int)getpid());
+}
+
 static void write_traces(double above, double below)
 {
     const struct segy_new file = {.ns = NS, .dt = dt};
     struct segy_writer *w;
     float sample[NS];
     srand(1807);
-    snprintf(path, sizeof path, "/tmp/test_kirchhoff_depths-%d.segy", (int)getpid());
+    name_file();
     assert_int_equal(segy_create(path, &file, &w), EK_OK);
     for (int i = 0; i < NS; i++)
         sample[i] = (float)sample_at(i * dt);
@@ -79,12 +85,21 @@ static void judge(const struct migrate *m)
     assert_false(resum_judge(m->resum).good);
 }
 
+static void migrate(const struct migrate_options *o, struct migrate **m)
+{
+    struct migrate_worker *w;
+    assert_int_equal(migrate_open(o, m), EK_OK);
+    assert_int_equal(migrate_worker_open(*m, 1, &w), EK_OK);
+    for (size_t c = 0; c < (*m)->survey->nchunks; c++)
+        assert_int_equal(migrate_chunk(w, NULL, c), EK_OK);
+    migrate_worker_close(w);
+}
+
 /* The largest error over the column, relative to as many traces as there are. */
 static double error_of(int nz, double dz, const char *tables)
 {
     struct migrate_options o;
     struct migrate *m;
-    struct migrate_worker *w;
     char grid[96];
     float column[MOST_DEPTHS];
     double most = 0;
@@ -97,15 +112,11 @@ static double error_of(int nz, double dz, const char *tables)
     o.filter = "none";
     o.anti_alias = 0;
     o.oversample = 4;
-    assert_int_equal(migrate_open(&o, &m), EK_OK);
-    assert_int_equal(migrate_worker_open(m, 1, &w), EK_OK);
-    for (size_t c = 0; c < m->survey->nchunks; c++)
-        assert_int_equal(migrate_chunk(w, NULL, c), EK_OK);
+    migrate(&o, &m);
     image_column(m->image, 0, 0, false, column);
     judge(m);
     for (int i = 0; i < nz; i++)
         most = fmax(most, fabs((double)column[i] - brute(700, 800, 600 + dz * i)) / TRACES);
-    migrate_worker_close(w);
     migrate_close(m);
     return most;
 }
@@ -133,14 +144,107 @@ static void any_elevation(void **state)
     for (int i = 0; i < 5; i++) {
         write_traces(range[i][0], range[i][1]);
         const double error = error_of(38, 12.5, NULL);
-        if (!(error < 0.05))
+        if (!(error < 0.02))
             fail_msg("from %g to %g m: %g", range[i][0], range[i][1], error);
+    }
+}
+
+/* A survey over these events with ends between `above` and `below`, each at a height of its own. */
+static void write_survey(const struct generate_survey *g, const char *event, double above,
+                         double below)
+{
+    const struct segy_new file = {.ns = g->ns, .dt = g->dt};
+    const int receivers = g->receivers * g->receivers, n = g->shots * g->shots * receivers;
+    struct segy_writer *w;
+    float *sample = malloc((size_t)g->ns * sizeof *sample);
+    double height[2] = {0, 0};
+    srand(44);
+    name_file();
+    assert_int_equal(segy_create(path, &file, &w), EK_OK);
+    for (int i = 0; i < n; i++) {
+        double s[3], r[3];
+        if (i % receivers == 0)
+            height[0] = round(draw(above, below));
+        height[1] = round(draw(above, below));
+        generate_place(g, i, s, r);
+        s[2] = height[0];
+        r[2] = height[1];
+        generate_trace(g, generate_events_find(event), s, r, sample);
+        const struct segy_put put = {
+            .sx = s[0], .sy = s[1], .sz = s[2], .gx = r[0], .gy = r[1], .gz = r[2]};
+        assert_int_equal(segy_put(w, &put, sample), EK_OK);
+    }
+    assert_int_equal(segy_finish(w), EK_OK);
+    free(sample);
+}
+
+/* Height of the image's peak at a place, and how deep it is. */
+static double peak_of(const char *weight, const char *velocity, const char *grid,
+                      const char *tables, double *deep)
+{
+    struct migrate_options o;
+    struct migrate *m;
+    float column[64];
+    int best = 0;
+    migrate_defaults(&o);
+    o.data = path;
+    o.velocity = velocity;
+    o.weight = weight;
+    o.grid = grid;
+    o.table_grid = tables;
+    o.anti_alias = 0;
+    migrate(&o, &m);
+    image_column(m->image, 0, 0, true, column);
+    for (int i = 0; i < m->grid.n[2]; i++)
+        best = column[i] > column[best] ? i : best;
+    assert_true(best > 0 && best < m->grid.n[2] - 1);
+    const double low = (double)column[best - 1], peak = (double)column[best],
+                 high = (double)column[best + 1];
+    const double shift = 0.5 * (low - high) / (low - 2 * peak + high);
+    *deep = grid_coordinate(&m->grid, 2, best) + shift * m->grid.step[2];
+    migrate_close(m);
+    return peak - 0.25 * (low - high) * shift;
+}
+
+/* Exact data of points and of a plane, from ends at any height: the strength and the place of a
+ * point, and the reflectivity, come out as from a level survey. */
+static void images_from_any_elevation(void **state)
+{
+    (void)state;
+    static const double range[][2] = {{0, 0}, {-150, 50}, {0, 120}};
+    static const struct {
+        double v0, k;
+    } media[] = {{2000, 0.5}, {2200, 0}};
+    static const char tables[] = "25x25x47:50x50x20@900,900,560";
+    for (int m = 0; m < 2; m++) {
+        struct generate_survey g = *generate_survey_find("medium");
+        char velocity[64];
+        double level[2];
+        g.shots = 2;
+        g.v0 = media[m].v0;
+        g.k = media[m].k;
+        snprintf(velocity, sizeof velocity, media[m].k > 0 ? "gradient:v0=%g,k=%g" : "const:v=%g",
+                 g.v0, g.k);
+        for (int i = 0; i < 3; i++) {
+            double z[2];
+            write_survey(&g, "diffractors", range[i][0], range[i][1]);
+            const double point =
+                peak_of("diffractor", velocity, "1x1x41:50x50x5@1500,1500,900", tables, &z[0]);
+            write_survey(&g, "flat", range[i][0], range[i][1]);
+            const double plane =
+                peak_of("amplitude", velocity, "1x1x41:50x50x5@1500,1500,900", tables, &z[1]);
+            level[0] = i ? level[0] : point;
+            level[1] = i ? level[1] : plane;
+            assert_true(fabs(z[0] - 1000) < 5 && fabs(z[1] - 1000) < 5);
+            assert_true(fabs(point / level[0] - 1) < 0.01 && fabs(plane / level[1] - 1) < 0.05);
+        }
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_number_of_depths),
-                                       cmocka_unit_test(any_elevation)};
+                                       cmocka_unit_test(any_elevation),
+                                       cmocka_unit_test(images_from_any_elevation)};
     return cmocka_run_group_tests(tests, NULL, drop_traces);
 }

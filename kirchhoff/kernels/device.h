@@ -2,7 +2,7 @@
  * the kernels and for the host that fills them. */
 
 /* An end: slots of up to four tables, their number, role of its weight; then weights, ways from the
- * tables' sources, scale, 1/v^2, spacings, depth below the tables' sources. */
+ * tables' sources, scale, 1/v^2, spacings, depth below the tables' sources and v there (nodes.h). */
 enum { END_SLOT = 0, END_CORNERS = 4, END_WEIGHT = 5, END_INTS = 6 };
 enum {
     END_W = 0,
@@ -12,7 +12,10 @@ enum {
     END_EMERGENCE = 13,
     END_SPACING = 14,
     END_DATUM = 16,
-    END_FLOATS = 17
+    END_MIDWAY = 17,
+    END_SQUARE = 18,
+    END_TURN = 19,
+    END_FLOATS = 20
 };
 
 enum { TRACE_SOURCE, TRACE_RECEIVER, TRACE_CLASS, TRACE_INTS };

@@ -5,18 +5,13 @@
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
-/* The fields of a table at one depth, blended. */
-struct table_sum {
-    float t, px, py, pz, l, sx, sy;
-};
-
 /* How far a corner is: weight, way from its column, way from its source. */
 struct corner {
     float w, dx, dy, sx, sy;
 };
 
-FN struct table_sum corner_add(GLOBAL const float *column, int nz, int k, struct corner c,
-                               struct table_sum s)
+FN struct migrate_arrival corner_add(GLOBAL const float *column, int nz, int k, struct corner c,
+                                     struct migrate_arrival s)
 {
     const float px = column[TABLE_PX * nz + k], py = column[TABLE_PY * nz + k];
     const float tx = column[TABLE_SX * nz + k], ty = column[TABLE_SY * nz + k];
@@ -32,14 +27,14 @@ FN struct table_sum corner_add(GLOBAL const float *column, int nz, int k, struct
 }
 
 /* All corners of an end above one image column, at table depth k. */
-FN struct table_sum corners_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
-                                GLOBAL const float *end_f, GLOBAL const int *shape,
-                                GLOBAL const float *step, int cell_x, int cell_y, float fx,
-                                float fy, int k)
+FN struct migrate_arrival corners_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
+                                      GLOBAL const float *end_f, GLOBAL const int *shape,
+                                      GLOBAL const float *step, int cell_x, int cell_y, float fx,
+                                      float fy, int k)
 {
     const int nz = shape[SHAPE_DEPTHS];
     const long table = (long)shape[SHAPE_COLUMNS] * TABLE_FIELDS * nz;
-    struct table_sum s;
+    struct migrate_arrival s;
     s.t = s.px = s.py = s.pz = s.l = s.sx = s.sy = 0.0f;
     for (int m = 0; m < end_i[END_CORNERS]; m++)
         for (int ab = 0; ab < 4; ab++) {
@@ -66,20 +61,21 @@ FN float larger(float a, float b)
 }
 
 /* What an end sends to node k of an image column. */
-FN struct table_sum node_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
-                             GLOBAL const float *end_f, GLOBAL const int *shape,
-                             GLOBAL const int *cells, GLOBAL const float *parts, int i, int j,
-                             int k)
+FN struct migrate_arrival node_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
+                                   GLOBAL const float *end_f, GLOBAL const int *shape,
+                                   GLOBAL const int *cells, GLOBAL const float *parts, int i, int j,
+                                   int k)
 {
     const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y], z = nx + ny + k;
     GLOBAL const float *step = parts + shape[SHAPE_STEPS];
     const float part = parts[z];
-    struct table_sum a = corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j],
-                                     parts[i], parts[nx + j], cells[z]);
+    struct migrate_arrival a = corners_sum(tables, end_i, end_f, shape, step, cells[i],
+                                           cells[nx + j], parts[i], parts[nx + j], cells[z]);
     if (part == 0.0f)
         return a;
-    const struct table_sum b = corners_sum(tables, end_i, end_f, shape, step, cells[i],
-                                           cells[nx + j], parts[i], parts[nx + j], cells[z] + 1);
+    const struct migrate_arrival b =
+        corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j], parts[i],
+                    parts[nx + j], cells[z] + 1);
     a.t = migrate_between_time(a.t, b.t, a.pz, b.pz, part, step[2]);
     a.px = migrate_between(a.px, b.px, part);
     a.py = migrate_between(a.py, b.py, part);
@@ -91,7 +87,8 @@ FN struct table_sum node_sum(GLOBAL const float *tables, GLOBAL const int *end_i
 }
 
 /* The end's node lies below the tables. */
-FN struct table_sum sum_beyond(struct table_sum a, struct table_sum b, float by, float way)
+FN struct migrate_arrival sum_beyond(struct migrate_arrival a, struct migrate_arrival b, float by,
+                                     float way)
 {
     b.t = migrate_beyond_time(a.t, b.t, a.pz, b.pz, by, way);
     b.px = migrate_beyond(a.px, b.px, by);
@@ -117,17 +114,14 @@ KERNEL(migrate_rows, 64, 1, 1)
     GLOBAL const int *end_i = ends_i + e * END_INTS;
     GLOBAL const float *end_f = ends_f + e * END_FLOATS;
     const float by = parts[shape[SHAPE_STEPS] + 3];
-    struct table_sum a = node_sum(tables, end_i, end_f, shape, cells, parts, i, j, k);
+    struct migrate_arrival a = node_sum(tables, end_i, end_f, shape, cells, parts, i, j, k);
     if (k >= shape[SHAPE_END] && by != 1.0f)
         a = sum_beyond(
             node_sum(tables, end_i, end_f, shape, cells, parts, i, j, shape[SHAPE_END] - 1), a, by,
             par[PAR_HALF_STEP]);
     const float h = end_f[END_DATUM];
-    if (h != 0.0f && a.t > 0.0f) {
-        const float t = migrate_datum(a.t, a.sx, a.sy, h, end_f[END_EMERGENCE]);
-        a.l = a.l * (t * migrate_inverse(a.t));
-        a.t = t;
-    }
+    if (h != 0.0f && a.t > 0.0f)
+        a = migrate_lower(a, h, end_f[END_MIDWAY], end_f[END_SQUARE], end_f[END_TURN]);
     const float square = (a.px * a.px + a.py * a.py) + a.pz * a.pz;
     const int reached = a.t == a.t && a.l == a.l && square == square;
     const float inverse = square > 0.0f ? migrate_inverse(migrate_root(square)) : 0.0f;

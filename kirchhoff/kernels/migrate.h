@@ -84,14 +84,34 @@ FN float migrate_root(float x)
     return (float)sqrt((double)x);
 }
 
-/* Time from an end that lies h m below the tables' source: exact where v is constant between them.
- * tx, ty: change of time with the source's place; the ray leaves downwards; emergence: 1 / v^2. */
-FN float migrate_datum(float t, float tx, float ty, float h, float emergence)
+/* The fields of tables at one depth, blended. */
+struct migrate_arrival {
+    float t, px, py, pz, l, sx, sy;
+};
+
+/* From an end that lies h m below the tables' source. Between the two the ray keeps its angle, with
+ * the slowness midway: exact where v is constant there; what is horizontal, and L, follow as where
+ * v is linear. square: v^2 at the source; turn: v there over v at the end. */
+FN struct migrate_arrival migrate_lower(struct migrate_arrival a, float h, float midway,
+                                        float square, float turn)
 {
-    const float rest = emergence - (tx * tx + ty * ty);
-    const float down = rest > 0.0f ? migrate_root(rest) : 0.0f;
-    const float square = (t * t - (2.0f * h) * (t * down)) + (h * h) * emergence;
-    return square > 0.0f ? migrate_root(square) : 0.0f;
+    const float flat = 1.0f - (a.sx * a.sx + a.sy * a.sy) * square;
+    const float down = flat > 0.0f ? midway * migrate_root(flat) : 0.0f;
+    const float way = (a.t * a.t - (2.0f * h) * (a.t * down)) + (h * h) * (midway * midway);
+    const float t = way > 0.0f ? migrate_root(way) : 0.0f;
+    const float by = t > 0.0f ? (a.t * migrate_inverse(t)) * turn : 1.0f;
+    const float p = (a.px * a.px + a.py * a.py) + a.pz * a.pz;
+    const int below = a.pz * a.t < h * (midway * midway);
+    a.px = a.px * by;
+    a.py = a.py * by;
+    a.sx = a.sx * by;
+    a.sy = a.sy * by;
+    const float rest = p - (a.px * a.px + a.py * a.py);
+    a.pz = rest > 0.0f ? migrate_root(rest) : 0.0f;
+    a.pz = below ? 0.0f - a.pz : a.pz;
+    a.l = (a.l * (t * migrate_inverse(a.t))) * migrate_inverse(migrate_root(turn));
+    a.t = t;
+    return a;
 }
 
 /* emergence: 1 / v^2 at the end. */
