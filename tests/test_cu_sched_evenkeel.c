@@ -288,7 +288,7 @@ static void heat_stencil(void **state)
 /* Cases of cu_random that once went wrong for good: a task whose time was measured while its unit
  * slowed down, a plan taken for what others' help had made of it, an exchange that is not to come,
  * a step in which a unit changed taken for what a partition can do, kinds of units that are as good
- * as one another. */
+ * as one another, a first step of many launches, or with large tasks kept for a slow device. */
 static void once_wrong(void **state)
 {
     (void)state;

@@ -4,121 +4,275 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Tasks up to this share of what a CPU unit would do in the step are small. */
+/* Tasks up to this share of what a CPU unit would do in the step are small; and so are they for a
+ * device, beside the largest one. */
 static const double SMALL = 0.125;
+
+/* Tasks up to this share may be done by CPU units, before and after devices are known. */
+static const double FITS[] = {0.5, 0.8};
+
+/* A launch may take this share of its range. */
+static const double LAUNCH = 0.02;
 
 static double cost_of(const struct sched_job *job, size_t task)
 {
     return job->cost ? job->cost[task] : 1;
 }
 
-/* What a CPU unit would do in the step. */
-static double fair_share(const struct bootstrap *l)
+/* Cost / s beside launches; 0: unknown. */
+static double speed_of(const struct bootstrap_unit *u)
 {
-    double cost = 0;
-    for (size_t t = 0; t < l->job->n; t++)
-        cost += cost_of(l->job, t);
-    return cost / (l->job->ncu + (ESTIMATE_DEVICE - 1) * l->devices);
+    return u->tasks > 0 ? u->cost / u->tasks : 0;
 }
 
-static size_t large_tasks(const struct bootstrap *l, const size_t *order, double share)
+static double seconds_of(const struct bootstrap_unit *u, double cost)
 {
-    size_t large = 0;
-    if (l->devices == 0 || l->devices == l->job->ncu)
-        return 0;
-    while (large < l->job->n && cost_of(l->job, order[large]) > share / 2)
-        large++;
-    return large;
+    return u->launch + cost / speed_of(u);
+}
+
+/* CPU units, and devices that have shown to be no faster. */
+static bool is_slow(const struct bootstrap *l, int cu)
+{
+    double speed = speed_of(&l->unit[cu]);
+    return l->job->unit[cu].kind == CU_CPU || (speed > 0 && speed < l->cpu_speed);
+}
+
+/* Tells large tasks from small ones, by what is known of the devices; returns what a CPU unit would
+ * do in the step. */
+static double divide_large(struct bootstrap *l)
+{
+    double cpus = l->job->ncu - l->devices, devices = 0;
+    l->fast = 0;
+    for (int c = 0; c < l->job->ncu; c++) {
+        double speed = speed_of(&l->unit[c]);
+        l->fast += !is_slow(l, c);
+        if (l->job->unit[c].kind == CU_DEVICE)
+            devices += speed > 0 && l->cpu_speed > 0 ? speed / l->cpu_speed : ESTIMATE_DEVICE;
+    }
+    double share = l->cost / (cpus + devices), room = cpus > 0 ? devices * share : 0;
+    l->span = l->cpu_speed > 0 && !l->unknown ? share / l->cpu_speed : 0;
+    l->first = l->end = 0;
+    for (; l->end < l->job->n; l->end++) {
+        double cost = cost_of(l->job, l->order[l->end]);
+        room -= cost;
+        if (cost <= FITS[!l->unknown] * share || room < 0)
+            break;
+    }
+    l->small = l->end;
+    return share;
 }
 
 enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, const size_t *order)
 {
-    size_t n = job->n <= UINT32_MAX ? job->n : 0;
-    l->job = job;
-    l->order = order;
-    l->unit = aligned_alloc(_Alignof(struct bootstrap_unit), (size_t)job->ncu * sizeof *l->unit);
-    if (!l->unit)
-        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %d units", job->ncu);
-    for (int c = 0; c < job->ncu; c++) {
-        l->unit[c].stretch = 0;
+    *l = (struct bootstrap){.job = job, .order = order, .tasks = job->n};
+    pthread_mutex_init(&l->lock, NULL);
+    l->unit = calloc((size_t)job->ncu, sizeof *l->unit);
+    l->taken = calloc(job->n ? job->n : 1, sizeof *l->taken);
+    if (!l->unit || !l->taken)
+        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %zu tasks on %d units", job->n, job->ncu);
+    for (int c = 0; c < job->ncu; c++)
         l->devices += job->unit[c].kind == CU_DEVICE;
-    }
-    double share = fair_share(l);
-    size_t large = n ? large_tasks(l, order, share) : 0;
-    if (n && job->first && l->devices && cost_of(job, order[0]) < SMALL * share) {
+    l->absent = l->unknown = l->devices;
+    for (size_t t = 0; t < job->n; t++)
+        l->cost += cost_of(job, t);
+    double share = divide_large(l);
+    if (job->n && job->first && l->devices && cost_of(job, order[0]) < SMALL * share) {
         l->order = NULL;
-        large = n;
+        l->end = job->n;
     }
-    size_t cpus = (size_t)(job->ncu - l->devices), few = n > cpus ? n - cpus : 0;
+    size_t cpus = (size_t)(job->ncu - l->devices), few = job->n > cpus ? job->n - cpus : 0;
     few = few > (size_t)l->devices ? few : (size_t)l->devices; /* the others get one each */
-    l->reserve = l->order ? (large + 1) / 2 : 0;
+    l->reserve = l->order ? (l->end + 1) / 2 : 0;
     l->reserve = l->reserve < few ? l->reserve : few;
-    atomic_store(&l->absent, l->devices);
-    atomic_store(&l->small, job->ncu == 1 ? 0 : large);
-    atomic_store(&l->large, large);
+    while (l->trial < job->n && cost_of(job, order[l->trial]) > SMALL * cost_of(job, *order))
+        l->trial++;
     return EK_OK;
 }
 
 void bootstrap_close(struct bootstrap *l)
 {
+    if (l->unit)
+        pthread_mutex_destroy(&l->lock);
     free(l->unit);
-    l->unit = NULL;
+    free(l->taken);
+    *l = (struct bootstrap){0};
+}
+
+/* ---- what to take -----------------------------------------------------------------------------*/
+/* Takes tasks from the given one on, as long as they are there. */
+static struct ek_range take(struct bootstrap *l, size_t task, size_t most)
+{
+    struct ek_range r = {task, task};
+    while (r.end < l->job->n && r.end - task < most && !l->taken[r.end])
+        l->taken[r.end++] = true;
+    l->tasks -= r.end - task;
+    return r;
+}
+
+/* Where launches count: so many tasks that they do not, as far as that is no more than half of this
+ * unit's share of what is left. */
+static size_t wanted_of(const struct bootstrap *l, int cu)
+{
+    double own = speed_of(&l->unit[cu]), all = 0;
+    if (l->unit[cu].wanted < 1)
+        return 1;
+    for (int c = 0; c < l->job->ncu; c++) {
+        double speed = speed_of(&l->unit[c]);
+        all += speed > 0 ? speed : own;
+    }
+    double wanted = l->unit[cu].wanted, most = (double)l->tasks * own / (2 * all);
+    return (size_t)fmin(fmax(most, LAUNCH * wanted), wanted) + 1; /* not shorter than its launch */
 }
 
 /* Devices begin with as much as a CPU unit would get if all were alike, and double it while much is
  * left: one that is slow after all never comes far. */
-static size_t stretch_of(struct bootstrap *l, int cu, size_t left)
+static struct ek_range together(struct bootstrap *l, int cu)
 {
     struct bootstrap_unit *u = &l->unit[cu];
-    size_t most = left / (4 * (size_t)l->devices), units = 4 * (size_t)l->job->ncu;
-    if (!u->stretch) {
-        u->stretch = l->order ? 1 : (l->job->n + units - 1) / units;
-        atomic_fetch_sub(&l->absent, 1);
+    size_t units = 4 * (size_t)l->job->ncu, count = wanted_of(l, cu);
+    if (l->job->unit[cu].kind == CU_DEVICE) {
+        size_t most = l->tasks / (4 * (size_t)l->devices);
+        u->stretch = u->stretch ? 2 * u->stretch : (l->job->n + units - 1) / units;
+        count = u->stretch < most ? u->stretch : most ? most : 1;
+        count = count < l->tasks ? count : l->tasks;
+        l->end -= count;
+        return take(l, l->end, count);
     }
-    size_t now = u->stretch < most ? u->stretch : most;
-    u->stretch *= l->order ? 1 : 2;
-    return now ? now : 1;
+    struct ek_range r = take(l, l->first, count < l->tasks ? count : l->tasks);
+    l->first = r.end;
+    return r;
 }
 
-/* Places of the part for devices: *count of them from *place on. */
-static bool take_large(struct bootstrap *l, int cu, size_t *place, size_t *count)
+/* The place of the next task by size, n: none. */
+static size_t next_place(struct bootstrap *l, int cu)
 {
-    bool device = l->job->unit[cu].kind == CU_DEVICE;
-    uint64_t left = atomic_load_explicit(&l->large, memory_order_relaxed), less;
-    do {
-        uint64_t first = left >> 32, end = left & UINT32_MAX;
-        bool kept = !device && atomic_load(&l->absent) > 0 && end - first <= l->reserve;
-        if (first >= end || kept)
-            return false;
-        *count = device ? stretch_of(l, cu, end - first) : 1;
-        *place = device ? first : end - 1;
-        less = device ? (first + *count) << 32 | end : first << 32 | (end - 1);
-    } while (!atomic_compare_exchange_weak_explicit(&l->large, &left, less, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    return true;
+    while (l->first < l->end && l->taken[l->order[l->first]])
+        l->first++;
+    while (l->first < l->end && l->taken[l->order[l->end - 1]])
+        l->end--;
+    while (l->small < l->job->n && l->taken[l->order[l->small]])
+        l->small++;
+    size_t large = l->end - l->first, trial = l->trial;
+    if (!large)
+        return l->small;
+    while (l->unknown && trial < l->job->n && l->taken[l->order[trial]])
+        trial++;
+    if (l->unknown && trial + (size_t)l->absent < l->job->n)
+        return trial;
+    if (!is_slow(l, cu) || !l->fast)
+        return l->first;
+    if (l->small < l->job->n || (l->absent && large <= l->reserve))
+        return l->small;
+    return l->end - 1;
 }
 
-static bool take_small(struct bootstrap *l, size_t *place)
+/* A device that is no faster than CPU units does not begin what it will not end within the step, if
+ * there is something smaller. */
+static size_t fitting(const struct bootstrap *l, int cu, size_t place)
 {
-    if (atomic_load_explicit(&l->small, memory_order_relaxed) >= l->job->n)
-        return false;
-    *place = atomic_fetch_add_explicit(&l->small, 1, memory_order_relaxed);
-    return *place < l->job->n;
+    const struct bootstrap_unit *u = &l->unit[cu];
+    double most = (l->span - u->seconds) * speed_of(u);
+    if (l->job->unit[cu].kind == CU_CPU || !is_slow(l, cu) || !(l->span > 0))
+        return place;
+    for (size_t p = place, n = l->job->n; p < n; p++)
+        if (!l->taken[l->order[p]]) {
+            place = p;
+            if (cost_of(l->job, l->order[p]) <= most)
+                break;
+        }
+    return place;
+}
+
+/* Tasks of this cost that the others end before `deadline`. */
+static double others_end(const struct bootstrap *l, int cu, double cost, double deadline)
+{
+    double tasks = 0;
+    for (int c = 0; c < l->job->ncu; c++) {
+        const struct bootstrap_unit *u = &l->unit[c];
+        if (c != cu && !u->left && u->until < deadline)
+            tasks += floor((deadline - u->until) / seconds_of(u, cost));
+    }
+    return tasks;
+}
+
+/* Whether the others would end all that is left before this unit ends the task. */
+static bool leaves(const struct bootstrap *l, int cu, size_t task)
+{
+    const struct bootstrap_unit *u = &l->unit[cu];
+    double cost = cost_of(l->job, task);
+    size_t largest = l->first < l->end ? l->order[l->first] : task;
+    return l->tasks <= (size_t)l->job->ncu && speed_of(u) > 0 && cost > 0 &&
+           others_end(l, cu, cost_of(l->job, largest), u->seconds + seconds_of(u, cost)) >=
+               (double)l->tasks;
+}
+
+static struct ek_range by_size(struct bootstrap *l, int cu)
+{
+    size_t place = fitting(l, cu, next_place(l, cu));
+    if (place >= l->job->n || leaves(l, cu, l->order[place]))
+        return (struct ek_range){0, 0};
+    return take(l, l->order[place], 1);
+}
+
+static struct ek_range by_number(struct bootstrap *l, int cu)
+{
+    while (l->number < l->job->n && l->taken[l->number])
+        l->number++;
+    return take(l, l->number, wanted_of(l, cu));
+}
+
+static struct ek_range choose(struct bootstrap *l, int cu)
+{
+    if (l->job->ncu == 1) /* nobody else to share with */
+        return take(l, 0, l->job->n);
+    if (!l->order)
+        return together(l, cu);
+    return wanted_of(l, cu) > 1 ? by_number(l, cu) : by_size(l, cu);
+}
+
+/* ---- a step -----------------------------------------------------------------------------------*/
+static double cost_of_all(const struct bootstrap *l, struct ek_range r)
+{
+    double cost = 0;
+    for (size_t t = r.begin; t < r.end; t++)
+        cost += cost_of(l->job, t);
+    return cost;
 }
 
 struct ek_range bootstrap_next(struct bootstrap *l, int cu)
 {
-    if (l->job->ncu == 1) /* nobody else to share with */
-        return atomic_exchange(&l->small, l->job->n) ? (struct ek_range){0, 0}
-                                                     : (struct ek_range){0, l->job->n};
-    size_t place, count = 1;
-    bool device = l->job->unit[cu].kind == CU_DEVICE;
-    bool found = device ? take_large(l, cu, &place, &count) || take_small(l, &place)
-                        : take_small(l, &place) || take_large(l, cu, &place, &count);
-    if (!found)
-        return (struct ek_range){0, 0};
-    if (l->order)
-        return (struct ek_range){l->order[place], l->order[place] + 1};
-    return (struct ek_range){l->job->n - place - count, l->job->n - place};
+    struct bootstrap_unit *u = &l->unit[cu];
+    pthread_mutex_lock(&l->lock);
+    l->absent -= l->job->unit[cu].kind == CU_DEVICE && !u->asked;
+    struct ek_range r = choose(l, cu);
+    u->asked = true;
+    u->left = r.begin == r.end;
+    u->until = speed_of(u) > 0 ? u->seconds + seconds_of(u, cost_of_all(l, r)) : INFINITY;
+    pthread_mutex_unlock(&l->lock);
+    return r;
+}
+
+void bootstrap_done(struct bootstrap *l, int cu, struct ek_range r, double sec, const double *each)
+{
+    struct bootstrap_unit *u = &l->unit[cu];
+    double tasks = each ? 0 : sec, count = (double)(r.end - r.begin);
+    for (size_t i = 0; each && i < r.end - r.begin; i++)
+        tasks += each[i];
+    pthread_mutex_lock(&l->lock);
+    u->seconds += sec;
+    u->tasks += tasks;
+    u->launch = fmax(0, sec - tasks);
+    u->cost += cost_of_all(l, r);
+    if (tasks > 0)
+        u->wanted = u->launch * count / (LAUNCH * tasks);
+    if (l->job->unit[cu].kind == CU_CPU)
+        l->cpu_speed = speed_of(u);
+    else
+        l->unknown -= !u->known;
+    if (!u->known && l->order)
+        divide_large(l);
+    u->known = true;
+    pthread_mutex_unlock(&l->lock);
 }

@@ -4,33 +4,49 @@
  * Largest first: an idle unit takes the task of the largest declared cost that is left. Only what
  * would keep a CPU unit busy for half of the step or more is left to the devices while smaller
  * tasks last (a device counts as ESTIMATE_DEVICE CPU units there), and of that at least half, as
- * long as some device has not come yet to ask for it.
+ * long as some device has not shown on a smaller task what it can do. One that is slower than the
+ * CPU units is treated as one of them.
  *
  * Or together: where tasks exchange faces and are small, it matters more that the tasks of one
- * memory node are neighbours. CPU units take them one by one from the first on, devices from the
- * last on, in stretches that grow. */
+ * memory node are neighbours. CPU units take them from the first on, devices from the last on, in
+ * stretches that grow.
+ *
+ * A unit of which the first ranges tell that launches count takes consecutive tasks at once. One
+ * that would end a task later than the others end all that is left takes none. */
 #ifndef CU_BOOTSTRAP_H
 #define CU_BOOTSTRAP_H
 
 #include "cu/sched/sched.h"
-#include <stdatomic.h>
-#include <stdint.h>
+#include <pthread.h>
 
 struct bootstrap_unit {
-    _Alignas(64) size_t stretch; /* of its next range; 0: has not asked yet */
+    size_t stretch;       /* of a device's next range, together; 0: has not asked yet */
+    double wanted;        /* tasks of a range in which its launch counts little */
+    double cost, seconds; /* what it has done, and how long that took */
+    double tasks, launch; /* of these seconds, without launches; the last launch */
+    double until;         /* when it is through with what it has; INFINITY: not known */
+    bool asked, left;     /* at all; the step, as it was given nothing */
+    bool known;           /* it has done something */
 };
 
-/* Places in the order: [0, large) from the front for devices and from the back for CPU units that
- * find nothing else, [large, n) for all. */
+/* Places in the order: [first, end) from the front for devices and from the back for CPU units that
+ * find nothing else, [small, n) for all. */
 struct bootstrap {
-    _Alignas(64) atomic_size_t small;    /* next place of the common part */
-    _Alignas(64) _Atomic uint64_t large; /* what is left of the other part: first << 32 | end */
-    _Alignas(64) atomic_int absent;      /* devices that have not asked yet */
-    _Alignas(64) const struct sched_job *job;
+    pthread_mutex_t lock; /* of all that follows */
+    const struct sched_job *job;
     const size_t *order; /* NULL: by number, the last task first */
-    size_t reserve;      /* of the large ones, for absent devices */
-    int devices;
-    struct bootstrap_unit *unit; /* [ncu] */
+    size_t first, end, small;
+    size_t number;  /* no task before it is left */
+    bool *taken;    /* [n] */
+    size_t tasks;   /* that nobody has taken */
+    size_t reserve; /* of the large ones, for absent devices */
+    size_t trial;   /* place of the first task that will do to try a device; n: none */
+    int devices, absent, unknown; /* of the former: have not asked, have done nothing yet */
+    int fast;                     /* of them: not known to be as slow as CPU units */
+    double cost;                  /* of all tasks */
+    double span;                  /* of the step, as far as units are known; 0: they are not */
+    double cpu_speed;             /* cost / s of some CPU unit; 0: unknown */
+    struct bootstrap_unit *unit;  /* [ncu] */
 };
 
 /* order [n]: tasks by descending cost; job and order are borrowed. EK_UNAVAILABLE: out of memory;
@@ -41,5 +57,8 @@ void bootstrap_close(struct bootstrap *l);
 
 /* The next tasks for unit cu. Any thread, concurrently. */
 struct ek_range bootstrap_next(struct bootstrap *l, int cu);
+
+/* They took `sec` seconds, each[i] of them for its tasks (NULL: not known). Likewise. */
+void bootstrap_done(struct bootstrap *l, int cu, struct ek_range r, double sec, const double *each);
 
 #endif

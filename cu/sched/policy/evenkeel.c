@@ -417,6 +417,8 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
     if (!s->binds_late && expected > 0)
         set(&w->slower, fmax(1, sec / expected));
     set(&w->until, start + sec);
+    if (s->binds_late)
+        bootstrap_done(&s->bootstrap, cu, r, sec, each);
     estimate_done(&s->estimate, cu, r, sec, each);
 }
 
