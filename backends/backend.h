@@ -54,7 +54,13 @@ struct backend_library {
     char why[320];     /* it is not loaded or finds no device; "" where all is well */
 };
 
-struct backend_mem; /* a buffer on one device, owned by that device's user until free() */
+struct backend;
+
+/* A buffer on one device, owned by that device's user until free(). A back end's own begins so. */
+struct backend_mem {
+    const struct backend *owner;
+    size_t bytes;
+};
 
 /* A 3-D box of bytes: `rows` rows of `width` bytes in each of `slices` slices; offset and pitches
  * of the two sides in bytes. slices = rows = 1 is a linear copy and ignores the pitches; a 0 in any
@@ -63,6 +69,18 @@ struct backend_rect {
     size_t width, rows, slices;
     size_t dst_offset, dst_row, dst_slice;
     size_t src_offset, src_row, src_slice;
+};
+
+/* Which way a transfer goes. */
+enum backend_way { BACKEND_WRITE, BACKEND_READ, BACKEND_WITHIN };
+
+/* Bytes on their way: of the host's side and the device's, those that `way` names are set. */
+struct backend_transfer {
+    enum backend_way way;
+    struct backend_mem *dst, *src;
+    void *to;
+    const void *from;
+    struct backend_rect box;
 };
 
 enum backend_type { BACKEND_MEM, BACKEND_INT, BACKEND_LONG, BACKEND_DOUBLE };
@@ -84,7 +102,22 @@ struct backend_kernel {
     int group[3];
 };
 
-struct backend_program; /* built code on one device */
+enum { BACKEND_ARGS = 64 };
+
+/* What the text says of a kernel: neither a C call nor a GPU driver tells wrong arguments from
+ * right ones. */
+struct backend_signature {
+    char name[64];
+    size_t group[3];
+    int nargs;
+    enum backend_type type[BACKEND_ARGS];
+};
+
+/* Built code on one device. A back end's own begins so. */
+struct backend_program {
+    int nkernels;
+    struct backend_signature *kernel; /* [nkernels] */
+};
 
 struct backend_ops {
     const char *name, *summary;
@@ -106,36 +139,30 @@ struct backend_ops {
      */
     enum ek_status (*alloc)(void *dev, size_t bytes, struct backend_mem **mem);
     void (*free)(void *dev, struct backend_mem *mem);
-    enum ek_status (*write)(void *dev, int queue, struct backend_mem *dst, const void *src,
-                            const struct backend_rect *);
-    enum ek_status (*read)(void *dev, int queue, void *dst, struct backend_mem *src,
-                           const struct backend_rect *);
-    enum ek_status (*copy)(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
-                           const struct backend_rect *);
-
-    /* Like copy, from a buffer of another open device `from` of this back end, whose earlier work
-     * on that buffer is done. Both devices' locks are held where others may call. NULL: no such
-     * way.
+    /* The box is flat (backend_box()), within both sides and not empty. */
+    enum ek_status (*transfer)(void *dev, int queue, const struct backend_transfer *);
+    /* A copy from a buffer of another open device `from` of this back end, whose earlier work on
+     * that buffer is done. Both devices' locks are held where others may call. NULL: no such way.
      */
-    enum ek_status (*peer)(void *dev, int queue, struct backend_mem *dst, void *from,
-                           struct backend_mem *src, const struct backend_rect *);
+    enum ek_status (*peer)(void *dev, int queue, void *from, const struct backend_transfer *);
 
-    /* Compiles text (from embed_join()) with `options` ("-DN=5 …", may be "") and looks up all
-     * kernels; compiled code is cached on disk by text + options + driver + device (cache.h).
+    /* Compiles text (from embed_join()) with `options` ("-DN=5 …", may be ""), with room for so
+     * many kernels; compiled code is cached on disk by text + options + driver + device (cache.h).
      * CU_KERNEL_LOG=1 prints the whole of what the compiler says. */
-    enum ek_status (*build)(void *dev, const char *text, const char *options,
-                            const struct backend_kernel *kernels, int nkernels,
+    enum ek_status (*build)(void *dev, const char *text, const char *options, int nkernels,
                             struct backend_program **program);
+    /* Looks up number k, whose signature is there. */
+    enum ek_status (*kernel)(void *dev, struct backend_program *program, int k);
     /* Compiles text for those architectures of the list ("sm_80,compute_80,gfx90a") that are its
      * own, into $CU_KERNEL_CODE, without any device. NULL: it has no such code. */
     enum ek_status (*ready)(const char *text, const char *options, const char *list);
     /* May wait for the queues: launches of it may be under way. */
     void (*unbuild)(void *dev, struct backend_program *program);
 
-    /* Starts kernel number `kernel` (of the array given to build()) over at least global[]
-     * work-items: the grid is rounded up to whole groups, so the kernel text checks its bounds. */
+    /* Starts a kernel over so many work-groups, at least one each way; arguments are of its
+     * signature, buffers of this device. */
     enum ek_status (*launch)(void *dev, int queue, struct backend_program *program, int kernel,
-                             const int global[3], int nargs, const struct backend_arg *args);
+                             const size_t groups[3], const struct backend_arg *args);
 
     /* Event slot 0 .. BACKEND_EVENTS-1 becomes the moment when all earlier work on the queue is
      * done; recording again forgets the former moment. */
@@ -199,48 +226,32 @@ bool backend_times_wanted(void);
 enum ek_status backend_open(struct backend_device which, struct backend **b);
 void backend_close(struct backend *b);
 
-/* ---- what an open device does; as the members of struct backend_ops say
- * -------------------------*/
-static inline enum ek_status backend_alloc(struct backend *b, size_t bytes,
-                                           struct backend_mem **mem)
-{
-    return b->ops->alloc(b->dev, bytes, mem);
-}
+/* ---- what an open device does: backend_device.c ------------------------------------------------
+ * Buffers of another device, boxes that leave theirs and arguments that a kernel does not take are
+ * refused here; the members of struct backend_ops see sound ones only. */
 
-static inline void backend_free(struct backend *b, struct backend_mem *mem)
-{
-    b->ops->free(b->dev, mem);
-}
+enum ek_status backend_alloc(struct backend *b, size_t bytes, struct backend_mem **mem);
+void backend_free(struct backend *b, struct backend_mem *mem);
 
-static inline enum ek_status backend_write(struct backend *b, int queue, struct backend_mem *dst,
-                                           const void *src, const struct backend_rect *box)
-{
-    return b->ops->write(b->dev, queue, dst, src, box);
-}
+enum ek_status backend_write(struct backend *b, int queue, struct backend_mem *dst, const void *src,
+                             const struct backend_rect *box);
+enum ek_status backend_read(struct backend *b, int queue, void *dst, struct backend_mem *src,
+                            const struct backend_rect *box);
+enum ek_status backend_within(struct backend *b, int queue, struct backend_mem *dst,
+                              struct backend_mem *src, const struct backend_rect *box);
 
-static inline enum ek_status backend_read(struct backend *b, int queue, void *dst,
-                                          struct backend_mem *src, const struct backend_rect *box)
-{
-    return b->ops->read(b->dev, queue, dst, src, box);
-}
-
-/* Also makes finished code for what $CU_KERNEL_CODE_FOR lists, whatever device is built for. */
+/* Compiles a text and looks up all kernels. Also makes finished code for what $CU_KERNEL_CODE_FOR
+ * lists, whatever device is built for. */
 enum ek_status backend_build(struct backend *b, const char *text, const char *options,
                              const struct backend_kernel *kernels, int nkernels,
                              struct backend_program **program);
+void backend_unbuild(struct backend *b, struct backend_program *program);
 
-static inline void backend_unbuild(struct backend *b, struct backend_program *program)
-{
-    b->ops->unbuild(b->dev, program);
-}
-
-static inline enum ek_status backend_launch(struct backend *b, int queue,
-                                            struct backend_program *program, int kernel,
-                                            const int global[3], int nargs,
-                                            const struct backend_arg *args)
-{
-    return b->ops->launch(b->dev, queue, program, kernel, global, nargs, args);
-}
+/* Starts kernel number `kernel` (of the array given to build()) over at least global[] work-items:
+ * the grid is rounded up to whole groups, so the kernel text checks its bounds. */
+enum ek_status backend_launch(struct backend *b, int queue, struct backend_program *program,
+                              int kernel, const int global[3], int nargs,
+                              const struct backend_arg *args);
 
 static inline enum ek_status backend_record(struct backend *b, int queue, int event)
 {
@@ -274,6 +285,8 @@ struct backend_rect backend_linear(size_t dst_offset, size_t src_offset, size_t 
  * the bytes of a side (SIZE_MAX: host memory, whose size nobody knows). */
 enum ek_status backend_box(const char *label, const struct backend_rect *box, size_t dst_bytes,
                            size_t src_bytes, struct backend_rect *flat);
+/* Copies a box within host memory. */
+void backend_move(void *dst, const void *src, const struct backend_rect *box);
 
 /* For back ends: refuses an allocation with EK_UNAVAILABLE and all numbers. `most` bytes could be
  * had, `used` are allocated already. */

@@ -66,12 +66,12 @@ static struct side side_of(const void *at, bool on_device, size_t row, size_t sl
                          .height = slice / row};
 }
 
-static int box(enum gpu_way way, void *dst, const void *src, const struct backend_rect *r,
+static int box(enum backend_way way, void *dst, const void *src, const struct backend_rect *r,
                void *stream)
 {
-    const struct memcpy3d job = {side_of(src, way != GPU_WRITE, r->src_row, r->src_slice),
-                                 side_of(dst, way != GPU_READ, r->dst_row, r->dst_slice), r->width,
-                                 r->rows, r->slices};
+    const struct memcpy3d job = {side_of(src, way != BACKEND_WRITE, r->src_row, r->src_slice),
+                                 side_of(dst, way != BACKEND_READ, r->dst_row, r->dst_slice),
+                                 r->width, r->rows, r->slices};
     return own.memcpy3d(&job, stream);
 }
 
@@ -100,42 +100,11 @@ static int arch(const struct gpu_driver *gpu, int device, char *text, size_t roo
 
 /* ---- the names ------------------------------------------------------------------------------- */
 
-/* _v2 and the like are the versions that the header's plain names stand for. */
-#define AT(member) offsetof(struct gpu_driver, member)
 static const struct gpu_symbol symbols[] = {
-    {AT(init), "cuInit", false},
-    {AT(version), "cuDriverGetVersion", false},
-    {AT(device_count), "cuDeviceGetCount", false},
-    {AT(device_get), "cuDeviceGet", false},
-    {AT(device_name), "cuDeviceGetName", false},
-    {AT(device_attribute), "cuDeviceGetAttribute", false},
-    {AT(device_memory), "cuDeviceTotalMem_v2", false},
-    {AT(device_pci), "cuDeviceGetPCIBusId", false},
-    {AT(device_uuid), "cuDeviceGetUuid_v2", true},
-    {AT(device_reaches), "cuDeviceCanAccessPeer", false},
-    {AT(memory_free), "cuMemGetInfo_v2", false},
-    {AT(alloc), "cuMemAlloc_v2", false},
-    {AT(free), "cuMemFree_v2", false},
-    {AT(pinned_alloc), "cuMemHostAlloc", false},
-    {AT(pinned_free), "cuMemFreeHost", false},
-    {AT(write), "cuMemcpyHtoDAsync_v2", false},
-    {AT(read), "cuMemcpyDtoHAsync_v2", false},
-    {AT(copy), "cuMemcpyDtoDAsync_v2", false},
-    {AT(stream_create), "cuStreamCreate", false},
-    {AT(stream_destroy), "cuStreamDestroy_v2", false},
-    {AT(stream_wait), "cuStreamSynchronize", false},
-    {AT(stream_after), "cuStreamWaitEvent", false},
-    {AT(event_create), "cuEventCreate", false},
-    {AT(event_destroy), "cuEventDestroy_v2", false},
-    {AT(event_record), "cuEventRecord", false},
-    {AT(event_wait), "cuEventSynchronize", false},
-    {AT(event_elapsed), "cuEventElapsedTime", false},
-    {AT(module_load), "cuModuleLoadDataEx", false},
-    {AT(module_unload), "cuModuleUnload", false},
-    {AT(module_function), "cuModuleGetFunction", false},
-    {AT(function_attribute), "cuFuncGetAttribute", false},
-    {AT(launch), "cuLaunchKernel", false},
-    {0},
+#define X(optional, member, cuda, hip, ...) {offsetof(struct gpu_driver, member), #cuda, optional},
+    GPU_DRIVER(X)
+#undef X
+        {0},
 };
 
 static struct gpu_found found = {.lock = PTHREAD_MUTEX_INITIALIZER};

@@ -139,7 +139,7 @@ enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem)
     TRY(gpu_use(d));
     if (bytes > room(d))
         return backend_no_room(d->label, &d->info, bytes, room(d), d->used);
-    struct backend_mem *m = malloc(sizeof *m);
+    struct gpu_memory *m = calloc(1, sizeof *m);
     if (!m)
         FAIL(EK_UNAVAILABLE, "%s: out of host memory", d->label);
     void *address = NULL;
@@ -150,78 +150,48 @@ enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem)
                    ? backend_no_room(d->label, &d->info, bytes, room(d), d->used)
                    : gpu_check(d, code, "allocating device memory");
     }
-    *m = (struct backend_mem){.address = address, .bytes = bytes, .owner = d};
+    m->address = address;
     d->used += bytes;
-    *mem = m;
+    *mem = &m->is;
     return EK_OK;
 }
 
 void gpu_free(void *dev, struct backend_mem *mem)
 {
     struct gpu_state *d = dev;
-    if (!mem)
-        return;
     d->vendor->use(d);
     gpu_settle(d);
-    d->driver->free(mem->address);
+    d->driver->free(gpu_address(mem));
     d->used -= mem->bytes;
     free(mem);
 }
 
-enum ek_status gpu_check_owner(const struct gpu_state *d, const struct backend_mem *m)
-{
-    if (m->owner != d)
-        FAIL(EK_USAGE, "%s: a buffer of %s was handed to it", d->label, m->owner->label);
-    return EK_OK;
-}
-
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* Groups of the grid; *none where it has no work-items. */
-static enum ek_status size_grid(const struct gpu_state *d, const struct gpu_kernel *k,
-                                const int global[3], unsigned grid[3], bool *none)
+enum ek_status gpu_launch(void *dev, int queue, struct backend_program *program, int kernel,
+                          const size_t groups[3], const struct backend_arg *args)
 {
-    *none = false;
-    for (int i = 0; i < 3; i++) {
-        size_t groups = global[i] > 0 ? ((size_t)global[i] + k->group[i] - 1) / k->group[i] : 0;
-        if (groups > d->max_grid[i])
+    const struct gpu_state *d = dev;
+    const struct backend_signature *s = &program->kernel[kernel];
+    void *value[BACKEND_ARGS], *address[BACKEND_ARGS];
+    for (int i = 0; i < s->nargs; i++) {
+        address[i] = args[i].type == BACKEND_MEM ? gpu_address(args[i].as.mem) : NULL;
+        value[i] = args[i].type == BACKEND_MEM ? (void *)&address[i] : (void *)&args[i].as;
+    }
+    for (int i = 0; i < 3; i++)
+        if (groups[i] > d->max_grid[i])
             FAIL(EK_UNAVAILABLE,
                  "%s: kernel '%s' is launched over %zu groups in direction %d, the device takes "
                  "%zu: use a smaller problem or more devices",
-                 d->label, k->signature.name, groups, i, d->max_grid[i]);
-        *none |= !groups;
-        grid[i] = (unsigned)groups;
-    }
-    return EK_OK;
-}
-
-enum ek_status gpu_launch(void *dev, int queue, struct backend_program *program, int kernel,
-                          const int global[3], int nargs, const struct backend_arg *args)
-{
-    const struct gpu_state *d = dev;
-    const struct gpu_kernel *k = &program->kernel[kernel];
-    void *value[SIGNATURE_ARGS], *address[SIGNATURE_ARGS];
-    unsigned grid[3];
-    bool none;
-    TRY(signature_check(d->label, &k->signature, nargs, args));
-    for (int i = 0; i < nargs; i++) {
-        value[i] = (void *)&args[i].as;
-        if (args[i].type != BACKEND_MEM)
-            continue;
-        if (args[i].as.mem)
-            TRY(gpu_check_owner(d, args[i].as.mem));
-        address[i] = args[i].as.mem ? args[i].as.mem->address : NULL;
-        value[i] = &address[i];
-    }
-    TRY(size_grid(d, k, global, grid, &none));
-    if (none)
-        return EK_OK;
+                 d->label, s->name, groups[i], i, d->max_grid[i]);
     TRY(gpu_use(d));
     return gpu_check(d,
-                     d->driver->launch(k->function, grid[0], grid[1], grid[2],
-                                       (unsigned)k->group[0], (unsigned)k->group[1],
-                                       (unsigned)k->group[2], 0, d->stream[queue], value, NULL),
-                     k->signature.name);
+                     d->driver->launch(((struct gpu_program *)program)->function[kernel],
+                                       (unsigned)groups[0], (unsigned)groups[1],
+                                       (unsigned)groups[2], (unsigned)s->group[0],
+                                       (unsigned)s->group[1], (unsigned)s->group[2], 0,
+                                       d->stream[queue], value, NULL),
+                     s->name);
 }
 
 /* ---- queues and events ----------------------------------------------------------------------- */

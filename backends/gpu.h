@@ -16,52 +16,66 @@
 
 #include "backends/backend.h"
 #include "backends/cache.h"
-#include "backends/signature.h"
 #include <pthread.h>
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
 /* What both drivers have under different names; all return an error number, 0 is success. CUDA
  * calls a device address an integer and HIP a pointer: every 64-bit system passes them alike, so
- * they are pointers here. */
+ * they are pointers here. Not needed (1), member, CUDA's name (_v2 and the like are what the
+ * header's plain names stand for), HIP's, parameters. */
+/* clang-format off */
+#define GPU_DRIVER(X) \
+    X(0, init, cuInit, hipInit, unsigned flags)                                                    \
+    X(0, version, cuDriverGetVersion, hipDriverGetVersion, int *version)                           \
+    X(0, device_count, cuDeviceGetCount, hipGetDeviceCount, int *n)                                \
+    X(0, device_get, cuDeviceGet, hipDeviceGet, int *device, int index)                            \
+    X(0, device_name, cuDeviceGetName, hipDeviceGetName, char *name, int room, int device)         \
+    X(0, device_attribute, cuDeviceGetAttribute, hipDeviceGetAttribute, int *value,                \
+      int attribute, int device)                                                                   \
+    X(0, device_memory, cuDeviceTotalMem_v2, hipDeviceTotalMem, size_t *bytes, int device)         \
+    X(0, device_pci, cuDeviceGetPCIBusId, hipDeviceGetPCIBusId, char *text, int room, int device)  \
+    X(1, device_uuid, cuDeviceGetUuid_v2, hipDeviceGetUuid, unsigned char uuid[16], int device)    \
+    X(0, device_reaches, cuDeviceCanAccessPeer, hipDeviceCanAccessPeer, int *yes, int device,      \
+      int other)                                                                                   \
+    X(0, memory_free, cuMemGetInfo_v2, hipMemGetInfo, size_t *free, size_t *total)                 \
+    X(0, alloc, cuMemAlloc_v2, hipMalloc, void **address, size_t bytes)                            \
+    X(0, free, cuMemFree_v2, hipFree, void *address)                                               \
+    X(0, pinned_alloc, cuMemHostAlloc, hipHostMalloc, void **byte, size_t bytes, unsigned flags)   \
+    X(0, pinned_free, cuMemFreeHost, hipHostFree, void *byte)                                      \
+    X(0, write, cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync, void *dst, const void *src,              \
+      size_t bytes, void *stream)                                                                  \
+    X(0, read, cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync, void *dst, const void *src,               \
+      size_t bytes, void *stream)                                                                  \
+    X(0, copy, cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync, void *dst, const void *src,               \
+      size_t bytes, void *stream)                                                                  \
+    X(0, stream_create, cuStreamCreate, hipStreamCreateWithFlags, void **stream, unsigned flags)   \
+    X(0, stream_destroy, cuStreamDestroy_v2, hipStreamDestroy, void *stream)                       \
+    X(0, stream_wait, cuStreamSynchronize, hipStreamSynchronize, void *stream)                     \
+    X(0, stream_after, cuStreamWaitEvent, hipStreamWaitEvent, void *stream, void *event,           \
+      unsigned flags)                                                                              \
+    X(0, event_create, cuEventCreate, hipEventCreateWithFlags, void **event, unsigned flags)       \
+    X(0, event_destroy, cuEventDestroy_v2, hipEventDestroy, void *event)                           \
+    X(0, event_record, cuEventRecord, hipEventRecord, void *event, void *stream)                   \
+    X(0, event_wait, cuEventSynchronize, hipEventSynchronize, void *event)                         \
+    X(0, event_elapsed, cuEventElapsedTime, hipEventElapsedTime, float *milliseconds, void *from,  \
+      void *to)                                                                                    \
+    X(0, module_load, cuModuleLoadDataEx, hipModuleLoadDataEx, void **module, const void *code,    \
+      unsigned noptions, int *options, void **values)                                              \
+    X(0, module_unload, cuModuleUnload, hipModuleUnload, void *module)                             \
+    X(0, module_function, cuModuleGetFunction, hipModuleGetFunction, void **function,              \
+      void *module, const char *name)                                                              \
+    X(0, function_attribute, cuFuncGetAttribute, hipFuncGetAttribute, int *value, int attribute,   \
+      void *function)                                                                              \
+    X(0, launch, cuLaunchKernel, hipModuleLaunchKernel, void *function, unsigned gx, unsigned gy,  \
+      unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned local_bytes, void *stream,      \
+      void **args, void **extra)
+/* clang-format on */
+
 struct gpu_driver {
-    int (*init)(unsigned flags);
-    int (*version)(int *version);
-    int (*device_count)(int *n);
-    int (*device_get)(int *device, int index);
-    int (*device_name)(char *name, int room, int device);
-    int (*device_attribute)(int *value, int attribute, int device);
-    int (*device_memory)(size_t *bytes, int device);
-    int (*device_pci)(char *text, int room, int device);
-    int (*device_uuid)(unsigned char uuid[16], int device);
-    int (*device_reaches)(int *yes, int device, int other);
-
-    int (*memory_free)(size_t *free, size_t *total);
-    int (*alloc)(void **address, size_t bytes);
-    int (*free)(void *address);
-    int (*pinned_alloc)(void **byte, size_t bytes, unsigned flags);
-    int (*pinned_free)(void *byte);
-    int (*write)(void *dst, const void *src, size_t bytes, void *stream);
-    int (*read)(void *dst, const void *src, size_t bytes, void *stream);
-    int (*copy)(void *dst, const void *src, size_t bytes, void *stream);
-
-    int (*stream_create)(void **stream, unsigned flags);
-    int (*stream_destroy)(void *stream);
-    int (*stream_wait)(void *stream);
-    int (*stream_after)(void *stream, void *event, unsigned flags);
-    int (*event_create)(void **event, unsigned flags);
-    int (*event_destroy)(void *event);
-    int (*event_record)(void *event, void *stream);
-    int (*event_wait)(void *event);
-    int (*event_elapsed)(float *milliseconds, void *from, void *to);
-
-    int (*module_load)(void **module, const void *code, unsigned noptions, int *options,
-                       void **values);
-    int (*module_unload)(void *module);
-    int (*module_function)(void **function, void *module, const char *name);
-    int (*function_attribute)(int *value, int attribute, void *function);
-    int (*launch)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                  unsigned bz, unsigned local_bytes, void *stream, void **args, void **extra);
+#define X(optional, member, cuda, hip, ...) int (*member)(__VA_ARGS__);
+    GPU_DRIVER(X)
+#undef X
 };
 
 /* Numbers that the two APIs agree on. */
@@ -100,9 +114,6 @@ enum gpu_attribute {
     GPU_GRID_Z,
     GPU_ATTRIBUTES
 };
-
-/* Which way a transfer goes. */
-enum gpu_way { GPU_WRITE, GPU_READ, GPU_COPY };
 
 struct gpu_state;
 
@@ -144,7 +155,8 @@ struct gpu_vendor {
     void (*detach)(struct gpu_state *);
     int (*use)(const struct gpu_state *);
     /* One box of rows and slices, each slice a whole number of rows, from src to dst. */
-    int (*box)(enum gpu_way, void *dst, const void *src, const struct backend_rect *, void *stream);
+    int (*box)(enum backend_way, void *dst, const void *src, const struct backend_rect *,
+               void *stream);
     /* Bytes from another device of this vendor; and the direct way between two devices. */
     int (*peer)(const struct gpu_state *to, void *dst, const struct gpu_state *from,
                 const void *src, size_t bytes, void *stream);
@@ -182,22 +194,16 @@ struct gpu_state {
     unsigned long long friends; /* devices whose memory it reaches directly, a bit each */
 };
 
-struct backend_mem {
+struct gpu_memory {
+    struct backend_mem is;
     unsigned char *address;
-    size_t bytes;
-    const struct gpu_state *owner;
 };
 
 /* A built program: the kernels in the order asked for. */
-struct gpu_kernel {
-    void *function;
-    size_t group[3];
-    struct signature signature;
-};
-struct backend_program {
+struct gpu_program {
+    struct backend_program is;
     void *module;
-    int nkernels;
-    struct gpu_kernel *kernel; /* [nkernels] */
+    void *function[];
 };
 
 /* EK_OK for 0; else fails with what was being done and what the number means: EK_UNAVAILABLE where
@@ -208,8 +214,12 @@ enum ek_status gpu_check(const struct gpu_state *, int code, const char *doing);
 enum ek_status gpu_use(const struct gpu_state *);
 /* Waits for both queues, whatever comes of it: what they use is about to go. */
 void gpu_settle(const struct gpu_state *);
-/* EK_USAGE: a buffer of another device. */
-enum ek_status gpu_check_owner(const struct gpu_state *, const struct backend_mem *);
+
+/* Where a buffer lies; NULL for none. */
+static inline unsigned char *gpu_address(struct backend_mem *m)
+{
+    return m ? ((struct gpu_memory *)m)->address : NULL;
+}
 
 /* ---- the members of struct backend_ops ------------------------------------------------------- */
 
@@ -222,20 +232,14 @@ enum ek_status gpu_open(const struct gpu_vendor *, void *dev, int index);
 void gpu_close(void *dev);
 enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem);
 void gpu_free(void *dev, struct backend_mem *mem);
-enum ek_status gpu_write(void *dev, int queue, struct backend_mem *dst, const void *src,
-                         const struct backend_rect *);
-enum ek_status gpu_read(void *dev, int queue, void *dst, struct backend_mem *src,
-                        const struct backend_rect *);
-enum ek_status gpu_copy(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
-                        const struct backend_rect *);
-enum ek_status gpu_peer(void *dev, int queue, struct backend_mem *dst, void *from,
-                        struct backend_mem *src, const struct backend_rect *);
-enum ek_status gpu_build(void *dev, const char *text, const char *options,
-                         const struct backend_kernel *kernels, int nkernels,
+enum ek_status gpu_transfer(void *dev, int queue, const struct backend_transfer *);
+enum ek_status gpu_peer(void *dev, int queue, void *from, const struct backend_transfer *);
+enum ek_status gpu_build(void *dev, const char *text, const char *options, int nkernels,
                          struct backend_program **program);
+enum ek_status gpu_kernel(void *dev, struct backend_program *program, int k);
 void gpu_unbuild(void *dev, struct backend_program *program);
 enum ek_status gpu_launch(void *dev, int queue, struct backend_program *program, int kernel,
-                          const int global[3], int nargs, const struct backend_arg *args);
+                          const size_t groups[3], const struct backend_arg *args);
 enum ek_status gpu_record(void *dev, int queue, int event);
 enum ek_status gpu_after(void *dev, int queue, int event);
 enum ek_status gpu_elapsed(void *dev, int from, int to, double *seconds);
@@ -274,12 +278,11 @@ enum ek_status gpu_wait(void *dev, int queue);
         .close = gpu_close,                                                                        \
         .alloc = gpu_alloc,                                                                        \
         .free = gpu_free,                                                                          \
-        .write = gpu_write,                                                                        \
-        .read = gpu_read,                                                                          \
-        .copy = gpu_copy,                                                                          \
+        .transfer = gpu_transfer,                                                                  \
         .peer = gpu_peer,                                                                          \
         .ready = ready,                                                                            \
         .build = gpu_build,                                                                        \
+        .kernel = gpu_kernel,                                                                      \
         .unbuild = gpu_unbuild,                                                                    \
         .launch = gpu_launch,                                                                      \
         .record = gpu_record,                                                                      \

@@ -1,6 +1,5 @@
 /* backends/gpu_build.c – kernel texts to modules of a GPU, with a disk cache. */
 #include "backends/build_log.h"
-#include "backends/cache.h"
 #include "backends/gpu.h"
 
 #include <stdlib.h>
@@ -173,63 +172,48 @@ static enum ek_status make_module(const struct gpu_state *d, const char *text, c
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-static enum ek_status look_up(const struct gpu_state *d, void *module, const char *text,
-                              const struct backend_kernel *wanted, struct gpu_kernel *k)
+enum ek_status gpu_kernel(void *dev, struct backend_program *program, int k)
 {
     enum { MAX_THREADS = 0 };
-    int most = 0, items = 1;
-    TRY(signature_read(d->label, text, wanted->name, &k->signature));
-    TRY(gpu_check(d, d->driver->module_function(&k->function, module, wanted->name), wanted->name));
-    if (d->driver->function_attribute(&most, MAX_THREADS, k->function))
+    const struct gpu_state *d = dev;
+    const struct backend_signature *s = &program->kernel[k];
+    const size_t items = s->group[0] * s->group[1] * s->group[2];
+    struct gpu_program *p = (struct gpu_program *)program;
+    int most = 0;
+    TRY(gpu_check(d, d->driver->module_function(&p->function[k], p->module, s->name), s->name));
+    if (d->driver->function_attribute(&most, MAX_THREADS, p->function[k]))
         most = d->info.max_group;
-    for (int i = 0; i < 3; i++) {
-        k->group[i] = (size_t)wanted->group[i];
-        items *= wanted->group[i];
-    }
-    if (most && items > most)
-        FAIL(EK_UNAVAILABLE, "%s: kernel '%s' wants a work-group of %d, the device has room for %d",
-             d->label, wanted->name, items, most);
+    if (most && items > (size_t)most)
+        FAIL(EK_UNAVAILABLE,
+             "%s: kernel '%s' wants a work-group of %zu, the device has room for %d", d->label,
+             s->name, items, most);
     return EK_OK;
 }
 
 void gpu_unbuild(void *dev, struct backend_program *program)
 {
     const struct gpu_state *d = dev;
-    if (!program)
-        return;
     d->vendor->use(d);
     gpu_settle(d);
-    d->driver->module_unload(program->module);
-    free(program->kernel);
+    d->driver->module_unload(((struct gpu_program *)program)->module);
     free(program);
 }
 
-enum ek_status gpu_build(void *dev, const char *text, const char *options,
-                         const struct backend_kernel *kernels, int nkernels,
+enum ek_status gpu_build(void *dev, const char *text, const char *options, int nkernels,
                          struct backend_program **program)
 {
     const struct gpu_state *d = dev;
-    void *module = NULL;
-    TRY(gpu_use(d));
+    struct gpu_program *p = calloc(1, sizeof *p + (size_t)nkernels * sizeof *p->function);
+    if (!p)
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory for %d kernels", d->label, nkernels);
+    enum ek_status st = gpu_use(d);
     pthread_mutex_lock(&compiling);
-    enum ek_status st = make_module(d, text, options, &module);
+    if (!st)
+        st = make_module(d, text, options, &p->module);
     pthread_mutex_unlock(&compiling);
     if (st)
-        return st;
-    struct backend_program *p = calloc(1, sizeof *p);
-    struct gpu_kernel *k = calloc((size_t)nkernels + 1, sizeof *k);
-    if (!p || !k) {
         free(p);
-        free(k);
-        d->driver->module_unload(module);
-        FAIL(EK_UNAVAILABLE, "%s: out of host memory for %d kernels", d->label, nkernels);
-    }
-    *p = (struct backend_program){module, nkernels, k};
-    for (int i = 0; i < nkernels && !st; i++)
-        st = look_up(d, module, text, &kernels[i], &k[i]);
-    if (st)
-        gpu_unbuild(dev, p);
     else
-        *program = p;
+        *program = &p->is;
     return st;
 }

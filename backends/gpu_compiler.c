@@ -9,42 +9,38 @@
 
 enum { ARCHS = 64 };
 
-/* A compiler's functions, without the prefix of their names. */
+/* A compiler's functions, without the prefix of their names, and whether it may lack them. NVRTC
+ * has CUBIN (of size 0 if it was asked for PTX) and PTX, HIPRTC has Code. */
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(Version, 0, int *major, int *minor) \
+    X(GetNumSupportedArchs, 1, int *n) \
+    X(GetSupportedArchs, 1, int *archs) \
+    X(CreateProgram, 0, void **program, const char *text, const char *name, int nheaders, \
+      const char *const *headers, const char *const *names) \
+    X(CompileProgram, 0, void *program, int noptions, const char *const *options) \
+    X(DestroyProgram, 0, void **program) \
+    X(GetProgramLogSize, 0, void *program, size_t *size) \
+    X(GetProgramLog, 0, void *program, char *log) \
+    X(GetCUBINSize, 1, void *program, size_t *size) \
+    X(GetCUBIN, 1, void *program, char *code) \
+    X(GetPTXSize, 1, void *program, size_t *size) \
+    X(GetPTX, 1, void *program, char *code) \
+    X(GetCodeSize, 1, void *program, size_t *size) \
+    X(GetCode, 1, void *program, char *code)
+/* clang-format on */
+
 struct functions {
-    int (*Version)(int *major, int *minor);
-    int (*GetNumSupportedArchs)(int *n);
-    int (*GetSupportedArchs)(int *archs);
-    int (*CreateProgram)(void **program, const char *text, const char *name, int nheaders,
-                         const char *const *headers, const char *const *names);
-    int (*CompileProgram)(void *program, int noptions, const char *const *options);
-    int (*DestroyProgram)(void **program);
-    int (*GetProgramLogSize)(void *program, size_t *size);
-    int (*GetProgramLog)(void *program, char *log);
-    int (*GetCUBINSize)(void *program, size_t *size); /* NVRTC: 0 if it was asked for PTX */
-    int (*GetCUBIN)(void *program, char *code);
-    int (*GetPTXSize)(void *program, size_t *size);
-    int (*GetPTX)(void *program, char *code);
-    int (*GetCodeSize)(void *program, size_t *size); /* HIPRTC */
-    int (*GetCode)(void *program, char *code);
+#define X(name, optional, ...) int (*name)(__VA_ARGS__);
+    FUNCTIONS(X)
+#undef X
 };
 
-#define AT(member) offsetof(struct functions, member), #member
 static const struct gpu_symbol symbols[] = {
-    {AT(Version), false},
-    {AT(GetNumSupportedArchs), true},
-    {AT(GetSupportedArchs), true},
-    {AT(CreateProgram), false},
-    {AT(CompileProgram), false},
-    {AT(DestroyProgram), false},
-    {AT(GetProgramLogSize), false},
-    {AT(GetProgramLog), false},
-    {AT(GetCUBINSize), true},
-    {AT(GetCUBIN), true},
-    {AT(GetPTXSize), true},
-    {AT(GetPTX), true},
-    {AT(GetCodeSize), true},
-    {AT(GetCode), true},
-    {0},
+#define X(name, optional, ...) {offsetof(struct functions, name), #name, optional},
+    FUNCTIONS(X)
+#undef X
+        {0},
 };
 
 static const char *find_functions(void *handle, const char *prefix, struct functions *f)

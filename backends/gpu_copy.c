@@ -16,7 +16,7 @@ enum { CHUNK = 4 << 20 }; /* bytes: a few hundred microseconds of any bus */
 
 /* One transfer: a box between two addresses of which one or both are on the device. */
 struct transfer {
-    enum gpu_way way;
+    enum backend_way way;
     unsigned char *dst;
     const unsigned char *src;
     struct backend_rect box;
@@ -52,8 +52,10 @@ static enum ek_status by_pieces(struct gpu_state *d, int queue, const struct tra
 
 static enum ek_status send_row(struct gpu_state *d, int queue, const struct transfer *t)
 {
-    int (*const call[])(void *, const void *, size_t, void *) = {
-        [GPU_WRITE] = d->driver->write, [GPU_READ] = d->driver->read, [GPU_COPY] = d->driver->copy};
+    int (*const call[])(void *, const void *, size_t,
+                        void *) = {[BACKEND_WRITE] = d->driver->write,
+                                   [BACKEND_READ] = d->driver->read,
+                                   [BACKEND_WITHIN] = d->driver->copy};
     return gpu_check(d,
                      call[t->way](t->dst + t->box.dst_offset, t->src + t->box.src_offset,
                                   t->box.width, d->stream[queue]),
@@ -93,19 +95,11 @@ static enum ek_status send_box(struct gpu_state *d, int queue, const struct tran
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-static void move(unsigned char *dst, const unsigned char *src, const struct backend_rect *r)
-{
-    for (size_t z = 0; z < r->slices; z++)
-        for (size_t y = 0; y < r->rows; y++)
-            memcpy(dst + r->dst_offset + z * r->dst_slice + y * r->dst_row,
-                   src + r->src_offset + z * r->src_slice + y * r->src_row, r->width);
-}
-
 /* The chunk's transfer is done: what a read brought goes where it belongs. */
 static void land(struct gpu_chunk *c)
 {
     if (c->to)
-        move(c->to, c->byte, &c->landed);
+        backend_move(c->to, c->byte, &c->landed);
     c->to = NULL;
     c->busy = false;
 }
@@ -157,69 +151,38 @@ void gpu_copy_close(struct gpu_state *d)
     }
 }
 
-static enum ek_status write_piece(struct gpu_state *d, int queue, const struct transfer *t)
+/* A piece that fits into a chunk, where it lies packed. */
+static enum ek_status pass_piece(struct gpu_state *d, int queue, const struct transfer *t)
 {
     struct gpu_chunk *c;
+    const struct backend_rect *r = &t->box;
+    struct backend_rect in = *r, out = *r; /* to the chunk, from it */
     TRY(take_chunk(d, queue, &c));
-    struct backend_rect packed = t->box, sent = t->box;
-    packed.dst_offset = sent.src_offset = 0;
-    packed.dst_row = sent.src_row = packed.width;
-    packed.dst_slice = sent.src_slice = packed.width * packed.rows;
-    move(c->byte, t->src, &packed);
-    TRY(send_box(d, queue, &(struct transfer){GPU_WRITE, t->dst, c->byte, sent}));
+    in.dst_offset = out.src_offset = 0;
+    in.dst_row = out.src_row = r->width;
+    in.dst_slice = out.src_slice = r->width * r->rows;
+    if (t->way == BACKEND_WRITE) {
+        backend_move(c->byte, t->src, &in);
+        TRY(send_box(d, queue, &(struct transfer){BACKEND_WRITE, t->dst, c->byte, out}));
+    } else {
+        TRY(send_box(d, queue, &(struct transfer){BACKEND_READ, c->byte, t->src, in}));
+        c->to = t->dst;
+        c->landed = out;
+    }
     c->busy = true;
-    return gpu_check(d, d->driver->event_record(c->event, d->stream[queue]), "copying");
-}
-
-static enum ek_status read_piece(struct gpu_state *d, int queue, const struct transfer *t)
-{
-    struct gpu_chunk *c;
-    TRY(take_chunk(d, queue, &c));
-    struct backend_rect packed = t->box, sent = t->box;
-    packed.src_offset = sent.dst_offset = 0;
-    packed.src_row = sent.dst_row = packed.width;
-    packed.src_slice = sent.dst_slice = packed.width * packed.rows;
-    TRY(send_box(d, queue, &(struct transfer){GPU_READ, c->byte, t->src, sent}));
-    c->busy = true;
-    c->to = t->dst;
-    c->landed = packed;
     return gpu_check(d, d->driver->event_record(c->event, d->stream[queue]), "copying");
 }
 
 /* ---- the verbs ------------------------------------------------------------------------------- */
 
-enum ek_status gpu_write(void *dev, int queue, struct backend_mem *dst, const void *src,
-                         const struct backend_rect *rect)
+enum ek_status gpu_transfer(void *dev, int queue, const struct backend_transfer *of)
 {
     struct gpu_state *d = dev;
-    struct transfer t = {GPU_WRITE, dst->address, src, {0}};
-    TRY(gpu_check_owner(d, dst));
-    TRY(backend_box(d->label, rect, dst->bytes, SIZE_MAX, &t.box));
+    const struct transfer t = {of->way, of->dst ? gpu_address(of->dst) : of->to,
+                               of->src ? gpu_address(of->src) : of->from, of->box};
     TRY(gpu_use(d));
-    return t.box.width ? by_pieces(d, queue, &t, CHUNK, write_piece) : EK_OK;
-}
-
-enum ek_status gpu_read(void *dev, int queue, void *dst, struct backend_mem *src,
-                        const struct backend_rect *rect)
-{
-    struct gpu_state *d = dev;
-    struct transfer t = {GPU_READ, dst, src->address, {0}};
-    TRY(gpu_check_owner(d, src));
-    TRY(backend_box(d->label, rect, SIZE_MAX, src->bytes, &t.box));
-    TRY(gpu_use(d));
-    return t.box.width ? by_pieces(d, queue, &t, CHUNK, read_piece) : EK_OK;
-}
-
-enum ek_status gpu_copy(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
-                        const struct backend_rect *rect)
-{
-    struct gpu_state *d = dev;
-    struct transfer t = {GPU_COPY, dst->address, src->address, {0}};
-    TRY(gpu_check_owner(d, dst));
-    TRY(gpu_check_owner(d, src));
-    TRY(backend_box(d->label, rect, dst->bytes, src->bytes, &t.box));
-    TRY(gpu_use(d));
-    return t.box.width ? send_box(d, queue, &t) : EK_OK;
+    return of->way == BACKEND_WITHIN ? send_box(d, queue, &t)
+                                     : by_pieces(d, queue, &t, CHUNK, pass_piece);
 }
 
 /* Opens the direct way between two devices, once, where there is one; without it the driver goes
@@ -235,25 +198,21 @@ static void befriend(struct gpu_state *to, const struct gpu_state *from)
         to->vendor->befriend(to, from);
 }
 
-enum ek_status gpu_peer(void *dev, int queue, struct backend_mem *dst, void *from,
-                        struct backend_mem *src, const struct backend_rect *rect)
+enum ek_status gpu_peer(void *dev, int queue, void *from, const struct backend_transfer *t)
 {
     struct gpu_state *to = dev;
     const struct gpu_state *other = from;
-    struct backend_rect r;
-    TRY(gpu_check_owner(to, dst));
-    TRY(gpu_check_owner(other, src));
-    TRY(backend_box(to->label, rect, dst->bytes, src->bytes, &r));
+    const struct backend_rect *r = &t->box;
     TRY(gpu_use(to));
     befriend(to, other);
-    for (size_t i = 0; r.width && i < r.slices * r.rows; i++) {
-        const size_t y = i % r.rows, z = i / r.rows;
-        TRY(gpu_check(
-            to,
-            to->vendor->peer(to, dst->address + r.dst_offset + y * r.dst_row + z * r.dst_slice,
-                             other, src->address + r.src_offset + y * r.src_row + z * r.src_slice,
-                             r.width, to->stream[queue]),
-            "copying from another device"));
+    for (size_t i = 0; i < r->slices * r->rows; i++) {
+        const size_t y = i % r->rows, z = i / r->rows;
+        unsigned char *dst = gpu_address(t->dst) + r->dst_offset + y * r->dst_row;
+        const unsigned char *src = gpu_address(t->src) + r->src_offset + y * r->src_row;
+        TRY(gpu_check(to,
+                      to->vendor->peer(to, dst + z * r->dst_slice, other, src + z * r->src_slice,
+                                       r->width, to->stream[queue]),
+                      "copying from another device"));
     }
     return EK_OK;
 }

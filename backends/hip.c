@@ -59,10 +59,10 @@ static struct side side_of(const void *at, size_t row, size_t slice)
     return (struct side){.at = at, .pitch = row, .width = row, .height = slice / row};
 }
 
-static int box(enum gpu_way way, void *dst, const void *src, const struct backend_rect *r,
+static int box(enum backend_way way, void *dst, const void *src, const struct backend_rect *r,
                void *stream)
 {
-    static const int kind[] = {[GPU_WRITE] = 1, [GPU_READ] = 2, [GPU_COPY] = 3};
+    static const int kind[] = {[BACKEND_WRITE] = 1, [BACKEND_READ] = 2, [BACKEND_WITHIN] = 3};
     const struct memcpy3d job = {side_of(src, r->src_row, r->src_slice),
                                  side_of(dst, r->dst_row, r->dst_slice),
                                  r->width,
@@ -102,41 +102,11 @@ static int arch(const struct gpu_driver *gpu, int device, char *text, size_t roo
 
 /* ---- the names ------------------------------------------------------------------------------- */
 
-#define AT(member) offsetof(struct gpu_driver, member)
 static const struct gpu_symbol symbols[] = {
-    {AT(init), "hipInit", false},
-    {AT(version), "hipDriverGetVersion", false},
-    {AT(device_count), "hipGetDeviceCount", false},
-    {AT(device_get), "hipDeviceGet", false},
-    {AT(device_name), "hipDeviceGetName", false},
-    {AT(device_attribute), "hipDeviceGetAttribute", false},
-    {AT(device_memory), "hipDeviceTotalMem", false},
-    {AT(device_pci), "hipDeviceGetPCIBusId", false},
-    {AT(device_uuid), "hipDeviceGetUuid", true},
-    {AT(device_reaches), "hipDeviceCanAccessPeer", false},
-    {AT(memory_free), "hipMemGetInfo", false},
-    {AT(alloc), "hipMalloc", false},
-    {AT(free), "hipFree", false},
-    {AT(pinned_alloc), "hipHostMalloc", false},
-    {AT(pinned_free), "hipHostFree", false},
-    {AT(write), "hipMemcpyHtoDAsync", false},
-    {AT(read), "hipMemcpyDtoHAsync", false},
-    {AT(copy), "hipMemcpyDtoDAsync", false},
-    {AT(stream_create), "hipStreamCreateWithFlags", false},
-    {AT(stream_destroy), "hipStreamDestroy", false},
-    {AT(stream_wait), "hipStreamSynchronize", false},
-    {AT(stream_after), "hipStreamWaitEvent", false},
-    {AT(event_create), "hipEventCreateWithFlags", false},
-    {AT(event_destroy), "hipEventDestroy", false},
-    {AT(event_record), "hipEventRecord", false},
-    {AT(event_wait), "hipEventSynchronize", false},
-    {AT(event_elapsed), "hipEventElapsedTime", false},
-    {AT(module_load), "hipModuleLoadDataEx", false},
-    {AT(module_unload), "hipModuleUnload", false},
-    {AT(module_function), "hipModuleGetFunction", false},
-    {AT(function_attribute), "hipFuncGetAttribute", false},
-    {AT(launch), "hipModuleLaunchKernel", false},
-    {0},
+#define X(optional, member, cuda, hip, ...) {offsetof(struct gpu_driver, member), #hip, optional},
+    GPU_DRIVER(X)
+#undef X
+        {0},
 };
 
 static struct gpu_found found = {.lock = PTHREAD_MUTEX_INITIALIZER};

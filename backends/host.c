@@ -4,7 +4,7 @@
  *
  * CU_HOST_FAULT=launch:3 loses a device at its third launch, CU_HOST_FAULT=read:1@2 only host:2 at
  * its first read: what was on it is gone, as with a real device. */
-#include "backends/signature.h"
+#include "backends/backend.h"
 
 #include "src/clock.h"
 #include "src/embed.h"
@@ -33,19 +33,14 @@ struct host {
     bool lost;
 };
 
-struct backend_mem {
-    const struct host *owner;
-    size_t bytes;
+struct memory {
+    struct backend_mem is;
     _Alignas(64) unsigned char byte[];
 };
 
-struct backend_program {
-    int nkernels;
-    struct host_kernel {
-        const struct embed_host_kernel *code;
-        int group[3];
-        struct signature signature;
-    } kernel[];
+struct program {
+    struct backend_program is;
+    const struct embed_host_kernel *code[]; /* of each kernel */
 };
 
 /* ---- faults ---- */
@@ -145,81 +140,35 @@ static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
         FAIL(EK_UNAVAILABLE, "%s: %.1f MB of device memory asked for, %.1f of %.1f MB are left",
              h->label, 1e-6 * (double)bytes, 1e-6 * (double)(h->memory - h->used),
              1e-6 * (double)h->memory);
-    struct backend_mem *m = NULL;
-    if (posix_memalign((void **)&m, _Alignof(struct backend_mem), sizeof *m + bytes))
+    struct memory *m = NULL;
+    if (posix_memalign((void **)&m, _Alignof(struct memory), sizeof *m + bytes))
         FAIL(EK_UNAVAILABLE, "%s: no room for %.1f MB of the %.1f MB left", h->label,
              1e-6 * (double)bytes, 1e-6 * (double)(h->memory - h->used));
-    m->owner = h;
-    m->bytes = bytes;
     memset(m->byte, 0xff, bytes); /* NaN: who reads before writing will see it */
     h->used += bytes;
-    *mem = m;
+    *mem = &m->is;
     return EK_OK;
 }
 
 static void release(void *dev, struct backend_mem *mem)
 {
     struct host *h = dev;
-    if (!mem)
-        return;
     h->used -= mem->bytes;
     free(mem);
 }
 
-static enum ek_status check_owner(const struct host *h, const struct backend_mem *m)
+static unsigned char *bytes_of(struct backend_mem *m)
 {
-    if (m->owner != h)
-        FAIL(EK_USAGE, "%s: a buffer of %s was handed to it", h->label, m->owner->label);
-    return EK_OK;
+    return m ? ((struct memory *)m)->byte : NULL;
 }
 
-static void move(unsigned char *dst, const unsigned char *src, const struct backend_rect *r)
+static enum ek_status transfer(void *dev, int queue, const struct backend_transfer *t)
 {
-    if (!r->width)
-        return;
-    for (size_t z = 0; z < r->slices; z++)
-        for (size_t y = 0; y < r->rows; y++)
-            memcpy(dst + r->dst_offset + z * r->dst_slice + y * r->dst_row,
-                   src + r->src_offset + z * r->src_slice + y * r->src_row, r->width);
-}
-
-static enum ek_status write(void *dev, int queue, struct backend_mem *dst, const void *src,
-                            const struct backend_rect *rect)
-{
-    struct host *h = dev;
-    struct backend_rect r;
+    static const enum verb verbs[] = {
+        [BACKEND_WRITE] = WRITE, [BACKEND_READ] = READ, [BACKEND_WITHIN] = COPY};
     (void)queue;
-    TRY(alive(h, WRITE));
-    TRY(check_owner(h, dst));
-    TRY(backend_box(h->label, rect, dst->bytes, SIZE_MAX, &r));
-    move(dst->byte, src, &r);
-    return EK_OK;
-}
-
-static enum ek_status read(void *dev, int queue, void *dst, struct backend_mem *src,
-                           const struct backend_rect *rect)
-{
-    struct host *h = dev;
-    struct backend_rect r;
-    (void)queue;
-    TRY(alive(h, READ));
-    TRY(check_owner(h, src));
-    TRY(backend_box(h->label, rect, SIZE_MAX, src->bytes, &r));
-    move(dst, src->byte, &r);
-    return EK_OK;
-}
-
-static enum ek_status copy(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
-                           const struct backend_rect *rect)
-{
-    struct host *h = dev;
-    struct backend_rect r;
-    (void)queue;
-    TRY(alive(h, COPY));
-    TRY(check_owner(h, dst));
-    TRY(check_owner(h, src));
-    TRY(backend_box(h->label, rect, dst->bytes, src->bytes, &r));
-    move(dst->byte, src->byte, &r);
+    TRY(alive(dev, verbs[t->way]));
+    backend_move(t->dst ? bytes_of(t->dst) : t->to, t->src ? bytes_of(t->src) : t->from, &t->box);
     return EK_OK;
 }
 
@@ -244,39 +193,30 @@ static enum ek_status check_options(const struct host *h, const char *options)
     return EK_OK;
 }
 
-static enum ek_status look_up(const struct host *h, const char *text,
-                              const struct backend_kernel *wanted, struct host_kernel *k)
-{
-    TRY(signature_read(h->label, text, wanted->name, &k->signature));
-    k->code = embed_host_find(wanted->name);
-    if (!k->code)
-        FAIL(EK_UNAVAILABLE,
-             "%s: kernel '%s' is not compiled for the host (its text has a barrier, or is "
-             "not embedded): use another device",
-             h->label, wanted->name);
-    memcpy(k->group, wanted->group, sizeof k->group);
-    return EK_OK;
-}
-
-static enum ek_status build(void *dev, const char *text, const char *options,
-                            const struct backend_kernel *kernels, int nkernels,
+static enum ek_status build(void *dev, const char *text, const char *options, int nkernels,
                             struct backend_program **program)
 {
     struct host *h = dev;
+    (void)text;
     TRY(alive(h, BUILD));
     TRY(check_options(h, options));
-    struct backend_program *p = calloc(1, sizeof *p + (size_t)nkernels * sizeof *p->kernel);
+    struct program *p = calloc(1, sizeof *p + (size_t)nkernels * sizeof *p->code);
     if (!p)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for %d kernels", h->label, nkernels);
-    p->nkernels = nkernels;
-    for (int i = 0; i < nkernels; i++) {
-        enum ek_status st = look_up(h, text, &kernels[i], &p->kernel[i]);
-        if (st) {
-            free(p);
-            return st;
-        }
-    }
-    *program = p;
+    *program = &p->is;
+    return EK_OK;
+}
+
+static enum ek_status kernel(void *dev, struct backend_program *program, int k)
+{
+    const struct host *h = dev;
+    const char *name = program->kernel[k].name;
+    ((struct program *)program)->code[k] = embed_host_find(name);
+    if (!embed_host_find(name))
+        FAIL(EK_UNAVAILABLE,
+             "%s: kernel '%s' is not compiled for the host (its text has a barrier, or is "
+             "not embedded): use another device",
+             h->label, name);
     return EK_OK;
 }
 
@@ -291,9 +231,9 @@ static void unbuild(void *dev, struct backend_program *program)
 /* A call as libffi wants it: the type and the place of each argument's value. */
 struct call {
     ffi_cif cif;
-    ffi_type *type[SIGNATURE_ARGS];
-    void *value[SIGNATURE_ARGS];
-    void *pointer[SIGNATURE_ARGS]; /* what a BACKEND_MEM argument points at */
+    ffi_type *type[BACKEND_ARGS];
+    void *value[BACKEND_ARGS];
+    void *pointer[BACKEND_ARGS]; /* what a BACKEND_MEM argument points at */
 };
 
 static enum ek_status prepare(const struct host *h, int nargs, const struct backend_arg *args,
@@ -304,14 +244,11 @@ static enum ek_status prepare(const struct host *h, int nargs, const struct back
                                       [BACKEND_LONG] = &ffi_type_slong,
                                       [BACKEND_DOUBLE] = &ffi_type_double};
     for (int i = 0; i < nargs; i++) {
-        struct backend_mem *m = args[i].as.mem;
         c->type[i] = types[args[i].type];
         c->value[i] = (void *)&args[i].as;
         if (args[i].type != BACKEND_MEM)
             continue;
-        if (m)
-            TRY(check_owner(h, m));
-        c->pointer[i] = m ? m->byte : NULL;
+        c->pointer[i] = bytes_of(args[i].as.mem);
         c->value[i] = &c->pointer[i];
     }
     if (ffi_prep_cif(&c->cif, FFI_DEFAULT_ABI, (unsigned)nargs, &ffi_type_void, c->type))
@@ -319,39 +256,28 @@ static enum ek_status prepare(const struct host *h, int nargs, const struct back
     return EK_OK;
 }
 
-static int round_up(int n, int group)
+static enum ek_status launch(void *dev, int queue, struct backend_program *program, int k,
+                             const size_t groups[3], const struct backend_arg *args)
 {
-    return (n + group - 1) / group * group;
-}
-
-static void run(const struct host_kernel *k, const int global[3], struct call *c)
-{
-    int grid[3], at[3];
-    for (int d = 0; d < 3; d++)
-        grid[d] = global[d] > 0 ? round_up(global[d], k->group[d]) : 0;
-    for (at[2] = 0; at[2] < grid[2]; at[2]++)
-        for (at[1] = 0; at[1] < grid[1]; at[1]++)
-            for (at[0] = 0; at[0] < grid[0]; at[0]++) {
-                for (int d = 0; d < 3; d++) {
-                    kernel_gid[d] = at[d];
-                    kernel_lid[d] = at[d] % k->group[d];
-                    kernel_group[d] = at[d] / k->group[d];
-                }
-                ffi_call(&c->cif, k->code->call, NULL, c->value);
-            }
-}
-
-static enum ek_status launch(void *dev, int queue, struct backend_program *program, int kernel,
-                             const int global[3], int nargs, const struct backend_arg *args)
-{
+    const struct backend_signature *s = &program->kernel[k];
     struct host *h = dev;
     struct call c;
+    int at[3], end[3];
     (void)queue;
     TRY(alive(h, LAUNCH));
-    const struct host_kernel *k = &program->kernel[kernel];
-    TRY(signature_check(h->label, &k->signature, nargs, args));
-    TRY(prepare(h, nargs, args, &c));
-    run(k, global, &c);
+    TRY(prepare(h, s->nargs, args, &c));
+    for (int d = 0; d < 3; d++)
+        end[d] = (int)(groups[d] * s->group[d]);
+    for (at[2] = 0; at[2] < end[2]; at[2]++)
+        for (at[1] = 0; at[1] < end[1]; at[1]++)
+            for (at[0] = 0; at[0] < end[0]; at[0]++) {
+                for (int d = 0; d < 3; d++) {
+                    kernel_gid[d] = at[d];
+                    kernel_lid[d] = at[d] % (int)s->group[d];
+                    kernel_group[d] = at[d] / (int)s->group[d];
+                }
+                ffi_call(&c.cif, ((struct program *)program)->code[k]->call, NULL, c.value);
+            }
     return EK_OK;
 }
 
@@ -400,10 +326,9 @@ const struct backend_ops backend_host = {
     .close = close,
     .alloc = alloc,
     .free = release,
-    .write = write,
-    .read = read,
-    .copy = copy,
+    .transfer = transfer,
     .build = build,
+    .kernel = kernel,
     .unbuild = unbuild,
     .launch = launch,
     .record = record,

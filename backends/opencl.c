@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct backend_mem {
+struct memory {
+    struct backend_mem is;
     cl_mem buffer;
-    size_t bytes;
-    const struct opencl_state *owner;
 };
 
 /* ---- errors ---- */
@@ -31,6 +30,7 @@ static const struct {
     {CL_PROFILING_INFO_NOT_AVAILABLE, EK_USAGE, "the device was opened without times"},
     {CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, EK_LOST, "earlier work failed"},
     {CL_MEM_COPY_OVERLAP, EK_USAGE, "source and destination overlap"},
+    {CL_INVALID_KERNEL_NAME, EK_USAGE, "no such kernel"},
     {CL_INVALID_VALUE, EK_USAGE, "invalid value"},
     {CL_INVALID_MEM_OBJECT, EK_USAGE, "no such buffer"},
     {CL_INVALID_BUFFER_SIZE, EK_UNAVAILABLE, "buffer too large"},
@@ -157,81 +157,60 @@ static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
     size_t most = left < d->info.max_alloc ? left : d->info.max_alloc;
     if (bytes > most)
         return backend_no_room(d->label, &d->info, bytes, most, d->used);
-    struct backend_mem *m = malloc(sizeof *m);
+    struct memory *m = calloc(1, sizeof *m);
     if (!m)
         FAIL(EK_UNAVAILABLE, "%s: out of host memory", d->label);
     cl_int code;
-    *m = (struct backend_mem){.bytes = bytes, .owner = d};
     m->buffer = opencl.CreateBuffer(d->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &code);
     if (code) {
         free(m);
         return opencl_check(d, code, "allocating device memory");
     }
     d->used += bytes;
-    *mem = m;
+    *mem = &m->is;
     return EK_OK;
+}
+
+static cl_mem buffer_of(struct backend_mem *m)
+{
+    return m ? ((struct memory *)m)->buffer : NULL;
 }
 
 static void release(void *dev, struct backend_mem *mem)
 {
     struct opencl_state *d = dev;
-    if (!mem)
-        return;
-    opencl.ReleaseMemObject(mem->buffer);
+    opencl.ReleaseMemObject(buffer_of(mem));
     d->used -= mem->bytes;
     free(mem);
 }
 
-/* Foreign buffers abort some drivers, so they are told apart here. */
-static enum ek_status check_owner(const struct opencl_state *d, const struct backend_mem *m)
-{
-    if (m->owner != d)
-        FAIL(EK_USAGE, "%s: a buffer of %s was handed to it", d->label, m->owner->label);
-    return EK_OK;
-}
-
 /* ---- copies ---- */
 
-/* Where one transfer goes; which members are set depends on the verb. */
-struct ends {
-    cl_mem dst, src;
-    void *to;
-    const void *from;
-};
-
-/* One transfer as the driver takes it: `r` is linear, or a box whose slices are whole rows. */
-static cl_int write_box(cl_command_queue q, const struct ends *e, const struct backend_rect *r)
+/* One piece as the driver takes it: `r` is linear, or a box whose slices are whole rows. */
+static cl_int send(cl_command_queue q, const struct backend_transfer *t,
+                   const struct backend_rect *r)
 {
-    if (r->rows * r->slices == 1)
-        return opencl.EnqueueWriteBuffer(q, e->dst, CL_FALSE, r->dst_offset, r->width,
-                                         (const char *)e->from + r->src_offset, 0, NULL, NULL);
-    const size_t dst[3] = {r->dst_offset}, src[3] = {r->src_offset},
+    const cl_mem dst = buffer_of(t->dst), src = buffer_of(t->src);
+    const size_t to[3] = {r->dst_offset}, from[3] = {r->src_offset},
                  box[3] = {r->width, r->rows, r->slices};
-    return opencl.EnqueueWriteBufferRect(q, e->dst, CL_FALSE, dst, src, box, r->dst_row,
-                                         r->dst_slice, r->src_row, r->src_slice, e->from, 0, NULL,
-                                         NULL);
-}
-
-static cl_int read_box(cl_command_queue q, const struct ends *e, const struct backend_rect *r)
-{
-    if (r->rows * r->slices == 1)
-        return opencl.EnqueueReadBuffer(q, e->src, CL_FALSE, r->src_offset, r->width,
-                                        (char *)e->to + r->dst_offset, 0, NULL, NULL);
-    const size_t dst[3] = {r->dst_offset}, src[3] = {r->src_offset},
-                 box[3] = {r->width, r->rows, r->slices};
-    return opencl.EnqueueReadBufferRect(q, e->src, CL_FALSE, src, dst, box, r->src_row,
-                                        r->src_slice, r->dst_row, r->dst_slice, e->to, 0, NULL,
+    const bool linear = r->rows * r->slices == 1;
+    if (t->way == BACKEND_WRITE && linear)
+        return opencl.EnqueueWriteBuffer(q, dst, CL_FALSE, *to, *box, (const char *)t->from + *from,
+                                         0, NULL, NULL);
+    if (t->way == BACKEND_READ && linear)
+        return opencl.EnqueueReadBuffer(q, src, CL_FALSE, *from, *box, (char *)t->to + *to, 0, NULL,
                                         NULL);
-}
-
-static cl_int copy_box(cl_command_queue q, const struct ends *e, const struct backend_rect *r)
-{
-    if (r->rows * r->slices == 1)
-        return opencl.EnqueueCopyBuffer(q, e->src, e->dst, r->src_offset, r->dst_offset, r->width,
-                                        0, NULL, NULL);
-    const size_t dst[3] = {r->dst_offset}, src[3] = {r->src_offset},
-                 box[3] = {r->width, r->rows, r->slices};
-    return opencl.EnqueueCopyBufferRect(q, e->src, e->dst, src, dst, box, r->src_row, r->src_slice,
+    if (linear)
+        return opencl.EnqueueCopyBuffer(q, src, dst, *from, *to, *box, 0, NULL, NULL);
+    if (t->way == BACKEND_WRITE)
+        return opencl.EnqueueWriteBufferRect(q, dst, CL_FALSE, to, from, box, r->dst_row,
+                                             r->dst_slice, r->src_row, r->src_slice, t->from, 0,
+                                             NULL, NULL);
+    if (t->way == BACKEND_READ)
+        return opencl.EnqueueReadBufferRect(q, src, CL_FALSE, from, to, box, r->src_row,
+                                            r->src_slice, r->dst_row, r->dst_slice, t->to, 0, NULL,
+                                            NULL);
+    return opencl.EnqueueCopyBufferRect(q, src, dst, from, to, box, r->src_row, r->src_slice,
                                         r->dst_row, r->dst_slice, 0, NULL, NULL);
 }
 
@@ -243,14 +222,11 @@ static bool slices_fit(size_t row, size_t slice, size_t rows)
 
 /* Cuts a box into what the driver takes: the whole, its slices, or (copies within one buffer whose
  * two sides have different pitches, which the standard forbids) its rows. */
-static enum ek_status transfer(const struct opencl_state *d, int queue,
-                               cl_int (*box)(cl_command_queue, const struct ends *,
-                                             const struct backend_rect *),
-                               const struct ends *e, const struct backend_rect *r)
+static enum ek_status transfer(void *dev, int queue, const struct backend_transfer *t)
 {
-    if (!r->width)
-        return EK_OK;
-    bool within = e->dst && e->dst == e->src;
+    const struct opencl_state *d = dev;
+    const struct backend_rect *r = &t->box;
+    bool within = t->dst == t->src;
     bool by_rows = within && r->dst_row != r->src_row;
     bool by_slices = by_rows || (within && r->dst_slice != r->src_slice) ||
                      !slices_fit(r->dst_row, r->dst_slice, r->rows) ||
@@ -265,41 +241,9 @@ static enum ek_status transfer(const struct opencl_state *d, int queue,
             part.src_offset += s * r->src_slice + y * r->src_row;
             if (part.slices == 1)
                 part.dst_slice = part.src_slice = 0; /* the driver's own: rows * row */
-            TRY(opencl_check(d, box(d->queue[queue], e, &part), "copying"));
+            TRY(opencl_check(d, send(d->queue[queue], t, &part), "copying"));
         }
     return opencl_check(d, opencl.Flush(d->queue[queue]), "starting a copy");
-}
-
-static enum ek_status write(void *dev, int queue, struct backend_mem *dst, const void *src,
-                            const struct backend_rect *rect)
-{
-    const struct opencl_state *d = dev;
-    struct backend_rect r;
-    TRY(check_owner(d, dst));
-    TRY(backend_box(d->label, rect, dst->bytes, SIZE_MAX, &r));
-    return transfer(d, queue, write_box, &(struct ends){.dst = dst->buffer, .from = src}, &r);
-}
-
-static enum ek_status read(void *dev, int queue, void *dst, struct backend_mem *src,
-                           const struct backend_rect *rect)
-{
-    const struct opencl_state *d = dev;
-    struct backend_rect r;
-    TRY(check_owner(d, src));
-    TRY(backend_box(d->label, rect, SIZE_MAX, src->bytes, &r));
-    return transfer(d, queue, read_box, &(struct ends){.src = src->buffer, .to = dst}, &r);
-}
-
-static enum ek_status copy(void *dev, int queue, struct backend_mem *dst, struct backend_mem *src,
-                           const struct backend_rect *rect)
-{
-    const struct opencl_state *d = dev;
-    struct backend_rect r;
-    TRY(check_owner(d, dst));
-    TRY(check_owner(d, src));
-    TRY(backend_box(d->label, rect, dst->bytes, src->bytes, &r));
-    const struct ends e = {.dst = dst->buffer, .src = src->buffer};
-    return transfer(d, queue, copy_box, &e, &r);
 }
 
 /* ---- launches ---- */
@@ -312,12 +256,9 @@ static enum ek_status set_argument(const struct opencl_state *d, cl_kernel k, in
                                   [BACKEND_LONG] = sizeof(cl_long),
                                   [BACKEND_DOUBLE] = sizeof(cl_double)};
     const void *value = &a->as;
-    cl_mem buffer = NULL;
+    cl_mem buffer;
     if (a->type == BACKEND_MEM) {
-        if (a->as.mem) {
-            TRY(check_owner(d, a->as.mem));
-            buffer = a->as.mem->buffer;
-        }
+        buffer = buffer_of(a->as.mem);
         value = &buffer;
     }
     return opencl_check(d, opencl.SetKernelArg(k, (cl_uint)i, size[a->type], value),
@@ -325,25 +266,19 @@ static enum ek_status set_argument(const struct opencl_state *d, cl_kernel k, in
 }
 
 static enum ek_status launch(void *dev, int queue, struct backend_program *program, int kernel,
-                             const int global[3], int nargs, const struct backend_arg *args)
+                             const size_t groups[3], const struct backend_arg *args)
 {
     const struct opencl_state *d = dev;
-    const struct opencl_kernel *k = &program->kernel[kernel];
-    if (nargs != k->nargs)
-        FAIL(EK_USAGE, "%s: kernel '%s' takes %d arguments, %d were given", d->label, k->name,
-             k->nargs, nargs);
+    const struct backend_signature *s = &program->kernel[kernel];
+    const cl_kernel k = ((struct opencl_program *)program)->kernel[kernel];
     size_t grid[3];
-    for (int i = 0; i < 3; i++) {
-        if (global[i] <= 0)
-            return EK_OK;
-        grid[i] = ((size_t)global[i] + k->group[i] - 1) / k->group[i] * k->group[i];
-    }
-    for (int i = 0; i < nargs; i++)
-        TRY(set_argument(d, k->kernel, i, &args[i]));
-    return opencl_check(d,
-                        opencl.EnqueueNDRangeKernel(d->queue[queue], k->kernel, 3, NULL, grid,
-                                                    k->group, 0, NULL, NULL),
-                        k->name);
+    for (int i = 0; i < 3; i++)
+        grid[i] = groups[i] * s->group[i];
+    for (int i = 0; i < s->nargs; i++)
+        TRY(set_argument(d, k, i, &args[i]));
+    return opencl_check(
+        d, opencl.EnqueueNDRangeKernel(d->queue[queue], k, 3, NULL, grid, s->group, 0, NULL, NULL),
+        s->name);
 }
 
 /* ---- events ---- */
@@ -417,10 +352,9 @@ const struct backend_ops backend_opencl = {
     .close = close,
     .alloc = alloc,
     .free = release,
-    .write = write,
-    .read = read,
-    .copy = copy,
+    .transfer = transfer,
     .build = opencl_build,
+    .kernel = opencl_kernel,
     .unbuild = opencl_unbuild,
     .launch = launch,
     .record = record,

@@ -11,44 +11,18 @@
 #include <sys/types.h>
 
 /* Every function that the back end calls, without its "cl". */
-#define OPENCL_FUNCTIONS(X)                                                                        \
-    X(GetPlatformIDs)                                                                              \
-    X(GetPlatformInfo)                                                                             \
-    X(GetDeviceIDs)                                                                                \
-    X(GetDeviceInfo)                                                                               \
-    X(CreateSubDevices)                                                                            \
-    X(ReleaseDevice)                                                                               \
-    X(CreateContext)                                                                               \
-    X(ReleaseContext)                                                                              \
-    X(CreateCommandQueue)                                                                          \
-    X(ReleaseCommandQueue)                                                                         \
-    X(CreateBuffer)                                                                                \
-    X(ReleaseMemObject)                                                                            \
-    X(EnqueueWriteBuffer)                                                                          \
-    X(EnqueueWriteBufferRect)                                                                      \
-    X(EnqueueReadBuffer)                                                                           \
-    X(EnqueueReadBufferRect)                                                                       \
-    X(EnqueueCopyBuffer)                                                                           \
-    X(EnqueueCopyBufferRect)                                                                       \
-    X(CreateProgramWithSource)                                                                     \
-    X(CreateProgramWithBinary)                                                                     \
-    X(BuildProgram)                                                                                \
-    X(GetProgramInfo)                                                                              \
-    X(GetProgramBuildInfo)                                                                         \
-    X(ReleaseProgram)                                                                              \
-    X(CreateKernel)                                                                                \
-    X(GetKernelInfo)                                                                               \
-    X(GetKernelWorkGroupInfo)                                                                      \
-    X(SetKernelArg)                                                                                \
-    X(ReleaseKernel)                                                                               \
-    X(EnqueueNDRangeKernel)                                                                        \
-    X(EnqueueMarkerWithWaitList)                                                                   \
-    X(EnqueueBarrierWithWaitList)                                                                  \
-    X(WaitForEvents)                                                                               \
-    X(GetEventProfilingInfo)                                                                       \
-    X(ReleaseEvent)                                                                                \
-    X(Flush)                                                                                       \
-    X(Finish)
+/* clang-format off */
+#define OPENCL_FUNCTIONS(X) \
+    X(GetPlatformIDs) X(GetPlatformInfo) X(GetDeviceIDs) X(GetDeviceInfo) X(CreateSubDevices) \
+    X(ReleaseDevice) X(CreateContext) X(ReleaseContext) X(CreateCommandQueue) \
+    X(ReleaseCommandQueue) X(CreateBuffer) X(ReleaseMemObject) X(EnqueueWriteBuffer) \
+    X(EnqueueWriteBufferRect) X(EnqueueReadBuffer) X(EnqueueReadBufferRect) X(EnqueueCopyBuffer) \
+    X(EnqueueCopyBufferRect) X(CreateProgramWithSource) X(CreateProgramWithBinary) \
+    X(BuildProgram) X(GetProgramInfo) X(GetProgramBuildInfo) X(ReleaseProgram) X(CreateKernel) \
+    X(GetKernelWorkGroupInfo) X(SetKernelArg) X(ReleaseKernel) X(EnqueueNDRangeKernel) \
+    X(EnqueueMarkerWithWaitList) X(EnqueueBarrierWithWaitList) X(WaitForEvents) \
+    X(GetEventProfilingInfo) X(ReleaseEvent) X(Flush) X(Finish)
+/* clang-format on */
 
 struct opencl_functions {
 #define X(name) __typeof__(cl##name) *name;
@@ -96,22 +70,16 @@ struct opencl_state {
 enum ek_status opencl_check(const struct opencl_state *d, cl_int code, const char *doing);
 
 /* A built program: the kernels in the order asked for. */
-struct opencl_kernel {
-    cl_kernel kernel;
-    char name[64];
-    size_t group[3];
-    int nargs;
-};
-struct backend_program {
+struct opencl_program {
+    struct backend_program is;
     cl_program program;
-    int nkernels;
-    struct opencl_kernel *kernel; /* [nkernels] */
+    cl_kernel kernel[];
 };
 
-/* build and unbuild of struct backend_ops. */
-enum ek_status opencl_build(void *dev, const char *text, const char *options,
-                            const struct backend_kernel *kernels, int nkernels,
+/* build, kernel and unbuild of struct backend_ops. */
+enum ek_status opencl_build(void *dev, const char *text, const char *options, int nkernels,
                             struct backend_program **program);
+enum ek_status opencl_kernel(void *dev, struct backend_program *program, int k);
 void opencl_unbuild(void *dev, struct backend_program *program);
 
 #endif

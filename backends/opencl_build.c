@@ -99,61 +99,37 @@ static enum ek_status make_program(const struct opencl_state *d, const char *tex
 
 /* ---- kernels ---- */
 
-static enum ek_status look_up(const struct opencl_state *d, cl_program p,
-                              const struct backend_kernel *wanted, struct opencl_kernel *k)
+enum ek_status opencl_kernel(void *dev, struct backend_program *program, int k)
 {
+    const struct opencl_state *d = dev;
+    struct opencl_program *p = (struct opencl_program *)program;
+    const struct backend_signature *s = &program->kernel[k];
+    const size_t items = s->group[0] * s->group[1] * s->group[2];
+    size_t most = 0;
     cl_int code;
-    k->kernel = opencl.CreateKernel(p, wanted->name, &code);
-    if (code == CL_INVALID_KERNEL_NAME)
-        FAIL(EK_USAGE, "%s: the text has no kernel '%s': check its KERNEL() line", d->label,
-             wanted->name);
+    p->kernel[k] = opencl.CreateKernel(p->program, s->name, &code);
     TRY(opencl_check(d, code, "looking up a kernel"));
-    cl_uint nargs = 0;
-    size_t most = 0, items = 1;
-    TRY(opencl_check(
-        d, opencl.GetKernelInfo(k->kernel, CL_KERNEL_NUM_ARGS, sizeof nargs, &nargs, NULL),
-        "asking about a kernel"));
-    opencl.GetKernelWorkGroupInfo(k->kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
-                                  NULL);
-    for (int i = 0; i < 3; i++)
-        items *= k->group[i] = (size_t)wanted->group[i];
-    k->nargs = (int)nargs;
-    snprintf(k->name, sizeof k->name, "%s", wanted->name);
+    opencl.GetKernelWorkGroupInfo(p->kernel[k], d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most,
+                                  &most, NULL);
     if (most && items > most)
         FAIL(EK_UNAVAILABLE,
              "%s: kernel '%s' wants a work-group of %zu, the device has room for %zu", d->label,
-             k->name, items, most);
+             s->name, items, most);
     return EK_OK;
 }
 
 void opencl_unbuild(void *dev, struct backend_program *program)
 {
+    struct opencl_program *p = (struct opencl_program *)program;
     (void)dev;
-    if (!program)
-        return;
-    for (int i = 0; i < program->nkernels; i++)
-        if (program->kernel[i].kernel)
-            opencl.ReleaseKernel(program->kernel[i].kernel);
-    opencl.ReleaseProgram(program->program);
-    free(program->kernel);
-    free(program);
+    for (int k = 0; k < program->nkernels; k++)
+        if (p->kernel[k])
+            opencl.ReleaseKernel(p->kernel[k]);
+    opencl.ReleaseProgram(p->program);
+    free(p);
 }
 
-static struct backend_program *program_of(cl_program code, int nkernels)
-{
-    struct backend_program *p = calloc(1, sizeof *p);
-    struct opencl_kernel *k = calloc((size_t)nkernels + 1, sizeof *k);
-    if (!p || !k) {
-        free(p);
-        free(k);
-        return NULL;
-    }
-    *p = (struct backend_program){code, nkernels, k};
-    return p;
-}
-
-enum ek_status opencl_build(void *dev, const char *text, const char *options,
-                            const struct backend_kernel *kernels, int nkernels,
+enum ek_status opencl_build(void *dev, const char *text, const char *options, int nkernels,
                             struct backend_program **program)
 {
     const struct opencl_state *d = dev;
@@ -163,18 +139,12 @@ enum ek_status opencl_build(void *dev, const char *text, const char *options,
         FAIL(EK_USAGE, "%s: the kernel options are longer than %zu characters: %.40s…", d->label,
              sizeof all, options);
     TRY(make_program(d, text, all, &code));
-    struct backend_program *p = program_of(code, nkernels);
+    struct opencl_program *p = calloc(1, sizeof *p + (size_t)nkernels * sizeof *p->kernel);
     if (!p) {
         opencl.ReleaseProgram(code);
         FAIL(EK_UNAVAILABLE, "%s: out of host memory for %d kernels", d->label, nkernels);
     }
-    for (int i = 0; i < nkernels; i++) {
-        enum ek_status st = look_up(d, code, &kernels[i], &p->kernel[i]);
-        if (st) {
-            opencl_unbuild(dev, p);
-            return st;
-        }
-    }
-    *program = p;
+    p->program = code;
+    *program = &p->is;
     return EK_OK;
 }

@@ -51,7 +51,8 @@ static int edit_distance(const char *a, const char *b)
     return row[n];
 }
 
-const char *opt_nearest(const char *word, const char *const *names, int n)
+/* The entry of names[0..n-1] nearest to `word`; NULL when none is near. */
+static const char *nearest(const char *word, const char *const *names, int n)
 {
     const char *best = NULL;
     int best_distance = 1 + (int)strlen(word) / 2;
@@ -69,7 +70,7 @@ const char *opt_nearest(const char *word, const char *const *names, int n)
 const char *opt_suggest(const char *word, const char *const *names, int n)
 {
     static _Thread_local char text[128];
-    const char *near = opt_nearest(word, names, n);
+    const char *near = nearest(word, names, n);
     text[0] = 0;
     if (near)
         snprintf(text, sizeof text, " (did you mean '%s'?)", near);

@@ -59,9 +59,6 @@ void opt_wrap(FILE *out, int indent, const char *text);
 /* Prints the groups as --help does. */
 void opt_help(FILE *out, const struct opt_group *groups, int ngroups);
 
-/* The entry of names[0..n-1] nearest to `word` by edit distance; NULL when none is near. */
-const char *opt_nearest(const char *word, const char *const *names, int n);
-
 /* *at = where `text` stands among n names, of which the first is *name, the next one `stride` bytes
  * further: names, or members of structs. EK_USAGE: "<what>: 'text' is not one of a, b, c". */
 enum ek_status opt_choose(const char *what, const char *text, const char *const *name,

@@ -1,6 +1,7 @@
 /* src/sort.c – comparators and medians. */
 #include "src/sort.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #define ORDER(type, a, b)                                                                          \
     ((*(const type *)(a) > *(const type *)(b)) - (*(const type *)(a) < *(const type *)(b)))
 
-int sort_by_double(const void *a, const void *b)
+static int by_double(const void *a, const void *b)
 {
     return ORDER(double, a, b);
 }
@@ -27,11 +28,23 @@ int sort_by_u64(const void *a, const void *b)
 void sort_numbers(double *x, size_t n)
 {
     if (n)
-        qsort(x, n, sizeof *x, sort_by_double);
+        qsort(x, n, sizeof *x, by_double);
 }
 
 double sort_median(double *x, size_t n)
 {
     sort_numbers(x, n);
     return n ? (x[n / 2] + x[(n - 1) / 2]) / 2 : NAN;
+}
+
+double sort_median_interval(double *x, size_t n, double *low, double *high)
+{
+    const double outside = 0.05;
+    unsigned below = 0; /* numbers left out at either end */
+    while (2 * gsl_cdf_binomial_P(below + 1, 0.5, (unsigned)n) <= outside)
+        below++;
+    sort_numbers(x, n);
+    *low = x[below];
+    *high = x[n - 1 - below];
+    return 1 - 2 * gsl_cdf_binomial_P(below, 0.5, (unsigned)n);
 }

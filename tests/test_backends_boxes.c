@@ -94,7 +94,7 @@ static void boxes_are_copied(void **state)
     for (int turn = 0; turn < 200; turn++) {
         struct backend_rect r = draw_box();
         move_box(x->want, x->in, &r);
-        assert_int_equal(b->ops->copy(b->dev, BACKEND_COMPUTE, x->to, x->from, &r), EK_OK);
+        assert_int_equal(backend_within(b, BACKEND_COMPUTE, x->to, x->from, &r), EK_OK);
     }
     get(b, x->out, x->to, BOX_BYTES);
     assert_memory_equal(x->out, x->want, BOX_BYTES);
@@ -115,7 +115,7 @@ static void boxes_are_copied_within_a_buffer(void **state)
             r.dst_slice = r.src_slice;
         }
         move_box(x->want, x->want, &r);
-        assert_int_equal(b->ops->copy(b->dev, BACKEND_COMPUTE, x->from, x->from, &r), EK_OK);
+        assert_int_equal(backend_within(b, BACKEND_COMPUTE, x->from, x->from, &r), EK_OK);
     }
     get(b, x->out, x->from, BOX_BYTES);
     assert_memory_equal(x->out, x->want, BOX_BYTES);
@@ -131,7 +131,7 @@ static void empty_boxes_move_nothing(void **state)
                                          {.width = 8, .rows = 3, .slices = 0}};
     for (int i = 0; i < LENGTH(empty); i++) {
         assert_int_equal(backend_write(b, BACKEND_COPY, x->to, x->in, &empty[i]), EK_OK);
-        assert_int_equal(b->ops->copy(b->dev, BACKEND_COPY, x->to, x->from, &empty[i]), EK_OK);
+        assert_int_equal(backend_within(b, BACKEND_COPY, x->to, x->from, &empty[i]), EK_OK);
         assert_int_equal(backend_read(b, BACKEND_COPY, x->out, x->to, &empty[i]), EK_OK);
     }
     assert_int_equal(backend_wait(b, BACKEND_COPY), EK_OK);
@@ -151,8 +151,7 @@ static void boxes_that_do_not_fit_are_refused(void **state)
     };
     for (int i = 0; i < LENGTH(bad); i++) {
         ASSERT_FAILS(EK_USAGE, backend_write(b, BACKEND_COPY, x->to, x->in, &bad[i]), b->label);
-        ASSERT_FAILS(EK_USAGE, b->ops->copy(b->dev, BACKEND_COPY, x->to, x->from, &bad[i]),
-                     b->label);
+        ASSERT_FAILS(EK_USAGE, backend_within(b, BACKEND_COPY, x->to, x->from, &bad[i]), b->label);
     }
     get(b, x->out, x->to, BOX_BYTES);
     assert_memory_equal(x->out, x->want, BOX_BYTES);

@@ -90,18 +90,17 @@ static void large_boxes_pass_through_small_chunks(void **state)
     for (int k = 0; k < LENGTH(gpu); k++)
         for (int i = 0; i < LENGTH(large); i++) {
             struct pair p = pair_of(gpu[k], 0, gpu[k], 1, LARGE_BYTES);
-            const struct backend_ops *ops = p.b[0]->ops;
-            void *dev = p.b[1]->dev;
             move_rows(p.want, p.bytes, &large[i]);
-            assert_int_equal(ops->write(dev, BACKEND_COPY, p.m[1], p.bytes, &large[i]), EK_OK);
-            assert_int_equal(ops->wait(dev, BACKEND_COPY), EK_OK);
+            assert_int_equal(backend_write(p.b[1], BACKEND_COPY, p.m[1], p.bytes, &large[i]),
+                             EK_OK);
+            assert_int_equal(backend_wait(p.b[1], BACKEND_COPY), EK_OK);
             check_pair(&p);
 
             memset(p.want, 0, p.size);
             memset(p.got, 0, p.size);
             move_rows(p.want, p.bytes, &large[i]);
-            assert_int_equal(ops->read(p.b[0]->dev, BACKEND_COPY, p.got, p.m[0], &large[i]), EK_OK);
-            assert_int_equal(ops->wait(p.b[0]->dev, BACKEND_COPY), EK_OK);
+            assert_int_equal(backend_read(p.b[0], BACKEND_COPY, p.got, p.m[0], &large[i]), EK_OK);
+            assert_int_equal(backend_wait(p.b[0], BACKEND_COPY), EK_OK);
             assert_memory_equal(p.got, p.want, p.size);
             close_pair(&p);
         }

@@ -268,11 +268,11 @@ static void events_order_two_queues(void **state)
                                    backend_arg_int(TURNS)});
         assert_int_equal(ops->record(s->b->dev, BACKEND_COMPUTE, event), EK_OK);
         assert_int_equal(ops->after(s->b->dev, BACKEND_COPY, event), EK_OK);
-        assert_int_equal(ops->read(s->b->dev, BACKEND_COPY, &got, m, &second), EK_OK);
+        assert_int_equal(backend_read(s->b, BACKEND_COPY, &got, m, &second), EK_OK);
         assert_int_equal(ops->wait(s->b->dev, BACKEND_COPY), EK_OK);
         assert_int_equal(got, want);
     }
-    ops->free(s->b->dev, m);
+    backend_free(s->b, m);
 }
 
 static void events_have_times(void **state)
@@ -298,7 +298,7 @@ static void events_have_times(void **state)
     assert_true(seconds > 0 && seconds <= wall);
     assert_int_equal(ops->elapsed(s->b->dev, 1, 1, &seconds), EK_OK);
     assert_true(seconds == 0);
-    ops->free(s->b->dev, m);
+    backend_free(s->b, m);
 }
 
 /* ---- what goes wrong ---- */
@@ -312,15 +312,13 @@ static void foreign_buffers_are_refused(void **state)
     const struct backend_rect all = backend_linear(0, 0, sizeof bytes);
     const int one[3] = {1, 1, 1};
     const struct backend_arg args[] = {backend_arg_mem(theirs), backend_arg_int(1)};
-    const struct backend_ops *ops = s->b->ops;
-    void *dev = s->b->dev;
-    ASSERT_FAILS(EK_USAGE, ops->write(dev, BACKEND_COPY, theirs, bytes, &all), "buffer");
-    ASSERT_FAILS(EK_USAGE, ops->read(dev, BACKEND_COPY, bytes, theirs, &all), "buffer");
-    ASSERT_FAILS(EK_USAGE, ops->copy(dev, BACKEND_COPY, ours, theirs, &all), "buffer");
-    ASSERT_FAILS(EK_USAGE, ops->launch(dev, BACKEND_COMPUTE, s->laws, COUNT, one, 2, args),
+    ASSERT_FAILS(EK_USAGE, backend_write(s->b, BACKEND_COPY, theirs, bytes, &all), "buffer");
+    ASSERT_FAILS(EK_USAGE, backend_read(s->b, BACKEND_COPY, bytes, theirs, &all), "buffer");
+    ASSERT_FAILS(EK_USAGE, backend_within(s->b, BACKEND_COPY, ours, theirs, &all), "buffer");
+    ASSERT_FAILS(EK_USAGE, backend_launch(s->b, BACKEND_COMPUTE, s->laws, COUNT, one, 2, args),
                  "buffer");
-    ops->free(dev, ours);
-    ops->free(other->dev, theirs);
+    backend_free(s->b, ours);
+    backend_free(other, theirs);
     backend_close(other);
 }
 

@@ -34,7 +34,7 @@ static enum ek_status copy(struct bench *x, int times)
 {
     const struct backend_rect all = backend_linear(0, 0, x->bytes);
     for (int i = 0; i < times; i++)
-        TRY(x->b->ops->copy(x->b->dev, BACKEND_COMPUTE, x->mem[0], x->mem[1], &all));
+        TRY(backend_within(x->b, BACKEND_COMPUTE, x->mem[0], x->mem[1], &all));
     return EK_OK;
 }
 

@@ -1,0 +1,344 @@
+/* backends/backend_device.c – an open device: what all back ends have to check before they do it.
+ */
+#include "backends/backend.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening ---- */
+
+static bool times_wanted;
+
+void backend_want_times(void)
+{
+    times_wanted = true;
+}
+
+bool backend_times_wanted(void)
+{
+    return times_wanted;
+}
+
+enum ek_status backend_open(struct backend_device which, struct backend **b)
+{
+    struct backend_info info;
+    TRY(which.ops->info(which.index, &info));
+    struct backend *open = calloc(1, sizeof *open);
+    void *dev = calloc(1, which.ops->dev_size);
+    enum ek_status st = open && dev ? which.ops->open(dev, which.index)
+                                    : status_fail(EK_UNAVAILABLE, "%s:%d: out of memory",
+                                                  which.ops->name, which.index);
+    if (st) {
+        free(dev);
+        free(open);
+        return st;
+    }
+    *open = (struct backend){.ops = which.ops, .dev = dev, .index = which.index, .info = info};
+    snprintf(open->label, sizeof open->label, "%s:%d", which.ops->name, which.index);
+    *b = open;
+    return EK_OK;
+}
+
+void backend_close(struct backend *b)
+{
+    if (!b)
+        return;
+    b->ops->close(b->dev);
+    free(b->dev);
+    free(b);
+}
+
+/* ---- memory ---- */
+
+enum ek_status backend_alloc(struct backend *b, size_t bytes, struct backend_mem **mem)
+{
+    TRY(b->ops->alloc(b->dev, bytes, mem));
+    (*mem)->owner = b;
+    (*mem)->bytes = bytes;
+    return EK_OK;
+}
+
+void backend_free(struct backend *b, struct backend_mem *mem)
+{
+    if (mem)
+        b->ops->free(b->dev, mem);
+}
+
+/* Foreign buffers abort some drivers, so they are told apart here. */
+static enum ek_status check_owner(const struct backend *b, const struct backend_mem *m)
+{
+    if (m && m->owner != b)
+        FAIL(EK_USAGE, "%s: a buffer of %s was handed to it", b->label, m->owner->label);
+    return EK_OK;
+}
+
+static enum ek_status fit(const struct backend *b, const struct backend_rect *box,
+                          struct backend_transfer *t)
+{
+    return backend_box(b->label, box, t->dst ? t->dst->bytes : SIZE_MAX,
+                       t->src ? t->src->bytes : SIZE_MAX, &t->box);
+}
+
+static enum ek_status transfer(struct backend *b, int queue, const struct backend_rect *box,
+                               struct backend_transfer t)
+{
+    TRY(check_owner(b, t.dst));
+    TRY(check_owner(b, t.src));
+    TRY(fit(b, box, &t));
+    return t.box.width ? b->ops->transfer(b->dev, queue, &t) : EK_OK;
+}
+
+enum ek_status backend_write(struct backend *b, int queue, struct backend_mem *dst, const void *src,
+                             const struct backend_rect *box)
+{
+    return transfer(b, queue, box,
+                    (struct backend_transfer){.way = BACKEND_WRITE, .dst = dst, .from = src});
+}
+
+enum ek_status backend_read(struct backend *b, int queue, void *dst, struct backend_mem *src,
+                            const struct backend_rect *box)
+{
+    return transfer(b, queue, box,
+                    (struct backend_transfer){.way = BACKEND_READ, .src = src, .to = dst});
+}
+
+enum ek_status backend_within(struct backend *b, int queue, struct backend_mem *dst,
+                              struct backend_mem *src, const struct backend_rect *box)
+{
+    return transfer(b, queue, box,
+                    (struct backend_transfer){.way = BACKEND_WITHIN, .dst = dst, .src = src});
+}
+
+/* ---- programs ---- */
+
+static enum backend_type type_of(const char *parameter)
+{
+    static const struct {
+        const char *word;
+        enum backend_type type;
+    } words[] = {{"*", BACKEND_MEM},
+                 {"double ", BACKEND_DOUBLE},
+                 {"real ", BACKEND_DOUBLE},
+                 {"long ", BACKEND_LONG}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(parameter, words[i].word))
+            return words[i].type;
+    return BACKEND_INT;
+}
+
+/* Finds the line "KERNEL(name, x, y, z)" in the text and reads the list behind it. */
+static enum ek_status read_signature(const char *label, const char *text,
+                                     const struct backend_kernel *wanted,
+                                     struct backend_signature *s)
+{
+    const char *name = wanted->name;
+    char line[128], list[4096];
+    snprintf(line, sizeof line, "\nKERNEL(%s,", name);
+    const char *at = strstr(text, line);
+    if (!at)
+        FAIL(EK_USAGE, "%s: the text has no kernel '%s': check its KERNEL() line", label, name);
+    snprintf(s->name, sizeof s->name, "%s", name);
+    for (int i = 0; i < 3; i++)
+        s->group[i] = (size_t)wanted->group[i];
+    const char *from = strchr(strchrnul(at, ')'), '(');
+    snprintf(list, sizeof list, "%.*s", from ? (int)strcspn(from, ")") : 0, from ? from : "");
+    char *rest = list;
+    for (char *word; s->nargs < BACKEND_ARGS && (word = strsep(&rest, ","));)
+        s->type[s->nargs++] = type_of(word);
+    return EK_OK;
+}
+
+static enum ek_status make_finished(const char *text, const char *options)
+{
+    const char *wanted = getenv("CU_KERNEL_CODE_FOR");
+    for (int i = 0; wanted && i < backend_count(); i++)
+        if (backend_at(i)->ready)
+            TRY(backend_at(i)->ready(text, options, wanted));
+    return EK_OK;
+}
+
+enum ek_status backend_build(struct backend *b, const char *text, const char *options,
+                             const struct backend_kernel *kernels, int nkernels,
+                             struct backend_program **program)
+{
+    struct backend_program *p;
+    TRY(make_finished(text, options));
+    struct backend_signature *s = calloc((size_t)nkernels + 1, sizeof *s);
+    enum ek_status st = s ? b->ops->build(b->dev, text, options, nkernels, &p)
+                          : status_fail(EK_UNAVAILABLE, "%s: out of host memory for %d kernels",
+                                        b->label, nkernels);
+    if (st) {
+        free(s);
+        return st;
+    }
+    *p = (struct backend_program){nkernels, s};
+    for (int i = 0; i < nkernels && !st; i++) {
+        st = read_signature(b->label, text, &kernels[i], &s[i]);
+        st = st ? st : b->ops->kernel(b->dev, p, i);
+    }
+    if (st)
+        backend_unbuild(b, p);
+    else
+        *program = p;
+    return st;
+}
+
+void backend_unbuild(struct backend *b, struct backend_program *program)
+{
+    if (!program)
+        return;
+    free(program->kernel);
+    b->ops->unbuild(b->dev, program);
+}
+
+static enum ek_status check_args(const struct backend *b, const struct backend_signature *s,
+                                 int nargs, const struct backend_arg *args)
+{
+    if (nargs != s->nargs)
+        FAIL(EK_USAGE, "%s: kernel '%s' takes %d arguments, %d were given", b->label, s->name,
+             s->nargs, nargs);
+    for (int i = 0; i < nargs; i++) {
+        if (args[i].type != s->type[i])
+            FAIL(EK_USAGE, "%s: argument %d of kernel '%s' is of the wrong type", b->label, i + 1,
+                 s->name);
+        if (args[i].type == BACKEND_MEM)
+            TRY(check_owner(b, args[i].as.mem));
+    }
+    return EK_OK;
+}
+
+enum ek_status backend_launch(struct backend *b, int queue, struct backend_program *program,
+                              int kernel, const int global[3], int nargs,
+                              const struct backend_arg *args)
+{
+    const struct backend_signature *s = &program->kernel[kernel];
+    size_t groups[3];
+    bool any = true;
+    TRY(check_args(b, s, nargs, args));
+    for (int i = 0; i < 3; i++) {
+        groups[i] = global[i] > 0 ? ((size_t)global[i] + s->group[i] - 1) / s->group[i] : 0;
+        any &= groups[i] > 0;
+    }
+    return any ? b->ops->launch(b->dev, queue, program, kernel, groups, args) : EK_OK;
+}
+
+/* ---- between devices ---- */
+
+/* Reads rows of the box into host memory and writes them from there. */
+static enum ek_status copy_rows(struct backend *to, struct backend_mem *dst, struct backend *from,
+                                struct backend_mem *src, const struct backend_rect *r, void *rows)
+{
+    struct backend_rect in = *r, out = *r;
+    in.dst_offset = out.src_offset = 0;
+    in.dst_row = out.src_row = r->width;
+    in.dst_slice = out.src_slice = r->width * r->rows;
+    TRY(backend_read(from, BACKEND_COPY, rows, src, &in));
+    TRY(backend_wait(from, BACKEND_COPY));
+    TRY(backend_write(to, BACKEND_COPY, dst, rows, &out));
+    return backend_wait(to, BACKEND_COPY);
+}
+
+enum ek_status backend_copy(struct backend *to, struct backend_mem *dst, struct backend *from,
+                            struct backend_mem *src, const struct backend_rect *rect)
+{
+    if (to->ops == from->ops && to->ops->peer) {
+        struct backend_transfer t = {.way = BACKEND_WITHIN, .dst = dst, .src = src};
+        TRY(check_owner(to, dst));
+        TRY(check_owner(from, src));
+        TRY(fit(to, rect, &t));
+        if (t.box.width)
+            TRY(to->ops->peer(to->dev, BACKEND_COPY, from->dev, &t));
+        return backend_wait(to, BACKEND_COPY);
+    }
+    const size_t bytes = rect->width * rect->rows * rect->slices;
+    void *rows = malloc(bytes + 1);
+    if (!rows)
+        FAIL(EK_UNAVAILABLE, "%s: out of host memory for %zu bytes from %s", to->label, bytes,
+             from->label);
+    enum ek_status st = copy_rows(to, dst, from, src, rect, rows);
+    free(rows);
+    return st;
+}
+
+/* ---- for back ends ---- */
+
+enum ek_status backend_no_room(const char *label, const struct backend_info *info, size_t bytes,
+                               size_t most, size_t used)
+{
+    FAIL(EK_UNAVAILABLE,
+         "%s: %.1f MB of device memory asked for, %.1f MB can be had (%.1f of %.1f MB used, "
+         "at most %.1f MB in one piece): use a smaller problem or more devices",
+         label, 1e-6 * (double)bytes, 1e-6 * (double)most, 1e-6 * (double)used,
+         1e-6 * (double)info->memory, 1e-6 * (double)info->max_alloc);
+}
+
+/* ---- boxes and arguments ---- */
+
+struct backend_rect backend_linear(size_t dst_offset, size_t src_offset, size_t bytes)
+{
+    return (struct backend_rect){
+        .width = bytes, .rows = 1, .slices = 1, .dst_offset = dst_offset, .src_offset = src_offset};
+}
+
+static struct backend_rect flatten(struct backend_rect r)
+{
+    if (!r.width || !r.rows || !r.slices)
+        return backend_linear(r.dst_offset, r.src_offset, 0);
+    while (r.rows > 1 || r.slices > 1) {
+        bool touching = r.dst_row == r.width && r.src_row == r.width;
+        if (r.rows > 1 && !touching)
+            break;
+        r.width *= r.rows;
+        r.rows = r.slices;
+        r.dst_row = r.dst_slice;
+        r.src_row = r.src_slice;
+        r.slices = 1;
+    }
+    return r;
+}
+
+enum ek_status backend_box(const char *label, const struct backend_rect *box, size_t dst_bytes,
+                           size_t src_bytes, struct backend_rect *flat)
+{
+    struct backend_rect r = flatten(*box);
+    size_t y = r.rows - 1, z = r.slices - 1;
+    size_t dst_end = r.dst_offset + z * r.dst_slice + y * r.dst_row + r.width;
+    size_t src_end = r.src_offset + z * r.src_slice + y * r.src_row + r.width;
+    if (y && (r.dst_row < r.width || r.src_row < r.width))
+        FAIL(EK_USAGE, "%s: a copy of rows of %zu bytes with a pitch of %zu", label, r.width,
+             r.dst_row < r.src_row ? r.dst_row : r.src_row);
+    if (r.width && (dst_end > dst_bytes || src_end > src_bytes))
+        FAIL(EK_USAGE, "%s: a copy reaches byte %zu of a buffer of %zu", label,
+             dst_end > dst_bytes ? dst_end : src_end, dst_end > dst_bytes ? dst_bytes : src_bytes);
+    *flat = r;
+    return EK_OK;
+}
+
+void backend_move(void *dst, const void *src, const struct backend_rect *r)
+{
+    for (size_t z = 0; z < r->slices; z++)
+        for (size_t y = 0; y < r->rows; y++)
+            memcpy((char *)dst + r->dst_offset + z * r->dst_slice + y * r->dst_row,
+                   (const char *)src + r->src_offset + z * r->src_slice + y * r->src_row, r->width);
+}
+
+struct backend_arg backend_arg_mem(struct backend_mem *mem)
+{
+    return (struct backend_arg){BACKEND_MEM, {.mem = mem}};
+}
+
+struct backend_arg backend_arg_int(int i)
+{
+    return (struct backend_arg){BACKEND_INT, {.i = i}};
+}
+
+struct backend_arg backend_arg_long(long l)
+{
+    return (struct backend_arg){BACKEND_LONG, {.l = l}};
+}
+
+struct backend_arg backend_arg_double(double d)
+{
+    return (struct backend_arg){BACKEND_DOUBLE, {.d = d}};
+}
