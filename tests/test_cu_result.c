@@ -1,5 +1,6 @@
 /* tests/test_cu_result.c – what is made of the runs of several policies. */
 #include "cu/bench/result.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -91,12 +92,75 @@ static void test_a_wrong_repeat_speaks_for_its_policy(void **state)
     assert_ptr_equal(result_median(&f.results, 0), &f.run[0]); /* of 0.1 0.5 2 3 */
 }
 
+/* Twice the chance that of n throws of a coin at most k are heads, without tables. */
+static double both_tails(int n, int k)
+{
+    double term = pow(0.5, n), sum = 0;
+    for (int i = 0; i <= k; i++) {
+        sum += term;
+        term *= (double)(n - i) / (i + 1);
+    }
+    return 2 * sum;
+}
+
+static void test_the_interval_is_the_narrowest_that_holds_the_median(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 64; n++) {
+        double x[64], low, high;
+        for (int i = 0; i < n; i++)
+            x[i] = n - i;
+        const double sure = sort_median_interval(x, (size_t)n, &low, &high);
+        const int below = (int)low - 1;
+        assert_true(below >= 0 && (int)high == n - below);
+        assert_true(fabs(sure - (1 - both_tails(n, below))) < 1e-12);
+        assert_true(sure >= 0.95 || below == 0);
+        assert_true(1 - both_tails(n, below + 1) < 0.95);
+    }
+}
+
+static void test_repeats_say_how_sure_their_median_is(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct result_run run[7];
+    char *text = NULL;
+    size_t size;
+    make(&f);
+    for (int i = 0; i < 7; i++) {
+        run[i] = f.run[3];
+        run[i].team.seconds = 1 + (i * 5) % 7; /* 1 6 4 2 7 5 3 */
+    }
+    f.results.nschedules = 1;
+    f.results.repeat = 7;
+    f.results.run = run;
+    json_t *root = result_json(&f.results, false);
+    const json_t *i = json_object_get(root, "seconds_interval");
+    assert_true(json_number_value(json_object_get(i, "low")) == 1);
+    assert_true(json_number_value(json_object_get(i, "high")) == 7);
+    assert_true(json_number_value(json_object_get(i, "confidence")) == 1 - 2 * pow(0.5, 7));
+    assert_true(json_number_value(json_object_get(root, "seconds")) == 4);
+    json_decref(root);
+    FILE *out = open_memstream(&text, &size);
+    result_table(out, &f.results);
+    fclose(out);
+    assert_non_null(strstr(text, "4.000     1.000     7.000"));
+    assert_non_null(strstr(text, "median of 7 runs; it lies between from and to with 98%"));
+    free(text);
+    f.results.repeat = 1; /* nothing is known of one */
+    root = result_json(&f.results, false);
+    assert_true(json_is_null(json_object_get(root, "seconds_interval")));
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_interrupted_or_wrong_run_is_never_first),
         cmocka_unit_test(test_no_run_is_best_where_all_went_wrong),
         cmocka_unit_test(test_a_wrong_repeat_speaks_for_its_policy),
+        cmocka_unit_test(test_the_interval_is_the_narrowest_that_holds_the_median),
+        cmocka_unit_test(test_repeats_say_how_sure_their_median_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -253,7 +253,10 @@ static void best_close(struct best *u)
     free(u->row[0]);
 }
 
-double result_bound(const struct result_set *set)
+/* Lower bound of a run's computation period in seconds, from the best time of each task in all
+ * steps of all runs, so that no run is below it; NAN where a task was never timed on some kind of
+ * unit. */
+static double bound_of(const struct result_set *set)
 {
     struct best u;
     double bound = NAN;
@@ -288,7 +291,8 @@ static struct loss_share share_of(const struct result_run *run, const double *be
     return share;
 }
 
-struct loss result_loss(const struct result_set *set, const struct result_run *run)
+/* By what a run is slower than the bound, seconds; NAN where there is no bound. */
+static struct loss loss_in(const struct result_set *set, const struct result_run *run)
 {
     const size_t n = set->host.ntasks;
     struct best u;
@@ -306,6 +310,29 @@ struct loss result_loss(const struct result_set *set, const struct result_run *r
                             isnan(bound) ? 0 : u.kinds, share);
     best_close(&u);
     return l;
+}
+
+/* ---- how sure the seconds are ---------------------------------------------------------------- */
+
+/* Seconds between which the median of a policy's runs lies, and with what confidence. */
+struct interval {
+    double low, high, confidence; /* 0: of one run nothing is known */
+    int n;
+};
+
+/* Of the runs that came to their end. */
+static struct interval interval_of(const struct result_set *set, const char *schedule)
+{
+    double seconds[64];
+    struct interval i = {.n = 0};
+    for (int r = 0; r < set->nschedules * set->repeat && i.n < 64; r++) {
+        const struct result_run *run = &set->run[r];
+        if (run->schedule && !run->interrupted && !strcmp(run->schedule, schedule))
+            seconds[i.n++] = run->team.seconds;
+    }
+    if (i.n)
+        i.confidence = sort_median_interval(seconds, (size_t)i.n, &i.low, &i.high);
+    return i;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -361,6 +388,11 @@ static void table_row(FILE *out, const struct result_set *set, const struct resu
     const struct team_result *t = &run->team;
     fprintf(out, "%-*s", width, run->schedule);
     cell(out, 9, 3, t->seconds);
+    if (set->repeat > 1) {
+        const struct interval i = interval_of(set, run->schedule);
+        cell(out, 9, 3, i.confidence > 0 ? i.low : NAN);
+        cell(out, 9, 3, i.confidence > 0 ? i.high : NAN);
+    }
     cell(out, 10, 1, rate(&set->host, run));
     cell(out, 9, 3, t->computation_s);
     cell(out, 9, 3, t->communication_s);
@@ -379,7 +411,7 @@ static void table_losses(FILE *out, const struct result_set *set,
     fputc('\n', out);
     loss_print_heading(out, width);
     for (int i = 0; i < n; i++) {
-        struct loss l = result_loss(set, ranked[i]);
+        struct loss l = loss_in(set, ranked[i]);
         loss_print(out, width, ranked[i]->schedule, &l, ranked[i]->team.seconds);
     }
 }
@@ -390,15 +422,23 @@ void result_table(FILE *out, const struct result_set *set)
     if (!ranked)
         return;
     int n = rank_runs(set, ranked), width = 10;
-    double bound = result_bound(set);
+    double bound = bound_of(set);
     for (int i = 0; i < n; i++)
         if ((int)strlen(ranked[i]->schedule) > width)
             width = (int)strlen(ranked[i]->schedule);
-    fprintf(out, "%-*s %9s %10s %9s %9s %7s %9s %6s %9s  %s\n", width, "schedule", "seconds",
-            set->host.unit, "comput. s", "commun. s", "/ bound", "moved MB", "migr.", "imbalance",
-            "verified");
+    fprintf(out, "%-*s %9s%s %10s %9s %9s %7s %9s %6s %9s  %s\n", width, "schedule", "seconds",
+            set->repeat > 1 ? "      from        to" : "", set->host.unit, "comput. s", "commun. s",
+            "/ bound", "moved MB", "migr.", "imbalance", "verified");
     for (int i = 0; i < n; i++)
         table_row(out, set, ranked[i], width, bound);
+    if (n && set->repeat > 1) {
+        const struct interval i = interval_of(set, ranked[0]->schedule);
+        if (i.confidence > 0)
+            fprintf(out,
+                    "seconds: median of %d runs; it lies between from and to with %.0f%% "
+                    "confidence (order statistics)\n",
+                    i.n, 100 * i.confidence);
+    }
     if (!isnan(bound))
         table_losses(out, set, ranked, n, width);
     free(ranked);
@@ -417,43 +457,39 @@ static json_t *all_seconds(const struct result_set *set, const char *schedule)
     return list;
 }
 
+/* {"low": …, "high": …, "confidence": …}; null of fewer than two runs. */
+static json_t *interval_json(const struct result_set *set, const char *schedule)
+{
+    const struct interval i = interval_of(set, schedule);
+    return i.confidence > 0 ? json_pack("{s:f s:f s:f}", "low", i.low, "high", i.high, "confidence",
+                                        i.confidence)
+                            : json_null();
+}
+
 static json_t *run_json(const struct result_set *set, const struct result_run *run, double bound)
 {
     const struct result_host *h = &set->host;
     const struct team_result *t = &run->team;
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    json_t *o = json_pack("{s:s s:s s:s s:s s:s s:s}", "program", h->program, "version", EK_VERSION,
-                          "problem", h->problem, "layout", cu_layout_text(&h->set->layout),
-                          "devices", h->devices, "schedule", run->schedule);
-    json_object_set_new(o, "seconds", json_real(t->seconds));
-    json_object_set_new(o, "seconds_all", all_seconds(set, run->schedule));
-    json_object_set_new(o, "rate", json_number_or_null(rate(h, run)));
-    json_object_set_new(o, "unit", json_string(h->unit));
-    json_object_set_new(o, "verified",
-                        run->interrupted || run->verified == BENCH_UNVERIFIABLE
-                            ? json_null()
-                            : json_boolean(run->verified));
-    json_object_set_new(o, "interrupted", json_boolean(run->interrupted));
-    json_object_set_new(o, "steps", json_integer(t->steps));
-    json_object_set_new(o, "computation_s", json_real(t->computation_s));
-    json_object_set_new(o, "communication_s", json_real(t->communication_s));
-    json_object_set_new(o, "moving_s", json_real(t->moving_s));
-    json_object_set_new(o, "bytes_moved", json_integer((json_int_t)t->bytes_moved));
-    json_object_set_new(o, "migrations", json_integer((json_int_t)t->migrations));
-    json_object_set_new(o, "lower_bound_s", json_number_or_null(bound));
-    json_object_set_new(o, "imbalance", json_real(t->imbalance));
-    const struct loss loss = result_loss(set, run);
-    json_object_set_new(o, "loss", loss_json(&loss));
-    json_object_set_new(o, "memory_bytes", json_integer((json_int_t)h->bytes));
-    json_object_set_new(o, "ranks", json_integer(cluster_size()));
-    json_object_set_new(o, "units_lost", json_integer(t->retired));
-    json_object_set_new(o, "steps_repeated", json_integer(t->repeated));
-    json_object_set_new(o, "host", json_string(host));
-    json_object_set_new(o, "isa", json_string(isa_name()));
+    const bool judged = !run->interrupted && run->verified != BENCH_UNVERIFIABLE;
+    const struct loss loss = loss_in(set, run);
+    json_t *o = json_pack(
+        "{s:s s:s s:s s:s s:s s:s s:f s:o s:o s:o s:s s:o s:b s:i s:f s:f s:f s:I s:I s:o s:f s:o "
+        "s:I s:i s:i s:i s:s s:s s:O*}",
+        "program", h->program, "version", EK_VERSION, "problem", h->problem, "layout",
+        cu_layout_text(&h->set->layout), "devices", h->devices, "schedule", run->schedule,
+        "seconds", t->seconds, "seconds_all", all_seconds(set, run->schedule), "seconds_interval",
+        interval_json(set, run->schedule), "rate", json_number_or_null(rate(h, run)), "unit",
+        h->unit, "verified", judged ? json_boolean(run->verified) : json_null(), "interrupted",
+        run->interrupted, "steps", t->steps, "computation_s", t->computation_s, "communication_s",
+        t->communication_s, "moving_s", t->moving_s, "bytes_moved", (json_int_t)t->bytes_moved,
+        "migrations", (json_int_t)t->migrations, "lower_bound_s", json_number_or_null(bound),
+        "imbalance", t->imbalance, "loss", loss_json(&loss), "memory_bytes", (json_int_t)h->bytes,
+        "ranks", cluster_size(), "units_lost", t->retired, "steps_repeated", t->repeated, "host",
+        host, "isa", isa_name(), "units", run->units);
     if (h->profile)
         json_object_set_new(o, "profile", json_string(h->profile));
-    json_object_set(o, "units", run->units);
     if (run->verification)
         json_object_set(o, "verification", run->verification);
     if (run->facts)
@@ -463,7 +499,7 @@ static json_t *run_json(const struct result_set *set, const struct result_run *r
 
 json_t *result_run_json(const struct result_set *set, const struct result_run *run)
 {
-    return run_json(set, run, result_bound(set));
+    return run_json(set, run, bound_of(set));
 }
 
 /* Medians of all runs: what cu-plan makes of a recorded run. */
@@ -495,7 +531,7 @@ static json_t *with_seconds(const struct result_set *set, json_t *root)
 
 json_t *result_json(const struct result_set *set, bool compare)
 {
-    double bound = result_bound(set);
+    double bound = bound_of(set);
     const struct result_run **ranked = calloc((size_t)set->nschedules, sizeof *ranked);
     json_t *runs = json_array();
     int n = ranked ? rank_runs(set, ranked) : 0;

@@ -51,8 +51,8 @@ enum ek_status result_take(struct result_run *run, const struct result_host *hos
                            const struct team *team, const char *schedule);
 void result_free(struct result_set *set);
 
-/* The median run (by seconds) of policy s, or one that went wrong or was interrupted, which must
- * not hide behind good ones; NULL if it has none. */
+/* The median run (by seconds; of two in the middle the faster) of policy s, or one that went wrong
+ * or was interrupted, which must not hide behind good ones; NULL if it has none. */
 const struct result_run *result_median(const struct result_set *set, int s);
 
 /* The fastest of these that came to its end with a result that is not wrong; NULL: none did. */
@@ -61,16 +61,9 @@ const struct result_run *result_best(const struct result_set *set);
 /* The number in set->run of policy s' run with the median seconds, verified or not; -1: none. */
 int result_middle(const struct result_set *set, int s);
 
-/* Lower bound of a run's computation period in seconds, from the best time of each task in all
- * steps of all runs, so that no run is below it; NAN where a task was never timed on some kind of
- * unit. */
-double result_bound(const struct result_set *set);
-
-/* By what a run is slower than the bound, seconds; NAN where there is no bound. */
-struct loss result_loss(const struct result_set *set, const struct result_run *run);
-
-/* The comparison table, best first, with the ratio to the bound; then what is lost to
- * which cause. */
+/* The comparison table, best first, with the ratio to the bound (the least that a run's computation
+ * can take, from the best time of each task in all steps of all runs); with repeats between which
+ * seconds the median lies; then what is lost to which cause. */
 void result_table(FILE *out, const struct result_set *set);
 
 /* The object of one run; new reference, NULL: out of memory. */
