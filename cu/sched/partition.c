@@ -24,26 +24,36 @@ enum { MANY_SLOWDOWNS = 256 };
 static const double SAME_SLOWDOWN = 0.01;
 
 /* ---- opening ----------------------------------------------------------------------------------*/
+/* The number of a memory node, nmemories: it has no units. */
+static int number_of(const struct partition *d, int memory)
+{
+    int number = 0;
+    while (number < d->nmemories && d->id[number] != memory)
+        number++;
+    return number;
+}
+
 /* Numbers the memory nodes that have units; the largest one becomes 0. */
 static void number_memories(struct partition *d)
 {
     const struct sched_job *job = d->job;
-    for (int c = 0; c < job->ncu; c++) {
-        int before = 0;
-        while (job->unit[before].memory != job->unit[c].memory)
-            before++;
-        d->memory[c] = before < c ? d->memory[before] : d->nmemories++;
-        d->units[d->memory[c]]++;
-    }
     int largest = 0;
-    for (int p = 1; p < d->nmemories; p++)
-        if (d->units[p] > d->units[largest])
-            largest = p;
+    for (int c = 0; c < job->ncu; c++) {
+        int number = number_of(d, job->unit[c].memory);
+        if (number == d->nmemories)
+            d->id[d->nmemories++] = job->unit[c].memory;
+        largest = ++d->units[number] > d->units[largest] ? number : largest;
+    }
+    int id = d->id[largest], units = d->units[largest];
+    d->id[largest] = d->id[0];
+    d->units[largest] = d->units[0];
+    d->id[0] = id;
+    d->units[0] = units;
     for (int c = 0; c < job->ncu; c++)
-        d->memory[c] = d->memory[c] == largest ? 0 : d->memory[c] == 0 ? largest : d->memory[c];
-    int swap = d->units[0];
-    d->units[0] = d->units[largest];
-    d->units[largest] = swap;
+        d->memory[c] = number_of(d, job->unit[c].memory);
+    for (int p = 0; p < d->nmemories; p++)
+        d->links[p] = d->id[p] != CU_HOST_MEMORY;
+    d->links[d->nmemories] = job->home != NULL; /* a lost device, or the host */
 }
 
 enum ek_status partition_open(struct partition *d, const struct estimate *e,
@@ -51,7 +61,7 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
 {
     size_t n = job->n ? job->n : 1, ncu = (size_t)job->ncu;
     *d = (struct partition){.e = e, .job = job, .horizon = 1};
-    d->memory = calloc(4 * ncu + 1, sizeof *d->memory);
+    d->memory = calloc(5 * ncu + 1, sizeof *d->memory);
     d->home = calloc(3 * n, sizeof *d->home);
     d->transfer = calloc(3 * n + 1, sizeof *d->transfer);
     d->class = calloc(ncu, sizeof *d->class);
@@ -67,7 +77,8 @@ enum ek_status partition_open(struct partition *d, const struct estimate *e,
     }
     d->units = d->memory + ncu;
     d->member = d->units + ncu;
-    d->links = d->member + ncu;
+    d->id = d->member + ncu;
+    d->links = d->id + ncu;
     d->trial = d->home + n;
     d->pick = d->trial + n;
     d->delta = d->transfer + n;
@@ -172,23 +183,12 @@ static void sort_tasks(struct partition *d)
         qsort_r(d->order, d->job->n, sizeof *d->order, by_key, (void *)key);
 }
 
-static int number_of(const struct partition *d, int memory)
-{
-    for (int c = 0; c < d->job->ncu; c++)
-        if (d->job->unit[c].memory == memory)
-            return d->memory[c];
-    return d->nmemories;
-}
-
 static void find_homes(struct partition *d)
 {
     const struct sched_job *job = d->job;
     int last = CU_HOST_MEMORY, number = number_of(d, last);
     d->link = job->link ? *job->link : SCHED_LINK_USUAL;
     d->bound = false;
-    d->links[d->nmemories] = job->home != NULL; /* a lost device, or the host */
-    for (int c = 0; c < job->ncu; c++)
-        d->links[d->memory[c]] = job->unit[c].memory != CU_HOST_MEMORY;
     for (size_t t = 0; t < job->n; t++) {
         int home = job->home ? job->home[t] : CU_HOST_MEMORY;
         if (home != last)
@@ -359,6 +359,7 @@ static void try_present(struct partition *d, struct search *s, const int *presen
 /* ---- few tasks: all partitions ----------------------------------------------------------------*/
 struct descent {
     struct partition *d;
+    int unit[EXACT_UNITS], units;
     struct search *s;
     double *rest; /* [n + 1] what the tasks from the i-th on cost at least at these prices */
     double worth; /* of a second of all units */
@@ -371,10 +372,11 @@ static double unit_price(const struct partition *d, int cu)
 }
 
 /* An idle unit of the same kind comes before this one: to begin on either is the same. */
-static bool has_twin(const struct partition *d, int m)
+static bool has_twin(const struct descent *x, int i)
 {
-    int c = d->member[m], b = m ? d->member[m - 1] : -1;
-    return m && d->load[c] == 0 && d->load[b] == 0 && !d->bound && !d->job->first &&
+    const struct partition *d = x->d;
+    int c = x->unit[i], b = i ? x->unit[i - 1] : -1;
+    return i && d->load[c] == 0 && d->load[b] == 0 && !d->bound && !d->job->first &&
            d->e->kind[b] == d->e->kind[c] && d->e->slowdown[b] == d->e->slowdown[c];
 }
 
@@ -386,16 +388,13 @@ static void descend(struct descent *x, size_t t, double longest, double spent)
     if (least >= x->s->best * (1 - 1e-9) || x->looks-- <= 0)
         return;
     if (t == d->job->n) {
-        double load[EXACT_UNITS];
-        memcpy(load, d->load, (size_t)d->job->ncu * sizeof *load);
-        compare(d, x->s);
-        memcpy(d->load, load, (size_t)d->job->ncu * sizeof *load);
+        compare(d, x->s); /* looks at the loads of just this partition */
         return;
     }
-    for (int m = 0; m < d->nmembers; m++) {
-        int c = d->member[m];
+    for (int i = 0; i < x->units; i++) {
+        int c = x->unit[i];
         double before = d->load[c], sec = estimate_seconds(d->e, c, t);
-        if (has_twin(d, m))
+        if (has_twin(x, i))
             continue;
         if (t == 0 || d->trial[t - 1] != c)
             sec += estimate_launch(d->e, c);
@@ -406,17 +405,34 @@ static void descend(struct descent *x, size_t t, double longest, double spent)
     }
 }
 
+/* Where there are many units, those on which the longest task takes the least. */
+static void choose_units(struct descent *x)
+{
+    struct partition *d = x->d;
+    double *sec = d->full, most = INFINITY;
+    for (int m = 0; m < d->nmembers; m++)
+        sec[m] = estimate_seconds(d->e, d->member[m], *d->order);
+    if (d->nmembers > EXACT_UNITS) {
+        memcpy(d->load, sec, (size_t)d->nmembers * sizeof *sec);
+        most = line_select(d->load, (size_t)d->nmembers, EXACT_UNITS - 1);
+    }
+    for (int m = 0; m < d->nmembers && x->units < EXACT_UNITS; m++)
+        if (sec[m] <= most)
+            x->unit[x->units++] = d->member[m];
+}
+
 static void try_all(struct partition *d, struct search *s)
 {
     struct descent x = {.d = d, .s = s, .rest = d->room, .looks = EXACT_LOOKS};
-    for (int m = 0; m < d->nmembers; m++)
-        x.worth += unit_price(d, d->member[m]);
+    choose_units(&x);
+    for (int i = 0; i < x.units; i++)
+        x.worth += unit_price(d, x.unit[i]);
     x.rest[d->job->n] = 0;
     for (size_t t = d->job->n; t-- > 0;) {
         double cheapest = INFINITY;
-        for (int m = 0; m < d->nmembers; m++)
-            cheapest = partition_less(cheapest, unit_price(d, d->member[m]) *
-                                                    estimate_seconds(d->e, d->member[m], t));
+        for (int i = 0; i < x.units; i++)
+            cheapest = partition_less(cheapest, unit_price(d, x.unit[i]) *
+                                                    estimate_seconds(d->e, x.unit[i], t));
         x.rest[t] = x.rest[t + 1] + cheapest;
     }
     memset(d->load, 0, (size_t)d->job->ncu * sizeof *d->load);
@@ -463,8 +479,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     }
     if (present && (s.cost.moving > 0 || d->job->first || d->launches))
         try_present(d, &s, present);
-    if (d->job->n <= EXACT_TASKS && d->job->ncu <= EXACT_UNITS && !good_enough(d, &s) &&
-        !WITHOUT(EXACT))
+    if (d->job->n <= EXACT_TASKS && !good_enough(d, &s) && !WITHOUT(EXACT))
         try_all(d, &s);
     return s.cost;
 }

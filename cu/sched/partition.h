@@ -51,6 +51,7 @@ struct partition {
     int nmemories;     /* with units; the one with most units is number 0 */
     int *memory;       /* [ncu] so numbered */
     int *units;        /* [nmemories] */
+    int *id;           /* [nmemories] the job's numbers of them */
     int *links;        /* [nmemories + 1] of the way to a memory node: 0 host, 1 device */
     double horizon;    /* steps in which moving must pay off */
     int *home;         /* [n] memory node of a task's data; nmemories: one that has no units */

@@ -170,14 +170,25 @@ static double doubt_of(const struct state *s)
     return fmin(estimate_noise(&s->estimate), MOST_DOUBT);
 }
 
+/* Estimates, homes and link are those of now. */
+static void look(struct state *s)
+{
+    partition_begin(&s->partition, s->horizon ? s->horizon : fmax(1, s->steps));
+}
+
 /* What the present division should take, by what is known now. */
-static void expect(struct state *s)
+static void load(struct state *s)
 {
     partition_load(&s->partition, s->owner);
-    memcpy(s->expected, s->partition.load, (size_t)s->job->ncu * sizeof *s->expected);
     s->planned = 0;
     for (int c = 0; c < s->job->ncu; c++)
         s->planned = fmax(s->planned, s->partition.full[c]);
+}
+
+static void expect(struct state *s)
+{
+    load(s);
+    memcpy(s->expected, s->partition.load, (size_t)s->job->ncu * sizeof *s->expected);
 }
 
 /* Searches for a division and takes it if it is worth it: better than the present one is predicted,
@@ -186,7 +197,6 @@ static void partition_anew(struct state *s)
 {
     struct partition *d = &s->partition;
     double doubt = doubt_of(s);
-    partition_begin(d, s->horizon ? s->horizon : fmax(1, s->steps));
     const int *present = s->divided ? s->owner : NULL;
     struct partition_cost now = partition_predict(d, s->owner);
     struct partition_cost best = partition_search(d, present, doubt / 4, s->other);
@@ -230,7 +240,7 @@ static bool failed(struct state *s)
 static bool surprised(struct state *s)
 {
     double makespan = 0;
-    partition_load(&s->partition, s->owner);
+    load(s);
     for (int c = 0; c < s->job->ncu; c++)
         makespan = fmax(makespan, s->partition.load[c]);
     for (int c = 0; c < s->job->ncu; c++) {
@@ -287,7 +297,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
         end(s);
         return status;
     }
-    partition_begin(&s->partition, fmax(1, s->steps));
+    look(s);
     if (!s->binds_late)
         partition_anew(s);
     wake_all(s);
@@ -377,6 +387,18 @@ static size_t batch(const struct state *s, int cu)
     return alone && s->estimate.steps > 2 && left > grain ? left : grain;
 }
 
+/* A unit that is slower than was thought by more than this, beside the others, takes the shortest
+ * task that is left: the long ones wait for others. */
+static const double SLOWER = 2;
+
+static bool falls_behind(const struct state *s, int cu)
+{
+    double own = get(&s->worker[cu].slower), all = 0;
+    for (int c = 0; own > SLOWER && c < s->job->ncu; c++)
+        all += get(&s->worker[c].slower);
+    return own > SLOWER && own * s->job->ncu > SLOWER * all;
+}
+
 static void note_range(struct state *s, int cu, struct ek_range r)
 {
     struct worker *w = &s->worker[cu];
@@ -398,7 +420,7 @@ static struct ek_range next(void *st, int cu)
     if (s->binds_late) {
         r = bootstrap_next(&s->bootstrap, cu);
     } else {
-        r = plan_next(&s->plan, cu, batch(s, cu));
+        r = falls_behind(s, cu) ? plan_steal(&s->plan, cu) : plan_next(&s->plan, cu, batch(s, cu));
         if (r.begin == r.end && !s->worker[cu].holds && !WITHOUT(HELP))
             r = help(s, cu); /* one that asks for more and more is being retired */
     }
@@ -430,6 +452,7 @@ static void step(void *st)
         s->steps--;
     if (s->binds_late)
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
+    look(s);
     double caution = s->incumbent.caution;
     bool fails = failed(s), anew = s->incumbent.caution < caution;
     bool recovered = s->tried >= 0 && s->estimate.factor[s->tried] < SLOW;
