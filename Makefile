@@ -107,6 +107,7 @@ help:
 	 'make arches     the sources through the compilers for every level of x86-64, aarch64, riscv64, ppc64le' \
 	 'make check-arm  unit tests as aarch64 code under qemu-user' \
 	 'make bundle     all that a machine with a GPU and no tools needs, with finished kernels' \
+	 'make deb        Debian packages of what is committed, into $(BUILD)/deb' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make bits       which results have the same bits on every instruction level' \
 	 'make replay     published results beside the simulator' \
@@ -334,6 +335,9 @@ gpu_tests := $(addprefix $(BUILD)/tests/test_backends_,laws boxes cache gpu gpu_
 bundle: all $(gpu_tests) $(BUILD)/bench/devices | $(fakes)
 	@BIN='$(BIN)' BUILD='$(BUILD)' bash tests/bundle.sh
 
+deb:
+	@BUILD='$(BUILD)' bash tests/packaging/deb.sh
+
 # The sources through the compilers of other machines.
 arches:
 	@CPPFLAGS='$(CPPFLAGS)' WARN='$(WARN)' PKG_CFLAGS='$(PKG_CFLAGS) $(SOLVER_CFLAGS)' bash tests/arches.sh
@@ -444,6 +448,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all bundle bits arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
+.PHONY: all bundle bits deb arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

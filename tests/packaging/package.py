@@ -1,0 +1,43 @@
+# tests/packaging/package.py – a Spack recipe: copy it to packages/evenkeel/ of a repository of yours.
+#
+#   spack repo create ~/ek && mkdir -p ~/ek/packages/evenkeel && cp tests/packaging/package.py ~/ek/packages/evenkeel/
+#   spack repo add ~/ek && spack dev-build evenkeel@main      # in this tree
+from spack.package import *
+
+
+class Evenkeel(MakefilePackage):
+    """Runs scientific programs on all of a machine - groups of CPU cores and every GPU - evenly loaded."""
+
+    license("BSD-3-Clause")
+    version("main")
+
+    variant("opencl", default=True, description="headers and loader of OpenCL devices")
+
+    depends_on("c", type="build")
+    depends_on("gmake@4:", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("help2man", type="build")
+    depends_on("hwloc@2:")
+    depends_on("jansson")
+    depends_on("xxhash")
+    depends_on("libzmq")
+    depends_on("gsl")
+    depends_on("glpk")
+    depends_on("libffi")
+    depends_on("openmpi")
+    depends_on("suite-sparse")
+    depends_on("openblas threads=none")
+    depends_on("fftw precision=float")
+    depends_on("opencl-c-headers")
+    depends_on("ocl-icd", when="+opencl")
+    depends_on("cmocka", type="test")
+
+    conflicts("target=x86:", msg="a 64-bit target")
+
+    @property
+    def build_targets(self):
+        return ["all", "V=1"]
+
+    @property
+    def install_targets(self):
+        return ["install", f"PREFIX={self.prefix}"]
