@@ -143,9 +143,8 @@ static int rank(const struct candidate *k, int driver_major)
 
 static void add_reason(char all[GPU_WHY], const char *why)
 {
-    if (all[0])
-        strncat(all, "; ", GPU_WHY - strlen(all) - 1);
-    strncat(all, why, GPU_WHY - strlen(all) - 1);
+    const size_t used = strlen(all);
+    snprintf(all + used, GPU_WHY - used, "%s%s", used ? "; " : "", why);
 }
 
 enum ek_status gpu_compiler_choose(const struct gpu_vendor *v, const char *label, const char *arch,
