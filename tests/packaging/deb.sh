@@ -13,6 +13,7 @@ date=$(git log -1 --format=%cD) || { echo 'make deb: packages what is committed:
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT && tree=$work/evenkeel-$version && mkdir "$tree" &&
     git archive HEAD | tar -x -C "$tree" && mv "$tree/tests/packaging/debian" "$tree" && cd "$tree" || exit 3
 
+unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that calls this
 needed=$(sh .ci/deps names | paste -sd, | sed 's/,/, /g')
 sed -i "s/@needed@/$needed/; s/@so@/$so/" debian/control
 mv debian/libevenkeel.install "debian/libevenkeel$so.install"
@@ -22,6 +23,7 @@ printf 'evenkeel (%s) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\
     'The Evenkeel developers <evenkeel@example.org>' "$date" >debian/changelog
 
 echo "making packages of $version; the log: $out/log"
-dpkg-buildpackage -b -us -uc -tc ${JOBS:+-j"$JOBS"} >"$out/log" 2>&1 || { tail -20 "$out/log" >&2; exit 1; }
+dpkg-buildpackage -b -us -uc -tc -j"${JOBS:-$(nproc)}" >"$out/log" 2>&1 || { tail -20 "$out/log" >&2; exit 1; }
+! grep 'warning:.*\[-W' "$out/log" || { echo 'make deb: warnings under the distribution'"'"'s flags' >&2; exit 1; }
 rm -f "$out"/*.deb && mv "$work"/*.deb "$work"/*.changes "$work"/*.buildinfo "$out" && ls -sh "$out"/*.deb
 ! command -v lintian >/dev/null || lintian --fail-on error,warning "$out"/*.changes
