@@ -108,6 +108,8 @@ help:
 	 'make check-arm  unit tests as aarch64 code under qemu-user' \
 	 'make bundle     all that a machine with a GPU and no tools needs, with finished kernels' \
 	 'make deb        Debian packages of what is committed, into $(BUILD)/deb' \
+	 'make soak       random faults in every program, MINUTES=5: nothing may be lost' \
+	 'make proof      what a sceptic would run, as one page: PROOF=FILE' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make bits       which results have the same bits on every instruction level' \
 	 'make replay     published results beside the simulator' \
@@ -325,6 +327,11 @@ $(SCALE)/search: $(scale_c:%.c=$(SCALE)/%.o) $(SCALE)/libcu.a
 scale: $(if $(shell command -v smpicc),$(SCALE)/search)
 	@sh tests/scale/run.sh $(SCALE)/search
 
+soak: $(bins)
+	@BIN=$(BIN) bash tests/soak.sh
+proof: $(bins) $(tests) $(benches)
+	@BUILD=$(BUILD) BIN=$(BIN) bash tests/proof.sh
+
 # Kernel texts through the compilers of devices, whether the machine has such devices or not.
 kernels: $(BUILD)/tests/kernels_rtc
 	@BUILD=$(BUILD) bash tests/kernels.sh
@@ -448,6 +455,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all bundle bits deb arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
+.PHONY: all bundle bits deb soak proof arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
