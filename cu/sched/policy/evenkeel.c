@@ -338,7 +338,7 @@ static bool pays(const struct state *s, int cu, int victim, size_t task, double 
     if (d->memory[cu] == d->memory[victim])
         return here < left * (1 - 1e-9);
     double now = get(&s->worker[cu].until);
-    if (now + left < BEHIND * s->planned && BEHIND * now > s->expected[cu])
+    if (now + left < BEHIND * s->planned && BEHIND * now >= s->expected[cu])
         return false;
     double carried = partition_transfer(d, d->memory[cu], task);
     double crossing = 2 * carried + partition_crossing(d, s->owner, task, d->memory[cu]);
