@@ -222,7 +222,8 @@ static bool failed(struct state *s)
     struct partition_cost ran = partition_predict(&s->partition, e->owner);
     struct partition_cost kept = partition_predict(&s->partition, best->owner);
     s->took = e->changed ? ran.makespan + ran.exchange : longest + ran.exchange;
-    incumbent_renew(best, kept.makespan + kept.exchange);
+    if (e->changed)
+        incumbent_renew(best, kept.makespan + kept.exchange);
     if (!incumbent_judge(best, s->took, ran.makespan + ran.exchange, doubt, e->owner) ||
         WITHOUT(INCUMBENT)) {
         if (memcmp(s->owner, e->owner, s->job->n * sizeof *s->owner))
