@@ -85,7 +85,7 @@ static inline __attribute__((always_inline)) void solve_line(struct bt_axis x, s
         bt_forward(x, l, s, left_by(x, l, s - 1));
     for (int s = l.n - 2; s > 0; s--) {
         w = bt_back(x, l, w, s);
-        bt_store(l.out, x, s, l.boost < 0 ? bt_boost(w, bt_node(l.prim, x, s), 1.0) : w);
+        bt_store(l.out, x, s, l.boost < 0 ? bt_boost(w, bt_load(l.prim, x, s), 1.0) : w);
     }
 }
 
@@ -148,15 +148,6 @@ static void solve_x(struct rhs_sweep *sweep, const struct bt_room *room, double 
     }
 }
 
-static void store_point(double *to, struct rhs_point p)
-{
-    STORE(to, 0, p.ri);
-    STORE(to, LANES, p.x);
-    STORE(to, 2 * LANES, p.y);
-    STORE(to, 3 * LANES, p.z);
-    STORE(to, 4 * LANES, p.e);
-}
-
 /* All y lines of a plane, in place. */
 static void solve_y(const struct rhs_sweep *sweep, const struct bt_room *room, double *w)
 {
@@ -166,9 +157,9 @@ static void solve_y(const struct rhs_sweep *sweep, const struct bt_room *room, d
     for (int v = 0; v < rhs_inner(z->nx); v++) {
         const struct bt_view view = {w + v * RHS_STATE, LANES, rhs_stride(z)};
         for (int j = 0; j < z->ny; j++)
-            store_point(room->points + j * RHS_STATE,
-                        rhs_point_at(rhs_flows(sweep, j) + v * RHS_FLOW,
-                                     rhs_nodes(sweep, j) + v * RHS_NODE));
+            five_store(room->points + j * RHS_STATE, LANES,
+                       rhs_point_at(rhs_flows(sweep, j) + v * RHS_FLOW,
+                                    rhs_nodes(sweep, j) + v * RHS_NODE));
         solve_line(axis, (struct bt_line){view, view, from, room->factor, LANES, z->ny, 0});
     }
 }
@@ -176,8 +167,8 @@ static void solve_y(const struct rhs_sweep *sweep, const struct bt_room *room, d
 static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    const int planes = z->nz - 2, k0 = 1 + t * planes / work->width;
-    const int k1 = 1 + (t + 1) * planes / work->width;
+    int k0, k1;
+    mz_share(1, z->nz - 2, t, work->width, &k0, &k1);
     if (k0 == k1)
         return;
     const struct bt_room room = room_of(mz, work->scratch[t]);
@@ -207,15 +198,16 @@ static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct b
 static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    const int slabs = z->ny - 2, j0 = 1 + t * slabs / work->width;
-    const int j1 = 1 + (t + 1) * slabs / work->width, inner = rhs_inner(z->nx);
+    const int inner = rhs_inner(z->nx);
+    int j0, j1;
+    mz_share(1, z->ny - 2, t, work->width, &j0, &j1);
     const struct bt_room room = room_of(mz, work->scratch[t]);
     for (int j = j0; j < j1; j++) {
         double *u = mz_zone_u(mz, zone) + (long)j * z->pitch + 1;
         for (int k = 0; k < z->nz; k++)
             for (int v = 0; v < inner; v++)
-                store_point(room.points + (k * inner + v) * (long)RHS_STATE,
-                            rhs_point_of(u + k * z->plane + v * LANES, z->volume));
+                five_store(room.points + (k * inner + v) * (long)RHS_STATE, LANES,
+                           rhs_point_of(u + k * z->plane + v * LANES, z->volume));
         solve_z(mz, z, &room, work->w + j * rhs_stride(z));
         for (int k = 1; k < z->nz - 1; k++)
             for (int v = 0; v < inner; v++)

@@ -64,9 +64,13 @@ struct record {
 static struct record record_of(const struct mz *mz, int zone)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    struct record r = {.zone = zone, .u = mz_zone_u(mz, zone), .carried = mz->carried + z->carried};
-    r.u_bytes = MZ_VARS * (size_t)z->volume * sizeof *r.u;
-    r.carried_bytes = mz->ops->carried ? mz->ops->carried(z) * sizeof *r.carried : 0;
+    struct mz_part part[MZ_PARTS];
+    mz_parts(mz, zone, part);
+    struct record r = {.zone = zone,
+                       .u = part[MZ_U].host,
+                       .carried = part[MZ_CARRIED].host,
+                       .u_bytes = part[MZ_U].doubles * sizeof *r.u,
+                       .carried_bytes = part[MZ_CARRIED].doubles * sizeof *r.u};
     r.at = (off_t)(sizeof(struct header) + (size_t)zone * sizeof(uint64_t) +
                    (size_t)(MZ_VARS * z->first + z->carried) * sizeof(double));
     return r;

@@ -43,7 +43,8 @@ struct device {
     long faces_generation; /* of the lists in B_COPY, B_OUT, B_IN */
 };
 
-size_t device_bytes(const struct mz *mz)
+/* Of the fields of all zones. */
+static size_t device_bytes(const struct mz *mz)
 {
     const long point = 3 * MZ_VARS + ZONE_PRIMS;
     return (size_t)(mz->points * point + mz->size_carried) * sizeof(double);
@@ -51,9 +52,10 @@ size_t device_bytes(const struct mz *mz)
 
 size_t device_zone_bytes(const struct mz *mz, int zone)
 {
-    const struct mz_zone *z = &mz->zone[zone];
-    const size_t carried = mz->ops->carried ? mz->ops->carried(z) : 0;
-    return (2 * MZ_VARS * (size_t)z->volume + carried) * sizeof(double);
+    struct mz_part part[MZ_PARTS];
+    mz_parts(mz, zone, part);
+    return (part[MZ_U].doubles + part[MZ_CARRIED].doubles + part[MZ_FORCING].doubles) *
+           sizeof(double);
 }
 
 static enum ek_status size_buffer(struct device *d, enum buffer b, size_t bytes)
@@ -284,65 +286,27 @@ enum ek_status device_step(struct device *d, int begin, int end, double *seconds
 
 /* ---- moving a zone --------------------------------------------------------------------------- */
 
-/* What moves with a zone: u always, forcing to a device only, for it never changes. */
-struct part {
-    enum buffer buffer;
-    double *host;
-    size_t at, size; /* bytes */
-};
-enum { PART_U, PART_CARRIED, PART_FORCING, PARTS };
+static const enum buffer buffer_of[MZ_PARTS] = {
+    [MZ_U] = B_U, [MZ_CARRIED] = B_CARRIED, [MZ_FORCING] = B_FORCING};
 
-static void set_parts(const struct mz *mz, int zone, struct part part[PARTS])
+enum ek_status device_carry(struct device *to, struct device *from, int zone, size_t *bytes)
 {
-    const struct mz_zone *z = &mz->zone[zone];
-    const size_t at = MZ_VARS * (size_t)z->first, size = MZ_VARS * (size_t)z->volume;
-    const size_t carried = mz->ops->carried ? mz->ops->carried(z) : 0;
-    const size_t one = sizeof(double);
-    part[PART_U] = (struct part){B_U, mz->u + at, at * one, size * one};
-    part[PART_FORCING] = (struct part){B_FORCING, mz_zone_forcing(mz, zone), at * one, size * one};
-    part[PART_CARRIED] =
-        (struct part){B_CARRIED, mz->carried + z->carried, (size_t)z->carried * one, carried * one};
-}
-
-enum ek_status device_put(struct device *d, int zone, size_t *bytes)
-{
-    struct part part[PARTS];
-    set_parts(d->mz, zone, part);
-    for (int i = 0; i < PARTS; i++) {
-        const struct backend_rect all = backend_linear(part[i].at, 0, part[i].size);
-        if (part[i].size)
-            TRY(backend_write(d->backend, BACKEND_COPY, d->mem[part[i].buffer], part[i].host,
-                              &all));
-        *bytes += part[i].size;
+    struct device *d = to ? to : from;
+    struct mz_part part[MZ_PARTS];
+    mz_parts(d->mz, zone, part);
+    for (int i = 0; i < (to ? MZ_PARTS : MZ_FORCING); i++) {
+        const enum buffer b = buffer_of[i];
+        const size_t at = part[i].at * sizeof(double), size = part[i].doubles * sizeof(double);
+        const struct backend_rect all = backend_linear(to ? at : 0, from ? at : 0, size);
+        if (size && to && from)
+            TRY(backend_copy(to->backend, to->mem[b], from->backend, from->mem[b], &all));
+        else if (size && to)
+            TRY(backend_write(to->backend, BACKEND_COPY, to->mem[b], part[i].host, &all));
+        else if (size)
+            TRY(backend_read(from->backend, BACKEND_COPY, part[i].host, from->mem[b], &all));
+        *bytes += size;
     }
-    return backend_wait(d->backend, BACKEND_COPY);
-}
-
-enum ek_status device_get(struct device *d, int zone, size_t *bytes)
-{
-    struct part part[PARTS];
-    set_parts(d->mz, zone, part);
-    for (int i = 0; i < PART_FORCING; i++) {
-        const struct backend_rect all = backend_linear(0, part[i].at, part[i].size);
-        if (part[i].size)
-            TRY(backend_read(d->backend, BACKEND_COPY, part[i].host, d->mem[part[i].buffer], &all));
-        *bytes += part[i].size;
-    }
-    return backend_wait(d->backend, BACKEND_COPY);
-}
-
-enum ek_status device_take(struct device *to, struct device *from, int zone, size_t *bytes)
-{
-    struct part part[PARTS];
-    set_parts(to->mz, zone, part);
-    for (int i = 0; i < PARTS; i++) {
-        const struct backend_rect all = backend_linear(part[i].at, part[i].at, part[i].size);
-        if (part[i].size)
-            TRY(backend_copy(to->backend, to->mem[part[i].buffer], from->backend,
-                             from->mem[part[i].buffer], &all));
-        *bytes += part[i].size;
-    }
-    return EK_OK;
+    return to && from ? EK_OK : backend_wait(d->backend, BACKEND_COPY);
 }
 
 /* ---- the exchange ---------------------------------------------------------------------------- */

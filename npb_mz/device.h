@@ -12,9 +12,6 @@
 
 struct device;
 
-/* Bytes that the fields of all zones take on a device. */
-size_t device_bytes(const struct mz *mz);
-
 /* Bytes that a zone's move to a device carries. */
 size_t device_zone_bytes(const struct mz *mz, int zone);
 
@@ -28,14 +25,10 @@ void device_close(struct device *device);
  * begin + i: measured, or its share of a batch by declared cost. */
 enum ek_status device_step(struct device *device, int begin, int end, double *seconds);
 
-/* Moves a zone here (u, forcing, carried) or to the host (forcing never changes); *bytes += size.
- * Any thread that holds the device's lock. */
-enum ek_status device_put(struct device *device, int zone, size_t *bytes);
-enum ek_status device_get(struct device *device, int zone, size_t *bytes);
-
-/* Moves a zone from one device to another; the host's copy stays as it was. Whoever holds the locks
- * of both. */
-enum ek_status device_take(struct device *to, struct device *from, int zone, size_t *bytes);
+/* Moves a zone (u, what it carries, forcing, which goes to devices only) to a device, from one, or
+ * from one to another; NULL is the host, whose copy stays as it was in the last case. *bytes +=
+ * size. Whoever holds the devices' locks. */
+enum ek_status device_carry(struct device *to, struct device *from, int zone, size_t *bytes);
 
 /* The exchange of this device's memory node: copies faces between its zones and reads outgoing ones
  * into the memory node's out_buffer; then, after all have done so, writes and unpacks its

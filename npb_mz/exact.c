@@ -27,12 +27,6 @@ static double part(int d, int m, double x)
     return x * (c[0] + x * (c[1] + x * (c[2] + x * c[3])));
 }
 
-void exact_solution(const double x[3], double *u)
-{
-    for (int m = 0; m < MZ_VARS; m++)
-        u[m] = constant[m] + part(0, m, x[0]) + part(1, m, x[1]) + part(2, m, x[2]);
-}
-
 void exact_axis(struct mz_axis *a, int d)
 {
     for (int s = 0; s < a->n; s++)
@@ -49,10 +43,16 @@ static double along(const struct mz *mz, int d, int m, int s)
     return mz->axis[d].part[m * mz->axis[d].n + s];
 }
 
+static double exact(const struct mz *mz, const int n[3], int m, const int s[3])
+{
+    (void)n;
+    return constant[m] + along(mz, 0, m, s[0]) + along(mz, 1, m, s[1]) + along(mz, 2, m, s[2]);
+}
+
 void exact_point(const struct mz *mz, int i, int j, int k, double *u)
 {
     for (int m = 0; m < MZ_VARS; m++)
-        u[m] = constant[m] + along(mz, 0, m, i) + along(mz, 1, m, j) + along(mz, 2, m, k);
+        u[m] = exact(mz, NULL, m, (int[3]){i, j, k});
 }
 
 /* Component m at (i,j,k): the mean of the values on opposite faces, blended over the three axes. */
@@ -91,12 +91,6 @@ static void fill(const struct mz *mz, const struct mz_zone *z, double *u,
                 for (int i = 0; i < z->pitch; i++)
                     u[m * z->volume + k * z->plane + (long)j * z->pitch + i] =
                         value(mz, n, m, (int[3]){i < z->nx ? i : z->nx - 1, j, k});
-}
-
-static double exact(const struct mz *mz, const int n[3], int m, const int s[3])
-{
-    (void)n;
-    return constant[m] + along(mz, 0, m, s[0]) + along(mz, 1, m, s[1]) + along(mz, 2, m, s[2]);
 }
 
 void exact_fill(const struct mz *mz, const struct mz_zone *z, double *u)

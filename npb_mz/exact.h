@@ -4,9 +4,6 @@
 
 #include "npb_mz/mz.h"
 
-/* Exact solution at the normalised coordinates x[3] to u[MZ_VARS]. */
-void exact_solution(const double x[3], double *u);
-
 /* Fills at, part and end of axis d (0, 1, 2); h, n and the room are there. */
 void exact_axis(struct mz_axis *axis, int d);
 

@@ -25,17 +25,18 @@ enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nmemor
                           struct faces **out)
 {
     struct faces *f = calloc(1, sizeof *f);
-    if (f) {
-        f->mz = mz;
-        f->remote = remote;
-        f->nmemories = nmemories;
-        f->home = malloc((size_t)mz->nzones * sizeof *f->home);
-        f->out_at = malloc(MZ_SIDES * (size_t)mz->nzones * sizeof *f->out_at);
-        f->memory = calloc((size_t)nmemories, sizeof *f->memory);
-    }
-    if (!f || !f->home || !f->out_at || !f->memory) {
+    if (!f)
+        FAIL(EK_UNAVAILABLE, "exchange: out of memory");
+    f->mz = mz;
+    f->remote = remote;
+    f->nmemories = nmemories;
+    f->home = ARENA_NEW(&f->arena, mz->nzones, int);
+    f->out_at = ARENA_NEW(&f->arena, MZ_SIDES * mz->nzones, size_t);
+    f->memory = ARENA_NEW(&f->arena, nmemories, struct faces_memory);
+    const enum ek_status st = arena_check(&f->arena, "the faces of %d zones", mz->nzones);
+    if (st) {
         faces_close(f);
-        FAIL(EK_UNAVAILABLE, "exchange: out of memory for the faces of %d zones", mz->nzones);
+        return st;
     }
     for (int i = 0; i < mz->nzones; i++)
         f->home[i] = nmemories; /* fits no mapping */
@@ -55,9 +56,7 @@ void faces_close(struct faces *f)
         free(p->out_buffer);
         free(p->in_buffer);
     }
-    free(f->home);
-    free(f->out_at);
-    free(f->memory);
+    arena_free(&f->arena);
     free(f);
 }
 

@@ -32,6 +32,7 @@ struct faces_memory {
 };
 
 struct faces {
+    struct arena arena;
     const struct mz *mz;
     struct remote *remote; /* borrowed; NULL where there is one rank */
     int nmemories;

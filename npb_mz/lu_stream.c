@@ -18,25 +18,9 @@ static struct equations equations_of(const struct mz *mz, double sign)
                               lu_diagonal(c)};
 }
 
-FN struct lu_five load_five(const double *at)
+FN struct five load_five(const double *at)
 {
-    return (struct lu_five){LOAD(at, 0), LOAD(at, LANES), LOAD(at, 2 * LANES), LOAD(at, 3 * LANES),
-                            LOAD(at, 4 * LANES)};
-}
-
-FN void store_five(double *at, struct lu_five v)
-{
-    STORE(at, 0, v.r);
-    STORE(at, LANES, v.x);
-    STORE(at, 2 * LANES, v.y);
-    STORE(at, 3 * LANES, v.z);
-    STORE(at, 4 * LANES, v.e);
-}
-
-FN struct lu_node load_node(const double *at)
-{
-    const struct lu_five v = load_five(at);
-    return (struct lu_node){v.r, v.x, v.y, v.z, v.e};
+    return five_load(at, LANES);
 }
 
 /* ---- points and lanes ------------------------------------------------------------------------ */
@@ -55,7 +39,7 @@ void lu_stream_inside(double *inside, int nx, int strips, int rows)
     }
 }
 
-FN struct lu_five keep_inside(struct lu_five v, const double *inside)
+FN struct five keep_inside(struct five v, const double *inside)
 {
     const lanes_mask in = (lanes_mask)LOAD(inside, 0);
     v.r = (lanes)((lanes_mask)v.r & in);
@@ -67,19 +51,19 @@ FN struct lu_five keep_inside(struct lu_five v, const double *inside)
 }
 
 /* Each lane receives from the lane before, the first one from the last of the other vector. */
-FN struct lu_five shift_up(struct lu_five own, struct lu_five other)
+FN struct five shift_up(struct five own, struct five other)
 {
-    return (struct lu_five){lanes_back1(other.r, own.r), lanes_back1(other.x, own.x),
-                            lanes_back1(other.y, own.y), lanes_back1(other.z, own.z),
-                            lanes_back1(other.e, own.e)};
+    return (struct five){lanes_back1(other.r, own.r), lanes_back1(other.x, own.x),
+                         lanes_back1(other.y, own.y), lanes_back1(other.z, own.z),
+                         lanes_back1(other.e, own.e)};
 }
 
 /* Each lane receives from the lane after, the last one from the first of the other vector. */
-FN struct lu_five shift_down(struct lu_five own, struct lu_five other)
+FN struct five shift_down(struct five own, struct five other)
 {
-    return (struct lu_five){lanes_ahead1(own.r, other.r), lanes_ahead1(own.x, other.x),
-                            lanes_ahead1(own.y, other.y), lanes_ahead1(own.z, other.z),
-                            lanes_ahead1(own.e, other.e)};
+    return (struct five){lanes_ahead1(own.r, other.r), lanes_ahead1(own.x, other.x),
+                         lanes_ahead1(own.y, other.y), lanes_ahead1(own.z, other.z),
+                         lanes_ahead1(own.e, other.e)};
 }
 
 /* ---- shares ---------------------------------------------------------------------------------- */
@@ -91,23 +75,22 @@ struct common {
     lanes energy, enthalpy, friction, pressure;
 };
 
-FN struct common common_of(struct lu_node n, struct lu_five w)
+FN struct common common_of(struct five n, struct five w)
 {
     const lanes kinetic = lu_kinetic(n), work = n.x * w.x + (n.y * w.y + n.z * w.z);
     return (struct common){.energy = w.e + (kinetic * w.r + work),
                            .enthalpy = 1.4 * n.e + kinetic,
-                           .friction = (1.96 * n.ri) * w.e + n.ri * (work - 1.96 * (n.e * w.r)),
+                           .friction = (1.96 * n.r) * w.e + n.r * (work - 1.96 * (n.e * w.r)),
                            .pressure = 0.4 * w.e};
 }
 
 /* The same as lu_send(), by another way. */
-FN struct lu_five share(struct lu_axis a, int d, struct lu_node n, struct lu_five w,
-                        struct common k)
+FN struct five share(struct lu_axis a, int d, struct five n, struct five w, struct common k)
 {
     const lanes v = d == 0 ? n.x : d == 1 ? n.y : n.z, m = d == 0 ? w.x : d == 1 ? w.y : w.z;
-    const lanes t = a.tau2 * m, c = a.tau2 * v + a.spread, side = a.visc * n.ri + c;
-    const lanes push = a.tau2 * k.pressure + (a.visc / 3.0) * (n.ri * m);
-    struct lu_five s;
+    const lanes t = a.tau2 * m, c = a.tau2 * v + a.spread, side = a.visc * n.r + c;
+    const lanes push = a.tau2 * k.pressure + (a.visc / 3.0) * (n.r * m);
+    struct five s;
     s.r = c * w.r + t;
     s.x = side * w.x + n.x * s.r;
     s.y = side * w.y + n.y * s.r;
@@ -123,11 +106,11 @@ FN struct lu_five share(struct lu_axis a, int d, struct lu_node n, struct lu_fiv
 }
 
 /* The same as lu_relax(), in shorter chains. */
-FN struct lu_five relax(struct lu_diagonal g, struct lu_node n, struct lu_five w)
+FN struct five relax(struct lu_diagonal g, struct five n, struct five w)
 {
-    const lanes dx = g.g0 + g.x * n.ri, dy = g.g0 + g.y * n.ri, dz = g.g0 + g.z * n.ri;
-    const lanes heat = g.e * n.ri, de = g.g0 + heat;
-    struct lu_five v;
+    const lanes dx = g.g0 + g.x * n.r, dy = g.g0 + g.y * n.r, dz = g.g0 + g.z * n.r;
+    const lanes heat = g.e * n.r, de = g.g0 + heat;
+    struct five v;
     v.r = g.inverse * w.r;
     v.x = (1.0 / dx) * (w.x - n.x * w.r);
     v.y = (w.y - n.y * w.r) * (1.0 / dy);
@@ -193,26 +176,26 @@ FN const double *lower_other(const struct lu_stream *s, int strip, long t, int i
 static void lower_block(struct lu_stream *s, const struct equations *q, int strip, long t,
                         const double *rhs)
 {
-    struct lu_five along = load_five(s->shares), across = load_five(s->shares + LU_STEP);
+    struct five along = load_five(s->shares), across = load_five(s->shares + LU_STEP);
     const double *node = s->node + t * LU_BLOCK, *inside = s->inside + t * LANES * LANES;
     double *w = s->w + t * LU_BLOCK, *behind = s->behind + t * LU_BLOCK;
     double *ring = s->ring + t % lu_ring_blocks(s->nx) * LU_BLOCK;
     const double *first = lower_other(s, strip, t, 0), *rest = lower_other(s, strip, t, 1);
     for (int i = 0; i < LANES; i++) {
-        const struct lu_node n = load_node(node + i * LU_STEP);
-        const struct lu_five other = load_five(i == 0 ? first : rest + (i - 1) * LU_STEP);
-        struct lu_five v = lu_sum(load_five(rhs + i * LU_STEP), load_five(behind + i * LU_STEP));
-        v = lu_sum(v, lu_sum(along, shift_up(across, other)));
+        const struct five n = load_five(node + i * LU_STEP);
+        const struct five other = load_five(i == 0 ? first : rest + (i - 1) * LU_STEP);
+        struct five v = five_sum(load_five(rhs + i * LU_STEP), load_five(behind + i * LU_STEP));
+        v = five_sum(v, five_sum(along, shift_up(across, other)));
         v = keep_inside(relax(q->diagonal, n, v), inside + i * LANES);
-        store_five(w + i * LU_STEP, v);
+        five_store(w + i * LU_STEP, LANES, v);
         const struct common k = common_of(n, v);
-        store_five(behind + i * LU_STEP, share(q->axis[2], 2, n, v, k));
+        five_store(behind + i * LU_STEP, LANES, share(q->axis[2], 2, n, v, k));
         across = share(q->axis[1], 1, n, v, k);
-        store_five(ring + i * LU_STEP, across);
+        five_store(ring + i * LU_STEP, LANES, across);
         along = share(q->axis[0], 0, n, v, k);
     }
-    store_five(s->shares, along);
-    store_five(s->shares + LU_STEP, across);
+    five_store(s->shares, LANES, along);
+    five_store(s->shares + LU_STEP, LANES, across);
 }
 
 void lu_stream_lower(struct lu_stream *s, int strip, const struct lu_rows *before,
@@ -243,31 +226,30 @@ FN const double *upper_other(const struct lu_stream *s, long t, int i)
 
 static void upper_block(struct lu_stream *s, const struct equations *q, long t, double *more)
 {
-    struct lu_five along = load_five(s->shares), across = load_five(s->shares + LU_STEP);
+    struct five along = load_five(s->shares), across = load_five(s->shares + LU_STEP);
     const double *node = s->node + t * LU_BLOCK, *inside = s->inside + t * LANES * LANES;
     const double *w = s->w + t * LU_BLOCK;
     double *behind = s->behind + t * LU_BLOCK;
     double *ring = s->ring + t % lu_ring_blocks(s->nx) * LU_BLOCK;
     const double *first = upper_other(s, t, LANES - 1), *rest = upper_other(s, t, 0);
     for (int i = LANES - 1; i >= 0; i--) {
-        const struct lu_node n = load_node(node + i * LU_STEP);
-        const struct lu_five other = load_five(i == LANES - 1 ? first : rest + i * LU_STEP);
-        struct lu_five v = lu_sum(load_five(behind + i * LU_STEP), along);
-        v = relax(q->diagonal, n, lu_sum(v, shift_down(across, other)));
-        v = keep_inside(lu_sum(load_five(w + i * LU_STEP), v), inside + i * LANES);
+        const struct five n = load_five(node + i * LU_STEP);
+        const struct five other = load_five(i == LANES - 1 ? first : rest + i * LU_STEP);
+        struct five v = five_sum(load_five(behind + i * LU_STEP), along);
+        v = relax(q->diagonal, n, five_sum(v, shift_down(across, other)));
+        v = keep_inside(five_sum(load_five(w + i * LU_STEP), v), inside + i * LANES);
         const struct common k = common_of(n, v);
-        STORE(more, i * LU_STEP, LU_FACTOR * v.r);
-        STORE(more, i * LU_STEP + LANES, LU_FACTOR * (v.x + n.x * v.r));
-        STORE(more, i * LU_STEP + 2 * LANES, LU_FACTOR * (v.y + n.y * v.r));
-        STORE(more, i * LU_STEP + 3 * LANES, LU_FACTOR * (v.z + n.z * v.r));
-        STORE(more, i * LU_STEP + 4 * LANES, LU_FACTOR * k.energy);
-        store_five(behind + i * LU_STEP, share(q->axis[2], 2, n, v, k));
+        five_store(more + i * LU_STEP, LANES,
+                   (struct five){LU_FACTOR * v.r, LU_FACTOR * (v.x + n.x * v.r),
+                                 LU_FACTOR * (v.y + n.y * v.r), LU_FACTOR * (v.z + n.z * v.r),
+                                 LU_FACTOR * k.energy});
+        five_store(behind + i * LU_STEP, LANES, share(q->axis[2], 2, n, v, k));
         across = share(q->axis[1], 1, n, v, k);
-        store_five(ring + i * LU_STEP, across);
+        five_store(ring + i * LU_STEP, LANES, across);
         along = share(q->axis[0], 0, n, v, k);
     }
-    store_five(s->shares, along);
-    store_five(s->shares + LU_STEP, across);
+    five_store(s->shares, LANES, along);
+    five_store(s->shares + LU_STEP, LANES, across);
 }
 
 FN void add_to(double *u, lanes x)

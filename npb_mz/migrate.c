@@ -4,39 +4,31 @@
 
 #include <stdlib.h>
 
-enum { PARTS = 3 };
-
 /* MPI counts in int: longer parts go in pieces, which arrive in their order. */
 static const size_t PIECE = 1 << 28; /* doubles */
 
-struct part {
-    double *at;
-    size_t doubles;
-};
-
-static void set_parts(const struct mz *mz, int zone, struct part part[PARTS])
+/* Forcing that all zones share stays. */
+static void parts_of(const struct mz *mz, int zone, struct mz_part part[MZ_PARTS])
 {
-    const struct mz_zone *z = &mz->zone[zone];
-    const size_t field = MZ_VARS * (size_t)z->volume, at = MZ_VARS * (size_t)z->first;
-    part[0] = (struct part){mz->u + at, field};
-    part[1] = (struct part){mz_zone_forcing(mz, zone), mz_shares_forcing(mz) ? 0 : field};
-    part[2] = (struct part){mz->carried + z->carried, mz->ops->carried ? mz->ops->carried(z) : 0};
+    mz_parts(mz, zone, part);
+    if (mz_shares_forcing(mz))
+        part[MZ_FORCING].doubles = 0;
 }
 
 /* Adds the messages of a zone to m, or only counts them where m is NULL; returns how many. */
 static int list_zone(const struct mz *mz, int zone, int peer, bool sends, struct cluster_message *m)
 {
-    struct part part[PARTS];
+    struct mz_part part[MZ_PARTS];
     int n = 0;
-    set_parts(mz, zone, part);
-    for (int i = 0; i < PARTS; i++)
+    parts_of(mz, zone, part);
+    for (int i = 0; i < MZ_PARTS; i++)
         for (size_t at = 0; at < part[i].doubles; at += PIECE, n++) {
             const size_t left = part[i].doubles - at;
             if (m)
                 m[n] = (struct cluster_message){.peer = peer,
-                                                .tag = PARTS * zone + i,
+                                                .tag = MZ_PARTS * zone + i,
                                                 .sends = sends,
-                                                .buffer = part[i].at + at,
+                                                .buffer = part[i].host + at,
                                                 .doubles = left < PIECE ? left : PIECE};
         }
     return n;
@@ -57,11 +49,11 @@ static int list_zones(const struct mz *mz, const int *of, const int *next,
 static void settle(struct mz *mz, const int *of, const int *next)
 {
     for (int zone = 0; zone < mz->nzones; zone++) {
-        struct part part[PARTS];
+        struct mz_part part[MZ_PARTS];
         mz->mine[zone] = next[zone] == cluster_rank();
-        set_parts(mz, zone, part);
-        for (int i = 0; of[zone] == cluster_rank() && !mz->mine[zone] && i < PARTS; i++)
-            field_release(part[i].at, part[i].doubles);
+        parts_of(mz, zone, part);
+        for (int i = 0; of[zone] == cluster_rank() && !mz->mine[zone] && i < MZ_PARTS; i++)
+            field_release(part[i].host, part[i].doubles);
     }
 }
 

@@ -39,9 +39,8 @@ static enum ek_status open_axes(struct mz *mz)
         struct mz_axis *a = &mz->axis[d];
         const double h = a->h = spacing(mz, d);
         a->n = n[d];
-        a->at = malloc((1 + MZ_VARS) * n[d] * sizeof *a->at);
-        if (!a->at)
-            FAIL(EK_UNAVAILABLE, "%s: no memory for an axis of %d points", mz->ops->name, n[d]);
+        a->at = ARENA_NEW(&mz->arena, (1 + MZ_VARS) * n[d], double);
+        TRY(arena_check(&mz->arena, "an axis of %d points", n[d]));
         a->part = a->at + n[d];
         exact_axis(a, d);
         mz->consts.axis[d].tau2 = dt / (2.0 * h);
@@ -72,10 +71,9 @@ static enum ek_status open_fields(struct mz *mz)
 {
     const struct mz_mesh *mesh = mz->mesh;
     mz->nzones = mz_zones_along(mz->ops, mesh, 0) * mz_zones_along(mz->ops, mesh, 1);
-    mz->zone = malloc(mz->nzones * sizeof *mz->zone);
-    mz->mine = calloc(mz->nzones, sizeof *mz->mine);
-    if (!mz->zone || !mz->mine)
-        FAIL(EK_UNAVAILABLE, "%s: no memory for %d zones", mz->ops->name, mz->nzones);
+    mz->zone = ARENA_NEW(&mz->arena, mz->nzones, struct mz_zone);
+    mz->mine = ARENA_NEW(&mz->arena, mz->nzones, bool);
+    TRY(arena_check(&mz->arena, "%s, %d zones", mz->ops->name, mz->nzones));
     const struct zones_size size = zones_layout(mz->ops, mesh, mz->zone);
     mz->points = size.points;
     mz->size_carried = size.carried;
@@ -111,16 +109,17 @@ enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class
 }
 
 /* Zeroed pages cost nothing until they are touched, so an unclaimed zone takes no memory. */
-enum ek_status mz_claim(struct mz *mz, const bool *mine)
+enum ek_status mz_claim(struct mz *mz, const int *rank_of, int rank)
 {
     struct mz_work *work = NULL;
     TRY(mz_work_open(mz, 1, &work));
     for (int i = 0; i < mz->nzones; i++) {
-        if (mz_shares_forcing(mz) ? i == 0 : mine[i] && !mz->mine[i])
+        const bool mine = !rank_of || rank_of[i] == rank;
+        if (mz_shares_forcing(mz) ? i == 0 : mine && !mz->mine[i])
             set_forcing(mz, work, i);
-        mz->mine[i] = mine[i];
+        mz->mine[i] = mine;
     }
-    if (!mine[0])
+    if (!mz->mine[0])
         field_release(mz_zone_u(mz, 0), MZ_VARS * (size_t)mz->zone[0].volume);
     mz_work_close(work);
     mz_reset(mz);
@@ -131,13 +130,7 @@ enum ek_status mz_open(const struct mz_ops *ops, const struct mz_class *class, s
 {
     struct mz *mz;
     TRY(mz_open_unclaimed(ops, class, &mz));
-    bool *all = malloc((size_t)mz->nzones * sizeof *all);
-    enum ek_status st = EK_UNAVAILABLE;
-    if (all) {
-        memset(all, true, (size_t)mz->nzones * sizeof *all);
-        st = mz_claim(mz, all);
-    }
-    free(all);
+    enum ek_status st = mz_claim(mz, NULL, 0);
     if (st)
         mz_close(mz);
     else
@@ -149,12 +142,9 @@ void mz_close(struct mz *mz)
 {
     if (!mz)
         return;
-    for (int d = 0; d < 3; d++)
-        free(mz->axis[d].at);
     for (int i = 0; i < 3; i++)
         field_free(&mz->memory[i]);
-    free(mz->zone);
-    free(mz->mine);
+    arena_free(&mz->arena);
     free(mz);
 }
 
@@ -185,7 +175,7 @@ enum ek_status mz_work_open(const struct mz *mz, int width, struct mz_work **out
     struct mz_work *work = calloc(1, sizeof *work);
     if (work) {
         work->width = width;
-        work->scratch = calloc(width, sizeof *work->scratch);
+        work->scratch = ARENA_NEW(&work->arena, width, double *);
         work->w = field_alloc(w + 16 + width * own, &work->memory);
     }
     if (!work || !work->scratch || !work->w) {
@@ -205,7 +195,7 @@ void mz_work_close(struct mz_work *work)
     if (!work)
         return;
     field_free(&work->memory);
-    free(work->scratch);
+    arena_free(&work->arena);
     free(work);
 }
 
@@ -233,6 +223,21 @@ void mz_parallel(struct mz *mz, struct mz_work *work, int zone,
 #pragma omp parallel for num_threads(work->width) proc_bind(master) schedule(static, 1)
     for (int t = 0; t < work->width; t++)
         run_part(&p, t);
+}
+
+void mz_parts(const struct mz *mz, int zone, struct mz_part part[MZ_PARTS])
+{
+    const struct mz_zone *z = &mz->zone[zone];
+    const size_t at = MZ_VARS * (size_t)z->first, size = MZ_VARS * (size_t)z->volume;
+    part[MZ_U] = (struct mz_part){mz->u + at, at, size};
+    part[MZ_FORCING] = (struct mz_part){mz_zone_forcing(mz, zone), at, size};
+    part[MZ_CARRIED] =
+        (struct mz_part){mz->carried + z->carried, (size_t)z->carried, mz_carried(mz->ops, z)};
+}
+
+size_t mz_carried(const struct mz_ops *ops, const struct mz_zone *zone)
+{
+    return ops->carried ? ops->carried(zone) : 0;
 }
 
 void mz_step_zone(struct mz *mz, struct mz_work *work, int zone)

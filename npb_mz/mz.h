@@ -1,7 +1,7 @@
 /* npb_mz/mz.h – the NAS multi-zone problems: classes, zones, fields, steps, exchange, verification.
  *
  * A mesh is cut into X x Y zones of nz = mesh[2] planes each; a step exchanges the zones' faces and
- * then advances every zone on its own. A solver (BT now; SP and LU fit the same struct) is one
+ * then advances every zone on its own. A solver is one
  * const struct mz_ops in one file, one kernel text, and one line in mz_list.h.
  *
  * Fields are structures of arrays: [m][k][j][i] of a zone, i contiguous, rows of `pitch` doubles.
@@ -15,6 +15,7 @@
 
 #include "npb_mz/kernels/row.h"
 #include "npb_mz/field.h"
+#include "src/arena.h"
 #include "src/status.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,6 +131,7 @@ struct mz {
     double *carried;              /* [size_carried] */
     long size_carried;
     struct field memory[3]; /* what u, forcing and carried lie in */
+    struct arena arena;     /* the other arrays */
 };
 
 /* Scratch of one unit: reused for every zone and step, owned by who opened it. */
@@ -140,7 +142,18 @@ struct mz_work {
     double *w;        /* right-hand side of one zone, [MZ_VARS][volume], or team_scratch() */
     double **scratch; /* [width] each thread's own */
     struct field memory;
+    struct arena arena;
 };
+
+/* What moves with a zone: u, what the solver carries, and forcing, which never changes. */
+enum { MZ_U, MZ_CARRIED, MZ_FORCING, MZ_PARTS };
+struct mz_part {
+    double *host;
+    size_t at, doubles; /* in a field with a place for every zone, as devices have it */
+};
+void mz_parts(const struct mz *mz, int zone, struct mz_part part[MZ_PARTS]);
+/* Doubles that a zone carries. */
+size_t mz_carried(const struct mz_ops *ops, const struct mz_zone *zone);
 
 /* ---- classes.c, zones.c ---- */
 
@@ -167,10 +180,9 @@ void mz_close(struct mz *mz);
 /* The same without any zone claimed: those that this process is to step are claimed next. */
 enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
                                  struct mz **mz);
-/* From now on the zones with mine[zone] are stepped here: computes their forcing, or the one of
- * all. EK_UNAVAILABLE.
- */
-enum ek_status mz_claim(struct mz *mz, const bool *mine);
+/* From now on the zones with rank_of[zone] == rank (NULL: all) are stepped here: computes their
+ * forcing, or the one of all. EK_UNAVAILABLE. */
+enum ek_status mz_claim(struct mz *mz, const int *rank_of, int rank);
 /* Puts the initial state into all claimed zones. */
 void mz_reset(struct mz *mz);
 
@@ -181,6 +193,13 @@ void mz_work_close(struct mz_work *work);
 /* For the solvers: part(mz, work, zone, t) on every thread t = 0 .. width-1 of the unit. */
 void mz_parallel(struct mz *mz, struct mz_work *work, int zone,
                  void (*part)(struct mz *, struct mz_work *, int zone, int t));
+
+/* The t-th of `width` shares of what lies at first .. first+n-1: *begin .. *end-1. */
+static inline void mz_share(int first, int n, int t, int width, int *begin, int *end)
+{
+    *begin = first + t * n / width;
+    *end = first + (t + 1) * n / width;
+}
 
 /* Advances one zone by one step, bit for bit the same for any width. Different units may advance
  * different zones at the same time. */

@@ -232,25 +232,21 @@ static void say_list(FILE *out, const char *label, const json_t *list)
         fprintf(out, " %.3g to %.3g", low, high);
 }
 
-static double number(const json_t *o, const char *name)
-{
-    return json_number_value(json_object_get(o, name));
-}
-
 static void say_ranks(FILE *out, const json_t *d, const json_t *c)
 {
     say_list(out, "ranks: zones", json_object_get(d, "zones"));
     say_list(out, ", busy", json_object_get(d, "busy_s"));
     fprintf(out, " s, imbalance %.1f%%; divided anew %.0f times, %.0f zones moved in %.3f s\n",
-            100 * number(d, "imbalance"), number(d, "times_divided_anew"), number(d, "zones_moved"),
-            number(d, "moving_s"));
+            100 * json_number_of(d, "imbalance"), json_number_of(d, "times_divided_anew"),
+            json_number_of(d, "zones_moved"), json_number_of(d, "moving_s"));
     fprintf(
         out,
         "faces between ranks: %.0f messages, %.0f bytes a step, %.1f us when waited for at once",
-        number(c, "messages"), number(c, "bytes"), 1e6 * number(c, "at_once_s"));
+        json_number_of(c, "messages"), json_number_of(c, "bytes"),
+        1e6 * json_number_of(c, "at_once_s"));
     if (json_is_number(json_object_get(c, "hidden")))
-        fprintf(out, ", %.1f us after the computation: %.0f%% hidden", 1e6 * number(c, "left_s"),
-                100 * number(c, "hidden"));
+        fprintf(out, ", %.1f us after the computation: %.0f%% hidden",
+                1e6 * json_number_of(c, "left_s"), 100 * json_number_of(c, "hidden"));
     fputc('\n', out);
 }
 

@@ -21,6 +21,7 @@ static const double
 static const struct sched_link unhidden = {2e-6, 1 / 4e9};
 
 struct ranks {
+    struct arena arena;
     const struct mz *mz;
     const char *schedule;
     int n;
@@ -44,18 +45,16 @@ struct ranks {
 
 static enum ek_status allocate(struct ranks *r)
 {
-    const size_t zones = (size_t)r->mz->nzones, n = (size_t)r->n;
-    r->unit = calloc(n, sizeof *r->unit);
-    r->nominal = calloc(n, sizeof *r->nominal);
-    r->sums = calloc(2 * n, sizeof *r->sums);
-    r->of = calloc(zones, sizeof *r->of);
-    r->next = calloc(zones, sizeof *r->next);
-    r->cost = calloc(zones, sizeof *r->cost);
-    r->seconds = calloc(zones, sizeof *r->seconds);
-    r->zone = calloc(zones, sizeof *r->zone);
-    if (!r->unit || !r->nominal || !r->sums || !r->of || !r->next || !r->cost || !r->seconds ||
-        !r->zone)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d ranks", r->mz->ops->name, r->n);
+    const int zones = r->mz->nzones;
+    r->unit = ARENA_NEW(&r->arena, r->n, struct sched_unit);
+    r->nominal = ARENA_NEW(&r->arena, r->n, double);
+    r->sums = ARENA_NEW(&r->arena, 2 * r->n, double);
+    r->of = ARENA_NEW(&r->arena, zones, int);
+    r->next = ARENA_NEW(&r->arena, zones, int);
+    r->cost = ARENA_NEW(&r->arena, zones, double);
+    r->seconds = ARENA_NEW(&r->arena, zones, double);
+    r->zone = ARENA_NEW(&r->arena, zones, struct samples);
+    TRY(arena_check(&r->arena, "%s, %d ranks", r->mz->ops->name, r->n));
     return tasks_open(r->mz, &r->tasks);
 }
 
@@ -115,14 +114,7 @@ void ranks_close(struct ranks *r)
     if (!r)
         return;
     tasks_close(&r->tasks);
-    free(r->unit);
-    free(r->nominal);
-    free(r->sums);
-    free(r->of);
-    free(r->next);
-    free(r->cost);
-    free(r->seconds);
-    free(r->zone);
+    arena_free(&r->arena);
     free(r);
 }
 

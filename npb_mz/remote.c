@@ -12,6 +12,7 @@
 enum { STEPS_TO_MEASURED = 8, TRIALS = SAMPLES };
 
 struct remote {
+    struct arena arena;
     const struct mz *mz;
     int n; /* messages */
     struct cluster_message *message;
@@ -101,13 +102,11 @@ enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remot
     if (!r)
         FAIL(EK_UNAVAILABLE, "exchange: out of memory");
     r->mz = mz;
-    r->send_of = malloc(faces * sizeof *r->send_of);
-    r->receive_of = malloc(faces * sizeof *r->receive_of);
-    r->message = malloc(2 * faces * sizeof *r->message);
-    r->started = calloc(2 * faces, sizeof *r->started);
-    enum ek_status st = EK_OK;
-    if (!r->send_of || !r->receive_of || !r->message || !r->started)
-        st = status_fail(EK_UNAVAILABLE, "exchange: out of memory for %zu faces", faces);
+    r->send_of = ARENA_NEW(&r->arena, faces, int);
+    r->receive_of = ARENA_NEW(&r->arena, faces, int);
+    r->message = ARENA_NEW(&r->arena, 2 * faces, struct cluster_message);
+    r->started = ARENA_NEW(&r->arena, 2 * faces, atomic_bool);
+    enum ek_status st = arena_check(&r->arena, "%zu faces between ranks", faces);
     if (!st)
         st = remote_partition(r, rank_of);
     if (st)
@@ -148,10 +147,7 @@ void remote_close(struct remote *r)
     if (!r)
         return;
     remote_end(r);
-    free(r->send_of);
-    free(r->receive_of);
-    free(r->message);
-    free(r->started);
+    arena_free(&r->arena);
     free(r->memory);
     free(r);
 }

@@ -393,8 +393,8 @@ void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const dou
     const struct mz_zone *z = &mz->zone[zone];
 #pragma omp parallel for num_threads(work->width) schedule(static, 1)
     for (int t = 0; t < work->width; t++) {
-        int inner = mz->zone[zone].nz - 2;
-        int k0 = 1 + t * inner / work->width, k1 = 1 + (t + 1) * inner / work->width;
+        int k0, k1;
+        mz_share(1, z->nz - 2, t, work->width, &k0, &k1);
         struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
         sweep.u = u;
         sweep.forcing = forcing;

@@ -11,6 +11,8 @@
 #include "npb_mz/mz.h"
 #include "src/lanes.h"
 
+#include "npb_mz/kernels/five.h"
+
 /* Doubles of a record: of a right-hand side, or of u while it is lent; of v_x, v_y, v_z, rho, E,
  * pressure and phi (see kernels/rhs.h); of 1/rho and internal energy per mass. Momentum is not
  * kept: rho comes into the weight of a neighbour's velocity, and fewer lines have to come from the
@@ -102,27 +104,24 @@ const double *rhs_flows(const struct rhs_sweep *sweep, int j);
 const double *rhs_nodes(const struct rhs_sweep *sweep, int j);
 
 /* 1/rho, velocity and internal energy per mass, as the solvers' lines take them. */
-struct rhs_point {
-    lanes ri, x, y, z, e;
-};
 
 /* Of LANES points of a field u. */
-FN struct rhs_point rhs_point_of(const double *u, long field)
+FN struct five rhs_point_of(const double *u, long field)
 {
-    struct rhs_point p;
-    p.ri = 1.0 / LOAD(u, 0);
-    p.x = LOAD(u, field) * p.ri;
-    p.y = LOAD(u, 2 * field) * p.ri;
-    p.z = LOAD(u, 3 * field) * p.ri;
-    p.e = LOAD(u, 4 * field) * p.ri - 0.5 * (p.x * p.x + p.y * p.y + p.z * p.z);
+    struct five p;
+    p.r = 1.0 / LOAD(u, 0);
+    p.x = LOAD(u, field) * p.r;
+    p.y = LOAD(u, 2 * field) * p.r;
+    p.z = LOAD(u, 3 * field) * p.r;
+    p.e = LOAD(u, 4 * field) * p.r - 0.5 * (p.x * p.x + p.y * p.y + p.z * p.z);
     return p;
 }
 
 /* Of a record of the window. */
-FN struct rhs_point rhs_point_at(const double *flow, const double *node)
+FN struct five rhs_point_at(const double *flow, const double *node)
 {
-    return (struct rhs_point){LOAD(node, 0), LOAD(flow, 0), LOAD(flow, LANES),
-                              LOAD(flow, 2 * LANES), LOAD(node, LANES)};
+    return (struct five){LOAD(node, 0), LOAD(flow, 0), LOAD(flow, LANES), LOAD(flow, 2 * LANES),
+                         LOAD(node, LANES)};
 }
 
 #endif

@@ -2,34 +2,15 @@
 #include "npb_mz/run.h"
 #include "cu/rank/cluster.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static enum ek_status allocate(struct run *r)
 {
-    const size_t zones = (size_t)r->mz->nzones, units = (size_t)r->set->n;
-    r->was = calloc(zones, sizeof *r->was);
-    r->home = calloc(zones, sizeof *r->home);
-    r->work = calloc(units, sizeof *r->work);
-    r->device = calloc(units, sizeof *r->device);
-    if (!r->was || !r->home || !r->work || !r->device)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu zones on %zu units", r->ops->name, zones,
-             units);
+    const int zones = r->mz->nzones, units = r->set->n;
+    r->was = ARENA_NEW(&r->arena, zones, int);
+    r->home = ARENA_NEW(&r->arena, zones, int);
+    r->work = ARENA_NEW(&r->arena, units, struct mz_work *);
+    r->device = ARENA_NEW(&r->arena, units, struct device *);
+    TRY(arena_check(&r->arena, "%s, %d zones on %d units", r->ops->name, zones, units));
     return tasks_open(r->mz, &r->tasks);
-}
-
-/* Whose the zones are: mine, without other ranks. */
-static enum ek_status claim_zones(struct run *r)
-{
-    const int n = r->mz->nzones;
-    bool *mine = calloc((size_t)n, sizeof *mine);
-    if (!mine)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d zones", r->ops->name, n);
-    for (int i = 0; i < n; i++)
-        mine[i] = !r->ranks || ranks_of(r->ranks)[i] == cluster_rank();
-    enum ek_status st = mz_claim(r->mz, mine);
-    free(mine);
-    return st;
 }
 
 static enum ek_status open_ranks(struct run *r)
@@ -65,7 +46,7 @@ enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
     TRY(mz_open_unclaimed(r->ops, r->class, &r->mz));
     TRY(allocate(r));
     TRY(open_ranks(r));
-    TRY(claim_zones(r));
+    TRY(mz_claim(r->mz, r->ranks ? ranks_of(r->ranks) : NULL, cluster_rank()));
     run_take_zones(r);
     TRY(faces_open(r->mz, r->remote, set->nmemories, &r->faces));
     return mz_work_open(r->mz, 1, &r->judge);
@@ -81,10 +62,7 @@ void run_close(void *st)
     tasks_close(&r->tasks);
     mz_close(r->mz);
     mz_checkpoint_close(r->checkpoint);
-    free(r->was);
-    free(r->home);
-    free(r->work);
-    free(r->device);
+    arena_free(&r->arena);
 }
 
 void run_take_zones(struct run *r)
@@ -118,5 +96,5 @@ enum ek_status run_fetch(struct run *r, int zone)
 {
     size_t uncounted = 0;
     struct device *d = run_device(r, r->home[zone]);
-    return d ? device_get(d, zone, &uncounted) : EK_OK;
+    return d ? device_carry(NULL, d, zone, &uncounted) : EK_OK;
 }

@@ -21,6 +21,7 @@
 #include "npb_mz/tasks.h"
 
 struct run {
+    struct arena arena;
     const char *letter, *ranks_schedule, *checkpoint_path; /* options */
     int steps, every;
     bool npb;

@@ -67,13 +67,13 @@ static long speed_of(const struct mz_zone *z)
 FN void enter(const double *w, const double *flow, const double *node, double *speed,
               lanes t[SP_NODE_X / LANES])
 {
-    const struct rhs_point p = rhs_point_at(flow, node);
+    const struct five p = rhs_point_at(flow, node);
     const lanes a = sp_speed(p.e);
     const struct sp_view view = {(double *)w, LANES, 0};
-    const struct sp_five r = sp_enter(sp_load(view, 0), p.ri, p.x, p.y, p.z, p.e, a);
+    const struct sp_five r = sp_enter(sp_load(view, 0), p.r, p.x, p.y, p.z, p.e, a);
     STORE(speed, 0, a);
     t[0] = r.m0, t[1] = r.m1, t[2] = r.m2, t[3] = r.m3, t[4] = r.m4;
-    t[5] = p.ri, t[6] = p.x, t[7] = a;
+    t[5] = p.r, t[6] = p.x, t[7] = a;
 }
 
 /* Where the rows of a batch come from; rows beyond the last of the zone repeat it. */
@@ -157,8 +157,8 @@ static void solve_y(const struct rhs_sweep *sweep, const struct sp_room *room,
 static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    const int planes = z->nz - 2, k0 = 1 + t * planes / work->width;
-    const int k1 = 1 + (t + 1) * planes / work->width;
+    int k0, k1;
+    mz_share(1, z->nz - 2, t, work->width, &k0, &k1);
     if (k0 == k1)
         return;
     const struct sp_room room = room_of(mz, work->scratch[t]);
@@ -183,12 +183,8 @@ static void derive_slab(const struct mz_zone *z, const double *u, double *to)
 {
     for (int k = 0; k < z->nz; k++, u += z->plane)
         for (int v = 0; v < rhs_inner(z->nx); v++, to += SP_NODE_Z) {
-            const struct rhs_point p = rhs_point_of(u + v * LANES, z->volume);
-            STORE(to, SP_RI * LANES, p.ri);
-            STORE(to, SP_VX * LANES, p.x);
-            STORE(to, SP_VY * LANES, p.y);
-            STORE(to, SP_VZ * LANES, p.z);
-            STORE(to, SP_E * LANES, p.e);
+            const struct five p = rhs_point_of(u + v * LANES, z->volume);
+            five_store(to, LANES, p);
             STORE(to, SP_A * LANES, sp_speed(p.e));
         }
 }
@@ -196,8 +192,9 @@ static void derive_slab(const struct mz_zone *z, const double *u, double *to)
 static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    const int slabs = z->ny - 2, j0 = 1 + t * slabs / work->width;
-    const int j1 = 1 + (t + 1) * slabs / work->width, inner = rhs_inner(z->nx);
+    const int inner = rhs_inner(z->nx);
+    int j0, j1;
+    mz_share(1, z->ny - 2, t, work->width, &j0, &j1);
     const struct sp_room room = room_of(mz, work->scratch[t]);
     struct sp_along along;
     sp_along_set(&along, mz, 2, z->nz, room.along);

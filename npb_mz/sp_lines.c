@@ -48,17 +48,12 @@ void sp_along_set(struct sp_along *a, const struct mz *mz, int d, int n, double 
 
 FN struct sp_five load_five(const double *at)
 {
-    return (struct sp_five){LOAD(at, 0), LOAD(at, LANES), LOAD(at, 2 * LANES), LOAD(at, 3 * LANES),
-                            LOAD(at, 4 * LANES)};
+    return sp_load((struct sp_view){(double *)at, LANES, 0}, 0);
 }
 
 FN void store_five(double *at, struct sp_five v)
 {
-    STORE(at, 0, v.m0);
-    STORE(at, LANES, v.m1);
-    STORE(at, 2 * LANES, v.m2);
-    STORE(at, 3 * LANES, v.m3);
-    STORE(at, 4 * LANES, v.m4);
+    sp_store((struct sp_view){at, LANES, 0}, 0, v);
 }
 
 /* One matrix at a node: m1, c and p1 of the row, what the nodes before left at f; its c and d to f.

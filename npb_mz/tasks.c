@@ -2,35 +2,23 @@
 #include "npb_mz/tasks.h"
 #include "npb_mz/device.h"
 
-#include <stdlib.h>
-
 enum ek_status tasks_open(const struct mz *mz, struct tasks *tasks)
 {
     const size_t n = (size_t)mz->nzones;
     *tasks = (struct tasks){.n = 0};
-    tasks->zone = calloc(n, sizeof *tasks->zone);
-    tasks->task = calloc(n, sizeof *tasks->task);
-    tasks->cost = calloc(n, sizeof *tasks->cost);
-    tasks->bytes = calloc(n, sizeof *tasks->bytes);
-    tasks->first = calloc(n + 1, sizeof *tasks->first);
-    tasks->neighbour = calloc(MZ_SIDES * n, sizeof *tasks->neighbour);
-    tasks->face_bytes = calloc(MZ_SIDES * n, sizeof *tasks->face_bytes);
-    if (!tasks->zone || !tasks->task || !tasks->cost || !tasks->bytes || !tasks->first ||
-        !tasks->neighbour || !tasks->face_bytes)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu zones", mz->ops->name, n);
-    return EK_OK;
+    tasks->zone = ARENA_NEW(&tasks->arena, n, int);
+    tasks->task = ARENA_NEW(&tasks->arena, n, int);
+    tasks->cost = ARENA_NEW(&tasks->arena, n, double);
+    tasks->bytes = ARENA_NEW(&tasks->arena, n, double);
+    tasks->first = ARENA_NEW(&tasks->arena, n + 1, size_t);
+    tasks->neighbour = ARENA_NEW(&tasks->arena, MZ_SIDES * n, size_t);
+    tasks->face_bytes = ARENA_NEW(&tasks->arena, MZ_SIDES * n, double);
+    return arena_check(&tasks->arena, "%s, %zu zones", mz->ops->name, n);
 }
 
 void tasks_close(struct tasks *tasks)
 {
-    free(tasks->zone);
-    free(tasks->task);
-    free(tasks->cost);
-    free(tasks->bytes);
-    free(tasks->first);
-    free(tasks->neighbour);
-    free(tasks->face_bytes);
-    *tasks = (struct tasks){.n = 0};
+    arena_free(&tasks->arena);
 }
 
 static void describe(struct tasks *tasks, const struct mz *mz, int t)

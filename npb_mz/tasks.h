@@ -8,6 +8,7 @@
 #include "npb_mz/mz.h"
 
 struct tasks {
+    struct arena arena;
     int n;
     int *zone;            /* [n] of a task */
     int *task;            /* [nzones] of a zone, -1: it is none of them */

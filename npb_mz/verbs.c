@@ -55,12 +55,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range ra
 static enum ek_status move(void *ctx, size_t task, int from, int to, size_t *bytes)
 {
     const struct run *r = ctx;
-    const int zone = r->tasks.zone[task];
-    if (from == CU_HOST_MEMORY)
-        return device_put(run_device(r, to), zone, bytes);
-    if (to == CU_HOST_MEMORY)
-        return device_get(run_device(r, from), zone, bytes);
-    return device_take(run_device(r, to), run_device(r, from), zone, bytes);
+    return device_carry(run_device(r, to), run_device(r, from), r->tasks.zone[task], bytes);
 }
 
 /* ---- the exchange ---------------------------------------------------------------------------- */

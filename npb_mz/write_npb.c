@@ -1,6 +1,7 @@
 /* npb_mz/write_npb.c – prints the report of the official suite. Numbers stand where its Fortran
  * formats put them. */
 #include "npb_mz/write_npb.h"
+#include "src/json.h"
 #include "src/self.h"
 #include "src/version.h"
 
@@ -14,11 +15,6 @@
 #ifndef EK_FLAGS
 #define EK_FLAGS "not recorded"
 #endif
-
-static double number(const json_t *o, const char *name)
-{
-    return json_number_value(json_object_get(o, name));
-}
 
 /* As E20.13: 0.1047687395830E+04. */
 static void put_real(FILE *out, double x)
@@ -74,7 +70,7 @@ static void put_verification(FILE *out, const struct mz_class *class, const json
     put_norms(out, "solution error", json_object_get(v, "error"), class->error);
     if (class->surface != 0.0) {
         fputs(" Comparison of surface integral\n", out);
-        put_norm(out, "", number(v, "surface"), class->surface);
+        put_norm(out, "", json_number_of(v, "surface"), class->surface);
     }
     fprintf(out, " Verification %s\n",
             json_is_true(json_object_get(result, "verified")) ? "Successful" : "failed");
@@ -92,7 +88,8 @@ static int threads(const json_t *result)
     size_t i;
     json_t *unit;
     int sum = 0;
-    json_array_foreach(json_object_get(result, "units"), i, unit) sum += (int)number(unit, "width");
+    json_array_foreach(json_object_get(result, "units"), i, unit) sum +=
+        (int)json_number_of(unit, "width");
     return sum;
 }
 
@@ -131,11 +128,11 @@ static void put_block(FILE *out, const char *name, const struct mz *mz, int step
     snprintf(text, sizeof text, "%dx%4dx%4d", size[0], size[1], size[2]);
     put_text(out, "Size", text);
     put_count(out, "Iterations", steps);
-    put_number(out, "Time in seconds", number(result, "seconds"));
-    put_count(out, "Total processes", (int)number(result, "ranks"));
+    put_number(out, "Time in seconds", json_number_of(result, "seconds"));
+    put_count(out, "Total processes", (int)json_number_of(result, "ranks"));
     put_count(out, "Total threads", n);
-    put_number(out, "Mop/s total", number(result, "rate"));
-    put_number(out, "Mop/s/thread", number(result, "rate") / (n ? n : 1));
+    put_number(out, "Mop/s total", json_number_of(result, "rate"));
+    put_number(out, "Mop/s/thread", json_number_of(result, "rate") / (n ? n : 1));
     put_text(out, "Operation type", "floating point");
     put_text(out, "Verification", verdict(result));
     put_text(out, "Version", "3.3.1 Evenkeel " EK_VERSION);
@@ -152,8 +149,9 @@ static void put_block(FILE *out, const char *name, const struct mz *mz, int step
 
 static void put_timers(FILE *out, const json_t *result)
 {
-    const double total = number(result, "seconds"), faces = number(result, "communication_s"),
-                 zones = number(result, "computation_s");
+    const double total = json_number_of(result, "seconds"),
+                 faces = json_number_of(result, "communication_s"),
+                 zones = json_number_of(result, "computation_s");
     const struct {
         const char *name;
         double seconds;
@@ -166,7 +164,7 @@ static void put_timers(FILE *out, const json_t *result)
 
 void write_npb(FILE *out, const struct mz *mz, int steps, bool timers, const json_t *result)
 {
-    const int ranks = (int)number(result, "ranks"), n = threads(result);
+    const int ranks = (int)json_number_of(result, "ranks"), n = threads(result);
     char name[16];
     snprintf(name, sizeof name, "%s", mz->ops->name);
     for (char *c = name; *c; c++)

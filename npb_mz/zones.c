@@ -73,7 +73,7 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
             z.neighbour[MZ_NORTH] = (y + 1) % Y * X + x;
             sum.points += z.volume;
             sum.forced = equal ? z.volume : sum.points;
-            sum.carried += ops->carried ? (long)ops->carried(&z) : 0;
+            sum.carried += (long)mz_carried(ops, &z);
             if (zone)
                 zone[y * X + x] = z;
         }

@@ -31,3 +31,8 @@ json_t *json_number_or_null(double x)
 {
     return isfinite(x) ? json_real(x) : json_null();
 }
+
+double json_number_of(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}

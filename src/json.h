@@ -10,6 +10,9 @@ enum ek_status json_write(const char *path, const json_t *root);
 /* With 17 digits, which keep every bit: for files that this program reads again. */
 enum ek_status json_write_exact(const char *path, const json_t *root);
 
+/* Member `key` of an object as a number, 0 where it is none. */
+double json_number_of(const json_t *o, const char *key);
+
 /* A number, or null where it is not finite (JSON has no NaN). New reference. */
 json_t *json_number_or_null(double x);
 

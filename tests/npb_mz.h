@@ -145,9 +145,9 @@ static inline void moves_between_host_and_device(const char *solver, char letter
                 mz_step_zone(r.mz, r.work, zone);
                 continue;
             }
-            assert_int_equal(device_put(r.device, zone, &bytes), EK_OK);
+            assert_int_equal(device_carry(r.device, NULL, zone, &bytes), EK_OK);
             assert_int_equal(device_step(r.device, zone, zone + 1, &seconds), EK_OK);
-            assert_int_equal(device_get(r.device, zone, &bytes), EK_OK);
+            assert_int_equal(device_carry(NULL, r.device, zone, &bytes), EK_OK);
         }
         assert_true(distance(r.mz, host.mz->u, r.mz->u) < 1e-12);
     }
@@ -170,10 +170,10 @@ static inline void a_launch_serves_many_zones(const char *solver, char letter)
             mz_exchange(r.mz, zone);
         mz_step_zone(r.mz, r.work, 0);
         for (int zone = 1; zone < nzones; zone++)
-            assert_int_equal(device_put(r.device, zone, &bytes), EK_OK);
+            assert_int_equal(device_carry(r.device, NULL, zone, &bytes), EK_OK);
         assert_int_equal(device_step(r.device, 1, nzones, seconds), EK_OK);
         for (int zone = 1; zone < nzones; zone++)
-            assert_int_equal(device_get(r.device, zone, &bytes), EK_OK);
+            assert_int_equal(device_carry(NULL, r.device, zone, &bytes), EK_OK);
         assert_true(distance(r.mz, host.mz->u, r.mz->u) < 1e-12);
     }
     for (int zone = 0; zone < nzones - 1; zone++)

@@ -98,7 +98,7 @@ static void any_mapping_gives_the_same(void **state)
         for (int i = 0; i < mz->nzones; i++) {
             home[i] = mapping < MEMORIES ? mapping : (int)random_below(MEMORIES);
             if (home[i])
-                assert_int_equal(device_put(r.device[home[i]], i, &moved), EK_OK);
+                assert_int_equal(device_carry(r.device[home[i]], NULL, i, &moved), EK_OK);
         }
         exchange(&r, home, &crossed);
         assert_true(mapping >= MEMORIES || crossed == 0); /* one memory node: nothing crosses */
@@ -106,7 +106,7 @@ static void any_mapping_gives_the_same(void **state)
             const size_t size = MZ_VARS * (size_t)mz->zone[i].volume * sizeof(double);
             if (home[i]) {
                 memset(mz_zone_u(mz, i), 0, size);
-                assert_int_equal(device_get(r.device[home[i]], i, &moved), EK_OK);
+                assert_int_equal(device_carry(NULL, r.device[home[i]], i, &moved), EK_OK);
             }
             assert_memory_equal(mz_zone_u(mz, i), wanted + MZ_VARS * mz->zone[i].first, size);
         }
@@ -150,7 +150,7 @@ static void device_step_agrees_with_host(void **state)
     for (int i = 0; i < mz->nzones; i++)
         mz_exchange(mz, i);
     for (int i = 0; i < mz->nzones; i++)
-        assert_int_equal(device_put(r.device[1], i, &bytes), EK_OK);
+        assert_int_equal(device_carry(r.device[1], NULL, i, &bytes), EK_OK);
     assert_int_equal(device_step(r.device[1], 0, mz->nzones, seconds), EK_OK);
     for (int i = 0; i < mz->nzones; i++) {
         assert_true(seconds[i] > 0);
@@ -158,7 +158,7 @@ static void device_step_agrees_with_host(void **state)
     }
     double *host = copy_of(mz);
     for (int i = 0; i < mz->nzones; i++)
-        assert_int_equal(device_get(r.device[1], i, &bytes), EK_OK);
+        assert_int_equal(device_carry(NULL, r.device[1], i, &bytes), EK_OK);
     for (int z = 0; z < mz->nzones; z++)
         for (int m = 0; m < MZ_VARS; m++)
             for (int k = 0; k < mz->zone[z].nz; k++)

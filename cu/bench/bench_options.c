@@ -60,25 +60,6 @@ static void print_help(const struct bench_program *p, const struct opt_group *gr
     opt_wrap(stdout, 0, "for tests: CU_FAULT=LIST of " FAULT_FORMS);
 }
 
-static enum ek_status print_devices(void)
-{
-    for (int b = 0; b < backend_count(); b++) {
-        const struct backend_ops *ops = backend_at(b);
-        int n = 0;
-        status_mute(1);
-        if (ops->count(&n))
-            printf("%s: %s\n", ops->name, status_message());
-        for (int i = 0; i < n; i++) {
-            struct backend_info info;
-            if (!ops->info(i, &info))
-                printf("%s:%d  %s, %s, %.1f GiB, %d compute units\n", ops->name, i, info.name,
-                       info.vendor, (double)info.memory / (1 << 30), info.compute_units);
-        }
-        status_mute(-1);
-    }
-    return EK_OK;
-}
-
 /* True when an option asked for a text only. */
 static bool answered(const struct bench_program *p, const struct bench_settings *set,
                      const struct opt_group *groups)
@@ -90,7 +71,7 @@ static bool answered(const struct bench_program *p, const struct bench_settings 
     else if (set->list_schedules)
         sched_print(stdout);
     else if (set->list_devices)
-        print_devices();
+        backend_print(stdout);
     else
         return false;
     return true;

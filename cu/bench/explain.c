@@ -1,6 +1,7 @@
 /* cu/bench/explain.c – reads a result and says what stands in it. */
 #include "cu/bench/explain.h"
 #include "src/demand.h"
+#include "src/json.h"
 #include "src/opt.h"
 
 #include <string.h>
@@ -25,11 +26,6 @@ static const struct cause {
 };
 enum { CAUSES = sizeof causes / sizeof *causes };
 
-static double number(const json_t *o, const char *key)
-{
-    return json_number_value(json_object_get(o, key));
-}
-
 static const char *text(const json_t *o, const char *key)
 {
     const char *t = json_string_value(json_object_get(o, key));
@@ -50,18 +46,19 @@ static void say(FILE *out, double share, const char *what, const char *advice)
 static void say_losses(FILE *out, const json_t *run)
 {
     const json_t *loss = json_object_get(run, "loss");
-    const double seconds = number(run, "seconds");
+    const double seconds = json_number_of(run, "seconds");
     bool said[CAUSES] = {false};
     for (;;) {
         int worst = -1;
         for (int i = 0; i < CAUSES; i++)
-            if (!said[i] && number(loss, causes[i].key) > WORTH * seconds &&
-                (worst < 0 || number(loss, causes[i].key) > number(loss, causes[worst].key)))
+            if (!said[i] && json_number_of(loss, causes[i].key) > WORTH * seconds &&
+                (worst < 0 ||
+                 json_number_of(loss, causes[i].key) > json_number_of(loss, causes[worst].key)))
                 worst = i;
         if (worst < 0)
             return;
         said[worst] = true;
-        say(out, number(loss, causes[worst].key) / seconds, causes[worst].what,
+        say(out, json_number_of(loss, causes[worst].key) / seconds, causes[worst].what,
             causes[worst].advice);
     }
 }
@@ -76,18 +73,18 @@ static void say_units(FILE *out, const json_t *run)
     gethostname(host, sizeof host - 1);
     json_array_foreach((json_t *)units, i, u)
     {
-        threads += number(u, "width");
-        most = number(u, "busy_s") > most ? number(u, "busy_s") : most;
+        threads += json_number_of(u, "width");
+        most = json_number_of(u, "busy_s") > most ? json_number_of(u, "busy_s") : most;
     }
     const double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    if (!strcmp(host, text(run, "host")) && number(run, "ranks") < 2 && threads > cpus) {
+    if (!strcmp(host, text(run, "host")) && json_number_of(run, "ranks") < 2 && threads > cpus) {
         snprintf(line, sizeof line, "%.0f threads shared %.0f cpus and waited for one another",
                  threads, cpus);
         say(out, 1 - cpus / threads, line, "a smaller --layout; --strict refuses such ones");
     }
     json_array_foreach((json_t *)units, i, u)
     {
-        const double idle = most > 0 ? 1 - number(u, "busy_s") / most : 0;
+        const double idle = most > 0 ? 1 - json_number_of(u, "busy_s") / most : 0;
         snprintf(line, sizeof line,
                  "unit %s (%s) did nothing for that share of the busiest "
                  "one's time",
@@ -95,14 +92,15 @@ static void say_units(FILE *out, const json_t *run)
         if (idle > 0.5)
             say(out, idle, line, "another policy, or a layout without the units that it waits for");
     }
-    if (number(run, "units_lost") > 0)
-        fprintf(out, "\n%.0f units were lost, %.0f steps done again.\n", number(run, "units_lost"),
-                number(run, "steps_repeated"));
+    if (json_number_of(run, "units_lost") > 0)
+        fprintf(out, "\n%.0f units were lost, %.0f steps done again.\n",
+                json_number_of(run, "units_lost"), json_number_of(run, "steps_repeated"));
 }
 
 static void explain(FILE *out, const json_t *run, const json_t *runs)
 {
-    const double seconds = number(run, "seconds"), bound = number(run, "lower_bound_s");
+    const double seconds = json_number_of(run, "seconds"),
+                 bound = json_number_of(run, "lower_bound_s");
     fprintf(out, "%s %s: %s on %s took %.4g s\n", text(run, "program"), text(run, "problem"),
             text(run, "schedule"), text(run, "layout"), seconds);
     if (json_array_size(runs) > 1)
@@ -111,7 +109,8 @@ static void explain(FILE *out, const json_t *run, const json_t *runs)
         fprintf(out,
                 "No division of these tasks computes them in less than %.4g s; this one took "
                 "%.4g s,\nand %.4g s for exchanges.\n",
-                bound, number(run, "computation_s"), number(run, "communication_s"));
+                bound, json_number_of(run, "computation_s"),
+                json_number_of(run, "communication_s"));
     else
         opt_wrap(out, 0,
                  "Some task never ran on some kind of unit, so there is no lower bound: "
@@ -129,7 +128,7 @@ enum ek_status explain_run(FILE *out, const char *path)
     const json_t *trace = json_object_get(json_object_get(root, "otherData"), "result");
     const json_t *result = trace ? trace : root, *runs = json_object_get(result, "runs");
     const json_t *run = runs ? json_array_get(runs, 0) : result;
-    const bool known = number(run, "seconds") > 0 && json_object_get(run, "loss");
+    const bool known = json_number_of(run, "seconds") > 0 && json_object_get(run, "loss");
     if (known)
         explain(out, run, runs);
     json_decref(root);

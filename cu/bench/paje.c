@@ -35,11 +35,6 @@ struct change {
     const json_t *event;
 };
 
-static double number(const json_t *o, const char *name)
-{
-    return json_number_value(json_object_get(o, name));
-}
-
 static const char *text(const json_t *o, const char *name)
 {
     return json_string_value(json_object_get(o, name));
@@ -67,9 +62,9 @@ static size_t list_changes(const json_t *events, struct change *list)
     {
         if (!is_state(e))
             continue;
-        const double start = 1e-6 * number(e, "ts");
+        const double start = 1e-6 * json_number_of(e, "ts");
         list[n++] = (struct change){start, true, e};
-        list[n++] = (struct change){start + 1e-6 * number(e, "dur"), false, e};
+        list[n++] = (struct change){start + 1e-6 * json_number_of(e, "dur"), false, e};
     }
     qsort(list, n, sizeof *list, by_time);
     return n;
@@ -98,10 +93,11 @@ static void put_containers(FILE *out, const json_t *events, const char *kind, co
         char self[48], above[48] = "0";
         if (strcmp(text(e, "name"), kind))
             continue;
-        snprintf(self, sizeof self, "p%.0f", number(e, "pid"));
+        snprintf(self, sizeof self, "p%.0f", json_number_of(e, "pid"));
         if (units) {
             memcpy(above, self, sizeof above);
-            snprintf(self, sizeof self, "p%.0fu%.0f", number(e, "pid"), number(e, "tid"));
+            snprintf(self, sizeof self, "p%.0fu%.0f", json_number_of(e, "pid"),
+                     json_number_of(e, "tid"));
         }
         if (end)
             fprintf(out, "%d %.9f %s %s\n", DESTROY, *end, units ? "U" : "P", self);
@@ -116,10 +112,10 @@ static void put_changes(FILE *out, const struct change *list, size_t n)
     for (size_t i = 0; i < n; i++) {
         const json_t *e = list[i].event;
         const char *name = text(e, "name"), *tasks = strchr(name, ' ');
-        fprintf(out, "%d %.9f S p%.0fu%.0f %s \"%s\" %.0f\n", SET, list[i].time, number(e, "pid"),
-                number(e, "tid"), list[i].begins ? text(e, "cat") : "idle",
-                list[i].begins && tasks ? tasks + 1 : "",
-                number(json_object_get(e, "args"), "step"));
+        fprintf(out, "%d %.9f S p%.0fu%.0f %s \"%s\" %.0f\n", SET, list[i].time,
+                json_number_of(e, "pid"), json_number_of(e, "tid"),
+                list[i].begins ? text(e, "cat") : "idle", list[i].begins && tasks ? tasks + 1 : "",
+                json_number_of(json_object_get(e, "args"), "step"));
     }
 }
 

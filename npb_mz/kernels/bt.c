@@ -62,6 +62,6 @@ KERNEL(bt_solve, 64, 1, 1)
             bt_store(line.out, x, s, y);
         else
             bt_store(sum, x, s,
-                     bt_sum(bt_load(sum, x, s), bt_boost(y, bt_node(line.prim, x, s), 1.0)));
+                     bt_sum(bt_load(sum, x, s), bt_boost(y, bt_load(line.prim, x, s), 1.0)));
     }
 }

@@ -17,14 +17,10 @@
 
 #include "npb_mz/kernels/line.h"
 
-/* A block's column or a vector: density, momentum along, across, across, energy. */
+/* A block's column or a vector: density, momentum along, across, across, energy. Of a node: 1/rho,
+ * velocity along the line and across it, internal energy per mass. */
 struct bt_col {
     real r, p, a, b, e;
-};
-
-/* 1/rho, velocity along the line and across it, internal energy per mass. */
-struct bt_node {
-    real ri, p, a, b, e;
 };
 
 /* The line's direction: dt/(2h), dt D/h^2, dt c3c4/h^2; momenta along and across (1, 2, 3). */
@@ -60,20 +56,8 @@ FN void bt_store(struct bt_view v, struct bt_axis x, int s, struct bt_col c)
     STORE(v.at, 4 * v.field + LINE_AT(v, s), c.e);
 }
 
-FN struct bt_node bt_node(struct bt_view prim, struct bt_axis x, int s)
-{
-    struct bt_col c = bt_load(prim, x, s);
-    struct bt_node n;
-    n.ri = c.r;
-    n.p = c.p;
-    n.a = c.a;
-    n.b = c.b;
-    n.e = c.e;
-    return n;
-}
-
 /* T(sign v) c: sign -1 into the moving frame, +1 out of it. */
-FN struct bt_col bt_boost(struct bt_col c, struct bt_node n, double sign)
+FN struct bt_col bt_boost(struct bt_col c, struct bt_col n, double sign)
 {
     struct bt_col o;
     real p = sign * n.p, a = sign * n.a, b = sign * n.b;
@@ -93,10 +77,10 @@ struct bt_left {
     double rp, pe;
 };
 
-FN struct bt_left bt_left(struct bt_axis x, struct bt_node from, struct bt_node to)
+FN struct bt_left bt_left(struct bt_axis x, struct bt_col from, struct bt_col to)
 {
     struct bt_left l;
-    real n = x.visc * from.ri, heat = 1.96 * n;
+    real n = x.visc * from.r, heat = 1.96 * n;
     l.r = x.tau2 * from.p + x.spread;
     l.a = l.r + n;
     l.p = l.r + (4.0 / 3.0) * n;
@@ -274,13 +258,13 @@ FN struct bt_col bt_take(GLOBAL const double *X, int step, int m, real x, struct
 
 /* X = M^-1 C, also to scratch, with C the super-diagonal block from node `from`, boosted to node
  * `to`. */
-FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_node from,
-                            struct bt_node to, GLOBAL double *X, int step)
+FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_col from,
+                            struct bt_col to, GLOBAL double *X, int step)
 {
     struct bt_block k;
     struct bt_col c;
     const double pe = 0.4 * x.tau2;
-    real n = x.visc * from.ri, heat = 1.96 * n;
+    real n = x.visc * from.r, heat = 1.96 * n;
     real r = x.tau2 * from.p - x.spread, p = r - (4.0 / 3.0) * n, a = r - n;
     real dp = from.p - to.p, da = from.a - to.a, db = from.b - to.b;
     real kin = 0.5 * (dp * dp + da * da + db * db);
@@ -307,13 +291,12 @@ FN struct bt_block bt_super(struct bt_factor f, struct bt_axis x, struct bt_node
 }
 
 /* M_s from the diagonal block and the sub-diagonal one times X_(s-1). */
-FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_node n,
-                             struct bt_block X)
+FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_col n, struct bt_block X)
 {
     struct bt_col r = bt_couple(l, X.r), p = bt_couple(l, X.p), a = bt_couple(l, X.a),
                   b = bt_couple(l, X.b), e = bt_couple(l, X.e);
     double unit = 1.0 + 2.0 * x.spread;
-    real visc = 2.0 * x.visc * n.ri;
+    real visc = 2.0 * x.visc * n.r;
     r.r += unit;
     r.e -= 1.96 * visc * n.e;
     p.p += unit + (4.0 / 3.0) * visc;
@@ -342,14 +325,14 @@ struct bt_past {
 /* Node s forward: M_s is factored, X_s goes to scratch and y_s to `out`. */
 FN struct bt_past bt_forward(struct bt_axis x, struct bt_line l, int s, struct bt_past past)
 {
-    struct bt_node here = bt_node(l.prim, x, s);
-    struct bt_left left = bt_left(x, bt_node(l.prim, x, s - 1), here);
+    struct bt_col here = bt_load(l.prim, x, s);
+    struct bt_left left = bt_left(x, bt_load(l.prim, x, s - 1), here);
     struct bt_factor f = bt_pivot(x, left, here, past.X);
     struct bt_col c = bt_load(l.in, x, s);
     if (l.boost > 0)
         c = bt_boost(c, here, -1.0);
     c = bt_sum(c, bt_couple(left, past.y));
-    past.X = bt_super(f, x, bt_node(l.prim, x, s + 1), here, l.scratch + 25 * s * l.step, l.step);
+    past.X = bt_super(f, x, bt_load(l.prim, x, s + 1), here, l.scratch + 25 * s * l.step, l.step);
     past.y = bt_solve_col(f, c);
     bt_store(l.out, x, s, past.y);
     return past;

@@ -7,38 +7,6 @@
 #include "npb_mz/kernels/lu.h"
 #include "npb_mz/kernels/zone.h"
 
-FN struct lu_five lu_load(GLOBAL const double *w, int field, int at)
-{
-    struct lu_five v;
-    v.r = w[at];
-    v.x = w[at + field];
-    v.y = w[at + 2 * field];
-    v.z = w[at + 3 * field];
-    v.e = w[at + 4 * field];
-    return v;
-}
-
-FN void lu_store(GLOBAL double *w, int field, int at, struct lu_five v)
-{
-    w[at] = v.r;
-    w[at + field] = v.x;
-    w[at + 2 * field] = v.y;
-    w[at + 3 * field] = v.z;
-    w[at + 4 * field] = v.e;
-}
-
-/* The first five derived variables. */
-FN struct lu_node lu_node_at(GLOBAL const double *prim, int field, int at)
-{
-    struct lu_node n;
-    n.ri = prim[at];
-    n.x = prim[at + field];
-    n.y = prim[at + 2 * field];
-    n.z = prim[at + 3 * field];
-    n.e = prim[at + 4 * field];
-    return n;
-}
-
 /* Boundary points of the planes k = 1 .. nz-2 that the exchange writes, one after another as in
  * `carried`: west, east, south, north, each [m][along]. */
 FN int lu_faces_size(struct zone z)
@@ -74,17 +42,6 @@ KERNEL(lu_faces, 64, 1, 1)
     }
 }
 
-/* u + correction / (omega (2 - omega)) */
-FN struct lu_five lu_updated(struct lu_five u, struct lu_five c)
-{
-    u.r += LU_FACTOR * c.r;
-    u.x += LU_FACTOR * c.x;
-    u.y += LU_FACTOR * c.y;
-    u.z += LU_FACTOR * c.z;
-    u.e += LU_FACTOR * c.e;
-    return u;
-}
-
 /* A run: its first point in the order of the sweep, how many points, where it lies. */
 struct lu_run {
     int at, in_u, points, i, j, k;
@@ -114,26 +71,26 @@ struct lu_field {
 };
 
 /* What the point at `at` adds to the right-hand side of its neighbour along axis d, if `inside`. */
-FN struct lu_five lu_share(struct lu_field f, int d, int at, int inside)
+FN struct five lu_share(struct lu_field f, int d, int at, int inside)
 {
-    struct lu_five none;
+    struct five none;
     none.r = none.x = none.y = none.z = none.e = 0.0;
     if (!inside)
         return none;
-    return lu_send(lu_axis(f.consts, d, f.sign), d, lu_node_at(f.prim, f.size, at),
-                   lu_load(f.w, f.size, at));
+    return lu_send(lu_axis(f.consts, d, f.sign), d, five_load(f.prim + at, f.size),
+                   five_load(f.w + at, f.size));
 }
 
 /* Shares of the neighbours of a run along y and z, which lie on the plane before. */
-FN struct lu_five lu_aside(struct lu_field f, struct zone z, struct lu_run r, int at)
+FN struct five lu_aside(struct lu_field f, struct zone z, struct lu_run r, int at)
 {
     const int j = r.j - f.sign, k = r.k - f.sign;
-    return lu_sum(lu_share(f, 1, at - f.sign * ZONE_TILE, j > 0 && j < z.ny - 1),
-                  lu_share(f, 2, at - f.sign * z.plane, k > 0 && k < z.nz - 1));
+    return five_sum(lu_share(f, 1, at - f.sign * ZONE_TILE, j > 0 && j < z.ny - 1),
+                    lu_share(f, 2, at - f.sign * z.plane, k > 0 && k < z.nz - 1));
 }
 
 /* Share of the neighbour along x of a run's first point. */
-FN struct lu_five lu_ahead(struct lu_field f, struct zone z, struct lu_run r)
+FN struct five lu_ahead(struct lu_field f, struct zone z, struct lu_run r)
 {
     const int i = r.i - f.sign;
     return lu_share(f, 0, zone_tile(z, i, r.j, r.k), i > 0 && i < z.nx - 1);
@@ -163,22 +120,22 @@ KERNEL(lu_lower, 64, 1, 1)
     const struct lu_field f = lu_field(w, prim, consts, z, 1);
     const struct lu_diagonal g = lu_diagonal(consts);
     const struct lu_axis x = lu_axis(consts, 0, 1.0);
-    struct lu_five sum[ZONE_TILE], share;
-    struct lu_node n[ZONE_TILE];
+    struct five sum[ZONE_TILE], share;
+    struct five n[ZONE_TILE];
     if (r.points == 0)
         return;
     UNROLL
     for (int t = 0; t < ZONE_TILE; t++) {
         const int at = r.at + (t < r.points ? t : 0);
-        n[t] = lu_node_at(f.prim, f.size, at);
-        sum[t] = lu_sum(lu_load(f.w, f.size, at), lu_aside(f, z, r, at));
+        n[t] = five_load(f.prim + at, f.size);
+        sum[t] = five_sum(five_load(f.w + at, f.size), lu_aside(f, z, r, at));
     }
     share = lu_ahead(f, z, r);
     UNROLL
     for (int t = 0; t < ZONE_TILE; t++) {
-        const struct lu_five v = lu_relax(g, n[t], lu_sum(sum[t], share));
+        const struct five v = lu_relax(g, n[t], five_sum(sum[t], share));
         if (t < r.points)
-            lu_store(f.w, f.size, r.at + t, v);
+            five_store(f.w + r.at + t, f.size, v);
         share = lu_send(x, 0, n[t], v);
     }
 }
@@ -195,25 +152,25 @@ KERNEL(lu_upper, 64, 1, 1)
     const struct lu_diagonal g = lu_diagonal(consts);
     const struct lu_axis x = lu_axis(consts, 0, -1.0);
     GLOBAL double *v = u + 5 * z.first;
-    struct lu_five sum[ZONE_TILE], here[ZONE_TILE], share;
-    struct lu_node n[ZONE_TILE];
+    struct five sum[ZONE_TILE], here[ZONE_TILE], share;
+    struct five n[ZONE_TILE];
     if (r.points == 0)
         return;
     UNROLL
     for (int t = 0; t < ZONE_TILE; t++) {
         const int at = r.at - (t < r.points ? t : 0);
-        n[t] = lu_node_at(f.prim, f.size, at);
-        here[t] = lu_load(f.w, f.size, at);
+        n[t] = five_load(f.prim + at, f.size);
+        here[t] = five_load(f.w + at, f.size);
         sum[t] = lu_aside(f, z, r, at);
     }
     share = lu_ahead(f, z, r);
     UNROLL
     for (int t = 0; t < ZONE_TILE; t++) {
-        const struct lu_five c = lu_sum(here[t], lu_relax(g, n[t], lu_sum(sum[t], share)));
+        const struct five c = five_sum(here[t], lu_relax(g, n[t], five_sum(sum[t], share)));
         if (t < r.points) {
-            lu_store(f.w, f.size, r.at - t, c);
-            lu_store(v, f.size, r.in_u - t,
-                     lu_updated(lu_load(v, f.size, r.in_u - t), lu_rest(n[t], c)));
+            five_store(f.w + r.at - t, f.size, c);
+            five_store(v + r.in_u - t, f.size,
+                       five_add(five_load(v + r.in_u - t, f.size), LU_FACTOR, lu_rest(n[t], c)));
         }
         share = lu_send(x, 0, n[t], c);
     }

@@ -9,18 +9,10 @@
 #ifndef NPB_MZ_KERNELS_LU_H
 #define NPB_MZ_KERNELS_LU_H
 
+#include "npb_mz/kernels/five.h"
+
 #define LU_OMEGA  1.2
 #define LU_FACTOR (1.0 / (LU_OMEGA * (2.0 - LU_OMEGA)))
-
-/* Density, momentum, energy; derivatives alike. */
-struct lu_five {
-    real r, x, y, z, e;
-};
-
-/* 1/rho, velocity, internal energy per mass. */
-struct lu_node {
-    real ri, x, y, z, e;
-};
 
 /* One axis: omega times dt/(2h) (negative in the upper sweep), dt D/h^2, dt c3c4/h^2. */
 struct lu_axis {
@@ -55,34 +47,13 @@ FN struct lu_diagonal lu_diagonal(GLOBAL const double *consts)
     return g;
 }
 
-FN struct lu_node lu_node(real rho, real x, real y, real z, real energy)
-{
-    struct lu_node n;
-    n.ri = 1.0 / rho;
-    n.x = x * n.ri;
-    n.y = y * n.ri;
-    n.z = z * n.ri;
-    n.e = energy * n.ri - 0.5 * (n.x * n.x + n.y * n.y + n.z * n.z);
-    return n;
-}
-
-FN struct lu_five lu_sum(struct lu_five a, struct lu_five b)
-{
-    a.r += b.r;
-    a.x += b.x;
-    a.y += b.y;
-    a.z += b.z;
-    a.e += b.e;
-    return a;
-}
-
-FN real lu_kinetic(struct lu_node n)
+FN real lu_kinetic(struct five n)
 {
     return 0.5 * (n.x * n.x + n.y * n.y + n.z * n.z);
 }
 
 /* From the node's frame to the frame at rest. */
-FN struct lu_five lu_rest(struct lu_node n, struct lu_five w)
+FN struct five lu_rest(struct five n, struct five w)
 {
     w.e += lu_kinetic(n) * w.r + n.x * w.x + n.y * w.y + n.z * w.z;
     w.x += n.x * w.r;
@@ -92,7 +63,7 @@ FN struct lu_five lu_rest(struct lu_node n, struct lu_five w)
 }
 
 /* From the frame at rest to the node's. */
-FN struct lu_five lu_own(struct lu_node n, struct lu_five w)
+FN struct five lu_own(struct five n, struct five w)
 {
     w.e += lu_kinetic(n) * w.r - n.x * w.x - n.y * w.y - n.z * w.z;
     w.x -= n.x * w.r;
@@ -103,10 +74,10 @@ FN struct lu_five lu_own(struct lu_node n, struct lu_five w)
 
 /* Diagonal block's inverse times a vector at rest, in the node's frame. Four reciprocals by one
  * division. */
-FN struct lu_five lu_relax(struct lu_diagonal g, struct lu_node n, struct lu_five w)
+FN struct five lu_relax(struct lu_diagonal g, struct five n, struct five w)
 {
-    real dx = g.g0 + g.x * n.ri, dy = g.g0 + g.y * n.ri, dz = g.g0 + g.z * n.ri;
-    real heat = g.e * n.ri, de = g.g0 + heat, xy = dx * dy, ze = dz * de, i = 1.0 / (xy * ze);
+    real dx = g.g0 + g.x * n.r, dy = g.g0 + g.y * n.r, dz = g.g0 + g.z * n.r;
+    real heat = g.e * n.r, de = g.g0 + heat, xy = dx * dy, ze = dz * de, i = 1.0 / (xy * ze);
     real ixy = ze * i, ize = xy * i;
     w = lu_own(n, w);
     w.r *= g.inverse;
@@ -119,17 +90,17 @@ FN struct lu_five lu_relax(struct lu_diagonal g, struct lu_node n, struct lu_fiv
 
 /* What a node with vector w, in its own frame, adds to the right-hand side of the neighbour behind
  * it along axis d (0, 1, 2), in the frame at rest. */
-FN struct lu_five lu_send(struct lu_axis a, int d, struct lu_node n, struct lu_five w)
+FN struct five lu_send(struct lu_axis a, int d, struct five n, struct five w)
 {
-    struct lu_five s;
+    struct five s;
     real v = d == 0 ? n.x : d == 1 ? n.y : n.z, along = d == 0 ? w.x : d == 1 ? w.y : w.z;
-    real c = a.tau2 * v + a.spread, visc = a.visc * n.ri;
+    real c = a.tau2 * v + a.spread, visc = a.visc * n.r;
     real side = c + visc, ahead = c + (4.0 / 3.0) * visc, push = (0.4 * a.tau2) * w.e;
     s.r = c * w.r + a.tau2 * along;
     s.x = (d == 0 ? ahead : side) * w.x;
     s.y = (d == 1 ? ahead : side) * w.y;
     s.z = (d == 2 ? ahead : side) * w.z;
-    s.e = c * w.e + (1.96 * a.visc) * (n.ri * (w.e - n.e * w.r)) + (1.4 * a.tau2) * (n.e * along);
+    s.e = c * w.e + (1.96 * a.visc) * (n.r * (w.e - n.e * w.r)) + (1.4 * a.tau2) * (n.e * along);
     if (d == 0)
         s.x += push;
     else if (d == 1)

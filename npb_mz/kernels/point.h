@@ -7,111 +7,75 @@
 #ifndef NPB_MZ_KERNELS_POINT_H
 #define NPB_MZ_KERNELS_POINT_H
 
+#include "npb_mz/kernels/five.h"
 #include "npb_mz/kernels/rhs.h"
 #include "npb_mz/kernels/zone.h"
 
-struct point_five {
-    double m0, m1, m2, m3, m4;
-};
-
-FN struct point_five point_load(GLOBAL const double *u, int field)
+FN struct rhs_prim point_prim(struct five v)
 {
-    struct point_five v;
-    v.m0 = u[0];
-    v.m1 = u[field];
-    v.m2 = u[2 * field];
-    v.m3 = u[3 * field];
-    v.m4 = u[4 * field];
-    return v;
-}
-
-FN struct rhs_prim point_prim(struct point_five v)
-{
-    return rhs_prim_of(v.m0, v.m1, v.m2, v.m3, v.m4);
-}
-
-FN void point_store(GLOBAL double *u, int field, struct point_five v)
-{
-    u[0] = v.m0;
-    u[field] = v.m1;
-    u[2 * field] = v.m2;
-    u[3 * field] = v.m3;
-    u[4 * field] = v.m4;
+    return rhs_prim_of(v.r, v.x, v.y, v.z, v.e);
 }
 
 /* What line solves and sweeps take from memory. */
 FN void point_keep(GLOBAL double *prim, int field, struct rhs_prim q)
 {
-    prim[0] = q.ri;
-    prim[field] = q.vx;
-    prim[2 * field] = q.vy;
-    prim[3 * field] = q.vz;
-    prim[4 * field] = q.e;
-}
-
-/* r + weight * v */
-FN struct point_five point_add(struct point_five r, double weight, struct point_five v)
-{
-    r.m0 += weight * v.m0;
-    r.m1 += weight * v.m1;
-    r.m2 += weight * v.m2;
-    r.m3 += weight * v.m3;
-    r.m4 += weight * v.m4;
-    return r;
+    struct five v;
+    v.r = q.ri, v.x = q.vx, v.y = q.vy, v.z = q.vz, v.e = q.e;
+    five_store(prim, field, v);
 }
 
 /* The neighbour v one step ahead along axis d, tau = dt/(2h), or one step back, tau = -dt/(2h);
  * `weight` its weight in the stencil, visc = dt c3c4/h^2. */
-FN struct point_five point_share(struct point_five r, struct point_five v, int d, double weight,
-                                 double tau, double visc)
+FN struct five point_share(struct five r, struct five v, int d, double weight, double tau,
+                           double visc)
 {
     const struct rhs_prim q = point_prim(v);
     const double along = d == 0 ? q.vx : d == 1 ? q.vy : q.vz;
     const double push = visc * (1.0 / 3.0) * along - tau * q.p;
-    r = point_add(r, weight - tau * along, v);
-    r.m1 += visc * q.vx;
-    r.m2 += visc * q.vy;
-    r.m3 += visc * q.vz;
-    r.m4 += visc * (q.phi + (1.0 / 6.0) * along * along) - tau * q.p * along;
+    r = five_add(r, weight - tau * along, v);
+    r.x += visc * q.vx;
+    r.y += visc * q.vy;
+    r.z += visc * q.vz;
+    r.e += visc * (q.phi + (1.0 / 6.0) * along * along) - tau * q.p * along;
     if (d == 0)
-        r.m1 += push;
+        r.x += push;
     else if (d == 1)
-        r.m2 += push;
+        r.y += push;
     else
-        r.m3 += push;
+        r.z += push;
     return r;
 }
 
 /* The four neighbours along axis d of the point s of n; constants as in struct mz_consts. */
-FN struct point_five point_axis(struct point_five r, GLOBAL const double *u, int field, int step,
-                                int d, int s, int n, GLOBAL const double *consts)
+FN struct five point_axis(struct five r, GLOBAL const double *u, int field, int step, int d, int s,
+                          int n, GLOBAL const double *consts)
 {
     const struct rhs_weights w = rhs_weights(consts[3 * d + 1], consts[9], s, n);
     const double tau = consts[3 * d], visc = consts[3 * d + 2];
     const int low2 = s > 1 ? -2 * step : 0, high2 = s < n - 2 ? 2 * step : 0; /* weight 0 there */
-    r = point_share(r, point_load(u + step, field), d, w.p1, tau, visc);
-    r = point_share(r, point_load(u - step, field), d, w.m1, -tau, visc);
-    r = point_add(r, w.p2, point_load(u + high2, field));
-    return point_add(r, w.m2, point_load(u + low2, field));
+    r = point_share(r, five_load(u + step, field), d, w.p1, tau, visc);
+    r = point_share(r, five_load(u - step, field), d, w.m1, -tau, visc);
+    r = five_add(r, w.p2, five_load(u + high2, field));
+    return five_add(r, w.m2, five_load(u + low2, field));
 }
 
 /* dt R(u) at an interior point, whose five variables are v and derived ones q. */
-FN struct point_five point_rhs(GLOBAL const double *u, struct zone z, int i, int j, int k,
-                               struct point_five v, struct rhs_prim q, GLOBAL const double *consts)
+FN struct five point_rhs(GLOBAL const double *u, struct zone z, int i, int j, int k, struct five v,
+                         struct rhs_prim q, GLOBAL const double *consts)
 {
     const double vx = consts[2], vy = consts[5], vz = consts[8], all = 2.0 * (vx + vy + vz);
     const double third = 1.0 / 3.0;
-    struct point_five r;
-    r.m0 = 0.0;
-    r.m1 = -(all + 2.0 * third * vx) * q.vx;
-    r.m2 = -(all + 2.0 * third * vy) * q.vy;
-    r.m3 = -(all + 2.0 * third * vz) * q.vz;
-    r.m4 = -all * q.phi - third * (vx * q.vx * q.vx + vy * q.vy * q.vy + vz * q.vz * q.vz);
-    r = point_add(r,
-                  rhs_weights(consts[1], consts[9], i, z.nx).c +
-                      rhs_weights(consts[4], consts[9], j, z.ny).c +
-                      rhs_weights(consts[7], consts[9], k, z.nz).c,
-                  v);
+    struct five r;
+    r.r = 0.0;
+    r.x = -(all + 2.0 * third * vx) * q.vx;
+    r.y = -(all + 2.0 * third * vy) * q.vy;
+    r.z = -(all + 2.0 * third * vz) * q.vz;
+    r.e = -all * q.phi - third * (vx * q.vx * q.vx + vy * q.vy * q.vy + vz * q.vz * q.vz);
+    r = five_add(r,
+                 rhs_weights(consts[1], consts[9], i, z.nx).c +
+                     rhs_weights(consts[4], consts[9], j, z.ny).c +
+                     rhs_weights(consts[7], consts[9], k, z.nz).c,
+                 v);
     r = point_axis(r, u, z.field, 1, 0, i, z.nx, consts);
     r = point_axis(r, u, z.field, z.pitch, 1, j, z.ny, consts);
     return point_axis(r, u, z.field, z.plane, 2, k, z.nz, consts);

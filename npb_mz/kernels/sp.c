@@ -13,14 +13,14 @@ FN struct sp_view sp_view(GLOBAL double *at, int field, int step, int tile)
 }
 
 /* An interior point's right-hand side in the characteristic variables of x. */
-FN struct sp_five sp_right(struct point_five r, struct rhs_prim q, double speed)
+FN struct sp_five sp_right(struct five r, struct rhs_prim q, double speed)
 {
     struct sp_five v;
-    v.m0 = r.m0;
-    v.m1 = r.m1;
-    v.m2 = r.m2;
-    v.m3 = r.m3;
-    v.m4 = r.m4;
+    v.m0 = r.r;
+    v.m1 = r.x;
+    v.m2 = r.y;
+    v.m3 = r.z;
+    v.m4 = r.e;
     return sp_enter(v, q.ri, q.vx, q.vy, q.vz, q.e, speed);
 }
 
@@ -37,15 +37,15 @@ KERNEL(sp_points, 64, 1, 1)
         return;
     u += 5 * z.first + p.at;
     prim += ZONE_PRIMS * z.first + p.tile;
-    const struct point_five v = point_load(u, z.field);
+    const struct five v = five_load(u, z.field);
     const struct rhs_prim q = point_prim(v);
     const double speed = sp_speed(q.e);
     point_keep(prim, z.field, q);
     prim[SP_A * z.field] = speed;
     if (!p.interior)
         return;
-    struct point_five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
-    r = point_add(r, 1.0, point_load(g + 5 * z.first + p.at, z.field));
+    struct five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
+    r = five_add(r, 1.0, five_load(g + 5 * z.first + p.at, z.field));
     sp_store(sp_view(w + 5 * z.first + p.tile, z.field, 0, 0), 0, sp_right(r, q, speed));
 }
 
