@@ -36,13 +36,24 @@ static bool private_below(const char *base, char *path, size_t room)
     return true;
 }
 
+static const char *temporary(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    return tmp && *tmp ? tmp : "/tmp";
+}
+
+void cachedir_temporary(const char *name, char *path, size_t room)
+{
+    snprintf(path, room, "%s/%s", temporary(), name);
+}
+
 bool cachedir_find(const char *name, char *path, size_t room)
 {
-    const char *xdg = getenv("XDG_CACHE_HOME"), *tmp = getenv("TMPDIR");
+    const char *xdg = getenv("XDG_CACHE_HOME");
     bool found = xdg && xdg[0] == '/' ? usable(xdg, "", path, room)
                                       : usable(getenv("HOME"), "/.cache", path, room);
     if (!found)
-        found = private_below(tmp && *tmp ? tmp : "/tmp", path, room);
+        found = private_below(temporary(), path, room);
     const size_t used = found ? strlen(path) : 0;
     found = found && snprintf(path + used, room - used, "%s", name) < (int)(room - used);
     if (!found)

@@ -10,4 +10,7 @@
  * user's alone. False: there is no place, path is "". Any thread. */
 bool cachedir_find(const char *name, char *path, size_t room);
 
+/* "$TMPDIR/<name>" (/tmp) into path [room], for what nobody needs later. Any thread. */
+void cachedir_temporary(const char *name, char *path, size_t room);
+
 #endif

@@ -293,7 +293,7 @@ enum ek_status file_lock(const char *path, int *lock)
 {
     char *name = lock_name(path);
     int fd = -1, busy = 0;
-    while (name && (fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) >= 0) {
+    while (name && (fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) >= 0) {
         busy = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
         if (busy || is_current(fd, name))
             break;

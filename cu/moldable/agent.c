@@ -5,8 +5,10 @@
 #include "cu/moldable/run.h"
 #include "cu/moldable/task.h"
 #include "cu/rank/stop.h"
+#include "src/cachedir.h"
 #include "src/checksum.h"
 #include "src/clock.h"
+#include "src/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -44,7 +45,8 @@ struct agent {
     struct family family;
     struct farm *farm;
     const char *name, *folder; /* folder: where output goes */
-    char own[32];              /* folder of our own, where the master's is not ours, too */
+    char own[4096];            /* folder of our own, where the master's is not ours, too */
+    char locked[4096];         /* what `lock` is of; "": nothing */
     int lock, cores, *cpu;     /* cpu [cores]; NULL: tasks are not bound */
     bool *busy, shared;        /* [cores] */
     int ngpus;
@@ -133,13 +135,14 @@ static enum ek_status take_gpus(struct agent *a)
 static enum ek_status check_commands(const struct agent *a)
 {
     const json_t *list = json_object_get(a->start, "commands"), *one;
-    char text[1200];
     size_t i;
     json_array_foreach(list, i, one)
     {
         const char *word = text_of(one, "word");
-        snprintf(text, sizeof text, "command -v '%.1000s' >/dev/null 2>&1", word);
-        if (system(text))
+        setenv("CU_RUN_WORD", word, 1);
+        const int missing = system("command -v -- \"$CU_RUN_WORD\" >/dev/null 2>&1");
+        unsetenv("CU_RUN_WORD");
+        if (missing)
             FAIL(EK_UNAVAILABLE, "task '%s': there is no command '%s' on node '%s'",
                  text_of(one, "task"), word, a->name);
     }
@@ -149,25 +152,40 @@ static enum ek_status check_commands(const struct agent *a)
 /* One agent a node and run: the lock is kept by all that an earlier one has started. */
 static enum ek_status wait_for_former(struct agent *a)
 {
-    char path[96];
+    char name[64];
     struct checksum c;
+    enum ek_status st;
     checksum_begin(&c, "cu-run agent");
     checksum_add_text(&c, text_of(a->start, "folder"));
     checksum_add_text(&c, text_of(a->start, "master"));
     checksum_add_text(&c, a->name);
-    snprintf(path, sizeof path, "/tmp/cu-run-%u-%016llx.lock", (unsigned)getuid(),
+    snprintf(name, sizeof name, "cu-run-%u-%016llx", (unsigned)getuid(),
              (unsigned long long)checksum_end(&c));
+    cachedir_temporary(name, a->locked, sizeof a->locked);
     const double until = clock_now() + FORMER;
-    a->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    while (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB) && !stop_requested()) {
-        if (clock_now() > until)
-            FAIL(EK_UNAVAILABLE,
-                 "node '%s': tasks of an earlier run in this folder do not end there; fuser %s "
-                 "names them",
-                 a->name, path);
+    status_mute(1);
+    while ((st = file_lock(a->locked, &a->lock)) == EK_USAGE && clock_now() < until &&
+           !stop_requested())
         usleep(20000);
-    }
-    return a->lock >= 0 ? EK_OK : status_fail(EK_UNAVAILABLE, "%s cannot be made: %m", path);
+    status_mute(-1);
+    if (st == EK_USAGE && !stop_requested())
+        FAIL(EK_UNAVAILABLE,
+             "node '%s': tasks of an earlier run in this folder do not end there; fuser %s.lock "
+             "names them",
+             a->name, a->locked);
+    return st ? status_fail(EK_UNAVAILABLE, "%s.lock cannot be made: %m", a->locked) : EK_OK;
+}
+
+/* What our tasks have left running keeps the lock; where there is nothing, it goes. */
+static void leave_lock(struct agent *a)
+{
+    if (a->lock < 0)
+        return;
+    close(a->lock);
+    status_mute(1);
+    if (!file_lock(a->locked, &a->lock))
+        file_unlock(a->locked, a->lock);
+    status_mute(-1);
 }
 
 static enum ek_status choose_folder(struct agent *a)
@@ -181,9 +199,9 @@ static enum ek_status choose_folder(struct agent *a)
     a->folder = text_of(a->start, "folder");
     if (a->shared)
         return EK_OK;
-    strcpy(a->own, "/tmp/cu-run-XXXXXX");
+    cachedir_temporary("cu-run-XXXXXX", a->own, sizeof a->own);
     a->folder = mkdtemp(a->own);
-    return a->folder ? EK_OK : status_fail(EK_UNAVAILABLE, "no folder in /tmp: %m");
+    return a->folder ? EK_OK : status_fail(EK_UNAVAILABLE, "no folder %s: %m", a->own);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------*/
@@ -494,8 +512,7 @@ enum ek_status run_agent(int argc, char **argv)
     farm_close(a.farm);
     if (*a.own)
         rmdir(a.own);
-    if (a.lock >= 0)
-        close(a.lock);
+    leave_lock(&a);
     for (int g = 0; g < a.ngpus; g++)
         free(a.gpu[g]);
     free(a.cpu);

@@ -13,7 +13,7 @@ static bool first_word(const char *command, char word[1024])
     command += strspn(command, " \t");
     const size_t n = strcspn(command, " \t;|&<>()");
     snprintf(word, 1024, "%.*s", n < 1024 ? (int)n : 0, command);
-    return *word && !strpbrk(word, "='{$\"");
+    return *word && !strpbrk(word, "='{$\"\\`*?[~#");
 }
 
 static json_t *commands_of(const struct run_job *j)

@@ -5,6 +5,7 @@
 #include "cu/moldable/run.h"
 #include "cu/moldable/run_fit.h"
 #include "cu/rank/stop.h"
+#include "src/cachedir.h"
 #include "src/json.h"
 #include "src/opt.h"
 #include "src/progress.h"
@@ -237,13 +238,14 @@ static enum ek_status judge(const struct calibration *c)
 static enum ek_status measure(struct calibration *c)
 {
     struct launch *l;
-    char folder[] = "/tmp/cu-run-XXXXXX";
+    char folder[4096];
     const struct farm_dealer dealer = {deal, back, c};
     const struct farm_job job = {.dealer = &dealer, .n = (size_t)c->ntasks, .failures = 1};
     const struct server_ops ops = {.brief = describe, .take = take, .arg = c};
     bool over = false;
+    cachedir_temporary("cu-run-XXXXXX", folder, sizeof folder);
     if (!mkdtemp(folder)) /* of no use but its name: the tasks' output is not kept */
-        FAIL(EK_UNAVAILABLE, "no folder in /tmp: %m");
+        FAIL(EK_UNAVAILABLE, "no folder %s: %m", folder);
     rmdir(folder);
     TRY(launch_open(c->job, folder, "none", &ops, &l));
     c->farm = launch_farm(l);

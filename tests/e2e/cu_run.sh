@@ -8,6 +8,8 @@ here=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export TMPDIR=$work/temporary
+mkdir "$TMPDIR"
 
 runs() { # exit code, arguments… ; output in out, errors in err
     code=$1
@@ -43,6 +45,18 @@ runs 0 run job.json --method taskp --json run.json
 grep -q '"done": 6' run.json || say "run.json: $(cat run.json)"
 runs 0 run job.json --resume
 [ "$(wc -l <ran)" = 6 ] || say "finished tasks ran again"
+
+# a command's first word may be quoted in all ways that a shell knows, or be none of the shell's
+mkdir "two words" && printf '#!/bin/sh\necho $1 >>quoted\n' >"two words/it's"
+chmod +x "two words/it's"
+job 2 'two\\ words/it\\'"'"'s {id}' "0.01"
+rm -rf job.json.results
+runs 0 run job.json
+[ "$(sort quoted | tr '\n' ' ')" = "0 1 " ] || say "a quoted command: $(cat quoted job.json)"
+job 1 "it's {id}" "0.01"
+rm -rf job.json.results
+runs 1 run job.json
+[ -z "$(ls -A "$TMPDIR")" ] || say "runs leave in TMPDIR: $(ls -A "$TMPDIR")"
 
 # a failing task is tried again, the rest goes on, the end names it; --resume tries it once more
 rm -rf ran job.json.results
