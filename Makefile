@@ -68,6 +68,7 @@ leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs exchange solvers
  $(addprefix okada_mogi/,okada mogi search_brute search_single search_join join_table methods) \
  $(addprefix mcsem/,forward matmul shared shared_layout shared_rows) $(addprefix kirchhoff/,sum ray fill eikonal_line) \
  tests/lanes_twins tests/lanes_peak
+with_levels := $(patsubst %/isa.c,%,$(wildcard $(PROGRAMS:%=%/isa.c)))
 ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 levels_x86_64   := plain v2 v3 v4
 levels_aarch64  := neon
@@ -154,16 +155,16 @@ define level_of_program
 $(BUILD)/isa/$(1)/$(2).o: $(patsubst %,$(BUILD)/isa/$(1)/%.o,$(filter $(2)/%,$(leveled)) $(2)/isa)
 	$(Q)$(CC) -r -nostdlib $$^ -o $$@.part && $(OBJCOPY) -G $(2)_isa_$(1) $$@.part $$@ && rm $$@.part
 endef
-$(foreach l,$(levels) $(levels_t),$(foreach p,$(PROGRAMS) tests,$(eval $(call level_of_program,$(l),$(p)))))
+$(foreach l,$(levels) $(levels_t),$(foreach p,$(with_levels) tests,$(eval $(call level_of_program,$(l),$(p)))))
 # They and the calls are one object: the linker takes nothing from an archive for a weak reference.
-$(patsubst %,$(BUILD)/isa/%.o,$(PROGRAMS) tests): $(BUILD)/isa/%.o: $(BUILD)/%/isa.o $(foreach l,$(levels),$(BUILD)/isa/$(l)/%.o)
+$(patsubst %,$(BUILD)/isa/%.o,$(with_levels) tests): $(BUILD)/isa/%.o: $(BUILD)/%/isa.o $(foreach l,$(levels),$(BUILD)/isa/$(l)/%.o)
 	$(Q)$(CC) -r -nostdlib $^ -o $@
 $(BUILD)/src/isa_built.o: CPPFLAGS += -DISA_BUILT='" $(levels) "'
 $(BUILD)/tests/isa_built.o: src/isa_built.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DISA_BUILT='" $(levels) $(levels_t) "' -c $< -o $@
 of_tests := $(BUILD)/tests/isa_built.o $(BUILD)/isa/tests.o \
- $(foreach l,$(levels_t),$(patsubst %,$(BUILD)/isa/$(l)/%.o,$(PROGRAMS) tests))
+ $(foreach l,$(levels_t),$(patsubst %,$(BUILD)/isa/$(l)/%.o,$(with_levels) tests))
 
 # The folder's objects of all levels.
 all_levels = $(addsuffix /$(1),$(BUILD) $(levels:%=$(BUILD)/isa/%) $(levels_t:%=$(BUILD)/isa/%))
@@ -213,7 +214,7 @@ $(BUILD)/libevenkeel.a: $(foreach f,$(CORE),$(call objects,$(f))) $(BUILD)/embed
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 define program_archive
-$(BUILD)/lib$(1).a: $(filter-out %/isa.o,$(call objects,$(1))) $(BUILD)/isa/$(1).o
+$(BUILD)/lib$(1).a: $(filter-out %/isa.o,$(call objects,$(1))) $(patsubst %,$(BUILD)/isa/%.o,$(filter $(1),$(with_levels)))
 	$$(call say,AR,$$@)
 	$(Q)rm -f $$@ && ar rcs $$@ $$^
 endef

@@ -248,18 +248,6 @@ static enum ek_status launch(struct device *d, int number, const struct batch *b
     return backend_launch(d->backend, BACKEND_COMPUTE, d->program, number, global, n, args);
 }
 
-/* A row of the table of launches: once, or for every plane run + j + k = h. */
-static enum ek_status launch_row(struct device *d, int number, const struct batch *b)
-{
-    const char *arguments = d->mz->ops->launches[number].arguments;
-    const bool rising = strchr(arguments, 'r'), falling = strchr(arguments, 'f');
-    if (!rising && !falling)
-        return launch(d, number, b, 0);
-    for (int i = 0; i <= b->last - b->first; i++)
-        TRY(launch(d, number, b, rising ? b->first + i : b->last - i));
-    return EK_OK;
-}
-
 /* A batch's time, divided among its zones by what they are declared to cost. */
 static void share_time(const struct device *d, const struct batch *b, double sec, double *seconds)
 {
@@ -275,8 +263,12 @@ enum ek_status device_step(struct device *d, int begin, int end, double *seconds
     for (int at = begin; at < end;) {
         const struct batch b = next_batch(d, at, end);
         const double start = clock_now();
-        for (int i = 0; i < d->nlaunches; i++)
-            TRY(launch_row(d, i, &b));
+        for (int i = 0; i < d->nlaunches; i++) {
+            const char *arguments = d->mz->ops->launches[i].arguments;
+            const bool rising = strchr(arguments, 'r'), falling = strchr(arguments, 'f');
+            for (int h = b.first; h <= (rising || falling ? b.last : b.first); h++)
+                TRY(launch(d, i, &b, rising ? h : b.last - (h - b.first)));
+        }
         TRY(wait_all(d));
         share_time(d, &b, clock_now() - start, seconds + (at - begin));
         at += b.zones;

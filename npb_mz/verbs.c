@@ -10,45 +10,37 @@
 
 /* ---- computation ----------------------------------------------------------------------------- */
 
-/* Tasks that follow one another need not be zones that do. */
-static enum ek_status compute_on_device(struct run *r, const struct cu *cu, struct ek_range range,
-                                        double *seconds)
-{
-    const int *zone = r->tasks.zone;
-    for (size_t t = range.begin; t < range.end;) {
-        size_t end = t + 1;
-        while (end < range.end && zone[end] == zone[end - 1] + 1)
-            end++;
-        TRY(device_step(r->device[cu->index], zone[t], zone[end - 1] + 1,
-                        seconds + (t - range.begin)));
-        t = end;
-    }
-    return EK_OK;
-}
-
-static void compute_on_cpus(struct run *r, const struct cu *cu, struct ek_range range,
-                            double *seconds)
+static enum ek_status compute_on_cpus(struct run *r, const struct cu *cu, struct ek_range range,
+                                      double *seconds)
 {
     struct mz_work *work = r->work[cu->index];
     work->pool = cu->pool;
     for (size_t t = range.begin; t < range.end; t++) {
         const double start = clock_now();
-        mz_step_zone(r->mz, work, r->tasks.zone[t]);
+        r->ops->step(r->mz, work, r->tasks.zone[t]);
         seconds[t - range.begin] += clock_now() - start;
         if (r->remote) {
             remote_send_zone(r->remote, r->tasks.zone[t]);
             remote_progress(r->remote);
         }
     }
+    return EK_OK;
 }
 
+/* A device takes zones that follow one another; tasks that do need not be such. */
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range range,
                               double *seconds)
 {
     struct run *r = ctx;
-    if (cu->kind == CU_DEVICE)
-        return compute_on_device(r, cu, range, seconds);
-    compute_on_cpus(r, cu, range, seconds);
+    const int *zone = r->tasks.zone;
+    if (cu->kind == CU_CPU)
+        return compute_on_cpus(r, cu, range, seconds);
+    for (size_t t = range.begin, end; t < range.end; t = end) {
+        for (end = t + 1; end < range.end && zone[end] == zone[end - 1] + 1;)
+            end++;
+        TRY(device_step(r->device[cu->index], zone[t], zone[end - 1] + 1,
+                        seconds + (t - range.begin)));
+    }
     return EK_OK;
 }
 
