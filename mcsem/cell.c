@@ -25,21 +25,12 @@ static size_t largest_cell(const struct survey *s)
     return most;
 }
 
-static void *aligned(size_t bytes)
+static void take_worker(struct arena *arena, struct cell_worker *k, size_t layers, size_t nfreq)
 {
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static enum ek_status open_worker(struct cell_worker *k, int layers, int nfreq)
-{
-    TRY(forward_open(layers, nfreq, &k->forward));
-    k->field = calloc((size_t)nfreq, sizeof *k->field);
-    k->derivative = calloc((size_t)nfreq * (size_t)layers, sizeof *k->derivative);
-    k->parts = calloc((size_t)nfreq, sizeof *k->parts);
-    k->left = calloc((size_t)nfreq, sizeof *k->left);
-    if (!k->field || !k->derivative || !k->parts || !k->left)
-        FAIL(EK_UNAVAILABLE, "out of memory for a thread's fields");
-    return EK_OK;
+    k->field = ARENA_NEW(arena, nfreq, double complex);
+    k->derivative = ARENA_NEW(arena, nfreq * layers, double complex);
+    k->parts = ARENA_NEW(arena, nfreq, double);
+    k->left = ARENA_NEW(arena, nfreq, double);
 }
 
 static enum ek_status open_device(struct cell_work *w, struct backend *device, int layers)
@@ -51,9 +42,7 @@ static enum ek_status open_device(struct cell_work *w, struct backend *device, i
     TRY(mcsem_device_open(device, layers, w->survey->nfreq, &w->device));
     const size_t batch = mcsem_device_batch(w->device), most = largest_cell(w->survey);
     w->block = batch < most ? batch : most;
-    w->sum = malloc(w->block * numbers * sizeof *w->sum);
-    if (!w->sum)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu pairs", device->label, w->block);
+    w->sum = ARENA_NEW(&w->arena, w->block * numbers, double complex);
     return EK_OK;
 }
 
@@ -62,14 +51,15 @@ static enum ek_status open_all(struct cell_work *w, struct backend *device)
     const int layers = 1 + w->earth->nwater + w->earth->nz;
     const size_t threads = (size_t)w->width, columns = (size_t)w->columns;
     TRY(open_device(w, device, layers));
-    w->worker = calloc(threads, sizeof *w->worker);
-    w->pair = calloc(largest_cell(w->survey), sizeof *w->pair);
-    w->rows = aligned(w->block * cell_row_size(w) * sizeof *w->rows);
-    w->square = aligned(columns * columns * sizeof *w->square);
-    if (!w->worker || !w->pair || !w->rows || !w->square)
-        FAIL(EK_UNAVAILABLE, "out of memory for the cells of a unit of %d threads", w->width);
+    w->worker = ARENA_NEW(&w->arena, threads, struct cell_worker);
+    w->pair = ARENA_NEW(&w->arena, largest_cell(w->survey), struct survey_pair);
+    w->rows = ARENA_NEW(&w->arena, w->block * cell_row_size(w), double);
+    w->square = ARENA_NEW(&w->arena, columns * columns, double);
+    for (int t = 0; w->worker && t < w->width; t++)
+        take_worker(&w->arena, &w->worker[t], (size_t)layers, (size_t)w->survey->nfreq);
+    TRY(arena_check(&w->arena, "the cells of a unit of %d threads", w->width));
     for (int t = 0; t < w->width; t++)
-        TRY(open_worker(&w->worker[t], layers, w->survey->nfreq));
+        TRY(forward_open(layers, w->survey->nfreq, &w->worker[t].forward));
     return shared_open(layers, w->width, &w->shared);
 }
 
@@ -97,20 +87,11 @@ void cell_close(struct cell_work *w)
 {
     if (!w)
         return;
-    for (int t = 0; w->worker && t < w->width; t++) {
+    for (int t = 0; w->worker && t < w->width; t++)
         forward_close(w->worker[t].forward);
-        free(w->worker[t].field);
-        free(w->worker[t].derivative);
-        free(w->worker[t].parts);
-        free(w->worker[t].left);
-    }
     shared_close(w->shared);
     mcsem_device_close(w->device);
-    free(w->sum);
-    free(w->worker);
-    free(w->pair);
-    free(w->rows);
-    free(w->square);
+    arena_free(&w->arena);
     free(w);
 }
 

@@ -5,6 +5,7 @@
 #include "mcsem/cell.h"
 #include "mcsem/device.h"
 #include "mcsem/shared.h"
+#include "src/arena.h"
 
 /* What a thread of the unit has for itself. */
 struct cell_worker {
@@ -38,6 +39,7 @@ struct cell_work {
     int filter;      /* of these */
     double error;    /* of the table, relative to the parts of a field, where that was seen */
     double complex *response;
+    struct arena arena;
 };
 
 static inline size_t cell_row_size(const struct cell_work *w)

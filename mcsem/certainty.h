@@ -4,7 +4,6 @@
 #define MCSEM_CERTAINTY_H
 
 #include "mcsem/invert.h"
-#include "src/arena.h"
 
 struct certainty {
     double *sigma;  /* [columns][nz] standard deviation of ln rho */

@@ -3,6 +3,7 @@
 #include "src/kernel.h"
 
 #include "mcsem/kernels/exact_plan.h"
+#include "src/arena.h"
 #include "src/embed.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct device {
     /* the batch at hand */
     double *number;
     int *row;
+    struct arena arena;
     size_t pairs, numbers, rows; /* rows: numbers in row[], the first ones are the pairs' */
 };
 
@@ -80,13 +82,12 @@ static void choose_batch(struct device *d)
 
 static enum ek_status open_host(struct device *d)
 {
-    d->table = calloc(4 * (size_t)d->layers, sizeof *d->table);
-    d->line = calloc((size_t)d->nfreq, sizeof *d->line);
-    d->deepest = calloc(PAIR_WAVES / PAIR_GROUP, sizeof *d->deepest);
-    d->number = malloc(MOST_NUMBERS * sizeof *d->number);
-    d->row = malloc(d->most_rows * sizeof *d->row);
-    if (!d->table || !d->line || !d->deepest || !d->number || !d->row)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for plans of pairs", d->backend->label);
+    d->table = ARENA_NEW(&d->arena, 4 * (size_t)d->layers, double);
+    d->line = ARENA_NEW(&d->arena, d->nfreq, double);
+    d->deepest = ARENA_NEW(&d->arena, PAIR_WAVES / PAIR_GROUP, int);
+    d->number = ARENA_NEW(&d->arena, MOST_NUMBERS, double);
+    d->row = ARENA_NEW(&d->arena, d->most_rows, int);
+    TRY(arena_check(&d->arena, "plans of pairs for %s", d->backend->label));
     return pair_open(d->layers, &d->plan);
 }
 
@@ -150,11 +151,7 @@ void mcsem_device_close(struct device *d)
         backend_free(d->backend, d->buffer[b]);
     backend_unbuild(d->backend, d->program);
     pair_close(&d->plan);
-    free(d->table);
-    free(d->line);
-    free(d->deepest);
-    free(d->number);
-    free(d->row);
+    arena_free(&d->arena);
     free(d);
 }
 

@@ -14,17 +14,17 @@ static enum ek_status allocate(int nx, int ny, int nz, struct earth **earth)
     e->nx = nx;
     e->ny = ny;
     e->nz = nz;
-    e->top = calloc(layers, sizeof *e->top);
-    e->anisotropy = calloc(layers, sizeof *e->anisotropy);
-    e->seabed = calloc(columns, sizeof *e->seabed);
-    e->m = calloc(columns * layers, sizeof *e->m);
-    if (!e->top || !e->anisotropy || !e->seabed || !e->m) {
+    e->top = ARENA_NEW(&e->arena, layers, double);
+    e->anisotropy = ARENA_NEW(&e->arena, layers, double);
+    e->seabed = ARENA_NEW(&e->arena, columns, double);
+    e->m = ARENA_NEW(&e->arena, columns * layers, double);
+    const enum ek_status st =
+        arena_check(&e->arena, "an earth of %d x %d columns of %d layers", nx, ny, nz);
+    if (st)
         earth_close(e);
-        FAIL(EK_UNAVAILABLE, "out of memory for an earth of %d x %d columns of %d layers", nx, ny,
-             nz);
-    }
-    *earth = e;
-    return EK_OK;
+    else
+        *earth = e;
+    return st;
 }
 
 enum ek_status earth_open(int nx, int ny, int nz, double dz, double seabed, double rho,
@@ -65,6 +65,7 @@ enum ek_status earth_copy(const struct earth *from, struct earth **earth)
     TRY(allocate(from->nx, from->ny, from->nz, &e));
     struct earth arrays = *e;
     *e = *from;
+    e->arena = arrays.arena;
     e->top = memcpy(arrays.top, from->top, layers * sizeof *e->top);
     e->anisotropy = memcpy(arrays.anisotropy, from->anisotropy, layers * sizeof *e->anisotropy);
     e->seabed = memcpy(arrays.seabed, from->seabed, columns * sizeof *e->seabed);
@@ -77,10 +78,7 @@ void earth_close(struct earth *e)
 {
     if (!e)
         return;
-    free(e->top);
-    free(e->anisotropy);
-    free(e->seabed);
-    free(e->m);
+    arena_free(&e->arena);
     free(e);
 }
 

@@ -9,7 +9,7 @@
 #ifndef MCSEM_EARTH_H
 #define MCSEM_EARTH_H
 
-#include "src/status.h"
+#include "src/arena.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,6 +25,7 @@ struct earth {
     double *anisotropy;            /* [nz] rho_v / rho_h, 1 where isotropic */
     double *seabed;                /* [nx ny] depth of the seabed; deeper sea is not there */
     double *m;                     /* [nx ny][nz] ln(horizontal resistivity / ohm m) */
+    struct arena arena;            /* of the arrays */
 };
 
 /* A layered earth as the pairs of one column see it. */

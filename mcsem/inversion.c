@@ -80,30 +80,25 @@ static enum ek_status allocate(struct inversion *s)
 {
     const size_t cells = (size_t)s->survey->ncells;
     const size_t data = s->survey->npairs * (size_t)s->survey->nfreq;
-    s->response = calloc(data, sizeof *s->response);
-    s->trial_response = calloc(data, sizeof *s->trial_response);
-    s->report = calloc(cells, sizeof *s->report);
-    s->rank_of = calloc(cells, sizeof *s->rank_of);
-    s->cell = calloc(cells, sizeof *s->cell);
-    s->cost = calloc(cells, sizeof *s->cost);
-    s->message = calloc(cells, sizeof *s->message);
-    s->work = calloc((size_t)s->set->n, sizeof(struct cell_work *));
-    if (!s->response || !s->trial_response || !s->report || !s->rank_of || !s->cell || !s->cost ||
-        !s->message || !s->work)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu cells of %zu data", cells, data);
-    return EK_OK;
+    s->response = ARENA_NEW(&s->arena, data, double complex);
+    s->trial_response = ARENA_NEW(&s->arena, data, double complex);
+    s->report = ARENA_NEW(&s->arena, cells, struct cell_report);
+    s->rank_of = ARENA_NEW(&s->arena, cells, int);
+    s->cell = ARENA_NEW(&s->arena, cells, int);
+    s->cost = ARENA_NEW(&s->arena, cells, double);
+    s->message = ARENA_NEW(&s->arena, cells, int);
+    s->work = ARENA_NEW(&s->arena, s->set->n, struct cell_work *);
+    return arena_check(&s->arena, "%zu cells of %zu data", cells, data);
 }
 
 /* Cells over ranks by declared cost and by the threads that each rank has; rank 0 says how. */
 static enum ek_status divide_among_ranks(struct inversion *s)
 {
     const int ranks = cluster_size(), cells = s->survey->ncells;
-    struct sched_unit *unit = calloc((size_t)ranks, sizeof *unit);
-    double *threads = calloc((size_t)ranks, sizeof *threads);
-    double *cost = calloc((size_t)cells, sizeof *cost);
-    enum ek_status st = EK_OK;
-    if (!unit || !threads || !cost)
-        st = status_fail(EK_UNAVAILABLE, "out of memory for %d ranks", ranks);
+    struct arena room = {0};
+    struct sched_unit *unit = ARENA_NEW(&room, ranks, struct sched_unit);
+    double *threads = ARENA_NEW(&room, ranks, double), *cost = ARENA_NEW(&room, cells, double);
+    enum ek_status st = arena_check(&room, "%d ranks", ranks);
     if (!st) {
         threads[cluster_rank()] = cu_layout_threads(&s->set->layout);
         cluster_sum(threads, (size_t)ranks);
@@ -118,9 +113,7 @@ static enum ek_status divide_among_ranks(struct inversion *s)
             st = assignment_find(s->ranks_schedule, &job, s->rank_of);
         cluster_share(s->rank_of, (size_t)cells * sizeof *s->rank_of);
     }
-    free(unit);
-    free(threads);
-    free(cost);
+    arena_free(&room);
     return st;
 }
 
@@ -205,14 +198,7 @@ void inversion_close(void *st)
     earth_close(s->true_earth);
     certainty_close(s->sure);
     free(s->first_model);
-    free(s->response);
-    free(s->trial_response);
-    free(s->report);
-    free(s->rank_of);
-    free(s->cell);
-    free(s->cost);
-    free(s->message);
-    free(s->work);
+    arena_free(&s->arena);
 }
 
 /* ---- states ---------------------------------------------------------------------------------- */

@@ -66,6 +66,7 @@ struct inversion {
     struct cluster_mail *mail; /* sums on their way to rank 0; NULL where there is one rank */
     int *message;              /* [cells] number of the cell's message, -1: none */
     int nmessages;
+    struct arena arena;
 };
 
 /* As bench_program's open, reset and close. */

@@ -62,16 +62,15 @@ static double count_data(const struct survey *s)
 
 static enum ek_status allocate(struct invert *inv, bool solves)
 {
-    inv->trial = calloc(unknowns(inv), sizeof *inv->trial);
-    inv->other = calloc(unknowns(inv), sizeof *inv->other);
-    inv->trial_sums = calloc(all_sums(inv), sizeof *inv->trial_sums);
+    inv->trial = ARENA_NEW(&inv->arena, unknowns(inv), double);
+    inv->other = ARENA_NEW(&inv->arena, unknowns(inv), double);
+    inv->trial_sums = ARENA_NEW(&inv->arena, all_sums(inv), double);
     inv->room = 1 + 16 * (inv->options.iterations + 1);
-    inv->record = calloc((size_t)inv->room, sizeof *inv->record);
+    inv->record = ARENA_NEW(&inv->arena, inv->room, struct invert_record);
     if (solves)
-        inv->sums = calloc(all_sums(inv), sizeof *inv->sums);
-    if (!inv->trial || !inv->other || !inv->trial_sums || !inv->record || (solves && !inv->sums))
-        FAIL(EK_UNAVAILABLE, "out of memory for the inversion of %d columns of %d layers",
-             earth_columns(inv->earth), inv->earth->nz);
+        inv->sums = ARENA_NEW(&inv->arena, all_sums(inv), double);
+    TRY(arena_check(&inv->arena, "the inversion of %d columns of %d layers",
+                    earth_columns(inv->earth), inv->earth->nz));
     return solves ? normal_open(inv->earth, &inv->normal) : EK_OK;
 }
 
@@ -104,11 +103,7 @@ void invert_close(struct invert *inv)
         return;
     earth_close(inv->earth);
     normal_close(inv->normal);
-    free(inv->trial);
-    free(inv->other);
-    free(inv->sums);
-    free(inv->trial_sums);
-    free(inv->record);
+    arena_free(&inv->arena);
     free(inv);
 }
 

@@ -17,6 +17,7 @@
 
 #include "mcsem/cell.h"
 #include "mcsem/normal.h"
+#include "src/arena.h"
 
 enum invert_stop {
     INVERT_GOES_ON,
@@ -72,6 +73,7 @@ struct invert {
     bool resumed; /* the trial is the accepted model of a former run: only its sums are missing */
     double phi, rms; /* of the accepted model */
     enum invert_stop stop;
+    struct arena arena;
 };
 
 /* Starts from an earth (copied). `solves`: this process will call invert_judge() and invert_step();
