@@ -174,7 +174,7 @@ ifneq ($(SAN),)
 # Its many small functions on vectors must be inlined to be done in time.
 $(call all_levels,mcsem/%.o): OPT := -O2
 endif
-$(BIN)/mcsem $(tests) $(benches): LDLIBS += $(SOLVER_LIBS)
+$(BIN)/mcsem $(tests) $(benches): LDLIBS := $(SOLVER_LIBS) $(LDLIBS) # before GSL's slow cblas
 # So have images, on every unit.
 $(call all_levels,kirchhoff/%.o): CFLAGS += -ffp-contract=off -fno-trapping-math
 # Rays need not: their tables are files, the same for all units.

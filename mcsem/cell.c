@@ -67,6 +67,7 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
                          const struct cell_options *options, int width, struct backend *device,
                          struct cell_work **work)
 {
+    struct backend *computes = earth->vertical ? NULL : device;
     struct cell_work *w = calloc(1, sizeof *w);
     if (!w)
         FAIL(EK_UNAVAILABLE, "out of memory for the cells of a unit");
@@ -74,8 +75,8 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
     w->earth = earth;
     w->options = *options;
     w->width = width;
-    w->columns = shared_columns(earth->nz);
-    const enum ek_status st = open_all(w, device);
+    w->columns = shared_columns(earth_unknowns(earth));
+    const enum ek_status st = open_all(w, computes);
     if (st)
         cell_close(w);
     else
@@ -148,13 +149,32 @@ static void put_row(const struct cell_work *w, const double complex *field, int 
     }
 }
 
+/* Of a row with the derivatives for horizontal resistivities those for vertical ones: what is left
+ * of the derivatives for both. */
+static void add_vertical(const struct cell_work *w, const double complex *both, double *row)
+{
+    const int nz = w->earth->nz;
+    for (int q = 0; q < w->survey->nfreq; q++, row += 2 * w->columns, both += w->layers.n)
+        for (int l = 0; l < nz; l++) {
+            const double complex total = both[w->layers.sediments + l];
+            row[1 + nz + l] = creal(total) - row[1 + l];
+            row[w->columns + 1 + nz + l] = cimag(total) - row[w->columns + 1 + l];
+        }
+}
+
 enum ek_status cell_fill_exactly(const struct cell_work *w, struct cell_worker *k, size_t pair,
                                  int filter, double *row)
 {
     const struct survey *s = w->survey;
+    const bool vertical = w->earth->vertical;
     TRY(forward_pair(k->forward, &w->layers, &w->pair[pair], s->nfreq, s->freq, filter,
-                     FORWARD_BELOW, k->field, k->derivative));
+                     vertical ? FORWARD_HORIZONTAL : FORWARD_BELOW, k->field, k->derivative));
     put_row(w, k->field, 1, k->derivative, w->layers.n, row);
+    if (!vertical)
+        return EK_OK;
+    TRY(forward_pair(k->forward, &w->layers, &w->pair[pair], s->nfreq, s->freq, filter, FORWARD_ALL,
+                     k->field, k->derivative));
+    add_vertical(w, k->derivative, row);
     return EK_OK;
 }
 
@@ -278,9 +298,9 @@ static enum ek_status all_blocks(struct cell_work *w, struct thread_pool *pool)
 static void put_sums(const struct cell_work *w, double *sums)
 {
     const size_t nfreq = (size_t)w->survey->nfreq, first = w->survey->first[w->cell];
-    struct misfit_bin *bins = cell_bins(sums, w->earth->nz);
+    struct misfit_bin *bins = cell_bins(sums, earth_unknowns(w->earth));
     double loss = 0;
-    for (int i = 0; i <= w->earth->nz; i++)
+    for (int i = 0; i <= earth_unknowns(w->earth); i++)
         memcpy(sums + cell_sum_at(i, 0), w->square + (size_t)i * (size_t)w->columns,
                (size_t)(i + 1) * sizeof *sums);
     for (size_t i = 0; i < cell_pairs(w) * nfreq; i++) {
@@ -303,12 +323,13 @@ enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const
     *report = (struct cell_report){.density = -1};
     w->cell = c;
     w->response = response;
-    memset(sums, 0, cell_sums(w->earth->nz) * sizeof *sums);
+    memset(sums, 0, cell_sums(earth_unknowns(w->earth)) * sizeof *sums);
     if (!cell_pairs(w))
         return EK_OK;
-    earth_column(w->earth, c, m + (size_t)c * (size_t)w->earth->nz, &w->layers);
+    earth_column(w->earth, c, m + (size_t)c * (size_t)earth_unknowns(w->earth), &w->layers);
     see_pairs(w);
-    w->near = w->options.mode == CELL_SHARED ? cell_count_near(w) : cell_pairs(w);
+    w->near =
+        w->options.mode == CELL_SHARED && !w->earth->vertical ? cell_count_near(w) : cell_pairs(w);
     if (w->near < cell_pairs(w)) {
         TRY(cell_choose_density(w, pool, report));
         if (report->density < 0)

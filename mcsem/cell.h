@@ -38,8 +38,9 @@ struct cell_report {
 struct cell_work; /* of one unit */
 
 /* For any cell of the survey (binned, borrowed like the earth) on `width` threads; with a device
- * (else NULL), which computes the pairs in exact mode, to the same bits. On the unit's thread.
- * EK_UNAVAILABLE. */
+ * (else NULL), which computes the pairs in exact mode, to the same bits; where vertical
+ * resistivities are unknown all pairs are computed in exact mode, on the host. On the unit's
+ * thread. EK_UNAVAILABLE. */
 enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
                          const struct cell_options *options, int width, struct backend *device,
                          struct cell_work **work);

@@ -6,8 +6,8 @@
 #include "mcsem/invert.h"
 
 struct certainty {
-    double *sigma;  /* [columns][nz] standard deviation of ln rho */
-    double *length; /* [columns][nz] m: over how much of the column a layer's value is a mean */
+    double *sigma;  /* [columns][unknowns] standard deviation of ln rho */
+    double *length; /* [columns][unknowns] m: over how much of the column a layer's value is a mean */
     double *depth;  /* [columns] m below the seabed: what lies deeper has less than half a number */
     struct arena arena;
 };

@@ -15,7 +15,7 @@ static uint64_t fingerprint(const struct inversion *s)
 {
     const struct survey *v = s->survey;
     const struct earth *e = s->start;
-    const size_t unknowns = (size_t)earth_columns(e) * (size_t)e->nz;
+    const size_t unknowns = earth_size(e);
     struct invert_options o = s->invert_options;
     o.iterations = 0;
     struct checksum c;
@@ -34,6 +34,12 @@ static uint64_t fingerprint(const struct inversion *s)
     checksum_add(&c, &s->cell_options.misfit.residual, sizeof s->cell_options.misfit.residual);
     checksum_add(&c, &s->cell_options.mode, sizeof s->cell_options.mode);
     checksum_add(&c, &o, sizeof o);
+    checksum_add(&c, s->prior->row, s->prior->nrows * sizeof *s->prior->row);
+    checksum_add(&c, s->prior->reference, unknowns * sizeof *s->prior->reference);
+    checksum_add(&c, s->prior->low, unknowns * sizeof *s->prior->low);
+    checksum_add(&c, s->prior->high, unknowns * sizeof *s->prior->high);
+    checksum_add(&c, s->prior->fixed, unknowns * sizeof *s->prior->fixed);
+    checksum_add(&c, &s->prior->transform, sizeof s->prior->transform);
     return checksum_end(&c);
 }
 
@@ -99,7 +105,7 @@ enum ek_status checkpoint_save(void *st, int step)
 {
     const struct inversion *s = st;
     const struct invert *inv = s->inv;
-    const size_t unknowns = (size_t)earth_columns(inv->earth) * (size_t)inv->earth->nz;
+    const size_t unknowns = earth_size(inv->earth);
     char print[20];
     (void)step;
     if (cluster_rank() > 0)
@@ -123,7 +129,7 @@ enum ek_status checkpoint_save(void *st, int step)
 static enum ek_status take(struct inversion *s, const json_t *state)
 {
     struct invert *inv = s->inv;
-    const size_t unknowns = (size_t)earth_columns(inv->earth) * (size_t)inv->earth->nz;
+    const size_t unknowns = earth_size(inv->earth);
     const json_t *m = json_object_get(state, "m"), *records = json_object_get(state, "records");
     int records_n = (int)json_array_size(records);
     double *model = calloc(unknowns, sizeof *model);
@@ -157,7 +163,7 @@ enum ek_status checkpoint_load(struct inversion *s)
 {
     json_error_t error;
     char print[20];
-    const size_t unknowns = (size_t)earth_columns(s->start) * (size_t)s->start->nz;
+    const size_t unknowns = earth_size(s->start);
     json_t *state = json_load_file(s->checkpoint, 0, &error);
     if (!state)
         FAIL(EK_USAGE, "checkpoint %s:%d: %s; delete it to start anew", s->checkpoint, error.line,

@@ -17,7 +17,7 @@ static enum ek_status allocate(int nx, int ny, int nz, struct earth **earth)
     e->top = ARENA_NEW(&e->arena, layers, double);
     e->anisotropy = ARENA_NEW(&e->arena, layers, double);
     e->seabed = ARENA_NEW(&e->arena, columns, double);
-    e->m = ARENA_NEW(&e->arena, columns * layers, double);
+    e->m = ARENA_NEW(&e->arena, 2 * columns * layers, double);
     const enum ek_status st =
         arena_check(&e->arena, "an earth of %d x %d columns of %d layers", nx, ny, nz);
     if (st)
@@ -69,9 +69,20 @@ enum ek_status earth_copy(const struct earth *from, struct earth **earth)
     e->top = memcpy(arrays.top, from->top, layers * sizeof *e->top);
     e->anisotropy = memcpy(arrays.anisotropy, from->anisotropy, layers * sizeof *e->anisotropy);
     e->seabed = memcpy(arrays.seabed, from->seabed, columns * sizeof *e->seabed);
-    e->m = memcpy(arrays.m, from->m, columns * layers * sizeof *e->m);
+    e->m = memcpy(arrays.m, from->m, earth_size(from) * sizeof *e->m);
     *earth = e;
     return EK_OK;
+}
+
+void earth_add_vertical(struct earth *e)
+{
+    const size_t nz = (size_t)e->nz;
+    for (size_t c = e->vertical ? 0 : (size_t)earth_columns(e); c-- > 0;) {
+        memmove(e->m + 2 * c * nz, e->m + c * nz, nz * sizeof *e->m);
+        for (size_t k = 0; k < nz; k++)
+            e->m[(2 * c + 1) * nz + k] = e->m[2 * c * nz + k] + log(e->anisotropy[k]);
+    }
+    e->vertical = true;
 }
 
 void earth_close(struct earth *e)
@@ -119,18 +130,17 @@ enum ek_status earth_check(const struct earth *e, const char *where)
                  "%s: layer %d of the sediments does not lie below the one before it, or "
                  "its anisotropy is not positive",
                  where, k + 1);
-    for (int c = 0; c < earth_columns(e); c++)
-        for (int k = 0; k < e->nz; k++)
-            if (!isfinite(e->m[(size_t)c * (size_t)e->nz + (size_t)k]))
-                FAIL(EK_USAGE, "%s: resistivity of column %d, layer %d is not a positive number",
-                     where, c, k + 1);
+    for (size_t i = 0; i < earth_size(e); i++)
+        if (!isfinite(e->m[i]))
+            FAIL(EK_USAGE, "%s: resistivity of column %zu, layer %zu is not a positive number",
+                 where, i / (size_t)earth_unknowns(e), 1 + i % (size_t)e->nz);
     return EK_OK;
 }
 
 void earth_column(const struct earth *e, int c, const double *m, struct earth_layers *layers)
 {
     if (!m)
-        m = e->m + (size_t)c * (size_t)e->nz;
+        m = e->m + (size_t)c * (size_t)earth_unknowns(e);
     int water = 1;
     while (water < e->nwater && e->water_top[water] < e->seabed[c])
         water++;
@@ -145,7 +155,7 @@ void earth_column(const struct earth *e, int c, const double *m, struct earth_la
         const int at = layers->sediments + k;
         layers->z[at - 1] = e->seabed[c] + e->top[k];
         layers->rho_h[at] = exp(m[k]);
-        layers->rho_v[at] = layers->rho_h[at] * e->anisotropy[k];
+        layers->rho_v[at] = e->vertical ? exp(m[e->nz + k]) : layers->rho_h[at] * e->anisotropy[k];
     }
 }
 

@@ -4,8 +4,9 @@
  * A column stands at (x0 + ix dx, y0 + iy dy) and has the number c = iy nx + ix. From the top:
  * air, `nwater` layers of sea down to the column's seabed, then nz layers of sediment whose tops
  * lie top[k] below the seabed; the last one has no bottom. The unknowns are the natural logarithms
- * of the horizontal resistivities of the sediments; air, sea and the ratio of vertical to
- * horizontal resistivity are given. */
+ * of the horizontal resistivities of the sediments, and of the vertical ones after
+ * earth_add_vertical(); air, sea and otherwise the ratio of vertical to horizontal resistivity are
+ * given. */
 #ifndef MCSEM_EARTH_H
 #define MCSEM_EARTH_H
 
@@ -24,8 +25,9 @@ struct earth {
     double *top;                   /* [nz] m below the seabed, ascending from 0 */
     double *anisotropy;            /* [nz] rho_v / rho_h, 1 where isotropic */
     double *seabed;                /* [nx ny] depth of the seabed; deeper sea is not there */
-    double *m;                     /* [nx ny][nz] ln(horizontal resistivity / ohm m) */
-    struct arena arena;            /* of the arrays */
+    bool vertical;                 /* vertical resistivities are unknown, too */
+    double *m; /* [nx ny][unknowns] ln(horizontal resistivity / ohm m), then vertical ones */
+    struct arena arena; /* of the arrays */
 };
 
 /* A layered earth as the pairs of one column see it. */
@@ -42,6 +44,8 @@ struct earth_layers {
  */
 enum ek_status earth_open(int nx, int ny, int nz, double dz, double seabed, double rho,
                           struct earth **earth);
+/* Vertical resistivities become unknown, with the ratios that were given. */
+void earth_add_vertical(struct earth *earth);
 enum ek_status earth_copy(const struct earth *from, struct earth **earth);
 void earth_close(struct earth *earth);
 
@@ -54,7 +58,25 @@ static inline int earth_columns(const struct earth *earth)
     return earth->nx * earth->ny;
 }
 
-/* The layers of column c for resistivities m [nz] (NULL: the earth's own). */
+/* Of a column, and of all of them. */
+static inline int earth_unknowns(const struct earth *earth)
+{
+    return earth->vertical ? 2 * earth->nz : earth->nz;
+}
+static inline size_t earth_size(const struct earth *earth)
+{
+    return (size_t)earth_columns(earth) * (size_t)earth_unknowns(earth);
+}
+
+/* The column behind c in x (0) or y (1); -1: none. */
+static inline int earth_next(const struct earth *earth, int c, int axis)
+{
+    if (axis == 0)
+        return c % earth->nx + 1 < earth->nx ? c + 1 : -1;
+    return c + earth->nx < earth_columns(earth) ? c + earth->nx : -1;
+}
+
+/* The layers of column c for its unknowns m (NULL: the earth's own). */
 void earth_column(const struct earth *earth, int c, const double *m, struct earth_layers *layers);
 
 /* The column nearest to (x, y), ties to the larger index; -1: farther than half a cell outside.

@@ -27,28 +27,34 @@ static json_t *grid_of(const struct earth *e)
 
 static json_t *model_of(const struct earth *e)
 {
-    const size_t unknowns = (size_t)earth_columns(e) * (size_t)e->nz;
+    const size_t own = (size_t)earth_unknowns(e);
     json_t *list = json_array();
-    for (size_t i = 0; i < unknowns; i++)
-        json_array_append_new(list, rounded(e->m[i] / log(10), 1e-3));
+    for (size_t i = 0; i < earth_size(e); i++)
+        if (i % own < (size_t)e->nz)
+            json_array_append_new(list, rounded(e->m[i] / log(10), 1e-3));
     return list;
 }
 
-/* Of whatever is known of it; null where that was not asked for. */
-static json_t *list_of(const double *x, size_t n, double unit)
+/* Of each `own` numbers the first `few`. */
+static json_t *list_of(const double *x, size_t n, size_t own, size_t few, double unit)
 {
-    json_t *list = x ? json_array() : json_null();
-    for (size_t i = 0; x && i < n; i++)
-        json_array_append_new(list, rounded(x[i], unit));
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        if (i % own < few)
+            json_array_append_new(list, rounded(x[i], unit));
     return list;
 }
 
-static json_t *certainty_of(const struct inversion *s)
+json_t *figures_certainty(const struct inversion *s, bool all)
 {
-    const size_t columns = (size_t)earth_columns(s->start), n = columns * (size_t)s->start->nz;
-    return json_pack("{s:o s:o s:o}", "sigma", list_of(s->sure ? s->sure->sigma : NULL, n, 1e-3),
-                     "length", list_of(s->sure ? s->sure->length : NULL, n, 1), "depth",
-                     list_of(s->sure ? s->sure->depth : NULL, columns, 1));
+    const struct certainty *c = s->sure;
+    const size_t own = (size_t)earth_unknowns(s->start), n = earth_size(s->start);
+    const size_t few = all ? own : (size_t)s->start->nz;
+    if (!c)
+        return json_null();
+    return json_pack("{s:o s:o s:o}", "sigma_ln_rho", list_of(c->sigma, n, own, few, 1e-3),
+                     "resolution_m", list_of(c->length, n, own, few, 1), "investigated_m",
+                     list_of(c->depth, (size_t)earth_columns(s->start), 1, 1, 1));
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -145,8 +151,8 @@ static json_t *offsets_of(const struct inversion *s)
 
 enum ek_status figures_open(const struct inversion *s, json_t **view)
 {
-    *view = json_pack("{s:o s:o s:o s:o s:o s:o s:o s:o}", "certainty", certainty_of(s), "grid",
-                      grid_of(s->start), "model", model_of(s->inv->earth), "truth",
+    *view = json_pack("{s:o s:o s:o s:o s:o s:o s:o s:o}", "certainty", figures_certainty(s, false),
+                      "grid", grid_of(s->start), "model", model_of(s->inv->earth), "truth",
                       s->true_earth ? model_of(s->true_earth) : json_null(), "pairs",
                       pairs_of(s->survey), "rms", rms_of(s), "seconds", seconds_of(s), "offsets",
                       offsets_of(s));

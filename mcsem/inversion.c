@@ -13,7 +13,8 @@
 /* What a cell's table costs, in pairs interpolated from it. */
 #define TABLE_COST 1500.0
 
-double inversion_cost(const struct inversion *s, int cell)
+/* Declared cost of a cell: the fixed cost of its table, and what each pair adds. */
+static double cost_of(const struct inversion *s, int cell)
 {
     const double pairs = (double)(s->survey->first[cell + 1] - s->survey->first[cell]);
     return s->cell_options.mode == CELL_SHARED && pairs > 0 ? TABLE_COST + pairs : pairs;
@@ -60,13 +61,15 @@ enum ek_status inversion_read(struct inversion *s)
     for (size_t i = 0; i < s->survey->npairs; i++)
         s->survey->pair[i].null = pair_is_null(&s->survey->pair[i]);
     warn_of_rough_floor(s->survey);
+    if (s->vertical)
+        earth_add_vertical(s->start);
     if (s->truth) {
         TRY(earth_copy(s->start, &s->true_earth));
         TRY(read_model(s->truth, s->true_earth));
     }
-    for (size_t i = 0; s->start_rho > 0 && i < (size_t)s->survey->ncells * (size_t)s->start->nz;
-         i++)
-        s->start->m[i] = log(s->start_rho);
+    const double shift = s->start_rho > 0 ? log(s->start_rho) - s->start->m[0] : 0;
+    for (size_t i = 0; i < earth_size(s->start); i++)
+        s->start->m[i] += shift;
     if (s->model_in)
         TRY(read_model(s->model_in, s->start));
     const int empty = inversion_empty(s, NULL);
@@ -106,7 +109,7 @@ static enum ek_status divide_among_ranks(struct inversion *s)
             unit[r] = (struct sched_unit){
                 .kind = CU_CPU, .width = (int)threads[r], .memory = r, .speed = threads[r]};
         for (int c = 0; c < cells; c++)
-            cost[c] = inversion_cost(s, c);
+            cost[c] = cost_of(s, c);
         const struct sched_job job = {
             .n = (size_t)cells, .grain = 1, .ncu = ranks, .unit = unit, .cost = cost};
         if (cluster_rank() == 0)
@@ -121,7 +124,7 @@ static void claim_cells(struct inversion *s, struct sched_job *job)
 {
     for (int c = 0; c < s->survey->ncells; c++)
         if (s->rank_of[c] == cluster_rank()) {
-            s->cost[s->ntasks] = inversion_cost(s, c);
+            s->cost[s->ntasks] = cost_of(s, c);
             s->cell[s->ntasks++] = c;
         }
     *job = (struct sched_job){.n = s->ntasks, .grain = 1, .cost = s->cost};
@@ -131,7 +134,7 @@ static void claim_cells(struct inversion *s, struct sched_job *job)
 static enum ek_status open_mail(struct inversion *s)
 {
     const int cells = s->survey->ncells, rank = cluster_rank();
-    const size_t sums = cell_sums(s->start->nz);
+    const size_t sums = cell_sums(earth_unknowns(s->start));
     struct cluster_message *m = calloc((size_t)cells, sizeof *m);
     if (!m)
         FAIL(EK_UNAVAILABLE, "out of memory for the messages of %d cells", cells);
@@ -184,7 +187,9 @@ enum ek_status inversion_open(void *st, struct cu_set *set, struct sched_job *jo
     TRY(allocate(s));
     TRY(divide_among_ranks(s));
     claim_cells(s, job);
-    TRY(invert_open(s->survey, s->start, &s->invert_options, cluster_rank() == 0, &s->inv));
+    TRY(prior_open(s->start, &s->prior_options, &s->prior));
+    TRY(invert_open(s->survey, s->start, s->prior, &s->invert_options, cluster_rank() == 0,
+                    &s->inv));
     return cluster_size() > 1 ? open_mail(s) : EK_OK;
 }
 
@@ -193,6 +198,7 @@ void inversion_close(void *st)
     struct inversion *s = st;
     cluster_mail_close(s->mail);
     invert_close(s->inv);
+    prior_close(s->prior);
     survey_close(s->survey);
     earth_close(s->start);
     earth_close(s->true_earth);

@@ -40,12 +40,14 @@ struct inversion {
     struct cell_options cell_options;
     struct invert_options invert_options;
     double tolerance; /* of --forward */
-    bool drop;        /* pairs outside the grid */
-    bool forward_survey, uncertainty;
+    struct prior_options prior_options;
+    bool drop; /* pairs outside the grid */
+    bool forward_survey, uncertainty, vertical;
 
     /* the data, the model */
     struct survey *survey;
     struct earth *start, *true_earth; /* true_earth: NULL where it is not known */
+    struct prior *prior;
     struct invert *inv;
     struct certainty *sure;                    /* NULL where it was not asked for */
     double complex *response, *trial_response; /* [pairs][nfreq] of the accepted model, the trial */
@@ -78,9 +80,6 @@ void inversion_close(void *st);
 
 /* The survey and its earth, as inversion_open() begins with it. */
 enum ek_status inversion_read(struct inversion *inversion);
-
-/* Declared cost of a cell: the fixed cost of its table, and what each pair adds. */
-double inversion_cost(const struct inversion *inversion, int cell);
 
 /* The state after a judged step, in one JSON file, written beside and renamed; and back from it, as
  * if the run had never ended. EK_UNAVAILABLE: not writable; EK_USAGE: damaged, or of another survey

@@ -42,14 +42,9 @@ const char *const invert_stop_text[INVERT_STOPS] = {
     [INVERT_STUCK] = "no step lowers the objective",
 };
 
-static size_t unknowns(const struct invert *inv)
-{
-    return (size_t)earth_columns(inv->earth) * (size_t)inv->earth->nz;
-}
-
 static size_t all_sums(const struct invert *inv)
 {
-    return (size_t)earth_columns(inv->earth) * cell_sums(inv->earth->nz);
+    return (size_t)earth_columns(inv->earth) * cell_sums(earth_unknowns(inv->earth));
 }
 
 static double count_data(const struct survey *s)
@@ -62,25 +57,27 @@ static double count_data(const struct survey *s)
 
 static enum ek_status allocate(struct invert *inv, bool solves)
 {
-    inv->trial = ARENA_NEW(&inv->arena, unknowns(inv), double);
-    inv->other = ARENA_NEW(&inv->arena, unknowns(inv), double);
+    inv->trial = ARENA_NEW(&inv->arena, earth_size(inv->earth), double);
+    inv->other = ARENA_NEW(&inv->arena, earth_size(inv->earth), double);
     inv->trial_sums = ARENA_NEW(&inv->arena, all_sums(inv), double);
     inv->room = 1 + 16 * (inv->options.iterations + 1);
     inv->record = ARENA_NEW(&inv->arena, inv->room, struct invert_record);
     if (solves)
         inv->sums = ARENA_NEW(&inv->arena, all_sums(inv), double);
     TRY(arena_check(&inv->arena, "the inversion of %d columns of %d layers",
-                    earth_columns(inv->earth), inv->earth->nz));
-    return solves ? normal_open(inv->earth, &inv->normal) : EK_OK;
+                    earth_columns(inv->earth), earth_unknowns(inv->earth)));
+    return solves ? normal_open(inv->earth, inv->prior, &inv->normal) : EK_OK;
 }
 
 enum ek_status invert_open(const struct survey *survey, const struct earth *start,
-                           const struct invert_options *options, bool solves, struct invert **out)
+                           const struct prior *prior, const struct invert_options *options,
+                           bool solves, struct invert **out)
 {
     struct invert *inv = calloc(1, sizeof *inv);
     if (!inv)
         FAIL(EK_UNAVAILABLE, "out of memory for an inversion");
     inv->survey = survey;
+    inv->prior = prior;
     inv->options = *options;
     inv->data = count_data(survey);
     enum ek_status st = earth_copy(start, &inv->earth);
@@ -109,8 +106,9 @@ void invert_close(struct invert *inv)
 
 void invert_reset(struct invert *inv, const struct earth *start)
 {
-    memcpy(inv->earth->m, start->m, unknowns(inv) * sizeof *start->m);
-    memcpy(inv->trial, start->m, unknowns(inv) * sizeof *start->m);
+    for (size_t i = 0; i < earth_size(inv->earth); i++)
+        inv->trial[i] = inv->earth->m[i] =
+            start->m[i] + prior_change(inv->prior, i, start->m[i], 0);
     inv->damping = inv->options.damping;
     inv->level = 1;
     inv->ask = FIRST_ASK;
@@ -125,8 +123,8 @@ void invert_reset(struct invert *inv, const struct earth *start)
 
 void invert_resume(struct invert *inv, const double *m)
 {
-    memcpy(inv->earth->m, m, unknowns(inv) * sizeof *m);
-    memcpy(inv->trial, m, unknowns(inv) * sizeof *m);
+    memcpy(inv->earth->m, m, earth_size(inv->earth) * sizeof *m);
+    memcpy(inv->trial, m, earth_size(inv->earth) * sizeof *m);
     inv->resumed = true;
 }
 
@@ -136,7 +134,7 @@ static double loss(const struct invert *inv, const double *sums)
 {
     double sum = 0;
     for (int c = 0; c < earth_columns(inv->earth); c++)
-        sum += sums[(size_t)c * cell_sums(inv->earth->nz)];
+        sum += sums[(size_t)c * cell_sums(earth_unknowns(inv->earth))];
     return sum;
 }
 
@@ -146,7 +144,8 @@ struct misfit_summary invert_misfit(const struct invert *inv, const double *sums
                                            .spread = inv->trial_spread};
     struct misfit_bin all[MISFIT_BINS] = {{0, 0}};
     for (int c = 0; c < earth_columns(inv->earth); c++) {
-        const double *bins = sums + (size_t)(c + 1) * cell_sums(inv->earth->nz) - 2 * MISFIT_BINS;
+        const double *bins =
+            sums + (size_t)(c + 1) * cell_sums(earth_unknowns(inv->earth)) - 2 * MISFIT_BINS;
         for (int b = 0; b < MISFIT_BINS; b++) {
             all[b].data += bins[2 * b];
             all[b].square += bins[2 * b + 1];
@@ -160,18 +159,22 @@ struct misfit_summary invert_misfit(const struct invert *inv, const double *sums
     return s;
 }
 
-struct normal_smoothness invert_smoothness(const struct invert *inv)
+struct prior_weights invert_smoothness(const struct invert *inv)
 {
     const double unit = inv->scale > 0 ? inv->scale : normal_scale(inv->earth, inv->sums);
-    return (struct normal_smoothness){inv->options.smooth_v * unit * inv->level,
-                                      inv->options.smooth_h * unit * inv->level};
+    struct prior_weights mu = inv->options.smooth;
+    for (int k = 0; k < PRIOR_KINDS; k++)
+        mu.of[k] *= unit * inv->level;
+    return mu;
 }
 
 static double roughness(const struct invert *inv, const double *m)
 {
-    const struct normal_smoothness mu = invert_smoothness(inv);
-    return mu.vertical * normal_roughness_v(inv->earth, m) +
-           mu.lateral * normal_roughness_h(inv->earth, m);
+    const struct prior_weights mu = invert_smoothness(inv);
+    double sum = 0;
+    for (int k = 0; k < PRIOR_KINDS; k++)
+        sum += mu.of[k] > 0 ? mu.of[k] * prior_square(inv->prior, (enum prior_kind)k, m) : 0;
+    return sum;
 }
 
 /* Fills in what the trial's fields and model say. */
@@ -181,15 +184,15 @@ static void describe_trial(struct invert *inv, struct invert_record *r)
     r->phi_data = loss(inv, inv->trial_sums);
     r->rms = isfinite(r->phi_data) ? s.rms : NAN;
     r->outliers = s.outliers;
-    r->rough_v = normal_roughness_v(inv->earth, inv->trial);
-    r->rough_h = normal_roughness_h(inv->earth, inv->trial);
-    r->mu_v = invert_smoothness(inv).vertical;
-    r->mu_h = invert_smoothness(inv).lateral;
-    r->phi = r->phi_data + r->mu_v * r->rough_v + r->mu_h * r->rough_h;
+    r->rough_v = prior_square(inv->prior, PRIOR_VERTICAL, inv->trial);
+    r->rough_h = prior_square(inv->prior, PRIOR_LATERAL, inv->trial);
+    r->mu_v = invert_smoothness(inv).of[PRIOR_VERTICAL];
+    r->mu_h = invert_smoothness(inv).of[PRIOR_LATERAL];
+    r->phi = r->phi_data + roughness(inv, inv->trial);
     r->damping = inv->damping;
     r->rho_min = INFINITY;
     r->rho_max = 0;
-    for (size_t i = 0; i < unknowns(inv); i++) {
+    for (size_t i = 0; i < earth_size(inv->earth); i++) {
         r->rho_min = fmin(r->rho_min, exp(inv->trial[i]));
         r->rho_max = fmax(r->rho_max, exp(inv->trial[i]));
     }
@@ -212,7 +215,7 @@ static enum invert_stop stop_after(struct invert *inv, double rms_before)
 static void accept(struct invert *inv, const struct invert_record *r)
 {
     const double before = inv->rms;
-    memcpy(inv->earth->m, inv->trial, unknowns(inv) * sizeof *inv->trial);
+    memcpy(inv->earth->m, inv->trial, earth_size(inv->earth) * sizeof *inv->trial);
     memcpy(inv->sums, inv->trial_sums, all_sums(inv) * sizeof *inv->sums);
     inv->rms = r->rms;
     inv->phi = r->phi;
@@ -277,7 +280,7 @@ enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s)
 /* The uniform step that least squares would take. */
 static double uniform_step(const struct invert *inv)
 {
-    const int nz = inv->earth->nz;
+    const int nz = earth_unknowns(inv->earth);
     double slope = 0, curvature = 0;
     for (int c = 0; c < earth_columns(inv->earth); c++) {
         const double *sums = inv->sums + (size_t)c * cell_sums(nz);
@@ -294,11 +297,11 @@ static double uniform_step(const struct invert *inv)
 static double mean_start(const struct invert *inv)
 {
     double sum = 0;
-    for (size_t i = 0; i < unknowns(inv); i++)
+    for (size_t i = 0; i < earth_size(inv->earth); i++)
         sum += inv->earth->m[i];
     for (int i = inv->nrecords - 1; i >= 0; i--)
         if (inv->record[i].accepted)
-            return sum / (double)unknowns(inv) - inv->record[i].step;
+            return sum / (double)earth_size(inv->earth) - inv->record[i].step;
     return 0;
 }
 
@@ -326,29 +329,24 @@ static bool next_shift(const struct invert *inv, double *shift)
 
 static void shift_start(struct invert *inv, double shift)
 {
-    const double low = log(inv->options.rho_min), high = log(inv->options.rho_max);
     double here = 0;
     for (int i = 0; i < inv->nrecords; i++)
         here = inv->record[i].accepted ? inv->record[i].step : here;
-    for (size_t i = 0; i < unknowns(inv); i++)
-        inv->trial[i] = fmax(low, fmin(high, inv->earth->m[i] + shift - here));
+    for (size_t i = 0; i < earth_size(inv->earth); i++)
+        inv->trial[i] =
+            inv->earth->m[i] + prior_change(inv->prior, i, inv->earth->m[i], shift - here);
     inv->record[inv->nrecords] = (struct invert_record){.step = shift};
 }
 
 /* ---- stepping -------------------------------------------------------------------------------- */
 
-/* The step within its limits; the largest change. */
-static double limit(const struct invert *inv, double *dm)
+/* The step within its limits. */
+static void limit(const struct invert *inv, double *dm)
 {
-    const double low = log(inv->options.rho_min), high = log(inv->options.rho_max);
-    double largest = 0;
-    for (size_t i = 0; i < unknowns(inv); i++) {
-        const double m = inv->earth->m[i];
+    for (size_t i = 0; i < earth_size(inv->earth); i++) {
         const double step = fmax(-inv->options.step, fmin(inv->options.step, dm[i]));
-        dm[i] = fmax(low, fmin(high, m + step)) - m;
-        largest = fmax(largest, fabs(dm[i]));
+        dm[i] = prior_change(inv->prior, i, inv->earth->m[i], step);
     }
-    return largest;
 }
 
 /* The step of a level, and by how much the loss should fall. Damping grows until the equations can
@@ -417,12 +415,14 @@ static enum ek_status take_step(struct invert *inv, struct invert_record *r)
     inv->scale = normal_scale(inv->earth, inv->sums);
     TRY(choose_level(inv, s.kept * (1 - fmax(aim, inv->ask))));
     double *dm = inv->trial; /* the step, until it is added to the model */
-    *r = (struct invert_record){.iteration = inv->iteration + 1, .step = limit(inv, dm)};
+    *r = (struct invert_record){.iteration = inv->iteration + 1};
     inv->phi = roughness(inv, inv->earth->m) +
                (inv->sums_spread == inv->trial_spread ? loss(inv, inv->sums) : s.loss);
     inv->predicted = normal_predict(inv->earth, inv->sums, dm) + roughness(inv, inv->earth->m);
-    for (size_t i = 0; i < unknowns(inv); i++)
+    for (size_t i = 0; i < earth_size(inv->earth); i++) {
+        r->step = fmax(r->step, fabs(dm[i]));
         dm[i] += inv->earth->m[i];
+    }
     inv->predicted -= roughness(inv, inv->trial);
     if (r->step < ZERO_STEP)
         inv->stop = INVERT_STUCK;

@@ -1,6 +1,6 @@
 /* mcsem/invert.h – all columns at once: the smoothest model that explains the data.
  *
- *   Phi(m) = sum of losses of W (d - F(m)) + mu_v |Rv m|^2 + mu_h |Rh m|^2
+ *   Phi(m) = sum of losses of W (d - F(m)) + mu |R (m - reference)|^2   (prior.h)
  *
  * First the start is shifted as a whole, by factors, as long as that lowers the misfit: a wrong
  * level of resistivity puts phases off by whole turns, which no gradient sees. Then steps of
@@ -34,11 +34,10 @@ struct invert_options {
     double target, stall;      /* RMS misfit; relative change of it */
     enum misfit_robust robust; /* as the cells' sums have it */
     /* In units of the mean diagonal of the accepted model's J'W^2 J (normal_scale()): */
-    double smooth_v, smooth_h; /* mu_v, mu_h at level 1 */
-    double damping;            /* the first lambda */
-    double cooling, coolest;   /* an iteration leaves at least `cooling` of the level; the least */
-    double step;               /* largest change of ln rho in one iteration */
-    double rho_min, rho_max;   /* ohm m */
+    struct prior_weights smooth; /* mu at level 1 */
+    double damping;              /* the first lambda */
+    double cooling, coolest; /* an iteration leaves at least `cooling` of the level; the least */
+    double step;             /* largest change of ln rho in one iteration */
 };
 
 /* What one trial was worth. */
@@ -56,6 +55,7 @@ struct invert_record {
 
 struct invert {
     const struct survey *survey; /* binned; borrowed */
+    const struct prior *prior;   /* borrowed */
     struct invert_options options;
     struct earth *earth;       /* the accepted model */
     double *trial;             /* [columns][nz] the model to be computed */
@@ -76,12 +76,13 @@ struct invert {
     struct arena arena;
 };
 
-/* Starts from an earth (copied). `solves`: this process will call invert_judge() and invert_step();
- * the others only share the trial. EK_USAGE: no data; EK_UNAVAILABLE: memory. One thread, like all
- * here.
+/* Starts from an earth (copied), within its bounds. `solves`: this process will call invert_judge()
+ * and invert_step(); the others only share the trial. EK_USAGE: no data; EK_UNAVAILABLE: memory.
+ * One thread, like all here.
  */
 enum ek_status invert_open(const struct survey *survey, const struct earth *start,
-                           const struct invert_options *options, bool solves, struct invert **inv);
+                           const struct prior *prior, const struct invert_options *options,
+                           bool solves, struct invert **inv);
 void invert_close(struct invert *inv);
 
 /* Back to the start, which becomes the trial. */
@@ -106,8 +107,8 @@ static inline bool invert_judged(const struct invert *inv)
 /* The next trial. Damping grows until the equations can be solved. */
 enum ek_status invert_step(struct invert *inv);
 
-/* mu_v and mu_h of the last step; before any, those with which it would begin. */
-struct normal_smoothness invert_smoothness(const struct invert *inv);
+/* mu of the last step; before any, those with which it would begin. */
+struct prior_weights invert_smoothness(const struct invert *inv);
 
 /* What all cells' sums say of the misfit; without a robust loss every datum counts. */
 struct misfit_summary invert_misfit(const struct invert *inv, const double *sums);

@@ -10,47 +10,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-int normal_next(const struct earth *e, int c, int axis)
-{
-    if (axis == 0)
-        return c % e->nx + 1 < e->nx ? c + 1 : -1;
-    return c + e->nx < earth_columns(e) ? c + e->nx : -1;
-}
-
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static size_t count_entries(const struct earth *e)
 {
-    const size_t nz = (size_t)e->nz;
+    const size_t own = (size_t)earth_unknowns(e);
     size_t n = 0;
     for (int c = 0; c < earth_columns(e); c++)
-        n += nz * (nz + 1) / 2 +
-             nz * (size_t)((normal_next(e, c, 0) >= 0) + (normal_next(e, c, 1) >= 0));
+        n += own * (own + 1) / 2 +
+             own * (size_t)((earth_next(e, c, 0) >= 0) + (earth_next(e, c, 1) >= 0));
     return n;
 }
 
 static void fill_pattern(const struct earth *e, cholmod_sparse *a)
 {
     SuiteSparse_long *start = a->p, *row = a->i, at = 0;
+    const int own = earth_unknowns(e);
     for (int c = 0; c < earth_columns(e); c++)
-        for (int k = 0; k < e->nz; k++) {
+        for (int k = 0; k < own; k++) {
             *start++ = at;
-            for (int below = k; below < e->nz; below++)
-                row[at++] = (SuiteSparse_long)c * e->nz + below;
+            for (int below = k; below < own; below++)
+                row[at++] = (SuiteSparse_long)c * own + below;
             for (int axis = 0; axis < 2; axis++)
-                if (normal_next(e, c, axis) >= 0)
-                    row[at++] = (SuiteSparse_long)normal_next(e, c, axis) * e->nz + k;
+                if (earth_next(e, c, axis) >= 0)
+                    row[at++] = (SuiteSparse_long)earth_next(e, c, axis) * own + k;
         }
     *start = at;
 }
 
-enum ek_status normal_open(const struct earth *earth, struct normal **normal)
+enum ek_status normal_open(const struct earth *earth, const struct prior *prior,
+                           struct normal **normal)
 {
     struct normal *n = calloc(1, sizeof *n);
     if (!n)
         FAIL(EK_UNAVAILABLE, "out of memory for the normal equations");
-    const size_t unknowns = (size_t)earth_columns(earth) * (size_t)earth->nz;
+    const size_t unknowns = earth_size(earth);
     n->earth = earth;
+    n->prior = prior;
     openblas_set_num_threads(1);
     n->started = cholmod_l_start(&n->common);
     n->common.supernodal = CHOLMOD_SUPERNODAL;
@@ -87,11 +83,17 @@ struct normal_size normal_size(const struct normal *n)
     return (struct normal_size){n->common.lnz, n->common.fl};
 }
 
+/* CHOLMOD's, or ours if that is another one: GSL brings a slow one along. */
 const char *normal_blas(void)
 {
-    Dl_info info;
-    void *dgemm = dlsym(RTLD_DEFAULT, "dgemm_"); /* as CHOLMOD finds it, too */
-    return dgemm && dladdr(dgemm, &info) ? info.dli_fname : NULL;
+    static const char *const names[] = {"dgemm_", "cblas_dgemm"};
+    const char *name = NULL;
+    for (int k = 0; k < 2 && (!k || (name && strstr(name, "openblas"))); k++) {
+        Dl_info info;
+        void *symbol = dlsym(RTLD_DEFAULT, names[k]);
+        name = symbol && dladdr(symbol, &info) ? info.dli_fname : NULL;
+    }
+    return name;
 }
 
 /* ---- assembly -------------------------------------------------------------------------------- */
@@ -99,8 +101,8 @@ const char *normal_blas(void)
 double normal_scale(const struct earth *e, const double *sums)
 {
     double sum = 0, n = 0;
-    for (int c = 0; c < earth_columns(e); c++, sums += cell_sums(e->nz))
-        for (int k = 0; k < e->nz; k++) {
+    for (int c = 0; c < earth_columns(e); c++, sums += cell_sums(earth_unknowns(e)))
+        for (int k = 0; k < earth_unknowns(e); k++) {
             const double own = sums[cell_sum_at(1 + k, 1 + k)];
             sum += own;
             n += own > 0;
@@ -108,85 +110,83 @@ double normal_scale(const struct earth *e, const double *sums)
     return n > 0 ? sum / n : 1;
 }
 
-/* How many neighbours an unknown has below and above, in x and y. */
-static int vertical_neighbours(const struct earth *e, int k)
+/* The entry of two unknowns of one column, or side by side, in the lower triangle. */
+static double *entry_of(const struct normal *n, int a, int b)
 {
-    return (k > 0) + (k < e->nz - 1);
+    const SuiteSparse_long *start = n->matrix->p;
+    const int low = a < b ? a : b, high = a < b ? b : a, own = earth_unknowns(n->earth);
+    double *x = n->matrix->x;
+    if (low / own == high / own)
+        return x + start[low] + (high - low);
+    const int place = earth_next(n->earth, low / own, 0) == high / own ? own - low % own : 0;
+    return x + (place ? start[low] + place : start[low + 1] - 1);
 }
 
-static int lateral_neighbours(const struct earth *e, int c)
+/* Rows and columns of what is fixed become those of the identity. */
+static void hold_fixed(const struct normal *n)
 {
-    const int ix = c % e->nx, iy = c / e->nx;
-    return (ix > 0) + (ix < e->nx - 1) + (iy > 0) + (iy < e->ny - 1);
+    const SuiteSparse_long *start = n->matrix->p, *row = n->matrix->i;
+    double *x = n->matrix->x;
+    for (size_t i = 0; i < n->prior->n; i++)
+        for (SuiteSparse_long p = start[i]; p < start[i + 1]; p++)
+            if (n->prior->fixed[i] || n->prior->fixed[row[p]])
+                x[p] = row[p] == (SuiteSparse_long)i;
 }
 
-static void fill_values(const struct earth *e, const double *sums, struct normal_smoothness mu,
-                        double damping, double *x)
+static void fill_values(struct normal *n, const double *sums, struct prior_weights mu,
+                        double damping)
 {
-    for (int c = 0; c < earth_columns(e); c++, sums += cell_sums(e->nz))
-        for (int k = 0; k < e->nz; k++) {
-            *x = sums[cell_sum_at(1 + k, 1 + k)] + damping +
-                 mu.vertical * vertical_neighbours(e, k) + mu.lateral * lateral_neighbours(e, c);
-            x++;
-            for (int below = k + 1; below < e->nz; below++)
-                *x++ = sums[cell_sum_at(1 + below, 1 + k)] - (below == k + 1 ? mu.vertical : 0);
+    const struct earth *e = n->earth;
+    const int own = earth_unknowns(e);
+    double *x = n->matrix->x;
+    for (int c = 0; c < earth_columns(e); c++, sums += cell_sums(own))
+        for (int k = 0; k < own; k++) {
+            for (int below = k; below < own; below++)
+                *x++ = sums[cell_sum_at(1 + below, 1 + k)] + (below == k ? damping : 0);
             for (int axis = 0; axis < 2; axis++)
-                if (normal_next(e, c, axis) >= 0)
-                    *x++ = -mu.lateral;
+                if (earth_next(e, c, axis) >= 0)
+                    *x++ = 0;
         }
+    for (size_t q = 0; q < n->prior->nrows; q++) {
+        const struct prior_row *r = &n->prior->row[q];
+        for (int i = 0; i < r->n && mu.of[r->kind] > 0; i++)
+            for (int j = 0; j <= i; j++)
+                *entry_of(n, r->at[i], r->at[j]) += mu.of[r->kind] * r->factor[i] * r->factor[j];
+    }
+    hold_fixed(n);
 }
 
-/* Adds `factor` (mu_v Rv'Rv + mu_h Rh'Rh) m to `to`. */
-static void add_roughness(const struct earth *e, const double *m, struct normal_smoothness mu,
-                          double factor, double *to)
+static void fill_right(const struct normal *n, const double *sums, const double *m,
+                       struct prior_weights mu, double *right)
 {
-    for (int c = 0; c < earth_columns(e); c++)
-        for (int k = 0; k < e->nz; k++) {
-            const size_t here = (size_t)c * (size_t)e->nz + (size_t)k;
-            if (k + 1 < e->nz) {
-                const double force = factor * mu.vertical * (m[here] - m[here + 1]);
-                to[here] += force;
-                to[here + 1] -= force;
-            }
-            for (int axis = 0; axis < 2; axis++) {
-                const int next = normal_next(e, c, axis);
-                if (next < 0)
-                    continue;
-                const size_t there = (size_t)next * (size_t)e->nz + (size_t)k;
-                const double force = factor * mu.lateral * (m[here] - m[there]);
-                to[here] += force;
-                to[there] -= force;
-            }
-        }
-}
-
-static void fill_right(const struct earth *e, const double *sums, const double *m,
-                       struct normal_smoothness mu, double *right)
-{
-    const size_t nz = (size_t)e->nz;
-    for (int c = 0; c < earth_columns(e); c++)
-        for (size_t k = 0; k < nz; k++)
-            right[(size_t)c * nz + k] =
-                sums[(size_t)c * cell_sums(e->nz) + cell_sum_at(1 + (int)k, 0)];
-    add_roughness(e, m, mu, -1, right);
+    const size_t own = (size_t)earth_unknowns(n->earth);
+    for (size_t i = 0; i < n->prior->n; i++)
+        right[i] = sums[i / own * cell_sums((int)own) + cell_sum_at(1 + (int)(i % own), 0)];
+    for (size_t q = 0; q < n->prior->nrows; q++) {
+        const struct prior_row *r = &n->prior->row[q];
+        const double force = mu.of[r->kind] * prior_row_value(n->prior, r, m);
+        for (int i = 0; i < r->n; i++)
+            right[r->at[i]] -= r->factor[i] * force;
+    }
+    for (size_t i = 0; i < n->prior->n; i++)
+        right[i] = n->prior->fixed[i] ? 0 : right[i];
 }
 
 /* ---- solving --------------------------------------------------------------------------------- */
 
-enum ek_status normal_factorize(struct normal *n, const double *sums, struct normal_smoothness mu,
+enum ek_status normal_factorize(struct normal *n, const double *sums, struct prior_weights mu,
                                 double damping)
 {
-    fill_values(n->earth, sums, mu, damping, n->matrix->x);
+    fill_values(n, sums, mu, damping);
     cholmod_l_factorize(n->matrix, n->factor, &n->common);
     return n->common.status == CHOLMOD_NOT_POSDEF ? EK_UNVERIFIED : EK_OK;
 }
 
 enum ek_status normal_solve(struct normal *n, const double *sums, const double *m,
-                            struct normal_smoothness mu, double damping, double *dm)
+                            struct prior_weights mu, double damping, double *dm)
 {
-    const struct earth *e = n->earth;
     TRY(normal_factorize(n, sums, mu, damping));
-    fill_right(e, sums, m, mu, n->right->x);
+    fill_right(n, sums, m, mu, n->right->x);
     cholmod_dense *solution =
         n->common.status < 0 ? NULL : cholmod_l_solve(CHOLMOD_A, n->factor, n->right, &n->common);
     if (!solution)
@@ -194,31 +194,6 @@ enum ek_status normal_solve(struct normal *n, const double *sums, const double *
     memcpy(dm, solution->x, solution->nrow * sizeof *dm);
     cholmod_l_free_dense(&solution, &n->common);
     return EK_OK;
-}
-
-/* ---- Phi's parts ----------------------------------------------------------------------------- */
-
-double normal_roughness_v(const struct earth *e, const double *m)
-{
-    double sum = 0;
-    for (int c = 0; c < earth_columns(e); c++, m += e->nz)
-        for (int k = 0; k + 1 < e->nz; k++)
-            sum += (m[k + 1] - m[k]) * (m[k + 1] - m[k]);
-    return sum;
-}
-
-double normal_roughness_h(const struct earth *e, const double *m)
-{
-    double sum = 0;
-    for (int c = 0; c < earth_columns(e); c++)
-        for (int axis = 0; axis < 2; axis++) {
-            const int next = normal_next(e, c, axis);
-            const double *here = m + (size_t)c * (size_t)e->nz;
-            const double *there = m + (size_t)next * (size_t)e->nz;
-            for (int k = 0; next >= 0 && k < e->nz; k++)
-                sum += (there[k] - here[k]) * (there[k] - here[k]);
-        }
-    return sum;
 }
 
 /* g'd for g = J'W^2 r, and d'J'W^2 J d, of one cell. */
@@ -237,8 +212,8 @@ static void cell_product(int nz, const double *sums, const double *d, double *li
 double normal_predict(const struct earth *e, const double *sums, const double *dm)
 {
     double linear = 0, square = 0;
-    for (int c = 0; c < earth_columns(e); c++)
-        cell_product(e->nz, sums + (size_t)c * cell_sums(e->nz), dm + (size_t)c * (size_t)e->nz,
-                     &linear, &square);
+    const size_t own = (size_t)earth_unknowns(e);
+    for (size_t c = 0; c < (size_t)earth_columns(e); c++)
+        cell_product((int)own, sums + c * cell_sums((int)own), dm + c * own, &linear, &square);
     return 2 * linear - square;
 }

@@ -127,36 +127,25 @@ static double entry(const struct inverse *v, size_t a, size_t b)
     return v->c[v->first[s] + (column - v->super[s]) * height + low];
 }
 
-/* Takes from both shares what a coupling mu (m_a - m_b)^2 determines of them. */
-static void take_coupling(const struct inverse *v, size_t a, size_t b, double mu,
-                          const double *variance, double *share)
-{
-    const double both = entry(v, a, b);
-    share[a] -= mu * (variance[a] - both);
-    share[b] -= mu * (variance[b] - both);
-}
-
-static void take_all(const struct inverse *v, const struct earth *e, struct normal_smoothness mu,
+/* Of each unknown its variance, and what is left of 1 after damping and rows took their shares. */
+static void take_all(const struct inverse *v, const struct prior *p, struct prior_weights mu,
                      double damping, double *variance, double *share)
 {
-    const size_t nz = (size_t)e->nz, n = (size_t)earth_columns(e) * nz;
-    for (size_t i = 0; i < n; i++) {
-        variance[i] = entry(v, i, i);
-        share[i] = 1 - damping * variance[i];
+    for (size_t i = 0; i < p->n; i++) {
+        variance[i] = p->fixed[i] ? 0 : entry(v, i, i);
+        share[i] = p->fixed[i] ? 0 : 1 - damping * variance[i];
     }
-    for (int c = 0; c < earth_columns(e); c++)
-        for (size_t k = 0; k < nz; k++) {
-            const size_t here = (size_t)c * nz + k;
-            if (k + 1 < nz)
-                take_coupling(v, here, here + 1, mu.vertical, variance, share);
-            for (int axis = 0; axis < 2; axis++)
-                if (normal_next(e, c, axis) >= 0)
-                    take_coupling(v, here, (size_t)normal_next(e, c, axis) * nz + k, mu.lateral,
-                                  variance, share);
-        }
+    for (size_t q = 0; q < p->nrows; q++) {
+        const struct prior_row *r = &p->row[q];
+        for (int i = 0; i < r->n; i++)
+            for (int j = 0; j < r->n && mu.of[r->kind] > 0; j++)
+                if (!p->fixed[r->at[i]] && !p->fixed[r->at[j]])
+                    share[r->at[i]] -= mu.of[r->kind] * r->factor[i] * r->factor[j] *
+                                       entry(v, (size_t)r->at[i], (size_t)r->at[j]);
+    }
 }
 
-enum ek_status normal_certainty(struct normal *n, const double *sums, struct normal_smoothness mu,
+enum ek_status normal_certainty(struct normal *n, const double *sums, struct prior_weights mu,
                                 double damping, double *variance, double *share)
 {
     struct inverse v;
@@ -166,7 +155,7 @@ enum ek_status normal_certainty(struct normal *n, const double *sums, struct nor
     TRY(open_inverse(n->factor, &v));
     for (SuiteSparse_long s = (SuiteSparse_long)n->factor->nsuper - 1; s >= 0; s--)
         invert_supernode(&v, s);
-    take_all(&v, n->earth, mu, damping, variance, share);
+    take_all(&v, n->prior, mu, damping, variance, share);
     close_inverse(&v);
     return EK_OK;
 }

@@ -8,6 +8,7 @@
 
 struct normal {
     const struct earth *earth;
+    const struct prior *prior;
     cholmod_common common;
     bool started;
     cholmod_sparse *matrix;
@@ -15,11 +16,8 @@ struct normal {
     cholmod_dense *right;
 };
 
-/* The column behind c in x (0) or y (1); -1: none. */
-int normal_next(const struct earth *earth, int c, int axis);
-
 /* Assembles and factorises. EK_UNVERIFIED, silently, as normal_solve(). */
 enum ek_status normal_factorize(struct normal *normal, const double *sums,
-                                struct normal_smoothness mu, double damping);
+                                struct prior_weights mu, double damping);
 
 #endif

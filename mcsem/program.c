@@ -16,7 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define AT(member) offsetof(struct inversion, member)
+#define AT(member)   offsetof(struct inversion, member)
+#define SMOOTH(kind) (AT(invert_options.smooth.of) + (kind) * sizeof(double))
+static const char *const bounds[] = {"clip", "transform", NULL};
+
 static const struct opt options[] = {
     {"generate", OPT_TEXT, AT(generate), "NAME",
      "write a synthetic survey to --out, a table or .emdata: tiny, small or published",
@@ -76,10 +79,27 @@ static const struct opt options[] = {
      .max = 1},
     {"stall-times", OPT_INT, AT(invert_options.stall_times), "N", "0: never (3)", .min = 0,
      .max = 10000},
-    {"smooth-v", OPT_REAL, AT(invert_options.smooth_v), "X",
+    {"smooth-v", OPT_REAL, SMOOTH(PRIOR_VERTICAL), "X",
      "vertical smoothness to begin the search with (1)", .min = 0, .max = 1e9},
-    {"smooth-h", OPT_REAL, AT(invert_options.smooth_h), "X", "lateral smoothness likewise (0.03)",
+    {"smooth-h", OPT_REAL, SMOOTH(PRIOR_LATERAL), "X", "lateral smoothness likewise (0.03)",
      .min = 0, .max = 1e9},
+    {"pull", OPT_REAL, SMOOTH(PRIOR_PULL), "X", "towards the reference, likewise (0)", .min = 0,
+     .max = 1e9},
+    {"ratio", OPT_REAL, SMOOTH(PRIOR_RATIO), "X",
+     "of rho_v / rho_h towards the given one, likewise, with --vertical (0.1)", .min = 0,
+     .max = 1e9},
+    {"vertical", OPT_FLAG, AT(vertical), .help = "rho_v is unknown, too (exact mode, on the host)"},
+    {"differences", OPT_INT, AT(prior_options.differences), "1|2",
+     "that vertical smoothness makes small, first or second ones (1)", .min = 1, .max = 2},
+    {"reference", OPT_FILE, AT(prior_options.reference), "FILE",
+     "a model: smoothness is that of the distance from it (uniform)", .env = NULL},
+    {"horizons", OPT_TEXT, AT(prior_options.horizons), "LIST",
+     "interfaces where smoothness ends: m below the sea floor, or tables x, y, depth", .env = NULL},
+    {"controls", OPT_FILE, AT(prior_options.controls), "FILE",
+     "a table column,layer and fixed, rho_min, rho_max, reference_ohmm; empty: all, as it is",
+     .env = NULL},
+    {"bounds", OPT_NAME, AT(prior_options.transform), "clip|transform",
+     "steps end at --rho-min and --rho-max, or come ever closer (clip)", .names = bounds},
     {"cooling", OPT_REAL, AT(invert_options.cooling), "X",
      "least share of the smoothness that an iteration leaves (0.1)", .min = 0.01, .max = 1},
     {"coolest", OPT_REAL, AT(invert_options.coolest), "X",
@@ -88,9 +108,9 @@ static const struct opt options[] = {
      .min = 1e-12, .max = 1e6},
     {"step", OPT_REAL, AT(invert_options.step), "X", "largest change of ln rho (1)", .min = 1e-3,
      .max = 10},
-    {"rho-min", OPT_REAL, AT(invert_options.rho_min), "RHO", "ohm m (0.1)", .min = 1e-6,
+    {"rho-min", OPT_REAL, AT(prior_options.rho_min), "RHO", "ohm m (0.1)", .min = 1e-6,
      .max = 1e12},
-    {"rho-max", OPT_REAL, AT(invert_options.rho_max), "RHO", "ohm m (1e4)", .min = 1e-6,
+    {"rho-max", OPT_REAL, AT(prior_options.rho_max), "RHO", "ohm m (1e4)", .min = 1e-6,
      .max = 1e12},
     {"model-in", OPT_FILE, AT(model_in), "FILE", "start from this table, as --model-out writes it",
      .env = NULL},
@@ -133,14 +153,12 @@ static void defaults(void *st, const struct bench_program *self)
                                                 .stall_times = 3,
                                                 .target = 1,
                                                 .stall = 1e-3,
-                                                .smooth_v = 1,
-                                                .smooth_h = 0.03,
+                                                .smooth = {{1, 0.03, 0, 0.1}},
                                                 .damping = 0.01,
                                                 .cooling = 0.1,
                                                 .coolest = 1e-6,
-                                                .step = 1,
-                                                .rho_min = 0.1,
-                                                .rho_max = 1e4};
+                                                .step = 1};
+    s->prior_options = (struct prior_options){.differences = 1, .rho_min = 0.1, .rho_max = 1e4};
 }
 
 /* ---- instead of a run ------------------------------------------------------------------------ */
@@ -225,9 +243,6 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     struct stat file;
     if (!s->path)
         FAIL(EK_USAGE, "no survey is given: mcsem SURVEY, or --generate small --out SURVEY");
-    if (s->invert_options.rho_min >= s->invert_options.rho_max)
-        FAIL(EK_USAGE, "--rho-min %g is not below --rho-max %g", s->invert_options.rho_min,
-             s->invert_options.rho_max);
     TRY(sched_check(s->ranks_schedule, NULL));
     if (stat(s->path, &file))
         FAIL(EK_USAGE, "%s: %s", s->path, strerror(errno));

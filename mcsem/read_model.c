@@ -8,27 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* v: vertical resistivity, 0: by the given ratio. */
+static void put(struct earth *e, int c, int k, double rho, double v)
+{
+    double *m = e->m + (size_t)c * (size_t)earth_unknowns(e) + k;
+    *m = log(rho);
+    if (e->vertical)
+        m[e->nz] = log(v > 0 ? v : rho * e->anisotropy[k]);
+}
+
 static enum ek_status read_rows(const struct table *t, struct earth *e)
 {
     int column, layer, rho;
     TRY(table_need(t, "column", &column));
     TRY(table_need(t, "layer", &layer));
     TRY(table_need(t, "rho_ohmm", &rho));
+    const int vertical = table_find(t, "rho_v_ohmm");
     if (t->nrows != (size_t)earth_columns(e) * (size_t)e->nz)
         FAIL(EK_USAGE, "%s: %zu rows are not %d columns of %d layers", t->path, t->nrows,
              earth_columns(e), e->nz);
     for (size_t row = 0; row < t->nrows; row++) {
-        double c, k, x;
+        double c, k, x, v = 0;
         TRY(table_number(t, row, column, &c));
         TRY(table_number(t, row, layer, &k));
         TRY(table_number(t, row, rho, &x));
         if (c < 0 || c >= earth_columns(e) || k < 0 || k >= e->nz || c != floor(c) || k != floor(k))
             FAIL(EK_USAGE, "%s:%zu: there is no layer %g of column %g", t->path, t->line[row], k,
                  c);
-        if (!(x > 0))
+        if (vertical >= 0)
+            TRY(table_number(t, row, vertical, &v));
+        if (!(x > 0) || (vertical >= 0 && !(v > 0)))
             FAIL(EK_USAGE, "%s:%zu: resistivity %g ohm m is not positive", t->path, t->line[row],
-                 x);
-        e->m[(size_t)c * (size_t)e->nz + (size_t)k] = log(x);
+                 x > 0 ? v : x);
+        put(e, (int)c, (int)k, x, v);
     }
     return EK_OK;
 }
@@ -42,9 +54,9 @@ static bool is_vtk(const char *path)
 /* ---- VTK ------------------------------------------------------------------------------------- */
 
 /* Cells from the deepest layer up, x fastest, as write_vtk() leaves them. */
-static enum ek_status take_values(const char *path, const char *text, struct earth *e)
+static enum ek_status take_values(const char *path, const char *at, const struct earth *e,
+                                  double *m)
 {
-    const char *at = strstr(text, "SCALARS rho_ohmm");
     at = at ? strstr(at, "LOOKUP_TABLE") : NULL;
     at = at ? strchr(at, '\n') : NULL;
     if (!at)
@@ -55,7 +67,7 @@ static enum ek_status take_values(const char *path, const char *text, struct ear
             const double rho = strtod(at, &end);
             if (end == at || !(rho > 0) || !isfinite(rho))
                 FAIL(EK_USAGE, "%s: resistivity of column %d, layer %d: '%.12s'", path, c, k, at);
-            e->m[(size_t)c * (size_t)e->nz + (size_t)k] = log(rho);
+            m[(size_t)c * (size_t)earth_unknowns(e) + (size_t)k] = log(rho);
             at = end;
         }
     return EK_OK;
@@ -64,13 +76,19 @@ static enum ek_status take_values(const char *path, const char *text, struct ear
 static enum ek_status take_vtk(const char *path, const char *text, struct earth *e)
 {
     int n[3];
+    const size_t nz = (size_t)e->nz;
     const char *size = strstr(text, "DIMENSIONS");
     if (!size || sscanf(size, "DIMENSIONS %d %d %d", &n[0], &n[1], &n[2]) != 3)
         FAIL(EK_USAGE, "%s: there are no DIMENSIONS of a grid", path);
     if (n[0] != e->nx + 1 || n[1] != e->ny + 1 || n[2] != e->nz + 1)
         FAIL(EK_USAGE, "%s: %d x %d x %d cells are not %d x %d columns of %d layers", path,
              n[0] - 1, n[1] - 1, n[2] - 1, e->nx, e->ny, e->nz);
-    return take_values(path, text, e);
+    TRY(take_values(path, strstr(text, "SCALARS rho_ohmm"), e, e->m));
+    const char *vertical = e->vertical ? strstr(text, "SCALARS rho_v_ohmm") : NULL;
+    for (size_t i = 0; e->vertical && i < earth_size(e); i++)
+        if (i / nz % 2)
+            e->m[i] = e->m[i - nz] + log(e->anisotropy[i % nz]);
+    return vertical ? take_values(path, vertical, e, e->m + nz) : EK_OK;
 }
 
 /* ---- either ---------------------------------------------------------------------------------- */

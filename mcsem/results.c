@@ -1,7 +1,7 @@
 /* mcsem/results.c – what a run is worth, what it says, the files that it leaves. */
 #include "mcsem/results.h"
 #include "mcsem/write.h"
-#include "mcsem/inversion.h"
+#include "mcsem/figures.h"
 #include "mcsem/survey_columns.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ void results_written(void *st)
 /* Root mean square difference of two models' log10 of resistivities. */
 static double model_distance(const struct earth *a, const struct earth *b)
 {
-    const size_t unknowns = (size_t)earth_columns(a) * (size_t)a->nz;
+    const size_t unknowns = earth_size(a);
     double sum = 0;
     for (size_t i = 0; i < unknowns; i++)
         sum += pow((a->m[i] - b->m[i]) / log(10), 2);
@@ -189,6 +189,7 @@ static enum ek_status add_worst(const struct inversion *s, bool explained, json_
     free(bad);
     json_object_set_new(detail, "worst_data", data);
     json_object_set_new(detail, "worst_receivers", receivers);
+    json_object_set_new(detail, "uncertainty", figures_certainty(s, true));
     return EK_OK;
 }
 
@@ -237,7 +238,7 @@ static enum ek_status gather_reports(struct inversion *s)
 static enum ek_status compare_with_first(struct inversion *s)
 {
     const struct earth *e = s->inv->earth;
-    const size_t unknowns = (size_t)earth_columns(e) * (size_t)e->nz;
+    const size_t unknowns = earth_size(e);
     double peak = 0, square = 0;
     if (!s->first_model) {
         s->first_model = malloc(unknowns * sizeof *s->first_model);

@@ -268,6 +268,11 @@ static enum ek_status lay_pairs(const char *path, const struct floor *f, bool ta
     return EK_OK;
 }
 
+static double depth_below(const struct floor *f, const struct earth *e, int c)
+{
+    return depth_at(f, e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy);
+}
+
 /* The mean of both ends of all pairs; where there are none, what lies below the column. */
 static enum ek_status lay_columns(const struct floor *f, const struct survey *s, struct earth *e)
 {
@@ -286,7 +291,7 @@ static enum ek_status lay_columns(const struct floor *f, const struct survey *s,
     for (int c = 0; c < earth_columns(e); c++)
         e->seabed[c] = count[c] > 0
                            ? e->seabed[c] / count[c]
-                           : depth_at(f, e->x0 + c % e->nx * e->dx, e->y0 + c / e->nx * e->dy);
+                           : depth_below(f, e, c);
     free(count);
     return EK_OK;
 }
@@ -341,6 +346,19 @@ enum ek_status seabed_lay(const char *path, const char *how, bool given, struct 
         st = lay_pairs(path, &f, !receivers, s);
     if (!st)
         st = lay_columns(&f, s, e);
+    free(f.point);
+    free(f.first);
+    return st;
+}
+
+enum ek_status seabed_depths(const char *table, const struct earth *e, double *depth)
+{
+    struct floor f = {.n = 0};
+    enum ek_status st = take_table(table, &f);
+    if (!st)
+        st = fill_buckets(&f);
+    for (int c = 0; !st && c < earth_columns(e); c++)
+        depth[c] = depth_below(&f, e, c);
     free(f.point);
     free(f.first);
     return st;

@@ -15,7 +15,7 @@ static size_t first_datum(const struct inversion *s, int cell)
 
 static enum ek_status compute_cell(struct inversion *s, const struct cu *cu, int cell)
 {
-    double *sums = s->inv->trial_sums + (size_t)cell * cell_sums(s->start->nz);
+    double *sums = s->inv->trial_sums + (size_t)cell * cell_sums(earth_unknowns(s->start));
     const double start = clock_cpu();
     cell_set_spread(s->work[cu->index], s->inv->trial_spread);
     TRY(cell_compute(s->work[cu->index], cu->pool, s->inv->trial, cell, sums,
@@ -45,7 +45,7 @@ static enum ek_status exchange(void *ctx, const struct cu *cu, int phase, struct
                                size_t *bytes)
 {
     struct inversion *s = ctx;
-    const size_t model = (size_t)earth_columns(s->start) * (size_t)s->start->nz * sizeof(double);
+    const size_t model = earth_size(s->start) * sizeof(double);
     (void)cu;
     (void)phase;
     if (!share.parts || share.part)

@@ -25,11 +25,15 @@ static bool ends_in(const char *path, const char *end)
 
 static void write_row(FILE *f, const struct earth *e, const struct certainty *sure, int c, int k)
 {
-    const size_t at = (size_t)c * (size_t)e->nz + (size_t)k;
+    const size_t at = (size_t)c * (size_t)earth_unknowns(e) + (size_t)k, nz = (size_t)e->nz;
     fprintf(f, "%d,%d,%.10g,%.10g,%.10g,%.17g", c, k, e->x0 + c % e->nx * e->dx,
             e->y0 + c / e->nx * e->dy, e->top[k], exp(e->m[at]));
+    if (e->vertical)
+        fprintf(f, ",%.17g", exp(e->m[at + nz]));
     if (sure)
         fprintf(f, ",%.6g,%.6g,%.6g", sure->sigma[at], sure->length[at], sure->depth[c]);
+    if (sure && e->vertical)
+        fprintf(f, ",%.6g,%.6g", sure->sigma[at + nz], sure->length[at + nz]);
     fprintf(f, "\n");
 }
 
@@ -41,8 +45,9 @@ enum ek_status write_model(const char *path, const struct earth *e, const struct
     if (ends_in(path, ".vtk"))
         return write_vtk(path, e, sure);
     TRY(write_begin(path, &t));
-    fprintf(t.f, "column,layer,x,y,top_m,rho_ohmm%s\n",
-            sure ? ",sigma_ln_rho,resolution_m,investigated_m" : "");
+    fprintf(t.f, "column,layer,x,y,top_m,rho_ohmm%s%s%s\n", e->vertical ? ",rho_v_ohmm" : "",
+            sure ? ",sigma_ln_rho,resolution_m,investigated_m" : "",
+            sure && e->vertical ? ",sigma_ln_rho_v,resolution_v_m" : "");
     for (int c = 0; c < earth_columns(e); c++)
         for (int k = 0; k < e->nz; k++)
             write_row(t.f, e, sure, c, k);

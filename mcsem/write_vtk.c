@@ -62,12 +62,13 @@ static void write_grid(FILE *f, const struct earth *e)
 
 /* Cells from the deepest layer up, x fastest. */
 static void put_values(FILE *f, const struct earth *e, const char *name, const double *value,
-                       double (*as)(double))
+                       double (*as)(double), int first)
 {
     fprintf(f, "SCALARS %s double 1\nLOOKUP_TABLE default\n", name);
     for (int k = e->nz - 1; k >= 0; k--)
         for (int c = 0; c < earth_columns(e); c++)
-            fprintf(f, "%.10g\n", as(value[(size_t)c * (size_t)e->nz + (size_t)k]));
+            fprintf(f, "%.10g\n",
+                    as(value[(size_t)c * (size_t)earth_unknowns(e) + (size_t)(first + k)]));
 }
 
 static double decades(double ln)
@@ -82,11 +83,18 @@ enum ek_status write_vtk(const char *path, const struct earth *e, const struct c
     fprintf(t.f, "# vtk DataFile Version 3.0\nresistivity of the sediments\nASCII\n");
     write_grid(t.f, e);
     fprintf(t.f, "CELL_DATA %d\n", earth_columns(e) * e->nz);
-    put_values(t.f, e, "rho_ohmm", e->m, exp);
-    put_values(t.f, e, "log10_rho", e->m, decades);
+    put_values(t.f, e, "rho_ohmm", e->m, exp, 0);
+    put_values(t.f, e, "log10_rho", e->m, decades, 0);
+    if (e->vertical)
+        put_values(t.f, e, "rho_v_ohmm", e->m, exp, e->nz);
     if (sure) {
-        put_values(t.f, e, "sigma_ln_rho", sure->sigma, fabs);
-        put_values(t.f, e, "resolution_m", sure->length, fabs);
+        put_values(t.f, e, "sigma_ln_rho", sure->sigma, fabs, 0);
+        put_values(t.f, e, "resolution_m", sure->length, fabs, 0);
+        fprintf(t.f, "SCALARS investigated_m double 1\nLOOKUP_TABLE default\n");
+        for (int i = 0; i < earth_columns(e) * e->nz; i++)
+            fprintf(t.f, "%.10g\n", sure->depth[i % earth_columns(e)]);
     }
+    if (sure && e->vertical)
+        put_values(t.f, e, "sigma_ln_rho_v", sure->sigma, fabs, e->nz);
     return write_end(&t);
 }

@@ -162,33 +162,44 @@ static void sums_are_the_product_of_the_jacobian(void **state)
         }
 }
 
-/* With r = (d - F(m)) / sigma: the sum of losses has the gradient -2 J'W^2 r, in both modes. */
+/* With r = (d - F(m)) / sigma: the sum of losses has the gradient -2 J'W^2 r. */
+static void check_gradient(const struct survey *s, struct earth *e, const struct cell_options *o)
+{
+    enum { BOTH = 2 * LAYERS };
+    const double step = 1e-4;
+    double sums[(1 + BOTH) * (2 + BOTH) / 2 + 2 * MISFIT_BINS], up[sizeof sums / sizeof *sums],
+        down[sizeof sums / sizeof *sums];
+    double complex response[10 * FREQUENCIES];
+    struct cell_report report;
+    assert_true(cell_sums(earth_unknowns(e)) <= sizeof sums / sizeof *sums);
+    compute(s, e, o, 1, sums, response, &report);
+    for (int k = 0; k < earth_unknowns(e); k += 2) {
+        e->m[k] += step;
+        compute(s, e, o, 1, up, response, &report);
+        e->m[k] -= 2 * step;
+        compute(s, e, o, 1, down, response, &report);
+        e->m[k] += step;
+        close_to((up[0] - down[0]) / (2 * step), -2 * sums[cell_sum_at(1 + k, 0)],
+                 sqrt(sums[0] * sums[cell_sum_at(1 + k, 1 + k)]), 1e-4);
+    }
+}
+
+/* In both modes, with every loss; then with vertical resistivities unknown, too. */
 static void sums_have_the_misfit_s_gradient(void **state)
 {
     (void)state;
-    const double step = 1e-4;
     struct earth *e = random_earth(LAYERS);
     struct survey *s = random_survey(&near_and_far, 10, e);
-    struct cell_report report;
-    double complex response[10 * FREQUENCIES];
-    for (int how = 0; how < 12; how++) {
+    for (int how = 0; how < 16; how++) {
         const struct cell_options o = {
             how % 2 ? CELL_SHARED : CELL_EXACT,
-            {how & 2 ? MISFIT_LOG : MISFIT_COMPLEX, (enum misfit_robust)(how / 4), 1},
+            {how & 2 ? MISFIT_LOG : MISFIT_COMPLEX, (enum misfit_robust)(how / 4 % 3), 1},
             1e-6,
             1e-15,
             true};
-        double sums[SUMS], up[SUMS], down[SUMS];
-        compute(s, e, &o, 1, sums, response, &report);
-        for (int k = 0; k < LAYERS; k += 2) {
-            e->m[k] += step;
-            compute(s, e, &o, 1, up, response, &report);
-            e->m[k] -= 2 * step;
-            compute(s, e, &o, 1, down, response, &report);
-            e->m[k] += step;
-            close_to((up[0] - down[0]) / (2 * step), -2 * sums[cell_sum_at(1 + k, 0)],
-                     sqrt(sums[0] * sums[cell_sum_at(1 + k, 1 + k)]), 1e-4);
-        }
+        if (how == 12)
+            earth_add_vertical(e);
+        check_gradient(s, e, &o);
     }
     survey_close(s);
     earth_close(e);

@@ -4,10 +4,13 @@
 #include "src/random.h"
 #include "tests/mcsem.h"
 
+#include <unistd.h>
+
 enum { NX = 3, NY = 2, NZ = 4, COLUMNS = NX * NY, UNKNOWNS = COLUMNS * NZ, ROWS = 6 };
 
 static struct earth *earth;
 static struct survey *survey;
+static struct prior *prior; /* first differences within wide bounds */
 static double matrix[COLUMNS][ROWS][NZ], data[COLUMNS][ROWS], truth[UNKNOWNS];
 static double *sums;
 
@@ -58,7 +61,7 @@ static void couple(int a, int b, double mu, const double *m)
     dense[b][UNKNOWNS] += mu * (m[a] - m[b]);
 }
 
-static void fill_dense(const double *m, struct normal_smoothness mu, double damping)
+static void fill_dense(const double *m, struct prior_weights mu, double damping)
 {
     memset(dense, 0, sizeof dense);
     for (int c = 0; c < COLUMNS; c++)
@@ -76,11 +79,11 @@ static void fill_dense(const double *m, struct normal_smoothness mu, double damp
         const int k = i % NZ, c = i / NZ;
         dense[i][i] += damping;
         if (k + 1 < NZ)
-            couple(i, i + 1, mu.vertical, m);
+            couple(i, i + 1, mu.of[PRIOR_VERTICAL], m);
         if (c % NX + 1 < NX)
-            couple(i, i + NZ, mu.lateral, m);
+            couple(i, i + NZ, mu.of[PRIOR_LATERAL], m);
         if (c + NX < COLUMNS)
-            couple(i, i + NX * NZ, mu.lateral, m);
+            couple(i, i + NX * NZ, mu.of[PRIOR_LATERAL], m);
     }
 }
 
@@ -100,10 +103,10 @@ static void solve_dense(double *x)
 static void the_sparse_solution_is_the_dense_one(void **state)
 {
     (void)state;
-    const struct normal_smoothness mu[] = {{0.7, 0.2}, {0, 3}, {5, 0}, {0, 0}};
+    const struct prior_weights mu[] = {{{0.7, 0.2}}, {{0, 3}}, {{5, 0}}, {{0, 0}}};
     double m[UNKNOWNS], got[UNKNOWNS], want[UNKNOWNS];
     struct normal *n;
-    assert_int_equal(normal_open(earth, &n), EK_OK);
+    assert_int_equal(normal_open(earth, prior, &n), EK_OK);
     for (int i = 0; i < UNKNOWNS; i++)
         m[i] = 3 * noise(i, 1, 4);
     fill_sums(m, sums);
@@ -122,17 +125,17 @@ static void the_sparse_solution_is_the_dense_one(void **state)
 static void a_column_without_data_follows_its_neighbours(void **state)
 {
     (void)state;
-    const struct normal_smoothness mu = {1e-6, 1e-3};
+    const struct prior_weights mu = {{1e-6, 1e-3}};
     double m[UNKNOWNS] = {0}, dm[UNKNOWNS];
     struct normal *n;
-    assert_int_equal(normal_open(earth, &n), EK_OK);
+    assert_int_equal(normal_open(earth, prior, &n), EK_OK);
     fill_sums(m, sums);
     memset(sums + 2 * cell_sums(NZ), 0, cell_sums(NZ) * sizeof *sums); /* a corner */
     assert_int_equal(normal_solve(n, sums, m, mu, 1e-12, dm), EK_OK);
     for (int k = 0; k < NZ; k++)
         close_to(dm[2 * NZ + k], 0.5 * (dm[1 * NZ + k] + dm[5 * NZ + k]), 1, 0.01);
     /* Nothing else holds it. */
-    assert_int_equal(normal_solve(n, sums, m, (struct normal_smoothness){0, 0}, 0, dm),
+    assert_int_equal(normal_solve(n, sums, m, (struct prior_weights){{0, 0}}, 0, dm),
                      EK_UNVERIFIED);
     normal_close(n);
 }
@@ -156,11 +159,148 @@ static void predictions_are_what_linear_data_do(void **state)
     free(after);
 }
 
+/* ---- what is wanted besides -------------------------------------------------------------------
+ */
+
+/* Adds mu |row (m + dm - reference)|^2 to the quadratic form: `row` is a whole row of R. */
+static void add_dense_row(const double *row, double mu, const double *m, const double *reference)
+{
+    double value = 0;
+    for (int i = 0; i < UNKNOWNS; i++)
+        value += row[i] * (m[i] - reference[i]);
+    for (int i = 0; i < UNKNOWNS; i++) {
+        dense[i][UNKNOWNS] -= mu * row[i] * value;
+        for (int j = 0; j < UNKNOWNS; j++)
+            dense[i][j] += mu * row[i] * row[j];
+    }
+}
+
+static struct prior *open_prior(const struct prior_options *o, const char *text)
+{
+    struct prior *p = NULL;
+    char path[] = "/tmp/mcsem-controls-XXXXXX";
+    struct prior_options with = *o;
+    const int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    close(file);
+    with.controls = *text ? path : NULL;
+    with.rho_min = with.rho_min > 0 ? with.rho_min : 1e-3;
+    with.rho_max = 1e3;
+    const enum ek_status st = prior_open(earth, &with, &p);
+    unlink(path);
+    return st ? NULL : p;
+}
+
+/* Each option against least squares by dense rows, on what is not fixed. */
+static void controls_are_those_of_dense_least_squares(void **state)
+{
+    (void)state;
+    static const struct {
+        struct prior_options options;
+        const char *controls;
+        int cut; /* a horizon below this layer, -1: none */
+        double reference;
+        bool fixed; /* layer 0, and layer 2 of column 3 */
+    } cases[] = {
+        {{.differences = 2}, "", -1, 0, false},
+        {{.differences = 1, .horizons = "190"}, "", 1, 0, false},
+        {{.differences = 2, .horizons = "90"}, "", 0, 0, false},
+        {{.differences = 1}, "column,layer,reference_ohmm\n,,1\n,2,20\n", -1, 20, false},
+        {{.differences = 2}, "column,layer,fixed,rho_min\n,0,1,\n3,2,1,0.5\n", -1, 0, true},
+    };
+    const struct prior_weights mu = {{0.7, 0.2, 0.05}};
+    double m[UNKNOWNS], got[UNKNOWNS], want[UNKNOWNS];
+    for (int i = 0; i < UNKNOWNS; i++)
+        m[i] = 2 * noise(i, 3, 4);
+    fill_sums(m, sums);
+    for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+        const int order = cases[t].options.differences, cut = cases[t].cut;
+        struct prior *p = open_prior(&cases[t].options, cases[t].controls);
+        struct normal *n;
+        double reference[UNKNOWNS] = {0};
+        assert_non_null(p);
+        for (int i = 2; cases[t].reference > 0 && i < UNKNOWNS; i += NZ)
+            reference[i] = log(cases[t].reference);
+        fill_dense(m, (struct prior_weights){{0, 0}}, 0.01);
+        for (int i = 0; i < UNKNOWNS; i++) {
+            const int k = i % NZ, c = i / NZ;
+            double rows[4][UNKNOWNS] = {{0}};
+            if (k + order < NZ && (cut < 0 || k > cut || k + order <= cut)) {
+                rows[0][i] = 1;
+                rows[0][i + 1] = order == 2 ? -2 : -1;
+                rows[0][i + 2 * (order == 2)] = 1;
+            }
+            if (c % NX + 1 < NX)
+                rows[1][i] = -(rows[1][i + NZ] = 1);
+            if (c + NX < COLUMNS)
+                rows[2][i] = -(rows[2][i + NX * NZ] = 1);
+            rows[3][i] = 1;
+            for (int r = 0; r < 4; r++)
+                add_dense_row(rows[r], mu.of[r < 2 ? r : r - 1], m, reference);
+        }
+        for (int i = 0; i < UNKNOWNS; i++)
+            if (cases[t].fixed && (i % NZ == 0 || i == 3 * NZ + 2))
+                for (int j = 0; j < UNKNOWNS; j++)
+                    dense[i][j] = dense[j][i] = dense[i][UNKNOWNS] = i == j;
+        for (int i = 0; i < UNKNOWNS; i++)
+            if (cases[t].fixed && (i % NZ == 0 || i == 3 * NZ + 2))
+                dense[i][UNKNOWNS] = 0;
+        assert_int_equal(normal_open(earth, p, &n), EK_OK);
+        assert_int_equal(normal_solve(n, sums, m, mu, 0.01, got), EK_OK);
+        solve_dense(want);
+        for (int i = 0; i < UNKNOWNS; i++)
+            close_to(got[i], want[i], 1, 1e-9);
+        normal_close(n);
+        prior_close(p);
+    }
+}
+
+static void controls_that_say_nothing_are_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "column,layer,fixed\n9,0,1\n",
+        "column,layer,fixed\n0,4,1\n",
+        "column,layer,rho_min\n,,2000\n",
+        "column,layer,rho_max\n,,-1\n",
+        "column,fixed\n1,1\n",
+        "column,layer,fixed\n0.5,1,1\n",
+    };
+    const struct prior_options usually = {.differences = 1}, high = {1, .horizons = "-5"};
+    status_mute(1);
+    for (size_t t = 0; t < sizeof wrong / sizeof *wrong; t++)
+        assert_null(open_prior(&usually, wrong[t]));
+    assert_null(open_prior(&high, ""));
+    status_mute(-1);
+}
+
+/* Steps of any size stay between the bounds of their own cell, and bring small ones through. */
+static void changes_keep_the_bounds_of_their_cell(void **state)
+{
+    (void)state;
+    for (int transform = 0; transform < 2; transform++) {
+        const struct prior_options o = {.differences = 1, .transform = transform};
+        struct prior *p = open_prior(&o, "column,layer,rho_min,rho_max,fixed\n1,2,2,3,\n,3,,,1\n");
+        assert_non_null(p);
+        for (int t = 0; t < 300; t++) {
+            const double m = 8 * noise(t, 1, 2),
+                         step = pow(10, 4 * noise(t, 5, 6)) * noise(t, 3, 4);
+            const double to = m + prior_change(p, NZ + 2, m, step);
+            const double wide = prior_change(p, 0, 0.5 * m, 1e-6 * step);
+            assert_true(to >= log(2) - 1e-12 && to <= log(3) + 1e-12);
+            assert_true(transform || wide == 0.5 * m + 1e-6 * step - 0.5 * m);
+            close_to(wide, 1e-6 * step, fabs(step) + 1e-9, 2e-7);
+            assert_true(prior_change(p, NZ + 3, m, step) == 0);
+        }
+        prior_close(p);
+    }
+}
+
 /* ---- how sure ----------------------------------------------------------------------------------
  */
 
 /* Column i of the inverse of the matrix of fill_dense(). */
-static void dense_inverse(struct normal_smoothness mu, double damping, int i, double *column)
+static void dense_inverse(struct prior_weights mu, double damping, int i, double *column)
 {
     const double zero[UNKNOWNS] = {0};
     fill_dense(zero, mu, damping);
@@ -172,13 +312,13 @@ static void dense_inverse(struct normal_smoothness mu, double damping, int i, do
 static void certainty_is_that_of_the_dense_inverse(void **state)
 {
     (void)state;
-    const struct normal_smoothness mu[] = {{0.7, 0.2}, {0, 3}, {5, 0}};
+    const struct prior_weights mu[] = {{{0.7, 0.2}}, {{0, 3}}, {{5, 0}}};
     const double zero[UNKNOWNS] = {0};
     double variance[UNKNOWNS], share[UNKNOWNS], column[UNKNOWNS], product[UNKNOWNS][UNKNOWNS];
     struct normal *n;
-    assert_int_equal(normal_open(earth, &n), EK_OK);
+    assert_int_equal(normal_open(earth, prior, &n), EK_OK);
     fill_sums(zero, sums);
-    fill_dense(zero, (struct normal_smoothness){0, 0}, 0);
+    fill_dense(zero, (struct prior_weights){{0, 0}}, 0);
     for (int i = 0; i < UNKNOWNS; i++)
         memcpy(product[i], dense[i], sizeof product[i]); /* J'W^2 J */
     for (size_t t = 0; t < sizeof mu / sizeof *mu; t++) {
@@ -194,9 +334,8 @@ static void certainty_is_that_of_the_dense_inverse(void **state)
         }
     }
     memset(sums, 0, COLUMNS * cell_sums(NZ) * sizeof *sums);
-    assert_int_equal(
-        normal_certainty(n, sums, (struct normal_smoothness){0, 0}, 0, variance, share),
-        EK_UNVERIFIED);
+    assert_int_equal(normal_certainty(n, sums, (struct prior_weights){{0, 0}}, 0, variance, share),
+                     EK_UNVERIFIED);
     normal_close(n);
 }
 
@@ -230,13 +369,13 @@ static void draw(double precision[UNKNOWNS][UNKNOWNS + 1], double *m)
 static void one_sigma_covers_its_share(void **state)
 {
     (void)state;
-    const struct normal_smoothness mu = {2, 1};
+    const struct prior_weights mu = {{2, 1}};
     const double zero[UNKNOWNS] = {0}, damping = 0.3;
     double kept[COLUMNS][ROWS], variance[UNKNOWNS], share[UNKNOWNS], m[UNKNOWNS], found[UNKNOWNS];
     int covered = 0;
     struct normal *n;
     memcpy(kept, data, sizeof kept);
-    assert_int_equal(normal_open(earth, &n), EK_OK);
+    assert_int_equal(normal_open(earth, prior, &n), EK_OK);
     for (int seed = 0; seed < 100; seed++) {
         fill_dense(zero, mu, damping);
         for (int c = 0; c < COLUMNS; c++) /* what the data add is not known before */
@@ -270,19 +409,16 @@ static const struct invert_options usual = {.iterations = 30,
                                             .stall_times = 3,
                                             .target = 1e-3,
                                             .stall = 1e-6,
-                                            .smooth_v = 0.1,
-                                            .smooth_h = 0.1,
+                                            .smooth = {{0.1, 0.1}},
                                             .damping = 0.01,
                                             .cooling = 0.3,
                                             .coolest = 1e-9,
-                                            .step = 0.5,
-                                            .rho_min = 1e-3,
-                                            .rho_max = 1e3};
+                                            .step = 0.5};
 
 static struct invert *open_inversion(const struct invert_options *o)
 {
     struct invert *inv;
-    assert_int_equal(invert_open(survey, earth, o, true, &inv), EK_OK);
+    assert_int_equal(invert_open(survey, earth, prior, o, true, &inv), EK_OK);
     return inv;
 }
 
@@ -317,15 +453,26 @@ static void limits_hold(void **state)
 {
     (void)state;
     struct invert_options o = usual;
-    o.rho_min = 0.9;
-    o.rho_max = 1.1;
+    struct prior *wide = prior;
     o.iterations = 5;
-    struct invert *inv = open_inversion(&o);
-    while (!inv->stop)
-        go_on(inv);
-    for (int i = 0; i < UNKNOWNS; i++)
-        assert_true(exp(inv->earth->m[i]) > 0.9 - 1e-9 && exp(inv->earth->m[i]) < 1.1 + 1e-9);
-    invert_close(inv);
+    for (int transform = 0; transform < 2; transform++) {
+        const struct prior_options narrow = {
+            .differences = 1, .rho_min = 0.9, .rho_max = 1.1, .transform = transform};
+        assert_int_equal(prior_open(earth, &narrow, &prior), EK_OK);
+        struct invert *inv = open_inversion(&o);
+        while (!inv->stop)
+            go_on(inv);
+        bool met = false;
+        for (int i = 0; i < UNKNOWNS; i++) {
+            const double rho = exp(inv->earth->m[i]);
+            assert_true(rho > 0.9 - 1e-9 && rho < 1.1 + 1e-9);
+            met = met || rho < 0.9 + 1e-9 || rho > 1.1 - 1e-9;
+        }
+        assert_int_equal(met, !transform);
+        invert_close(inv);
+        prior_close(prior);
+    }
+    prior = wide;
 }
 
 static void a_bad_trial_is_rejected_and_the_next_step_shorter(void **state)
@@ -427,7 +574,7 @@ static void no_data_are_refused(void **state)
     struct invert *inv;
     assert_int_equal(survey_open(1, 1, &none), EK_OK);
     status_mute(1);
-    assert_int_equal(invert_open(none, earth, &usual, true, &inv), EK_USAGE);
+    assert_int_equal(invert_open(none, earth, prior, &usual, true, &inv), EK_USAGE);
     status_mute(-1);
     survey_close(none);
 }
@@ -442,6 +589,7 @@ static int set_up(void **state)
     if (!sums || earth_open(NX, NY, NZ, 100, 1000, 1, &earth) ||
         survey_open(COLUMNS * ROWS / 2, 1, &survey))
         return 1;
+    prior = open_prior(&(struct prior_options){.differences = 1}, "");
     for (size_t i = 0; i < survey->npairs; i++)
         survey->datum[i].sigma = 1; /* two numbers each */
     for (int i = 0; i < UNKNOWNS; i++)
@@ -461,6 +609,7 @@ static int tear_down(void **state)
 {
     (void)state;
     earth_close(earth);
+    prior_close(prior);
     survey_close(survey);
     free(sums);
     return 0;
@@ -470,6 +619,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sparse_solution_is_the_dense_one),
+        cmocka_unit_test(controls_are_those_of_dense_least_squares),
+        cmocka_unit_test(controls_that_say_nothing_are_refused),
+        cmocka_unit_test(changes_keep_the_bounds_of_their_cell),
         cmocka_unit_test(a_column_without_data_follows_its_neighbours),
         cmocka_unit_test(predictions_are_what_linear_data_do),
         cmocka_unit_test(certainty_is_that_of_the_dense_inverse),

@@ -1,10 +1,12 @@
 /* tests/bench/mcsem.c – one core of mcsem: pairs a second in exact and in shared mode with all
  * derivatives, by how much the modes differ, and what a cell costs, a + b pairs. 3 frequencies; a
  * sea of 1.5 km over 40 or 91 layers, sources 0.5 to 12 km from the receiver. Times are of this
- * thread's cpu, the median of some runs. PEER_DIPOLE1D and PEER_EMPYMOD name peers on the same
+ * thread's cpu, the median of some runs. First, or alone with "certainty", the equations of the
+ * published case. PEER_DIPOLE1D and PEER_EMPYMOD name peers on the same
  * case. */
 #include "mcsem/cell.h"
 #include "mcsem/forward.h"
+#include "mcsem/normal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -206,6 +208,59 @@ static void bench_filters(int layers)
     earth_close(e);
 }
 
+/* ---- how sure -------------------------------------------------------------------------------- */
+
+/* The published grid, 40,139 unknowns, with sums of random rows: a solution, and variances,
+ * resolution and depth of all unknowns out of the factor. */
+static void bench_certainty(void)
+{
+    const struct prior_options options = {.differences = 1, .rho_min = 0.1, .rho_max = 1e4};
+    const struct prior_weights mu = {{1, 0.03}};
+    struct earth *e;
+    struct prior *p;
+    struct normal *n;
+    must(earth_open(41, 11, 89, 47.2, WATER, 1, &e));
+    must(prior_open(e, &options, &p));
+    must(normal_open(e, p, &n));
+    const size_t unknowns = earth_size(e), cell = cell_sums(e->nz);
+    double *sums = calloc((size_t)earth_columns(e) * cell, sizeof *sums);
+    double *variance = malloc(unknowns * sizeof *variance),
+           *share = calloc(unknowns, sizeof *share);
+    double seconds[2][3], least = INFINITY, most = 0;
+    srand48(1);
+    for (int c = 0; c < earth_columns(e); c++)
+        for (int r = 0; r < 5; r++) {
+            double row[90];
+            for (int i = 0; i < 90; i++)
+                row[i] = (drand48() - 0.5) * exp(-0.05 * i);
+            for (int i = 0; i < 90; i++)
+                for (int j = 0; j <= i; j++)
+                    sums[(size_t)c * cell + cell_sum_at(i, j)] += row[i] * row[j];
+        }
+    for (int r = 0; r < 3; r++) {
+        double start = cpu_now();
+        must(normal_solve(n, sums, share, mu, 0.01, variance));
+        seconds[0][r] = cpu_now() - start;
+        start = cpu_now();
+        must(normal_certainty(n, sums, mu, 0.01, variance, share));
+        seconds[1][r] = cpu_now() - start;
+    }
+    for (size_t i = 0; i < unknowns; i++) {
+        least = fmin(least, sqrt(variance[i]));
+        most = fmax(most, sqrt(variance[i]));
+    }
+    printf(
+        "\n%zu unknowns: a solution %.2f s; standard deviations of all (%.2f to %.2f), shares of "
+        "the data %.2f s\n",
+        unknowns, median(seconds[0], 3), least, most, median(seconds[1], 3));
+    free(sums);
+    free(variance);
+    free(share);
+    normal_close(n);
+    prior_close(p);
+    earth_close(e);
+}
+
 /* ---- peers ----------------------------------------------------------------------------------- */
 
 static void bench_peer(const char *variable, const char *what)
@@ -217,9 +272,12 @@ static void bench_peer(const char *variable, const char *what)
         printf("%s: '%s' failed\n", variable, command);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const int layers[] = {40, 91};
+    bench_certainty();
+    if (argc > 1 && !strcmp(argv[1], "certainty"))
+        return 0;
     printf("exact mode by filter: pairs a second of %d frequencies\n", FREQUENCIES);
     printf("%-6s %-8s %12s %14s\n", "layers", "filter", "fields", "+ derivatives");
     for (int i = 0; i < 2; i++)
