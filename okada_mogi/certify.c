@@ -7,95 +7,315 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Levels: 1e6 values an axis of three; those of boxes around something that fits. Boxes of a level.
- */
-enum { LEVELS = 66, LEVELS_THAT_FIT = 21, MOST = 1 << 22, LISTED = 1000 };
-#define HAIR 1e-12 /* of quotients, for their rounding: plenty */
+/* Edges are halved down to 2^-20 of their range, around something that fits to 2^-7. */
+enum { AXES = 9, FINEST = 20, FINEST_THAT_FITS = 7 };
+enum { MOST = 1 << 20, LISTED = 1000 }; /* boxes of a level */
+enum { CORNERS = 40, PIECES = 12, LOOKS = (AXES / MODEL_LANES + 1) * MODEL_LANES };
+#define BUDGET 1e7    /* boxes times stations that are looked at */
+#define HAIR   1e-12  /* of what is added up, for its rounding: plenty */
+#define ASIDE  0x1p-6 /* of half an edge: where slopes are taken */
 
-/* What an observed component allows. */
-struct datum {
-    int station, component;
-    double low, high;
+/* Part at[i] of 2^halved[i] of each range. */
+struct box {
+    uint32_t at[AXES];
+    uint8_t halved[AXES];
 };
 
-struct box {
-    struct model_range x[MODEL_PARAMETERS];
+/* Slip components: a convex polygon, or one or two corners; n = 0: none. */
+struct piece {
+    int n;
+    double corner[CORNERS][2];
 };
 
 struct certifier {
     const struct job *job;
     struct arena arena;
-    int ndata, nsplit;
-    struct datum *datum;         /* [ndata] by station */
-    int split[MODEL_PARAMETERS]; /* parameters that boxes are halved along */
-    double scale[MODEL_PARAMETERS];
-    struct box all;
-    int amplitude; /* parameter */
+    double *low, *high;      /* [3 stations] windows; NAN: none */
+    int nsplit, split[AXES]; /* parameters that boxes are halved along */
+    double scale[AXES];
+    struct model_range all[MODEL_PARAMETERS];
+    int npieces;
+    struct piece piece[PIECES]; /* all slips of the job */
+    double most[2];             /* size of their components */
     struct box *now, *next;
     char *verdict;
     trial_number boxes;
-    bool fits; /* some point does */
+    double looks;
+    int finest;
     json_t *levels, *open;
     trial_number nopen;
     double smallest;
 };
 
-/* ---- amplitudes -------------------------------------------------------------------------------*/
+/* A box at work. */
+struct look {
+    /* Of its middle, then of points aside of it along each axis, for respond(). */
+    _Alignas(MODEL_ALIGN) double value[MODEL_VALUES][LOOKS];
+    struct model_range x[MODEL_PARAMETERS];
+    double half[AXES], aside[AXES]; /* of the edges; as far as the points are */
+    struct piece piece[PIECES];
+    double slope[AXES], rest; /* of predictions, in windows, added up: why it is not out */
+    int worst;                /* the station of the largest rest, */
+    double worst_rest;
+};
 
-/* Amplitudes of one sign, by size: those that a response in g may bring into low .. high. */
-static struct model_range narrow(struct model_range a, struct model_range g, double low,
-                                 double high)
+/* ---- slips ------------------------------------------------------------------------------------*/
+
+static void add_corner(struct piece *p, const double *u)
 {
-    if (g.min > 0)
-        a.max = fmin(a.max, high / g.min + HAIR * fabs(high / g.min));
-    else if (g.min < 0)
-        a.min = fmax(a.min, high / g.min - HAIR * fabs(high / g.min));
-    else if (high < 0)
-        a.max = -1;
-    if (g.max > 0)
-        a.min = fmax(a.min, low / g.max - HAIR * fabs(low / g.max));
-    else if (g.max < 0)
-        a.max = fmin(a.max, low / g.max + HAIR * fabs(low / g.max));
-    else if (low > 0)
-        a.max = -1;
-    return a;
+    if (!p->n || memcmp(u, p->corner[p->n - 1], sizeof *p->corner))
+        memcpy(p->corner[p->n++], u, sizeof *p->corner);
 }
 
-static struct model_range look_along(const double *along, const struct model_range *g)
+/* Cuts off where h, linear, is negative. */
+static void cut(struct piece *p, const double *h)
 {
-    struct model_range sum = {0, 0};
-    double size = 0;
-    for (int c = 0; c < 3; c++) {
-        const double a = along[c] * g[c].min, b = along[c] * g[c].max;
-        sum.min += fmin(a, b);
-        sum.max += fmax(a, b);
-        size += fmax(fabs(a), fabs(b));
+    const struct piece all = *p;
+    p->n = 0;
+    for (int i = 0; i < all.n; i++) {
+        const int j = (i + 1) % all.n;
+        if (h[i] >= 0)
+            add_corner(p, all.corner[i]);
+        if ((h[i] >= 0) == (h[j] >= 0))
+            continue;
+        const int in = h[i] >= 0 ? i : j, out = i + j - in; /* the same from both ends */
+        const double t = h[in] / (h[in] - h[out]), *u = all.corner[in], *v = all.corner[out];
+        add_corner(p, (const double[]){u[0] + t * (v[0] - u[0]), u[1] + t * (v[1] - u[1])});
     }
-    return (struct model_range){sum.min - 1e-15 * size, sum.max + 1e-15 * size};
+    while (p->n > 1 && !memcmp(p->corner[0], p->corner[p->n - 1], sizeof *p->corner))
+        p->n--;
 }
 
-/* Some amplitude of the range may explain all data with a geometry of the box; *last: the datum
- * that said no the last time is asked first. */
-static bool may_fit(const struct certifier *c, const struct box *b, int *last)
+/* Cuts off where a . u < b. Corners are wrong by a rounding of what they are made of, and the line
+ * stands back by thousands of those: nothing is cut off that should not be. */
+static void clip(struct piece *p, double a0, double a1, double b)
+{
+    double h[CORNERS], slack = fabs(b);
+    int in = 0;
+    for (int i = 0; i < p->n; i++) {
+        const double c0 = a0 * p->corner[i][0], c1 = a1 * p->corner[i][1],
+                     size = fabs(c0) + fabs(c1);
+        h[i] = c0 + c1 - b;
+        slack = size > slack ? size : slack;
+    }
+    for (int i = 0; i < p->n; i++) {
+        h[i] += HAIR * slack;
+        in += h[i] >= 0;
+    }
+    if (in == 0)
+        p->n = 0;
+    if (in < p->n && p->n < CORNERS - 1)
+        cut(p, h);
+}
+
+/* Slips that some responses within g, one for each slip component, bring into low .. high. The
+ * corners of a piece have the same signs. */
+static void narrow(struct piece *p, const struct model_range *g, double low, double high)
+{
+    double most[2], least[2];
+    for (int b = 0; b < 2; b++) {
+        double sign = 0;
+        for (int i = 0; i < p->n; i++)
+            sign += p->corner[i][b];
+        most[b] = sign < 0 ? g[b].min : g[b].max;
+        least[b] = sign < 0 ? g[b].max : g[b].min;
+    }
+    clip(p, most[0], most[1], low);
+    clip(p, -least[0], -least[1], -high);
+}
+
+/* Slip components of this amplitude. */
+static void add_slip(struct certifier *c, double amplitude, double direction)
+{
+    const struct model *m = c->job->model;
+    double x[MODEL_PARAMETERS], w[MODEL_BASES], u[2] = {0, 0};
+    for (int p = 0; p < m->nparameters; p++)
+        x[p] = direction;
+    model_weigh(m, x, w);
+    for (int b = 0; b < m->nbasis; b++) {
+        u[b] = amplitude * w[b];
+        c->most[b] = fmax(c->most[b], fabs(u[b]));
+    }
+    add_corner(&c->piece[c->npieces], u);
+}
+
+/* Amplitudes of one sign with directions within a quadrant: between a chord and tangents. */
+static void add_quadrant(struct certifier *c, double least, double most, double from, double to)
+{
+    const int n = to > from ? 8 : 0;
+    const double far = most / cos((to - from) / 16 * 0x1.1df46a2529d39p-6);
+    add_slip(c, least * (1 - HAIR), to);
+    add_slip(c, least * (1 - HAIR), from);
+    for (int i = 0; i <= n; i++)
+        add_slip(c, far * (1 + HAIR), i < n ? from + (to - from) / 8 * i : to);
+    c->npieces++;
+}
+
+static void add_slips(struct certifier *c, struct model_range amplitude,
+                      struct model_range direction)
+{
+    const double end = fmin(direction.max, direction.min + 360);
+    double from, to = direction.min;
+    do {
+        from = to;
+        to = fmin(end, 90 * (floor(from / 90) + 1));
+        if (amplitude.max >= 0)
+            add_quadrant(c, fmax(amplitude.min, 0), amplitude.max, from, to);
+        if (amplitude.min < 0)
+            add_quadrant(c, fmin(amplitude.max, 0), amplitude.min, from, to);
+    } while (to < end);
+}
+
+/* ---- a box ------------------------------------------------------------------------------------*/
+
+static struct model_range edge(const struct certifier *c, const struct box *b, int axis)
+{
+    const struct model_range all = c->all[c->split[axis]];
+    const double size = all.max - all.min, part = ldexp(size, -b->halved[axis]);
+    const bool last = b->at[axis] + 1 == 1u << b->halved[axis];
+    return (struct model_range){all.min + part * b->at[axis],
+                                last ? all.max : all.min + part * (b->at[axis] + 1)};
+}
+
+static void put_values(const struct certifier *c, struct look *l, int lane, const double *x)
+{
+    double value[MODEL_VALUES];
+    model_derive_all(c->job->model, x, value);
+    for (int v = 0; v < model_values(c->job->model); v++)
+        l->value[v][lane] = value[v];
+}
+
+/* Looks at the box, or only at its middle. */
+static void begin_look(const struct certifier *c, const struct box *b, bool whole, struct look *l)
+{
+    double middle[MODEL_PARAMETERS];
+    memcpy(l->x, c->all, sizeof l->x);
+    memset(l->slope, 0, sizeof l->slope);
+    l->rest = l->worst_rest = 0;
+    l->worst = 0;
+    for (int p = 0; p < MODEL_PARAMETERS; p++)
+        middle[p] = c->all[p].min;
+    for (int i = 0; i < c->nsplit; i++) {
+        struct model_range *x = &l->x[c->split[i]];
+        *x = edge(c, b, i);
+        const double at = x->min + (x->max - x->min) / 2;
+        middle[c->split[i]] = at;
+        l->half[i] = whole ? fmax(x->max - at, at - x->min) : 0;
+        if (!whole)
+            x->min = x->max = at;
+    }
+    for (int i = 0; i < LOOKS; i++) {
+        double x[MODEL_PARAMETERS];
+        memcpy(x, middle, sizeof x);
+        if (i > 0 && i <= c->nsplit) {
+            const int p = c->split[i - 1];
+            x[p] += ASIDE * l->half[i - 1];
+            l->aside[i - 1] = x[p] - middle[p];
+        }
+        if (i <= c->nsplit || i % MODEL_LANES)
+            put_values(c, l, i, x);
+    }
+    memcpy(l->piece, c->piece, (size_t)c->npieces * sizeof *c->piece);
+}
+
+/* Responses at a station [bases][3][looks]. */
+static void respond(const struct certifier *c, const struct look *l, int station,
+                    double (*out)[3][LOOKS])
+{
+    const struct model *m = c->job->model;
+    const struct stations *s = &c->job->stations;
+    _Alignas(MODEL_ALIGN) double u[MODEL_BASES * 3 * MODEL_LANES], e[MODEL_LANES], n[MODEL_LANES];
+    const double *value[MODEL_VALUES];
+    for (int i = 0; i < MODEL_LANES; i++) {
+        e[i] = s->east[station];
+        n[i] = s->north[station];
+    }
+    for (int first = 0; first <= c->nsplit; first += MODEL_LANES) {
+        for (int v = 0; v < MODEL_VALUES; v++)
+            value[v] = l->value[v] + first;
+        m->respond(value, e, n, u);
+        for (int b = 0; b < m->nbasis; b++)
+            for (int k = 0; k < 3; k++)
+                memcpy(&out[b][k][first], u + (3 * b + k) * MODEL_LANES, sizeof e);
+    }
+    if (stations_scalar(s, station)) {
+        const double *along = s->along + 3 * station;
+        for (int b = 0; b < m->nbasis; b++)
+            for (int i = 0; i <= c->nsplit; i++)
+                out[b][0][i] =
+                    along[0] * out[b][0][i] + along[1] * out[b][1][i] + along[2] * out[b][2][i];
+    }
+}
+
+/* One response of all sources of the box: the linear function through its middle and the points
+ * aside, whose slopes are wrong by a part of the rest, and by roundings. */
+static struct model_range enclose(const struct certifier *c, struct look *l, const double *at,
+                                  double size, double rest, double weight)
+{
+    double spread = 0;
+    for (int i = 0; i < c->nsplit; i++)
+        if (l->half[i] > 0) {
+            const double change = fabs(at[i + 1] - at[0]) / l->aside[i] * l->half[i];
+            l->slope[i] += weight * change;
+            spread += change;
+        }
+    l->rest += weight * rest;
+    spread += rest * (1 + c->nsplit * ASIDE) + size * HAIR * (1 + c->nsplit * 2 / ASIDE);
+    return isfinite(spread)
+               ? (struct model_range){fmax(at[0] - spread, -size), fmin(at[0] + spread, size)}
+               : (struct model_range){-size, size};
+}
+
+/* The slips that explain a station with some source of the box stay. */
+static bool may_explain(const struct certifier *c, struct look *l, int station)
+{
+    const struct model *m = c->job->model;
+    const struct stations *s = &c->job->stations;
+    double out[MODEL_BASES][3][LOOKS], size[MODEL_BASES], rest[MODEL_BASES], worst = 0;
+    m->remainder(l->x, s->east[station], s->north[station], size, rest);
+    for (int b = 0; b < m->nbasis; b++)
+        worst = fmax(worst, c->most[b] * (isfinite(size[b]) ? rest[b] : INFINITY));
+    if (worst > l->worst_rest) {
+        l->worst_rest = worst;
+        l->worst = station;
+    }
+    for (int b = 0; b < m->nbasis; b++)
+        if (!isfinite(size[b]))
+            return true;
+    respond(c, l, station, out);
+    int left = 0;
+    for (int k = 0; k < 3; k++) {
+        const double low = c->low[3 * station + k], high = c->high[3 * station + k];
+        struct model_range g[2] = {{0, 0}, {0, 0}};
+        if (isnan(low))
+            continue;
+        for (int b = 0; b < m->nbasis; b++)
+            g[b] = enclose(c, l, out[b][k], size[b], rest[b], c->most[b] / (high - low));
+        left = 0;
+        for (int i = 0; i < c->npieces; i++) {
+            if (l->piece[i].n)
+                narrow(&l->piece[i], g, low, high);
+            left += l->piece[i].n > 0;
+        }
+        if (!left)
+            return false;
+    }
+    return true;
+}
+
+/* Some slip may explain all data with a source of the box; *last: the station that said no the last
+ * time is asked first. */
+static bool may_fit(const struct certifier *c, const struct box *b, bool whole, struct look *l,
+                    int *last, double *looks)
 {
     const struct stations *s = &c->job->stations;
-    const struct model_range a = b->x[c->amplitude];
-    struct model_range up = {fmax(a.min, 0), a.max}, down = {fmax(-a.max, 0), -a.min};
-    struct model_range g[3];
-    int station = -1;
-    for (int i = 0; i < c->ndata; i++) {
-        const int k = (i + *last) % c->ndata;
-        const struct datum *d = &c->datum[k];
-        if (d->station != station) {
-            c->job->model->bounds(b->x, s->east[d->station], s->north[d->station], g);
-            if (stations_scalar(s, d->station))
-                g[0] = look_along(s->along + 3 * d->station, g);
-        }
-        station = d->station;
-        const struct model_range way = g[d->component], back = {-way.max, -way.min};
-        up = narrow(up, way, d->low, d->high);
-        down = narrow(down, back, d->low, d->high);
-        if (up.min > up.max && down.min > down.max) {
+    begin_look(c, b, whole, l);
+    for (int i = 0; i < s->n; i++) {
+        const int k = (i + *last) % s->n;
+        if (isnan(c->low[3 * k]) && isnan(c->low[3 * k + 1]) && isnan(c->low[3 * k + 2]))
+            continue;
+        ++*looks;
+        if (!may_explain(c, l, k)) {
             *last = k;
             return false;
         }
@@ -103,62 +323,65 @@ static bool may_fit(const struct certifier *c, const struct box *b, int *last)
     return true;
 }
 
-/* The middle of a box fits, with some amplitude. */
-static bool fits(const struct certifier *c, const struct box *b, int *last)
+/* How much an edge has to do with it: by the slopes; where responses bend more than that, by what
+ * they bend along this edge alone at the worst station. */
+static double blame(const struct certifier *c, const struct look *l, int axis, bool bends)
 {
-    struct box middle = *b;
+    const struct stations *s = &c->job->stations;
+    struct model_range x[MODEL_PARAMETERS];
+    double size[MODEL_BASES], rest[MODEL_BASES], sum = 0;
+    if (!bends)
+        return l->slope[axis];
+    memcpy(x, l->x, sizeof x);
+    for (int i = 0; i < c->nsplit; i++)
+        if (i != axis) {
+            struct model_range *r = &x[c->split[i]];
+            r->min = r->max = r->min + (r->max - r->min) / 2;
+        }
+    c->job->model->remainder(x, s->east[l->worst], s->north[l->worst], size, rest);
+    for (int b = 0; b < c->job->model->nbasis; b++)
+        sum += c->most[b] * rest[b];
+    return isfinite(sum) ? sum : 1e100 * l->half[axis] / c->scale[axis];
+}
+
+static char choose(const struct certifier *c, const struct box *b, const struct look *l)
+{
+    double all = 0, most = -1;
+    int best = -1;
+    for (int i = 0; i < c->nsplit; i++)
+        all += l->slope[i];
     for (int i = 0; i < c->nsplit; i++) {
-        struct model_range *x = &middle.x[c->split[i]];
-        x->min = x->max = x->min + (x->max - x->min) / 2;
+        const double own = b->halved[i] < c->finest ? blame(c, l, i, !(l->rest < all)) : -1;
+        if (own > most) {
+            most = own;
+            best = i;
+        }
     }
-    return may_fit(c, &middle, last);
+    return best < 0 ? '?' : (char)('0' + best);
 }
 
 /* ---- boxes ------------------------------------------------------------------------------------*/
 
-/* Along its longest edge. */
-static char longest(const struct certifier *c, const struct box *b)
-{
-    int best = 0;
-    double most = -1;
-    for (int i = 0; i < c->nsplit; i++) {
-        const struct model_range x = b->x[c->split[i]];
-        const double length = (x.max - x.min) / c->scale[i];
-        if (length > most) {
-            most = length;
-            best = i;
-        }
-    }
-    return (char)('0' + best);
-}
-
 static void look_at(struct certifier *c, long n, int level)
 {
-    bool some = false;
-#pragma omp parallel reduction(|| : some)
+    bool fits = false;
+    double looks = 0;
+#pragma omp parallel reduction(|| : fits) reduction(+ : looks)
     {
         int last = 0, other = 0;
-#pragma omp for schedule(dynamic, 256)
+        struct look l;
+#pragma omp for schedule(dynamic, 64)
         for (long i = 0; i < n; i++) {
-            if (!may_fit(c, &c->now[i], &last)) {
+            if (!may_fit(c, &c->now[i], true, &l, &last, &looks)) {
                 c->verdict[i] = '.';
                 continue;
             }
-            c->verdict[i] = c->nsplit ? longest(c, &c->now[i]) : '?';
-            some = some || (level % 3 == 0 && fits(c, &c->now[i], &other));
+            c->verdict[i] = choose(c, &c->now[i], &l);
+            fits = fits || (level % 3 == 0 && may_fit(c, &c->now[i], false, &l, &other, &looks));
         }
     }
-    c->fits |= some;
-}
-
-static void divide(const struct certifier *c, const struct box *b, int axis, struct box half[2])
-{
-    struct model_range *x[2];
-    for (int i = 0; i < 2; i++) {
-        half[i] = *b;
-        x[i] = &half[i].x[c->split[axis]];
-    }
-    x[0]->max = x[1]->min = x[0]->min + (x[0]->max - x[0]->min) / 2;
+    c->looks += looks;
+    c->finest = fits ? FINEST_THAT_FITS : c->finest;
 }
 
 static void leave_open(struct certifier *c, const struct box *b)
@@ -166,8 +389,8 @@ static void leave_open(struct certifier *c, const struct box *b)
     double most = 0;
     json_t *row = c->nopen++ < LISTED ? json_array() : NULL;
     for (int i = 0; i < c->nsplit; i++) {
-        const struct model_range x = b->x[c->split[i]], all = c->all.x[c->split[i]];
-        most = fmax(most, (x.max - x.min) / (all.max - all.min));
+        const struct model_range x = edge(c, b, i);
+        most = fmax(most, ldexp(1, -b->halved[i]));
         if (row)
             json_array_append_new(row, json_pack("[f,f]", x.min, x.max));
     }
@@ -187,8 +410,13 @@ static long next_level(struct certifier *c, long n, bool last)
             leave_open(c, &c->now[i]);
             continue;
         }
-        divide(c, &c->now[i], c->verdict[i] - '0', &c->next[more]);
-        more += 2;
+        const int axis = c->verdict[i] - '0';
+        for (uint32_t side = 0; side < 2; side++) {
+            struct box *half = &c->next[more++];
+            *half = c->now[i];
+            half->at[axis] = 2 * half->at[axis] + side;
+            half->halved[axis]++;
+        }
     }
     c->boxes += (trial_number)n;
     json_array_append_new(c->levels, json_stringn(c->verdict, (size_t)n));
@@ -198,15 +426,18 @@ static long next_level(struct certifier *c, long n, bool last)
     return more;
 }
 
+/* As long as the next level, at the last one's price, is within the budget. */
 static void search(struct certifier *c)
 {
-    c->now[0] = c->all;
+    memset(c->now, 0, sizeof *c->now);
     for (long n = 1, level = 0; n; level++) {
+        const double before = c->looks;
         long left = 0;
         look_at(c, n, (int)level);
         for (long i = 0; i < n; i++)
             left += c->verdict[i] != '.';
-        n = next_level(c, n, 2 * left > MOST || level >= (c->fits ? LEVELS_THAT_FIT : LEVELS));
+        const double price = (c->looks - before) / (double)n * 2 * (double)left;
+        n = next_level(c, n, 2 * left > MOST || c->looks + price > BUDGET);
     }
 }
 
@@ -217,10 +448,10 @@ static void list_data(struct certifier *c, double reach)
     const struct stations *s = &c->job->stations;
     const double slack = judge_slack(c->job);
     for (int i = 0; i < 3 * s->n; i++) {
-        const double width = reach * s->sigma[i] + slack;
-        if (!isnan(s->observed[i]) && !(c->job->scenes.n && c->job->scenes.of[i / 3] >= 0))
-            c->datum[c->ndata++] =
-                (struct datum){i / 3, i % 3, s->observed[i] - width, s->observed[i] + width};
+        const bool scene = c->job->scenes.n && c->job->scenes.of[i / 3] >= 0;
+        const double width = scene ? NAN : reach * s->sigma[i] + slack;
+        c->low[i] = s->observed[i] - width;
+        c->high[i] = s->observed[i] + width;
     }
 }
 
@@ -231,7 +462,7 @@ static void set_scales(struct certifier *c)
     double longest_length = 0;
     for (int turn = 0; turn < 2; turn++)
         for (int i = 0; i < c->nsplit; i++) {
-            const struct model_range x = c->all.x[c->split[i]];
+            const struct model_range x = c->all[c->split[i]];
             const char *name = m->parameter[c->split[i]].name;
             const bool length = !strcmp(name + strlen(name) - 2, "_m");
             longest_length = length ? fmax(longest_length, x.max - x.min) : longest_length;
@@ -242,23 +473,29 @@ static void set_scales(struct certifier *c)
 static enum ek_status fill(struct certifier *c, double reach)
 {
     const struct job *job = c->job;
-    c->amplitude = model_amplitude(job->model);
-    c->datum = ARENA_NEW(&c->arena, job->stations.ncomponents, struct datum);
+    struct model_range slips[] = {
+        [MODEL_DIRECTION] = {0, 0}, [MODEL_AMPLITUDE] = {1, 1}, [MODEL_GEOMETRY] = {0, 0}};
+    c->low = ARENA_NEW(&c->arena, 3 * job->stations.n, double);
+    c->high = ARENA_NEW(&c->arena, 3 * job->stations.n, double);
     c->now = ARENA_NEW(&c->arena, MOST, struct box);
     c->next = ARENA_NEW(&c->arena, MOST, struct box);
     c->verdict = ARENA_NEW(&c->arena, MOST, char);
     TRY(arena_check(&c->arena, "the boxes of %s", job->path));
     for (int a = 0; a < job->naxes; a++) {
         const struct trial_axis *axis = &job->axis[a];
-        c->all.x[job->parameter[a]] = (struct model_range){axis->min, axis->max};
-        if (axis->max > axis->min && job->parameter[a] != c->amplitude)
-            c->split[c->nsplit++] = job->parameter[a];
+        const int p = job->parameter[a];
+        const enum model_role role = job->model->parameter[p].role;
+        slips[role] = c->all[p] = (struct model_range){axis->min, axis->max};
+        if (axis->max > axis->min && role == MODEL_GEOMETRY)
+            c->split[c->nsplit++] = p;
     }
+    add_slips(c, slips[MODEL_AMPLITUDE], slips[MODEL_DIRECTION]);
     set_scales(c);
     list_data(c, reach);
     c->levels = json_array();
     c->open = json_array();
     c->smallest = 1;
+    c->finest = FINEST;
     return EK_OK;
 }
 
@@ -267,10 +504,10 @@ static enum ek_status fill(struct certifier *c, double reach)
 static json_t *windows(const struct certifier *c, int station, bool high)
 {
     json_t *list = json_pack("[n,n,n]");
-    for (int k = 0; k < c->ndata; k++)
-        if (c->datum[k].station == station)
-            json_array_set_new(list, (size_t)c->datum[k].component,
-                               json_real(high ? c->datum[k].high : c->datum[k].low));
+    const double *end = (high ? c->high : c->low) + 3 * station;
+    for (int k = 0; k < 3; k++)
+        if (!isnan(end[k]))
+            json_array_set_new(list, (size_t)k, json_real(end[k]));
     return list;
 }
 
@@ -280,8 +517,14 @@ static json_t *parameters_json(const struct certifier *c)
     for (int i = 0; i < c->nsplit; i++)
         json_array_append_new(
             list, json_pack("{s:s s:f s:f}", "name", c->job->model->parameter[c->split[i]].name,
-                            "min", c->all.x[c->split[i]].min, "max", c->all.x[c->split[i]].max));
+                            "min", c->all[c->split[i]].min, "max", c->all[c->split[i]].max));
     return list;
+}
+
+static json_t *along_json(const struct stations *s, int station)
+{
+    const double *l = s->along + 3 * station;
+    return stations_scalar(s, station) ? json_pack("[f,f,f]", l[0], l[1], l[2]) : json_null();
 }
 
 /* Parameters of one value. */
@@ -290,25 +533,34 @@ static json_t *fixed_json(const struct certifier *c)
     const struct model *m = c->job->model;
     json_t *fixed = json_object();
     for (int p = 0; p < m->nparameters; p++)
-        if (c->all.x[p].min == c->all.x[p].max)
-            json_object_set_new(fixed, m->parameter[p].name, json_real(c->all.x[p].min));
+        if (c->all[p].min == c->all[p].max)
+            json_object_set_new(fixed, m->parameter[p].name, json_real(c->all[p].min));
     return fixed;
+}
+
+/* Of the parameter of this role. */
+static json_t *range_json(const struct certifier *c, enum model_role role)
+{
+    for (int p = 0; p < c->job->model->nparameters; p++)
+        if (c->job->model->parameter[p].role == role)
+            return json_pack("[f,f]", c->all[p].min, c->all[p].max);
+    return json_null();
 }
 
 static enum ek_status write_proof(const struct certifier *c, double reach, const char *path)
 {
     const struct stations *s = &c->job->stations;
-    const struct model_range a = c->all.x[c->amplitude];
     json_t *stations = json_array();
     for (int i = 0; i < s->n; i++)
         json_array_append_new(stations,
-                              json_pack("{s:s s:f s:f s:o s:o}", "name", s->name[i], "east",
-                                        s->east[i], "north", s->north[i], "low",
-                                        windows(c, i, false), "high", windows(c, i, true)));
-    json_t *root = json_pack("{s:i s:s s:f s:o s:o s:[f,f] s:o s:O s:O}", "certificate", 1, "model",
+                              json_pack("{s:s s:f s:f s:o s:o s:o}", "name", s->name[i], "east",
+                                        s->east[i], "north", s->north[i], "along", along_json(s, i),
+                                        "low", windows(c, i, false), "high", windows(c, i, true)));
+    json_t *root = json_pack("{s:i s:s s:f s:o s:o s:o s:o s:o s:O s:O}", "certificate", 1, "model",
                              c->job->model->name, "reach", reach, "parameters", parameters_json(c),
-                             "fixed", fixed_json(c), "amplitude", a.min, a.max, "stations",
-                             stations, "levels", c->levels, "open", c->open);
+                             "fixed", fixed_json(c), "amplitude", range_json(c, MODEL_AMPLITUDE),
+                             "direction", range_json(c, MODEL_DIRECTION), "stations", stations,
+                             "levels", c->levels, "open", c->open);
     if (!root)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the proof", path);
     const enum ek_status st = json_write_exact(path, root);
@@ -320,9 +572,9 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
 {
     struct certifier c = {.job = job};
     const double reach = judge_reach(job, INFINITY);
-    if (!job->model->bounds || job->nsources > 1)
-        FAIL(EK_USAGE, "%s: --certify knows bounds of one source of model mogi, not of %d of %s",
-             job->path, job->nsources, job->model->name);
+    if (!job->model->remainder || job->nsources > 1)
+        FAIL(EK_USAGE, "%s: --certify knows one source of volume or slip, not %d of %s%s",
+             job->path, job->nsources, job->model->name, job->model->remainder ? "" : " that open");
     if (isinf(reach))
         FAIL(EK_USAGE, "%s: --certify needs accept.k_sigma or accept.misfit_below", job->path);
     enum ek_status st = fill(&c, reach);

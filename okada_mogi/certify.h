@@ -1,11 +1,11 @@
 /* okada_mogi/certify.h – a proof that nothing between the points of a grid fits either, or the
  * boxes where something may.
  *
- * Branch and bound over the continuous ranges of a job of one source. Of a box of geometries the
- * model's bounds() says which responses there can be; an amplitude explains a component there only
- * if it brings some of them into the component's window. Where no amplitude does so for all
- * components, the box is out; else it is halved. Constraints are left out: what is proven holds
- * without them. */
+ * Branch and bound over the continuous ranges of a job of one source. Over a box of geometries a
+ * response is linear but for the model's remainder(); a slip (or volume change) explains a
+ * component there only if it brings some of what the response may be into the component's window.
+ * Where none does so for all components, the box is out; else it is halved. Constraints are left
+ * out: what is proven holds without them. */
 #ifndef OKADA_MOGI_CERTIFY_H
 #define OKADA_MOGI_CERTIFY_H
 
@@ -22,12 +22,13 @@ struct certificate {
 /* Writes the proof to `path`, as file_create() says; JSON:
  *   certificate: 1, model, reach
  *   parameters [{name min max}]   those that boxes are halved along
- *   amplitude [min, max]          of all that is multiplied with responses
- *   stations [{east north low high}], three components each or null: windows, m
+ *   amplitude, direction [min, max]   of all that is multiplied with responses; null: has none
+ *   stations [{east north along low high}], three components each or null: windows, m; along a
+ *                   unit vector the first
  *   levels [text]   boxes of the same size, in order, the first text is the whole: a digit: halved
  *                   along this parameter, both halves follow on the next level; "." out; "?" open
  *   open [[min, max …]]           the first thousand open boxes
- * EK_USAGE: the job has more sources, accepts everything, or its model has no bounds. */
+ * EK_USAGE: the job has more sources, accepts everything, or its model has no remainder(). */
 enum ek_status certify(const struct job *job, const char *path, struct certificate *c);
 
 #endif

@@ -82,10 +82,12 @@ struct model {
     /* A source x seen from above: its corners {east, north}, m, the first two at its upper edge; or
      * one point. Returns how many. NULL: it has no place on a map. */
     int (*outline)(const double *x, double corner[MODEL_CORNERS][2]);
-    /* What the one basis response of all sources x [nparameters] within these ranges can be at a
-     * point, [3], rounding included; the amplitude is not looked at. NULL: nobody has found out. */
-    void (*bounds)(const struct model_range *x, double east, double north,
-                   struct model_range *response);
+    /* Of the basis responses (vectors; [nbasis]) of all sources x [nparameters] within these ranges
+     * at a point: the most that they can be, and the most that they differ by from the linear
+     * function of the parameters that touches them in the middle; INFINITY where that is not known.
+     * Directions and amplitudes are not looked at. NULL: nobody has found out. */
+    void (*remainder)(const struct model_range *x, double east, double north, double *size,
+                      double *rest);
     /* For devices: kernels/<text>.c with the kernels <text>_brute and <text>_probe, see search.h.
      * NULL: this model runs on CPU units only. */
     const char *text;

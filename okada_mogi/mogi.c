@@ -63,59 +63,28 @@ static int outline(const double *x, double corner[MODEL_CORNERS][2])
     return 1;
 }
 
-/* ---- bounds -----------------------------------------------------------------------------------*/
+/* ---- remainder --------------------------------------------------------------------------------*/
 
-/* x / (x^2 + s)^(3/2) for x >= 0: grows up to x^2 = s / 2, then falls. */
-static double pull(double x, double s)
+/* The distance of numbers within x from one, least or most. */
+static double least(double from, struct model_range x)
 {
-    const double r2 = x * x + s;
-    return r2 > 0 ? x / (r2 * sqrt(r2)) : INFINITY;
+    return fmax(0, fmax(x.min - from, from - x.max));
 }
 
-/* Of all x and s in these ranges, s > 0. It is odd in x, and smaller in size for larger s: so it is
- * largest at the least s, at the top if that is among the x, else at the end next to it; and least
- * at the largest s, at one of the ends. */
-static struct model_range pulls(struct model_range x, struct model_range s)
+/* u = -C grad(1/R): kth derivatives of 1/R along any directions are at most k! / R^(k+1). */
+static void remainder_of(const struct model_range *x, double east, double north, double *size,
+                         double *rest)
 {
-    if (x.max <= 0 && x.min < 0) {
-        const struct model_range r = pulls((struct model_range){-x.max, -x.min}, s);
-        return (struct model_range){-r.max, -r.min};
-    }
-    const double top = sqrt(s.min / 2), least = fmax(x.min, 0);
-    const double high = pull(fmin(fmax(top, least), x.max), s.min);
-    const double low =
-        x.min < 0 ? -pull(fmin(top, -x.min), s.min) : fmin(pull(x.min, s.max), pull(x.max, s.max));
-    return (struct model_range){low, high};
-}
-
-static struct model_range square(struct model_range x)
-{
-    const double a = x.min * x.min, b = x.max * x.max;
-    return (struct model_range){x.min <= 0 && x.max >= 0 ? 0 : fmin(a, b), fmax(a, b)};
-}
-
-static struct model_range difference(double from, struct model_range x)
-{
-    const double hair = 4e-16 * fmax(fabs(from), fmax(fabs(x.min), fabs(x.max)));
-    return (struct model_range){from - x.max - hair, from - x.min + hair};
-}
-
-static void bounds(const struct model_range *x, double east, double north,
-                   struct model_range *response)
-{
-    const double rounding = 1e-13;
-    const struct model_range at[] = {difference(east, x[ES]), difference(north, x[NS]), x[DEPTH]};
-    double most, least;
+    const double e = least(east, x[ES]), n = least(north, x[NS]), d = x[DEPTH].min;
+    const double per_r = (1 + 1e-12) / sqrt(e * e + n * n + d * d);
+    double motion = 0, most, last;
+    for (int i = ES; i <= DEPTH; i++)
+        motion += (x[i].max - x[i].min) * (x[i].max - x[i].min) / 4;
+    motion = sqrt(motion) * per_r;
     derive_medium(x[NU].min, &most);
-    derive_medium(x[NU].max, &least);
-    for (int c = 0; c < COMPONENTS; c++) {
-        const struct model_range a = square(at[(c + 1) % 3]), b = square(at[(c + 2) % 3]);
-        const struct model_range s = {(a.min + b.min) * (1 - rounding),
-                                      (a.max + b.max) * (1 + rounding)};
-        const struct model_range p = pulls(at[c], s);
-        response[c].min = p.min * (p.min < 0 ? most * (1 + rounding) : least * (1 - rounding));
-        response[c].max = p.max * (p.max > 0 ? most * (1 + rounding) : least * (1 - rounding));
-    }
+    derive_medium(x[NU].max, &last);
+    *size = most * per_r * per_r;
+    *rest = per_r * per_r * motion * (3 * most * motion + (most - last)) * (1 + 1e-12);
 }
 
 #define BIT(parameter) (1u << (parameter))
@@ -135,6 +104,6 @@ const struct model model_mogi = {
     .nbasis = 1,
     .respond = respond,
     .outline = outline,
-    .bounds = bounds,
+    .remainder = remainder_of,
     .text = "okada_mogi/kernels/mogi.c",
 };

@@ -177,6 +177,146 @@ static bool distance(const double *number, const double *x, const double *other)
     return e * e + n * n + d * d >= number[0] * number[0];
 }
 
+/* ---- remainder --------------------------------------------------------------------------------*/
+
+/* The ground's displacement by a point of the fault that slips along s, n normal to it, as seen
+ * from there along r (length R, down: the depth), is a sum of
+ *   r d_n d_s (1/R)   and   (1 - 2 nu) grad d_a d_b f,   f = depth ln(R + depth) - R,
+ * a and b horizontal (eqs. (8)-(10) of the paper). kth derivatives of 1/R along unit vectors are at
+ * most k! / R^(k+1); those of f, as d f / d depth = ln(R + depth), d ln(R + depth) / d depth = 1/R
+ * and (R^2 + t^2) is less than the square of the distance t above, at most
+ * k! w(k) w(k-1) / R^(k-1), w(k) the integral of (1 + t^2)^-(k+1)/2 from 0 to infinity. */
+static const double whole_space[] = {2, 8, 36}, half_space[] = {4.713, 12.567, 47.13};
+
+/* A box of faults: its middle and half its edges. */
+struct moves {
+    double at[OPENING], by[OPENING];
+    double ss, cs, s, c;
+    double angle, place, area, area1, area2; /* of the fault: most, its changes */
+    double rock, rock1;
+};
+
+/* Part of the fault: along -1/2 .. 1/2, down 0 .. 1. */
+struct part {
+    double along, down, length, width;
+};
+
+/* Sums over the fault for one of the two terms. */
+struct sums {
+    double size, rest;
+};
+
+static const double radian = 0x1.1df46a2529d39p-6;
+
+static void begin_moves(const struct model_range *x, struct moves *m)
+{
+    for (int p = 0; p < OPENING; p++) {
+        m->at[p] = x[p].min + (x[p].max - x[p].min) / 2;
+        m->by[p] = fmax(x[p].max - m->at[p], m->at[p] - x[p].min);
+    }
+    angle_sincos(m->at[STRIKE], &m->ss, &m->cs);
+    angle_sincos(m->at[DIP], &m->s, &m->c);
+    m->by[STRIKE] *= radian;
+    m->by[DIP] *= radian;
+    m->angle = m->by[STRIKE] + m->by[DIP];
+    m->place = sqrt(m->by[EC] * m->by[EC] + m->by[NC] * m->by[NC] + m->by[TOP] * m->by[TOP]);
+    m->area = x[LENGTH].max * x[WIDTH].max;
+    m->area1 = m->by[LENGTH] * x[WIDTH].max + x[LENGTH].max * m->by[WIDTH];
+    m->area2 = 2 * m->by[LENGTH] * m->by[WIDTH];
+    m->rock = 1 - 2 * x[NU].min;
+    m->rock1 = 2 * m->by[NU];
+}
+
+/* Of a point of the part: how far it moves, and by how much not straight. */
+static void move(const struct moves *m, const struct part *p, const struct model_range *x,
+                 double *first, double *second)
+{
+    const double along = fabs(p->along) + p->length / 2,
+                 across = fabs(0.5 - p->down) + p->width / 2,
+                 out = fmax(across, p->down + p->width / 2);
+    const double turn = m->by[STRIKE], tilt = m->by[DIP];
+    *first = m->place + along * hypot(m->by[LENGTH], x[LENGTH].max * turn) +
+             out * (m->by[WIDTH] + x[WIDTH].max * tilt) + across * x[WIDTH].max * turn;
+    *second = along * (2 * m->by[LENGTH] * turn + x[LENGTH].max * turn * turn) +
+              2 * m->by[WIDTH] * (out * tilt + across * turn) +
+              x[WIDTH].max * (out * tilt * tilt + across * turn * (2 * tilt + turn));
+}
+
+/* One part, no point of which comes nearer than 1 / per_r: half the second derivative of
+ * area * tensor * response. */
+static void add_part(const struct moves *m, const double *k, double first, double second,
+                     double per_r, double part, double rock, double rock1, struct sums *s)
+{
+    const double v = first * per_r, w = second * per_r, turn = 2 * m->angle;
+    const double k0 = k[0] * per_r * per_r, k1 = k[1] * per_r * per_r, k2 = k[2] * per_r * per_r;
+    const double once = m->area * (k1 * v + turn * k0) + m->area1 * k0;
+    const double twice = m->area * (k2 * v * v + k1 * w + 2 * turn * k1 * v + turn * turn * k0) +
+                         2 * m->area1 * (k1 * v + turn * k0) + m->area2 * k0;
+    s->size += part * rock * m->area * k0;
+    s->rest += part * (0.5 * rock * twice + rock1 * once);
+}
+
+/* Its middle from the station. */
+static double distance_to(const struct moves *m, const struct part *p, double east, double north)
+{
+    const double l = p->along * m->at[LENGTH], w = (0.5 - p->down) * m->at[WIDTH] * m->c;
+    const double e = east - m->at[EC] - l * m->ss + w * m->cs,
+                 n = north - m->at[NC] - l * m->cs - w * m->ss,
+                 d = m->at[TOP] + p->down * m->at[WIDTH] * m->s;
+    return sqrt(e * e + n * n + d * d);
+}
+
+static bool add_parts(const struct moves *m, const struct model_range *x, double east, double north,
+                      struct sums *sum)
+{
+    enum { DEEPEST = 10 };
+    struct part stack[DEEPEST + 1] = {{0, 0.5, 1, 1}};
+    int level[DEEPEST + 1] = {0};
+    for (int n = 1; n;) {
+        struct part p = stack[--n];
+        const double length = p.length * m->at[LENGTH], width = p.width * m->at[WIDTH],
+                     radius = hypot(length, width) / 2;
+        double first, second;
+        move(m, &p, x, &first, &second);
+        const double middle = distance_to(m, &p, east, north),
+                     near = (middle - radius - first) * (1 - 1e-12);
+        if (radius > 0.4 * near && level[n] < DEEPEST && middle + radius > m->place) {
+            struct part half = p;
+            *(length > width ? &half.length : &half.width) /= 2;
+            *(length > width ? &half.along : &half.down) -=
+                (length > width ? half.length : half.width) / 2;
+            stack[n] = half;
+            *(length > width ? &half.along : &half.down) +=
+                length > width ? half.length : half.width;
+            stack[n + 1] = half;
+            level[n + 1] = ++level[n];
+            n += 2;
+            continue;
+        }
+        if (!(near > 0))
+            return false;
+        const double part = p.length * p.width;
+        add_part(m, whole_space, first, second, 1 / near, part, 1, 0, &sum[0]);
+        add_part(m, half_space, first, second, 1 / near, part, m->rock, m->rock1, &sum[1]);
+    }
+    return true;
+}
+
+/* Of the second term's tensor dip slip has half. */
+static void remainder_of(const struct model_range *x, double east, double north, double *size,
+                         double *rest)
+{
+    struct moves m;
+    struct sums sum[2] = {{0, 0}, {0, 0}};
+    begin_moves(x, &m);
+    const bool known = add_parts(&m, x, east, north, sum);
+    for (int b = 0; b < 2; b++) {
+        const double share = b ? 0.5 : 1;
+        size[b] = known ? (sum[0].size + share * sum[1].size) * (1 + 1e-12) : INFINITY;
+        rest[b] = known ? (sum[0].rest + share * sum[1].rest) * (1 + 1e-12) : INFINITY;
+    }
+}
+
 #define BIT(parameter) (1u << (parameter))
 static const struct model_constraint constraints[] = {
     {"length_over_width", "[more than, less than]", 2, false, BIT(LENGTH) | BIT(WIDTH),
@@ -217,6 +357,7 @@ const struct model model_okada = {
     .weigh = weigh,
     .moment = moment,
     .outline = outline,
+    .remainder = remainder_of,
     .text = "okada_mogi/kernels/okada.c",
     .wider = &model_okada_opening,
 };

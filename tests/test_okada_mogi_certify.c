@@ -5,44 +5,6 @@
 
 #include <jansson.h>
 
-/* ---- bounds -----------------------------------------------------------------------------------*/
-
-static double pick(double low, double high, int how)
-{
-    return how == 0 ? low : how == 1 ? high : job_random(low, high);
-}
-
-/* Responses of points of a box lie within its bounds, at corners and on faces, too; and the bounds
- * of a point are its response. */
-static void test_bounds(void **state)
-{
-    (void)state;
-    const struct model *m = model_find("mogi");
-    for (int i = 0; i < 400; i++) {
-        const double size = i % 7 ? pow(10, job_random(-3, 4)) : 0;
-        const double e = i % 5 ? job_random(-5e3, 5e3) : 0, n = i % 3 ? job_random(-5e3, 5e3) : 0;
-        const double d = pow(10, job_random(0, 4)), nu = job_random(0, 0.4);
-        const struct model_range x[] = {{e, e + job_random(0, size)},
-                                        {n, n + job_random(0, size)},
-                                        {d, d + job_random(0, size)},
-                                        {1, 1},
-                                        {nu, nu + (size > 0 ? job_random(0, 0.1) : 0)}};
-        const double east = i % 11 ? job_random(-5e3, 5e3) : e, north = i % 13 ? 0 : n;
-        struct model_range g[3];
-        m->bounds(x, east, north, g);
-        for (int k = 0; k < 300; k++) {
-            double point[5], u[3];
-            for (int p = 0, how = k; p < 5; p++, how /= 3)
-                point[p] = pick(x[p].min, x[p].max, how % 3);
-            model_forward(m, point, east, north, u);
-            for (int c = 0; c < 3; c++) {
-                assert_true(u[c] >= g[c].min && u[c] <= g[c].max);
-                assert_true(size > 0 || g[c].max - g[c].min <= 1e-8 * fabs(u[2]) + 1e-30);
-            }
-        }
-    }
-}
-
 /* ---- the checker ------------------------------------------------------------------------------*/
 
 typedef long double ld;
@@ -327,8 +289,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds), cmocka_unit_test(test_random_jobs),
-        cmocka_unit_test(test_holes), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_jobs),
+                                       cmocka_unit_test(test_holes),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }

@@ -1,0 +1,596 @@
+/* tests/test_okada_mogi_proof.c – certificates of faults: what remainder() says of responses holds
+ * at points of boxes, proofs are checked by other mathematics (quadrature of point sources with
+ * derivatives in interval arithmetic, slips by trying all corners), and what they say is out is
+ * looked for by brute force. */
+#include "okada_mogi/certify.h"
+#include "tests/okada_mogi.h"
+
+#include <jansson.h>
+
+/* ---- remainders -------------------------------------------------------------------------------*/
+
+/* Basis response b at a point, three components. */
+static void respond(const struct model *m, const double *x, int b, const double *at, double *u)
+{
+    double y[MODEL_PARAMETERS];
+    memcpy(y, x, sizeof y);
+    if (m->nbasis == 1) {
+        y[model_amplitude(m)] = 1;
+        model_forward(m, y, at[0], at[1], u);
+        return;
+    }
+    y[7] = b ? 90 : 0;
+    y[8] = 2 * M_PI;
+    model_forward(m, y, at[0], at[1], u);
+}
+
+/* A random box; some of its edges have no length, and some boxes are tiny. */
+static void draw_box(const struct model *m, double size, struct model_range *x)
+{
+    static const double mogi[][2] = {{-5e3, 5e3}, {-5e3, 5e3}, {500, 8e3}, {1, 1}, {0, 0.4}};
+    static const double okada[][2] = {{-5e3, 5e3}, {-5e3, 5e3}, {0, 8e3}, {-180, 180}, {0, 90},
+                                      {1e3, 2e4},  {1e3, 1e4},  {0, 0},   {1, 1},      {0, 0.4}};
+    for (int p = 0; p < m->nparameters; p++) {
+        const double *r = m->nbasis == 1 ? mogi[p] : okada[p];
+        x[p].min = job_random(r[0], r[1]);
+        const double edge = job_random(-1, 2) < 0 ? 0 : size * (r[1] - r[0]);
+        x[p].max = fmin(x[p].min + edge, r[1]);
+    }
+}
+
+static void test_remainder(const struct model *m)
+{
+    int told = 0;
+    for (int i = 0; i < 250; i++) {
+        struct model_range x[MODEL_PARAMETERS];
+        double size[2], rest[2], middle[MODEL_PARAMETERS] = {0}, u0[3], slope[10][3];
+        const double at[] = {job_random(-2e4, 2e4), i % 7 ? job_random(-2e4, 2e4) : 0};
+        draw_box(m, pow(10, job_random(-4, -0.5)), x);
+        m->remainder(x, at[0], at[1], size, rest);
+        for (int b = 0; b < m->nbasis; b++) {
+            if (!isfinite(rest[b]))
+                continue;
+            told++;
+            for (int p = 0; p < m->nparameters; p++)
+                middle[p] = x[p].min + (x[p].max - x[p].min) / 2;
+            respond(m, middle, b, at, u0);
+            for (int p = 0; p < m->nparameters; p++) {
+                const double h = 1e-3 * (x[p].max - middle[p]);
+                double y[MODEL_PARAMETERS], more[3], less[3];
+                memcpy(y, middle, sizeof y);
+                y[p] = middle[p] + h;
+                respond(m, y, b, at, more);
+                y[p] = middle[p] - h;
+                respond(m, y, b, at, less);
+                for (int c = 0; c < 3; c++)
+                    slope[p][c] = h > 0 ? (more[c] - less[c]) / (2 * h) : 0;
+            }
+            for (int k = 0; k < 20; k++) {
+                double y[MODEL_PARAMETERS], u[3], off = 0, all = 0;
+                for (int p = 0; p < m->nparameters; p++) {
+                    const int how = (int)job_random(0, 3);
+                    y[p] = how == 0   ? x[p].min
+                           : how == 1 ? x[p].max
+                                      : job_random(x[p].min, x[p].max);
+                }
+                respond(m, y, b, at, u);
+                for (int c = 0; c < 3; c++) {
+                    double line = u0[c];
+                    for (int p = 0; p < m->nparameters; p++)
+                        line += slope[p][c] * (y[p] - middle[p]);
+                    off += (u[c] - line) * (u[c] - line);
+                    all += u[c] * u[c];
+                }
+                assert_true(sqrt(all) <= size[b] * (1 + 1e-9));
+                assert_true(sqrt(off) <= rest[b] * (1 + 1e-4) + 1e-8 * size[b]);
+            }
+        }
+    }
+    assert_true(told > 150);
+}
+
+static void test_remainders(void **state)
+{
+    (void)state;
+    test_remainder(model_find("mogi"));
+    test_remainder(model_find("okada"));
+}
+
+/* Half the edges leave a quarter of the remainder; of a point there is none. */
+static void test_order(void **state)
+{
+    (void)state;
+    static const double at[] = {0, 0, 4e3, 30, 50, 1e4, 6e3, 0, 1, 0.25},
+                        by[] = {300, 300, 300, 2, 2, 300, 300, 0, 0, 0.02};
+    double before = 0;
+    for (int i = 0; i < 6; i++) {
+        struct model_range x[MODEL_PARAMETERS];
+        double size[2], rest[2];
+        for (int p = 0; p < 10; p++) {
+            const double half = i < 5 ? ldexp(by[p], -i) : 0;
+            x[p] = (struct model_range){at[p] - half, at[p] + half};
+        }
+        model_find("okada")->remainder(x, 5e3, 2e3, size, rest);
+        assert_true(i == 0 || i == 5 || fabs(rest[0] / before - 0.25) < 0.1);
+        assert_true(i < 5 || rest[0] == 0);
+        before = rest[0];
+    }
+}
+
+/* ---- interval arithmetic ----------------------------------------------------------------------*/
+
+enum { FREE = 3, NODES = 6, STATIONS = 5 };
+
+struct span {
+    double min, max;
+};
+/* A range of values and of derivatives along the free parameters. */
+struct dual {
+    struct span v, d[FREE];
+};
+
+static struct span wide(double a, double b)
+{
+    const double hair = 1e-15 * fmax(fabs(a), fabs(b));
+    return (struct span){a - hair, b + hair};
+}
+
+static struct span plus(struct span a, struct span b)
+{
+    return wide(a.min + b.min, a.max + b.max);
+}
+
+static struct span times(struct span a, struct span b)
+{
+    const double p = a.min * b.min, q = a.min * b.max, r = a.max * b.min, s = a.max * b.max;
+    return wide(fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s)));
+}
+
+static struct dual number(double x)
+{
+    return (struct dual){.v = {x, x}};
+}
+
+static struct dual sum(struct dual a, struct dual b)
+{
+    struct dual r = {.v = plus(a.v, b.v)};
+    for (int i = 0; i < FREE; i++)
+        r.d[i] = plus(a.d[i], b.d[i]);
+    return r;
+}
+
+static struct dual product(struct dual a, struct dual b)
+{
+    struct dual r = {.v = times(a.v, b.v)};
+    for (int i = 0; i < FREE; i++)
+        r.d[i] = plus(times(a.d[i], b.v), times(a.v, b.d[i]));
+    return r;
+}
+
+/* A function of these values and derivatives. */
+static struct dual chain(struct dual a, struct span value, struct span derivative)
+{
+    struct dual r = {.v = value};
+    for (int i = 0; i < FREE; i++)
+        r.d[i] = times(derivative, a.d[i]);
+    return r;
+}
+
+static struct dual scaled(struct dual a, double by)
+{
+    return product(number(by), a);
+}
+
+static struct dual less(struct dual a, struct dual b)
+{
+    return sum(a, scaled(b, -1));
+}
+
+static struct dual squared(struct dual a)
+{
+    const double p = a.v.min * a.v.min, q = a.v.max * a.v.max;
+    return chain(a, wide(a.v.min <= 0 && a.v.max >= 0 ? 0 : fmin(p, q), fmax(p, q)),
+                 wide(2 * a.v.min, 2 * a.v.max));
+}
+
+static struct dual root(struct dual a) /* a > 0 */
+{
+    const double p = sqrt(a.v.min), q = sqrt(a.v.max);
+    return chain(a, wide(p, q), wide(0.5 / q, 0.5 / p));
+}
+
+static struct dual inverse(struct dual a) /* a > 0 */
+{
+    const double p = 1 / a.v.min, q = 1 / a.v.max;
+    return chain(a, wide(q, p), wide(-p * p, -q * q));
+}
+
+/* Sine and cosine are steeper than 1 nowhere. */
+static struct dual sine(struct dual degrees, double ahead)
+{
+    const double radian = M_PI / 180, at = (degrees.v.min + degrees.v.max) / 2,
+                 half = (degrees.v.max - degrees.v.min) / 2 * radian + 1e-15;
+    const double s = sin((at + ahead) * radian), c = cos((at + ahead) * radian);
+    return chain(degrees, wide(s - half, s + half), wide((c - half) * radian, (c + half) * radian));
+}
+
+/* ---- point sources ----------------------------------------------------------------------------*/
+
+/* Displacement of a point by a point of the fault, eqs. (8) and (9) of Okada (1985) for
+ * lambda = mu, times -2 pi: x along strike, y up dip, d down. */
+static void point_source(struct dual x, struct dual y, struct dual d, struct dual s, struct dual c,
+                         struct dual (*u)[3])
+{
+    const struct dual p = sum(product(y, c), product(d, s)), q = less(product(y, s), product(d, c));
+    const struct dual xx = squared(x), yy = squared(y), rr = sum(sum(xx, yy), squared(d)),
+                      r = root(rr), per_r = inverse(r), per_rd = inverse(sum(r, d)),
+                      per_r3 = product(per_r, inverse(rr)), per_r5 = product(per_r3, inverse(rr));
+    const struct dual twice = squared(per_rd), a = product(per_r, twice),
+                      b = product(product(sum(scaled(r, 3), d), per_r3), product(twice, per_rd)),
+                      k = product(product(sum(scaled(r, 2), d), per_r3), twice);
+    const struct dual i1 = scaled(product(y, less(a, product(xx, b))), 0.5),
+                      i2 = scaled(product(x, less(a, product(yy, b))), 0.5),
+                      i3 = less(scaled(product(x, per_r3), 0.5), i2),
+                      i4 = scaled(product(product(x, y), k), -0.5),
+                      i5 = scaled(less(product(per_r, per_rd), product(xx, k)), 0.5),
+                      sc = product(s, c);
+    const struct dual from[] = {x, y, d}, strike[] = {i1, i2, i4}, dip[] = {i3, i1, i5};
+    for (int j = 0; j < 3; j++) {
+        const struct dual far = scaled(product(product(from[j], q), per_r5), 3);
+        u[0][j] = sum(product(far, x), product(strike[j], s));
+        u[1][j] = less(product(far, p), product(dip[j], sc));
+    }
+}
+
+/* Of the whole fault by Gauss's quadrature; far enough from it that its error, 1e-7, is none. */
+static void fault(const struct dual *x, const double *at, struct dual (*out)[3])
+{
+    static const double node[] = {-0.932469514203152, -0.661209386466265, -0.238619186083197,
+                                  0.238619186083197,  0.661209386466265,  0.932469514203152},
+                        weight[] = {0.171324492379170, 0.360761573048139, 0.467913934572691,
+                                    0.467913934572691, 0.360761573048139, 0.171324492379170};
+    const struct dual ss = sine(x[3], 0), cs = sine(x[3], 90), s = sine(x[4], 0),
+                      c = sine(x[4], 90), e = less(number(at[0]), x[0]),
+                      n = less(number(at[1]), x[1]);
+    const struct dual along = sum(product(e, ss), product(n, cs)),
+                      across = less(product(n, ss), product(e, cs)), area = product(x[5], x[6]);
+    struct dual all[2][3];
+    memset(all, 0, sizeof all);
+    for (int i = 0; i < NODES; i++)
+        for (int j = 0; j < NODES; j++) {
+            struct dual u[2][3];
+            const double down = 0.5 + node[j] / 2;
+            point_source(less(along, scaled(x[5], node[i] / 2)),
+                         less(across, product(scaled(x[6], 0.5 - down), c)),
+                         sum(x[2], product(scaled(x[6], down), s)), s, c, u);
+            for (int k = 0; k < 6; k++)
+                all[k / 3][k % 3] =
+                    sum(all[k / 3][k % 3], scaled(u[k / 3][k % 3], weight[i] * weight[j] / 4));
+        }
+    for (int b = 0; b < 2; b++) {
+        out[b][0] = product(area, less(product(ss, all[b][0]), product(cs, all[b][1])));
+        out[b][1] = product(area, sum(product(cs, all[b][0]), product(ss, all[b][1])));
+        out[b][2] = product(area, all[b][2]);
+    }
+}
+
+/* ---- the checker ------------------------------------------------------------------------------*/
+
+struct proof {
+    int nfree, at[FREE];
+    struct span all[7];
+    double slip, station[STATIONS][2], low[STATIONS][3], high[STATIONS][3];
+};
+
+/* Some corner of a0 u0 + a1 u1 >= b is on the right side of all other lines. */
+static bool some_slip(int n, const double (*line)[3], double most)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            const double *p = line[i], *q = line[j], det = p[0] * q[1] - p[1] * q[0];
+            const double u[] = {(p[2] * q[1] - p[1] * q[2]) / det,
+                                (p[0] * q[2] - p[2] * q[0]) / det};
+            bool right = det != 0 && u[0] * u[0] + u[1] * u[1] <= most * most;
+            for (int k = 0; k < n && right; k++)
+                right = line[k][0] * u[0] + line[k][1] * u[1] >= line[k][2] - 1e-9;
+            if (right)
+                return true;
+        }
+    return false;
+}
+
+/* Some slip brings responses within g into all windows. */
+static bool explains(const struct proof *p, struct span (*g)[2][3], double most)
+{
+    for (int quadrant = 0; quadrant < 4; quadrant++) {
+        const double sign[] = {quadrant & 1 ? -1 : 1, quadrant & 2 ? -1 : 1};
+        double line[6 * STATIONS + 4][3] = {
+            {sign[0], 0, 0}, {0, sign[1], 0}, {-sign[0], 0, -most}, {0, -sign[1], -most}};
+        int n = 4;
+        for (int i = 0; i < STATIONS; i++)
+            for (int c = 0; c < 3; c++) {
+                for (int b = 0; b < 2; b++) {
+                    const struct span s = g[i][b][c];
+                    line[n][b] = sign[b] > 0 ? s.max : s.min;
+                    line[n + 1][b] = sign[b] > 0 ? -s.min : -s.max;
+                }
+                line[n][2] = p->low[i][c];
+                line[n + 1][2] = -p->high[i][c];
+                n += 2;
+            }
+        if (some_slip(n, line, 2 * most))
+            return true;
+    }
+    return false;
+}
+
+/* Responses of a box: those of its middle and derivatives times half its edges. */
+static void respond_within(const struct proof *p, const struct span *box, struct span (*g)[2][3])
+{
+    struct dual x[7], middle[7];
+    for (int i = 0; i < 7; i++) {
+        x[i] = (struct dual){.v = box[i]};
+        middle[i] = number((box[i].min + box[i].max) / 2);
+    }
+    for (int f = 0; f < p->nfree; f++)
+        x[p->at[f]].d[f] = (struct span){1, 1};
+    for (int i = 0; i < STATIONS; i++) {
+        struct dual u[2][3], v[2][3];
+        fault(x, p->station[i], u);
+        fault(middle, p->station[i], v);
+        for (int k = 0; k < 6; k++) {
+            struct span *r = &g[i][k / 3][k % 3];
+            *r = v[k / 3][k % 3].v;
+            for (int f = 0; f < p->nfree; f++) {
+                const double half = (box[p->at[f]].max - box[p->at[f]].min) / 2;
+                *r = plus(*r, times(u[k / 3][k % 3].d[f], (struct span){-half, half}));
+            }
+        }
+    }
+}
+
+static bool is_out(const struct proof *p, const struct span *box, int depth)
+{
+    struct span g[STATIONS][2][3], half[7];
+    double most = 0;
+    int axis = 0;
+    respond_within(p, box, g);
+    if (!explains(p, g, p->slip / (2 * M_PI)))
+        return true;
+    memcpy(half, box, sizeof half);
+    for (int f = 0; f < p->nfree; f++) {
+        const int i = p->at[f];
+        const double part = (box[i].max - box[i].min) / (p->all[i].max - p->all[i].min);
+        if (part > most) {
+            most = part;
+            axis = i;
+        }
+    }
+    if (depth == 0 || most == 0)
+        return false;
+    half[axis].max = (box[axis].min + box[axis].max) / 2;
+    if (!is_out(p, half, depth - 1))
+        return false;
+    half[axis] = (struct span){half[axis].max, box[axis].max};
+    return is_out(p, half, depth - 1);
+}
+
+static const char *const names[] = {"Ec_m", "Nc_m", "d_m", "strike_deg", "dip_deg", "L_m", "W_m"};
+
+static double at(const json_t *object, const char *key, size_t i)
+{
+    return json_number_value(json_array_get(json_object_get(object, key), i));
+}
+
+static void read_proof(const json_t *root, struct proof *p)
+{
+    const json_t *list = json_object_get(root, "parameters"), *s;
+    *p = (struct proof){.slip = at(root, "amplitude", 1)};
+    assert_int_equal(json_array_size(json_object_get(root, "stations")), STATIONS);
+    assert_true(at(root, "amplitude", 0) == 0 && at(root, "direction", 0) == -180 &&
+                at(root, "direction", 1) == 180);
+    for (int i = 0; i < 7; i++) {
+        const double fixed =
+            json_number_value(json_object_get(json_object_get(root, "fixed"), names[i]));
+        p->all[i] = (struct span){fixed, fixed};
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            const json_t *q = json_array_get(list, k);
+            if (strcmp(json_string_value(json_object_get(q, "name")), names[i]) == 0) {
+                p->at[k] = i;
+                p->nfree = (int)json_array_size(list);
+                p->all[i] = (struct span){json_number_value(json_object_get(q, "min")),
+                                          json_number_value(json_object_get(q, "max"))};
+            }
+        }
+    }
+    for (size_t i = 0; i < STATIONS; i++) {
+        s = json_array_get(json_object_get(root, "stations"), i);
+        p->station[i][0] = json_number_value(json_object_get(s, "east"));
+        p->station[i][1] = json_number_value(json_object_get(s, "north"));
+        for (size_t c = 0; c < 3; c++) {
+            p->low[i][c] = at(s, "low", c);
+            p->high[i][c] = at(s, "high", c);
+        }
+    }
+}
+
+/* Points that the proof says are out: random ones, ends and middles of edges. */
+static bool found_by_force(const struct job *job, const struct proof *p, const struct span *box,
+                           double most)
+{
+    double x[MODEL_PARAMETERS] = {0};
+    struct span g[STATIONS][2][3];
+    x[9] = 0.25;
+    for (int i = 0; i < 7; i++) {
+        const int how = (int)job_random(0, 4);
+        x[i] = how == 0   ? box[i].min
+               : how == 1 ? box[i].max
+               : how == 2 ? (box[i].min + box[i].max) / 2
+                          : job_random(box[i].min, box[i].max);
+    }
+    for (int i = 0; i < STATIONS; i++)
+        for (int b = 0; b < 2; b++) {
+            double u[3];
+            respond(job->model, x, b, p->station[i], u);
+            for (int c = 0; c < 3; c++) /* weights of slip are negative */
+                g[i][b][c] = (struct span){-u[c] - 1e-12, -u[c] + 1e-12};
+        }
+    return explains(p, g, most);
+}
+
+/* Open boxes; -1: it is no proof. *holds: one holds the truth. */
+static long check_proof(const struct job *job, const json_t *root, const double *truth,
+                        bool rigorous, bool *holds)
+{
+    struct proof p;
+    read_proof(root, &p);
+    struct span(*box)[7] = malloc(sizeof *box);
+    memcpy(box[0], p.all, sizeof p.all);
+    const json_t *levels = json_object_get(root, "levels");
+    size_t n = 1;
+    long open = 0;
+    bool right = true;
+    for (size_t level = 0; level < json_array_size(levels); level++) {
+        const char *verdict = json_string_value(json_array_get(levels, level));
+        struct span(*next)[7] = malloc((2 * n + 1) * sizeof *next);
+        size_t more = 0;
+        right = right && strlen(verdict) == n;
+        for (size_t i = 0; i < n && right; i++) {
+            if (verdict[i] == '.') {
+                for (int k = 0; k < 4; k++)
+                    right = right && !found_by_force(job, &p, box[i], p.slip / (2 * M_PI) * 0.7);
+                right = right && (!rigorous || is_out(&p, box[i], 12));
+            } else if (verdict[i] == '?') {
+                bool in = true;
+                for (int k = 0; k < 7; k++)
+                    in &= truth[k] >= box[i][k].min && truth[k] <= box[i][k].max;
+                *holds |= in;
+                open++;
+            } else {
+                const int axis = p.at[verdict[i] - '0'];
+                const double middle = box[i][axis].min + (box[i][axis].max - box[i][axis].min) / 2;
+                for (int side = 0; side < 2; side++) {
+                    memcpy(next[more], box[i], sizeof *next);
+                    *(side ? &next[more][axis].min : &next[more][axis].max) = middle;
+                    more++;
+                }
+            }
+        }
+        free(box);
+        box = next;
+        n = more;
+    }
+    free(box);
+    return right && n == 0 ? open : -1;
+}
+
+/* ---- jobs -------------------------------------------------------------------------------------*/
+
+/* Free parameters (bits) have a range that holds the truth, or begins behind it. */
+static struct job *open_job(const double *truth, unsigned free_ones, bool inside, double k)
+{
+    static const double before[] = {3000, 3000, 2000, 20, 20, 2000, 2000},
+                        behind[] = {4000, 2500, 4000, 25, 5, 4000, 4000};
+    char text[4096];
+    int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n");
+    for (int i = 0; i < STATIONS; i++) {
+        const double e = job_random(-15e3, 15e3), n = job_random(-15e3, 15e3);
+        double u[3];
+        model_forward(model_find("okada"), truth, e, n, u);
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used,
+                     "%.17g,%.17g,%.17g,%.17g,%.17g,0.005,0.005,0.01\n", e, n, u[0], u[1], u[2]);
+    }
+    job_write("stations.csv", text);
+    used = snprintf(text, sizeof text,
+                    "{\"model\": \"okada\", \"stations\": \"stations.csv\", \"accept\": "
+                    "{\"k_sigma\": %g}, \"parameters\": [",
+                    k);
+    for (int i = 0; i < 7; i++) {
+        const bool open = free_ones >> i & 1;
+        const double low = truth[i] + (open ? (inside ? -before[i] : before[i]) : 0);
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "{\"name\": \"%s\", \"min\": %.17g, \"max\": %.17g, \"n\": %d}, ",
+                         names[i], low, open ? low + before[i] + behind[i] : low, open ? 2 : 1);
+    }
+    snprintf(text + used, sizeof text - (size_t)used,
+             "{\"name\": \"rake_deg\", \"min\": -180, \"max\": 180, \"n\": 5}, "
+             "{\"name\": \"slip_m\", \"min\": 0, \"max\": 5, \"n\": 5}]}");
+    job_write("job.json", text);
+    struct job *job;
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    return job;
+}
+
+static void test_proofs(void **state)
+{
+    (void)state;
+    static const unsigned bits[] = {1, 4, 5, 3, 8, 16, 32 + 64, 9, 2 + 4 + 16, 1 + 2};
+    const int rounds = getenv("EK_LONG") ? 60 : 10;
+    int certified = 0;
+    job_seed = 7;
+    for (int i = 0; i < rounds; i++) {
+        const double truth[MODEL_PARAMETERS] = {job_random(-3e3, 3e3),
+                                                job_random(-3e3, 3e3),
+                                                job_random(6e3, 8e3),
+                                                job_random(0, 360),
+                                                i % 5 ? job_random(30, 45) : 45,
+                                                job_random(5e3, 8e3),
+                                                job_random(5e3, 7e3),
+                                                i % 3 ? job_random(-180, 180) : 90,
+                                                job_random(1.5, 2.5),
+                                                0.25};
+        const bool inside = i % 2;
+        struct job *job = open_job(truth, bits[i % 10], inside, i % 4 == 3 ? 0.5 : 1);
+        struct certificate c;
+        json_error_t error;
+        bool holds = false;
+        assert_int_equal(certify(job, job_file("out"), &c), EK_OK);
+        json_t *root = json_load_file(job_file("out"), JSON_REJECT_DUPLICATES, &error);
+        assert_non_null(root);
+        assert_int_equal(check_proof(job, root, truth, c.boxes < 200, &holds), (long)c.open);
+        assert_int_equal(c.certified, c.open == 0);
+        assert_true(!inside || (!c.certified && holds));
+        certified += c.certified;
+        if (inside && c.boxes < 200) { /* a hole where the truth is */
+            json_t *levels = json_object_get(root, "levels");
+            const size_t last = json_array_size(levels) - 1;
+            char *text = strdup(json_string_value(json_array_get(levels, last)));
+            for (char *hole = text; (hole = strchr(hole, '?'));)
+                *hole = '.';
+            json_array_set_new(levels, last, json_string(text));
+            free(text);
+            assert_int_equal(check_proof(job, root, truth, true, &holds), -1);
+        }
+        json_decref(root);
+        unlink(job_file("out"));
+        job_close(job);
+    }
+    assert_true(certified >= rounds / 4);
+}
+
+/* The checker's responses are the model's. */
+static void test_quadrature(void **state)
+{
+    (void)state;
+    const double x[MODEL_PARAMETERS] = {0, 0, 6e3, 70, 40, 8e3, 7e3, 0, 1, 0.25},
+                 place[] = {4e3, -7e3};
+    struct dual y[7], u[2][3];
+    for (int i = 0; i < 7; i++)
+        y[i] = number(x[i]);
+    fault(y, place, u);
+    for (int b = 0; b < 2; b++) {
+        double v[3];
+        respond(model_find("okada"), x, b, place, v);
+        for (int c = 0; c < 3; c++) /* times -2 pi */
+            assert_true(fabs(v[c] + u[b][c].v.min) < 1e-6);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_remainders), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_quadrature), cmocka_unit_test(test_proofs)};
+    return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
+}
