@@ -247,6 +247,7 @@ static bool sweep_line(const struct solver *s, int i, int d)
                                   : d - first;
         const int way = (a == 0 ? s->up : s->along) * (turned ? -1 : 1);
         l.step[a] = (float)step;
+        l.sign[a] = (float)way;
         l.away[a] = (float)((e->grid.origin[axis] - s->source[axis] + (node - 0.5 * way) * step) *
                             (turned ? -1 : 1));
     }
@@ -258,8 +259,11 @@ static bool sweep_line(const struct solver *s, int i, int d)
         /* Upwind is the cell that begins a node before, where the sweep goes up. */
         const int ci = s->up > 0 ? di - 1 : -di, cj = s->along > 0 ? dj - 1 : -dj,
                   ck = s->along > 0 ? dk - 1 : -dk;
-        l.cell[c] = e->cell[s->copy] + at + (ptrdiff_t)e->plane * ci +
-                    (e->diagonal[d + cj + ck] - here) + cj;
+        const ptrdiff_t cell =
+            (ptrdiff_t)at + (ptrdiff_t)e->plane * ci + (e->diagonal[d + cj + ck] - here) + cj;
+        l.cell[c] = e->cell[s->copy] + cell;
+        for (int a = 0; c == 0 && a < 3; a++)
+            l.layer[a] = e->layer[s->copy][a] ? e->layer[s->copy][a] + cell : NULL;
     }
     return eikonal_line(&l);
 }

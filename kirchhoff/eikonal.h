@@ -1,12 +1,14 @@
 /* kirchhoff/eikonal.h – first arrivals in any velocity, sharp ones too: |grad T| = 1 / v by fast
  * sweeping.
  *
- * Slowness is a mean over each cell. From the seven other corners of a cell T at the eighth follows
- * by differences centred in the cell, which are exact for plane waves and second order where v is
- * smooth; where the wave does not come through the cell, T comes along a face or an edge of it, by
- * the fastest cell beside (head waves, diffractions). The least of all stays. Around the source T
- * is the closed form with v and its gradient there, as far as the cells agree with that. Eight
- * sweeps, one for each way in which x, y, z can grow, until none changes anything.
+ * Slowness is a mean over each cell, and less along than across the layers that v jumps between
+ * within it: a wave that grazes them sees the fastest alone. From the seven other corners of a cell
+ * T at the eighth follows by differences centred in the cell, which are exact for plane waves and
+ * second order where v is smooth; where the wave does not come through the cell, T comes along a
+ * face or an edge of it, by the fastest cell beside (head waves, diffractions). The least of all
+ * stays. Around the source T is the closed form with v and its gradient there, as far as the cells
+ * agree with that. Eight sweeps, one for each way in which x, y, z can grow, until none changes
+ * anything.
  *
  * L is that of dynamic ray tracing without second derivatives of v, L = Q / sqrt(v_s v), Q the
  * integral of v^2 dT along the ray: exact where v is linear. Q / T is carried along with T. */

@@ -42,37 +42,65 @@ static inline float along_face(float a, float b, float ab, float wa, float wb, f
     return square >= 0 ? all : never;
 }
 
+/* What a cell that v divides in layers takes from the slowness across it: with m along their normal
+ * (1 + m.m) p.p - (m.p)^2 is the square of the mean slowness; mm: that factor, ma .. mc: m over
+ * twice the steps. */
+struct layers {
+    float mm, ma, mb, mc;
+};
+
+/* u from u^2 all + 2 u half + rest = 0, the later one. */
+static inline float later(float all, float half, float rest, float sooner)
+{
+    const float each = 1 / all, h = half * each, square = h * h - rest * each;
+    const float u = sqrtf(most(square, 0)) - h;
+    return square >= 0 && u >= sooner ? u : never;
+}
+
+/* Along a face of a cell with layers, of which a and b are the axes: centred in it. */
+static inline float along_layers(float a, float b, float ab, float wa, float wb, float mm, float ma,
+                                 float mb, float slowness)
+{
+    const float d = a - b, sum = ma + mb, off = mb - ma;
+    return ab + later(mm * (wa + wb) - sum * sum, (mm * (wb - wa) - sum * off) * d,
+                      (mm * (wa + wb) - off * off) * (d * d) - slowness * slowness,
+                      most(a, b) - ab);
+}
+
 /* Through the cell: times at its other corners against that of the farthest one. wa, wb, wc: 1 / (4
- * step)^2; each: 1 / their sum. */
+ * step)^2; slowness: twice that. */
 static inline float through(float x, float y, float z, float xy, float xz, float yz, float wa,
-                            float wb, float wc, float each, float slowness)
+                            float wb, float wc, struct layers l, float slowness)
 {
     const float a = (z - xz) + (y - xy) + (yz - x);
     const float b = (x - xy) + (z - yz) + (xz - y);
     const float c = (x - xz) + (y - yz) + (xy - z);
-    const float half = (wa * a + wb * b + wc * c) * each;
-    const float rest = (wa * (a * a) + wb * (b * b) + wc * (c * c) - slowness * slowness) * each;
-    const float square = half * half - rest, u = sqrtf(most(square, 0)) - half;
-    return square >= 0 && u >= x && u >= y && u >= z ? u : never;
+    const float m = l.ma + l.mb + l.mc, ml = l.ma * a + l.mb * b + l.mc * c;
+    return later(l.mm * (wa + wb + wc) - m * m, l.mm * (wa * a + wb * b + wc * c) - m * ml,
+                 l.mm * (wa * (a * a) + wb * (b * b) + wc * (c * c)) - ml * ml -
+                     slowness * slowness,
+                 most(x, most(y, z)));
 }
 
 /* The same as a plane front between the three nodes upwind, times against that along x: first
- * order. wa, wb, wc in any unit that they and slowness share. */
-static inline float between(float y, float z, float wb, float wc, float each, float slowness)
+ * order. wa, wb, wc: 1 / (4 step)^2; slowness: half of it. */
+static inline float between(float y, float z, float wa, float wb, float wc, struct layers l,
+                            float slowness)
 {
-    const float half = (wb * y + wc * z) * each;
-    const float rest = (wb * (y * y) + wc * (z * z) - slowness * slowness) * each;
-    const float square = half * half - rest, u = half + sqrtf(most(square, 0));
-    return square >= 0 && u >= 0 && u >= y && u >= z ? u : never;
+    const float m = l.ma + l.mb + l.mc, ml = l.mb * y + l.mc * z;
+    return later(l.mm * (wa + wb + wc) - m * m, m * ml - l.mm * (wb * y + wc * z),
+                 l.mm * (wb * (y * y) + wc * (z * z)) - ml * ml - slowness * slowness,
+                 most(0, most(y, z)));
 }
 
-bool eikonal_line(const struct eikonal_line *l)
+static inline __attribute__((always_inline)) bool line(const struct eikonal_line *l,
+                                                       const bool layered)
 {
     const size_t n = (l->n + EIKONAL_VECTOR - 1) / EIKONAL_VECTOR * EIKONAL_VECTOR;
     const float hx = l->step[0], hy = l->step[1], hz = l->step[2];
     const float wx = 1 / (4 * hx * hx), wy = 1 / (4 * hy * hy), wz = 1 / (4 * hz * hz);
-    const float each = 1 / (wx + wy + wz), each_yz = 1 / (wy + wz), each_xz = 1 / (wx + wz),
-                each_xy = 1 / (wx + wy);
+    const float dx = 1 / (2 * hx), dy = 1 / (2 * hy), dz = 1 / (2 * hz);
+    const float each_yz = 1 / (wy + wz), each_xz = 1 / (wx + wz), each_xy = 1 / (wx + wy);
     const float ax = l->away[0], by = l->away[1], bz = l->away[2], ball = l->ball * l->ball;
     float *restrict time = l->time, *restrict mean = l->mean;
     const float *restrict c0 = l->cell[0], *restrict c1 = l->cell[1], *restrict c2 = l->cell[2],
@@ -82,6 +110,8 @@ bool eikonal_line(const struct eikonal_line *l)
                 *t4 = time + l->node[4], *t5 = time + l->node[5], *t6 = time + l->node[6],
                 *t7 = time + l->node[7];
     const float *m1 = mean + l->node[1], *m2 = mean + l->node[2], *m4 = mean + l->node[4];
+    const float *restrict lx = l->layer[0], *restrict ly = l->layer[1], *restrict lz = l->layer[2];
+    const float gx = l->sign[0], gy = l->sign[1], gz = l->sign[2];
     const float enough = l->least;
     int changed = 0;
 #pragma omp simd reduction(| : changed)
@@ -100,13 +130,24 @@ bool eikonal_line(const struct eikonal_line *l)
         const float qx = 0.125F * hx * hx * near * (1 - nx) * (1 - 2 * nx),
                     qy = 0.125F * hy * hy * near * (1 - ny) * (1 - 2 * ny),
                     qz = 0.125F * hz * hz * near * (1 - nz) * (1 - 2 * nz);
+        const float mx = layered ? lx[j] * gx : 0, my = layered ? ly[j] * gy : 0,
+                    mz = layered ? lz[j] * gz : 0;
+        const struct layers in = {1 + mx * mx + my * my + mz * mz, mx * dx, my * dy, mz * dz};
         const float centred = far + through(x - far, y - far, z - far, xy - far, xz - far, yz - far,
-                                            wx, wy, wz, each, 2 * s * (1 - qx - qy - qz));
-        const float plane = x + between(y - x, z - x, wy, wz, each, 0.5F * s);
+                                            wx, wy, wz, in, 2 * s * (1 - qx - qy - qz));
+        const float plane = x + between(y - x, z - x, wx, wy, wz, in, 0.5F * s);
         float now = centred < plane + rough * s * (hx + hy + hz) ? centred : plane;
         now = least(now, along_face(y, z, yz, wy, wz, each_yz, s1 * (1 - qy - qz)));
         now = least(now, along_face(x, z, xz, wx, wz, each_xz, s2 * (1 - qx - qz)));
         now = least(now, along_face(x, y, xy, wx, wy, each_xy, s4 * (1 - qx - qy)));
+        if (layered) {
+            const float tx = along_layers(y, z, yz, wy, wz, in.mm, in.mb, in.mc, s1),
+                        ty = along_layers(x, z, xz, wx, wz, in.mm, in.ma, in.mc, s2),
+                        tz = along_layers(x, y, xy, wx, wy, in.mm, in.ma, in.mb, s4);
+            now = least(now, s < 1.1F * sx ? tx : never);
+            now = least(now, s < 1.1F * sy ? ty : never);
+            now = least(now, s < 1.1F * sz ? tz : never);
+        }
         now = least(now, least(least(x + hx * ex, y + hy * ey), z + hz * ez));
         /* Q / T comes with it: first order, upwind. */
         const float inside = s < wall ? s : least(least(ex, ey), ez);
@@ -122,4 +163,9 @@ bool eikonal_line(const struct eikonal_line *l)
         time[j] = less ? now : was;
     }
     return changed;
+}
+
+bool eikonal_line(const struct eikonal_line *l)
+{
+    return l->layer[0] ? line(l, true) : line(l, false);
 }

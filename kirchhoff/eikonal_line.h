@@ -13,6 +13,8 @@ struct eikonal_line {
     float *time, *mean;              /* of the line: T s, Q / T m^2/s^2 */
     ptrdiff_t node[EIKONAL_CORNERS]; /* where the nodes upwind stand, against the line */
     const float *cell[EIKONAL_CORNERS];
+    const float *layer[3];         /* of cell 0, NULL: it has none */
+    float sign[3];                 /* of its components as seen in this sweep */
     float step[3], away[3], along; /* m; from the source to the first upwind cell's middle; 1: from
                                       node to node one up along y and one down along z */
     float ball;                    /* m; within it no node is computed as if by differences */

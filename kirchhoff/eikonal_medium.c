@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const float wall = 1e8F; /* s/m: where there is no cell */
 
@@ -35,40 +36,89 @@ static enum ek_status lay_out(struct eikonal *e)
 
 /* ---- the medium -------------------------------------------------------------------------------*/
 
-enum { PARTS = 2, COLUMN = 16 };    /* of a cell's side; of layers */
+enum { PARTS = 4, COLUMN = 16, MOST_PARTS = 64 }; /* of a cell's side, at most; of layers; of all */
+/* Of what grazing waves need: others, that cross a cell steeply, need a quarter of it. */
+static const double share = 0.7;
 static const double differs = 0.02; /* share: corners of a cell that is looked at more closely */
 
-/* Mean slowness of a cell with `parts` places along each axis. */
-static double closer(const struct eikonal *e, const int at[3], const int parts[3])
+/* A cell: its mean slowness, and m of eikonal_line.h along the axes of the grid. */
+struct cell {
+    double slowness, m[3];
+};
+
+/* Sums of products of differences between the parts of a cell: where it is layered, those along the
+ * normal. */
+static void find_normal(const double *s, const int parts[3], const double step[3], double n[3])
 {
-    const struct grid *g = &e->grid;
-    double sum = 0;
-    for (int i = 0; i < parts[0]; i++)
-        for (int j = 0; j < parts[1]; j++)
-            for (int k = 0; k < parts[2]; k++) {
-                const int part[3] = {i, j, k};
-                double x[3];
-                for (int a = 0; a < 3; a++)
-                    x[a] = g->origin[a] + g->step[a] * (at[a] + (part[a] + 0.5) / parts[a]);
-                sum += 1 / velocity_at(e->velocity, x, NULL);
-            }
-    return sum / (parts[0] * parts[1] * parts[2]);
+    const int by[3] = {parts[1] * parts[2], parts[2], 1};
+    double j[3][3] = {{0}};
+    for (int i = 0; i < parts[0] * by[0]; i++) {
+        const int at[3] = {i / by[0], i / by[1] % parts[1], i % parts[2]};
+        double d[3];
+        for (int a = 0; a < 3; a++)
+            d[a] = at[a] + 1 < parts[a] ? (s[i + by[a]] - s[i]) * parts[a] / step[a] : 0;
+        for (int a = 0; a < 9; a++)
+            j[a / 3][a % 3] += d[a / 3] * d[a % 3];
+    }
+    const int most = j[0][0] > j[1][1] ? (j[0][0] > j[2][2] ? 0 : 2) : (j[1][1] > j[2][2] ? 1 : 2);
+    memcpy(n, j[most], sizeof j[most]);
+    for (int turn = 0; turn < 4; turn++) { /* towards the largest eigenvector */
+        double to[3];
+        for (int a = 0; a < 3; a++)
+            to[a] = j[a][0] * n[0] + j[a][1] * n[1] + j[a][2] * n[2];
+        const double length = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2]);
+        for (int a = 0; a < 3; a++)
+            n[a] = length > 0 ? to[a] / length : 0;
+    }
 }
 
-static double cell_slowness(const struct eikonal *e, const int at[3], const float *slowness)
+/* Looked at in `parts` places along each axis. */
+static struct cell closer(const struct eikonal *e, const int at[3], const int parts[3])
 {
-    static const int evenly[3] = {PARTS, PARTS, PARTS}, layers[3] = {1, 1, COLUMN};
-    double sum = 0, low = INFINITY, high = 0;
-    for (int c = 0; c < 8; c++) {
+    const struct grid *g = &e->grid;
+    const int all = parts[0] * parts[1] * parts[2];
+    double s[MOST_PARTS], sum = 0, least = INFINITY, steep = 0;
+    for (int i = 0; i < all; i++) {
+        const int part[3] = {i / (parts[1] * parts[2]), i / parts[2] % parts[1], i % parts[2]};
+        double x[3];
+        for (int a = 0; a < 3; a++)
+            x[a] = g->origin[a] + g->step[a] * (at[a] + (part[a] + 0.5) / parts[a]);
+        s[i] = 1 / velocity_at(e->velocity, x, NULL);
+        sum += s[i] / all;
+        least = fmin(least, s[i]);
+    }
+    /* A wave that grazes the fastest part needs that part's slowness along it, and across the cell
+     * what is left in the others. */
+    for (int i = 0; i < all; i++)
+        steep += sqrt(fmax(s[i] * s[i] - least * least, 0)) / all;
+    struct cell c = {.slowness = sum};
+    const double m = sqrt(share * fmax((sum * sum - steep * steep) / (least * least) - 1, 0));
+    find_normal(s, parts, g->step, c.m);
+    for (int a = 0; a < 3; a++)
+        c.m[a] *= m;
+    return c;
+}
+
+static struct cell cell_at(const struct eikonal *e, const int at[3], const float *slowness)
+{
+    const struct velocity *v = e->velocity;
+    int parts[3] = {1, 1, COLUMN};
+    for (int a = 0; a < 3 && v->kind != VELOCITY_LAYERS; a++)
+        parts[a] = v->kind == VELOCITY_CUBE
+                       ? (int)fmin(fmax(round(e->grid.step[a] / v->grid.step[a]), 2), PARTS)
+                       : 2;
+    struct cell c = {.slowness = 0};
+    double low = INFINITY, high = 0;
+    for (int i = 0; i < 8; i++) {
         const double s = (double)
-            slowness[grid_index(&e->grid, at[0] + (c & 1), at[1] + (c >> 1 & 1), at[2] + (c >> 2))];
+            slowness[grid_index(&e->grid, at[0] + (i & 1), at[1] + (i >> 1 & 1), at[2] + (i >> 2))];
         low = fmin(low, s);
         high = fmax(high, s);
-        sum += s / 8;
+        c.slowness += s / 8;
     }
     if (high - low < differs * low)
-        return sum;
-    return closer(e, at, e->velocity->kind == VELOCITY_LAYERS ? layers : evenly);
+        return c;
+    return closer(e, at, parts);
 }
 
 /* Slowness at all nodes of the box; the caller frees. */
@@ -104,9 +154,13 @@ static void fill_cells(struct eikonal *e, const float *slowness)
     for (at[0] = 0; at[0] < g->n[0] - 1; at[0]++)
         for (at[1] = 0; at[1] < g->n[1] - 1; at[1]++)
             for (at[2] = 0; at[2] < g->n[2] - 1; at[2]++) {
-                const float s = (float)cell_slowness(e, at, slowness);
-                for (int copy = 0; copy < COPIES; copy++)
-                    e->cell[copy][eikonal_place_of(e, at, copy, last)] = s;
+                const struct cell c = cell_at(e, at, slowness);
+                for (int copy = 0; copy < COPIES; copy++) {
+                    const size_t place = eikonal_place_of(e, at, copy, last);
+                    e->cell[copy][place] = (float)c.slowness;
+                    for (int a = 0; a < 3 && e->layer[0][0]; a++)
+                        e->layer[copy][a][place] = (float)c.m[e->axis[a]];
+                }
             }
 }
 
@@ -146,14 +200,26 @@ static void order_axes(struct eikonal *e)
     }
 }
 
+/* What is smooth has no layers. */
+static bool open_cells(struct eikonal *e)
+{
+    const bool layered = e->velocity->kind == VELOCITY_LAYERS || e->velocity->kind == VELOCITY_CUBE;
+    bool good = true;
+    for (int c = 0; c < COPIES; c++) {
+        good = good && (e->cell[c] = eikonal_array(e, wall));
+        for (int a = 0; a < 3 && layered; a++)
+            good = good && (e->layer[c][a] = eikonal_array(e, 0));
+    }
+    return good;
+}
+
 static enum ek_status fill(struct eikonal *e)
 {
     float *slowness = NULL;
     TRY(lay_out(e));
     enum ek_status st = sample(e, &slowness);
-    for (int c = 0; c < COPIES && !st; c++)
-        if (!(e->cell[c] = eikonal_array(e, wall)))
-            st = status_fail(EK_UNAVAILABLE, "out of memory for an eikonal solver's cells");
+    if (!st && !open_cells(e))
+        st = status_fail(EK_UNAVAILABLE, "out of memory for an eikonal solver's cells");
     e->speed = st ? NULL : malloc(grid_nodes(&e->table) * sizeof *e->speed);
     if (!st && !e->speed)
         st = status_fail(EK_UNAVAILABLE, "out of memory for an eikonal solver's speeds");
@@ -188,8 +254,11 @@ void eikonal_close(struct eikonal *e)
     if (!e)
         return;
     free(e->diagonal ? e->diagonal - EDGE : NULL);
-    free(e->cell[0]);
-    free(e->cell[1]);
+    for (int c = 0; c < COPIES; c++) {
+        free(e->cell[c]);
+        for (int a = 0; a < 3; a++)
+            free(e->layer[c][a]);
+    }
     free(e->speed);
     free(e);
 }

@@ -115,7 +115,7 @@ static void sharp_layers(void **state)
                 const double off = (double)t->time[grid_index(&g, i, 3, k)] - c.time;
                 sum += off * off;
             }
-        assert_true(sqrt(sum / (g.n[0] * g.n[2])) < 1.2e-3);
+        assert_true(sqrt(sum / (g.n[0] * g.n[2])) < 0.5e-3);
         certify_table(t, v);
         assert_true(t->failing * 10 <= t->judged);
         ttable_close(t);
