@@ -36,8 +36,11 @@ export PKG_CONFIG_LIBDIR=$lib/openblas-serial/pkgconfig:$lib/pkgconfig:$sys/usr/
 export PKG_CONFIG_SYSROOT_DIR=$sys QEMU_LD_PREFIX=$sys LD_LIBRARY_PATH=
 cc="aarch64-linux-gnu-gcc -isystem $sys/usr/include -isystem $sys/usr/include/aarch64-linux-gnu -L$lib
  -Wl,-rpath-link,$lib:$lib/openblas-serial:$sys/lib/aarch64-linux-gnu"
-# Absolute links lead out of the sysroot; what alternatives would point at is pointed at.
+# Absolute links lead out of the sysroot.
 find "$sys" -xtype l -delete
+# The cross compiler has a C library of its own, whose linker scripts lead to it.
+rm -f "$lib"/lib{c,m,mvec,pthread,dl,rt,bsd}.{so,a} "$lib"/*crt1.o
+# What alternatives would point at is pointed at.
 for name in blas lapack; do ln -sf "openblas-serial/lib$name.so.3" "$lib/lib$name.so.3"; done
 ln -sf openblas-serial/libopenblas.so.0 "$lib/libopenblas.so.0"
 
