@@ -332,7 +332,7 @@ static void known_times_follow_their_tasks(void **state)
     const struct sched_job other = {.n = 3, .cost = cost};
     const int was[] = {1, -1, 0};
     struct task_history b;
-    assert_int_equal(task_history_open(&b, 2), EK_OK);
+    assert_int_equal(task_history_open(&b, &(struct sched_job){.n = 2}), EK_OK);
     b.home[1] = 1;
     b.seconds[0] = 30;
     b.seconds[1] = 6;
@@ -345,6 +345,35 @@ static void known_times_follow_their_tasks(void **state)
     for (int t = 0; t < 3; t++)
         assert_true(b.known[CU_CPU][t] == want[t]);
     assert_null(b.known[CU_DEVICE]);
+    task_history_close(&b);
+}
+
+/* A task that was here, left and comes back knows its least time; while it is away that is known by
+ * its number, so that a bound over ranks misses nothing. */
+static void tasks_leave_their_times(void **state)
+{
+    (void)state;
+    const int first[] = {7, 4, 9}, then[] = {9, 2}, last[] = {2, 7, 9};
+    const int stays[] = {2, -1}, back[] = {1, -1, 0};
+    struct sched_job at = {.n = 3, .all = 10, .number = first};
+    struct task_history b;
+    assert_int_equal(task_history_open(&b, &at), EK_OK);
+    const double took[2][3] = {{3, 5, 4}, {8, 0.5, 6}};
+    for (int step = 0; step < 2; step++) {
+        memcpy(b.seconds, took[step], sizeof took[step]);
+        task_history_note(&b, (struct ek_range){0, 3}, CU_DEVICE);
+    }
+    at = (struct sched_job){.n = 2, .all = 10, .number = then};
+    assert_int_equal(task_history_renumber(&b, &at, stays), EK_OK);
+    assert_true(b.sample[0][CU_DEVICE].least == 4 && b.sample[0][CU_DEVICE].count == 2);
+    assert_int_equal(b.sample[1][CU_DEVICE].count, 0);
+    assert_true(b.past[7][CU_DEVICE].least == 3 && b.past[4][CU_DEVICE].least == 0.5);
+    assert_int_equal(b.past[9][CU_DEVICE].count, 0);
+    at = (struct sched_job){.n = 3, .all = 10, .number = last};
+    assert_int_equal(task_history_renumber(&b, &at, back), EK_OK);
+    assert_true(b.sample[1][CU_DEVICE].least == 3 && b.sample[2][CU_DEVICE].least == 4);
+    assert_int_equal(b.past[7][CU_DEVICE].count, 0);
+    assert_int_equal(b.past[4][CU_DEVICE].count, 2);
     task_history_close(&b);
 }
 
@@ -395,6 +424,7 @@ int main(void)
         cmocka_unit_test(without_data_no_step_is_repeated),
         cmocka_unit_test(tasks_come_and_go),
         cmocka_unit_test(known_times_follow_their_tasks),
+        cmocka_unit_test(tasks_leave_their_times),
         cmocka_unit_test(stop_keeps_finished_steps),
         cmocka_unit_test(stop_saves_the_state),
     };

@@ -76,14 +76,20 @@ static void free_run(struct result_run *run)
     free(run->runs);
 }
 
-/* The maxima over ranks; -1 stands for NAN. */
+/* The maxima over ranks, of what is not NAN anywhere. */
 static void share_most(double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = isnan(x[i]) ? -1 : x[i];
+        x[i] = isnan(x[i]) ? -INFINITY : x[i];
     cluster_max(x, n);
     for (size_t i = 0; i < n; i++)
-        x[i] = x[i] < 0 ? NAN : x[i];
+        x[i] = isinf(x[i]) ? NAN : x[i];
+}
+
+static void negate(double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = -x[i];
 }
 
 /* Whether the tasks of all ranks are known by number here. */
@@ -108,8 +114,14 @@ static void take_times(struct result_run *run, const struct result_host *h, cons
         }
     if (cluster_size() == 1 || !knows_all(h))
         return;
+    for (size_t i = 0; i < 2 * n; i++) {
+        run->least[i] = fmin(run->least[i], team_past_least(team, i % n, (enum cu_kind)(i / n)));
+        run->runs[i] += team_past_runs(team, i % n, (enum cu_kind)(i / n));
+    }
     share_most(run->seconds, 2 * n);
+    negate(run->least, 2 * n);
     share_most(run->least, 2 * n);
+    negate(run->least, 2 * n);
     cluster_sum(run->runs, 2 * n);
 }
 
@@ -269,11 +281,11 @@ static double bound_of(const struct result_set *set)
         bound =
             steps * bound_step(set->host.ntasks, u.kinds, u.units, (const double *const *)u.row);
     best_close(&u);
-    /* Tasks that change ranks leave part of their history behind, so that the least that is known
-     * may be too much: what a run has done in less was no bound. */
+    /* Tasks that say they took longer than their run did (kernels side by side) bound nothing. */
     for (int i = 0; i < set->nschedules * set->repeat; i++)
-        if (!isnan(bound) && set->run[i].schedule && set->run[i].team.steps == steps)
-            bound = fmin(bound, set->run[i].team.computation_s);
+        if (set->run[i].schedule && set->run[i].team.steps == steps &&
+            set->run[i].team.computation_s < bound * (1 - 1e-9))
+            bound = NAN;
     return bound;
 }
 

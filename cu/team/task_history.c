@@ -3,16 +3,20 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum ek_status task_history_open(struct task_history *b, size_t n)
+enum ek_status task_history_open(struct task_history *b, const struct sched_job *job)
 {
-    const size_t room = n ? n : 1;
-    *b = (struct task_history){.n = n};
-    b->home = calloc(room, sizeof *b->home);
+    const size_t n = job->n, room = n ? n : 1;
+    *b = (struct task_history){.n = n, .all = job->number ? job->all : 0};
+    b->home = calloc(2 * room, sizeof *b->home);
     b->seconds = calloc(room, sizeof *b->seconds);
     b->sample = calloc(room, sizeof *b->sample);
     if (!b->home || !b->seconds || !b->sample)
         FAIL(EK_UNAVAILABLE, "team: out of memory for %zu tasks", n);
+    b->number = b->home + room;
+    for (size_t t = 0; t < n; t++)
+        b->number[t] = job->number ? job->number[t] : -1;
     return EK_OK;
 }
 
@@ -21,6 +25,7 @@ void task_history_close(struct task_history *b)
     free(b->home);
     free(b->seconds);
     free(b->sample);
+    free(b->past);
     for (int kind = 0; kind < 2; kind++)
         free(b->known[kind]);
     *b = (struct task_history){.n = 0};
@@ -71,23 +76,50 @@ static enum ek_status know(struct task_history *b, const struct sched_job *job, 
     return EK_OK;
 }
 
+/* What a task, number t of the new ones, took here before it left; NULL: not known. */
+static struct samples *before(const struct task_history *b, const struct task_history *other,
+                              size_t t)
+{
+    return other->number[t] >= 0 ? b->past[other->number[t]] : NULL;
+}
+
+/* Those that leave are put aside by number, those that come may have been here before. */
+static void put_aside(struct task_history *b, struct task_history *other, const int *was)
+{
+    for (size_t t = 0; t < other->n; t++)
+        if (was[t] >= 0)
+            b->number[was[t]] = -1; /* it stays */
+        else if (before(b, other, t))
+            memset(before(b, other, t), 0, sizeof *b->past);
+    for (size_t t = 0; t < b->n; t++)
+        if (b->number[t] >= 0)
+            memcpy(b->past[b->number[t]], b->sample[t], sizeof *b->past);
+    other->past = b->past;
+    b->past = NULL;
+}
+
 enum ek_status task_history_renumber(struct task_history *b, const struct sched_job *job,
                                      const int *was)
 {
     struct task_history other;
-    enum ek_status st = task_history_open(&other, job->n);
-    for (size_t t = 0; !st && t < job->n; t++)
-        if (was[t] >= 0) {
-            other.home[t] = b->home[was[t]];
-            other.sample[t][CU_CPU] = b->sample[was[t]][CU_CPU];
-            other.sample[t][CU_DEVICE] = b->sample[was[t]][CU_DEVICE];
-        }
+    enum ek_status st = task_history_open(&other, job);
+    if (!st && !b->past)
+        b->past = calloc(b->all + 1, sizeof *b->past);
+    if (!st && !b->past)
+        st = status_fail(EK_UNAVAILABLE, "team: out of memory for %zu tasks", b->all);
+    for (size_t t = 0; !st && t < job->n; t++) {
+        const struct samples *known = was[t] >= 0 ? b->sample[was[t]] : before(b, &other, t);
+        other.home[t] = was[t] >= 0 ? b->home[was[t]] : CU_HOST_MEMORY;
+        if (known)
+            memcpy(other.sample[t], known, sizeof *other.sample);
+    }
     for (int kind = 0; !st && kind < 2; kind++)
         st = know(&other, job, kind);
     if (st) {
         task_history_close(&other);
         return st;
     }
+    put_aside(b, &other, was);
     task_history_close(b);
     *b = other;
     return EK_OK;

@@ -54,7 +54,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     if (!st && (!t->view || !t->unit))
         st = status_fail(EK_UNAVAILABLE, "team: out of memory for %d units", set->n);
     if (!st)
-        st = task_history_open(&t->history, job->n);
+        st = task_history_open(&t->history, job);
     if (!st) {
         describe_units(t, job->unit);
         t->link = job->link ? *job->link : SCHED_LINK_USUAL;

@@ -124,6 +124,9 @@ double team_task_seconds(const struct team *t, size_t task, enum cu_kind kind);
 
 /* The least of all, likewise. */
 double team_task_least(const struct team *t, size_t task, enum cu_kind kind);
+/* The same of tasks that have left for other ranks, by their numbers among all. */
+unsigned team_past_runs(const struct team *t, size_t number, enum cu_kind kind);
+double team_past_least(const struct team *t, size_t number, enum cu_kind kind);
 
 /* Called after each step with its number, from one thread; for progress lines. */
 void team_on_step(struct team *t, void (*call)(void *arg, int step), void *arg);

@@ -34,6 +34,17 @@ double team_task_least(const struct team *t, size_t task, enum cu_kind kind)
     return team_task_runs(t, task, kind) ? t->history.sample[task][kind].least : NAN;
 }
 
+unsigned team_past_runs(const struct team *t, size_t number, enum cu_kind kind)
+{
+    const struct task_history *h = &t->history;
+    return h->past && number < h->all ? h->past[number][kind].count : 0;
+}
+
+double team_past_least(const struct team *t, size_t number, enum cu_kind kind)
+{
+    return team_past_runs(t, number, kind) ? t->history.past[number][kind].least : NAN;
+}
+
 void team_tell_unmet_faults(const struct team *t)
 {
     fault_tell_unmet(&t->faults, t->result.steps);
