@@ -69,7 +69,7 @@ leveled  := $(addprefix npb_mz/,bt sp sp_lines lu lu_stream rhs exchange solvers
  $(addprefix mcsem/,forward matmul shared shared_layout shared_rows) $(addprefix kirchhoff/,sum ray fill eikonal_line) \
  tests/lanes_twins tests/lanes_peak
 with_levels := $(patsubst %/isa.c,%,$(wildcard $(PROGRAMS:%=%/isa.c)))
-ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ARCH     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 levels_x86_64   := plain v2 v3 v4
 levels_aarch64  := neon
 levels   := $(or $(levels_$(ARCH)),plain)
@@ -82,7 +82,7 @@ isa_v3     := -DLANES=4 -march=x86-64-v3
 isa_v4     := -DLANES=8 -march=x86-64-v4 -mprefer-vector-width=512
 isa_lanes1 := -DLANES=1 -O1
 isa_lanes8 := -DLANES=8 -O1
-OBJCOPY  := $(shell $(CC) -print-prog-name=objcopy)
+OBJCOPY  := $(shell $(CC) -print-prog-name=objcopy 2>/dev/null)
 
 binname   = $(BIN)/$(subst _,-,$(patsubst main_%.c,%,$(notdir $(1))))
 bins     := $(foreach m,$(mains),$(call binname,$(m)))
