@@ -214,11 +214,12 @@ static void weigh(const struct cell_work *w, size_t i, double *row)
         const double size = cabs(miss.residual);
         const double weight = sqrt(misfit_weight(&w->options.misfit, size * size));
         const double re = weight * creal(miss.factor), im = weight * cimag(miss.factor);
+        const double has_re = miss.re, has_im = miss.im;
         w->response[at + (size_t)q] = field;
         for (int c = 0; c < columns; c++) {
             const double x = row[c], y = row[columns + c];
-            row[c] = re * x - im * y;
-            row[columns + c] = re * y + im * x;
+            row[c] = has_re * (re * x - im * y);
+            row[columns + c] = has_im * (re * y + im * x);
         }
         row[0] = weight * creal(miss.residual);
         row[columns] = weight * cimag(miss.residual);
@@ -307,7 +308,7 @@ static void put_sums(const struct cell_work *w, double *sums)
         const struct survey_datum *datum = &w->survey->datum[first * nfreq + i];
         const struct misfit miss = misfit_of(
             &w->options.misfit, &w->survey->pair[first + i / nfreq], datum, w->response[i]);
-        const double size = cabs(miss.residual), counts = isfinite(datum->sigma);
+        const double size = cabs(miss.residual), counts = 0.5 * survey_numbers(datum);
         struct misfit_bin *bin = &bins[misfit_bin(size * size)];
         bin->data += counts;
         bin->square += size * size;

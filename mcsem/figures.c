@@ -110,11 +110,9 @@ static void fill_bins(const struct inversion *s, struct bins *b)
         for (int q = 0; q < v->nfreq; q++) {
             const struct survey_datum *d = &v->datum[i * (size_t)v->nfreq + (size_t)q];
             const double complex field = s->response[i * (size_t)v->nfreq + (size_t)q];
-            if (!isfinite(d->sigma))
-                continue;
-            const double miss = cabs(d->re + I * d->im - field) / d->sigma;
+            const double miss = cabs(survey_residual(d, field));
             b->square[q * OFFSETS + bin] += miss * miss;
-            b->data[q * OFFSETS + bin] += 2;
+            b->data[q * OFFSETS + bin] += survey_numbers(d);
         }
     }
 }

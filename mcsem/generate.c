@@ -341,7 +341,7 @@ static enum ek_status compute_fields(struct survey *s, const struct earth *earth
     {
         struct cell_work *w = NULL;
         enum ek_status st = cell_open(s, earth, options, 1, NULL, &w);
-        double *sums = calloc(cell_sums(earth->nz), sizeof *sums);
+        double *sums = calloc(cell_sums(earth_unknowns(earth)), sizeof *sums);
         if (!st && !sums)
             st = status_fail(EK_UNAVAILABLE, "out of memory for a cell");
 #pragma omp for schedule(dynamic, 1)
@@ -378,6 +378,7 @@ enum ek_status generate_data(struct survey *s, const struct earth *earth,
             const uint64_t number = (uint64_t)p->source_id * 4096 + (uint64_t)p->receiver_id;
             const uint64_t key = mix(mix(seed) + number * 64 + (uint64_t)q);
             const double sigma = strays && isfinite(d->sigma) ? d->sigma : 0;
+            d->part = SURVEY_BOTH;
             d->re += sigma * chance(key, 0);
             d->im += sigma * chance(key, 1);
         }

@@ -57,6 +57,9 @@ static void warn_of_rough_floor(const struct survey *s)
 enum ek_status inversion_read(struct inversion *s)
 {
     TRY(survey_file_read(s->path, &s->earth_words, &s->noise, &s->survey, &s->start));
+    if (s->errors)
+        TRY(survey_floor(s->survey, s->errors));
+    survey_use(s->survey, (enum survey_part)s->use);
     TRY(survey_bin(s->survey, s->start, !s->drop));
     for (size_t i = 0; i < s->survey->npairs; i++)
         s->survey->pair[i].null = pair_is_null(&s->survey->pair[i]);

@@ -37,6 +37,8 @@ struct inversion {
     const char *model_out, *model_in, *models, *responses, *history, *cells, *checkpoint;
     struct survey_file_earth earth_words;
     struct survey_noise noise;
+    int use;            /* enum survey_part */
+    const char *errors; /* a table, NULL: none */
     struct cell_options cell_options;
     struct invert_options invert_options;
     double tolerance; /* of --forward */

@@ -32,7 +32,11 @@
 #define LEAST_ASK   0.05
 #define AIM         0.99
 
-#define FIRST_SPREAD 16.0 /* of residuals of a start of which nothing is known */
+/* Of residuals of a start of which nothing is known, and by what share it may shrink in an iteration.
+ * Data that only a body explains look like outliers where the rest is explained without: with less
+ * haste they have their say before they lose it. */
+#define FIRST_SPREAD 16.0
+#define LESS_SPREAD  1.4142135623730951
 
 const char *const invert_stop_text[INVERT_STOPS] = {
     [INVERT_GOES_ON] = "goes on",
@@ -51,7 +55,7 @@ static double count_data(const struct survey *s)
 {
     double n = 0;
     for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
-        n += isfinite(s->datum[i].sigma) ? 2 : 0;
+        n += survey_numbers(&s->datum[i]);
     return n;
 }
 
@@ -434,7 +438,7 @@ enum ek_status invert_step(struct invert *inv)
     const double start = clock_now(), start_cpu = clock_cpu();
     struct invert_record *r = &inv->record[inv->nrecords];
     double shift;
-    inv->trial_spread = invert_misfit(inv, inv->sums).spread;
+    inv->trial_spread = fmax(invert_misfit(inv, inv->sums).spread, inv->sums_spread / LESS_SPREAD);
     if (next_shift(inv, &shift))
         shift_start(inv, shift);
     else

@@ -16,7 +16,9 @@ const char *const misfit_losses[] = {"none", "huber", "student", NULL};
 bool misfit_is_log(const struct misfit_options *o, const struct survey_pair *pair,
                    const struct survey_datum *d)
 {
-    return o->residual == MISFIT_LOG && !pair->null && hypot(d->re, d->im) >= LOG_SIGNAL * d->sigma;
+    const bool part = d->part == SURVEY_REAL || d->part == SURVEY_IMAGINARY;
+    return d->part == SURVEY_PHASE || (o->residual == MISFIT_LOG && !pair->null && !part &&
+                                       hypot(d->re, d->im) >= LOG_SIGNAL * d->sigma);
 }
 
 struct misfit misfit_of(const struct misfit_options *o, const struct survey_pair *pair,
@@ -24,13 +26,19 @@ struct misfit misfit_of(const struct misfit_options *o, const struct survey_pair
 {
     const double complex data = d->re + I * d->im;
     const double signal = cabs(data) / d->sigma; /* 0 where there is no datum */
-    if (!isfinite(d->sigma))
-        return (struct misfit){0, 0};
-    if (!misfit_is_log(o, pair, d))
-        return (struct misfit){(data - field) / d->sigma, 1 / d->sigma};
+    const bool re = d->part != SURVEY_IMAGINARY && d->part != SURVEY_PHASE;
+    const bool im = d->part == SURVEY_BOTH || !re;
+    if (!isfinite(d->sigma) || (pair->null && d->part == SURVEY_PHASE))
+        return (struct misfit){0, 0, false, false};
     if (cabs(field) < LEAST)
         field = LEAST;
-    return (struct misfit){signal * clog(data / field), signal / field};
+    if (misfit_is_log(o, pair, d)) {
+        const double complex residual = signal * clog(data / field);
+        return (struct misfit){re * creal(residual) + I * im * cimag(residual), signal / field, re,
+                               im};
+    }
+    const double complex turn = d->part == SURVEY_AMPLITUDE ? conj(field) / cabs(field) : 1;
+    return (struct misfit){survey_residual(d, field), turn / d->sigma, re, im};
 }
 
 double misfit_loss(const struct misfit_options *o, double square)

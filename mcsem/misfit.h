@@ -25,6 +25,7 @@ struct misfit_options {
 
 struct misfit {
     double complex residual, factor; /* factor: of dF, for the residual's negative derivative */
+    bool re, im;                     /* which of its parts there are */
 };
 
 /* Both 0 where there is no datum. */

@@ -98,9 +98,12 @@ static enum ek_status read_datum(const struct table *t, const struct columns *c,
     TRY(read_number(t, row, c->im, &d->im));
     if (c->sigma >= 0)
         TRY(read_number(t, row, c->sigma, &sigma));
-    if (isnan(d->re) != isnan(d->im))
-        FAIL(EK_USAGE, "%s:%zu: one of re and im is missing", t->path, t->line[row]);
-    d->sigma = isnan(d->re) ? INFINITY : sigma;
+    d->sigma = isnan(d->re) && isnan(d->im) ? INFINITY : sigma;
+    d->part = isnan(d->re) == isnan(d->im) ? SURVEY_BOTH
+              : isnan(d->re)               ? SURVEY_IMAGINARY
+                                           : SURVEY_REAL;
+    if (d->part) /* the other one is unknown */
+        *(d->part == SURVEY_REAL ? &d->im : &d->re) = 0;
     if (d->sigma <= 0)
         FAIL(EK_USAGE, "%s:%zu: sigma %g is not positive", t->path, t->line[row], sigma);
     return EK_OK;

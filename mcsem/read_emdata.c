@@ -129,7 +129,15 @@ static struct survey_datum join(struct number a, struct number b, bool polar, bo
     const double complex z = polar ? a.value * cexp(I * b.value) : a.value + I * b.value;
     const double second = polar ? a.value * b.error : b.error;
     return (struct survey_datum){creal(z), lead ? cimag(z) : -cimag(z),
-                                 sqrt(0.5 * (a.error * a.error + second * second))};
+                                 sqrt(0.5 * (a.error * a.error + second * second)), SURVEY_BOTH};
+}
+
+/* One number's own error. */
+static struct survey_datum half(struct survey_datum d, enum survey_part part)
+{
+    d.sigma *= sqrt(2);
+    d.part = part;
+    return d;
 }
 
 /* Joins the n numbers of one pair at one frequency; how many were not used, by *alone. */
@@ -150,11 +158,21 @@ static enum ek_status fill_datum(const struct emdata *e, const struct entry *ent
         part[entry[i].part] = number_of(&entry[i], entry->channel >= 3 ? EMDATA_MU0 : 1);
     }
     const struct number amplitude = part[AMPLITUDE].given ? part[AMPLITUDE] : part[LOG_AMPLITUDE];
-    if (part[REAL].given && part[IMAGINARY].given)
+    const struct number none = {0, 0, false}, one = {1, 0, false};
+    size_t used = 1;
+    if (part[REAL].given && part[IMAGINARY].given && ++used)
         *datum = join(part[REAL], part[IMAGINARY], false, e->lead);
-    else if (amplitude.given && part[PHASE].given)
+    else if (amplitude.given && part[PHASE].given && ++used)
         *datum = join(amplitude, part[PHASE], true, e->lead);
-    *alone += isfinite(datum->sigma) ? n - 2 : n;
+    else if (part[REAL].given)
+        *datum = half(join(part[REAL], none, false, e->lead), SURVEY_REAL);
+    else if (part[IMAGINARY].given)
+        *datum = half(join(none, part[IMAGINARY], false, e->lead), SURVEY_IMAGINARY);
+    else if (amplitude.given)
+        *datum = half(join(amplitude, none, true, e->lead), SURVEY_AMPLITUDE);
+    else
+        *datum = half(join(one, part[PHASE], true, e->lead), SURVEY_PHASE);
+    *alone += n - used;
     if (datum->sigma == 0)
         datum->sigma = NAN;
     return EK_OK;
@@ -220,8 +238,8 @@ static void warn_of_losses(const struct emdata *e, size_t others, size_t alone)
     if (others)
         status_warn("%s: %zu data are of kinds that are not inverted; left out", e->path, others);
     if (alone)
-        status_warn("%s: %zu numbers lack the other half of their datum (real and imaginary part, "
-                    "or amplitude and phase); left out",
+        status_warn("%s: %zu numbers say again what others of their datum say (real and imaginary "
+                    "part, or amplitude and phase); left out",
                     e->path, alone);
 }
 

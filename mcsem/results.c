@@ -37,7 +37,7 @@ static enum ek_status write_files(struct inversion *s)
         TRY(certainty_open(s->inv, &s->sure));
     TRY(write_model(s->model_out, s->inv->earth, s->sure));
     TRY(write_history(s->history, s->inv));
-    TRY(write_responses(s->responses, s->survey, s->response));
+    TRY(write_responses(s->responses, s->survey, s->start, s->response));
     TRY(write_cells(s->cells, s->survey, s->start, s->report, s->response));
     return EK_OK;
 }
@@ -111,7 +111,9 @@ static size_t list_data(const struct inversion *s, struct bad *bad)
     for (size_t i = 0; i < s->survey->npairs; i++)
         for (int q = 0; q < s->survey->nfreq; q++)
             if (isfinite(s->survey->datum[i * (size_t)s->survey->nfreq + (size_t)q].sigma))
-                bad[n++] = (struct bad){i, q, square_of(s, i, q), 1};
+                bad[n++] = (struct bad){
+                    i, q, square_of(s, i, q),
+                    survey_numbers(&s->survey->datum[i * (size_t)s->survey->nfreq + (size_t)q])};
     qsort(bad, n, sizeof *bad, worst_first);
     return n;
 }
@@ -136,7 +138,7 @@ static size_t list_receivers(const struct inversion *s, struct bad *bad, size_t 
         if (!same)
             bad[kept - 1] = (struct bad){.pair = bad[i].pair};
         bad[kept - 1].square += bad[i].square;
-        bad[kept - 1].numbers += 2;
+        bad[kept - 1].numbers += bad[i].numbers;
     }
     qsort(bad, kept, sizeof *bad, worst_first);
     return kept;
@@ -148,7 +150,7 @@ static json_t *pack_bad(const struct inversion *s, const struct bad *b, bool rec
     if (receiver)
         return json_pack("{s:f s:f s:f s:o s:i}", "x", p->receiver[0], "y", p->receiver[1], "z",
                          p->receiver[2], "rms", json_number_or_null(sqrt(b->square / b->numbers)),
-                         "n_data", (int)(b->numbers / 2));
+                         "n_numbers", (int)b->numbers);
     return json_pack("{s:I s:s s:f s:o}", "line", (json_int_t)p->line, "component",
                      survey_columns_component(p), "freq_hz", s->survey->freq[b->freq], "residual",
                      json_number_or_null(sqrt(b->square)));

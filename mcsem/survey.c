@@ -1,5 +1,7 @@
 /* mcsem/survey.c – pairs, their data and their cells. */
 #include "mcsem/survey.h"
+#include "mcsem/survey_columns.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +13,8 @@
 #define MOST_OFFSET     1e6
 #define LEAST_FREQUENCY 1e-6
 #define MOST_FREQUENCY  1e6
+
+const char *const survey_parts[] = {"both", "real", "imaginary", "amplitude", "phase", NULL};
 
 enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey)
 {
@@ -235,6 +239,106 @@ void survey_weigh(struct survey *s, const struct survey_noise *noise)
     }
 }
 
+void survey_use(struct survey *s, enum survey_part part)
+{
+    for (size_t i = 0; part && i < s->npairs * (size_t)s->nfreq; i++) {
+        struct survey_datum *d = &s->datum[i];
+        const double size = hypot(d->re, d->im);
+        if (survey_numbers(d) < 2 || (part >= SURVEY_AMPLITUDE && size == 0))
+            continue;
+        d->part = part;
+        if (part == SURVEY_AMPLITUDE)
+            *d = (struct survey_datum){size, 0, d->sigma, part};
+        if (part == SURVEY_PHASE)
+            *d = (struct survey_datum){d->re / size, d->im / size, d->sigma / size, part};
+    }
+}
+
+double complex survey_residual(const struct survey_datum *d, double complex field)
+{
+    const double complex data = d->re + I * d->im, apart = (data - field) / d->sigma;
+    if (!survey_numbers(d))
+        return 0;
+    switch (d->part) {
+    case SURVEY_REAL:
+        return creal(apart);
+    case SURVEY_IMAGINARY:
+        return I * cimag(apart);
+    case SURVEY_AMPLITUDE:
+        return (d->re - cabs(field)) / d->sigma;
+    case SURVEY_PHASE:
+        return I * carg(data * conj(field)) / d->sigma;
+    default:
+        return apart;
+    }
+}
+
+/* ---- floors of errors ------------------------------------------------------------------------ */
+
+enum { FREQUENCY, REC_X, REC_Y, RELATIVE, FLOOR, NUMBERS };
+
+/* Whether a row speaks of a pair at a frequency. */
+static bool speaks_of(const struct survey_pair *p, double freq, const double *x, const char *name)
+{
+    return (isnan(x[FREQUENCY]) || fabs(x[FREQUENCY] - freq) < 1e-6 * freq) &&
+           (isnan(x[REC_X]) || fabs(x[REC_X] - p->receiver[0]) < 0.5) &&
+           (isnan(x[REC_Y]) || fabs(x[REC_Y] - p->receiver[1]) < 0.5) &&
+           (!*name || !strcmp(name, survey_columns_component(p)));
+}
+
+/* The rule of each datum, in `rule`, as the row has it. */
+static void note_rule(const struct survey *s, const double *x, const char *name, double (*rule)[2])
+{
+    for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
+        if (speaks_of(&s->pair[i / (size_t)s->nfreq], s->freq[i % (size_t)s->nfreq], x, name)) {
+            rule[i][0] = isnan(x[RELATIVE]) ? 0 : x[RELATIVE];
+            rule[i][1] = isnan(x[FLOOR]) ? 0 : x[FLOOR];
+        }
+}
+
+static enum ek_status read_rules(const struct table *t, const struct survey *s, double (*rule)[2])
+{
+    static const char *const names[NUMBERS] = {"freq_hz", "rec_x", "rec_y", "relative", "floor"};
+    const int component = table_find(t, "component");
+    int at[NUMBERS];
+    for (int k = 0; k < NUMBERS; k++)
+        at[k] = table_find(t, names[k]);
+    if (at[RELATIVE] < 0 && at[FLOOR] < 0)
+        FAIL(EK_USAGE, "%s: there is neither a column 'relative' nor 'floor'", t->path);
+    for (size_t row = 0; row < t->nrows; row++) {
+        double x[NUMBERS];
+        for (int k = 0; k < NUMBERS; k++) {
+            x[k] = NAN;
+            if (at[k] >= 0)
+                TRY(table_optional(t, row, at[k], &x[k]));
+            if (k >= RELATIVE && x[k] < 0)
+                FAIL(EK_USAGE, "%s:%zu: %s %g is negative", t->path, t->line[row], names[k], x[k]);
+        }
+        note_rule(s, x, component < 0 ? "" : table_text(t, row, component), rule);
+    }
+    return EK_OK;
+}
+
+enum ek_status survey_floor(struct survey *s, const char *path)
+{
+    const size_t data = s->npairs * (size_t)s->nfreq;
+    struct arena room = {0};
+    struct table *t;
+    TRY(table_open(path, NULL, &t));
+    double(*rule)[2] = arena_take(&room, data, sizeof *rule);
+    enum ek_status st = arena_check(&room, "the errors of %zu data", data);
+    if (!st)
+        st = read_rules(t, s, rule);
+    for (size_t i = 0; !st && i < data; i++) {
+        struct survey_datum *d = &s->datum[i];
+        const double floor = d->part == SURVEY_PHASE ? 0 : rule[i][1];
+        d->sigma = fmax(d->sigma, hypot(rule[i][0] * hypot(d->re, d->im), floor));
+    }
+    arena_free(&room);
+    table_close(t);
+    return st;
+}
+
 double survey_rms(const struct survey *s, const double complex *response, int freq, int cell)
 {
     const size_t begin_pair = cell < 0 ? 0 : s->first[cell];
@@ -243,13 +347,9 @@ double survey_rms(const struct survey *s, const double complex *response, int fr
     for (size_t i = begin_pair; i < end_pair; i++)
         for (int q = freq < 0 ? 0 : freq; q < (freq < 0 ? s->nfreq : freq + 1); q++) {
             const size_t at = i * (size_t)s->nfreq + (size_t)q;
-            const struct survey_datum *d = &s->datum[at];
-            if (!isfinite(d->sigma))
-                continue;
-            const double re = (d->re - creal(response[at])) / d->sigma;
-            const double im = (d->im - cimag(response[at])) / d->sigma;
-            sum += re * re + im * im;
-            n += 2;
+            const double size = cabs(survey_residual(&s->datum[at], response[at]));
+            sum += size * size;
+            n += survey_numbers(&s->datum[at]);
         }
     return n > 0 ? sqrt(sum / n) : NAN;
 }

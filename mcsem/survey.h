@@ -8,6 +8,7 @@
 
 #include "mcsem/earth.h"
 #include <complex.h>
+#include <math.h>
 #include <stdbool.h>
 
 /* A source position as one channel of one receiver sees it. */
@@ -22,9 +23,21 @@ struct survey_pair {
     size_t line;                            /* of its file, for messages; 0 = none */
 };
 
+/* What of a field was measured; of an amplitude alone re is it and im 0, of a phase alone both are
+ * those of a number of size 1, and sigma is in radians. */
+enum survey_part {
+    SURVEY_BOTH,
+    SURVEY_REAL,
+    SURVEY_IMAGINARY,
+    SURVEY_AMPLITUDE,
+    SURVEY_PHASE,
+};
+extern const char *const survey_parts[]; /* names, then NULL */
+
 /* What a pair measured at one frequency; standard error of its real and of its imaginary part. */
 struct survey_datum {
     double re, im, sigma; /* sigma = INFINITY: no datum; NAN: not known before survey_weigh() */
+    enum survey_part part;
 };
 
 struct survey {
@@ -63,6 +76,25 @@ struct survey_noise {
 };
 #define SURVEY_NOISE 0.03
 void survey_weigh(struct survey *survey, const struct survey_noise *noise);
+
+/* Takes one part of all data that have both. */
+void survey_use(struct survey *survey, enum survey_part part);
+
+/* Raises standard errors to hypot(relative |d|, floor) where a table's rows say so, the last one
+ * that fits a datum: columns relative, floor, and of freq_hz, component, rec_x, rec_y those that
+ * tell data apart (empty: any). A phase's error has |d| = 1 and no floor. EK_USAGE: no such table.
+ */
+enum ek_status survey_floor(struct survey *survey, const char *path);
+
+/* How many numbers a datum has: 0 to 2. */
+static inline int survey_numbers(const struct survey_datum *datum)
+{
+    return isfinite(datum->sigma) ? datum->part == SURVEY_BOTH ? 2 : 1 : 0;
+}
+
+/* (d - F) / sigma: of a phase or an imaginary part the imaginary number alone, of an amplitude or a
+ * real part the real one; 0 where there is no datum. */
+double complex survey_residual(const struct survey_datum *datum, double complex field);
 
 /* RMS misfit of real and imaginary parts: of one frequency (-1: all) and one cell (-1: all). */
 double survey_rms(const struct survey *survey, const double complex *response, int freq, int cell);

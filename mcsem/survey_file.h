@@ -33,7 +33,8 @@ enum ek_status survey_file_write(const char *path, const struct survey *survey,
  * Columns: src_x, src_y, src_z, src_azimuth_deg, src_dip_deg, src_len_m, rec_x, rec_y, rec_z,
  * component (Ex Ey Ez Hx Hy Hz), freq_hz, re, im; sigma (optional) is the standard error of the
  * real and of the imaginary part. Rows of one pair follow one another. A datum whose numbers are
- * empty is missing. Lines in front that begin with # may say more:
+ * empty is missing; with one of them it is a real or an imaginary part. Lines in front that begin
+ * with # may say more:
  *
  *   # earth nx=41,ny=11,dx=500,dy=750,nz=89,dz=47.2,seabed=1500,start=1
  *   # sea 0:0.25;200:0.3125
@@ -57,10 +58,10 @@ enum ek_status write_csv(const char *path, const struct survey *survey, const st
  * A pair is a transmitter, a receiver and one of its channels; a datum joins the two numbers that
  * the file has of it: real and imaginary part, or amplitude (or its decimal logarithm) and phase.
  * Its sigma is the root mean square of the standard errors of both, those of amplitude A and phase
- * p being (dA, A dp) or (A ln 10 dlogA, A dp). B becomes H = B / mu0. Numbers without their
- * partner, axes of polarisation ellipses and other methods' data are left out and counted in a
- * warning. Receivers are points, whatever their length; that is said. Errors of 0 stand for those
- * of `noise`, where its relative part is given. */
+ * p being (dA, A dp) or (A ln 10 dlogA, A dp). B becomes H = B / mu0. A number without its
+ * partner is a datum of one part; axes of polarisation ellipses and other methods' data are left
+ * out and counted in a warning. Receivers are points, whatever their length; that is said. Errors
+ * of 0 stand for those of `noise`, where its relative part is given. */
 
 /* Reads and checks a survey. Adds to *list what comments "! earth …" and "! sea …" say; where there
  * is no such comment, a grid of columns 500 m apart below all midpoints. EK_USAGE with file and
@@ -72,5 +73,9 @@ enum ek_status read_emdata(const char *path, const struct survey_noise *noise,
  * and with layers alike, as comments. EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status write_emdata(const char *path, const struct survey *survey,
                             const struct earth *earth);
+
+/* The same as EMResp_2.2, with `response` and residuals behind the data; NULL: without. */
+enum ek_status write_emresp(const char *path, const struct survey *survey,
+                            const struct earth *earth, const double complex *response);
 
 #endif

@@ -21,10 +21,11 @@ enum ek_status write_end(struct write_text *text); /* frees it, written or not *
 enum ek_status write_model(const char *path, const struct earth *earth,
                            const struct certainty *sure);
 
-/* One line for each trial; one line for each datum: data, response, residual / sigma. */
+/* One line for each trial; one line for each datum: data, response, residual / sigma; for
+ * names that end in .resp as MARE2DEM has it (write_emresp()). */
 enum ek_status write_history(const char *path, const struct invert *inv);
 enum ek_status write_responses(const char *path, const struct survey *survey,
-                               const double complex *response);
+                               const struct earth *earth, const double complex *response);
 
 /* One line for each cell: its pairs, its misfit, the cpu's seconds for its last computation; for
  * names that end in .json the seconds alone, as tasks for cu-plan --run. */

@@ -83,29 +83,56 @@ static int type_of(const struct survey_pair *p)
     return (p->magnetic ? 11 : 1) + 2 * axis;
 }
 
-static void write_data(FILE *f, const struct survey *s, const int *source, const int *receiver)
+/* A number, and where there is a response that and what is left of it. */
+static void write_number(FILE *f, const char *row, int type, double unit, double value,
+                         double sigma, const double *response, double residual)
 {
-    size_t rows = 0;
-    for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
-        rows += isfinite(s->datum[i].sigma) ? 2 : 0;
-    fprintf(f, "# Data: %zu\n! type freq tx rx data stderr\n", rows);
-    for (size_t i = 0; i < s->npairs; i++)
-        for (int q = 0; q < s->nfreq; q++) {
-            const struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
-            const int type = type_of(&s->pair[i]);
-            const double unit = s->pair[i].magnetic ? EMDATA_MU0 : 1;
-            if (!isfinite(d->sigma))
-                continue;
-            fprintf(f, "%d %d %d %d %.10g %.10g\n%d %d %d %d %.10g %.10g\n", type, q + 1, source[i],
-                    receiver[i], d->re * unit, d->sigma * unit, type + 1, q + 1, source[i],
-                    receiver[i], d->im * unit, d->sigma * unit);
-        }
+    fprintf(f, "%d %s %.10g %.10g", type, row, value * unit, sigma * unit);
+    if (response)
+        fprintf(f, " %.10g %.6g", *response * unit, residual);
+    fprintf(f, "\n");
 }
 
-static void write_all(FILE *f, const struct survey *s, const struct earth *e, struct listed *list,
-                      int *source, int *receiver)
+static void write_datum(FILE *f, const char *row, const struct survey_pair *p,
+                        const struct survey_datum *d, const double complex *response)
 {
-    fprintf(f, "Format: EMData_2.2\n! earth ");
+    const double unit = p->magnetic ? EMDATA_MU0 : 1;
+    const bool polar = d->part >= SURVEY_AMPLITUDE, phase = d->part == SURVEY_PHASE;
+    const int type = type_of(p) + (polar ? 20 : 0);
+    const double complex left = response ? survey_residual(d, *response) : 0;
+    const double re = !response ? 0 : polar ? cabs(*response) : creal(*response);
+    const double im = !response ? 0 : polar ? carg(*response) : cimag(*response);
+    if (d->part == SURVEY_BOTH || d->part == SURVEY_REAL || d->part == SURVEY_AMPLITUDE)
+        write_number(f, row, type, unit, d->re, d->sigma, response ? &re : NULL, creal(left));
+    if (d->part == SURVEY_BOTH || d->part == SURVEY_IMAGINARY || phase)
+        write_number(f, row, type + 1, phase ? 1 / EMDATA_DEGREE : unit,
+                     phase ? atan2(d->im, d->re) : d->im, d->sigma, response ? &im : NULL,
+                     cimag(left));
+}
+
+static void write_data(FILE *f, const struct survey *s, const double complex *response,
+                       const int *source, const int *receiver)
+{
+    const size_t nfreq = (size_t)s->nfreq;
+    size_t rows = 0;
+    for (size_t i = 0; i < s->npairs * nfreq; i++)
+        rows += (size_t)survey_numbers(&s->datum[i]);
+    fprintf(f, "# Data: %zu\n! type freq tx rx data stderr%s\n", rows,
+            response ? " response residual" : "");
+    for (size_t i = 0; i < s->npairs * nfreq; i++) {
+        char row[64];
+        const size_t pair = i / nfreq;
+        snprintf(row, sizeof row, "%zu %d %d", 1 + i % nfreq, source[pair], receiver[pair]);
+        if (survey_numbers(&s->datum[i]))
+            write_datum(f, row, &s->pair[pair], &s->datum[i], response ? &response[i] : NULL);
+    }
+}
+
+static void write_all(FILE *f, const struct survey *s, const struct earth *e,
+                      const double complex *response, struct listed *list, int *source,
+                      int *receiver)
+{
+    fprintf(f, "Format: %s_2.2\n! earth ", response ? "EMResp" : "EMData");
     earth_list_write(f, e);
     fprintf(f, "\n! sea ");
     earth_list_write_sea(f, e);
@@ -115,10 +142,11 @@ static void write_all(FILE *f, const struct survey *s, const struct earth *e, st
         fprintf(f, "%.10g\n", s->freq[q]);
     write_table(f, s, false, list, source);
     write_table(f, s, true, list, receiver);
-    write_data(f, s, source, receiver);
+    write_data(f, s, response, source, receiver);
 }
 
-enum ek_status write_emdata(const char *path, const struct survey *s, const struct earth *e)
+enum ek_status write_emresp(const char *path, const struct survey *s, const struct earth *e,
+                            const double complex *response)
 {
     struct write_text t;
     struct listed *list = calloc(s->npairs + 1, sizeof *list);
@@ -126,10 +154,15 @@ enum ek_status write_emdata(const char *path, const struct survey *s, const stru
     enum ek_status st = list && number ? write_begin(path, &t)
                                        : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
     if (!st) {
-        write_all(t.f, s, e, list, number, number + s->npairs);
+        write_all(t.f, s, e, response, list, number, number + s->npairs);
         st = write_end(&t);
     }
     free(list);
     free(number);
     return st;
+}
+
+enum ek_status write_emdata(const char *path, const struct survey *s, const struct earth *e)
+{
+    return write_emresp(path, s, e, NULL);
 }

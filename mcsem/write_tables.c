@@ -2,6 +2,7 @@
 #include "mcsem/write.h"
 #include "mcsem/survey_columns.h"
 #include "mcsem/seabed.h"
+#include "mcsem/survey_file.h"
 #include "src/json.h"
 #include "src/table.h"
 
@@ -76,12 +77,14 @@ enum ek_status write_history(const char *path, const struct invert *inv)
     return write_end(&t);
 }
 
-enum ek_status write_responses(const char *path, const struct survey *s,
+enum ek_status write_responses(const char *path, const struct survey *s, const struct earth *e,
                                const double complex *response)
 {
     struct write_text t;
     if (!named(path))
         return EK_OK;
+    if (ends_in(path, ".resp"))
+        return write_emresp(path, s, e, response);
     TRY(write_begin(path, &t));
     fprintf(t.f, "line,src_x,src_y,src_z,rec_x,rec_y,rec_z,component,freq_hz,re,im,sigma,"
                  "response_re,response_im,residual_re,residual_im\n");
@@ -98,8 +101,8 @@ enum ek_status write_responses(const char *path, const struct survey *s,
                     p->line, p->source[0], p->source[1], p->source[2], p->receiver[0],
                     p->receiver[1], p->receiver[2], survey_columns_component(p), s->freq[q], d->re,
                     d->im, d->sigma, creal(response[at]), cimag(response[at]),
-                    (d->re - creal(response[at])) / d->sigma,
-                    (d->im - cimag(response[at])) / d->sigma);
+                    creal(survey_residual(d, response[at])),
+                    cimag(survey_residual(d, response[at])));
         }
     return write_end(&t);
 }

@@ -63,9 +63,9 @@ static struct survey *random_survey(const struct kind *k, size_t npairs, const s
     for (size_t i = 0; i < npairs; i++) {
         const double scale = (s->pair[i] = random_pair(k, e)).magnetic ? 1e-9 : 1e-12;
         for (int q = 0; q < FREQUENCIES; q++)
-            s->datum[i * FREQUENCIES + (size_t)q] =
-                (struct survey_datum){scale * uniform(-1, 1), scale * uniform(-1, 1),
-                                      lrand48() % 5 ? scale * uniform(0.02, 0.3) : INFINITY};
+            s->datum[i * FREQUENCIES + (size_t)q] = (struct survey_datum){
+                scale * uniform(-1, 1), scale * uniform(-1, 1),
+                lrand48() % 5 ? scale * uniform(0.02, 0.3) : INFINITY, SURVEY_BOTH};
     }
     assert_int_equal(survey_bin(s, e, true), EK_OK);
     return s;
@@ -184,22 +184,31 @@ static void check_gradient(const struct survey *s, struct earth *e, const struct
     }
 }
 
-/* In both modes, with every loss; then with vertical resistivities unknown, too. */
+/* In both modes, with every loss; then with vertical resistivities unknown, too; then of one part
+ * of each datum. */
 static void sums_have_the_misfit_s_gradient(void **state)
 {
     (void)state;
     struct earth *e = random_earth(LAYERS);
     struct survey *s = random_survey(&near_and_far, 10, e);
-    for (int how = 0; how < 16; how++) {
+    for (int how = 0; how < 24; how++) {
         const struct cell_options o = {
             how % 2 ? CELL_SHARED : CELL_EXACT,
-            {how & 2 ? MISFIT_LOG : MISFIT_COMPLEX, (enum misfit_robust)(how / 4 % 3), 1},
+            {(how >= 16 ? how & 1 : how & 2) ? MISFIT_LOG : MISFIT_COMPLEX,
+             (enum misfit_robust)(how / 4 % 3), 1},
             1e-6,
             1e-15,
             true};
         if (how == 12)
             earth_add_vertical(e);
-        check_gradient(s, e, &o);
+        struct survey *of = s;
+        if (how >= 16) {
+            of = random_survey(&near_and_far, 10, e);
+            survey_use(of, (enum survey_part)(1 + (how - 16) / 2));
+        }
+        check_gradient(of, e, &o);
+        if (of != s)
+            survey_close(of);
     }
     survey_close(s);
     earth_close(e);

@@ -109,7 +109,7 @@ static struct survey *mixed_survey(void)
             memcpy(p->direction, across, sizeof across);
         for (int q = 0; q < 2; q++)
             s->datum[2 * i + (size_t)q] =
-                (struct survey_datum){1e-13 * (double)(i + 1), -2e-13 * (q + 1), 1e-15};
+                (struct survey_datum){1e-13 * (double)(i + 1), -2e-13 * (q + 1), 1e-15, SURVEY_BOTH};
     }
     s->datum[3].sigma = INFINITY;
     return s;

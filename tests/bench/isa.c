@@ -121,7 +121,7 @@ static double pairs(enum cell_mode mode, size_t n)
         s->pair[i] = (struct survey_pair){.source = {-offset / 2, 0, 1460},
                                           .receiver = {offset / 2, 0, 1499.9},
                                           .direction = {1, 0, 0}};
-        s->datum[i] = (struct survey_datum){1e-12, 0, 1e-13};
+        s->datum[i] = (struct survey_datum){1e-12, 0, 1e-13, SURVEY_BOTH};
     }
     must(survey_bin(s, e, true));
     double *sums = calloc(cell_sums(e->nz), sizeof *sums);

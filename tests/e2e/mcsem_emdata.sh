@@ -60,10 +60,39 @@ awk '/^# CSEM Rec/ { wires = 1 } / 0 0 R[13]$/ && wires { sub(/0 R/, "30 R") } {
 "$bin" "$work/wires.emdata" --iterations 0 --quiet 2>"$work/err" && grep -q '2 receivers have a length, of up to 30 m' "$work/err"
 check $? "lengths of receivers: $(cat "$work/err")"
 
-# Half a datum is left out and counted.
+# Half a datum counts half; amplitudes or phases alone, as a file has them, are those of --use; a
+# response file is a file of data, and has the response and what is left of it.
 sed '$d; s/^# Data: 1280/# Data: 1279/' "$survey" >"$work/half.emdata"
-"$bin" "$work/half.emdata" --iterations 0 --quiet 2>"$work/err" && grep -q '1 numbers lack the other half' "$work/err"
+"$bin" "$work/half.emdata" --iterations 0 --quiet --json "$work/run.json" 2>"$work/err" && [ "$(number data "$work/run.json")" = 639 ]
 check $? "half a datum: $(cat "$work/err")"
+polar() { # keep: amplitudes (0), phases (1)
+    awk -v keep="$1" '/^# Data/ { data = 1; print "# Data: 640"; next } !data || /^!/ { print; next }
+        $1 == 1 { re = $5; next }
+        { a = sqrt(re * re + $5 * $5); pi = atan2(0, -1)
+          if (keep) printf "22 %s %s %s %.15g %.15g\n", $2, $3, $4, atan2($5, re) * 180 / pi, $6 / a * 180 / pi
+          else printf "21 %s %s %s %.15g %.15g\n", $2, $3, $4, a, $6 }' "$survey"
+}
+for part in amplitude phase; do
+    polar "$([ $part = phase ] && echo 1 || echo 0)" >"$work/polar.emdata"
+    "$bin" "$survey" --use $part --iterations 0 --quiet --json "$work/used.json" --responses "$work/used.resp" &&
+        "$bin" "$work/polar.emdata" --iterations 0 --quiet --json "$work/run.json" &&
+        "$bin" "$work/used.resp" --iterations 0 --quiet --json "$work/again.json"
+    check $? "$part alone"
+    awk -v a="$(number rms "$work/used.json")" -v b="$(number rms "$work/run.json")" -v c="$(number rms "$work/again.json")" \
+        'BEGIN { exit !(a > 0.5 && (a - b)^2 < 1e-12 * a * a && (a - c)^2 < 1e-12 * a * a) }'
+    check $? "the same misfit: $(number rms "$work/used.json") $(number rms "$work/run.json") $(number rms "$work/again.json")"
+    awk '/^# Data/ { data = 1; next } data && !/^!/ { if (NF != 8 || $1 != ($1 == 21 ? 21 : 22)) bad = 1
+        if ($1 == 21 && ($8 - ($5 - $7) / $6)^2 > 1e-4) bad = 1; n++ } END { exit bad || n != 640 }' "$work/used.resp"
+    check $? "responses of ${part}s: $(tail -1 "$work/used.resp")"
+done
+
+# Errors are raised where a table says so.
+printf 'freq_hz,component,rec_x,relative,floor\n,,,0.02,\n0.25,Ex,,0.3,0\n' >"$work/errors.csv"
+"$bin" "$survey" --iterations 0 --quiet --errors "$work/errors.csv" --responses "$work/raised.csv" && "$bin" "$survey" --iterations 0 --quiet --responses "$work/plain.csv" &&
+    paste -d, "$work/plain.csv" "$work/raised.csv" | awk -F, 'NR > 1 { a = 0.3 * sqrt($10^2 + $11^2)
+        want = $9 == 0.25 && a > $12 ? a : $12; if (($28 - want)^2 > 1e-12 * want^2) bad = 1; more += $28 > 2 * $12 } END { exit bad || !more }'
+check $? 'errors of one frequency are raised'
+refuses 'errors without a rule' "neither a column 'relative'" "$bin" "$survey" --iterations 0 --errors "$work/plain.csv"
 
 spoil() { # sed script, pattern
     sed "$1" "$survey" >"$work/bad.emdata"
