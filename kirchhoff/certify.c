@@ -5,12 +5,6 @@
 
 enum { SHARE = 64, MOST = 100000, NEAR = 4 }; /* NEAR: steps around the source */
 
-static void place_of(const struct grid *g, const int at[3], double x[3])
-{
-    for (int a = 0; a < 3; a++)
-        x[a] = grid_coordinate(g, a, at[a]);
-}
-
 static bool near_source(const struct ttable *t, const double x[3])
 {
     double square = 0;
@@ -56,7 +50,7 @@ double certify_node(const struct ttable *t, const struct velocity *v, const int 
 {
     const size_t node = grid_index(&t->grid, at[0], at[1], at[2]);
     double x[3], range[2], square = 0, most = 0;
-    place_of(&t->grid, at, x);
+    grid_place(&t->grid, at[0], at[1], at[2], x);
     if (t->kmah[node] == TTABLE_UNFILLED || near_source(t, x))
         return NAN;
     const double speed = velocity_at(v, x, NULL);

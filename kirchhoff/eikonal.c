@@ -118,8 +118,7 @@ static void reach_corners(struct solver *s, const int at[3])
 static void find_analytic(const struct solver *s, const int at[3], struct analytic *c)
 {
     double x[3];
-    for (int a = 0; a < 3; a++)
-        x[a] = grid_coordinate(&s->e->grid, a, at[a]);
+    grid_place(&s->e->grid, at[0], at[1], at[2], x);
     analytic_linear(s->v0, s->gradient, s->source, x, c);
 }
 

@@ -28,6 +28,13 @@ static inline double grid_coordinate(const struct grid *g, int axis, int i)
     return g->origin[axis] + i * g->step[axis];
 }
 
+static inline void grid_place(const struct grid *g, int i, int j, int k, double x[3])
+{
+    x[0] = grid_coordinate(g, 0, i);
+    x[1] = grid_coordinate(g, 1, j);
+    x[2] = grid_coordinate(g, 2, k);
+}
+
 /* Of the last node along an axis. */
 static inline double grid_end(const struct grid *g, int axis)
 {

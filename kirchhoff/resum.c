@@ -11,24 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 100, DEEP = 4 }; /* every so many-th is one of the deepest */
+/* One point costs about as much as fifty of the image: a hundred where that is less than a per
+ * cent. Every DEEP-th is one of the deepest. */
+enum { LEAST = 20, MOST = 100, EACH = 5000, DEEP = 4 };
 
 enum ek_status resum_open(const struct migrate *m, struct resum **out)
 {
     struct resum *r = calloc(1, sizeof *r);
     uint64_t seed = 100;
+    const double share = (double)grid_nodes(&m->grid) * m->input.classes.n / EACH;
+    const int points = (int)fmin(fmax(share, LEAST), MOST);
     if (!r)
         FAIL(EK_UNAVAILABLE, "out of memory for the points of a check");
     pthread_mutex_init(&r->lock, NULL);
     r->m = m;
-    r->n = POINTS;
-    r->point = calloc(POINTS, sizeof *r->point);
-    r->total = calloc(POINTS, sizeof *r->total);
+    r->n = points;
+    r->point = calloc((size_t)points, sizeof *r->point);
+    r->total = calloc((size_t)points, sizeof *r->total);
     if (!r->point || !r->total) {
         resum_close(r);
         FAIL(EK_UNAVAILABLE, "out of memory for the points of a check");
     }
-    for (int q = 0; q < POINTS; q++) {
+    for (int q = 0; q < points; q++) {
         struct resum_point *p = &r->point[q];
         p->class = (int)random_below(&seed, (uint64_t)m->input.classes.n);
         for (int a = 0; a < 3; a++)
@@ -111,24 +115,16 @@ static void add_table(const struct traveltime_cache *t, const float *data, doubl
     }
 }
 
-/* As migrate_lower() says. */
 static void lower(const struct nodes_end *end, struct arrival *a)
 {
-    const double h = (double)end->datum, midway = (double)end->midway, turn = (double)end->turn;
-    const double flat = hypot(a->change[0], a->change[1]),
-                 p = hypot(hypot(a->p[0], a->p[1]), a->p[2]);
-    const double down = midway * sqrt(fmax(1 - flat * flat * (double)end->square, 0));
-    const double time =
-        sqrt(fmax(a->time * a->time - 2 * h * a->time * down + h * h * midway * midway, 0));
-    const double by = time > 0 ? a->time / time * turn : 1;
-    const double sign = a->p[2] * a->time < h * midway * midway ? -1 : 1;
-    for (int i = 0; i < 2; i++) {
-        a->change[i] *= by;
-        a->p[i] *= by;
-    }
-    a->p[2] = sign * sqrt(fmax(p * p - a->p[0] * a->p[0] - a->p[1] * a->p[1], 0));
-    a->spread *= time / a->time / sqrt(turn);
-    a->time = time;
+    struct migrate_arrival m = {(float)a->time,     (float)a->p[0],   (float)a->p[1],
+                                (float)a->p[2],     (float)a->spread, (float)a->change[0],
+                                (float)a->change[1]};
+    m = migrate_lower(m, end->datum, end->midway, end->square, end->turn);
+    *a = (struct arrival){(double)m.t,
+                          {(double)m.px, (double)m.py, (double)m.pz},
+                          (double)m.l,
+                          {(double)m.sx, (double)m.sy}};
 }
 
 static void from_tables(const struct traveltime_cache *t, const struct nodes_end *end,

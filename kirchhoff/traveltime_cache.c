@@ -106,10 +106,9 @@ static void fill_by_formula(const struct traveltime_cache *t, int node, float *d
     const double slowness = 1 / velocity_at(v, source, NULL);
     for (int c = 0; c < t->grid.n[0] * ny; c++)
         for (int k = 0; k < nz; k++) {
-            const double x[3] = {grid_coordinate(&t->grid, 0, c / ny),
-                                 grid_coordinate(&t->grid, 1, c % ny),
-                                 grid_coordinate(&t->grid, 2, k)};
+            double x[3];
             struct analytic a;
+            grid_place(&t->grid, c / ny, c % ny, k, x);
             analytic_linear(v->v0, v->k, source, x, &a);
             const double field[TABLE_FIELDS] = {[TABLE_T] = a.time,
                                                 [TABLE_PX] = a.p[0],
@@ -306,15 +305,21 @@ enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, 
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static enum ek_status prepare(struct traveltime_cache *t, size_t budget)
+/* What follows opening, if that went well. */
+static enum ek_status prepare(struct traveltime_cache *made, enum ek_status st, size_t budget,
+                              struct traveltime_cache **t)
 {
-    t->nodes = t->surface.n[0] * t->surface.n[1];
-    t->bytes = grid_nodes(&t->grid) * TABLE_FIELDS * sizeof(float);
-    t->most = budget / t->bytes;
-    t->table = calloc((size_t)t->nodes + 1, sizeof *t->table);
-    if (!t->table)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d surface nodes", t->nodes);
-    return EK_OK;
+    made->nodes = made->surface.n[0] * made->surface.n[1];
+    made->bytes = grid_nodes(&made->grid) * TABLE_FIELDS * sizeof(float);
+    made->most = st ? 0 : budget / made->bytes;
+    made->table = st ? NULL : calloc((size_t)made->nodes + 1, sizeof *made->table);
+    if (!st && !made->table)
+        st = status_fail(EK_UNAVAILABLE, "out of memory for %d surface nodes", made->nodes);
+    if (st)
+        traveltime_cache_close(made);
+    else
+        *t = made;
+    return st;
 }
 
 static enum ek_status open_folder(struct traveltime_cache *t, const char *path)
@@ -344,14 +349,7 @@ enum ek_status traveltime_cache_open(const char *path, size_t budget, struct tra
     struct traveltime_cache *made = new_travel();
     if (!made)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
-    enum ek_status st = open_folder(made, path);
-    if (!st)
-        st = prepare(made, budget);
-    if (st)
-        traveltime_cache_close(made);
-    else
-        *t = made;
-    return st;
+    return prepare(made, open_folder(made, path), budget, t);
 }
 
 static enum ek_status open_velocity(struct traveltime_cache *t, const char *text)
@@ -374,14 +372,7 @@ enum ek_status traveltime_cache_compute(const char *velocity, const struct grid 
     made->grid = *grid;
     made->surface = *surface;
     snprintf(made->name, sizeof made->name, "%s", velocity);
-    enum ek_status st = open_velocity(made, velocity);
-    if (!st)
-        st = prepare(made, budget);
-    if (st)
-        traveltime_cache_close(made);
-    else
-        *t = made;
-    return st;
+    return prepare(made, open_velocity(made, velocity), budget, t);
 }
 
 void traveltime_cache_close(struct traveltime_cache *t)

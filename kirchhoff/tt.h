@@ -34,8 +34,8 @@ struct tt_record {
 
 struct tt {
     /* Options. */
-    const char *velocity_text, *grid_text, *sources_text, *out, *times, *rays, *arrival, *donation;
-    int shots, share, poll;
+    const char *velocity_text, *grid_text, *sources_text, *out, *times, *rays, *donation;
+    int arrival, shots, share, poll;
     bool resume;
     double tolerance, unfilled_most, failing_most; /* % */
     struct shot_options shot;
@@ -66,9 +66,6 @@ enum ek_status tt_reset(void *st);
 void tt_close(void *st);
 
 extern const struct team_ops tt_verbs;
-
-/* Units that share devices are numbered with the devices' own first. */
-int tt_worker(const struct tt *t, const struct cu *cu);
 
 /* The run's numbers, shot by shot, and what the report draws. New reference, NULL: no memory. */
 json_t *tt_facts(const void *st);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define AT(member) offsetof(struct tt, member)
+static const char *const arrivals[] = {"first", "strongest", NULL};
 static const struct opt options[] = {
     {"velocity", OPT_TEXT, AT(velocity_text), "MODEL",
      "const:v=, gradient:v0=,k= (or kx=,ky=,kz=), lens:…, layers:0:1500,800:2500, cube:FILE, "
@@ -25,9 +26,9 @@ static const struct opt options[] = {
     {"out", OPT_TEXT, AT(out), "PATH", "folder of the tables (tt); file of --times and --rays (-)",
      .env = NULL},
     {"resume", OPT_FLAG, AT(resume), .help = "keep what a former run of the same has finished"},
-    {"arrival", OPT_TEXT, AT(arrival), "first|strongest",
+    {"arrival", OPT_NAME, AT(arrival), "first|strongest",
      "by the eikonal equation, or by fronts, and by that where these fail (strongest)",
-     .env = NULL},
+     .names = arrivals},
     {"edge", OPT_REAL, AT(shot.edge), "M",
      "longest edge of a front's triangles (eight steps of the grid, about 250 m at most)",
      .min = 1e-3, .max = 1e6},
@@ -71,7 +72,7 @@ static void defaults(void *st, const struct bench_program *self)
     t->tolerance = 25;
     t->unfilled_most = 1;
     t->failing_most = 10;
-    t->arrival = "strongest";
+    t->arrival = 1;
     t->donation = "on";
 }
 
@@ -87,15 +88,6 @@ static enum ek_status answer(void *st, bool *done)
 }
 
 /* ---- the problem ------------------------------------------------------------------------------*/
-
-static enum ek_status read_arrival(const char *text, bool *first)
-{
-    static const char *const names[] = {"first", "strongest"};
-    if (strcmp(text, names[0]) != 0 && strcmp(text, names[1]) != 0)
-        FAIL(EK_USAGE, "--arrival %s: not first or strongest%s", text, opt_suggest(text, names, 2));
-    *first = !strcmp(text, names[0]);
-    return EK_OK;
-}
 
 /* Each unit has one; how many units there are is not decided yet. */
 static size_t tables_at_once(const struct tt *t)
@@ -115,7 +107,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
         t->out = "tt";
     if (!*t->out || strlen(t->out) > 3000)
         FAIL(EK_USAGE, "--out '%.40s': no name of a folder", t->out);
-    TRY(read_arrival(t->arrival, &t->shot.first));
+    t->shot.first = t->arrival == 0;
     TRY(donate_mode_parse(t->donation, &t->mode));
     TRY(grid_parse("--grid", t->grid_text, &t->grid));
     TRY(velocity_open(t->velocity_text, &t->velocity));

@@ -143,7 +143,8 @@ void tt_close(void *st)
 
 /* ---- devices ----------------------------------------------------------------------------------*/
 
-int tt_worker(const struct tt *t, const struct cu *cu)
+/* Units that share devices are numbered with the devices' own first. */
+static int worker_of(const struct tt *t, const struct cu *cu)
 {
     const struct cu_layout *l = &t->set->layout;
     return cu->kind == CU_DEVICE ? cu->index - l->ncpu : cu->index + l->ndev;
@@ -177,7 +178,7 @@ static struct ray_device *handle_of(struct tt *t, const struct cu *cu, int devic
 static int poll_device(struct tt *t, const struct cu *cu, const struct shot *s,
                        struct ray_device **d)
 {
-    const int device = donate_poll(t->donate, tt_worker(t, cu), (long)s->front.n);
+    const int device = donate_poll(t->donate, worker_of(t, cu), (long)s->front.n);
     *d = device < 0 ? NULL : handle_of(t, cu, device);
     return *d ? device : -1;
 }
@@ -215,10 +216,9 @@ static void judge(const struct ttable *t, const struct velocity *v, struct tt_re
     if (v->kind != VELOCITY_LINEAR)
         return;
     for (size_t i = 0; i < n; i += stride) {
-        const double x[3] = {grid_coordinate(&t->grid, 0, (int)(i / (ny * nz))),
-                             grid_coordinate(&t->grid, 1, (int)(i / nz % ny)),
-                             grid_coordinate(&t->grid, 2, (int)(i % nz))};
+        double x[3];
         struct analytic c;
+        grid_place(&t->grid, (int)(i / (ny * nz)), (int)(i / nz % ny), (int)(i % nz), x);
         analytic_linear(v->v0, v->k, t->source, x, &c);
         if (t->kmah[i] == TTABLE_UNFILLED || c.spread < near_source)
             continue;
@@ -330,7 +330,7 @@ static enum ek_status run_fronts(struct tt *t, const struct cu *cu, size_t sourc
     enum ek_status st = run_steps(t, cu, s, r);
     if (!st && !stop_requested())
         st = finish_shot(t, cu, s, source, r);
-    donate_leave(t->donate, tt_worker(t, cu));
+    donate_leave(t->donate, worker_of(t, cu));
     shot_close(s);
     return st;
 }

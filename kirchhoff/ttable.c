@@ -1,6 +1,5 @@
 /* kirchhoff/ttable.c – tables in memory and in files. */
 #include "kirchhoff/ttable.h"
-#include "kirchhoff/analytic.h"
 #include "src/checksum.h"
 #include "src/file.h"
 
@@ -103,29 +102,6 @@ void ttable_count(struct ttable *t)
         t->unfilled += t->kmah[i] == TTABLE_UNFILLED;
         t->eikonal += t->kmah[i] == TTABLE_EIKONAL;
     }
-}
-
-enum ek_status ttable_fill_analytic(struct ttable *t, const struct velocity *v)
-{
-    const struct grid *g = &t->grid;
-    double least, most;
-    struct analytic c;
-    if (v->kind != VELOCITY_LINEAR)
-        FAIL(EK_USAGE, "velocity %s has no closed form; const: and gradient: have", v->text);
-    TRY(velocity_range(v, g, &least, &most));
-    if (!(velocity_at(v, t->source, NULL) > 0))
-        FAIL(EK_USAGE, "velocity %s is not positive at the source (%g, %g, %g) m", v->text,
-             t->source[0], t->source[1], t->source[2]);
-    for (int i = 0; i < g->n[0]; i++)
-        for (int j = 0; j < g->n[1]; j++)
-            for (int k = 0; k < g->n[2]; k++) {
-                const double x[3] = {grid_coordinate(g, 0, i), grid_coordinate(g, 1, j),
-                                     grid_coordinate(g, 2, k)};
-                analytic_linear(v->v0, v->k, t->source, x, &c);
-                ttable_put(t, grid_index(g, i, j, k), c.time, c.p, c.spread, 0);
-            }
-    t->unfilled = 0;
-    return EK_OK;
 }
 
 /* ---- files ------------------------------------------------------------------------------------*/

@@ -61,9 +61,6 @@ void ttable_clear(struct ttable *t, size_t node);
 /* Counts into t->unfilled and t->eikonal. */
 void ttable_count(struct ttable *t);
 
-/* All nodes from the closed form. EK_USAGE: v is not linear, or not positive somewhere. */
-enum ek_status ttable_fill_analytic(struct ttable *t, const struct velocity *v);
-
 /* EK_UNAVAILABLE: no room on the disk, no such folder; what was there under this name stays then.
  */
 enum ek_status ttable_write(const struct ttable *t, const char *path);

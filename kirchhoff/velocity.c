@@ -258,13 +258,6 @@ void velocity_curvature(const struct velocity *v, const double x[3], double hess
 
 /* ---- on grids ---------------------------------------------------------------------------------*/
 
-static void node_at(const struct grid *g, int i, int j, int k, double x[3])
-{
-    x[0] = grid_coordinate(g, 0, i);
-    x[1] = grid_coordinate(g, 1, j);
-    x[2] = grid_coordinate(g, 2, k);
-}
-
 enum ek_status velocity_sample(const struct velocity *v, const struct grid *g, float **node)
 {
     float *made = malloc(grid_nodes(g) * 4 * sizeof *made), *at = made;
@@ -274,7 +267,7 @@ enum ek_status velocity_sample(const struct velocity *v, const struct grid *g, f
     for (int i = 0; i < g->n[0]; i++)
         for (int j = 0; j < g->n[1]; j++)
             for (int k = 0; k < g->n[2]; k++, at += 4) {
-                node_at(g, i, j, k, x);
+                grid_place(g, i, j, k, x);
                 at[0] = (float)velocity_at(v, x, gradient);
                 for (int a = 0; a < 3; a++)
                     at[1 + a] = (float)gradient[a];
@@ -308,7 +301,7 @@ enum ek_status velocity_range(const struct velocity *v, const struct grid *g, do
     for (int i = 0; i < g->n[0]; i += step[0])
         for (int j = 0; j < g->n[1]; j += step[1])
             for (int k = 0; k < g->n[2]; k += step[2]) {
-                node_at(g, i, j, k, x);
+                grid_place(g, i, j, k, x);
                 TRY(node_range(v, x, &low, &high));
             }
     *least = low;

@@ -2,6 +2,8 @@
 #ifndef TESTS_KIRCHHOFF_H
 #define TESTS_KIRCHHOFF_H
 
+#include "kirchhoff/analytic.h"
+#include "kirchhoff/ttable.h"
 #include "kirchhoff/velocity_cube.h"
 #include "src/table.h"
 
@@ -62,6 +64,22 @@ static inline enum ek_status cube_from(const struct grid *g, float *speed, doubl
     else
         *v = made;
     return st;
+}
+
+/* All nodes from the closed form of a linear velocity. */
+static inline void fill_exactly(struct ttable *t, const struct velocity *v)
+{
+    const struct grid *g = &t->grid;
+    for (int i = 0; i < g->n[0]; i++)
+        for (int j = 0; j < g->n[1]; j++)
+            for (int k = 0; k < g->n[2]; k++) {
+                struct analytic c;
+                double x[3];
+                grid_place(g, i, j, k, x);
+                analytic_linear(v->v0, v->k, t->source, x, &c);
+                ttable_put(t, grid_index(g, i, j, k), c.time, c.p, c.spread, 0);
+            }
+    t->unfilled = 0;
 }
 
 /* A sharp body with a rough top, of 4500 m/s in a slower gradient, or of 900 in 4500: 600 x 480 x

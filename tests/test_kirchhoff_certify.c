@@ -9,7 +9,7 @@ static struct ttable *exact(const struct velocity *v, double x, double y, double
 {
     struct ttable *t;
     assert_int_equal(ttable_make(&grid, (const double[]){x, y, z}, v->text, &t), EK_OK);
-    assert_int_equal(ttable_fill_analytic(t, v), EK_OK);
+    fill_exactly(t, v);
     return t;
 }
 

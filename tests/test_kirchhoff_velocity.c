@@ -335,7 +335,7 @@ static void test_table(void **state)
     assert_int_equal(ttable_make(&g, s, v->text, &t), EK_OK);
     ttable_count(t);
     assert_int_equal(t->unfilled, 210);
-    assert_int_equal(ttable_fill_analytic(t, v), EK_OK);
+    fill_exactly(t, v);
     assert_int_equal(ttable_write(t, path), EK_OK);
     assert_int_equal(ttable_open(path, &read), EK_OK);
     assert_int_equal(read->unfilled, 0);

