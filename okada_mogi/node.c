@@ -1,6 +1,8 @@
 /* okada_mogi/node.c – trials as tasks of a farm: what a batch is, and what it brings. */
 #include "okada_mogi/node.h"
 #include "cu/farm/farm.h"
+#include "cu/rank/stop.h"
+#include "okada_mogi/ranges.h"
 #include "okada_mogi/spool.h"
 
 #include <pthread.h>
@@ -9,6 +11,9 @@
 
 /* Seconds to wait for a batch at a time. */
 static const double WAITING = 1;
+
+/* Accepted trials that a worker holds. */
+enum { HELD = SPOOL_MEMORY / 4 };
 
 _Static_assert(sizeof(struct trial_range) <= FARM_BRIEF, "a batch says which trials it is");
 
@@ -23,16 +28,20 @@ struct node {
     bool keeps_all;      /* each trial may be a record: no batch is to have more than fit */
     bool *apart;         /* [tasks.n] */
     double *trials;      /* [ranks] that count */
-    /* worker: what the batch has brought so far */
+    struct ranges gaps;  /* left by full workers */
+    size_t filled;       /* of them */
+    /* worker: what the batch has brought so far, of which trials */
     pthread_mutex_t lock;
     struct accepted found;
+    struct ranges searched;
     double evaluations;
 };
 
-/* What a worker's result begins with; the accepted trials follow. */
+/* What a worker's result begins with; the ranges that were searched and their accepted trials
+ * follow. */
 struct result {
-    double evaluations;
-    uint64_t records;
+    _Alignas(16) double evaluations;
+    uint64_t ranges, records;
 };
 
 /* ---- rank 0 -----------------------------------------------------------------------------------*/
@@ -54,26 +63,44 @@ static struct trial_range trials_of(const struct farm_batch *batch)
     return r;
 }
 
+/* Workers have no room for what batches bring: from now on they get tasks one by one. */
+static void make_batches_small(struct node *n)
+{
+    for (size_t t = 1; t < n->tasks.n; t++)
+        __atomic_store_n(&n->apart[t], true, __ATOMIC_RELAXED);
+}
+
 /* Rank 0's own trials were put one by one. */
 static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, int failed,
                            const void *bytes, size_t size)
 {
     struct node *n = arg;
     const struct result *r = bytes;
-    const struct accepted_record *record = (const void *)(r + 1);
-    struct accepted found = {0};
-    n->trials[rank] += failed ? 0 : (double)trials_of(batch).count;
-    if (!rank || failed)
+    if (!rank || failed) {
+        n->trials[rank] += failed ? 0 : (double)trials_of(batch).count;
         return EK_OK;
-    if (size < sizeof *r || (size - sizeof *r) / sizeof *record != r->records)
+    }
+    const struct trial_range *range = (const void *)(r + 1);
+    if (size < sizeof *r ||
+        size != sizeof *r + r->ranges * sizeof *range + r->records * sizeof(struct accepted_record))
         FAIL(EK_USAGE, "rank %d: its result is none of this program's", rank);
+    const struct accepted_record *record = (const void *)(range + r->ranges),
+                                 *end = record + r->records;
+    trial_number left = trials_of(batch).count;
     search_state_evaluated(n->checkpoint, r->evaluations);
     enum ek_status st = EK_OK;
-    for (size_t i = 0; i < r->records && !st; i++)
-        st = accepted_add(&found, &record[i]);
-    if (!st)
-        st = search_state_put(n->checkpoint, trials_of(batch), &found);
-    accepted_free(&found);
+    for (size_t i = 0; i < r->ranges && !st; i++) {
+        struct accepted found = {0};
+        for (; record < end && record->trial - range[i].first < range[i].count && !st; record++)
+            st = accepted_add(&found, record);
+        if (!st)
+            st = search_state_put(n->checkpoint, range[i], &found);
+        accepted_free(&found);
+        n->trials[rank] += (double)range[i].count;
+        left -= range[i].count;
+    }
+    if (left)
+        make_batches_small(n);
     return st;
 }
 
@@ -109,6 +136,8 @@ void node_close(struct node *n)
     farm_close(n->farm);
     pieces_free(&n->tasks);
     accepted_free(&n->found);
+    ranges_free(&n->searched);
+    ranges_free(&n->gaps);
     pthread_mutex_destroy(&n->lock);
     free(n->apart);
     free(n->trials);
@@ -132,7 +161,7 @@ static enum ek_status cut_tasks(struct node *n)
     trial_number together = n->tasks.n ? task[0].count : 0;
     for (size_t t = 1; t < n->tasks.n; t++, together += task[t].count) {
         n->apart[t] = task[t].first != task[t - 1].first + task[t - 1].count ||
-                      (n->keeps_all && together + task[t].count > SPOOL_MEMORY);
+                      (n->keeps_all && together + task[t].count > HELD);
         together = n->apart[t] ? 0 : together;
     }
     return EK_OK;
@@ -142,8 +171,9 @@ enum ek_status node_begin(struct node *n, const char *schedule)
 {
     n->batch = (struct farm_batch){.tasks = {0, 0}};
     n->last = (struct node_report){0};
-    n->found.n = 0;
+    n->found.n = n->searched.n = n->filled = 0;
     n->evaluations = 0;
+    ranges_free(&n->gaps);
     if (farm_is_worker(n->farm))
         return farm_begin(n->farm, NULL);
     memset(n->trials, 0, (size_t)farm_size(n->farm) * sizeof *n->trials);
@@ -163,21 +193,37 @@ enum ek_status node_begin(struct node *n, const char *schedule)
 /* What the batch has brought, to rank 0. */
 static enum ek_status report_to_rank_0(struct node *n)
 {
-    const size_t records = n->found.n * sizeof *n->found.record;
-    const struct result head = {n->evaluations, n->found.n};
-    char *result = malloc(sizeof head + records);
+    const size_t ranges = n->searched.n * sizeof *n->searched.range,
+                 records = n->found.n * sizeof *n->found.record;
+    const struct result head = {n->evaluations, n->searched.n, n->found.n};
+    char *result = malloc(sizeof head + ranges + records);
     if (!result)
         FAIL(EK_UNAVAILABLE, "out of memory for %zu accepted trials", n->found.n);
     accepted_sort(&n->found);
     memcpy(result, &head, sizeof head);
+    if (ranges)
+        memcpy(result + sizeof head, n->searched.range, ranges);
     if (records)
-        memcpy(result + sizeof head, n->found.record, records);
+        memcpy(result + sizeof head + ranges, n->found.record, records);
     const enum ek_status st =
-        farm_report(n->farm, &n->batch, 0, n->last.rate, result, sizeof head + records);
+        farm_report(n->farm, &n->batch, 0, n->last.rate, result, sizeof head + ranges + records);
     free(result);
-    n->found.n = 0;
+    n->found.n = n->searched.n = 0;
     n->evaluations = 0;
     return st;
+}
+
+/* What full workers have left is searched here. */
+static enum ek_status next_gap(struct node *n, struct trial_range *batch)
+{
+    if (n->filled == n->gaps.n) {
+        n->filled = 0;
+        ranges_free(&n->gaps);
+        TRY(search_state_gaps(n->checkpoint, &n->gaps));
+    }
+    if (n->filled < n->gaps.n && !stop_requested())
+        *batch = n->gaps.range[n->filled++];
+    return EK_OK;
 }
 
 enum ek_status node_next(struct node *n, const struct node_report *r, struct trial_range *batch)
@@ -195,7 +241,18 @@ enum ek_status node_next(struct node *n, const struct node_report *r, struct tri
         TRY(farm_next(n->farm, WAITING, &n->batch, &over));
     while (!over && !trials_of(&n->batch).count);
     *batch = trials_of(&n->batch);
-    return EK_OK;
+    return over && !worker ? next_gap(n, batch) : EK_OK;
+}
+
+/* Of a range that a worker has no room for nothing is kept, and rank 0 hears that it is missing. */
+static enum ek_status keep(struct node *n, struct trial_range range, const struct accepted *found)
+{
+    enum ek_status st = EK_OK;
+    if (n->found.n + found->n > HELD)
+        return EK_OK;
+    for (size_t i = 0; i < found->n && !st; i++)
+        st = accepted_add(&n->found, &found->record[i]);
+    return st ? st : ranges_add(&n->searched, range);
 }
 
 enum ek_status node_put(void *node, struct trial_range range, struct accepted *found)
@@ -203,10 +260,8 @@ enum ek_status node_put(void *node, struct trial_range range, struct accepted *f
     struct node *n = node;
     if (!farm_is_worker(n->farm))
         return search_state_put(n->checkpoint, range, found);
-    enum ek_status st = EK_OK;
     pthread_mutex_lock(&n->lock);
-    for (size_t i = 0; i < found->n && !st; i++)
-        st = accepted_add(&n->found, &found->record[i]);
+    const enum ek_status st = keep(n, range, found);
     pthread_mutex_unlock(&n->lock);
     accepted_free(found);
     return st;

@@ -252,7 +252,7 @@ static struct ek_range whole(struct coordinator *c, int node, struct ek_range r)
         return r;
     size_t end = r.begin + 1;
     while (end < r.end && !c->trouble[r.begin].failures && !c->trouble[end].failures &&
-           !(c->job.apart && c->job.apart[end]))
+           !(c->job.apart && __atomic_load_n(&c->job.apart[end], __ATOMIC_RELAXED)))
         end++;
     leave(c, node, (struct ek_range){end, r.end});
     return (struct ek_range){r.begin, end};

@@ -32,7 +32,8 @@ struct farm_job {
                              a list of tasks and are no use among nodes: hrdls is taken then */
     size_t n;
     const double *cost; /* [n] as policies want it, NULL: equal */
-    const bool *apart;  /* [n] task t does not follow t - 1: no batch holds both. NULL: none */
+    const bool *apart;  /* [n] task t does not follow t - 1: no batch holds both; more may be set
+                           at any time, atomically. NULL: none */
     int failures;       /* so many, and a task is set aside; 0: at the first */
 };
 

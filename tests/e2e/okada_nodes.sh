@@ -48,6 +48,19 @@ same 'of campi'
 one mogi $examples/unimak.json
 ranks 3 mogi $examples/unimak.json --layout 1x1 --out "$work/out.csv" --quiet || say 'unimak on 3 ranks'
 same 'of two sources'
+# Batches that bring more than a worker holds: what it leaves, rank 0 searches.
+printf '%s\n' 'E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m' '0,0,.01,.01,.02,.005,.005,.01' >"$work/s.csv"
+cat >"$work/wide.json" <<END
+{"model": "mogi", "stations": "s.csv", "accept": {"k_sigma": 1e9}, "parameters": [
+ {"name": "Es_m", "min": -5e3, "max": 5e3, "n": 70}, {"name": "Ns_m", "min": -5e3, "max": 5e3, "n": 70},
+ {"name": "d_m", "min": 1e3, "max": 5e3, "n": 35}, {"name": "dV_m3", "min": -1e6, "max": 1e6, "n": 10}]}
+END
+"$BIN/mogi" "$work/wide.json" --layout 1x1 --binary "$work/one.bin" --quiet || say "wide exits $?"
+for schedule in static hrdls; do
+    ranks 3 mogi "$work/wide.json" --layout 1x1 --schedule $schedule --binary "$work/out.bin" --quiet || say "wide: $?"
+    cmp -s "$work/one.bin" "$work/out.bin" || say "another set with full workers, $schedule"
+    rm -f "$work/out.bin"
+done
 
 # Runs that take a few seconds on any machine: units sleep most of the time.
 slow="$examples/parkfield.json --method brute --trials 376000000:378000000 --layout 1x1 --schedule hrdls"
