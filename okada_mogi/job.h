@@ -60,6 +60,7 @@ struct job {
     int source[JOB_AXES], parameter[JOB_AXES];
     char *name[JOB_AXES]; /* as in the file: "Es_m.1"; NULL: it does not say, one usual value */
     trial_number trials;
+    struct trial_range wanted; /* all, unless the caller wants less of them */
     char *path;
     json_t *root; /* as it was read */
 };

@@ -81,7 +81,7 @@ static enum ek_status parse_range(struct program *p)
     if (end > p->job->trials)
         FAIL(EK_USAGE, "--trials %s: there are trials 0:%s", p->trials,
              trial_text(p->job->trials, most));
-    p->range = (struct trial_range){first, end - first};
+    p->range = p->job->wanted = (struct trial_range){first, end - first};
     return EK_OK;
 }
 

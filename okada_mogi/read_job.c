@@ -380,6 +380,7 @@ static enum ek_status read_parameters(struct job *job, const json_t *list)
     if (!trial_count(job->axis, job->naxes, &job->trials))
         FAIL(EK_USAGE, "%s: more than 2^127 trials; choose fewer values",
              demand_at(job->path, "parameters"));
+    job->wanted = (struct trial_range){0, job->trials};
     return EK_OK;
 }
 

@@ -93,8 +93,10 @@ static enum ek_status look(void *arg, const long *place, double *misfit)
 {
     struct scout *s = arg;
     struct accepted_record record;
+    const trial_number trial = trial_of(s->job->axis, s->job->naxes, place);
     *misfit = INFINITY;
-    if (!judge_trial(s->judge, trial_of(s->job->axis, s->job->naxes, place), &record, NULL))
+    if (trial - s->job->wanted.first >= s->job->wanted.count ||
+        !judge_trial(s->judge, trial, &record, NULL))
         return EK_OK;
     if (!isnan(record.misfit))
         *misfit = record.misfit;
@@ -109,8 +111,8 @@ static enum ek_status explore(struct scout *s)
     enum ek_status st = EK_OK;
     for (int i = 0; i < SAMPLES && !st; i++) {
         struct accepted_record r;
-        const struct trial_range all = {0, s->job->trials};
-        if (judge_trial(s->judge, trial_random(all, &seed), &r, NULL) && !isnan(r.misfit))
+        const trial_number trial = trial_random(s->job->wanted, &seed);
+        if (judge_trial(s->judge, trial, &r, NULL) && !isnan(r.misfit))
             st = accepted_add(&start, &r);
     }
     accepted_sort_best(&start);
