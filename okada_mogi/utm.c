@@ -36,3 +36,24 @@ void utm_project(int zone, bool south, double longitude, double latitude, double
     *east = 500000 + scale * radius * x;
     *north = scale * radius * y + (south ? 10000000 : 0);
 }
+
+/* By Newton's method, with differences over some ten metres as derivatives. */
+void utm_invert(int zone, bool south, double east, double north, double *longitude,
+                double *latitude)
+{
+    const double degree = 111e3, step = 1e-4;
+    double lon = 6 * zone - 183, lat = (north - (south ? 10000000 : 0)) / degree;
+    lon += (east - 500000) / (degree * cos(lat * pi / 180));
+    for (int turn = 0; turn < 8; turn++) {
+        double e, n, along_e, along_n, up_e, up_n;
+        utm_project(zone, south, lon, lat, &e, &n);
+        utm_project(zone, south, lon + step, lat, &along_e, &along_n);
+        utm_project(zone, south, lon, lat + step, &up_e, &up_n);
+        const double a = along_e - e, b = up_e - e, c = along_n - n, d = up_n - n,
+                     det = a * d - b * c, x = east - e, y = north - n;
+        lon += step * (d * x - b * y) / det;
+        lat += step * (a * y - c * x) / det;
+    }
+    *longitude = remainder(lon, 360);
+    *latitude = lat;
+}

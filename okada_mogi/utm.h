@@ -1,4 +1,4 @@
-/* okada_mogi/utm.h – longitude and latitude to metres. */
+/* okada_mogi/utm.h – longitude and latitude to metres, and back. */
 #ifndef OKADA_MOGI_UTM_H
 #define OKADA_MOGI_UTM_H
 
@@ -12,5 +12,9 @@ int utm_zone(double longitude);
  * 475-485. */
 void utm_project(int zone, bool south, double longitude, double latitude, double *east,
                  double *north);
+
+/* Back, within 20 degrees of the zone, to a micrometre; longitudes from -180 to 180. */
+void utm_invert(int zone, bool south, double east, double north, double *longitude,
+                double *latitude);
 
 #endif

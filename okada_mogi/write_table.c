@@ -1,5 +1,6 @@
 /* okada_mogi/write_table.c – tables of stations and of displacements. */
 #include "okada_mogi/judge.h"
+#include "okada_mogi/utm.h"
 #include "okada_mogi/write.h"
 #include "src/file.h"
 #include "src/table.h"
@@ -38,8 +39,8 @@ static void put_scalar(FILE *out, const struct stations *s, int i, const double 
 static void put_rows(FILE *out, const struct stations *s, const double *u, const double *left)
 {
     const bool scalars = has_scalars(s);
-    fprintf(out, "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU%s\n",
-            scalars ? ",lE,lN,lU,value_m,sigma_m,pL_m,rL,scene" : "");
+    fprintf(out, "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU%s%s\n",
+            scalars ? ",lE,lN,lU,value_m,sigma_m,pL_m,rL,scene" : "", s->zone ? ",lon,lat" : "");
     for (int i = 0; i < s->n; i++) {
         const double *observed = s->observed + 3 * i, *sigma = s->sigma + 3 * i;
         double residual[3];
@@ -55,6 +56,12 @@ static void put_rows(FILE *out, const struct stations *s, const double *u, const
             put_three(out, u + 3 * i);
             put_three(out, residual);
             fputs(scalars ? ",,,,,,,," : "", out);
+        }
+        if (s->zone) {
+            double lon, lat;
+            utm_invert(s->zone, strchr(s->projection, 'S') != NULL, s->east[i], s->north[i], &lon,
+                       &lat);
+            fprintf(out, ",%.9f,%.9f", lon, lat);
         }
         fputc('\n', out);
     }

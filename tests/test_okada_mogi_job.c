@@ -1,5 +1,6 @@
 /* tests/test_okada_mogi_job.c – job files and tables of stations: every usual order of columns,
  * unit and missing value, noise floors, ranges, and what is accepted. */
+#include "okada_mogi/utm.h"
 #include "tests/okada_mogi.h"
 
 static const char parameters[] =
@@ -94,6 +95,21 @@ static void test_date_line(void **state)
         assert_true(fabs(s->east[0] - s->east[1] - 0.2 * 1.0965e5) < 100);
         assert_true(s->observed[1] == 0.002 && s->ncomponents == 9);
         job_close(job);
+    }
+}
+
+/* What is projected comes back: both hemispheres, the equator, the date line, beside the zone. */
+static void test_projection(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        const double lat = i % 7 ? job_random(-79, 83) : i % 2 ? 0 : job_random(-1e-6, 1e-6);
+        const double lon = i % 5 ? job_random(-180, 180) : 180 - job_random(0, 1e-7);
+        const int beside = (int)job_random(-1, 2), zone = (utm_zone(lon) + beside + 59) % 60 + 1;
+        double e, n, x, y;
+        utm_project(zone, lat < 0, lon, lat, &e, &n);
+        utm_invert(zone, lat < 0, e, n, &x, &y);
+        assert_true(fabs(remainder(x - lon, 360)) < 1e-10 && fabs(y - lat) < 1e-10);
     }
 }
 
@@ -221,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_ways_to_write_stations),
         cmocka_unit_test(test_noise_floor),
         cmocka_unit_test(test_date_line),
+        cmocka_unit_test(test_projection),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_acceptance),
         cmocka_unit_test(test_rigidity),
