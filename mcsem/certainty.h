@@ -7,7 +7,7 @@
 
 struct certainty {
     double *sigma;  /* [columns][unknowns] standard deviation of ln rho */
-    double *length; /* [columns][unknowns] m: over how much of the column a layer's value is a mean */
+    double *length; /* [columns][unknowns] m: of how much of the column a layer is the mean */
     double *depth;  /* [columns] m below the seabed: what lies deeper has less than half a number */
     struct arena arena;
 };

@@ -32,9 +32,9 @@
 #define LEAST_ASK   0.05
 #define AIM         0.99
 
-/* Of residuals of a start of which nothing is known, and by what share it may shrink in an iteration.
- * Data that only a body explains look like outliers where the rest is explained without: with less
- * haste they have their say before they lose it. */
+/* Of residuals of a start of which nothing is known, and by what share it may shrink in an
+ * iteration. Data that only a body explains look like outliers where the rest is explained without:
+ * with less haste they have their say before they lose it. */
 #define FIRST_SPREAD 16.0
 #define LESS_SPREAD  1.4142135623730951
 

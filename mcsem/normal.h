@@ -4,7 +4,8 @@
  *
  *   (J'W^2 J + mu R'R + lambda I) dm = J'W^2 r - mu R'R (m - reference)
  *
- * with the rows R of prior.h; what is fixed does not change. BLAS runs on one thread, so that its bits do not depend on how many cores there are.
+ * with the rows R of prior.h; what is fixed does not change. BLAS runs on one thread, so that its
+ * bits do not depend on how many cores there are.
  */
 #ifndef MCSEM_NORMAL_H
 #define MCSEM_NORMAL_H
@@ -13,8 +14,8 @@
 
 struct normal;
 
-/* For an earth's grid (borrowed, like what is wanted of it). EK_UNAVAILABLE: memory. close accepts NULL. One thread, like all
- * here.
+/* For an earth's grid (borrowed, like what is wanted of it). EK_UNAVAILABLE: memory. close accepts
+ * NULL. One thread, like all here.
  */
 enum ek_status normal_open(const struct earth *earth, const struct prior *prior,
                            struct normal **normal);
@@ -31,9 +32,8 @@ enum ek_status normal_solve(struct normal *normal, const double *sums, const dou
  * C J'W^2 J. Entries of C where the factor has some follow from the last column to the first
  * (selected inversion; Takahashi, Fagan & Chen 1973), in about two factorisations' time and once
  * more its memory. As normal_solve(). */
-enum ek_status normal_certainty(struct normal *normal, const double *sums,
-                                struct prior_weights mu, double damping, double *variance,
-                                double *share);
+enum ek_status normal_certainty(struct normal *normal, const double *sums, struct prior_weights mu,
+                                double damping, double *variance, double *share);
 
 /* Mean of the diagonal of J'W^2 J over the unknowns that have data: the scale of mu and lambda. */
 double normal_scale(const struct earth *earth, const double *sums);

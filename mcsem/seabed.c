@@ -289,9 +289,7 @@ static enum ek_status lay_columns(const struct floor *f, const struct survey *s,
         count[c]++;
     }
     for (int c = 0; c < earth_columns(e); c++)
-        e->seabed[c] = count[c] > 0
-                           ? e->seabed[c] / count[c]
-                           : depth_below(f, e, c);
+        e->seabed[c] = count[c] > 0 ? e->seabed[c] / count[c] : depth_below(f, e, c);
     free(count);
     return EK_OK;
 }

@@ -18,8 +18,8 @@
 enum ek_status seabed_lay(const char *path, const char *how, bool given, struct survey *survey,
                           struct earth *earth);
 
-/* Depths [columns], from the sea surface, at the columns of a surface: a table x, y, depth. EK_USAGE:
- * it is none; EK_UNAVAILABLE. */
+/* Depths [columns], from the sea surface, at the columns of a surface: a table x, y, depth.
+ * EK_USAGE: it is none; EK_UNAVAILABLE. */
 enum ek_status seabed_depths(const char *table, const struct earth *earth, double *depth);
 
 /* How badly a cell of a binned survey is a layered earth: its steepest slope from a source to its

@@ -108,8 +108,8 @@ static struct survey *mixed_survey(void)
         if (i == 5)
             memcpy(p->direction, across, sizeof across);
         for (int q = 0; q < 2; q++)
-            s->datum[2 * i + (size_t)q] =
-                (struct survey_datum){1e-13 * (double)(i + 1), -2e-13 * (q + 1), 1e-15, SURVEY_BOTH};
+            s->datum[2 * i + (size_t)q] = (struct survey_datum){
+                1e-13 * (double)(i + 1), -2e-13 * (q + 1), 1e-15, SURVEY_BOTH};
     }
     s->datum[3].sigma = INFINITY;
     return s;

@@ -85,7 +85,8 @@ static struct survey *towed(const struct tow *t, size_t npairs, const struct ear
                                           .dip = stray(t->dip),
                                           .azimuth = stray(3 * t->dip)};
         for (int q = 0; q < FREQUENCIES; q++)
-            s->datum[i * FREQUENCIES + (size_t)q] = (struct survey_datum){1e-12, 0, 1e-13, SURVEY_BOTH};
+            s->datum[i * FREQUENCIES + (size_t)q] =
+                (struct survey_datum){1e-12, 0, 1e-13, SURVEY_BOTH};
     }
     must(survey_bin(s, earth, true));
     return s;
