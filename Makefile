@@ -80,8 +80,8 @@ isa_neon   := -DLANES=4
 isa_v2     := -DLANES=4 -march=x86-64-v2
 isa_v3     := -DLANES=4 -march=x86-64-v3
 isa_v4     := -DLANES=8 -march=x86-64-v4 -mprefer-vector-width=512
-isa_lanes1 := -DLANES=1 -O1
-isa_lanes8 := -DLANES=8 -O1
+isa_lanes1 := -DLANES=1 -O1 -ffp-contract=off
+isa_lanes8 := -DLANES=8 -O1 -ffp-contract=off
 OBJCOPY  := $(shell $(CC) -print-prog-name=objcopy 2>/dev/null)
 
 binname   = $(BIN)/$(subst _,-,$(patsubst main_%.c,%,$(notdir $(1))))

@@ -52,8 +52,13 @@ make -j"$(nproc)" --no-print-directory PROGRAMS=npb_mz CC="$(echo $cc)" MARCH=ar
     echo "arm: does not build: $(grep -m1 error "$here/make.log")"
     exit 1
 }
-passed=0 failed=0
+emulated() { [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; } # the kernel starts them by itself
+passed=0 failed=0 skipped=0
 for test in "${tests[@]}"; do
+    case $test in
+    test_cu_open | test_cu_place)
+        emulated || { skipped=$((skipped + 1)); echo "  skip   $test: starts itself anew, which needs binfmt_misc"; continue; } ;;
+    esac
     if LD_LIBRARY_PATH= qemu-aarch64 -L "$sys" "$BUILD/tests/$test" >"$here/log" 2>&1 || [ $? = 77 ]; then
         passed=$((passed + 1))
         echo "  ok     $test"
@@ -63,5 +68,5 @@ for test in "${tests[@]}"; do
         grep -vE '^\[ (RUN|      OK)' "$here/log" | tail -10 | sed 's/^/         /'
     fi
 done
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
 [ $failed = 0 ]

@@ -56,7 +56,7 @@ gone() { # what, how pgrep finds it: no process of that kind within 15 s
 # tasks run on all nodes, their output comes back
 job "$(nodes 4 n)" 24 "echo {id} {node}; echo {node} >>$work/ran; sleep 0.2" 0.2
 "$bin/cu-run" run job.json --quiet >out 2>err || say "four nodes: $(cat out err)"
-[ "$(sort -u ran | wc -l)" = 4 ] && [ "$(wc -l <ran)" = 24 ] || say "where tasks ran: $(sort ran | uniq -c)"
+[ "$(sort -u ran | wc -l)" = 4 ] && [ "$(wc -l <ran)" = 24 ] || say "where tasks ran: $(sort ran | uniq -c) $(cat err)"
 grep -q '^7 n' job.json.results/7.out || say "output: $(cat job.json.results/7.out)"
 
 # twenty nodes of one sshd, more than its MaxStartups lets in at once: none is lost, nothing is retried
