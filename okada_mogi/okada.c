@@ -332,31 +332,25 @@ static const struct model_constraint constraints[] = {
     {.name = NULL},
 };
 
+#define FAULT(list, bases)                                                                         \
+    .name = "okada", .nparameters = sizeof(list) / sizeof *(list), .parameter = list,              \
+    .constraint = constraints, .nbasis = bases, .outline = outline
+
 static const struct model model_okada_opening = {
-    .name = "okada",
+    FAULT(opening_parameters, 3),
     .summary = "rectangular fault of uniform slip and opening (Okada 1985)",
-    .nparameters = sizeof opening_parameters / sizeof *opening_parameters,
-    .parameter = opening_parameters,
-    .constraint = constraints,
-    .nbasis = 3,
     .respond = respond_opening,
     .weigh = weigh_opening,
     .moment = moment_opening,
-    .outline = outline,
     .text = "okada_mogi/kernels/okada_opening.c",
 };
 
 const struct model model_okada = {
-    .name = "okada",
+    FAULT(parameters, 2),
     .summary = "rectangular fault of uniform slip (Okada 1985)",
-    .nparameters = sizeof parameters / sizeof *parameters,
-    .parameter = parameters,
-    .constraint = constraints,
-    .nbasis = 2,
     .respond = respond,
     .weigh = weigh,
     .moment = moment,
-    .outline = outline,
     .remainder = remainder_of,
     .text = "okada_mogi/kernels/okada.c",
     .wider = &model_okada_opening,
