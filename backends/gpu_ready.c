@@ -5,6 +5,7 @@
  * translated it. */
 #include "backends/cache.h"
 #include "backends/gpu.h"
+#include "src/self.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -25,10 +26,8 @@ static bool folder(char path[PATH_MAX])
     const char *set = getenv("CU_KERNEL_CODE");
     if (set)
         return *set && snprintf(path, PATH_MAX, "%s", set) < PATH_MAX;
-    const ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof share);
-    if (n <= 0)
+    if (snprintf(path, PATH_MAX, "%s", self_path()) >= (int)(PATH_MAX - sizeof share))
         return false;
-    path[n] = '\0';
     for (int up = 0; up < 2; up++) {
         char *slash = strrchr(path, '/');
         if (!slash)

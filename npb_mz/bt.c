@@ -57,12 +57,7 @@ static struct bt_room room_of(const struct mz *mz, double *scratch)
 
 static struct bt_axis axis_of(const struct mz *mz, int d)
 {
-    return (struct bt_axis){.tau2 = mz->consts.axis[d].tau2,
-                            .spread = mz->consts.axis[d].spread,
-                            .visc = mz->consts.axis[d].visc,
-                            .p = 1 + d,
-                            .a = 1 + (d + 1) % 3,
-                            .b = 1 + (d + 2) % 3};
+    return bt_axis((const double *)&mz->consts, d);
 }
 
 /* What node s left, read back from memory, as operands: carried in variables it would be spilled,
@@ -136,8 +131,8 @@ static void load_batch(struct rhs_sweep *sweep, const struct bt_room *room, int 
 static void solve_x(struct rhs_sweep *sweep, const struct bt_room *room, double *w)
 {
     const struct mz_zone *z = sweep->zone;
-    const struct bt_view view = {room->w, LANES, NODE},
-                         from = {room->w + MZ_VARS * LANES, LANES, NODE};
+    const struct line_view view = {room->w, LANES, NODE},
+                           from = {room->w + MZ_VARS * LANES, LANES, NODE};
     const struct bt_line line = {view, view, from, room->factor, LANES, z->nx, 1};
     const struct bt_axis axis = axis_of(sweep->mz, 0);
     for (int j = 1; j < z->ny - 1; j += LANES) {
@@ -153,9 +148,9 @@ static void solve_y(const struct rhs_sweep *sweep, const struct bt_room *room, d
 {
     const struct mz_zone *z = sweep->zone;
     const struct bt_axis axis = axis_of(sweep->mz, 1);
-    const struct bt_view from = {room->points, LANES, RHS_STATE};
+    const struct line_view from = {room->points, LANES, RHS_STATE};
     for (int v = 0; v < rhs_inner(z->nx); v++) {
-        const struct bt_view view = {w + v * RHS_STATE, LANES, rhs_stride(z)};
+        const struct line_view view = {w + v * RHS_STATE, LANES, rhs_stride(z)};
         for (int j = 0; j < z->ny; j++)
             five_store(room->points + j * RHS_STATE, LANES,
                        rhs_point_at(rhs_flows(sweep, j) + v * RHS_FLOW,
@@ -188,9 +183,9 @@ static void solve_z(const struct mz *mz, const struct mz_zone *z, const struct b
     const struct bt_axis axis = axis_of(mz, 2);
     const long inner = rhs_inner(z->nx);
     for (int v = 0; v < inner; v++) {
-        const struct bt_view in = {(double *)w + v * RHS_STATE, LANES, z->ny * rhs_stride(z)};
-        const struct bt_view out = {room->w + v * RHS_STATE, LANES, rhs_stride(z)};
-        const struct bt_view from = {room->points + v * RHS_STATE, LANES, inner * RHS_STATE};
+        const struct line_view in = {(double *)w + v * RHS_STATE, LANES, z->ny * rhs_stride(z)};
+        const struct line_view out = {room->w + v * RHS_STATE, LANES, rhs_stride(z)};
+        const struct line_view from = {room->points + v * RHS_STATE, LANES, inner * RHS_STATE};
         solve_line(axis, (struct bt_line){in, out, from, room->factor, LANES, z->nz, -1});
     }
 }

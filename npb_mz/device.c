@@ -132,16 +132,19 @@ static enum ek_status check_memory(const struct device *d)
 static enum ek_status open_fields(struct device *d)
 {
     const struct mz *mz = d->mz;
-    const size_t points = (size_t)mz->points, one = sizeof(double);
-    const size_t scratch = (size_t)d->scratch_points * (size_t)mz->ops->device_scratch;
-    TRY(size_buffer(d, B_U, MZ_VARS * points * one));
-    TRY(size_buffer(d, B_FORCING, MZ_VARS * points * one));
-    TRY(size_buffer(d, B_W, MZ_VARS * points * one));
-    TRY(size_buffer(d, B_PRIM, ZONE_PRIMS * points * one));
-    TRY(size_buffer(d, B_SCRATCH, scratch * one));
-    TRY(size_buffer(d, B_CARRIED, (size_t)mz->size_carried * one));
-    TRY(size_buffer(d, B_CONSTS, sizeof mz->consts));
-    return size_buffer(d, B_ZONES, (size_t)(mz->nzones + 1) * sizeof *d->rows);
+    const size_t points = (size_t)mz->points, scratch = (size_t)d->scratch_points;
+    const size_t bytes[] = {[B_U] = MZ_VARS * points * sizeof(double),
+                            [B_FORCING] = MZ_VARS * points * sizeof(double),
+                            [B_W] = MZ_VARS * points * sizeof(double),
+                            [B_PRIM] = ZONE_PRIMS * points * sizeof(double),
+                            [B_SCRATCH] =
+                                scratch * (size_t)mz->ops->device_scratch * sizeof(double),
+                            [B_CARRIED] = (size_t)mz->size_carried * sizeof(double),
+                            [B_CONSTS] = sizeof mz->consts,
+                            [B_ZONES] = (size_t)(mz->nzones + 1) * sizeof *d->rows};
+    for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++)
+        TRY(size_buffer(d, (enum buffer)b, bytes[b]));
+    return EK_OK;
 }
 
 static enum ek_status send_tables(struct device *d)

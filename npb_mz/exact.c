@@ -1,5 +1,5 @@
 /* npb_mz/exact.c – the exact solution, a quartic without mixed terms, and the initial state. */
-#include "npb_mz/exact.h"
+#include "npb_mz/mz.h"
 
 /* Coefficients of component m: the constant, then 1st to 4th power along x, y and z. */
 static const double constant[MZ_VARS] = {2, 1, 2, 2, 5};

@@ -4,20 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for every face in every list would be the easy way; lists grow instead, since a device of a
- * large problem touches a small part of them. */
+/* Lists grow, since a device of a large problem touches a small part of the faces. */
 static enum ek_status list_add(struct faces_list *l, long a, long b, long c)
 {
-    if ((l->n & (l->n - 1)) == 0) { /* full at every power of two */
-        long *more = realloc(l->row, 3 * (l->n ? 2 * l->n : 1) * sizeof *more);
-        if (!more)
-            FAIL(EK_UNAVAILABLE, "exchange: out of memory for %zu faces", 2 * l->n);
-        l->row = more;
-    }
-    long *row = l->row + 3 * l->n++;
-    row[0] = a;
-    row[1] = b;
-    row[2] = c;
+    TRY(arena_grow(&l->row, &l->room, l->n, sizeof *l->row, "faces"));
+    long *row = l->row[l->n++];
+    row[0] = a, row[1] = b, row[2] = c;
     return EK_OK;
 }
 
@@ -140,7 +132,7 @@ void faces_gather(struct faces *f, int to, size_t *bytes)
 {
     const struct faces_memory *p = &f->memory[to];
     for (size_t i = 0; i < p->in.n; i++) {
-        const long *row = p->in.row + 3 * i;
+        const long *row = p->in.row[i];
         const int zone = (int)row[0], side = (int)row[1];
         const int from = f->mz->zone[zone].neighbour[side];
         if (f->home[from] == 0) {
@@ -157,10 +149,10 @@ void faces_send_remote(struct faces *f, int from)
 {
     const struct faces_memory *p = &f->memory[from];
     for (size_t i = 0; f->remote && i < p->out.n; i++) {
-        const long *row = p->out.row + 3 * i;
+        const long *row = p->out.row[i];
         const int zone = (int)row[0], side = (int)row[1];
         if (f->home[f->mz->zone[zone].neighbour[side]] == FACES_ELSEWHERE)
-            remote_send_packed(f->remote, zone, side, p->out_buffer + row[2]);
+            remote_send(f->remote, zone, side, p->out_buffer + row[2]);
     }
 }
 
@@ -176,7 +168,7 @@ void faces_copy_host(struct faces *f, int part, int parts)
     const struct faces_list *l = &f->memory[0].copy;
     size_t i, end;
     for (share(l, part, parts, &i, &end); i < end; i++)
-        mz_face_copy((struct mz *)f->mz, (int)l->row[3 * i], (enum mz_side)l->row[3 * i + 1]);
+        mz_face_copy((struct mz *)f->mz, (int)l->row[i][0], (enum mz_side)l->row[i][1]);
 }
 
 void faces_unpack_host(struct faces *f, int part, int parts, size_t *bytes)
@@ -184,7 +176,7 @@ void faces_unpack_host(struct faces *f, int part, int parts, size_t *bytes)
     const struct faces_list *l = &f->memory[0].in;
     size_t i, end;
     for (share(l, part, parts, &i, &end); i < end; i++) {
-        const int zone = (int)l->row[3 * i], side = (int)l->row[3 * i + 1];
+        const int zone = (int)l->row[i][0], side = (int)l->row[i][1];
         mz_face_unpack((struct mz *)f->mz, zone, (enum mz_side)side, arrived(f, zone, side));
         taken(f, zone, side, bytes);
     }

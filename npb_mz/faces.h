@@ -16,8 +16,8 @@ enum { FACES_ELSEWHERE = -1 };
 
 /* Rows of three longs, as kernels/faces.c takes them. */
 struct faces_list {
-    long *row;
-    size_t n;
+    long (*row)[3];
+    size_t n, room;
 };
 
 /* What one memory node has to do in an exchange. The host (memory node 0) packs straight into the

@@ -1,5 +1,5 @@
 /* npb_mz/migrate.c – sends and receives the state of zones. */
-#include "npb_mz/migrate.h"
+#include "npb_mz/ranks.h"
 #include "cu/rank/cluster.h"
 
 #include <stdlib.h>

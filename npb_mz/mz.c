@@ -1,7 +1,6 @@
 /* npb_mz/mz.c – opens and closes a problem and the scratch of its units, and steps it. */
 #include "cu/team/thread_pool.h"
-#include "npb_mz/exact.h"
-#include "npb_mz/zones.h"
+#include "npb_mz/mz.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -240,15 +239,10 @@ size_t mz_carried(const struct mz_ops *ops, const struct mz_zone *zone)
     return ops->carried ? ops->carried(zone) : 0;
 }
 
-void mz_step_zone(struct mz *mz, struct mz_work *work, int zone)
-{
-    mz->ops->step(mz, work, zone);
-}
-
 void mz_step(struct mz *mz, struct mz_work *work)
 {
     for (int i = 0; i < mz->nzones; i++)
         mz_exchange(mz, i);
     for (int i = 0; i < mz->nzones; i++)
-        mz_step_zone(mz, work, i);
+        mz->ops->step(mz, work, i);
 }

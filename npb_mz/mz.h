@@ -105,7 +105,8 @@ struct mz_ops {
     size_t (*scratch)(const struct mz *);
     /* Doubles that a team of `width` needs in work->w, NULL: one right-hand side of any zone. */
     size_t (*team_scratch)(const struct mz *, int width);
-    /* Advances one zone by one step. On the unit's thread; forms a team of work->width. */
+    /* Advances one zone by one step, bit for bit the same for any width. On the unit's thread;
+     * forms a team of work->width. Different units may advance different zones at the same time. */
     void (*step)(struct mz *, struct mz_work *, int zone);
     /* The same on a device: the solver's kernel text, launches in order, up to kernel NULL, and the
      * doubles of scratch per point of a batch. */
@@ -166,6 +167,20 @@ const struct mz_class *mz_class_find(const char *solver, char letter, int steps)
 bool mz_is_standard(const struct mz_class *class);
 const struct mz_mesh *mz_mesh_find(char letter);
 
+enum { ZONES_ALIGN = 8 };  /* doubles: rows are whole vectors at every instruction level */
+enum { ZONES_MOST = 128 }; /* zones along one axis in the largest class */
+
+/* What all zones take together. */
+struct zones_size {
+    long points;  /* padding included */
+    long forced;  /* of them those that have a forcing of their own */
+    long carried; /* doubles carried beside u */
+};
+
+/* Fills zone[] (x fastest; may be NULL). */
+struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *mesh,
+                               struct mz_zone *zone);
+
 /* Sizes of `zones` zones that share `points` mesh points, largest/smallest about `ratio`. */
 void mz_zone_sizes(int points, int zones, double ratio, int *size);
 /* Bytes that mz_open() takes for a class, without the scratch of the units. */
@@ -201,9 +216,6 @@ static inline void mz_share(int first, int n, int t, int width, int *begin, int 
     *end = first + (t + 1) * n / width;
 }
 
-/* Advances one zone by one step, bit for bit the same for any width. Different units may advance
- * different zones at the same time. */
-void mz_step_zone(struct mz *mz, struct mz_work *work, int zone);
 /* All zones in turn: exchange and step, as one unit would. */
 void mz_step(struct mz *mz, struct mz_work *work);
 
@@ -232,6 +244,21 @@ static inline bool mz_shares_forcing(const struct mz *mz)
 {
     return mz->nzones > 1 && !mz->zone[1].forced;
 }
+
+/* ---- exact.c ---- */
+
+/* Fills at, part and end of axis d (0, 1, 2); h, n and the room are there. */
+void exact_axis(struct mz_axis *axis, int d);
+
+/* Exact solution at point (i,j,k) of any zone: zones share spacing and origin. */
+void exact_point(const struct mz *mz, int i, int j, int k, double *u);
+
+/* Exact solution at all points of `zone`, padding included, to u[MZ_VARS][volume]. */
+void exact_fill(const struct mz *mz, const struct mz_zone *zone, double *u);
+
+/* Initial state of `zone`, padding included: transfinite interpolation inside, exact values on the
+ * faces with the normal coordinate 0 or 1 there. */
+void exact_initial(const struct mz *mz, const struct mz_zone *zone, double *u);
 
 /* ---- exchange.c: faces between zones that are on the host ---- */
 

@@ -1,6 +1,6 @@
 /* npb_mz/norms.c – the norms of a finished run against the reference. A norm is a root mean square
  * per zone over V interior points, summed over the zones. */
-#include "npb_mz/exact.h"
+#include "npb_mz/mz.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "cu/rank/cluster.h"
 #include "npb_mz/read_npb.h"
 #include "npb_mz/run.h"
-#include "npb_mz/verbs.h"
 #include "npb_mz/write_npb.h"
 
 #include <math.h>

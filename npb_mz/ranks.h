@@ -38,4 +38,12 @@ void ranks_moved(struct ranks *r, double seconds);
 /* The partition and how even it was: new reference, on rank 0; NULL: out of memory. */
 json_t *ranks_json(struct ranks *r);
 
+/* ---- migrate.c: zones that go to other ranks take their state along ---- */
+
+/* Brings each zone with of[zone] != next[zone] [nzones] from one rank to the other: u, forcing
+ * (unless all share one) and what the solver carries, on the host at both ends; mz->mine follows,
+ * and the memory of zones that have gone returns to the system. No other messages may be under way.
+ * Collective, one thread. EK_UNAVAILABLE: out of memory. */
+enum ek_status migrate_zones(struct mz *mz, const int *of, const int *next);
+
 #endif

@@ -160,23 +160,15 @@ void remote_begin(struct remote *r)
     start_all(r, false);
 }
 
-void remote_send_zone(struct remote *r, int zone)
-{
-    for (int side = 0; side < MZ_SIDES; side++) {
-        const int i = r->send_of[MZ_SIDES * zone + side];
-        if (i < 0 || atomic_exchange(&r->started[i], true))
-            continue;
-        mz_face_pack(r->mz, zone, (enum mz_side)side, r->message[i].buffer);
-        cluster_mail_start(r->mail, i);
-    }
-}
-
-void remote_send_packed(struct remote *r, int zone, int side, const double *packed)
+void remote_send(struct remote *r, int zone, int side, const double *packed)
 {
     const int i = r->send_of[MZ_SIDES * zone + side];
     if (i < 0 || atomic_exchange(&r->started[i], true))
         return;
-    memcpy(r->message[i].buffer, packed, r->message[i].doubles * sizeof *packed);
+    if (packed)
+        memcpy(r->message[i].buffer, packed, r->message[i].doubles * sizeof *packed);
+    else
+        mz_face_pack(r->mz, zone, (enum mz_side)side, r->message[i].buffer);
     cluster_mail_start(r->mail, i);
 }
 

@@ -27,11 +27,9 @@ enum ek_status remote_partition(struct remote *remote, const int *rank_of);
  * is brought to its end. Collective, one thread. */
 void remote_begin(struct remote *remote);
 
-/* Sends the faces of a zone on the host that other ranks want and that are not sent since the last
- * exchange. Any thread, once per zone. */
-void remote_send_zone(struct remote *remote, int zone);
-/* The same for one face of a zone on a device, packed. */
-void remote_send_packed(struct remote *remote, int zone, int side, const double *packed);
+/* Sends a face that another rank wants and that is not sent since the last exchange: of a zone on
+ * the host, or packed by the device where it is. Any thread, once per zone. */
+void remote_send(struct remote *remote, int zone, int side, const double *packed);
 
 /* Waits for all faces, out and in. One thread, all have been sent. */
 void remote_wait(struct remote *remote);

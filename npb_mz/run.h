@@ -68,4 +68,7 @@ enum ek_status run_fetch(struct run *r, int zone);
 /* Other zones, or the first: those with ranks_of() this rank become the tasks. */
 void run_take_zones(struct run *r);
 
+/* What units do in a step. */
+extern const struct team_ops verbs_ops;
+
 #endif

@@ -28,11 +28,7 @@ long sp_along_size(int n)
 
 static struct sp_axis axis_of(const struct mz *mz, int d)
 {
-    return (struct sp_axis){.tau2 = mz->consts.axis[d].tau2,
-                            .spread = mz->consts.axis[d].spread,
-                            .heat = 1.96 * mz->consts.axis[d].visc,
-                            .damping = mz->consts.damping,
-                            .d = d};
+    return sp_axis((const double *)&mz->consts, d);
 }
 
 void sp_along_set(struct sp_along *a, const struct mz *mz, int d, int n, double *room)
@@ -48,12 +44,12 @@ void sp_along_set(struct sp_along *a, const struct mz *mz, int d, int n, double 
 
 FN struct sp_five load_five(const double *at)
 {
-    return sp_load((struct sp_view){(double *)at, LANES, 0}, 0);
+    return sp_load((struct line_view){(double *)at, LANES, 0}, 0);
 }
 
 FN void store_five(double *at, struct sp_five v)
 {
-    sp_store((struct sp_view){at, LANES, 0}, 0, v);
+    sp_store((struct line_view){at, LANES, 0}, 0, v);
 }
 
 /* One matrix at a node: m1, c and p1 of the row, what the nodes before left at f; its c and d to f.
@@ -192,7 +188,7 @@ FN void leave_one(const struct sp_along *along, const double *f, struct place pr
     u += (along->n - 2) * plane;
     for (int s = along->n - 2; s > 0; s--, f -= NODES, p -= prim.step, u -= plane) {
         const struct sp_five x = back(f, x1, x2);
-        const struct sp_view view = {u, field, 0};
+        const struct line_view view = {u, field, 0};
         sp_add(view, 0,
                sp_leave(x, LOAD(u, 0), LOAD(p, SP_VX * LANES), LOAD(p, SP_VY * LANES),
                         LOAD(p, SP_VZ * LANES), LOAD(p, SP_E * LANES), LOAD(p, SP_A * LANES)),

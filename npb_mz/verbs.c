@@ -1,14 +1,19 @@
 /* npb_mz/verbs.c – compute, move, exchange; where the team asks for it: save, restore, repartition.
  */
-#include "npb_mz/verbs.h"
-#include "cu/rank/cluster.h"
-#include "npb_mz/migrate.h"
 #include "npb_mz/run.h"
+#include "cu/rank/cluster.h"
+#include "npb_mz/ranks.h"
 #include "src/clock.h"
 
 #include <string.h>
 
 /* ---- computation ----------------------------------------------------------------------------- */
+
+static void send_zone(struct run *r, int zone)
+{
+    for (int side = 0; side < MZ_SIDES; side++)
+        remote_send(r->remote, zone, side, NULL);
+}
 
 static enum ek_status compute_on_cpus(struct run *r, const struct cu *cu, struct ek_range range,
                                       double *seconds)
@@ -20,7 +25,7 @@ static enum ek_status compute_on_cpus(struct run *r, const struct cu *cu, struct
         r->ops->step(r->mz, work, r->tasks.zone[t]);
         seconds[t - range.begin] += clock_now() - start;
         if (r->remote) {
-            remote_send_zone(r->remote, r->tasks.zone[t]);
+            send_zone(r, r->tasks.zone[t]);
             remote_progress(r->remote);
         }
     }
@@ -58,7 +63,7 @@ static void send_rest(struct run *r, struct team_share share)
 {
     for (int t = share.part; t < r->tasks.n; t += share.parts)
         if (r->home[r->tasks.zone[t]] == CU_HOST_MEMORY)
-            remote_send_zone(r->remote, r->tasks.zone[t]);
+            send_zone(r, r->tasks.zone[t]);
 }
 
 static enum ek_status send_faces(struct run *r, const struct cu *cu, struct team_share share,

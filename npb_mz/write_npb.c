@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -103,19 +104,16 @@ static void compile_date(char *text, size_t room)
         strftime(text, room, "%d %b %Y", &tm);
 }
 
-static void put_text(FILE *out, const char *label, const char *text)
+static void put_line(FILE *out, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void put_line(FILE *out, const char *label, const char *format, ...)
 {
+    char text[64];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
     fprintf(out, " %-15s = %24s\n", label, text);
-}
-
-static void put_count(FILE *out, const char *label, int n)
-{
-    fprintf(out, " %-15s = %24d\n", label, n);
-}
-
-static void put_number(FILE *out, const char *label, double x)
-{
-    fprintf(out, " %-15s = %24.2f\n", label, x);
 }
 
 static void put_block(FILE *out, const char *name, const struct mz *mz, int steps,
@@ -124,20 +122,19 @@ static void put_block(FILE *out, const char *name, const struct mz *mz, int step
     const int *size = mz->mesh->points, n = threads(result);
     char text[64];
     fprintf(out, "\n\n %s Benchmark Completed.\n", name);
-    put_text(out, "Class", (char[]){mz->class->letter, 0});
-    snprintf(text, sizeof text, "%dx%4dx%4d", size[0], size[1], size[2]);
-    put_text(out, "Size", text);
-    put_count(out, "Iterations", steps);
-    put_number(out, "Time in seconds", json_number_of(result, "seconds"));
-    put_count(out, "Total processes", (int)json_number_of(result, "ranks"));
-    put_count(out, "Total threads", n);
-    put_number(out, "Mop/s total", json_number_of(result, "rate"));
-    put_number(out, "Mop/s/thread", json_number_of(result, "rate") / (n ? n : 1));
-    put_text(out, "Operation type", "floating point");
-    put_text(out, "Verification", verdict(result));
-    put_text(out, "Version", "3.3.1 Evenkeel " EK_VERSION);
+    put_line(out, "Class", "%c", mz->class->letter);
+    put_line(out, "Size", "%dx%4dx%4d", size[0], size[1], size[2]);
+    put_line(out, "Iterations", "%d", steps);
+    put_line(out, "Time in seconds", "%.2f", json_number_of(result, "seconds"));
+    put_line(out, "Total processes", "%d", (int)json_number_of(result, "ranks"));
+    put_line(out, "Total threads", "%d", n);
+    put_line(out, "Mop/s total", "%.2f", json_number_of(result, "rate"));
+    put_line(out, "Mop/s/thread", "%.2f", json_number_of(result, "rate") / (n ? n : 1));
+    put_line(out, "Operation type", "%s", "floating point");
+    put_line(out, "Verification", "%s", verdict(result));
+    put_line(out, "Version", "%s", "3.3.1 Evenkeel " EK_VERSION);
     compile_date(text, sizeof text);
-    put_text(out, "Compile date", text);
+    put_line(out, "Compile date", "%s", text);
     fprintf(out, "\n Compile options:\n    CC           = %s %s\n    CFLAGS       = %s\n\n",
 #ifdef __clang__
             "clang",

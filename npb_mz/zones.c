@@ -1,5 +1,5 @@
 /* npb_mz/zones.c – sizes and neighbours of the zones, solvers by name. */
-#include "npb_mz/zones.h"
+#include "npb_mz/mz.h"
 
 #include <math.h>
 #include <string.h>

@@ -44,16 +44,13 @@ bool bench_layout_wanted(const struct cu_options *wanted)
 /* ---- what there is to choose from -------------------------------------------------------------*/
 static enum ek_status count_cores(int *cores)
 {
-    hwloc_topology_t topology = NULL;
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    enum ek_status st = cpus ? topology_process_cpus(cpus) : EK_UNAVAILABLE;
-    if (!st)
-        st = topology_open(NULL, &topology);
-    if (!st)
-        *cores = topology_cores(topology, cpus);
+    hwloc_topology_t topology;
+    hwloc_bitmap_t cpus;
+    TRY(topology_here(&topology, &cpus));
+    *cores = topology_cores(topology, cpus);
     topology_close(topology);
     hwloc_bitmap_free(cpus);
-    return st;
+    return EK_OK;
 }
 
 static void append(char *text, size_t room, const char *more)

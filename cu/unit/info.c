@@ -63,14 +63,14 @@ static enum ek_status name_units(struct info *v)
 static enum ek_status fill(struct info *v)
 {
     const struct info_request *r = v->request;
-    v->allowed = hwloc_bitmap_alloc();
+    if (r->synthetic) {
+        TRY(topology_open(r->synthetic, &v->topology));
+        v->allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(v->topology));
+    } else {
+        TRY(topology_here(&v->topology, &v->allowed));
+    }
     if (!v->allowed)
         FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
-    TRY(topology_open(r->synthetic, &v->topology));
-    if (r->synthetic)
-        hwloc_bitmap_copy(v->allowed, hwloc_topology_get_allowed_cpuset(v->topology));
-    else
-        TRY(topology_process_cpus(v->allowed));
     struct prepare_machine machine = {v->topology, v->allowed,
                                       r->places && *r->places ? r->places : NULL, r->synthetic};
     TRY(prepare_plan(&r->cu, &machine, &v->plan));

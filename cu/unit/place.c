@@ -50,20 +50,6 @@ bool place_equal(const struct place_list *a, const struct place_list *b)
     return true;
 }
 
-static enum ek_status runtime_place(int p, hwloc_bitmap_t cpus)
-{
-    int n = omp_get_place_num_procs(p), *id = calloc((size_t)n + 1, sizeof *id);
-    if (!id || !cpus) {
-        free(id);
-        FAIL(EK_UNAVAILABLE, "out of memory for place %d of %d cpus", p, n);
-    }
-    omp_get_place_proc_ids(p, id);
-    for (int i = 0; i < n; i++)
-        hwloc_bitmap_set(cpus, (unsigned)id[i]);
-    free(id);
-    return EK_OK;
-}
-
 enum ek_status place_runtime(struct place_list *list)
 {
     int n = omp_get_proc_bind() == omp_proc_bind_false ? 0 : omp_get_num_places();
@@ -71,7 +57,7 @@ enum ek_status place_runtime(struct place_list *list)
     enum ek_status st = EK_OK;
     for (int p = 0; p < n && !st; p++) {
         hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-        st = runtime_place(p, cpus);
+        st = topology_add_place(p, cpus);
         if (st)
             hwloc_bitmap_free(cpus);
         else

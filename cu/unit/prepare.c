@@ -237,20 +237,15 @@ static enum ek_status check_threads(const struct cu_layout *layout)
 
 static enum ek_status plan_here(const struct cu_options *o, bool bind, struct prepare_plan *plan)
 {
-    hwloc_topology_t topology = NULL;
-    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    hwloc_topology_t topology;
+    hwloc_bitmap_t allowed;
     const char *text = bind ? getenv("OMP_PLACES") : NULL;
-    enum ek_status st = EK_UNAVAILABLE;
-    if (allowed)
-        st = topology_process_cpus(allowed);
-    if (!st)
-        st = topology_open(NULL, &topology);
-    if (!st && !(text && *text))
+    text = text && *text ? text : NULL;
+    TRY(topology_here(&topology, &allowed));
+    if (!text)
         cluster_share_cpus(topology, allowed);
-    if (!st) {
-        struct prepare_machine here = {topology, allowed, text && *text ? text : NULL, false};
-        st = prepare_plan(o, &here, plan);
-    }
+    const struct prepare_machine here = {topology, allowed, text, false};
+    const enum ek_status st = prepare_plan(o, &here, plan);
     topology_close(topology);
     hwloc_bitmap_free(allowed);
     return st;
@@ -260,18 +255,12 @@ static enum ek_status plan_here(const struct cu_options *o, bool bind, struct pr
 static enum ek_status unbind(void)
 {
     hwloc_topology_t topology;
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    if (!cpus)
-        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
-    enum ek_status st = topology_process_cpus(cpus);
-    if (!st)
-        st = topology_open(NULL, &topology);
-    if (!st) {
-        hwloc_set_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD);
-        topology_close(topology);
-    }
+    hwloc_bitmap_t cpus;
+    TRY(topology_here(&topology, &cpus));
+    hwloc_set_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD);
+    topology_close(topology);
     hwloc_bitmap_free(cpus);
-    return st;
+    return EK_OK;
 }
 
 /* Executes this program again with the environment that the plan needs. Returns only on failure. */

@@ -69,22 +69,44 @@ enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus)
     FAIL(EK_UNAVAILABLE, "sched_getaffinity: this kernel counts more than %d cpus", 1 << 20);
 }
 
+enum ek_status topology_add_place(int place, hwloc_bitmap_t cpus)
+{
+    int n = omp_get_place_num_procs(place), *id = calloc((size_t)n + 1, sizeof *id);
+    if (!id || !cpus) {
+        free(id);
+        FAIL(EK_UNAVAILABLE, "out of memory for place %d of %d cpus", place, n);
+    }
+    omp_get_place_proc_ids(place, id);
+    for (int i = 0; i < n; i++)
+        hwloc_bitmap_set(cpus, (unsigned)id[i]);
+    free(id);
+    return EK_OK;
+}
+
 enum ek_status topology_process_cpus(hwloc_bitmap_t cpus)
 {
     int places = omp_get_proc_bind() == omp_proc_bind_false ? 0 : omp_get_num_places();
     if (!places)
         return topology_thread_cpus(cpus);
     hwloc_bitmap_zero(cpus);
-    for (int p = 0; p < places; p++) {
-        int n = omp_get_place_num_procs(p), *id = calloc((size_t)n + 1, sizeof *id);
-        if (!id)
-            FAIL(EK_UNAVAILABLE, "out of memory for a place of %d cpus", n);
-        omp_get_place_proc_ids(p, id);
-        for (int i = 0; i < n; i++)
-            hwloc_bitmap_set(cpus, (unsigned)id[i]);
-        free(id);
-    }
+    for (int p = 0; p < places; p++)
+        TRY(topology_add_place(p, cpus));
     return EK_OK;
+}
+
+enum ek_status topology_here(hwloc_topology_t *topology, hwloc_bitmap_t *cpus)
+{
+    hwloc_bitmap_t found = hwloc_bitmap_alloc();
+    if (!found)
+        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
+    enum ek_status st = topology_process_cpus(found);
+    if (!st)
+        st = topology_open(NULL, topology);
+    if (st)
+        hwloc_bitmap_free(found);
+    else
+        *cpus = found;
+    return st;
 }
 
 int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed)

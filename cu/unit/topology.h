@@ -20,6 +20,12 @@ enum ek_status topology_thread_cpus(hwloc_bitmap_t cpus);
  * initial thread to its first place before main() (then: the union of all places). */
 enum ek_status topology_process_cpus(hwloc_bitmap_t cpus);
 
+/* Both: this machine, and the cpus of this process on it; the caller owns them. */
+enum ek_status topology_here(hwloc_topology_t *topology, hwloc_bitmap_t *cpus);
+
+/* Adds the cpus of an OpenMP place. EK_UNAVAILABLE: out of memory. */
+enum ek_status topology_add_place(int place, hwloc_bitmap_t cpus);
+
 /* Cores with at least one cpu in `allowed`. */
 int topology_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed);
 

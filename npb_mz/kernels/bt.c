@@ -9,28 +9,6 @@ FN struct bt_col bt_zero(void)
     return zero;
 }
 
-FN struct bt_axis bt_axis(GLOBAL const double *consts, int axis)
-{
-    struct bt_axis x;
-    x.tau2 = consts[3 * axis];
-    x.spread = consts[3 * axis + 1];
-    x.visc = consts[3 * axis + 2];
-    x.p = 1 + axis;
-    x.a = 1 + (axis + 1) % 3;
-    x.b = 1 + (axis + 2) % 3;
-    return x;
-}
-
-FN struct bt_view bt_view(GLOBAL double *at, int field, int step, int tile)
-{
-    struct bt_view v;
-    v.at = at;
-    v.field = field;
-    v.step = step;
-    v.tile = tile;
-    return v;
-}
-
 /* Each item solves a line along `axis`; over the lines of that axis. `scratch` holds 25 doubles a
  * point of the batch, which begins at the zone zone0. The z lines add their solution to u. */
 KERNEL(bt_solve, 64, 1, 1)
@@ -43,11 +21,11 @@ KERNEL(bt_solve, 64, 1, 1)
     if (z.item >= on.lines)
         return;
     const struct bt_axis x = bt_axis(consts, axis);
-    const struct bt_view sum =
-        bt_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
+    const struct line_view sum =
+        line_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
     struct bt_line line;
-    line.in = line.out = bt_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
-    line.prim = bt_view(prim + ZONE_PRIMS * z.first + on.at, z.field, on.step, on.tile);
+    line.in = line.out = line_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
+    line.prim = line_view(prim + ZONE_PRIMS * z.first + on.at, z.field, on.step, on.tile);
     line.scratch = scratch + 25 * (z.first - rows[zone0].first) + z.item;
     line.step = on.lines;
     line.boost = axis == 0;

@@ -29,14 +29,20 @@ struct bt_axis {
     int p, a, b;
 };
 
-/* Node s, component m of a field along a line is at[m*field + LINE_AT(v, s)]. */
-struct bt_view {
-    GLOBAL double *at;
-    int field;
-    LINE_STEPS;
-};
+/* consts is struct mz_consts. */
+FN struct bt_axis bt_axis(GLOBAL const double *consts, int axis)
+{
+    struct bt_axis x;
+    x.tau2 = consts[3 * axis];
+    x.spread = consts[3 * axis + 1];
+    x.visc = consts[3 * axis + 2];
+    x.p = 1 + axis;
+    x.a = 1 + (axis + 1) % 3;
+    x.b = 1 + (axis + 2) % 3;
+    return x;
+}
 
-FN struct bt_col bt_load(struct bt_view v, struct bt_axis x, int s)
+FN struct bt_col bt_load(struct line_view v, struct bt_axis x, int s)
 {
     struct bt_col c;
     c.r = LOAD(v.at, LINE_AT(v, s));
@@ -47,7 +53,7 @@ FN struct bt_col bt_load(struct bt_view v, struct bt_axis x, int s)
     return c;
 }
 
-FN void bt_store(struct bt_view v, struct bt_axis x, int s, struct bt_col c)
+FN void bt_store(struct line_view v, struct bt_axis x, int s, struct bt_col c)
 {
     STORE(v.at, LINE_AT(v, s), c.r);
     STORE(v.at, x.p * v.field + LINE_AT(v, s), c.p);
@@ -310,7 +316,7 @@ FN struct bt_factor bt_pivot(struct bt_axis x, struct bt_left l, struct bt_col n
  * may be the same; 25 numbers a node in scratch[(25*s + …)*step]. boost: +1 takes `in` into the
  * moving frames first, -1 says that the solution goes back to the frame at rest, 0 neither. */
 struct bt_line {
-    struct bt_view in, out, prim;
+    struct line_view in, out, prim;
     GLOBAL double *scratch;
     int step;
     int n, boost;

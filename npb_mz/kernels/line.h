@@ -8,13 +8,29 @@
 
 #include "npb_mz/kernels/row.h"
 
-/* Members of a view of a line, and node s of it, in doubles. */
+/* Node s, component m of a field along a line is at[m*field + LINE_AT(v, s)]. */
 #ifdef KERNEL_LANES
-#define LINE_STEPS    int step
+struct line_view {
+    GLOBAL double *at;
+    int field, step;
+};
 #define LINE_AT(v, s) ((s) * (v).step)
 #else
-#define LINE_STEPS    int step, tile
+struct line_view {
+    GLOBAL double *at;
+    int field, step, tile;
+};
 #define LINE_AT(v, s) ((s) / ZONE_TILE * (v).tile + (s) % ZONE_TILE * (v).step)
+
+FN struct line_view line_view(GLOBAL double *at, int field, int step, int tile)
+{
+    struct line_view v;
+    v.at = at;
+    v.field = field;
+    v.step = step;
+    v.tile = tile;
+    return v;
+}
 #endif
 
 #endif

@@ -2,16 +2,6 @@
 #include "npb_mz/kernels/point.h"
 #include "npb_mz/kernels/sp.h"
 
-FN struct sp_view sp_view(GLOBAL double *at, int field, int step, int tile)
-{
-    struct sp_view v;
-    v.at = at;
-    v.field = field;
-    v.step = step;
-    v.tile = tile;
-    return v;
-}
-
 /* An interior point's right-hand side in the characteristic variables of x. */
 FN struct sp_five sp_right(struct five r, struct rhs_prim q, double speed)
 {
@@ -46,7 +36,7 @@ KERNEL(sp_points, 64, 1, 1)
         return;
     struct five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
     r = five_add(r, 1.0, five_load(g + 5 * z.first + p.at, z.field));
-    sp_store(sp_view(w + 5 * z.first + p.tile, z.field, 0, 0), 0, sp_right(r, q, speed));
+    sp_store(line_view(w + 5 * z.first + p.tile, z.field, 0, 0), 0, sp_right(r, q, speed));
 }
 
 /* ---- the solves ------------------------------------------------------------------------------ */
@@ -54,7 +44,7 @@ KERNEL(sp_points, 64, 1, 1)
 /* A line: w from right-hand side to solution, derived variables, six numbers a node in
  * scratch[(6*s + …)*step]. */
 struct sp_line {
-    struct sp_view w, prim;
+    struct line_view w, prim;
     GLOBAL double *scratch;
     int step, n;
 };
@@ -134,7 +124,7 @@ FN struct sp_five sp_back(struct sp_line l, int s, struct sp_five x1, struct sp_
 }
 
 /* The solution at node s, transformed for what comes after the axis: the next axis, or u. */
-FN void sp_put(struct sp_line l, struct sp_view u, int axis, int s, struct sp_five r)
+FN void sp_put(struct sp_line l, struct line_view u, int axis, int s, struct sp_five r)
 {
     if (axis == 0)
         sp_store(l.w, s, sp_turn_y(r));
@@ -158,17 +148,12 @@ KERNEL(sp_solve, 64, 1, 1)
     const struct zone_line on = zone_line(z, axis);
     if (z.item >= on.lines)
         return;
-    struct sp_axis x;
-    x.tau2 = consts[3 * axis];
-    x.spread = consts[3 * axis + 1];
-    x.heat = 1.96 * consts[3 * axis + 2];
-    x.damping = consts[9];
-    x.d = axis;
-    const struct sp_view sum =
-        sp_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
+    const struct sp_axis x = sp_axis(consts, axis);
+    const struct line_view sum =
+        line_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
     struct sp_line line;
-    line.w = sp_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
-    line.prim = sp_view(prim + ZONE_PRIMS * z.first + on.at, z.field, on.step, on.tile);
+    line.w = line_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
+    line.prim = line_view(prim + ZONE_PRIMS * z.first + on.at, z.field, on.step, on.tile);
     line.scratch = scratch + 6 * (z.first - rows[zone0].first) + z.item;
     line.step = on.lines;
     line.n = on.points;

@@ -29,20 +29,25 @@ struct sp_five {
     real m0, m1, m2, m3, m4;
 };
 
-/* Node s, component m of a field along a line is at[m*field + LINE_AT(v, s)]. */
-struct sp_view {
-    GLOBAL double *at;
-    int field;
-    LINE_STEPS;
-};
-
 /* The line's direction: dt/(2h), dt D/h^2, 1.96 dt c3c4/h^2, dt dssp; 0, 1 or 2. */
 struct sp_axis {
     double tau2, spread, heat, damping;
     int d;
 };
 
-FN struct sp_five sp_load(struct sp_view v, int s)
+/* consts is struct mz_consts. */
+FN struct sp_axis sp_axis(GLOBAL const double *consts, int axis)
+{
+    struct sp_axis x;
+    x.tau2 = consts[3 * axis];
+    x.spread = consts[3 * axis + 1];
+    x.heat = 1.96 * consts[3 * axis + 2];
+    x.damping = consts[9];
+    x.d = axis;
+    return x;
+}
+
+FN struct sp_five sp_load(struct line_view v, int s)
 {
     struct sp_five c;
     c.m0 = LOAD(v.at, LINE_AT(v, s));
@@ -54,7 +59,7 @@ FN struct sp_five sp_load(struct sp_view v, int s)
 }
 
 /* v += c in the first `count` lanes */
-FN void sp_add(struct sp_view v, int s, struct sp_five c, int count)
+FN void sp_add(struct line_view v, int s, struct sp_five c, int count)
 {
     STORE_SOME(v.at, LINE_AT(v, s), LOAD(v.at, LINE_AT(v, s)) + c.m0, count);
     STORE_SOME(v.at, v.field + LINE_AT(v, s), LOAD(v.at, v.field + LINE_AT(v, s)) + c.m1, count);
@@ -66,7 +71,7 @@ FN void sp_add(struct sp_view v, int s, struct sp_five c, int count)
                count);
 }
 
-FN void sp_store(struct sp_view v, int s, struct sp_five c)
+FN void sp_store(struct line_view v, int s, struct sp_five c)
 {
     STORE(v.at, LINE_AT(v, s), c.m0);
     STORE(v.at, v.field + LINE_AT(v, s), c.m1);
