@@ -203,11 +203,17 @@ struct checker {
     struct accepted start; /* random trials; their misfit is chi2 */
 };
 
+/* A comes behind B. Said here once more: were accepted_better() wrong, nothing else would tell. */
+static bool beyond(const struct accepted_record *a, const struct accepted_record *b)
+{
+    return a->misfit > b->misfit || (a->misfit == b->misfit && a->trial > b->trial);
+}
+
 static enum ek_status find_worse(void *arg, const struct accepted_record *record, size_t n)
 {
     struct accepted_record *worst = arg;
     for (size_t i = 0; i < n; i++)
-        if (accepted_better(worst, &record[i]))
+        if (beyond(&record[i], worst))
             *worst = record[i];
     return EK_OK;
 }
@@ -231,7 +237,7 @@ static enum ek_status check_trial(struct checker *c, trial_number trial, double 
         return EK_OK;
     const bool allowed = judge_trial(c->judge, trial, &record, NULL);
     const bool acceptable =
-        allowed && judge_accepts(h->job, &record, INFINITY) && !accepted_better(&c->worst, &record);
+        allowed && judge_accepts(h->job, &record, INFINITY) && !beyond(&record, &c->worst);
     TRY(spool_find(h->spool, trial, &held));
     c->right &= acceptable == held;
     c->checked++;
