@@ -55,6 +55,7 @@ struct state {
     double *credit;            /* [ncu] seconds that trying an idle unit again may cost */
     int tried;                 /* unit that is tried again in this step; -1: none */
     double planned;            /* when the next step should end */
+    double patience;           /* searches in vain raise what counts as a surprise so many times */
     double took;               /* a step with this division, seconds; INFINITY: none yet */
     struct worker *worker;     /* [ncu] */
 };
@@ -99,6 +100,7 @@ static enum ek_status open_state(struct state *s, const struct sched_job *job)
     s->horizon = o->horizon;
     s->tolerance = o->tolerance;
     s->took = INFINITY;
+    s->patience = 1;
     s->steps = job->steps ? (double)job->steps : 20;
     s->owner = calloc(room, sizeof *s->owner);
     s->other = calloc(room, sizeof *s->other);
@@ -202,7 +204,9 @@ static void partition_anew(struct state *s)
     struct partition_cost best = partition_search(d, present, doubt / 4, s->other);
     double was = fmin(partition_total(d, now), s->took);
     double least = s->incumbent.caution * (s->tolerance + doubt / 4) * now.makespan;
+    s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     if (!s->divided || was - partition_total(d, best) > least) {
+        s->patience = 1;
         memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
         write_lists(s);
         s->divided = true;
@@ -246,7 +250,7 @@ static bool surprised(struct state *s)
         makespan = fmax(makespan, s->partition.load[c]);
     for (int c = 0; c < s->job->ncu; c++) {
         double difference = fabs(s->partition.load[c] - s->expected[c]);
-        if (difference > SURPRISE * makespan || difference > SURPRISE_OWN * s->expected[c])
+        if (difference > s->patience * SURPRISE * makespan || difference > SURPRISE_OWN * s->expected[c])
             return true;
     }
     return false;
