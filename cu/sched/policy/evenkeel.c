@@ -203,7 +203,7 @@ static void partition_anew(struct state *s)
     struct partition_cost now = partition_predict(d, s->owner);
     struct partition_cost best = partition_search(d, present, doubt / 4, s->other);
     double was = fmin(partition_total(d, now), s->took);
-    double least = s->incumbent.caution * (s->tolerance + doubt / 4) * now.makespan;
+    double least = s->incumbent.caution * (s->tolerance + doubt) * now.makespan;
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     if (!s->divided || was - partition_total(d, best) > least) {
         s->patience = 1;
@@ -250,7 +250,8 @@ static bool surprised(struct state *s)
         makespan = fmax(makespan, s->partition.load[c]);
     for (int c = 0; c < s->job->ncu; c++) {
         double difference = fabs(s->partition.load[c] - s->expected[c]);
-        if (difference > s->patience * SURPRISE * makespan || difference > SURPRISE_OWN * s->expected[c])
+        if (difference > s->patience * SURPRISE * makespan ||
+            difference > SURPRISE_OWN * s->expected[c])
             return true;
     }
     return false;
