@@ -265,21 +265,30 @@ static void best_close(struct best *u)
     free(u->row[0]);
 }
 
+/* Lower bound of a step, and what a second of each kind's units is worth; NAN: not known. Each rank
+ * adds up its own steps, and the slowest is taken of these sums: with tasks that move from rank to
+ * rank a step's longest task does not bound them, the area does. */
+static double bound_of_step(const struct best *u, size_t n, double price[2])
+{
+    const double *const *row = (const double *const *)u->row;
+    const double area = bound_prices(n, u->kinds, u->units, row, price);
+    return isnan(area) || cluster_size() > 1 ? area : bound_step(n, u->kinds, u->units, row);
+}
+
 /* Lower bound of a run's computation period in seconds, from the best time of each task in all
  * steps of all runs, so that no run is below it; NAN where a task was never timed on some kind of
  * unit. */
 static double bound_of(const struct result_set *set)
 {
     struct best u;
-    double bound = NAN;
+    double bound = NAN, price[2];
     const struct result_run *longest = NULL;
     for (int i = 0; i < set->nschedules * set->repeat; i++)
         if (set->run[i].schedule && (!longest || set->run[i].team.steps > longest->team.steps))
             longest = &set->run[i];
     const int none[2] = {0, 0}, steps = longest ? longest->team.steps : 0;
     if (best_open(&u, set, longest ? longest->unit_count : none))
-        bound =
-            steps * bound_step(set->host.ntasks, u.kinds, u.units, (const double *const *)u.row);
+        bound = steps * bound_of_step(&u, set->host.ntasks, price);
     best_close(&u);
     /* Tasks that say they took longer than their run did (kernels side by side) bound nothing. */
     for (int i = 0; i < set->nschedules * set->repeat; i++)
@@ -311,10 +320,7 @@ static struct loss loss_in(const struct result_set *set, const struct result_run
     struct loss_share share[2];
     double price[2], bound = NAN;
     if (best_open(&u, set, run->unit_count)) {
-        const double *const *row = (const double *const *)u.row;
-        bound = run->team.steps * bound_step(n, u.kinds, u.units, row);
-        if (isnan(bound_prices(n, u.kinds, u.units, row, price)))
-            bound = NAN;
+        bound = run->team.steps * bound_of_step(&u, n, price);
         for (int k = 0; k < u.kinds; k++)
             share[k] = share_of(run, u.row[k], n, u.kind[k], price[k]);
     }
