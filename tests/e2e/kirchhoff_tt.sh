@@ -160,7 +160,7 @@ ends 'negative velocities' 2 'need it positive' --velocity gradient:v0=100,k=-1 
 ends 'bad grid' 2 'is no grid' --velocity const:v=1500 --grid 9x9 --out "$work/x"
 ends 'bad sources' 2 'neither' $model --sources 3by3 --out "$work/x"
 ends 'bad donation' 2 'not one of off, static, on' $model --donation maybe --out "$work/x"
-ends 'bad arrival' 2 'first or strongest' $model --arrival last --out "$work/x"
+ends 'bad arrival' 2 'not one of first, strongest' $model --arrival last --out "$work/x"
 ends 'two questions' 2 'one at a time' --times $reference --rays $reference
 printf 'id,model,v0,sx,sy,sz,px,py,pz\n1,const,x,0,0,0,1,1,1\n' >"$work/bad.csv"
 ends 'no number' 2 'bad.csv:2' --times "$work/bad.csv"

@@ -10,8 +10,9 @@ file=$work/state
 
 ready() { # pid: waits until the program, not yet this shell, has a handler for SIGUSR1 (bit 9 of SigCgt)
     for ((i = 0; i < 300; i++)); do
+        # first who it is: this shell catches signals, too
+        [ "$(cat "/proc/$1/comm" 2>/dev/null)" = bash ] && { sleep 0.02; continue; }
         caught=$(sed -n 's/^SigCgt:.*\(...\)$/\1/p' "/proc/$1/status" 2>/dev/null)
-        [ "$(cat "/proc/$1/comm" 2>/dev/null)" = bash ] && caught=0
         ((0x${caught:-200} >> 9 & 1)) && return # or it has ended already
         sleep 0.1
     done
