@@ -7,6 +7,7 @@
 #include "tests/mcsem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static const struct survey_noise noise = {0.03, 1e-15, 1e-12, 0};
@@ -320,10 +321,11 @@ static int nearer(const void *a, const void *b)
 /* The floor below a receiver at (x, y), through the points of the list. */
 static double floor_below(double x, double y, double (*const point)[3], const int *which, int n)
 {
-    const char *path = "build/test_floor.xyz";
+    char path[] = "/tmp/mcsem-floor-XXXXXX";
     struct earth *earth;
     struct survey *s;
-    FILE *f = fopen(path, "w");
+    FILE *f = fdopen(mkstemp(path), "w");
+    assert_non_null(f);
     for (int i = 0; i < n; i++)
         fprintf(f, "%.17g %.17g %.17g\n", point[which ? which[i] : i][0],
                 point[which ? which[i] : i][1], point[which ? which[i] : i][2]);
