@@ -108,7 +108,7 @@ wait $launcher || say "with a frozen worker it exits $?: $(cat "$work/log")"
 same 'with a frozen worker'
 
 # A worker that dies whenever it gets its second batch is given up.
-slowly=$(factor 10 2)
+slowly=$(factor 20 2)
 CU_FAULT=rank:1@step:2,rank:0@slow:$slowly,rank:2@slow:$slowly ranks 3 okada $slow --out "$work/out.csv" --quiet >"$work/log" 2>&1 ||
     say "without rank 1 it exits $?"
 same 'without rank 1'
