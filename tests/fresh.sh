@@ -69,7 +69,7 @@ for name; do
         part blas 'set -e
             cd /src
             bin/mcsem --generate small --out /tmp/survey.csv
-            model() { bin/mcsem /tmp/survey.csv --iterations 3 --layout 1x1 --quiet --model-out "$1"; }
+            model() { bin/mcsem /tmp/survey.csv --iterations 3 --target 9 --layout 1x1 --quiet --model-out "$1"; }
             model /tmp/serial.csv
             DEBIAN_FRONTEND=noninteractive apt-get -y -qq --no-install-recommends install libopenblas0-pthread
             readlink -f /usr/lib/*/libblas.so.3 | grep pthread
