@@ -12,9 +12,9 @@ trap 'rm -rf "$work"' EXIT
     --aperture 400 --report "$work/report.html" --quiet || { echo 'kirchhoff-mig fails'; exit 1; }
 cat >"$work/script.js" <<'JS'
 addEventListener('load', () => {
-  say(`pictures: ${document.querySelectorAll('#pictures canvas').length}`);
+  say(`pictures: ${document.querySelectorAll('#slices canvas').length}`);
   say(document.getElementById('where').textContent);
-  const painted = [...document.querySelectorAll('#pictures canvas')].map(c => {
+  const painted = [...document.querySelectorAll('#slices canvas')].map(c => {
     const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
     return `${c.width}x${c.height}:${new Set(d).size > 2}`;
   });
