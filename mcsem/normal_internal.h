@@ -17,7 +17,7 @@ struct normal {
 };
 
 /* Assembles and factorises. EK_UNVERIFIED, silently, as normal_solve(). */
-enum ek_status normal_factorize(struct normal *normal, const double *sums,
-                                struct prior_weights mu, double damping);
+enum ek_status normal_factorize(struct normal *normal, const double *sums, struct prior_weights mu,
+                                double damping);
 
 #endif
