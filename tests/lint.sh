@@ -75,7 +75,7 @@ report 'symbols that two archives define (make builds them)' "$(for a in "${BUIL
     [ -e "$a" ] && nm "$a" 2>/dev/null | awk '$2 ~ /[TDBR]/ {print $3}' | sort -u
 done | sort | uniq -d)"
 # Every function of an installed header begins with the file or folder that has it.
-headers=$(make -s --no-print-directory -f - print <<<$'include Makefile\nprint:\n\t@echo $(headers)')
+headers=$(MAKEFLAGS= make -s --no-print-directory -f - print <<<$'include Makefile\nprint:\n\t@echo $(headers)')
 report 'unprefixed names in installed headers' "$(for h in $headers; do
     name=$(basename "$h" .h) folder=${h%%/*}
     sed -E '/^#|^ \*|^\/\*/d' "$h" | grep -oE '^[a-z][a-z_ ]*[ *]([a-z_]+)\(' | sed -E 's/.*[ *]([a-z_]+)\($/\1/' |
