@@ -35,16 +35,18 @@ struct zmq_transport {
     /* worker: what the thread that attends to the monitor knows */
     pthread_t thread;
     bool attended;
-    atomic_bool ends, calls; /* calls: somebody is in receive() or open() and sees for himself */
-    atomic_int state;        /* enum line_state */
-    _Atomic double down;     /* since when it is down */
-    atomic_int greetings;    /* handshakes so far */
-    int greeted;             /* of them, those that receive() has told of */
+    atomic_bool ends, calls;    /* calls: somebody is in receive() or open() and sees for himself */
+    atomic_int state;           /* enum line_state */
+    _Atomic double down;        /* since when it is down */
+    atomic_int greetings;       /* handshakes so far */
+    int greeted;                /* of them, those that receive() has told of */
+    char answered[FAMILY_CALL]; /* the address at which rank 0 was met: "10.0.0.1 4711" */
 };
 
 /* ---- addresses --------------------------------------------------------------------------------*/
 
-enum answer { ANSWER_NONE, ANSWER_REFUSED, ANSWER_YES };
+/* Silence may be that of a network that is away for a while. */
+enum answer { ANSWER_NONE, ANSWER_SILENCE, ANSWER_REFUSED, ANSWER_YES };
 
 static enum answer knock_at(const struct addrinfo *a)
 {
@@ -56,7 +58,10 @@ static enum answer knock_at(const struct addrinfo *a)
     const bool connected = !connect(fd, a->ai_addr, a->ai_addrlen);
     const int why = errno;
     close(fd);
-    return connected ? ANSWER_YES : why == ECONNREFUSED ? ANSWER_REFUSED : ANSWER_NONE;
+    return connected             ? ANSWER_YES
+           : why == ECONNREFUSED ? ANSWER_REFUSED
+           : why == ENETUNREACH  ? ANSWER_NONE
+                                 : ANSWER_SILENCE;
 }
 
 /* Does anybody listen at this address ("10.0.0.1", "fe80::1")? */
@@ -72,12 +77,14 @@ static enum answer knock(const char *address, const char *port)
     return answer;
 }
 
-/* Calls f for each of "10.0.0.1,::1 4711" until it returns true. *refused: somebody's machine
- * answered that nobody listens, and none else answered. */
+/* Calls f for each of "10.0.0.1,::1 4711" until it returns true. *refused: a machine answered that
+ * nobody listens, and no other one might have been rank 0's: an address such as 127.0.0.1, or that
+ * of a bridge between containers, is many machines'. */
 static bool any_address(const char *call, bool (*f)(void *, const char *, const char *), void *arg,
                         bool *refused)
 {
     char text[FAMILY_CALL], *rest = text, *port;
+    bool refuses = false, silent = false;
     snprintf(text, sizeof text, "%s", call);
     *refused = false;
     if (!(port = strchr(text, ' ')))
@@ -85,10 +92,12 @@ static bool any_address(const char *call, bool (*f)(void *, const char *, const 
     *port++ = '\0';
     for (char *address; (address = strsep(&rest, ","));) {
         const enum answer answer = knock(address, port);
-        if (answer == ANSWER_YES && (*refused = false, f(arg, address, port)))
+        if (answer == ANSWER_YES && f(arg, address, port))
             return true;
-        *refused = *refused || answer == ANSWER_REFUSED;
+        refuses = refuses || answer == ANSWER_REFUSED;
+        silent = silent || answer == ANSWER_SILENCE || answer == ANSWER_YES;
     }
+    *refused = refuses && !silent;
     return false;
 }
 
@@ -101,7 +110,7 @@ static bool is_enough(void *arg, const char *address, const char *port)
 static bool nobody_listens(const struct zmq_transport *t)
 {
     bool refused;
-    return !any_address(t->family->call, is_enough, NULL, &refused) && refused;
+    return !any_address(t->answered, is_enough, NULL, &refused) && refused;
 }
 
 /* ---- a worker's line --------------------------------------------------------------------------*/
@@ -246,10 +255,12 @@ static bool call(void *arg, const char *address, const char *port)
         return false;
     while (atomic_load(&t->greetings) == before && clock_now() < start + 1e-3 * GREETING)
         poll(NULL, 0, 1);
-    if (atomic_load(&t->greetings) != before)
-        return true;
-    zmq_disconnect(t->socket, at);
-    return false;
+    if (atomic_load(&t->greetings) == before) {
+        zmq_disconnect(t->socket, at);
+        return false;
+    }
+    snprintf(t->answered, sizeof t->answered, "%s %s", address, port);
+    return true;
 }
 
 static enum ek_status call_rank_0(struct zmq_transport *t, bool *gone)
