@@ -55,15 +55,21 @@ names=() paths=()
 add() { # name, path
     [[ $1 == *${TESTS:-}* ]] && names+=("$1") paths+=("$2")
 }
-for script in ${EK_LONG:+tests/e2e/long/*.sh}; do
-    add "e2e/long/$(basename "$script" .sh)" "$script"
-done
-for script in tests/e2e/*.sh; do
-    knows_long "$script" && add "e2e/$(basename "$script" .sh)" "$script"
-done
-for program in "$@"; do
-    knows_long "tests/$(basename "$program").c" && add "$(basename "$program")" "$program"
-done
+scripts() {
+    for script in ${EK_LONG:+tests/e2e/long/*.sh}; do
+        add "e2e/long/$(basename "$script" .sh)" "$script"
+    done
+    for script in tests/e2e/*.sh; do
+        knows_long "$script" && add "e2e/$(basename "$script" .sh)" "$script"
+    done
+}
+programs() {
+    for program; do
+        knows_long "tests/$(basename "$program").c" && add "$(basename "$program")" "$program"
+    done
+}
+# The longest of all first, so that the others run beside it: a script, or the long search of a program.
+if [ -n "${EK_LONG:-}" ]; then programs "$@"; scripts; else scripts; programs "$@"; fi
 
 lane() { # number: takes tests as long as there are any
     export XDG_CACHE_HOME=$work/cache.$1
