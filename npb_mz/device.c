@@ -308,7 +308,7 @@ enum ek_status device_carry(struct device *to, struct device *from, int zone, si
 
 static enum ek_status send_list(struct device *d, enum buffer b, const struct faces_list *l)
 {
-    const size_t bytes = 3 * l->n * sizeof *l->row;
+    const size_t bytes = l->n * sizeof *l->row;
     TRY(size_buffer(d, b, bytes));
     return write_buffer(d, b, l->row, bytes);
 }
