@@ -45,10 +45,9 @@ static bool cancel(const struct scene *c, const int *point, double *weight)
     weight[0] = 1;
     weight[1] = -1;
     for (int i = 0; i <= c->unknowns && c->unknowns > 1; i++) {
-        const double *row[3];
-        for (int k = 0, n = 0; k <= c->unknowns; k++)
-            if (k != i)
-                row[n++] = c->shape + point[k] * c->unknowns;
+        const double *row[3]; /* of the other points */
+        for (int k = 0; k < 3; k++)
+            row[k] = c->shape + point[k + (k >= i)] * c->unknowns;
         weight[i] = (row[1][1] - row[0][1]) * (row[2][2] - row[0][2]) -
                     (row[2][1] - row[0][1]) * (row[1][2] - row[0][2]);
         weight[i] *= i % 2 ? -1 : 1;
