@@ -2,6 +2,7 @@
 #include "mcsem/generate.h"
 #include "src/arena.h"
 #include "src/opt.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -152,7 +153,7 @@ static double chance(uint64_t key, int which)
 /* ---- shots ----------------------------------------------------------------------------------- */
 
 struct shot {
-    uint64_t hash;
+    uint64_t hash; /* first: sort_by_u64 */
     double x, y;
     int receiver[2]; /* of the duo */
 };
@@ -242,12 +243,6 @@ static enum ek_status shoot_all(struct fleet *f)
     return EK_OK;
 }
 
-static int by_hash(const void *a, const void *b)
-{
-    const uint64_t p = ((const struct shot *)a)->hash, q = ((const struct shot *)b)->hash;
-    return (p > q) - (p < q);
-}
-
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
 static void fill_pairs(const struct fleet *f, struct survey *s)
@@ -279,7 +274,7 @@ static enum ek_status make_survey(struct fleet *f, const struct earth *earth,
     struct survey *s;
     place_receivers(f);
     TRY(shoot_all(f));
-    qsort(f->shot, f->nshots, sizeof *f->shot, by_hash);
+    qsort(f->shot, f->nshots, sizeof *f->shot, sort_by_u64);
     if (d->shots && d->shots < f->nshots)
         f->nshots = d->shots;
     TRY(survey_open(2 * f->nshots, d->nfreq, &s));

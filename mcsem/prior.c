@@ -196,7 +196,7 @@ static enum ek_status fill(struct prior *p, const struct earth *e, const struct 
 enum ek_status prior_open(const struct earth *e, const struct prior_options *o,
                           struct prior **prior)
 {
-    const size_t n = (size_t)earth_columns(e) * (size_t)earth_unknowns(e);
+    const size_t n = earth_size(e);
     struct arena room = {0};
     struct prior *p = calloc(1, sizeof *p);
     if (!p)

@@ -1,6 +1,7 @@
 /* mcsem/read_csv.c – surveys out of tables. */
 #include "mcsem/survey_columns.h"
 #include "mcsem/survey_file.h"
+#include "src/sort.h"
 
 #include <errno.h>
 #include <math.h>
@@ -151,12 +152,6 @@ static enum ek_status gather(struct harvest *h)
     return EK_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Numbers of sources and receivers: equal positions that follow one another are one. */
 static void number_positions(struct survey *s)
 {
@@ -177,7 +172,7 @@ static enum ek_status fill_data(const struct harvest *h, struct survey *s)
 {
     int place[MOST_FREQUENCIES];
     memcpy(s->freq, h->freq, (size_t)h->nfreq * sizeof *s->freq);
-    qsort(s->freq, (size_t)h->nfreq, sizeof *s->freq, ascending);
+    sort_numbers(s->freq, (size_t)h->nfreq);
     for (int k = 0; k < h->nfreq; k++)
         for (int j = 0; j < h->nfreq; j++)
             place[k] = s->freq[j] == h->freq[k] ? j : j ? place[k] : 0;

@@ -3,6 +3,7 @@
 #include "mcsem/write.h"
 #include "mcsem/figures.h"
 #include "mcsem/survey_columns.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -348,23 +349,15 @@ json_t *results_facts(const void *st)
     return out;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of a member of the trials' records, but for the start's, for which no step was to be found. */
 static double median_of(const json_t *records, const char *key)
 {
     const size_t n = json_array_size(records);
     double *x = calloc(n, sizeof *x), median = 0;
     for (size_t i = 1; x && i < n; i++)
-        x[i - 1] = json_number_value(json_object_get(json_array_get(records, i), key));
-    if (x && n > 1) {
-        qsort(x, n - 1, sizeof *x, ascending);
-        median = x[(n - 1) / 2];
-    }
+        x[i - 1] = json_number_of(json_array_get(records, i), key);
+    if (x && n > 1)
+        median = sort_median(x, n - 1);
     free(x);
     return median;
 }
@@ -385,8 +378,7 @@ void results_remark(FILE *out, const void *st, const json_t *run)
     fprintf(out, "residuals: %lld of logarithms, %lld, not above the noise, of fields\n", logs,
             data - logs);
     fprintf(out, "RMS misfit %.3f at the start, %.3f after %lld iterations and %zu trials\n",
-            json_number_value(json_object_get(first, "rms")),
-            json_number_value(json_object_get(last, "rms")),
+            json_number_of(first, "rms"), json_number_of(last, "rms"),
             (long long)json_integer_value(json_object_get(last, "iteration")), n);
     fprintf(
         out,
