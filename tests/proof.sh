@@ -40,12 +40,9 @@ print(len(runs), "policies, below their bound:", low or "none")
 sys.exit(bool(low) or len(runs) < 10)
 END
 }
-searches() { # the published numbers of accepted models
-    local n
-    for n in campi:1859; do
-        "$BIN/mogi" "okada_mogi/examples/${n%:*}.json" --quiet --json "$work/json" --out "$work/out" &&
-            grep "\"accepted\": ${n#*:}," "$work/json" || return 1
-    done
+searches() { # the published number of accepted models
+    "$BIN/mogi" okada_mogi/examples/campi.json --quiet --json "$work/json" --out "$work/out" &&
+        grep '"accepted": 1859,' "$work/json"
 }
 exact_is_brute() {
     for method in exact brute; do
