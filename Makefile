@@ -298,7 +298,7 @@ replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
 	@$(BUILD)/bench/replay_npb && $(BUILD)/bench/replay_cmp
 
 # With the sources of evenkeel in which a mechanism can be left out, compiled for this alone.
-ablated  := $(addprefix $(BUILD)/ablation/,cu/sched/estimate.o cu/sched/partition.o cu/sched/policy/evenkeel.o)
+ablated  := $(addprefix $(BUILD)/ablation/,cu/sched/estimate.o cu/sched/partition.o cu/sched/steal.o cu/sched/policy/evenkeel.o)
 $(BUILD)/ablation/%.o: CPPFLAGS += -include tests/bench/cu_ablation.h
 $(BUILD)/ablation/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<, ablation)

@@ -1,6 +1,7 @@
 /* tests/test_cu_estimate.c – times are learnt exactly where they are exact, from medians where they
  * are not, and predicted where a task has never run. */
 #include "cu/sched/estimate.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,6 +14,7 @@ enum { TASKS = 60, CPUS = 3, UNITS = 4 };
 static double cost[TASKS];
 static struct sched_unit unit[UNITS];
 static struct estimate e;
+static struct arena arena;
 static double slow; /* how much slower the last CPU unit is */
 
 /* Three CPU units, the last one of which may be slower, and a device that pays 0.5 for a launch.
@@ -32,8 +34,12 @@ static void begin(bool declared, double slower)
     for (int c = 0; c < UNITS; c++)
         unit[c] =
             (struct sched_unit){.kind = c == CPUS ? CU_DEVICE : CU_CPU, .width = 1, .memory = 0};
-    struct sched_job job = {
-        .n = TASKS, .grain = 1, .ncu = UNITS, .unit = unit, .cost = declared ? cost : NULL};
+    struct sched_job job = {.n = TASKS,
+                            .grain = 1,
+                            .ncu = UNITS,
+                            .unit = unit,
+                            .cost = declared ? cost : NULL,
+                            .arena = &arena};
     assert_int_equal(estimate_open(&e, &job), EK_OK);
 }
 
@@ -78,7 +84,7 @@ static void one_step_tells_all(void **state)
         fail_msg("error %g", largest_error());
     assert_true(fabs(e.of[e.kind[CPUS]].line.a - 0.5) < 1e-9);
     assert_true(fabs(e.of[e.kind[CPUS]].line.b - 0.1) < 1e-9);
-    estimate_close(&e);
+    arena_free(&arena);
 }
 
 /* With a unit at half speed among them, within what counts as alike. */
@@ -90,7 +96,7 @@ static void one_step_tells_slow_units(void **state)
     if (mean_error() > 0.05)
         fail_msg("error %g", mean_error());
     assert_true(fabs(e.factor[CPUS - 1] / e.factor[0] - 2) < 0.1);
-    estimate_close(&e);
+    arena_free(&arena);
 }
 
 static void without_costs_each_task_must_be_seen(void **state)
@@ -103,7 +109,7 @@ static void without_costs_each_task_must_be_seen(void **state)
         int cu = t % UNITS;
         assert_true(fabs(estimate_seconds(&e, cu, (size_t)t) / truth(cu, t) - 1) < 0.35);
     }
-    estimate_close(&e);
+    arena_free(&arena);
 }
 
 /* A step in which everything takes ten times as long leaves no trace once there are samples. */
@@ -119,7 +125,7 @@ static void one_slow_step_is_forgotten(void **state)
     assert_true(fabs(e.error - 9) < 1e-6);
     step(0, 1);
     assert_true(largest_error() < 1e-9);
-    estimate_close(&e);
+    arena_free(&arena);
 }
 
 /* A unit that stays slower is believed after two steps. */
@@ -140,7 +146,7 @@ static void a_slower_unit_is_found(void **state)
     }
     assert_true(fabs(e.factor[0] / before - 3) < 1e-9);
     assert_true(fabs(e.factor[1] / before - 1) < 1e-9);
-    estimate_close(&e);
+    arena_free(&arena);
 }
 
 /* The seconds of a range go to its tasks by what they were estimated to take. */
@@ -153,7 +159,7 @@ static void ranges_are_divided(void **state)
     estimate_done(&e, 0, (struct ek_range){0, 2}, 2 * (a + b), NULL);
     assert_true(fabs(e.seconds[0] / (2 * a) - 1) < 1e-9);
     assert_true(fabs(e.seconds[1] / (2 * b) - 1) < 1e-9);
-    estimate_close(&e);
+    arena_free(&arena);
 }
 
 int main(void)

@@ -1,10 +1,9 @@
 /* cu/sched/bootstrap.c – idle units help themselves. */
 #include "cu/sched/bootstrap.h"
 #include "cu/sched/estimate.h"
+#include "src/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Tasks up to this share of what a CPU unit would do in the step are small; and so are they for a
  * device, beside the largest one. */
@@ -67,11 +66,10 @@ static double divide_large(struct bootstrap *l)
 enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, const size_t *order)
 {
     *l = (struct bootstrap){.job = job, .order = order, .tasks = job->n};
+    l->unit = ARENA_NEW(job->arena, job->ncu, struct bootstrap_unit);
+    l->taken = ARENA_NEW(job->arena, job->n, bool);
+    TRY(arena_check(job->arena, "%zu tasks on %d units", job->n, job->ncu));
     pthread_mutex_init(&l->lock, NULL);
-    l->unit = calloc((size_t)job->ncu, sizeof *l->unit);
-    l->taken = calloc(job->n ? job->n : 1, sizeof *l->taken);
-    if (!l->unit || !l->taken)
-        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %zu tasks on %d units", job->n, job->ncu);
     for (int c = 0; c < job->ncu; c++)
         l->devices += job->unit[c].kind == CU_DEVICE;
     l->absent = l->unknown = l->devices;
@@ -95,9 +93,6 @@ void bootstrap_close(struct bootstrap *l)
 {
     if (l->unit)
         pthread_mutex_destroy(&l->lock);
-    free(l->unit);
-    free(l->taken);
-    *l = (struct bootstrap){0};
 }
 
 /* ---- what to take -----------------------------------------------------------------------------*/

@@ -49,8 +49,8 @@ struct bootstrap {
     struct bootstrap_unit *unit;  /* [ncu] */
 };
 
-/* order [n]: tasks by descending cost; job and order are borrowed. EK_UNAVAILABLE: out of memory;
- * bootstrap_close() frees, also then. One thread. */
+/* order [n]: tasks by descending cost; job and order are borrowed. Its memory is the job's arena's.
+ * EK_UNAVAILABLE: out of memory. close accepts what was never opened, zeroed. One thread. */
 enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job,
                               const size_t *order);
 void bootstrap_close(struct bootstrap *l);

@@ -5,7 +5,6 @@
 #include "cu/sched/plan.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Differences between units of a kind below this share are none; nor are those below so many
@@ -40,10 +39,10 @@ static int kind_of(struct estimate *e, const struct sched_job *job, int cu)
     struct estimate_kind *k = &e->of[e->nkinds];
     *k = (struct estimate_kind){
         .kind = u->kind, .profile = u->seconds, .rate = u->speed, .launch = u->launch};
-    k->seconds = calloc(e->n, sizeof *k->seconds);
-    k->sample = calloc(e->n, sizeof *k->sample);
-    k->count = calloc(e->n, sizeof *k->count);
-    k->part = calloc(e->n, sizeof *k->part);
+    k->seconds = ARENA_NEW(job->arena, e->n, double);
+    k->sample = arena_take(job->arena, e->n, sizeof *k->sample);
+    k->count = ARENA_NEW(job->arena, e->n, unsigned char);
+    k->part = ARENA_NEW(job->arena, e->n, float);
     return e->nkinds++;
 }
 
@@ -55,20 +54,17 @@ static bool all_known(const struct sched_job *job)
     return true;
 }
 
-static enum ek_status sort_units(struct estimate *e, const struct sched_job *job)
+static void sort_units(struct estimate *e, const struct sched_job *job)
 {
     e->known = all_known(job);
     for (int c = 0; c < e->ncu; c++) {
         e->kind[c] = kind_of(e, job, c);
         struct estimate_kind *k = &e->of[e->kind[c]];
-        if (!k->seconds || !k->sample || !k->count || !k->part)
-            FAIL(EK_UNAVAILABLE, "schedule: out of memory for the times of %zu tasks", job->n);
         bool speed_counts = e->known && !k->profile;
         e->factor[c] = speed_counts ? k->rate / job->unit[c].speed : 1;
         for (int i = 0; i < ESTIMATE_SAMPLES; i++)
             e->ratio[c][i] = 1;
     }
-    return EK_OK;
 }
 
 static void first_estimates(struct estimate *e)
@@ -95,64 +91,35 @@ static void set_slowdowns(struct estimate *e)
 
 enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
 {
-    size_t n = job->n ? job->n : 1, ncu = (size_t)job->ncu;
-    *e = (struct estimate){.n = job->n, .ncu = job->ncu, .cost = job->cost, .unit = job->unit};
-    e->order = calloc(n, sizeof *e->order);
-    e->seconds = calloc(4 * n + ESTIMATE_LAUNCHES * ncu, sizeof *e->seconds);
-    e->owner = calloc(n, sizeof *e->owner);
-    e->kind = calloc(ncu, sizeof *e->kind);
-    e->judged = calloc(2 * ncu, sizeof *e->judged);
-    e->begun = aligned_alloc(_Alignof(struct estimate_begun), ncu * sizeof *e->begun);
-    e->range = calloc(n, sizeof *e->range);
-    e->factor = calloc(6 * ncu, sizeof *e->factor);
-    e->ratio = calloc(ncu, sizeof *e->ratio);
-    e->of = calloc(ncu, sizeof *e->of);
-    enum ek_status st = EK_OK;
-    if (!e->order || !e->seconds || !e->owner || !e->kind || !e->judged || !e->begun || !e->range ||
-        !e->factor || !e->ratio || !e->of)
-        st = status_fail(EK_UNAVAILABLE, "schedule: out of memory for the times of %zu tasks",
-                         job->n);
-    if (!st && job->n)
-        st = sort_units(e, job);
-    if (st) {
-        estimate_close(e);
-        return st;
-    }
-    memset(e->begun, 0, ncu * sizeof *e->begun);
-    e->sudden = e->judged + ncu;
-    e->x = e->seconds + n;
-    e->y = e->x + n;
-    e->room = e->y + n;
-    e->slowdown = e->factor + ncu;
-    e->busy = e->slowdown + ncu;
+    size_t n = job->n, ncu = (size_t)job->ncu;
+    *e = (struct estimate){.n = n, .ncu = job->ncu, .cost = job->cost, .unit = job->unit};
+    e->order = ARENA_NEW(job->arena, n, size_t);
+    e->owner = ARENA_NEW(job->arena, n, int);
+    e->range = ARENA_NEW(job->arena, n, float);
+    e->seconds = ARENA_NEW(job->arena, n, double);
+    e->x = ARENA_NEW(job->arena, n, double);
+    e->y = ARENA_NEW(job->arena, n, double);
+    e->room = ARENA_NEW(job->arena, n + ESTIMATE_LAUNCHES * ncu, double);
+    e->kind = ARENA_NEW(job->arena, ncu, int);
+    e->judged = ARENA_NEW(job->arena, ncu, bool);
+    e->sudden = ARENA_NEW(job->arena, ncu, bool);
+    e->begun = ARENA_NEW(job->arena, ncu, struct estimate_begun);
+    e->factor = ARENA_NEW(job->arena, ncu, double);
+    e->slowdown = ARENA_NEW(job->arena, ncu, double);
+    e->busy = ARENA_NEW(job->arena, 3 * ncu, double);
     e->seen = e->busy + ncu;
     e->expected = e->seen + ncu;
-    e->tasks = e->expected + ncu;
-    plan_sort(e->cost, e->n, e->order);
+    e->tasks = ARENA_NEW(job->arena, ncu, double);
+    e->ratio = arena_take(job->arena, ncu, sizeof *e->ratio);
+    e->of = ARENA_NEW(job->arena, ncu, struct estimate_kind);
+    TRY(arena_check(job->arena, "the times of %zu tasks", n));
+    if (n)
+        sort_units(e, job);
+    TRY(arena_check(job->arena, "the times of %zu tasks", n));
+    plan_sort(e->cost, n, e->order);
     first_estimates(e);
     set_slowdowns(e);
     return EK_OK;
-}
-
-void estimate_close(struct estimate *e)
-{
-    for (int j = 0; e->of && j < e->ncu; j++) {
-        free(e->of[j].seconds);
-        free(e->of[j].sample);
-        free(e->of[j].count);
-        free(e->of[j].part);
-    }
-    free(e->order);
-    free(e->seconds);
-    free(e->owner);
-    free(e->kind);
-    free(e->judged);
-    free(e->begun);
-    free(e->range);
-    free(e->factor);
-    free(e->ratio);
-    free(e->of);
-    *e = (struct estimate){0};
 }
 
 static double sum_of(const double *x, struct ek_range r)

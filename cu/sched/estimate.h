@@ -79,10 +79,9 @@ struct estimate {
     double *x, *y, *room;              /* [n] likewise */
 };
 
-/* Starts with the job's profiles, speeds and costs; what they leave open counts as equal.
- * EK_UNAVAILABLE: out of memory. estimate_close() frees, also after a failure. One thread. */
+/* Starts with the job's profiles, speeds and costs; what they leave open counts as equal. Its
+ * memory is the job's arena's. EK_UNAVAILABLE: out of memory. One thread. */
 enum ek_status estimate_open(struct estimate *e, const struct sched_job *job);
-void estimate_close(struct estimate *e);
 
 /* Unit cu took `sec` seconds for the range, each[i] of them for its tasks (NULL: not known; the
  * rest was its launch). On any thread, for different tasks concurrently. */

@@ -1,8 +1,6 @@
 /* cu/sched/learn.c – plans from estimates that grow better. */
 #include "cu/sched/learn.h"
 
-#include <stdlib.h>
-
 /* A busy time that differs by this share of the step is worth a new plan. */
 static const double SURPRISE = 0.01;
 
@@ -17,24 +15,19 @@ void learn_defaults(void *opts)
     ((struct learn_options *)opts)->learn = 3;
 }
 
-enum ek_status learn_open(struct learn *l, const struct sched_job *job)
+enum ek_status learn_begin(struct learn *l, const struct sched_job *job,
+                           void (*assign)(void *policy))
 {
     l->grain = job->grain;
     l->left = ((const struct learn_options *)job->options)->learn;
-    l->load = calloc((size_t)job->ncu, sizeof *l->load);
-    l->owner = calloc(job->n ? job->n : 1, sizeof *l->owner);
-    if (!l->load || !l->owner)
-        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %zu tasks", job->n);
-    TRY(plan_open(&l->plan, job->n, job->ncu));
-    return estimate_open(&l->estimate, job);
-}
-
-void learn_close(struct learn *l)
-{
-    free(l->load);
-    free(l->owner);
-    estimate_close(&l->estimate);
-    plan_close(&l->plan);
+    l->assign = assign;
+    l->load = ARENA_NEW(job->arena, job->ncu, double);
+    l->owner = ARENA_NEW(job->arena, job->n, int);
+    TRY(estimate_open(&l->estimate, job));
+    TRY(plan_open(&l->plan, job));
+    if (job->n)
+        assign(l);
+    return EK_OK;
 }
 
 void learn_assign(struct learn *l)

@@ -27,10 +27,10 @@ struct learn {
     void (*assign)(void *policy); /* decides, and calls learn_assign() */
 };
 
-/* Reads the options, opens plan and estimate. EK_UNAVAILABLE: out of memory; learn_close() frees,
- * also then. One thread. */
-enum ek_status learn_open(struct learn *l, const struct sched_job *job);
-void learn_close(struct learn *l);
+/* Reads the options, opens plan and estimate, and decides for the first time. EK_UNAVAILABLE: out
+ * of memory, also for what the policy has taken from the arena before. One thread. */
+enum ek_status learn_begin(struct learn *l, const struct sched_job *job,
+                           void (*assign)(void *policy));
 
 /* Makes l->owner the plan of the next step. */
 void learn_assign(struct learn *l);

@@ -59,53 +59,35 @@ static void number_memories(struct partition *d)
 enum ek_status partition_open(struct partition *d, const struct estimate *e,
                               const struct sched_job *job)
 {
-    size_t n = job->n ? job->n : 1, ncu = (size_t)job->ncu;
+    size_t n = job->n, ncu = (size_t)job->ncu;
     *d = (struct partition){.e = e, .job = job, .horizon = 1};
-    d->memory = calloc(5 * ncu + 1, sizeof *d->memory);
-    d->home = calloc(3 * n, sizeof *d->home);
-    d->transfer = calloc(3 * n + 1, sizeof *d->transfer);
-    d->class = calloc(ncu, sizeof *d->class);
-    d->group = calloc(ncu, sizeof *d->group);
-    d->market = calloc(ncu, sizeof *d->market);
-    d->heaps.top = calloc(ncu, sizeof *d->heaps.top);
-    d->load = calloc(7 * ncu, sizeof *d->load);
-    d->head = calloc(ncu + 2 * n, sizeof *d->head);
-    if (!d->memory || !d->home || !d->transfer || !d->class || !d->group || !d->market ||
-        !d->heaps.top || !d->load || !d->head) {
-        partition_close(d);
-        FAIL(EK_UNAVAILABLE, "evenkeel: out of memory for %zu tasks on %d units", job->n, job->ncu);
-    }
-    d->units = d->memory + ncu;
-    d->member = d->units + ncu;
-    d->id = d->member + ncu;
-    d->links = d->id + ncu;
-    d->trial = d->home + n;
-    d->pick = d->trial + n;
-    d->delta = d->transfer + n;
-    d->room = d->delta + n;
+    d->memory = ARENA_NEW(job->arena, ncu, int);
+    d->units = ARENA_NEW(job->arena, ncu, int);
+    d->member = ARENA_NEW(job->arena, ncu, int);
+    d->id = ARENA_NEW(job->arena, ncu, int);
+    d->links = ARENA_NEW(job->arena, ncu + 1, int);
+    d->home = ARENA_NEW(job->arena, n, int);
+    d->trial = ARENA_NEW(job->arena, n, int);
+    d->pick = ARENA_NEW(job->arena, n, int);
+    d->transfer = ARENA_NEW(job->arena, n, double);
+    d->delta = ARENA_NEW(job->arena, n, double);
+    d->room = ARENA_NEW(job->arena, n + 1, double);
+    d->class = ARENA_NEW(job->arena, ncu, struct partition_class);
+    d->group = ARENA_NEW(job->arena, ncu, struct partition_group);
+    d->market = ARENA_NEW(job->arena, ncu, struct partition_market);
+    d->heaps.top = ARENA_NEW(job->arena, ncu, struct plan_load);
+    d->load = ARENA_NEW(job->arena, 2 * ncu, double);
     d->full = d->load + ncu;
-    d->link_s = d->full + ncu;
-    d->top = d->link_s + 2 * ncu;
-    d->slowdown = d->top + ncu;
-    d->use = d->slowdown + ncu;
-    d->follow = d->head + ncu;
-    d->order = d->follow + n;
+    d->link_s = ARENA_NEW(job->arena, 2 * ncu, double);
+    d->use = ARENA_NEW(job->arena, ncu, double);
+    d->top = ARENA_NEW(job->arena, ncu, double);
+    d->slowdown = ARENA_NEW(job->arena, ncu, double);
+    d->head = ARENA_NEW(job->arena, ncu, size_t);
+    d->follow = ARENA_NEW(job->arena, n, size_t);
+    d->order = ARENA_NEW(job->arena, n, size_t);
+    TRY(arena_check(job->arena, "a partition of %zu tasks on %d units", n, job->ncu));
     number_memories(d);
     return EK_OK;
-}
-
-void partition_close(struct partition *d)
-{
-    plan_heap_close(&d->heaps);
-    free(d->memory);
-    free(d->home);
-    free(d->transfer);
-    free(d->class);
-    free(d->group);
-    free(d->market);
-    free(d->load);
-    free(d->head);
-    *d = (struct partition){0};
 }
 
 /* ---- what is known now ------------------------------------------------------------------------*/

@@ -77,11 +77,10 @@ struct partition {
     long looks;                      /* exchanges that this search may still try */
 };
 
-/* Room for the job on the units that it names; e and job are borrowed. EK_UNAVAILABLE: out of
- * memory; partition_close() frees, also then. One thread, like all of it. */
+/* Room for the job on the units that it names, from its arena; e and job are borrowed.
+ * EK_UNAVAILABLE: out of memory. One thread, like all of it. */
 enum ek_status partition_open(struct partition *d, const struct estimate *e,
                               const struct sched_job *job);
-void partition_close(struct partition *d);
 
 /* From now on estimates, homes and link are those of now, and moving a task must pay off within
  * `horizon` steps. */

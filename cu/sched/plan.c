@@ -6,30 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum ek_status plan_open(struct plan *p, size_t n, int ncu)
+enum ek_status plan_open(struct plan *p, const struct sched_job *job)
 {
-    *p = (struct plan){.n = n, .ncu = ncu};
-    if (n > UINT32_MAX)
-        FAIL(EK_USAGE, "schedule: %zu tasks are too many; form larger ones", n);
-    size_t bytes = (size_t)ncu * sizeof *p->list;
-    p->task = calloc(n ? n : 1, sizeof *p->task);
-    p->list = aligned_alloc(_Alignof(struct plan_list), bytes);
-    if (!p->task || !p->list) {
-        plan_close(p);
-        FAIL(EK_UNAVAILABLE, "schedule: out of memory for a plan of %zu tasks on %d units", n, ncu);
-    }
-    for (int c = 0; c < ncu; c++)
-        p->list[c] = (struct plan_list){0};
-    for (size_t i = 0; i < n; i++)
+    *p = (struct plan){.n = job->n, .ncu = job->ncu};
+    if (job->n > UINT32_MAX)
+        FAIL(EK_USAGE, "schedule: %zu tasks are too many; form larger ones", job->n);
+    p->task = ARENA_NEW(job->arena, job->n, size_t);
+    p->list = ARENA_NEW(job->arena, job->ncu, struct plan_list);
+    TRY(arena_check(job->arena, "a plan of %zu tasks on %d units", job->n, job->ncu));
+    for (size_t i = 0; i < job->n; i++)
         p->task[i] = i;
     return EK_OK;
-}
-
-void plan_close(struct plan *p)
-{
-    free(p->task);
-    free(p->list);
-    *p = (struct plan){0};
 }
 
 /* Counting sort by owner: stable, so every unit keeps the given order. */
@@ -179,33 +166,17 @@ void plan_fixed_step(void *st)
     plan_rewind(st);
 }
 
-void plan_fixed_end(void *st)
-{
-    plan_close(st);
-}
-
 enum ek_status plan_deal(struct plan *p, const struct sched_job *job,
                          enum ek_status (*deal)(const struct sched_job *job, const size_t *order,
                                                 int *owner))
 {
-    size_t room = job->n ? job->n : 1;
-    TRY(plan_open(p, job->n, job->ncu));
-    size_t *order = calloc(room, sizeof *order);
-    int *owner = calloc(room, sizeof *owner);
-    enum ek_status st = EK_OK;
-    if (!order || !owner)
-        st = status_fail(EK_UNAVAILABLE, "schedule: out of memory for %zu tasks", job->n);
-    if (!st) {
-        plan_sort(job->cost, job->n, order);
-        st = deal(job, order, owner);
-    }
-    if (st)
-        plan_close(p);
-    else
-        plan_assign(p, owner, order);
-    free(order);
-    free(owner);
-    return st;
+    size_t *order = ARENA_NEW(job->arena, job->n, size_t);
+    int *owner = ARENA_NEW(job->arena, job->n, int);
+    TRY(plan_open(p, job));
+    plan_sort(job->cost, job->n, order);
+    TRY(deal(job, order, owner));
+    plan_assign(p, owner, order);
+    return EK_OK;
 }
 
 /* ---- what helps to decide ---------------------------------------------------------------------*/
@@ -249,25 +220,19 @@ void plan_divide(const double *cost, struct ek_range r, double sec, const double
         seconds[t] = sum > 0 ? sec * cost[t] / sum : sec / (double)(r.end - r.begin);
 }
 
-enum ek_status plan_heap_open(struct plan_heap *h, int room)
-{
-    *h = (struct plan_heap){.top = calloc((size_t)room, sizeof *h->top)};
-    if (!h->top)
-        FAIL(EK_UNAVAILABLE, "schedule: out of memory for %d units", room);
-    return EK_OK;
-}
-
-void plan_heap_close(struct plan_heap *h)
-{
-    free(h->top);
-    *h = (struct plan_heap){0};
-}
-
 void plan_heap_fill(struct plan_heap *h, const int *unit, int m)
 {
     h->count = m;
     for (int c = 0; c < m; c++)
         h->top[c] = (struct plan_load){0, nth(unit, c)};
+}
+
+enum ek_status plan_heap_open(struct plan_heap *h, const struct sched_job *job)
+{
+    h->top = ARENA_NEW(job->arena, job->ncu, struct plan_load);
+    TRY(arena_check(job->arena, "%d units", job->ncu));
+    plan_heap_fill(h, NULL, job->ncu);
+    return EK_OK;
 }
 
 static bool before(struct plan_load a, struct plan_load b)

@@ -5,6 +5,7 @@
 #define CU_PLAN_H
 
 #include "cu/sched/sched.h"
+#include "src/arena.h"
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -20,11 +21,10 @@ struct plan {
     struct plan_list *list; /* [ncu] */
 };
 
-/* Room for n < 2^32 tasks on ncu units, all lists empty (task[i] = i). EK_UNAVAILABLE: out of
- * memory. plan_close() frees, also after a failure. One thread, like everything here but
- * plan_next(). */
-enum ek_status plan_open(struct plan *p, size_t n, int ncu);
-void plan_close(struct plan *p);
+/* Room for the job's tasks, fewer than 2^32, on its units, all lists empty (task[i] = i), from its
+ * arena, which is checked: EK_UNAVAILABLE also for what the policy has taken from it before. One
+ * thread, like everything here but plan_next(). */
+enum ek_status plan_open(struct plan *p, const struct sched_job *job);
 
 /* owner[i] is the unit of task order[i] (order NULL: i itself); each unit executes its tasks in
  * this order. All n tasks at once; rewinds. */
@@ -66,15 +66,13 @@ static inline size_t plan_left(const struct plan *p, int cu)
  * long as they come. The rest of their struct sched_ops is PLAN_FIXED. */
 struct ek_range plan_fixed_next(void *st, int cu);
 void plan_fixed_step(void *st);
-void plan_fixed_end(void *st);
 
 #define PLAN_FIXED                                                                                 \
-    .state_size = sizeof(struct plan), .next = plan_fixed_next, .step = plan_fixed_step,           \
-    .end = plan_fixed_end
+    .state_size = sizeof(struct plan), .next = plan_fixed_next, .step = plan_fixed_step
 
 /* Opens the plan and lets `deal` choose the unit of each task, in the order of descending cost:
- * owner[i] = unit of task order[i]; units execute their tasks in this order. EK_UNAVAILABLE, also
- * from deal: the plan is closed again then. */
+ * owner[i] = unit of task order[i]; units execute their tasks in this order. EK_UNAVAILABLE: out of
+ * memory, or what deal says. */
 enum ek_status plan_deal(struct plan *p, const struct sched_job *job,
                          enum ek_status (*deal)(const struct sched_job *job, const size_t *order,
                                                 int *owner));
@@ -99,11 +97,10 @@ struct plan_heap {
     } * top; /* [count] a binary heap: top[0] is the least loaded */
 };
 
-/* Room for `room` units. EK_UNAVAILABLE: out of memory. plan_heap_close() frees. */
-enum ek_status plan_heap_open(struct plan_heap *h, int room);
-void plan_heap_close(struct plan_heap *h);
 /* The heap's units become unit[0..m-1] (NULL: 0 .. m-1), in ascending order, without load. */
 void plan_heap_fill(struct plan_heap *h, const int *unit, int m);
+/* A heap of all units of the job in room of its arena. EK_UNAVAILABLE: out of memory. */
+enum ek_status plan_heap_open(struct plan_heap *h, const struct sched_job *job);
 /* Loads the least loaded unit with `sec` more and returns its number. */
 int plan_heap_add(struct plan_heap *h, double sec);
 

@@ -1,5 +1,6 @@
 /* cu/sched/sched.c – finds policies, runs them, and looks after the tasks of units that die. */
 #include "cu/sched/sched.h"
+#include "src/arena.h"
 #include "src/opt.h"
 
 #include <pthread.h>
@@ -44,6 +45,7 @@ struct orphans {
 
 struct sched {
     const struct sched_ops *ops;
+    struct arena arena, policy_arena; /* of all that follows; of what the policy takes itself */
     void *state, *options;
     struct sched_job job;     /* as opened, over all units */
     struct sched_job left;    /* as the policy sees it: units that live */
@@ -166,6 +168,8 @@ static enum ek_status begin_policy(struct sched *s)
     s->left.ncu = n;
     s->left.unit = s->alive;
     s->left.options = s->options;
+    s->left.arena = &s->policy_arena;
+    arena_free(&s->policy_arena);
     if (s->job.steps)
         s->left.steps = s->job.steps > s->steps ? s->job.steps - s->steps : 1;
     memset(s->state, 0, s->ops->state_size);
@@ -176,10 +180,9 @@ static void free_sched(struct sched *s)
 {
     pthread_mutex_destroy(&s->orphans.lock);
     free(s->orphans.range);
-    free(s->index);
-    free(s->alive);
     free(s->options);
-    free(s->state);
+    arena_free(&s->policy_arena);
+    arena_free(&s->arena);
     free(s);
 }
 
@@ -190,20 +193,17 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
     TRY(find(spec, &ops));
     if (job->ncu < 1)
         FAIL(EK_USAGE, "schedule %s: there is no unit to work", ops->name);
-    struct sched *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
+    struct sched *s = calloc(1, sizeof *s);
     if (!s)
         FAIL(EK_UNAVAILABLE, "schedule %s: out of memory", ops->name);
     *s = (struct sched){.ops = ops, .job = *job, .living = job->ncu};
     pthread_mutex_init(&s->orphans.lock, NULL);
     if (s->job.grain < 1)
         s->job.grain = 1;
-    s->state = aligned_alloc(64, (ops->state_size + 63) / 64 * 64);
-    s->alive = calloc((size_t)job->ncu, sizeof *s->alive);
-    s->index = calloc((size_t)job->ncu, sizeof *s->index);
-    enum ek_status st = EK_OK;
-    if (!s->state || !s->alive || !s->index)
-        st = status_fail(EK_UNAVAILABLE, "schedule %s: out of memory for %d units", ops->name,
-                         job->ncu);
+    s->state = ARENA_NEW(&s->arena, ops->state_size, char);
+    s->alive = ARENA_NEW(&s->arena, job->ncu, struct sched_unit);
+    s->index = ARENA_NEW(&s->arena, job->ncu, int);
+    enum ek_status st = arena_check(&s->arena, "schedule %s on %d units", ops->name, job->ncu);
     if (!st)
         st = parse_options(ops, spec, &s->options);
     if (!st)
@@ -250,22 +250,13 @@ static bool take_orphan(struct sched *s, struct ek_range *r)
 
 static enum ek_status leave_orphan(struct orphans *o, struct ek_range r)
 {
-    enum ek_status st = EK_OK;
     pthread_mutex_lock(&o->lock);
     size_t count = atomic_load(&o->count);
-    if (o->first + count == o->room) {
-        size_t room = o->room ? 2 * o->room : 64;
-        struct ek_range *more = realloc(o->range, room * sizeof *more);
-        if (more) {
-            o->range = more;
-            o->room = room;
-        }
-    }
-    if (o->first + count < o->room) {
+    enum ek_status st = arena_grow(&o->range, &o->room, o->first + count, sizeof *o->range,
+                                   "ranges of a lost unit");
+    if (!st) {
         o->range[o->first + count] = r;
         atomic_store_explicit(&o->count, count + 1, memory_order_release);
-    } else {
-        st = status_fail(EK_UNAVAILABLE, "schedule: out of memory for the tasks of a lost unit");
     }
     pthread_mutex_unlock(&o->lock);
     return st;

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct opt; /* src/opt.h */
+struct opt;   /* src/opt.h */
+struct arena; /* src/arena.h */
 
 struct ek_range {
     size_t begin, end; /* tasks begin .. end-1; begin == end: none */
@@ -60,6 +61,7 @@ struct sched_job {
     size_t all;
     size_t steps;        /* that will be run, as far as is known; 0 = not known */
     const void *options; /* the values of the policy's own option table, never NULL if it has one */
+    struct arena *arena; /* memory of the policy, freed after end() and after a failed begin() */
 };
 
 /* One policy. The core zeroes state_size bytes, aligned to 64, before begin(). */
@@ -82,8 +84,9 @@ struct sched_ops {
     void (*done)(void *st, int cu, struct ek_range, double sec, const double *each);
     /* Between two steps, one thread, all units idle: plans the next step. */
     void (*step)(void *st);
-    void (*end)(
-        void *st); /* frees what begin() took; never called after a failed begin(). Or NULL */
+    /* Gives back what begin() took outside of the arena; never called after a failed begin(). Or
+     * NULL. */
+    void (*end)(void *st);
 };
 
 int sched_count(void);

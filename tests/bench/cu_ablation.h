@@ -6,7 +6,6 @@
 #define MECHANISMS(X)                                                                              \
     X(BOOTSTRAP)   /* binding late while nothing is known */                                       \
     X(HELP)        /* others take over from who is behind */                                       \
-    X(INCUMBENT)   /* the fastest division comes back after a failure */                           \
     X(SUDDEN)      /* a unit that changes is believed at once */                                   \
     X(TRIALS)      /* idle units are tried again */                                                \
     X(LAUNCHES)    /* ranges cost something */                                                     \

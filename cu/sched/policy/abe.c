@@ -11,7 +11,6 @@
 
 #include <glpk.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum { MOST_GROUPS = 1024, MOST_SHARES = 16384 };
 
@@ -160,42 +159,16 @@ static void assign(void *policy)
     learn_assign(&s->learn);
 }
 
-static void end(void *st)
-{
-    struct state *s = st;
-    plan_heap_close(&s->heaps);
-    free(s->class);
-    free(s->member);
-    free(s->group);
-    free(s->index);
-    free(s->row);
-    learn_close(&s->learn);
-}
-
-static enum ek_status open_state(struct state *s, const struct sched_job *job)
-{
-    size_t ncu = (size_t)job->ncu;
-    s->class = calloc(ncu, sizeof *s->class);
-    s->member = calloc(ncu, sizeof *s->member);
-    s->group = calloc(MOST_GROUPS + 1, sizeof *s->group);
-    s->index = calloc(ncu + 2, sizeof *s->index);
-    s->row = calloc(ncu + 2, sizeof *s->row);
-    if (!s->class || !s->member || !s->group || !s->index || !s->row)
-        FAIL(EK_UNAVAILABLE, "abe: out of memory for %d units", job->ncu);
-    TRY(plan_heap_open(&s->heaps, job->ncu));
-    return learn_open(&s->learn, job);
-}
-
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
-    enum ek_status status = open_state(s, job);
-    s->learn.assign = assign;
-    if (status)
-        end(s);
-    else if (job->n)
-        assign(s);
-    return status;
+    s->class = ARENA_NEW(job->arena, job->ncu, struct class);
+    s->member = ARENA_NEW(job->arena, job->ncu, int);
+    s->group = ARENA_NEW(job->arena, MOST_GROUPS + 1, size_t);
+    s->index = ARENA_NEW(job->arena, job->ncu + 2, int);
+    s->row = ARENA_NEW(job->arena, job->ncu + 2, double);
+    TRY(plan_heap_open(&s->heaps, job));
+    return learn_begin(&s->learn, job, assign);
 }
 
 const struct sched_ops sched_abe = {
@@ -203,6 +176,5 @@ const struct sched_ops sched_abe = {
     .summary = "a linear programme divides the sizes among kinds, sorted-greedy inside each",
     .state_size = sizeof(struct state),
     .begin = begin,
-    .end = end,
     LEARN_POLICY,
 };

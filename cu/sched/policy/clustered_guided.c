@@ -10,7 +10,6 @@
 #include "cu/sched/plan.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum phase { PROBE_INIT, MOVE, PROBE_MOVE, BALANCE, PROBE_BALANCE, BALANCE_ALONE, STEADY };
 
@@ -33,33 +32,7 @@ struct state {
     const double *cost; /* the job's */
     double *seconds;    /* [n] of each task in this step */
     struct busy *busy;  /* [ncu] */
-    int ncu;
 };
-
-static void end(void *st)
-{
-    struct state *s = st;
-    free(s->cpu.unit);
-    free(s->device.unit);
-    free(s->seconds);
-    free(s->busy);
-    plan_close(&s->plan);
-}
-
-static enum ek_status open_state(struct state *s, const struct sched_job *job)
-{
-    size_t ncu = (size_t)job->ncu;
-    s->cpu.unit = calloc(ncu, sizeof *s->cpu.unit);
-    s->device.unit = calloc(ncu, sizeof *s->device.unit);
-    s->seconds = calloc(job->n ? job->n : 1, sizeof *s->seconds);
-    s->busy = aligned_alloc(_Alignof(struct busy), ncu * sizeof *s->busy);
-    TRY(plan_open(&s->plan, job->n, job->ncu));
-    if (!s->cpu.unit || !s->device.unit || !s->seconds || !s->busy)
-        FAIL(EK_UNAVAILABLE, "clustered-guided: out of memory for %zu tasks", job->n);
-    for (size_t c = 0; c < ncu; c++)
-        s->busy[c].sec = 0;
-    return EK_OK;
-}
 
 static void split(struct state *s)
 {
@@ -70,14 +43,13 @@ static void split(struct state *s)
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
-    enum ek_status status = open_state(s, job);
-    if (status) {
-        end(s);
-        return status;
-    }
+    s->cpu.unit = ARENA_NEW(job->arena, job->ncu, int);
+    s->device.unit = ARENA_NEW(job->arena, job->ncu, int);
+    s->seconds = ARENA_NEW(job->arena, job->n, double);
+    s->busy = ARENA_NEW(job->arena, job->ncu, struct busy);
+    TRY(plan_open(&s->plan, job));
     s->cost = job->cost;
     s->grain = job->grain;
-    s->ncu = job->ncu;
     s->cpu.m = plan_units(job, CU_CPU, s->cpu.unit);
     s->device.m = plan_units(job, CU_DEVICE, s->device.unit);
     s->pivot = (size_t)s->cpu.m < job->n && s->device.m ? (size_t)s->cpu.m : job->n;
@@ -158,7 +130,7 @@ static void step(void *st)
         s->phase = STEADY;
     advance(s);
     plan_rewind(&s->plan);
-    for (int c = 0; c < s->ncu; c++)
+    for (int c = 0; c < s->plan.ncu; c++)
         s->busy[c].sec = 0;
 }
 
@@ -170,5 +142,4 @@ const struct sched_ops sched_clustered_guided = {
     .next = next,
     .done = done,
     .step = step,
-    .end = end,
 };

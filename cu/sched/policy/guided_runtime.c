@@ -3,11 +3,8 @@
  * Morancho 2024, section 4.4. */
 #include "cu/sched/plan.h"
 
-#include <stdlib.h>
-
 struct state {
     struct plan plan;
-    int ncu;
     size_t grain;       /* tasks are measured by so many at most */
     const double *cost; /* the job's */
     double *seconds;    /* [n] of each task in this step */
@@ -16,17 +13,11 @@ struct state {
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
-    double *seconds = calloc(job->n ? job->n : 1, sizeof *seconds);
-    if (!seconds)
-        FAIL(EK_UNAVAILABLE, "guided-runtime: out of memory for %zu tasks", job->n);
-    *s =
-        (struct state){.ncu = job->ncu, .grain = job->grain, .cost = job->cost, .seconds = seconds};
-    enum ek_status status = plan_open(&s->plan, job->n, job->ncu);
-    if (status)
-        free(seconds);
-    else
-        plan_set_static(&s->plan, NULL, job->ncu, (struct ek_range){0, job->n});
-    return status;
+    *s = (struct state){
+        .grain = job->grain, .cost = job->cost, .seconds = ARENA_NEW(job->arena, job->n, double)};
+    TRY(plan_open(&s->plan, job));
+    plan_set_static(&s->plan, NULL, job->ncu, (struct ek_range){0, job->n});
+    return EK_OK;
 }
 
 static struct ek_range next(void *st, int cu)
@@ -45,15 +36,8 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
 static void step(void *st)
 {
     struct state *s = st;
-    plan_walk(&s->plan, NULL, s->ncu, s->seconds);
+    plan_walk(&s->plan, NULL, s->plan.ncu, s->seconds);
     plan_rewind(&s->plan);
-}
-
-static void end(void *st)
-{
-    struct state *s = st;
-    free(s->seconds);
-    plan_close(&s->plan);
 }
 
 const struct sched_ops sched_guided_runtime = {
@@ -64,5 +48,4 @@ const struct sched_ops sched_guided_runtime = {
     .next = next,
     .done = done,
     .step = step,
-    .end = end,
 };

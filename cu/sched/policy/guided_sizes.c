@@ -6,7 +6,7 @@
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct plan *p = st;
-    TRY(plan_open(p, job->n, job->ncu));
+    TRY(plan_open(p, job));
     plan_set_static(p, NULL, job->ncu, (struct ek_range){0, job->n});
     if (job->cost) /* else static is even already */
         plan_walk(p, NULL, job->ncu, job->cost);

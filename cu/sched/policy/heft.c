@@ -27,21 +27,9 @@ static void assign(void *policy)
     learn_assign(l);
 }
 
-static void end(void *st)
-{
-    learn_close(st);
-}
-
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
-    struct learn *l = st;
-    enum ek_status status = learn_open(l, job);
-    l->assign = assign;
-    if (status)
-        end(l);
-    else
-        assign(l);
-    return status;
+    return learn_begin(st, job, assign);
 }
 
 const struct sched_ops sched_heft = {
@@ -49,6 +37,5 @@ const struct sched_ops sched_heft = {
     .summary = "by descending cost, each task where it ends first by known or measured times",
     .state_size = sizeof(struct learn),
     .begin = begin,
-    .end = end,
     LEARN_POLICY,
 };

@@ -3,11 +3,11 @@
  * the first batches grow from a small one, until all speeds are known. The same rule deals batches
  * to nodes in the coordinator and to units inside a node. */
 #include "cu/sched/take.h"
+#include "src/arena.h"
 #include "src/opt.h"
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 struct options {
     double b, t_min;
@@ -99,9 +99,8 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     s->part = s->options.b * (double)job->n;
     s->first = s->options.c ? s->options.c : ceil((double)job->n / (256. * job->ncu));
     take_begin(&s->take, job, size);
-    s->unit = aligned_alloc(64, (size_t)job->ncu * sizeof *s->unit);
-    if (!s->unit)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d units", job->ncu);
+    s->unit = ARENA_NEW(job->arena, job->ncu, struct shown);
+    TRY(arena_check(job->arena, "%d units", job->ncu));
     const double mean = mean_cost(job);
     for (int c = 0; c < job->ncu; c++) {
         const bool known = job->unit[c].speed > 0; /* needs no small batches, then */
@@ -133,11 +132,6 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
                               memory_order_relaxed);
 }
 
-static void end(void *st)
-{
-    free(((struct state *)st)->unit);
-}
-
 const struct sched_ops sched_hrdls = {
     .name = "hrdls",
     .summary = "batches by the speed of the last one, the first ones small",
@@ -149,5 +143,4 @@ const struct sched_ops sched_hrdls = {
     .next = next,
     .done = done,
     .step = take_step,
-    .end = end,
 };

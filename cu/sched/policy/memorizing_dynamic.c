@@ -5,7 +5,6 @@
 #include "src/opt.h"
 
 #include <float.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct options {
@@ -19,9 +18,8 @@ struct busy {
 struct state {
     struct plan_counter counter; /* while learning */
     struct plan plan;            /* once locked */
-    size_t n;
-    int ncu, left;     /* learning steps still to come; 0 = locked */
-    int *owner, *best; /* [n] unit of each task: in this step, in the best one so far */
+    int left;                    /* learning steps still to come; 0 = locked */
+    int *owner, *best;           /* [n] unit of each task: in this step, in the best one so far */
     double best_makespan;
     struct busy *busy; /* [ncu] */
 };
@@ -39,42 +37,23 @@ static void defaults(void *opts)
     *(struct options *)opts = (struct options){.chunk = 1, .learn = 3};
 }
 
-static void end(void *st)
-{
-    struct state *s = st;
-    free(s->owner);
-    free(s->best);
-    free(s->busy);
-    plan_close(&s->plan);
-}
-
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     const struct options *o = job->options;
-    s->n = job->n;
     plan_counter_begin(&s->counter, job, o->chunk);
-    s->ncu = job->ncu;
     s->left = o->learn;
     s->best_makespan = DBL_MAX;
-    s->owner = calloc(job->n ? job->n : 1, sizeof *s->owner);
-    s->best = calloc(job->n ? job->n : 1, sizeof *s->best);
-    s->busy = aligned_alloc(_Alignof(struct busy), (size_t)job->ncu * sizeof *s->busy);
-    enum ek_status status = plan_open(&s->plan, job->n, job->ncu);
-    if (!status && (!s->owner || !s->best || !s->busy))
-        status =
-            status_fail(EK_UNAVAILABLE, "memorizing-dynamic: out of memory for %zu tasks", job->n);
-    if (status)
-        end(s);
-    else
-        memset(s->busy, 0, (size_t)job->ncu * sizeof *s->busy);
-    return status;
+    s->owner = ARENA_NEW(job->arena, job->n, int);
+    s->best = ARENA_NEW(job->arena, job->n, int);
+    s->busy = ARENA_NEW(job->arena, job->ncu, struct busy);
+    return plan_open(&s->plan, job);
 }
 
 static struct ek_range next(void *st, int cu)
 {
     struct state *s = st;
-    return s->left ? plan_counter_next(&s->counter) : plan_next(&s->plan, cu, s->n);
+    return s->left ? plan_counter_next(&s->counter) : plan_next(&s->plan, cu, s->plan.n);
 }
 
 static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
@@ -89,7 +68,7 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
 static double makespan(const struct state *s)
 {
     double longest = 0;
-    for (int c = 0; c < s->ncu; c++)
+    for (int c = 0; c < s->plan.ncu; c++)
         longest = s->busy[c].sec > longest ? s->busy[c].sec : longest;
     return longest;
 }
@@ -101,14 +80,14 @@ static void step(void *st)
         double span = makespan(s);
         if (span < s->best_makespan) {
             s->best_makespan = span;
-            memcpy(s->best, s->owner, s->n * sizeof *s->best);
+            memcpy(s->best, s->owner, s->plan.n * sizeof *s->best);
         }
         if (--s->left == 0)
             plan_assign(&s->plan, s->best, NULL);
     } else {
         plan_rewind(&s->plan);
     }
-    memset(s->busy, 0, (size_t)s->ncu * sizeof *s->busy);
+    memset(s->busy, 0, (size_t)s->plan.ncu * sizeof *s->busy);
     plan_counter_rewind(&s->counter);
 }
 
@@ -123,5 +102,4 @@ const struct sched_ops sched_memorizing_dynamic = {
     .next = next,
     .done = done,
     .step = step,
-    .end = end,
 };

@@ -7,7 +7,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct plan *p = st;
     size_t share = job->n / (size_t)job->ncu;
-    TRY(plan_open(p, job->n, job->ncu));
+    TRY(plan_open(p, job));
     for (int c = 0; c < job->ncu; c++) {
         size_t first = (size_t)c * share;
         plan_set_chunk(p, c, (struct ek_range){first, c + 1 < job->ncu ? first + share : job->n});

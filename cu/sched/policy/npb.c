@@ -10,7 +10,6 @@
  * deal blocks of their grid of zones by default, bins on request (NPB_MZ_BLOAD=2). */
 #include "cu/sched/plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LOOKS = 1024 }; /* tasks of about the same size that are compared, at most */
@@ -68,17 +67,11 @@ static void pack(const struct sched_job *job, const size_t *order, int *owner,
 static enum ek_status deal(const struct sched_job *job, const size_t *order, int *owner)
 {
     struct plan_heap heap;
-    TRY(plan_heap_open(&heap, job->ncu));
-    plan_heap_fill(&heap, NULL, job->ncu);
-    size_t *left = calloc(job->n + 1, sizeof *left);
-    int *unit_of = calloc(job->n + 1, sizeof *unit_of);
-    const bool room = left && unit_of;
-    if (room)
-        pack(job, order, owner, &heap, left, unit_of);
-    free(left);
-    free(unit_of);
-    plan_heap_close(&heap);
-    return room ? EK_OK : status_fail(EK_UNAVAILABLE, "npb: out of memory for %zu tasks", job->n);
+    size_t *left = ARENA_NEW(job->arena, job->n, size_t);
+    int *unit_of = ARENA_NEW(job->arena, job->n, int);
+    TRY(plan_heap_open(&heap, job));
+    pack(job, order, owner, &heap, left, unit_of);
+    return EK_OK;
 }
 
 static enum ek_status begin(void *st, const struct sched_job *job)

@@ -5,11 +5,9 @@
 static enum ek_status deal(const struct sched_job *job, const size_t *order, int *owner)
 {
     struct plan_heap heap;
-    TRY(plan_heap_open(&heap, job->ncu));
-    plan_heap_fill(&heap, NULL, job->ncu);
+    TRY(plan_heap_open(&heap, job));
     for (size_t i = 0; i < job->n; i++)
         owner[i] = plan_heap_add(&heap, job->cost ? job->cost[order[i]] : 1);
-    plan_heap_close(&heap);
     return EK_OK;
 }
 

@@ -5,7 +5,7 @@
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct plan *p = st;
-    TRY(plan_open(p, job->n, job->ncu));
+    TRY(plan_open(p, job));
     plan_set_static(p, NULL, job->ncu, (struct ek_range){0, job->n});
     return EK_OK;
 }

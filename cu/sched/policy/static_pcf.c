@@ -8,7 +8,7 @@
 #include "src/opt.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
 
 struct options {
     double pcf; /* 0 = not given */
@@ -23,7 +23,8 @@ struct state {
     int *cpu, *device; /* numbers of the units of each kind */
     int ncpu, ndevice;
     const double *cost; /* the job's */
-    struct busy *busy;  /* [ncu]; NULL once the factor is known */
+    bool measures;      /* the factor is not known yet */
+    struct busy *busy;  /* [ncu] */
 };
 
 static const struct opt options[] = {
@@ -81,32 +82,14 @@ static double measured_rate(const struct busy *busy, const int *unit, int m)
     return sec > 0 ? work / sec : 0;
 }
 
-static void end(void *st)
+static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
-    free(s->cpu);
-    free(s->device);
-    free(s->busy);
-    plan_close(&s->plan);
-}
-
-static enum ek_status measure_first(struct state *s, const struct sched_job *job)
-{
-    s->busy = aligned_alloc(_Alignof(struct busy), (size_t)job->ncu * sizeof *s->busy);
-    if (!s->busy)
-        FAIL(EK_UNAVAILABLE, "static-pcf: out of memory for %d units", job->ncu);
-    for (int c = 0; c < job->ncu; c++)
-        s->busy[c] = (struct busy){0};
-    plan_set_static(&s->plan, NULL, job->ncu, (struct ek_range){0, job->n});
-    return EK_OK;
-}
-
-static enum ek_status first_plan(struct state *s, const struct sched_job *job)
-{
     double pcf = ((const struct options *)job->options)->pcf;
-    TRY(plan_open(&s->plan, job->n, job->ncu));
-    if (!s->cpu || !s->device)
-        FAIL(EK_UNAVAILABLE, "static-pcf: out of memory for %d units", job->ncu);
+    s->cpu = ARENA_NEW(job->arena, job->ncu, int);
+    s->device = ARENA_NEW(job->arena, job->ncu, int);
+    s->busy = ARENA_NEW(job->arena, job->ncu, struct busy);
+    TRY(plan_open(&s->plan, job));
     s->ncpu = plan_units(job, CU_CPU, s->cpu);
     s->ndevice = plan_units(job, CU_DEVICE, s->device);
     s->cost = job->cost;
@@ -114,21 +97,12 @@ static enum ek_status first_plan(struct state *s, const struct sched_job *job)
     double device = known_rate(job, s->device, s->ndevice);
     if (!pcf && cpu > 0 && device > 0)
         pcf = device / cpu;
-    if (!pcf && s->ncpu && s->ndevice)
-        return measure_first(s, job);
-    split(s, pcf);
+    s->measures = !pcf && s->ncpu && s->ndevice;
+    if (s->measures)
+        plan_set_static(&s->plan, NULL, job->ncu, (struct ek_range){0, job->n});
+    else
+        split(s, pcf);
     return EK_OK;
-}
-
-static enum ek_status begin(void *st, const struct sched_job *job)
-{
-    struct state *s = st;
-    s->cpu = calloc((size_t)job->ncu, sizeof *s->cpu);
-    s->device = calloc((size_t)job->ncu, sizeof *s->device);
-    enum ek_status status = first_plan(s, job);
-    if (status)
-        end(s);
-    return status;
 }
 
 static struct ek_range next(void *st, int cu)
@@ -141,7 +115,7 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
 {
     struct state *s = st;
     (void)each;
-    if (!s->busy)
+    if (!s->measures)
         return;
     s->busy[cu].sec += sec;
     for (size_t t = r.begin; t < r.end; t++)
@@ -151,11 +125,10 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
 static void step(void *st)
 {
     struct state *s = st;
-    double cpu = s->busy ? measured_rate(s->busy, s->cpu, s->ncpu) : 0;
-    double device = s->busy ? measured_rate(s->busy, s->device, s->ndevice) : 0;
+    double cpu = s->measures ? measured_rate(s->busy, s->cpu, s->ncpu) : 0;
+    double device = s->measures ? measured_rate(s->busy, s->device, s->ndevice) : 0;
     if (cpu > 0 && device > 0) {
-        free(s->busy);
-        s->busy = NULL;
+        s->measures = false;
         split(s, device / cpu);
     }
     plan_rewind(&s->plan);
@@ -171,5 +144,4 @@ const struct sched_ops sched_static_pcf = {
     .next = next,
     .done = done,
     .step = step,
-    .end = end,
 };

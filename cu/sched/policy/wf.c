@@ -2,15 +2,16 @@
  * each unit (Hummel, Schonberg & Flynn 1992, `fac`); weighted factoring gives a unit a piece in
  * proportion to its speed (Hummel et al. 1996, `wf`). */
 #include "cu/sched/take.h"
+#include "src/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct state {
     struct take take;
     double *share; /* [ncu] of a round, sum 1 */
 };
 
+/* Rounds are of n/2, n/4, … tasks: which one it is follows from what is left. */
 static size_t size(const void *st, int cu, size_t taken)
 {
     const struct state *s = st;
@@ -25,8 +26,8 @@ static enum ek_status begin_shares(struct state *s, const struct sched_job *job,
     double sum = 0;
     bool known = weighted;
     take_begin(&s->take, job, size);
-    if (!(s->share = malloc((size_t)job->ncu * sizeof *s->share)))
-        FAIL(EK_UNAVAILABLE, "out of memory for %d units", job->ncu);
+    s->share = ARENA_NEW(job->arena, job->ncu, double);
+    TRY(arena_check(job->arena, "%d units", job->ncu));
     for (int c = 0; c < job->ncu; c++)
         known &= job->unit[c].speed > 0;
     for (int c = 0; c < job->ncu; c++)
@@ -46,12 +47,6 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     return begin_shares(st, job, true);
 }
 
-/* Rounds are of n/2, n/4, … tasks: which one it is follows from what is left. */
-static void end(void *st)
-{
-    free(((struct state *)st)->share);
-}
-
 const struct sched_ops sched_fac = {
     .name = "fac",
     .summary = "factoring: half of what is left in equal pieces, one for each unit, and so on",
@@ -59,7 +54,6 @@ const struct sched_ops sched_fac = {
     .begin = begin_equal,
     .next = take_next,
     .step = take_step,
-    .end = end,
 };
 
 const struct sched_ops sched_wf = {
@@ -69,5 +63,4 @@ const struct sched_ops sched_wf = {
     .begin = begin,
     .next = take_next,
     .step = take_step,
-    .end = end,
 };

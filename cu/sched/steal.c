@@ -1,0 +1,187 @@
+/* cu/sched/steal.c – who is behind in a step, and whether helping pays. */
+#include "cu/sched/steal.h"
+
+#include <math.h>
+
+/* Across memory nodes others help only in a step that is so much behind its plan, or where they are
+ * so much ahead of it. */
+static const double BEHIND = 1.01;
+
+/* Ranges are worth so many of their launches: less than half a percent is lost to them. */
+static const double LAUNCHES = 250;
+
+/* A unit that is slower than was thought by more than this, beside the others, takes the shortest
+ * task that is left: the long ones wait for others. */
+static const double SLOWER = 2;
+
+enum ek_status steal_open(struct steal *s, const struct partition *d, const int *owner)
+{
+    const struct sched_job *job = d->job;
+    *s = (struct steal){.d = d, .owner = owner};
+    s->order = ARENA_NEW(job->arena, job->n, size_t);
+    s->unit = ARENA_NEW(job->arena, job->n, int);
+    s->tail = ARENA_NEW(job->arena, job->n + 1, double);
+    s->expected = ARENA_NEW(job->arena, job->ncu, double);
+    s->worker = ARENA_NEW(job->arena, job->ncu, struct steal_worker);
+    return plan_open(&s->plan, job);
+}
+
+static double get(const _Atomic double *x)
+{
+    return atomic_load_explicit(x, memory_order_relaxed);
+}
+
+static void set(_Atomic double *x, double value)
+{
+    atomic_store_explicit(x, value, memory_order_relaxed);
+}
+
+void steal_rewind(struct steal *s)
+{
+    plan_rewind(&s->plan);
+    for (int c = 0; c < s->plan.ncu; c++) {
+        s->worker[c].holds = false;
+        set(&s->worker[c].start, 0);
+        set(&s->worker[c].until, 0);
+        set(&s->worker[c].slower, 1);
+    }
+}
+
+/* A unit alone in its memory node takes its tasks in natural order, in ranges. Where others may
+ * help at the end, the longest task comes first and the shortest is left for them. */
+void steal_plan(struct steal *s)
+{
+    const struct partition *d = s->d;
+    size_t n = s->plan.n, at = 0;
+    for (int shared = 0; shared <= 1; shared++)
+        for (size_t i = 0; i < n; i++) {
+            size_t t = shared ? d->order[i] : i;
+            if ((d->units[d->memory[s->owner[t]]] > 1 && !d->launches) == shared)
+                s->order[at++] = t;
+        }
+    for (size_t i = 0; i < n; i++)
+        s->unit[i] = s->owner[s->order[i]];
+    plan_assign(&s->plan, s->unit, s->order);
+    for (size_t i = n; i-- > 0;) {
+        size_t t = s->plan.task[i];
+        s->tail[i] = s->tail[i + 1] + estimate_seconds(d->e, s->owner[t], t);
+    }
+}
+
+/* Seconds that unit cu still has to work for what it has not begun. */
+static double left_seconds(const struct steal *s, int cu)
+{
+    struct ek_range r = plan_entries(&s->plan, cu);
+    return s->tail[r.begin] - s->tail[r.end];
+}
+
+/* When unit cu will be through with all that it has, as far as is known `now`: one that should have
+ * ended its present tasks by now is slower than was thought, for the rest, too. */
+static double end_of(const struct steal *s, int cu, double now)
+{
+    const struct steal_worker *w = &s->worker[cu];
+    double start = get(&w->start), until = get(&w->until), slower = get(&w->slower);
+    if (now > until && until > start)
+        slower = fmax(slower, (now - start) / (until - start));
+    return fmax(now, start + slower * (until - start)) + slower * left_seconds(s, cu);
+}
+
+/* A task that is done elsewhere than planned is carried there and back, and its faces cross between
+ * memory nodes for a step: not worth it for tasks that take less than twice that. */
+static bool pays(const struct steal *s, int cu, int victim, size_t task, double left)
+{
+    const struct partition *d = s->d;
+    double here = estimate_seconds(d->e, cu, task) + estimate_launch(d->e, cu);
+    double there = estimate_seconds(d->e, victim, task);
+    here *= get(&s->worker[cu].slower);
+    if (d->memory[cu] == d->memory[victim])
+        return here < left * (1 - 1e-9);
+    double now = get(&s->worker[cu].until);
+    if (now + left < BEHIND * s->planned && BEHIND * now >= s->expected[cu])
+        return false;
+    double carried = partition_transfer(d, d->memory[cu], task);
+    double crossing = 2 * carried + partition_crossing(d, s->owner, task, d->memory[cu]);
+    return here + carried < left && there > 2 * crossing;
+}
+
+/* It begins at once, the other one would begin later. */
+static struct ek_range help(struct steal *s, int cu)
+{
+    const double now = get(&s->worker[cu].until);
+    for (;;) {
+        double last = now;
+        int victim = -1;
+        for (int c = 0; c < s->plan.ncu; c++)
+            if (plan_left(&s->plan, c) > 0 && end_of(s, c, now) > last) {
+                last = end_of(s, c, now);
+                victim = c;
+            }
+        struct ek_range left = {0, 0}, r;
+        if (victim >= 0)
+            left = plan_entries(&s->plan, victim);
+        if (left.begin == left.end || !pays(s, cu, victim, s->plan.task[left.end - 1], last - now))
+            return (struct ek_range){0, 0};
+        r = plan_steal(&s->plan, victim);
+        if (r.begin < r.end)
+            return r;
+    }
+}
+
+/* Consecutive tasks at a time: a unit alone in its memory node takes half of what it has left, so
+ * that few launches do and others may still help; where tasks have yet to be measured, one by one.
+ */
+static size_t batch(const struct steal *s, int cu)
+{
+    const struct partition *d = s->d;
+    double launch = estimate_launch(d->e, cu), work = left_seconds(s, cu);
+    size_t all = plan_left(&s->plan, cu), grain = d->job->grain;
+    if (launch > 0)
+        return work > LAUNCHES * launch ? (size_t)(LAUNCHES * launch / work * (double)all) + 1
+                                        : all;
+    bool alone = d->units[d->memory[cu]] == 1;
+    return alone && d->e->steps > 2 && all / 2 > grain ? all / 2 : grain;
+}
+
+static bool falls_behind(const struct steal *s, int cu)
+{
+    double own = get(&s->worker[cu].slower), all = 0;
+    for (int c = 0; own > SLOWER && c < s->plan.ncu; c++)
+        all += get(&s->worker[c].slower);
+    return own > SLOWER && own * s->plan.ncu > SLOWER * all;
+}
+
+static void note_range(struct steal *s, int cu, struct ek_range r)
+{
+    const struct partition *d = s->d;
+    struct steal_worker *w = &s->worker[cu];
+    double sec = estimate_launch(d->e, cu), carrying = 0;
+    for (size_t t = r.begin; t < r.end; t++) {
+        sec += estimate_seconds(d->e, cu, t);
+        carrying += partition_transfer(d, d->memory[cu], t);
+    }
+    w->holds = true;
+    set(&w->start, get(&w->until) + carrying);
+    set(&w->until, get(&w->start) + sec);
+}
+
+struct ek_range steal_next(struct steal *s, int cu)
+{
+    struct ek_range r =
+        falls_behind(s, cu) ? plan_steal(&s->plan, cu) : plan_next(&s->plan, cu, batch(s, cu));
+    if (r.begin == r.end && !s->worker[cu].holds && !WITHOUT(HELP))
+        r = help(s, cu); /* one that asks for more and more is being retired */
+    if (r.begin < r.end)
+        note_range(s, cu, r);
+    return r;
+}
+
+void steal_done(struct steal *s, int cu, double sec)
+{
+    struct steal_worker *w = &s->worker[cu];
+    double start = w->holds ? get(&w->start) : get(&w->until); /* not: tasks of a lost unit */
+    double expected = w->holds ? get(&w->until) - start : 0;
+    w->holds = false;
+    if (expected > 0)
+        set(&w->slower, fmax(1, sec / expected));
+    set(&w->until, start + sec);
+}

@@ -1,0 +1,42 @@
+/* cu/sched/steal.h – a step that has been planned: each unit goes through its list in ranges, and
+ * one that has nothing left takes the last task of the unit that will end last (work stealing), if
+ * it can end it before that one would. */
+#ifndef CU_STEAL_H
+#define CU_STEAL_H
+
+#include "cu/sched/partition.h"
+
+/* What a unit's own thread writes. */
+struct steal_worker {
+    /* Seconds since the step began: when it took its tasks, when it should be through with them;
+     * and how much longer than expected those before took. */
+    _Alignas(64) _Atomic double start, until, slower;
+    bool holds; /* tasks of which it has not said that they are done */
+};
+
+struct steal {
+    const struct partition *d;
+    struct plan plan;
+    const int *owner; /* [n] the partition that is executed */
+    size_t *order;    /* [n] in which lists are executed; and its units */
+    int *unit;        /* [n] */
+    double *tail;     /* [n + 1] seconds planned from an entry of the plan to the last */
+    double planned;   /* when the step should end */
+    double *expected; /* [ncu] busy times by what was known when the partition was made */
+    struct steal_worker *worker; /* [ncu] */
+};
+
+/* For the job of a partition, which is borrowed as owner [n] is. EK_UNAVAILABLE: out of memory. One
+ * thread. */
+enum ek_status steal_open(struct steal *s, const struct partition *d, const int *owner);
+
+/* Lists for the partition as it is now. Likewise. */
+void steal_plan(struct steal *s);
+/* Before each step. Likewise. */
+void steal_rewind(struct steal *s);
+
+/* Any unit's thread, concurrently. */
+struct ek_range steal_next(struct steal *s, int cu);
+void steal_done(struct steal *s, int cu, double sec);
+
+#endif
