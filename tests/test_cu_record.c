@@ -270,7 +270,6 @@ static void links_and_idle_units(void **state)
     struct sched_job job = {.n = 2, .grain = 1, .bytes = bytes, .unit = unit};
     struct events one = {0}, none = {0};
     const struct events *all[UNITS] = {&none, &none, &one};
-    struct sched_link link;
     struct record *r;
     for (int step = 0; step < 9; step++)
         for (size_t t = 0; t < 2; t++) {
@@ -293,18 +292,17 @@ static void links_and_idle_units(void **state)
                                                    .activity = EVENTS_COMPUTE});
         }
     assert_int_equal(record_open(&set, &job, &r), EK_OK);
-    assert_false(record_link(r, &link));
     assert_int_equal(record_add(r, 9, all), EK_OK);
-    assert_true(record_link(r, &link));
-    const double raised = (9 * 2 + 8 * 4 + 9) / (9 * 2 + 9 * 4.); /* to the mean */
-    assert_close(link.latency, raised, 1e-3);
-    assert_close(link.per_byte, 1e-3 * raised, 1e-3);
     json_t *json = record_case(r, "idle", 9);
     assert_true(json_is_null(json));
     json_decref(json);
     for (int c = 0; c < UNITS; c++)
         unit[c].seconds = known;
     json = record_case(r, "idle", 9);
+    const json_t *link = json_object_get(json, "link");
+    const double raised = (9 * 2 + 8 * 4 + 9) / (9 * 2 + 9 * 4.); /* to the mean */
+    assert_close(json_number_of(link, "latency_s"), raised, 1e-3);
+    assert_close(1 / json_number_of(link, "bandwidth_Bps"), 1e-3 * raised, 1e-3);
     const json_t *cpu = json_array_get(json_object_get(json, "units"), 0);
     assert_int_equal(json_integer_value(json_object_get(cpu, "count")), 2);
     assert_true(json_number_value(json_array_get(json_object_get(cpu, "seconds"), 1)) == 8);

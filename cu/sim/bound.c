@@ -1,5 +1,6 @@
 /* cu/sim/bound.c – lower bound of a step. */
 #include "cu/sim/bound.h"
+#include "src/arena.h"
 
 #include <glpk.h>
 #include <math.h>
@@ -9,6 +10,7 @@
 
 /* The kinds that have units. */
 struct kinds {
+    struct arena arena; /* of all that a bound takes */
     size_t n;
     int count;
     int *units;
@@ -94,25 +96,21 @@ double bound_uniform(size_t n, const double *cost, int ncu, const double *speed)
 }
 
 /* The bound if times are in proportion, -1 if they are not. */
-static double try_uniform(const struct kinds *k)
+static double try_uniform(struct kinds *k)
 {
     int ncu = 0;
     for (int j = 0; j < k->count; j++)
         ncu += k->units[j];
-    double bound = -1;
-    double *rate = calloc((size_t)k->count, sizeof *rate);
-    double *speed = calloc((size_t)ncu, sizeof *speed);
-    if (!rate || !speed) {
-        bound = NAN;
-    } else if (proportional(k, rate)) {
-        for (int j = 0, c = 0; j < k->count; j++)
-            for (int u = 0; u < k->units[j]; u++)
-                speed[c++] = rate[j];
-        bound = bound_uniform(k->n, k->seconds[0], ncu, speed);
-    }
-    free(rate);
-    free(speed);
-    return bound;
+    double *rate = ARENA_NEW(&k->arena, k->count, double);
+    double *speed = ARENA_NEW(&k->arena, ncu, double);
+    if (k->arena.failed)
+        return NAN;
+    if (!proportional(k, rate))
+        return -1;
+    for (int j = 0, c = 0; j < k->count; j++)
+        for (int u = 0; u < k->units[j]; u++)
+            speed[c++] = rate[j];
+    return bound_uniform(k->n, k->seconds[0], ncu, speed);
 }
 
 /* ---- two kinds --------------------------------------------------------------------------------*/
@@ -158,9 +156,9 @@ static bool fits(const struct pair *p, size_t n, const int *units, double span)
     return rest >= 0;
 }
 
-static double two_kinds(const struct kinds *k, double longest)
+static double two_kinds(struct kinds *k, double longest)
 {
-    struct pair *p = malloc(k->n * sizeof *p);
+    struct pair *p = ARENA_NEW(&k->arena, k->n, struct pair);
     if (!p)
         return NAN;
     for (size_t i = 0; i < k->n; i++)
@@ -176,7 +174,6 @@ static double two_kinds(const struct kinds *k, double longest)
         else
             low = middle;
     }
-    free(p);
     return high;
 }
 
@@ -230,32 +227,32 @@ static void prices_cut(glp_prob *lp, const struct kinds *k, const double *area, 
     glp_set_mat_row(lp, row, k->count + 1, index, value);
 }
 
-struct room {
-    double *price, *area, *value; /* [count], [count], [count + 2] */
-    int *index;                   /* [count + 2] */
-};
-
 /* The best prices found go to best [count], unless NULL. */
-static double solve_prices(const struct kinds *k, const struct room *r, double *best)
+static double many_kinds(struct kinds *k, double *best)
 {
-    double *price = r->price;
     enum { MOST_CUTS = 1000 };
+    double *price = ARENA_NEW(&k->arena, k->count, double);
+    double *area = ARENA_NEW(&k->arena, k->count, double);
+    double *value = ARENA_NEW(&k->arena, k->count + 2, double);
+    int *index = ARENA_NEW(&k->arena, k->count + 2, int);
+    if (k->arena.failed)
+        return NAN;
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
     simplex.meth = GLP_DUALP;
-    glp_prob *lp = prices_open(k, r->index, r->value);
+    glp_prob *lp = prices_open(k, index, value);
     double bound = 0, units = 0;
     for (int j = 0; j < k->count; j++)
         units += k->units[j];
     for (int j = 0; j < k->count; j++)
         price[j] = 1 / units;
     for (int cut = 0; cut < MOST_CUTS; cut++) {
-        double now = cheapest(k, price, r->area);
+        double now = cheapest(k, price, area);
         if (best && (cut == 0 || now > bound))
             memcpy(best, price, (size_t)k->count * sizeof *best);
         bound = fmax(bound, now);
-        prices_cut(lp, k, r->area, r->index, r->value);
+        prices_cut(lp, k, area, index, value);
         if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT)
             break;
         if (glp_get_obj_val(lp) <= bound * (1 + 1e-10))
@@ -270,21 +267,7 @@ static double solve_prices(const struct kinds *k, const struct room *r, double *
     return bound;
 }
 
-static double many_kinds(const struct kinds *k, double *best)
-{
-    size_t count = (size_t)k->count + 2;
-    double *number = calloc(3 * count, sizeof *number);
-    const struct room room = {number, number + count, number + 2 * count,
-                              calloc(count, sizeof *room.index)};
-    double bound = NAN;
-    if (number && room.index)
-        bound = solve_prices(k, &room, best);
-    free(number);
-    free(room.index);
-    return bound;
-}
-
-static double bound_of(const struct kinds *k)
+static double bound_of(struct kinds *k)
 {
     if (k->count == 0 || !all_known(k))
         return NAN;
@@ -301,22 +284,15 @@ static double bound_of(const struct kinds *k)
 static bool kinds_open(struct kinds *k, size_t n, int nkinds, const int *units,
                        const double *const *seconds)
 {
-    size_t room = nkinds > 0 ? (size_t)nkinds : 1;
     *k = (struct kinds){.n = n};
-    k->units = calloc(room, sizeof *k->units);
-    k->seconds = calloc(room, sizeof *k->seconds);
-    for (int j = 0; k->units && k->seconds && j < nkinds; j++)
+    k->units = ARENA_NEW(&k->arena, nkinds, int);
+    k->seconds = ARENA_NEW(&k->arena, nkinds, const double *);
+    for (int j = 0; !k->arena.failed && j < nkinds; j++)
         if (units[j] > 0) {
             k->units[k->count] = units[j];
             k->seconds[k->count++] = seconds[j];
         }
-    return k->units && k->seconds;
-}
-
-static void kinds_close(struct kinds *k)
-{
-    free(k->units);
-    free(k->seconds);
+    return !k->arena.failed;
 }
 
 double bound_step(size_t n, int nkinds, const int *units, const double *const *seconds)
@@ -327,7 +303,7 @@ double bound_step(size_t n, int nkinds, const int *units, const double *const *s
         return 0;
     if (kinds_open(&k, n, nkinds, units, seconds))
         bound = bound_of(&k);
-    kinds_close(&k);
+    arena_free(&k.arena);
     return bound;
 }
 
@@ -335,13 +311,12 @@ double bound_prices(size_t n, int nkinds, const int *units, const double *const 
                     double *price)
 {
     struct kinds k;
-    double bound = NAN;
-    double *best = calloc(nkinds > 0 ? (size_t)nkinds : 1, sizeof *best);
-    if (kinds_open(&k, n, nkinds, units, seconds) && best && k.count && all_known(&k))
+    double bound = NAN, *best = NULL;
+    if (kinds_open(&k, n, nkinds, units, seconds) && k.count && all_known(&k) &&
+        (best = ARENA_NEW(&k.arena, k.count, double)))
         bound = many_kinds(&k, best);
     for (int j = 0, i = 0; j < nkinds && !isnan(bound); j++)
         price[j] = units[j] > 0 ? best[i++] : 0;
-    kinds_close(&k);
-    free(best);
+    arena_free(&k.arena);
     return bound;
 }

@@ -98,10 +98,9 @@ static enum ek_status choose_scenarios(struct capacity *c, size_t sample, unsign
         FAIL(EK_USAGE, "%s: %llu combinations of nodes; take some of them with --sample K",
              c->machine->name, (unsigned long long)c->possible);
     c->nscenarios = all ? (size_t)c->possible : sample;
-    c->scenario = calloc(c->nscenarios, sizeof *c->scenario);
-    c->cell = calloc(c->nscenarios * (size_t)c->nschedules, sizeof *c->cell);
-    if (!c->scenario || !c->cell)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu scenarios", c->nscenarios);
+    c->scenario = ARENA_NEW(&c->arena, c->nscenarios, uint64_t);
+    c->cell = ARENA_NEW(&c->arena, c->nscenarios * (size_t)c->nschedules, struct capacity_cell);
+    TRY(arena_check(&c->arena, "%zu scenarios", c->nscenarios));
     for (size_t i = 0; all && i < c->nscenarios; i++)
         c->scenario[i] = i + 1;
     /* Half of all or more: drawing again and again for the last ones would take long. */
@@ -156,10 +155,7 @@ enum ek_status capacity_open(struct capacity *c, const struct capacity_work *w,
 
 void capacity_close(struct capacity *c)
 {
-    free(c->scenario);
-    free(c->cell);
-    c->scenario = NULL;
-    c->cell = NULL;
+    arena_free(&c->arena);
 }
 
 /* ---- one scenario -----------------------------------------------------------------------------*/

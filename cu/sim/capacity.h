@@ -19,6 +19,7 @@
 #define CU_CAPACITY_H
 
 #include "cu/sim/sim.h"
+#include "src/arena.h"
 #include "src/json.h"
 
 #include <stdint.h>
@@ -34,6 +35,7 @@ struct capacity_work {
     double *cost;   /* [n] seconds (or cost) on a CPU unit of speed 1 */
     double *device; /* [n] seconds on a device of speed 1; NULL: cost / speed */
     double *bytes;  /* [n] or NULL */
+    struct arena arena;
 };
 
 /* A type of node. */
@@ -52,6 +54,7 @@ struct capacity_machine {
     bool priced; /* every type has a price */
     bool linked;
     struct sched_link link;
+    struct arena arena; /* of the nodes' lists */
 };
 
 /* The tasks of a profile, of a program's --json, or {"tasks": {"cost": […], "bytes": […],
@@ -80,6 +83,7 @@ struct capacity {
     struct capacity_cell *cell; /* [nscenarios][nschedules] */
     size_t known;               /* cells that a former run had found */
     uint64_t inputs;            /* sum of work, machine and steps */
+    struct arena arena;
 };
 
 /* All combinations, or `sample` > 0 of them drawn with the seed. Everything is borrowed. EK_USAGE:
@@ -125,8 +129,7 @@ int capacity_units(const struct capacity *c, uint64_t scenario, struct capacity_
  * counts them in c->known; lines that are cut off or of other inputs are left out, no file is none.
  */
 enum ek_status capacity_csv_load(struct capacity *c, const char *path);
-/* Header, and one line for a cell. */
-void capacity_csv_head(const struct capacity *c, FILE *out);
+/* One line for a cell. */
 void capacity_csv_line(const struct capacity *c, FILE *out, size_t scenario, int schedule);
 /* All cells, as a whole or not at all. */
 enum ek_status capacity_csv_save(const struct capacity *c, const char *path);

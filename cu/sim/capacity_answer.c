@@ -101,12 +101,11 @@ enum ek_status capacity_answer_open(struct capacity_answer *a, const struct capa
                                     double tolerance)
 {
     *a = (struct capacity_answer){.tolerance = tolerance};
-    a->makespan = calloc(c->nscenarios, sizeof *a->makespan);
-    a->schedule = calloc(c->nscenarios, sizeof *a->schedule);
-    a->ranked = calloc(c->nscenarios, sizeof *a->ranked);
-    a->of_policy = calloc((size_t)c->nschedules, sizeof *a->of_policy);
-    if (!a->makespan || !a->schedule || !a->ranked || !a->of_policy)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu scenarios", c->nscenarios);
+    a->makespan = ARENA_NEW(&a->arena, c->nscenarios, double);
+    a->schedule = ARENA_NEW(&a->arena, c->nscenarios, int);
+    a->ranked = ARENA_NEW(&a->arena, c->nscenarios, size_t);
+    a->of_policy = ARENA_NEW(&a->arena, c->nschedules, size_t);
+    TRY(arena_check(&a->arena, "%zu scenarios", c->nscenarios));
     find_fastest(a, c);
     for (size_t i = 0; i < c->nscenarios; i++)
         a->ranked[i] = i;
@@ -119,39 +118,28 @@ enum ek_status capacity_answer_open(struct capacity_answer *a, const struct capa
 
 void capacity_answer_close(struct capacity_answer *a)
 {
-    free(a->makespan);
-    free(a->schedule);
-    free(a->ranked);
-    free(a->of_policy);
-    *a = (struct capacity_answer){0};
+    arena_free(&a->arena);
 }
 
 /* ---- saying -----------------------------------------------------------------------------------*/
-const char *capacity_answer_nodes(const struct capacity *c, uint64_t scenario, char *buf,
-                                  size_t room)
-{
-    int counts[CAPACITY_TYPES];
-    size_t used = 0;
-    capacity_counts(c->machine, scenario, counts);
-    *buf = '\0';
-    for (int t = 0; t < c->machine->ntypes && used < room; t++)
-        if (counts[t])
-            used += (size_t)snprintf(buf + used, room - used, "%s%s %d", used ? ", " : "",
-                                     c->machine->node[t].name, counts[t]);
-    return buf;
-}
-
 static void print_scenario(const struct capacity *c, FILE *out, const char *title, size_t i, int p)
 {
-    char nodes[512];
+    int counts[CAPACITY_TYPES];
+    const char *comma = "  ";
     const struct capacity_cell *cell = cell_of(c, i, p);
     struct capacity_size size = capacity_size(c->machine, c->scenario[i]);
     fprintf(out, "%-24s %12.6g %7.3f %7d ", title, cell->makespan, cell->makespan / cell->bound,
             size.cores);
     if (c->machine->priced)
         fprintf(out, "%9.6g ", size.price);
-    fprintf(out, " %s  %s\n", c->schedule[p],
-            capacity_answer_nodes(c, c->scenario[i], nodes, sizeof nodes));
+    fprintf(out, " %s", c->schedule[p]);
+    capacity_counts(c->machine, c->scenario[i], counts);
+    for (int t = 0; t < c->machine->ntypes; t++)
+        if (counts[t]) {
+            fprintf(out, "%s%s %d", comma, c->machine->node[t].name, counts[t]);
+            comma = ", ";
+        }
+    fputc('\n', out);
 }
 
 static void print_share(FILE *out, double share)

@@ -23,6 +23,7 @@ struct capacity_answer {
     size_t *of_policy; /* [nschedules] the policy's fastest scenario */
     double tolerance;
     struct capacity_gain gain[CAPACITY_TYPES];
+    struct arena arena;
 };
 
 /* After a finished capacity_run(). EK_UNAVAILABLE: memory; capacity_answer_close() frees, also
@@ -31,9 +32,6 @@ enum ek_status capacity_answer_open(struct capacity_answer *a, const struct capa
                                     double tolerance);
 void capacity_answer_close(struct capacity_answer *a);
 
-/* "draco 7, hype 5" into buf; returns it. */
-const char *capacity_answer_nodes(const struct capacity *c, uint64_t scenario, char *buf,
-                                  size_t room);
 void capacity_answer_print(const struct capacity_answer *a, const struct capacity *c, FILE *out);
 /* New reference; NULL: out of memory. */
 json_t *capacity_answer_json(const struct capacity_answer *a, const struct capacity *c);

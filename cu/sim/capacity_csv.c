@@ -18,7 +18,7 @@ static void put_text(FILE *out, const char *text)
     fprintf(out, strpbrk(text, ",\"") ? "\"%s\"," : "%s,", text);
 }
 
-void capacity_csv_head(const struct capacity *c, FILE *out)
+static void put_head(const struct capacity *c, FILE *out)
 {
     fputs("scenario,", out);
     for (int t = 0; t < c->machine->ntypes; t++)
@@ -51,7 +51,7 @@ enum ek_status capacity_csv_save(const struct capacity *c, const char *path)
     struct file *f;
     TRY(file_create(path, &f));
     FILE *out = file_stream(f);
-    capacity_csv_head(c, out);
+    put_head(c, out);
     for (size_t i = 0; i < c->nscenarios; i++)
         for (int p = 0; p < c->nschedules; p++)
             if (c->cell[i * (size_t)c->nschedules + (size_t)p].makespan > 0)

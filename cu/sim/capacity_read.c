@@ -7,7 +7,6 @@
 #include "src/opt.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_UNITS = 1 << 20 };
@@ -53,33 +52,34 @@ static enum ek_status take_all(const char *path, const char *where, const json_t
     return EK_OK;
 }
 
-static enum ek_status read_list(const char *path, const char *key, const json_t *list, size_t n,
-                                double scale, double **out)
+static enum ek_status read_list(struct capacity_work *w, const char *path, const char *key,
+                                const json_t *list, double scale, double **out)
 {
     char where[64];
-    double *x = calloc(n ? n : 1, sizeof *x);
-    if (!x)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu tasks", path, n);
-    *out = x;
-    if (json_array_size(list) != n)
-        FAIL(EK_USAGE, "%s: %s has %zu numbers for %zu tasks", path, key, json_array_size(list), n);
-    for (size_t i = 0; i < n; i++) {
+    double *x = ARENA_NEW(&w->arena, w->n, double);
+    TRY(arena_check(&w->arena, "%zu tasks", w->n));
+    if (json_array_size(list) != w->n)
+        FAIL(EK_USAGE, "%s: %s has %zu numbers for %zu tasks", path, key, json_array_size(list),
+             w->n);
+    for (size_t i = 0; i < w->n; i++) {
         snprintf(where, sizeof where, "%s[%zu]", key, i);
         TRY(demand_number(path, where, json_array_get(list, i), &AMOUNT, &x[i]));
         x[i] *= scale;
     }
+    *out = x;
     return EK_OK;
 }
 
-/* ---- tasks ------------------------------------------------------------------------------------*/
-static double *copy(const double *x, size_t n)
+/* more + x / times, [n]; NULL: x is, or the arena has failed. */
+static double *scaled(struct arena *arena, const double *x, size_t n, double times, double more)
 {
-    double *made = x ? malloc((n ? n : 1) * sizeof *made) : NULL;
-    if (made)
-        memcpy(made, x, n * sizeof *made);
+    double *made = x ? ARENA_NEW(arena, n, double) : NULL;
+    for (size_t t = 0; made && t < n; t++)
+        made[t] = more + x[t] / times;
     return made;
 }
 
+/* ---- tasks ------------------------------------------------------------------------------------*/
 static const struct profile_kind *kind_of(const struct profile *p, enum cu_kind kind)
 {
     for (int k = 0; k < p->nkinds; k++)
@@ -96,10 +96,11 @@ static enum ek_status from_profile(struct capacity_work *w, const char *path)
     snprintf(w->name, sizeof w->name, "%s %s", p.program, p.problem);
     w->n = p.n;
     w->width = cpu ? cpu->width : 1;
-    w->cost = cpu ? copy(cpu->seconds, p.n) : NULL;
-    w->device = device ? copy(device->seconds, p.n) : NULL;
+    w->cost = scaled(&w->arena, cpu ? cpu->seconds : NULL, p.n, 1, 0);
+    w->device = scaled(&w->arena, device ? device->seconds : NULL, p.n, 1, 0);
     profile_close(&p);
-    if (!w->cost)
+    TRY(arena_check(&w->arena, "%zu tasks", w->n));
+    if (!cpu)
         FAIL(EK_USAGE, "%s: the profile has no times for CPU units; make it with such a layout",
              path);
     return EK_OK;
@@ -135,10 +136,9 @@ static enum ek_status from_run(struct capacity_work *w, const char *path, const 
     if (!w->n || w->width < 1)
         FAIL(EK_USAGE, "%s: task_seconds.cpu: some task never ran on a CPU unit; make a --profile",
              path);
-    TRY(read_list(path, "task_seconds.cpu", cpu, w->n, 1, &w->cost));
-    return json_is_array(device)
-               ? read_list(path, "task_seconds.device", device, w->n, 1, &w->device)
-               : EK_OK;
+    TRY(read_list(w, path, "task_seconds.cpu", cpu, 1, &w->cost));
+    return json_is_array(device) ? read_list(w, path, "task_seconds.device", device, 1, &w->device)
+                                 : EK_OK;
 }
 
 static enum ek_status from_tasks(struct capacity_work *w, const char *path, const json_t *root)
@@ -155,8 +155,8 @@ static enum ek_status from_tasks(struct capacity_work *w, const char *path, cons
              "{\"tasks\": {\"cost\": [...]}} is wanted",
              path);
     TRY(demand_optional(path, "tasks", tasks, "seconds_per_cost", &RATE, &factor));
-    TRY(read_list(path, "tasks.cost", cost, w->n, factor, &w->cost));
-    return bytes ? read_list(path, "tasks.bytes", bytes, w->n, 1, &w->bytes) : EK_OK;
+    TRY(read_list(w, path, "tasks.cost", cost, factor, &w->cost));
+    return bytes ? read_list(w, path, "tasks.bytes", bytes, 1, &w->bytes) : EK_OK;
 }
 
 enum ek_status capacity_work_open(struct capacity_work *w, const char *path)
@@ -176,16 +176,14 @@ enum ek_status capacity_work_open(struct capacity_work *w, const char *path)
 
 void capacity_work_close(struct capacity_work *w)
 {
-    free(w->cost);
-    free(w->device);
-    free(w->bytes);
-    w->cost = w->device = w->bytes = NULL;
+    arena_free(&w->arena);
 }
 
 /* ---- machines ---------------------------------------------------------------------------------*/
 /* Times measured on this very type of node; a path is as seen from the machine's file. */
 static enum ek_status read_profile(const char *path, const char *where, const json_t *name,
-                                   const struct capacity_work *w, struct capacity_node *node)
+                                   const struct capacity_work *w, struct arena *arena,
+                                   struct capacity_node *node)
 {
     char file[4096];
     struct capacity_work own;
@@ -201,39 +199,15 @@ static enum ek_status read_profile(const char *path, const char *where, const js
         FAIL(EK_USAGE, "%s: %zu tasks on units of %d cores, the problem has %zu on %d", file, n,
              own.width, w->n, w->width);
     }
-    free(node->seconds);
-    free(node->device_seconds);
-    node->seconds = own.cost;
-    node->device_seconds = own.device;
-    free(own.bytes);
+    node->seconds = scaled(arena, own.cost, own.n, 1, 0);
+    node->device_seconds = scaled(arena, own.device, own.n, 1, 0);
+    capacity_work_close(&own);
     return EK_OK;
-}
-
-/* Where devices have measured times, those of this type are as many times faster or slower. */
-static enum ek_status scale_devices(const char *path, const struct capacity_work *w,
-                                    struct capacity_node *node)
-{
-    if (!node->devices || !w->device || node->device_seconds)
-        return EK_OK;
-    node->device_seconds = malloc(w->n * sizeof *node->device_seconds);
-    if (!node->device_seconds)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu tasks", path, w->n);
-    for (size_t t = 0; t < w->n; t++)
-        node->device_seconds[t] = node->device_fixed + w->device[t] / node->device_speed;
-    return EK_OK;
-}
-
-static double *scaled_copy(const double *x, size_t n, double times)
-{
-    double *made = copy(x, n);
-    for (size_t t = 0; made && t < n; t++)
-        made[t] /= times;
-    return made;
 }
 
 /* The members that a type takes over from one further up. */
 static enum ek_status begin_like(const char *path, const char *where, const json_t *entry,
-                                 const struct capacity_machine *m, const struct capacity_work *w,
+                                 struct capacity_machine *m, const struct capacity_work *w,
                                  struct capacity_node *node)
 {
     const json_t *like = json_object_get(entry, "like");
@@ -249,8 +223,8 @@ static enum ek_status begin_like(const char *path, const char *where, const json
         node->count = -1;
         node->speed *= times;
         node->device_speed *= times;
-        node->seconds = scaled_copy(m->node[t].seconds, w->n, times);
-        node->device_seconds = scaled_copy(m->node[t].device_seconds, w->n, times);
+        node->seconds = scaled(&m->arena, m->node[t].seconds, w->n, times, 0);
+        node->device_seconds = scaled(&m->arena, m->node[t].device_seconds, w->n, times, 0);
         return EK_OK;
     }
     FAIL(EK_USAGE, "%s: %s.like names no type further up", path, where);
@@ -293,17 +267,16 @@ static enum ek_status read_node(struct capacity_machine *m, const char *path, co
     const json_t *profile = json_object_get(entry, "profile");
     snprintf(node->name, sizeof node->name, "%s", name ? name : "");
     TRY(demand_flag(path, where, entry, "hypothetical", &node->hypothetical));
-    enum ek_status st = take_all(path, where, entry, node_members, COUNT_OF(node_members), node);
-    if (!st && devices)
-        st = demand_keys(path, inner, devices, of_devices, COUNT_OF(of_devices));
-    if (!st && devices)
-        st = take_all(path, inner, devices, device_members, COUNT_OF(device_members), node);
-    if (!st && profile)
-        st = read_profile(path, where, profile, w, node);
-    if (!st)
-        st = check_complete(path, where, m, node);
-    m->ntypes++; /* from here on capacity_machine_close() frees its lists */
-    return st;
+    TRY(take_all(path, where, entry, node_members, COUNT_OF(node_members), node));
+    if (devices) {
+        TRY(demand_keys(path, inner, devices, of_devices, COUNT_OF(of_devices)));
+        TRY(take_all(path, inner, devices, device_members, COUNT_OF(device_members), node));
+    }
+    if (profile)
+        TRY(read_profile(path, where, profile, w, &m->arena, node));
+    TRY(check_complete(path, where, m, node));
+    m->ntypes++;
+    return EK_OK;
 }
 
 static enum ek_status read_link(struct capacity_machine *m, const char *path, const json_t *link)
@@ -348,8 +321,11 @@ static enum ek_status read_machine(struct capacity_machine *m, const char *path,
         TRY(read_node(m, path, json_array_get(nodes, i), w));
         m->priced &= m->node[i].price >= 0;
     }
-    for (int t = 0; t < m->ntypes; t++)
-        TRY(scale_devices(path, w, &m->node[t]));
+    for (struct capacity_node *k = m->node; k < m->node + m->ntypes; k++)
+        if (k->devices && w->device && !k->device_seconds) /* as many times faster or slower */
+            k->device_seconds =
+                scaled(&m->arena, w->device, w->n, k->device_speed, k->device_fixed);
+    TRY(arena_check(&m->arena, "%s: the times of %zu tasks", path, w->n));
     TRY(check_units(m, path));
     return read_link(m, path, json_object_get(root, "link"));
 }
@@ -369,9 +345,5 @@ enum ek_status capacity_machine_open(struct capacity_machine *m, const char *pat
 
 void capacity_machine_close(struct capacity_machine *m)
 {
-    for (int t = 0; t < m->ntypes; t++) {
-        free(m->node[t].seconds);
-        free(m->node[t].device_seconds);
-    }
-    m->ntypes = 0;
+    arena_free(&m->arena);
 }

@@ -14,16 +14,17 @@ static const struct demand STEPS = {1, PLAN_CASE_STEPS, false, true},
 
 void *plan_case_own(struct plan_case_reader *r, size_t count, size_t size)
 {
-    struct plan_case *c = r->c;
-    void **more = realloc(c->owned, ((size_t)c->nowned + 1) * sizeof *more);
-    void *array = more ? calloc(count ? count : 1, size) : NULL;
-    if (more)
-        c->owned = more;
-    if (array)
-        c->owned[c->nowned++] = array;
-    else
+    void *array = arena_take(&r->c->arena, count, size);
+    if (!array)
         status_fail(EK_UNAVAILABLE, "%s: out of memory for the case", r->path);
     return array;
+}
+
+/* A copy of a text; likewise. */
+static const char *own_text(struct plan_case_reader *r, const char *text)
+{
+    char *copy = plan_case_own(r, strlen(text) + 1, 1);
+    return copy ? strcpy(copy, text) : NULL;
 }
 
 enum ek_status plan_case_numbers(struct plan_case_reader *r, const char *key, const json_t *array,
@@ -170,19 +171,16 @@ static enum ek_status read_changes(struct plan_case_reader *r, const json_t *lis
         return EK_UNAVAILABLE;
     const struct demand unit = {0, sim->ncu - 1, false, true};
     for (size_t i = 0; i < n; i++) {
-        char key[2][96];
+        char where[96];
         const json_t *entry = json_array_get(list, i);
         double number[2];
-        snprintf(key[0], sizeof key[0], "changes[%zu]", i);
-        TRY(DEMAND_KEYS(r->path, key[0], entry, "unit", "step", "after_s", "factor"));
-        snprintf(key[0], sizeof key[0], "changes[%zu].unit", i);
-        TRY(demand_number(r->path, key[0], json_object_get(entry, "unit"), &unit, &number[0]));
-        snprintf(key[1], sizeof key[1], "changes[%zu].step", i);
-        TRY(demand_number(r->path, key[1], json_object_get(entry, "step"), &STEP, &number[1]));
+        snprintf(where, sizeof where, "changes[%zu]", i);
+        TRY(DEMAND_KEYS(r->path, where, entry, "unit", "step", "after_s", "factor"));
+        TRY(demand_member(r->path, where, entry, "unit", &unit, &number[0]));
+        TRY(demand_member(r->path, where, entry, "step", &STEP, &number[1]));
         change[i] = (struct sim_change){.unit = (int)number[0], .step = (int)number[1]};
-        snprintf(key[0], sizeof key[0], "changes[%zu]", i);
-        TRY(demand_optional(r->path, key[0], entry, "after_s", &AMOUNT, &change[i].after));
-        TRY(demand_optional(r->path, key[0], entry, "factor", &AMOUNT, &change[i].factor));
+        TRY(demand_optional(r->path, where, entry, "after_s", &AMOUNT, &change[i].after));
+        TRY(demand_optional(r->path, where, entry, "factor", &AMOUNT, &change[i].factor));
     }
     qsort(change, n, sizeof *change, in_time);
     sim->change = change;
@@ -210,8 +208,8 @@ static enum ek_status read_root(struct plan_case_reader *r, const json_t *root)
     TRY(read_exchange(r, json_object_get(root, "exchange")));
     TRY(read_changes(r, json_object_get(root, "changes")));
     const char *name = json_string_value(json_object_get(root, "name"));
-    r->c->name = strdup(name ? name : r->path);
-    return r->c->name ? EK_OK : status_fail(EK_UNAVAILABLE, "%s: out of memory", r->path);
+    r->c->name = own_text(r, name ? name : r->path);
+    return r->c->name ? EK_OK : EK_UNAVAILABLE;
 }
 
 /* ---- records ----------------------------------------------------------------------------------*/
@@ -238,10 +236,9 @@ static enum ek_status read_measured(struct plan_case_reader *r, const json_t *ru
     const char *name = json_string_value(json_object_get(run, "schedule"));
     snprintf(where, sizeof where, "runs[%zu]", i);
     TRY(demand_that(r->path, name, where, "a run with its schedule"));
-    char *schedule = plan_case_own(r, strlen(name) + 1, 1);
-    if (!schedule)
+    m->schedule = own_text(r, name);
+    if (!m->schedule)
         return EK_UNAVAILABLE;
-    m->schedule = strcpy(schedule, name);
     TRY(demand_member(r->path, where, run, "seconds", &AMOUNT, &m->seconds));
     return median_of_all(r, where, json_object_get(run, "seconds_all"), &m->seconds);
 }
@@ -312,9 +309,6 @@ enum ek_status plan_case_open(struct plan_case *c, const char *path)
 
 void plan_case_close(struct plan_case *c)
 {
-    for (int i = 0; i < c->nowned; i++)
-        free(c->owned[i]);
-    free(c->owned);
-    free(c->name);
+    arena_free(&c->arena);
     *c = (struct plan_case){0};
 }

@@ -29,6 +29,7 @@
 #define CU_PLAN_CASE_H
 
 #include "cu/sim/sim.h"
+#include "src/arena.h"
 #include <jansson.h>
 
 /* A recorded run. */
@@ -39,11 +40,10 @@ struct plan_measured {
 
 struct plan_case {
     struct sim_case sim; /* points into what follows; set cold, noise, seed as you like */
-    char *name;
+    const char *name;
     const struct plan_measured *measured; /* [nmeasured] of a record */
     int nmeasured;
-    void **owned; /* arrays */
-    int nowned;
+    struct arena arena; /* of all that is pointed to */
 };
 
 /* Reads a file ("-" = standard input). EK_USAGE: it cannot be read, is no JSON, or a number is

@@ -4,6 +4,7 @@
 #include "cu/sched/fit.h"
 #include "cu/sim/record_fit.h"
 #include "cu/sim/sim.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct rows {
 };
 
 struct record {
+    struct arena arena; /* of kind and samples */
     const struct cu_set *set;
     const struct sched_job *job;
     int *kind, nkinds;       /* [set->n] units of the same make */
@@ -40,29 +42,16 @@ struct diary {
 };
 
 /* ---- memory -----------------------------------------------------------------------------------*/
-static enum ek_status grow(void **at, size_t n, size_t *room, size_t size)
-{
-    if (n < *room)
-        return EK_OK;
-    size_t more = *room ? 2 * *room : 1024;
-    void *larger = realloc(*at, more * size);
-    if (!larger)
-        FAIL(EK_UNAVAILABLE, "record: out of memory for %zu measurements", more);
-    *at = larger;
-    *room = more;
-    return EK_OK;
-}
-
 static enum ek_status add_row(struct rows *r, struct fit_row row)
 {
-    TRY(grow((void **)&r->at, r->n, &r->room, sizeof *r->at));
+    TRY(arena_grow(&r->at, &r->room, r->n, sizeof *r->at, "measurements"));
     r->at[r->n++] = row;
     return EK_OK;
 }
 
 static enum ek_status add_sample(struct samples *list, struct record_sample s)
 {
-    TRY(grow((void **)&list->at, list->n, &list->room, sizeof *list->at));
+    TRY(arena_grow(&list->at, &list->room, list->n, sizeof *list->at, "measurements"));
     list->at[list->n++] = s;
     return EK_OK;
 }
@@ -82,14 +71,15 @@ static bool same_make(const struct cu *a, const struct cu *b)
 enum ek_status record_open(const struct cu_set *set, const struct sched_job *job, struct record **r)
 {
     struct record *made = calloc(1, sizeof *made);
-    if (made) {
-        *made = (struct record){.set = set, .job = job};
-        made->kind = calloc((size_t)set->n, sizeof *made->kind);
-        made->samples = calloc((size_t)set->n, sizeof *made->samples);
-    }
-    if (!made || !made->kind || !made->samples) {
+    if (!made)
+        FAIL(EK_UNAVAILABLE, "out of memory for a record");
+    *made = (struct record){.set = set, .job = job};
+    made->kind = ARENA_NEW(&made->arena, set->n, int);
+    made->samples = ARENA_NEW(&made->arena, set->n, struct samples);
+    enum ek_status st = arena_check(&made->arena, "a record of %d units", set->n);
+    if (st) {
         record_close(made);
-        FAIL(EK_UNAVAILABLE, "record: out of memory for %d units", set->n);
+        return st;
     }
     for (int c = 0; c < set->n; c++) {
         int like = 0;
@@ -107,8 +97,7 @@ void record_close(struct record *r)
         return;
     for (int k = 0; k < r->nkinds; k++)
         free(r->samples[k].at);
-    free(r->kind);
-    free(r->samples);
+    arena_free(&r->arena);
     free(r->moves.at);
     free(r->exchanges.at);
     free(r->between.at);
@@ -116,38 +105,22 @@ void record_close(struct record *r)
 }
 
 /* ---- who was busy when ------------------------------------------------------------------------*/
-static void close_diaries(struct diary *d, int n)
+static void open_diary(struct diary *d, const struct events *events, struct arena *arena)
 {
-    for (int c = 0; d && c < n; c++)
-        free(d[c].start);
-    free(d);
-}
-
-static struct diary *open_diaries(const struct record *r, const struct events *const *unit)
-{
-    struct diary *diary = calloc((size_t)r->set->n, sizeof *diary);
-    for (int c = 0; diary && c < r->set->n; c++) {
-        struct diary *d = &diary[c];
-        d->events = unit[c];
-        d->start = malloc((3 * d->events->n + 1) * sizeof *d->start);
-        if (!d->start) {
-            close_diaries(diary, c);
-            return NULL;
-        }
-        d->end = d->start + d->events->n;
-        d->before = d->end + d->events->n;
-        double sum = 0;
-        for (size_t i = 0; i < d->events->n; i++) {
-            const struct events_entry *e = &d->events->entry[i];
-            if (e->activity != EVENTS_COMPUTE)
-                continue;
-            d->start[d->n] = e->start;
-            d->end[d->n] = e->start + e->seconds;
-            d->before[d->n++] = sum;
-            sum += e->seconds;
-        }
+    double sum = 0;
+    d->events = events;
+    d->start = ARENA_NEW(arena, events->n, double);
+    d->end = ARENA_NEW(arena, events->n, double);
+    d->before = ARENA_NEW(arena, events->n, double);
+    for (size_t i = 0; !arena->failed && i < events->n; i++) {
+        const struct events_entry *e = &events->entry[i];
+        if (e->activity != EVENTS_COMPUTE)
+            continue;
+        d->start[d->n] = e->start;
+        d->end[d->n] = e->start + e->seconds;
+        d->before[d->n++] = sum;
+        sum += e->seconds;
     }
-    return diary;
 }
 
 /* Seconds that a unit had computed by a time. */
@@ -271,20 +244,18 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
 {
     if (!is_of_job(r, steps, unit))
         return EK_OK;
-    struct diary *diary = open_diaries(r, unit);
-    int *home = calloc(2 * r->job->n + 1, sizeof *home);
-    double *room = calloc(2 * (size_t)r->set->nmemories, sizeof *room);
-    enum ek_status st =
-        diary && home && room
-            ? EK_OK
-            : status_fail(EK_UNAVAILABLE, "record: out of memory for a run's events");
+    struct arena arena = {0};
+    struct diary *diary = ARENA_NEW(&arena, r->set->n, struct diary);
+    int *home = ARENA_NEW(&arena, 2 * r->job->n, int);
+    double *room = ARENA_NEW(&arena, 2 * r->set->nmemories, double);
+    for (int c = 0; diary && c < r->set->n; c++)
+        open_diary(&diary[c], unit[c], &arena);
+    enum ek_status st = arena_check(&arena, "a run's events");
     if (!st)
         st = take_samples(r, diary);
     if (!st)
         st = follow_steps(r, diary, steps, home, room);
-    close_diaries(diary, r->set->n);
-    free(home);
-    free(room);
+    arena_free(&arena);
     return st;
 }
 
@@ -342,7 +313,8 @@ static void fit_to_mean(const struct rows *r, int p, double *beta)
         beta[j] *= mean_of(r) * (double)r->n / fitted;
 }
 
-bool record_link(const struct record *r, struct sched_link *link)
+/* The link as measured; false: nothing moved between memory nodes. */
+static bool measured_link(const struct record *r, struct sched_link *link)
 {
     double beta[2];
     fit_to_mean(&r->moves, 2, beta);
@@ -468,7 +440,7 @@ json_t *record_case(struct record *r, const char *name, int steps)
         json_pack("{s:s s:o s:o s:i s:f s:o s:b}", "name", name, "units", units, "tasks",
                   tasks_json(r->job), "steps", steps, "between_s", mean_of(&r->between), "exchange",
                   exchange_json(r), "cold", !(r->job->unit && r->job->unit[0].seconds));
-    if (o && record_link(r, &link))
+    if (o && measured_link(r, &link))
         json_object_set_new(o, "link",
                             json_pack("{s:f s:f}", "latency_s", link.latency, "bandwidth_Bps",
                                       link.per_byte > 0 ? 1 / link.per_byte : 1e15));

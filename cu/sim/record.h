@@ -31,9 +31,6 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
  */
 enum ek_status record_merge(struct record *r, const struct record *from);
 
-/* The link as measured; false: nothing moved between memory nodes. */
-bool record_link(const struct record *r, struct sched_link *link);
-
 /* The case (cu/sim/plan_case.h) of so many steps, whose policies begin cold unless the job has
  * known seconds. New reference; null where some unit was never used and nothing is known of it, or
  * memory is out. */

@@ -2,6 +2,7 @@
  * neighbours, and launches and neighbours from the times. */
 #include "cu/sim/record_fit.h"
 #include "cu/sched/fit.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct fitter {
     struct record_kind *kind;
     struct fit_row *row;  /* room for every task of every sample */
     size_t *first, *fill; /* [n + 1] rows of a task while times are sought */
+    struct arena arena;   /* of these three */
 };
 
 static double cost_of(const struct fitter *f, size_t task)
@@ -181,11 +183,10 @@ static enum ek_status open_fitter(struct fitter *f)
     size_t rows = f->n;
     for (size_t i = 0; i < f->count; i++)
         rows += f->sample[i].tasks.end - f->sample[i].tasks.begin;
-    f->row = calloc(rows + f->count + 1, sizeof *f->row);
-    f->first = calloc(f->n + 1, sizeof *f->first);
-    f->fill = calloc(f->n + 1, sizeof *f->fill);
-    if (!f->row || !f->first || !f->fill)
-        FAIL(EK_UNAVAILABLE, "record: out of memory for %zu measurements", f->count);
+    f->row = ARENA_NEW(&f->arena, rows + f->count, struct fit_row);
+    f->first = ARENA_NEW(&f->arena, f->n + 1, size_t);
+    f->fill = ARENA_NEW(&f->arena, f->n, size_t);
+    TRY(arena_check(&f->arena, "%zu measurements", f->count));
     count_rows(f);
     return EK_OK;
 }
@@ -193,7 +194,7 @@ static enum ek_status open_fitter(struct fitter *f)
 enum ek_status record_fit(size_t n, const double *cost, const struct record_sample *sample,
                           size_t count, struct record_kind *kind)
 {
-    struct fitter f = {n, count, cost, sample, kind, NULL, NULL, NULL};
+    struct fitter f = {.n = n, .count = count, .cost = cost, .sample = sample, .kind = kind};
     enum ek_status st = open_fitter(&f);
     kind->launch = kind->slowed[0] = kind->slowed[1] = 0;
     for (size_t t = 0; t < n; t++)
@@ -208,8 +209,6 @@ enum ek_status record_fit(size_t n, const double *cost, const struct record_samp
         find_seconds(&f);
         find_noise(&f);
     }
-    free(f.row);
-    free(f.first);
-    free(f.fill);
+    arena_free(&f.arena);
     return st;
 }

@@ -1,10 +1,10 @@
 /* cu/sim/sim.c – a heap of units by the time at which they become idle. */
 #include "cu/sim/sim.h"
+#include "src/arena.h"
 #include "src/random.h"
 
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum life { IDLE, BUSY, DEAD };
@@ -23,6 +23,7 @@ struct actor {
 
 struct sim {
     const struct sim_case *c;
+    struct arena arena; /* of all that follows */
     struct sched *sched;
     struct sched_unit *view; /* [ncu] units as the policy sees them */
     struct actor *actor;     /* [ncu] */
@@ -37,7 +38,7 @@ struct sim {
     int nmemories, nnodes, step, nextchange;
     int *last;                         /* [n] step in which each task is executed next */
     size_t executed;                   /* tasks in this step, each counted once */
-    double span;                       /* of this step */
+    double *span;                      /* [steps] computation periods */
     bool moved;                        /* tasks moved since the last exchange */
     double exchange_s, exchange_bytes; /* of the last exchange */
     struct sched_link link_seen;       /* what cold policies know of the link */
@@ -224,7 +225,7 @@ static void end_task(struct sim *s, int cu)
     s->seconds[a->task] = (a->end - a->begun) * (1 - launch_of(s, cu) / a->whole);
     note_task(s, cu);
     s->executed += s->last[a->task]++ == s->step;
-    s->span = fmax(s->span, a->end);
+    s->span[s->step] = fmax(s->span[s->step], a->end);
 }
 
 /* The data of the whole range comes first. */
@@ -317,7 +318,7 @@ static const struct sim_change *due(struct sim *s, double now)
 static enum ek_status compute(struct sim *s)
 {
     s->executed = 0;
-    s->span = 0;
+    s->span[s->step] = 0;
     for (int c = 0; c < s->c->ncu; c++)
         if (s->actor[c].life != DEAD)
             wake(s, c, 0);
@@ -345,14 +346,13 @@ static int steady_from(const double *span, int steps, double tolerance)
     return from;
 }
 
-static enum ek_status run_steps(struct sim *s, double *span)
+static enum ek_status run_steps(struct sim *s)
 {
     for (s->step = 0; s->step < s->c->steps; s->step++) {
         exchange(s);
         TRY(compute(s));
-        span[s->step] = s->span;
-        s->result.computation += s->span;
-        s->result.total += s->span + s->exchange_s + s->c->between;
+        s->result.computation += s->span[s->step];
+        s->result.total += s->span[s->step] + s->exchange_s + s->c->between;
         if (s->result.migrations > 0) /* as a team measures it */
             s->link_seen = s->c->job.link ? *s->c->job.link : (struct sched_link){0, 0};
         TRY(sched_step(s->sched));
@@ -361,17 +361,9 @@ static enum ek_status run_steps(struct sim *s, double *span)
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
-static double *profile(const struct sim_case *c, const struct sim_unit *u)
-{
-    double *sec = malloc((c->job.n ? c->job.n : 1) * sizeof *sec);
-    for (size_t t = 0; sec && t < c->job.n; t++)
-        sec[t] = sim_seconds(c, u, t);
-    return sec;
-}
-
 /* What policies know at first: nothing when cold; else the speed, or a profile where one number
  * does not tell the times. Units with the same times share a profile. */
-static enum ek_status make_view(struct sim *s)
+static void make_view(struct sim *s)
 {
     const struct sim_case *c = s->c;
     for (int u = 0; u < c->ncu; u++) {
@@ -387,23 +379,12 @@ static enum ek_status make_view(struct sim *s)
         for (int v = 0; v < u && !s->view[u].seconds; v++)
             if (sim_alike(unit, &c->unit[v]))
                 s->view[u].seconds = s->view[v].seconds;
-        if (!s->view[u].seconds)
-            s->view[u].seconds = profile(c, unit);
-        if (!s->view[u].seconds)
-            FAIL(EK_UNAVAILABLE, "simulation: out of memory for the profile of %zu tasks",
-                 c->job.n);
-    }
-    return EK_OK;
-}
-
-static void free_profiles(struct sim *s)
-{
-    for (int u = 0; s->view && u < s->c->ncu; u++) {
-        const double *p = s->view[u].seconds;
-        for (int v = u; p && v < s->c->ncu; v++)
-            if (s->view[v].seconds == p)
-                s->view[v].seconds = NULL;
-        free((double *)p);
+        if (s->view[u].seconds)
+            continue;
+        double *profile = ARENA_NEW(&s->arena, c->job.n, double);
+        for (size_t t = 0; profile && t < c->job.n; t++)
+            profile[t] = sim_seconds(c, unit, t);
+        s->view[u].seconds = profile;
     }
 }
 
@@ -420,25 +401,23 @@ static void count_places(struct sim *s)
 static enum ek_status open_sim(struct sim *s, const char *schedule)
 {
     const struct sim_case *c = s->c;
-    size_t ncu = (size_t)c->ncu;
     count_places(s);
-    s->view = calloc(ncu, sizeof *s->view);
-    s->actor = calloc(ncu, sizeof *s->actor);
-    s->factor = calloc(ncu, sizeof *s->factor);
-    s->heap = calloc(ncu, sizeof *s->heap);
-    s->home = calloc(c->job.n ? c->job.n : 1, sizeof *s->home);
-    s->seconds = calloc(c->job.n ? c->job.n : 1, sizeof *s->seconds);
-    s->did = calloc(ncu, sizeof *s->did);
-    s->last = calloc(c->job.n ? c->job.n : 1, sizeof *s->last);
-    s->active = calloc((size_t)s->nnodes, sizeof *s->active);
-    s->link = calloc(2 * (size_t)s->nmemories, sizeof *s->link);
-    if (!s->view || !s->actor || !s->factor || !s->heap || !s->home || !s->seconds || !s->did ||
-        !s->last || !s->active || !s->link)
-        FAIL(EK_UNAVAILABLE, "simulation: out of memory for %zu tasks on %d units", c->job.n,
-             c->ncu);
+    s->view = ARENA_NEW(&s->arena, c->ncu, struct sched_unit);
+    s->actor = ARENA_NEW(&s->arena, c->ncu, struct actor);
+    s->factor = ARENA_NEW(&s->arena, c->ncu, double);
+    s->heap = ARENA_NEW(&s->arena, c->ncu, int);
+    s->home = ARENA_NEW(&s->arena, c->job.n, int);
+    s->seconds = ARENA_NEW(&s->arena, c->job.n, double);
+    s->did = ARENA_NEW(&s->arena, c->ncu, struct loss_share);
+    s->last = ARENA_NEW(&s->arena, c->job.n, int);
+    s->active = arena_take(&s->arena, (size_t)s->nnodes, sizeof *s->active);
+    s->link = ARENA_NEW(&s->arena, 2 * s->nmemories, double);
+    s->span = ARENA_NEW(&s->arena, c->steps, double);
+    TRY(arena_check(&s->arena, "the simulation of %zu tasks on %d units", c->job.n, c->ncu));
     for (int u = 0; u < c->ncu; u++)
         s->actor[u].factor = s->factor[u] = 1;
-    TRY(make_view(s));
+    make_view(s);
+    TRY(arena_check(&s->arena, "the profiles of %zu tasks", c->job.n));
     static const struct sched_link free_of_charge;
     s->link_seen = SCHED_LINK_USUAL;
     struct sched_job job = c->job;
@@ -450,22 +429,6 @@ static enum ek_status open_sim(struct sim *s, const char *schedule)
     return sched_open(schedule, &job, &s->sched);
 }
 
-static void close_sim(struct sim *s)
-{
-    sched_close(s->sched);
-    free_profiles(s);
-    free(s->view);
-    free(s->actor);
-    free(s->factor);
-    free(s->heap);
-    free(s->home);
-    free(s->seconds);
-    free(s->did);
-    free(s->last);
-    free(s->active);
-    free(s->link);
-}
-
 static bool noisy_units(const struct sim_case *c)
 {
     for (int u = 0; u < c->ncu; u++)
@@ -474,8 +437,9 @@ static bool noisy_units(const struct sim_case *c)
     return false;
 }
 
-static void conclude(struct sim *s, const double *span)
+static void conclude(struct sim *s)
 {
+    const double *span = s->span;
     struct sim_result *r = &s->result;
     int steps = s->c->steps;
     r->makespan = steps ? span[steps - 1] : 0;
@@ -498,19 +462,16 @@ enum ek_status sim_run(const struct sim_case *c, const char *schedule, double *s
                        struct sim_result *result)
 {
     struct sim s = {.c = c, .nmemories = 1};
-    double *own = span ? NULL : calloc(c->steps > 0 ? (size_t)c->steps : 1, sizeof *own);
-    enum ek_status st = EK_OK;
-    if (!span && !own)
-        st = status_fail(EK_UNAVAILABLE, "simulation: out of memory for %d steps", c->steps);
+    enum ek_status st = open_sim(&s, schedule);
     if (!st)
-        st = open_sim(&s, schedule);
-    if (!st)
-        st = run_steps(&s, span ? span : own);
+        st = run_steps(&s);
     if (!st) {
-        conclude(&s, span ? span : own);
+        conclude(&s);
         *result = s.result;
+        if (span)
+            memcpy(span, s.span, (size_t)c->steps * sizeof *span);
     }
-    close_sim(&s);
-    free(own);
+    sched_close(s.sched);
+    arena_free(&s.arena);
     return st;
 }

@@ -1,6 +1,7 @@
 /* cu/sim/sim_bound.c – the lower bound of a simulated step, and what it says of lost time. */
 #include "cu/sim/bound.h"
 #include "cu/sim/sim.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct moment {
     const struct sim_case *c;
     const double *factor; /* [ncu] or NULL */
     int step;             /* its noise; -1: none */
+    struct arena arena;   /* of what is found out about it */
 };
 
 static double factor_of(const double *factor, int u)
@@ -37,29 +39,28 @@ static bool speeds_tell_all(const struct sim_case *c)
     return true;
 }
 
-static double by_speed(const struct moment *m)
+static double by_speed(struct moment *m)
 {
     const struct sim_case *c = m->c;
     size_t n = c->job.n;
-    double *speed = calloc((size_t)c->ncu, sizeof *speed), bound = NAN;
-    double *cost = malloc((n ? n : 1) * sizeof *cost);
+    double *speed = ARENA_NEW(&m->arena, c->ncu, double);
+    double *cost = ARENA_NEW(&m->arena, n, double);
     int living = 0;
-    for (size_t t = 0; cost && t < n; t++)
+    if (m->arena.failed)
+        return NAN;
+    for (size_t t = 0; t < n; t++)
         cost[t] = (c->job.cost ? c->job.cost[t] : 1) *
                   (m->step < 0 ? 1 : sim_noise(c, c->unit, m->step, t));
-    for (int u = 0; speed && u < c->ncu; u++)
+    for (int u = 0; u < c->ncu; u++)
         if (factor_of(m->factor, u) > 0)
             speed[living++] = c->unit[u].speed * factor_of(m->factor, u);
-    if (speed && cost && living)
-        bound = bound_uniform(n, cost, living, speed);
-    free(speed);
-    free(cost);
-    return bound;
+    return living ? bound_uniform(n, cost, living, speed) : NAN;
 }
 
 /* ---- any units --------------------------------------------------------------------------------*/
 struct kinds {
     int count, *first, *units; /* [ncu] a unit of each kind, how many there are */
+    const double **row;        /* [count][n] the times of all tasks on each kind */
 };
 
 static void sort_kinds(const struct sim_case *c, const double *factor, struct kinds *k)
@@ -77,67 +78,41 @@ static void sort_kinds(const struct sim_case *c, const double *factor, struct ki
     }
 }
 
-/* The times of all tasks on each kind: row [count][n]. False: too many, or out of memory. */
-struct times {
-    double *seconds;
-    const double **row;
-};
-
-static bool times_open(struct times *m, const struct moment *at, const struct kinds *k)
+/* False: too many, or out of memory. */
+static bool kinds_open(struct kinds *k, struct moment *at)
 {
     const size_t n = at->c->job.n;
-    *m = (struct times){NULL, NULL};
+    *k = (struct kinds){.first = ARENA_NEW(&at->arena, at->c->ncu, int),
+                        .units = ARENA_NEW(&at->arena, at->c->ncu, int)};
+    if (!at->arena.failed)
+        sort_kinds(at->c, at->factor, k);
     if (n && (size_t)k->count > MOST_TIMES / n)
         return false;
-    m->seconds = malloc((n * (size_t)k->count + 1) * sizeof *m->seconds);
-    m->row = malloc(((size_t)k->count + 1) * sizeof *m->row);
-    for (int j = 0; m->seconds && m->row && j < k->count; j++) {
-        double *times = m->seconds + (size_t)j * n;
-        for (size_t t = 0; t < n; t++)
+    k->row = ARENA_NEW(&at->arena, k->count, const double *);
+    for (int j = 0; !at->arena.failed && j < k->count; j++) {
+        double *times = ARENA_NEW(&at->arena, n, double);
+        for (size_t t = 0; times && t < n; t++)
             times[t] = seconds_of(at, k->first[j], t);
-        m->row[j] = times;
+        k->row[j] = times;
     }
-    return m->seconds && m->row;
+    return !at->arena.failed;
 }
 
-static void times_close(struct times *m)
+static double bound_of(struct moment at)
 {
-    free(m->seconds);
-    free(m->row);
-}
-
-static bool kinds_open(struct kinds *k, const struct sim_case *c, const double *factor)
-{
-    *k = (struct kinds){.first = calloc((size_t)c->ncu, sizeof *k->first),
-                        .units = calloc((size_t)c->ncu, sizeof *k->units)};
-    if (k->first && k->units)
-        sort_kinds(c, factor, k);
-    return k->first && k->units;
-}
-
-static void kinds_close(struct kinds *k)
-{
-    free(k->first);
-    free(k->units);
-}
-
-static double bound_of(const struct moment *at)
-{
-    if (speeds_tell_all(at->c))
-        return by_speed(at);
     struct kinds k;
-    struct times m = {NULL, NULL};
     double bound = NAN;
-    if (kinds_open(&k, at->c, at->factor) && times_open(&m, at, &k))
-        bound = bound_step(at->c->job.n, k.count, k.units, m.row);
-    times_close(&m);
-    kinds_close(&k);
+    if (speeds_tell_all(at.c))
+        bound = by_speed(&at);
+    else if (kinds_open(&k, &at))
+        bound = bound_step(at.c->job.n, k.count, k.units, k.row);
+    arena_free(&at.arena);
     return bound;
 }
 
 double sim_bound(const struct sim_case *c, const double *factor)
 {
-    return bound_of(&(struct moment){c, factor, -1});
+    return bound_of((struct moment){c, factor, -1, {0}});
 }
 
 void sim_factors(const struct sim_case *c, int step, double *factor)
@@ -159,7 +134,7 @@ double sim_step_bound(const struct sim_case *c, int step)
     double *factor = calloc((size_t)c->ncu, sizeof *factor), bound = NAN;
     if (factor) {
         sim_factors(c, step, factor);
-        bound = bound_of(&(struct moment){c, factor, step});
+        bound = bound_of((struct moment){c, factor, step, {0}});
     }
     free(factor);
     return bound;
@@ -193,17 +168,13 @@ bool sim_prices(const struct sim_case *c, const double *factor, double *price)
     if (speeds_tell_all(c))
         return prices_by_speed(c, factor, price);
     struct kinds k;
-    struct times m = {NULL, NULL};
-    double *of_kind = calloc((size_t)c->ncu, sizeof *of_kind);
-    bool known = of_kind && kinds_open(&k, c, factor) &&
-                 times_open(&m, &(struct moment){c, factor, -1}, &k) &&
-                 !isnan(bound_prices(c->job.n, k.count, k.units, m.row, of_kind));
+    struct moment at = {c, factor, -1, {0}};
+    double *of_kind = ARENA_NEW(&at.arena, c->ncu, double);
+    bool known =
+        kinds_open(&k, &at) && !isnan(bound_prices(c->job.n, k.count, k.units, k.row, of_kind));
     if (known)
         spread_prices(c, factor, &k, of_kind, price);
-    times_close(&m);
-    if (of_kind)
-        kinds_close(&k);
-    free(of_kind);
+    arena_free(&at.arena);
     return known;
 }
 
@@ -275,12 +246,14 @@ static int best_count(const struct moment *at, const size_t *fast, const double 
 double sim_certificate(const struct sim_case *c, int step, double *unit_price, double *task_price)
 {
     const size_t n = c->job.n, ncu = (size_t)c->ncu;
-    double *size = calloc(n + 3 * ncu + 1, sizeof *size), bound = NAN;
-    size_t *order = calloc(n + ncu + 1, sizeof *order), *fast = order ? order + n : NULL;
-    if (!size || !order || n == 0)
+    struct moment at = {.c = c, .step = step};
+    double *size = ARENA_NEW(&at.arena, n, double), *none = ARENA_NEW(&at.arena, n, double);
+    double *factor = ARENA_NEW(&at.arena, ncu, double), *speed = ARENA_NEW(&at.arena, ncu, double);
+    double *area = ARENA_NEW(&at.arena, ncu, double), bound = NAN;
+    size_t *order = ARENA_NEW(&at.arena, n, size_t), *fast = ARENA_NEW(&at.arena, ncu, size_t);
+    if (at.arena.failed || n == 0)
         goto end;
-    double *factor = size + n, *speed = factor + ncu, *area = speed + ncu;
-    const struct moment at = {c, factor, step};
+    at.factor = factor;
     sim_factors(c, step, factor);
     for (size_t t = 0; t < n; t++) {
         order[t] = t;
@@ -301,23 +274,18 @@ double sim_certificate(const struct sim_case *c, int step, double *unit_price, d
     price_longest(&at, best_count(&at, fast, speed, order, size), fast, speed, order, unit_price,
                   task_price);
     bound = value_of(&at, unit_price, task_price);
-    const size_t longest = order[0];
-    memset(order, 0, n * sizeof *order);
-    if (size[longest] > bound) {
+    if (size[order[0]] > bound) {
         memset(unit_price, 0, ncu * sizeof *unit_price);
         memset(task_price, 0, n * sizeof *task_price);
-        task_price[longest] = 1;
-        bound = size[longest];
+        task_price[order[0]] = 1;
+        bound = size[order[0]];
     }
-    double *none = calloc(n, sizeof *none);
-    if (none && sim_prices(c, factor, area) && value_of(&at, area, none) > bound) {
+    if (sim_prices(c, factor, area) && value_of(&at, area, none) > bound) {
         memcpy(unit_price, area, ncu * sizeof *area);
         memset(task_price, 0, n * sizeof *task_price);
         bound = value_of(&at, area, none);
     }
-    free(none);
 end:
-    free(size);
-    free(order);
+    arena_free(&at.arena);
     return bound;
 }

@@ -64,9 +64,8 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
     json_object_set_new(o, "loss", loss_json(&r->loss));
     if (s->request->layout)
         json_object_update_new(o, simulate_layout_json(&s->layout));
-    if (m) {
+    if (m)
         json_object_set_new(o, "measured_s", json_real(m->seconds));
-    }
     return o;
 }
 

@@ -1,7 +1,7 @@
 /* cu/sim/simulate_layout.c – cuts units out of a case, and searches for those worth keeping. */
 #include "cu/sim/simulate_layout.h"
+#include "src/arena.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -58,12 +58,11 @@ static enum ek_status run_some(const struct sim_case *c, const struct cu_layout 
                                struct sim_result *result)
 {
     struct sim_case some = *c;
-    int *number = calloc((size_t)c->ncu, sizeof *number);
-    struct sim_unit *unit = calloc((size_t)c->ncu, sizeof *unit);
-    struct sim_change *change = calloc((size_t)c->nchanges + 1, sizeof *change);
-    enum ek_status st = EK_OK;
-    if (!number || !unit || !change)
-        st = status_fail(EK_UNAVAILABLE, "layout: out of memory for %d units", c->ncu);
+    struct arena arena = {0};
+    int *number = ARENA_NEW(&arena, c->ncu, int);
+    struct sim_unit *unit = ARENA_NEW(&arena, c->ncu, struct sim_unit);
+    struct sim_change *change = ARENA_NEW(&arena, c->nchanges, struct sim_change);
+    enum ek_status st = arena_check(&arena, "a layout of %d units", c->ncu);
     if (!st) {
         some.ncu = choose(c, layout->ncpu, devices, number);
         for (int u = 0; u < c->ncu; u++)
@@ -74,9 +73,7 @@ static enum ek_status run_some(const struct sim_case *c, const struct cu_layout 
         some.change = change;
         st = sim_run(&some, schedule, span, result);
     }
-    free(number);
-    free(unit);
-    free(change);
+    arena_free(&arena);
     return st;
 }
 
