@@ -126,22 +126,22 @@ static enum ek_status follow(struct moldable_plan *plan, const struct moldable_p
     size_t n = count_cores(p, choice);
     TRY(timeline_open(&t.timeline, p));
     int cores = t.timeline.first[p->nnodes];
-    t.last = malloc((size_t)cores * sizeof *t.last);
-    plan->task = calloc((size_t)p->ntasks, sizeof *plan->task);
-    plan->parts = malloc(n * sizeof *plan->parts);
-    plan->cores = malloc(n * sizeof *plan->cores);
-    plan->afters = malloc(n * sizeof *plan->afters);
-    bool room = t.last && plan->task && plan->parts && plan->cores && plan->afters;
-    for (int c = 0; room && c < cores; c++)
+    t.last = ARENA_NEW(&t.timeline.arena, cores, int);
+    plan->task = ARENA_NEW(&plan->arena, p->ntasks, struct moldable_placed);
+    plan->parts = ARENA_NEW(&plan->arena, n, struct moldable_part);
+    plan->cores = ARENA_NEW(&plan->arena, n, int);
+    plan->afters = ARENA_NEW(&plan->arena, n, int);
+    enum ek_status st = arena_check(&plan->arena, "a schedule of %zu cores", n);
+    if (!st)
+        st = arena_check(&t.timeline.arena, "a schedule of %zu cores", n);
+    for (int c = 0; !st && c < cores; c++)
         t.last[c] = -1;
-    for (int i = 0; room && i < p->ntasks; i++)
+    for (int i = 0; !st && i < p->ntasks; i++)
         track(&t, plan, &choice[i]);
     plan->makespan = t.timeline.latest;
     plan->ntasks = p->ntasks;
-    free(t.last);
     timeline_close(&t.timeline);
-    return room ? EK_OK
-                : status_fail(EK_UNAVAILABLE, "out of memory for a schedule of %zu cores", n);
+    return st;
 }
 
 /* ---- among busy neighbours --------------------------------------------------------------------*/
@@ -240,37 +240,32 @@ static enum ek_status settle_neighbours(struct moldable_plan *plan,
     struct neighbours n = {p, plan, NULL, NULL, NULL};
     if (!neighbours_matter(p))
         return EK_OK;
-    n.order = malloc((size_t)p->ntasks * sizeof *n.order);
-    n.busy = calloc((size_t)p->ntasks, sizeof *n.busy);
-    n.finish = calloc((size_t)p->nkinds, sizeof *n.finish);
-    const bool room = n.order && n.busy && n.finish;
-    for (int i = 0; room && i < p->ntasks; i++)
+    n.order = ARENA_NEW(&plan->arena, p->ntasks, int);
+    n.busy = ARENA_NEW(&plan->arena, p->ntasks, double);
+    n.finish = ARENA_NEW(&plan->arena, p->nkinds, double);
+    TRY(arena_check(&plan->arena, "%d tasks", p->ntasks));
+    for (int i = 0; i < p->ntasks; i++)
         n.order[i] = i;
-    if (room)
-        qsort_r(n.order, (size_t)p->ntasks, sizeof *n.order, by_start, plan);
-    for (int round = 0; room && round < ROUNDS; round++)
+    qsort_r(n.order, (size_t)p->ntasks, sizeof *n.order, by_start, plan);
+    for (int round = 0; round < ROUNDS; round++)
         settle(&n);
-    free(n.order);
-    free(n.busy);
-    free(n.finish);
-    return room ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+    return EK_OK;
 }
 
 enum ek_status moldable_plan_open(struct moldable_plan *plan, const struct moldable_problem *p,
                                   const struct moldable_method *method)
 {
-    struct moldable_choice *choice = calloc((size_t)p->ntasks, sizeof *choice);
     *plan = (struct moldable_plan){.method = method->name};
-    if (!choice)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+    struct moldable_choice *choice = ARENA_NEW(&plan->arena, p->ntasks, struct moldable_choice);
     double begin = clock_now();
-    enum ek_status st = method->choose(p, choice);
+    enum ek_status st = arena_check(&plan->arena, "%d tasks", p->ntasks);
+    if (!st)
+        st = method->choose(p, choice);
     plan->planning = clock_now() - begin;
     if (!st)
         st = follow(plan, p, choice);
     if (!st)
         st = settle_neighbours(plan, p);
-    free(choice);
     if (st)
         moldable_plan_close(plan);
     return st;
@@ -278,9 +273,6 @@ enum ek_status moldable_plan_open(struct moldable_plan *plan, const struct molda
 
 void moldable_plan_close(struct moldable_plan *plan)
 {
-    free(plan->task);
-    free(plan->parts);
-    free(plan->cores);
-    free(plan->afters);
+    arena_free(&plan->arena);
     *plan = (struct moldable_plan){0};
 }

@@ -9,6 +9,7 @@
 #ifndef CU_MOLDABLE_H
 #define CU_MOLDABLE_H
 
+#include "src/arena.h"
 #include "src/status.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,6 +103,7 @@ struct moldable_plan {
     double planning;              /* s: what the method took */
     struct moldable_part *parts;  /* storage of the members above */
     int *cores, *afters;
+    struct arena arena; /* of all of it */
 };
 
 /* Runs the method and follows its choices core by core. EK_UNAVAILABLE: out of memory. */

@@ -2,7 +2,6 @@
 #include "cu/moldable/timeline.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* What the machine offers at best to a task on p cores: the work p t(p) counts the same on every
  * node, so only the fastest node that has so many matters. */
@@ -13,19 +12,8 @@ struct offer {
     double *factor;      /* [widest] of the fastest node with p cores or more */
     int widest, largest; /* cores of the largest node, of the largest cluster */
     int *count;          /* [nkinds] tasks */
+    int *cores;          /* [nclusters] */
 };
-
-static int largest_cluster(const struct moldable_problem *p)
-{
-    int largest = 0, *cores = calloc((size_t)p->nclusters, sizeof *cores);
-    for (int j = 0; cores && j < p->nnodes; j++) {
-        int *sum = &cores[p->node[j].cluster];
-        *sum += p->node[j].cores;
-        largest = *sum > largest ? *sum : largest;
-    }
-    free(cores);
-    return largest;
-}
 
 static void survey(struct offer *o)
 {
@@ -35,6 +23,9 @@ static void survey(struct offer *o)
         o->power += n->cores * n->factor;
         o->fastest = fmax(o->fastest, n->factor);
         o->factor[n->cores - 1] = fmax(o->factor[n->cores - 1], n->factor);
+        int *sum = &o->cores[n->cluster];
+        *sum += n->cores;
+        o->largest = *sum > o->largest ? *sum : o->largest;
     }
     for (int w = o->widest - 2; w >= 0; w--)
         o->factor[w] = fmax(o->factor[w], o->factor[w + 1]);
@@ -81,19 +72,16 @@ static double bisect(const struct offer *o)
 
 double moldable_bound(const struct moldable_problem *p)
 {
-    struct offer o = {.problem = p, .widest = 1, .largest = largest_cluster(p)};
-    for (int j = 0; j < p->nnodes; j++)
-        o.widest = p->node[j].cores > o.widest ? p->node[j].cores : o.widest;
-    o.factor = calloc((size_t)o.widest, sizeof *o.factor);
-    o.count = calloc((size_t)p->nkinds, sizeof *o.count);
+    struct arena arena = {0};
+    struct offer o = {.problem = p, .widest = moldable_widest(p)};
+    o.factor = ARENA_NEW(&arena, o.widest, double);
+    o.count = ARENA_NEW(&arena, p->nkinds, int);
+    o.cores = ARENA_NEW(&arena, p->nclusters, int);
     double bound = NAN;
-    if (o.factor && o.count) {
+    if (!arena_check(&arena, "the bound")) {
         survey(&o);
         bound = bisect(&o);
-    } else {
-        status_fail(EK_UNAVAILABLE, "out of memory for the bound");
     }
-    free(o.factor);
-    free(o.count);
+    arena_free(&arena);
     return bound;
 }

@@ -34,38 +34,23 @@ static int slower(const void *a, const void *b, void *problem)
     return fx != fy ? (fx < fy ? -1 : 1) : x - y;
 }
 
-enum ek_status packing_open(const struct timeline *timeline, struct packing **f)
+struct packing *packing_open(struct timeline *timeline)
 {
     const struct moldable_problem *p = timeline->problem;
-    struct packing *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", p->nnodes);
-    *made = (struct packing){.timeline = timeline, .leaves = 1, .widest = timeline->widest};
-    while (made->leaves < p->nnodes)
-        made->leaves *= 2;
-    const size_t cells = (size_t)made->leaves * (size_t)made->widest;
-    made->node = malloc((size_t)p->nnodes * sizeof *made->node);
-    made->free = malloc(cells * sizeof *made->free);
-    made->offer = malloc(2 * cells * sizeof *made->offer);
-    if (!made->node || !made->free || !made->offer) {
-        packing_close(made);
-        FAIL(EK_UNAVAILABLE, "out of memory for %d nodes", p->nnodes);
-    }
+    struct packing *f = ARENA_NEW(&timeline->arena, 1, struct packing);
+    int *node = ARENA_NEW(&timeline->arena, p->nnodes, int), leaves = 1;
+    while (leaves < p->nnodes)
+        leaves *= 2;
+    const size_t cells = (size_t)leaves * (size_t)timeline->widest;
+    double *offer = ARENA_NEW(&timeline->arena, 2 * cells, double);
+    double *free = ARENA_NEW(&timeline->arena, cells, double);
+    if (timeline->arena.failed)
+        return NULL;
+    *f = (struct packing){timeline, 0, leaves, timeline->widest, node, free, offer};
     for (int i = 0; i < p->nnodes; i++)
-        made->node[i] = i;
-    qsort_r(made->node, (size_t)p->nnodes, sizeof *made->node, slower, (void *)p);
-    *f = made;
-    return EK_OK;
-}
-
-void packing_close(struct packing *f)
-{
-    if (!f)
-        return;
-    free(f->node);
-    free(f->free);
-    free(f->offer);
-    free(f);
+        node[i] = i;
+    qsort_r(node, (size_t)p->nnodes, sizeof *node, slower, (void *)p);
+    return f;
 }
 
 static double *offers(const struct packing *f, int i)

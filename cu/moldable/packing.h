@@ -16,9 +16,8 @@ struct packing;
  * down; and all cores are free from 0 on. */
 bool packing_applies(const struct moldable_problem *);
 
-/* EK_UNAVAILABLE: out of memory. The timeline is borrowed. close accepts NULL. */
-enum ek_status packing_open(const struct timeline *, struct packing **);
-void packing_close(struct packing *);
+/* In the timeline's arena, and gone with it; not to be used where that says it is out of memory. */
+struct packing *packing_open(struct timeline *);
 
 /* All cores free, and this limit. */
 void packing_begin(struct packing *, double limit);

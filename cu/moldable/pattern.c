@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 static size_t cell(int width, int g)
 {
@@ -34,12 +33,9 @@ enum ek_status pattern_open(struct pattern *p, int cores, const double *seconds,
 {
     size_t cells = cell(cores + 1, 0);
     p->cores = cores;
-    p->most = calloc(cells, sizeof *p->most);
-    p->part = calloc(cells, sizeof *p->part);
-    if (!p->most || !p->part) {
-        pattern_close(p);
-        FAIL(EK_UNAVAILABLE, "out of memory for the patterns of %d cores", cores);
-    }
+    p->most = ARENA_NEW(&p->arena, cells, uint32_t);
+    p->part = ARENA_NEW(&p->arena, cells, uint16_t);
+    TRY(arena_check(&p->arena, "the patterns of %d cores", cores));
     for (int w = 1; w <= cores; w++) {
         double cost = ceil(seconds[w - 1] / time * PATTERN_CELLS * (1 - 1e-12));
         p->cost[w] = cost <= PATTERN_CELLS ? (int)fmax(cost, 1) : PATTERN_CELLS + 1;
@@ -51,8 +47,7 @@ enum ek_status pattern_open(struct pattern *p, int cores, const double *seconds,
 
 void pattern_close(struct pattern *p)
 {
-    free(p->most);
-    free(p->part);
+    arena_free(&p->arena);
     *p = (struct pattern){0};
 }
 

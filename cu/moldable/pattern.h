@@ -8,6 +8,7 @@
 #ifndef CU_PATTERN_H
 #define CU_PATTERN_H
 
+#include "src/arena.h"
 #include "src/status.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@ struct pattern {
     int cost[PATTERN_CORES + 1]; /* cells that a task takes on w cores, rounded up */
     uint32_t *most;              /* [cores+1][CELLS+1] N(w, g) */
     uint16_t *part; /* [cores+1][CELLS+1] the smaller part; 0 = a task on all; w = idle */
+    struct arena arena;
 };
 
 /* For `cores` <= PATTERN_CORES of a node and `time` s on the reference node; seconds [cores]: t(p).

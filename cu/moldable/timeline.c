@@ -158,16 +158,12 @@ static int longer(const void *a, const void *b)
                                     : (x->task > y->task) - (x->task < y->task);
 }
 
-static enum ek_status sort_tasks(const struct moldable_problem *p, int *order)
+static enum ek_status sort_tasks(struct timeline *l)
 {
-    struct ranked *rank = malloc((size_t)p->ntasks * sizeof *rank);
-    if (!rank)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
-    double *level = calloc((size_t)p->nkinds, sizeof *level);
-    if (!level) {
-        free(rank);
-        FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
-    }
+    const struct moldable_problem *p = l->problem;
+    struct ranked *rank = ARENA_NEW(&l->arena, p->ntasks, struct ranked);
+    double *level = ARENA_NEW(&l->arena, p->nkinds, double);
+    TRY(arena_check(&l->arena, "%d tasks", p->ntasks));
     for (int i = 0; i < p->ntasks; i++)
         level[p->kind[i]] = timeline_sequential(p, i);
     for (int k = p->nkinds - 1; k >= 0; k--) /* those after it stand behind it */
@@ -180,11 +176,9 @@ static enum ek_status sort_tasks(const struct moldable_problem *p, int *order)
         }
     for (int i = 0; i < p->ntasks; i++)
         rank[i] = (struct ranked){level[p->kind[i]], i};
-    free(level);
     qsort(rank, (size_t)p->ntasks, sizeof *rank, longer);
     for (int i = 0; i < p->ntasks; i++)
-        order[i] = rank[i].task;
-    free(rank);
+        l->order[i] = rank[i].task;
     return EK_OK;
 }
 
@@ -222,33 +216,32 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
         cores += (size_t)p->node[j].cores;
         lanes += (size_t)count_lanes(&p->node[j]);
     }
-    *l = (struct timeline){
-        .problem = p,
-        .widest = (int)widest,
-        .seconds = malloc((size_t)p->nkinds * widest * sizeof *l->seconds),
-        .block = ((int)widest + TIMELINE_BLOCKS - 1) / TIMELINE_BLOCKS,
-        .quickest = malloc((size_t)p->nkinds * TIMELINE_BLOCKS * sizeof *l->quickest),
-        .soonest = malloc(nodes * TIMELINE_BLOCKS * sizeof *l->soonest),
-        .taken = malloc(widest * sizeof *l->taken),
-        .first = malloc((nodes + 1) * sizeof *l->first),
-        .lanes = malloc((nodes + 1) * sizeof *l->lanes),
-        .lane = malloc((lanes + 1) * sizeof *l->lane),
-        .done = malloc(((size_t)p->nkinds + 1) * sizeof *l->done),
-        .free = malloc(cores * sizeof *l->free),
-        .core = malloc(cores * sizeof *l->core),
-        .group = malloc((nodes + 1) * sizeof *l->group),
-        .next = malloc(nodes * sizeof *l->next),
-        .sorted = malloc(nodes * sizeof *l->sorted),
-        .start = malloc(most * sizeof *l->start),
-        .finish = malloc(most * sizeof *l->finish),
-        .reach = malloc(most * sizeof *l->reach),
-    };
-    l->order = malloc((size_t)p->ntasks * sizeof *l->order);
-    if (!l->order || !l->seconds || !l->quickest || !l->soonest || !l->taken || !l->first ||
-        !l->lanes || !l->lane || !l->done || !l->free || !l->core || !l->group || !l->next ||
-        !l->sorted || !l->start || !l->finish || !l->reach) {
+    *l = (struct timeline){.problem = p,
+                           .widest = (int)widest,
+                           .block = ((int)widest + TIMELINE_BLOCKS - 1) / TIMELINE_BLOCKS};
+    l->seconds = ARENA_NEW(&l->arena, (size_t)p->nkinds * widest, double);
+    l->quickest = ARENA_NEW(&l->arena, (size_t)p->nkinds * TIMELINE_BLOCKS, double);
+    l->soonest = ARENA_NEW(&l->arena, nodes * TIMELINE_BLOCKS, double);
+    l->taken = ARENA_NEW(&l->arena, widest, int);
+    l->first = ARENA_NEW(&l->arena, nodes + 1, int);
+    l->lanes = ARENA_NEW(&l->arena, nodes + 1, int);
+    l->lane = ARENA_NEW(&l->arena, lanes, double);
+    l->done = ARENA_NEW(&l->arena, p->nkinds, double);
+    l->free = ARENA_NEW(&l->arena, cores, double);
+    l->core = ARENA_NEW(&l->arena, cores, int);
+    l->group = ARENA_NEW(&l->arena, nodes + 1, struct timeline_group);
+    l->next = ARENA_NEW(&l->arena, nodes, int);
+    l->sorted = ARENA_NEW(&l->arena, nodes, int);
+    l->start = ARENA_NEW(&l->arena, most, double);
+    l->finish = ARENA_NEW(&l->arena, most, double);
+    l->reach = ARENA_NEW(&l->arena, most, double);
+    l->order = ARENA_NEW(&l->arena, p->ntasks, int);
+    enum ek_status st = arena_check(&l->arena, "%zu nodes with %zu cores", nodes, cores);
+    if (!st)
+        st = sort_tasks(l);
+    if (st) {
         timeline_close(l);
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu nodes with %zu cores", nodes, cores);
+        return st;
     }
     l->first[0] = l->lanes[0] = 0;
     for (size_t j = 0; j < nodes; j++) {
@@ -258,32 +251,12 @@ enum ek_status timeline_open(struct timeline *l, const struct moldable_problem *
     }
     tabulate(l);
     timeline_clear(l);
-    enum ek_status st = sort_tasks(p, l->order);
-    if (st)
-        timeline_close(l);
-    return st;
+    return EK_OK;
 }
 
 void timeline_close(struct timeline *l)
 {
-    free(l->order);
-    free(l->seconds);
-    free(l->quickest);
-    free(l->soonest);
-    free(l->taken);
-    free(l->first);
-    free(l->lanes);
-    free(l->lane);
-    free(l->done);
-    free(l->free);
-    free(l->core);
-    free(l->group);
-    free(l->next);
-    free(l->sorted);
-    free(l->start);
-    free(l->finish);
-    free(l->reach);
-    *l = (struct timeline){0};
+    arena_free(&l->arena);
 }
 
 /* The node's cores in the order in which they can be used at the start. */

@@ -7,6 +7,7 @@
 #define CU_TIMELINE_H
 
 #include "cu/moldable/moldable.h"
+#include "src/arena.h"
 #include <stdint.h>
 
 enum { TIMELINE_BLOCKS = 16 };
@@ -18,10 +19,11 @@ struct timeline_group {
 
 struct timeline {
     const struct moldable_problem *problem;
-    int widest;       /* cores of the largest node */
-    int block;        /* widths are parted into TIMELINE_BLOCKS blocks of so many */
-    double *seconds;  /* [nkinds][widest] t(p) */
-    double *quickest; /* [nkinds][TIMELINE_BLOCKS] least t(p) of a block's widths */
+    struct arena arena; /* of all that follows, and of what a method needs besides */
+    int widest;         /* cores of the largest node */
+    int block;          /* widths are parted into TIMELINE_BLOCKS blocks of so many */
+    double *seconds;    /* [nkinds][widest] t(p) */
+    double *quickest;   /* [nkinds][TIMELINE_BLOCKS] least t(p) of a block's widths */
     /* [ntasks] in descending order of timeline_sequential() and of what must follow, ties by
      * number: no task stands before one that must be done first */
     int *order;
@@ -52,6 +54,7 @@ struct timeline_view {
     double factor;
 };
 
+/* EK_UNAVAILABLE: out of memory. */
 enum ek_status timeline_open(struct timeline *, const struct moldable_problem *);
 void timeline_close(struct timeline *);
 

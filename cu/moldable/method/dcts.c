@@ -4,8 +4,6 @@
  * a task is its own sequential time). */
 #include "cu/moldable/timeline.h"
 
-#include <stdlib.h>
-
 static const double DELTA = 0.9; /* similar: at least this share of the longest one's time */
 
 /* Tasks come longest first: each run of similar ones is a critical set and shares all cores. */
@@ -27,15 +25,14 @@ static void share_cores(const struct timeline *timeline, int *most)
 static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
 {
     struct timeline timeline;
-    int *most = malloc((size_t)p->ntasks * sizeof *most);
-    enum ek_status st = most ? timeline_open(&timeline, p)
-                             : status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+    TRY(timeline_open(&timeline, p));
+    int *most = ARENA_NEW(&timeline.arena, p->ntasks, int);
+    enum ek_status st = arena_check(&timeline.arena, "%d tasks", p->ntasks);
     if (!st) {
         share_cores(&timeline, most);
         timeline_list(&timeline, most, choice);
-        timeline_close(&timeline);
     }
-    free(most);
+    timeline_close(&timeline);
     return st;
 }
 

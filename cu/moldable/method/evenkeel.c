@@ -9,7 +9,6 @@
 #include "cu/moldable/timeline.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 24, FIT_ROUNDS = 4, BISECTIONS = 24, EXACT_STEPS = 200000 };
@@ -276,12 +275,12 @@ static enum ek_status try_method(struct search *s, const struct moldable_method 
 /* Where all other methods would take too long: any limit that fits, then shorter ones. */
 static enum ek_status search_large(struct search *s, double bound)
 {
-    TRY(packing_open(&s->timeline, &s->packing));
+    s->packing = packing_open(&s->timeline);
+    TRY(arena_check(&s->timeline.arena, "%d nodes", s->timeline.problem->nnodes));
     for (double limit = bound * (1 + 1. / 32); s->best == INFINITY && s->effort < EFFORT;
          limit += limit / 16)
         fits(s, limit);
     shorten(s, bound, fits);
-    packing_close(s->packing);
     s->packing = NULL;
     return EK_OK;
 }
@@ -309,28 +308,19 @@ static enum ek_status search(struct search *s)
 
 static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
 {
-    size_t n = (size_t)p->ntasks;
-    struct search s = {.choice = choice,
-                       .best = INFINITY,
-                       .trial = malloc(n * sizeof *s.trial),
-                       .queue = malloc(4 * n * sizeof *s.queue)};
-    enum ek_status st = EK_OK;
-    if (!s.trial || !s.queue)
-        st = status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
-    s.old = s.queue + n;
-    s.least = s.old + n;
-    s.failed = s.least + n;
-    if (!st)
-        st = timeline_open(&s.timeline, p);
-    s.apart = true;
+    struct search s = {.choice = choice, .best = INFINITY, .apart = true};
+    TRY(timeline_open(&s.timeline, p));
+    s.trial = ARENA_NEW(&s.timeline.arena, p->ntasks, struct moldable_choice);
+    s.queue = ARENA_NEW(&s.timeline.arena, p->ntasks, int);
+    s.old = ARENA_NEW(&s.timeline.arena, p->ntasks, int);
+    s.least = ARENA_NEW(&s.timeline.arena, p->ntasks, int);
+    s.failed = ARENA_NEW(&s.timeline.arena, p->ntasks, int);
+    enum ek_status st = arena_check(&s.timeline.arena, "%d tasks", p->ntasks);
     for (int k = 0; k < p->nkinds; k++)
         s.apart = s.apart && !p->kinds[k].nafter;
-    if (!st) {
+    if (!st)
         st = search(&s);
-        timeline_close(&s.timeline);
-    }
-    free(s.trial);
-    free(s.queue);
+    timeline_close(&s.timeline);
     return st;
 }
 

@@ -144,24 +144,19 @@ static enum ek_status choose(const struct moldable_problem *p, struct moldable_c
 {
     struct timeline timeline;
     TRY(timeline_open(&timeline, p));
-    struct allocation a = {.problem = p,
-                           .timeline = &timeline,
-                           .law = malloc((size_t)p->nkinds * sizeof *a.law),
-                           .cores = malloc((size_t)p->ntasks * sizeof *a.cores),
-                           .heap = malloc((size_t)p->ntasks * sizeof *a.heap),
-                           .most = timeline.widest};
-    bool room = a.law && a.cores && a.heap;
-    if (room) {
+    struct allocation a = {.problem = p, .timeline = &timeline, .most = timeline.widest};
+    a.law = ARENA_NEW(&timeline.arena, p->nkinds, struct amdahl);
+    a.cores = ARENA_NEW(&timeline.arena, p->ntasks, int);
+    a.heap = ARENA_NEW(&timeline.arena, p->ntasks, int);
+    enum ek_status st = arena_check(&timeline.arena, "%d tasks", p->ntasks);
+    if (!st) {
         for (int k = 0; k < p->nkinds; k++)
             a.law[k] = fit(&p->kinds[k].law, timeline.widest);
         allocate(&a);
         schedule(&a, &timeline, choice);
     }
-    free(a.law);
-    free(a.cores);
-    free(a.heap);
     timeline_close(&timeline);
-    return room ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+    return st;
 }
 
 const struct moldable_method moldable_hcpa = {

@@ -5,7 +5,6 @@
 #include "src/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_CANDIDATES = 1 << 20 };
@@ -135,26 +134,20 @@ static void bisect(struct search *s)
 
 static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
 {
-    struct search s = {.choice = choice,
-                       .best = INFINITY,
-                       .trial = malloc((size_t)p->ntasks * sizeof *s.trial),
-                       .candidate = malloc(MOST_CANDIDATES * sizeof *s.candidate)};
-    enum ek_status st = EK_OK;
-    if (!s.trial || !s.candidate)
-        st = status_fail(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
-    if (!st)
-        st = timeline_open(&s.timeline, p);
+    struct search s = {.choice = choice, .best = INFINITY};
+    TRY(timeline_open(&s.timeline, p));
+    s.trial = ARENA_NEW(&s.timeline.arena, p->ntasks, struct moldable_choice);
+    s.candidate = ARENA_NEW(&s.timeline.arena, MOST_CANDIDATES, double);
+    enum ek_status st = arena_check(&s.timeline.arena, "%d tasks", p->ntasks);
+    double work = 0;
+    for (int i = 0; i < p->ntasks; i++)
+        work += timeline_sequential(p, i);
     if (!st) {
-        double work = 0;
-        for (int i = 0; i < p->ntasks; i++)
-            work += timeline_sequential(p, i);
         double limit = raise_limit(&s, work / s.timeline.power);
         collect(&s, work / s.timeline.power, limit);
         bisect(&s);
-        timeline_close(&s.timeline);
     }
-    free(s.trial);
-    free(s.candidate);
+    timeline_close(&s.timeline);
     return st;
 }
 
