@@ -28,15 +28,17 @@ enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct ba
         FAIL(EK_UNAVAILABLE, "out of memory for a chunk of traces");
     b->in = in;
     b->room = (int)n;
-    b->trace = malloc(n * sizeof *b->trace);
-    b->end = malloc(2 * n * sizeof *b->end);
-    b->place = malloc(2 * n * sizeof *b->place);
-    b->node = malloc(2 * TRAVELTIME_CORNERS * n * sizeof *b->node);
-    b->sample = malloc(n * filter_bank_size(in->bank) * sizeof *b->sample);
-    b->index = malloc(n * sizeof *b->index);
-    if (!b->trace || !b->end || !b->place || !b->node || !b->sample || !b->index) {
+    b->trace = ARENA_NEW(&b->arena, n, struct batch_trace);
+    b->end = ARENA_NEW(&b->arena, 2 * n, struct nodes_end);
+    b->place = arena_take(&b->arena, 2 * n, sizeof *b->place);
+    b->node = ARENA_NEW(&b->arena, 2 * TRAVELTIME_CORNERS * n, int);
+    b->sample = ARENA_NEW(&b->arena, n * filter_bank_size(in->bank), float);
+    b->index = ARENA_NEW(&b->arena, n, uint32_t);
+    const enum ek_status st =
+        arena_check(&b->arena, "a chunk of %zu traces; make --chunk smaller", n);
+    if (st) {
         batch_close(b);
-        FAIL(EK_UNAVAILABLE, "out of memory for a chunk of %zu traces; make --chunk smaller", n);
+        return st;
     }
     *out = b;
     return EK_OK;
@@ -47,12 +49,7 @@ void batch_close(struct batch *b)
     if (!b)
         return;
     batch_end(b);
-    free(b->trace);
-    free(b->end);
-    free(b->place);
-    free(b->node);
-    free(b->sample);
-    free(b->index);
+    arena_free(&b->arena);
     free(b);
 }
 

@@ -6,6 +6,7 @@
 #include "kirchhoff/filter_bank.h"
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/chunks.h"
+#include "src/arena.h"
 #include <stdatomic.h>
 
 struct batch_trace {
@@ -44,6 +45,7 @@ struct batch {
     float *sample;             /* [ntraces][filter_bank_size()] */
     uint32_t *index;           /* [ntraces] in the file's index */
     bool holds;
+    struct arena arena;
 };
 
 /* Room for `chunks` of the survey. EK_UNAVAILABLE. close accepts NULL and releases. */

@@ -18,10 +18,10 @@ struct eikonal {
     ptrdiff_t *diagonal;     /* [-EDGE .. n[1] + n[2] - 1 + EDGE - 1] where j = 0 would stand */
     size_t plane;            /* from plane to plane */
     float *cell[COPIES];     /* mean slowness, of the cell that begins at a node */
-    float
-        *layer[COPIES][3]; /* along i, j, k, of the same cell: eikonal_line.h; NULL: none has it */
-    float *speed;          /* [tables' nodes] */
-    double least;          /* slowness */
+    /* Of the same cell, along i, j, k: eikonal_line.h; NULL: none has it. */
+    float *layer[COPIES][3];
+    float *speed; /* [tables' nodes] */
+    double least; /* slowness */
 };
 
 static inline int eikonal_diagonals(const struct eikonal *e)

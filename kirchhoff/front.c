@@ -1,6 +1,6 @@
 /* kirchhoff/front.c – the net of triangles: made, measured, thinned out. */
 #include "kirchhoff/front.h"
-#include "kirchhoff/front_room.h"
+#include "kirchhoff/front_internal.h"
 #include "kirchhoff/ray.h"
 
 #include <math.h>
@@ -230,7 +230,7 @@ static void move_ray(struct front *f, size_t to, size_t from)
     f->side[to] = f->side[from];
 }
 
-void front_drop(struct front *f, const bool *gone, int *keep)
+void front_drop(struct front *f, const bool *gone)
 {
     int *number = (int *)f->scratch[0]; /* -1: nobody needs it; then its new number */
     size_t kept = 0, n = 0;
@@ -246,8 +246,6 @@ void front_drop(struct front *f, const bool *gone, int *keep)
     for (size_t i = 0; i < f->n; i++) {
         if (number[i] < 0)
             continue;
-        if (keep)
-            keep[n] = (int)i;
         if (n < i)
             move_ray(f, n, i);
         number[i] = (int)n++;

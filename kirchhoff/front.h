@@ -64,8 +64,7 @@ enum ek_status front_split(struct front *f, const double source[3], struct front
 /* Whether a triangle has an edge that is too long and torn: no ray goes between. */
 bool front_torn(const struct front *f, const struct front_limits *l, const int triangle[3]);
 
-/* Drops the triangles that `gone` says, then the rays that no triangle needs; keep [room of n] gets
- * the former numbers of those that stay, in order, or is NULL. */
-void front_drop(struct front *f, const bool *gone, int *keep);
+/* Drops the triangles that `gone` says, then the rays that no triangle needs. */
+void front_drop(struct front *f, const bool *gone);
 
 #endif

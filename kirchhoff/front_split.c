@@ -1,6 +1,7 @@
 /* kirchhoff/front_split.c – halving edges: which, where their new rays go, and the triangles that
  * have them. */
-#include "kirchhoff/front_room.h"
+#include "kirchhoff/front_internal.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct edges {
         int a, b, middle; /* a < b; middle: its new ray, -1 none yet */
         double length;    /* metres; longer edges are halved first */
     } * edge;
+    size_t *side, room; /* those found, 3 times the triangle and which of its sides */
 };
 
 /* ---- the set ----------------------------------------------------------------------------------*/
@@ -25,6 +27,12 @@ static struct edge *find(const struct edges *e, int a, int b)
         if (e->edge[at].a == low && e->edge[at].b == high)
             break;
     return &e->edge[at]; /* b = 0: not in the set; 0 is never the higher end */
+}
+
+static void close_edges(struct edges *e)
+{
+    free(e->edge);
+    free(e->side);
 }
 
 static bool make_set(struct edges *e, size_t edges)
@@ -97,18 +105,21 @@ bool front_torn(const struct front *f, const struct front_limits *l, const int t
 /* The long edges of all triangles, or all where there are no limits. */
 static enum ek_status mark(const struct front *f, const struct front_limits *l, struct edges *e)
 {
-    size_t sides = l ? 0 : 3 * f->ntriangles;
-    for (size_t s = 0; l && s < 3 * f->ntriangles; s++) {
+    size_t sides = 0;
+    for (size_t s = 0; s < 3 * f->ntriangles; s++) {
         const int *t = f->triangle[s / 3];
-        sides += edge_state(f, l, t[s % 3], t[(s + 1) % 3]) == LONG;
+        if (l && edge_state(f, l, t[s % 3], t[(s + 1) % 3]) != LONG)
+            continue;
+        TRY(arena_grow(&e->side, &e->room, sides, sizeof *e->side, "a front's edges"));
+        e->side[sides++] = s;
     }
     free(e->edge);
     if (!make_set(e, sides))
         FAIL(EK_UNAVAILABLE, "out of memory for a front's edges");
-    for (size_t s = 0; sides && s < 3 * f->ntriangles; s++) {
-        const int a = f->triangle[s / 3][s % 3], b = f->triangle[s / 3][(s + 1) % 3];
-        if (!l || edge_state(f, l, a, b) == LONG)
-            insert(e, a, b, apart(f->state, f->room, a, b));
+    for (size_t i = 0; i < sides; i++) {
+        const int *t = f->triangle[e->side[i] / 3], side = (int)(e->side[i] % 3);
+        const int a = t[side], b = t[(side + 1) % 3];
+        insert(e, a, b, apart(f->state, f->room, a, b));
     }
     return EK_OK;
 }
@@ -117,14 +128,7 @@ static enum ek_status mark(const struct front *f, const struct front_limits *l, 
 
 static enum ek_status add_sliver(struct front_slivers *s, const int corner[4])
 {
-    if (s->n == s->room) {
-        const size_t room = 2 * s->room + 256;
-        int(*more)[4] = realloc(s->corner, room * sizeof *more);
-        if (!more)
-            FAIL(EK_UNAVAILABLE, "out of memory for a front's new triangles");
-        s->corner = more;
-        s->room = room;
-    }
+    TRY(arena_grow(&s->corner, &s->room, s->n, sizeof *s->corner, "a front's new triangles"));
     memcpy(s->corner[s->n++], corner, sizeof *s->corner);
     return EK_OK;
 }
@@ -193,7 +197,7 @@ enum ek_status front_halve_all(struct front *f, const double source[3])
     f->state = state;
     if (!st)
         st = halve_marked(f, source, &e, NULL);
-    free(e.edge);
+    close_edges(&e);
     return st;
 }
 
@@ -211,7 +215,7 @@ enum ek_status front_split(struct front *f, const double source[3], struct front
     }
     if (!st && e.n)
         st = halve_marked(f, source, &e, slivers);
-    free(e.edge);
+    close_edges(&e);
     *added = f->n - before;
     return st;
 }

@@ -229,38 +229,18 @@ static enum ek_status write_all(const struct generate_survey *g, const struct ge
     return st;
 }
 
-static enum ek_status find_both(const char *survey, const char *event,
-                                const struct generate_survey **g, const struct generate_events **e)
-{
-    const char *names[SURVEYS > EVENTS ? SURVEYS : EVENTS];
-    *g = generate_survey_find(survey);
-    *e = generate_events_find(event);
-    for (int i = 0; i < SURVEYS; i++)
-        names[i] = surveys[i].name;
-    if (!*g)
-        FAIL(EK_USAGE, "--generate %s: not small, medium or s1%s", survey,
-             opt_suggest(survey, names, SURVEYS));
-    for (int i = 0; i < EVENTS; i++)
-        names[i] = events[i].name;
-    if (!*e)
-        FAIL(EK_USAGE, "--events %s: not diffractors, plane, flat or all%s", event,
-             opt_suggest(event, names, EVENTS));
-    return EK_OK;
-}
-
 enum ek_status generate_file(const char *survey, const char *event, const char *path)
 {
-    const struct generate_survey *g;
-    const struct generate_events *e;
     struct segy_writer *w;
-    TRY(find_both(survey, event, &g, &e));
+    int s, c;
+    TRY(opt_choose("--generate", survey, &surveys->name, sizeof *surveys, SURVEYS, &s));
+    TRY(opt_choose("--events", event, &events->name, sizeof *events, EVENTS, &c));
+    const struct generate_survey *g = &surveys[s];
+    const struct generate_events *e = &events[c];
     char velocity[76];
     snprintf(velocity, sizeof velocity, "v = %g m/s + %g 1/s z", g->v0, g->k);
-    const size_t length = strlen(path);
-    const struct segy_new file = {.su = length > 3 && !strcmp(path + length - 3, ".su"),
-                                  .ns = g->ns,
-                                  .dt = g->dt,
-                                  .text = {g->summary, e->summary, velocity}};
+    const struct segy_new file = {
+        .ns = g->ns, .dt = g->dt, .text = {g->summary, e->summary, velocity}};
     TRY(segy_create(path, &file, &w));
     const enum ek_status st = write_all(g, e, w);
     if (st) {

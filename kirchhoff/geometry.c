@@ -1,5 +1,6 @@
 /* kirchhoff/geometry.c – neighbours of sources and receivers. */
 #include "kirchhoff/geometry.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -243,12 +244,6 @@ static double cell_area(const struct places *p, size_t i)
 
 /* ---- shots ------------------------------------------------------------------------------------*/
 
-static int by_number(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of what is there at all, at least half of them; otherwise there is none. */
 static double median(double *x, size_t n)
 {
@@ -256,7 +251,7 @@ static double median(double *x, size_t n)
     for (size_t i = 0; i < n; i++)
         if (isfinite(x[i]) && x[i] > 0)
             x[finite++] = x[i];
-    qsort(x, finite, sizeof *x, by_number);
+    sort_numbers(x, finite);
     return 2 * finite >= n && n ? x[finite / 2] : INFINITY;
 }
 
@@ -359,7 +354,7 @@ static void count(const struct work *w, size_t n, struct geometry *g)
         g->one_receiver = g->one_receiver && t->gx == first->gx && t->gy == first->gy;
         w->distance[i] = t->record;
     }
-    qsort(w->distance, n, sizeof *w->distance, by_number);
+    sort_numbers(w->distance, n);
     for (size_t i = 0; i < n; i++)
         g->records += i == 0 || w->distance[i] != w->distance[i - 1];
 }

@@ -76,3 +76,42 @@ void grid_text(const struct grid *g, char *text, size_t room)
     snprintf(text, room, "%dx%dx%d:%.10gx%.10gx%.10g@%.10g,%.10g,%.10g", g->n[0], g->n[1], g->n[2],
              g->step[0], g->step[1], g->step[2], g->origin[0], g->origin[1], g->origin[2]);
 }
+
+/* ---- JSON -------------------------------------------------------------------------------------*/
+
+const struct demand grid_counts = {1, MOST_ALONG_AXIS, .whole = true};
+const struct demand grid_steps = {0, 1e9, .open = true};
+const struct demand grid_places = {.min = -1e9, .max = 1e9};
+
+json_t *grid_json(const struct grid *g)
+{
+    return json_pack("{s:[i,i,i] s:[f,f,f] s:[f,f,f]}", "n", g->n[0], g->n[1], g->n[2], "origin",
+                     g->origin[0], g->origin[1], g->origin[2], "step", g->step[0], g->step[1],
+                     g->step[2]);
+}
+
+enum ek_status grid_list(const char *path, const json_t *o, const char *name, size_t n,
+                         const struct demand *d, double *x)
+{
+    const json_t *list = json_object_get(o, name);
+    char key[64], what[48];
+    snprintf(what, sizeof what, "a list of %zu numbers", n);
+    TRY(demand_that(path, json_is_array(list) && json_array_size(list) == n, name, what));
+    for (size_t i = 0; i < n; i++) {
+        snprintf(key, sizeof key, "%s[%zu]", name, i);
+        TRY(demand_number(path, key, json_array_get(list, i), d, &x[i]));
+    }
+    return EK_OK;
+}
+
+enum ek_status grid_read(const char *path, const json_t *o, struct grid *g)
+{
+    double n[3];
+    TRY(grid_list(path, o, "n", 3, &grid_counts, n));
+    TRY(grid_list(path, o, "step", 3, &grid_steps, g->step));
+    if (json_object_get(o, "origin"))
+        TRY(grid_list(path, o, "origin", 3, &grid_places, g->origin));
+    for (int a = 0; a < 3; a++)
+        g->n[a] = (int)n[a];
+    return EK_OK;
+}

@@ -5,7 +5,7 @@
 #ifndef KIRCHHOFF_GRID_H
 #define KIRCHHOFF_GRID_H
 
-#include "src/status.h"
+#include "src/demand.h"
 #include <stddef.h>
 
 struct grid {
@@ -48,5 +48,15 @@ enum ek_status grid_parse(const char *what, const char *text, struct grid *g);
 
 /* The same as text [room]. */
 void grid_text(const struct grid *g, char *text, size_t room);
+
+/* {"n": [3], "origin": [3], "step": [3]}: new reference, NULL: no memory. Read again, `origin` may
+ * be missing. EK_USAGE; `path` is for messages. */
+json_t *grid_json(const struct grid *g);
+enum ek_status grid_read(const char *path, const json_t *o, struct grid *g);
+
+/* Member `name` of such an object: a list of n numbers; what they are to be. */
+enum ek_status grid_list(const char *path, const json_t *o, const char *name, size_t n,
+                         const struct demand *d, double *x);
+extern const struct demand grid_counts, grid_steps, grid_places;
 
 #endif

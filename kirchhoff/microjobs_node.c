@@ -1,7 +1,7 @@
 /* kirchhoff/microjobs_node.c – compute processes of one node: each has its share of the cpus and
  * devices.
  */
-#include "kirchhoff/microjobs_node.h"
+#include "kirchhoff/microjobs_internal.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
 #include "cu/unit/topology.h"

@@ -2,7 +2,7 @@
  * of it; in the end, the image. */
 #include "cu/rank/family.h"
 #include "cu/rank/stop.h"
-#include "kirchhoff/microjobs_node.h"
+#include "kirchhoff/microjobs_internal.h"
 #include "kirchhoff/mig.h"
 #include "src/clock.h"
 #include "src/version.h"
@@ -28,6 +28,7 @@ struct master {
     bool *have;           /* [microjobs] its part lies in the work folder */
     int *task;            /* [tasks] microjob of a task */
     int tasks, finished;
+    struct arena arena;
     bool bad_input; /* a compute process says so: no other one would find better */
 };
 
@@ -223,10 +224,9 @@ static enum ek_status run_master(struct master *s)
     const size_t n = (size_t)s->job->microjobs;
     if (mkdir(s->job->work, 0777) && errno != EEXIST)
         FAIL(EK_UNAVAILABLE, "%s: cannot be made: %s", s->job->work, strerror(errno));
-    s->have = calloc(n, sizeof *s->have);
-    s->task = calloc(n, sizeof *s->task);
-    if (!s->have || !s->task)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu microjobs", n);
+    s->have = ARENA_NEW(&s->arena, n, bool);
+    s->task = ARENA_NEW(&s->arena, n, int);
+    TRY(arena_check(&s->arena, "%zu microjobs", n));
     clear_half_parts(s->job);
     look_for_parts(s);
     const enum ek_status st = hand_out(s);
@@ -263,8 +263,7 @@ static enum ek_status run_opened(const struct microjobs *job, const struct bench
     if (!st)
         st = master ? run_master(&s) : run_manager(&s);
     farm_close(s.farm);
-    free(s.have);
-    free(s.task);
+    arena_free(&s.arena);
     mig_close(s.mig);
     return st;
 }

@@ -5,6 +5,7 @@
 
 #include "cu/bench/bench_options.h"
 #include "kirchhoff/migrate.h"
+#include "src/arena.h"
 
 /* How an image is divided. */
 enum mig_divide { MIG_FOLD, MIG_SHOTS, MIG_NOTHING };
@@ -12,8 +13,8 @@ enum mig_divide { MIG_FOLD, MIG_SHOTS, MIG_NOTHING };
 struct mig {
     struct migrate_options o;
     const struct bench_settings *run; /* for jobs */
-    const char *generate, *events, *out, *raw, *partial, *part, *divide_name, *headers;
-    enum mig_divide divide;
+    const char *generate, *events, *out, *raw, *partial, *part, *headers;
+    int divide; /* enum mig_divide, -1: what the weight wants */
     struct migrate *m;
     struct cu_set *set;
     size_t first, n;                /* chunks of this process: tasks */
@@ -25,7 +26,16 @@ struct mig {
     struct resum_verdict again;     /* of points that were summed again */
     double peak;                    /* largest absolute value of the image */
     json_t *picture;                /* what the page shows */
+    struct arena arena;             /* of the arrays */
 };
+
+/* mig_verbs.c: what belongs to a run, from its problem on. */
+enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job);
+enum ek_status mig_prepare(void *st, const struct cu *cu);
+enum ek_status mig_reset(void *st);
+void mig_release(void *st, const struct cu *cu);
+void mig_end(void *st);
+extern const struct team_ops mig_verbs;
 
 extern const struct bench_program mig_program;
 
@@ -35,6 +45,12 @@ extern const struct bench_program mig_program;
 enum ek_status mig_write(struct mig *p);
 /* Column of the image as it is written: out [nz]. */
 void mig_column(const struct mig *p, int class, size_t column, float *out);
+
+/* write_headers.c: a row for each live trace of `data` to `path` ("-": standard output): trace, sx,
+ * sy, sz, gx, gy, gz, samples, delay. `words`, `set`: as for segy_options_parse(). EK_USAGE,
+ * EK_UNAVAILABLE. */
+enum ek_status write_headers(const char *data, const char *words, const char *set,
+                             const char *path);
 
 /* write_part.c: the image of some chunks, to be added to others. The file says of which migration
  * it is: EK_USAGE where it is another one's or damaged; EK_UNAVAILABLE. */

@@ -1,19 +1,16 @@
-/* kirchhoff/mig_program.c – bin/kirchhoff-mig: options, tasks, results. */
+/* kirchhoff/mig_program.c – bin/kirchhoff-mig: options, and the judgement of a run. */
 #include "kirchhoff/mig.h"
 #include "cu/rank/cluster.h"
 #include "kirchhoff/generate.h"
-#include "kirchhoff/write_headers.h"
 #include "kirchhoff/microjobs.h"
-#include "kirchhoff/migrate_device.h"
-#include "src/clock.h"
 #include "src/file.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define AT(member) offsetof(struct mig, member)
+static const char *const divisors[] = {"fold", "shots", "nothing", NULL}; /* enum mig_divide */
 static const struct opt options[] = {
     {"tables", OPT_TEXT, AT(o.tables), "FOLDER", "travel-time tables of kirchhoff-tt", .env = NULL},
     {"velocity", OPT_TEXT, AT(o.velocity), "TEXT",
@@ -28,12 +25,12 @@ static const struct opt options[] = {
      .env = NULL},
     {"raw", OPT_TEXT, AT(raw), "PREFIX",
      "image and fold as PREFIX.f32, PREFIX.fold.f32 with PREFIX.json", .env = NULL},
-    {"weight", OPT_TEXT, AT(o.weight), "NAME", "kinematic, diffractor or amplitude (kinematic)",
-     .env = NULL},
-    {"filter", OPT_TEXT, AT(o.filter), "NAME", "derivative or none (what the weight wants)",
-     .env = NULL},
-    {"divide", OPT_TEXT, AT(divide_name), "BY", "fold, shots or nothing (fold; amplitude: shots)",
-     .env = NULL},
+    {"weight", OPT_NAME, AT(o.weight), "NAME", "kinematic, diffractor or amplitude (kinematic)",
+     .names = migrate_weights},
+    {"filter", OPT_NAME, AT(o.filter), "NAME", "derivative or none (what the weight wants)",
+     .names = migrate_filters},
+    {"divide", OPT_NAME, AT(divide), "BY", "fold, shots or nothing (fold; amplitude: shots)",
+     .names = divisors},
     {"aperture", OPT_REAL, AT(o.aperture), "M", "largest distance from the midpoint (any)",
      .min = 1, .max = 1e9},
     {"aperture-base", OPT_REAL, AT(o.aperture_base), "M",
@@ -43,9 +40,9 @@ static const struct opt options[] = {
     {"dip", OPT_REAL, AT(o.dip), "DEG", "largest dip (90)", .min = 1, .max = 90},
     {"angle", OPT_REAL, AT(o.angle), "DEG", "largest opening angle of the rays (180)", .min = 1,
      .max = 180},
-    {"datum", OPT_TEXT, AT(o.datum), "WHERE",
+    {"datum", OPT_NAME, AT(o.datum), "headers|tables",
      "sources and receivers lie as the headers say, or at the tables' surface (headers)",
-     .env = NULL},
+     .names = migrate_datums},
     {"anti-alias", OPT_REAL, AT(o.anti_alias), "X", "factor on the spacings, 0: none (1)", .min = 0,
      .max = 100},
     {"spacing-source", OPT_REAL, AT(o.spacing_source), "M",
@@ -97,6 +94,7 @@ static void defaults(void *st, const struct bench_program *self)
     (void)self;
     migrate_defaults(&p->o);
     p->events = "diffractors";
+    p->divide = -1;
 }
 
 /* ---- before a run -----------------------------------------------------------------------------*/
@@ -140,20 +138,6 @@ static enum ek_status answer(void *st, bool *done)
     return *done ? microjobs_run(p->o.data, p->run) : EK_OK;
 }
 
-static enum ek_status find_divide(struct mig *p)
-{
-    static const char *const names[] = {"fold", "shots", "nothing"};
-    const char *name = p->divide_name                      ? p->divide_name
-                       : !strcmp(p->o.weight, "amplitude") ? "shots"
-                                                           : "fold";
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(name, names[i])) {
-            p->divide = (enum mig_divide)i;
-            return EK_OK;
-        }
-    FAIL(EK_USAGE, "--divide %s: not fold, shots or nothing%s", name, opt_suggest(name, names, 3));
-}
-
 /* First chunk of part i of n, by traces. */
 static size_t part_begin(const struct chunks *s, long i, long n)
 {
@@ -189,12 +173,13 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     char grid[128];
     if (p->o.classes > 1 && !(p->o.class_width > 0))
         FAIL(EK_USAGE, "--classes %d: how wide is a class? --class-width M", p->o.classes);
-    TRY(find_divide(p));
+    if (p->divide < 0)
+        p->divide = p->o.weight == MIGRATE_AMPLITUDE ? MIG_SHOTS : MIG_FOLD;
     TRY(migrate_open(&p->o, &p->m));
     TRY(find_part(p));
     grid_text(&p->m->grid, grid, sizeof grid);
     snprintf(problem, room, "%s, %zu traces, image %s, %s", p->o.data, p->m->survey->n, grid,
-             p->o.weight);
+             migrate_weights[p->o.weight]);
     *bytes = migrate_bytes(p->m, 1);
     return EK_OK;
 }
@@ -232,93 +217,6 @@ void mig_close(struct mig *p)
         return;
     migrate_close(p->m);
     free(p);
-}
-
-/* ---- opening ----------------------------------------------------------------------------------*/
-
-static enum ek_status prepare(void *st, const struct cu *cu)
-{
-    struct mig *p = st;
-    if (cu->kind == CU_DEVICE)
-        return migrate_device_open(p->m, cu->device, &p->device[cu->index]);
-    return migrate_worker_open(p->m, cu->width, &p->worker[cu->index]);
-}
-
-static void release(void *st, const struct cu *cu)
-{
-    struct mig *p = st;
-    migrate_worker_close(p->worker[cu->index]);
-    migrate_device_close(p->device[cu->index]);
-}
-
-static enum ek_status open_program(void *st, struct cu_set *set, struct sched_job *job)
-{
-    struct mig *p = st;
-    const struct chunks *s = p->m->survey;
-    p->set = set;
-    if (!p->out && !p->raw && !p->partial && cluster_rank() == 0)
-        status_warn("no --out, --raw or --partial: the image will not be kept");
-    p->cost = calloc(p->n + 1, sizeof *p->cost);
-    p->times = calloc(p->n + 1, sizeof *p->times);
-    p->worker = calloc((size_t)set->n, sizeof *p->worker);
-    p->device = calloc((size_t)set->n, sizeof *p->device);
-    if (!p->cost || !p->times || !p->worker || !p->device)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu chunks", p->n);
-    for (size_t t = 0; t < p->n; t++)
-        p->cost[t] = (double)(s->first[p->first + t + 1] - s->first[p->first + t]);
-    *job = (struct sched_job){.n = p->n, .grain = 1, .cost = p->cost};
-    return EK_OK;
-}
-
-static void close_program(void *st)
-{
-    struct mig *p = st;
-    free(p->worker);
-    free(p->device);
-    free(p->cost);
-    free(p->times);
-    json_decref(p->picture);
-    migrate_close(p->m);
-}
-
-/* ---- a run ------------------------------------------------------------------------------------*/
-
-static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_range r,
-                                double *seconds)
-{
-    const double start = clock_now();
-    TRY(migrate_device_run(p->device[cu->index], p->first + r.begin, p->first + r.end));
-    for (size_t t = r.begin; t < r.end; t++) {
-        seconds[t - r.begin] += (clock_now() - start) / (double)(r.end - r.begin);
-        p->times[t]++;
-    }
-    return EK_OK;
-}
-
-static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
-{
-    struct mig *p = ctx;
-    if (cu->kind == CU_DEVICE)
-        return on_device(p, cu, r, seconds);
-    for (size_t t = r.begin; t < r.end; t++) {
-        const double start = clock_now();
-        TRY(migrate_chunk(p->worker[cu->index], cu, p->first + t));
-        seconds[t - r.begin] += clock_now() - start;
-        p->times[t]++;
-    }
-    return EK_OK;
-}
-
-static const struct team_ops verbs = {.compute = compute, .cpu_batch = 1};
-
-static enum ek_status reset(void *st)
-{
-    struct mig *p = st;
-    image_clear(p->m->image);
-    resum_clear(p->m->resum);
-    for (size_t t = 0; t < p->n; t++)
-        p->times[t] = 0;
-    return EK_OK;
 }
 
 static double work(const void *st)
@@ -385,13 +283,9 @@ static json_t *certificate(const struct mig *p)
     const struct tfolder *f = p->m->travel->folder;
     const struct geometry *g = &p->m->survey->geometry;
     const struct segy *s = p->m->segy;
-    double judged = 0, failing = 0;
-    for (size_t i = 0; f && i < f->nsources; i++) {
-        judged += (double)f->source[i].judged;
-        failing += (double)f->source[i].failing;
-    }
-    json_t *residual = f ? json_pack("{s:f s:f s:f}", "judged", judged, "failing", failing,
-                                     "failing_share", judged > 0 ? failing / judged : 0.0)
+    const struct tfolder_total t = f ? tfolder_total(f) : (struct tfolder_total){0};
+    json_t *residual = f ? json_pack("{s:f s:f s:f}", "judged", t.judged, "failing", t.failing,
+                                     "failing_share", t.failing / fmax(t.judged, 1))
                          : json_null();
     json_t *again =
         json_pack("{s:b s:i s:i s:f}", "verified", p->again.good, "points", p->again.points,
@@ -419,9 +313,9 @@ json_t *mig_facts(const void *st)
                      (json_int_t)m->survey->count[CHUNKS_OFFSET], "outside_aperture",
                      (json_int_t)m->survey->count[CHUNKS_FAR], "odd_offsets",
                      (json_int_t)m->segy->odd_offset, "chunks", (json_int_t)m->survey->nchunks,
-                     "block_cells", cells, "grid", grid, "weight", m->o.weight, "derivative",
-                     m->derivative, "peak", p->peak, "levels", m->sum.levels, "updates",
-                     migrate_updates(m), "table_loads", (json_int_t)m->travel->loads);
+                     "block_cells", cells, "grid", grid, "weight", migrate_weights[m->o.weight],
+                     "derivative", m->derivative, "peak", p->peak, "levels", m->sum.levels,
+                     "updates", migrate_updates(m), "table_loads", (json_int_t)m->travel->loads);
 }
 
 static void remark(FILE *out, const void *st, const json_t *f)
@@ -432,17 +326,14 @@ static void remark(FILE *out, const void *st, const json_t *f)
     } left_out[] = {{"dead_traces", "dead"},
                     {"outside_classes", "with offsets outside the classes"},
                     {"outside_aperture", "farther from the image than the aperture"}};
-    fprintf(out, "%lld traces in %lld chunks of %s cells, %lld table loads, peak %.4g\n",
-            (long long)json_integer_value(json_object_get(f, "traces")),
-            (long long)json_integer_value(json_object_get(f, "chunks")),
-            json_string_value(json_object_get(f, "block_cells")),
-            (long long)json_integer_value(json_object_get(f, "table_loads")),
-            json_real_value(json_object_get(f, "peak")));
-    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
-        const long long n = json_integer_value(json_object_get(f, left_out[i].key));
-        if (n)
-            fprintf(out, "left out: %lld traces %s\n", n, left_out[i].text);
-    }
+    fprintf(out, "%.0f traces in %.0f chunks of %s cells, %.0f table loads, peak %.4g\n",
+            json_number_of(f, "traces"), json_number_of(f, "chunks"),
+            json_string_value(json_object_get(f, "block_cells")), json_number_of(f, "table_loads"),
+            json_number_of(f, "peak"));
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
+        if (json_number_of(f, left_out[i].key) > 0)
+            fprintf(out, "left out: %.0f traces %s\n", json_number_of(f, left_out[i].key),
+                    left_out[i].text);
 }
 
 static enum ek_status view(const void *st, json_t **made)
@@ -462,11 +353,12 @@ const struct bench_program mig_program = {
                 .defaults = defaults,
                 .answer = answer},
     .problem = {.plan = plan,
-                .open = open_program,
-                .prepare = prepare,
-                .release = release,
-                .close = close_program},
-    .run = {.ranks = BENCH_RANKS, .cold = true, .verbs = &verbs, .reset = reset, .work = work},
+                .open = mig_begin,
+                .prepare = mig_prepare,
+                .release = mig_release,
+                .close = mig_end},
+    .run =
+        {.ranks = BENCH_RANKS, .cold = true, .verbs = &mig_verbs, .reset = mig_reset, .work = work},
     .output = {.check = check,
                .facts = mig_facts,
                .remark = remark,

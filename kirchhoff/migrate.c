@@ -12,8 +12,7 @@ enum { SAMPLED_TRACES = 64 };
 
 void migrate_defaults(struct migrate_options *o)
 {
-    *o = (struct migrate_options){.weight = "kinematic",
-                                  .datum = "headers",
+    *o = (struct migrate_options){.filter = -1,
                                   .aperture = INFINITY,
                                   .aperture_base = INFINITY,
                                   .dip = 90,
@@ -66,14 +65,8 @@ static struct grid coarser(const struct grid *image)
 static enum ek_status check_tables(const struct migrate *m)
 {
     const struct tfolder *f = m->travel->folder;
-    const double nodes = (double)grid_nodes(&f->grid) * (double)f->nsources;
-    double unfilled = 0, judged = 0, failing = 0;
-    for (size_t i = 0; i < f->nsources; i++) {
-        unfilled += (double)f->source[i].unfilled;
-        judged += (double)f->source[i].judged;
-        failing += (double)f->source[i].failing;
-    }
-    const double holes = 100 * unfilled / nodes, wrong = 100 * failing / fmax(judged, 1);
+    const struct tfolder_total t = tfolder_total(f);
+    const double holes = 100 * t.unfilled / t.nodes, wrong = 100 * t.failing / fmax(t.judged, 1);
     if (holes > m->o.unfilled_most)
         FAIL(EK_UNVERIFIED,
              "%s: %.3g %% of the tables' nodes have no time, more than --unfilled-max %g %%; make "
@@ -119,37 +112,19 @@ static enum ek_status open_grid(struct migrate *m)
 
 /* ---- weights ----------------------------------------------------------------------------------*/
 
-struct weight {
-    const char *name;
+const char *const migrate_weights[] = {"kinematic", "diffractor", "amplitude", NULL};
+const char *const migrate_filters[] = {"derivative", "none", NULL};
+const char *const migrate_datums[] = {"headers", "tables", NULL};
+
+/* Of each weight. */
+static const struct weight {
     bool derivative, emergence;
     int kind[2]; /* of sources, receivers */
+} weights[] = {
+    [MIGRATE_KINEMATIC] = {true, false, {WEIGHT_ONE, WEIGHT_ONE}},
+    [MIGRATE_DIFFRACTOR] = {false, false, {WEIGHT_SPREAD, WEIGHT_SPREAD}},
+    [MIGRATE_AMPLITUDE] = {true, true, {WEIGHT_SPREAD, WEIGHT_EMERGENCE}},
 };
-
-static const struct weight weights[] = {
-    {"kinematic", true, false, {WEIGHT_ONE, WEIGHT_ONE}},
-    {"diffractor", false, false, {WEIGHT_SPREAD, WEIGHT_SPREAD}},
-    {"amplitude", true, true, {WEIGHT_SPREAD, WEIGHT_EMERGENCE}},
-};
-enum { WEIGHTS = sizeof weights / sizeof *weights };
-
-static enum ek_status find_weight(const struct migrate_options *o, const struct weight **w,
-                                  bool *derivative)
-{
-    const char *names[WEIGHTS];
-    *w = NULL;
-    for (int i = 0; i < WEIGHTS; i++) {
-        names[i] = weights[i].name;
-        if (!strcmp(o->weight, names[i]))
-            *w = &weights[i];
-    }
-    if (!*w)
-        FAIL(EK_USAGE, "--weight %s: not kinematic, diffractor or amplitude%s", o->weight,
-             opt_suggest(o->weight, names, WEIGHTS));
-    *derivative = o->filter ? !strcmp(o->filter, "derivative") : (*w)->derivative;
-    if (o->filter && !*derivative && strcmp(o->filter, "none"))
-        FAIL(EK_USAGE, "--filter %s: not none or derivative", o->filter);
-    return EK_OK;
-}
 
 /* Spacing of one kind of ends: as given, or the usual one in the headers. */
 static double spacing(double given, double found)
@@ -173,13 +148,11 @@ static void set_spacings(struct migrate *m, struct batch_weights *w)
 
 static enum ek_status set_weights(struct migrate *m)
 {
-    const struct weight *weight;
+    const struct weight *weight = &weights[m->o.weight];
     struct batch_weights *w = &m->input.weights;
-    TRY(find_weight(&m->o, &weight, &m->derivative));
+    m->derivative = m->o.filter < 0 ? weight->derivative : m->o.filter == 0;
     w->emergence = weight->emergence;
-    w->flat = !strcmp(m->o.datum, "tables");
-    if (!w->flat && strcmp(m->o.datum, "headers"))
-        FAIL(EK_USAGE, "--datum %s: not headers or tables", m->o.datum);
+    w->flat = m->o.datum == 1;
     set_spacings(m, w);
     for (int i = 0; i < 2; i++) {
         w->weight[i] = weight->kind[i];
@@ -263,10 +236,9 @@ static enum ek_status set_aperture(struct migrate *m)
 {
     const int n = m->sum.nodes;
     const double base = m->o.aperture_base, slope = tan(fmin(m->o.dip, 89.9) * M_PI / 180);
-    m->reach = calloc((size_t)n, sizeof *m->reach);
-    m->taper = calloc((size_t)n, sizeof *m->taper);
-    if (!m->reach || !m->taper)
-        FAIL(EK_UNAVAILABLE, "out of memory for an aperture");
+    m->reach = ARENA_NEW(&m->arena, n, float);
+    m->taper = ARENA_NEW(&m->arena, n, float);
+    TRY(arena_check(&m->arena, "an aperture"));
     for (int k = 0; k < n; k++) {
         const double z = fmax(grid_coordinate(&m->grid, 2, MIGRATE_STEP * k), 0);
         const double radius = fmin(m->o.aperture, isfinite(base) ? base + z * slope : INFINITY);
@@ -303,7 +275,7 @@ static enum ek_status open_survey(struct migrate *m)
         .box = {{m->grid.origin[0], grid_end(&m->grid, 0)},
                 {m->grid.origin[1], grid_end(&m->grid, 1)}},
         .chunk = o->chunk,
-        .areas = !strcmp(o->weight, "amplitude") && !(o->spacing_receiver > 0)};
+        .areas = o->weight == MIGRATE_AMPLITUDE && !(o->spacing_receiver > 0)};
     m->input.classes = so.classes;
     TRY(chunks_open(m->segy, m->travel, &so, &m->survey));
     return o->trust_geometry ? EK_OK : geometry_check(m->segy, m->survey->n, &m->survey->geometry);
@@ -326,10 +298,7 @@ static enum ek_status open_input(struct migrate *m)
     struct segy_options words = {0};
     if (!m->o.data)
         FAIL(EK_USAGE, "which traces? kirchhoff-mig DATA.segy; see --help");
-    if (m->o.words)
-        TRY(segy_options_parse(m->o.words, &words));
-    if (m->o.set)
-        TRY(segy_options_set(m->o.set, &words));
+    TRY(segy_options_parse(m->o.words, m->o.set, &words));
     TRY(segy_open(m->o.data, &words, &m->segy));
     TRY(segy_check(m->segy));
     if (m->o.tables)
@@ -345,9 +314,8 @@ static enum ek_status fill(struct migrate *m)
     TRY(set_weights(m));
     TRY(open_bank(m));
     TRY(image_open(&m->grid, &m->input.classes, &m->image));
-    m->par = calloc(PAR_COUNT, sizeof *m->par);
-    if (!m->par)
-        FAIL(EK_UNAVAILABLE, "out of memory");
+    m->par = ARENA_NEW(&m->arena, PAR_COUNT, float);
+    TRY(arena_check(&m->arena, "a migration"));
     m->sum.depths = m->image->depths;
     m->sum.nodes = m->image->nodes;
     m->sum.par = m->par;
@@ -389,9 +357,7 @@ void migrate_close(struct migrate *m)
     chunks_close(m->survey);
     traveltime_cache_close(m->travel);
     segy_close(m->segy);
-    free(m->par);
-    free(m->reach);
-    free(m->taper);
+    arena_free(&m->arena);
     free(m);
 }
 

@@ -17,14 +17,20 @@
 #include "kirchhoff/resum.h"
 #include "kirchhoff/sum.h"
 
+enum migrate_weight { MIGRATE_KINEMATIC, MIGRATE_DIFFRACTOR, MIGRATE_AMPLITUDE };
+
+/* Names of those numbers, for options of type OPT_NAME. */
+extern const char *const migrate_weights[], *const migrate_filters[], *const migrate_datums[];
+
 /* What is wanted; members that are texts are borrowed. Defaults: migrate_defaults(). */
 struct migrate_options {
     const char *data, *words, *set; /* file; its header words, and what is in place of them */
     const char *tables, *velocity;  /* folder, or a velocity that has closed forms */
     const char *grid, *table_grid;  /* image; nodes of computed tables */
     double node_spacing;            /* of computed tables' surface nodes, m */
-    const char *weight, *filter;    /* NULL: the one that belongs to the weight */
-    const char *datum; /* where ends lie: as the headers say, or at the tables' surface */
+    int weight;                     /* enum migrate_weight */
+    int filter;                     /* 0 -d/dt, 1 none, -1: the one that belongs to the weight */
+    int datum; /* where ends lie: 0 as the headers say, 1 at the tables' surface */
     double aperture, aperture_base; /* radius, m; at depth 0, from where it grows with the dip */
     double dip, angle;              /* largest dip, largest opening angle, degrees */
     double taper;                   /* share of the aperture that fades out */
@@ -51,7 +57,8 @@ struct migrate {
     struct batch_input input;
     struct nodes_plan nodes;
     struct sum_plan sum;
-    float *par, *reach, *taper;
+    float *par, *reach, *taper; /* [PAR_COUNT], [nodes], [nodes] */
+    struct arena arena;
     bool derivative;
 };
 

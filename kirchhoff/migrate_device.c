@@ -2,7 +2,8 @@
  * batches take turns. */
 #include "kirchhoff/migrate_device.h"
 #include "cu/bench/memory.h"
-#include "kirchhoff/device_tables.h"
+#include "kirchhoff/tables_device.h"
+#include "src/arena.h"
 #include "src/embed.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
@@ -32,13 +33,14 @@ struct migrate_device {
     struct backend *backend;
     struct backend_program *program;
     struct backend_mem *buffer[BUFFERS];
-    struct device_tables *tables;
+    struct tables_device *tables;
     struct flight flight[FLIGHT];
     size_t chunks;           /* of a batch */
     int window;              /* image columns that rows are made for at once */
     double *sums;            /* what came back */
     struct resum_sum *again; /* [m->resum->n] of the range at hand */
     float *folds;
+    struct arena arena;
 };
 
 /* ---- buffers ----------------------------------------------------------------------------------*/
@@ -184,12 +186,11 @@ static enum ek_status open_flight(struct migrate_device *d, struct flight *f)
         [F_TRACES_F] = n * TRACE_FLOATS * sizeof(float),
         [F_SAMPLES] = n * filter_bank_size(d->m->bank) * sizeof(float),
     };
-    f->ends_i = malloc(bytes[F_ENDS_I]);
-    f->ends_f = malloc(bytes[F_ENDS_F]);
-    f->traces_i = malloc(bytes[F_TRACES_I]);
-    f->traces_f = malloc(bytes[F_TRACES_F]);
-    if (!f->ends_i || !f->ends_f || !f->traces_i || !f->traces_f)
-        FAIL(EK_UNAVAILABLE, "out of memory for a batch of %zu traces", n);
+    f->ends_i = arena_take(&d->arena, 1, bytes[F_ENDS_I]);
+    f->ends_f = arena_take(&d->arena, 1, bytes[F_ENDS_F]);
+    f->traces_i = arena_take(&d->arena, 1, bytes[F_TRACES_I]);
+    f->traces_f = arena_take(&d->arena, 1, bytes[F_TRACES_F]);
+    TRY(arena_check(&d->arena, "a batch of %zu traces", n));
     for (int b = 0; b < FLIGHT_BUFFERS; b++)
         TRY(make(d, &f->mem[b], bytes[b]));
     return EK_OK;
@@ -199,10 +200,6 @@ static void close_flight(struct migrate_device *d, struct flight *f)
 {
     for (int b = 0; b < FLIGHT_BUFFERS; b++)
         backend_free(d->backend, f->mem[b]);
-    free(f->ends_i);
-    free(f->ends_f);
-    free(f->traces_i);
-    free(f->traces_f);
     batch_close(f->batch);
 }
 
@@ -229,11 +226,10 @@ static enum ek_status fill(struct migrate_device *d)
     if (!d->backend->info.fp64)
         FAIL(EK_UNAVAILABLE, "%s has no double precision; leave it out", d->backend->label);
     TRY(divide_memory(d, &slots));
-    d->sums = malloc(image_sums(image) * sizeof *d->sums);
-    d->folds = malloc(image_folds(image) * sizeof *d->folds);
-    d->again = calloc((size_t)d->m->resum->n, sizeof *d->again);
-    if (!d->sums || !d->folds || !d->again)
-        FAIL(EK_UNAVAILABLE, "out of memory for the image of %s", d->backend->label);
+    d->sums = ARENA_NEW(&d->arena, image_sums(image), double);
+    d->folds = ARENA_NEW(&d->arena, image_folds(image), float);
+    d->again = ARENA_NEW(&d->arena, d->m->resum->n, struct resum_sum);
+    TRY(arena_check(&d->arena, "the image of %s", d->backend->label));
     TRY(build(d));
     TRY(send_plan(d));
     TRY(send_places(d));
@@ -245,7 +241,7 @@ static enum ek_status fill(struct migrate_device *d)
     const size_t ends = 2 * (size_t)d->flight[0].batch->room;
     TRY(make(d, &d->buffer[B_ROWS],
              ends * (size_t)d->window * nodes_row(&d->m->nodes) * sizeof(float)));
-    return device_tables_open(d->backend, d->m->travel, slots, &d->tables);
+    return tables_device_open(d->backend, d->m->travel, slots, &d->tables);
 }
 
 enum ek_status migrate_device_open(const struct migrate *m, struct backend *backend,
@@ -268,15 +264,13 @@ void migrate_device_close(struct migrate_device *d)
 {
     if (!d)
         return;
-    device_tables_close(d->tables);
+    tables_device_close(d->tables);
     for (int f = 0; f < FLIGHT; f++)
         close_flight(d, &d->flight[f]);
     for (int b = 0; b < BUFFERS; b++)
         backend_free(d->backend, d->buffer[b]);
     backend_unbuild(d->backend, d->program);
-    free(d->sums);
-    free(d->again);
-    free(d->folds);
+    arena_free(&d->arena);
     free(d);
 }
 
@@ -292,7 +286,7 @@ static enum ek_status land(struct migrate_device *d, struct flight *f)
     return backend_elapsed(d->backend, event, event, &nothing);
 }
 
-static void write_end(struct flight *f, const struct device_tables *tables, int e)
+static void write_end(struct flight *f, const struct tables_device *tables, int e)
 {
     const struct nodes_end *end = &f->batch->end[e];
     int *i = f->ends_i + e * END_INTS;
@@ -308,7 +302,7 @@ static void write_end(struct flight *f, const struct device_tables *tables, int 
     x[END_SQUARE] = end->square;
     x[END_TURN] = end->turn;
     for (int m = 0; m < end->corners.n; m++) {
-        i[END_SLOT + m] = device_tables_slot(tables, end->corners.node[m]);
+        i[END_SLOT + m] = tables_device_slot(tables, end->corners.node[m]);
         x[END_W + m] = end->corners.weight[m];
         x[END_DX + m] = end->corners.dx[m];
         x[END_DY + m] = end->corners.dy[m];
@@ -360,7 +354,7 @@ static enum ek_status sum_window(struct migrate_device *d, const struct flight *
     struct backend_mem *const *b = d->buffer, *const *m = f->mem;
     const int nends = f->batch->nends, n = f->batch->ntraces;
     const long nodes = d->m->image->nodes, depths = d->m->image->depths;
-    const struct backend_arg rows[] = {MEM(device_tables_mem(d->tables)),
+    const struct backend_arg rows[] = {MEM(tables_device_mem(d->tables)),
                                        MEM(m[F_ENDS_I]),
                                        MEM(m[F_ENDS_F]),
                                        MEM(b[B_SHAPE]),
@@ -392,7 +386,7 @@ static enum ek_status fly(struct migrate_device *d, struct flight *f, size_t beg
     TRY(batch_begin(f->batch, begin, end));
     enum ek_status st = batch_fill(f->batch, 0, 1);
     if (!st)
-        st = device_tables_bring(d->tables, f->batch->node, f->batch->nnodes);
+        st = tables_device_bring(d->tables, f->batch->node, f->batch->nnodes);
     if (!st)
         st = send(d, f);
     for (int q = 0; q < d->m->resum->n && !st; q++)

@@ -2,13 +2,12 @@
  * read and filter them, then the tiles of the image. */
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/migrate.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ALIGN = 64 };
 
 /* One thread's. */
 struct thread_own {
@@ -27,40 +26,31 @@ struct migrate_worker {
     size_t first;           /* where this unit begins: units that work at once begin apart */
     _Atomic int status;
     struct resum_sum *again; /* [m->resum->n] of the chunk at hand */
+    struct arena arena;
 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static float *floats(size_t n)
-{
-    return aligned_alloc(ALIGN, (n * sizeof(float) + ALIGN - 1) / ALIGN * ALIGN);
-}
-
-static enum ek_status open_own(struct migrate_worker *w, struct thread_own *own)
+static void open_own(struct migrate_worker *w, struct thread_own *own)
 {
     const size_t ends = 2 * (size_t)w->batch->room, nodes = (size_t)w->m->image->nodes;
-    own->rows = floats(ends * IMAGE_TILE * nodes_row(&w->m->nodes));
-    own->made = calloc(ends, sizeof *own->made);
-    own->scratch = floats(nodes_scratch(&w->m->nodes));
-    own->nodes.u = floats(nodes);
-    own->nodes.c = floats(nodes);
-    own->nodes.w = floats(nodes);
-    own->nodes.level = calloc(nodes, sizeof *own->nodes.level);
-    if (!own->rows || !own->made || !own->scratch || !own->nodes.u || !own->nodes.c ||
-        !own->nodes.w || !own->nodes.level)
-        FAIL(EK_UNAVAILABLE, "out of memory for the nodes of %zu ends; make --chunk smaller", ends);
-    return EK_OK;
+    own->rows = ARENA_NEW(&w->arena, ends * IMAGE_TILE * nodes_row(&w->m->nodes), float);
+    own->made = ARENA_NEW(&w->arena, ends, bool);
+    own->scratch = ARENA_NEW(&w->arena, nodes_scratch(&w->m->nodes), float);
+    own->nodes =
+        (struct sum_nodes){ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, float),
+                           ARENA_NEW(&w->arena, nodes, float), ARENA_NEW(&w->arena, nodes, int)};
 }
 
-static void close_own(struct thread_own *own)
+static enum ek_status fill(struct migrate_worker *w, int width)
 {
-    free(own->rows);
-    free(own->made);
-    free(own->scratch);
-    free(own->nodes.u);
-    free(own->nodes.c);
-    free(own->nodes.w);
-    free(own->nodes.level);
+    w->own = ARENA_NEW(&w->arena, width, struct thread_own);
+    w->again = ARENA_NEW(&w->arena, w->m->resum->n, struct resum_sum);
+    TRY(arena_check(&w->arena, "a unit's threads"));
+    TRY(batch_open(&w->m->input, 1, &w->batch));
+    for (; w->width < width; w->width++)
+        open_own(w, &w->own[w->width]);
+    return arena_check(&w->arena, "the nodes of %d ends; make --chunk smaller", 2 * w->batch->room);
 }
 
 enum ek_status migrate_worker_open(const struct migrate *m, int width, struct migrate_worker **out)
@@ -69,12 +59,7 @@ enum ek_status migrate_worker_open(const struct migrate *m, int width, struct mi
     if (!w)
         FAIL(EK_UNAVAILABLE, "out of memory");
     w->m = m;
-    w->own = calloc((size_t)width, sizeof *w->own);
-    w->again = calloc((size_t)m->resum->n, sizeof *w->again);
-    enum ek_status st = w->own && w->again ? batch_open(&m->input, 1, &w->batch)
-                                           : status_fail(EK_UNAVAILABLE, "out of memory");
-    for (; w->width < width && !st; w->width++)
-        st = open_own(w, &w->own[w->width]);
+    const enum ek_status st = fill(w, width);
     if (st)
         migrate_worker_close(w);
     else
@@ -86,10 +71,7 @@ void migrate_worker_close(struct migrate_worker *w)
 {
     if (!w)
         return;
-    for (int t = 0; t < w->width; t++)
-        close_own(&w->own[t]);
-    free(w->own);
-    free(w->again);
+    arena_free(&w->arena);
     batch_close(w->batch);
     free(w);
 }

@@ -16,9 +16,10 @@ struct nodes_axis {
 struct nodes_plan {
     struct nodes_axis axis[3]; /* x, y: image columns; z: nodes */
     float step[3];             /* of the tables, m */
-    int end; /* the node at the image's end or below it; later ones repeat it … */
-    float
-        beyond; /* … and 1 / the share of a step at which the tables end above it; 1: they do not */
+    /* The node at the image's end or below it, which later ones repeat; and 1 / the share of a step
+     * at which the tables end above it, 1: they do not. */
+    int end;
+    float beyond;
     int stride[2];     /* from a column of the tables to the next along x, y; 0: there is one */
     int depths, nodes; /* of the tables' columns; of rows */
     const float *par;  /* [PAR_COUNT] borrowed */

@@ -1,7 +1,6 @@
 /* kirchhoff/read_segy.c – the index of a file of traces. */
-#include "kirchhoff/segy.h"
-#include "kirchhoff/segy_layout.h"
-#include "kirchhoff/segy_words.h"
+#include "kirchhoff/segy_internal.h"
+#include "src/arena.h"
 #include "src/opt.h"
 
 #include <errno.h>
@@ -36,12 +35,7 @@ static const struct opt words[] = {
     OPT_END,
 };
 
-enum ek_status segy_options_parse(const char *list, struct segy_options *o)
-{
-    return opt_parse_list(words, o, "traces", list);
-}
-
-enum ek_status segy_options_set(const char *list, struct segy_options *o)
+enum ek_status segy_options_parse(const char *list, const char *set, struct segy_options *o)
 {
     static const struct opt sets[] = {
         {"ns", OPT_INT, AT(set.ns), "N", "samples of every trace", .min = 1, .max = MOST_SAMPLES},
@@ -51,7 +45,8 @@ enum ek_status segy_options_set(const char *list, struct segy_options *o)
         OPT_END,
     };
     o->set.delrt = NAN;
-    TRY(opt_parse_list(sets, o, "--set", list));
+    TRY(opt_parse_list(words, o, "traces", list ? list : ""));
+    TRY(opt_parse_list(sets, o, "--set", set ? set : ""));
     o->set.delayed = !isnan(o->set.delrt);
     return EK_OK;
 }
@@ -215,14 +210,7 @@ static void read_header(struct scan *c, struct segy_trace *t)
 static enum ek_status add_trace(struct scan *c, off_t at, long ns)
 {
     struct segy *s = c->s;
-    if (s->n == c->room) {
-        const size_t room = c->room ? 2 * c->room : 1024;
-        struct segy_trace *more = realloc(s->trace, room * sizeof *more);
-        if (!more)
-            FAIL(EK_UNAVAILABLE, "%s: out of memory for the index of %zu traces", s->path, room);
-        s->trace = more;
-        c->room = room;
-    }
+    TRY(arena_grow(&s->trace, &c->room, s->n, sizeof *s->trace, "traces of an index"));
     struct segy_trace *t = &s->trace[s->n++];
     read_header(c, t);
     t->at = at;

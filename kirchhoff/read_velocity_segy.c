@@ -1,10 +1,10 @@
 /* kirchhoff/read_velocity_segy.c – the grid is found from the traces' places, whatever their order.
  */
-#include "kirchhoff/read_velocity_segy.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/velocity_cube.h"
 #include "src/file.h"
 #include "src/opt.h"
+#include "src/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,12 +39,6 @@ static double place(const struct segy_trace *t, int axis)
     return axis ? t->sy : t->sx;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* First node, step and number of nodes along an axis; a single node has step 0. */
 static enum ek_status find_axis(const struct segy *s, int axis, struct grid *g)
 {
@@ -53,7 +47,7 @@ static enum ek_status find_axis(const struct segy *s, int axis, struct grid *g)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the places of %zu traces", s->path, s->n);
     for (size_t i = 0; i < s->n; i++)
         x[i] = place(&s->trace[i], axis);
-    qsort(x, s->n, sizeof *x, by_value);
+    sort_numbers(x, s->n);
     const double low = x[0], range = x[s->n - 1] - low;
     for (size_t i = 1; i < s->n; i++)
         if (x[i] - x[i - 1] > 1e-3 * range / (double)s->n) /* not the same place, rounded */

@@ -13,25 +13,19 @@
 
 /* One point costs about as much as fifty of the image: a hundred where that is less than a per
  * cent. Every DEEP-th is one of the deepest. */
-enum { LEAST = 20, MOST = 100, EACH = 5000, DEEP = 4 };
+enum { LEAST = 20, EACH = 5000, DEEP = 4 };
 
 enum ek_status resum_open(const struct migrate *m, struct resum **out)
 {
     struct resum *r = calloc(1, sizeof *r);
     uint64_t seed = 100;
     const double share = (double)grid_nodes(&m->grid) * m->input.classes.n / EACH;
-    const int points = (int)fmin(fmax(share, LEAST), MOST);
+    const int points = (int)fmin(fmax(share, LEAST), RESUM_MOST);
     if (!r)
         FAIL(EK_UNAVAILABLE, "out of memory for the points of a check");
     pthread_mutex_init(&r->lock, NULL);
     r->m = m;
     r->n = points;
-    r->point = calloc((size_t)points, sizeof *r->point);
-    r->total = calloc((size_t)points, sizeof *r->total);
-    if (!r->point || !r->total) {
-        resum_close(r);
-        FAIL(EK_UNAVAILABLE, "out of memory for the points of a check");
-    }
     for (int q = 0; q < points; q++) {
         struct resum_point *p = &r->point[q];
         p->class = (int)random_below(&seed, (uint64_t)m->input.classes.n);
@@ -49,14 +43,12 @@ void resum_close(struct resum *r)
     if (!r)
         return;
     pthread_mutex_destroy(&r->lock);
-    free(r->point);
-    free(r->total);
     free(r);
 }
 
 void resum_clear(struct resum *r)
 {
-    memset(r->total, 0, (size_t)r->n * sizeof *r->total);
+    memset(r->total, 0, sizeof r->total);
 }
 
 /* ---- an end -----------------------------------------------------------------------------------*/
@@ -115,16 +107,23 @@ static void add_table(const struct traveltime_cache *t, const float *data, doubl
     }
 }
 
+/* From an end that lies `datum` below the tables' source: the ray is straight between the two, at
+ * the slowness midway. */
 static void lower(const struct nodes_end *end, struct arrival *a)
 {
-    struct migrate_arrival m = {(float)a->time,     (float)a->p[0],   (float)a->p[1],
-                                (float)a->p[2],     (float)a->spread, (float)a->change[0],
-                                (float)a->change[1]};
-    m = migrate_lower(m, end->datum, end->midway, end->square, end->turn);
-    *a = (struct arrival){(double)m.t,
-                          {(double)m.px, (double)m.py, (double)m.pz},
-                          (double)m.l,
-                          {(double)m.sx, (double)m.sy}};
+    const double h = (double)end->datum, slowness = (double)end->midway, turn = (double)end->turn;
+    const double sine = fmin(hypot(a->change[0], a->change[1]) * sqrt((double)end->square), 1);
+    const double length = a->time / slowness, down = length * sqrt(1 - sine * sine) - h;
+    const double now = hypot(length * sine, down), by = now > 0 ? length / now * turn : 1;
+    const double square = a->p[0] * a->p[0] + a->p[1] * a->p[1] + a->p[2] * a->p[2];
+    a->time = slowness * now;
+    a->spread *= now / length / sqrt(turn);
+    for (int i = 0; i < 2; i++) {
+        a->p[i] *= by;
+        a->change[i] *= by;
+    }
+    const double rest = square - a->p[0] * a->p[0] - a->p[1] * a->p[1];
+    a->p[2] = copysign(sqrt(fmax(rest, 0)), a->p[2] * length - h * slowness);
 }
 
 static void from_tables(const struct traveltime_cache *t, const struct nodes_end *end,

@@ -13,6 +13,8 @@ struct resum_sum {
     double sum, size;
 };
 
+enum { RESUM_MOST = 100 };
+
 struct resum_point {
     int class, at[3]; /* column and depth */
 };
@@ -20,8 +22,8 @@ struct resum_point {
 struct resum {
     const struct migrate *m;
     int n;
-    struct resum_point *point; /* [n] */
-    struct resum_sum *total;   /* [n] of the traces so far */
+    struct resum_point point[RESUM_MOST]; /* [n] */
+    struct resum_sum total[RESUM_MOST];   /* [n] of the traces so far */
     pthread_mutex_t lock;
 };
 

@@ -36,10 +36,12 @@ struct segy_options {
     } set;
 };
 
-/* Reads "sx=73,sy=77,as=su" into *o. EK_USAGE: an unknown name, a byte outside the header. */
-enum ek_status segy_options_parse(const char *list, struct segy_options *o);
-/* Reads "ns=1500,dt=2000,delrt=-20" into o->set. EK_USAGE. */
-enum ek_status segy_options_set(const char *list, struct segy_options *o);
+/* Reads "sx=73,sy=77,as=su" and, into o->set, "ns=1500,dt=2000,delrt=-20"; either may be NULL.
+ * EK_USAGE: an unknown name, a byte outside the header. */
+enum ek_status segy_options_parse(const char *words, const char *set, struct segy_options *o);
+
+/* Whether a file of this name is SU. */
+bool segy_called_su(const char *path);
 
 /* What a file is. */
 struct segy_layout {
@@ -106,7 +108,7 @@ struct segy_put {
 };
 
 struct segy_new {
-    bool su;    /* SU in this machine's byte order, else SEG-Y, big end first */
+    bool su;    /* SU in this machine's byte order, as is a file called .su; else SEG-Y */
     int format; /* SEG-Y: 1 (IBM) or 5 (IEEE) */
     long ns;
     double dt;           /* s; what is sampled in depth: m / 1000 */

@@ -1,9 +1,9 @@
 /* kirchhoff/segy_words.c – the sample formats of SEG-Y. */
-#include "kirchhoff/segy_words.h"
+#include "kirchhoff/segy_internal.h"
 
 /* Sign, seven bits of exponent (base 16, excess 64), 24 bits of fraction. Numbers beyond a float's
  * range become infinite, and the reader refuses them. */
-float segy_from_ibm(uint32_t bits)
+static float float_of_ibm(uint32_t bits)
 {
     const double x = ldexp((double)(bits & 0xffffff), 4 * ((int)(bits >> 24 & 0x7f) - 64) - 24);
     return (float)(bits >> 31 ? -x : x);
@@ -28,7 +28,7 @@ uint32_t segy_to_ibm(float x)
 static void from_ibm(const unsigned char *from, size_t n, bool little, float *to)
 {
     for (size_t i = 0; i < n; i++)
-        to[i] = segy_from_ibm((uint32_t)segy_unsigned(from + 4 * i, 4, little));
+        to[i] = float_of_ibm((uint32_t)segy_unsigned(from + 4 * i, 4, little));
 }
 
 static void from_f32(const unsigned char *from, size_t n, bool little, float *to)

@@ -303,7 +303,7 @@ static enum ek_status compact(struct shot *s)
         gone += s->gone[t] = torn || is_gone(s, f->triangle[t]);
     }
     if (gone)
-        front_drop(f, s->gone, NULL);
+        front_drop(f, s->gone);
     s->numbers.shape_s += clock_now() - start;
     return EK_OK;
 }

@@ -18,8 +18,8 @@ struct sum_nodes {
 
 struct sum_trace {
     const float *source, *receiver; /* rows of its ends */
-    const float
-        *sample; /* [levels][stride], each with SUM_BEHIND more after the last that counts */
+    /* [levels][stride], each with SUM_BEHIND more after the last that counts. */
+    const float *sample;
     size_t stride;
     float start;    /* added to times */
     float distance; /* of the column from the midpoint, m */

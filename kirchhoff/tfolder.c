@@ -1,7 +1,6 @@
 /* kirchhoff/tfolder.c – folders of tables. */
 #include "kirchhoff/tfolder.h"
 #include "cu/sched/checksummed.h"
-#include "src/demand.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +42,17 @@ void tfolder_close(struct tfolder *f)
     free(f);
 }
 
+struct tfolder_total tfolder_total(const struct tfolder *f)
+{
+    struct tfolder_total t = {.nodes = (double)grid_nodes(&f->grid) * (double)f->nsources};
+    for (size_t i = 0; i < f->nsources; i++) {
+        t.unfilled += (double)f->source[i].unfilled;
+        t.judged += (double)f->source[i].judged;
+        t.failing += (double)f->source[i].failing;
+    }
+    return t;
+}
+
 void tfolder_path(const struct tfolder *f, size_t source, char *path)
 {
     snprintf(path, 4096, "%s/%s", f->path, f->source[source].file);
@@ -76,13 +86,6 @@ enum ek_status tfolder_table(const struct tfolder *f, size_t source, struct ttab
 
 /* ---- the index --------------------------------------------------------------------------------*/
 
-static json_t *describe_grid(const struct grid *g)
-{
-    return json_pack("{s:[i,i,i] s:[f,f,f] s:[f,f,f]}", "n", g->n[0], g->n[1], g->n[2], "origin",
-                     g->origin[0], g->origin[1], g->origin[2], "step", g->step[0], g->step[1],
-                     g->step[2]);
-}
-
 static json_t *describe_surface(const struct tfolder_surface *s)
 {
     if (!s->n[0])
@@ -109,7 +112,7 @@ enum ek_status tfolder_write(const struct tfolder *f)
     char path[4096];
     snprintf(path, sizeof path, "%s/index.json", f->path);
     json_t *root = json_pack("{s:s s:i s:s s:o s:o s:o}", "format", format, "version", VERSION,
-                             "velocity", f->velocity, "grid", describe_grid(&f->grid), "surface",
+                             "velocity", f->velocity, "grid", grid_json(&f->grid), "surface",
                              describe_surface(&f->surface), "sources", describe_sources(f));
     if (!root)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
@@ -118,40 +121,17 @@ enum ek_status tfolder_write(const struct tfolder *f)
     return st;
 }
 
-/* [n] numbers of a list that is a member of `object`. */
-static enum ek_status read_list(const char *path, const json_t *object, const char *name, size_t n,
-                                const struct demand *d, double *x)
-{
-    const json_t *list = json_object_get(object, name);
-    TRY(demand_that(path, json_array_size(list) == n, name, "a list of numbers"));
-    for (size_t i = 0; i < n; i++)
-        TRY(demand_number(path, name, json_array_get(list, i), d, &x[i]));
-    return EK_OK;
-}
-
-static const struct demand a_count = {1, 1 << 20, .whole = true}, a_step = {0, 1e9, .open = true};
-static const struct demand a_place = {.min = -1e9, .max = 1e9}, a_number = {0, 1e15, .whole = true};
-
-static enum ek_status read_grid(const char *path, const json_t *o, struct grid *g)
-{
-    double n[3];
-    TRY(read_list(path, o, "n", 3, &a_count, n));
-    TRY(read_list(path, o, "origin", 3, &a_place, g->origin));
-    TRY(read_list(path, o, "step", 3, &a_step, g->step));
-    for (int a = 0; a < 3; a++)
-        g->n[a] = (int)n[a];
-    return EK_OK;
-}
+static const struct demand a_number = {0, 1e15, .whole = true};
 
 static enum ek_status read_surface(const char *path, const json_t *o, struct tfolder_surface *s)
 {
     double n[2];
     if (!json_is_object(o))
         return EK_OK;
-    TRY(read_list(path, o, "n", 2, &a_count, n));
-    TRY(read_list(path, o, "origin", 2, &a_place, s->origin));
-    TRY(read_list(path, o, "step", 2, &a_step, s->step));
-    TRY(demand_member(path, "surface", o, "depth", &a_place, &s->depth));
+    TRY(grid_list(path, o, "n", 2, &grid_counts, n));
+    TRY(grid_list(path, o, "origin", 2, &grid_places, s->origin));
+    TRY(grid_list(path, o, "step", 2, &grid_steps, s->step));
+    TRY(demand_member(path, "surface", o, "depth", &grid_places, &s->depth));
     s->n[0] = (int)n[0];
     s->n[1] = (int)n[1];
     return EK_OK;
@@ -161,7 +141,7 @@ static enum ek_status read_source(const char *path, const json_t *o, struct tfol
 {
     double unfilled, judged, failing;
     const char *file = json_string_value(json_object_get(o, "file"));
-    TRY(read_list(path, o, "at", 3, &a_place, s->at));
+    TRY(grid_list(path, o, "at", 3, &grid_places, s->at));
     TRY(demand_member(path, "sources[]", o, "unfilled", &a_number, &unfilled));
     TRY(demand_member(path, "sources[]", o, "judged", &a_number, &judged));
     TRY(demand_member(path, "sources[]", o, "failing", &a_number, &failing));
@@ -181,7 +161,7 @@ static enum ek_status read_index(const char *path, const json_t *root, struct tf
     const struct tfolder_surface *s = &f->surface;
     TRY(demand_that(path, velocity && strlen(velocity) < sizeof f->velocity, "velocity", "a text"));
     strcpy(f->velocity, velocity);
-    TRY(read_grid(path, json_object_get(root, "grid"), &f->grid));
+    TRY(grid_read(path, json_object_get(root, "grid"), &f->grid));
     TRY(read_surface(path, json_object_get(root, "surface"), &f->surface));
     f->nsources = json_array_size(list);
     TRY(demand_that(path, f->nsources > 0, "sources", "a list"));

@@ -29,6 +29,12 @@ struct tfolder {
     struct tfolder_source *source; /* [nsources] */
 };
 
+/* What the index says of all tables together. */
+struct tfolder_total {
+    double nodes, unfilled, judged, failing;
+};
+struct tfolder_total tfolder_total(const struct tfolder *f);
+
 /* Copies places [n][3] of sources and names their files. EK_UNAVAILABLE: memory. close accepts
  * NULL. */
 enum ek_status tfolder_make(const char *path, const struct grid *grid, const char *velocity,

@@ -3,7 +3,7 @@
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/ray.h"
 #include "src/file.h"
-#include "src/json.h"
+#include "src/opt.h"
 #include "src/table.h"
 
 #include <math.h>
@@ -14,54 +14,16 @@ enum model { CONST, GRADZ, GRAD3, LAYER2, LENS, MODELS };
 static const char *const model_names[MODELS] = {"const", "gradz", "grad3", "layer2", "lens"};
 
 /* Columns; those behind ALWAYS a model may do without. */
-enum column {
-    ID,
-    MODEL,
-    V0,
-    SX,
-    SY,
-    SZ,
-    ALWAYS,
-    KX = ALWAYS,
-    KY,
-    KZ,
-    H,
-    V2,
-    DV,
-    LX,
-    LY,
-    LZ,
-    SIGMA,
-    PX,
-    PY,
-    PZ,
-    POLAR,
-    AZIMUTH,
-    TIME,
-    COLUMNS
-};
-static const char *const column_names[COLUMNS] = {"id",
-                                                  "model",
-                                                  "v0",
-                                                  "sx",
-                                                  "sy",
-                                                  "sz",
-                                                  "kx",
-                                                  "ky",
-                                                  "kz",
-                                                  "h",
-                                                  "v2",
-                                                  "lens_dv",
-                                                  "lens_x",
-                                                  "lens_y",
-                                                  "lens_z",
-                                                  "lens_sigma",
-                                                  "px",
-                                                  "py",
-                                                  "pz",
-                                                  "takeoff_polar_deg",
-                                                  "takeoff_azim_deg",
-                                                  "t_strong"};
+#define COLUMN_LIST(X)                                                                             \
+    X(KX, "kx")                                                                                    \
+    X(KY, "ky") X(KZ, "kz") X(H, "h") X(V2, "v2") X(DV, "lens_dv") X(LX, "lens_x") X(LY, "lens_y") \
+        X(LZ, "lens_z") X(SIGMA, "lens_sigma") X(PX, "px") X(PY, "py") X(PZ, "pz")                 \
+            X(POLAR, "takeoff_polar_deg") X(AZIMUTH, "takeoff_azim_deg") X(TIME, "t_strong")
+#define NUMBER(word, name) word,
+#define NAME(word, name)   name,
+enum column { ID, MODEL, V0, SX, SY, SZ, ALWAYS, BEFORE = ALWAYS - 1, COLUMN_LIST(NUMBER) COLUMNS };
+static const char *const column_names[COLUMNS] = {"id", "model",          "v0", "sx", "sy",
+                                                  "sz", COLUMN_LIST(NAME)};
 
 struct cases {
     struct table *table;
@@ -94,14 +56,13 @@ static enum ek_status numbers(const struct cases *c, size_t row, enum column fir
 
 static enum ek_status model_of(const struct cases *c, size_t row, enum model *model)
 {
-    const char *text = table_text(c->table, row, c->column[MODEL]);
-    for (int i = 0; i < MODELS; i++)
-        if (!strcmp(text, model_names[i])) {
-            *model = (enum model)i;
-            return EK_OK;
-        }
-    FAIL(EK_USAGE, "%s:%zu: column model: '%.20s' is none of const, gradz, grad3, layer2, lens",
-         c->table->path, c->table->line[row], text);
+    char where[256];
+    int at;
+    snprintf(where, sizeof where, "%.200s:%zu: column model", c->table->path, c->table->line[row]);
+    TRY(opt_choose(where, table_text(c->table, row, c->column[MODEL]), model_names,
+                   sizeof *model_names, MODELS, &at));
+    *model = (enum model)at;
+    return EK_OK;
 }
 
 static enum ek_status positive(const struct cases *c, size_t row, double v, const char *where)

@@ -11,6 +11,7 @@
 #include "cu/sched/donate.h"
 #include "kirchhoff/source_positions.h"
 #include "kirchhoff/shot.h"
+#include "src/arena.h"
 
 #include <stdatomic.h>
 
@@ -34,8 +35,8 @@ struct tt_record {
 
 struct tt {
     /* Options. */
-    const char *velocity_text, *grid_text, *sources_text, *out, *times, *rays, *donation;
-    int arrival, shots, share, poll;
+    const char *velocity_text, *grid_text, *sources_text, *out, *times, *rays;
+    int arrival, donation, shots, share, poll;
     bool resume;
     double tolerance, unfilled_most, failing_most; /* % */
     struct shot_options shot;
@@ -43,7 +44,6 @@ struct tt {
     struct velocity *velocity;
     struct grid grid;
     struct source_positions sources;
-    enum donate_mode mode;
     struct tfolder *folder;
     struct shot_job job;
     /* The run. */
@@ -59,6 +59,7 @@ struct tt {
     size_t mutual;              /* sources whose times to one another are kept … */
     double *between;            /* … [mutual][mutual] s, 0: not known (certify.h) */
     float *slice, *residual;    /* [n[0]][n[2]] of the first source's times, in its plane */
+    struct arena arena;         /* of the arrays */
 };
 
 enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job);

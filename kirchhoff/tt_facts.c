@@ -43,7 +43,7 @@ static json_t *describe_shot(const struct tt *t, size_t source)
 static json_t *describe_donation(const struct tt *t)
 {
     const struct donate_counts c = donate_counts(t->donate);
-    return json_pack("{s:s s:i s:f s:I s:I}", "mode", t->donation, "share", t->share,
+    return json_pack("{s:s s:i s:f s:I s:I}", "mode", donate_modes[t->donation], "share", t->share,
                      "tolerance_percent", t->tolerance, "claims", (json_int_t)c.claims, "donations",
                      (json_int_t)c.donations);
 }
@@ -122,16 +122,11 @@ static json_t *slice_picture(const struct tt *t, const float *slice, const char 
 static json_t *describe_certificate(const struct tt *t)
 {
     const struct certify_pairs p = certify_reciprocity(t->mutual, t->between);
-    size_t judged = 0, failing = 0;
-    for (size_t i = 0; i < t->sources.n; i++) {
-        judged += t->folder->source[i].judged;
-        failing += t->folder->source[i].failing;
-    }
+    const struct tfolder_total all = tfolder_total(t->folder);
     json_t *residual =
-        json_pack("{s:I s:f s:I s:f s:f}", "judged", (json_int_t)judged, "judged_share",
-                  (double)judged / ((double)grid_nodes(&t->grid) * (double)t->sources.n), "failing",
-                  (json_int_t)failing, "failing_share",
-                  judged ? (double)failing / (double)judged : 0.0, "tolerance", CERTIFY_RESIDUAL);
+        json_pack("{s:I s:f s:I s:f s:f}", "judged", (json_int_t)all.judged, "judged_share",
+                  all.judged / all.nodes, "failing", (json_int_t)all.failing, "failing_share",
+                  all.failing / fmax(all.judged, 1), "tolerance", CERTIFY_RESIDUAL);
     json_t *pairs = p.pairs
                         ? json_pack("{s:I s:I s:f s:f}", "pairs", (json_int_t)p.pairs, "failing",
                                     (json_int_t)p.failing, "rms_s", p.rms, "most_s", p.most)
@@ -167,15 +162,12 @@ void tt_remark(FILE *out, const void *st, const json_t *facts)
 {
     (void)st;
     const json_t *d = json_object_get(facts, "donation");
-    const long kept = (long)json_integer_value(json_object_get(facts, "kept"));
-    if (kept)
-        fprintf(out, "%ld tables kept from a former run\n", kept);
+    if (json_number_of(facts, "kept") > 0)
+        fprintf(out, "%.0f tables kept from a former run\n", json_number_of(facts, "kept"));
     fprintf(out,
-            "%.3g point-steps, %.3g M a second while integrating; %lld devices claimed, %lld "
+            "%.3g point-steps, %.3g M a second while integrating; %.0f devices claimed, %.0f "
             "donated; tables in %s\n",
-            json_number_value(json_object_get(facts, "point_steps")),
-            1e-6 * json_number_value(json_object_get(facts, "point_steps_per_s")),
-            (long long)json_integer_value(json_object_get(d, "claims")),
-            (long long)json_integer_value(json_object_get(d, "donations")),
+            json_number_of(facts, "point_steps"), 1e-6 * json_number_of(facts, "point_steps_per_s"),
+            json_number_of(d, "claims"), json_number_of(d, "donations"),
             json_string_value(json_object_get(facts, "tables")));
 }

@@ -44,8 +44,8 @@ static const struct opt options[] = {
     {"unfilled-max", OPT_REAL, AT(unfilled_most), "PERCENT",
      "nodes of a table that may stay unfilled before it fails verification (1)", .min = 0,
      .max = 100},
-    {"donation", OPT_TEXT, AT(donation), "off|static|on",
-     "devices: none, fixed to units, or passed to the longest fronts (on)", .env = NULL},
+    {"donation", OPT_NAME, AT(donation), "off|static|on",
+     "devices: none, fixed to units, or passed to the longest fronts (on)", .names = donate_modes},
     {"share", OPT_INT, AT(share), "N", "units that use a device at once (2)", .min = 1, .max = 64},
     {"tolerance", OPT_REAL, AT(tolerance), "PERCENT",
      "a front must be longer by this to get a device (25)", .min = 0, .max = 1000},
@@ -73,7 +73,7 @@ static void defaults(void *st, const struct bench_program *self)
     t->unfilled_most = 1;
     t->failing_most = 10;
     t->arrival = 1;
-    t->donation = "on";
+    t->donation = DONATE_ON;
 }
 
 static enum ek_status answer(void *st, bool *done)
@@ -108,7 +108,6 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (!*t->out || strlen(t->out) > 3000)
         FAIL(EK_USAGE, "--out '%.40s': no name of a folder", t->out);
     t->shot.first = t->arrival == 0;
-    TRY(donate_mode_parse(t->donation, &t->mode));
     TRY(grid_parse("--grid", t->grid_text, &t->grid));
     TRY(velocity_open(t->velocity_text, &t->velocity));
     TRY(source_positions_open(t->sources_text, t->shots, &t->grid, &t->sources));

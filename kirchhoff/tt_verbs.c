@@ -66,15 +66,14 @@ static enum ek_status open_lists(struct tt *t)
 {
     const size_t units = (size_t)t->set->n, devices = (size_t)t->set->layout.ndev;
     const size_t plane = (size_t)t->grid.n[0] * (size_t)t->grid.n[2];
-    t->todo = calloc(t->sources.n, sizeof *t->todo);
-    t->record = calloc(t->sources.n, sizeof *t->record);
-    t->handle = calloc(units * devices + 1, sizeof *t->handle);
-    t->slice = malloc(plane * sizeof *t->slice);
-    t->residual = malloc(plane * sizeof *t->residual);
     t->mutual = t->sources.n < MUTUAL ? t->sources.n : MUTUAL;
-    t->between = calloc(t->mutual * t->mutual, sizeof *t->between);
-    if (!t->todo || !t->record || !t->handle || !t->slice || !t->residual || !t->between)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu shots", t->sources.n);
+    t->todo = ARENA_NEW(&t->arena, t->sources.n, size_t);
+    t->record = ARENA_NEW(&t->arena, t->sources.n, struct tt_record);
+    t->handle = ARENA_NEW(&t->arena, units * devices, struct ray_device *);
+    t->slice = ARENA_NEW(&t->arena, plane, float);
+    t->residual = ARENA_NEW(&t->arena, plane, float);
+    t->between = ARENA_NEW(&t->arena, t->mutual * t->mutual, double);
+    TRY(arena_check(&t->arena, "%zu shots", t->sources.n));
     for (size_t i = 0; i < plane; i++)
         t->slice[i] = t->residual[i] = NAN;
     return EK_OK;
@@ -107,8 +106,8 @@ static void forget(struct tt_record *r)
 enum ek_status tt_reset(void *st)
 {
     struct tt *t = st;
-    const struct donate_options o = {t->mode, t->set->n, t->set->layout.ndev, t->share,
-                                     t->tolerance / 100};
+    const struct donate_options o = {(enum donate_mode)t->donation, t->set->n, t->set->layout.ndev,
+                                     t->share, t->tolerance / 100};
     for (size_t i = 0; i < t->ntodo; i++)
         forget(&t->record[t->todo[i]]);
     donate_close(t->donate);
@@ -133,12 +132,7 @@ void tt_close(void *st)
     tfolder_close(t->folder);
     source_positions_close(&t->sources);
     velocity_close(t->velocity);
-    free(t->handle);
-    free(t->record);
-    free(t->todo);
-    free(t->slice);
-    free(t->residual);
-    free(t->between);
+    arena_free(&t->arena);
 }
 
 /* ---- devices ----------------------------------------------------------------------------------*/

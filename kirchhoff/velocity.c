@@ -1,7 +1,6 @@
 /* kirchhoff/velocity.c – the kinds of models. */
 #include "kirchhoff/velocity.h"
 #include "kirchhoff/velocity_cube.h"
-#include "kirchhoff/read_velocity_segy.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -131,19 +130,14 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static enum ek_status open_text(const char *text, struct velocity *v)
 {
     const size_t length = strcspn(text, ":");
-    const char *names[KINDS];
     char word[VELOCITY_TEXT];
+    int i;
     if (strlen(text) >= sizeof v->text)
         FAIL(EK_USAGE, "velocity '%.40s…' is longer than %d characters", text, VELOCITY_TEXT - 1);
     strcpy(v->text, text);
     snprintf(word, sizeof word, "%.*s", (int)length, text);
-    for (int i = 0; i < KINDS; i++) {
-        names[i] = kinds[i].name;
-        if (!strcmp(word, kinds[i].name))
-            return kinds[i].open(text[length] ? text + length + 1 : "", v);
-    }
-    FAIL(EK_USAGE, "velocity '%s': there are const:, gradient:, lens:, layers:, cube: and segy:%s",
-         text, opt_suggest(word, names, KINDS));
+    TRY(opt_choose("velocity", word, &kinds->name, sizeof *kinds, KINDS, &i));
+    return kinds[i].open(text[length] ? text + length + 1 : "", v);
 }
 
 enum ek_status velocity_open(const char *text, struct velocity **v)

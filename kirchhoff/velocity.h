@@ -8,9 +8,10 @@
  *   layers:0:1500,800:2500,smooth=100    tops of layers, m, and their velocities; from one to the
  *                                        next within `smooth` m (100), 0 = sharp
  *   cube:FILE.json                       float32 nodes in a file beside, z fastest
- * (velocity_cube.c) cube:FILE,nx=..,ny=..,nz=..,dx=..,dy=..,dz=..[,x0=..,y0=..,z0=..][,smooth=M]
+ * (read_velocity_cube.c)
+ * cube:FILE,nx=..,ny=..,nz=..,dx=..,dy=..,dz=..[,x0=..,y0=..,z0=..][,smooth=M]
  *   segy:FILE[,x=181,y=185][,dz=..][,scale=..][,smooth=M]
- *                                        SEG-Y or SU, a trace for each place (read_velocity_segy.h)
+ *                                        SEG-Y or SU, a trace for each place (read_velocity_segy.c)
  *
  * m and m/s, z down. Rays need a smooth gradient: cubes have v and grad v at their nodes, both
  * interpolated linearly in between, and go on outside as at their faces. */

@@ -1,7 +1,5 @@
 /* kirchhoff/write_headers.c – what the headers say. */
-#include "kirchhoff/write_headers.h"
-#include "kirchhoff/segy.h"
-#include "src/json.h"
+#include "kirchhoff/mig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +24,7 @@ enum ek_status write_headers(const char *data, const char *words, const char *se
     size_t size;
     if (!data)
         FAIL(EK_USAGE, "--headers %s: of which file? kirchhoff-mig DATA.segy --headers FILE", path);
-    if (words)
-        TRY(segy_options_parse(words, &o));
-    if (set)
-        TRY(segy_options_set(set, &o));
+    TRY(segy_options_parse(words, set, &o));
     TRY(segy_open(data, &o, &s));
     FILE *out = open_memstream(&text, &size);
     if (out)

@@ -53,14 +53,12 @@ static enum ek_status put_column(const struct mig *p, struct segy_writer *w, int
 static enum ek_status write_segy(const struct mig *p, const char *path)
 {
     const struct migrate *m = p->m;
-    const size_t length = strlen(path);
     struct segy_writer *w;
     char grid[76], how[76];
     grid_text(&m->grid, grid, sizeof grid);
-    snprintf(how, sizeof how, "weight %.20s, %s", m->o.weight,
+    snprintf(how, sizeof how, "weight %s, %s", migrate_weights[m->o.weight],
              m->derivative ? "filter -d/dt" : "no filter");
     const struct segy_new file = {
-        .su = length > 3 && !strcmp(path + length - 3, ".su"),
         .ns = m->grid.n[2],
         .dt = 1e-3 * m->grid.step[2],
         .text = {"Kirchhoff depth migration, evenkeel", grid, how,
@@ -131,11 +129,11 @@ static enum ek_status write_raw(const struct mig *p, const char *prefix)
     TRY(write_floats(p, prefix, ".f32", mig_column));
     TRY(write_floats(p, prefix, ".fold.f32", fold_column));
     snprintf(path, sizeof path, "%s.json", prefix);
-    json_t *head = json_pack("{s:s s:s s:[i i i i] s:[f f f] s:[f f f] s:{s:f s:f} s:s}", "type",
-                             "float32", "order", "class, x, y, z (fastest)", "n", c->n, g->n[0],
-                             g->n[1], g->n[2], "origin_m", g->origin[0], g->origin[1], g->origin[2],
-                             "step_m", g->step[0], g->step[1], g->step[2], "offset_m", "first",
-                             c->first, "width", c->width, "weight", p->m->o.weight);
+    json_t *head = json_pack(
+        "{s:s s:s s:[i i i i] s:[f f f] s:[f f f] s:{s:f s:f} s:s}", "type", "float32", "order",
+        "class, x, y, z (fastest)", "n", c->n, g->n[0], g->n[1], g->n[2], "origin_m", g->origin[0],
+        g->origin[1], g->origin[2], "step_m", g->step[0], g->step[1], g->step[2], "offset_m",
+        "first", c->first, "width", c->width, "weight", migrate_weights[p->m->o.weight]);
     if (!head)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     const enum ek_status st = json_write(path, head);

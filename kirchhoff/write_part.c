@@ -40,8 +40,8 @@ static uint64_t problem_of(const struct mig *p)
     struct checksum c;
     checksum_begin(&c, "kirchhoff-mig problem");
     checksum_add(&c, number, sizeof number);
-    checksum_add_text(&c, o->weight);
-    checksum_add_text(&c, o->datum);
+    checksum_add_text(&c, migrate_weights[o->weight]);
+    checksum_add_text(&c, migrate_datums[o->datum]);
     checksum_add_text(&c, m->travel->name);
     checksum_add(&c, m->grid.n, sizeof m->grid.n);
     checksum_add(&c, m->grid.origin, sizeof m->grid.origin);

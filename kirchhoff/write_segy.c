@@ -1,7 +1,6 @@
 /* kirchhoff/write_segy.c – SEG-Y and SU files, which replace what was there only when they are
  * whole. */
-#include "kirchhoff/segy.h"
-#include "kirchhoff/segy_words.h"
+#include "kirchhoff/segy_internal.h"
 #include "src/file.h"
 
 #include <stdio.h>
@@ -163,15 +162,17 @@ static void close_writer(struct segy_writer *w)
 
 enum ek_status segy_create(const char *path, const struct segy_new *file, struct segy_writer **out)
 {
-    if (file->ns < 1 || file->ns > (file->su ? 65535 : 1 << 24))
+    const bool su = file->su || segy_called_su(path);
+    if (file->ns < 1 || file->ns > (su ? 65535 : 1 << 24))
         FAIL(EK_USAGE, "%s: %ld samples do not fit a trace header%s", path, file->ns,
-             file->su ? " of SU; write SEG-Y" : "");
+             su ? " of SU; write SEG-Y" : "");
     struct segy_writer *w = calloc(1, sizeof *w);
     if (!w)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     w->file = *file;
-    w->file.format = file->su || !file->format ? 5 : file->format;
-    w->little = file->su && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    w->file.su = su;
+    w->file.format = su || !file->format ? 5 : file->format;
+    w->little = su && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     w->path = strdup(path);
     w->trace = malloc(SEGY_HEADER + 4 * (size_t)file->ns);
     enum ek_status st = w->path && w->trace

@@ -109,7 +109,7 @@ static double error_of(int nz, double dz, const char *tables)
     o.velocity = "gradient:v0=2000,k=0.5";
     o.grid = grid;
     o.table_grid = tables;
-    o.filter = "none";
+    o.filter = 1;
     o.anti_alias = 0;
     o.oversample = 4;
     migrate(&o, &m);
@@ -179,7 +179,7 @@ static void write_survey(const struct generate_survey *g, const char *event, dou
 }
 
 /* Height of the image's peak at a place, and how deep it is. */
-static double peak_of(const char *weight, const char *velocity, const char *grid,
+static double peak_of(enum migrate_weight weight, const char *velocity, const char *grid,
                       const char *tables, double *deep)
 {
     struct migrate_options o;
@@ -229,10 +229,10 @@ static void images_from_any_elevation(void **state)
             double z[2];
             write_survey(&g, "diffractors", range[i][0], range[i][1]);
             const double point =
-                peak_of("diffractor", velocity, "1x1x41:50x50x5@1500,1500,900", tables, &z[0]);
+                peak_of(MIGRATE_DIFFRACTOR, velocity, "1x1x41:50x50x5@1500,1500,900", tables, &z[0]);
             write_survey(&g, "flat", range[i][0], range[i][1]);
             const double plane =
-                peak_of("amplitude", velocity, "1x1x41:50x50x5@1500,1500,900", tables, &z[1]);
+                peak_of(MIGRATE_AMPLITUDE, velocity, "1x1x41:50x50x5@1500,1500,900", tables, &z[1]);
             level[0] = i ? level[0] : point;
             level[1] = i ? level[1] : plane;
             assert_true(fabs(z[0] - 1000) < 5 && fabs(z[1] - 1000) < 5);

@@ -108,7 +108,7 @@ static void diffractors_come_back(void **state)
         snprintf(grid, sizeof grid, "13x13x41:20x20x5@%g,%g,%g", point->at[0] - 120,
                  point->at[1] - 120, point->at[2] - 100);
         o.grid = grid;
-        o.weight = "diffractor";
+        o.weight = MIGRATE_DIFFRACTOR;
         struct migrate *m = migrated(&o);
         const struct peak p = find_peak(m, 0);
         assert_near(p.at[0], point->at[0], 4);
@@ -128,7 +128,7 @@ static void offset_classes_are_flat(void **state)
     (void)state;
     struct migrate_options o = usual(points_path);
     o.grid = "7x7x41:20x20x5@1440,1440,900";
-    o.weight = "diffractor";
+    o.weight = MIGRATE_DIFFRACTOR;
     o.classes = 4;
     o.class_width = 500;
     struct migrate *m = migrated(&o);
@@ -164,7 +164,7 @@ static void planes_have_depth_and_dip(void **state)
     (void)state;
     struct migrate_options o = usual(plane_path);
     o.grid = "13x13x97:100x100x5@900,900,960";
-    o.weight = "amplitude";
+    o.weight = MIGRATE_AMPLITUDE;
     struct migrate *m = migrated(&o);
     double sum = 0, slope_x = 0, slope_y = 0;
     for (int i = 0; i < 13; i++)
@@ -188,7 +188,7 @@ static double reflectivity(const char *path, double x, double y)
     char grid[96];
     snprintf(grid, sizeof grid, "3x3x41:10x10x5@%g,%g,%g", x - 10, y - 10, plane_depth(x, y) - 100);
     o.grid = grid;
-    o.weight = "amplitude";
+    o.weight = MIGRATE_AMPLITUDE;
     o.spacing_receiver = 100;
     o.chunk = 64;
     struct migrate *m = migrated(&o);
@@ -274,7 +274,7 @@ static void spikes_become_isochrons(void **state)
         snprintf(grid, sizeof grid, "2x2x41:50x50x2@%g,%g,%.6f", x[5], x[6], from);
         o.grid = grid;
         o.velocity = velocity;
-        o.filter = "none";
+        o.filter = 1;
         struct migrate *m = migrated(&o);
         image_column(m->image, 0, 0, false, depth);
         int top = 0;

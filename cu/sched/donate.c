@@ -5,7 +5,6 @@
  * alone, so that of several donors one succeeds, and a load that is published anew never overwrites
  * a gift. */
 #include "cu/sched/donate.h"
-#include "src/opt.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -32,14 +31,7 @@ struct donate {
     _Alignas(64) atomic_long claims, donations;
 };
 
-enum ek_status donate_mode_parse(const char *text, enum donate_mode *mode)
-{
-    static const char *const names[] = {"off", "static", "on"};
-    int at;
-    TRY(opt_choose("--donation", text, names, sizeof *names, 3, &at));
-    *mode = (enum donate_mode)at;
-    return EK_OK;
-}
+const char *const donate_modes[] = {"off", "static", "on", NULL};
 
 enum ek_status donate_open(const struct donate_options *options, struct donate **out)
 {

@@ -33,8 +33,8 @@ struct donate_options {
 
 struct donate;
 
-/* "off", "static" or "on". EK_USAGE. */
-enum ek_status donate_mode_parse(const char *text, enum donate_mode *mode);
+/* Names of the modes, for options of type OPT_NAME. */
+extern const char *const donate_modes[];
 
 /* EK_UNAVAILABLE: memory. The caller owns *d; close accepts NULL. */
 enum ek_status donate_open(const struct donate_options *options, struct donate **d);

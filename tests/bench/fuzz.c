@@ -7,7 +7,7 @@
  *       kirchhoff/segy*.c kirchhoff/whole.c src/status.c src/opt.c -lm -o fuzz && ./fuzz
  */
 #include "kirchhoff/segy.h"
-#include "kirchhoff/segy_words.h"
+#include "kirchhoff/segy_internal.h"
 #include "src/status.h"
 
 #include <stdio.h>

@@ -99,7 +99,7 @@ static int bench_chunks(const char *path, double anti_alias)
     o.data = path;
     o.velocity = "gradient:v0=2000,k=0.5";
     o.grid = "31x31x201:25x25x5@1100,1100,300";
-    o.weight = "diffractor";
+    o.weight = MIGRATE_DIFFRACTOR;
     o.aperture = 1500;
     o.anti_alias = anti_alias;
     if (migrate_open(&o, &r.m) || migrate_worker_open(r.m, 1, &r.w))

@@ -166,6 +166,9 @@ assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
     ! cmp -s "$work/a.f32" "$work/odd.f32" &&
         "$bin" "$work/high.segy" $odd --layout 1x1 --datum tables --raw "$work/a" && cmp -s "$work/a.f32" "$work/odd.f32"
     check $? 'elevations are used, or not'
+    "$bin" "$work/high.segy" --tables "$work/tt" --grid 3x3x31:50x50x40@1300,1300,100 --weight diffractor --quiet --layout 1x1 \
+        --raw "$work/a" --json "$work/b.json" && [ "$(number share "$work/b.json" | cut -c1-4)" = 0.00 ]
+    check $? "elevations above tables, summed again: $(grep share "$work/b.json")"
 fi
 
 # A disk that is full in the end: the image stands elsewhere, and the run says so.

@@ -1,6 +1,5 @@
-/* kirchhoff/segy_layout.c – SEG-Y or SU, which revision, in which byte order. */
-#include "kirchhoff/segy_layout.h"
-#include "kirchhoff/segy_words.h"
+/* kirchhoff/read_segy_layout.c – SEG-Y or SU, which revision, in which byte order. */
+#include "kirchhoff/segy_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -32,6 +31,12 @@ enum ek_status segy_pread(int file, const char *path, void *to, size_t bytes, of
         bytes -= (size_t)got;
     }
     return EK_OK;
+}
+
+bool segy_called_su(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 3 && !strcmp(path + length - 3, ".su");
 }
 
 /* A word of the binary header by its byte in the file, as the standard counts. */
@@ -255,9 +260,7 @@ static bool is_su(int file, const char *path, const struct segy_options *o, off_
 enum ek_status segy_layout_find(int file, const char *path, const struct segy_options *o,
                                 struct segy_layout *layout)
 {
-    const size_t length = strlen(path);
-    struct segy_layout l = {.su = o->as ? o->as == SEGY_AS_SU
-                                        : length > 3 && !strcmp(path + length - 3, ".su")};
+    struct segy_layout l = {.su = o->as ? o->as == SEGY_AS_SU : segy_called_su(path)};
     struct stat stat;
     if (fstat(file, &stat))
         FAIL(EK_UNAVAILABLE, "%s: %s", path, strerror(errno));

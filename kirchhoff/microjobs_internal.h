@@ -1,7 +1,7 @@
-/* kirchhoff/microjobs_node.h – the management process of a node: fetches microjobs and keeps
+/* kirchhoff/microjobs_internal.h – the management process of a node: fetches microjobs and keeps
  * compute processes running. */
-#ifndef KIRCHHOFF_MICROJOBS_NODE_H
-#define KIRCHHOFF_MICROJOBS_NODE_H
+#ifndef KIRCHHOFF_MICROJOBS_INTERNAL_H
+#define KIRCHHOFF_MICROJOBS_INTERNAL_H
 
 #include "cu/farm/farm.h"
 #include "kirchhoff/microjobs.h"

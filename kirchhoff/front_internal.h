@@ -1,7 +1,6 @@
-/* kirchhoff/front_room.h – what the halves of the front's code have of each other: front.c and
- * front_split.c. */
-#ifndef KIRCHHOFF_FRONT_ROOM_H
-#define KIRCHHOFF_FRONT_ROOM_H
+/* kirchhoff/front_internal.h – what front.c and front_split.c have of each other. */
+#ifndef KIRCHHOFF_FRONT_INTERNAL_H
+#define KIRCHHOFF_FRONT_INTERNAL_H
 
 #include "kirchhoff/front.h"
 

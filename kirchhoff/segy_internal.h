@@ -1,12 +1,10 @@
-/* kirchhoff/segy_words.h – numbers in headers and samples, in either byte order; for segy*.c only.
- */
-#ifndef KIRCHHOFF_SEGY_WORDS_H
-#define KIRCHHOFF_SEGY_WORDS_H
+/* kirchhoff/segy_internal.h – numbers in headers and samples, in either byte order, and what a file
+ * is; for readers and writers of traces only. */
+#ifndef KIRCHHOFF_SEGY_INTERNAL_H
+#define KIRCHHOFF_SEGY_INTERNAL_H
 
+#include "kirchhoff/segy.h"
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { SEGY_TEXT = 3200, SEGY_BINARY = 400, SEGY_HEADER = 240 };
@@ -59,8 +57,16 @@ struct segy_format {
 /* Of a data sample format code; NULL: unknown. */
 const struct segy_format *segy_format_find(int code);
 
-/* A float as IBM's hexadecimal one, and back. */
+/* A float as IBM's hexadecimal one. */
 uint32_t segy_to_ibm(float x);
-float segy_from_ibm(uint32_t bits);
+
+/* pread() of exactly `bytes`. EK_UNAVAILABLE: it fails, or the file ends there; `what` is for the
+ * message. */
+enum ek_status segy_pread(int file, const char *path, void *to, size_t bytes, off_t at,
+                          const char *what);
+
+/* EK_USAGE: it is no such file, or of a kind that is not known. */
+enum ek_status segy_layout_find(int file, const char *path, const struct segy_options *o,
+                                struct segy_layout *layout);
 
 #endif

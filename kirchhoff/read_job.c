@@ -1,4 +1,4 @@
-/* kirchhoff/microjobs.c – job files. */
+/* kirchhoff/read_job.c – job files. */
 #include "kirchhoff/microjobs.h"
 #include "cu/bench/bench_options.h"
 #include "src/demand.h"
@@ -6,25 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const keys[] = {"data",    "out",     "raw",       "work",
-                                   "options", "devices", "microjobs", "devices_per_microjob",
-                                   "layout",  "about",   "concurrent"};
-
-static enum ek_status check_keys(const struct microjobs *j)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach(j->root, key, value)
-    {
-        bool known = false;
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            known = known || !strcmp(key, keys[i]);
-        if (!known)
-            FAIL(EK_USAGE, "%s: unknown key '%s'", demand_at(j->path, key), key);
-    }
-    return EK_OK;
-}
 
 /* A text; "" where it is not given. */
 static enum ek_status text_of(const struct microjobs *j, const char *key, const char **text)
@@ -144,8 +125,8 @@ static enum ek_status words_of(struct microjobs *j)
 
 static enum ek_status fill(struct microjobs *j, const struct bench_settings *run)
 {
-    TRY(demand_that(j->path, json_is_object(j->root), "", "an object"));
-    TRY(check_keys(j));
+    TRY(DEMAND_KEYS(j->path, "", j->root, "data", "out", "raw", "work", "options", "devices",
+                    "microjobs", "devices_per_microjob", "layout", "about", "concurrent"));
     TRY(paths_of(j));
     TRY(numbers_of(j));
     TRY(units_of(j, run));

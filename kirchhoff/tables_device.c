@@ -1,5 +1,6 @@
-/* kirchhoff/device_tables.c – travel-time tables on a device. */
-#include "kirchhoff/device_tables.h"
+/* kirchhoff/tables_device.c – travel-time tables on a device. */
+#include "kirchhoff/tables_device.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 
@@ -8,7 +9,7 @@ struct slot {
     unsigned long used;
 };
 
-struct device_tables {
+struct tables_device {
     struct backend *backend;
     const struct traveltime_cache *travel;
     struct backend_mem *mem;
@@ -16,24 +17,25 @@ struct device_tables {
     struct slot *slot; /* [slots] */
     int *at;           /* [nodes] slot of a node, -1: it is not here */
     unsigned long clock;
+    struct arena arena;
 };
 
-enum ek_status device_tables_open(struct backend *backend, const struct traveltime_cache *travel,
-                                  size_t slots, struct device_tables **out)
+enum ek_status tables_device_open(struct backend *backend, const struct traveltime_cache *travel,
+                                  size_t slots, struct tables_device **out)
 {
-    struct device_tables *d = calloc(1, sizeof *d);
+    struct tables_device *d = calloc(1, sizeof *d);
     if (!d)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
     d->backend = backend;
     d->travel = travel;
     d->slots = slots;
-    d->slot = calloc(slots, sizeof *d->slot);
-    d->at = calloc((size_t)travel->nodes, sizeof *d->at);
-    enum ek_status st = d->slot && d->at
-                            ? backend_alloc(backend, slots * travel->bytes, &d->mem)
-                            : status_fail(EK_UNAVAILABLE, "%s: out of memory", backend->label);
+    d->slot = ARENA_NEW(&d->arena, slots, struct slot);
+    d->at = ARENA_NEW(&d->arena, travel->nodes, int);
+    enum ek_status st = arena_check(&d->arena, "the tables of %s", backend->label);
+    if (!st)
+        st = backend_alloc(backend, slots * travel->bytes, &d->mem);
     if (st) {
-        device_tables_close(d);
+        tables_device_close(d);
         return st;
     }
     for (size_t s = 0; s < slots; s++)
@@ -44,18 +46,17 @@ enum ek_status device_tables_open(struct backend *backend, const struct travelti
     return EK_OK;
 }
 
-void device_tables_close(struct device_tables *d)
+void tables_device_close(struct tables_device *d)
 {
     if (!d)
         return;
     backend_free(d->backend, d->mem);
-    free(d->slot);
-    free(d->at);
+    arena_free(&d->arena);
     free(d);
 }
 
 /* The slot that is empty or longest unused. */
-static size_t oldest(const struct device_tables *d)
+static size_t oldest(const struct tables_device *d)
 {
     size_t best = 0;
     for (size_t s = 1; s < d->slots; s++)
@@ -64,7 +65,7 @@ static size_t oldest(const struct device_tables *d)
     return best;
 }
 
-static enum ek_status bring_one(struct device_tables *d, int node)
+static enum ek_status bring_one(struct tables_device *d, int node)
 {
     const size_t s = oldest(d);
     const struct backend_rect r = backend_linear(s * d->travel->bytes, 0, d->travel->bytes);
@@ -75,7 +76,7 @@ static enum ek_status bring_one(struct device_tables *d, int node)
     return backend_write(d->backend, BACKEND_COMPUTE, d->mem, d->travel->table[node].data, &r);
 }
 
-enum ek_status device_tables_bring(struct device_tables *d, const int *node, int n)
+enum ek_status tables_device_bring(struct tables_device *d, const int *node, int n)
 {
     bool new = false;
     if ((size_t)n > d->slots)
@@ -94,12 +95,12 @@ enum ek_status device_tables_bring(struct device_tables *d, const int *node, int
     return new ? backend_wait(d->backend, BACKEND_COMPUTE) : EK_OK;
 }
 
-int device_tables_slot(const struct device_tables *d, int node)
+int tables_device_slot(const struct tables_device *d, int node)
 {
     return d->at[node];
 }
 
-struct backend_mem *device_tables_mem(const struct device_tables *d)
+struct backend_mem *tables_device_mem(const struct tables_device *d)
 {
     return d->mem;
 }
