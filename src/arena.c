@@ -61,6 +61,17 @@ void *arena_take(struct arena *a, size_t n, size_t size)
     return take_from(b, bytes);
 }
 
+void *arena_copy(struct arena *a, const void *from, size_t n, size_t size)
+{
+    void *copy = from ? arena_take(a, n, size) : NULL;
+    return copy ? memcpy(copy, from, n * size) : NULL;
+}
+
+char *arena_text(struct arena *a, const char *text)
+{
+    return arena_copy(a, text ? text : "", text ? strlen(text) + 1 : 1, 1);
+}
+
 enum ek_status arena_check(const struct arena *a, const char *what, ...)
 {
     char text[256];

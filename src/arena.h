@@ -27,6 +27,11 @@ struct arena {
 void *arena_take(struct arena *a, size_t n, size_t size);
 #define ARENA_NEW(arena, n, type) ((type *)arena_take((arena), (size_t)(n), sizeof(type)))
 
+/* A copy of n members; NULL also where `from` is. */
+void *arena_copy(struct arena *a, const void *from, size_t n, size_t size);
+/* A copy of a text, "" of NULL. */
+char *arena_text(struct arena *a, const char *text);
+
 /* EK_UNAVAILABLE "out of memory for <what>" if anything could not be had. */
 enum ek_status arena_check(const struct arena *a, const char *what, ...)
     __attribute__((format(printf, 2, 3)));

@@ -231,12 +231,13 @@ static void resources_and_dependencies_hold(void **state)
         p.node[0].free = seed % 2 ? free : NULL;
         for (int k = 0; k < nkinds; k++) {
             char name[] = "kind";
+            int after[8];
             struct moldable_kind kind = {.name = name,
+                                         .after = after,
                                          .law = {.a = random_between(&s, 1, 9), .b = .8, .c = .1},
                                          .gpus = rand_r(&s) % 3,
                                          .memory = rand_r(&s) % 2 ? random_between(&s, 0, 10) : 0,
                                          .least = rand_r(&s) % 4};
-            kind.after = calloc((size_t)nkinds, sizeof(int));
             for (int a = 0; a < k; a++)
                 if (rand_r(&s) % 3 == 0)
                     kind.after[kind.nafter++] = a;

@@ -35,6 +35,24 @@ static void pieces_are_zero_aligned_and_apart(void **state)
     arena_free(&a);
 }
 
+static void copies_are_apart(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    double x[] = {1, -0., 3};
+    double *y = arena_copy(&a, x, 3, sizeof *x);
+    assert_memory_equal(x, y, sizeof x);
+    x[0] = 7;
+    assert_true(y[0] == 1);
+    assert_string_equal(arena_text(&a, "word"), "word");
+    assert_string_equal(arena_text(&a, NULL), "");
+    assert_null(arena_copy(&a, NULL, 5, sizeof *x));
+    assert_int_equal(arena_check(&a, "it"), EK_OK);
+    assert_null(arena_copy(&a, x, SIZE_MAX, sizeof *x));
+    assert_int_not_equal(a.failed, 0);
+    arena_free(&a);
+}
+
 static void failure_is_remembered(void **state)
 {
     (void)state;
@@ -78,6 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_zero_aligned_and_apart),
+        cmocka_unit_test(copies_are_apart),
         cmocka_unit_test(failure_is_remembered),
         cmocka_unit_test(arrays_grow),
     };

@@ -9,6 +9,7 @@
 #include "src/checksum.h"
 #include "src/clock.h"
 #include "src/file.h"
+#include "src/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,7 @@ struct agent {
     char *gpu[MOST_GPUS];
     bool gpu_busy[MOST_GPUS];
     struct seat *seats;
+    struct arena arena; /* of cpu, busy and gpu */
 };
 
 /* ---- starting up ------------------------------------------------------------------------------*/
@@ -94,42 +96,37 @@ static enum ek_status take_cpus(struct agent *a)
 {
     const json_t *given = json_object_get(a->start, "cpus");
     int have = (int)json_array_size(given), *own = NULL;
-    a->busy = calloc((size_t)a->cores, sizeof *a->busy);
-    if (!a->busy)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d cores", a->cores);
+    a->busy = ARENA_NEW(&a->arena, a->cores, bool);
+    TRY(arena_check(&a->arena, "%d cores", a->cores));
     if (!json_is_true(json_object_get(a->start, "bind")))
         return EK_OK;
     if (!have)
-        TRY(cpus_own(&own, &have));
-    if (have < a->cores) {
-        free(own);
+        TRY(cpus_own(&a->arena, &own, &have));
+    if (have < a->cores)
         FAIL(
             EK_UNAVAILABLE,
             "node '%s' with %d cores: there are %d cpus for it there; fewer, or \"oversubscribe\": "
             "true",
             a->name, a->cores, have);
-    }
-    a->cpu = own ? own : malloc((size_t)have * sizeof *own);
-    for (int i = 0; !own && a->cpu && i < have; i++)
+    a->cpu = own ? own : ARENA_NEW(&a->arena, have, int);
+    TRY(arena_check(&a->arena, "%d cores", have));
+    for (int i = 0; !own && i < have; i++)
         a->cpu[i] = (int)json_integer_value(json_array_get(given, (size_t)i));
-    return a->cpu ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %d cores", have);
+    return EK_OK;
 }
 
 /* The GPUs that the environment gives us, or the first ones. */
 static enum ek_status take_gpus(struct agent *a)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
-    char *copy = list && *list ? strdup(list) : NULL, *rest = copy, number[16];
+    char *rest = list && *list ? arena_text(&a->arena, list) : NULL, number[16];
     for (int i = 0; i < a->ngpus; i++) {
-        const char *word = rest ? strsep(&rest, ",") : NULL;
         snprintf(number, sizeof number, "%d", i);
-        if (copy && !word)
+        a->gpu[i] = list && *list ? strsep(&rest, ",") : arena_text(&a->arena, number);
+        if (!a->gpu[i])
             a->ngpus = i;
-        else if (!(a->gpu[i] = strdup(copy ? word : number)))
-            FAIL(EK_UNAVAILABLE, "out of memory for GPUs");
     }
-    free(copy);
-    return EK_OK;
+    return arena_check(&a->arena, "GPUs");
 }
 
 static enum ek_status check_commands(const struct agent *a)
@@ -173,7 +170,9 @@ static enum ek_status wait_for_former(struct agent *a)
              "node '%s': tasks of an earlier run in this folder do not end there; fuser %s.lock "
              "names them",
              a->name, a->locked);
-    return st ? status_fail(EK_UNAVAILABLE, "%s.lock cannot be made: %m", a->locked) : EK_OK;
+    char why[1024]; /* was not said, but is not forgotten */
+    snprintf(why, sizeof why, "%s", status_message());
+    return st ? status_fail(st, "%s", why) : EK_OK;
 }
 
 /* What our tasks have left running keeps the lock; where there is nothing, it goes. */
@@ -238,11 +237,11 @@ static void vacate(struct agent *a, const struct seat *s)
 }
 
 /* Ours, with the order's variables and the task's GPUs in place of those of the same name. */
-static char **environment(const struct agent *a, const struct seat *s)
+static char **environment(const struct agent *a, const struct seat *s, struct arena *arena)
 {
     static const char *const visible[] = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
     json_t *set = json_deep_copy(json_object_get(s->order, "env")), *value;
-    char gpus[1024] = "";
+    char gpus[1024] = "", word[256];
     const char *name;
     size_t n = 0, i = 0;
     for (int g = 0, at = 0; g < s->ngpus && at < (int)sizeof gpus - 64; g++)
@@ -251,35 +250,31 @@ static char **environment(const struct agent *a, const struct seat *s)
         json_object_set_new(set, visible[v], json_string(gpus));
     while (environ[n])
         n++;
-    char **env = calloc(n + json_object_size(set) + 1, sizeof *env);
+    char **env = ARENA_NEW(arena, n + json_object_size(set) + 1, char *);
     for (n = 0; env && environ[n]; n++) {
-        char word[256];
         snprintf(word, sizeof word, "%.*s", (int)strcspn(environ[n], "="), environ[n]);
         if (!json_object_get(set, word))
-            env[i++] = strdup(environ[n]);
+            env[i++] = environ[n];
     }
     json_object_foreach(set, name, value)
     {
-        if (env && asprintf(&env[i++], "%s=%s", name, json_string_value(value)) < 0)
-            env[--i] = NULL;
+        const size_t size = strlen(name) + json_string_length(value) + 2;
+        char *text = ARENA_NEW(arena, size, char);
+        if (env && text) {
+            snprintf(text, size, "%s=%s", name, json_string_value(value));
+            env[i++] = text;
+        }
     }
     json_decref(set);
     return env;
 }
 
-static void free_texts(char **text)
-{
-    for (char **t = text; t && *t; t++)
-        free(*t);
-    free(text);
-}
-
 static enum ek_status launch(struct agent *a, struct seat *s)
 {
     char out[4200], err[4200];
-    char **env = environment(a, s);
-    int *cpu = malloc((size_t)(s->ncpus + 1) * sizeof *cpu);
-    enum ek_status st = EK_OK;
+    struct arena arena = {0};
+    char **env = environment(a, s, &arena);
+    int *cpu = ARENA_NEW(&arena, s->ncpus, int);
     path_of(a, s, "out", out);
     path_of(a, s, "err", err);
     for (int c = 0; cpu && a->cpu && c < s->ncpus; c++)
@@ -288,15 +283,14 @@ static enum ek_status launch(struct agent *a, struct seat *s)
                                      .env = env,
                                      .ncpus = a->cpu ? s->ncpus : 0,
                                      .cpu = cpu,
-                                     .walltime =
-                                         json_number_value(json_object_get(s->order, "walltime")),
+                                     .walltime = json_number_of(s->order, "walltime"),
                                      .out = out,
                                      .err = err,
                                      .lock = a->lock};
-    st = env && cpu ? task_start(&start, &s->pid)
-                    : status_fail(EK_UNAVAILABLE, "out of memory for a task");
-    free_texts(env);
-    free(cpu);
+    enum ek_status st = arena_check(&arena, "a task");
+    if (!st)
+        st = task_start(&start, &s->pid);
+    arena_free(&arena);
     return st;
 }
 
@@ -513,10 +507,7 @@ enum ek_status run_agent(int argc, char **argv)
     if (*a.own)
         rmdir(a.own);
     leave_lock(&a);
-    for (int g = 0; g < a.ngpus; g++)
-        free(a.gpu[g]);
-    free(a.cpu);
-    free(a.busy);
+    arena_free(&a.arena);
     json_decref(a.start);
     return st;
 }

@@ -60,6 +60,7 @@ struct calibration {
     int repeat;
     struct trial *trial; /* [ntrials] those of a node one after the other */
     int ntrials, ntasks;
+    size_t room;     /* of `trial` */
     double *seconds; /* [ntasks] */
     pthread_mutex_t lock;
     struct farm *farm;
@@ -71,11 +72,8 @@ struct calibration {
 /* ---- trials -----------------------------------------------------------------------------------*/
 static enum ek_status add_trial(struct calibration *c, int node, int kind, int cores, int copies)
 {
-    struct trial *more = realloc(c->trial, ((size_t)c->ntrials + 1) * sizeof *more);
-    if (!more)
-        FAIL(EK_UNAVAILABLE, "out of memory for trials");
-    c->trial = more;
-    more[c->ntrials++] = (struct trial){node, kind, cores, copies, c->ntasks, 0, 0, 0};
+    TRY(arena_grow(&c->trial, &c->room, (size_t)c->ntrials, sizeof *c->trial, "trials"));
+    c->trial[c->ntrials++] = (struct trial){node, kind, cores, copies, c->ntasks, 0, 0, 0};
     c->ntasks += c->repeat * copies;
     return EK_OK;
 }
@@ -312,7 +310,7 @@ static double factor_of(const struct calibration *c, const char *node)
     json_t *task;
     size_t i;
     json_array_foreach(c->tasks, i, task) sum +=
-        log(json_number_value(json_object_get(json_object_get(task, "factors"), node)));
+        log(json_number_of(json_object_get(task, "factors"), node));
     return exp(sum / (double)json_array_size(c->tasks));
 }
 
@@ -343,9 +341,8 @@ static void print_tasks(const struct calibration *c)
     {
         printf("%-12s t(p) = %s s, rms %.1f %%, %.1f %% longer among busy neighbours\n",
                json_string_value(json_object_get(task, "name")),
-               json_string_value(json_object_get(task, "time")),
-               100 * json_number_value(json_object_get(task, "rms")),
-               100 * json_number_value(json_object_get(task, "interference")));
+               json_string_value(json_object_get(task, "time")), 100 * json_number_of(task, "rms"),
+               100 * json_number_of(task, "interference"));
     }
     for (int n = 0; n < c->job->problem.nnodes; n++)
         printf("%-12s factor %.3f\n", c->job->problem.node[n].name,

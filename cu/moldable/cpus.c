@@ -80,7 +80,7 @@ static int take_round(hwloc_topology_t topology, hwloc_bitmap_t left, int *cpu)
     return n;
 }
 
-enum ek_status cpus_own(int **cpu, int *n)
+enum ek_status cpus_own(struct arena *arena, int **cpu, int *n)
 {
     hwloc_topology_t topology;
     TRY(topology_open(NULL, &topology));
@@ -88,18 +88,13 @@ enum ek_status cpus_own(int **cpu, int *n)
     enum ek_status st = topology_process_cpus(left);
     if (!st)
         keep_allocated(topology, left);
-    const int count = st ? 0 : hwloc_bitmap_weight(left);
-    int *made = calloc((size_t)count + 1, sizeof *made);
-    if (!made && !st)
-        st = status_fail(EK_UNAVAILABLE, "out of memory for cpus");
     *n = 0;
+    *cpu = ARENA_NEW(arena, st ? 0 : hwloc_bitmap_weight(left), int);
+    if (!st)
+        st = arena_check(arena, "cpus");
     for (int more = !st; more; *n += more)
-        more = take_round(topology, left, made + *n);
+        more = take_round(topology, left, *cpu + *n);
     hwloc_bitmap_free(left);
     topology_close(topology);
-    if (st)
-        free(made);
-    else
-        *cpu = made;
     return st;
 }

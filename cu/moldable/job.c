@@ -94,38 +94,32 @@ static enum ek_status add_node(struct run_job *j, const char *name, const char *
     TRY(check_name(j, "nodes", name));
     if (host)
         TRY(check_name(j, "nodes", host));
-    struct run_node *more = realloc(j->node, ((size_t)n + 1) * sizeof *more);
-    if (!more)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for nodes", j->path);
-    j->node = more;
+    TRY(arena_grow(&j->node, &j->room, (size_t)n, sizeof *j->node, "nodes"));
     j->node[n] = (struct run_node){.reach = reach};
-    TRY(moldable_add_node(&j->problem, name, cores, factor, cluster));
-    if (reach != RUN_HERE && !(j->node[n].host = strdup(host)))
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for nodes", j->path);
-    return EK_OK;
+    if (reach != RUN_HERE)
+        j->node[n].host = arena_text(&j->arena, host);
+    TRY(arena_check(&j->arena, "nodes"));
+    return moldable_add_node(&j->problem, name, cores, factor, cluster);
 }
 
 /* Nodes that are this machine take its cpus one after the other. */
 static enum ek_status share_cpus(struct run_job *j)
 {
-    int *cpu = NULL, have = 0, used = 0;
-    TRY(cpus_own(&cpu, &have));
-    enum ek_status st = EK_OK;
-    for (int i = 0; i < j->problem.nnodes && !st; i++) {
+    int *cpu, have, used = 0;
+    TRY(cpus_own(&j->arena, &cpu, &have));
+    for (int i = 0; i < j->problem.nnodes; i++) {
         int cores = j->problem.node[i].cores;
-        if (j->node[i].reach != RUN_HERE)
+        if (j->node[i].reach != RUN_HERE || j->oversubscribe)
             continue;
         used += cores;
-        if (used > have && !j->oversubscribe)
-            st = status_fail(EK_UNAVAILABLE,
-                             "%s: node '%s' with %d cores: the nodes on this machine want %d cores "
-                             "and it has %d; fewer, or \"oversubscribe\": true",
-                             j->path, j->problem.node[i].name, cores, used, have);
-        else if (!j->oversubscribe && (j->node[i].cpu = calloc((size_t)cores, sizeof(int))))
-            memcpy(j->node[i].cpu, cpu + used - cores, (size_t)cores * sizeof(int));
+        if (used > have)
+            FAIL(EK_UNAVAILABLE,
+                 "%s: node '%s' with %d cores: the nodes on this machine want %d cores and it has "
+                 "%d; fewer, or \"oversubscribe\": true",
+                 j->path, j->problem.node[i].name, cores, used, have);
+        j->node[i].cpu = cpu + used - cores;
     }
-    free(cpu);
-    return st;
+    return EK_OK;
 }
 
 static enum ek_status read_node(struct run_job *j, size_t i, json_t *object)
@@ -209,9 +203,8 @@ static enum ek_status read_slurm(struct run_job *j)
 
 static enum ek_status read_here(struct run_job *j)
 {
-    int *cpu = NULL, n = 0;
-    TRY(cpus_own(&cpu, &n));
-    free(cpu);
+    int *cpu, n;
+    TRY(cpus_own(&j->arena, &cpu, &n));
     return add_node(j, "localhost", NULL, n, 1, "all", RUN_HERE);
 }
 
@@ -242,7 +235,7 @@ static enum ek_status read_table(const struct run_job *j, const char *where, con
                                  struct moldable_law *law)
 {
     size_t n = json_array_size(list);
-    law->table = calloc(n + 1, sizeof *law->table);
+    law->table = calloc(n + 1, sizeof *law->table); /* as moldable_law_parse() has it */
     for (size_t i = 0; law->table && i < n; i++) {
         double x = json_number_value(json_array_get(list, i));
         if (!(x > 0) || !isfinite(x))
@@ -309,7 +302,7 @@ static enum ek_status check_sweep(const struct run_job *j, const char *where, js
 }
 
 /* The kinds that "after" names; they stand before it in the list, so that no circle is made. */
-static enum ek_status read_after(const struct run_job *j, const char *where, const json_t *task,
+static enum ek_status read_after(struct run_job *j, const char *where, const json_t *task,
                                  struct moldable_kind *kind)
 {
     const json_t *list = NULL, *one;
@@ -317,9 +310,8 @@ static enum ek_status read_after(const struct run_job *j, const char *where, con
     TRY(list_of(j, where, task, "after", &list));
     if (!list)
         return EK_OK;
-    kind->after = calloc(json_array_size(list) * (size_t)j->problem.nkinds + 1, sizeof(int));
-    if (!kind->after)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for tasks", j->path);
+    kind->after = ARENA_NEW(&j->arena, json_array_size(list) * (size_t)j->problem.nkinds, int);
+    TRY(arena_check(&j->arena, "tasks"));
     json_array_foreach(list, i, one)
     {
         const int before = kind->nafter;
@@ -375,8 +367,8 @@ static enum ek_status read_trace(struct run_job *j, const json_t *tasks)
     TRY(number_of(j, "tasks", tasks, "scale", 1e-9, 1e9, &scale));
     TRY(demand_that(j->path, swf != NULL, "tasks.swf", "the path of a trace"));
     TRY(moldable_read_swf(&j->problem, swf, moldable_widest(&j->problem), scale));
-    if (!(j->command = calloc((size_t)j->problem.nkinds, sizeof *j->command)))
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for tasks", j->path);
+    j->command = ARENA_NEW(&j->arena, j->problem.nkinds, struct run_command);
+    TRY(arena_check(&j->arena, "tasks"));
     for (int k = 0; k < j->problem.nkinds; k++)
         j->command[k] = (struct run_command){.text = command, .first = k, .timed = true};
     return EK_OK;
@@ -391,18 +383,15 @@ static enum ek_status read_tasks(struct run_job *j)
         return read_trace(j, tasks);
     if (!n)
         FAIL(EK_USAGE, "%s: tasks must be a list with one task at least", j->path);
-    if (!(j->command = calloc(n, sizeof *j->command)))
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for tasks", j->path);
+    j->command = ARENA_NEW(&j->arena, n, struct run_command);
+    TRY(arena_check(&j->arena, "tasks"));
     json_array_foreach(tasks, i, task)
     {
         struct moldable_kind kind = {0};
         snprintf(where, sizeof where, "tasks[%zu]", i);
         enum ek_status st = add_task(j, where, task, &kind, &j->command[i]);
-        if (st) {
-            free(kind.law.table);
-            free(kind.after);
-            return st;
-        }
+        free(kind.law.table);
+        TRY(st);
     }
     return EK_OK;
 }
@@ -414,8 +403,8 @@ static enum ek_status read_variables(struct run_job *j)
     size_t i, n = list ? json_array_size(list) : 2;
     if (list && !json_is_array(list))
         FAIL(EK_USAGE, "%s: cores_in must be a list of variables", j->path);
-    if (!(j->cores_in = calloc(n + 1, sizeof *j->cores_in)))
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", j->path);
+    j->cores_in = ARENA_NEW(&j->arena, n + 1, const char *);
+    TRY(arena_check(&j->arena, "variables"));
     if (!list)
         memcpy(j->cores_in, usual, sizeof usual);
     json_array_foreach(list, i, name)
@@ -457,13 +446,8 @@ enum ek_status run_job_open(struct run_job *j, const char *path)
 
 void run_job_close(struct run_job *j)
 {
-    for (int i = 0; i < j->problem.nnodes; i++) {
-        free(j->node[i].host);
-        free(j->node[i].cpu);
-    }
     free(j->node);
-    free(j->command);
-    free(j->cores_in);
+    arena_free(&j->arena);
     moldable_problem_close(&j->problem);
     json_decref(j->root);
     *j = (struct run_job){0};

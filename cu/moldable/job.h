@@ -59,6 +59,8 @@ struct run_job {
     double walltime; /* s, 0 = none */
     bool oversubscribe;
     json_t *root;
+    struct arena arena; /* of the texts and lists above */
+    size_t room;        /* of `node` */
 };
 
 /* EK_USAGE: names the file and the key; EK_UNAVAILABLE: the nodes want more cores than this machine

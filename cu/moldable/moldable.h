@@ -52,7 +52,8 @@ struct moldable_problem {
     int *kind; /* [ntasks] */
     struct moldable_kind *kinds;
     struct moldable_node *node;
-    char **cluster; /* [nclusters] names */
+    char **cluster;     /* [nclusters] names */
+    struct arena arena; /* of names, tables and lists */
 };
 
 /* One decision. A method's answer is a list of them in the order in which they are made: each task
@@ -143,8 +144,8 @@ enum ek_status moldable_tasks_parse(struct moldable_problem *, const char *text)
  * with a count get numbers behind their name. EK_USAGE: names the entry. */
 enum ek_status moldable_nodes_parse(struct moldable_problem *, const char *text);
 
-/* One more kind with `count` tasks / one more node. Names are copied; the law's table and the list
- * of those before it are taken over on success. EK_USAGE: numbers that make no sense. */
+/* One more kind with `count` tasks / one more node. Names, the law's table and the list of those
+ * before it are copied. EK_USAGE: numbers that make no sense. */
 enum ek_status moldable_add_tasks(struct moldable_problem *, const struct moldable_kind *,
                                   int count);
 enum ek_status moldable_add_node(struct moldable_problem *, const char *name, int cores,

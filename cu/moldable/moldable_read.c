@@ -111,11 +111,6 @@ static enum ek_status grow(void **array, int count, int more, size_t size)
     return EK_OK;
 }
 
-static char *copy(const char *text)
-{
-    return strdup(text ? text : "");
-}
-
 enum ek_status moldable_add_tasks(struct moldable_problem *p, const struct moldable_kind *kind,
                                   int count)
 {
@@ -127,11 +122,13 @@ enum ek_status moldable_add_tasks(struct moldable_problem *p, const struct molda
              kind->most);
     TRY(grow((void **)&p->kinds, p->nkinds, 1, sizeof *p->kinds));
     TRY(grow((void **)&p->kind, p->ntasks, count, sizeof *p->kind));
-    char *name = copy(kind->name);
-    if (!name)
-        FAIL(EK_UNAVAILABLE, "out of memory for tasks");
-    p->kinds[p->nkinds] = *kind;
-    p->kinds[p->nkinds].name = name;
+    struct moldable_kind *k = &p->kinds[p->nkinds];
+    *k = *kind;
+    k->name = arena_text(&p->arena, kind->name);
+    k->law.table =
+        arena_copy(&p->arena, kind->law.table, (size_t)kind->law.ntable, sizeof *k->law.table);
+    k->after = arena_copy(&p->arena, kind->after, (size_t)kind->nafter, sizeof *k->after);
+    TRY(arena_check(&p->arena, "tasks"));
     for (int i = 0; i < count; i++)
         p->kind[p->ntasks++] = p->nkinds;
     p->nkinds++;
@@ -144,8 +141,7 @@ static enum ek_status cluster_named(struct moldable_problem *p, const char *name
         if (!strcmp(p->cluster[c], name))
             return *cluster = c, EK_OK;
     TRY(grow((void **)&p->cluster, p->nclusters, 1, sizeof *p->cluster));
-    if (!(p->cluster[p->nclusters] = copy(name)))
-        FAIL(EK_UNAVAILABLE, "out of memory for clusters");
+    p->cluster[p->nclusters] = arena_text(&p->arena, name);
     *cluster = p->nclusters++;
     return EK_OK;
 }
@@ -165,8 +161,8 @@ enum ek_status moldable_add_node(struct moldable_problem *p, const char *name, i
     struct moldable_node node = {.cores = cores, .factor = factor};
     TRY(cluster_named(p, cluster, &node.cluster));
     TRY(grow((void **)&p->node, p->nnodes, 1, sizeof *p->node));
-    if (!(node.name = copy(name)))
-        FAIL(EK_UNAVAILABLE, "out of memory for nodes");
+    node.name = arena_text(&p->arena, name);
+    TRY(arena_check(&p->arena, "nodes"));
     p->node[p->nnodes++] = node;
     return EK_OK;
 }
@@ -215,8 +211,7 @@ static enum ek_status add_task_item(struct moldable_problem *p, char *item)
     kind.cluster = word(&at, "cluster ");
     TRY(moldable_law_parse(&kind.law, skip(at)));
     enum ek_status st = moldable_add_tasks(p, &kind, count);
-    if (st)
-        free(kind.law.table);
+    free(kind.law.table);
     return st;
 }
 
@@ -337,15 +332,7 @@ enum ek_status moldable_check(const struct moldable_problem *p)
 
 void moldable_problem_close(struct moldable_problem *p)
 {
-    for (int k = 0; k < p->nkinds; k++) {
-        free(p->kinds[k].name);
-        free(p->kinds[k].law.table);
-        free(p->kinds[k].after);
-    }
-    for (int j = 0; j < p->nnodes; j++)
-        free(p->node[j].name);
-    for (int c = 0; c < p->nclusters; c++)
-        free(p->cluster[c]);
+    arena_free(&p->arena);
     free(p->kind);
     free(p->kinds);
     free(p->node);

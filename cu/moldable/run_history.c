@@ -213,16 +213,14 @@ static enum ek_status lock_folder(struct run_history *b)
 static enum ek_status make_tables(struct run_history *b)
 {
     const struct moldable_problem *p = &b->job->problem;
-    const size_t tasks = (size_t)p->ntasks, nodes = (size_t)p->nnodes;
-    b->entry = calloc(tasks, sizeof *b->entry);
-    b->queue = calloc(tasks, sizeof *b->queue);
-    b->lost = calloc(nodes, sizeof *b->lost);
-    b->idle = calloc(nodes, sizeof *b->idle);
-    b->first = calloc(nodes + 1, sizeof *b->first);
-    b->head = calloc(nodes, sizeof *b->head);
-    b->measured = calloc((size_t)p->nkinds, sizeof *b->measured);
-    if (!b->entry || !b->queue || !b->lost || !b->idle || !b->first || !b->head || !b->measured)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d tasks", p->ntasks);
+    b->entry = ARENA_NEW(&b->arena, p->ntasks, struct run_entry);
+    b->queue = ARENA_NEW(&b->arena, p->ntasks, int);
+    b->lost = ARENA_NEW(&b->arena, p->nnodes, bool);
+    b->idle = ARENA_NEW(&b->arena, p->nnodes, struct run_idle);
+    b->first = ARENA_NEW(&b->arena, p->nnodes + 1, int);
+    b->head = ARENA_NEW(&b->arena, p->nnodes, int);
+    b->measured = ARENA_NEW(&b->arena, p->nkinds, struct run_measured);
+    TRY(arena_check(&b->arena, "%d tasks", p->ntasks));
     for (int n = 0; n < p->nnodes; n++)
         b->idle[n] = (struct run_idle){p->node[n].cores, p->node[n].gpus, p->node[n].memory};
     return EK_OK;
@@ -260,35 +258,18 @@ void run_history_discard(struct run_history *b)
         rmdir(b->folder);
 }
 
-static void close_epoch(struct run_epoch *e)
-{
-    if (!e)
-        return;
-    moldable_plan_close(&e->plan);
-    free(e->problem.kind);
-    free(e->problem.node);
-    free(e->problem.kinds);
-    free(e->free);
-    free(e->task);
-    free(e->node);
-    free(e);
-}
-
 void run_history_close(struct run_history *b)
 {
-    for (int i = 0; i < b->nepochs; i++)
-        close_epoch(b->epoch[i]);
+    for (int i = 0; i < b->nepochs; i++) {
+        moldable_plan_close(&b->epoch[i]->plan);
+        arena_free(&b->epoch[i]->arena);
+        free(b->epoch[i]);
+    }
     if (b->lock >= 0)
         close(b->lock);
     if (b->journal >= 0)
         close(b->journal);
-    free(b->entry);
-    free(b->lost);
-    free(b->queue);
-    free(b->idle);
-    free(b->first);
-    free(b->head);
-    free(b->measured);
+    arena_free(&b->arena);
     free(b->epoch);
     *b = (struct run_history){.lock = -1, .journal = -1};
 }
@@ -360,17 +341,14 @@ bool run_history_off_plan(const struct run_history *b)
 static enum ek_status remaining(const struct run_history *b, struct run_epoch *e)
 {
     const struct moldable_problem *p = &b->job->problem;
-    const size_t tasks = (size_t)p->ntasks, nodes = (size_t)p->nnodes, kinds = (size_t)p->nkinds;
     e->problem = *p;
     e->problem.ntasks = e->problem.nnodes = 0;
-    e->problem.kind = malloc(tasks * sizeof *e->problem.kind);
-    e->problem.node = malloc(nodes * sizeof *e->problem.node);
-    e->problem.kinds = malloc(kinds * sizeof *e->problem.kinds);
-    e->task = malloc(tasks * sizeof *e->task);
-    e->node = malloc(nodes * sizeof *e->node);
-    if (!e->problem.kind || !e->problem.node || !e->problem.kinds || !e->task || !e->node)
-        FAIL(EK_UNAVAILABLE, "out of memory for a plan");
-    memcpy(e->problem.kinds, p->kinds, kinds * sizeof *p->kinds);
+    e->problem.kind = ARENA_NEW(&e->arena, p->ntasks, int);
+    e->problem.node = ARENA_NEW(&e->arena, p->nnodes, struct moldable_node);
+    e->problem.kinds = arena_copy(&e->arena, p->kinds, (size_t)p->nkinds, sizeof *p->kinds);
+    e->task = ARENA_NEW(&e->arena, p->ntasks, int);
+    e->node = ARENA_NEW(&e->arena, p->nnodes, int);
+    TRY(arena_check(&e->arena, "a plan"));
     for (int k = 0; k < p->nkinds; k++)
         e->problem.kinds[k].law.stretch = stretch_of(b, k);
     for (int i = 0; i < p->ntasks; i++)
@@ -390,15 +368,17 @@ static enum ek_status remaining(const struct run_history *b, struct run_epoch *e
 /* From when on each core can be used: what runs takes the first ones that are not taken. */
 static enum ek_status running(const struct run_history *b, struct run_epoch *e, double now)
 {
-    int cores = 0, any = 0, *at = calloc((size_t)b->job->problem.nnodes + 1, sizeof *at);
-    for (int n = 0; n < e->problem.nnodes && at; n++) {
+    int cores = 0, any = 0, *at = ARENA_NEW(&e->arena, b->job->problem.nnodes, int);
+    TRY(arena_check(&e->arena, "a plan"));
+    for (int n = 0; n < e->problem.nnodes; n++) {
         at[e->node[n]] = cores;
         cores += e->problem.node[n].cores;
     }
-    e->free = calloc((size_t)cores + 1, sizeof *e->free);
-    for (int n = 0, c = 0; e->free && n < e->problem.nnodes; c += e->problem.node[n++].cores)
+    e->free = ARENA_NEW(&e->arena, cores, double);
+    TRY(arena_check(&e->arena, "a plan"));
+    for (int n = 0, c = 0; n < e->problem.nnodes; c += e->problem.node[n++].cores)
         e->problem.node[n].free = e->free + c;
-    for (int i = 0; i < b->job->problem.ntasks && e->free && at; i++) {
+    for (int i = 0; i < b->job->problem.ntasks; i++) {
         const struct run_entry *r = &b->entry[i];
         if (r->state != RUN_RUNS)
             continue;
@@ -411,8 +391,7 @@ static enum ek_status running(const struct run_history *b, struct run_epoch *e, 
     }
     for (int n = 0; !any && n < e->problem.nnodes; n++)
         e->problem.node[n].free = NULL;
-    free(at);
-    return at && e->free ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for a plan");
+    return EK_OK;
 }
 
 static int by_node_and_start(const void *x, const void *y, void *history)
@@ -458,10 +437,8 @@ static enum ek_status plan_epoch(struct run_history *b, struct run_epoch *e, dou
 
 enum ek_status run_history_plan(struct run_history *b, double now)
 {
-    struct run_epoch **more = realloc(b->epoch, ((size_t)b->nepochs + 1) * sizeof *more);
-    struct run_epoch *e = more ? calloc(1, sizeof *e) : NULL;
-    if (more)
-        b->epoch = more;
+    TRY(arena_grow(&b->epoch, &b->room, (size_t)b->nepochs, sizeof *b->epoch, "plans"));
+    struct run_epoch *e = calloc(1, sizeof *e);
     if (!e)
         FAIL(EK_UNAVAILABLE, "out of memory for a plan");
     e->begin = now;

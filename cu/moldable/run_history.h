@@ -14,7 +14,8 @@ struct run_epoch {
     struct moldable_plan plan;
     int *task, *node; /* which task, which node of the job its own are */
     double *free;     /* storage of its nodes' member */
-    double begin;     /* s after the start of the run */
+    struct arena arena;
+    double begin; /* s after the start of the run */
 };
 
 struct run_entry {
@@ -50,6 +51,8 @@ struct run_history {
     bool *lost;                    /* [nnodes] */
     struct run_epoch **epoch;
     int nepochs;
+    size_t room;        /* of `epoch` */
+    struct arena arena; /* of the other lists */
     int *queue;        /* [ntasks] waiting tasks by node, in the order in which they are to start */
     int *first;        /* [nnodes+1] of each node in the queue */
     int *head;         /* [nnodes] the first that may still wait */

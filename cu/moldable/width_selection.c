@@ -5,7 +5,6 @@
 #include "src/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char METHOD[] = "evenkeel";
@@ -75,28 +74,22 @@ static enum ek_status describe(const struct width_selection *m, int cores,
     for (int i = 0; i < t->nlevels; i++) {
         char name[] = "level";
         struct moldable_kind kind = {.name = name, .law = {.ntable = cores}};
-        kind.law.table = malloc((size_t)cores * sizeof *kind.law.table);
-        if (!kind.law.table)
-            FAIL(EK_UNAVAILABLE, "layout: out of memory for a plan on %d cores", cores);
+        kind.law.table = ARENA_NEW(&problem->arena, cores, double);
+        TRY(arena_check(&problem->arena, "a plan on %d cores", cores));
         for (int p = 1; p <= cores; p++)
             kind.law.table[p - 1] = seconds_on(m, i, p);
         const long n = t->ntasks;
-        enum ek_status st = moldable_add_tasks(
-            problem, &kind, (int)((i + 1) * n / t->nlevels - i * n / t->nlevels));
-        if (st) {
-            free(kind.law.table);
-            return st;
-        }
+        TRY(moldable_add_tasks(problem, &kind,
+                               (int)((i + 1) * n / t->nlevels - i * n / t->nlevels)));
     }
     return EK_OK;
 }
 
 /* The width with most core seconds; of equal ones the narrowest. */
-static enum ek_status busiest(const struct moldable_plan *plan, int cores, int *width)
+static enum ek_status busiest(struct moldable_plan *plan, int cores, int *width)
 {
-    double *work = calloc((size_t)cores + 1, sizeof *work);
-    if (!work)
-        FAIL(EK_UNAVAILABLE, "layout: out of memory for %d widths", cores);
+    double *work = ARENA_NEW(&plan->arena, cores + 1, double);
+    TRY(arena_check(&plan->arena, "%d widths", cores));
     for (int i = 0; i < plan->ntasks; i++)
         work[plan->task[i].cores] +=
             plan->task[i].cores * (plan->task[i].finish - plan->task[i].start);
@@ -104,7 +97,6 @@ static enum ek_status busiest(const struct moldable_plan *plan, int cores, int *
     for (int w = 2; w <= cores; w++)
         if (work[w] > work[*width])
             *width = w;
-    free(work);
     return EK_OK;
 }
 
