@@ -304,11 +304,6 @@ size_t clusters_rank(struct clusters *s)
     return s->nclusters;
 }
 
-size_t clusters_size(const struct clusters *s, size_t i)
-{
-    return s->cluster[i].trials;
-}
-
 long clusters_coarseness(const struct clusters *s)
 {
     return 1L << s->level;

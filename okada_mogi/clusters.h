@@ -34,8 +34,6 @@ size_t clusters_rank(struct clusters *s);
 
 /* Number of the cluster that holds a place that was added, from 0. */
 size_t clusters_of(const struct clusters *s, const long *place);
-/* Trials of cluster i. */
-size_t clusters_size(const struct clusters *s, size_t i);
 /* Values of each parameter in a cell: 1 where the clusters are exact. */
 long clusters_coarseness(const struct clusters *s);
 

@@ -59,7 +59,8 @@ void judge_basis(const struct job *job, const double *value, double *basis)
     }
 }
 
-void judge_predict(const struct job *job, const struct judge_source *source, double *u)
+/* Displacements u [stations][3]. */
+static void predict(const struct job *job, const struct judge_source *source, double *u)
 {
     const int nbasis = job->model->nbasis, n = job->stations.n;
     memset(u, 0, 3 * (size_t)n * sizeof *u);
@@ -209,7 +210,7 @@ static void compare(struct judge *j, struct accepted_record *record)
 void judge_sources(struct judge *j, const struct judge_source *source,
                    struct accepted_record *record)
 {
-    judge_predict(j->job, source, j->u);
+    predict(j->job, source, j->u);
     compare(j, record);
 }
 

@@ -30,8 +30,6 @@ int judge_basis_size(const struct job *job);
 /* The responses, [stations][nbasis][3], of a source with value [model_values()]. */
 void judge_basis(const struct job *job, const double *value, double *basis);
 
-/* Predicted displacements u [stations][3]. */
-void judge_predict(const struct job *job, const struct judge_source *source, double *u);
 /* The job wants a trial that compares so. `bound`: the largest misfit that may still be among the
  * best; INFINITY where that is unknown. */
 bool judge_accepts(const struct job *job, const struct accepted_record *record, double bound);

@@ -312,15 +312,12 @@ static void remark(FILE *out, const void *st, const json_t *facts)
     json_t *node;
     results_print(out, facts);
     fprintf(out, "%.4g s, at the units' own rates %.4g s (Eq. 9): efficiency %.1f %%\n",
-            json_real_value(json_object_get(facts, "search_s")),
-            json_number_value(json_object_get(facts, "t_cg_s")),
-            100 * json_number_value(json_object_get(facts, "efficiency")));
-    json_array_foreach(json_object_get(facts, "nodes"), i, node)
-        fprintf(out, "rank %-4zu %12.0f trials in %6lld batches, busy %.3g s%s\n", i,
-                json_number_value(json_object_get(node, "trials")),
-                (long long)json_integer_value(json_object_get(node, "batches")),
-                json_number_value(json_object_get(node, "busy_s")),
-                json_integer_value(json_object_get(node, "lost")) ? ", was lost" : "");
+            json_number_of(facts, "search_s"), json_number_of(facts, "t_cg_s"),
+            100 * json_number_of(facts, "efficiency"));
+    json_array_foreach(json_object_get(facts, "nodes"), i, node) fprintf(
+        out, "rank %-4zu %12.0f trials in %6lld batches, busy %.3g s%s\n", i,
+        json_number_of(node, "trials"), (long long)json_number_of(node, "batches"),
+        json_number_of(node, "busy_s"), json_number_of(node, "lost") > 0 ? ", was lost" : "");
 }
 
 static json_t *facts(const void *st)

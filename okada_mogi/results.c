@@ -389,7 +389,7 @@ void results_print(FILE *out, const json_t *facts)
     fputs(" trials accepted", out);
     json_array_foreach(levels, i, value)
     {
-        fprintf(out, "%s k = %g: ", i ? "," : ";", write_real(value, "k_sigma"));
+        fprintf(out, "%s k = %g: ", i ? "," : ";", json_number_of(value, "k_sigma"));
         write_print_number(out, json_object_get(value, "accepted"));
     }
     fputc('\n', out);
@@ -397,12 +397,12 @@ void results_print(FILE *out, const json_t *facts)
         return;
     fputs("best: trial ", out);
     write_print_number(out, json_object_get(best, "index"));
-    fprintf(out, ", misfit %.4g, rms %.4g m:", write_real(best, "misfit"),
-            write_real(best, "rms_m"));
+    fprintf(out, ", misfit %.4g, rms %.4g m:", json_number_of(best, "misfit"),
+            json_number_of(best, "rms_m"));
     json_object_foreach(json_object_get(best, "parameters"), name, value)
         fprintf(out, " %s %.7g", name, json_number_value(value));
     if (json_is_number(json_object_get(best, "Mw")))
-        fprintf(out, " Mw %.2f", write_real(best, "Mw"));
+        fprintf(out, " Mw %.2f", json_number_of(best, "Mw"));
     fputc('\n', out);
     write_print_stats(out, json_object_get(facts, "statistics"));
 }

@@ -15,8 +15,6 @@ json_t *write_number(trial_number x);
 void write_print_number(FILE *out, const json_t *number);
 /* index, parameters by name, misfit, chi2, rms_m; moment_Nm and Mw where the model has them. */
 json_t *write_trial(const struct job *job, const struct accepted_record *record);
-/* The number called `name` in an object, 0 if it is none. */
-double write_real(const json_t *object, const char *name);
 
 /* ---- statistics: write_json.c ----------------------------------------------------------------*/
 

@@ -40,13 +40,7 @@ json_t *write_trial(const struct job *job, const struct accepted_record *record)
     return trial;
 }
 
-double write_real(const json_t *object, const char *name)
-{
-    return json_number_value(json_object_get(object, name));
-}
-
-/* ---- statistics
- * -------------------------------------------------------------------------------------*/
+/* ---- statistics -------------------------------------------------------------------------------*/
 
 static json_t *percentiles_json(const struct stats_column *c, int w)
 {
@@ -206,11 +200,12 @@ static void print_columns(FILE *out, const json_t *s)
         const json_t *c =
             json_object_get(json_object_get(s, "parameters"), json_string_value(name));
         const json_t *weighted = json_object_get(c, "weighted");
-        fprintf(out, "%-14s %12.7g %10.4g", json_string_value(name), write_real(c, "mean"),
-                write_real(c, "sd"));
+        fprintf(out, "%-14s %12.7g %10.4g", json_string_value(name), json_number_of(c, "mean"),
+                json_number_of(c, "sd"));
         for (int p = 0; p < STATS_PERCENTS; p++)
-            fprintf(out, " %10.7g", write_real(json_object_get(c, "percentiles"), percent[p]));
-        fprintf(out, " %13.7g %10.4g\n", write_real(weighted, "mean"), write_real(weighted, "sd"));
+            fprintf(out, " %10.7g", json_number_of(json_object_get(c, "percentiles"), percent[p]));
+        fprintf(out, " %13.7g %10.4g\n", json_number_of(weighted, "mean"),
+                json_number_of(weighted, "sd"));
     }
 }
 
@@ -222,7 +217,7 @@ static void print_cluster(FILE *out, size_t i, const json_t *cluster)
     const long long trials = json_integer_value(json_object_get(cluster, "trials"));
     fprintf(out, "  %zu: %lld trial%s, best ", i + 1, trials, trials == 1 ? "" : "s");
     write_print_number(out, json_object_get(best, "index"));
-    fprintf(out, " with misfit %.4g:", write_real(best, "misfit"));
+    fprintf(out, " with misfit %.4g:", json_number_of(best, "misfit"));
     json_object_foreach(json_object_get(best, "parameters"), name, value)
         fprintf(out, " %s %.7g", name, json_number_value(value));
     fputc('\n', out);
@@ -231,8 +226,8 @@ static void print_cluster(FILE *out, size_t i, const json_t *cluster)
 void write_print_stats(FILE *out, const json_t *s)
 {
     const json_t *clusters = json_object_get(s, "clusters");
-    const int count = (int)write_real(clusters, "count");
-    const long cell = (long)write_real(clusters, "grid_values_in_a_cell");
+    const int count = (int)json_number_of(clusters, "count");
+    const long cell = (long)json_number_of(clusters, "grid_values_in_a_cell");
     size_t i;
     json_t *one;
     print_columns(out, s);
