@@ -1,6 +1,7 @@
 /* okada_mogi/certify.c – branch and bound, level by level. */
 #include "okada_mogi/certify.h"
 #include "okada_mogi/judge.h"
+#include "okada_mogi/slips.h"
 #include "src/arena.h"
 
 #include <math.h>
@@ -10,21 +11,14 @@
 /* Edges are halved down to 2^-20 of their range, around something that fits to 2^-7. */
 enum { AXES = 9, FINEST = 20, FINEST_THAT_FITS = 7 };
 enum { MOST = 1 << 20, LISTED = 1000 }; /* boxes of a level */
-enum { CORNERS = 40, PIECES = 12, LOOKS = (AXES / MODEL_LANES + 1) * MODEL_LANES };
+enum { AT_A_TIME = 64, LOOKS = (AXES / MODEL_LANES + 1) * MODEL_LANES };
 #define BUDGET 1e7    /* boxes times stations that are looked at */
-#define HAIR   1e-12  /* of what is added up, for its rounding: plenty */
 #define ASIDE  0x1p-6 /* of half an edge: where slopes are taken */
 
 /* Part at[i] of 2^halved[i] of each range. */
 struct box {
     uint32_t at[AXES];
     uint8_t halved[AXES];
-};
-
-/* Slip components: a convex polygon, or one or two corners; n = 0: none. */
-struct piece {
-    int n;
-    double corner[CORNERS][2];
 };
 
 struct certifier {
@@ -34,9 +28,7 @@ struct certifier {
     int nsplit, split[AXES]; /* parameters that boxes are halved along */
     double scale[AXES];
     struct model_range all[MODEL_PARAMETERS];
-    int npieces;
-    struct piece piece[PIECES]; /* all slips of the job */
-    double most[2];             /* size of their components */
+    struct slips slips; /* all of the job */
     struct box *now, *next;
     char *verdict;
     trial_number boxes;
@@ -53,118 +45,11 @@ struct look {
     _Alignas(MODEL_ALIGN) double value[MODEL_VALUES][LOOKS];
     struct model_range x[MODEL_PARAMETERS];
     double half[AXES], aside[AXES]; /* of the edges; as far as the points are */
-    struct piece piece[PIECES];
+    struct slips slips;
     double slope[AXES], rest; /* of predictions, in windows, added up: why it is not out */
     int worst;                /* the station of the largest rest, */
     double worst_rest;
 };
-
-/* ---- slips ------------------------------------------------------------------------------------*/
-
-static void add_corner(struct piece *p, const double *u)
-{
-    if (!p->n || memcmp(u, p->corner[p->n - 1], sizeof *p->corner))
-        memcpy(p->corner[p->n++], u, sizeof *p->corner);
-}
-
-/* Cuts off where h, linear, is negative. */
-static void cut(struct piece *p, const double *h)
-{
-    const struct piece all = *p;
-    p->n = 0;
-    for (int i = 0; i < all.n; i++) {
-        const int j = (i + 1) % all.n;
-        if (h[i] >= 0)
-            add_corner(p, all.corner[i]);
-        if ((h[i] >= 0) == (h[j] >= 0))
-            continue;
-        const int in = h[i] >= 0 ? i : j, out = i + j - in; /* the same from both ends */
-        const double t = h[in] / (h[in] - h[out]), *u = all.corner[in], *v = all.corner[out];
-        add_corner(p, (const double[]){u[0] + t * (v[0] - u[0]), u[1] + t * (v[1] - u[1])});
-    }
-    while (p->n > 1 && !memcmp(p->corner[0], p->corner[p->n - 1], sizeof *p->corner))
-        p->n--;
-}
-
-/* Cuts off where a . u < b. Corners are wrong by a rounding of what they are made of, and the line
- * stands back by thousands of those: nothing is cut off that should not be. */
-static void clip(struct piece *p, double a0, double a1, double b)
-{
-    double h[CORNERS], slack = fabs(b);
-    int in = 0;
-    for (int i = 0; i < p->n; i++) {
-        const double c0 = a0 * p->corner[i][0], c1 = a1 * p->corner[i][1],
-                     size = fabs(c0) + fabs(c1);
-        h[i] = c0 + c1 - b;
-        slack = size > slack ? size : slack;
-    }
-    for (int i = 0; i < p->n; i++) {
-        h[i] += HAIR * slack;
-        in += h[i] >= 0;
-    }
-    if (in == 0)
-        p->n = 0;
-    if (in < p->n && p->n < CORNERS - 1)
-        cut(p, h);
-}
-
-/* Slips that some responses within g, one for each slip component, bring into low .. high. The
- * corners of a piece have the same signs. */
-static void narrow(struct piece *p, const struct model_range *g, double low, double high)
-{
-    double most[2], least[2];
-    for (int b = 0; b < 2; b++) {
-        double sign = 0;
-        for (int i = 0; i < p->n; i++)
-            sign += p->corner[i][b];
-        most[b] = sign < 0 ? g[b].min : g[b].max;
-        least[b] = sign < 0 ? g[b].max : g[b].min;
-    }
-    clip(p, most[0], most[1], low);
-    clip(p, -least[0], -least[1], -high);
-}
-
-/* Slip components of this amplitude. */
-static void add_slip(struct certifier *c, double amplitude, double direction)
-{
-    const struct model *m = c->job->model;
-    double x[MODEL_PARAMETERS], w[MODEL_BASES], u[2] = {0, 0};
-    for (int p = 0; p < m->nparameters; p++)
-        x[p] = direction;
-    model_weigh(m, x, w);
-    for (int b = 0; b < m->nbasis; b++) {
-        u[b] = amplitude * w[b];
-        c->most[b] = fmax(c->most[b], fabs(u[b]));
-    }
-    add_corner(&c->piece[c->npieces], u);
-}
-
-/* Amplitudes of one sign with directions within a quadrant: between a chord and tangents. */
-static void add_quadrant(struct certifier *c, double least, double most, double from, double to)
-{
-    const int n = to > from ? 8 : 0;
-    const double far = most / cos((to - from) / 16 * 0x1.1df46a2529d39p-6);
-    add_slip(c, least * (1 - HAIR), to);
-    add_slip(c, least * (1 - HAIR), from);
-    for (int i = 0; i <= n; i++)
-        add_slip(c, far * (1 + HAIR), i < n ? from + (to - from) / 8 * i : to);
-    c->npieces++;
-}
-
-static void add_slips(struct certifier *c, struct model_range amplitude,
-                      struct model_range direction)
-{
-    const double end = fmin(direction.max, direction.min + 360);
-    double from, to = direction.min;
-    do {
-        from = to;
-        to = fmin(end, 90 * (floor(from / 90) + 1));
-        if (amplitude.max >= 0)
-            add_quadrant(c, fmax(amplitude.min, 0), amplitude.max, from, to);
-        if (amplitude.min < 0)
-            add_quadrant(c, fmin(amplitude.max, 0), amplitude.min, from, to);
-    } while (to < end);
-}
 
 /* ---- a box ------------------------------------------------------------------------------------*/
 
@@ -215,7 +100,7 @@ static void begin_look(const struct certifier *c, const struct box *b, bool whol
         if (i <= c->nsplit || i % MODEL_LANES)
             put_values(c, l, i, x);
     }
-    memcpy(l->piece, c->piece, (size_t)c->npieces * sizeof *c->piece);
+    l->slips = c->slips;
 }
 
 /* Responses at a station [bases][3][looks]. */
@@ -260,7 +145,7 @@ static struct model_range enclose(const struct certifier *c, struct look *l, con
             spread += change;
         }
     l->rest += weight * rest;
-    spread += rest * (1 + c->nsplit * ASIDE) + size * HAIR * (1 + c->nsplit * 2 / ASIDE);
+    spread += rest * (1 + c->nsplit * ASIDE) + size * SLIPS_HAIR * (1 + c->nsplit * 2 / ASIDE);
     return isfinite(spread)
                ? (struct model_range){fmax(at[0] - spread, -size), fmin(at[0] + spread, size)}
                : (struct model_range){-size, size};
@@ -274,7 +159,7 @@ static bool may_explain(const struct certifier *c, struct look *l, int station)
     double out[MODEL_BASES][3][LOOKS], size[MODEL_BASES], rest[MODEL_BASES], worst = 0;
     m->remainder(l->x, s->east[station], s->north[station], size, rest);
     for (int b = 0; b < m->nbasis; b++)
-        worst = fmax(worst, c->most[b] * (isfinite(size[b]) ? rest[b] : INFINITY));
+        worst = fmax(worst, c->slips.most[b] * (isfinite(size[b]) ? rest[b] : INFINITY));
     if (worst > l->worst_rest) {
         l->worst_rest = worst;
         l->worst = station;
@@ -283,21 +168,14 @@ static bool may_explain(const struct certifier *c, struct look *l, int station)
         if (!isfinite(size[b]))
             return true;
     respond(c, l, station, out);
-    int left = 0;
     for (int k = 0; k < 3; k++) {
         const double low = c->low[3 * station + k], high = c->high[3 * station + k];
         struct model_range g[2] = {{0, 0}, {0, 0}};
         if (isnan(low))
             continue;
         for (int b = 0; b < m->nbasis; b++)
-            g[b] = enclose(c, l, out[b][k], size[b], rest[b], c->most[b] / (high - low));
-        left = 0;
-        for (int i = 0; i < c->npieces; i++) {
-            if (l->piece[i].n)
-                narrow(&l->piece[i], g, low, high);
-            left += l->piece[i].n > 0;
-        }
-        if (!left)
+            g[b] = enclose(c, l, out[b][k], size[b], rest[b], c->slips.most[b] / (high - low));
+        if (!slips_narrow(&l->slips, g, low, high))
             return false;
     }
     return true;
@@ -340,7 +218,7 @@ static double blame(const struct certifier *c, const struct look *l, int axis, b
         }
     c->job->model->remainder(x, s->east[l->worst], s->north[l->worst], size, rest);
     for (int b = 0; b < c->job->model->nbasis; b++)
-        sum += c->most[b] * rest[b];
+        sum += c->slips.most[b] * rest[b];
     return isfinite(sum) ? sum : 1e100 * l->half[axis] / c->scale[axis];
 }
 
@@ -362,24 +240,33 @@ static char choose(const struct certifier *c, const struct box *b, const struct 
 
 /* ---- boxes ------------------------------------------------------------------------------------*/
 
+/* What is remembered from box to box ends here: looks are the same on any number of threads. Some
+ * middle fits: only if that is asked. */
+static bool look_at_some(const struct certifier *c, long first, long end, bool middles,
+                         double *looks)
+{
+    int last = 0, other = 0;
+    bool fits = false;
+    struct look l;
+    for (long i = first; i < end; i++) {
+        if (!may_fit(c, &c->now[i], true, &l, &last, looks)) {
+            c->verdict[i] = '.';
+            continue;
+        }
+        c->verdict[i] = choose(c, &c->now[i], &l);
+        fits = fits || (middles && may_fit(c, &c->now[i], false, &l, &other, looks));
+    }
+    return fits;
+}
+
 static void look_at(struct certifier *c, long n, int level)
 {
     bool fits = false;
     double looks = 0;
-#pragma omp parallel reduction(|| : fits) reduction(+ : looks)
-    {
-        int last = 0, other = 0;
-        struct look l;
-#pragma omp for schedule(dynamic, 64)
-        for (long i = 0; i < n; i++) {
-            if (!may_fit(c, &c->now[i], true, &l, &last, &looks)) {
-                c->verdict[i] = '.';
-                continue;
-            }
-            c->verdict[i] = choose(c, &c->now[i], &l);
-            fits = fits || (level % 3 == 0 && may_fit(c, &c->now[i], false, &l, &other, &looks));
-        }
-    }
+#pragma omp parallel for schedule(dynamic) reduction(|| : fits) reduction(+ : looks)
+    for (long first = 0; first < n; first += AT_A_TIME)
+        fits |= look_at_some(c, first, first + AT_A_TIME < n ? first + AT_A_TIME : n,
+                             level % 3 == 0, &looks);
     c->looks += looks;
     c->finest = fits ? FINEST_THAT_FITS : c->finest;
 }
@@ -473,7 +360,7 @@ static void set_scales(struct certifier *c)
 static enum ek_status fill(struct certifier *c, double reach)
 {
     const struct job *job = c->job;
-    struct model_range slips[] = {
+    struct model_range range[] = {
         [MODEL_DIRECTION] = {0, 0}, [MODEL_AMPLITUDE] = {1, 1}, [MODEL_GEOMETRY] = {0, 0}};
     c->low = ARENA_NEW(&c->arena, 3 * job->stations.n, double);
     c->high = ARENA_NEW(&c->arena, 3 * job->stations.n, double);
@@ -485,11 +372,11 @@ static enum ek_status fill(struct certifier *c, double reach)
         const struct trial_axis *axis = &job->axis[a];
         const int p = job->parameter[a];
         const enum model_role role = job->model->parameter[p].role;
-        slips[role] = c->all[p] = (struct model_range){axis->min, axis->max};
+        range[role] = c->all[p] = (struct model_range){axis->min, axis->max};
         if (axis->max > axis->min && role == MODEL_GEOMETRY)
             c->split[c->nsplit++] = p;
     }
-    add_slips(c, slips[MODEL_AMPLITUDE], slips[MODEL_DIRECTION]);
+    slips_list(job->model, range[MODEL_AMPLITUDE], range[MODEL_DIRECTION], &c->slips);
     set_scales(c);
     list_data(c, reach);
     c->levels = json_array();
@@ -583,7 +470,7 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
         st = write_proof(&c, reach, path);
     }
     if (!st)
-        *out = (struct certificate){!c.nopen, reach, c.boxes, c.nopen, c.smallest};
+        *out = (struct certificate){!c.nopen, reach, c.boxes, c.nopen, c.smallest, c.looks};
     json_decref(c.levels);
     json_decref(c.open);
     arena_free(&c.arena);

@@ -17,6 +17,7 @@ struct certificate {
     double reach;             /* as far as predictions might have been away, standard deviations */
     trial_number boxes, open; /* looked at; where something may fit */
     double smallest;          /* edge of the smallest box, part of its range */
+    double looks;             /* at stations, of the budget */
 };
 
 /* Writes the proof to `path`, as file_create() says; JSON:

@@ -2,7 +2,9 @@
 #ifndef TESTS_OKADA_MOGI_H
 #define TESTS_OKADA_MOGI_H
 
+#include "okada_mogi/certify.h"
 #include "okada_mogi/search.h"
+#include "src/demand.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -145,6 +147,16 @@ static inline void assert_same(const struct accepted *a, const struct accepted *
         assert_true(a->record[i].chi2 == b->record[i].chi2);
         assert_true(!i || a->record[i - 1].trial < a->record[i].trial);
     }
+}
+
+/* A job's certificate, and its proof as it was written. */
+static inline json_t *job_certify(const struct job *job, struct certificate *c)
+{
+    json_t *root;
+    assert_int_equal(certify(job, job_file("out"), c), EK_OK);
+    assert_int_equal(demand_open(job_file("out"), &root), EK_OK);
+    unlink(job_file("out"));
+    return root;
 }
 
 #endif

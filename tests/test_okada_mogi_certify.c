@@ -1,9 +1,9 @@
 /* tests/test_okada_mogi_certify.c – certificates, checked by other mathematics: what a proof says
  * is out is out, a proof with a hole is none, and where something fits there is a box. */
-#include "okada_mogi/certify.h"
 #include "tests/okada_mogi.h"
 
 #include <jansson.h>
+#include <omp.h>
 
 /* ---- the checker ------------------------------------------------------------------------------*/
 
@@ -223,11 +223,8 @@ static void test_random_jobs(void **state)
         const bool noisy = i % 3 > 0;
         struct job *job = open_job(truth, noisy ? 0.02 : 0, 0.5 + 0.5 * (i % 2), i % 4 == 1);
         struct certificate c;
-        json_error_t error;
         bool holds = false;
-        assert_int_equal(certify(job, job_file("out"), &c), EK_OK);
-        json_t *root = json_load_file(job_file("out"), JSON_REJECT_DUPLICATES, &error);
-        assert_non_null(root);
+        json_t *root = job_certify(job, &c);
         assert_int_equal(check_proof(root, noisy ? NULL : truth, &holds), (long)c.open);
         assert_int_equal(c.certified, c.open == 0);
         assert_true(noisy || (!c.certified && holds));
@@ -240,10 +237,29 @@ static void test_random_jobs(void **state)
             assert_int_equal(check_proof(root, NULL, &holds), -1); /* half a proof is none */
         }
         json_decref(root);
-        unlink(job_file("out"));
         job_close(job);
     }
     assert_true(certified > 2);
+}
+
+/* Neither boxes nor proof depend on the number of threads, nor on who was first. */
+static void test_threads(void **state)
+{
+    (void)state;
+    const double truth[] = {500, -700, 3000, 8e6, 0.25};
+    struct job *job = open_job(truth, 0.01, 2, true);
+    struct certificate c, other;
+    json_t *first = NULL;
+    for (int threads = 1; threads <= 5; threads += 2) {
+        omp_set_num_threads(threads);
+        json_t *proof = job_certify(job, first ? &other : &c);
+        assert_true(!first || (json_equal(proof, first) && other.open == c.open));
+        first = first ? first : json_incref(proof);
+        json_decref(proof);
+    }
+    assert_true(c.boxes > 64 && c.looks == other.looks);
+    json_decref(first);
+    job_close(job);
 }
 
 /* A hole where the truth is, is found. */
@@ -253,11 +269,8 @@ static void test_holes(void **state)
     const double truth[] = {500, -700, 3000, 8e6, 0.25};
     struct job *job = open_job(truth, 0, 1, false);
     struct certificate c;
-    json_error_t error;
     bool holds = false;
-    assert_int_equal(certify(job, job_file("out"), &c), EK_OK);
-    json_t *root = json_load_file(job_file("out"), 0, &error),
-           *levels = json_object_get(root, "levels");
+    json_t *root = job_certify(job, &c), *levels = json_object_get(root, "levels");
     const size_t last = json_array_size(levels) - 1;
     char *text = strdup(json_string_value(json_array_get(levels, last)));
     assert_true(c.open > 0 && strchr(text, '?'));
@@ -267,7 +280,6 @@ static void test_holes(void **state)
     assert_int_equal(check_proof(root, NULL, &holds), -1);
     free(text);
     json_decref(root);
-    unlink(job_file("out"));
     job_close(job);
 }
 
@@ -290,7 +302,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_jobs),
-                                       cmocka_unit_test(test_holes),
+                                       cmocka_unit_test(test_threads), cmocka_unit_test(test_holes),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }
