@@ -28,6 +28,10 @@ static const struct opt options[] = {
      "saves the search there every few seconds, and goes on from there", .env = NULL},
     {"residuals", OPT_TEXT, offsetof(struct program, residuals), "FILE",
      "table of the stations: observed, predicted by the best trial, residuals", .env = NULL},
+    {"geojson", OPT_TEXT, offsetof(struct program, geojson), "FILE",
+     "the best trial's sources, the stations and their vectors as GeoJSON", .env = NULL},
+    {"psvelo", OPT_TEXT, offsetof(struct program, psvelo), "STEM",
+     "the same for GMT: STEM.observed, .predicted, .residual, .faults", .env = NULL},
     {"dry-run", OPT_FLAG, offsetof(struct program, dry_run),
      .help = "only say how many trials, how much memory and how long"},
     {"refine", OPT_INT, offsetof(struct program, refine), "N",
@@ -41,6 +45,11 @@ static const struct opt options[] = {
     {"certify", OPT_TEXT, offsetof(struct program, certify), "PROOF.json",
      "prove that no point between the least and largest values fits, or say where one may",
      .env = NULL},
+    {"generate", OPT_TEXT, offsetof(struct program, generate), "FILE",
+     "no search: data at the job's stations as its only trial predicts them, with noise",
+     .env = NULL},
+    {"seed", OPT_INT, offsetof(struct program, seed), "N", "of --generate's noise (1)", .env = NULL,
+     .max = 2147483647},
     OPT_END,
 };
 
@@ -48,6 +57,7 @@ static void defaults(void *st, const struct bench_program *self)
 {
     struct program *p = st;
     p->method_name = "exact";
+    p->seed = 1;
     p->model = model_find(self->identity.name);
 }
 
@@ -117,6 +127,8 @@ static enum ek_status open_job(struct program *p)
     TRY(check_refine(p));
     TRY(parse_method(p));
     TRY(read_job(p));
+    if (p->geojson)
+        TRY(write_map_check(p->job));
     return parse_range(p);
 }
 
@@ -166,10 +178,27 @@ static enum ek_status certify_job(struct program *p)
     return st;
 }
 
+static enum ek_status generate(struct program *p)
+{
+    char trials[TRIAL_TEXT];
+    TRY(open_job(p));
+    const enum ek_status st =
+        p->range.count == 1
+            ? write_synthetic(p->job, p->range.first, (uint64_t)p->seed, p->generate)
+            : status_fail(EK_USAGE,
+                          "--generate: %s has %s trials; give each parameter one value, or choose "
+                          "one with --trials N:N+1",
+                          p->path, trial_text(p->range.count, trials));
+    job_close(p->job);
+    return st;
+}
+
 static enum ek_status answer(void *st, bool *done)
 {
     struct program *p = st;
-    *done = p->forward || p->dry_run || p->certify;
+    *done = p->forward || p->dry_run || p->certify || p->generate;
+    if (p->generate)
+        return generate(p);
     if (p->certify)
         return certify_job(p);
     if (p->forward)
@@ -271,13 +300,19 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     struct program *p = st;
     bool right;
     *verified = BENCH_VERIFIED;
+    const struct {
+        const char *path;
+        enum ek_status (*write)(const struct job *job, trial_number trial, const char *path);
+    } files[] = {
+        {p->residuals, write_residuals}, {p->geojson, write_geojson}, {p->psvelo, write_psvelo}};
     if (family_here()->rank)
         return EK_OK;
     TRY(results_end(p->results));
     TRY(results_verify(p->results, &right, &p->checked));
     *verified = right;
-    if (p->residuals && results_stats(p->results))
-        TRY(write_residuals(p->job, results_stats(p->results)->best.trial, p->residuals));
+    for (int i = 0; i < 3 && results_stats(p->results); i++)
+        if (files[i].path)
+            TRY(files[i].write(p->job, results_stats(p->results)->best.trial, files[i].path));
     *detail =
         json_pack("{s:s s:i}", "method", "trials judged one by one", "trials", (int)p->checked);
     return EK_OK;

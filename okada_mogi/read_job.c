@@ -13,7 +13,7 @@
 static const struct demand ANY = {-1e300, 1e300, false, false}, LENGTH = {0, 1e9, false, false},
                            ABOVE_0 = {0, 1e9, true, false}, COUNT = {1, 1e15, false, true},
                            BEST = {1, JOB_BEST, false, true},
-                           SOURCES = {1, JOB_SOURCES, false, true}, ZONE = {1, 60, false, true},
+                           SOURCES = {1, JOB_SOURCES, false, true}, ZONE = {-60, 60, false, true},
                            RIGIDITY = {0, 1e15, true, false};
 
 /* ---- keys -------------------------------------------------------------------------------------*/
@@ -91,7 +91,8 @@ static enum ek_status read_format(const char *path, const json_t *object, struct
     TRY(per_component(path, "stations", object, "sigma", &ABOVE_0, f->unit, f->sigma));
     TRY(demand_optional(path, "stations", object, "utm_zone", &ZONE, &zone));
     f->zone = (int)zone;
-    return EK_OK;
+    return demand_that(path, zone || !json_object_get(object, "utm_zone"), "stations.utm_zone",
+                       "1 to 60, or -1 to -60 in the south");
 }
 
 /* "file" or {"file": …, how to read it}; all longitudes are projected like those of the first file.
@@ -108,7 +109,7 @@ static enum ek_status read_file(struct job *job, const json_t *value)
                     "the name of a file, or an object with \"file\" in it"));
     if (object)
         TRY(read_format(job->path, value, &format));
-    format.zone = format.zone ? format.zone : job->stations.zone;
+    format.usual = job->stations.zone;
     if (*file == '/' || !slash)
         snprintf(path, sizeof path, "%s", file);
     else

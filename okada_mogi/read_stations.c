@@ -385,18 +385,34 @@ static enum ek_status check_zone(const struct table *t, int zone, const struct s
     return EK_OK;
 }
 
+static void set_zone(struct stations *s, int zone)
+{
+    s->zone = zone;
+    if (zone)
+        snprintf(s->projection, sizeof s->projection, "UTM %d%c", abs(zone), zone < 0 ? 'S' : 'N');
+}
+
 static enum ek_status project(const struct layout *l, struct stations *s)
 {
     double lat = 0;
     for (int i = 0; i < s->n; i++)
         lat += s->north[i] / s->n;
-    const int zone = l->format->zone ? l->format->zone : utm_zone(middle_of(s));
+    const int given = l->format->zone ? l->format->zone : l->format->usual;
+    const int zone = given ? abs(given) : utm_zone(middle_of(s));
+    const bool south = lat < 0 || given < 0;
     TRY(check_zone(l->table, zone, s));
-    s->zone = zone;
-    snprintf(s->projection, sizeof s->projection, "UTM %d%c", zone, lat < 0 ? 'S' : 'N');
+    set_zone(s, south ? -zone : zone);
     for (int i = 0; i < s->n; i++)
-        utm_project(zone, lat < 0, s->east[i], s->north[i], &s->east[i], &s->north[i]);
+        utm_project(zone, south, s->east[i], s->north[i], &s->east[i], &s->north[i]);
     return EK_OK;
+}
+
+void stations_place(const struct stations *s, double east, double north, double at[2])
+{
+    at[0] = east;
+    at[1] = north;
+    if (s->zone)
+        utm_invert(abs(s->zone), s->zone < 0, east, north, &at[0], &at[1]);
 }
 
 static enum ek_status fill(const struct layout *l, struct stations *s)
@@ -418,7 +434,10 @@ static enum ek_status fill(const struct layout *l, struct stations *s)
         TRY(read_row(l, row, s));
     TRY(refuse_twins(l->table, s));
     tell_unused(l);
-    return has(l, EAST) && has(l, NORTH) ? EK_OK : project(l, s);
+    if (!has(l, EAST) || !has(l, NORTH))
+        return project(l, s);
+    set_zone(s, l->format->zone);
+    return EK_OK;
 }
 
 enum ek_status stations_read(const char *path, const struct stations_format *format,

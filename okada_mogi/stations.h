@@ -15,14 +15,22 @@ struct stations {
                         there are no others; NAN: three components */
     char **scene;    /* [n] of what is along a vector: "asc"; else NULL */
     int ncomponents; /* observed ones */
-    int zone;        /* of UTM, 0: none */
-    char projection[16]; /* "UTM 45N" where the file has longitudes and latitudes; else "" */
+    int zone;        /* of UTM, 0: none; below 0: on the southern hemisphere */
+    char projection[16]; /* "UTM 45N", or "" where the zone is unknown */
 };
 
 /* Station i has one component, along a vector. */
 static inline bool stations_scalar(const struct stations *s, int i)
 {
     return s->along[3 * i] == s->along[3 * i];
+}
+
+static inline bool stations_any_scalar(const struct stations *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (stations_scalar(s, i))
+            return true;
+    return false;
 }
 
 /* How a file of stations is to be read. Columns are known by the usual names, capitals or not:
@@ -39,7 +47,8 @@ struct stations_format {
     double unit;     /* m in one unit of displacements and deviations that name none */
     double floor[3]; /* m, added to each deviation in quadrature */
     double sigma[3]; /* m, where the file has no deviations; 0: it must have them */
-    int zone;        /* of UTM, for longitudes and latitudes; 0: that of their mean */
+    int zone;        /* of UTM, below 0: south; 0: E and N may be anything, */
+    int usual;       /* longitudes are projected to this zone; 0: to that of their mean */
 };
 
 /* EK_USAGE with file and line: missing columns, no number, a station 45 degrees from its zone,
@@ -51,5 +60,8 @@ enum ek_status stations_read(const char *path, const struct stations_format *for
  * of both; EK_UNAVAILABLE: out of memory. */
 enum ek_status stations_add(const char *path, struct stations *all, struct stations *more);
 void stations_close(struct stations *s);
+
+/* Longitude and latitude of a point; where the zone is unknown, as it is. */
+void stations_place(const struct stations *s, double east, double north, double at[2]);
 
 #endif

@@ -10,9 +10,10 @@
 
 struct program {
     const char *path, *method_name, *trials, *out, *binary, *save_to, *forward, *residuals,
-        *refine_by, *refine_out, *certify;
+        *refine_by, *refine_out, *certify, *geojson, *psvelo, *generate;
     const struct bench_settings *settings;
     int refine; /* rounds that follow the first */
+    int seed;
     enum search_method method;
     bool dry_run;
     const struct model *model;

@@ -31,6 +31,9 @@ void write_print_stats(FILE *out, const json_t *stats);
 
 /* ---- the report: write_page.c ----------------------------------------------------------------*/
 
+/* Three numbers, null where they are none. */
+json_t *write_components(const double *u);
+
 enum { WRITE_BINS = 60 }; /* of a histogram, at most; of Mw half as many */
 
 /* `s`: NULL where nothing is accepted. EK_UNAVAILABLE: out of memory.
@@ -43,7 +46,37 @@ enum { WRITE_BINS = 60 }; /* of a histogram, at most; of Mw half as many */
  *   pairs [{x y nx ny x_first x_step y_first y_step cells}], cells [[ix iy trials] …] */
 enum ek_status write_page(const struct job *job, const struct stats *s, json_t **view);
 
+/* ---- maps: write_map.c ------------------------------------------------------------------------*/
+
+/* A trial as GeoJSON (RFC 7946), a FeatureCollection in longitude and latitude. `kind` of a
+ * feature: source     outline, or a point: source (from 1), parameters; moment_Nm, Mw where it has
+ * them station    site, scene; observed_m, sigma_m, predicted_m: three components or null; of data
+ *              along a vector one number, and residual, as rL in tables
+ *   observed, predicted   lines from stations on, as long as horizontal displacements times `scale`
+ * EK_USAGE: where stations have neither lon and lat nor a zone (write_map_check() says so at once);
+ * EK_UNAVAILABLE: out of memory, or it cannot be written. */
+enum ek_status write_map_check(const struct job *job);
+enum ek_status write_geojson(const struct job *job, trial_number trial, const char *path);
+
+/* For GMT: <stem>.observed, .predicted and .residual (predicted - observed) with the columns of
+ * psvelo -Se, lon lat uE uN sE sN 0 site, m; <stem>.faults with the outlines of the sources, a
+ * segment each, the upper edge first. E and N instead of lon and lat where the zone is unknown. */
+enum ek_status write_psvelo(const struct job *job, trial_number trial, const char *stem);
+
+/* ---- data: write_synthetic.c ------------------------------------------------------------------*/
+
+/* A table of stations, as jobs take it, at the job's own places: what the trial predicts there,
+ * plus a normal deviate of each datum's sigma; scenes whose offset or ramp are unknown get ones of
+ * ten sigma. The same seed draws the same. EK_USAGE: the constraints do not allow this trial. */
+enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64_t seed,
+                               const char *path);
+
 /* ---- tables: write_table.c -------------------------------------------------------------------*/
+
+/* What a trial predicts: *u [stations][3], then for each station what is left of its first
+ * component, predicted - observed, in scenes without their unknowns; free() it. EK_USAGE: the
+ * constraints do not allow this trial; EK_UNAVAILABLE: out of memory. */
+enum ek_status write_predict(const struct job *job, trial_number trial, double **u);
 
 /* Writes a CSV table ("-": standard output) of the job's stations:
  *   site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU

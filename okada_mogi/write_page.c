@@ -1,12 +1,12 @@
 /* okada_mogi/write_page.c – figures in numbers. */
-#include "okada_mogi/judge.h"
 #include "okada_mogi/write.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- the map ----------------------------------------------------------------------------------*/
 
-static json_t *components_json(const double *u)
+json_t *write_components(const double *u)
 {
     json_t *list = json_array();
     for (int c = 0; c < 3; c++)
@@ -23,9 +23,9 @@ static json_t *stations_json(const struct stations *s, const double *u)
             json_array_append_new(list,
                                   json_pack("{s:s s:f s:f s:o s:o s:o}", "name", s->name[i], "east",
                                             s->east[i], "north", s->north[i], "observed",
-                                            components_json(s->observed + 3 * i), "sigma",
-                                            components_json(s->sigma + 3 * i), "predicted",
-                                            u ? components_json(u + 3 * i) : json_null()));
+                                            write_components(s->observed + 3 * i), "sigma",
+                                            write_components(s->sigma + 3 * i), "predicted",
+                                            u ? write_components(u + 3 * i) : json_null()));
     return list;
 }
 
@@ -117,15 +117,12 @@ static void add_accepted(const struct job *job, const struct stats *s, json_t *v
 
 enum ek_status write_page(const struct job *job, const struct stats *s, json_t **view)
 {
-    struct judge *judge;
-    struct accepted_record record;
-    const double *u = NULL;
-    TRY(judge_open(job, &judge));
+    double *u = NULL;
     if (s)
-        judge_trial(judge, s->best.trial, &record, &u);
+        TRY(write_predict(job, s->best.trial, &u));
     json_t *made = json_pack("{s:s s:o}", "projection", job->stations.projection, "stations",
                              stations_json(&job->stations, u));
-    judge_close(judge);
+    free(u);
     if (!made)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the report", job->path);
     if (s)

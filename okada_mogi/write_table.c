@@ -1,11 +1,11 @@
 /* okada_mogi/write_table.c – tables of stations and of displacements. */
 #include "okada_mogi/judge.h"
-#include "okada_mogi/utm.h"
 #include "okada_mogi/write.h"
 #include "src/file.h"
 #include "src/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- residuals --------------------------------------------------------------------------------*/
@@ -19,14 +19,6 @@ static void put_three(FILE *out, const double *x)
             fprintf(out, ",%.9g", x[c]);
 }
 
-static bool has_scalars(const struct stations *s)
-{
-    for (int i = 0; i < s->n; i++)
-        if (stations_scalar(s, i))
-            return true;
-    return false;
-}
-
 /* Of data along vectors: vector, value, deviation, prediction, residual; the rest is empty. */
 static void put_scalar(FILE *out, const struct stations *s, int i, const double *u, double left)
 {
@@ -38,7 +30,7 @@ static void put_scalar(FILE *out, const struct stations *s, int i, const double 
 /* left [n]: of what is in scenes with unknowns, without these; else predicted - observed. */
 static void put_rows(FILE *out, const struct stations *s, const double *u, const double *left)
 {
-    const bool scalars = has_scalars(s);
+    const bool scalars = stations_any_scalar(s);
     fprintf(out, "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU%s%s\n",
             scalars ? ",lE,lN,lU,value_m,sigma_m,pL_m,rL,scene" : "", s->zone ? ",lon,lat" : "");
     for (int i = 0; i < s->n; i++) {
@@ -58,10 +50,9 @@ static void put_rows(FILE *out, const struct stations *s, const double *u, const
             fputs(scalars ? ",,,,,,,," : "", out);
         }
         if (s->zone) {
-            double lon, lat;
-            utm_invert(s->zone, strchr(s->projection, 'S') != NULL, s->east[i], s->north[i], &lon,
-                       &lat);
-            fprintf(out, ",%.9f,%.9f", lon, lat);
+            double at[2];
+            stations_place(s, s->east[i], s->north[i], at);
+            fprintf(out, ",%.9f,%.9f", at[0], at[1]);
         }
         fputc('\n', out);
     }
@@ -82,26 +73,41 @@ static void find_left(const struct job *job, const double *u, double *left, doub
     }
 }
 
-enum ek_status write_residuals(const struct job *job, trial_number trial, const char *path)
+enum ek_status write_predict(const struct job *job, trial_number trial, double **u)
 {
+    char text[TRIAL_TEXT];
     struct judge *judge;
     struct accepted_record record;
-    struct file *f;
-    const double *u;
+    const double *predicted;
     const size_t n = (size_t)job->stations.n;
     TRY(judge_open(job, &judge));
-    double *left = calloc(2 * n, sizeof *left);
-    enum ek_status st =
-        left ? file_create(path, &f) : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
+    double *made = calloc(5 * n, sizeof *made);
+    const bool allowed = judge_trial(judge, trial, &record, &predicted);
+    if (made && allowed) {
+        memcpy(made, predicted, 3 * n * sizeof *made);
+        find_left(job, made, made + 3 * n, made + 4 * n);
+        *u = made;
+    }
+    judge_close(judge);
+    if (!made)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for predictions", job->path);
+    if (allowed)
+        return EK_OK;
+    free(made);
+    FAIL(EK_USAGE, "%s: the constraints do not allow trial %s", job->path, trial_text(trial, text));
+}
+
+enum ek_status write_residuals(const struct job *job, trial_number trial, const char *path)
+{
+    struct file *f;
+    double *u;
+    TRY(write_predict(job, trial, &u));
+    enum ek_status st = file_create(path, &f);
     if (!st) {
-        if (judge_trial(judge, trial, &record, &u)) {
-            find_left(job, u, left, left + n);
-            put_rows(file_stream(f), &job->stations, u, left);
-        }
+        put_rows(file_stream(f), &job->stations, u, u + 3 * job->stations.n);
         st = file_finish(f);
     }
-    free(left);
-    judge_close(judge);
+    free(u);
     return st;
 }
 

@@ -79,6 +79,16 @@ for option in --out --binary --json --residuals; do
 done
 TMPDIR=$work/none "$BIN/mogi" $campi --layout 1x1 --quiet || say 'TMPDIR is wanted for a few trials'
 
+# Maps, where the zone is known; data that a trial would have left are explained by it.
+sed 's|"campi_stations.csv"|"'"$PWD/${campi%/*}"'/campi_stations.csv", "utm_zone": 33|' $campi >"$work/zone.json"
+"$BIN/mogi" "$work/zone.json" --layout 1x1 --geojson "$work/map.json" --psvelo "$work/map" --quiet || say "maps: exits $?"
+grep -A9 '"Point"' "$work/map.json" | grep -q '14\.1[0-9]*,*$' || say 'the chamber is not at Pozzuoli'
+[ "$(cat "$work/map.observed" "$work/map.predicted" "$work/map.residual" | grep -c '^14\.')" = 42 ] && [ -s "$work/map.faults" ] || say 'psvelo: other rows'
+"$BIN/mogi" "$work/zone.json" --generate "$work/made.csv" --trials 7000000:7000001 --seed 3 || say "--generate exits $?"
+sed 's|"stations": [^}]*}|"stations": "made.csv"|; s|"k_sigma": [^}]*|"best": 1|' "$work/zone.json" >"$work/made.json"
+"$BIN/mogi" "$work/made.json" --trials 7000000:7000001 --layout 1x1 --out "$work/made.out" --quiet || say 'synthetic data'
+awk -F, 'NR == 2 { exit !($7 > 15 && $7 < 80) }' "$work/made.out" || say "synthetic data: $(cat "$work/made.out")"
+
 # Too narrow a range is told.
 sed 's|"max": 6000|"max": 2800|; s|"campi_stations|"'"$PWD"'/okada_mogi/examples/campi_stations|' \
     $campi >"$work/narrow.json"
@@ -106,5 +116,7 @@ refused() { # words, arguments…
 }
 refused 'goes without --trials' $campi --refine 1 --trials 0:10
 refused 'did you mean .d_m' $campi --refine 1 --refine-by d_n=2
+refused 'which utm_zone' $campi --geojson "$work/x.json"
+refused 'give each parameter one value' $campi --generate "$work/x.csv"
 refused 'whole number' $campi --refine-out "$work/x.json" --refine-by 0.5
 [ $bad = 0 ]

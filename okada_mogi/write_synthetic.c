@@ -1,0 +1,80 @@
+/* okada_mogi/write_synthetic.c – data that a known source would have left, with noise. */
+#include "okada_mogi/write.h"
+#include "src/file.h"
+#include "src/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Box & Muller (1958). */
+static double normal(uint64_t *seed)
+{
+    const double radius = sqrt(-2 * log(random_uniform(seed)));
+    return radius * cos(2 * 3.14159265358979323846 * random_uniform(seed));
+}
+
+/* Offsets and ramps that are unknown, as if they were displacements. */
+static void add_unknowns(const struct job *job, uint64_t *seed, double *u)
+{
+    for (int k = 0; k < job->scenes.n; k++) {
+        const struct scene *c = &job->scenes.scene[k];
+        for (int a = 0; a < c->unknowns; a++) {
+            const double size = 10 * job->stations.sigma[3 * c->station[0]] * normal(seed);
+            for (int i = 0; i < c->n; i++)
+                u[3 * c->station[i]] += size * c->shape[i * c->unknowns + a];
+        }
+    }
+}
+
+static void put_number(FILE *out, double x)
+{
+    if (isnan(x))
+        fputc(',', out);
+    else
+        fprintf(out, ",%.10g", x);
+}
+
+static void put_station(FILE *out, const struct stations *s, int i, double *u, bool scalars,
+                        uint64_t *seed)
+{
+    const double *sigma = s->sigma + 3 * i;
+    const bool scalar = stations_scalar(s, i);
+    double at[2];
+    stations_place(s, s->east[i], s->north[i], at);
+    fprintf(out, "%s,%.13g,%.13g", s->name[i], at[0], at[1]);
+    for (int c = 0; c < 3; c++)
+        u[c] += isnan(sigma[c]) ? NAN : sigma[c] * normal(seed);
+    for (int c = 0; c < 6; c++)
+        put_number(out, scalar ? NAN : c < 3 ? u[c] : sigma[c - 3]);
+    for (int c = 0; c < 5 && scalars; c++)
+        put_number(out, !scalar  ? NAN
+                        : c == 0 ? u[0]
+                        : c == 1 ? sigma[0]
+                                 : s->along[3 * i + c - 2]);
+    fprintf(out, "%s%s\n", scalars ? "," : "", scalar ? s->scene[i] : "");
+}
+
+enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64_t seed,
+                               const char *path)
+{
+    const struct stations *s = &job->stations;
+    const bool scalars = stations_any_scalar(s);
+    char number[TRIAL_TEXT];
+    struct file *f;
+    double *u;
+    TRY(write_predict(job, trial, &u));
+    enum ek_status st = file_create(path, &f);
+    if (!st) {
+        FILE *out = file_stream(f);
+        fprintf(out, "# synthetic: trial %s of %s, seed %llu%s%s\n", trial_text(trial, number),
+                job->path, (unsigned long long)seed, *s->projection ? ", " : "", s->projection);
+        fprintf(out, "site,%s,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m%s\n", s->zone ? "lon,lat" : "E_m,N_m",
+                scalars ? ",value_m,sigma_m,lE,lN,lU,scene" : "");
+        add_unknowns(job, &seed, u);
+        for (int i = 0; i < s->n; i++)
+            put_station(out, s, i, u + 3 * i, scalars, &seed);
+        st = file_finish(f);
+    }
+    free(u);
+    return st;
+}
