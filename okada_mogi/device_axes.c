@@ -168,7 +168,7 @@ static void fill_condition(const struct search_device *d, const struct job_const
                 trial_value(axis, place / row[3 + 2 * i] % axis->n);
         }
         const long bit = row[1] + place;
-        if (c->what->holds(c->number, p, NULL))
+        if (job_holds(c, p, NULL))
             allowed[bit / 32] |= (int)(1u << bit % 32);
     }
 }
@@ -186,7 +186,9 @@ static enum ek_status add_conditions(struct search_device *d)
         return out_of_memory(d);
     }
     for (int i = 0; i < job->nconstraints; i++)
-        for (int s = 0; s < job->nsources && !job->constraint[i].what->pair; s++) {
+        for (int s = 0; s < job->nsources; s++) {
+            if (!job_concerns(&job->constraint[i], s, -1))
+                continue;
             long *row = rows + CONDITION * x->nconditions;
             const long places = condition_row(d, &job->constraint[i], s, row);
             if (!places)

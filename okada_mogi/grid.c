@@ -59,7 +59,8 @@ static bool allows(const struct grid *g, enum moment when, const double *x)
 {
     for (int i = 0; i < g->job->nconstraints; i++) {
         const struct job_constraint *c = &g->job->constraint[i];
-        if (!c->what->pair && moment_of(g, c->what) == when && !c->what->holds(c->number, x, NULL))
+        if (job_concerns(c, g->source, -1) && moment_of(g, c->what) == when &&
+            !job_holds(c, x, NULL))
             return false;
     }
     return true;
@@ -115,9 +116,9 @@ static bool straddled(const struct grid *g)
 {
     const unsigned geometry = bits_of(g, 0, g->naxes), inner = bits_of(g, g->nouter, g->naxes);
     for (int i = 0; i < g->job->nconstraints; i++) {
-        const struct model_constraint *c = g->job->constraint[i].what;
-        if (!c->pair && !(c->looks_at & ~geometry) && c->looks_at & inner &&
-            moment_of(g, c) == LATE)
+        const struct job_constraint *c = &g->job->constraint[i];
+        if (job_concerns(c, g->source, -1) && !(c->what->looks_at & ~geometry) &&
+            c->what->looks_at & inner && moment_of(g, c->what) == LATE)
             return true;
     }
     return false;

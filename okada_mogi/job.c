@@ -32,19 +32,27 @@ double job_magnitude(const struct job *job, const double *x)
     return model_magnitude(job_moment(job, x));
 }
 
+bool job_concerns(const struct job_constraint *c, int a, int b)
+{
+    const int *only = c->expression ? c->expression->source : NULL;
+    return c->what->pair == (b >= 0) && (!only || only[0] < 0 || (only[0] == a && only[1] == b));
+}
+
+bool job_holds(const struct job_constraint *c, const double *x, const double *other)
+{
+    return c->expression ? expression_holds(c->expression, x, other)
+                         : c->what->holds(c->number, x, other);
+}
+
 bool job_allows(const struct job *job, const double *x)
 {
     const int n = job->model->nparameters;
-    for (int i = 0; i < job->nconstraints; i++) {
-        const struct job_constraint *c = &job->constraint[i];
-        for (int a = 0; a < job->nsources; a++) {
-            if (!c->what->pair && !c->what->holds(c->number, x + a * n, NULL))
-                return false;
-            for (int b = 0; c->what->pair && b < a; b++)
-                if (!c->what->holds(c->number, x + b * n, x + a * n))
+    for (int i = 0; i < job->nconstraints; i++)
+        for (int a = 0; a < job->nsources; a++)
+            for (int b = -1; b < a; b++)
+                if (job_concerns(&job->constraint[i], a, b) &&
+                    !job_holds(&job->constraint[i], x + a * n, b < 0 ? NULL : x + b * n))
                     return false;
-        }
-    }
     return true;
 }
 

@@ -2,7 +2,7 @@
  *
  * {"model": "okada", "sources": 1, "stations": "stations.csv",
  *  "accept": {"k_sigma": 2.0},
- *  "constraints": {"length_over_width": [1, 4]},
+ *  "constraints": {"length_over_width": [1, 4], "expressions": "d_m > 0.3 * W_m"},
  *  "parameters": [{"name": "Ec_m", "min": 40000, "max": 67500, "n": 12}, …]}
  *
  * The parameters' order is that of Eq. (4): the last one runs fastest. With several sources their
@@ -10,6 +10,7 @@
 #ifndef OKADA_MOGI_JOB_H
 #define OKADA_MOGI_JOB_H
 
+#include "okada_mogi/expression.h"
 #include "okada_mogi/model.h"
 #include "okada_mogi/scenes.h"
 #include "okada_mogi/stations.h"
@@ -39,10 +40,11 @@ struct job_accept {
     bool all;               /* keep_all: every trial that meets the constraints, whatever k is */
 };
 
-/* A constraint of the model with its numbers. */
+/* A constraint of the model with its numbers; or an expression, which says what it looks at. */
 struct job_constraint {
     const struct model_constraint *what;
     double number[MODEL_NUMBERS + 1]; /* the last one is the rigidity */
+    struct expression *expression;    /* NULL: none */
 };
 
 struct job {
@@ -88,6 +90,10 @@ void job_parameters(const struct job *job, trial_number trial, double *x);
 double job_moment(const struct job *job, const double *x);
 double job_magnitude(const struct job *job, const double *x);
 
+/* The constraint is about source a (with b < a, where it is about pairs; else b = -1). */
+bool job_concerns(const struct job_constraint *c, int a, int b);
+/* And this is what it says of them. */
+bool job_holds(const struct job_constraint *c, const double *x, const double *other);
 /* All constraints hold for the sources x[nsources][nparameters]. */
 bool job_allows(const struct job *job, const double *x);
 

@@ -209,25 +209,71 @@ static const struct model_constraint *find_constraint(const struct job *job, con
     return NULL;
 }
 
+static enum ek_status add_constraint(struct job *job, struct job_constraint **c)
+{
+    const size_t n = (size_t)job->nconstraints;
+    *c = realloc(job->constraint, (n + 1) * sizeof **c);
+    if (!*c)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the constraints", job->path);
+    job->constraint = *c;
+    *c += n;
+    **c = (struct job_constraint){.what = NULL};
+    return EK_OK;
+}
+
+/* "L_m / W_m < 4", or a list of such. */
+static enum ek_status read_expressions(struct job *job, const char *key, const json_t *value)
+{
+    struct job_constraint *c;
+    size_t i;
+    json_t *one;
+    char element[200];
+    json_array_foreach(value, i, one)
+    {
+        snprintf(element, sizeof element, "%s[%zu]", key, i);
+        TRY(demand_that(job->path, json_is_string(one), element, "a text"));
+        TRY(read_expressions(job, element, one));
+    }
+    if (json_is_array(value))
+        return EK_OK;
+    TRY(demand_that(job->path, json_is_string(value), key, "a text, or a list of texts"));
+    TRY(add_constraint(job, &c));
+    job->nconstraints++;
+    c->expression = malloc(sizeof *c->expression);
+    if (!c->expression)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the constraints", job->path);
+    TRY(expression_read(job->path, key, json_string_value(value), job->model, job->nsources,
+                        c->expression));
+    c->what = &c->expression->as;
+    return EK_OK;
+}
+
 static enum ek_status read_constraints(struct job *job, const json_t *object)
 {
     const char *name;
     json_t *value;
     char key[160];
-    TRY(demand_that(job->path, !object || json_is_object(object), "constraints", "an object"));
-    job->constraint = calloc(json_object_size(object) + 1, sizeof *job->constraint);
-    if (!job->constraint)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the constraints", job->path);
+    if (json_is_array(object))
+        return read_expressions(job, "constraints", object);
+    TRY(demand_that(job->path, !object || json_is_object(object), "constraints",
+                    "an object, or a list of texts"));
     json_object_foreach((json_t *)object, name, value)
     {
-        struct job_constraint *c = &job->constraint[job->nconstraints++];
+        struct job_constraint *c;
         int n;
+        below("constraints", name, key);
+        if (!strcmp(name, "expressions")) {
+            TRY(read_expressions(job, key, value));
+            continue;
+        }
+        TRY(add_constraint(job, &c));
         c->what = find_constraint(job, name);
         if (!c->what)
             return EK_USAGE;
-        TRY(numbers(job->path, below("constraints", name, key), value, &ANY, c->what->nnumbers,
-                    c->what->nnumbers, c->number, &n));
+        TRY(numbers(job->path, key, value, &ANY, c->what->nnumbers, c->what->nnumbers, c->number,
+                    &n));
         c->number[n] = job->rigidity;
+        job->nconstraints++;
     }
     return EK_OK;
 }
@@ -419,8 +465,8 @@ static enum ek_status read_root(struct job *job, const json_t *root, const struc
     job->nsources = (int)sources;
     TRY(demand_optional(job->path, "", root, "rigidity_Pa", &RIGIDITY, &job->rigidity));
     TRY(read_accept(job, json_object_get(root, "accept")));
-    TRY(read_constraints(job, json_object_get(root, "constraints")));
     TRY(read_parameters(job, json_object_get(root, "parameters")));
+    TRY(read_constraints(job, json_object_get(root, "constraints")));
     TRY(read_stations(job, json_object_get(root, "stations")));
     return read_scenes(job, json_object_get(root, "scenes"));
 }
@@ -458,6 +504,8 @@ void job_close(struct job *job)
         free(job->name[a]);
     scenes_close(&job->scenes);
     stations_close(&job->stations);
+    for (int i = 0; i < job->nconstraints; i++)
+        free(job->constraint[i].expression);
     free(job->constraint);
     json_decref(job->root);
     free(job->path);

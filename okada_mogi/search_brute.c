@@ -92,12 +92,12 @@ static enum ek_status list_conditions(struct shared *b)
     TRY(check(b));
     for (int i = 0; i < job->nconstraints; i++)
         for (int s = 0; s < job->nsources; s++)
-            for (int t = 0; t < (job->constraint[i].what->pair ? s : 1); t++) {
-                struct condition *c = &b->condition[b->nconditions++];
-                *c = (struct condition){&job->constraint[i], s,
-                                        job->constraint[i].what->pair ? t : -1, LATE};
-                set_moment(b, c);
-            }
+            for (int t = -1; t < s; t++)
+                if (job_concerns(&job->constraint[i], s, t)) {
+                    struct condition *c = &b->condition[b->nconditions++];
+                    *c = (struct condition){&job->constraint[i], s, t, LATE};
+                    set_moment(b, c);
+                }
     return EK_OK;
 }
 
@@ -107,7 +107,7 @@ static bool allows(const struct shared *b, int when, const double *x)
     for (int i = 0; i < b->nconditions; i++) {
         const struct condition *c = &b->condition[i];
         if ((int)c->when == when &&
-            !c->what->what->holds(c->what->number, x + c->a * n, c->b < 0 ? NULL : x + c->b * n))
+            !job_holds(c->what, x + c->a * n, c->b < 0 ? NULL : x + c->b * n))
             return false;
     }
     return true;
