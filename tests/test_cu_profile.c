@@ -46,7 +46,7 @@ static void open_full(struct profile *p)
 {
     assert_int_equal(profile_open("prog", "class \"X\", <3> steps", TASKS, &set, p), EK_OK);
     for (int k = 0; k < p->nkinds; k++) {
-        p->kind[k].seconds = calloc(TASKS, sizeof(double));
+        p->kind[k].seconds = ARENA_NEW(&p->arena, TASKS, double);
         for (int t = 0; t < TASKS; t++)
             p->kind[k].seconds[t] = (t + 1) / 3.0 / (1 + 6.0 * k);
     }
@@ -319,7 +319,6 @@ static void saving_is_all_or_nothing(void **state)
     snprintf(path, sizeof path, "%s/deep/er/p.json", folder);
     open_full(&p);
     assert_int_equal(profile_save(&p, path), EK_OK);
-    free(p.kind[2].seconds);
     p.kind[2].seconds = NULL;
     status_mute(1);
     assert_int_equal(profile_save(&p, path), EK_UNVERIFIED);

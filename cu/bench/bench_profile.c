@@ -18,26 +18,21 @@ enum ek_status bench_profile_open(const struct bench_program *program, const cha
     *p = (struct bench_profile){.set = set};
     TRY(profile_open(program->identity.name, problem, job->n, set, &p->profile));
     TRY(profile_path(&p->profile, p->path));
-    p->unit = calloc((size_t)set->n, sizeof *p->unit);
-    if (!p->unit)
-        FAIL(EK_UNAVAILABLE, "profile: out of memory for %d units", set->n);
-    return EK_OK;
+    p->unit = ARENA_NEW(&p->profile.arena, set->n, struct sched_unit);
+    return arena_check(&p->profile.arena, "%d units", set->n);
 }
 
 void bench_profile_close(struct bench_profile *p)
 {
     profile_close(&p->profile);
-    free(p->unit);
-    p->unit = NULL;
 }
 
 /* ---- making -----------------------------------------------------------------------------------*/
 static enum ek_status take_seconds(const struct team *team, struct profile *p,
                                    struct profile_kind *kind)
 {
-    kind->seconds = calloc(p->n ? p->n : 1, sizeof *kind->seconds);
-    if (!kind->seconds)
-        FAIL(EK_UNAVAILABLE, "profile: out of memory for %zu tasks", p->n);
+    kind->seconds = ARENA_NEW(&p->arena, p->n, double);
+    TRY(arena_check(&p->arena, "%zu tasks", p->n));
     for (size_t t = 0; t < p->n; t++) {
         kind->seconds[t] = team_task_seconds(team, t, kind->kind);
         if (!isfinite(kind->seconds[t]))
@@ -75,13 +70,12 @@ enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_pr
                                   void *st, const struct sched_job *job)
 {
     struct sched_job steered = *job;
-    double *times = calloc(2 * job->n + 1, sizeof *times);
     enum ek_status status = EK_OK;
-    if (!times)
-        status = status_fail(EK_UNAVAILABLE, "profile: out of memory for %zu tasks", job->n);
-    else if (cluster_size() > 1)
-        status = status_fail(EK_USAGE, "--profile wants one process, not %d", cluster_size());
-    for (size_t t = 0; !status && t < job->n; t++) {
+    if (cluster_size() > 1)
+        FAIL(EK_USAGE, "--profile wants one process, not %d", cluster_size());
+    double *times = ARENA_NEW(&p->profile.arena, 2 * job->n, double);
+    TRY(arena_check(&p->profile.arena, "%zu tasks", job->n));
+    for (size_t t = 0; t < job->n; t++) {
         times[t] = job->cost ? job->cost[t] : 1;
         times[job->n + t] = FOREVER;
     }
@@ -90,7 +84,6 @@ enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_pr
         steer(p, &p->profile.kind[k], times, times + job->n);
         status = measure(p, program, st, &steered, &p->profile.kind[k]);
     }
-    free(times);
     return status ? status : profile_save(&p->profile, p->path);
 }
 

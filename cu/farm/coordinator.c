@@ -1,5 +1,6 @@
 /* cu/farm/coordinator.c – a policy over nodes, and the batches that are out. */
 #include "cu/farm/coordinator.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -47,6 +48,7 @@ struct coordinator {
     size_t nleft, room;
     bool given_up;
     struct trouble *trouble; /* [n] */
+    struct arena arena;      /* of the lists */
 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -65,14 +67,12 @@ static bool deals_ranges(const char *schedule)
 /* Every task may be left by itself at worst. */
 static enum ek_status fill(struct coordinator *c)
 {
-    const size_t nodes = (size_t)c->nodes;
     c->room = c->job.n + 1;
-    c->unit = calloc(nodes, sizeof *c->unit);
-    c->node = calloc(nodes, sizeof *c->node);
-    c->left = calloc(c->room, sizeof *c->left);
-    c->trouble = calloc(c->room, sizeof *c->trouble);
-    if (!c->unit || !c->node || !c->left || !c->trouble)
-        FAIL(EK_UNAVAILABLE, "out of memory for %zu tasks on %zu nodes", c->job.n, nodes);
+    c->unit = ARENA_NEW(&c->arena, c->nodes, struct sched_unit);
+    c->node = ARENA_NEW(&c->arena, c->nodes, struct node);
+    c->left = ARENA_NEW(&c->arena, c->room, struct ek_range);
+    c->trouble = ARENA_NEW(&c->arena, c->room, struct trouble);
+    TRY(arena_check(&c->arena, "%zu tasks on %d nodes", c->job.n, c->nodes));
     for (int i = 0; i < c->nodes; i++)
         c->unit[i] = (struct sched_unit){.width = 1, .memory = i, .node = i};
     const struct sched_job job = {
@@ -108,10 +108,7 @@ void coordinator_close(struct coordinator *c)
     pthread_mutex_destroy(&c->lock);
     for (int i = 0; c->node && i < c->nodes; i++)
         free(c->node[i].out);
-    free(c->unit);
-    free(c->node);
-    free(c->left);
-    free(c->trouble);
+    arena_free(&c->arena);
     free(c);
 }
 

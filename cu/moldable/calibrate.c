@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_WIDTHS = 64, MOST_REPEATS = 101, MOST_WORDS = 64 };
+enum { MOST_WIDTHS = 64, MOST_REPEATS = 101 };
 static const double GLANCE = 0.1; /* s */
 
 struct settings {
@@ -414,22 +414,19 @@ enum ek_status run_calibrate(int argc, char **argv)
 {
     struct settings s = {.repeat = 3};
     struct run_job job;
-    const char *args[MOST_WORDS];
-    int nargs = 0;
-    const struct opt_group groups[] = {{"options:", options, &s}};
-    if (argc > MOST_WORDS)
-        FAIL(EK_USAGE, "too many words; try cu-run calibrate --help");
-    TRY(opt_parse(groups, 1, argc, argv, args, &nargs));
-    if (s.help) {
-        puts("usage: cu-run calibrate JOB.json [options]\n\n"
-             "Runs each of the job's commands on several numbers of cores of the first node and\n"
-             "fits t(p) = a/p^b + c; runs it on the other nodes to find their speed factors.\n");
-        return opt_help(stdout, groups, 1), EK_OK;
-    }
-    if (nargs != 1)
+    const char *path;
+    TRY(run_words(
+        argc, argv, options, &s, &s.help,
+        "usage: cu-run calibrate JOB.json [options]\n\n"
+        "Runs each of the job's commands on several numbers of cores of the first node and\n"
+        "fits t(p) = a/p^b + c; runs it on the other nodes to find their speed factors.\n",
+        &path));
+    if (s.help)
+        return EK_OK;
+    if (!path)
         FAIL(EK_USAGE, "calibrate wants one job file; try cu-run calibrate --help");
     progress_quiet(s.quiet);
-    TRY(run_job_open(&job, args[0]));
+    TRY(run_job_open(&job, path));
     enum ek_status st = s.out ? file_try(s.out) : EK_OK; /* before hours of work */
     if (!st && s.json)
         st = file_try(s.json);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORDS = 64, SCAN = 256 };
+enum { SCAN = 256 };
 /* Seconds: to look around; at least between two plans; without a task before it is over; and what a
  * task must have left before the allocation ends, and as a share of its time. */
 static const double GLANCE = 0.1, AGAIN = 1, STILL = 1, RESERVE = 1, SHARE = 0.05;
@@ -445,22 +445,18 @@ enum ek_status run_run(int argc, char **argv)
 {
     struct settings s = {0};
     struct run_job job;
-    const char *args[MOST_WORDS];
-    int nargs = 0;
-    const struct opt_group groups[] = {{"options:", options, &s}};
-    if (argc > MOST_WORDS)
-        FAIL(EK_USAGE, "too many words; try cu-run run --help");
-    TRY(opt_parse(groups, 1, argc, argv, args, &nargs));
-    if (s.help) {
-        puts("usage: cu-run run JOB.json [options]\n\n"
-             "Plans the job's tasks and runs them, each bound to its cores; cu/README.md and\n"
-             "cu/examples/ show what a job looks like.\n");
-        return opt_help(stdout, groups, 1), EK_OK;
-    }
-    if (nargs != 1)
+    const char *path;
+    TRY(run_words(argc, argv, options, &s, &s.help,
+                  "usage: cu-run run JOB.json [options]\n\n"
+                  "Plans the job's tasks and runs them, each bound to its cores; cu/README.md and\n"
+                  "cu/examples/ show what a job looks like.\n",
+                  &path));
+    if (s.help)
+        return EK_OK;
+    if (!path)
         FAIL(EK_USAGE, "run wants one job file; try cu-run run --help");
     progress_quiet(s.quiet);
-    TRY(run_job_open(&job, args[0]));
+    TRY(run_job_open(&job, path));
     enum ek_status st = run_job_timed(&job);
     if (!st && s.json)
         st = file_try(s.json);

@@ -34,16 +34,23 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-static void print_help(const struct opt_group *groups)
+enum ek_status run_words(int argc, char **argv, const struct opt *table, void *values,
+                         const bool *help, const char *text, const char **job)
 {
-    puts("usage: cu-run plan --tasks LIST --nodes LIST [options]\n"
-         "       cu-run plan JOB.json [options]\n\n"
-         "Predicts what each method makes of the tasks: makespan, and which task runs when, on\n"
-         "which cores and behind which others.\n");
-    opt_help(stdout, groups, 1);
-    puts("\nmethods:");
-    for (int i = 0; moldable_methods[i]; i++)
-        printf("  %-10s %s\n", moldable_methods[i]->name, moldable_methods[i]->summary);
+    const char *args[MOST_WORDS];
+    int nargs = 0;
+    const struct opt_group groups[] = {{"options:", table, values}};
+    if (argc > MOST_WORDS)
+        FAIL(EK_USAGE, "too many words; try cu-run %s --help", argv[0]);
+    TRY(opt_parse(groups, 1, argc, argv, args, &nargs));
+    if (*help) {
+        puts(text);
+        opt_help(stdout, groups, 1);
+    } else if (nargs > 1) {
+        FAIL(EK_USAGE, "%s wants one job file; try cu-run %s --help", argv[0], argv[0]);
+    }
+    *job = nargs ? args[0] : NULL;
+    return EK_OK;
 }
 
 /* ---- all methods ------------------------------------------------------------------------------*/
@@ -131,17 +138,22 @@ static enum ek_status plan_job(const struct settings *s, const char *path)
 enum ek_status run_plan(int argc, char **argv)
 {
     struct settings s = {0};
-    const char *args[MOST_WORDS];
-    int nargs = 0;
-    const struct opt_group groups[] = {{"options:", options, &s}};
-    if (argc > MOST_WORDS)
-        FAIL(EK_USAGE, "too many words; try cu-run plan --help");
-    TRY(opt_parse(groups, 1, argc, argv, args, &nargs));
-    if (s.help)
-        return print_help(groups), EK_OK;
-    if (nargs == 1 && !s.tasks && !s.nodes)
-        return plan_job(&s, args[0]);
-    if (nargs || !s.tasks || !s.nodes)
+    const char *job = NULL;
+    TRY(run_words(argc, argv, options, &s, &s.help,
+                  "usage: cu-run plan --tasks LIST --nodes LIST [options]\n"
+                  "       cu-run plan JOB.json [options]\n\n"
+                  "Predicts what each method makes of the tasks: makespan, and which task runs "
+                  "when, on\nwhich cores and behind which others.\n",
+                  &job));
+    if (s.help) {
+        puts("\nmethods:");
+        for (int i = 0; moldable_methods[i]; i++)
+            printf("  %-10s %s\n", moldable_methods[i]->name, moldable_methods[i]->summary);
+        return EK_OK;
+    }
+    if (job && !s.tasks && !s.nodes)
+        return plan_job(&s, job);
+    if (job || !s.tasks || !s.nodes)
         FAIL(EK_USAGE, "plan wants --tasks and --nodes, or a job file; try cu-run plan --help");
     return plan_words(&s);
 }

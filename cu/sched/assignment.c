@@ -1,8 +1,8 @@
 /* cu/sched/assignment.c – the unit that would be idle first asks first. */
 #include "cu/sched/assignment.h"
+#include "src/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A policy that has left its division alone for `SETTLED` steps is through with learning; one that
@@ -69,24 +69,19 @@ static enum ek_status play(struct game *d, struct sched *s, int *owner)
 
 enum ek_status assignment_find(const char *schedule, const struct sched_job *job, int *owner)
 {
-    const size_t n = job->n ? job->n : 1;
+    struct arena arena = {0};
     struct game d = {.job = job,
-                     .free_at = calloc((size_t)job->ncu, sizeof *d.free_at),
-                     .now = calloc(n, sizeof *d.now),
-                     .before = calloc(n, sizeof *d.before)};
+                     .free_at = ARENA_NEW(&arena, job->ncu, double),
+                     .now = ARENA_NEW(&arena, job->n, int),
+                     .before = ARENA_NEW(&arena, job->n, int)};
     struct sched *s = NULL;
-    enum ek_status st = EK_OK;
-    if (!d.free_at || !d.now || !d.before)
-        st = status_fail(EK_UNAVAILABLE, "schedule %s: out of memory for %zu tasks", schedule,
-                         job->n);
+    enum ek_status st = arena_check(&arena, "schedule %s: %zu tasks", schedule, job->n);
     if (!st)
         st = sched_open(schedule, job, &s);
     if (!st)
         st = play(&d, s, owner);
     sched_close(s);
-    free(d.free_at);
-    free(d.now);
-    free(d.before);
+    arena_free(&arena);
     return st;
 }
 

@@ -1,6 +1,7 @@
 /* cu/sched/link.c – latency and bandwidth from measured moves. */
 #include "cu/sched/link.h"
 #include "cu/sched/line.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 
@@ -33,21 +34,20 @@ static size_t gather(const struct link *first, int n, size_t stride, struct link
 enum ek_status link_learn(const struct link *first, int n, size_t stride, struct sched_link *known)
 {
     const size_t room = (size_t)n * LINK_MOVES;
-    struct link_move *all = calloc(room + 1, sizeof *all);
-    double *x = calloc(3 * room + 1, sizeof *x), *y = x ? x + room : NULL;
-    enum ek_status st = EK_OK;
-    if (!all || !x)
-        st = status_fail(EK_UNAVAILABLE, "team: out of memory for %zu moves", room);
+    struct arena arena = {0};
+    struct link_move *all = ARENA_NEW(&arena, room, struct link_move);
+    double *x = ARENA_NEW(&arena, room, double), *y = ARENA_NEW(&arena, room, double);
+    double *scratch = ARENA_NEW(&arena, room, double);
+    const enum ek_status st = arena_check(&arena, "%zu moves", room);
     const size_t m = st ? 0 : gather(first, n, stride, all);
     for (size_t i = 0; i < m; i++) {
         x[i] = all[i].bytes;
         y[i] = all[i].seconds;
     }
     if (m >= FEWEST) {
-        const struct line l = line_fit(x, y, x + 2 * room, m);
+        const struct line l = line_fit(x, y, scratch, m);
         *known = (struct sched_link){l.a, l.b};
     }
-    free(all);
-    free(x);
+    arena_free(&arena);
     return st;
 }

@@ -79,8 +79,7 @@ enum ek_status profile_open(const char *program, const char *problem, size_t n,
 
 void profile_close(struct profile *p)
 {
-    for (int i = 0; i < p->nkinds; i++)
-        free(p->kind[i].seconds);
+    arena_free(&p->arena);
     *p = (struct profile){0};
 }
 
@@ -156,15 +155,14 @@ enum ek_status profile_save(const struct profile *p, const char *path)
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/
-static enum ek_status read_seconds(const char *path, const json_t *list, size_t n, double **seconds)
+static enum ek_status read_seconds(const char *path, const json_t *list, struct profile *p,
+                                   double **seconds)
 {
-    if (!json_is_array(list) || json_array_size(list) != n)
-        FAIL(EK_USAGE, "%s: kinds.seconds has not one number for each of %zu tasks", path, n);
-    double *sec = calloc(n ? n : 1, sizeof *sec);
-    if (!sec)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu tasks", path, n);
-    *seconds = sec;
-    for (size_t t = 0; t < n; t++) {
+    if (!json_is_array(list) || json_array_size(list) != p->n)
+        FAIL(EK_USAGE, "%s: kinds.seconds has not one number for each of %zu tasks", path, p->n);
+    double *sec = *seconds = ARENA_NEW(&p->arena, p->n, double);
+    TRY(arena_check(&p->arena, "%s: %zu tasks", path, p->n));
+    for (size_t t = 0; t < p->n; t++) {
         const json_t *x = json_array_get(list, t);
         sec[t] = json_is_number(x) ? json_number_value(x) : NAN;
         if (!(sec[t] >= 0 && sec[t] <= LONGEST))
@@ -186,8 +184,8 @@ static enum ek_status read_kind(const char *path, const json_t *o, struct profil
         FAIL(EK_USAGE, "%s: kinds[%d] is not {kind, name, width, seconds}", path, p->nkinds);
     k->kind = strcmp(kind, "cpu") ? CU_DEVICE : CU_CPU;
     snprintf(k->name, sizeof k->name, "%s", name);
-    p->nkinds++; /* from here on profile_close() frees its seconds */
-    return read_seconds(path, seconds, p->n, &k->seconds);
+    p->nkinds++;
+    return read_seconds(path, seconds, p, &k->seconds);
 }
 
 static enum ek_status from_json(const char *path, json_t *root, struct profile *p)
@@ -253,10 +251,9 @@ enum ek_status profile_load(const char *path, struct profile *p)
     TRY(profile_read(path, &found));
     enum ek_status st = compare(path, &found, p);
     for (int i = 0; !st && i < p->nkinds; i++) {
-        struct profile_kind *from = (struct profile_kind *)find_kind(&found, &p->kind[i]);
-        double *sec = from->seconds;
-        from->seconds = p->kind[i].seconds;
-        p->kind[i].seconds = sec;
+        const struct profile_kind *from = find_kind(&found, &p->kind[i]);
+        p->kind[i].seconds = arena_copy(&p->arena, from->seconds, p->n, sizeof *from->seconds);
+        st = arena_check(&p->arena, "%zu tasks", p->n);
     }
     profile_close(&found);
     return st;

@@ -10,6 +10,7 @@
 
 #include "cu/unit/cu.h"
 #include "cu/sched/checksummed.h"
+#include "src/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@ struct profile_kind {
     enum cu_kind kind;
     int width;       /* cores of a CPU unit; 1 for a device */
     char name[192];  /* CPU model; back end, name and size of a device */
-    double *seconds; /* [n] median of a task; owned, NULL = not known yet */
+    double *seconds; /* [n] median of a task, from the profile's arena; NULL = not known yet */
 };
 
 struct profile {
@@ -30,6 +31,7 @@ struct profile {
     size_t n;
     int nkinds;
     struct profile_kind kind[PROFILE_KINDS]; /* the CPU kind first */
+    struct arena arena;
 };
 
 /* What a profile for this program, problem of n tasks and these units must hold; no seconds yet.

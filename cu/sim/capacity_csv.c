@@ -2,6 +2,7 @@
  *
  *   scenario,<type>,…,nodes,cores,devices,price,schedule,makespan_s,lower_bound_s,ratio,inputs */
 #include "cu/sim/capacity.h"
+#include "src/table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -85,13 +86,6 @@ static int find_schedule(const struct capacity *c, const char *name)
     return -1;
 }
 
-static bool number(const char *text, double *x)
-{
-    char *end;
-    *x = strtod(text, &end);
-    return end != text && !*end;
-}
-
 static void take_line(struct capacity *c, char *line)
 {
     char *field[FIELDS], inputs[17], *end;
@@ -103,8 +97,9 @@ static void take_line(struct capacity *c, char *line)
     uint64_t scenario = strtoull(field[0], &end, 10);
     size_t at = capacity_find(c, scenario);
     int schedule = find_schedule(c, field[first + 4]);
-    if (*end || at == c->nscenarios || schedule < 0 || !number(field[first + 5], &cell.makespan) ||
-        !number(field[first + 6], &cell.bound) || !(cell.makespan > 0) || isinf(cell.makespan))
+    if (*end || at == c->nscenarios || schedule < 0 ||
+        !table_parse(field[first + 5], &cell.makespan) ||
+        !table_parse(field[first + 6], &cell.bound) || !(cell.makespan > 0) || isinf(cell.makespan))
         return;
     struct capacity_cell *place = &c->cell[at * (size_t)c->nschedules + (size_t)schedule];
     c->known += !(place->makespan > 0);

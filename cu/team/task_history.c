@@ -7,14 +7,13 @@
 
 enum ek_status task_history_open(struct task_history *b, const struct sched_job *job)
 {
-    const size_t n = job->n, room = n ? n : 1;
+    const size_t n = job->n;
     *b = (struct task_history){.n = n, .all = job->number ? job->all : 0};
-    b->home = calloc(2 * room, sizeof *b->home);
-    b->seconds = calloc(room, sizeof *b->seconds);
-    b->sample = calloc(room, sizeof *b->sample);
-    if (!b->home || !b->seconds || !b->sample)
-        FAIL(EK_UNAVAILABLE, "team: out of memory for %zu tasks", n);
-    b->number = b->home + room;
+    b->home = ARENA_NEW(&b->arena, n, int);
+    b->number = ARENA_NEW(&b->arena, n, int);
+    b->seconds = ARENA_NEW(&b->arena, n, double);
+    b->sample = arena_take(&b->arena, n, sizeof *b->sample);
+    TRY(arena_check(&b->arena, "%zu tasks", n));
     for (size_t t = 0; t < n; t++)
         b->number[t] = job->number ? job->number[t] : -1;
     return EK_OK;
@@ -22,12 +21,8 @@ enum ek_status task_history_open(struct task_history *b, const struct sched_job 
 
 void task_history_close(struct task_history *b)
 {
-    free(b->home);
-    free(b->seconds);
-    free(b->sample);
     free(b->past);
-    for (int kind = 0; kind < 2; kind++)
-        free(b->known[kind]);
+    arena_free(&b->arena);
     *b = (struct task_history){.n = 0};
 }
 
@@ -60,19 +55,15 @@ static double usual_pace(const double *median, const struct sched_job *job)
 
 static enum ek_status know(struct task_history *b, const struct sched_job *job, int kind)
 {
-    double *known = b->known[kind] = calloc(b->n ? b->n : 1, sizeof *known);
-    if (!known)
-        FAIL(EK_UNAVAILABLE, "team: out of memory for the times of %zu tasks", b->n);
+    double *known = ARENA_NEW(&b->arena, b->n, double);
+    TRY(arena_check(&b->arena, "the times of %zu tasks", b->n));
     for (size_t t = 0; t < b->n; t++)
         known[t] = samples_median(&b->sample[t][kind]);
     const double pace = usual_pace(known, job);
     for (size_t t = 0; t < b->n; t++)
         if (isnan(known[t]))
             known[t] = pace * cost_of(job, t);
-    if (isnan(pace)) {
-        free(known);
-        b->known[kind] = NULL;
-    }
+    b->known[kind] = isnan(pace) ? NULL : known;
     return EK_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cu/team/samples.h"
 #include "cu/sched/sched.h"
+#include "src/arena.h"
 
 struct task_history {
     size_t n, all;               /* tasks here, and of all ranks */
@@ -13,7 +14,8 @@ struct task_history {
     double *seconds;             /* [n] of this step */
     struct samples (*sample)[2]; /* [n][kind] the latest computations */
     struct samples (*past)[2];   /* [all] of tasks that have left for other ranks; NULL: none */
-    double *known[2]; /* [kind][n] what policies may know after task_history_renumber() */
+    double *known[2];   /* [kind][n] what policies may know after task_history_renumber() */
+    struct arena arena; /* of all but `past` */
 };
 
 /* All tasks at home on the host, nothing known. EK_UNAVAILABLE: out of memory. close frees, also

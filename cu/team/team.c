@@ -46,13 +46,11 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     t->ops = ops;
     t->ctx = ctx;
     t->schedule = schedule;
-    t->view = calloc((size_t)set->n, sizeof *t->view);
-    t->unit = aligned_alloc(_Alignof(struct unit), (size_t)set->n * sizeof *t->unit);
-    if (t->unit)
-        memset(t->unit, 0, (size_t)set->n * sizeof *t->unit);
-    enum ek_status st = locks_open(&t->locks, set->nmemories);
-    if (!st && (!t->view || !t->unit))
-        st = status_fail(EK_UNAVAILABLE, "team: out of memory for %d units", set->n);
+    t->view = ARENA_NEW(&t->arena, set->n, struct sched_unit);
+    t->unit = ARENA_NEW(&t->arena, set->n, struct unit);
+    enum ek_status st = arena_check(&t->arena, "%d units", set->n);
+    if (!st)
+        st = locks_open(&t->locks, set->nmemories);
     if (!st)
         st = task_history_open(&t->history, job);
     if (!st) {
@@ -78,8 +76,7 @@ void team_close(struct team *t)
     for (int c = 0; t->unit && c < t->set->n; c++)
         events_free(&t->unit[c].events);
     task_history_close(&t->history);
-    free(t->view);
-    free(t->unit);
+    arena_free(&t->arena);
     free(t);
 }
 

@@ -23,6 +23,7 @@ struct unit {
 };
 
 struct team {
+    struct arena arena; /* of the units */
     struct cu_set *set;
     struct sched_unit *view; /* [n units] as policies see them */
     const struct team_ops *ops;
