@@ -26,7 +26,7 @@ struct offer {
 };
 
 /* One search for offers. */
-struct deal {
+struct improvement {
     struct partition *d;
     const int *owner;
     bool anywhere;        /* between memory nodes, too */
@@ -68,7 +68,7 @@ static struct ends ends_of(const struct partition *d, int cu)
     return (struct ends){d->load[cu], d->full[cu]};
 }
 
-static double value_of(const struct deal *a, struct ends x, struct ends y)
+static double value_of(const struct improvement *a, struct ends x, struct ends y)
 {
     double usual = partition_more(a->at_least.usual, partition_more(x.usual, y.usual));
     double first = partition_more(a->at_least.first, partition_more(x.first, y.first));
@@ -96,7 +96,7 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
 }
 
 /* d->delta of a unit's tasks if they went to a memory node. */
-static void price_exchange(struct deal *a, int cu, int to)
+static void price_exchange(struct improvement *a, int cu, int to)
 {
     struct partition *d = a->d;
     bool crosses = d->job->first && d->memory[cu] != to;
@@ -107,7 +107,8 @@ static void price_exchange(struct deal *a, int cu, int to)
 }
 
 /* A unit's ends with a task more (sign 1) or less (-1); NONE changes nothing. */
-static inline struct ends with(const struct deal *a, struct ends x, int cu, size_t task, int sign)
+static inline struct ends with(const struct improvement *a, struct ends x, int cu, size_t task,
+                               int sign)
 {
     const struct partition *d = a->d;
     if (task == NONE)
@@ -119,14 +120,14 @@ static inline struct ends with(const struct deal *a, struct ends x, int cu, size
     return (struct ends){x.usual + sec, x.first + sec + transfer};
 }
 
-static double both_seconds(const struct deal *a, int other, size_t task)
+static double both_seconds(const struct improvement *a, int other, size_t task)
 {
     return estimate_seconds(a->d->e, a->last, task) + estimate_seconds(a->d->e, other, task);
 }
 
 /* The other's tasks descend, and so do those that were given before `give`: the place in its list
  * that evens out the two ends moves on only, from `at`; the task before it is returned. */
-static size_t near_even(struct deal *a, int other, size_t give, size_t at)
+static size_t near_even(struct improvement *a, int other, size_t give, size_t at)
 {
     const struct partition *d = a->d;
     const double *end = a->in_first ? d->full : d->load;
@@ -144,7 +145,8 @@ struct given {
 };
 
 /* The last unit takes a task in return, or NONE: is that the best offer? */
-static void weigh(struct deal *a, int other, const struct given *g, size_t take, struct offer *best)
+static void weigh(struct improvement *a, int other, const struct given *g, size_t take,
+                  struct offer *best)
 {
     const struct partition *d = a->d;
     if (d->launches && take != NONE && (take + 1 == g->task || g->task + 1 == take))
@@ -157,7 +159,7 @@ static void weigh(struct deal *a, int other, const struct given *g, size_t take,
 }
 
 /* As good as an offer gets; this near to it, looking on is not worth it. */
-static double good_enough(const struct deal *a, int other)
+static double good_enough(const struct improvement *a, int other)
 {
     struct ends l = ends_of(a->d, a->last), o = ends_of(a->d, other);
     struct ends even = {(l.usual + o.usual) / 2, (l.first + o.first) / 2};
@@ -167,7 +169,7 @@ static double good_enough(const struct deal *a, int other)
 
 /* The best offer of the last unit to another one. Where faces would cross, all pairs of tasks are
  * looked at, else those that fit. */
-static void bargain(struct deal *a, int other, struct offer *best)
+static void find_offer(struct improvement *a, int other, struct offer *best)
 {
     const struct partition *d = a->d;
     const bool all = d->launches || (d->job->first && d->memory[other] != d->memory[a->last]);
@@ -202,7 +204,7 @@ static void list_tasks(struct partition *d, const int *owner)
 }
 
 /* The unit that gives, and what the others make certain. */
-static void find_last(struct deal *a)
+static void find_last(struct improvement *a)
 {
     const struct partition *d = a->d;
     struct ends most = {0, 0};
@@ -218,32 +220,32 @@ static void find_last(struct deal *a)
 }
 
 /* Between units of one kind and memory node no offer is better than to end together. */
-static bool hopeless(const struct deal *a, int other, const struct offer *best)
+static bool hopeless(const struct improvement *a, int other, const struct offer *best)
 {
     const struct partition *d = a->d;
     return d->e->kind[other] == d->e->kind[a->last] && d->memory[other] == d->memory[a->last] &&
            good_enough(a, other) > best->value;
 }
 
-static bool may_deal(const struct deal *a, int cu)
+static bool may_take_part(const struct improvement *a, int cu)
 {
     const struct partition *d = a->d;
     return cu != a->last && (a->anywhere || d->memory[cu] == d->memory[a->last]);
 }
 
-/* The unit that ends first, of those that may deal: the likeliest to have a good offer. */
-static int find_first(const struct deal *a)
+/* The unit that ends first, of those that may take part: the likeliest to have a good offer. */
+static int find_first(const struct improvement *a)
 {
     const double *end = a->in_first ? a->d->full : a->d->load;
     int first = -1;
     for (int c = 0; c < a->d->job->ncu; c++)
-        if (may_deal(a, c) && (first < 0 || end[c] < end[first]))
+        if (may_take_part(a, c) && (first < 0 || end[c] < end[first]))
             first = c;
     return first;
 }
 
 /* The best that the last unit is offered; unit < 0: nothing that helps. */
-static struct offer best_offer(struct deal *a)
+static struct offer best_offer(struct improvement *a)
 {
     struct partition *d = a->d;
     int priced = -1, ncu = d->job->ncu;
@@ -252,17 +254,17 @@ static struct offer best_offer(struct deal *a)
     struct ends now = ends_of(d, a->last);
     struct offer best = {.unit = -1, .value = value_of(a, now, now) * (1 - 1e-4)};
     for (int i = 0, c = find_first(a); c >= 0 && i < ncu && a->looks > 0; i++, c = (c + 1) % ncu) {
-        if (!may_deal(a, c) || hopeless(a, c, &best))
+        if (!may_take_part(a, c) || hopeless(a, c, &best))
             continue;
         if (d->memory[c] != priced)
             price_exchange(a, a->last, priced = d->memory[c]);
         price_exchange(a, c, d->memory[a->last]);
-        bargain(a, c, &best);
+        find_offer(a, c, &best);
     }
     return best;
 }
 
-static bool strike(struct deal *a, int *owner)
+static bool take_best_offer(struct improvement *a, int *owner)
 {
     struct partition *d = a->d;
     struct offer best = best_offer(a);
@@ -280,11 +282,11 @@ static bool strike(struct deal *a, int *owner)
 
 void partition_improve(struct partition *d, int *owner, bool anywhere)
 {
-    struct deal a = {.d = d,
-                     .owner = owner,
-                     .anywhere = anywhere,
-                     .w = d->bound ? 1 / d->horizon : 0,
-                     .looks = d->nmemories == 1 || d->looks < EACH ? d->looks : EACH};
+    struct improvement a = {.d = d,
+                            .owner = owner,
+                            .anywhere = anywhere,
+                            .w = d->bound ? 1 / d->horizon : 0,
+                            .looks = d->nmemories == 1 || d->looks < EACH ? d->looks : EACH};
     d->looks -= a.looks;
     partition_load(d, owner);
     list_tasks(d, owner);
@@ -293,7 +295,7 @@ void partition_improve(struct partition *d, int *owner, bool anywhere)
         helped = false;
         for (int first = 0; first <= d->bound; first++) {
             a.in_first = first;
-            while (a.looks > 0 && strike(&a, owner))
+            while (a.looks > 0 && take_best_offer(&a, owner))
                 helped = true;
         }
     }

@@ -166,15 +166,15 @@ void plan_fixed_step(void *st)
     plan_rewind(st);
 }
 
-enum ek_status plan_deal(struct plan *p, const struct sched_job *job,
-                         enum ek_status (*deal)(const struct sched_job *job, const size_t *order,
-                                                int *owner))
+enum ek_status plan_by_cost(struct plan *p, const struct sched_job *job,
+                            enum ek_status (*assign)(const struct sched_job *job,
+                                                     const size_t *order, int *owner))
 {
     size_t *order = ARENA_NEW(job->arena, job->n, size_t);
     int *owner = ARENA_NEW(job->arena, job->n, int);
     TRY(plan_open(p, job));
     plan_sort(job->cost, job->n, order);
-    TRY(deal(job, order, owner));
+    TRY(assign(job, order, owner));
     plan_assign(p, owner, order);
     return EK_OK;
 }

@@ -70,12 +70,12 @@ void plan_fixed_step(void *st);
 #define PLAN_FIXED                                                                                 \
     .state_size = sizeof(struct plan), .next = plan_fixed_next, .step = plan_fixed_step
 
-/* Opens the plan and lets `deal` choose the unit of each task, in the order of descending cost:
+/* Opens the plan and lets `assign` choose the unit of each task, in the order of descending cost:
  * owner[i] = unit of task order[i]; units execute their tasks in this order. EK_UNAVAILABLE: out of
- * memory, or what deal says. */
-enum ek_status plan_deal(struct plan *p, const struct sched_job *job,
-                         enum ek_status (*deal)(const struct sched_job *job, const size_t *order,
-                                                int *owner));
+ * memory, or what assign says. */
+enum ek_status plan_by_cost(struct plan *p, const struct sched_job *job,
+                            enum ek_status (*assign)(const struct sched_job *job,
+                                                     const size_t *order, int *owner));
 
 /* Numbers of the units of one kind, in order; returns how many. unit [job->ncu] */
 int plan_units(const struct sched_job *job, enum cu_kind kind, int *unit);

@@ -32,7 +32,7 @@ static double sum_of(const double *x, struct ek_range r)
     return sum;
 }
 
-static double crowd_of(const struct fitter *f, const struct record_sample *s)
+static double slowdown_of(const struct fitter *f, const struct record_sample *s)
 {
     return 1 + f->kind->slowed[0] * s->busy[0] + f->kind->slowed[1] * s->busy[1];
 }
@@ -58,7 +58,7 @@ static void share_out(struct fitter *f, const double *share)
         f->fill[t] = f->first[t];
     for (size_t i = 0; i < f->count; i++) {
         const struct record_sample *s = &f->sample[i];
-        double alone = fmax(s->seconds / crowd_of(f, s) - f->kind->launch, 0);
+        double alone = fmax(s->seconds / slowdown_of(f, s) - f->kind->launch, 0);
         double sum = sum_of(share, s->tasks);
         for (size_t t = s->tasks.begin; t < s->tasks.end; t++)
             f->row[f->fill[t]++] = (struct fit_row){
@@ -112,7 +112,7 @@ static void find_launch(struct fitter *f)
         if (f->cost)
             cost = sum_of(f->cost, s->tasks);
         f->row[i] = (struct fit_row){
-            .x = {1, tasks, cost}, .y = s->seconds / crowd_of(f, s), .weight = 1 / tasks};
+            .x = {1, tasks, cost}, .y = s->seconds / slowdown_of(f, s), .weight = 1 / tasks};
     }
     fit_rows(f->row, f->count, f->cost ? 3 : 2, beta);
     f->kind->launch = beta[0];
@@ -170,7 +170,8 @@ static void find_noise(struct fitter *f)
     size_t n = 0;
     for (size_t i = 0; i < f->count; i++) {
         const struct record_sample *s = &f->sample[i];
-        double expected = (f->kind->launch + sum_of(f->kind->seconds, s->tasks)) * crowd_of(f, s);
+        double expected =
+            (f->kind->launch + sum_of(f->kind->seconds, s->tasks)) * slowdown_of(f, s);
         if (expected > 0)
             f->row[n++] = (struct fit_row){.y = s->seconds / expected, .weight = expected};
     }

@@ -17,7 +17,7 @@ struct actor {
     double start, begun;   /* of the range's and of the task's computation */
     double left, since;    /* of the task: seconds left at `since`, as if it were alone */
     double whole;          /* of the task with its launch, at the unit's usual speed */
-    double crowd, end;     /* what a second takes among its neighbours; when the task will end */
+    double slowdown, end;  /* what a second takes among its neighbours; when the task will end */
     double factor;         /* of its speed */
 };
 
@@ -33,7 +33,7 @@ struct sim {
     double *seconds;         /* [n] of each task in this step */
     struct loss_share *did;  /* [ncu] for the loss by cause */
     int (*active)[2];        /* [nnodes][kind] units at work on each node */
-    bool crowded;            /* some unit is slowed by others */
+    bool interferes;         /* some unit is slowed by others */
     double *link;            /* [2 * nmemories] room for the exchange */
     int nmemories, nnodes, step, nextchange;
     int *last;                         /* [n] step in which each task is executed next */
@@ -77,13 +77,14 @@ static double seconds_of(const struct sim *s, int cu)
            a->factor;
 }
 
-static double crowd_of(const struct sim *s, int cu)
+static double slowdown_of(const struct sim *s, int cu)
 {
     const struct sim_unit *u = &s->c->unit[cu];
-    double crowd = 1;
+    double slowdown = 1;
     for (int kind = 0; kind < 2; kind++)
-        crowd += sim_curve_at(&u->slowed[kind], s->active[u->node][kind] - (kind == (int)u->kind));
-    return crowd;
+        slowdown +=
+            sim_curve_at(&u->slowed[kind], s->active[u->node][kind] - (kind == (int)u->kind));
+    return slowdown;
 }
 
 /* ---- transfers --------------------------------------------------------------------------------*/
@@ -158,18 +159,18 @@ static void rebuild(struct sim *s, int cu)
 
 /* ---- units ------------------------------------------------------------------------------------*/
 /* Somebody on the node has stopped or begun: from now on its units are slower or faster. */
-static void crowd_anew(struct sim *s, int node, double now)
+static void update_slowdowns(struct sim *s, int node, double now)
 {
-    for (int cu = 0; s->crowded && cu < s->c->ncu; cu++) {
+    for (int cu = 0; s->interferes && cu < s->c->ncu; cu++) {
         struct actor *a = &s->actor[cu];
         if (s->c->unit[cu].node != node || a->life != BUSY || a->range.begin == a->range.end)
             continue;
-        a->left -= fmax(now - a->since, 0) / a->crowd;
+        a->left -= fmax(now - a->since, 0) / a->slowdown;
         a->since = fmax(now, a->since);
-        a->crowd = crowd_of(s, cu);
-        a->end = a->since + fmax(a->left, 0) * a->crowd;
+        a->slowdown = slowdown_of(s, cu);
+        a->end = a->since + fmax(a->left, 0) * a->slowdown;
     }
-    if (s->crowded)
+    if (s->interferes)
         rebuild(s, -1);
 }
 
@@ -190,7 +191,7 @@ static void rest(struct sim *s, int cu, enum life life, double now)
     s->actor[cu].life = life;
     if (was_busy) {
         s->active[u->node][u->kind]--;
-        crowd_anew(s, u->node, now);
+        update_slowdowns(s, u->node, now);
     }
 }
 
@@ -201,8 +202,8 @@ static void begin_task(struct sim *s, int cu, size_t task, double now)
     a->begun = a->since = now;
     a->left = seconds_of(s, cu);
     a->whole = a->left > 0 ? a->left * a->factor : 1;
-    a->crowd = crowd_of(s, cu);
-    a->end = now + a->left * a->crowd;
+    a->slowdown = slowdown_of(s, cu);
+    a->end = now + a->left * a->slowdown;
     push(s, cu);
 }
 
@@ -290,7 +291,7 @@ static enum ek_status die(struct sim *s, int cu, double now)
     for (int c = 0; c < s->c->ncu; c++)
         if (s->actor[c].life == IDLE) {
             wake(s, c, now);
-            crowd_anew(s, s->c->unit[c].node, now);
+            update_slowdowns(s, s->c->unit[c].node, now);
         }
     return EK_OK;
 }
@@ -394,7 +395,7 @@ static void count_places(struct sim *s)
         const struct sim_unit *unit = &s->c->unit[u];
         s->nmemories = unit->memory >= s->nmemories ? unit->memory + 1 : s->nmemories;
         s->nnodes = unit->node >= s->nnodes ? unit->node + 1 : s->nnodes;
-        s->crowded |= unit->slowed[CU_CPU].n || unit->slowed[CU_DEVICE].n;
+        s->interferes |= unit->slowed[CU_CPU].n || unit->slowed[CU_DEVICE].n;
     }
 }
 

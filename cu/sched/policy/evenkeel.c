@@ -3,11 +3,11 @@
  *
  * Where speeds or profiles are given it divides the tasks at once. Where they are not, the first
  * step binds late (cu/sched/bootstrap.h). From then on every task's time on every kind of unit is
- * estimated (cu/sched/estimate.h: medians, lines, never a probing move) and the tasks are divided
- * for good (cu/sched/partition.h: contiguous, priced or free, whichever makespan, exchange and
- * migrations favour).
+ * estimated (cu/sched/estimate.h: medians, lines, never a probing move) and the tasks are
+ * partitioned for good (cu/sched/partition.h: contiguous, priced or free, whichever makespan,
+ * exchange and migrations favour).
  *
- * A new division is searched only when what is now known of the present one differs from what was
+ * A new partition is searched only when what is now known of the present one differs from what was
  * expected of it, and taken only when it wins back the cost of moving. A unit that slows down is
  * found by its busy time, and helped by those that have nothing left to do (cu/sched/steal.h); one
  * that dies makes the policy begin anew with the others; one that gets nothing is tried again now
@@ -31,14 +31,14 @@ struct state {
     struct steal steal;
     const struct sched_job *job;
     bool binds_late;           /* in this step */
-    bool divided;              /* there is a division */
+    bool partitioned;          /* there is a partition */
     int *owner, *other;        /* [n] unit of each task as it is, as it might be */
     double tolerance, horizon; /* options; horizon 0: as many steps as are left */
     double steps;              /* left, as far as is known */
     double *credit;            /* [ncu] seconds that trying an idle unit again may cost */
     int tried;                 /* unit that is tried again in this step; -1: none */
     double patience;           /* searches in vain raise what counts as a surprise so many times */
-    double took;               /* a step with this division, seconds; INFINITY: none yet */
+    double took;               /* a step with this partition, seconds; INFINITY: none yet */
 };
 
 static const struct opt options[] = {
@@ -75,7 +75,7 @@ static void look(struct state *s)
     partition_begin(&s->partition, s->horizon ? s->horizon : fmax(1, s->steps));
 }
 
-/* What the present division should take, by what is known now. */
+/* What the present partition should take, by what is known now. */
 static void load(struct state *s)
 {
     partition_load(&s->partition, s->owner);
@@ -90,28 +90,28 @@ static void expect(struct state *s)
     memcpy(s->steal.expected, s->partition.load, (size_t)s->job->ncu * sizeof *s->steal.expected);
 }
 
-/* Searches for a division and takes it if it is worth it: better than the present one is predicted,
- * and better than that one was when it last ran. */
+/* Searches for a partition and takes it if it is worth it: better than the present one is
+ * predicted, and better than that one was when it last ran. */
 static void partition_anew(struct state *s)
 {
     struct partition *d = &s->partition;
     double doubt = doubt_of(s);
-    const int *present = s->divided ? s->owner : NULL;
+    const int *present = s->partitioned ? s->owner : NULL;
     struct partition_cost now = partition_predict(d, s->owner);
     struct partition_cost best = partition_search(d, present, doubt / 4, s->other);
     double was = fmin(partition_total(d, now), s->took);
     double least = (s->tolerance + doubt) * now.makespan;
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
-    if (!s->divided || was - partition_total(d, best) > least) {
+    if (!s->partitioned || was - partition_total(d, best) > least) {
         s->patience = 1;
         memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
         steal_plan(&s->steal);
-        s->divided = true;
+        s->partitioned = true;
     }
     expect(s);
 }
 
-/* What a step with this division takes. */
+/* What a step with this partition takes. */
 static void measure(struct state *s)
 {
     const struct estimate *e = &s->estimate;
@@ -121,10 +121,10 @@ static void measure(struct state *s)
         s->took = fmax(s->took, e->busy[c]);
     s->took += ran.exchange;
     if (memcmp(s->owner, e->owner, s->job->n * sizeof *s->owner))
-        s->took = INFINITY; /* others have helped: it says nothing of the division */
+        s->took = INFINITY; /* others have helped: it says nothing of the partition */
 }
 
-/* The present division is no longer what it was taken for: not for one unit. */
+/* The present partition is no longer what it was taken for: not for one unit. */
 static bool surprised(struct state *s)
 {
     double makespan = 0;
@@ -163,7 +163,7 @@ static void choose_trial(struct state *s)
     size_t n = s->job->n, task = n ? s->partition.order[n - 1] : 0;
     int before = s->tried;
     s->tried = -1;
-    for (int c = 0; n && s->divided && c < s->job->ncu && s->tried < 0; c++)
+    for (int c = 0; n && s->partitioned && c < s->job->ncu && s->tried < 0; c++)
         if (try_again(s, c, task))
             s->tried = c;
     if (s->tried < 0 && before < 0)

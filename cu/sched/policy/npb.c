@@ -64,7 +64,7 @@ static void pack(const struct sched_job *job, const size_t *order, int *owner,
     }
 }
 
-static enum ek_status deal(const struct sched_job *job, const size_t *order, int *owner)
+static enum ek_status assign(const struct sched_job *job, const size_t *order, int *owner)
 {
     struct plan_heap heap;
     size_t *left = ARENA_NEW(job->arena, job->n, size_t);
@@ -76,7 +76,7 @@ static enum ek_status deal(const struct sched_job *job, const size_t *order, int
 
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
-    return plan_deal(st, job, deal);
+    return plan_by_cost(st, job, assign);
 }
 
 const struct sched_ops sched_npb = {

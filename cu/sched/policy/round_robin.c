@@ -2,7 +2,7 @@
  * however loaded it is (the thesis, section 2.2.1, with the cells sorted as its program does). */
 #include "cu/sched/plan.h"
 
-static enum ek_status deal(const struct sched_job *job, const size_t *order, int *owner)
+static enum ek_status assign(const struct sched_job *job, const size_t *order, int *owner)
 {
     (void)order;
     for (size_t i = 0; i < job->n; i++)
@@ -12,7 +12,7 @@ static enum ek_status deal(const struct sched_job *job, const size_t *order, int
 
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
-    return plan_deal(st, job, deal);
+    return plan_by_cost(st, job, assign);
 }
 
 const struct sched_ops sched_round_robin = {

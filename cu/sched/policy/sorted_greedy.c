@@ -2,7 +2,7 @@
  * least cost so far (LPT; the thesis, section 2.2.2): all units count as equally fast. */
 #include "cu/sched/plan.h"
 
-static enum ek_status deal(const struct sched_job *job, const size_t *order, int *owner)
+static enum ek_status assign(const struct sched_job *job, const size_t *order, int *owner)
 {
     struct plan_heap heap;
     TRY(plan_heap_open(&heap, job));
@@ -13,7 +13,7 @@ static enum ek_status deal(const struct sched_job *job, const size_t *order, int
 
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
-    return plan_deal(st, job, deal);
+    return plan_by_cost(st, job, assign);
 }
 
 const struct sched_ops sched_sorted_greedy = {
