@@ -140,11 +140,22 @@ static void ask_platform(cl_platform_id id, struct platform *p)
     free(before);
 }
 
+/* PoCL up to 6 on LLVM from 18 on ends the process over some kernels ("Instruction Combining did
+ * not reach a fixpoint"; https://github.com/pocl/pocl/issues/1608) but where it makes work-groups
+ * the other way, which is as fast. The user's word counts more. */
+static void choose_work_groups(const char *version)
+{
+    const char *pocl = strstr(version, "PoCL "), *llvm = strstr(version, "LLVM ");
+    if (pocl && llvm && atoi(pocl + 5) <= 6 && atoi(llvm + 5) >= 18)
+        setenv("POCL_WORK_GROUP_METHOD", "cbs", 0);
+}
+
 static void note_version(cl_platform_id id)
 {
     char text[512] = "";
     size_t used = strlen(found.version);
     opencl.GetPlatformInfo(id, CL_PLATFORM_VERSION, sizeof text - 1, text, NULL);
+    choose_work_groups(text);
     snprintf(found.version + used, sizeof found.version - used, "%s%s", used ? "; " : "", text);
 }
 

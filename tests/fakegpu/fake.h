@@ -65,6 +65,7 @@ enum {
 #define POCL_FUNCTIONS(X)                                                                          \
     X(GetPlatformIDs)                                                                              \
     X(GetDeviceIDs)                                                                                \
+    X(GetDeviceInfo)                                                                               \
     X(CreateContext)                                                                               \
     X(CreateCommandQueue)                                                                          \
     X(CreateProgramWithSource)                                                                     \
