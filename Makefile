@@ -423,7 +423,10 @@ $(FACE)/libevenkeel.a: $(face_o)
 	$(Q)$(LD) -r $^ -o $(@D)/evenkeel.o && \
 	 $(OBJCOPY) -w $(foreach f,$(faces),--keep-global-symbol='$(f)*') $(@D)/evenkeel.o && \
 	 rm -f $@ && ar rcs $@ $(@D)/evenkeel.o
-$(FACE)/$(SONAME): $(face_o)
+$(FACE)/nohup.o: src/nohup.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PIC) -DEK_SHARED -c $< -o $@
+$(FACE)/$(SONAME): $(filter-out %/nohup.o,$(face_o)) $(FACE)/nohup.o
 	$(call say,FACE,$@)
 	@{ echo 'EVENKEEL_$(firstword $(subst ., ,$(VERSION))) { global:'; printf '%s*;' $(faces); echo 'local: *; };'; } > $(@D)/versions
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(@D)/versions $^ $(LDLIBS) -o $@

@@ -1,7 +1,8 @@
-/* cu/rank/stop.c – a flags, and what ranks make of it. */
+/* cu/rank/stop.c – flags, and what ranks make of it. */
 #include "cu/rank/stop.h"
 #include "cu/rank/cluster.h"
 #include "src/clock.h"
+#include "src/nohup.h"
 
 #include <signal.h>
 
@@ -54,20 +55,21 @@ void stop_hold_warning(void)
     mask_warning(SIG_BLOCK);
     if (save_wanted)
         raise(SIGUSR1); /* kept, too */
+    if (nohup_given())
+        signal(SIGHUP, SIG_IGN);
 }
 
 void stop_catch(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     enum { SIGNALS = sizeof signals / sizeof *signals };
-    struct sigaction act = {.sa_handler = caught}, old;
+    struct sigaction act = {.sa_handler = caught};
     for (int i = 0; i < SIGNALS; i++)
         sigaddset(&act.sa_mask, signals[i]);
-    for (int i = 0; i < SIGNALS; i++) {
-        sigaction(signals[i], &act, &old);
-        if (signals[i] == SIGHUP && old.sa_handler == SIG_IGN)
-            signal(SIGHUP, SIG_IGN);
-    }
+    for (int i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &act, NULL);
+    if (nohup_given())
+        signal(SIGHUP, SIG_IGN);
     stop_catch_warning();
 }
 

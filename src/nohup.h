@@ -1,0 +1,10 @@
+/* src/nohup.h – whether the program was started to outlive its terminal. */
+#ifndef SRC_NOHUP_H
+#define SRC_NOHUP_H
+
+#include <stdbool.h>
+
+/* SIGHUP was ignored when the process began, as nohup has it, whatever a library has made of it. */
+bool nohup_given(void);
+
+#endif
