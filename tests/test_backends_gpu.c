@@ -371,9 +371,11 @@ static void a_compiler_that_dies_is_survived(void **state)
     struct gpu_code made;
     if (!compile("libamdhip64.so.5", "hiprtc", "--offload-arch=", "gfx1100", "int x;", &st, &made))
         skip();
-    assert_null(made.code);
-    if (st) /* where the allocator ends a process that frees wrongly, as glibc's does */
+    if (st) { /* Debian 12's: ends its process */
+        assert_null(made.code);
         assert_non_null(strstr(status_message(), "gfx1100"));
+    }
+    free(made.code);
     free(made.log);
     assert_true(compile("libc.so.6", "nvrtc", "", "x", "int x;", &st, &made));
     assert_int_equal(st, EK_UNAVAILABLE);

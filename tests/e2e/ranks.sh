@@ -50,9 +50,14 @@ for schedule in static ${EK_LONG:+guided-runtime clustered-guided evenkeel} dyna
     CU_FAULT=rank:1@slow:20 same "$schedule" 2 lu-mz --layout 1x1 --ranks-schedule $schedule
     [ $schedule = static ] || [ $schedule = evenkeel ] || at_least zones_moved 1
 done
-ranks 1 -x CU_LAYOUT=1x1 "$BIN/lu-mz" --class S --json - : -n 1 -x CU_LAYOUT=2x2 "$BIN/lu-mz" \
-    --class S : -n 1 -x CU_LAYOUT=0x0+1 -x CU_DEVICES=host:0 "$BIN/lu-mz" --class S \
-    >"$work/out" 2>"$work/err" || say "ranks of different layouts: $(cat "$work/err")"
+# The mpirun of Debian 13 dies over "program : program".
+cat >"$work/unlike" <<'END'
+layouts=(1x1 2x2 0x0+1)
+[ "$OMPI_COMM_WORLD_RANK" = 2 ] && export CU_DEVICES=host:0
+exec "$@" --layout "${layouts[OMPI_COMM_WORLD_RANK]}"
+END
+ranks 3 bash "$work/unlike" "$BIN/lu-mz" --class S --json - >"$work/out" 2>"$work/err" ||
+    say "ranks of different layouts: $(cat "$work/err")"
 if "$BIN/lu-mz" --list-devices | grep -q '^opencl:0'; then
     good 'one device for two' 2 bt-mz --layout 1x1+1 --devices opencl:0 --schedule static
 fi
