@@ -116,7 +116,7 @@ done <<<"$rows"
 </head>
 <body>
 <h1>$held claims hold, $failed fail, $skipped not tried</h1>
-<p class="facts">Evenkeel $("$BIN/bt-mz" --version | sed 's/^[^ ]* //' | head -1) on $(uname -n), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 | escape), $(nproc) cpus, $(date -u +'%Y-%m-%d %H:%M UTC'). Shell functions named in commands stand in tests/proof.sh; each row opens to what was printed.</p>
+<p class="facts">Evenkeel $("$BIN/bt-mz" --version | sed 's/.*) //;q') on $(uname -n), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 | escape), $(nproc) cpus, $(date -u +'%Y-%m-%d %H:%M UTC'). Shell functions named in commands stand in tests/proof.sh; each row opens to what was printed.</p>
 <div class="scroll"><table>
 <thead><tr><th scope="col">kind</th><th scope="col" style="text-align:left">claim, command</th><th scope="col">verdict</th><th scope="col">s</th></tr></thead>
 <tbody>
