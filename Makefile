@@ -384,7 +384,7 @@ $(BUILD)/man/%.1: $(BIN)/% src/man/sections.h2m src/man/examples
 	@mkdir -p $(@D)
 	@{ cat src/man/sections.h2m; echo; echo '[EXAMPLES]'; awk -F'\t' '$$1 == "$*" { gsub(/-/, "\\-"); print ".TP\n.B " $$2 "\n" $$3 }' src/man/examples; } > $@.h2m
 	$(Q)help2man -L C.UTF-8 --no-info --section=1 --manual=Evenkeel --source='Evenkeel $(VERSION)' --include=$@.h2m \
-	 --version-string=$(VERSION) --name="$$($< --help | sed -n '1s/.* – //p')" --output=$@ $< && rm $@.h2m
+	 --version-string=$(VERSION) --help-option='--help all' --name="$$($< --help | sed -n '1s/.* – //p')" --output=$@ $< && rm $@.h2m
 $(BUILD)/man/evenkeel-policies.7: $(BIN)/bt-mz
 	@mkdir -p $(@D)
 	@{ echo '.TH EVENKEEL\-POLICIES 7 "" "Evenkeel $(VERSION)" Evenkeel'; printf '.SH NAME\nevenkeel\-policies \\- who gets which tasks when\n.SH DESCRIPTION\n'; \

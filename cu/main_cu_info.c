@@ -12,7 +12,8 @@
 struct settings {
     struct info_request request;
     const char *json, *isa, *explain;
-    bool profiles, help, version;
+    const char *help; /* NULL: not asked for */
+    bool profiles, version;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -39,7 +40,7 @@ static const struct opt options[] = {
      "say why a run took so long, of what a program wrote with --json or --trace", .env = NULL},
     {"profiles", OPT_FLAG, AT(profiles), NULL,
      "list the profiles that programs have stored, and leave", .env = NULL},
-    {"help", OPT_FLAG, AT(help), NULL, "this text", .env = NULL},
+    {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     {"version", OPT_FLAG, AT(version), NULL, "version", .env = NULL},
     OPT_END,
 };
@@ -49,7 +50,7 @@ static void print_help(const struct opt_group *groups, int n)
     puts("cu-info – a node's cpus and devices, and who would run where\n\n"
          "Usage: cu-info [options]\n\n"
          "Shows the node's cpus and devices, and which of them each unit of a layout gets.");
-    opt_help(stdout, groups, n);
+    opt_help(stdout, groups, n, true);
 }
 
 static enum ek_status show(const struct settings *s, const struct info *info)

@@ -20,7 +20,8 @@ struct settings {
     const char *layout, *machine, *profile, *run, *csv, *report;
     int jobs, sample, seed, steps;
     double within;
-    bool cold, list_schedules, help, version;
+    const char *help; /* NULL: not asked for */
+    bool cold, list_schedules, version;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -59,7 +60,7 @@ static const struct opt options[] = {
      "write the result as JSON to the file, or instead of text (-)", .env = NULL},
     {"list-schedules", OPT_FLAG, AT(list_schedules), NULL, "the policies and their options",
      .env = NULL},
-    {"help", OPT_FLAG, AT(help), NULL, "this text", .env = NULL},
+    {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     {"version", OPT_FLAG, AT(version), NULL, "version", .env = NULL},
     OPT_END,
 };
@@ -71,7 +72,7 @@ static void print_help(const struct opt_group *groups, int n)
          "       cu-plan --machine FILE --profile FILE [options]\n\n"
          "Runs scheduling policies under a virtual clock: on one model of a machine, or on\n"
          "every combination of a cluster's nodes to find out which a problem is worth.");
-    opt_help(stdout, groups, n);
+    opt_help(stdout, groups, n, true);
 }
 
 /* ---- capacity --------------------------------------------------------------------------------*/

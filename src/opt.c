@@ -296,24 +296,33 @@ void opt_wrap(FILE *out, int indent, const char *text)
     fputc('\n', out);
 }
 
-void opt_help(FILE *out, const struct opt_group *groups, int ngroups)
+static void print_option(FILE *out, const struct opt *o)
 {
+    char left[MAX_NAME], right[1024];
+    snprintf(left, sizeof left,
+             o->optional ? "--%s [%s]"
+             : o->arg    ? "--%s %s"
+                         : "--%s",
+             o->name, o->arg);
+    snprintf(right, sizeof right, "%s%s%s%s", o->help, o->env ? " [" : "", o->env ? o->env : "",
+             o->env ? "]" : "");
+    if (strlen(left) < LEFT - 2)
+        fprintf(out, "  %-*s", LEFT - 2, left);
+    else
+        fprintf(out, "  %s\n%*s", left, LEFT, "");
+    opt_wrap(out, LEFT, right);
+}
+
+int opt_help(FILE *out, const struct opt_group *groups, int ngroups, bool all)
+{
+    int left_out = 0;
     for (int g = 0; g < ngroups; g++) {
         fprintf(out, "\n%s\n", groups[g].title);
-        for (const struct opt *o = groups[g].table; o->name; o++) {
-            char left[MAX_NAME], right[1024];
-            snprintf(left, sizeof left,
-                     o->optional ? "--%s [%s]"
-                     : o->arg    ? "--%s %s"
-                                 : "--%s",
-                     o->name, o->arg);
-            snprintf(right, sizeof right, "%s%s%s%s", o->help, o->env ? " [" : "",
-                     o->env ? o->env : "", o->env ? "]" : "");
-            if (strlen(left) < LEFT - 2)
-                fprintf(out, "  %-*s", LEFT - 2, left);
+        for (const struct opt *o = groups[g].table; o->name; o++)
+            if (all || !o->rare)
+                print_option(out, o);
             else
-                fprintf(out, "  %s\n%*s", left, LEFT, "");
-            opt_wrap(out, LEFT, right);
-        }
+                left_out++;
     }
+    return left_out;
 }

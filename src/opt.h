@@ -28,6 +28,7 @@ struct opt {
     double min, max;          /* OPT_INT, OPT_REAL; both 0 = no bounds */
     bool optional;            /* OPT_TEXT: "--name" alone stores "" */
     const char *const *names; /* OPT_NAME: the words that are allowed, then NULL */
+    bool rare;                /* few need it: only "--help all" tells of it */
 };
 
 #define OPT_END                                                                                    \
@@ -56,8 +57,8 @@ enum ek_status opt_parse_list(const struct opt *table, void *values, const char 
 /* Prints words within 80 columns; lines after the first begin with `indent` blanks. */
 void opt_wrap(FILE *out, int indent, const char *text);
 
-/* Prints the groups as --help does. */
-void opt_help(FILE *out, const struct opt_group *groups, int ngroups);
+/* Prints the groups as --help does; with `all`, rare options too. How many were left out. */
+int opt_help(FILE *out, const struct opt_group *groups, int ngroups, bool all);
 
 /* *at = where `text` stands among n names, of which the first is *name, the next one `stride` bytes
  * further: names, or members of structs. EK_USAGE: "<what>: 'text' is not one of a, b, c". */

@@ -83,10 +83,10 @@ report 'unprefixed names in installed headers' "$(for h in $headers; do
 done)"
 # Programs as they are built.
 report '--help wider than 80 columns' "$(for p in "${BIN:-bin}"/*; do
-    [ -x "$p" ] && "$p" --help | awk -v p="$p" '{ gsub(/[\200-\277]/, ""); if (length > 80) print p ": " $0 }'
+    [ -x "$p" ] && "$p" --help all | awk -v p="$p" '{ gsub(/[\200-\277]/, ""); if (length > 80) print p ": " $0 }'
 done)"
 report 'options without a word of help' "$(for p in "${BIN:-bin}"/*; do
-    [ -x "$p" ] && "$p" --help | awk -v p="$p" '/^  --/ && NF < 2 { print p ": " $0 }'
+    [ -x "$p" ] && "$p" --help all | awk -v p="$p" '/^  --/ && NF < 2 { print p ": " $0 }'
 done)"
 report 'unfinished work' "$(grep -nE '\b(TODO|FIXME|XXX)\b' "${sources[@]}")"
 

@@ -14,11 +14,11 @@ static const struct opt common_options[] = {
     {"layout", OPT_TEXT, AT(layout), "NxM+G",
      "N CPU units of M cores and G devices, or auto: the best of those tried", .env = "CU_LAYOUT"},
     {"tune", OPT_REAL, AT(tune), "SECONDS", "time for --layout auto to try layouts (10)",
-     .min = 0.1, .max = 1e6},
+     .min = 0.1, .max = 1e6, .rare = true},
     {"devices", OPT_TEXT, AT(devices), "LIST", "e.g. opencl:0,opencl:1, or auto",
      .env = "CU_DEVICES"},
     {"isa", OPT_TEXT, AT(isa), "LEVEL",
-     "highest instructions to use: v3, v4, … (cu-info lists them)", .env = "CU_ISA"},
+     "highest instructions to use: v3, v4, … (cu-info lists them)", .env = "CU_ISA", .rare = true},
     {"schedule", OPT_TEXT, AT(schedule), "NAME[:OPTS]", "policy, e.g. dynamic:chunk=4 (evenkeel)",
      .env = "CU_SCHEDULE"},
     {"compare", OPT_TEXT, AT(compare), "LIST", "run these policies one after another (all)",
@@ -28,7 +28,7 @@ static const struct opt common_options[] = {
     {"profile", OPT_TEXT, AT(profile), "make|use|off",
      "times of tasks from former runs: measure them now (make), take them where they are (use)",
      .optional = true},
-    {"check", OPT_FLAG, AT(check), .help = "only say whether the result verifies"},
+    {"check", OPT_FLAG, AT(check), .help = "only say whether the result verifies", .rare = true},
     {"json", OPT_TEXT, AT(json), "FILE", "write the results as JSON; - is standard output",
      .env = NULL},
     {"trace", OPT_TEXT, AT(trace), "FILE", "write a Chrome/Perfetto trace; FILE.paje: one of Paje",
@@ -36,12 +36,12 @@ static const struct opt common_options[] = {
     {"report", OPT_TEXT, AT(report), "FILE", "write one HTML page that opens offline",
      .env = "CU_REPORT"},
     {"quiet", OPT_FLAG, AT(quiet), .help = "no table, no progress line"},
-    {"strict", OPT_FLAG, AT(strict), .help = "more threads than cpus is an error"},
+    {"strict", OPT_FLAG, AT(strict), .help = "more threads than cpus is an error", .rare = true},
     {"display-env", OPT_FLAG, AT(display_env), .help = "print the effective settings",
-     .env = "CU_DISPLAY_ENV"},
+     .env = "CU_DISPLAY_ENV", .rare = true},
     {"list-schedules", OPT_FLAG, AT(list_schedules), .help = "print the policies and leave"},
     {"list-devices", OPT_FLAG, AT(list_devices), .help = "print the devices and leave"},
-    {"help", OPT_FLAG, AT(help), .help = "print this and leave"},
+    {"help", OPT_TEXT, AT(help), "all", "print this, or all there is, and leave", .optional = true},
     {"version", OPT_FLAG, AT(version), .help = "print the version and leave"},
     OPT_END,
 };
@@ -49,15 +49,20 @@ static const struct opt common_options[] = {
 /* ---- options that ask for a text --------------------------------------------------------------
  */
 
-static void print_help(const struct bench_program *p, const struct opt_group *groups)
+static void print_help(const struct bench_program *p, const struct opt_group *groups,
+                       const char *help)
 {
     printf("%s – %s\n\nUsage: %s %s%s[options]\n", p->identity.name, p->identity.summary,
            p->identity.name, p->command.operand ? p->command.operand : "",
            p->command.operand ? " " : "");
-    opt_help(stdout, groups, 2);
+    const bool all = !strcmp(help, "all");
+    const int left_out = opt_help(stdout, groups, 2, all);
+    if (left_out)
+        printf("\n%s --help all tells of %d more options\n", p->identity.name, left_out);
     printf("\nexit codes: 0 ok, 1 a result failed verification, 2 bad usage or input,\n"
            "            3 the machine lacks something, 4 interrupted\n");
-    opt_wrap(stdout, 0, "for tests: CU_FAULT=LIST of " FAULT_FORMS);
+    if (all)
+        opt_wrap(stdout, 0, "for tests: CU_FAULT=LIST of " FAULT_FORMS);
 }
 
 /* True when an option asked for a text only. */
@@ -65,7 +70,7 @@ static bool answered(const struct bench_program *p, const struct bench_settings 
                      const struct opt_group *groups)
 {
     if (set->help)
-        print_help(p, groups);
+        print_help(p, groups, set->help);
     else if (set->version)
         printf("%s (Evenkeel) %s\n", p->identity.name, EK_VERSION);
     else if (set->list_schedules)

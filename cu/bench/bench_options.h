@@ -6,7 +6,8 @@
 
 /* Texts are borrowed from argv or the environment, NULL = not given. */
 struct bench_settings {
-    bool help, version, list_schedules, list_devices, quiet, check, strict, display_env;
+    const char *help; /* NULL: not asked for; "all", or anything */
+    bool version, list_schedules, list_devices, quiet, check, strict, display_env;
     const char *layout, *devices, *isa, *schedule, *compare, *json, *trace, *report, *profile;
     int repeat;
     double tune; /* seconds for --layout auto */

@@ -24,7 +24,8 @@ static const double GLANCE = 0.1; /* s */
 struct settings {
     const char *cores, *out, *json;
     int repeat;
-    bool quiet, help;
+    const char *help; /* NULL: not asked for */
+    bool quiet;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -38,7 +39,7 @@ static const struct opt options[] = {
     {"json", OPT_TEXT, AT(json), "FILE",
      "write all measurements to the file, or instead of text (-)", .env = NULL},
     {"quiet", OPT_FLAG, AT(quiet), NULL, "no progress line", .env = NULL},
-    {"help", OPT_FLAG, AT(help), NULL, "this text", .env = NULL},
+    {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     OPT_END,
 };
 

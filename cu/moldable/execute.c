@@ -25,7 +25,8 @@ static const double GLANCE = 0.1, AGAIN = 1, STILL = 1, RESERVE = 1, SHARE = 0.0
 
 struct settings {
     const char *method, *results, *json, *report;
-    bool resume, quiet, help;
+    const char *help; /* NULL: not asked for */
+    bool resume, quiet;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -41,7 +42,7 @@ static const struct opt options[] = {
     {"report", OPT_TEXT, AT(report), "FILE",
      "write one HTML page with the planned and the measured schedule", .env = NULL},
     {"quiet", OPT_FLAG, AT(quiet), NULL, "no progress line", .env = NULL},
-    {"help", OPT_FLAG, AT(help), NULL, "this text", .env = NULL},
+    {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     OPT_END,
 };
 

@@ -15,7 +15,7 @@ enum ek_status run_calibrate(int argc, char **argv);
  * of the values, stands for --help, which has been answered with `text` and the options then.
  * EK_USAGE. */
 enum ek_status run_words(int argc, char **argv, const struct opt *table, void *values,
-                         const bool *help, const char *text, const char **job);
+                         const char *const *help, const char *text, const char **job);
 enum ek_status run_agent(int argc, char **argv); /* what run and calibrate start on a node */
 
 #endif

@@ -13,7 +13,7 @@ enum { MOST_METHODS = 32, MOST_WORDS = 64 };
 struct settings {
     const char *tasks, *nodes, *method, *json, *report;
     double scale;
-    bool help;
+    const char *help; /* NULL: not asked for */
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -30,12 +30,12 @@ static const struct opt options[] = {
     {"json", OPT_TEXT, AT(json), "FILE", "write the schedules to the file, or instead of text (-)",
      .env = NULL},
     {"report", OPT_TEXT, AT(report), "FILE", "write one HTML page with all schedules", .env = NULL},
-    {"help", OPT_FLAG, AT(help), NULL, "this text", .env = NULL},
+    {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     OPT_END,
 };
 
 enum ek_status run_words(int argc, char **argv, const struct opt *table, void *values,
-                         const bool *help, const char *text, const char **job)
+                         const char *const *help, const char *text, const char **job)
 {
     const char *args[MOST_WORDS];
     int nargs = 0;
@@ -45,7 +45,7 @@ enum ek_status run_words(int argc, char **argv, const struct opt *table, void *v
     TRY(opt_parse(groups, 1, argc, argv, args, &nargs));
     if (*help) {
         puts(text);
-        opt_help(stdout, groups, 1);
+        opt_help(stdout, groups, 1, true);
     } else if (nargs > 1) {
         FAIL(EK_USAGE, "%s wants one job file; try cu-run %s --help", argv[0], argv[0]);
     }

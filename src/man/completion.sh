@@ -3,7 +3,7 @@ shell=$1
 shift
 for p; do
     name=${p##*/}
-    words=$({ "$p" --help; [ "$name" != cu-run ] || for c in plan run calibrate; do echo "  $c"; "$p" $c --help; done; } |
+    words=$({ "$p" --help all; [ "$name" != cu-run ] || for c in plan run calibrate; do echo "  $c"; "$p" $c --help all; done; } |
         sed -nE 's/^  (--[a-z-]+|plan$|run$|calibrate$).*/\1/p' | sort -u | tr '\n' ' ')
     if [ "$shell" = bash ]; then
         echo "complete -o default -W '$words' $name"
