@@ -124,10 +124,7 @@ enum ek_status estimate_open(struct estimate *e, const struct sched_job *job)
 
 static double sum_of(const double *x, struct ek_range r)
 {
-    double sum = 0;
-    for (size_t t = r.begin; t < r.end; t++)
-        sum += x[t];
-    return sum;
+    return line_sum(x + r.begin, r.end - r.begin);
 }
 
 void estimate_done(struct estimate *e, int cu, struct ek_range r, double sec, const double *each)

@@ -4,6 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+double line_sum(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+
 double line_median(double *v, size_t n)
 {
     return line_select(v, n, (n - 1) / 2);

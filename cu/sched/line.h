@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* x[0] + x[1] + … in this order. */
+double line_sum(const double *x, size_t n);
+
 /* The lower median of n > 0 numbers; reorders v. O(n). */
 double line_median(double *v, size_t n);
 /* The number that would be v[at] if the n numbers ascended; likewise. */

@@ -137,14 +137,6 @@ static double longest(const struct partition *d)
     return most;
 }
 
-static double total(const double *x, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum;
-}
-
 static void sell_to(struct partition *d, size_t t, int kind)
 {
     d->pick[t] = kind;
@@ -194,7 +186,8 @@ double partition_price(struct partition *d)
     double least = longest(d);
     for (int k = 0; d->proportional && k < d->e->nkinds; k++)
         if (d->market[k].capacity > 0)
-            d->market[k].price = 1 / partition_more(total(d->e->of[k].seconds, d->job->n), 1e-300);
+            d->market[k].price =
+                1 / partition_more(line_sum(d->e->of[k].seconds, d->job->n), 1e-300);
     for (int round = 0; round < ROUNDS && !d->proportional; round++)
         for (int k = 0; k < d->e->nkinds; k++)
             if (d->market[k].capacity > 0) {

@@ -45,4 +45,8 @@ static inline struct ek_range take_next(void *policy, int cu)
     return (struct ek_range){at, end};
 }
 
+/* The rest of struct sched_ops beside name, summary and options. */
+#define TAKE_POLICY(began)                                                                         \
+    .state_size = sizeof(struct state), .begin = began, .next = take_next, .step = take_step
+
 #endif

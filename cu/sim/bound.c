@@ -1,5 +1,6 @@
 /* cu/sim/bound.c – lower bound of a step. */
 #include "cu/sim/bound.h"
+#include "cu/sched/line.h"
 #include "src/arena.h"
 
 #include <glpk.h>
@@ -39,21 +40,13 @@ static double longest_on_fastest(const struct kinds *k)
 }
 
 /* ---- times in fixed proportion ----------------------------------------------------------------*/
-static double total(const double *x, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum;
-}
-
 /* speed[j] such that seconds[j][i] * speed[j] is the same for every kind j; false if there is none.
  */
 static bool proportional(const struct kinds *k, double *speed)
 {
-    double first = total(k->seconds[0], k->n);
+    double first = line_sum(k->seconds[0], k->n);
     for (int j = 0; j < k->count; j++) {
-        double sum = total(k->seconds[j], k->n);
+        double sum = line_sum(k->seconds[j], k->n);
         if (!(sum > 0))
             return false;
         speed[j] = first / sum;
@@ -90,7 +83,7 @@ double bound_uniform(size_t n, const double *cost, int ncu, const double *speed)
         bound = fmax(bound, done / rate);
     }
     if (i < n)
-        bound = fmax(bound, (done + total(work + i, n - i)) / rate);
+        bound = fmax(bound, (done + line_sum(work + i, n - i)) / rate);
     free(work);
     return bound;
 }
@@ -164,7 +157,7 @@ static double two_kinds(struct kinds *k, double longest)
     for (size_t i = 0; i < k->n; i++)
         p[i] = (struct pair){{k->seconds[0][i], k->seconds[1][i]}};
     qsort(p, k->n, sizeof *p, ratio_order);
-    double low = longest, high = longest + total(k->seconds[0], k->n) / k->units[0];
+    double low = longest, high = longest + line_sum(k->seconds[0], k->n) / k->units[0];
     if (fits(p, k->n, k->units, low))
         high = low;
     while (high - low > 1e-12 * high) {

@@ -2,6 +2,7 @@
  * neighbours, and launches and neighbours from the times. */
 #include "cu/sim/record_fit.h"
 #include "cu/sched/fit.h"
+#include "cu/sched/line.h"
 #include "src/arena.h"
 
 #include <math.h>
@@ -26,10 +27,7 @@ static double cost_of(const struct fitter *f, size_t task)
 
 static double sum_of(const double *x, struct ek_range r)
 {
-    double sum = 0;
-    for (size_t t = r.begin; t < r.end; t++)
-        sum += x[t];
-    return sum;
+    return line_sum(x + r.begin, r.end - r.begin);
 }
 
 static double slowdown_of(const struct fitter *f, const struct record_sample *s)

@@ -36,10 +36,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 const struct sched_ops sched_chunk = {
     .name = "chunk",
     .summary = "an idle unit takes the next piece of one fixed size",
-    .state_size = sizeof(struct state),
     .opts = options,
     .opts_size = sizeof(struct options),
-    .begin = begin,
-    .next = take_next,
-    .step = take_step,
+    TAKE_POLICY(begin),
 };

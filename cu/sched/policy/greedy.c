@@ -47,11 +47,8 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 const struct sched_ops sched_greedy = {
     .name = "greedy",
     .summary = "a device takes a batch, a CPU unit one task, whenever they are idle",
-    .state_size = sizeof(struct state),
     .opts = options,
     .opts_size = sizeof(struct options),
     .defaults = defaults,
-    .begin = begin,
-    .next = take_next,
-    .step = take_step,
+    TAKE_POLICY(begin),
 };

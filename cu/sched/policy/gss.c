@@ -25,8 +25,5 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 const struct sched_ops sched_gss = {
     .name = "gss",
     .summary = "guided self-scheduling: an idle unit takes its equal share of what is left",
-    .state_size = sizeof(struct state),
-    .begin = begin,
-    .next = take_next,
-    .step = take_step,
+    TAKE_POLICY(begin),
 };

@@ -37,8 +37,5 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 const struct sched_ops sched_tss = {
     .name = "tss",
     .summary = "trapezoid self-scheduling: pieces shrink linearly",
-    .state_size = sizeof(struct state),
-    .begin = begin,
-    .next = take_next,
-    .step = take_step,
+    TAKE_POLICY(begin),
 };

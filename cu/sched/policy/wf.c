@@ -50,17 +50,11 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 const struct sched_ops sched_fac = {
     .name = "fac",
     .summary = "factoring: half of what is left in equal pieces, one for each unit, and so on",
-    .state_size = sizeof(struct state),
-    .begin = begin_equal,
-    .next = take_next,
-    .step = take_step,
+    TAKE_POLICY(begin_equal),
 };
 
 const struct sched_ops sched_wf = {
     .name = "wf",
     .summary = "weighted factoring: the same in proportion to the units' speeds, or their cores",
-    .state_size = sizeof(struct state),
-    .begin = begin,
-    .next = take_next,
-    .step = take_step,
+    TAKE_POLICY(begin),
 };
