@@ -460,8 +460,10 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
     struct certifier c = {.job = job};
     const double reach = judge_reach(job, INFINITY);
     if (!job->model->remainder || job->nsources > 1)
-        FAIL(EK_USAGE, "%s: --certify knows one source of volume or slip, not %d of %s%s",
-             job->path, job->nsources, job->model->name, job->model->remainder ? "" : " that open");
+        FAIL(EK_USAGE,
+             "%s: --certify knows one source of volume or slip by its centre, not %d of %s%s",
+             job->path, job->nsources, job->model->name,
+             job->model->remainder ? "" : " with other parameters");
     if (isinf(reach))
         FAIL(EK_USAGE, "%s: --certify needs accept.k_sigma or accept.misfit_below", job->path);
     enum ek_status st = fill(&c, reach);

@@ -53,6 +53,7 @@ struct job {
     struct stations stations;
     struct scenes scenes; /* those with unknowns */
     double rigidity;      /* of the rock, Pa */
+    int reference;        /* point of a fault that is its place; 0: its centre, at the upper edge */
     struct job_accept accept;
     int nconstraints;
     struct job_constraint *constraint; /* [nconstraints] */

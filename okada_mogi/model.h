@@ -51,7 +51,8 @@ struct model_parameter {
 /* A condition on a source (or on each pair of sources) that a job may ask for. */
 struct model_constraint {
     const char *name;  /* its key in the job file; NULL ends a table */
-    const char *takes; /* what stands there, for people: "[min, max]" */
+    const char *takes; /* what stands there, for people: "[min, max]"; NULL: every job has it,
+                          nobody may ask for it */
     int nnumbers;      /* how many numbers that is; 1: a number, more: a list */
     bool pair;         /* about two sources, else about one */
     unsigned looks_at; /* bit i: parameter i of the source (of both) decides */
@@ -91,9 +92,8 @@ struct model {
     /* For devices: kernels/<text>.c with the kernels <text>_brute and <text>_probe, see search.h.
      * NULL: this model runs on CPU units only. */
     const char *text;
-    /* The same with more parameters, all of them optional, behind this one's; more work. NULL:
-     * none.
-     */
+    /* The same with other parameters: optional ones behind this one's, or another one in the place
+     * of one of them; more work. Those that both have stand at the same place. NULL: none. */
     const struct model *wider;
 };
 

@@ -7,8 +7,11 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { EC, NC, TOP, STRIKE, DIP, LENGTH, WIDTH, RAKE, SLIP, NU, OPENING };
+enum { REFERENCE = OPENING, RIGIDITY, PLACED_OPENING = RIGIDITY }; /* of other forms */
+enum { MAGNITUDE = SLIP, STRIKE_SLIP = RAKE, DIP_SLIP = SLIP };
 
 static void derive_strike(double degrees, double *value)
 {
@@ -35,25 +38,54 @@ static void derive_medium(double nu, double *value)
     *value = 2 * (1 - 2 * nu);
 }
 
-/* Slip is the amplitude, or one of several things that share the displacement. */
-#define PARAMETERS(slip)                                                                           \
+/* Where a fault's coordinates are: along strike and up dip from its middle, in lengths and widths;
+ * and how far below its upper edge its depth is. */
+static const double references[][3] = {
+    {0, 0, 0},      /* centre: the middle's coordinates, the upper edge's depth */
+    {0, 0.5, 0},    /* top: the middle of the upper edge */
+    {-0.5, 0.5, 0}, /* corner: where the upper edge begins */
+    {0, 0, 0.5},    /* centroid: the middle */
+};
+
+static void derive_reference(double number, double *value)
+{
+    for (int i = 0; i < 3; i++)
+        value[i] = references[(int)number][i];
+}
+
+/* Of what is no geometry: the amplitude, or one of several things that share the displacement. */
+#define FREE(name, role, least, most)                                                              \
+    {                                                                                              \
+        name, role, least, most, 0, .derive = NULL                                                 \
+    }
+#define RAKED       FREE("rake_deg", MODEL_DIRECTION, -720, 720)
+#define SLIPS(role) RAKED, FREE("slip_m", role, -1e4, 1e4)
+#define WITHOUT(name, role, nvalues, from, least, most, otherwise)                                 \
+    {                                                                                              \
+        name, role, least, most, nvalues, from, .optional = true, .usual = otherwise               \
+    }
+#define OPENS  WITHOUT("opening_m", MODEL_DIRECTION, 0, NULL, -1e4, 1e4, 0)
+#define PLACED WITHOUT("reference", MODEL_GEOMETRY, 3, derive_reference, 0, 3, 0)
+#define PARAMETERS(...)                                                                            \
     {"Ec_m", MODEL_GEOMETRY, -1e9, 1e9, 1, .derive = NULL},                                        \
         {"Nc_m", MODEL_GEOMETRY, -1e9, 1e9, 1, .derive = NULL},                                    \
         {"d_m", MODEL_GEOMETRY, 0, 1e7, 1, .derive = NULL},                                        \
         {"strike_deg", MODEL_GEOMETRY, -720, 720, 2, .derive = derive_strike},                     \
         {"dip_deg", MODEL_GEOMETRY, 0, 90, 4, .derive = derive_dip},                               \
         {"L_m", MODEL_GEOMETRY, 1e-3, 1e7, 1, .derive = derive_length},                            \
-        {"W_m", MODEL_GEOMETRY, 1e-3, 1e7, 1, .derive = NULL},                                     \
-        {"rake_deg", MODEL_DIRECTION, -720, 720, 0, .derive = NULL},                               \
-        {"slip_m", slip, -1e4, 1e4, 0, .derive = NULL},                                            \
-    {                                                                                              \
-        "nu", MODEL_GEOMETRY, -1, 0.5, 1, derive_medium, .optional = true, .usual = 0.25           \
-    }
+        {"W_m", MODEL_GEOMETRY, 1e-3, 1e7, 1, .derive = NULL}, __VA_ARGS__,                        \
+        WITHOUT("nu", MODEL_GEOMETRY, 1, derive_medium, -1, 0.5, 0.25)
 
-static const struct model_parameter parameters[] = {PARAMETERS(MODEL_AMPLITUDE)};
-static const struct model_parameter opening_parameters[] = {
-    PARAMETERS(MODEL_DIRECTION),
-    {"opening_m", MODEL_DIRECTION, -1e4, 1e4, 0, NULL, .optional = true, .usual = 0}};
+static const struct model_parameter
+    parameters[] = {PARAMETERS(SLIPS(MODEL_AMPLITUDE))},
+    opening[] = {PARAMETERS(SLIPS(MODEL_DIRECTION)), OPENS},
+    placed[] = {PARAMETERS(SLIPS(MODEL_AMPLITUDE)), PLACED},
+    placed_opening[] = {PARAMETERS(SLIPS(MODEL_DIRECTION)), PLACED, OPENS},
+    by_magnitude[] = {PARAMETERS(RAKED, FREE("Mw", MODEL_DIRECTION, -10, 12)), PLACED,
+                      WITHOUT("rigidity_Pa", MODEL_DIRECTION, 0, NULL, 1, 1e15, 30e9)},
+    by_components[] = {PARAMETERS(FREE("strike_slip_m", MODEL_DIRECTION, -1e4, 1e4),
+                                  FREE("dip_slip_m", MODEL_DIRECTION, -1e4, 1e4)),
+                       PLACED};
 
 enum { VECTORS = MODEL_LANES / LANES };
 
@@ -88,6 +120,49 @@ static void respond_opening(const double *const *value, const double *east, cons
     respond_bases(value, east, north, 3, out);
 }
 
+/* Of faults that are placed by another point: the values that say where their middle is. */
+static void respond_placed(const double *const *value, const double *east, const double *north,
+                           int bases, double *out)
+{
+    enum { FAULT_ALONG = OKADA_VALUES, FAULT_UP, FAULT_DOWN };
+    _Alignas(MODEL_ALIGN) double place[3][MODEL_LANES];
+    const double *of[OKADA_VALUES];
+    for (int v = 0; v < OKADA_VALUES; v++)
+        of[v] = v <= OKADA_TOP ? place[v] : value[v];
+    for (int l = 0; l < MODEL_LANES; l++) {
+        const double along = value[FAULT_ALONG][l] * 2 * of[OKADA_HALF][l],
+                     up = value[FAULT_UP][l] * of[OKADA_WIDTH][l] * of[OKADA_C][l],
+                     down = value[FAULT_DOWN][l] * of[OKADA_WIDTH][l] * of[OKADA_S][l],
+                     top = value[OKADA_TOP][l] - down, ss = of[OKADA_SS][l], cs = of[OKADA_CS][l];
+        place[OKADA_EC][l] = value[OKADA_EC][l] - along * ss + up * cs;
+        place[OKADA_NC][l] = value[OKADA_NC][l] - along * cs - up * ss;
+        place[OKADA_TOP][l] = top > 0 ? top : 0;
+    }
+    respond_bases(of, east, north, bases, out);
+}
+
+static void respond_placed_slip(const double *const *value, const double *east, const double *north,
+                                double *out)
+{
+    respond_placed(value, east, north, 2, out);
+}
+
+static void respond_placed_opening(const double *const *value, const double *east,
+                                   const double *north, double *out)
+{
+    respond_placed(value, east, north, 3, out);
+}
+
+/* Of a unit of potency: moment over rigidity, m^3. */
+static void respond_potency(const double *const *value, const double *east, const double *north,
+                            double *out)
+{
+    respond_placed(value, east, north, 2, out);
+    for (int k = 0; k < 6; k++)
+        for (int l = 0; l < MODEL_LANES; l++)
+            out[k * MODEL_LANES + l] /= 2 * value[OKADA_HALF][l] * value[OKADA_WIDTH][l];
+}
+
 static const double per_turn = 0x1.45f306dc9c883p-3; /* 1 / (2 pi) */
 
 /* Slip along strike and up dip; responses lack the paper's factor. */
@@ -98,12 +173,34 @@ static void weigh(const double *x, double *w)
     w[1] *= -per_turn;
 }
 
-static void weigh_opening(const double *x, double *w)
+static void weigh_all(const double *x, double amplitude, double *w)
 {
     weigh(x, w);
-    w[0] *= x[SLIP];
-    w[1] *= x[SLIP];
+    w[0] *= amplitude;
+    w[1] *= amplitude;
+}
+
+static void weigh_opening(const double *x, double *w)
+{
+    weigh_all(x, x[SLIP], w);
     w[2] = per_turn * x[OPENING];
+}
+
+static void weigh_placed_opening(const double *x, double *w)
+{
+    weigh_all(x, x[SLIP], w);
+    w[2] = per_turn * x[PLACED_OPENING];
+}
+
+static void weigh_magnitude(const double *x, double *w)
+{
+    weigh_all(x, pow(10, 1.5 * x[MAGNITUDE] + 9.1) / x[RIGIDITY], w);
+}
+
+static void weigh_components(const double *x, double *w)
+{
+    w[0] = -per_turn * x[STRIKE_SLIP];
+    w[1] = -per_turn * x[DIP_SLIP];
 }
 
 static int outline(const double *x, double corner[MODEL_CORNERS][2])
@@ -120,7 +217,38 @@ static int outline(const double *x, double corner[MODEL_CORNERS][2])
     return 4;
 }
 
+/* The same fault, placed by its middle and its upper edge; false: it is above the ground. */
+static bool place_middle(const double *x, double *y)
+{
+    const double *r = references[(int)x[REFERENCE]];
+    double ss, cs, s, c;
+    angle_sincos(x[STRIKE], &ss, &cs);
+    angle_sincos(x[DIP], &s, &c);
+    const double along = r[0] * x[LENGTH], up = r[1] * x[WIDTH] * c,
+                 top = x[TOP] - r[2] * x[WIDTH] * s;
+    memcpy(y, x, REFERENCE * sizeof *y);
+    y[EC] = x[EC] - along * ss + up * cs;
+    y[NC] = x[NC] - along * cs - up * ss;
+    y[TOP] = top > 0 ? top : 0;
+    return top >= -1e-9 * x[WIDTH];
+}
+
+static int outline_placed(const double *x, double corner[MODEL_CORNERS][2])
+{
+    double y[REFERENCE];
+    place_middle(x, y);
+    return outline(y, corner);
+}
+
 /* ---- constraints ------------------------------------------------------------------------------*/
+
+static bool below_ground(const double *number, const double *x, const double *other)
+{
+    double y[REFERENCE];
+    (void)number;
+    (void)other;
+    return place_middle(x, y);
+}
 
 static bool within(double value, const double *limits)
 {
@@ -149,6 +277,16 @@ static double moment_opening(const double *x, double rigidity)
     return rigidity * x[LENGTH] * x[WIDTH] * hypot(x[SLIP], x[OPENING]);
 }
 
+static double moment_placed_opening(const double *x, double rigidity)
+{
+    return rigidity * x[LENGTH] * x[WIDTH] * hypot(x[SLIP], x[PLACED_OPENING]);
+}
+
+static double moment_components(const double *x, double rigidity)
+{
+    return rigidity * x[LENGTH] * x[WIDTH] * hypot(x[STRIKE_SLIP], x[DIP_SLIP]);
+}
+
 static bool magnitude(const double *number, const double *x, const double *other)
 {
     (void)other;
@@ -175,6 +313,21 @@ static bool distance(const double *number, const double *x, const double *other)
 {
     const double e = x[EC] - other[EC], n = x[NC] - other[NC], d = x[TOP] - other[TOP];
     return e * e + n * n + d * d >= number[0] * number[0];
+}
+
+static bool contains_placed(const double *number, const double *x, const double *other)
+{
+    double y[REFERENCE];
+    place_middle(x, y);
+    return contains(number, y, other);
+}
+
+static bool distance_placed(const double *number, const double *x, const double *other)
+{
+    double y[REFERENCE], z[REFERENCE];
+    place_middle(x, y);
+    place_middle(other, z);
+    return distance(number, y, z);
 }
 
 /* ---- remainder --------------------------------------------------------------------------------*/
@@ -318,39 +471,101 @@ static void remainder_of(const struct model_range *x, double east, double north,
 }
 
 #define BIT(parameter) (1u << (parameter))
-static const struct model_constraint constraints[] = {
-    {"length_over_width", "[more than, less than]", 2, false, BIT(LENGTH) | BIT(WIDTH),
-     length_over_width},
-    {"slip_over_length", "[more than, less than]", 2, false, BIT(SLIP) | BIT(LENGTH),
-     slip_over_length},
-    {"magnitude", "[more than, less than], Mw", 2, false, BIT(LENGTH) | BIT(WIDTH) | BIT(SLIP),
-     magnitude},
-    {"contains", "[east, north, depth, at most so far away], m", 4, false,
-     BIT(EC) | BIT(NC) | BIT(TOP) | BIT(STRIKE) | BIT(DIP) | BIT(LENGTH) | BIT(WIDTH), contains},
-    {"distance", "between two faults' centres and upper edges at least, m", 1, true,
-     BIT(EC) | BIT(NC) | BIT(TOP), distance},
-    {.name = NULL},
+enum {
+    SHAPE = BIT(STRIKE) | BIT(DIP) | BIT(LENGTH) | BIT(WIDTH),
+    PLACE = BIT(EC) | BIT(NC) | BIT(TOP)
+};
+#define BY_SHAPE                                                                                   \
+    {                                                                                              \
+        "length_over_width", "[more than, less than]", 2, false, BIT(LENGTH) | BIT(WIDTH),         \
+            length_over_width                                                                      \
+    }
+#define BY_SLIP                                                                                    \
+    {"slip_over_length",      "[more than, less than]", 2, false,                                  \
+     BIT(SLIP) | BIT(LENGTH), slip_over_length},                                                   \
+    {                                                                                              \
+        "magnitude", "[more than, less than], Mw", 2, false, BIT(LENGTH) | BIT(WIDTH) | BIT(SLIP), \
+            magnitude                                                                              \
+    }
+#define BY_PLACE(contains, distance, more)                                                         \
+    {"contains", "[east, north, depth, at most so far away], m", 4, false, PLACE | SHAPE | (more), \
+     contains},                                                                                    \
+    {                                                                                              \
+        "distance", "between two faults' centres and upper edges at least, m", 1, true,            \
+            PLACE | (more), distance                                                               \
+    }
+#define ALWAYS                                                                                     \
+    {                                                                                              \
+        "below_ground", NULL, 0, false, PLACE | SHAPE | BIT(REFERENCE), below_ground               \
+    }
+#define PLACED_CONSTRAINTS                                                                         \
+    BY_PLACE(contains_placed, distance_placed, SHAPE | BIT(REFERENCE)), ALWAYS
+
+static const struct model_constraint
+    constraints[] = {BY_SHAPE, BY_SLIP, BY_PLACE(contains, distance, 0), {.name = NULL}},
+    placed_constraints[] = {BY_SHAPE, BY_SLIP, PLACED_CONSTRAINTS, {.name = NULL}},
+    without_slip[] = {BY_SHAPE, PLACED_CONSTRAINTS, {.name = NULL}};
+
+#define FAULT(list, conditions, bases)                                                             \
+    .name = "okada", .nparameters = sizeof(list) / sizeof *(list), .parameter = list,              \
+    .constraint = conditions, .nbasis = bases
+
+static const struct model model_okada_components = {
+    FAULT(by_components, without_slip, 2),
+    .summary = "rectangular fault of uniform slip by components (Okada 1985)",
+    .respond = respond_placed_slip,
+    .weigh = weigh_components,
+    .moment = moment_components,
+    .outline = outline_placed,
 };
 
-#define FAULT(list, bases)                                                                         \
-    .name = "okada", .nparameters = sizeof(list) / sizeof *(list), .parameter = list,              \
-    .constraint = constraints, .nbasis = bases, .outline = outline
+static const struct model model_okada_magnitude = {
+    FAULT(by_magnitude, without_slip, 2),
+    .summary = "rectangular fault of uniform slip by magnitude (Okada 1985)",
+    .respond = respond_potency,
+    .weigh = weigh_magnitude,
+    .outline = outline_placed,
+    .wider = &model_okada_components,
+};
+
+static const struct model model_okada_placed_opening = {
+    FAULT(placed_opening, placed_constraints, 3),
+    .summary = "rectangular fault of uniform slip and opening (Okada 1985)",
+    .respond = respond_placed_opening,
+    .weigh = weigh_placed_opening,
+    .moment = moment_placed_opening,
+    .outline = outline_placed,
+    .wider = &model_okada_magnitude,
+};
+
+static const struct model model_okada_placed = {
+    FAULT(placed, placed_constraints, 2),
+    .summary = "rectangular fault of uniform slip (Okada 1985)",
+    .respond = respond_placed_slip,
+    .weigh = weigh,
+    .moment = moment,
+    .outline = outline_placed,
+    .wider = &model_okada_placed_opening,
+};
 
 static const struct model model_okada_opening = {
-    FAULT(opening_parameters, 3),
+    FAULT(opening, constraints, 3),
     .summary = "rectangular fault of uniform slip and opening (Okada 1985)",
     .respond = respond_opening,
     .weigh = weigh_opening,
     .moment = moment_opening,
+    .outline = outline,
     .text = "okada_mogi/kernels/okada_opening.c",
+    .wider = &model_okada_placed,
 };
 
 const struct model model_okada = {
-    FAULT(parameters, 2),
+    FAULT(parameters, constraints, 2),
     .summary = "rectangular fault of uniform slip (Okada 1985)",
     .respond = respond,
     .weigh = weigh,
     .moment = moment,
+    .outline = outline,
     .remainder = remainder_of,
     .text = "okada_mogi/kernels/okada.c",
     .wider = &model_okada_opening,

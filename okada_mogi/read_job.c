@@ -199,9 +199,9 @@ static const struct model_constraint *find_constraint(const struct job *job, con
     char key[160];
     int n = 0;
     for (; table && table[n].name && n < 64; n++) {
-        if (!strcmp(table[n].name, name))
+        if (table[n].takes && !strcmp(table[n].name, name))
             return &table[n];
-        names[n] = table[n].name;
+        names[n] = table[n].takes ? table[n].name : "";
     }
     status_fail(EK_USAGE, "%s: model %s has no constraint '%s'%s",
                 demand_at(job->path, below("constraints", name, key)), job->model->name, name,
@@ -253,6 +253,14 @@ static enum ek_status read_constraints(struct job *job, const json_t *object)
     const char *name;
     json_t *value;
     char key[160];
+    for (const struct model_constraint *w = job->model->constraint; w && w->name; w++) {
+        struct job_constraint *c;
+        if (w->takes)
+            continue;
+        TRY(add_constraint(job, &c));
+        c->what = w;
+        job->nconstraints++;
+    }
     if (json_is_array(object))
         return read_expressions(job, "constraints", object);
     TRY(demand_that(job->path, !object || json_is_object(object), "constraints",
@@ -280,11 +288,29 @@ static enum ek_status read_constraints(struct job *job, const json_t *object)
 
 /* ---- parameters -------------------------------------------------------------------------------*/
 
+/* The model, or a wider one that has this parameter and those that are named before it. */
+static const struct model *wider(struct job *job, const char *name, int size, int axis)
+{
+    const struct model *m = job->model;
+    while ((m = model_with(m, name, size)) && model_parameter_find(m, name, size) >= 0) {
+        bool all = true;
+        for (int a = 0; a < axis; a++)
+            all &= job->parameter[a] < m->nparameters &&
+                   !strncmp(m->parameter[job->parameter[a]].name, job->name[a],
+                            strcspn(job->name[a], "."));
+        if (all)
+            return job->model = m;
+        if (!(m = m->wider))
+            break;
+    }
+    return job->model;
+}
+
 /* "Es_m.2" is parameter Es_m of source 1 (from 0). */
 static enum ek_status parse_name(struct job *job, const char *where, const char *name, int axis)
 {
     const size_t n = strcspn(name, ".");
-    const struct model *m = job->model = model_with(job->model, name, (int)n);
+    const struct model *m = wider(job, name, (int)n, axis);
     const int p = model_parameter_find(m, name, (int)n);
     const char *names[MODEL_PARAMETERS];
     char stem[64], key[160];
@@ -293,6 +319,10 @@ static enum ek_status parse_name(struct job *job, const char *where, const char 
     for (int i = 0; i < m->nparameters; i++)
         names[i] = m->parameter[i].name;
     snprintf(stem, sizeof stem, "%.*s", (int)n, name);
+    if (p < 0 &&
+        model_parameter_find(model_with(model_find(m->name), name, (int)n), name, (int)n) >= 0)
+        FAIL(EK_USAGE, "%s: '%s' does not go with the parameters before it",
+             demand_at(job->path, key), stem);
     if (p < 0)
         FAIL(EK_USAGE, "%s: model %s has no parameter '%s'%s", demand_at(job->path, key), m->name,
              stem, opt_suggest(stem, names, m->nparameters));
@@ -391,7 +421,10 @@ static void imply(struct job *job, int source, int parameter)
     memmove(&job->source[at + 1], &job->source[at], behind * sizeof *job->source);
     memmove(&job->parameter[at + 1], &job->parameter[at], behind * sizeof *job->parameter);
     memmove(&job->name[at + 1], &job->name[at], behind * sizeof *job->name);
-    job->axis[at] = (struct trial_axis){p->usual, p->usual, 1};
+    const double usual = !strcmp(p->name, "reference")     ? job->reference
+                         : !strcmp(p->name, "rigidity_Pa") ? job->rigidity
+                                                           : p->usual;
+    job->axis[at] = (struct trial_axis){usual, usual, 1};
     job->source[at] = source;
     job->parameter[at] = parameter;
     job->name[at] = NULL;
@@ -451,19 +484,37 @@ static enum ek_status read_model(struct job *job, const json_t *value, const str
     return EK_OK;
 }
 
+/* Which point of a fault its coordinates are; in the order of the model's parameter. */
+static enum ek_status read_reference(struct job *job, const json_t *value)
+{
+    static const char *const names[] = {"centre", "top", "corner", "centroid"};
+    const char *text = value ? json_string_value(value) : *names;
+    const struct model *m = model_with(job->model, "reference", 9);
+    while (text && job->reference < 4 && strcmp(text, names[job->reference]))
+        job->reference++;
+    TRY(demand_that(job->path, text && job->reference < 4, "reference",
+                    "\"centre\", \"top\", \"corner\" or \"centroid\""));
+    if (job->reference && m == job->model)
+        FAIL(EK_USAGE, "%s: sources of model %s are points; leave it out",
+             demand_at(job->path, "reference"), m->name);
+    job->model = job->reference ? m : job->model;
+    return EK_OK;
+}
+
 static enum ek_status read_root(struct job *job, const json_t *root, const struct model *wanted)
 {
-    static const char *const keys[] = {"about",      "model",       "sources",
-                                       "stations",   "accept",      "constraints",
-                                       "parameters", "rigidity_Pa", "scenes"};
+    static const char *const keys[] = {"about",  "model",       "sources",    "stations",
+                                       "accept", "constraints", "parameters", "rigidity_Pa",
+                                       "scenes", "reference"};
     double sources = 1;
     job->rigidity = 30e9;
     TRY(demand_that(job->path, json_is_object(root), "", "an object"));
-    TRY(demand_keys(job->path, "", root, keys, 9));
+    TRY(demand_keys(job->path, "", root, keys, 10));
     TRY(read_model(job, json_object_get(root, "model"), wanted));
     TRY(demand_optional(job->path, "", root, "sources", &SOURCES, &sources));
     job->nsources = (int)sources;
     TRY(demand_optional(job->path, "", root, "rigidity_Pa", &RIGIDITY, &job->rigidity));
+    TRY(read_reference(job, json_object_get(root, "reference")));
     TRY(read_accept(job, json_object_get(root, "accept")));
     TRY(read_parameters(job, json_object_get(root, "parameters")));
     TRY(read_constraints(job, json_object_get(root, "constraints")));

@@ -140,6 +140,7 @@ s/"d_m"/"depth_m"/|job.json:7: model mogi has no parameter 'depth_m'
 s/"n": 3}]/"m": 3}]/|job.json:8: unknown key 'parameters\[3\].m'
 s/"accept"/"acept"/|job.json:2: unknown key 'acept' (did you mean 'accept'
 s/radius_over_depth/radius/|job.json:3: model mogi has no constraint
+s/"radius_over_depth": 0.4/"expressions": "d_n < 3"/|job.json:3: constraints.expressions 'd_n < 3': there is no such parameter: 'd_n < 3' (did you mean 'd_m'
 s/"n": 3/"n": 1000000000000000/|more than 2^127 trials\|job.json
 s/"max": 20,/"max": NaN,/|job.json:8: parameters\[3\].max is not a (finite) number
 s/"k_sigma": 2/"k_sigma": -1/|job.json:2: accept.k_sigma = -1 is out of range
