@@ -7,6 +7,7 @@
 #include "cu/rank/stop.h"
 #include "okada_mogi/certify.h"
 #include "okada_mogi/dry_run.h"
+#include "okada_mogi/posterior.h"
 #include "okada_mogi/write.h"
 #include "src/clock.h"
 #include "src/opt.h"
@@ -32,6 +33,8 @@ static const struct opt options[] = {
      "the best trial's sources, the stations and their vectors as GeoJSON", .env = NULL},
     {"psvelo", OPT_TEXT, offsetof(struct program, psvelo), "STEM",
      "the same for GMT: STEM.observed, .predicted, .residual, .faults", .env = NULL},
+    {"against", OPT_TEXT, offsetof(struct program, against), "FILE,…",
+     "Bayes factors against these results (--json) of other jobs on the same data", .env = NULL},
     {"dry-run", OPT_FLAG, offsetof(struct program, dry_run),
      .help = "only say how many trials, how much memory and how long"},
     {"refine", OPT_INT, offsetof(struct program, refine), "N",
@@ -129,6 +132,8 @@ static enum ek_status open_job(struct program *p)
     TRY(read_job(p));
     if (p->geojson)
         TRY(write_map_check(p->job));
+    if (p->against && !p->others)
+        TRY(posterior_read(p->job, p->against, &p->others));
     return parse_range(p);
 }
 
@@ -256,6 +261,8 @@ static void close_program(void *st)
     free(p->was);
     search_close(p->search);
     job_close(p->job);
+    json_decref(p->others);
+    p->others = NULL;
     p->node = NULL;
     p->units = NULL;
     p->checkpoint = NULL;
@@ -346,6 +353,11 @@ static void remark(FILE *out, const void *st, const json_t *facts)
     size_t i;
     json_t *node;
     results_print(out, facts);
+    json_array_foreach(json_object_get(facts, "bayes_factors"), i, node)
+        fprintf(out, "ln Bayes factor against %s: %.6g (%.6g to %.6g)\n",
+                json_string_value(json_object_get(node, "against")),
+                json_number_of(node, "log_bayes_factor"), json_number_of(node, "at_least"),
+                json_number_of(node, "at_most"));
     fprintf(out, "%.4g s, at the units' own rates %.4g s (Eq. 9): efficiency %.1f %%\n",
             json_number_of(facts, "search_s"), json_number_of(facts, "t_cg_s"),
             100 * json_number_of(facts, "efficiency"));
@@ -364,6 +376,9 @@ static json_t *facts(const void *st)
     json_object_set_new(o, "evaluations",
                         json_integer((json_int_t)search_state_counts(p->checkpoint).evaluations));
     add_bound(p, o);
+    if (p->others && results_stats(p->results))
+        json_object_set_new(o, "bayes_factors",
+                            posterior_factors(json_object_get(o, "posterior"), p->others));
     json_object_set_new(o, "method", json_string(p->method_name));
     json_object_set_new(o, "job", json_string(p->path));
     json_object_set_new(o, "model", json_string(p->model->name));

@@ -3,6 +3,7 @@
 #include "okada_mogi/descent.h"
 #include "okada_mogi/write.h"
 #include "okada_mogi/judge.h"
+#include "okada_mogi/posterior.h"
 #include "okada_mogi/spool.h"
 #include "src/random.h"
 
@@ -24,7 +25,8 @@ struct results {
     struct spool *spool;
     trial_number count, at_k[JOB_LEVELS];
     struct accepted_record best;
-    struct stats *stats; /* after results_end(); NULL: nothing is accepted */
+    struct stats *stats;        /* after results_end(); NULL: nothing is accepted */
+    struct posterior posterior; /* likewise */
 };
 
 enum ek_status results_open(const struct job *job, struct trial_range range,
@@ -187,7 +189,10 @@ enum ek_status results_end(struct results *h)
         TRY(choose_best(h));
     for (int f = 0; f < ACCEPTED_FORMATS; f++)
         TRY(write_file(h, (enum accepted_format)f));
-    return h->count ? stats_open(h->job, h->spool, &h->stats) : EK_OK;
+    if (!h->count)
+        return EK_OK;
+    TRY(stats_open(h->job, h->spool, &h->stats));
+    return posterior_find(h->stats, h->spool, h->range, &h->posterior);
 }
 
 /* ---- the check --------------------------------------------------------------------------------*/
@@ -374,6 +379,8 @@ json_t *results_json(const struct results *h)
     json_object_set_new(o, "smallest_k", smallest ? smallest : json_null());
     json_object_set_new(o, "best", h->count ? write_trial(h->job, &h->best) : json_null());
     json_object_set_new(o, "statistics", h->stats ? write_stats(h->stats) : json_null());
+    json_object_set_new(o, "posterior",
+                        h->stats ? posterior_json(h->stats, &h->posterior) : json_null());
     return o;
 }
 
@@ -405,4 +412,5 @@ void results_print(FILE *out, const json_t *facts)
         fprintf(out, " Mw %.2f", json_number_of(best, "Mw"));
     fputc('\n', out);
     write_print_stats(out, json_object_get(facts, "statistics"));
+    posterior_print(out, json_object_get(facts, "posterior"));
 }

@@ -132,8 +132,8 @@ static enum ek_status make_room(struct reading *r)
     const size_t n = (size_t)s->ncolumns, paired = (size_t)s->npaired;
     for (int w = 0; w < STATS_WEIGHTS; w++)
         s->covariance[w] = ARENA_NEW(&s->arena, n * n, double);
-    s->pair =
-        ARENA_NEW(&s->arena, paired * paired * STATS_PAIR_BINS * STATS_PAIR_BINS / 2, unsigned);
+    s->pair = ARENA_NEW(&s->arena, paired * paired * STATS_PAIR_BINS * STATS_PAIR_BINS / 2,
+                        struct stats_pair);
     s->level = ARENA_NEW(&s->arena, s->job->accept.nk, struct stats_level);
     TRY(arena_check(&s->arena, "the statistics"));
     for (int c = 0; c < s->ncolumns; c++)
@@ -143,13 +143,13 @@ static enum ek_status make_room(struct reading *r)
 
 /* ---- sums -------------------------------------------------------------------------------------*/
 
-static unsigned *pair_of(const struct stats *s, int a, int b)
+static struct stats_pair *pair_of(const struct stats *s, int a, int b)
 {
     const int number = a * (2 * s->npaired - a - 1) / 2 + b - a - 1;
     return s->pair + (size_t)number * STATS_PAIR_BINS * STATS_PAIR_BINS;
 }
 
-const unsigned *stats_pair(const struct stats *s, int a, int b)
+const struct stats_pair *stats_pair(const struct stats *s, int a, int b)
 {
     return pair_of(s, a, b);
 }
@@ -175,8 +175,11 @@ static void count_pairs(struct stats *s, const struct row *row)
     for (int c = 0; c < s->npaired; c++)
         bin[c] = (row->varying[c] - s->column[c].low) / s->column[c].pair_stride;
     for (int a = 0; a < s->npaired; a++)
-        for (int b = a + 1; b < s->npaired; b++)
-            pair_of(s, a, b)[bin[a] * STATS_PAIR_BINS + bin[b]]++;
+        for (int b = a + 1; b < s->npaired; b++) {
+            struct stats_pair *cell = &pair_of(s, a, b)[bin[a] * STATS_PAIR_BINS + bin[b]];
+            cell->trials++;
+            cell->weight += row->weight[STATS_LIKELIHOOD];
+        }
 }
 
 /* Until the end, mean is a sum about the centre, sd a sum of squares. */

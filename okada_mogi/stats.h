@@ -66,7 +66,10 @@ struct stats {
     struct stats_level *level;         /* [job's nk] */
     size_t nsample;
     trial_number sample[STATS_SAMPLE];
-    unsigned *pair; /* [npaired (npaired - 1) / 2][STATS_PAIR_BINS][STATS_PAIR_BINS] trials */
+    /* [npaired (npaired - 1) / 2][STATS_PAIR_BINS][STATS_PAIR_BINS] trials, their weights */
+    struct stats_pair {
+        double trials, weight;
+    } * pair;
     size_t nclusters;
     long coarseness; /* of the clusters */
     struct stats_cluster cluster[STATS_CLUSTERS];
@@ -78,7 +81,7 @@ enum ek_status stats_open(const struct job *job, struct spool *spool, struct sta
 void stats_close(struct stats *s);
 
 /* Counts [STATS_PAIR_BINS][STATS_PAIR_BINS] of columns a < b < npaired: [bin of a][bin of b]. */
-const unsigned *stats_pair(const struct stats *s, int a, int b);
+const struct stats_pair *stats_pair(const struct stats *s, int a, int b);
 /* Value at a (fractional) place of a column. */
 double stats_value(const struct stats *s, int column, double place);
 

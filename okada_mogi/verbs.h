@@ -10,7 +10,7 @@
 
 struct program {
     const char *path, *method_name, *trials, *out, *binary, *save_to, *forward, *residuals,
-        *refine_by, *refine_out, *certify, *geojson, *psvelo, *generate;
+        *refine_by, *refine_out, *certify, *geojson, *psvelo, *generate, *against;
     const struct bench_settings *settings;
     int refine; /* rounds that follow the first */
     int seed;
@@ -36,6 +36,7 @@ struct program {
     long checked;
     int round;       /* of refinement; 0: the job itself */
     json_t *refined; /* the job of this round */
+    json_t *others;  /* what --against says; NULL: nothing */
     struct refine to_refine;
 };
 

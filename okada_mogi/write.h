@@ -43,7 +43,8 @@ enum { WRITE_BINS = 60 }; /* of a histogram, at most; of Mw half as many */
  *     [[[east north] …] …]
  *   columns [{name first step trials weight least}]: bins of `step` values from `first` on, each
  *     with its trials, their weight, their least misfit
- *   pairs [{x y nx ny x_first x_step y_first y_step cells}], cells [[ix iy trials] …] */
+ *   pairs [{x y nx ny x_first x_step y_first y_step cells}], cells [[ix iy trials weight] …]:
+ * weights are shares of the posterior */
 enum ek_status write_page(const struct job *job, const struct stats *s, json_t **view);
 
 /* ---- maps: write_map.c ------------------------------------------------------------------------*/

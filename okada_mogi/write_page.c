@@ -85,12 +85,13 @@ static void set_bins(json_t *o, const char *axis, const struct stats *s, int col
 
 static json_t *pair_json(const struct stats *s, int a, int b)
 {
-    const unsigned *count = stats_pair(s, a, b);
+    const struct stats_pair *cell = stats_pair(s, a, b);
     json_t *o = json_object(), *cells = json_array();
     for (int i = 0; i < STATS_PAIR_BINS * STATS_PAIR_BINS; i++)
-        if (count[i])
-            json_array_append_new(cells, json_pack("[i,i,I]", i / STATS_PAIR_BINS,
-                                                   i % STATS_PAIR_BINS, (json_int_t)count[i]));
+        if (cell[i].trials > 0)
+            json_array_append_new(cells, json_pack("[i,i,I,f]", i / STATS_PAIR_BINS,
+                                                   i % STATS_PAIR_BINS, (json_int_t)cell[i].trials,
+                                                   cell[i].weight / s->weight));
     set_bins(o, "x", s, a);
     set_bins(o, "y", s, b);
     json_object_set_new(o, "cells", cells);

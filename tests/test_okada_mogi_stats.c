@@ -146,10 +146,12 @@ static void test_counts(void **state)
     }
     for (int a = 0; a < s->npaired; a++)
         for (int b = a + 1; b < s->npaired; b++) {
-            size_t sum = 0;
-            for (int i = 0; i < STATS_PAIR_BINS * STATS_PAIR_BINS; i++)
-                sum += stats_pair(s, a, b)[i];
-            assert_int_equal(sum, all.n);
+            double sum = 0, weight = 0;
+            for (int i = 0; i < STATS_PAIR_BINS * STATS_PAIR_BINS; i++) {
+                sum += stats_pair(s, a, b)[i].trials;
+                weight += stats_pair(s, a, b)[i].weight;
+            }
+            assert_true(sum == (double)all.n && fabs(weight / s->weight - 1) < 1e-12);
         }
     stats_close(s);
     accepted_free(&all);

@@ -38,6 +38,15 @@ addEventListener('load', () => {
       }
     say(`cells: ${words.filter(w => /\n[1-9][\d,]* trials$/.test(w)).length > 50}`);
     say(`pairs: ${new Set(words.map(w => w.replace(/: .*/g, '')).map(w => w.replace(/\n[\d,]* trials/, ''))).size}`);
+    const posterior = document.querySelector('input[name=corner][value="3"]');
+    posterior.checked = true;
+    posterior.dispatchEvent(new Event('change'));
+    let likely = 0;
+    for (let x = 4; x < box.width; x += 9) {
+      point(canvas, box.left + x, box.top + x * box.height / box.width);
+      likely += / % of the posterior$/.test(tip('#corner').textContent);
+    }
+    say(`posterior: ${likely > 10} ${all('#corner .tip').length}`);
   } else say('no corner');
   say(`sections: ${all('h2').length > 3}`);
   done();
@@ -60,6 +69,7 @@ expect 'best: 426300'
 expect 'site: visible CF01'
 expect 'redrawn: true'
 expect 'cells: true'
+expect 'posterior: true 1'
 expect 'pairs: 10'
 
 page okada $folder/parkfield.json --compare static,dynamic
@@ -68,6 +78,7 @@ expect 'sites: 14'
 expect 'warnings: 6'
 expect 'charts: 9'
 expect 'cells: true'
+expect 'posterior: true 1'
 
 # Nothing is accepted.
 sed 's|"k_sigma": \[.*\]|"k_sigma": 0.1|; s|"campi_stations|"'"$folder"'/campi_stations|' \

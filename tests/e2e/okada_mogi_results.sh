@@ -89,6 +89,14 @@ sed 's|"stations": [^}]*}|"stations": "made.csv"|; s|"k_sigma": [^}]*|"best": 1|
 "$BIN/mogi" "$work/made.json" --trials 7000000:7000001 --layout 1x1 --out "$work/made.out" --quiet || say 'synthetic data'
 awk -F, 'NR == 2 { exit !($7 > 15 && $7 < 80) }' "$work/made.out" || say "synthetic data: $(cat "$work/made.out")"
 
+# One source or two? The evidence of either, and other data.
+"$BIN/mogi" $campi --layout 1x1 --quiet --json "$work/one.json" || say 'evidence'
+below=$(sed -n 's/.*"rms_misfit_for_99": \([0-9.]*\).*/\1/p' "$work/one.json")
+sed 's|"k_sigma": [^}]*|"misfit": "rms", "misfit_below": '"$below"'|' "$work/zone.json" >"$work/all.json"
+"$BIN/mogi" "$work/all.json" --layout 1x1 --against "$work/one.json,$work/one.json" --json "$work/json" >"$work/text" || say "--against exits $?"
+grep -q '^ln evidence .*: of the posterior 99[0-9.]* % or more are accepted$' "$work/text" && grep -q '^Es_m .* \.\. ' "$work/text" || say "the posterior is not told: $(cat "$work/text")"
+[ "$(grep -c '^ln Bayes factor against .*one.json: ' "$work/text")" = 2 ] || say "Bayes factors: $(cat "$work/text")"
+
 # Too narrow a range is told.
 sed 's|"max": 6000|"max": 2800|; s|"campi_stations|"'"$PWD"'/okada_mogi/examples/campi_stations|' \
     $campi >"$work/narrow.json"
@@ -116,6 +124,8 @@ refused() { # words, arguments…
 }
 refused 'goes without --trials' $campi --refine 1 --trials 0:10
 refused 'did you mean .d_m' $campi --refine 1 --refine-by d_n=2
+refused 'its data are not those of' "$work/los.json" --against "$work/one.json"
+refused 'has no evidence' $campi --against "$work/made.json"
 refused 'which utm_zone' $campi --geojson "$work/x.json"
 refused 'give each parameter one value' $campi --generate "$work/x.csv"
 refused 'whole number' $campi --refine-out "$work/x.json" --refine-by 0.5
