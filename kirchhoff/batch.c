@@ -112,6 +112,11 @@ static enum ek_status add_end(struct batch *b, double x, double y, double z, int
     return EK_OK;
 }
 
+static double offset_of(const struct segy_trace *t)
+{
+    return hypot(t->gx - t->sx, t->gy - t->sy);
+}
+
 static enum ek_status add_trace(struct batch *b, uint32_t index)
 {
     const struct segy_trace *t = &b->in->segy->trace[index];
@@ -120,18 +125,44 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     TRY(add_end(b, t->gx, t->gy, t->gz, 1, &to->receiver));
     to->class = chunks_class(&b->in->classes, t);
     to->start = (float)(FILTER_BANK_FIRST - t->delay * filter_bank_rate(b->in->bank));
+    const double muted = mute_time(b->in->mute, offset_of(t)) - t->delay;
+    to->first = (float)(FILTER_BANK_FIRST + fmax(muted, 0) * filter_bank_rate(b->in->bank));
     to->mx = (float)(0.5 * (t->sx + t->gx));
     to->my = (float)(0.5 * (t->sy + t->gy));
     b->index[b->ntraces++] = index;
     return EK_OK;
 }
 
-/* A trace counts for the area that its receiver stands for. */
-static void share(const struct batch_input *in, uint32_t index, float *raw)
+/* A trace counts for the area that its receiver stands for, less at large offsets, and not before
+ * its mute. */
+static void weigh(const struct batch_input *in, uint32_t index, float *raw)
 {
+    const struct segy_trace *t = &in->segy->trace[index];
     const float *share = in->survey->geometry.share;
-    for (long i = 0; share && share[index] != 1 && i < in->segy->ns; i++)
-        raw[i] *= share[index];
+    const double offset = offset_of(t), inside = (in->offset_most - offset) / in->offset_taper;
+    float factor = share ? share[index] : 1;
+    if (in->offset_taper > 0 && inside < 1)
+        factor *= (float)(0.5 - 0.5 * cos(M_PI * fmax(inside, 0)));
+    for (long i = 0; factor != 1 && i < in->segy->ns; i++)
+        raw[i] *= factor;
+    if (in->mute->n)
+        mute_apply(in->mute, offset, t->delay, in->segy->dt, in->segy->ns, raw);
+}
+
+/* All samples are the same. */
+static bool is_silent(const float *raw, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (raw[i] != raw[0])
+            return false;
+    return true;
+}
+
+/* A dead trace that nobody has marked lies beyond every aperture, so that no fold counts it. */
+static void leave_out(const struct batch_input *in, struct batch_trace *t)
+{
+    t->mx = t->my = 1e30F;
+    atomic_fetch_add(in->silent, 1);
 }
 
 /* ---- a chunk ----------------------------------------------------------------------------------*/
@@ -158,7 +189,9 @@ enum ek_status batch_fill(struct batch *b, int part, int parts)
         st = segy_read(b->in->segy, b->index[t], raw);
         if (st)
             break;
-        share(b->in, b->index[t], raw);
+        if (is_silent(raw, b->in->segy->trace[b->index[t]].ns))
+            leave_out(b->in, &b->trace[t]);
+        weigh(b->in, b->index[t], raw);
         filter_bank_fill(b->in->bank, scratch, raw,
                          b->sample + (size_t)t * filter_bank_size(b->in->bank));
     }

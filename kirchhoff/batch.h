@@ -6,6 +6,7 @@
 #include "kirchhoff/filter_bank.h"
 #include "kirchhoff/nodes.h"
 #include "kirchhoff/chunks.h"
+#include "kirchhoff/mute.h"
 #include "src/arena.h"
 #include <stdatomic.h>
 
@@ -13,7 +14,8 @@ struct batch_trace {
     int source, receiver; /* ends */
     int class;
     float start;  /* what is added to a time, in samples, for the place in a level */
-    float mx, my; /* midpoint, m */
+    float first;  /* first sample that counts: the trace's own, or where its mute ends */
+    float mx, my; /* midpoint, m; far away where the trace has no signal */
 };
 
 /* How ends are weighed; index 0 sources, 1 receivers. */
@@ -33,6 +35,9 @@ struct batch_input {
     const struct filter_bank *bank;
     struct chunks_classes classes;
     struct batch_weights weights;
+    const struct mute *mute;
+    double offset_most, offset_taper; /* m: contributions fade out over the last of these; 0: not */
+    atomic_long *silent;              /* counts traces without signal */
 };
 
 struct batch {

@@ -15,9 +15,12 @@ struct keyed {
 
 int chunks_class(const struct chunks_classes *c, const struct segy_trace *t)
 {
+    const double offset = hypot(t->gx - t->sx, t->gy - t->sy);
+    if (c->most > 0 && offset > c->most)
+        return -1;
     if (c->width <= 0)
         return 0;
-    const double at = (hypot(t->gx - t->sx, t->gy - t->sy) - c->first) / c->width;
+    const double at = (offset - c->first) / c->width;
     return at >= 0 && at < c->n ? (int)at : -1;
 }
 
@@ -160,7 +163,7 @@ enum ek_status chunks_open(const struct segy *segy, const struct traveltime_cach
     if (!st)
         st = cut(s, k, o->chunk ? o->chunk : usual_chunk(s->n));
     if (!st)
-        st = geometry_find(segy, s->order, s->n, o->areas, &s->geometry);
+        st = geometry_find(segy, s->order, s->n, o->share, &s->geometry);
     free(k);
     if (st)
         chunks_close(s);

@@ -18,6 +18,7 @@
 struct chunks_classes {
     int n;
     double first, width; /* m */
+    double most;         /* m: larger offsets are of no class; 0: any */
 };
 
 struct chunks_options {
@@ -25,7 +26,7 @@ struct chunks_options {
     double reach;     /* largest distance from a trace's midpoint to the image, m; INFINITY: any */
     double box[2][2]; /* the image's least and largest x and y, m */
     long chunk;       /* traces that a chunk should have at least; 0: by their number */
-    bool areas;       /* receivers' areas are wanted */
+    enum geometry_share share;
 };
 
 /* Why traces are left out. */

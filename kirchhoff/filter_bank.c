@@ -53,12 +53,13 @@ static double fade(double f, double top)
 /* What each frequency is multiplied by, the transforms' scale included. */
 static void fill_gain(struct filter_bank *b)
 {
+    static const double power[] = {1, 0, 0.5, 1}; /* of omega, by the filter */
     const int bins = b->n / 2 + 1;
     for (int level = 0; level < b->o.levels; level++)
         for (int i = 0; i < bins; i++) {
             const double f = i / (b->n * b->o.dt);
             const double low = level ? fade(f, filter_bank_cutoff(b, level)) : 1;
-            const double slope = b->o.derivative ? 2 * M_PI * f : 1;
+            const double slope = pow(2 * M_PI * f, power[b->o.filter]);
             b->gain[level * bins + i] = (float)(low * slope / b->n);
         }
 }
@@ -157,16 +158,18 @@ double filter_bank_rate(const struct filter_bank *b)
     return b->o.factor / b->o.dt;
 }
 
-/* Of a real signal only cos and sin count: -d/dt multiplies by -i omega. */
+/* What a filter multiplies by, beside a power of omega: -d/dt by -i. */
+static const float turns[][2] = {{0, -1}, {1, 0}, {(float)M_SQRT1_2, -(float)M_SQRT1_2}, {1, 0}};
+
 static void filter(const struct filter_bank *b, struct filter_bank_scratch *s, int level)
 {
     const int bins = b->n / 2 + 1;
-    const float *gain = b->gain + (size_t)level * (size_t)bins;
+    const float *gain = b->gain + (size_t)level * (size_t)bins, *turn = turns[b->o.filter];
     memset(s->filtered, 0, ((size_t)b->fine / 2 + 1) * sizeof *s->filtered);
     for (int i = 0; i < bins; i++) {
         const float re = gain[i] * s->spectrum[i][0], im = gain[i] * s->spectrum[i][1];
-        s->filtered[i][0] = b->o.derivative ? im : re;
-        s->filtered[i][1] = b->o.derivative ? -re : im;
+        s->filtered[i][0] = re * turn[0] - im * turn[1];
+        s->filtered[i][1] = re * turn[1] + im * turn[0];
     }
     if (b->o.factor > 1) { /* the highest frequency stands for two */
         s->filtered[bins - 1][0] *= 0.5f;

@@ -13,12 +13,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* -d/dt; nothing; its half, (-d/dt)^1/2 = sqrt(omega) turned by -45 degrees, for the sum along a
+ * line over data of point sources; |omega|, over data of line sources. */
+enum filter_bank_filter { FILTER_DERIVATIVE, FILTER_NONE, FILTER_HALF, FILTER_RHO };
+
 struct filter_bank_options {
-    long ns;         /* samples of a trace */
-    double dt;       /* s */
-    int factor;      /* finer sampling, 1 … 8 */
-    int levels;      /* 1 … MIGRATE_LEVELS */
-    bool derivative; /* apply -d/dt */
+    long ns;    /* samples of a trace */
+    double dt;  /* s */
+    int factor; /* finer sampling, 1 … 8 */
+    int levels; /* 1 … MIGRATE_LEVELS */
+    enum filter_bank_filter filter;
 };
 
 struct filter_bank; /* plans and factors; shared by all threads */

@@ -259,8 +259,9 @@ static int by_place(const void *a, const void *b, void *arg)
 {
     const struct segy_trace *all = arg, *x = &all[*(const uint32_t *)a],
                             *y = &all[*(const uint32_t *)b];
-    const double d[] = {x->sx - y->sx, x->sy - y->sy, x->gx - y->gx, x->gy - y->gy};
-    for (int i = 0; i < 4; i++)
+    const double d[] = {x->shot - y->shot, x->shot ? 0 : x->sx - y->sx, x->shot ? 0 : x->sy - y->sy,
+                        x->gx - y->gx, x->gy - y->gy};
+    for (int i = 0; i < 5; i++)
         if (d[i] != 0)
             return d[i] > 0 ? 1 : -1;
     return 0;
@@ -272,12 +273,28 @@ struct work {
     double (*at)[2];  /* [n] places of a shot's receivers, or of sources */
     double *distance; /* [n] to the nearest, of each trace */
     double *area;     /* [n] */
+    bool lengths;     /* in their place */
 };
 
 static bool same_shot(const struct work *w, size_t a, size_t b)
 {
     const struct segy_trace *x = &w->trace[w->by[a]], *y = &w->trace[w->by[b]];
-    return x->sx == y->sx && x->sy == y->sy;
+    return x->shot == y->shot && (x->shot || (x->sx == y->sx && x->sy == y->sy));
+}
+
+/* Of a shot's receivers, which are in the order of x. */
+static void measure_lengths(struct work *w, size_t begin, size_t end)
+{
+    for (size_t i = begin, next; i < end; i = next) {
+        const double x = w->trace[w->by[i]].gx;
+        for (next = i + 1; next < end && w->trace[w->by[next]].gx - x < 0.01; next++)
+            continue;
+        const double left = i > begin ? x - w->trace[w->by[i - 1]].gx : 0;
+        const double right = next < end ? w->trace[w->by[next]].gx - x : 0;
+        const double length = left > 0 && right > 0 ? 0.5 * (left + right) : fmax(left, right);
+        for (size_t k = i; k < next; k++)
+            w->area[k] = length / (double)(next - i);
+    }
 }
 
 /* Traces begin .. end-1 have one source. */
@@ -291,9 +308,11 @@ static enum ek_status measure_shot(struct work *w, size_t begin, size_t end)
     TRY(places_open(&p, end - begin, w->at));
     for (size_t i = begin; i < end; i++) {
         w->distance[i] = nearest(&p, i - begin);
-        if (w->area)
+        if (w->area && !w->lengths)
             w->area[i] = cell_area(&p, i - begin);
     }
+    if (w->lengths)
+        measure_lengths(w, begin, end);
     places_close(&p);
     return EK_OK;
 }
@@ -370,15 +389,16 @@ static enum ek_status find(struct work *w, const struct segy *segy, size_t n, st
     return EK_OK;
 }
 
-enum ek_status geometry_find(const struct segy *segy, const uint32_t *order, size_t n, bool areas,
-                             struct geometry *g)
+enum ek_status geometry_find(const struct segy *segy, const uint32_t *order, size_t n,
+                             enum geometry_share share, struct geometry *g)
 {
     struct work w = {.trace = segy->trace,
                      .by = malloc(n * sizeof *w.by),
                      .at = malloc(n * sizeof *w.at),
                      .distance = malloc(n * sizeof *w.distance),
-                     .area = areas ? malloc(n * sizeof *w.area) : NULL};
-    const bool room = w.by && w.at && w.distance && (w.area || !areas);
+                     .area = share ? malloc(n * sizeof *w.area) : NULL,
+                     .lengths = share == GEOMETRY_LENGTH};
+    const bool room = w.by && w.at && w.distance && (w.area || !share);
     *g = (struct geometry){.share = NULL};
     if (room)
         memcpy(w.by, order, n * sizeof *w.by);

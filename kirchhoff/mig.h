@@ -24,6 +24,7 @@ struct mig {
     struct migrate_worker **worker; /* [set->n] of CPU units */
     struct migrate_device **device; /* [set->n] of devices */
     struct resum_verdict again;     /* of points that were summed again */
+    double silent;                  /* traces without signal; NAN: not known */
     double peak;                    /* largest absolute value of the image */
     json_t *picture;                /* what the page shows */
     struct arena arena;             /* of the arrays */
@@ -46,11 +47,9 @@ enum ek_status mig_write(struct mig *p);
 /* Column of the image as it is written: out [nz]. */
 void mig_column(const struct mig *p, int class, size_t column, float *out);
 
-/* write_headers.c: a row for each live trace of `data` to `path` ("-": standard output): trace, sx,
- * sy, sz, gx, gy, gz, samples, delay. `words`, `set`: as for segy_options_parse(). EK_USAGE,
- * EK_UNAVAILABLE. */
-enum ek_status write_headers(const char *data, const char *words, const char *set,
-                             const char *path);
+/* write_headers.c: a row for each live trace of o->data to `path` ("-": standard output): trace,
+ * sx, sy, sz, gx, gy, gz, samples, delay. EK_USAGE, EK_UNAVAILABLE. */
+enum ek_status write_headers(const struct migrate_options *o, const char *path);
 
 /* write_part.c: the image of some chunks, to be added to others. The file says of which migration
  * it is: EK_USAGE where it is another one's or damaged; EK_UNAVAILABLE. */

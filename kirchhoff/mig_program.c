@@ -27,8 +27,8 @@ static const struct opt options[] = {
      "image and fold as PREFIX.f32, PREFIX.fold.f32 with PREFIX.json", .env = NULL},
     {"weight", OPT_NAME, AT(o.weight), "NAME", "kinematic, diffractor or amplitude (kinematic)",
      .names = migrate_weights},
-    {"filter", OPT_NAME, AT(o.filter), "NAME", "derivative or none (what the weight wants)",
-     .names = migrate_filters},
+    {"filter", OPT_NAME, AT(o.filter), "derivative|none|half|rho",
+     "-d/dt, none, its half, or |omega| (what the weight wants)", .names = migrate_filters},
     {"divide", OPT_NAME, AT(divide), "BY", "fold, shots or nothing (fold; amplitude: shots)",
      .names = divisors},
     {"aperture", OPT_REAL, AT(o.aperture), "M", "largest distance from the midpoint (any)",
@@ -43,6 +43,20 @@ static const struct opt options[] = {
     {"datum", OPT_NAME, AT(o.datum), "headers|tables",
      "sources and receivers lie as the headers say, or at the tables' surface (headers)",
      .names = migrate_datums},
+    {"dimension", OPT_NAME, AT(o.dimension), "3|2.5|2",
+     "2.5: a line over ground that does not change across it; 2: data of line sources (3)",
+     .names = migrate_dimensions},
+    {"line", OPT_TEXT, AT(o.line), "auto|FILE.csv",
+     "x is the distance along the survey's crooked line, or along the points x, y of a table; "
+     "2.5-D",
+     .env = NULL},
+    {"offset-max", OPT_REAL, AT(o.offset_most), "M", "largest offset (any)", .min = 1, .max = 1e9},
+    {"offset-taper", OPT_REAL, AT(o.offset_taper), "M",
+     "in which contributions fade out before --offset-max (0)", .min = 0, .max = 1e9},
+    {"mute", OPT_TEXT, AT(o.mute), "OFFSET:TIME,…",
+     "leave out what comes earlier, m and s, linear between the points", .env = NULL},
+    {"mute-taper", OPT_REAL, AT(o.mute_taper), "S", "in which samples fade in behind it (0.04)",
+     .min = 0, .max = 100},
     {"anti-alias", OPT_REAL, AT(o.anti_alias), "X", "factor on the spacings, 0: none (1)", .min = 0,
      .max = 100},
     {"spacing-source", OPT_REAL, AT(o.spacing_source), "M",
@@ -59,7 +73,10 @@ static const struct opt options[] = {
     {"class-first", OPT_REAL, AT(o.class_first), "M", "least offset of the first class (0)",
      .min = 0, .max = 1e6},
     {"words", OPT_TEXT, AT(o.words), "LIST",
-     "header words elsewhere: sx=73,sy=77,gx=,gy=,scalco=,as=segy|su,order=big|little",
+     "header words elsewhere: sx=73,sy=77,gx=,gy=,scalco=,as=segy|su,order=big|little,unit=m|feet",
+     .env = NULL},
+    {"geometry", OPT_FILE, AT(o.geometry), "FILE.csv",
+     "places in place of the headers', as --headers writes: trace, sx, sy, gx, gy[, sz, gz], m",
      .env = NULL},
     {"set", OPT_TEXT, AT(o.set), "LIST", "in place of what headers say: ns=,dt=US,delrt=MS",
      .env = NULL},
@@ -95,6 +112,7 @@ static void defaults(void *st, const struct bench_program *self)
     migrate_defaults(&p->o);
     p->events = "diffractors";
     p->divide = -1;
+    p->silent = NAN;
 }
 
 /* ---- before a run -----------------------------------------------------------------------------*/
@@ -134,7 +152,7 @@ static enum ek_status answer(void *st, bool *done)
     if (p->generate)
         return generate_file(p->generate, p->events, p->out);
     if (p->headers)
-        return write_headers(p->o.data, p->o.words, p->o.set, p->headers);
+        return write_headers(&p->o, p->headers);
     return *done ? microjobs_run(p->o.data, p->run) : EK_OK;
 }
 
@@ -260,6 +278,8 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     image_gather(p->m->image);
     const bool whole = !cluster_any(!judge(p));
     p->again = resum_judge(p->m->resum);
+    p->silent = (double)atomic_load(&p->m->silent);
+    cluster_sum(&p->silent, 1);
     *verified = whole && p->again.good;
     *detail = json_pack("{s:s s:b}", "method",
                         "each chunk was migrated once, all points are numbers, random points are "
@@ -307,15 +327,18 @@ json_t *mig_facts(const void *st)
     char grid[128], cells[32];
     grid_text(&m->grid, grid, sizeof grid);
     snprintf(cells, sizeof cells, "%d x %d", m->survey->cells, m->survey->cells);
-    return json_pack("{s:o s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:f s:i s:f s:I}", "certificate",
-                     certificate(p), "traces", (json_int_t)m->survey->n, "dead_traces",
-                     (json_int_t)m->segy->dead, "outside_classes",
-                     (json_int_t)m->survey->count[CHUNKS_OFFSET], "outside_aperture",
-                     (json_int_t)m->survey->count[CHUNKS_FAR], "odd_offsets",
-                     (json_int_t)m->segy->odd_offset, "chunks", (json_int_t)m->survey->nchunks,
-                     "block_cells", cells, "grid", grid, "weight", migrate_weights[m->o.weight],
-                     "derivative", m->derivative, "peak", p->peak, "levels", m->sum.levels,
-                     "updates", migrate_updates(m), "table_loads", (json_int_t)m->travel->loads);
+    return json_pack(
+        "{s:o s:s s:s s:o s:o s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:f s:i s:f s:I}",
+        "certificate", certificate(p), "dimension", migrate_dimensions[m->o.dimension], "filter",
+        migrate_filters[m->filter], "silent_traces", json_number_or_null(p->silent),
+        "line_beside_m", m->o.line ? json_real(m->line.beside) : json_null(), "traces",
+        (json_int_t)m->survey->n, "dead_traces", (json_int_t)m->segy->dead, "outside_classes",
+        (json_int_t)m->survey->count[CHUNKS_OFFSET], "outside_aperture",
+        (json_int_t)m->survey->count[CHUNKS_FAR], "odd_offsets", (json_int_t)m->segy->odd_offset,
+        "chunks", (json_int_t)m->survey->nchunks, "block_cells", cells, "grid", grid, "weight",
+        migrate_weights[m->o.weight], "derivative", m->filter == FILTER_DERIVATIVE, "peak", p->peak,
+        "levels", m->sum.levels, "updates", migrate_updates(m), "table_loads",
+        (json_int_t)m->travel->loads);
 }
 
 static void remark(FILE *out, const void *st, const json_t *f)
@@ -324,6 +347,7 @@ static void remark(FILE *out, const void *st, const json_t *f)
     static const struct {
         const char *key, *text;
     } left_out[] = {{"dead_traces", "dead"},
+                    {"silent_traces", "without any signal"},
                     {"outside_classes", "with offsets outside the classes"},
                     {"outside_aperture", "farther from the image than the aperture"}};
     fprintf(out, "%.0f traces in %.0f chunks of %s cells, %.0f table loads, peak %.4g\n",

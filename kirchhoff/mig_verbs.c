@@ -84,6 +84,7 @@ enum ek_status mig_reset(void *st)
     struct mig *p = st;
     image_clear(p->m->image);
     resum_clear(p->m->resum);
+    p->m->silent = 0;
     for (size_t t = 0; t < p->n; t++)
         p->times[t] = 0;
     return EK_OK;

@@ -18,6 +18,7 @@ void migrate_defaults(struct migrate_options *o)
                                   .dip = 90,
                                   .angle = 180,
                                   .taper = 0.2,
+                                  .mute_taper = 0.04,
                                   .anti_alias = 1,
                                   .oversample = 2,
                                   .classes = 1,
@@ -113,17 +114,20 @@ static enum ek_status open_grid(struct migrate *m)
 /* ---- weights ----------------------------------------------------------------------------------*/
 
 const char *const migrate_weights[] = {"kinematic", "diffractor", "amplitude", NULL};
-const char *const migrate_filters[] = {"derivative", "none", NULL};
+const char *const migrate_filters[] = {"derivative", "none", "half", "rho", NULL};
 const char *const migrate_datums[] = {"headers", "tables", NULL};
+const char *const migrate_dimensions[] = {"3", "2.5", "2", NULL};
 
 /* Of each weight. */
 static const struct weight {
-    bool derivative, emergence;
-    int kind[2]; /* of sources, receivers */
+    enum filter_bank_filter filter[3]; /* of each dimension */
+    int kind[2];                       /* of sources, receivers */
 } weights[] = {
-    [MIGRATE_KINEMATIC] = {true, false, {WEIGHT_ONE, WEIGHT_ONE}},
-    [MIGRATE_DIFFRACTOR] = {false, false, {WEIGHT_SPREAD, WEIGHT_SPREAD}},
-    [MIGRATE_AMPLITUDE] = {true, true, {WEIGHT_SPREAD, WEIGHT_EMERGENCE}},
+    [MIGRATE_KINEMATIC] = {{FILTER_DERIVATIVE, FILTER_HALF, FILTER_HALF}, {WEIGHT_ONE, WEIGHT_ONE}},
+    [MIGRATE_DIFFRACTOR] = {{FILTER_NONE, FILTER_NONE, FILTER_NONE},
+                            {WEIGHT_SPREAD, WEIGHT_SPREAD}},
+    [MIGRATE_AMPLITUDE] = {{FILTER_DERIVATIVE, FILTER_HALF, FILTER_RHO},
+                           {WEIGHT_SPREAD, WEIGHT_EMERGENCE}},
 };
 
 /* Spacing of one kind of ends: as given, or the usual one in the headers. */
@@ -150,21 +154,29 @@ static enum ek_status set_weights(struct migrate *m)
 {
     const struct weight *weight = &weights[m->o.weight];
     struct batch_weights *w = &m->input.weights;
-    m->derivative = m->o.filter < 0 ? weight->derivative : m->o.filter == 0;
-    w->emergence = weight->emergence;
+    const bool amplitude = m->o.weight == MIGRATE_AMPLITUDE, line = m->o.dimension != MIGRATE_3D;
+    m->filter =
+        m->o.filter < 0 ? weight->filter[m->o.dimension] : (enum filter_bank_filter)m->o.filter;
+    w->emergence = amplitude;
     w->flat = m->o.datum == 1;
     set_spacings(m, w);
     for (int i = 0; i < 2; i++) {
         w->weight[i] = weight->kind[i];
-        w->scale[i] =
-            weight->kind[0] == WEIGHT_SPREAD && !weight->emergence ? (float)(4 * M_PI) : 1;
+        w->scale[i] = m->o.weight == MIGRATE_DIFFRACTOR ? (float)(4 * M_PI) : 1;
     }
-    if (!weight->emergence)
+    if (!amplitude)
         return EK_OK;
-    const double dx = m->o.spacing_receiver, area = m->survey->geometry.area;
-    if (dx <= 0 && area <= 0)
+    const double dx = m->o.spacing_receiver, found = m->survey->geometry.area;
+    const double area = dx > 0 ? (line ? dx : dx * dx) : found;
+    if (area <= 0)
         FAIL(EK_USAGE, "--weight amplitude wants the distance of receivers: --spacing-receiver M");
-    w->scale[1] = (float)(2 * (dx > 0 ? dx * dx : area));
+    w->scale[1] = (float)(2 * area);
+    if (!line)
+        return EK_OK;
+    w->weight[0] = WEIGHT_SPREAD_LINE;
+    w->weight[1] = WEIGHT_EMERGENCE_LINE;
+    w->scale[0] = m->o.dimension == MIGRATE_25D ? (float)sqrt(2 * M_PI) : 1;
+    m->par[PAR_LINE] = m->o.dimension == MIGRATE_25D ? 2 : 1;
     return EK_OK;
 }
 
@@ -186,10 +198,13 @@ static enum ek_status typical(const struct migrate *m, double *size)
     free(x);
     double weight = (double)w->scale[0] * (double)w->scale[1];
     if (w->emergence)
-        weight *= 1e-3;
+        weight *= 1e-3; /* 1 / v */
     else if (w->weight[0] == WEIGHT_SPREAD)
         weight *= depth * depth;
-    *size = most * weight * (m->derivative ? 1 / m->segy->dt : 1);
+    if (m->par[PAR_LINE] >= 2)
+        weight *= sqrt(2000 * depth);
+    static const double power[] = {1, 0, 0.5, 1}; /* of a frequency, by the filter */
+    *size = most * weight / pow(m->segy->dt, power[m->filter]);
     return st;
 }
 
@@ -256,7 +271,6 @@ static void set_samples(struct migrate *m)
     par[PAR_TABLE_STEP] = (float)m->travel->grid.step[2];
     par[PAR_SAMPLES] = (float)filter_bank_rate(m->bank);
     par[PAR_HALF_STEP] = (float)(0.5 * MIGRATE_STEP * m->grid.step[2]);
-    par[PAR_FIRST] = FILTER_BANK_FIRST;
     par[PAR_LAST] = (float)filter_bank_last(m->bank);
     par[PAR_TOP] = (float)(filter_bank_last(m->bank) + 2);
     par[PAR_NEAR] = (float)m->grid.step[2];
@@ -270,12 +284,15 @@ static enum ek_status open_survey(struct migrate *m)
 {
     const struct migrate_options *o = &m->o;
     const struct chunks_options so = {
-        .classes = {o->class_width > 0 ? o->classes : 1, o->class_first, o->class_width},
+        .classes = {o->class_width > 0 ? o->classes : 1, o->class_first, o->class_width,
+                    o->offset_most},
         .reach = o->aperture,
         .box = {{m->grid.origin[0], grid_end(&m->grid, 0)},
                 {m->grid.origin[1], grid_end(&m->grid, 1)}},
         .chunk = o->chunk,
-        .areas = o->weight == MIGRATE_AMPLITUDE && !(o->spacing_receiver > 0)};
+        .share = o->weight != MIGRATE_AMPLITUDE || o->spacing_receiver > 0 ? GEOMETRY_NONE
+                 : o->dimension == MIGRATE_3D                              ? GEOMETRY_AREA
+                                                                           : GEOMETRY_LENGTH};
     m->input.classes = so.classes;
     TRY(chunks_open(m->segy, m->travel, &so, &m->survey));
     return o->trust_geometry ? EK_OK : geometry_check(m->segy, m->survey->n, &m->survey->geometry);
@@ -288,34 +305,57 @@ static enum ek_status open_bank(struct migrate *m)
                                            .dt = m->segy->dt,
                                            .factor = m->o.oversample,
                                            .levels = aliasing ? MIGRATE_LEVELS : 1,
-                                           .derivative = m->derivative};
+                                           .filter = m->filter};
     m->sum.levels = bo.levels;
     return filter_bank_open(&bo, &m->bank);
 }
 
+enum ek_status migrate_input(const struct migrate_options *o, struct segy **s)
+{
+    struct segy_options words = {.geometry = o->geometry};
+    if (!o->data)
+        FAIL(EK_USAGE, "which traces? kirchhoff-mig DATA.segy; see --help");
+    TRY(segy_options_parse(o->words, o->set, &words));
+    return segy_open(o->data, &words, s);
+}
+
+/* On the image's line, or checked to be there. */
+static enum ek_status place_line(struct migrate *m)
+{
+    if (m->o.line && m->o.dimension == MIGRATE_3D)
+        m->o.dimension = MIGRATE_25D;
+    if (m->o.dimension == MIGRATE_3D)
+        return EK_OK;
+    if (m->grid.n[1] != 1)
+        FAIL(EK_USAGE, "--dimension %s: the image of a line has one y: --grid NXx1xNZ:STEP[@X,Y,Z]",
+             migrate_dimensions[m->o.dimension]);
+    const double y = m->grid.origin[1];
+    return m->o.line ? line_project(m->segy, m->o.line, y, &m->line) : line_check(m->segy, y);
+}
+
 static enum ek_status open_input(struct migrate *m)
 {
-    struct segy_options words = {0};
-    if (!m->o.data)
-        FAIL(EK_USAGE, "which traces? kirchhoff-mig DATA.segy; see --help");
-    TRY(segy_options_parse(m->o.words, m->o.set, &words));
-    TRY(segy_open(m->o.data, &words, &m->segy));
+    TRY(migrate_input(&m->o, &m->segy));
     TRY(segy_check(m->segy));
+    TRY(mute_parse(m->o.mute, m->o.mute_taper, &m->mute));
+    if (m->o.offset_taper > 0 && !(m->o.offset_most > 0))
+        FAIL(EK_USAGE, "--offset-taper %g: up to which offset? --offset-max M", m->o.offset_taper);
     if (m->o.tables)
         TRY(open_tables(m));
     TRY(open_grid(m));
+    TRY(place_line(m));
     return m->o.tables ? EK_OK : open_tables(m);
 }
 
 static enum ek_status fill(struct migrate *m)
 {
+    m->par = ARENA_NEW(&m->arena, PAR_COUNT, float);
+    TRY(arena_check(&m->arena, "a migration"));
     TRY(open_input(m));
     TRY(open_survey(m));
     TRY(set_weights(m));
     TRY(open_bank(m));
     TRY(image_open(&m->grid, &m->input.classes, &m->image));
-    m->par = ARENA_NEW(&m->arena, PAR_COUNT, float);
-    TRY(arena_check(&m->arena, "a migration"));
     m->sum.depths = m->image->depths;
     m->sum.nodes = m->image->nodes;
     m->sum.par = m->par;
@@ -329,6 +369,10 @@ static enum ek_status fill(struct migrate *m)
     m->input.survey = m->survey;
     m->input.travel = m->travel;
     m->input.bank = m->bank;
+    m->input.mute = &m->mute;
+    m->input.offset_most = m->o.offset_most;
+    m->input.offset_taper = m->o.offset_taper;
+    m->input.silent = &m->silent;
     return EK_OK;
 }
 

@@ -14,23 +14,34 @@
 #include "cu/unit/cu.h"
 #include "kirchhoff/batch.h"
 #include "kirchhoff/image.h"
+#include "kirchhoff/line.h"
 #include "kirchhoff/resum.h"
 #include "kirchhoff/sum.h"
 
 enum migrate_weight { MIGRATE_KINEMATIC, MIGRATE_DIFFRACTOR, MIGRATE_AMPLITUDE };
 
+/* Space and point sources; a line over ground that does not change across it, from point sources,
+ * from line sources. */
+enum migrate_dimension { MIGRATE_3D, MIGRATE_25D, MIGRATE_2D };
+
 /* Names of those numbers, for options of type OPT_NAME. */
-extern const char *const migrate_weights[], *const migrate_filters[], *const migrate_datums[];
+extern const char *const migrate_weights[],
+    *const migrate_filters[], *const migrate_datums[], *const migrate_dimensions[];
 
 /* What is wanted; members that are texts are borrowed. Defaults: migrate_defaults(). */
 struct migrate_options {
-    const char *data, *words, *set; /* file; its header words, and what is in place of them */
-    const char *tables, *velocity;  /* folder, or a velocity that has closed forms */
-    const char *grid, *table_grid;  /* image; nodes of computed tables */
-    double node_spacing;            /* of computed tables' surface nodes, m */
-    int weight;                     /* enum migrate_weight */
-    int filter;                     /* 0 -d/dt, 1 none, -1: the one that belongs to the weight */
-    int datum; /* where ends lie: 0 as the headers say, 1 at the tables' surface */
+    const char *data, *words, *set;   /* file; its header words, and what is in place of them */
+    const char *geometry, *line;      /* table of places; line_project()'s */
+    int dimension;                    /* enum migrate_dimension */
+    const char *mute;                 /* mute_parse()'s */
+    double mute_taper;                /* s */
+    double offset_most, offset_taper; /* m; 0: any, none */
+    const char *tables, *velocity;    /* folder, or a velocity that has closed forms */
+    const char *grid, *table_grid;    /* image; nodes of computed tables */
+    double node_spacing;              /* of computed tables' surface nodes, m */
+    int weight;                       /* enum migrate_weight */
+    int filter; /* enum filter_bank_filter, -1: the one that belongs to the weight */
+    int datum;  /* where ends lie: 0 as the headers say, 1 at the tables' surface */
     double aperture, aperture_base; /* radius, m; at depth 0, from where it grows with the dip */
     double dip, angle;              /* largest dip, largest opening angle, degrees */
     double taper;                   /* share of the aperture that fades out */
@@ -59,11 +70,17 @@ struct migrate {
     struct sum_plan sum;
     float *par, *reach, *taper; /* [PAR_COUNT], [nodes], [nodes] */
     struct arena arena;
-    bool derivative;
+    struct mute mute;
+    struct line_fit line; /* of --line */
+    atomic_long silent;   /* traces without signal, of all chunks so far */
+    enum filter_bank_filter filter;
 };
 
 /* What works for one CPU unit: a batch, and scratch for each of its threads. */
 struct migrate_worker;
+
+/* Opens the file of traces as the options say; migrate_open() does so itself. EK_USAGE. */
+enum ek_status migrate_input(const struct migrate_options *o, struct segy **s);
 
 void migrate_defaults(struct migrate_options *o);
 

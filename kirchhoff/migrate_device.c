@@ -318,6 +318,7 @@ static void write_trace(struct flight *f, int t)
     i[TRACE_RECEIVER] = trace->receiver;
     i[TRACE_CLASS] = trace->class;
     x[TRACE_START] = trace->start;
+    x[TRACE_FIRST] = trace->first;
     x[TRACE_MX] = trace->mx;
     x[TRACE_MY] = trace->my;
 }

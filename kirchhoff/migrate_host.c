@@ -114,7 +114,8 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
     const float most = m->reach[m->sum.nodes - 1];
     struct sum_trace s = {.sample = w->batch->sample + (size_t)trace * filter_bank_size(m->bank),
                           .stride = filter_bank_stride(m->bank),
-                          .start = t->start};
+                          .start = t->start,
+                          .first = t->first};
     for (int c = 0; c < columns; c++) {
         const size_t column = first + (size_t)c;
         s.distance = distance(m, t, column);

@@ -197,18 +197,25 @@ static void fill_weights(const struct nodes_plan *p, const struct nodes_end *end
 {
     const int n = p->nodes;
     const float *restrict l = at + TABLE_L * n, *restrict tx = at + TABLE_SX * n,
-                          *restrict ty = at + TABLE_SY * n;
+                          *restrict ty = at + TABLE_SY * n, *restrict px = at + TABLE_PX * n,
+                          *restrict py = at + TABLE_PY * n, *restrict pz = at + TABLE_PZ * n;
+    float *restrict sigma = row + NODE_Q * n;
     const float near = p->par[PAR_NEAR];
-    for (int k = 0; k < n; k++)
+    for (int k = 0; k < n; k++) {
         row[NODE_S * n + k] =
             larger(fabsf(tx[k]) * end->spacing[0], fabsf(ty[k]) * end->spacing[1]);
+        sigma[k] = 0;
+    }
+    for (int k = 0; k < n && p->par[PAR_LINE] != 0; k++)
+        sigma[k] = migrate_sigma(larger(l[k], near),
+                                 (px[k] * px[k] + py[k] * py[k]) + pz[k] * pz[k], end->emergence);
     if (end->weight == WEIGHT_SPREAD) /* the usual one, without a branch inside */
         for (int k = 0; k < n; k++)
             row[NODE_A * n + k] = end->scale * larger(l[k], near);
     else
         for (int k = 0; k < n; k++)
             row[NODE_A * n + k] = migrate_end_weight(end->weight, end->scale, larger(l[k], near),
-                                                     tx[k], ty[k], end->emergence);
+                                                     tx[k], ty[k], end->emergence, sigma[k]);
 }
 
 static void fill_times(const struct nodes_plan *p, const float *restrict at, float *restrict row)

@@ -100,9 +100,9 @@ static enum ek_status add_option(struct microjobs *j, const char *key, const jso
         snprintf(word, sizeof word, "--%s", key);
     else if (json_is_number(value))
         snprintf(word, sizeof word, "--%s=%.15g", key, json_number_value(value));
-    else if (json_is_string(value) && !strcmp(key, "tables")) {
+    else if (json_is_string(value) && (!strcmp(key, "tables") || !strcmp(key, "geometry"))) {
         TRY(beside(j, key, json_string_value(value), path));
-        snprintf(word, sizeof word, "--tables=%s", path);
+        snprintf(word, sizeof word, "--%s=%s", key, path);
     } else if (json_is_string(value))
         snprintf(word, sizeof word, "--%s=%s", key, json_string_value(value));
     else

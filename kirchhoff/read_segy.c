@@ -20,6 +20,7 @@ enum { MOST_SAMPLES = 1 << 24 };
     }
 static const char *const as_names[] = {"auto", "segy", "su", NULL};
 static const char *const order_names[] = {"auto", "big", "little", NULL};
+static const char *const unit_names[] = {"auto", "m", "feet", NULL};
 static const struct opt words[] = {
     BYTE(sx, 4),
     BYTE(sy, 4),
@@ -32,6 +33,7 @@ static const struct opt words[] = {
     BYTE(gelev, 4),
     {"as", OPT_NAME, AT(as), "segy|su", "what the file is", .names = as_names},
     {"order", OPT_NAME, AT(order), "big|little", "order of bytes", .names = order_names},
+    {"unit", OPT_NAME, AT(unit), "m|feet", "of lengths", .names = unit_names},
     OPT_END,
 };
 
@@ -87,7 +89,8 @@ struct scan {
 
 static double coordinate(const struct scan *c, int at, int scalar)
 {
-    return segy_scaled(segy_i32(c->header, at, c->s->layout.little), scalar);
+    const struct segy_layout *l = &c->s->layout;
+    return l->unit * segy_scaled(segy_i32(c->header, at, l->little), scalar);
 }
 
 /* Dead, dummy, time break, uphole, sweep, timing, water break, near-field and far-field gun
@@ -147,7 +150,7 @@ static void check_header(struct scan *c)
 {
     const double dt = interval_of(c);
     const int unit = segy_i16(c->header, 89, c->s->layout.little);
-    if (unit > 1 && unit < 5)
+    if (unit > 1 && unit < 5 && !c->at.geometry)
         doubt(
             c->s,
             "trace %ld: coordinates are angles (bytes 89-90 are %d); project them to metres first",
@@ -178,7 +181,7 @@ static void settle_interval(struct segy *s, const struct scan *c)
 /* Offsets are whole metres, or scaled as the coordinates are. */
 static void note_offset(struct scan *c, const struct segy_trace *t, int scalar)
 {
-    const double said = abs(segy_i32(c->header, 37, c->s->layout.little));
+    const double said = c->s->layout.unit * abs(segy_i32(c->header, 37, c->s->layout.little));
     const double is = hypot(t->gx - t->sx, t->gy - t->sy), near = 1 + 0.01 * is;
     c->s->offsets += said > 0;
     c->s->odd_offset +=
@@ -202,6 +205,7 @@ static void read_header(struct scan *c, struct segy_trace *t)
                                           : segy_scaled(segy_i16(c->header, 109, little), scalar)));
     t->record = segy_i32(c->header, 9, little);
     t->number = c->number;
+    t->shot = 0;
     note_offset(c, t, scalco);
 }
 
@@ -299,7 +303,11 @@ static enum ek_status scan(struct segy *s, const struct segy_options *o)
     if (found.dt > 0 && s->dt > 0 && !close_to(s->dt, found.dt))
         status_warn("%s: traces are sampled every %g ms, bytes 3217-3218 say %g ms", s->path,
                     1e3 * s->dt, 1e3 * found.dt);
-    return EK_OK;
+    if (found.unit < 1 && !o->unit)
+        status_warn("%s: its lengths are feet (bytes 3255-3256), a foot is taken for 0.3048 m; "
+                    "--words unit=m if they are metres",
+                    s->path);
+    return o->geometry ? segy_take_geometry(s, o->geometry) : EK_OK;
 }
 
 enum ek_status segy_open(const char *path, const struct segy_options *o, struct segy **s)

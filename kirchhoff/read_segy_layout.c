@@ -33,6 +33,8 @@ enum ek_status segy_pread(int file, const char *path, void *to, size_t bytes, of
     return EK_OK;
 }
 
+static const double FOOT = 0.3048; /* m */
+
 bool segy_called_su(const char *path)
 {
     const size_t length = strlen(path);
@@ -194,6 +196,8 @@ static enum ek_status find_segy(int file, const char *path, const struct segy_op
              "15, 16",
              path, l->format);
     read_sampling(b, l);
+    if (!o->unit && word(b, 3255, 2, l->little) == 2)
+        l->unit = FOOT;
     l->fixed = l->revision > 0 && word(b, 3503, 2, l->little) == 1;
     if (l->extra > MANY_HEADERS)
         FAIL(EK_USAGE, "%s: %ld further trace headers in bytes 3507-3510 make no sense", path,
@@ -260,7 +264,8 @@ static bool is_su(int file, const char *path, const struct segy_options *o, off_
 enum ek_status segy_layout_find(int file, const char *path, const struct segy_options *o,
                                 struct segy_layout *layout)
 {
-    struct segy_layout l = {.su = o->as ? o->as == SEGY_AS_SU : segy_called_su(path)};
+    struct segy_layout l = {.unit = o->unit == SEGY_UNIT_FEET ? FOOT : 1,
+                            .su = o->as ? o->as == SEGY_AS_SU : segy_called_su(path)};
     struct stat stat;
     if (fstat(file, &stat))
         FAIL(EK_UNAVAILABLE, "%s: %s", path, strerror(errno));

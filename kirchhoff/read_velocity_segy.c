@@ -27,7 +27,8 @@ static const struct opt layout_words[] = {
     {"x", OPT_INT, AT(byte[0]), "BYTE", "header word of x (181, else 73)", .min = 1, .max = 237},
     {"y", OPT_INT, AT(byte[1]), "BYTE", "header word of y (185, else 77)", .min = 1, .max = 237},
     {"dz", OPT_REAL, AT(dz), "M", "step in depth (the sample interval)", .min = 1e-6, .max = 1e6},
-    {"scale", OPT_REAL, AT(scale), "X", "m/s of the number 1 (1)", .min = 1e-9, .max = 1e9},
+    {"scale", OPT_REAL, AT(scale), "X", "m/s of the number 1 (1; feet: 0.3048)", .min = 1e-9,
+     .max = 1e9},
     {"smooth", OPT_REAL, AT(smooth), "M", "standard deviation (0)", .min = 0, .max = 1e6},
     OPT_END,
 };
@@ -74,8 +75,8 @@ static void widen_line(struct grid *g)
 static enum ek_status find_grid(const struct segy *s, const struct layout *l, struct grid *g)
 {
     *g = (struct grid){.n = {0, 0, (int)s->ns},
-                       .origin = {0, 0, 1000 * (double)s->trace[0].delay},
-                       .step = {0, 0, l->dz > 0 ? l->dz : 1000 * s->dt}};
+                       .origin = {0, 0, 1000 * s->layout.unit * (double)s->trace[0].delay},
+                       .step = {0, 0, l->dz > 0 ? l->dz : 1000 * s->layout.unit * s->dt}};
     TRY(find_axis(s, 0, g));
     TRY(find_axis(s, 1, g));
     widen_line(g);
@@ -123,8 +124,9 @@ static enum ek_status load(const struct segy *s, const struct layout *l, struct 
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for %zu velocities", s->path, nodes);
     for (size_t i = 0; !st && i < s->n; i++)
         st = put_column(s, i, &v->grid, seen, speed);
-    for (size_t i = 0; !st && l->scale != 1 && i < nodes; i++)
-        speed[i] *= (float)l->scale;
+    const double scale = l->scale > 0 ? l->scale : s->layout.unit;
+    for (size_t i = 0; !st && scale != 1 && i < nodes; i++)
+        speed[i] *= (float)scale;
     v->kind = VELOCITY_CUBE;
     if (!st)
         st = velocity_cube_fill(v, speed, l->smooth);
@@ -150,7 +152,7 @@ static bool one_place(const struct segy *s)
 
 enum ek_status read_velocity_segy(const char *words, struct velocity *v)
 {
-    struct layout l = {.scale = 1};
+    struct layout l = {.scale = 0};
     struct segy *s = NULL;
     const size_t name = strcspn(words, ",");
     snprintf(l.path, sizeof l.path, "%.*s", (int)name, words);

@@ -140,7 +140,7 @@ static void from_tables(const struct traveltime_cache *t, const struct nodes_end
 
 /* What a trace needs of one of its ends. */
 struct end {
-    double time, weight, slope, direction[3];
+    double time, weight, slope, sigma, direction[3];
 };
 
 static double slope_of(const struct nodes_end *end, const struct arrival *a)
@@ -185,9 +185,14 @@ static void find_end(const struct resum *r, const struct batch *b, int e, int de
         (double)end->emergence - a.change[0] * a.change[0] - a.change[1] * a.change[1];
     to->time = a.time;
     to->slope = r->m->sum.levels > 1 ? middle_slope(r, b, e, depth, x) : 0;
-    to->weight = end->weight == WEIGHT_ONE      ? scale
-                 : end->weight == WEIGHT_SPREAD ? scale * spread
-                                                : scale * sqrt(fmax(up, 0)) / spread;
+    to->sigma = p > 0 ? spread / sqrt(p * sqrt((double)end->emergence)) : 0;
+    to->weight = scale;
+    if (end->weight == WEIGHT_SPREAD || end->weight == WEIGHT_SPREAD_LINE)
+        to->weight *= spread;
+    else if (end->weight != WEIGHT_ONE)
+        to->weight *= sqrt(fmax(up, 0)) / spread;
+    if (end->weight == WEIGHT_SPREAD_LINE || end->weight == WEIGHT_EMERGENCE_LINE)
+        to->weight *= pow(to->sigma, end->weight == WEIGHT_SPREAD_LINE ? -0.5 : 0.5);
     for (int i = 0; i < 3; i++)
         to->direction[i] = p > 0 ? a.p[i] / p : 0;
 }
@@ -254,8 +259,9 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
     for (int t = 0; end && t < b->ntraces; t++) {
         const struct batch_trace *trace = &b->trace[t];
         const struct end *s = &end[trace->source], *g = &end[trace->receiver];
+        const double across = m->par[PAR_LINE] >= 2 ? sqrt(s->sigma + g->sigma) : 1;
         const double weight =
-            s->weight * g->weight * limits(m, s, g) * aperture(m, trace, x, p->at[2]);
+            across * s->weight * g->weight * limits(m, s, g) * aperture(m, trace, x, p->at[2]);
         if (trace->class != p->class || isnan(s->time + g->time) || !(weight > 0))
             continue;
         const double y = term(m, b, t, s, g, weight);

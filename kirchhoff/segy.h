@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 enum segy_as { SEGY_AS_FOUND, SEGY_AS_SEGY, SEGY_AS_SU };
+enum segy_unit { SEGY_UNIT_FOUND, SEGY_UNIT_METRES, SEGY_UNIT_FEET };
 enum segy_order { SEGY_ORDER_FOUND, SEGY_ORDER_BIG, SEGY_ORDER_LITTLE };
 
 /* Bytes (from 1) of words in a trace header that people put elsewhere; and what a file is. 0
@@ -29,6 +30,8 @@ struct segy_options {
     int sdepth, selev;    /* source depth and surface elevation (49, 45) */
     int gelev;            /* receiver elevation (41) */
     int as, order;        /* enum segy_as, segy_order */
+    int unit;             /* enum segy_unit */
+    const char *geometry; /* a table of places in place of the headers', NULL: none; borrowed */
     struct {              /* in place of what all headers say; 0: as they say */
         int ns;           /* samples */
         double dt, delrt; /* us, ms */
@@ -51,6 +54,7 @@ struct segy_layout {
     long ns;         /* samples of a trace, 0: its own header says it */
     bool fixed;      /* all traces have ns samples, whatever their headers say */
     double dt;       /* s; 0: the first trace says it */
+    double unit;     /* m in a unit of length: 1, or 0.3048 */
     long extra;      /* further headers of a trace, at most */
     off_t first;     /* byte where the first trace begins, from 0 */
     off_t size;      /* of the file */
@@ -63,6 +67,7 @@ struct segy_trace {
     uint32_t ns;
     float delay; /* s, time of the first sample */
     int record;  /* number of the field record */
+    int shot;    /* number of the source where its place tells no more (line.h), else 0 */
     long number; /* in the file, from 1, dead ones counted */
 };
 

@@ -65,6 +65,11 @@ uint32_t segy_to_ibm(float x);
 enum ek_status segy_pread(int file, const char *path, void *to, size_t bytes, off_t at,
                           const char *what);
 
+/* Places of a table: columns trace (number in the file, from 1), sx, sy, gx, gy and, where they are
+ * there, sz, gz, or sx_m and so on; m, z down. EK_USAGE: no such file or column, a live trace has
+ * no row or two. */
+enum ek_status segy_take_geometry(struct segy *s, const char *path);
+
 /* EK_USAGE: it is no such file, or of a kind that is not known. */
 enum ek_status segy_layout_find(int file, const char *path, const struct segy_options *o,
                                 struct segy_layout *layout);

@@ -34,6 +34,8 @@ static void find_weights(const struct sum_plan *p, const struct sum_trace *t, fl
                                              s[NODE_Y * n + k] + g[NODE_Y * n + k],
                                              s[NODE_Z * n + k] + g[NODE_Z * n + k], a0, a1, d0, d1),
                               migrate_clamp((reach[k] - distance) * taper[k]));
+    for (int k = 0; k < n && par[PAR_LINE] >= 2; k++)
+        w[k] *= migrate_root(s[NODE_Q * n + k] + g[NODE_Q * n + k]);
 }
 
 static void find_levels(const struct sum_plan *p, const struct sum_trace *t, int *restrict level)
@@ -49,10 +51,10 @@ static void find_levels(const struct sum_plan *p, const struct sum_trace *t, int
     }
 }
 
-static void count_fold(const struct sum_plan *p, const float *restrict u, const float *restrict w,
-                       float *restrict fold)
+static void count_fold(const struct sum_plan *p, float first, const float *restrict u,
+                       const float *restrict w, float *restrict fold)
 {
-    const float first = p->par[PAR_FIRST], last = p->par[PAR_LAST];
+    const float last = p->par[PAR_LAST];
     for (int k = 0; k < p->nodes; k++)
         fold[k] += w[k] > 0 && u[k] >= first && u[k] <= last ? 1.0f : 0.0f;
 }
@@ -228,7 +230,7 @@ void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struc
     find_weights(p, t, n->w);
     if (p->levels > 1)
         find_levels(p, t, n->level);
-    count_fold(p, n->u, n->w, fold);
+    count_fold(p, t->first, n->u, n->w, fold);
     while (last > first && is_empty(p, n, 2 * (last - 1)))
         last--;
     while (first < last && is_empty(p, n, 2 * first))

@@ -22,6 +22,7 @@ struct sum_trace {
     const float *sample;
     size_t stride;
     float start;    /* added to times */
+    float first;    /* first sample that counts for the fold */
     float distance; /* of the column from the midpoint, m */
 };
 

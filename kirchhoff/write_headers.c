@@ -16,16 +16,12 @@ static void print_all(FILE *out, const struct segy *s)
     }
 }
 
-enum ek_status write_headers(const char *data, const char *words, const char *set, const char *path)
+enum ek_status write_headers(const struct migrate_options *o, const char *path)
 {
-    struct segy_options o = {0};
     struct segy *s;
     char *text = NULL;
     size_t size;
-    if (!data)
-        FAIL(EK_USAGE, "--headers %s: of which file? kirchhoff-mig DATA.segy --headers FILE", path);
-    TRY(segy_options_parse(words, set, &o));
-    TRY(segy_open(data, &o, &s));
+    TRY(migrate_input(o, &s));
     FILE *out = open_memstream(&text, &size);
     if (out)
         print_all(out, s);

@@ -56,8 +56,8 @@ static enum ek_status write_segy(const struct mig *p, const char *path)
     struct segy_writer *w;
     char grid[76], how[76];
     grid_text(&m->grid, grid, sizeof grid);
-    snprintf(how, sizeof how, "weight %s, %s", migrate_weights[m->o.weight],
-             m->derivative ? "filter -d/dt" : "no filter");
+    snprintf(how, sizeof how, "weight %s, filter %s", migrate_weights[m->o.weight],
+             migrate_filters[m->filter]);
     const struct segy_new file = {
         .ns = m->grid.n[2],
         .dt = 1e-3 * m->grid.step[2],

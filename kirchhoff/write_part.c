@@ -36,12 +36,17 @@ static uint64_t problem_of(const struct mig *p)
                              o->deterministic,
                              (double)m->survey->n,
                              (double)m->segy->layout.size,
-                             m->derivative};
+                             o->dimension,
+                             o->offset_most,
+                             o->offset_taper,
+                             o->mute_taper,
+                             m->filter};
     struct checksum c;
     checksum_begin(&c, "kirchhoff-mig problem");
     checksum_add(&c, number, sizeof number);
     checksum_add_text(&c, migrate_weights[o->weight]);
     checksum_add_text(&c, migrate_datums[o->datum]);
+    checksum_add(&c, &m->mute, sizeof m->mute);
     checksum_add_text(&c, m->travel->name);
     checksum_add(&c, m->grid.n, sizeof m->grid.n);
     checksum_add(&c, m->grid.origin, sizeof m->grid.origin);

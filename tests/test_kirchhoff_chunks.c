@@ -45,7 +45,8 @@ static void traces_are_differentiated_and_refined(void **state)
     (void)state;
     for (int derivative = 0; derivative < 2; derivative++)
         for (int factor = 1; factor <= 4; factor *= 2) {
-            const struct filter_bank_options o = {NS, 0.004, factor, 1, derivative};
+            const struct filter_bank_options o = {NS, 0.004, factor, 1,
+                                                  derivative ? FILTER_DERIVATIVE : FILTER_NONE};
             struct filter_bank *b;
             assert_int_equal(filter_bank_open(&o, &b), EK_OK);
             assert_int_equal(filter_bank_last(b), 1 + factor * (NS - 1));
@@ -64,7 +65,7 @@ static void traces_are_differentiated_and_refined(void **state)
 static void levels_pass_what_lies_below(void **state)
 {
     (void)state;
-    const struct filter_bank_options o = {NS, 0.004, 2, MIGRATE_LEVELS, false};
+    const struct filter_bank_options o = {NS, 0.004, 2, MIGRATE_LEVELS, FILTER_NONE};
     struct filter_bank *b;
     assert_int_equal(filter_bank_open(&o, &b), EK_OK);
     for (int level = 1; level < MIGRATE_LEVELS; level++) {
@@ -113,7 +114,7 @@ static void chunks_hold_each_trace_once(void **state)
     struct traveltime_cache *t = few_tables(1 << 20);
     for (long wanted = 1; wanted <= 5000; wanted *= 8) {
         const struct chunks_options o = {
-            {1, 0, 0}, INFINITY, {{1000, 2000}, {1000, 2000}}, wanted, false};
+            {1, 0, 0, 0}, INFINITY, {{1000, 2000}, {1000, 2000}}, wanted, GEOMETRY_NONE};
         struct chunks *s;
         assert_int_equal(chunks_open(segy, t, &o, &s), EK_OK);
         char *seen = calloc(segy->n, 1);
@@ -139,7 +140,8 @@ static void traces_without_use_are_counted(void **state)
     (void)state;
     struct segy *segy = medium_survey();
     struct traveltime_cache *t = few_tables(1 << 20);
-    const struct chunks_options o = {{2, 500, 500}, 400, {{1400, 1600}, {1400, 1600}}, 64, false};
+    const struct chunks_options o = {
+        {2, 500, 500, 0}, 400, {{1400, 1600}, {1400, 1600}}, 64, GEOMETRY_NONE};
     struct chunks *s;
     size_t used = 0, far = 0, other = 0;
     for (size_t i = 0; i < segy->n; i++) {

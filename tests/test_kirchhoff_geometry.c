@@ -34,7 +34,7 @@ static void survey(int shots, int nx, int ny, double dx, double dy, double jitte
 static struct geometry found(void)
 {
     struct geometry g;
-    assert_int_equal(geometry_find(&segy, order, segy.n, true, &g), EK_OK);
+    assert_int_equal(geometry_find(&segy, order, segy.n, GEOMETRY_AREA, &g), EK_OK);
     return g;
 }
 

@@ -3,6 +3,7 @@
  * is damaged. Files are built byte by byte from the standard, not by our writer. */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/segy_internal.h"
+#include "src/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -495,6 +496,64 @@ static void what_is_set_beats_headers(void **state)
     drop(m);
 }
 
+/* Lengths in feet, as the binary header or the caller says; places from a table in any order. */
+static void feet_and_tables(void **state)
+{
+    (void)state;
+    const struct segy_new file = {.ns = 3, .dt = 0.004};
+    const char *const table = "gy,trace,sy,sx,gx,gz\n5,2,6,7,8,-9\n1,1,2,3.25,4,5\n0,77,0,0,0,0\n";
+    char path[80], places[96];
+    struct segy_writer *w;
+    struct segy *s;
+    struct segy_options o = {0};
+    snprintf(path, sizeof path, "/tmp/test_kirchhoff_segy-%d-feet.segy", (int)getpid());
+    snprintf(places, sizeof places, "%s.csv", path);
+    assert_int_equal(segy_create(path, &file, &w), EK_OK);
+    for (int i = 0; i < 2; i++) {
+        const struct segy_put put = {
+            .sx = 1000, .sz = 10, .gx = -500 * i, .offset = 1000 + 500 * i};
+        assert_int_equal(segy_put(w, &put, (float[]){1, 2, 3}), EK_OK);
+    }
+    assert_int_equal(segy_finish(w), EK_OK);
+    for (int feet = 0; feet < 2; feet++)
+        for (int said = 0; said < 3; said++) {
+            FILE *f = fopen(path, "r+b");
+            fseek(f, 3255, SEEK_SET);
+            fputc(1 + feet, f);
+            fclose(f);
+            o.unit = said;
+            status_mute(1);
+            assert_int_equal(segy_open(path, &o, &s), EK_OK);
+            status_mute(-1);
+            const double unit = said == 2 || (said == 0 && feet) ? 0.3048 : 1;
+            assert_near(s->trace[1].sx, 1000 * unit, 1e-9);
+            assert_near(s->trace[1].gx, -500 * unit, 1e-9);
+            assert_near(s->trace[1].sz, 10 * unit, 1e-9);
+            assert_int_equal(s->odd_offset, 0);
+            segy_close(s);
+        }
+    o = (struct segy_options){.geometry = places, .unit = SEGY_UNIT_METRES};
+    assert_int_equal(file_replace_text(places, table), EK_OK);
+    assert_int_equal(segy_open(path, &o, &s), EK_OK);
+    assert_near(s->trace[0].sx, 3.25, 0);
+    assert_near(s->trace[0].gz, 5, 0);
+    assert_near(s->trace[1].gy, 5, 0);
+    assert_near(s->trace[1].sz, 10, 0); /* the table has none */
+    segy_close(s);
+    static const char *const bad[] = {"trace,sx,sy,gx,gy\n1,0,0,0,0\n", "trace,sx,sy,gx\n1,0,0,0\n",
+                                      "trace,sx,sy,gx,gy\n1,0,0,0,0\n2,0,0,0,0\n1,0,0,0,0\n",
+                                      "trace,sx,sy,gx,gy\n1,0,0,0,x\n2,0,0,0,0\n"};
+    for (int i = 0; i < 4; i++) {
+        unlink(places);
+        assert_int_equal(file_replace_text(places, bad[i]), EK_OK);
+        status_mute(1);
+        assert_int_equal(segy_open(path, &o, &s), EK_USAGE);
+        status_mute(-1);
+    }
+    unlink(path);
+    unlink(places);
+}
+
 static void images_keep_depths(void **state)
 {
     (void)state;
@@ -554,6 +613,7 @@ int main(void)
         cmocka_unit_test(dead_and_short_traces),
         cmocka_unit_test(headers_against_one_another),
         cmocka_unit_test(what_is_set_beats_headers),
+        cmocka_unit_test(feet_and_tables),
         cmocka_unit_test(images_keep_depths),
         cmocka_unit_test(full_disk),
     };

@@ -20,7 +20,7 @@ enum {
 };
 
 enum { TRACE_SOURCE, TRACE_RECEIVER, TRACE_CLASS, TRACE_INTS };
-enum { TRACE_START, TRACE_MX, TRACE_MY, TRACE_FLOATS };
+enum { TRACE_START, TRACE_FIRST, TRACE_MX, TRACE_MY, TRACE_FLOATS };
 
 /* Sizes. Cells and parts of axes x, y and of the nodes follow one another; the tables' steps stand
  * behind the parts. Places: x of columns, y of columns, reach and taper of nodes. */

@@ -128,10 +128,13 @@ KERNEL(migrate_rows, 64, 1, 1)
     GLOBAL float *row = rows + ((long)e * columns + c) * NODE_FIELDS * nodes + k;
     row[NODE_U * nodes] = reached ? a.t * par[PAR_SAMPLES] : MIGRATE_NEVER;
     row[NODE_V * nodes] = reached ? (a.pz * par[PAR_HALF_STEP]) * par[PAR_SAMPLES] : 0.0f;
-    row[NODE_A * nodes] =
-        reached ? migrate_end_weight(end_i[END_WEIGHT], end_f[END_SCALE],
-                                     larger(a.l, par[PAR_NEAR]), a.sx, a.sy, end_f[END_EMERGENCE])
-                : 0.0f;
+    const float l = larger(a.l, par[PAR_NEAR]), emergence = end_f[END_EMERGENCE];
+    const float sigma =
+        par[PAR_LINE] != 0.0f && reached ? migrate_sigma(l, square, emergence) : 0.0f;
+    row[NODE_Q * nodes] = sigma;
+    row[NODE_A * nodes] = reached ? migrate_end_weight(end_i[END_WEIGHT], end_f[END_SCALE], l, a.sx,
+                                                       a.sy, emergence, sigma)
+                                  : 0.0f;
     row[NODE_S * nodes] =
         reached ? larger(fabs(a.sx) * end_f[END_SPACING], fabs(a.sy) * end_f[END_SPACING + 1])
                 : 0.0f;
@@ -175,13 +178,16 @@ FN float pair_weight(GLOBAL const float *rows, struct pair p, GLOBAL const float
                      GLOBAL const float *reach, GLOBAL const float *taper, int nodes, int k)
 {
     const long s = p.s + k, g = p.g + k;
-    return migrate_weight(
+    const float weight = migrate_weight(
         rows[s + (long)NODE_A * nodes], rows[g + (long)NODE_A * nodes],
         migrate_limits(rows[s + (long)NODE_X * nodes] + rows[g + (long)NODE_X * nodes],
                        rows[s + (long)NODE_Y * nodes] + rows[g + (long)NODE_Y * nodes],
                        rows[s + (long)NODE_Z * nodes] + rows[g + (long)NODE_Z * nodes],
                        par[PAR_ANGLE0], par[PAR_ANGLE1], par[PAR_DIP0], par[PAR_DIP1]),
         migrate_clamp((reach[k] - p.distance) * taper[k]));
+    if (par[PAR_LINE] < 2.0f)
+        return weight;
+    return weight * migrate_root(rows[s + (long)NODE_Q * nodes] + rows[g + (long)NODE_Q * nodes]);
 }
 
 FN int pair_level(GLOBAL const float *rows, struct pair p, GLOBAL const float *par, int levels,
@@ -246,8 +252,8 @@ KERNEL(migrate_fold, 64, 1, 1)
         const struct pair p = trace_pair(traces_i + t * TRACE_INTS, traces_f + t * TRACE_FLOATS,
                                          columns, c, nodes, x, y);
         const float u = pair_time(rows, p, k);
-        if (p.distance < reach[nodes - 1] && u >= par[PAR_FIRST] && u <= par[PAR_LAST] &&
-            pair_weight(rows, p, par, reach, taper, nodes, k) > 0.0f)
+        if (p.distance < reach[nodes - 1] && u >= traces_f[t * TRACE_FLOATS + TRACE_FIRST] &&
+            u <= par[PAR_LAST] && pair_weight(rows, p, par, reach, taper, nodes, k) > 0.0f)
             fold[((long)traces_i[t * TRACE_INTS + TRACE_CLASS] * nx * ny + first + c) * nodes +
                  k] += 1.0f;
     }

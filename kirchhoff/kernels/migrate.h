@@ -12,8 +12,8 @@ enum { MIGRATE_STEP = 4, MIGRATE_BLOCK = 8 }; /* depths from node to node; compu
 enum { TABLE_T, TABLE_PX, TABLE_PY, TABLE_PZ, TABLE_L, TABLE_SX, TABLE_SY, TABLE_FIELDS };
 
 /* Of an end, at its nodes: time in samples; its change over half a step of nodes; weight; change of
- * time from trace to trace, s; direction of the ray. */
-enum { NODE_U, NODE_V, NODE_A, NODE_S, NODE_X, NODE_Y, NODE_Z, NODE_FIELDS };
+ * time from trace to trace, s; direction of the ray; on lines, sigma (below). */
+enum { NODE_U, NODE_V, NODE_A, NODE_S, NODE_X, NODE_Y, NODE_Z, NODE_Q, NODE_FIELDS };
 
 /* Time, in samples, of a node that nothing reaches. */
 #define MIGRATE_NEVER -1e6f
@@ -28,8 +28,8 @@ enum {
     PAR_DIP0,       /* cos^2 of the largest dip */
     PAR_DIP1,
     PAR_TOP,   /* last sample of a bank that may be read */
-    PAR_FIRST, /* first and last sample that the traces really have */
-    PAR_LAST,
+    PAR_LAST,  /* last sample that the traces really have */
+    PAR_LINE,  /* 1: rows have sigma, 2: and its sum's root is part of each weight */
     PAR_NEAR,  /* spreading is not less than this, m */
     PAR_ROUND, /* what is added and taken away to round a contribution; 0: it is not */
     PAR_LEVEL, /* [MIGRATE_LEVELS - 1] the S from which the next level is read, s */
@@ -38,8 +38,9 @@ enum {
 };
 
 /* What an end is, and what its weight is made of: weight = scale * L^power, for receivers of true
- * amplitude scale * cos(emergence) / v / L. */
-enum { WEIGHT_ONE, WEIGHT_SPREAD, WEIGHT_EMERGENCE };
+ * amplitude scale * cos(emergence) / v / L; on lines L / sqrt(sigma), and that times sqrt(sigma).
+ */
+enum { WEIGHT_ONE, WEIGHT_SPREAD, WEIGHT_EMERGENCE, WEIGHT_SPREAD_LINE, WEIGHT_EMERGENCE_LINE };
 
 /* ---- from tables to nodes ---------------------------------------------------------------------*/
 
@@ -114,16 +115,27 @@ FN struct migrate_arrival migrate_lower(struct migrate_arrival a, float h, float
     return a;
 }
 
+/* How a ray spreads across the line: sigma = integral of v along it = L sqrt(v v_end), exact where
+ * v is linear; square: of the slowness. */
+FN float migrate_sigma(float spread, float square, float emergence)
+{
+    const float slowness = migrate_root(migrate_root(emergence) * migrate_root(square));
+    return slowness > 0.0f ? spread * migrate_inverse(slowness) : 0.0f;
+}
+
 /* emergence: 1 / v^2 at the end. */
 FN float migrate_end_weight(int weight, float scale, float spread, float tx, float ty,
-                            float emergence)
+                            float emergence, float sigma)
 {
     if (weight == WEIGHT_ONE)
         return scale;
     if (weight == WEIGHT_SPREAD)
         return scale * spread;
+    if (weight == WEIGHT_SPREAD_LINE)
+        return sigma > 0.0f ? (scale * spread) * migrate_inverse(migrate_root(sigma)) : 0.0f;
     const float rest = emergence - (tx * tx + ty * ty);
-    return rest > 0.0f ? (scale * migrate_root(rest)) * migrate_inverse(spread) : 0.0f;
+    const float across = weight == WEIGHT_EMERGENCE_LINE ? migrate_root(sigma) : 1.0f;
+    return rest > 0.0f ? ((scale * migrate_root(rest)) * migrate_inverse(spread)) * across : 0.0f;
 }
 
 /* ---- from nodes to contributions --------------------------------------------------------------*/

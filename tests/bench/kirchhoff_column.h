@@ -53,7 +53,6 @@ static inline void column_open(struct column *c, int depths, int levels)
                                          [PAR_ANGLE1] = 2,
                                          [PAR_DIP0] = 0.1f,
                                          [PAR_DIP1] = 2,
-                                         [PAR_FIRST] = 1,
                                          [PAR_LAST] = COLUMN_SAMPLES - 8,
                                          [PAR_TOP] = COLUMN_SAMPLES - 6};
     const size_t n = (size_t)(depths / 4 + 8) / 8 * 8;
@@ -81,7 +80,8 @@ static inline void column_open(struct column *c, int depths, int levels)
         c->end[2 * t] = column_end(&c->plan, 100 + 7 * t);
         c->end[2 * t + 1] = column_end(&c->plan, 50 + 5 * t);
         c->trace[t] = (struct sum_trace){
-            c->end[2 * t], c->end[2 * t + 1], c->sample, COLUMN_SAMPLES, 1, (float)(300 + 10 * t)};
+            c->end[2 * t],        c->end[2 * t + 1], c->sample, COLUMN_SAMPLES, 1, 1,
+            (float)(300 + 10 * t)};
     }
     c->sum = (double *)column_floats(2 * (size_t)depths);
     c->fold = column_floats(n);

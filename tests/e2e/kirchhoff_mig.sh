@@ -36,6 +36,14 @@ odd="$tables --grid 3x3x31:50x50x40@1300,1300,100 --weight diffractor --quiet --
 "$bin" "$data" $odd --layout 1x1 --raw "$work/odd" &&
     "$bin" "$data" $odd --layout 0x0+1 --devices host:0 --raw "$work/other" && cmp -s "$work/odd.f32" "$work/other.f32"
 check $? 'the same bits of 31 depths on a device'
+# A line, and what is left out of traces.
+line="$tables --grid 9x1x43:50x50x10@900,1500,800 --weight amplitude --line auto --mute 0:0.2,2000:1.3 --offset-max 2500 \
+--offset-taper 300 --quiet --deterministic"
+"$bin" "$data" $line --layout 1x2 --raw "$work/line" --json "$work/line.json" &&
+    "$bin" "$data" $line --layout 0x0+1 --devices host:0 --raw "$work/other" && cmp -s "$work/line.f32" "$work/other.f32" &&
+    cmp -s "$work/line.fold.f32" "$work/other.fold.f32" && grep -q '"dimension": "2.5"' "$work/line.json" &&
+    grep -q '"filter": "half"' "$work/line.json" && [ "$(number silent_traces "$work/line.json")" = 0.0 ]
+check $? "the same bits of a line on a device: $(cat "$work/line.json")"
 if command -v mpirun >/dev/null; then
     ASAN_OPTIONS=${ASAN_OPTIONS:-}${SAN:+:detect_leaks=0} mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" "$data" $usual --deterministic --layout 1x1 --raw "$work/other" &&
         cmp -s "$work/image.f32" "$work/other.f32"
@@ -160,6 +168,11 @@ assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
     refuses 1 'all sources stand at one place' "$work/zero.segy" $usual
     "$bin" "$work/zero.segy" $usual --trust-geometry --layout 1x1 --raw "$work/b" --json "$work/b.json"
     check $? 'which can be accepted'
+    "$bin" "$data" --headers "$work/places.csv" && "$bin" "$work/zero.segy" $usual --geometry "$work/places.csv" \
+        --layout 1x1 --deterministic --raw "$work/other" && cmp -s "$work/image.f32" "$work/other.f32"
+    check $? 'or get its geometry from a table'
+    sed 9d "$work/places.csv" >"$work/few.csv"
+    refuses 2 'has no row for trace 7' "$work/zero.segy" $usual --geometry "$work/few.csv"
     "$bin" "$work/high.segy" $odd --layout 1x1 --raw "$work/a" &&
         "$bin" "$work/high.segy" $odd --layout 0x0+1 --devices host:0 --raw "$work/b" && cmp -s "$work/a.f32" "$work/b.f32"
     check $? 'elevations on a device'
@@ -194,6 +207,9 @@ refuses 2 'no trace is left' "$data" $usual --classes 2 --class-width 10 --class
 refuses 2 '0 <= I < N' "$data" $usual --part 4/4
 refuses 2 'is no image' "$data" $usual --part 0/4
 refuses 2 'class-width' "$data" $usual --classes 5
+refuses 2 'OFFSET:TIME' "$data" $usual --mute 5
+refuses 2 'offset-max' "$data" $usual --offset-taper 5
+refuses 2 'has one y' "$data" $usual --dimension 2
 cp "$data" "$work/mine.segy" && ln -s mine.segy "$work/link.segy"
 refuses 2 'input' "$work/mine.segy" $usual --layout 1x1 --out "$work/link.segy"
 refuses 2 'input' "$work/mine.segy" --headers "$work/mine.segy"
