@@ -16,6 +16,12 @@ enum { MAX_SCHEDULES = 64 };
 /* A certificate of more times than this takes too long. */
 static const size_t MOST_TIMES = (size_t)1 << 24;
 
+/* A unit in the last step. */
+struct did {
+    size_t tasks;
+    double busy, end; /* s of its tasks; when the last one ended */
+};
+
 struct simulation {
     const struct simulate_request *request;
     struct plan_case c;
@@ -24,6 +30,7 @@ struct simulation {
     json_t *runs;
     struct simulate_layout layout; /* of the present policy */
     double *span;                  /* [steps] of its run */
+    struct did *did;               /* [units] in its last step */
 };
 
 /* What a record says of this policy; NULL: nothing. */
@@ -33,6 +40,29 @@ static const struct plan_measured *measured(const struct simulation *s, const ch
         if (!strcmp(s->c.measured[i].schedule, schedule))
             return &s->c.measured[i];
     return NULL;
+}
+
+static void note_task(void *arg, const struct sim_event *e)
+{
+    const struct simulation *s = arg;
+    struct did *d = &s->did[e->unit];
+    if (e->step + 1 < s->c.sim.steps)
+        return;
+    d->tasks++;
+    d->busy += e->seconds;
+    d->end = e->start + e->seconds;
+}
+
+/* {"tasks": [of each unit], "busy_s": […], "end_s": […]} of the last step. */
+static json_t *units_json(const struct simulation *s)
+{
+    json_t *tasks = json_array(), *busy = json_array(), *end = json_array();
+    for (int u = 0; u < s->c.sim.ncu; u++) {
+        json_array_append_new(tasks, json_integer((json_int_t)s->did[u].tasks));
+        json_array_append_new(busy, json_real(s->did[u].busy));
+        json_array_append_new(end, json_real(s->did[u].end));
+    }
+    return json_pack("{s:o, s:o, s:o}", "tasks", tasks, "busy_s", busy, "end_s", end);
 }
 
 static json_t *run_json(const struct simulation *s, const char *schedule,
@@ -64,6 +94,8 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
     json_object_set_new(o, "loss", loss_json(&r->loss));
     if (s->request->layout)
         json_object_update_new(o, simulate_layout_json(&s->layout));
+    else
+        json_object_set_new(o, "units", units_json(s));
     if (m)
         json_object_set_new(o, "measured_s", json_real(m->seconds));
     return o;
@@ -134,6 +166,7 @@ static enum ek_status run_all(struct simulation *s)
     struct sim_result r[MAX_SCHEDULES];
     const bool text = !s->request->json || strcmp(s->request->json, "-");
     for (int i = 0; i < s->n; i++) {
+        memset(s->did, 0, (size_t)s->c.sim.ncu * sizeof *s->did);
         TRY(simulate_layout(&s->c.sim, s->request->layout, s->spec[i], &s->layout, s->span, &r[i]));
         json_array_append_new(s->runs, run_json(s, s->spec[i], &r[i]));
         if (text && i == 0)
@@ -163,11 +196,16 @@ enum ek_status simulate_case(const struct simulate_request *request)
     s.c.sim.cold |= request->cold;
     s.runs = json_array();
     s.span = calloc((size_t)s.c.sim.steps + 1, sizeof *s.span);
+    s.did = calloc((size_t)s.c.sim.ncu + 1, sizeof *s.did);
+    if (!request->layout) {
+        s.c.sim.on_task = note_task;
+        s.c.sim.on_task_arg = &s;
+    }
     json_t *root =
         json_pack("{s:s, s:I, s:i, s:i, s:o}", "case", s.c.name, "tasks", (json_int_t)s.c.sim.job.n,
                   "units", s.c.sim.ncu, "steps", s.c.sim.steps, "runs", s.runs);
     enum ek_status st =
-        root && s.span ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
+        root && s.span && s.did ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for JSON");
     if (!st && s.c.nmeasured && request->layout)
         s.c.nmeasured = 0; /* other units than those that were measured */
     if (!st)
@@ -180,6 +218,7 @@ enum ek_status simulate_case(const struct simulate_request *request)
         st = json_write(request->json, root);
     json_decref(root);
     free(s.span);
+    free(s.did);
     plan_case_close(&s.c);
     return st;
 }
