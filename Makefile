@@ -113,7 +113,7 @@ help:
 	 'make proof      what a sceptic would run, as one page: PROOF=FILE' \
 	 'make kernels    every kernel text for NVIDIA, AMD and OpenCL without a device; registers and spills' \
 	 'make bits       which results have the same bits on every instruction level' \
-	 'make replay     published results beside the simulator' \
+	 'make replay     tables and figures of the five papers beside ours: REPORT=FILE, one page' \
 	 'make ablation   what each mechanism of evenkeel is worth' \
 	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
@@ -282,7 +282,7 @@ demo: needed
 
 check: needed
 	@$(MAKE) --no-print-directory tests
-tests: $(bins) $(tests) $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
+tests: $(bins) $(tests) $(BUILD)/bench/kirchhoff_donation $(BUILD)/tests/replay_sabotage
 	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(tests)
 
 # What takes long: the long scripts, and the long parts of tests that have some.
@@ -294,8 +294,14 @@ bench: needed
 benches: $(bins) $(benches)
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/bench/run.sh
 
-replay: $(BUILD)/bench/replay_npb $(BUILD)/bench/replay_cmp
-	@$(BUILD)/bench/replay_npb && $(BUILD)/bench/replay_cmp
+# The papers' tables and figures beside ours: as text, or with REPORT=FILE as a page. REPORT itself is
+# where programs' pages go.
+replay: $(BIN)/cu-plan $(BIN)/cu-run $(BUILD)/bench/kirchhoff_donation
+	@BUILD=$(BUILD) BIN=$(BIN) python3 tests/replay.py $(if $(filter command,$(origin REPORT)),--report '$(REPORT)')
+
+# A cu-plan of which every policy can be sabotaged.
+$(BUILD)/tests/replay_sabotage: $(BUILD)/cu/main_cu_plan.o
+$(BUILD)/tests/replay_sabotage: LDFLAGS += $(shell sed -n 's/^SCHED(\(.*\))/-Wl,--wrap=sched_\1/p' cu/sched/sched_list.h)
 
 # With the sources of evenkeel in which a mechanism can be left out, compiled for this alone.
 ablated  := $(addprefix $(BUILD)/ablation/,cu/sched/estimate.o cu/sched/partition.o cu/sched/steal.o cu/sched/policy/evenkeel.o)

@@ -7,6 +7,7 @@
 #include "cu/sched/donate.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -17,6 +18,9 @@ struct donation_case {
     double overhead; /* of a device's step, in rays' time on a core */
     double skew;     /* standard deviation of the logarithm of a shot's size */
     uint64_t seed;
+    /* What a worker did of a shot: on a device or not; or NULL. */
+    void (*on_steps)(void *arg, int worker, int shot, bool device, double start, double end);
+    void *arg;
 };
 
 struct donation_result {
@@ -115,6 +119,7 @@ static inline struct donation_result donation_run(const struct donation_case *c,
         const int number = (int)(w - worker);
         w->device = donate_poll(d, number, (long)donation_length(s, w->step));
         const int users = w->device < 0 ? 0 : donation_users(c, worker, w->device);
+        const double start = w->clock;
         for (int i = 0; i < c->poll && w->step < s->steps; i++, w->step++) {
             const double length = donation_length(s, w->step);
             const double seconds = donation_step(c, length, users);
@@ -123,6 +128,8 @@ static inline struct donation_result donation_run(const struct donation_case *c,
             all += length;
             there += users ? length : 0;
         }
+        if (c->on_steps)
+            c->on_steps(c->arg, number, w->shot, users > 0, start, w->clock);
         if (w->step < s->steps)
             continue;
         donate_leave(d, number);

@@ -81,8 +81,7 @@ agreement | devices compute what the host does: laws of every back end | unit ba
 bounds | BT-MZ: no policy beats its lower bound | bounds bt-mz
 bounds | SP-MZ: no policy beats its lower bound | bounds sp-mz
 bounds | simulator: the bound against brute force, prices certify it | unit cu_bound cu_loss
-papers | NPB-MZ (BT, SP) under the papers'"'"' policies, with bands | $BUILD/bench/replay_npb
-papers | compute-unit papers: searches, migration, moldable tasks, with bands | $BUILD/bench/replay_cmp
+papers | tables and figures of the five papers, each row within its band | python3 tests/replay.py
 faults | a minute of kills, freezes, full disks: the same results | MINUTES=1 bash tests/soak.sh
 peers | official NPB-MZ (Fortran), one core | peer npb_core PEER_BT PEER_SP PEER_LU
 peers | empymod, Dipole1D | peer mcsem PEER_EMPYMOD PEER_DIPOLE1D

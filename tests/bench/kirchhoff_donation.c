@@ -1,8 +1,12 @@
 /* tests/bench/kirchhoff_donation.c – what donation is worth: uneven shots on simulated units, with
- * devices left unused, fixed to workers, and donated; medians over random shot sets. */
+ * devices left unused, fixed to workers, and donated; medians over random shot sets.
+ *
+ * With numbers of shots as arguments it prints instead, as JSON for tests/replay.py, what each way
+ * makes of SEEDS sets of so many shots on the paper's node, and who did what in one of them. */
 #include "tests/donation.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { SEEDS = 201 };
 
@@ -38,18 +42,89 @@ static void compare(const char *name, struct donation_case c)
            100 * (median(gain) - 1), worse, 100 * median(there), median(times));
 }
 
-int main(void)
+static const struct donation_case PAPER = {.workers = 16,
+                                           .devices = 6,
+                                           .share = 2,
+                                           .shots = 24,
+                                           .poll = 4,
+                                           .ratio = 10,
+                                           .host = 0.2,
+                                           .overhead = 500,
+                                           .skew = 0.8};
+
+/* ---- for the replay ---------------------------------------------------------------------------*/
+/* What a worker has been doing without a change; printed once it does something else. */
+struct bar {
+    int shot;
+    bool device;
+    double start, end;
+};
+
+static void end_bar(const struct bar *b, int worker)
 {
-    const struct donation_case paper = {.workers = 16,
-                                        .devices = 6,
-                                        .share = 2,
-                                        .shots = 24,
-                                        .poll = 4,
-                                        .ratio = 10,
-                                        .host = 0.2,
-                                        .overhead = 500,
-                                        .skew = 0.8};
-    struct donation_case c = paper;
+    if (b->end > b->start)
+        printf("[%d, %d, %d, %.6g, %.6g],\n  ", worker, b->shot, b->device, b->start, b->end);
+}
+
+static void draw(void *arg, int worker, int shot, bool device, double start, double end)
+{
+    struct bar *b = (struct bar *)arg + worker;
+    if (b->shot == shot && b->device == device && b->end == start) {
+        b->end = end;
+        return;
+    }
+    end_bar(b, worker);
+    *b = (struct bar){shot, device, start, end};
+}
+
+static void print_bars(struct donation_case c, enum donate_mode mode)
+{
+    struct bar bar[DONATION_WORKERS] = {{0}};
+    c.on_steps = draw;
+    c.arg = bar;
+    donation_run(&c, mode);
+    for (int w = 0; w < c.workers; w++)
+        end_bar(&bar[w], w);
+}
+
+static const char *const MODES[] = {
+    [DONATE_OFF] = "off", [DONATE_STATIC] = "static", [DONATE_ON] = "on"};
+
+static void print_set(struct donation_case c)
+{
+    printf("\"%d\": {", c.shots);
+    for (int m = 0; m < 3; m++) {
+        printf("%s\n \"%s\": [", m ? "," : "", MODES[m]);
+        for (c.seed = 1; c.seed <= SEEDS; c.seed++)
+            printf("%s%.6g", c.seed > 1 ? "," : "", donation_run(&c, (enum donate_mode)m).seconds);
+        printf("],\n \"%s bars\": [", MODES[m]);
+        c.seed = 1;
+        print_bars(c, (enum donate_mode)m);
+        printf("0]"); /* ends the list */
+    }
+    printf("}");
+}
+
+static void print_json(int nsets, char **shots)
+{
+    for (int i = 0; i < nsets; i++) {
+        struct donation_case c = PAPER;
+        c.shots = atoi(shots[i]);
+        if (c.shots < 1 || c.shots > DONATION_SHOTS)
+            exit(2);
+        printf("%s", i ? ",\n" : "{");
+        print_set(c);
+    }
+    puts("}");
+}
+
+int main(int argc, char **argv)
+{
+    struct donation_case c = PAPER;
+    if (argc > 1) {
+        print_json(argc - 1, argv + 1);
+        return 0;
+    }
     printf("speed-up over no device, medians of %d shot sets; worse: sets in which on takes longer "
            "than static\n%-34s %7s %7s %10s %9s %10s %9s\n",
            SEEDS, "workers, devices x share, shots", "static", "on", "on/static", "worse",
@@ -59,7 +134,7 @@ int main(void)
     compare("16, 6x2, 12", c);
     c.shots = 36;
     compare("16, 6x2, 36", c);
-    c = paper;
+    c = PAPER;
     c.devices = 2;
     compare("16, 2x2, 24", c);
     c.share = 1;
@@ -69,10 +144,10 @@ int main(void)
     compare("4, 1x1, 24", c);
     c.skew = 1.4;
     compare("4, 1x1, 24, skewed more", c);
-    c = paper;
+    c = PAPER;
     c.skew = 0;
     compare("16, 6x2, 24, equal shots", c);
-    c = paper;
+    c = PAPER;
     c.ratio = 2;
     compare("16, 6x2, 24, slow devices", c);
     return 0;
