@@ -56,6 +56,7 @@ def judge(row, ours, rule, bound):
     row["source"] = source
     row["expected"] = row["expect"] if source == "recorded" else table[source].get(row["key"])
     row["ours"] = ours.get(row["key"])
+    row["far"] = row["ours"] is not None and row.get("paper") is not None and differs(row["ours"], row["paper"])
     red = []
     if row["ours"] is None or row["expected"] is None:
         red.append("not computed")
@@ -68,7 +69,7 @@ def judge(row, ours, rule, bound):
         for value, expected in zip(ends(row["ours"]), ends(row["expected"])):
             if not within(value, expected, band, absolute):
                 red.append("outside its band")
-        if row.get("paper") is not None and differs(row["ours"], row["paper"]) and not row.get("differs"):
+        if row["far"] and not row.get("differs"):
             red.append("differs from the paper, and no reason is given")
     row["red"] = "; ".join(dict.fromkeys(red))
     return row
@@ -136,7 +137,8 @@ def main():
     else:
         for paper in papers:
             print_paper(paper)
-        print("\n%d rows, %d red" % (len(rows), red))
+        print("\n%d of %d rows with a number in a paper differ from it by more than a tenth; %d rows, %d red"
+              % (sum(r["far"] for r in rows), sum(r.get("paper") is not None for r in rows), len(rows), red))
     for p in papers:
         for f in p["figures"]:
             for r in f["rows"] if options.report else []:

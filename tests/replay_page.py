@@ -5,12 +5,12 @@ import math
 import os
 
 HEAD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src", "head.html")
-WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 540, 300, 62, 12, 12, 46
+WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 420, 260, 62, 12, 12, 46
 SERIES = 8
 
 
 def short(value):
-    return "%.4g" % value
+    return ("%.4g" % value).replace("e+0", "e").replace("e+", "e")
 
 
 def ticks(low, high, most=6):
@@ -136,7 +136,7 @@ STYLE = """<style>
   nav ul, .legend { list-style: none; padding: 0; margin: .2rem 0; display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .85rem; }
   a { color: inherit; } td, td:first-child { white-space: normal; vertical-align: top; } tr.red td { background: color-mix(in srgb, var(--bad) 15%, transparent); }
   td[data-name] { white-space: nowrap; } td small { display: block; color: var(--soft); } td.good { color: var(--good); } td.bad { color: var(--bad); font-weight: 700; } td.why { text-align: left; color: var(--soft); font-size: .85rem; min-width: 15rem; }
-  th.why { text-align: left; } .pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(330px, 100%), 1fr)); gap: 1rem; }
+  th.why { text-align: left; } .pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(400px, 100%), 1fr)); gap: 1rem; }
   figure { margin: .5rem 0; min-width: 0; } svg { width: 100%; height: auto; display: block; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
   figcaption { color: var(--soft); font-size: .85rem; } summary { cursor: pointer; color: var(--soft); font-size: .85rem; }
   .grid { stroke: var(--line); fill: none; } .axis { stroke: var(--soft); fill: none; } .line { fill: none; stroke-width: 2; }
@@ -154,9 +154,9 @@ STYLE = """<style>
 SOURCES = {"paper": "the paper's", "rule": "by its rule", "bound": "the bound", "recorded": "recorded"}
 
 
-def row_html(row, text, band_text):
+def row_html(row, above, text, band_text):
     cell = html.escape
-    why = row["why"] + (" <b>Differs from the paper:</b> " + cell(row["differs"]) if row.get("differs") else "")
+    why = ("as above" if above and above["why"] == row["why"] else cell(row["why"])) + (" <b>%s:</b> " % ("Differs from the paper" if row["far"] else "Beside the paper") + cell(row["differs"]) if row.get("differs") else "")
     return ('<tr%s><td>%s</td><td data-name="paper">%s</td><td data-name="ours">%s</td><td data-name="expected">%s</td>'
             '<td data-name="band">%s</td><td class="%s">%s</td><td class="why">%s</td></tr>'
             % (' class="red"' if row["red"] else "", cell(row["what"]), cell(row.get("said") or text(row.get("paper"))), text(row["ours"]),
@@ -173,18 +173,23 @@ def figure_html(figure, text, band_text):
     if figure["rows"]:
         out.append('<div class="scroll"><table class="rows"><thead><tr><th scope="col">what</th><th scope="col">paper</th><th scope="col">ours'
                    '</th><th scope="col">expected</th><th scope="col">band</th><th scope="col">verdict</th><th scope="col" class="why">why this band'
-                   '</th></tr></thead><tbody>%s</tbody></table></div>' % "\n".join(row_html(r, text, band_text) for r in figure["rows"]))
+                   '</th></tr></thead><tbody>%s</tbody></table></div>' % "\n".join(
+                       row_html(r, above, text, band_text) for r, above in zip(figure["rows"], [None] + figure["rows"])))
     return "\n".join(out) + "</section>"
 
 
 def write(path, papers, text, band_text):
     rows = [r for p in papers for f in p["figures"] for r in f["rows"]]
     red = [r for r in rows if r["red"]]
+    said = [r for r in rows if r.get("paper") is not None]
     out = [open(HEAD, encoding="utf-8").read().replace("@TITLE@", "Evenkeel: five papers replayed"), STYLE, "</head>\n<body>",
            "<h1>%s</h1>" % ("All %d results are where they should be" % len(rows) if not red else
                             "%d of %d results are outside their bands" % (len(red), len(rows))),
            '<p class="facts">Tables and figures of five papers beside ours. Ours is computed when this page is made, by the schedulers '
-           'themselves under a virtual clock; a row is red when it leaves its band.</p>',
+           'themselves under a virtual clock; a row is red when it leaves its band. %d rows have a number in the paper\'s text; %d of these '
+           'differ from it by more than a tenth, each with the reason beside it. %d are held against their rule, worked out a second time, '
+           '%d against a bound, %d against what was recorded when the row was written.</p>'
+           % ((len(said), sum(r["far"] for r in said)) + tuple(sum(r["source"] == s for r in rows) for s in ("rule", "bound", "recorded"))),
            "<nav aria-label=\"papers\"><ul>%s</ul></nav>" % "".join(
                '<li><a href="#%s">%s</a>: %d rows, %d red</li>' % (p["short"].replace(" ", "-"), html.escape(p["short"]),
                sum(len(f["rows"]) for f in p["figures"]), sum(bool(r["red"]) for f in p["figures"] for r in f["rows"])) for p in papers)]
