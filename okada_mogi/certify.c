@@ -109,16 +109,18 @@ static void respond(const struct certifier *c, const struct look *l, int station
 {
     const struct model *m = c->job->model;
     const struct stations *s = &c->job->stations;
-    _Alignas(MODEL_ALIGN) double u[MODEL_BASES * 3 * MODEL_LANES], e[MODEL_LANES], n[MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double u[MODEL_BASES * 3 * MODEL_LANES], e[MODEL_LANES], n[MODEL_LANES],
+        h[MODEL_LANES];
     const double *value[MODEL_VALUES];
     for (int i = 0; i < MODEL_LANES; i++) {
         e[i] = s->east[station];
         n[i] = s->north[station];
+        h[i] = s->height[station];
     }
     for (int first = 0; first <= c->nsplit; first += MODEL_LANES) {
         for (int v = 0; v < MODEL_VALUES; v++)
             value[v] = l->value[v] + first;
-        m->respond(value, e, n, u);
+        model_respond(m, value, e, n, h, u);
         for (int b = 0; b < m->nbasis; b++)
             for (int k = 0; k < 3; k++)
                 memcpy(&out[b][k][first], u + (3 * b + k) * MODEL_LANES, sizeof e);
@@ -151,13 +153,28 @@ static struct model_range enclose(const struct certifier *c, struct look *l, con
                : (struct model_range){-size, size};
 }
 
+/* Of responses at a station: sources of the box are so much deeper as it is high. */
+static void remainder_at(const struct certifier *c, const struct model_range *x, int station,
+                         double *size, double *rest)
+{
+    const struct stations *s = &c->job->stations;
+    const struct model *m = c->job->model;
+    struct model_range own[MODEL_PARAMETERS];
+    memcpy(own, x, sizeof own);
+    for (int p = 0; p < m->nparameters; p++)
+        if (s->height[station] > 0 && !strcmp(m->parameter[p].name, "d_m")) {
+            own[p].min += s->height[station];
+            own[p].max += s->height[station];
+        }
+    m->remainder(own, s->east[station], s->north[station], size, rest);
+}
+
 /* The slips that explain a station with some source of the box stay. */
 static bool may_explain(const struct certifier *c, struct look *l, int station)
 {
     const struct model *m = c->job->model;
-    const struct stations *s = &c->job->stations;
     double out[MODEL_BASES][3][LOOKS], size[MODEL_BASES], rest[MODEL_BASES], worst = 0;
-    m->remainder(l->x, s->east[station], s->north[station], size, rest);
+    remainder_at(c, l->x, station, size, rest);
     for (int b = 0; b < m->nbasis; b++)
         worst = fmax(worst, c->slips.most[b] * (isfinite(size[b]) ? rest[b] : INFINITY));
     if (worst > l->worst_rest) {
@@ -205,7 +222,6 @@ static bool may_fit(const struct certifier *c, const struct box *b, bool whole, 
  * they bend along this edge alone at the worst station. */
 static double blame(const struct certifier *c, const struct look *l, int axis, bool bends)
 {
-    const struct stations *s = &c->job->stations;
     struct model_range x[MODEL_PARAMETERS];
     double size[MODEL_BASES], rest[MODEL_BASES], sum = 0;
     if (!bends)
@@ -216,7 +232,7 @@ static double blame(const struct certifier *c, const struct look *l, int axis, b
             struct model_range *r = &x[c->split[i]];
             r->min = r->max = r->min + (r->max - r->min) / 2;
         }
-    c->job->model->remainder(x, s->east[l->worst], s->north[l->worst], size, rest);
+    remainder_at(c, x, l->worst, size, rest);
     for (int b = 0; b < c->job->model->nbasis; b++)
         sum += c->slips.most[b] * rest[b];
     return isfinite(sum) ? sum : 1e100 * l->half[axis] / c->scale[axis];
@@ -335,8 +351,9 @@ static void list_data(struct certifier *c, double reach)
     const struct stations *s = &c->job->stations;
     const double slack = judge_slack(c->job);
     for (int i = 0; i < 3 * s->n; i++) {
-        const bool scene = c->job->scenes.n && c->job->scenes.of[i / 3] >= 0;
-        const double width = scene ? NAN : reach * s->sigma[i] + slack;
+        const bool other =
+            (c->job->scenes.n && c->job->scenes.of[i / 3] >= 0) || stations_difference(s, i / 3);
+        const double width = other ? NAN : reach * s->sigma[i] + slack;
         c->low[i] = s->observed[i] - width;
         c->high[i] = s->observed[i] + width;
     }
@@ -440,9 +457,10 @@ static enum ek_status write_proof(const struct certifier *c, double reach, const
     json_t *stations = json_array();
     for (int i = 0; i < s->n; i++)
         json_array_append_new(stations,
-                              json_pack("{s:s s:f s:f s:o s:o s:o}", "name", s->name[i], "east",
-                                        s->east[i], "north", s->north[i], "along", along_json(s, i),
-                                        "low", windows(c, i, false), "high", windows(c, i, true)));
+                              json_pack("{s:s s:f s:f s:f s:o s:o s:o}", "name", s->name[i], "east",
+                                        s->east[i], "north", s->north[i], "height", s->height[i],
+                                        "along", along_json(s, i), "low", windows(c, i, false),
+                                        "high", windows(c, i, true)));
     json_t *root = json_pack("{s:i s:s s:f s:o s:o s:o s:o s:o s:O s:O}", "certificate", 1, "model",
                              c->job->model->name, "reach", reach, "parameters", parameters_json(c),
                              "fixed", fixed_json(c), "amplitude", range_json(c, MODEL_AMPLITUDE),

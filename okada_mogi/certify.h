@@ -4,8 +4,8 @@
  * Branch and bound over the continuous ranges of a job of one source. Over a box of geometries a
  * response is linear but for the model's remainder(); a slip (or volume change) explains a
  * component there only if it brings some of what the response may be into the component's window.
- * Where none does so for all components, the box is out; else it is halved. Constraints are left
- * out: what is proven holds without them. */
+ * Where none does so for all components, the box is out; else it is halved. Constraints
+ * and differences of two points are left out: what is proven holds without them. */
 #ifndef OKADA_MOGI_CERTIFY_H
 #define OKADA_MOGI_CERTIFY_H
 
@@ -24,12 +24,11 @@ struct certificate {
  *   certificate: 1, model, reach
  *   parameters [{name min max}]   those that boxes are halved along
  *   amplitude, direction [min, max]   of all that is multiplied with responses; null: has none
- *   stations [{east north along low high}], three components each or null: windows, m; along a
- *                   unit vector the first
- *   levels [text]   boxes of the same size, in order, the first text is the whole: a digit: halved
- *                   along this parameter, both halves follow on the next level; "." out; "?" open
- *   open [[min, max …]]           the first thousand open boxes
- * EK_USAGE: the job has more sources, accepts everything, or its model has no remainder(). */
+ *   stations [{east north height along low high}], three components each or null: windows, m; along
+ * a unit vector the first levels [text]   boxes of the same size, in order, the first text is the
+ * whole: a digit: halved along this parameter, both halves follow on the next level; "." out; "?"
+ * open open [[min, max …]]           the first thousand open boxes EK_USAGE: the job has more
+ * sources, accepts everything, or its model has no remainder(). */
 enum ek_status certify(const struct job *job, const char *path, struct certificate *c);
 
 #endif

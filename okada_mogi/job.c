@@ -63,7 +63,7 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
     const size_t n = (size_t)s->n * sizeof(double);
     const double accept[] = {a->nk, a->misfit, a->below, (double)a->best, a->all};
     struct checksum sum;
-    checksum_begin(&sum, "okada_mogi job 3");
+    checksum_begin(&sum, "okada_mogi job 4");
     checksum_add_text(&sum, job->model->name);
     checksum_add(&sum, &range, sizeof range);
     for (int i = 0; i < job->naxes; i++) {
@@ -82,6 +82,8 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
     checksum_add(&sum, s->observed, 3 * n);
     checksum_add(&sum, s->sigma, 3 * n);
     checksum_add(&sum, s->along, 3 * n);
+    checksum_add(&sum, s->height, n);
+    checksum_add(&sum, s->second, 2 * n);
     for (int i = 0; i < job->scenes.n; i++) {
         const struct scene *c = &job->scenes.scene[i];
         checksum_add(&sum, &c->unknowns, sizeof c->unknowns);

@@ -27,14 +27,36 @@ static void look_along(const double *along, int nbasis, double *basis)
     }
 }
 
-/* Stations lie in the lanes. */
+/* Stations from `first` on lie in the lanes; or the other points of differences. */
+static void respond_from(const struct job *job, const double *const *value, int first, bool second,
+                         double *out)
+{
+    const struct stations *s = &job->stations;
+    _Alignas(MODEL_ALIGN) double east[MODEL_LANES], north[MODEL_LANES], height[MODEL_LANES];
+    for (int l = 0; l < MODEL_LANES; l++) {
+        const int i = first + l < s->n ? first + l : first;
+        const bool other = second && stations_difference(s, i);
+        east[l] = other ? s->second[2 * i] : s->east[i];
+        north[l] = other ? s->second[2 * i + 1] : s->north[i];
+        height[l] = s->height[i];
+    }
+    model_respond(job->model, value, east, north, height, out);
+}
+
+static bool any_difference(const struct stations *s, int first, int n)
+{
+    for (int l = 0; l < n; l++)
+        if (stations_difference(s, first + l))
+            return true;
+    return false;
+}
+
 void judge_basis(const struct job *job, const double *value, double *basis)
 {
     const struct model *m = job->model;
     const struct stations *s = &job->stations;
-    _Alignas(MODEL_ALIGN) double lane[MODEL_VALUES][MODEL_LANES], east[MODEL_LANES],
-        north[MODEL_LANES];
-    _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double lane[MODEL_VALUES][MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double out[2][MODEL_BASES * 3 * MODEL_LANES];
     const double *lanes[MODEL_VALUES];
     const int nvalues = model_values(m), width = 3 * m->nbasis;
     for (int v = 0; v < nvalues; v++) {
@@ -44,15 +66,15 @@ void judge_basis(const struct job *job, const double *value, double *basis)
     }
     for (int first = 0; first < s->n; first += MODEL_LANES) {
         const int n = s->n - first < MODEL_LANES ? s->n - first : MODEL_LANES;
-        for (int l = 0; l < MODEL_LANES; l++) {
-            east[l] = s->east[first + (l < n ? l : 0)];
-            north[l] = s->north[first + (l < n ? l : 0)];
-        }
-        m->respond(lanes, east, north, out);
+        respond_from(job, lanes, first, false, out[0]);
+        if (any_difference(s, first, n))
+            respond_from(job, lanes, first, true, out[1]);
         for (int l = 0; l < n; l++) {
             double *to = basis + (first + l) * width;
+            const bool difference = stations_difference(s, first + l);
             for (int k = 0; k < width; k++)
-                to[k] = out[k * MODEL_LANES + l];
+                to[k] = difference ? out[1][k * MODEL_LANES + l] - out[0][k * MODEL_LANES + l]
+                                   : out[0][k * MODEL_LANES + l];
             if (stations_scalar(s, first + l))
                 look_along(s->along + 3 * (first + l), m->nbasis, to);
         }

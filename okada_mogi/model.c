@@ -90,6 +90,19 @@ void model_derive_all(const struct model *m, const double *x, double *value)
     }
 }
 
+void model_respond(const struct model *m, const double *const *value, const double *east,
+                   const double *north, const double *height, double *out)
+{
+    _Alignas(MODEL_ALIGN) double depth[MODEL_LANES];
+    const double *own[MODEL_VALUES];
+    memcpy(own, value, (size_t)model_values(m) * sizeof *own);
+    for (int l = 0; l < MODEL_LANES && m->depth; l++)
+        depth[l] = value[m->depth][l] + height[l];
+    if (m->depth)
+        own[m->depth] = depth;
+    m->respond(own, east, north, out);
+}
+
 void *model_alloc(size_t bytes)
 {
     const size_t whole = (bytes / MODEL_ALIGN + 1) * MODEL_ALIGN;

@@ -76,6 +76,7 @@ struct model {
      * out [nbasis][3][MODEL_LANES] basis displacements, m per unit of amplitude */
     void (*respond)(const double *const *value, const double *east, const double *north,
                     double *out);
+    int depth; /* number of the value that is a depth; 0: none, stations have no heights then */
     /* Weights of the basis responses, w[nbasis], of a source x. NULL: nbasis = 1, weight 1. */
     void (*weigh)(const double *x, double *w);
     /* Seismic moment of a source x, N m, in a rock of this rigidity, Pa. NULL: it has none. */
@@ -114,6 +115,10 @@ int model_amplitude(const struct model *m);
 /* The numbers of parameter p (geometry) / of all of them, value[model_values()], for respond(). */
 void model_derive(const struct model *m, int p, double x, double *value);
 void model_derive_all(const struct model *m, const double *x, double *value);
+/* respond(), where the points lie so high above the datum of depths: sources are so much deeper,
+ * Williams & Wadge (1998), Geophys. Res. Lett. 25, 1549-1552. height [MODEL_LANES] m */
+void model_respond(const struct model *m, const double *const *value, const double *east,
+                   const double *north, const double *height, double *out);
 /* The weights w[nbasis], 1 where the model has none. */
 void model_weigh(const struct model *m, const double *x, double *w);
 

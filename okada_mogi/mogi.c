@@ -103,6 +103,7 @@ const struct model model_mogi = {
     .constraint = constraints,
     .nbasis = 1,
     .respond = respond,
+    .depth = DEPTH,
     .outline = outline,
     .remainder = remainder_of,
     .text = "okada_mogi/kernels/mogi.c",

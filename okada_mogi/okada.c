@@ -508,7 +508,7 @@ static const struct model_constraint
 
 #define FAULT(list, conditions, bases)                                                             \
     .name = "okada", .nparameters = sizeof(list) / sizeof *(list), .parameter = list,              \
-    .constraint = conditions, .nbasis = bases
+    .constraint = conditions, .nbasis = bases, .depth = OKADA_TOP
 
 static const struct model model_okada_components = {
     FAULT(by_components, without_slip, 2),

@@ -38,6 +38,8 @@ static char *data_of(const struct job *job, char text[DATA])
     checksum_add(&sum, s->observed, 3 * n);
     checksum_add(&sum, s->sigma, 3 * n);
     checksum_add(&sum, s->along, 3 * n);
+    checksum_add(&sum, s->height, n);
+    checksum_add(&sum, s->second, 2 * n);
     for (int i = 0; i < job->scenes.n; i++)
         checksum_add(&sum, &job->scenes.scene[i].unknowns, sizeof(int));
     snprintf(text, DATA, "%016" PRIx64, checksum_end(&sum));

@@ -79,11 +79,12 @@ static enum ek_status read_unit(const char *path, const json_t *object, double *
 
 static enum ek_status read_format(const char *path, const json_t *object, struct stations_format *f)
 {
-    static const char *const keys[] = {"file",        "columns", "unit",
-                                       "noise_floor", "sigma",   "utm_zone"};
+    static const char *const keys[] = {"file",  "columns",  "unit",   "noise_floor",
+                                       "sigma", "utm_zone", "heights"};
     const json_t *columns = json_object_get(object, "columns");
     double zone = 0;
-    TRY(demand_keys(path, "stations", object, keys, 6));
+    TRY(demand_keys(path, "stations", object, keys, 7));
+    TRY(demand_flag(path, "stations", object, "heights", &f->heights));
     TRY(demand_that(path, !columns || json_is_string(columns), "stations.columns", "a text"));
     f->columns = json_string_value(columns);
     TRY(read_unit(path, object, &f->unit));
@@ -519,6 +520,9 @@ static enum ek_status read_root(struct job *job, const json_t *root, const struc
     TRY(read_parameters(job, json_object_get(root, "parameters")));
     TRY(read_constraints(job, json_object_get(root, "constraints")));
     TRY(read_stations(job, json_object_get(root, "stations")));
+    for (int i = 0; i < job->stations.n && !job->model->depth; i++)
+        TRY(demand_that(job->path, !(job->stations.height[i] > 0), "stations",
+                        "without heights: sources of this model have no depth"));
     return read_scenes(job, json_object_get(root, "scenes"));
 }
 

@@ -15,6 +15,11 @@ enum {
     NORTH,
     LON,
     LAT,
+    EAST_2,
+    NORTH_2,
+    LON_2,
+    LAT_2,
+    HEIGHT,
     L_EAST,
     L_NORTH,
     L_UP,
@@ -38,6 +43,11 @@ static const char *const known[COLUMNS][NAMES] = {
     [NORTH] = {"N", "y", "north", "northing"},
     [LON] = {"lon", "longitude"},
     [LAT] = {"lat", "latitude"},
+    [EAST_2] = {"E2", "x2", "east2"},
+    [NORTH_2] = {"N2", "y2", "north2"},
+    [LON_2] = {"lon2", "longitude2"},
+    [LAT_2] = {"lat2", "latitude2"},
+    [HEIGHT] = {"z", "h", "height", "elevation", "elev"},
     [L_EAST] = {"lE", "losx", "lose"},
     [L_NORTH] = {"lN", "losy", "losn"},
     [L_UP] = {"lU", "losz", "losu"},
@@ -122,11 +132,18 @@ static int quantity_of(const char *name, double *unit, bool *odd)
          at += 1 + strcspn(name + at + 1, "_")) {
         const int q = stem_of(name, at);
         *unit = q < 0 ? 0 : unit_of(name + at + 1, strcspn(name + at + 1, "_/"));
-        *odd |= q >= 0 && !(*unit > 0);
+        *odd |= q >= 0 && q != HEIGHT && !(*unit > 0);
         if (*unit > 0)
             return q;
     }
     return whole;
+}
+
+/* Heights are one if they are asked for. */
+static int quantity_in(const struct layout *l, const char *name, double *unit, bool *odd)
+{
+    const int q = quantity_of(name, unit, odd);
+    return q == HEIGHT && !l->format->heights ? -1 : q;
 }
 
 static enum ek_status find_columns(struct layout *l)
@@ -137,7 +154,7 @@ static enum ek_status find_columns(struct layout *l)
     for (int c = 0; c < t->ncolumns; c++) {
         double unit;
         bool odd;
-        const int q = quantity_of(t->column[c], &unit, &odd);
+        const int q = quantity_in(l, t->column[c], &unit, &odd);
         if (q < 0 && odd)
             FAIL(EK_USAGE, "%s: column '%s': no such unit; write m, cm, mm, km or deg", t->path,
                  t->column[c]);
@@ -171,7 +188,7 @@ static void tell_unused(const struct layout *l)
     bool odd;
     for (int c = 0; c < t->ncolumns; c++) {
         const size_t used = strlen(list);
-        if (quantity_of(t->column[c], &unit, &odd) < 0 && says_something(t, c))
+        if (quantity_in(l, t->column[c], &unit, &odd) < 0 && says_something(t, c))
             snprintf(list + used, sizeof list - used, "%s'%s'", used ? ", " : "", t->column[c]);
     }
     if (*list)
@@ -183,9 +200,21 @@ static bool has(const struct layout *l, int quantity)
     return l->column[quantity] >= 0;
 }
 
+/* Each row may be a difference of two points. */
+static bool is_two(const struct layout *l)
+{
+    return has(l, has(l, EAST) && has(l, NORTH) ? EAST_2 : LON_2);
+}
+
 static enum ek_status check_columns(const struct layout *l)
 {
     const char *path = l->table->path;
+    if (has(l, EAST_2) != has(l, NORTH_2) || has(l, LON_2) != has(l, LAT_2))
+        FAIL(EK_USAGE, "%s: a second point has both E2_m and N2_m, or lon2 and lat2", path);
+    if (l->format->heights && !has(l, HEIGHT))
+        FAIL(EK_USAGE, "%s: there is no column z_m (or height_m, elevation_m)", path);
+    if (is_two(l) && !has(l, VALUE))
+        FAIL(EK_USAGE, "%s: a second point, but no column value", path);
     if (!(has(l, EAST) && has(l, NORTH)) && !(has(l, LON) && has(l, LAT)))
         FAIL(EK_USAGE,
              "%s: no columns E_m and N_m, nor lon and lat; name them in the first row or as "
@@ -193,7 +222,7 @@ static enum ek_status check_columns(const struct layout *l)
              path);
     if (!has(l, U_EAST) && !has(l, U_NORTH) && !has(l, U_UP) && !has(l, VALUE))
         FAIL(EK_USAGE, "%s: none of the columns uE, uN, uU and value is there", path);
-    for (int c = 0; c < 3 && has(l, VALUE); c++)
+    for (int c = 0; c < 3 && has(l, VALUE) && !(is_two(l) && !has(l, L_EAST)); c++)
         if (!has(l, L_EAST + c))
             FAIL(EK_USAGE, "%s: column value has no %s beside it: along which unit vector is it?",
                  path, known[L_EAST + c][0]);
@@ -246,7 +275,9 @@ static enum ek_status read_scalar(const struct layout *l, size_t row, struct sta
         FAIL(EK_USAGE, "%s:%zu: station '%s' has both a value and components", t->path,
              t->line[row], s->name[row]);
     for (int c = 0; c < 3; c++) {
-        TRY(table_number(t, row, l->column[L_EAST + c], &along[c]));
+        along[c] = c == 0; /* until both points are known */
+        if (has(l, L_EAST))
+            TRY(table_number(t, row, l->column[L_EAST + c], &along[c]));
         norm += along[c] * along[c];
         floor += along[c] * l->format->floor[c] * along[c] * l->format->floor[c];
         usual += along[c] * l->format->sigma[c] * along[c] * l->format->sigma[c];
@@ -273,6 +304,30 @@ static enum ek_status read_scalar(const struct layout *l, size_t row, struct sta
     return EK_OK;
 }
 
+/* Where else a row is: above the datum, at a second point. */
+static enum ek_status read_place(const struct layout *l, size_t row, bool plane, struct stations *s)
+{
+    const struct table *t = l->table;
+    double *height = &s->height[row];
+    if (has(l, HEIGHT)) {
+        TRY(table_number(t, row, l->column[HEIGHT], height));
+        *height *= l->unit[HEIGHT];
+    }
+    if (!(*height >= 0))
+        FAIL(EK_USAGE, "%s:%zu: station '%s' is %g m below the datum of depths", t->path,
+             t->line[row], s->name[row], -*height);
+    for (int c = 0; c < 2; c++) {
+        const int q = (plane ? EAST_2 : LON_2) + c;
+        double *second = &s->second[2 * row + (size_t)c];
+        *second = NAN;
+        if (has(l, q)) {
+            TRY(table_optional(t, row, l->column[q], second));
+            *second *= l->unit[q];
+        }
+    }
+    return EK_OK;
+}
+
 static enum ek_status read_row(const struct layout *l, size_t row, struct stations *s)
 {
     const struct table *t = l->table;
@@ -290,10 +345,16 @@ static enum ek_status read_row(const struct layout *l, size_t row, struct statio
     if (!plane && !(fabs(s->north[row]) < 90 && fabs(s->east[row]) <= 360))
         FAIL(EK_USAGE, "%s:%zu: longitude %g, latitude %g are not degrees", t->path, t->line[row],
              s->east[row], s->north[row]);
+    TRY(read_place(l, row, plane, s));
     const int before = s->ncomponents;
     for (int c = 0; c < 3; c++)
         TRY(read_component(l, row, c, s));
     TRY(read_scalar(l, row, s));
+    const bool difference = stations_difference(s, (int)row);
+    if (difference != !isnan(s->second[2 * row + 1]) || (difference && !s->scene[row]) ||
+        (s->scene[row] && !difference && !has(l, L_EAST)))
+        FAIL(EK_USAGE, "%s:%zu: station '%s' needs a value and a whole second point", t->path,
+             t->line[row], s->name[row]);
     if (s->ncomponents == before)
         FAIL(EK_USAGE, "%s:%zu: station '%s' has no observation", t->path, t->line[row],
              s->name[row]);
@@ -402,8 +463,12 @@ static enum ek_status project(const struct layout *l, struct stations *s)
     const bool south = lat < 0 || given < 0;
     TRY(check_zone(l->table, zone, s));
     set_zone(s, south ? -zone : zone);
-    for (int i = 0; i < s->n; i++)
+    for (int i = 0; i < s->n; i++) {
+        double *two = s->second + 2 * i;
         utm_project(zone, south, s->east[i], s->north[i], &s->east[i], &s->north[i]);
+        if (stations_difference(s, i))
+            utm_project(zone, south, two[0], two[1], &two[0], &two[1]);
+    }
     return EK_OK;
 }
 
@@ -413,6 +478,23 @@ void stations_place(const struct stations *s, double east, double north, double 
     at[1] = north;
     if (s->zone)
         utm_invert(abs(s->zone), s->zone < 0, east, north, &at[0], &at[1]);
+}
+
+/* Lines that are measured: the vector from one point to the other. */
+static enum ek_status point_along(const struct table *t, struct stations *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        const double e = s->second[2 * i] - s->east[i], n = s->second[2 * i + 1] - s->north[i];
+        if (!stations_difference(s, i))
+            continue;
+        if (!(hypot(e, n) > 0))
+            FAIL(EK_USAGE, "%s:%zu: both points of '%s' are the same", t->path, t->line[i],
+                 s->name[i]);
+        s->along[3 * i] = e / hypot(e, n);
+        s->along[3 * i + 1] = n / hypot(e, n);
+        s->along[3 * i + 2] = 0;
+    }
+    return EK_OK;
 }
 
 static enum ek_status fill(const struct layout *l, struct stations *s)
@@ -427,7 +509,10 @@ static enum ek_status fill(const struct layout *l, struct stations *s)
     s->sigma = calloc(3 * n, sizeof *s->sigma);
     s->along = calloc(3 * n, sizeof *s->along);
     s->scene = calloc(n, sizeof *s->scene);
-    if (!s->name || !s->east || !s->north || !s->observed || !s->sigma || !s->along || !s->scene)
+    s->height = calloc(n, sizeof *s->height);
+    s->second = calloc(2 * n, sizeof *s->second);
+    if (!s->height || !s->second || !s->name || !s->east || !s->north || !s->observed ||
+        !s->sigma || !s->along || !s->scene)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu stations", l->table->path, n);
     s->n = (int)n;
     for (size_t row = 0; row < n; row++)
@@ -435,9 +520,10 @@ static enum ek_status fill(const struct layout *l, struct stations *s)
     TRY(refuse_twins(l->table, s));
     tell_unused(l);
     if (!has(l, EAST) || !has(l, NORTH))
-        return project(l, s);
-    set_zone(s, l->format->zone);
-    return EK_OK;
+        TRY(project(l, s));
+    else
+        set_zone(s, l->format->zone);
+    return is_two(l) && !has(l, L_EAST) ? point_along(l->table, s) : EK_OK;
 }
 
 enum ek_status stations_read(const char *path, const struct stations_format *format,
@@ -497,6 +583,8 @@ enum ek_status stations_add(const char *path, struct stations *all, struct stati
         !append(&all->observed, n, more->observed, m, 3 * sizeof *more->observed) ||
         !append(&all->sigma, n, more->sigma, m, 3 * sizeof *more->sigma) ||
         !append(&all->along, n, more->along, m, 3 * sizeof *more->along) ||
+        !append(&all->height, n, more->height, m, sizeof *more->height) ||
+        !append(&all->second, n, more->second, m, 2 * sizeof *more->second) ||
         !append(&all->scene, n, more->scene, m, sizeof *more->scene))
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the stations", path);
     all->n += m;
@@ -516,6 +604,8 @@ void stations_close(struct stations *s)
     free(s->name);
     free(s->scene);
     free(s->along);
+    free(s->height);
+    free(s->second);
     free(s->east);
     free(s->north);
     free(s->observed);

@@ -93,6 +93,9 @@ enum ek_status scenes_add(const char *path, const struct stations *s, const char
             all->of[i] = all->n - 1;
             c->station[c->n++] = i;
         }
+    for (int i = 0; i < c->n; i++)
+        if (stations_difference(s, c->station[i]))
+            FAIL(EK_USAGE, "%s: scenes.%s: differences of two points have no offset", path, name);
     if (!c->n)
         FAIL(EK_USAGE, "%s: scenes.%s: no station is of this scene", path, name);
     set_shape(c, s);

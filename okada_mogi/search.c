@@ -17,6 +17,7 @@ static struct search_point point_of(const struct stations *s, int i, double weig
     for (int l = 0; l < MODEL_LANES; l++) {
         p.east[l] = s->east[i];
         p.north[l] = s->north[i];
+        p.height[l] = s->height[i];
     }
     for (int c = 0; c < 3 && stations_scalar(s, i); c++)
         p.along[c] = s->along[3 * i + c];
@@ -27,6 +28,17 @@ static void set_station(struct search_station *to, const struct stations *s, int
 {
     *to = (struct search_station){.npoints = 1, .scalar = stations_scalar(s, i), .rounding = 1};
     to->point[0] = point_of(s, i, 1);
+    if (stations_difference(s, i)) {
+        to->difference = true;
+        to->npoints = 2;
+        to->rounding = 2;
+        to->point[1] = to->point[0];
+        to->point[0].weight = -1;
+        for (int l = 0; l < MODEL_LANES; l++) {
+            to->point[1].east[l] = s->second[2 * i];
+            to->point[1].north[l] = s->second[2 * i + 1];
+        }
+    }
     for (int c = 0; c < 3; c++) {
         const double observed = s->observed[3 * i + c];
         if (isnan(observed))
@@ -99,15 +111,24 @@ static void list_stations(struct search *s)
         s->station[i].id = i;
 }
 
+static void respond_at(const struct model *m, const double *const *value,
+                       const struct search_point *at, double *out)
+{
+    if (at->height[0] > 0)
+        model_respond(m, value, at->east, at->north, at->height, out);
+    else
+        m->respond(value, at->east, at->north, out);
+}
+
 void search_respond(const struct model *m, const double *const *value,
                     const struct search_station *station, double *out)
 {
     _Alignas(MODEL_ALIGN) double one[MODEL_BASES * 3 * MODEL_LANES];
-    m->respond(value, station->point[0].east, station->point[0].north, station->scalar ? one : out);
+    respond_at(m, value, &station->point[0], station->scalar ? one : out);
     for (int p = 0; station->scalar && p < station->npoints; p++) {
         const struct search_point *at = &station->point[p];
         if (p)
-            m->respond(value, at->east, at->north, one);
+            respond_at(m, value, at, one);
         for (int k = 0; k < m->nbasis; k++)
             for (int l = 0; l < MODEL_LANES; l++) {
                 const double *u = one + 3 * k * MODEL_LANES + l;
@@ -122,7 +143,7 @@ void search_respond(const struct model *m, const double *const *value,
 const double *search_seen(const struct search_station *station, int nbasis, const double *all,
                           double *own)
 {
-    if (station->npoints == 1)
+    if (station->npoints == 1 || station->difference)
         return all + 3 * nbasis * station->point[0].number;
     for (int k = 0; k < nbasis; k++) {
         own[3 * k] = 0;

@@ -11,7 +11,7 @@
 /* A point of the ground, in all lanes, and what is seen of it. */
 struct search_point {
     int number; /* in the job */
-    _Alignas(MODEL_ALIGN) double east[MODEL_LANES], north[MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double east[MODEL_LANES], north[MODEL_LANES], height[MODEL_LANES];
     double along[3], weight; /* the first component is weight * displacement along this vector */
 };
 
@@ -22,8 +22,8 @@ enum { SEARCH_POINTS = 4 };
  * in a scene with unknowns is seen by its contrasts only. */
 struct search_station {
     int id;      /* before stations were put into order */
-    int npoints; /* 1: a station; more: a contrast */
-    bool scalar; /* it has one component, along vectors */
+    int npoints; /* 1: a station; 2: a difference; more: a contrast, which may have two, too */
+    bool scalar, difference; /* it has one component, along vectors; of one datum of the job */
     struct search_point point[SEARCH_POINTS];
     int ncomponents, component[3];
     double observed[3], sigma[3];

@@ -13,6 +13,9 @@ struct stations {
     double *sigma;        /* [n][3] standard deviations, m, noise floor included; NAN likewise */
     double *along;   /* [n][3] unit vector: the first component is the displacement along it, and
                         there are no others; NAN: three components */
+    double *height;  /* [n] m above the datum of depths */
+    double *second;  /* [n][2] east, north: what is along a vector is the displacement there minus
+                        the one at the station; NAN: that of the station */
     char **scene;    /* [n] of what is along a vector: "asc"; else NULL */
     int ncomponents; /* observed ones */
     int zone;        /* of UTM, 0: none; below 0: on the southern hemisphere */
@@ -25,10 +28,22 @@ static inline bool stations_scalar(const struct stations *s, int i)
     return s->along[3 * i] == s->along[3 * i];
 }
 
-static inline bool stations_any_scalar(const struct stations *s)
+static inline bool stations_difference(const struct stations *s, int i)
+{
+    return s->second[2 * i] == s->second[2 * i];
+}
+
+static inline bool stations_high(const struct stations *s, int i)
+{
+    return s->height[i] > 0;
+}
+
+/* Some station is so. */
+static inline bool stations_any(const struct stations *s,
+                                bool (*is)(const struct stations *s, int i))
 {
     for (int i = 0; i < s->n; i++)
-        if (stations_scalar(s, i))
+        if (is(s, i))
             return true;
     return false;
 }
@@ -37,6 +52,8 @@ static inline bool stations_any_scalar(const struct stations *s)
  *   site name station | E x east, N y north (m) | lon longitude, lat latitude (degrees)
  *   uE dE ux u_east, uN dN uy u_north, uU uZ dU u_up | sE sigE sx s_east, …
  *   value obs data los, sigma error, lE lN lU losx losy losz | scene (else the file's own name)
+ *   E2 N2, lon2 lat2 the other point of a difference, along its own direction without lE lN lU
+ *   z h height elevation, only if they are asked for
  * with the unit behind an underscore (uE_mm) or as `unit` says; a unit that nobody knows is
  * refused, and of other columns that hold more than zeros a warning says that they are not used:
  * elevations, and the correlation of psvelo, too. */
@@ -48,6 +65,7 @@ struct stations_format {
     double floor[3]; /* m, added to each deviation in quadrature */
     double sigma[3]; /* m, where the file has no deviations; 0: it must have them */
     int zone;        /* of UTM, below 0: south; 0: E and N may be anything, */
+    bool heights;    /* the column of elevations counts */
     int usual;       /* longitudes are projected to this zone; 0: to that of their mean */
 };
 

@@ -84,8 +84,8 @@ enum ek_status write_predict(const struct job *job, trial_number trial, double *
  * observed u, its deviation s with the noise floor, predicted p, residual r = (p - u) / s; empty
  * where nothing was observed. Where there are data along vectors, these columns follow:
  *   lE,lN,lU,value_m,sigma_m,pL_m,rL,scene
- * rL without the scene's offset and ramp, if these are unknown. EK_UNAVAILABLE: out of memory, or
- * it cannot be written. */
+ * and E2_m,N2_m where some are differences of two points; rL without the scene's offset and ramp,
+ * if these are unknown. EK_UNAVAILABLE: out of memory, or it cannot be written. */
 enum ek_status write_residuals(const struct job *job, trial_number trial, const char *path);
 
 /* Reads a table with the columns E_m, N_m and the model's parameters (optional ones may be missing,

@@ -31,11 +31,16 @@ static void put_number(FILE *out, double x)
     if (isnan(x))
         fputc(',', out);
     else
-        fprintf(out, ",%.10g", x);
+        fprintf(out, ",%.13g", x);
 }
 
-static void put_station(FILE *out, const struct stations *s, int i, double *u, bool scalars,
-                        uint64_t *seed)
+/* Columns that not every table has. */
+struct columns {
+    bool scalars, differences, heights;
+};
+
+static void put_station(FILE *out, const struct stations *s, int i, double *u,
+                        const struct columns *has, uint64_t *seed)
 {
     const double *sigma = s->sigma + 3 * i;
     const bool scalar = stations_scalar(s, i);
@@ -46,19 +51,28 @@ static void put_station(FILE *out, const struct stations *s, int i, double *u, b
         u[c] += isnan(sigma[c]) ? NAN : sigma[c] * normal(seed);
     for (int c = 0; c < 6; c++)
         put_number(out, scalar ? NAN : c < 3 ? u[c] : sigma[c - 3]);
-    for (int c = 0; c < 5 && scalars; c++)
+    for (int c = 0; c < 5 && has->scalars; c++)
         put_number(out, !scalar  ? NAN
                         : c == 0 ? u[0]
                         : c == 1 ? sigma[0]
                                  : s->along[3 * i + c - 2]);
-    fprintf(out, "%s%s\n", scalars ? "," : "", scalar ? s->scene[i] : "");
+    fprintf(out, "%s%s", has->scalars ? "," : "", scalar ? s->scene[i] : "");
+    if (stations_difference(s, i))
+        stations_place(s, s->second[2 * i], s->second[2 * i + 1], at);
+    for (int c = 0; c < 2 && has->differences; c++)
+        put_number(out, stations_difference(s, i) ? at[c] : NAN);
+    if (has->heights)
+        put_number(out, s->height[i]);
+    fputc('\n', out);
 }
 
 enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64_t seed,
                                const char *path)
 {
     const struct stations *s = &job->stations;
-    const bool scalars = stations_any_scalar(s);
+    const struct columns has = {stations_any(s, stations_scalar),
+                                stations_any(s, stations_difference),
+                                stations_any(s, stations_high)};
     char number[TRIAL_TEXT];
     struct file *f;
     double *u;
@@ -68,11 +82,16 @@ enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64
         FILE *out = file_stream(f);
         fprintf(out, "# synthetic: trial %s of %s, seed %llu%s%s\n", trial_text(trial, number),
                 job->path, (unsigned long long)seed, *s->projection ? ", " : "", s->projection);
-        fprintf(out, "site,%s,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m%s\n", s->zone ? "lon,lat" : "E_m,N_m",
-                scalars ? ",value_m,sigma_m,lE,lN,lU,scene" : "");
+        fprintf(out, "site,%s,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m%s%s%s\n",
+                s->zone ? "lon,lat" : "E_m,N_m",
+                has.scalars ? ",value_m,sigma_m,lE,lN,lU,scene" : "",
+                !has.differences ? ""
+                : s->zone        ? ",lon2,lat2"
+                                 : ",E2_m,N2_m",
+                has.heights ? ",z_m" : "");
         add_unknowns(job, &seed, u);
         for (int i = 0; i < s->n; i++)
-            put_station(out, s, i, u + 3 * i, scalars, &seed);
+            put_station(out, s, i, u + 3 * i, &has, &seed);
         st = file_finish(f);
     }
     free(u);

@@ -30,9 +30,11 @@ static void put_scalar(FILE *out, const struct stations *s, int i, const double 
 /* left [n]: of what is in scenes with unknowns, without these; else predicted - observed. */
 static void put_rows(FILE *out, const struct stations *s, const double *u, const double *left)
 {
-    const bool scalars = stations_any_scalar(s);
-    fprintf(out, "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU%s%s\n",
-            scalars ? ",lE,lN,lU,value_m,sigma_m,pL_m,rL,scene" : "", s->zone ? ",lon,lat" : "");
+    const bool scalars = stations_any(s, stations_scalar),
+               differences = stations_any(s, stations_difference);
+    fprintf(out, "site,E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,pE_m,pN_m,pU_m,rE,rN,rU%s%s%s\n",
+            scalars ? ",lE,lN,lU,value_m,sigma_m,pL_m,rL,scene" : "",
+            differences ? ",E2_m,N2_m" : "", s->zone ? ",lon,lat" : "");
     for (int i = 0; i < s->n; i++) {
         const double *observed = s->observed + 3 * i, *sigma = s->sigma + 3 * i;
         double residual[3];
@@ -49,6 +51,10 @@ static void put_rows(FILE *out, const struct stations *s, const double *u, const
             put_three(out, residual);
             fputs(scalars ? ",,,,,,,," : "", out);
         }
+        if (stations_difference(s, i))
+            fprintf(out, ",%.12g,%.12g", s->second[2 * i], s->second[2 * i + 1]);
+        else
+            fputs(differences ? ",," : "", out);
         if (s->zone) {
             double at[2];
             stations_place(s, s->east[i], s->north[i], at);

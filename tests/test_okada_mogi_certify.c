@@ -48,9 +48,11 @@ static bool reaches(const struct proof *p, const struct span *box, struct span a
     json_array_foreach(json_object_get(p->root, "stations"), i, s)
     {
         const ld e = json_real_value(json_object_get(s, "east")),
-                 n = json_real_value(json_object_get(s, "north"));
-        const struct span x[] = {
-            {e - box[0].max, e - box[0].min}, {n - box[1].max, n - box[1].min}, box[2]};
+                 n = json_real_value(json_object_get(s, "north")),
+                 h = json_real_value(json_object_get(s, "height"));
+        const struct span x[] = {{e - box[0].max, e - box[0].min},
+                                 {n - box[1].max, n - box[1].min},
+                                 {box[2].min + h, box[2].max + h}};
         const struct span r2 = sum_of_squares(x),
                           rock = {(1 - box[3].max) / pi, (1 - box[3].min) / pi};
         const struct span per = {1 / (r2.max * sqrtl(r2.max)), 1 / (r2.min * sqrtl(r2.min))};
@@ -170,20 +172,25 @@ static long check_proof(json_t *root, const double *at, bool *holds)
 static struct job *open_job(const double *truth, double noise, double k, bool rocks)
 {
     char text[4096];
-    int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n");
+    int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,z_m\n");
     for (int i = 0; i < 6; i++) {
         const double e = job_random(-5e3, 5e3), n = job_random(-5e3, 5e3);
-        double u[3];
-        model_forward(model_find("mogi"), truth, e, n, u);
+        double u[3], x[5];
+        memcpy(x, truth, sizeof x);
+        const double height = i % 2 ? job_random(0, 900) : 0;
+        x[2] += height;
+        model_forward(model_find("mogi"), x, e, n, u);
         used += snprintf(text + used, sizeof text - (size_t)used, "%.17g,%.17g", e, n);
         for (int c = 0; c < 3; c++)
             used += snprintf(text + used, sizeof text - (size_t)used, ",%.17g",
                              u[c] + noise * job_random(-1, 1));
-        used += snprintf(text + used, sizeof text - (size_t)used, ",0.002,0.002,0.004\n");
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, ",0.002,0.002,0.004,%.17g\n", height);
     }
     job_write("stations.csv", text);
     snprintf(text, sizeof text,
-             "{\"model\": \"mogi\", \"stations\": \"stations.csv\", \"accept\": {\"k_sigma\": %g}, "
+             "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\", \"heights\": true}, "
+             "\"accept\": {\"k_sigma\": %g}, "
              "\"parameters\": [%s{\"name\": \"Es_m\", \"min\": -8000, \"max\": 8000, \"n\": 5}, "
              "{\"name\": \"Ns_m\", \"min\": -8000, \"max\": 8000, \"n\": 5}, "
              "{\"name\": \"d_m\", \"min\": 1000, \"max\": 7000, \"n\": 5}, "
@@ -203,8 +210,10 @@ static void seek(const struct job *job)
                        job_random(-2e7, 2e7), 0.25};
         double most = 0;
         for (int s = 0; s < job->stations.n; s++) {
-            double u[3];
-            model_forward(job->model, x, job->stations.east[s], job->stations.north[s], u);
+            double u[3], y[5];
+            memcpy(y, x, sizeof y);
+            y[2] += job->stations.height[s];
+            model_forward(job->model, y, job->stations.east[s], job->stations.north[s], u);
             for (int c = 0; c < 3; c++)
                 most = fmax(most, fabs(u[c] - job->stations.observed[3 * s + c]) /
                                       job->stations.sigma[3 * s + c]);

@@ -9,10 +9,12 @@ enum { MOST = 60 };
 static void fill(struct stations *s, int n, int kind)
 {
     static char *scene[MOST];
-    static double east[MOST], north[MOST], sigma[3 * MOST];
-    *s = (struct stations){.n = n, .east = east, .north = north, .sigma = sigma, .scene = scene};
+    static double east[MOST], north[MOST], sigma[3 * MOST], second[2 * MOST];
+    *s = (struct stations){
+        .n = n, .east = east, .north = north, .sigma = sigma, .second = second, .scene = scene};
     for (int i = 0; i < n; i++) {
         scene[i] = "asc";
+        second[2 * i] = NAN;
         east[i] = kind == 1 ? 1e3 * (i % 5) : job_random(4e5, 5e5);
         north[i] = kind == 1 ? 1e3 * (i / 5) : job_random(-3e6, -2.9e6);
         sigma[3 * i] = kind == 2 ? 0.01 : pow(10, job_random(-3, 0));
