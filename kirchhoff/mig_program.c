@@ -1,6 +1,7 @@
 /* kirchhoff/mig_program.c – bin/kirchhoff-mig: options, and the judgement of a run. */
 #include "kirchhoff/mig.h"
 #include "cu/rank/cluster.h"
+#include "kirchhoff/disk.h"
 #include "kirchhoff/generate.h"
 #include "kirchhoff/microjobs.h"
 #include "src/file.h"
@@ -185,6 +186,19 @@ static enum ek_status find_part(struct mig *p)
     return EK_OK;
 }
 
+/* Room for what is written at the end. */
+static enum ek_status check_disks(const struct mig *p)
+{
+    const struct grid *g = &p->m->grid;
+    const size_t columns = (size_t)g->n[0] * (size_t)g->n[1] * (size_t)p->m->input.classes.n;
+    const size_t floats = 4 * columns * (size_t)g->n[2];
+    if (p->out)
+        TRY(disk_check(p->out, 3600 + 240 * columns + floats));
+    if (p->raw)
+        TRY(disk_check(p->raw, 2 * floats));
+    return p->partial ? disk_check(p->partial, image_bytes(g, &p->m->input.classes)) : EK_OK;
+}
+
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
     struct mig *p = st;
@@ -195,6 +209,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
         p->divide = p->o.weight == MIGRATE_AMPLITUDE ? MIG_SHOTS : MIG_FOLD;
     TRY(migrate_open(&p->o, &p->m));
     TRY(find_part(p));
+    TRY(check_disks(p));
     grid_text(&p->m->grid, grid, sizeof grid);
     snprintf(problem, room, "%s, %zu traces, image %s, %s", p->o.data, p->m->survey->n, grid,
              migrate_weights[p->o.weight]);

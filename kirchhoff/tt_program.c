@@ -1,6 +1,8 @@
 /* kirchhoff/tt_program.c – options of kirchhoff-tt, and the judgement of a run. */
+#include "cu/bench/memory.h"
 #include "cu/rank/cluster.h"
 #include "kirchhoff/certify.h"
+#include "kirchhoff/disk.h"
 #include "kirchhoff/times.h"
 #include "kirchhoff/tt.h"
 #include "src/opt.h"
@@ -99,7 +101,7 @@ static size_t tables_at_once(const struct tt *t)
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
 {
     struct tt *t = st;
-    char grid[128];
+    char grid[128], size[32];
     if (!t->velocity_text || !t->grid_text)
         FAIL(EK_USAGE, "--velocity and --grid are needed, e.g. --velocity gradient:v0=1500,k=0.6 "
                        "--grid 101x101x101:20m --shots 4 --out tt/");
@@ -112,8 +114,11 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     TRY(velocity_open(t->velocity_text, &t->velocity));
     TRY(source_positions_open(t->sources_text, t->shots, &t->grid, &t->sources));
     grid_text(&t->grid, grid, sizeof grid);
-    snprintf(problem, room, "%zu shot%s, %s, %.90s", t->sources.n, t->sources.n == 1 ? "" : "s",
-             grid, t->velocity->text);
+    snprintf(problem, room, "%zu shot%s, %s, %.90s, %s of tables", t->sources.n,
+             t->sources.n == 1 ? "" : "s", grid, t->velocity->text,
+             memory_text(t->sources.n * ttable_bytes(&t->grid), size, sizeof size));
+    if (!t->resume)
+        TRY(disk_check(t->out, t->sources.n * ttable_bytes(&t->grid)));
     *bytes = tables_at_once(t) * ttable_bytes(&t->grid);
     return EK_OK;
 }

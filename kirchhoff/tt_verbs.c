@@ -4,6 +4,7 @@
 #include "cu/rank/stop.h"
 #include "kirchhoff/certify.h"
 #include "kirchhoff/analytic.h"
+#include "kirchhoff/disk.h"
 #include "kirchhoff/ray_device.h"
 #include "src/clock.h"
 #include "src/progress.h"
@@ -89,6 +90,8 @@ enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job)
                      (const double(*)[3])t->sources.at, &t->folder));
     TRY(open_lists(t));
     list_todo(t);
+    if (t->resume) /* else plan() has looked */
+        TRY(disk_check(t->out, t->ntodo * (size_t)cluster_size() * ttable_bytes(&t->grid)));
     if (cluster_rank() == 0)
         TRY(tfolder_write(t->folder));
     cluster_barrier();

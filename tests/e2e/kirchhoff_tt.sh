@@ -54,6 +54,29 @@ assert c["reciprocity"]["failing"] == 0 and c["resummed"] is None and c["geometr
 assert len(run["shots"]) == 4 and all(s["steps"] > 5 and s["longest_front"] > 500 for s in run["shots"])
 PY
 check $? 'JSON says so'
+"$python" kirchhoff/examples/tables.py "$work/tt/source-000002.tt" "$work/time.rsf" && "$python" - "$work" <<'PY'
+import math, re, struct, sys
+sys.path.insert(0, "kirchhoff/examples")
+sys.dont_write_bytecode = True
+import tables
+t = tables.header(sys.argv[1] + "/tt/source-000002.tt")
+head, data = open(sys.argv[1] + "/time.rsf", "rb").read().split(b"\f\f\4", 1)
+assert [int(i) for i in re.findall(rb"\bn\d=(\d+)", head)] == [41, 41, 41] and b"d1=30.0" in head
+assert t.velocity == "gradient:v0=1500,k=0.6"
+time = struct.unpack("<%df" % 41 ** 3, data)
+for node in range(7, len(time), 997):
+    x = [t.origin[a] + t.step[a] * (node // 41 ** (2 - a) % 41) for a in range(3)]
+    square = sum((x[a] - t.source[a]) ** 2 for a in range(3))
+    exact = math.acosh(1 + 0.36 * square / (2 * (1500 + 0.6 * x[2]) * (1500 + 0.6 * t.source[2]))) / 0.6
+    assert abs(time[node] - exact) < 1e-3, (x, time[node], exact)
+try:
+    import numpy
+except ImportError:
+    sys.exit(0)
+a = tables.read(sys.argv[1] + "/tt/source-000002.tt")
+assert (a.time.ravel() == numpy.frombuffer(data, "<f4")).all() and (a.kmah == 0).all() and a.p.shape == (3, 41, 41, 41)
+PY
+check $? 'tables for NumPy and RSF'
 grep -q 'Length of the fronts' "$work/page.html"
 check $? 'the report has its pictures'
 same() { # folder
@@ -118,6 +141,10 @@ check $? 'a unit dies'
 check $? 'a full disk leaves a line'
 [ ! -e "$work/full/source-000000.tt" ] && ! ls "$work/full" | grep -q '\.part'
 check $? 'and no half table'
+ends 'tables that no disk holds' 3 'the disk has room for' --velocity const:v=1500 --grid 101x101x101:20 --sources 2000x1000:2 \
+    --out "$work/none/huge"
+[ ! -e "$work/none" ]
+check $? 'nothing is made of them'
 ends 'too many unfilled nodes fail' 1 'have no travel time' $model --last 0.2 --out "$work/holes"
 ends 'a cap that is reached is reported' 0 'edges were raised' $model --edge 30 --front-max 1500 --out "$work/capped"
 

@@ -1,0 +1,28 @@
+/* kirchhoff/disk.c – room on disks. */
+#include "kirchhoff/disk.h"
+#include "cu/bench/memory.h"
+#include "src/file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+enum ek_status disk_check(const char *path, size_t bytes)
+{
+    char folder[4096], need[32], have[32], *slash;
+    struct statvfs disk;
+    if (!file_replaceable(path))
+        return EK_OK;
+    snprintf(folder, sizeof folder, "./%s", path);
+    char *const from = *path == '/' ? folder + 2 : folder;
+    while (statvfs(from, &disk)) { /* the folder may be made later */
+        if (!(slash = strrchr(from + 1, '/')))
+            return EK_OK;
+        *slash = '\0';
+    }
+    const double room = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (room < (double)bytes)
+        FAIL(EK_UNAVAILABLE, "%s: %s are to be written, the disk has room for %s", path,
+             memory_text(bytes, need, sizeof need), memory_text((size_t)room, have, sizeof have));
+    return EK_OK;
+}
