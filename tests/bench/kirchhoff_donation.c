@@ -87,17 +87,14 @@ static void print_bars(struct donation_case c, enum donate_mode mode)
         end_bar(&bar[w], w);
 }
 
-static const char *const MODES[] = {
-    [DONATE_OFF] = "off", [DONATE_STATIC] = "static", [DONATE_ON] = "on"};
-
 static void print_set(struct donation_case c)
 {
     printf("\"%d\": {", c.shots);
     for (int m = 0; m < 3; m++) {
-        printf("%s\n \"%s\": [", m ? "," : "", MODES[m]);
+        printf("%s\n \"%s\": [", m ? "," : "", donate_modes[m]);
         for (c.seed = 1; c.seed <= SEEDS; c.seed++)
             printf("%s%.6g", c.seed > 1 ? "," : "", donation_run(&c, (enum donate_mode)m).seconds);
-        printf("],\n \"%s bars\": [", MODES[m]);
+        printf("],\n \"%s bars\": [", donate_modes[m]);
         c.seed = 1;
         print_bars(c, (enum donate_mode)m);
         printf("0]"); /* ends the list */
