@@ -149,13 +149,13 @@ static void weigh(const struct batch_input *in, uint32_t index, float *raw)
         mute_apply(in->mute, offset, t->delay, in->segy->dt, in->segy->ns, raw);
 }
 
-/* All samples are the same. */
+/* All samples are the same, or the only one is 0. */
 static bool is_silent(const float *raw, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
         if (raw[i] != raw[0])
             return false;
-    return true;
+    return n > 1 || raw[0] == 0;
 }
 
 /* A dead trace that nobody has marked lies beyond every aperture, so that no fold counts it. */

@@ -34,6 +34,7 @@ struct solver {
     atomic_int *done;     /* [n[0]] diagonals of the sweep */
     atomic_int active;
     int copy, up, along, width;
+    struct arena arena;
 };
 
 static double steps_from(const struct solver *s, const int at[3], double shift)
@@ -455,31 +456,19 @@ static enum ek_status open_solver(struct solver *s)
 {
     const struct eikonal *e = s->e;
     const size_t lines = (size_t)(e->n[0] + 2) * (size_t)(eikonal_diagonals(e) + 2 * EDGE);
-    bool good = (s->done = calloc((size_t)e->n[0], sizeof *s->done)) != NULL;
+    s->done = ARENA_NEW(&s->arena, e->n[0], atomic_int);
     for (int c = 0; c < COPIES; c++) {
-        good = good && (s->time[c] = eikonal_array(e, never)) && (s->mean[c] = eikonal_array(e, 0));
-        good = good && (s->changed[c] = calloc(lines, sizeof *s->changed[c]));
+        s->time[c] = eikonal_array(e, &s->arena, never);
+        s->mean[c] = eikonal_array(e, &s->arena, 0);
+        s->changed[c] = ARENA_NEW(&s->arena, lines, int);
     }
     for (int k = 0; k < SWEEPS; k++)
-        good = good && (s->seen[k] = calloc(lines, sizeof *s->seen[k]));
-    if (!good)
-        FAIL(EK_UNAVAILABLE, "out of memory for times at %zu nodes", grid_nodes(&e->grid));
+        s->seen[k] = ARENA_NEW(&s->arena, lines, int);
+    TRY(arena_check(&s->arena, "times at %zu nodes", grid_nodes(&e->grid)));
     for (size_t i = 0; i < lines; i++) /* as if by a first sweep */
         s->changed[0][i] = s->changed[1][i] = 1;
     s->sweep = 1;
     return EK_OK;
-}
-
-static void close_solver(struct solver *s)
-{
-    for (int c = 0; c < COPIES; c++) {
-        free(s->time[c]);
-        free(s->mean[c]);
-        free(s->changed[c]);
-    }
-    for (int k = 0; k < SWEEPS; k++)
-        free(s->seen[k]);
-    free(s->done);
 }
 
 static enum ek_status solve_in(const struct eikonal *e, const struct cu *cu, bool finer,
@@ -495,7 +484,7 @@ static enum ek_status solve_in(const struct eikonal *e, const struct cu *cu, boo
         run(&s, cu, unfold_part);
         run(&s, cu, table_part);
     }
-    close_solver(&s);
+    arena_free(&s.arena);
     return st;
 }
 

@@ -7,6 +7,7 @@
 #define KIRCHHOFF_EIKONAL_INTERNAL_H
 
 #include "kirchhoff/eikonal.h"
+#include "src/arena.h"
 
 enum { COPIES = 2, GAP = 2 * EIKONAL_VECTOR, EDGE = 2 }; /* EDGE: empty diagonals */
 
@@ -22,6 +23,7 @@ struct eikonal {
     float *layer[COPIES][3];
     float *speed; /* [tables' nodes] */
     double least; /* slowness */
+    struct arena arena;
 };
 
 static inline int eikonal_diagonals(const struct eikonal *e)
@@ -55,7 +57,7 @@ static inline int eikonal_diagonal(const struct eikonal *e, int d, int *n)
     return first;
 }
 
-/* An array of the box, all of one value; NULL: no memory. */
-float *eikonal_array(const struct eikonal *e, float value);
+/* An array of the box, all of one value; NULL: no memory, the arena says so. */
+float *eikonal_array(const struct eikonal *e, struct arena *arena, float value);
 
 #endif

@@ -7,10 +7,10 @@
 
 static const float wall = 1e8F; /* s/m: where there is no cell */
 
-float *eikonal_array(const struct eikonal *e, float value)
+float *eikonal_array(const struct eikonal *e, struct arena *arena, float value)
 {
     const size_t n = e->plane * (size_t)(e->n[0] + 2);
-    float *x = aligned_alloc(64, (n * sizeof *x + 63) / 64 * 64);
+    float *x = ARENA_NEW(arena, n, float);
     for (size_t i = 0; x && i < n; i++)
         x[i] = value;
     return x;
@@ -19,9 +19,8 @@ float *eikonal_array(const struct eikonal *e, float value)
 static enum ek_status lay_out(struct eikonal *e)
 {
     const int all = eikonal_diagonals(e);
-    ptrdiff_t at = GAP, *diagonal = calloc((size_t)(all + 2 * EDGE), sizeof *diagonal);
-    if (!diagonal)
-        FAIL(EK_UNAVAILABLE, "out of memory for an eikonal solver");
+    ptrdiff_t at = GAP, *diagonal = ARENA_NEW(&e->arena, all + 2 * EDGE, ptrdiff_t);
+    TRY(arena_check(&e->arena, "an eikonal solver"));
     for (int d = -EDGE; d < all + EDGE; d++, at += GAP) {
         int n, first = eikonal_diagonal(e, d, &n);
         if (n <= 0)
@@ -201,28 +200,24 @@ static void order_axes(struct eikonal *e)
 }
 
 /* What is smooth has no layers. */
-static bool open_cells(struct eikonal *e)
+static void open_cells(struct eikonal *e)
 {
     const bool layered = e->velocity->kind == VELOCITY_LAYERS || e->velocity->kind == VELOCITY_CUBE;
-    bool good = true;
     for (int c = 0; c < COPIES; c++) {
-        good = good && (e->cell[c] = eikonal_array(e, wall));
+        e->cell[c] = eikonal_array(e, &e->arena, wall);
         for (int a = 0; a < 3 && layered; a++)
-            good = good && (e->layer[c][a] = eikonal_array(e, 0));
+            e->layer[c][a] = eikonal_array(e, &e->arena, 0);
     }
-    return good;
+    e->speed = ARENA_NEW(&e->arena, grid_nodes(&e->table), float);
 }
 
 static enum ek_status fill(struct eikonal *e)
 {
     float *slowness = NULL;
     TRY(lay_out(e));
-    enum ek_status st = sample(e, &slowness);
-    if (!st && !open_cells(e))
-        st = status_fail(EK_UNAVAILABLE, "out of memory for an eikonal solver's cells");
-    e->speed = st ? NULL : malloc(grid_nodes(&e->table) * sizeof *e->speed);
-    if (!st && !e->speed)
-        st = status_fail(EK_UNAVAILABLE, "out of memory for an eikonal solver's speeds");
+    open_cells(e);
+    TRY(arena_check(&e->arena, "an eikonal solver's cells"));
+    const enum ek_status st = sample(e, &slowness);
     if (!st) {
         fill_cells(e, slowness);
         keep_speeds(e, slowness);
@@ -253,12 +248,6 @@ void eikonal_close(struct eikonal *e)
 {
     if (!e)
         return;
-    free(e->diagonal ? e->diagonal - EDGE : NULL);
-    for (int c = 0; c < COPIES; c++) {
-        free(e->cell[c]);
-        for (int a = 0; a < 3; a++)
-            free(e->layer[c][a]);
-    }
-    free(e->speed);
+    arena_free(&e->arena);
     free(e);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct generate_survey surveys[] = {
+const struct generate_survey generate_surveys[GENERATE_SURVEYS] = {
     /* On the square that four shots of kirchhoff-tt span on a grid of 2 km. */
     {"small", "2x2 shots, 11x11 receivers, v = 1500 + 0.6 z", 2, 11, 500, 1000, 500, 100, 701,
      0.004, 15, 1500, 0.6},
@@ -27,30 +27,12 @@ static const struct generate_diffractor diffractors[] = {
 static const struct generate_plane dipping[] = {{1200, 1500, 1500, {0.20, 0.10}, 0.1}};
 static const struct generate_plane level[] = {{1000, 1500, 1500, {0, 0}, 0.1}};
 
-static const struct generate_events events[] = {
+const struct generate_events generate_events[GENERATE_EVENTS] = {
     {"diffractors", "four points", 4, 0, diffractors, NULL},
     {"plane", "a reflector that dips to the east and north", 0, 1, NULL, dipping},
     {"flat", "a level reflector", 0, 1, NULL, level},
     {"all", "the points and the dipping reflector", 4, 1, diffractors, dipping},
 };
-
-enum { SURVEYS = sizeof surveys / sizeof *surveys, EVENTS = sizeof events / sizeof *events };
-
-const struct generate_survey *generate_survey_find(const char *name)
-{
-    for (int i = 0; i < SURVEYS; i++)
-        if (!strcmp(surveys[i].name, name))
-            return &surveys[i];
-    return NULL;
-}
-
-const struct generate_events *generate_events_find(const char *name)
-{
-    for (int i = 0; i < EVENTS; i++)
-        if (!strcmp(events[i].name, name))
-            return &events[i];
-    return NULL;
-}
 
 void generate_place(const struct generate_survey *g, int i, double source[3], double receiver[3])
 {
@@ -233,10 +215,12 @@ enum ek_status generate_file(const char *survey, const char *event, const char *
 {
     struct segy_writer *w;
     int s, c;
-    TRY(opt_choose("--generate", survey, &surveys->name, sizeof *surveys, SURVEYS, &s));
-    TRY(opt_choose("--events", event, &events->name, sizeof *events, EVENTS, &c));
-    const struct generate_survey *g = &surveys[s];
-    const struct generate_events *e = &events[c];
+    TRY(opt_choose("--generate", survey, &generate_surveys->name, sizeof *generate_surveys,
+                   GENERATE_SURVEYS, &s));
+    TRY(opt_choose("--events", event, &generate_events->name, sizeof *generate_events,
+                   GENERATE_EVENTS, &c));
+    const struct generate_survey *g = &generate_surveys[s];
+    const struct generate_events *e = &generate_events[c];
     char velocity[76];
     snprintf(velocity, sizeof velocity, "v = %g m/s + %g 1/s z", g->v0, g->k);
     const struct segy_new file = {

@@ -36,9 +36,11 @@ struct generate_events {
     const struct generate_plane *plane;
 };
 
-/* By name; NULL: none. */
-const struct generate_survey *generate_survey_find(const char *name);
-const struct generate_events *generate_events_find(const char *name);
+/* Those that have names. */
+enum { GENERATE_SMALL, GENERATE_MEDIUM, GENERATE_S1, GENERATE_SURVEYS };
+enum { GENERATE_POINTS, GENERATE_PLANE, GENERATE_FLAT, GENERATE_ALL, GENERATE_EVENTS };
+extern const struct generate_survey generate_surveys[];
+extern const struct generate_events generate_events[];
 
 /* Source and receiver of trace i, in the order of the file: shot by shot. m. */
 void generate_place(const struct generate_survey *g, int i, double source[3], double receiver[3]);

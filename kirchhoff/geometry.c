@@ -1,5 +1,6 @@
 /* kirchhoff/geometry.c – neighbours of sources and receivers. */
 #include "kirchhoff/geometry.h"
+#include "src/arena.h"
 #include "src/sort.h"
 
 #include <math.h>
@@ -392,23 +393,20 @@ static enum ek_status find(struct work *w, const struct segy *segy, size_t n, st
 enum ek_status geometry_find(const struct segy *segy, const uint32_t *order, size_t n,
                              enum geometry_share share, struct geometry *g)
 {
+    struct arena arena = {0};
     struct work w = {.trace = segy->trace,
-                     .by = malloc(n * sizeof *w.by),
-                     .at = malloc(n * sizeof *w.at),
-                     .distance = malloc(n * sizeof *w.distance),
-                     .area = share ? malloc(n * sizeof *w.area) : NULL,
+                     .by = ARENA_NEW(&arena, n, uint32_t),
+                     .at = arena_take(&arena, n, sizeof *w.at),
+                     .distance = ARENA_NEW(&arena, n, double),
+                     .area = share ? ARENA_NEW(&arena, n, double) : NULL,
                      .lengths = share == GEOMETRY_LENGTH};
-    const bool room = w.by && w.at && w.distance && (w.area || !share);
+    enum ek_status st = arena_check(&arena, "the places of %zu traces", n);
     *g = (struct geometry){.share = NULL};
-    if (room)
+    if (!st) {
         memcpy(w.by, order, n * sizeof *w.by);
-    const enum ek_status st =
-        room ? find(&w, segy, n, g)
-             : status_fail(EK_UNAVAILABLE, "out of memory for the places of %zu traces", n);
-    free(w.by);
-    free(w.at);
-    free(w.distance);
-    free(w.area);
+        st = find(&w, segy, n, g);
+    }
+    arena_free(&arena);
     return st;
 }
 

@@ -103,7 +103,7 @@ static void look_for_parts(struct master *s)
         microjobs_part(s->job, i, path);
         if (access(path, F_OK))
             continue;
-        if (mig_part_check(s->mig, path)) {
+        if (mig_part_take(s->mig, path, false)) {
             status_warn("that part is computed again");
             unlink(path);
         } else {
@@ -148,7 +148,7 @@ static enum ek_status add_parts(struct master *s)
     char path[MICROJOBS_PATH];
     for (int i = 0; i < s->job->microjobs; i++) {
         microjobs_part(s->job, i, path);
-        TRY(mig_part_add(s->mig, path));
+        TRY(mig_part_take(s->mig, path, true));
     }
     if (!mig_measure(s->mig))
         FAIL(EK_UNVERIFIED, "%s: some points of the image are no numbers", s->job->path);

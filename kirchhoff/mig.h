@@ -54,8 +54,8 @@ enum ek_status write_headers(const struct migrate_options *o, const char *path);
 /* write_part.c: the image of some chunks, to be added to others. The file says of which migration
  * it is: EK_USAGE where it is another one's or damaged; EK_UNAVAILABLE. */
 enum ek_status mig_part_write(const struct mig *p, const char *path);
-enum ek_status mig_part_add(struct mig *p, const char *path);
-enum ek_status mig_part_check(const struct mig *p, const char *path);
+/* Reads it and, where `adds`, adds it to the image. */
+enum ek_status mig_part_take(const struct mig *p, const char *path, bool adds);
 
 /* A migration from a command line, ready for parts: input is read and checked, nothing is migrated.
  * EK_USAGE, EK_UNAVAILABLE. Caller owns *p; close accepts NULL. */

@@ -2,7 +2,6 @@
  * batches take turns. */
 #include "kirchhoff/migrate_device.h"
 #include "cu/bench/memory.h"
-#include "kirchhoff/tables_device.h"
 #include "src/arena.h"
 #include "src/embed.h"
 #include "src/kernel.h"
@@ -70,43 +69,32 @@ static enum ek_status send_plan(struct migrate_device *d)
 {
     const struct nodes_plan *p = &d->m->nodes;
     const size_t n = (size_t)(p->axis[0].n + p->axis[1].n + p->axis[2].n);
-    int *cells = malloc(n * sizeof *cells);
-    float *parts = malloc((n + 4) * sizeof *parts);
-    if (!cells || !parts) {
-        free(cells);
-        free(parts);
-        FAIL(EK_UNAVAILABLE, "out of memory for a device's plan");
-    }
+    int *cells = ARENA_NEW(&d->arena, n, int);
+    float *parts = ARENA_NEW(&d->arena, n + 4, float);
+    TRY(arena_check(&d->arena, "a device's plan"));
     for (size_t a = 0, at = 0; a < 3; at += (size_t)p->axis[a++].n) {
         memcpy(cells + at, p->axis[a].cell, (size_t)p->axis[a].n * sizeof *cells);
         memcpy(parts + at, p->axis[a].part, (size_t)p->axis[a].n * sizeof *parts);
         parts[n + a] = p->step[a];
     }
     parts[n + 3] = p->beyond;
-    enum ek_status st = make_filled(d, B_CELLS, cells, n * sizeof *cells);
-    if (!st)
-        st = make_filled(d, B_PARTS, parts, (n + 4) * sizeof *parts);
-    free(cells);
-    free(parts);
-    return st;
+    TRY(make_filled(d, B_CELLS, cells, n * sizeof *cells));
+    return make_filled(d, B_PARTS, parts, (n + 4) * sizeof *parts);
 }
 
 static enum ek_status send_places(struct migrate_device *d)
 {
     const struct grid *g = &d->m->grid;
     const size_t nx = (size_t)g->n[0], ny = (size_t)g->n[1], nodes = (size_t)d->m->sum.nodes;
-    float *x = malloc((nx + ny + 2 * nodes) * sizeof *x);
-    if (!x)
-        FAIL(EK_UNAVAILABLE, "out of memory for a device's plan");
+    float *x = ARENA_NEW(&d->arena, nx + ny + 2 * nodes, float);
+    TRY(arena_check(&d->arena, "a device's plan"));
     for (size_t i = 0; i < nx; i++)
         x[i] = (float)grid_coordinate(g, 0, (int)i);
     for (size_t j = 0; j < ny; j++)
         x[nx + j] = (float)grid_coordinate(g, 1, (int)j);
     memcpy(x + nx + ny, d->m->reach, nodes * sizeof *x);
     memcpy(x + nx + ny + nodes, d->m->taper, nodes * sizeof *x);
-    const enum ek_status st = make_filled(d, B_PLACES, x, (nx + ny + 2 * nodes) * sizeof *x);
-    free(x);
-    return st;
+    return make_filled(d, B_PLACES, x, (nx + ny + 2 * nodes) * sizeof *x);
 }
 
 static enum ek_status send_shape(struct migrate_device *d)

@@ -16,22 +16,28 @@ static double usual_edge(double step)
     return fmin(8 * step, fmin(fmax(250, 3 * step), 600));
 }
 
-/* Whether v grows outwards somewhere on a face of the inner box: rays that leave there may come
- * back. */
+/* Place number n of SAMPLES x SAMPLES on a face of the inner box. */
+static void on_face(const struct shot_job *job, int axis, int side, int n, double x[3])
+{
+    const int other[2] = {(axis + 1) % 3, (axis + 2) % 3};
+    const double share[2] = {(double)(n / SAMPLES) / (SAMPLES - 1),
+                             (double)(n % SAMPLES) / (SAMPLES - 1)};
+    x[axis] = job->inner[side][axis];
+    for (int i = 0; i < 2; i++)
+        x[other[i]] = job->inner[0][other[i]] +
+                      share[i] * (job->inner[1][other[i]] - job->inner[0][other[i]]);
+}
+
+/* Whether v grows outwards somewhere on a face: rays that leave there may come back. */
 static bool bends_back(const struct shot_job *job, int axis, int side)
 {
-    const int b = (axis + 1) % 3, c = (axis + 2) % 3;
-    for (int i = 0; i < SAMPLES; i++)
-        for (int j = 0; j < SAMPLES; j++) {
-            double x[3], gradient[3];
-            const double u = (double)i / (SAMPLES - 1), w = (double)j / (SAMPLES - 1);
-            x[axis] = job->inner[side][axis];
-            x[b] = job->inner[0][b] + u * (job->inner[1][b] - job->inner[0][b]);
-            x[c] = job->inner[0][c] + w * (job->inner[1][c] - job->inner[0][c]);
-            velocity_at(job->velocity, x, gradient);
-            if (gradient[axis] * (side ? 1 : -1) > 0)
-                return true;
-        }
+    double x[3], gradient[3];
+    for (int n = 0; n < SAMPLES * SAMPLES; n++) {
+        on_face(job, axis, side, n, x);
+        velocity_at(job->velocity, x, gradient);
+        if (gradient[axis] * (side ? 1 : -1) > 0)
+            return true;
+    }
     return false;
 }
 
@@ -42,24 +48,18 @@ static double dive(const struct shot_job *job, int axis, int side, double margin
     const int b = (axis + 1) % 3, c = (axis + 2) % 3;
     const double half =
         0.5 * fmax(job->inner[1][b] - job->inner[0][b], job->inner[1][c] - job->inner[0][c]);
-    double most = 0;
-    for (int i = 0; i < SAMPLES; i++)
-        for (int j = 0; j < SAMPLES; j++)
-            for (int way = 1; way <= 16; way *= 4) {
-                double x[3];
-                const double u = (double)i / (SAMPLES - 1), w = (double)j / (SAMPLES - 1);
-                x[axis] = job->inner[side][axis];
-                x[b] = job->inner[0][b] + u * (job->inner[1][b] - job->inner[0][b]);
-                x[c] = job->inner[0][c] + w * (job->inner[1][c] - job->inner[0][c]);
-                const double speed = velocity_at(job->velocity, x, NULL), out = margin / way;
-                x[axis] += side ? out : -out;
-                const double gain = velocity_at(job->velocity, x, NULL) / speed - 1;
-                const double radius = gain > 0 ? out / gain : INFINITY;
-                const double arc =
-                    radius > half ? half * half / (radius + sqrt(radius * radius - half * half))
-                                  : half;
-                most = fmax(most, fmin(arc, margin));
-            }
+    double x[3], most = 0;
+    for (int n = 0; n < SAMPLES * SAMPLES; n++)
+        for (int way = 1; way <= 16; way *= 4) {
+            on_face(job, axis, side, n, x);
+            const double speed = velocity_at(job->velocity, x, NULL), out = margin / way;
+            x[axis] += side ? out : -out;
+            const double gain = velocity_at(job->velocity, x, NULL) / speed - 1;
+            const double radius = gain > 0 ? out / gain : INFINITY;
+            const double arc =
+                radius > half ? half * half / (radius + sqrt(radius * radius - half * half)) : half;
+            most = fmax(most, fmin(arc, margin));
+        }
     return fmin(1.2 * most + 2 * job->grid.step[axis], margin);
 }
 

@@ -1,5 +1,5 @@
 /* kirchhoff/tables_device.c – travel-time tables on a device. */
-#include "kirchhoff/tables_device.h"
+#include "kirchhoff/migrate_device.h"
 #include "src/arena.h"
 
 #include <stdlib.h>

@@ -99,8 +99,7 @@ static enum ek_status read_part(const struct mig *p, const char *path, FILE *in,
     return EK_OK;
 }
 
-/* Reads a part and, where `adds`, adds it. */
-static enum ek_status take_part(const struct mig *p, const char *path, bool adds)
+enum ek_status mig_part_take(const struct mig *p, const char *path, bool adds)
 {
     struct image *m = p->m->image;
     FILE *in = fopen(path, "rb");
@@ -116,14 +115,4 @@ static enum ek_status take_part(const struct mig *p, const char *path, bool adds
     free(folds);
     fclose(in);
     return st;
-}
-
-enum ek_status mig_part_add(struct mig *p, const char *path)
-{
-    return take_part(p, path, true);
-}
-
-enum ek_status mig_part_check(const struct mig *p, const char *path)
-{
-    return take_part(p, path, false);
 }

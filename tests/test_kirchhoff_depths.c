@@ -150,8 +150,7 @@ static void any_elevation(void **state)
 }
 
 /* A survey over these events with ends between `above` and `below`, each at a height of its own. */
-static void write_survey(const struct generate_survey *g, const char *event, double above,
-                         double below)
+static void write_survey(const struct generate_survey *g, int event, double above, double below)
 {
     const struct segy_new file = {.ns = g->ns, .dt = g->dt};
     const int receivers = g->receivers * g->receivers, n = g->shots * g->shots * receivers;
@@ -169,7 +168,7 @@ static void write_survey(const struct generate_survey *g, const char *event, dou
         generate_place(g, i, s, r);
         s[2] = height[0];
         r[2] = height[1];
-        generate_trace(g, generate_events_find(event), s, r, sample);
+        generate_trace(g, &generate_events[event], s, r, sample);
         const struct segy_put put = {
             .sx = s[0], .sy = s[1], .sz = s[2], .gx = r[0], .gy = r[1], .gz = r[2]};
         assert_int_equal(segy_put(w, &put, sample), EK_OK);
@@ -217,7 +216,7 @@ static void images_from_any_elevation(void **state)
     } media[] = {{2000, 0.5}, {2200, 0}};
     static const char tables[] = "25x25x47:50x50x20@900,900,560";
     for (int m = 0; m < 2; m++) {
-        struct generate_survey g = *generate_survey_find("medium");
+        struct generate_survey g = generate_surveys[GENERATE_MEDIUM];
         char velocity[64];
         double level[2];
         g.shots = 2;
@@ -227,10 +226,10 @@ static void images_from_any_elevation(void **state)
                  g.v0, g.k);
         for (int i = 0; i < 3; i++) {
             double z[2];
-            write_survey(&g, "diffractors", range[i][0], range[i][1]);
-            const double point =
-                peak_of(MIGRATE_DIFFRACTOR, velocity, "1x1x41:50x50x5@1500,1500,900", tables, &z[0]);
-            write_survey(&g, "flat", range[i][0], range[i][1]);
+            write_survey(&g, GENERATE_POINTS, range[i][0], range[i][1]);
+            const double point = peak_of(MIGRATE_DIFFRACTOR, velocity,
+                                         "1x1x41:50x50x5@1500,1500,900", tables, &z[0]);
+            write_survey(&g, GENERATE_FLAT, range[i][0], range[i][1]);
             const double plane =
                 peak_of(MIGRATE_AMPLITUDE, velocity, "1x1x41:50x50x5@1500,1500,900", tables, &z[1]);
             level[0] = i ? level[0] : point;

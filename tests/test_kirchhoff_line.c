@@ -20,7 +20,7 @@ static void begin(struct shot_line *l, double k, const struct generate_events *e
 {
     const struct segy_new file = {.ns = NS, .dt = DT};
     snprintf(path, sizeof path, "/tmp/test_kirchhoff_line-%d.segy", (int)getpid());
-    l->medium = *generate_survey_find("s1");
+    l->medium = generate_surveys[GENERATE_S1];
     l->medium.v0 = 2000;
     l->medium.k = k;
     l->events = *e;
@@ -236,6 +236,31 @@ static void silent_traces_are_counted(void **state)
     migrate_close(m);
 }
 
+/* A single sample is signal, unless it is 0; a line of one trace is one. */
+static void one_trace_of_one_sample(void **state)
+{
+    (void)state;
+    for (int zero = 0; zero < 2; zero++) {
+        const struct segy_new file = {.ns = 1, .dt = DT};
+        const struct segy_put one = {.sx = 1400, .sy = 3, .gx = 1600, .gy = -3, .delay = 1};
+        struct migrate_options o = usual(0);
+        struct segy_writer *w;
+        struct migrate *m;
+        struct migrate_worker *worker;
+        assert_int_equal(segy_create(path, &file, &w), EK_OK);
+        assert_int_equal(segy_put(w, &one, (float[]){zero ? 0 : 3}), EK_OK);
+        assert_int_equal(segy_finish(w), EK_OK);
+        o.grid = "1x1x7:10x10x7@100,0,970";
+        o.line = "auto";
+        assert_int_equal(migrate_open(&o, &m), EK_OK);
+        assert_int_equal(migrate_worker_open(m, 1, &worker), EK_OK);
+        assert_int_equal(migrate_chunk(worker, NULL, 0), EK_OK);
+        assert_int_equal(m->silent, zero);
+        migrate_worker_close(worker);
+        migrate_close(m);
+    }
+}
+
 static void mutes_are_linear(void **state)
 {
     (void)state;
@@ -333,6 +358,7 @@ int main(void)
         cmocka_unit_test(space_is_no_line),
         cmocka_unit_test(points_have_their_strength),
         cmocka_unit_test(silent_traces_are_counted),
+        cmocka_unit_test(one_trace_of_one_sample),
         cmocka_unit_test(mutes_are_linear),
         cmocka_unit_test(crooked_lines_are_straightened),
     };

@@ -99,7 +99,7 @@ static struct peak find_peak(const struct migrate *m, int class)
 static void diffractors_come_back(void **state)
 {
     (void)state;
-    const struct generate_events *e = generate_events_find("diffractors");
+    const struct generate_events *e = &generate_events[GENERATE_POINTS];
     double least = INFINITY, most = 0;
     for (int d = 0; d < e->ndiffractors; d++) {
         const struct generate_diffractor *point = &e->diffractor[d];
@@ -203,8 +203,8 @@ static double reflectivity(const char *path, double x, double y)
 /* One shot over a square of receivers; specular ones lie at least 800 m inside its edges. */
 static void write_shot(const char *path, double x, double y)
 {
-    struct generate_survey g = *generate_survey_find("s1");
-    const struct generate_events *e = generate_events_find("plane");
+    struct generate_survey g = generate_surveys[GENERATE_S1];
+    const struct generate_events *e = &generate_events[GENERATE_PLANE];
     const struct segy_new file = {.ns = g.ns, .dt = g.dt};
     struct segy_writer *w;
     float sample[701];
