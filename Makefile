@@ -55,7 +55,7 @@ LDFLAGS  += -fsanitize=$(SAN)
 endif
 
 # Examples are for the installed library: tests/e2e/library.sh builds them.
-sources   = $(filter-out cu/examples/%,$(sort $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c)))
+sources   = $(filter-out cu/examples/% mcsem/examples/%,$(sort $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c)))
 kernels  := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.c)))
 # What kernel texts share and include.
 shared   := $(sort $(wildcard $(PROGRAMS:%=%/kernels/*.h)))
@@ -128,6 +128,8 @@ help:
 # The foundations are a shared library, too.
 PIC      := -fPIC -fno-semantic-interposition
 $(addprefix $(BUILD)/,$(addsuffix /%.o,$(CORE))): CFLAGS += $(PIC)
+# So are fields of the layered earth, of which the library offers one function.
+fields_o := $(addprefix mcsem/,fields.o pair.o hankel.o survey.o survey_columns.o earth.o) isa/mcsem.o
 flags := $(subst ','\'',$(CC) $(CPPFLAGS) $(CFLAGS) $(PIC) $(LDFLAGS) $(LDLIBS))
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); echo '$(flags)' | cmp -s - $@ || \
@@ -169,7 +171,7 @@ of_tests := $(BUILD)/tests/isa_built.o $(BUILD)/isa/tests.o \
 # The folder's objects of all levels.
 all_levels = $(addsuffix /$(1),$(BUILD) $(levels:%=$(BUILD)/isa/%) $(levels_t:%=$(BUILD)/isa/%))
 # Fields have the same bits on every processor: only what is written as fused is fused.
-$(call all_levels,mcsem/%.o): CFLAGS += -ffp-contract=off $(SOLVER_CFLAGS)
+$(call all_levels,mcsem/%.o): CFLAGS += -ffp-contract=off $(SOLVER_CFLAGS) $(PIC)
 ifneq ($(SAN),)
 # Its many small functions on vectors must be inlined to be done in time.
 $(call all_levels,mcsem/%.o): OPT := -O2
@@ -413,11 +415,11 @@ MANDIR     ?= $(DATADIR)/man
 DOCDIR     ?= $(DATADIR)/doc/evenkeel
 OBJCOPY    ?= objcopy
 headers := $(addprefix src/,embed.h file.h json.h kernel.h opt.h status.h) backends/backend.h \
- $(addprefix cu/,unit/cu.h sched/sched.h team/events.h team/team.h team/ek_grid.h bench/bench.h bench/tasks.h)
-faces   := status_ file_ json_ opt_ embed_ kernel_ backend_ cu_ sched_ team_ events_ bench_ ek_
+ $(addprefix cu/,unit/cu.h sched/sched.h team/events.h team/team.h team/ek_grid.h bench/bench.h bench/tasks.h) mcsem/fields.h
+faces   := mcsem_forward status_ file_ json_ opt_ embed_ kernel_ backend_ cu_ sched_ team_ events_ bench_ ek_
 SONAME  := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
 FACE    := $(BUILD)/face
-face_o  := $(filter-out %/main_%,$(foreach f,$(CORE),$(call objects,$(f)))) $(FACE)/embed.o
+face_o  := $(filter-out %/main_%,$(foreach f,$(CORE),$(call objects,$(f)))) $(fields_o:%=$(BUILD)/%) $(FACE)/embed.o
 face_t  := src/kernel.h $(filter src/% cu/%,$(pages)) $(chartjs:%=chart.min.js=%)
 $(FACE)/embed.c: $(call text_files,$(face_t)) $(BUILD)/texts src/embed.sh
 	@mkdir -p $(@D)
@@ -437,7 +439,7 @@ $(FACE)/$(SONAME): $(filter-out %/nohup.o,$(face_o)) $(FACE)/nohup.o
 	@{ echo 'EVENKEEL_$(firstword $(subst ., ,$(VERSION))) { global:'; printf '%s*;' $(faces); echo 'local: *; };'; } > $(@D)/versions
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(@D)/versions $^ $(LDLIBS) -o $@
 
-examples := $(wildcard cu/examples/*)
+examples := $(wildcard cu/examples/* mcsem/examples/*)
 D        := $(DESTDIR)
 install: all $(FACE)/libevenkeel.a $(FACE)/$(SONAME) $(BUILD)/completion.bash $(BUILD)/completion.zsh $(if $(shell command -v help2man),man)
 	@install -d "$(D)$(BINDIR)" "$(D)$(LIBDIR)/pkgconfig" "$(D)$(INCLUDEDIR)" "$(D)$(DOCDIR)/examples"

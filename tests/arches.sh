@@ -37,7 +37,7 @@ crashed='cu/moldable/run_fit.c'
 
 common="-std=c11 -fopenmp -ffp-contract=fast -fno-math-errno -Werror ${CPPFLAGS:--I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120}
  -DISA_BUILT=\"\" ${WARN:--Wall -Wextra}"
-mapfile -t sources < <(git ls-files '*.c' | grep -v -e '^cu/examples/' -e /kernels/ -e ^tests/scale/)
+mapfile -t sources < <(git ls-files '*.c' | grep -v -e '^[a-z]*/examples/' -e /kernels/ -e ^tests/scale/)
 
 # Everything that includes src/lanes.h, however far away, or reads a processor's macros.
 by_level() {

@@ -96,7 +96,7 @@ flags="-I. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -std=c11 -fopenmp
  -Wall -Wextra -Wno-psabi -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(pkg-config --cflags hwloc jansson libffi ompi-c openblas)"
 for cc in 'gcc -O1' 'clang -fsyntax-only'; do # clang warns of the same at any optimization
     command -v ${cc%% *} >/dev/null || { echo "lint: no ${cc%% *} here; its warnings not checked"; continue; }
-    report "warnings of ${cc%% *}" "$(git ls-files '*.c' | grep -v -e '/kernels/' -e '^tests/scale/' -e '^cu/examples/' |
+    report "warnings of ${cc%% *}" "$(git ls-files '*.c' | grep -v -e '/kernels/' -e '^tests/scale/' -e '^[a-z]*/examples/' |
         xargs -P "$(nproc)" -I{} sh -c "$cc $(echo $flags) -c {} -o /dev/null 2>&1 | grep -E 'warning:|error:'" | sort -u | head -20)"
 done
 [ $found = 0 ] && echo 'lint: clean'

@@ -29,6 +29,8 @@ for e in hello montecarlo heat; do
     ./$e --layout 1x1+1 --devices host:0 --compare static,dynamic,evenkeel --json run.json >log 2>&1 || fail "$e: $(cat log)"
     [ "$(grep -c '"verified": true' run.json)" = 3 ] || fail "$e is not verified"
 done
+$cc -Wall -Wextra "$here/mcsem/examples/fields.c" "${use[@]}" -lm -o fields 2>log && [ ! -s log ] || fail "fields: $(head -3 log)"
+./fields | awk 'NR > 1 && $4 > 0 { n++; far = $4 } END { exit !(n == 8 && far > 3) }' || fail 'fields: no reservoir is seen'
 [ "$(wc -l <hello.c)" -le 60 ] || fail 'hello.c has more than 60 lines'
 ./montecarlo --layout 1x1 | grep -q '^pi is 3\.14' || fail 'montecarlo: main() does not go on'
 CU_LAYOUT=1x1 CU_SCHEDULE=gss ./hello | grep -q '^gss' || fail 'CU_SCHEDULE is not heeded'
@@ -84,11 +86,11 @@ eval "all=($(pkg-config --static --cflags --libs evenkeel))"
 $cc hello.c "${all[@]/#-levenkeel/-l:libevenkeel.a}" -o static 2>log && ./static --layout 1x1 --check >/dev/null ||
     fail "the static library: $(grep -m3 -iE 'error|undefined|multiple' log)"
 if command -v g++ >/dev/null; then
-    printf '%s\n' '#include <cmath>' '#include <evenkeel.h>' 'int main() { return sched_count() > 0 ? 0 : 1; }' >plus.cc
+    printf '%s\n' '#include <cmath>' '#include <evenkeel.h>' '#include <evenkeel/mcsem/fields.h>' 'int main() { return sched_count() > 0 ? 0 : 1; }' >plus.cc
     g++ -Wall -Wextra -Werror plus.cc "${use[@]}" -o plus 2>log && ./plus || fail "C++: $(head -3 log)"
 fi
 stray=$(nm -D --defined-only "$place/lib/libevenkeel.so" | awk '$2 ~ /[TDBRW]/ {print $3}' |
-    grep -vE '^(ek|cu|sched|backend|team|bench|status|embed|kernel|opt|json|file|events)_')
+    grep -vE '^(ek|cu|sched|backend|team|bench|status|embed|kernel|opt|json|file|events)_|^mcsem_forward(@|$)')
 [ -z "$stray" ] || fail "exported without a prefix: $(head -3 <<<"$stray")"
 make -s --no-print-directory -C "$here" uninstall BUILD="${BUILD:-build}" PREFIX="$place" >log 2>&1 || fail "make uninstall: $(tail -1 log)"
 [ -z "$(find "$place" -type f -o -type l)" ] || fail "left behind: $(find "$place" -type f -o -type l | head -3)"

@@ -1,0 +1,172 @@
+/* mcsem/fields.c – pairs of a survey one by one, each with the filter that keeps the tolerance. */
+#include "mcsem/fields.h"
+#include "mcsem/forward.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LAYERS = EARTH_WATER + EARTH_LAYERS };
+
+static const double FLOOR = 1e-17; /* fields below it are as good as none */
+
+static double tolerance_of(const struct mcsem_survey *s)
+{
+    return s->tolerance > 0 ? s->tolerance : 1e-8;
+}
+
+static enum ek_status take_layers(const struct mcsem_layers *from, struct earth_layers *l)
+{
+    if (from->n < 2 || from->n > MOST_LAYERS)
+        FAIL(EK_USAGE, "%d layers; 2 to %d can be computed", from->n, (int)MOST_LAYERS);
+    l->n = l->sediments = from->n;
+    for (int k = 0; k < l->n; k++) {
+        const double lambda = from->aniso ? from->aniso[k] : 1;
+        l->rho_h[k] = from->res[k];
+        l->rho_v[k] = lambda * lambda * from->res[k];
+        if (!(from->res[k] > 0) || !(lambda > 0) || !isfinite(l->rho_v[k]))
+            FAIL(EK_USAGE, "layer %d: %g ohm m with anisotropy %g is no resistivity", k + 1,
+                 from->res[k], lambda);
+    }
+    for (int k = 0; k < l->n - 1; k++) {
+        l->z[k] = from->depth[k];
+        if (!isfinite(l->z[k]) || (k && !(l->z[k] > l->z[k - 1])))
+            FAIL(EK_USAGE, "interface %d at %g m does not lie below the one before it", k + 1,
+                 l->z[k]);
+    }
+    return EK_OK;
+}
+
+static enum ek_status take_pair(const struct mcsem_survey *s, int src, int rec, double surface,
+                                struct survey_pair *p)
+{
+    const double degree = acos(-1) / 180, *from = s->src[src], *to = s->rec[rec];
+    *p = (struct survey_pair){.source = {from[0], from[1], from[2]},
+                              .azimuth = from[3] * degree,
+                              .dip = from[4] * degree,
+                              .length = from[5],
+                              .receiver = {to[0], to[1], to[2]},
+                              .direction = {cos(to[4] * degree) * cos(to[3] * degree),
+                                            cos(to[4] * degree) * sin(to[3] * degree),
+                                            sin(to[4] * degree)},
+                              .magnetic = s->mrec};
+    struct survey_pair below = *p;
+    char where[64];
+    snprintf(where, sizeof where, "source %d, receiver", src + 1);
+    below.source[2] -= surface;
+    below.receiver[2] -= surface;
+    below.line = (size_t)rec + 1;
+    TRY(survey_check_pair(&below, where));
+    return pair_check(&below, FORWARD_TOLERANCE, where);
+}
+
+/* What one thread works with. */
+struct worker {
+    struct forward *forward;
+    double complex *field, *jac; /* [nfreq], [nfreq][n] of one pair */
+};
+
+static enum ek_status worker_open(struct worker *w, int layers, int nfreq)
+{
+    w->field = calloc((size_t)nfreq * (1 + (size_t)layers), sizeof *w->field);
+    w->jac = w->field + nfreq;
+    if (!w->field)
+        FAIL(EK_UNAVAILABLE, "out of memory for fields at %d frequencies", nfreq);
+    return forward_open(layers, nfreq, &w->forward);
+}
+
+static void worker_close(struct worker *w)
+{
+    if (w->forward)
+        forward_close(w->forward);
+    free(w->field);
+}
+
+/* A pair's numbers go to their places in field and jac. *error: relative, estimated. */
+static enum ek_status compute(struct worker *w, const struct earth_layers *l,
+                              const struct mcsem_survey *s, int src, int rec, double *field,
+                              double *jac, double *error)
+{
+    const struct forward_control control = {tolerance_of(s), FLOOR};
+    struct survey_pair p;
+    int which;
+    TRY(take_pair(s, src, rec, l->z[0], &p));
+    TRY(forward_choose(w->forward, l, &p, s->nfreq, s->freq, &control, &which, error));
+    TRY(forward_pair(w->forward, l, &p, s->nfreq, s->freq, which, jac ? FORWARD_ALL : FORWARD_FIELD,
+                     w->field, jac ? w->jac : NULL));
+    const size_t n = (size_t)l->n;
+    for (int q = 0; q < s->nfreq; q++) {
+        const size_t at =
+            ((size_t)q * (size_t)s->nrec + (size_t)rec) * (size_t)s->nsrc + (size_t)src;
+        memcpy(field + 2 * at, &w->field[q], sizeof *w->field);
+        if (jac)
+            memcpy(jac + 2 * n * at, w->jac + (size_t)q * n, n * sizeof *w->jac);
+    }
+    return EK_OK;
+}
+
+/* On every thread: pairs as they come; after a failure anywhere the rest is left. */
+static enum ek_status compute_all(const struct earth_layers *l, const struct mcsem_survey *s,
+                                  double *field, double *jac, double *worst)
+{
+    const long npairs = (long)s->nsrc * s->nrec;
+    enum ek_status failed = EK_OK;
+#pragma omp parallel
+    {
+        struct worker w = {0};
+        double error = 0, most = 0;
+        enum ek_status st = worker_open(&w, l->n, s->nfreq), before;
+#pragma omp for schedule(dynamic, 1)
+        for (long i = 0; i < npairs; i++) {
+#pragma omp atomic read
+            before = failed;
+            if (!before && !st)
+                st = compute(&w, l, s, (int)(i % s->nsrc), (int)(i / s->nsrc), field, jac, &error);
+            if (st) {
+#pragma omp atomic write
+                failed = st;
+            }
+            most = fmax(most, error);
+        }
+#pragma omp critical(mcsem_forward_worst)
+        *worst = fmax(*worst, most);
+        worker_close(&w);
+    }
+    return failed;
+}
+
+static enum ek_status check(const struct mcsem_survey *s)
+{
+    if (s->nsrc < 1 || s->nrec < 1 || s->nfreq < 1)
+        FAIL(EK_USAGE, "%d sources, %d receivers, %d frequencies: at least one of each is needed",
+             s->nsrc, s->nrec, s->nfreq);
+    for (int q = 0; q < s->nfreq; q++)
+        TRY(survey_check_freq(s->freq[q], "frequency", (size_t)q + 1));
+    return EK_OK;
+}
+
+enum ek_status mcsem_forward(const struct mcsem_layers *layers, const struct mcsem_survey *s,
+                             double *field, double *jac)
+{
+    double worst = 0;
+    TRY(check(s));
+    struct earth_layers *l = malloc(sizeof *l);
+    if (!l)
+        FAIL(EK_UNAVAILABLE, "out of memory for the layers");
+    enum ek_status st = take_layers(layers, l);
+    struct survey_pair pair; /* all are looked at by the caller's thread, which has the message */
+    for (int i = 0; !st && i < s->nsrc; i++)
+        for (int r = 0; !st && r < s->nrec; r++)
+            st = take_pair(s, i, r, l->z[0], &pair);
+    if (!st)
+        st = compute_all(l, s, field, jac, &worst);
+    free(l);
+    if (!st && !(worst <= tolerance_of(s)))
+        st =
+            status_fail(EK_UNVERIFIED,
+                        "all fields are computed, but the error of one is estimated at %.1e of it, "
+                        "above %g: a larger tolerance is kept",
+                        worst, tolerance_of(s));
+    return st;
+}

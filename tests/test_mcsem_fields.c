@@ -1,0 +1,180 @@
+/* tests/test_mcsem_fields.c – the fields that other programs may ask for: reference numbers, the
+ * order of many, what is refused. */
+#include "mcsem/cases.h"
+#include "mcsem/fields.h"
+#include "tests/mcsem.h"
+
+enum { LAYERS = EARTH_WATER + EARTH_LAYERS + 1 };
+static struct cases_row row;
+static double aniso[LAYERS], jac[LAYERS][2];
+
+static const double degree = 57.29577951308232;
+
+static void row_s_pair(double *src, double *rec)
+{
+    const struct survey_pair *p = &row.pair;
+    const double *d = p->direction;
+    const double from[] = {p->source[0],        p->source[1],    p->source[2],
+                           p->azimuth * degree, p->dip * degree, p->length};
+    const double to[] = {p->receiver[0], p->receiver[1], p->receiver[2], atan2(d[1], d[0]) * degree,
+                         asin(d[2]) * degree};
+    memcpy(src, from, sizeof from);
+    memcpy(rec, to, sizeof to);
+}
+
+static struct mcsem_layers row_s_layers(void)
+{
+    for (int k = 0; k < row.layers.n; k++)
+        aniso[k] = sqrt(row.layers.rho_v[k] / row.layers.rho_h[k]);
+    return (struct mcsem_layers){row.layers.n, row.layers.z, row.layers.rho_h, aniso};
+}
+
+static void near_to(double a, double b, double off)
+{
+    assert_true(fabs(a - b) <= off);
+}
+
+static double number(const struct table *t, size_t r, const char *name)
+{
+    double x;
+    assert_int_equal(table_number(t, r, table_find(t, name), &x), EK_OK);
+    return x;
+}
+
+static void fields_are_the_reference_s(void **state)
+{
+    (void)state;
+    struct cases c;
+    assert_int_equal(cases_open("tests/data/mcsem/fields.csv", &c), EK_OK);
+    for (size_t r = 0; r < c.table->nrows; r += 13) {
+        double src[1][6], rec[1][5], got[2];
+        assert_int_equal(cases_read(&c, r, &row), EK_OK);
+        row_s_pair(src[0], rec[0]);
+        const struct mcsem_layers layers = row_s_layers();
+        const struct mcsem_survey s = {1, 1, 1, src, rec, &row.freq, row.pair.magnetic, 1e-6};
+        assert_int_equal(mcsem_forward(&layers, &s, got, NULL), EK_OK);
+        const double re = number(c.table, r, "re"), im = number(c.table, r, "im");
+        assert_true(hypot(got[0] - re, got[1] - im) <= 1e-7 * hypot(re, im) + 1e-20);
+    }
+    cases_close(&c);
+}
+
+static void derivatives_are_the_reference_s(void **state)
+{
+    (void)state;
+    struct cases c;
+    int compared = 0;
+    assert_int_equal(cases_open("tests/data/mcsem/derivatives.csv", &c), EK_OK);
+    for (size_t r = 0; r < c.table->nrows; r += 3) {
+        double src[1][6], rec[1][5], got[2];
+        if (!strcmp(table_text(c.table, r, table_find(c.table, "kind")), "rho_h"))
+            continue; /* of the horizontal resistivity alone */
+        const int layer = (int)number(c.table, r, "layer_k") - 1;
+        assert_int_equal(cases_read(&c, r, &row), EK_OK);
+        row_s_pair(src[0], rec[0]);
+        const struct mcsem_layers layers = row_s_layers();
+        const struct mcsem_survey s = {1, 1, 1, src, rec, &row.freq, row.pair.magnetic, 0};
+        assert_int_equal(mcsem_forward(&layers, &s, got, jac[0]), EK_OK);
+        assert_true(hypot(jac[layer][0] - number(c.table, r, "dre"),
+                          jac[layer][1] - number(c.table, r, "dim")) <=
+                    1e-7 * hypot(got[0], got[1]));
+        compared++;
+    }
+    assert_true(compared > 20);
+    cases_close(&c);
+}
+
+/* ---- many at once ---------------------------------------------------------------------------- */
+
+enum { SRC = 3, REC = 4, FREQ = 2, FEW = 4 };
+static const double depth[FEW - 1] = {0, 300, 1200}, res[FEW] = {1e12, 0.3, 2, 20};
+static const struct mcsem_layers few = {FEW, depth, res, NULL};
+static const double src[SRC][6] = {
+    {0, 0, 250, 0, 0, 0}, {100, 50, 240, 30, -5, 200}, {-300, 0, 290, 0, 90, 0}};
+static const double rec[REC][5] = {
+    {2000, 0, 299, 0, 0}, {3000, 500, 299, 90, 0}, {4000, -700, 299, 45, 20}, {900, 1, 299, 0, 90}};
+static const double freq[FREQ] = {0.1, 1.7};
+
+/* Field by field as if it were alone, in empymod's order. */
+static void each_is_in_its_place(void **state)
+{
+    (void)state;
+    const struct mcsem_survey all = {SRC, REC, FREQ, src, rec, freq, false, 0};
+    double got[FREQ][REC][SRC][2], slope[FREQ][REC][SRC][FEW][2], one[2], its[FEW][2];
+    assert_int_equal(mcsem_forward(&few, &all, got[0][0][0], slope[0][0][0][0]), EK_OK);
+    for (int q = 0; q < FREQ; q++)
+        for (int r = 0; r < REC; r++)
+            for (int i = 0; i < SRC; i++) {
+                const struct mcsem_survey s = {1, 1, 1, &src[i], &rec[r], &freq[q], false, 0};
+                assert_int_equal(mcsem_forward(&few, &s, one, its[0]), EK_OK);
+                const double size = hypot(one[0], one[1]);
+                for (int x = 0; x < 2; x++) {
+                    near_to(got[q][r][i][x], one[x], 1e-7 * size);
+                    for (int k = 0; k < FEW; k++)
+                        near_to(slope[q][r][i][k][x], its[k][x], 1e-6 * size);
+                }
+            }
+}
+
+/* Derivatives against differences of fields. */
+static void derivatives_are_slopes(void **state)
+{
+    (void)state;
+    const struct mcsem_survey s = {1, 1, 1, src + 1, rec + 1, freq, true, 1e-10};
+    double changed[FEW], at[2], above[2], below[2], slope[FEW][2];
+    const struct mcsem_layers other = {FEW, depth, changed, NULL};
+    const double h = 1e-3;
+    assert_int_equal(mcsem_forward(&few, &s, at, slope[0]), EK_OK);
+    for (int k = 1; k < FEW; k++) {
+        memcpy(changed, res, sizeof res);
+        changed[k] = res[k] * exp(h);
+        assert_int_equal(mcsem_forward(&other, &s, above, NULL), EK_OK);
+        changed[k] = res[k] * exp(-h);
+        assert_int_equal(mcsem_forward(&other, &s, below, NULL), EK_OK);
+        for (int x = 0; x < 2; x++)
+            near_to((above[x] - below[x]) / (2 * h), slope[k][x], 1e-5 * hypot(at[0], at[1]));
+    }
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    const struct mcsem_survey good = {1, 1, 1, src, rec, freq, false, 0};
+    const double high[1][5] = {{2000, 0, -1, 0, 0}}, on[1][5] = {{0, 0, 250, 0, 0}}, still[] = {0};
+    const double crossed[] = {0, 300, 300}, negative[] = {1e12, 0.3, -2, 20};
+    double got[2] = {7, 7};
+    struct mcsem_survey s = good;
+    s.rec = high;
+    assert_int_equal(mcsem_forward(&few, &s, got, NULL), EK_USAGE);
+    s.rec = on;
+    assert_int_equal(mcsem_forward(&few, &s, got, NULL), EK_USAGE);
+    s = good;
+    s.freq = still;
+    assert_int_equal(mcsem_forward(&few, &s, got, NULL), EK_USAGE);
+    s = good;
+    s.nrec = 0;
+    assert_int_equal(mcsem_forward(&few, &s, got, NULL), EK_USAGE);
+    struct mcsem_layers l = few;
+    l.depth = crossed;
+    assert_int_equal(mcsem_forward(&l, &good, got, NULL), EK_USAGE);
+    l = few;
+    l.res = negative;
+    assert_int_equal(mcsem_forward(&l, &good, got, NULL), EK_USAGE);
+    l = few;
+    l.n = 1;
+    assert_int_equal(mcsem_forward(&l, &good, got, NULL), EK_USAGE);
+    assert_true(got[0] == 7 && got[1] == 7);
+}
+
+int main(void)
+{
+    status_mute(1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_the_reference_s),
+        cmocka_unit_test(derivatives_are_the_reference_s),
+        cmocka_unit_test(each_is_in_its_place),
+        cmocka_unit_test(derivatives_are_slopes),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
