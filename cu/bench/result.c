@@ -71,9 +71,7 @@ static void free_run(struct result_run *run)
     json_decref(run->units);
     json_decref(run->verification);
     json_decref(run->facts);
-    free(run->seconds);
-    free(run->least);
-    free(run->runs);
+    arena_free(&run->arena);
 }
 
 /* The maxima over ranks, of what is not NAN anywhere. */
@@ -150,13 +148,15 @@ enum ek_status result_take(struct result_run *run, const struct result_host *hos
     size_t n = host->ntasks;
     struct result_run taken = {.schedule = schedule,
                                .team = of_all_ranks(*team_result(team)),
-                               .units = describe_units(host->set, team),
-                               .seconds = calloc(2 * n + 1, sizeof *taken.seconds),
-                               .least = calloc(2 * n + 1, sizeof *taken.least),
-                               .runs = calloc(2 * n + 1, sizeof *taken.runs)};
-    if (!taken.seconds || !taken.least || !taken.runs || !taken.units) {
+                               .units = describe_units(host->set, team)};
+    taken.seconds = ARENA_NEW(&taken.arena, 2 * n, double);
+    taken.least = ARENA_NEW(&taken.arena, 2 * n, double);
+    taken.runs = ARENA_NEW(&taken.arena, 2 * n, double);
+    taken.arena.failed |= !taken.units;
+    const enum ek_status st = arena_check(&taken.arena, "the measurements of %zu tasks", n);
+    if (st) {
         free_run(&taken);
-        FAIL(EK_UNAVAILABLE, "out of memory for the measurements of %zu tasks", n);
+        return st;
     }
     take_times(&taken, host, team);
     take_spent(&taken, host->set, team);

@@ -6,6 +6,7 @@
 #include "cu/bench/bench.h"
 #include "cu/sim/loss.h"
 #include "src/json.h"
+#include "src/arena.h"
 #include <stdio.h>
 
 enum { RESULT_TASKS = 65536 }; /* more tasks than that have no times in the JSON */
@@ -36,14 +37,15 @@ struct result_run {
     double *runs;               /* [2][ntasks] how often it ran there */
     struct team_spent spent[2]; /* by the units of each kind, */
     int unit_count[2];          /* of which there are so many, on all ranks */
+    struct arena arena;         /* of seconds, least and runs */
 };
 
 /* All runs: `nschedules` policies, each `repeat` times; run r of policy s is run[s * repeat + r].
  */
 struct result_set {
     struct result_host host;
-    int nschedules, repeat, nrun; /* nrun: entries written, in any order of policies */
-    struct result_run *run;       /* [nschedules * repeat], schedule NULL where not yet run */
+    int nschedules, repeat;
+    struct result_run *run; /* [nschedules * repeat], schedule NULL where not yet run */
 };
 
 /* Copies the team's measurements into *run. EK_UNAVAILABLE: out of memory. */

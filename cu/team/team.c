@@ -48,9 +48,10 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
     t->schedule = schedule;
     t->view = ARENA_NEW(&t->arena, set->n, struct sched_unit);
     t->unit = ARENA_NEW(&t->arena, set->n, struct unit);
+    t->lock = ARENA_NEW(&t->arena, set->nmemories, pthread_mutex_t);
+    for (int m = 0; t->lock && m < set->nmemories; m++)
+        pthread_mutex_init(&t->lock[m], NULL);
     enum ek_status st = arena_check(&t->arena, "%d units", set->n);
-    if (!st)
-        st = locks_open(&t->locks, set->nmemories);
     if (!st)
         st = task_history_open(&t->history, job);
     if (!st) {
@@ -72,7 +73,8 @@ void team_close(struct team *t)
     if (!t)
         return;
     sched_close(t->sched);
-    locks_close(&t->locks);
+    for (int m = 0; t->lock && m < t->set->nmemories; m++)
+        pthread_mutex_destroy(&t->lock[m]);
     for (int c = 0; t->unit && c < t->set->n; c++)
         events_free(&t->unit[c].events);
     task_history_close(&t->history);
@@ -139,6 +141,16 @@ static void note_event(struct team *t, struct unit *u, struct events_entry e)
     events_add(&u->events, e);
 }
 
+/* Always in ascending order: no deadlock. */
+static void for_memories(struct team *t, int a, int b, int (*take_or_give)(pthread_mutex_t *))
+{
+    const int low = a < b ? a : b, high = a < b ? b : a;
+    if (low > 0)
+        take_or_give(&t->lock[low]);
+    if (high > 0 && high != low)
+        take_or_give(&t->lock[high]);
+}
+
 /* A device that is lost at the other end of a move is not this unit's fault: the step is void, and
  * that device's own unit meets the loss when it uses it next. */
 static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task)
@@ -148,14 +160,14 @@ static enum ek_status move_task(struct team *t, const struct cu *cu, size_t task
     if (from == to || !t->ops->move)
         return EK_OK;
     double start = clock_now();
-    locks_take(&t->locks, from, to);
+    for_memories(t, from, to, pthread_mutex_lock);
     const double begun = clock_now();
     const size_t bytes = u->bytes;
     enum ek_status st = t->ops->move(t->ctx, task, from, to, &u->bytes);
     link_note(&u->link, (from != CU_HOST_MEMORY) + (to != CU_HOST_MEMORY),
               (double)(u->bytes - bytes), clock_now() - begun);
     const bool elsewhere = st == EK_LOST && cu_answers(cu);
-    locks_give(&t->locks, from, to);
+    for_memories(t, from, to, pthread_mutex_unlock);
     if (st)
         return elsewhere ? lose_data(t, "at the other end of a move") : st;
     t->history.home[task] = to;

@@ -7,8 +7,8 @@
 #include "cu/team/fault.h"
 #include "cu/team/barrier.h"
 #include "cu/sched/link.h"
-#include "cu/team/locks.h"
 #include "cu/team/team.h"
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* What a unit's own thread writes. */
@@ -34,11 +34,13 @@ struct team {
     const int *number;           /* [tasks] over all ranks, NULL = as here; borrowed */
     struct task_history history; /* of the tasks */
     struct unit *unit;           /* [units] */
-    struct locks locks;          /* of the memory nodes */
-    struct sched_link link;      /* as policies see it: as far as it has been measured */
-    unsigned moves;              /* from which */
-    atomic_int status;           /* first failure of any unit */
-    atomic_bool data_lost;       /* a device went with its tasks' data: this step is void */
+    /* [set->nmemories] taken in pairs by whoever moves a task; that of the host never is, whose
+     * pages are the tasks' own. */
+    pthread_mutex_t *lock;
+    struct sched_link link; /* as policies see it: as far as it has been measured */
+    unsigned moves;         /* from which */
+    atomic_int status;      /* first failure of any unit */
+    atomic_bool data_lost;  /* a device went with its tasks' data: this step is void */
     struct fault_plan faults;
     int save_every, saved_step, last;         /* steps */
     struct barrier barrier;                   /* of the units' leading threads */

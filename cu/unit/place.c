@@ -1,6 +1,7 @@
 /* cu/unit/place.c – lists of places: building, comparing with a layout, writing as text. */
 #include "cu/unit/place.h"
 #include "cu/unit/topology.h"
+#include "src/arena.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -8,21 +9,14 @@
 
 enum ek_status place_append(struct place_list *list, hwloc_bitmap_t cpus)
 {
-    /* Grows at powers of two, so that the capacity follows from n. */
-    if (cpus && (list->n & (list->n - 1)) == 0) {
-        size_t room = list->n ? 2 * (size_t)list->n : 1;
-        hwloc_bitmap_t *grown = realloc(list->cpus, room * sizeof *grown);
-        if (!grown) {
-            hwloc_bitmap_free(cpus);
-            cpus = NULL;
-        } else {
-            list->cpus = grown;
-        }
-    }
-    if (!cpus)
-        FAIL(EK_UNAVAILABLE, "out of memory for place %d", list->n);
-    list->cpus[list->n++] = cpus;
-    return EK_OK;
+    enum ek_status st =
+        cpus ? arena_grow(&list->cpus, &list->room, (size_t)list->n, sizeof cpus, "places")
+             : status_fail(EK_UNAVAILABLE, "out of memory for place %d", list->n);
+    if (st)
+        hwloc_bitmap_free(cpus);
+    else
+        list->cpus[list->n++] = cpus;
+    return st;
 }
 
 void place_free(struct place_list *list)

@@ -16,6 +16,7 @@
 struct place_list {
     int n;
     hwloc_bitmap_t *cpus; /* [n] numbers of the operating system; owned by the list */
+    size_t room;          /* of cpus */
 };
 
 /* Reads OMP_PLACES text. `topology` and `allowed` serve the names of hardware and may be NULL: this
