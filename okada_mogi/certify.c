@@ -388,7 +388,7 @@ static enum ek_status fill(struct certifier *c, double reach)
     for (int a = 0; a < job->naxes; a++) {
         const struct trial_axis *axis = &job->axis[a];
         const int p = job->parameter[a];
-        const enum model_role role = job->model->parameter[p].role;
+        const enum model_role role = job_role(job, a);
         range[role] = c->all[p] = (struct model_range){axis->min, axis->max};
         if (axis->max > axis->min && role == MODEL_GEOMETRY)
             c->split[c->nsplit++] = p;

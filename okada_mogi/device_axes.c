@@ -29,11 +29,6 @@ static enum ek_status out_of_memory(const struct search_device *d)
     FAIL(EK_UNAVAILABLE, "%s: out of memory for the grid", d->search->job->path);
 }
 
-static enum model_role role_of(const struct job *job, int axis)
-{
-    return job->model->parameter[job->parameter[axis]].role;
-}
-
 /* ---- tables -----------------------------------------------------------------------------------*/
 
 /* Room for n more numbers at the table's end; NULL: out of memory. */
@@ -60,7 +55,7 @@ static enum ek_status add_weights(struct search_device *d, int source, long *off
     double p[MODEL_PARAMETERS] = {0};
     long n = 1;
     for (int a = job->naxes - 1; a >= 0; a--)
-        if (job->source[a] == source && role_of(job, a) == MODEL_DIRECTION) {
+        if (job->source[a] == source && job_role(job, a) == MODEL_DIRECTION) {
             step[a] = n;
             n *= job->axis[a].n;
         }
@@ -70,7 +65,7 @@ static enum ek_status add_weights(struct search_device *d, int source, long *off
         return out_of_memory(d);
     for (long m = 0; m < n; m++) {
         for (int a = 0; a < job->naxes; a++)
-            if (job->source[a] == source && role_of(job, a) == MODEL_DIRECTION)
+            if (job->source[a] == source && job_role(job, a) == MODEL_DIRECTION)
                 p[job->parameter[a]] = trial_value(&job->axis[a], m / step[a] % job->axis[a].n);
         model_weigh(job->model, p, weights + m * nbasis);
     }
@@ -84,7 +79,7 @@ static enum ek_status add_axis(struct search_device *d, int a, long weights, lon
     struct axes *x = d->own;
     const struct job *job = d->search->job;
     const int p = job->parameter[a];
-    const enum model_role role = role_of(job, a);
+    const enum model_role role = job_role(job, a);
     const int width = role == MODEL_GEOMETRY ? model_parameter_values(job->model, p) : 1;
     long first = 0;
     for (int q = 0; q < p; q++)
@@ -123,7 +118,7 @@ static enum ek_status add_axes(struct search_device *d)
     for (int s = 0; s < job->nsources; s++)
         TRY(add_weights(d, s, &offset[s], step));
     for (int a = 0; a < job->naxes; a++)
-        if (d->search->ops->geometries && role_of(job, a) != MODEL_GEOMETRY)
+        if (d->search->ops->geometries && job_role(job, a) != MODEL_GEOMETRY)
             x->per *= (trial_number)job->axis[a].n;
         else
             TRY(add_axis(d, a, offset[job->source[a]], step[a]));
@@ -269,7 +264,7 @@ static void amplitudes(const struct job *job, double *least, double *most)
 {
     *least = *most = 1;
     for (int a = 0; a < job->naxes; a++)
-        if (role_of(job, a) == MODEL_AMPLITUDE && job->source[a] == 0) {
+        if (job_role(job, a) == MODEL_AMPLITUDE && job->source[a] == 0) {
             *least = job->axis[a].min;
             *most = job->axis[a].max;
         }

@@ -20,8 +20,7 @@ static trial_number count_geometries(const struct job *job)
     for (int s = 0; s < job->nsources; s++) {
         trial_number places = 1;
         for (int a = 0; a < job->naxes; a++)
-            if (job->source[a] == s &&
-                job->model->parameter[job->parameter[a]].role == MODEL_GEOMETRY)
+            if (job->source[a] == s && job_role(job, a) == MODEL_GEOMETRY)
                 places *= (trial_number)job->axis[a].n;
         all += places;
     }

@@ -8,16 +8,11 @@
  * PLENTY to take a constraint's axes in. */
 enum { ENOUGH = 64, PLENTY = 8192 };
 
-static enum model_role role_of(const struct job *job, int axis)
-{
-    return job->model->parameter[job->parameter[axis]].role;
-}
-
 bool grid_fits(const struct job *job)
 {
     for (int a = 1; a < job->naxes; a++) {
         const bool same = job->source[a] == job->source[a - 1];
-        if (same && role_of(job, a) == MODEL_GEOMETRY && role_of(job, a - 1) != MODEL_GEOMETRY)
+        if (same && job_role(job, a) == MODEL_GEOMETRY && job_role(job, a - 1) != MODEL_GEOMETRY)
             return false;
         for (int b = 0; b < a - 1 && !same; b++)
             if (job->source[b] == job->source[a])
@@ -98,7 +93,7 @@ static enum ek_status open_geometry(struct grid *g)
     }
     for (int a = 0; a < job->naxes; a++) {
         const int p = job->parameter[a];
-        if (job->source[a] != g->source || role_of(job, a) != MODEL_GEOMETRY)
+        if (job->source[a] != g->source || job_role(job, a) != MODEL_GEOMETRY)
             continue;
         struct grid_axis *x = &g->axis[g->naxes++];
         *x = (struct grid_axis){
@@ -190,10 +185,10 @@ static enum ek_status open_linear(struct grid *g)
     for (int a = 0; a < job->naxes; a++) {
         if (job->source[a] != g->source)
             continue;
-        if (role_of(job, a) == MODEL_AMPLITUDE) {
+        if (job_role(job, a) == MODEL_AMPLITUDE) {
             g->amplitude = job->axis[a];
             g->amplitude_step = step_of(job, a);
-        } else if (role_of(job, a) == MODEL_DIRECTION) {
+        } else if (job_role(job, a) == MODEL_DIRECTION) {
             turning[n++] = a;
             g->ndirections *= job->axis[a].n;
         }

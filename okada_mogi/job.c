@@ -9,6 +9,11 @@ int job_at(const struct job *job, int axis)
     return job->source[axis] * job->model->nparameters + job->parameter[axis];
 }
 
+enum model_role job_role(const struct job *job, int axis)
+{
+    return job->model->parameter[job->parameter[axis]].role;
+}
+
 void job_parameters(const struct job *job, trial_number trial, double *x)
 {
     long place[JOB_AXES];

@@ -80,6 +80,7 @@ void job_close(struct job *job);
 
 /* Where the parameter of an axis stands in x[nsources][nparameters]. */
 int job_at(const struct job *job, int axis);
+enum model_role job_role(const struct job *job, int axis);
 
 /* Stands for everything that decides about the results of a range. */
 uint64_t job_sum(const struct job *job, struct trial_range range);

@@ -16,9 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const methods[] = {[SEARCH_EXACT] = "exact", [SEARCH_BRUTE] = "brute", NULL};
+
 static const struct opt options[] = {
-    {"method", OPT_TEXT, offsetof(struct program, method_name), "exact|brute",
-     "use what the model knows of itself, or compute every trial (exact)", .env = NULL},
+    {"method", OPT_NAME, offsetof(struct program, method), "exact|brute",
+     "use what the model knows of itself, or compute every trial (exact)", .env = NULL,
+     .names = methods},
     {"trials", OPT_TEXT, offsetof(struct program, trials), "BEGIN:END",
      "only these trials, END not included (all)", .env = NULL},
     {"out", OPT_TEXT, offsetof(struct program, out), "FILE",
@@ -59,21 +62,12 @@ static const struct opt options[] = {
 static void defaults(void *st, const struct bench_program *self)
 {
     struct program *p = st;
-    p->method_name = "exact";
+    p->method = SEARCH_EXACT;
     p->seed = 1;
     p->model = model_find(self->identity.name);
 }
 
 /* ---- before a run -----------------------------------------------------------------------------*/
-
-static enum ek_status parse_method(struct program *p)
-{
-    static const char *const names[] = {[SEARCH_EXACT] = "exact", [SEARCH_BRUTE] = "brute"};
-    int at;
-    TRY(opt_choose("--method", p->method_name, names, sizeof *names, 2, &at));
-    p->method = (enum search_method)at;
-    return EK_OK;
-}
 
 /* "0:1000000" within the job's trials. */
 static enum ek_status parse_range(struct program *p)
@@ -128,7 +122,6 @@ static enum ek_status open_job(struct program *p)
     if (!p->path)
         FAIL(EK_USAGE, "which job? %s JOB.json; see --help", p->model->name);
     TRY(check_refine(p));
-    TRY(parse_method(p));
     TRY(read_job(p));
     if (p->geojson)
         TRY(write_map_check(p->job));
@@ -140,7 +133,7 @@ static enum ek_status open_job(struct program *p)
 static enum ek_status estimate(struct program *p)
 {
     TRY(open_job(p));
-    const enum ek_status st = dry_run(p->job, p->method, p->range);
+    const enum ek_status st = dry_run(p->job, (enum search_method)p->method, p->range);
     job_close(p->job);
     return st;
 }
@@ -219,9 +212,9 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     char round[32] = "";
     if (p->round)
         snprintf(round, sizeof round, " refined %d of %d", p->round, p->refine);
-    *bytes = search_bytes(p->job, p->method) * (size_t)cluster_launch().size;
+    *bytes = search_bytes(p->job, (enum search_method)p->method) * (size_t)cluster_launch().size;
     snprintf(problem, room, "%s%s, %s trials, %s", p->path, round,
-             trial_text(p->range.count, trials), p->method_name);
+             trial_text(p->range.count, trials), methods[p->method]);
     return EK_OK;
 }
 
@@ -238,7 +231,7 @@ static enum ek_status open_program(void *st, struct cu_set *set, struct sched_jo
     struct program *p = st;
     p->set = set;
     p->described = job;
-    TRY(search_open(p->job, p->method, &p->search));
+    TRY(search_open(p->job, (enum search_method)p->method, &p->search));
     TRY(open_results(p));
     const uint64_t sum =
         job_sum(p->job, p->range); /* the same for all ranks, and when it goes on */
@@ -379,7 +372,7 @@ static json_t *facts(const void *st)
     if (p->others && results_stats(p->results))
         json_object_set_new(o, "bayes_factors",
                             posterior_factors(json_object_get(o, "posterior"), p->others));
-    json_object_set_new(o, "method", json_string(p->method_name));
+    json_object_set_new(o, "method", json_string(methods[p->method]));
     json_object_set_new(o, "job", json_string(p->path));
     json_object_set_new(o, "model", json_string(p->model->name));
     json_object_set_new(o, "projection", json_string(p->job->stations.projection));

@@ -50,16 +50,6 @@ struct own {
     double amplitude[JOB_SOURCES][MODEL_LANES];
 };
 
-static double *parameter_at(const struct job *job, double *x, int axis)
-{
-    return &x[job->source[axis] * job->model->nparameters + job->parameter[axis]];
-}
-
-static enum model_role role_of(const struct job *job, int axis)
-{
-    return job->model->parameter[job->parameter[axis]].role;
-}
-
 /* ---- conditions -------------------------------------------------------------------------------*/
 
 static bool looks_at(const struct job *job, const struct condition *c, int axis)
@@ -125,7 +115,7 @@ static enum ek_status open_tables(struct shared *b)
     const struct job *job = b->job;
     for (int a = 0; a < job->naxes; a++) {
         const int p = job->parameter[a];
-        const bool geometry = role_of(job, a) == MODEL_GEOMETRY;
+        const bool geometry = job_role(job, a) == MODEL_GEOMETRY;
         b->width[a] = geometry ? model_parameter_values(job->model, p) : 1;
         for (int q = 0; q < p; q++)
             b->first[a] += model_parameter_values(job->model, q);
@@ -147,9 +137,9 @@ static bool is_divided(const struct shared *b)
 {
     bool outer[JOB_SOURCES] = {false};
     for (int a = 0; a < b->nouter; a++)
-        outer[b->job->source[a]] |= role_of(b->job, a) == MODEL_DIRECTION;
+        outer[b->job->source[a]] |= job_role(b->job, a) == MODEL_DIRECTION;
     for (int a = b->nouter; a < b->job->naxes; a++)
-        if (role_of(b->job, a) == MODEL_DIRECTION && outer[b->job->source[a]])
+        if (job_role(b->job, a) == MODEL_DIRECTION && outer[b->job->source[a]])
             return true;
     return false;
 }
@@ -177,7 +167,7 @@ static enum ek_status open_lists(struct shared *b)
     const struct job *job = b->job;
     for (int a = b->nouter; a < job->naxes; a++) {
         struct numbers *in = &b->in[job->source[a]];
-        const enum model_role role = role_of(job, a);
+        const enum model_role role = job_role(job, a);
         for (int v = 0; role == MODEL_GEOMETRY && v < b->width[a]; v++)
             in->value[b->first[a] + v] = new_list(b);
         for (int w = 0; role == MODEL_DIRECTION && w < job->model->nbasis && !in->weight[w]; w++)
@@ -198,10 +188,10 @@ static void set_entry(struct shared *b, long place, long i, double *x)
         const long at = place % job->axis[a].n;
         struct numbers *in = &b->in[job->source[a]];
         place /= job->axis[a].n;
-        *parameter_at(job, x, a) = trial_value(&job->axis[a], at);
-        if (role_of(job, a) == MODEL_AMPLITUDE)
+        x[job_at(job, a)] = trial_value(&job->axis[a], at);
+        if (job_role(job, a) == MODEL_AMPLITUDE)
             in->amplitude[i] = b->table[a][at];
-        for (int v = 0; role_of(job, a) == MODEL_GEOMETRY && v < b->width[a]; v++)
+        for (int v = 0; job_role(job, a) == MODEL_GEOMETRY && v < b->width[a]; v++)
             in->value[b->first[a] + v][i] = b->table[a][at * b->width[a] + v];
     }
     for (int s = 0; s < job->nsources; s++) {
@@ -239,10 +229,10 @@ static void set_outer(const struct shared *b, struct own *own, int a, long place
     const int s = job->source[a];
     const double *row = b->table[a] + place * b->width[a];
     own->place[a] = place;
-    *parameter_at(job, own->x, a) = trial_value(&job->axis[a], place);
-    if (role_of(job, a) == MODEL_AMPLITUDE)
+    own->x[job_at(job, a)] = trial_value(&job->axis[a], place);
+    if (job_role(job, a) == MODEL_AMPLITUDE)
         fill_lanes(own->amplitude[s], row[0]);
-    for (int v = 0; role_of(job, a) == MODEL_GEOMETRY && v < b->width[a]; v++)
+    for (int v = 0; job_role(job, a) == MODEL_GEOMETRY && v < b->width[a]; v++)
         fill_lanes(own->value[s][b->first[a] + v], row[v]);
 }
 
@@ -268,7 +258,7 @@ static bool go_to(const struct shared *b, struct own *own, trial_number outer)
         if (own->begun && own->place[a] == place)
             continue;
         set_outer(b, own, a, place);
-        direction |= role_of(b->job, a) == MODEL_DIRECTION;
+        direction |= job_role(b->job, a) == MODEL_DIRECTION;
     }
     if (direction)
         set_weights(b, own);

@@ -9,12 +9,12 @@
 #include "okada_mogi/units.h"
 
 struct program {
-    const char *path, *method_name, *trials, *out, *binary, *save_to, *forward, *residuals,
-        *refine_by, *refine_out, *certify, *geojson, *psvelo, *generate, *against;
+    const char *path, *trials, *out, *binary, *save_to, *forward, *residuals, *refine_by,
+        *refine_out, *certify, *geojson, *psvelo, *generate, *against;
     const struct bench_settings *settings;
     int refine; /* rounds that follow the first */
     int seed;
-    enum search_method method;
+    int method; /* enum search_method */
     bool dry_run;
     const struct model *model;
     struct job *job;

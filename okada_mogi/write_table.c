@@ -124,12 +124,25 @@ struct columns {
     int id, east, north, along[3], parameter[MODEL_PARAMETERS];
 };
 
-/* *m becomes the model that has all of the table's parameters. */
+/* Parameters that stand in the table; 0: not all that the model needs. */
+static int matches(const struct table *t, const struct model *m)
+{
+    int n = 0;
+    for (int p = 0; p < m->nparameters; p++) {
+        const bool there = table_find(t, m->parameter[p].name) >= 0;
+        if (!there && !m->parameter[p].optional)
+            return 0;
+        n += there;
+    }
+    return n;
+}
+
+/* *m becomes the form of it that takes most of the table; the plainest of these. */
 static enum ek_status find_columns(const struct table *t, const struct model **m, struct columns *c)
 {
     static const char *const along[] = {"lE", "lN", "lU"};
-    for (int i = 0; i < t->ncolumns; i++)
-        *m = model_with(*m, t->column[i], (int)strlen(t->column[i]));
+    for (const struct model *w = *m; w; w = w->wider)
+        *m = matches(t, w) > matches(t, *m) ? w : *m;
     c->id = table_find(t, "id");
     TRY(table_need(t, "E_m", &c->east));
     TRY(table_need(t, "N_m", &c->north));

@@ -1,6 +1,6 @@
 /* tests/test_okada_mogi_forms.c – faults by other points and by other parameters, against the plain
  * form and conversions that stand here once more. */
-#include "okada_mogi/judge.h"
+#include "okada_mogi/write.h"
 #include "tests/okada_mogi.h"
 
 enum { EC, NC, TOP, STRIKE, DIP, LENGTH, WIDTH, RAKE, SLIP, NU, REFERENCE, LAST };
@@ -215,6 +215,40 @@ static void test_above_ground(void **state)
     job_close(job);
 }
 
+/* The third column of the only row, uU. */
+static double uplift(const char *table)
+{
+    char *text;
+    double u;
+    job_write("cases.csv", table);
+    assert_int_equal(write_forward(model_find("okada"), job_file("cases.csv"), job_file("u.csv")),
+                     EK_OK);
+    assert_int_equal(file_read_text(job_file("u.csv"), &text), EK_OK);
+    assert_int_equal(sscanf(strchr(text, '\n') + 1, "%*[^,],%*[^,],%*[^,],%lf", &u), 1);
+    free(text);
+    unlink(job_file("u.csv"));
+    unlink(job_file("cases.csv"));
+    return u;
+}
+
+/* Tables of accepted trials have slip and Mw: slip counts, whatever the order; so does opening. */
+static void test_forward(void **state)
+{
+    (void)state;
+#define FAULT  "E_m,N_m,Ec_m,Nc_m,d_m,strike_deg,dip_deg,L_m,W_m,rake_deg"
+#define VALUES "3000,2000,0,0,3000,20,50,6000,4000,90"
+    const double plain_one = uplift(FAULT ",slip_m\n" VALUES ",1\n"),
+                 wide = uplift(FAULT ",slip_m,opening_m\n" VALUES ",1,2\n");
+    assert_true(uplift(FAULT ",slip_m,Mw\n" VALUES ",1,7\n") == plain_one);
+    assert_true(uplift("Mw," FAULT ",slip_m\n7," VALUES ",1\n") == plain_one);
+    assert_true(uplift("Mw," FAULT ",slip_m,opening_m\n7," VALUES ",1,2\n") == wide &&
+                wide != plain_one);
+    const double mw = (log10(30e9 * 6000 * 4000) - 9.1) / 1.5;
+    char text[300];
+    snprintf(text, sizeof text, FAULT ",Mw\n" VALUES ",%.17g\n", mw);
+    assert_true(fabs(uplift(text) / plain_one - 1) < 1e-12);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -247,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_jobs),
                                        cmocka_unit_test(test_above_ground),
+                                       cmocka_unit_test(test_forward),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }
