@@ -88,6 +88,7 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
     checksum_add(&sum, s->sigma, 3 * n);
     checksum_add(&sum, s->along, 3 * n);
     checksum_add(&sum, s->height, n);
+    checksum_add(&sum, s->correlation, n);
     checksum_add(&sum, s->second, 2 * n);
     for (int i = 0; i < job->scenes.n; i++) {
         const struct scene *c = &job->scenes.scene[i];

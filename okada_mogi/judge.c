@@ -193,6 +193,23 @@ static void compare_one(double d, double sigma, struct comparison *sum)
     sum->squares += d * d;
 }
 
+/* What is correlated has chi2 in common: not less than the square of either residual, so that what
+ * bounds chi2 bounds them. */
+static void compare_station(const struct stations *s, int i, const double *u,
+                            struct comparison *sum)
+{
+    const double *observed = s->observed + 3 * i, *sigma = s->sigma + 3 * i, c = s->correlation[i],
+                 before = sum->chi2;
+    for (int k = 0; k < 3; k++) {
+        if (!isnan(observed[k]))
+            compare_one(u[k] - observed[k], sigma[k], sum);
+        if (k == 1 && stations_correlated(s, i)) {
+            const double e = (u[0] - observed[0]) / sigma[0], n = (u[1] - observed[1]) / sigma[1];
+            sum->chi2 = before + ((e - c * n) * (e - c * n) / (1 - c * c) + n * n);
+        }
+    }
+}
+
 /* A scene whose unknowns are eliminated: its least maximum, its least squares. No maximum is less
  * than the root of the mean square: where that, or another datum, is out already, it will do. */
 static void compare_scene(struct judge *j, const struct scene *c, struct comparison *sum)
@@ -217,9 +234,9 @@ static void compare(struct judge *j, struct accepted_record *record)
     const struct job *job = j->job;
     const struct stations *s = &job->stations;
     struct comparison sum = {0, 0, 0};
-    for (int i = 0; i < 3 * s->n; i++)
-        if (!isnan(s->observed[i]) && !(job->scenes.n && job->scenes.of[i / 3] >= 0))
-            compare_one(j->u[i] - s->observed[i], s->sigma[i], &sum);
+    for (int i = 0; i < s->n; i++)
+        if (!(job->scenes.n && job->scenes.of[i] >= 0))
+            compare_station(s, i, j->u + 3 * i, &sum);
     for (int i = 0; i < job->scenes.n; i++)
         compare_scene(j, &job->scenes.scene[i], &sum);
     record->most = sum.most;

@@ -19,6 +19,8 @@ static double log_peak(const struct job *job)
 {
     const struct stations *s = &job->stations;
     double sum = 0;
+    for (int i = 0; i < s->n; i++)
+        sum -= log1p(-s->correlation[i] * s->correlation[i]) / 2;
     for (int i = 0; i < 3 * s->n; i++)
         if (!isnan(s->observed[i]))
             sum -= log(s->sigma[i]) + 0x1.d67f1c864beb4p-1; /* ln(2 pi) / 2 */
@@ -39,6 +41,7 @@ static char *data_of(const struct job *job, char text[DATA])
     checksum_add(&sum, s->sigma, 3 * n);
     checksum_add(&sum, s->along, 3 * n);
     checksum_add(&sum, s->height, n);
+    checksum_add(&sum, s->correlation, n);
     checksum_add(&sum, s->second, 2 * n);
     for (int i = 0; i < job->scenes.n; i++)
         checksum_add(&sum, &job->scenes.scene[i].unknowns, sizeof(int));

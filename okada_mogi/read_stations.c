@@ -20,6 +20,7 @@ enum {
     LON_2,
     LAT_2,
     HEIGHT,
+    CORRELATION,
     L_EAST,
     L_NORTH,
     L_UP,
@@ -48,6 +49,7 @@ static const char *const known[COLUMNS][NAMES] = {
     [LON_2] = {"lon2", "longitude2"},
     [LAT_2] = {"lat2", "latitude2"},
     [HEIGHT] = {"z", "h", "height", "elevation", "elev"},
+    [CORRELATION] = {"correlation", "corr", "rho", "coren"},
     [L_EAST] = {"lE", "losx", "lose"},
     [L_NORTH] = {"lN", "losy", "losn"},
     [L_UP] = {"lU", "losz", "losu"},
@@ -260,6 +262,26 @@ static enum ek_status read_component(const struct layout *l, size_t row, int c, 
     return EK_OK;
 }
 
+/* Of east and north, where both are there; the noise floor has none. */
+static enum ek_status read_correlation(const struct layout *l, size_t row, struct stations *s)
+{
+    const double *sigma = &s->sigma[3 * row];
+    double c = NAN;
+    if (has(l, CORRELATION))
+        TRY(table_optional(l->table, row, l->column[CORRELATION], &c));
+    if (isnan(c) || isnan(sigma[0]) || isnan(sigma[1]))
+        return EK_OK;
+    if (!(fabs(c) < 1))
+        FAIL(EK_USAGE, "%s:%zu: correlation %g of station '%s' is not between -1 and 1",
+             l->table->path, l->table->line[row], c, s->name[row]);
+    for (int k = 0; k < 2; k++) {
+        const double floor = l->format->floor[k] / sigma[k];
+        c *= sqrt(1 - floor * floor);
+    }
+    s->correlation[row] = c;
+    return EK_OK;
+}
+
 /* The station's one component, if the row has it: along a unit vector. */
 static enum ek_status read_scalar(const struct layout *l, size_t row, struct stations *s)
 {
@@ -349,6 +371,7 @@ static enum ek_status read_row(const struct layout *l, size_t row, struct statio
     const int before = s->ncomponents;
     for (int c = 0; c < 3; c++)
         TRY(read_component(l, row, c, s));
+    TRY(read_correlation(l, row, s));
     TRY(read_scalar(l, row, s));
     const bool difference = stations_difference(s, (int)row);
     if (difference != !isnan(s->second[2 * row + 1]) || (difference && !s->scene[row]) ||
@@ -510,9 +533,10 @@ static enum ek_status fill(const struct layout *l, struct stations *s)
     s->along = calloc(3 * n, sizeof *s->along);
     s->scene = calloc(n, sizeof *s->scene);
     s->height = calloc(n, sizeof *s->height);
+    s->correlation = calloc(n, sizeof *s->correlation);
     s->second = calloc(2 * n, sizeof *s->second);
-    if (!s->height || !s->second || !s->name || !s->east || !s->north || !s->observed ||
-        !s->sigma || !s->along || !s->scene)
+    if (!s->height || !s->correlation || !s->second || !s->name || !s->east || !s->north ||
+        !s->observed || !s->sigma || !s->along || !s->scene)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu stations", l->table->path, n);
     s->n = (int)n;
     for (size_t row = 0; row < n; row++)
@@ -584,6 +608,7 @@ enum ek_status stations_add(const char *path, struct stations *all, struct stati
         !append(&all->sigma, n, more->sigma, m, 3 * sizeof *more->sigma) ||
         !append(&all->along, n, more->along, m, 3 * sizeof *more->along) ||
         !append(&all->height, n, more->height, m, sizeof *more->height) ||
+        !append(&all->correlation, n, more->correlation, m, sizeof *more->correlation) ||
         !append(&all->second, n, more->second, m, 2 * sizeof *more->second) ||
         !append(&all->scene, n, more->scene, m, sizeof *more->scene))
         FAIL(EK_UNAVAILABLE, "%s: out of memory for the stations", path);
@@ -605,6 +630,7 @@ void stations_close(struct stations *s)
     free(s->scene);
     free(s->along);
     free(s->height);
+    free(s->correlation);
     free(s->second);
     free(s->east);
     free(s->north);

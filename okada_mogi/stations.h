@@ -11,9 +11,10 @@ struct stations {
     double *east, *north; /* [n] m, UTM or any other plane system */
     double *observed;     /* [n][3] east, north, up, m; NAN: not observed */
     double *sigma;        /* [n][3] standard deviations, m, noise floor included; NAN likewise */
-    double *along;   /* [n][3] unit vector: the first component is the displacement along it, and
-                        there are no others; NAN: three components */
-    double *height;  /* [n] m above the datum of depths */
+    double *along; /* [n][3] unit vector: the first component is the displacement along it, and
+                      there are no others; NAN: three components */
+    double *correlation; /* [n] of east and north, -1 < c < 1: chi2 and rms misfits see it */
+    double *height;      /* [n] m above the datum of depths */
     double *second;  /* [n][2] east, north: what is along a vector is the displacement there minus
                         the one at the station; NAN: that of the station */
     char **scene;    /* [n] of what is along a vector: "asc"; else NULL */
@@ -38,6 +39,11 @@ static inline bool stations_high(const struct stations *s, int i)
     return s->height[i] > 0;
 }
 
+static inline bool stations_correlated(const struct stations *s, int i)
+{
+    return s->correlation[i] > 0 || s->correlation[i] < 0;
+}
+
 /* Some station is so. */
 static inline bool stations_any(const struct stations *s,
                                 bool (*is)(const struct stations *s, int i))
@@ -53,7 +59,7 @@ static inline bool stations_any(const struct stations *s,
  *   uE dE ux u_east, uN dN uy u_north, uU uZ dU u_up | sE sigE sx s_east, …
  *   value obs data los, sigma error, lE lN lU losx losy losz | scene (else the file's own name)
  *   E2 N2, lon2 lat2 the other point of a difference, along its own direction without lE lN lU
- *   z h height elevation, only if they are asked for
+ *   correlation corr rho of east and north | z h height elevation, only if they are asked for
  * with the unit behind an underscore (uE_mm) or as `unit` says; a unit that nobody knows is
  * refused, and of other columns that hold more than zeros a warning says that they are not used:
  * elevations, and the correlation of psvelo, too. */

@@ -60,8 +60,9 @@ enum ek_status write_map_check(const struct job *job);
 enum ek_status write_geojson(const struct job *job, trial_number trial, const char *path);
 
 /* For GMT: <stem>.observed, .predicted and .residual (predicted - observed) with the columns of
- * psvelo -Se, lon lat uE uN sE sN 0 site, m; <stem>.faults with the outlines of the sources, a
- * segment each, the upper edge first. E and N instead of lon and lat where the zone is unknown. */
+ * psvelo -Se, lon lat uE uN sE sN correlation site, m; <stem>.faults with the outlines of the
+ * sources, a segment each, the upper edge first. E and N instead of lon and lat where the zone is
+ * unknown. */
 enum ek_status write_psvelo(const struct job *job, trial_number trial, const char *stem);
 
 /* ---- data: write_synthetic.c ------------------------------------------------------------------*/

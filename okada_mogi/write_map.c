@@ -150,8 +150,8 @@ static void put_vectors(FILE *out, const struct stations *s, const double *u,
         stations_place(s, s->east[i], s->north[i], at);
         for (int c = 0; c < 2; c++)
             v[c] = factor[0] * s->observed[3 * i + c] + factor[1] * u[3 * i + c];
-        fprintf(out, "%.12g %.12g %.9g %.9g %.9g %.9g 0 %s\n", at[0], at[1], v[0], v[1],
-                s->sigma[3 * i], s->sigma[3 * i + 1], s->name[i]);
+        fprintf(out, "%.12g %.12g %.9g %.9g %.9g %.9g %.6g %s\n", at[0], at[1], v[0], v[1],
+                s->sigma[3 * i], s->sigma[3 * i + 1], s->correlation[i], s->name[i]);
     }
 }
 

@@ -36,7 +36,7 @@ static void put_number(FILE *out, double x)
 
 /* Columns that not every table has. */
 struct columns {
-    bool scalars, differences, heights;
+    bool scalars, differences, heights, correlations;
 };
 
 static void put_station(FILE *out, const struct stations *s, int i, double *u,
@@ -47,8 +47,14 @@ static void put_station(FILE *out, const struct stations *s, int i, double *u,
     double at[2];
     stations_place(s, s->east[i], s->north[i], at);
     fprintf(out, "%s,%.13g,%.13g", s->name[i], at[0], at[1]);
+    const double r = s->correlation[i];
+    double draw[3];
     for (int c = 0; c < 3; c++)
-        u[c] += isnan(sigma[c]) ? NAN : sigma[c] * normal(seed);
+        draw[c] = normal(seed);
+    for (int c = 0; c < 3; c++)
+        u[c] += isnan(sigma[c])
+                    ? NAN
+                    : sigma[c] * (c == 1 ? r * draw[0] + sqrt(1 - r * r) * draw[1] : draw[c]);
     for (int c = 0; c < 6; c++)
         put_number(out, scalar ? NAN : c < 3 ? u[c] : sigma[c - 3]);
     for (int c = 0; c < 5 && has->scalars; c++)
@@ -63,6 +69,8 @@ static void put_station(FILE *out, const struct stations *s, int i, double *u,
         put_number(out, stations_difference(s, i) ? at[c] : NAN);
     if (has->heights)
         put_number(out, s->height[i]);
+    if (has->correlations)
+        put_number(out, r);
     fputc('\n', out);
 }
 
@@ -70,9 +78,9 @@ enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64
                                const char *path)
 {
     const struct stations *s = &job->stations;
-    const struct columns has = {stations_any(s, stations_scalar),
-                                stations_any(s, stations_difference),
-                                stations_any(s, stations_high)};
+    const struct columns has = {
+        stations_any(s, stations_scalar), stations_any(s, stations_difference),
+        stations_any(s, stations_high), stations_any(s, stations_correlated)};
     char number[TRIAL_TEXT];
     struct file *f;
     double *u;
@@ -82,13 +90,13 @@ enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64
         FILE *out = file_stream(f);
         fprintf(out, "# synthetic: trial %s of %s, seed %llu%s%s\n", trial_text(trial, number),
                 job->path, (unsigned long long)seed, *s->projection ? ", " : "", s->projection);
-        fprintf(out, "site,%s,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m%s%s%s\n",
+        fprintf(out, "site,%s,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m%s%s%s%s\n",
                 s->zone ? "lon,lat" : "E_m,N_m",
                 has.scalars ? ",value_m,sigma_m,lE,lN,lU,scene" : "",
                 !has.differences ? ""
                 : s->zone        ? ",lon2,lat2"
                                  : ",E2_m,N2_m",
-                has.heights ? ",z_m" : "");
+                has.heights ? ",z_m" : "", has.correlations ? ",correlation" : "");
         add_unknowns(job, &seed, u);
         for (int i = 0; i < s->n; i++)
             put_station(out, s, i, u + 3 * i, &has, &seed);

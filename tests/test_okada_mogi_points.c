@@ -229,6 +229,84 @@ static void test_tilt(void **state)
     job_close(job);
 }
 
+/* chi2 of correlated data by the inverse of their covariance; searches agree. */
+static void test_correlation(void **state)
+{
+    (void)state;
+    char table[2000] = "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,correlation\n";
+    const double floor = 0.03;
+    for (int i = 0; i < 5; i++) {
+        const size_t used = strlen(table);
+        snprintf(table + used, sizeof table - used, "%g,%g,0.02,%s,0.05,0.04,0.05,0.09,%s\n",
+                 job_random(-3e3, 3e3), job_random(-3e3, 3e3), i == 3 ? "" : "-0.01",
+                 i == 4   ? "0"
+                 : i == 2 ? "-0.95"
+                          : "0.6");
+    }
+    job_write("stations.csv", table);
+    static const char *const accept[] = {"\"misfit\": \"rms\", \"misfit_below\": 0.8",
+                                         "\"misfit\": \"rms\", \"best\": 25", "\"k_sigma\": 1.2"};
+    for (int i = 0; i < 3; i++) {
+        char text[1500];
+        snprintf(
+            text, sizeof text,
+            "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\", \"noise_floor\": "
+            "%g}, \"accept\": {%s}, \"parameters\": [{\"name\": \"Es_m\", \"min\": -3000, \"max\": "
+            "3000, \"n\": 9}, {\"name\": \"Ns_m\", \"min\": -3000, \"max\": 3000, \"n\": 9}, "
+            "{\"name\": "
+            "\"d_m\", \"min\": 1000, \"max\": 4000, \"n\": 4}, {\"name\": \"dV_m3\", \"min\": "
+            "-3e6, "
+            "\"max\": 3e6, \"n\": 13}]}",
+            floor, accept[i]);
+        job_write("job.json", text);
+        struct job *job;
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        struct accepted exact = job_search(job, SEARCH_EXACT, 3),
+                        brute = job_search(job, SEARCH_BRUTE, 1);
+        const struct stations *s = &job->stations;
+        if (i != 1)
+            assert_same(&exact, &brute);
+        size_t at = 0, wanted = 0;
+        for (trial_number t = 0; t < job->trials; t++) {
+            double x[JOB_AXES], chi2 = 0, largest = 0;
+            job_parameters(job, t, x);
+            for (int k = 0; k < s->n; k++) {
+                double u[3], d[3], see = 0.04 * 0.04 + floor * floor,
+                                   snn = 0.05 * 0.05 + floor * floor;
+                const double cov = 0.04 * 0.05 * (k == 4 ? 0 : k == 2 ? -0.95 : 0.6);
+                forward(job, x, s->east[k], s->north[k], 0, u);
+                for (int c = 0; c < 3; c++)
+                    d[c] = u[c] - s->observed[3 * k + c];
+                largest =
+                    fmax(largest, fmax(fabs(d[0]) / sqrt(see), fabs(d[2]) / hypot(0.09, floor)));
+                chi2 += d[2] * d[2] / (0.09 * 0.09 + floor * floor);
+                if (k != 3) {
+                    largest = fmax(largest, fabs(d[1]) / sqrt(snn));
+                    chi2 += (snn * d[0] * d[0] + see * d[1] * d[1] - 2 * cov * d[0] * d[1]) /
+                            (see * snn - cov * cov);
+                } else {
+                    chi2 += d[0] * d[0] / see;
+                }
+            }
+            while (at < exact.n && exact.record[at].trial < t)
+                at++;
+            const bool held = at < exact.n && exact.record[at].trial == t;
+            const double misfit = sqrt(chi2 / 14);
+            if (held)
+                assert_true(fabs(exact.record[at].chi2 - chi2) < 1e-9 * (1 + chi2));
+            if (i == 0 && fabs(misfit - 0.8) > 1e-9)
+                assert_int_equal(held, misfit < 0.8);
+            if (i == 2 && fabs(largest - 1.2) > 1e-9)
+                assert_int_equal(held, largest <= 1.2);
+            wanted += held;
+        }
+        assert_true(wanted == exact.n && wanted > 10 && wanted < job->trials);
+        accepted_free(&exact);
+        accepted_free(&brute);
+        job_close(job);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -239,6 +317,7 @@ static void test_refusals(void **state)
         "E_m,N_m,E2_m,N2_m,value_m,sigma_m\n0,0,,,1,1\n",
         "E_m,N_m,E2_m,N2_m,uU_m,sU_m\n0,0,1,2,1,1\n",
         "E_m,N_m,E2_m,N2_m,uU_m,sU_m,value_m,sigma_m\n0,0,1,2,1,1,,\n",
+        "E_m,N_m,uE_m,uN_m,sE_m,sN_m,corr\n0,0,1,1,1,1,1\n",
         "E_m,N_m,uU_m,sU_m,z_m\n0,0,1,1,-3\n",
         "E_m,N_m,uU_m,sU_m,z_m\n0,0,1,1,high\n",
         "E_m,N_m,uU_m,sU_m\n0,0,1,1\n",
@@ -248,7 +327,7 @@ static void test_refusals(void **state)
         struct stations s = {0};
         job_write("stations.csv", wrong[i]);
         if (stations_read(job_file("stations.csv"),
-                          &(struct stations_format){.unit = 1, .heights = i >= 6}, &s) != EK_USAGE)
+                          &(struct stations_format){.unit = 1, .heights = i >= 7}, &s) != EK_USAGE)
             fail_msg("%s is taken", wrong[i]);
     }
     job_write("stations.csv", "E_m,N_m,E2_m,N2_m,value_m,sigma_m,scene\n0,0,3,4,1,1,asc\n");
@@ -266,7 +345,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_searches), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_lines), cmocka_unit_test(test_tilt), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_searches),    cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_lines),       cmocka_unit_test(test_tilt),
+        cmocka_unit_test(test_correlation), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }
