@@ -5,6 +5,7 @@
  * alone, so that of several donors one succeeds, and a load that is published anew never overwrites
  * a gift. */
 #include "cu/sched/donate.h"
+#include "src/arena.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct device {
 };
 
 struct donate {
+    struct arena arena; /* of workers and devices */
     struct donate_options options;
     struct worker *worker; /* [workers] */
     struct device *device; /* [devices] */
@@ -35,23 +37,23 @@ const char *const donate_modes[] = {"off", "static", "on", NULL};
 
 enum ek_status donate_open(const struct donate_options *options, struct donate **out)
 {
-    const size_t workers = (size_t)options->workers, devices = (size_t)options->devices;
     struct donate *d = aligned_alloc(64, sizeof *d);
-    struct worker *worker = aligned_alloc(64, (workers + 1) * sizeof *worker);
-    struct device *device = aligned_alloc(64, (devices + 1) * sizeof *device);
-    if (!d || !worker || !device) {
-        free(d);
-        free(worker);
-        free(device);
+    if (!d)
         FAIL(EK_UNAVAILABLE, "out of memory for the donation of devices");
+    *d = (struct donate){.options = *options};
+    struct worker *worker = d->worker = ARENA_NEW(&d->arena, options->workers, struct worker);
+    struct device *device = d->device = ARENA_NEW(&d->arena, options->devices, struct device);
+    const enum ek_status st = arena_check(&d->arena, "the donation of devices");
+    if (st) {
+        donate_close(d);
+        return st;
     }
-    *d = (struct donate){.options = *options, .worker = worker, .device = device};
-    for (size_t w = 0; w < workers; w++) {
+    for (int w = 0; w < options->workers; w++) {
         atomic_init(&worker[w].seat, SEAT_AWAY);
         worker[w].published = SEAT_AWAY;
         worker[w].device = -1;
     }
-    for (size_t i = 0; i < devices; i++) {
+    for (int i = 0; i < options->devices; i++) {
         atomic_init(&device[i].seats, options->share);
         atomic_init(&device[i].lost, false);
     }
@@ -63,8 +65,7 @@ void donate_close(struct donate *d)
 {
     if (!d)
         return;
-    free(d->worker);
-    free(d->device);
+    arena_free(&d->arena);
     free(d);
 }
 

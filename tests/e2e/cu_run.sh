@@ -115,6 +115,8 @@ grep -q "node 'bad' is lost" err || say "the lost node is not named: $(cat err)"
 [ "$(awk '{print $1}' ran | sort -u | wc -l)" = 12 ] || say "tasks of the lost node: $(cat ran)"
 grep -q '"plans": [23]' run.json || say "no second plan: $(grep plans run.json)"
 PATH=$work:$PATH refused 3 "cannot be reached" run remote.json --results other
+job 1 true 1/p
+TMPDIR=$work/nowhere refused 3 "cannot be written: No such file or directory; choose another" run job.json --results unlocked
 
 # calibration
 job 1 "printf 'time %s\\\\n' {seconds}" "6/p+1"
