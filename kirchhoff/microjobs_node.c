@@ -6,6 +6,7 @@
 #include "cu/rank/stop.h"
 #include "cu/unit/topology.h"
 #include "src/clock.h"
+#include "src/process.h"
 #include "src/self.h"
 
 #include <errno.h>
@@ -20,7 +21,6 @@
 #include <unistd.h>
 
 enum { EXTRA_WORDS = 16 };
-extern char **environ;
 
 /* Room for one compute process. */
 struct seat {
@@ -106,20 +106,8 @@ static enum ek_status open_environment(struct node *n)
     static const char *const out[] = {"OMPI_",      "PMIX_",      "PMI_",         "SLURM_",
                                       "MPI_LOCAL",  "CU_GUARD",   "CU_FAMILY",    "CU_LAYOUT",
                                       "CU_DEVICES", "OMP_PLACES", "OMP_PROC_BIND"};
-    size_t all = 0, kept = 0;
-    while (environ[all])
-        all++;
-    n->env = calloc(all + 1, sizeof *n->env);
-    if (!n->env)
-        FAIL(EK_UNAVAILABLE, "out of memory");
-    for (size_t i = 0; i < all; i++) {
-        bool keep = true;
-        for (size_t o = 0; o < sizeof out / sizeof *out; o++)
-            keep = keep && strncmp(environ[i], out[o], strlen(out[o])) != 0;
-        if (keep)
-            n->env[kept++] = environ[i];
-    }
-    return EK_OK;
+    n->env = process_environment(out, sizeof out / sizeof *out);
+    return n->env ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory");
 }
 
 /* In the child: nothing but system calls. It dies with this process. */

@@ -1,9 +1,15 @@
-/* src/process.h – other processes of this node. */
+/* src/process.h – other processes of this node, and what a new one gets. */
 #ifndef SRC_PROCESS_H
 #define SRC_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
+
+/* This process's environment without what begins as one of out[n], for a new one: NULL ends it, as
+ * after one more that there is room for. Its texts are the environment's own; the caller frees the
+ * list. NULL: no memory. */
+char **process_environment(const char *const *out, size_t n);
 
 /* Is it stopped, as by SIGSTOP? False where there is no such process. Any thread. */
 bool process_is_frozen(pid_t pid);

@@ -3,6 +3,7 @@
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/stop.h"
 #include "src/clock.h"
+#include "src/process.h"
 #include "src/self.h"
 #include "src/sort.h"
 
@@ -19,8 +20,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { LEARNING = 4, MOST_STEPS = 4096 }; /* steps that policies take to learn do not count */
 static const double GRACE = 3;            /* seconds to end in order */
@@ -141,19 +140,12 @@ static char **environment(char *trial)
 {
     static const char *const out[] = {"CU_TRIAL=",  "CU_LAYOUT=", "CU_DEVICES=",    "CU_TRACE=",
                                       "CU_REPORT=", "CU_FAULT=",  "CU_DISPLAY_ENV="};
-    size_t n = 0, kept = 0;
-    while (environ[n])
+    char **env = process_environment(out, sizeof out / sizeof *out);
+    size_t n = 0;
+    while (env && env[n])
         n++;
-    char **env = calloc(n + 2, sizeof *env);
-    for (size_t i = 0; env && i < n; i++) {
-        bool keep = true;
-        for (size_t j = 0; j < sizeof out / sizeof *out; j++)
-            keep &= strncmp(environ[i], out[j], strlen(out[j])) != 0;
-        if (keep)
-            env[kept++] = environ[i];
-    }
     if (env)
-        env[kept] = trial;
+        env[n] = trial;
     return env;
 }
 
