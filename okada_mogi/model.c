@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int model_count(void)
-{
-    int n = 0;
-    while (model_at(n))
-        n++;
-    return n;
-}
-
 const struct model *model_find(const char *name)
 {
     for (int i = 0; model_at(i); i++)

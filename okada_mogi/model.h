@@ -98,7 +98,6 @@ struct model {
     const struct model *wider;
 };
 
-int model_count(void);
 const struct model *model_at(int i);              /* NULL past the end */
 const struct model *model_find(const char *name); /* NULL: there is none */
 

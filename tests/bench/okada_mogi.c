@@ -120,7 +120,7 @@ int main(void)
 {
     const char *jobs = getenv("JOBS");
     char list[4096], *rest = list;
-    for (int i = 0; i < model_count(); i++)
+    for (int i = 0; model_at(i); i++)
         bench_responses(model_at(i));
     snprintf(list, sizeof list, "%s",
              jobs ? jobs
