@@ -223,15 +223,23 @@ static void test_threads(void **state)
 static void test_order(void **state)
 {
     (void)state;
-    static const struct donation_case cases[] = {{16, 6, 2, 24, 4, 10, 0.2, 500, 0.8, 0},
-                                                 {16, 2, 1, 24, 4, 10, 0.2, 500, 0.8, 0},
-                                                 {4, 1, 1, 24, 4, 10, 0.2, 500, 1.4, 0},
-                                                 {16, 6, 2, 36, 4, 10, 0.2, 500, 0.8, 0}};
+    static const struct {
+        int workers, devices, share, shots;
+        double skew;
+    } cases[] = {{16, 6, 2, 24, 0.8}, {16, 2, 1, 24, 0.8}, {4, 1, 1, 24, 1.4}, {16, 6, 2, 36, 0.8}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double off = 0, fixed = 0, on = 0;
         for (uint64_t seed = 1; seed <= 50; seed++) {
-            struct donation_case c = cases[i];
-            c.seed = seed;
+            const struct donation_case c = {.workers = cases[i].workers,
+                                            .devices = cases[i].devices,
+                                            .share = cases[i].share,
+                                            .shots = cases[i].shots,
+                                            .poll = 4,
+                                            .ratio = 10,
+                                            .host = 0.2,
+                                            .overhead = 500,
+                                            .skew = cases[i].skew,
+                                            .seed = seed};
             const struct donation_result given = donation_run(&c, DONATE_ON);
             const double still = donation_run(&c, DONATE_STATIC).seconds;
             assert_true(given.on_device > 0);
