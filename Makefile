@@ -302,8 +302,9 @@ replay: $(BIN)/cu-plan $(BIN)/cu-run $(BUILD)/bench/kirchhoff_donation
 	@BUILD=$(BUILD) BIN=$(BIN) python3 tests/replay.py $(if $(filter command,$(origin REPORT)),--report '$(REPORT)')
 
 # A cu-plan of which every policy can be sabotaged.
-$(BUILD)/tests/replay_sabotage: $(BUILD)/cu/main_cu_plan.o
-$(BUILD)/tests/replay_sabotage: LDFLAGS += $(shell sed -n 's/^SCHED(\(.*\))/-Wl,--wrap=sched_\1/p' cu/sched/sched_list.h)
+$(BUILD)/tests/replay_sabotage: $(BUILD)/tests/replay_sabotage.o $(BUILD)/cu/main_cu_plan.o $(BUILD)/libevenkeel.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) $(shell sed -n 's/^SCHED(\(.*\))/-Wl$(comma)--wrap=sched_\1/p' cu/sched/sched_list.h) $^ $(LDLIBS) -o $@
 
 # With the sources of evenkeel in which a mechanism can be left out, compiled for this alone.
 ablated  := $(addprefix $(BUILD)/ablation/,cu/sched/estimate.o cu/sched/partition.o cu/sched/steal.o cu/sched/policy/evenkeel.o)
