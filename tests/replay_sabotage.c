@@ -3,7 +3,7 @@
  * turn red.
  *
  * SABOTAGE=POLICY:HOW, POLICY as in --list-schedules or "all", HOW one of
- *   fiftieth  a device gets no more than n/50 tasks a step, CPU units do the rest
+ *   fiftieth  a device gets no more than n/50 tasks a step, CPU units, if any, do the rest
  *   ignore    the last unit of the most precious kind gets nothing, the others do its part
  *   single    the first unit gets everything
  *   shuffle   what a unit asks for, it gets of its neighbour: units' parts are exchanged
@@ -84,6 +84,8 @@ static struct ek_range fiftieth(const struct sched_ops *ops, void *st, int cu)
     const size_t most = job.n / 50;
     if (job.unit[cu].kind != CU_DEVICE)
         return ask_all(ops, st, cu);
+    if (job.unit[0].kind == CU_DEVICE) /* CPU units come first */
+        return ops->next(st, cu);
     if (job.given[cu] >= most)
         return (struct ek_range){0, 0};
     struct ek_range r = ops->next(st, cu);
