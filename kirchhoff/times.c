@@ -14,11 +14,13 @@ enum model { CONST, GRADZ, GRAD3, LAYER2, LENS, MODELS };
 static const char *const model_names[MODELS] = {"const", "gradz", "grad3", "layer2", "lens"};
 
 /* Columns; those behind ALWAYS a model may do without. */
+/* clang-format off */
 #define COLUMN_LIST(X)                                                                             \
-    X(KX, "kx")                                                                                    \
-    X(KY, "ky") X(KZ, "kz") X(H, "h") X(V2, "v2") X(DV, "lens_dv") X(LX, "lens_x") X(LY, "lens_y") \
-        X(LZ, "lens_z") X(SIGMA, "lens_sigma") X(PX, "px") X(PY, "py") X(PZ, "pz")                 \
-            X(POLAR, "takeoff_polar_deg") X(AZIMUTH, "takeoff_azim_deg") X(TIME, "t_strong")
+    X(KX, "kx") X(KY, "ky") X(KZ, "kz") X(H, "h") X(V2, "v2") X(DV, "lens_dv")                     \
+    X(LX, "lens_x") X(LY, "lens_y") X(LZ, "lens_z") X(SIGMA, "lens_sigma")                         \
+    X(PX, "px") X(PY, "py") X(PZ, "pz")                                                            \
+    X(POLAR, "takeoff_polar_deg") X(AZIMUTH, "takeoff_azim_deg") X(TIME, "t_strong")
+/* clang-format on */
 #define NUMBER(word, name) word,
 #define NAME(word, name)   name,
 enum column { ID, MODEL, V0, SX, SY, SZ, ALWAYS, BEFORE = ALWAYS - 1, COLUMN_LIST(NUMBER) COLUMNS };
