@@ -304,6 +304,19 @@ static void try_list(struct partition *d, struct search *s, int pick, enum parti
     improve(d, s, by == PARTITION_BY_KIND);
 }
 
+/* By descending cost, as `heft` has it, where times on the first unit have another order. */
+static void try_by_cost(struct partition *d, struct search *s)
+{
+    size_t *own = d->order;
+    for (size_t t = 0; t < d->job->n; t++)
+        d->pick[t] = PARTITION_ANY;
+    d->order = d->e->order;
+    partition_pack(d, PARTITION_BY_KIND, d->trial);
+    d->order = own;
+    compare(d, s);
+    improve(d, s, true);
+}
+
 /* With transfers in mind while tasks are given to units (or not: then they count only in
  * comparisons).
  */
@@ -315,6 +328,7 @@ static void search_shapes(struct partition *d, struct search *s)
         try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND);
     if (d->proportional || WITHOUT(PRICES) || good_enough(d, s))
         return;
+    try_by_cost(d, s);
     partition_pick(d);
     try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND);
     if (good_enough(d, s))

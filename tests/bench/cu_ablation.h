@@ -7,6 +7,7 @@
     X(BOOTSTRAP)   /* binding late while nothing is known */                                       \
     X(HELP)        /* others take over from who is behind */                                       \
     X(SUDDEN)      /* a unit that changes is believed at once */                                   \
+    X(INCUMBENT)   /* the fastest partition comes back after a failure */                          \
     X(TRIALS)      /* idle units are tried again */                                                \
     X(LAUNCHES)    /* ranges cost something */                                                     \
     X(PRICES)      /* the linear programme's way to divide */                                      \

@@ -8,11 +8,13 @@
  * exchange and migrations favour).
  *
  * A new partition is searched only when what is now known of the present one differs from what was
- * expected of it, and taken only when it wins back the cost of moving. A unit that slows down is
- * found by its busy time, and helped by those that have nothing left to do (cu/sched/steal.h); one
- * that dies makes the policy begin anew with the others; one that gets nothing is tried again now
- * and then. */
+ * expected of it, and taken only when it wins back the cost of moving; one that then turns out
+ * slower than the fastest so far gives way to that (cu/sched/incumbent.h). A unit that slows down
+ * is found by its busy time, and helped by those that have nothing left to do (cu/sched/steal.h);
+ * one that dies makes the policy begin anew with the others; one that gets nothing is tried again
+ * now and then. */
 #include "cu/sched/bootstrap.h"
+#include "cu/sched/incumbent.h"
 #include "cu/sched/steal.h"
 #include "src/opt.h"
 
@@ -29,6 +31,7 @@ struct state {
     struct estimate estimate;
     struct partition partition;
     struct steal steal;
+    struct incumbent incumbent;
     const struct sched_job *job;
     bool binds_late;           /* in this step */
     bool partitioned;          /* there is a partition */
@@ -38,7 +41,6 @@ struct state {
     double *credit;            /* [ncu] seconds that trying an idle unit again may cost */
     int tried;                 /* unit that is tried again in this step; -1: none */
     double patience;           /* searches in vain raise what counts as a surprise so many times */
-    double took;               /* a step with this partition, seconds; INFINITY: none yet */
 };
 
 static const struct opt options[] = {
@@ -99,8 +101,8 @@ static void partition_anew(struct state *s)
     const int *present = s->partitioned ? s->owner : NULL;
     struct partition_cost now = partition_predict(d, s->owner);
     struct partition_cost best = partition_search(d, present, doubt / 4, s->other);
-    double was = fmin(partition_total(d, now), s->took);
-    double least = (s->tolerance + doubt) * now.makespan;
+    double was = fmin(partition_total(d, now), s->incumbent.took);
+    double least = s->incumbent.caution * (s->tolerance + doubt) * now.makespan;
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
     if (!s->partitioned || was - partition_total(d, best) > least) {
         s->patience = 1;
@@ -109,19 +111,6 @@ static void partition_anew(struct state *s)
         s->partitioned = true;
     }
     expect(s);
-}
-
-/* What a step with this partition takes. */
-static void measure(struct state *s)
-{
-    const struct estimate *e = &s->estimate;
-    struct partition_cost ran = partition_predict(&s->partition, e->owner);
-    s->took = e->changed ? ran.makespan : 0;
-    for (int c = 0; c < s->job->ncu && !e->changed; c++)
-        s->took = fmax(s->took, e->busy[c]);
-    s->took += ran.exchange;
-    if (memcmp(s->owner, e->owner, s->job->n * sizeof *s->owner))
-        s->took = INFINITY; /* others have helped: it says nothing of the partition */
 }
 
 /* The present partition is no longer what it was taken for: not for one unit. */
@@ -180,12 +169,12 @@ static enum ek_status begin(void *st, const struct sched_job *job)
     struct state *s = st;
     const struct options *o = job->options;
     *s = (struct state){.job = job, .horizon = o->horizon, .tolerance = o->tolerance, .tried = -1};
-    s->took = INFINITY;
     s->patience = 1;
     s->steps = job->steps ? (double)job->steps : 20;
     s->owner = ARENA_NEW(job->arena, job->n, int);
     s->other = ARENA_NEW(job->arena, job->n, int);
     s->credit = ARENA_NEW(job->arena, job->ncu, double);
+    incumbent_open(&s->incumbent, job);
     TRY(estimate_open(&s->estimate, job));
     TRY(partition_open(&s->partition, &s->estimate, job));
     TRY(steal_open(&s->steal, &s->partition, s->owner));
@@ -224,9 +213,15 @@ static void step(void *st)
     if (s->binds_late)
         memcpy(s->owner, s->estimate.owner, s->job->n * sizeof *s->owner);
     look(s);
-    measure(s);
+    const double caution = s->incumbent.caution,
+                 doubt = SURPRISE + estimate_noise(&s->estimate) / 2;
+    const bool fails = incumbent_judge(&s->incumbent, &s->partition, doubt, s->owner);
+    if (fails) {
+        steal_plan(&s->steal);
+        expect(s);
+    }
     bool recovered = s->tried >= 0 && s->estimate.factor[s->tried] < SLOW;
-    if (s->binds_late || recovered || surprised(s))
+    if (fails || s->incumbent.caution < caution || s->binds_late || recovered || surprised(s))
         partition_anew(s);
     s->binds_late = false;
     choose_trial(s);

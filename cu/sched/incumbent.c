@@ -1,0 +1,62 @@
+/* cu/sched/incumbent.c – remembers what was fastest. */
+#include "cu/sched/incumbent.h"
+
+#include <math.h>
+#include <string.h>
+
+/* After a partition that failed, the next one must promise so many times as much. */
+static const double MORE = 10;
+
+/* The incumbent itself takes longer or shorter by this share: the machine has changed, and what
+ * failed before may do now. */
+static const double CHANGED = 0.2;
+
+void incumbent_open(struct incumbent *p, const struct sched_job *job)
+{
+    *p = (struct incumbent){.seconds = INFINITY, .caution = 1, .took = INFINITY};
+    p->owner = ARENA_NEW(job->arena, job->n, int);
+}
+
+static double step_of(struct partition_cost c)
+{
+    return c.makespan + c.exchange;
+}
+
+/* Units have changed: what the incumbent would take now. */
+static void renew(struct incumbent *p, struct partition *d)
+{
+    const double planned = step_of(partition_predict(d, p->owner));
+    if (isfinite(p->seconds) && p->planned > 0 && planned > 0)
+        p->seconds *= planned / p->planned;
+    p->planned = planned;
+}
+
+bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int *owner)
+{
+    const struct estimate *e = d->e;
+    const size_t bytes = e->n * sizeof *owner;
+    const struct partition_cost ran = partition_predict(d, e->owner);
+    double longest = 0;
+    for (int c = 0; c < e->ncu; c++)
+        longest = fmax(longest, e->busy[c]);
+    p->took = ran.exchange + (e->changed ? ran.makespan : longest);
+    if (e->changed)
+        renew(p, d);
+    const bool same = memcmp(e->owner, p->owner, bytes) == 0;
+    if (!same && p->took > p->seconds * (1 + doubt) && !WITHOUT(INCUMBENT)) {
+        p->caution *= MORE;
+        p->took = p->seconds;
+        memcpy(owner, p->owner, bytes);
+        return true;
+    }
+    if (!same || fabs(p->took / p->seconds - 1) > CHANGED + doubt)
+        p->caution = 1;
+    if (same || p->took < p->seconds) {
+        memcpy(p->owner, e->owner, bytes);
+        p->seconds = p->took;
+        p->planned = step_of(ran);
+    }
+    if (memcmp(owner, e->owner, bytes))
+        p->took = INFINITY; /* others have helped: it says nothing of the partition */
+    return false;
+}
