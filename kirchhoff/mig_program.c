@@ -76,7 +76,8 @@ static const struct opt options[] = {
     {"class-first", OPT_REAL, AT(o.class_first), "M", "least offset of the first class (0)",
      .min = 0, .max = 1e6, .rare = true},
     {"words", OPT_TEXT, AT(o.words), "LIST",
-     "header words elsewhere: sx=73,sy=77,gx=,gy=,scalco=,as=segy|su,order=big|little,unit=m|feet",
+     "header words elsewhere, as sx=73,sy=77,gx=,gy=,scalco=; as=segy|su, "
+     "order=big|little, unit=m|feet",
      .env = NULL},
     {"geometry", OPT_FILE, AT(o.geometry), "FILE.csv",
      "places in place of the headers', as --headers writes: trace, sx, sy, gx, gy[, sz, gz], m",

@@ -21,14 +21,16 @@ struct certificate {
 };
 
 /* Writes the proof to `path`, as file_create() says; JSON:
- *   certificate: 1, model, reach
- *   parameters [{name min max}]   those that boxes are halved along
- *   amplitude, direction [min, max]   of all that is multiplied with responses; null: has none
- *   stations [{east north height along low high}], three components each or null: windows, m; along
- * a unit vector the first levels [text]   boxes of the same size, in order, the first text is the
- * whole: a digit: halved along this parameter, both halves follow on the next level; "." out; "?"
- * open open [[min, max …]]           the first thousand open boxes EK_USAGE: the job has more
- * sources, accepts everything, or its model has no remainder(). */
+ *   certificate   1; model, reach
+ *   parameters    [{name min max}] those that boxes are halved along
+ *   amplitude, direction   [min, max] of all that is multiplied with responses; null: has none
+ *   stations      [{east north height along low high}], three components each or null: windows, m;
+ *                 along a unit vector the first
+ *   levels        [text] boxes of the same size, in order, the first text is the whole: a digit:
+ *                 halved along this parameter, both halves follow on the next level; "." out; "?"
+ *                 open
+ *   open          [[min, max …]] the first thousand open boxes
+ * EK_USAGE: the job has more sources, accepts everything, or its model has no remainder(). */
 enum ek_status certify(const struct job *job, const char *path, struct certificate *c);
 
 #endif

@@ -50,9 +50,10 @@ enum ek_status write_page(const struct job *job, const struct stats *s, json_t *
 /* ---- maps: write_map.c ------------------------------------------------------------------------*/
 
 /* A trial as GeoJSON (RFC 7946), a FeatureCollection in longitude and latitude. `kind` of a
- * feature: source     outline, or a point: source (from 1), parameters; moment_Nm, Mw where it has
- * them station    site, scene; observed_m, sigma_m, predicted_m: three components or null; of data
- *              along a vector one number, and residual, as rL in tables
+ * feature:
+ *   source      outline, or a point: source (from 1), parameters; moment_Nm, Mw where it has them
+ *   station     site, scene; observed_m, sigma_m, predicted_m: three components or null; of data
+ *               along a vector one number, and residual, as rL in tables
  *   observed, predicted   lines from stations on, as long as horizontal displacements times `scale`
  * EK_USAGE: where stations have neither lon and lat nor a zone (write_map_check() says so at once);
  * EK_UNAVAILABLE: out of memory, or it cannot be written. */
