@@ -117,6 +117,7 @@ help:
 	 'make ablation   what each mechanism of evenkeel is worth' \
 	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
+	 'make coverage   which lines the tests reach (gcovr)' \
 	 'make debug      programs for a debugger, into build-debug/bin' \
 	 'make compile_commands.json   for editors and clang tools' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
@@ -376,6 +377,13 @@ lint:
 debug:
 	@$(MAKE) --no-print-directory BUILD=build-debug OPT='-Og -g3 -fno-omit-frame-pointer' all
 
+# Which lines the tests reach. Variables from the environment can still be added to.
+coverage:
+	@LDFLAGS='$(filter-out -fopenmp,$(LDFLAGS)) --coverage' $(MAKE) --no-print-directory BUILD=build-coverage \
+	 BIN=build-coverage/bin OPT='-O1 --coverage' tests; \
+	 gcovr --root . --object-directory build-coverage --exclude tests/ --exclude build --sort-uncovered \
+	 --html-details build-coverage/lines.html --txt -
+
 # What the rule of %.o says, file by file; kernel texts are no C of their own.
 compile_commands.json: FORCE
 	@{ printf '['; sep=; for f in $(foreach f,$(FOLDERS),$(call sources,$(f))) $(wildcard tests/*.c); do \
@@ -468,6 +476,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all bundle bits deb soak proof arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
+.PHONY: all bundle bits coverage deb soak proof arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
