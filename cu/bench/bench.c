@@ -142,6 +142,8 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
     if (b->records || b->trace)
         team_record(team);
     enum ek_status st = team_run(team, p->steps(b->st));
+    if (!st && !team_result(team)->steps && stop_at_once())
+        st = EK_STOPPED; /* before the first step: nobody asked for its tasks */
     watch->before += team_result(team)->steps;
     if (!st)
         team_tell_unmet_faults(team);

@@ -62,6 +62,21 @@ kill -TERM $pid 2>/dev/null || say "SIGUSR1 or, under nohup, SIGHUP ended it: $(
 ended $pid 4 'after USR1'
 rm -f "$file"
 
+# As soon as it is caught, before the first batch: nothing has been searched, and nothing is said of it.
+"$BIN/okada" okada_mogi/examples/parkfield.json --method brute --trials 0:20000000 --layout 1x1 --quiet \
+    --out "$work/table" --checkpoint "$file" >"$work/out" 2>&1 &
+pid=$!
+for ((i = 0; i < 20000; i++)); do
+    [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = okada ] || continue
+    caught=$(sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/$pid/status" 2>/dev/null)
+    ((0x${caught:-0} >> 1 & 1)) && break
+done
+kill -INT $pid
+ended $pid 4 'INT at once'
+grep -q 'interrupted: .* of 20000000 trials' "$work/out" || say "INT at once: $(cat "$work/out")"
+[ -e "$work/table" ] && say 'INT at once: there is a table'
+rm -f "$file"
+
 # What has nothing to save is not killed by the warning.
 cat >"$work/job.json" <<'END'
 {"nodes": "localhost", "tasks": [{"name": "a", "command": "sleep 0.5", "time": "0.5/p"}]}
