@@ -2,6 +2,7 @@
  * calls. */
 #include "kirchhoff/eikonal_line.h"
 #include "kirchhoff/fill.h"
+#include "kirchhoff/nodes.h"
 #include "kirchhoff/ray.h"
 #include "kirchhoff/sum.h"
 

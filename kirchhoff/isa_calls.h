@@ -4,6 +4,10 @@ ISA_CALL(void, sum_column,
          (const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
           double *sum, float *fold),
          (p, t, n, sum, fold))
+ISA_CALL(void, nodes_fill,
+         (const struct nodes_plan *p, const struct traveltime_cache *t, const struct nodes_end *end,
+          int i, int j, float *scratch, float *row),
+         (p, t, end, i, j, scratch, row))
 ISA_CALL(enum ek_status, ray_field_open,
          (const struct velocity *v, const double low[3], const double high[3], double cell,
           struct ray_field *f),

@@ -1,0 +1,212 @@
+/* kirchhoff/nodes_fill.c – tables are interpolated between up to four sources and four columns,
+ * then along z, by the half-slowness rule each time: the half of a migration's time that is not the
+ * sum, compiled for every instruction level. */
+#include "kirchhoff/nodes.h"
+#include "src/kernel.h"
+#include "kirchhoff/kernels/migrate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- along x and y ----------------------------------------------------------------------------*/
+
+/* A table's column beside the place, and the way from it: up to 4 sources times 4 columns. */
+struct corner {
+    const float *column;
+    float weight, dx, dy, sx, sy;
+};
+
+enum { CORNERS = 4 * TRAVELTIME_CORNERS };
+
+static int find_corners(const struct nodes_plan *p, const struct traveltime_cache *t,
+                        const struct nodes_end *end, int i, int j, struct corner *c)
+{
+    const float fx = p->axis[0].part[i], fy = p->axis[1].part[j];
+    const int ny = t->grid.n[1], first = p->axis[0].cell[i] * ny + p->axis[1].cell[j];
+    int n = 0;
+    for (int m = 0; m < end->corners.n; m++)
+        for (int ab = 0; ab < 4; ab++) {
+            const int a = ab / 2, b = ab % 2;
+            const float w = end->corners.weight[m] * ((a ? fx : 1.0f - fx) * (b ? fy : 1.0f - fy));
+            if (w == 0)
+                continue;
+            const size_t column = (size_t)(first + a * p->stride[0] + b * p->stride[1]);
+            c[n++] = (struct corner){t->table[end->corners.node[m]].data +
+                                         column * TABLE_FIELDS * (size_t)p->depths,
+                                     w,
+                                     (fx - (float)a) * p->step[0],
+                                     (fy - (float)b) * p->step[1],
+                                     end->corners.dx[m],
+                                     end->corners.dy[m]};
+        }
+    return n;
+}
+
+static void add_corner(const struct nodes_plan *p, const struct corner *c, float *restrict sum)
+{
+    const int n = p->depths;
+    const float *restrict from = c->column;
+    for (int k = 0; k < n; k++)
+        sum[TABLE_T * n + k] +=
+            c->weight * migrate_corner_time(from[TABLE_T * n + k], from[TABLE_PX * n + k],
+                                            from[TABLE_PY * n + k], from[TABLE_SX * n + k],
+                                            from[TABLE_SY * n + k], c->dx, c->dy, c->sx, c->sy);
+    for (int k = TABLE_PX * n; k < TABLE_FIELDS * n; k++)
+        sum[k] += c->weight * from[k];
+}
+
+/* ---- along z ----------------------------------------------------------------------------------*/
+
+/* One field at all nodes. */
+static void resample(const struct nodes_plan *p, const float *restrict from, float *restrict to)
+{
+    const int *restrict cell = p->axis[2].cell;
+    const float *restrict part = p->axis[2].part;
+    const int next = p->depths > 1;
+    for (int k = 0; k < p->nodes; k++) {
+        const float a = from[cell[k]], between = migrate_between(a, from[cell[k] + next], part[k]);
+        to[k] = part[k] == 0 ? a : between;
+    }
+}
+
+static void resample_time(const struct nodes_plan *p, const float *restrict t,
+                          const float *restrict pz, float *restrict to)
+{
+    const int *restrict cell = p->axis[2].cell;
+    const float *restrict part = p->axis[2].part;
+    const int next = p->depths > 1;
+    for (int k = 0; k < p->nodes; k++) {
+        const int a = cell[k], b = a + next;
+        const float between = migrate_between_time(t[a], t[b], pz[a], pz[b], part[k], p->step[2]);
+        to[k] = part[k] == 0 ? t[a] : between;
+    }
+}
+
+static float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+/* The ray's direction, from its slowness; nothing where nothing arrives. */
+static void fill_direction(int n, const float *restrict px, const float *restrict py,
+                           const float *restrict pz, float *restrict row)
+{
+    for (int k = 0; k < n; k++) {
+        const float square = (px[k] * px[k] + py[k] * py[k]) + pz[k] * pz[k];
+        const float inverse = migrate_inverse(migrate_root(square));
+        const int moves = square > 0;
+        row[NODE_X * n + k] = moves ? px[k] * inverse : 0;
+        row[NODE_Y * n + k] = moves ? py[k] * inverse : 0;
+        row[NODE_Z * n + k] = moves ? pz[k] * inverse : 0;
+    }
+}
+
+static void fill_weights(const struct nodes_plan *p, const struct nodes_end *end,
+                         const float *restrict at, float *restrict row)
+{
+    const int n = p->nodes;
+    const float *restrict l = at + TABLE_L * n, *restrict tx = at + TABLE_SX * n,
+                          *restrict ty = at + TABLE_SY * n, *restrict px = at + TABLE_PX * n,
+                          *restrict py = at + TABLE_PY * n, *restrict pz = at + TABLE_PZ * n;
+    float *restrict sigma = row + NODE_Q * n;
+    const float near = p->par[PAR_NEAR];
+    for (int k = 0; k < n; k++) {
+        row[NODE_S * n + k] =
+            larger(fabsf(tx[k]) * end->spacing[0], fabsf(ty[k]) * end->spacing[1]);
+        sigma[k] = 0;
+    }
+    for (int k = 0; k < n && p->par[PAR_LINE] != 0; k++)
+        sigma[k] = migrate_sigma(larger(l[k], near),
+                                 (px[k] * px[k] + py[k] * py[k]) + pz[k] * pz[k], end->emergence);
+    if (end->weight == WEIGHT_SPREAD) /* the usual one, without a branch inside */
+        for (int k = 0; k < n; k++)
+            row[NODE_A * n + k] = end->scale * larger(l[k], near);
+    else
+        for (int k = 0; k < n; k++)
+            row[NODE_A * n + k] = migrate_end_weight(end->weight, end->scale, larger(l[k], near),
+                                                     tx[k], ty[k], end->emergence, sigma[k]);
+}
+
+static void fill_times(const struct nodes_plan *p, const float *restrict at, float *restrict row)
+{
+    const int n = p->nodes;
+    const float samples = p->par[PAR_SAMPLES], half = p->par[PAR_HALF_STEP];
+    for (int k = 0; k < n; k++) {
+        row[NODE_U * n + k] = at[TABLE_T * n + k] * samples;
+        row[NODE_V * n + k] = (at[TABLE_PZ * n + k] * half) * samples;
+    }
+}
+
+/* Nodes that something did not reach carry no numbers: one of the sums is none, and so is all that
+ * was made of it. */
+static void clear_unreached(int n, const float *restrict at, float *restrict row)
+{
+    for (int k = 0; k < n; k++) {
+        const float all = (at[TABLE_T * n + k] + at[TABLE_L * n + k]) +
+                          ((at[TABLE_PX * n + k] + at[TABLE_PY * n + k]) + at[TABLE_PZ * n + k]);
+        if (all == all)
+            continue;
+        for (int f = 0; f < NODE_FIELDS; f++)
+            row[f * n + k] = 0;
+        row[NODE_U * n + k] = MIGRATE_NEVER;
+    }
+}
+
+/* The end's nodes lie below the tables: what lies between them and the node above is continued. */
+static void continue_end(const struct nodes_plan *p, float *at)
+{
+    const int n = p->nodes, e = p->end, a = e - 1;
+    const float by = p->beyond;
+    if (by == 1)
+        return;
+    float *t = at + TABLE_T * n, *pz = at + TABLE_PZ * n;
+    t[e] = migrate_beyond_time(t[a], t[e], pz[a], pz[e], by, p->par[PAR_HALF_STEP]);
+    for (int f = TABLE_PX; f < TABLE_FIELDS; f++)
+        at[f * n + e] = migrate_beyond(at[f * n + a], at[f * n + e], by);
+    for (int f = 0; f < TABLE_FIELDS; f++)
+        for (int k = e + 1; k < n; k++)
+            at[f * n + k] = at[f * n + e];
+}
+
+/* From the tables' surface to where the end really is. */
+static void lower_end(int n, const struct nodes_end *end, float *at)
+{
+    for (int k = 0; end->datum != 0 && k < n; k++) {
+        struct migrate_arrival a;
+        float *const field[] = {&a.t, &a.px, &a.py, &a.pz, &a.l, &a.sx, &a.sy};
+        for (int f = 0; f < TABLE_FIELDS; f++)
+            *field[f] = at[f * n + k];
+        if (!(a.t > 0))
+            continue;
+        a = migrate_lower(a, end->datum, end->midway, end->square, end->turn);
+        for (int f = 0; f < TABLE_FIELDS; f++)
+            at[f * n + k] = *field[f];
+    }
+}
+
+/* The row, from the sums at the tables' depths; `at`: room for the fields at the nodes. */
+static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, const float *sum,
+                     float *at, float *row)
+{
+    const int n = p->nodes;
+    resample_time(p, sum + TABLE_T * p->depths, sum + TABLE_PZ * p->depths, at + TABLE_T * n);
+    for (int f = TABLE_PX; f < TABLE_FIELDS; f++)
+        resample(p, sum + f * p->depths, at + f * n);
+    continue_end(p, at);
+    lower_end(n, end, at);
+    fill_times(p, at, row);
+    fill_weights(p, end, at, row);
+    fill_direction(n, at + TABLE_PX * n, at + TABLE_PY * n, at + TABLE_PZ * n, row);
+    clear_unreached(n, at, row);
+}
+
+void nodes_fill(const struct nodes_plan *p, const struct traveltime_cache *t,
+                const struct nodes_end *end, int i, int j, float *scratch, float *row)
+{
+    struct corner corner[CORNERS];
+    const int n = find_corners(p, t, end, i, j, corner);
+    memset(scratch, 0, (size_t)TABLE_FIELDS * (size_t)p->depths * sizeof *scratch);
+    for (int c = 0; c < n; c++)
+        add_corner(p, &corner[c], scratch);
+    fill_row(p, end, scratch, scratch + (size_t)TABLE_FIELDS * (size_t)p->depths, row);
+}
