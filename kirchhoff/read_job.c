@@ -2,6 +2,7 @@
 #include "kirchhoff/microjobs.h"
 #include "cu/bench/bench_options.h"
 #include "src/demand.h"
+#include "src/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,22 +16,11 @@ static enum ek_status text_of(const struct microjobs *j, const char *key, const 
     return demand_that(j->path, *text != NULL, key, "a text");
 }
 
-/* Beside the job file, unless it begins at the root. */
-static enum ek_status beside(const struct microjobs *j, const char *key, const char *name,
-                             char *path)
-{
-    const char *slash = strrchr(j->path, '/');
-    const int folder = *name && *name != '/' && slash ? (int)(slash - j->path) + 1 : 0;
-    if (snprintf(path, MICROJOBS_PATH, "%.*s%s", folder, j->path, name) >= MICROJOBS_PATH - 64)
-        FAIL(EK_USAGE, "%s: %s is too long", demand_at(j->path, key), key);
-    return EK_OK;
-}
-
 static enum ek_status path_of(const struct microjobs *j, const char *key, char *path)
 {
     const char *name;
     TRY(text_of(j, key, &name));
-    return beside(j, key, name, path);
+    return file_beside(j->path, name, path, MICROJOBS_PATH - 64);
 }
 
 static enum ek_status paths_of(struct microjobs *j)
@@ -101,7 +91,7 @@ static enum ek_status add_option(struct microjobs *j, const char *key, const jso
     else if (json_is_number(value))
         snprintf(word, sizeof word, "--%s=%.15g", key, json_number_value(value));
     else if (json_is_string(value) && (!strcmp(key, "tables") || !strcmp(key, "geometry"))) {
-        TRY(beside(j, key, json_string_value(value), path));
+        TRY(file_beside(j->path, json_string_value(value), path, MICROJOBS_PATH - 64));
         snprintf(word, sizeof word, "--%s=%s", key, path);
     } else if (json_is_string(value))
         snprintf(word, sizeof word, "--%s=%s", key, json_string_value(value));

@@ -68,14 +68,6 @@ static enum ek_status load(const struct layout *l, struct velocity *v)
 
 /* ---- headers ----------------------------------------------------------------------------------*/
 
-/* A file named in a header lies beside it. */
-static void path_beside(const char *header, const char *name, char *path, size_t room)
-{
-    const char *slash = strrchr(header, '/');
-    const int folder = slash && *name != '/' ? (int)(slash - header) + 1 : 0;
-    snprintf(path, room, "%.*s%s", folder, header, name);
-}
-
 static enum ek_status read_header(const char *path, struct layout *l)
 {
     static const struct demand length = {.min = 0, .max = 1e9}, factor = {0, 1e9, .open = true};
@@ -93,10 +85,9 @@ static enum ek_status read_header(const char *path, struct layout *l)
         st = demand_optional(path, "", root, "smooth", &length, &l->smooth);
     if (!st)
         st = demand_optional(path, "", root, "scale", &factor, &l->scale);
-    if (!st) {
-        l->x_fastest = order && !strcmp(order, "xyz");
-        path_beside(path, data, l->path, sizeof l->path);
-    }
+    if (!st)
+        st = file_beside(path, data, l->path, sizeof l->path);
+    l->x_fastest = order && !strcmp(order, "xyz");
     json_decref(root);
     return st;
 }

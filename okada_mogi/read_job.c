@@ -2,6 +2,7 @@
  * no sense is refused where it stands. */
 #include "okada_mogi/job.h"
 #include "src/demand.h"
+#include "src/file.h"
 #include "src/opt.h"
 #include "src/sort.h"
 
@@ -104,17 +105,13 @@ static enum ek_status read_file(struct job *job, const json_t *value)
     struct stations more = {0};
     const bool object = json_is_object(value);
     const char *file = json_string_value(object ? json_object_get(value, "file") : value);
-    const char *slash = strrchr(job->path, '/');
     char path[4096];
     TRY(demand_that(job->path, file != NULL, "stations",
                     "the name of a file, or an object with \"file\" in it"));
     if (object)
         TRY(read_format(job->path, value, &format));
     format.usual = job->stations.zone;
-    if (*file == '/' || !slash)
-        snprintf(path, sizeof path, "%s", file);
-    else
-        snprintf(path, sizeof path, "%.*s/%s", (int)(slash - job->path), job->path, file);
+    TRY(file_beside(job->path, file, path, sizeof path));
     TRY(stations_read(path, &format, &more));
     const enum ek_status st = stations_add(path, &job->stations, &more);
     stations_close(&more);

@@ -394,3 +394,14 @@ enum ek_status file_read_text(const char *path, char **text)
     FAIL(EK_USAGE, "%s:%zu: a zero byte: this is no text file",
          strcmp(path, "-") ? path : "standard input", line);
 }
+
+enum ek_status file_beside(const char *path, const char *name, char *to, size_t room)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t folder = *name && *name != '/' && slash ? (size_t)(slash - path) + 1 : 0;
+    if (folder + strlen(name) >= room)
+        FAIL(EK_USAGE, "%s: '%.40s…' names a file by more than %zu bytes", path, name, room - 1);
+    memcpy(to, path, folder);
+    strcpy(to + folder, name);
+    return EK_OK;
+}

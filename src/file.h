@@ -61,6 +61,10 @@ enum ek_status file_read(const char *path, char **bytes, size_t *n);
  * longer than 1 GiB. It reads no further than that: devices have no end. */
 enum ek_status file_read_text(const char *path, char **text);
 
+/* What a file at `path` means by `name`: a file in its own folder, unless the name begins at the
+ * root; an empty name stays empty. EK_USAGE: longer than `room`. */
+enum ek_status file_beside(const char *path, const char *name, char *to, size_t room);
+
 /* Remembers the file as an input of this process: nothing is written over it, by whatever name or
  * link. Options of type OPT_INPUT do so. What is not there is no input. Any thread. */
 void file_input(const char *path);

@@ -212,6 +212,30 @@ static void reading_gives_every_byte(void **state)
     status_mute(-1);
 }
 
+static void names_in_a_file_lie_beside_it(void **state)
+{
+    static const struct {
+        const char *path, *name, *to;
+    } with[] = {{"a/b/job.json", "c.csv", "a/b/c.csv"},
+                {"a/b/job.json", "../c", "a/b/../c"},
+                {"/job.json", "c", "/c"},
+                {"job.json", "c", "c"},
+                {"a/job.json", "/c", "/c"},
+                {"a/job.json", "", ""},
+                {"-", "c", "c"}};
+    char to[16];
+    (void)state;
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        assert_int_equal(file_beside(with[i].path, with[i].name, to, sizeof to), EK_OK);
+        assert_string_equal(to, with[i].to);
+    }
+    assert_int_equal(file_beside("a/b/job", "0123456789a", to, sizeof to), EK_OK);
+    status_mute(+1);
+    assert_int_equal(file_beside("a/b/job", "0123456789ab", to, sizeof to), EK_USAGE);
+    status_mute(-1);
+    assert_string_equal(to, "a/b/0123456789a");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -224,6 +248,7 @@ int main(void)
         TEST(links_keep_pointing_and_devices_stay),
         TEST(places_that_allow_nothing_say_so),
         TEST(reading_gives_every_byte),
+        TEST(names_in_a_file_lie_beside_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "cu/sim/plan_case.h"
 #include "cu/sched/profile.h"
 #include "src/demand.h"
+#include "src/file.h"
 #include "src/opt.h"
 
 #include <stddef.h>
@@ -187,11 +188,10 @@ static enum ek_status read_profile(const char *path, const char *where, const js
 {
     char file[4096];
     struct capacity_work own;
-    const char *text = json_string_value(name), *slash = strrchr(path, '/');
+    const char *text = json_string_value(name);
     if (!text)
         FAIL(EK_USAGE, "%s: %s.profile is not the name of a file", path, where);
-    snprintf(file, sizeof file, "%.*s%s", *text != '/' && slash ? (int)(slash - path) + 1 : 0, path,
-             text);
+    TRY(file_beside(path, text, file, sizeof file));
     TRY(capacity_work_open(&own, file));
     if (own.n != w->n || own.width != w->width) {
         size_t n = own.n;
