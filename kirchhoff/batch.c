@@ -112,11 +112,6 @@ static enum ek_status add_end(struct batch *b, double x, double y, double z, int
     return EK_OK;
 }
 
-static double offset_of(const struct segy_trace *t)
-{
-    return hypot(t->gx - t->sx, t->gy - t->sy);
-}
-
 static enum ek_status add_trace(struct batch *b, uint32_t index)
 {
     const struct segy_trace *t = &b->in->segy->trace[index];
@@ -125,7 +120,7 @@ static enum ek_status add_trace(struct batch *b, uint32_t index)
     TRY(add_end(b, t->gx, t->gy, t->gz, 1, &to->receiver));
     to->class = chunks_class(&b->in->classes, t);
     to->start = (float)(FILTER_BANK_FIRST - t->delay * filter_bank_rate(b->in->bank));
-    const double muted = mute_time(b->in->mute, offset_of(t)) - t->delay;
+    const double muted = mute_time(b->in->mute, segy_offset(t)) - t->delay;
     to->first = (float)(FILTER_BANK_FIRST + fmax(muted, 0) * filter_bank_rate(b->in->bank));
     to->mx = (float)(0.5 * (t->sx + t->gx));
     to->my = (float)(0.5 * (t->sy + t->gy));
@@ -139,7 +134,7 @@ static void weigh(const struct batch_input *in, uint32_t index, float *raw)
 {
     const struct segy_trace *t = &in->segy->trace[index];
     const float *share = in->survey->geometry.share;
-    const double offset = offset_of(t), inside = (in->offset_most - offset) / in->offset_taper;
+    const double offset = segy_offset(t), inside = (in->offset_most - offset) / in->offset_taper;
     float factor = share ? share[index] : 1;
     if (in->offset_taper > 0 && inside < 1)
         factor *= (float)(0.5 - 0.5 * cos(M_PI * fmax(inside, 0)));

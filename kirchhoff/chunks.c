@@ -15,7 +15,7 @@ struct keyed {
 
 int chunks_class(const struct chunks_classes *c, const struct segy_trace *t)
 {
-    const double offset = hypot(t->gx - t->sx, t->gy - t->sy);
+    const double offset = segy_offset(t);
     if (c->most > 0 && offset > c->most)
         return -1;
     if (c->width <= 0)

@@ -50,16 +50,20 @@ static double fade(double f, double top)
     return f <= from ? 1 : f >= top ? 0 : 0.5 + 0.5 * cos(M_PI * (f - from) / (top - from));
 }
 
+double filter_bank_power(enum filter_bank_filter filter)
+{
+    return (const double[]){1, 0, 0.5, 1}[filter];
+}
+
 /* What each frequency is multiplied by, the transforms' scale included. */
 static void fill_gain(struct filter_bank *b)
 {
-    static const double power[] = {1, 0, 0.5, 1}; /* of omega, by the filter */
     const int bins = b->n / 2 + 1;
     for (int level = 0; level < b->o.levels; level++)
         for (int i = 0; i < bins; i++) {
             const double f = i / (b->n * b->o.dt);
             const double low = level ? fade(f, filter_bank_cutoff(b, level)) : 1;
-            const double slope = pow(2 * M_PI * f, power[b->o.filter]);
+            const double slope = pow(2 * M_PI * f, filter_bank_power(b->o.filter));
             b->gain[level * bins + i] = (float)(low * slope / b->n);
         }
 }

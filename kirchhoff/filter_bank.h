@@ -17,6 +17,9 @@
  * line over data of point sources; |omega|, over data of line sources. */
 enum filter_bank_filter { FILTER_DERIVATIVE, FILTER_NONE, FILTER_HALF, FILTER_RHO };
 
+/* Of omega, that a filter multiplies by. */
+double filter_bank_power(enum filter_bank_filter filter);
+
 struct filter_bank_options {
     long ns;    /* samples of a trace */
     double dt;  /* s */

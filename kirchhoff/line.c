@@ -165,7 +165,7 @@ static void project(struct segy *s, const struct polyline *p, double y, struct l
             high = fmax(high, d[e]);
             fit->beside = fmax(fit->beside, beside);
         }
-        const double half = copysign(0.5 * hypot(t->gx - t->sx, t->gy - t->sy), d[1] - d[0]);
+        const double half = copysign(0.5 * segy_offset(t), d[1] - d[0]);
         t->sx = 0.5 * (d[0] + d[1]) - half;
         t->gx = 0.5 * (d[0] + d[1]) + half;
         t->sy = t->gy = y;

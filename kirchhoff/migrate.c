@@ -203,8 +203,7 @@ static enum ek_status typical(const struct migrate *m, double *size)
         weight *= depth * depth;
     if (m->par[PAR_LINE] >= 2)
         weight *= sqrt(2000 * depth);
-    static const double power[] = {1, 0, 0.5, 1}; /* of a frequency, by the filter */
-    *size = most * weight / pow(m->segy->dt, power[m->filter]);
+    *size = most * weight / pow(m->segy->dt, filter_bank_power(m->filter));
     return st;
 }
 

@@ -182,7 +182,7 @@ static void settle_interval(struct segy *s, const struct scan *c)
 static void note_offset(struct scan *c, const struct segy_trace *t, int scalar)
 {
     const double said = c->s->layout.unit * abs(segy_i32(c->header, 37, c->s->layout.little));
-    const double is = hypot(t->gx - t->sx, t->gy - t->sy), near = 1 + 0.01 * is;
+    const double is = segy_offset(t), near = 1 + 0.01 * is;
     c->s->offsets += said > 0;
     c->s->odd_offset +=
         said > 0 && fabs(said - is) > near && fabs(segy_scaled(said, scalar) - is) > near;

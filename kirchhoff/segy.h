@@ -13,6 +13,7 @@
 #define KIRCHHOFF_SEGY_H
 
 #include "src/status.h"
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,6 +71,11 @@ struct segy_trace {
     int shot;    /* number of the source where its place tells no more (line.h), else 0 */
     long number; /* in the file, from 1, dead ones counted */
 };
+
+static inline double segy_offset(const struct segy_trace *t)
+{
+    return hypot(t->gx - t->sx, t->gy - t->sy);
+}
 
 struct segy {
     const char *path; /* owned */

@@ -3,8 +3,8 @@
  * forms and a wavelet's formula in double. */
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/generate.h"
-#include "kirchhoff/migrate.h"
 #include "tests/kirchhoff.h"
+#include "tests/migrated.h"
 
 enum { NS = 1501, TRACES = 6, MOST_DEPTHS = 48 };
 static const double dt = 0.004, v0 = 2000, k[3] = {0, 0, 0.5};
@@ -85,21 +85,10 @@ static void judge(const struct migrate *m)
     assert_false(resum_judge(m->resum).good);
 }
 
-static void migrate(const struct migrate_options *o, struct migrate **m)
-{
-    struct migrate_worker *w;
-    assert_int_equal(migrate_open(o, m), EK_OK);
-    assert_int_equal(migrate_worker_open(*m, 1, &w), EK_OK);
-    for (size_t c = 0; c < (*m)->survey->nchunks; c++)
-        assert_int_equal(migrate_chunk(w, NULL, c), EK_OK);
-    migrate_worker_close(w);
-}
-
 /* The largest error over the column, relative to as many traces as there are. */
 static double error_of(int nz, double dz, const char *tables)
 {
     struct migrate_options o;
-    struct migrate *m;
     char grid[96];
     float column[MOST_DEPTHS];
     double most = 0;
@@ -112,7 +101,7 @@ static double error_of(int nz, double dz, const char *tables)
     o.filter = 1;
     o.anti_alias = 0;
     o.oversample = 4;
-    migrate(&o, &m);
+    struct migrate *m = migrated(&o);
     image_column(m->image, 0, 0, false, column);
     judge(m);
     for (int i = 0; i < nz; i++)
@@ -182,7 +171,6 @@ static double peak_of(enum migrate_weight weight, const char *velocity, const ch
                       const char *tables, double *deep)
 {
     struct migrate_options o;
-    struct migrate *m;
     float column[64];
     int best = 0;
     migrate_defaults(&o);
@@ -192,7 +180,7 @@ static double peak_of(enum migrate_weight weight, const char *velocity, const ch
     o.grid = grid;
     o.table_grid = tables;
     o.anti_alias = 0;
-    migrate(&o, &m);
+    struct migrate *m = migrated(&o);
     image_column(m->image, 0, 0, true, column);
     for (int i = 0; i < m->grid.n[2]; i++)
         best = column[i] > column[best] ? i : best;

@@ -2,8 +2,8 @@
  * line sources, strength of a point, crooked lines; and what is done to traces before the sum:
  * mutes, tapers, silent traces. Exact data of generate.h. */
 #include "kirchhoff/generate.h"
-#include "kirchhoff/migrate.h"
 #include "tests/kirchhoff.h"
+#include "tests/migrated.h"
 
 enum { NS = 701, NZ = 41 };
 static const double DT = 0.004;
@@ -71,13 +71,7 @@ static struct migrate_options usual(double k)
 /* All chunks; a column of NZ depths, as it is or divided by the fold. */
 static void migrate(const struct migrate_options *o, bool divide, float column[NZ])
 {
-    struct migrate *m;
-    struct migrate_worker *w;
-    assert_int_equal(migrate_open(o, &m), EK_OK);
-    assert_int_equal(migrate_worker_open(m, 1, &w), EK_OK);
-    for (size_t c = 0; c < m->survey->nchunks; c++)
-        assert_int_equal(migrate_chunk(w, NULL, c), EK_OK);
-    migrate_worker_close(w);
+    struct migrate *m = migrated(o);
     assert_true(resum_judge(m->resum).good);
     image_column(m->image, 0, 0, divide, column);
     migrate_close(m);
@@ -222,17 +216,11 @@ static void points_have_their_strength(void **state)
 static void silent_traces_are_counted(void **state)
 {
     (void)state;
-    struct migrate *m;
-    struct migrate_worker *w;
     struct migrate_options o = usual(0.5);
     o.grid = "1x1x3:10x10x7@1500,1500,860";
     write_points(2, 0);
-    assert_int_equal(migrate_open(&o, &m), EK_OK);
-    assert_int_equal(migrate_worker_open(m, 1, &w), EK_OK);
-    for (size_t c = 0; c < m->survey->nchunks; c++)
-        assert_int_equal(migrate_chunk(w, NULL, c), EK_OK);
+    struct migrate *m = migrated(&o);
     assert_int_equal(m->silent, 7 * 16);
-    migrate_worker_close(w);
     migrate_close(m);
 }
 
@@ -245,18 +233,13 @@ static void one_trace_of_one_sample(void **state)
         const struct segy_put one = {.sx = 1400, .sy = 3, .gx = 1600, .gy = -3, .delay = 1};
         struct migrate_options o = usual(0);
         struct segy_writer *w;
-        struct migrate *m;
-        struct migrate_worker *worker;
         assert_int_equal(segy_create(path, &file, &w), EK_OK);
         assert_int_equal(segy_put(w, &one, (float[]){zero ? 0 : 3}), EK_OK);
         assert_int_equal(segy_finish(w), EK_OK);
         o.grid = "1x1x7:10x10x7@100,0,970";
         o.line = "auto";
-        assert_int_equal(migrate_open(&o, &m), EK_OK);
-        assert_int_equal(migrate_worker_open(m, 1, &worker), EK_OK);
-        assert_int_equal(migrate_chunk(worker, NULL, 0), EK_OK);
+        struct migrate *m = migrated(&o);
         assert_int_equal(m->silent, zero);
-        migrate_worker_close(worker);
         migrate_close(m);
     }
 }

@@ -2,9 +2,9 @@
  * out where they are and as strong as they are, planes with their depth, dip and reflectivity,
  * single spikes as isochrons. v = 2000 + 0.5 z, exact tables on a grid. */
 #include "kirchhoff/generate.h"
-#include "kirchhoff/migrate.h"
 #include "src/table.h"
 #include "tests/isa.h"
+#include "tests/migrated.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -33,19 +33,6 @@ static struct migrate_options usual(const char *data)
     o.velocity = "gradient:v0=2000,k=0.5";
     o.anti_alias = 0;
     return o;
-}
-
-/* All chunks on this thread. */
-static struct migrate *migrated(const struct migrate_options *o)
-{
-    struct migrate *m;
-    struct migrate_worker *w;
-    assert_int_equal(migrate_open(o, &m), EK_OK);
-    assert_int_equal(migrate_worker_open(m, 1, &w), EK_OK);
-    for (size_t c = 0; c < m->survey->nchunks; c++)
-        assert_int_equal(migrate_chunk(w, NULL, c), EK_OK);
-    migrate_worker_close(w);
-    return m;
 }
 
 struct peak {
