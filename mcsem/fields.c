@@ -38,27 +38,19 @@ static enum ek_status take_layers(const struct mcsem_layers *from, struct earth_
     return EK_OK;
 }
 
-static enum ek_status take_pair(const struct mcsem_survey *s, int src, int rec, double surface,
-                                struct survey_pair *p)
+static struct survey_pair pair_of(const struct mcsem_survey *s, int src, int rec)
 {
     const double degree = acos(-1) / 180, *from = s->src[src], *to = s->rec[rec];
-    *p = (struct survey_pair){.source = {from[0], from[1], from[2]},
-                              .azimuth = from[3] * degree,
-                              .dip = from[4] * degree,
-                              .length = from[5],
-                              .receiver = {to[0], to[1], to[2]},
-                              .direction = {cos(to[4] * degree) * cos(to[3] * degree),
-                                            cos(to[4] * degree) * sin(to[3] * degree),
-                                            sin(to[4] * degree)},
-                              .magnetic = s->mrec};
-    struct survey_pair below = *p;
-    char where[64];
-    snprintf(where, sizeof where, "source %d, receiver", src + 1);
-    below.source[2] -= surface;
-    below.receiver[2] -= surface;
-    below.line = (size_t)rec + 1;
-    TRY(survey_check_pair(&below, where));
-    return pair_check(&below, FORWARD_TOLERANCE, where);
+    return (struct survey_pair){.source = {from[0], from[1], from[2]},
+                                .azimuth = from[3] * degree,
+                                .dip = from[4] * degree,
+                                .length = from[5],
+                                .receiver = {to[0], to[1], to[2]},
+                                .direction = {cos(to[4] * degree) * cos(to[3] * degree),
+                                              cos(to[4] * degree) * sin(to[3] * degree),
+                                              sin(to[4] * degree)},
+                                .magnetic = s->mrec,
+                                .line = (size_t)rec + 1};
 }
 
 /* What one thread works with. */
@@ -89,9 +81,8 @@ static enum ek_status compute(struct worker *w, const struct earth_layers *l,
                               double *jac, double *error)
 {
     const struct forward_control control = {tolerance_of(s), FLOOR};
-    struct survey_pair p;
+    const struct survey_pair p = pair_of(s, src, rec);
     int which;
-    TRY(take_pair(s, src, rec, l->z[0], &p));
     TRY(forward_choose(w->forward, l, &p, s->nfreq, s->freq, &control, &which, error));
     TRY(forward_pair(w->forward, l, &p, s->nfreq, s->freq, which, jac ? FORWARD_ALL : FORWARD_FIELD,
                      w->field, jac ? w->jac : NULL));
@@ -136,13 +127,28 @@ static enum ek_status compute_all(const struct earth_layers *l, const struct mcs
     return failed;
 }
 
-static enum ek_status check(const struct mcsem_survey *s)
+static enum ek_status check_pair(const struct mcsem_survey *s, int src, int rec, double surface)
+{
+    struct survey_pair below = pair_of(s, src, rec);
+    char where[64];
+    snprintf(where, sizeof where, "source %d, receiver", src + 1);
+    below.source[2] -= surface;
+    below.receiver[2] -= surface;
+    TRY(survey_check_pair(&below, where));
+    return pair_check(&below, FORWARD_TOLERANCE, where);
+}
+
+/* On the caller's thread, which has the message. */
+static enum ek_status check(const struct mcsem_survey *s, double surface)
 {
     if (s->nsrc < 1 || s->nrec < 1 || s->nfreq < 1)
         FAIL(EK_USAGE, "%d sources, %d receivers, %d frequencies: at least one of each is needed",
              s->nsrc, s->nrec, s->nfreq);
     for (int q = 0; q < s->nfreq; q++)
         TRY(survey_check_freq(s->freq[q], "frequency", (size_t)q + 1));
+    for (int i = 0; i < s->nsrc; i++)
+        for (int r = 0; r < s->nrec; r++)
+            TRY(check_pair(s, i, r, surface));
     return EK_OK;
 }
 
@@ -150,15 +156,12 @@ enum ek_status mcsem_forward(const struct mcsem_layers *layers, const struct mcs
                              double *field, double *jac)
 {
     double worst = 0;
-    TRY(check(s));
     struct earth_layers *l = malloc(sizeof *l);
     if (!l)
         FAIL(EK_UNAVAILABLE, "out of memory for the layers");
     enum ek_status st = take_layers(layers, l);
-    struct survey_pair pair; /* all are looked at by the caller's thread, which has the message */
-    for (int i = 0; !st && i < s->nsrc; i++)
-        for (int r = 0; !st && r < s->nrec; r++)
-            st = take_pair(s, i, r, l->z[0], &pair);
+    if (!st)
+        st = check(s, l->z[0]);
     if (!st)
         st = compute_all(l, s, field, jac, &worst);
     free(l);

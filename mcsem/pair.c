@@ -13,7 +13,8 @@ enum { PANEL_POINTS = 32, NEAR_SIGHTS = 4 }; /* of a wire's panel, at most; see 
 
 /* ---- depths ---------------------------------------------------------------------------------- */
 
-int pair_layer(const struct earth_layers *layers, double z)
+/* The layer that holds z, on an interface the lower one. */
+static int layer_at(const struct earth_layers *layers, double z)
 {
     int layer = 0;
     while (layer < layers->n - 1 && layers->z[layer] <= z)
@@ -21,9 +22,10 @@ int pair_layer(const struct earth_layers *layers, double z)
     return layer;
 }
 
-int pair_base(const struct earth_layers *layers, double z)
+/* First layer below depth z, at most the last one. */
+static int base_below(const struct earth_layers *layers, double z)
 {
-    const int below = pair_layer(layers, z) + 1;
+    const int below = layer_at(layers, z) + 1;
     return below < layers->n ? below : layers->n - 1;
 }
 
@@ -58,8 +60,8 @@ void pair_cut(const struct earth_layers *layers, int base, double source, double
     const double a = fmin(source, receiver), b = fmax(source, receiver);
     const double foot = top_of(layers, base);
     double *part = view->part;
-    view->upper = pair_layer(layers, a);
-    view->lower = pair_layer(layers, b);
+    view->upper = layer_at(layers, a);
+    view->lower = layer_at(layers, b);
     view->swapped = source > receiver;
     view->below = view->between = view->above = 0;
     for (int k = base; k >= view->lower; k--)
@@ -148,7 +150,8 @@ static void add_panels(struct rule *rule, double centre, double half)
     }
 }
 
-int pair_points(const struct survey_pair *pair, double tolerance, double *x, double *weight)
+/* Abscissas in -1 .. 1 and weights that sum up to 1; PAIR_POINTS + 1: more would be needed. */
+static int points_of(const struct survey_pair *pair, double tolerance, double *x, double *weight)
 {
     struct rule rule = {.tolerance = tolerance, .x = x, .weight = weight};
     x[0] = 0;
@@ -164,7 +167,7 @@ enum ek_status pair_check(const struct survey_pair *p, double tolerance, const c
 {
     double x[PAIR_POINTS], weight[PAIR_POINTS];
     const bool here = !memcmp(p->source, p->receiver, sizeof p->source);
-    if (p->length == 0 ? here : pair_points(p, tolerance, x, weight) > PAIR_POINTS)
+    if (p->length == 0 ? here : points_of(p, tolerance, x, weight) > PAIR_POINTS)
         FAIL(EK_USAGE, "%s:%zu: the source touches the receiver", path, p->line);
     return EK_OK;
 }
@@ -357,11 +360,11 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
                 struct pair_sight *sight, double *share)
 {
     double x[PAIR_POINTS], whole[PAIR_POINTS];
-    const int points = pair_points(p, tolerance, x, whole);
+    const int points = points_of(p, tolerance, x, whole);
     int n = 0;
     const double flat = cos(p->dip), steep = sin(p->dip), half = 0.5 * p->length;
     const double cosine = cos(p->azimuth), sine = sin(p->azimuth);
-    const double receiver_rho = layers->rho_v[pair_layer(layers, p->receiver[2])];
+    const double receiver_rho = layers->rho_v[layer_at(layers, p->receiver[2])];
     for (int k = 0; points <= PAIR_POINTS && k < points; k++) {
         struct pair_sight s = {.x = p->receiver[0] - p->source[0] - x[k] * half * flat * cosine,
                                .y = p->receiver[1] - p->source[1] - x[k] * half * flat * sine,
@@ -376,7 +379,7 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
                                .receiver_rho = receiver_rho};
         const double near = NEAR * fabs(p->receiver[2] - s.z);
         s.r = hypot(s.x, s.y);
-        s.source_rho = layers->rho_v[pair_layer(layers, s.z)];
+        s.source_rho = layers->rho_v[layer_at(layers, s.z)];
         if (n + (s.r < near ? NEAR_SIGHTS : 1) > PAIR_POINTS)
             return PAIR_POINTS + 1;
         if (s.r < near) {
@@ -459,7 +462,7 @@ enum ek_status pair_make(const struct earth_layers *layers, const struct survey_
     for (int k = 0; k < w.n; k++)
         lowest = fmax(lowest, w.sight[k].z);
     plan->layers = layers->n;
-    plan->base = pair_base(layers, lowest);
+    plan->base = base_below(layers, lowest);
     plan->magnetic = pair->magnetic;
     plan->nlevels = 0;
     for (int k = 0; k < w.n; k++)

@@ -99,10 +99,6 @@ struct pair_plan {
  * for layers->n + 2 parts. */
 void pair_cut(const struct earth_layers *layers, int base, double source, double receiver,
               struct pair_view *view);
-/* First layer below depth z, at most the last one; the layer that holds z, on an interface the
- * lower one. */
-int pair_base(const struct earth_layers *layers, double z);
-int pair_layer(const struct earth_layers *layers, double z);
 
 /* Room for plans of up to `layers` layers. EK_UNAVAILABLE: memory. close is fine after a failed
  * open. */
@@ -121,7 +117,8 @@ int pair_terms(const struct pair_sight *sight, struct pair_term *term);
  * (TE's I changes its form only). */
 enum pair_function pair_function_below(enum pair_function function, double *sign);
 
-/* The wire's points and their shares; as pair_points(). */
+/* The wire's points for a relative error of `tolerance`, and their shares, which sum up to 1;
+ * returns how many, PAIR_POINTS + 1 if more would be needed. */
 int pair_sights(const struct survey_pair *pair, const struct earth_layers *layers, double tolerance,
                 struct pair_sight *sight, double *share);
 
@@ -131,9 +128,5 @@ bool pair_is_null(const struct survey_pair *pair);
 /* EK_USAGE with `path` and the pair's line: the source touches the receiver, so that the sum over
  * the wire cannot have that tolerance. */
 enum ek_status pair_check(const struct survey_pair *pair, double tolerance, const char *path);
-
-/* Points of the wire for a relative error of `tolerance`, x [points] in -1 .. 1, weights summing up
- * to 1; PAIR_POINTS + 1: more would be needed. */
-int pair_points(const struct survey_pair *pair, double tolerance, double *x, double *weight);
 
 #endif

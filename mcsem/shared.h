@@ -17,14 +17,6 @@
 
 enum { SHARED_STENCIL = 8, SHARED_DENSITIES = 4 };
 
-/* How dense the table is: 0 .. SHARED_DENSITIES-1, from coarse to fine. */
-struct shared_density {
-    int filter;
-    double spacing; /* of the nodes in ln r */
-    int depths;     /* nodes in depth, where the depths are not all the same */
-};
-extern const struct shared_density shared_densities[SHARED_DENSITIES];
-
 struct shared;
 
 /* For earths of up to `layers` layers; `width` threads work on it. EK_UNAVAILABLE: memory. */

@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct shared_density shared_densities[SHARED_DENSITIES] = {
-    {2, 0.10, 4}, {3, 0.08, 5}, {3, 0.06, 6}, {4, 0.045, 8}};
+/* How dense the table is, from coarse to fine. */
+static const struct {
+    int filter;
+    double spacing; /* of the nodes in ln r */
+    int depths;     /* nodes in depth, where the depths are not all the same */
+} densities[SHARED_DENSITIES] = {{2, 0.10, 4}, {3, 0.08, 5}, {3, 0.06, 6}, {4, 0.045, 8}};
 
 enum { MOST_WAVES = 4 * PAIR_WAVES };
 #define SKIN_DEPTHS 6.0 /* beyond so many of them nodes stand evenly in r */
@@ -158,7 +162,6 @@ static enum ek_status place_views(struct shared *s)
 
 enum ek_status shared_lay_out(struct shared *s, size_t npairs, int density, bool *fits)
 {
-    const struct shared_density *d = &shared_densities[density];
     struct needs n = {.r_first = INFINITY,
                       .source = {0, INFINITY, -INFINITY, {0}},
                       .receiver = {0, INFINITY, -INFINITY, {0}}};
@@ -167,15 +170,15 @@ enum ek_status shared_lay_out(struct shared *s, size_t npairs, int density, bool
         *fits = look_at(s, &s->pair[p], &n);
     if (!*fits)
         return EK_OK;
-    TRY(hankel_open(d->filter, &s->filter));
+    TRY(hankel_open(densities[density].filter, &s->filter));
     s->source = n.source;
     s->receiver = n.receiver;
-    place_depths(&s->source, d->depths);
-    place_depths(&s->receiver, d->depths);
+    place_depths(&s->source, densities[density].depths);
+    place_depths(&s->receiver, densities[density].depths);
     s->nused = 0;
     for (int q = 0; q < PAIR_INTEGRALS; q++)
         s->place[q] = n.used[q] ? s->nused++ : -1;
-    TRY(place_nodes(s, &n, d->spacing, fits));
+    TRY(place_nodes(s, &n, densities[density].spacing, fits));
     if (!*fits)
         return EK_OK;
     TRY(shared_reserve(&s->weight, (size_t)s->nused * (size_t)s->nodes * (size_t)s->waves));
