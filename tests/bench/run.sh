@@ -3,11 +3,11 @@
 # name holds it. Peers are taken by path (PEER_BT=… the official Fortran bt-mz class A binary).
 set -u
 export BIN=${BIN:-bin} BUILD=${BUILD:-build}
-for bench in "$BUILD"/bench/* tests/bench/*.sh; do
+for bench in "$BUILD"/bench/* tests/bench/*.sh tests/bench/figures.py; do
     name=$(basename "$bench")
     [ -f "$bench" ] && [ "$name" != run.sh ] && [ "$name" != gpu.sh ] || continue
     [[ $name == *${BENCH:-}* ]] || continue
     case $name in *.d | *.o) continue ;; esac
     echo "== $name"
-    case $name in *.sh) bash "$bench" ;; *) "$bench" ;; esac || echo "   (exit $?)"
+    case $name in *.sh) bash "$bench" ;; *.py) python3 "$bench" ;; *) "$bench" ;; esac || echo "   (exit $?)"
 done
