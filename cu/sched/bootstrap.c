@@ -75,6 +75,7 @@ enum ek_status bootstrap_open(struct bootstrap *l, const struct sched_job *job, 
     l->absent = l->unknown = l->devices;
     for (size_t t = 0; t < job->n; t++)
         l->cost += cost_of(job, t);
+    l->rest = l->cost;
     double share = divide_large(l);
     if (job->n && job->first && l->devices && cost_of(job, order[0]) < SMALL * share) {
         l->order = NULL;
@@ -96,29 +97,35 @@ void bootstrap_close(struct bootstrap *l)
 }
 
 /* ---- what to take -----------------------------------------------------------------------------*/
-/* Takes tasks from the given one on, as long as they are there. */
-static struct ek_range take(struct bootstrap *l, size_t task, size_t most)
+/* Takes tasks from the given one on, as long as they are there and cost less than `worth`, but one.
+ */
+static struct ek_range take(struct bootstrap *l, size_t task, size_t most, double worth)
 {
     struct ek_range r = {task, task};
-    while (r.end < l->job->n && r.end - task < most && !l->taken[r.end])
+    double before = l->rest;
+    while (r.end < l->job->n && r.end - task < most && !l->taken[r.end] &&
+           (r.end == task || before - l->rest < worth)) {
+        l->rest -= cost_of(l->job, r.end);
         l->taken[r.end++] = true;
+    }
     l->tasks -= r.end - task;
     return r;
 }
 
-/* Where launches count: so many tasks that they do not, as far as that is no more than half of this
- * unit's share of what is left. */
-static size_t wanted_of(const struct bootstrap *l, int cu)
+/* Where launches count: the cost of a range in which they do not, as far as that is no more than
+ * half of this unit's share of what is left; else 0.
+ */
+static double wanted_of(const struct bootstrap *l, int cu)
 {
-    double own = speed_of(&l->unit[cu]), all = 0;
-    if (l->unit[cu].wanted < 1)
-        return 1;
+    double own = speed_of(&l->unit[cu]), all = 0, wanted = l->unit[cu].wanted;
+    if (wanted * (double)l->tasks <= l->rest)
+        return 0;
     for (int c = 0; c < l->job->ncu; c++) {
         double speed = speed_of(&l->unit[c]);
         all += speed > 0 ? speed : own;
     }
-    double wanted = l->unit[cu].wanted, most = (double)l->tasks * own / (2 * all);
-    return (size_t)fmin(fmax(most, LAUNCH * wanted), wanted) + 1; /* not shorter than its launch */
+    double most = l->rest * own / (2 * all);
+    return fmin(fmax(most, LAUNCH * wanted), wanted); /* not shorter than its launch */
 }
 
 /* Devices begin with as much as a CPU unit would get if all were alike, and double it while much is
@@ -126,16 +133,16 @@ static size_t wanted_of(const struct bootstrap *l, int cu)
 static struct ek_range together(struct bootstrap *l, int cu)
 {
     struct bootstrap_unit *u = &l->unit[cu];
-    size_t units = 4 * (size_t)l->job->ncu, count = wanted_of(l, cu);
+    size_t units = 4 * (size_t)l->job->ncu, count;
     if (l->job->unit[cu].kind == CU_DEVICE) {
         size_t most = l->tasks / (4 * (size_t)l->devices);
         u->stretch = u->stretch ? 2 * u->stretch : (l->job->n + units - 1) / units;
         count = u->stretch < most ? u->stretch : most ? most : 1;
         count = count < l->tasks ? count : l->tasks;
         l->end -= count;
-        return take(l, l->end, count);
+        return take(l, l->end, count, INFINITY);
     }
-    struct ek_range r = take(l, l->first, count < l->tasks ? count : l->tasks);
+    struct ek_range r = take(l, l->first, l->tasks, wanted_of(l, cu));
     l->first = r.end;
     return r;
 }
@@ -208,23 +215,23 @@ static struct ek_range by_size(struct bootstrap *l, int cu)
     size_t place = fitting(l, cu, next_place(l, cu));
     if (place >= l->job->n || leaves(l, cu, l->order[place]))
         return (struct ek_range){0, 0};
-    return take(l, l->order[place], 1);
+    return take(l, l->order[place], 1, 0);
 }
 
 static struct ek_range by_number(struct bootstrap *l, int cu)
 {
     while (l->number < l->job->n && l->taken[l->number])
         l->number++;
-    return take(l, l->number, wanted_of(l, cu));
+    return take(l, l->number, l->tasks, wanted_of(l, cu));
 }
 
 static struct ek_range choose(struct bootstrap *l, int cu)
 {
     if (l->job->ncu == 1) /* nobody else to share with */
-        return take(l, 0, l->job->n);
+        return take(l, 0, l->job->n, INFINITY);
     if (!l->order)
         return together(l, cu);
-    return wanted_of(l, cu) > 1 ? by_number(l, cu) : by_size(l, cu);
+    return wanted_of(l, cu) * (double)l->tasks > l->rest ? by_number(l, cu) : by_size(l, cu);
 }
 
 /* ---- a step -----------------------------------------------------------------------------------*/
@@ -252,7 +259,7 @@ struct ek_range bootstrap_next(struct bootstrap *l, int cu)
 void bootstrap_done(struct bootstrap *l, int cu, struct ek_range r, double sec, const double *each)
 {
     struct bootstrap_unit *u = &l->unit[cu];
-    double tasks = each ? 0 : sec, count = (double)(r.end - r.begin);
+    double tasks = each ? 0 : sec;
     for (size_t i = 0; each && i < r.end - r.begin; i++)
         tasks += each[i];
     pthread_mutex_lock(&l->lock);
@@ -261,7 +268,7 @@ void bootstrap_done(struct bootstrap *l, int cu, struct ek_range r, double sec, 
     u->launch = fmax(0, sec - tasks);
     u->cost += cost_of_all(l, r);
     if (tasks > 0)
-        u->wanted = u->launch * count / (LAUNCH * tasks);
+        u->wanted = u->launch * speed_of(u) / LAUNCH;
     if (l->job->unit[cu].kind == CU_CPU)
         l->cpu_speed = speed_of(u);
     else

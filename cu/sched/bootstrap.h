@@ -21,7 +21,7 @@
 
 struct bootstrap_unit {
     size_t stretch;       /* of a device's next range, together; 0: has not asked yet */
-    double wanted;        /* tasks of a range in which its launch counts little */
+    double wanted;        /* cost of a range in which its launch counts little */
     double cost, seconds; /* what it has done, and how long that took */
     double tasks, launch; /* of these seconds, without launches; the last launch */
     double until;         /* when it is through with what it has; INFINITY: not known */
@@ -43,7 +43,7 @@ struct bootstrap {
     size_t trial;   /* place of the first task that will do to try a device; n: none */
     int devices, absent, unknown; /* of the former: have not asked, have done nothing yet */
     int fast;                     /* of them: not known to be as slow as CPU units */
-    double cost;                  /* of all tasks */
+    double cost, rest;            /* of all tasks; of those that nobody has taken */
     double span;                  /* of the step, as far as units are known; 0: they are not */
     double cpu_speed;             /* cost / s of some CPU unit; 0: unknown */
     struct bootstrap_unit *unit;  /* [ncu] */

@@ -194,8 +194,7 @@ void partition_begin(struct partition *d, double horizon)
     find_homes(d);
 }
 
-/* ---- what a partition costs
- * --------------------------------------------------------------------*/
+/* ---- what a partition costs -------------------------------------------------------------------*/
 /* The host itself has no link: what crosses goes over those of the devices. */
 static double exchange_of(struct partition *d, const int *owner)
 {
@@ -295,26 +294,20 @@ static void try_stretches(struct partition *d, struct search *s)
     }
 }
 
-static void try_list(struct partition *d, struct search *s, int pick, enum partition_by by)
-{
-    for (size_t t = 0; pick != PARTITION_PICKED && t < d->job->n; t++)
-        d->pick[t] = pick;
-    partition_pack(d, by, d->trial);
-    compare(d, s);
-    improve(d, s, by == PARTITION_BY_KIND);
-}
-
-/* By descending cost, as `heft` has it, where times on the first unit have another order. */
-static void try_by_cost(struct partition *d, struct search *s)
+/* The tasks in `order`: d->order, or by cost as `heft` has it, where times on the first unit have
+ * another one.
+ */
+static void try_list(struct partition *d, struct search *s, int pick, enum partition_by by,
+                     size_t *order)
 {
     size_t *own = d->order;
-    for (size_t t = 0; t < d->job->n; t++)
-        d->pick[t] = PARTITION_ANY;
-    d->order = d->e->order;
-    partition_pack(d, PARTITION_BY_KIND, d->trial);
+    for (size_t t = 0; pick != PARTITION_PICKED && t < d->job->n; t++)
+        d->pick[t] = pick;
+    d->order = order;
+    partition_pack(d, by, d->trial);
     d->order = own;
     compare(d, s);
-    improve(d, s, true);
+    improve(d, s, by == PARTITION_BY_KIND);
 }
 
 /* With transfers in mind while tasks are given to units (or not: then they count only in
@@ -325,23 +318,23 @@ static void search_shapes(struct partition *d, struct search *s)
     if (!WITHOUT(STRETCHES))
         try_stretches(d, s);
     if (!good_enough(d, s))
-        try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND);
+        try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND, d->order);
     if (d->proportional || WITHOUT(PRICES) || good_enough(d, s))
         return;
-    try_by_cost(d, s);
+    try_list(d, s, PARTITION_ANY, PARTITION_BY_KIND, d->e->order);
     partition_pick(d);
-    try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND);
+    try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND, d->order);
     if (good_enough(d, s))
         return;
     partition_free(d);
-    try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND);
+    try_list(d, s, PARTITION_PICKED, PARTITION_BY_KIND, d->order);
 }
 
 static void try_memory(struct partition *d, struct search *s, int memory)
 {
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
         if (k->memory == memory) {
-            try_list(d, s, memory, PARTITION_BY_MEMORY);
+            try_list(d, s, memory, PARTITION_BY_MEMORY, d->order);
             return;
         }
 }
