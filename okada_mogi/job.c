@@ -63,9 +63,7 @@ bool job_allows(const struct job *job, const double *x)
 
 uint64_t job_sum(const struct job *job, struct trial_range range)
 {
-    const struct stations *s = &job->stations;
     const struct job_accept *a = &job->accept;
-    const size_t n = (size_t)s->n * sizeof(double);
     const double accept[] = {a->nk, a->misfit, a->below, (double)a->best, a->all};
     struct checksum sum;
     checksum_begin(&sum, "okada_mogi job 4");
@@ -82,14 +80,7 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
     }
     checksum_add(&sum, a->k, (size_t)a->nk * sizeof *a->k);
     checksum_add(&sum, accept, sizeof accept);
-    checksum_add(&sum, s->east, n);
-    checksum_add(&sum, s->north, n);
-    checksum_add(&sum, s->observed, 3 * n);
-    checksum_add(&sum, s->sigma, 3 * n);
-    checksum_add(&sum, s->along, 3 * n);
-    checksum_add(&sum, s->height, n);
-    checksum_add(&sum, s->correlation, n);
-    checksum_add(&sum, s->second, 2 * n);
+    stations_sum(&job->stations, &sum);
     for (int i = 0; i < job->scenes.n; i++) {
         const struct scene *c = &job->scenes.scene[i];
         checksum_add(&sum, &c->unknowns, sizeof c->unknowns);

@@ -31,18 +31,9 @@ enum { DATA = 17 };
 
 static char *data_of(const struct job *job, char text[DATA])
 {
-    const struct stations *s = &job->stations;
-    const size_t n = (size_t)s->n * sizeof(double);
     struct checksum sum;
     checksum_begin(&sum, "okada_mogi data 1");
-    checksum_add(&sum, s->east, n);
-    checksum_add(&sum, s->north, n);
-    checksum_add(&sum, s->observed, 3 * n);
-    checksum_add(&sum, s->sigma, 3 * n);
-    checksum_add(&sum, s->along, 3 * n);
-    checksum_add(&sum, s->height, n);
-    checksum_add(&sum, s->correlation, n);
-    checksum_add(&sum, s->second, 2 * n);
+    stations_sum(&job->stations, &sum);
     for (int i = 0; i < job->scenes.n; i++)
         checksum_add(&sum, &job->scenes.scene[i].unknowns, sizeof(int));
     snprintf(text, DATA, "%016" PRIx64, checksum_end(&sum));

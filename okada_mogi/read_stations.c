@@ -1,10 +1,12 @@
 /* okada_mogi/read_stations.c – tables of displacements, in the orders and names that people use. */
 #include "okada_mogi/stations.h"
 #include "okada_mogi/utm.h"
+#include "src/checksum.h"
 #include "src/table.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +83,26 @@ static const struct {
     const char *suffix;
     double metres;
 } units[] = {{"m", 1}, {"cm", 0.01}, {"mm", 0.001}, {"km", 1000}, {"deg", 1}};
+
+/* Numbers of each station, in the order of sums. */
+static const struct {
+    size_t at, each;
+} fields[] = {
+    {offsetof(struct stations, east), 1},        {offsetof(struct stations, north), 1},
+    {offsetof(struct stations, observed), 3},    {offsetof(struct stations, sigma), 3},
+    {offsetof(struct stations, along), 3},       {offsetof(struct stations, height), 1},
+    {offsetof(struct stations, correlation), 1}, {offsetof(struct stations, second), 2},
+};
+static const size_t texts[] = {offsetof(struct stations, name), offsetof(struct stations, scene)};
+
+enum { FIELDS = sizeof fields / sizeof *fields, TEXTS = sizeof texts / sizeof *texts };
+
+static void *list_at(const struct stations *s, size_t at)
+{
+    void *list;
+    memcpy(&list, (const char *)s + at, sizeof list);
+    return list;
+}
 
 /* Where each quantity stands in a table, and in which unit. */
 struct layout {
@@ -520,24 +542,36 @@ static enum ek_status point_along(const struct table *t, struct stations *s)
     return EK_OK;
 }
 
+/* The list at `at` gets room for n of so many bytes each. */
+static bool grow_list(struct stations *s, size_t at, size_t n, size_t size)
+{
+    void *more = realloc(list_at(s, at), n * size + 1);
+    if (!more)
+        return false;
+    memcpy((char *)s + at, &more, sizeof more);
+    memset((char *)more + (size_t)s->n * size, 0, (n - (size_t)s->n) * size);
+    return true;
+}
+
+/* Room for n stations, no less than there are; what is new is zeroed. */
+static enum ek_status grow(const char *path, struct stations *s, size_t n)
+{
+    bool done = true;
+    for (int f = 0; f < FIELDS; f++)
+        done = done && grow_list(s, fields[f].at, n, fields[f].each * sizeof(double));
+    for (int t = 0; t < TEXTS; t++)
+        done = done && grow_list(s, texts[t], n, sizeof(char *));
+    if (!done)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu stations", path, n);
+    return EK_OK;
+}
+
 static enum ek_status fill(const struct layout *l, struct stations *s)
 {
     const size_t n = l->table->nrows;
     if (n < 1 || n > 1 << 20)
         FAIL(EK_USAGE, "%s: %zu stations; there must be 1 to %d", l->table->path, n, 1 << 20);
-    s->name = calloc(n, sizeof *s->name);
-    s->east = calloc(n, sizeof *s->east);
-    s->north = calloc(n, sizeof *s->north);
-    s->observed = calloc(3 * n, sizeof *s->observed);
-    s->sigma = calloc(3 * n, sizeof *s->sigma);
-    s->along = calloc(3 * n, sizeof *s->along);
-    s->scene = calloc(n, sizeof *s->scene);
-    s->height = calloc(n, sizeof *s->height);
-    s->correlation = calloc(n, sizeof *s->correlation);
-    s->second = calloc(2 * n, sizeof *s->second);
-    if (!s->height || !s->correlation || !s->second || !s->name || !s->east || !s->north ||
-        !s->observed || !s->sigma || !s->along || !s->scene)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu stations", l->table->path, n);
+    TRY(grow(l->table->path, s, n));
     s->n = (int)n;
     for (size_t row = 0; row < n; row++)
         TRY(read_row(l, row, s));
@@ -582,37 +616,24 @@ static enum ek_status refuse_both(const char *path, const struct stations *all,
     return EK_OK;
 }
 
-/* *list becomes all of both, `more` no one's. */
-static bool append(void *list, int n, void *more, int nmore, size_t size)
+static void move(struct stations *all, const struct stations *more, size_t at, size_t size)
 {
-    void **to = list;
-    char *both = realloc(*to, (size_t)(n + nmore) * size + 1);
-    if (!both)
-        return false;
-    memcpy(both + (size_t)n * size, more, (size_t)nmore * size);
-    *to = both;
-    return true;
+    memcpy((char *)list_at(all, at) + (size_t)all->n * size, list_at(more, at),
+           (size_t)more->n * size);
 }
 
 enum ek_status stations_add(const char *path, struct stations *all, struct stations *more)
 {
-    const int n = all->n, m = more->n;
-    if (n && strcmp(all->projection, more->projection))
+    if (all->n && strcmp(all->projection, more->projection))
         FAIL(EK_USAGE, "%s: coordinates are of '%s', those of the files before it of '%s'", path,
              more->projection, all->projection);
     TRY(refuse_both(path, all, more));
-    if (!append(&all->name, n, more->name, m, sizeof *more->name) ||
-        !append(&all->east, n, more->east, m, sizeof *more->east) ||
-        !append(&all->north, n, more->north, m, sizeof *more->north) ||
-        !append(&all->observed, n, more->observed, m, 3 * sizeof *more->observed) ||
-        !append(&all->sigma, n, more->sigma, m, 3 * sizeof *more->sigma) ||
-        !append(&all->along, n, more->along, m, 3 * sizeof *more->along) ||
-        !append(&all->height, n, more->height, m, sizeof *more->height) ||
-        !append(&all->correlation, n, more->correlation, m, sizeof *more->correlation) ||
-        !append(&all->second, n, more->second, m, 2 * sizeof *more->second) ||
-        !append(&all->scene, n, more->scene, m, sizeof *more->scene))
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the stations", path);
-    all->n += m;
+    TRY(grow(path, all, (size_t)all->n + (size_t)more->n));
+    for (int f = 0; f < FIELDS; f++)
+        move(all, more, fields[f].at, fields[f].each * sizeof(double));
+    for (int t = 0; t < TEXTS; t++)
+        move(all, more, texts[t], sizeof(char *));
+    all->n += more->n;
     all->ncomponents += more->ncomponents;
     all->zone = more->zone;
     memcpy(all->projection, more->projection, sizeof all->projection);
@@ -620,21 +641,21 @@ enum ek_status stations_add(const char *path, struct stations *all, struct stati
     return EK_OK;
 }
 
+void stations_sum(const struct stations *s, struct checksum *sum)
+{
+    for (int f = 0; f < FIELDS; f++)
+        checksum_add(sum, list_at(s, fields[f].at), (size_t)s->n * fields[f].each * sizeof(double));
+}
+
 void stations_close(struct stations *s)
 {
-    for (int i = 0; s->name && i < s->n; i++)
-        free(s->name[i]);
-    for (int i = 0; s->scene && i < s->n; i++)
-        free(s->scene[i]);
-    free(s->name);
-    free(s->scene);
-    free(s->along);
-    free(s->height);
-    free(s->correlation);
-    free(s->second);
-    free(s->east);
-    free(s->north);
-    free(s->observed);
-    free(s->sigma);
+    for (int t = 0; t < TEXTS; t++) {
+        char **list = list_at(s, texts[t]);
+        for (int i = 0; list && i < s->n; i++)
+            free(list[i]);
+        free(list);
+    }
+    for (int f = 0; f < FIELDS; f++)
+        free(list_at(s, fields[f].at));
     *s = (struct stations){0};
 }

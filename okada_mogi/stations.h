@@ -2,6 +2,7 @@
 #ifndef OKADA_MOGI_STATIONS_H
 #define OKADA_MOGI_STATIONS_H
 
+#include "src/checksum.h"
 #include "src/status.h"
 #include <stdbool.h>
 
@@ -84,6 +85,8 @@ enum ek_status stations_read(const char *path, const struct stations_format *for
  * of both; EK_UNAVAILABLE: out of memory. */
 enum ek_status stations_add(const char *path, struct stations *all, struct stations *more);
 void stations_close(struct stations *s);
+/* Adds all their numbers to a sum. */
+void stations_sum(const struct stations *s, struct checksum *sum);
 
 /* Longitude and latitude of a point; where the zone is unknown, as it is. */
 void stations_place(const struct stations *s, double east, double north, double at[2]);
