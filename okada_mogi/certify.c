@@ -351,8 +351,7 @@ static void list_data(struct certifier *c, double reach)
     const struct stations *s = &c->job->stations;
     const double slack = judge_slack(c->job);
     for (int i = 0; i < 3 * s->n; i++) {
-        const bool other =
-            (c->job->scenes.n && c->job->scenes.of[i / 3] >= 0) || stations_difference(s, i / 3);
+        const bool other = scenes_adrift(&c->job->scenes, i / 3) || stations_difference(s, i / 3);
         const double width = other ? NAN : reach * s->sigma[i] + slack;
         c->low[i] = s->observed[i] - width;
         c->high[i] = s->observed[i] + width;

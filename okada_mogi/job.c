@@ -85,6 +85,8 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
         const struct scene *c = &job->scenes.scene[i];
         checksum_add(&sum, &c->unknowns, sizeof c->unknowns);
         checksum_add(&sum, c->station, (size_t)c->n * sizeof *c->station);
+        if (c->sill > 0)
+            checksum_add(&sum, (const double[]){c->sill, c->range}, 2 * sizeof(double));
     }
     return checksum_end(&sum);
 }

@@ -16,7 +16,7 @@ enum ek_status join_columns_open(const struct job *job, struct join_columns *c)
     c->slack = ARENA_NEW(&c->arena, n, double);
     TRY(arena_check(&c->arena, "the components of %s", job->path));
     for (int i = 0; i < 3 * s->n; i++) {
-        if (isnan(s->observed[i]) || (job->scenes.n && job->scenes.of[i / 3] >= 0))
+        if (isnan(s->observed[i]) || scenes_adrift(&job->scenes, i / 3))
             continue;
         c->at[c->n] = i;
         c->slack[c->n] = judge_slack(job) / s->sigma[i];

@@ -119,11 +119,18 @@ double judge_reach(const struct job *job, double bound)
     return fmin(most, a->nk ? a->k[a->nk - 1] : INFINITY);
 }
 
+double judge_chi2(const struct job *job, double bound)
+{
+    const double misfit = job->accept.all ? INFINITY : fmin(job->accept.below, bound);
+    return job->accept.misfit == JOB_MISFIT_RMS ? misfit * misfit * job->stations.ncomponents
+                                                : INFINITY;
+}
+
 /* ---- whole trials -----------------------------------------------------------------------------*/
 
 struct judge {
     const struct job *job;
-    double *left, *work; /* of a scene: residuals, scratch */
+    double *left, *white, *work; /* of all scenes: residuals; scratch */
     bool known[JOB_SOURCES];
     double value[JOB_SOURCES][MODEL_VALUES];
     double weight[JOB_SOURCES][MODEL_BASES];
@@ -139,13 +146,14 @@ enum ek_status judge_open(const struct job *job, struct judge **j)
         made->basis = calloc((size_t)(job->nsources * judge_basis_size(job)), sizeof(double));
         made->u = calloc(3 * (size_t)job->stations.n, sizeof(double));
         made->left = calloc((size_t)job->stations.n, sizeof(double));
+        made->white = calloc((size_t)job->stations.n, sizeof(double));
         size_t room = 1;
         for (int i = 0; i < job->scenes.n; i++)
             room =
                 scene_room(&job->scenes.scene[i]) > room ? scene_room(&job->scenes.scene[i]) : room;
         made->work = malloc(room * sizeof(double));
     }
-    if (!made || !made->basis || !made->u || !made->left || !made->work) {
+    if (!made || !made->basis || !made->u || !made->left || !made->white || !made->work) {
         judge_close(made);
         FAIL(EK_UNAVAILABLE, "%s: out of memory for predictions", job->path);
     }
@@ -158,6 +166,7 @@ void judge_close(struct judge *j)
     if (!j)
         return;
     free(j->left);
+    free(j->white);
     free(j->work);
     free(j->basis);
     free(j->u);
@@ -210,25 +219,37 @@ static void compare_station(const struct stations *s, int i, const double *u,
     }
 }
 
-/* A scene whose unknowns are eliminated: its least maximum, its least squares. No maximum is less
- * than the root of the mean square: where that, or another datum, is out already, it will do. */
-static void compare_scene(struct judge *j, const struct scene *c, struct comparison *sum)
+/* Residuals of a scene without its unknowns, m, into `left`; whitened into `white`. */
+static void add_scene(const struct judge *j, const struct scene *c, double *left, double *white,
+                      struct comparison *sum)
 {
     const struct stations *s = &j->job->stations;
-    struct comparison own = {0, 0, 0};
     for (int i = 0; i < c->n; i++)
-        j->left[i] = j->u[3 * c->station[i]] - s->observed[3 * c->station[i]];
-    scene_project(c, s, j->left);
-    for (int i = 0; i < c->n; i++)
-        compare_one(j->left[i], s->sigma[3 * c->station[i]], &own);
-    const double mean = sqrt(own.chi2 / c->n) * (1 - 1e-9), reach = judge_reach(j->job, INFINITY);
-    const double least = fmax(mean, sum->most) > reach ? mean : scene_least(c, s, j->left, j->work);
-    sum->most = least > sum->most || isnan(least) ? least : sum->most;
-    sum->chi2 += own.chi2;
-    sum->squares += own.squares;
+        left[i] = j->u[3 * c->station[i]] - s->observed[3 * c->station[i]];
+    scene_project(c, s, left, white);
+    for (int i = 0; i < c->n; i++) {
+        sum->chi2 += white[i] * white[i];
+        sum->squares += left[i] * left[i];
+    }
 }
 
-/* How u compares with the observations: all of *record but the trial's number. */
+/* The least maximum of a scene. Where errors are independent none is less than the root of the mean
+ * square: where that, or another datum, is out already, it will do. */
+static void compare_scene(const struct judge *j, const struct scene *c, const double *left,
+                          const double *white, struct comparison *sum)
+{
+    double mean = 0;
+    for (int i = 0; i < c->n && !c->root; i++)
+        mean += white[i] * white[i];
+    mean = sqrt(mean / c->n) * (1 - 1e-9);
+    const double least = fmax(mean, sum->most) > judge_reach(j->job, INFINITY)
+                             ? mean
+                             : scene_least(c, &j->job->stations, left, j->work);
+    sum->most = least > sum->most || isnan(least) ? least : sum->most;
+}
+
+/* How u compares with the observations: all of *record but the trial's number; maxima of scenes
+ * only where they may decide. */
 static void compare(struct judge *j, struct accepted_record *record)
 {
     const struct job *job = j->job;
@@ -237,13 +258,16 @@ static void compare(struct judge *j, struct accepted_record *record)
     for (int i = 0; i < s->n; i++)
         if (!(job->scenes.n && job->scenes.of[i] >= 0))
             compare_station(s, i, j->u + 3 * i, &sum);
-    for (int i = 0; i < job->scenes.n; i++)
-        compare_scene(j, &job->scenes.scene[i], &sum);
+    for (int i = 0, at = 0; i < job->scenes.n; at += job->scenes.scene[i++].n)
+        add_scene(j, &job->scenes.scene[i], j->left + at, j->white + at, &sum);
+    const double mean = sqrt(sum.chi2 / s->ncomponents);
+    const bool out = job->accept.misfit == JOB_MISFIT_RMS && mean > job->accept.below;
+    for (int i = 0, at = 0; i < job->scenes.n && !out; at += job->scenes.scene[i++].n)
+        compare_scene(j, &job->scenes.scene[i], j->left + at, j->white + at, &sum);
     record->most = sum.most;
     record->chi2 = sum.chi2;
     record->rms = sqrt(sum.squares / s->ncomponents);
-    record->misfit =
-        job->accept.misfit == JOB_MISFIT_MAX ? sum.most : sqrt(sum.chi2 / s->ncomponents);
+    record->misfit = job->accept.misfit == JOB_MISFIT_MAX ? sum.most : mean;
 }
 
 void judge_sources(struct judge *j, const struct judge_source *source,

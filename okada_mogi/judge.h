@@ -37,6 +37,9 @@ bool judge_accepts(const struct job *job, const struct accepted_record *record, 
 /* No |predicted - observed| / sigma of a trial that judge_accepts() is larger than this. */
 double judge_reach(const struct job *job, double bound);
 
+/* Nor is its chi2 larger than this, where the misfit is a mean of squares; else INFINITY. */
+double judge_chi2(const struct job *job, double bound);
+
 /* The judge of whole trials, by their numbers; one thread's. */
 struct judge;
 enum ek_status judge_open(const struct job *job, struct judge **j);

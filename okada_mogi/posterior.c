@@ -24,6 +24,12 @@ static double log_peak(const struct job *job)
     for (int i = 0; i < 3 * s->n; i++)
         if (!isnan(s->observed[i]))
             sum -= log(s->sigma[i]) + 0x1.d67f1c864beb4p-1; /* ln(2 pi) / 2 */
+    for (int k = 0; k < job->scenes.n; k++) {
+        const struct scene *c = &job->scenes.scene[k];
+        for (int i = 0; i < c->n; i++)
+            sum += log(s->sigma[3 * c->station[i]]);
+        sum -= scene_log_root(c, s);
+    }
     return sum;
 }
 
@@ -34,8 +40,12 @@ static char *data_of(const struct job *job, char text[DATA])
     struct checksum sum;
     checksum_begin(&sum, "okada_mogi data 1");
     stations_sum(&job->stations, &sum);
-    for (int i = 0; i < job->scenes.n; i++)
-        checksum_add(&sum, &job->scenes.scene[i].unknowns, sizeof(int));
+    for (int i = 0; i < job->scenes.n; i++) {
+        const struct scene *c = &job->scenes.scene[i];
+        checksum_add(&sum, &c->unknowns, sizeof(int));
+        if (c->sill > 0)
+            checksum_add(&sum, (const double[]){c->sill, c->range}, 2 * sizeof(double));
+    }
     snprintf(text, DATA, "%016" PRIx64, checksum_end(&sum));
     return text;
 }

@@ -133,7 +133,7 @@ static enum ek_status read_stations(struct job *job, const json_t *value)
     return EK_OK;
 }
 
-/* "scenes": {"asc": {"offset": true, "ramp": true}}. */
+/* "scenes": {"asc": {"offset": true, "ramp": true, "sill_m2": 4e-6, "range_m": 8e3}}. */
 static enum ek_status read_scenes(struct job *job, const json_t *scenes)
 {
     const char *name;
@@ -143,12 +143,18 @@ static enum ek_status read_scenes(struct job *job, const json_t *scenes)
     json_object_foreach((json_t *)scenes, name, object)
     {
         bool offset = false, ramp = false;
+        struct scene as = {0};
         below("scenes", name, where);
-        TRY(DEMAND_KEYS(job->path, where, object, "offset", "ramp"));
+        TRY(DEMAND_KEYS(job->path, where, object, "offset", "ramp", "sill_m2", "range_m"));
         TRY(demand_flag(job->path, where, object, "offset", &offset));
         TRY(demand_flag(job->path, where, object, "ramp", &ramp));
-        if (offset || ramp)
-            TRY(scenes_add(job->path, &job->stations, name, ramp, &job->scenes));
+        TRY(demand_optional(job->path, where, object, "sill_m2", &ABOVE_0, &as.sill));
+        TRY(demand_optional(job->path, where, object, "range_m", &ABOVE_0, &as.range));
+        TRY(demand_that(job->path, (as.sill > 0) == (as.range > 0), where,
+                        "given both sill_m2 and range_m, or neither"));
+        as.unknowns = ramp ? SCENES_UNKNOWNS : offset;
+        if (as.unknowns || as.sill > 0)
+            TRY(scenes_add(job->path, &job->stations, name, &as, &job->scenes));
     }
     return EK_OK;
 }

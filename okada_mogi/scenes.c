@@ -1,4 +1,4 @@
-/* okada_mogi/scenes.c – offsets and ramps: least squares by the normal equations; the least maximum
+/* okada_mogi/scenes.c – offsets and ramps: least squares by an orthonormal frame; the least maximum
  * by a linear programme in at most four numbers, solved plane by plane: Seidel (1991), Discrete
  * Comput. Geom. 6, 423-434. */
 #include "okada_mogi/scenes.h"
@@ -33,59 +33,174 @@ static void set_shape(struct scene *c, const struct stations *s)
     }
 }
 
-/* By Gauss and Jordan, pivots on the diagonal: the matrix is symmetric and positive. False:
- * stations on a line do not tell a plane. */
-static bool invert(double a[SCENES_UNKNOWNS][SCENES_UNKNOWNS], int n)
+/* ---- covariance -------------------------------------------------------------------------------*/
+
+/* Sums in a fixed order, eight at a time. */
+static double dot(const double *a, const double *b, int n)
 {
-    double scale = 0;
-    for (int i = 0; i < n; i++)
-        scale = fmax(scale, a[i][i]);
-    for (int k = 0; k < n; k++) {
-        const double pivot = a[k][k];
-        if (!(pivot > 1e-10 * scale))
-            return false;
-        a[k][k] = 1;
-        for (int j = 0; j < n; j++)
-            a[k][j] /= pivot;
-        for (int i = 0; i < n; i++) {
-            const double factor = a[i][k];
-            if (i == k)
-                continue;
-            a[i][k] = 0;
-            for (int j = 0; j < n; j++)
-                a[i][j] -= factor * a[k][j];
+    double part[8] = {0};
+    int i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; k++)
+            part[k] += a[i + k] * b[i + k];
+    for (; i < n; i++)
+        part[0] += a[i] * b[i];
+    return ((part[0] + part[4]) + (part[1] + part[5])) +
+           ((part[2] + part[6]) + (part[3] + part[7]));
+}
+
+static double *row_of(const struct scene *c, int i)
+{
+    return c->root + (size_t)i * ((size_t)i + 1) / 2;
+}
+
+/* False: points are so alike that their own deviations do not tell them apart. */
+static bool set_root(struct scene *c, const struct stations *s)
+{
+    for (int i = 0; i < c->n; i++) {
+        double *row = row_of(c, i);
+        const int p = c->station[i];
+        for (int k = 0; k <= i; k++) {
+            const int q = c->station[k];
+            const double away = hypot(s->east[p] - s->east[q], s->north[p] - s->north[q]);
+            const double *other = row_of(c, k);
+            const double own = k < i ? c->sill * exp(-away / c->range)
+                                     : s->sigma[3 * (size_t)p] * s->sigma[3 * (size_t)p];
+            const double left = own - dot(row, other, k);
+            if (k == i && !(left > 1e-6 * own))
+                return false;
+            row[k] = k < i ? left / other[k] : sqrt(left);
         }
     }
     return true;
 }
 
-static bool set_inverse(struct scene *c, const struct stations *s)
+/* Deviations that are independent and of size 1. */
+static void divide_root(const struct scene *c, const struct stations *s, const double *d, double *z)
 {
-    const int n = c->unknowns;
-    for (int i = 0; i < c->n; i++) {
-        const double sigma = s->sigma[3 * c->station[i]], *shape = c->shape + i * n;
-        for (int a = 0; a < n; a++)
-            for (int b = 0; b < n; b++)
-                c->inverse[a][b] += shape[a] * shape[b] / (sigma * sigma);
-    }
-    return invert(c->inverse, n);
+    for (int i = 0; i < c->n; i++)
+        z[i] = c->root ? (d[i] - dot(row_of(c, i), z, i)) / row_of(c, i)[i]
+                       : d[i] / s->sigma[3 * c->station[i]];
 }
 
-enum ek_status scenes_add(const char *path, const struct stations *s, const char *name, bool ramp,
-                          struct scenes *all)
+void scene_correlate(const struct scene *c, double *d)
+{
+    for (int i = c->n - 1; i >= 0; i--)
+        d[i] = dot(row_of(c, i), d, i + 1);
+}
+
+double scene_log_root(const struct scene *c, const struct stations *s)
+{
+    double sum = 0;
+    for (int i = 0; i < c->n; i++)
+        sum += log(c->root ? row_of(c, i)[i] : s->sigma[3 * c->station[i]]);
+    return sum;
+}
+
+/* ---- least squares ----------------------------------------------------------------------------*/
+
+/* Takes from z what is along vector a of the frame; returns how much. */
+static double take(const struct scene *c, int a, double *z)
+{
+    const double *along = c->frame + (size_t)a * (size_t)c->n, much = dot(along, z, c->n);
+    for (int i = 0; i < c->n; i++)
+        z[i] -= much * along[i];
+    return much;
+}
+
+/* Gram and Schmidt's, twice. False: stations on a line do not tell a plane. */
+static bool set_frame(struct scene *c, const struct stations *s, double *column)
+{
+    for (int a = 0; a < c->unknowns; a++) {
+        double *z = c->frame + (size_t)a * (size_t)c->n;
+        for (int i = 0; i < c->n; i++)
+            column[i] = c->shape[i * c->unknowns + a];
+        divide_root(c, s, column, z);
+        const double before = dot(z, z, c->n);
+        for (int turn = 0; turn < 2; turn++)
+            for (int b = 0; b < a; b++)
+                c->triangle[b][a] += take(c, b, z);
+        const double left = dot(z, z, c->n);
+        if (!(left > 1e-10 * before))
+            return false;
+        c->triangle[a][a] = sqrt(left);
+        for (int i = 0; i < c->n; i++)
+            z[i] /= c->triangle[a][a];
+    }
+    return true;
+}
+
+void scene_project(const struct scene *c, const struct stations *s, double *d, double *z)
+{
+    double unknown[SCENES_UNKNOWNS] = {0};
+    divide_root(c, s, d, z);
+    for (int a = 0; a < c->unknowns; a++)
+        unknown[a] = take(c, a, z);
+    for (int a = c->unknowns - 1; a >= 0; a--) {
+        for (int b = a + 1; b < c->unknowns; b++)
+            unknown[a] -= c->triangle[a][b] * unknown[b];
+        unknown[a] /= c->triangle[a][a];
+    }
+    for (int i = 0; i < c->n; i++)
+        for (int a = 0; a < c->unknowns; a++)
+            d[i] -= unknown[a] * c->shape[i * c->unknowns + a];
+}
+
+/* ---- scenes -----------------------------------------------------------------------------------*/
+
+static enum ek_status fill(const char *path, struct stations *s, struct scene *c)
+{
+    const size_t n = (size_t)c->n, unknowns = (size_t)c->unknowns;
+    for (int i = 0; i < c->n; i++) {
+        if (stations_difference(s, c->station[i]))
+            FAIL(EK_USAGE, "%s: scenes.%s: differences of two points have nothing in common", path,
+                 c->name);
+        s->sigma[3 * c->station[i]] = hypot(s->sigma[3 * c->station[i]], sqrt(c->sill));
+    }
+    if (c->sill > 0 && c->n > SCENES_COVARIANT)
+        FAIL(EK_USAGE, "%s: scenes.%s: %d points; with a covariance at most %d, leave some out",
+             path, c->name, c->n, SCENES_COVARIANT);
+    double *column = calloc(n, sizeof *column);
+    c->seen = calloc(n, sizeof *c->seen);
+    c->shape = calloc(n * unknowns + 1, sizeof *c->shape);
+    c->frame = calloc(n * unknowns + 1, sizeof *c->frame);
+    if (c->sill > 0)
+        c->root = calloc(n * (n + 1) / 2, sizeof *c->root);
+    enum ek_status st = EK_OK;
+    if (!column || !c->seen || !c->shape || !c->frame || (c->sill > 0 && !c->root))
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for scenes", path);
+    if (!st)
+        set_shape(c, s);
+    if (!st && c->root && !set_root(c, s))
+        st = status_fail(EK_USAGE,
+                         "%s: scenes.%s: next to its sill its deviations are too small to tell "
+                         "near points apart; they are of the noise of single points",
+                         path, c->name);
+    if (!st && !set_frame(c, s, column))
+        st = status_fail(EK_USAGE, "%s: scenes.%s: its %d stations do not tell a ramp", path,
+                         c->name, c->n);
+    for (int i = 0; !st && s->observed && i < c->n; i++)
+        column[i] = s->observed[3 * c->station[i]];
+    if (!st)
+        scene_project(c, s, column, c->seen);
+    free(column);
+    return st;
+}
+
+enum ek_status scenes_add(const char *path, struct stations *s, const char *name,
+                          const struct scene *as, struct scenes *all)
 {
     struct scene *c = &all->scene[all->n];
     if (all->n == SCENES_MOST)
-        FAIL(EK_USAGE, "%s: more than %d scenes have unknowns", path, SCENES_MOST);
+        FAIL(EK_USAGE, "%s: scenes: more than %d", path, SCENES_MOST);
     if (!all->of && !(all->of = malloc((size_t)s->n * sizeof *all->of)))
         FAIL(EK_UNAVAILABLE, "%s: out of memory for scenes", path);
     for (int i = 0; i < s->n && !all->n; i++)
         all->of[i] = -1;
-    c->unknowns = ramp ? SCENES_UNKNOWNS : 1;
+    *c = (struct scene){.unknowns = as->unknowns, .sill = as->sill, .range = as->range};
     c->station = calloc((size_t)s->n, sizeof *c->station);
-    c->shape = calloc((size_t)s->n * SCENES_UNKNOWNS, sizeof *c->shape);
     all->n++;
-    if (!c->station || !c->shape)
+    if (!c->station)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for scenes", path);
     for (int i = 0; i < s->n; i++)
         if (s->scene[i] && !strcmp(s->scene[i], name)) {
@@ -93,15 +208,9 @@ enum ek_status scenes_add(const char *path, const struct stations *s, const char
             all->of[i] = all->n - 1;
             c->station[c->n++] = i;
         }
-    for (int i = 0; i < c->n; i++)
-        if (stations_difference(s, c->station[i]))
-            FAIL(EK_USAGE, "%s: scenes.%s: differences of two points have no offset", path, name);
     if (!c->n)
         FAIL(EK_USAGE, "%s: scenes.%s: no station is of this scene", path, name);
-    set_shape(c, s);
-    if (!set_inverse(c, s))
-        FAIL(EK_USAGE, "%s: scenes.%s: its %d stations do not tell a ramp", path, name, c->n);
-    return EK_OK;
+    return fill(path, s, c);
 }
 
 void scenes_close(struct scenes *all)
@@ -109,32 +218,28 @@ void scenes_close(struct scenes *all)
     for (int i = 0; i < all->n; i++) {
         free(all->scene[i].station);
         free(all->scene[i].shape);
+        free(all->scene[i].frame);
+        free(all->scene[i].seen);
+        free(all->scene[i].root);
     }
     free(all->of);
     *all = (struct scenes){0};
 }
 
-/* ---- least squares ----------------------------------------------------------------------------*/
-
-static void subtract(const struct scene *c, const double *unknown, double *d)
+static const struct scene *scene_of(const struct scenes *all, int station)
 {
-    for (int i = 0; i < c->n; i++)
-        for (int a = 0; a < c->unknowns; a++)
-            d[i] -= unknown[a] * c->shape[i * c->unknowns + a];
+    static const struct scene none = {0};
+    return all->n && all->of[station] >= 0 ? &all->scene[all->of[station]] : &none;
 }
 
-void scene_project(const struct scene *c, const struct stations *s, double *d)
+bool scenes_adrift(const struct scenes *all, int station)
 {
-    double right[SCENES_UNKNOWNS] = {0}, unknown[SCENES_UNKNOWNS] = {0};
-    for (int i = 0; i < c->n; i++) {
-        const double sigma = s->sigma[3 * c->station[i]];
-        for (int a = 0; a < c->unknowns; a++)
-            right[a] += c->shape[i * c->unknowns + a] * d[i] / (sigma * sigma);
-    }
-    for (int a = 0; a < c->unknowns; a++)
-        for (int b = 0; b < c->unknowns; b++)
-            unknown[a] += c->inverse[a][b] * right[b];
-    subtract(c, unknown, d);
+    return scene_of(all, station)->unknowns > 0;
+}
+
+double scenes_sill(const struct scenes *all, int station)
+{
+    return scene_of(all, station)->sill;
 }
 
 /* ---- the least maximum ------------------------------------------------------------------------*/
@@ -292,7 +397,7 @@ double scene_least(const struct scene *c, const struct stations *s, const double
     double largest = 0, x[DIM] = {0};
     for (int i = 0; i < c->n; i++)
         largest = fmax(largest, fabs(d[i]));
-    if (!(before > 0) || !isfinite(before))
+    if (!(before > 0) || !isfinite(before) || !c->unknowns)
         return before;
     put_in_order(c, s, d, order);
     for (int i = 0; i < c->n; i++)

@@ -1,37 +1,53 @@
-/* okada_mogi/scenes.h – data whose zero nobody knows: a scene of radar interferograms is known up
- * to an offset, and often up to a plane (ramp). Both are eliminated for every trial anew: of all
- * values that they may have those count that bring predictions nearest to the data. */
+/* okada_mogi/scenes.h – data that have something in common. The zero of a scene of radar
+ * interferograms is known up to an offset, and often up to a plane (ramp): both are eliminated for
+ * every trial anew, of all values that they may have those count that bring predictions nearest to
+ * the data. And its errors are alike where points are near: their covariance is
+ * sill * exp(-distance / range), to which each datum adds its own variance. */
 #ifndef OKADA_MOGI_SCENES_H
 #define OKADA_MOGI_SCENES_H
 
 #include "okada_mogi/stations.h"
 #include <stddef.h>
 
-enum { SCENES_UNKNOWNS = 3, SCENES_MOST = 32 };
+enum { SCENES_UNKNOWNS = 3, SCENES_MOST = 32, SCENES_COVARIANT = 4096 /* points */ };
 
-/* One with unknowns. */
 struct scene {
-    const char *name; /* the stations' */
-    int n, *station;  /* [n] */
-    int unknowns;     /* 1: offset; 3: and slopes to the east and north */
-    double *shape;    /* [n][unknowns] displacement by a unit of each */
-    double inverse[SCENES_UNKNOWNS][SCENES_UNKNOWNS]; /* of the normal equations */
+    const char *name;   /* the stations' */
+    int n, *station;    /* [n] */
+    int unknowns;       /* 0: none; 1: offset; 3: and slopes to the east and north */
+    double sill, range; /* m^2, m; 0: each error is its own */
+    double *shape;      /* [n][unknowns] displacement by a unit of each */
+    double *root; /* Cholesky's of the covariance, rows 0 .. n - 1 one after another; NULL: none */
+    double *seen; /* [n] what is left of the data, see scene_project() */
+    /* whitened shape = frame, which is orthonormal, times a triangle */
+    double *frame; /* [unknowns][n] */
+    double triangle[SCENES_UNKNOWNS][SCENES_UNKNOWNS];
 };
 
 struct scenes {
     int n;
     struct scene scene[SCENES_MOST];
-    int *of; /* [stations] number of the station's scene, -1: it has no unknowns */
+    int *of; /* [stations] number of the station's scene, -1: none of these */
 };
 
-/* Names a scene whose offset (and ramp) are unknown. EK_USAGE: no station has it, or too few do.
- * The stations are borrowed; close accepts zeroed ones. */
-enum ek_status scenes_add(const char *path, const struct stations *s, const char *name, bool ramp,
-                          struct scenes *all);
+/* Adds the scene of this name: `as` says its unknowns, sill and range. A sill becomes part of its
+ * stations' deviations. EK_USAGE: no station has it, or too few do. The stations are borrowed;
+ * close accepts zeroed ones. */
+enum ek_status scenes_add(const char *path, struct stations *s, const char *name,
+                          const struct scene *as, struct scenes *all);
 void scenes_close(struct scenes *all);
+/* What a station says is known up to its scene's unknowns only. */
+bool scenes_adrift(const struct scenes *all, int station);
+/* The sill of its scene, m^2, which its deviation includes; 0: none. */
+double scenes_sill(const struct scenes *all, int station);
 
-/* d [n] are predicted - observed, m. Subtracts the unknowns that make sum (d / sigma)^2 least. */
-void scene_project(const struct scene *c, const struct stations *s, double *d);
+/* d [n] are predicted - observed, m. Subtracts the unknowns that make chi2 least; z [n]: what is
+ * left, whitened: chi2 is the sum of its squares. */
+void scene_project(const struct scene *c, const struct stations *s, double *d, double *z);
+/* From independent normal numbers to errors of the scene, m, in place. */
+void scene_correlate(const struct scene *c, double *d);
+/* ln of the determinant of the covariance's root. */
+double scene_log_root(const struct scene *c, const struct stations *s);
 /* The least that max |d| / sigma can be with any unknowns, to rounding. work: room for
  * scene_room() doubles. */
 double scene_least(const struct scene *c, const struct stations *s, const double *d, double *work);

@@ -98,10 +98,10 @@ static void list_stations(struct search *s)
     const struct job *job = s->job;
     uint64_t seed = 5;
     for (int i = 0; i < job->stations.n; i++)
-        if (!job->scenes.n || job->scenes.of[i] < 0)
+        if (!scenes_adrift(&job->scenes, i))
             set_station(&s->station[s->nstations++], &job->stations, i);
     for (int k = 0; k < job->scenes.n; k++)
-        for (int i = 0, n = 0; i < TRIES && n < CONTRASTS; i++)
+        for (int i = 0, n = 0; job->scenes.scene[k].unknowns && i < TRIES && n < CONTRASTS; i++)
             if (set_contrast(&s->station[s->nstations], &job->stations, &job->scenes.scene[k],
                              &seed)) {
                 s->nstations++;
@@ -207,7 +207,7 @@ void search_order_stations(struct search *s, const bool *keeps, int nsamples)
 static bool sees_points(const struct job *job)
 {
     for (int i = 0; i < job->stations.n; i++)
-        if (job->scenes.of[i] < 0)
+        if (!scenes_adrift(&job->scenes, i))
             return true;
     return false;
 }

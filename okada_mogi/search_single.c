@@ -11,6 +11,7 @@
 #include "src/lanes.h"
 #include "src/lanes_math.h"
 #include "okada_mogi/kernels/interval.h"
+#include "okada_mogi/gram.h"
 #include "okada_mogi/grid.h"
 #include "okada_mogi/search_method.h"
 #include "src/random.h"
@@ -33,6 +34,7 @@ struct own {
     double *lo, *hi;
     double *basis; /* of the geometry that is finished, by the job's stations, */
     double *seen;  /* by the search's */
+    double *work;  /* gram_find()'s */
 };
 
 /* ---- a block of geometries --------------------------------------------------------------------*/
@@ -183,10 +185,14 @@ static enum ek_status finish(struct search_worker *w, const struct grid *g, tria
     const struct search *s = w->search;
     struct own *own = w->own;
     const int width = 3 * g->model->nbasis;
+    const double chi2 = judge_chi2(s->job, w->bound);
     double value[MODEL_VALUES];
+    struct gram gram;
     grid_walk_one(&own->walk, entry, value);
     judge_basis(s->job, value, own->basis);
     w->evaluations += s->job->stations.n;
+    if (isfinite(chi2) && !gram_find(s->job, own->basis, chi2, &gram, own->work))
+        return EK_OK;
     for (int i = 0; i < s->nstations; i++) {
         double mix[3 * MODEL_BASES] = {0};
         const double *seen = search_seen(&s->station[i], g->model->nbasis, own->basis, mix);
@@ -198,8 +204,13 @@ static enum ek_status finish(struct search_worker *w, const struct grid *g, tria
         begin_directions(g, m, &x);
         for (int i = 0; i < s->nstations && left; i++)
             left = narrow_directions(g, &s->station[i], &w->window[i], own->seen + width * i, &x);
-        for (int l = 0; left && l < LANES && m + l < g->ndirections; l++)
-            TRY(judge_direction(w, g, outer, entry, m + l, x.least[l], x.most[l]));
+        for (int l = 0; left && l < LANES && m + l < g->ndirections; l++) {
+            double least = x.least[l], most = x.most[l];
+            if (isfinite(chi2))
+                gram_narrow(&gram, g->model->nbasis, g->weight + (m + l) * g->model->nbasis, chi2,
+                            &least, &most);
+            TRY(judge_direction(w, g, outer, entry, m + l, least, most));
+        }
     }
     return EK_OK;
 }
@@ -352,6 +363,7 @@ static enum ek_status open_own(const struct search *s, void **out)
     own->lo = ARENA_NEW(&own->arena, n, double);
     own->hi = ARENA_NEW(&own->arena, n, double);
     own->basis = ARENA_NEW(&own->arena, judge_basis_size(s->job), double);
+    own->work = ARENA_NEW(&own->arena, gram_room(s->job), double);
     own->seen = ARENA_NEW(&own->arena, 3 * s->job->model->nbasis * (s->nstations + 1), double);
     const enum ek_status st = arena_check(&own->arena, "a worker of %s", s->job->path);
     if (st) {

@@ -26,6 +26,25 @@ static void add_unknowns(const struct job *job, uint64_t *seed, double *u)
     }
 }
 
+/* Errors of scenes that have them in common. */
+static enum ek_status add_correlated(const struct job *job, uint64_t *seed, double *u)
+{
+    double *error = calloc((size_t)job->stations.n, sizeof *error);
+    if (!error)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for errors", job->path);
+    for (int k = 0; k < job->scenes.n; k++) {
+        const struct scene *c = &job->scenes.scene[k];
+        for (int i = 0; c->root && i < c->n; i++)
+            error[i] = normal(seed);
+        if (c->root)
+            scene_correlate(c, error);
+        for (int i = 0; c->root && i < c->n; i++)
+            u[3 * c->station[i]] += error[i];
+    }
+    free(error);
+    return EK_OK;
+}
+
 static void put_number(FILE *out, double x)
 {
     if (isnan(x))
@@ -39,10 +58,11 @@ struct columns {
     bool scalars, differences, heights, correlations;
 };
 
-static void put_station(FILE *out, const struct stations *s, int i, double *u,
+static void put_station(FILE *out, const struct job *job, int i, double *u,
                         const struct columns *has, uint64_t *seed)
 {
-    const double *sigma = s->sigma + 3 * i;
+    const struct stations *s = &job->stations;
+    const double sill = scenes_sill(&job->scenes, i), *sigma = s->sigma + 3 * i;
     const bool scalar = stations_scalar(s, i);
     double at[2];
     stations_place(s, s->east[i], s->north[i], at);
@@ -52,15 +72,16 @@ static void put_station(FILE *out, const struct stations *s, int i, double *u,
     for (int c = 0; c < 3; c++)
         draw[c] = normal(seed);
     for (int c = 0; c < 3; c++)
-        u[c] += isnan(sigma[c])
-                    ? NAN
+        u[c] += isnan(sigma[c]) ? NAN
+                : sill > 0
+                    ? 0
                     : sigma[c] * (c == 1 ? r * draw[0] + sqrt(1 - r * r) * draw[1] : draw[c]);
     for (int c = 0; c < 6; c++)
         put_number(out, scalar ? NAN : c < 3 ? u[c] : sigma[c - 3]);
     for (int c = 0; c < 5 && has->scalars; c++)
         put_number(out, !scalar  ? NAN
                         : c == 0 ? u[0]
-                        : c == 1 ? sigma[0]
+                        : c == 1 ? sqrt(sigma[0] * sigma[0] - sill)
                                  : s->along[3 * i + c - 2]);
     fprintf(out, "%s%s", has->scalars ? "," : "", scalar ? s->scene[i] : "");
     if (stations_difference(s, i))
@@ -85,7 +106,10 @@ enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64
     struct file *f;
     double *u;
     TRY(write_predict(job, trial, &u));
-    enum ek_status st = file_create(path, &f);
+    add_unknowns(job, &seed, u);
+    enum ek_status st = add_correlated(job, &seed, u);
+    if (!st)
+        st = file_create(path, &f);
     if (!st) {
         FILE *out = file_stream(f);
         fprintf(out, "# synthetic: trial %s of %s, seed %llu%s%s\n", trial_text(trial, number),
@@ -97,9 +121,8 @@ enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64
                 : s->zone        ? ",lon2,lat2"
                                  : ",E2_m,N2_m",
                 has.heights ? ",z_m" : "", has.correlations ? ",correlation" : "");
-        add_unknowns(job, &seed, u);
         for (int i = 0; i < s->n; i++)
-            put_station(out, s, i, u + 3 * i, &has, &seed);
+            put_station(out, job, i, u + 3 * i, &has, &seed);
         st = file_finish(f);
     }
     free(u);

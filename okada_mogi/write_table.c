@@ -67,13 +67,14 @@ static void put_rows(FILE *out, const struct stations *s, const double *u, const
 /* Offsets and ramps are those of least squares. */
 static void find_left(const struct job *job, const double *u, double *left, double *one)
 {
+    double *const scratch = one + job->stations.n;
     for (int i = 0; i < job->stations.n; i++)
         left[i] = u[3 * i] - job->stations.observed[3 * i];
     for (int k = 0; k < job->scenes.n; k++) {
         const struct scene *c = &job->scenes.scene[k];
         for (int i = 0; i < c->n; i++)
             one[i] = left[c->station[i]];
-        scene_project(c, &job->stations, one);
+        scene_project(c, &job->stations, one, scratch);
         for (int i = 0; i < c->n; i++)
             left[c->station[i]] = one[i];
     }
@@ -87,7 +88,7 @@ enum ek_status write_predict(const struct job *job, trial_number trial, double *
     const double *predicted;
     const size_t n = (size_t)job->stations.n;
     TRY(judge_open(job, &judge));
-    double *made = calloc(5 * n, sizeof *made);
+    double *made = calloc(6 * n, sizeof *made);
     const bool allowed = judge_trial(judge, trial, &record, &predicted);
     if (made && allowed) {
         memcpy(made, predicted, 3 * n * sizeof *made);

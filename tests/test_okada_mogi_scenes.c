@@ -1,9 +1,11 @@
 /* tests/test_okada_mogi_scenes.c – offsets and ramps: what is left is least, and does not depend on
  * what they were; how such data are read. */
 #include "okada_mogi/judge.h"
+#include "okada_mogi/write.h"
 #include "tests/okada_mogi.h"
 
 enum { MOST = 60 };
+static const struct scene OFFSET = {.unknowns = 1}, RAMP = {.unknowns = 3};
 
 /* A scene of n points with deviations of all sizes, some on a lattice, some twice. */
 static void fill(struct stations *s, int n, int kind)
@@ -61,7 +63,7 @@ static void test_least(void **state)
         const int n = i % 4 == 3 ? 7 : 5 + (int)job_random(0, MOST - 5);
         double d[MOST], moved[MOST], square[2] = {0};
         fill(&s, n, i % 3);
-        assert_int_equal(scenes_add("test", &s, "asc", i % 2, &all), EK_OK);
+        assert_int_equal(scenes_add("test", &s, "asc", i % 2 ? &RAMP : &OFFSET, &all), EK_OK);
         const struct scene *c = &all.scene[0];
         double *work = malloc(scene_room(c) * sizeof *work);
         for (int k = 0; k < n; k++) {
@@ -75,8 +77,8 @@ static void test_least(void **state)
         assert_true(fabs(least - again) <= 1e-9 * least + 1e-12);
         assert_true(least <= walked * (1 + 1e-9));
         assert_true(least >= walked * 0.98); /* walks stop early in narrow valleys */
-        scene_project(c, &s, d);
-        scene_project(c, &s, moved);
+        scene_project(c, &s, d, work);
+        scene_project(c, &s, moved, work);
         for (int k = 0; k < n; k++) {
             assert_true(fabs(d[k] - moved[k]) < 1e-9);
             square[0] += d[k] * d[k] / (s.sigma[3 * k] * s.sigma[3 * k]);
@@ -103,7 +105,7 @@ static void test_planes(void **state)
     struct scenes all = {0};
     double d[MOST];
     fill(&s, 20, 1);
-    assert_int_equal(scenes_add("test", &s, "asc", true, &all), EK_OK);
+    assert_int_equal(scenes_add("test", &s, "asc", &RAMP, &all), EK_OK);
     double *work = malloc(scene_room(&all.scene[0]) * sizeof *work);
     for (int i = 0; i < 20; i++)
         d[i] = 3 + 1e-3 * s.east[i] - 2e-3 * s.north[i];
@@ -118,9 +120,9 @@ static void test_planes(void **state)
     for (int i = 0; i < 20; i++)
         s.north[i] = 2 * s.east[i];
     status_mute(1);
-    assert_int_equal(scenes_add("test", &s, "asc", true, &all), EK_USAGE);
+    assert_int_equal(scenes_add("test", &s, "asc", &RAMP, &all), EK_USAGE);
     scenes_close(&all);
-    assert_int_equal(scenes_add("test", &s, "dsc", false, &all), EK_USAGE);
+    assert_int_equal(scenes_add("test", &s, "dsc", &OFFSET, &all), EK_USAGE);
     scenes_close(&all);
     status_mute(-1);
 }
@@ -179,9 +181,242 @@ static void test_files(void **state)
     status_mute(-1);
 }
 
+/* ---- covariance -------------------------------------------------------------------------------*/
+
+enum { POINTS = 14, ALL = POINTS + 6 };
+
+/* Two scenes of points, two of them at the same place, and stations of two more components. */
+static void write_scenes(double offset)
+{
+    char table[4000] = "E_m,N_m,value_m,sigma_m,lE,lN,lU,scene\n";
+    for (int i = 0; i < POINTS; i++) {
+        const size_t used = strlen(table);
+        snprintf(table + used, sizeof table - used, "%.3f,%.3f,%.5f,%g,%s,%s\n",
+                 i == 5 || i == 7 ? 500 : job_random(-4e3, 4e3),
+                 i == 5 || i == 7 ? -700 : job_random(-4e3, 4e3),
+                 job_random(-0.02, 0.06) + (i % 2 ? offset : 0), i % 3 ? 0.01 : 0.02,
+                 i % 2 ? "0.6,0,0.8" : "-0.6,0.0,0.8", i % 2 ? "asc" : "dsc");
+    }
+    job_write("los.csv", table);
+    job_write("stations.csv", "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m,correlation\n"
+                              "500,200,0.01,0,0.1,0.05,0.05,0.05,0.4\n-900,1500,,,0.05,,,0.05,\n");
+}
+
+/* chi2 of residuals d [n] of variances and covariances a [n][n + unknowns] whose last columns are
+ * the unknowns' shapes: the unknowns are data of no weight, by Gauss and Jordan. */
+static double chi2_of(double (*a)[ALL + 4], int n, int unknowns, const double *d)
+{
+    enum { SIDE = ALL + 4 };
+    double m[SIDE][SIDE + 1] = {{0}}, sum = 0;
+    const int side = n + unknowns;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < side; k++)
+            m[i][k] = a[i][k];
+        for (int k = n; k < side; k++)
+            m[k][i] = a[i][k];
+        m[i][side] = d[i];
+    }
+    for (int k = 0; k < side; k++) {
+        int best = k;
+        for (int i = k; i < side; i++)
+            best = fabs(m[i][k]) > fabs(m[best][k]) ? i : best;
+        for (int c = 0; c <= side; c++) {
+            const double swap = m[k][c];
+            m[k][c] = m[best][c];
+            m[best][c] = swap;
+        }
+        for (int i = 0; i < side; i++)
+            for (int c = side; i != k && c >= k; c--)
+                m[i][c] -= m[i][k] / m[k][k] * m[k][c];
+    }
+    for (int i = 0; i < n; i++)
+        sum += d[i] * m[i][side] / m[i][i];
+    return sum;
+}
+
+static const double sill = 4e-4, range = 2500;
+
+/* Of a scene whose covariance, offset and ramp are known or not. */
+static double scene_chi2(const struct stations *s, const double *u, const char *name,
+                         bool correlated, int unknowns)
+{
+    static double a[ALL][ALL + 4];
+    double d[ALL];
+    int at[ALL], n = 0;
+    for (int i = 0; i < s->n; i++)
+        if (s->scene[i] && !strcmp(s->scene[i], name))
+            at[n++] = i;
+    for (int i = 0; i < n; i++) {
+        const double sigma = s->sigma[3 * at[i]];
+        d[i] = u[3 * at[i]] - s->observed[3 * at[i]];
+        for (int k = 0; k < n; k++) {
+            const double away =
+                hypot(s->east[at[i]] - s->east[at[k]], s->north[at[i]] - s->north[at[k]]);
+            a[i][k] = i == k ? sigma * sigma : correlated ? sill * exp(-away / range) : 0;
+        }
+        const double shape[] = {1, s->east[at[i]] / 1e3, s->north[at[i]] / 1e3};
+        for (int k = 0; k < unknowns; k++)
+            a[i][n + k] = shape[k];
+    }
+    return chi2_of(a, n, unknowns, d);
+}
+
+/* Of the two stations. */
+static double station_chi2(const struct stations *s, const double *u)
+{
+    const int i = s->n - 2, k = s->n - 1;
+    const double e = (u[3 * i] - s->observed[3 * i]) / 0.05,
+                 n = (u[3 * i + 1] - s->observed[3 * i + 1]) / 0.05,
+                 up = (u[3 * i + 2] - s->observed[3 * i + 2]) / 0.05,
+                 other = (u[3 * k + 2] - s->observed[3 * k + 2]) / 0.05;
+    return (e * e + n * n - 2 * 0.4 * e * n) / (1 - 0.4 * 0.4) + up * up + other * other;
+}
+
+static const char *const covariance_jobs[] = {
+    "\"sources\": 1, \"model\": \"mogi\", \"parameters\": [{\"name\": \"Es_m\", \"min\": -2000, "
+    "\"max\": 2000, \"n\": 9}, {\"name\": \"Ns_m\", \"min\": -2000, \"max\": 2000, \"n\": 5}, "
+    "{\"name\": \"d_m\", \"min\": 1000, \"max\": 4000, \"n\": 4}, {\"name\": \"dV_m3\", \"min\": "
+    "-2e6, \"max\": 4e6, \"n\": 13}]",
+    "\"sources\": 1, \"model\": \"okada\", \"parameters\": [{\"name\": \"Ec_m\", \"min\": -2000, "
+    "\"max\": 2000, \"n\": 5}, {\"name\": \"Nc_m\", \"value\": 0}, {\"name\": \"d_m\", \"value\": "
+    "1500}, {\"name\": \"strike_deg\", \"min\": 0, \"max\": 90, \"n\": 3}, {\"name\": \"dip_deg\", "
+    "\"min\": 0, \"max\": 90, \"n\": 3}, {\"name\": \"L_m\", \"value\": 3000}, {\"name\": \"W_m\", "
+    "\"value\": 2000}, {\"name\": \"rake_deg\", \"min\": -90, \"max\": 90, \"n\": 5}, {\"name\": "
+    "\"slip_m\", \"min\": -0.5, \"max\": 1, \"n\": 7}]",
+    "\"sources\": 2, \"model\": \"mogi\", \"parameters\": [{\"name\": \"Es_m.1\", \"min\": -2000, "
+    "\"max\": 2000, \"n\": 3}, {\"name\": \"Ns_m.1\", \"value\": 0}, {\"name\": \"d_m.1\", "
+    "\"value\": "
+    "2000}, {\"name\": \"dV_m3.1\", \"min\": -1e6, \"max\": 4e6, \"n\": 6}, {\"name\": \"Es_m.2\", "
+    "\"min\": -3000, \"max\": 1000, \"n\": 4}, {\"name\": \"Ns_m.2\", \"value\": 900}, {\"name\": "
+    "\"d_m.2\", \"value\": 1500}, {\"name\": \"dV_m3.2\", \"min\": -1e6, \"max\": 2e6, \"n\": 7}]"};
+static const char *const covariance_accepts[] = {
+    "\"misfit\": \"rms\", \"misfit_below\": %g", "\"misfit\": \"rms\", \"best\": 20",
+    "\"k_sigma\": %g", "\"keep_all\": true, \"misfit\": \"rms\""};
+
+/* Searches agree with one another, and chi2 with what stands above. */
+static size_t compare_covariance(int model, int accept, int asc, int dsc)
+{
+    static const char *const unknown[] = {"\"offset\": false", "\"offset\": true", "",
+                                          "\"ramp\": true"};
+    char text[3000], criterion[100];
+    struct job *job;
+    struct judge *judge;
+    const double *u;
+    snprintf(criterion, sizeof criterion, covariance_accepts[accept], accept ? 3.0 : 1.5);
+    snprintf(text, sizeof text,
+             "{%s, \"stations\": [\"los.csv\", \"stations.csv\"], \"scenes\": {\"asc\": {%s, "
+             "\"sill_m2\": %g, \"range_m\": %g}, \"dsc\": {%s}}, \"accept\": {%s}}",
+             covariance_jobs[model], unknown[asc], sill, range, unknown[dsc], criterion);
+    job_write("job.json", text);
+    assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+    struct accepted exact = job_search(job, SEARCH_EXACT, 3),
+                    brute = job_search(job, SEARCH_BRUTE, 1);
+    if (accept == 1) { /* each batch has its best; the best of all are the same */
+        accepted_sort_best(&exact);
+        accepted_sort_best(&brute);
+        for (int i = 0; i < 20; i++)
+            assert_true(exact.record[i].trial == brute.record[i].trial);
+        accepted_sort(&exact);
+    } else {
+        assert_same(&exact, &brute);
+    }
+    assert_int_equal(judge_open(job, &judge), EK_OK);
+    const size_t n = exact.n;
+    assert_true(n < job->trials || accept == 3);
+    for (size_t i = 0; i < exact.n; i += 1 + exact.n / 50) {
+        struct accepted_record record;
+        assert_true(judge_trial(judge, exact.record[i].trial, &record, &u));
+        const double chi2 = station_chi2(&job->stations, u) +
+                            scene_chi2(&job->stations, u, "asc", true, asc) +
+                            scene_chi2(&job->stations, u, "dsc", false, dsc);
+        assert_true(fabs(record.chi2 / chi2 - 1) < 1e-8 && record.chi2 == exact.record[i].chi2);
+        assert_true(record.most * record.most <= record.chi2 * (1 + 1e-9));
+    }
+    judge_close(judge);
+    accepted_free(&exact);
+    accepted_free(&brute);
+    job_close(job);
+    return n;
+}
+
+static void test_covariance(void **state)
+{
+    (void)state;
+    static const int unknowns[][2] = {{0, 0}, {1, 3}, {3, 1}, {0, 1}};
+    size_t n = 0;
+    for (int i = 0; i < 24; i++) {
+        write_scenes(unknowns[i % 4][0] ? 3 : 0);
+        n += compare_covariance(i % 3, i / 3 % 4, unknowns[i % 4][0], unknowns[(i / 4) % 4][1]);
+    }
+    assert_true(n > 10000);
+}
+
+static void test_covariance_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {{"\"sill_m2\": 1", "both sill_m2 and range_m"},
+                                           {"\"range_m\": 1", "both sill_m2 and range_m"},
+                                           {"\"sill_m2\": -1, \"range_m\": 1", "sill_m2"},
+                                           {"\"sill_m2\": 1e4, \"range_m\": 1e8", "too small"}};
+    write_scenes(3);
+    status_mute(1);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[3000];
+        struct job *job;
+        snprintf(text, sizeof text,
+                 "{%s, \"stations\": \"los.csv\", \"scenes\": {\"asc\": {%s}}, \"accept\": "
+                 "{\"best\": 1}}",
+                 covariance_jobs[0], wrong[i][0]);
+        job_write("job.json", text);
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_USAGE);
+        if (!strstr(status_message(), wrong[i][1]))
+            fail_msg("'%s' is not in: %s", wrong[i][1], status_message());
+    }
+    status_mute(-1);
+}
+
+/* Errors that are drawn have the covariance: their whitened sum of squares is as chi2's should be;
+ * and the job reads its own deviations again. */
+static void test_generated(void **state)
+{
+    (void)state;
+    double sum = 0;
+    int n = 0;
+    for (int seed = 1; seed <= 40; seed++) {
+        char text[3000];
+        struct job *job, *made;
+        struct judge *judge;
+        struct accepted_record record;
+        write_scenes(3);
+        snprintf(text, sizeof text,
+                 "{%s, \"stations\": \"los.csv\", \"scenes\": {\"asc\": {\"offset\": true, "
+                 "\"sill_m2\": 0.01, \"range_m\": 3000}}, \"accept\": {\"best\": 1}}",
+                 covariance_jobs[0]);
+        job_write("job.json", text);
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        assert_int_equal(write_synthetic(job, 1000, (uint64_t)seed, job_file("los.csv")), EK_OK);
+        assert_int_equal(job_open(job_file("job.json"), NULL, &made), EK_OK);
+        for (int i = 0; i < job->stations.n; i++)
+            assert_true(fabs(made->stations.sigma[3 * i] / job->stations.sigma[3 * i] - 1) < 1e-9);
+        assert_int_equal(judge_open(made, &judge), EK_OK);
+        assert_true(judge_trial(judge, 1000, &record, NULL));
+        sum += record.chi2;
+        n += POINTS - 1;
+        judge_close(judge);
+        job_close(made);
+        job_close(job);
+    }
+    assert_true(fabs(sum - n) < 4 * sqrt(2.0 * n)); /* variance of chi2: 2 */
+    unlink(job_file("los.csv"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_least), cmocka_unit_test(test_planes),
-                                       cmocka_unit_test(test_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_least),
+                                       cmocka_unit_test(test_planes),
+                                       cmocka_unit_test(test_files),
+                                       cmocka_unit_test(test_covariance),
+                                       cmocka_unit_test(test_covariance_refused),
+                                       cmocka_unit_test(test_generated)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }

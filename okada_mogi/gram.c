@@ -1,0 +1,120 @@
+/* okada_mogi/gram.c – inner products, station by station and scene by scene. */
+#include "okada_mogi/gram.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROUNDING 1e-9 /* of what is summed up, far above that of any order of sums */
+
+/* Of data z [1 + nbasis], whitened: by one datum. */
+static void add(struct gram *g, int nbasis, const double *z)
+{
+    for (int a = 0; a <= nbasis; a++)
+        for (int b = 0; b <= a; b++)
+            g->product[a][b] += z[a] * z[b];
+}
+
+static void mirror(struct gram *g, int nbasis)
+{
+    for (int a = 0; a <= nbasis; a++)
+        for (int b = 0; b < a; b++)
+            g->product[b][a] = g->product[a][b];
+}
+
+/* East and north share chi2 as in the judge. */
+static void add_station(const struct stations *s, int i, int nbasis, const double *basis,
+                        struct gram *g)
+{
+    const double *observed = s->observed + 3 * i, *sigma = s->sigma + 3 * i, c = s->correlation[i],
+                 *response = basis + 3 * nbasis * i;
+    const bool both = stations_correlated(s, i);
+    for (int k = 0; k < 3; k++) {
+        double z[1 + MODEL_BASES];
+        if (isnan(observed[k]))
+            continue;
+        for (int b = 0; b <= nbasis; b++) {
+            const double *x = b ? response + 3 * (b - 1) : observed;
+            z[b] = k == 0 && both ? (x[0] / sigma[0] - c * x[1] / sigma[1]) / sqrt(1 - c * c)
+                                  : x[k] / sigma[k];
+        }
+        add(g, nbasis, z);
+    }
+}
+
+static void add_scene(const struct scene *c, const struct stations *s, int nbasis,
+                      const double *basis, struct gram *g, double *work)
+{
+    double *left = work, *white = work + c->n;
+    for (int b = 0; b < nbasis; b++) {
+        for (int i = 0; i < c->n; i++)
+            left[i] = basis[3 * (nbasis * c->station[i] + b)];
+        scene_project(c, s, left, white + b * c->n);
+    }
+    for (int i = 0; i < c->n; i++) {
+        double z[1 + MODEL_BASES] = {c->seen[i]};
+        for (int b = 0; b < nbasis; b++)
+            z[b + 1] = white[b * c->n + i];
+        add(g, nbasis, z);
+    }
+}
+
+size_t gram_room(const struct job *job)
+{
+    return (size_t)job->stations.n * (1 + MODEL_BASES);
+}
+
+/* What the data have at right angles to all responses; nothing where that is not known. */
+static double least_of(const struct gram *g, int nbasis)
+{
+    double a[1 + MODEL_BASES][1 + MODEL_BASES];
+    memcpy(a, g->product, sizeof a);
+    for (int p = nbasis; p > 0; p--) {
+        if (!(a[p][p] > ROUNDING * g->product[p][p]))
+            return 0;
+        for (int i = 0; i < p; i++)
+            for (int k = 0; k < p; k++)
+                a[i][k] -= a[i][p] * a[p][k] / a[p][p];
+    }
+    return a[0][0];
+}
+
+bool gram_find(const struct job *job, const double *basis, double most, struct gram *g,
+               double *work)
+{
+    const int nbasis = job->model->nbasis;
+    *g = (struct gram){{{0}}};
+    for (int i = 0; i < job->stations.n; i++)
+        if (!(job->scenes.n && job->scenes.of[i] >= 0))
+            add_station(&job->stations, i, nbasis, basis, g);
+    for (int i = 0; i <= job->scenes.n; i++) {
+        if (i)
+            add_scene(&job->scenes.scene[i - 1], &job->stations, nbasis, basis, g, work);
+        mirror(g, nbasis);
+        if (least_of(g, nbasis) > most * (1 + ROUNDING) + 1e-6 * g->product[0][0])
+            return false;
+    }
+    return true;
+}
+
+/* chi2 = c - 2 b a + q a^2 for the amplitude a. */
+void gram_narrow(const struct gram *g, int nbasis, const double *weight, double chi2, double *least,
+                 double *most)
+{
+    double b = 0, q = 0;
+    for (int i = 0; i < nbasis; i++) {
+        b += weight[i] * g->product[i + 1][0];
+        for (int k = 0; k < nbasis; k++)
+            q += weight[i] * weight[k] * g->product[i + 1][k + 1];
+    }
+    const double c = g->product[0][0];
+    const double root = b * b - q * (c - chi2) + ROUNDING * (b * b + q * (c + chi2));
+    if (!(q > 0) || isnan(root))
+        return;
+    if (root < 0) {
+        *least = INFINITY;
+        return;
+    }
+    const double half = sqrt(root) * (1 + ROUNDING) / q + ROUNDING * fabs(b / q);
+    *least = fmax(*least, b / q - half);
+    *most = fmin(*most, b / q + half);
+}
