@@ -2,8 +2,10 @@
 """tests/bench/figures.py – the README's results, measured here: its tables as Markdown, with the
 machine and the day. Programs run in turns, medians count; REPEAT (5), CLASS (A), BIN, BUILD. Peers
 by path, as in npb_core: PEER_BT, PEER_SP, PEER_LU. What cannot run here has a dash.
+`figures.py --picture FILE.svg` draws the README's comparison of all policies instead.
 """
-import datetime, json, os, re, shutil, statistics, subprocess, tempfile
+import datetime, json, os, re, shutil, statistics, subprocess, sys, tempfile
+from xml.sax.saxutils import escape
 
 BIN, BUILD = os.environ.get("BIN", "bin"), os.environ.get("BUILD", "build")
 REPEAT, CLASS = int(os.environ.get("REPEAT", 5)), os.environ.get("CLASS", "A")
@@ -138,9 +140,43 @@ def machine():
           f"{datetime.date.today()}; class {CLASS}, medians of {REPEAT} runs in turns:\n")
 
 
+def picture(path):
+    """Bars of all policies of BT-MZ class W on a core and a device, and the lower bound."""
+    command = [f"{BIN}/bt-mz", "--class", "W", "--layout", "1x1+1", "--compare"]
+    runs = result(command + ["--repeat", str(REPEAT), "--profile=off"])["runs"]
+    most = max(r["computation_s"] + r["communication_s"] for r in runs)
+    row, left, width = 20, 170, 520
+
+    def bar(x, y, seconds, colour):
+        return (f'<rect x="{left + width * x / most:.1f}" y="{y}" height="14" fill="{colour}" '
+                f'width="{width * seconds / most:.1f}"/>')
+
+    lines = []
+    for i, r in enumerate(runs):
+        y = 30 + row * i
+        total = r["computation_s"] + r["communication_s"]
+        lines += [f'<text x="{left - 8}" y="{y + 11}" text-anchor="end">{escape(r["schedule"])}</text>',
+                  bar(0, y, r["computation_s"], "#3465b0"),
+                  bar(r["computation_s"], y, r["communication_s"], "#d9822b"),
+                  f'<text x="{left + width * total / most + 6:.1f}" y="{y + 11}">{total:.2f} s</text>']
+    bound, high = left + width * runs[0]["lower_bound_s"] / most, 30 + row * len(runs)
+    lines.append(f'<path d="M{bound:.1f} 24V{high}" stroke="#222" stroke-dasharray="4 3"/>'
+                 f'<text x="{bound:.1f}" y="18" text-anchor="middle">lower bound</text>')
+    words = "blue: computation, orange: exchanges"
+    with open(path, "w") as out:
+        out.write(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 {high + 24}" role="img" '
+                  f'font-family="sans-serif" font-size="12">\n<title>{escape(" ".join(command[1:]))}'
+                  f'</title>\n<rect width="100%" height="100%" fill="#fff"/>\n'
+                  + "\n".join(lines) +
+                  f'\n<text x="{left}" y="{high + 16}">{words}</text>\n</svg>\n')
+
+
 try:
-    machine()
-    solvers()
-    programs()
+    if sys.argv[1:2] == ["--picture"]:
+        picture(sys.argv[2])
+    else:
+        machine()
+        solvers()
+        programs()
 finally:
     shutil.rmtree(WORK)
