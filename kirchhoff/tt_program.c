@@ -52,7 +52,8 @@ static const struct opt options[] = {
     {"share", OPT_INT, AT(share), "N", "units that use a device at once (2)", .min = 1, .max = 64,
      .rare = true},
     {"tolerance", OPT_REAL, AT(tolerance), "PERCENT",
-     "a front must be longer by this to get a device (25)", .min = 0, .max = 1000, .rare = true},
+     "gain, or a front's length, by which a device must do better elsewhere (50)", .min = 0,
+     .max = 1000, .rare = true},
     {"poll", OPT_INT, AT(poll), "N", "steps between two looks at who has a device (4)", .min = 1,
      .max = 10000, .rare = true},
     {"times", OPT_TEXT, AT(times), "CASES.csv",
@@ -73,7 +74,7 @@ static void defaults(void *st, const struct bench_program *self)
     t->shots = 1;
     t->share = 2;
     t->poll = 4;
-    t->tolerance = 25;
+    t->tolerance = 50;
     t->unfilled_most = 1;
     t->failing_most = 10;
     t->arrival = 1;

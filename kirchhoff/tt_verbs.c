@@ -109,8 +109,12 @@ static void forget(struct tt_record *r)
 enum ek_status tt_reset(void *st)
 {
     struct tt *t = st;
-    const struct donate_options o = {(enum donate_mode)t->donation, t->set->n, t->set->layout.ndev,
-                                     t->share, t->tolerance / 100};
+    const struct donate_options o = {(enum donate_mode)t->donation,
+                                     t->set->n,
+                                     t->set->layout.ndev,
+                                     t->share,
+                                     t->tolerance / 100,
+                                     (long)t->ntodo};
     for (size_t i = 0; i < t->ntodo; i++)
         forget(&t->record[t->todo[i]]);
     donate_close(t->donate);
@@ -291,9 +295,13 @@ static enum ek_status run_steps(struct tt *t, const struct cu *cu, struct shot *
     struct ray_device *d = NULL;
     int device = -1;
     bool done = false;
+    double polled = 0; /* when */
     while (!done && !stop_requested()) {
         if (s->numbers.steps % (size_t)t->poll == 0) {
+            if (polled > 0)
+                donate_took(t->donate, worker_of(t, cu), clock_now() - polled);
             device = poll_device(t, cu, s, &d);
+            polled = clock_now();
             note_device(t, r, device);
         }
         TRY(shot_step(s, cu, d, &done));

@@ -102,7 +102,7 @@ static inline void donation_shots(const struct donation_case *c, struct donation
 static inline struct donation_result donation_run(const struct donation_case *c,
                                                   enum donate_mode mode)
 {
-    const struct donate_options o = {mode, c->workers, c->devices, c->share, 0.25};
+    const struct donate_options o = {mode, c->workers, c->devices, c->share, 0.5, c->shots};
     struct donation_shot shot[DONATION_SHOTS];
     struct donation_worker worker[DONATION_WORKERS] = {{0}}, *w;
     struct donation_result r = {0};
@@ -128,6 +128,7 @@ static inline struct donation_result donation_run(const struct donation_case *c,
             all += length;
             there += users ? length : 0;
         }
+        donate_took(d, number, w->clock - start);
         if (c->on_steps)
             c->on_steps(c->arg, number, w->shot, users > 0, start, w->clock);
         if (w->step < s->steps)

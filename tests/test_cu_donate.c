@@ -15,7 +15,7 @@
 
 static struct donate *open_on(int workers, int devices, int share)
 {
-    const struct donate_options o = {DONATE_ON, workers, devices, share, 0.2};
+    const struct donate_options o = {DONATE_ON, workers, devices, share, 0.2, 0};
     struct donate *d;
     assert_int_equal(donate_open(&o, &d), EK_OK);
     return d;
@@ -28,7 +28,7 @@ static void test_modes(void **state)
     (void)state;
     assert_string_equal(donate_modes[DONATE_STATIC], "static");
     assert_string_equal(donate_modes[DONATE_ON], "on");
-    struct donate_options o = {DONATE_STATIC, 5, 2, 2, 0};
+    struct donate_options o = {DONATE_STATIC, 5, 2, 2, 0, 0};
     struct donate *d;
     assert_int_equal(donate_open(&o, &d), EK_OK);
     for (int w = 0; w < 5; w++)
@@ -120,6 +120,66 @@ static void test_spreading(void **state)
     assert_int_equal(donate_poll(d, mate, 10), 1 - device[0]);
     assert_int_equal(donate_poll(d, 0, 10), device[0]);
     donate_close(d);
+}
+
+/* A poll, and how long what came after it took: loads cost 1 s without a device, 0.1 s with. */
+static int poll_and_take(struct donate *d, int worker, long load)
+{
+    const int device = donate_poll(d, worker, load);
+    donate_took(d, worker, (double)load * (device < 0 ? 1 : 0.1));
+    return device;
+}
+
+/* Once costs are known: a load that grows keeps its device, one that falls gives it to one that is
+ * left with much more. */
+static void test_growing_loads_keep(void **state)
+{
+    (void)state;
+    struct donate *d = open_on(2, 1, 1);
+    for (long load = 100; load < 500; load += 100) {
+        assert_int_equal(poll_and_take(d, 0, load), 0);
+        assert_int_equal(poll_and_take(d, 1, 9 * load), -1);
+    }
+    assert_int_equal(poll_and_take(d, 0, 350), -1);
+    assert_int_equal(poll_and_take(d, 1, 3600), 0);
+    donate_close(d);
+}
+
+/* While tasks wait, whoever begins one takes a free device, and nobody passes one on. */
+static void test_waiting_tasks(void **state)
+{
+    (void)state;
+    const struct donate_options o = {DONATE_ON, 2, 1, 1, 0.2, 4};
+    struct donate *d;
+    assert_int_equal(donate_open(&o, &d), EK_OK);
+    assert_int_equal(poll_and_take(d, 0, 100), 0);
+    assert_int_equal(poll_and_take(d, 1, 9000), -1);
+    donate_leave(d, 0);
+    assert_int_equal(poll_and_take(d, 1, 9000), -1); /* in the midst of a task */
+    assert_int_equal(poll_and_take(d, 0, 100), 0);
+    donate_leave(d, 0);
+    assert_int_equal(poll_and_take(d, 0, 100), 0); /* the last one */
+    donate_leave(d, 0);
+    assert_int_equal(poll_and_take(d, 1, 100), 0);
+    donate_close(d);
+}
+
+/* Two at a slow device are no faster than without it: a place beside another is taken by one who
+ * has much more left to do alone. */
+static void test_no_help_by_sharing(void **state)
+{
+    (void)state;
+    for (int much = 0; much < 2; much++) {
+        struct donate *d = open_on(3, 1, 2);
+        for (int i = 0; i < 6; i++) {
+            assert_int_equal(donate_poll(d, i % 3, 1000), i % 3 < 2 ? 0 : -1);
+            if (i >= 3) /* both are there now */
+                donate_took(d, i % 3, 1000);
+        }
+        donate_leave(d, 1);
+        assert_int_equal(donate_poll(d, 2, much ? 5000 : 1000), much ? 0 : -1);
+        donate_close(d);
+    }
 }
 
 static void test_loss(void **state)
@@ -219,7 +279,7 @@ static void test_threads(void **state)
 
 /* Uneven shots on simulated units, as tests/bench/kirchhoff_donation.c has them: devices for whom
  * they help most end a set sooner than fixed devices, and these sooner than none. A single set may
- * end with a straggler that was unlucky; never by much, and few do. */
+ * end with a straggler that was unlucky, by a few per cent. */
 static void test_order(void **state)
 {
     (void)state;
@@ -243,7 +303,7 @@ static void test_order(void **state)
             const struct donation_result given = donation_run(&c, DONATE_ON);
             const double still = donation_run(&c, DONATE_STATIC).seconds;
             assert_true(given.on_device > 0);
-            assert_true(given.seconds <= 1.25 * still);
+            assert_true(given.seconds <= 1.04 * still);
             off += donation_run(&c, DONATE_OFF).seconds;
             fixed += still;
             on += given.seconds;
@@ -256,11 +316,12 @@ static void test_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modes),   cmocka_unit_test(test_donation),
-        cmocka_unit_test(test_leaving), cmocka_unit_test(test_gift_of_the_gone),
-        cmocka_unit_test(test_sharing), cmocka_unit_test(test_spreading),
-        cmocka_unit_test(test_loss),    cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_modes),         cmocka_unit_test(test_donation),
+        cmocka_unit_test(test_leaving),       cmocka_unit_test(test_gift_of_the_gone),
+        cmocka_unit_test(test_sharing),       cmocka_unit_test(test_spreading),
+        cmocka_unit_test(test_loss),          cmocka_unit_test(test_growing_loads_keep),
+        cmocka_unit_test(test_waiting_tasks), cmocka_unit_test(test_no_help_by_sharing),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

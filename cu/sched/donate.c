@@ -7,6 +7,8 @@
 #include "cu/sched/donate.h"
 #include "src/arena.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,14 @@ struct worker {
     _Alignas(64) atomic_long seat;
     long published; /* what the worker itself last put there; its own thread alone */
     int device;     /* -1: none; its own thread alone */
+    bool busy;      /* has a task; its own thread alone */
+    long peak;      /* largest load of its task; its own thread alone */
+    int users;      /* of its device at the last poll; its own thread alone */
+    /* What others may see of a worker at work, late maybe: */
+    atomic_long load; /* as of the last poll */
+    atomic_int on;    /* its device then */
+    /* [share + 1] with so many users of a device, 0: without: seconds, and loads that took them */
+    _Atomic double *seconds, *loads;
 };
 
 struct device {
@@ -28,9 +38,9 @@ struct device {
 struct donate {
     struct arena arena; /* of workers and devices */
     struct donate_options options;
-    struct worker *worker; /* [workers] */
-    struct device *device; /* [devices] */
-    _Alignas(64) atomic_long claims, donations;
+    struct worker *worker;                             /* [workers] */
+    struct device *device;                             /* [devices] */
+    _Alignas(64) atomic_long claims, donations, begun; /* begun: tasks */
 };
 
 const char *const donate_modes[] = {"off", "static", "on", NULL};
@@ -43,6 +53,9 @@ enum ek_status donate_open(const struct donate_options *options, struct donate *
     *d = (struct donate){.options = *options};
     struct worker *worker = d->worker = ARENA_NEW(&d->arena, options->workers, struct worker);
     struct device *device = d->device = ARENA_NEW(&d->arena, options->devices, struct device);
+    const size_t kinds = (size_t)options->share + 1;
+    _Atomic double *costs =
+        ARENA_NEW(&d->arena, 2 * kinds * (size_t)options->workers, _Atomic double);
     const enum ek_status st = arena_check(&d->arena, "the donation of devices");
     if (st) {
         donate_close(d);
@@ -52,6 +65,9 @@ enum ek_status donate_open(const struct donate_options *options, struct donate *
         atomic_init(&worker[w].seat, SEAT_AWAY);
         worker[w].published = SEAT_AWAY;
         worker[w].device = -1;
+        atomic_init(&worker[w].on, -1);
+        worker[w].seconds = costs + 2 * kinds * (size_t)w;
+        worker[w].loads = worker[w].seconds + kinds;
     }
     for (int i = 0; i < options->devices; i++) {
         atomic_init(&device[i].seats, options->share);
@@ -81,14 +97,89 @@ static void free_seat(struct donate *d, int device)
     atomic_fetch_add(&d->device[device].seats, 1);
 }
 
-/* A seat at the device with the most free ones, if these are at least `least`; -1: there is none,
- * or others were faster. */
-static int claim(struct donate *d, int least)
+/* ---- what a gift is worth ---------------------------------------------------------------------*/
+
+/* Nobody will begin a task any more, as far as is known. */
+static bool all_begun(struct donate *d)
+{
+    return atomic_load(&d->begun) >= d->options.tasks;
+}
+
+void donate_took(struct donate *d, int worker, double seconds)
+{
+    struct worker *w = &d->worker[worker];
+    if (w->users > d->options.share)
+        return; /* seen while somebody came and somebody went */
+    atomic_store(&w->seconds[w->users], atomic_load(&w->seconds[w->users]) + seconds);
+    atomic_store(&w->loads[w->users],
+                 atomic_load(&w->loads[w->users]) + (double)atomic_load(&w->load));
+}
+
+/* Seconds that a load of 1 has taken with so many users of a device; 0: not known. */
+static double seen_cost(struct donate *d, int users)
+{
+    double seconds = 0, loads = 0;
+    for (int w = 0; w < d->options.workers; w++) {
+        seconds += atomic_load(&d->worker[w].seconds[users]);
+        loads += atomic_load(&d->worker[w].loads[users]);
+    }
+    return loads > 0 ? seconds / loads : 0;
+}
+
+/* The same, if need be from another number of users, as though they waited for one another. */
+static double cost(struct donate *d, int users)
+{
+    double c = seen_cost(d, users);
+    for (int k = 1; k <= d->options.share && !(c > 0); k++)
+        c = seen_cost(d, k) * users / k;
+    return c;
+}
+
+/* Seconds until all users of a device are done, with one of this load in place of `whose`. What is
+ * left of others' tasks is a guess: it may be more by the tolerance. */
+static double finish(struct donate *d, int device, const struct worker *whose, double load)
+{
+    for (double seconds = 0, done = 0, next;; done = next) {
+        int users = load > done;
+        next = users ? load : INFINITY;
+        for (int i = 0; i < d->options.workers; i++) {
+            struct worker *w = &d->worker[i];
+            const double left = (double)atomic_load(&w->load) * (1 + d->options.tolerance);
+            if (w == whose || atomic_load(&w->on) != device || left <= done)
+                continue;
+            users++;
+            next = fmin(next, left);
+        }
+        if (!users)
+            return seconds;
+        seconds += (next - done) * cost(d, users < d->options.share ? users : d->options.share);
+    }
+}
+
+/* Whether a seat at the device had better pass to a worker of this load without one from `from`,
+ * who has `own` left to do. */
+static bool pays(struct donate *d, int device, const struct worker *from, double own, double load)
+{
+    const double without = seen_cost(d, 0), margin = 1 + d->options.tolerance;
+    if (!(without > 0 && cost(d, 1) > 0))
+        return load > own * margin;
+    if (own > 0 && (!all_begun(d) || own > 0.9 * (double)from->peak))
+        return false;
+    const double before = fmax(finish(d, device, from, own), load * without);
+    const double after = fmax(finish(d, device, from, load), own * without);
+    return after * margin < before;
+}
+
+/* ---- claims -----------------------------------------------------------------------------------*/
+
+/* A seat for a worker of this load at the device with the most free ones, if these are at least
+ * `least`; -1: there is none, none that pays, or others were faster. LONG_MAX: it pays. */
+static int claim(struct donate *d, struct worker *w, int least, long load)
 {
     int best = -1, most = least - 1;
     for (int i = 0; i < d->options.devices; i++) {
         const int seats = is_lost(d, i) ? 0 : atomic_load(&d->device[i].seats);
-        if (seats > most) {
+        if (seats > most && (load == LONG_MAX || pays(d, i, w, 0, (double)load))) {
             most = seats;
             best = i;
         }
@@ -103,7 +194,7 @@ static int claim(struct donate *d, int least)
 static void spread(struct donate *d, struct worker *w)
 {
     const int free_here = atomic_load(&d->device[w->device].seats);
-    const int emptier = claim(d, free_here + 2);
+    const int emptier = claim(d, w, free_here + 2, LONG_MAX);
     if (emptier < 0)
         return;
     free_seat(d, w->device);
@@ -112,20 +203,22 @@ static void spread(struct donate *d, struct worker *w)
 
 /* ---- gifts ------------------------------------------------------------------------------------*/
 
-/* Puts the device on the seat of the worker of the largest published load above `least`. False:
- * there is none, or its seat has just changed; the next poll will see. */
-static bool give(struct donate *d, int giver, double least)
+/* Puts the device on the seat of the worker of the largest published load if that pays, the giver
+ * having `own` left to do. False: it does not, or that seat has just changed; the next poll will
+ * see. */
+static bool give(struct donate *d, int giver, double own)
 {
     struct worker *from = &d->worker[giver], *to = NULL;
     long most = 0;
     for (int w = 0; w < d->options.workers; w++) {
         const long load = w == giver ? SEAT_AWAY : atomic_load(&d->worker[w].seat);
-        if (load >= 0 && (double)load > least && (!to || load > most)) {
+        if (load >= 0 && (!to || load > most)) {
             most = load;
             to = &d->worker[w];
         }
     }
-    if (!to || !atomic_compare_exchange_strong(&to->seat, &most, SEAT_GIFT - from->device))
+    if (!to || !pays(d, from->device, from, own, (double)most) ||
+        !atomic_compare_exchange_strong(&to->seat, &most, SEAT_GIFT - from->device))
         return false;
     from->device = -1;
     atomic_fetch_add_explicit(&d->donations, 1, memory_order_relaxed);
@@ -157,12 +250,12 @@ static int poll_static(struct donate *d, int worker)
 }
 
 /* A worker that has no device: what it was given, else a free one. */
-static void look_around(struct donate *d, struct worker *w, long load)
+static void look_around(struct donate *d, struct worker *w, long load, bool begins)
 {
     change_seat(w, load);
-    if (w->device >= 0)
+    if (w->device >= 0 || !(begins || all_begun(d)))
         return;
-    const int free_one = claim(d, 1);
+    const int free_one = claim(d, w, 1, begins ? LONG_MAX : load);
     if (free_one < 0)
         return;
     change_seat(w, SEAT_AWAY); /* nobody is to give it another one */
@@ -172,6 +265,15 @@ static void look_around(struct donate *d, struct worker *w, long load)
         w->device = free_one;
 }
 
+/* Tells others where the worker is, and counts who is there with it. */
+static void show(struct donate *d, struct worker *w)
+{
+    atomic_store(&w->on, w->device);
+    w->users = 0;
+    for (int i = 0; w->device >= 0 && i < d->options.workers; i++)
+        w->users += atomic_load(&d->worker[i].on) == w->device;
+}
+
 int donate_poll(struct donate *d, int worker, long load)
 {
     struct worker *w = &d->worker[worker];
@@ -179,15 +281,20 @@ int donate_poll(struct donate *d, int worker, long load)
         return -1;
     if (d->options.mode == DONATE_STATIC)
         return poll_static(d, worker);
+    const bool begins = !w->busy;
+    atomic_fetch_add(&d->begun, begins);
+    w->busy = true;
+    w->peak = begins || load > w->peak ? load : w->peak;
+    atomic_store(&w->load, load);
     if (w->device >= 0 && is_lost(d, w->device))
         w->device = -1;
-    if (w->device >= 0 && !give(d, worker, (double)load * (1 + d->options.tolerance))) {
+    if (w->device >= 0 && !give(d, worker, (double)load))
         spread(d, w);
-        return w->device;
-    }
-    look_around(d, w, load);
+    else
+        look_around(d, w, load, begins);
     if (w->device >= 0 && is_lost(d, w->device))
         w->device = -1;
+    show(d, w);
     return w->device;
 }
 
@@ -196,9 +303,11 @@ void donate_leave(struct donate *d, int worker)
     struct worker *w = &d->worker[worker];
     if (d->options.mode != DONATE_ON)
         return;
+    w->busy = false;
+    atomic_store(&w->on, -1);
     if (w->device < 0)
         change_seat(w, SEAT_AWAY);
-    if (w->device < 0 || give(d, worker, 0))
+    if (w->device < 0 || (all_begun(d) && give(d, worker, 0)))
         return;
     free_seat(d, w->device);
     w->device = -1;

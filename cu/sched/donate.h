@@ -9,9 +9,15 @@
  * Workers without a device take what was donated to them, and claim devices that nobody has.
  * Nobody waits: every call is a bounded number of atomic operations, whatever others do.
  *
+ * Once workers say how long their steps took, a device changes hands only where all who have to do
+ * with it are then done sooner by more than the tolerance, by what a load has cost so far without a
+ * device and with one of so many users, loads being what is left to do. A load that still grows may
+ * become anything and keeps its device. As long as there are tasks that nobody has begun, any
+ * worker's device helps as much as another's, and whoever begins one takes what is free.
+ *
  * A device may be shared by `share` workers, who spread out when others become free; a worker uses
- * one device at most. What a device is,
- * and how a task's state gets there and back, is the caller's. */
+ * one device at most. What a device is, and how a task's state gets there and back, is the
+ * caller's. */
 #ifndef CU_DONATE_H
 #define CU_DONATE_H
 
@@ -28,7 +34,8 @@ struct donate_options {
     enum donate_mode mode;
     int workers, devices;
     int share;        /* workers of a device at once, at least 1 */
-    double tolerance; /* a load must be larger by this share to get the device: no ping-pong */
+    double tolerance; /* a load, or a gain, must be larger by this share: no ping-pong */
+    long tasks;       /* of all workers; 0: not known */
 };
 
 struct donate;
@@ -43,6 +50,9 @@ void donate_close(struct donate *d);
 /* Says the worker's load, at least 0; returns the device that it has from now on, -1: none. Each
  * worker from one thread at a time; different workers at once. */
 int donate_poll(struct donate *d, int worker, long load);
+
+/* How long what came after the worker's last poll took, in s. Not needed. By the worker. */
+void donate_took(struct donate *d, int worker, double seconds);
 
 /* The worker has nothing to do: its device goes to the worker of the largest published load, or is
  * free. The worker may poll again later. */
