@@ -6,11 +6,12 @@
  *
  * Rules shared by all of them:
  *
- * A device belongs to one host thread at a time: open, build, launch, close and everything on queue
- * BACKEND_COMPUTE are called by that thread. alloc, free, write, read, copy and wait on queue
- * BACKEND_COPY may come from another thread when the caller holds a lock that it keeps per device.
+ * A device belongs to one host thread at a time: open, build, launch, close and everything on
+ * queues BACKEND_COMPUTE and BACKEND_FEED, for copies beside its computation, are called by that
+ * thread. alloc, free, write, read, copy, after and wait on queue BACKEND_COPY may come from
+ * another thread when the caller holds a lock that it keeps per device.
  *
- * Work on one queue runs in order. Two queues may overlap; record() and after() order them. write,
+ * Work on one queue runs in order. Queues may overlap; record() and after() order them. write,
  * read and copy may return before the bytes have moved: the host memory must stay as it is until
  * wait() on that queue.
  *
@@ -29,7 +30,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { BACKEND_COMPUTE = 0, BACKEND_COPY = 1, BACKEND_QUEUES = 2 };
+enum { BACKEND_COMPUTE, BACKEND_COPY, BACKEND_FEED, BACKEND_QUEUES };
 enum { BACKEND_EVENTS = 16 }; /* event slots of a device */
 
 struct backend_info {

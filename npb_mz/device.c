@@ -31,24 +31,20 @@ enum buffer {
 };
 static const char buffer_letters[] = "ugwpskcz";
 
+/* Moments, see backend_record(): both halves of the stage are filled, computed; faces are packed,
+ * have come; the exchange is over. */
+enum { STAGE_FILLED, STAGE_DONE = 2, FACES_PACKED = 4, FACES_CAME, EXCHANGED };
+
 struct device {
     const struct mz *mz;
     struct backend *backend;
     struct backend_program *program;
     struct backend_mem *mem[BUFFERS];
-    size_t size[BUFFERS];  /* bytes */
-    struct zone_row *rows; /* [nzones + 1], as on the device */
+    size_t size[BUFFERS]; /* bytes */
+    struct places places;
     int nlaunches;
-    long scratch_points;   /* of a batch, at most */
     long faces_generation; /* of the lists in B_COPY, B_OUT, B_IN */
 };
-
-/* Of the fields of all zones. */
-static size_t device_bytes(const struct mz *mz)
-{
-    const long point = 3 * MZ_VARS + ZONE_PRIMS;
-    return (size_t)(mz->points * point + mz->size_carried) * sizeof(double);
-}
 
 size_t device_zone_bytes(const struct mz *mz, int zone)
 {
@@ -103,58 +99,60 @@ static enum ek_status build(struct device *d)
     return st;
 }
 
-/* A batch's scratch may take an eighth of the memory, but must hold the largest zone. */
-static long batch_points(const struct device *d)
-{
-    const long largest = d->mz->most_volume;
-    const size_t point = (size_t)d->mz->ops->device_scratch * sizeof(double);
-    long most = point ? (long)(d->backend->info.memory / 8 / point) : d->mz->points;
-    if (d->backend->info.is_cpu || most < largest)
-        most = largest;
-    return most < d->mz->points ? most : d->mz->points;
-}
-
-static enum ek_status check_memory(const struct device *d)
-{
-    const size_t scratch =
-        (size_t)d->scratch_points * (size_t)d->mz->ops->device_scratch * sizeof(double);
-    const double need = 1e-6 * (double)(device_bytes(d->mz) + scratch);
-    const double have = 1e-6 * (double)d->backend->info.memory;
-    if (need > have)
-        FAIL(EK_UNAVAILABLE,
-             "%s class %c needs %.1f MB on device %s:%d, which has %.1f MB; "
-             "choose a smaller class or a layout without this device",
-             d->mz->ops->name, d->mz->class->letter, need, d->backend->ops->name, d->backend->index,
-             have);
-    return EK_OK;
-}
-
 static enum ek_status open_fields(struct device *d)
 {
-    const struct mz *mz = d->mz;
-    const size_t points = (size_t)mz->points, scratch = (size_t)d->scratch_points;
-    const size_t bytes[] = {[B_U] = MZ_VARS * points * sizeof(double),
-                            [B_FORCING] = MZ_VARS * points * sizeof(double),
-                            [B_W] = MZ_VARS * points * sizeof(double),
-                            [B_PRIM] = ZONE_PRIMS * points * sizeof(double),
-                            [B_SCRATCH] =
-                                scratch * (size_t)mz->ops->device_scratch * sizeof(double),
-                            [B_CARRIED] = (size_t)mz->size_carried * sizeof(double),
-                            [B_CONSTS] = sizeof mz->consts,
-                            [B_ZONES] = (size_t)(mz->nzones + 1) * sizeof *d->rows};
+    const struct places_size size = places_size(&d->places);
+    const size_t bytes[] = {
+        [B_U] = size.u,       [B_FORCING] = size.forcing, [B_W] = size.w,
+        [B_PRIM] = size.prim, [B_SCRATCH] = size.scratch, [B_CARRIED] = size.carried};
     for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++)
         TRY(size_buffer(d, (enum buffer)b, bytes[b]));
     return EK_OK;
 }
 
+static void free_fields(struct device *d)
+{
+    for (int b = 0; b < BUFFERS; b++) {
+        backend_free(d->backend, d->mem[b]);
+        d->mem[b] = NULL;
+    }
+    places_close(&d->places);
+}
+
+/* Where others use the device, too, it has less than it says: as much as can be had. */
+static enum ek_status open_places(struct device *d)
+{
+    const struct backend_info *info = &d->backend->info;
+    enum ek_status st = EK_UNAVAILABLE;
+    for (size_t memory = info->memory; st == EK_UNAVAILABLE; memory -= memory / 4) {
+        TRY(places_open(d->mz, d->backend->label, memory, info->max_alloc, info->is_cpu,
+                        &d->places));
+        status_mute(+1);
+        st = open_fields(d);
+        status_mute(-1);
+        if (st)
+            free_fields(d);
+    }
+    return st;
+}
+
+static enum ek_status send_rows(struct device *d)
+{
+    if (!d->places.changed)
+        return EK_OK;
+    TRY(write_buffer(d, B_ZONES, d->places.row, d->size[B_ZONES]));
+    d->places.changed = false;
+    return wait_all(d);
+}
+
 static enum ek_status send_tables(struct device *d)
 {
-    d->rows = malloc(d->size[B_ZONES]);
-    if (!d->rows)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the table of zones", d->mz->ops->name);
-    mz_zone_rows(d->mz, d->rows);
-    TRY(write_buffer(d, B_ZONES, d->rows, d->size[B_ZONES]));
-    TRY(write_buffer(d, B_CONSTS, &d->mz->consts, sizeof d->mz->consts));
+    const struct mz *mz = d->mz;
+    TRY(size_buffer(d, B_CONSTS, sizeof mz->consts));
+    TRY(size_buffer(d, B_ZONES, places_size(&d->places).rows));
+    TRY(write_buffer(d, B_CONSTS, &mz->consts, sizeof mz->consts));
+    if (mz_shares_forcing(mz))
+        TRY(write_buffer(d, B_FORCING, mz->forcing, d->size[B_FORCING]));
     return wait_all(d);
 }
 
@@ -165,10 +163,7 @@ enum ek_status device_open(const struct mz *mz, struct backend *backend, struct 
         FAIL(EK_UNAVAILABLE, "%s: out of memory", mz->ops->name);
     d->mz = mz;
     d->backend = backend;
-    d->scratch_points = batch_points(d);
-    enum ek_status st = check_memory(d);
-    if (!st)
-        st = open_fields(d);
+    enum ek_status st = open_places(d);
     if (!st)
         st = build(d);
     if (!st)
@@ -184,12 +179,66 @@ void device_close(struct device *d)
 {
     if (!d)
         return;
-    for (int b = 0; b < BUFFERS; b++)
-        backend_free(d->backend, d->mem[b]);
+    free_fields(d);
     if (d->program)
         backend_unbuild(d->backend, d->program);
-    free(d->rows);
     free(d);
+}
+
+/* ---- a zone's parts -------------------------------------------------------------------------- */
+
+/* Bytes of a part on the host, and where it lies on the device. */
+struct piece {
+    void *host;
+    enum buffer buffer;
+    struct backend_rect all; /* both offsets are the device's */
+};
+
+/* The parts that move with a zone, forcing only on the way to a device; returns their number. */
+static int pieces_of(const struct device *d, int zone, bool forcing, struct piece piece[MZ_PARTS])
+{
+    static const enum buffer buffers[MZ_PARTS] = {
+        [MZ_U] = B_U, [MZ_CARRIED] = B_CARRIED, [MZ_FORCING] = B_FORCING};
+    const size_t place = (size_t)d->places.row[zone].place;
+    struct mz_part part[MZ_PARTS];
+    int n = 0;
+    mz_parts(d->mz, zone, part);
+    for (int i = 0; i < (forcing ? MZ_PARTS : MZ_FORCING); i++) {
+        const size_t before = i == MZ_CARRIED
+                                  ? place / (size_t)d->mz->zone[zone].volume * part[i].doubles
+                                  : MZ_VARS * place;
+        if (part[i].doubles)
+            piece[n++] =
+                (struct piece){part[i].host, buffers[i],
+                               backend_linear(before * sizeof(double), before * sizeof(double),
+                                              part[i].doubles * sizeof(double))};
+    }
+    return n;
+}
+
+static enum ek_status write_zone(struct device *d, int queue, int zone, size_t *bytes)
+{
+    struct piece piece[MZ_PARTS];
+    const int n = pieces_of(d, zone, true, piece);
+    for (int i = 0; i < n; i++) {
+        piece[i].all.src_offset = 0;
+        TRY(backend_write(d->backend, queue, d->mem[piece[i].buffer], piece[i].host,
+                          &piece[i].all));
+        *bytes += piece[i].all.width;
+    }
+    return EK_OK;
+}
+
+static enum ek_status read_zone(struct device *d, int queue, int zone, size_t *bytes)
+{
+    struct piece piece[MZ_PARTS];
+    const int n = pieces_of(d, zone, false, piece);
+    for (int i = 0; i < n; i++) {
+        piece[i].all.dst_offset = 0;
+        TRY(backend_read(d->backend, queue, piece[i].host, d->mem[piece[i].buffer], &piece[i].all));
+        *bytes += piece[i].all.width;
+    }
+    return EK_OK;
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
@@ -197,6 +246,8 @@ void device_close(struct device *d)
 struct batch {
     int begin, zones;
     int first, last; /* planes run + j + k with interior points in any zone */
+    bool staged;     /* they come for this step only */
+    int half;        /* of the stage */
 };
 
 static int most(int a, int b)
@@ -204,16 +255,17 @@ static int most(int a, int b)
     return a > b ? a : b;
 }
 
-/* As many of the zones begin .. end-1 as fit the scratch; a CPU device takes one, for its caches.
- */
+/* As many of the zones begin .. end-1 as fit the scratch and live here like the first of them, or
+ * as a half of the stage holds; a CPU device takes one, for its caches. */
 static struct batch next_batch(const struct device *d, int begin, int end)
 {
-    struct batch b = {.begin = begin, .first = 2};
+    const bool lives = d->places.lives[begin];
+    struct batch b = {.begin = begin, .first = 2, .staged = !lives};
     long points = 0;
     for (int i = begin; i < end && !(b.zones && d->backend->info.is_cpu); i++, b.zones++) {
         const struct mz_zone *z = &d->mz->zone[i];
         points += z->volume;
-        if (points > d->scratch_points && b.zones)
+        if ((points > d->places.scratch && b.zones) || d->places.lives[i] != lives)
             break;
         b.last = most(b.last, (z->nx - 2) / ZONE_TILE + (z->ny - 2) + (z->nz - 2));
     }
@@ -237,7 +289,7 @@ static struct backend_arg argument(const struct device *d, const struct mz_launc
 static enum ek_status launch(struct device *d, int number, const struct batch *b, int h)
 {
     const struct mz_launch *l = &d->mz->ops->launches[number];
-    const struct zone_row *begin = &d->rows[b->begin], *end = begin + b->zones;
+    const struct zone_row *begin = &d->places.row[b->begin], *end = begin + b->zones;
     const int global[3] = {ZONE_GROUP * (end->groups[l->grid] - begin->groups[l->grid]), 1, 1};
     struct backend_arg args[MAX_ARGUMENTS];
     int n = 0;
@@ -261,47 +313,145 @@ static void share_time(const struct device *d, const struct batch *b, double sec
         seconds[i] += sec * mz_zone_mop(d->mz, b->begin + i) / sum;
 }
 
-enum ek_status device_step(struct device *d, int begin, int end, double *seconds)
+static enum ek_status launch_all(struct device *d, const struct batch *b)
 {
-    for (int at = begin; at < end;) {
-        const struct batch b = next_batch(d, at, end);
-        const double start = clock_now();
-        for (int i = 0; i < d->nlaunches; i++) {
-            const char *arguments = d->mz->ops->launches[i].arguments;
-            const bool rising = strchr(arguments, 'r'), falling = strchr(arguments, 'f');
-            for (int h = b.first; h <= (rising || falling ? b.last : b.first); h++)
-                TRY(launch(d, i, &b, rising ? h : b.last - (h - b.first)));
-        }
-        TRY(wait_all(d));
-        share_time(d, &b, clock_now() - start, seconds + (at - begin));
-        at += b.zones;
+    for (int i = 0; i < d->nlaunches; i++) {
+        const char *arguments = d->mz->ops->launches[i].arguments;
+        const bool rising = strchr(arguments, 'r'), falling = strchr(arguments, 'f');
+        for (int h = b->first; h <= (rising || falling ? b->last : b->first); h++)
+            TRY(launch(d, i, b, rising ? h : b->last - (h - b->first)));
     }
     return EK_OK;
 }
 
+/* The batch comes to its half of the stage once what was there has left: the queue is in order. */
+static enum ek_status fetch(struct device *d, const struct batch *b)
+{
+    size_t uncounted = 0;
+    for (int i = 0; i < b->zones; i++)
+        TRY(write_zone(d, BACKEND_FEED, b->begin + i, &uncounted));
+    return backend_record(d->backend, BACKEND_FEED, STAGE_FILLED + b->half);
+}
+
+static enum ek_status send_back(struct device *d, const struct batch *b)
+{
+    size_t uncounted = 0;
+    TRY(backend_record(d->backend, BACKEND_COMPUTE, STAGE_DONE + b->half));
+    TRY(backend_after(d->backend, BACKEND_FEED, STAGE_DONE + b->half));
+    for (int i = 0; i < b->zones; i++)
+        TRY(read_zone(d, BACKEND_FEED, b->begin + i, &uncounted));
+    return EK_OK;
+}
+
+/* The first batch from `at` on that comes for this step only, on the other half than the one before
+ * it; zones 0: there is none. */
+static struct batch next_staged(const struct device *d, int at, int end, int half)
+{
+    struct batch b = {0};
+    for (; at < end && !b.staged; at += b.zones)
+        b = next_batch(d, at, end);
+    b.half = half;
+    return b.staged ? b : (struct batch){0};
+}
+
+/* Says where the zones that come will stand. */
+static enum ek_status assign_stage(struct device *d, int begin, int end)
+{
+    int half = 0;
+    for (struct batch b = next_staged(d, begin, end, 0); b.zones;
+         b = next_staged(d, b.begin + b.zones, end, half)) {
+        places_stage(&d->places, b.begin, b.zones, b.half);
+        half = !half;
+    }
+    return send_rows(d);
+}
+
+/* While a batch is computed, the next one that does not live here comes and the last one leaves. */
+enum ek_status device_step(struct device *d, int begin, int end, double *seconds)
+{
+    TRY(assign_stage(d, begin, end));
+    double start = clock_now();
+    struct batch coming = next_staged(d, begin, end, 0);
+    if (coming.zones)
+        TRY(fetch(d, &coming));
+    for (int at = begin; at < end;) {
+        struct batch b = next_batch(d, at, end);
+        if (b.staged) {
+            b.half = coming.half;
+            TRY(backend_after(d->backend, BACKEND_COMPUTE, STAGE_FILLED + b.half));
+        }
+        TRY(launch_all(d, &b));
+        if (b.staged) {
+            coming = next_staged(d, at + b.zones, end, !b.half);
+            if (coming.zones)
+                TRY(fetch(d, &coming));
+            TRY(send_back(d, &b));
+        }
+        TRY(wait_all(d));
+        const double now = clock_now();
+        share_time(d, &b, now - start, seconds + (at - begin));
+        start = now;
+        at += b.zones;
+    }
+    return backend_wait(d->backend, BACKEND_FEED);
+}
+
 /* ---- moving a zone --------------------------------------------------------------------------- */
 
-static const enum buffer buffer_of[MZ_PARTS] = {
-    [MZ_U] = B_U, [MZ_CARRIED] = B_CARRIED, [MZ_FORCING] = B_FORCING};
+bool device_holds(const struct device *d, int zone)
+{
+    return d->places.lives[zone];
+}
+
+static enum ek_status carry_across(struct device *to, struct device *from, int zone, size_t *bytes)
+{
+    struct piece in[MZ_PARTS], out[MZ_PARTS];
+    const int n = pieces_of(to, zone, true, in);
+    pieces_of(from, zone, true, out);
+    TRY(backend_wait(from->backend, BACKEND_COPY));
+    for (int i = 0; i < n; i++) {
+        in[i].all.src_offset = out[i].all.src_offset;
+        TRY(backend_copy(to->backend, to->mem[in[i].buffer], from->backend, from->mem[in[i].buffer],
+                         &in[i].all));
+        *bytes += in[i].all.width;
+    }
+    return EK_OK;
+}
 
 enum ek_status device_carry(struct device *to, struct device *from, int zone, size_t *bytes)
 {
-    struct device *d = to ? to : from;
-    struct mz_part part[MZ_PARTS];
-    mz_parts(d->mz, zone, part);
-    for (int i = 0; i < (to ? MZ_PARTS : MZ_FORCING); i++) {
-        const enum buffer b = buffer_of[i];
-        const size_t at = part[i].at * sizeof(double), size = part[i].doubles * sizeof(double);
-        const struct backend_rect all = backend_linear(to ? at : 0, from ? at : 0, size);
-        if (size && to && from)
-            TRY(backend_copy(to->backend, to->mem[b], from->backend, from->mem[b], &all));
-        else if (size && to)
-            TRY(backend_write(to->backend, BACKEND_COPY, to->mem[b], part[i].host, &all));
-        else if (size)
-            TRY(backend_read(from->backend, BACKEND_COPY, part[i].host, from->mem[b], &all));
-        *bytes += size;
+    if (from && !device_holds(from, zone))
+        from = NULL;
+    if (to && !places_take(&to->places, zone))
+        to = NULL;
+    struct device *const ends[] = {to, from};
+    for (int i = 0; i < 2; i++)
+        if (ends[i]) /* the last exchange may still be under way */
+            TRY(backend_after(ends[i]->backend, BACKEND_COPY, EXCHANGED));
+    if (to && from)
+        return carry_across(to, from, zone, bytes);
+    if (to)
+        TRY(write_zone(to, BACKEND_COPY, zone, bytes));
+    else if (from)
+        TRY(read_zone(from, BACKEND_COPY, zone, bytes));
+    return to || from ? backend_wait(to ? to->backend : from->backend, BACKEND_COPY) : EK_OK;
+}
+
+enum ek_status device_settle(struct device *d, int memory, int *home)
+{
+    size_t uncounted = 0;
+    status_mute(+1); /* a lost device is met where it is used */
+    (void)backend_wait(d->backend, BACKEND_FEED);
+    status_mute(-1);
+    places_keep(&d->places, home, memory);
+    for (int zone = 0; zone < d->mz->nzones; zone++) {
+        if (home[zone] != memory || device_holds(d, zone))
+            continue;
+        TRY(device_carry(d, NULL, zone, &uncounted));
+        if (!device_holds(d, zone))
+            home[zone] = 0;
     }
-    return to && from ? EK_OK : backend_wait(d->backend, BACKEND_COPY);
+    return EK_OK;
 }
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
@@ -347,15 +497,20 @@ enum ek_status device_send_faces(struct device *d, const struct faces *faces, in
                                  size_t *bytes)
 {
     const struct faces_memory *p = &faces->memory[memory];
+    TRY(backend_wait(d->backend, BACKEND_FEED)); /* faces that came last */
+    TRY(send_rows(d));
     TRY(follow_plan(d, faces, memory));
     TRY(launch_faces(d, FACES_PACK, B_OUT, p->out.n, B_OUT_FACES));
     if (p->out_size) {
         const struct backend_rect all = backend_linear(0, 0, p->out_size * sizeof(double));
-        TRY(backend_read(d->backend, BACKEND_COMPUTE, p->out_buffer, d->mem[B_OUT_FACES], &all));
+        TRY(backend_record(d->backend, BACKEND_COMPUTE, FACES_PACKED));
+        TRY(backend_after(d->backend, BACKEND_FEED, FACES_PACKED));
+        TRY(backend_read(d->backend, BACKEND_FEED, p->out_buffer, d->mem[B_OUT_FACES], &all));
         *bytes += all.width;
     }
     TRY(launch_faces(d, FACES_COPY, B_COPY, p->copy.n, B_OUT_FACES));
-    return wait_all(d);
+    TRY(backend_record(d->backend, BACKEND_COMPUTE, EXCHANGED));
+    return p->out_size ? backend_wait(d->backend, BACKEND_FEED) : EK_OK;
 }
 
 enum ek_status device_receive_faces(struct device *d, const struct faces *faces, int memory,
@@ -364,8 +519,11 @@ enum ek_status device_receive_faces(struct device *d, const struct faces *faces,
     const struct faces_memory *p = &faces->memory[memory];
     if (!p->in_size)
         return EK_OK;
-    TRY(write_buffer(d, B_IN_FACES, p->in_buffer, p->in_size * sizeof(double)));
-    *bytes += p->in_size * sizeof(double);
+    const struct backend_rect all = backend_linear(0, 0, p->in_size * sizeof(double));
+    TRY(backend_write(d->backend, BACKEND_FEED, d->mem[B_IN_FACES], p->in_buffer, &all));
+    *bytes += all.width;
+    TRY(backend_record(d->backend, BACKEND_FEED, FACES_CAME));
+    TRY(backend_after(d->backend, BACKEND_COMPUTE, FACES_CAME));
     TRY(launch_faces(d, FACES_UNPACK, B_IN, p->in.n, B_IN_FACES));
-    return wait_all(d);
+    return backend_record(d->backend, BACKEND_COMPUTE, EXCHANGED);
 }

@@ -7,20 +7,12 @@
 /* MPI counts in int: longer parts go in pieces, which arrive in their order. */
 static const size_t PIECE = 1 << 28; /* doubles */
 
-/* Forcing that all zones share stays. */
-static void parts_of(const struct mz *mz, int zone, struct mz_part part[MZ_PARTS])
-{
-    mz_parts(mz, zone, part);
-    if (mz_shares_forcing(mz))
-        part[MZ_FORCING].doubles = 0;
-}
-
 /* Adds the messages of a zone to m, or only counts them where m is NULL; returns how many. */
 static int list_zone(const struct mz *mz, int zone, int peer, bool sends, struct cluster_message *m)
 {
     struct mz_part part[MZ_PARTS];
     int n = 0;
-    parts_of(mz, zone, part);
+    mz_parts(mz, zone, part);
     for (int i = 0; i < MZ_PARTS; i++)
         for (size_t at = 0; at < part[i].doubles; at += PIECE, n++) {
             const size_t left = part[i].doubles - at;
@@ -51,7 +43,7 @@ static void settle(struct mz *mz, const int *of, const int *next)
     for (int zone = 0; zone < mz->nzones; zone++) {
         struct mz_part part[MZ_PARTS];
         mz->mine[zone] = next[zone] == cluster_rank();
-        parts_of(mz, zone, part);
+        mz_parts(mz, zone, part);
         for (int i = 0; of[zone] == cluster_rank() && !mz->mine[zone] && i < MZ_PARTS; i++)
             field_release(part[i].host, part[i].doubles);
     }

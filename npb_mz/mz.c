@@ -227,11 +227,11 @@ void mz_parallel(struct mz *mz, struct mz_work *work, int zone,
 void mz_parts(const struct mz *mz, int zone, struct mz_part part[MZ_PARTS])
 {
     const struct mz_zone *z = &mz->zone[zone];
-    const size_t at = MZ_VARS * (size_t)z->first, size = MZ_VARS * (size_t)z->volume;
-    part[MZ_U] = (struct mz_part){mz->u + at, at, size};
-    part[MZ_FORCING] = (struct mz_part){mz_zone_forcing(mz, zone), at, size};
-    part[MZ_CARRIED] =
-        (struct mz_part){mz->carried + z->carried, (size_t)z->carried, mz_carried(mz->ops, z)};
+    const size_t size = MZ_VARS * (size_t)z->volume;
+    part[MZ_U] = (struct mz_part){mz_zone_u(mz, zone), size};
+    part[MZ_FORCING] =
+        (struct mz_part){mz_zone_forcing(mz, zone), mz_shares_forcing(mz) ? 0 : size};
+    part[MZ_CARRIED] = (struct mz_part){mz->carried + z->carried, mz_carried(mz->ops, z)};
 }
 
 size_t mz_carried(const struct mz_ops *ops, const struct mz_zone *zone)

@@ -5,9 +5,8 @@
  * const struct mz_ops in one file, one kernel text, and one line in mz_list.h.
  *
  * Fields are structures of arrays: [m][k][j][i] of a zone, i contiguous, rows of `pitch` doubles.
- * Zone z's part of a field with c components begins c * first doubles into the field, on the host
- * and on devices alike; only the forcing of equal zones is on the host once. On the host i = 1 is
- * aligned for SIMD.
+ * Zone z's part of a field with c components begins c * first doubles into the field on the host;
+ * the forcing of equal zones is there once. i = 1 is aligned for SIMD.
  *
  * Source of the numerics: NAS-03-010 and RNR-94-007. Conserved u = (rho, rho v, E). */
 #ifndef NPB_MZ_MZ_H
@@ -146,11 +145,12 @@ struct mz_work {
     struct arena arena;
 };
 
-/* What moves with a zone: u, what the solver carries, and forcing, which never changes. */
+/* What moves with a zone: u, what the solver carries, and forcing, which never changes; 0 doubles
+ * where all zones share it. */
 enum { MZ_U, MZ_CARRIED, MZ_FORCING, MZ_PARTS };
 struct mz_part {
     double *host;
-    size_t at, doubles; /* in a field with a place for every zone, as devices have it */
+    size_t doubles;
 };
 void mz_parts(const struct mz *mz, int zone, struct mz_part part[MZ_PARTS]);
 /* Doubles that a zone carries. */
@@ -223,7 +223,7 @@ void mz_step(struct mz *mz, struct mz_work *work);
 double mz_mop(const struct mz *mz);
 /* Nominal operations of one step of a zone: its declared cost. */
 double mz_zone_mop(const struct mz *mz, int zone);
-/* What kernels take: rows[nzones + 1]. */
+/* What kernels take: rows[nzones + 1]; no zone has a place yet. */
 void mz_zone_rows(const struct mz *mz, struct zone_row *rows);
 
 /* Number of zones along x or y (d = 0, 1; 1 in z). */

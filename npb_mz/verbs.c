@@ -117,6 +117,8 @@ static enum ek_status set_placement(void *ctx, const int *home)
     struct run *r = ctx;
     for (int t = 0; t < r->tasks.n; t++)
         r->home[r->tasks.zone[t]] = home[t];
+    for (int memory = 1; memory < r->set->nmemories; memory++)
+        TRY(device_settle(run_device(r, memory), memory, r->home));
     return faces_plan(r->faces, r->home);
 }
 

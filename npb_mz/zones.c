@@ -120,7 +120,8 @@ void mz_zone_rows(const struct mz *mz, struct zone_row *rows)
     struct zone_row row = {0};
     for (int i = 0; i < mz->nzones; i++) {
         const struct mz_zone *z = &mz->zone[i];
-        row.first = z->first;
+        row.place = row.forced = -1;
+        row.before = z->first;
         row.nx = z->nx;
         row.ny = z->ny;
         row.nz = z->nz;
@@ -129,5 +130,6 @@ void mz_zone_rows(const struct mz *mz, struct zone_row *rows)
         for (int g = 0; g < ZONE_GRIDS; g++)
             row.groups[g] += (items(z, g) + ZONE_GROUP - 1) / ZONE_GROUP;
     }
+    row.before = mz->points;
     rows[mz->nzones] = row;
 }

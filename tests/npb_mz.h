@@ -32,12 +32,13 @@ static inline struct rig open_rig(const char *solver, char letter, int width)
     return r;
 }
 
-/* batches: the device takes zones together, as a GPU does. */
-static inline void open_device(struct rig *r, bool batches)
+/* batches: the device takes zones together, as a GPU does; memory: bytes, 0 as it is. */
+static inline void open_device(struct rig *r, bool batches, size_t memory)
 {
     const struct backend_device which = {backend_find("host"), 0};
     assert_int_equal(backend_open(which, &r->backend), EK_OK);
     r->backend->info.is_cpu = !batches;
+    r->backend->info.memory = memory ? memory : r->backend->info.memory;
     assert_int_equal(device_open(r->mz, r->backend, &r->device), EK_OK);
 }
 
@@ -135,7 +136,7 @@ static inline void moves_between_host_and_device(const char *solver, char letter
     struct rig host = open_rig(solver, letter, 1), r = open_rig(solver, letter, 1);
     size_t bytes = 0;
     double seconds = 0.0;
-    open_device(&r, false);
+    open_device(&r, false, 0);
     for (int s = 0; s < 6; s++) {
         mz_step(host.mz, host.work);
         for (int zone = 0; zone < r.mz->nzones; zone++)
@@ -156,14 +157,16 @@ static inline void moves_between_host_and_device(const char *solver, char letter
     close_rig(r);
 }
 
-/* All zones but the first in launches of their own, a batch that does not begin at zone 0. */
-static inline void a_launch_serves_many_zones(const char *solver, char letter)
+/* All zones but the first in launches of their own, a batch that does not begin at zone 0. memory:
+ * of the device, 0 enough for all; others come for a step. */
+static inline int a_launch_serves_many_zones_in(const char *solver, char letter, size_t memory)
 {
     struct rig host = open_rig(solver, letter, 1), r = open_rig(solver, letter, 1);
     const int nzones = r.mz->nzones;
     double *seconds = calloc(nzones, sizeof *seconds);
     size_t bytes = 0;
-    open_device(&r, true);
+    int living = 0;
+    open_device(&r, true, memory);
     for (int s = 0; s < 3; s++) {
         mz_step(host.mz, host.work);
         for (int zone = 0; zone < nzones; zone++)
@@ -178,9 +181,46 @@ static inline void a_launch_serves_many_zones(const char *solver, char letter)
     }
     for (int zone = 0; zone < nzones - 1; zone++)
         assert_true(seconds[zone] > 0.0);
+    for (int zone = 1; zone < nzones; zone++)
+        living += device_holds(r.device, zone);
     free(seconds);
     close_rig(host);
     close_rig(r);
+    return living;
+}
+
+/* The least memory with which a device can work, and the most with which not all zones live there.
+ */
+static inline void tight_memories(const char *solver, char letter, size_t *least, size_t *most)
+{
+    struct rig r = open_rig(solver, letter, 1);
+    struct places p;
+    *least = *most = 0;
+    status_mute(+1);
+    for (size_t memory = 1 << 16; memory < 1 << 26; memory += memory / 16)
+        if (!places_open(r.mz, "host:0", memory, memory, false, &p)) {
+            *least = *least ? *least : memory;
+            *most = p.stage ? memory : *most;
+            const struct places_size s = places_size(&p);
+            assert_true(s.u + s.forcing + s.carried + s.w + s.prim + s.scratch + s.rows < memory);
+            places_close(&p);
+        }
+    status_mute(-1);
+    close_rig(r);
+}
+
+static inline void a_launch_serves_many_zones(const char *solver, char letter)
+{
+    assert_true(a_launch_serves_many_zones_in(solver, letter, 0) > 0);
+}
+
+static inline void zones_that_do_not_fit_come_for_a_step(const char *solver, char letter)
+{
+    size_t least, most;
+    tight_memories(solver, letter, &least, &most);
+    assert_true(least > 0 && most > least);
+    const int few = a_launch_serves_many_zones_in(solver, letter, least);
+    assert_true(few < a_launch_serves_many_zones_in(solver, letter, most));
 }
 
 static inline bool always(int step, int zone)

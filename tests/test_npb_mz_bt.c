@@ -278,6 +278,7 @@ static void device_takes_zones_together(void **state)
     (void)state;
     a_launch_serves_many_zones("bt-mz", 'S');
     a_launch_serves_many_zones("bt-mz", 'W');
+    zones_that_do_not_fit_come_for_a_step("bt-mz", 'W');
 }
 
 static void same_bits_on_every_level(void **state)

@@ -122,7 +122,8 @@ static void crossing_bytes_are_the_faces(void **state)
     struct rig r = {0};
     open_rig(&r, 'S');
     const int home[4] = {0, 0, 0, 1};
-    size_t expected = 0, crossed = 0;
+    size_t expected = 0, crossed = 0, moved = 0;
+    assert_int_equal(device_carry(r.device[1], NULL, 3, &moved), EK_OK);
     for (int side = 0; side < MZ_SIDES; side++) { /* one way in, one way out */
         const int behind = r.mz->zone[3].neighbour[side];
         expected += 8 * mz_face_size(r.mz, 3, (enum mz_side)side);

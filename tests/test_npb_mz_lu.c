@@ -226,6 +226,7 @@ static void device_takes_zones_together(void **state)
     (void)state;
     a_launch_serves_many_zones("lu-mz", 'S');
     a_launch_serves_many_zones("lu-mz", 'W');
+    zones_that_do_not_fit_come_for_a_step("lu-mz", 'S');
 }
 
 static void same_bits_on_every_level(void **state)

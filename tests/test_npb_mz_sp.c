@@ -219,6 +219,7 @@ static void device_takes_zones_together(void **state)
     (void)state;
     a_launch_serves_many_zones("sp-mz", 'S');
     a_launch_serves_many_zones("sp-mz", 'W');
+    zones_that_do_not_fit_come_for_a_step("sp-mz", 'S');
 }
 
 static void same_bits_on_every_level(void **state)

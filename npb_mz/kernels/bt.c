@@ -24,9 +24,9 @@ KERNEL(bt_solve, 64, 1, 1)
     const struct line_view sum =
         line_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
     struct bt_line line;
-    line.in = line.out = line_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
-    line.prim = line_view(prim + ZONE_PRIMS * z.first + on.at, z.field, on.step, on.tile);
-    line.scratch = scratch + 25 * (z.first - rows[zone0].first) + z.item;
+    line.in = line.out = line_view(w + 5 * z.batch + on.at, z.field, on.step, on.tile);
+    line.prim = line_view(prim + ZONE_PRIMS * z.batch + on.at, z.field, on.step, on.tile);
+    line.scratch = scratch + 25 * z.batch + z.item;
     line.step = on.lines;
     line.boost = axis == 0;
     struct bt_past past;

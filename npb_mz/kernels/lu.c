@@ -26,7 +26,7 @@ KERNEL(lu_faces, 64, 1, 1)
     if (k > z.nz - 2)
         return;
     const long plane = 5 * z.first + m * z.field + k * z.plane;
-    GLOBAL double *kept = carried + ((long)z.number * (z.nz - 2) + k - 1) * lu_faces_size(z);
+    GLOBAL double *kept = carried + (z.first / z.field * (z.nz - 2) + k - 1) * lu_faces_size(z);
     for (int side = 0; side < 4; side++) {
         const int in_y = side >> 1, along = (in_y ? z.nx : z.ny) - 2;
         const int step = in_y ? 1 : z.pitch, normal = in_y ? z.pitch : 1;
@@ -100,8 +100,8 @@ FN struct lu_field lu_field(GLOBAL double *w, GLOBAL const double *prim,
                             GLOBAL const double *consts, struct zone z, int sign)
 {
     struct lu_field f;
-    f.w = w + 5 * z.first;
-    f.prim = prim + ZONE_PRIMS * z.first;
+    f.w = w + 5 * z.batch;
+    f.prim = prim + ZONE_PRIMS * z.batch;
     f.consts = consts;
     f.size = z.field;
     f.sign = sign;

@@ -13,13 +13,13 @@ KERNEL(rhs_points, 64, 1, 1)
     if (p.outside)
         return;
     u += 5 * z.first + p.at;
-    prim += ZONE_PRIMS * z.first + p.tile;
+    prim += ZONE_PRIMS * z.batch + p.tile;
     const struct five v = five_load(u, z.field);
     const struct rhs_prim q = point_prim(v);
     point_keep(prim, z.field, q);
     if (!p.interior)
         return;
     const struct five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
-    five_store(w + 5 * z.first + p.tile, z.field,
-               five_add(r, 1.0, five_load(g + 5 * z.first + p.at, z.field)));
+    five_store(w + 5 * z.batch + p.tile, z.field,
+               five_add(r, 1.0, five_load(g + 5 * z.forced + p.at, z.field)));
 }

@@ -22,10 +22,11 @@ enum {
     ZONE_PRIMS = 6   /* derived variables a point, at most */
 };
 
-/* One for each zone and one behind the last, whose `groups` are the sums over all. A zone's part of
- * a field of c components begins c*first doubles into it. */
+/* One for each zone and one behind the last, whose sums are those over all. A zone's part of a
+ * field of c components begins c*place doubles into u, c*forced into the forcing. */
 struct zone_row {
-    long first; /* points of the zones before this one, padding included */
+    long place, forced; /* where the zone lies on the device; -1: elsewhere */
+    long before;        /* points of the zones before this one, padding included */
     int nx, ny, nz, pitch;
     int groups[ZONE_GRIDS]; /* of the zones before this one */
 };

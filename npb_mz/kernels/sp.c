@@ -26,7 +26,7 @@ KERNEL(sp_points, 64, 1, 1)
     if (p.outside)
         return;
     u += 5 * z.first + p.at;
-    prim += ZONE_PRIMS * z.first + p.tile;
+    prim += ZONE_PRIMS * z.batch + p.tile;
     const struct five v = five_load(u, z.field);
     const struct rhs_prim q = point_prim(v);
     const double speed = sp_speed(q.e);
@@ -35,8 +35,8 @@ KERNEL(sp_points, 64, 1, 1)
     if (!p.interior)
         return;
     struct five r = point_rhs(u, z, p.i, p.j, p.k, v, q, consts);
-    r = five_add(r, 1.0, five_load(g + 5 * z.first + p.at, z.field));
-    sp_store(line_view(w + 5 * z.first + p.tile, z.field, 0, 0), 0, sp_right(r, q, speed));
+    r = five_add(r, 1.0, five_load(g + 5 * z.forced + p.at, z.field));
+    sp_store(line_view(w + 5 * z.batch + p.tile, z.field, 0, 0), 0, sp_right(r, q, speed));
 }
 
 /* ---- the solves ------------------------------------------------------------------------------ */
@@ -152,9 +152,9 @@ KERNEL(sp_solve, 64, 1, 1)
     const struct line_view sum =
         line_view(u + 5 * z.first + on.first, z.field, on.plane, ZONE_TILE * on.plane);
     struct sp_line line;
-    line.w = line_view(w + 5 * z.first + on.at, z.field, on.step, on.tile);
-    line.prim = line_view(prim + ZONE_PRIMS * z.first + on.at, z.field, on.step, on.tile);
-    line.scratch = scratch + 6 * (z.first - rows[zone0].first) + z.item;
+    line.w = line_view(w + 5 * z.batch + on.at, z.field, on.step, on.tile);
+    line.prim = line_view(prim + ZONE_PRIMS * z.batch + on.at, z.field, on.step, on.tile);
+    line.scratch = scratch + 6 * z.batch + z.item;
     line.step = on.lines;
     line.n = on.points;
     struct sp_past one = sp_nothing(), two = one;

@@ -5,22 +5,24 @@
 #include "npb_mz/kernels/row.h"
 
 struct zone {
-    int number, item; /* item: see enum zone_grid */
+    int item; /* see enum zone_grid */
     int nx, ny, nz;
     int pitch, plane, field; /* strides of j, k and a component */
-    long first;
+    long first, forced;      /* points before it in u, in the forcing, */
+    long batch; /* and in w, derived variables and scratch, which a batch has from 0 on */
 };
 
 FN struct zone zone_at(GLOBAL const struct zone_row *rows, int number)
 {
     struct zone z;
-    z.number = number;
     z.item = 0;
     z.nx = rows[number].nx;
     z.ny = rows[number].ny;
     z.nz = rows[number].nz;
     z.pitch = rows[number].pitch;
-    z.first = rows[number].first;
+    z.first = rows[number].place;
+    z.forced = rows[number].forced;
+    z.batch = rows[number].before;
     z.plane = z.pitch * z.ny;
     z.field = z.plane * z.nz;
     return z;
@@ -44,6 +46,7 @@ FN struct zone zone_of(GLOBAL const struct zone_row *rows, int zone0, int nzones
             low = guess + 1;
     }
     struct zone z = zone_at(rows, low);
+    z.batch -= rows[zone0].before;
     z.item = ZONE_GROUP * (group - rows[low].groups[grid]) + LID(0);
     return z;
 }

@@ -37,6 +37,7 @@ if [ -n "${EK_LONG:-}" ]; then
     verified bt-mz cuda:0 0x0+1 --class W
     verified bt-mz hip:0,cuda:1 2x1+2 --class W
     verified sp-mz hip:0,hip:1 1x1+2 --class W
+    FAKEGPU_MEMORY=5 verified bt-mz cuda:0,hip:0 0x0+2 --class W
 fi
 
 # The same bits on any device, where contraction is the same: two vendors, one compiler behind them.
@@ -77,9 +78,18 @@ LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH refused 3 'auto found [23] of t
 FAKEGPU_DEVICES=1 refused 3 "'cuda:1' is not there; cuda has 1: cuda:0 \(Fake CUDA GPU 0\)" \
     bt-mz --devices cuda:1 --layout 0x0+1
 
-# Too little memory: both numbers.
+# Too little memory for any zone: both numbers. For all zones: those that do not fit come for a step, the
+# same bits. The driver has less to give than it says, because others use the card: what can be had.
 FAKEGPU_MEMORY=1 refused 3 '[0-9.]+ MB .*cuda:0.* [0-9.]+ MB' bt-mz --class W --devices cuda:0 --layout 0x0+1
-FAKEGPU_FAULT=alloc:3 refused 3 '[0-9.]+ MB of device memory asked for, [0-9.]+ MB can be had' \
+for program in sp-mz lu-mz; do
+    verified $program cuda:0,hip:1 0x0+2 --class S --schedule dynamic
+    first=$(norms)
+    FAKEGPU_MEMORY=1 verified $program cuda:0 0x0+1 --class S
+    [ -n "$first" ] && [ "$(norms)" = "$first" ] || say "$program: other norms where zones come and go"
+    FAKEGPU_MEMORY=1 verified $program cuda:0,hip:1 1x1+2 --class S --schedule dynamic
+done
+FAKEGPU_FAULT=alloc:3 verified bt-mz hip:0 0x0+1 --class S
+FAKEGPU_FAULT=alloc:8 refused 3 '[0-9.]+ MB of device memory asked for, [0-9.]+ MB can be had' \
     bt-mz --class S --devices hip:0 --layout 0x0+1
 
 # A text that does not build: our file and line, as the vendor's compiler writes them.
