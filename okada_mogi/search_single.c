@@ -35,6 +35,7 @@ struct own {
     double *basis; /* of the geometry that is finished, by the job's stations, */
     double *seen;  /* by the search's */
     double *work;  /* gram_find()'s */
+    lanes product[VECTORS][1 + MODEL_BASES][1 + MODEL_BASES]; /* of data (0) and responses so far */
 };
 
 /* ---- a block of geometries --------------------------------------------------------------------*/
@@ -78,10 +79,53 @@ static lanes_mask narrow(const struct grid *g, const struct search_station *stat
     return alive;
 }
 
-/* Lanes (bits) of a block that survive a station. `fresh`: no station was before it. */
+/* Lanes where the data at right angles to all responses are less than `most`; where rounding hides
+ * that, too. */
+static lanes_mask may_explain(lanes (*product)[1 + MODEL_BASES], int nbasis, double most)
+{
+    lanes a[1 + MODEL_BASES][1 + MODEL_BASES];
+    lanes_mask unknown = {0};
+    memcpy(a, product, sizeof a);
+    for (int p = nbasis; p > 0; p--) {
+        unknown |= ~(a[p][p] > 1e-9 * product[p][p]);
+        const lanes per = 1.0 / a[p][p];
+        for (int i = 0; i < p; i++)
+            for (int k = 0; k <= i; k++)
+                a[i][k] -= a[p][i] * a[p][k] * per;
+    }
+    return unknown | ~(a[0][0] > most * (1 + JUDGE_SLACK) + 1e-6 * product[0][0]);
+}
+
+/* Adds a station's components, or some of them, to the products: chi2 of those is no more than that
+ * of all. */
+static void add_products(const struct job *job, const struct search_station *station, int nbasis,
+                         const lanes *b, lanes (*product)[1 + MODEL_BASES])
+{
+    const bool correlated = stations_correlated(&job->stations, station->point[0].number);
+    for (int i = 0; i < station->ncomponents; i++) {
+        const double per = 1 / station->sigma[i];
+        lanes z[1 + MODEL_BASES] = {REAL(station->observed[i] * per)};
+        if (correlated && station->component[i] == 0)
+            continue;
+        for (int k = 0; k < nbasis; k++)
+            z[k + 1] = b[3 * k + station->component[i]] * per;
+        for (int p = 0; p <= nbasis; p++)
+            for (int q = 0; q <= p; q++)
+                product[p][q] += z[p] * z[q];
+    }
+}
+
+/* It is a datum with an error of its own. */
+static bool is_alone(const struct job *job, const struct search_station *station)
+{
+    return (station->npoints == 1 || station->difference) &&
+           !(scenes_sill(&job->scenes, station->point[0].number) > 0);
+}
+
+/* Lanes (bits) of a block that survive a station; chi2: the most that it may be. */
 static unsigned screen(const struct grid *g, const struct search_station *station,
                        const struct search_window *window, const double *out, struct own *own,
-                       unsigned alive)
+                       double chi2, unsigned alive)
 {
     const int width = 3 * g->model->nbasis;
     const bool strips = g->model->nbasis == 2 && station->ncomponents == 3;
@@ -94,6 +138,10 @@ static unsigned screen(const struct grid *g, const struct search_station *statio
             b[k] = LOAD(out, k * MODEL_LANES + v * LANES);
         lanes_mask meet = {0};
         meet = strips ? strips_meet(b, window) : ~meet;
+        if (isfinite(chi2) && is_alone(g->job, station)) {
+            add_products(g->job, station, g->model->nbasis, b, own->product[v]);
+            meet &= may_explain(own->product[v], g->model->nbasis, chi2);
+        }
         if (lanes_any(meet))
             meet &= narrow(g, station, window, b, own->lo + v * LANES, own->hi + v * LANES);
         alive &= ~mine | lanes_bits_of(meet) << (v * LANES);
@@ -226,12 +274,14 @@ static enum ek_status run_block(struct search_worker *w, const struct grid *g, t
     const double *value[MODEL_VALUES];
     _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
     unsigned alive = (1u << n) - 1;
+    const double chi2 = judge_chi2(s->job, w->bound);
     grid_walk_values(&own->walk, first, value);
     all_amplitudes(g, own);
+    memset(own->product, 0, sizeof own->product);
     for (int i = 0; alive && i < s->nstations; i++) {
         search_respond(g->model, value, &s->station[i], out);
         w->evaluations += s->station[i].npoints * __builtin_popcount(alive);
-        alive = screen(g, &s->station[i], &w->window[i], out, own, alive);
+        alive = screen(g, &s->station[i], &w->window[i], out, own, chi2, alive);
     }
     for (long l = 0; l < n; l++)
         if (alive >> l & 1)
