@@ -5,6 +5,7 @@
 #include "backends/opencl.h"
 
 #include "backends/binding.h"
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,9 +99,28 @@ static void settle(struct opencl_state *d, const struct opencl_device *device)
         binding_set(device->workers[i], &place);
 }
 
+/* PoCL's driver that computes in the calling thread counts who uses its code without a lock: two of
+ * its devices at work abort the process. */
+static atomic_int basic_devices;
+
+static enum ek_status check_basic(struct opencl_state *d)
+{
+    d->basic = !strncmp(d->info.name, "basic", 5);
+    if (d->basic && atomic_fetch_add(&basic_devices, 1)) {
+        atomic_fetch_sub(&basic_devices, 1);
+        FAIL(EK_UNAVAILABLE,
+             "%s is a second device of PoCL's driver 'basic', which serves one at a time: say "
+             "POCL_DEVICES='pthread pthread', or CU_OPENCL_SPLIT=2 without POCL_DEVICES",
+             d->label);
+    }
+    return EK_OK;
+}
+
 static void close(void *dev)
 {
     struct opencl_state *d = dev;
+    if (d->basic)
+        atomic_fetch_sub(&basic_devices, 1);
     for (int q = 0; q < BACKEND_QUEUES; q++)
         if (d->queue[q])
             opencl.Finish(d->queue[q]);
@@ -139,6 +159,7 @@ static enum ek_status open(void *dev, int index)
     if (!d->info.fp64)
         FAIL(EK_UNAVAILABLE, "%s (%s) has no double precision: choose another device", d->label,
              d->info.name);
+    TRY(check_basic(d));
     d->id = device->id;
     settle(d, device);
     enum ek_status st = make_queues(d);

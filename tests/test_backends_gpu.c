@@ -5,7 +5,9 @@
 
 #include "backends/build_log.h"
 #include "backends/gpu.h"
+#include "src/self.h"
 #include <dlfcn.h>
+#include <limits.h>
 
 static const char *const gpu[] = {"cuda", "hip"};
 
@@ -244,10 +246,55 @@ static void a_driver_that_refuses_code_says_which(void **state)
     backend_close(b);
 }
 
+/* What must never be done, in a process of its own. */
+static int bugs(void)
+{
+    struct backend *b = open_device("cuda", 0);
+    struct gpu_state *d = b->dev;
+    const struct gpu_driver *driver = d->driver;
+    struct backend_program *p = build_laws(b, "");
+    struct gpu_program *code = (struct gpu_program *)p;
+    struct backend_mem *m = alloc_on(b, 64);
+    const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(0), backend_arg_int(7)};
+    const int one[3] = {1, 1, 1};
+    void *pinned, *address = gpu_address(m),
+                  *value[3] = {&address, (void *)&args[1].as, (void *)&args[2].as};
+    assert_int_equal(driver->pinned_alloc(&pinned, 64, 4), 0);
+    assert_int_not_equal(
+        driver->launch(code->function[PUT], 1, 1, 1, 2, 1, 1, 0, d->stream[0], value, NULL), 0);
+    if (!strcmp(getenv("BUGS"), "unload")) {
+        assert_int_equal(backend_launch(b, BACKEND_COMPUTE, p, PUT, one, 3, args), EK_OK);
+        driver->module_unload(code->module);
+    }
+    return 0; /* all is left as it is */
+}
+
+static void bugs_of_callers_are_said(void **state)
+{
+    static const char *const said[2][7] = {
+        {"pinned memory with flags 4", "launched with 2 in direction 0, its text says 1",
+         "its context is kept 1 times", "queues are kept", "1 modules are kept",
+         "1 pinned buffers are kept", "buffers are kept, 64 bytes"},
+        {"goes while it is queued"}};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        char command[PATH_MAX + 32], text[8192] = "";
+        snprintf(command, sizeof command, "BUGS=%s '%s' 2>&1", k ? "unload" : "leave", self_path());
+        FILE *f = popen(command, "r");
+        assert_non_null(f);
+        text[fread(text, 1, sizeof text - 1, f)] = '\0';
+        assert_int_equal(pclose(f), 0);
+        for (int i = 0; i < 7 && said[k][i]; i++)
+            if (!strstr(text, said[k][i]))
+                fail_msg("'%s' is not in: %s", said[k][i], text);
+    }
+}
+
 static int fake_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refused_launch_is_no_loss),
+        cmocka_unit_test(bugs_of_callers_are_said),
         cmocka_unit_test(memory_that_the_driver_refuses_is_told_with_numbers),
         cmocka_unit_test(a_driver_that_refuses_code_says_which),
         cmocka_unit_test(memory_is_shared_with_others),
@@ -414,6 +461,8 @@ static int real_tests(void)
 
 int main(void)
 {
+    if (getenv("BUGS"))
+        return bugs();
     return fakes() ? in_process(NULL, fake_tests)
                    : in_process(NULL, real_tests) + with_fakes("fakegpu");
 }

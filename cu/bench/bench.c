@@ -41,6 +41,7 @@ struct bench {
     char problem[256];
     size_t bytes; /* that it takes on the host, on all nodes together */
     struct cu_set *units;
+    char *devices; /* of every rank, where there are several; "" none has any */
     struct sched_job job;
     struct bench_profile profile;
     struct result_set results;
@@ -228,7 +229,9 @@ static void print_heading(const struct bench *b)
     if (cluster_size() > 1)
         fprintf(b->out, "%d ranks of ", cluster_size());
     fprintf(b->out, "layout %s%s%s\n", cu_layout_text(&h->set->layout),
-            h->devices[0] ? "  devices " : "", h->devices);
+            h->devices[0] && !b->devices ? "  devices " : "", b->devices ? "" : h->devices);
+    if (b->devices && *b->devices)
+        fprintf(b->out, "devices: %s\n", b->devices);
     if (h->profile)
         fprintf(b->out, "task times known from %s\n", h->profile);
 }
@@ -355,6 +358,18 @@ static void name_devices(struct result_host *h)
                                  used ? "," : "", h->set->cu[c].name);
 }
 
+/* "rank 0 cuda:0,cuda:1,rank 1 none"; NULL where there is one rank. */
+static char *gather_devices(const struct result_host *h)
+{
+    char own[sizeof h->devices + 32] = "";
+    if (cluster_size() == 1)
+        return NULL;
+    if (!cluster_any(h->devices[0]))
+        return strdup("");
+    snprintf(own, sizeof own, "rank %d %s", cluster_rank(), h->devices[0] ? h->devices : "none");
+    return cluster_gather_text(own);
+}
+
 static enum ek_status open_problem(struct bench *b)
 {
     TRY(b->program.problem.open(b->st, b->units, &b->job));
@@ -400,6 +415,8 @@ static void describe_runs(struct bench *b)
                                            .ntasks = b->job.number ? b->job.all : b->job.n,
                                            .bytes = b->bytes};
     name_devices(&b->results.host);
+    free(b->devices);
+    b->devices = gather_devices(&b->results.host);
     b->records = (b->set.json || b->set.trace || b->set.report) && record_worth(&b->job) &&
                  family_here()->size == 1;
 }
@@ -535,6 +552,7 @@ enum ek_status bench_run(const struct bench_program *program, int argc, char **a
     cu_close(b.units);
     free(b.choice.argv);
     free(b.schedules_text);
+    free(b.devices);
     free(b.st);
     cluster_close(st == EK_STOPPED || st == EK_UNVERIFIED ? EK_OK : st);
     return st;

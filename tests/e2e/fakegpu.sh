@@ -60,11 +60,15 @@ done
 # Two ranks of a node take a GPU each.
 mpirun --allow-run-as-root --oversubscribe -n 2 "$BIN/sp-mz" --class S --layout 0x0+1 --json "$work/json" \
     >"$work/out" 2>"$work/err" || say "two ranks with a GPU each: $(cat "$work/err")"
+grep -q '^devices: rank 0 cuda:0,rank 1 cuda:1$' "$work/out" || say "two ranks do not say their GPUs: $(cat "$work/out")"
 grep -q '"cuda:0"' "$work/json" && grep -q '"cuda:1"' "$work/json" || say 'two ranks take the same GPU'
 
 # An older HIP, and HIP on top of CUDA.
 LD_LIBRARY_PATH=$fakes/hip5:$LD_LIBRARY_PATH verified bt-mz hip:0 0x0+1 --class S
 LD_LIBRARY_PATH=$fakes/hip2cuda:$LD_LIBRARY_PATH verified bt-mz hip:0,hip:1 0x0+2 --class S
+
+# Two devices that PoCL computes in the calling thread end the process: refused.
+POCL_DEVICES='basic basic' refused 3 "opencl:1 .*'basic'.*pthread" bt-mz --class S --devices opencl:0,opencl:1 --layout 0x0+2
 
 # What there is: libraries, versions, devices.
 "$BIN/cu-info" --layout 1x1 --json "$work/info" >/dev/null || say 'cu-info fails'

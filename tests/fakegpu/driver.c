@@ -30,6 +30,27 @@ void gpu_complain(const char *fmt, ...)
     va_end(ap);
 }
 
+void gpu_keep(struct gpu *g, enum kind what, int one)
+{
+    __atomic_add_fetch(&g->kept[what], one, __ATOMIC_RELAXED);
+}
+
+/* At exit: whoever opened a device has closed it, and with it all that belongs to it. */
+__attribute__((destructor)) static void look_back(void)
+{
+    static const char *const names[KINDS] = {"queues", "events", "modules", "pinned buffers"};
+    for (int i = 0; i < ngpus; i++) {
+        const struct gpu *g = &gpus[i];
+        if (g->retained && !g->lost)
+            gpu_complain("device %d: its context is kept %d times", i, g->retained);
+        for (int k = 0; k < KINDS && !g->lost; k++)
+            if (g->kept[k])
+                gpu_complain("device %d: %d %s are kept", i, g->kept[k], names[k]);
+        if (g->buffers && !g->lost)
+            gpu_complain("device %d: buffers are kept, %zu bytes", i, g->used);
+    }
+}
+
 static void make_devices(void)
 {
     const struct pocl *cl = pocl_open();
@@ -374,16 +395,25 @@ SHOWN(NAME(cuMemHostAlloc, hipHostMalloc), void **byte, size_t bytes, unsigned f
 {
     struct gpu *g;
     int code = enter(&g);
-    (void)flags;
     if (code)
         return code;
-    *byte = fails(g, PINS) ? NULL : malloc(bytes);
-    return *byte ? OK : OUT_OF_MEMORY;
+    if (flags &
+        ~1u) /* portable; write-combined memory would be read, mapped memory is not asked for */
+        gpu_complain("device %d: pinned memory with flags %u", g->index, flags);
+    struct gpu **owner = fails(g, PINS) ? NULL : malloc(WALL + bytes);
+    if (!owner)
+        return OUT_OF_MEMORY;
+    *owner = g;
+    *byte = (unsigned char *)owner + WALL;
+    gpu_keep(g, PINNED, 1);
+    return OK;
 }
 
 SHOWN(NAME(cuMemFreeHost, hipHostFree), void *byte)
 {
-    free(byte);
+    struct gpu **owner = (struct gpu **)((unsigned char *)byte - WALL);
+    gpu_keep(*owner, PINNED, -1);
+    free(owner);
     return OK;
 }
 
@@ -446,6 +476,7 @@ SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *
         return INVALID_IMAGE;
     }
     free(log);
+    gpu_keep(g, MODULES, 1);
     *module = m;
     return OK;
 }
@@ -456,9 +487,15 @@ SHOWN(NAME(cuModuleUnload, hipModuleUnload), void *module)
     const struct pocl *cl = pocl_open();
     for (struct function *f = m->functions, *next; f; f = next) {
         next = f->next;
+        if (f->queued && !m->gpu->lost) {
+            gpu_complain("device %d: the module of kernel %s goes while it is queued",
+                         m->gpu->index, f->name);
+            m->gpu->lost = true; /* nothing of its queues runs any more */
+        }
         cl->ReleaseKernel(f->kernel);
         free(f);
     }
+    gpu_keep(m->gpu, MODULES, -1);
     cl->ReleaseProgram(m->program);
     cl->ReleaseProgram(m->described);
     free(m);
@@ -496,6 +533,8 @@ SHOWN(NAME(cuModuleGetFunction, hipModuleGetFunction), void **function, void *mo
     f->next = m->functions;
     m->functions = f;
     snprintf(f->name, sizeof f->name, "%s", name);
+    cl->GetKernelWorkGroupInfo(k, cl->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof f->group,
+                               f->group, NULL);
     read_arguments(cl, m->described, f);
     *function = f;
     return OK;

@@ -5,7 +5,8 @@
  * by PoCL. It is the most unhelpful device that the interface allows: nothing on a queue happens
  * until someone waits for it, fresh memory is NaN, every buffer has walls, and whatever a driver
  * may refuse is refused: memory of another device, a call without a current device, too large a
- * grid. What only a bug of the caller explains is said on stderr behind "fakegpu:".
+ * grid, another work-group than the kernel's. What only a bug of the caller explains is said on
+ * stderr behind "fakegpu:", also what a device that lives is left with when the process ends.
  *
  *   FAKEGPU_DEVICES=2     how many there are
  *   FAKEGPU_MEMORY=1024   of each, MiB
@@ -74,6 +75,7 @@ enum {
     X(ReleaseProgram)                                                                              \
     X(CreateKernel)                                                                                \
     X(GetKernelInfo)                                                                               \
+    X(GetKernelWorkGroupInfo)                                                                      \
     X(GetKernelArgInfo)                                                                            \
     X(SetKernelArg)                                                                                \
     X(ReleaseKernel)                                                                               \
@@ -116,6 +118,9 @@ enum { DEVICES = 16, ARGS = 64 };
 /* Calls that a fault can hit. */
 enum count { ALLOCS, PINS, LAUNCHES, LOADS, COUNTS };
 
+/* What a device must be rid of in the end. */
+enum kind { STREAMS, EVENTS, MODULES, PINNED, KINDS };
+
 struct buffer {
     struct buffer *next;
     unsigned char *byte;
@@ -131,7 +136,8 @@ struct gpu {
     cl_command_queue queue;
     long calls[COUNTS];
     bool lost;
-    unsigned peers; /* devices whose memory it was told to reach, a bit each */
+    unsigned peers;  /* devices whose memory it was told to reach, a bit each */
+    int kept[KINDS]; /* made and not yet given back */
 };
 
 /* The devices, NULL where there is no PoCL. */
@@ -140,6 +146,8 @@ struct gpu *gpu_list(int *n);
 struct gpu *gpu_current(void);
 /* Whether `bytes` at `at` lie in one of the device's buffers. */
 bool gpu_owns(struct gpu *g, const void *at, size_t bytes);
+/* Counts one made, or with -1 given back. */
+void gpu_keep(struct gpu *g, enum kind what, int one);
 /* Says what is wrong on stderr. */
 void gpu_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -148,6 +156,8 @@ struct function {
     struct gpu *gpu;
     char name[64];
     cl_kernel kernel;
+    size_t group[3]; /* that its text states, 0: none */
+    long queued;     /* launches not yet done */
     int nargs;
     size_t size[ARGS]; /* bytes of an argument, 0: an address */
 };

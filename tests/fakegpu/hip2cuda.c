@@ -2,6 +2,7 @@
  * driver and NVRTC, so that the back end runs on an NVIDIA card: most calls are the same under
  * another name. HIPRTC's functions are inside, as in older versions of the real library. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,13 +148,35 @@ SHOWN(hipGetDevicePropertiesR0600, char *properties, int device)
     return code;
 }
 
-/* A device's primary context, kept from its first use on. */
+static void *kept[DEVICES];
+
+static int release_contexts(void)
+{
+    CUDA(cuDevicePrimaryCtxRelease_v2, int)
+    for (int i = 0; i < DEVICES; i++)
+        if (kept[i])
+            cuDevicePrimaryCtxRelease_v2(i);
+    return OK;
+}
+
+static void at_exit(void)
+{
+    release_contexts();
+}
+
+static void leave_in_order(void)
+{
+    atexit(at_exit);
+}
+
+/* A device's primary context, kept from its first use to the end of the process. */
 static int context_of(int device, void **context)
 {
-    static void *kept[DEVICES];
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     CUDA(cuDevicePrimaryCtxRetain, void **, int)
     if (device < 0 || device >= DEVICES)
         return INVALID_DEVICE;
+    pthread_once(&once, leave_in_order);
     int code = kept[device] ? OK : cuDevicePrimaryCtxRetain(&kept[device], device);
     *context = kept[device];
     return code;

@@ -85,6 +85,7 @@ static void run(struct stream *s, const struct work *w)
         break;
     case LAUNCH:
         run_kernel(s->gpu, w);
+        w->function->queued--;
         break;
     case RECORD:
         w->event->time = now();
@@ -141,6 +142,8 @@ static int append(struct stream *s, const struct work *w)
     if (!code) {
         s->work[waiting] = *w;
         s->queued++;
+        if (w->kind == LAUNCH)
+            w->function->queued++;
         if (w->kind == RECORD) {
             w->event->stream = s;
             w->event->number = s->queued;
@@ -170,6 +173,12 @@ int queue_launch(void *stream, struct function *f, const unsigned grid[3], const
                      s->gpu->index);
         return INVALID_HANDLE;
     }
+    for (int i = 0; i < 3; i++)
+        if (f->group[0] && f->group[i] != group[i]) {
+            gpu_complain("kernel %s is launched with %u in direction %d, its text says %zu",
+                         f->name, group[i], i, f->group[i]);
+            return INVALID_VALUE;
+        }
     for (int i = 0; i < f->nargs; i++) {
         memcpy(w.arg[i], args[i], f->size[i] ? f->size[i] : sizeof(void *));
         void *address;
@@ -200,6 +209,7 @@ SHOWN(NAME(cuStreamCreate, hipStreamCreateWithFlags), void **stream, unsigned fl
     if (!s)
         return g ? INVALID_VALUE : INVALID_CONTEXT;
     s->gpu = g;
+    gpu_keep(g, STREAMS, 1);
     *stream = s;
     return OK;
 }
@@ -208,6 +218,7 @@ SHOWN(NAME(cuStreamDestroy_v2, hipStreamDestroy), void *stream)
 {
     struct stream *s = stream;
     drain_locked(s, s->queued);
+    gpu_keep(s->gpu, STREAMS, -1);
     free(s->work);
     free(s);
     return OK;
@@ -237,6 +248,7 @@ SHOWN(NAME(cuEventCreate, hipEventCreateWithFlags), void **event, unsigned flags
     if (!e)
         return g ? INVALID_VALUE : INVALID_CONTEXT;
     e->gpu = g;
+    gpu_keep(g, EVENTS, 1);
     *event = e;
     return OK;
 }
@@ -246,6 +258,7 @@ SHOWN(NAME(cuEventDestroy_v2, hipEventDestroy), void *event)
     struct event *e = event;
     if (e->stream)
         drain_locked(e->stream, e->number);
+    gpu_keep(e->gpu, EVENTS, -1);
     free(e);
     return OK;
 }
