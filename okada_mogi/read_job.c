@@ -1,6 +1,7 @@
 /* okada_mogi/read_job.c – reads job files. Every key that is not known and every number that makes
  * no sense is refused where it stands. */
 #include "okada_mogi/job.h"
+#include "okada_mogi/utm.h"
 #include "src/demand.h"
 #include "src/file.h"
 #include "src/opt.h"
@@ -67,15 +68,12 @@ static enum ek_status read_unit(const char *path, const json_t *object, double *
     static const char *const names[] = {"m", "cm", "mm"};
     static const double metres[] = {1, 0.01, 0.001};
     const json_t *value = json_object_get(object, "unit");
-    if (!value)
-        return EK_OK;
-    const char *text = json_string_value(value);
-    for (int i = 0; text && i < 3; i++)
-        if (!strcmp(text, names[i])) {
-            *unit = metres[i];
-            return EK_OK;
-        }
-    return demand_that(path, false, "stations.unit", "\"m\", \"cm\" or \"mm\"");
+    const char *text = value ? json_string_value(value) : *names;
+    int at;
+    TRY(demand_that(path, text != NULL, "stations.unit", "a text"));
+    TRY(opt_choose(demand_at(path, "stations.unit"), text, names, sizeof *names, 3, &at));
+    *unit = metres[at];
+    return EK_OK;
 }
 
 static enum ek_status read_format(const char *path, const json_t *object, struct stations_format *f)
@@ -163,10 +161,12 @@ static enum ek_status read_scenes(struct job *job, const json_t *scenes)
 
 static enum ek_status read_misfit(struct job *job, const json_t *value)
 {
-    const char *text = value ? json_string_value(value) : "max";
-    TRY(demand_that(job->path, text && (!strcmp(text, "max") || !strcmp(text, "rms")),
-                    "accept.misfit", "\"max\" or \"rms\""));
-    job->accept.misfit = strcmp(text, "max") ? JOB_MISFIT_RMS : JOB_MISFIT_MAX;
+    static const char *const names[] = {[JOB_MISFIT_MAX] = "max", [JOB_MISFIT_RMS] = "rms"};
+    const char *text = value ? json_string_value(value) : *names;
+    int at;
+    TRY(demand_that(job->path, text != NULL, "accept.misfit", "a text"));
+    TRY(opt_choose(demand_at(job->path, "accept.misfit"), text, names, sizeof *names, 2, &at));
+    job->accept.misfit = at ? JOB_MISFIT_RMS : JOB_MISFIT_MAX;
     return EK_OK;
 }
 
@@ -376,8 +376,24 @@ static enum ek_status read_values(const char *path, const char *where, const jso
     return EK_OK;
 }
 
+/* "lon.2" stands for "Es_m.2", "lat" for "Ns_m". NULL: out of memory. */
+static char *plane_name(const struct model *m, const char *name, bool *degrees)
+{
+    static const char *const known[] = {"lon", "lat"};
+    const size_t n = strcspn(name, ".");
+    char text[160];
+    *degrees = false;
+    for (int c = 0; c < 2; c++)
+        if (n == 3 && !strncmp(name, known[c], n)) {
+            *degrees = true;
+            snprintf(text, sizeof text, "%s%s", m->parameter[c].name, name + n);
+            return strdup(text);
+        }
+    return strdup(name);
+}
+
 static enum ek_status read_parameter(struct job *job, const char *where, const json_t *object,
-                                     int axis)
+                                     int axis, bool *degrees)
 {
     static const char *const keys[] = {"name", "min", "max", "n", "step", "value"};
     char key[160];
@@ -386,10 +402,10 @@ static enum ek_status read_parameter(struct job *job, const char *where, const j
     TRY(demand_keys(job->path, where, object, keys, 6));
     const char *name = json_string_value(json_object_get(object, "name"));
     TRY(demand_that(job->path, name != NULL, below(where, "name", key), "a parameter's name"));
-    TRY(parse_name(job, where, name, axis));
-    job->name[axis] = strdup(name);
+    job->name[axis] = plane_name(job->model, name, degrees);
     if (!job->name[axis])
         FAIL(EK_UNAVAILABLE, "%s: out of memory", job->path);
+    TRY(parse_name(job, where, job->name[axis], axis));
     TRY(read_values(job->path, where, object, x));
     const struct model_parameter *p = &job->model->parameter[job->parameter[axis]];
     if (x->min < p->min || x->max > p->max)
@@ -398,16 +414,70 @@ static enum ek_status read_parameter(struct job *job, const char *where, const j
     return EK_OK;
 }
 
+/* Ranges in degrees become those of the plane that hold the same rectangle; fixed values stand for
+ * the middle of the other range. */
+static enum ek_status project_ranges(struct job *job, struct trial_axis *lon,
+                                     struct trial_axis *lat)
+{
+    const int zone = job->stations.zone;
+    const double x = (lon->min + lon->max) / 2, y = (lat->min + lat->max) / 2,
+                 middle = x + remainder(6 * abs(zone) - 183 - x, 360);
+    /* where ends of a range may be: at its ends, or on the meridian and the equator */
+    const double at[2][4] = {{lon->min, lon->max, fmin(fmax(middle, lon->min), lon->max), x},
+                             {lat->min, lat->max, fmin(fmax(0, lat->min), lat->max), y}};
+    struct trial_axis *const axis[] = {lon, lat};
+    if (!zone)
+        FAIL(EK_USAGE, "%s: lon and lat, but which utm_zone are the stations in?",
+             demand_at(job->path, "parameters"));
+    TRY(demand_that(job->path,
+                    fabs(lat->min) < 89 && fabs(lat->max) < 89 && fabs(middle - x) < 20 &&
+                        lon->max - lon->min < 20,
+                    "parameters",
+                    "within 20 degrees of the stations, as far as they are lon and lat"));
+    for (int c = 0; c < 2; c++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int i = axis[c]->n == 1 ? 15 : 0; i < 16; i++) {
+            double to[2];
+            utm_project(abs(zone), zone < 0, at[0][i % 4], at[1][i / 4], &to[0], &to[1]);
+            low = fmin(low, to[c]);
+            high = fmax(high, to[c]);
+        }
+        axis[c]->min = low;
+        axis[c]->max = high;
+    }
+    return EK_OK;
+}
+
+/* Each source is placed by longitude and latitude, or by neither. */
+static enum ek_status project_sources(struct job *job, const bool *degrees)
+{
+    for (int s = 0; s < job->nsources; s++) {
+        struct trial_axis *at[2] = {NULL, NULL};
+        bool is[2] = {false, false};
+        for (int a = 0; a < job->naxes; a++)
+            if (job->source[a] == s && job->parameter[a] < 2) {
+                at[job->parameter[a]] = &job->axis[a];
+                is[job->parameter[a]] = degrees[a];
+            }
+        TRY(demand_that(job->path, is[0] == is[1], "parameters", "both lon and lat, or neither"));
+        if (is[0])
+            TRY(project_ranges(job, at[0], at[1]));
+    }
+    return EK_OK;
+}
+
 static enum ek_status read_list(struct job *job, const json_t *list)
 {
     char where[64];
+    bool degrees[JOB_AXES] = {false};
     TRY(demand_that(job->path, json_is_array(list) && json_array_size(list) <= JOB_AXES / 2,
                     "parameters", "a list of all parameters, each once"));
     for (; job->naxes < (int)json_array_size(list); job->naxes++) {
         snprintf(where, sizeof where, "parameters[%d]", job->naxes);
-        TRY(read_parameter(job, where, json_array_get(list, (size_t)job->naxes), job->naxes));
+        TRY(read_parameter(job, where, json_array_get(list, (size_t)job->naxes), job->naxes,
+                           &degrees[job->naxes]));
     }
-    return EK_OK;
+    return project_sources(job, degrees);
 }
 
 /* An axis of one value, without a name, where it leaves the short cuts as they are: geometry before
@@ -494,10 +564,9 @@ static enum ek_status read_reference(struct job *job, const json_t *value)
     static const char *const names[] = {"centre", "top", "corner", "centroid"};
     const char *text = value ? json_string_value(value) : *names;
     const struct model *m = model_with(job->model, "reference", 9);
-    while (text && job->reference < 4 && strcmp(text, names[job->reference]))
-        job->reference++;
-    TRY(demand_that(job->path, text && job->reference < 4, "reference",
-                    "\"centre\", \"top\", \"corner\" or \"centroid\""));
+    TRY(demand_that(job->path, text != NULL, "reference", "a text"));
+    TRY(opt_choose(demand_at(job->path, "reference"), text, names, sizeof *names, 4,
+                   &job->reference));
     if (job->reference && m == job->model)
         FAIL(EK_USAGE, "%s: sources of model %s are points; leave it out",
              demand_at(job->path, "reference"), m->name);
@@ -520,9 +589,9 @@ static enum ek_status read_root(struct job *job, const json_t *root, const struc
     TRY(demand_optional(job->path, "", root, "rigidity_Pa", &RIGIDITY, &job->rigidity));
     TRY(read_reference(job, json_object_get(root, "reference")));
     TRY(read_accept(job, json_object_get(root, "accept")));
+    TRY(read_stations(job, json_object_get(root, "stations")));
     TRY(read_parameters(job, json_object_get(root, "parameters")));
     TRY(read_constraints(job, json_object_get(root, "constraints")));
-    TRY(read_stations(job, json_object_get(root, "stations")));
     for (int i = 0; i < job->stations.n && !job->model->depth; i++)
         TRY(demand_that(job->path, !(job->stations.height[i] > 0), "stations",
                         "without heights: sources of this model have no depth"));

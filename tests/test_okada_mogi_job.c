@@ -231,6 +231,66 @@ static void test_rigidity(void **state)
     }
 }
 
+/* Ranges in degrees hold what they say, and no more than their ends need. */
+static void test_degrees(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        char text[1500];
+        struct job *job;
+        const int zone = i % 4 == 3 ? 1 : 31 + i, sign = i % 2 ? -1 : 1;
+        const double lon = 6 * zone - 183 + job_random(-2, 1.5), width = i % 3 ? 0.8 : 0,
+                     lat = i == 5 ? -0.3 : sign * job_random(1, 70);
+        job_write("stations.csv", "E_m,N_m,uU_m,sU_m\n400000,4e6,0.1,0.1\n");
+        snprintf(text, sizeof text,
+                 "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\", "
+                 "\"utm_zone\": %d}, \"accept\": {\"best\": 1}, \"parameters\": [{\"name\": "
+                 "\"lat\", \"min\": %.9f, \"max\": %.9f, \"n\": 3}, {\"name\": \"lon\", \"min\": "
+                 "%.9f, \"max\": %.9f, \"n\": %d}, {\"name\": \"d_m\", \"value\": 2000}, "
+                 "{\"name\": \"dV_m3\", \"value\": 1e6}]}",
+                 sign * zone, lat, lat + 0.5, lon, lon + width, width > 0 ? 4 : 1);
+        job_write("job.json", text);
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        const struct trial_axis *north = &job->axis[1], *east = &job->axis[2];
+        double at[4] = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+        assert_true(job->parameter[1] == 1 && job->parameter[2] == 0 && north->n == 3);
+        assert_string_equal(job->name[2], "Es_m");
+        for (int k = 0; k < 1681; k++) {
+            double e, n;
+            utm_project(zone, sign < 0, lon + width / 40 * (k % 41), lat + 0.0125 * (k / 41), &e,
+                        &n);
+            at[0] = fmin(at[0], e);
+            at[1] = fmax(at[1], e);
+            at[2] = fmin(at[2], n);
+            at[3] = fmax(at[3], n);
+        }
+        assert_true(fabs(north->min - at[2]) < 5 && fabs(north->max - at[3]) < 5);
+        assert_true(north->min <= at[2] + 1e-3 && north->max >= at[3] - 1e-3);
+        assert_true(width > 0 ? fabs(east->min - at[0]) < 5 && fabs(east->max - at[1]) < 5
+                              : east->min == east->max && east->min >= at[0] - 1e-3 &&
+                                    east->max <= at[1] + 1e-3);
+        job_close(job);
+    }
+    static const char *const wrong[] = {
+        "{\"name\": \"lon\", \"value\": 9}, {\"name\": \"Ns_m\", \"value\": 0}",
+        "{\"name\": \"lon\", \"value\": 9}, {\"name\": \"lat\", \"value\": 95}",
+        "{\"name\": \"lon\", \"value\": 60}, {\"name\": \"lat\", \"value\": 5}",
+        "{\"name\": \"lon\", \"value\": 9}, {\"name\": \"lat\", \"value\": 5}"};
+    status_mute(1);
+    for (int i = 0; i < 4; i++) {
+        char text[1000];
+        struct job *job;
+        snprintf(text, sizeof text,
+                 "{\"model\": \"mogi\", \"stations\": {\"file\": \"stations.csv\"%s}, \"accept\": "
+                 "{\"best\": 1}, \"parameters\": [%s, {\"name\": \"d_m\", \"value\": 2000}, "
+                 "{\"name\": \"dV_m3\", \"value\": 1e6}]}",
+                 i < 3 ? ", \"utm_zone\": 32" : "", wrong[i]);
+        job_write("job.json", text);
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_USAGE);
+    }
+    status_mute(-1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_date_line),
         cmocka_unit_test(test_projection),
         cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_degrees),
         cmocka_unit_test(test_acceptance),
         cmocka_unit_test(test_rigidity),
     };
