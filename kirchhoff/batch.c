@@ -153,6 +153,20 @@ static bool is_silent(const float *raw, uint32_t n)
     return n > 1 || raw[0] == 0;
 }
 
+/* What is to be migrated of a trace, and whether the file has signal there. */
+static enum ek_status read_trace(const struct batch_input *in, uint32_t index, float *raw,
+                                 bool *silent)
+{
+    const struct segy *s = in->segy;
+    const size_t at = (size_t)index * (size_t)s->ns;
+    if (in->residual)
+        memcpy(raw, in->residual + at, (size_t)s->ns * sizeof *raw);
+    else
+        TRY(segy_read(s, index, raw));
+    *silent = is_silent(in->residual ? in->observed + at : raw, s->trace[index].ns);
+    return EK_OK;
+}
+
 /* A dead trace that nobody has marked lies beyond every aperture, so that no fold counts it. */
 static void leave_out(const struct batch_input *in, struct batch_trace *t)
 {
@@ -181,10 +195,11 @@ enum ek_status batch_fill(struct batch *b, int part, int parts)
         FAIL(EK_UNAVAILABLE, "out of memory for a trace");
     enum ek_status st = filter_bank_scratch_open(b->in->bank, &scratch);
     for (int t = part; t < b->ntraces && !st; t += parts) {
-        st = segy_read(b->in->segy, b->index[t], raw);
+        bool silent;
+        st = read_trace(b->in, b->index[t], raw, &silent);
         if (st)
             break;
-        if (is_silent(raw, b->in->segy->trace[b->index[t]].ns))
+        if (silent)
             leave_out(b->in, &b->trace[t]);
         weigh(b->in, b->index[t], raw);
         filter_bank_fill(b->in->bank, scratch, raw,
@@ -193,6 +208,13 @@ enum ek_status batch_fill(struct batch *b, int part, int parts)
     filter_bank_scratch_close(scratch);
     free(raw);
     return st;
+}
+
+void batch_adjoint(const struct batch *b, int t, struct filter_bank_scratch *scratch,
+                   const double *levels, float *out)
+{
+    filter_bank_adjoint(b->in->bank, scratch, levels, out);
+    weigh(b->in, b->index[t], out);
 }
 
 void batch_end(struct batch *b)

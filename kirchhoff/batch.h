@@ -38,6 +38,8 @@ struct batch_input {
     const struct mute *mute;
     double offset_most, offset_taper; /* m: contributions fade out over the last of these; 0: not */
     atomic_long *silent;              /* counts traces without signal */
+    /* [segy->n][ns] in place of the file's samples, and what the file has; or NULL. */
+    const float *residual, *observed;
 };
 
 struct batch {
@@ -65,6 +67,9 @@ size_t batch_longest(const struct chunks *s);
 enum ek_status batch_begin(struct batch *b, size_t begin, size_t end);
 /* Reads and filters every `parts`-th trace, beginning with number `part`: threads divide them. */
 enum ek_status batch_fill(struct batch *b, int part, int parts);
+/* The adjoint of what batch_fill() does to trace t: levels [filter_bank_size()] to out [ns]. */
+void batch_adjoint(const struct batch *b, int t, struct filter_bank_scratch *scratch,
+                   const double *levels, float *out);
 /* Releases the tables. */
 void batch_end(struct batch *b);
 

@@ -17,8 +17,9 @@ struct filter_bank {
     struct filter_bank_options o;
     int n, fine; /* points of the transforms: n samples, factor * n finer ones */
     size_t stride;
-    fftwf_plan forward, back; /* executed with arrays of each thread */
-    float *gain;              /* [levels][n / 2 + 1] */
+    /* Executed with arrays of each thread; the last two are of the adjoint. */
+    fftwf_plan forward, back, fine_forward, coarse_back;
+    float *gain; /* [levels][n / 2 + 1] */
 };
 
 struct filter_bank_scratch {
@@ -102,8 +103,10 @@ static enum ek_status make_plans(struct filter_bank *b)
     TRY(filter_bank_scratch_open(b, &s));
     b->forward = fftwf_plan_dft_r2c_1d(b->n, s->x, s->spectrum, FFTW_ESTIMATE);
     b->back = fftwf_plan_dft_c2r_1d(b->fine, s->filtered, s->x, FFTW_ESTIMATE);
+    b->fine_forward = fftwf_plan_dft_r2c_1d(b->fine, s->x, s->filtered, FFTW_ESTIMATE);
+    b->coarse_back = fftwf_plan_dft_c2r_1d(b->n, s->spectrum, s->x, FFTW_ESTIMATE);
     filter_bank_scratch_close(s);
-    if (!b->forward || !b->back)
+    if (!b->forward || !b->back || !b->fine_forward || !b->coarse_back)
         FAIL(EK_UNAVAILABLE, "FFTW has no plan for %d samples", b->fine);
     return EK_OK;
 }
@@ -134,10 +137,10 @@ void filter_bank_close(struct filter_bank *b)
 {
     if (!b)
         return;
-    if (b->forward)
-        fftwf_destroy_plan(b->forward);
-    if (b->back)
-        fftwf_destroy_plan(b->back);
+    const fftwf_plan plans[] = {b->forward, b->back, b->fine_forward, b->coarse_back};
+    for (int i = 0; i < 4; i++)
+        if (plans[i])
+            fftwf_destroy_plan(plans[i]);
     free(b->gain);
     free(b);
 }
@@ -194,4 +197,28 @@ void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s
         memset(out, 0, b->stride * sizeof *out);
         memcpy(out + FILTER_BANK_FIRST, s->x, count * sizeof *out);
     }
+}
+
+/* Frequencies times the conjugate of what filter() has them multiplied by; that the highest one
+ * stands for two there, and for one here, leaves it without the half. */
+void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch *s,
+                         const double *levels, float *trace)
+{
+    const int bins = b->n / 2 + 1, count = (int)filter_bank_last(b) - FILTER_BANK_FIRST + 1;
+    const float *turn = turns[b->o.filter];
+    memset(s->spectrum, 0, (size_t)bins * sizeof *s->spectrum);
+    for (int level = 0; level < b->o.levels; level++, levels += b->stride) {
+        const float *gain = b->gain + (size_t)level * (size_t)bins;
+        memset(s->x, 0, (size_t)b->fine * sizeof *s->x);
+        for (int i = 0; i < count; i++)
+            s->x[i] = (float)levels[FILTER_BANK_FIRST + i];
+        fftwf_execute_dft_r2c(b->fine_forward, s->x, s->filtered);
+        for (int i = 0; i < bins; i++) {
+            const float re = gain[i] * s->filtered[i][0], im = gain[i] * s->filtered[i][1];
+            s->spectrum[i][0] += re * turn[0] + im * turn[1];
+            s->spectrum[i][1] += im * turn[0] - re * turn[1];
+        }
+    }
+    fftwf_execute_dft_c2r(b->coarse_back, s->spectrum, s->x);
+    memcpy(trace, s->x, (size_t)b->o.ns * sizeof *trace);
 }

@@ -54,5 +54,8 @@ void filter_bank_scratch_close(struct filter_bank_scratch *s);
 /* trace [ns] to out [filter_bank_size()]. Any thread with scratch of its own. */
 void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s,
                       const float *trace, float *out);
+/* Its adjoint: levels [filter_bank_size()] to trace [ns]. */
+void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch *s,
+                         const double *levels, float *trace);
 
 #endif

@@ -4,6 +4,10 @@ ISA_CALL(void, sum_column,
          (const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
           double *sum, float *fold),
          (p, t, n, sum, fold))
+ISA_CALL(void, sum_spread,
+         (const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
+          const double *image, double *trace),
+         (p, t, n, image, trace))
 ISA_CALL(void, nodes_fill,
          (const struct nodes_plan *p, const struct traveltime_cache *t, const struct nodes_end *end,
           int i, int j, float *scratch, float *row),

@@ -4,7 +4,7 @@
 #define KIRCHHOFF_MIG_H
 
 #include "cu/bench/bench_options.h"
-#include "kirchhoff/migrate.h"
+#include "kirchhoff/lsm.h"
 #include "src/arena.h"
 
 /* How an image is divided. */
@@ -14,16 +14,20 @@ struct mig {
     struct migrate_options o;
     const struct bench_settings *run; /* for jobs */
     const char *generate, *events, *out, *raw, *partial, *part, *headers;
-    int divide; /* enum mig_divide, -1: what the weight wants */
+    int divide;     /* enum mig_divide, -1: what the weight wants */
+    int iterations; /* of least squares, 0: none */
     struct migrate *m;
+    struct lsm *lsm; /* or NULL */
+    int steps;       /* done */
     struct cu_set *set;
     size_t first, n;                /* chunks of this process: tasks */
     double traces;                  /* of the part, on all ranks */
     double *cost;                   /* [n] traces */
-    _Atomic int *times;             /* [n] how often each was migrated */
+    _Atomic int *times;             /* [n] how often each was worked on */
     struct migrate_worker **worker; /* [set->n] of CPU units */
     struct migrate_device **device; /* [set->n] of devices */
     struct resum_verdict again;     /* of points that were summed again */
+    double mismatch;                /* lsm_mismatch() */
     double silent;                  /* traces without signal; NAN: not known */
     double peak;                    /* largest absolute value of the image */
     json_t *picture;                /* what the page shows */

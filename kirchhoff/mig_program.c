@@ -26,10 +26,13 @@ static const struct opt options[] = {
      .env = NULL},
     {"raw", OPT_TEXT, AT(raw), "PREFIX",
      "image and fold as PREFIX.f32, PREFIX.fold.f32 with PREFIX.json", .env = NULL},
-    {"weight", OPT_NAME, AT(o.weight), "NAME", "kinematic, diffractor or amplitude (kinematic)",
-     .names = migrate_weights},
+    {"weight", OPT_NAME, AT(o.weight), "NAME",
+     "kinematic, diffractor, amplitude or modelling (kinematic)", .names = migrate_weights},
     {"filter", OPT_NAME, AT(o.filter), "derivative|none|half|rho",
      "-d/dt, none, its half, or |omega| (what the weight wants)", .names = migrate_filters},
+    {"lsm", OPT_INT, AT(iterations), "N",
+     "least squares: the image that explains the traces best, by N iterations (0)", .min = 0,
+     .max = 1000},
     {"divide", OPT_NAME, AT(divide), "BY", "fold, shots or nothing (fold; amplitude: shots)",
      .names = divisors},
     {"aperture", OPT_REAL, AT(o.aperture), "M", "largest distance from the midpoint (any)",
@@ -191,6 +194,22 @@ static enum ek_status find_part(struct mig *p)
     return EK_OK;
 }
 
+/* Least squares wants all traces at once, and an image that is what the traces are made of. */
+static enum ek_status check_lsm(struct mig *p)
+{
+    if (p->o.weight == MIGRATE_MODELLING && p->o.dimension != MIGRATE_3D)
+        FAIL(EK_USAGE, "--weight modelling is that of --dimension 3");
+    if (!p->iterations)
+        return EK_OK;
+    if (p->part || p->partial)
+        FAIL(EK_USAGE, "--lsm %d wants all traces at once, not --part or --partial", p->iterations);
+    if (p->divide >= 0 && p->divide != MIG_NOTHING)
+        FAIL(EK_USAGE, "--lsm %d: its image is not divided by %s; leave out --divide",
+             p->iterations, divisors[p->divide]);
+    p->divide = MIG_NOTHING;
+    return EK_OK;
+}
+
 /* Room for what is written at the end. */
 static enum ek_status check_disks(const struct mig *p)
 {
@@ -210,6 +229,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     char grid[128];
     if (p->o.classes > 1 && !(p->o.class_width > 0))
         FAIL(EK_USAGE, "--classes %d: how wide is a class? --class-width M", p->o.classes);
+    TRY(check_lsm(p));
     if (p->divide < 0)
         p->divide = p->o.weight == MIGRATE_AMPLITUDE ? MIG_SHOTS : MIG_FOLD;
     TRY(migrate_open(&p->o, &p->m));
@@ -218,7 +238,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     grid_text(&p->m->grid, grid, sizeof grid);
     snprintf(problem, room, "%s, %zu traces, image %s, %s", p->o.data, p->m->survey->n, grid,
              migrate_weights[p->o.weight]);
-    *bytes = migrate_bytes(p->m, 1);
+    *bytes = migrate_bytes(p->m, 1) + (p->iterations ? lsm_bytes(p->m) : 0);
     return EK_OK;
 }
 
@@ -239,7 +259,11 @@ enum ek_status mig_open(int argc, char **argv, struct mig **out)
     enum ek_status st = opt_parse(&group, 1, argc, argv, word, &nwords);
     if (!st) {
         p->o.data = nwords ? word[0] : NULL;
-        st = plan(p, problem, sizeof problem, &bytes);
+        st = p->iterations ? status_fail(EK_USAGE,
+                                         "jobs are parts of one image; --lsm %d wants all "
+                                         "traces at once",
+                                         p->iterations)
+                           : plan(p, problem, sizeof problem, &bytes);
     }
     free(word);
     if (st)
@@ -257,10 +281,17 @@ void mig_close(struct mig *p)
     free(p);
 }
 
+/* Of a run: an image, or a migration and a demigration for each iteration. */
+static int steps(const void *st)
+{
+    const struct mig *p = st;
+    return p->iterations ? 2 * p->iterations : 1;
+}
+
 static double work(const void *st)
 {
     const struct mig *p = st;
-    return 1e-6 * migrate_updates(p->m) * p->traces / (double)p->m->survey->n;
+    return 1e-6 * steps(p) * migrate_updates(p->m) * p->traces / (double)p->m->survey->n;
 }
 
 /* ---- after a run ------------------------------------------------------------------------------*/
@@ -283,30 +314,37 @@ bool mig_measure(struct mig *p)
     return good && column;
 }
 
-/* Each chunk once, and numbers only. */
+/* Each chunk once in each step, and numbers only. */
 static bool judge(struct mig *p)
 {
     bool good = mig_measure(p);
     for (size_t t = 0; t < p->n; t++)
-        good = good && p->times[t] == 1;
+        good = good && p->times[t] == p->steps;
     return good;
 }
 
 static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)
 {
     struct mig *p = st;
-    image_gather(p->m->image);
+    if (!p->lsm)
+        image_gather(p->m->image);
     const bool whole = !cluster_any(!judge(p));
-    p->again = resum_judge(p->m->resum);
+    if (p->lsm)
+        p->mismatch = lsm_mismatch(p->lsm);
+    else
+        p->again = resum_judge(p->m->resum);
     p->silent = (double)atomic_load(&p->m->silent);
     cluster_sum(&p->silent, 1);
-    *verified = whole && p->again.good;
+    const bool adjoint = p->mismatch <= 1e-5;
+    *verified = whole && p->again.good && adjoint;
     *detail = json_pack("{s:s s:b}", "method",
                         "each chunk was migrated once, all points are numbers, random points are "
                         "what they are when summed again",
                         "verified", *verified);
     if (cluster_rank() > 0 || !whole)
         return EK_OK;
+    if (!adjoint)
+        status_warn("demigration is not the adjoint of migration: dot test %.3g", p->mismatch);
     if (!p->again.good)
         status_warn(
             "%d of %d points differ from what they are when summed again, by %.3g %% of all "
@@ -340,6 +378,18 @@ static json_t *certificate(const struct mig *p)
                      "geometry", places);
 }
 
+static json_t *least_squares(const struct mig *p)
+{
+    json_t *norm = json_array();
+    for (int i = 0; p->lsm && i <= p->lsm->done; i++)
+        json_array_append_new(norm, json_real(p->lsm->norm[i]));
+    if (p->lsm)
+        return json_pack("{s:i s:o s:f}", "iterations", p->lsm->done, "residual", norm, "dot_test",
+                         p->mismatch);
+    json_decref(norm);
+    return json_null();
+}
+
 json_t *mig_facts(const void *st)
 {
     const struct mig *p = st;
@@ -348,11 +398,12 @@ json_t *mig_facts(const void *st)
     grid_text(&m->grid, grid, sizeof grid);
     snprintf(cells, sizeof cells, "%d x %d", m->survey->cells, m->survey->cells);
     return json_pack(
-        "{s:o s:s s:s s:o s:o s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:f s:i s:f s:I}",
-        "certificate", certificate(p), "dimension", migrate_dimensions[m->o.dimension], "filter",
-        migrate_filters[m->filter], "silent_traces", json_number_or_null(p->silent),
-        "line_beside_m", m->o.line ? json_real(m->line.beside) : json_null(), "traces",
-        (json_int_t)m->survey->n, "dead_traces", (json_int_t)m->segy->dead, "outside_classes",
+        "{s:o s:o s:s s:s s:o s:o s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:f s:i s:f s:I}",
+        "certificate", certificate(p), "lsm", least_squares(p), "dimension",
+        migrate_dimensions[m->o.dimension], "filter", migrate_filters[m->filter], "silent_traces",
+        json_number_or_null(p->silent), "line_beside_m",
+        m->o.line ? json_real(m->line.beside) : json_null(), "traces", (json_int_t)m->survey->n,
+        "dead_traces", (json_int_t)m->segy->dead, "outside_classes",
         (json_int_t)m->survey->count[CHUNKS_OFFSET], "outside_aperture",
         (json_int_t)m->survey->count[CHUNKS_FAR], "odd_offsets", (json_int_t)m->segy->odd_offset,
         "chunks", (json_int_t)m->survey->nchunks, "block_cells", cells, "grid", grid, "weight",
@@ -374,6 +425,11 @@ static void remark(FILE *out, const void *st, const json_t *f)
             json_number_of(f, "traces"), json_number_of(f, "chunks"),
             json_string_value(json_object_get(f, "block_cells")), json_number_of(f, "table_loads"),
             json_number_of(f, "peak"));
+    const json_t *lsm = json_object_get(f, "lsm"), *norm = json_object_get(lsm, "residual");
+    if (json_array_size(norm))
+        fprintf(out, "least squares: %.4g %% of the traces unexplained after %.0f iterations\n",
+                100 * json_number_value(json_array_get(norm, json_array_size(norm) - 1)),
+                json_number_of(lsm, "iterations"));
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
         if (json_number_of(f, left_out[i].key) > 0)
             fprintf(out, "left out: %.0f traces %s\n", json_number_of(f, left_out[i].key),
@@ -401,8 +457,12 @@ const struct bench_program mig_program = {
                 .prepare = mig_prepare,
                 .release = mig_release,
                 .close = mig_end},
-    .run =
-        {.ranks = BENCH_RANKS, .cold = true, .verbs = &mig_verbs, .reset = mig_reset, .work = work},
+    .run = {.ranks = BENCH_RANKS,
+            .cold = true,
+            .steps = steps,
+            .verbs = &mig_verbs,
+            .reset = mig_reset,
+            .work = work},
     .output = {.check = check,
                .facts = mig_facts,
                .remark = remark,

@@ -11,7 +11,7 @@
 enum ek_status mig_prepare(void *st, const struct cu *cu)
 {
     struct mig *p = st;
-    if (cu->kind == CU_DEVICE)
+    if (cu->kind == CU_DEVICE && !p->lsm)
         return migrate_device_open(p->m, cu->device, &p->device[cu->index]);
     return migrate_worker_open(p->m, cu->width, &p->worker[cu->index]);
 }
@@ -37,6 +37,8 @@ enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job)
     TRY(arena_check(&p->arena, "%zu chunks", p->n));
     for (size_t t = 0; t < p->n; t++)
         p->cost[t] = (double)(s->first[p->first + t + 1] - s->first[p->first + t]);
+    if (p->iterations)
+        TRY(lsm_open(p->m, p->iterations, p->first, p->first + p->n, &p->lsm));
     *job = (struct sched_job){.n = p->n, .grain = 1, .cost = p->cost};
     return EK_OK;
 }
@@ -46,6 +48,7 @@ void mig_end(void *st)
     struct mig *p = st;
     arena_free(&p->arena);
     json_decref(p->picture);
+    lsm_close(p->lsm);
     migrate_close(p->m);
 }
 
@@ -66,18 +69,37 @@ static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_ra
 static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r, double *seconds)
 {
     struct mig *p = ctx;
-    if (cu->kind == CU_DEVICE)
+    const bool forecasts = p->lsm && !lsm_migrates(p->steps + 1);
+    if (cu->kind == CU_DEVICE && !p->lsm)
         return on_device(p, cu, r, seconds);
     for (size_t t = r.begin; t < r.end; t++) {
         const double start = clock_now();
-        TRY(migrate_chunk(p->worker[cu->index], cu, p->first + t));
+        TRY(forecasts ? demigrate_chunk(p->worker[cu->index], cu, p->first + t, p->lsm->direction,
+                                        p->lsm->forecast)
+                      : migrate_chunk(p->worker[cu->index], cu, p->first + t));
         seconds[t - r.begin] += clock_now() - start;
         p->times[t]++;
     }
     return EK_OK;
 }
 
-const struct team_ops mig_verbs = {.compute = compute, .cpu_batch = 1};
+/* Between migration and demigration; the first image is judged while it is a sum. */
+static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
+{
+    struct mig *p = ctx;
+    (void)step;
+    p->steps++;
+    if (!p->lsm)
+        return EK_OK;
+    lsm_step(p->lsm, p->steps, last);
+    if (p->steps == 1)
+        p->again = resum_judge(p->m->resum);
+    if (!*last)
+        p->m->silent = 0;
+    return EK_OK;
+}
+
+const struct team_ops mig_verbs = {.compute = compute, .finish = finish, .cpu_batch = 1};
 
 enum ek_status mig_reset(void *st)
 {
@@ -85,6 +107,9 @@ enum ek_status mig_reset(void *st)
     image_clear(p->m->image);
     resum_clear(p->m->resum);
     p->m->silent = 0;
+    p->steps = 0;
+    if (p->lsm)
+        lsm_reset(p->lsm);
     for (size_t t = 0; t < p->n; t++)
         p->times[t] = 0;
     return EK_OK;

@@ -113,7 +113,7 @@ static enum ek_status open_grid(struct migrate *m)
 
 /* ---- weights ----------------------------------------------------------------------------------*/
 
-const char *const migrate_weights[] = {"kinematic", "diffractor", "amplitude", NULL};
+const char *const migrate_weights[] = {"kinematic", "diffractor", "amplitude", "modelling", NULL};
 const char *const migrate_filters[] = {"derivative", "none", "half", "rho", NULL};
 const char *const migrate_datums[] = {"headers", "tables", NULL};
 const char *const migrate_dimensions[] = {"3", "2.5", "2", NULL};
@@ -122,12 +122,20 @@ const char *const migrate_dimensions[] = {"3", "2.5", "2", NULL};
 static const struct weight {
     enum filter_bank_filter filter[3]; /* of each dimension */
     int kind[2];                       /* of sources, receivers */
+    float scale;                       /* of both */
 } weights[] = {
-    [MIGRATE_KINEMATIC] = {{FILTER_DERIVATIVE, FILTER_HALF, FILTER_HALF}, {WEIGHT_ONE, WEIGHT_ONE}},
+    [MIGRATE_KINEMATIC] = {{FILTER_DERIVATIVE, FILTER_HALF, FILTER_HALF},
+                           {WEIGHT_ONE, WEIGHT_ONE},
+                           1},
     [MIGRATE_DIFFRACTOR] = {{FILTER_NONE, FILTER_NONE, FILTER_NONE},
-                            {WEIGHT_SPREAD, WEIGHT_SPREAD}},
+                            {WEIGHT_SPREAD, WEIGHT_SPREAD},
+                            (float)(4 * M_PI)},
     [MIGRATE_AMPLITUDE] = {{FILTER_DERIVATIVE, FILTER_HALF, FILTER_RHO},
-                           {WEIGHT_SPREAD, WEIGHT_EMERGENCE}},
+                           {WEIGHT_SPREAD, WEIGHT_EMERGENCE},
+                           1},
+    [MIGRATE_MODELLING] = {{FILTER_NONE, FILTER_NONE, FILTER_NONE},
+                           {WEIGHT_DECAY, WEIGHT_DECAY},
+                           (float)(0.25 / M_PI)},
 };
 
 /* Spacing of one kind of ends: as given, or the usual one in the headers. */
@@ -162,7 +170,7 @@ static enum ek_status set_weights(struct migrate *m)
     set_spacings(m, w);
     for (int i = 0; i < 2; i++) {
         w->weight[i] = weight->kind[i];
-        w->scale[i] = m->o.weight == MIGRATE_DIFFRACTOR ? (float)(4 * M_PI) : 1;
+        w->scale[i] = weight->scale;
     }
     if (!amplitude)
         return EK_OK;
@@ -201,6 +209,8 @@ static enum ek_status typical(const struct migrate *m, double *size)
         weight *= 1e-3; /* 1 / v */
     else if (w->weight[0] == WEIGHT_SPREAD)
         weight *= depth * depth;
+    else if (w->weight[0] == WEIGHT_DECAY)
+        weight /= depth * depth;
     if (m->par[PAR_LINE] >= 2)
         weight *= sqrt(2000 * depth);
     *size = most * weight / pow(m->segy->dt, filter_bank_power(m->filter));

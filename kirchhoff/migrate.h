@@ -6,6 +6,7 @@
  *   kinematic    1
  *   diffractor   16 pi^2 L_s L_g: gives back the strength a of point diffractors, whose data are
  *                a / (16 pi^2 L_s L_g) w(t - T_s - T_g); no filter; divided by the fold
+ *   modelling    1 / (16 pi^2 L_s L_g): the adjoint of such data, for least squares; no filter
  *   amplitude    2 cos(a_g) / v_g L_s / L_g dx_g dy_g: gives back the reflectivity from each common
  *                shot; filter -d/dt; divided by the number of shots is the user's choice */
 #ifndef KIRCHHOFF_MIGRATE_H
@@ -18,7 +19,7 @@
 #include "kirchhoff/resum.h"
 #include "kirchhoff/sum.h"
 
-enum migrate_weight { MIGRATE_KINEMATIC, MIGRATE_DIFFRACTOR, MIGRATE_AMPLITUDE };
+enum migrate_weight { MIGRATE_KINEMATIC, MIGRATE_DIFFRACTOR, MIGRATE_AMPLITUDE, MIGRATE_MODELLING };
 
 /* Space and point sources; a line over ground that does not change across it, from point sources,
  * from line sources. */
@@ -98,6 +99,11 @@ void migrate_worker_close(struct migrate_worker *w);
 /* Adds a chunk to the image, with all threads of the unit. Units may do so at the same time. On the
  * unit's leading thread. */
 enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk);
+
+/* The adjoint: what the traces of a chunk would be, were `image` [image_sums()] all that there is,
+ * to out [segy->n][ns]. The last nodes' depths below the image must hold 0. Otherwise the same. */
+enum ek_status demigrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk,
+                               const double *image, float *out);
 
 /* Image points visited by all traces: traces times points within the aperture, about. */
 double migrate_updates(const struct migrate *m);

@@ -26,6 +26,9 @@ struct migrate_worker {
     size_t first;           /* where this unit begins: units that work at once begin apart */
     _Atomic int status;
     struct resum_sum *again; /* [m->resum->n] of the chunk at hand */
+    double *levels;          /* [room][filter_bank_size()] of traces under demigration, or NULL */
+    const double *image;     /* under demigration, */
+    float *out;              /* and what becomes of it */
     struct arena arena;
 };
 
@@ -105,7 +108,7 @@ static float distance(const struct migrate *m, const struct batch_trace *t, size
     return sqrtf((x - t->mx) * (x - t->mx) + (y - t->my) * (y - t->my));
 }
 
-/* One trace to the columns of a tile, those within its aperture. */
+/* One trace to the columns of a tile, those within its aperture; or from them. */
 static void add_trace(const struct migrate_worker *w, struct thread_own *own, int trace,
                       size_t first, int columns)
 {
@@ -125,21 +128,26 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
         make_rows(w, own, t->receiver, first, columns);
         s.source = row_of(w, own, t->source, c);
         s.receiver = row_of(w, own, t->receiver, c);
-        sum_column(&m->sum, &s, &own->nodes, image_sum(m->image, t->class, column),
-                   image_fold(m->image, t->class, column));
+        const size_t at = ((size_t)t->class * m->image->columns + column) * (size_t)m->sum.depths;
+        if (w->image)
+            sum_spread(&m->sum, &s, &own->nodes, w->image + at,
+                       w->levels + (size_t)trace * filter_bank_size(m->bank));
+        else
+            sum_column(&m->sum, &s, &own->nodes, m->image->sum + at,
+                       image_fold(m->image, t->class, column));
     }
 }
 
-static void add_tile(const struct migrate_worker *w, struct thread_own *own, size_t tile)
+/* Every `parts`-th trace, from `part` on. */
+static void add_tile(const struct migrate_worker *w, struct thread_own *own, size_t tile, int part,
+                     int parts)
 {
     const struct image *image = w->m->image;
     const size_t first = tile * IMAGE_TILE, left = image->columns - first;
     const int columns = left < IMAGE_TILE ? (int)left : IMAGE_TILE;
     memset(own->made, 0, (size_t)w->batch->nends * sizeof *own->made);
-    pthread_mutex_lock(&w->m->image->lock[tile]);
-    for (int t = 0; t < w->batch->ntraces; t++)
+    for (int t = part; t < w->batch->ntraces; t += parts)
         add_trace(w, own, t, first, columns);
-    pthread_mutex_unlock(&w->m->image->lock[tile]);
 }
 
 /* ---- a chunk ----------------------------------------------------------------------------------*/
@@ -156,13 +164,38 @@ static void sum_part(void *arg, int thread)
 {
     struct migrate_worker *w = arg;
     const size_t tiles = w->m->image->tiles;
-    for (size_t i; (i = atomic_fetch_add(&w->tile, 1)) < tiles;)
-        add_tile(w, &w->own[thread], (i + w->first) % tiles);
+    for (size_t i; (i = atomic_fetch_add(&w->tile, 1)) < tiles;) {
+        const size_t tile = (i + w->first) % tiles;
+        pthread_mutex_lock(&w->m->image->lock[tile]);
+        add_tile(w, &w->own[thread], tile, 0, 1);
+        pthread_mutex_unlock(&w->m->image->lock[tile]);
+    }
     for (int q = thread; q < w->m->resum->n; q += w->width)
         resum_add(w->m->resum, w->batch, q, &w->again[q]);
 }
 
-enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk)
+/* Each thread has traces of its own, so that a trace adds up in the order of the tiles. */
+static void spread_part(void *arg, int thread)
+{
+    struct migrate_worker *w = arg;
+    const size_t ns = (size_t)w->m->segy->ns, size = filter_bank_size(w->m->bank);
+    struct filter_bank_scratch *scratch = NULL;
+    const enum ek_status st = filter_bank_scratch_open(w->m->bank, &scratch);
+    if (st) {
+        w->status = (int)st;
+        return;
+    }
+    for (size_t tile = 0; tile < w->m->image->tiles; tile++)
+        add_tile(w, &w->own[thread], tile, thread, w->width);
+    for (int t = thread; t < w->batch->ntraces; t += w->width)
+        batch_adjoint(w->batch, t, scratch, w->levels + (size_t)t * size,
+                      w->out + w->batch->index[t] * ns);
+    filter_bank_scratch_close(scratch);
+}
+
+/* Traces are read, then `sum` is done by all threads. */
+static enum ek_status work_on(struct migrate_worker *w, const struct cu *cu, size_t chunk,
+                              void (*sum)(void *arg, int thread))
 {
     struct thread_pool *pool = cu ? cu->pool : NULL;
     w->status = EK_OK;
@@ -170,10 +203,30 @@ enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size
     w->first = cu ? (size_t)cu->index * 7919 : 0;
     TRY(batch_begin(w->batch, chunk, chunk + 1));
     thread_pool_run(pool, w->width, fill_part, w);
-    if (!w->status) {
-        thread_pool_run(pool, w->width, sum_part, w);
-        resum_take(w->m->resum, w->again);
-    }
+    if (!w->status)
+        thread_pool_run(pool, w->width, sum, w);
     batch_end(w->batch);
     return (enum ek_status)w->status;
+}
+
+enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk)
+{
+    TRY(work_on(w, cu, chunk, sum_part));
+    resum_take(w->m->resum, w->again);
+    return EK_OK;
+}
+
+enum ek_status demigrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk,
+                               const double *image, float *out)
+{
+    const size_t n = (size_t)w->batch->room * filter_bank_size(w->m->bank);
+    if (!w->levels)
+        w->levels = ARENA_NEW(&w->arena, n, double);
+    TRY(arena_check(&w->arena, "traces under demigration; make --chunk smaller"));
+    memset(w->levels, 0, n * sizeof *w->levels);
+    w->image = image;
+    w->out = out;
+    const enum ek_status st = work_on(w, cu, chunk, spread_part);
+    w->image = NULL;
+    return st;
 }

@@ -189,6 +189,8 @@ static void find_end(const struct resum *r, const struct batch *b, int e, int de
     to->weight = scale;
     if (end->weight == WEIGHT_SPREAD || end->weight == WEIGHT_SPREAD_LINE)
         to->weight *= spread;
+    else if (end->weight == WEIGHT_DECAY)
+        to->weight /= spread;
     else if (end->weight != WEIGHT_ONE)
         to->weight *= sqrt(fmax(up, 0)) / spread;
     if (end->weight == WEIGHT_SPREAD_LINE || end->weight == WEIGHT_EMERGENCE_LINE)

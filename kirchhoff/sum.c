@@ -222,19 +222,29 @@ static inline int is_empty(const struct sum_plan *p, const struct sum_nodes *n, 
            migrate_behind(u[0], u[1], u[2], c[0], c[1], p->par[PAR_LAST]);
 }
 
-void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
-                double *sum, float *fold)
+/* Times, weights and levels at the nodes; the column's blocks from *first to *last - 1 have
+ * something to add. */
+static void find_nodes(const struct sum_plan *p, const struct sum_trace *t,
+                       const struct sum_nodes *n, int *first, int *last)
 {
-    int first = 0, last = p->depths / MIGRATE_BLOCK;
     add_times(p, t, n->u, n->c);
     find_weights(p, t, n->w);
     if (p->levels > 1)
         find_levels(p, t, n->level);
+    *first = 0;
+    *last = p->depths / MIGRATE_BLOCK;
+    while (*last > *first && is_empty(p, n, 2 * (*last - 1)))
+        --*last;
+    while (*first < *last && is_empty(p, n, 2 * *first))
+        ++*first;
+}
+
+void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
+                double *sum, float *fold)
+{
+    int first, last;
+    find_nodes(p, t, n, &first, &last);
     count_fold(p, t->first, n->u, n->w, fold);
-    while (last > first && is_empty(p, n, 2 * (last - 1)))
-        last--;
-    while (first < last && is_empty(p, n, 2 * first))
-        first++;
     const int *level = p->levels > 1 ? n->level + 1 : NULL; /* block b's is at 2 b */
     for (int b = first; b < last; b++) {
         const float *sample = t->sample + (level ? (size_t)level[2 * b] * t->stride : 0);
@@ -244,4 +254,30 @@ void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struc
         } else
             add_block(p, n, 2 * b, sample, sum + b * MIGRATE_BLOCK);
     }
+}
+
+/* The same arithmetic as add_block() for the place and the weight of a sample. */
+static void spread_block(const struct sum_plan *p, const struct sum_nodes *n, int first,
+                         const double *image, double *trace)
+{
+    for (int l = 0; l < MIGRATE_BLOCK; l++) {
+        const int k = first + l / MIGRATE_STEP;
+        const float f = 0.25f * (float)(l % MIGRATE_STEP);
+        const float u =
+            migrate_reach(migrate_time(n->u[k], n->u[k + 1], n->c[k], f), p->par[PAR_TOP]);
+        const double part = (double)(u - (float)(int)u);
+        const double x = (double)migrate_between(n->w[k], n->w[k + 1], f) * image[l];
+        trace[(int)u] += (1 - part) * x;
+        trace[(int)u + 1] += part * x;
+    }
+}
+
+void sum_spread(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
+                const double *image, double *trace)
+{
+    int first, last;
+    find_nodes(p, t, n, &first, &last);
+    for (int b = first; b < last; b++)
+        spread_block(p, n, 2 * b, image + b * MIGRATE_BLOCK,
+                     trace + (p->levels > 1 ? (size_t)n->level[2 * b + 1] * t->stride : 0));
 }

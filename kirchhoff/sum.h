@@ -38,4 +38,8 @@ struct sum_plan {
 void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
                 double *sum, float *fold);
 
+/* The adjoint: adds to trace [levels][stride] what it would contribute from image [depths]. */
+void sum_spread(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
+                const double *image, double *trace);
+
 #endif

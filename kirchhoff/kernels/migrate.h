@@ -40,7 +40,7 @@ enum {
 /* What an end is, and what its weight is made of: weight = scale * L^power, for receivers of true
  * amplitude scale * cos(emergence) / v / L; on lines L / sqrt(sigma), and that times sqrt(sigma).
  */
-enum { WEIGHT_ONE, WEIGHT_SPREAD, WEIGHT_EMERGENCE, WEIGHT_SPREAD_LINE, WEIGHT_EMERGENCE_LINE };
+enum { WEIGHT_ONE, WEIGHT_SPREAD, WEIGHT_EMERGENCE, WEIGHT_SPREAD_LINE, WEIGHT_EMERGENCE_LINE, WEIGHT_DECAY };
 
 /* ---- from tables to nodes ---------------------------------------------------------------------*/
 
@@ -131,6 +131,8 @@ FN float migrate_end_weight(int weight, float scale, float spread, float tx, flo
         return scale;
     if (weight == WEIGHT_SPREAD)
         return scale * spread;
+    if (weight == WEIGHT_DECAY)
+        return scale * migrate_inverse(spread);
     if (weight == WEIGHT_SPREAD_LINE)
         return sigma > 0.0f ? (scale * spread) * migrate_inverse(migrate_root(sigma)) : 0.0f;
     const float rest = emergence - (tx * tx + ty * ty);

@@ -44,6 +44,23 @@ line="$tables --grid 9x1x43:50x50x10@900,1500,800 --weight amplitude --line auto
     cmp -s "$work/line.fold.f32" "$work/other.fold.f32" && grep -q '"dimension": "2.5"' "$work/line.json" &&
     grep -q '"filter": "half"' "$work/line.json" && [ "$(number silent_traces "$work/line.json")" = 0.0 ]
 check $? "the same bits of a line on a device: $(cat "$work/line.json")"
+# Least squares: the same bits on every unit, less and less unexplained.
+least="$tables --grid 5x4x31:100x100x20@1300,1300,700 --weight modelling --lsm 3 --chunk 64 --quiet --deterministic"
+for how in '--layout 1x1' '--layout 1x2 --schedule gss' '--layout 1x1+1 --devices host:0 --schedule dynamic'; do
+    "$bin" "$data" $least $how --raw "$work/$([ "$how" = '--layout 1x1' ] && echo least || echo other)" --json "$work/least.json" &&
+        { [ "$how" = '--layout 1x1' ] || cmp -s "$work/least.f32" "$work/other.f32"; }
+    check $? "the same least-squares image with $how"
+done
+$python - "$work/least.json" <<'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+norm = run["lsm"]["residual"]
+assert run["verified"] and run["lsm"]["dot_test"] < 1e-6 and len(norm) == 4 and norm == sorted(norm, reverse=True), run["lsm"]
+END
+check $? 'least squares explain more with each iteration'
+refuses 2 'wants all traces at once' "$data" $least --part 0/2 --partial "$work/x"
+refuses 2 'leave out --divide' "$data" $least --divide fold
+refuses 2 'that of --dimension 3' "$data" $tables --grid 5x1x9:50 --weight modelling --dimension 2.5
 if command -v mpirun >/dev/null; then
     ASAN_OPTIONS=${ASAN_OPTIONS:-}${SAN:+:detect_leaks=0} mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" "$data" $usual --deterministic --layout 1x1 --raw "$work/other" &&
         cmp -s "$work/image.f32" "$work/other.f32"

@@ -1,0 +1,169 @@
+/* kirchhoff/lsm.c – conjugate gradients between migration and demigration. */
+#include "kirchhoff/lsm.h"
+#include "cu/rank/cluster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t samples(const struct migrate *m)
+{
+    return m->segy->n * (size_t)m->segy->ns;
+}
+
+size_t lsm_bytes(const struct migrate *m)
+{
+    return 3 * (samples(m) * sizeof(float) + image_sums(m->image) * sizeof(double));
+}
+
+static enum ek_status read_traces(struct lsm *l)
+{
+    const struct segy *s = l->m->segy;
+    for (size_t i = l->first; i < l->end; i++) {
+        const size_t trace = l->m->survey->order[i];
+        TRY(segy_read(s, trace, l->observed + trace * (size_t)s->ns));
+    }
+    return EK_OK;
+}
+
+enum ek_status lsm_open(struct migrate *m, int iterations, size_t begin, size_t end,
+                        struct lsm **out)
+{
+    struct lsm *l = calloc(1, sizeof *l);
+    if (!l)
+        FAIL(EK_UNAVAILABLE, "out of memory");
+    *l = (struct lsm){.m = m,
+                      .iterations = iterations,
+                      .n = image_sums(m->image),
+                      .first = m->survey->first[begin],
+                      .end = m->survey->first[end]};
+    float **const data[] = {&l->observed, &l->residual, &l->forecast};
+    double **const image[] = {&l->x, &l->direction, &l->gradient};
+    for (int i = 0; i < 3; i++) {
+        *data[i] = ARENA_NEW(&l->arena, samples(m), float);
+        *image[i] = ARENA_NEW(&l->arena, l->n, double);
+    }
+    l->norm = ARENA_NEW(&l->arena, iterations + 1, double);
+    enum ek_status st = arena_check(&l->arena, "--lsm: all traces three times, and three images");
+    if (!st)
+        st = read_traces(l);
+    if (st) {
+        lsm_close(l);
+        return st;
+    }
+    m->input.observed = l->observed;
+    m->input.residual = l->residual;
+    lsm_reset(l);
+    *out = l;
+    return EK_OK;
+}
+
+void lsm_close(struct lsm *l)
+{
+    if (!l)
+        return;
+    arena_free(&l->arena);
+    free(l);
+}
+
+/* ---- traces and images ------------------------------------------------------------------------*/
+
+/* <a, b> of all ranks' traces, in the order of the survey. */
+static double data_product(const struct lsm *l, const float *a, const float *b)
+{
+    const size_t ns = (size_t)l->m->segy->ns;
+    double sum = 0;
+    for (size_t i = l->first; i < l->end; i++) {
+        const size_t at = l->m->survey->order[i] * ns;
+        for (size_t k = 0; k < ns; k++)
+            sum += (double)a[at + k] * (double)b[at + k];
+    }
+    cluster_sum(&sum, 1);
+    return sum;
+}
+
+static double image_product(const struct lsm *l, const double *a, const double *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < l->n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* What stands below the image, where columns are filled up to whole blocks. */
+static void clear_padding(struct image *image)
+{
+    const int depth = image->grid.n[2];
+    for (size_t at = 0; at < image_sums(image); at += (size_t)image->depths)
+        memset(image->sum + at + depth, 0, (size_t)(image->depths - depth) * sizeof *image->sum);
+}
+
+static double relative_norm(const struct lsm *l)
+{
+    return l->energy > 0 ? sqrt(data_product(l, l->residual, l->residual) / l->energy) : 0;
+}
+
+void lsm_reset(struct lsm *l)
+{
+    memcpy(l->residual, l->observed, samples(l->m) * sizeof *l->residual);
+    memset(l->x, 0, l->n * sizeof *l->x);
+    l->done = 0;
+    l->energy = data_product(l, l->observed, l->observed);
+    l->norm[0] = relative_norm(l);
+}
+
+/* ---- a step -----------------------------------------------------------------------------------*/
+
+static void take_gradient(struct lsm *l)
+{
+    struct image *image = l->m->image;
+    image_gather(image);
+    clear_padding(image);
+    const double square = image_product(l, image->sum, image->sum);
+    const double by = l->done ? square / l->square : 0;
+    if (!l->done)
+        memcpy(l->gradient, image->sum, l->n * sizeof *image->sum);
+    for (size_t i = 0; i < l->n; i++)
+        l->direction[i] = image->sum[i] + by * l->direction[i];
+    l->square = square;
+}
+
+/* As far along the direction as the residual falls. */
+static void take_forecast(struct lsm *l)
+{
+    const double length = data_product(l, l->forecast, l->forecast);
+    const double way = length > 0 ? l->square / length : 0;
+    const size_t n = samples(l->m);
+    for (size_t i = 0; i < l->n; i++)
+        l->x[i] += way * l->direction[i];
+    for (size_t i = 0; i < n; i++)
+        l->residual[i] -= (float)(way * (double)l->forecast[i]);
+    l->norm[++l->done] = relative_norm(l);
+}
+
+void lsm_step(struct lsm *l, int number, bool *last)
+{
+    struct image *image = l->m->image;
+    if (lsm_migrates(number)) {
+        take_gradient(l);
+        *last = !(l->square > 0);
+    } else {
+        take_forecast(l);
+        *last = l->done == l->iterations;
+    }
+    if (*last)
+        memcpy(image->sum, l->x, l->n * sizeof *l->x);
+    else if (!lsm_migrates(number))
+        image_clear(image);
+}
+
+double lsm_mismatch(const struct lsm *l)
+{
+    const double all = data_product(l, l->observed, l->observed);
+    const double left = data_product(l, l->residual, l->residual);
+    const double both = data_product(l, l->residual, l->observed);
+    const double explained = all - 2 * both + left; /* |d - r|^2 */
+    if (!(all > 0 && explained > 0))
+        return 0;
+    return fabs(all - both - image_product(l, l->x, l->gradient)) / sqrt(explained * all);
+}
