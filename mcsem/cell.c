@@ -211,8 +211,7 @@ static void weigh(const struct cell_work *w, size_t i, double *row)
     for (int q = 0; q < nfreq; q++, row += 2 * columns) {
         const double complex field = row[0] + I * row[columns];
         const struct misfit miss = misfit_of(&w->options.misfit, pair, &datum[q], field);
-        const double size = cabs(miss.residual);
-        const double weight = sqrt(misfit_weight(&w->options.misfit, size * size));
+        const double weight = sqrt(misfit_weight(&w->options.misfit, misfit_square(&miss)));
         const double re = weight * creal(miss.factor), im = weight * cimag(miss.factor);
         const double has_re = miss.re, has_im = miss.im;
         w->response[at + (size_t)q] = field;
@@ -308,11 +307,11 @@ static void put_sums(const struct cell_work *w, double *sums)
         const struct survey_datum *datum = &w->survey->datum[first * nfreq + i];
         const struct misfit miss = misfit_of(
             &w->options.misfit, &w->survey->pair[first + i / nfreq], datum, w->response[i]);
-        const double size = cabs(miss.residual), counts = 0.5 * survey_numbers(datum);
-        struct misfit_bin *bin = &bins[misfit_bin(size * size)];
+        const double square = misfit_square(&miss), counts = 0.5 * survey_numbers(datum);
+        struct misfit_bin *bin = &bins[misfit_bin(square)];
         bin->data += counts;
-        bin->square += size * size;
-        loss += misfit_loss(&w->options.misfit, size * size);
+        bin->square += counts * square;
+        loss += counts * misfit_loss(&w->options.misfit, square);
     }
     if (w->options.misfit.robust)
         sums[0] = loss;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 3, NUMBERS = 19 };
+enum { VERSION = 4, NUMBERS = 19 };
 
 /* Of everything that a run's numbers depend on, but for the number of iterations. */
 static uint64_t fingerprint(const struct inversion *s)
@@ -114,11 +114,12 @@ enum ek_status checkpoint_save(void *st, int step)
     json_t *records = json_array();
     for (int i = 0; i < inv->nrecords; i++)
         json_array_append_new(records, pack_record(&inv->record[i]));
-    json_t *state = json_pack(
-        "{s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o}", "mcsem_checkpoint", VERSION, "of", print,
-        "iteration", inv->iteration, "stalls", inv->stalls, "damping", exact(inv->damping), "level",
-        exact(inv->level), "ask", exact(inv->ask), "spread", exact(inv->sums_spread), "records",
-        records, "m", exact_list(inv->earth->m, unknowns));
+    json_t *state =
+        json_pack("{s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o s:o}", "mcsem_checkpoint", VERSION,
+                  "of", print, "iteration", inv->iteration, "stalls", inv->stalls, "damping",
+                  exact(inv->damping), "level", exact(inv->level), "ask", exact(inv->ask), "spread",
+                  exact(inv->sums_spread), "records", records, "m",
+                  exact_list(inv->earth->m, unknowns), "trial", exact_list(inv->trial, unknowns));
     if (!state)
         FAIL(EK_UNAVAILABLE, "checkpoint %s: out of memory", s->checkpoint);
     const enum ek_status written = json_write(s->checkpoint, state);
@@ -130,13 +131,16 @@ static enum ek_status take(struct inversion *s, const json_t *state)
 {
     struct invert *inv = s->inv;
     const size_t unknowns = earth_size(inv->earth);
-    const json_t *m = json_object_get(state, "m"), *records = json_object_get(state, "records");
+    const json_t *records = json_object_get(state, "records");
     int records_n = (int)json_array_size(records);
-    double *model = calloc(unknowns, sizeof *model);
+    double *model = calloc(2 * unknowns, sizeof *model), sum = 0;
     if (!model)
         FAIL(EK_UNAVAILABLE, "checkpoint %s: out of memory", s->checkpoint);
-    for (size_t i = 0; i < unknowns; i++)
-        model[i] = exact_value(json_array_get(m, i));
+    for (size_t i = 0; i < 2 * unknowns; i++) {
+        const json_t *list = json_object_get(state, i < unknowns ? "m" : "trial");
+        model[i] = exact_value(json_array_get(list, i % unknowns));
+        sum += model[i];
+    }
     records_n = records_n < inv->room / 2 ? records_n : inv->room / 2;
     for (int i = 0; i < records_n; i++)
         inv->record[i] = unpack_record(json_array_get(records, (size_t)i));
@@ -147,13 +151,10 @@ static enum ek_status take(struct inversion *s, const json_t *state)
     inv->level = exact_value(json_object_get(state, "level"));
     inv->ask = exact_value(json_object_get(state, "ask"));
     inv->trial_spread = exact_value(json_object_get(state, "spread"));
-    invert_resume(inv, model);
+    invert_resume(inv, model, model + unknowns);
     free(model);
-    bool whole =
-        isfinite(inv->damping + inv->level + inv->ask + inv->trial_spread) && inv->iteration >= 0;
-    for (size_t i = 0; i < unknowns; i++)
-        whole = whole && isfinite(inv->earth->m[i]);
-    if (!whole)
+    if (!isfinite(sum + inv->damping + inv->level + inv->ask + inv->trial_spread) ||
+        inv->iteration < 0)
         FAIL(EK_USAGE, "checkpoint %s: a number is missing; delete it to start anew",
              s->checkpoint);
     return EK_OK;

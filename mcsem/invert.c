@@ -15,6 +15,7 @@
 #define LEAST_DAMPING 1e-3
 #define MOST_DAMPING  1e8
 #define ZERO_STEP     1e-7 /* of ln rho */
+#define LEAST_SHARE   0.1  /* of a rejected step */
 
 /* Shifts of the start: by how much ln rho, and what uniform step is worth one. */
 #define SHIFT       1.2
@@ -22,14 +23,14 @@
 #define BAD_RMS     10.0
 
 /* How much smoothness: steps of the level, its top, how many steps up in one iteration; what share
- * of the misfit a step is asked to leave, at first, at least; the aim a little below the target, so
- * that it is passed. */
+ * of the misfit a step is asked to leave, at first and at least; the aim a little below the target,
+ * so that it is passed. */
 #define LEVEL_STEP  3.0
 #define TOP_LEVEL   1e4
 #define MOST_UP     4
 #define WORTH_LEVEL 1.15
-#define FIRST_ASK   0.2
-#define LEAST_ASK   0.05
+#define LEAST_ASK   0.3
+#define MODEST_ASK  0.8 /* where even this fails, damping grows */
 #define AIM         0.99
 
 /* Of residuals of a start of which nothing is known, and by what share it may shrink in an
@@ -115,7 +116,7 @@ void invert_reset(struct invert *inv, const struct earth *start)
             start->m[i] + prior_change(inv->prior, i, start->m[i], 0);
     inv->damping = inv->options.damping;
     inv->level = 1;
-    inv->ask = FIRST_ASK;
+    inv->ask = LEAST_ASK;
     inv->trial_spread = FIRST_SPREAD;
     inv->nrecords = inv->iteration = inv->stalls = 0;
     inv->phi = inv->rms = INFINITY;
@@ -125,10 +126,11 @@ void invert_reset(struct invert *inv, const struct earth *start)
     inv->record[0] = (struct invert_record){.iteration = 0};
 }
 
-void invert_resume(struct invert *inv, const double *m)
+void invert_resume(struct invert *inv, const double *m, const double *trial)
 {
     memcpy(inv->earth->m, m, earth_size(inv->earth) * sizeof *m);
     memcpy(inv->trial, m, earth_size(inv->earth) * sizeof *m);
+    memcpy(inv->other, trial, earth_size(inv->earth) * sizeof *m);
     inv->resumed = true;
 }
 
@@ -142,10 +144,9 @@ static double loss(const struct invert *inv, const double *sums)
     return sum;
 }
 
-struct misfit_summary invert_misfit(const struct invert *inv, const double *sums)
+static struct misfit_summary summary(const struct invert *inv, const double *sums, double spread)
 {
-    const struct misfit_options options = {.robust = inv->options.robust,
-                                           .spread = inv->trial_spread};
+    const struct misfit_options options = {.robust = inv->options.robust, .spread = spread};
     struct misfit_bin all[MISFIT_BINS] = {{0, 0}};
     for (int c = 0; c < earth_columns(inv->earth); c++) {
         const double *bins =
@@ -161,6 +162,11 @@ struct misfit_summary invert_misfit(const struct invert *inv, const double *sums
         s.rms = sqrt(s.loss / inv->data);
     }
     return s;
+}
+
+struct misfit_summary invert_misfit(const struct invert *inv, const double *sums)
+{
+    return summary(inv, sums, inv->trial_spread);
 }
 
 struct prior_weights invert_smoothness(const struct invert *inv)
@@ -231,20 +237,30 @@ static void accept(struct invert *inv, const struct invert_record *r)
 /* What the gain of a step that was none of the start's shifts teaches. */
 static void learn(struct invert *inv, const struct invert_record *r)
 {
+    const bool shortened = r->iteration == r[-1].iteration;
     if (!r->accepted || r->gain < POOR_GAIN) {
-        if (inv->ask > 0.5)
+        if (inv->ask > MODEST_ASK)
             inv->damping *= MORE_DAMPING;
         inv->ask = sqrt(inv->ask);
-    } else if (r->gain > GOOD_GAIN) {
+    } else if (r->gain > GOOD_GAIN && !shortened) {
         inv->damping = fmax(inv->damping * LESS_DAMPING, LEAST_DAMPING);
         inv->ask = fmax(pow(inv->ask, 1.5), LEAST_ASK);
     }
 }
 
-/* The sums of the model with which a former run ended. */
+static void keep_other(struct invert *inv)
+{
+    double *kept = inv->other;
+    inv->other = inv->trial;
+    inv->trial = kept;
+}
+
+/* The sums of the model with which a former run ended; and its last trial, which may be shortened.
+ */
 static void take_up(struct invert *inv)
 {
     inv->resumed = false;
+    keep_other(inv);
     memcpy(inv->sums, inv->trial_sums, all_sums(inv) * sizeof *inv->sums);
     inv->sums_spread = inv->trial_spread;
     inv->rms = invert_misfit(inv, inv->sums).rms;
@@ -373,37 +389,21 @@ static enum ek_status solve(struct invert *inv, double level, double *dm, double
     return EK_OK;
 }
 
-static void keep_other(struct invert *inv)
-{
-    double *kept = inv->other;
-    inv->other = inv->trial;
-    inv->trial = kept;
-}
-
-/* The step of the highest level at which the loss should fall by `want`, or else of the lowest. */
+/* The step of the highest level at which the loss should fall by `want`, or else of the lowest that
+ * is worth it. */
 static enum ek_status choose_level(struct invert *inv, double want)
 {
-    const bool rejected = inv->nrecords > 0 && !inv->record[inv->nrecords - 1].accepted &&
-                          inv->record[inv->nrecords - 1].iteration > 0;
-    const double before = inv->level * (rejected ? LEVEL_STEP : 1);
-    const double least =
-        rejected ? before : fmax(inv->options.coolest, before * inv->options.cooling);
+    const double least = fmax(inv->options.coolest, inv->level * inv->options.cooling);
     double falls;
-    TRY(solve(inv, before, inv->trial, &falls));
-    while (falls < want && inv->level > least) {
-        const double level = inv->level, most = falls;
-        TRY(solve(inv, fmax(least, level / LEVEL_STEP), inv->other, &falls));
-        if (falls < WORTH_LEVEL * most) {
-            inv->level = level;
-            break;
-        }
-        keep_other(inv);
-    }
-    for (int up = 0; up < MOST_UP && inv->level >= before && before > 0 && inv->level < TOP_LEVEL;
-         up++) {
-        const double level = inv->level;
-        TRY(solve(inv, level * LEVEL_STEP, inv->other, &falls));
-        if (falls < want) {
+    TRY(solve(inv, inv->level, inv->trial, &falls));
+    const bool down = falls < want;
+    for (int n = 0; down ? falls < want && inv->level > least
+                         : n < MOST_UP && inv->level > 0 && inv->level < TOP_LEVEL;
+         n++) {
+        const double level = inv->level, enough = down ? WORTH_LEVEL * falls : want;
+        TRY(solve(inv, down ? fmax(least, level / LEVEL_STEP) : level * LEVEL_STEP, inv->other,
+                  &falls));
+        if (falls < enough) {
             inv->level = level;
             break;
         }
@@ -412,16 +412,34 @@ static enum ek_status choose_level(struct invert *inv, double want)
     return EK_OK;
 }
 
+/* Phi was higher at the trial than here: the trial becomes the step to where the parabola through
+ * both, with the slope that was expected, is lowest. */
+static void shorten(const struct invert *inv, double gain)
+{
+    const double share = isfinite(gain) ? fmax(LEAST_SHARE, 1 / (2 - gain)) : LEAST_SHARE;
+    for (size_t i = 0; i < earth_size(inv->earth); i++)
+        inv->trial[i] = share * (inv->trial[i] - inv->earth->m[i]);
+}
+
+static bool rejected(const struct invert *inv)
+{
+    return inv->nrecords > 0 && !inv->record[inv->nrecords - 1].accepted &&
+           inv->record[inv->nrecords - 1].iteration > 0;
+}
+
 static enum ek_status take_step(struct invert *inv, struct invert_record *r)
 {
     const struct misfit_summary s = invert_misfit(inv, inv->sums);
     const double aim = AIM * pow(inv->options.target / s.rms, 2);
     inv->scale = normal_scale(inv->earth, inv->sums);
-    TRY(choose_level(inv, s.kept * (1 - fmax(aim, inv->ask))));
+    if (rejected(inv))
+        shorten(inv, r[-1].gain);
+    else
+        TRY(choose_level(inv, s.kept * (1 - fmax(aim, inv->ask))));
     double *dm = inv->trial; /* the step, until it is added to the model */
     *r = (struct invert_record){.iteration = inv->iteration + 1};
     inv->phi = roughness(inv, inv->earth->m) +
-               (inv->sums_spread == inv->trial_spread ? loss(inv, inv->sums) : s.loss);
+               loss(inv, inv->sums) * s.loss / summary(inv, inv->sums, inv->sums_spread).loss;
     inv->predicted = normal_predict(inv->earth, inv->sums, dm) + roughness(inv, inv->earth->m);
     for (size_t i = 0; i < earth_size(inv->earth); i++) {
         r->step = fmax(r->step, fabs(dm[i]));
@@ -438,8 +456,11 @@ enum ek_status invert_step(struct invert *inv)
     const double start = clock_now(), start_cpu = clock_cpu();
     struct invert_record *r = &inv->record[inv->nrecords];
     double shift;
-    inv->trial_spread = fmax(invert_misfit(inv, inv->sums).spread, inv->sums_spread / LESS_SPREAD);
-    if (next_shift(inv, &shift))
+    const bool shifts = next_shift(inv, &shift);
+    inv->trial_spread =
+        shifts ? FIRST_SPREAD
+               : fmax(invert_misfit(inv, inv->sums).spread, inv->sums_spread / LESS_SPREAD);
+    if (shifts)
         shift_start(inv, shift);
     else
         TRY(take_step(inv, r));

@@ -7,11 +7,12 @@
  * Levenberg and Marquardt, each with the largest smoothness that should lower the misfit by the
  * share that is asked for, at most to the target (the discrepancy principle; Constable, Parker &
  * Constable 1987): much is asked for after steps that kept what they promised, little after others.
+ * A step that raised Phi is shortened.
  *
  * An inversion goes from trial to trial: whoever computes fills in the cells' sums for the trial
  * model (cell.h), invert_judge() accepts or rejects it, invert_step() finds the next one. Sums of
- * an accepted model carry its Jacobian's products, so that a rejected trial costs one solution and
- * no Jacobian anew. */
+ * an accepted model carry its Jacobian's products, so that a rejected trial costs no Jacobian anew
+ * and no solution. */
 #ifndef MCSEM_INVERT_H
 #define MCSEM_INVERT_H
 
@@ -89,8 +90,9 @@ void invert_close(struct invert *inv);
 void invert_reset(struct invert *inv, const struct earth *start);
 
 /* After invert_reset() and after iteration, stalls, damping, level, ask, trial_spread and the
- * records of a former run have been put back: goes on from its accepted model m [columns][nz]. */
-void invert_resume(struct invert *inv, const double *m);
+ * records of a former run have been put back: goes on from its accepted model m and its last trial,
+ * both [columns][nz]. */
+void invert_resume(struct invert *inv, const double *m, const double *trial);
 
 /* Judges the trial by its sums; `seconds`, `cpu_s`: what they took. Sets inv->stop. EK_UNVERIFIED:
  * the start's fields are not finite. */

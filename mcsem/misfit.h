@@ -36,6 +36,13 @@ struct misfit misfit_of(const struct misfit_options *options, const struct surve
 bool misfit_is_log(const struct misfit_options *options, const struct survey_pair *pair,
                    const struct survey_datum *datum);
 
+/* The residual's square, as if both parts were there. */
+static inline double misfit_square(const struct misfit *m)
+{
+    const double size = cabs(m->residual);
+    return (m->re && m->im ? 1 : 2) * size * size;
+}
+
 /* What a residual of this square counts, and the weight with which squares stand for that. */
 double misfit_loss(const struct misfit_options *options, double square);
 double misfit_weight(const struct misfit_options *options, double square);

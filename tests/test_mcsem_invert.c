@@ -482,16 +482,23 @@ static void a_bad_trial_is_rejected_and_the_next_step_shorter(void **state)
     go_on(inv);
     const double rms = inv->rms;
     for (int kind = 0; kind < 2; kind++) {
-        const double damping = inv->damping, ask = inv->ask, level = inv->level;
+        const double ask = inv->ask, level = inv->level;
+        double step[UNKNOWNS];
+        for (int i = 0; i < UNKNOWNS; i++)
+            step[i] = inv->trial[i] - earth->m[i];
         fill_sums(inv->trial, inv->trial_sums);
-        inv->trial_sums[0] = kind ? NAN : 1e9;
+        inv->trial_sums[0] += kind ? NAN : inv->phi;
         assert_int_equal(invert_judge(inv, 1, 1), EK_OK);
-        assert_false(inv->record[inv->nrecords - 1].accepted);
+        const struct invert_record *r = &inv->record[inv->nrecords - 1];
+        assert_false(r->accepted);
         assert_int_equal(inv->iteration, 0);
-        assert_true(inv->rms == rms && inv->damping >= damping && inv->ask > ask);
-        assert_true(inv->earth->m[0] == earth->m[0]);
+        assert_true(inv->rms == rms && inv->ask > ask && inv->level == level);
+        assert_memory_equal(inv->earth->m, earth->m, UNKNOWNS * sizeof(double));
+        /* Phi(t) = Phi - 2 p t + (p + rise) t^2 has its minimum at p / (p + rise + p) */
+        const double p = inv->predicted, share = kind ? 0.1 : p / (2 * p + r->phi - inv->phi);
         assert_int_equal(invert_step(inv), EK_OK);
-        assert_true(inv->level > level); /* smoother, or at the top */
+        for (int i = 0; i < UNKNOWNS; i++)
+            close_to(inv->trial[i] - earth->m[i], fmax(0.1, share) * step[i], 1, 1e-12);
     }
     go_on(inv);
     assert_int_equal(inv->iteration, 1);
@@ -539,12 +546,17 @@ static void it_stops_by_rule(void **state)
     invert_close(inv);
 }
 
-static void what_was_saved_goes_on_alike(void **state)
+/* Saved after `saved` trials, of which number `bad` failed. */
+static void save_and_go_on(int saved, int bad)
 {
-    (void)state;
     struct invert *one = open_inversion(&usual), *two = open_inversion(&usual);
-    for (int i = 0; i < 3; i++)
-        go_on(one);
+    for (int i = 1; i <= saved; i++) {
+        if (i > 1)
+            assert_int_equal(invert_step(one), EK_OK);
+        fill_sums(one->trial, one->trial_sums);
+        one->trial_sums[0] += i == bad ? one->phi : 0;
+        assert_int_equal(invert_judge(one, 1, 1), EK_OK);
+    }
     for (int i = 0; i < one->nrecords; i++)
         two->record[i] = one->record[i];
     two->nrecords = one->nrecords;
@@ -554,9 +566,10 @@ static void what_was_saved_goes_on_alike(void **state)
     two->level = one->level;
     two->ask = one->ask;
     two->trial_spread = one->sums_spread;
-    invert_resume(two, one->earth->m);
+    invert_resume(two, one->earth->m, one->trial);
     assert_false(invert_judged(two));
     go_on(two); /* the sums of the model that was accepted */
+    assert_int_equal(invert_step(one), EK_OK);
     assert_memory_equal(one->trial, two->trial, UNKNOWNS * sizeof(double));
     while (!one->stop)
         go_on(one);
@@ -565,6 +578,14 @@ static void what_was_saved_goes_on_alike(void **state)
     assert_memory_equal(one->earth->m, two->earth->m, UNKNOWNS * sizeof(double));
     invert_close(one);
     invert_close(two);
+}
+
+static void what_was_saved_goes_on_alike(void **state)
+{
+    (void)state;
+    for (int saved = 1; saved < 5; saved++)
+        for (int bad = 2; bad <= saved + 1; bad++)
+            save_and_go_on(saved, bad);
 }
 
 static void no_data_are_refused(void **state)

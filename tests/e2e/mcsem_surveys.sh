@@ -32,10 +32,16 @@ done
     grep -q worst_receivers "$work/run.json"
 check $? "what is not explained fails: $(cat "$work/err")"
 
+# Amplitudes alone do.
+for start in 30 ${EK_LONG:+0.1 1 100}; do
+    "$bin" "$survey" $quick --use amplitude --start $start --iterations 20 --json "$work/run.json" 2>"$work/err"
+    check $? "amplitudes from $start ohm m: $(cat "$work/err")"
+done
+
 # A body below one column of fifteen: the few data that see it are no outliers.
 awk -F, -v OFS=, 'NR > 1 && $6 > 2 && $1 != 7 { $6 = 1 } { print }' "$work/truth.csv" >"$work/one.csv"
 "$bin" "$survey" --forward-survey --earth "$work/one.csv" --noise 0.03 --seed 5 --out "$work/one_seen.csv" &&
-    "$bin" "$work/one_seen.csv" $quick --start 1 --iterations 14 --model-out "$work/found.csv" 2>"$work/err" &&
+    "$bin" "$work/one_seen.csv" $quick --start 1 --iterations 20 --model-out "$work/found.csv" 2>"$work/err" &&
     awk -F, 'NR > 1 && $6 > most { most = $6; at = $1 } END { exit !(at == 7 && most > 8) }' "$work/found.csv"
 check $? "a small body is found: $(cat "$work/err")"
 
