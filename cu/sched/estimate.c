@@ -483,7 +483,7 @@ static void draw_estimates(struct estimate *e, struct estimate_kind *k)
         double weight = doubted ? 0 : spread > chance ? 1 - chance / spread : 0;
         if (chance <= 1e-12 && !doubted)
             weight = 1;
-        k->seconds[t] = usual > 0 ? usual + weight * (sec - usual) : sec;
+        k->seconds[t] = usual > 0 ? weight * sec + (1 - weight) * usual : sec;
     }
 }
 

@@ -167,7 +167,7 @@ static double two_kinds(struct kinds *k, double longest)
         else
             low = middle;
     }
-    return high;
+    return low;
 }
 
 /* ---- any number of kinds ----------------------------------------------------------------------

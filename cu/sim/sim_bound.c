@@ -3,6 +3,7 @@
 #include "cu/sim/sim.h"
 #include "src/arena.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,14 @@ static bool kinds_open(struct kinds *k, struct moment *at)
     return !at->arena.failed;
 }
 
+/* A run adds up the same times in another order, and files keep 15 digits: rounding must not lift a
+ * bound above the run, nor above what its certificate proves.
+ */
+static double rounded_down(const struct moment *at, double bound)
+{
+    return bound * (1 - 1e-14 - 2 * DBL_EPSILON * (double)(at->c->job.n + (size_t)at->c->ncu));
+}
+
 static double bound_of(struct moment at)
 {
     struct kinds k;
@@ -107,7 +116,7 @@ static double bound_of(struct moment at)
     else if (kinds_open(&k, &at))
         bound = bound_step(at.c->job.n, k.count, k.units, k.row);
     arena_free(&at.arena);
-    return bound;
+    return rounded_down(&at, bound);
 }
 
 double sim_bound(const struct sim_case *c, const double *factor)
@@ -274,7 +283,7 @@ double sim_certificate(const struct sim_case *c, int step, double *unit_price, d
     price_longest(&at, best_count(&at, fast, speed, order, size), fast, speed, order, unit_price,
                   task_price);
     bound = value_of(&at, unit_price, task_price);
-    if (size[order[0]] > bound) {
+    if (!isfinite(bound) || size[order[0]] > bound) { /* not: tasks take no time at all */
         memset(unit_price, 0, ncu * sizeof *unit_price);
         memset(task_price, 0, n * sizeof *task_price);
         task_price[order[0]] = 1;
@@ -287,5 +296,5 @@ double sim_certificate(const struct sim_case *c, int step, double *unit_price, d
     }
 end:
     arena_free(&at.arena);
-    return bound;
+    return rounded_down(&at, bound);
 }
