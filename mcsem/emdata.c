@@ -79,7 +79,9 @@ static enum ek_status next_line(struct reader *r, char **line)
 static enum ek_status next_row(struct reader *r, const char *block, size_t i, size_t n)
 {
     char *line, *rest;
-    TRY(next_line(r, &line));
+    do
+        TRY(next_line(r, &line));
+    while (line && r->to->version < 2 && *line == '#' && !strchr(line, ':')); /* heads of columns */
     if (!line)
         FAIL(EK_USAGE, "%s:%zu: cut short: row %zu of %zu of '%s' is missing", r->to->path, r->line,
              i + 1, n, block);
@@ -124,6 +126,8 @@ static enum ek_status read_transmitter(struct reader *r, void *to)
     double x[5], number;
     TRY(numbers(r, "transmitter", 5, x));
     int type = 5; /* the first word behind the numbers */
+    while (type < r->nwords && r->to->version < 2)
+        type++;
     while (type < r->nwords && table_parse(r->word[type], &number))
         type++;
     if (type < r->nwords && !strcasecmp(r->word[type], "bdipole"))
@@ -132,15 +136,15 @@ static enum ek_status read_transmitter(struct reader *r, void *to)
     if (type < r->nwords && strcasecmp(r->word[type], "edipole"))
         FAIL(EK_USAGE, "%s:%zu: source type '%s' is neither edipole nor bdipole", r->to->path,
              r->line, r->word[type]);
-    *t = (struct emdata_transmitter){x[0],   x[1], x[2], x[3], x[4], type > 5 ? length_at(r, 5) : 0,
-                                     r->line};
+    const double length = r->to->version < 2 ? 0 : length_at(r, 5);
+    *t = (struct emdata_transmitter){x[0], x[1], x[2], x[3], x[4], length, r->line};
     return EK_OK;
 }
 
 static enum ek_status read_receiver(struct reader *r, void *to)
 {
-    double x[6];
-    TRY(numbers(r, "receiver", 6, x));
+    double x[6] = {0};
+    TRY(numbers(r, "receiver", r->to->version < 1.05 ? 3 : 6, x));
     *(struct emdata_receiver *)to = (struct emdata_receiver){
         x[0], x[1], x[2], x[3], x[4], x[5], r->to->version > 2.15 ? length_at(r, 6) : 0, r->line};
     return EK_OK;
@@ -159,6 +163,28 @@ static enum ek_status index_at(const struct reader *r, int place, const char *wh
     return EK_OK;
 }
 
+/* A data type by its number, or by its name, as ReEx or PhsBz. */
+static bool find_type(const char *word, long *type)
+{
+    static const struct {
+        const char *name;
+        int first, step; /* type of Ex; from one axis to the next */
+    } parts[] = {{"re", 1, 2},   {"real", 1, 2}, {"im", 2, 2},     {"imag", 2, 2},
+                 {"amp", 21, 2}, {"phs", 22, 2}, {"phase", 22, 2}, {"log10amp", 27, 1}};
+    if (opt_integer(word, 1, 999, type))
+        return true;
+    const size_t n = strlen(word);
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        const int field = tolower(word[n > 1 ? n - 2 : 0]), axis = tolower(word[n - 1]) - 'x';
+        if (n != strlen(parts[k].name) + 2 || strncasecmp(word, parts[k].name, n - 2) ||
+            (field != 'e' && field != 'b') || axis < 0 || axis > 2)
+            continue;
+        *type = parts[k].first + axis * parts[k].step + (field == 'b' ? 10 : 0);
+        return true;
+    }
+    return false;
+}
+
 static enum ek_status read_datum(struct reader *r, void *to)
 {
     struct emdata_datum *d = to;
@@ -168,7 +194,7 @@ static enum ek_status read_datum(struct reader *r, void *to)
     if (r->nwords < 6)
         FAIL(EK_USAGE, "%s:%zu: a datum is: type frequency transmitter receiver value error",
              e->path, r->line);
-    if (!opt_integer(r->word[0], 1, 999, &type))
+    if (!find_type(r->word[0], &type))
         FAIL(EK_USAGE, "%s:%zu: '%s' is no data type", e->path, r->line, r->word[0]);
     *d = (struct emdata_datum){.type = (int)type, .line = r->line};
     if (type > METHOD)
@@ -193,12 +219,14 @@ static const struct block {
     enum ek_status (*read)(struct reader *, void *);
 } blocks[] = {
     {"# csem frequencies", sizeof(double), AT(freq), AT(nfreq), read_frequency},
+    {"# frequencies", sizeof(double), AT(freq), AT(nfreq), read_frequency},
     {"# transmitters", sizeof(struct emdata_transmitter), AT(transmitter), AT(ntransmitters),
      read_transmitter},
     {"# csem transmitters", sizeof(struct emdata_transmitter), AT(transmitter), AT(ntransmitters),
      read_transmitter},
     {"# csem receivers", sizeof(struct emdata_receiver), AT(receiver), AT(nreceivers),
      read_receiver},
+    {"# receivers", sizeof(struct emdata_receiver), AT(receiver), AT(nreceivers), read_receiver},
     {"# data", sizeof(struct emdata_datum), AT(datum), AT(ndata), read_datum},
     {"#data", sizeof(struct emdata_datum), AT(datum), AT(ndata), read_datum},
     {"ndata", sizeof(struct emdata_datum), AT(datum), AT(ndata), read_datum},
@@ -230,12 +258,22 @@ static enum ek_status pass_over(struct reader *r, const char *name, size_t n)
 
 static enum ek_status read_format(struct reader *r, const char *value)
 {
-    char *end;
-    if (strncasecmp(value, "EMData_", 7) && strncasecmp(value, "EMResp_", 7))
-        FAIL(EK_USAGE, "%s:%zu: format '%s' is not EMData_2.0 to 2.3", r->to->path, r->line, value);
-    r->to->version = strtod(value + 7, &end);
-    if (*end || r->to->version < 1.95 || r->to->version > 2.35)
-        FAIL(EK_USAGE, "%s:%zu: format '%s' is not EMData_2.0 to 2.3", r->to->path, r->line, value);
+    static const char *const begins[] = {"EMData_", "EMResp_"};
+    char *end = NULL;
+    for (int k = 0; k < 2; k++)
+        if (!strncasecmp(value, begins[k], strlen(begins[k])))
+            r->to->version = strtod(value + strlen(begins[k]), &end);
+    const double v = r->to->version;
+    if (!end || *end || v < 0.95 || (v > 1.25 && v < 1.95) || v > 2.35)
+        FAIL(EK_USAGE, "%s:%zu: format '%s' is not EMData_1.0 to 1.2 or 2.0 to 2.3", r->to->path,
+             r->line, value);
+    return EK_OK;
+}
+
+static enum ek_status read_length(struct reader *r, const char *value)
+{
+    if (!table_parse(value, &r->to->length) || !isfinite(r->to->length) || r->to->length < 0)
+        FAIL(EK_USAGE, "%s:%zu: '%s' is no length of a dipole", r->to->path, r->line, value);
     return EK_OK;
 }
 
@@ -260,15 +298,20 @@ static enum ek_status read_header(struct reader *r, char *line)
     const char *name = blanks_off(line);
     if (!strcasecmp(name, "format"))
         return read_format(r, value);
-    if (!strcasecmp(name, "phase convention"))
+    if (!strcasecmp(name, "phase convention") || !strcasecmp(name, "phase"))
         return read_phase(r, value);
+    if (!strcasecmp(name, "dipole length"))
+        return read_length(r, value);
     const struct block *b = NULL;
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (!strcasecmp(name, blocks[i].name))
             b = &blocks[i];
     long n;
-    if (!b && *name != '#')
+    if (!b && (*name != '#' || !strcasecmp(name, "# integ pts")))
         return EK_OK; /* the origin of x and y, reciprocity, … */
+    if (!b && r->to->version < 2)
+        FAIL(EK_USAGE, "%s:%zu: what '%s' means to the data is not known; leave it out",
+             r->to->path, r->line, name);
     if (!opt_integer(value, 0, 1000000000, &n))
         FAIL(EK_USAGE, "%s:%zu: '%s' is no number of rows of '%s'", r->to->path, r->line, value,
              name);
@@ -300,6 +343,8 @@ static enum ek_status read_all(struct reader *r)
     }
     if (!e->datum)
         FAIL(EK_USAGE, "%s:%zu: cut short: there is no block '# Data'", e->path, r->line);
+    for (size_t i = 0; i < e->ntransmitters; i++)
+        e->transmitter[i].length = fmax(e->transmitter[i].length, e->length);
     keep_own(e);
     return EK_OK;
 }

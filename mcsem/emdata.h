@@ -1,4 +1,5 @@
-/* mcsem/emdata.h – the tables of a MARE2DEM data file, EMData_2.0 to 2.3, as they stand there.
+/* mcsem/emdata.h – the tables of a data file of MARE2DEM (EMData_2.0 to 2.3) or
+ * Occam1DCSEM (1.0 to 1.2), as they stand there.
  *
  * Text in blocks "token: value", comments behind ! or %, lengths in m, angles in degrees. Frame:
  * right-handed, z down, azimuth from x towards y, dip positive down, as in survey.h. Rows:
@@ -7,6 +8,8 @@
  *   receiver     x y z theta alpha beta [length [..]] name          (length since 2.2)
  *   datum        type frequency transmitter receiver value error    (numbers count from 1)
  *
+ * Before 2.0 a line "Dipole Length: L" stands for all transmitters, the data's types may be names
+ * (ReEx), lines with # and without a colon are heads of columns, receivers of 1.0 have no angles.
  * Format facts: mare2dem.bitbucket.io, "Data file format". Blocks of other methods
  * (magnetotellurics, direct current, time domain) are passed over. */
 #ifndef MCSEM_EMDATA_H
@@ -38,6 +41,7 @@ struct emdata_datum {
 struct emdata {
     const char *path; /* borrowed */
     double version;   /* 2.2 */
+    double length;    /* of all transmitters, 0: their own */
     bool lead;        /* phases with exp(+i w t); else "lag", which is the format's default */
     char *earth, *sea, *floor; /* of comments "! earth …", "! sea …", "! seabed …", or NULL */
     size_t nfreq, ntransmitters, nreceivers, ndata;

@@ -60,6 +60,24 @@ awk '/^# CSEM Rec/ { wires = 1 } / 0 0 R[13]$/ && wires { sub(/0 R/, "30 R") } {
 "$bin" "$work/wires.emdata" --iterations 0 --quiet 2>"$work/err" && grep -q '2 receivers have a length, of up to 30 m' "$work/err"
 check $? "lengths of receivers: $(cat "$work/err")"
 
+# The older format: names, a length for all, heads of columns; receivers of 1.0 without angles.
+for version in 1.0 1.2; do
+    awk -v version=$version '/^Format/ { print "Format: EMDATA_" version; print "Dipole Length: 270"; print "# Integ Pts: 10"; next }
+        /^Phase/ { print "Phase: lead"; next }
+        /^UTM/ { next }
+        /^#/ { block = $2 $3; sub(/CSEM /, ""); print; print "#  heads of columns"; next }
+        /^!/ { print; next }
+        block ~ /^Transmitters/ { print $1, $2, $3, $4, $5; next }
+        block ~ /^CSEMReceivers/ && version == 1.0 { print $1, $2, $3; next }
+        block ~ /^Data/ { $1 = $1 == 1 ? "ReEx" : $1 == 2 ? "imagEX" : $1 } { print }' "$survey" >"$work/old.emdata"
+    "$bin" "$survey" --iterations 0 --quiet --json "$work/run.json" && "$bin" "$work/old.emdata" --iterations 0 --quiet --json "$work/again.json"
+    check $? "EMData_$version"
+    [ "$(number rms "$work/run.json")" = "$(number rms "$work/again.json")" ]
+    check $? "the misfit of EMData_$version: $(number rms "$work/run.json") $(number rms "$work/again.json")"
+done
+sed 's/^# Integ Pts/# Solve Orientations/' "$work/old.emdata" >"$work/bad.emdata"
+refuses 'orientations' "what '# Solve Orientations' means" "$bin" "$work/bad.emdata" --iterations 0
+
 # Half a datum counts half; amplitudes or phases alone, as a file has them, are those of --use; a
 # response file is a file of data, and has the response and what is left of it.
 sed '$d; s/^# Data: 1280/# Data: 1279/' "$survey" >"$work/half.emdata"
@@ -102,7 +120,8 @@ spoil() { # sed script, pattern
 }
 data=$(grep -n '^# Data' "$survey" | cut -d: -f1)
 row=$((data + 2))
-spoil '1s/2.2/1.1/' "bad.emdata:1: format 'EMData_1.1'"
+spoil '1s/2.2/1.3/' "bad.emdata:1: format 'EMData_1.3'"
+spoil "${row}s/^1/Rex/" "bad.emdata:$row: 'Rex' is no data type"
 spoil '4s/lead/sideways/' 'bad.emdata:4: phase convention'
 spoil '7s/.*/-0.25/' 'bad.emdata:7: frequency -0.25 Hz'
 spoil '12s/edipole/bdipole/' 'bad.emdata:12: magnetic sources'
