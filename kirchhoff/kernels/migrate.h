@@ -40,7 +40,14 @@ enum {
 /* What an end is, and what its weight is made of: weight = scale * L^power, for receivers of true
  * amplitude scale * cos(emergence) / v / L; on lines L / sqrt(sigma), and that times sqrt(sigma).
  */
-enum { WEIGHT_ONE, WEIGHT_SPREAD, WEIGHT_EMERGENCE, WEIGHT_SPREAD_LINE, WEIGHT_EMERGENCE_LINE, WEIGHT_DECAY };
+enum {
+    WEIGHT_ONE,
+    WEIGHT_SPREAD,
+    WEIGHT_EMERGENCE,
+    WEIGHT_SPREAD_LINE,
+    WEIGHT_EMERGENCE_LINE,
+    WEIGHT_DECAY
+};
 
 /* ---- from tables to nodes ---------------------------------------------------------------------*/
 
