@@ -8,6 +8,7 @@
 #include "kirchhoff/kernels/migrate.h"
 #include "kirchhoff/kernels/device.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,12 +290,25 @@ static void write_end(struct flight *f, const struct tables_device *tables, int 
     x[END_MIDWAY] = end->midway;
     x[END_SQUARE] = end->square;
     x[END_TURN] = end->turn;
+    x[END_BOX] = x[END_BOX + 2] = 1e15F; /* around nothing yet */
+    x[END_BOX + 1] = x[END_BOX + 3] = -1e15F;
     for (int m = 0; m < end->corners.n; m++) {
         i[END_SLOT + m] = tables_device_slot(tables, end->corners.node[m]);
         x[END_W + m] = end->corners.weight[m];
         x[END_DX + m] = end->corners.dx[m];
         x[END_DY + m] = end->corners.dy[m];
     }
+}
+
+/* The end has a trace with this midpoint. */
+static void widen(float *box, const struct batch_trace *t)
+{
+    if (t->mx > 1e15F)
+        return; /* left out */
+    box[0] = fminf(box[0], t->mx);
+    box[1] = fmaxf(box[1], t->mx);
+    box[2] = fminf(box[2], t->my);
+    box[3] = fmaxf(box[3], t->my);
 }
 
 static void write_trace(struct flight *f, int t)
@@ -309,6 +323,8 @@ static void write_trace(struct flight *f, int t)
     x[TRACE_FIRST] = trace->first;
     x[TRACE_MX] = trace->mx;
     x[TRACE_MY] = trace->my;
+    widen(f->ends_f + trace->source * END_FLOATS + END_BOX, trace);
+    widen(f->ends_f + trace->receiver * END_FLOATS + END_BOX, trace);
 }
 
 static enum ek_status send(struct migrate_device *d, struct flight *f)
@@ -349,6 +365,7 @@ static enum ek_status sum_window(struct migrate_device *d, const struct flight *
                                        MEM(b[B_SHAPE]),
                                        MEM(b[B_CELLS]),
                                        MEM(b[B_PARTS]),
+                                       MEM(b[B_PLACES]),
                                        MEM(b[B_PAR]),
                                        MEM(b[B_ROWS]),
                                        INT(nends),

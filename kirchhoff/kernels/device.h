@@ -16,7 +16,8 @@ enum {
     END_MIDWAY = 17,
     END_SQUARE = 18,
     END_TURN = 19,
-    END_FLOATS = 20
+    END_BOX = 20, /* least and largest x and y of its traces' midpoints */
+    END_FLOATS = 24
 };
 
 enum { TRACE_SOURCE, TRACE_RECEIVER, TRACE_CLASS, TRACE_INTS };

@@ -100,19 +100,38 @@ FN struct migrate_arrival sum_beyond(struct migrate_arrival a, struct migrate_ar
     return b;
 }
 
+/* How far x lies outside of low .. high. */
+FN float outside(float x, float low, float high)
+{
+    return x < low ? low - x : (x > high ? x - high : 0.0f);
+}
+
+/* Out of reach, and no rounding makes it nearer. */
+FN int is_far(float dx, float dy, float reach)
+{
+    const float far = reach * 1.001f + 1.0f;
+    return dx * dx + dy * dy > far * far;
+}
+
 /* One item for each end, column of the window and node. */
 KERNEL(migrate_rows, 64, 1, 1)
 (GLOBAL const float *tables, GLOBAL const int *ends_i, GLOBAL const float *ends_f,
  GLOBAL const int *shape, GLOBAL const int *cells, GLOBAL const float *parts,
- GLOBAL const float *par, GLOBAL float *rows, int nends, int first, int columns)
+ GLOBAL const float *places, GLOBAL const float *par, GLOBAL float *rows, int nends, int first,
+ int columns)
 {
     const int nodes = shape[SHAPE_NODES], item = GID(0);
     const int k = item % nodes, c = item / nodes % columns, e = item / nodes / columns;
     if (e >= nends)
         return;
-    const int ny = shape[SHAPE_IMAGE_Y], i = (first + c) / ny, j = (first + c) % ny;
+    const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y];
+    const int i = (first + c) / ny, j = (first + c) % ny;
     GLOBAL const int *end_i = ends_i + e * END_INTS;
     GLOBAL const float *end_f = ends_f + e * END_FLOATS;
+    if (is_far(outside(places[i], end_f[END_BOX], end_f[END_BOX + 1]),
+               outside(places[nx + j], end_f[END_BOX + 2], end_f[END_BOX + 3]),
+               places[nx + ny + nodes - 1]))
+        return; /* of every trace */
     const float by = parts[shape[SHAPE_STEPS] + 3];
     struct migrate_arrival a = node_sum(tables, end_i, end_f, shape, cells, parts, i, j, k);
     if (k >= shape[SHAPE_END] && by != 1.0f)
@@ -216,8 +235,13 @@ KERNEL(migrate_sum, 64, 1, 1)
     const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
     GLOBAL const float *reach = places + nx + ny, *taper = reach + nodes;
     for (int t = 0; t < ntraces; t++) {
-        const struct pair p = trace_pair(traces_i + t * TRACE_INTS, traces_f + t * TRACE_FLOATS,
-                                         columns, c, nodes, x, y);
+        GLOBAL const float *trace_f = traces_f + t * TRACE_FLOATS;
+        if (is_far(x - trace_f[TRACE_MX], y - trace_f[TRACE_MY], reach[k + 1]))
+            continue;
+        const struct pair p =
+            trace_pair(traces_i + t * TRACE_INTS, trace_f, columns, c, nodes, x, y);
+        if (p.distance >= reach[k + 1])
+            continue; /* weights are 0; there may be no rows */
         const float wa = pair_weight(rows, p, par, reach, taper, nodes, k);
         const float wb = pair_weight(rows, p, par, reach, taper, nodes, k + 1);
         if (wa == 0.0f && wb == 0.0f)
@@ -249,11 +273,16 @@ KERNEL(migrate_fold, 64, 1, 1)
     const float x = places[(first + c) / ny], y = places[nx + (first + c) % ny];
     GLOBAL const float *reach = places + nx + ny, *taper = reach + nodes;
     for (int t = 0; t < ntraces; t++) {
-        const struct pair p = trace_pair(traces_i + t * TRACE_INTS, traces_f + t * TRACE_FLOATS,
-                                         columns, c, nodes, x, y);
+        GLOBAL const float *trace_f = traces_f + t * TRACE_FLOATS;
+        if (is_far(x - trace_f[TRACE_MX], y - trace_f[TRACE_MY], reach[k]))
+            continue;
+        const struct pair p =
+            trace_pair(traces_i + t * TRACE_INTS, trace_f, columns, c, nodes, x, y);
+        if (p.distance >= reach[k])
+            continue;
         const float u = pair_time(rows, p, k);
-        if (p.distance < reach[nodes - 1] && u >= traces_f[t * TRACE_FLOATS + TRACE_FIRST] &&
-            u <= par[PAR_LAST] && pair_weight(rows, p, par, reach, taper, nodes, k) > 0.0f)
+        if (u >= trace_f[TRACE_FIRST] && u <= par[PAR_LAST] &&
+            pair_weight(rows, p, par, reach, taper, nodes, k) > 0.0f)
             fold[((long)traces_i[t * TRACE_INTS + TRACE_CLASS] * nx * ny + first + c) * nodes +
                  k] += 1.0f;
     }

@@ -36,6 +36,12 @@ odd="$tables --grid 3x3x31:50x50x40@1300,1300,100 --weight diffractor --quiet --
 "$bin" "$data" $odd --layout 1x1 --raw "$work/odd" &&
     "$bin" "$data" $odd --layout 0x0+1 --devices host:0 --raw "$work/other" && cmp -s "$work/odd.f32" "$work/other.f32"
 check $? 'the same bits of 31 depths on a device'
+for aperture in '--aperture 90' '--aperture 400 --taper 0' '--aperture-base 30 --dip 30'; do
+    "$bin" "$data" $odd --layout 1x1 --raw "$work/near" $aperture && ! cmp -s "$work/odd.f32" "$work/near.f32" &&
+        "$bin" "$data" $odd --layout 0x0+1 --devices host:0 --raw "$work/other" $aperture && cmp -s "$work/near.f32" "$work/other.f32" &&
+        cmp -s "$work/near.fold.f32" "$work/other.fold.f32"
+    check $? "the same bits on a device with $aperture"
+done
 # A line, and what is left out of traces.
 line="$tables --grid 9x1x43:50x50x10@900,1500,800 --weight amplitude --line auto --mute 0:0.2,2000:1.3 --offset-max 2500 \
 --offset-taper 300 --quiet --deterministic"
