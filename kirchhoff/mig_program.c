@@ -343,6 +343,8 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
                         "verified", *verified);
     if (cluster_rank() > 0 || !whole)
         return EK_OK;
+    if (p->peak == 0 && p->silent < p->traces)
+        status_warn("the image is empty: no trace has samples at the times that its points want");
     if (!adjoint)
         status_warn("demigration is not the adjoint of migration: dot test %.3g", p->mismatch);
     if (!p->again.good)
@@ -366,8 +368,8 @@ static json_t *certificate(const struct mig *p)
                                      "failing_share", t.failing / fmax(t.judged, 1))
                          : json_null();
     json_t *again =
-        json_pack("{s:b s:i s:i s:f}", "verified", p->again.good, "points", p->again.points,
-                  "failing", p->again.failing, "share", p->again.share);
+        json_pack("{s:b s:i s:i s:o}", "verified", p->again.good, "points", p->again.points,
+                  "failing", p->again.failing, "share", json_number_or_null(p->again.share));
     json_t *places =
         json_pack("{s:b s:I s:I s:I s:I s:I s:o s:o}", "trusted", p->m->o.trust_geometry, "sources",
                   (json_int_t)g->shots, "repeated", (json_int_t)g->repeated, "offsets",
@@ -382,10 +384,10 @@ static json_t *least_squares(const struct mig *p)
 {
     json_t *norm = json_array();
     for (int i = 0; p->lsm && i <= p->lsm->done; i++)
-        json_array_append_new(norm, json_real(p->lsm->norm[i]));
+        json_array_append_new(norm, json_number_or_null(p->lsm->norm[i]));
     if (p->lsm)
-        return json_pack("{s:i s:o s:f}", "iterations", p->lsm->done, "residual", norm, "dot_test",
-                         p->mismatch);
+        return json_pack("{s:i s:o s:o}", "iterations", p->lsm->done, "residual", norm, "dot_test",
+                         json_number_or_null(p->mismatch));
     json_decref(norm);
     return json_null();
 }
@@ -398,7 +400,7 @@ json_t *mig_facts(const void *st)
     grid_text(&m->grid, grid, sizeof grid);
     snprintf(cells, sizeof cells, "%d x %d", m->survey->cells, m->survey->cells);
     return json_pack(
-        "{s:o s:o s:s s:s s:o s:o s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:f s:i s:f s:I}",
+        "{s:o s:o s:s s:s s:o s:o s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:o s:i s:f s:I}",
         "certificate", certificate(p), "lsm", least_squares(p), "dimension",
         migrate_dimensions[m->o.dimension], "filter", migrate_filters[m->filter], "silent_traces",
         json_number_or_null(p->silent), "line_beside_m",
@@ -407,9 +409,9 @@ json_t *mig_facts(const void *st)
         (json_int_t)m->survey->count[CHUNKS_OFFSET], "outside_aperture",
         (json_int_t)m->survey->count[CHUNKS_FAR], "odd_offsets", (json_int_t)m->segy->odd_offset,
         "chunks", (json_int_t)m->survey->nchunks, "block_cells", cells, "grid", grid, "weight",
-        migrate_weights[m->o.weight], "derivative", m->filter == FILTER_DERIVATIVE, "peak", p->peak,
-        "levels", m->sum.levels, "updates", migrate_updates(m), "table_loads",
-        (json_int_t)m->travel->loads);
+        migrate_weights[m->o.weight], "derivative", m->filter == FILTER_DERIVATIVE, "peak",
+        json_number_or_null(p->peak), "levels", m->sum.levels, "updates", migrate_updates(m),
+        "table_loads", (json_int_t)m->travel->loads);
 }
 
 static void remark(FILE *out, const void *st, const json_t *f)

@@ -9,7 +9,7 @@
 enum { NS = 1501, TRACES = 6, MOST_DEPTHS = 48 };
 static const double dt = 0.004, v0 = 2000, k[3] = {0, 0, 0.5};
 static char path[96];
-static double at[TRACES][2][3];
+static double at[TRACES][2][3], delay;
 
 static double draw(double low, double high)
 {
@@ -36,7 +36,7 @@ static void write_traces(double above, double below)
     name_file();
     assert_int_equal(segy_create(path, &file, &w), EK_OK);
     for (int i = 0; i < NS; i++)
-        sample[i] = (float)sample_at(i * dt);
+        sample[i] = (float)sample_at(delay + i * dt);
     for (int t = 0; t < TRACES; t++) {
         for (int end = 0; end < 2; end++)
             for (int a = 0; a < 3; a++)
@@ -47,7 +47,8 @@ static void write_traces(double above, double below)
                                      .sz = x[0][2],
                                      .gx = x[1][0],
                                      .gy = x[1][1],
-                                     .gz = x[1][2]};
+                                     .gz = x[1][2],
+                                     .delay = delay};
         assert_int_equal(segy_put(w, &put, sample), EK_OK);
     }
     assert_int_equal(segy_finish(w), EK_OK);
@@ -68,7 +69,8 @@ static double brute(double x, double y, double z)
         struct analytic s, g;
         analytic_linear(v0, k, at[t][0], point, &s);
         analytic_linear(v0, k, at[t][1], point, &g);
-        sum += sample_at(s.time + g.time);
+        const double time = s.time + g.time;
+        sum += time >= delay && time <= delay + (NS - 1) * dt ? sample_at(time) : 0;
     }
     return sum;
 }
@@ -123,6 +125,40 @@ static void every_number_of_depths(void **state)
             if (!(own < 0.02) || !(deep < 0.02))
                 fail_msg("%d depths every %g m: %g, %g with deeper tables", nz, dz, own, deep);
         }
+}
+
+/* Few columns, many, odd and prime numbers of them; traces that begin before and after the shot. */
+static void every_shape(void **state)
+{
+    (void)state;
+    static const int shape[][3] = {{1, 1, 1}, {2, 1, 13}, {1, 2, 2}, {5, 3, 31}, {3, 7, 1}};
+    for (int i = 0; i < 5; i++) {
+        struct migrate_options o;
+        const int *n = shape[i];
+        char grid[96];
+        float column[MOST_DEPTHS];
+        delay = (const double[]){0, -0.1, 0.2, -0.7, 0.3}[i];
+        write_traces(0, 0);
+        migrate_defaults(&o);
+        snprintf(grid, sizeof grid, "%dx%dx%d:37x41x23@500,600,400", n[0], n[1], n[2]);
+        o.data = path;
+        o.velocity = "gradient:v0=2000,k=0.5";
+        o.grid = grid;
+        o.filter = 1;
+        o.anti_alias = 0;
+        o.oversample = 4;
+        struct migrate *m = migrated(&o);
+        for (int c = 0; c < n[0] * n[1]; c++) {
+            image_column(m->image, 0, (size_t)c, false, column);
+            for (int d = 0; d < n[2]; d++) {
+                const double x = 500 + 37 * (c / n[1]), y = 600 + 41 * (c % n[1]), z = 400 + 23 * d;
+                if (!(fabs((double)column[d] - brute(x, y, z)) < 0.02 * TRACES))
+                    fail_msg("%g, %g, %g: %g, not %g", x, y, z, (double)column[d], brute(x, y, z));
+            }
+        }
+        migrate_close(m);
+    }
+    delay = 0;
 }
 
 /* On mountains, in boreholes, on the sea floor. */
@@ -230,8 +266,8 @@ static void images_from_any_elevation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_number_of_depths),
-                                       cmocka_unit_test(any_elevation),
-                                       cmocka_unit_test(images_from_any_elevation)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_of_depths), cmocka_unit_test(every_shape),
+        cmocka_unit_test(any_elevation), cmocka_unit_test(images_from_any_elevation)};
     return cmocka_run_group_tests(tests, NULL, drop_traces);
 }

@@ -24,7 +24,10 @@ def header(path):
 
 def read(path):
     """The same with its arrays, mapped: NaN, and kmah 255, where nothing arrives."""
-    import numpy as np
+    try:
+        import numpy as np
+    except ImportError:
+        sys.exit("tables.read() wants NumPy (Debian: python3-numpy); RSF files are written without it")
     t = header(path)
     floats = np.memmap(path, "<f4", "r", HEADER, (len(FIELDS),) + t.n)
     t.time, t.p, t.spread = floats[0], floats[1:4], floats[4]

@@ -64,6 +64,8 @@ norm = run["lsm"]["residual"]
 assert run["verified"] and run["lsm"]["dot_test"] < 1e-6 and len(norm) == 4 and norm == sorted(norm, reverse=True), run["lsm"]
 END
 check $? 'least squares explain more with each iteration'
+"$bin" "$data" $tables --grid 3x3x9:50@1300,1300,9000 --layout 1x1 --quiet --raw "$work/other" 2>"$work/err" && grep -q 'the image is empty' "$work/err"
+check $? "an empty image is told: $(cat "$work/err")"
 refuses 2 'wants all traces at once' "$data" $least --part 0/2 --partial "$work/x"
 refuses 2 'leave out --divide' "$data" $least --divide fold
 refuses 2 'that of --dimension 3' "$data" $tables --grid 5x1x9:50 --weight modelling --dimension 2.5
