@@ -1,7 +1,9 @@
 /* npb_mz/program.c – an NPB-MZ solver as a program: what is asked for, and what is said of a run.
  */
 #include "npb_mz/program.h"
+#include "cu/bench/bench_trial.h"
 #include "cu/rank/cluster.h"
+#include "cu/rank/survive.h"
 #include "npb_mz/read_npb.h"
 #include "npb_mz/run.h"
 #include "npb_mz/write_npb.h"
@@ -19,6 +21,13 @@ static const struct opt options[] = {
      "save the state there, and go on from it if it exists", .env = NULL},
     {"every", OPT_INT, offsetof(struct run, every), "STEPS", "steps between two saves (50)",
      .min = 1, .max = 1e9},
+    {"survive", OPT_INT, offsetof(struct run, survive), "STEPS",
+     "keep copies of all zones in memory outside of the ranks, made anew after so many steps: "
+     "where "
+     "a rank is killed or freezes, all are launched again and go on from there",
+     .min = 1, .max = 1e9},
+    {"launch", OPT_TEXT, offsetof(struct run, launch), "COMMAND",
+     "what --survive launches ranks by, such as 'mpirun -n 4' (one process)", .env = NULL},
     {"ranks-schedule", OPT_TEXT, offsetof(struct run, ranks_schedule), "NAME[:OPTS]",
      "policy that divides the zones among ranks (evenkeel)", .env = NULL},
     {"npb", OPT_FLAG, offsetof(struct run, npb), NULL,
@@ -79,11 +88,13 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     TRY(sched_check(r->ranks_schedule, NULL));
     if (r->checkpoint_path)
         TRY(mz_checkpoint_check(r->checkpoint_path));
-    *bytes = mz_bytes(r->ops, r->class);
+    *bytes = mz_bytes(r->ops, r->class) + (r->survive ? copies_bytes(r->ops, r->class) : 0);
     snprintf(problem, room, "class %c, %d steps%s%s%s", upper[0], r->steps,
              input.given ? " as input" : "", input.given ? r->ops->name : "",
              input.given ? ".data says" : "");
-    return EK_OK;
+    if (r->launch && !r->survive)
+        FAIL(EK_USAGE, "--launch is for --survive; otherwise put it before the program's name");
+    return r->survive && !bench_trial_wanted() ? survive_begin(r->launch ? r->launch : "") : EK_OK;
 }
 
 /* ---- after a run ------------------------------------------------------------------------------
@@ -98,7 +109,7 @@ static int steps(const void *st)
 static int save_every(const void *st)
 {
     const struct run *r = st;
-    return r->checkpoint_path ? r->every : 0;
+    return r->survive ? r->survive : r->checkpoint_path ? r->every : 0;
 }
 
 static double work(const void *st)

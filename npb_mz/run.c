@@ -1,5 +1,6 @@
 /* npb_mz/run.c – opens and closes a problem on the units of this process. */
 #include "npb_mz/run.h"
+#include "cu/bench/bench_trial.h"
 #include "cu/rank/cluster.h"
 
 static enum ek_status allocate(struct run *r)
@@ -48,6 +49,8 @@ enum ek_status run_open(void *st, struct cu_set *set, struct sched_job *job)
     TRY(open_ranks(r));
     TRY(mz_claim(r->mz, r->ranks ? ranks_of(r->ranks) : NULL, cluster_rank()));
     run_take_zones(r);
+    if (r->survive && !bench_trial_wanted())
+        TRY(copies_open(r->mz, r->ranks ? ranks_of(r->ranks) : NULL, &r->copies));
     TRY(faces_open(r->mz, r->remote, set->nmemories, &r->faces));
     return mz_work_open(r->mz, 1, &r->judge);
 }
@@ -57,6 +60,7 @@ void run_close(void *st)
     struct run *r = st;
     mz_work_close(r->judge);
     faces_close(r->faces);
+    copies_close(r->copies);
     remote_close(r->remote);
     ranks_close(r->ranks);
     tasks_close(&r->tasks);
@@ -73,13 +77,25 @@ void run_take_zones(struct run *r)
             r->home[i] = FACES_ELSEWHERE;
 }
 
+/* What has come further, of copies in memory and of the file. */
+static enum ek_status take_up(struct run *r)
+{
+    const int kept = r->copies ? copies_find(r->copies) : 0;
+    if (r->checkpoint && mz_checkpoint_exists(r->checkpoint))
+        TRY(mz_checkpoint_load(r->checkpoint, r->mz, r->steps, &r->begun));
+    if (kept <= r->begun)
+        return EK_OK;
+    r->begun = kept;
+    return copies_load(r->copies, r->mz, kept);
+}
+
 enum ek_status run_reset(void *st)
 {
     struct run *r = st;
     mz_reset(r->mz);
     r->begun = 0;
-    if (r->checkpoint && mz_checkpoint_exists(r->checkpoint))
-        TRY(mz_checkpoint_load(r->checkpoint, r->mz, r->steps, &r->begun));
+    TRY(take_up(r));
+    r->now = r->begun;
     if (r->remote) {
         remote_begin(r->remote);
         ranks_begin(r->ranks);

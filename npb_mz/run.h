@@ -13,6 +13,7 @@
 
 #include "cu/bench/bench.h"
 #include "npb_mz/checkpoint.h"
+#include "npb_mz/copies.h"
 #include "npb_mz/device.h"
 #include "npb_mz/faces.h"
 #include "npb_mz/mz.h"
@@ -22,8 +23,8 @@
 
 struct run {
     struct arena arena;
-    const char *letter, *ranks_schedule, *checkpoint_path; /* options */
-    int steps, every;
+    const char *letter, *ranks_schedule, *checkpoint_path, *launch; /* options */
+    int steps, every, survive;
     bool npb;
 
     bool timers;         /* the sections' times are wanted */
@@ -35,7 +36,10 @@ struct run {
     const struct mz_class *class;
     struct mz *mz;
     struct checkpoint *checkpoint; /* NULL: none is asked for */
-    int begun; /* step at which this run took the state up: 0, or that of the checkpoint */
+    struct copies *copies;         /* likewise */
+    int begun; /* step at which this run took the state up: 0, or that of what was saved */
+    int now;   /* steps that are finished */
+    int filed; /* steps of this run when it was saved in the file last */
 
     struct cu_set *set;
     struct sched_job *job; /* the shared main's, described by `tasks` */

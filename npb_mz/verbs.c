@@ -2,6 +2,7 @@
  */
 #include "npb_mz/run.h"
 #include "cu/rank/cluster.h"
+#include "cu/rank/stop.h"
 #include "npb_mz/ranks.h"
 #include "src/clock.h"
 
@@ -15,6 +16,12 @@ static void send_zone(struct run *r, int zone)
         remote_send(r->remote, zone, side, NULL);
 }
 
+/* Zones are copied while they are in cache, in the last step before they are saved. */
+static bool copies_now(const struct run *r)
+{
+    return r->copies && r->policy && (r->now + 1 - r->begun) % r->survive == 0;
+}
+
 static enum ek_status compute_on_cpus(struct run *r, const struct cu *cu, struct ek_range range,
                                       double *seconds)
 {
@@ -24,6 +31,8 @@ static enum ek_status compute_on_cpus(struct run *r, const struct cu *cu, struct
         const double start = clock_now();
         r->ops->step(r->mz, work, r->tasks.zone[t]);
         seconds[t - range.begin] += clock_now() - start;
+        if (copies_now(r))
+            copies_zone(r->copies, r->tasks.zone[t], r->now + 1);
         if (r->remote) {
             send_zone(r, r->tasks.zone[t]);
             remote_progress(r->remote);
@@ -137,9 +146,22 @@ static enum ek_status restore(void *ctx)
 static enum ek_status save(void *ctx, int step)
 {
     struct run *r = ctx;
-    for (int t = 0; t < r->tasks.n; t++)
-        TRY(run_fetch(r, r->tasks.zone[t]));
-    return mz_checkpoint_save(r->checkpoint, r->mz, r->steps, r->begun + step);
+    const int now = r->begun + step;
+    const bool file = r->checkpoint && (stop_wished() || step / r->every > r->filed / r->every);
+    for (int t = 0; t < r->tasks.n; t++) {
+        const int zone = r->tasks.zone[t];
+        const bool copied = !r->copies || copies_has(r->copies, zone, now);
+        if (!copied || file)
+            TRY(run_fetch(r, zone));
+        if (!copied)
+            copies_zone(r->copies, zone, now);
+    }
+    if (r->copies)
+        copies_commit(r->copies, now);
+    if (!file)
+        return EK_OK;
+    r->filed = step;
+    return mz_checkpoint_save(r->checkpoint, r->mz, r->steps, now);
 }
 
 /* The zones go where ranks_next() says. */
@@ -153,6 +175,8 @@ static enum ek_status follow_partition(struct run *r)
             TRY(run_fetch(r, zone));
     TRY(migrate_zones(r->mz, of, next));
     TRY(remote_partition(r->remote, next));
+    if (r->copies)
+        TRY(copies_partition(r->copies, next));
     ranks_moved(r->ranks, clock_now() - start);
     return EK_OK;
 }
@@ -171,6 +195,7 @@ static enum ek_status repartition(void *ctx, const struct team_step *step,
 {
     struct run *r = ctx;
     bool move = false;
+    r->now = r->begun + step->number;
     if (r->ranks)
         TRY(ranks_consider(r->ranks, &r->tasks, step, r->steps - r->begun - step->number, &move));
     if (!move)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A rank that waits looks on without pause for a moment and then ever again after a nap, so that
  * ranks which share cpus with others, or with one another, do not burn the time that these need. */
@@ -62,10 +63,8 @@ static void give_up(MPI_Comm *comm, int *code, ...)
 
 static enum ek_status learn_hosts(void)
 {
-    char mine[MPI_MAX_PROCESSOR_NAME] = "";
-    int length;
-    MPI_Get_processor_name(mine, &length);
-    mine[HOST - 1] = 0;
+    char mine[HOST] = "";
+    gethostname(mine, sizeof mine - 1);
     host = calloc((size_t)size, HOST);
     if (!host)
         FAIL(EK_UNAVAILABLE, "cluster: out of memory for %d ranks", size);
@@ -112,6 +111,14 @@ int cluster_size(void)
     return size;
 }
 
+int cluster_node(int of)
+{
+    int first = 0;
+    while (started && first < of && strcmp(host + first * HOST, host + of * HOST) != 0)
+        first++;
+    return first;
+}
+
 void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
 {
     const int ranks = cluster_launch().local_size, here = cluster_launch().local_rank;
@@ -154,7 +161,7 @@ static void wait_all(int n, MPI_Request *request, const int *peer)
     const double start = clock_now(), patience = longest > PATIENCE ? 3 * longest : PATIENCE;
     double waited = 0;
     bool said = false;
-    for (int done = 0; !done;) {
+    for (int done = !n; !done;) {
         MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE);
         waited = clock_now() - start;
         if (!done && waited > MOMENT)

@@ -27,6 +27,8 @@ void cluster_close(enum ek_status st);
 
 int cluster_rank(void); /* 0 where there is no cluster */
 int cluster_size(void); /* 1 where there is no cluster */
+/* The first rank on the same node. */
+int cluster_node(int of);
 
 /* Leaves in `cpus` this process' share, where a launcher put several ranks on this node and bound
  * none of them. Needs no MPI: the launcher's variables say it. */

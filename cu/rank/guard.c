@@ -1,6 +1,7 @@
 /* cu/rank/guard.c – waits for a rank. */
 #include "cu/rank/guard.h"
 #include "cu/rank/cluster.h"
+#include "cu/rank/survive.h"
 #include "src/clock.h"
 #include "src/process.h"
 
@@ -58,11 +59,14 @@ static int judge(int status)
     if (asked_to_end(signal))
         return status_exit_code(EK_STOPPED);
     const struct cluster_launch l = cluster_launch();
-    return status_exit_code(status_fail(
-        EK_UNAVAILABLE,
-        "rank %d of %d died of signal %d (%s)%s; all ranks end, --checkpoint would go on", l.rank,
-        l.size, signal, strsignal(signal),
-        signal == SIGKILL ? ", perhaps for want of memory" : ""));
+    const bool survived = survive_launched();
+    if (survived && signal == SURVIVE_DISMISSED)
+        return 128 + signal;
+    const enum ek_status st = status_fail(
+        EK_UNAVAILABLE, "rank %d of %d died of signal %d (%s)%s; all ranks end%s", l.rank, l.size,
+        signal, strsignal(signal), signal == SIGKILL ? ", perhaps for want of memory" : "",
+        survived ? "" : ", --checkpoint or --survive would go on");
+    return survived ? 128 + signal : status_exit_code(st);
 }
 
 /* The child was killed, and nobody asked it to end. */

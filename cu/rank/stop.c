@@ -90,11 +90,19 @@ bool stop_save_wanted(void)
     return wanted;
 }
 
+static enum stop_wish wished;
+
 enum stop_wish stop_wish(int steps)
 {
-    if (cluster_size() > 1 && steps % STEPS_BETWEEN_TALKS)
-        return STOP_NOTHING;
-    double wish = requested ? STOP_END : stop_save_wanted() ? STOP_SAVE : STOP_NOTHING;
-    cluster_max(&wish, 1);
-    return (enum stop_wish)wish;
+    double wish = STOP_NOTHING;
+    if (cluster_size() == 1 || steps % STEPS_BETWEEN_TALKS == 0) {
+        wish = requested ? STOP_END : stop_save_wanted() ? STOP_SAVE : STOP_NOTHING;
+        cluster_max(&wish, 1);
+    }
+    return wished = (enum stop_wish)wish;
+}
+
+enum stop_wish stop_wished(void)
+{
+    return wished;
 }

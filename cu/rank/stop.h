@@ -32,5 +32,7 @@ bool stop_save_wanted(void);
  * another now and then, and come to the same answer: collective. */
 enum stop_wish { STOP_NOTHING, STOP_SAVE, STOP_END };
 enum stop_wish stop_wish(int steps);
+/* What it said last. */
+enum stop_wish stop_wished(void);
 
 #endif

@@ -1,0 +1,106 @@
+# tests/e2e/survive.sh – NPB-MZ with --survive: ranks are killed and frozen, nodes are lost, and the
+# run goes on from memory to the same bits; nothing is left behind. KILLS=500 kills so many ranks,
+# each at a moment of chance.
+set -u
+bad=0
+say() { echo "FAILED: $*"; bad=1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+norms() { tr -d ' \n' | grep -o '"residual":\[[^]]*\],"error":[^]]*]'; }
+# what, launch, program, arguments…: the norms are those of one process, $one.
+same() {
+    what="$1: $3" launch=$2 program=$3
+    shift 3
+    timeout 120 "$BIN/$program" --layout 1x1 --survive 10 --launch "$launch" --json "$work/out" \
+        --quiet "$@" >"$work/err" 2>&1 || say "$what: exit $?: $(cat "$work/err")"
+    [ "$(norms <"$work/out")" = "$one" ] || say "$what: other norms: $(cat "$work/err")"
+    return $bad
+}
+launched() { grep -c 'all are launched again' "$work/err"; }
+from() { # the step that the last launch went on from, of 60
+    grep -q "\"steps\": $((60 - $1)),$" "$work/out" || say "$what: not from step $1: $(cat "$work/out")"
+}
+alone() { [ "$what" ] && ! pgrep -f "$work" >/dev/null || say "$what: left behind: $(pgrep -af "$work")"; }
+
+one=$("$BIN/bt-mz" --class S --layout 1x1 --json - | norms)
+CU_FAULT=rank:0@step:35 same 'one process' '' bt-mz --class S
+[ "$(launched)" = 1 ] || say "one process: $(cat "$work/err")"
+from 30
+alone
+"$BIN/bt-mz" --class S --launch 'mpirun -n 2' >"$work/err" 2>&1
+[ $? = 2 ] || say '--launch alone is not exit 2'
+"$BIN/bt-mz" --class S --survive 10 --compare static,dynamic >"$work/err" 2>&1
+[ $? = 2 ] || say '--survive and --compare is not exit 2'
+"$BIN/bt-mz" --class S --survive 10 --launch no-such-launcher >"$work/err" 2>&1
+[ $? = 127 ] && [ "$(launched)" = 0 ] || say "a launcher that is not there: $(cat "$work/err")"
+CU_FAULT=rank:0@step:2 "$BIN/bt-mz" --class S --layout 1x1 --survive 10 >"$work/err" 2>&1
+[ $? = 3 ] && grep -q '5 launches in a row' "$work/err" || say "dies again and again: $(cat "$work/err")"
+command -v mpirun >/dev/null || exit $bad
+
+run='mpirun --oversubscribe -n'
+OMPI_COMM_WORLD_SIZE=2 "$BIN/bt-mz" --class S --survive 10 >"$work/err" 2>&1
+[ $? = 2 ] && grep -q "mpirun -n 2'" "$work/err" || say "--survive under mpirun: $(cat "$work/err")"
+
+for program in ${EK_LONG:+bt-mz sp-mz} lu-mz; do
+    one=$("$BIN/$program" --class S --layout 1x1 --json - | norms)
+    CU_FAULT=rank:1@step:45 same killed "$run 2" $program --class S
+    [ "$(launched)" = 1 ] || say "$what: $(cat "$work/err")"
+done
+one=$("$BIN/bt-mz" --class S --layout 1x1 --json - | norms)
+CU_FAULT=rank:0@step:45 same 'another number of ranks' "$run \$((3 - CU_LAUNCH))" bt-mz --class S
+[ "$(launched)" = 1 ] && from 40 || say "$what: $(cat "$work/err")"
+alone
+
+# Two nodes, told apart by their names. Rank 1's is lost with its keeper; the next launch has a node
+# there that knows nothing, and gets its zones from the other one.
+keepers() { # of this test, but not the first process
+    for pid in $(pgrep -x ek-keeper); do
+        grep -qz '^CU_SURVIVE=' "/proc/$pid/environ" && grep -qzF "$work" "/proc/$pid/cmdline" && echo "$pid"
+    done 2>/dev/null
+}
+cat >"$work/node" <<END2
+work=$work
+$(declare -f keepers)
+[ "\$OMPI_COMM_WORLD_RANK" = 0 ] && exec "\$@"
+hostname node\$CU_LAUNCH
+"\$@"
+code=\$?
+[ \$CU_LAUNCH = 0 ] && keepers >$work/lost && kill -9 \$(keepers)
+exit \$code
+END2
+if unshare --uts hostname a-node 2>/dev/null; then
+    CU_FAULT=rank:1@step:35 same 'a lost node' "$run 2 unshare --uts bash $work/node" bt-mz --class S
+    [ -s "$work/lost" ] && [ "$(launched)" = 1 ] && from 30 || say "$what: $(cat "$work/lost" "$work/err")"
+    for _ in $(seq 100); do [ -z "$(keepers)" ] && break; sleep 0.1; done
+    alone
+fi
+
+# Told to end: all ranks do, at the same step, with 4; the second signal is not needed.
+timeout 60 "$BIN/bt-mz" --class A --layout 1x1 --survive 5 --launch "$run 2" --checkpoint "$work/state" \
+    --every 5 --quiet >"$work/err" 2>&1 &
+told=$!
+until [ -e "$work/state" ] || ! kill -0 $told 2>/dev/null; do sleep 0.1; done
+kill -TERM $(pgrep -P $told -x ek-keeper)
+wait $told
+[ $? = 4 ] && grep -q "goes on from $work/state" "$work/err" || say "told to end: $(cat "$work/err")"
+
+# Any process of a rank, at any moment, killed or frozen.
+processes() {
+    for pid in $(pgrep -x bt-mz); do
+        grep -qz '^OMPI_COMM_WORLD_RANK=' "/proc/$pid/environ" && grep -qzF "$work" "/proc/$pid/cmdline" && echo "$pid"
+    done 2>/dev/null
+}
+one=$("$BIN/bt-mz" --class W --layout 1x1 --json - | norms)
+kills=${KILLS:-${EK_LONG:+20}}
+for ((done = 0; done < ${kills:-1};)); do
+    same "kill $done" "$run $((2 + RANDOM % 2))" bt-mz --class W &
+    for ((i = 0; i < 3; i++)); do
+        sleep 0.$((3 + RANDOM % 7))$((RANDOM % 10))
+        pid=$(processes | shuf -n 1)
+        [ "$pid" ] && kill -$( ((RANDOM % 4)) && echo KILL || echo STOP) "$pid" 2>/dev/null && done=$((done + 1))
+    done
+    wait $! || bad=1
+done
+alone
+exit $bad
