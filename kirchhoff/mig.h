@@ -71,6 +71,8 @@ bool mig_measure(struct mig *p);
 
 /* What is said of a run, beside what all programs say. New reference, NULL: out of memory. */
 json_t *mig_facts(const void *st);
+/* Least squares' residual after each iteration; none without. The same. */
+json_t *mig_residual(const struct mig *p);
 
 /* mig_page.c: slices, fold and gathers for the page. New reference, NULL: out of memory. */
 json_t *mig_page(const struct mig *p);

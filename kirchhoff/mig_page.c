@@ -134,7 +134,7 @@ json_t *mig_page(const struct mig *p)
         const struct picture a = {p, s, shown[i].across, shown[i].down, shown[i].get};
         json_array_append_new(pictures, paint(&a, shown[i].title));
     }
-    return json_pack("{s:[f f f] s:o}", "at", grid_coordinate(g, 0, s.at[0]),
+    return json_pack("{s:[f f f] s:o s:o}", "at", grid_coordinate(g, 0, s.at[0]),
                      grid_coordinate(g, 1, s.at[1]), grid_coordinate(g, 2, s.at[2]), "pictures",
-                     pictures);
+                     pictures, "residual", mig_residual(p));
 }

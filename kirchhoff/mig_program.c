@@ -380,16 +380,19 @@ static json_t *certificate(const struct mig *p)
                      "geometry", places);
 }
 
-static json_t *least_squares(const struct mig *p)
+json_t *mig_residual(const struct mig *p)
 {
     json_t *norm = json_array();
     for (int i = 0; p->lsm && i <= p->lsm->done; i++)
         json_array_append_new(norm, json_number_or_null(p->lsm->norm[i]));
-    if (p->lsm)
-        return json_pack("{s:i s:o s:o}", "iterations", p->lsm->done, "residual", norm, "dot_test",
-                         json_number_or_null(p->mismatch));
-    json_decref(norm);
-    return json_null();
+    return norm;
+}
+
+static json_t *least_squares(const struct mig *p)
+{
+    return p->lsm ? json_pack("{s:i s:o s:o}", "iterations", p->lsm->done, "residual",
+                              mig_residual(p), "dot_test", json_number_or_null(p->mismatch))
+                  : json_null();
 }
 
 json_t *mig_facts(const void *st)
