@@ -1,6 +1,6 @@
 /* tests/test_cu_plan_case.c – cases as JSON: what is read, what is assumed, and that every number
  * that makes no sense is refused by its name. */
-#include "cu/sim/plan_case.h"
+#include "tests/plan_case_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,23 +13,22 @@ static void reads_everything(void **state)
     (void)state;
     struct plan_case c;
     assert_int_equal(
-        plan_case_parse(
-            &c, "text",
-            "{\"name\": \"x\", \"units\": ["
-            "{\"kind\": \"cpu\", \"count\": 2, \"speed\": 1.5, \"width\": 4,"
-            " \"contention\": 0.1, \"launch_s\": 0.0625},"
-            "{\"kind\": \"device\", \"count\": 2, \"speed\": 1, \"space\": "
-            "\"a\",\"fixed_s\": 0.25},"
-            "{\"kind\": \"device\", \"count\": 2, \"seconds\": [7, 8], \"node\": \"n\","
-            " \"contention\": {\"cpu\": [[2, 0.5], [4, 2]], \"device\": 1}},"
-            "{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1, \"space\": \"a\"}],"
-            "\"tasks\": {\"cost\": [1, 2], \"bytes\": [3, 4],"
-            " \"neighbours\": [[1, 1], [0]], \"face_bytes\": [[5, 6], [7]]},"
-            "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4},"
-            "\"between_s\": 0.5, \"exchange\": {\"fixed_s\": 1, \"link_s_per_byte\": 2},"
-            "\"cold\": true, \"noise\": 0.125, \"seed\": 3,"
-            "\"changes\": [{\"unit\": 1, \"step\": 5}, {\"unit\": 6, \"step\": 2,"
-            " \"after_s\": 1, \"factor\": 0.5}]}"),
+        plan_case_text(&c,
+                       "{\"name\": \"x\", \"units\": ["
+                       "{\"kind\": \"cpu\", \"count\": 2, \"speed\": 1.5, \"width\": 4,"
+                       " \"contention\": 0.1, \"launch_s\": 0.0625},"
+                       "{\"kind\": \"device\", \"count\": 2, \"speed\": 1, \"space\": "
+                       "\"a\",\"fixed_s\": 0.25},"
+                       "{\"kind\": \"device\", \"count\": 2, \"seconds\": [7, 8], \"node\": \"n\","
+                       " \"contention\": {\"cpu\": [[2, 0.5], [4, 2]], \"device\": 1}},"
+                       "{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1, \"space\": \"a\"}],"
+                       "\"tasks\": {\"cost\": [1, 2], \"bytes\": [3, 4],"
+                       " \"neighbours\": [[1, 1], [0]], \"face_bytes\": [[5, 6], [7]]},"
+                       "\"steps\": 9, \"link\": {\"latency_s\": 0.5, \"bandwidth_Bps\": 4},"
+                       "\"between_s\": 0.5, \"exchange\": {\"fixed_s\": 1, \"link_s_per_byte\": 2},"
+                       "\"cold\": true, \"noise\": 0.125, \"seed\": 3,"
+                       "\"changes\": [{\"unit\": 1, \"step\": 5}, {\"unit\": 6, \"step\": 2,"
+                       " \"after_s\": 1, \"factor\": 0.5}]}"),
         EK_OK);
     const struct sim_case *s = &c.sim;
     assert_string_equal(c.name, "x");
@@ -63,9 +62,8 @@ static void assumes_little(void **state)
 {
     (void)state;
     struct plan_case c;
-    assert_int_equal(plan_case_parse(&c, "text",
-                                     "{\"units\": [{\"kind\": \"cpu\", \"count\": 1, \"speed\": "
-                                     "1}], \"tasks\": {\"cost\": [1]}, \"steps\": 1}"),
+    assert_int_equal(plan_case_text(&c, "{\"units\": [{\"kind\": \"cpu\", \"count\": 1, \"speed\": "
+                                        "1}], \"tasks\": {\"cost\": [1]}, \"steps\": 1}"),
                      EK_OK);
     assert_true(c.sim.ncu == 1 && c.sim.steps == 1 && !c.sim.job.link && !c.sim.cold);
     plan_case_close(&c);
@@ -120,7 +118,7 @@ static const struct {
     {"\"unit\": 3", "\"unit\": 4", "changes[0].unit = 4"},
     {"\"unit\": 3, ", "", "changes[0].unit is missing"},
     {"\"noise\": 0", "\"noise\": -1", "noise = -1"},
-    {"\"tasks\"", "tasks", "text:1:"},
+    {"\"tasks\"", "tasks", ":1:"},
 };
 
 static const char good[] = "{\"units\": [{\"kind\": \"cpu\", \"count\": 3, \"speed\": 1},"
@@ -134,7 +132,7 @@ static void refuses_by_name(void **state)
 {
     (void)state;
     struct plan_case c;
-    assert_int_equal(plan_case_parse(&c, "text", good), EK_OK);
+    assert_int_equal(plan_case_text(&c, good), EK_OK);
     plan_case_close(&c);
     status_mute(1);
     for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) {
@@ -143,13 +141,13 @@ static void refuses_by_name(void **state)
         assert_non_null(at);
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, fault[i].by,
                  at + strlen(fault[i].piece));
-        assert_int_equal(plan_case_parse(&c, "text", text), EK_USAGE);
+        assert_int_equal(plan_case_text(&c, text), EK_USAGE);
         if (!strstr(status_message(), fault[i].says))
             fail_msg("'%s' does not say '%s'", status_message(), fault[i].says);
     }
     assert_int_equal(plan_case_open(&c, "/nowhere/case.json"), EK_USAGE);
-    assert_int_equal(plan_case_parse(&c, "text", ""), EK_USAGE);
-    assert_int_equal(plan_case_parse(&c, "text", "[]"), EK_USAGE);
+    assert_int_equal(plan_case_text(&c, ""), EK_USAGE);
+    assert_int_equal(plan_case_text(&c, "[]"), EK_USAGE);
     status_mute(-1);
 }
 
@@ -161,7 +159,7 @@ static void leaves_texts_alone(void **state)
     static const char text[] = "{\"name\": \"NaN \\\"1e999\", \"steps\": 1,"
                                " \"units\": [{\"kind\": \"cpu\", \"count\": 1, \"speed\": 1}],"
                                " \"tasks\": {\"cost\": [1e-3, 2.5E+2]}}";
-    assert_int_equal(plan_case_parse(&c, "text", text), EK_OK);
+    assert_int_equal(plan_case_text(&c, text), EK_OK);
     assert_string_equal(c.name, "NaN \"1e999");
     assert_true(c.sim.job.cost[0] == 1e-3 && c.sim.job.cost[1] == 250);
     plan_case_close(&c);

@@ -1,9 +1,9 @@
 /* tests/test_cu_record.c – fits against numbers that are known, with and without bad measurements.
  */
 #include "cu/sched/fit.h"
-#include "cu/sim/plan_case.h"
 #include "cu/sim/record.h"
 #include "cu/sim/record_fit.h"
+#include "tests/plan_case_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -244,7 +244,7 @@ static void a_run_comes_back(void **state)
     json_t *json = record_case(r, "again", STEPS);
     char *text = json_dumps(json, 0);
     struct plan_case again;
-    assert_int_equal(plan_case_parse(&again, "text", text), EK_OK);
+    assert_int_equal(plan_case_text(&again, text), EK_OK);
     assert_int_equal(again.sim.ncu, UNITS);
     assert_true(again.sim.cold);
     for (int s = 0; s < 4; s++) {

@@ -273,10 +273,11 @@ const json_t *plan_case_record(const json_t *root)
     return traced ? traced : root;
 }
 
-/* From `root`, which is given back. */
-static enum ek_status read_case(struct plan_case *c, const char *path, json_t *root)
+enum ek_status plan_case_open(struct plan_case *c, const char *path)
 {
-    struct plan_case_reader r = {c, path};
+    json_t *root;
+    TRY(demand_open(path, &root));
+    struct plan_case_reader r = {c, strcmp(path, "-") ? path : "standard input"};
     const json_t *record = plan_case_record(root);
     *c = (struct plan_case){0};
     enum ek_status st;
@@ -284,27 +285,13 @@ static enum ek_status read_case(struct plan_case *c, const char *path, json_t *r
         st = read_record(&r, record);
     else if (json_object_get(record, "program") || json_object_get(record, "runs"))
         st = status_fail(EK_USAGE, "%s: has runs, but no case: several ranks, or too many tasks",
-                         path);
+                         r.path);
     else
         st = read_root(&r, record);
     json_decref(root);
     if (st)
         plan_case_close(c);
     return st;
-}
-
-enum ek_status plan_case_parse(struct plan_case *c, const char *path, const char *text)
-{
-    json_t *root;
-    TRY(demand_parse(path, text, &root));
-    return read_case(c, path, root);
-}
-
-enum ek_status plan_case_open(struct plan_case *c, const char *path)
-{
-    json_t *root;
-    TRY(demand_open(path, &root));
-    return read_case(c, strcmp(path, "-") ? path : "standard input", root);
 }
 
 void plan_case_close(struct plan_case *c)

@@ -49,8 +49,6 @@ struct plan_case {
 /* Reads a file ("-" = standard input). EK_USAGE: it cannot be read, is no JSON, or a number is
  * missing, negative, not finite or absurd: the line names file and key, as units[1].speed. */
 enum ek_status plan_case_open(struct plan_case *c, const char *path);
-/* The same from text; `path` is for messages. */
-enum ek_status plan_case_parse(struct plan_case *c, const char *path, const char *text);
 void plan_case_close(struct plan_case *c);
 
 /* What a program writes with --json, from what it wrote with --json or --trace (both borrowed). */
