@@ -148,9 +148,36 @@ void scene_project(const struct scene *c, const struct stations *s, double *d, d
 
 /* ---- scenes -----------------------------------------------------------------------------------*/
 
-static enum ek_status fill(const char *path, struct stations *s, struct scene *c)
+/* EK_USAGE: its covariance has no root; EK_UNVERIFIED: points do not tell the unknowns; or
+ * EK_UNAVAILABLE. */
+static enum ek_status prepare(const struct stations *s, struct scene *c)
 {
     const size_t n = (size_t)c->n, unknowns = (size_t)c->unknowns;
+    double *column = calloc(n, sizeof *column);
+    enum ek_status st = EK_OK;
+    c->seen = calloc(n, sizeof *c->seen);
+    c->shape = calloc(n * unknowns + 1, sizeof *c->shape);
+    c->frame = calloc(n * unknowns + 1, sizeof *c->frame);
+    if (c->sill > 0)
+        c->root = calloc(n * (n + 1) / 2, sizeof *c->root);
+    if (!column || !c->seen || !c->shape || !c->frame || (c->sill > 0 && !c->root))
+        st = EK_UNAVAILABLE;
+    if (!st)
+        set_shape(c, s);
+    if (!st && c->root && !set_root(c, s))
+        st = EK_USAGE;
+    if (!st && !set_frame(c, s, column))
+        st = EK_UNVERIFIED;
+    for (int i = 0; !st && s->observed && i < c->n; i++)
+        column[i] = s->observed[3 * c->station[i]];
+    if (!st)
+        scene_project(c, s, column, c->seen);
+    free(column);
+    return st;
+}
+
+static enum ek_status fill(const char *path, struct stations *s, struct scene *c)
+{
     for (int i = 0; i < c->n; i++) {
         if (stations_difference(s, c->station[i]))
             FAIL(EK_USAGE, "%s: scenes.%s: differences of two points have nothing in common", path,
@@ -160,31 +187,33 @@ static enum ek_status fill(const char *path, struct stations *s, struct scene *c
     if (c->sill > 0 && c->n > SCENES_COVARIANT)
         FAIL(EK_USAGE, "%s: scenes.%s: %d points; with a covariance at most %d, leave some out",
              path, c->name, c->n, SCENES_COVARIANT);
-    double *column = calloc(n, sizeof *column);
-    c->seen = calloc(n, sizeof *c->seen);
-    c->shape = calloc(n * unknowns + 1, sizeof *c->shape);
-    c->frame = calloc(n * unknowns + 1, sizeof *c->frame);
-    if (c->sill > 0)
-        c->root = calloc(n * (n + 1) / 2, sizeof *c->root);
-    enum ek_status st = EK_OK;
-    if (!column || !c->seen || !c->shape || !c->frame || (c->sill > 0 && !c->root))
-        st = status_fail(EK_UNAVAILABLE, "%s: out of memory for scenes", path);
-    if (!st)
-        set_shape(c, s);
-    if (!st && c->root && !set_root(c, s))
-        st = status_fail(EK_USAGE,
-                         "%s: scenes.%s: next to its sill its deviations are too small to tell "
-                         "near points apart; they are of the noise of single points",
-                         path, c->name);
-    if (!st && !set_frame(c, s, column))
-        st = status_fail(EK_USAGE, "%s: scenes.%s: its %d stations do not tell a ramp", path,
-                         c->name, c->n);
-    for (int i = 0; !st && s->observed && i < c->n; i++)
-        column[i] = s->observed[3 * c->station[i]];
-    if (!st)
-        scene_project(c, s, column, c->seen);
-    free(column);
-    return st;
+    const enum ek_status st = prepare(s, c);
+    if (st == EK_UNAVAILABLE)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for scenes", path);
+    if (st == EK_USAGE)
+        FAIL(EK_USAGE,
+             "%s: scenes.%s: next to its sill its deviations are too small to tell near points "
+             "apart; they are of the noise of single points",
+             path, c->name);
+    if (st)
+        FAIL(EK_USAGE, "%s: scenes.%s: its %d stations do not tell a ramp", path, c->name, c->n);
+    return EK_OK;
+}
+
+bool scene_part(const struct scene *c, const struct stations *s, int part, int parts,
+                struct scene *some)
+{
+    struct scene made = {
+        .name = c->name, .unknowns = c->unknowns, .sill = c->sill, .range = c->range};
+    made.station = calloc((size_t)c->n, sizeof *made.station);
+    for (int i = part; made.station && i < c->n; i += parts)
+        made.station[made.n++] = c->station[i];
+    if (made.station && !prepare(s, &made)) {
+        *some = made;
+        return true;
+    }
+    scene_close(&made);
+    return false;
 }
 
 enum ek_status scenes_add(const char *path, struct stations *s, const char *name,
@@ -213,15 +242,19 @@ enum ek_status scenes_add(const char *path, struct stations *s, const char *name
     return fill(path, s, c);
 }
 
+void scene_close(struct scene *c)
+{
+    free(c->station);
+    free(c->shape);
+    free(c->frame);
+    free(c->seen);
+    free(c->root);
+}
+
 void scenes_close(struct scenes *all)
 {
-    for (int i = 0; i < all->n; i++) {
-        free(all->scene[i].station);
-        free(all->scene[i].shape);
-        free(all->scene[i].frame);
-        free(all->scene[i].seen);
-        free(all->scene[i].root);
-    }
+    for (int i = 0; i < all->n; i++)
+        scene_close(&all->scene[i]);
     free(all->of);
     *all = (struct scenes){0};
 }

@@ -36,6 +36,11 @@ struct scenes {
 enum ek_status scenes_add(const char *path, struct stations *s, const char *name,
                           const struct scene *as, struct scenes *all);
 void scenes_close(struct scenes *all);
+/* Points part, part + parts, … of a scene that was added, by themselves; chi2 of those is no more
+ * than that of all. False: they do not tell the unknowns, or memory is out. */
+bool scene_part(const struct scene *c, const struct stations *s, int part, int parts,
+                struct scene *some);
+void scene_close(struct scene *c);
 /* What a station says is known up to its scene's unknowns only. */
 bool scenes_adrift(const struct scenes *all, int station);
 /* The sill of its scene, m^2, which its deviation includes; 0: none. */

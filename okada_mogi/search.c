@@ -24,7 +24,7 @@ static struct search_point point_of(const struct stations *s, int i, double weig
     return p;
 }
 
-static void set_station(struct search_station *to, const struct stations *s, int i)
+void search_set_station(struct search_station *to, const struct stations *s, int i)
 {
     *to = (struct search_station){.npoints = 1, .scalar = stations_scalar(s, i), .rounding = 1};
     to->point[0] = point_of(s, i, 1);
@@ -99,7 +99,7 @@ static void list_stations(struct search *s)
     uint64_t seed = 5;
     for (int i = 0; i < job->stations.n; i++)
         if (!scenes_adrift(&job->scenes, i))
-            set_station(&s->station[s->nstations++], &job->stations, i);
+            search_set_station(&s->station[s->nstations++], &job->stations, i);
     for (int k = 0; k < job->scenes.n; k++)
         for (int i = 0, n = 0; job->scenes.scene[k].unknowns && i < TRIES && n < CONTRASTS; i++)
             if (set_contrast(&s->station[s->nstations], &job->stations, &job->scenes.scene[k],

@@ -92,6 +92,9 @@ struct search_worker {
     double until, searched; /* when to give up (INFINITY: never); trials of the range till then */
 };
 
+/* One of the job's. */
+void search_set_station(struct search_station *to, const struct stations *s, int i);
+
 /* Puts the stations into an order: keeps[sample][station] says whether a sample survives a station;
  * the one that leaves the fewest comes first, then the one that leaves the fewest of those, … */
 void search_order_stations(struct search *s, const bool *keeps, int nsamples);

@@ -23,8 +23,19 @@
 enum { SAMPLES = 512, VECTORS = MODEL_LANES / LANES };
 #define ROUNDING 1e-13 /* of products and their differences, relative to the products; plenty */
 
+enum { PANEL = 16, PANELS = 4 }; /* points; of a scene */
+
+/* Some points of a scene: where misfits are root mean squares, they are asked before all of them.
+ */
+struct panel {
+    struct scene scene;
+    struct search_station *point; /* [scene.n] */
+};
+
 struct shared {
     struct grid grid;
+    int npanels;
+    struct panel panel[SCENES_MOST * PANELS];
 };
 
 /* One thread's. lo, hi: [ndirections][MODEL_LANES] intervals of amplitudes of the lanes at work. */
@@ -129,6 +140,7 @@ static unsigned screen(const struct grid *g, const struct search_station *statio
 {
     const int width = 3 * g->model->nbasis;
     const bool strips = g->model->nbasis == 2 && station->ncomponents == 3;
+    const bool sums = isfinite(chi2) && is_alone(g->job, station);
     for (int v = 0; v < VECTORS; v++) {
         lanes b[3 * MODEL_BASES];
         const unsigned mine = ((1u << LANES) - 1) << (v * LANES);
@@ -138,15 +150,67 @@ static unsigned screen(const struct grid *g, const struct search_station *statio
             b[k] = LOAD(out, k * MODEL_LANES + v * LANES);
         lanes_mask meet = {0};
         meet = strips ? strips_meet(b, window) : ~meet;
-        if (isfinite(chi2) && is_alone(g->job, station)) {
+        if (sums) {
             add_products(g->job, station, g->model->nbasis, b, own->product[v]);
             meet &= may_explain(own->product[v], g->model->nbasis, chi2);
         }
-        if (lanes_any(meet))
+        if (lanes_any(meet) && (!sums || g->job->accept.nk))
             meet &= narrow(g, station, window, b, own->lo + v * LANES, own->hi + v * LANES);
         alive &= ~mine | lanes_bits_of(meet) << (v * LANES);
     }
     return alive;
+}
+
+/* Adds points' responses, as their scene sees them, to the products. z [points][bases], m */
+static void add_panel(const struct panel *p, int nbasis, lanes (*z)[MODEL_BASES],
+                      lanes (*product)[1 + MODEL_BASES])
+{
+    const struct scene *c = &p->scene;
+    for (int k = 0; k < nbasis; k++) {
+        const double *row = c->root;
+        for (int i = 0; i < c->n; i++) {
+            for (int j = 0; row && j < i; j++)
+                z[i][k] -= row[j] * z[j][k];
+            z[i][k] /= row ? row[i] : p->point[i].sigma[0];
+            row += row ? i + 1 : 0;
+        }
+        for (int a = 0; a < c->unknowns; a++) {
+            const double *along = c->frame + a * c->n;
+            lanes much = REAL(0.0);
+            for (int i = 0; i < c->n; i++)
+                much += along[i] * z[i][k];
+            for (int i = 0; i < c->n; i++)
+                z[i][k] -= much * along[i];
+        }
+    }
+    for (int i = 0; i < c->n; i++)
+        for (int a = 0; a <= nbasis; a++)
+            for (int b = 0; b <= a; b++)
+                product[a][b] +=
+                    (a ? z[i][a - 1] : REAL(c->seen[i])) * (b ? z[i][b - 1] : REAL(c->seen[i]));
+}
+
+/* Lanes (bits) of a block that survive a panel. */
+static unsigned screen_panel(struct search_worker *w, const struct panel *p,
+                             const double *const *value, double chi2, unsigned alive)
+{
+    const struct model *m = w->search->job->model;
+    struct own *own = w->own;
+    _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
+    lanes z[VECTORS][PANEL][MODEL_BASES];
+    unsigned in = 0;
+    for (int i = 0; i < p->scene.n; i++) {
+        search_respond(m, value, &p->point[i], out);
+        for (int v = 0; v < VECTORS; v++)
+            for (int k = 0; k < m->nbasis; k++)
+                z[v][i][k] = LOAD(out, 3 * k * MODEL_LANES + v * LANES);
+    }
+    w->evaluations += p->scene.n * __builtin_popcount(alive);
+    for (int v = 0; v < VECTORS; v++) {
+        add_panel(p, m->nbasis, z[v], own->product[v]);
+        in |= lanes_bits_of(may_explain(own->product[v], m->nbasis, chi2)) << (v * LANES);
+    }
+    return alive & in;
 }
 
 static double amplitude_slack(const struct grid *g)
@@ -270,6 +334,7 @@ static enum ek_status run_block(struct search_worker *w, const struct grid *g, t
                                 long first, long n)
 {
     const struct search *s = w->search;
+    const struct shared *shared = s->shared;
     struct own *own = w->own;
     const double *value[MODEL_VALUES];
     _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
@@ -279,10 +344,15 @@ static enum ek_status run_block(struct search_worker *w, const struct grid *g, t
     all_amplitudes(g, own);
     memset(own->product, 0, sizeof own->product);
     for (int i = 0; alive && i < s->nstations; i++) {
+        if (shared->npanels && !s->job->accept.nk && s->station[i].npoints > 1 &&
+            !s->station[i].difference)
+            continue; /* a contrast: panels say more */
         search_respond(g->model, value, &s->station[i], out);
         w->evaluations += s->station[i].npoints * __builtin_popcount(alive);
         alive = screen(g, &s->station[i], &w->window[i], out, own, chi2, alive);
     }
+    for (int i = 0; alive && isfinite(chi2) && i < shared->npanels; i++)
+        alive = screen_panel(w, &shared->panel[i], value, chi2, alive);
     for (long l = 0; l < n; l++)
         if (alive >> l & 1)
             TRY(finish(w, g, outer, first + l));
@@ -367,9 +437,34 @@ static void order_stations(struct search *s, const struct grid *g)
     free(basis);
 }
 
+/* A few panels of each scene, one after another; errors in common allow one: chi2 of two does not
+ * add up. */
+static enum ek_status open_panels(const struct job *job, struct shared *shared)
+{
+    for (int turn = 0; turn < PANELS && isfinite(judge_chi2(job, 0)); turn++)
+        for (int k = 0; k < job->scenes.n; k++) {
+            const struct scene *c = &job->scenes.scene[k];
+            const int parts = (c->n + PANEL - 1) / PANEL, most = c->root ? 1 : parts;
+            struct panel *p = &shared->panel[shared->npanels];
+            if (turn >= most || !scene_part(c, &job->stations, turn, parts, &p->scene))
+                continue;
+            shared->npanels++;
+            p->point = aligned_alloc(64, (size_t)p->scene.n * sizeof *p->point);
+            if (!p->point)
+                FAIL(EK_UNAVAILABLE, "%s: out of memory", job->path);
+            for (int i = 0; i < p->scene.n; i++)
+                search_set_station(&p->point[i], &job->stations, p->scene.station[i]);
+        }
+    return EK_OK;
+}
+
 static void close_shared(void *arg)
 {
     struct shared *shared = arg;
+    for (int i = 0; i < shared->npanels; i++) {
+        scene_close(&shared->panel[i].scene);
+        free(shared->panel[i].point);
+    }
     grid_close(&shared->grid);
     free(shared);
 }
@@ -380,6 +475,8 @@ static enum ek_status open_shared(struct search *s, void **out)
     if (!shared)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, 0, &shared->grid);
+    if (!st)
+        st = open_panels(s->job, shared);
     if (st) {
         close_shared(shared);
         return st;
