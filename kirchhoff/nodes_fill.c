@@ -162,7 +162,7 @@ static void continue_end(const struct nodes_plan *p, float *at)
     float *t = at + TABLE_T * n, *pz = at + TABLE_PZ * n;
     t[e] = migrate_beyond_time(t[a], t[e], pz[a], pz[e], by, p->par[PAR_HALF_STEP]);
     for (int f = TABLE_PX; f < TABLE_FIELDS; f++)
-        at[f * n + e] = migrate_beyond(at[f * n + a], at[f * n + e], by);
+        at[f * n + e] = migrate_between(at[f * n + a], at[f * n + e], by);
     for (int f = 0; f < TABLE_FIELDS; f++)
         for (int k = e + 1; k < n; k++)
             at[f * n + k] = at[f * n + e];

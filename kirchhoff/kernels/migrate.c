@@ -60,6 +60,19 @@ FN float larger(float a, float b)
     return a > b ? a : b;
 }
 
+/* All but the time, between a and b or beyond. */
+FN struct migrate_arrival arrival_between(struct migrate_arrival a, struct migrate_arrival b,
+                                          float f)
+{
+    a.px = migrate_between(a.px, b.px, f);
+    a.py = migrate_between(a.py, b.py, f);
+    a.pz = migrate_between(a.pz, b.pz, f);
+    a.l = migrate_between(a.l, b.l, f);
+    a.sx = migrate_between(a.sx, b.sx, f);
+    a.sy = migrate_between(a.sy, b.sy, f);
+    return a;
+}
+
 /* What an end sends to node k of an image column. */
 FN struct migrate_arrival node_sum(GLOBAL const float *tables, GLOBAL const int *end_i,
                                    GLOBAL const float *end_f, GLOBAL const int *shape,
@@ -69,35 +82,25 @@ FN struct migrate_arrival node_sum(GLOBAL const float *tables, GLOBAL const int 
     const int nx = shape[SHAPE_IMAGE_X], ny = shape[SHAPE_IMAGE_Y], z = nx + ny + k;
     GLOBAL const float *step = parts + shape[SHAPE_STEPS];
     const float part = parts[z];
-    struct migrate_arrival a = corners_sum(tables, end_i, end_f, shape, step, cells[i],
-                                           cells[nx + j], parts[i], parts[nx + j], cells[z]);
+    const struct migrate_arrival a = corners_sum(tables, end_i, end_f, shape, step, cells[i],
+                                                 cells[nx + j], parts[i], parts[nx + j], cells[z]);
     if (part == 0.0f)
         return a;
     const struct migrate_arrival b =
         corners_sum(tables, end_i, end_f, shape, step, cells[i], cells[nx + j], parts[i],
                     parts[nx + j], cells[z] + 1);
-    a.t = migrate_between_time(a.t, b.t, a.pz, b.pz, part, step[2]);
-    a.px = migrate_between(a.px, b.px, part);
-    a.py = migrate_between(a.py, b.py, part);
-    a.pz = migrate_between(a.pz, b.pz, part);
-    a.l = migrate_between(a.l, b.l, part);
-    a.sx = migrate_between(a.sx, b.sx, part);
-    a.sy = migrate_between(a.sy, b.sy, part);
-    return a;
+    struct migrate_arrival x = arrival_between(a, b, part);
+    x.t = migrate_between_time(a.t, b.t, a.pz, b.pz, part, step[2]);
+    return x;
 }
 
 /* The end's node lies below the tables. */
 FN struct migrate_arrival sum_beyond(struct migrate_arrival a, struct migrate_arrival b, float by,
                                      float way)
 {
-    b.t = migrate_beyond_time(a.t, b.t, a.pz, b.pz, by, way);
-    b.px = migrate_beyond(a.px, b.px, by);
-    b.py = migrate_beyond(a.py, b.py, by);
-    b.pz = migrate_beyond(a.pz, b.pz, by);
-    b.l = migrate_beyond(a.l, b.l, by);
-    b.sx = migrate_beyond(a.sx, b.sx, by);
-    b.sy = migrate_beyond(a.sy, b.sy, by);
-    return b;
+    struct migrate_arrival x = arrival_between(a, b, by);
+    x.t = migrate_beyond_time(a.t, b.t, a.pz, b.pz, by, way);
+    return x;
 }
 
 /* How far x lies outside of low .. high. */

@@ -69,16 +69,11 @@ FN float migrate_between_time(float a, float b, float pa, float pb, float f, flo
     return (a + f * (b - a)) + (0.5f * step) * ((f * (1.0f - f)) * (pa - pb));
 }
 
-/* Continued from a to a node that lies `by` times as far as the place of b, along the same line,
- * and for times along the same parabola; way: half of the way to that node, m. */
-FN float migrate_beyond(float a, float b, float by)
-{
-    return a + by * (b - a);
-}
-
+/* Continued from a to a node that lies `by` times as far as the place of b, along the same
+ * parabola; other fields are migrate_between() that. way: half of the way to that node, m. */
 FN float migrate_beyond_time(float a, float b, float pa, float pb, float by, float way)
 {
-    return migrate_beyond(a, b, by) + (1.0f - by) * (way * (pa - pb));
+    return migrate_between(a, b, by) + (1.0f - by) * (way * (pa - pb));
 }
 
 /* 1 / x, square root: in double precision, in which every device rounds as IEEE 754 has it. */
