@@ -6,11 +6,22 @@
 
 /* ---- how much of what ------------------------------------------------------------------------ */
 
+/* Bytes that the exchange takes, if all faces come and leave: numbers and the lists' rows. */
+static double faces_bytes(const struct mz *mz)
+{
+    double sum = 0;
+    for (int zone = 0; zone < mz->nzones; zone++)
+        for (int side = 0; side < MZ_SIDES; side++)
+            sum += 2 * sizeof(double) * (double)mz_face_size(mz, zone, (enum mz_side)side) +
+                   3 * 3 * sizeof(long);
+    return sum;
+}
+
 /* Bytes of a point that lives here, and of one in a batch. */
 static double living_bytes(const struct mz *mz)
 {
-    return sizeof(double) * ((mz_shares_forcing(mz) ? 1 : 2) * MZ_VARS +
-                             (double)mz->size_carried / (double)mz->points);
+    return sizeof(double) * (mz_shares_forcing(mz) ? 1 : 2) * MZ_VARS +
+           (sizeof(double) * (double)mz->size_carried + faces_bytes(mz)) / (double)mz->points;
 }
 
 static double batch_bytes(const struct mz *mz)
@@ -35,7 +46,7 @@ static long whole(const struct mz *mz, double points)
     return points > 0 ? (long)(points / (double)mz->most_volume) * mz->most_volume : 0;
 }
 
-/* A sixteenth is left to faces and to the driver. A batch may take an eighth where that lets all
+/* A sixteenth is left to the driver. A batch may take an eighth where that lets all
  * zones live here, and takes less rather than sending zones away. */
 static void divide(struct places *p, double memory, double single, bool one_by_one)
 {

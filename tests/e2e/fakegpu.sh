@@ -85,12 +85,13 @@ FAKEGPU_DEVICES=1 refused 3 "'cuda:1' is not there; cuda has 1: cuda:0 \(Fake CU
 # Too little memory for any zone: both numbers. For all zones: those that do not fit come for a step, the
 # same bits. The driver has less to give than it says, because others use the card: what can be had.
 FAKEGPU_MEMORY=1 refused 3 '[0-9.]+ MB .*cuda:0.* [0-9.]+ MB' bt-mz --class W --devices cuda:0 --layout 0x0+1
-for program in sp-mz lu-mz; do
+for case in sp-mz:350k lu-mz:100k; do
+    program=${case%:*}
     verified $program cuda:0,hip:1 0x0+2 --class S --schedule dynamic
     first=$(norms)
-    FAKEGPU_MEMORY=1 verified $program cuda:0 0x0+1 --class S
+    FAKEGPU_MEMORY=${case#*:} verified $program cuda:0 0x0+1 --class S
     [ -n "$first" ] && [ "$(norms)" = "$first" ] || say "$program: other norms where zones come and go"
-    FAKEGPU_MEMORY=1 verified $program cuda:0,hip:1 1x1+2 --class S --schedule dynamic
+    FAKEGPU_MEMORY=${case#*:} verified $program cuda:0,hip:1 1x1+2 --class S --schedule dynamic
 done
 FAKEGPU_FAULT=alloc:3 verified bt-mz hip:0 0x0+1 --class S
 FAKEGPU_FAULT=alloc:8 refused 3 '[0-9.]+ MB of device memory asked for, [0-9.]+ MB can be had' \

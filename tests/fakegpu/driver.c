@@ -51,6 +51,15 @@ __attribute__((destructor)) static void look_back(void)
     }
 }
 
+/* "1024" MiB or "600k". */
+static size_t memory(void)
+{
+    const char *text = getenv("FAKEGPU_MEMORY");
+    char *end = NULL;
+    const size_t n = text ? strtoul(text, &end, 10) : (size_t)price_number(PRICE_MEMORY, 1024);
+    return end && *end == 'k' ? n << 10 : n << 20;
+}
+
 static void make_devices(void)
 {
     const struct pocl *cl = pocl_open();
@@ -61,7 +70,7 @@ static void make_devices(void)
     for (int i = 0; cl && i < n && i < DEVICES; i++) {
         struct gpu *g = &gpus[ngpus++];
         g->index = i;
-        g->memory = (size_t)setting("FAKEGPU_MEMORY", 1024) << 20;
+        g->memory = memory();
         g->queue = cl->CreateCommandQueue(cl->context, cl->device, 0, NULL);
         pthread_mutex_init(&g->lock, &recursive);
     }
@@ -193,7 +202,7 @@ SHOWN(NAME(cuDeviceGetAttribute, hipDeviceGetAttribute), int *value, int attribu
         {6, 30, 65535},
         {7, 31, 65535},
         {8, 74, 49152},
-        {16, 63, 1},
+        {16, 63, (int)price_number(PRICE_MULTIPROCESSORS, 1)},
         {75, 23, capability / 10},
         {76, 61, capability % 10},
     };

@@ -9,14 +9,15 @@
  * stderr behind "fakegpu:", also what a device that lives is left with when the process ends.
  *
  *   FAKEGPU_DEVICES=2     how many there are
- *   FAKEGPU_MEMORY=1024   of each, MiB
+ *   FAKEGPU_MEMORY=1024   of each, MiB; 600k: KiB
  *   FAKEGPU_ARCH=sm_80    or gfx90a; HIPRTC's stand-in aborts over one that it does not know
  *   FAKEGPU_VERSION=12.8  of the driver
  *   FAKEGPU_INIT=802      what the driver's first call answers
- *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time it
- *        alloc    has no memory left        pinned   has no pinned memory left
- *        launch   refuses to launch         lost     dies at that launch, and stays dead
- *        load     refuses the code          build    (compiler) finds an error in the text
+ *   FAKEGPU_PRICE=h100    or a100 mi250x display: events tell what work would cost there (price.c),
+ * and the device has that card's memory and multiprocessors FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the
+ * N-th time it alloc    has no memory left        pinned   has no pinned memory left launch refuses
+ * to launch         lost     dies at that launch, and stays dead load     refuses the code build
+ * (compiler) finds an error in the text
  *
  * The same sources make libcuda.so.1 and libnvrtc.so.12, and with -DFAKE_HIP=6 libamdhip64.so.6 and
  * libhiprtc.so.6; with -DFAKE_HIP=5 the older libamdhip64.so.5, which has the compiler inside. */
@@ -121,6 +122,10 @@ enum count { ALLOCS, PINS, LAUNCHES, LOADS, COUNTS };
 /* What a device must be rid of in the end. */
 enum kind { STREAMS, EVENTS, MODULES, PINNED, KINDS };
 
+/* What works by itself on a device: its multiprocessors (copies within its memory, too), the copies
+ * each way. */
+enum engine { ENGINE_WORK, ENGINE_IN, ENGINE_OUT, ENGINE_PEER, ENGINES };
+
 struct buffer {
     struct buffer *next;
     unsigned char *byte;
@@ -138,6 +143,8 @@ struct gpu {
     bool lost;
     unsigned peers;  /* devices whose memory it was told to reach, a bit each */
     int kept[KINDS]; /* made and not yet given back */
+    struct moment *moments;
+    double host, engine[ENGINES]; /* virtual clocks: of who calls, when each engine is free */
 };
 
 /* The devices, NULL where there is no PoCL. */
@@ -150,6 +157,26 @@ bool gpu_owns(struct gpu *g, const void *at, size_t bytes);
 void gpu_keep(struct gpu *g, enum kind what, int one);
 /* Says what is wrong on stderr. */
 void gpu_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- what work would cost: price.c ------------------------------------------------------------
+ */
+
+bool price_wanted(void);
+/* What the card has; `otherwise` if none is named. */
+enum price_number { PRICE_MEMORY, PRICE_MULTIPROCESSORS };
+long price_number(enum price_number what, long otherwise);
+/* A moment on a queue, known when it has come; the device keeps it. */
+struct moment {
+    struct moment *next;
+    double time;
+};
+struct moment *price_moment(struct gpu *g);
+/* The caller's clock after a call. */
+double price_call(struct gpu *g);
+/* When work is done that may begin at `from`: `groups` work-groups of `items` with so many
+ * addresses; a copy. */
+double price_launch(struct gpu *g, double from, size_t groups, size_t items, int addresses);
+double price_copy(struct gpu *g, double from, enum engine e, size_t bytes);
 
 struct function {
     struct function *next; /* of its module */
@@ -167,6 +194,7 @@ struct box {
     unsigned char *dst;
     const unsigned char *src;
     size_t width, rows, slices, dst_row, dst_slice, src_row, src_slice;
+    enum engine engine;
 };
 
 /* Puts a copy or a launch on a queue of the calling thread's device. */

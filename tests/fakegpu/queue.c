@@ -13,6 +13,7 @@ struct event {
     struct stream *stream; /* where it was recorded last, NULL: never */
     long number;           /* of that piece of work */
     double time;
+    struct moment *moment; /* of the last record */
 };
 
 /* A piece of work on a queue. */
@@ -23,14 +24,17 @@ struct work {
     size_t grid[3], group[3];
     unsigned char arg[ARGS][8];
     struct event *event;
+    struct moment *moment; /* RECORD, AFTER: of the virtual clock, or NULL */
     struct stream *stream; /* AFTER: up to its piece `number` */
     long number;
+    double called; /* the caller's clock */
 };
 
 struct stream {
     struct gpu *gpu;
     struct work *work; /* [room], pieces done … queued-1 wait at [0 …] */
     long done, queued, room;
+    double clock; /* when what it did would be done */
 };
 
 /* ---- doing it -------------------------------------------------------------------------------- */
@@ -77,8 +81,28 @@ static void run_kernel(struct gpu *g, const struct work *w)
 
 static void drain(struct stream *s, long number);
 
+/* Moves the queue's clock on by what the work would cost. */
+static void charge(struct stream *s, const struct work *w)
+{
+    const double from = w->called > s->clock ? w->called : s->clock;
+    const struct box *b = &w->box;
+    const size_t *grid = w->grid, *group = w->group;
+    const size_t items = group[0] * group[1] * group[2];
+    int addresses = 0;
+    s->clock = from;
+    for (int i = 0; w->kind == LAUNCH && i < w->function->nargs; i++)
+        addresses += !w->function->size[i];
+    if (w->kind == LAUNCH)
+        s->clock =
+            price_launch(s->gpu, from, grid[0] * grid[1] * grid[2] / items, items, addresses);
+    else if (w->kind == COPY)
+        s->clock = price_copy(s->gpu, from, b->engine, b->width * b->rows * b->slices);
+}
+
 static void run(struct stream *s, const struct work *w)
 {
+    if (price_wanted())
+        charge(s, w);
     switch (w->kind) {
     case COPY:
         copy_box(&w->box);
@@ -88,10 +112,14 @@ static void run(struct stream *s, const struct work *w)
         w->function->queued--;
         break;
     case RECORD:
-        w->event->time = now();
+        w->event->time = w->moment ? s->clock : now();
+        if (w->moment)
+            w->moment->time = s->clock;
         break;
     case AFTER:
         drain(w->stream, w->number);
+        if (w->moment && w->moment->time > s->clock)
+            s->clock = w->moment->time;
         break;
     }
 }
@@ -111,6 +139,8 @@ static int drain_locked(struct stream *s, long number)
 {
     pthread_mutex_lock(&s->gpu->lock);
     drain(s, number);
+    if (s->clock > s->gpu->host)
+        s->gpu->host = s->clock;
     int code = s->gpu->lost ? LAUNCH_FAILED : OK;
     pthread_mutex_unlock(&s->gpu->lock);
     return code;
@@ -141,6 +171,7 @@ static int append(struct stream *s, const struct work *w)
     int code = s->work ? OK : OUT_OF_MEMORY;
     if (!code) {
         s->work[waiting] = *w;
+        s->work[waiting].called = price_call(s->gpu);
         s->queued++;
         if (w->kind == LAUNCH)
             w->function->queued++;
@@ -238,7 +269,9 @@ SHOWN(NAME(cuStreamWaitEvent, hipStreamWaitEvent), void *stream, void *event, un
     int code = enter(s);
     if (code || flags || !e->stream)
         return code ? code : flags ? INVALID_VALUE : OK;
-    return append(s, &(struct work){.kind = AFTER, .stream = e->stream, .number = e->number});
+    return append(
+        s, &(struct work){
+               .kind = AFTER, .moment = e->moment, .stream = e->stream, .number = e->number});
 }
 
 SHOWN(NAME(cuEventCreate, hipEventCreateWithFlags), void **event, unsigned flags)
@@ -270,7 +303,10 @@ SHOWN(NAME(cuEventRecord, hipEventRecord), void *event, void *stream)
     int code = enter(s);
     if (!code && e->gpu != s->gpu)
         code = INVALID_HANDLE;
-    return code ? code : append(s, &(struct work){.kind = RECORD, .event = e});
+    if (code)
+        return code;
+    e->moment = price_moment(s->gpu);
+    return append(s, &(struct work){.kind = RECORD, .event = e, .moment = e->moment});
 }
 
 SHOWN(NAME(cuEventSynchronize, hipEventSynchronize), void *event)
@@ -310,7 +346,9 @@ static int check_ends(const struct box *b, struct gpu *to, struct gpu *from)
 static int copy(void *stream, const struct box *b, struct gpu *to, struct gpu *from)
 {
     int code = b->width && b->rows && b->slices ? check_ends(b, to, from) : OK;
-    return code ? code : queue_copy(stream, b);
+    struct box priced = *b;
+    priced.engine = !to ? ENGINE_OUT : !from ? ENGINE_IN : to == from ? ENGINE_WORK : ENGINE_PEER;
+    return code ? code : queue_copy(stream, &priced);
 }
 
 static struct box line(void *dst, const void *src, size_t bytes)
@@ -348,8 +386,8 @@ struct ends {
 
 static int copy_sides(void *stream, struct ends dst, struct ends src, const size_t size[3])
 {
-    const struct box b = {dst.at,  src.at,    size[0], size[1],  size[2],
-                          dst.row, dst.slice, src.row, src.slice};
+    const struct box b = {dst.at,  src.at,    size[0], size[1],   size[2],
+                          dst.row, dst.slice, src.row, src.slice, ENGINE_WORK};
     if (dst.row < size[0] || src.row < size[0] || dst.slice < size[1] * dst.row ||
         src.slice < size[1] * src.row)
         return INVALID_VALUE;

@@ -1,0 +1,94 @@
+/* tests/fakegpu/price.c – what work would cost on a card: FAKEGPU_PRICE names it, and the events of
+ * a fake device then tell a virtual clock's time instead of PoCL's.
+ *
+ * A launch costs the host its call and the device a start; its groups go in waves over the
+ * multiprocessors, none shorter than a group's own latency, all together no faster than memory
+ * delivers what the work-items touch (a sector of 32 bytes for each address that they are given). A
+ * copy costs a start and its bytes over the bus, the link between cards or memory, on one of the
+ * engines. Numbers from the makers' data sheets and the usual measurements of starts; a card that
+ * is measured may correct them here. */
+#include "tests/fakegpu/fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESIDENT = 16, SECTOR = 32 }; /* groups of 64 on a multiprocessor; bytes */
+
+static const struct price {
+    const char *name;
+    int multiprocessors;
+    long memory;                 /* MiB */
+    double call, start, group;   /* seconds: of the host, of the device, of a wave at least */
+    double bandwidth, bus, link; /* bytes/s: of memory, to the host, to another card */
+} prices[] = {
+    {"h100", 132, 80000, 2e-6, 3e-6, 4e-6, 3.35e12, 55e9, 400e9},
+    {"a100", 108, 40000, 2e-6, 4e-6, 5e-6, 1.55e12, 25e9, 250e9},
+    {"mi250x", 110, 64000, 4e-6, 6e-6, 6e-6, 1.6e12, 28e9, 50e9},
+    {"display", 14, 4000, 3e-6, 5e-6, 8e-6, 0.13e12, 12e9, 6e9},
+};
+
+static const struct price *chosen(void)
+{
+    const char *name = getenv("FAKEGPU_PRICE");
+    for (size_t i = 0; name && i < sizeof prices / sizeof *prices; i++)
+        if (!strcmp(prices[i].name, name))
+            return &prices[i];
+    return NULL;
+}
+
+bool price_wanted(void)
+{
+    return chosen();
+}
+
+long price_number(enum price_number what, long otherwise)
+{
+    const struct price *p = chosen();
+    return !p ? otherwise : what == PRICE_MEMORY ? p->memory : p->multiprocessors;
+}
+
+struct moment *price_moment(struct gpu *g)
+{
+    struct moment *m = chosen() ? calloc(1, sizeof *m) : NULL;
+    if (m) {
+        m->next = g->moments;
+        g->moments = m;
+    }
+    return m;
+}
+
+double price_call(struct gpu *g)
+{
+    const struct price *p = chosen();
+    return g->host += p ? p->call : 0;
+}
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Work that begins at `from` takes an engine for `seconds`; when it is done. */
+static double take(struct gpu *g, enum engine e, double from, double seconds)
+{
+    return g->engine[e] = later(from, g->engine[e]) + seconds;
+}
+
+double price_launch(struct gpu *g, double from, size_t groups, size_t items, int addresses)
+{
+    const struct price *p = chosen();
+    const size_t wave = (size_t)p->multiprocessors * RESIDENT, waves = (groups + wave - 1) / wave;
+    const double bytes = (double)(groups * items) * SECTOR * addresses;
+    return take(g, ENGINE_WORK, from + p->start,
+                later((double)waves * p->group, bytes / p->bandwidth));
+}
+
+double price_copy(struct gpu *g, double from, enum engine e, size_t bytes)
+{
+    const struct price *p = chosen();
+    const double rate[] = {[ENGINE_WORK] = p->bandwidth / 2,
+                           [ENGINE_IN] = p->bus,
+                           [ENGINE_OUT] = p->bus,
+                           [ENGINE_PEER] = p->link};
+    return take(g, e, from + p->start, (double)bytes / rate[e]);
+}

@@ -1,0 +1,109 @@
+/* tests/test_npb_mz_gpu.c – what a step costs on cards of which only the data sheet is here, by the
+ * stand-ins' virtual clock: a batch of zones is cheaper than its zones one by one, a faster card is
+ * not slower, and zones that come for a step travel while others are computed. */
+#include "npb_mz/device.h"
+#include "tests/backends.h"
+
+enum { BEGUN = BACKEND_EVENTS - 2, ENDED };
+
+static const char *const cards[] = {"h100", "a100", "mi250x", "display"};
+
+/* Virtual seconds of a step of all zones, in launches for `together` of them; memory: 0 as it is.
+ */
+static double step_on(const char *vendor, const char *card, const char *solver, char letter,
+                      int together, size_t memory)
+{
+    const struct mz_ops *ops = mz_find(solver);
+    struct mz *mz;
+    struct device *d;
+    size_t bytes = 0;
+    double seconds = 0;
+    setenv("FAKEGPU_PRICE", card, 1);
+    struct backend *b = open_device(vendor, 0);
+    b->info.memory = memory ? memory : b->info.memory;
+    assert_int_equal(mz_open(ops, mz_class_find(solver, letter, 0), &mz), EK_OK);
+    assert_int_equal(device_open(mz, b, &d), EK_OK);
+    double *each = calloc((size_t)mz->nzones, sizeof *each);
+    for (int zone = 0; zone < mz->nzones; zone++)
+        assert_int_equal(device_carry(d, NULL, zone, &bytes), EK_OK);
+    assert_int_equal(backend_record(b, BACKEND_COMPUTE, BEGUN), EK_OK);
+    for (int zone = 0; zone < mz->nzones; zone += together)
+        assert_int_equal(device_step(d, zone, zone + together, each + zone), EK_OK);
+    assert_int_equal(backend_record(b, BACKEND_COMPUTE, ENDED), EK_OK);
+    assert_int_equal(backend_elapsed(b, BEGUN, ENDED, &seconds), EK_OK);
+    free(each);
+    device_close(d);
+    mz_close(mz);
+    backend_close(b);
+    return seconds;
+}
+
+static void a_batch_is_cheaper_than_its_zones(void **state)
+{
+    static const char *const solvers[] = {"bt-mz", "sp-mz", "lu-mz"};
+    (void)state;
+    for (int c = 0; c < LENGTH(cards); c++) {
+        const char *vendor = c == 2 ? "hip" : "cuda", *solver = solvers[c % LENGTH(solvers)];
+        const int zones = !strcmp(solver, "lu-mz") ? 16 : 4;
+        const double batch = step_on(vendor, cards[c], solver, 'S', zones, 0);
+        const double alone = step_on(vendor, cards[c], solver, 'S', 1, 0);
+        assert_true(batch > 0 && alone > 0.6 * zones * batch);
+    }
+}
+
+static void a_better_card_is_not_slower(void **state)
+{
+    (void)state;
+    double last = 0;
+    for (int c = 0; c < LENGTH(cards); c++) {
+        const double seconds = step_on("cuda", cards[c], "sp-mz", 'S', 4, 0);
+        assert_true(seconds > last);
+        last = seconds;
+    }
+}
+
+/* The least memory with which a device can step SP class S. */
+static size_t least_memory(void)
+{
+    const struct mz_ops *ops = mz_find("sp-mz");
+    struct mz *mz;
+    struct places p;
+    size_t memory = 1 << 16;
+    assert_int_equal(mz_open(ops, mz_class_find("sp-mz", 'S', 0), &mz), EK_OK);
+    status_mute(+1);
+    while (places_open(mz, "", memory, memory, false, &p))
+        memory += memory / 16;
+    status_mute(-1);
+    assert_true(p.stage > 0);
+    places_close(&p);
+    mz_close(mz);
+    return memory;
+}
+
+/* Alone, a zone waits for its coming; together, it comes beside the one before it. */
+static void zones_travel_while_others_are_computed(void **state)
+{
+    const size_t memory = least_memory();
+    (void)state;
+    for (int c = 0; c < LENGTH(cards); c += LENGTH(cards) - 1) {
+        const double stay = step_on("cuda", cards[c], "sp-mz", 'S', 4, 0);
+        const double come = step_on("cuda", cards[c], "sp-mz", 'S', 4, memory);
+        const double one_by_one = step_on("cuda", cards[c], "sp-mz", 'S', 1, memory);
+        assert_true(stay < come && come < one_by_one);
+    }
+}
+
+static int fake_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_is_cheaper_than_its_zones),
+        cmocka_unit_test(a_better_card_is_not_slower),
+        cmocka_unit_test(zones_travel_while_others_are_computed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return fakes() ? in_process(NULL, fake_tests) : with_fakes("fakegpu");
+}
