@@ -296,10 +296,9 @@ enum { MZ_VALUES = 2 * MZ_NORMS + 1 };
 
 /* The part of a zone on the host, from its present u. */
 void mz_zone_values(struct mz *mz, struct mz_work *work, int zone, double value[MZ_VALUES]);
-/* Adds the parts value[nzones][MZ_VALUES] in the zones' order and compares with the reference. */
-void mz_judge(const struct mz *mz, const double *value, struct mz_norms *norms);
 
-/* Both for all zones, on the host. The same bits for any width. EK_UNAVAILABLE: out of memory. */
+/* The norms of all zones, which are on the host of the rank that claims them. The same bits for any
+ * width and ranks. EK_UNAVAILABLE: out of memory. Collective. */
 enum ek_status mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms);
 
 #endif

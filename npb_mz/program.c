@@ -126,22 +126,6 @@ static json_t *number_list(const double *x, int n)
     return list;
 }
 
-/* Parts of zones of other ranks are 0 here, so that the sum is exact and the same for any ranks. */
-static enum ek_status judge(struct run *r, struct mz_norms *norms)
-{
-    const size_t n = MZ_VALUES * (size_t)r->mz->nzones;
-    double *value = calloc(n, sizeof *value);
-    if (!value)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the norms", r->ops->name);
-    for (int zone = 0; zone < r->mz->nzones; zone++)
-        if (r->mz->mine[zone])
-            mz_zone_values(r->mz, r->judge, zone, value + MZ_VALUES * zone);
-    cluster_sum(value, n);
-    mz_judge(r->mz, value, norms);
-    free(value);
-    return EK_OK;
-}
-
 /* What each norm should be, and how far it is from that. */
 static void add_references(json_t *o, const struct mz_class *class, const struct mz_norms *norms)
 {
@@ -165,7 +149,7 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
 {
     struct run *r = st;
     struct mz_norms norms;
-    TRY(judge(r, &norms));
+    TRY(mz_verify(r->mz, r->judge, &norms));
     const bool verifiable = mz_is_standard(r->class) && r->steps == r->class->steps;
     *verified = verifiable || !isfinite(norms.worst) ? norms.verified : BENCH_UNVERIFIABLE;
     *detail = json_pack(
