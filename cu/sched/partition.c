@@ -335,6 +335,7 @@ static void try_memory(struct partition *d, struct search *s, int memory)
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
         if (k->memory == memory) {
             try_list(d, s, memory, PARTITION_BY_MEMORY, d->order);
+            improve(d, s, true);
             return;
         }
 }

@@ -6,7 +6,7 @@
  *   priced      each task to the kind of unit where it is cheapest, at prices of a second that
  *               balance the kinds: the linear programme's way to use what every kind is best at
  *   stretches   consecutive tasks for each memory node, or for each unit: few faces cross
- *   one node    for links that cost more than the others give
+ *   one node    for links that cost more than the others give, but for a few tasks
  *   present     the partition that there is, repaired
  *   exact       for a few tasks: depth first, bounded by those prices
  * Then tasks are moved and exchanged between the unit that ends last and others while that helps.
