@@ -172,7 +172,8 @@ static void add_panel(const struct panel *p, int nbasis, lanes (*z)[MODEL_BASES]
             for (int j = 0; row && j < i; j++)
                 z[i][k] -= row[j] * z[j][k];
             z[i][k] /= row ? row[i] : p->point[i].sigma[0];
-            row += row ? i + 1 : 0;
+            if (row)
+                row += i + 1;
         }
         for (int a = 0; a < c->unknowns; a++) {
             const double *along = c->frame + a * c->n;
