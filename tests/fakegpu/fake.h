@@ -13,11 +13,12 @@
  *   FAKEGPU_ARCH=sm_80    or gfx90a; HIPRTC's stand-in aborts over one that it does not know
  *   FAKEGPU_VERSION=12.8  of the driver
  *   FAKEGPU_INIT=802      what the driver's first call answers
- *   FAKEGPU_PRICE=h100    or a100 mi250x display: events tell what work would cost there (price.c),
- * and the device has that card's memory and multiprocessors FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the
- * N-th time it alloc    has no memory left        pinned   has no pinned memory left launch refuses
- * to launch         lost     dies at that launch, and stays dead load     refuses the code build
- * (compiler) finds an error in the text
+ *   FAKEGPU_PRICE=h100    or a100 mi250x display: what that card has, and events tell what work
+ *                         would cost there (price.c)
+ *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time it
+ *        alloc    has no memory left        pinned   has no pinned memory left
+ *        launch   refuses to launch         lost     dies at that launch, and stays dead
+ *        load     refuses the code          build    (compiler) finds an error in the text
  *
  * The same sources make libcuda.so.1 and libnvrtc.so.12, and with -DFAKE_HIP=6 libamdhip64.so.6 and
  * libhiprtc.so.6; with -DFAKE_HIP=5 the older libamdhip64.so.5, which has the compiler inside. */
