@@ -74,7 +74,7 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
         return on_device(p, cu, r, seconds);
     for (size_t t = r.begin; t < r.end; t++) {
         const double start = clock_now();
-        TRY(forecasts ? demigrate_chunk(p->worker[cu->index], cu, p->first + t, p->lsm->direction,
+        TRY(forecasts ? migrate_adjoint(p->worker[cu->index], cu, p->first + t, p->lsm->direction,
                                         p->lsm->forecast)
                       : migrate_chunk(p->worker[cu->index], cu, p->first + t));
         seconds[t - r.begin] += clock_now() - start;

@@ -102,7 +102,7 @@ enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size
 
 /* The adjoint: what the traces of a chunk would be, were `image` [image_sums()] all that there is,
  * to out [segy->n][ns]. The last nodes' depths below the image must hold 0. Otherwise the same. */
-enum ek_status demigrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk,
+enum ek_status migrate_adjoint(struct migrate_worker *w, const struct cu *cu, size_t chunk,
                                const double *image, float *out);
 
 /* Image points visited by all traces: traces times points within the aperture, about. */

@@ -216,7 +216,7 @@ enum ek_status migrate_chunk(struct migrate_worker *w, const struct cu *cu, size
     return EK_OK;
 }
 
-enum ek_status demigrate_chunk(struct migrate_worker *w, const struct cu *cu, size_t chunk,
+enum ek_status migrate_adjoint(struct migrate_worker *w, const struct cu *cu, size_t chunk,
                                const double *image, float *out)
 {
     const size_t n = (size_t)w->batch->room * filter_bank_size(w->m->bank);

@@ -67,7 +67,7 @@ static float *forecast(const struct migrate *m, const double *image, int width)
     assert_non_null(out);
     assert_int_equal(migrate_worker_open(m, width, &w), EK_OK);
     for (size_t c = m->survey->nchunks; c-- > 0;)
-        assert_int_equal(demigrate_chunk(w, NULL, c, image, out), EK_OK);
+        assert_int_equal(migrate_adjoint(w, NULL, c, image, out), EK_OK);
     migrate_worker_close(w);
     return out;
 }
@@ -136,7 +136,7 @@ static void run_step(struct lsm *l, struct migrate_worker *w, int number, bool *
     for (size_t c = 0; c < l->m->survey->nchunks; c++)
         assert_int_equal(lsm_migrates(number)
                              ? migrate_chunk(w, NULL, c)
-                             : demigrate_chunk(w, NULL, c, l->direction, l->forecast),
+                             : migrate_adjoint(w, NULL, c, l->direction, l->forecast),
                          EK_OK);
     lsm_step(l, number, last);
 }
