@@ -174,8 +174,7 @@ static enum ek_status read_accept(struct job *job, const json_t *object)
 {
     static const char *const keys[] = {"k_sigma", "misfit", "misfit_below", "best", "keep_all"};
     struct job_accept *a = &job->accept;
-    const json_t *k = json_object_get(object, "k_sigma"),
-                 *all = json_object_get(object, "keep_all");
+    const json_t *k = json_object_get(object, "k_sigma");
     double best = 0;
     a->below = INFINITY;
     TRY(demand_that(job->path, json_is_object(object), "accept", "an object"));
@@ -186,9 +185,8 @@ static enum ek_status read_accept(struct job *job, const json_t *object)
     TRY(read_misfit(job, json_object_get(object, "misfit")));
     TRY(demand_optional(job->path, "accept", object, "misfit_below", &ABOVE_0, &a->below));
     TRY(demand_optional(job->path, "accept", object, "best", &BEST, &best));
-    TRY(demand_that(job->path, !all || json_is_boolean(all), "accept.keep_all", "true or false"));
+    TRY(demand_flag(job->path, "accept", object, "keep_all", &a->all));
     a->best = (long)best;
-    a->all = json_is_true(all);
     TRY(demand_that(job->path, !a->all || !a->best, "accept.best",
                     "left out where keep_all keeps every trial"));
     return demand_that(job->path, a->nk || a->all || a->best || isfinite(a->below), "accept",
