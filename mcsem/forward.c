@@ -18,8 +18,10 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
     1e-10                 /* of the finest filter, relative to the field; 1e-12 in a whole space   \
                            */
 #define GAIN        0.1   /* a filter's error over the coarser one's, at most */
-#define LOST_E      8e-26 /* what cancellation leaves of small fields, V/(A m^2) and 1/m^2 */
+#define COMMON      0.25  /* but neighbours share some of theirs where fields are static */
+#define LOST_E      8e-26 /* what cancellation leaves of small fields, at least; 1/m^2 for H */
 #define LOST_H      8e-23
+#define ROUNDING    1.1e-16
 #define LEAST_ERROR 1e-13 /* of sums in double precision */
 
 struct forward {
@@ -217,6 +219,16 @@ enum ek_status forward_pair(struct forward *f, const struct earth_layers *layers
     return run(f, layers, pair, nfreq, freq, which, derivatives, field, derivative);
 }
 
+/* What cancellation leaves of the pair's small fields: rounding of its primary field, which over a
+ * survey's distances is less than the least. */
+static double lost(const struct survey_pair *p, double freq)
+{
+    const double *a = p->source, *b = p->receiver, four_pi = 4 * acos(-1);
+    const double r = fmax(1e-3, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
+    return p->magnetic ? fmax(LOST_H, ROUNDING / (four_pi * r * r))
+                       : fmax(LOST_E, 0.1 * ROUNDING * forward_line(freq) / (four_pi * r));
+}
+
 /* Largest difference of the two, relative to max(|field|, floor). */
 static double difference(int n, const double complex *a, const double complex *b, double floor)
 {
@@ -234,18 +246,19 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
                                 calloc((size_t)nfreq, sizeof **field)};
     enum ek_status st = EK_OK;
     double worst = INFINITY, rounding = LEAST_ERROR;
+    const double limit = (error ? COMMON : 1) * control->tolerance;
     int k = 0;
     if (!field[0] || !field[1])
         st = status_fail(EK_UNAVAILABLE, "forward: out of memory for %d frequencies", nfreq);
     if (!st)
         st = run(f, layers, pair, nfreq, freq, 0, FORWARD_FIELD, field[0], NULL);
-    while (!st && k < HANKEL_FILTERS - 1 && worst > control->tolerance) {
+    while (!st && k < HANKEL_FILTERS - 1 && worst > limit) {
         k++;
         st = run(f, layers, pair, nfreq, freq, k, FORWARD_FIELD, field[k % 2], NULL);
         worst = difference(nfreq, field[(k + 1) % 2], field[k % 2], control->floor);
         for (int q = 0; q < nfreq; q++)
-            rounding = fmax(rounding, (pair->magnetic ? LOST_H : LOST_E) /
-                                          fmax(cabs(field[k % 2][q]), control->floor));
+            rounding =
+                fmax(rounding, lost(pair, freq[q]) / fmax(cabs(field[k % 2][q]), control->floor));
     }
     free(field[0]);
     free(field[1]);

@@ -37,7 +37,7 @@ enum ek_status forward_pair(struct forward *forward, const struct earth_layers *
 /* Error control: the coarsest filter whose fields differ from the next finer one's by no more than
  * tolerance * max(|field|, floor) at every frequency, or the finest one. *error (may be NULL): a
  * tenth of that difference relative to max(|field|, floor), which bounds the finer filter's error;
- * `which` is the finer one. */
+ * `which` is the finer one, and where the error is asked for, they differ by a quarter as much. */
 struct forward_control {
     double tolerance, floor;
 };

@@ -280,6 +280,36 @@ static double complex whole_space(const struct survey_pair *p, double rho, doubl
     return sum;
 }
 
+/* Resistivities, frequencies and distances out of any survey: what is not right is not passed in
+ * silence. */
+static void errors_are_told_at_the_extremes(void **state)
+{
+    (void)state;
+    const struct forward_control control = {1e-8, 1e-17};
+    struct earth_layers l = mcsem_sea_floor();
+    for (int n = 0; n < 600; n++) {
+        struct survey_pair p = mcsem_pairs[n % MCSEM_PAIRS];
+        const double rho = pow(10, 20 * fmod(n * sqrt(2), 1) - 8);
+        const double freq = pow(10, 8 * fmod(n * sqrt(3), 1) - 4);
+        const double near = pow(10, 2 * fmod(n * sqrt(5), 1) - 2);
+        double complex got;
+        double error;
+        int which;
+        for (int k = 0; k < l.n; k++)
+            l.rho_h[k] = l.rho_v[k] = rho;
+        p.length = 0;
+        for (int d = 0; d < 3; d++)
+            p.receiver[d] = p.source[d] + near * (p.receiver[d] - p.source[d]);
+        const double complex want = whole_space(&p, rho, freq);
+        assert_int_equal(forward_choose(forward, &l, &p, 1, &freq, &control, &which, &error),
+                         EK_OK);
+        assert_int_equal(forward_pair(forward, &l, &p, 1, &freq, which, FORWARD_FIELD, &got, NULL),
+                         EK_OK);
+        if (error <= control.tolerance)
+            close_to(got, want, fmax(cabs(want), 1e-12), control.tolerance);
+    }
+}
+
 static void equal_layers_are_a_whole_space(void **state)
 {
     (void)state;
@@ -445,6 +475,7 @@ int main(void)
         cmocka_unit_test(source_and_receiver_change_places),
         cmocka_unit_test(a_layer_may_be_two),
         cmocka_unit_test(the_vertical_resistivity_counts_where_it_differs),
+        cmocka_unit_test(errors_are_told_at_the_extremes),
         cmocka_unit_test(equal_layers_are_a_whole_space),
         cmocka_unit_test(a_wire_is_its_points),
         cmocka_unit_test(the_surface_of_a_half_space),
