@@ -27,11 +27,12 @@ static const char *const mark = "CU_SURVIVE";
 
 enum { RANKS = 1024, TRIES = 5, TICK = 200 /* ms */ };
 
-static const double THAW = 2, /* seconds in which a frozen rank may go on */
-    MOURNING = 3,             /* in which a launch that has lost a rank ends by itself */
-    LINGER = 60,
-                    FAREWELL =
-                        5; /* until a keeper that launches nobody ends: all were lost, all left */
+/* Seconds: a frozen rank may go on within */
+static const double THAW = 2;
+/* … a launch that has lost a rank ends by itself within … */
+static const double MOURNING = 3;
+/* … a keeper that launches nobody ends after: all were lost, all have left. */
+static const double LINGER = 60, FAREWELL = 5;
 
 enum word { BYE = 'b', OVER = 'o' };
 
