@@ -112,7 +112,7 @@ static void blank_non_numbers(char *text)
     }
 }
 
-enum ek_status demand_parse(const char *path, const char *text, json_t **root)
+static enum ek_status parse(const char *path, const char *text, json_t **root)
 {
     json_error_t error;
     const bool marked = !strncmp(text, "\xef\xbb\xbf", 3); /* byte-order mark */
@@ -132,7 +132,7 @@ enum ek_status demand_open(const char *path, json_t **root)
 {
     char *text;
     TRY(file_read_text(path, &text));
-    const enum ek_status st = demand_parse(strcmp(path, "-") ? path : "standard input", text, root);
+    const enum ek_status st = parse(strcmp(path, "-") ? path : "standard input", text, root);
     free(text);
     return st;
 }

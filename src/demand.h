@@ -15,10 +15,9 @@ struct demand {
 
 /* Reads a whole file, "-" = standard input. JSON has no NaN, infinity or 1e999, but programs write
  * them: they are read as something that is no number, so that the reader meets them where it knows
- * the key. EK_USAGE: cannot be read, or is no JSON. New reference in *root. */
+ * the key. EK_USAGE: cannot be read, or is no JSON. New reference in *root. `path` is for messages
+ * in all that follows. */
 enum ek_status demand_open(const char *path, json_t **root);
-/* The same from text; `path` is for messages, here as in all that follows. */
-enum ek_status demand_parse(const char *path, const char *text, json_t **root);
 
 /* *x = the number. EK_USAGE: `value` is NULL, no finite number, out of range or not whole; `key` is
  * its name. */

@@ -15,10 +15,10 @@ enum { THREADS = 5, ROUNDS = 2000 };
 static void nobody_passes_early(void **state)
 {
     (void)state;
-    for (int crowded = 0; crowded < 2; crowded++) {
+    for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
         struct barrier barrier;
         atomic_int inside = 0, wrong = 0;
-        barrier_init(&barrier, THREADS, crowded);
+        barrier_init(&barrier, THREADS, oversubscribed);
 #pragma omp parallel num_threads(THREADS)
         for (int round = 1; round <= ROUNDS; round++) {
             atomic_fetch_add(&inside, 1);

@@ -77,7 +77,7 @@ static enum ek_status fill(struct coordinator *c)
         c->unit[i] = (struct sched_unit){.width = 1, .memory = i, .node = i};
     const struct sched_job job = {
         .n = c->job.n, .grain = 1, .ncu = c->nodes, .unit = c->unit, .cost = c->job.cost};
-    if (c->job.dealer)
+    if (c->job.source)
         return EK_OK;
     const char *schedule = deals_ranges(c->job.schedule) ? c->job.schedule : "hrdls";
     return c->job.n ? sched_open(schedule, &job, &c->sched) : EK_OK;
@@ -134,8 +134,8 @@ static void change(struct coordinator *c)
  * common. */
 static void leave(struct coordinator *c, int node, struct ek_range r)
 {
-    if (c->job.dealer)
-        c->job.dealer->back(c->job.dealer->arg, node, r);
+    if (c->job.source)
+        c->job.source->back(c->job.source->arg, node, r);
     else if (tasks_in(r))
         c->left[c->nleft++] = r;
 }
@@ -184,8 +184,8 @@ static bool is_absent(const struct coordinator *c, const struct node *n, double 
  * absent. */
 static struct ek_range deal(struct coordinator *c, int node, double now)
 {
-    if (c->job.dealer)
-        return c->job.dealer->deal(c->job.dealer->arg, node);
+    if (c->job.source)
+        return c->job.source->next(c->job.source->arg, node);
     struct ek_range r = take_left(c, node);
     if (!tasks_in(r) && c->sched)
         r = sched_next(c->sched, node);
@@ -233,7 +233,7 @@ static bool is_late(const struct coordinator *c, const struct node *n, double no
 /* The batch of a node that should have reported long ago. Rank 0's are its own. */
 static struct ek_range take_over(struct coordinator *c, int node, double now)
 {
-    for (int i = 1; !c->job.dealer && i < c->nodes; i++)
+    for (int i = 1; !c->job.source && i < c->nodes; i++)
         if (i != node && is_late(c, &c->node[i], now)) {
             c->node[i].known.lost++;
             return drop(c, &c->node[i], 0, now);
@@ -245,7 +245,7 @@ static struct ek_range take_over(struct coordinator *c, int node, double now)
  * that failed goes out by itself. */
 static struct ek_range whole(struct coordinator *c, int node, struct ek_range r)
 {
-    if (c->job.dealer)
+    if (c->job.source)
         return r;
     size_t end = r.begin + 1;
     while (end < r.end && !c->trouble[r.begin].failures && !c->trouble[end].failures &&
@@ -384,7 +384,7 @@ void coordinator_lost(struct coordinator *c, int node)
     n->slots = 0;
     while (n->nout)
         leave(c, node, drop(c, n, 0, 0));
-    if (c->job.dealer)
+    if (c->job.source)
         leave(c, node, (struct ek_range){0, 0});
     change(c);
     pthread_mutex_unlock(&c->lock);

@@ -16,9 +16,9 @@
 struct coordinator;
 
 /* Who says what a node does, where no policy does. Under the coordinator's lock: no calls back. */
-struct farm_dealer {
+struct farm_source {
     /* A task for the node; empty: none for now. */
-    struct ek_range (*deal)(void *arg, int node);
+    struct ek_range (*next)(void *arg, int node);
     /* A task that it was given is to be done again: it failed, or the node is lost. Empty: the node
      * is lost, and has no more of them. */
     void (*back)(void *arg, int node, struct ek_range task);
@@ -27,7 +27,7 @@ struct farm_dealer {
 
 /* The work. Arrays are borrowed. */
 struct farm_job {
-    const struct farm_dealer *dealer; /* NULL: `schedule` says */
+    const struct farm_source *source; /* NULL: `schedule` says */
     const char *schedule; /* a policy for long ranges (chunk, hrdls, gss …); others make a whole of
                              a list of tasks and are no use among nodes: hrdls is taken then */
     size_t n;

@@ -388,9 +388,9 @@ static double slurm_seconds(void)
 static enum ek_status carry_out(struct execution *x)
 {
     struct run_history *b = &x->history;
-    const struct farm_dealer dealer = {deal, back, x};
+    const struct farm_source source = {deal, back, x};
     const struct farm_job job = {
-        .dealer = &dealer, .n = (size_t)b->job->problem.ntasks, .failures = b->job->retries + 1};
+        .source = &source, .n = (size_t)b->job->problem.ntasks, .failures = b->job->retries + 1};
     const struct server_ops ops = {.brief = describe, .take = take, .arg = x};
     const double left = b->job->node[0].reach == RUN_SLURM ? slurm_seconds() : INFINITY;
     const double since = clock_now();

@@ -8,13 +8,13 @@
 /* About 50 us: longer than the imbalance of fine work, shorter than a time slice. */
 enum { SPINS = 4000 };
 
-void barrier_init(struct barrier *g, int threads, _Bool crowded)
+void barrier_init(struct barrier *g, int threads, _Bool oversubscribed)
 {
     atomic_init(&g->arrived, 0);
     atomic_init(&g->opened, 0);
     atomic_init(&g->sleepers, 0);
     g->threads = (unsigned)threads;
-    g->spins = crowded ? 0 : SPINS;
+    g->spins = oversubscribed ? 0 : SPINS;
 }
 
 static void relax(void)

@@ -14,9 +14,9 @@ struct barrier {
     int spins;
 };
 
-/* For `threads` threads; crowded: more threads than cpus are busy in all, so nobody spins. One
- * thread, before others know of it. Nothing to free. */
-void barrier_init(struct barrier *g, int threads, _Bool crowded);
+/* For `threads` threads; oversubscribed: more threads than cpus are busy in all, so nobody spins.
+ * One thread, before others know of it. Nothing to free. */
+void barrier_init(struct barrier *g, int threads, _Bool oversubscribed);
 
 /* Returns when all threads have called it; what they wrote before is seen by all after. */
 void barrier_wait(struct barrier *g);

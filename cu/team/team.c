@@ -423,7 +423,7 @@ static void run_unit(struct team *t, struct cu *cu)
         unit_loop(t, cu);
         return;
     }
-    thread_pool_init(&pool, cu->width, cu_crowded(t->set));
+    thread_pool_init(&pool, cu->width, cu_oversubscribed(t->set));
 #pragma omp parallel num_threads(cu->width) proc_bind(master)
     if (omp_get_thread_num() > 0) {
         thread_pool_serve(&pool, omp_get_thread_num());
@@ -454,7 +454,7 @@ enum ek_status team_run(struct team *t, int steps)
     double start = t->step_start = clock_now();
     if (t->result.steps == 0)
         t->run_start = start;
-    barrier_init(&t->barrier, t->set->n, cu_crowded(t->set));
+    barrier_init(&t->barrier, t->set->n, cu_oversubscribed(t->set));
     TRY(tell_homes(t, true));
 #pragma omp parallel num_threads(t->set->n) proc_bind(close)
     run_unit(t, &t->set->cu[omp_get_thread_num()]);

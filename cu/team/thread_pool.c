@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
-void thread_pool_init(struct thread_pool *c, int width, _Bool crowded)
+void thread_pool_init(struct thread_pool *c, int width, _Bool oversubscribed)
 {
-    barrier_init(&c->start, width, crowded);
-    barrier_init(&c->finish, width, crowded);
+    barrier_init(&c->start, width, oversubscribed);
+    barrier_init(&c->finish, width, oversubscribed);
     c->part = NULL;
     c->width = width;
 }

@@ -12,7 +12,7 @@ struct thread_pool {
     int width;
 };
 
-void thread_pool_init(struct thread_pool *c, int width, _Bool crowded);
+void thread_pool_init(struct thread_pool *c, int width, _Bool oversubscribed);
 
 /* Threads 1 .. width-1 stay in thread_pool_serve() until the leader calls thread_pool_dismiss(). */
 void thread_pool_serve(struct thread_pool *c, int thread);

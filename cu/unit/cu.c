@@ -247,7 +247,7 @@ bool cu_answers(const struct cu *cu)
     return !st;
 }
 
-bool cu_crowded(const struct cu_set *set)
+bool cu_oversubscribed(const struct cu_set *set)
 {
     return cu_layout_threads(&set->layout) > omp_get_num_procs();
 }

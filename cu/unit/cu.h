@@ -72,7 +72,7 @@ enum ek_status cu_each(const struct cu_set *set,
 /* Whether a unit's device still answers; a CPU unit always does. Whoever may copy on it. */
 bool cu_answers(const struct cu *);
 /* Whether the units' threads are more than the cpus. */
-bool cu_crowded(const struct cu_set *);
+bool cu_oversubscribed(const struct cu_set *);
 
 /* "2x1+1" into *layout; every number at most 1<<20. EK_USAGE with an example otherwise. */
 enum ek_status cu_layout_parse(const char *text, struct cu_layout *layout);
