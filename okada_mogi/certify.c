@@ -481,6 +481,9 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
              "%s: --certify knows one source of volume or slip by its centre, not %d of %s%s",
              job->path, job->nsources, job->model->name,
              job->model->remainder ? "" : " with other parameters");
+    if (job->scenes.translation)
+        FAIL(EK_USAGE, "%s: --certify knows no unknown translation; leave out \"translation\"",
+             job->path);
     if (isinf(reach))
         FAIL(EK_USAGE, "%s: --certify needs accept.k_sigma or accept.misfit_below", job->path);
     enum ek_status st = fill(&c, reach);

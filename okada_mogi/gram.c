@@ -47,7 +47,7 @@ static void add_scene(const struct scene *c, const struct stations *s, int nbasi
     double *left = work, *white = work + c->n;
     for (int b = 0; b < nbasis; b++) {
         for (int i = 0; i < c->n; i++)
-            left[i] = basis[3 * (nbasis * c->station[i] + b)];
+            left[i] = basis[3 * (nbasis * (c->datum[i] / 3) + b) + c->datum[i] % 3];
         scene_project(c, s, left, white + b * c->n);
     }
     for (int i = 0; i < c->n; i++) {

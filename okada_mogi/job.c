@@ -84,7 +84,7 @@ uint64_t job_sum(const struct job *job, struct trial_range range)
     for (int i = 0; i < job->scenes.n; i++) {
         const struct scene *c = &job->scenes.scene[i];
         checksum_add(&sum, &c->unknowns, sizeof c->unknowns);
-        checksum_add(&sum, c->station, (size_t)c->n * sizeof *c->station);
+        checksum_add(&sum, c->datum, (size_t)c->n * sizeof *c->datum);
         if (c->sill > 0)
             checksum_add(&sum, (const double[]){c->sill, c->range}, 2 * sizeof(double));
     }

@@ -145,8 +145,8 @@ enum ek_status judge_open(const struct job *job, struct judge **j)
         made->job = job;
         made->basis = calloc((size_t)(job->nsources * judge_basis_size(job)), sizeof(double));
         made->u = calloc(3 * (size_t)job->stations.n, sizeof(double));
-        made->left = calloc((size_t)job->stations.n, sizeof(double));
-        made->white = calloc((size_t)job->stations.n, sizeof(double));
+        made->left = calloc((size_t)job->stations.ncomponents, sizeof(double));
+        made->white = calloc((size_t)job->stations.ncomponents, sizeof(double));
         size_t room = 1;
         for (int i = 0; i < job->scenes.n; i++)
             room =
@@ -225,7 +225,7 @@ static void add_scene(const struct judge *j, const struct scene *c, double *left
 {
     const struct stations *s = &j->job->stations;
     for (int i = 0; i < c->n; i++)
-        left[i] = j->u[3 * c->station[i]] - s->observed[3 * c->station[i]];
+        left[i] = j->u[c->datum[i]] - s->observed[c->datum[i]];
     scene_project(c, s, left, white);
     for (int i = 0; i < c->n; i++) {
         sum->chi2 += white[i] * white[i];

@@ -27,7 +27,7 @@ static double log_peak(const struct job *job)
     for (int k = 0; k < job->scenes.n; k++) {
         const struct scene *c = &job->scenes.scene[k];
         for (int i = 0; i < c->n; i++)
-            sum += log(s->sigma[3 * c->station[i]]);
+            sum += log(s->sigma[c->datum[i]]);
         sum -= scene_log_root(c, s);
     }
     return sum;
@@ -43,6 +43,7 @@ static char *data_of(const struct job *job, char text[DATA])
     for (int i = 0; i < job->scenes.n; i++) {
         const struct scene *c = &job->scenes.scene[i];
         checksum_add(&sum, &c->unknowns, sizeof(int));
+        checksum_add(&sum, c->datum, (size_t)c->n * sizeof *c->datum);
         if (c->sill > 0)
             checksum_add(&sum, (const double[]){c->sill, c->range}, 2 * sizeof(double));
     }

@@ -576,11 +576,12 @@ static enum ek_status read_root(struct job *job, const json_t *root, const struc
 {
     static const char *const keys[] = {"about",  "model",       "sources",    "stations",
                                        "accept", "constraints", "parameters", "rigidity_Pa",
-                                       "scenes", "reference"};
+                                       "scenes", "reference",   "translation"};
     double sources = 1;
+    bool translation = false;
     job->rigidity = 30e9;
     TRY(demand_that(job->path, json_is_object(root), "", "an object"));
-    TRY(demand_keys(job->path, "", root, keys, 10));
+    TRY(demand_keys(job->path, "", root, keys, 11));
     TRY(read_model(job, json_object_get(root, "model"), wanted));
     TRY(demand_optional(job->path, "", root, "sources", &SOURCES, &sources));
     job->nsources = (int)sources;
@@ -593,7 +594,9 @@ static enum ek_status read_root(struct job *job, const json_t *root, const struc
     for (int i = 0; i < job->stations.n && !job->model->depth; i++)
         TRY(demand_that(job->path, !(job->stations.height[i] > 0), "stations",
                         "without heights: sources of this model have no depth"));
-    return read_scenes(job, json_object_get(root, "scenes"));
+    TRY(read_scenes(job, json_object_get(root, "scenes")));
+    TRY(demand_flag(job->path, "", root, "translation", &translation));
+    return translation ? scenes_translate(job->path, &job->stations, &job->scenes) : EK_OK;
 }
 
 enum ek_status job_take(const char *path, json_t *root, const struct model *model, struct job **job)

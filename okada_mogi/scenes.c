@@ -18,7 +18,7 @@ static void set_shape(struct scene *c, const struct stations *s)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (int i = 0; i < c->n; i++) {
-        const double at[] = {s->east[c->station[i]], s->north[c->station[i]]};
+        const double at[] = {s->east[c->datum[i] / 3], s->north[c->datum[i] / 3]};
         for (int k = 0; k < 2; k++) {
             low[k] = fmin(low[k], at[k]);
             high[k] = fmax(high[k], at[k]);
@@ -26,7 +26,7 @@ static void set_shape(struct scene *c, const struct stations *s)
     }
     const double extent = fmax(fmax(high[0] - low[0], high[1] - low[1]) / 2, 1e-9);
     for (int i = 0; i < c->n; i++) {
-        const int k = c->station[i];
+        const int k = c->datum[i] / 3;
         const double shape[] = {1, (s->east[k] - (low[0] + high[0]) / 2) / extent,
                                 (s->north[k] - (low[1] + high[1]) / 2) / extent};
         memcpy(c->shape + i * c->unknowns, shape, (size_t)c->unknowns * sizeof *shape);
@@ -59,13 +59,13 @@ static bool set_root(struct scene *c, const struct stations *s)
 {
     for (int i = 0; i < c->n; i++) {
         double *row = row_of(c, i);
-        const int p = c->station[i];
+        const int p = c->datum[i] / 3;
         for (int k = 0; k <= i; k++) {
-            const int q = c->station[k];
+            const int q = c->datum[k] / 3;
             const double away = hypot(s->east[p] - s->east[q], s->north[p] - s->north[q]);
             const double *other = row_of(c, k);
             const double own = k < i ? c->sill * exp(-away / c->range)
-                                     : s->sigma[3 * (size_t)p] * s->sigma[3 * (size_t)p];
+                                     : s->sigma[c->datum[i]] * s->sigma[c->datum[i]];
             const double left = own - dot(row, other, k);
             if (k == i && !(left > 1e-6 * own))
                 return false;
@@ -80,7 +80,7 @@ static void divide_root(const struct scene *c, const struct stations *s, const d
 {
     for (int i = 0; i < c->n; i++)
         z[i] = c->root ? (d[i] - dot(row_of(c, i), z, i)) / row_of(c, i)[i]
-                       : d[i] / s->sigma[3 * c->station[i]];
+                       : d[i] / s->sigma[c->datum[i]];
 }
 
 void scene_correlate(const struct scene *c, double *d)
@@ -93,7 +93,7 @@ double scene_log_root(const struct scene *c, const struct stations *s)
 {
     double sum = 0;
     for (int i = 0; i < c->n; i++)
-        sum += log(c->root ? row_of(c, i)[i] : s->sigma[3 * c->station[i]]);
+        sum += log(c->root ? row_of(c, i)[i] : s->sigma[c->datum[i]]);
     return sum;
 }
 
@@ -169,7 +169,7 @@ static enum ek_status prepare(const struct stations *s, struct scene *c)
     if (!st && !set_frame(c, s, column))
         st = EK_UNVERIFIED;
     for (int i = 0; !st && s->observed && i < c->n; i++)
-        column[i] = s->observed[3 * c->station[i]];
+        column[i] = s->observed[c->datum[i]];
     if (!st)
         scene_project(c, s, column, c->seen);
     free(column);
@@ -179,10 +179,10 @@ static enum ek_status prepare(const struct stations *s, struct scene *c)
 static enum ek_status fill(const char *path, struct stations *s, struct scene *c)
 {
     for (int i = 0; i < c->n; i++) {
-        if (stations_difference(s, c->station[i]))
+        if (stations_difference(s, c->datum[i] / 3))
             FAIL(EK_USAGE, "%s: scenes.%s: differences of two points have nothing in common", path,
                  c->name);
-        s->sigma[3 * c->station[i]] = hypot(s->sigma[3 * c->station[i]], sqrt(c->sill));
+        s->sigma[c->datum[i]] = hypot(s->sigma[c->datum[i]], sqrt(c->sill));
     }
     if (c->sill > 0 && c->n > SCENES_COVARIANT)
         FAIL(EK_USAGE, "%s: scenes.%s: %d points; with a covariance at most %d, leave some out",
@@ -205,10 +205,10 @@ bool scene_part(const struct scene *c, const struct stations *s, int part, int p
 {
     struct scene made = {
         .name = c->name, .unknowns = c->unknowns, .sill = c->sill, .range = c->range};
-    made.station = calloc((size_t)c->n, sizeof *made.station);
-    for (int i = part; made.station && i < c->n; i += parts)
-        made.station[made.n++] = c->station[i];
-    if (made.station && !prepare(s, &made)) {
+    made.datum = calloc((size_t)c->n, sizeof *made.datum);
+    for (int i = part; made.datum && i < c->n; i += parts)
+        made.datum[made.n++] = c->datum[i];
+    if (made.datum && !prepare(s, &made)) {
         *some = made;
         return true;
     }
@@ -216,8 +216,9 @@ bool scene_part(const struct scene *c, const struct stations *s, int part, int p
     return false;
 }
 
-enum ek_status scenes_add(const char *path, struct stations *s, const char *name,
-                          const struct scene *as, struct scenes *all)
+/* A scene more, with room for a datum of each station. */
+static enum ek_status begin(const char *path, const struct stations *s, const struct scene *as,
+                            struct scenes *all)
 {
     struct scene *c = &all->scene[all->n];
     if (all->n == SCENES_MOST)
@@ -226,25 +227,67 @@ enum ek_status scenes_add(const char *path, struct stations *s, const char *name
         FAIL(EK_UNAVAILABLE, "%s: out of memory for scenes", path);
     for (int i = 0; i < s->n && !all->n; i++)
         all->of[i] = -1;
-    *c = (struct scene){.unknowns = as->unknowns, .sill = as->sill, .range = as->range};
-    c->station = calloc((size_t)s->n, sizeof *c->station);
+    *c = (struct scene){
+        .name = as->name, .unknowns = as->unknowns, .sill = as->sill, .range = as->range};
+    c->datum = calloc((size_t)s->n, sizeof *c->datum);
     all->n++;
-    if (!c->station)
+    if (!c->datum)
         FAIL(EK_UNAVAILABLE, "%s: out of memory for scenes", path);
+    return EK_OK;
+}
+
+static void add_datum(struct scenes *all, int datum)
+{
+    struct scene *c = &all->scene[all->n - 1];
+    all->of[datum / 3] = all->n - 1;
+    c->datum[c->n++] = datum;
+}
+
+enum ek_status scenes_add(const char *path, struct stations *s, const char *name,
+                          const struct scene *as, struct scenes *all)
+{
+    TRY(begin(path, s, as, all));
+    struct scene *c = &all->scene[all->n - 1];
     for (int i = 0; i < s->n; i++)
         if (s->scene[i] && !strcmp(s->scene[i], name)) {
             c->name = s->scene[i];
-            all->of[i] = all->n - 1;
-            c->station[c->n++] = i;
+            add_datum(all, 3 * i);
         }
     if (!c->n)
         FAIL(EK_USAGE, "%s: scenes.%s: no station is of this scene", path, name);
     return fill(path, s, c);
 }
 
+enum ek_status scenes_translate(const char *path, struct stations *s, struct scenes *all)
+{
+    const struct scene as = {.name = "translation", .unknowns = 1};
+    if (stations_any(s, stations_correlated))
+        FAIL(EK_USAGE,
+             "%s: translation: east and north of some stations are correlated; leave out their "
+             "correlation, or the translation",
+             path);
+    for (int k = 0; k < 3; k++) {
+        TRY(begin(path, s, &as, all));
+        struct scene *c = &all->scene[all->n - 1];
+        for (int i = 0; i < s->n; i++)
+            if (!stations_scalar(s, i) && !isnan(s->observed[3 * i + k]))
+                add_datum(all, 3 * i + k);
+        if (!c->n) {
+            scene_close(c);
+            all->n--;
+            continue;
+        }
+        TRY(fill(path, s, c));
+        all->translation = true;
+    }
+    if (!all->translation)
+        FAIL(EK_USAGE, "%s: translation: no station has components", path);
+    return EK_OK;
+}
+
 void scene_close(struct scene *c)
 {
-    free(c->station);
+    free(c->datum);
     free(c->shape);
     free(c->frame);
     free(c->seen);
@@ -379,7 +422,7 @@ static double worst(const struct scene *c, const struct stations *s, const doubl
         double left = d[i];
         for (int a = 0; a < c->unknowns; a++)
             left -= scale * unknown[a] * c->shape[i * c->unknowns + a];
-        const double r = fabs(left) / s->sigma[3 * c->station[i]];
+        const double r = fabs(left) / s->sigma[c->datum[i]];
         most = r > most || isnan(r) ? r : most;
     }
     return most;
@@ -394,7 +437,7 @@ static void bring_worst(const struct scene *c, const struct stations *s, const d
     int best = first;
     double most = -1;
     for (int i = first; i < c->n; i++) {
-        const double r = fabs(d[order[i]]) / s->sigma[3 * c->station[order[i]]];
+        const double r = fabs(d[order[i]]) / s->sigma[c->datum[order[i]]];
         if (r > most) {
             most = r;
             best = i;
@@ -437,7 +480,7 @@ double scene_least(const struct scene *c, const struct stations *s, const double
         for (int sign = -1; sign <= 1; sign += 2) {
             const int at = order[i];
             double *row = p.row + (2 * i + (sign > 0)) * ROW;
-            const double sigma = s->sigma[3 * c->station[at]] * before / largest;
+            const double sigma = s->sigma[c->datum[at]] * before / largest;
             const double size = fmax(1, sigma);
             memset(row, 0, ROW * sizeof *row);
             for (int a = 0; a < c->unknowns; a++)

@@ -1,8 +1,9 @@
 /* okada_mogi/scenes.h – data that have something in common. The zero of a scene of radar
- * interferograms is known up to an offset, and often up to a plane (ramp): both are eliminated for
- * every trial anew, of all values that they may have those count that bring predictions nearest to
- * the data. And its errors are alike where points are near: their covariance is
- * sill * exp(-distance / range), to which each datum adds its own variance. */
+ * interferograms is known up to an offset, and often up to a plane (ramp); that of a network of
+ * three-component stations up to a translation, whose every component makes a scene, too. They are
+ * eliminated for every trial anew, of all values that they may have those count that bring
+ * predictions nearest to the data. And its errors are alike where points are near: their covariance
+ * is sill * exp(-distance / range), to which each datum adds its own variance. */
 #ifndef OKADA_MOGI_SCENES_H
 #define OKADA_MOGI_SCENES_H
 
@@ -13,7 +14,7 @@ enum { SCENES_UNKNOWNS = 3, SCENES_MOST = 32, SCENES_COVARIANT = 4096 /* points 
 
 struct scene {
     const char *name;   /* the stations' */
-    int n, *station;    /* [n] */
+    int n, *datum;      /* [n] 3 * station + component */
     int unknowns;       /* 0: none; 1: offset; 3: and slopes to the east and north */
     double sill, range; /* m^2, m; 0: each error is its own */
     double *shape;      /* [n][unknowns] displacement by a unit of each */
@@ -27,7 +28,8 @@ struct scene {
 struct scenes {
     int n;
     struct scene scene[SCENES_MOST];
-    int *of; /* [stations] number of the station's scene, -1: none of these */
+    int *of; /* [stations] number of the scene of its data, or of one of them; -1: none of these */
+    bool translation;
 };
 
 /* Adds the scene of this name: `as` says its unknowns, sill and range. A sill becomes part of its
@@ -35,13 +37,16 @@ struct scenes {
  * close accepts zeroed ones. */
 enum ek_status scenes_add(const char *path, struct stations *s, const char *name,
                           const struct scene *as, struct scenes *all);
+/* Adds a scene for each component that stations have, with an offset. EK_USAGE: there are none, or
+ * errors of east and north are correlated. */
+enum ek_status scenes_translate(const char *path, struct stations *s, struct scenes *all);
 void scenes_close(struct scenes *all);
 /* Points part, part + parts, … of a scene that was added, by themselves; chi2 of those is no more
  * than that of all. False: they do not tell the unknowns, or memory is out. */
 bool scene_part(const struct scene *c, const struct stations *s, int part, int parts,
                 struct scene *some);
 void scene_close(struct scene *c);
-/* What a station says is known up to its scene's unknowns only. */
+/* What a station says is known up to unknowns of its scene, or scenes, only. */
 bool scenes_adrift(const struct scenes *all, int station);
 /* The sill of its scene, m^2, which its deviation includes; 0: none. */
 double scenes_sill(const struct scenes *all, int station);

@@ -24,6 +24,23 @@ static struct search_point point_of(const struct stations *s, int i, double weig
     return p;
 }
 
+void search_set_contrast(struct search_station *to, const struct stations *s, int n,
+                         const int *datum, const double *weight)
+{
+    *to = (struct search_station){.npoints = n, .scalar = true, .ncomponents = 1};
+    for (int i = 0; i < n; i++) {
+        const int k = datum[i];
+        struct search_point *p = &to->point[i];
+        *p = point_of(s, k / 3, weight[i]);
+        p->component = k % 3;
+        if (!stations_scalar(s, k / 3))
+            p->along[k % 3] = 1;
+        to->observed[0] += weight[i] * s->observed[k];
+        to->sigma[0] += fabs(weight[i]) * s->sigma[k];
+        to->rounding += fabs(weight[i]);
+    }
+}
+
 void search_set_station(struct search_station *to, const struct stations *s, int i)
 {
     *to = (struct search_station){.npoints = 1, .scalar = stations_scalar(s, i), .rounding = 1};
@@ -76,18 +93,13 @@ static bool set_contrast(struct search_station *to, const struct stations *s, co
 {
     int point[SEARCH_POINTS];
     double weight[SEARCH_POINTS];
-    *to = (struct search_station){.npoints = c->unknowns + 1, .scalar = true, .ncomponents = 1};
-    for (int i = 0; i < to->npoints; i++)
+    for (int i = 0; i <= c->unknowns; i++)
         point[i] = (int)(random_bits(seed) % (uint64_t)c->n);
     if ((c->unknowns == 1 && point[0] == point[1]) || !cancel(c, point, weight))
         return false;
-    for (int i = 0; i < to->npoints; i++) {
-        const int number = c->station[point[i]];
-        to->point[i] = point_of(s, number, weight[i]);
-        to->observed[0] += weight[i] * s->observed[3 * number];
-        to->sigma[0] += fabs(weight[i]) * s->sigma[3 * number];
-        to->rounding += fabs(weight[i]);
-    }
+    for (int i = 0; i <= c->unknowns; i++)
+        point[i] = c->datum[point[i]];
+    search_set_contrast(to, s, c->unknowns + 1, point, weight);
     return true;
 }
 
@@ -147,9 +159,10 @@ const double *search_seen(const struct search_station *station, int nbasis, cons
         return all + 3 * nbasis * station->point[0].number;
     for (int k = 0; k < nbasis; k++) {
         own[3 * k] = 0;
-        for (int p = 0; p < station->npoints; p++)
-            own[3 * k] +=
-                station->point[p].weight * all[3 * nbasis * station->point[p].number + 3 * k];
+        for (int p = 0; p < station->npoints; p++) {
+            const struct search_point *at = &station->point[p];
+            own[3 * k] += at->weight * all[3 * nbasis * at->number + 3 * k + at->component];
+        }
     }
     return own;
 }
@@ -248,7 +261,7 @@ enum ek_status search_open(const struct job *job, enum search_method method, str
     made->ops = ops_of(job, method);
     if (method == SEARCH_EXACT && made->ops == search_method_at(METHOD_BRUTE))
         status_warn("%s: rake, slip and volume change do not stand last, sources are mixed, or all "
-                    "stations are in scenes of unknown offset: no short cut, trials are computed "
+                    "data are known up to unknown offsets: no short cut, trials are computed "
                     "one after another",
                     job->path);
     enum ek_status st = fill(made);

@@ -10,7 +10,7 @@
 
 /* A point of the ground, in all lanes, and what is seen of it. */
 struct search_point {
-    int number; /* in the job */
+    int number, component; /* in the job; of what is along a vector: 0 */
     _Alignas(MODEL_ALIGN) double east[MODEL_LANES], north[MODEL_LANES], height[MODEL_LANES];
     double along[3], weight; /* the first component is weight * displacement along this vector */
 };
@@ -94,6 +94,9 @@ struct search_worker {
 
 /* One of the job's. */
 void search_set_station(struct search_station *to, const struct stations *s, int i);
+/* Of data that are known up to unknowns of a scene: the sum of weight [n] times datum [n]. */
+void search_set_contrast(struct search_station *to, const struct stations *s, int n,
+                         const int *datum, const double *weight);
 
 /* Puts the stations into an order: keeps[sample][station] says whether a sample survives a station;
  * the one that leaves the fewest comes first, then the one that leaves the fewest of those, … */

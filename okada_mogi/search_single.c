@@ -454,7 +454,8 @@ static enum ek_status open_panels(const struct job *job, struct shared *shared)
             if (!p->point)
                 FAIL(EK_UNAVAILABLE, "%s: out of memory", job->path);
             for (int i = 0; i < p->scene.n; i++)
-                search_set_station(&p->point[i], &job->stations, p->scene.station[i]);
+                search_set_contrast(&p->point[i], &job->stations, 1, &p->scene.datum[i],
+                                    &(double){1});
         }
     return EK_OK;
 }

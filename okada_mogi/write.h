@@ -76,9 +76,10 @@ enum ek_status write_synthetic(const struct job *job, trial_number trial, uint64
 
 /* ---- tables: write_table.c -------------------------------------------------------------------*/
 
-/* What a trial predicts: *u [stations][3], then for each station what is left of its first
- * component, predicted - observed, in scenes without their unknowns; free() it. EK_USAGE: the
- * constraints do not allow this trial; EK_UNAVAILABLE: out of memory. */
+/* What a trial predicts: *u [stations][3], with the translation where that is unknown, for each
+ * station what is left of its first component, predicted - observed, in scenes without their
+ * unknowns, and the translation [3] that stations with components have got; free() it. EK_USAGE:
+ * the constraints do not allow this trial; EK_UNAVAILABLE: out of memory. */
 enum ek_status write_predict(const struct job *job, trial_number trial, double **u);
 
 /* Writes a CSV table ("-": standard output) of the job's stations:

@@ -16,12 +16,14 @@ static double normal(uint64_t *seed)
 /* Offsets and ramps that are unknown, as if they were displacements. */
 static void add_unknowns(const struct job *job, uint64_t *seed, double *u)
 {
+    for (int i = 0; i < 3 * job->stations.n; i++) /* the one that is likely now */
+        u[i] -= stations_scalar(&job->stations, i / 3) ? 0 : u[4 * job->stations.n + i % 3];
     for (int k = 0; k < job->scenes.n; k++) {
         const struct scene *c = &job->scenes.scene[k];
         for (int a = 0; a < c->unknowns; a++) {
-            const double size = 10 * job->stations.sigma[3 * c->station[0]] * normal(seed);
+            const double size = 10 * job->stations.sigma[c->datum[0]] * normal(seed);
             for (int i = 0; i < c->n; i++)
-                u[3 * c->station[i]] += size * c->shape[i * c->unknowns + a];
+                u[c->datum[i]] += size * c->shape[i * c->unknowns + a];
         }
     }
 }
@@ -39,7 +41,7 @@ static enum ek_status add_correlated(const struct job *job, uint64_t *seed, doub
         if (c->root)
             scene_correlate(c, error);
         for (int i = 0; c->root && i < c->n; i++)
-            u[3 * c->station[i]] += error[i];
+            u[c->datum[i]] += error[i];
     }
     free(error);
     return EK_OK;

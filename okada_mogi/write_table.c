@@ -64,20 +64,28 @@ static void put_rows(FILE *out, const struct stations *s, const double *u, const
     }
 }
 
-/* Offsets and ramps are those of least squares. */
-static void find_left(const struct job *job, const double *u, double *left, double *one)
+/* Offsets, ramps and the translation are those of least squares. */
+static void find_left(const struct job *job, double *u)
 {
-    double *const scratch = one + job->stations.n;
-    for (int i = 0; i < job->stations.n; i++)
-        left[i] = u[3 * i] - job->stations.observed[3 * i];
+    const struct stations *s = &job->stations;
+    double *const left = u + 3 * s->n, *const move = left + s->n, *const one = move + 3,
+                  *const scratch = one + s->n;
+    for (int i = 0; i < s->n; i++)
+        left[i] = u[3 * i] - s->observed[3 * i];
     for (int k = 0; k < job->scenes.n; k++) {
         const struct scene *c = &job->scenes.scene[k];
+        const int first = c->datum[0];
         for (int i = 0; i < c->n; i++)
-            one[i] = left[c->station[i]];
-        scene_project(c, &job->stations, one, scratch);
-        for (int i = 0; i < c->n; i++)
-            left[c->station[i]] = one[i];
+            one[i] = u[c->datum[i]] - s->observed[c->datum[i]];
+        scene_project(c, s, one, scratch);
+        if (stations_scalar(s, first / 3))
+            for (int i = 0; i < c->n; i++)
+                left[c->datum[i] / 3] = one[i];
+        else
+            move[first % 3] = one[0] - (u[first] - s->observed[first]);
     }
+    for (int i = 0; i < 3 * s->n; i++)
+        u[i] += stations_scalar(s, i / 3) ? 0 : move[i % 3];
 }
 
 enum ek_status write_predict(const struct job *job, trial_number trial, double **u)
@@ -88,11 +96,11 @@ enum ek_status write_predict(const struct job *job, trial_number trial, double *
     const double *predicted;
     const size_t n = (size_t)job->stations.n;
     TRY(judge_open(job, &judge));
-    double *made = calloc(6 * n, sizeof *made);
+    double *made = calloc(6 * n + 3, sizeof *made);
     const bool allowed = judge_trial(judge, trial, &record, &predicted);
     if (made && allowed) {
         memcpy(made, predicted, 3 * n * sizeof *made);
-        find_left(job, made, made + 3 * n, made + 4 * n);
+        find_left(job, made);
         *u = made;
     }
     judge_close(judge);
