@@ -14,8 +14,9 @@
 static const char *const divisors[] = {"fold", "shots", "nothing", NULL}; /* enum mig_divide */
 static const struct opt options[] = {
     {"tables", OPT_TEXT, AT(o.tables), "FOLDER", "travel-time tables of kirchhoff-tt", .env = NULL},
-    {"velocity", OPT_TEXT, AT(o.velocity), "TEXT",
-     "compute tables by formula instead, e.g. gradient:v0=2000,k=0.5", .env = NULL},
+    {"velocity", OPT_TEXT, AT(o.velocity), "MODEL",
+     "compute tables instead: gradient:v0=2000,k=0.5, cube:FILE, segy:FILE, … as kirchhoff-tt",
+     .env = NULL},
     {"node-spacing", OPT_REAL, AT(o.node_spacing), "M",
      "from surface node to surface node of such tables (200)", .min = 1, .max = 1e6},
     {"table-grid", OPT_TEXT, AT(o.table_grid), "GRID", "of such tables (cells of 50 m)",
@@ -210,6 +211,24 @@ static enum ek_status check_lsm(struct mig *p)
     return EK_OK;
 }
 
+/* Parts and jobs are processes of their own: what takes long is not done in each of them. */
+static enum ek_status check_parts(const struct mig *p)
+{
+    struct velocity *v;
+    if (!p->o.velocity || (p->run && !p->part))
+        return EK_OK;
+    TRY(velocity_open(p->o.velocity, &v));
+    const bool linear = v->kind == VELOCITY_LINEAR;
+    velocity_close(v);
+    if (!linear)
+        FAIL(EK_USAGE,
+             "--velocity %.200s: each part would compute its travel times anew; let kirchhoff-tt "
+             "make "
+             "tables once, and use --tables",
+             p->o.velocity);
+    return EK_OK;
+}
+
 /* Room for what is written at the end. */
 static enum ek_status check_disks(const struct mig *p)
 {
@@ -230,6 +249,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (p->o.classes > 1 && !(p->o.class_width > 0))
         FAIL(EK_USAGE, "--classes %d: how wide is a class? --class-width M", p->o.classes);
     TRY(check_lsm(p));
+    TRY(check_parts(p));
     if (p->divide < 0)
         p->divide = p->o.weight == MIGRATE_AMPLITUDE ? MIG_SHOTS : MIG_FOLD;
     TRY(migrate_open(&p->o, &p->m));

@@ -30,6 +30,7 @@ enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job)
     p->set = set;
     if (!p->out && !p->raw && !p->partial && cluster_rank() == 0)
         status_warn("no --out, --raw or --partial: the image will not be kept");
+    TRY(migrate_begin(p->m, set->layout.ncpu * set->layout.width + set->layout.ndev));
     p->cost = ARENA_NEW(&p->arena, p->n, double);
     p->times = ARENA_NEW(&p->arena, p->n, _Atomic int);
     p->worker = ARENA_NEW(&p->arena, set->n, struct migrate_worker *);

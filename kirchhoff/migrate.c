@@ -1,6 +1,8 @@
 /* kirchhoff/migrate.c – the plan of a migration: what is read, weighed and limited how. */
 #include "kirchhoff/migrate.h"
+#include "cu/rank/cluster.h"
 #include "src/kernel.h"
+#include "kirchhoff/tables_made.h"
 #include "src/opt.h"
 #include "kirchhoff/kernels/migrate.h"
 
@@ -66,18 +68,19 @@ static struct grid coarser(const struct grid *image)
 static enum ek_status check_tables(const struct migrate *m)
 {
     const struct tfolder *f = m->travel->folder;
+    const char *name = m->travel->made ? f->velocity : f->path;
     const struct tfolder_total t = tfolder_total(f);
     const double holes = 100 * t.unfilled / t.nodes, wrong = 100 * t.failing / fmax(t.judged, 1);
     if (holes > m->o.unfilled_most)
         FAIL(EK_UNVERIFIED,
              "%s: %.3g %% of the tables' nodes have no time, more than --unfilled-max %g %%; make "
              "them anew, or accept holes in the image",
-             f->path, holes, m->o.unfilled_most);
+             name, holes, m->o.unfilled_most);
     if (wrong > m->o.failing_most)
         FAIL(EK_UNVERIFIED,
              "%s: %.3g %% of the tables' nodes disagree with the eikonal equation, more than "
              "--residual-max %g %%; smooth the velocity and make them anew",
-             f->path, wrong, m->o.failing_most);
+             name, wrong, m->o.failing_most);
     return EK_OK;
 }
 
@@ -86,8 +89,8 @@ static enum ek_status open_tables(struct migrate *m)
     const struct migrate_options *o = &m->o;
     const size_t budget = (size_t)(o->max_memory * 0x1p30);
     if (!o->tables == !o->velocity)
-        FAIL(EK_USAGE, "which travel times? --tables FOLDER (of kirchhoff-tt), or --velocity TEXT "
-                       "for one with a formula");
+        FAIL(EK_USAGE,
+             "which travel times? --tables FOLDER (of kirchhoff-tt), or --velocity MODEL");
     if (o->tables) {
         TRY(traveltime_cache_open(o->tables, budget, &m->travel));
         return check_tables(m);
@@ -97,6 +100,10 @@ static enum ek_status open_tables(struct migrate *m)
     if (o->table_grid)
         TRY(grid_parse("--table-grid", o->table_grid, &grid));
     cover(m->segy, o->node_spacing, &surface);
+    if (o->dimension != MIGRATE_3D) { /* all ends are on the line */
+        surface.n[1] = 1;
+        surface.origin[1] = m->grid.origin[1];
+    }
     return traveltime_cache_compute(o->velocity, &grid, &surface, budget, &m->travel);
 }
 
@@ -289,6 +296,19 @@ static void set_samples(struct migrate *m)
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
+/* Nothing above the highest source, receiver or surface node is a picture of the ground. */
+static void warn_above(const struct migrate *m)
+{
+    double ground = m->travel->surface.depth;
+    for (size_t i = 0; i < m->segy->n && m->o.datum != 1; i++)
+        ground = fmin(ground, fmin(m->segy->trace[i].sz, m->segy->trace[i].gz));
+    if (m->grid.origin[2] < ground && cluster_launch().rank == 0)
+        status_warn(
+            "the image begins at depth %g m, above the ground at %g m: what lies between is "
+            "no picture of anything; move --grid …@X,Y,Z",
+            m->grid.origin[2], ground);
+}
+
 static enum ek_status open_survey(struct migrate *m)
 {
     const struct migrate_options *o = &m->o;
@@ -383,6 +403,13 @@ static enum ek_status fill(struct migrate *m)
     m->input.offset_taper = m->o.offset_taper;
     m->input.silent = &m->silent;
     return EK_OK;
+}
+
+enum ek_status migrate_begin(struct migrate *m, int threads)
+{
+    warn_above(m);
+    TRY(tables_made(m->travel, threads));
+    return m->travel->made ? check_tables(m) : EK_OK;
 }
 
 enum ek_status migrate_open(const struct migrate_options *o, struct migrate **out)

@@ -88,6 +88,9 @@ void migrate_defaults(struct migrate_options *o);
 /* Reads headers and index of tables, checks all, makes the plan; no image yet. EK_USAGE,
  * EK_UNAVAILABLE. Caller owns *m; close accepts NULL. One thread. */
 enum ek_status migrate_open(const struct migrate_options *o, struct migrate **m);
+/* What takes long, before a run: travel times from a velocity without a formula, by so many
+ * threads. EK_UNVERIFIED: such as no image is made of; EK_UNAVAILABLE, EK_STOPPED. */
+enum ek_status migrate_begin(struct migrate *m, int threads);
 void migrate_close(struct migrate *m);
 
 /* Bytes on the host beside the tables, for `units` CPU units. */

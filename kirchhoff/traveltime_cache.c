@@ -1,5 +1,5 @@
 /* kirchhoff/traveltime_cache.c – tables come when they are needed; the longest unused goes when
- * there is no room. */
+ * there is no room. Where a velocity has no formula they were computed before (tables_made.c). */
 #include "kirchhoff/traveltime_cache.h"
 #include "cu/bench/memory.h"
 #include "kirchhoff/analytic.h"
@@ -13,7 +13,7 @@
 
 /* ---- one table --------------------------------------------------------------------------------*/
 
-static void place_of(const struct traveltime_cache *t, int node, double at[3])
+void traveltime_cache_place(const struct traveltime_cache *t, int node, double at[3])
 {
     const int ij[2] = {node / t->surface.n[1], node % t->surface.n[1]};
     for (int a = 0; a < 2; a++)
@@ -53,6 +53,21 @@ static void add_change(const struct traveltime_cache *t, const struct ttable *ta
     }
 }
 
+/* One of those that were made, or from its file; let_go() closes the latter. */
+static enum ek_status get_table(const struct traveltime_cache *t, int node, struct ttable **table)
+{
+    if (!t->made)
+        return tfolder_table(t->folder, (size_t)node, table);
+    *table = t->made[node];
+    return EK_OK;
+}
+
+static void let_go(const struct traveltime_cache *t, struct ttable *table)
+{
+    if (!t->made)
+        ttable_close(table);
+}
+
 /* Change of time with the source's place, from the tables beside this one. */
 static enum ek_status fill_change(const struct traveltime_cache *t, int node,
                                   const struct ttable *self, int axis, float *data)
@@ -63,10 +78,10 @@ static enum ek_status fill_change(const struct traveltime_cache *t, int node,
     for (int m = 0; m < s.n; m++) {
         struct ttable *beside = NULL;
         if (s.to[m])
-            TRY(tfolder_table(t->folder, (size_t)(node + s.to[m] * stride), &beside));
+            TRY(get_table(t, node + s.to[m] * stride, &beside));
         add_change(t, beside ? beside : self, (float)(s.weight[m] / t->surface.step[axis]),
                    TABLE_SX + axis, data);
-        ttable_close(beside);
+        let_go(t, beside);
     }
     return EK_OK;
 }
@@ -87,12 +102,12 @@ static void fill_own(const struct traveltime_cache *t, const struct ttable *self
 static enum ek_status fill_from_files(const struct traveltime_cache *t, int node, float *data)
 {
     struct ttable *self;
-    TRY(tfolder_table(t->folder, (size_t)node, &self));
+    TRY(get_table(t, node, &self));
     enum ek_status st = EK_OK;
     fill_own(t, self, data);
     for (int axis = 0; axis < 2 && !st; axis++)
         st = fill_change(t, node, self, axis, data);
-    ttable_close(self);
+    let_go(t, self);
     return st;
 }
 
@@ -102,7 +117,7 @@ static void fill_by_formula(const struct traveltime_cache *t, int node, float *d
     const struct velocity *v = t->velocity;
     const int nz = t->grid.n[2], ny = t->grid.n[1];
     double source[3];
-    place_of(t, node, source);
+    traveltime_cache_place(t, node, source);
     const double slowness = 1 / velocity_at(v, source, NULL);
     for (int c = 0; c < t->grid.n[0] * ny; c++)
         for (int k = 0; k < nz; k++) {
@@ -131,6 +146,8 @@ static enum ek_status load(const struct traveltime_cache *t, int node, float **o
         FAIL(EK_UNAVAILABLE, "out of memory for a travel-time table");
     if (t->folder)
         st = fill_from_files(t, node, data);
+    else if (t->velocity->kind != VELOCITY_LINEAR)
+        st = status_fail(EK_USAGE, "--velocity %s: its tables have not been made", t->name);
     else
         fill_by_formula(t, node, data);
     if (st)
@@ -276,7 +293,7 @@ enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double
                 continue;
             double at[3];
             const int node = (i + a) * s->n[1] + j + b, m = found.n++;
-            place_of(t, node, at);
+            traveltime_cache_place(t, node, at);
             found.node[m] = node;
             found.weight[m] = (float)weight;
             found.dx[m] = s->n[0] > 1 ? (float)(x - at[0]) : 0;
@@ -309,7 +326,6 @@ enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, 
 static enum ek_status prepare(struct traveltime_cache *made, enum ek_status st, size_t budget,
                               struct traveltime_cache **t)
 {
-    made->nodes = made->surface.n[0] * made->surface.n[1];
     made->bytes = grid_nodes(&made->grid) * TABLE_FIELDS * sizeof(float);
     made->most = st ? 0 : budget / made->bytes;
     made->table = st ? NULL : calloc((size_t)made->nodes + 1, sizeof *made->table);
@@ -327,6 +343,7 @@ static enum ek_status open_folder(struct traveltime_cache *t, const char *path)
     TRY(tfolder_open(path, &t->folder));
     t->grid = t->folder->grid;
     t->surface = t->folder->surface;
+    t->nodes = t->surface.n[0] * t->surface.n[1];
     snprintf(t->name, sizeof t->name, "%s", t->folder->velocity);
     if (t->surface.n[0] < 1 || t->surface.n[1] < 1)
         FAIL(EK_USAGE, "%s: its sources lie on no grid; make tables for a grid of surface nodes",
@@ -356,9 +373,6 @@ static enum ek_status open_velocity(struct traveltime_cache *t, const char *text
 {
     double least, most;
     TRY(velocity_open(text, &t->velocity));
-    if (t->velocity->kind != VELOCITY_LINEAR)
-        FAIL(EK_USAGE, "--velocity %s: there is no formula for it; let kirchhoff-tt make tables",
-             text);
     return velocity_range(t->velocity, &t->grid, &least, &most);
 }
 
@@ -371,6 +385,7 @@ enum ek_status traveltime_cache_compute(const char *velocity, const struct grid 
         FAIL(EK_UNAVAILABLE, "%s: out of memory", velocity);
     made->grid = *grid;
     made->surface = *surface;
+    made->nodes = surface->n[0] * surface->n[1];
     snprintf(made->name, sizeof made->name, "%s", velocity);
     return prepare(made, open_velocity(made, velocity), budget, t);
 }
@@ -381,7 +396,10 @@ void traveltime_cache_close(struct traveltime_cache *t)
         return;
     for (int i = 0; t->table && i < t->nodes; i++)
         free(t->table[i].data);
+    for (int i = 0; t->made && i < t->nodes; i++)
+        ttable_close(t->made[i]);
     free(t->table);
+    free(t->made);
     tfolder_close(t->folder);
     velocity_close(t->velocity);
     pthread_mutex_destroy(&t->lock);

@@ -28,6 +28,7 @@ struct traveltime_table {
 
 struct traveltime_cache {
     struct tfolder *folder;    /* NULL: tables are computed from a velocity with closed forms */
+    struct ttable **made;      /* [nodes] in place of the folder's files, or NULL */
     struct velocity *velocity; /* NULL: nobody asked for it */
     char name[VELOCITY_TEXT];
     struct grid grid;
@@ -42,15 +43,18 @@ struct traveltime_cache {
     pthread_cond_t released;
 };
 
-/* Tables of a folder, or (path NULL) computed for `surface` and `grid` where they are needed from a
- * velocity that has a closed form. `budget`: bytes that tables may take. EK_USAGE: no such folder,
- * sources on no grid, unfilled tables are fine; EK_UNAVAILABLE: memory. Caller owns *t; close
- * accepts NULL. */
+/* Tables of a folder, or computed for `surface` and `grid`: where they are needed from a velocity
+ * that has a closed form, all of them at once from another one (tables_made.h). `budget`: bytes
+ * that tables may take. EK_USAGE: no such folder, sources on no grid, unfilled tables are fine;
+ * EK_UNAVAILABLE: memory. Caller owns *t; close accepts NULL. */
 enum ek_status traveltime_cache_open(const char *path, size_t budget, struct traveltime_cache **t);
 enum ek_status traveltime_cache_compute(const char *velocity, const struct grid *grid,
                                         const struct tfolder_surface *surface, size_t budget,
                                         struct traveltime_cache **t);
 void traveltime_cache_close(struct traveltime_cache *t);
+
+/* Where a surface node lies. */
+void traveltime_cache_place(const struct traveltime_cache *t, int node, double at[3]);
 
 /* Around (x, y). EK_USAGE: outside the nodes; `what` names the place in the line. */
 enum ek_status traveltime_cache_corners(const struct traveltime_cache *t, double x, double y,

@@ -54,15 +54,18 @@ static enum ek_status write_segy(const struct mig *p, const char *path)
 {
     const struct migrate *m = p->m;
     struct segy_writer *w;
-    char grid[76], how[76];
+    char grid[76], how[76], least[76] = "";
     grid_text(&m->grid, grid, sizeof grid);
     snprintf(how, sizeof how, "weight %s, filter %s", migrate_weights[m->o.weight],
              migrate_filters[m->filter]);
-    const struct segy_new file = {
-        .ns = m->grid.n[2],
-        .dt = 1e-3 * m->grid.step[2],
-        .text = {"Kirchhoff depth migration, evenkeel", grid, how,
-                 "samples are depths, a metre is stored as a millisecond"}};
+    if (p->lsm)
+        snprintf(least, sizeof least, "least squares, %d iterations of conjugate gradients",
+                 p->lsm->done);
+    const struct segy_new file = {.ns = m->grid.n[2],
+                                  .dt = 1e-3 * m->grid.step[2],
+                                  .text = {"Kirchhoff depth migration, evenkeel", grid, how,
+                                           "samples are depths, a metre is stored as a millisecond",
+                                           least}};
     float *x = malloc((size_t)m->grid.n[2] * sizeof *x);
     if (!x)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
@@ -130,10 +133,11 @@ static enum ek_status write_raw(const struct mig *p, const char *prefix)
     TRY(write_floats(p, prefix, ".fold.f32", fold_column));
     snprintf(path, sizeof path, "%s.json", prefix);
     json_t *head = json_pack(
-        "{s:s s:s s:[i i i i] s:[f f f] s:[f f f] s:{s:f s:f} s:s}", "type", "float32", "order",
+        "{s:s s:s s:[i i i i] s:[f f f] s:[f f f] s:{s:f s:f} s:s s:i}", "type", "float32", "order",
         "class, x, y, z (fastest)", "n", c->n, g->n[0], g->n[1], g->n[2], "origin_m", g->origin[0],
         g->origin[1], g->origin[2], "step_m", g->step[0], g->step[1], g->step[2], "offset_m",
-        "first", c->first, "width", c->width, "weight", migrate_weights[p->m->o.weight]);
+        "first", c->first, "width", c->width, "weight", migrate_weights[p->m->o.weight],
+        "least_squares_iterations", p->lsm ? p->lsm->done : 0);
     if (!head)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     const enum ek_status st = json_write(path, head);

@@ -64,6 +64,11 @@ norm = run["lsm"]["residual"]
 assert run["verified"] and run["lsm"]["dot_test"] < 1e-6 and len(norm) == 4 and norm == sorted(norm, reverse=True), run["lsm"]
 END
 check $? 'least squares explain more with each iteration'
+"$bin" "$data" $tables --grid 2x2x5:100x100x20@1300,1300,-20 --weight modelling --lsm 2 --quiet --layout 1x1 --out "$work/least.segy" \
+    --raw "$work/least" 2>"$work/err"
+head -c 3600 "$work/least.segy" | grep -aq 'least squares, 2 iterations' && grep -q '"least_squares_iterations": 2' "$work/least.json" &&
+    [ "$(grep -c 'above the ground' "$work/err")" = 1 ]
+check $? "an image says that it is one of least squares, and that it begins above the ground: $(cat "$work/err")"
 "$bin" "$data" $tables --grid 3x3x9:50@1300,1300,9000 --layout 1x1 --quiet --raw "$work/other" 2>"$work/err" && grep -q 'the image is empty' "$work/err"
 check $? "an empty image is told: $(cat "$work/err")"
 refuses 2 'wants all traces at once' "$data" $least --part 0/2 --partial "$work/x"
@@ -90,6 +95,23 @@ a, b = (struct.unpack("<%df" % (9 * 9 * 41), open(name + ".f32", "rb").read()) f
 assert max(abs(x - y) for x, y in zip(a, b)) < 0.03 * max(a), max(abs(x - y) for x, y in zip(a, b))
 PY
 check $? 'tables of kirchhoff-tt'
+# A velocity cube: the tables of a run itself are those of kirchhoff-tt, bit by bit.
+"$python" - "$work" <<'PY'
+import json, struct, sys
+n = [5, 5, 41]
+open(sys.argv[1] + "/cube.bin", "wb").write(struct.pack("<41f", *(2000 + 30 * k for k in range(41))) * 25)
+json.dump({"n": n, "step": [1000, 1000, 60], "origin": [-900, -900, 0], "data": "cube.bin"}, open(sys.argv[1] + "/cube.json", "w"))
+PY
+if [ -e "$work/cube.json" ]; then
+    coarse=5x1x10:100x50x50@900,1500,800
+    cube_line="--grid 9x1x43:50x50x10@900,1500,800 --weight amplitude --line auto --quiet --deterministic --layout 1x1"
+    "${BIN:-bin}/kirchhoff-tt" --velocity "cube:$work/cube.json" --grid $coarse --sources 9x1:1000@-2000,1500,0 --out "$work/cube_tt" \
+        --layout 1x1 --quiet && "$bin" "$data" --tables "$work/cube_tt" $cube_line --raw "$work/a" && mkdir "$work/tmp" &&
+        TMPDIR=$work/tmp "$bin" "$data" --velocity "cube:$work/cube.json" --table-grid $coarse --node-spacing 1000 $cube_line \
+            --raw "$work/b" --json "$work/b.json" && cmp -s "$work/a.f32" "$work/b.f32" && [ -z "$(ls "$work/tmp")" ] &&
+        [ "$(number failing_share "$work/b.json")" = 0.0 ]
+    check $? "a velocity cube: $(grep failing "$work/b.json")"
+fi
 
 # What is said, and what others read.
 "$python" - "$work/run.json" "$work/image" <<'PY'
@@ -225,7 +247,9 @@ refuses 2 'which image' "$data" $tables
 refuses 2 'nowhere.segy' "$work/nowhere.segy" $usual
 refuses 2 "did you mean 'diffractor'" "$data" $tables --grid 3x3x9:50 --weight difractor
 refuses 2 "did you mean 's1'" --generate s2 --out "$work/x.segy"
-refuses 2 'no formula' "$data" --velocity lens:v0=2000,kz=0.5,dv=500,x=0,y=0,z=900,sigma=300 --grid 3x3x9:50
+refuses 2 'each part would compute' "$data" --velocity lens:v0=2000,kz=0.5,dv=500,x=0,y=0,z=900,sigma=300 --grid 3x3x9:50 \
+    --part 0/2 --partial "$work/x"
+refuses 2 'nocube' "$data" --velocity cube:"$work/nocube.json" --grid 3x3x9:50
 refuses 2 'larger tables' "$data" $tables --table-grid 3x3x9:50 --grid 9x9x41:50x50x10@1300,1300,800
 refuses 2 'outside the tables' "$data" --tables "$work/small" --grid 3x3x9:50@1300,1300,800
 refuses 2 'no trace is left' "$data" $usual --classes 2 --class-width 10 --class-first 9000

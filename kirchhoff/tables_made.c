@@ -1,0 +1,112 @@
+/* kirchhoff/tables_made.c – travel times from a velocity cube within a migration. */
+#include "kirchhoff/tables_made.h"
+#include "cu/rank/stop.h"
+#include "kirchhoff/disk.h"
+#include "kirchhoff/shot.h"
+#include "src/cachedir.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static enum ek_status trace(struct shot_job *job, const double source[3], struct ttable **table)
+{
+    struct shot *s;
+    bool done = false;
+    enum ek_status st = EK_OK;
+    TRY(shot_open(job, source, &s));
+    while (!done && !st && !stop_requested())
+        st = shot_step(s, NULL, NULL, &done);
+    if (!st && !done)
+        st = status_fail(EK_STOPPED, "interrupted while travel times were computed");
+    if (!st)
+        *table = shot_take(s);
+    shot_close(s);
+    return st;
+}
+
+/* Through its file, so that memory is the system's to manage. */
+static enum ek_status map(const struct ttable *table, const char *path, struct ttable **mapped)
+{
+    TRY(ttable_write(table, path));
+    const enum ek_status st = ttable_open(path, mapped);
+    unlink(path);
+    return st;
+}
+
+static enum ek_status make_table(struct traveltime_cache *t, struct shot_job *job, int node)
+{
+    char path[4096];
+    struct tfolder_source *known = &t->folder->source[node];
+    struct ttable *table = NULL;
+    TRY(trace(job, known->at, &table));
+    enum ek_status st = shot_job_mend(job, NULL, table);
+    known->unfilled = table->unfilled;
+    known->judged = table->judged;
+    known->failing = table->failing;
+    tfolder_path(t->folder, (size_t)node, path);
+    if (!st)
+        st = map(table, path, &t->made[node]);
+    ttable_close(table);
+    return st;
+}
+
+static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job, int threads)
+{
+    enum ek_status worst = EK_OK;
+    char said[512] = "";
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int node = 0; node < t->nodes; node++) {
+        enum ek_status now;
+#pragma omp atomic read
+        now = worst;
+        status_mute(1); /* said once, below */
+        const enum ek_status st = now ? now : make_table(t, job, node);
+        status_mute(-1);
+        if (st && !now)
+#pragma omp critical(tables_made)
+            if (!worst) {
+                snprintf(said, sizeof said, "%s", status_message());
+#pragma omp atomic write
+                worst = st;
+            }
+    }
+    return worst ? status_fail(worst, "%s", said) : EK_OK;
+}
+
+static enum ek_status make_in(struct traveltime_cache *t, const double (*at)[3], const char *path,
+                              int threads)
+{
+    struct shot_job job;
+    const size_t n = (size_t)t->nodes;
+    TRY(disk_check(path, n * ttable_bytes(&t->grid)));
+    TRY(tfolder_make(path, &t->grid, t->velocity->text, &t->surface, n, at, &t->folder));
+    enum ek_status st = shot_job_open(&job, &t->grid, t->velocity, &SHOT_OPTIONS, n, at);
+    if (!st)
+        st = make_all(t, &job, threads);
+    shot_job_close(&job);
+    return st;
+}
+
+enum ek_status tables_made(struct traveltime_cache *t, int threads)
+{
+    char path[1024];
+    if (t->folder || t->velocity->kind == VELOCITY_LINEAR)
+        return EK_OK;
+    cachedir_temporary("kirchhoff-mig-XXXXXX", path, sizeof path);
+    if (!mkdtemp(path))
+        FAIL(EK_UNAVAILABLE, "%s: no folder for travel times can be made there; set TMPDIR", path);
+    double(*at)[3] = malloc(((size_t)t->nodes + 1) * sizeof *at);
+    t->made = calloc((size_t)t->nodes + 1, sizeof(struct ttable *));
+    enum ek_status st = EK_OK;
+    if (!at || !t->made)
+        st = status_fail(EK_UNAVAILABLE, "out of memory for %d surface nodes", t->nodes);
+    for (int node = 0; node < t->nodes && !st; node++)
+        traveltime_cache_place(t, node, at[node]);
+    stop_catch();
+    if (!st)
+        st = make_in(t, (const double(*)[3])at, path, threads);
+    free(at);
+    rmdir(path);
+    return st;
+}
