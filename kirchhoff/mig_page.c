@@ -1,5 +1,5 @@
 /* kirchhoff/mig_page.c – what the page shows of an image: slices through its strongest point, the
- * fold there, and the gather above it. */
+ * velocity and the fold there, and the gather above it. */
 #include "kirchhoff/mig.h"
 
 #include <math.h>
@@ -39,6 +39,19 @@ static double fold_value(const struct mig *p, const struct spot *s)
         sum += (double)image_fold_at(
             image_fold(m, class, (size_t)(s->at[0] * m->grid.n[1] + s->at[1])), s->at[2]);
     return sum;
+}
+
+/* m/s; 0 where the tables' velocity is not known here. */
+static double velocity_value(const struct mig *p, const struct spot *s)
+{
+    float square = 0;
+    const struct grid *g = &p->m->grid;
+    status_mute(1);
+    const enum ek_status st = traveltime_cache_emergence(
+        p->m->travel, grid_coordinate(g, 0, s->at[0]), grid_coordinate(g, 1, s->at[1]),
+        grid_coordinate(g, 2, s->at[2]), &square);
+    status_mute(-1);
+    return st ? 0 : 1 / sqrt((double)square);
 }
 
 static struct spot strongest(const struct mig *p)
@@ -123,6 +136,7 @@ json_t *mig_page(const struct mig *p)
         int across, down;
         double (*get)(const struct mig *, const struct spot *);
     } shown[] = {{"Inline: x and depth", X, Z, image_value},
+                 {"Velocity there: x and depth", X, Z, velocity_value},
                  {"Crossline: y and depth", Y, Z, image_value},
                  {"Depth slice: x and y", X, Y, image_value},
                  {"Fold at that depth", X, Y, fold_value},
@@ -131,6 +145,8 @@ json_t *mig_page(const struct mig *p)
     const struct grid *g = &p->m->grid;
     json_t *pictures = json_array();
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        if (shown[i].get == velocity_value && !(velocity_value(p, &s) > 0))
+            continue;
         const struct picture a = {p, s, shown[i].across, shown[i].down, shown[i].get};
         json_array_append_new(pictures, paint(&a, shown[i].title));
     }

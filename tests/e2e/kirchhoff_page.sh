@@ -31,9 +31,9 @@ addEventListener('load', () => {
 JS
 said=$(page_says "$work/report.html" "$work/script.js")
 expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
-expect 'pictures: 5'
+expect 'pictures: 6'
 expect 'Slices through the strongest point, x 1500 m, y 1500 m, depth 1000 m.'
-expect 'painted: 9x41:true 11x41:true 9x11:true 9x11:true 4x41:true'
+expect 'painted: 9x41:true 9x41:true 11x41:true 9x11:true 9x11:true 4x41:true'
 expect 'bars: true true'
 grep -q '^error' <<<"$said" && say "the page has errors: $said"
 exit $bad
