@@ -13,5 +13,8 @@ char **process_environment(const char *const *out, size_t n);
 
 /* Is it stopped, as by SIGSTOP? False where there is no such process. Any thread. */
 bool process_is_frozen(pid_t pid);
+/* The same of all that `top` has begun, and what they have, and itself: one that is stopped, 0
+ * where there is none. Looks at every process of the node: not to be called all the time. */
+pid_t process_frozen_below(pid_t top);
 
 #endif

@@ -61,7 +61,9 @@ static struct keeper {
     double alone, patience; /* since when nobody is there, and how long that may be */
     bool served;            /* a rank of this launch was here */
     bool over;
-    pid_t child; /* what was launched, 0: nothing */
+    pid_t child;   /* what was launched, 0: nothing */
+    pid_t stopped; /* one of its processes that is, when last looked for */
+    double looked, since;
 } k = {.memory = -1, .patience = 60};
 
 static struct {
@@ -264,6 +266,12 @@ static void welcome(void)
         k.rank[k.n++] = r;
 }
 
+static void end_frozen(pid_t pid)
+{
+    status_warn("process %d has been stopped for %.0f s: it is replaced", (int)pid, THAW);
+    kill(pid, SIGKILL);
+}
+
 /* A rank that is frozen, or whose guard is, is as good as dead. */
 static void watch_frozen(struct rank *r, double now)
 {
@@ -272,8 +280,7 @@ static void watch_frozen(struct rank *r, double now)
     } else if (!(r->frozen > 0)) {
         r->frozen = now;
     } else if (now > r->frozen + THAW) {
-        status_warn("process %d has been stopped for %.0f s: it is replaced", (int)r->pid, THAW);
-        kill(r->pid, SIGKILL);
+        end_frozen(r->pid);
         if (r->guard)
             kill(r->guard, SIGKILL);
         r->frozen = 0;
@@ -410,12 +417,28 @@ static void tell(int number)
     kill(k.n && told < 2 ? k.rank[0].pid : k.child, number);
 }
 
+/* One that is stopped before it has said hello, or the launcher: once a second, that costs. */
+static void watch_launch(void)
+{
+    const double now = clock_now();
+    if (now < k.looked + 1)
+        return;
+    k.looked = now;
+    const pid_t stopped = process_frozen_below(k.child);
+    if (stopped != k.stopped)
+        k.since = now;
+    k.stopped = stopped;
+    if (stopped && now > k.since + THAW)
+        end_frozen(stopped);
+}
+
 /* Exit code of the launch. */
 static int watch(void)
 {
     int status, passed = 0;
     while (waitpid(k.child, &status, WNOHANG) != k.child) {
         keep();
+        watch_launch();
         if (passed < told)
             tell(SIGTERM);
         if (warned)

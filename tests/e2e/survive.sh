@@ -46,7 +46,10 @@ OMPI_COMM_WORLD_SIZE=2 "$BIN/bt-mz" --class S --survive 10 >"$work/err" 2>&1
 
 for program in ${EK_LONG:+bt-mz sp-mz} lu-mz; do
     one=$("$BIN/$program" --class S --layout 1x1 --json - | norms)
-    CU_FAULT=rank:1@step:45 same killed "$run 2" $program --class S
+    # Counted from where a launch goes on: what is left then is shorter.
+    step=45
+    [ $program = sp-mz ] && step=65
+    CU_FAULT=rank:1@step:$step same killed "$run 2" $program --class S
     [ "$(launched)" = 1 ] || say "$what: $(cat "$work/err")"
 done
 one=$("$BIN/bt-mz" --class S --layout 1x1 --json - | norms)
@@ -86,6 +89,16 @@ until [ -e "$work/state" ] || ! kill -0 $told 2>/dev/null; do sleep 0.1; done
 kill -TERM $(pgrep -P $told -x ek-keeper)
 wait $told
 [ $? = 4 ] && grep -q "goes on from $work/state" "$work/err" || say "told to end: $(cat "$work/err")"
+
+# Frozen before anything is known of it.
+cat >"$work/late" <<END2
+[ \$CU_LAUNCH = 0 ] && [ "\$OMPI_COMM_WORLD_RANK" = 1 ] && kill -STOP \$\$
+exec "\$@"
+END2
+one=$("$BIN/bt-mz" --class S --layout 1x1 --json - | norms)
+same 'frozen at once' "$run 2 bash $work/late" bt-mz --class S
+[ "$(launched)" = 1 ] || say "$what: $(cat "$work/err")"
+alone
 
 # Any process of a rank, at any moment, killed or frozen.
 processes() {
