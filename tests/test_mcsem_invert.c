@@ -1,9 +1,13 @@
 /* tests/test_mcsem_invert.c – normal equations against a dense solution, and inversions of linear
  * data, whose sums are known: steps, limits, rejected trials, rules to stop, taking up again. */
 #include "mcsem/invert.h"
+#include "mcsem/normal_internal.h"
 #include "src/random.h"
 #include "tests/mcsem.h"
 
+#include <dlfcn.h>
+#include <omp.h>
+#include <pthread.h>
 #include <unistd.h>
 
 enum { NX = 3, NY = 2, NZ = 4, COLUMNS = NX * NY, UNKNOWNS = COLUMNS * NZ, ROWS = 6 };
@@ -120,6 +124,54 @@ static void the_sparse_solution_is_the_dense_one(void **state)
     assert_true(normal_size(n).nonzeros >= UNKNOWNS);
     assert_non_null(normal_blas());
     normal_close(n);
+}
+
+static int created; /* threads, by anybody in this process */
+
+#ifndef __SANITIZE_ADDRESS__ /* which stands in the same place */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    __atomic_fetch_add(&created, 1, __ATOMIC_RELAXED);
+    return real(thread, attr, start, arg);
+}
+#endif
+
+/* A team beneath ours would share the one cpu that its first thread is bound to. */
+static void a_factorisation_opens_no_team_of_its_own(void **state)
+{
+    (void)state;
+    enum { WIDE = 14, DEEP = 12 };
+    struct earth *wide;
+    struct prior *p;
+    struct normal *n;
+    const struct prior_options usually = {.differences = 1, .rho_min = 1e-3, .rho_max = 1e3};
+    double *none = calloc((size_t)WIDE * WIDE * cell_sums(DEEP), sizeof *none);
+    assert_non_null(none);
+    assert_int_equal(earth_open(WIDE, WIDE, DEEP, 100, 1000, 1, &wide), EK_OK);
+    assert_int_equal(prior_open(wide, &usually, &p), EK_OK);
+    assert_int_equal(normal_open(wide, p, &n), EK_OK);
+    const int levels = omp_get_max_active_levels();
+    enum ek_status st = EK_UNAVAILABLE;
+    int before = 0, after = 1, kept = 0;
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+#pragma omp master
+    {
+        before = __atomic_load_n(&created, __ATOMIC_RELAXED);
+        st = normal_factorize(n, none, (struct prior_weights){{1, 1}}, 0.01);
+        after = __atomic_load_n(&created, __ATOMIC_RELAXED);
+        kept = omp_get_max_active_levels();
+    }
+    omp_set_max_active_levels(levels);
+    assert_int_equal(st, EK_OK);
+    assert_int_equal(after, before);
+    assert_int_equal(kept, 2);
+    normal_close(n);
+    prior_close(p);
+    earth_close(wide);
+    free(none);
 }
 
 static void a_column_without_data_follows_its_neighbours(void **state)
@@ -643,6 +695,7 @@ int main(void)
         cmocka_unit_test(controls_are_those_of_dense_least_squares),
         cmocka_unit_test(controls_that_say_nothing_are_refused),
         cmocka_unit_test(changes_keep_the_bounds_of_their_cell),
+        cmocka_unit_test(a_factorisation_opens_no_team_of_its_own),
         cmocka_unit_test(a_column_without_data_follows_its_neighbours),
         cmocka_unit_test(predictions_are_what_linear_data_do),
         cmocka_unit_test(certainty_is_that_of_the_dense_inverse),
