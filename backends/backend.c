@@ -211,8 +211,8 @@ static bool known(const struct gathered *g, const struct backend_info *info)
     return false;
 }
 
-/* Takes the usable devices of one back end, either those that share the host's cores or the rest.
- */
+/* Takes the usable devices of one back end, either those that share the host's cores or the
+ * rest. */
 static void gather(struct gathered *g, const struct backend_ops *ops, bool cpus)
 {
     int there;

@@ -126,8 +126,8 @@ struct backend_ops {
     size_t dev_size;    /* bytes of the zeroed state that the core hands to open() */
 
     /* Number of devices, or EK_UNAVAILABLE and a reason when the library or the devices are
-     * missing. The first call opens the driver library. GPUs come before cpu devices. Any thread.
-     */
+     * missing. The first call opens the driver library. GPUs come before cpu devices. Any
+     * thread. */
     enum ek_status (*count)(int *n);
     enum ek_status (*info)(int index, struct backend_info *info);
     /* Its libraries, at most `max`, for a listing; returns their number. NULL: it has none. */
@@ -136,15 +136,15 @@ struct backend_ops {
     enum ek_status (*open)(void *dev, int index);
     void (*close)(void *dev);
 
-    /* alloc also keeps a budget: asking for more than the device has is refused with both numbers.
-     */
+    /* alloc also keeps a budget: asking for more than the device has is refused with both
+     * numbers. */
     enum ek_status (*alloc)(void *dev, size_t bytes, struct backend_mem **mem);
     void (*free)(void *dev, struct backend_mem *mem);
     /* The box is flat (backend_box()), within both sides and not empty. */
     enum ek_status (*transfer)(void *dev, int queue, const struct backend_transfer *);
     /* A copy from a buffer of another open device `from` of this back end, whose earlier work on
-     * that buffer is done. Both devices' locks are held where others may call. NULL: no such way.
-     */
+     * that buffer is done. Both devices' locks are held where others may call. NULL: no such
+     * way. */
     enum ek_status (*peer)(void *dev, int queue, void *from, const struct backend_transfer *);
 
     /* Compiles text (from embed_join()) with `options` ("-DN=5 …", may be ""), with room for so

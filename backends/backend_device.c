@@ -1,5 +1,5 @@
-/* backends/backend_device.c – an open device: what all back ends have to check before they do it.
- */
+/* backends/backend_device.c – an open device: what all back ends have to check before they do
+ * it. */
 #include "backends/backend.h"
 
 #include <stdint.h>

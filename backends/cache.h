@@ -24,8 +24,8 @@ bool cache_on(void);
 bool cache_load(const struct cache_key *key, unsigned char **data, size_t *size);
 void cache_save(const struct cache_key *key, const unsigned char *data, size_t size);
 
-/* The same in a folder of the caller's choice, whatever CU_KERNEL_CACHE says; saving fails aloud.
- */
+/* The same in a folder of the caller's choice, whatever CU_KERNEL_CACHE says; saving fails
+ * aloud. */
 bool cache_load_from(const char *folder, const struct cache_key *key, unsigned char **data,
                      size_t *size);
 enum ek_status cache_save_to(const char *folder, const struct cache_key *key,

@@ -1,5 +1,5 @@
-/* backends/gpu_find.c – opens a vendor's driver library, once, and lists and describes its devices.
- */
+/* backends/gpu_find.c – opens a vendor's driver library, once, and lists and describes its
+ * devices. */
 #include "backends/binding.h"
 #include "backends/gpu.h"
 

@@ -1,5 +1,5 @@
-/* backends/opencl_build.c – kernel texts to programs, with the compiler's words and a disk cache.
- */
+/* backends/opencl_build.c – kernel texts to programs, with the compiler's words and a disk
+ * cache. */
 #include "backends/opencl.h"
 
 #include "backends/build_log.h"

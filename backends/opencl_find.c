@@ -212,8 +212,8 @@ static bool find(int split)
 }
 
 /* PoCL starts as many workers as this says, and wakes all of them with every command: as many as
- * there are devices to be split off, or as the widest place can hold. The user's word counts more.
- */
+ * there are devices to be split off, or as the widest place can hold. The user's word counts
+ * more. */
 static void limit_workers(int split)
 {
     char text[16];

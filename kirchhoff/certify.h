@@ -13,8 +13,8 @@
 /* The residual at a node that is filled. NAN: too near to the source to be judged. Any thread. */
 double certify_node(const struct ttable *t, const struct velocity *v, const int at[3]);
 
-/* Counts into t->judged and t->failing over about a 64th of the nodes, at most 100,000. Any thread.
- */
+/* Counts into t->judged and t->failing over about a 64th of the nodes, at most 100,000. Any
+ * thread. */
 void certify_table(struct ttable *t, const struct velocity *v);
 
 /* T at a place, NAN: outside, too near to the source, or a node around it is not filled. */

@@ -3,8 +3,8 @@
  * Traces whose sources lie in the same block of surface cells, and whose receivers do, need the
  * same tables: they are a *chunk*. Chunks follow one another along a Morton curve through the four
  * coordinates of source and receiver blocks, so that neighbours in time share tables whatever the
- * memory holds; a block is the smallest square of 2^b cells that gives chunks of the wanted size.
- */
+ * memory holds; a block is the smallest square of 2^b cells that gives chunks of the wanted
+ * size. */
 #ifndef KIRCHHOFF_CHUNKS_H
 #define KIRCHHOFF_CHUNKS_H
 

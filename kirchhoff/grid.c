@@ -10,8 +10,8 @@
 enum { MOST_ALONG_AXIS = 1 << 20 };
 static const double most_nodes = 2147483647.0; /* so that an int numbers them */
 
-/* Up to three numbers separated by `mark`, a unit "m" after each allowed; how many, 0 = malformed.
- */
+/* Up to three numbers separated by `mark`, a unit "m" after each allowed; how many, 0 =
+ * malformed. */
 static int read_numbers(const char **text, char mark, double x[3])
 {
     const char *at = *text;

@@ -1,6 +1,5 @@
 /* kirchhoff/microjobs_node.c – compute processes of one node: each has its share of the cpus and
- * devices.
- */
+ * devices. */
 #include "kirchhoff/microjobs_internal.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"

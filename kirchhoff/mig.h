@@ -45,8 +45,7 @@ extern const struct team_ops mig_verbs;
 extern const struct bench_program mig_program;
 
 /* write_image.c: the image, divided as wanted, to --out, --raw and --partial, by rank 0.
- * EK_UNAVAILABLE.
- */
+ * EK_UNAVAILABLE. */
 enum ek_status mig_write(struct mig *p);
 /* Column of the image as it is written: out [nz]. */
 void mig_column(const struct mig *p, int class, size_t column, float *out);

@@ -29,8 +29,8 @@ enum ek_status tables_device_open(struct backend *backend, const struct travelti
 void tables_device_close(struct tables_device *d);
 
 /* Brings the tables of nodes node[n], which are held on the host until the copies, which this
- * starts on the compute queue, are done: waits for them. EK_UNAVAILABLE: more than there are slots.
- */
+ * starts on the compute queue, are done: waits for them. EK_UNAVAILABLE: more than there are
+ * slots. */
 enum ek_status tables_device_bring(struct tables_device *d, const int *node, int n);
 
 int tables_device_slot(const struct tables_device *d, int node);

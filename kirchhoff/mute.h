@@ -1,5 +1,5 @@
-/* kirchhoff/mute.h – top mutes: what comes before a time that depends on the offset is taken out.
- */
+/* kirchhoff/mute.h – top mutes: what comes before a time that depends on the offset is taken
+ * out. */
 #ifndef KIRCHHOFF_MUTE_H
 #define KIRCHHOFF_MUTE_H
 

@@ -1,5 +1,5 @@
-/* kirchhoff/read_velocity_segy.c – the grid is found from the traces' places, whatever their order.
- */
+/* kirchhoff/read_velocity_segy.c – the grid is found from the traces' places, whatever their
+ * order. */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/velocity_cube.h"
 #include "src/file.h"

@@ -1,8 +1,8 @@
 /* kirchhoff/sum.h – the innermost loops on the host: a trace's contributions to one image column.
  *
  * Four nodes make sixteen depths: times, weights and limits are computed at nodes and interpolated
- * in between (vectors of sixteen depths with AVX-512, of eight with AVX2; the same bits without).
- */
+ * in between (vectors of sixteen depths with AVX-512, of eight with AVX2; the same bits
+ * without). */
 #ifndef KIRCHHOFF_SUM_H
 #define KIRCHHOFF_SUM_H
 

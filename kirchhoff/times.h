@@ -12,8 +12,7 @@
 /* Time of the most energetic and of the first arrival at px, py, pz: id,t_strong,t_first; both
  * empty where the model has no closed form. "-" is standard input, output. EK_USAGE with file and
  * line: a column or number is missing, v is not positive at an end; EK_UNAVAILABLE as
- * file_replace_text().
- */
+ * file_replace_text(). */
 enum ek_status times_run(const char *path, const char *out);
 
 /* Rays from the source in direction takeoff_polar_deg (from down), takeoff_azim_deg (from x towards

@@ -61,8 +61,8 @@ void ttable_clear(struct ttable *t, size_t node);
 /* Counts into t->unfilled and t->eikonal. */
 void ttable_count(struct ttable *t);
 
-/* EK_UNAVAILABLE: no room on the disk, no such folder; what was there under this name stays then.
- */
+/* EK_UNAVAILABLE: no room on the disk, no such folder; what was there under this name stays
+ * then. */
 enum ek_status ttable_write(const struct ttable *t, const char *path);
 /* Maps the file; its arrays may be written to, the file does not change. EK_USAGE: it is no intact
  * table of this version and byte order, or cannot be opened. The caller closes *t. Any thread. */

@@ -2,8 +2,8 @@
  * needs of them, J'W^2 J and J'W^2 r. The Jacobian lives for a block of pairs only.
  *
  * Columns differ in the depth of their seabed; a cell sees each source and receiver at its own
- * height above the seabed. Instruments on the seabed count as CELL_CLEARANCE above it, in the sea.
- */
+ * height above the seabed. Instruments on the seabed count as CELL_CLEARANCE above it, in the
+ * sea. */
 #ifndef MCSEM_CELL_H
 #define MCSEM_CELL_H
 

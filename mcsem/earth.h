@@ -40,8 +40,8 @@ struct earth_layers {
 };
 
 /* nz layers `dz` thick below a flat seabed under one layer of sea, every one of `rho`. EK_USAGE: a
- * number that is not positive, too many layers; EK_UNAVAILABLE: memory. earth_close() accepts NULL.
- */
+ * number that is not positive, too many layers; EK_UNAVAILABLE: memory. earth_close() accepts
+ * NULL. */
 enum ek_status earth_open(int nx, int ny, int nz, double dz, double seabed, double rho,
                           struct earth **earth);
 /* Vertical resistivities become unknown, with the ratios that were given. */

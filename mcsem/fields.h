@@ -21,8 +21,8 @@ struct mcsem_layers {
     const double *aniso; /* [n] sqrt(vertical / horizontal resistivity); NULL: isotropic */
 };
 
-/* Electric dipoles and wires, normalised to a moment of 1 A m, and receivers of E (V/m) or H (A/m).
- */
+/* Electric dipoles and wires, normalised to a moment of 1 A m, and receivers of E (V/m) or H
+ * (A/m). */
 struct mcsem_survey {
     int nsrc, nrec, nfreq;
     const double (*src)[6]; /* [nsrc] centre x, y, z; azimuth, dip; length, m (0: a dipole) */

@@ -9,20 +9,17 @@
 
 enum { VECTORS = PAIR_GROUP / LANES };
 _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for each strand");
-#define DEEP                                                                                       \
-    46.0 /* what lies below so many nepers there and back is not seen: exp(-46) = 1e-20            \
-          */
-
+/* What lies below so many nepers there and back is not seen: exp(-46) = 1e-20. */
+#define DEEP  46.0
 #define STEEP 0.3
-#define FINEST_ERROR                                                                               \
-    1e-10                 /* of the finest filter, relative to the field; 1e-12 in a whole space   \
-                           */
-#define GAIN        0.1   /* a filter's error over the coarser one's, at most */
-#define COMMON      0.25  /* but neighbours share some of theirs where fields are static */
-#define LOST_E      8e-26 /* what cancellation leaves of small fields, at least; 1/m^2 for H */
-#define LOST_H      8e-23
-#define ROUNDING    1.1e-16
-#define LEAST_ERROR 1e-13 /* of sums in double precision */
+/* Of the finest filter, relative to the field; 1e-12 in a whole space. */
+#define FINEST_ERROR 1e-10
+#define GAIN         0.1   /* a filter's error over the coarser one's, at most */
+#define COMMON       0.25  /* but neighbours share some of theirs where fields are static */
+#define LOST_E       8e-26 /* what cancellation leaves of small fields, at least; 1/m^2 for H */
+#define LOST_H       8e-23
+#define ROUNDING     1.1e-16
+#define LEAST_ERROR  1e-13 /* of sums in double precision */
 
 struct forward {
     int layers, nfreq;

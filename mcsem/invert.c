@@ -255,8 +255,8 @@ static void keep_other(struct invert *inv)
     inv->trial = kept;
 }
 
-/* The sums of the model with which a former run ended; and its last trial, which may be shortened.
- */
+/* The sums of the model with which a former run ended; and its last trial, which may be
+ * shortened. */
 static void take_up(struct invert *inv)
 {
     inv->resumed = false;

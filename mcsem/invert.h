@@ -79,8 +79,7 @@ struct invert {
 
 /* Starts from an earth (copied), within its bounds. `solves`: this process will call invert_judge()
  * and invert_step(); the others only share the trial. EK_USAGE: no data; EK_UNAVAILABLE: memory.
- * One thread, like all here.
- */
+ * One thread, like all here. */
 enum ek_status invert_open(const struct survey *survey, const struct earth *start,
                            const struct prior *prior, const struct invert_options *options,
                            bool solves, struct invert **inv);
@@ -99,8 +98,7 @@ void invert_resume(struct invert *inv, const double *m, const double *trial);
 enum ek_status invert_judge(struct invert *inv, double seconds, double cpu_s);
 
 /* Has a trial been judged since invert_reset() or invert_resume()? Then the next one is to be
- * found.
- */
+ * found. */
 static inline bool invert_judged(const struct invert *inv)
 {
     return inv->nrecords > 0 && !inv->resumed;

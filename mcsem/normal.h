@@ -5,8 +5,7 @@
  *   (J'W^2 J + mu R'R + lambda I) dm = J'W^2 r - mu R'R (m - reference)
  *
  * with the rows R of prior.h; what is fixed does not change. BLAS runs on one thread, so that its
- * bits do not depend on how many cores there are.
- */
+ * bits do not depend on how many cores there are. */
 #ifndef MCSEM_NORMAL_H
 #define MCSEM_NORMAL_H
 
@@ -15,8 +14,7 @@
 struct normal;
 
 /* For an earth's grid (borrowed, like what is wanted of it). EK_UNAVAILABLE: memory. close accepts
- * NULL. One thread, like all here.
- */
+ * NULL. One thread, like all here. */
 enum ek_status normal_open(const struct earth *earth, const struct prior *prior,
                            struct normal **normal);
 void normal_close(struct normal *normal);

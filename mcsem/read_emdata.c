@@ -11,8 +11,7 @@
 enum { MOST_FREQUENCIES = 64 };
 #define SPACING 500.0 /* of columns where the file says nothing, m */
 
-/* ---- what types mean --------------------------------------------------------------------------
- */
+/* ---- what types mean --------------------------------------------------------------------------*/
 
 enum part { REAL, IMAGINARY, AMPLITUDE, LOG_AMPLITUDE, PHASE, PARTS };
 
@@ -68,8 +67,7 @@ static int compare_entries(const void *a, const void *b)
     return (p->datum->line > q->datum->line) - (p->datum->line < q->datum->line);
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------
- */
+/* ---- pairs ------------------------------------------------------------------------------------*/
 
 /* Axis `axis` of a receiver: turned by theta about z, then by alpha so that its x dips, then by
  * beta about this x. */
@@ -178,8 +176,7 @@ static enum ek_status fill_datum(const struct emdata *e, const struct entry *ent
     return EK_OK;
 }
 
-/* ---- the survey -------------------------------------------------------------------------------
- */
+/* ---- the survey -------------------------------------------------------------------------------*/
 
 static size_t count_pairs(const struct entry *entry, size_t n)
 {
@@ -267,8 +264,7 @@ static enum ek_status make_survey(const struct emdata *e, const struct survey_no
     return st;
 }
 
-/* ---- the earth --------------------------------------------------------------------------------
- */
+/* ---- the earth --------------------------------------------------------------------------------*/
 
 /* Columns SPACING apart below all midpoints. */
 static void derive_earth(const struct survey *s, struct earth_list *list)

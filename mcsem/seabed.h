@@ -3,8 +3,8 @@
  *
  * Every pair learns how deep the floor lies below its source and below its receiver, and every
  * column how deep it lies on average below the midpoints of its pairs: the layered earth that a
- * pair sees has the column's floor, and its instruments at their own heights above that (cell.h).
- */
+ * pair sees has the column's floor, and its instruments at their own heights above that
+ * (cell.h). */
 #ifndef MCSEM_SEABED_H
 #define MCSEM_SEABED_H
 
@@ -13,8 +13,8 @@
 /* Lays the floor below a survey and its earth. `how`: "flat", as the earth has it; "receivers"; the
  * name of a table x, y, depth; NULL: flat where the floor was `given` and fits the receivers, else
  * through them. EK_USAGE: a given flat floor and receivers below it or at depths that are not
- * alike, an instrument below the floor of a table, a table that is none; `path` names the survey.
- */
+ * alike, an instrument below the floor of a table, a table that is none; `path` names the
+ * survey. */
 enum ek_status seabed_lay(const char *path, const char *how, bool given, struct survey *survey,
                           struct earth *earth);
 

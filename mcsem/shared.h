@@ -34,8 +34,8 @@ enum ek_status shared_make(struct shared *shared, const struct earth_layers *lay
 
 /* Fields and derivatives of pairs first .. first+n-1, n <= SHARED_ROWS: rows
  * [n][nfreq][2][columns], real parts before imaginary ones; column 0 is the field, 1 + k the k-th
- * layer of the sediments. Thread `thread` of the unit, others may do other pairs at the same time.
- */
+ * layer of the sediments. Thread `thread` of the unit, others may do other pairs at the same
+ * time. */
 enum { SHARED_ROWS = 4 };
 void shared_rows(const struct shared *shared, int thread, size_t first, int n, double *rows);
 

@@ -56,8 +56,8 @@ enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey);
 void survey_close(struct survey *survey);
 
 /* Frequencies or lengths not positive, NaN, a source or receiver above the sea surface, directions
- * that are no unit vectors, standard errors not positive: EK_USAGE with `path` and the pair's line.
- */
+ * that are no unit vectors, standard errors not positive: EK_USAGE with `path` and the pair's
+ * line. */
 enum ek_status survey_check(const struct survey *survey, const char *path);
 /* The same for a pair alone, for a frequency that stands in that line. */
 enum ek_status survey_check_pair(const struct survey_pair *pair, const char *path);
@@ -82,8 +82,8 @@ void survey_use(struct survey *survey, enum survey_part part);
 
 /* Raises standard errors to hypot(relative |d|, floor) where a table's rows say so, the last one
  * that fits a datum: columns relative, floor, and of freq_hz, component, rec_x, rec_y those that
- * tell data apart (empty: any). A phase's error has |d| = 1 and no floor. EK_USAGE: no such table.
- */
+ * tell data apart (empty: any). A phase's error has |d| = 1 and no floor. EK_USAGE: no such
+ * table. */
 enum ek_status survey_floor(struct survey *survey, const char *path);
 
 /* How many numbers a datum has: 0 to 2. */

@@ -1,6 +1,5 @@
 /* mcsem/survey_file.h – surveys as files of whatever format: tables and MARE2DEM's data files, told
- * apart by what stands in them, and when written by their name.
- */
+ * apart by what stands in them, and when written by their name. */
 #ifndef MCSEM_SURVEY_FILE_H
 #define MCSEM_SURVEY_FILE_H
 
@@ -16,8 +15,7 @@ struct survey_file_earth {
 
 /* Reads and checks a survey; its earth from the file, but what `words` says beats it. Data without
  * standard errors get those of `noise`. EK_USAGE with file and line, EK_UNAVAILABLE. The caller
- * owns both.
- */
+ * owns both. */
 enum ek_status survey_file_read(const char *path, const struct survey_file_earth *words,
                                 const struct survey_noise *noise, struct survey **survey,
                                 struct earth **earth);

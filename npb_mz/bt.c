@@ -107,8 +107,8 @@ static void gather(struct rows from, int count, double *to)
         }
 }
 
-/* The batch from row j on: right-hand sides are made, and become nodes with 1/rho, velocity and e.
- */
+/* The batch from row j on: right-hand sides are made, and become nodes with 1/rho, velocity and
+ * e. */
 static void load_batch(struct rhs_sweep *sweep, const struct bt_room *room, int j)
 {
     const struct mz_zone *z = sweep->zone;

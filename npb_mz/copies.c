@@ -262,8 +262,8 @@ void copies_commit(struct copies *c, int step)
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
-/* The step that all zones at a place are of, 0: there is none. The ranks of a node share the work.
- */
+/* The step that all zones at a place are of, 0: there is none. The ranks of a node share the
+ * work. */
 static int step_at(const struct copies *c, int place, double *steps)
 {
     const int n = c->mz->nzones, me = cluster_rank(), node = cluster_node(me);

@@ -28,8 +28,8 @@ void copies_zone(struct copies *c, int zone, int step);
 /* Has it been? */
 bool copies_has(const struct copies *c, int zone, int step);
 
-/* All zones have been copied after `step`, wherever: that is what copies_load() finds from now on.
- */
+/* All zones have been copied after `step`, wherever: that is what copies_load() finds from now
+ * on. */
 void copies_commit(struct copies *c, int step);
 
 /* The last step that all zones have been copied after, 0: none. */

@@ -3,8 +3,7 @@
  * A zone has a place in the device's fields while it lives there (places.h), where kernels find it
  * by its row in the table of zones. Only u, forcing and what the solver carries travel with a zone;
  * everything else is scratch of a batch. Copies run beside the computation, on a queue of their
- * own.
- */
+ * own. */
 #ifndef NPB_MZ_DEVICE_H
 #define NPB_MZ_DEVICE_H
 

@@ -1,5 +1,5 @@
-/* npb_mz/isa.c – what is compiled for every instruction level: each level's table, and the calls.
- */
+/* npb_mz/isa.c – what is compiled for every instruction level: each level's table, and the
+ * calls. */
 #include "npb_mz/mz.h"
 
 #define ISA_PROGRAM npb_mz

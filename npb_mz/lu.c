@@ -342,8 +342,7 @@ static void upper_pass(struct mz *mz, struct mz_work *work, int zone, int thread
 }
 
 /* A thread waits only for parts of smaller number, so that the parts may also run one after
- * another.
- */
+ * another. */
 static void lower_part(struct mz *mz, struct mz_work *work, int zone, int t)
 {
     if (t < team_of(mz, work).threads)

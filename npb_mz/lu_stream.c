@@ -1,5 +1,5 @@
-/* npb_mz/lu_stream.c – the steps of a stream, in blocks of LANES that are transposed in registers.
- */
+/* npb_mz/lu_stream.c – the steps of a stream, in blocks of LANES that are transposed in
+ * registers. */
 #include "npb_mz/lu_stream.h"
 
 #include "npb_mz/kernels/lu.h"
@@ -123,8 +123,8 @@ FN struct five relax(struct lu_diagonal g, struct five n, struct five w)
 
 /* ---- the lower sweep ------------------------------------------------------------------------- */
 
-/* Records to steps: lane l takes the vectors that begin l points before record `here` of its row.
- */
+/* Records to steps: lane l takes the vectors that begin l points before record `here` of its
+ * row. */
 FN void skew(const double *const before[LANES], const double *const here[LANES], long from, long at,
              double *to)
 {

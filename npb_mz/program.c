@@ -1,5 +1,5 @@
-/* npb_mz/program.c – an NPB-MZ solver as a program: what is asked for, and what is said of a run.
- */
+/* npb_mz/program.c – an NPB-MZ solver as a program: what is asked for, and what is said of a
+ * run. */
 #include "npb_mz/program.h"
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/cluster.h"
@@ -97,8 +97,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     return r->survive && !bench_trial_wanted() ? survive_begin(r->launch ? r->launch : "") : EK_OK;
 }
 
-/* ---- after a run ------------------------------------------------------------------------------
- */
+/* ---- after a run ------------------------------------------------------------------------------*/
 
 static int steps(const void *st)
 {

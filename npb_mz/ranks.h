@@ -16,8 +16,8 @@
 struct ranks;
 
 /* Divides the zones by declared work. *mz and the policy's name are borrowed. EK_USAGE: bad policy;
- * EK_UNAVAILABLE: out of memory. Collective, like everything here; one thread. close accepts NULL.
- */
+ * EK_UNAVAILABLE: out of memory. Collective, like everything here; one thread. close accepts
+ * NULL. */
 enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const char *schedule,
                           struct ranks **ranks);
 void ranks_close(struct ranks *r);

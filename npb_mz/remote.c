@@ -205,8 +205,7 @@ void remote_taken(struct remote *r, int zone, int side, size_t *bytes)
     cluster_mail_start(r->mail, i);
 }
 
-/* ---- what they cost ---------------------------------------------------------------------------
- */
+/* ---- what they cost ---------------------------------------------------------------------------*/
 
 /* Median seconds of all messages at once; receivers are ready before and after. */
 static double try_at_once(struct remote *r)

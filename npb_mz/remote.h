@@ -12,8 +12,7 @@
 struct remote;
 
 /* rank_of[nzones] says whose each zone is. EK_UNAVAILABLE: out of memory. Collective; close accepts
- * NULL.
- */
+ * NULL. */
 enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remote **remote);
 void remote_close(struct remote *remote);
 

@@ -204,8 +204,8 @@ void rhs_plane(struct rhs_sweep *s, int k)
 /* ---- a row ----------------------------------------------------------------------------------- */
 
 /* Rows around a row, itself where the stencil at distance 2 does not reach and its weight is 0.
- * `above2` is not yet in the window: it and the forcing are rows of a field, from i = 1 - LANES on.
- */
+ * `above2` is not yet in the window: it and the forcing are rows of a field, from i = 1 - LANES
+ * on. */
 struct places {
     const double *here, *south, *north, *below, *above, *south2, *north2, *below2;
     const double *above2, *g, *weights;

@@ -6,8 +6,7 @@
  *   verbs.c     the verbs of a step
  *   tasks.c     this rank's zones as tasks
  *   ranks.c     with several ranks: whose each zone is
- *   remote.c    with several ranks: faces between them
- */
+ *   remote.c    with several ranks: faces between them */
 #ifndef NPB_MZ_RUN_H
 #define NPB_MZ_RUN_H
 

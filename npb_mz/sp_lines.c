@@ -52,8 +52,8 @@ FN void store_five(double *at, struct sp_five v)
     sp_store((struct line_view){at, LANES, 0}, 0, v);
 }
 
-/* One matrix at a node: m1, c and p1 of the row, what the nodes before left at f; its c and d to f.
- */
+/* One matrix at a node: m1, c and p1 of the row, what the nodes before left at f; its c and d to
+ * f. */
 FN struct sp_factor eliminate(struct sp_row row, lanes m1, lanes c, lanes p1, double *f)
 {
     const double *f1 = lanes_hidden(f - NODES), *f2 = f1 - NODES;

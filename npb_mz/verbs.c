@@ -1,5 +1,5 @@
-/* npb_mz/verbs.c – compute, move, exchange; where the team asks for it: save, restore, repartition.
- */
+/* npb_mz/verbs.c – compute, move, exchange; where the team asks for it: save, restore,
+ * repartition. */
 #include "npb_mz/run.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"

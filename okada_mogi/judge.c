@@ -1,5 +1,5 @@
-/* okada_mogi/judge.c – predictions in the canonical order of operations, and what becomes of them.
- */
+/* okada_mogi/judge.c – predictions in the canonical order of operations, and what becomes of
+ * them. */
 #include "okada_mogi/judge.h"
 
 #include <math.h>

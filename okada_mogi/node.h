@@ -1,6 +1,6 @@
 /* okada_mogi/node.h – the part of this process in a search: the only one; rank 0, whose thread
- * serves the others while its units compute as well; or a worker, whose batches come from rank 0.
- */
+ * serves the others while its units compute as well; or a worker, whose batches come from rank
+ * 0. */
 #ifndef OKADA_MOGI_NODE_H
 #define OKADA_MOGI_NODE_H
 
@@ -29,8 +29,7 @@ struct node_report {
 /* Reports the last batch, whose trials were all put, and gets the next; waits where there is
  * nothing to do yet. *batch: count 0 = the search is over, or is to be left (cu/rank/stop.h), or
  * rank 0 is gone. EK_UNAVAILABLE: the others cannot be served any more; EK_USAGE: rank 0 has
- * another job.
- */
+ * another job. */
 enum ek_status node_next(struct node *n, const struct node_report *r, struct trial_range *batch);
 
 /* The accepted trials of a part of the batch; takes them away from *found. Any thread. */

@@ -326,8 +326,8 @@ static void written(void *st)
 }
 
 /* Eq. (9) of the paper, for any number of units: the time of n trials if each unit of each node
- * kept the rate that it had while it computed, and no time was lost between batches and at the end.
- */
+ * kept the rate that it had while it computed, and no time was lost between batches and at the
+ * end. */
 static void add_bound(const struct program *p, json_t *o)
 {
     const double computed = (double)search_state_counts(p->checkpoint).computed,

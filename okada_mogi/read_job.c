@@ -95,8 +95,8 @@ static enum ek_status read_format(const char *path, const json_t *object, struct
                        "1 to 60, or -1 to -60 in the south");
 }
 
-/* "file" or {"file": …, how to read it}; all longitudes are projected like those of the first file.
- */
+/* "file" or {"file": …, how to read it}; all longitudes are projected like those of the first
+ * file. */
 static enum ek_status read_file(struct job *job, const json_t *value)
 {
     struct stations_format format = {.unit = 1};

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Accepted trials whose neighbours are checked; random ones, and as many symmetric ones; descents.
- */
+/* Accepted trials whose neighbours are checked; random ones, and as many symmetric ones;
+ * descents. */
 enum { SAMPLES = 256, RANDOM = 2000, DESCENTS = 6 };
 
 struct results {

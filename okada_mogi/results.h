@@ -44,8 +44,8 @@ size_t results_held(struct results *h);
 /* Of the accepted trials, after results_end(); NULL where there are none. */
 const struct stats *results_stats(const struct results *h);
 /* accepted, [k_sigma, accepted] for each k, the smallest k that accepts anything, the best trial
- * with its parameters, the statistics, the posterior, for JSON; new reference, NULL: out of memory.
- */
+ * with its parameters, the statistics, the posterior, for JSON; new reference, NULL: out of
+ * memory. */
 json_t *results_json(const struct results *h);
 /* What results_json() says, for people. */
 void results_print(FILE *out, const json_t *facts);

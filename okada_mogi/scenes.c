@@ -429,8 +429,7 @@ static double worst(const struct scene *c, const struct stations *s, const doubl
 }
 
 /* The station of the largest |d| / sigma of those from number `first` of the order on; to its
- * front.
- */
+ * front. */
 static void bring_worst(const struct scene *c, const struct stations *s, const double *d, int first,
                         int *order)
 {

@@ -1,5 +1,5 @@
-/* okada_mogi/search.c – what all methods share: the choice among them, workers, the judge's seat.
- */
+/* okada_mogi/search.c – what all methods share: the choice among them, workers, the judge's
+ * seat. */
 #include "okada_mogi/search_method.h"
 #include "okada_mogi/grid.h"
 #include "src/clock.h"

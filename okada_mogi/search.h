@@ -64,8 +64,8 @@ enum ek_status search_run_until(struct search_worker *w, struct trial_range rang
 double search_evaluations(const struct search_worker *w);
 
 /* The same on a device, on the device's thread; results agree with the host's, record by record.
- * EK_USAGE: the model has no text for devices; EK_UNAVAILABLE: memory; EK_LOST: the device failed.
- */
+ * EK_USAGE: the model has no text for devices; EK_UNAVAILABLE: memory; EK_LOST: the device
+ * failed. */
 struct search_device;
 enum ek_status search_device_open(const struct search *s, struct backend *backend,
                                   struct search_device **d);

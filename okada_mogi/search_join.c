@@ -3,8 +3,7 @@
  * Predictions add. So the trials of the source that runs fastest are put into a table by what they
  * predict, once; for each trial of the others the table is asked for what is missing to the
  * observations. Where the table would not fit into memory it is made in blocks, anew for each
- * batch.
- */
+ * batch. */
 #include "okada_mogi/grid.h"
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/search_method.h"

@@ -6,8 +6,7 @@
  * Where there are two basis responses a cheaper test comes first: three components ask two numbers
  * to lie in three strips of the plane, and three strips have no common point exactly if their own
  * linear dependency says so. What survives a few stations is finished one geometry at a time,
- * stations in the lanes.
- */
+ * stations in the lanes. */
 #include "src/lanes.h"
 #include "src/lanes_math.h"
 #include "okada_mogi/kernels/interval.h"
@@ -25,8 +24,8 @@ enum { SAMPLES = 512, VECTORS = MODEL_LANES / LANES };
 
 enum { PANEL = 16, PANELS = 4 }; /* points; of a scene */
 
-/* Some points of a scene: where misfits are root mean squares, they are asked before all of them.
- */
+/* Some points of a scene: where misfits are root mean squares, they are asked before all of
+ * them. */
 struct panel {
     struct scene scene;
     struct search_station *point; /* [scene.n] */

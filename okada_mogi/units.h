@@ -17,8 +17,7 @@ void units_close(struct units *u);
 /* A unit computes tasks [n], ascending, and adds its seconds to seconds [n]. A device takes them as
  * one, as far as they have no gap. Parts of them go to the sink from any thread, each trial of
  * a batch once: what a unit had put before it failed is not put by the one that takes over. On the
- * unit's thread.
- */
+ * unit's thread. */
 enum ek_status units_compute(struct units *u, const struct cu *cu, const struct trial_range *task,
                              size_t n, const struct search_sink *sink, double *seconds);
 

@@ -151,8 +151,8 @@ FN void lanes_store_some(double *to, lanes x, int count)
 }
 
 /* The same pointer, but the compiler does not know: what is read through it is read where it stands
- * instead of being carried from one round of a loop to the next in variables, which it would spill.
- */
+ * instead of being carried from one round of a loop to the next in variables, which it would
+ * spill. */
 FN const double *lanes_hidden(const double *p)
 {
     __asm__("" : "+r"(p));

@@ -8,8 +8,7 @@
  * by the head that all pages have (head.html), @TITLE@ by the title, @DATA@ by the data as JSON,
  * @PROGRAM@ by the embedded text called `part` (NULL: nothing) and @CHART@ by Chart.js, embedded at
  * build time from the distribution. The page opens offline. EK_UNAVAILABLE: the binary was built
- * without Chart.js, the file is not writable, out of memory.
- */
+ * without Chart.js, the file is not writable, out of memory. */
 enum ek_status page_write(const char *path, const char *template, const char *title,
                           const char *part, const json_t *data);
 

@@ -1,6 +1,6 @@
 /* src/random.h – one seeded generator for samples, starts and noise, not for secrets: Steele, Lea &
- * Flood's SplitMix64 (2014). The state is the seed; the same seed draws the same on every machine.
- */
+ * Flood's SplitMix64 (2014). The state is the seed; the same seed draws the same on every
+ * machine. */
 #ifndef SRC_RANDOM_H
 #define SRC_RANDOM_H
 

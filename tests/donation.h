@@ -1,6 +1,6 @@
 /* tests/donation.h – shots of uneven length on simulated units, driven by the real
- * cu/sched/donate.c: the clock is virtual, what a worker is told is not. For tests and benchmarks.
- */
+ * cu/sched/donate.c: the clock is virtual, what a worker is told is not. For tests and
+ * benchmarks. */
 #ifndef TESTS_DONATION_H
 #define TESTS_DONATION_H
 

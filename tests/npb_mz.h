@@ -189,8 +189,8 @@ static inline int a_launch_serves_many_zones_in(const char *solver, char letter,
     return living;
 }
 
-/* The least memory with which a device can work, and the most with which not all zones live there.
- */
+/* The least memory with which a device can work, and the most with which not all zones live
+ * there. */
 static inline void tight_memories(const char *solver, char letter, size_t *least, size_t *most)
 {
     struct rig r = open_rig(solver, letter, 1);

@@ -17,8 +17,7 @@ static struct estimate e;
 static struct arena arena;
 static double slow; /* how much slower the last CPU unit is */
 
-/* Three CPU units, the last one of which may be slower, and a device that pays 0.5 for a launch.
- */
+/* Three CPU units, the last one of which may be slower, and a device that pays 0.5 for a launch. */
 static double truth(int cu, int task)
 {
     if (cu == CPUS)

@@ -1,5 +1,5 @@
-/* tests/test_cu_link.c – latency and bandwidth come back from moves, whatever a few wild ones say.
- */
+/* tests/test_cu_link.c – latency and bandwidth come back from moves, whatever a few wild ones
+ * say. */
 #include "cu/sched/link.h"
 
 #include <math.h>

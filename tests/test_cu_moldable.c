@@ -314,8 +314,8 @@ static void many_unlike_nodes_obey_the_laws(void **state)
 }
 
 /* ---- the paper --------------------------------------------------------------------------------*/
-/* Section 5.4: WLSEARCH is the best of the paper's methods on the FEM tasks, whatever their number.
- */
+/* Section 5.4: WLSEARCH is the best of the paper's methods on the FEM tasks, whatever their
+ * number. */
 static void wlsearch_is_best_on_fem_tasks(void **state)
 {
     static const char *const others[] = {"taskp", "datap", "hcpa", "dcts", "waterl"};

@@ -317,8 +317,8 @@ static void refuses_what_the_runtime_refuses(void **state)
 #endif
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
         char theirs[4096];
-        /* libgomp takes a closing bracket for granted nowhere, but reads "cores(0)" as all of them
-         */
+        /* libgomp takes a closing bracket for granted nowhere, but reads "cores(0)" as all of
+         * them */
         if (ask_runtime(malformed[i], theirs, sizeof theirs))
             fail_msg("the runtime reads '%s' as '%s'", malformed[i], theirs);
     }

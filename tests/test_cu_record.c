@@ -1,5 +1,5 @@
-/* tests/test_cu_record.c – fits against numbers that are known, with and without bad measurements.
- */
+/* tests/test_cu_record.c – fits against numbers that are known, with and without bad
+ * measurements. */
 #include "cu/sched/fit.h"
 #include "cu/sim/record.h"
 #include "cu/sim/record_fit.h"
@@ -187,8 +187,8 @@ struct play {
     int step;
 };
 
-/* A new step begins a quarter of a second after the last task of the one before, with the exchange.
- */
+/* A new step begins a quarter of a second after the last task of the one before, with the
+ * exchange. */
 static void hear(void *arg, const struct sim_event *e)
 {
     struct play *p = arg;

@@ -1,7 +1,7 @@
 /* tests/test_cu_sched_evenkeel.c – what evenkeel promises, on stored cases and variants of them:
  * near the bound from the fourth step on, no slower in total than the best other policy, no more
- * exchange than contiguous policies; and the reference results of the policies it is held against.
- */
+ * exchange than contiguous policies; and the reference results of the policies it is held
+ * against. */
 #include "cu/sim/plan_case.h"
 #include "cu/sim/sim.h"
 #include "tests/random_case.h"
@@ -290,8 +290,7 @@ static void heat_stencil(void **state)
  * a step in which a unit changed taken for what a partition can do, kinds of units that are as good
  * as one another, a first step of many launches, or with large tasks kept for a slow device, homes
  * of before a move, few tasks on many units, ranges of large tasks as long as those of small ones,
- * one memory node for all but a few tasks.
- */
+ * one memory node for all but a few tasks. */
 static void once_wrong(void **state)
 {
     (void)state;

@@ -225,8 +225,8 @@ static double certified(const struct sim_case *c, int step, const double *of_uni
     return bound;
 }
 
-/* Whatever happens in a step, nobody is below its bound, and the certificate proves what it says.
- */
+/* Whatever happens in a step, nobody is below its bound, and the certificate proves what it
+ * says. */
 static void bounds_are_proven(void **state)
 {
     (void)state;
@@ -271,8 +271,8 @@ static void nothing_is_proven_of_nothing(void **state)
     }
 }
 
-/* A device dies in the middle of a step: every policy goes on with the rest, and the bound with it.
- */
+/* A device dies in the middle of a step: every policy goes on with the rest, and the bound with
+ * it. */
 static void a_unit_dies(void **state)
 {
     (void)state;

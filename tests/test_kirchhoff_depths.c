@@ -75,8 +75,8 @@ static double brute(double x, double y, double z)
     return sum;
 }
 
-/* The run's own check agrees, and does not where the deepest depths are spoilt, as they once were.
- */
+/* The run's own check agrees, and does not where the deepest depths are spoilt, as they once
+ * were. */
 static void judge(const struct migrate *m)
 {
     const int last = m->grid.n[2] - 1;

@@ -250,8 +250,8 @@ static double signal(const struct survey *s, const double complex *response)
     return sqrt(sum);
 }
 
-/* Largest difference of two cells' sums, relative to what derivatives that differ by |F| make it.
- */
+/* Largest difference of two cells' sums, relative to what derivatives that differ by |F| make
+ * it. */
 static double difference_of_sums(int nz, const double *a, const double *b, double by)
 {
     double worst = 0;

@@ -49,8 +49,7 @@ static void fill_sums(const double *m, double *to)
     }
 }
 
-/* ---- the equations, densely -------------------------------------------------------------------
- */
+/* ---- the equations, densely -------------------------------------------------------------------*/
 
 static double dense[UNKNOWNS][UNKNOWNS + 1];
 
@@ -211,8 +210,7 @@ static void predictions_are_what_linear_data_do(void **state)
     free(after);
 }
 
-/* ---- what is wanted besides -------------------------------------------------------------------
- */
+/* ---- what is wanted besides -------------------------------------------------------------------*/
 
 /* Adds mu |row (m + dm - reference)|^2 to the quadratic form: `row` is a whole row of R. */
 static void add_dense_row(const double *row, double mu, const double *m, const double *reference)
@@ -348,8 +346,7 @@ static void changes_keep_the_bounds_of_their_cell(void **state)
     }
 }
 
-/* ---- how sure ----------------------------------------------------------------------------------
- */
+/* ---- how sure ---------------------------------------------------------------------------------*/
 
 /* Column i of the inverse of the matrix of fill_dense(). */
 static void dense_inverse(struct prior_weights mu, double damping, int i, double *column)
@@ -453,8 +450,7 @@ static void one_sigma_covers_its_share(void **state)
     normal_close(n);
 }
 
-/* ---- inversions --------------------------------------------------------------------------------
- */
+/* ---- inversions -------------------------------------------------------------------------------*/
 
 static const struct invert_options usual = {.iterations = 30,
                                             .least_iterations = 2,
@@ -652,8 +648,7 @@ static void no_data_are_refused(void **state)
     survey_close(none);
 }
 
-/* ---- the problem -------------------------------------------------------------------------------
- */
+/* ---- the problem ------------------------------------------------------------------------------*/
 
 static int set_up(void **state)
 {

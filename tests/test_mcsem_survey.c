@@ -12,8 +12,7 @@
 
 static const struct survey_noise noise = {0.03, 1e-15, 1e-12, 0};
 
-/* ---- generated ---------------------------------------------------------------------------------
- */
+/* ---- generated --------------------------------------------------------------------------------*/
 
 static double column_of(const struct table *t, size_t row, const char *name)
 {
@@ -86,8 +85,7 @@ static void unknown_designs_are_refused(void **state)
     assert_non_null(strstr(status_message(), "small"));
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ------------------------------------------------------------------------------------*/
 
 /* Channels along axes and across them, wires and points, E and H, a datum that is missing. */
 static struct survey *mixed_survey(void)
@@ -264,8 +262,7 @@ static void wrong_emdata_is_refused(void **state)
     }
 }
 
-/* ---- cells -------------------------------------------------------------------------------------
- */
+/* ---- cells ------------------------------------------------------------------------------------*/
 
 static void pairs_go_to_the_nearest_column(void **state)
 {
@@ -294,8 +291,7 @@ static void pairs_go_to_the_nearest_column(void **state)
     earth_close(earth);
 }
 
-/* ---- the sea floor ---------------------------------------------------------------------------
- */
+/* ---- the sea floor --------------------------------------------------------------------------- */
 
 enum { POINTS = 400, QUERIES = 60, NEAREST = 6 };
 

@@ -8,8 +8,8 @@ enum { BEGUN = BACKEND_EVENTS - 2, ENDED };
 
 static const char *const cards[] = {"h100", "a100", "mi250x", "display"};
 
-/* Virtual seconds of a step of all zones, in launches for `together` of them; memory: 0 as it is.
- */
+/* Virtual seconds of a step of all zones, in launches for `together` of them; memory: 0 as it
+ * is. */
 static double step_on(const char *vendor, const char *card, const char *solver, char letter,
                       int together, size_t memory)
 {

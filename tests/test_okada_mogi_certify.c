@@ -122,8 +122,8 @@ static void read_proof(json_t *root, struct proof *p)
         (struct span){json_real_value(json_array_get(a, 0)), json_real_value(json_array_get(a, 1))};
 }
 
-/* Boxes that the proof leaves open; -1: it is none. *holds: an open box holds the truth (or NULL).
- */
+/* Boxes that the proof leaves open; -1: it is none. *holds: an open box holds the truth (or
+ * NULL). */
 static long check_proof(json_t *root, const double *at, bool *holds)
 {
     struct proof p;

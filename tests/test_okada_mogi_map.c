@@ -207,8 +207,8 @@ static char *text_of(const char *name)
     return text;
 }
 
-/* The residuals of the truth are normal deviates; unknown offsets and ramps are there to be found.
- */
+/* The residuals of the truth are normal deviates; unknown offsets and ramps are there to be
+ * found. */
 static void test_synthetic(void **state)
 {
     (void)state;

@@ -259,8 +259,8 @@ static void test_another_model(void **state)
 /* ---- symmetric jobs ---------------------------------------------------------------------------*/
 
 /* Where basis responses vanish, are parallel, or are zeros of either sign: angles at multiples of
- * 45 degrees, stations on the axes of symmetry, upper edges at the ground, amplitudes of all signs.
- */
+ * 45 degrees, stations on the axes of symmetry, upper edges at the ground, amplitudes of all
+ * signs. */
 static const struct axis lattice_okada[] = {
     {"Ec_m", -1e4, 1e4, 5e3},      {"Nc_m", -1e4, 1e4, 5e3},    {"d_m", 0, 5e3, 2.5e3},
     {"strike_deg", -180, 270, 45}, {"dip_deg", 0, 90, 45},      {"L_m", 1e4, 3e4, 1e4},

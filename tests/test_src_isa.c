@@ -1,5 +1,5 @@
-/* tests/test_src_isa.c – the choice among instruction levels, and the vectors' operations at each.
- */
+/* tests/test_src_isa.c – the choice among instruction levels, and the vectors' operations at
+ * each. */
 #include "tests/isa.h"
 #include "tests/lanes_twins.h"
 

@@ -1,6 +1,5 @@
 /* cu/bench/bench_layout.c – from the first guess on, moves to better layouts within a time that is
- * given.
- */
+ * given. */
 #include "cu/bench/bench_layout.h"
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/cluster.h"

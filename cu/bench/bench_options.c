@@ -1,6 +1,5 @@
 /* cu/bench/bench_options.c – reads the command line of every program, and answers what asks for a
- * text.
- */
+ * text. */
 #include "cu/bench/bench_options.h"
 #include "cu/team/fault.h"
 #include "src/isa.h"
@@ -46,8 +45,7 @@ static const struct opt common_options[] = {
     OPT_END,
 };
 
-/* ---- options that ask for a text --------------------------------------------------------------
- */
+/* ---- options that ask for a text --------------------------------------------------------------*/
 
 static void print_help(const struct bench_program *p, const struct opt_group *groups,
                        const char *help)

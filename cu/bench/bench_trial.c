@@ -1,5 +1,5 @@
-/* cu/bench/bench_trial.c – both sides of a trial: the one that runs steps, and the one that waits.
- */
+/* cu/bench/bench_trial.c – both sides of a trial: the one that runs steps, and the one that
+ * waits. */
 #include "cu/bench/bench_trial.h"
 #include "cu/rank/stop.h"
 #include "src/clock.h"
@@ -78,8 +78,7 @@ static double rate_of(struct watch *w, const struct team *team, const struct cu_
 }
 
 /* Seconds of all tasks on CPU units, for cu/moldable/width_selection.h; nothing where one has not
- * run there.
- */
+ * run there. */
 static void print_tasks(const struct team *team, size_t n)
 {
     struct width_tasks tasks = {0};

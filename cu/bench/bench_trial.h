@@ -1,6 +1,6 @@
 /* cu/bench/bench_trial.h – a trial of a layout: this program, executed again for a few steps of the
- * problem, says how many steps a second it does. CU_TRIAL="seconds" in the environment asks for it.
- */
+ * problem, says how many steps a second it does. CU_TRIAL="seconds" in the environment asks for
+ * it. */
 #ifndef CU_BENCH_TRIAL_H
 #define CU_BENCH_TRIAL_H
 

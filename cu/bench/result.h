@@ -40,8 +40,8 @@ struct result_run {
     struct arena arena;         /* of seconds, least and runs */
 };
 
-/* All runs: `nschedules` policies, each `repeat` times; run r of policy s is run[s * repeat + r].
- */
+/* All runs: `nschedules` policies, each `repeat` times; run r of policy s is run[s * repeat +
+ * r]. */
 struct result_set {
     struct result_host host;
     int nschedules, repeat;

@@ -1,5 +1,5 @@
-/* cu/bench/trace.h – runs as Chrome/Perfetto trace events: a process per policy, a thread per unit.
- */
+/* cu/bench/trace.h – runs as Chrome/Perfetto trace events: a process per policy, a thread per
+ * unit. */
 #ifndef CU_TRACE_H
 #define CU_TRACE_H
 

@@ -37,8 +37,7 @@ enum ek_status farm_begin(struct farm *f, const struct farm_job *job);
 /* The next batch for this process, which waits at most `seconds` for it; empty: there is none yet,
  * it returns early where a signal comes; or *over = true: no more in this run, for it is done, is
  * to be left (cu/rank/stop.h), or rank 0 is gone. EK_UNAVAILABLE: the others cannot be served any
- * more; EK_USAGE: rank 0 has another job.
- */
+ * more; EK_USAGE: rank 0 has another job. */
 enum ek_status farm_next(struct farm *f, double seconds, struct farm_batch *batch, bool *over);
 
 /* Its result, or how it failed (failed != 0). What others have done in the meantime is dropped.

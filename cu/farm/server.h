@@ -36,8 +36,8 @@ void server_begin(struct server *s, int run, struct coordinator *c);
  * EK_UNAVAILABLE: out of memory, or as ops->take() says. */
 enum ek_status server_serve(struct server *s, double seconds);
 
-/* The rank's process has ended, as its launcher says: no grace where its line is down. Any thread.
- */
+/* The rank's process has ended, as its launcher says: no grace where its line is down. Any
+ * thread. */
 void server_ended(struct server *s, int rank);
 
 struct farm_worker server_worker(struct server *s, int rank); /* any thread */

@@ -23,8 +23,7 @@
  * whole run is timed. Environment variables named in "cores_in" are set to the number of cores.
  * "after" names tasks all of which must be done before; "outputs" files without which a task is not
  * done. A task's "walltime" (s, or "[[h:]m:]s") ends it, the job's is what the allocation has: no
- * task starts that would not end in time. Memory is in any unit, the same for nodes and tasks.
- */
+ * task starts that would not end in time. Memory is in any unit, the same for nodes and tasks. */
 #ifndef CU_RUN_JOB_H
 #define CU_RUN_JOB_H
 
@@ -64,8 +63,7 @@ struct run_job {
 };
 
 /* EK_USAGE: names the file and the key; EK_UNAVAILABLE: the nodes want more cores than this machine
- * has.
- */
+ * has. */
 enum ek_status run_job_open(struct run_job *, const char *path);
 void run_job_close(struct run_job *);
 

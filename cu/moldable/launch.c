@@ -167,8 +167,8 @@ static enum ek_status explain(const struct launch *l, int node, int code)
          *words ? words : "no word of it");
 }
 
-/* It has ended: tried again where it was ssh that failed, after a moment that is another for each.
- */
+/* It has ended: tried again where it was ssh that failed, after a moment that is another for
+ * each. */
 static enum ek_status judge(struct launch *l, int node, int status)
 {
     struct child *c = &l->child[node];

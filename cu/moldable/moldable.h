@@ -70,8 +70,8 @@ struct moldable_choice {
 /* A method: one const struct per file of cu/moldable/method/, one line in moldable_list.h. */
 struct moldable_method {
     const char *name, *summary;
-    /* Fills choice [ntasks]; every task once. EK_UNAVAILABLE: out of memory. One thread; reentrant.
-     */
+    /* Fills choice [ntasks]; every task once. EK_UNAVAILABLE: out of memory. One thread;
+     * reentrant. */
     enum ek_status (*choose)(const struct moldable_problem *, struct moldable_choice *choice);
 };
 
@@ -126,8 +126,8 @@ int moldable_widest(const struct moldable_problem *);
 double moldable_seconds(const struct moldable_law *, int p);
 
 /* The law of "71.07/p^0.42+4.47", "9.5/p + 0.5*log(p) + 0.5*p" or "[10,6,4.5]": a sum of constants,
- * x/p, x/p^y, x*log(p), x*p (one y), or a table for 1, 2, … cores. EK_USAGE: says where it stops.
- */
+ * x/p, x/p^y, x*log(p), x*p (one y), or a table for 1, 2, … cores. EK_USAGE: says where it
+ * stops. */
 enum ek_status moldable_law_parse(struct moldable_law *, const char *text);
 
 /* Adds the jobs of a trace in the Standard Workload Format, each as a kind of its own with just the

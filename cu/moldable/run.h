@@ -1,6 +1,5 @@
 /* cu/moldable/run.h – cu-run: parallel programs placed on nodes as moldable tasks. One file per
- * subcommand.
- */
+ * subcommand. */
 #ifndef CU_RUN_RUN_H
 #define CU_RUN_RUN_H
 

@@ -29,8 +29,8 @@ enum ek_status task_start(const struct task_start *, pid_t *pid);
 /* Exit code of a task whose supervisor ended with this status of waitpid(). */
 int task_exit_code(int status);
 
-/* The last number that the regular expression's group finds in the file. EK_USAGE: there is none.
- */
+/* The last number that the regular expression's group finds in the file. EK_USAGE: there is
+ * none. */
 enum ek_status task_measured(const char *measure, const char *out, double *seconds);
 
 #endif

@@ -400,8 +400,8 @@ bool timeline_too_late(const struct timeline *l, int task, int i, double limit)
 }
 
 /* ---- placing ----------------------------------------------------------------------------------*/
-/* The cores slot-width+1 … slot become free at `finish`: they go behind those that are free before.
- */
+/* The cores slot-width+1 … slot become free at `finish`: they go behind those that are free
+ * before. */
 static void occupy(struct timeline *l, int node, int slot, int width, double finish)
 {
     double *when = l->free + l->first[node];

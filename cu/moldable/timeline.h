@@ -65,8 +65,7 @@ void timeline_clear(struct timeline *);
 int timeline_views(const struct timeline *, int task);
 
 /* View i of the task, valid until the next call with this timeline. A group is shown by its first
- * node.
- */
+ * node. */
 void timeline_view(struct timeline *, int task, int i, struct timeline_view *);
 
 /* Whether view i need not be looked at, because the task cannot finish there within the limit. */
@@ -93,8 +92,8 @@ double timeline_sequential(const struct moldable_problem *, int task);
  * cores. */
 struct moldable_choice timeline_earliest(struct timeline *, int task, int most);
 
-/* That for all tasks in timeline->order, with widths up to most[task]; NULL = one core (or node).
- */
+/* That for all tasks in timeline->order, with widths up to most[task]; NULL = one core (or
+ * node). */
 void timeline_list(struct timeline *, const int *most, struct moldable_choice *choice);
 
 /* The first node (or cluster), and there the fewest cores, where the task finishes within `limit`

@@ -134,8 +134,8 @@ void cluster_share_cpus(hwloc_topology_t topology, hwloc_bitmap_t cpus)
     free(share);
 }
 
-/* The first of those whose messages have not come; a collective operation (peer NULL) knows none.
- */
+/* The first of those whose messages have not come; a collective operation (peer NULL) knows
+ * none. */
 static void say_who_is_late(int n, const MPI_Request *request, const int *peer, double seconds)
 {
     const time_t since = time(NULL) - (time_t)seconds;

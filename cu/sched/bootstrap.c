@@ -97,8 +97,8 @@ void bootstrap_close(struct bootstrap *l)
 }
 
 /* ---- what to take -----------------------------------------------------------------------------*/
-/* Takes tasks from the given one on, as long as they are there and cost less than `worth`, but one.
- */
+/* Takes tasks from the given one on, as long as they are there and cost less than `worth`, but
+ * one. */
 static struct ek_range take(struct bootstrap *l, size_t task, size_t most, double worth)
 {
     struct ek_range r = {task, task};
@@ -113,8 +113,7 @@ static struct ek_range take(struct bootstrap *l, size_t task, size_t most, doubl
 }
 
 /* Where launches count: the cost of a range in which they do not, as far as that is no more than
- * half of this unit's share of what is left; else 0.
- */
+ * half of this unit's share of what is left; else 0. */
 static double wanted_of(const struct bootstrap *l, int cu)
 {
     double own = speed_of(&l->unit[cu]), all = 0, wanted = l->unit[cu].wanted;

@@ -187,8 +187,8 @@ static double on_line(const struct estimate *e, const struct estimate_kind *k, s
 
 /* ---- one step: units --------------------------------------------------------------------------*/
 /* Busy times, and how they compare with what was expected. What has never run on a unit's kind is
- * expected on the kind's line where costs are declared; without them it says nothing of the unit.
- */
+ * expected on the kind's line where costs are declared; without them it says nothing of the
+ * unit. */
 static void sum_units(struct estimate *e)
 {
     memset(e->busy, 0, 3 * (size_t)e->ncu * sizeof *e->busy);
@@ -356,8 +356,8 @@ static double launch_beside(struct estimate *e, int j)
 }
 
 /* Inside them: what tasks took less that ran in longer ranges than before, and no less because
- * their units have changed: now = slowdown * before + inside * more launches, by least deviations.
- */
+ * their units have changed: now = slowdown * before + inside * more launches, by least
+ * deviations. */
 static double launch_inside(struct estimate *e, int j)
 {
     const struct estimate_kind *k = &e->of[j];

@@ -19,8 +19,8 @@ struct incumbent {
 void incumbent_open(struct incumbent *p, const struct sched_job *job);
 
 /* After a step of the partition owner [n], with the estimates as they are now. True if it was
- * slower than the incumbent by more than `doubt`, a share: then owner is the incumbent. One thread.
- */
+ * slower than the incumbent by more than `doubt`, a share: then owner is the incumbent. One
+ * thread. */
 bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int *owner);
 
 #endif

@@ -18,8 +18,7 @@ static const double GOOD_ENOUGH = 1.0002;
 static const double TRANSFERS_MATTER = 0.001;
 
 /* Units of so many slowdowns are told apart; of more, those that differ by less than a share are
- * not.
- */
+ * not. */
 enum { MANY_SLOWDOWNS = 256 };
 static const double SAME_SLOWDOWN = 0.01;
 
@@ -295,8 +294,7 @@ static void try_stretches(struct partition *d, struct search *s)
 }
 
 /* The tasks in `order`: d->order, or by cost as `heft` has it, where times on the first unit have
- * another one.
- */
+ * another one. */
 static void try_list(struct partition *d, struct search *s, int pick, enum partition_by by,
                      size_t *order)
 {
@@ -311,8 +309,7 @@ static void try_list(struct partition *d, struct search *s, int pick, enum parti
 }
 
 /* With transfers in mind while tasks are given to units (or not: then they count only in
- * comparisons).
- */
+ * comparisons). */
 static void search_shapes(struct partition *d, struct search *s)
 {
     if (!WITHOUT(STRETCHES))

@@ -122,8 +122,7 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
 
 /* ---- pieces of the search -------------------------------------------------------------------- */
 /* What the tasks' d->pick means: a memory node, a kind, or (in a cut) a unit; PARTITION_ANY: all
- * will do.
- */
+ * will do. */
 enum partition_by { PARTITION_BY_MEMORY, PARTITION_BY_KIND, PARTITION_BY_UNIT };
 enum { PARTITION_ANY = -1, PARTITION_PICKED = -2 /* as they are */ };
 
@@ -136,8 +135,8 @@ void partition_pack(struct partition *d, enum partition_by by, int *owner);
 bool partition_cut(struct partition *d, enum partition_by by);
 
 /* Picks the kind on which each task is cheapest at prices that balance the kinds; returns a time in
- * which no partition of the tasks could be done (the linear programme's dual, or the longest task).
- */
+ * which no partition of the tasks could be done (the linear programme's dual, or the longest
+ * task). */
 double partition_price(struct partition *d);
 /* Again, at the prices that were found. */
 void partition_pick(struct partition *d);

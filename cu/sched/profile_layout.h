@@ -1,6 +1,6 @@
 /* cu/sched/profile_layout.h – the layout that was best for a problem on a machine, kept beside its
- * profiles: for a program, problem, CPU model, number of cores and the devices that were offered.
- */
+ * profiles: for a program, problem, CPU model, number of cores and the devices that were
+ * offered. */
 #ifndef CU_PROFILE_LAYOUT_H
 #define CU_PROFILE_LAYOUT_H
 

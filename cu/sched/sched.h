@@ -71,8 +71,8 @@ struct sched_ops {
     const struct opt *opts;       /* option table, or NULL */
     size_t opts_size;             /* bytes of its values */
     void (*defaults)(void *opts); /* NULL = zeroes */
-    /* One thread. Plans the first step. EK_UNAVAILABLE: out of memory; EK_USAGE: job does not fit.
-     */
+    /* One thread. Plans the first step. EK_UNAVAILABLE: out of memory; EK_USAGE: job does not
+     * fit. */
     enum ek_status (*begin)(void *st, const struct sched_job *);
     /* On any unit's thread, concurrently, lock-free where it can be; empty = nothing more for this
      * unit in this step. After an empty answer it may be asked again in the same step. */

@@ -128,8 +128,8 @@ static struct ek_range help(struct steal *s, int cu)
 }
 
 /* Consecutive tasks at a time: a unit alone in its memory node takes half of what it has left, so
- * that few launches do and others may still help; where tasks have yet to be measured, one by one.
- */
+ * that few launches do and others may still help; where tasks have yet to be measured, one by
+ * one. */
 static size_t batch(const struct steal *s, int cu)
 {
     const struct partition *d = s->d;

@@ -40,8 +40,8 @@ static double longest_on_fastest(const struct kinds *k)
 }
 
 /* ---- times in fixed proportion ----------------------------------------------------------------*/
-/* speed[j] such that seconds[j][i] * speed[j] is the same for every kind j; false if there is none.
- */
+/* speed[j] such that seconds[j][i] * speed[j] is the same for every kind j; false if there is
+ * none. */
 static bool proportional(const struct kinds *k, double *speed)
 {
     double first = line_sum(k->seconds[0], k->n);

@@ -87,8 +87,8 @@ struct capacity {
 };
 
 /* All combinations, or `sample` > 0 of them drawn with the seed. Everything is borrowed. EK_USAGE:
- * too many without a sample; EK_UNAVAILABLE: memory. capacity_close() frees, also after a failure.
- */
+ * too many without a sample; EK_UNAVAILABLE: memory. capacity_close() frees, also after a
+ * failure. */
 enum ek_status capacity_open(struct capacity *c, const struct capacity_work *w,
                              const struct capacity_machine *m, const char *const *schedule,
                              int nschedules, int steps, size_t sample, unsigned seed);
@@ -126,8 +126,8 @@ enum ek_status capacity_simulate(const struct capacity *c, uint64_t scenario, co
 int capacity_units(const struct capacity *c, uint64_t scenario, struct capacity_unit *unit);
 
 /* The table on disk. capacity_csv_load() fills the cells that `path` holds for the same inputs and
- * counts them in c->known; lines that are cut off or of other inputs are left out, no file is none.
- */
+ * counts them in c->known; lines that are cut off or of other inputs are left out, no file is
+ * none. */
 enum ek_status capacity_csv_load(struct capacity *c, const char *path);
 /* One line for a cell. */
 void capacity_csv_line(const struct capacity *c, FILE *out, size_t scenario, int schedule);

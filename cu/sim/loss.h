@@ -5,8 +5,8 @@
  * rest: contention  tasks that took longer than they do at best: busy neighbours, slow cores
  *   launch      what beginning and ending a range of tasks takes over and above the tasks
  *   transfer    exchanges, and bringing tasks to where they are computed
- *   imbalance   the rest: units that had nothing to do, and tasks on units that others suit better
- */
+ *   imbalance   the rest: units that had nothing to do, and tasks on units that others suit
+ * better */
 #ifndef CU_LOSS_H
 #define CU_LOSS_H
 

@@ -1,5 +1,5 @@
-/* cu/sim/plan_case.c – reads a case for the simulator and refuses every number that makes no sense.
- */
+/* cu/sim/plan_case.c – reads a case for the simulator and refuses every number that makes no
+ * sense. */
 #include "cu/sim/plan_case_internal.h"
 #include "src/sort.h"
 

@@ -23,8 +23,7 @@
  * {"cpu": …, "device": …}, one of these for each kind of neighbour.
  *
  * A case is also what programs write with --json and --trace: there it is the member "case", beside
- * the runs that it was measured in.
- */
+ * the runs that it was measured in. */
 #ifndef CU_PLAN_CASE_H
 #define CU_PLAN_CASE_H
 

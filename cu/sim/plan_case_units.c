@@ -12,8 +12,7 @@ static const struct demand COUNT = {1, PLAN_CASE_UNITS, false, true}, RATE = {0,
                            AMOUNT = {0, 1e15, false, false}, SLOWNESS = {0, 1e6, false, false};
 
 /* Names of memory nodes, or of nodes, in the order in which they first appear; borrowed, NULL =
- * nameless.
- */
+ * nameless. */
 struct places {
     const char *what;
     int first; /* number of the first one */

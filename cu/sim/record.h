@@ -27,8 +27,8 @@ enum ek_status record_team(struct record *r, const struct team *team);
 /* The same from the events of each unit, unit [set->n]. */
 enum ek_status record_add(struct record *r, int steps, const struct events *const *unit);
 
-/* Adds what `from` (of the same job and set; NULL: nothing) has measured. EK_UNAVAILABLE: memory.
- */
+/* Adds what `from` (of the same job and set; NULL: nothing) has measured. EK_UNAVAILABLE:
+ * memory. */
 enum ek_status record_merge(struct record *r, const struct record *from);
 
 /* The case (cu/sim/plan_case.h) of so many steps, whose policies begin cold unless the job has

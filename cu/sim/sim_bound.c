@@ -100,8 +100,7 @@ static bool kinds_open(struct kinds *k, struct moment *at)
 }
 
 /* A run adds up the same times in another order, and files keep 15 digits: rounding must not lift a
- * bound above the run, nor above what its certificate proves.
- */
+ * bound above the run, nor above what its certificate proves. */
 static double rounded_down(const struct moment *at, double bound)
 {
     return bound * (1 - 1e-14 - 2 * DBL_EPSILON * (double)(at->c->job.n + (size_t)at->c->ncu));

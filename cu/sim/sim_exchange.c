@@ -1,5 +1,5 @@
-/* cu/sim/sim_exchange.c – what an exchange takes in the simulator, and how neighbours slow a unit.
- */
+/* cu/sim/sim_exchange.c – what an exchange takes in the simulator, and how neighbours slow a
+ * unit. */
 #include "cu/sim/sim.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* cu/sim/simulate.c – runs policies on a case, and puts what a record measured beside its
- * prediction.
- */
+ * prediction. */
 #include "cu/sim/simulate.h"
 #include "cu/sim/plan_case.h"
 #include "cu/sim/simulate_layout.h"

@@ -54,8 +54,8 @@ struct team_ops {
     enum ek_status (*save)(void *ctx, int step);
     enum ek_status (*restore)(void *ctx);
     /* After each step, before it is saved: *last = true if the work is done, although more steps
-     * were asked for; every rank must come to the same answer. One thread, all units idle. Or NULL.
-     */
+     * were asked for; every rank must come to the same answer. One thread, all units idle. Or
+     * NULL. */
     enum ek_status (*finish)(void *ctx, const struct team_step *step, bool *last);
     /* After each step: the ranks may have divided their tasks anew. Then *job describes the tasks
      * of this one from now on (it and its arrays stay the program's), and task t was task
@@ -93,8 +93,7 @@ void team_close(struct team *t);
  * its tasks; where its memory is lost with it, the run goes back to the data saved last. `save` is
  * called every team_save_every() steps. EK_STOPPED after stop_request() (cu/rank/stop.h): after the
  * current tasks, or where the run is saved after the step, which is saved, too. EK_UNAVAILABLE when
- * the last unit died. t's measurements describe what was finished in either case. One thread.
- */
+ * the last unit died. t's measurements describe what was finished in either case. One thread. */
 enum ek_status team_run(struct team *t, int steps);
 
 /* Warns of faults asked for by CU_FAULT that the run never came to. */

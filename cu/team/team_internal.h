@@ -1,5 +1,5 @@
-/* cu/team/team_internal.h – a team as its own files see it: team.c runs it, team_measured.c tells.
- */
+/* cu/team/team_internal.h – a team as its own files see it: team.c runs it, team_measured.c
+ * tells. */
 #ifndef CU_TEAM_INTERNAL_H
 #define CU_TEAM_INTERNAL_H
 

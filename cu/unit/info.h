@@ -1,5 +1,5 @@
-/* cu/unit/info.h – what cu-info shows: the machine, its devices, and who runs where under a layout.
- */
+/* cu/unit/info.h – what cu-info shows: the machine, its devices, and who runs where under a
+ * layout. */
 #ifndef CU_INFO_H
 #define CU_INFO_H
 

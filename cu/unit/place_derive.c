@@ -71,8 +71,7 @@ static struct seat *seat_of(const struct seats *s, int cpu)
 /* A way to place everything; the best of a few is kept. */
 struct attempt {
     bool reserve; /* keep tier-0 cpus near the devices free of units */
-    bool spread; /* take what is needed of the last tier evenly over the machine, not from its start
-                  */
+    bool spread;  /* take what is needed of the last tier evenly, not from the machine's start */
     struct place_list list;
     int cost; /* how far up the hardware tree the units' homes lie, summed */
     int far;  /* device threads that are not near their device */

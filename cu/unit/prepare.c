@@ -193,8 +193,7 @@ enum ek_status prepare_check_room(const struct prepare_plan *plan, bool strict)
     return EK_OK;
 }
 
-/* ---- as many threads as are asked for ----------------------------------------------------------
- */
+/* ---- as many threads as are asked for ---------------------------------------------------------*/
 
 static void *wait_for(void *mutex)
 {

@@ -1,6 +1,5 @@
 /* cu/unit/prepare.h – what cu_prepare() decides before anything runs; also for tools that only show
- * it.
- */
+ * it. */
 #ifndef CU_PREPARE_H
 #define CU_PREPARE_H
 

@@ -36,8 +36,8 @@ bool topology_near(hwloc_topology_t topology, const char *pci, hwloc_bitmap_t cp
 /* "AMD EPYC …", or "unknown". Owned by the topology. */
 const char *topology_model(hwloc_topology_t topology);
 
-/* Depth of the last cache level before memory; of the packages, then the machine where it has none.
- */
+/* Depth of the last cache level before memory; of the packages, then the machine where it has
+ * none. */
 int topology_last_cache(hwloc_topology_t topology);
 
 /* "0-3,8" into buf, cut to `room`; returns buf. */

@@ -2,8 +2,8 @@
  * the kernels and for the host that fills them. */
 
 /* An end: slots of up to four tables, their number, role of its weight; then weights, ways from the
- * tables' sources, scale, 1/v^2, spacings, depth below the tables' sources and v there (nodes.h).
- */
+ * tables' sources, scale, 1/v^2, spacings, depth below the tables' sources and v there
+ * (nodes.h). */
 enum { END_SLOT = 0, END_CORNERS = 4, END_WEIGHT = 5, END_INTS = 6 };
 enum {
     END_W = 0,

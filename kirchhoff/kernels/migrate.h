@@ -38,8 +38,8 @@ enum {
 };
 
 /* What an end is, and what its weight is made of: weight = scale * L^power, for receivers of true
- * amplitude scale * cos(emergence) / v / L; on lines L / sqrt(sigma), and that times sqrt(sigma).
- */
+ * amplitude scale * cos(emergence) / v / L; on lines L / sqrt(sigma), and that times
+ * sqrt(sigma). */
 enum {
     WEIGHT_ONE,
     WEIGHT_SPREAD,

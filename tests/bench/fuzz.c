@@ -4,8 +4,7 @@
  *   make SAN=address,undefined build-address-undefined/bench/fuzz
  *   build-address-undefined/bench/fuzz 200000
  *   clang -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -DLIBFUZZER tests/bench/fuzz.c \
- *       kirchhoff/segy*.c kirchhoff/whole.c src/status.c src/opt.c -lm -o fuzz && ./fuzz
- */
+ *       kirchhoff/segy*.c kirchhoff/whole.c src/status.c src/opt.c -lm -o fuzz && ./fuzz */
 #include "kirchhoff/segy.h"
 #include "kirchhoff/segy_internal.h"
 #include "src/status.h"

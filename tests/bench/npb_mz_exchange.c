@@ -1,6 +1,6 @@
 /* tests/bench/npb_mz_exchange.c – the exchange against a plain memcpy of the same bytes,
- * interleaved; and the resident memory of an open problem against its fields. Class by CLASS (A).
- */
+ * interleaved; and the resident memory of an open problem against its fields. Class by CLASS
+ * (A). */
 #include "npb_mz/mz.h"
 #include "src/clock.h"
 

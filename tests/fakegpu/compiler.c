@@ -124,8 +124,8 @@ static char *in_its_style(char *log)
     return styled;
 }
 
-/* A text that does not build, for FAKEGPU_FAULT=build:1: its last kernel names what is not there.
- */
+/* A text that does not build, for FAKEGPU_FAULT=build:1: its last kernel names what is not
+ * there. */
 static void spoil(char *text)
 {
     char *at = text, *last = NULL;

@@ -159,8 +159,7 @@ void gpu_keep(struct gpu *g, enum kind what, int one);
 /* Says what is wrong on stderr. */
 void gpu_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- what work would cost: price.c ------------------------------------------------------------
- */
+/* ---- what work would cost: price.c ------------------------------------------------------------*/
 
 bool price_wanted(void);
 /* What the card has; `otherwise` if none is named. */

@@ -88,8 +88,8 @@ static void allocate(struct allocation *a)
 }
 
 /* ---- list scheduling --------------------------------------------------------------------------*/
-/* So many cores of a node with factor f that the task takes as long as on `cores` reference ones.
- */
+/* So many cores of a node with factor f that the task takes as long as on `cores` reference
+ * ones. */
 static int translate(struct amdahl a, int cores, double f)
 {
     double parallel = f * seconds(a, cores) - a.serial;

@@ -33,8 +33,8 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-/* T_gpu of the paper: whole groups of N_gpu PCF + N_cpu tasks, and the remainder up to N_gpu PCF.
- */
+/* T_gpu of the paper: whole groups of N_gpu PCF + N_cpu tasks, and the remainder up to N_gpu
+ * PCF. */
 static size_t device_tasks(size_t n, double pcf, int ncpu, int ndevice)
 {
     double share = ndevice * pcf, tasks = (double)n;

@@ -1,7 +1,6 @@
 /* cu/sched/policy/tss.c – trapezoid self-scheduling: pieces shrink by the same step from n / (2 m)
  * to 1 (Tzen & Ni 1993). The piece at which `taken` tasks are gone follows from the sum of those
- * before.
- */
+ * before. */
 #include "cu/sched/take.h"
 
 #include <math.h>
