@@ -183,8 +183,8 @@ static enum ek_status find_part(struct mig *p)
     char end;
     if (p->part && (sscanf(p->part, "%ld/%ld%c", &i, &n, &end) != 2 || n < 1 || i < 0 || i >= n))
         FAIL(EK_USAGE, "--part %s: write I/N with 0 <= I < N, e.g. 0/4", p->part);
-    if (n > 1 && !p->partial)
-        FAIL(EK_USAGE, "--part %s is no image; --partial FILE keeps it until all are there",
+    if (n > 1 && (!p->partial || p->out || p->raw))
+        FAIL(EK_USAGE, "--part %s is no image for --out or --raw; --partial FILE keeps it",
              p->part);
     const struct cluster_launch launch = cluster_launch();
     const long parts = n * launch.size, here = i * launch.size + launch.rank;
@@ -361,10 +361,17 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
                         "each chunk was migrated once, all points are numbers, random points are "
                         "what they are when summed again",
                         "verified", *verified);
-    if (cluster_rank() > 0 || !whole)
+    if (cluster_rank() > 0)
         return EK_OK;
-    if (p->peak == 0 && p->silent < p->traces)
-        status_warn("the image is empty: no trace has samples at the times that its points want");
+    if (!whole) {
+        status_warn("points of the image are no numbers, or chunks were left out: nothing is "
+                    "written; are samples of some traces huge?");
+        return EK_OK;
+    }
+    if (p->peak == 0)
+        status_warn("the image is empty: no trace has %s",
+                    p->silent < p->traces ? "samples at the times that its points want"
+                                          : "any signal");
     if (!adjoint)
         status_warn("demigration is not the adjoint of migration: dot test %.3g", p->mismatch);
     if (!p->again.good)

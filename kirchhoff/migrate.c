@@ -408,6 +408,8 @@ static enum ek_status fill(struct migrate *m)
 enum ek_status migrate_begin(struct migrate *m, int threads)
 {
     warn_above(m);
+    if (m->travel->velocity && !m->travel->folder)
+        velocity_warn(m->travel->velocity, &m->travel->grid);
     TRY(tables_made(m->travel, threads));
     return m->travel->made ? check_tables(m) : EK_OK;
 }

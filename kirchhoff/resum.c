@@ -271,6 +271,7 @@ void resum_add(const struct resum *r, const struct batch *b, int q, struct resum
         const double y = term(m, b, t, s, g, weight);
         sum->sum += y;
         sum->size += fabs(y);
+        sum->terms++;
     }
     free(end);
 }
@@ -281,6 +282,7 @@ void resum_take(struct resum *r, struct resum_sum *sum)
     for (int q = 0; q < r->n; q++) {
         r->total[q].sum += sum[q].sum;
         r->total[q].size += sum[q].size;
+        r->total[q].terms += sum[q].terms;
     }
     pthread_mutex_unlock(&r->lock);
     memset(sum, 0, (size_t)r->n * sizeof *sum);
@@ -292,8 +294,9 @@ struct resum_verdict resum_judge(struct resum *r)
 {
     const struct image *image = r->m->image;
     struct resum_verdict v = {.points = r->n};
+    const double rounded = ldexp((double)r->m->par[PAR_ROUND], -24); /* of a term, about */
     double off = 0, size = 0, most = 0;
-    cluster_sum(&r->total->sum, 2 * (size_t)r->n);
+    cluster_sum(&r->total->sum, 3 * (size_t)r->n);
     for (int q = 0; q < r->n; q++) {
         most = fmax(most, r->total[q].size);
         size += r->total[q].size;
@@ -302,7 +305,7 @@ struct resum_verdict resum_judge(struct resum *r)
         const struct resum_point *p = &r->point[q];
         const size_t column = (size_t)(p->at[0] * image->grid.n[1] + p->at[1]);
         const double is = image_sum(image, p->class, column)[p->at[2]];
-        const double wrong = fabs(is - r->total[q].sum);
+        const double wrong = fdim(fabs(is - r->total[q].sum), rounded * r->total[q].terms);
         off += wrong;
         v.failing += !(wrong <= 0.1 * r->total[q].size + 1e-3 * most);
     }

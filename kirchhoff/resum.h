@@ -8,9 +8,9 @@
 
 struct migrate;
 
-/* Of one point: the sum, and that of its terms' absolute values. */
+/* Of one point: the sum, that of its terms' absolute values, and how many there are. */
 struct resum_sum {
-    double sum, size;
+    double sum, size, terms;
 };
 
 enum { RESUM_MOST = 100 };
@@ -40,7 +40,7 @@ void resum_take(struct resum *r, struct resum_sum *sum);
 
 struct resum_verdict {
     int points, failing; /* off by more than a tenth of their terms' size */
-    double share;        /* of all differences in all sizes */
+    double share;        /* of all differences in all sizes, beyond what rounding makes of terms */
     bool good;
 };
 

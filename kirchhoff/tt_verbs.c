@@ -84,6 +84,7 @@ enum ek_status tt_open(void *st, struct cu_set *set, struct sched_job *job)
 {
     struct tt *t = st;
     t->set = set;
+    velocity_warn(t->velocity, &t->grid);
     TRY(shot_job_open(&t->job, &t->grid, t->velocity, &t->shot, t->sources.n,
                       (const double(*)[3])t->sources.at));
     TRY(tfolder_make(t->out, &t->grid, t->velocity->text, &t->sources.surface, t->sources.n,

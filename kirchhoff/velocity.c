@@ -1,5 +1,6 @@
 /* kirchhoff/velocity.c – the kinds of models. */
 #include "kirchhoff/velocity.h"
+#include "cu/rank/cluster.h"
 #include "kirchhoff/velocity_cube.h"
 #include "src/opt.h"
 
@@ -301,4 +302,24 @@ enum ek_status velocity_range(const struct velocity *v, const struct grid *g, do
     *least = low;
     *most = high;
     return EK_OK;
+}
+
+void velocity_warn(const struct velocity *v, const struct grid *g)
+{
+    enum { SLOW = 50 }; /* m/s: no ground is */
+    const double speed = velocity_at(v, g->origin, NULL);
+    if (cluster_launch().rank > 0)
+        return;
+    if (speed < SLOW)
+        status_warn("velocity %s is %g m/s at the grid's first node: is it in km/s? Cubes take "
+                    "scale=1000",
+                    v->text, speed);
+    for (int a = 0; a < 3 && v->kind == VELOCITY_CUBE; a++) {
+        const double low = v->grid.origin[a], high = grid_end(&v->grid, a);
+        const double over = fmax(low - g->origin[a], grid_end(g, a) - high);
+        if (v->grid.n[a] > 1 && over > v->grid.step[a]) /* one: the same everywhere */
+            status_warn("velocity %s ends at %c = %g and %g m, the grid at %g and %g m: what lies "
+                        "beyond is taken to be as its faces",
+                        v->text, "xyz"[a], low, high, g -> origin[a], grid_end(g, a));
+    }
 }

@@ -55,4 +55,8 @@ enum ek_status velocity_sample(const struct velocity *v, const struct grid *grid
 enum ek_status velocity_range(const struct velocity *v, const struct grid *grid, double *least,
                               double *most);
 
+/* Warns, on the first rank, of what is hardly meant: a cube that ends where the grid goes on,
+ * velocities as if in km/s. */
+void velocity_warn(const struct velocity *v, const struct grid *grid);
+
 #endif

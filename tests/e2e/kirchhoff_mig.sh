@@ -74,6 +74,15 @@ check $? "an empty image is told: $(cat "$work/err")"
 refuses 2 'wants all traces at once' "$data" $least --part 0/2 --partial "$work/x"
 refuses 2 'leave out --divide' "$data" $least --divide fold
 refuses 2 'that of --dimension 3' "$data" $tables --grid 5x1x9:50 --weight modelling --dimension 2.5
+# One trace that has its wavelet elsewhere: all that it gives is rounded away, which is no failure. Nor is no signal at all.
+"$bin" --generate small --out "$work/small.segy"
+{ head -c 3600 "$work/small.segy"; tail -c +$((3601 + 200 * 3044)) "$work/small.segy" | head -c 3044; } >"$work/one.segy"
+{ head -c 3840 "$work/one.segy"; head -c 2804 /dev/zero; } >"$work/zero.segy"
+for one in 'one samples' 'zero any.signal'; do
+    "$bin" "$work/${one% *}.segy" --velocity gradient:v0=1500,k=0.6 --grid 5x5x21:50x50x20@500,500,100 --deterministic --layout 1x1 \
+        --quiet --raw "$work/other" 2>"$work/err" && grep -q "empty: no trace has ${one#* }" "$work/err"
+    check $? "an image of nothing, $one: $(cat "$work/err")"
+done
 if command -v mpirun >/dev/null; then
     ASAN_OPTIONS=${ASAN_OPTIONS:-}${SAN:+:detect_leaks=0} mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" "$data" $usual --deterministic --layout 1x1 --raw "$work/other" &&
         cmp -s "$work/image.f32" "$work/other.f32"
@@ -111,6 +120,11 @@ if [ -e "$work/cube.json" ]; then
             --raw "$work/b" --json "$work/b.json" && cmp -s "$work/a.f32" "$work/b.f32" && [ -z "$(ls "$work/tmp")" ] &&
         [ "$(number failing_share "$work/b.json")" = 0.0 ]
     check $? "a velocity cube: $(grep failing "$work/b.json")"
+    sed 's/"step"/"scale": 0.001, "step"/; s/1000, 1000/100, 100/' "$work/cube.json" >"$work/km.json"
+    "${BIN:-bin}/kirchhoff-tt" --velocity "cube:$work/km.json" --grid 3x3x3:100@900,1500,0 --arrival first --out "$work/km_tt" \
+        --layout 1x1 --quiet 2>"$work/err"
+    [ "$(grep -c 'in km/s?' "$work/err")" = 1 ] && [ "$(grep -c 'beyond is taken' "$work/err")" = 2 ]
+    check $? "a cube in km/s, smaller than the grid: $(cat "$work/err")"
 fi
 
 # What is said, and what others read.
@@ -255,6 +269,7 @@ refuses 2 'outside the tables' "$data" --tables "$work/small" --grid 3x3x9:50@13
 refuses 2 'no trace is left' "$data" $usual --classes 2 --class-width 10 --class-first 9000
 refuses 2 '0 <= I < N' "$data" $usual --part 4/4
 refuses 2 'is no image' "$data" $usual --part 0/4
+refuses 2 'is no image' "$data" $usual --part 0/4 --partial "$work/x" --out "$work/half.segy"
 refuses 2 'class-width' "$data" $usual --classes 5
 refuses 2 'OFFSET:TIME' "$data" $usual --mute 5
 refuses 2 'offset-max' "$data" $usual --offset-taper 5
