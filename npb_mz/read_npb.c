@@ -5,37 +5,63 @@
 #include "npb_mz/read_npb.h"
 #include "src/opt.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The first word of a line, Fortran's exponents made C's. false: the file ends before. */
-static bool next_word(FILE *in, char word[64])
+/* Opens it where there is one: *in is NULL where not. */
+static enum ek_status open_if_there(const char *path, FILE **in)
 {
-    char line[512] = "";
-    if (!fgets(line, sizeof line, in))
-        return false;
-    word[0] = 0;
-    sscanf(line, "%63s", word);
+    *in = fopen(path, "r");
+    if (!*in && errno != ENOENT)
+        FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+    return EK_OK;
+}
+
+static enum ek_status close_read(const char *path, FILE *in, enum ek_status st)
+{
+    const bool bad = ferror(in);
+    fclose(in);
+    if (bad)
+        FAIL(EK_USAGE, "%s: cannot be read", path);
+    return st;
+}
+
+/* The first number of the next line that is not blank, as Fortran reads lists: it ends at a blank,
+ * a comma or a slash, its exponents are made C's. *at counts lines. false: the file ends before. */
+static bool next_word(FILE *in, int *at, char word[64])
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    *word = 0;
+    for (; !found && getline(&line, &room, in) >= 0; ++*at)
+        found = line[strspn(line, " \t\r\n")] != 0;
+    if (found)
+        sscanf(line, " %63[^,/! \t\r\n]", word);
+    free(line);
     for (char *c = word; *c; c++)
         if (*c == 'd' || *c == 'D')
             *c = 'e';
-    return true;
+    return found;
 }
 
 static enum ek_status read_lines(FILE *in, const char *path, struct read_npb *found)
 {
     char word[64];
     long n;
-    if (next_word(in, word)) {
+    int at = 0;
+    if (next_word(in, &at, word)) {
         if (!opt_integer(word, 0, 1000000, &n))
-            FAIL(EK_USAGE, "%s:1: '%s' is no number of time steps; give one, or 0", path, word);
+            FAIL(EK_USAGE, "%s:%d: '%s' is no number of time steps; give one, or 0", path, at,
+                 word);
         found->steps = (int)n;
     }
-    if (next_word(in, word) && (!opt_number(word, &found->dt) || found->dt < 0))
-        FAIL(EK_USAGE, "%s:2: '%s' is no time step; give one, or 0", path, word);
-    if (next_word(in, word) && opt_integer(word, 0, 1000000, &n))
+    if (next_word(in, &at, word) && (!opt_number(word, &found->dt) || found->dt < 0))
+        FAIL(EK_USAGE, "%s:%d: '%s' is no time step; give one, or 0", path, at, word);
+    if (next_word(in, &at, word) && opt_integer(word, 0, 1000000, &n))
         found->timers |= n > 0;
     return EK_OK;
 }
@@ -54,29 +80,29 @@ enum ek_status read_npb(const char *solver, struct read_npb *found)
     char path[64];
     struct read_npb read = {.timers = wants_timers()};
     snprintf(path, sizeof path, "input%s.data", solver);
-    FILE *in = fopen(path, "r");
-    if (in) {
-        read.given = true;
-        const enum ek_status st = read_lines(in, path, &read);
-        fclose(in);
-        TRY(st);
-    }
+    FILE *in;
+    TRY(open_if_there(path, &in));
+    read.given = in;
+    if (in)
+        TRY(close_read(path, in, read_lines(in, path, &read)));
     *found = read;
     return EK_OK;
 }
 
 /* Threads of `rank`, 0 where the line is of others; false: it is malformed. */
-static bool load_of(const char *line, int rank, int *threads)
+static bool load_of(char *line, int rank, int *threads)
 {
-    int first, last, n, group;
-    if (sscanf(line, "%d : %d %d %d", &first, &last, &n, &group) != 4) {
-        if (sscanf(line, "%d %d %d", &first, &n, &group) != 3)
+    long first, last, n, group;
+    for (char *c = line; (c = strchr(c, ',')); *c = ' ')
+        ;
+    if (sscanf(line, "%ld : %ld %ld %ld", &first, &last, &n, &group) != 4) {
+        if (sscanf(line, "%ld %ld %ld", &first, &n, &group) != 3)
             return false;
         last = first;
     }
     const bool within = (rank >= first && rank <= last) || (rank >= last && rank <= first);
-    *threads = !within ? 0 : n > 1 ? n : 1;
-    return true;
+    *threads = !within ? 0 : n > 1 ? (int)n : 1;
+    return n <= 1000000;
 }
 
 static enum ek_status read_load(FILE *in, const char *path, int rank, int *threads)
@@ -102,11 +128,8 @@ enum ek_status read_npb_threads(const char *solver, int rank, int *threads)
 {
     char path[64];
     snprintf(path, sizeof path, "load%s.data", solver);
-    FILE *in = fopen(path, "r");
+    FILE *in;
+    TRY(open_if_there(path, &in));
     *threads = 0;
-    if (!in)
-        return EK_OK;
-    const enum ek_status st = read_load(in, path, rank, threads);
-    fclose(in);
-    return st;
+    return in ? close_read(path, in, read_load(in, path, rank, threads)) : EK_OK;
 }

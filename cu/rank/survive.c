@@ -464,6 +464,11 @@ static int launch_until_final(const char *command)
         if (launch(command))
             return EK_UNAVAILABLE;
         const int code = watch();
+        if (code == EK_OK && !k.served && !told)
+            return status_fail(EK_USAGE,
+                               "--launch '%s' ended, but no rank came to this node: give what "
+                               "stands before a program, for at least one rank here",
+                               command);
         if (is_final(code))
             return told && code ? EK_STOPPED : code;
         const uint64_t kept = k.kept ? *k.kept : 0;

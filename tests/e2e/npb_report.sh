@@ -49,17 +49,29 @@ grep -qE '^  total   : +[0-9.]+  \(100.00%\)$' out || say "no times of sections:
 [ "$("$bin/bt-mz" --class S --steps 3 | awk '/^ Iterations +=/ { print $3 }')" = 3 ] || say '--steps does not beat the file'
 printf '0\n0.0\n0\n' >inputbt-mz.data
 "$bin/bt-mz" --class S | grep -q 'Verification .*= .* SUCCESSFUL' || say 'zeros are not the values of the class'
-for text in x '-1' '5\nnone' '5\n-1'; do
+# As Fortran reads a list: blank lines are none, a comma or a slash ends a number.
+for text in '\n \n7, steps\n\n5d-3/ dt' "7 $(printf '%600s' 5)\r\n.005,9\r"; do
+    printf "$text\n" >inputbt-mz.data
+    "$bin/bt-mz" --class S >out 2>&1
+    [ "$(field ' Iterations  ')" = 7 ] && grep -q 'dt:   0.005000' out || say "input '$text': $(cat out)"
+done
+for text in x '-1' '5\nnone' '5\n-1' ',5' '\n\n5\n\n1e400'; do
     printf '%b\n' "$text" >inputbt-mz.data
     "$bin/bt-mz" --class S >out 2>&1
-    [ $? = 2 ] && grep -q 'inputbt-mz.data:[12]: ' out || say "input '$text': $(cat out)"
+    [ $? = 2 ] && grep -q 'inputbt-mz.data:[125]: ' out || say "input '$text': $(cat out)"
 done
 rm inputbt-mz.data
+for file in inputbt-mz.data loadbt-mz.data; do
+    mkdir $file
+    "$bin/bt-mz" --class S >out 2>&1
+    [ $? = 2 ] && grep -q "$file: cannot be read" out || say "$file is a folder: $(cat out)"
+    rmdir $file
+done
 NPB_TIMER_FLAG=on "$bin/bt-mz" --class S | grep -q 'exch_qbc' || say 'NPB_TIMER_FLAG is not honoured'
 
 # Threads of ranks by the load file; what the command line says comes first.
 threads() { awk '/Total threads/ { print $4 }' out; }
-for text in '0 2 1' '# ranks\n\n0:3 2 0 ! two each' '2:0 2 -1' '0 1 1\n0 2 1'; do
+for text in '0 2 1' '# ranks\n\n0:3 2 0 ! two each' '2:0 2 -1' '0,2,1' '0 1 1\n0 2 1'; do
     printf "$text\n" >loadbt-mz.data
     "$bin/bt-mz" --class S >out 2>&1
     [ "$(threads)" = 2 ] || say "load file '$text': $(threads) threads"
@@ -71,7 +83,7 @@ if command -v mpirun >/dev/null; then
     mpirun --allow-run-as-root --oversubscribe -n 2 "$bin/bt-mz" --class S >out 2>&1
     [ "$(threads)" = 3 ] || say "load file of two ranks: $(threads) threads: $(cat out)"
 fi
-for text in '1 2 1' '0 x 1' '0:1 2' '0'; do
+for text in '1 2 1' '0 x 1' '0:1 2' '0' '0 4294967298 1'; do
     printf "$text\n" >loadbt-mz.data
     "$bin/bt-mz" --class S >out 2>&1
     [ $? = 2 ] && grep -q 'loadbt-mz.data:' out || say "load file '$text': $(cat out)"

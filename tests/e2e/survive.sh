@@ -36,6 +36,8 @@ alone
 [ $? = 2 ] || say '--survive and --compare is not exit 2'
 "$BIN/bt-mz" --class S --survive 10 --launch no-such-launcher >"$work/err" 2>&1
 [ $? = 127 ] && [ "$(launched)" = 0 ] || say "a launcher that is not there: $(cat "$work/err")"
+"$BIN/bt-mz" --class S --survive 10 --launch 'true;' >"$work/err" 2>&1
+[ $? = 2 ] && grep -q 'no rank came' "$work/err" || say "nothing was launched: $(cat "$work/err")"
 CU_FAULT=rank:0@step:2 "$BIN/bt-mz" --class S --layout 1x1 --survive 10 >"$work/err" 2>&1
 [ $? = 3 ] && grep -q '5 launches in a row' "$work/err" || say "dies again and again: $(cat "$work/err")"
 command -v mpirun >/dev/null || exit $bad
