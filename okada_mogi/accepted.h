@@ -15,7 +15,8 @@
 struct accepted_record {
     trial_number trial;
     double misfit; /* as the job wants it measured, see enum job_misfit */
-    double most;   /* max |r|, r = (predicted - observed) / sigma */
+    double most;   /* max |r|, r = (predicted - observed) / sigma; without scenes if mean squares
+                      decide alone */
     double chi2;   /* sum r^2 */
     double rms;    /* of predicted - observed over all components, m */
 };

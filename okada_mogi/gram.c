@@ -84,7 +84,7 @@ bool gram_find(const struct job *job, const double *basis, double most, struct g
     const int nbasis = job->model->nbasis;
     *g = (struct gram){{{0}}};
     for (int i = 0; i < job->stations.n; i++)
-        if (!(job->scenes.n && job->scenes.of[i] >= 0))
+        if (!scenes_hold(&job->scenes, i))
             add_station(&job->stations, i, nbasis, basis, g);
     for (int i = 0; i <= job->scenes.n; i++) {
         if (i)

@@ -249,19 +249,20 @@ static void compare_scene(const struct judge *j, const struct scene *c, const do
 }
 
 /* How u compares with the observations: all of *record but the trial's number; maxima of scenes
- * only where they may decide. */
+ * only where they may decide, a linear programme each. */
 static void compare(struct judge *j, struct accepted_record *record)
 {
     const struct job *job = j->job;
     const struct stations *s = &job->stations;
     struct comparison sum = {0, 0, 0};
     for (int i = 0; i < s->n; i++)
-        if (!(job->scenes.n && job->scenes.of[i] >= 0))
+        if (!scenes_hold(&job->scenes, i))
             compare_station(s, i, j->u + 3 * i, &sum);
     for (int i = 0, at = 0; i < job->scenes.n; at += job->scenes.scene[i++].n)
         add_scene(j, &job->scenes.scene[i], j->left + at, j->white + at, &sum);
     const double mean = sqrt(sum.chi2 / s->ncomponents);
-    const bool out = job->accept.misfit == JOB_MISFIT_RMS && mean > job->accept.below;
+    const bool out =
+        job->accept.misfit == JOB_MISFIT_RMS && (!job->accept.nk || mean > job->accept.below);
     for (int i = 0, at = 0; i < job->scenes.n && !out; at += job->scenes.scene[i++].n)
         compare_scene(j, &job->scenes.scene[i], j->left + at, j->white + at, &sum);
     record->most = sum.most;

@@ -110,6 +110,7 @@ struct layout {
     const struct stations_format *format;
     int column[COLUMNS]; /* -1: there is none */
     double unit[COLUMNS];
+    bool named[COLUMNS]; /* by the column itself */
 };
 
 static const char *columns_of(const char *columns)
@@ -188,6 +189,7 @@ static enum ek_status find_columns(struct layout *l)
             FAIL(EK_USAGE, "%s: columns '%s' and '%s' mean the same; remove one", t->path,
                  t->column[l->column[q]], t->column[c]);
         l->column[q] = c;
+        l->named[q] = unit > 0;
         l->unit[q] = unit > 0 ? unit : q >= U_EAST ? l->format->unit : 1;
     }
     return EK_OK;
@@ -228,6 +230,18 @@ static bool has(const struct layout *l, int quantity)
 static bool is_two(const struct layout *l)
 {
     return has(l, has(l, EAST) && has(l, NORTH) ? EAST_2 : LON_2);
+}
+
+/* Deviations without a unit beside data that have one: m is what most files do not mean. */
+static void tell_units(const struct layout *l)
+{
+    for (int c = 0; c < 4; c++) {
+        const int u = c < 3 ? U_EAST + c : VALUE, s = c < 3 ? S_EAST + c : SIGMA;
+        if (has(l, u) && has(l, s) && l->named[u] != l->named[s] && l->unit[u] != l->unit[s])
+            status_warn("%s: '%s' is in units of %g m, but '%s' of %g m; name both units",
+                        l->table->path, l->table->column[l->column[u]], l->unit[u],
+                        l->table->column[l->column[s]], l->unit[s]);
+    }
 }
 
 static enum ek_status check_columns(const struct layout *l)
@@ -503,9 +517,9 @@ static enum ek_status project(const struct layout *l, struct stations *s)
     double lat = 0;
     for (int i = 0; i < s->n; i++)
         lat += s->north[i] / s->n;
-    const int given = l->format->zone ? l->format->zone : l->format->usual;
+    const int usual = l->format->usual, given = l->format->zone ? l->format->zone : usual;
     const int zone = given ? abs(given) : utm_zone(middle_of(s));
-    const bool south = lat < 0 || given < 0;
+    const bool south = given < 0 || (lat < 0 && (!usual || given != usual));
     TRY(check_zone(l->table, zone, s));
     set_zone(s, south ? -zone : zone);
     for (int i = 0; i < s->n; i++) {
@@ -577,6 +591,7 @@ static enum ek_status fill(const struct layout *l, struct stations *s)
         TRY(read_row(l, row, s));
     TRY(refuse_twins(l->table, s));
     tell_unused(l);
+    tell_units(l);
     if (!has(l, EAST) || !has(l, NORTH))
         TRY(project(l, s));
     else

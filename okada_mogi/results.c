@@ -410,6 +410,9 @@ void results_print(FILE *out, const json_t *facts)
         fprintf(out, " %s %.7g", name, json_number_value(value));
     if (json_is_number(json_object_get(best, "Mw")))
         fprintf(out, " Mw %.2f", json_number_of(best, "Mw"));
+    json_array_foreach(json_object_get(best, "translation_m"), i, value)
+        fprintf(out, "%s %.5g", i ? "" : " translation_m",
+                json_is_number(value) ? json_real_value(value) : NAN);
     fputc('\n', out);
     write_print_stats(out, json_object_get(facts, "statistics"));
     posterior_print(out, json_object_get(facts, "posterior"));

@@ -305,7 +305,7 @@ void scenes_close(struct scenes *all)
 static const struct scene *scene_of(const struct scenes *all, int station)
 {
     static const struct scene none = {0};
-    return all->n && all->of[station] >= 0 ? &all->scene[all->of[station]] : &none;
+    return scenes_hold(all, station) ? &all->scene[all->of[station]] : &none;
 }
 
 bool scenes_adrift(const struct scenes *all, int station)

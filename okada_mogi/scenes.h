@@ -46,6 +46,11 @@ void scenes_close(struct scenes *all);
 bool scene_part(const struct scene *c, const struct stations *s, int part, int parts,
                 struct scene *some);
 void scene_close(struct scene *c);
+/* A station has data in some scene. */
+static inline bool scenes_hold(const struct scenes *all, int station)
+{
+    return all->n && all->of[station] >= 0;
+}
 /* What a station says is known up to unknowns of its scene, or scenes, only. */
 bool scenes_adrift(const struct scenes *all, int station);
 /* The sill of its scene, m^2, which its deviation includes; 0: none. */

@@ -13,7 +13,8 @@
 /* Up to 2^63 a number; beyond, a text. */
 json_t *write_number(trial_number x);
 void write_print_number(FILE *out, const json_t *number);
-/* index, parameters by name, misfit, chi2, rms_m; moment_Nm and Mw where the model has them. */
+/* index, parameters by name, misfit, chi2, rms_m; moment_Nm and Mw where the model has them;
+ * translation_m [east, north, up], of least squares, where it is unknown. */
 json_t *write_trial(const struct job *job, const struct accepted_record *record);
 
 /* ---- statistics: write_json.c ----------------------------------------------------------------*/

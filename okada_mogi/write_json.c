@@ -2,6 +2,7 @@
 #include "okada_mogi/write.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- trials -----------------------------------------------------------------------------------*/
@@ -20,6 +21,23 @@ void write_print_number(FILE *out, const json_t *number)
         fprintf(out, "%lld", (long long)json_integer_value(number));
 }
 
+/* What the network has got; null: a component that no station has, or memory is out. */
+static json_t *translation_json(const struct job *job, trial_number trial)
+{
+    json_t *list = json_pack("[n,n,n]");
+    double *u;
+    if (write_predict(job, trial, &u))
+        return list;
+    for (int k = 0; k < job->scenes.n; k++) {
+        const int first = job->scenes.scene[k].datum[0];
+        if (!stations_scalar(&job->stations, first / 3))
+            json_array_set_new(list, (size_t)first % 3,
+                               json_real(u[4 * job->stations.n + first % 3]));
+    }
+    free(u);
+    return list;
+}
+
 json_t *write_trial(const struct job *job, const struct accepted_record *record)
 {
     double x[JOB_AXES];
@@ -33,6 +51,8 @@ json_t *write_trial(const struct job *job, const struct accepted_record *record)
     json_object_set_new(trial, "misfit", json_real(record->misfit));
     json_object_set_new(trial, "chi2", json_real(record->chi2));
     json_object_set_new(trial, "rms_m", json_real(record->rms));
+    if (job->scenes.translation)
+        json_object_set_new(trial, "translation_m", translation_json(job, record->trial));
     if (job->model->moment) {
         json_object_set_new(trial, "moment_Nm", json_real(job_moment(job, x)));
         json_object_set_new(trial, "Mw", json_number_or_null(job_magnitude(job, x)));

@@ -98,6 +98,33 @@ static void test_date_line(void **state)
     }
 }
 
+/* Files on both sides of the equator are projected as the first of them; what has no unit beside
+ * what has one is told. */
+static void test_two_files(void **state)
+{
+    (void)state;
+    for (int south = 0; south < 2; south++) {
+        char text[1024];
+        struct job *job;
+        for (int i = 0; i < 2; i++) {
+            snprintf(text, sizeof text, "lon lat value_mm sigma_mm lE lN lU\n-91 %g 1 1 0 0 1\n",
+                     i == south ? 0.01 : -0.01);
+            job_write(i ? "more.csv" : "stations.csv", text);
+        }
+        snprintf(text, sizeof text,
+                 "{\"model\": \"mogi\", \"stations\": [\"stations.csv\", \"more.csv\"], "
+                 "\"accept\": {\"best\": 1}, \"parameters\": %s}",
+                 parameters);
+        job_write("job.json", text);
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        assert_int_equal(job->stations.zone, south ? -15 : 15);
+        assert_true(fabs(job->stations.north[1] - job->stations.north[0] - (south ? 2211 : -2211)) <
+                    1);
+        job_close(job);
+        unlink(job_file("more.csv"));
+    }
+}
+
 /* What is projected comes back: both hemispheres, the equator, the date line, beside the zone. */
 static void test_projection(void **state)
 {
@@ -297,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_ways_to_write_stations),
         cmocka_unit_test(test_noise_floor),
         cmocka_unit_test(test_date_line),
+        cmocka_unit_test(test_two_files),
         cmocka_unit_test(test_projection),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_degrees),

@@ -179,6 +179,8 @@ warns() { # words that the warning must hold, or none; the job may be verified
 sed '1s/$/,z_m,note/; 2,$s/$/,0,x/; 1s/uU_m/u_up_m/' "$work/s.csv" >"$work/bad.csv"
 job 's/s.csv/bad.csv/'
 warns "bad.csv: not used: 'note'$"
+sed '1s/uN_m/uN_mm/; 1s/sN_m/sN/' "$work/s.csv" >"$work/bad.csv"
+warns "bad.csv: 'uN_mm' is in units of 0.001 m, but 'sN' of 1 m; name both units$"
 printf '%s\n' 'lon,lat,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m' '9,5,0,0,1,1,1,1' '18,5,0,0,1,1,1,1' >"$work/bad.csv"
 job 's/"s.csv"/{"file": "bad.csv", "utm_zone": 31}/'
 warns '15 degrees away from the middle of UTM zone 31'
