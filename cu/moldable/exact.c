@@ -85,12 +85,8 @@ static void try_place(struct exact *x, const struct place *at, int depth, double
 {
     double *free = x->free + x->timeline->first[at->node], saved[EXACT_CORES];
     const int n = x->p->node[at->node].cores;
-    int to = 0;
     memcpy(saved, free, (size_t)n * sizeof *free);
-    for (int from = at->width; from < n && free[from] < at->finish; from++)
-        free[to++] = free[from];
-    for (int i = 0; i < at->width; i++)
-        free[to++] = at->finish;
+    timeline_take(free, n, at->width, at->finish);
     x->placed[at->task] = true;
     x->trial[depth] = (struct moldable_choice){at->task, at->node, at->width, at->width - 1};
     descend(x, depth + 1, at->start, fmax(makespan, at->finish));

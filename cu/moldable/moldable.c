@@ -49,7 +49,7 @@ double moldable_seconds(const struct moldable_law *law, int p)
 /* ---- following the choices core by core -------------------------------------------------------*/
 /* Room for all parts, cores and predecessors: as many of each as cores are taken, at most. */
 struct tracker {
-    struct timeline timeline;
+    struct timeline *timeline;
     int *last; /* [cores of all nodes] the task that was placed there last, -1 = none */
     size_t nparts, ncores, nafters;
 };
@@ -83,10 +83,10 @@ static void track_part(struct tracker *t, struct moldable_plan *plan, int task, 
                        int width)
 {
     struct moldable_placed *placed = &plan->task[task];
-    int base = t->timeline.first[node], *core = plan->cores + t->ncores;
+    int base = t->timeline->first[node], *core = plan->cores + t->ncores;
     struct moldable_part *part = &plan->parts[t->nparts++];
     for (int w = 0; w < width; w++) {
-        core[w] = t->timeline.core[base + slot - width + 1 + w];
+        core[w] = t->timeline->core[base + slot - width + 1 + w];
         int *last = &t->last[base + core[w]];
         if (*last >= 0)
             plan->afters[t->nafters + (size_t)placed->nafter++] = *last;
@@ -101,14 +101,14 @@ static void track_part(struct tracker *t, struct moldable_plan *plan, int task, 
 
 static void track(struct tracker *t, struct moldable_plan *plan, const struct moldable_choice *c)
 {
-    const struct moldable_problem *p = t->timeline.problem;
+    const struct moldable_problem *p = t->timeline->problem;
     struct moldable_placed *placed = &plan->task[c->task];
     placed->part = plan->parts + t->nparts;
     placed->after = plan->afters + t->nafters;
     if (p->kinds[p->kind[c->task]].cluster) {
-        timeline_sort_cluster(&t->timeline, c->where);
+        timeline_sort_cluster(t->timeline, c->where);
         for (int w = 0; w < c->width; w++) {
-            int j = t->timeline.sorted[w], n = p->node[j].cores;
+            int j = t->timeline->sorted[w], n = p->node[j].cores;
             track_part(t, plan, c->task, j, n - 1, n);
         }
     } else {
@@ -116,32 +116,32 @@ static void track(struct tracker *t, struct moldable_plan *plan, const struct mo
     }
     sort_unique(plan->afters + t->nafters, &placed->nafter);
     t->nafters += (size_t)placed->nafter;
-    timeline_place(&t->timeline, c, &placed->start, &placed->finish);
+    const struct timeline_span span = timeline_place(t->timeline, c);
+    placed->start = span.start;
+    placed->finish = span.finish;
 }
 
-static enum ek_status follow(struct moldable_plan *plan, const struct moldable_problem *p,
+static enum ek_status follow(struct moldable_plan *plan, struct timeline *timeline,
                              const struct moldable_choice *choice)
 {
-    struct tracker t = {0};
-    size_t n = count_cores(p, choice);
-    TRY(timeline_open(&t.timeline, p));
-    int cores = t.timeline.first[p->nnodes];
-    t.last = ARENA_NEW(&t.timeline.arena, cores, int);
+    const struct moldable_problem *p = timeline->problem;
+    const size_t n = count_cores(p, choice);
+    const int cores = timeline->first[p->nnodes];
+    struct tracker t = {.timeline = timeline, .last = ARENA_NEW(&timeline->arena, cores, int)};
     plan->task = ARENA_NEW(&plan->arena, p->ntasks, struct moldable_placed);
     plan->parts = ARENA_NEW(&plan->arena, n, struct moldable_part);
     plan->cores = ARENA_NEW(&plan->arena, n, int);
     plan->afters = ARENA_NEW(&plan->arena, n, int);
-    enum ek_status st = arena_check(&plan->arena, "a schedule of %zu cores", n);
-    if (!st)
-        st = arena_check(&t.timeline.arena, "a schedule of %zu cores", n);
-    for (int c = 0; !st && c < cores; c++)
+    TRY(arena_check(&plan->arena, "a schedule of %zu cores", n));
+    TRY(arena_check(&timeline->arena, "a schedule of %zu cores", n));
+    for (int c = 0; c < cores; c++)
         t.last[c] = -1;
-    for (int i = 0; !st && i < p->ntasks; i++)
+    timeline_clear(timeline);
+    for (int i = 0; i < p->ntasks; i++)
         track(&t, plan, &choice[i]);
-    plan->makespan = t.timeline.latest;
+    plan->makespan = timeline->latest;
     plan->ntasks = p->ntasks;
-    timeline_close(&t.timeline);
-    return st;
+    return EK_OK;
 }
 
 /* ---- among busy neighbours --------------------------------------------------------------------*/
@@ -252,20 +252,27 @@ static enum ek_status settle_neighbours(struct moldable_plan *plan,
     return EK_OK;
 }
 
+static enum ek_status plan_on(struct moldable_plan *plan, struct timeline *timeline,
+                              const struct moldable_method *method, double begin)
+{
+    const struct moldable_problem *p = timeline->problem;
+    struct moldable_choice *choice = ARENA_NEW(&timeline->arena, p->ntasks, struct moldable_choice);
+    TRY(arena_check(&timeline->arena, "%d tasks", p->ntasks));
+    TRY(method->choose(timeline, choice));
+    plan->planning = clock_now() - begin;
+    TRY(follow(plan, timeline, choice));
+    return settle_neighbours(plan, p);
+}
+
 enum ek_status moldable_plan_open(struct moldable_plan *plan, const struct moldable_problem *p,
                                   const struct moldable_method *method)
 {
+    struct timeline timeline;
+    const double begin = clock_now();
     *plan = (struct moldable_plan){.method = method->name};
-    struct moldable_choice *choice = ARENA_NEW(&plan->arena, p->ntasks, struct moldable_choice);
-    double begin = clock_now();
-    enum ek_status st = arena_check(&plan->arena, "%d tasks", p->ntasks);
-    if (!st)
-        st = method->choose(p, choice);
-    plan->planning = clock_now() - begin;
-    if (!st)
-        st = follow(plan, p, choice);
-    if (!st)
-        st = settle_neighbours(plan, p);
+    TRY(timeline_open(&timeline, p));
+    const enum ek_status st = plan_on(plan, &timeline, method, begin);
+    timeline_close(&timeline);
     if (st)
         moldable_plan_close(plan);
     return st;

@@ -67,12 +67,15 @@ struct moldable_choice {
                * cluster task always width-1 */
 };
 
+struct timeline; /* cu/moldable/timeline.h */
+
 /* A method: one const struct per file of cu/moldable/method/, one line in moldable_list.h. */
 struct moldable_method {
     const char *name, *summary;
-    /* Fills choice [ntasks]; every task once. EK_UNAVAILABLE: out of memory. One thread;
-     * reentrant. */
-    enum ek_status (*choose)(const struct moldable_problem *, struct moldable_choice *choice);
+    /* Fills choice [ntasks] of the timeline's problem; every task once. All cores of the timeline
+     * are free; what becomes of it is nobody's affair, and its arena is the method's, too.
+     * EK_UNAVAILABLE: out of memory. One thread; reentrant. */
+    enum ek_status (*choose)(struct timeline *, struct moldable_choice *choice);
 };
 
 extern const struct moldable_method *const moldable_methods[]; /* ends with NULL */

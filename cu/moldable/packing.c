@@ -89,13 +89,8 @@ void packing_begin(struct packing *f, double limit)
 /* The first w cores are free again at `finish`. */
 static void occupy(struct packing *f, int leaf, int w, double finish)
 {
-    double *free = f->free + (size_t)leaf * (size_t)f->widest;
-    const int n = f->timeline->problem->node[f->node[leaf]].cores;
-    int to = 0;
-    for (int from = w; from < n && free[from] < finish; from++)
-        free[to++] = free[from];
-    for (int i = 0; i < w; i++)
-        free[to++] = finish;
+    timeline_take(f->free + (size_t)leaf * (size_t)f->widest,
+                  f->timeline->problem->node[f->node[leaf]].cores, w, finish);
     set_leaf(f, leaf);
     for (int i = (f->leaves + leaf) / 2; i > 0; i /= 2)
         set_parent(f, i);

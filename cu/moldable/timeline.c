@@ -48,24 +48,13 @@ static double ready(const struct timeline *l, const struct moldable_kind *k, int
     return memory ? fmax(from, lane[n->gpus + memory - 1]) : from;
 }
 
-/* The first `taken` of n lanes, which are ascending, are free again at `finish`. A node without
- * such lanes has none taken. */
-static void take_lanes(double *lane, int n, int taken, double finish)
-{
-    int to = 0;
-    for (int from = taken; taken && from < n && lane[from] < finish; from++)
-        lane[to++] = lane[from];
-    for (int i = 0; i < taken; i++)
-        lane[to++] = finish;
-}
-
 static void take_resources(struct timeline *l, const struct moldable_kind *k, int node,
                            double finish)
 {
     const struct moldable_node *n = &l->problem->node[node];
     double *lane = l->lane + l->lanes[node];
-    take_lanes(lane, n->gpus, k->gpus, finish);
-    take_lanes(lane + n->gpus, MEMORY_LANES, memory_lanes(k, n), finish);
+    timeline_take(lane, n->gpus, k->gpus, finish);
+    timeline_take(lane + n->gpus, MEMORY_LANES, memory_lanes(k, n), finish);
 }
 
 /* How much longer a task on w of the node's cores takes while all others are busy. */
@@ -418,53 +407,55 @@ static void occupy(struct timeline *l, int node, int slot, int width, double fin
     }
 }
 
-static void place_node(struct timeline *l, const struct moldable_choice *c, double *start,
-                       double *finish)
+/* The node's state is another one from now on. */
+static void keep_busy(struct timeline *l, const struct moldable_kind *k, int node, int slot,
+                      int width, double finish)
+{
+    leave_group(l, node);
+    occupy(l, node, slot, width, finish);
+    take_resources(l, k, node, finish);
+    note_soonest(l, node);
+    join_group(l, node);
+}
+
+static struct timeline_span place_node(struct timeline *l, const struct moldable_choice *c)
 {
     const struct moldable_kind *k = kind_of(l, c->task);
     const struct moldable_node *n = &l->problem->node[c->where];
-    *start = fmax(times(l, c->where)[c->slot], ready(l, k, c->where));
-    *finish = *start + seconds_of(l, k)[c->width - 1] * (1 / n->factor) *
-                           (k->interference > 0 ? slowdown(k, n->cores, c->width) : 1);
-    leave_group(l, c->where);
-    occupy(l, c->where, c->slot, c->width, *finish);
-    take_resources(l, k, c->where, *finish);
-    note_soonest(l, c->where);
-    join_group(l, c->where);
+    const double start = fmax(times(l, c->where)[c->slot], ready(l, k, c->where));
+    const double finish = start + seconds_of(l, k)[c->width - 1] * (1 / n->factor) *
+                                      (k->interference > 0 ? slowdown(k, n->cores, c->width) : 1);
+    keep_busy(l, k, c->where, c->slot, c->width, finish);
+    return (struct timeline_span){start, finish};
 }
 
-static void place_cluster(struct timeline *l, const struct moldable_choice *c, double *start,
-                          double *finish)
+static struct timeline_span place_cluster(struct timeline *l, const struct moldable_choice *c)
 {
     struct timeline_view v;
     view_cluster(l, kind_of(l, c->task), c->where, &v);
-    *start = v.start[c->width - 1];
-    *finish = v.finish[c->width - 1];
+    const struct timeline_span span = {v.start[c->width - 1], v.finish[c->width - 1]};
     for (int w = 0; w < c->width; w++) {
         int j = l->sorted[w], n = l->problem->node[j].cores;
-        leave_group(l, j);
-        occupy(l, j, n - 1, n, *finish);
-        take_resources(l, kind_of(l, c->task), j, *finish);
-        note_soonest(l, j);
-        join_group(l, j);
+        keep_busy(l, kind_of(l, c->task), j, n - 1, n, span.finish);
     }
+    return span;
 }
 
-void timeline_place(struct timeline *l, const struct moldable_choice *c, double *start,
-                    double *finish)
+struct timeline_span timeline_place(struct timeline *l, const struct moldable_choice *c)
 {
-    double s, e;
-    if (kind_of(l, c->task)->cluster)
-        place_cluster(l, c, &s, &e);
-    else
-        place_node(l, c, &s, &e);
+    const struct timeline_span span =
+        kind_of(l, c->task)->cluster ? place_cluster(l, c) : place_node(l, c);
     double *done = &l->done[l->problem->kind[c->task]];
-    l->latest = fmax(l->latest, e);
-    *done = fmax(*done, e);
-    if (start)
-        *start = s;
-    if (finish)
-        *finish = e;
+    l->latest = fmax(l->latest, span.finish);
+    *done = fmax(*done, span.finish);
+    return span;
+}
+
+void timeline_place_all(struct timeline *l, const struct moldable_choice *choice)
+{
+    timeline_clear(l);
+    for (int i = 0; i < l->problem->ntasks; i++)
+        timeline_place(l, &choice[i]);
 }
 
 /* ---- what several methods do ------------------------------------------------------------------*/
@@ -479,10 +470,7 @@ struct moldable_choice timeline_earliest(struct timeline *l, int task, int most)
         timeline_view(l, task, i, &v);
         int n = most && most < v.n ? most : v.n;
         for (int w = 1; w <= n; w++)
-            if (v.finish[w - 1] < finish || (v.finish[w - 1] == finish && v.where < best.where)) {
-                finish = v.finish[w - 1];
-                best = (struct moldable_choice){task, v.where, w, w - 1};
-            }
+            timeline_prefer(&v, w, v.finish[w - 1], &finish, &best);
     }
     return best.where < 0 && most ? timeline_earliest(l, task, 0) : best;
 }
@@ -491,7 +479,7 @@ void timeline_list(struct timeline *l, const int *most, struct moldable_choice *
 {
     for (int i = 0; i < l->problem->ntasks; i++) {
         choice[i] = timeline_earliest(l, l->order[i], most ? most[l->order[i]] : 1);
-        timeline_place(l, &choice[i], NULL, NULL);
+        timeline_place(l, &choice[i]);
     }
 }
 

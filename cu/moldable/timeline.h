@@ -76,9 +76,40 @@ static inline double timeline_power(const struct timeline_view *v, int width)
     return v->power ? v->power[width - 1] : width * v->factor;
 }
 
-/* Puts the task there; its start and finish if wanted. */
-void timeline_place(struct timeline *, const struct moldable_choice *, double *start,
-                    double *finish);
+/* Width w of the view is the choice from now on, if `value` is less than *least, or as little on a
+ * node before it. */
+static inline bool timeline_prefer(const struct timeline_view *v, int w, double value,
+                                   double *least, struct moldable_choice *choice)
+{
+    const bool better = value < *least || (value == *least && v->where < choice->where);
+    if (better) {
+        *least = value;
+        *choice = (struct moldable_choice){choice->task, v->where, w, w - 1};
+    }
+    return better;
+}
+
+/* The first `taken` of n ascending times of cores are `finish` from now on, and stand where they
+ * belong. n = 0 of what a node has not got, of which nothing is taken. */
+static inline void timeline_take(double *free, int n, int taken, double finish)
+{
+    int to = 0;
+    for (int from = taken; taken && from < n && free[from] < finish; from++)
+        free[to++] = free[from];
+    for (int i = 0; i < taken; i++)
+        free[to++] = finish;
+}
+
+/* Seconds from which and until when a task runs. */
+struct timeline_span {
+    double start, finish;
+};
+
+/* Puts the task there. */
+struct timeline_span timeline_place(struct timeline *, const struct moldable_choice *);
+
+/* Nothing but these choices [ntasks], in their order. */
+void timeline_place_all(struct timeline *, const struct moldable_choice *);
 
 /* Sorts the cluster's nodes by the time at which all their cores are free into timeline->sorted, of
  * which a cluster task takes the first ones; how many there are. */

@@ -17,23 +17,17 @@ static struct moldable_choice widest(struct timeline *timeline, int task)
         while (w > 1 && !isfinite(v.finish[w - 1]))
             w--;
         double e = w ? v.finish[w - 1] : INFINITY;
-        if (e < finish || (e == finish && v.where < best.where)) {
-            finish = e;
-            best = (struct moldable_choice){task, v.where, w, w - 1};
-        }
+        timeline_prefer(&v, w, e, &finish, &best);
     }
     return best;
 }
 
-static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
-    struct timeline timeline;
-    TRY(timeline_open(&timeline, p));
-    for (int i = 0; i < p->ntasks; i++) {
-        choice[i] = widest(&timeline, timeline.order[i]);
-        timeline_place(&timeline, &choice[i], NULL, NULL);
+    for (int i = 0; i < timeline->problem->ntasks; i++) {
+        choice[i] = widest(timeline, timeline->order[i]);
+        timeline_place(timeline, &choice[i]);
     }
-    timeline_close(&timeline);
     return EK_OK;
 }
 

@@ -22,18 +22,13 @@ static void share_cores(const struct timeline *timeline, int *most)
     }
 }
 
-static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
-    struct timeline timeline;
-    TRY(timeline_open(&timeline, p));
-    int *most = ARENA_NEW(&timeline.arena, p->ntasks, int);
-    enum ek_status st = arena_check(&timeline.arena, "%d tasks", p->ntasks);
-    if (!st) {
-        share_cores(&timeline, most);
-        timeline_list(&timeline, most, choice);
-    }
-    timeline_close(&timeline);
-    return st;
+    int *most = ARENA_NEW(&timeline->arena, timeline->problem->ntasks, int);
+    TRY(arena_check(&timeline->arena, "%d tasks", timeline->problem->ntasks));
+    share_cores(timeline, most);
+    timeline_list(timeline, most, choice);
+    return EK_OK;
 }
 
 const struct moldable_method moldable_dcts = {

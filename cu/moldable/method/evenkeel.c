@@ -19,7 +19,7 @@ static const double LARGE = 2e7;    /* looks of one pass of a method that are to
 extern const struct moldable_method moldable_evenkeel;
 
 struct search {
-    struct timeline timeline;
+    struct timeline *timeline;
     struct moldable_choice *choice, *trial;
     double best; /* makespan of choice */
     int *queue;  /* [ntasks] those with more cores first, then by time */
@@ -67,14 +67,14 @@ static int last_slot(const struct timeline_view *v, int width, double seconds, d
 
 static struct place within(struct search *s, int task, double limit)
 {
-    bool cluster = s->timeline.problem->kinds[s->timeline.problem->kind[task]].cluster;
+    bool cluster = s->timeline->problem->kinds[s->timeline->problem->kind[task]].cluster;
     struct place best = {{task, -1, 0, 0}, INFINITY, INFINITY};
     struct timeline_view v;
-    for (int i = 0; i < timeline_views(&s->timeline, task); i++) {
+    for (int i = 0; i < timeline_views(s->timeline, task); i++) {
         s->effort++;
-        if (timeline_too_late(&s->timeline, task, i, limit))
+        if (timeline_too_late(s->timeline, task, i, limit))
             continue;
-        timeline_view(&s->timeline, task, i, &v);
+        timeline_view(s->timeline, task, i, &v);
         s->effort += v.n;
         for (int w = s->least[task]; w <= v.n; w++) {
             double e = v.finish[w - 1], seconds = e - v.start[w - 1];
@@ -96,9 +96,9 @@ static struct place within(struct search *s, int task, double limit)
 /* Queue by descending number of cores, those of one number in their old order. */
 static void sort_queue(struct search *s)
 {
-    int n = s->timeline.problem->ntasks, filled = 0;
+    int n = s->timeline->problem->ntasks, filled = 0;
     memcpy(s->old, s->queue, (size_t)n * sizeof *s->queue);
-    for (int cores = s->timeline.widest; cores >= 0 && filled < n; cores--)
+    for (int cores = s->timeline->widest; cores >= 0 && filled < n; cores--)
         for (int i = 0; i < n; i++)
             if (s->least[s->old[i]] == cores)
                 s->queue[filled++] = s->old[i];
@@ -108,7 +108,7 @@ static void sort_queue(struct search *s)
 static bool widen(struct search *s, const int *failed, int nfailed)
 {
     for (int i = 0; i < nfailed; i++)
-        if (++s->least[failed[i]] > s->timeline.widest)
+        if (++s->least[failed[i]] > s->timeline->widest)
             return false;
     if (s->apart)
         sort_queue(s);
@@ -118,7 +118,7 @@ static bool widen(struct search *s, const int *failed, int nfailed)
 /* One round with the tree, whose looks are at vectors of cores. */
 static int fit_all(struct search *s, double limit, int *failed)
 {
-    const int n = s->timeline.problem->ntasks;
+    const int n = s->timeline->problem->ntasks;
     int nfailed = 0, nplaced = 0;
     packing_begin(s->packing, limit);
     for (int i = 0; i < n; i++)
@@ -126,22 +126,20 @@ static int fit_all(struct search *s, double limit, int *failed)
             nplaced++;
         else
             failed[nfailed++] = s->queue[i];
-    s->effort += (n + s->timeline.problem->nnodes) * (double)s->timeline.widest;
+    s->effort += (n + s->timeline->problem->nnodes) * (double)s->timeline->widest;
     if (nfailed)
         return nfailed;
-    timeline_clear(&s->timeline);
-    for (int i = 0; i < n; i++)
-        timeline_place(&s->timeline, &s->trial[i], NULL, NULL);
+    timeline_place_all(s->timeline, s->trial);
     return 0;
 }
 
 /* One round: places what can be placed, in the order of the queue; how many could not. */
 static int place_all(struct search *s, double limit, int *failed)
 {
-    int n = s->timeline.problem->ntasks, nfailed = 0, nplaced = 0;
+    int n = s->timeline->problem->ntasks, nfailed = 0, nplaced = 0;
     double work = 0;
-    timeline_clear(&s->timeline);
-    for (int i = 0; i < n && work <= limit * s->timeline.power; i++) {
+    timeline_clear(s->timeline);
+    for (int i = 0; i < n && work <= limit * s->timeline->power; i++) {
         struct place p = within(s, s->queue[i], limit);
         if (p.choice.where < 0) {
             failed[nfailed++] = s->queue[i];
@@ -149,23 +147,23 @@ static int place_all(struct search *s, double limit, int *failed)
         }
         s->trial[nplaced++] = p.choice;
         work += p.work;
-        timeline_place(&s->timeline, &p.choice, NULL, NULL);
+        timeline_place(s->timeline, &p.choice);
     }
     return nfailed + nplaced < n ? -1 : nfailed;
 }
 
 static void keep(struct search *s)
 {
-    if (s->timeline.latest >= s->best)
+    if (s->timeline->latest >= s->best)
         return;
-    s->best = s->timeline.latest;
-    memcpy(s->choice, s->trial, (size_t)s->timeline.problem->ntasks * sizeof *s->trial);
+    s->best = s->timeline->latest;
+    memcpy(s->choice, s->trial, (size_t)s->timeline->problem->ntasks * sizeof *s->trial);
 }
 
 static bool fits(struct search *s, double limit)
 {
-    int n = s->timeline.problem->ntasks;
-    memcpy(s->queue, s->timeline.order, (size_t)n * sizeof *s->queue);
+    int n = s->timeline->problem->ntasks;
+    memcpy(s->queue, s->timeline->order, (size_t)n * sizeof *s->queue);
     for (int i = 0; i < n; i++)
         s->least[i] = 1;
     for (int round = 0; round < (s->packing ? FIT_ROUNDS : ROUNDS) && s->effort < EFFORT; round++) {
@@ -188,7 +186,7 @@ struct filling {
 static bool fill(void *filling, int width, double start, double *finish)
 {
     struct filling *f = filling;
-    struct timeline *l = &f->search->timeline;
+    struct timeline *l = f->search->timeline;
     if (f->next == l->problem->ntasks)
         return false;
     const double *when = l->free + l->first[f->node];
@@ -198,24 +196,24 @@ static bool fill(void *filling, int width, double start, double *finish)
     struct moldable_choice *c = &f->search->trial[f->next];
     *c = (struct moldable_choice){l->order[f->next], f->node, width, slot};
     f->next++;
-    timeline_place(l, c, NULL, finish);
+    *finish = timeline_place(l, c).finish;
     return true;
 }
 
 /* Fills node after node with the pattern of most tasks within the limit. */
 static bool patterns_fit(struct search *s, double limit)
 {
-    const struct moldable_problem *p = s->timeline.problem;
+    const struct moldable_problem *p = s->timeline->problem;
     struct filling f = {s, 0, 0};
     struct pattern pattern = {0};
     double time = 0;
-    timeline_clear(&s->timeline);
+    timeline_clear(s->timeline);
     for (; f.node < p->nnodes && f.next < p->ntasks; f.node++) {
         const struct moldable_node *n = &p->node[f.node];
         if (pattern.cores != n->cores || time != limit * n->factor) {
             pattern_close(&pattern);
             time = limit * n->factor;
-            if (pattern_open(&pattern, n->cores, s->timeline.seconds, time))
+            if (pattern_open(&pattern, n->cores, s->timeline->seconds, time))
                 break;
             s->effort += PATTERN_CELLS / 4. * n->cores * n->cores;
         }
@@ -264,10 +262,9 @@ static bool fits_early(struct search *s, double limit)
 /* ---- what the other methods find --------------------------------------------------------------*/
 static enum ek_status try_method(struct search *s, const struct moldable_method *m)
 {
-    TRY(m->choose(s->timeline.problem, s->trial));
-    timeline_clear(&s->timeline);
-    for (int i = 0; i < s->timeline.problem->ntasks; i++)
-        timeline_place(&s->timeline, &s->trial[i], NULL, NULL);
+    timeline_clear(s->timeline);
+    TRY(m->choose(s->timeline, s->trial));
+    timeline_place_all(s->timeline, s->trial);
     keep(s);
     return EK_OK;
 }
@@ -275,8 +272,8 @@ static enum ek_status try_method(struct search *s, const struct moldable_method 
 /* Where all other methods would take too long: any limit that fits, then shorter ones. */
 static enum ek_status search_large(struct search *s, double bound)
 {
-    s->packing = packing_open(&s->timeline);
-    TRY(arena_check(&s->timeline.arena, "%d nodes", s->timeline.problem->nnodes));
+    s->packing = packing_open(s->timeline);
+    TRY(arena_check(&s->timeline->arena, "%d nodes", s->timeline->problem->nnodes));
     for (double limit = bound * (1 + 1. / 32); s->best == INFINITY && s->effort < EFFORT;
          limit += limit / 16)
         fits(s, limit);
@@ -287,9 +284,9 @@ static enum ek_status search_large(struct search *s, double bound)
 
 static enum ek_status search(struct search *s)
 {
-    const struct moldable_problem *p = s->timeline.problem;
+    const struct moldable_problem *p = s->timeline->problem;
     const double bound = moldable_bound(p);
-    const double looks = (double)p->ntasks * s->timeline.ngroups * s->timeline.widest;
+    const double looks = (double)p->ntasks * s->timeline->ngroups * s->timeline->widest;
     if (looks > LARGE && packing_applies(p))
         TRY(search_large(s, bound));
     for (int i = 0; moldable_methods[i] && s->best > bound * CLOSE; i++)
@@ -302,26 +299,23 @@ static enum ek_status search(struct search *s)
     if (patterns_apply(p))
         shorten(s, bound, patterns_fit);
     if (exact_applies(p) && s->best > bound * CLOSE)
-        exact_search(&s->timeline, &s->best, s->choice, EXACT_STEPS);
+        exact_search(s->timeline, &s->best, s->choice, EXACT_STEPS);
     return EK_OK;
 }
 
-static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
-    struct search s = {.choice = choice, .best = INFINITY, .apart = true};
-    TRY(timeline_open(&s.timeline, p));
-    s.trial = ARENA_NEW(&s.timeline.arena, p->ntasks, struct moldable_choice);
-    s.queue = ARENA_NEW(&s.timeline.arena, p->ntasks, int);
-    s.old = ARENA_NEW(&s.timeline.arena, p->ntasks, int);
-    s.least = ARENA_NEW(&s.timeline.arena, p->ntasks, int);
-    s.failed = ARENA_NEW(&s.timeline.arena, p->ntasks, int);
-    enum ek_status st = arena_check(&s.timeline.arena, "%d tasks", p->ntasks);
+    const struct moldable_problem *p = timeline->problem;
+    struct search s = {.timeline = timeline, .choice = choice, .best = INFINITY, .apart = true};
+    s.trial = ARENA_NEW(&timeline->arena, p->ntasks, struct moldable_choice);
+    s.queue = ARENA_NEW(&timeline->arena, p->ntasks, int);
+    s.old = ARENA_NEW(&timeline->arena, p->ntasks, int);
+    s.least = ARENA_NEW(&timeline->arena, p->ntasks, int);
+    s.failed = ARENA_NEW(&timeline->arena, p->ntasks, int);
+    TRY(arena_check(&timeline->arena, "%d tasks", p->ntasks));
     for (int k = 0; k < p->nkinds; k++)
         s.apart = s.apart && !p->kinds[k].nafter;
-    if (!st)
-        st = search(&s);
-    timeline_close(&s.timeline);
-    return st;
+    return search(&s);
 }
 
 const struct moldable_method moldable_evenkeel = {

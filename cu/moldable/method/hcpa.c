@@ -108,10 +108,7 @@ static struct moldable_choice earliest(struct allocation *a, struct timeline *ti
         while (w < v.n && (timeline_power(&v, w) < cores * v.factor || !isfinite(v.finish[w - 1])))
             w++;
         double e = v.n ? v.finish[w - 1] : INFINITY;
-        if (e < finish || (e == finish && v.where < best.where)) {
-            finish = e;
-            best = (struct moldable_choice){task, v.where, w, w - 1};
-        }
+        timeline_prefer(&v, w, e, &finish, &best);
     }
     return best.where < 0 ? timeline_earliest(timeline, task, 0) : best;
 }
@@ -136,27 +133,23 @@ static void schedule(struct allocation *a, struct timeline *timeline,
         qsort_r(order, (size_t)n, sizeof *order, longer, a);
     for (int i = 0; i < n; i++) {
         choice[i] = earliest(a, timeline, order[i]);
-        timeline_place(timeline, &choice[i], NULL, NULL);
+        timeline_place(timeline, &choice[i]);
     }
 }
 
-static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
-    struct timeline timeline;
-    TRY(timeline_open(&timeline, p));
-    struct allocation a = {.problem = p, .timeline = &timeline, .most = timeline.widest};
-    a.law = ARENA_NEW(&timeline.arena, p->nkinds, struct amdahl);
-    a.cores = ARENA_NEW(&timeline.arena, p->ntasks, int);
-    a.heap = ARENA_NEW(&timeline.arena, p->ntasks, int);
-    enum ek_status st = arena_check(&timeline.arena, "%d tasks", p->ntasks);
-    if (!st) {
-        for (int k = 0; k < p->nkinds; k++)
-            a.law[k] = fit(&p->kinds[k].law, timeline.widest);
-        allocate(&a);
-        schedule(&a, &timeline, choice);
-    }
-    timeline_close(&timeline);
-    return st;
+    const struct moldable_problem *p = timeline->problem;
+    struct allocation a = {.problem = p, .timeline = timeline, .most = timeline->widest};
+    a.law = ARENA_NEW(&timeline->arena, p->nkinds, struct amdahl);
+    a.cores = ARENA_NEW(&timeline->arena, p->ntasks, int);
+    a.heap = ARENA_NEW(&timeline->arena, p->ntasks, int);
+    TRY(arena_check(&timeline->arena, "%d tasks", p->ntasks));
+    for (int k = 0; k < p->nkinds; k++)
+        a.law[k] = fit(&p->kinds[k].law, timeline->widest);
+    allocate(&a);
+    schedule(&a, timeline, choice);
+    return EK_OK;
 }
 
 const struct moldable_method moldable_hcpa = {

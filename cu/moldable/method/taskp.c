@@ -1,12 +1,9 @@
 /* cu/moldable/method/taskp.c – TASKP, pure task parallelism (Dietze et al., section 4.2). */
 #include "cu/moldable/timeline.h"
 
-static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
-    struct timeline timeline;
-    TRY(timeline_open(&timeline, p));
-    timeline_list(&timeline, NULL, choice);
-    timeline_close(&timeline);
+    timeline_list(timeline, NULL, choice);
     return EK_OK;
 }
 

@@ -38,32 +38,27 @@ static struct moldable_choice lowest(struct timeline *timeline, const struct wat
         for (int w = 1; w <= v.n; w++) {
             double s = v.start[w - 1], e = v.finish[w - 1];
             double more = gain(water, s, e, timeline_power(&v, w)), m = level(water, e, more);
-            if (m < least || (m == least && v.where < best.where)) {
-                least = m;
+            if (timeline_prefer(&v, w, m, &least, &best))
                 *gained = more;
-                best = (struct moldable_choice){task, v.where, w, w - 1};
-            }
         }
     }
     return best;
 }
 
-static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
-    struct timeline timeline;
-    TRY(timeline_open(&timeline, p));
-    struct water water = {.power = timeline.power};
+    const struct moldable_problem *p = timeline->problem;
+    struct water water = {.power = timeline->power};
     for (int i = 0; i < p->ntasks; i++)
         water.sequential += timeline_sequential(p, i);
     for (int i = 0; i < p->ntasks; i++) {
         double gained = 0;
-        water.sequential -= timeline_sequential(p, timeline.order[i]);
-        choice[i] = lowest(&timeline, &water, timeline.order[i], &gained);
-        timeline_place(&timeline, &choice[i], NULL, NULL);
+        water.sequential -= timeline_sequential(p, timeline->order[i]);
+        choice[i] = lowest(timeline, &water, timeline->order[i], &gained);
+        timeline_place(timeline, &choice[i]);
         water.free += gained;
-        water.latest = timeline.latest;
+        water.latest = timeline->latest;
     }
-    timeline_close(&timeline);
     return EK_OK;
 }
 

@@ -10,7 +10,7 @@
 enum { MOST_CANDIDATES = 1 << 20 };
 
 struct search {
-    struct timeline timeline;
+    struct timeline *timeline;
     struct moldable_choice *choice, *trial;
     double best;       /* makespan of choice */
     double *candidate; /* [MOST_CANDIDATES] */
@@ -20,10 +20,10 @@ struct search {
 /* The better of two schedules is kept whatever its limit was. */
 static void keep(struct search *s)
 {
-    if (s->timeline.latest >= s->best)
+    if (s->timeline->latest >= s->best)
         return;
-    s->best = s->timeline.latest;
-    memcpy(s->choice, s->trial, (size_t)s->timeline.problem->ntasks * sizeof *s->trial);
+    s->best = s->timeline->latest;
+    memcpy(s->choice, s->trial, (size_t)s->timeline->problem->ntasks * sizeof *s->trial);
 }
 
 /* ---- phase 1 ----------------------------------------------------------------------------------*/
@@ -31,16 +31,15 @@ static void keep(struct search *s)
  * anew only after n/2, 3n/4, 7n/8, … of them, if the limit was raised since the last time. */
 static double raise_limit(struct search *s, double limit)
 {
-    int n = s->timeline.problem->ntasks, left = n - n / 2; /* tasks behind the next checkpoint */
+    int n = s->timeline->problem->ntasks, left = n - n / 2; /* tasks behind the next checkpoint */
     for (int i = 0, raised = 0; i < n; i++) {
         if (!i)
-            timeline_clear(&s->timeline);
-        if (!timeline_first_fit(&s->timeline, s->timeline.order[i], limit, &s->trial[i])) {
-            s->trial[i] = timeline_earliest(&s->timeline, s->timeline.order[i], 0);
+            timeline_clear(s->timeline);
+        if (!timeline_first_fit(s->timeline, s->timeline->order[i], limit, &s->trial[i])) {
+            s->trial[i] = timeline_earliest(s->timeline, s->timeline->order[i], 0);
             raised = 1;
         }
-        double finish;
-        timeline_place(&s->timeline, &s->trial[i], NULL, &finish);
+        const double finish = timeline_place(s->timeline, &s->trial[i]).finish;
         limit = finish > limit ? finish : limit;
         if (left && i + 1 == n - left) {
             left /= 2;
@@ -88,20 +87,20 @@ static void collect(struct search *s, double lo, double limit)
     struct timeline_view v;
     s->ncandidates = 0;
     s->stride = 1;
-    timeline_clear(&s->timeline);
-    for (int i = 0; i < s->timeline.problem->ntasks; i++) {
-        int task = s->timeline.order[i];
-        for (int k = 0; k < timeline_views(&s->timeline, task); k++) {
-            if (timeline_too_late(&s->timeline, task, k, s->best))
+    timeline_clear(s->timeline);
+    for (int i = 0; i < s->timeline->problem->ntasks; i++) {
+        int task = s->timeline->order[i];
+        for (int k = 0; k < timeline_views(s->timeline, task); k++) {
+            if (timeline_too_late(s->timeline, task, k, s->best))
                 continue;
-            timeline_view(&s->timeline, task, k, &v);
+            timeline_view(s->timeline, task, k, &v);
             for (int w = 0; w < v.n; w++)
                 if (v.finish[w] > lo && v.finish[w] < s->best)
                     add_candidate(s, v.finish[w]);
         }
-        if (!timeline_first_fit(&s->timeline, task, limit, &s->trial[i]))
-            s->trial[i] = timeline_earliest(&s->timeline, task, 0);
-        timeline_place(&s->timeline, &s->trial[i], NULL, NULL);
+        if (!timeline_first_fit(s->timeline, task, limit, &s->trial[i]))
+            s->trial[i] = timeline_earliest(s->timeline, task, 0);
+        timeline_place(s->timeline, &s->trial[i]);
     }
     keep(s);
     condense(s);
@@ -110,11 +109,11 @@ static void collect(struct search *s, double lo, double limit)
 /* ---- phase 3 ----------------------------------------------------------------------------------*/
 static bool all_fit(struct search *s, double limit)
 {
-    timeline_clear(&s->timeline);
-    for (int i = 0; i < s->timeline.problem->ntasks; i++) {
-        if (!timeline_first_fit(&s->timeline, s->timeline.order[i], limit, &s->trial[i]))
+    timeline_clear(s->timeline);
+    for (int i = 0; i < s->timeline->problem->ntasks; i++) {
+        if (!timeline_first_fit(s->timeline, s->timeline->order[i], limit, &s->trial[i]))
             return false;
-        timeline_place(&s->timeline, &s->trial[i], NULL, NULL);
+        timeline_place(s->timeline, &s->trial[i]);
     }
     keep(s);
     return true;
@@ -132,23 +131,20 @@ static void bisect(struct search *s)
     }
 }
 
-static enum ek_status choose(const struct moldable_problem *p, struct moldable_choice *choice)
+static enum ek_status choose(struct timeline *timeline, struct moldable_choice *choice)
 {
-    struct search s = {.choice = choice, .best = INFINITY};
-    TRY(timeline_open(&s.timeline, p));
-    s.trial = ARENA_NEW(&s.timeline.arena, p->ntasks, struct moldable_choice);
-    s.candidate = ARENA_NEW(&s.timeline.arena, MOST_CANDIDATES, double);
-    enum ek_status st = arena_check(&s.timeline.arena, "%d tasks", p->ntasks);
+    const int n = timeline->problem->ntasks;
+    struct search s = {.timeline = timeline, .choice = choice, .best = INFINITY};
+    s.trial = ARENA_NEW(&timeline->arena, n, struct moldable_choice);
+    s.candidate = ARENA_NEW(&timeline->arena, MOST_CANDIDATES, double);
+    TRY(arena_check(&timeline->arena, "%d tasks", n));
     double work = 0;
-    for (int i = 0; i < p->ntasks; i++)
-        work += timeline_sequential(p, i);
-    if (!st) {
-        double limit = raise_limit(&s, work / s.timeline.power);
-        collect(&s, work / s.timeline.power, limit);
-        bisect(&s);
-    }
-    timeline_close(&s.timeline);
-    return st;
+    for (int i = 0; i < n; i++)
+        work += timeline_sequential(timeline->problem, i);
+    const double limit = raise_limit(&s, work / timeline->power);
+    collect(&s, work / timeline->power, limit);
+    bisect(&s);
+    return EK_OK;
 }
 
 const struct moldable_method moldable_wlsearch = {
