@@ -1,5 +1,6 @@
 /* src/table.c – one pass over the text cuts it into cells; numbers are read when asked for. */
 #include "src/table.h"
+#include "src/arena.h"
 #include "src/file.h"
 #include "src/opt.h"
 
@@ -99,27 +100,13 @@ static enum ek_status name_columns(struct table *t, char *row, char separator, s
     return EK_OK;
 }
 
-/* Room for one more row. */
-static enum ek_status grow(struct table *t, size_t *room)
-{
-    if (t->nrows < *room)
-        return EK_OK;
-    size_t more = *room ? 2 * *room : 64;
-    const char **cell = realloc(t->cell, more * (size_t)t->ncolumns * sizeof *cell);
-    t->cell = cell ? cell : t->cell;
-    size_t *line = realloc(t->line, more * sizeof *line);
-    t->line = line ? line : t->line;
-    if (!cell || !line)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %zu rows", t->path, more);
-    *room = more;
-    return EK_OK;
-}
-
 static enum ek_status cut_rows(struct table *t, char *row, char *rest, char separator, size_t line)
 {
-    size_t room = 0;
+    const size_t bytes = (size_t)t->ncolumns * sizeof *t->cell;
+    size_t rows = 0, lines = 0; /* room for */
     for (; row; row = next_row(&rest, &line)) {
-        TRY(grow(t, &room));
+        TRY(arena_grow(&t->cell, &rows, t->nrows, bytes, "rows"));
+        TRY(arena_grow(&t->line, &lines, t->nrows, sizeof *t->line, "rows"));
         const char **cell = t->cell + t->nrows * (size_t)t->ncolumns;
         int n = cut(row, separator, cell, t->ncolumns);
         if (n != t->ncolumns)

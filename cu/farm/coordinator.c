@@ -19,7 +19,8 @@ struct out {
 
 struct node {
     struct out *out; /* [nout] in the order it got them */
-    int nout, room;
+    int nout;
+    size_t room;           /* of `out` */
     int slots, ahead;      /* as it said last; 0: it is not there */
     double seconds_a_task; /* 0 unknown */
     struct coordinator_node known;
@@ -140,19 +141,6 @@ static void leave(struct coordinator *c, int node, struct ek_range r)
         c->left[c->nleft++] = r;
 }
 
-/* Room for one more batch at the node. */
-static bool make_room(struct node *n)
-{
-    if (n->nout < n->room)
-        return true;
-    struct out *more = realloc(n->out, (size_t)(2 * n->room + 2) * sizeof *more);
-    if (!more)
-        return false;
-    n->out = more;
-    n->room = 2 * n->room + 2;
-    return true;
-}
-
 /* Did it fail here, and may somebody else try? */
 static bool is_unwelcome(const struct coordinator *c, int node, struct ek_range r)
 {
@@ -263,7 +251,8 @@ static enum coordinator_answer next(struct coordinator *c, int node, double now,
         return COORDINATOR_DONE;
     const bool ahead = n->nout >= n->slots; /* near the end nobody is to have more than it does */
     if (n->nout == FARM_MOST || n->nout >= n->slots + n->ahead ||
-        (ahead && 2 * c->out > c->job.n - c->reported) || !make_room(n))
+        (ahead && 2 * c->out > c->job.n - c->reported) ||
+        arena_grow(&n->out, &n->room, (size_t)n->nout, sizeof *n->out, "batches"))
         return COORDINATOR_WAIT;
     struct ek_range r = deal(c, node, now);
     if (!tasks_in(r))

@@ -1,19 +1,15 @@
 /* cu/team/events.c – growing lists of events. */
 #include "cu/team/events.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 
 void events_add(struct events *e, struct events_entry entry)
 {
-    if (e->n == e->room) {
-        const size_t room = e->room ? 2 * e->room : 1024;
-        struct events_entry *more = realloc(e->entry, room * sizeof *more);
-        if (!more)
-            return;
-        e->entry = more;
-        e->room = room;
-    }
-    e->entry[e->n++] = entry;
+    status_mute(+1);
+    if (!arena_grow(&e->entry, &e->room, e->n, sizeof entry, "events"))
+        e->entry[e->n++] = entry;
+    status_mute(-1);
 }
 
 void events_free(struct events *e)
