@@ -1,10 +1,12 @@
 # tests/browser.sh – for tests that look at pages: source it, then `page_says PAGE SCRIPT` prints
 # what the script, run inside a copy of the page in headless Chromium, had said with say() when it
-# called done(). Uncaught errors and console.error of the page come out as "error: …".
-set -u
+# called done(). Uncaught errors and console.error of the page come out as "error: …". `expect LINE` looks
+# for a line in $said. After tests/check.sh.
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 [ -n "$browser" ] || { echo 'no Chromium here'; exit 77; }
+
+expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
 
 # The reporter goes first, so that it hears of errors from the very beginning; the script goes last.
 # Without a screen there may be no frames: a clock gives them.

@@ -1,5 +1,6 @@
 # tests/check.sh – for tests that run programs: source it, check each thing, end with `exit $failed`.
 #
+#   command || say "what is wrong: $(cat "$work/err")"
 #   command; check $? "what is true of it: $(cat "$work/err")"
 #
 # The status comes first: a $(command) in front of it would replace it by its own.
@@ -7,11 +8,8 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
-check() { # status, what is so where it is 0
-    [ "$1" = 0 ] && return
-    echo "FAILED: $2"
-    failed=1
-}
+say() { echo "FAILED: $*"; failed=1; }
+check() { [ "$1" = 0 ] || say "$2"; } # status, what is so where it is 0
 refuses() { # what, pattern of the message, command…: exit 2 with that message
     local what=$1 pattern=$2
     shift 2
@@ -23,3 +21,10 @@ number() { grep -o "\"$1\": [^,]*" "$2" | head -1 | sed 's/.*: //'; } # of a nam
 skip_under_sanitizers() {
     [ -n "${SAN:-}" ] && { echo "under sanitizers this takes too long: $1"; exit 77; }
 }
+# What mpirun wants here: from now on, or of one command, as in (with_mpi; mpirun …).
+with_mpi() {
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    # MPI's plug-ins are gone from memory when the leak checker asks whose a block was.
+    [ -z "${SAN:-}" ] || export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+}
+norms() { tr -d ' \n' | grep -o '"residual":\[[^]]*\],"error":\[[^]]*\]'; } # of NPB-MZ's JSON

@@ -1,8 +1,6 @@
 # tests/e2e/bt_mz.sh – bt-mz from its command line: results, exit codes, one helpful line per error.
 # Needs BIN and jq-free JSON checks by grep; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
+. tests/check.sh
 
 verified() { # arguments…: exit 0 and "verified": true
     out=$("$BIN/bt-mz" "$@" --json - 2>"$log") || say "$* exits $?: $(cat "$log")"
@@ -17,9 +15,7 @@ refused() { # exit code, words that the one line must hold, arguments…
     [ "$(wc -l <"$log")" = 1 ] || say "$*: not one line on stderr: $(cat "$log")"
     grep -q -- "$words" "$log" || say "$*: '$words' is not in: $(cat "$log")"
 }
-log=$(mktemp)
-work=$(mktemp -d)
-trap 'rm -rf "$log" "$work"' EXIT
+log=$work/log
 
 verified --class S --layout 2x1 --schedule static
 verified --class S --layout 1x2 --schedule dynamic
@@ -49,14 +45,12 @@ OMP_PLACES='{0}:1:1,{1}:1:1' CU_LAYOUT=3x1 "$BIN/bt-mz" --class S >"$work/out" 2
 [ $? = 2 ] || say "OMP_PLACES that disagree: not exit 2"
 
 # The same bits for any policy and any number of units.
-norms() {
-    "$BIN/bt-mz" --class S "$@" --json - | tr -d ' \n' | grep -o '"verification":{[^}]*}'
-}
-first=$(norms --layout 1x1 --schedule static)
+norms_of() { "$BIN/bt-mz" --class S "$@" --json - | norms; }
+first=$(norms_of --layout 1x1 --schedule static)
 [ -n "$first" ] || say 'no norms in the JSON'
 for layout in 2x1 1x2; do
     for schedule in static dynamic memorizing-dynamic; do
-        [ "$(norms --layout $layout --schedule $schedule)" = "$first" ] ||
+        [ "$(norms_of --layout $layout --schedule $schedule)" = "$first" ] ||
             say "norms differ: $layout $schedule"
     done
 done
@@ -115,4 +109,4 @@ wait "$pid"
 rc=$?
 [ $rc = 4 ] || say "interrupted run exits $rc"
 grep -q 'interrupted' "$work/table" || say "no table after Ctrl-C: $(cat "$work/table")"
-exit $bad
+exit $failed

@@ -1,10 +1,6 @@
 # tests/e2e/build.sh – make, short of building: targets that cannot be are refused in one line, flags
 # that a compiler does not know are left out, and what is built elsewhere stays there.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 unset MAKEFLAGS MFLAGS BIN BUILD SAN
 
 refused() { # words that the one line before make's own must hold, settings…
@@ -25,4 +21,4 @@ compile MARCH=x86-64 CC=gcc | grep -q -e '-march=' || [ "$(uname -m)" != x86_64 
 
 make -n V=1 BUILD="$work/b" | grep -oE -e '-o [^ ]+' | grep -v -e "-o $work/b/" | grep . >"$work/out" &&
     say "BUILD= elsewhere, and the tree is written: $(head -3 "$work/out")"
-exit $bad
+exit $failed

@@ -1,10 +1,6 @@
 # tests/e2e/capacity.sh – cu-plan --machine from its command line: the examples, restarts after Ctrl-C
 # and after a kill, exit codes. Needs BIN; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 plan() { "$BIN/cu-plan" --machine cu/examples/pcad.json --run cu/examples/cmp-451.json "$@"; }
 refused() { # exit code, words that the one line must hold, arguments…
     code=$1 words=$2
@@ -70,4 +66,4 @@ timeout 60 "$BIN/cu-plan" --machine cu/examples/pcad.json --run cu/examples/cmp-
     say '--csv to a pipe fails'
 wait $!
 grep -q '^scenario,' "$work/through" || say '--csv to a pipe writes nothing'
-exit $bad
+exit $failed

@@ -1,12 +1,7 @@
 # tests/e2e/checkpoint.sh – a run that is killed goes on to the same bits, with other units and ranks
 # too; a cut, damaged or foreign checkpoint is refused and nothing is lost.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 file=$work/state
-norms() { tr -d ' \n' | grep -o '"residual":.*\],"error":\[[^]]*\]'; }
 
 for program in bt-mz sp-mz lu-mz; do
     run() { "$BIN/$program" --class W --checkpoint "$file" --every 5 "$@"; }
@@ -98,4 +93,4 @@ kill -TERM $run
 wait $run
 [ $? = 4 ] || say "told to end: $(cat "$work/out")"
 cmp -s "$file" "$work/copy" && say 'told to end: nothing new is saved'
-exit $bad
+exit $failed

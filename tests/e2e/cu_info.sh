@@ -1,9 +1,7 @@
 # tests/e2e/cu_info.sh – cu-info from its command line: drawings, the OMP_PLACES line, JSON, errors.
 # Needs BIN; run through tests/run.sh.
-set -u
 unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
+. tests/check.sh
 
 shows() { # words that the output must hold, arguments…
     words=$1
@@ -20,8 +18,7 @@ refused() { # exit code, words that the one line must hold, arguments…
     [ "$(wc -l <"$log")" = 1 ] || say "$*: not one line on stderr: $(cat "$log")"
     grep -q -- "$words" "$log" || say "$*: '$words' is not in: $(cat "$log")"
 }
-log=$(mktemp)
-trap 'rm -f "$log" "$log.json"' EXIT
+log=$work/log
 
 shows "back ends" --layout 1x1
 shows "OMP_PLACES='{0:2}:7:2,{14}:2:1'" --topology "core:16 pu:1" --layout 7x2+2
@@ -61,4 +58,4 @@ shows " 90 %  unit cpu1 (cpu) did nothing" --explain "$log.json"
 case $out in *launch*|*ranges*) say "2.5 % are worth no line: $out" ;; esac
 echo '{}' >"$log.json"
 refused 2 "no finished run in it" --explain "$log.json"
-exit $bad
+exit $failed

@@ -1,12 +1,8 @@
 # tests/e2e/cu_run.sh – cu-run from its command line: plans, runs, failures, interruptions, a lost
 # node behind a stand-in for ssh, calibration, bad input. Needs BIN; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
+. tests/check.sh
 bin=$(cd "$BIN" && pwd)
 here=$PWD
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export TMPDIR=$work/temporary
 mkdir "$TMPDIR"
@@ -226,4 +222,4 @@ done
 printf '{"nodes": [{"name": "a", "cores": 1}], "oversubscribe": "yes", "tasks": [{"command": "true", "time": "1"}]}' >job.json
 refused 2 'oversubscribe must be true or false' run job.json --results r
 [ ! -e r ] || say "a refused job left a folder"
-exit $bad
+exit $failed

@@ -1,10 +1,6 @@
 # tests/e2e/isa.sh – instruction levels, of every program: names that are none, levels that the processor
 # lacks, the option before the variable, and results whose bits agree. Needs BIN; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 unset CU_ISA CU_LAYOUT CU_DEVICES
 levels() { "$BIN/cu-info" --json | python3 -c '
 import json, sys
@@ -38,4 +34,4 @@ CU_ISA=v9 "$BIN/bt-mz" --class S --isa "$lowest" --layout 1x1 --quiet --json "$w
     say 'the option does not beat the variable'
 grep -q "\"isa\": \"$lowest\"" "$work/json" || say "JSON does not say $lowest"
 SMALL=1 LEVELS=$runs bash tests/bits.sh >"$work/bits" 2>&1 || say "bits: $(cat "$work/bits")"
-exit $bad
+exit $failed

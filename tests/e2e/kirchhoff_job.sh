@@ -5,7 +5,6 @@
 set -u
 bin=$(realpath "${BIN:-bin}")/kirchhoff-mig
 . tests/check.sh
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 "$bin" --generate medium --out "$work/data.segy"
 job() { # microjobs, more members
     cat >"$work/job.json" <<JSON
@@ -38,7 +37,7 @@ same 'more microjobs than chunks'
 
 if command -v mpirun >/dev/null; then
     job 6 ''
-    ASAN_OPTIONS=${ASAN_OPTIONS:-}${SAN:+:detect_leaks=0} mpirun --oversubscribe -n 3 "$bin" "$work/job.json" >"$work/log"
+    (with_mpi; mpirun --oversubscribe -n 3 "$bin" "$work/job.json" >"$work/log")
     check $? 'a job on three ranks'
     grep -q 'on rank 1' "$work/log" && grep -q 'on rank 2' "$work/log"
     check $? 'both managers worked'

@@ -84,7 +84,7 @@ for one in 'one samples' 'zero any.signal'; do
     check $? "an image of nothing, $one: $(cat "$work/err")"
 done
 if command -v mpirun >/dev/null; then
-    ASAN_OPTIONS=${ASAN_OPTIONS:-}${SAN:+:detect_leaks=0} mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" "$data" $usual --deterministic --layout 1x1 --raw "$work/other" &&
+    (with_mpi; mpirun --oversubscribe -n 3 "$bin" "$data" $usual --deterministic --layout 1x1 --raw "$work/other") &&
         cmp -s "$work/image.f32" "$work/other.f32"
     check $? 'the same bits on three ranks'
 fi

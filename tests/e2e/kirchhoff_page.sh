@@ -1,11 +1,7 @@
 # tests/e2e/kirchhoff_page.sh – the migration's page in a browser: slices, fold and gather are drawn,
 # the strongest point is where the diffractor is, units have bars. Needs BIN and Chromium.
-set -u
+. tests/check.sh
 . tests/browser.sh
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 "$BIN/kirchhoff-mig" --generate medium --out "$work/data.segy"
 "$BIN/kirchhoff-mig" "$work/data.segy" --velocity gradient:v0=2000,k=0.5 --node-spacing 400 --grid 9x11x41:50x50x10@1300,1300,800 \
     --weight diffractor --spacing-receiver 25 --classes 4 --class-width 500 --chunk 64 --layout 1x1+1 --devices host:0 --schedule greedy:batch=4 \
@@ -30,10 +26,9 @@ addEventListener('load', () => {
 });
 JS
 said=$(page_says "$work/report.html" "$work/script.js")
-expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
 expect 'pictures: 6'
 expect 'Slices through the strongest point, x 1500 m, y 1500 m, depth 1000 m.'
 expect 'painted: 9x41:true 9x41:true 11x41:true 9x11:true 9x11:true 4x41:true'
 expect 'bars: true true'
 grep -q '^error' <<<"$said" && say "the page has errors: $said"
-exit $bad
+exit $failed

@@ -91,9 +91,7 @@ for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' '--layout 2x1+1 --do
     rm -rf "$work/other"
 done
 if command -v mpirun >/dev/null; then
-    # MPI's plug-ins are gone from memory when the leak checker asks whose a block was.
-    ASAN_OPTIONS=${SAN:+detect_leaks=0} mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" \
-        --layout 1x1 && same "$work/other" && cmp -s "$work/tt/index.json" "$work/other/index.json"
+    (with_mpi; mpirun --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" --layout 1x1) && same "$work/other" && cmp -s "$work/tt/index.json" "$work/other/index.json"
     check $? 'the same tables on three ranks'
     rm -rf "$work/other"
 fi

@@ -1,10 +1,6 @@
 # tests/e2e/layout_auto.sh – --layout auto: layouts are tried on the problem, the best one runs and is
 # remembered; what is given otherwise (OMP_PLACES, a layout) is not tried. Needs BIN.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 export CU_PROFILE_DIR=$work/profiles
 bt() { "$BIN/bt-mz" --class S --layout auto --tune 4 --devices host:0 "$@" >"$work/out" 2>"$work/err"; }
 # The best layout may be one with more threads than cpus, which is worth a warning.
@@ -61,4 +57,4 @@ timeout --preserve-status -s INT 1 "$BIN/bt-mz" --class A --layout auto --tune 3
 rc=$?
 [ $rc = 4 ] || say "interrupted trials: exit $rc"
 ls "$CU_PROFILE_DIR" 2>/dev/null | grep -q layout && say 'interrupted trials are kept'
-exit $bad
+exit $failed

@@ -1,10 +1,6 @@
 # tests/e2e/machine.sh – where the machine lacks what others have: no home, no room for threads, no place
 # for what is written. Needs BIN; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 unset CU_LAYOUT CU_DEVICES CU_PROFILE_DIR OMP_PLACES OMP_PROC_BIND
 bt() { "$BIN/bt-mz" --class S --schedule static --quiet "$@"; }
 refused() { # exit codes, words that the one line must hold, command…
@@ -102,4 +98,4 @@ unwritten "$BIN/mcsem" --generate small --out /dev/full
 unwritten "$BIN/kirchhoff-mig" --generate small --out /dev/full
 unwritten "$BIN/kirchhoff-mig" "$work/data.segy" --headers /dev/full
 [ -c /dev/full ] || say '/dev/full was replaced by a file'
-exit $bad
+exit $failed

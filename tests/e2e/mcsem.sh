@@ -40,8 +40,8 @@ for how in '--layout 2x1 --schedule dynamic' '--layout 1x2' '--layout 2x1 --sche
     check $? "the same model with $how"
 done
 if command -v mpirun >/dev/null; then
-    ASAN_OPTIONS=${ASAN_OPTIONS:-}${SAN:+:detect_leaks=0} mpirun --allow-run-as-root --oversubscribe -n 3 "$bin" "$survey" $few --layout 1x1 \
-        --schedule heft --model-out "$work/other.csv" && cmp -s "$work/model.csv" "$work/other.csv"
+    (with_mpi; mpirun --oversubscribe -n 3 "$bin" "$survey" $few --layout 1x1 --schedule heft --model-out "$work/other.csv") &&
+        cmp -s "$work/model.csv" "$work/other.csv"
     check $? 'the same model on three ranks'
 fi
 CU_FAULT=unit:1@step:2 "$bin" "$survey" $few --layout 2x1 --model-out "$work/other.csv" 2>/dev/null &&

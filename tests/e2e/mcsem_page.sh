@@ -3,7 +3,6 @@
 . tests/check.sh
 skip_under_sanitizers 'e2e/mcsem runs a part of a survey'
 . tests/browser.sh
-say() { check 1 "$*"; }
 "$BIN/mcsem" --generate tiny --out "$work/survey.csv" --truth "$work/truth.csv" || say 'no survey'
 
 cat >"$work/script.js" <<'JS'
@@ -48,7 +47,6 @@ page() { # arguments…: what the page says
     said=$(page_says "$work/page.html" "$work/script.js")
     grep -q '^error' <<<"$said" && say "the page of $* has errors: $said"
 }
-expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
 
 page --uncertainty --truth "$work/truth.csv" --iterations 2 --layout 2x1 --compare naive,heft
 expect 'slices: 6'

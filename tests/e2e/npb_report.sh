@@ -1,10 +1,6 @@
 # tests/e2e/npb_report.sh – scripts that parse the official suite's output find what they look for;
 # its input file and timer flag are honoured; norms and references are in the JSON, too.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 bin=$(cd "$BIN" && pwd)
 cd "$work" || exit 1
 
@@ -95,4 +91,4 @@ grep -q 'id="norms"' page.html && grep -q '"surface_reference"' page.html || say
 for key in residual_reference residual_deviation error_reference error_deviation surface_reference surface_deviation; do
     grep -q "\"$key\"" json || say "JSON without $key"
 done
-exit $bad
+exit $failed

@@ -1,10 +1,6 @@
 # tests/e2e/okada_mogi.sh – okada and mogi from their command lines: examples, forward mode, ranges,
 # devices, exit codes, one helpful line per error. Needs BIN; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 examples=okada_mogi/examples
 
 number() { # key of the JSON in $work/json
@@ -208,4 +204,4 @@ printf 'E_m,N_m,Es_m,Ns_m,d_m\n1,2,3,4,5\n' >"$work/f.csv"
 refused 2 "f.csv: no column 'dV_m3'" mogi --forward "$work/f.csv"
 printf 'E_m,N_m,Es_m,Ns_m,d_m,dV_m3\n1,2,3,4,-5,1\n' >"$work/f.csv"
 refused 2 'f.csv:2: d_m = -5 is out of range' mogi --forward "$work/f.csv"
-[ $bad = 0 ]
+exit $failed

@@ -1,12 +1,8 @@
 # tests/e2e/okada_mogi_page.sh – the report of a search in a browser: no error, all tables and
 # figures, the tooltips of map and corner plot, the vertical map, and a page without any accepted
 # trial. Needs BIN and Chromium.
-set -u
+. tests/check.sh
 . tests/browser.sh
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 folder=$PWD/okada_mogi/examples
 
 cat >"$work/script.js" <<'JS'
@@ -57,7 +53,6 @@ page() { # program, job, arguments…: what the page says
     said=$(page_says "$work/page.html" "$work/script.js")
     grep -q '^error' <<<"$said" && say "the page of $2 has errors: $said"
 }
-expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
 
 page mogi $folder/campi.json
 expect 'parameters: 4'
@@ -90,4 +85,4 @@ expect 'warnings: 1'
 expect 'no corner'
 expect 'site: visible CF01'
 grep -qE '(src|href) *= *"?(https?:)?//' "$work/page.html" && say 'the page wants something from elsewhere'
-[ $bad = 0 ]
+exit $failed

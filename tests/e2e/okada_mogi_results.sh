@@ -1,10 +1,6 @@
 # tests/e2e/okada_mogi_results.sh – what comes after a search, from the command line: binary rows,
 # statistics, nested refinement. Needs BIN; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 campi=okada_mogi/examples/campi.json
 
 # The same rows in both files; statistics in words and in JSON.
@@ -129,4 +125,4 @@ refused 'has no evidence' $campi --against "$work/made.json"
 refused 'which utm_zone' $campi --geojson "$work/x.json"
 refused 'give each parameter one value' $campi --generate "$work/x.csv"
 refused 'whole number' $campi --refine-out "$work/x.json" --refine-by 0.5
-[ $bad = 0 ]
+exit $failed

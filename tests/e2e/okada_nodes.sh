@@ -2,11 +2,8 @@
 # killed, and wherever a run goes on. Needs BIN and mpirun; run through tests/run.sh.
 set -u
 command -v mpirun >/dev/null || { echo 'skipped: no mpirun'; exit 77; }
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
+with_mpi
 examples=okada_mogi/examples
 ranks() { # how many, program, arguments…
     n=$1 program=$2
@@ -154,4 +151,4 @@ same 'after SIGINT'
 head -c 64 /dev/urandom >"$work/state"
 "$BIN/okada" $slow --checkpoint "$work/state" --quiet 2>"$work/log"
 [ $? = 2 ] && grep -q 'this is no checkpoint' "$work/log" || say "a foreign file: $(cat "$work/log")"
-[ $bad = 0 ]
+exit $failed

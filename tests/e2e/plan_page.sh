@@ -1,11 +1,7 @@
 # tests/e2e/plan_page.sh – the capacity page in a browser: it loads without an error, a point says which
 # machines it stands for, a click shows who does what there. Needs BIN and Chromium.
-set -u
+. tests/check.sh
 . tests/browser.sh
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 cat >"$work/machine.json" <<'JSON'
 {"name": "<b>two & \"three\"</b>", "nodes": [
@@ -52,4 +48,4 @@ expect 'chosen: slow&lt;/script&gt; × 1'
 expect 'bars: 12 tasks 12 units 2'
 expect 'end: 22'
 grep -q '^error' <<<"$said" && say "the page has errors: $said"
-exit $bad
+exit $failed

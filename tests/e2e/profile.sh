@@ -1,10 +1,6 @@
 # tests/e2e/profile.sh – profiles from the command line: made, used by the next run, listed; a damaged
 # one is ignored with one line. Needs BIN; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 export CU_PROFILE_DIR=$work/profiles
 bt() { "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --schedule heft "$@" 2>"$work/err"; }
 lines() { wc -l <"$work/err"; }
@@ -31,4 +27,4 @@ bt --profile=nonsense >/dev/null
 [ $? = 2 ] || say '--profile=nonsense is not exit 2'
 CU_PROFILE_DIR=/proc/nowhere "$BIN/bt-mz" --class S --layout 1x1 --profile=make >/dev/null 2>"$work/err"
 [ $? = 3 ] || say "an unwritable folder is not exit 3: $(cat "$work/err")"
-exit $bad
+exit $failed

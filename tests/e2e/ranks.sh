@@ -2,15 +2,9 @@
 # units, also when zones move because a rank is slow; one voice; errors and deaths end all ranks.
 set -u
 command -v mpirun >/dev/null || { echo 'no mpirun here'; exit 77; }
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# MPI's plug-ins are gone from memory when the leak checker asks whose a block was.
-[ -n "${SAN:-}" ] && export ASAN_OPTIONS=detect_leaks=0
+. tests/check.sh
+with_mpi
 ranks() { timeout 120 mpirun --oversubscribe -n "$@"; }
-norms() { tr -d ' \n' | grep -o '"verification":{[^}]*}'; }
 # what, number of ranks, program, arguments…: verifies; the JSON goes to $work/out.
 good() {
     what="$1: $3 on $2 ranks ${CU_FAULT:+with CU_FAULT=$CU_FAULT}"
@@ -137,4 +131,4 @@ until [ -e "$work/told" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
 kill -TERM $(pgrep -P $run bt-mz | head -1)
 wait $run
 [ $? = 4 ] && grep -q "goes on from $work/told" "$work/out" || say "told to end: $(cat "$work/out")"
-exit $bad
+exit $failed

@@ -1,10 +1,6 @@
 # tests/e2e/record.sh – what programs write is a case for the simulator: --json and --trace, one run or
 # a comparison; the policies are those that ran, what was measured stands beside. Needs BIN.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 export CU_PROFILE_DIR=$work/profiles
 bt() { "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --quiet "$@" || say "bt-mz $* exits $?"; }
 refused() { # words that the one line must hold, file
@@ -37,4 +33,4 @@ bt --layout 5x1+1 --schedule sorted-greedy --json "$work/idle.json" 2>/dev/null
 refused 'some unit did nothing' "$work/idle.json"
 sed 's/"between_s": /"between_s": -/' "$work/one.json" >"$work/bad.json"
 refused 'between_s = -' "$work/bad.json"
-exit $bad
+exit $failed

@@ -1,11 +1,7 @@
 # tests/e2e/replay.sh – what is replayed of the papers is within its bands; policies that are really
 # sabotaged (tests/replay_sabotage.c) turn it red, and so does a moldable method in the place of another;
 # no row passes at half or at twice its value; the page is whole. Needs BUILD, BIN.
-set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
+. tests/check.sh
 replay() { python3 tests/replay.py "$@"; }
 
 replay --report "$work/page.html" >"$work/log" || { say "the replay is red"; cat "$work/log"; }
@@ -78,4 +74,4 @@ for row in rows:
     if replay.judge(dict(row, differs="said"), {row["key"]: value}, {row["key"]: value}, {row["key"]: value})["red"]:
         sys.exit("%s is red at its own value" % row["what"])
 END
-exit $bad
+exit $failed

@@ -1,11 +1,7 @@
 # tests/e2e/report_page.sh – the report of a comparison in a browser: no error, a row for each policy,
 # bars for each unit, another policy and step can be chosen. Needs BIN and Chromium.
-set -u
+. tests/check.sh
 . tests/browser.sh
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 "$BIN/bt-mz" --class S --layout 1x1+1 --devices host:0 --compare static,dynamic --report "$work/report.html" \
     --quiet || { echo 'bt-mz fails'; exit 1; }
 cat >"$work/script.js" <<'JS'
@@ -23,7 +19,6 @@ addEventListener('load', () => {
 });
 JS
 said=$(page_says "$work/report.html" "$work/script.js")
-expect() { grep -qxF -- "$1" <<<"$said" || say "'$1' is not in: $said"; }
 expect 'rows: 3'
 expect 'policies: dynamic static'
 expect 'units: cpu0 host:0'
@@ -33,4 +28,4 @@ expect 'steps: 60'
 "$BIN/bt-mz" --class W --layout 1x1+1 --devices host:0 --compare dynamic,gss,static,tss,evenkeel --report "$work/long.html" --quiet
 [ "$(wc -c <"$work/long.html")" -le 1000000 ] || say 'the page of five policies is above a megabyte'
 grep -q '^error' <<<"$said" && say "the page has errors: $said"
-exit $bad
+exit $failed

@@ -1,11 +1,7 @@
 # tests/e2e/signals.sh – signals as batch systems and terminals send them: SIGTERM and SIGHUP end a run
 # with its state saved, SIGUSR1 saves it and lets it go on, alone and under mpirun.
 # Needs BIN; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 file=$work/state
 
 ready() { # pid: waits until the program, not yet this shell, has a handler for SIGUSR1 (bit 9 of SigCgt)
@@ -102,8 +98,8 @@ survives "$BIN/kirchhoff-mig" "$work/data.segy" --velocity const:v=2000 --grid 4
 
 # Ranks, told as Slurm tells them: all save the same step.
 if command -v mpirun >/dev/null; then
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    mpirun -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$file" --every 100000 --quiet \
+    with_mpi
+    mpirun --oversubscribe -n 2 "$BIN/bt-mz" --class A --layout 1x1 --checkpoint "$file" --every 100000 --quiet \
         >"$work/out" 2>&1 &
     launcher=$!
     guards=
@@ -122,4 +118,4 @@ if command -v mpirun >/dev/null; then
     ended $launcher 4 'ranks, TERM'
     [ -s "$file" ] || say 'ranks, TERM: nothing is saved'
 fi
-exit $bad
+exit $failed

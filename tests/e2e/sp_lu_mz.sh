@@ -1,11 +1,8 @@
 # tests/e2e/sp_lu_mz.sh – sp-mz and lu-mz from their command lines: every kind of unit verifies, all
 # schedules give the same bits. The command line itself is tried in bt_mz.sh.
 # Needs BIN; run through tests/run.sh.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+. tests/check.sh
+log=$work/log
 
 verified() { # program, arguments…: exit 0 and "verified": true
     program=$1
@@ -13,10 +10,10 @@ verified() { # program, arguments…: exit 0 and "verified": true
     out=$("$BIN/$program" "$@" --json - 2>"$log") || say "$program $* exits $?: $(cat "$log")"
     echo "$out" | grep -q '"verified": true' || say "$program $*: not verified"
 }
-norms() { # program, arguments…
+norms_of() { # program, arguments…
     program=$1
     shift
-    "$BIN/$program" --class S "$@" --json - | tr -d ' \n' | grep -o '"verification":{[^}]*}'
+    "$BIN/$program" --class S "$@" --json - | norms
 }
 
 for program in sp-mz lu-mz; do
@@ -30,11 +27,11 @@ for program in sp-mz lu-mz; do
         verified $program --class S --layout 1x1+1 --devices opencl:0 --schedule dynamic
     fi
 
-    first=$(norms $program --layout 1x1 --schedule static)
+    first=$(norms_of $program --layout 1x1 --schedule static)
     [ -n "$first" ] || say "$program: no norms in the JSON"
     for layout in 2x1 1x2 1x3; do
         for schedule in static dynamic memorizing-dynamic; do
-            [ "$(norms $program --layout $layout --schedule $schedule 2>/dev/null)" = "$first" ] ||
+            [ "$(norms_of $program --layout $layout --schedule $schedule 2>/dev/null)" = "$first" ] ||
                 say "$program: norms differ: $layout $schedule"
         done
     done
@@ -43,4 +40,4 @@ for program in sp-mz lu-mz; do
         say "$program: a run of too few steps, which nothing can verify: $(grep verified "$log")"
 done
 echo "$("$BIN/lu-mz" --class S --json -)" | grep -q '"surface"' || say 'lu-mz: no surface integral'
-exit $bad
+exit $failed

@@ -1,15 +1,8 @@
 # tests/e2e/survive.sh – NPB-MZ with --survive: ranks are killed and frozen, nodes are lost, and the
 # run goes on from memory to the same bits; nothing is left behind. KILLS=500 kills so many ranks,
 # each at a moment of chance.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# MPI's plug-ins are gone from memory when the leak checker asks whose a block was.
-[ -n "${SAN:-}" ] && export ASAN_OPTIONS=detect_leaks=0
-norms() { tr -d ' \n' | grep -o '"residual":\[[^]]*\],"error":[^]]*]'; }
+. tests/check.sh
+with_mpi
 # what, launch, program, arguments…: the norms are those of one process, $one.
 same() {
     what="$1: $3" launch=$2 program=$3
@@ -17,7 +10,7 @@ same() {
     timeout 120 "$BIN/$program" --layout 1x1 --survive 10 --launch "$launch" --json "$work/out" \
         --quiet "$@" >"$work/err" 2>&1 || say "$what: exit $?: $(cat "$work/err")"
     [ "$(norms <"$work/out")" = "$one" ] || say "$what: other norms: $(cat "$work/err")"
-    return $bad
+    return $failed
 }
 launched() { grep -c 'all are launched again' "$work/err"; }
 from() { # the step that the last launch went on from, of 60
@@ -40,7 +33,7 @@ alone
 [ $? = 2 ] && grep -q 'no rank came' "$work/err" || say "nothing was launched: $(cat "$work/err")"
 CU_FAULT=rank:0@step:2 "$BIN/bt-mz" --class S --layout 1x1 --survive 10 >"$work/err" 2>&1
 [ $? = 3 ] && grep -q '5 launches in a row' "$work/err" || say "dies again and again: $(cat "$work/err")"
-command -v mpirun >/dev/null || exit $bad
+command -v mpirun >/dev/null || exit $failed
 
 run='mpirun --oversubscribe -n'
 OMPI_COMM_WORLD_SIZE=2 "$BIN/bt-mz" --class S --survive 10 >"$work/err" 2>&1
@@ -117,7 +110,7 @@ for ((done = 0; done < ${kills:-1};)); do
         pid=$(processes | shuf -n 1)
         [ "$pid" ] && kill -$( ((RANDOM % 4)) && echo KILL || echo STOP) "$pid" 2>/dev/null && done=$((done + 1))
     done
-    wait $! || bad=1
+    wait $! || failed=1
 done
 alone
-exit $bad
+exit $failed

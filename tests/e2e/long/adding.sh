@@ -1,11 +1,7 @@
 # tests/e2e/long/adding.sh – adds a policy, a back end, a program and a benchmark to a copy of the tree,
 # as the README says: one file and one line, or a folder. What was built already serves the copy.
 # Environment: BUILD.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 unset MAKEFLAGS MFLAGS BIN EK_LONG
 built=${BUILD:-build}
 [ -z "${SAN:-}" ] && [ "$built" = build ] || { echo 'skipped: for a build in build/'; exit 77; }
@@ -125,4 +121,4 @@ bin/adder --help | grep -q -- '--compare' || say 'the program has no common opti
 bin/bt-mz --class S --layout 0x0+1 --devices mirror:1 --steps 2 --schedule last-first --quiet >out 2>&1 ||
     say "the back end: $(cat out)"
 BENCH=adder bash tests/bench/run.sh 2>&1 | grep -qx 'square 144' || say 'make bench does not find the benchmark'
-exit $bad
+exit $failed

@@ -1,9 +1,6 @@
 # tests/e2e/long/build.sh – the tree at a path with a blank, read-only, built into a folder elsewhere,
 # tested there, installed under a prefix with a blank and taken away again.
-set -u
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$(mktemp -d)
+. tests/check.sh
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 unset MAKEFLAGS MFLAGS BIN BUILD SAN EK_LONG
 tree="$work/a tree"
@@ -29,4 +26,4 @@ eval "gcc '$work/use.c' $flags -o '$work/use'" 2>"$work/out" && LD_LIBRARY_PATH=
 build uninstall PREFIX="$prefix" || say "make uninstall: $(tail -3 "$work/out")"
 [ -z "$(find "$prefix" -type f)" ] || say "left behind: $(find "$prefix" -type f | head -3)"
 (cd "$tree" && find . | sort) | cmp -s - "$work/before" || say 'the tree was written in'
-exit $bad
+exit $failed

@@ -5,10 +5,8 @@ set -u
 PATH=$PATH:/usr/sbin:/sbin
 for tool in sshd ip unshare; do command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }; done
 [ "$(id -u)" = 0 ] || { echo 'skipped: network namespaces want root'; exit 77; }
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
+. tests/check.sh
 bin=$(cd "$BIN" && pwd)
-work=$(mktemp -d)
 tag=ek$(($$ % 10000))
 net=10.$((100 + $$ % 100)).$(($$ / 100 % 200))
 cleanup() {
@@ -89,4 +87,4 @@ grep -q "node 'n2' is lost" err || say "a lost host is not named: $(cat err)"
 [ "$(grep -c ends ran)" -ge 12 ] || say "a lost host: $(cat ran)"
 for _ in $(seq 100); do ip netns pids $tag-2 | xargs -r ps -o comm= -p 2>/dev/null | grep -q cu-run || break; sleep 0.5; done
 ip netns pids $tag-2 | xargs -r ps -o comm= -p | grep cu-run && say 'the agent of a lost host stays'
-exit $bad
+exit $failed

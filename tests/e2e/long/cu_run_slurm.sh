@@ -9,16 +9,14 @@ for tool in slurmctld slurmd munged sbatch setpriv unshare; do
 done
 [ "$(id -u)" = 0 ] || { echo "skipped: Slurm's daemons want root"; exit 77; }
 bin=$(cd "$BIN" && pwd)
+. tests/check.sh
 if [ -z "${CU_SLURM_INSIDE:-}" ]; then
-    work=$(mktemp -d)
     CU_SLURM_INSIDE=$work BIN=$bin timeout 300 unshare --mount --pid --fork --mount-proc --kill-child bash "$0"
-    rc=$?
-    rm -rf "$work"
-    exit $rc
+    exit
 fi
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
-work=$CU_SLURM_INSIDE
+rmdir "$work"
+trap - EXIT
+work=$CU_SLURM_INSIDE # is removed when all that writes there is gone
 cd "$work" || exit 1
 chmod 755 "$work"
 
@@ -148,4 +146,4 @@ grep -q 'no time left' ends.out || say "the allocation's end: $(cat ends.out)"
 grep -q '"failed": 0' run.json || say "the allocation's end: $(cat run.json)"
 echo "the allocation's end: $(cat ends.out)"
 for f in n1 n2 n3 n4 ctld; do kill "$(cat $f.pid)" 2>/dev/null; done
-exit $bad
+exit $failed

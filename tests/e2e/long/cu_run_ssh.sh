@@ -6,10 +6,8 @@ sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || { echo "skipped: no sshd (openss
 [ "$(id -u)" = 0 ] || { echo "skipped: sshd wants root"; exit 77; }
 # Agents are looked for by name: those of other tests are not to be seen.
 [ $$ = 1 ] || exec unshare --mount --pid --fork --mount-proc --kill-child bash "$0"
-bad=0
-say() { echo "FAILED: $*"; bad=1; }
+. tests/check.sh
 bin=$(cd "$BIN" && pwd)
-work=$(mktemp -d)
 cleanup() { [ -s "$work/sshd.pid" ] && kill "$(cat "$work/sshd.pid")"; rm -rf "$work"; }
 trap cleanup EXIT
 cd "$work" || exit 1
@@ -122,4 +120,4 @@ wait $pid 2>/dev/null
 [ "$(sort ran | uniq -d | wc -l)" = 0 ] && [ "$(sort -u ran | wc -l)" = 16 ] ||
     say "after kill -9 and --resume: $(sort ran | uniq -c | sort -n | tail -3)"
 gone "an agent stays after the run" -x cu-run-agent
-exit $bad
+exit $failed
