@@ -31,14 +31,14 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
     {"cores", OPT_TEXT, AT(cores), "LIST",
-     "numbers of cores to measure (1,2,4,… and all of the first node)", .env = NULL},
+     .help = "numbers of cores to measure (1,2,4,… and all of the first node)"},
     {"repeat", OPT_INT, AT(repeat), "N", "runs of each, the median counts (3)", .min = 1,
      .max = MOST_REPEATS},
-    {"out", OPT_TEXT, AT(out), "FILE", "write the job with the run times and factors found",
-     .env = NULL},
+    {"out", OPT_TEXT, AT(out), "FILE",
+     .help = "write the job with the run times and factors found"},
     {"json", OPT_TEXT, AT(json), "FILE",
-     "write all measurements to the file, or instead of text (-)", .env = NULL},
-    {"quiet", OPT_FLAG, AT(quiet), NULL, "no progress line", .env = NULL},
+     .help = "write all measurements to the file, or instead of text (-)"},
+    {"quiet", OPT_FLAG, AT(quiet), .help = "no progress line"},
     {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     OPT_END,
 };

@@ -32,16 +32,16 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
     {"method", OPT_TEXT, AT(method), "NAME",
-     "how the tasks are placed (evenkeel); cu-run plan --help lists the methods", .env = NULL},
+     .help = "how the tasks are placed (evenkeel); cu-run plan --help lists the methods"},
     {"results", OPT_TEXT, AT(results), "FOLDER",
-     "where the tasks' output and the journal go (JOB.results)", .env = NULL},
-    {"resume", OPT_FLAG, AT(resume), NULL,
-     "go on with a run that was ended: what is proven finished is not run again", .env = NULL},
+     .help = "where the tasks' output and the journal go (JOB.results)"},
+    {"resume", OPT_FLAG, AT(resume),
+     .help = "go on with a run that was ended: what is proven finished is not run again"},
     {"json", OPT_TEXT, AT(json), "FILE",
-     "write what was measured to the file, or instead of text (-)", .env = NULL},
+     .help = "write what was measured to the file, or instead of text (-)"},
     {"report", OPT_TEXT, AT(report), "FILE",
-     "write one HTML page with the planned and the measured schedule", .env = NULL},
-    {"quiet", OPT_FLAG, AT(quiet), NULL, "no progress line", .env = NULL},
+     .help = "write one HTML page with the planned and the measured schedule"},
+    {"quiet", OPT_FLAG, AT(quiet), .help = "no progress line"},
     {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     OPT_END,
 };

@@ -19,17 +19,15 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
     {"tasks", OPT_TEXT, AT(tasks), "LIST",
-     "tasks and their run times in s on p cores: \"10 x 71.07/p^0.42+4.47, fem = 2 x "
-     "[9,5,4], cluster 90/p\"",
-     .env = NULL},
+     .help = "tasks and their run times in s on p cores: \"10 x 71.07/p^0.42+4.47, fem = 2 x "
+             "[9,5,4], cluster 90/p\""},
     {"nodes", OPT_TEXT, AT(nodes), "LIST",
-     "name:cores:factor[:cluster], factor = speed against the reference node: "
-     "\"cs1:8:1.0,5 x ws:12:1.4\"",
-     .env = NULL},
-    {"method", OPT_TEXT, AT(method), "LIST", "only these, as wlsearch,evenkeel (all)", .env = NULL},
-    {"json", OPT_TEXT, AT(json), "FILE", "write the schedules to the file, or instead of text (-)",
-     .env = NULL},
-    {"report", OPT_TEXT, AT(report), "FILE", "write one HTML page with all schedules", .env = NULL},
+     .help = "name:cores:factor[:cluster], factor = speed against the reference node: "
+             "\"cs1:8:1.0,5 x ws:12:1.4\""},
+    {"method", OPT_TEXT, AT(method), "LIST", .help = "only these, as wlsearch,evenkeel (all)"},
+    {"json", OPT_TEXT, AT(json), "FILE",
+     .help = "write the schedules to the file, or instead of text (-)"},
+    {"report", OPT_TEXT, AT(report), "FILE", .help = "write one HTML page with all schedules"},
     {"help", OPT_TEXT, AT(help), "all", "this text", .optional = true},
     OPT_END,
 };
