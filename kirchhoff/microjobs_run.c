@@ -103,7 +103,7 @@ static void look_for_parts(struct master *s)
         microjobs_part(s->job, i, path);
         if (access(path, F_OK))
             continue;
-        if (mig_part_take(s->mig, path, false)) {
+        if (mig_part_take(s->mig, path, MIG_PART_CHECK)) {
             status_warn("that part is computed again");
             unlink(path);
         } else {
@@ -119,17 +119,17 @@ static void look_for_parts(struct master *s)
 }
 
 /* --json and --report, as of a run of one process. */
-static enum ek_status report(const struct master *s)
+static enum ek_status report(const struct master *s, bool verified)
 {
     const double seconds = clock_now() - s->start;
     const double work = 1e-6 * migrate_updates(s->mig->m);
     json_t *facts = mig_facts(s->mig), *view = s->run->report ? mig_page(s->mig) : NULL;
-    json_t *o = json_pack("{s:s s:s s:s s:s s:s s:s s:f s:f s:s s:b s:i s:i s:n s:f s:n s:[]}",
-                          "program", "kirchhoff-mig", "version", EK_VERSION, "problem",
-                          s->job->path, "layout", s->job->layout, "devices", "", "schedule",
-                          s->job->schedule, "seconds", seconds, "rate", work / seconds, "unit",
-                          "Mupdate/s", "verified", 1, "steps", 1, "microjobs", s->job->microjobs,
-                          "communication_s", "computation_s", seconds, "lower_bound_s", "units");
+    json_t *o = json_pack(
+        "{s:s s:s s:s s:s s:s s:s s:f s:f s:s s:b s:i s:i s:n s:f s:n s:[]}", "program",
+        "kirchhoff-mig", "version", EK_VERSION, "problem", s->job->path, "layout", s->job->layout,
+        "devices", "", "schedule", s->job->schedule, "seconds", seconds, "rate", work / seconds,
+        "unit", "Mupdate/s", "verified", verified, "steps", 1, "microjobs", s->job->microjobs,
+        "communication_s", "computation_s", seconds, "lower_bound_s", "units");
     enum ek_status st = EK_OK;
     if (!o || !facts || json_object_update(o, facts))
         st = status_fail(EK_UNAVAILABLE, "%s: out of memory for the results", s->job->path);
@@ -148,12 +148,15 @@ static enum ek_status add_parts(struct master *s)
     char path[MICROJOBS_PATH];
     for (int i = 0; i < s->job->microjobs; i++) {
         microjobs_part(s->job, i, path);
-        TRY(mig_part_take(s->mig, path, true));
+        TRY(mig_part_take(s->mig, path, MIG_PART_ADD));
     }
-    if (!mig_measure(s->mig))
-        FAIL(EK_UNVERIFIED, "%s: some points of the image are no numbers", s->job->path);
-    TRY(mig_write(s->mig));
-    TRY(report(s));
+    const bool verified = mig_judge(s->mig);
+    if (s->mig->whole)
+        TRY(mig_write(s->mig));
+    TRY(report(s, verified));
+    if (!verified)
+        FAIL(EK_UNVERIFIED, "%s: the image failed its verification; its parts are kept in %s",
+             s->job->path, s->job->work);
     for (int i = 0; i < s->job->microjobs; i++) {
         microjobs_part(s->job, i, path);
         unlink(path);

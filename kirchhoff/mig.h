@@ -7,6 +7,9 @@
 #include "kirchhoff/lsm.h"
 #include "src/arena.h"
 
+/* What a partial image is read for: to see whether it fits, which chunks it has, or to be added. */
+enum mig_part_use { MIG_PART_CHECK, MIG_PART_LIST, MIG_PART_ADD };
+
 /* How an image is divided. */
 enum mig_divide { MIG_FOLD, MIG_SHOTS, MIG_NOTHING };
 
@@ -20,14 +23,19 @@ struct mig {
     struct lsm *lsm; /* or NULL */
     int steps;       /* done */
     struct cu_set *set;
-    size_t first, n;                /* chunks of this process: tasks */
-    double traces;                  /* of the part, on all ranks */
+    size_t span[2];                 /* chunks of the part, on all ranks: from, to before */
+    size_t first, end;              /* those of this process */
+    size_t n, *todo;                /* [n] of these, not in the image yet: tasks */
+    bool *done;                     /* [survey->nchunks] in the image */
+    double traces, kept;            /* of the part, on all ranks; of an interrupted run */
+    char checkpoint[4096];          /* where that is kept; "": nowhere */
     double *cost;                   /* [n] traces */
     _Atomic int *times;             /* [n] how often each was worked on */
     struct migrate_worker **worker; /* [set->n] of CPU units */
     struct migrate_device **device; /* [set->n] of devices */
     struct resum_verdict again;     /* of points that were summed again */
     double mismatch;                /* lsm_mismatch() */
+    bool whole;                     /* all chunks are in it, all points are numbers */
     double silent;                  /* traces without signal; NAN: not known */
     double peak;                    /* largest absolute value of the image */
     json_t *picture;                /* what the page shows */
@@ -38,6 +46,8 @@ struct mig {
 enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job);
 enum ek_status mig_prepare(void *st, const struct cu *cu);
 enum ek_status mig_reset(void *st);
+enum ek_status mig_interrupted(void *st);
+void mig_written(void *st);
 void mig_release(void *st, const struct cu *cu);
 void mig_end(void *st);
 extern const struct team_ops mig_verbs;
@@ -54,19 +64,26 @@ void mig_column(const struct mig *p, int class, size_t column, float *out);
  * sx, sy, sz, gx, gy, gz, samples, delay. EK_USAGE, EK_UNAVAILABLE. */
 enum ek_status write_headers(const struct migrate_options *o, const char *path);
 
-/* write_part.c: the image of some chunks, to be added to others. The file says of which migration
- * it is: EK_USAGE where it is another one's or damaged; EK_UNAVAILABLE. */
+/* Runs `write` there; where the disk is full, here or in the temporary folder, which a warning
+ * says: what took hours is not thrown away. EK_UNAVAILABLE. */
+enum ek_status mig_write_anywhere(const struct mig *p, const char *path,
+                                  enum ek_status (*write)(const struct mig *, const char *));
+
+/* write_part.c: the image of those chunks that are p->done, to be added to others, and what their
+ * points summed again are. The file says of which migration it is: EK_USAGE where it is another
+ * one's, damaged, or has chunks that the image has; EK_UNAVAILABLE. */
 enum ek_status mig_part_write(const struct mig *p, const char *path);
-/* Reads it and, where `adds`, adds it to the image. */
-enum ek_status mig_part_take(const struct mig *p, const char *path, bool adds);
+/* Reads it; to list is to say p->done, to add does so, too. */
+enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use use);
 
 /* A migration from a command line, ready for parts: input is read and checked, nothing is migrated.
  * EK_USAGE, EK_UNAVAILABLE. Caller owns *p; close accepts NULL. */
 enum ek_status mig_open(int argc, char **argv, struct mig **p);
 void mig_close(struct mig *p);
 
-/* The image's peak into p->peak; false: not all of it are numbers. */
-bool mig_measure(struct mig *p);
+/* Judges the image of all ranks; p->whole: there is one that can be written. Collective; the first
+ * rank warns of what is wrong. */
+bool mig_judge(struct mig *p);
 
 /* What is said of a run, beside what all programs say. New reference, NULL: out of memory. */
 json_t *mig_facts(const void *st);

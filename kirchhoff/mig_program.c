@@ -188,11 +188,24 @@ static enum ek_status find_part(struct mig *p)
              p->part);
     const struct cluster_launch launch = cluster_launch();
     const long parts = n * launch.size, here = i * launch.size + launch.rank;
-    p->first = part_begin(p->m->survey, here, parts);
-    p->n = part_begin(p->m->survey, here + 1, parts) - p->first;
-    p->traces = (double)(p->m->survey->first[part_begin(p->m->survey, i + 1, n)] -
-                         p->m->survey->first[part_begin(p->m->survey, i, n)]);
-    return EK_OK;
+    const struct chunks *s = p->m->survey;
+    for (int e = 0; e < 2; e++)
+        p->span[e] = part_begin(s, i + e, n);
+    p->first = part_begin(s, here, parts);
+    p->end = part_begin(s, here + 1, parts);
+    p->traces = (double)(s->first[p->span[1]] - s->first[p->span[0]]);
+    p->done = ARENA_NEW(&p->arena, s->nchunks, bool);
+    return arena_check(&p->arena, "%zu chunks", s->nchunks);
+}
+
+/* An image of one run by one process is kept when that is interrupted. */
+static void name_checkpoint(struct mig *p)
+{
+    const char *image = p->out ? p->out : p->raw;
+    *p->checkpoint = '\0';
+    if (image && p->run && !p->run->compare && p->run->repeat == 1 && !p->part && !p->iterations &&
+        cluster_launch().size == 1 && file_replaceable(image))
+        snprintf(p->checkpoint, sizeof p->checkpoint, "%.4000s.checkpoint", image);
 }
 
 /* Least squares wants all traces at once, and an image that is what the traces are made of. */
@@ -254,6 +267,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
         p->divide = p->o.weight == MIGRATE_AMPLITUDE ? MIG_SHOTS : MIG_FOLD;
     TRY(migrate_open(&p->o, &p->m));
     TRY(find_part(p));
+    name_checkpoint(p);
     TRY(check_disks(p));
     grid_text(&p->m->grid, grid, sizeof grid);
     snprintf(problem, room, "%s, %zu traces, image %s, %s", p->o.data, p->m->survey->n, grid,
@@ -298,6 +312,7 @@ void mig_close(struct mig *p)
     if (!p)
         return;
     migrate_close(p->m);
+    arena_free(&p->arena);
     free(p);
 }
 
@@ -311,12 +326,14 @@ static int steps(const void *st)
 static double work(const void *st)
 {
     const struct mig *p = st;
-    return 1e-6 * steps(p) * migrate_updates(p->m) * p->traces / (double)p->m->survey->n;
+    return 1e-6 * steps(p) * migrate_updates(p->m) * (p->traces - p->kept) /
+           (double)p->m->survey->n;
 }
 
 /* ---- after a run ------------------------------------------------------------------------------*/
 
-bool mig_measure(struct mig *p)
+/* The peak into p->peak; false: not all points are numbers. */
+static bool measure(struct mig *p)
 {
     bool good = true;
     const struct image *image = p->m->image;
@@ -335,12 +352,46 @@ bool mig_measure(struct mig *p)
 }
 
 /* Each chunk once in each step, and numbers only. */
-static bool judge(struct mig *p)
+static bool is_whole(struct mig *p)
 {
-    bool good = mig_measure(p);
+    bool good = measure(p);
     for (size_t t = 0; t < p->n; t++)
         good = good && p->times[t] == p->steps;
+    for (size_t c = p->first; c < p->end; c++)
+        good = good && p->done[c];
     return good;
+}
+
+static void warn(const struct mig *p)
+{
+    if (!p->whole)
+        status_warn("points of the image are no numbers, or chunks were left out: nothing is "
+                    "written; are samples of some traces huge?");
+    else if (p->peak == 0 && p->traces > 0)
+        status_warn("the image is empty: no trace has %s",
+                    p->silent < p->traces ? "samples at the times that its points want"
+                                          : "any signal");
+    if (p->whole && p->mismatch > 1e-5)
+        status_warn("demigration is not the adjoint of migration: dot test %.3g", p->mismatch);
+    if (p->whole && !p->again.good)
+        status_warn(
+            "%d of %d points differ from what they are when summed again, by %.3g %% of all "
+            "contributions; finer tables may help",
+            p->again.failing, p->again.points, 100 * p->again.share);
+}
+
+bool mig_judge(struct mig *p)
+{
+    p->whole = !cluster_any(!is_whole(p));
+    if (p->lsm)
+        p->mismatch = lsm_mismatch(p->lsm);
+    else
+        p->again = resum_judge(p->m->resum);
+    p->silent = (double)atomic_load(&p->m->silent);
+    cluster_sum(&p->silent, 1);
+    if (cluster_rank() == 0)
+        warn(p);
+    return p->whole && p->again.good && p->mismatch <= 1e-5;
 }
 
 static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)
@@ -348,37 +399,13 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     struct mig *p = st;
     if (!p->lsm)
         image_gather(p->m->image);
-    const bool whole = !cluster_any(!judge(p));
-    if (p->lsm)
-        p->mismatch = lsm_mismatch(p->lsm);
-    else
-        p->again = resum_judge(p->m->resum);
-    p->silent = (double)atomic_load(&p->m->silent);
-    cluster_sum(&p->silent, 1);
-    const bool adjoint = p->mismatch <= 1e-5;
-    *verified = whole && p->again.good && adjoint;
+    *verified = mig_judge(p);
     *detail = json_pack("{s:s s:b}", "method",
                         "each chunk was migrated once, all points are numbers, random points are "
                         "what they are when summed again",
                         "verified", *verified);
-    if (cluster_rank() > 0)
+    if (cluster_rank() > 0 || !p->whole)
         return EK_OK;
-    if (!whole) {
-        status_warn("points of the image are no numbers, or chunks were left out: nothing is "
-                    "written; are samples of some traces huge?");
-        return EK_OK;
-    }
-    if (p->peak == 0)
-        status_warn("the image is empty: no trace has %s",
-                    p->silent < p->traces ? "samples at the times that its points want"
-                                          : "any signal");
-    if (!adjoint)
-        status_warn("demigration is not the adjoint of migration: dot test %.3g", p->mismatch);
-    if (!p->again.good)
-        status_warn(
-            "%d of %d points differ from what they are when summed again, by %.3g %% of all "
-            "contributions; finer tables may help",
-            p->again.failing, p->again.points, 100 * p->again.share);
     json_decref(p->picture);
     p->picture = mig_page(p);
     return mig_write(p);
@@ -430,12 +457,12 @@ json_t *mig_facts(const void *st)
     grid_text(&m->grid, grid, sizeof grid);
     snprintf(cells, sizeof cells, "%d x %d", m->survey->cells, m->survey->cells);
     return json_pack(
-        "{s:o s:o s:s s:s s:o s:o s:I s:I s:I s:I s:I s:I s:s s:s s:s s:b s:o s:i s:f s:I}",
+        "{s:o s:o s:s s:s s:o s:o s:I s:f s:I s:I s:I s:I s:I s:s s:s s:s s:b s:o s:i s:f s:I}",
         "certificate", certificate(p), "lsm", least_squares(p), "dimension",
         migrate_dimensions[m->o.dimension], "filter", migrate_filters[m->filter], "silent_traces",
         json_number_or_null(p->silent), "line_beside_m",
         m->o.line ? json_real(m->line.beside) : json_null(), "traces", (json_int_t)m->survey->n,
-        "dead_traces", (json_int_t)m->segy->dead, "outside_classes",
+        "kept_traces", p->kept, "dead_traces", (json_int_t)m->segy->dead, "outside_classes",
         (json_int_t)m->survey->count[CHUNKS_OFFSET], "outside_aperture",
         (json_int_t)m->survey->count[CHUNKS_FAR], "odd_offsets", (json_int_t)m->segy->odd_offset,
         "chunks", (json_int_t)m->survey->nchunks, "block_cells", cells, "grid", grid, "weight",
@@ -457,6 +484,9 @@ static void remark(FILE *out, const void *st, const json_t *f)
             json_number_of(f, "traces"), json_number_of(f, "chunks"),
             json_string_value(json_object_get(f, "block_cells")), json_number_of(f, "table_loads"),
             json_number_of(f, "peak"));
+    if (json_number_of(f, "kept_traces") > 0)
+        fprintf(out, "%.0f traces kept from an interrupted run\n",
+                json_number_of(f, "kept_traces"));
     const json_t *lsm = json_object_get(f, "lsm"), *norm = json_object_get(lsm, "residual");
     if (json_array_size(norm))
         fprintf(out, "least squares: %.4g %% of the traces unexplained after %.0f iterations\n",
@@ -494,10 +524,12 @@ const struct bench_program mig_program = {
             .steps = steps,
             .verbs = &mig_verbs,
             .reset = mig_reset,
-            .work = work},
+            .work = work,
+            .interrupted = mig_interrupted},
     .output = {.check = check,
                .facts = mig_facts,
                .remark = remark,
                .page = "kirchhoff/mig.html",
-               .view = view},
+               .view = view,
+               .written = mig_written},
 };

@@ -5,6 +5,8 @@
 #include "src/clock.h"
 
 #include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
@@ -23,23 +25,40 @@ void mig_release(void *st, const struct cu *cu)
     migrate_device_close(p->device[cu->index]);
 }
 
+/* The chunks that no interrupted run has left. */
+static void list_todo(struct mig *p)
+{
+    const struct chunks *s = p->m->survey;
+    if (*p->checkpoint && !access(p->checkpoint, F_OK) &&
+        mig_part_take(p, p->checkpoint, MIG_PART_LIST))
+        status_warn("that is not used; the migration begins anew");
+    for (size_t c = p->first; c < p->end; c++) {
+        const double traces = (double)(s->first[c + 1] - s->first[c]);
+        p->kept += p->done[c] ? traces : 0;
+        if (p->done[c])
+            continue;
+        p->cost[p->n] = traces;
+        p->todo[p->n++] = c;
+    }
+}
+
 enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job)
 {
     struct mig *p = st;
-    const struct chunks *s = p->m->survey;
+    const size_t chunks = p->end - p->first;
     p->set = set;
     if (!p->out && !p->raw && !p->partial && cluster_rank() == 0)
         status_warn("no --out, --raw or --partial: the image will not be kept");
     TRY(migrate_begin(p->m, set->layout.ncpu * set->layout.width + set->layout.ndev));
-    p->cost = ARENA_NEW(&p->arena, p->n, double);
-    p->times = ARENA_NEW(&p->arena, p->n, _Atomic int);
+    p->todo = ARENA_NEW(&p->arena, chunks, size_t);
+    p->cost = ARENA_NEW(&p->arena, chunks, double);
+    p->times = ARENA_NEW(&p->arena, chunks, _Atomic int);
     p->worker = ARENA_NEW(&p->arena, set->n, struct migrate_worker *);
     p->device = ARENA_NEW(&p->arena, set->n, struct migrate_device *);
-    TRY(arena_check(&p->arena, "%zu chunks", p->n));
-    for (size_t t = 0; t < p->n; t++)
-        p->cost[t] = (double)(s->first[p->first + t + 1] - s->first[p->first + t]);
+    TRY(arena_check(&p->arena, "%zu chunks", chunks));
+    list_todo(p);
     if (p->iterations)
-        TRY(lsm_open(p->m, p->iterations, p->first, p->first + p->n, &p->lsm));
+        TRY(lsm_open(p->m, p->iterations, p->first, p->end, &p->lsm));
     *job = (struct sched_job){.n = p->n, .grain = 1, .cost = p->cost};
     return EK_OK;
 }
@@ -55,14 +74,25 @@ void mig_end(void *st)
 
 /* ---- a run ------------------------------------------------------------------------------------*/
 
+static void note_task(struct mig *p, size_t task)
+{
+    p->times[task]++;
+    p->done[p->todo[task]] = true;
+}
+
+/* Chunks that follow one another at once. */
 static enum ek_status on_device(struct mig *p, const struct cu *cu, struct ek_range r,
                                 double *seconds)
 {
-    const double start = clock_now();
-    TRY(migrate_device_run(p->device[cu->index], p->first + r.begin, p->first + r.end));
-    for (size_t t = r.begin; t < r.end; t++) {
-        seconds[t - r.begin] += (clock_now() - start) / (double)(r.end - r.begin);
-        p->times[t]++;
+    for (size_t begin = r.begin, end; begin < r.end; begin = end) {
+        const double start = clock_now();
+        for (end = begin + 1; end < r.end && p->todo[end] == p->todo[end - 1] + 1;)
+            end++;
+        TRY(migrate_device_run(p->device[cu->index], p->todo[begin], p->todo[end - 1] + 1));
+        for (size_t t = begin; t < end; t++) {
+            seconds[t - r.begin] += (clock_now() - start) / (double)(end - begin);
+            note_task(p, t);
+        }
     }
     return EK_OK;
 }
@@ -75,11 +105,11 @@ static enum ek_status compute(void *ctx, const struct cu *cu, struct ek_range r,
         return on_device(p, cu, r, seconds);
     for (size_t t = r.begin; t < r.end; t++) {
         const double start = clock_now();
-        TRY(forecasts ? migrate_adjoint(p->worker[cu->index], cu, p->first + t, p->lsm->direction,
+        TRY(forecasts ? migrate_adjoint(p->worker[cu->index], cu, p->todo[t], p->lsm->direction,
                                         p->lsm->forecast)
-                      : migrate_chunk(p->worker[cu->index], cu, p->first + t));
+                      : migrate_chunk(p->worker[cu->index], cu, p->todo[t]));
         seconds[t - r.begin] += clock_now() - start;
-        p->times[t]++;
+        note_task(p, t);
     }
     return EK_OK;
 }
@@ -113,5 +143,32 @@ enum ek_status mig_reset(void *st)
         lsm_reset(p->lsm);
     for (size_t t = 0; t < p->n; t++)
         p->times[t] = 0;
+    memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
+    return p->kept > 0 ? mig_part_take(p, p->checkpoint, MIG_PART_ADD) : EK_OK;
+}
+
+enum ek_status mig_interrupted(void *st)
+{
+    struct mig *p = st;
+    size_t left = 0;
+    for (size_t c = p->first; c < p->end; c++)
+        left += !p->done[c];
+    if (!*p->checkpoint) {
+        if (!p->part)
+            status_warn("nothing is kept of a run without an image, with --lsm, --compare or "
+                        "--repeat");
+        return EK_OK;
+    }
+    p->silent = (double)atomic_load(&p->m->silent);
+    TRY(mig_write_anywhere(p, p->checkpoint, mig_part_write));
+    status_warn("interrupted with %zu of %zu chunks summed, kept in %s; run it again to go on",
+                p->end - p->first - left, p->end - p->first, p->checkpoint);
     return EK_OK;
+}
+
+void mig_written(void *st)
+{
+    const struct mig *p = st;
+    if (p->kept > 0)
+        unlink(p->checkpoint);
 }

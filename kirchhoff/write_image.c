@@ -145,10 +145,8 @@ static enum ek_status write_raw(const struct mig *p, const char *prefix)
     return st;
 }
 
-/* Where it was asked for; if that cannot be, here or in the temporary folder: what took hours is
- * not thrown away for a full disk. */
-static enum ek_status write_anywhere(const struct mig *p, const char *path,
-                                     enum ek_status (*write)(const struct mig *, const char *))
+enum ek_status mig_write_anywhere(const struct mig *p, const char *path,
+                                  enum ek_status (*write)(const struct mig *, const char *))
 {
     const char *slash = strrchr(path, '/'), *tmp = getenv("TMPDIR");
     const char *const folders[] = {".", tmp && *tmp ? tmp : "/tmp"};
@@ -158,7 +156,7 @@ static enum ek_status write_anywhere(const struct mig *p, const char *path,
         snprintf(other, sizeof other, "%s/%s", folders[i], slash ? slash + 1 : path);
         if (write(p, other))
             continue;
-        status_warn("the image that does not fit %s is in %s", path, other);
+        status_warn("what does not fit %s is in %s", path, other);
         break;
     }
     return st;
@@ -166,9 +164,10 @@ static enum ek_status write_anywhere(const struct mig *p, const char *path,
 
 enum ek_status mig_write(struct mig *p)
 {
+    memset(p->done + p->span[0], true, p->span[1] - p->span[0]); /* on all ranks */
     if (p->partial)
         TRY(mig_part_write(p, p->partial));
     if (p->raw)
-        TRY(write_anywhere(p, p->raw, write_raw));
-    return p->out ? write_anywhere(p, p->out, write_segy) : EK_OK;
+        TRY(mig_write_anywhere(p, p->raw, write_raw));
+    return p->out ? mig_write_anywhere(p, p->out, write_segy) : EK_OK;
 }

@@ -1,5 +1,6 @@
 /* kirchhoff/write_part.c – images of some chunks in files, to be added up: sums and folds as they
- * are in memory, behind a head that says of which migration they are, with a sum of it all. */
+ * are in memory, points summed again, which chunks these are, behind a head that says of which
+ * migration they are, with a sum of it all. */
 #include "kirchhoff/mig.h"
 #include "src/checksum.h"
 #include "src/file.h"
@@ -9,18 +10,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[17] = "evenkeel image 2";
+static const char magic[17] = "evenkeel image 3";
+enum { SAMPLED = 64, TABLE_HEAD = 1024 };
+enum { SUMS, FOLDS, AGAIN, DONE, PIECES };
 
 struct head {
     char magic[16];
-    uint64_t problem, sums, folds, sum;
+    uint64_t problem, bytes[PIECES], silent, sum;
 };
 
-/* What makes images addable: the same traces, tables, image and weights. */
-static uint64_t problem_of(const struct mig *p)
+/* ---- of which migration -----------------------------------------------------------------------*/
+
+_Static_assert(sizeof(struct segy_trace) == 6 * 8 + 8 + 4 * 4 + 8,
+               "no holes whose bytes are chance");
+
+/* Some samples of some traces: other data have others. */
+static enum ek_status add_samples(const struct segy *s, struct checksum *c)
+{
+    float *x = malloc((size_t)s->ns * sizeof *x);
+    enum ek_status st = x ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for a trace");
+    for (size_t i = 0; i < s->n && !st; i += s->n / SAMPLED + 1) {
+        st = segy_read(s, i, x);
+        if (!st)
+            checksum_add(c, x, (size_t)s->ns * sizeof *x);
+    }
+    free(x);
+    return st;
+}
+
+/* The heads of some tables, which have sums of the rest. */
+static enum ek_status add_tables(const struct traveltime_cache *t, struct checksum *c)
+{
+    checksum_add_text(c, t->name);
+    checksum_add(c, t->grid.n, sizeof t->grid.n);
+    checksum_add(c, t->grid.origin, sizeof t->grid.origin);
+    checksum_add(c, t->grid.step, sizeof t->grid.step);
+    checksum_add(c, &t->surface, sizeof t->surface);
+    for (int i = 0; t->folder && i < t->nodes; i += t->nodes / SAMPLED + 1) {
+        char path[4096], head[TABLE_HEAD];
+        if (t->made) {
+            checksum_add(c, t->made[i]->memory, TABLE_HEAD);
+            continue;
+        }
+        tfolder_path(t->folder, (size_t)i, path);
+        FILE *in = fopen(path, "rb");
+        const bool read = in && fread(head, sizeof head, 1, in) == 1;
+        if (in)
+            fclose(in);
+        if (!read)
+            FAIL(EK_USAGE, "%s: cannot be read; make the tables again", path);
+        checksum_add(c, head, sizeof head);
+    }
+    return EK_OK;
+}
+
+/* What makes images addable: the same traces in the same chunks, tables, image and weights. */
+static enum ek_status find_problem(const struct mig *p, uint64_t *problem)
 {
     const struct migrate *m = p->m;
     const struct migrate_options *o = &m->o;
+    const struct chunks *s = m->survey;
     const double number[] = {o->aperture,
                              o->aperture_base,
                              o->dip,
@@ -32,87 +81,126 @@ static uint64_t problem_of(const struct mig *p)
                              o->oversample,
                              o->class_first,
                              o->class_width,
-                             o->node_spacing,
                              o->deterministic,
-                             (double)m->survey->n,
-                             (double)m->segy->layout.size,
+                             (double)m->segy->ns,
+                             (double)m->segy->dt,
                              o->dimension,
                              o->offset_most,
                              o->offset_taper,
                              o->mute_taper,
-                             m->filter};
+                             m->filter,
+                             m->input.classes.n};
     struct checksum c;
     checksum_begin(&c, "kirchhoff-mig problem");
     checksum_add(&c, number, sizeof number);
     checksum_add_text(&c, migrate_weights[o->weight]);
     checksum_add_text(&c, migrate_datums[o->datum]);
     checksum_add(&c, &m->mute, sizeof m->mute);
-    checksum_add_text(&c, m->travel->name);
     checksum_add(&c, m->grid.n, sizeof m->grid.n);
     checksum_add(&c, m->grid.origin, sizeof m->grid.origin);
     checksum_add(&c, m->grid.step, sizeof m->grid.step);
-    return checksum_end(&c);
+    checksum_add(&c, m->segy->trace, m->segy->n * sizeof *m->segy->trace);
+    checksum_add(&c, s->order, s->n * sizeof *s->order);
+    checksum_add(&c, s->first, (s->nchunks + 1) * sizeof *s->first);
+    TRY(add_samples(m->segy, &c));
+    TRY(add_tables(m->travel, &c));
+    *problem = checksum_end(&c);
+    return EK_OK;
 }
 
-static uint64_t sum_of(const void *sums, size_t nsums, const void *folds, size_t nfolds)
+/* ---- files ------------------------------------------------------------------------------------*/
+
+/* The pieces in memory; the head but for its sum. */
+static enum ek_status fill_head(const struct mig *p, struct head *h, void *piece[PIECES])
+{
+    const struct image *m = p->m->image;
+    void *const at[] = {m->sum, m->fold, p->m->resum->total, p->done};
+    *h = (struct head){.bytes = {image_sums(m) * sizeof *m->sum, image_folds(m) * sizeof *m->fold,
+                                 (size_t)p->m->resum->n * sizeof *p->m->resum->total,
+                                 p->m->survey->nchunks * sizeof *p->done}};
+    memcpy(h->magic, magic, sizeof h->magic);
+    memcpy(piece, at, sizeof at);
+    return find_problem(p, &h->problem);
+}
+
+static uint64_t sum_of(const struct head *h, void *const piece[PIECES])
 {
     struct checksum c;
     checksum_begin(&c, magic);
-    checksum_add(&c, sums, nsums * sizeof(double));
-    checksum_add(&c, folds, nfolds * sizeof(float));
+    checksum_add(&c, h, offsetof(struct head, sum));
+    for (int i = 0; i < PIECES; i++)
+        checksum_add(&c, piece[i], h->bytes[i]);
     return checksum_end(&c);
 }
 
 enum ek_status mig_part_write(const struct mig *p, const char *path)
 {
-    const struct image *m = p->m->image;
-    struct head head = {.problem = problem_of(p), .sums = image_sums(m), .folds = image_folds(m)};
+    struct head head;
     struct file *w;
-    memcpy(head.magic, magic, sizeof head.magic);
-    head.sum = sum_of(m->sum, head.sums, m->fold, head.folds);
+    void *piece[PIECES];
+    TRY(fill_head(p, &head, piece));
+    head.silent = (uint64_t)p->silent;
+    head.sum = sum_of(&head, piece);
     TRY(file_create(path, &w));
     enum ek_status st = file_write(w, &head, sizeof head);
+    for (int i = 0; i < PIECES && !st; i++)
+        st = file_write(w, piece[i], head.bytes[i]);
     if (!st)
-        st = file_write(w, m->sum, head.sums * sizeof *m->sum);
-    if (!st)
-        st = file_write(w, m->fold, head.folds * sizeof *m->fold);
-    if (st) {
-        file_abandon(w);
-        return st;
-    }
-    return file_finish(w);
+        return file_finish(w);
+    file_abandon(w);
+    return st;
 }
 
-static enum ek_status read_part(const struct mig *p, const char *path, FILE *in, double *sums,
-                                float *folds)
+static enum ek_status read_part(const struct mig *p, const char *path, FILE *in, struct head *head,
+                                void *piece[PIECES])
 {
-    const struct image *m = p->m->image;
-    struct head head;
-    if (fread(&head, sizeof head, 1, in) != 1 || memcmp(head.magic, magic, sizeof head.magic))
+    struct head own;
+    void *at[PIECES];
+    TRY(fill_head(p, &own, at));
+    if (fread(head, sizeof *head, 1, in) != 1 || memcmp(head->magic, magic, sizeof head->magic))
         FAIL(EK_USAGE, "%s: no partial image", path);
-    if (head.problem != problem_of(p) || head.sums != image_sums(m) || head.folds != image_folds(m))
+    if (head->problem != own.problem || memcmp(head->bytes, own.bytes, sizeof own.bytes))
         FAIL(EK_USAGE, "%s: a partial image of another migration", path);
-    if (fread(sums, sizeof *sums, head.sums, in) != head.sums ||
-        fread(folds, sizeof *folds, head.folds, in) != head.folds ||
-        head.sum != sum_of(sums, head.sums, folds, head.folds))
+    bool whole = true;
+    for (int i = 0; i < PIECES; i++) {
+        if (!(piece[i] = malloc(own.bytes[i] + 1)))
+            FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+        whole = whole && fread(piece[i], 1, own.bytes[i], in) == own.bytes[i];
+    }
+    if (!whole || head->sum != sum_of(head, piece))
         FAIL(EK_USAGE, "%s: a damaged partial image; delete it", path);
     return EK_OK;
 }
 
-enum ek_status mig_part_take(const struct mig *p, const char *path, bool adds)
+static enum ek_status use_part(struct mig *p, const char *path, enum mig_part_use use,
+                               const struct head *head, void *const piece[PIECES])
 {
-    struct image *m = p->m->image;
+    const bool *done = piece[DONE];
+    for (size_t c = 0; c < p->m->survey->nchunks; c++)
+        if (use == MIG_PART_ADD && done[c] && p->done[c])
+            FAIL(EK_USAGE, "%s: has traces that are in the image already; delete it", path);
+    for (size_t c = 0; c < p->m->survey->nchunks && use != MIG_PART_CHECK; c++)
+        p->done[c] = p->done[c] || done[c];
+    if (use != MIG_PART_ADD)
+        return EK_OK;
+    image_add(p->m->image, piece[SUMS], piece[FOLDS]);
+    resum_take(p->m->resum, piece[AGAIN]);
+    p->m->silent += (long)head->silent;
+    return EK_OK;
+}
+
+enum ek_status mig_part_take(struct mig *p, const char *path, enum mig_part_use use)
+{
+    struct head head;
+    void *piece[PIECES] = {NULL};
     FILE *in = fopen(path, "rb");
     if (!in)
         FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
-    double *sums = malloc(image_sums(m) * sizeof *sums);
-    float *folds = malloc(image_folds(m) * sizeof *folds);
-    enum ek_status st = sums && folds ? read_part(p, path, in, sums, folds)
-                                      : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
-    if (!st && adds)
-        image_add(m, sums, folds);
-    free(sums);
-    free(folds);
+    enum ek_status st = read_part(p, path, in, &head, piece);
+    if (!st)
+        st = use_part(p, path, use, &head, piece);
+    for (int i = 0; i < PIECES; i++)
+        free(piece[i]);
     fclose(in);
     return st;
 }

@@ -28,8 +28,15 @@ check $? 'a job on one node'
 grep -q '5 of 5 finished' "$work/log"
 check $? 'it says how far it is'
 same 'one node'
-grep -q '"schedule": "dynamic"' "$work/run.json" && grep -q '"certificate"' "$work/run.json" && grep -q 'Inline: x and depth' "$work/run.html"
+grep -q '"schedule": "dynamic"' "$work/run.json" && [ "$(number points "$work/run.json")" = 20 ] && grep -q 'Inline: x and depth' "$work/run.html"
 check $? 'results and page of a job'
+job 2 ''
+mkdir "$work/parts" && "$bin" "$work/data.segy" --velocity gradient:v0=2000,k=0.5 --grid 9x9x41:50x50x10@1300,1300,800 --weight diffractor \
+    --deterministic --node-spacing 400 --chunk 200 --layout 1x1 --quiet --part 0/2 --partial "$work/parts/part-0000-of-0002.image" &&
+    cp "$work/parts/part-0000-of-0002.image" "$work/parts/part-0001-of-0002.image"
+"$bin" "$work/job.json" >"$work/log" 2>&1
+[ $? = 2 ] && grep -q 'part-0001.*in the image already' "$work/log" && [ ! -e "$work/done.segy" ] && rm -r "$work/parts"
+check $? "the same part twice: $(cat "$work/log")"
 job 12 ''
 "$bin" "$work/job.json" >"$work/log"
 check $? 'more microjobs than chunks'

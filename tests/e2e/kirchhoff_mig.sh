@@ -245,6 +245,37 @@ assert abs(a / b - 1) < 0.05, (a, b)" "$work/a.json" "$work/b.json"
     check $? "elevations above tables, summed again: $(grep share "$work/b.json")"
 fi
 
+# An interrupted run goes on where it was: what it keeps is a partial image, which is of these data and this image alone.
+"$bin" "$data" $usual --deterministic --layout 1x1 --part 0/2 --partial "$work/half" && cp "$work/half" "$work/on.segy.checkpoint" &&
+    "$bin" "$data" $usual --deterministic --layout 1x1+1 --devices host:0 --schedule dynamic --out "$work/on.segy" --json "$work/on.json" &&
+    cmp -s "$work/image.segy" "$work/on.segy" && [ ! -e "$work/on.segy.checkpoint" ] &&
+    [ "$(number kept_traces "$work/on.json" | cut -d. -f1)" -gt 500 ] && grep -q '"verified": true' "$work/on.json"
+check $? "a run goes on: $(grep kept_traces "$work/on.json")"
+cp "$data" "$work/altered.segy" && printf '\001' | dd of="$work/altered.segy" bs=1 seek=4000 conv=notrunc 2>/dev/null
+for other in "$work/altered.segy $usual" "$data $usual --chunk 100" "$data $usual --aperture 500"; do
+    cp "$work/half" "$work/on.segy.checkpoint"
+    "$bin" $other --deterministic --layout 1x1 --out "$work/on.segy" 2>"$work/err" && grep -q 'of another migration' "$work/err" &&
+        cmp -s "$work/half" "$work/on.segy.checkpoint"
+    check $? "what another migration has left is not used, but left: $(cat "$work/err")"
+done
+head -c 9999 "$work/half" >"$work/on.segy.checkpoint"
+"$bin" "$data" $usual --deterministic --layout 1x1 --out "$work/on.segy" 2>"$work/err"
+grep -q 'damaged' "$work/err" && cmp -s "$work/image.segy" "$work/on.segy"
+check $? "nor what is cut off: $(cat "$work/err")"
+rm "$work/on.segy.checkpoint"
+long="--velocity gradient:v0=2000,k=0.5 --grid 21x21x81:20x20x10@1300,1300,400 --chunk 32 --deterministic --layout 1x1 --quiet"
+rc=4
+for delay in 0.4 0.8 1.6 60 60; do
+    [ $rc = 0 ] || timeout --preserve-status -s TERM "$delay" "$bin" "$data" $long --raw "$work/on" --json "$work/on.json" 2>"$work/err"
+    rc=$?
+    [ $rc = 0 ] || [ $rc = 4 ] || { check 1 "an interrupted run ends with $rc: $(cat "$work/err")"; break; }
+    [ $rc = 0 ] || ! grep -q 'kept in' "$work/err" || [ -e "$work/on.checkpoint" ]
+    check $? 'what was summed is kept'
+done
+"$bin" "$data" $long --raw "$work/whole" && cmp -s "$work/whole.f32" "$work/on.f32" && cmp -s "$work/whole.fold.f32" "$work/on.fold.f32" &&
+    [ ! -e "$work/on.checkpoint" ]
+check $? 'interrupted several times, the same image'
+
 # A disk that is full in the end: the image stands elsewhere, and the run says so.
 tool=$(realpath "$bin")
 (mkdir "$work/elsewhere" && cd "$work/elsewhere" && "$tool" "$data" $usual --layout 1x1 --deterministic --out /dev/full) 2>"$work/err"
