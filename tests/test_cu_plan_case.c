@@ -75,6 +75,7 @@ static const struct {
 } fault[] = {
     {"\"speed\": 2", "\"speed\": -2", "units[1].speed = -2"},
     {"\"speed\": 2", "\"speed\": 0", "units[1].speed = 0"},
+    {"\"speed\": 2", "\"speed\": 1e-300", "units[1].speed = 1e-300 is out of range"},
     {"\"speed\": 2", "\"speed\": NaN", "units[1].speed is not a (finite) number"},
     {"\"speed\": 2", "\"speed\": Infinity", "units[1].speed is not a (finite) number"},
     {"\"speed\": 2", "\"speed\": -Infinity", "units[1].speed is not a (finite) number"},
@@ -116,6 +117,7 @@ static const struct {
     {"\"latency_s\": 1", "\"latency_s\": -1", "link.latency_s = -1"},
     {"\"bandwidth_Bps\": 9", "\"bandwidth_Bps\": 0", "link.bandwidth_Bps = 0"},
     {"\"unit\": 3", "\"unit\": 4", "changes[0].unit = 4"},
+    {"\"unit\": 3", "\"factor\": 1e-300, \"unit\": 3", "changes[0].factor must be 0 or"},
     {"\"unit\": 3, ", "", "changes[0].unit is missing"},
     {"\"noise\": 0", "\"noise\": -1", "noise = -1"},
     {"\"tasks\"", "tasks", ":1:"},

@@ -269,6 +269,9 @@ static void nothing_is_proven_of_nothing(void **state)
         assert_true(sim_certificate(&c, 0, price, price + UNITS) == 0);
         assert_true(certified(&c, 0, price, price + UNITS) == 0);
     }
+    struct sim_result r;
+    assert_int_equal(sim_run(&c, "evenkeel", NULL, &r), EK_OK);
+    assert_true(r.makespan == 0 && r.ratio == 1); /* no time at all is no gap */
 }
 
 /* A device dies in the middle of a step: every policy goes on with the rest, and the bound with

@@ -24,16 +24,16 @@ struct member {
 static const struct member node_members[] = {
     {"count", AT(count), {0, 100000, false, true}},
     {"cores", AT(cores), {1, 100000, false, true}},
-    {"speed", AT(speed), {0, 1e15, true, false}},
+    {"speed", AT(speed), {1e-15, 1e15, false, false}},
     {"price", AT(price), {0, 1e15, false, false}},
 };
 static const struct member device_members[] = {
     {"count", AT(devices), {0, 1000, false, true}},
-    {"speed", AT(device_speed), {0, 1e15, true, false}},
+    {"speed", AT(device_speed), {1e-15, 1e15, false, false}},
     {"fixed_s", AT(device_fixed), {0, 1e6, false, false}},
 };
 static const struct demand TIMES = {0, 1e6, true, false}, LATENCY = {0, 1e6, false, false},
-                           RATE = {0, 1e15, true, false}, AMOUNT = {0, 1e15, false, false};
+                           RATE = {1e-15, 1e15, false, false}, AMOUNT = {0, 1e15, false, false};
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
 
 /* Every member that the object has, into the node. */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 static const struct demand STEPS = {1, PLAN_CASE_STEPS, false, true},
-                           STEP = {0, PLAN_CASE_STEPS, false, true}, RATE = {0, 1e15, true, false},
-                           AMOUNT = {0, 1e15, false, false}, SHARE = {0, 10, false, false},
-                           SEED = {0, 4294967295., false, true};
+                           STEP = {0, PLAN_CASE_STEPS, false, true},
+                           RATE = {1e-15, 1e15, false, false}, AMOUNT = {0, 1e15, false, false},
+                           SHARE = {0, 10, false, false}, SEED = {0, 4294967295., false, true};
 
 void *plan_case_own(struct plan_case_reader *r, size_t count, size_t size)
 {
@@ -32,7 +32,7 @@ enum ek_status plan_case_numbers(struct plan_case_reader *r, const char *key, co
                                  size_t *length)
 {
     char text[160];
-    TRY(demand_that(r->path, json_array_size(array) > 0, key, "a list of numbers"));
+    TRY(demand_that(r->path, json_array_size(array) > 0, key, "a list of numbers, at least one"));
     size_t count = json_array_size(array);
     if (n && count != n)
         FAIL(EK_USAGE, "%s: %s has %zu numbers for %zu tasks", r->path, key, count, n);
@@ -181,6 +181,8 @@ static enum ek_status read_changes(struct plan_case_reader *r, const json_t *lis
         change[i] = (struct sim_change){.unit = (int)number[0], .step = (int)number[1]};
         TRY(demand_optional(r->path, where, entry, "after_s", &AMOUNT, &change[i].after));
         TRY(demand_optional(r->path, where, entry, "factor", &AMOUNT, &change[i].factor));
+        TRY(demand_that(r->path, change[i].factor == 0 || change[i].factor >= RATE.min,
+                        strcat(where, ".factor"), "0 or at least 1e-15"));
     }
     qsort(change, n, sizeof *change, in_time);
     sim->change = change;

@@ -14,8 +14,8 @@
  *
  * Needed: kind, count and speed (or seconds) of units, tasks.cost, steps, and both numbers of a
  * link where there is one; without a link transfers are free. A device without memory node has one
- * of its own, a CPU unit is on the host. A speed is cost per second; the other members are those of
- * cu/sim/sim.h. Neighbours and face_bytes may stand beside tasks, too.
+ * of its own, a CPU unit is on the host. A speed is cost per second, 1e-15 at least; the other
+ * members are those of cu/sim/sim.h. Neighbours and face_bytes may stand beside tasks, too.
  *
  * A contention is the share by which one busy neighbour (unit of the same node; without "node": of
  * the same memory node) slows this unit, or [[busy neighbours, share], …], between which it is

@@ -8,8 +8,9 @@
 
 enum { MOST_PLACES = 4096 };
 
-static const struct demand COUNT = {1, PLAN_CASE_UNITS, false, true}, RATE = {0, 1e15, true, false},
-                           AMOUNT = {0, 1e15, false, false}, SLOWNESS = {0, 1e6, false, false};
+static const struct demand COUNT = {1, PLAN_CASE_UNITS, false, true},
+                           RATE = {1e-15, 1e15, false, false}, AMOUNT = {0, 1e15, false, false},
+                           SLOWNESS = {0, 1e6, false, false};
 
 /* Names of memory nodes, or of nodes, in the order in which they first appear; borrowed, NULL =
  * nameless. */

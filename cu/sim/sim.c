@@ -449,7 +449,7 @@ static void conclude(struct sim *s)
         bool same = i > 0 && s->c->noise == 0 && !s->c->nchanges && !noisy_units(s->c);
         r->lower_bound = same ? r->lower_bound : sim_step_bound(s->c, i);
         r->bounds += r->lower_bound;
-        r->ratio = span[i] / r->lower_bound;
+        r->ratio = span[i] == r->lower_bound ? 1 : span[i] / r->lower_bound; /* 0 / 0, too */
         if (i >= 3)
             r->worst_ratio = fmax(r->worst_ratio, r->ratio);
     }
