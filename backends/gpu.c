@@ -15,6 +15,7 @@ static const struct {
 } codes[] = {
     {GPU_INVALID_VALUE, EK_USAGE, "invalid value"},
     {GPU_OUT_OF_MEMORY, EK_UNAVAILABLE, "device memory is short"},
+    {9, EK_UNAVAILABLE, "the device takes no such work-group or grid"},
     {46, EK_UNAVAILABLE, "another process has the device to itself (nvidia-smi -q -d COMPUTE)"},
     {98, EK_USAGE, "no such kernel on this device"},
     {101, EK_UNAVAILABLE, "there is no such device; is it hidden by CUDA_VISIBLE_DEVICES?"},
@@ -23,7 +24,10 @@ static const struct {
     {214, EK_LOST, "uncorrectable memory error"},
     {218, EK_UNAVAILABLE, "the driver does not take the code"},
     {220, EK_LOST, "the link to the device failed"},
+    {221, EK_UNAVAILABLE, "the driver's own compiler, libnvidia-ptxjitcompiler.so.1, is not there"},
     {222, EK_UNAVAILABLE, "the driver is older than the compiler"},
+    {223, EK_UNAVAILABLE, "CUDA_DISABLE_PTX_JIT forbids the driver to translate code"},
+    {300, EK_UNAVAILABLE, "the driver does not take the code"},
     {GPU_NOT_FOUND, EK_USAGE, "no such symbol"},
     {700, EK_LOST, "a kernel left its buffers"},
     {701, EK_UNAVAILABLE, "the kernel needs more registers or local memory than there are"},

@@ -203,6 +203,7 @@ struct gpu_memory {
 struct gpu_program {
     struct backend_program is;
     void *module;
+    unsigned char *image; /* what it was loaded from: HIP reads there as long as the module lives */
     void *function[];
 };
 
@@ -338,9 +339,10 @@ enum ek_status gpu_compile(const struct gpu_vendor *, const char *label,
                            const struct gpu_compiler *, const char *text, const char *options,
                            struct gpu_code *);
 
-/* Finished code for an architecture from $CU_KERNEL_CODE or share/evenkeel/code; false: none. */
+/* Finished code from $CU_KERNEL_CODE or share/evenkeel/code that an architecture may run: number
+ * *i of the possible ones or a later one, and *i moves behind it; false: no more. */
 bool gpu_ready_find(const struct gpu_vendor *, const char *text, const char *options,
-                    const char *arch, struct gpu_code *);
+                    const char *arch, int *i, struct gpu_code *);
 /* The key of all code in caches. */
 struct cache_key gpu_code_key(const struct gpu_vendor *, const char *text, const char *options,
                               const char *target);

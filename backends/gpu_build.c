@@ -61,12 +61,12 @@ static void *load(const struct gpu_state *d, const unsigned char *code, struct r
 }
 
 static enum ek_status load_fresh(const struct gpu_state *d, const struct gpu_compiler *c,
-                                 const unsigned char *code, void **module)
+                                 const unsigned char *code, struct gpu_program *p)
 {
     struct refusal why;
     char doing[1200];
-    *module = load(d, code, &why);
-    if (*module)
+    p->module = load(d, code, &why);
+    if (p->module)
         return EK_OK;
     why.words[strcspn(why.words, "\n")] = '\0';
     snprintf(doing, sizeof doing, "loading what %s %d.%d made for %s on a driver of %s%s%s",
@@ -100,17 +100,19 @@ static size_t before_code(const char *maker, size_t most)
     return (strnlen(maker, most) / CODE_ALIGNED + 1) * CODE_ALIGNED;
 }
 
-/* A module of code that was made before, or NULL; frees it. */
-static void *load_old(const struct gpu_state *d, const char *maker, struct gpu_code *old)
+/* Loads code that was made before, if it is that maker's and the driver takes it. */
+static bool load_old(const struct gpu_state *d, const char *maker, unsigned char *code, size_t size,
+                     struct gpu_program *p)
 {
     struct refusal ignored;
-    const size_t skip = before_code((const char *)old->code, old->size);
-    void *module = NULL;
-    if (skip < old->size && (!maker || !strcmp(maker, (const char *)old->code)))
-        module = load(d, old->code + skip, &ignored);
-    free(old->code);
-    *old = (struct gpu_code){0};
-    return module;
+    const size_t skip = before_code((const char *)code, size);
+    if (skip < size && (!maker || !strcmp(maker, (const char *)code)))
+        p->module = load(d, code + skip, &ignored);
+    if (p->module)
+        p->image = code;
+    else
+        free(code);
+    return p->module;
 }
 
 enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_code *made)
@@ -129,45 +131,48 @@ enum ek_status gpu_code_sign(const char *label, const char *maker, struct gpu_co
 
 static enum ek_status compile_module(const struct gpu_state *d, const struct gpu_compiler *c,
                                      const char *maker, const struct cache_key *key,
-                                     const char *text, const char *options, void **module)
+                                     const char *text, const char *options, struct gpu_program *p)
 {
     struct gpu_code made = {0};
     enum ek_status st = gpu_compile(d->vendor, d->label, c, text, options, &made);
     if (!st)
-        st = load_fresh(d, c, made.code, module);
-    if (!st)
         st = gpu_code_sign(d->label, maker, &made);
     if (!st)
+        st = load_fresh(d, c, made.code + before_code(maker, strlen(maker)), p);
+    if (!st)
         cache_save(key, made.code, made.size);
-    free(made.code);
+    if (st)
+        free(made.code);
+    else
+        p->image = made.code;
     free(made.log);
     return st;
 }
 
 /* What the compiler at hand made before, else finished code, else made anew. */
 static enum ek_status make_module(const struct gpu_state *d, const char *text, const char *options,
-                                  void **module)
+                                  struct gpu_program *p)
 {
     const struct gpu_vendor *v = d->vendor;
     const struct cache_key key = gpu_code_key(v, text, options, d->info.arch);
     const int driver = v->found->version / v->major;
     struct gpu_compiler c;
-    struct gpu_code old = {0};
+    struct gpu_code old;
     char maker[MAKER];
+    int i = 0;
     status_mute(+1);
     const bool compiler = !gpu_compiler_choose(v, d->label, d->info.arch, driver, &c);
     status_mute(-1);
     if (compiler)
         name_maker(d, &c, maker);
-    *module = NULL;
-    if (cache_load(&key, &old.code, &old.size))
-        *module = load_old(d, compiler ? maker : NULL, &old);
-    if (!*module && gpu_ready_find(v, text, options, d->info.arch, &old))
-        *module = load_old(d, NULL, &old);
-    if (*module)
+    if (cache_load(&key, &old.code, &old.size) &&
+        load_old(d, compiler ? maker : NULL, old.code, old.size, p))
         return EK_OK;
+    while (gpu_ready_find(v, text, options, d->info.arch, &i, &old))
+        if (load_old(d, NULL, old.code, old.size, p))
+            return EK_OK;
     TRY(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c)); /* now say why */
-    return compile_module(d, &c, maker, &key, text, options, module);
+    return compile_module(d, &c, maker, &key, text, options, p);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -196,6 +201,7 @@ void gpu_unbuild(void *dev, struct backend_program *program)
     d->vendor->use(d);
     gpu_settle(d);
     d->driver->module_unload(((struct gpu_program *)program)->module);
+    free(((struct gpu_program *)program)->image);
     free(program);
 }
 
@@ -209,7 +215,7 @@ enum ek_status gpu_build(void *dev, const char *text, const char *options, int n
     enum ek_status st = gpu_use(d);
     pthread_mutex_lock(&compiling);
     if (!st)
-        st = make_module(d, text, options, &p->module);
+        st = make_module(d, text, options, p);
     pthread_mutex_unlock(&compiling);
     if (st)
         free(p);

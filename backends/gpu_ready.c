@@ -40,33 +40,35 @@ static bool folder(char path[PATH_MAX])
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* What may run on a device besides code for just its architecture: AMD's without the settings
- * behind the colon, NVIDIA's portable code for one no newer. Number `i`; false: no more. */
-static bool substitute(const char *arch, int i, char target[80])
+/* What may run on a device, the best first: code for just its architecture; NVIDIA's for an older
+ * one of its generation, then portable code for one no newer, which older drivers may refuse;
+ * AMD's without the settings behind the colon. Number `i`; false: no more. */
+static bool target_of(const char *arch, int i, char target[80])
 {
-    enum { OLDEST = 50 };
+    enum { OLDEST = 50, GENERATION = 10 };
     int number;
     if (sscanf(arch, "sm_%d", &number) == 1) {
-        snprintf(target, 80, "compute_%d", number - i);
-        return number - i >= OLDEST;
+        const int older = number % GENERATION;
+        const int of = i <= older ? number - i : number - (i - older - 1);
+        snprintf(target, 80, "%s_%d", i <= older ? "sm" : "compute", of);
+        return of >= OLDEST;
     }
-    snprintf(target, 80, "%.*s", (int)strcspn(arch, ":"), arch);
-    return i == 0 && strcmp(target, arch);
+    snprintf(target, 80, "%.*s", i ? (int)strcspn(arch, ":") : 79, arch);
+    return i < 1 + (strchr(arch, ':') != NULL);
 }
 
 bool gpu_ready_find(const struct gpu_vendor *v, const char *text, const char *options,
-                    const char *arch, struct gpu_code *out)
+                    const char *arch, int *i, struct gpu_code *out)
 {
     char path[PATH_MAX], target[80];
-    struct cache_key key = gpu_code_key(v, text, options, arch);
-    if (!folder(path))
+    if (!folder(path) || access(path, X_OK))
         return false;
-    bool found = cache_load_from(path, &key, &out->code, &out->size);
-    for (int i = 0; !found && !access(path, X_OK) && substitute(arch, i, target); i++) {
-        key = gpu_code_key(v, text, options, target);
-        found = cache_load_from(path, &key, &out->code, &out->size);
+    while (target_of(arch, (*i)++, target)) {
+        const struct cache_key key = gpu_code_key(v, text, options, target);
+        if (cache_load_from(path, &key, &out->code, &out->size))
+            return true;
     }
-    return found;
+    return false;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */

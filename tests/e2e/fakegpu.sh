@@ -118,6 +118,8 @@ FAKEGPU_INIT=101 refused 3 'HIP_VISIBLE_DEVICES' bt-mz --class S --devices hip:0
     [ "$(ls "$work/code" | wc -l)" = 3 ] || say "finished code: $(ls "$work/code" | wc -l) files instead of 3"
     FAKEGPU_FAULT=build:1 verified bt-mz cuda:0,hip:0 0x0+2 --class S
     FAKEGPU_FAULT=build:1 FAKEGPU_ARCH=sm_52 verified bt-mz cuda:0 0x0+1 --class S
+    # An older one's code of the same generation first; where the driver refuses it, portable code.
+    FAKEGPU_FAULT=build:1,load:1 FAKEGPU_ARCH=sm_86 verified bt-mz cuda:0 0x0+1 --class S
     for f in "$work"/code/*; do printf x >>"$f"; done
     FAKEGPU_FAULT=build:1 refused 2 'error: .*ID_0' bt-mz --class S --devices cuda:0 --layout 0x0+1
     CU_KERNEL_CODE_FOR=sm_30000 refused 3 'sm_30000' bt-mz --class S --steps 1 --devices host:0 --layout 0x0+1

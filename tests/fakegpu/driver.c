@@ -432,16 +432,23 @@ struct module {
     struct gpu *gpu;
     cl_program program;
     cl_program described; /* the same, which knows its arguments: never run, so never compiled */
+    const char *image;    /* HIP's driver reads there as long as the module lives */
+    char *was;            /* what it held */
     struct function *functions; /* a list */
 };
 
-/* Whether a device runs code made for `target`: its own, or CUDA's for an older one. */
+/* Whether a device runs code made for `target`: its own, CUDA's for an older one of its generation,
+ * CUDA's portable code for any older one, HIP's that leaves the settings open. */
 static bool runs(const char *target)
 {
-    int wanted, have;
-    if (sscanf(target, "compute_%d", &wanted) == 1 && sscanf(arch(), "sm_%d", &have) == 1)
+    int wanted, have = 0;
+    sscanf(arch(), "sm_%d", &have);
+    if (sscanf(target, "compute_%d", &wanted) == 1)
         return wanted <= have;
-    return !strcmp(target, arch());
+    if (sscanf(target, "sm_%d", &wanted) == 1)
+        return wanted <= have && wanted / 10 == have / 10;
+    const size_t n = strlen(target);
+    return !strncmp(target, arch(), n) && (!arch()[n] || arch()[n] == ':');
 }
 
 /* Reads "magic, target, options, text". */
@@ -485,6 +492,8 @@ SHOWN(NAME(cuModuleLoadDataEx, hipModuleLoadDataEx), void **module, const void *
         return INVALID_IMAGE;
     }
     free(log);
+    m->image = code;
+    m->was = strdup(code);
     gpu_keep(g, MODULES, 1);
     *module = m;
     return OK;
@@ -494,6 +503,9 @@ SHOWN(NAME(cuModuleUnload, hipModuleUnload), void *module)
 {
     struct module *m = module;
     const struct pocl *cl = pocl_open();
+    if (FAKE_HIP && strcmp(m->image, m->was))
+        gpu_complain("device %d: a module's code went before it", m->gpu->index);
+    free(m->was);
     for (struct function *f = m->functions, *next; f; f = next) {
         next = f->next;
         if (f->queued && !m->gpu->lost) {
