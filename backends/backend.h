@@ -189,6 +189,7 @@ struct backend {
     int index;
     char label[24]; /* "opencl:0" */
     struct backend_info info;
+    double fed, fed_since; /* backend_fed(): until the last wait; since when there is work, or 0 */
 };
 
 /* Number of back ends, the i-th in order of preference (NULL past the end), by name (or NULL). */
@@ -249,9 +250,10 @@ enum ek_status backend_build(struct backend *b, const char *text, const char *op
 void backend_unbuild(struct backend *b, struct backend_program *program);
 
 /* Starts kernel number `kernel` (of the array given to build()) over at least global[] work-items:
- * the grid is rounded up to whole groups, so the kernel text checks its bounds. */
+ * the grid is rounded up to whole groups, so the kernel text checks its bounds. EK_UNAVAILABLE:
+ * more than the text's GID(), an int, can count. */
 enum ek_status backend_launch(struct backend *b, int queue, struct backend_program *program,
-                              int kernel, const int global[3], int nargs,
+                              int kernel, const long global[3], int nargs,
                               const struct backend_arg *args);
 
 static inline enum ek_status backend_record(struct backend *b, int queue, int event)
@@ -269,10 +271,12 @@ static inline enum ek_status backend_elapsed(struct backend *b, int from, int to
     return b->ops->elapsed(b->dev, from, to, seconds);
 }
 
-static inline enum ek_status backend_wait(struct backend *b, int queue)
-{
-    return b->ops->wait(b->dev, queue);
-}
+enum ek_status backend_wait(struct backend *b, int queue);
+
+/* Seconds so far in which BACKEND_COMPUTE had something to do, as far as the host knows: from the
+ * first call that gives it work until the wait() behind it is over. In the rest of its user's time
+ * the device starves. On the thread of its computation. */
+double backend_fed(const struct backend *b);
 
 /* Copies a box from a buffer of one open device to one of another, done on return: directly where
  * both are of one back end that can, else through host memory. On queue BACKEND_COPY of both, by

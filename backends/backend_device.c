@@ -1,7 +1,9 @@
 /* backends/backend_device.c – an open device: what all back ends have to check before they do
  * it. */
 #include "backends/backend.h"
+#include "src/clock.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,29 @@ void backend_close(struct backend *b)
     free(b);
 }
 
+/* ---- whether it has work ---- */
+
+static void feed(struct backend *b, int queue)
+{
+    if (queue == BACKEND_COMPUTE && b->fed_since <= 0)
+        b->fed_since = clock_now();
+}
+
+double backend_fed(const struct backend *b)
+{
+    return b->fed + (b->fed_since > 0 ? clock_now() - b->fed_since : 0);
+}
+
+enum ek_status backend_wait(struct backend *b, int queue)
+{
+    const enum ek_status st = b->ops->wait(b->dev, queue);
+    if (queue == BACKEND_COMPUTE) {
+        b->fed = backend_fed(b);
+        b->fed_since = 0;
+    }
+    return st;
+}
+
 /* ---- memory ---- */
 
 enum ek_status backend_alloc(struct backend *b, size_t bytes, struct backend_mem **mem)
@@ -86,7 +111,10 @@ static enum ek_status transfer(struct backend *b, int queue, const struct backen
     TRY(check_owner(b, t.dst));
     TRY(check_owner(b, t.src));
     TRY(fit(b, box, &t));
-    return t.box.width ? b->ops->transfer(b->dev, queue, &t) : EK_OK;
+    if (!t.box.width)
+        return EK_OK;
+    feed(b, queue);
+    return b->ops->transfer(b->dev, queue, &t);
 }
 
 enum ek_status backend_write(struct backend *b, int queue, struct backend_mem *dst, const void *src,
@@ -209,18 +237,24 @@ static enum ek_status check_args(const struct backend *b, const struct backend_s
 }
 
 enum ek_status backend_launch(struct backend *b, int queue, struct backend_program *program,
-                              int kernel, const int global[3], int nargs,
+                              int kernel, const long global[3], int nargs,
                               const struct backend_arg *args)
 {
     const struct backend_signature *s = &program->kernel[kernel];
     size_t groups[3];
-    bool any = true;
     TRY(check_args(b, s, nargs, args));
     for (int i = 0; i < 3; i++) {
-        groups[i] = global[i] > 0 ? ((size_t)global[i] + s->group[i] - 1) / s->group[i] : 0;
-        any &= groups[i] > 0;
+        if (global[i] < 0 || global[i] > INT_MAX - (long)s->group[i])
+            FAIL(EK_UNAVAILABLE,
+                 "%s: kernel '%s' is to start %ld work-items in direction %d, it counts to %d: use "
+                 "smaller tasks",
+                 b->label, s->name, global[i], i, INT_MAX);
+        groups[i] = ((size_t)global[i] + s->group[i] - 1) / s->group[i];
     }
-    return any ? b->ops->launch(b->dev, queue, program, kernel, groups, args) : EK_OK;
+    if (!groups[0] || !groups[1] || !groups[2])
+        return EK_OK;
+    feed(b, queue);
+    return b->ops->launch(b->dev, queue, program, kernel, groups, args);
 }
 
 /* ---- between devices ---- */

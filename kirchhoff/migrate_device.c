@@ -345,7 +345,7 @@ static enum ek_status send(struct migrate_device *d, struct flight *f)
 static enum ek_status launch(struct migrate_device *d, int kernel, long items, int nargs,
                              const struct backend_arg *args)
 {
-    const int global[3] = {(int)items, 1, 1};
+    const long global[3] = {items, 1, 1};
     return backend_launch(d->backend, BACKEND_COMPUTE, d->program, kernel, global, nargs, args);
 }
 

@@ -132,7 +132,7 @@ enum ek_status ray_device_start(struct ray_device *d, const struct front *f, siz
         backend_arg_int((int)count),    backend_arg_mem(d->mem[MEDIUM]),
         backend_arg_mem(d->mem[NODES]), backend_arg_mem(d->mem[LAYERS]),
         backend_arg_int((int)layers)};
-    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, 0, (int[3]){(int)count, 1, 1},
+    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, 0, (long[3]){(long)count, 1, 1},
                           sizeof arg / sizeof *arg, arg);
 }
 

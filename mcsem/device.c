@@ -226,7 +226,7 @@ static void add_plan(struct device *d, int nfreq)
 static enum ek_status launch(struct device *d, int kernel, size_t items,
                              const struct backend_arg *args, int nargs)
 {
-    const int global[3] = {(int)items, 1, 1};
+    const long global[3] = {(long)items, 1, 1};
     return backend_launch(d->backend, BACKEND_COMPUTE, d->program, kernel, global, nargs, args);
 }
 

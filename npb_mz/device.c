@@ -290,7 +290,8 @@ static enum ek_status launch(struct device *d, int number, const struct batch *b
 {
     const struct mz_launch *l = &d->mz->ops->launches[number];
     const struct zone_row *begin = &d->places.row[b->begin], *end = begin + b->zones;
-    const int global[3] = {ZONE_GROUP * (end->groups[l->grid] - begin->groups[l->grid]), 1, 1};
+    const long global[3] = {ZONE_GROUP * (long)(end->groups[l->grid] - begin->groups[l->grid]), 1,
+                            1};
     struct backend_arg args[MAX_ARGUMENTS];
     int n = 0;
     for (const char *c = l->arguments; *c; c++) {
@@ -485,7 +486,7 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
     const struct mz *mz = d->mz;
     const int points = (most(mz->most_nx, mz->most_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
     const int groups = (points + ZONE_GROUP - 1) / ZONE_GROUP; /* of one face */
-    const int global[3] = {ZONE_GROUP * groups * (int)n, 1, 1};
+    const long global[3] = {(long)ZONE_GROUP * groups * (long)n, 1, 1};
     const struct backend_arg args[] = {
         backend_arg_mem(d->mem[B_U]), backend_arg_mem(d->mem[B_ZONES]),
         backend_arg_mem(d->mem[list]), backend_arg_int(groups), backend_arg_mem(d->mem[faces])};

@@ -51,7 +51,7 @@ enum ek_status search_device_build(struct search_device *d, const char *text, co
 enum ek_status search_device_launch(struct search_device *d, long items,
                                     const struct backend_arg *args, int nargs)
 {
-    const int global[3] = {(int)items, 1, 1};
+    const long global[3] = {items, 1, 1};
     return backend_launch(d->backend, BACKEND_COMPUTE, d->program, 0, global, nargs, args);
 }
 

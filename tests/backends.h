@@ -88,7 +88,7 @@ static inline void get(struct backend *b, void *to, struct backend_mem *m, size_
 static inline void run(struct backend *b, struct backend_program *p, int kernel, int x, int y,
                        int z, int nargs, const struct backend_arg *args)
 {
-    const int global[3] = {x, y, z};
+    const long global[3] = {x, y, z};
     assert_int_equal(backend_launch(b, BACKEND_COMPUTE, p, kernel, global, nargs, args), EK_OK);
 }
 

@@ -50,7 +50,7 @@ static void a_refused_launch_is_no_loss(void **state)
     struct backend_program *p = build_laws(b, "");
     struct backend_mem *m = alloc_on(b, 2 * sizeof(int));
     const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(0), backend_arg_int(7)};
-    const int one[3] = {1, 1, 1};
+    const long one[3] = {1, 1, 1};
     int cell[2] = {0, 0};
     put(b, m, cell, sizeof cell);
     setenv("FAKEGPU_FAULT", "launch:1", 1);
@@ -73,7 +73,7 @@ static void too_large_a_grid_is_refused(void **state)
     struct backend_mem *m = alloc_on(b, sizeof(int));
     const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(1), backend_arg_int(1),
                                        backend_arg_int(1)};
-    const int high[3] = {1, 131073, 1};
+    const long high[3] = {1, 131073, 1};
     ASSERT_FAILS(EK_UNAVAILABLE, backend_launch(b, BACKEND_COMPUTE, p, INDEX, high, 4, args),
                  "65537 groups in direction 1, the device takes 65535");
     backend_free(b, m);
@@ -256,7 +256,7 @@ static int bugs(void)
     struct gpu_program *code = (struct gpu_program *)p;
     struct backend_mem *m = alloc_on(b, 64);
     const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(0), backend_arg_int(7)};
-    const int one[3] = {1, 1, 1};
+    const long one[3] = {1, 1, 1};
     void *pinned, *address = gpu_address(m),
                   *value[3] = {&address, (void *)&args[1].as, (void *)&args[2].as};
     assert_int_equal(driver->pinned_alloc(&pinned, 64, 4), 0);

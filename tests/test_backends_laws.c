@@ -4,6 +4,7 @@
 #include "tests/backends.h"
 
 #include "src/clock.h"
+#include <limits.h>
 #include <math.h>
 
 /* ---- memory ---- */
@@ -153,13 +154,31 @@ static void wrong_arguments_are_refused(void **state)
 {
     struct subject *s = *state;
     struct backend_mem *m = alloc_on(s->b, 64);
-    const int one[3] = {1, 1, 1};
+    const long one[3] = {1, 1, 1};
     const struct backend_arg good[] = {backend_arg_mem(m), backend_arg_int(1), backend_arg_int(1)},
                              bad[] = {backend_arg_mem(m), backend_arg_double(1)};
     ASSERT_FAILS(EK_USAGE, backend_launch(s->b, BACKEND_COMPUTE, s->laws, COUNT, one, 3, good),
                  "laws_count");
     ASSERT_FAILS(EK_USAGE, backend_launch(s->b, BACKEND_COMPUTE, s->laws, COUNT, one, 2, bad),
                  s->b->label);
+    backend_free(s->b, m);
+}
+
+/* A kernel's index is an int; what overflowed on its way here must not pass for "nothing to do". */
+static void grids_beyond_an_int_are_refused(void **state)
+{
+    struct subject *s = *state;
+    const long wrong[][3] = {{INT_MAX, 1, 1}, {1, 1L << 32, 1}, {1, 1, -1}, {-64, 0, 1}};
+    const long none[][3] = {{0, 1, 1}, {64, 0, 7}};
+    struct backend_mem *m = alloc_on(s->b, 64);
+    const struct backend_arg args[] = {backend_arg_mem(m), backend_arg_int(1)};
+    for (int i = 0; i < LENGTH(wrong); i++)
+        ASSERT_FAILS(EK_UNAVAILABLE,
+                     backend_launch(s->b, BACKEND_COMPUTE, s->laws, COUNT, wrong[i], 2, args),
+                     "work-items in direction");
+    for (int i = 0; i < LENGTH(none); i++)
+        assert_int_equal(backend_launch(s->b, BACKEND_COMPUTE, s->laws, COUNT, none[i], 2, args),
+                         EK_OK);
     backend_free(s->b, m);
 }
 
@@ -301,6 +320,28 @@ static void events_have_times(void **state)
     backend_free(s->b, m);
 }
 
+/* Fed from the first work on the queue of computation to the end of the wait behind it. */
+static void a_device_without_work_starves(void **state)
+{
+    struct subject *s = *state;
+    int word = 7;
+    const struct backend_rect all = backend_linear(0, 0, sizeof word);
+    struct backend_mem *m = alloc_on(s->b, sizeof word);
+    const double before = backend_fed(s->b);
+    assert_int_equal(backend_write(s->b, BACKEND_COPY, m, &word, &all), EK_OK);
+    assert_int_equal(backend_wait(s->b, BACKEND_COPY), EK_OK);
+    usleep(1000);
+    assert_true(backend_fed(s->b) == before);
+    assert_int_equal(backend_write(s->b, BACKEND_COMPUTE, m, &word, &all), EK_OK);
+    usleep(1000);
+    assert_true(backend_fed(s->b) >= before + 1e-3);
+    assert_int_equal(backend_wait(s->b, BACKEND_COMPUTE), EK_OK);
+    const double after = backend_fed(s->b);
+    usleep(1000);
+    assert_true(after >= before + 1e-3 && backend_fed(s->b) == after);
+    backend_free(s->b, m);
+}
+
 /* ---- what goes wrong ---- */
 
 static void foreign_buffers_are_refused(void **state)
@@ -310,7 +351,7 @@ static void foreign_buffers_are_refused(void **state)
     struct backend_mem *ours = alloc_on(s->b, 64), *theirs = alloc_on(other, 64);
     char bytes[64] = "";
     const struct backend_rect all = backend_linear(0, 0, sizeof bytes);
-    const int one[3] = {1, 1, 1};
+    const long one[3] = {1, 1, 1};
     const struct backend_arg args[] = {backend_arg_mem(theirs), backend_arg_int(1)};
     ASSERT_FAILS(EK_USAGE, backend_write(s->b, BACKEND_COPY, theirs, bytes, &all), "buffer");
     ASSERT_FAILS(EK_USAGE, backend_read(s->b, BACKEND_COPY, bytes, theirs, &all), "buffer");
@@ -361,6 +402,8 @@ static const struct law laws[] = {
     LAW(indices_are_three_dimensional),
     LAW(arguments_of_every_type_arrive),
     LAW(wrong_arguments_are_refused),
+    LAW(grids_beyond_an_int_are_refused),
+    LAW(a_device_without_work_starves),
     LAW(arithmetic_has_the_bits_of_the_host),
     LAW(barriers_hold),
     LAW(a_queue_runs_in_order),

@@ -95,7 +95,7 @@ static void test_device_text(void **state)
 {
     (void)state;
     static const struct backend_kernel kernels[] = {{"interval_narrow_rows", {64, 1, 1}}};
-    const int rows = list_rows(row), global[3] = {rows, 1, 1};
+    const long rows = list_rows(row), global[3] = {rows, 1, 1};
     struct backend *b = open_device("host", 0);
     struct backend_program *p;
     char *text = joined("tests/kernels/interval.c");

@@ -4,6 +4,7 @@
 #include "src/json.h"
 #include "src/opt.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,6 +92,15 @@ static void say_units(FILE *out, const json_t *run)
                  text(u, "name"), text(u, "kind"));
         if (idle > 0.5)
             say(out, idle, line, "another policy, or a layout without the units that it waits for");
+        const double busy = json_number_of(u, "busy_s");
+        const double starving = busy > 0 ? json_number_of(u, "starving_s") / busy : 0;
+        snprintf(line, sizeof line,
+                 "device %s had nothing to do in tasks of its own: its thread on the "
+                 "host did not keep up",
+                 text(u, "name"));
+        if (starving > 0.3)
+            say(out, fmin(1, starving), line,
+                "more tasks at once, as dynamic:chunk=8; a --layout with a core for its thread");
     }
     if (json_number_of(run, "units_lost") > 0)
         fprintf(out, "\n%.0f units were lost, %.0f steps done again.\n",

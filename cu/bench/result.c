@@ -35,6 +35,8 @@ static json_t *describe_unit(const struct cu *u, const struct team *team)
     json_t *o = json_pack("{s:s s:s s:i s:I s:f}", "kind", kind_names[u->kind], "name", u->name,
                           "width", u->width, "tasks", (json_int_t)team_unit_tasks(team, u->index),
                           "busy_s", team_unit_spent(team, u->index).computing);
+    if (u->kind == CU_DEVICE)
+        json_object_set_new(o, "starving_s", json_real(team_unit_spent(team, u->index).starving));
     if (cluster_size() > 1)
         json_object_set_new(o, "rank", json_integer(cluster_rank()));
     return o;
@@ -126,19 +128,21 @@ static void take_times(struct result_run *run, const struct result_host *h, cons
 /* What the units of each kind spent, on all ranks. */
 static void take_spent(struct result_run *run, const struct cu_set *set, const struct team *team)
 {
-    double sum[2][4] = {{0}};
+    double sum[2][5] = {{0}};
     for (int c = 0; c < set->n; c++) {
         const struct team_spent unit = team_unit_spent(team, c);
         double *of = sum[set->cu[c].kind];
         of[0] += unit.computing;
         of[1] += unit.launching;
         of[2] += unit.moving;
-        of[3]++;
+        of[3] += unit.starving;
+        of[4]++;
     }
-    cluster_sum(*sum, 8);
+    cluster_sum(*sum, 10);
     for (int kind = 0; kind < 2; kind++) {
-        run->spent[kind] = (struct team_spent){sum[kind][0], sum[kind][1], sum[kind][2]};
-        run->unit_count[kind] = (int)sum[kind][3];
+        run->spent[kind] =
+            (struct team_spent){sum[kind][0], sum[kind][1], sum[kind][2], sum[kind][3]};
+        run->unit_count[kind] = (int)sum[kind][4];
     }
 }
 
@@ -431,6 +435,15 @@ static void table_losses(FILE *out, const struct result_set *set,
     for (int i = 0; i < n; i++) {
         struct loss l = loss_in(set, ranked[i]);
         loss_print(out, width, ranked[i]->schedule, &l, ranked[i]->team.seconds);
+    }
+    if (!n || !ranked[0]->unit_count[CU_DEVICE])
+        return;
+    fprintf(out, "\n%-*s %20s  of the devices' time in tasks: the host had given them no work\n",
+            width, "lost to", "feeding");
+    for (int i = 0; i < n; i++) {
+        const struct team_spent *spent = &ranked[i]->spent[CU_DEVICE];
+        fprintf(out, "%-*s %10.4g s %6.1f%%\n", width, ranked[i]->schedule, spent->starving,
+                100 * spent->starving / fmax(spent->computing + spent->launching, 1e-300));
     }
 }
 

@@ -29,7 +29,7 @@ struct result_run {
     struct team_result team;
     enum bench_verdict verified; /* of a run that was not interrupted */
     bool interrupted;
-    json_t *units;              /* [{kind name width tasks busy_s}] */
+    json_t *units;              /* [{kind name width tasks busy_s starving_s}] */
     json_t *verification;       /* the program's own detail, or NULL */
     json_t *facts;              /* members that the program adds to the run's object, or NULL */
     double *seconds;            /* [2][ntasks] of a task per cu_kind, median, NAN unknown */

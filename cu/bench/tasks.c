@@ -107,7 +107,7 @@ enum ek_status ek_launch(const struct ek_unit *u, const char *kernel, size_t ite
                          const struct backend_arg *args)
 {
     const struct ek_device *d = u->device;
-    const int global[3] = {(int)items, 1, 1};
+    const long global[3] = {(long)items, 1, 1};
     for (int k = 0; k < d->nkernels; k++)
         if (!strcmp(d->name[k], kernel))
             return backend_launch(d->backend, BACKEND_COMPUTE, d->program, k, global, nargs, args);

@@ -190,8 +190,10 @@ static enum ek_status work_on(struct team *t, const struct cu *cu, struct ek_ran
     if (failed(t))
         return EK_OK; /* the step is void */
     memset(&t->history.seconds[r.begin], 0, (r.end - r.begin) * sizeof *t->history.seconds);
-    double start = clock_now();
+    const double start = clock_now(), fed = cu->device ? backend_fed(cu->device) : 0;
     TRY(t->ops->compute(t->ctx, cu, r, &t->history.seconds[r.begin]));
+    if (cu->device)
+        u->starving += fmax(0, clock_now() - start - (backend_fed(cu->device) - fed));
     note_event(t, u,
                (struct events_entry){.start = start,
                                      .seconds = clock_now() - start,

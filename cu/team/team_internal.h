@@ -14,7 +14,7 @@
 /* What a unit's own thread writes. */
 struct unit {
     _Alignas(64) double busy_step; /* computing, in this step */
-    double moving_step, busy, moving, launches;
+    double moving_step, busy, moving, launches, starving;
     double work, speed; /* declared cost computed in this step; cost per second of the last one */
     size_t tasks, bytes, migrations;
     bool dead, moved; /* moved: moved a task since the program was told of the homes */

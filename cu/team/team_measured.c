@@ -16,7 +16,7 @@ size_t team_unit_tasks(const struct team *t, int cu)
 struct team_spent team_unit_spent(const struct team *t, int cu)
 {
     const struct unit *u = &t->unit[cu];
-    return (struct team_spent){u->busy, u->launches, u->moving};
+    return (struct team_spent){u->busy, u->launches, u->moving, u->starving};
 }
 
 unsigned team_task_runs(const struct team *t, size_t task, enum cu_kind kind)

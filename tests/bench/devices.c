@@ -56,7 +56,8 @@ static enum ek_status read(struct bench *x, int times)
 
 static enum ek_status triad(struct bench *x, int times)
 {
-    const int n = (int)(x->bytes / sizeof(double)), global[3] = {n, 1, 1};
+    const int n = (int)(x->bytes / sizeof(double));
+    const long global[3] = {n, 1, 1};
     const struct backend_arg args[] = {backend_arg_mem(x->mem[0]), backend_arg_mem(x->mem[1]),
                                        backend_arg_mem(x->mem[2]), backend_arg_double(3),
                                        backend_arg_int(n)};
@@ -67,7 +68,7 @@ static enum ek_status triad(struct bench *x, int times)
 
 static enum ek_status empty(struct bench *x, int times)
 {
-    const int global[3] = {1, 1, 1};
+    const long global[3] = {1, 1, 1};
     const struct backend_arg args[] = {backend_arg_mem(x->mem[0]), backend_arg_int(1)};
     for (int i = 0; i < times; i++)
         TRY(backend_launch(x->b, BACKEND_COMPUTE, x->program, 0, global, 2, args));
