@@ -5,7 +5,7 @@
 
 #include "okada_mogi/search_method.h"
 
-enum { SEARCH_BUFFERS = 6 };
+enum { SEARCH_BUFFERS = 7 };
 
 /* A buffer that grows as it is needed. */
 struct search_buffer {
@@ -19,7 +19,8 @@ struct search_device {
     struct backend_program *program;
     struct search_worker *worker; /* finishes what the device leaves */
     struct search_buffer buffer[SEARCH_BUFFERS];
-    void *own; /* search_device_axes' or search_device_join's */
+    void *own;  /* search_device_axes' or search_device_join's */
+    long least; /* places at least that a launch looks at, if there are so many; tests take few */
 };
 
 /* Makes room for so many bytes; what was in the buffer is lost if it grows. */

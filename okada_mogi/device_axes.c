@@ -7,21 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND };
-enum { AXIS = 8, CONDITION = 10, STATION = 11 }; /* numbers in a row */
-enum { MOST_SPAN = 32, ENOUGH_ITEMS = 1 << 16, MOST_ITEMS = 1 << 20, MOST_AXES = 4 };
+enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND }; /* FOUND: two */
+enum { AXIS = 8, CONDITION = 10, STATION = 11 };            /* numbers in a row */
+enum { MOST_SPAN = 32, ENOUGH_ITEMS = 1 << 16, MOST_ITEMS = 1 << 20, MOST_AXES = 4, PIECES = 8 };
 enum { MOST_PLACES = 1 << 20 }; /* of a condition that is tabulated */
 static const double anything = 1e300;
 
 struct axes {
-    int naxes, axis[JOB_AXES]; /* numbers in the job */
-    long row[JOB_AXES * AXIS];
+    int naxes, axis[JOB_AXES];                           /* numbers in the job */
+    long axes[JOB_AXES * AXIS], row[2][JOB_AXES * AXIS]; /* row: as it goes to the device */
     struct trial_axis grid[JOB_AXES];
     trial_number per; /* trials behind each place: those of a geometry */
     int ndirections, nconditions, nstations;
     double *table;
     size_t table_room, table_used;
-    int *found;
+    int *found[2];
+};
+
+/* Places of a range, of which each item looks at `span`. */
+struct piece {
+    trial_number first;
+    long count, items;
+    int span;
 };
 
 static enum ek_status out_of_memory(const struct search_device *d)
@@ -103,7 +110,7 @@ static enum ek_status add_axis(struct search_device *d, int a, long weights, lon
         else
             table[i] = value;
     }
-    memcpy(x->row + AXIS * x->naxes, row, sizeof row);
+    memcpy(x->axes + AXIS * x->naxes, row, sizeof row);
     x->grid[x->naxes] = job->axis[a];
     x->axis[x->naxes++] = a;
     return EK_OK;
@@ -208,7 +215,8 @@ void search_device_axes_close(struct search_device *d)
 {
     struct axes *x = d->own;
     free(x->table);
-    free(x->found);
+    free(x->found[0]);
+    free(x->found[1]);
     free(x);
 }
 
@@ -217,12 +225,18 @@ enum ek_status search_device_axes_open(struct search_device *d)
     const struct job *job = d->search->job;
     char kernel[64];
     struct axes *x = d->own = calloc(1, sizeof *x);
-    if (!x || !(x->found = malloc(2 * MOST_ITEMS * sizeof *x->found)))
+    if (!x)
         return out_of_memory(d);
+    for (int slot = 0; slot < 2; slot++)
+        if (!(x->found[slot] = malloc(2 * MOST_ITEMS * sizeof *x->found[slot])))
+            return out_of_memory(d);
+    d->least = (long)ENOUGH_ITEMS * MOST_SPAN;
     TRY(add_axes(d));
     TRY(add_conditions(d));
     TRY(search_device_write(d, TABLE, x->table, x->table_used * sizeof *x->table));
-    TRY(search_device_room(d, FOUND, 2 * MOST_ITEMS * sizeof *x->found));
+    TRY(search_device_room(d, AXES, sizeof x->axes));
+    for (int slot = 0; slot < 2; slot++)
+        TRY(search_device_room(d, FOUND + slot, 2 * MOST_ITEMS * sizeof *x->found[slot]));
     const char *name = strrchr(job->model->text, '/') + 1;
     snprintf(kernel, sizeof kernel, "%.*s_%s", (int)strcspn(name, "."), name,
              d->search->ops->geometries ? "probe" : "brute");
@@ -273,7 +287,7 @@ static void amplitudes(const struct job *job, double *least, double *most)
     *most += slack;
 }
 
-static enum ek_status launch(struct search_device *d, long count, int span)
+static enum ek_status launch(struct search_device *d, const struct piece *p, int found)
 {
     const struct axes *x = d->own;
     const struct job *job = d->search->job;
@@ -294,34 +308,88 @@ static enum ek_status launch(struct search_device *d, long count, int span)
         arg[n++] = backend_arg_double(least);
         arg[n++] = backend_arg_double(most);
     }
-    arg[n++] = backend_arg_long(count);
-    arg[n++] = backend_arg_int(span);
-    arg[n++] = backend_arg_mem(d->buffer[FOUND].mem);
-    return search_device_launch(d, (count + span - 1) / span, arg, n);
+    arg[n++] = backend_arg_long(p->count);
+    arg[n++] = backend_arg_int(p->span);
+    arg[n++] = backend_arg_mem(d->buffer[found].mem);
+    return search_device_launch(d, p->items, arg, n);
 }
 
-/* Looks at `count` places from number `first` on and finishes those that are left. */
-static enum ek_status run_places(struct search_device *d, trial_number first, long count)
+/* ---- pieces of a range: one is looked at while the host judges what the one before left
+ * ---------*/
+
+/* The device looks at a piece's places and the host fetches what is found, behind earlier work. */
+static enum ek_status begin_piece(struct search_device *d, const struct piece *p, int slot)
 {
     struct axes *x = d->own;
-    long place[JOB_AXES];
-    const long even = (count + ENOUGH_ITEMS - 1) / ENOUGH_ITEMS;
-    const int span = even < MOST_SPAN ? (int)even : MOST_SPAN;
-    const long items = (count + span - 1) / span;
-    trial_place(x->grid, x->naxes, first, place);
+    long place[JOB_AXES], *row = x->row[slot];
+    const size_t bytes = (size_t)(x->naxes * AXIS) * sizeof *row;
+    const struct backend_rect all = backend_linear(0, 0, bytes);
+    memcpy(row, x->axes, bytes);
+    trial_place(x->grid, x->naxes, p->first, place);
     for (int a = 0; a < x->naxes; a++)
-        x->row[AXIS * a + 1] = place[a];
-    TRY(search_device_write(d, AXES, x->row, (size_t)(x->naxes * AXIS) * sizeof *x->row));
-    TRY(launch(d, count, span));
-    TRY(search_device_read(d, FOUND, x->found, 2 * (size_t)items * sizeof *x->found));
-    for (long i = 0; i < items; i++) {
-        unsigned bits = (unsigned)x->found[2 * i];
-        d->worker->evaluations += x->found[2 * i + 1];
+        row[AXIS * a + 1] = place[a];
+    TRY(backend_write(d->backend, BACKEND_COMPUTE, d->buffer[AXES].mem, row, &all));
+    TRY(launch(d, p, FOUND + slot));
+    return backend_record(d->backend, BACKEND_COMPUTE, slot);
+}
+
+static enum ek_status fetch_piece(struct search_device *d, const struct piece *p, int slot)
+{
+    const struct axes *x = d->own;
+    const struct backend_rect all =
+        backend_linear(0, 0, 2 * (size_t)p->items * sizeof *x->found[slot]);
+    TRY(backend_after(d->backend, BACKEND_FEED, slot));
+    return backend_read(d->backend, BACKEND_FEED, x->found[slot], d->buffer[FOUND + slot].mem,
+                        &all);
+}
+
+static enum ek_status judge_piece(struct search_device *d, const struct piece *p, const int *found)
+{
+    for (long i = 0; i < p->items; i++) {
+        unsigned bits = (unsigned)found[2 * i];
+        d->worker->evaluations += found[2 * i + 1];
         for (; bits; bits &= bits - 1)
-            TRY(d->search->ops->finish(d->worker,
-                                       first + (trial_number)(i * span + __builtin_ctz(bits))));
+            TRY(d->search->ops->finish(
+                d->worker, p->first + (trial_number)(i * p->span + __builtin_ctz(bits))));
     }
     return EK_OK;
+}
+
+/* The next places before `end`: few enough that there are some pieces, enough to be worth it. */
+static struct piece next_piece(trial_number first, trial_number end, trial_number all,
+                               trial_number least)
+{
+    const trial_number most = (trial_number)MOST_ITEMS * MOST_SPAN;
+    trial_number count = all / PIECES + 1;
+    count = count < least ? least : count > most ? most : count;
+    struct piece p = {first, (long)(end - first < count ? end - first : count), 0, MOST_SPAN};
+    const long even = (p.count + ENOUGH_ITEMS - 1) / ENOUGH_ITEMS;
+    p.span = even < MOST_SPAN ? (int)even : MOST_SPAN;
+    p.items = (p.count + p.span - 1) / p.span;
+    return p;
+}
+
+/* Two are under way: the host waits for the one before only when the next has begun. */
+static enum ek_status run_pieces(struct search_device *d, trial_number at, trial_number end)
+{
+    const struct axes *x = d->own;
+    const trial_number all = end - at;
+    struct piece p[2];
+    int n = 0;
+    for (; at < end; n++) {
+        const int slot = n % 2;
+        p[slot] = next_piece(at, end, all, (trial_number)d->least);
+        at += (trial_number)p[slot].count;
+        TRY(begin_piece(d, &p[slot], slot));
+        if (n > 0)
+            TRY(backend_wait(d->backend, BACKEND_FEED));
+        TRY(fetch_piece(d, &p[slot], slot));
+        if (n > 0)
+            TRY(judge_piece(d, &p[!slot], x->found[!slot]));
+    }
+    TRY(backend_wait(d->backend, BACKEND_FEED));
+    TRY(backend_wait(d->backend, BACKEND_COMPUTE));
+    return judge_piece(d, &p[(n - 1) % 2], x->found[(n - 1) % 2]);
 }
 
 enum ek_status search_device_axes_run(void *device)
@@ -329,15 +397,16 @@ enum ek_status search_device_axes_run(void *device)
     struct search_device *d = device;
     const struct axes *x = d->own;
     const struct trial_range range = d->worker->range;
-    const trial_number most = (trial_number)MOST_ITEMS * MOST_SPAN;
     if (!range.count)
         return EK_OK;
     const trial_number end = (range.first + range.count - 1) / x->per + 1;
     TRY(write_stations(d));
-    for (trial_number at = range.first / x->per; at < end;) {
-        const trial_number count = end - at < most ? end - at : most;
-        TRY(run_places(d, at, (long)count));
-        at += count;
+    const enum ek_status st = run_pieces(d, range.first / x->per, end);
+    if (st) { /* nothing that is still under way may reach our memory later */
+        status_mute(+1);
+        (void)backend_wait(d->backend, BACKEND_FEED);
+        (void)backend_wait(d->backend, BACKEND_COMPUTE);
+        status_mute(-1);
     }
-    return EK_OK;
+    return st;
 }
