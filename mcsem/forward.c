@@ -7,19 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VECTORS = PAIR_GROUP / LANES };
+enum { VECTORS = PAIR_GROUP / LANES, FINEST = HANKEL_FILTERS - 1 };
 _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for each strand");
 /* What lies below so many nepers there and back is not seen: exp(-46) = 1e-20. */
-#define DEEP  46.0
-#define STEEP 0.3
-/* Of the finest filter, relative to the field; 1e-12 in a whole space. */
-#define FINEST_ERROR 1e-10
-#define GAIN         0.1   /* a filter's error over the coarser one's, at most */
-#define COMMON       0.25  /* but neighbours share some of theirs where fields are static */
-#define LOST_E       8e-26 /* what cancellation leaves of small fields, at least; 1/m^2 for H */
-#define LOST_H       8e-23
-#define ROUNDING     1.1e-16
-#define LEAST_ERROR  1e-13 /* of sums in double precision */
+#define DEEP        46.0
+#define STEEP       0.3
+#define GAIN        0.1       /* a filter's error over the coarser one's, at most */
+#define COMMON      0.25      /* but neighbours share some of theirs where fields are static */
+#define UNEVEN      2         /* what the coarsest filter leaves out may cancel in part */
+#define CUT         1e-19     /* of a primary field: exp(-CX_DEEP) stands for what is smaller */
+#define LEAST_ERROR 1e-13     /* of sums in double precision */
+#define TWIN        (8 / 7.0) /* lengths of the pair that is rounded otherwise; see rounding_of() */
+#define UNLIKE      16        /* rounding may be larger than what two pairs differ by */
 
 struct forward {
     int layers, nfreq;
@@ -186,7 +185,7 @@ int forward_filter(const struct survey_pair *p, int which)
     const double flat = 0.5 * p->length * cos(p->dip), rise = 0.5 * p->length * fabs(sin(p->dip));
     const double r = hypot(across, fmax(0, fabs(along) - flat));
     const double d = fabs(p->receiver[2] - p->source[2]) + rise;
-    return r < STEEP * d ? HANKEL_FILTERS - 1 : which;
+    return r < STEEP * d && which < HANKEL_FILTERS ? FINEST : which;
 }
 
 /* Sums and results of one filter. */
@@ -216,55 +215,124 @@ enum ek_status forward_pair(struct forward *f, const struct earth_layers *layers
     return run(f, layers, pair, nfreq, freq, which, derivatives, field, derivative);
 }
 
-/* What cancellation leaves of the pair's small fields: rounding of its primary field, which over a
- * survey's distances is less than the least. */
-static double lost(const struct survey_pair *p, double freq)
+/* What forward_choose() works with. */
+struct choice {
+    struct forward *forward;
+    const struct earth_layers *layers;
+    const struct survey_pair *pair;
+    int nfreq;
+    const double *freq;
+    struct forward_control control;
+    double complex *field[2]; /* [nfreq] of the last two filters */
+    double *slow;             /* [nfreq] */
+};
+
+static enum ek_status try_filter(struct choice *c, int which)
 {
-    const double *a = p->source, *b = p->receiver, four_pi = 4 * acos(-1);
-    const double r = fmax(1e-3, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
-    return p->magnetic ? fmax(LOST_H, ROUNDING / (four_pi * r * r))
-                       : fmax(LOST_E, 0.1 * ROUNDING * forward_line(freq) / (four_pi * r));
+    double complex *before = c->field[0];
+    c->field[0] = c->field[1];
+    c->field[1] = before;
+    return run(c->forward, c->layers, c->pair, c->nfreq, c->freq, which, FORWARD_FIELD, before,
+               NULL);
 }
 
-/* Largest difference of the two, relative to max(|field|, floor). */
-static double difference(int n, const double complex *a, const double complex *b, double floor)
+/* Largest difference of the last two, relative to max(|field|, floor). */
+static double difference(const struct choice *c)
 {
     double worst = 0;
-    for (int q = 0; q < n; q++)
-        worst = fmax(worst, cabs(a[q] - b[q]) / fmax(cabs(b[q]), floor));
+    for (int q = 0; q < c->nfreq; q++)
+        worst = fmax(worst, cabs(c->field[0][q] - c->field[1][q]) /
+                                fmax(cabs(c->field[1][q]), c->control.floor));
     return worst;
+}
+
+/* What is left of the pair's primary field where layers let nothing pass. */
+static double cut_of(const struct choice *c, double freq)
+{
+    const double *a = c->pair->source, *b = c->pair->receiver;
+    const double flat = hypot(a[0] - b[0], a[1] - b[1]), steep = fabs(a[2] - b[2]);
+    const double r = fmax(1e-3, fmax(hypot(flat, steep) - 0.5 * c->pair->length, steep));
+    const struct pair_view *view = &c->forward->plan.level[0].view;
+    const double rho = fmax(c->layers->rho_v[view->upper], c->layers->rho_v[view->lower]);
+    const double electric = (rho / (r * r) + forward_line(freq)) / r;
+    return CUT / (4 * acos(-1)) * (c->pair->magnetic ? 1 / (r * r) : electric);
+}
+
+/* Rounding of the last fields likewise: by how much they change where all lengths are TWIN times as
+ * large and frequencies that much smaller that E is by TWIN^3, H by TWIN^2 smaller but for
+ * rounding. */
+static enum ek_status rounding_of(struct choice *c, int which, double *rounding)
+{
+    const double size = TWIN * TWIN * (c->pair->magnetic ? 1 : TWIN);
+    struct earth_layers l = *c->layers;
+    struct survey_pair p = *c->pair;
+    double complex *field = c->field[1], *twin = c->field[0];
+    for (int k = 0; k < l.n - 1; k++)
+        l.z[k] *= TWIN;
+    for (int d = 0; d < 3; d++) {
+        p.source[d] *= TWIN;
+        p.receiver[d] *= TWIN;
+    }
+    p.length *= TWIN;
+    for (int q = 0; q < c->nfreq; q++)
+        c->slow[q] = c->freq[q] / (TWIN * TWIN);
+    TRY(run(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, twin, NULL));
+    *rounding = LEAST_ERROR;
+    for (int q = 0; q < c->nfreq; q++) {
+        const double lost = fmax(UNLIKE * cabs(twin[q] * size - field[q]), cut_of(c, c->freq[q]));
+        *rounding = fmax(*rounding, lost / fmax(cabs(field[q]), c->control.floor));
+    }
+    return EK_OK;
+}
+
+/* Filter after filter until two agree to `limit`; *error. `careful`: all but the finest one
+ * extrapolate from wavenumbers of a hundredth of 1 / offset to 0; where layers or skin depths are
+ * so large that this is too bold, and straight above the wire, none of them will do. */
+static enum ek_status choose(struct choice *c, bool careful, double limit, int *which,
+                             double *error)
+{
+    double low = 0, worst = INFINITY;
+    if (careful)
+        TRY(try_filter(c, HANKEL_LOW));
+    TRY(try_filter(c, *which = 0));
+    if (careful)
+        low = difference(c);
+    if (!(low <= limit)) {
+        low = 0;
+        TRY(try_filter(c, HANKEL_LOW_FINE));
+        TRY(try_filter(c, *which = FINEST));
+        worst = difference(c);
+    }
+    while (*which < FINEST && !(worst <= limit)) {
+        TRY(try_filter(c, ++*which));
+        worst = difference(c);
+    }
+    *error = fmax(GAIN * worst, UNEVEN * low);
+    return EK_OK;
 }
 
 enum ek_status forward_choose(struct forward *f, const struct earth_layers *layers,
                               const struct survey_pair *pair, int nfreq, const double *freq,
                               const struct forward_control *control, int *which, double *error)
 {
-    double complex *field[2] = {calloc((size_t)nfreq, sizeof **field),
-                                calloc((size_t)nfreq, sizeof **field)};
-    enum ek_status st = EK_OK;
-    double worst = INFINITY, rounding = LEAST_ERROR;
-    const double limit = (error ? COMMON : 1) * control->tolerance;
-    int k = 0;
-    if (!field[0] || !field[1])
-        st = status_fail(EK_UNAVAILABLE, "forward: out of memory for %d frequencies", nfreq);
+    const size_t n = (size_t)nfreq;
+    double complex *room = calloc(3 * n, sizeof *room);
+    struct choice c = {
+        f, layers, pair, nfreq, freq, *control, {room, room + n}, (double *)(room + 2 * n)};
+    double differs = 0, rounding = 0;
+    int found = 0;
+    enum ek_status st =
+        room ? EK_OK
+             : status_fail(EK_UNAVAILABLE, "forward: out of memory for %d frequencies", nfreq);
     if (!st)
-        st = run(f, layers, pair, nfreq, freq, 0, FORWARD_FIELD, field[0], NULL);
-    while (!st && k < HANKEL_FILTERS - 1 && worst > limit) {
-        k++;
-        st = run(f, layers, pair, nfreq, freq, k, FORWARD_FIELD, field[k % 2], NULL);
-        worst = difference(nfreq, field[(k + 1) % 2], field[k % 2], control->floor);
-        for (int q = 0; q < nfreq; q++)
-            rounding =
-                fmax(rounding, lost(pair, freq[q]) / fmax(cabs(field[k % 2][q]), control->floor));
-    }
-    free(field[0]);
-    free(field[1]);
+        st = choose(&c, error, (error ? COMMON : 1) * control->tolerance, &found, &differs);
+    if (!st && error)
+        st = rounding_of(&c, found, &rounding);
+    free(room);
     if (st)
         return st;
-    *which = k;
-    if (forward_filter(pair, 0) == HANKEL_FILTERS - 1)
-        worst = FINEST_ERROR / GAIN; /* one filter, whichever was asked for */
+    *which = found;
     if (error)
-        *error = fmax(GAIN * worst, rounding);
+        *error = fmax(differs, rounding);
     return EK_OK;
 }

@@ -35,9 +35,10 @@ enum ek_status forward_pair(struct forward *forward, const struct earth_layers *
                             double complex *derivative);
 
 /* Error control: the coarsest filter whose fields differ from the next finer one's by no more than
- * tolerance * max(|field|, floor) at every frequency, or the finest one. *error (may be NULL): a
- * tenth of that difference relative to max(|field|, floor), which bounds the finer filter's error;
- * `which` is the finer one, and where the error is asked for, they differ by a quarter as much. */
+ * tolerance * max(|field|, floor) at every frequency, or the finest one. *error (may be NULL): the
+ * field's error relative to max(|field|, floor), estimated from what filters differ by, from what
+ * rounding changes, and from what is cut off; where it is asked for, filters differ by a quarter as
+ * much. */
 struct forward_control {
     double tolerance, floor;
 };

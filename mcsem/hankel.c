@@ -17,13 +17,15 @@ enum { FOLDED = 4 }; /* samples of which the extrapolation to x = 0 is made */
 /* Errors: largest over 414 fields of six sea floors, of those above 1e-15 V/(A m^2), and of all. */
 static const struct design {
     double step, width, x_first, x_last;
-} designs[HANKEL_FILTERS] = {
+} designs[HANKEL_DESIGNS] = {
     {0.14, 0.50, 4e-2, 300},  /*  64 points, 3e-4,  4e-2 */
     {0.12, 0.40, 3e-2, 600},  /*  84 points, 4e-6,  9e-4 */
     {0.09, 0.35, 2e-2, 600},  /* 116 points, 7e-9,  4e-6 */
     {0.08, 0.35, 1e-2, 600},  /* 138 points, 2e-10, 2e-7 */
     {0.065, 0.35, 5e-3, 900}, /* 187 points, 7e-11, 7e-9 */
     {0.05, 0.35, 1e-6, 3e4},  /* 483 points: the rest */
+    {0.14, 0.50, 1e-6, 300},  /* 140 points: the first one but for extrapolation */
+    {0.065, 0.35, 1e-6, 900}, /* 318 points: the last but one likewise */
 };
 
 /* ln Gamma(z), re z > 0: Stirling's series after a shift to re z >= 12. POWER divides long doubles
@@ -148,7 +150,7 @@ static enum ek_status make(const struct design *d, struct hankel *h)
 enum ek_status hankel_open(int which, const struct hankel **filter)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct hankel made[HANKEL_FILTERS];
+    static struct hankel made[HANKEL_DESIGNS];
     enum ek_status st = EK_OK;
     pthread_mutex_lock(&lock);
     if (!made[which].series)

@@ -22,7 +22,10 @@
 #include "src/status.h"
 
 enum {
-    HANKEL_FILTERS = 6, /* from coarse to fine */
+    HANKEL_FILTERS = 6,          /* from coarse to fine */
+    HANKEL_LOW = HANKEL_FILTERS, /* two of them without extrapolation, for comparison */
+    HANKEL_LOW_FINE,
+    HANKEL_DESIGNS,
     HANKEL_POINTS = 512 /* most points of one */
 };
 
@@ -33,7 +36,7 @@ struct hankel {
     double *series; /* [order nu][power][n] of the weights, in Chebyshev polynomials of the shift */
 };
 
-/* Filter `which`, 0 .. HANKEL_FILTERS-1; made on first use, then shared for ever. EK_UNAVAILABLE:
+/* Filter `which`, 0 .. HANKEL_DESIGNS-1; made on first use, then shared for ever. EK_UNAVAILABLE:
  * memory. Any thread. */
 enum ek_status hankel_open(int which, const struct hankel **filter);
 
