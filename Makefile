@@ -299,7 +299,7 @@ benches: $(bins) $(benches)
 
 # The papers' tables and figures beside ours: as text, or with REPORT=FILE as a page. REPORT itself is
 # where programs' pages go.
-replay: $(BIN)/cu-plan $(BIN)/cu-run $(BUILD)/bench/kirchhoff_donation
+replay: $(BIN)/cu-plan $(BIN)/cu-run $(BIN)/mcsem $(BUILD)/bench/kirchhoff_donation
 	@BUILD=$(BUILD) BIN=$(BIN) python3 tests/replay.py $(if $(filter command,$(origin REPORT)),--report '$(REPORT)')
 
 # A cu-plan of which every policy can be sabotaged.

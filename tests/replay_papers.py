@@ -8,6 +8,7 @@ import math
 import os
 import statistics
 import subprocess
+import tempfile
 
 from replay_page import bars, gantt, lines
 
@@ -338,6 +339,17 @@ def mcsem_unlike(paper, cost, ours, rule, bound, pictures):
         table["gain C over B"] = 100 * (1 - table["forward heft C"] / table["forward heft B"])
 
 
+def mcsem_models(paper, ours):
+    """Schedulers of bin/mcsem whose model is the Original's to the last bit: a PSNR without end, as in Section 6.5."""
+    with tempfile.TemporaryDirectory() as folder:
+        survey = os.path.join(folder, "survey.csv")
+        program = os.path.join(BIN, "mcsem")
+        subprocess.run([program, "--generate", "tiny", "--out", survey], stdout=subprocess.DEVNULL, check=True)
+        r = run([program, survey, "--compare", ",".join(paper["compared"]), "--iterations", "2", "--target", "15",
+                 "--layout", "2x1", "--quiet", "--json", "-"])
+    ours["equal models"] = sum(x["psnr_db"] == "infinite" for x in r["runs"] if x["schedule"] != paper["compared"][0])
+
+
 def mcsem(paper, ours, rule, bound, pictures):
     with open(os.path.join(ROOT, paper["cells"]), encoding="utf-8") as f:
         cost = json.load(f)["tasks"]["cost"]
@@ -347,6 +359,7 @@ def mcsem(paper, ours, rule, bound, pictures):
                                              "cell", "pairs")]
     mcsem_equal(paper, cost, ours, rule, pictures)
     mcsem_unlike(paper, cost, ours, rule, bound, pictures)
+    mcsem_models(paper, ours)
     for machines, key in ((2, "two"), (4, "four")):
         groups = dict(paper["scenarios"]["A"], optimizer=64 * machines)
         case = mcsem_case(paper, cost, groups)
@@ -650,6 +663,34 @@ def okada_cluster(paper, ours, rule, pictures):
                                   unlimited, "b", "relative delay")]
 
 
+def okada_single(paper, ours, rule, pictures):
+    """Figure 7: the smallest search with many trials for each thread of a GPU; Figure 9: batches on the cores of a CPU."""
+    f = paper["figure_7"]
+    threads = int(paper["instances"][0][1] / f["trials_per_thread"])
+    for name, cores in f["gpu_cores"].items():
+        case = {"name": name, "tasks": {"cost": [1.0] * threads}, "steps": 1,
+                "units": [{"kind": "device", "count": cores, "space": "gpu", "speed": 1}]}
+        r = simulate(case, ["static"], cold=False)["static"]
+        ours["over full " + name], rule["over full " + name] = (r["makespan_s"] * cores / threads,
+                                                                math.ceil(threads / cores) * cores / threads)
+        ours["cores at work " + name], rule["cores at work " + name] = sum(t > 0 for t in r["units"]["tasks"]), min(threads, cores)
+    f, curves = paper["figure_9"], {}
+    cost = uneven(paper["tasks"], paper["scatter"], 1)
+    for name, cores in f["cores"].items():
+        case = {"name": name, "tasks": {"cost": cost}, "steps": 1, "units": [{"kind": "cpu", "count": cores, "speed": 1}]}
+        runs = simulate(case, {"%d" % k: "dynamic:chunk=%d" % k for k in f["batches"]}, cold=False)
+        took = {}
+        for k in f["batches"]:
+            batch = [sum(cost[i:i + k]) for i in range(0, len(cost), k)]
+            took[k] = max(loads(batch, dynamic(batch, [1.0] * cores), [1.0] * cores))
+        for k in f["batches"][1:]:
+            ours["batches %s %d" % (name, k)] = runs["%d" % k]["makespan_s"] / runs["1"]["makespan_s"]
+            rule["batches %s %d" % (name, k)] = took[k] / took[1]
+        curves["System %s, %d cores" % (name, cores)] = [runs["%d" % k]["makespan_s"] * cores / len(cost) - 1 for k in f["batches"]]
+    pictures["Figure 9"] = [bars("Cores alone: delay over even shares, by the size of batches", ["%d" % k for k in f["batches"]],
+                                 curves, "batch, of %d" % paper["tasks"], "relative delay")]
+
+
 def okada_balance(paper, ours, rule, pictures):
     """Table 3: processes whose rank makes them slow, and Section 5.4's assignments without delays."""
     t = paper["table_3"]
@@ -683,6 +724,7 @@ def okada_balance(paper, ours, rule, pictures):
 
 
 def okada_mogi(paper, ours, rule, bound, pictures):
+    okada_single(paper, ours, rule, pictures)
     okada_systems(paper, ours, rule, pictures)
     okada_cluster(paper, ours, rule, pictures)
     okada_balance(paper, ours, rule, pictures)
