@@ -215,7 +215,7 @@ static enum invert_stop stop_after(struct invert *inv, double rms_before)
     const double change = fabs(rms_before - inv->rms) / inv->rms;
     if (inv->iteration > 0)
         inv->stalls = change < o->stall ? inv->stalls + 1 : 0;
-    if (inv->rms <= o->target && inv->iteration >= o->least_iterations)
+    if (inv->rms == 0 || (inv->rms <= o->target && inv->iteration >= o->least_iterations))
         return INVERT_MISFIT;
     if (o->stall_times > 0 && inv->stalls >= o->stall_times)
         return INVERT_STALLED;

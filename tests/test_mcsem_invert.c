@@ -497,6 +497,28 @@ static void linear_data_are_explained(void **state)
     invert_close(inv);
 }
 
+/* Whatever the least number of iterations: there is nothing left to explain. */
+static void perfect_data_end_it(void **state)
+{
+    (void)state;
+    double kept[COLUMNS][ROWS];
+    memcpy(kept, data, sizeof data);
+    memset(data, 0, sizeof data);
+    struct invert_options o = usual;
+    o.least_iterations = 3;
+    struct invert *inv = open_inversion(&o);
+    for (int turn = 0; turn < 20 && !inv->stop; turn++)
+        go_on(inv);
+    assert_int_equal(inv->stop, INVERT_MISFIT);
+    assert_true(inv->rms == 0);
+    for (int i = 0; i < inv->nrecords; i++)
+        assert_true(isfinite(inv->record[i].phi) && isfinite(inv->record[i].gain));
+    for (int i = 0; i < UNKNOWNS; i++)
+        assert_true(inv->earth->m[i] == 0);
+    invert_close(inv);
+    memcpy(data, kept, sizeof data);
+}
+
 static void limits_hold(void **state)
 {
     (void)state;
@@ -696,6 +718,7 @@ int main(void)
         cmocka_unit_test(certainty_is_that_of_the_dense_inverse),
         cmocka_unit_test(one_sigma_covers_its_share),
         cmocka_unit_test(linear_data_are_explained),
+        cmocka_unit_test(perfect_data_end_it),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(a_bad_trial_is_rejected_and_the_next_step_shorter),
         cmocka_unit_test(it_stops_by_rule),
