@@ -255,26 +255,3 @@ int plan_heap_add(struct plan_heap *h, double sec)
     top[at] = loaded;
     return chosen;
 }
-
-void plan_counter_begin(struct plan_counter *c, const struct sched_job *job, int chunk)
-{
-    c->n = job->n;
-    c->chunk = (size_t)chunk > job->grain ? (size_t)chunk : job->grain;
-    plan_counter_rewind(c);
-}
-
-void plan_counter_rewind(struct plan_counter *c)
-{
-    atomic_store_explicit(&c->taken, 0, memory_order_relaxed);
-}
-
-struct ek_range plan_counter_next(struct plan_counter *c)
-{
-    /* Asking again after the end must not add for ever: a look first keeps `taken` bounded. */
-    if (atomic_load_explicit(&c->taken, memory_order_relaxed) >= c->n)
-        return (struct ek_range){0, 0};
-    size_t at = atomic_fetch_add_explicit(&c->taken, c->chunk, memory_order_relaxed);
-    if (at >= c->n)
-        return (struct ek_range){0, 0};
-    return (struct ek_range){at, c->n - at < c->chunk ? c->n : at + c->chunk};
-}

@@ -1,6 +1,5 @@
-/* cu/sched/plan.h – what policies are made of: a list of tasks for each unit, where they decide
- * before a step begins, a shared counter, where they decide during it, and what helps them to
- * decide. */
+/* cu/sched/plan.h – what policies are made of that decide before a step begins: a list of tasks for
+ * each unit, and what helps them to decide. */
 #ifndef CU_PLAN_H
 #define CU_PLAN_H
 
@@ -103,18 +102,5 @@ void plan_heap_fill(struct plan_heap *h, const int *unit, int m);
 enum ek_status plan_heap_open(struct plan_heap *h, const struct sched_job *job);
 /* Loads the least loaded unit with `sec` more and returns its number. */
 int plan_heap_add(struct plan_heap *h, double sec);
-
-/* The rule of `dynamic`: whoever asks takes the next chunk. */
-struct plan_counter {
-    _Alignas(64) atomic_size_t taken; /* the only word that units write: one atomic add a chunk */
-    _Alignas(64) size_t n;
-    size_t chunk;
-};
-
-/* Chunks of max(chunk, job->grain) tasks from task 0 on; again at the start of each step. */
-void plan_counter_begin(struct plan_counter *c, const struct sched_job *job, int chunk);
-void plan_counter_rewind(struct plan_counter *c);
-/* Any thread, concurrently. */
-struct ek_range plan_counter_next(struct plan_counter *c);
 
 #endif

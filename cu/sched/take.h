@@ -1,5 +1,5 @@
-/* cu/sched/take.h – one long range of tasks from which units take what comes next, for the policies
- * of loop scheduling: each take may be of another size. */
+/* cu/sched/take.h – one long range of tasks from which units take what comes next: chunks of one
+ * size, or, for the policies of loop scheduling, each of another. */
 #ifndef CU_TAKE_H
 #define CU_TAKE_H
 
@@ -10,7 +10,8 @@
 struct take {
     _Alignas(64) _Atomic size_t at; /* tasks taken so far */
     _Alignas(64) size_t n, grain;
-    /* Tasks that unit cu wants when `taken` are gone already. */
+    size_t chunk; /* where all are of one size */
+    /* Tasks that unit cu wants when `taken` are gone already; NULL: a chunk. */
     size_t (*size)(const void *policy, int cu, size_t taken);
 };
 
@@ -23,17 +24,29 @@ static inline void take_begin(struct take *t, const struct sched_job *job,
     atomic_store_explicit(&t->at, 0, memory_order_relaxed);
 }
 
+/* Chunks of one size, a grain at least. */
+static inline void take_chunks(struct take *t, const struct sched_job *job, size_t chunk)
+{
+    take_begin(t, job, NULL);
+    t->chunk = chunk > t->grain ? chunk : t->grain;
+}
+
 /* ---- members of struct sched_ops ------------------------------------------------------------- */
 static inline void take_step(void *policy)
 {
     atomic_store_explicit(&((struct take *)policy)->at, 0, memory_order_relaxed);
 }
 
-/* The next tasks: at least a grain and never more than there are. Any thread; lock-free. */
+/* The next tasks: at least a grain and never more than there are. Any thread; lock-free: one atomic
+ * add where all chunks are of one size, after a look that keeps `at` bounded. */
 static inline struct ek_range take_next(void *policy, int cu)
 {
     struct take *t = policy;
     size_t at = atomic_load_explicit(&t->at, memory_order_relaxed), end;
+    if (!t->size && at < t->n)
+        at = atomic_fetch_add_explicit(&t->at, t->chunk, memory_order_relaxed);
+    if (!t->size && at < t->n)
+        return (struct ek_range){at, t->n - at < t->chunk ? t->n : at + t->chunk};
     do {
         if (at >= t->n)
             return (struct ek_range){0, 0};

@@ -38,9 +38,8 @@ struct sim_change {
     double after, factor;
 };
 
-/* A task that a unit begins, as sim_case.on_task hears of it, when the unit takes the task's range:
- * it is not told of a speed that changes after that, and what a unit that dies leaves undone is
- * begun again by another one. */
+/* A task that a unit has done, as sim_case.on_task hears of it; of what a unit that dies leaves
+ * undone it hears when another one has done it. */
 struct sim_event {
     int step, unit;
     size_t task;

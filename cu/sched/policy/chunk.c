@@ -9,7 +9,6 @@ struct options {
 
 struct state {
     struct take take;
-    size_t size;
 };
 
 static const struct opt options[] = {
@@ -18,18 +17,11 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-static size_t size(const void *st, int cu, size_t taken)
-{
-    (void)cu, (void)taken;
-    return ((const struct state *)st)->size;
-}
-
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     size_t own = (size_t)((const struct options *)job->options)->size;
-    take_begin(&s->take, job, size);
-    s->size = own ? own : job->n / (32 * (size_t)job->ncu) + 1;
+    take_chunks(&s->take, job, own ? own : job->n / (32 * (size_t)job->ncu) + 1);
     return EK_OK;
 }
 

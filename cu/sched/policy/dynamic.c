@@ -1,6 +1,6 @@
 /* cu/sched/policy/dynamic.c – an idle unit takes the next chunk; nothing is kept between steps.
  * Gonzalez & Morancho 2024, section 4.2. */
-#include "cu/sched/plan.h"
+#include "cu/sched/take.h"
 #include "src/opt.h"
 
 struct options {
@@ -8,7 +8,7 @@ struct options {
 };
 
 struct state {
-    struct plan_counter counter;
+    struct take take;
 };
 
 static const struct opt options[] = {
@@ -25,31 +25,15 @@ static void defaults(void *opts)
 static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
-    plan_counter_begin(&s->counter, job, ((const struct options *)job->options)->chunk);
+    take_chunks(&s->take, job, (size_t)((const struct options *)job->options)->chunk);
     return EK_OK;
-}
-
-static struct ek_range next(void *st, int cu)
-{
-    struct state *s = st;
-    (void)cu;
-    return plan_counter_next(&s->counter);
-}
-
-static void step(void *st)
-{
-    struct state *s = st;
-    plan_counter_rewind(&s->counter);
 }
 
 const struct sched_ops sched_dynamic = {
     .name = "dynamic",
     .summary = "an idle unit takes the next chunk; nothing is remembered",
-    .state_size = sizeof(struct state),
     .opts = options,
     .opts_size = sizeof(struct options),
     .defaults = defaults,
-    .begin = begin,
-    .next = next,
-    .step = step,
+    TAKE_POLICY(begin),
 };

@@ -2,6 +2,7 @@
  * locked, so that no task migrates any more. Gonzalez & Morancho 2024, section 4.2, after Bull
  * 1998. */
 #include "cu/sched/plan.h"
+#include "cu/sched/take.h"
 #include "src/opt.h"
 
 #include <float.h>
@@ -16,10 +17,10 @@ struct busy {
 };
 
 struct state {
-    struct plan_counter counter; /* while learning */
-    struct plan plan;            /* once locked */
-    int left;                    /* learning steps still to come; 0 = locked */
-    int *owner, *best;           /* [n] unit of each task: in this step, in the best one so far */
+    struct take take;  /* while learning */
+    struct plan plan;  /* once locked */
+    int left;          /* learning steps still to come; 0 = locked */
+    int *owner, *best; /* [n] unit of each task: in this step, in the best one so far */
     double best_makespan;
     struct busy *busy; /* [ncu] */
 };
@@ -41,7 +42,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 {
     struct state *s = st;
     const struct options *o = job->options;
-    plan_counter_begin(&s->counter, job, o->chunk);
+    take_chunks(&s->take, job, (size_t)o->chunk);
     s->left = o->learn;
     s->best_makespan = DBL_MAX;
     s->owner = ARENA_NEW(job->arena, job->n, int);
@@ -53,7 +54,7 @@ static enum ek_status begin(void *st, const struct sched_job *job)
 static struct ek_range next(void *st, int cu)
 {
     struct state *s = st;
-    return s->left ? plan_counter_next(&s->counter) : plan_next(&s->plan, cu, s->plan.n);
+    return s->left ? take_next(st, cu) : plan_next(&s->plan, cu, s->plan.n);
 }
 
 static void done(void *st, int cu, struct ek_range r, double sec, const double *each)
@@ -88,7 +89,7 @@ static void step(void *st)
         plan_rewind(&s->plan);
     }
     memset(s->busy, 0, (size_t)s->plan.ncu * sizeof *s->busy);
-    plan_counter_rewind(&s->counter);
+    take_step(st);
 }
 
 const struct sched_ops sched_memorizing_dynamic = {
