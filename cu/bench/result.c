@@ -436,6 +436,11 @@ static void table_losses(FILE *out, const struct result_set *set,
         struct loss l = loss_in(set, ranked[i]);
         loss_print(out, width, ranked[i]->schedule, &l, ranked[i]->team.seconds);
     }
+}
+
+/* Apart from the causes above: a device's tasks at best may starve, too. */
+static void table_feeding(FILE *out, const struct result_run *const *ranked, int n, int width)
+{
     if (!n || !ranked[0]->unit_count[CU_DEVICE])
         return;
     fprintf(out, "\n%-*s %20s  of the devices' time in tasks: the host had given them no work\n",
@@ -472,6 +477,7 @@ void result_table(FILE *out, const struct result_set *set)
     }
     if (!isnan(bound))
         table_losses(out, set, ranked, n, width);
+    table_feeding(out, ranked, n, width);
     free(ranked);
 }
 

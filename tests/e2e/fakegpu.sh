@@ -12,6 +12,7 @@ verified() { # program, devices, layout, more arguments…: exit 0, verified, no
         >"$work/out" 2>"$work/err" || say "$program $devices $layout $*: exit $?: $(cat "$work/err")"
     grep -q '"verified": true' "$work/json" || say "$program $devices $layout $*: not verified"
     grep fakegpu: "$work/err" && say "$program $devices $layout $*: the stand-ins complain"
+    grep -q '"starving_s": [0-9]' "$work/json" || say "$program $devices $layout $*: starving devices are not told"
 }
 refused() { # exit code, words of the one line, program, arguments…
     code=$1 words=$2 program=$3
@@ -35,6 +36,8 @@ if [ -n "${EK_LONG:-}" ]; then
     verified sp-mz hip:0,hip:1 1x1+2 --class W
     FAKEGPU_MEMORY=5 verified bt-mz cuda:0,hip:0 0x0+2 --class W
 fi
+
+grep -q '^lost to  *feeding' "$work/out" || say "no word of what devices lose to feeding: $(cat "$work/out")"
 
 # The same bits on any device, where contraction is the same: two vendors, one compiler behind them.
 verified bt-mz cuda:0 0x0+1 --class S
