@@ -51,8 +51,8 @@ static enum ek_status read_list(const struct cases *c, size_t row, int column, i
 static enum ek_status check_layers(const struct cases *c, size_t row, const struct earth_layers *l)
 {
     for (int k = 0; k < l->n; k++)
-        if (!(l->rho_h[k] > 0) || !(l->rho_v[k] > 0))
-            FAIL(EK_USAGE, "%s:%zu: resistivity of layer %d is %g ohm m, not positive",
+        if (!earth_is_resistivity(l->rho_h[k]) || !earth_is_resistivity(l->rho_v[k]))
+            FAIL(EK_USAGE, "%s:%zu: resistivity of layer %d is %g ohm m, not from 1e-30 to 1e30",
                  c->table->path, c->table->line[row], k + 1, fmin(l->rho_h[k], l->rho_v[k]));
     for (int k = 1; k < l->n - 1; k++)
         if (!(l->z[k] > l->z[k - 1]))

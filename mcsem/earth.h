@@ -76,6 +76,12 @@ static inline int earth_next(const struct earth *earth, int c, int axis)
     return c + earth->nx < earth_columns(earth) ? c + earth->nx : -1;
 }
 
+/* Whether layers can have it: 1e-30 to 1e30 ohm m, so that squares of impedances are numbers. */
+static inline bool earth_is_resistivity(double rho)
+{
+    return rho >= 1e-30 && rho <= 1e30;
+}
+
 /* The layers of column c for its unknowns m (NULL: the earth's own). */
 void earth_column(const struct earth *earth, int c, const double *m, struct earth_layers *layers);
 

@@ -25,9 +25,11 @@ static enum ek_status take_layers(const struct mcsem_layers *from, struct earth_
         const double lambda = from->aniso ? from->aniso[k] : 1;
         l->rho_h[k] = from->res[k];
         l->rho_v[k] = lambda * lambda * from->res[k];
-        if (!(from->res[k] > 0) || !(lambda > 0) || !isfinite(l->rho_v[k]))
-            FAIL(EK_USAGE, "layer %d: %g ohm m with anisotropy %g is no resistivity", k + 1,
-                 from->res[k], lambda);
+        if (!earth_is_resistivity(l->rho_h[k]) || !(lambda > 0) ||
+            !earth_is_resistivity(l->rho_v[k]))
+            FAIL(EK_USAGE,
+                 "layer %d: %g ohm m with anisotropy %g is no resistivity from 1e-30 to 1e30",
+                 k + 1, from->res[k], lambda);
     }
     for (int k = 0; k < l->n - 1; k++) {
         l->z[k] = from->depth[k];
@@ -144,6 +146,8 @@ static enum ek_status check(const struct mcsem_survey *s, double surface)
     if (s->nsrc < 1 || s->nrec < 1 || s->nfreq < 1)
         FAIL(EK_USAGE, "%d sources, %d receivers, %d frequencies: at least one of each is needed",
              s->nsrc, s->nrec, s->nfreq);
+    if (!(s->tolerance >= 0 && s->tolerance <= 1))
+        FAIL(EK_USAGE, "a tolerance of %g: it may be up to 1, and 0 stands for 1e-8", s->tolerance);
     for (int q = 0; q < s->nfreq; q++)
         TRY(survey_check_freq(s->freq[q], "frequency", (size_t)q + 1));
     for (int i = 0; i < s->nsrc; i++)

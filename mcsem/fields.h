@@ -17,7 +17,7 @@ extern "C" {
 struct mcsem_layers {
     int n;               /* 2 to 528 */
     const double *depth; /* [n - 1] of the interfaces, m, ascending */
-    const double *res;   /* [n] horizontal resistivity, ohm m */
+    const double *res;   /* [n] horizontal resistivity, 1e-30 to 1e30 ohm m */
     const double *aniso; /* [n] sqrt(vertical / horizontal resistivity); NULL: isotropic */
 };
 
@@ -29,7 +29,7 @@ struct mcsem_survey {
     const double (*rec)[5]; /* [nrec] x, y, z; azimuth, dip */
     const double *freq;     /* [nfreq] Hz */
     bool mrec;              /* the receivers measure H */
-    double tolerance;       /* relative error of the fields, 0: 1e-8 */
+    double tolerance;       /* relative error of the fields, up to 1; 0: 1e-8 */
 };
 
 /* Fields as re, im: field [nfreq][nrec][nsrc][2], the order of empymod's bipole(); and, unless

@@ -280,7 +280,8 @@ static enum ek_status rounding_of(struct choice *c, int which, double *rounding)
     *rounding = LEAST_ERROR;
     for (int q = 0; q < c->nfreq; q++) {
         const double lost = fmax(UNLIKE * cabs(twin[q] * size - field[q]), cut_of(c, c->freq[q]));
-        *rounding = fmax(*rounding, lost / fmax(cabs(field[q]), c->control.floor));
+        const double share = lost / fmax(cabs(field[q]), c->control.floor);
+        *rounding = isfinite(cabs(field[q]) + cabs(twin[q])) ? fmax(*rounding, share) : INFINITY;
     }
     return EK_OK;
 }

@@ -160,6 +160,16 @@ static void what_makes_no_sense_is_refused(void **state)
     l = few;
     l.res = negative;
     assert_int_equal(mcsem_forward(&l, &good, got, NULL), EK_USAGE);
+    for (int k = 0; k < 4; k++) {
+        const double beyond[] = {k == 0 ? 1e300 : 1e12, k == 1 ? 1e-300 : 0.3, 2,
+                                 k == 2 ? NAN : 20};
+        const double stretched[] = {1, 1, k == 3 ? 1e20 : 1, 1};
+        l = (struct mcsem_layers){FEW, depth, beyond, stretched};
+        assert_int_equal(mcsem_forward(&l, &good, got, NULL), EK_USAGE);
+        s = good;
+        s.tolerance = (const double[]){NAN, -1, 2, INFINITY}[k];
+        assert_int_equal(mcsem_forward(&few, &s, got, NULL), EK_USAGE);
+    }
     l = few;
     l.n = 1;
     assert_int_equal(mcsem_forward(&l, &good, got, NULL), EK_USAGE);
