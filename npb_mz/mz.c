@@ -19,7 +19,7 @@ static void measure(struct mz *mz)
         mz->most_pitch = most(mz->most_pitch, z->pitch);
         mz->most_plane = z->plane > mz->most_plane ? z->plane : mz->most_plane;
     }
-    mz->most_volume = mz->most_plane * mz->mesh->points[2];
+    mz->most_volume = mz->most_plane * mz->mesh->points[2] + ZONE_GAP;
 }
 
 /* Every zone uses the spacing of an average zone: of its own points, or of a share of the mesh'. */

@@ -63,7 +63,7 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
             struct mz_zone z = {.nx = nx[x], .ny = ny[y], .nz = mesh->points[2]};
             z.pitch = pitch_of(z.nx, z.ny);
             z.plane = (long)z.pitch * z.ny;
-            z.volume = z.plane * z.nz;
+            z.volume = z.plane * z.nz + ZONE_GAP;
             z.first = sum.points;
             z.forced = equal ? 0 : sum.points;
             z.carried = sum.carried;

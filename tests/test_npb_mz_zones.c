@@ -79,6 +79,22 @@ static void neighbours_are_mutual_and_faces_match(void **state)
     mz_close(mz);
 }
 
+/* Lines 4 KiB apart share a set of the first-level cache: the components of a point in equal zones
+ * do not. */
+static void components_lie_in_different_sets(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"sp-mz", "lu-mz"};
+    static struct mz_zone zone[ZONES_MOST * ZONES_MOST];
+    for (size_t s = 0; s < 2; s++)
+        for (const char *l = letters; *l; l++) {
+            zones_layout(mz_find(solvers[s]), mz_mesh_find(*l), zone);
+            assert_true(zone->volume >= zone->plane * zone->nz);
+            assert_int_not_equal(zone->volume % 512, 0);
+            assert_int_not_equal(2 * zone->volume % 512, 0);
+        }
+}
+
 /* One forcing serves zones of the same size, and is every zone's own. */
 static void equal_zones_share_a_forcing(void **state)
 {
@@ -112,6 +128,7 @@ int main(void)
         cmocka_unit_test(equal_zones_share_the_mesh),
         cmocka_unit_test(what_is_no_class_is_not_found),
         cmocka_unit_test(neighbours_are_mutual_and_faces_match),
+        cmocka_unit_test(components_lie_in_different_sets),
         cmocka_unit_test(equal_zones_share_a_forcing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,9 @@ enum zone_grid {
 enum {
     ZONE_GROUP = 64, /* items of a work-group, in all kernels */
     ZONE_TILE = 4,   /* points of a tile of w and derived variables: a sector of memory */
-    ZONE_PRIMS = 6   /* derived variables a point, at most */
+    ZONE_PRIMS = 6,  /* derived variables a point, at most */
+    ZONE_GAP = 40    /* doubles behind each component of a zone: keeps the five of a point in
+                         different sets of the cache */
 };
 
 /* One for each zone and one behind the last, whose sums are those over all. A zone's part of a

@@ -24,7 +24,7 @@ FN struct zone zone_at(GLOBAL const struct zone_row *rows, int number)
     z.forced = rows[number].forced;
     z.batch = rows[number].before;
     z.plane = z.pitch * z.ny;
-    z.field = z.plane * z.nz;
+    z.field = z.plane * z.nz + ZONE_GAP;
     return z;
 }
 
