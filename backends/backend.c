@@ -41,19 +41,13 @@ const struct backend_ops *backend_find(const char *name)
 /* Asks without printing why there is none; status_message() has it. */
 static enum ek_status quiet_count(const struct backend_ops *ops, int *n)
 {
-    status_mute(+1);
     *n = 0;
-    enum ek_status st = ops->count(n);
-    status_mute(-1);
-    return st;
+    return MUTED(ops->count(n));
 }
 
 static bool quiet_info(struct backend_device d, struct backend_info *info)
 {
-    status_mute(+1);
-    enum ek_status st = d.ops->info(d.index, info);
-    status_mute(-1);
-    return !st;
+    return !MUTED(d.ops->info(d.index, info));
 }
 
 static void print_libraries(const struct backend_ops *ops, FILE *out)

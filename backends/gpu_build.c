@@ -160,9 +160,7 @@ static enum ek_status make_module(const struct gpu_state *d, const char *text, c
     struct gpu_code old;
     char maker[MAKER];
     int i = 0;
-    status_mute(+1);
-    const bool compiler = !gpu_compiler_choose(v, d->label, d->info.arch, driver, &c);
-    status_mute(-1);
+    const bool compiler = !MUTED(gpu_compiler_choose(v, d->label, d->info.arch, driver, &c));
     if (compiler)
         name_maker(d, &c, maker);
     if (cache_load(&key, &old.code, &old.size) &&

@@ -83,9 +83,7 @@ static enum ek_status make(const struct gpu_vendor *v, const char *text, const c
     if (!folder(path))
         FAIL(EK_USAGE, "CU_KERNEL_CODE_FOR: CU_KERNEL_CODE names the folder for the code: set it");
     int n;
-    status_mute(+1);
-    gpu_count(v, &n); /* a driver, where there is one, says how new a compiler may be */
-    status_mute(-1);
+    (void)MUTED(gpu_count(v, &n)); /* a driver that is there says how new a compiler may be */
     TRY(gpu_compiler_choose(v, v->name, target, v->found->version / v->major, &c));
     if (strcmp(c.target, target))
         FAIL(EK_UNAVAILABLE, "%s: %s %d.%d makes no code for %s", v->name, c.library, c.major,

@@ -46,11 +46,9 @@ static double velocity_value(const struct mig *p, const struct spot *s)
 {
     float square = 0;
     const struct grid *g = &p->m->grid;
-    status_mute(1);
-    const enum ek_status st = traveltime_cache_emergence(
+    const enum ek_status st = MUTED(traveltime_cache_emergence(
         p->m->travel, grid_coordinate(g, 0, s->at[0]), grid_coordinate(g, 1, s->at[1]),
-        grid_coordinate(g, 2, s->at[2]), &square);
-    status_mute(-1);
+        grid_coordinate(g, 2, s->at[2]), &square));
     return st ? 0 : 1 / sqrt((double)square);
 }
 

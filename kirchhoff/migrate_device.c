@@ -435,11 +435,8 @@ enum ek_status migrate_device_run(struct migrate_device *d, size_t begin, size_t
         st = fly(d, &d->flight[turn], c, end - c < d->chunks ? end : c + d->chunks);
     if (!st)
         st = fetch(d);
-    if (st) { /* what is under way must not read from memory that is given back */
-        status_mute(1);
-        (void)backend_wait(d->backend, BACKEND_COMPUTE);
-        status_mute(-1);
-    }
+    if (st) /* what is under way must not read from memory that is given back */
+        (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));
     for (int f = 0; f < FLIGHT; f++)
         d->flight[f].flying = false;
     if (!st) {

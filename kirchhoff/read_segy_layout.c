@@ -138,9 +138,7 @@ static bool is_text(int file, const char *path, off_t at)
 {
     unsigned char text[SEGY_TEXT];
     int ascii = 0, ebcdic = 0;
-    status_mute(1);
-    const enum ek_status st = segy_pread(file, path, text, sizeof text, at, "a text");
-    status_mute(-1);
+    const enum ek_status st = MUTED(segy_pread(file, path, text, sizeof text, at, "a text"));
     for (int i = 0; i < SEGY_TEXT && !st; i++) {
         ascii += (text[i] >= ' ' && text[i] <= '~') || text[i] == '\n' || text[i] == '\r';
         ebcdic += text[i] == 0x40 || (text[i] >= 0x4a && text[i] <= 0xf9) || text[i] == 0x15;

@@ -60,9 +60,7 @@ static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job,
         enum ek_status now;
 #pragma omp atomic read
         now = worst;
-        status_mute(1); /* said once, below */
-        const enum ek_status st = now ? now : make_table(t, job, node);
-        status_mute(-1);
+        const enum ek_status st = now ? now : MUTED(make_table(t, job, node)); /* said below */
         if (st && !now)
 #pragma omp critical(tables_made)
             if (!worst) {

@@ -43,10 +43,7 @@ static void note_table(struct tt *t, size_t source, struct ttable *table)
 static bool is_done(struct tt *t, size_t source)
 {
     struct ttable *table;
-    status_mute(1);
-    const enum ek_status st = tfolder_table(t->folder, source, &table);
-    status_mute(-1);
-    if (st)
+    if (MUTED(tfolder_table(t->folder, source, &table)))
         return false;
     t->record[source] = (struct tt_record){.finished = true, .kept = true, .rms = NAN, .most = NAN};
     note_table(t, source, table);
@@ -167,10 +164,8 @@ static struct ray_device *handle_of(struct tt *t, const struct cu *cu, int devic
     const struct backend *b = t->set->cu[t->set->layout.ncpu + device].device;
     if (*h)
         return *h;
-    status_mute(1);
-    const enum ek_status st =
-        ray_device_open((struct backend_device){b->ops, b->index}, &t->job.field, h);
-    status_mute(-1);
+    const struct backend_device opened = {b->ops, b->index};
+    const enum ek_status st = MUTED(ray_device_open(opened, &t->job.field, h));
     if (st)
         lose(t, cu, device);
     return st ? NULL : *h;

@@ -127,9 +127,7 @@ static enum ek_status open_places(struct device *d)
     for (size_t memory = info->memory; st == EK_UNAVAILABLE; memory -= memory / 4) {
         TRY(places_open(d->mz, d->backend->label, memory, info->max_alloc, info->is_cpu,
                         &d->places));
-        status_mute(+1);
-        st = open_fields(d);
-        status_mute(-1);
+        st = MUTED(open_fields(d));
         if (st)
             free_fields(d);
     }
@@ -441,9 +439,7 @@ enum ek_status device_carry(struct device *to, struct device *from, int zone, si
 enum ek_status device_settle(struct device *d, int memory, int *home)
 {
     size_t uncounted = 0;
-    status_mute(+1); /* a lost device is met where it is used */
-    (void)backend_wait(d->backend, BACKEND_FEED);
-    status_mute(-1);
+    (void)MUTED(backend_wait(d->backend, BACKEND_FEED)); /* a loss is met where it is used */
     places_keep(&d->places, home, memory);
     for (int zone = 0; zone < d->mz->nzones; zone++) {
         if (home[zone] != memory || device_holds(d, zone))

@@ -221,11 +221,9 @@ const char *demand_at(const char *path, const char *key)
     char *text;
     size_t n;
     snprintf(place, sizeof place, "%s", path);
-    status_mute(+1);
-    if (file_replaceable(path) && !file_read(path, &text, &n)) {
+    if (file_replaceable(path) && !MUTED(file_read(path, &text, &n))) {
         snprintf(place, sizeof place, "%s:%zu", path, line_in(text, key));
         free(text);
     }
-    status_mute(-1);
     return place;
 }

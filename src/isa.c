@@ -123,8 +123,6 @@ __attribute__((constructor)) static void look(void)
 #undef ISA_LEVEL
     };
     memcpy(level, all, sizeof level);
-    status_mute(1); /* what is wrong with it isa_choose() says */
-    if (isa_choose(getenv("CU_ISA")))
+    if (MUTED(isa_choose(getenv("CU_ISA")))) /* what is wrong with it the next call says */
         in_force = highest();
-    status_mute(-1);
 }

@@ -26,10 +26,7 @@ char **self_arguments(void)
     size_t size, n = 0;
     if (argv)
         return argv;
-    status_mute(+1);
-    const enum ek_status st = file_read("/proc/self/cmdline", &text, &size);
-    status_mute(-1);
-    if (st)
+    if (MUTED(file_read("/proc/self/cmdline", &text, &size)))
         return NULL;
     for (size_t i = 0; i < size; i++)
         n += text[i] == '\0';

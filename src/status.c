@@ -50,6 +50,12 @@ void status_mute(int delta)
     muted += delta;
 }
 
+enum ek_status status_unmute(enum ek_status st)
+{
+    muted--;
+    return st;
+}
+
 void status_program(const char *name)
 {
     program = name;

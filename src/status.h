@@ -33,6 +33,9 @@ const char *status_message(void);
 /* While the depth is above 0 this thread records but does not print: for probing what may be
  * absent and for tests. delta = +1 or -1. */
 void status_mute(int delta);
+/* For EK_MUTED(call), in this tree MUTED(): what the call returns, without a word of it. */
+enum ek_status status_unmute(enum ek_status st);
+#define EK_MUTED(call) (status_mute(+1), status_unmute(call))
 
 /* Name that precedes every line; borrowed, default "evenkeel". One thread, at start. */
 void status_program(const char *name);
@@ -53,8 +56,9 @@ int status_end(enum ek_status st);
     } while (0)
 
 #ifndef EVENKEEL_H /* outside of this tree only names with a prefix are taken */
-#define FAIL EK_FAIL
-#define TRY  EK_TRY
+#define FAIL  EK_FAIL
+#define MUTED EK_MUTED
+#define TRY   EK_TRY
 #endif
 
 #endif

@@ -171,9 +171,7 @@ static bool remembered(struct search *s, const char *path)
 {
     if (s->request->anew || s->request->forgets || access(path, F_OK))
         return false;
-    status_mute(1);
-    enum ek_status st = profile_layout_load(path, &s->memory);
-    status_mute(-1);
+    const enum ek_status st = MUTED(profile_layout_load(path, &s->memory));
     if (st)
         status_warn("layout ignored: %s", status_message());
     return !st;
@@ -182,10 +180,7 @@ static bool remembered(struct search *s, const char *path)
 /* A choice that cannot be kept is a choice all the same. */
 static void keep(const struct search *s, const char *path)
 {
-    status_mute(1);
-    enum ek_status st = profile_layout_save(&s->memory, path);
-    status_mute(-1);
-    if (st)
+    if (MUTED(profile_layout_save(&s->memory, path)))
         status_warn("the layout is not kept: %s", status_message());
 }
 

@@ -95,9 +95,7 @@ static bool known(struct bench_profile *p)
         return true;
     if (cluster_size() > 1 || access(p->path, F_OK))
         return false;
-    status_mute(1);
-    enum ek_status st = profile_load(p->path, &p->profile);
-    status_mute(-1);
+    const enum ek_status st = MUTED(profile_load(p->path, &p->profile));
     if (st)
         status_warn("profile ignored: %s", status_message());
     return !st;

@@ -160,11 +160,9 @@ static enum ek_status wait_for_former(struct agent *a)
              (unsigned long long)checksum_end(&c));
     cachedir_temporary(name, a->locked, sizeof a->locked);
     const double until = clock_now() + FORMER;
-    status_mute(1);
-    while ((st = file_lock(a->locked, &a->lock)) == EK_USAGE && clock_now() < until &&
+    while ((st = MUTED(file_lock(a->locked, &a->lock))) == EK_USAGE && clock_now() < until &&
            !stop_requested())
         usleep(20000);
-    status_mute(-1);
     if (st == EK_USAGE && !stop_requested())
         FAIL(EK_UNAVAILABLE,
              "node '%s': tasks of an earlier run in this folder do not end there; fuser %s.lock "
@@ -181,10 +179,8 @@ static void leave_lock(struct agent *a)
     if (a->lock < 0)
         return;
     close(a->lock);
-    status_mute(1);
-    if (!file_lock(a->locked, &a->lock))
+    if (!MUTED(file_lock(a->locked, &a->lock)))
         file_unlock(a->locked, a->lock);
-    status_mute(-1);
 }
 
 static enum ek_status choose_folder(struct agent *a)

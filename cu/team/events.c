@@ -6,10 +6,8 @@
 
 void events_add(struct events *e, struct events_entry entry)
 {
-    status_mute(+1);
-    if (!arena_grow(&e->entry, &e->room, e->n, sizeof entry, "events"))
+    if (!MUTED(arena_grow(&e->entry, &e->room, e->n, sizeof entry, "events")))
         e->entry[e->n++] = entry;
-    status_mute(-1);
 }
 
 void events_free(struct events *e)

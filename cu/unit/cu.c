@@ -71,11 +71,9 @@ static void check_unit(struct openers *c, const struct cu *cu, struct opening *r
     int width = 0;
 #pragma omp parallel num_threads(cu->width) proc_bind(master) reduction(+ : width)
     {
-        status_mute(+1);
-        enum ek_status st = check_thread(cu, place);
+        const enum ek_status st = MUTED(check_thread(cu, place));
 #pragma omp critical(cu_check_unit)
         note(result, st);
-        status_mute(-1);
         width = 1;
 #pragma omp master
         await_inner_teams(c);
@@ -140,17 +138,12 @@ static void open_unit(struct openers *c, int i)
     struct opening *result = &c->result[i];
     if (c->places)
         check_unit(c, cu, result);
-    status_mute(+1);
     if (i == c->set->layout.ncpu)
-        note(result, find_devices(c));
-    status_mute(-1);
+        note(result, MUTED(find_devices(c)));
 #pragma omp barrier
     bool found = cu->kind == CU_DEVICE && !c->result[c->set->layout.ncpu].status;
-    if (found && !result->status) {
-        status_mute(+1);
-        note(result, open_device(c, cu));
-        status_mute(-1);
-    }
+    if (found && !result->status)
+        note(result, MUTED(open_device(c, cu)));
 }
 
 static enum ek_status open_all(struct openers *c)
@@ -239,12 +232,7 @@ void cu_close(struct cu_set *set)
 
 bool cu_answers(const struct cu *cu)
 {
-    if (!cu->device)
-        return true;
-    status_mute(+1);
-    enum ek_status st = backend_wait(cu->device, BACKEND_COPY);
-    status_mute(-1);
-    return !st;
+    return !cu->device || !MUTED(backend_wait(cu->device, BACKEND_COPY));
 }
 
 bool cu_oversubscribed(const struct cu_set *set)

@@ -331,10 +331,7 @@ static json_t *topology_json(const struct info *v)
 static json_t *device_json(const struct backend_ops *ops, int index)
 {
     struct backend_info d = {0};
-    status_mute(+1);
-    enum ek_status st = ops->info(index, &d);
-    status_mute(-1);
-    if (st)
+    if (MUTED(ops->info(index, &d)))
         return json_pack("{s:i, s:s}", "index", index, "reason", status_message());
     return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:i, s:b, s:b}", "index", index,
                      "name", d.name, "vendor", d.vendor, "driver", d.driver, "arch", d.arch, "pci",
@@ -361,9 +358,7 @@ static json_t *backends_json(void)
     for (int b = 0; b < backend_count(); b++) {
         const struct backend_ops *ops = backend_at(b);
         int n = 0;
-        status_mute(+1);
-        bool available = !ops->count(&n) && n > 0;
-        status_mute(-1);
+        const bool available = !MUTED(ops->count(&n)) && n > 0;
         json_t *devices = json_array();
         for (int i = 0; available && i < n; i++)
             json_array_append_new(devices, device_json(ops, i));

@@ -301,10 +301,8 @@ static enum ek_status adopt(struct prepare_plan *plan, bool *adopted)
     char text[256], *rest = text;
     snprintf(text, sizeof text, "%s", guard);
     unsetenv("CU_PLACED");
-    status_mute(+1);
-    bool ours = places && atoi(strsep(&rest, " ")) == getpid() && rest &&
-                !cu_layout_parse(strsep(&rest, " "), &plan->layout);
-    status_mute(-1);
+    const bool ours = places && atoi(strsep(&rest, " ")) == getpid() && rest &&
+                      !MUTED(cu_layout_parse(strsep(&rest, " "), &plan->layout));
     if (!ours)
         return EK_OK;
     TRY(place_parse(places, NULL, NULL, &plan->places));
