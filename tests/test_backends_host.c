@@ -13,7 +13,7 @@ static int launches_until_lost(int index)
     int n = 0, cell;
     const struct backend_rect all = backend_linear(0, 0, sizeof cell);
     status_mute(+1);
-    while (n < 10 && !backend_launch(b, BACKEND_COMPUTE, p, PUT, (int[]){1, 1, 1}, 3, args))
+    while (n < 10 && !backend_launch(b, BACKEND_COMPUTE, p, PUT, (long[]){1, 1, 1}, 3, args))
         n++;
     if (n < 10) { /* and then everything fails, what it held included */
         assert_int_equal(backend_read(b, BACKEND_COPY, &cell, m, &all), EK_LOST);
