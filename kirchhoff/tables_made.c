@@ -1,9 +1,12 @@
 /* kirchhoff/tables_made.c – travel times from a velocity cube within a migration. */
 #include "kirchhoff/tables_made.h"
+#include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
 #include "kirchhoff/disk.h"
 #include "kirchhoff/shot.h"
 #include "src/cachedir.h"
+#include "src/file.h"
+#include "src/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +40,10 @@ static enum ek_status map(const struct ttable *table, const char *path, struct t
 static enum ek_status make_table(struct traveltime_cache *t, struct shot_job *job, int node)
 {
     char path[4096];
-    struct tfolder_source *known = &t->folder->source[node];
     struct ttable *table = NULL;
-    TRY(trace(job, known->at, &table));
+    TRY(trace(job, t->folder->source[node].at, &table));
     enum ek_status st = shot_job_mend(job, NULL, table);
-    known->unfilled = table->unfilled;
-    known->judged = table->judged;
-    known->failing = table->failing;
+    tfolder_note(t->folder, (size_t)node, table);
     tfolder_path(t->folder, (size_t)node, path);
     if (!st)
         st = map(table, path, &t->made[node]);
@@ -53,14 +53,19 @@ static enum ek_status make_table(struct traveltime_cache *t, struct shot_job *jo
 
 static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job, int threads)
 {
+    const int rank = cluster_rank(), ranks = cluster_size();
     enum ek_status worst = EK_OK;
     char said[512] = "";
+    int made = 0;
+    progress_begin("travel times", t->nodes, "tables");
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-    for (int node = 0; node < t->nodes; node++) {
+    for (int node = rank; node < t->nodes; node += ranks) {
         enum ek_status now;
 #pragma omp atomic read
         now = worst;
         const enum ek_status st = now ? now : MUTED(make_table(t, job, node)); /* said below */
+#pragma omp critical(tables_made)
+        progress_at((double)ranks * ++made);
         if (st && !now)
 #pragma omp critical(tables_made)
             if (!worst) {
@@ -69,7 +74,39 @@ static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job,
                 worst = st;
             }
     }
+    progress_end();
     return worst ? status_fail(worst, "%s", said) : EK_OK;
+}
+
+/* A table from the rank that has made it. */
+static enum ek_status share_table(struct traveltime_cache *t, int node)
+{
+    enum { PIECE = 1 << 30 };
+    const int from = node % cluster_size();
+    const size_t bytes = ttable_bytes(&t->grid);
+    const bool mine = from == cluster_rank();
+    char path[4096], *table = mine ? t->made[node]->memory : malloc(bytes);
+    if (!table)
+        FAIL(EK_UNAVAILABLE, "out of memory for a travel-time table");
+    for (size_t at = 0; at < bytes; at += PIECE)
+        cluster_share_from(from, table + at, bytes - at < PIECE ? bytes - at : PIECE);
+    if (mine)
+        return EK_OK;
+    tfolder_path(t->folder, (size_t)node, path);
+    enum ek_status st = file_replace(path, table, bytes);
+    if (!st)
+        st = ttable_open(path, &t->made[node]);
+    unlink(path);
+    free(table);
+    return st;
+}
+
+static enum ek_status share_all(struct traveltime_cache *t)
+{
+    for (int node = 0; node < t->nodes && cluster_size() > 1; node++)
+        TRY(share_table(t, node));
+    tfolder_gather(t->folder);
+    return EK_OK;
 }
 
 static enum ek_status make_in(struct traveltime_cache *t, const double (*at)[3], const char *path,
@@ -82,6 +119,8 @@ static enum ek_status make_in(struct traveltime_cache *t, const double (*at)[3],
     enum ek_status st = shot_job_open(&job, &t->grid, t->velocity, &SHOT_OPTIONS, n, at);
     if (!st)
         st = make_all(t, &job, threads);
+    if (!st)
+        st = share_all(t);
     shot_job_close(&job);
     return st;
 }

@@ -1,5 +1,6 @@
 /* kirchhoff/tfolder.c – folders of tables. */
 #include "kirchhoff/tfolder.h"
+#include "cu/rank/cluster.h"
 #include "cu/sched/checksummed.h"
 
 #include <stdio.h>
@@ -51,6 +52,26 @@ struct tfolder_total tfolder_total(const struct tfolder *f)
         t.failing += (double)f->source[i].failing;
     }
     return t;
+}
+
+void tfolder_note(struct tfolder *f, size_t source, const struct ttable *t)
+{
+    struct tfolder_source *s = &f->source[source];
+    s->unfilled = t ? t->unfilled : 0;
+    s->judged = t ? t->judged : 0;
+    s->failing = t ? t->failing : 0;
+}
+
+void tfolder_gather(struct tfolder *f)
+{
+    for (size_t i = 0; i < f->nsources; i++) {
+        struct tfolder_source *s = &f->source[i];
+        double count[] = {(double)s->unfilled, (double)s->judged, (double)s->failing};
+        cluster_sum(count, 3);
+        s->unfilled = (size_t)count[0];
+        s->judged = (size_t)count[1];
+        s->failing = (size_t)count[2];
+    }
 }
 
 void tfolder_path(const struct tfolder *f, size_t source, char *path)

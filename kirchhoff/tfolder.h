@@ -35,6 +35,11 @@ struct tfolder_total {
 };
 struct tfolder_total tfolder_total(const struct tfolder *f);
 
+/* What a finished table says of itself; NULL: nothing. Any thread. */
+void tfolder_note(struct tfolder *f, size_t source, const struct ttable *t);
+/* All ranks know what one of them has noted; the others must have noted nothing. Collective. */
+void tfolder_gather(struct tfolder *f);
+
 /* Copies places [n][3] of sources and names their files. EK_UNAVAILABLE: memory. close accepts
  * NULL. */
 enum ek_status tfolder_make(const char *path, const struct grid *grid, const char *velocity,

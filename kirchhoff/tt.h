@@ -26,7 +26,7 @@ struct tt_record {
     int unit;
     double begin, end; /* s of the run */
     struct shot_numbers numbers;
-    size_t unfilled, eikonal, judged, failing; /* nodes */
+    size_t eikonal;   /* nodes; the others' numbers are t->folder's */
     double rms, most; /* s, of sampled nodes against the closed form; NAN: there is none */
     int *length;      /* [numbers.steps] front */
     size_t nspans;

@@ -27,17 +27,17 @@ static json_t *describe_shot(const struct tt *t, size_t source)
     const struct shot_numbers *n = &r->numbers;
     if (r->kept)
         return json_pack("{s:I s:b s:I}", "source", (json_int_t)source, "kept", 1, "unfilled",
-                         (json_int_t)r->unfilled);
+                         (json_int_t)t->folder->source[source].unfilled);
     return json_pack(
         "{s:I s:s s:f s:f s:I s:I s:I s:I s:f s:i s:f s:I s:o s:o s:f s:f s:f s:o s:I s:I s:b}",
         "source", (json_int_t)source, "unit", t->set->cu[r->unit].name, "begin_s", r->begin,
         "end_s", r->end, "steps", (json_int_t)n->steps, "device_steps", (json_int_t)n->device_steps,
         "rays", (json_int_t)n->rays, "longest_front", (json_int_t)n->longest, "point_steps",
-        n->point_steps, "raised", n->raised, "edge_m", n->edge, "unfilled", (json_int_t)r->unfilled,
-        "rms_s", json_number_or_null(r->rms), "error_most_s", json_number_or_null(r->most),
-        "integrate_s", n->integrate_s, "fill_s", n->fill_s, "shape_s", n->shape_s, "devices",
-        describe_spans(t, r), "eikonal", (json_int_t)r->eikonal, "torn", (json_int_t)n->torn,
-        "given_up", n->given_up);
+        n->point_steps, "raised", n->raised, "edge_m", n->edge, "unfilled",
+        (json_int_t)t->folder->source[source].unfilled, "rms_s", json_number_or_null(r->rms),
+        "error_most_s", json_number_or_null(r->most), "integrate_s", n->integrate_s, "fill_s",
+        n->fill_s, "shape_s", n->shape_s, "devices", describe_spans(t, r), "eikonal",
+        (json_int_t)r->eikonal, "torn", (json_int_t)n->torn, "given_up", n->given_up);
 }
 
 static json_t *describe_donation(const struct tt *t)

@@ -142,20 +142,22 @@ static double work(const void *st)
 /* A table whose errors are above these is wrong: seconds. */
 static const double rms_most = 0.2e-3, error_most = 1e-3;
 
+/* Shots that this rank was to do, and has not: ranks that are stopped leave them out. */
+static bool misses(const struct tt *t)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < t->ntodo; i++)
+        left += !t->record[t->todo[i]].finished;
+    return left > 0;
+}
+
 /* What all ranks know of their shots comes together in the index. */
 static enum ek_status gather(struct tt *t)
 {
-    for (size_t i = 0; i < t->sources.n; i++) {
-        const struct tt_record *r = &t->record[i];
-        struct tfolder_source *s = &t->folder->source[i];
-        double count[] = {(double)r->unfilled, (double)r->judged, (double)r->failing};
-        for (int c = 0; c < 3; c++)
-            count[c] = r->finished ? count[c] : 0;
-        cluster_sum(count, 3);
-        s->unfilled = (size_t)count[0];
-        s->judged = (size_t)count[1];
-        s->failing = (size_t)count[2];
-    }
+    for (size_t i = 0; i < t->sources.n; i++)
+        if (!t->record[i].finished)
+            tfolder_note(t->folder, i, NULL);
+    tfolder_gather(t->folder);
     cluster_sum(t->between, t->mutual * t->mutual);
     return cluster_rank() == 0 ? tfolder_write(t->folder) : EK_OK;
 }
@@ -168,9 +170,10 @@ static double percent(size_t part, size_t all)
 static bool judge_shot(const struct tt *t, size_t source)
 {
     const struct tt_record *r = &t->record[source];
+    const struct tfolder_source *s = &t->folder->source[source];
     const size_t nodes = grid_nodes(&t->grid);
-    const double share = percent(r->unfilled, nodes), wrong = percent(r->failing, r->judged);
-    const char *file = t->folder->source[source].file;
+    const double share = percent(s->unfilled, nodes), wrong = percent(s->failing, s->judged);
+    const char *file = s->file;
     if (r->numbers.raised)
         status_warn("%s: the front reached %d rays; its edges were raised to %.3g m", file,
                     t->shot.most, r->numbers.edge);
@@ -182,7 +185,7 @@ static bool judge_shot(const struct tt *t, size_t source)
     if (share > t->unfilled_most)
         status_warn("%s: %zu of %zu nodes (%.3g %%) have no travel time, more than --unfilled-max "
                     "%g %%; finer --edge or more --margin may reach them",
-                    file, r->unfilled, nodes, share, t->unfilled_most);
+                    file, s->unfilled, nodes, share, t->unfilled_most);
     if (r->rms > rms_most || r->most > error_most)
         status_warn("%s: times differ from the closed form by %.3g ms rms, %.3g ms at most; take a "
                     "finer --edge",
@@ -213,10 +216,12 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     double unfilled = 0, rms = 0, most = 0;
     *verified = true;
     TRY(gather(t));
+    if (cluster_any(misses(t)))
+        return EK_STOPPED;
     for (size_t i = (size_t)cluster_rank(); i < t->sources.n; i += (size_t)cluster_size()) {
         const struct tt_record *r = &t->record[i];
         *verified = judge_shot(t, i) && *verified;
-        unfilled = fmax(unfilled, (double)r->unfilled);
+        unfilled = fmax(unfilled, (double)t->folder->source[i].unfilled);
         rms = fmax(rms, r->rms); /* a missing one does not count */
         most = fmax(most, r->most);
     }

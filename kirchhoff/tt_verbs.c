@@ -25,13 +25,9 @@ static size_t mutual_source(const struct tt *t, size_t i)
 /* Times to the other sources of the sample, and what the table says of itself. */
 static void note_table(struct tt *t, size_t source, struct ttable *table)
 {
-    struct tt_record *r = &t->record[source];
-    struct tfolder_source *f = &t->folder->source[source];
     ttable_count(table);
-    r->unfilled = f->unfilled = table->unfilled;
-    r->eikonal = table->eikonal;
-    r->judged = f->judged = table->judged;
-    r->failing = f->failing = table->failing;
+    t->record[source].eikonal = table->eikonal;
+    tfolder_note(t->folder, source, table);
     for (size_t i = 0; i < t->mutual; i++)
         for (size_t j = 0; mutual_source(t, i) == source && j < t->mutual; j++) {
             const double time = certify_time(table, t->sources.at[mutual_source(t, j)]);

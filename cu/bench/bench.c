@@ -161,6 +161,7 @@ static enum ek_status run_once(struct bench *b, const char *schedule, struct res
         if (!taken && b->trace)
             taken = trace_add(b->trace, b->units, team, schedule);
         st = taken ? taken : st;
+        run->interrupted = st == EK_STOPPED; /* ranks find out when they judge */
     }
     team_close(team);
     return st;

@@ -202,13 +202,18 @@ void cluster_max(double *x, size_t n)
     reduce(x, n, MPI_MAX);
 }
 
-void cluster_share(void *data, size_t bytes)
+void cluster_share_from(int root, void *data, size_t bytes)
 {
     MPI_Request request;
     if (!started)
         return;
-    MPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+    MPI_Ibcast(data, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD, &request);
     wait_all(1, &request, NULL);
+}
+
+void cluster_share(void *data, size_t bytes)
+{
+    cluster_share_from(0, data, bytes);
 }
 
 bool cluster_any(bool x)

@@ -38,8 +38,9 @@ void cluster_barrier(void);
 /* x[i] becomes the sum / the maximum over all ranks. */
 void cluster_sum(double *x, size_t n);
 void cluster_max(double *x, size_t n);
-/* All ranks get what rank 0 has there. */
+/* All ranks get what rank 0, or `root`, has there; less than 2 GiB. */
 void cluster_share(void *data, size_t bytes);
+void cluster_share_from(int root, void *data, size_t bytes);
 /* True when it is true on any rank. */
 bool cluster_any(bool x);
 /* Rank 0 gets all texts, joined by ","; the others "". Caller frees; NULL: out of memory. */

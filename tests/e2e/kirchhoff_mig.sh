@@ -120,6 +120,12 @@ if [ -e "$work/cube.json" ]; then
             --raw "$work/b" --json "$work/b.json" && cmp -s "$work/a.f32" "$work/b.f32" && [ -z "$(ls "$work/tmp")" ] &&
         [ "$(number failing_share "$work/b.json")" = 0.0 ]
     check $? "a velocity cube: $(grep failing "$work/b.json")"
+    if command -v mpirun >/dev/null; then
+        (with_mpi; TMPDIR=$work/tmp mpirun --oversubscribe -n 2 "$bin" "$data" --velocity "cube:$work/cube.json" --table-grid $coarse \
+            --node-spacing 1000 $cube_line --raw "$work/c" --json "$work/c.json") && cmp -s "$work/a.f32" "$work/c.f32" &&
+            [ "$(number judged "$work/b.json")" = "$(number judged "$work/c.json")" ]
+        check $? 'tables that ranks have shared'
+    fi
     sed 's/"step"/"scale": 0.001, "step"/; s/1000, 1000/100, 100/' "$work/cube.json" >"$work/km.json"
     "${BIN:-bin}/kirchhoff-tt" --velocity "cube:$work/km.json" --grid 3x3x3:100@900,1500,0 --arrival first --out "$work/km_tt" \
         --layout 1x1 --quiet 2>"$work/err"

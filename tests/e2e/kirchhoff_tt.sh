@@ -94,6 +94,19 @@ if command -v mpirun >/dev/null; then
     (with_mpi; mpirun --oversubscribe -n 3 "$bin" $model --shots 4 --out "$work/other" --layout 1x1) && same "$work/other" && cmp -s "$work/tt/index.json" "$work/other/index.json"
     check $? 'the same tables on three ranks'
     rm -rf "$work/other"
+    # Ranks that are told to stop have not done everything: no success.
+    (with_mpi; exec mpirun --oversubscribe -n 2 "$bin" $model --shots 400 --out "$work/other" --layout 1x1 --quiet --json "$work/ranks.json") &
+    launcher=$!
+    for _ in $(seq 100); do
+        [ -e "$work/other/source-000002.tt" ] && break
+        sleep 0.1
+    done
+    pgrep -P $launcher | xargs kill -TERM
+    wait $launcher
+    rc=$?
+    [ $rc = 4 ] && grep -q '"interrupted": true' "$work/ranks.json" && [ "$(ls "$work/other" | wc -l)" -lt 401 ]
+    check $? "stopped ranks end with 4, not $rc"
+    rm -rf "$work/other"
 fi
 for mode in static on; do
     "$bin" $model --shots 6 --out "$work/device" --layout 1x1+1 --donation $mode --poll 2 \
