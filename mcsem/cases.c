@@ -110,7 +110,7 @@ enum ek_status cases_read(const struct cases *c, size_t row, struct cases_row *r
 
 static enum ek_status compute(const struct cases *c, const struct forward_control *control,
                               struct forward *f, struct cases_row *r, size_t row,
-                              double complex *field, double *error)
+                              double complex *field, struct forward_error *error)
 {
     int which;
     TRY(cases_read(c, row, r));
@@ -120,7 +120,7 @@ static enum ek_status compute(const struct cases *c, const struct forward_contro
 
 /* On every thread: rows as they come; ends early after a failure anywhere. */
 static enum ek_status compute_rows(const struct cases *c, const struct forward_control *control,
-                                   double complex *field, double *error)
+                                   double complex *field, struct forward_error *error)
 {
     enum ek_status failed = EK_OK;
 #pragma omp parallel
@@ -161,18 +161,25 @@ static enum ek_status write_fields(const struct cases *c, const double complex *
 
 /* Every field has the tolerance, or it is said which have not. */
 static enum ek_status check_errors(const struct cases *c, const struct forward_control *control,
-                                   const double *error)
+                                   const struct forward_error *error)
 {
-    size_t n = 0, worst = 0;
+    size_t n = 0, unsure = 0, worst = 0, doubtful = 0;
     for (size_t row = 0; row < c->table->nrows; row++) {
-        n += !(error[row] <= control->tolerance);
-        worst = error[row] > error[worst] ? row : worst;
+        n += !(error[row].likely <= control->tolerance);
+        unsure += !(error[row].most <= control->tolerance);
+        worst = error[row].likely > error[worst].likely ? row : worst;
+        doubtful = error[row].most > error[doubtful].most ? row : doubtful;
     }
     if (n)
         FAIL(EK_UNVERIFIED,
              "%s:%zu: %zu fields, written as they are, may not keep --tolerance %g; here the error "
              "is estimated at %.1e: a larger tolerance is kept",
-             c->table->path, c->table->line[worst], n, control->tolerance, error[worst]);
+             c->table->path, c->table->line[worst], n, control->tolerance, error[worst].likely);
+    if (unsure)
+        status_warn("%s:%zu: rounding of %zu small fields may exceed --tolerance %g; here the "
+                    "error is %.1e at most, less most likely",
+                    c->table->path, c->table->line[doubtful], unsure, control->tolerance,
+                    error[doubtful].most);
     return EK_OK;
 }
 
@@ -182,7 +189,8 @@ enum ek_status cases_run(const char *path, const char *out, const struct forward
     enum ek_status st = cases_open(path, &c);
     struct arena room = {0};
     double complex *field = st ? NULL : ARENA_NEW(&room, c.table->nrows, double complex);
-    double *error = st ? NULL : ARENA_NEW(&room, c.table->nrows, double);
+    struct forward_error *error =
+        st ? NULL : ARENA_NEW(&room, c.table->nrows, struct forward_error);
     if (!st)
         st = arena_check(&room, "the fields of %s", path);
     if (!st)

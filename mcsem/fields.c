@@ -80,7 +80,7 @@ static void worker_close(struct worker *w)
 /* A pair's numbers go to their places in field and jac. *error: relative, estimated. */
 static enum ek_status compute(struct worker *w, const struct earth_layers *l,
                               const struct mcsem_survey *s, int src, int rec, double *field,
-                              double *jac, double *error)
+                              double *jac, struct forward_error *error)
 {
     const struct forward_control control = {tolerance_of(s), FLOOR};
     const struct survey_pair p = pair_of(s, src, rec);
@@ -108,7 +108,8 @@ static enum ek_status compute_all(const struct earth_layers *l, const struct mcs
 #pragma omp parallel
     {
         struct worker w = {0};
-        double error = 0, most = 0;
+        struct forward_error error = {0, 0};
+        double most = 0;
         enum ek_status st = worker_open(&w, l->n, s->nfreq), before;
 #pragma omp for schedule(dynamic, 1)
         for (long i = 0; i < npairs; i++) {
@@ -120,7 +121,7 @@ static enum ek_status compute_all(const struct earth_layers *l, const struct mcs
 #pragma omp atomic write
                 failed = st;
             }
-            most = fmax(most, error);
+            most = fmax(most, error.likely);
         }
 #pragma omp critical(mcsem_forward_worst)
         *worst = fmax(*worst, most);

@@ -261,7 +261,7 @@ static double cut_of(const struct choice *c, double freq)
 /* Rounding of the last fields likewise: by how much they change where all lengths are TWIN times as
  * large and frequencies that much smaller that E is by TWIN^3, H by TWIN^2 smaller but for
  * rounding. */
-static enum ek_status rounding_of(struct choice *c, int which, double *rounding)
+static enum ek_status rounding_of(struct choice *c, int which, struct forward_error *rounding)
 {
     const double size = TWIN * TWIN * (c->pair->magnetic ? 1 : TWIN);
     struct earth_layers l = *c->layers;
@@ -277,11 +277,14 @@ static enum ek_status rounding_of(struct choice *c, int which, double *rounding)
     for (int q = 0; q < c->nfreq; q++)
         c->slow[q] = c->freq[q] / (TWIN * TWIN);
     TRY(run(c->forward, &l, &p, c->nfreq, c->slow, which, FORWARD_FIELD, twin, NULL));
-    *rounding = LEAST_ERROR;
+    *rounding = (struct forward_error){LEAST_ERROR, LEAST_ERROR};
     for (int q = 0; q < c->nfreq; q++) {
-        const double lost = fmax(UNLIKE * cabs(twin[q] * size - field[q]), cut_of(c, c->freq[q]));
-        const double share = lost / fmax(cabs(field[q]), c->control.floor);
-        *rounding = isfinite(cabs(field[q]) + cabs(twin[q])) ? fmax(*rounding, share) : INFINITY;
+        const double unit = fmax(cabs(field[q]), c->control.floor), cut = cut_of(c, c->freq[q]);
+        double seen = cabs(twin[q] * size - field[q]);
+        if (!isfinite(cabs(field[q]) + cabs(twin[q])))
+            seen = INFINITY;
+        rounding->likely = fmax(rounding->likely, fmax(seen, cut) / unit);
+        rounding->most = fmax(rounding->most, fmax(UNLIKE * seen, cut) / unit);
     }
     return EK_OK;
 }
@@ -314,13 +317,15 @@ static enum ek_status choose(struct choice *c, bool careful, double limit, int *
 
 enum ek_status forward_choose(struct forward *f, const struct earth_layers *layers,
                               const struct survey_pair *pair, int nfreq, const double *freq,
-                              const struct forward_control *control, int *which, double *error)
+                              const struct forward_control *control, int *which,
+                              struct forward_error *error)
 {
     const size_t n = (size_t)nfreq;
     double complex *room = calloc(3 * n, sizeof *room);
     struct choice c = {
         f, layers, pair, nfreq, freq, *control, {room, room + n}, (double *)(room + 2 * n)};
-    double differs = 0, rounding = 0;
+    struct forward_error rounding;
+    double differs = 0;
     int found = 0;
     enum ek_status st =
         room ? EK_OK
@@ -334,6 +339,7 @@ enum ek_status forward_choose(struct forward *f, const struct earth_layers *laye
         return st;
     *which = found;
     if (error)
-        *error = fmax(differs, rounding);
+        *error =
+            (struct forward_error){fmax(differs, rounding.likely), fmax(differs, rounding.most)};
     return EK_OK;
 }

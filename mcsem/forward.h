@@ -42,9 +42,13 @@ enum ek_status forward_pair(struct forward *forward, const struct earth_layers *
 struct forward_control {
     double tolerance, floor;
 };
+struct forward_error {
+    double likely, most; /* with rounding as it is seen; with as much as it has ever been */
+};
 enum ek_status forward_choose(struct forward *forward, const struct earth_layers *layers,
                               const struct survey_pair *pair, int nfreq, const double *freq,
-                              const struct forward_control *control, int *which, double *error);
+                              const struct forward_control *control, int *which,
+                              struct forward_error *error);
 
 /* ---- what every mode of computing needs ---- */
 

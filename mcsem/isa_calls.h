@@ -18,7 +18,7 @@ ISA_CALL(enum ek_status, forward_pair,
 ISA_CALL(enum ek_status, forward_choose,
          (struct forward * forward, const struct earth_layers *layers,
           const struct survey_pair *pair, int nfreq, const double *freq,
-          const struct forward_control *control, int *which, double *error),
+          const struct forward_control *control, int *which, struct forward_error *error),
          (forward, layers, pair, nfreq, freq, control, which, error))
 ISA_CALL(double, forward_line, (double freq), (freq))
 ISA_CALL(void, forward_layers, (const struct earth_layers *layers, double *table), (layers, table))
