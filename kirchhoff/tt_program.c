@@ -16,17 +16,17 @@
 static const char *const arrivals[] = {"first", "strongest", NULL};
 static const struct opt options[] = {
     {"velocity", OPT_TEXT, AT(velocity_text), "MODEL",
-     "const:v=, gradient:v0=,k= (or kx=,ky=,kz=), lens:…, layers:0:1500,800:2500, cube:FILE, "
-     "segy:FILE",
-     .env = NULL},
+     .help =
+         "const:v=, gradient:v0=,k= (or kx=,ky=,kz=), lens:…, layers:0:1500,800:2500, cube:FILE, "
+         "segy:FILE"},
     {"grid", OPT_TEXT, AT(grid_text), "GRID",
-     "nodes of the tables, NXxNYxNZ:STEP[@X,Y,Z], metres, z down", .env = NULL},
+     .help = "nodes of the tables, NXxNYxNZ:STEP[@X,Y,Z], metres, z down"},
     {"shots", OPT_INT, AT(shots), "N", "sources spread evenly over the top of the grid (1)",
      .min = 1, .max = 1 << 24},
     {"sources", OPT_TEXT, AT(sources_text), "WHERE",
-     "a grid NXxNY:STEP[@X,Y[,Z]] of sources, or FILE.csv with x, y, z", .env = NULL},
-    {"out", OPT_TEXT, AT(out), "PATH", "folder of the tables (tt); file of --times and --rays (-)",
-     .env = NULL},
+     .help = "a grid NXxNY:STEP[@X,Y[,Z]] of sources, or FILE.csv with x, y, z"},
+    {"out", OPT_TEXT, AT(out), "PATH",
+     .help = "folder of the tables (tt); file of --times and --rays (-)"},
     {"resume", OPT_FLAG, AT(resume), .help = "keep what a former run of the same has finished"},
     {"arrival", OPT_NAME, AT(arrival), "first|strongest",
      "by the eikonal equation, or by fronts, and by that where these fail (strongest)",
@@ -57,9 +57,9 @@ static const struct opt options[] = {
     {"poll", OPT_INT, AT(poll), "N", "steps between two looks at who has a device (4)", .min = 1,
      .max = 10000, .rare = true},
     {"times", OPT_TEXT, AT(times), "CASES.csv",
-     "answer single cases with closed forms instead: id,t_strong,t_first", .env = NULL},
+     .help = "answer single cases with closed forms instead: id,t_strong,t_first"},
     {"rays", OPT_TEXT, AT(rays), "CASES.csv",
-     "trace single rays instead: id,x,y,z,qx,qy,qz,spread_L,zmax,kmah", .env = NULL},
+     .help = "trace single rays instead: id,x,y,z,qx,qy,qz,spread_L,zmax,kmah"},
     {"residual-max", OPT_REAL, AT(failing_most), "PERCENT",
      "nodes whose times may disagree with the eikonal equation by 5 % before a table fails (10)",
      .min = 0, .max = 100, .rare = true},

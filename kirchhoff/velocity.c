@@ -316,10 +316,11 @@ void velocity_warn(const struct velocity *v, const struct grid *g)
                     v->text, speed);
     for (int a = 0; a < 3 && v->kind == VELOCITY_CUBE; a++) {
         const double low = v->grid.origin[a], high = grid_end(&v->grid, a);
-        const double over = fmax(low - g->origin[a], grid_end(g, a) - high);
+        const double first = g->origin[a], last = grid_end(g, a);
+        const double over = fmax(low - first, last - high);
         if (v->grid.n[a] > 1 && over > v->grid.step[a]) /* one: the same everywhere */
             status_warn("velocity %s ends at %c = %g and %g m, the grid at %g and %g m: what lies "
                         "beyond is taken to be as its faces",
-                        v->text, "xyz"[a], low, high, g -> origin[a], grid_end(g, a));
+                        v->text, "xyz"[a], low, high, first, last);
     }
 }

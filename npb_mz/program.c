@@ -14,11 +14,11 @@
 
 static const struct opt options[] = {
     {"class", OPT_TEXT, offsetof(struct run, letter), "LETTER",
-     "problem class: S W A B C D E F (S)", .env = NULL},
+     .help = "problem class: S W A B C D E F (S)"},
     {"steps", OPT_INT, offsetof(struct run, steps), "N",
      "time steps (those of the class; nothing verifies others)", .min = 1, .max = 1e6},
     {"checkpoint", OPT_TEXT, offsetof(struct run, checkpoint_path), "FILE",
-     "save the state there, and go on from it if it exists", .env = NULL},
+     .help = "save the state there, and go on from it if it exists"},
     {"every", OPT_INT, offsetof(struct run, every), "STEPS", "steps between two saves (50)",
      .min = 1, .max = 1e9},
     {"survive", OPT_INT, offsetof(struct run, survive), "STEPS",
@@ -27,11 +27,11 @@ static const struct opt options[] = {
      "a rank is killed or freezes, all are launched again and go on from there",
      .min = 1, .max = 1e9},
     {"launch", OPT_TEXT, offsetof(struct run, launch), "COMMAND",
-     "what --survive launches ranks by, such as 'mpirun -n 4' (one process)", .env = NULL},
+     .help = "what --survive launches ranks by, such as 'mpirun -n 4' (one process)"},
     {"ranks-schedule", OPT_TEXT, offsetof(struct run, ranks_schedule), "NAME[:OPTS]",
-     "policy that divides the zones among ranks (evenkeel)", .env = NULL},
+     .help = "policy that divides the zones among ranks (evenkeel)"},
     {"npb", OPT_FLAG, offsetof(struct run, npb), NULL,
-     "report in the layout of the official suite, too (where one policy runs)", .env = NULL},
+     .help = "report in the layout of the official suite, too (where one policy runs)"},
     OPT_END,
 };
 
