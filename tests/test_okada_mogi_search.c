@@ -182,7 +182,7 @@ static void compare_many(const struct model *m, int sources, int most, int jobs,
                                           "\"misfit\": \"rms\", \"misfit_below\": 2.5",
                                           "\"k_sigma\": 40, \"misfit_below\": 6"};
     size_t found = 0;
-    const int all = getenv("EK_LONG") ? 30 * jobs : jobs;
+    const int all = getenv("EK_LONG") ? 15 * jobs : jobs;
     for (int i = 0; i < all; i++) {
         struct job *job = random_job(m, sources, most, accepts[i % 4], constraints);
         found += compare_methods(job);
