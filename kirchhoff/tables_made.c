@@ -81,15 +81,13 @@ static enum ek_status make_all(struct traveltime_cache *t, struct shot_job *job,
 /* A table from the rank that has made it. */
 static enum ek_status share_table(struct traveltime_cache *t, int node)
 {
-    enum { PIECE = 1 << 30 };
     const int from = node % cluster_size();
     const size_t bytes = ttable_bytes(&t->grid);
     const bool mine = from == cluster_rank();
     char path[4096], *table = mine ? t->made[node]->memory : malloc(bytes);
     if (!table)
         FAIL(EK_UNAVAILABLE, "out of memory for a travel-time table");
-    for (size_t at = 0; at < bytes; at += PIECE)
-        cluster_share_from(from, table + at, bytes - at < PIECE ? bytes - at : PIECE);
+    cluster_share_from(from, table, bytes);
     if (mine)
         return EK_OK;
     tfolder_path(t->folder, (size_t)node, path);

@@ -204,11 +204,13 @@ void cluster_max(double *x, size_t n)
 
 void cluster_share_from(int root, void *data, size_t bytes)
 {
+    enum { PIECE = 1 << 30 }; /* MPI counts in ints */
     MPI_Request request;
-    if (!started)
-        return;
-    MPI_Ibcast(data, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD, &request);
-    wait_all(1, &request, NULL);
+    for (size_t at = 0; started && at < bytes; at += PIECE) {
+        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        MPI_Ibcast((char *)data + at, (int)n, MPI_BYTE, root, MPI_COMM_WORLD, &request);
+        wait_all(1, &request, NULL);
+    }
 }
 
 void cluster_share(void *data, size_t bytes)

@@ -38,7 +38,7 @@ void cluster_barrier(void);
 /* x[i] becomes the sum / the maximum over all ranks. */
 void cluster_sum(double *x, size_t n);
 void cluster_max(double *x, size_t n);
-/* All ranks get what rank 0, or `root`, has there; less than 2 GiB. */
+/* All ranks get what rank 0, or `root`, has there. */
 void cluster_share(void *data, size_t bytes);
 void cluster_share_from(int root, void *data, size_t bytes);
 /* True when it is true on any rank. */
