@@ -43,10 +43,13 @@ static inline struct ek_range take_next(void *policy, int cu)
 {
     struct take *t = policy;
     size_t at = atomic_load_explicit(&t->at, memory_order_relaxed), end;
-    if (!t->size && at < t->n)
-        at = atomic_fetch_add_explicit(&t->at, t->chunk, memory_order_relaxed);
-    if (!t->size && at < t->n)
+    if (!t->size) {
+        if (at < t->n)
+            at = atomic_fetch_add_explicit(&t->at, t->chunk, memory_order_relaxed);
+        if (at >= t->n)
+            return (struct ek_range){0, 0};
         return (struct ek_range){at, t->n - at < t->chunk ? t->n : at + t->chunk};
+    }
     do {
         if (at >= t->n)
             return (struct ek_range){0, 0};
