@@ -360,6 +360,11 @@ static bool is_whole(struct mig *p)
     return good;
 }
 
+static bool is_adjoint(const struct mig *p)
+{
+    return p->mismatch <= 1e-5; /* of the dot test; 0 where there is none */
+}
+
 static void warn(const struct mig *p)
 {
     if (!p->whole)
@@ -369,7 +374,7 @@ static void warn(const struct mig *p)
         status_warn("the image is empty: no trace has %s",
                     p->silent < p->traces ? "samples at the times that its points want"
                                           : "any signal");
-    if (p->whole && p->mismatch > 1e-5)
+    if (p->whole && !is_adjoint(p))
         status_warn("demigration is not the adjoint of migration: dot test %.3g", p->mismatch);
     if (p->whole && !p->again.good)
         status_warn(
@@ -389,7 +394,7 @@ bool mig_judge(struct mig *p)
     cluster_sum(&p->silent, 1);
     if (cluster_rank() == 0)
         warn(p);
-    return p->whole && p->again.good && p->mismatch <= 1e-5;
+    return p->whole && p->again.good && is_adjoint(p);
 }
 
 static enum ek_status check(void *st, enum bench_verdict *verified, json_t **detail)

@@ -403,10 +403,8 @@ enum ek_status search_device_axes_run(void *device)
     TRY(write_stations(d));
     const enum ek_status st = run_pieces(d, range.first / x->per, end);
     if (st) { /* nothing that is still under way may reach our memory later */
-        status_mute(+1);
-        (void)backend_wait(d->backend, BACKEND_FEED);
-        (void)backend_wait(d->backend, BACKEND_COMPUTE);
-        status_mute(-1);
+        (void)MUTED(backend_wait(d->backend, BACKEND_FEED));
+        (void)MUTED(backend_wait(d->backend, BACKEND_COMPUTE));
     }
     return st;
 }

@@ -429,10 +429,7 @@ json_t *record_case(struct record *r, const char *name, int steps)
 {
     struct sched_link link;
     json_t *units = json_array();
-    status_mute(1);
-    enum ek_status st = units_json(r, units);
-    status_mute(-1);
-    if (st) {
+    if (MUTED(units_json(r, units))) {
         json_decref(units);
         return json_null();
     }
