@@ -8,6 +8,7 @@
 #include "npb_mz/run.h"
 #include "npb_mz/write_npb.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,8 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     struct read_npb input;
     int threads;
     static const char *const letters[] = {"S", "W", "A", "B", "C", "D", "E", "F"};
-    const char upper[2] = {r->letter[0] & ~0x20, 0};
-    if (strlen(r->letter) != 1 || !strchr("SWABCDEF", upper[0]))
+    const char upper[2] = {(char)toupper((unsigned char)r->letter[0]), 0};
+    if (strlen(r->letter) != 1 || !strchr("SWABCDEF", *upper))
         FAIL(EK_USAGE, "unknown class '%s'%s; there are S W A B C D E F", r->letter,
              opt_suggest(upper, letters, 8));
     TRY(read_npb(r->ops->name, &input));
@@ -151,10 +152,11 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     TRY(mz_verify(r->mz, r->judge, &norms));
     const bool verifiable = mz_is_standard(r->class) && r->steps == r->class->steps;
     *verified = verifiable || !isfinite(norms.worst) ? norms.verified : BENCH_UNVERIFIABLE;
-    *detail = json_pack(
-        "{s:s s:i s:f s:o s:o s:o}", "class", r->letter, "steps", r->steps, "dt", r->class->dt,
-        "worst_relative_error", json_number_or_null(verifiable ? norms.worst : NAN), "residual",
-        number_list(norms.residual, MZ_NORMS), "error", number_list(norms.error, MZ_NORMS));
+    *detail = json_pack("{s:s# s:i s:f s:o s:o s:o}", "class", &r->class->letter, 1, "steps",
+                        r->steps, "dt", r->class->dt, "worst_relative_error",
+                        json_number_or_null(verifiable ? norms.worst : NAN), "residual",
+                        number_list(norms.residual, MZ_NORMS), "error",
+                        number_list(norms.error, MZ_NORMS));
     if (*detail && r->class->surface != 0.0)
         json_object_set_new(*detail, "surface", json_number_or_null(norms.surface));
     if (*detail && verifiable)

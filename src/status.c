@@ -17,12 +17,21 @@ int status_exit_code(enum ek_status st)
     return st == EK_LOST ? EK_UNAVAILABLE : (int)st;
 }
 
+/* A message is one line, and does nothing to a terminal, whatever a file or an option holds. */
+static void make_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
 enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
+    make_line(message);
     if (!muted)
         fprintf(stderr, "%s: %s\n", program, message);
     return st;
@@ -37,6 +46,7 @@ void status_warn(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
+    make_line(line);
     fprintf(stderr, "%s: warning: %s\n", program, line);
 }
 

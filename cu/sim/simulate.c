@@ -140,9 +140,12 @@ static void print_heading(const struct simulation *s)
 static void print_run(const struct simulation *s, const char *schedule, const struct sim_result *r)
 {
     const struct plan_measured *m = measured(s, schedule);
-    printf("%-20s %12.6g %7.3f %5.1f %% %7.3f %12.6g %12.6g %7d %10zu", schedule, r->makespan,
-           r->ratio, 100 * (r->ratio - 1), r->worst_ratio, r->total, r->communication,
-           r->steps_to_steady, r->migrations);
+    char worst[16] = "-"; /* of a run of less than four steps */
+    if (isfinite(r->worst_ratio))
+        snprintf(worst, sizeof worst, "%.3f", r->worst_ratio);
+    printf("%-20s %12.6g %7.3f %5.1f %% %7s %12.6g %12.6g %7d %10zu", schedule, r->makespan,
+           r->ratio, 100 * (r->ratio - 1), worst, r->total, r->communication, r->steps_to_steady,
+           r->migrations);
     if (m)
         printf(" %12.6g %+7.1f %%", m->seconds, 100 * (r->total / m->seconds - 1));
     if (s->request->layout)

@@ -29,6 +29,7 @@ if "$BIN/bt-mz" --list-devices | grep -q '^opencl:0'; then
 fi
 
 refused 2 "unknown class 'Z'" --class Z
+refused 2 "unknown class ' '" --class ' '
 refused 3 '9 devices' --layout 9x9+9
 refused 2 "schedule: 'nope'" --schedule nope
 refused 3 'opencl:7' --devices opencl:7
