@@ -22,7 +22,7 @@ for file in all.json all.trace.json; do
 done
 "$BIN/cu-plan" --simulate "$work/one.json" --schedules all >"$work/text" || say 'a single run fails'
 [ "$(grep -c ' %$' "$work/text")" = 1 ] || say 'a single run: not one policy was measured'
-"$BIN/bt-mz" --class S --layout 1x1 --steps 3 --quiet --json - | "$BIN/cu-plan" --simulate - >"$work/short"
+"$BIN/bt-mz" --class S --layout 1x1 --steps 3 --quiet --json - | "$BIN/cu-plan" --simulate - --schedules heft >"$work/short"
 grep -q '^heft' "$work/short" && ! grep -q nan "$work/short" || say "three steps: $(cat "$work/short")"
 grep -q '^heft' "$work/text" || say 'a single run: other policies are not simulated'
 for file in all.json all.trace.json; do
