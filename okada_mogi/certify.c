@@ -1,5 +1,6 @@
 /* okada_mogi/certify.c – branch and bound, level by level. */
 #include "okada_mogi/certify.h"
+#include "cu/rank/stop.h"
 #include "okada_mogi/judge.h"
 #include "okada_mogi/slips.h"
 #include "src/arena.h"
@@ -264,6 +265,10 @@ static bool look_at_some(const struct certifier *c, long first, long end, bool m
     int last = 0, other = 0;
     bool fits = false;
     struct look l;
+    if (stop_requested()) {
+        memset(c->verdict + first, '?', (size_t)(end - first));
+        return false;
+    }
     for (long i = first; i < end; i++) {
         if (!may_fit(c, &c->now[i], true, &l, &last, looks)) {
             c->verdict[i] = '.';
@@ -329,7 +334,8 @@ static long next_level(struct certifier *c, long n, bool last)
     return more;
 }
 
-/* As long as the next level, at the last one's price, is within the budget. */
+/* As long as the next level, at the last one's price, is within the budget, and nobody asks to end:
+ * what is undecided then is open. */
 static void search(struct certifier *c)
 {
     memset(c->now, 0, sizeof *c->now);
@@ -340,7 +346,7 @@ static void search(struct certifier *c)
         for (long i = 0; i < n; i++)
             left += c->verdict[i] != '.';
         const double price = (c->looks - before) / (double)n * 2 * (double)left;
-        n = next_level(c, n, 2 * left > MOST || c->looks + price > BUDGET);
+        n = next_level(c, n, stop_requested() || 2 * left > MOST || c->looks + price > BUDGET);
     }
 }
 
@@ -493,6 +499,8 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
     }
     if (!st)
         *out = (struct certificate){!c.nopen, reach, c.boxes, c.nopen, c.smallest, c.looks};
+    if (!st && c.nopen && stop_requested())
+        st = EK_STOPPED;
     json_decref(c.levels);
     json_decref(c.open);
     arena_free(&c.arena);

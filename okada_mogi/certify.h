@@ -30,6 +30,7 @@ struct certificate {
  *                 halved along this parameter, both halves follow on the next level; "." out; "?"
  *                 open
  *   open          [[min, max …]] the first thousand open boxes
+ * EK_STOPPED: stop_requested(); proof and certificate are written, what was undecided is open.
  * EK_USAGE: the job has more sources, accepts everything, or its model has no remainder(). */
 enum ek_status certify(const struct job *job, const char *path, struct certificate *c);
 

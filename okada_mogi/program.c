@@ -167,9 +167,14 @@ static enum ek_status certify_job(struct program *p)
     const double start = clock_now();
     TRY(file_try(p->certify));
     TRY(open_job(p));
+    stop_catch();
     enum ek_status st = certify(p->job, p->certify, &c);
-    if (!st)
-        st = tell_certificate(p, &c, clock_now() - start);
+    if (!st || st == EK_STOPPED) {
+        const enum ek_status told = tell_certificate(p, &c, clock_now() - start);
+        st = st ? st : told;
+    }
+    if (st == EK_STOPPED)
+        status_warn("interrupted: what was undecided stands in %s as open", p->certify);
     job_close(p->job);
     return st;
 }

@@ -58,20 +58,35 @@ kill -TERM $pid 2>/dev/null || say "SIGUSR1 or, under nohup, SIGHUP ended it: $(
 ended $pid 4 'after USR1'
 rm -f "$file"
 
+catches() { # program: waits until $pid is that, and catches SIGINT
+    local caught
+    for ((i = 0; i < 20000; i++)); do
+        [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$1" ] || continue
+        caught=$(sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/$pid/status" 2>/dev/null)
+        ((0x${caught:-0} >> 1 & 1)) && break
+    done
+}
+
 # As soon as it is caught, before the first batch: nothing has been searched, and nothing is said of it.
 "$BIN/okada" okada_mogi/examples/parkfield.json --method brute --trials 0:20000000 --layout 1x1 --quiet \
     --out "$work/table" --checkpoint "$file" >"$work/out" 2>&1 &
 pid=$!
-for ((i = 0; i < 20000; i++)); do
-    [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = okada ] || continue
-    caught=$(sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/$pid/status" 2>/dev/null)
-    ((0x${caught:-0} >> 1 & 1)) && break
-done
+catches okada
 kill -INT $pid
 ended $pid 4 'INT at once'
 grep -q 'interrupted: .* of 20000000 trials' "$work/out" || say "INT at once: $(cat "$work/out")"
 [ -e "$work/table" ] && say 'INT at once: there is a table'
 rm -f "$file"
+
+# A proof that takes minutes: what is undecided is open.
+"$BIN/okada" tests/data/okada_mogi/parkfield-g1-k2.5.json --certify "$work/proof" --json "$work/said" --quiet \
+    >"$work/out" 2>&1 &
+pid=$!
+catches okada
+kill -INT $pid
+ended $pid 4 'INT while certifying'
+grep -q 'interrupted: .* as open' "$work/out" || say "INT while certifying: $(cat "$work/out")"
+grep -q '"certified": false' "$work/said" && grep -q '"levels"' "$work/proof" || say 'INT while certifying: no proof'
 
 # What has nothing to save is not killed by the warning.
 cat >"$work/job.json" <<'END'
