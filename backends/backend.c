@@ -122,8 +122,17 @@ static enum ek_status unknown(const char *name)
     return opt_choose("devices: back end", name, names, sizeof *names, BACKENDS, &at);
 }
 
-/* The device whose address or name for all times this is: "0000:3b:00.0", "GPU-5ba1…" or the first
- * letters of it; -1: none of them, or several. */
+/* "GPU-5ba1…" or the first letters of it; nvidia-smi calls a part of a GPU "MIG-5ba1…". */
+static bool has_uuid(const struct backend_info *info, const char *name)
+{
+    enum { KIND = 4 };
+    const bool part = !strncasecmp(name, "MIG-", KIND);
+    return info->uuid[0] && !strncasecmp(info->uuid, part ? "GPU-" : name, KIND) &&
+           !strncasecmp(info->uuid + KIND, name + KIND, strlen(name + KIND));
+}
+
+/* The device whose address or name for all times this is, "0000:3b:00.0" or a UUID; -1: none of
+ * them, or several. */
 static int find_by_name(const struct backend_ops *ops, const char *name)
 {
     int n, found = -1;
@@ -132,7 +141,7 @@ static int find_by_name(const struct backend_ops *ops, const char *name)
     for (int i = 0; i < n; i++) {
         struct backend_info info;
         if (!quiet_info((struct backend_device){ops, i}, &info) ||
-            (strcasecmp(info.pci, name) && strncasecmp(info.uuid, name, strlen(name))))
+            (strcasecmp(info.pci, name) && !has_uuid(&info, name)))
             continue;
         if (found >= 0)
             return -1;
@@ -196,11 +205,14 @@ struct gathered {
     int n, want;
 };
 
-/* One GPU may show in several back ends and platforms. */
-static bool known(const struct gathered *g, const struct backend_info *info)
+/* One GPU may show in several back ends and platforms; several parts of one GPU, in one back end,
+ * have names of their own. */
+static bool known(const struct gathered *g, const struct backend_ops *ops,
+                  const struct backend_info *info)
 {
     for (int i = 0; i < g->n; i++)
-        if (info->pci[0] && !strcmp(info->pci, g->info[i].pci))
+        if (info->pci[0] && !strcmp(info->pci, g->info[i].pci) &&
+            (g->device[i].ops != ops || !strcmp(info->uuid, g->info[i].uuid)))
             return true;
     return false;
 }
@@ -215,7 +227,7 @@ static void gather(struct gathered *g, const struct backend_ops *ops, bool cpus)
     for (int i = 0; i < there && g->n < g->want; i++) {
         struct backend_device d = {ops, i};
         struct backend_info *info = &g->info[g->n];
-        if (!quiet_info(d, info) || !info->fp64 || info->is_cpu != cpus || known(g, info))
+        if (!quiet_info(d, info) || !info->fp64 || info->is_cpu != cpus || known(g, ops, info))
             continue;
         g->device[g->n++] = d;
     }

@@ -98,7 +98,7 @@ enum { GPU_NAMES = 6, GPU_LIBRARY_NAME = 256, GPU_WHY = 320 };
 /* A library: the names to try, newest first. */
 struct gpu_library {
     const char *names[GPU_NAMES]; /* ends with NULL */
-    const char *folder;           /* tried too; the loader's own path comes first */
+    const char *folders[2];       /* tried too, or NULL; the loader's own path comes first */
     const char *home;             /* a variable: its lib64 and lib are tried in between, or NULL */
 };
 

@@ -77,9 +77,11 @@ static void identify(const void *function, char *build, size_t room)
 static bool open_candidate(const struct gpu_vendor *v, int i, struct candidate *k,
                            char why[GPU_WHY])
 {
-    const struct gpu_library one = {.names = {v->compiler.names[i]}, .folder = v->compiler.folder};
+    struct gpu_library one = v->compiler;
     struct functions f;
     void *handle;
+    one.names[0] = one.names[i];
+    one.names[1] = NULL;
     *k = (struct candidate){.narch = 0};
     if (!gpu_library_open(&one, 0, &handle, k->c.library, why))
         return false;

@@ -117,7 +117,7 @@ static const struct gpu_vendor hip = {
     .maker = "AMD",
     .advice = "install AMD's ROCm run time",
     .library = {{"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"},
-                "/opt/rocm/lib",
+                {"/opt/rocm/lib"},
                 "ROCM_PATH"},
     .symbols = symbols,
     .own_symbols = own_symbols,
@@ -134,7 +134,7 @@ static const struct gpu_vendor hip = {
     /* Up to HIP 5 the compiler is inside the run time. */
     .compiler = {{"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.7", "libamdhip64.so.6",
                   "libamdhip64.so.5"},
-                 "/opt/rocm/lib",
+                 {"/opt/rocm/lib"},
                  "ROCM_PATH"},
     .compiler_prefix = "hiprtc",
     .compiler_advice = "install ROCm's HIPRTC, or put its folder on LD_LIBRARY_PATH",

@@ -8,6 +8,7 @@
 #include "src/self.h"
 #include <dlfcn.h>
 #include <limits.h>
+#include <sys/stat.h>
 
 static const char *const gpu[] = {"cuda", "hip"};
 
@@ -146,6 +147,16 @@ static void neighbours_on_a_node_take_other_gpus(void **state)
     }
 }
 
+/* Of a GPU cut into parts each is a device; seen by another back end, it is the same GPU. */
+static void parts_of_a_gpu_are_devices(void **state)
+{
+    (void)state;
+    setenv("FAKEGPU_PARTS", "1", 1);
+    backend_share(0, 1);
+    assert_string_equal(chosen("auto", -1), "cuda:0 cuda:1 hip:0 hip:1");
+    unsetenv("FAKEGPU_PARTS");
+}
+
 static void devices_have_names_for_all_times(void **state)
 {
     (void)state;
@@ -158,7 +169,10 @@ static void devices_have_names_for_all_times(void **state)
     assert_string_equal(i.uuid, "GPU-0123456789abcdef");
     assert_string_equal(chosen("cuda:0000:A1:00.0,hip:GPU-0123", 2), "cuda:1 hip:0");
     assert_string_equal(chosen("cuda:GPU-c0d1e2f3-0415-2637-4859-6a7b8c9daebf", 1), "cuda:1");
+    assert_string_equal(chosen("cuda:MIG-c0d1e2f3-0415-2637-4859-6a7b8c9daebf", 1), "cuda:1");
     ASSERT_FAILS(EK_USAGE, backend_parse("cuda:GPU-", 1, d, 2, &n), "is no device"); /* both */
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:MIG-c1", 1, d, 2, &n), "is no device");
+    ASSERT_FAILS(EK_USAGE, backend_parse("cuda:CPU-c0d1", 1, d, 2, &n), "is no device");
     ASSERT_FAILS(EK_USAGE, backend_parse("cuda:0000:b1:00.0", 1, d, 2, &n), "is no device");
     ASSERT_FAILS(EK_USAGE, backend_parse("cuda:-1", 1, d, 2, &n), "is no device");
 }
@@ -179,6 +193,33 @@ static void libraries_are_listed(void **state)
     assert_string_equal(l[0].version, "HIP 6.2");
     assert_string_equal(l[1].name, "libhiprtc.so.6");
     assert_int_equal(backend_libraries(backend_find("host"), l), 0);
+}
+
+/* A compiler off the loader's path, in $HOME_OF_IT/lib64 or lib. */
+static void compilers_are_found_where_a_variable_says(void **state)
+{
+    (void)state;
+    char home[] = "/tmp/compilerXXXXXX", folder[64], link[96], build[512] = "", why[GPU_WHY];
+    const struct gpu_vendor v = {
+        .compiler = {{"libnowhere.so.9", "libathome.so.1"}, {NULL}, "ATHOME"},
+        .compiler_prefix = "nvrtc"};
+    struct gpu_compiler c;
+    assert_non_null(mkdtemp(home));
+    assert_true(readlink("/proc/self/exe", build, sizeof build - 32) > 0);
+    for (int up = 0; up < 2; up++)
+        *strrchr(build, '/') = '\0';
+    strcat(build, "/fakegpu/libnvrtc.so.12");
+    snprintf(folder, sizeof folder, "%s/lib64", home);
+    snprintf(link, sizeof link, "%s/libathome.so.1", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(symlink(build, link), 0);
+    assert_false(gpu_compiler_any(&v, &c, why));
+    setenv("ATHOME", home, 1);
+    assert_true(gpu_compiler_any(&v, &c, why));
+    assert_string_equal(c.library, link);
+    unlink(link);
+    rmdir(folder);
+    rmdir(home);
 }
 
 static void devices_say_what_they_are(void **state)
@@ -302,8 +343,10 @@ static int fake_tests(void)
         cmocka_unit_test(memory_is_shared_with_others),
         cmocka_unit_test(too_large_a_grid_is_refused),
         cmocka_unit_test(neighbours_on_a_node_take_other_gpus),
+        cmocka_unit_test(parts_of_a_gpu_are_devices),
         cmocka_unit_test(devices_have_names_for_all_times),
         cmocka_unit_test(libraries_are_listed),
+        cmocka_unit_test(compilers_are_found_where_a_variable_says),
         cmocka_unit_test(devices_say_what_they_are),
         cmocka_unit_test(the_architecture_decides_on_the_compiler),
         cmocka_unit_test(a_lost_device_fails_every_call),
@@ -335,8 +378,8 @@ static void missing_libraries_are_named(void **state)
     (void)state;
     void *handle;
     char name[GPU_LIBRARY_NAME], why[GPU_WHY];
-    const struct gpu_library none = {{"libnone.so.2", "libnone.so.1"}, "/usr/share", NULL};
-    const struct gpu_library broken = {{"libnone.so.1", "/etc/passwd"}, "/usr/share", NULL};
+    const struct gpu_library none = {{"libnone.so.2", "libnone.so.1"}, {"/usr/share"}, NULL};
+    const struct gpu_library broken = {{"libnone.so.1", "/etc/passwd"}, {"/usr/share"}, NULL};
     assert_false(gpu_library_open(&none, 0, &handle, name, why));
     assert_string_equal(why, "libnone.so.2, libnone.so.1 not found");
     assert_false(gpu_library_open(&broken, 0, &handle, name, why));

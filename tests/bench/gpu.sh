@@ -285,7 +285,7 @@ sanitizer() {
     tell "|---|---|---|"
     for tool in memcheck racecheck; do
         for program in $solvers; do
-            timeout "$limit" "$checker" --tool $tool --error-exitcode 9 "$BIN/$program" --class S --steps 2 \
+            timeout "$limit" "$checker" --tool $tool --target-processes all --error-exitcode 9 "$BIN/$program" --class S --steps 2 \
                 --devices "$first" --layout 0x0+1 >"$work/out" 2>&1
             case $? in
             0) tell "| $tool | $program | clean |" ;;

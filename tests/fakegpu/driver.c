@@ -163,7 +163,7 @@ SHOWN(NAME(cuDeviceGetPCIBusId, hipDeviceGetPCIBusId), char *text, int room, int
     if (!is_device(device))
         return INVALID_DEVICE;
     snprintf(text, (size_t)room, "%s:%02X:00.0", FAKE_HIP ? "0000" : "00000000",
-             (FAKE_HIP ? 0xC0 : 0xA0) + device);
+             (FAKE_HIP ? 0xC0 : 0xA0) + (setting("FAKEGPU_PARTS", 0) ? 0 : device));
     return OK;
 }
 

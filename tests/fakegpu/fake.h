@@ -12,6 +12,7 @@
  *   FAKEGPU_MEMORY=1024   of each, MiB; 600k: KiB
  *   FAKEGPU_ARCH=sm_80    or gfx90a; HIPRTC's stand-in aborts over one that it does not know
  *   FAKEGPU_VERSION=12.8  of the driver
+ *   FAKEGPU_PARTS=1       they are parts of one GPU, at one address
  *   FAKEGPU_INIT=802      what the driver's first call answers
  *   FAKEGPU_PRICE=h100    or a100 mi250x display: what that card has, and events tell what work
  *                         would cost there (price.c)
