@@ -3,16 +3,19 @@
 
 #include <math.h>
 
-enum { SHARE = 64, MOST = 100000, NEAR = 4 }; /* NEAR: steps around the source */
+enum {
+    SHARE = 64,
+    LEAST = 4096,
+    MOST = 100000,
+    NEAR = 4
+}; /* NEAR: of the largest steps, from the source */
 
 static bool near_source(const struct ttable *t, const double x[3])
 {
     double square = 0;
-    for (int a = 0; a < 3; a++) {
-        const double steps = (x[a] - t->source[a]) / t->grid.step[a];
-        square += t->grid.n[a] > 1 ? steps * steps : 0;
-    }
-    return square < NEAR * NEAR;
+    for (int a = 0; a < 3; a++)
+        square += (x[a] - t->source[a]) * (x[a] - t->source[a]);
+    return sqrt(square) < NEAR * grid_step(&t->grid);
 }
 
 /* How far T's change to a neighbour differs from the mean slowness of both, per metre; INFINITY:
@@ -58,7 +61,7 @@ double certify_node(const struct ttable *t, const struct velocity *v, const int 
         const double p = (double)t->p[a][node];
         const double off = fmin(mismatch(t, at, a, -1), mismatch(t, at, a, 1));
         square += p * p;
-        most = isfinite(off) ? fmax(most, off) : most;
+        most = t->grid.n[a] > 1 ? fmax(most, off) : most; /* alone: nothing beside says so, too */
     }
     const double length = sqrt(square), residual = fmax(most * speed, fabs(length * speed - 1));
     if (residual <= CERTIFY_RESIDUAL)
@@ -71,8 +74,9 @@ double certify_node(const struct ttable *t, const struct velocity *v, const int 
 
 void certify_table(struct ttable *t, const struct velocity *v)
 {
-    const size_t n = grid_nodes(&t->grid), all = n / SHARE < MOST ? n / SHARE : MOST;
-    const size_t stride = (all ? n / all : 1) | 1; /* odd, so that it visits all columns */
+    const size_t n = grid_nodes(&t->grid), share = n / SHARE < LEAST ? LEAST : n / SHARE;
+    const size_t all = share < MOST ? share : MOST;
+    const size_t stride = n / all | 1; /* odd, so that it visits all columns */
     const size_t ny = (size_t)t->grid.n[1], nz = (size_t)t->grid.n[2];
     t->judged = t->failing = 0;
     for (size_t i = stride / 2; i < n; i += stride) {

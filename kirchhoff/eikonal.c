@@ -14,7 +14,8 @@ static const float never = 1e12F; /* s */
 
 /* ---- the source -------------------------------------------------------------------------------*/
 
-enum { BALL = 8, NEAR = 4, FINER = 4 }; /* steps around the source, at most; with finer steps */
+/* Around the source, of the largest steps: what differences along those see; with finer steps. */
+enum { BALL = 8, NEAR = 4, FINER = 4 };
 /* Share by which v may differ from linear there, at r steps: agrees / r^2. Less would cost more
  * than it gains: differences are the worse the nearer they begin. */
 static const double agrees = 0.15;
@@ -39,13 +40,13 @@ struct solver {
 
 static double steps_from(const struct solver *s, const int at[3], double shift)
 {
+    const struct grid *g = &s->e->grid;
     double square = 0;
     for (int a = 0; a < 3; a++) {
-        const struct grid *g = &s->e->grid;
-        const double d = at[a] + shift - (s->source[a] - g->origin[a]) / g->step[a];
+        const double d = g->origin[a] + (at[a] + shift) * g->step[a] - s->source[a];
         square += d * d;
     }
-    return sqrt(square);
+    return sqrt(square) / grid_step(g);
 }
 
 /* Calls what(s, node or cell) for all within `radius` steps of the source, and a bit beyond. */
@@ -55,8 +56,9 @@ static void around(struct solver *s, double radius, void (*what)(struct solver *
     int from[3], to[3], at[3];
     for (int a = 0; a < 3; a++) {
         const double u = (s->source[a] - g->origin[a]) / g->step[a];
-        from[a] = (int)fmax(floor(u - radius - 1), 0);
-        to[a] = (int)fmin(ceil(u + radius + 1), g->n[a] - 1);
+        const double reach = radius * grid_step(g) / g->step[a] + 1;
+        from[a] = (int)fmax(floor(u - reach), 0);
+        to[a] = (int)fmin(ceil(u + reach), g->n[a] - 1);
     }
     for (at[0] = from[0]; at[0] <= to[0]; at[0]++)
         for (at[1] = from[1]; at[1] <= to[1]; at[1]++)
@@ -171,8 +173,9 @@ static enum ek_status begin_finer(struct solver *s)
     int first[3];
     for (int a = 0; a < 3; a++) {
         const double u = (s->source[a] - g->origin[a]) / g->step[a];
-        first[a] = (int)fmax(floor(u) - NEAR, 0);
-        near.n[a] = FINER * ((int)fmin(ceil(u) + NEAR, g->n[a] - 1) - first[a]) + 1;
+        const double reach = ceil(NEAR * grid_step(g) / g->step[a]);
+        first[a] = (int)fmax(floor(u) - reach, 0);
+        near.n[a] = FINER * ((int)fmin(ceil(u) + reach, g->n[a] - 1) - first[a]) + 1;
         near.step[a] = g->step[a] / FINER;
         near.origin[a] = grid_coordinate(g, a, first[a]);
         high[a] = grid_end(&near, a);
@@ -236,7 +239,7 @@ static bool sweep_line(const struct solver *s, int i, int d)
     l.mean = s->mean[s->copy] + at;
     l.n = (size_t)n;
     l.along = 1;
-    l.ball = (float)(s->begin * fmax(e->grid.step[0], fmax(e->grid.step[1], e->grid.step[2])));
+    l.ball = (float)(s->begin * grid_step(&e->grid));
     for (int a = 0; a < 3; a++) {
         const int axis = e->axis[a];
         const double step = e->grid.step[axis];

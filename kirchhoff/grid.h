@@ -41,6 +41,13 @@ static inline double grid_end(const struct grid *g, int axis)
     return grid_coordinate(g, axis, g->n[axis] - 1);
 }
 
+/* The largest of its steps. */
+static inline double grid_step(const struct grid *g)
+{
+    const double most = g->step[0] > g->step[1] ? g->step[0] : g->step[1];
+    return most > g->step[2] ? most : g->step[2];
+}
+
 /* Reads "NXxNYxNZ:STEP" or "NXxNYxNZ:DXxDYxDZ", an "m" after a step allowed, then, if the first
  * node is not at 0,0,0, "@X,Y,Z". EK_USAGE: malformed, steps not positive, more than 2^31 nodes;
  * `what` names the option. */

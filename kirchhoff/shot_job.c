@@ -151,13 +151,15 @@ enum ek_status shot_job_first(struct shot_job *job, const struct cu *cu, struct 
 
 static const double early = 1e-3, earlier = 5e-3; /* s, share: what the eikonal's errors may be */
 
-/* Nodes of a table of fronts, against that of first arrivals. */
+/* Nodes of a table of fronts, against that of first arrivals. What an interface as wide as a step
+ * turns back or focuses is no arrival where it is sharp. */
 static bool is_wrong(const struct shot_job *job, const struct ttable *t, const struct ttable *first,
                      const int at[3])
 {
     const size_t node = grid_index(&t->grid, at[0], at[1], at[2]);
     const double least = (double)first->time[node], time = (double)t->time[node];
     return t->kmah[node] == TTABLE_UNFILLED || time < least - fmax(early, earlier * least) ||
+           (t->kmah[node] && velocity_jumps(job->velocity, t->grid.step[2])) ||
            certify_node(t, job->velocity, at) > CERTIFY_RESIDUAL;
 }
 
@@ -180,7 +182,7 @@ enum ek_status shot_job_mend(struct shot_job *job, const struct cu *cu, struct t
     struct ttable *first;
     ttable_count(t);
     certify_table(t, job->velocity);
-    if (!t->unfilled && !t->failing)
+    if (!t->unfilled && !t->failing && !velocity_jumps(job->velocity, t->grid.step[2]))
         return EK_OK;
     bool *wrong = calloc(grid_nodes(&t->grid), sizeof *wrong);
     enum ek_status st = wrong ? ttable_make(&t->grid, t->source, t->velocity, &first)

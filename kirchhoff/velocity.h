@@ -46,6 +46,9 @@ double velocity_at(const struct velocity *v, const double x[3], double gradient[
 /* Second derivatives, 1/(m s): xx yy zz xy xz yz. */
 void velocity_curvature(const struct velocity *v, const double x[3], double hessian[6]);
 
+/* Interfaces are sharper than steps along z. */
+bool velocity_jumps(const struct velocity *v, double step);
+
 /* v and grad v at the nodes of a grid, as struct velocity's node; the caller frees.
  * EK_UNAVAILABLE. */
 enum ek_status velocity_sample(const struct velocity *v, const struct grid *grid, float **node);
