@@ -266,8 +266,8 @@ static enum ek_status run_batch(struct device *d, int nlayers, int nfreq,
 
 /* Packs pairs first .. until the batch is full or all are in; *first moves on. */
 static enum ek_status fill_batch(struct device *d, const struct earth_layers *layers,
-                                 const struct survey_pair *pair, size_t n, int nfreq, int which,
-                                 size_t *first)
+                                 const struct survey_pair *pair, size_t n, int nfreq,
+                                 const double *freq, int which, size_t *first)
 {
     const size_t most = n - *first < d->batch ? n - *first : d->batch;
     d->pairs = d->numbers = 0;
@@ -275,7 +275,8 @@ static enum ek_status fill_batch(struct device *d, const struct earth_layers *la
     while (d->pairs < most) {
         const struct hankel *filter;
         TRY(hankel_open(forward_filter(&pair[*first], which), &filter));
-        TRY(pair_make(layers, &pair[*first], filter, FORWARD_TOLERANCE, &d->plan));
+        TRY(pair_make(layers, &pair[*first], filter,
+                      forward_wire(layers, &pair[*first], nfreq, freq), &d->plan));
         if (d->numbers + plan_numbers(&d->plan) > MOST_NUMBERS ||
             d->rows + plan_rows(d) > d->most_rows)
             break;
@@ -296,7 +297,7 @@ enum ek_status mcsem_device_pairs(struct device *d, const struct earth_layers *l
     TRY(write(d, LAYERS, d->table, 4 * (size_t)layers->n * sizeof *d->table));
     TRY(write(d, LINES, d->line, (size_t)nfreq * sizeof *d->line));
     for (size_t first = 0; first < n;) {
-        TRY(fill_batch(d, layers, pair, n, nfreq, which, &first));
+        TRY(fill_batch(d, layers, pair, n, nfreq, freq, which, &first));
         TRY(run_batch(d, layers->n, nfreq, derivatives, sum));
         sum += d->pairs * (size_t)nfreq * (1 + (size_t)layers->n);
     }

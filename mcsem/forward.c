@@ -17,6 +17,8 @@ _Static_assert(EXACT_STRANDS == PAIR_GROUP, "a group of wavenumbers has one for 
 #define UNEVEN      2         /* what the coarsest filter leaves out may cancel in part */
 #define CUT         1e-19     /* of a primary field: exp(-CX_DEEP) stands for what is smaller */
 #define LEAST_ERROR 1e-13     /* of sums in double precision */
+#define LEAST_WIRE  1e-30     /* tolerance of the sum over a wire */
+#define LOSSES      10        /* a rule for fields that die out so many times as fast would do */
 #define TWIN        (8 / 7.0) /* lengths of the pair that is rounded otherwise; see rounding_of() */
 #define UNLIKE      16        /* rounding may be larger than what two pairs differ by */
 
@@ -188,6 +190,20 @@ int forward_filter(const struct survey_pair *p, int which)
     return r < STEEP * d && which < HANKEL_FILTERS ? FINEST : which;
 }
 
+double forward_wire(const struct earth_layers *layers, const struct survey_pair *p, int nfreq,
+                    const double *freq)
+{
+    const double rise = 0.5 * p->length * fabs(sin(p->dip));
+    double loss = 0, most = 0;
+    for (int q = 0; q < nfreq; q++)
+        most = fmax(most, forward_line(freq[q]));
+    for (int k = 0; k < layers->n; k++)
+        if ((!k || layers->z[k - 1] < p->source[2] + rise) &&
+            (k == layers->n - 1 || layers->z[k] > p->source[2] - rise))
+            loss = fmax(loss, sqrt(most / layers->rho_h[k]));
+    return fmax(LEAST_WIRE, FORWARD_TOLERANCE * exp(-LOSSES * loss * rise));
+}
+
 /* Sums and results of one filter. */
 static enum ek_status run(struct forward *f, const struct earth_layers *layers,
                           const struct survey_pair *pair, int nfreq, const double *freq, int which,
@@ -196,7 +212,7 @@ static enum ek_status run(struct forward *f, const struct earth_layers *layers,
 {
     const struct hankel *filter;
     TRY(hankel_open(forward_filter(pair, which), &filter));
-    TRY(pair_make(layers, pair, filter, FORWARD_TOLERANCE, &f->plan));
+    TRY(pair_make(layers, pair, filter, forward_wire(layers, pair, nfreq, freq), &f->plan));
     forward_layers(layers, f->table);
     for (int q = 0; q < nfreq; q++) {
         sum_frequency(f, freq[q], derivatives);

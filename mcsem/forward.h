@@ -53,6 +53,9 @@ enum ek_status forward_choose(struct forward *forward, const struct earth_layers
 /* ---- what every mode of computing needs ---- */
 
 #define FORWARD_TOLERANCE 1e-12 /* of the sum over a wire */
+/* The same for a wire of which fields die out along its depths. */
+double forward_wire(const struct earth_layers *layers, const struct survey_pair *pair, int nfreq,
+                    const double *freq);
 
 /* w mu0 */
 double forward_line(double freq);

@@ -23,6 +23,10 @@ ISA_CALL(enum ek_status, forward_choose,
 ISA_CALL(double, forward_line, (double freq), (freq))
 ISA_CALL(void, forward_layers, (const struct earth_layers *layers, double *table), (layers, table))
 ISA_CALL(int, forward_filter, (const struct survey_pair *pair, int which), (pair, which))
+ISA_CALL(double, forward_wire,
+         (const struct earth_layers *layers, const struct survey_pair *pair, int nfreq,
+          const double *freq),
+         (layers, pair, nfreq, freq))
 ISA_CALL(void, forward_level, (const struct pair_level *level, int parts, int weights, int *row),
          (level, parts, weights, row))
 ISA_CALL(int, forward_derive, (enum forward_derivatives derivatives), (derivatives))

@@ -150,24 +150,37 @@ static void add_panels(struct rule *rule, double centre, double half)
     }
 }
 
-/* Abscissas in -1 .. 1 and weights that sum up to 1; PAIR_POINTS + 1: more would be needed. */
-static int points_of(const struct survey_pair *pair, double tolerance, double *x, double *weight)
+/* Abscissas in -1 .. 1 and weights that sum up to 1; PAIR_POINTS + 1: more would be needed. At an
+ * interface that the wire passes through the field has a kink, or leaps: panels end there. */
+static int points_of(const struct survey_pair *pair, const struct earth_layers *layers,
+                     double tolerance, double *x, double *weight)
 {
+    const double rise = 0.5 * pair->length * sin(pair->dip);
     struct rule rule = {.tolerance = tolerance, .x = x, .weight = weight};
+    double from = -1;
     x[0] = 0;
     weight[0] = 1;
     if (pair->length == 0)
         return 1;
     rule.seen = seen_from_wire(pair);
-    add_panels(&rule, 0, 1);
+    for (int i = 0; i < layers->n; i++) {
+        const int k = rise > 0 ? i : layers->n - 2 - i; /* in the order along the wire */
+        const bool inside = i < layers->n - 1 && fabs(layers->z[k] - pair->source[2]) < fabs(rise);
+        const double to = inside ? (layers->z[k] - pair->source[2]) / rise : 1;
+        if (inside || i == layers->n - 1) {
+            add_panels(&rule, 0.5 * (from + to), 0.5 * (to - from));
+            from = to;
+        }
+    }
     return rule.n;
 }
 
 enum ek_status pair_check(const struct survey_pair *p, double tolerance, const char *path)
 {
+    static const struct earth_layers any = {.n = 1};
     double x[PAIR_POINTS], weight[PAIR_POINTS];
     const bool here = !memcmp(p->source, p->receiver, sizeof p->source);
-    if (p->length == 0 ? here : points_of(p, tolerance, x, weight) > PAIR_POINTS)
+    if (p->length == 0 ? here : points_of(p, &any, tolerance, x, weight) > PAIR_POINTS)
         FAIL(EK_USAGE, "%s:%zu: the source touches the receiver", path, p->line);
     return EK_OK;
 }
@@ -360,7 +373,7 @@ int pair_sights(const struct survey_pair *p, const struct earth_layers *layers, 
                 struct pair_sight *sight, double *share)
 {
     double x[PAIR_POINTS], whole[PAIR_POINTS];
-    const int points = points_of(p, tolerance, x, whole);
+    const int points = points_of(p, layers, tolerance, x, whole);
     int n = 0;
     const double flat = cos(p->dip), steep = sin(p->dip), half = 0.5 * p->length;
     const double cosine = cos(p->azimuth), sine = sin(p->azimuth);

@@ -136,6 +136,63 @@ static void derivatives_are_slopes(void **state)
     }
 }
 
+/* A long wire that dips into a sea of a few skin depths, seen from afar, is the mean of dipoles. */
+static void wires_pass_through_skin_depths(void **state)
+{
+    (void)state;
+    enum { PIECES = 32 };
+    const double z[] = {0, 300}, rho[] = {1e12, 0.25, 1}, high[] = {20}, half = 135;
+    const double to[1][5] = {{2500, 100, 299.9, 0, 0}}, whole[1][6] = {{0, 0, 200, 0, 40, 270}};
+    const struct mcsem_layers l = {3, z, rho, NULL};
+    struct mcsem_survey s = {1, 1, 1, whole, to, high, true, 1e-8};
+    double got[2], one[2], sum[2] = {0, 0};
+    assert_int_equal(mcsem_forward(&l, &s, got, NULL), EK_OK);
+    for (int k = 0; k < PIECES; k++) {
+        const double at = half * (2 * k + 1 - PIECES) / PIECES;
+        const double piece[1][6] = {
+            {at * cos(40 / degree), 0, 200 + at * sin(40 / degree), 0, 40, 2 * half / PIECES}};
+        s.src = piece;
+        assert_int_equal(mcsem_forward(&l, &s, one, NULL), EK_OK);
+        for (int x = 0; x < 2; x++)
+            sum[x] += one[x] / PIECES;
+    }
+    for (int x = 0; x < 2; x++)
+        near_to(got[x], sum[x], 2e-9 * hypot(got[0], got[1]));
+}
+
+/* A wire through interfaces of sea and sediment is the mean of its pieces between them, which have
+ * fields that are smooth along them. */
+static void wires_pass_through_interfaces(void **state)
+{
+    (void)state;
+    static const double cut[] = {-1, -0.6, 0.3, 1};
+    const double dips[] = {90, -35}, half = 60;
+    for (int n = 0; n < 4; n++) {
+        const double dip = dips[n % 2] / degree, rise = half * sin(dip);
+        const double z[] = {0, 120, 180, 400}, rho[] = {1e12, 0.25, 0.33, 40, 3};
+        const double below[] = {0, 200 + fmin(cut[1] * rise, cut[2] * rise),
+                                200 + fmax(cut[1] * rise, cut[2] * rise), 400};
+        const struct mcsem_layers l = {5, n < 2 ? below : z, rho, NULL};
+        const double to[1][5] = {{n < 2 ? 300 : 60, 70, 190, 30, n < 2 ? 0 : 20}};
+        const double whole[1][6] = {{0, 0, 200, 25, dip * degree, 2 * half}};
+        struct mcsem_survey s = {1, 1, 1, whole, to, freq + 1, n % 2, 1e-6};
+        double got[2], one[2], sum[2] = {0, 0};
+        assert_int_equal(mcsem_forward(&l, &s, got, NULL), EK_OK);
+        for (int k = 0; k < 3; k++) {
+            const double at = 0.5 * (cut[k] + cut[k + 1]) * half, flat = at * cos(dip);
+            const double share = 0.5 * (cut[k + 1] - cut[k]);
+            const double piece[1][6] = {{flat * cos(25 / degree), flat * sin(25 / degree),
+                                         200 + at * sin(dip), 25, dip * degree, 2 * half * share}};
+            s.src = piece;
+            assert_int_equal(mcsem_forward(&l, &s, one, NULL), EK_OK);
+            for (int x = 0; x < 2; x++)
+                sum[x] += share * one[x];
+        }
+        for (int x = 0; x < 2; x++)
+            near_to(got[x], sum[x], 1e-8 * hypot(got[0], got[1]));
+    }
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
@@ -184,6 +241,8 @@ int main(void)
         cmocka_unit_test(derivatives_are_the_reference_s),
         cmocka_unit_test(each_is_in_its_place),
         cmocka_unit_test(derivatives_are_slopes),
+        cmocka_unit_test(wires_pass_through_skin_depths),
+        cmocka_unit_test(wires_pass_through_interfaces),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
