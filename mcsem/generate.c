@@ -354,6 +354,13 @@ static enum ek_status compute_fields(struct survey *s, const struct earth *earth
     return failed;
 }
 
+/* Tells a receiver's channels apart, so that each has its own noise; 0: Ex. */
+static uint64_t channel_of(const struct survey_pair *p)
+{
+    return (uint64_t)llround(2000 * p->direction[1]) * 8192 +
+           (uint64_t)llround(2000 * p->direction[2]) * 2 + p->magnetic;
+}
+
 enum ek_status generate_data(struct survey *s, const struct earth *earth,
                              const struct cell_options *options, const struct survey_noise *noise,
                              bool strays, unsigned seed)
@@ -371,7 +378,7 @@ enum ek_status generate_data(struct survey *s, const struct earth *earth,
             struct survey_datum *d = &s->datum[i * (size_t)s->nfreq + (size_t)q];
             const struct survey_pair *p = &s->pair[i];
             const uint64_t number = (uint64_t)p->source_id * 4096 + (uint64_t)p->receiver_id;
-            const uint64_t key = mix(mix(seed) + number * 64 + (uint64_t)q);
+            const uint64_t key = mix(mix(seed) + number * 64 + (uint64_t)q + (channel_of(p) << 38));
             const double sigma = strays && isfinite(d->sigma) ? d->sigma : 0;
             d->part = SURVEY_BOTH;
             d->re += sigma * chance(key, 0);

@@ -78,8 +78,8 @@ enum ek_status survey_columns_freq(const struct table *t, const struct survey_co
 
 const char *survey_columns_component(const struct survey_pair *p)
 {
-    int axis = 0;
-    while (axis < 2 && p->direction[axis] < 0.999)
-        axis++;
-    return components[axis + (p->magnetic ? 3 : 0)];
+    for (int axis = 0; axis < 3; axis++)
+        if (p->direction[axis] > 1 - 1e-9)
+            return components[axis + (p->magnetic ? 3 : 0)];
+    return p->magnetic ? "H" : "E";
 }

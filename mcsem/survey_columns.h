@@ -21,7 +21,7 @@ enum ek_status survey_columns_pair(const struct table *table, const struct surve
 enum ek_status survey_columns_freq(const struct table *table, const struct survey_columns *columns,
                                    size_t row, double *freq);
 
-/* What a channel along an axis is called. */
+/* What a channel along an axis is called; E or H if it is along none. */
 const char *survey_columns_component(const struct survey_pair *pair);
 
 #endif

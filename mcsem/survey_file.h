@@ -48,7 +48,8 @@ enum ek_status read_csv(const char *path, const struct survey_noise *noise, stru
                         struct earth_list *list);
 
 /* Writes a survey and its starting earth so that read_csv() gives the same (numbers to ten
- * digits). The earth must be flat, its layers alike. EK_UNAVAILABLE: the file cannot be written. */
+ * digits). The earth must be flat, its layers alike. EK_USAGE: a channel is along no axis;
+ * EK_UNAVAILABLE: the file cannot be written. */
 enum ek_status write_csv(const char *path, const struct survey *survey, const struct earth *earth);
 
 /* ---- MARE2DEM's data files (emdata.h) ----

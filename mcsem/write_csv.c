@@ -41,6 +41,12 @@ enum ek_status write_csv(const char *path, const struct survey *s, const struct 
     size_t rows = 0;
     for (size_t i = 0; i < s->npairs * (size_t)s->nfreq; i++)
         rows += isfinite(s->datum[i].sigma);
+    for (size_t i = 0; i < s->npairs; i++)
+        if (!survey_columns_component(&s->pair[i])[1])
+            FAIL(EK_USAGE,
+                 "%s: tables have channels along x, y and z; that of line %zu is turned: end the "
+                 "name in .emdata",
+                 path, s->pair[i].line);
     TRY(write_begin(path, &t));
     write_preface(t.f, s, e, rows);
     for (size_t i = 0; i < s->npairs; i++)

@@ -112,6 +112,20 @@ printf 'freq_hz,component,rec_x,relative,floor\n,,,0.02,\n0.25,Ex,,0.3,0\n' >"$w
 check $? 'errors of one frequency are raised'
 refuses 'errors without a rule' "neither a column 'relative'" "$bin" "$survey" --iterations 0 --errors "$work/plain.csv"
 
+# Turned channels have names of their own, are no columns of a table, and each has its own noise.
+printf '%s\n' 'Format: EMData_2.2' '! earth nx=1,ny=1,nz=3,dz=200,seabed=1000' '# CSEM Frequencies: 1' 1 '# Transmitters: 1' \
+    '0 0 960 90 0 0 edipole T' '# CSEM Receivers: 1' '300 2000 999.9 30 0 0 0 R' '# Data: 4' '1 1 1 1 1e-13 1e-15' \
+    '2 1 1 1 1e-13 1e-15' '3 1 1 1 1e-13 1e-15' '4 1 1 1 1e-13 1e-15' >"$work/turned.emdata"
+refuses 'a table of turned channels' 'line 10 is turned: end the name in .emdata' \
+    "$bin" "$work/turned.emdata" --forward-survey --out "$work/turned.csv"
+"$bin" "$work/turned.emdata" --forward-survey --out "$work/clean.emdata" &&
+    "$bin" "$work/turned.emdata" --forward-survey --noise 0.01 --out "$work/noisy.emdata" &&
+    paste <(grep '^[12] 1 1' "$work/clean.emdata") <(grep '^[12] 1 1' "$work/noisy.emdata") |
+    awk '{ x[NR] = ($11 - $5) / $12 } END { exit !(NR == 4 && (x[1] - x[3])^2 > 1e-4 && (x[2] - x[4])^2 > 1e-4) }'
+check $? 'each channel has its own noise'
+"$bin" "$work/turned.emdata" --iterations 0 --quiet --responses "$work/turned.csv" && grep -q ',E,1,' "$work/turned.csv"
+check $? 'a turned channel is none of the axes'
+
 spoil() { # sed script, pattern
     sed "$1" "$survey" >"$work/bad.emdata"
     "$bin" "$work/bad.emdata" --iterations 0 >"$work/out" 2>"$work/err"
