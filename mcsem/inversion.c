@@ -190,6 +190,8 @@ enum ek_status inversion_open(void *st, struct cu_set *set, struct sched_job *jo
     TRY(allocate(s));
     TRY(divide_among_ranks(s));
     claim_cells(s, job);
+    if (s->drifting > 0)
+        TRY(drift_open(s->survey, s->drifting, &s->drift));
     TRY(prior_open(s->start, &s->prior_options, &s->prior));
     TRY(invert_open(s->survey, s->start, s->prior, &s->invert_options, cluster_rank() == 0,
                     &s->inv));
@@ -206,6 +208,8 @@ void inversion_close(void *st)
     earth_close(s->start);
     earth_close(s->true_earth);
     certainty_close(s->sure);
+    drift_close(s->drift);
+    json_decref(s->verdict);
     free(s->first_model);
     arena_free(&s->arena);
 }
@@ -219,6 +223,8 @@ enum ek_status inversion_reset(void *st)
     memset(s->response, 0, data * sizeof *s->response);
     memset(s->trial_response, 0, data * sizeof *s->trial_response);
     s->pairs_done = s->worst_difference = 0;
+    if (s->drift)
+        drift_reset(s->drift);
     invert_reset(s->inv, s->start);
     if (s->checkpoint && cluster_rank() == 0 && !access(s->checkpoint, F_OK))
         return checkpoint_load(s);

@@ -19,12 +19,14 @@
 #include "cu/rank/cluster.h"
 #include "mcsem/cell.h"
 #include "mcsem/certainty.h"
+#include "mcsem/drift.h"
 #include "mcsem/survey_file.h"
 
 /* What rank 0 tells the others after each step and before the next. */
 struct inversion_word {
     int stop;     /* enum invert_stop */
     int accepted; /* the trial that was computed */
+    int drifts;   /* it tells of receivers, too */
 };
 
 struct inversion {
@@ -42,6 +44,7 @@ struct inversion {
     struct cell_options cell_options;
     struct invert_options invert_options;
     double tolerance; /* of --forward */
+    double drifting;  /* standard deviation of receivers' gains and phases, 0: they are right */
     struct prior_options prior_options;
     bool drop; /* pairs outside the grid */
     bool forward_survey, uncertainty, vertical;
@@ -51,8 +54,10 @@ struct inversion {
     struct earth *start, *true_earth; /* true_earth: NULL where it is not known */
     struct prior *prior;
     struct invert *inv;
+    struct drift *drift;                       /* NULL where receivers are right */
     struct certainty *sure;                    /* NULL where it was not asked for */
     double complex *response, *trial_response; /* [pairs][nfreq] of the accepted model, the trial */
+    json_t *verdict;                           /* of the last run, NULL before */
     struct cell_report *report;                /* [cells] of the last computation here */
     double pairs_done;                         /* in this run, by all ranks */
     double *first_model,

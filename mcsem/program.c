@@ -62,6 +62,9 @@ static const struct opt options[] = {
      .min = 1e-6, .max = 1e12},
     {"use", OPT_NAME, AT(use), "PART",
      "of the data: both, real, imaginary, amplitude or phase alone (both)", .names = survey_parts},
+    {"drift", OPT_REAL, AT(drifting), "X",
+     "receivers' gains (relative) and phases (rad) may be off by X, and are estimated (0)",
+     .min = 0, .max = 1},
     {"errors", OPT_FILE, AT(errors), "FILE",
      "raise errors by a table: relative, floor by freq_hz, component, rec_x, rec_y", .rare = true},
     {"noise", OPT_REAL, AT(noise.relative), "X", "relative, of data without sigma (0.03)",
@@ -76,8 +79,9 @@ static const struct opt options[] = {
      .max = 10000},
     {"least-iterations", OPT_INT, AT(invert_options.least_iterations), "N",
      "before the target counts (3)", .min = 0, .max = 10000, .rare = true},
-    {"target", OPT_REAL, AT(invert_options.target), "X", "RMS misfit to end at (1)", .min = 0,
-     .max = 1e6},
+    {"target", OPT_REAL, AT(invert_options.target), "X",
+     "RMS misfit to end at (1); --json has converged, rms, explained, worst_data, worst_receivers",
+     .min = 0, .max = 1e6},
     {"stall", OPT_REAL, AT(invert_options.stall), "X",
      "end after --stall-times iterations that change RMS by less than this share (1e-3)", .min = 0,
      .max = 1, .rare = true},
@@ -251,6 +255,9 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (!s->path)
         FAIL(EK_USAGE, "no survey is given: mcsem SURVEY, or --generate small --out SURVEY");
     TRY(sched_check(s->ranks_schedule, NULL));
+    if (s->drifting > 0 && s->checkpoint)
+        FAIL(EK_USAGE, "--drift: a checkpoint does not hold receivers' gains; leave out "
+                       "--checkpoint");
     if (stat(s->path, &file))
         FAIL(EK_USAGE, "%s: %s", s->path, strerror(errno));
     file_input(s->path);

@@ -152,20 +152,31 @@ static enum ek_status gather(struct harvest *h)
     return EK_OK;
 }
 
-/* Numbers of sources and receivers: equal positions that follow one another are one. */
-static void number_positions(struct survey *s)
+struct position {
+    double at[3];
+    int *id; /* whose number is sought */
+};
+
+static int compare_positions(const void *a, const void *b)
 {
+    return memcmp(a, b, sizeof((const struct position *)a)->at);
+}
+
+/* Numbers of sources or receivers: equal positions are one. How many there are. */
+static size_t number_positions(struct survey *s, bool receivers, struct position *list)
+{
+    size_t found = 0;
     for (size_t i = 0; i < s->npairs; i++) {
         struct survey_pair *p = &s->pair[i];
-        if (i && memcmp(p->source, p[-1].source, sizeof p->source))
-            s->nsources++;
-        if (i && memcmp(p->receiver, p[-1].receiver, sizeof p->receiver))
-            s->nreceivers++;
-        p->source_id = (int)s->nsources;
-        p->receiver_id = (int)s->nreceivers;
+        memcpy(list[i].at, receivers ? p->receiver : p->source, sizeof list[i].at);
+        list[i].id = receivers ? &p->receiver_id : &p->source_id;
     }
-    s->nsources += s->npairs > 0;
-    s->nreceivers += s->npairs > 0;
+    qsort(list, s->npairs, sizeof *list, compare_positions);
+    for (size_t i = 0; i < s->npairs; i++) {
+        found += !i || compare_positions(&list[i - 1], &list[i]);
+        *list[i].id = (int)found - 1;
+    }
+    return found;
 }
 
 static enum ek_status fill_data(const struct harvest *h, struct survey *s)
@@ -185,7 +196,12 @@ static enum ek_status fill_data(const struct harvest *h, struct survey *s)
                  h->table->path, h->table->line[row]);
         TRY(read_datum(h->table, &h->columns, row, d));
     }
-    number_positions(s);
+    struct position *list = calloc(s->npairs + 1, sizeof *list);
+    if (!list)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for positions", h->table->path);
+    s->nsources = number_positions(s, false, list);
+    s->nreceivers = number_positions(s, true, list);
+    free(list);
     return EK_OK;
 }
 

@@ -119,29 +119,21 @@ static size_t list_data(const struct inversion *s, struct bad *bad)
     return n;
 }
 
-static const struct survey *sorted; /* of by_receiver(); one thread */
-static int by_receiver(const void *a, const void *b)
-{
-    return memcmp(sorted->pair[((const struct bad *)a)->pair].receiver,
-                  sorted->pair[((const struct bad *)b)->pair].receiver,
-                  sizeof sorted->pair->receiver);
-}
-
 /* Data in, receivers out. */
-static size_t list_receivers(const struct inversion *s, struct bad *bad, size_t n)
+static size_t list_receivers(const struct inversion *s, const struct bad *bad, size_t n,
+                             struct bad *receiver)
 {
     size_t kept = 0;
-    sorted = s->survey;
-    qsort(bad, n, sizeof *bad, by_receiver);
     for (size_t i = 0; i < n; i++) {
-        const bool same = kept && !by_receiver(&bad[kept - 1], &bad[i]);
-        kept += !same;
-        if (!same)
-            bad[kept - 1] = (struct bad){.pair = bad[i].pair};
-        bad[kept - 1].square += bad[i].square;
-        bad[kept - 1].numbers += bad[i].numbers;
+        struct bad *r = &receiver[s->survey->pair[bad[i].pair].receiver_id];
+        r->pair = bad[i].pair;
+        r->square += bad[i].square;
+        r->numbers += bad[i].numbers;
     }
-    qsort(bad, kept, sizeof *bad, worst_first);
+    for (size_t r = 0; r < s->survey->nreceivers; r++)
+        if (receiver[r].numbers > 0)
+            receiver[kept++] = receiver[r];
+    qsort(receiver, kept, sizeof *receiver, worst_first);
     return kept;
 }
 
@@ -177,7 +169,8 @@ static void say_why(const struct inversion *s, const struct bad *worst)
 /* Adds what is worst to the JSON. */
 static enum ek_status add_worst(const struct inversion *s, bool explained, json_t *detail)
 {
-    struct bad *bad = calloc(s->survey->npairs * (size_t)s->survey->nfreq + 1, sizeof *bad);
+    const size_t most = s->survey->npairs * (size_t)s->survey->nfreq;
+    struct bad *bad = calloc(most + s->survey->nreceivers + 1, sizeof *bad), *receiver = bad + most;
     json_t *data = json_array(), *receivers = json_array();
     if (!bad)
         FAIL(EK_UNAVAILABLE, "out of memory for the worst data");
@@ -186,12 +179,13 @@ static enum ek_status add_worst(const struct inversion *s, bool explained, json_
         json_array_append_new(data, pack_bad(s, &bad[i], false));
     if (!explained)
         say_why(s, &bad[0]);
-    const size_t nreceivers = list_receivers(s, bad, n);
+    const size_t nreceivers = list_receivers(s, bad, n, receiver);
     for (size_t i = 0; i < nreceivers && i < WORST; i++)
-        json_array_append_new(receivers, pack_bad(s, &bad[i], true));
+        json_array_append_new(receivers, pack_bad(s, &receiver[i], true));
     free(bad);
     json_object_set_new(detail, "worst_data", data);
     json_object_set_new(detail, "worst_receivers", receivers);
+    json_object_set_new(detail, "drift", drift_list(s->drift));
     json_object_set_new(detail, "uncertainty", figures_certainty(s, true));
     return EK_OK;
 }
@@ -286,6 +280,8 @@ enum ek_status results_judge(void *st, enum bench_verdict *verified, json_t **de
     *detail = describe(s, difference);
     if (!*detail)
         FAIL(EK_UNAVAILABLE, "out of memory for the results");
+    json_decref(s->verdict);
+    s->verdict = json_incref(*detail);
     return add_worst(s, explained, *detail);
 }
 
@@ -328,6 +324,8 @@ static size_t count_logarithms(const struct inversion *s)
 
 json_t *results_facts(const void *st)
 {
+    static const char *const first[] = {"converged", "explained", "rms", "worst_data",
+                                        "worst_receivers"}; /* that are asked for */
     const struct inversion *s = st;
     int *empty = calloc((size_t)s->survey->ncells, sizeof *empty);
     if (!empty)
@@ -346,6 +344,8 @@ json_t *results_facts(const void *st)
                   isinf(s->psnr) ? json_string("infinite") : json_number_or_null(s->psnr),
                   "history", history(s->inv));
     free(empty);
+    for (size_t k = 0; k < sizeof first / sizeof *first; k++)
+        json_object_set(out, first[k], json_object_get(s->verdict, first[k]));
     return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static size_t first_datum(const struct inversion *s, int cell)
@@ -90,6 +91,22 @@ static void note_reports(struct inversion *s)
     cluster_sum(&s->cpu_s, 1);
 }
 
+/* What the accepted model says of receivers; every rank hears all responses, in one order. */
+static enum ek_status learn_drift(struct inversion *s)
+{
+    const size_t data = s->survey->npairs * (size_t)s->survey->nfreq;
+    struct misfit_options options = s->cell_options.misfit;
+    double complex *all = malloc(data * sizeof *all);
+    if (!all)
+        FAIL(EK_UNAVAILABLE, "out of memory for %zu responses", data);
+    memcpy(all, s->response, data * sizeof *all);
+    cluster_sum((double *)all, 2 * data);
+    options.spread = s->inv->trial_spread;
+    drift_update(s->drift, &options, all);
+    free(all);
+    return EK_OK;
+}
+
 static enum ek_status finish(void *ctx, const struct team_step *step, bool *last)
 {
     struct inversion *s = ctx;
@@ -102,6 +119,7 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
         TRY(invert_judge(s->inv, step->longest, s->cpu_s));
         word.stop = (int)s->inv->stop;
         word.accepted = s->inv->record[s->inv->nrecords - 1].accepted;
+        word.drifts = s->drift && word.accepted && !word.stop && s->inv->rms <= DRIFT_RMS;
         TRY(keep_model(s));
     }
     cluster_share(&word, sizeof word);
@@ -110,6 +128,8 @@ static enum ek_status finish(void *ctx, const struct team_step *step, bool *last
         s->trial_response = s->response;
         s->response = accepted;
     }
+    if (word.drifts)
+        TRY(learn_drift(s));
     *last = word.stop != INVERT_GOES_ON;
     return EK_OK;
 }
