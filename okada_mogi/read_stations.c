@@ -275,6 +275,35 @@ static enum ek_status check_columns(const struct layout *l)
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
+/* Pixels without a value, as radar data have them, are no rows. */
+static enum ek_status leave_out(struct table *t, const struct layout *l)
+{
+    static const int data[] = {VALUE, U_EAST, U_NORTH, U_UP};
+    const size_t all = t->nrows, width = (size_t)t->ncolumns;
+    size_t first = 0;
+    if (!has(l, VALUE))
+        return EK_OK;
+    t->nrows = 0;
+    for (size_t row = 0; row < all; row++) {
+        double x = NAN;
+        for (int k = 0; k < 4 && isnan(x); k++)
+            if (has(l, data[k]))
+                TRY(table_optional(t, row, l->column[data[k]], &x));
+        if (isnan(x)) {
+            first = first ? first : t->line[row];
+            continue;
+        }
+        memmove(t->cell + t->nrows * width, t->cell + row * width, width * sizeof *t->cell);
+        t->line[t->nrows++] = t->line[row];
+    }
+    if (all && !t->nrows)
+        FAIL(EK_USAGE, "%s: none of its %zu rows holds an observation", t->path, all);
+    if (first)
+        status_warn("%s:%zu: no observation; %zu of %zu rows are left out", t->path, first,
+                    all - t->nrows, all);
+    return EK_OK;
+}
+
 static enum ek_status read_component(const struct layout *l, size_t row, int c, struct stations *s)
 {
     double *u = &s->observed[3 * row + (size_t)c], *sigma = &s->sigma[3 * row + (size_t)c];
@@ -609,6 +638,8 @@ enum ek_status stations_read(const char *path, const struct stations_format *for
     enum ek_status st = find_columns(&l);
     if (!st)
         st = check_columns(&l);
+    if (!st)
+        st = leave_out(t, &l);
     if (!st)
         st = fill(&l, &made);
     table_close(t);

@@ -200,14 +200,14 @@ static enum ek_status fill(const char *path, struct stations *s, struct scene *c
     return EK_OK;
 }
 
-bool scene_part(const struct scene *c, const struct stations *s, int part, int parts,
+bool scene_part(const struct scene *c, const struct stations *s, int n, const int *datum,
                 struct scene *some)
 {
     struct scene made = {
-        .name = c->name, .unknowns = c->unknowns, .sill = c->sill, .range = c->range};
-    made.datum = calloc((size_t)c->n, sizeof *made.datum);
-    for (int i = part; made.datum && i < c->n; i += parts)
-        made.datum[made.n++] = c->datum[i];
+        .name = c->name, .n = n, .unknowns = c->unknowns, .sill = c->sill, .range = c->range};
+    made.datum = calloc((size_t)n + 1, sizeof *made.datum);
+    if (made.datum)
+        memcpy(made.datum, datum, (size_t)n * sizeof *datum);
     if (made.datum && !prepare(s, &made)) {
         *some = made;
         return true;

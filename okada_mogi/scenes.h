@@ -41,9 +41,9 @@ enum ek_status scenes_add(const char *path, struct stations *s, const char *name
  * errors of east and north are correlated. */
 enum ek_status scenes_translate(const char *path, struct stations *s, struct scenes *all);
 void scenes_close(struct scenes *all);
-/* Points part, part + parts, … of a scene that was added, by themselves; chi2 of those is no more
- * than that of all. False: they do not tell the unknowns, or memory is out. */
-bool scene_part(const struct scene *c, const struct stations *s, int part, int parts,
+/* Some data of a scene that was added, in this order, by themselves; chi2 of those is no more than
+ * that of all. False: they do not tell the unknowns, or memory is out. */
+bool scene_part(const struct scene *c, const struct stations *s, int n, const int *datum,
                 struct scene *some);
 void scene_close(struct scene *c);
 /* A station has data in some scene. */

@@ -13,6 +13,7 @@
 #include "okada_mogi/gram.h"
 #include "okada_mogi/grid.h"
 #include "okada_mogi/search_method.h"
+#include "okada_mogi/search_rows.h"
 #include "src/random.h"
 
 #include <math.h>
@@ -22,19 +23,9 @@
 enum { SAMPLES = 512, VECTORS = MODEL_LANES / LANES };
 #define ROUNDING 1e-13 /* of products and their differences, relative to the products; plenty */
 
-enum { PANEL = 16, PANELS = 4 }; /* points; of a scene */
-
-/* Some points of a scene: where misfits are root mean squares, they are asked before all of
- * them. */
-struct panel {
-    struct scene scene;
-    struct search_station *point; /* [scene.n] */
-};
-
 struct shared {
     struct grid grid;
-    int npanels;
-    struct panel panel[SCENES_MOST * PANELS];
+    struct search_rows *rows; /* where misfits are root mean squares */
 };
 
 /* One thread's. lo, hi: [ndirections][MODEL_LANES] intervals of amplitudes of the lanes at work. */
@@ -45,7 +36,7 @@ struct own {
     double *basis; /* of the geometry that is finished, by the job's stations, */
     double *seen;  /* by the search's */
     double *work;  /* gram_find()'s */
-    lanes product[VECTORS][1 + MODEL_BASES][1 + MODEL_BASES]; /* of data (0) and responses so far */
+    struct search_sums *sums;
 };
 
 /* ---- a block of geometries --------------------------------------------------------------------*/
@@ -89,42 +80,6 @@ static lanes_mask narrow(const struct grid *g, const struct search_station *stat
     return alive;
 }
 
-/* Lanes where the data at right angles to all responses are less than `most`; where rounding hides
- * that, too. */
-static lanes_mask may_explain(lanes (*product)[1 + MODEL_BASES], int nbasis, double most)
-{
-    lanes a[1 + MODEL_BASES][1 + MODEL_BASES];
-    lanes_mask unknown = {0};
-    memcpy(a, product, sizeof a);
-    for (int p = nbasis; p > 0; p--) {
-        unknown |= ~(a[p][p] > 1e-9 * product[p][p]);
-        const lanes per = 1.0 / a[p][p];
-        for (int i = 0; i < p; i++)
-            for (int k = 0; k <= i; k++)
-                a[i][k] -= a[p][i] * a[p][k] * per;
-    }
-    return unknown | ~(a[0][0] > most * (1 + JUDGE_SLACK) + 1e-6 * product[0][0]);
-}
-
-/* Adds a station's components, or some of them, to the products: chi2 of those is no more than that
- * of all. */
-static void add_products(const struct job *job, const struct search_station *station, int nbasis,
-                         const lanes *b, lanes (*product)[1 + MODEL_BASES])
-{
-    const bool correlated = stations_correlated(&job->stations, station->point[0].number);
-    for (int i = 0; i < station->ncomponents; i++) {
-        const double per = 1 / station->sigma[i];
-        lanes z[1 + MODEL_BASES] = {REAL(station->observed[i] * per)};
-        if (correlated && station->component[i] == 0)
-            continue;
-        for (int k = 0; k < nbasis; k++)
-            z[k + 1] = b[3 * k + station->component[i]] * per;
-        for (int p = 0; p <= nbasis; p++)
-            for (int q = 0; q <= p; q++)
-                product[p][q] += z[p] * z[q];
-    }
-}
-
 /* It is a datum with an error of its own. */
 static bool is_alone(const struct job *job, const struct search_station *station)
 {
@@ -149,68 +104,13 @@ static unsigned screen(const struct grid *g, const struct search_station *statio
             b[k] = LOAD(out, k * MODEL_LANES + v * LANES);
         lanes_mask meet = {0};
         meet = strips ? strips_meet(b, window) : ~meet;
-        if (sums) {
-            add_products(g->job, station, g->model->nbasis, b, own->product[v]);
-            meet &= may_explain(own->product[v], g->model->nbasis, chi2);
-        }
+        if (sums)
+            meet &= search_sums_add(own->sums, g->job, station, b, v, chi2);
         if (lanes_any(meet) && (!sums || g->job->accept.nk))
             meet &= narrow(g, station, window, b, own->lo + v * LANES, own->hi + v * LANES);
         alive &= ~mine | lanes_bits_of(meet) << (v * LANES);
     }
     return alive;
-}
-
-/* Adds points' responses, as their scene sees them, to the products. z [points][bases], m */
-static void add_panel(const struct panel *p, int nbasis, lanes (*z)[MODEL_BASES],
-                      lanes (*product)[1 + MODEL_BASES])
-{
-    const struct scene *c = &p->scene;
-    for (int k = 0; k < nbasis; k++) {
-        const double *row = c->root;
-        for (int i = 0; i < c->n; i++) {
-            for (int j = 0; row && j < i; j++)
-                z[i][k] -= row[j] * z[j][k];
-            z[i][k] /= row ? row[i] : p->point[i].sigma[0];
-            if (row)
-                row += i + 1;
-        }
-        for (int a = 0; a < c->unknowns; a++) {
-            const double *along = c->frame + a * c->n;
-            lanes much = REAL(0.0);
-            for (int i = 0; i < c->n; i++)
-                much += along[i] * z[i][k];
-            for (int i = 0; i < c->n; i++)
-                z[i][k] -= much * along[i];
-        }
-    }
-    for (int i = 0; i < c->n; i++)
-        for (int a = 0; a <= nbasis; a++)
-            for (int b = 0; b <= a; b++)
-                product[a][b] +=
-                    (a ? z[i][a - 1] : REAL(c->seen[i])) * (b ? z[i][b - 1] : REAL(c->seen[i]));
-}
-
-/* Lanes (bits) of a block that survive a panel. */
-static unsigned screen_panel(struct search_worker *w, const struct panel *p,
-                             const double *const *value, double chi2, unsigned alive)
-{
-    const struct model *m = w->search->job->model;
-    struct own *own = w->own;
-    _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
-    lanes z[VECTORS][PANEL][MODEL_BASES];
-    unsigned in = 0;
-    for (int i = 0; i < p->scene.n; i++) {
-        search_respond(m, value, &p->point[i], out);
-        for (int v = 0; v < VECTORS; v++)
-            for (int k = 0; k < m->nbasis; k++)
-                z[v][i][k] = LOAD(out, 3 * k * MODEL_LANES + v * LANES);
-    }
-    w->evaluations += p->scene.n * __builtin_popcount(alive);
-    for (int v = 0; v < VECTORS; v++) {
-        add_panel(p, m->nbasis, z[v], own->product[v]);
-        in |= lanes_bits_of(may_explain(own->product[v], m->nbasis, chi2)) << (v * LANES);
-    }
-    return alive & in;
 }
 
 static double amplitude_slack(const struct grid *g)
@@ -338,21 +238,21 @@ static enum ek_status run_block(struct search_worker *w, const struct grid *g, t
     struct own *own = w->own;
     const double *value[MODEL_VALUES];
     _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
+    const bool rows = search_rows_count(shared->rows) > 0;
     unsigned alive = (1u << n) - 1;
     const double chi2 = judge_chi2(s->job, w->bound);
     grid_walk_values(&own->walk, first, value);
     all_amplitudes(g, own);
-    memset(own->product, 0, sizeof own->product);
+    search_sums_clear(own->sums);
     for (int i = 0; alive && i < s->nstations; i++) {
-        if (shared->npanels && !s->job->accept.nk && s->station[i].npoints > 1 &&
-            !s->station[i].difference)
-            continue; /* a contrast: panels say more */
+        if (rows && !s->job->accept.nk && s->station[i].npoints > 1 && !s->station[i].difference)
+            continue; /* a contrast: its scene says more */
         search_respond(g->model, value, &s->station[i], out);
         w->evaluations += s->station[i].npoints * __builtin_popcount(alive);
         alive = screen(g, &s->station[i], &w->window[i], out, own, chi2, alive);
     }
-    for (int i = 0; alive && isfinite(chi2) && i < shared->npanels; i++)
-        alive = screen_panel(w, &shared->panel[i], value, chi2, alive);
+    if (alive && rows && isfinite(chi2))
+        alive = search_rows_screen(shared->rows, own->sums, w, value, chi2, alive);
     for (long l = 0; l < n; l++)
         if (alive >> l & 1)
             TRY(finish(w, g, outer, first + l));
@@ -437,35 +337,10 @@ static void order_stations(struct search *s, const struct grid *g)
     free(basis);
 }
 
-/* A few panels of each scene, one after another; errors in common allow one: chi2 of two does not
- * add up. */
-static enum ek_status open_panels(const struct job *job, struct shared *shared)
-{
-    for (int turn = 0; turn < PANELS && isfinite(judge_chi2(job, 0)); turn++)
-        for (int k = 0; k < job->scenes.n; k++) {
-            const struct scene *c = &job->scenes.scene[k];
-            const int parts = (c->n + PANEL - 1) / PANEL, most = c->root ? 1 : parts;
-            struct panel *p = &shared->panel[shared->npanels];
-            if (turn >= most || !scene_part(c, &job->stations, turn, parts, &p->scene))
-                continue;
-            shared->npanels++;
-            p->point = aligned_alloc(64, (size_t)p->scene.n * sizeof *p->point);
-            if (!p->point)
-                FAIL(EK_UNAVAILABLE, "%s: out of memory", job->path);
-            for (int i = 0; i < p->scene.n; i++)
-                search_set_contrast(&p->point[i], &job->stations, 1, &p->scene.datum[i],
-                                    &(double){1});
-        }
-    return EK_OK;
-}
-
 static void close_shared(void *arg)
 {
     struct shared *shared = arg;
-    for (int i = 0; i < shared->npanels; i++) {
-        scene_close(&shared->panel[i].scene);
-        free(shared->panel[i].point);
-    }
+    search_rows_close(shared->rows);
     grid_close(&shared->grid);
     free(shared);
 }
@@ -477,7 +352,7 @@ static enum ek_status open_shared(struct search *s, void **out)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, 0, &shared->grid);
     if (!st)
-        st = open_panels(s->job, shared);
+        st = search_rows_open(s->job, &shared->rows);
     if (st) {
         close_shared(shared);
         return st;
@@ -498,6 +373,7 @@ static void close_own(void *arg)
 {
     struct own *own = arg;
     arena_free(&own->arena);
+    free(own->sums);
     free(own);
 }
 
@@ -513,7 +389,10 @@ static enum ek_status open_own(const struct search *s, void **out)
     own->basis = ARENA_NEW(&own->arena, judge_basis_size(s->job), double);
     own->work = ARENA_NEW(&own->arena, gram_room(s->job), double);
     own->seen = ARENA_NEW(&own->arena, 3 * s->job->model->nbasis * (s->nstations + 1), double);
-    const enum ek_status st = arena_check(&own->arena, "a worker of %s", s->job->path);
+    own->sums = search_sums_open();
+    enum ek_status st = arena_check(&own->arena, "a worker of %s", s->job->path);
+    if (!st && !own->sums)
+        st = status_fail(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
     if (st) {
         close_own(own);
         return st;
