@@ -1,4 +1,4 @@
-/* mcsem/fields.h – fields of electric dipoles and wires in a layered earth, and their derivatives,
+/* mcsem/fields.h – fields of dipoles and wires in a layered earth, and their derivatives,
  * for programs outside of this tree: <evenkeel/mcsem/fields.h>, linked with -levenkeel.
  *
  * Frame: right-handed, x and y horizontal, z down, metres; azimuth from x towards y, dip positive
@@ -21,8 +21,8 @@ struct mcsem_layers {
     const double *aniso; /* [n] sqrt(vertical / horizontal resistivity); NULL: isotropic */
 };
 
-/* Electric dipoles and wires, normalised to a moment of 1 A m, and receivers of E (V/m) or H
- * (A/m). */
+/* Electric dipoles and wires, normalised to a moment of 1 A m, or magnetic dipoles of 1 A m^2
+ * (small loops), and receivers of E (V/m) or H (A/m). */
 struct mcsem_survey {
     int nsrc, nrec, nfreq;
     const double (*src)[6]; /* [nsrc] centre x, y, z; azimuth, dip; length, m (0: a dipole) */
@@ -30,6 +30,7 @@ struct mcsem_survey {
     const double *freq;     /* [nfreq] Hz */
     bool mrec;              /* the receivers measure H */
     double tolerance;       /* relative error of the fields, up to 1; 0: 1e-8 */
+    bool msrc;              /* the sources are magnetic: dipoles, and the receivers measure E */
 };
 
 /* Fields as re, im: field [nfreq][nrec][nsrc][2], the order of empymod's bipole(); and, unless

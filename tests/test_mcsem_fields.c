@@ -4,6 +4,8 @@
 #include "mcsem/fields.h"
 #include "tests/mcsem.h"
 
+#include <complex.h>
+
 enum { LAYERS = EARTH_WATER + EARTH_LAYERS + 1 };
 static struct cases_row row;
 static double aniso[LAYERS], jac[LAYERS][2];
@@ -51,7 +53,8 @@ static void fields_are_the_reference_s(void **state)
         assert_int_equal(cases_read(&c, r, &row), EK_OK);
         row_s_pair(src[0], rec[0]);
         const struct mcsem_layers layers = row_s_layers();
-        const struct mcsem_survey s = {1, 1, 1, src, rec, &row.freq, row.pair.magnetic, 1e-6};
+        const struct mcsem_survey s = {1,    1,    1, src, rec, &row.freq, row.pair.magnetic,
+                                       1e-6, false};
         assert_int_equal(mcsem_forward(&layers, &s, got, NULL), EK_OK);
         const double re = number(c.table, r, "re"), im = number(c.table, r, "im");
         assert_true(hypot(got[0] - re, got[1] - im) <= 1e-7 * hypot(re, im) + 1e-20);
@@ -73,7 +76,7 @@ static void derivatives_are_the_reference_s(void **state)
         assert_int_equal(cases_read(&c, r, &row), EK_OK);
         row_s_pair(src[0], rec[0]);
         const struct mcsem_layers layers = row_s_layers();
-        const struct mcsem_survey s = {1, 1, 1, src, rec, &row.freq, row.pair.magnetic, 0};
+        const struct mcsem_survey s = {1, 1, 1, src, rec, &row.freq, row.pair.magnetic, 0, false};
         assert_int_equal(mcsem_forward(&layers, &s, got, jac[0]), EK_OK);
         assert_true(hypot(jac[layer][0] - number(c.table, r, "dre"),
                           jac[layer][1] - number(c.table, r, "dim")) <=
@@ -99,13 +102,14 @@ static const double freq[FREQ] = {0.1, 1.7};
 static void each_is_in_its_place(void **state)
 {
     (void)state;
-    const struct mcsem_survey all = {SRC, REC, FREQ, src, rec, freq, false, 0};
+    const struct mcsem_survey all = {SRC, REC, FREQ, src, rec, freq, false, 0, false};
     double got[FREQ][REC][SRC][2], slope[FREQ][REC][SRC][FEW][2], one[2], its[FEW][2];
     assert_int_equal(mcsem_forward(&few, &all, got[0][0][0], slope[0][0][0][0]), EK_OK);
     for (int q = 0; q < FREQ; q++)
         for (int r = 0; r < REC; r++)
             for (int i = 0; i < SRC; i++) {
-                const struct mcsem_survey s = {1, 1, 1, &src[i], &rec[r], &freq[q], false, 0};
+                const struct mcsem_survey s = {1,        1,     1, &src[i], &rec[r],
+                                               &freq[q], false, 0, false};
                 assert_int_equal(mcsem_forward(&few, &s, one, its[0]), EK_OK);
                 const double size = hypot(one[0], one[1]);
                 for (int x = 0; x < 2; x++) {
@@ -120,7 +124,7 @@ static void each_is_in_its_place(void **state)
 static void derivatives_are_slopes(void **state)
 {
     (void)state;
-    const struct mcsem_survey s = {1, 1, 1, src + 1, rec + 1, freq, true, 1e-10};
+    const struct mcsem_survey s = {1, 1, 1, src + 1, rec + 1, freq, true, 1e-10, false};
     double changed[FEW], at[2], above[2], below[2], slope[FEW][2];
     const struct mcsem_layers other = {FEW, depth, changed, NULL};
     const double h = 1e-3;
@@ -144,7 +148,7 @@ static void wires_pass_through_skin_depths(void **state)
     const double z[] = {0, 300}, rho[] = {1e12, 0.25, 1}, high[] = {20}, half = 135;
     const double to[1][5] = {{2500, 100, 299.9, 0, 0}}, whole[1][6] = {{0, 0, 200, 0, 40, 270}};
     const struct mcsem_layers l = {3, z, rho, NULL};
-    struct mcsem_survey s = {1, 1, 1, whole, to, high, true, 1e-8};
+    struct mcsem_survey s = {1, 1, 1, whole, to, high, true, 1e-8, false};
     double got[2], one[2], sum[2] = {0, 0};
     assert_int_equal(mcsem_forward(&l, &s, got, NULL), EK_OK);
     for (int k = 0; k < PIECES; k++) {
@@ -175,7 +179,7 @@ static void wires_pass_through_interfaces(void **state)
         const struct mcsem_layers l = {5, n < 2 ? below : z, rho, NULL};
         const double to[1][5] = {{n < 2 ? 300 : 60, 70, 190, 30, n < 2 ? 0 : 20}};
         const double whole[1][6] = {{0, 0, 200, 25, dip * degree, 2 * half}};
-        struct mcsem_survey s = {1, 1, 1, whole, to, freq + 1, n % 2, 1e-6};
+        struct mcsem_survey s = {1, 1, 1, whole, to, freq + 1, n % 2, 1e-6, false};
         double got[2], one[2], sum[2] = {0, 0};
         assert_int_equal(mcsem_forward(&l, &s, got, NULL), EK_OK);
         for (int k = 0; k < 3; k++) {
@@ -193,10 +197,57 @@ static void wires_pass_through_interfaces(void **state)
     }
 }
 
+/* E at (x, y, z) of a magnetic dipole m in a whole space: -i w mu0 (1 + ikr) exp(-ikr) m x r / (4
+ * pi r^3). */
+static void magnetic_sources_are_loops(void **state)
+{
+    (void)state;
+    const double pi = acos(-1), z[] = {0}, rho[] = {2, 2}, high[2] = {5, 0.3};
+    const double loop[2][6] = {{10, -20, 300, 40, 25, 0}, {0, 0, 500, 0, -90, 0}};
+    const double to[2][5] = {{250, 90, 420, 10, -35}, {400, 0, 300, 90, 0}};
+    const struct mcsem_layers whole = {2, z, rho, NULL};
+    struct mcsem_survey s = {2, 2, 2, loop, to, high, false, 1e-8, true};
+    double got[2][2][2][2], slope[2][2][2][2][2];
+    assert_int_equal(mcsem_forward(&whole, &s, got[0][0][0], slope[0][0][0][0]), EK_OK);
+    for (int n = 0; n < 8; n++) {
+        const int q = n / 4, j = n / 2 % 2, i = n % 2;
+        double d[3], m[3], u[3], cross = 0, r = 0;
+        for (int x = 0; x < 3; x++)
+            r = hypot(r, d[x] = to[j][x] - loop[i][x]);
+        for (int x = 0; x < 3; x++) {
+            m[x] = x == 2 ? sin(loop[i][4] / degree)
+                          : cos(loop[i][4] / degree) *
+                                (x ? sin(loop[i][3] / degree) : cos(loop[i][3] / degree));
+            u[x] = x == 2 ? sin(to[j][4] / degree)
+                          : cos(to[j][4] / degree) *
+                                (x ? sin(to[j][3] / degree) : cos(to[j][3] / degree));
+        }
+        for (int x = 0; x < 3; x++)
+            cross += u[x] * (m[(x + 1) % 3] * d[(x + 2) % 3] - m[(x + 2) % 3] * d[(x + 1) % 3]);
+        const double line = 8e-7 * pi * pi * high[q], k = sqrt(line / 4); /* 1/m: w mu0 / 2 rho */
+        const double complex ikr = (1 + I) * k * r;
+        const double complex want =
+            -I * line * (1 + ikr) * cexp(-ikr) * cross / (4 * pi * r * r * r);
+        const double complex by_rho = want * ikr * ikr / (1 + ikr) / 2; /* dE / d ln rho */
+        const double size = fmax(cabs(want), line / (4 * pi * r * r) * 1e-6);
+        const double complex field = got[q][j][i][0] + I * got[q][j][i][1];
+        double complex sum = 0;
+        for (int l = 0; l < 2; l++)
+            sum += slope[q][j][i][l][0] + I * slope[q][j][i][l][1];
+        near_to(cabs(field - want), 0, 1e-8 * size);
+        near_to(cabs(sum - by_rho), 0, 1e-6 * size);
+    }
+    s.mrec = true;
+    assert_int_equal(mcsem_forward(&whole, &s, got[0][0][0], NULL), EK_USAGE);
+    s.mrec = false;
+    s.src = src + 1;
+    assert_int_equal(mcsem_forward(&whole, &s, got[0][0][0], NULL), EK_USAGE);
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
-    const struct mcsem_survey good = {1, 1, 1, src, rec, freq, false, 0};
+    const struct mcsem_survey good = {1, 1, 1, src, rec, freq, false, 0, false};
     const double high[1][5] = {{2000, 0, -1, 0, 0}}, on[1][5] = {{0, 0, 250, 0, 0}}, still[] = {0};
     const double crossed[] = {0, 300, 300}, negative[] = {1e12, 0.3, -2, 20};
     double got[2] = {7, 7};
@@ -243,6 +294,7 @@ int main(void)
         cmocka_unit_test(derivatives_are_slopes),
         cmocka_unit_test(wires_pass_through_skin_depths),
         cmocka_unit_test(wires_pass_through_interfaces),
+        cmocka_unit_test(magnetic_sources_are_loops),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
