@@ -1,4 +1,4 @@
-/* mcsem/checkpoint.c – checkpoints of a inversion: a JSON file, with the numbers on which others
+/* mcsem/checkpoint.c – checkpoints of an inversion: a JSON file, with the numbers on which others
  * depend to their last bit, in hexadecimal. */
 #include "mcsem/inversion.h"
 #include "src/checksum.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 4, NUMBERS = 19 };
+enum { VERSION = 5 };
 
 /* Of everything that a run's numbers depend on, but for the number of iterations. */
 static uint64_t fingerprint(const struct inversion *s)
@@ -63,42 +63,21 @@ static json_t *exact_list(const double *x, size_t n)
 }
 
 /* A record is a list of its numbers. */
-static json_t *pack_record(const struct invert_record *r)
+static json_t *pack_record(struct invert_record r)
 {
-    const double x[NUMBERS] = {r->iteration, r->accepted, r->rms,         r->phi,     r->phi_data,
-                               r->rough_v,   r->rough_h,  r->damping,     r->mu_v,    r->mu_h,
-                               r->gain,      r->step,     r->rho_min,     r->rho_max, r->seconds,
-                               r->solve_s,   r->cpu_s,    r->solve_cpu_s, r->outliers};
-    json_t *list = json_array();
-    for (size_t i = 0; i < NUMBERS; i++)
-        json_array_append_new(list, json_number_or_null(x[i]));
+    json_t *list = json_pack("[i, b]", r.iteration, r.accepted);
+    for (size_t i = 0; i < INVERT_NUMBERS; i++)
+        json_array_append_new(list, json_number_or_null(invert_numbers_of(&r)[i]));
     return list;
 }
 
 static struct invert_record unpack_record(const json_t *list)
 {
-    double x[NUMBERS];
-    for (size_t i = 0; i < NUMBERS; i++)
-        x[i] = json_number_value(json_array_get(list, i));
-    return (struct invert_record){.iteration = (int)x[0],
-                                  .accepted = x[1] != 0,
-                                  .rms = x[2],
-                                  .phi = x[3],
-                                  .phi_data = x[4],
-                                  .rough_v = x[5],
-                                  .rough_h = x[6],
-                                  .damping = x[7],
-                                  .mu_v = x[8],
-                                  .mu_h = x[9],
-                                  .gain = x[10],
-                                  .step = x[11],
-                                  .rho_min = x[12],
-                                  .rho_max = x[13],
-                                  .seconds = x[14],
-                                  .solve_s = x[15],
-                                  .cpu_s = x[16],
-                                  .solve_cpu_s = x[17],
-                                  .outliers = x[18]};
+    struct invert_record r = {.iteration = (int)json_integer_value(json_array_get(list, 0)),
+                              .accepted = json_is_true(json_array_get(list, 1))};
+    for (size_t i = 0; i < INVERT_NUMBERS; i++)
+        invert_numbers_of(&r)[i] = json_number_value(json_array_get(list, 2 + i));
+    return r;
 }
 
 enum ek_status checkpoint_save(void *st, int step)
@@ -113,7 +92,7 @@ enum ek_status checkpoint_save(void *st, int step)
     snprintf(print, sizeof print, "%016llx", (unsigned long long)fingerprint(s));
     json_t *records = json_array();
     for (int i = 0; i < inv->nrecords; i++)
-        json_array_append_new(records, pack_record(&inv->record[i]));
+        json_array_append_new(records, pack_record(inv->record[i]));
     json_t *state =
         json_pack("{s:i s:s s:i s:i s:o s:o s:o s:o s:o s:o s:o}", "mcsem_checkpoint", VERSION,
                   "of", print, "iteration", inv->iteration, "stalls", inv->stalls, "damping",

@@ -47,6 +47,14 @@ const char *const invert_stop_text[INVERT_STOPS] = {
     [INVERT_STUCK] = "no step lowers the objective",
 };
 
+const char *const invert_numbers[] = {"rms",         "phi",     "phi_data", "rough_v", "rough_h",
+                                      "mu_v",        "mu_h",    "damping",  "gain",    "step",
+                                      "rho_min",     "rho_max", "seconds",  "cpu_s",   "solve_s",
+                                      "solve_cpu_s", "outliers"};
+_Static_assert(sizeof(struct invert_record) ==
+                   offsetof(struct invert_record, rms) + INVERT_NUMBERS * sizeof(double),
+               "a record ends with its numbers");
+
 static size_t all_sums(const struct invert *inv)
 {
     return (size_t)earth_columns(inv->earth) * cell_sums(earth_unknowns(inv->earth));

@@ -41,18 +41,25 @@ struct invert_options {
     double step;             /* largest change of ln rho in one iteration */
 };
 
-/* What one trial was worth. */
+/* What one trial was worth: INVERT_NUMBERS numbers from `rms` on, called as in invert_numbers. */
 struct invert_record {
     int iteration; /* 0 is the starting model, and shifts of it by `step` */
     bool accepted;
     double rms, phi, phi_data, rough_v, rough_h; /* of the trial; rough: |Rv m|^2, |Rh m|^2 */
-    double outliers;                             /* data that rms leaves out (misfit_summary()) */
-    double damping, mu_v, mu_h;                  /* that led to it */
+    double mu_v, mu_h, damping;                  /* that led to it */
     double gain, step;           /* actual / predicted decrease of Phi; largest change of ln rho */
     double rho_min, rho_max;     /* of the trial */
     double seconds, cpu_s;       /* computing its fields: until the last is done; of all cpus */
     double solve_s, solve_cpu_s; /* finding it */
+    double outliers;             /* data that rms leaves out (misfit_summary()) */
 };
+enum { INVERT_NUMBERS = 17 };
+extern const char *const invert_numbers[INVERT_NUMBERS];
+
+static inline double *invert_numbers_of(struct invert_record *r)
+{
+    return (double *)(void *)((char *)r + offsetof(struct invert_record, rms));
+}
 
 struct invert {
     const struct survey *survey; /* binned; borrowed */

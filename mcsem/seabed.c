@@ -311,11 +311,12 @@ static struct depths depths_of(const struct survey *s)
 
 static enum ek_status check_flat(const char *path, const struct depths *d, double seabed)
 {
-    if (d->last > seabed + ALIKE)
+    if (d->lowest > seabed + ALIKE)
         FAIL(EK_USAGE,
-             "%s: the sea floor is said to lie %g m deep, and a receiver %g m: give seabed=%g, or "
+             "%s: the sea floor is said to lie %g m deep, and an instrument %g m: give seabed=%g, "
+             "or "
              "--seabed receivers or FILE where it is not flat",
-             path, seabed, d->last, d->last + ABOVE);
+             path, seabed, d->lowest, d->lowest + ABOVE);
     if (d->last - d->first > STRAY)
         FAIL(EK_USAGE,
              "%s: receivers lie %g to %g m deep over one sea floor at %g m: give --seabed "

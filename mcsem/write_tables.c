@@ -63,17 +63,15 @@ enum ek_status write_history(const char *path, const struct invert *inv)
     if (!named(path))
         return EK_OK;
     TRY(write_begin(path, &t));
-    fprintf(t.f, "iteration,accepted,rms,phi,phi_data,rough_v,rough_h,mu_v,mu_h,damping,gain,step,"
-                 "rho_min,rho_max,seconds,cpu_s,solve_s,solve_cpu_s\n");
+    fprintf(t.f, "iteration,accepted");
+    for (int k = 0; k < INVERT_NUMBERS; k++)
+        fprintf(t.f, ",%s", invert_numbers[k]);
     for (int i = 0; i < inv->nrecords; i++) {
-        const struct invert_record *r = &inv->record[i];
-        fprintf(t.f,
-                "%d,%d,%.10g,%.10g,%.10g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,"
-                "%.6g,%.6g,%.6g\n",
-                r->iteration, r->accepted, r->rms, r->phi, r->phi_data, r->rough_v, r->rough_h,
-                r->mu_v, r->mu_h, r->damping, r->gain, r->step, r->rho_min, r->rho_max, r->seconds,
-                r->cpu_s, r->solve_s, r->solve_cpu_s);
+        fprintf(t.f, "\n%d,%d", inv->record[i].iteration, inv->record[i].accepted);
+        for (int k = 0; k < INVERT_NUMBERS; k++)
+            fprintf(t.f, ",%.10g", invert_numbers_of(&inv->record[i])[k]);
     }
+    fprintf(t.f, "\n");
     return write_end(&t);
 }
 

@@ -177,6 +177,9 @@ check $? "nothing across the axis: $(cat "$work/fields.csv")"
 "$bin" --forward "$work/above.csv" --tolerance 1e-14 --out "$work/fields.csv" 2>"$work/err"
 [ $? = 1 ] && grep -q 'may not keep --tolerance' "$work/err"
 check $? "a tolerance that is too small: $(cat "$work/err")"
+awk -F, -v OFS=, '!/^[#s]/ { $3 = 1010 } { print }' "$survey" >"$work/buried.csv"
+refuses 'a source in the ground' '1000 m deep, and an instrument 1010 m' "$bin" "$work/buried.csv" --iterations 0
+
 # Two receivers' gains are off by 10 %, their phases by 7 degrees: a layered earth does not explain that; --drift does and finds
 # them, to the same bits on two ranks and in every run.
 awk -F, -v OFS=, '/^[#s]/ { print; next }
