@@ -24,6 +24,8 @@ struct box {
 
 struct certifier {
     const struct job *job;
+    const struct model *slipping; /* the job's, without opening */
+    int opening;                  /* number of this parameter; 0: it has none */
     struct arena arena;
     double *low, *high;      /* [3 stations] windows; NAN: none */
     int nsplit, split[AXES]; /* parameters that boxes are halved along */
@@ -170,6 +172,29 @@ static void remainder_at(const struct certifier *c, const struct model_range *x,
     m->remainder(own, s->east[station], s->north[station], size, rest);
 }
 
+/* What a response to opening is multiplied with. */
+static double opening_weight(const struct certifier *c, double opening)
+{
+    double x[MODEL_PARAMETERS] = {0}, w[MODEL_BASES];
+    x[c->opening] = opening;
+    model_weigh(c->job->model, x, w);
+    return w[2];
+}
+
+/* Takes from the window what openings of the box may have to do with it. */
+static void take_opening(const struct certifier *c, struct look *l, struct model_range g,
+                         double *low, double *high)
+{
+    const double a = opening_weight(c, l->x[c->opening].min),
+                 b = opening_weight(c, l->x[c->opening].max), width = *high - *low,
+                 size = fmax(fabs(g.min), fabs(g.max)), hair = SLIPS_HAIR * c->slips.most[2] * size;
+    for (int i = 0; i < c->nsplit; i++)
+        if (c->split[i] == c->opening)
+            l->slope[i] += fabs(b - a) / 2 * size / width;
+    *low -= fmax(fmax(a * g.min, a * g.max), fmax(b * g.min, b * g.max)) + hair;
+    *high -= fmin(fmin(a * g.min, a * g.max), fmin(b * g.min, b * g.max)) - hair;
+}
+
 /* The slips that explain a station with some source of the box stay. */
 static bool may_explain(const struct certifier *c, struct look *l, int station)
 {
@@ -187,12 +212,14 @@ static bool may_explain(const struct certifier *c, struct look *l, int station)
             return true;
     respond(c, l, station, out);
     for (int k = 0; k < 3; k++) {
-        const double low = c->low[3 * station + k], high = c->high[3 * station + k];
-        struct model_range g[2] = {{0, 0}, {0, 0}};
+        double low = c->low[3 * station + k], high = c->high[3 * station + k];
+        struct model_range g[MODEL_BASES] = {{0, 0}};
         if (isnan(low))
             continue;
         for (int b = 0; b < m->nbasis; b++)
             g[b] = enclose(c, l, out[b][k], size[b], rest[b], c->slips.most[b] / (high - low));
+        if (c->opening)
+            take_opening(c, l, g[2], &low, &high);
         if (!slips_narrow(&l->slips, g, low, high))
             return false;
     }
@@ -379,6 +406,13 @@ static void set_scales(struct certifier *c)
         }
 }
 
+/* Openings are halved as geometry is. */
+static enum model_role role_of(const struct certifier *c, int parameter)
+{
+    return parameter < c->slipping->nparameters ? c->slipping->parameter[parameter].role
+                                                : MODEL_GEOMETRY;
+}
+
 static enum ek_status fill(struct certifier *c, double reach)
 {
     const struct job *job = c->job;
@@ -393,12 +427,15 @@ static enum ek_status fill(struct certifier *c, double reach)
     for (int a = 0; a < job->naxes; a++) {
         const struct trial_axis *axis = &job->axis[a];
         const int p = job->parameter[a];
-        const enum model_role role = job_role(job, a);
+        const enum model_role role = role_of(c, p);
         range[role] = c->all[p] = (struct model_range){axis->min, axis->max};
         if (axis->max > axis->min && role == MODEL_GEOMETRY)
             c->split[c->nsplit++] = p;
     }
-    slips_list(job->model, range[MODEL_AMPLITUDE], range[MODEL_DIRECTION], &c->slips);
+    slips_list(c->slipping, range[MODEL_AMPLITUDE], range[MODEL_DIRECTION], &c->slips);
+    if (c->opening)
+        c->slips.most[2] = fmax(fabs(opening_weight(c, c->all[c->opening].min)),
+                                fabs(opening_weight(c, c->all[c->opening].max)));
     set_scales(c);
     list_data(c, reach);
     c->levels = json_array();
@@ -451,7 +488,7 @@ static json_t *fixed_json(const struct certifier *c)
 static json_t *range_json(const struct certifier *c, enum model_role role)
 {
     for (int p = 0; p < c->job->model->nparameters; p++)
-        if (c->job->model->parameter[p].role == role)
+        if (role_of(c, p) == role)
             return json_pack("[f,f]", c->all[p].min, c->all[p].max);
     return json_null();
 }
@@ -480,11 +517,13 @@ static enum ek_status write_proof(const struct certifier *c, double reach, const
 
 enum ek_status certify(const struct job *job, const char *path, struct certificate *out)
 {
-    struct certifier c = {.job = job};
+    const struct model *m = model_find(job->model->name);
+    struct certifier c = {.job = job, .slipping = m ? m : job->model};
     const double reach = judge_reach(job, INFINITY);
     if (!job->model->remainder || job->nsources > 1)
         FAIL(EK_USAGE,
-             "%s: --certify knows one source of volume or slip by its centre, not %d of %s%s",
+             "%s: --certify knows one source of volume, slip or opening by its centre, not %d of "
+             "%s%s",
              job->path, job->nsources, job->model->name,
              job->model->remainder ? "" : " with other parameters");
     if (job->scenes.translation)
@@ -492,6 +531,7 @@ enum ek_status certify(const struct job *job, const char *path, struct certifica
              job->path);
     if (isinf(reach))
         FAIL(EK_USAGE, "%s: --certify needs accept.k_sigma or accept.misfit_below", job->path);
+    c.opening = job->model->nbasis > 2 ? c.slipping->nparameters : 0;
     enum ek_status st = fill(&c, reach);
     if (!st) {
         search(&c);

@@ -4,8 +4,9 @@
  * Branch and bound over the continuous ranges of a job of one source. Over a box of geometries a
  * response is linear but for the model's remainder(); a slip (or volume change) explains a
  * component there only if it brings some of what the response may be into the component's window.
- * Where none does so for all components, the box is out; else it is halved. Constraints
- * and differences of two points are left out: what is proven holds without them. */
+ * Where none does so for all components, the box is out; else it is halved. Openings are halved
+ * with geometries: what they may do is taken from the windows. Constraints and differences of two
+ * points are left out: what is proven holds without them. */
 #ifndef OKADA_MOGI_CERTIFY_H
 #define OKADA_MOGI_CERTIFY_H
 

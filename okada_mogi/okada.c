@@ -455,19 +455,34 @@ static bool add_parts(const struct moves *m, const struct model_range *x, double
     return true;
 }
 
-/* Of the second term's tensor dip slip has half. */
-static void remainder_of(const struct model_range *x, double east, double north, double *size,
-                         double *rest)
+/* Of the second term's tensor dip slip has half. Opening adds -grad(1/R) to the first term, whose
+ * derivatives are at most half of what that term's can be. */
+static void remainders(const struct model_range *x, double east, double north, int bases,
+                       double *size, double *rest)
 {
+    static const double first[] = {1, 1, 1.5}, second[] = {1, 0.5, 1};
     struct moves m;
     struct sums sum[2] = {{0, 0}, {0, 0}};
     begin_moves(x, &m);
     const bool known = add_parts(&m, x, east, north, sum);
-    for (int b = 0; b < 2; b++) {
-        const double share = b ? 0.5 : 1;
-        size[b] = known ? (sum[0].size + share * sum[1].size) * (1 + 1e-12) : INFINITY;
-        rest[b] = known ? (sum[0].rest + share * sum[1].rest) * (1 + 1e-12) : INFINITY;
+    for (int b = 0; b < bases; b++) {
+        size[b] = first[b] * sum[0].size + second[b] * sum[1].size;
+        rest[b] = first[b] * sum[0].rest + second[b] * sum[1].rest;
+        size[b] = known ? size[b] * (1 + 1e-12) : INFINITY;
+        rest[b] = known ? rest[b] * (1 + 1e-12) : INFINITY;
     }
+}
+
+static void remainder_of(const struct model_range *x, double east, double north, double *size,
+                         double *rest)
+{
+    remainders(x, east, north, 2, size, rest);
+}
+
+static void remainder_opening(const struct model_range *x, double east, double north, double *size,
+                              double *rest)
+{
+    remainders(x, east, north, 3, size, rest);
 }
 
 #define BIT(parameter) (1u << (parameter))
@@ -555,6 +570,7 @@ static const struct model model_okada_opening = {
     .weigh = weigh_opening,
     .moment = moment_opening,
     .outline = outline,
+    .remainder = remainder_opening,
     .text = "okada_mogi/kernels/okada_opening.c",
     .wider = &model_okada_placed,
 };

@@ -17,7 +17,7 @@ struct slips_piece {
 struct slips {
     int n;
     struct slips_piece piece[SLIPS_PIECES];
-    double most[2]; /* size of all components */
+    double most[MODEL_BASES]; /* size of all components */
 };
 
 /* All slips of a model with one or two basis responses, within these ranges; *s is zeroed. */

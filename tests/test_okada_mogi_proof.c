@@ -19,7 +19,8 @@ static void respond(const struct model *m, const double *x, int b, const double 
         return;
     }
     y[7] = b ? 90 : 0;
-    y[8] = 2 * M_PI;
+    y[8] = b < 2 ? 2 * M_PI : 0;
+    y[10] = b < 2 ? 0 : 2 * M_PI;
     model_forward(m, y, at[0], at[1], u);
 }
 
@@ -27,8 +28,9 @@ static void respond(const struct model *m, const double *x, int b, const double 
 static void draw_box(const struct model *m, double size, struct model_range *x)
 {
     static const double mogi[][2] = {{-5e3, 5e3}, {-5e3, 5e3}, {500, 8e3}, {1, 1}, {0, 0.4}};
-    static const double okada[][2] = {{-5e3, 5e3}, {-5e3, 5e3}, {0, 8e3}, {-180, 180}, {0, 90},
-                                      {1e3, 2e4},  {1e3, 1e4},  {0, 0},   {1, 1},      {0, 0.4}};
+    static const double okada[][2] = {{-5e3, 5e3}, {-5e3, 5e3}, {0, 8e3},   {-180, 180},
+                                      {0, 90},     {1e3, 2e4},  {1e3, 1e4}, {0, 0},
+                                      {1, 1},      {0, 0.4},    {0, 0}};
     for (int p = 0; p < m->nparameters; p++) {
         const double *r = m->nbasis == 1 ? mogi[p] : okada[p];
         x[p].min = job_random(r[0], r[1]);
@@ -42,7 +44,7 @@ static void test_remainder(const struct model *m)
     int told = 0;
     for (int i = 0; i < 250; i++) {
         struct model_range x[MODEL_PARAMETERS];
-        double size[2], rest[2], middle[MODEL_PARAMETERS] = {0}, u0[3], slope[10][3];
+        double size[3], rest[3], middle[MODEL_PARAMETERS] = {0}, u0[3], slope[11][3];
         const double at[] = {job_random(-2e4, 2e4), i % 7 ? job_random(-2e4, 2e4) : 0};
         draw_box(m, pow(10, job_random(-4, -0.5)), x);
         m->remainder(x, at[0], at[1], size, rest);
@@ -93,6 +95,7 @@ static void test_remainders(void **state)
     (void)state;
     test_remainder(model_find("mogi"));
     test_remainder(model_find("okada"));
+    test_remainder(model_with(model_find("okada"), "opening_m", 9));
 }
 
 /* Half the edges leave a quarter of the remainder; of a point there is none. */
@@ -564,6 +567,98 @@ static void test_proofs(void **state)
     assert_true(certified >= rounds / 4);
 }
 
+/* Dikes: what is certified holds wherever one looks; what fits is in an open box. */
+static void test_openings(void **state)
+{
+    (void)state;
+    static const double min[] = {-3e3, -3e3, 3e3, 0, 70, 4e3, 3e3, -180, 0, 0.25, -2},
+                        max[] = {3e3, 3e3, 6e3, 60, 90, 4e3, 3e3, 180, 1, 0.25, 3};
+    const struct model *m = model_with(model_find("okada"), "opening_m", 9);
+    int certified = 0;
+    job_seed = 5;
+    for (int i = 0; i < 6; i++) {
+        const bool slips = i % 2, inside = i % 3 == 0;
+        const double truth[MODEL_PARAMETERS] = {job_random(-2e3, 2e3),
+                                                job_random(-2e3, 2e3),
+                                                inside ? 4.2e3 : 1.5e3,
+                                                25,
+                                                80,
+                                                4e3,
+                                                3e3,
+                                                60,
+                                                slips ? 0.6 : 0,
+                                                0.25,
+                                                1.7};
+        char text[4096], list[2000] = "";
+        int used = snprintf(text, sizeof text, "E_m,N_m,uE_m,uN_m,uU_m,sE_m,sN_m,sU_m\n");
+        for (int s = 0; s < 9; s++) {
+            const double at[] = {job_random(-6e3, 6e3), job_random(-6e3, 6e3)};
+            double u[3];
+            model_forward(m, truth, at[0], at[1], u);
+            used += snprintf(text + used, sizeof text - (size_t)used,
+                             "%.17g,%.17g,%.17g,%.17g,%.17g,0.002,0.002,0.004\n", at[0], at[1],
+                             u[0], u[1], u[2]);
+        }
+        job_write("stations.csv", text);
+        used = 0;
+        for (int p = 0; p < 11; p++) {
+            const bool fixed = min[p] == max[p] || p == 1 || p == 3 || p == 4 || (p == 8 && !slips);
+            const double low = fixed ? truth[p] : min[p];
+            used +=
+                snprintf(list + used, sizeof list - (size_t)used,
+                         "%s{\"name\": \"%s\", \"min\": %g, \"max\": %g, \"n\": %d}", p ? ", " : "",
+                         m->parameter[p].name, low, fixed ? low : max[p], fixed ? 1 : 3);
+        }
+        snprintf(text, sizeof text,
+                 "{\"model\": \"okada\", \"stations\": \"stations.csv\", \"accept\": "
+                 "{\"k_sigma\": 1}, \"parameters\": [%s]}",
+                 list);
+        job_write("job.json", text);
+        struct job *job;
+        struct certificate c;
+        assert_int_equal(job_open(job_file("job.json"), NULL, &job), EK_OK);
+        json_t *root = job_certify(job, &c), *box;
+        const json_t *halved = json_object_get(root, "parameters"), *open;
+        bool holds = false;
+        size_t k, q;
+        open = json_object_get(root, "open");
+        json_array_foreach(open, k, box)
+        {
+            bool in = true;
+            for (q = 0; q < json_array_size(halved); q++) {
+                const char *name =
+                    json_string_value(json_object_get(json_array_get(halved, q), "name"));
+                const double at = truth[model_parameter_find(m, name, (int)strlen(name))];
+                const json_t *edge = json_array_get(box, q);
+                in &= at >= json_number_value(json_array_get(edge, 0)) &&
+                      at <= json_number_value(json_array_get(edge, 1));
+            }
+            holds |= in;
+        }
+        assert_true(!inside || (!c.certified && (holds || c.open > 1000)));
+        certified += c.certified;
+        for (int n = 0; n < 3000 && c.certified; n++) {
+            double x[MODEL_PARAMETERS], most = 0;
+            for (int p = 0; p < 11; p++) {
+                const bool fixed =
+                    min[p] == max[p] || p == 1 || p == 3 || p == 4 || (p == 8 && !slips);
+                x[p] = fixed ? truth[p] : n % 2 && p > 6 ? truth[p] : job_random(min[p], max[p]);
+            }
+            for (int s = 0; s < 9; s++) {
+                double u[3];
+                model_forward(m, x, job->stations.east[s], job->stations.north[s], u);
+                for (int r = 0; r < 3; r++)
+                    most = fmax(most, fabs(u[r] - job->stations.observed[3 * s + r]) /
+                                          job->stations.sigma[3 * s + r]);
+            }
+            assert_true(most > 1);
+        }
+        json_decref(root);
+        job_close(job);
+    }
+    assert_true(certified >= 2);
+}
+
 /* The checker's responses are the model's. */
 static void test_quadrature(void **state)
 {
@@ -586,6 +681,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_remainders), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_quadrature), cmocka_unit_test(test_proofs)};
+        cmocka_unit_test(test_quadrature), cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_openings)};
     return cmocka_run_group_tests(tests, job_set_up, job_tear_down);
 }
