@@ -255,9 +255,12 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (!s->path)
         FAIL(EK_USAGE, "no survey is given: mcsem SURVEY, or --generate small --out SURVEY");
     TRY(sched_check(s->ranks_schedule, NULL));
-    if (s->drifting > 0 && s->checkpoint)
-        FAIL(EK_USAGE, "--drift: a checkpoint does not hold receivers' gains; leave out "
-                       "--checkpoint");
+    if (s->drifting > 0 && (s->checkpoint || s->cell_options.misfit.residual == MISFIT_COMPLEX ||
+                            s->use == SURVEY_REAL || s->use == SURVEY_IMAGINARY))
+        FAIL(EK_USAGE,
+             "--drift: receivers' gains follow from logarithms, and a checkpoint does not "
+             "hold them; leave out --residual complex, --use real or imaginary, "
+             "--checkpoint");
     if (stat(s->path, &file))
         FAIL(EK_USAGE, "%s: %s", s->path, strerror(errno));
     file_input(s->path);

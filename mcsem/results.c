@@ -158,8 +158,8 @@ static void say_why(const struct inversion *s, const struct bad *worst)
         "the data are not explained (%s): RMS %.3g, not %.3g; %.0f of %.0f data are off by more "
         "than "
         "%.0f errors, most of all that of line %zu; %s",
-        invert_stop_text[s->inv->stop], s->inv->rms, rms_limit(s), m.outliers, m.data, m.limit,
-        s->survey->pair[worst->pair].line,
+        invert_stop_text[s->inv->stop], s->inv->rms, rms_limit(s), m.outliers, m.data,
+        fmin(m.limit, MISFIT_OUTLIER * m.spread), s->survey->pair[worst->pair].line,
         s->inv->stop == INVERT_ITERATIONS ? "give more --iterations"
         : bad || !s->invert_options.robust
             ? "take out what is wrong (--json lists data and receivers), or give --robust student"

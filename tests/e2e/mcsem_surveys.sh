@@ -201,5 +201,11 @@ check $? "drift on two ranks: $(cat "$work/err")"
 "$bin" "$work/off.csv" --model-in "$work/truth.csv" --drift 0.1 --iterations 2 --quiet --json "$work/run.json" --compare naive,heft 2>"$work/err"
 grep -q '"psnr_db": "infinite"' "$work/run.json" && ! grep -q '"psnr_db": [0-9]' "$work/run.json"
 check $? "drift begins anew in every run: $(cat "$work/err")"
-refuses 'a checkpoint of gains' 'leave out --checkpoint' "$bin" "$work/off.csv" --drift 0.1 --checkpoint "$work/state"
+for option in "--checkpoint $work/state" '--residual complex' '--use real'; do
+    refuses "--drift with $option" 'follow from logarithms' "$bin" "$work/off.csv" --drift 0.1 $option
+done
+sed 's/e-1[0-9]$/e-30/' "$survey" >"$work/sure.csv"
+"$bin" "$work/sure.csv" $quick --iterations 1 2>"$work/err"
+[ $? = 1 ] && grep -q 'off by more than [0-9]* errors' "$work/err"
+check $? "errors that are far too small: $(cat "$work/err")"
 exit $failed
