@@ -39,10 +39,14 @@ static enum ek_status open_device(struct cell_work *w, struct backend *device, i
     w->block = (size_t)w->width * BLOCK;
     if (!device)
         return EK_OK;
-    TRY(mcsem_device_open(device, layers, w->survey->nfreq, &w->device));
-    const size_t batch = mcsem_device_batch(w->device), most = largest_cell(w->survey);
-    w->block = batch < most ? batch : most;
+    TRY(mcsem_device_open(device, layers, w->survey->nfreq, w->survey->npairs, &w->device));
+    const size_t most = largest_cell(w->survey);
+    w->batch = mcsem_device_batch(w->device);
+    w->block = w->batch < most ? w->batch : most;
+    w->brought = ARENA_NEW(&w->arena, w->batch * numbers, double complex);
     w->sum = ARENA_NEW(&w->arena, w->block * numbers, double complex);
+    w->share = ARENA_NEW(&w->arena, DEVICE_SHARES, struct device_share);
+    w->seen = ARENA_NEW(&w->arena, w->batch, struct survey_pair);
     return EK_OK;
 }
 
@@ -185,18 +189,26 @@ static size_t exact_pairs(const struct cell_work *w)
     return left < w->n ? left : w->n;
 }
 
-/* The block's pairs in exact mode, by the device. */
-static enum ek_status ask_device(struct cell_work *w)
+static enum ek_status ask_device(struct cell_work *w, const struct device_share *share, int shares,
+                                 double complex *sum)
 {
-    const struct survey *s = w->survey;
-    return mcsem_device_pairs(w->device, &w->layers, &w->pair[w->first], exact_pairs(w), s->nfreq,
-                              s->freq, w->filter, FORWARD_BELOW, w->sum);
+    return mcsem_device_pairs(w->device, share, shares, w->survey->nfreq, w->survey->freq,
+                              FORWARD_BELOW, sum);
+}
+
+/* The block's pairs in exact mode, by the device. */
+static enum ek_status ask_for_block(struct cell_work *w)
+{
+    const struct device_share share = {w->layers, &w->pair[w->first], exact_pairs(w), w->filter};
+    return ask_device(w, &share, 1, w->sum);
 }
 
 static void take_from_device(const struct cell_work *w, size_t i, double *row)
 {
     const int step = 1 + w->layers.n;
-    const double complex *sum = w->sum + i * (size_t)(w->survey->nfreq * step);
+    const double complex *first = w->has ? w->has : w->sum;
+    const double complex *sum =
+        first + ((w->has ? w->first : 0) + i) * (size_t)(w->survey->nfreq * step);
     put_row(w, sum, step, sum + 1, step, row);
 }
 
@@ -281,8 +293,8 @@ static enum ek_status all_blocks(struct cell_work *w, struct thread_pool *pool)
     memset(w->square, 0, (size_t)w->columns * (size_t)w->columns * sizeof *w->square);
     for (w->first = 0; w->first < pairs; w->first += w->block) {
         w->n = pairs - w->first < w->block ? pairs - w->first : w->block;
-        if (w->device && exact_pairs(w))
-            TRY(ask_device(w));
+        if (w->device && !w->has && exact_pairs(w))
+            TRY(ask_for_block(w));
         thread_pool_run(pool, w->width, fill_phase, w);
         for (int t = 0; t < w->width; t++)
             if (w->worker[t].status)
@@ -317,25 +329,79 @@ static void put_sums(const struct cell_work *w, double *sums)
         sums[0] = loss;
 }
 
-enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const double *m, int c,
-                            double *sums, double complex *response, struct cell_report *report)
+/* The cell at hand is c: its layers, its pairs, how many of them no table may serve. */
+static void go_to(struct cell_work *w, const double *m, int c)
 {
-    *report = (struct cell_report){.density = -1};
     w->cell = c;
-    w->response = response;
-    memset(sums, 0, cell_sums(earth_unknowns(w->earth)) * sizeof *sums);
+    w->near = 0;
     if (!cell_pairs(w))
-        return EK_OK;
+        return;
     earth_column(w->earth, c, m + (size_t)c * (size_t)earth_unknowns(w->earth), &w->layers);
     see_pairs(w);
     w->near =
         w->options.mode == CELL_SHARED && !w->earth->vertical ? cell_count_near(w) : cell_pairs(w);
+}
+
+/* Adds the pairs of the cell at hand that no table may serve to the `pairs` of `shares` cells. */
+static enum ek_status take_ahead(struct cell_work *w, int shares, size_t pairs)
+{
+    struct cell_report ignored;
+    TRY(cell_choose_filter(w, &ignored));
+    memcpy(w->seen + pairs, w->pair, w->near * sizeof *w->seen);
+    w->share[shares] = (struct device_share){w->layers, w->seen + pairs, w->near, w->filter};
+    w->ahead[shares] = (struct cell_ahead){w->cell, pairs};
+    return EK_OK;
+}
+
+enum ek_status cell_look_ahead(struct cell_work *w, const double *m, const int *cell, size_t *n)
+{
+    size_t i = 0, pairs = 0;
+    int shares = 0;
+    for (int k = 0; k < DEVICE_SHARES; k++)
+        w->ahead[k].cell = -1;
+    for (; w->device && i < *n && shares < DEVICE_SHARES; i++) {
+        go_to(w, m, cell[i]);
+        if (!w->near)
+            continue;
+        if (w->near > w->batch - pairs || (shares && w->layers.n != w->share->layers.n))
+            break;
+        TRY(take_ahead(w, shares++, pairs));
+        pairs += w->near;
+    }
+    if (w->device)
+        *n = i ? i : 1;
+    return shares ? ask_device(w, w->share, shares, w->brought) : EK_OK;
+}
+
+/* Whether the device has computed just the pairs that are wanted of the cell at hand. */
+static bool was_ahead(struct cell_work *w, struct cell_report *report)
+{
+    const size_t numbers = (size_t)w->survey->nfreq * (1 + (size_t)w->layers.n);
+    w->has = NULL;
+    for (int k = 0; w->device && k < DEVICE_SHARES; k++)
+        if (w->ahead[k].cell == w->cell && w->share[k].n == w->near) {
+            w->has = w->brought + w->ahead[k].first * numbers;
+            w->filter = report->filter = w->share[k].filter;
+            w->ahead[k].cell = -1;
+        }
+    return w->has;
+}
+
+enum ek_status cell_compute(struct cell_work *w, struct thread_pool *pool, const double *m, int c,
+                            double *sums, double complex *response, struct cell_report *report)
+{
+    *report = (struct cell_report){.density = -1};
+    w->response = response;
+    memset(sums, 0, cell_sums(earth_unknowns(w->earth)) * sizeof *sums);
+    go_to(w, m, c);
+    if (!cell_pairs(w))
+        return EK_OK;
     if (w->near < cell_pairs(w)) {
         TRY(cell_choose_density(w, pool, report));
         if (report->density < 0)
             w->near = cell_pairs(w);
     }
-    if (w->near)
+    if (w->near && !was_ahead(w, report))
         TRY(cell_choose_filter(w, report));
     for (int t = 0; t < w->width; t++)
         w->worker[t].exact = 0;

@@ -16,6 +16,12 @@ struct cell_worker {
     enum ek_status status;              /* of the last phase */
 };
 
+/* Whose pairs the device has computed. */
+struct cell_ahead {
+    int cell;     /* -1: none any more */
+    size_t first; /* its pairs' place in `brought` */
+};
+
 /* Filter for pairs that are too few for a trial. */
 enum { CELL_FEW_FILTER = 4 };
 
@@ -26,10 +32,15 @@ struct cell_work {
     int width, columns;
     struct cell_worker *worker; /* [width] */
     struct shared *shared;
-    struct device *device;    /* NULL: pairs in exact mode are the workers' */
-    double complex *sum;      /* [block][nfreq][1 + layers] what it brings */
-    size_t block;             /* pairs of a block, at most */
-    struct survey_pair *pair; /* [pairs of the largest cell] as the cell sees them */
+    struct device *device;      /* NULL: pairs in exact mode are the workers' */
+    double complex *brought;    /* [batch][nfreq][1 + layers] by it, for cells ahead … */
+    double complex *sum;        /* … [block][nfreq][1 + layers] for a block alone */
+    struct device_share *share; /* [DEVICE_SHARES] of the cells ahead, whose pairs … */
+    struct survey_pair *seen;   /* … [batch] stand here */
+    struct cell_ahead ahead[DEVICE_SHARES];
+    const double complex *has; /* of the cell at hand, in `brought`, or NULL */
+    size_t batch, block;       /* pairs that the device takes, and of a block, at most */
+    struct survey_pair *pair;  /* [pairs of the largest cell] as the cell sees them */
     struct earth_layers layers;
     double *rows, *square; /* [block] rows; [columns][columns] */
     /* the block at hand */

@@ -26,8 +26,8 @@ struct device {
     int layers, nfreq;
     size_t batch, most_rows;
     struct pair_plan plan;
-    double *table, *line;
-    int *deepest; /* [PAIR_WAVES / PAIR_GROUP] */
+    double *table, *line; /* table: [DEVICE_SHARES][4 * layers] */
+    int *deepest;         /* [PAIR_WAVES / PAIR_GROUP] */
     /* the batch at hand */
     double *number;
     int *row;
@@ -69,11 +69,11 @@ static bool fits(const struct device *d, size_t n)
            sums(d, n) <= MOST_SUMS;
 }
 
-/* As many pairs as the device has room for, one at least. */
-static void choose_batch(struct device *d)
+/* As many pairs as there are or the device has room for, one at least. */
+static void choose_batch(struct device *d, size_t pairs)
 {
     const size_t groups = (size_t)d->nfreq * (PAIR_WAVES / PAIR_GROUP);
-    d->batch = MOST_PAIRS;
+    d->batch = pairs < 1 ? 1 : pairs < MOST_PAIRS ? pairs : MOST_PAIRS;
     while (d->batch > 1 && !fits(d, d->batch))
         d->batch /= 2;
     d->most_rows =
@@ -82,7 +82,7 @@ static void choose_batch(struct device *d)
 
 static enum ek_status open_host(struct device *d)
 {
-    d->table = ARENA_NEW(&d->arena, 4 * (size_t)d->layers, double);
+    d->table = ARENA_NEW(&d->arena, DEVICE_SHARES * 4 * (size_t)d->layers, double);
     d->line = ARENA_NEW(&d->arena, d->nfreq, double);
     d->deepest = ARENA_NEW(&d->arena, PAIR_WAVES / PAIR_GROUP, int);
     d->number = ARENA_NEW(&d->arena, MOST_NUMBERS, double);
@@ -93,7 +93,8 @@ static enum ek_status open_host(struct device *d)
 
 static enum ek_status open_buffers(struct device *d)
 {
-    const size_t bytes[BUFFERS] = {[LAYERS] = 4 * (size_t)d->layers * sizeof(double),
+    const size_t bytes[BUFFERS] = {[LAYERS] =
+                                       DEVICE_SHARES * 4 * (size_t)d->layers * sizeof(double),
                                    [LINES] = (size_t)d->nfreq * sizeof(double),
                                    [NUMBERS] = MOST_NUMBERS * sizeof(double),
                                    [PLANS] = d->most_rows * sizeof(int),
@@ -116,17 +117,17 @@ static enum ek_status build(struct device *d)
     return st;
 }
 
-static enum ek_status open_all(struct device *d)
+static enum ek_status open_all(struct device *d, size_t pairs)
 {
     if (!d->backend->info.fp64)
         FAIL(EK_UNAVAILABLE, "%s has no double precision; leave it out", d->backend->label);
-    choose_batch(d);
+    choose_batch(d, pairs);
     TRY(open_host(d));
     TRY(open_buffers(d));
     return build(d);
 }
 
-enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq,
+enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq, size_t pairs,
                                  struct device **device)
 {
     struct device *d = calloc(1, sizeof *d);
@@ -135,7 +136,7 @@ enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq,
     d->backend = backend;
     d->layers = layers;
     d->nfreq = nfreq;
-    const enum ek_status st = open_all(d);
+    const enum ek_status st = open_all(d, pairs);
     if (st)
         mcsem_device_close(d);
     else
@@ -200,8 +201,8 @@ static void add_level(struct device *d, const struct pair_level *level)
     d->rows += EXACT_LEVEL;
 }
 
-/* The plan becomes the batch's next pair. */
-static void add_plan(struct device *d, int nfreq)
+/* The plan becomes the batch's next pair, over earth number `share`. */
+static void add_plan(struct device *d, int nfreq, int share)
 {
     const struct pair_plan *p = &d->plan;
     int *row = d->row + EXACT_PAIR * d->pairs++;
@@ -211,12 +212,13 @@ static void add_plan(struct device *d, int nfreq)
     row[EXACT_MAGNETIC] = p->magnetic;
     row[EXACT_WAVES] = add_numbers(d, p->wave, (size_t)p->nwaves);
     row[EXACT_LEVELS] = (int)d->rows;
+    row[EXACT_LAYERS] = share * 4 * p->layers;
     for (int k = 0; k < p->nlevels; k++)
         add_level(d, &p->level[k]);
     row[EXACT_DEEPEST] = (int)d->rows;
     for (int q = 0; q < nfreq; q++) {
-        forward_deepest(p->layers, p->base, d->table, p->nwaves, p->wave, d->line[q],
-                        d->row + d->rows);
+        forward_deepest(p->layers, p->base, d->table + row[EXACT_LAYERS], p->nwaves, p->wave,
+                        d->line[q], d->row + d->rows);
         d->rows += (size_t)(p->nwaves / PAIR_GROUP);
     }
 }
@@ -264,42 +266,60 @@ static enum ek_status run_batch(struct device *d, int nlayers, int nfreq,
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
-/* Packs pairs first .. until the batch is full or all are in; *first moves on. */
-static enum ek_status fill_batch(struct device *d, const struct earth_layers *layers,
-                                 const struct survey_pair *pair, size_t n, int nfreq,
-                                 const double *freq, int which, size_t *first)
+/* The next pair to be packed, and how many are left. */
+struct cursor {
+    int share;
+    size_t pair, left;
+};
+
+/* Packs pairs until the batch is full or all are in. */
+static enum ek_status fill_batch(struct device *d, const struct device_share *share, int nfreq,
+                                 const double *freq, struct cursor *at)
 {
-    const size_t most = n - *first < d->batch ? n - *first : d->batch;
+    const size_t most = at->left < d->batch ? at->left : d->batch;
     d->pairs = d->numbers = 0;
     d->rows = EXACT_PAIR * most;
     while (d->pairs < most) {
+        const struct device_share *s = &share[at->share];
         const struct hankel *filter;
-        TRY(hankel_open(forward_filter(&pair[*first], which), &filter));
-        TRY(pair_make(layers, &pair[*first], filter,
-                      forward_wire(layers, &pair[*first], nfreq, freq), &d->plan));
+        if (at->pair == s->n) {
+            at->share++;
+            at->pair = 0;
+            continue;
+        }
+        TRY(hankel_open(forward_filter(&s->pair[at->pair], s->filter), &filter));
+        TRY(pair_make(&s->layers, &s->pair[at->pair], filter,
+                      forward_wire(&s->layers, &s->pair[at->pair], nfreq, freq), &d->plan));
         if (d->numbers + plan_numbers(&d->plan) > MOST_NUMBERS ||
             d->rows + plan_rows(d) > d->most_rows)
             break;
-        add_plan(d, nfreq);
-        ++*first;
+        add_plan(d, nfreq, at->share);
+        at->pair++;
+        at->left--;
     }
     return EK_OK;
 }
 
-enum ek_status mcsem_device_pairs(struct device *d, const struct earth_layers *layers,
-                                  const struct survey_pair *pair, size_t n, int nfreq,
-                                  const double *freq, int which,
+enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *share, int shares,
+                                  int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum)
 {
-    forward_layers(layers, d->table);
+    const int nlayers = share->layers.n;
+    struct cursor at = {0};
+    for (int s = 0; s < shares; s++) {
+        forward_layers(&share[s].layers, d->table + s * 4 * nlayers);
+        at.left += share[s].n;
+    }
+    if (!at.left)
+        return EK_OK;
     for (int q = 0; q < nfreq; q++)
         d->line[q] = forward_line(freq[q]);
-    TRY(write(d, LAYERS, d->table, 4 * (size_t)layers->n * sizeof *d->table));
+    TRY(write(d, LAYERS, d->table, (size_t)(shares * 4 * nlayers) * sizeof *d->table));
     TRY(write(d, LINES, d->line, (size_t)nfreq * sizeof *d->line));
-    for (size_t first = 0; first < n;) {
-        TRY(fill_batch(d, layers, pair, n, nfreq, freq, which, &first));
-        TRY(run_batch(d, layers->n, nfreq, derivatives, sum));
-        sum += d->pairs * (size_t)nfreq * (1 + (size_t)layers->n);
+    while (at.left) {
+        TRY(fill_batch(d, share, nfreq, freq, &at));
+        TRY(run_batch(d, nlayers, nfreq, derivatives, sum));
+        sum += d->pairs * (size_t)nfreq * (1 + (size_t)nlayers);
     }
     return EK_OK;
 }

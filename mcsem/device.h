@@ -10,20 +10,30 @@
 
 struct device;
 
-/* For earths of up to `layers` layers and up to nfreq frequencies. EK_UNAVAILABLE: no double
- * precision, too little memory for a single pair. close accepts NULL. */
-enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq,
+/* Pairs over one earth. */
+struct device_share {
+    struct earth_layers layers;
+    const struct survey_pair *pair; /* [n] */
+    size_t n;
+    int filter;
+};
+enum { DEVICE_SHARES = 64 }; /* of a call, at most */
+
+/* For earths of up to `layers` layers, up to nfreq frequencies and not many more pairs in all than
+ * `pairs`. EK_UNAVAILABLE: no double precision, too little memory for a single pair. close accepts
+ * NULL. */
+enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq, size_t pairs,
                                  struct device **device);
 void mcsem_device_close(struct device *device);
 
 /* Pairs that one launch takes at most. */
 size_t mcsem_device_batch(const struct device *device);
 
-/* As forward_pair() for pairs [n]: sum [n][nfreq][1 + layers->n], the field and then its
- * derivatives (0 without). EK_USAGE: as pair_make(); EK_LOST: the device failed. */
-enum ek_status mcsem_device_pairs(struct device *device, const struct earth_layers *layers,
-                                  const struct survey_pair *pair, size_t n, int nfreq,
-                                  const double *freq, int which,
+/* As forward_pair() for the pairs of all shares, whose earths have equally many layers: sum
+ * [pairs][nfreq][1 + layers], the field and then its derivatives (0 without). EK_USAGE: as
+ * pair_make(); EK_LOST: the device failed. */
+enum ek_status mcsem_device_pairs(struct device *device, const struct device_share *share,
+                                  int shares, int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum);
 
 #endif

@@ -4,7 +4,7 @@
 #include "tests/mcsem.h"
 #include "mcsem/device.h"
 
-enum { SOME = 3 * MCSEM_PAIRS, FREQUENCIES = 2, LAYERS = 8 };
+enum { SOME = 3 * MCSEM_PAIRS, FREQUENCIES = 2, LAYERS = 8, SHARES = 4 };
 static const double freq[FREQUENCIES] = {0.25, 2};
 
 /* The pairs of every kind, farther and farther away. */
@@ -16,22 +16,35 @@ static void spread(struct survey_pair *pair)
     }
 }
 
+/* The pairs cut into shares over different earths, one of them empty. */
+static void cut(const struct survey_pair *pair, struct device_share share[SHARES], int filter)
+{
+    static const size_t n[SHARES] = {5, 0, 1, SOME - 6};
+    for (int k = 0; k < SHARES; pair += n[k++]) {
+        share[k] = (struct device_share){mcsem_sea_floor(), pair, n[k], filter + k % 2};
+        for (int i = 1; i < share[k].layers.n; i++)
+            share[k].layers.rho_h[i] *= 1 + 0.1 * k;
+    }
+}
+
 static void same_bits(struct forward *f, struct device *d, enum forward_derivatives wanted,
                       int filter)
 {
     static double complex sum[SOME * FREQUENCIES * (1 + LAYERS)];
-    const struct earth_layers l = mcsem_sea_floor();
     struct survey_pair pair[SOME];
+    struct device_share share[SHARES];
+    const double complex *got = sum;
     spread(pair);
-    assert_int_equal(mcsem_device_pairs(d, &l, pair, SOME, FREQUENCIES, freq, filter, wanted, sum),
-                     EK_OK);
-    for (int p = 0; p < SOME; p++) {
+    cut(pair, share, filter);
+    assert_int_equal(mcsem_device_pairs(d, share, SHARES, FREQUENCIES, freq, wanted, sum), EK_OK);
+    for (int p = 0, s = 0; p < SOME; p++) {
         double complex field[FREQUENCIES], derivative[FREQUENCIES * LAYERS] = {0};
-        assert_int_equal(
-            forward_pair(f, &l, &pair[p], FREQUENCIES, freq, filter, wanted, field, derivative),
-            EK_OK);
-        for (int q = 0; q < FREQUENCIES; q++) {
-            const double complex *got = sum + (p * FREQUENCIES + q) * (1 + LAYERS);
+        while (&pair[p] >= share[s].pair + share[s].n)
+            s++;
+        assert_int_equal(forward_pair(f, &share[s].layers, &pair[p], FREQUENCIES, freq,
+                                      share[s].filter, wanted, field, derivative),
+                         EK_OK);
+        for (int q = 0; q < FREQUENCIES; q++, got += 1 + LAYERS) {
             assert_memory_equal(got, &field[q], sizeof *got);
             assert_memory_equal(got + 1, derivative + q * LAYERS, LAYERS * sizeof *got);
         }
@@ -46,8 +59,8 @@ static void devices_have_the_host_s_bits(void **state)
     struct device *d;
     assert_int_equal(backend_open((struct backend_device){ops, 0}, &b), EK_OK);
     assert_int_equal(forward_open(LAYERS, FREQUENCIES, &f), EK_OK);
-    assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
-    assert_true(mcsem_device_batch(d) >= 1);
+    assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, SOME / 2, &d), EK_OK);
+    assert_true(mcsem_device_batch(d) >= 1 && mcsem_device_batch(d) <= SOME / 2);
     for (enum forward_derivatives wanted = FORWARD_FIELD; wanted <= FORWARD_HORIZONTAL; wanted++)
         same_bits(f, d, wanted, 2 + (int)wanted % 2);
     mcsem_device_close(d);
@@ -58,19 +71,19 @@ static void devices_have_the_host_s_bits(void **state)
 /* A pair that cannot be computed is named; what came before it is not lost on the next call. */
 static void what_touches_is_refused(void **state)
 {
-    const struct earth_layers l = mcsem_sea_floor();
     struct survey_pair pair[2] = {mcsem_pairs[0], mcsem_pairs[0]};
+    struct device_share share = {mcsem_sea_floor(), pair, 2, 2};
     struct backend *b;
     struct device *d;
     static double complex sum[2 * FREQUENCIES * (1 + LAYERS)];
     memcpy(pair[1].receiver, pair[1].source, sizeof pair[1].receiver);
     pair[1].line = 17;
     assert_int_equal(backend_open((struct backend_device){*state, 0}, &b), EK_OK);
-    assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, &d), EK_OK);
-    ASSERT_FAILS(EK_USAGE,
-                 mcsem_device_pairs(d, &l, pair, 2, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
+    assert_int_equal(mcsem_device_open(b, LAYERS, FREQUENCIES, 2, &d), EK_OK);
+    ASSERT_FAILS(EK_USAGE, mcsem_device_pairs(d, &share, 1, FREQUENCIES, freq, FORWARD_FIELD, sum),
                  "line 17");
-    assert_int_equal(mcsem_device_pairs(d, &l, pair, 1, FREQUENCIES, freq, 2, FORWARD_FIELD, sum),
+    share.n = 1;
+    assert_int_equal(mcsem_device_pairs(d, &share, 1, FREQUENCIES, freq, FORWARD_FIELD, sum),
                      EK_OK);
     assert_true(cabs(sum[0]) > 0);
     mcsem_device_close(d);

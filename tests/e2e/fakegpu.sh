@@ -55,6 +55,12 @@ for devices in cuda:0 hip:1; do
     cmp -s "$work/model" "$work/other" || say "mcsem: another model with $devices"
 done
 
+# Pairs of all its cells go to a device together, so that they fill it.
+FAKEGPU_PRICE=h100 FAKEGPU_FILL=1 verified mcsem cuda:0 0x0+1 $exact "$work/other" --schedule static
+cmp -s "$work/model" "$work/other" || say 'mcsem: another model where cells go together'
+launches=$(sed -n 's/^exact_waves: \([0-9]*\) launches.*/\1/p' "$work/err")
+[ "${launches:-99}" -le 8 ] || say "mcsem: ${launches:-no} launches for two steps of a survey"
+
 # Two ranks of a node take a GPU each.
 mpirun --allow-run-as-root --oversubscribe -n 2 "$BIN/sp-mz" --class S --layout 0x0+1 --json "$work/json" \
     >"$work/out" 2>"$work/err" || say "two ranks with a GPU each: $(cat "$work/err")"

@@ -41,6 +41,7 @@ __attribute__((destructor)) static void look_back(void)
     static const char *const names[KINDS] = {"queues", "events", "modules", "pinned buffers"};
     for (int i = 0; i < ngpus; i++) {
         const struct gpu *g = &gpus[i];
+        price_tell(g);
         if (g->retained && !g->lost)
             gpu_complain("device %d: its context is kept %d times", i, g->retained);
         for (int k = 0; k < KINDS && !g->lost; k++)

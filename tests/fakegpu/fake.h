@@ -16,6 +16,7 @@
  *   FAKEGPU_INIT=802      what the driver's first call answers
  *   FAKEGPU_PRICE=h100    or a100 mi250x display: what that card has, and events tell what work
  *                         would cost there (price.c)
+ *   FAKEGPU_FILL=1        with a price: stderr in the end has how full launches made that card
  *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time it
  *        alloc    has no memory left        pinned   has no pinned memory left
  *        launch   refuses to launch         lost     dies at that launch, and stays dead
@@ -134,8 +135,16 @@ struct buffer {
     size_t bytes;
 };
 
+/* What a kernel's launches came to. */
+struct fill {
+    char kernel[64];
+    size_t launches, groups, room; /* of its work-groups; where so many could have been */
+};
+enum { FILLS = 32 };
+
 struct gpu {
     int index;
+    struct fill fill[FILLS];
     pthread_mutex_t lock; /* recursive: of everything here and of its queues' work */
     int retained;
     size_t memory, used;
@@ -176,7 +185,10 @@ struct moment *price_moment(struct gpu *g);
 double price_call(struct gpu *g);
 /* When work is done that may begin at `from`: `groups` work-groups of `items` with so many
  * addresses; a copy. */
-double price_launch(struct gpu *g, double from, size_t groups, size_t items, int addresses);
+double price_launch(struct gpu *g, double from, const char *kernel, size_t groups, size_t items,
+                    int addresses);
+/* Says of each kernel: launches, work-groups of one, how much of the card they filled. */
+void price_tell(const struct gpu *g);
 double price_copy(struct gpu *g, double from, enum engine e, size_t bytes);
 
 struct function {

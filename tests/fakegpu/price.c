@@ -9,6 +9,7 @@
  * is measured may correct them here. */
 #include "tests/fakegpu/fake.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,10 +75,37 @@ static double take(struct gpu *g, enum engine e, double from, double seconds)
     return g->engine[e] = later(from, g->engine[e]) + seconds;
 }
 
-double price_launch(struct gpu *g, double from, size_t groups, size_t items, int addresses)
+static void note_fill(struct gpu *g, const char *kernel, size_t groups, size_t room)
+{
+    for (int i = 0; i < FILLS; i++) {
+        struct fill *f = &g->fill[i];
+        if (f->launches && strcmp(f->kernel, kernel))
+            continue;
+        snprintf(f->kernel, sizeof f->kernel, "%s", kernel);
+        f->launches++;
+        f->groups += groups;
+        f->room += room;
+        return;
+    }
+}
+
+void price_tell(const struct gpu *g)
+{
+    for (int i = 0; i < FILLS && setting("FAKEGPU_FILL", 0); i++) {
+        const struct fill *f = &g->fill[i];
+        if (f->launches)
+            fprintf(stderr, "%s: %zu launches of %zu groups, %.1f %% of the card\n", f->kernel,
+                    f->launches, f->groups / f->launches,
+                    100.0 * (double)f->groups / (double)f->room);
+    }
+}
+
+double price_launch(struct gpu *g, double from, const char *kernel, size_t groups, size_t items,
+                    int addresses)
 {
     const struct price *p = chosen();
     const size_t wave = (size_t)p->multiprocessors * RESIDENT, waves = (groups + wave - 1) / wave;
+    note_fill(g, kernel, groups, waves * wave);
     const double bytes = (double)(groups * items) * SECTOR * addresses;
     return take(g, ENGINE_WORK, from + p->start,
                 later((double)waves * p->group, bytes / p->bandwidth));

@@ -93,8 +93,8 @@ static void charge(struct stream *s, const struct work *w)
     for (int i = 0; w->kind == LAUNCH && i < w->function->nargs; i++)
         addresses += !w->function->size[i];
     if (w->kind == LAUNCH)
-        s->clock =
-            price_launch(s->gpu, from, grid[0] * grid[1] * grid[2] / items, items, addresses);
+        s->clock = price_launch(s->gpu, from, w->function->name,
+                                grid[0] * grid[1] * grid[2] / items, items, addresses);
     else if (w->kind == COPY)
         s->clock = price_copy(s->gpu, from, b->engine, b->width * b->rows * b->slices);
 }
