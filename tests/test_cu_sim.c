@@ -327,6 +327,103 @@ static void a_unit_slows_down(void **state)
     assert_near(span[STEPS - 1], span[5]);
 }
 
+/* A launch of 0.5 s and a task of 4 s, half of the speed from 1 s on and its double from 3 s on:
+ * 1 + 2 / 2 are done by then. Whoever divides the tasks of a single unit can change nothing. */
+static void a_task_under_way_slows_down(void **state)
+{
+    (void)state;
+    static const double four[] = {4};
+    static const struct sim_unit one = {.speed = 1, .launch = 0.5};
+    static const struct sim_change changes[] = {{.after = 1, .factor = 0.5},
+                                                {.after = 3, .factor = 2}};
+    struct sim_case c = {.job = {.n = 1, .grain = 1, .cost = four},
+                         .unit = &one,
+                         .ncu = 1,
+                         .steps = 1,
+                         .change = changes,
+                         .nchanges = 2};
+    struct sim_result r, first;
+    assert_int_equal(sim_run(&c, "static", NULL, &r), EK_OK);
+    assert_near(r.makespan, 3 + (4.5 - 2) / 2);
+    assert_near(r.lower_bound, 2);
+    double lost = 0;
+    for (int i = 0; i < LOSS_CAUSES; i++)
+        lost += r.loss.seconds[i];
+    assert_near(lost, r.makespan - r.lower_bound);
+    c = machine();
+    c.ncu = 1;
+    c.steps = 3;
+    c.change = changes;
+    c.nchanges = 2;
+    for (int p = 0; p < sched_count(); p++) {
+        assert_int_equal(sim_run(&c, sched_at(p)->name, NULL, p ? &r : &first), EK_OK);
+        if (p)
+            assert_near(r.total, first.total);
+    }
+}
+
+static double uniform(uint64_t *state)
+{
+    struct random_case c = {.state = *state};
+    const double x = random_uniform(&c);
+    *state = c.state;
+    return x;
+}
+
+/* Costs of a case with three kinds of units, drawn anew; `scale` is what a second is called. */
+static struct sim_case unlike(unsigned seed, double scale, double *times)
+{
+    struct sim_case c = machine();
+    uint64_t random = seed;
+    c.job.n = 40;
+    c.steps = 3;
+    for (int t = 0; t < 40; t++) {
+        cost[t] = scale * (0.2 + uniform(&random));
+        times[t] = scale * uniform(&random);
+        times[40 + t] = scale * (t % 3 ? 0.05 : 2) * uniform(&random);
+    }
+    unit[UNITS - 2].seconds = times;
+    unit[UNITS - 1].seconds = times + 40;
+    return c;
+}
+
+/* Microseconds are planned as seconds are, and bounded as well. */
+static void times_have_no_scale(void **state)
+{
+    (void)state;
+    double times[80];
+    for (unsigned seed = 1; seed <= 3; seed++)
+        for (int p = 0; p < sched_count(); p++) {
+            struct sim_result s, ns;
+            struct sim_case c = unlike(seed, 1, times);
+            assert_int_equal(sim_run(&c, sched_at(p)->name, NULL, &s), EK_OK);
+            c = unlike(seed, 1e-9, times);
+            assert_int_equal(sim_run(&c, sched_at(p)->name, NULL, &ns), EK_OK);
+            if (fabs(ns.total / (1e-9 * s.total) - 1) > 0.01 ||
+                fabs(ns.lower_bound / (1e-9 * s.lower_bound) - 1) > 1e-6)
+                fail_msg("%s, seed %u: %g and %g, bounds %g and %g", sched_at(p)->name, seed,
+                         ns.total, s.total, ns.lower_bound, s.lower_bound);
+        }
+}
+
+/* The smallest numbers there are have hardly a digit: still every task is done once, and nobody
+ * beats the bound. */
+static void hardly_any_time(void **state)
+{
+    (void)state;
+    double times[80];
+    for (unsigned seed = 1; seed <= 20; seed++)
+        for (int p = 0; p < sched_count(); p++) {
+            struct sim_result r;
+            struct sim_case c = unlike(seed, 4e-323, times);
+            c.cold = seed % 2;
+            for (int t = 0; t < 80; t += 7)
+                times[t] = 0.03 * (seed % 3);
+            assert_int_equal(sim_run(&c, sched_at(p)->name, NULL, &r), EK_OK);
+            assert_true(r.makespan >= r.lower_bound && isfinite(r.total));
+        }
+}
+
 /* A million tasks on a thousand units. The clock of the room may be slow, so no limit is set on the
  * time, but it is said. */
 static void large(void **state)
@@ -365,6 +462,9 @@ int main(void)
         cmocka_unit_test(a_unit_dies),
         cmocka_unit_test(all_units_die),
         cmocka_unit_test(a_unit_slows_down),
+        cmocka_unit_test(a_task_under_way_slows_down),
+        cmocka_unit_test(times_have_no_scale),
+        cmocka_unit_test(hardly_any_time),
         cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,14 +28,15 @@ static int end_in(const struct partition *d, const struct partition_class *k, si
     return best;
 }
 
-/* The task to where it ends first among what it may go to. */
+/* The task to where it ends first among what it may go to; times beyond all numbers: to the first
+ * of it. */
 static int place(struct partition *d, enum partition_by by, size_t t)
 {
     double first = INFINITY;
     int best = -1;
     for (const struct partition_class *k = d->class; k < d->class + d->nclasses; k++)
         if (suits(k, by, d->pick[t]))
-            best = end_in(d, k, t, best, &first);
+            best = end_in(d, k, t, best < 0 ? k->first : best, &first);
     struct partition_group *g = &d->group[best];
     int unit = g->heap.top->unit;
     plan_heap_add(&g->heap, estimate_seconds(d->e, unit, t) + estimate_launch(d->e, unit) +

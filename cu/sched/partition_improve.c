@@ -10,7 +10,8 @@ static const size_t NONE = (size_t)-1;
  * two units' ends. */
 enum { NEAR = 4 };
 
-/* Offers that one improvement may look at: what comes later wants to look, too. */
+/* Offers that one improvement may look at, unless it is the only one: what comes later wants to
+ * look, too. */
 enum { EACH = 15000 };
 
 /* What counts of a unit: when it ends, in every step and in the first one, which moves tasks. */
@@ -282,11 +283,12 @@ static bool take_best_offer(struct improvement *a, int *owner)
 
 void partition_improve(struct partition *d, int *owner, bool anywhere)
 {
+    const bool only = d->nmemories == 1 || (d->proportional && !d->bound && !d->job->first);
     struct improvement a = {.d = d,
                             .owner = owner,
                             .anywhere = anywhere,
                             .w = d->bound ? 1 / d->horizon : 0,
-                            .looks = d->nmemories == 1 || d->looks < EACH ? d->looks : EACH};
+                            .looks = only || d->looks < EACH ? d->looks : EACH};
     d->looks -= a.looks;
     partition_load(d, owner);
     list_tasks(d, owner);

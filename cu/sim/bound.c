@@ -4,6 +4,7 @@
 #include "src/arena.h"
 
 #include <glpk.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -174,6 +175,8 @@ static double two_kinds(struct kinds *k, double longest)
  * Dual of the area bound: the best prices q of a second on each kind, sum units q = 1, maximise
  * sum over tasks of min over kinds of q * seconds. Every choice of prices is a valid bound; each
  * assignment that some prices favour cuts off the prices for which it costs less. */
+static const double MOST_AREA = 1e12;
+
 static double cheapest(const struct kinds *k, const double *price, double *area)
 {
     double cost = 0;
@@ -208,13 +211,15 @@ static glp_prob *prices_open(const struct kinds *k, int *index, double *value)
     return lp;
 }
 
-/* The assignment with these areas costs area . price: no prices are worth more. */
-static void prices_cut(glp_prob *lp, const struct kinds *k, const double *area, const int *index,
-                       double *value)
+/* The assignment with these areas costs area . price: no prices are worth more. In units of `scale`
+ * seconds: GLPK's tolerances are those of numbers near 1, and it aborts over those beyond all
+ * bounds. */
+static void prices_cut(glp_prob *lp, const struct kinds *k, const double *area, double scale,
+                       const int *index, double *value)
 {
     int row = glp_add_rows(lp, 1);
     for (int j = 0; j < k->count; j++)
-        value[j + 1] = -area[j];
+        value[j + 1] = -fmin(area[j] / scale, MOST_AREA);
     value[k->count + 1] = 1;
     glp_set_row_bnds(lp, row, GLP_UP, 0, 0);
     glp_set_mat_row(lp, row, k->count + 1, index, value);
@@ -223,7 +228,7 @@ static void prices_cut(glp_prob *lp, const struct kinds *k, const double *area, 
 /* The best prices found go to best [count], unless NULL. */
 static double many_kinds(struct kinds *k, double *best)
 {
-    enum { MOST_CUTS = 1000 };
+    enum { MOST_CUTS = 1000, MOST_TURNS = 1000 /* of a simplex that goes round in circles */ };
     double *price = ARENA_NEW(&k->arena, k->count, double);
     double *area = ARENA_NEW(&k->arena, k->count, double);
     double *value = ARENA_NEW(&k->arena, k->count + 2, double);
@@ -234,8 +239,9 @@ static double many_kinds(struct kinds *k, double *best)
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
     simplex.meth = GLP_DUALP;
+    simplex.it_lim = MOST_TURNS;
     glp_prob *lp = prices_open(k, index, value);
-    double bound = 0, units = 0;
+    double bound = 0, units = 0, scale = 1;
     for (int j = 0; j < k->count; j++)
         units += k->units[j];
     for (int j = 0; j < k->count; j++)
@@ -245,11 +251,14 @@ static double many_kinds(struct kinds *k, double *best)
         if (best && (cut == 0 || now > bound))
             memcpy(best, price, (size_t)k->count * sizeof *best);
         bound = fmax(bound, now);
-        prices_cut(lp, k, area, index, value);
+        if (cut == 0 && now > DBL_MIN)
+            scale = now;
+        prices_cut(lp, k, area, scale, index, value);
+        const int turns = glp_get_it_cnt(lp);
         if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT)
             break;
-        if (glp_get_obj_val(lp) <= bound * (1 + 1e-10))
-            break;
+        if (glp_get_obj_val(lp) * scale <= bound * (1 + 1e-10) || glp_get_it_cnt(lp) == turns)
+            break;      /* or the cut is within the tolerance: it would come again and again */
         double sum = 0; /* rounding must not make the prices invalid */
         for (int j = 0; j < k->count; j++)
             sum += k->units[j] * (price[j] = fmax(0, glp_get_col_prim(lp, j + 1)));

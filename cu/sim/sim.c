@@ -16,7 +16,7 @@ struct actor {
     size_t task;           /* of the range, under way */
     double start, begun;   /* of the range's and of the task's computation */
     double left, since;    /* of the task: seconds left at `since`, as if it were alone */
-    double whole;          /* of the task with its launch, at the unit's usual speed */
+    double alone, whole;   /* of the task, if nobody slowed it; and at the unit's usual speed */
     double slowdown, end;  /* what a second takes among its neighbours; when the task will end */
     double factor;         /* of its speed */
 };
@@ -158,18 +158,30 @@ static void rebuild(struct sim *s, int cu)
 }
 
 /* ---- units ------------------------------------------------------------------------------------*/
+static bool at_work(const struct actor *a)
+{
+    return a->life == BUSY && a->range.begin < a->range.end;
+}
+
+/* From now on what is left of its task takes `stretch` times as long, beside neighbours as they are
+ * now. */
+static void go_on(struct sim *s, int cu, double now, double stretch)
+{
+    struct actor *a = &s->actor[cu];
+    const double left = fmax(a->left - fmax(now - a->since, 0) / a->slowdown, 0);
+    a->since = fmax(now, a->since);
+    a->left = left * stretch;
+    a->alone += a->left - left;
+    a->slowdown = slowdown_of(s, cu);
+    a->end = a->since + a->left * a->slowdown;
+}
+
 /* Somebody on the node has stopped or begun: from now on its units are slower or faster. */
 static void update_slowdowns(struct sim *s, int node, double now)
 {
-    for (int cu = 0; s->interferes && cu < s->c->ncu; cu++) {
-        struct actor *a = &s->actor[cu];
-        if (s->c->unit[cu].node != node || a->life != BUSY || a->range.begin == a->range.end)
-            continue;
-        a->left -= fmax(now - a->since, 0) / a->slowdown;
-        a->since = fmax(now, a->since);
-        a->slowdown = slowdown_of(s, cu);
-        a->end = a->since + fmax(a->left, 0) * a->slowdown;
-    }
+    for (int cu = 0; s->interferes && cu < s->c->ncu; cu++)
+        if (s->c->unit[cu].node == node && at_work(&s->actor[cu]))
+            go_on(s, cu, now, 1);
     if (s->interferes)
         rebuild(s, -1);
 }
@@ -200,7 +212,7 @@ static void begin_task(struct sim *s, int cu, size_t task, double now)
     struct actor *a = &s->actor[cu];
     a->task = task;
     a->begun = a->since = now;
-    a->left = seconds_of(s, cu);
+    a->left = a->alone = seconds_of(s, cu);
     a->whole = a->left > 0 ? a->left * a->factor : 1;
     a->slowdown = slowdown_of(s, cu);
     a->end = now + a->left * a->slowdown;
@@ -211,8 +223,8 @@ static void note_task(struct sim *s, int cu)
 {
     const struct sim_unit *u = &s->c->unit[cu];
     const struct actor *a = &s->actor[cu];
-    double launch = launch_of(s, cu) / a->factor;
-    s->did[cu].rule += sim_seconds(s->c, u, a->task) / a->factor;
+    double pace = a->alone / a->whole, launch = launch_of(s, cu) * pace;
+    s->did[cu].rule += sim_seconds(s->c, u, a->task) * pace;
     s->did[cu].tasks += a->end - a->begun - launch;
     s->did[cu].launches += launch;
 }
@@ -278,7 +290,7 @@ static enum ek_status die(struct sim *s, int cu, double now)
     struct ek_range left = {0, 0};
     if (a->life == DEAD)
         return EK_OK;
-    if (a->life == BUSY && a->range.begin < a->range.end) {
+    if (at_work(a)) {
         left = (struct ek_range){a->task, a->range.end};
         if (a->task > a->range.begin)
             sched_done(s->sched, cu, (struct ek_range){a->range.begin, a->task},
@@ -298,9 +310,17 @@ static enum ek_status die(struct sim *s, int cu, double now)
 
 static enum ek_status change(struct sim *s, const struct sim_change *x, double now)
 {
-    if (x->factor > 0 && s->actor[x->unit].life != DEAD)
-        s->actor[x->unit].factor = s->factor[x->unit] = x->factor;
-    return x->factor > 0 ? EK_OK : die(s, x->unit, now);
+    struct actor *a = &s->actor[x->unit];
+    if (x->factor == 0)
+        return die(s, x->unit, now);
+    if (a->life == DEAD)
+        return EK_OK;
+    if (at_work(a)) {
+        go_on(s, x->unit, now, a->factor / x->factor);
+        rebuild(s, -1);
+    }
+    a->factor = s->factor[x->unit] = x->factor;
+    return EK_OK;
 }
 
 /* The next change of this step that happens by `now`; NULL = none. */

@@ -31,8 +31,8 @@ struct sim_unit {
 };
 
 /* `after` seconds into the computation of step `step` (from 0) the speed of a unit becomes `factor`
- * times what it was at the start; with 0 the unit dies, and what it had not finished is lost. The
- * task under way keeps its speed. */
+ * times what it was at the start, also for what is left of its task; with 0 the unit dies, and what
+ * it had not finished is lost. */
 struct sim_change {
     int unit, step;
     double after, factor;

@@ -100,10 +100,13 @@ static bool kinds_open(struct kinds *k, struct moment *at)
 }
 
 /* A run adds up the same times in another order, and files keep 15 digits: rounding must not lift a
- * bound above the run, nor above what its certificate proves. */
+ * bound above the run, nor above what its certificate proves. Numbers near the smallest there are
+ * have few digits. */
 static double rounded_down(const struct moment *at, double bound)
 {
-    return bound * (1 - 1e-14 - 2 * DBL_EPSILON * (double)(at->c->job.n + (size_t)at->c->ncu));
+    const double terms = (double)(at->c->job.n + (size_t)at->c->ncu);
+    const double down = bound * (1 - 1e-14 - 2 * DBL_EPSILON * terms) - terms * DBL_MIN;
+    return down < 0 ? 0 : down;
 }
 
 static double bound_of(struct moment at)

@@ -10,6 +10,7 @@
 #include "cu/sched/learn.h"
 
 #include <glpk.h>
+#include <float.h>
 #include <math.h>
 
 enum { MOST_GROUPS = 1024, MOST_SHARES = 16384 };
@@ -94,8 +95,15 @@ static double mean_seconds(const struct state *s, size_t g, int k)
     return sum / (double)(s->group[g + 1] - s->group[g]);
 }
 
+/* Of a time, beside the longest task's on the first class. */
+static const double MOST = 1e12;
+
+/* In units of the longest task's seconds: GLPK's tolerances are those of numbers near 1, and it
+ * aborts over those beyond all bounds. */
 static glp_prob *programme(struct state *s)
 {
+    const double longest = s->ngroups ? mean_seconds(s, 0, 0) : 0,
+                 scale = longest > 0 ? longest : 1;
     glp_prob *lp = glp_create_prob();
     glp_add_rows(lp, s->nclasses + (int)s->ngroups);
     glp_add_cols(lp, 1 + (int)s->ngroups * s->nclasses);
@@ -113,7 +121,7 @@ static glp_prob *programme(struct state *s)
         glp_set_row_bnds(lp, row, GLP_FX, tasks, tasks);
         for (int k = 0; k < s->nclasses; k++) {
             int index[] = {0, 1 + k, row};
-            double value[] = {0, mean_seconds(s, g, k), 1};
+            double value[] = {0, fmin(mean_seconds(s, g, k) / scale, MOST), 1};
             glp_set_col_bnds(lp, column(s, g, k), GLP_LO, 0, 0);
             glp_set_mat_col(lp, column(s, g, k), 2, index, value);
         }
@@ -147,7 +155,8 @@ static void assign(void *policy)
     sort_classes(s);
     sort_groups(s);
     glp_prob *lp = programme(s);
-    for (size_t i = 0; i < e->n; i++) /* should the programme fail */
+    simplex.it_lim = 1000 + 20 * glp_get_num_cols(lp); /* or it goes round in circles */
+    for (size_t i = 0; i < e->n; i++)                  /* should the programme fail */
         s->learn.owner[i] = (int)(i % (size_t)s->nclasses);
     if (!glp_simplex(lp, &simplex))
         round_shares(s, lp);
