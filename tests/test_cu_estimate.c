@@ -161,6 +161,59 @@ static void ranges_are_divided(void **state)
     arena_free(&arena);
 }
 
+/* Two units whose kinds' times have nothing to do with one another: a profile and a speed. */
+static void begin_known(const double *profile)
+{
+    unit[0] = (struct sched_unit){.kind = CU_CPU, .width = 1, .seconds = profile, .speed = 1};
+    unit[1] = (struct sched_unit){.kind = CU_DEVICE, .width = 1, .memory = 1, .speed = 0.25};
+    for (int t = 0; t < TASKS; t++)
+        cost[t] = 1 + (t * 17) % 23;
+    struct sched_job job = {
+        .n = TASKS, .grain = 1, .ncu = 2, .unit = unit, .cost = cost, .arena = &arena};
+    assert_int_equal(estimate_open(&e, &job), EK_OK);
+}
+
+/* What runs as its profile says it should teaches nothing of another kind. */
+static void profiles_tell_nothing_of_other_kinds(void **state)
+{
+    (void)state;
+    double profile[TASKS];
+    for (int t = 0; t < TASKS; t++)
+        profile[t] = t % 3 ? 1e-6 * t : 50;
+    begin_known(profile);
+    for (int s = 0; s < 3; s++) {
+        for (size_t t = 0; t < TASKS; t++)
+            estimate_done(&e, 0, (struct ek_range){t, t + 1}, profile[t], NULL);
+        estimate_step(&e);
+        for (size_t t = 0; t < TASKS; t++)
+            assert_true(fabs(estimate_seconds(&e, 1, t) / (4 * cost[t]) - 1) < 1e-9);
+    }
+    arena_free(&arena);
+}
+
+/* The only unit of a kind slows down twice, each time with another task, the only one that it has:
+ * its speed was declared. */
+static void single_tasks_tell_that_a_unit_slows_down(void **state)
+{
+    (void)state;
+    static const double slower[] = {1.2, 3};
+    double profile[TASKS];
+    for (int t = 0; t < TASKS; t++)
+        profile[t] = 1 + t % 7;
+    begin_known(profile);
+    for (int s = 0; s < 2; s++) {
+        for (size_t t = 0; t < TASKS; t++)
+            if (t != 7 + (size_t)s)
+                estimate_done(&e, 0, (struct ek_range){t, t + 1}, profile[t], NULL);
+            else
+                estimate_done(&e, 1, (struct ek_range){t, t + 1}, slower[s] * 4 * cost[t], NULL);
+        estimate_step(&e);
+        for (size_t t = 0; t < TASKS; t++)
+            assert_true(fabs(estimate_seconds(&e, 1, t) / (slower[s] * 4 * cost[t]) - 1) < 1e-9);
+    }
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +223,8 @@ int main(void)
         cmocka_unit_test(one_slow_step_is_forgotten),
         cmocka_unit_test(a_slower_unit_is_found),
         cmocka_unit_test(ranges_are_divided),
+        cmocka_unit_test(profiles_tell_nothing_of_other_kinds),
+        cmocka_unit_test(single_tasks_tell_that_a_unit_slows_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

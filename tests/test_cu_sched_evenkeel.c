@@ -302,7 +302,7 @@ static void once_wrong(void **state)
         {RANDOM_SLOWDOWN, 16, 1024},  {RANDOM_DRIFT, 81, 11},      {RANDOM_FACES, 44, 11},
         {RANDOM_FACES, 71, 11},       {RANDOM_SLOWDOWN, 36, 1024}, {RANDOM_SLOWDOWN, 168, 1024},
         {RANDOM_DRIFT, 163, 1024},    {RANDOM_FIXED, 52, 1024},    {RANDOM_CLASSES, 191, 1024},
-        {RANDOM_LAUNCHES, 3060, 128}, {RANDOM_FACES, 3140, 128}};
+        {RANDOM_LAUNCHES, 3060, 128}, {RANDOM_FACES, 3140, 128},   {RANDOM_DRIFT, 2060, 128}};
     static struct random_case c;
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         struct random_match m;

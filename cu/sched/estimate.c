@@ -231,6 +231,22 @@ static double latest_ratio(const struct estimate *e, int c)
     return e->begun[c].latest / e->factor[c];
 }
 
+/* By how much a unit may be off without being another one than before. */
+static double chance_of(const struct estimate *e, int c, double scatter)
+{
+    return fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c]));
+}
+
+static bool far_off(double ratio, double chance)
+{
+    return fabs(log(ratio)) > fmax(log(SUDDEN), chance * SURER / SURE);
+}
+
+static bool worked(const struct estimate *e, int c)
+{
+    return e->expected[c] > 0 && e->seen[c] > 0;
+}
+
 /* A unit is slower or faster than its kind when two of its last three steps say so, or one in which
  * the difference is large and its last range says so, too (else tasks were other than expected, not
  * the unit), or the very first one in which it works, before which nothing was known of it. If it
@@ -238,10 +254,8 @@ static double latest_ratio(const struct estimate *e, int c)
  * theirs. */
 static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
 {
-    if (!(e->expected[c] > 0 && e->seen[c] > 0))
-        return;
     double *ratio = e->ratio[c], now = e->seen[c] / e->expected[c], sorted[ESTIMATE_SAMPLES];
-    double chance = fmax(ALIKE, SURE * scatter / sqrt(e->tasks[c])), latest = latest_ratio(e, c);
+    double chance = chance_of(e, c, scatter), latest = latest_ratio(e, c);
     double sure = fmax(log(SUDDEN), SURE * scatter);
     bool knows = e->judged[c] || (e->known && e->steps == 0);
     bool agrees = !(latest > 0) || ((latest > 1) == (now > 1) && fabs(log(latest)) > sure);
@@ -252,8 +266,7 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
     ratio[ESTIMATE_SAMPLES - 1] = now;
     memcpy(sorted, ratio, sizeof sorted);
     double usual = e->judged[c] ? line_median(sorted, ESTIMATE_SAMPLES) : now;
-    e->sudden[c] = alone && knows && agrees && (e->judged[c] || other) &&
-                   fabs(log(now)) > fmax(log(SUDDEN), chance * SURER / SURE);
+    e->sudden[c] = alone && knows && agrees && (e->judged[c] || other) && far_off(now, chance);
     if (e->sudden[c]) {
         bool more =
             latest > 0 && (latest > now) == (now > 1) && fabs(log(latest / now)) > SURE * scatter;
@@ -271,18 +284,19 @@ static void judge_unit(struct estimate *e, int c, double scatter, bool alone)
 
 static void judge_units(struct estimate *e, double scatter)
 {
-    int off = 0, worked = 0;
+    int off = 0, all = 0;
     count_tasks(e);
     e->changed = false;
     memset(e->sudden, 0, (size_t)e->ncu * sizeof *e->sudden);
     for (int c = 0; c < e->ncu; c++)
-        if (e->expected[c] > 0 && e->seen[c] > 0) {
-            worked++;
-            off += fabs(log(e->seen[c] / e->expected[c])) > log(SUDDEN);
+        if (worked(e, c)) {
+            all++;
+            off += far_off(e->seen[c] / e->expected[c], chance_of(e, c, scatter));
         }
-    bool alone = (off == 1 || 4 * off <= worked) && !WITHOUT(SUDDEN);
+    bool alone = (off == 1 || 4 * off <= all) && !WITHOUT(SUDDEN);
     for (int c = 0; c < e->ncu; c++)
-        judge_unit(e, c, scatter, alone);
+        if (worked(e, c))
+            judge_unit(e, c, scatter, alone);
 }
 
 /* In the first step lines and unit factors, where they are not known, are found by turns: a line
@@ -337,7 +351,7 @@ static void measure_noise(struct estimate *e)
 static void later_look(struct estimate *e)
 {
     for (int j = 0; j < e->nkinds; j++)
-        if (!e->of[j].tried)
+        if (!e->of[j].tried && !e->known)
             fit_kind(e, j, true);
     sum_units(e);
     measure_noise(e);
@@ -428,30 +442,29 @@ static void take_samples(struct estimate *e)
     }
 }
 
-/* A task's time on kind k from the kind j on which it has run, or from the line alone. */
+/* What is expected of a task before it is looked at: by its profile, or by its size. */
+static double expect(const struct estimate *e, const struct estimate_kind *k, size_t t)
+{
+    return k->profile ? k->profile[t] : on_line(e, k, t);
+}
+
+/* A task's time on kind k from the line, or what was declared, times how far it was off that on
+ * another kind on which it has run. */
 static double predict(const struct estimate *e, const struct estimate_kind *k, size_t t)
 {
     const struct estimate_kind *from = NULL;
     for (int j = 0; j < e->nkinds && !from; j++)
         if (e->of[j].count[t])
             from = &e->of[j];
-    if (!k->tried && !from)
-        return k->seconds[t];
-    if (!k->tried && e->known && k->rate > 0)
-        return from->seconds[t] * from->rate / k->rate;
-    if (!k->tried && k->kind != from->kind)
+    if (!from)
+        return k->tried ? on_line(e, k, t) : k->seconds[t];
+    if (!k->tried && !e->known && k->kind != from->kind)
         return k->kind == CU_DEVICE ? from->seconds[t] / ESTIMATE_DEVICE
                                     : from->seconds[t] * ESTIMATE_DEVICE;
-    if (!k->tried)
+    if (!k->tried && !e->known)
         return from->seconds[t];
-    double usual = from ? on_line(e, from, t) : 0;
+    double usual = e->known ? expect(e, from, t) : on_line(e, from, t);
     return on_line(e, k, t) * (usual > 0 ? from->seconds[t] / usual : 1);
-}
-
-/* What is expected of a task before it is looked at: by its profile, or by its size. */
-static double expect(const struct estimate *e, const struct estimate_kind *k, size_t t)
-{
-    return k->profile ? k->profile[t] : on_line(e, k, t);
 }
 
 /* Variance of a median of so many samples / variance of one. */

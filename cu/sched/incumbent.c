@@ -22,12 +22,13 @@ static double step_of(struct partition_cost c)
     return c.makespan + c.exchange;
 }
 
-/* Units have changed: what the incumbent would take now. */
+/* Units have changed: what the incumbent would take now. Where it took less than was predicted that
+ * was the change. */
 static void renew(struct incumbent *p, struct partition *d)
 {
     const double planned = step_of(partition_predict(d, p->owner));
     if (isfinite(p->seconds) && p->planned > 0 && planned > 0)
-        p->seconds *= planned / p->planned;
+        p->seconds = planned * fmax(p->seconds / p->planned, 1);
     p->planned = planned;
 }
 

@@ -41,6 +41,7 @@ void steal_rewind(struct steal *s)
     plan_rewind(&s->plan);
     for (int c = 0; c < s->plan.ncu; c++) {
         s->worker[c].holds = false;
+        s->worker[c].took = s->worker[c].expected = 0;
         set(&s->worker[c].start, 0);
         set(&s->worker[c].until, 0);
         set(&s->worker[c].slower, 1);
@@ -181,7 +182,10 @@ void steal_done(struct steal *s, int cu, double sec)
     double start = w->holds ? get(&w->start) : get(&w->until); /* not: tasks of a lost unit */
     double expected = w->holds ? get(&w->until) - start : 0;
     w->holds = false;
-    if (expected > 0)
-        set(&w->slower, fmax(1, sec / expected));
+    if (expected > 0) {
+        w->took = sec + w->took / 2;
+        w->expected = expected + w->expected / 2;
+        set(&w->slower, fmax(1, w->took / w->expected));
+    }
     set(&w->until, start + sec);
 }

@@ -11,7 +11,8 @@ struct steal_worker {
     /* Seconds since the step began: when it took its tasks, when it should be through with them;
      * and how much longer than expected those before took. */
     _Alignas(64) _Atomic double start, until, slower;
-    bool holds; /* tasks of which it has not said that they are done */
+    double took, expected; /* sums over its ranges, of which each counts half as much as the next */
+    bool holds;            /* tasks of which it has not said that they are done */
 };
 
 struct steal {
