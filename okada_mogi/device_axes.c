@@ -85,12 +85,9 @@ static enum ek_status add_axis(struct search_device *d, int a, long weights, lon
 {
     struct axes *x = d->own;
     const struct job *job = d->search->job;
-    const int p = job->parameter[a];
     const enum model_role role = job_role(job, a);
-    const int width = role == MODEL_GEOMETRY ? model_parameter_values(job->model, p) : 1;
-    long first = 0;
-    for (int q = 0; q < p; q++)
-        first += model_parameter_values(job->model, q);
+    const int width = job_width(job, a);
+    const long first = model_values_before(job->model, job->parameter[a]);
     const long row[AXIS] = {job->axis[a].n,
                             0,
                             role,
@@ -103,13 +100,8 @@ static enum ek_status add_axis(struct search_device *d, int a, long weights, lon
         role == MODEL_DIRECTION ? x->table : extend(x, (size_t)(job->axis[a].n * width));
     if (!table)
         return out_of_memory(d);
-    for (long i = 0; i < job->axis[a].n && role != MODEL_DIRECTION; i++) {
-        const double value = trial_value(&job->axis[a], i);
-        if (role == MODEL_GEOMETRY)
-            model_derive(job->model, p, value, table + i * width);
-        else
-            table[i] = value;
-    }
+    if (role != MODEL_DIRECTION)
+        job_tabulate(job, a, table);
     memcpy(x->axes + AXIS * x->naxes, row, sizeof row);
     x->grid[x->naxes] = job->axis[a];
     x->axis[x->naxes++] = a;

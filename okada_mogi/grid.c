@@ -86,22 +86,16 @@ static enum ek_status check(const struct grid *g)
 static enum ek_status open_geometry(struct grid *g)
 {
     const struct job *job = g->job;
-    int first[MODEL_PARAMETERS], at = 0;
-    for (int p = 0; p < g->model->nparameters; p++) {
-        first[p] = at;
-        at += model_parameter_values(g->model, p);
-    }
     for (int a = 0; a < job->naxes; a++) {
         const int p = job->parameter[a];
         if (job->source[a] != g->source || job_role(job, a) != MODEL_GEOMETRY)
             continue;
         struct grid_axis *x = &g->axis[g->naxes++];
         *x = (struct grid_axis){
-            .axis = a, .first = first[p], .n = model_parameter_values(g->model, p)};
+            .axis = a, .first = model_values_before(g->model, p), .n = job_width(job, a)};
         x->table = ARENA_NEW(&g->arena, job->axis[a].n * x->n, double);
         TRY(check(g));
-        for (long i = 0; i < job->axis[a].n; i++)
-            model_derive(g->model, p, trial_value(&job->axis[a], i), x->table + i * x->n);
+        job_tabulate(job, a, x->table);
     }
     return EK_OK;
 }

@@ -14,6 +14,22 @@ enum model_role job_role(const struct job *job, int axis)
     return job->model->parameter[job->parameter[axis]].role;
 }
 
+int job_width(const struct job *job, int axis)
+{
+    return job_role(job, axis) == MODEL_GEOMETRY
+               ? model_parameter_values(job->model, job->parameter[axis])
+               : 1;
+}
+
+void job_tabulate(const struct job *job, int axis, double *table)
+{
+    for (long i = 0; i < job->axis[axis].n; i++, table += job_width(job, axis)) {
+        *table = trial_value(&job->axis[axis], i);
+        if (job_role(job, axis) == MODEL_GEOMETRY)
+            model_derive(job->model, job->parameter[axis], *table, table);
+    }
+}
+
 void job_parameters(const struct job *job, trial_number trial, double *x)
 {
     long place[JOB_AXES];

@@ -81,6 +81,10 @@ void job_close(struct job *job);
 /* Where the parameter of an axis stands in x[nsources][nparameters]. */
 int job_at(const struct job *job, int axis);
 enum model_role job_role(const struct job *job, int axis);
+/* Numbers of each of its values, and these: respond()'s of geometry, else the value itself; table
+ * [n][job_width()]. */
+int job_width(const struct job *job, int axis);
+void job_tabulate(const struct job *job, int axis, double *table);
 
 /* Stands for everything that decides about the results of a range. */
 uint64_t job_sum(const struct job *job, struct trial_range range);

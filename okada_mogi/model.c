@@ -19,12 +19,17 @@ int model_parameter_values(const struct model *m, int p)
     return q->role != MODEL_GEOMETRY ? 0 : q->derive ? q->nvalues : 1;
 }
 
-int model_values(const struct model *m)
+int model_values_before(const struct model *m, int p)
 {
     int n = 0;
-    for (int p = 0; p < m->nparameters; p++)
-        n += model_parameter_values(m, p);
+    for (int q = 0; q < p; q++)
+        n += model_parameter_values(m, q);
     return n;
+}
+
+int model_values(const struct model *m)
+{
+    return model_values_before(m, m->nparameters);
 }
 
 int model_parameter_find(const struct model *m, const char *name, int size)

@@ -101,9 +101,11 @@ struct model {
 const struct model *model_at(int i);              /* NULL past the end */
 const struct model *model_find(const char *name); /* NULL: there is none */
 
-/* Numbers that respond() takes in all, and of parameter p (0 unless it is geometry). */
+/* Numbers that respond() takes in all, of parameter p (0 unless it is geometry), and of those
+ * before it. */
 int model_values(const struct model *m);
 int model_parameter_values(const struct model *m, int p);
+int model_values_before(const struct model *m, int p);
 /* Number of the parameter called `name` (`size` characters of it); -1: none. */
 int model_parameter_find(const struct model *m, const char *name, int size);
 /* The model, or a wider one, where only that has a parameter of this name. */

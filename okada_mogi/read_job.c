@@ -61,32 +61,32 @@ static enum ek_status per_component(const char *path, const char *where, const j
     return EK_OK;
 }
 
-/* ---- stations ---------------------------------------------------------------------------------*/
-
-static enum ek_status read_unit(const char *path, const json_t *object, double *unit)
+/* The number of the name that stands there; 0 where nothing does. */
+static enum ek_status choice(const char *path, const char *key, const json_t *value,
+                             const char *const *names, int n, int *at)
 {
-    static const char *const names[] = {"m", "cm", "mm"};
-    static const double metres[] = {1, 0.01, 0.001};
-    const json_t *value = json_object_get(object, "unit");
     const char *text = value ? json_string_value(value) : *names;
-    int at;
-    TRY(demand_that(path, text != NULL, "stations.unit", "a text"));
-    TRY(opt_choose(demand_at(path, "stations.unit"), text, names, sizeof *names, 3, &at));
-    *unit = metres[at];
-    return EK_OK;
+    TRY(demand_that(path, text != NULL, key, "a text"));
+    return opt_choose(demand_at(path, key), text, names, sizeof *names, n, at);
 }
+
+/* ---- stations ---------------------------------------------------------------------------------*/
 
 static enum ek_status read_format(const char *path, const json_t *object, struct stations_format *f)
 {
     static const char *const keys[] = {"file",  "columns",  "unit",   "noise_floor",
                                        "sigma", "utm_zone", "heights"};
+    static const char *const units[] = {"m", "cm", "mm"};
+    static const double metres[] = {1, 0.01, 0.001};
     const json_t *columns = json_object_get(object, "columns");
     double zone = 0;
+    int unit;
     TRY(demand_keys(path, "stations", object, keys, 7));
     TRY(demand_flag(path, "stations", object, "heights", &f->heights));
     TRY(demand_that(path, !columns || json_is_string(columns), "stations.columns", "a text"));
     f->columns = json_string_value(columns);
-    TRY(read_unit(path, object, &f->unit));
+    TRY(choice(path, "stations.unit", json_object_get(object, "unit"), units, 3, &unit));
+    f->unit = metres[unit];
     TRY(per_component(path, "stations", object, "noise_floor", &LENGTH, f->unit, f->floor));
     TRY(per_component(path, "stations", object, "sigma", &ABOVE_0, f->unit, f->sigma));
     TRY(demand_optional(path, "stations", object, "utm_zone", &ZONE, &zone));
@@ -159,30 +159,22 @@ static enum ek_status read_scenes(struct job *job, const json_t *scenes)
 
 /* ---- acceptance and constraints ---------------------------------------------------------------*/
 
-static enum ek_status read_misfit(struct job *job, const json_t *value)
-{
-    static const char *const names[] = {[JOB_MISFIT_MAX] = "max", [JOB_MISFIT_RMS] = "rms"};
-    const char *text = value ? json_string_value(value) : *names;
-    int at;
-    TRY(demand_that(job->path, text != NULL, "accept.misfit", "a text"));
-    TRY(opt_choose(demand_at(job->path, "accept.misfit"), text, names, sizeof *names, 2, &at));
-    job->accept.misfit = at ? JOB_MISFIT_RMS : JOB_MISFIT_MAX;
-    return EK_OK;
-}
-
 static enum ek_status read_accept(struct job *job, const json_t *object)
 {
-    static const char *const keys[] = {"k_sigma", "misfit", "misfit_below", "best", "keep_all"};
+    static const char *const keys[] = {"k_sigma", "misfit", "misfit_below", "best", "keep_all"},
+                             *const misfits[] = {"max", "rms"};
     struct job_accept *a = &job->accept;
     const json_t *k = json_object_get(object, "k_sigma");
     double best = 0;
+    int misfit;
     a->below = INFINITY;
     TRY(demand_that(job->path, json_is_object(object), "accept", "an object"));
     TRY(demand_keys(job->path, "accept", object, keys, 5));
     if (k)
         TRY(numbers(job->path, "accept.k_sigma", k, &ABOVE_0, 1, JOB_LEVELS, a->k, &a->nk));
     sort_numbers(a->k, (size_t)a->nk);
-    TRY(read_misfit(job, json_object_get(object, "misfit")));
+    TRY(choice(job->path, "accept.misfit", json_object_get(object, "misfit"), misfits, 2, &misfit));
+    a->misfit = misfit ? JOB_MISFIT_RMS : JOB_MISFIT_MAX;
     TRY(demand_optional(job->path, "accept", object, "misfit_below", &ABOVE_0, &a->below));
     TRY(demand_optional(job->path, "accept", object, "best", &BEST, &best));
     TRY(demand_flag(job->path, "accept", object, "keep_all", &a->all));
@@ -560,11 +552,8 @@ static enum ek_status read_model(struct job *job, const json_t *value, const str
 static enum ek_status read_reference(struct job *job, const json_t *value)
 {
     static const char *const names[] = {"centre", "top", "corner", "centroid"};
-    const char *text = value ? json_string_value(value) : *names;
     const struct model *m = model_with(job->model, "reference", 9);
-    TRY(demand_that(job->path, text != NULL, "reference", "a text"));
-    TRY(opt_choose(demand_at(job->path, "reference"), text, names, sizeof *names, 4,
-                   &job->reference));
+    TRY(choice(job->path, "reference", value, names, 4, &job->reference));
     if (job->reference && m == job->model)
         FAIL(EK_USAGE, "%s: sources of model %s are points; leave it out",
              demand_at(job->path, "reference"), m->name);

@@ -114,20 +114,11 @@ static enum ek_status open_tables(struct shared *b)
 {
     const struct job *job = b->job;
     for (int a = 0; a < job->naxes; a++) {
-        const int p = job->parameter[a];
-        const bool geometry = job_role(job, a) == MODEL_GEOMETRY;
-        b->width[a] = geometry ? model_parameter_values(job->model, p) : 1;
-        for (int q = 0; q < p; q++)
-            b->first[a] += model_parameter_values(job->model, q);
+        b->width[a] = job_width(job, a);
+        b->first[a] = model_values_before(job->model, job->parameter[a]);
         b->table[a] = ARENA_NEW(&b->arena, job->axis[a].n * b->width[a], double);
         TRY(check(b));
-        for (long i = 0; i < job->axis[a].n; i++) {
-            const double x = trial_value(&job->axis[a], i);
-            if (geometry)
-                model_derive(job->model, p, x, b->table[a] + i * b->width[a]);
-            else
-                b->table[a][i] = x;
-        }
+        job_tabulate(job, a, b->table[a]);
     }
     return EK_OK;
 }
