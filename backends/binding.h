@@ -5,8 +5,7 @@
  * there would crowd all its threads into that place. Hence: the cpus are widened to all places
  * while a driver library is first touched, and the worker threads of a cpu device move to the place
  * of the thread that opens the device. */
-#ifndef BACKENDS_BINDING_H
-#define BACKENDS_BINDING_H
+#pragma once
 
 #include <sched.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ int binding_widest_place(void);
 
 /* The threads of this process in order of creation, at most `max`; returns their number. */
 int binding_threads(pid_t *tids, int max);
-
-#endif

@@ -3,8 +3,7 @@
  * A cache never makes a program fail: what cannot be read, is torn or is damaged counts as absent,
  * what cannot be written is not kept. CU_KERNEL_CACHE=0 turns it off. Any thread, any process: an
  * entry is written beside and renamed. */
-#ifndef BACKENDS_CACHE_H
-#define BACKENDS_CACHE_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -30,5 +29,3 @@ bool cache_load_from(const char *folder, const struct cache_key *key, unsigned c
                      size_t *size);
 enum ek_status cache_save_to(const char *folder, const struct cache_key *key,
                              const unsigned char *data, size_t size);
-
-#endif

@@ -11,8 +11,7 @@
  *   gpu_process.c   runs the compiler in a process of its own
  *
  * Only these files, cuda.c, hip.c and tests include this. */
-#ifndef BACKENDS_GPU_H
-#define BACKENDS_GPU_H
+#pragma once
 
 #include "backends/backend.h"
 #include "backends/cache.h"
@@ -357,5 +356,3 @@ enum ek_status gpu_ready_make(const struct gpu_vendor *, const char *text, const
 enum ek_status gpu_process_compile(const char *label, const struct gpu_compiler *,
                                    const char *prefix, const char *text, int noptions,
                                    const char *const *options, struct gpu_code *);
-
-#endif

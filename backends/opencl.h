@@ -1,8 +1,7 @@
 /* backends/opencl.h – inside the OpenCL back end: the library's functions, the devices found and
  * one open device. Only opencl*.c include it. CL/cl.h is used for its types; nothing links
  * libOpenCL. */
-#ifndef BACKENDS_OPENCL_H
-#define BACKENDS_OPENCL_H
+#pragma once
 
 #include "backends/backend.h"
 #include <CL/cl.h>
@@ -82,5 +81,3 @@ enum ek_status opencl_build(void *dev, const char *text, const char *options, in
                             struct backend_program **program);
 enum ek_status opencl_kernel(void *dev, struct backend_program *program, int k);
 void opencl_unbuild(void *dev, struct backend_program *program);
-
-#endif

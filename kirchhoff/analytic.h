@@ -3,8 +3,7 @@
  * What is used everywhere: T s, slowness p = grad T s/m at the point, relative geometrical
  * spreading L m (Green's function 1 / (4 pi L)); for any medium L = sqrt(v_s J / v_p) with J the
  * area of the front per unit of take-off solid angle. */
-#ifndef KIRCHHOFF_ANALYTIC_H
-#define KIRCHHOFF_ANALYTIC_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ void analytic_layers_strong(const struct analytic_layers *m, const double s[3], 
  * distance. */
 bool analytic_layers_head(const struct analytic_layers *m, const double s[3], const double x[3],
                           double *time);
-
-#endif

@@ -1,7 +1,6 @@
 /* kirchhoff/batch.h – the traces of one chunk or several, ready to be migrated: filtered samples,
  * their ends, and the tables that these need. */
-#ifndef KIRCHHOFF_BATCH_H
-#define KIRCHHOFF_BATCH_H
+#pragma once
 
 #include "kirchhoff/filter_bank.h"
 #include "kirchhoff/nodes.h"
@@ -72,5 +71,3 @@ void batch_adjoint(const struct batch *b, int t, struct filter_bank_scratch *scr
                    const double *levels, float *out);
 /* Releases the tables. */
 void batch_end(struct batch *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* kirchhoff/certify.h – tables judged by what every travel time obeys: the eikonal equation
  * |grad T| v = 1, and reciprocity T(s -> g) = T(g -> s). Neither knows of rays or fronts. */
-#ifndef KIRCHHOFF_CERTIFY_H
-#define KIRCHHOFF_CERTIFY_H
+#pragma once
 
 #include "kirchhoff/ttable.h"
 
@@ -26,5 +25,3 @@ struct certify_pairs {
     double rms, most;      /* s */
 };
 struct certify_pairs certify_reciprocity(size_t k, const double *time);
-
-#endif

@@ -5,8 +5,7 @@
  * coordinates of source and receiver blocks, so that neighbours in time share tables whatever the
  * memory holds; a block is the smallest square of 2^b cells that gives chunks of the wanted
  * size. */
-#ifndef KIRCHHOFF_CHUNKS_H
-#define KIRCHHOFF_CHUNKS_H
+#pragma once
 
 #include "kirchhoff/geometry.h"
 #include "kirchhoff/segy.h"
@@ -51,5 +50,3 @@ void chunks_close(struct chunks *s);
 
 /* A trace's class, -1: none. */
 int chunks_class(const struct chunks_classes *c, const struct segy_trace *t);
-
-#endif

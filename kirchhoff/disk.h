@@ -1,6 +1,5 @@
 /* kirchhoff/disk.h – will files fit? Asked before hours of work. */
-#ifndef KIRCHHOFF_DISK_H
-#define KIRCHHOFF_DISK_H
+#pragma once
 
 #include "src/status.h"
 #include <stddef.h>
@@ -8,5 +7,3 @@
 /* EK_UNAVAILABLE with both numbers where `path`, a file or folder that is to be made, needs more
  * bytes than its file system has left. What is no file (file_replaceable()) always fits. */
 enum ek_status disk_check(const char *path, size_t bytes);
-
-#endif

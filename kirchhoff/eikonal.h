@@ -12,8 +12,7 @@
  *
  * L is that of dynamic ray tracing without second derivatives of v, L = Q / sqrt(v_s v), Q the
  * integral of v^2 dT along the ray: exact where v is linear. Q / T is carried along with T. */
-#ifndef KIRCHHOFF_EIKONAL_H
-#define KIRCHHOFF_EIKONAL_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "kirchhoff/eikonal_line.h"
@@ -32,5 +31,3 @@ void eikonal_close(struct eikonal *e);
  * the same bits for any number of them. EK_USAGE: the source lies outside the box;
  * EK_UNAVAILABLE: memory. */
 enum ek_status eikonal_solve(const struct eikonal *e, const struct cu *cu, struct ttable *t);
-
-#endif

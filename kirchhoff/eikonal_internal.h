@@ -3,8 +3,7 @@
  * Nodes (i, j, k), i along the grid's shortest axis, stand plane by plane, and in a plane by
  * diagonals d = j + k: those of one depend on earlier diagonals and planes only. A second copy with
  * k turned round serves the sweeps in which only one of j, k grows. */
-#ifndef KIRCHHOFF_EIKONAL_INTERNAL_H
-#define KIRCHHOFF_EIKONAL_INTERNAL_H
+#pragma once
 
 #include "kirchhoff/eikonal.h"
 #include "src/arena.h"
@@ -59,5 +58,3 @@ static inline int eikonal_diagonal(const struct eikonal *e, int d, int *n)
 
 /* An array of the box, all of one value; NULL: no memory, the arena says so. */
 float *eikonal_array(const struct eikonal *e, struct arena *arena, float value);
-
-#endif

@@ -1,7 +1,6 @@
 /* kirchhoff/eikonal_line.h – the innermost loop of eikonal.h: nodes that do not depend on one
  * another in a sweep, side by side. */
-#ifndef KIRCHHOFF_EIKONAL_LINE_H
-#define KIRCHHOFF_EIKONAL_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ struct eikonal_line {
 
 /* Whether a time became less. */
 bool eikonal_line(const struct eikonal_line *l);
-
-#endif

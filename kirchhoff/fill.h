@@ -5,8 +5,7 @@
  * parabola, and the nodes inside are an interval. With T, a node of a triangle's way has its place
  * in the triangle at that time: there p and L are linear, which follows the rays, as weights in a
  * tetrahedron do not. */
-#ifndef KIRCHHOFF_FILL_H
-#define KIRCHHOFF_FILL_H
+#pragma once
 
 #include "kirchhoff/front.h"
 #include "kirchhoff/ttable.h"
@@ -41,5 +40,3 @@ void fill_tetrahedron(const struct fill *f, const struct fill_corner *const corn
 void fill_step(const struct fill *f, const struct front *front, double before, double now);
 void fill_slivers(const struct fill *f, const struct front *front,
                   const struct front_slivers *slivers, double now);
-
-#endif

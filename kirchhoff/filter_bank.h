@@ -6,8 +6,7 @@
  * the trace's samples, zeros. The filter is -d/dt (3-D Kirchhoff: at the image point data are read
  * on the late side of the tangent), applied to frequencies; Claerbout (SEP-73) and Gray (1992) have
  * the idea of a bank. */
-#ifndef KIRCHHOFF_FILTER_BANK_H
-#define KIRCHHOFF_FILTER_BANK_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -57,5 +56,3 @@ void filter_bank_fill(const struct filter_bank *b, struct filter_bank_scratch *s
 /* Its adjoint: levels [filter_bank_size()] to trace [ns]. */
 void filter_bank_adjoint(const struct filter_bank *b, struct filter_bank_scratch *s,
                          const double *levels, float *trace);
-
-#endif

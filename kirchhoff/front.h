@@ -5,8 +5,7 @@
  * each new corner is a ray of its own, traced anew from the source in the mean take-off direction
  * of the edge's ends: nothing is interpolated, no error adds up. Corners look from outside
  * anticlockwise in the take-off directions. */
-#ifndef KIRCHHOFF_FRONT_H
-#define KIRCHHOFF_FRONT_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -66,5 +65,3 @@ bool front_torn(const struct front *f, const struct front_limits *l, const int t
 
 /* Drops the triangles that `gone` says, then the rays that no triangle needs. */
 void front_drop(struct front *f, const bool *gone);
-
-#endif

@@ -1,6 +1,5 @@
 /* kirchhoff/front_internal.h – what front.c and front_split.c have of each other. */
-#ifndef KIRCHHOFF_FRONT_INTERNAL_H
-#define KIRCHHOFF_FRONT_INTERNAL_H
+#pragma once
 
 #include "kirchhoff/front.h"
 
@@ -12,5 +11,3 @@ void front_ray(struct front *f, const double source[3], const double direction[3
 
 /* Halves all edges, at the source. EK_UNAVAILABLE. */
 enum ek_status front_halve_all(struct front *f, const double source[3]);
-
-#endif

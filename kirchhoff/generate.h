@@ -4,8 +4,7 @@
  * A diffractor of strength a gives a / (16 pi^2 L_s L_g) w(t - T_s - T_g). A plane of reflectivity
  * R gives R / (4 pi L) at its specular point, 1 / L = cos(theta) / (v L_s L_g sqrt|det H|), H the
  * second derivatives of T_s + T_g along the plane. */
-#ifndef KIRCHHOFF_GENERATE_H
-#define KIRCHHOFF_GENERATE_H
+#pragma once
 
 #include "src/status.h"
 
@@ -51,5 +50,3 @@ void generate_trace(const struct generate_survey *g, const struct generate_event
 /* Writes all traces to `path`: SU where it ends in .su, else SEG-Y. EK_USAGE: unknown name (the
  * nearest is named); EK_UNAVAILABLE: not writable. */
 enum ek_status generate_file(const char *survey, const char *events, const char *path);
-
-#endif

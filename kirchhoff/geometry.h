@@ -1,7 +1,6 @@
 /* kirchhoff/geometry.h – what the places of sources and receivers say of a survey: how far apart
  * they stand, how much of the surface each receiver speaks for, and whether it can be true. */
-#ifndef KIRCHHOFF_GEOMETRY_H
-#define KIRCHHOFF_GEOMETRY_H
+#pragma once
 
 #include "kirchhoff/segy.h"
 
@@ -29,5 +28,3 @@ void geometry_close(struct geometry *g);
 
 /* EK_UNVERIFIED: these places cannot be true (the line says why). */
 enum ek_status geometry_check(const struct segy *segy, size_t n, const struct geometry *g);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Metres, z down. Node (i,j,k) lies at origin + (i,j,k) * step and stands in arrays at
  * (i * n[1] + j) * n[2] + k: columns of z are contiguous. */
-#ifndef KIRCHHOFF_GRID_H
-#define KIRCHHOFF_GRID_H
+#pragma once
 
 #include "src/demand.h"
 #include <stddef.h>
@@ -65,5 +64,3 @@ enum ek_status grid_read(const char *path, const json_t *o, struct grid *g);
 enum ek_status grid_list(const char *path, const json_t *o, const char *name, size_t n,
                          const struct demand *d, double *x);
 extern const struct demand grid_counts, grid_steps, grid_places;
-
-#endif

@@ -4,8 +4,7 @@
  * Sums are double: contributions that are rounded to multiples of one small number (par
  * PAR_ROUND) then add up to the same bits in any order. The fold is counted at the nodes, every
  * fourth depth. Units of a process share one image and lock the tile that they add to. */
-#ifndef KIRCHHOFF_IMAGE_H
-#define KIRCHHOFF_IMAGE_H
+#pragma once
 
 #include "kirchhoff/grid.h"
 #include "kirchhoff/chunks.h"
@@ -61,5 +60,3 @@ void image_column(const struct image *m, int class, size_t column, bool divide, 
 
 /* Sums the images of all ranks, into each of them. Collective. */
 void image_gather(struct image *image);
-
-#endif

@@ -1,6 +1,5 @@
 /* kirchhoff/line.h – crooked lines: places as distances along a line. */
-#ifndef KIRCHHOFF_LINE_H
-#define KIRCHHOFF_LINE_H
+#pragma once
 
 #include "kirchhoff/segy.h"
 
@@ -16,5 +15,3 @@ enum ek_status line_project(struct segy *s, const char *where, double y, struct 
 
 /* EK_USAGE: an end stands beside the line y = `y` by more than a fiftieth of the survey. */
 enum ek_status line_check(const struct segy *s, double y);
-
-#endif

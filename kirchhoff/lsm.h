@@ -6,8 +6,7 @@
  * search direction; lsm_step() does what lies in between. Both operators use the same rows, nodes
  * and filters, a trace is demigrated by one thread in the order of the tiles: the same bits on
  * every unit. The norm of the residual falls with every iteration. */
-#ifndef KIRCHHOFF_LSM_H
-#define KIRCHHOFF_LSM_H
+#pragma once
 
 #include "kirchhoff/migrate.h"
 
@@ -49,5 +48,3 @@ void lsm_step(struct lsm *l, int number, bool *last);
 /* |<d - r, d> - <x, M d>| / (|d - r| |d|): zero, were M^T the adjoint and arithmetic exact.
  * Collective. */
 double lsm_mismatch(const struct lsm *l);
-
-#endif

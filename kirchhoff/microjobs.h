@@ -12,8 +12,7 @@
  * at all. One that crashes is tried elsewhere; a microjob that fails three times is set aside. What
  * is in the work folder is not computed again, whatever ended the run before. Partial images are
  * added in order of their numbers. */
-#ifndef KIRCHHOFF_MICROJOBS_H
-#define KIRCHHOFF_MICROJOBS_H
+#pragma once
 
 #include "src/status.h"
 #include <jansson.h>
@@ -51,5 +50,3 @@ void microjobs_part(const struct microjobs *job, int microjob, char *path);
  * job or bad input; EK_UNAVAILABLE: microjobs were set aside (they are named), no image then;
  * EK_STOPPED. */
 enum ek_status microjobs_run(const char *path, const struct bench_settings *run);
-
-#endif

@@ -1,7 +1,6 @@
 /* kirchhoff/microjobs_internal.h – the management process of a node: fetches microjobs and keeps
  * compute processes running. */
-#ifndef KIRCHHOFF_MICROJOBS_INTERNAL_H
-#define KIRCHHOFF_MICROJOBS_INTERNAL_H
+#pragma once
 
 #include "cu/farm/farm.h"
 #include "kirchhoff/microjobs.h"
@@ -19,5 +18,3 @@ int microjobs_seats(const struct microjobs *job);
  * number is the first int of the brief. After stop_request() the compute processes are ended, and
  * no new one is made. EK_UNAVAILABLE: no process can be made. */
 enum ek_status microjobs_node(const struct microjobs *job, struct farm *farm);
-
-#endif

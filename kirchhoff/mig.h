@@ -1,7 +1,6 @@
 /* kirchhoff/mig.h – the migration as a program of the shared main: tasks are chunks of traces, all
  * units add to one image. */
-#ifndef KIRCHHOFF_MIG_H
-#define KIRCHHOFF_MIG_H
+#pragma once
 
 #include "cu/bench/bench_options.h"
 #include "kirchhoff/lsm.h"
@@ -92,5 +91,3 @@ json_t *mig_residual(const struct mig *p);
 
 /* mig_page.c: slices, fold and gathers for the page. New reference, NULL: out of memory. */
 json_t *mig_page(const struct mig *p);
-
-#endif

@@ -9,8 +9,7 @@
  *   modelling    1 / (16 pi^2 L_s L_g): the adjoint of such data, for least squares; no filter
  *   amplitude    2 cos(a_g) / v_g L_s / L_g dx_g dy_g: gives back the reflectivity from each common
  *                shot; filter -d/dt; divided by the number of shots is the user's choice */
-#ifndef KIRCHHOFF_MIGRATE_H
-#define KIRCHHOFF_MIGRATE_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "kirchhoff/batch.h"
@@ -110,5 +109,3 @@ enum ek_status migrate_adjoint(struct migrate_worker *w, const struct cu *cu, si
 
 /* Image points visited by all traces: traces times points within the aperture, about. */
 double migrate_updates(const struct migrate *m);
-
-#endif

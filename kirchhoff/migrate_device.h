@@ -1,7 +1,6 @@
 /* kirchhoff/migrate_device.h – chunks on a device. Several make a batch; while the device works on
  * one batch, its managing thread reads, filters and sends the next. */
-#ifndef KIRCHHOFF_MIGRATE_DEVICE_H
-#define KIRCHHOFF_MIGRATE_DEVICE_H
+#pragma once
 
 #include "backends/backend.h"
 #include "kirchhoff/migrate.h"
@@ -35,5 +34,3 @@ enum ek_status tables_device_bring(struct tables_device *d, const int *node, int
 
 int tables_device_slot(const struct tables_device *d, int node);
 struct backend_mem *tables_device_mem(const struct tables_device *d);
-
-#endif

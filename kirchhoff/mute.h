@@ -1,7 +1,6 @@
 /* kirchhoff/mute.h – top mutes: what comes before a time that depends on the offset is taken
  * out. */
-#ifndef KIRCHHOFF_MUTE_H
-#define KIRCHHOFF_MUTE_H
+#pragma once
 
 #include "src/status.h"
 
@@ -22,5 +21,3 @@ double mute_time(const struct mute *m, double offset);
 /* Mutes sample [n], the first at `delay` s, every dt s. */
 void mute_apply(const struct mute *m, double offset, double delay, double dt, long n,
                 float *sample);
-
-#endif

@@ -1,7 +1,6 @@
 /* kirchhoff/nodes.h – what an end of a trace (its source or receiver) adds at the nodes of an image
  * column, from the tables around it. */
-#ifndef KIRCHHOFF_NODES_H
-#define KIRCHHOFF_NODES_H
+#pragma once
 
 #include "kirchhoff/grid.h"
 #include "kirchhoff/traveltime_cache.h"
@@ -49,5 +48,3 @@ size_t nodes_scratch(const struct nodes_plan *p);
  * are held. Nodes that nothing reaches have weight 0 and a time before the trace. */
 void nodes_fill(const struct nodes_plan *p, const struct traveltime_cache *t,
                 const struct nodes_end *end, int i, int j, float *scratch, float *row);
-
-#endif

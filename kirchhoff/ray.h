@@ -1,7 +1,6 @@
 /* kirchhoff/ray.h – rays on the host: many at once along a front, and single ones with what is
  * near them. */
-#ifndef KIRCHHOFF_RAY_H
-#define KIRCHHOFF_RAY_H
+#pragma once
 
 #include "kirchhoff/velocity.h"
 #include <stddef.h>
@@ -51,5 +50,3 @@ struct ray_end {
  * not positive somewhere on the way. Any thread. */
 enum ek_status ray_trace(const struct velocity *v, const double s[3], const double takeoff[3],
                          double time, double h, struct ray_end *end);
-
-#endif

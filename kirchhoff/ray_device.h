@@ -1,6 +1,5 @@
 /* kirchhoff/ray_device.h – the rays of a front on a device. */
-#ifndef KIRCHHOFF_RAY_DEVICE_H
-#define KIRCHHOFF_RAY_DEVICE_H
+#pragma once
 
 #include "backends/backend.h"
 #include "kirchhoff/front.h"
@@ -21,5 +20,3 @@ void ray_device_close(struct ray_device *d);
 enum ek_status ray_device_start(struct ray_device *d, const struct front *f, size_t first,
                                 size_t count, const struct ray_layer *layer, size_t layers);
 enum ek_status ray_device_finish(struct ray_device *d, struct front *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* kirchhoff/ray_lanes.h – the medium for a vector of rays: each lane's cell has its own place, and
  * there v and grad v lie together, so that a lane's four numbers are one vector. */
-#ifndef KIRCHHOFF_RAY_LANES_H
-#define KIRCHHOFF_RAY_LANES_H
+#pragma once
 
 #include "src/lanes_math.h"
 #include <stddef.h>
@@ -187,5 +186,3 @@ FN struct ray_speed ray_cube(struct ray_medium m, const float *node, lanes x, la
     const ray_shares tx = ray_share(ux, i), ty = ray_share(uy, j), tz = ray_share(uz, k);
     return ray_all(rows, at, tx, ty, tz);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* kirchhoff/resum.h – some points of an image summed again in double, trace by trace: times and
  * weights at the point itself, without rows, nodes, blocks and vectors, from formulas where tables
  * come from formulas. What differs from the image says how wrong that is. */
-#ifndef KIRCHHOFF_RESUM_H
-#define KIRCHHOFF_RESUM_H
+#pragma once
 
 #include "kirchhoff/batch.h"
 
@@ -46,5 +45,3 @@ struct resum_verdict {
 
 /* Collective: the image and the totals of all ranks are those of all traces afterwards. */
 struct resum_verdict resum_judge(struct resum *r);
-
-#endif

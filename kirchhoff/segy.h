@@ -9,8 +9,7 @@
  * (revision 2) and samples. SU: traces only, samples are IEEE floats, bytes in the order of some
  * machine. The order of bytes is found by the endian constant of revision 2, else by which order
  * makes sense. Standards: SEG-Y rev 1 (2002), rev 2.0 (2017), of the SEG's technical committee. */
-#ifndef KIRCHHOFF_SEGY_H
-#define KIRCHHOFF_SEGY_H
+#pragma once
 
 #include "src/status.h"
 #include <math.h>
@@ -135,5 +134,3 @@ enum ek_status segy_create(const char *path, const struct segy_new *file, struct
 enum ek_status segy_put(struct segy_writer *w, const struct segy_put *trace, const float *sample);
 enum ek_status segy_finish(struct segy_writer *w); /* closes w in any case */
 void segy_abandon(struct segy_writer *w);          /* closes w and leaves nothing; accepts NULL */
-
-#endif

@@ -1,7 +1,6 @@
 /* kirchhoff/segy_internal.h – numbers in headers and samples, in either byte order, and what a file
  * is; for readers and writers of traces only. */
-#ifndef KIRCHHOFF_SEGY_INTERNAL_H
-#define KIRCHHOFF_SEGY_INTERNAL_H
+#pragma once
 
 #include "kirchhoff/segy.h"
 #include <math.h>
@@ -73,5 +72,3 @@ enum ek_status segy_take_geometry(struct segy *s, const char *path);
 /* EK_USAGE: it is no such file, or of a kind that is not known. */
 enum ek_status segy_layout_find(int file, const char *path, const struct segy_options *o,
                                 struct segy_layout *layout);
-
-#endif

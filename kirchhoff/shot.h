@@ -3,8 +3,7 @@
  * A step: integrate (all rays move on), measure (areas, L, caustics), fill (nodes between the front
  * before and now), split (edges that became too long), compact (triangles that left the box for
  * good). The first of these can be a device's work, in any step: shot_step(). */
-#ifndef KIRCHHOFF_SHOT_H
-#define KIRCHHOFF_SHOT_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "kirchhoff/eikonal.h"
@@ -93,5 +92,3 @@ enum ek_status shot_step(struct shot *s, const struct cu *cu, struct ray_device 
 
 /* The finished table, its unfilled nodes counted; the caller's from now on. */
 struct ttable *shot_take(struct shot *s);
-
-#endif

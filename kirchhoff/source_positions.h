@@ -1,6 +1,5 @@
 /* kirchhoff/source_positions.h – where the sources of tables are. */
-#ifndef KIRCHHOFF_SOURCE_POSITIONS_H
-#define KIRCHHOFF_SOURCE_POSITIONS_H
+#pragma once
 
 #include "kirchhoff/tfolder.h"
 
@@ -17,5 +16,3 @@ struct source_positions {
 enum ek_status source_positions_open(const char *text, int shots, const struct grid *grid,
                                      struct source_positions *p);
 void source_positions_close(struct source_positions *p);
-
-#endif

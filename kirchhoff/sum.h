@@ -3,8 +3,7 @@
  * Four nodes make sixteen depths: times, weights and limits are computed at nodes and interpolated
  * in between (vectors of sixteen depths with AVX-512, of eight with AVX2; the same bits
  * without). */
-#ifndef KIRCHHOFF_SUM_H
-#define KIRCHHOFF_SUM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -41,5 +40,3 @@ void sum_column(const struct sum_plan *p, const struct sum_trace *t, const struc
 /* The adjoint: adds to trace [levels][stride] what it would contribute from image [depths]. */
 void sum_spread(const struct sum_plan *p, const struct sum_trace *t, const struct sum_nodes *n,
                 const double *image, double *trace);
-
-#endif

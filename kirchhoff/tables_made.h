@@ -1,7 +1,6 @@
 /* kirchhoff/tables_made.h – a migration's own travel-time tables, for velocities without a formula:
  * strongest arrivals by fronts, and first ones where these fail, as kirchhoff-tt computes them. */
-#ifndef KIRCHHOFF_TABLES_MADE_H
-#define KIRCHHOFF_TABLES_MADE_H
+#pragma once
 
 #include "kirchhoff/traveltime_cache.h"
 
@@ -10,5 +9,3 @@
  * $TMPDIR (/tmp), in files whose names are gone at once: however the process ends, nothing of them
  * stays. EK_USAGE: the velocity; EK_UNAVAILABLE: no room; EK_STOPPED. */
 enum ek_status tables_made(struct traveltime_cache *t, int threads);
-
-#endif

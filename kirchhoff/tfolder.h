@@ -2,8 +2,7 @@
  *
  * The index says what the tables have in common and where each source lies. Sources on a regular
  * grid at one depth have its shape, so that others can interpolate between them. */
-#ifndef KIRCHHOFF_TFOLDER_H
-#define KIRCHHOFF_TFOLDER_H
+#pragma once
 
 #include "kirchhoff/ttable.h"
 
@@ -56,5 +55,3 @@ enum ek_status tfolder_open(const char *path, struct tfolder **f);
 void tfolder_path(const struct tfolder *f, size_t source, char *path);
 /* Its table, which must be of the index's grid and place. EK_USAGE as ttable_open(). */
 enum ek_status tfolder_table(const struct tfolder *f, size_t source, struct ttable **t);
-
-#endif

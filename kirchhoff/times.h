@@ -4,8 +4,7 @@
  * Columns, found by name, others are ignored: id, model (const, gradz, grad3, layer2, lens), v0,
  * kx, ky, kz, h, v2, lens_dv, lens_x, lens_y, lens_z, lens_sigma, sx, sy, sz; a column that a row's
  * model does not have may be empty there. Answers have the rows' order and 17 digits. */
-#ifndef KIRCHHOFF_TIMES_H
-#define KIRCHHOFF_TIMES_H
+#pragma once
 
 #include "src/status.h"
 
@@ -19,5 +18,3 @@ enum ek_status times_run(const char *path, const char *out);
  * y) for t_strong s: id,x,y,z,qx,qy,qz,spread_L,zmax,kmah; rows of model layer2, whose velocity
  * jumps, have empty answers. Errors as above. */
 enum ek_status times_rays(const char *path, const char *out);
-
-#endif

@@ -4,8 +4,7 @@
  * Tables belong to nodes of the surface grid, number i * n[1] + j. A source or receiver between
  * nodes takes up to four of them with bilinear weights; where it stands on a node or on a line
  * between two, those without weight are not asked for. */
-#ifndef KIRCHHOFF_TRAVELTIME_CACHE_H
-#define KIRCHHOFF_TRAVELTIME_CACHE_H
+#pragma once
 
 #include "kirchhoff/tfolder.h"
 #include "kirchhoff/velocity.h"
@@ -71,5 +70,3 @@ void traveltime_cache_release(struct traveltime_cache *t, const int *node, int n
  * not positive there. Any thread. */
 enum ek_status traveltime_cache_emergence(struct traveltime_cache *t, double x, double y, double z,
                                           float *square);
-
-#endif

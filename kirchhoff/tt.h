@@ -4,8 +4,7 @@
  * cores; which of them have a device for their rays, cu/sched/donate.h decides every few steps.
  * Each unit opens a handle of its own on a device when it first gets it: a switch is no more than
  * where the next step's rays are moved. */
-#ifndef KIRCHHOFF_TT_H
-#define KIRCHHOFF_TT_H
+#pragma once
 
 #include "cu/bench/bench.h"
 #include "cu/sched/donate.h"
@@ -73,5 +72,3 @@ json_t *tt_facts(const void *st);
 void tt_remark(FILE *out, const void *st, const json_t *facts);
 
 extern const struct bench_program tt_program;
-
-#endif

@@ -7,8 +7,7 @@
  * Half-slowness rule, for interpolation from nodes (or sources) i with weights w_i: T(x) = sum w_i
  * [T_i + p_i.(x - x_i) / 2] is exact where T is quadratic; interpolating T alone is exact only
  * where it is linear. */
-#ifndef KIRCHHOFF_TTABLE_H
-#define KIRCHHOFF_TTABLE_H
+#pragma once
 
 #include "kirchhoff/grid.h"
 #include "kirchhoff/velocity.h"
@@ -67,5 +66,3 @@ enum ek_status ttable_write(const struct ttable *t, const char *path);
 /* Maps the file; its arrays may be written to, the file does not change. EK_USAGE: it is no intact
  * table of this version and byte order, or cannot be opened. The caller closes *t. Any thread. */
 enum ek_status ttable_open(const char *path, struct ttable **t);
-
-#endif

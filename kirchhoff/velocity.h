@@ -15,8 +15,7 @@
  *
  * m and m/s, z down. Rays need a smooth gradient: cubes have v and grad v at their nodes, both
  * interpolated linearly in between, and go on outside as at their faces. */
-#ifndef KIRCHHOFF_VELOCITY_H
-#define KIRCHHOFF_VELOCITY_H
+#pragma once
 
 #include "kirchhoff/grid.h"
 #include <stdbool.h>
@@ -61,5 +60,3 @@ enum ek_status velocity_range(const struct velocity *v, const struct grid *grid,
 /* Warns, on the first rank, of what is hardly meant: a cube that ends where the grid goes on,
  * velocities as if in km/s. */
 void velocity_warn(const struct velocity *v, const struct grid *grid);
-
-#endif

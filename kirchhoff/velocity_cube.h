@@ -1,6 +1,5 @@
 /* kirchhoff/velocity_cube.h – velocities on a grid: files, smoothing, interpolation. */
-#ifndef KIRCHHOFF_VELOCITY_CUBE_H
-#define KIRCHHOFF_VELOCITY_CUBE_H
+#pragma once
 
 #include "kirchhoff/velocity.h"
 
@@ -26,5 +25,3 @@ enum ek_status velocity_cube_fill(struct velocity *v, float *speed, double smoot
 /* v, dv/dx, dv/dy, dv/dz at x; with h the derivatives of the gradient (xx yy zz xy xz yz). */
 void velocity_cube_at(const struct grid *g, const float *node, const double x[3], double value[4],
                       double h[6]);
-
-#endif

@@ -5,8 +5,7 @@
  * rho_h_ohmm, rho_v_ohmm (optional; else aniso_lambda, sqrt(rho_v / rho_h), if that is there),
  * lists with ";" of the depths between layers and of the layers' resistivities from the air down;
  * n_layers (optional) must agree with them. */
-#ifndef MCSEM_CASES_H
-#define MCSEM_CASES_H
+#pragma once
 
 #include "mcsem/forward.h"
 #include "mcsem/survey_columns.h"
@@ -36,5 +35,3 @@ enum ek_status cases_read(const struct cases *cases, size_t row, struct cases_ro
  * On all threads. EK_UNVERIFIED, after writing: fields may not have the tolerance. EK_USAGE as
  * cases_read(); EK_UNAVAILABLE as file_replace_text(). */
 enum ek_status cases_run(const char *path, const char *out, const struct forward_control *control);
-
-#endif

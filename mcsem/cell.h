@@ -4,8 +4,7 @@
  * Columns differ in the depth of their seabed; a cell sees each source and receiver at its own
  * height above the seabed. Instruments on the seabed count as CELL_CLEARANCE above it, in the
  * sea. */
-#ifndef MCSEM_CELL_H
-#define MCSEM_CELL_H
+#pragma once
 
 #include "backends/backend.h"
 #include "cu/team/thread_pool.h"
@@ -79,5 +78,3 @@ enum ek_status cell_look_ahead(struct cell_work *work, const double *m, const in
 enum ek_status cell_check(const struct survey *survey, const struct earth *earth,
                           const struct cell_options *options, size_t pair,
                           const double complex *response, double *difference);
-
-#endif

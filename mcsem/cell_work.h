@@ -1,6 +1,5 @@
 /* mcsem/cell_work.h – what the parts of a cell's computation know of one another. */
-#ifndef MCSEM_CELL_WORK_H
-#define MCSEM_CELL_WORK_H
+#pragma once
 
 #include "mcsem/cell.h"
 #include "mcsem/device.h"
@@ -90,5 +89,3 @@ enum ek_status cell_choose_density(struct cell_work *w, struct thread_pool *pool
 /* Whether so little is left of a pair's field, whose row the table gave, that the table's error may
  * be too much of it: then exact mode must compute it. `k`: the calling thread's. */
 bool cell_cancels(const struct cell_work *w, struct cell_worker *k, size_t pair, const double *row);
-
-#endif

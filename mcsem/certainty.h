@@ -1,7 +1,6 @@
 /* mcsem/certainty.h – how sure a model is: of the posterior covariance of an inversion's unknowns,
  * with the data's errors and with the smoothness of the last step as what was known before. */
-#ifndef MCSEM_CERTAINTY_H
-#define MCSEM_CERTAINTY_H
+#pragma once
 
 #include "mcsem/invert.h"
 
@@ -16,5 +15,3 @@ struct certainty {
  * nor smoothness determine it. close accepts NULL. */
 enum ek_status certainty_open(struct invert *inv, struct certainty **certainty);
 void certainty_close(struct certainty *certainty);
-
-#endif

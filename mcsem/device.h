@@ -2,8 +2,7 @@
  *
  * The host plans the pairs (pair.h); a work-item of kernels/exact.c takes one strand of wavenumbers
  * of one pair at one frequency. All calls on the device's thread. */
-#ifndef MCSEM_DEVICE_H
-#define MCSEM_DEVICE_H
+#pragma once
 
 #include "backends/backend.h"
 #include "mcsem/forward.h"
@@ -35,5 +34,3 @@ size_t mcsem_device_batch(const struct device *device);
 enum ek_status mcsem_device_pairs(struct device *device, const struct device_share *share,
                                   int shares, int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum);
-
-#endif

@@ -7,8 +7,7 @@
  * of the horizontal resistivities of the sediments, and of the vertical ones after
  * earth_add_vertical(); air, sea and otherwise the ratio of vertical to horizontal resistivity are
  * given. */
-#ifndef MCSEM_EARTH_H
-#define MCSEM_EARTH_H
+#pragma once
 
 #include "src/arena.h"
 #include <stdbool.h>
@@ -88,5 +87,3 @@ void earth_column(const struct earth *earth, int c, const double *m, struct eart
 /* The column nearest to (x, y), ties to the larger index; -1: farther than half a cell outside.
  * With `clip` the outermost columns reach to infinity. */
 int earth_find(const struct earth *earth, double x, double y, bool clip);
-
-#endif

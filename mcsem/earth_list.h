@@ -4,8 +4,7 @@
  * nx ny: columns; x0 y0: where the first one stands; dx dy: their distances, m; nz, dz: layers of
  * sediment and their thickness; seabed: depth of the sea; sea, air, start: resistivities of the
  * sea, the air and, at the start, the sediments; anisotropy: rho_v / rho_h of the sediments. */
-#ifndef MCSEM_EARTH_LIST_H
-#define MCSEM_EARTH_LIST_H
+#pragma once
 
 #include "mcsem/earth.h"
 #include <stdio.h>
@@ -34,5 +33,3 @@ enum ek_status earth_list_open(const char *where, const struct earth_list *list,
 /* The keys, and the layers of the sea, from which the same flat earth comes. */
 void earth_list_write(FILE *out, const struct earth *earth);
 void earth_list_write_sea(FILE *out, const struct earth *earth);
-
-#endif

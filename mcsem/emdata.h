@@ -12,8 +12,7 @@
  * (ReEx), lines with # and without a colon are heads of columns, receivers of 1.0 have no angles.
  * Format facts: mare2dem.bitbucket.io, "Data file format". Blocks of other methods
  * (magnetotellurics, direct current, time domain) are passed over. */
-#ifndef MCSEM_EMDATA_H
-#define MCSEM_EMDATA_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -60,5 +59,3 @@ bool emdata_is(const char *path);
  * EK_UNAVAILABLE: memory. close accepts NULL. */
 enum ek_status emdata_open(const char *path, struct emdata **emdata);
 void emdata_close(struct emdata *emdata);
-
-#endif

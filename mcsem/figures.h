@@ -1,6 +1,5 @@
 /* mcsem/figures.h – what the report's figures are drawn from (mcsem/report.html). */
-#ifndef MCSEM_FIGURES_H
-#define MCSEM_FIGURES_H
+#pragma once
 
 #include "mcsem/inversion.h"
 
@@ -16,5 +15,3 @@ enum ek_status figures_open(const struct inversion *inversion, json_t **view);
 
 /* The same, with `all` of vertical resistivities too. */
 json_t *figures_certainty(const struct inversion *inversion, bool all);
-
-#endif

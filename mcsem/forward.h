@@ -5,8 +5,7 @@
  * wire carries a uniform current and is normalised to unit moment. Fields are Hankel integrals over
  * transmission-line functions (kernels/field.h), evaluated by the filters of hankel.h; derivatives
  * come from the same pass. */
-#ifndef MCSEM_FORWARD_H
-#define MCSEM_FORWARD_H
+#pragma once
 
 #include "mcsem/pair.h"
 #include <complex.h>
@@ -72,5 +71,3 @@ int forward_derive(enum forward_derivatives derivatives);
  * re g >= sqrt(w mu0 / 2 rho), what lies behind it is smaller than 1e-20. */
 void forward_deepest(int layers, int base, const double *table, int nwaves, const double *wave,
                      double w, int *deepest);
-
-#endif

@@ -6,8 +6,7 @@
  * each shot is recorded by one duo. Shots come from a regular grid, thinned out by a hash of their
  * number to the published count. The data are those of the column under each pair's midpoint, as
  * the inversion assumes, plus noise: a test of the inversion, not of the assumption. */
-#ifndef MCSEM_GENERATE_H
-#define MCSEM_GENERATE_H
+#pragma once
 
 #include "mcsem/cell.h"
 
@@ -53,5 +52,3 @@ enum ek_status generate_survey(const struct generate_design *design, const struc
 enum ek_status generate_data(struct survey *survey, const struct earth *earth,
                              const struct cell_options *options, const struct survey_noise *noise,
                              bool strays, unsigned seed);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * w(u) is known for every u: filters can be used on any grid of wavenumbers with this step, so that
  * one set of kernel values serves every offset. */
-#ifndef MCSEM_HANKEL_H
-#define MCSEM_HANKEL_H
+#pragma once
 
 #include "src/status.h"
 
@@ -42,5 +41,3 @@ enum ek_status hankel_open(int which, const struct hankel **filter);
 
 /* Weights [n] of both orders for points shifted by `shift`. Any thread. */
 void hankel_weights(const struct hankel *filter, double shift, double *w0, double *w1);
-
-#endif

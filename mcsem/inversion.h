@@ -12,8 +12,7 @@
  * A step computes the fields of one trial model: tasks are this rank's cells, which have no data to
  * move. Rank 0 gathers the cells' sums while they are computed, judges the trial, finds the next
  * one before the next step and shares it with the others. */
-#ifndef MCSEM_INVERSION_H
-#define MCSEM_INVERSION_H
+#pragma once
 
 #include "cu/bench/bench.h"
 #include "cu/rank/cluster.h"
@@ -96,5 +95,3 @@ enum ek_status checkpoint_load(struct inversion *inversion);
 
 /* Cells without any datum. */
 int inversion_empty(const struct inversion *inversion, int *cell);
-
-#endif

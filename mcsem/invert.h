@@ -13,8 +13,7 @@
  * model (cell.h), invert_judge() accepts or rejects it, invert_step() finds the next one. Sums of
  * an accepted model carry its Jacobian's products, so that a rejected trial costs no Jacobian anew
  * and no solution. */
-#ifndef MCSEM_INVERT_H
-#define MCSEM_INVERT_H
+#pragma once
 
 #include "mcsem/cell.h"
 #include "mcsem/normal.h"
@@ -119,5 +118,3 @@ struct prior_weights invert_smoothness(const struct invert *inv);
 
 /* What all cells' sums say of the misfit; without a robust loss every datum counts. */
 struct misfit_summary invert_misfit(const struct invert *inv, const double *sums);
-
-#endif

@@ -1,8 +1,7 @@
 /* mcsem/matmul.h – products of small matrices, with the same bits on every processor: each element
  * is a chain of fused multiply-adds in the order of k. (A BLAS would be as fast, but its order is
  * its own affair.) */
-#ifndef MCSEM_MATMUL_H
-#define MCSEM_MATMUL_H
+#pragma once
 
 enum { MATMUL_PAD = 8 }; /* columns come in multiples of this */
 
@@ -21,5 +20,3 @@ void matmul_add(int m, int n, int k, struct matmul_view a, const double *b, long
  * more. Rows first .. last-1 only, for threads that share the work. */
 void matmul_square(int n, int k, const double *a, long a_row, double *c, long c_row, int first,
                    int last);
-
-#endif

@@ -7,8 +7,7 @@
  * and that of outliers logarithmically too (as Hampel's redescend): a datum ten times too large
  * that kept its error pulls its logarithm with ten times the leverage, which a bounded force does
  * not mend. */
-#ifndef MCSEM_MISFIT_H
-#define MCSEM_MISFIT_H
+#pragma once
 
 #include "mcsem/survey.h"
 #include <complex.h>
@@ -66,5 +65,3 @@ struct misfit_summary {
 };
 struct misfit_summary misfit_summary(const struct misfit_options *options,
                                      const struct misfit_bin bins[MISFIT_BINS]);
-
-#endif

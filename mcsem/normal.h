@@ -6,8 +6,7 @@
  *
  * with the rows R of prior.h; what is fixed does not change. BLAS runs on one thread, so that its
  * bits do not depend on how many cores there are. */
-#ifndef MCSEM_NORMAL_H
-#define MCSEM_NORMAL_H
+#pragma once
 
 #include "mcsem/prior.h"
 
@@ -48,5 +47,3 @@ struct normal_size normal_size(const struct normal *normal);
 /* The library that gives CHOLMOD its BLAS; NULL: unknown. With the reference implementation a
  * factorisation takes about eight times as long as with OpenBLAS. */
 const char *normal_blas(void);
-
-#endif

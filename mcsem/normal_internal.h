@@ -1,6 +1,5 @@
 /* mcsem/normal_internal.h – what the parts of the normal equations know of one another. */
-#ifndef MCSEM_NORMAL_INTERNAL_H
-#define MCSEM_NORMAL_INTERNAL_H
+#pragma once
 
 #include "mcsem/normal.h"
 
@@ -19,5 +18,3 @@ struct normal {
 /* Assembles and factorises. EK_UNVERIFIED, silently, as normal_solve(). */
 enum ek_status normal_factorize(struct normal *normal, const double *sums, struct prior_weights mu,
                                 double damping);
-
-#endif

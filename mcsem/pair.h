@@ -3,8 +3,7 @@
  * A wire is a Gauss-Legendre sum of point dipoles; every point has its own offset and weights on
  * one common grid of wavenumbers (hankel.h), and points at one depth share a view
  * (kernels/field.h). Nothing here depends on the frequency or on resistivities below the pair. */
-#ifndef MCSEM_PAIR_H
-#define MCSEM_PAIR_H
+#pragma once
 
 #include "mcsem/hankel.h"
 #include "mcsem/survey.h"
@@ -128,5 +127,3 @@ bool pair_is_null(const struct survey_pair *pair);
 /* EK_USAGE with `path` and the pair's line: the source touches the receiver, so that the sum over
  * the wire cannot have that tolerance. */
 enum ek_status pair_check(const struct survey_pair *pair, double tolerance, const char *path);
-
-#endif

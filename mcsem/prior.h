@@ -5,8 +5,7 @@
  *
  * Each row of R is a difference of two or three unknowns, or one alone. Smoothness ends at
  * horizons: interfaces that are known, from which each column takes the nearest one of its own. */
-#ifndef MCSEM_PRIOR_H
-#define MCSEM_PRIOR_H
+#pragma once
 
 #include "mcsem/earth.h"
 
@@ -59,5 +58,3 @@ double prior_square(const struct prior *prior, enum prior_kind kind, const doubl
 /* What is left within the bounds of a change `step` of unknown i, which is m: 0 where it is fixed.
  * By the transform, of x = ln((m - low) / (high - m)). */
 double prior_change(const struct prior *prior, size_t i, double m, double step);
-
-#endif

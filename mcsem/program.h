@@ -1,9 +1,6 @@
 /* mcsem/program.h – the inversion as a program. */
-#ifndef MCSEM_PROGRAM_H
-#define MCSEM_PROGRAM_H
+#pragma once
 
 #include "cu/bench/bench.h"
 
 extern const struct bench_program program_mcsem;
-
-#endif

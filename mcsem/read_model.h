@@ -1,6 +1,5 @@
 /* mcsem/read_model.h – models as write_model() leaves them (write.h). */
-#ifndef MCSEM_READ_MODEL_H
-#define MCSEM_READ_MODEL_H
+#pragma once
 
 #include "mcsem/earth_list.h"
 
@@ -9,5 +8,3 @@
 enum ek_status read_model(const char *path, struct earth *earth);
 /* The table's grid, from its x, y and top_m; VTK: nothing, the grid must be that of *list. */
 enum ek_status read_model_grid(const char *path, struct earth_list *list);
-
-#endif

@@ -4,8 +4,7 @@
  * A result verifies if it explains the data, RMS misfit at the target as far as noise allows it,
  * with outliers in one datum of ten at most, and if fields of pairs spread over the survey,
  * computed once more in exact mode with the finest filters, agree with those of the run. */
-#ifndef MCSEM_RESULTS_H
-#define MCSEM_RESULTS_H
+#pragma once
 
 #include "cu/bench/bench.h"
 #include <stdio.h>
@@ -18,5 +17,3 @@ void results_written(void *inversion);
 enum ek_status results_interrupted(void *inversion);
 json_t *results_facts(const void *inversion);
 void results_remark(FILE *out, const void *st, const json_t *facts);
-
-#endif

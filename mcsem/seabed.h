@@ -5,8 +5,7 @@
  * column how deep it lies on average below the midpoints of its pairs: the layered earth that a
  * pair sees has the column's floor, and its instruments at their own heights above that
  * (cell.h). */
-#ifndef MCSEM_SEABED_H
-#define MCSEM_SEABED_H
+#pragma once
 
 #include "mcsem/survey.h"
 
@@ -30,5 +29,3 @@ struct seabed_cell {
 struct seabed_cell seabed_cell(const struct survey *survey, int cell);
 /* Steep, or depths too different, for a layered earth to do. */
 bool seabed_is_rough(const struct seabed_cell *cell);
-
-#endif

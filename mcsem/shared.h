@@ -9,8 +9,7 @@
  *
  * Work is done in phases; the threads of a unit share each phase, and meet between two. The bits do
  * not depend on how many they are. */
-#ifndef MCSEM_SHARED_H
-#define MCSEM_SHARED_H
+#pragma once
 
 #include "cu/team/thread_pool.h"
 #include "mcsem/pair.h"
@@ -46,5 +45,3 @@ void shared_parts(const struct shared *shared, size_t pair, double *parts, doubl
 
 /* Columns of a row for nz layers: 1 + nz, rounded up. */
 int shared_columns(int nz);
-
-#endif

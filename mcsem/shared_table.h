@@ -1,7 +1,6 @@
 /* mcsem/shared_table.h – what the parts of shared mode know of one another: the table of a cell and
  * what it is made of. Numbers of a table's row: [nfreq][2][columns], real parts first. */
-#ifndef MCSEM_SHARED_TABLE_H
-#define MCSEM_SHARED_TABLE_H
+#pragma once
 
 #include "mcsem/shared.h"
 
@@ -81,5 +80,3 @@ static inline double *shared_part(const struct shared *s, int place, int view, i
     const size_t part = (size_t)place * (size_t)s->nviews + (size_t)view;
     return s->table.at + (part * (size_t)s->nodes + (size_t)node) * shared_row(s);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* mcsem/simd.h – the kernel texts of this folder on the host's vectors, one wavenumber a lane, with
  * the bits of every other processor (kernels/complex.h). Include it before a text. */
-#ifndef MCSEM_SIMD_H
-#define MCSEM_SIMD_H
+#pragma once
 
 #include "src/lanes.h"
 #include <stdint.h>
@@ -19,5 +18,3 @@
 #define POWER_OF_2(n) ((lanes)((simd_bits)((n) + 4503599627371519.0) << 52))
 
 typedef uint64_t simd_bits __attribute__((vector_size(8 * LANES)));
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Time factor exp(+i w t). Frame as in earth.h; azimuth from +x towards +y, dip positive down. E is
  * in V/m per A m of source moment, H in A/m per A m. */
-#ifndef MCSEM_SURVEY_H
-#define MCSEM_SURVEY_H
+#pragma once
 
 #include "mcsem/earth.h"
 #include <complex.h>
@@ -98,5 +97,3 @@ double complex survey_residual(const struct survey_datum *datum, double complex 
 
 /* RMS misfit of real and imaginary parts: of one frequency (-1: all) and one cell (-1: all). */
 double survey_rms(const struct survey *survey, const double complex *response, int freq, int cell);
-
-#endif

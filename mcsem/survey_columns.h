@@ -1,8 +1,7 @@
 /* mcsem/survey_columns.h – the columns of a table that describe a pair: src_x, src_y, src_z,
  * src_azimuth_deg, src_dip_deg, src_len_m, src_kind (point or bipole; optional), rec_x, rec_y,
  * rec_z, component (Ex Ey Ez Hx Hy Hz), freq_hz. */
-#ifndef MCSEM_SURVEY_COLUMNS_H
-#define MCSEM_SURVEY_COLUMNS_H
+#pragma once
 
 #include "mcsem/survey.h"
 #include "src/table.h"
@@ -23,5 +22,3 @@ enum ek_status survey_columns_freq(const struct table *table, const struct surve
 
 /* What a channel along an axis is called; E or H if it is along none. */
 const char *survey_columns_component(const struct survey_pair *pair);
-
-#endif

@@ -1,7 +1,6 @@
 /* mcsem/survey_file.h – surveys as files of whatever format: tables and MARE2DEM's data files, told
  * apart by what stands in them, and when written by their name. */
-#ifndef MCSEM_SURVEY_FILE_H
-#define MCSEM_SURVEY_FILE_H
+#pragma once
 
 #include "mcsem/earth_list.h"
 #include "mcsem/survey.h"
@@ -76,5 +75,3 @@ enum ek_status write_emdata(const char *path, const struct survey *survey,
 /* The same as EMResp_2.2, with `response` and residuals behind the data; NULL: without. */
 enum ek_status write_emresp(const char *path, const struct survey *survey,
                             const struct earth *earth, const double complex *response);
-
-#endif

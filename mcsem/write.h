@@ -1,7 +1,6 @@
 /* mcsem/write.h – files that a run leaves. All are written beside and renamed; "" or NULL as
  * path: nothing is written. EK_UNAVAILABLE: not writable. */
-#ifndef MCSEM_WRITE_H
-#define MCSEM_WRITE_H
+#pragma once
 
 #include "mcsem/certainty.h"
 #include <stdio.h>
@@ -36,5 +35,3 @@ enum ek_status write_cells(const char *path, const struct survey *survey, const 
  * where the sea floor is flat, else one whose layers follow it. z is positive up, from the sea
  * surface. The last layer is drawn as thick as the one above it. */
 enum ek_status write_vtk(const char *path, const struct earth *earth, const struct certainty *sure);
-
-#endif

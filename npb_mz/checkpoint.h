@@ -4,8 +4,7 @@
  * not depend on ranks or devices, so a run may go on with others. The sum of each zone is bound to
  * the header and the zone's number, so that no zone of another problem, step or place is taken. It
  * is written beside and renamed: a reader never sees half of it. */
-#ifndef NPB_MZ_CHECKPOINT_H
-#define NPB_MZ_CHECKPOINT_H
+#pragma once
 
 #include "npb_mz/mz.h"
 
@@ -34,5 +33,3 @@ enum ek_status mz_checkpoint_load(const struct checkpoint *c, struct mz *mz, int
 
 /* Removes the file: the next run begins anew. On rank 0 alone. */
 void mz_checkpoint_forget(const struct checkpoint *c);
-
-#endif

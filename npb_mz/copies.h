@@ -4,8 +4,7 @@
  * another node, too: they travel while the step goes on. Every zone has two places that take turns:
  * one holds the state that all ranks have finished, the other one is written. A copy counts when
  * its sum, bound to its zone and step, is right. */
-#ifndef NPB_MZ_COPIES_H
-#define NPB_MZ_COPIES_H
+#pragma once
 
 #include "npb_mz/mz.h"
 
@@ -37,5 +36,3 @@ int copies_find(struct copies *c);
 /* The zones of this rank become what they were after the `step` > 0 that was found. EK_UNAVAILABLE:
  * out of memory; a message came damaged. */
 enum ek_status copies_load(struct copies *c, struct mz *mz, int step);
-
-#endif

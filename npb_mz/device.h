@@ -4,8 +4,7 @@
  * by its row in the table of zones. Only u, forcing and what the solver carries travel with a zone;
  * everything else is scratch of a batch. Copies run beside the computation, on a queue of their
  * own. */
-#ifndef NPB_MZ_DEVICE_H
-#define NPB_MZ_DEVICE_H
+#pragma once
 
 #include "backends/backend.h"
 #include "npb_mz/faces.h"
@@ -46,5 +45,3 @@ enum ek_status device_send_faces(struct device *device, const struct faces *face
                                  size_t *bytes);
 enum ek_status device_receive_faces(struct device *device, const struct faces *faces, int memory,
                                     size_t *bytes);
-
-#endif

@@ -6,8 +6,7 @@
  * outgoing buffer, and the memory node that owns the zone unpacks it. A device's faces travel
  * together: one read of everything outgoing, one write of everything incoming. Zones of other ranks
  * have home FACES_ELSEWHERE: their faces come and go through remote.h. */
-#ifndef NPB_MZ_FACES_H
-#define NPB_MZ_FACES_H
+#pragma once
 
 #include "npb_mz/mz.h"
 #include "npb_mz/remote.h"
@@ -62,5 +61,3 @@ void faces_send_remote(struct faces *faces, int from);
  * fills faces of zones on the host from what devices have read. */
 void faces_copy_host(struct faces *faces, int part, int parts);
 void faces_unpack_host(struct faces *faces, int part, int parts, size_t *bytes);
-
-#endif

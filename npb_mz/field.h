@@ -1,7 +1,6 @@
 /* npb_mz/field.h – memory of fields: zeroed, aligned for vectors, and taken from the system where
  * it is touched first. Zones of other ranks, which nobody touches, cost nothing. */
-#ifndef NPB_MZ_FIELD_H
-#define NPB_MZ_FIELD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void field_free(struct field *field);
 
 /* Gives whole pages of a part back to the system: they read as zeros from now on. */
 void field_release(double *at, size_t n);
-
-#endif

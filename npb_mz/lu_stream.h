@@ -5,8 +5,7 @@
  * takes lu_blocks() blocks of LANES points, the last of them beyond the ends of its rows. So what a
  * lane needs of the row before was computed one step earlier by the lane before, and no lane waits
  * at the end of a row. Everything is kept in the order of the steps, five vectors a step. */
-#ifndef NPB_MZ_LU_STREAM_H
-#define NPB_MZ_LU_STREAM_H
+#pragma once
 
 #include "npb_mz/rhs.h"
 
@@ -64,5 +63,3 @@ void lu_stream_lower(struct lu_stream *s, int strip, const struct lu_rows *befor
 /* Upper sweep and update of u, likewise in the opposite order. */
 void lu_stream_upper(struct lu_stream *s, int strip, const struct lu_rows *before,
                      const struct lu_rows *here);
-
-#endif

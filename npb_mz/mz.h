@@ -9,8 +9,7 @@
  * the forcing of equal zones is there once. i = 1 is aligned for SIMD.
  *
  * Source of the numerics: NAS-03-010 and RNR-94-007. Conserved u = (rho, rho v, E). */
-#ifndef NPB_MZ_MZ_H
-#define NPB_MZ_MZ_H
+#pragma once
 
 #include "npb_mz/kernels/row.h"
 #include "npb_mz/field.h"
@@ -300,5 +299,3 @@ void mz_zone_values(struct mz *mz, struct mz_work *work, int zone, double value[
 /* The norms of all zones, which are on the host of the rank that claims them. The same bits for any
  * width and ranks. EK_UNAVAILABLE: out of memory. Collective. */
 enum ek_status mz_verify(struct mz *mz, struct mz_work *work, struct mz_norms *norms);
-
-#endif

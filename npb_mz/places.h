@@ -3,8 +3,7 @@
  * A device holds the zones that live on it. Where they are more than fit, the rest stay on the host
  * and come for a step: a batch of them into one half of the stage, which lies behind the zones that
  * live here, while the batch in the other half is computed or leaves. */
-#ifndef NPB_MZ_PLACES_H
-#define NPB_MZ_PLACES_H
+#pragma once
 
 #include "npb_mz/mz.h"
 
@@ -38,5 +37,3 @@ bool places_take(struct places *places, int zone);
 void places_keep(struct places *places, const int *home, int memory);
 /* The zones first .. first+n-1 stand on half 0 or 1 of the stage for now. */
 void places_stage(struct places *places, int first, int n, int half);
-
-#endif

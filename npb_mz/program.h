@@ -1,10 +1,7 @@
 /* npb_mz/program.h – an NPB-MZ solver as a program of the shared main. */
-#ifndef NPB_MZ_PROGRAM_H
-#define NPB_MZ_PROGRAM_H
+#pragma once
 
 #include "cu/bench/bench.h"
 
 /* The program of the solver `name`, "bt-mz"; main() hands it to bench_main(). */
 struct bench_program program_of(const char *name);
-
-#endif

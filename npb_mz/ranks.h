@@ -6,8 +6,7 @@
  * how fast each rank is and what each zone costs; rank 0 divides anew and all do as it says, if the
  * step gets shorter by more than what noise could feign and the time that is left is worth the
  * moves. */
-#ifndef NPB_MZ_RANKS_H
-#define NPB_MZ_RANKS_H
+#pragma once
 
 #include "cu/team/team.h"
 #include "npb_mz/tasks.h"
@@ -45,5 +44,3 @@ json_t *ranks_json(struct ranks *r);
  * and the memory of zones that have gone returns to the system. No other messages may be under way.
  * Collective, one thread. EK_UNAVAILABLE: out of memory. */
 enum ek_status migrate_zones(struct mz *mz, const int *of, const int *next);
-
-#endif

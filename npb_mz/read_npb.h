@@ -1,7 +1,6 @@
 /* npb_mz/read_npb.h – what users of the official suite set beside the command line: the file
  * inputbt-mz.data (inputsp-, inputlu-) and NPB_TIMER_FLAG; loadbt-mz.data. */
-#ifndef NPB_MZ_READ_NPB_H
-#define NPB_MZ_READ_NPB_H
+#pragma once
 
 #include "npb_mz/mz.h"
 
@@ -20,5 +19,3 @@ enum ek_status read_npb(const char *solver, struct read_npb *found);
  * such file. Its groups, within which the suite moves threads, are read and mean nothing here:
  * zones move instead. EK_USAGE: malformed, or it leaves the rank out. */
 enum ek_status read_npb_threads(const char *solver, int rank, int *threads);
-
-#endif

@@ -3,8 +3,7 @@
  * A face leaves as soon as its zone is computed and travels while other zones are; the next
  * exchange finds most of them arrived. Face f = 4*zone + side is filled from the zone behind that
  * side; its number is the message's tag. */
-#ifndef NPB_MZ_REMOTE_H
-#define NPB_MZ_REMOTE_H
+#pragma once
 
 #include "npb_mz/mz.h"
 #include "src/json.h"
@@ -45,5 +44,3 @@ void remote_taken(struct remote *remote, int zone, int side, size_t *bytes);
  * are sent at once and waited for with nothing else to do, which is measured now. After a run,
  * collective, one thread. New reference; NULL: out of memory. */
 json_t *remote_json(struct remote *remote);
-
-#endif

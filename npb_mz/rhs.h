@@ -5,8 +5,7 @@
  * a point needs lies at constant distances and in few streams, whatever the size of the zone. When
  * a row has been used for the last time, the row that comes after in z takes its place while it is
  * still in the first-level cache. */
-#ifndef NPB_MZ_RHS_H
-#define NPB_MZ_RHS_H
+#pragma once
 
 #include "npb_mz/mz.h"
 #include "src/lanes.h"
@@ -123,5 +122,3 @@ FN struct five rhs_point_at(const double *flow, const double *node)
     return (struct five){LOAD(node, 0), LOAD(flow, 0), LOAD(flow, LANES), LOAD(flow, 2 * LANES),
                          LOAD(node, LANES)};
 }
-
-#endif

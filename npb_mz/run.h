@@ -7,8 +7,7 @@
  *   tasks.c     this rank's zones as tasks
  *   ranks.c     with several ranks: whose each zone is
  *   remote.c    with several ranks: faces between them */
-#ifndef NPB_MZ_RUN_H
-#define NPB_MZ_RUN_H
+#pragma once
 
 #include "cu/bench/bench.h"
 #include "npb_mz/checkpoint.h"
@@ -73,5 +72,3 @@ void run_take_zones(struct run *r);
 
 /* What units do in a step. */
 extern const struct team_ops verbs_ops;
-
-#endif

@@ -1,8 +1,7 @@
 /* npb_mz/sp_lines.h – SP's scalar pentadiagonal solves on the host: kernels/sp.h with a grid line
  * per lane, and SP_LINES vectors of lines side by side, so that one computes while the other waits
  * for its divisions. */
-#ifndef NPB_MZ_SP_LINES_H
-#define NPB_MZ_SP_LINES_H
+#pragma once
 
 #include "npb_mz/mz.h"
 #include "npb_mz/rhs.h"
@@ -36,5 +35,3 @@ void sp_lines_y(const struct sp_along *along, double *w, long w_row, const doubl
 /* Records w; nodes `prim`; the solution is added to u[m*field + k*plane + i] for i < points. */
 void sp_lines_z(const struct sp_along *along, const double *w, long w_plane, const double *prim,
                 long prim_row, double *u, long field, long plane, int points, int count);
-
-#endif

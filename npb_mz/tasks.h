@@ -1,8 +1,7 @@
 /* npb_mz/tasks.h – zones as the tasks of a policy: what they cost, what moving one carries, who
  * exchanges faces with whom. Serves the units of a process, whose tasks are the zones of its rank,
  * and the ranks, whose tasks are all zones. */
-#ifndef NPB_MZ_TASKS_H
-#define NPB_MZ_TASKS_H
+#pragma once
 
 #include "cu/sched/sched.h"
 #include "npb_mz/mz.h"
@@ -27,5 +26,3 @@ void tasks_close(struct tasks *tasks);
  * arrays stay those of *tasks. */
 void tasks_number(struct tasks *tasks, const struct mz *mz, const bool *among,
                   struct sched_job *job);
-
-#endif

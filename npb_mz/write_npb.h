@@ -1,7 +1,6 @@
 /* npb_mz/write_npb.h – a result in the words and columns of the official suite, for scripts that
  * parse them. */
-#ifndef NPB_MZ_WRITE_NPB_H
-#define NPB_MZ_WRITE_NPB_H
+#pragma once
 
 #include "npb_mz/mz.h"
 #include <jansson.h>
@@ -10,5 +9,3 @@
 /* The members of a run's JSON (cu/bench/result.h) as a report of NPB 3.3-MZ: what ran, the norms
  * beside their references, the result block; with `timers` also the sections' times. */
 void write_npb(FILE *out, const struct mz *mz, int steps, bool timers, const json_t *result);
-
-#endif

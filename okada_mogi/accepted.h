@@ -4,8 +4,7 @@
  * the model has a seismic moment:
  *   index,Es_m,Ns_m,d_m,dV_m3,misfit,chi2,rms_m
  * Rows are in trial order, whoever found them and whenever. */
-#ifndef OKADA_MOGI_ACCEPTED_H
-#define OKADA_MOGI_ACCEPTED_H
+#pragma once
 
 #include "okada_mogi/job.h"
 #include "src/status.h"
@@ -64,5 +63,3 @@ enum ek_status accepted_file_put(struct accepted_file *f, const struct accepted_
 /* Ends the file: in place as a whole, or (keep = false) not at all. Accepts NULL. EK_UNAVAILABLE:
  * the disk is full. */
 enum ek_status accepted_file_close(struct accepted_file *f, bool keep);
-
-#endif

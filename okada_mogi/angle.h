@@ -1,8 +1,5 @@
 /* okada_mogi/angle.h – sines and cosines of degrees. */
-#ifndef OKADA_MOGI_ANGLE_H
-#define OKADA_MOGI_ANGLE_H
+#pragma once
 
 /* Exact (0, 1, -1) at multiples of 90 degrees, and as exact close to them as anywhere else. */
 void angle_sincos(double degrees, double *sine, double *cosine);
-
-#endif

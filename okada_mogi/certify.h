@@ -7,8 +7,7 @@
  * Where none does so for all components, the box is out; else it is halved. Openings are halved
  * with geometries: what they may do is taken from the windows. Constraints and differences of two
  * points are left out: what is proven holds without them. */
-#ifndef OKADA_MOGI_CERTIFY_H
-#define OKADA_MOGI_CERTIFY_H
+#pragma once
 
 #include "okada_mogi/job.h"
 #include "src/json.h"
@@ -34,5 +33,3 @@ struct certificate {
  * EK_STOPPED: stop_requested(); proof and certificate are written, what was undecided is open.
  * EK_USAGE: the job has more sources, accepts everything, or its model has no remainder(). */
 enum ek_status certify(const struct job *job, const char *path, struct certificate *c);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Three rounds over the places of all trials: clusters_add(), then clusters_count(), then as often
  * as wanted clusters_of(). One thread. */
-#ifndef OKADA_MOGI_CLUSTERS_H
-#define OKADA_MOGI_CLUSTERS_H
+#pragma once
 
 #include "okada_mogi/trial.h"
 #include "src/status.h"
@@ -36,5 +35,3 @@ size_t clusters_rank(struct clusters *s);
 size_t clusters_of(const struct clusters *s, const long *place);
 /* Values of each parameter in a cell: 1 where the clusters are exact. */
 long clusters_coarseness(const struct clusters *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* okada_mogi/descent.h – from a trial to a better one, axis by axis, as long as that helps. */
-#ifndef OKADA_MOGI_DESCENT_H
-#define OKADA_MOGI_DESCENT_H
+#pragma once
 
 #include "okada_mogi/job.h"
 
@@ -14,5 +13,3 @@ struct descent_eye {
  * down, until none is better. Stops where look() fails. */
 enum ek_status descent_run(const struct job *job, const struct descent_eye *eye, trial_number from,
                            double misfit);
-
-#endif

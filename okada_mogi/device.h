@@ -1,7 +1,6 @@
 /* okada_mogi/device.h – buffers and launches of a search on a device; for device*.c
  * only. */
-#ifndef OKADA_MOGI_DEVICE_H
-#define OKADA_MOGI_DEVICE_H
+#pragma once
 
 #include "okada_mogi/search_method.h"
 
@@ -44,5 +43,3 @@ enum ek_status search_device_axes_run(void *device);
 enum ek_status search_device_join_open(struct search_device *d);
 void search_device_join_close(struct search_device *d);
 enum ek_status search_device_join_run(void *device);
-
-#endif

@@ -1,6 +1,5 @@
 /* okada_mogi/dry_run.h – what a search would take, before it begins. */
-#ifndef OKADA_MOGI_DRY_RUN_H
-#define OKADA_MOGI_DRY_RUN_H
+#pragma once
 
 #include "okada_mogi/search.h"
 
@@ -9,5 +8,3 @@
  * and the disk that they need: from tasks of all over the range that are searched for half a second
  * at most, and from the set-up. EK_UNAVAILABLE as search_open(). One thread. */
 enum ek_status dry_run(const struct job *job, enum search_method method, struct trial_range range);
-
-#endif

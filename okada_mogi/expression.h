@@ -4,8 +4,7 @@
  * degrees; < <= > >= == != (also 1 < x < 4), && || ! or `and`, `or`, `not`. A name without a number
  * is a parameter of each source in turn; those of one source, or of two, have it behind a point:
  * "d_m.1 < d_m.2". A comparison with what is no number (0 / 0) is false. */
-#ifndef OKADA_MOGI_EXPRESSION_H
-#define OKADA_MOGI_EXPRESSION_H
+#pragma once
 
 #include "okada_mogi/model.h"
 #include "src/status.h"
@@ -31,5 +30,3 @@ enum ek_status expression_read(const char *path, const char *key, const char *te
 
 /* For the source x (of e->source[0], or each) and the other one. Any thread. */
 bool expression_holds(const struct expression *e, const double *x, const double *other);
-
-#endif

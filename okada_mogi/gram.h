@@ -1,8 +1,7 @@
 /* okada_mogi/gram.h – chi2 of one source as a function of its slip components: a quadratic form,
  * known from the inner products of whitened data and basis responses. It rules out in a few
  * operations what the judge would sum over all data. */
-#ifndef OKADA_MOGI_GRAM_H
-#define OKADA_MOGI_GRAM_H
+#pragma once
 
 #include "okada_mogi/job.h"
 
@@ -20,5 +19,3 @@ bool gram_find(const struct job *job, const double *basis, double most, struct g
  * `chi2`, by rounding or so. */
 void gram_narrow(const struct gram *g, int nbasis, const double *weight, double chi2, double *least,
                  double *most);
-
-#endif

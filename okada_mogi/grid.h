@@ -9,8 +9,7 @@
  *
  * Values (numbers that respond() takes) are computed once for each place of each axis. A grid is
  * only read after grid_open(); a walk belongs to one thread. */
-#ifndef OKADA_MOGI_GRID_H
-#define OKADA_MOGI_GRID_H
+#pragma once
 
 #include "okada_mogi/job.h"
 #include "src/arena.h"
@@ -87,5 +86,3 @@ void grid_walk_parameters(const struct grid_walk *w, long i, long m, long a, dou
 
 /* The job's constraints on this source alone that neither list nor walk knows of already hold. */
 bool grid_late_allows(const struct grid *g, const double *x);
-
-#endif

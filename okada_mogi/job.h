@@ -7,8 +7,7 @@
  *
  * The parameters' order is that of Eq. (4): the last one runs fastest. With several sources their
  * names end in .1, .2, …. README.md lists all keys. */
-#ifndef OKADA_MOGI_JOB_H
-#define OKADA_MOGI_JOB_H
+#pragma once
 
 #include "okada_mogi/expression.h"
 #include "okada_mogi/model.h"
@@ -102,5 +101,3 @@ bool job_concerns(const struct job_constraint *c, int a, int b);
 bool job_holds(const struct job_constraint *c, const double *x, const double *other);
 /* All constraints hold for the sources x[nsources][nparameters]. */
 bool job_allows(const struct job *job, const double *x);
-
-#endif

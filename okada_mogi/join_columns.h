@@ -1,6 +1,5 @@
 /* okada_mogi/join_columns.h – the observed components, as columns of a join's table. */
-#ifndef OKADA_MOGI_JOIN_COLUMNS_H
-#define OKADA_MOGI_JOIN_COLUMNS_H
+#pragma once
 
 #include "okada_mogi/job.h"
 #include "src/arena.h"
@@ -23,5 +22,3 @@ void join_columns_close(struct join_columns *c);
  * the columns' present order. left [na * nb], number [columns]: scratch. */
 void join_columns_order(struct join_columns *c, const double *a, int na, const double *b, int nb,
                         double reach, bool *left, int *number);
-
-#endif

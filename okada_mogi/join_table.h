@@ -3,8 +3,7 @@
  * Predictions are in standard deviations, one column for each observed component, the most
  * selective first. Rows are sorted into cells by columns 0 and 1, within a cell by column 2.
  * Columns are in single precision: they only say what cannot be meant. */
-#ifndef OKADA_MOGI_JOIN_TABLE_H
-#define OKADA_MOGI_JOIN_TABLE_H
+#pragma once
 
 #include "okada_mogi/grid.h"
 #include "okada_mogi/join_columns.h"
@@ -51,5 +50,3 @@ enum ek_status join_table_find(const struct join_table *t, const double *r, doub
                                float *window,
                                enum ek_status (*found)(void *arg, const struct join_row *row),
                                void *arg);
-
-#endif

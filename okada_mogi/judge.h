@@ -4,8 +4,7 @@
  * can do (JUDGE_SLACK of the tolerance and judge_slack() beside it); what is left is decided here,
  * by the same instructions in the same order, so that all of them accept the same trials and report
  * the same bits. */
-#ifndef OKADA_MOGI_JUDGE_H
-#define OKADA_MOGI_JUDGE_H
+#pragma once
 
 #include "okada_mogi/accepted.h"
 #include "okada_mogi/job.h"
@@ -53,5 +52,3 @@ bool judge_trial(struct judge *j, trial_number trial, struct accepted_record *re
  * number. */
 void judge_sources(struct judge *j, const struct judge_source *source,
                    struct accepted_record *record);
-
-#endif

@@ -18,8 +18,7 @@
  * works as well, only without the short cuts.
  *
  * Functions are pure and may run on any thread. */
-#ifndef OKADA_MOGI_MODEL_H
-#define OKADA_MOGI_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -131,5 +130,3 @@ void *model_alloc(size_t bytes);
 
 /* Displacement u[3] of the point by one source, straight from its parameters. */
 void model_forward(const struct model *m, const double *x, double east, double north, double *u);
-
-#endif

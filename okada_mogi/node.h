@@ -1,8 +1,7 @@
 /* okada_mogi/node.h – the part of this process in a search: the only one; rank 0, whose thread
  * serves the others while its units compute as well; or a worker, whose batches come from rank
  * 0. */
-#ifndef OKADA_MOGI_NODE_H
-#define OKADA_MOGI_NODE_H
+#pragma once
 
 #include "okada_mogi/search_state.h"
 #include "okada_mogi/pieces.h"
@@ -39,5 +38,3 @@ enum ek_status node_put(void *node, struct trial_range range, struct accepted *f
 double node_rate(const struct node *n);
 /* [{rank trials batches busy_s lost units}], new reference; NULL: one process, or out of memory. */
 json_t *node_json(const struct node *n);
-
-#endif

@@ -1,7 +1,6 @@
 /* okada_mogi/pieces.h – ranges of trials cut into tasks for policies: whole grains of the search,
  * enough of them to choose from, none too small to be worth handing out. */
-#ifndef OKADA_MOGI_PIECES_H
-#define OKADA_MOGI_PIECES_H
+#pragma once
 
 #include "okada_mogi/search.h"
 #include "src/status.h"
@@ -18,5 +17,3 @@ struct pieces {
 enum ek_status pieces_cut(struct pieces *t, const struct search *s,
                           const struct trial_range *ranges, size_t nranges, int units);
 void pieces_free(struct pieces *t);
-
-#endif

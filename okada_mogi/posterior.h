@@ -2,8 +2,7 @@
  * independent errors, under a prior that is the same for every trial (one that constraints forbid
  * has no likelihood). Sums over what is accepted; what is not is bounded by how far it must be
  * away. */
-#ifndef OKADA_MOGI_POSTERIOR_H
-#define OKADA_MOGI_POSTERIOR_H
+#pragma once
 
 #include "okada_mogi/stats.h"
 #include "src/json.h"
@@ -45,5 +44,3 @@ enum ek_status posterior_read(const struct job *job, const char *list, json_t **
 /* [{against, log_bayes_factor, at_least, at_most}]: ln of the evidence over theirs; NULL: out of
  * memory. */
 json_t *posterior_factors(const json_t *posterior, const json_t *others);
-
-#endif

@@ -1,10 +1,7 @@
 /* okada_mogi/program.h – the search of a model's parameters as a program of the shared main. */
-#ifndef OKADA_MOGI_PROGRAM_H
-#define OKADA_MOGI_PROGRAM_H
+#pragma once
 
 #include "cu/bench/bench.h"
 
 /* The program of the model `name`, "okada"; main() hands it to bench_main(). */
 struct bench_program okada_mogi_program(const char *name);
-
-#endif

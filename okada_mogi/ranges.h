@@ -1,6 +1,5 @@
 /* okada_mogi/ranges.h – a set of trials as disjoint ranges, e.g. those that are done. */
-#ifndef OKADA_MOGI_RANGES_H
-#define OKADA_MOGI_RANGES_H
+#pragma once
 
 #include "okada_mogi/trial.h"
 #include "src/status.h"
@@ -20,5 +19,3 @@ enum ek_status ranges_add(struct ranges *r, struct trial_range one);
 enum ek_status ranges_gaps(const struct ranges *r, struct trial_range all, struct ranges *gaps);
 trial_number ranges_count(const struct ranges *r);
 void ranges_free(struct ranges *r);
-
-#endif

@@ -3,8 +3,7 @@
  * Along each axis that varies it reaches one step further than the accepted trials do, but not
  * beyond the range of the job that everything began with, and its steps are a whole fraction of the
  * job's: every accepted trial stays on the grid. All else is kept. */
-#ifndef OKADA_MOGI_REFINE_H
-#define OKADA_MOGI_REFINE_H
+#pragma once
 
 #include "okada_mogi/stats.h"
 #include "src/json.h"
@@ -29,5 +28,3 @@ enum ek_status refine_job(const struct job *job, const struct stats *accepted,
 /* Writes it as a job file of its own; the stations' path becomes absolute where that file lies in
  * another folder. EK_UNAVAILABLE: it cannot be written. */
 enum ek_status refine_write(const struct job *job, const json_t *refined, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* okada_mogi/results.h – what a search brings in: batches of accepted trials from all units,
  * written to a file in order, counted, and checked in the end. */
-#ifndef OKADA_MOGI_RESULTS_H
-#define OKADA_MOGI_RESULTS_H
+#pragma once
 
 #include "okada_mogi/stats.h"
 #include "src/json.h"
@@ -49,5 +48,3 @@ const struct stats *results_stats(const struct results *h);
 json_t *results_json(const struct results *h);
 /* What results_json() says, for people. */
 void results_print(FILE *out, const json_t *facts);
-
-#endif

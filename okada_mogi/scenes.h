@@ -4,8 +4,7 @@
  * eliminated for every trial anew, of all values that they may have those count that bring
  * predictions nearest to the data. And its errors are alike where points are near: their covariance
  * is sill * exp(-distance / range), to which each datum adds its own variance. */
-#ifndef OKADA_MOGI_SCENES_H
-#define OKADA_MOGI_SCENES_H
+#pragma once
 
 #include "okada_mogi/stations.h"
 #include <stddef.h>
@@ -67,5 +66,3 @@ double scene_log_root(const struct scene *c, const struct stations *s);
  * scene_room() doubles. */
 double scene_least(const struct scene *c, const struct stations *s, const double *d, double *work);
 size_t scene_room(const struct scene *c);
-
-#endif

@@ -8,8 +8,7 @@
  * Methods: SEARCH_EXACT uses what the model knows of itself (linear parameters, predictions that
  * add, constraints) and finds exactly the trials that SEARCH_BRUTE finds by computing one after
  * another. */
-#ifndef OKADA_MOGI_SEARCH_H
-#define OKADA_MOGI_SEARCH_H
+#pragma once
 
 #include "backends/backend.h"
 #include "okada_mogi/accepted.h"
@@ -73,5 +72,3 @@ void search_device_close(struct search_device *d);
 enum ek_status search_device_run(struct search_device *d, struct trial_range range,
                                  const struct search_sink *sink);
 double search_device_evaluations(const struct search_device *d);
-
-#endif

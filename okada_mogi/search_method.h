@@ -1,8 +1,7 @@
 /* okada_mogi/search_method.h – what the methods of a search are made of; for search*.c only.
  *
  * A method is one file search_<name>.c with one const struct search_method_ops. */
-#ifndef OKADA_MOGI_SEARCH_METHOD_H
-#define OKADA_MOGI_SEARCH_METHOD_H
+#pragma once
 
 #include "okada_mogi/judge.h"
 #include "okada_mogi/search.h"
@@ -143,5 +142,3 @@ enum ek_status search_best_note(struct search_best *b, const struct accepted_rec
                                 size_t n);
 /* The largest misfit that may still be among the best; b may be NULL: INFINITY. Any thread. */
 double search_best_bound(const struct search_best *b);
-
-#endif

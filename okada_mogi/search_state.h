@@ -4,8 +4,7 @@
  *
  * The file is whole, of this version and of this job, or the reader is told what it is instead.
  * Plain bytes of this kind of machine: head · ranges · records · their sum (src/checksum.h). */
-#ifndef OKADA_MOGI_SEARCH_STATE_H
-#define OKADA_MOGI_SEARCH_STATE_H
+#pragma once
 
 #include "okada_mogi/ranges.h"
 #include "okada_mogi/results.h"
@@ -52,5 +51,3 @@ enum ek_status search_state_write(const char *path, uint64_t job, const struct r
  * file. EK_USAGE: it is no intact checkpoint of this job; EK_UNAVAILABLE: it cannot be read. */
 enum ek_status search_state_read(const char *path, uint64_t job, struct ranges *done,
                                  double *evaluations, struct results *r, bool *found);
-
-#endif

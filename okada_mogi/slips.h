@@ -1,7 +1,6 @@
 /* okada_mogi/slips.h – sets of slips (or changes of volume), for certificates: what of a job's is
  * left when windows of data were looked at. Nothing is ever cut off that should not be. */
-#ifndef OKADA_MOGI_SLIPS_H
-#define OKADA_MOGI_SLIPS_H
+#pragma once
 
 #include "okada_mogi/model.h"
 
@@ -26,5 +25,3 @@ void slips_list(const struct model *m, struct model_range amplitude, struct mode
 /* Leaves those that some responses within g, one for each slip component, bring into low .. high.
  * False: none. */
 bool slips_narrow(struct slips *s, const struct model_range *g, double low, double high);
-
-#endif

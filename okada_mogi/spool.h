@@ -1,8 +1,7 @@
 /* okada_mogi/spool.h – the accepted trials of many batches, kept until all have come and then read
  * in the order of trials, as often as wanted. Some stay in memory; what comes beyond them goes to a
  * file without a name in the folder TMPDIR (/tmp), so that large sets need little memory. */
-#ifndef OKADA_MOGI_SPOOL_H
-#define OKADA_MOGI_SPOOL_H
+#pragma once
 
 #include "okada_mogi/accepted.h"
 
@@ -34,5 +33,3 @@ enum ek_status spool_each(struct spool *s,
 
 /* *held: the trial is among the records. EK_UNAVAILABLE: the file cannot be read. */
 enum ek_status spool_find(struct spool *s, trial_number trial, bool *held);
-
-#endif

@@ -1,6 +1,5 @@
 /* okada_mogi/stations.h – stations on the ground, what was observed there and how well. */
-#ifndef OKADA_MOGI_STATIONS_H
-#define OKADA_MOGI_STATIONS_H
+#pragma once
 
 #include "src/checksum.h"
 #include "src/status.h"
@@ -90,5 +89,3 @@ void stations_sum(const struct stations *s, struct checksum *sum);
 
 /* Longitude and latitude of a point; where the zone is unknown, as it is. */
 void stations_place(const struct stations *s, double east, double north, double at[2]);
-
-#endif

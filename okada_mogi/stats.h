@@ -6,8 +6,7 @@
  * exp(-chi2 / 2), the likelihood of a trial if errors are normal and independent. A percentile is
  * the least value with at least that share of the trials, or of the weight, at or below it; a
  * covariance is divided by the number (the weight) of the trials. */
-#ifndef OKADA_MOGI_STATS_H
-#define OKADA_MOGI_STATS_H
+#pragma once
 
 #include "okada_mogi/clusters.h"
 #include "okada_mogi/spool.h"
@@ -84,5 +83,3 @@ void stats_close(struct stats *s);
 const struct stats_pair *stats_pair(const struct stats *s, int a, int b);
 /* Value at a (fractional) place of a column. */
 double stats_value(const struct stats *s, int column, double place);
-
-#endif

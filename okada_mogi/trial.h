@@ -5,8 +5,7 @@
  * doi:10.1007/s11227-023-05306-z: number = sum of i_d times the product of all later n, so the last
  * axis runs fastest. Grids of several sources outgrow 64 bits; numbers have 128, of which grids use
  * 127. */
-#ifndef OKADA_MOGI_TRIAL_H
-#define OKADA_MOGI_TRIAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ enum { TRIAL_TEXT = 40 }; /* 39 digits and the NUL */
 char *trial_text(trial_number number, char text[TRIAL_TEXT]);
 /* All of `text` as a number below 2^127; false if it is none. */
 bool trial_parse(const char *text, trial_number *number);
-
-#endif

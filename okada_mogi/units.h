@@ -1,7 +1,6 @@
 /* okada_mogi/units.h – the compute units of this process at work on trials: workers for the threads
  * of CPU units, and devices. */
-#ifndef OKADA_MOGI_UNITS_H
-#define OKADA_MOGI_UNITS_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "okada_mogi/search.h"
@@ -29,5 +28,3 @@ void units_next(struct units *u);
 double units_evaluations(const struct units *u);
 /* Trials a second of unit c, or (c < 0) of all together, each by its own time at work. */
 double units_rate(const struct units *u, int c);
-
-#endif

@@ -1,6 +1,5 @@
 /* okada_mogi/utm.h – longitude and latitude to metres, and back. */
-#ifndef OKADA_MOGI_UTM_H
-#define OKADA_MOGI_UTM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ void utm_project(int zone, bool south, double longitude, double latitude, double
 /* Back, within 20 degrees of the zone, to a micrometre; longitudes from -180 to 180. */
 void utm_invert(int zone, bool south, double east, double north, double *longitude,
                 double *latitude);
-
-#endif

@@ -1,6 +1,5 @@
 /* okada_mogi/verbs.h – a search in steps of the team: each batch is one. For program.c only. */
-#ifndef OKADA_MOGI_VERBS_H
-#define OKADA_MOGI_VERBS_H
+#pragma once
 
 #include "cu/bench/bench.h"
 #include "cu/bench/bench_options.h"
@@ -48,5 +47,3 @@ enum ek_status search_describe(struct program *p);
 int search_steps(const void *st);
 void search_schedule(void *st, const char *spec);
 enum ek_status search_reset(void *st);
-
-#endif

@@ -1,8 +1,7 @@
 /* okada_mogi/write.h – what is written beside the accepted trials: trials and statistics in JSON
  * and in words, figures for the report, tables of stations and displacements. JSON comes as new
  * references; NULL: out of memory. */
-#ifndef OKADA_MOGI_WRITE_H
-#define OKADA_MOGI_WRITE_H
+#pragma once
 
 #include "okada_mogi/stats.h"
 #include "src/json.h"
@@ -98,5 +97,3 @@ enum ek_status write_residuals(const struct job *job, trial_number trial, const 
  * output), as a whole or not at all. EK_USAGE with file and line: what is missing or makes no
  * sense. One thread. */
 enum ek_status write_forward(const struct model *model, const char *path, const char *out);
-
-#endif

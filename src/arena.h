@@ -8,8 +8,7 @@
  *     arena_free(&p->arena);
  *
  * A zeroed arena is an empty one. One thread at a time. */
-#ifndef SRC_ARENA_H
-#define SRC_ARENA_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -44,5 +43,3 @@ void arena_free(struct arena *a);
 /* Room for one member more at the end of *array, which holds n members of `size` bytes and has
  * *room (0 at first, NULL): doubles it. Not from an arena; free() it. EK_UNAVAILABLE: no memory. */
 enum ek_status arena_grow(void *array, size_t *room, size_t n, size_t size, const char *what);
-
-#endif

@@ -1,6 +1,5 @@
 /* src/cachedir.h – where programs keep what later runs can use. */
-#ifndef SRC_CACHEDIR_H
-#define SRC_CACHEDIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,5 +11,3 @@ bool cachedir_find(const char *name, char *path, size_t room);
 
 /* "$TMPDIR/<name>" (/tmp) into path [room], for what nobody needs later. Any thread. */
 void cachedir_temporary(const char *name, char *path, size_t room);
-
-#endif

@@ -1,7 +1,6 @@
 /* src/checksum.h – sums that notice damage and tell jobs apart (xxHash, XXH3 with 128 bits; not for
  * secrets). The same bytes have the same sum, however they are cut into calls, on every machine. */
-#ifndef SRC_CHECKSUM_H
-#define SRC_CHECKSUM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ void checksum_hex(const struct checksum *c, char hex[33]);
 
 /* Of one block. */
 uint64_t checksum_of(const char *what, const void *bytes, size_t n);
-
-#endif

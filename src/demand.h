@@ -1,7 +1,6 @@
 /* src/demand.h – numbers that people and programs write into JSON files, and the refusal of those
  * that make no sense: the message names the file, its line and the key, as units[1].speed. */
-#ifndef SRC_DEMAND_H
-#define SRC_DEMAND_H
+#pragma once
 
 #include "src/status.h"
 #include <jansson.h>
@@ -50,5 +49,3 @@ const char *demand_at(const char *path, const char *key);
 
 /* EK_USAGE "path:line: key must be what" unless `right`. */
 enum ek_status demand_that(const char *path, bool right, const char *key, const char *what);
-
-#endif

@@ -4,8 +4,7 @@
  * A program's sources that are compiled so stand in the Makefile; what others call of them stands
  * in <program>/isa_calls.h, and <program>/isa.c makes of that one table of functions a level and
  * the functions that call what is in force (src/isa_calls.h). */
-#ifndef SRC_ISA_H
-#define SRC_ISA_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -28,5 +27,3 @@ enum ek_status isa_choose(const char *name);
 int isa_now(void);
 /* Its name. */
 const char *isa_name(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* src/lanes.h – kernel texts on the host's SIMD: `real` is a vector, one grid line or point a
  * lane. Include it before what a text shares (<program>/kernels/<thing>.h). A text that keeps its
  * device kernels in the same file leaves them out where KERNEL_LANES is defined. */
-#ifndef SRC_LANES_H
-#define SRC_LANES_H
+#pragma once
 
 #include <math.h>
 #if defined __x86_64__
@@ -211,6 +210,4 @@ static inline void lanes_transpose(lanes row[LANES])
 #if LANES > 1
 #define lanes_back1(before, here) lanes_back(before, here, 1)
 #define lanes_ahead1(here, after) lanes_ahead(here, after, 1)
-#endif
-
 #endif

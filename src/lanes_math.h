@@ -2,8 +2,7 @@
  * branches, every lane for itself, so that a lane's bits do not depend on its neighbours. Include
  * it after lanes.h and before the kernel text, which has its own meaning of these macros for
  * devices. */
-#ifndef SRC_LANES_MATH_H
-#define SRC_LANES_MATH_H
+#pragma once
 
 #include "src/lanes.h"
 #include <stdint.h>
@@ -72,5 +71,3 @@ FN lanes lanes_atan2(lanes y, lanes x)
     r = lanes_select(x < 0.0, pi - r, r);
     return (lanes)((lanes_mask)r | ((lanes_mask)y & INT64_MIN));
 }
-
-#endif

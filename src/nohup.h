@@ -1,10 +1,7 @@
 /* src/nohup.h – whether the program was started to outlive its terminal. */
-#ifndef SRC_NOHUP_H
-#define SRC_NOHUP_H
+#pragma once
 
 #include <stdbool.h>
 
 /* SIGHUP was ignored when the process began, as nohup has it, whatever a library has made of it. */
 bool nohup_given(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* src/page.h – self-contained HTML pages: an embedded template, its data and the chart library. */
-#ifndef CU_PAGE_H
-#define CU_PAGE_H
+#pragma once
 
 #include "src/json.h"
 
@@ -11,5 +10,3 @@
  * without Chart.js, the file is not writable, out of memory. */
 enum ek_status page_write(const char *path, const char *template, const char *title,
                           const char *part, const json_t *data);
-
-#endif

@@ -1,6 +1,5 @@
 /* src/process.h – other processes of this node, and what a new one gets. */
-#ifndef SRC_PROCESS_H
-#define SRC_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ bool process_is_frozen(pid_t pid);
 /* The same of all that `top` has begun, and what they have, and itself: one that is stopped, 0
  * where there is none. Looks at every process of the node: not to be called all the time. */
 pid_t process_frozen_below(pid_t top);
-
-#endif

@@ -1,6 +1,5 @@
 /* src/progress.h – a progress line with rate and ETA on stderr; only where stderr is a terminal. */
-#ifndef SRC_PROGRESS_H
-#define SRC_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ void progress_at(double done);
 
 /* Erases the line. */
 void progress_end(void);
-
-#endif

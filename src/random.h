@@ -1,8 +1,7 @@
 /* src/random.h – one seeded generator for samples, starts and noise, not for secrets: Steele, Lea &
  * Flood's SplitMix64 (2014). The state is the seed; the same seed draws the same on every
  * machine. */
-#ifndef SRC_RANDOM_H
-#define SRC_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ static inline double random_uniform(uint64_t *state)
 {
     return ((double)(random_bits(state) >> 11) + 0.5) / (double)(1ull << 53);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* src/sort.h – order and medians of numbers. */
-#ifndef SRC_SORT_H
-#define SRC_SORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ double sort_median(double *x, size_t n);
  * either end, with 0.95 or more, which takes six numbers; of fewer the whole range, of one 0. Order
  * statistics: David and Nagaraja, Order Statistics, 7.1. n > 0. Sorts x. */
 double sort_median_interval(double *x, size_t n, double *low, double *high);
-
-#endif

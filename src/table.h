@@ -4,8 +4,7 @@
  * where the first row has a comma, else by blanks. The first row names the columns, unless the
  * caller does. Blanks around a cell, quotes around it, a byte-order mark and carriage returns do
  * not belong to it. */
-#ifndef SRC_TABLE_H
-#define SRC_TABLE_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -44,5 +43,3 @@ const char *table_text(const struct table *t, size_t row, int column);
 /* All of `text` as a number, exactly as strtod() reads it, only faster; false if it is none.
  * Infinities and NaN are numbers here. */
 bool table_parse(const char *text, double *x);
-
-#endif

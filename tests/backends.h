@@ -1,7 +1,6 @@
 /* tests/backends.h – what the tests of back ends share: a private place for caches, the devices
  * that there are, and the kernels of tests/kernels/laws.c. */
-#ifndef TESTS_BACKENDS_H
-#define TESTS_BACKENDS_H
+#pragma once
 
 #include "backends/backend.h"
 #include "src/embed.h"
@@ -218,5 +217,3 @@ static inline int with_fakes(const char *folders)
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
-
-#endif

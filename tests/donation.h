@@ -1,8 +1,7 @@
 /* tests/donation.h – shots of uneven length on simulated units, driven by the real
  * cu/sched/donate.c: the clock is virtual, what a worker is told is not. For tests and
  * benchmarks. */
-#ifndef TESTS_DONATION_H
-#define TESTS_DONATION_H
+#pragma once
 
 #include "cu/sched/donate.h"
 
@@ -147,5 +146,3 @@ static inline struct donation_result donation_run(const struct donation_case *c,
     donate_close(d);
     return r;
 }
-
-#endif

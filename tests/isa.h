@@ -1,7 +1,6 @@
 /* tests/isa.h – what tests of code over lanes share: all instruction levels that run here, one
  * after another. Those of one lane and of eight are among them on every machine. */
-#ifndef TESTS_ISA_H
-#define TESTS_ISA_H
+#pragma once
 
 #include "src/isa.h"
 
@@ -76,5 +75,3 @@ static inline void isa_compare(const char *what, int n, bool contracted, double 
     free(first[1]);
     free(now);
 }
-
-#endif

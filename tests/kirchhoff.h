@@ -1,6 +1,5 @@
 /* tests/kirchhoff.h – what tests of kirchhoff/ share: reading reference tables, scratch folders. */
-#ifndef TESTS_KIRCHHOFF_H
-#define TESTS_KIRCHHOFF_H
+#pragma once
 
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/ttable.h"
@@ -114,5 +113,3 @@ static inline struct velocity *salt(bool fast)
         status_mute(-1);                                                                           \
         assert_true(*status_message());                                                            \
     } while (0)
-
-#endif

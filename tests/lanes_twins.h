@@ -1,8 +1,5 @@
 /* tests/lanes_twins.h – compiled for every instruction level. */
-#ifndef TESTS_LANES_TWINS_H
-#define TESTS_LANES_TWINS_H
+#pragma once
 
 /* How many operations on vectors of x[n] have other bits than lane by lane. */
 int lanes_twins(const double *x, int n);
-
-#endif

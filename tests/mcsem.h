@@ -1,7 +1,6 @@
 /* tests/mcsem.h – what tests of mcsem share: a sea floor and pairs of every kind over it, numbers
  * that are close. */
-#ifndef TESTS_MCSEM_H
-#define TESTS_MCSEM_H
+#pragma once
 
 #include "mcsem/forward.h"
 
@@ -61,5 +60,3 @@ static const struct survey_pair mcsem_pairs[] = {
     {.source = {0, 0, 700}, .receiver = {900, 200, 2500}, .direction = {0, 0, 1}, .dip = 0.4},
 };
 enum { MCSEM_PAIRS = sizeof mcsem_pairs / sizeof *mcsem_pairs };
-
-#endif

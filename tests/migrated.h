@@ -1,6 +1,5 @@
 /* tests/migrated.h – a migration of all chunks, on this thread alone. */
-#ifndef TESTS_MIGRATED_H
-#define TESTS_MIGRATED_H
+#pragma once
 
 #include "kirchhoff/migrate.h"
 
@@ -20,5 +19,3 @@ static inline struct migrate *migrated(const struct migrate_options *o)
     migrate_worker_close(w);
     return m;
 }
-
-#endif

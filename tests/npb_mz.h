@@ -1,7 +1,6 @@
 /* tests/npb_mz.h – what holds for every NPB-MZ solver: reference norms, the same bits for any
  * width, devices like the host. Devices are the host compiler's (back end "host"). */
-#ifndef TESTS_NPB_MZ_H
-#define TESTS_NPB_MZ_H
+#pragma once
 
 #include "npb_mz/device.h"
 #include "npb_mz/mz.h"
@@ -234,5 +233,3 @@ static inline bool now_and_then(int step, int zone)
 {
     return (step + zone) % 3 == 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/okada_mogi.h – jobs for tests: written to files from a few words, and searched. */
-#ifndef TESTS_OKADA_MOGI_H
-#define TESTS_OKADA_MOGI_H
+#pragma once
 
 #include "okada_mogi/certify.h"
 #include "okada_mogi/search.h"
@@ -158,5 +157,3 @@ static inline json_t *job_certify(const struct job *job, struct certificate *c)
     unlink(job_file("out"));
     return root;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* tests/plan_case_text.h – a case for the simulator from a text in the test. */
-#ifndef TESTS_PLAN_CASE_TEXT_H
-#define TESTS_PLAN_CASE_TEXT_H
+#pragma once
 
 #include "cu/sim/plan_case.h"
 
@@ -20,5 +19,3 @@ static inline enum ek_status plan_case_text(struct plan_case *c, const char *tex
     close(file);
     return st;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * sixteen families, 2 to 100,000 tasks on 1 to 1,000 units, the same for the same family and seed;
  * how evenkeel does on them beside the other policies, and beside the optimum where there are few
  * tasks. */
-#ifndef TESTS_RANDOM_CASE_H
-#define TESTS_RANDOM_CASE_H
+#pragma once
 
 #include "cu/sim/sim.h"
 
@@ -351,5 +350,3 @@ static inline enum ek_status random_match(const struct random_case *c, struct ra
     m->ratio = m->own.total / m->best.total;
     return EK_OK;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/bench/bench_layout.h – `--layout auto`: the layout that does most steps a second on this
  * problem and machine, found by trying, and remembered beside the profiles. */
-#ifndef CU_BENCH_LAYOUT_H
-#define CU_BENCH_LAYOUT_H
+#pragma once
 
 #include "cu/unit/cu.h"
 
@@ -31,5 +30,3 @@ bool bench_layout_wanted(const struct cu_options *wanted);
  * thread. */
 enum ek_status bench_layout_choose(const struct bench_layout_request *request,
                                    struct cu_options *wanted, struct bench_layout *choice);
-
-#endif

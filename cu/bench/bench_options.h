@@ -1,6 +1,5 @@
 /* cu/bench/bench_options.h – the options that all programs have in common. */
-#ifndef CU_BENCH_OPTIONS_H
-#define CU_BENCH_OPTIONS_H
+#pragma once
 
 #include "cu/bench/bench.h"
 
@@ -17,5 +16,3 @@ struct bench_settings {
  * text, which was printed, so that there is nothing to run. EK_USAGE as opt_parse(). One thread. */
 enum ek_status bench_options_read(const struct bench_program *program, void *st, int argc,
                                   char **argv, struct bench_settings *set, bool *done);
-
-#endif

@@ -1,6 +1,5 @@
 /* cu/bench/bench_profile.h – programs make profiles and take what they know from them. */
-#ifndef CU_BENCH_PROFILE_H
-#define CU_BENCH_PROFILE_H
+#pragma once
 
 #include "cu/bench/bench.h"
 #include "cu/sched/profile.h"
@@ -27,5 +26,3 @@ enum ek_status bench_profile_make(struct bench_profile *p, const struct bench_pr
 /* Gives the stored seconds to the job's policies; false when there are none. A file that is refused
  * is ignored with one line on stderr. */
 bool bench_profile_use(struct bench_profile *p, struct sched_job *job);
-
-#endif

@@ -1,8 +1,7 @@
 /* cu/bench/bench_trial.h – a trial of a layout: this program, executed again for a few steps of the
  * problem, says how many steps a second it does. CU_TRIAL="seconds" in the environment asks for
  * it. */
-#ifndef CU_BENCH_TRIAL_H
-#define CU_BENCH_TRIAL_H
+#pragma once
 
 #include "cu/bench/bench.h"
 #include "cu/moldable/width_selection.h"
@@ -30,5 +29,3 @@ char **bench_trial_argv(char **argv, char *layout, char *devices);
  * process can be made. One thread. */
 enum ek_status bench_trial_start(char **argv, const char *layout, const char *devices,
                                  double seconds, double deadline, struct bench_trial *trial);
-
-#endif

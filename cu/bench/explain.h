@@ -1,6 +1,5 @@
 /* cu/bench/explain.h – why a run took as long as it did, in plain words. */
-#ifndef CU_EXPLAIN_H
-#define CU_EXPLAIN_H
+#pragma once
 
 #include "src/status.h"
 #include <stdio.h>
@@ -9,5 +8,3 @@
  * that lost to which cause, the largest first, and what to try. EK_USAGE: it is none of these. One
  * thread. */
 enum ek_status explain_run(FILE *out, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* cu/bench/memory.h – will a problem fit? Asked before anything is allocated. */
-#ifndef CU_MEMORY_H
-#define CU_MEMORY_H
+#pragma once
 
 #include "src/status.h"
 #include <stddef.h>
@@ -16,5 +15,3 @@ const char *memory_text(size_t bytes, char *text, size_t room);
 
 /* EK_UNAVAILABLE with both numbers where the problem needs more on this node than there is. */
 enum ek_status memory_check(const char *problem, size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/bench/paje.h – traces for the tools that read Paje (ViTE, pajeng, those of StarPU and
  * SimGrid). */
-#ifndef CU_PAJE_H
-#define CU_PAJE_H
+#pragma once
 
 #include "src/json.h"
 #include "src/status.h"
@@ -12,5 +11,3 @@ bool paje_wanted(const char *path);
 
 /* Writes what trace_events() has. EK_UNAVAILABLE: nothing can be written there. */
 enum ek_status paje_write(const char *path, const json_t *events);
-
-#endif

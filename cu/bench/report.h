@@ -1,6 +1,5 @@
 /* cu/bench/report.h – one self-contained HTML page per run or comparison. */
-#ifndef CU_REPORT_H
-#define CU_REPORT_H
+#pragma once
 
 #include "src/json.h"
 
@@ -11,5 +10,3 @@
  * writable, out of memory. */
 enum ek_status report_write(const char *path, const char *title, const json_t *result,
                             const json_t *events, const char *part, const json_t *view);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/bench/result.h – what the runs of a program measured: records, medians, lower bound, table,
  * JSON. */
-#ifndef CU_RESULT_H
-#define CU_RESULT_H
+#pragma once
 
 #include "cu/bench/bench.h"
 #include "cu/sim/loss.h"
@@ -79,5 +78,3 @@ json_t *result_gather(json_t *list);
  * each kind of unit as task_seconds {cpu: […], device: […]} (null: some task never ran there; left
  * out beyond RESULT_TASKS); new reference, NULL: out of memory. */
 json_t *result_json(const struct result_set *set, bool compare);
-
-#endif

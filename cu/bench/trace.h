@@ -1,7 +1,6 @@
 /* cu/bench/trace.h – runs as Chrome/Perfetto trace events: a process per policy, a thread per
  * unit. */
-#ifndef CU_TRACE_H
-#define CU_TRACE_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "cu/team/team.h"
@@ -25,5 +24,3 @@ enum ek_status trace_write(const struct trace *t, const char *path, const json_t
 
 /* The events, borrowed; NULL when t is NULL. */
 const json_t *trace_events(const struct trace *t);
-
-#endif

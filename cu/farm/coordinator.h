@@ -5,8 +5,7 @@
  * Nodes are numbered from 0; a node that was lost may come back. Nothing here knows what carries
  * the messages or what time it is: the same code serves real nodes and simulated ones. Functions
  * may be called by any thread. */
-#ifndef CU_FARM_COORDINATOR_H
-#define CU_FARM_COORDINATOR_H
+#pragma once
 
 #include "cu/sched/sched.h"
 #include "src/status.h"
@@ -90,5 +89,3 @@ struct coordinator_node coordinator_node(struct coordinator *c, int node);
 /* Blocks until something was reported, taken or lost since this call's `seen` (0 at first), which
  * it updates, or until some time has passed. */
 void coordinator_wait(struct coordinator *c, unsigned *seen, double seconds);
-
-#endif

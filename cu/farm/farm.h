@@ -5,8 +5,7 @@
  * counts once. What a batch means and what its result is are bytes to the farm. A farm of one
  * process works the same way, without a message. What is done is the program's to save; the next
  * run of it begins with what is left. */
-#ifndef CU_FARM_FARM_H
-#define CU_FARM_FARM_H
+#pragma once
 
 #include "cu/farm/coordinator.h"
 #include "cu/farm/message.h"
@@ -56,5 +55,3 @@ struct coordinator_node farm_node(const struct farm *f, int rank);
 void farm_give_up(struct farm *f);
 /* Failures of a task so far, and whether it was set aside. Rank 0. */
 int farm_failures(const struct farm *f, size_t task, bool *aside);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/farm/message.h – what coordinator and workers say to one another, as plain bytes: all nodes of
  * a run are of one kind and run one program, which the first message proves. */
-#ifndef CU_FARM_MESSAGE_H
-#define CU_FARM_MESSAGE_H
+#pragma once
 
 #include "cu/farm/coordinator.h"
 #include <stdint.h>
@@ -46,5 +45,3 @@ struct message_answer {
     uint32_t kind, run;
     struct farm_batch batch;
 };
-
-#endif

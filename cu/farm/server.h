@@ -1,7 +1,6 @@
 /* cu/farm/server.h – rank 0's ear: takes the workers' messages, asks the coordinator, and answers.
  * Workers that wait for a batch are remembered until there is one, or the run is over. */
-#ifndef CU_FARM_SERVER_H
-#define CU_FARM_SERVER_H
+#pragma once
 
 #include "cu/farm/coordinator.h"
 #include "cu/farm/message.h"
@@ -45,5 +44,3 @@ struct farm_worker server_worker(struct server *s, int rank); /* any thread */
 /* Ends the processes of workers on this host that have not left: frozen ones would keep the
  * launcher from ending. */
 void server_end_frozen(struct server *s);
-
-#endif

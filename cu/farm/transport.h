@@ -1,8 +1,7 @@
 /* cu/farm/transport.h – how the processes of a farm talk: whole messages between rank 0 and the
  * others, over whatever carries them. One const struct of functions each: ZeroMQ on real nodes, MPI
  * where clusters are simulated. One thread. */
-#ifndef CU_FARM_TRANSPORT_H
-#define CU_FARM_TRANSPORT_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -37,5 +36,3 @@ struct transport {
     const struct transport_ops *ops;
     void *st;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* cu/farm/worker.h – a worker's side: reports batches and asks for others. One thread. */
-#ifndef CU_FARM_WORKER_H
-#define CU_FARM_WORKER_H
+#pragma once
 
 #include "cu/farm/message.h"
 #include "cu/farm/transport.h"
@@ -29,5 +28,3 @@ enum ek_status worker_report(struct worker *w, struct ek_range done, int failed,
 /* What the next message says, within `seconds`: *batch, empty if it said nothing of the kind.
  * EK_USAGE: rank 0 has another job or version; EK_LOST: it is gone, or has given us up. */
 enum ek_status worker_hear(struct worker *w, double seconds, struct farm_batch *batch);
-
-#endif

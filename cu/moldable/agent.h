@@ -5,8 +5,7 @@
  * ends tasks as they come. It chooses the cpus and GPUs of each: those of its node that are idle.
  * When the master is out of reach for AGENT_LEASE seconds it ends its tasks and leaves; before the
  * master gives them to others, therefore. */
-#ifndef CU_AGENT_H
-#define CU_AGENT_H
+#pragma once
 
 #include "cu/moldable/job.h"
 #include "cu/rank/family.h"
@@ -48,5 +47,3 @@ struct agent_report {
     double wall, seconds; /* s; of the program itself, as "measure" says */
     uint64_t out, err;    /* bytes that follow */
 };
-
-#endif

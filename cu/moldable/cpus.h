@@ -1,6 +1,5 @@
 /* cu/moldable/cpus.h – which cpus of this machine are ours. */
-#ifndef CU_CPUS_H
-#define CU_CPUS_H
+#pragma once
 
 #include "src/arena.h"
 
@@ -8,5 +7,3 @@
  * hardware threads. In a Slurm allocation that does not bind its steps, only those that it has.
  * *cpu [*n] is the arena's. */
 enum ek_status cpus_own(struct arena *arena, int **cpu, int *n);
-
-#endif

@@ -1,6 +1,5 @@
 /* cu/moldable/exact.h – the best schedule of a few tasks, by branch and bound. */
-#ifndef CU_EXACT_H
-#define CU_EXACT_H
+#pragma once
 
 #include "cu/moldable/timeline.h"
 
@@ -13,5 +12,3 @@ bool exact_applies(const struct moldable_problem *);
  * *best; the best one of all if that takes no more than `steps` looks. */
 void exact_search(const struct timeline *, double *best, struct moldable_choice *choice,
                   long steps);
-
-#endif

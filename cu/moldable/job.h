@@ -24,8 +24,7 @@
  * "after" names tasks all of which must be done before; "outputs" files without which a task is not
  * done. A task's "walltime" (s, or "[[h:]m:]s") ends it, the job's is what the allocation has: no
  * task starts that would not end in time. Memory is in any unit, the same for nodes and tasks. */
-#ifndef CU_RUN_JOB_H
-#define CU_RUN_JOB_H
+#pragma once
 
 #include "cu/moldable/moldable.h"
 #include <jansson.h>
@@ -73,5 +72,3 @@ enum ek_status run_job_timed(const struct run_job *);
 /* `text` with the values of the task's sweep in place of their names, and its number in place of
  * {id}. Caller frees; NULL: out of memory. */
 char *run_job_text(const struct run_job *, int task, const char *text);
-
-#endif

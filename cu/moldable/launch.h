@@ -1,6 +1,5 @@
 /* cu/moldable/launch.h – the agents of a job, from the master's side. */
-#ifndef CU_LAUNCH_H
-#define CU_LAUNCH_H
+#pragma once
 
 #include "cu/farm/farm.h"
 #include "cu/moldable/agent.h"
@@ -18,5 +17,3 @@ struct farm *launch_farm(const struct launch *l);
 
 /* Tells the farm whose agents have ended. */
 void launch_watch(struct launch *l);
-
-#endif

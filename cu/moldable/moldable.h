@@ -6,8 +6,7 @@
  * compute-intensive application components", section 4.1: t_i(p) seconds on p cores of a reference
  * node, node j has p_j cores and is f_j times as fast; a single-node task takes cores of one node,
  * a cluster task whole nodes of one cluster (and goes at the pace of the slowest of them). */
-#ifndef CU_MOLDABLE_H
-#define CU_MOLDABLE_H
+#pragma once
 
 #include "src/arena.h"
 #include "src/status.h"
@@ -158,5 +157,3 @@ enum ek_status moldable_add_node(struct moldable_problem *, const char *name, in
  * number of cores that a node (a cluster) has. */
 enum ek_status moldable_check(const struct moldable_problem *);
 void moldable_problem_close(struct moldable_problem *);
-
-#endif

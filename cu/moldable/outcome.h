@@ -1,6 +1,5 @@
 /* cu/moldable/outcome.h – what a schedule promised and what came of it: JSON and pages. */
-#ifndef CU_RUN_OUTCOME_H
-#define CU_RUN_OUTCOME_H
+#pragma once
 
 #include "cu/moldable/run_history.h"
 
@@ -15,5 +14,3 @@ enum ek_status run_page(const char *path, const char *title, const struct moldab
 /* Prints what a run came to, writes JSON and page where asked for. EK_UNVERIFIED: names the tasks
  * that failed. */
 enum ek_status run_outcome(const struct run_history *, const char *json, const char *report);
-
-#endif

@@ -5,8 +5,7 @@
  * free_w is when w of its cores are free. A tree over the nodes, slow ones first, keeps the most
  * that is offered for each width: its root says which width is the first that fits, and a walk from
  * there finds the first node. Placing a task changes one leaf and those above it. */
-#ifndef CU_PACKING_H
-#define CU_PACKING_H
+#pragma once
 
 #include "cu/moldable/timeline.h"
 
@@ -25,5 +24,3 @@ void packing_begin(struct packing *, double limit);
 /* Places the task on the fewest cores, `least` or more, with which it ends within the limit; false:
  * it finds no place. */
 bool packing_place(struct packing *, int task, int least, struct moldable_choice *);
-
-#endif

@@ -5,8 +5,7 @@
  * good: N(w, g) = max(1 + N(w, g - t(w)), max over a of N(a, g) + N(w-a, g)), by dynamic
  * programming over time in cells. With wide tasks first and narrow ones behind them this fills the
  * ends that equal tasks on one core each leave open. */
-#ifndef CU_PATTERN_H
-#define CU_PATTERN_H
+#pragma once
 
 #include "src/arena.h"
 #include "src/status.h"
@@ -34,5 +33,3 @@ void pattern_close(struct pattern *);
 void pattern_unroll(const struct pattern *,
                     bool (*run)(void *context, int width, double start, double *finish),
                     void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/moldable/run.h – cu-run: parallel programs placed on nodes as moldable tasks. One file per
  * subcommand. */
-#ifndef CU_RUN_RUN_H
-#define CU_RUN_RUN_H
+#pragma once
 
 #include "src/opt.h"
 #include "src/status.h"
@@ -16,5 +15,3 @@ enum ek_status run_calibrate(int argc, char **argv);
 enum ek_status run_words(int argc, char **argv, const struct opt *table, void *values,
                          const char *const *help, const char *text, const char **job);
 enum ek_status run_agent(int argc, char **argv); /* what run and calibrate start on a node */
-
-#endif

@@ -1,6 +1,5 @@
 /* cu/moldable/run_fit.h – the law a/p^b + c of measured run times. */
-#ifndef CU_RUN_FIT_H
-#define CU_RUN_FIT_H
+#pragma once
 
 #include "cu/moldable/moldable.h"
 
@@ -9,5 +8,3 @@
  * relative errors. EK_UNAVAILABLE: out of memory. */
 enum ek_status run_fit(const int *cores, const double *seconds, int n, struct moldable_law *law,
                        double *rms);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/moldable/run_history.h – what is known of each task while a job runs, and the journal that
  * outlives it. One thread at a time. */
-#ifndef CU_RUN_HISTORY_H
-#define CU_RUN_HISTORY_H
+#pragma once
 
 #include "cu/moldable/job.h"
 
@@ -97,5 +96,3 @@ static inline int run_history_node(const struct run_entry *e, int part)
 {
     return e->epoch->node[e->placed->part[part].node];
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Each task runs under a supervisor, a small process that outlives neither the task nor us: it
  * adopts whatever the task leaves behind, and when the task is over, its time is up, or we are
  * gone, all of it is ended. */
-#ifndef CU_TASK_H
-#define CU_TASK_H
+#pragma once
 
 #include "src/status.h"
 #include <sys/types.h>
@@ -32,5 +31,3 @@ int task_exit_code(int status);
 /* The last number that the regular expression's group finds in the file. EK_USAGE: there is
  * none. */
 enum ek_status task_measured(const char *measure, const char *out, double *seconds);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Nodes of the same size, speed and free times offer the same: they form one group and are looked
  * at once, so that a thousand equal nodes cost as much as the few states that they are in. */
-#ifndef CU_TIMELINE_H
-#define CU_TIMELINE_H
+#pragma once
 
 #include "cu/moldable/moldable.h"
 #include "src/arena.h"
@@ -130,5 +129,3 @@ void timeline_list(struct timeline *, const int *most, struct moldable_choice *c
 /* The first node (or cluster), and there the fewest cores, where the task finishes within `limit`
  * s; false if there is none. */
 bool timeline_first_fit(struct timeline *, int task, double limit, struct moldable_choice *);
-
-#endif

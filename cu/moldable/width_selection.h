@@ -1,8 +1,7 @@
 /* cu/moldable/width_selection.h – how wide CPU units should be for tasks that can use several cores
  * each: what the planner of moldable tasks (cu/moldable/moldable.h) makes of the tasks' seconds on
  * units of widths that were tried. */
-#ifndef CU_WIDTH_SELECTION_H
-#define CU_WIDTH_SELECTION_H
+#pragma once
 
 #include "src/status.h"
 
@@ -33,5 +32,3 @@ void width_selection_add(struct width_selection *m, int width, const struct widt
  * power of the width, beyond them by the nearest two's, and never fall faster than the width grows.
  * EK_UNAVAILABLE: out of memory. */
 enum ek_status width_selection_best(const struct width_selection *m, int cores, int *width);
-
-#endif

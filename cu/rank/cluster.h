@@ -5,8 +5,7 @@
  * Any thread may call the message functions; they take turns (MPI_THREAD_SERIALIZED). The others
  * are collective: every rank, one thread, in the same order. A rank that fails ends the whole run,
  * as MPI does. */
-#ifndef CU_CLUSTER_H
-#define CU_CLUSTER_H
+#pragma once
 
 #include "src/status.h"
 #include <hwloc.h>
@@ -67,5 +66,3 @@ void cluster_mail_start(struct cluster_mail *mail, int i);
 void cluster_mail_progress(struct cluster_mail *mail);
 /* Waits for all that were started, here and there. */
 void cluster_mail_wait(struct cluster_mail *mail);
-
-#endif

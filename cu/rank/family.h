@@ -6,8 +6,7 @@
  * MPI. The guards use MPI once, to tell all where rank 0 listens and by which key of this run it is
  * known; the children talk over cu/farm/. A child that is killed, or is frozen for some seconds,
  * is started again by its guard, a few times; the one of rank 0 is not. */
-#ifndef CU_FAMILY_H
-#define CU_FAMILY_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -35,5 +34,3 @@ const struct family *family_here(void);
 
 /* The guard of this process is gone: it should end. */
 bool family_orphaned(void);
-
-#endif

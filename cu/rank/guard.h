@@ -1,8 +1,7 @@
 /* cu/rank/guard.h – a second process beside each rank that outlives it: it alone can say in one
  * line that the rank was killed, by the kernel for want of memory or by hand, and make the launcher
  * end with our exit code; or that it has been stopped, on which host and since when. */
-#ifndef CU_GUARD_H
-#define CU_GUARD_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -21,5 +20,3 @@ bool guard_guarded(void);
  * killed child is a failure. alone: the child does not die with its guard, which it can ask
  * getppid() for. The child returns EK_OK, the guard only with a failure. */
 enum ek_status guard_fork(int lives, bool alone);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/rank/stop.h – the request to end a run in order: from a signal's handler, or from a test. It
  * stays for the life of the process. */
-#ifndef CU_STOP_H
-#define CU_STOP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -34,5 +33,3 @@ enum stop_wish { STOP_NOTHING, STOP_SAVE, STOP_END };
 enum stop_wish stop_wish(int steps);
 /* What it said last. */
 enum stop_wish stop_wished(void);
-
-#endif

@@ -9,8 +9,7 @@
  * Ranks call a keeper on a socket without a file and stay connected. One that goes without a word
  * was killed; what is then still there of its launch is killed, too, before the next one gets the
  * memory. */
-#ifndef CU_SURVIVE_H
-#define CU_SURVIVE_H
+#pragma once
 
 #include "src/status.h"
 #include <signal.h>
@@ -39,5 +38,3 @@ enum ek_status survive_take(size_t bytes, uint64_t **memory);
 /* This process ends in order, or (`over`) all that was to be done is done. Nothing where nothing
  * was taken. */
 void survive_leave(bool over);
-
-#endif

@@ -1,8 +1,7 @@
 /* cu/sched/assignment.h – who would get which task: a policy's steps under a clock that only counts
  * declared cost over speed. For zones over ranks: a division that is made now and kept for many
  * steps. */
-#ifndef CU_ASSIGNMENT_H
-#define CU_ASSIGNMENT_H
+#pragma once
 
 #include "cu/sched/sched.h"
 
@@ -13,5 +12,3 @@ enum ek_status assignment_find(const char *schedule, const struct sched_job *job
 
 /* When the last unit would be done, and how long each is busy: busy[job->ncu], in cost / speed. */
 double assignment_span(const struct sched_job *job, const int *owner, double *busy);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * A unit of which the first ranges tell that launches count takes consecutive tasks at once. One
  * that would end a task later than the others end all that is left takes none. */
-#ifndef CU_BOOTSTRAP_H
-#define CU_BOOTSTRAP_H
+#pragma once
 
 #include "cu/sched/sched.h"
 #include <pthread.h>
@@ -60,5 +59,3 @@ struct ek_range bootstrap_next(struct bootstrap *l, int cu);
 
 /* They took `sec` seconds, each[i] of them for its tasks (NULL: not known). Likewise. */
 void bootstrap_done(struct bootstrap *l, int cu, struct ek_range r, double sec, const double *each);
-
-#endif

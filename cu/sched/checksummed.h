@@ -1,8 +1,7 @@
 /* cu/sched/checksummed.h – what programs keep for later runs: JSON files that say what they are, of
  * which version, and carry a sum of their content, so that a changed or foreign one is not
  * believed. */
-#ifndef CU_CHECKSUMMED_H
-#define CU_CHECKSUMMED_H
+#pragma once
 
 #include "src/status.h"
 #include <jansson.h>
@@ -22,5 +21,3 @@ enum ek_status checksummed_write(const char *path, json_t *root);
 /* New reference in *root. EK_USAGE: there is no such file, or it is no intact file of this format
  * and version (the line says what is wrong). */
 enum ek_status checksummed_read(const char *path, const char *format, int version, json_t **root);
-
-#endif

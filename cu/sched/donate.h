@@ -18,8 +18,7 @@
  * A device may be shared by `share` workers, who spread out when others become free; a worker uses
  * one device at most. What a device is, and how a task's state gets there and back, is the
  * caller's. */
-#ifndef CU_DONATE_H
-#define CU_DONATE_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -66,5 +65,3 @@ struct donate_counts {
     long claims, donations;
 };
 struct donate_counts donate_counts(const struct donate *d);
-
-#endif

@@ -11,8 +11,7 @@
  * task scatter and the less tasks lie off the line: where sizes tell the times, noise does not get
  * into the estimates. A task that has not run on a kind is predicted by that kind's line, times how
  * far it lies off the line of a kind on which it has run. */
-#ifndef CU_ESTIMATE_H
-#define CU_ESTIMATE_H
+#pragma once
 
 #include "cu/sched/line.h"
 #include "cu/sched/sched.h"
@@ -111,5 +110,3 @@ static inline double estimate_launch(const struct estimate *e, int cu)
 {
     return e->slowdown[cu] * e->of[e->kind[cu]].launch;
 }
-
-#endif

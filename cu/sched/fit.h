@@ -1,6 +1,5 @@
 /* cu/sched/fit.h – lines and planes through measurements of which some are far off. */
-#ifndef CU_FIT_H
-#define CU_FIT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void fit_rows(const struct fit_row *row, size_t n, int p, double *beta);
 
 /* The value below which half of the weight lies; reorders the rows by y. NAN without rows. */
 double fit_median(struct fit_row *row, size_t n);
-
-#endif

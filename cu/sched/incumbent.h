@@ -2,8 +2,7 @@
  * model does not fit the machine (busy neighbours slow one another), and then every new partition
  * can turn out slower than the one before. What a step took decides: a partition that fails gives
  * way to the incumbent, and the next one must promise more. */
-#ifndef CU_INCUMBENT_H
-#define CU_INCUMBENT_H
+#pragma once
 
 #include "cu/sched/partition.h"
 
@@ -22,5 +21,3 @@ void incumbent_open(struct incumbent *p, const struct sched_job *job);
  * slower than the incumbent by more than `doubt`, a share: then owner is the incumbent. One
  * thread. */
 bool incumbent_judge(struct incumbent *p, struct partition *d, double doubt, int *owner);
-
-#endif

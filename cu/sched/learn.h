@@ -1,8 +1,7 @@
 /* cu/sched/learn.h – what policies share that plan a whole step from the times of the tasks (heft,
  * abe): without profile or speeds they begin as if all units were equal, measure, and plan again
  * while they learn. */
-#ifndef CU_LEARN_H
-#define CU_LEARN_H
+#pragma once
 
 #include "cu/sched/estimate.h"
 #include "cu/sched/plan.h"
@@ -45,5 +44,3 @@ void learn_step(void *st);
 #define LEARN_POLICY                                                                               \
     .opts = learn_options, .opts_size = sizeof(struct learn_options), .defaults = learn_defaults,  \
     .next = learn_next, .done = learn_done, .step = learn_step
-
-#endif

@@ -1,6 +1,5 @@
 /* cu/sched/line.h – medians and resistant lines: what a few wild measurements cannot spoil. */
-#ifndef CU_LINE_H
-#define CU_LINE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ static inline double line_at(struct line l, double x)
 {
     return l.a + l.b * x;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/sched/link.h – what the way between the host and devices costs, learnt from the moves of a
  * run. */
-#ifndef CU_LINK_H
-#define CU_LINK_H
+#pragma once
 
 #include "cu/sched/sched.h"
 
@@ -22,5 +21,3 @@ void link_note(struct link *l, int links, double bytes, double seconds);
  * units, whose links lie `stride` bytes apart; *known stays what it is while there are fewer than
  * six. One thread, all units idle. EK_UNAVAILABLE: out of memory. */
 enum ek_status link_learn(const struct link *first, int n, size_t stride, struct sched_link *known);
-
-#endif

@@ -11,8 +11,7 @@
  *   exact       for a few tasks: depth first, bounded by those prices
  * Then tasks are moved and exchanged between the unit that ends last and others while that helps.
  * A unit's seconds are launches * runs of consecutive tasks + the tasks' own. */
-#ifndef CU_SCHED_PARTITION_H
-#define CU_SCHED_PARTITION_H
+#pragma once
 
 #include "cu/sched/estimate.h"
 #include "cu/sched/plan.h"
@@ -167,5 +166,3 @@ static inline int partition_runs(const struct partition *d, const int *owner, in
     return 1 - (task > 0 && owner[task - 1] == cu) -
            (task + 1 < d->job->n && owner[task + 1] == cu);
 }
-
-#endif

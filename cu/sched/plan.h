@@ -1,7 +1,6 @@
 /* cu/sched/plan.h – what policies are made of that decide before a step begins: a list of tasks for
  * each unit, and what helps them to decide. */
-#ifndef CU_PLAN_H
-#define CU_PLAN_H
+#pragma once
 
 #include "cu/sched/sched.h"
 #include "src/arena.h"
@@ -102,5 +101,3 @@ void plan_heap_fill(struct plan_heap *h, const int *unit, int m);
 enum ek_status plan_heap_open(struct plan_heap *h, const struct sched_job *job);
 /* Loads the least loaded unit with `sec` more and returns its number. */
 int plan_heap_add(struct plan_heap *h, double sec);
-
-#endif

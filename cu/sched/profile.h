@@ -5,8 +5,7 @@
  * and names of the devices. Its name says the program and a hash of all of these, so that machines
  * with a common home directory do not overwrite one another's. A file that is damaged, or was made
  * for anything else, is refused. */
-#ifndef CU_PROFILE_H
-#define CU_PROFILE_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "cu/sched/checksummed.h"
@@ -68,5 +67,3 @@ enum ek_status profile_cpu(char *name, size_t room);
 
 /* One line for each stored profile or layout, and one for each file that is refused. */
 enum ek_status profile_list(FILE *out);
-
-#endif

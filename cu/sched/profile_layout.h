@@ -1,8 +1,7 @@
 /* cu/sched/profile_layout.h – the layout that was best for a problem on a machine, kept beside its
  * profiles: for a program, problem, CPU model, number of cores and the devices that were
  * offered. */
-#ifndef CU_PROFILE_LAYOUT_H
-#define CU_PROFILE_LAYOUT_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "cu/sched/checksummed.h"
@@ -35,5 +34,3 @@ enum ek_status profile_layout_load(const char *path, struct profile_layout *l);
 
 /* Prints a line about the file, if it is such a one and intact. */
 bool profile_layout_list(FILE *out, const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 /* cu/sched/steal.h – a step that has been planned: each unit goes through its list in ranges, and
  * one that has nothing left takes the last task of the unit that will end last (work stealing), if
  * it can end it before that one would. */
-#ifndef CU_STEAL_H
-#define CU_STEAL_H
+#pragma once
 
 #include "cu/sched/partition.h"
 
@@ -39,5 +38,3 @@ void steal_rewind(struct steal *s);
 /* Any unit's thread, concurrently. */
 struct ek_range steal_next(struct steal *s, int cu);
 void steal_done(struct steal *s, int cu, double sec);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/sched/take.h – one long range of tasks from which units take what comes next: chunks of one
  * size, or, for the policies of loop scheduling, each of another. */
-#ifndef CU_TAKE_H
-#define CU_TAKE_H
+#pragma once
 
 #include "cu/sched/sched.h"
 #include <stdatomic.h>
@@ -64,5 +63,3 @@ static inline struct ek_range take_next(void *policy, int cu)
 /* The rest of struct sched_ops beside name, summary and options. */
 #define TAKE_POLICY(began)                                                                         \
     .state_size = sizeof(struct state), .begin = began, .next = take_next, .step = take_step
-
-#endif

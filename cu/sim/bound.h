@@ -1,7 +1,6 @@
 /* cu/sim/bound.h – how fast a step could be at best: the bound that every makespan is compared
  * with. */
-#ifndef CU_BOUND_H
-#define CU_BOUND_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ double bound_prices(size_t n, int nkinds, const int *units, const double *const 
 /* bound_step() for units that differ in speed alone: task i takes cost[i] / speed[c] seconds on
  * unit c of ncu. Room for n + ncu numbers, however many speeds there are. */
 double bound_uniform(size_t n, const double *cost, int ncu, const double *speed);
-
-#endif

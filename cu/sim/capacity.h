@@ -15,8 +15,7 @@
  * multiplies its speeds. A profile that was made on such a node replaces its speeds. Without a link
  * all memory nodes count as one and transfers are free; with it every node and device is a memory
  * node. */
-#ifndef CU_CAPACITY_H
-#define CU_CAPACITY_H
+#pragma once
 
 #include "cu/sim/sim.h"
 #include "src/arena.h"
@@ -133,5 +132,3 @@ enum ek_status capacity_csv_load(struct capacity *c, const char *path);
 void capacity_csv_line(const struct capacity *c, FILE *out, size_t scenario, int schedule);
 /* All cells, as a whole or not at all. */
 enum ek_status capacity_csv_save(const struct capacity *c, const char *path);
-
-#endif

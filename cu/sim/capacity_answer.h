@@ -1,7 +1,6 @@
 /* cu/sim/capacity_answer.h – what a capacity plan says: the best scenario, the cheapest good one,
  * and what one more node of each type buys. */
-#ifndef CU_CAPACITY_ANSWER_H
-#define CU_CAPACITY_ANSWER_H
+#pragma once
 
 #include "cu/sim/capacity.h"
 
@@ -35,5 +34,3 @@ void capacity_answer_close(struct capacity_answer *a);
 void capacity_answer_print(const struct capacity_answer *a, const struct capacity *c, FILE *out);
 /* New reference; NULL: out of memory. */
 json_t *capacity_answer_json(const struct capacity_answer *a, const struct capacity *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/sim/capacity_page.h – a capacity plan as one interactive page: all scenarios, and who does
  * what in some of them. */
-#ifndef CU_CAPACITY_PAGE_H
-#define CU_CAPACITY_PAGE_H
+#pragma once
 
 #include "cu/sim/capacity_answer.h"
 
@@ -10,5 +9,3 @@
  * for that. EK_UNAVAILABLE as page_write(). */
 enum ek_status capacity_page_write(const char *path, const struct capacity *c,
                                    const struct capacity_answer *a);
-
-#endif

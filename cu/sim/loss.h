@@ -7,8 +7,7 @@
  *   transfer    exchanges, and bringing tasks to where they are computed
  *   imbalance   the rest: units that had nothing to do, and tasks on units that others suit
  * better */
-#ifndef CU_LOSS_H
-#define CU_LOSS_H
+#pragma once
 
 #include "src/json.h"
 #include <stdio.h>
@@ -40,5 +39,3 @@ json_t *loss_json(const struct loss *l);
  * `total`. */
 void loss_print_heading(FILE *out, int width);
 void loss_print(FILE *out, int width, const char *name, const struct loss *l, double total);
-
-#endif

@@ -24,8 +24,7 @@
  *
  * A case is also what programs write with --json and --trace: there it is the member "case", beside
  * the runs that it was measured in. */
-#ifndef CU_PLAN_CASE_H
-#define CU_PLAN_CASE_H
+#pragma once
 
 #include "cu/sim/sim.h"
 #include "src/arena.h"
@@ -52,5 +51,3 @@ void plan_case_close(struct plan_case *c);
 
 /* What a program writes with --json, from what it wrote with --json or --trace (both borrowed). */
 const json_t *plan_case_record(const json_t *root);
-
-#endif

@@ -1,6 +1,5 @@
 /* cu/sim/plan_case_internal.h – what the parts of the reader of cases share. */
-#ifndef CU_PLAN_CASE_INTERNAL_H
-#define CU_PLAN_CASE_INTERNAL_H
+#pragma once
 
 #include "cu/sim/plan_case.h"
 #include "src/demand.h"
@@ -23,5 +22,3 @@ enum ek_status plan_case_numbers(struct plan_case_reader *r, const char *key, co
 
 /* The case's units; after its tasks. */
 enum ek_status plan_case_read_units(struct plan_case_reader *r, const json_t *root);
-
-#endif

@@ -2,8 +2,7 @@
  * alone, how much busy neighbours slow it, launches, links, the exchange, the time between steps.
  *
  * Runs that lost a unit or were interrupted are left out. */
-#ifndef CU_RECORD_H
-#define CU_RECORD_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "cu/sched/sched.h"
@@ -35,5 +34,3 @@ enum ek_status record_merge(struct record *r, const struct record *from);
  * known seconds. New reference; null where some unit was never used and nothing is known of it, or
  * memory is out. */
 json_t *record_case(struct record *r, const char *name, int steps);
-
-#endif

@@ -1,8 +1,7 @@
 /* cu/sim/record_fit.h – from measured ranges of tasks to the times of single ones: what a task
  * takes when its unit works alone, what each range costs beside its tasks, and how much busy
  * neighbours slow both. */
-#ifndef CU_RECORD_FIT_H
-#define CU_RECORD_FIT_H
+#pragma once
 
 #include "cu/sched/sched.h"
 #include "src/status.h"
@@ -30,5 +29,3 @@ struct record_kind {
  * the others over their declared cost (cost NULL = equal). EK_UNAVAILABLE: memory. */
 enum ek_status record_fit(size_t n, const double *cost, const struct record_sample *sample,
                           size_t count, struct record_kind *kind);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/sim/sim.h – the policies under a virtual clock: the very code that runs on a machine, on a
  * model of one. The same case and seed give the same result, to the last bit. */
-#ifndef CU_SIM_H
-#define CU_SIM_H
+#pragma once
 
 #include "cu/sim/loss.h"
 #include "cu/sched/sched.h"
@@ -152,5 +151,3 @@ bool sim_prices(const struct sim_case *c, const double *factor, double *price);
  * prices are filled in. */
 struct loss sim_loss(const struct sim_case *c, const double *factor, const struct sim_result *r,
                      struct loss_share *did);
-
-#endif

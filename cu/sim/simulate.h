@@ -1,6 +1,5 @@
 /* cu/sim/simulate.h – policies on one case: table and JSON of cu-plan --simulate. */
-#ifndef CU_SIMULATE_H
-#define CU_SIMULATE_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -16,5 +15,3 @@ struct simulate_request {
 
 /* Runs and prints. EK_USAGE: bad case, policy or layout. One thread. */
 enum ek_status simulate_case(const struct simulate_request *request);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/sim/simulate_layout.h – a policy on some of a case's units: those that are asked for, or those
  * with which it is fastest. */
-#ifndef CU_SIMULATE_LAYOUT_H
-#define CU_SIMULATE_LAYOUT_H
+#pragma once
 
 #include "cu/sim/sim.h"
 #include "cu/unit/tune_layout.h"
@@ -22,5 +21,3 @@ enum ek_status simulate_layout(const struct sim_case *c, const char *layout, con
 
 /* {"layout", "layouts_tried"}; new reference, NULL: out of memory. */
 json_t *simulate_layout_json(const struct simulate_layout *l);
-
-#endif

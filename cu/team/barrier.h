@@ -1,8 +1,7 @@
 /* cu/team/barrier.h – a barrier for a few threads that meet very often: it spins for a moment, then
  * sleeps, and does not spin at all where threads must share cpus. OpenMP's own cannot be used
  * between the leaders of nested teams. */
-#ifndef CU_BARRIER_H
-#define CU_BARRIER_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -20,5 +19,3 @@ void barrier_init(struct barrier *g, int threads, _Bool oversubscribed);
 
 /* Returns when all threads have called it; what they wrote before is seen by all after. */
 void barrier_wait(struct barrier *g);
-
-#endif

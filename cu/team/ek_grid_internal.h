@@ -1,7 +1,6 @@
 /* cu/team/ek_grid_internal.h – a grid for what runs it (cu/bench/tasks.c): the members of struct
  * team_ops and struct bench_program. */
-#ifndef CU_EK_GRID_INTERNAL_H
-#define CU_EK_GRID_INTERNAL_H
+#pragma once
 
 #include "cu/sched/sched.h"
 #include "cu/team/ek_grid.h"
@@ -26,5 +25,3 @@ void ek_grid_save(struct ek_grid *);
 void ek_grid_restore(struct ek_grid *);
 /* So many steps are done. */
 void ek_grid_set_step(struct ek_grid *, int step);
-
-#endif

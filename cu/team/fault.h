@@ -1,6 +1,5 @@
 /* cu/team/fault.h – faults made on purpose, to prove that a run survives them: CU_FAULT. */
-#ifndef CU_FAULT_H
-#define CU_FAULT_H
+#pragma once
 
 #include "cu/sched/sched.h"
 #include "src/status.h"
@@ -40,5 +39,3 @@ bool fault_due(struct fault_plan *plan, int unit, int step);
  * takes to be, and so do the tasks' seconds. On the unit's thread. */
 void fault_slow(const struct fault_plan *plan, int unit, int step, double start, struct ek_range r,
                 double *seconds);
-
-#endif

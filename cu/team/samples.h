@@ -1,6 +1,5 @@
 /* cu/team/samples.h – the latest few measurements of one thing; their median is hard to poison. */
-#ifndef CU_SAMPLES_H
-#define CU_SAMPLES_H
+#pragma once
 
 enum { SAMPLES = 8 };
 
@@ -15,5 +14,3 @@ void samples_add(struct samples *s, double seconds);
 
 /* NAN when there is none. */
 double samples_median(const struct samples *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/team/task_history.h – what a team keeps of each task: where its data lives and how long it
  * took. */
-#ifndef CU_TASK_HISTORY_H
-#define CU_TASK_HISTORY_H
+#pragma once
 
 #include "cu/team/samples.h"
 #include "cu/sched/sched.h"
@@ -33,5 +32,3 @@ double task_history_note(struct task_history *b, struct ek_range r, enum cu_kind
  * EK_UNAVAILABLE: out of memory, the history is as it was. */
 enum ek_status task_history_renumber(struct task_history *b, const struct sched_job *job,
                                      const int *was);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/team/team_internal.h – a team as its own files see it: team.c runs it, team_measured.c
  * tells. */
-#ifndef CU_TEAM_INTERNAL_H
-#define CU_TEAM_INTERNAL_H
+#pragma once
 
 #include "cu/team/task_history.h"
 #include "cu/team/fault.h"
@@ -50,5 +49,3 @@ struct team {
     void (*on_step)(void *arg, int step);
     void *on_step_arg;
 };
-
-#endif

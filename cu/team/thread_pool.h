@@ -1,7 +1,6 @@
 /* cu/team/thread_pool.h – the threads of one CPU unit, kept ready for the whole of a run: OpenMP
  * makes the threads of a nested region anew each time, which costs more than a small task. */
-#ifndef CU_THREAD_POOL_H
-#define CU_THREAD_POOL_H
+#pragma once
 
 #include "cu/team/barrier.h"
 
@@ -23,5 +22,3 @@ void thread_pool_dismiss(struct thread_pool *c);
  * result. On the leader's thread (number 0). */
 void thread_pool_run(struct thread_pool *c, int width, void (*part)(void *arg, int thread),
                      void *arg);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/unit/info.h – what cu-info shows: the machine, its devices, and who runs where under a
  * layout. */
-#ifndef CU_INFO_H
-#define CU_INFO_H
+#pragma once
 
 #include "cu/unit/prepare.h"
 #include <jansson.h>
@@ -27,5 +26,3 @@ enum ek_status info_print(const struct info *info, FILE *out);
 /* {"host", "cpus", "topology", "places", "backends", "layout", "units"}; new reference, NULL when
  * out of memory. */
 json_t *info_json(const struct info *info);
-
-#endif

@@ -7,8 +7,7 @@
  *   cpus     a comma-separated list of   c  |  c:n:stride  |  !c  (not this one)
  *   name     threads cores sockets ll_caches numa_domains, then (n) for the first n
  * Blanks may stand anywhere between these; one cpu needs no braces. */
-#ifndef CU_PLACE_H
-#define CU_PLACE_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include <hwloc.h>
@@ -62,5 +61,3 @@ bool place_equal(const struct place_list *a, const struct place_list *b);
  * memory). */
 enum ek_status place_append(struct place_list *list, hwloc_bitmap_t cpus);
 void place_free(struct place_list *list);
-
-#endif

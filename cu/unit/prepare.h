@@ -1,7 +1,6 @@
 /* cu/unit/prepare.h – what cu_prepare() decides before anything runs; also for tools that only show
  * it. */
-#ifndef CU_PREPARE_H
-#define CU_PREPARE_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "cu/unit/place.h"
@@ -40,5 +39,3 @@ const struct prepare_plan *prepare_in_force(void);
 
 /* What is not given is what CU_LAYOUT and CU_DEVICES say. */
 struct cu_options prepare_options(const struct cu_options *given);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/unit/topology.h – the machine as hwloc sees it, and which of its cpus this process may use.
  * A cpu is what the operating system numbers: a core, or one hardware thread of it. */
-#ifndef CU_TOPOLOGY_H
-#define CU_TOPOLOGY_H
+#pragma once
 
 #include "src/status.h"
 #include <hwloc.h>
@@ -42,5 +41,3 @@ int topology_last_cache(hwloc_topology_t topology);
 
 /* "0-3,8" into buf, cut to `room`; returns buf. */
 const char *topology_list(hwloc_const_bitmap_t cpus, char *buf, size_t room);
-
-#endif

@@ -1,7 +1,6 @@
 /* cu/unit/tune.h – finds a good setting by trying: from a first one along moves that make it
  * better, as long as they do. */
-#ifndef CU_TUNE_H
-#define CU_TUNE_H
+#pragma once
 
 #include "src/status.h"
 #include <stdbool.h>
@@ -39,5 +38,3 @@ enum ek_status tune_search(const struct tune_ops *ops, void *ctx, int nmoves,
 /* Measures the two best ones again, in turns, at most `times` times each, while there is time: what
  * disturbs a trial makes it slower, so that the best rate of each counts. */
 enum ek_status tune_confirm(const struct tune_ops *ops, void *ctx, int times, struct tune *t);
-
-#endif

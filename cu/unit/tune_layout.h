@@ -1,8 +1,7 @@
 /* cu/unit/tune_layout.h – the moves among layouts: with and without each device, wider and narrower
  * CPU units, fewer and more of them (the others' cores are parked, for they may slow one another),
  * and the width that the planner of moldable tasks proposes. */
-#ifndef CU_TUNE_LAYOUT_H
-#define CU_TUNE_LAYOUT_H
+#pragma once
 
 #include "cu/unit/cu.h"
 #include "cu/unit/tune.h"
@@ -30,5 +29,3 @@ struct tune_point tune_layout_first(const struct tune_room *room);
 /* Moves for tune_search(), whose ctx begins with a struct tune_room. */
 int tune_layout_moves(const struct tune_room *room);
 bool tune_layout_move(const void *ctx, int m, const struct tune_point *from, struct tune_point *to);
-
-#endif

@@ -1,7 +1,6 @@
 /* tests/bench/cu_ablation.h – what cu_ablation.c leaves out of evenkeel, whose sources are compiled
  * for it with this file included first. */
-#ifndef CU_ABLATION_H
-#define CU_ABLATION_H
+#pragma once
 
 #define MECHANISMS(X)                                                                              \
     X(BOOTSTRAP)   /* binding late while nothing is known */                                       \
@@ -21,5 +20,3 @@ enum { MECHANISMS(MECHANISM) WITHOUT_NOTHING };
 
 extern int cu_ablation;
 #define WITHOUT(mechanism) (cu_ablation == WITHOUT_##mechanism)
-
-#endif

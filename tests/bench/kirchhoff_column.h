@@ -1,7 +1,6 @@
 /* tests/bench/kirchhoff_column.h – a trace's contributions to an image column, as benches measure
  * them: v = 2000 + 0.5 z, depths 10 m apart. */
-#ifndef TESTS_BENCH_KIRCHHOFF_COLUMN_H
-#define TESTS_BENCH_KIRCHHOFF_COLUMN_H
+#pragma once
 
 #include "kirchhoff/sum.h"
 #include "src/kernel.h"
@@ -109,5 +108,3 @@ static inline double column_updates(const struct column *c)
 {
     return (double)c->plan.depths * COLUMN_TRACES * COLUMN_REPEAT;
 }
-
-#endif

@@ -24,8 +24,7 @@
  *
  * The same sources make libcuda.so.1 and libnvrtc.so.12, and with -DFAKE_HIP=6 libamdhip64.so.6 and
  * libhiprtc.so.6; with -DFAKE_HIP=5 the older libamdhip64.so.5, which has the compiler inside. */
-#ifndef TESTS_FAKEGPU_FAKE_H
-#define TESTS_FAKEGPU_FAKE_H
+#pragma once
 
 #include <CL/cl.h>
 #undef bool /* POWER's <altivec.h>, which comes with it, makes a vector of it */
@@ -214,5 +213,3 @@ struct box {
 int queue_copy(void *stream, const struct box *);
 int queue_launch(void *stream, struct function *, const unsigned grid[3], const unsigned group[3],
                  void *const *args);
-
-#endif
