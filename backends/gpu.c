@@ -2,7 +2,6 @@
 #include "backends/gpu.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 

@@ -6,9 +6,7 @@
  * wait(). */
 #include "backends/gpu.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK = 4 << 20 }; /* bytes: a few hundred microseconds of any bus */
 

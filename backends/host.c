@@ -11,7 +11,6 @@
 #include "src/kernel.h"
 #include "src/opt.h"
 #include <ffi.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>

@@ -6,7 +6,6 @@
 
 #include "backends/binding.h"
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SWEEPS = 8 };

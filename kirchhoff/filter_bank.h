@@ -9,7 +9,6 @@
 #pragma once
 
 #include "src/status.h"
-#include <stdbool.h>
 #include <stddef.h>
 
 /* -d/dt; nothing; its half, (-d/dt)^1/2 = sqrt(omega) turned by -45 degrees, for the sum along a

@@ -6,7 +6,6 @@
 #include "cu/unit/topology.h"
 #include "src/clock.h"
 #include "src/process.h"
-#include "src/self.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -3,8 +3,6 @@
 #include "kirchhoff/mig.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PIXELS = 400, TONES = 127 }; /* most along an edge; of either sign */
 

@@ -3,12 +3,10 @@
 #include "cu/rank/cluster.h"
 #include "src/kernel.h"
 #include "kirchhoff/tables_made.h"
-#include "src/opt.h"
 #include "kirchhoff/kernels/migrate.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SAMPLED_TRACES = 64 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kirchhoff/segy.h"
-#include <math.h>
+
 #include <string.h>
 
 enum { SEGY_TEXT = 3200, SEGY_BINARY = 400, SEGY_HEADER = 240 };

@@ -3,7 +3,6 @@
 #include "kirchhoff/tt.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { SHOTS = 64, POINTS = 200, PIXELS = 80 }; /* the most that a picture shows */
 

@@ -18,7 +18,6 @@
 #pragma once
 
 #include "kirchhoff/grid.h"
-#include <stdbool.h>
 
 enum velocity_kind { VELOCITY_LINEAR, VELOCITY_LENS, VELOCITY_LAYERS, VELOCITY_CUBE };
 enum { VELOCITY_LAYERS_MOST = 64, VELOCITY_TEXT = 256 };

@@ -2,7 +2,6 @@
 #include "kirchhoff/mig.h"
 #include "src/file.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* mcsem/figures.c – figures in numbers. */
 #include "mcsem/figures.h"
 #include "mcsem/inversion.h"
-#include "mcsem/write.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,6 @@
 #include "mcsem/matmul.h"
 #include "mcsem/simd.h"
 
-#include <stddef.h>
-
 enum { ROWS = 4, VECTORS = LANES == 8 ? 2 : 3 };
 
 /* One block: m <= ROWS rows, v <= VECTORS vectors; both are constants where it is called. */

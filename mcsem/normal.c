@@ -6,7 +6,6 @@
 
 #include <cblas.h>
 #include <dlfcn.h>
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

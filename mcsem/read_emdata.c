@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_FREQUENCIES = 64 };
 #define SPACING 500.0 /* of columns where the file says nothing, m */

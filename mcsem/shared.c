@@ -7,7 +7,6 @@
 #include "mcsem/simd.h"
 #include "mcsem/kernels/field.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include "mcsem/forward.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* How dense the table is, from coarse to fine. */

@@ -4,11 +4,9 @@
 #include "mcsem/seabed.h"
 #include "mcsem/survey_file.h"
 #include "src/json.h"
-#include "src/table.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool named(const char *path)

@@ -3,7 +3,6 @@
 #include "npb_mz/mz.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int most(int a, int b)
 {

@@ -4,7 +4,6 @@
 #include "cu/team/samples.h"
 #include "src/clock.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

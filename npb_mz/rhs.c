@@ -4,8 +4,6 @@
 
 #include "npb_mz/kernels/rhs.h"
 
-#include <string.h>
-
 /* Doubles between planes of the window beyond their rows: keeps the rows of a point's neighbours in
  * different sets of the cache. */
 enum { GAP = 104 };

@@ -6,7 +6,6 @@
 #include "src/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Edges are halved down to 2^-20 of their range, around something that fits to 2^-7. */

@@ -4,7 +4,6 @@
 #include "okada_mogi/device.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { V, CELL, DIVISION, TARGET, SLACK, FOUND };
 enum { TARGETS = 16384, SLOTS = 16 }; /* questions in a launch, answers to each */

@@ -2,7 +2,6 @@
 #include "okada_mogi/grid.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The inner list has at least ENOUGH places, if there are as many, to fill lanes; it grows up to
  * PLENTY to take a constraint's axes in. */

@@ -3,7 +3,6 @@
 
 #include "okada_mogi/trial.h"
 #include "src/status.h"
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Zeroed = empty. */

@@ -5,7 +5,6 @@
 
 #include "okada_mogi/judge.h"
 #include "okada_mogi/search.h"
-#include <stdint.h>
 
 /* A point of the ground, in all lanes, and what is seen of it. */
 struct search_point {

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const double stats_percent[STATS_PERCENTS] = {5, 25, 50, 75, 95};
 

@@ -3,7 +3,6 @@
 #include "src/file.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static enum ek_status dump(const char *path, const json_t *root, int digits)
 {

@@ -5,7 +5,6 @@
 #include "cu/farm/transport_zmq.h"
 #include "cu/farm/worker.h"
 #include "cu/rank/family.h"
-#include "src/clock.h"
 
 #include <pthread.h>
 #include <setjmp.h>

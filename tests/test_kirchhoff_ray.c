@@ -1,6 +1,5 @@
 /* tests/test_kirchhoff_ray.c – rays against rays of high accuracy, vectors of rays against single
  * ones, sampled media against formulas. */
-#include "kirchhoff/analytic.h"
 #include "kirchhoff/ray.h"
 #include "tests/isa.h"
 #include "tests/kirchhoff.h"

@@ -4,8 +4,6 @@
 #include "cu/rank/cluster.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { STEPS = 5 }; /* of each kind; the median counts */

@@ -3,7 +3,6 @@
 #include "cu/bench/bench.h"
 #include "cu/team/ek_grid_internal.h"
 #include "cu/team/thread_pool.h"
-#include "src/arena.h"
 #include "src/clock.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "src/status.h"
-#include <stdbool.h>
 #include <stddef.h>
 
 enum transport_event_kind {

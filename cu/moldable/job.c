@@ -4,13 +4,11 @@
 #include "src/demand.h"
 #include "src/file.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- members ----------------------------------------------------------------------------------*/
 static enum ek_status text_of(const struct run_job *j, const char *where, const json_t *object,

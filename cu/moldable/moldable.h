@@ -11,7 +11,6 @@
 #include "src/arena.h"
 #include "src/status.h"
 #include <stdbool.h>
-#include <stddef.h>
 
 /* t(p) = (1 + stretch) (a/p^b + c + d ln(p) + e p) seconds, or (1 + stretch) table[p-1]. */
 struct moldable_law {

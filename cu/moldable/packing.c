@@ -1,7 +1,6 @@
 /* cu/moldable/packing.c – a tournament of nodes for every width. */
 #include "cu/moldable/packing.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

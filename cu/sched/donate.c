@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A seat: a published load >= 0, SEAT_AWAY, or SEAT_GIFT - device. */
 enum { SEAT_AWAY = -1, SEAT_GIFT = -2 };

@@ -21,7 +21,6 @@
 #pragma once
 
 #include "src/status.h"
-#include <stdbool.h>
 
 enum donate_mode {
     DONATE_OFF,    /* no worker ever has a device */

@@ -2,8 +2,6 @@
  * others. */
 #include "cu/sched/partition.h"
 
-#include <math.h>
-
 static const size_t NONE = (size_t)-1;
 
 /* Where only times count, the best task to take is among so many near the one that evens out the

@@ -11,7 +11,6 @@
 #include "cu/sched/checksummed.h"
 #include "src/arena.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 

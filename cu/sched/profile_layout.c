@@ -2,7 +2,6 @@
 #include "cu/sched/profile_layout.h"
 #include "src/checksum.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char FORMAT[] = "evenkeel layout";

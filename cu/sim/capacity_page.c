@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     MOST_POINTS = 30000, /* more make a chart slow: scenarios are thinned out behind the first */

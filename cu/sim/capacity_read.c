@@ -5,7 +5,6 @@
 #include "cu/sched/profile.h"
 #include "src/demand.h"
 #include "src/file.h"
-#include "src/opt.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What went wrong on one unit's threads; reported by the thread that opens the set. */
 struct opening {

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LAYOUT_MAX = 1 << 20 }; /* threads, and each number by itself */
 

@@ -1,6 +1,5 @@
 /* cu/unit/place_derive.c – places from a machine and a layout. */
 #include "cu/unit/place.h"
-#include "cu/unit/topology.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <omp.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * (tests/random_case.h), and beside the optimum where there are up to eleven tasks: the worst of
  * each family, and the share of cases beyond 1.02.
  * cu_random [FIRST_SEED [CASES [MOST_TASKS [FAMILY]]]], CASES of each family */
-#include "src/clock.h"
 #include "tests/random_case.h"
 
 struct tally {
