@@ -1,5 +1,6 @@
 /* backends/gpu.c – an open GPU: memory, launches, queues, events. */
 #include "backends/gpu.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 
@@ -142,9 +143,7 @@ enum ek_status gpu_alloc(void *dev, size_t bytes, struct backend_mem **mem)
     TRY(gpu_use(d));
     if (bytes > room(d))
         return backend_no_room(d->label, &d->info, bytes, room(d), d->used);
-    struct gpu_memory *m = calloc(1, sizeof *m);
-    if (!m)
-        FAIL(EK_UNAVAILABLE, "%s: out of host memory", d->label);
+    NEW(struct gpu_memory, m, 1, "%s: out of host memory", d->label);
     void *address = NULL;
     int code = d->driver->alloc(&address, bytes ? bytes : 1);
     if (code) {

@@ -5,6 +5,7 @@
 #include "backends/opencl.h"
 
 #include "backends/binding.h"
+#include "src/arena.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,9 +178,7 @@ static enum ek_status alloc(void *dev, size_t bytes, struct backend_mem **mem)
     size_t most = left < d->info.max_alloc ? left : d->info.max_alloc;
     if (bytes > most)
         return backend_no_room(d->label, &d->info, bytes, most, d->used);
-    struct memory *m = calloc(1, sizeof *m);
-    if (!m)
-        FAIL(EK_UNAVAILABLE, "%s: out of host memory", d->label);
+    NEW(struct memory, m, 1, "%s: out of host memory", d->label);
     cl_int code;
     m->buffer = opencl.CreateBuffer(d->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &code);
     if (code) {

@@ -1,5 +1,6 @@
 /* kirchhoff/batch.c – from the file and the tables to what is summed. */
 #include "kirchhoff/batch.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,9 +24,7 @@ size_t batch_bytes(const struct batch_input *in)
 enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **out)
 {
     const size_t n = chunks * batch_longest(in->survey);
-    struct batch *b = calloc(1, sizeof *b);
-    if (!b)
-        FAIL(EK_UNAVAILABLE, "out of memory for a chunk of traces");
+    NEW(struct batch, b, 1, "out of memory for a chunk of traces");
     b->in = in;
     b->room = (int)n;
     b->trace = ARENA_NEW(&b->arena, n, struct batch_trace);

@@ -1,5 +1,6 @@
 /* kirchhoff/eikonal_medium.c – the box, its layout and the mean slowness of its cells. */
 #include "kirchhoff/eikonal_internal.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -229,9 +230,7 @@ static enum ek_status fill(struct eikonal *e)
 enum ek_status eikonal_open(const struct velocity *v, const struct grid *grid, const double low[3],
                             const double high[3], struct eikonal **out)
 {
-    struct eikonal *e = calloc(1, sizeof *e);
-    if (!e)
-        FAIL(EK_UNAVAILABLE, "out of memory for an eikonal solver");
+    NEW(struct eikonal, e, 1, "out of memory for an eikonal solver");
     e->velocity = v;
     e->table = *grid;
     set_box(e, low, high);

@@ -1,6 +1,7 @@
 /* kirchhoff/filter_bank.c – the filter bank, by FFTW. */
 #include "kirchhoff/filter_bank.h"
 #include "kirchhoff/sum.h"
+#include "src/arena.h"
 
 #include <fftw3.h>
 #include <math.h>
@@ -113,9 +114,7 @@ static enum ek_status make_plans(struct filter_bank *b)
 
 enum ek_status filter_bank_open(const struct filter_bank_options *o, struct filter_bank **out)
 {
-    struct filter_bank *b = calloc(1, sizeof *b);
-    if (!b)
-        FAIL(EK_UNAVAILABLE, "out of memory for filters");
+    NEW(struct filter_bank, b, 1, "out of memory for filters");
     b->o = *o;
     b->n = good_length((int)o->ns + TAIL);
     b->fine = o->factor * b->n;

@@ -2,6 +2,7 @@
 #include "kirchhoff/image.h"
 #include "cu/rank/cluster.h"
 #include "cu/bench/memory.h"
+#include "src/arena.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
@@ -33,9 +34,7 @@ enum ek_status image_open(const struct grid *grid, const struct chunks_classes *
                           struct image **out)
 {
     char size[32];
-    struct image *m = calloc(1, sizeof *m);
-    if (!m)
-        FAIL(EK_UNAVAILABLE, "out of memory for an image");
+    NEW(struct image, m, 1, "out of memory for an image");
     m->grid = *grid;
     m->classes = *c;
     m->columns = columns_of(grid);

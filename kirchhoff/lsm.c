@@ -1,6 +1,7 @@
 /* kirchhoff/lsm.c – conjugate gradients between migration and demigration. */
 #include "kirchhoff/lsm.h"
 #include "cu/rank/cluster.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,9 +30,7 @@ static enum ek_status read_traces(struct lsm *l)
 enum ek_status lsm_open(struct migrate *m, int iterations, size_t begin, size_t end,
                         struct lsm **out)
 {
-    struct lsm *l = calloc(1, sizeof *l);
-    if (!l)
-        FAIL(EK_UNAVAILABLE, "out of memory");
+    NEW(struct lsm, l, 1, "out of memory");
     *l = (struct lsm){.m = m,
                       .iterations = iterations,
                       .n = image_sums(m->image),

@@ -4,6 +4,7 @@
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
 #include "cu/unit/topology.h"
+#include "src/arena.h"
 #include "src/clock.h"
 #include "src/process.h"
 
@@ -140,9 +141,7 @@ static enum ek_status launch(const struct node *n, struct seat *s, const struct 
         extra[added++] = "--devices";
         extra[added++] = s->devices;
     }
-    char **argv = calloc((size_t)(words + added + 1), sizeof *argv);
-    if (!argv)
-        FAIL(EK_UNAVAILABLE, "out of memory");
+    NEW(char *, argv, (size_t)(words + added + 1), "out of memory");
     memcpy(argv, j->word, (size_t)words * sizeof *argv);
     memcpy(argv + words, extra, (size_t)added * sizeof *argv);
     const pid_t parent = getpid(), pid = fork();

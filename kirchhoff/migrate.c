@@ -1,6 +1,7 @@
 /* kirchhoff/migrate.c – the plan of a migration: what is read, weighed and limited how. */
 #include "kirchhoff/migrate.h"
 #include "cu/rank/cluster.h"
+#include "src/arena.h"
 #include "src/kernel.h"
 #include "kirchhoff/tables_made.h"
 #include "kirchhoff/kernels/migrate.h"
@@ -414,9 +415,7 @@ enum ek_status migrate_begin(struct migrate *m, int threads)
 
 enum ek_status migrate_open(const struct migrate_options *o, struct migrate **out)
 {
-    struct migrate *m = calloc(1, sizeof *m);
-    if (!m)
-        FAIL(EK_UNAVAILABLE, "out of memory");
+    NEW(struct migrate, m, 1, "out of memory");
     m->o = *o;
     const enum ek_status st = fill(m);
     if (st)

@@ -236,9 +236,7 @@ static enum ek_status fill(struct migrate_device *d)
 enum ek_status migrate_device_open(const struct migrate *m, struct backend *backend,
                                    struct migrate_device **out)
 {
-    struct migrate_device *d = calloc(1, sizeof *d);
-    if (!d)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
+    NEW(struct migrate_device, d, 1, "%s: out of memory", backend->label);
     d->m = m;
     d->backend = backend;
     const enum ek_status st = fill(d);

@@ -58,9 +58,7 @@ static enum ek_status fill(struct migrate_worker *w, int width)
 
 enum ek_status migrate_worker_open(const struct migrate *m, int width, struct migrate_worker **out)
 {
-    struct migrate_worker *w = calloc(1, sizeof *w);
-    if (!w)
-        FAIL(EK_UNAVAILABLE, "out of memory");
+    NEW(struct migrate_worker, w, 1, "out of memory");
     w->m = m;
     const enum ek_status st = fill(w, width);
     if (st)

@@ -1,5 +1,6 @@
 /* kirchhoff/ray_device.c – the rays of a front on a device. */
 #include "kirchhoff/ray_device.h"
+#include "src/arena.h"
 #include "src/embed.h"
 
 #include <stdlib.h>
@@ -51,9 +52,7 @@ static enum ek_status send_medium(struct ray_device *d, const struct ray_field *
 enum ek_status ray_device_open(struct backend_device which, const struct ray_field *field,
                                struct ray_device **d)
 {
-    struct ray_device *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for a device");
+    NEW(struct ray_device, made, 1, "out of memory for a device");
     enum ek_status st = backend_open(which, &made->backend);
     if (!st)
         st = build(made);

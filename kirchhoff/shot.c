@@ -2,6 +2,7 @@
 #include "kirchhoff/shot.h"
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/ray_device.h"
+#include "src/arena.h"
 #include "src/clock.h"
 
 #include <math.h>
@@ -30,9 +31,7 @@ enum { ROUNDS = 12 };
 enum ek_status shot_open(const struct shot_job *job, const double source[3], struct shot **s)
 {
     const struct shot_options *o = &job->options;
-    struct shot *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for a shot");
+    NEW(struct shot, made, 1, "out of memory for a shot");
     made->job = job;
     made->limits = (struct front_limits){
         .edge = o->edge, .angle = o->angle * M_PI / 180, .most = (size_t)o->most};

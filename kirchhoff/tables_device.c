@@ -23,9 +23,7 @@ struct tables_device {
 enum ek_status tables_device_open(struct backend *backend, const struct traveltime_cache *travel,
                                   size_t slots, struct tables_device **out)
 {
-    struct tables_device *d = calloc(1, sizeof *d);
-    if (!d)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
+    NEW(struct tables_device, d, 1, "%s: out of memory", backend->label);
     d->backend = backend;
     d->travel = travel;
     d->slots = slots;

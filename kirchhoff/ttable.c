@@ -1,5 +1,6 @@
 /* kirchhoff/ttable.c – tables in memory and in files. */
 #include "kirchhoff/ttable.h"
+#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/file.h"
 
@@ -222,9 +223,7 @@ static enum ek_status map_file(const char *path, struct ttable *t)
 
 enum ek_status ttable_open(const char *path, struct ttable **t)
 {
-    struct ttable *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+    NEW(struct ttable, made, 1, "%s: out of memory", path);
     enum ek_status st = map_file(path, made);
     if (!st)
         st = take_header(path, made);

@@ -2,6 +2,7 @@
 #include "kirchhoff/velocity.h"
 #include "cu/rank/cluster.h"
 #include "kirchhoff/velocity_cube.h"
+#include "src/arena.h"
 #include "src/opt.h"
 
 #include <math.h>
@@ -143,9 +144,7 @@ static enum ek_status open_text(const char *text, struct velocity *v)
 
 enum ek_status velocity_open(const char *text, struct velocity **v)
 {
-    struct velocity *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for a velocity model");
+    NEW(struct velocity, made, 1, "out of memory for a velocity model");
     const enum ek_status st = open_text(text, made);
     if (st)
         velocity_close(made);

@@ -1,6 +1,7 @@
 /* kirchhoff/write_segy.c – SEG-Y and SU files, which replace what was there only when they are
  * whole. */
 #include "kirchhoff/segy_internal.h"
+#include "src/arena.h"
 #include "src/file.h"
 
 #include <stdio.h>
@@ -166,9 +167,7 @@ enum ek_status segy_create(const char *path, const struct segy_new *file, struct
     if (file->ns < 1 || file->ns > (su ? 65535 : 1 << 24))
         FAIL(EK_USAGE, "%s: %ld samples do not fit a trace header%s", path, file->ns,
              su ? " of SU; write SEG-Y" : "");
-    struct segy_writer *w = calloc(1, sizeof *w);
-    if (!w)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+    NEW(struct segy_writer, w, 1, "%s: out of memory", path);
     w->file = *file;
     w->file.su = su;
     w->file.format = su || !file->format ? 5 : file->format;

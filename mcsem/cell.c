@@ -4,6 +4,7 @@
  * real and imaginary parts: the residual takes the field's place in column 0. */
 #include "mcsem/cell_work.h"
 #include "mcsem/matmul.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,9 +73,7 @@ enum ek_status cell_open(const struct survey *survey, const struct earth *earth,
                          struct cell_work **work)
 {
     struct backend *computes = earth->vertical ? NULL : device;
-    struct cell_work *w = calloc(1, sizeof *w);
-    if (!w)
-        FAIL(EK_UNAVAILABLE, "out of memory for the cells of a unit");
+    NEW(struct cell_work, w, 1, "out of memory for the cells of a unit");
     w->survey = survey;
     w->earth = earth;
     w->options = *options;

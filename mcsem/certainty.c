@@ -1,5 +1,6 @@
 /* mcsem/certainty.c – variances and shares become lengths and depths. */
 #include "mcsem/certainty.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,9 +35,7 @@ enum ek_status certainty_open(struct invert *inv, struct certainty **certainty)
     const struct earth *e = inv->earth;
     const size_t columns = (size_t)earth_columns(e), n = earth_size(e);
     const size_t own = (size_t)earth_unknowns(e);
-    struct certainty *c = calloc(1, sizeof *c);
-    if (!c)
-        FAIL(EK_UNAVAILABLE, "out of memory for uncertainties");
+    NEW(struct certainty, c, 1, "out of memory for uncertainties");
     c->sigma = ARENA_NEW(&c->arena, n, double);
     c->length = ARENA_NEW(&c->arena, n, double);
     c->depth = ARENA_NEW(&c->arena, columns, double);

@@ -130,9 +130,7 @@ static enum ek_status open_all(struct device *d, size_t pairs)
 enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq, size_t pairs,
                                  struct device **device)
 {
-    struct device *d = calloc(1, sizeof *d);
-    if (!d)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
+    NEW(struct device, d, 1, "%s: out of memory", backend->label);
     d->backend = backend;
     d->layers = layers;
     d->nfreq = nfreq;

@@ -1,5 +1,6 @@
 /* mcsem/earth.c – columns of layers. */
 #include "mcsem/earth.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,10 +8,8 @@
 
 static enum ek_status allocate(int nx, int ny, int nz, struct earth **earth)
 {
-    struct earth *e = calloc(1, sizeof *e);
     const size_t columns = (size_t)nx * (size_t)ny, layers = (size_t)nz;
-    if (!e)
-        FAIL(EK_UNAVAILABLE, "out of memory for an earth");
+    NEW(struct earth, e, 1, "out of memory for an earth");
     e->nx = nx;
     e->ny = ny;
     e->nz = nz;

@@ -1,6 +1,7 @@
 /* mcsem/emdata.c – block after block, row after row. */
 #include "mcsem/emdata.h"
 #include "mcsem/survey.h"
+#include "src/arena.h"
 #include "src/opt.h"
 #include "src/table.h"
 
@@ -371,9 +372,7 @@ bool emdata_is(const char *path)
 
 enum ek_status emdata_open(const char *path, struct emdata **emdata)
 {
-    struct emdata *e = calloc(1, sizeof *e);
-    if (!e)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+    NEW(struct emdata, e, 1, "%s: out of memory", path);
     struct reader r = {.to = e, .in = fopen(path, "r")};
     e->path = path;
     enum ek_status st =

@@ -3,6 +3,7 @@
 
 #include "mcsem/simd.h"
 #include "mcsem/kernels/exact.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,7 @@ static double *vectors(size_t n)
 
 enum ek_status forward_open(int layers, int nfreq, struct forward **forward)
 {
-    struct forward *f = calloc(1, sizeof *f);
-    if (!f)
-        FAIL(EK_UNAVAILABLE, "forward: out of memory");
+    NEW(struct forward, f, 1, "forward: out of memory");
     const size_t n = (size_t)layers;
     f->layers = layers;
     f->nfreq = nfreq;

@@ -4,6 +4,7 @@
 #include "mcsem/read_model.h"
 #include "mcsem/pair.h"
 #include "mcsem/seabed.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -138,9 +139,7 @@ static enum ek_status open_mail(struct inversion *s)
 {
     const int cells = s->survey->ncells, rank = cluster_rank();
     const size_t sums = cell_sums(earth_unknowns(s->start));
-    struct cluster_message *m = calloc((size_t)cells, sizeof *m);
-    if (!m)
-        FAIL(EK_UNAVAILABLE, "out of memory for the messages of %d cells", cells);
+    NEW(struct cluster_message, m, cells, "out of memory for the messages of %d cells", cells);
     for (int c = 0; c < cells; c++) {
         const bool sends = s->rank_of[c] == rank && rank > 0;
         const bool receives = s->rank_of[c] != 0 && rank == 0;

@@ -1,5 +1,6 @@
 /* mcsem/invert.c – which trials are accepted, and where the next one lies. */
 #include "mcsem/invert.h"
+#include "src/arena.h"
 #include "src/clock.h"
 
 #include <math.h>
@@ -86,9 +87,7 @@ enum ek_status invert_open(const struct survey *survey, const struct earth *star
                            const struct prior *prior, const struct invert_options *options,
                            bool solves, struct invert **out)
 {
-    struct invert *inv = calloc(1, sizeof *inv);
-    if (!inv)
-        FAIL(EK_UNAVAILABLE, "out of memory for an inversion");
+    NEW(struct invert, inv, 1, "out of memory for an inversion");
     inv->survey = survey;
     inv->prior = prior;
     inv->options = *options;

@@ -3,6 +3,7 @@
  * diagonal the rest of its block, then the same layer of the next column in x and in y. */
 #include "mcsem/normal_internal.h"
 #include "mcsem/cell.h"
+#include "src/arena.h"
 
 #include <cblas.h>
 #include <dlfcn.h>
@@ -41,9 +42,7 @@ static void fill_pattern(const struct earth *e, cholmod_sparse *a)
 enum ek_status normal_open(const struct earth *earth, const struct prior *prior,
                            struct normal **normal)
 {
-    struct normal *n = calloc(1, sizeof *n);
-    if (!n)
-        FAIL(EK_UNAVAILABLE, "out of memory for the normal equations");
+    NEW(struct normal, n, 1, "out of memory for the normal equations");
     const size_t unknowns = earth_size(earth);
     n->earth = earth;
     n->prior = prior;

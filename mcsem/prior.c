@@ -2,6 +2,7 @@
 #include "mcsem/prior.h"
 #include "mcsem/read_model.h"
 #include "mcsem/seabed.h"
+#include "src/arena.h"
 #include "src/file.h"
 #include "src/table.h"
 
@@ -198,9 +199,7 @@ enum ek_status prior_open(const struct earth *e, const struct prior_options *o,
 {
     const size_t n = earth_size(e);
     struct arena room = {0};
-    struct prior *p = calloc(1, sizeof *p);
-    if (!p)
-        FAIL(EK_UNAVAILABLE, "out of memory for what is wanted of a model");
+    NEW(struct prior, p, 1, "out of memory for what is wanted of a model");
     p->n = n;
     p->row = ARENA_NEW(&p->arena, 5 * n, struct prior_row);
     p->reference = ARENA_NEW(&p->arena, n, double);

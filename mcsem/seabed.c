@@ -1,5 +1,6 @@
 /* mcsem/seabed.c – depths between points. */
 #include "mcsem/seabed.h"
+#include "src/arena.h"
 #include "src/file.h"
 #include "src/table.h"
 
@@ -277,9 +278,7 @@ static double depth_below(const struct floor *f, const struct earth *e, int c)
 static enum ek_status lay_columns(const struct floor *f, const struct survey *s, struct earth *e)
 {
     const size_t columns = (size_t)earth_columns(e);
-    double *count = calloc(columns, sizeof *count);
-    if (!count)
-        FAIL(EK_UNAVAILABLE, "out of memory for the sea floor of %zu columns", columns);
+    NEW(double, count, columns, "out of memory for the sea floor of %zu columns", columns);
     memset(e->seabed, 0, columns * sizeof *e->seabed);
     for (size_t i = 0; i < s->npairs; i++) {
         const struct survey_pair *p = &s->pair[i];

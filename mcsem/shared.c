@@ -6,6 +6,7 @@
 
 #include "mcsem/simd.h"
 #include "mcsem/kernels/field.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,7 @@ enum ek_status shared_reserve(struct shared_room *r, size_t n)
 
 enum ek_status shared_open(int layers, int width, struct shared **shared)
 {
-    struct shared *s = calloc(1, sizeof *s);
-    if (!s)
-        FAIL(EK_UNAVAILABLE, "out of memory for a cell's table");
+    NEW(struct shared, s, 1, "out of memory for a cell's table");
     s->width = width;
     s->layers = layers;
     s->scratch = calloc((size_t)width, sizeof *s->scratch);

@@ -18,10 +18,8 @@ const char *const survey_parts[] = {"both", "real", "imaginary", "amplitude", "p
 
 enum ek_status survey_open(size_t npairs, int nfreq, struct survey **survey)
 {
-    struct survey *s = calloc(1, sizeof *s);
     const size_t pairs = npairs ? npairs : 1, data = pairs * (size_t)(nfreq > 0 ? nfreq : 1);
-    if (!s)
-        FAIL(EK_UNAVAILABLE, "out of memory for a survey");
+    NEW(struct survey, s, 1, "out of memory for a survey");
     s->npairs = npairs;
     s->nfreq = nfreq;
     s->freq = calloc((size_t)(nfreq > 0 ? nfreq : 1), sizeof *s->freq);

@@ -2,6 +2,7 @@
 #include "npb_mz/copies.h"
 #include "cu/rank/cluster.h"
 #include "cu/rank/survive.h"
+#include "src/arena.h"
 #include "src/checksum.h"
 
 #include <limits.h>
@@ -178,9 +179,7 @@ static enum ek_status take(struct copies *c)
 
 enum ek_status copies_open(const struct mz *mz, const int *rank_of, struct copies **out)
 {
-    struct copies *c = calloc(1, sizeof *c);
-    if (!c)
-        FAIL(EK_UNAVAILABLE, "out of memory for copies of zones");
+    NEW(struct copies, c, 1, "out of memory for copies of zones");
     c->mz = mz;
     enum ek_status st = take(c);
     if (!st)

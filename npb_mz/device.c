@@ -1,5 +1,6 @@
 /* npb_mz/device.c – steps, moves and exchanges of the zones that live on one device. */
 #include "npb_mz/device.h"
+#include "src/arena.h"
 #include "src/clock.h"
 #include "src/embed.h"
 
@@ -156,9 +157,7 @@ static enum ek_status send_tables(struct device *d)
 
 enum ek_status device_open(const struct mz *mz, struct backend *backend, struct device **out)
 {
-    struct device *d = calloc(1, sizeof *d);
-    if (!d)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", mz->ops->name);
+    NEW(struct device, d, 1, "%s: out of memory", mz->ops->name);
     d->mz = mz;
     d->backend = backend;
     enum ek_status st = open_places(d);

@@ -1,5 +1,6 @@
 /* npb_mz/faces.c – lists of faces by the memory nodes that they leave and enter. */
 #include "npb_mz/faces.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,7 @@ static enum ek_status list_add(struct faces_list *l, long a, long b, long c)
 enum ek_status faces_open(const struct mz *mz, struct remote *remote, int nmemories,
                           struct faces **out)
 {
-    struct faces *f = calloc(1, sizeof *f);
-    if (!f)
-        FAIL(EK_UNAVAILABLE, "exchange: out of memory");
+    NEW(struct faces, f, 1, "exchange: out of memory");
     f->mz = mz;
     f->remote = remote;
     f->nmemories = nmemories;

@@ -1,6 +1,7 @@
 /* npb_mz/migrate.c – sends and receives the state of zones. */
 #include "npb_mz/ranks.h"
 #include "cu/rank/cluster.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 
@@ -52,10 +53,9 @@ static void settle(struct mz *mz, const int *of, const int *next)
 enum ek_status migrate_zones(struct mz *mz, const int *of, const int *next)
 {
     const int n = list_zones(mz, of, next, NULL);
-    struct cluster_message *m = calloc((size_t)n + 1, sizeof *m);
     struct cluster_mail *mail = NULL;
-    if (!m)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d messages", mz->ops->name, n);
+    NEW(struct cluster_message, m, (size_t)n + 1, "%s: out of memory for %d messages",
+        mz->ops->name, n);
     list_zones(mz, of, next, m);
     enum ek_status st = cluster_mail_open(m, n, &mail);
     for (int i = 0; !st && i < n; i++)

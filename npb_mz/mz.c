@@ -1,6 +1,7 @@
 /* npb_mz/mz.c – opens and closes a problem and the scratch of its units, and steps it. */
 #include "cu/team/thread_pool.h"
 #include "npb_mz/mz.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 
@@ -89,9 +90,7 @@ static enum ek_status open_fields(struct mz *mz)
 enum ek_status mz_open_unclaimed(const struct mz_ops *ops, const struct mz_class *class,
                                  struct mz **out)
 {
-    struct mz *mz = calloc(1, sizeof *mz);
-    if (!mz)
-        FAIL(EK_UNAVAILABLE, "%s: no memory", ops->name);
+    NEW(struct mz, mz, 1, "%s: no memory", ops->name);
     mz->ops = ops;
     mz->class = class;
     mz->mesh = mz_mesh_find(class->letter);

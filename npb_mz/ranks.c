@@ -3,6 +3,7 @@
 #include "cu/rank/cluster.h"
 #include "cu/sched/assignment.h"
 #include "cu/team/samples.h"
+#include "src/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,9 +83,7 @@ static size_t partition_bytes(const struct ranks *r)
 enum ek_status ranks_open(const struct mz *mz, const struct cu_set *set, const char *schedule,
                           struct ranks **out)
 {
-    struct ranks *r = calloc(1, sizeof *r);
-    if (!r)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", mz->ops->name);
+    NEW(struct ranks, r, 1, "%s: out of memory", mz->ops->name);
     r->mz = mz;
     r->schedule = schedule;
     r->n = cluster_size();

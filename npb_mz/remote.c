@@ -2,6 +2,7 @@
 #include "npb_mz/remote.h"
 #include "cu/rank/cluster.h"
 #include "cu/team/samples.h"
+#include "src/arena.h"
 #include "src/clock.h"
 
 #include <stdatomic.h>
@@ -97,9 +98,7 @@ enum ek_status remote_partition(struct remote *r, const int *rank_of)
 enum ek_status remote_open(const struct mz *mz, const int *rank_of, struct remote **out)
 {
     const size_t faces = MZ_SIDES * (size_t)mz->nzones;
-    struct remote *r = calloc(1, sizeof *r);
-    if (!r)
-        FAIL(EK_UNAVAILABLE, "exchange: out of memory");
+    NEW(struct remote, r, 1, "exchange: out of memory");
     r->mz = mz;
     r->send_of = ARENA_NEW(&r->arena, faces, int);
     r->receive_of = ARENA_NEW(&r->arena, faces, int);

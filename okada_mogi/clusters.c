@@ -47,9 +47,7 @@ static void set_level(struct clusters *s, int level)
 enum ek_status clusters_open(int naxes, const long *low, const long *high, size_t cells,
                              struct clusters **s)
 {
-    struct clusters *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for the clusters of accepted trials");
+    NEW(struct clusters, made, 1, "out of memory for the clusters of accepted trials");
     made->naxes = naxes;
     made->room = cells;
     made->cell = ARENA_NEW(&made->arena, cells, cell_number);

@@ -1,6 +1,7 @@
 /* okada_mogi/device.c – a device in a search: it says what cannot be left out, the worker on
  * its managing thread does the rest. */
 #include "okada_mogi/device.h"
+#include "src/arena.h"
 #include "src/embed.h"
 
 #include <stdlib.h>
@@ -77,9 +78,7 @@ static enum ek_status fill(struct search_device *d)
 enum ek_status search_device_open(const struct search *s, struct backend *backend,
                                   struct search_device **d)
 {
-    struct search_device *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", backend->label);
+    NEW(struct search_device, made, 1, "%s: out of memory", backend->label);
     made->search = s;
     made->backend = backend;
     const enum ek_status st = fill(made);

@@ -4,6 +4,7 @@
 #include "cu/rank/stop.h"
 #include "okada_mogi/ranges.h"
 #include "okada_mogi/spool.h"
+#include "src/arena.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -109,9 +110,7 @@ static enum ek_status take(void *arg, int rank, const struct farm_batch *batch, 
 enum ek_status node_open(const struct search *s, struct search_state *l, uint64_t job_hash,
                          int units, struct node **n)
 {
-    struct node *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for the search");
+    NEW(struct node, made, 1, "out of memory for the search");
     *made = (struct node){
         .search = s, .checkpoint = l, .units = units, .keeps_all = search_job(s)->accept.all};
     pthread_mutex_init(&made->lock, NULL);

@@ -1,5 +1,6 @@
 /* okada_mogi/posterior.c – evidence, credible regions, Bayes factors. */
 #include "okada_mogi/posterior.h"
+#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/demand.h"
 
@@ -129,10 +130,8 @@ static double least_outside(const struct job *job, double accepted, double worst
 enum ek_status posterior_find(const struct stats *s, struct spool *spool, struct trial_range range,
                               struct posterior *p)
 {
-    struct reading *r = calloc(1, sizeof *r);
     const double trials = (double)range.count, accepted = (double)s->trials;
-    if (!r)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the posterior", s->job->path);
+    NEW(struct reading, r, 1, "%s: out of memory for the posterior", s->job->path);
     *r = (struct reading){.stats = s, .p = p};
     enum ek_status st = spool_each(spool, add_weights, r);
     find_bins(r);

@@ -1,6 +1,7 @@
 /* okada_mogi/read_stations.c – tables of displacements, in the orders and names that people use. */
 #include "okada_mogi/stations.h"
 #include "okada_mogi/utm.h"
+#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/table.h"
 
@@ -485,9 +486,7 @@ static enum ek_status refuse_same(const struct table *t, const struct stations *
 
 static enum ek_status refuse_twins(const struct table *t, struct stations *s)
 {
-    int *order = calloc((size_t)s->n, sizeof *order);
-    if (!order)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for %d stations", t->path, s->n);
+    NEW(int, order, s->n, "%s: out of memory for %d stations", t->path, s->n);
     enum ek_status st = EK_OK;
     for (int place = 0; place < 2 && !st; place++) {
         for (int i = 0; i < s->n; i++)

@@ -5,6 +5,7 @@
 #include "okada_mogi/judge.h"
 #include "okada_mogi/posterior.h"
 #include "okada_mogi/spool.h"
+#include "src/arena.h"
 #include "src/random.h"
 
 #include <math.h>
@@ -32,9 +33,7 @@ struct results {
 enum ek_status results_open(const struct job *job, struct trial_range range,
                             const char *const path[ACCEPTED_FORMATS], struct results **h)
 {
-    struct results *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the results", job->path);
+    NEW(struct results, made, 1, "%s: out of memory for the results", job->path);
     made->job = job;
     made->range = range;
     memcpy(made->path, path, sizeof made->path);

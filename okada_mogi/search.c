@@ -2,6 +2,7 @@
  * seat. */
 #include "okada_mogi/search_method.h"
 #include "okada_mogi/grid.h"
+#include "src/arena.h"
 #include "src/clock.h"
 #include "src/random.h"
 
@@ -253,9 +254,7 @@ static enum ek_status fill(struct search *s)
 
 enum ek_status search_open(const struct job *job, enum search_method method, struct search **s)
 {
-    struct search *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the search", job->path);
+    NEW(struct search, made, 1, "%s: out of memory for the search", job->path);
     made->job = job;
     made->slack = judge_slack(job);
     made->ops = ops_of(job, method);

@@ -7,6 +7,7 @@
 #include "okada_mogi/grid.h"
 #include "okada_mogi/join_table.h"
 #include "okada_mogi/search_method.h"
+#include "src/arena.h"
 #include "src/random.h"
 
 #include <math.h>
@@ -390,9 +391,7 @@ static enum ek_status fill(struct shared *shared, struct search *s)
 
 static enum ek_status open_shared(struct search *s, void **out)
 {
-    struct shared *shared = calloc(1, sizeof *shared);
-    if (!shared)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
+    NEW(struct shared, shared, 1, "%s: out of memory", s->job->path);
     enum ek_status st = fill(shared, s);
     if (st) {
         close_shared(shared);

@@ -7,6 +7,7 @@
  * to lie in three strips of the plane, and three strips have no common point exactly if their own
  * linear dependency says so. What survives a few stations is finished one geometry at a time,
  * stations in the lanes. */
+#include "src/arena.h"
 #include "src/lanes.h"
 #include "src/lanes_math.h"
 #include "okada_mogi/kernels/interval.h"
@@ -347,9 +348,7 @@ static void close_shared(void *arg)
 
 static enum ek_status open_shared(struct search *s, void **out)
 {
-    struct shared *shared = calloc(1, sizeof *shared);
-    if (!shared)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", s->job->path);
+    NEW(struct shared, shared, 1, "%s: out of memory", s->job->path);
     enum ek_status st = grid_open(s->job, 0, &shared->grid);
     if (!st)
         st = search_rows_open(s->job, &shared->rows);

@@ -2,6 +2,7 @@
  * and accepted trials. */
 #include "okada_mogi/search_state.h"
 #include "cu/rank/stop.h"
+#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/clock.h"
 #include "src/file.h"
@@ -34,9 +35,7 @@ struct search_state {
 enum ek_status search_state_open(struct results *r, struct trial_range range, uint64_t job_hash,
                                  const char *path, struct search_state **c)
 {
-    struct search_state *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for the search's account");
+    NEW(struct search_state, made, 1, "out of memory for the search's account");
     *made = (struct search_state){.results = r, .range = range, .job = job_hash, .path = path};
     pthread_mutex_init(&made->lock, NULL);
     *c = made;

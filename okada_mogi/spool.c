@@ -28,9 +28,7 @@ struct spool {
 
 enum ek_status spool_open(size_t memory, struct spool **s)
 {
-    struct spool *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for the accepted trials");
+    NEW(struct spool, made, 1, "out of memory for the accepted trials");
     made->memory = memory;
     made->file = -1;
     *s = made;

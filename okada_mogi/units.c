@@ -2,6 +2,7 @@
 #include "okada_mogi/units.h"
 #include "cu/team/thread_pool.h"
 #include "okada_mogi/ranges.h"
+#include "src/arena.h"
 #include "src/clock.h"
 
 #include <pthread.h>
@@ -55,9 +56,7 @@ static enum ek_status close_unit(void *ctx, const struct cu *cu)
 
 enum ek_status units_open(const struct search *s, struct cu_set *set, struct units **u)
 {
-    struct units *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for the units");
+    NEW(struct units, made, 1, "out of memory for the units");
     *made = (struct units){.search = s, .set = set};
     pthread_mutex_init(&made->lock, NULL);
     made->unit = model_alloc((size_t)set->n * sizeof *made->unit);

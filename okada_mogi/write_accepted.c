@@ -1,5 +1,6 @@
 /* okada_mogi/write_accepted.c – rows in the order of trials, as text or binary. */
 #include "okada_mogi/accepted.h"
+#include "src/arena.h"
 #include "src/file.h"
 
 #include <endian.h>
@@ -138,9 +139,7 @@ static const struct {
 enum ek_status accepted_file_open(const char *path, enum accepted_format format,
                                   const struct job *job, size_t rows, struct accepted_file **f)
 {
-    struct accepted_file *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+    NEW(struct accepted_file, made, 1, "%s: out of memory", path);
     *made = (struct accepted_file){.job = job, .path = path, .format = format, .rows = rows};
     const enum ek_status st = file_create(path, &made->file);
     if (st) {

@@ -1,5 +1,6 @@
 /* okada_mogi/write_synthetic.c – data that a known source would have left, with noise. */
 #include "okada_mogi/write.h"
+#include "src/arena.h"
 #include "src/file.h"
 #include "src/random.h"
 
@@ -31,9 +32,7 @@ static void add_unknowns(const struct job *job, uint64_t *seed, double *u)
 /* Errors of scenes that have them in common. */
 static enum ek_status add_correlated(const struct job *job, uint64_t *seed, double *u)
 {
-    double *error = calloc((size_t)job->stations.n, sizeof *error);
-    if (!error)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for errors", job->path);
+    NEW(double, error, job->stations.n, "%s: out of memory for errors", job->path);
     for (int k = 0; k < job->scenes.n; k++) {
         const struct scene *c = &job->scenes.scene[k];
         for (int i = 0; c->root && i < c->n; i++)

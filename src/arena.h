@@ -13,6 +13,7 @@
 #include "src/status.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 struct arena {
     struct arena_block *block; /* the latest; each knows the one before */
@@ -37,6 +38,15 @@ enum ek_status arena_check(const struct arena *a, const char *what, ...)
 
 /* Frees everything; the arena is an empty one again. */
 void arena_free(struct arena *a);
+
+/* ---- single pieces --------------------------------------------------------------------------- */
+
+/* Declares `name`, a pointer to n zeroed members; without memory for them it fails as FAIL() does,
+ * with the words that follow. free() it. */
+#define NEW(type, name, n, ...)                                                                    \
+    type *name = calloc((size_t)(n), sizeof *name);                                                \
+    if (!name)                                                                                     \
+    FAIL(EK_UNAVAILABLE, __VA_ARGS__)
 
 /* ---- arrays that grow ------------------------------------------------------------------------ */
 

@@ -1,5 +1,6 @@
 /* src/file.c – files are replaced as a whole or not at all. */
 #include "src/file.h"
+#include "src/arena.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -157,9 +158,7 @@ static enum ek_status begin(struct file *f, const char *path)
 
 enum ek_status file_create(const char *path, struct file **out)
 {
-    struct file *f = calloc(1, sizeof *f);
-    if (!f)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+    NEW(struct file, f, 1, "%s: out of memory", path);
     const enum ek_status st = begin(f, path);
     if (st)
         file_abandon(f);

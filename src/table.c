@@ -140,9 +140,7 @@ static enum ek_status fill(struct table *t, const char *names)
 
 enum ek_status table_open(const char *path, const char *names, struct table **t)
 {
-    struct table *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
+    NEW(struct table, made, 1, "%s: out of memory", path);
     made->path = path;
     enum ek_status st = fill(made, names);
     if (st)

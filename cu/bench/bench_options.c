@@ -2,6 +2,7 @@
  * text. */
 #include "cu/bench/bench_options.h"
 #include "cu/team/fault.h"
+#include "src/arena.h"
 #include "src/isa.h"
 #include "src/version.h"
 
@@ -85,10 +86,8 @@ static enum ek_status parse(const struct bench_program *p, void *st, const struc
 {
     if (!p->command.operand)
         return opt_parse(groups, 2, argc, argv, NULL, NULL);
-    const char **word = calloc((size_t)argc, sizeof *word);
     int n = 0;
-    if (!word)
-        FAIL(EK_UNAVAILABLE, "out of memory");
+    NEW(const char *, word, argc, "out of memory");
     enum ek_status status = opt_parse(groups, 2, argc, argv, word, &n);
     if (!status && n > 1)
         status = status_fail(EK_USAGE, "'%s' is one word too many: %s takes one %s", word[1],

@@ -1,6 +1,7 @@
 /* cu/bench/paje.c – writes events in the Paje format (Paje Trace File, Schnorr 2016): a container
  * for each policy, in it one for each unit, whose state changes where an event begins and ends. */
 #include "cu/bench/paje.h"
+#include "src/arena.h"
 #include "src/file.h"
 
 #include <stdlib.h>
@@ -127,10 +128,8 @@ bool paje_wanted(const char *path)
 
 enum ek_status paje_write(const char *path, const json_t *events)
 {
-    struct change *list = calloc(2 * json_array_size(events) + 1, sizeof *list);
     struct file *f;
-    if (!list)
-        FAIL(EK_UNAVAILABLE, "trace: out of memory");
+    NEW(struct change, list, 2 * json_array_size(events) + 1, "trace: out of memory");
     enum ek_status st = file_create(path, &f);
     if (!st) {
         FILE *out = file_stream(f);

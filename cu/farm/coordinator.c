@@ -86,9 +86,7 @@ static enum ek_status fill(struct coordinator *c)
 
 enum ek_status coordinator_open(const struct farm_job *job, int nodes, struct coordinator **c)
 {
-    struct coordinator *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for the coordinator");
+    NEW(struct coordinator, made, 1, "out of memory for the coordinator");
     *made = (struct coordinator){.job = *job, .nodes = nodes, .start = INFINITY};
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);

@@ -5,6 +5,7 @@
 #include "cu/farm/transport_zmq.h"
 #include "cu/farm/worker.h"
 #include "cu/rank/stop.h"
+#include "src/arena.h"
 #include "src/clock.h"
 
 #include <limits.h>
@@ -84,9 +85,7 @@ static enum ek_status open_server(struct farm *f)
 
 enum ek_status farm_open(const struct farm_settings *settings, struct farm **f)
 {
-    struct farm *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for the farm");
+    NEW(struct farm, made, 1, "out of memory for the farm");
     *made = (struct farm){.family = settings->family ? settings->family : family_here(),
                           .settings = *settings,
                           .run = -1};

@@ -2,6 +2,7 @@
  * rank. Who is lost is what the sockets' monitors say: the end of a connection, or of its
  * heartbeat. */
 #include "cu/farm/transport_zmq.h"
+#include "src/arena.h"
 #include "src/clock.h"
 
 #include <errno.h>
@@ -426,9 +427,7 @@ static const struct transport_ops ops = {"ZeroMQ", send_message, receive, now, c
 
 enum ek_status transport_zmq_open(const struct family *family, struct transport *t, bool *gone)
 {
-    struct zmq_transport *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for connections");
+    NEW(struct zmq_transport, made, 1, "out of memory for connections");
     *made = (struct zmq_transport){.family = family, .peer = -1};
     zmq_msg_init(&made->message);
     atomic_store(&made->calls, true);

@@ -5,6 +5,7 @@
 #include "cu/moldable/run.h"
 #include "cu/moldable/task.h"
 #include "cu/rank/stop.h"
+#include "src/arena.h"
 #include "src/cachedir.h"
 #include "src/checksum.h"
 #include "src/clock.h"
@@ -292,9 +293,7 @@ static enum ek_status launch(struct agent *a, struct seat *s)
 
 static enum ek_status begin(struct agent *a, const struct farm_batch *batch)
 {
-    struct seat *s = calloc(1, sizeof *s);
-    if (!s)
-        FAIL(EK_UNAVAILABLE, "out of memory for a task");
+    NEW(struct seat, s, 1, "out of memory for a task");
     s->batch = *batch;
     s->order = json_loads(batch->text ? batch->text : "", 0, NULL);
     s->ncpus = whole_of(s->order, "cores");

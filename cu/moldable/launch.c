@@ -2,6 +2,7 @@
  * it. */
 #include "cu/moldable/launch.h"
 #include "cu/rank/stop.h"
+#include "src/arena.h"
 #include "src/clock.h"
 #include "src/self.h"
 
@@ -222,9 +223,7 @@ static enum ek_status start_all(struct launch *l)
 enum ek_status launch_open(const struct run_job *job, const char *folder, const char *token,
                            const struct server_ops *ops, struct launch **l)
 {
-    struct launch *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for agents");
+    NEW(struct launch, made, 1, "out of memory for agents");
     made->nodes = job->problem.nnodes;
     made->family = (struct family){.size = made->nodes + 1, .listens = -1};
     made->child = calloc((size_t)made->nodes, sizeof *made->child);

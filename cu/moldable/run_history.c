@@ -1,5 +1,6 @@
 /* cu/moldable/run_history.c – tasks of a running job: plans, journal. */
 #include "cu/moldable/run_history.h"
+#include "src/arena.h"
 #include "src/checksum.h"
 
 #include <errno.h>
@@ -438,9 +439,7 @@ static enum ek_status plan_epoch(struct run_history *b, struct run_epoch *e, dou
 enum ek_status run_history_plan(struct run_history *b, double now)
 {
     TRY(arena_grow(&b->epoch, &b->room, (size_t)b->nepochs, sizeof *b->epoch, "plans"));
-    struct run_epoch *e = calloc(1, sizeof *e);
-    if (!e)
-        FAIL(EK_UNAVAILABLE, "out of memory for a plan");
+    NEW(struct run_epoch, e, 1, "out of memory for a plan");
     e->begin = now;
     b->epoch[b->nepochs++] = e;
     return plan_epoch(b, e, now);

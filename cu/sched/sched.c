@@ -193,9 +193,7 @@ enum ek_status sched_open(const char *spec, const struct sched_job *job, struct 
     TRY(find(spec, &ops));
     if (job->ncu < 1)
         FAIL(EK_USAGE, "schedule %s: there is no unit to work", ops->name);
-    struct sched *s = calloc(1, sizeof *s);
-    if (!s)
-        FAIL(EK_UNAVAILABLE, "schedule %s: out of memory", ops->name);
+    NEW(struct sched, s, 1, "schedule %s: out of memory", ops->name);
     *s = (struct sched){.ops = ops, .job = *job, .living = job->ncu};
     pthread_mutex_init(&s->orphans.lock, NULL);
     if (s->job.grain < 1)

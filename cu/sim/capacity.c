@@ -1,6 +1,7 @@
 /* cu/sim/capacity.c – forms the combinations of nodes and simulates the policies on each. */
 #include "cu/sim/capacity.h"
 #include "cu/rank/stop.h"
+#include "src/arena.h"
 #include "src/checksum.h"
 #include "src/progress.h"
 #include "src/random.h"
@@ -216,10 +217,8 @@ enum ek_status capacity_simulate(const struct capacity *c, uint64_t scenario, co
                                  struct capacity_cell *cell)
 {
     int ncu = capacity_units(c, scenario, NULL);
-    struct sim_unit *unit = calloc((size_t)ncu, sizeof *unit);
     struct sim_result result;
-    if (!unit)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d units", ncu);
+    NEW(struct sim_unit, unit, ncu, "out of memory for %d units", ncu);
     make_units(c, scenario, NULL, unit);
     const struct sim_case sim = {.job = {.n = c->work->n,
                                          .grain = 1,

@@ -1,6 +1,7 @@
 /* cu/sim/plan_case_units.c – reads the units of a case: what they are, where they live, and how
  * they slow one another. */
 #include "cu/sim/plan_case_internal.h"
+#include "src/arena.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,9 +230,7 @@ enum ek_status plan_case_read_units(struct plan_case_reader *reader, const json_
 {
     const json_t *list = json_object_get(root, "units");
     TRY(demand_that(reader->path, json_array_size(list) > 0, "units", "a list of units"));
-    struct reader *r = calloc(1, sizeof *r);
-    if (!r)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the units", reader->path);
+    NEW(struct reader, r, 1, "%s: out of memory for the units", reader->path);
     r->r = reader;
     r->memories = (struct places){.what = "spaces", .first = 1};
     r->nodes = (struct places){.what = "nodes", .first = 1 + MOST_PLACES};

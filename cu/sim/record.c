@@ -70,9 +70,7 @@ static bool same_make(const struct cu *a, const struct cu *b)
 
 enum ek_status record_open(const struct cu_set *set, const struct sched_job *job, struct record **r)
 {
-    struct record *made = calloc(1, sizeof *made);
-    if (!made)
-        FAIL(EK_UNAVAILABLE, "out of memory for a record");
+    NEW(struct record, made, 1, "out of memory for a record");
     *made = (struct record){.set = set, .job = job};
     made->kind = ARENA_NEW(&made->arena, set->n, int);
     made->samples = ARENA_NEW(&made->arena, set->n, struct samples);
@@ -262,9 +260,7 @@ enum ek_status record_add(struct record *r, int steps, const struct events *cons
 enum ek_status record_team(struct record *r, const struct team *team)
 {
     const struct team_result *result = team_result(team);
-    const struct events **unit = calloc((size_t)r->set->n, sizeof *unit);
-    if (!unit)
-        FAIL(EK_UNAVAILABLE, "record: out of memory for %d units", r->set->n);
+    NEW(const struct events *, unit, r->set->n, "record: out of memory for %d units", r->set->n);
     for (int c = 0; c < r->set->n; c++)
         unit[c] = team_events(team, c);
     enum ek_status st = result->retired ? EK_OK : record_add(r, result->steps, unit);

@@ -71,9 +71,7 @@ enum ek_status ek_grid_new(const struct ek_grid_shape *shape, struct ek_grid **o
         if (shape->zones[a] < 1 || shape->cells[a] < shape->zones[a] || shape->cells[a] > 1 << 24)
             FAIL(EK_USAGE, "grid of %d x %d cells: %d x %d zones want at least one cell each",
                  shape->cells[0], shape->cells[1], shape->zones[0], shape->zones[1]);
-    struct ek_grid *g = calloc(1, sizeof *g);
-    if (!g)
-        FAIL(EK_UNAVAILABLE, "grid: out of memory");
+    NEW(struct ek_grid, g, 1, "grid: out of memory");
     g->shape = *shape;
     g->n = (size_t)shape->zones[0] * (size_t)shape->zones[1];
     g->zone = ARENA_NEW(&g->arena, g->n, struct zone);

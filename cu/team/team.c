@@ -4,6 +4,7 @@
 #include "cu/rank/cluster.h"
 #include "cu/team/thread_pool.h"
 #include "cu/rank/stop.h"
+#include "src/arena.h"
 #include "src/clock.h"
 
 #include <math.h>
@@ -39,9 +40,7 @@ enum ek_status team_open(struct cu_set *set, const struct sched_job *job,
                          const struct team_ops *ops, void *ctx, const char *schedule,
                          struct team **out)
 {
-    struct team *t = calloc(1, sizeof *t);
-    if (!t)
-        FAIL(EK_UNAVAILABLE, "team: out of memory");
+    NEW(struct team, t, 1, "team: out of memory");
     t->set = set;
     t->ops = ops;
     t->ctx = ctx;

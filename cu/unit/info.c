@@ -2,6 +2,7 @@
 #include "cu/unit/info.h"
 #include "cu/unit/topology.h"
 
+#include "src/arena.h"
 #include "src/isa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -83,9 +84,7 @@ static enum ek_status fill(struct info *v)
 
 enum ek_status info_open(const struct info_request *request, struct info **info)
 {
-    struct info *v = calloc(1, sizeof *v);
-    if (!v)
-        FAIL(EK_UNAVAILABLE, "out of memory");
+    NEW(struct info, v, 1, "out of memory");
     v->request = request;
     enum ek_status st = fill(v);
     if (st)

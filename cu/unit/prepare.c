@@ -8,6 +8,7 @@
 #include "cu/rank/cluster.h"
 #include "cu/rank/stop.h"
 #include "cu/unit/topology.h"
+#include "src/arena.h"
 #include "src/self.h"
 
 #include <errno.h>
@@ -144,9 +145,8 @@ static enum ek_status derive_places(const struct cu_options *o, const struct pre
     int n = 0;
     if (plan->layout.ndev && !m->imagined)
         TRY(find_devices(o->devices, plan->layout.ndev, plan, device, &n));
-    hwloc_bitmap_t *near = calloc((size_t)plan->layout.ndev + 1, sizeof *near);
-    if (!near)
-        FAIL(EK_UNAVAILABLE, "out of memory for %d devices", plan->layout.ndev);
+    NEW(hwloc_bitmap_t, near, (size_t)plan->layout.ndev + 1, "out of memory for %d devices",
+        plan->layout.ndev);
     find_near(m->topology, device, n, near);
     enum ek_status st = place_derive(m->topology, m->allowed, &plan->layout,
                                      (const hwloc_const_bitmap_t *)near, &plan->places);
