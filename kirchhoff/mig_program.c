@@ -439,10 +439,7 @@ static json_t *certificate(const struct mig *p)
 
 json_t *mig_residual(const struct mig *p)
 {
-    json_t *norm = json_array();
-    for (int i = 0; p->lsm && i <= p->lsm->done; i++)
-        json_array_append_new(norm, json_number_or_null(p->lsm->norm[i]));
-    return norm;
+    return p->lsm ? json_numbers(p->lsm->norm, (size_t)p->lsm->done + 1) : json_array();
 }
 
 static json_t *least_squares(const struct mig *p)

@@ -118,10 +118,9 @@ static void fill_bins(const struct inversion *s, struct bins *b)
 
 static json_t *pack_bins(const struct survey *v, const struct bins *b)
 {
-    json_t *freq = json_array(), *rms = json_array(), *count = json_array();
+    json_t *rms = json_array(), *count = json_array();
     for (int q = 0; q < v->nfreq; q++) {
         json_t *row = json_array();
-        json_array_append_new(freq, json_real(v->freq[q]));
         for (int i = 0; i < b->n; i++)
             json_array_append_new(
                 row, rounded(sqrt(b->square[q * OFFSETS + i] / b->data[q * OFFSETS + i]), 1e-3));
@@ -129,8 +128,8 @@ static json_t *pack_bins(const struct survey *v, const struct bins *b)
     }
     for (int i = 0; i < b->n; i++)
         json_array_append_new(count, json_integer((json_int_t)b->pairs[i]));
-    return json_pack("{s:f s:o s:o s:o}", "step", b->step, "freq", freq, "rms", rms, "count",
-                     count);
+    return json_pack("{s:f s:o s:o s:o}", "step", b->step, "freq",
+                     json_numbers(v->freq, (size_t)v->nfreq), "rms", rms, "count", count);
 }
 
 static json_t *offsets_of(const struct inversion *s)

@@ -285,14 +285,6 @@ enum ek_status results_judge(void *st, enum bench_verdict *verified, json_t **de
     return add_worst(s, explained, *detail);
 }
 
-static json_t *number_list(const int *x, int n)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(list, json_integer(x[i]));
-    return list;
-}
-
 static json_t *history(const struct invert *inv)
 {
     json_t *list = json_array();
@@ -338,9 +330,9 @@ json_t *results_facts(const void *st)
                   cell_modes[s->cell_options.mode], "pairs", (json_int_t)s->survey->npairs, "cells",
                   s->survey->ncells, "data", (json_int_t)(s->inv->data / 2), "log_data",
                   (json_int_t)count_logarithms(s), "dropped_pairs", (json_int_t)s->survey->ndropped,
-                  "layers", s->start->nz, "empty_cells", number_list(empty, n), "shared_difference",
-                  s->worst_difference, "factor_nonzeros", size.nonzeros, "factor_flops", size.flops,
-                  "blas", normal_blas(), "psnr_db",
+                  "layers", s->start->nz, "empty_cells", json_integers(empty, (size_t)n),
+                  "shared_difference", s->worst_difference, "factor_nonzeros", size.nonzeros,
+                  "factor_flops", size.flops, "blas", normal_blas(), "psnr_db",
                   isinf(s->psnr) ? json_string("infinite") : json_number_or_null(s->psnr),
                   "history", history(s->inv));
     free(empty);

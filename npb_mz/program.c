@@ -118,14 +118,6 @@ static double work(const void *st)
     return mz_mop(r->mz) * steps(r) / r->class->steps;
 }
 
-static json_t *number_list(const double *x, int n)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(list, json_number_or_null(x[i]));
-    return list;
-}
-
 /* What each norm should be, and how far it is from that. */
 static void add_references(json_t *o, const struct mz_class *class, const struct mz_norms *norms)
 {
@@ -134,10 +126,10 @@ static void add_references(json_t *o, const struct mz_class *class, const struct
         residual[m] = fabs(norms->residual[m] / class->residual[m] - 1);
         error[m] = fabs(norms->error[m] / class->error[m] - 1);
     }
-    json_object_set_new(o, "residual_reference", number_list(class->residual, MZ_NORMS));
-    json_object_set_new(o, "residual_deviation", number_list(residual, MZ_NORMS));
-    json_object_set_new(o, "error_reference", number_list(class->error, MZ_NORMS));
-    json_object_set_new(o, "error_deviation", number_list(error, MZ_NORMS));
+    json_object_set_new(o, "residual_reference", json_numbers(class->residual, MZ_NORMS));
+    json_object_set_new(o, "residual_deviation", json_numbers(residual, MZ_NORMS));
+    json_object_set_new(o, "error_reference", json_numbers(class->error, MZ_NORMS));
+    json_object_set_new(o, "error_deviation", json_numbers(error, MZ_NORMS));
     if (class->surface != 0.0) {
         json_object_set_new(o, "surface_reference", json_real(class->surface));
         json_object_set_new(o, "surface_deviation",
@@ -155,8 +147,8 @@ static enum ek_status check(void *st, enum bench_verdict *verified, json_t **det
     *detail = json_pack("{s:s# s:i s:f s:o s:o s:o}", "class", &r->class->letter, 1, "steps",
                         r->steps, "dt", r->class->dt, "worst_relative_error",
                         json_number_or_null(verifiable ? norms.worst : NAN), "residual",
-                        number_list(norms.residual, MZ_NORMS), "error",
-                        number_list(norms.error, MZ_NORMS));
+                        json_numbers(norms.residual, MZ_NORMS), "error",
+                        json_numbers(norms.error, MZ_NORMS));
     if (*detail && r->class->surface != 0.0)
         json_object_set_new(*detail, "surface", json_number_or_null(norms.surface));
     if (*detail && verifiable)

@@ -31,9 +31,6 @@ void write_print_stats(FILE *out, const json_t *stats);
 
 /* ---- the report: write_page.c ----------------------------------------------------------------*/
 
-/* Three numbers, null where they are none. */
-json_t *write_components(const double *u);
-
 enum { WRITE_BINS = 60 }; /* of a histogram, at most; of Mw half as many */
 
 /* `s`: NULL where nothing is accepted. EK_UNAVAILABLE: out of memory.

@@ -73,7 +73,7 @@ static void add_station(const struct job *job, int i, const double *u, double le
     json_t *o = json_pack("{s:s}", "site", s->name[i]);
     for (int k = 0; k < 3; k++)
         json_object_set_new(o, of[k].name,
-                            scalar ? json_real(of[k].x[3 * i]) : write_components(of[k].x + 3 * i));
+                            scalar ? json_real(of[k].x[3 * i]) : json_numbers(of[k].x + 3 * i, 3));
     if (scalar) {
         json_object_set_new(o, "scene", json_string(s->scene[i]));
         json_object_set_new(o, "residual", json_real(left / s->sigma[3 * i]));

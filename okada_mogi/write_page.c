@@ -6,14 +6,6 @@
 
 /* ---- the map ----------------------------------------------------------------------------------*/
 
-json_t *write_components(const double *u)
-{
-    json_t *list = json_array();
-    for (int c = 0; c < 3; c++)
-        json_array_append_new(list, json_number_or_null(u[c]));
-    return list;
-}
-
 /* u [stations][3], NULL: nothing is predicted. */
 static json_t *stations_json(const struct stations *s, const double *u)
 {
@@ -23,9 +15,9 @@ static json_t *stations_json(const struct stations *s, const double *u)
             json_array_append_new(list,
                                   json_pack("{s:s s:f s:f s:o s:o s:o}", "name", s->name[i], "east",
                                             s->east[i], "north", s->north[i], "observed",
-                                            write_components(s->observed + 3 * i), "sigma",
-                                            write_components(s->sigma + 3 * i), "predicted",
-                                            u ? write_components(u + 3 * i) : json_null()));
+                                            json_numbers(s->observed + 3 * i, 3), "sigma",
+                                            json_numbers(s->sigma + 3 * i, 3), "predicted",
+                                            u ? json_numbers(u + 3 * i, 3) : json_null()));
     return list;
 }
 

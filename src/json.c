@@ -31,6 +31,22 @@ json_t *json_number_or_null(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
+json_t *json_numbers(const double *x, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_number_or_null(x[i]));
+    return list;
+}
+
+json_t *json_integers(const int *x, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(x[i]));
+    return list;
+}
+
 double json_number_of(const json_t *o, const char *key)
 {
     return json_number_value(json_object_get(o, key));

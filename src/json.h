@@ -15,5 +15,8 @@ double json_number_of(const json_t *o, const char *key);
 
 /* A number, or null where it is not finite (JSON has no NaN). New reference. */
 json_t *json_number_or_null(double x);
+/* Lists of n such numbers, and of integers. New references. */
+json_t *json_numbers(const double *x, size_t n);
+json_t *json_integers(const int *x, size_t n);
 
 #endif

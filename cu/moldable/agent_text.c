@@ -1,5 +1,6 @@
 /* cu/moldable/agent_text.c – what the master tells agents, as JSON. */
 #include "cu/moldable/agent.h"
+#include "src/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,10 +35,8 @@ json_t *agent_start_json(const struct agent_run *r, int node)
     const struct moldable_node *n = &r->job->problem.node[node];
     const struct run_node *at = &r->job->node[node];
     char master[256] = "";
-    json_t *cpus = json_array();
+    json_t *cpus = json_integers(at->cpu, at->cpu ? (size_t)n->cores : 0);
     gethostname(master, sizeof master - 1);
-    for (int c = 0; at->cpu && c < n->cores; c++)
-        json_array_append_new(cpus, json_integer(at->cpu[c]));
     return json_pack("{s:i, s:i, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:b, s:o, s:o}", "rank",
                      node + 1, "size", r->family->size, "key", r->family->key, "call",
                      r->family->call, "name", n->name, "cores", n->cores, "gpus", n->gpus, "folder",

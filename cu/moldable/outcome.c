@@ -7,14 +7,6 @@
 #include <string.h>
 
 /* ---- plans ------------------------------------------------------------------------------------*/
-static json_t *numbers(const int *x, int n)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(list, json_integer(x[i]));
-    return list;
-}
-
 /* One node: "node" and "core"; a cluster task has "nodes" with the same of each instead. */
 static json_t *placed_json(const struct moldable_problem *p, int task,
                            const struct moldable_placed *t)
@@ -25,7 +17,7 @@ static json_t *placed_json(const struct moldable_problem *p, int task,
         const struct moldable_part *part = &t->part[k];
         json_t *one = nodes ? json_object() : json_incref(o);
         json_object_set_new(one, "node", json_string(p->node[part->node].name));
-        json_object_set_new(one, "core", numbers(part->core, part->ncores));
+        json_object_set_new(one, "core", json_integers(part->core, (size_t)part->ncores));
         if (nodes)
             json_array_append_new(nodes, one);
         else
@@ -36,7 +28,7 @@ static json_t *placed_json(const struct moldable_problem *p, int task,
     json_object_set_new(o, "cores", json_integer(t->cores));
     json_object_set_new(o, "start_s", json_real(t->start));
     json_object_set_new(o, "finish_s", json_real(t->finish));
-    json_object_set_new(o, "after", numbers(t->after, t->nafter));
+    json_object_set_new(o, "after", json_integers(t->after, (size_t)t->nafter));
     return o;
 }
 

@@ -123,11 +123,8 @@ enum ek_status profile_path(const struct profile *p, char *path)
 /* ---- writing ----------------------------------------------------------------------------------*/
 static json_t *kind_json(const struct profile *p, const struct profile_kind *k)
 {
-    json_t *seconds = json_array();
-    for (size_t t = 0; t < p->n; t++)
-        json_array_append_new(seconds, json_real(k->seconds[t]));
     return json_pack("{s:s s:s s:i s:o}", "kind", kind_names[k->kind], "name", k->name, "width",
-                     k->width, "seconds", seconds);
+                     k->width, "seconds", json_numbers(k->seconds, p->n));
 }
 
 static json_t *to_json(const struct profile *p)

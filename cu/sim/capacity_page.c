@@ -39,16 +39,16 @@ static json_t *scenario_json(const struct capacity *c, size_t rank, size_t i)
     int counts[CAPACITY_TYPES];
     struct capacity_size size = capacity_size(c->machine, c->scenario[i]);
     const struct capacity_cell *cell = &c->cell[i * (size_t)c->nschedules];
-    json_t *nodes = json_array(), *makespan = json_array();
+    json_t *makespan = json_array();
     capacity_counts(c->machine, c->scenario[i], counts);
-    for (int t = 0; t < c->machine->ntypes; t++)
-        json_array_append_new(nodes, json_integer(counts[t]));
     for (int p = 0; p < c->nschedules; p++)
         json_array_append_new(makespan, rounded(cell[p].makespan));
     return json_pack("{s:I s:I s:o s:i s:i s:o s:o s:o}", "id", (json_int_t)c->scenario[i], "rank",
-                     (json_int_t)rank + 1, "nodes", nodes, "cores", size.cores, "devices",
-                     size.devices, "price", c->machine->priced ? rounded(size.price) : json_null(),
-                     "bound", rounded(cell->bound), "makespan", makespan);
+                     (json_int_t)rank + 1, "nodes",
+                     json_integers(counts, (size_t)c->machine->ntypes), "cores", size.cores,
+                     "devices", size.devices, "price",
+                     c->machine->priced ? rounded(size.price) : json_null(), "bound",
+                     rounded(cell->bound), "makespan", makespan);
 }
 
 /* The first tenth of what there is room for as it is, then every so many. */

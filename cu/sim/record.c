@@ -318,14 +318,6 @@ static bool measured_link(const struct record *r, struct sched_link *link)
     return r->moves.n > 0;
 }
 
-static json_t *numbers(const double *x, size_t n)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, json_real(x[i]));
-    return list;
-}
-
 static json_t *graph(const struct sched_job *job, bool faces)
 {
     json_t *list = json_array();
@@ -344,10 +336,11 @@ static json_t *tasks_json(const struct sched_job *job)
     json_t *tasks = json_object(), *equal = json_array();
     for (size_t t = 0; !job->cost && t < job->n; t++)
         json_array_append_new(equal, json_integer(1));
-    json_object_set_new(tasks, "cost", job->cost ? numbers(job->cost, job->n) : json_incref(equal));
+    json_object_set_new(tasks, "cost",
+                        job->cost ? json_numbers(job->cost, job->n) : json_incref(equal));
     json_decref(equal);
     if (job->bytes)
-        json_object_set_new(tasks, "bytes", numbers(job->bytes, job->n));
+        json_object_set_new(tasks, "bytes", json_numbers(job->bytes, job->n));
     if (job->first)
         json_object_set_new(tasks, "neighbours", graph(job, false));
     if (job->first && job->face_bytes)
@@ -362,12 +355,12 @@ static json_t *unit_json(const struct record *r, int first, int count,
     const struct cu *cu = &r->set->cu[first];
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    json_t *o =
-        json_pack("{s:s s:s s:i s:i s:s s:f s:{s:f s:f} s:o s:o}", "kind",
-                  cu->kind == CU_CPU ? "cpu" : "device", "name", cu->name, "count", count, "width",
-                  cu->width, "node", host, "launch_s", kind->launch, "contention", "cpu",
-                  kind->slowed[CU_CPU], "device", kind->slowed[CU_DEVICE], "seconds",
-                  numbers(kind->seconds, r->job->n), "noise", numbers(kind->noise, RECORD_NOISE));
+    json_t *o = json_pack("{s:s s:s s:i s:i s:s s:f s:{s:f s:f} s:o s:o}", "kind",
+                          cu->kind == CU_CPU ? "cpu" : "device", "name", cu->name, "count", count,
+                          "width", cu->width, "node", host, "launch_s", kind->launch, "contention",
+                          "cpu", kind->slowed[CU_CPU], "device", kind->slowed[CU_DEVICE], "seconds",
+                          json_numbers(kind->seconds, r->job->n), "noise",
+                          json_numbers(kind->noise, RECORD_NOISE));
     if (cu->kind == CU_DEVICE)
         json_object_set_new(o, "space", json_string(cu->name));
     return o;

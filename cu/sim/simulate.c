@@ -84,10 +84,7 @@ static json_t *run_json(const struct simulation *s, const char *schedule,
     json_object_set_new(o, "schedule", json_string(schedule));
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         json_object_set_new(o, number[i].key, json_number_or_null(number[i].value));
-    json_t *steps = json_array();
-    for (int i = 0; i < s->c.sim.steps; i++)
-        json_array_append_new(steps, json_real(s->span[i]));
-    json_object_set_new(o, "steps", steps);
+    json_object_set_new(o, "steps", json_numbers(s->span, (size_t)s->c.sim.steps));
     json_object_set_new(o, "steps_to_steady", json_integer(r->steps_to_steady));
     json_object_set_new(o, "migrations", json_integer((json_int_t)r->migrations));
     json_object_set_new(o, "loss", loss_json(&r->loss));
@@ -110,9 +107,7 @@ static json_t *certificate_json(const struct sim_case *c)
     double bound = NAN;
     if (unit && c->steps > 0 && n <= MOST_TIMES / (size_t)c->ncu)
         bound = sim_certificate(c, c->steps - 1, unit, task);
-    json_t *units = json_array(), *tasks = json_array();
-    for (int u = 0; u < c->ncu && bound >= 0; u++)
-        json_array_append_new(units, json_real(unit[u]));
+    json_t *units = json_numbers(unit, bound >= 0 ? (size_t)c->ncu : 0), *tasks = json_array();
     for (size_t t = 0; t < n && bound >= 0; t++)
         if (task[t] > 0)
             json_array_append_new(tasks, json_pack("[I, f]", (json_int_t)t, task[t]));
