@@ -239,6 +239,11 @@ enum ek_status backend_write(struct backend *b, int queue, struct backend_mem *d
                              const struct backend_rect *box);
 enum ek_status backend_read(struct backend *b, int queue, void *dst, struct backend_mem *src,
                             const struct backend_rect *box);
+/* All `bytes` from the start of the buffer on; none are no copy. */
+enum ek_status backend_send(struct backend *b, int queue, struct backend_mem *dst, const void *src,
+                            size_t bytes);
+enum ek_status backend_fetch(struct backend *b, int queue, void *dst, struct backend_mem *src,
+                             size_t bytes);
 enum ek_status backend_within(struct backend *b, int queue, struct backend_mem *dst,
                               struct backend_mem *src, const struct backend_rect *box);
 
@@ -247,6 +252,10 @@ enum ek_status backend_within(struct backend *b, int queue, struct backend_mem *
 enum ek_status backend_build(struct backend *b, const char *text, const char *options,
                              const struct backend_kernel *kernels, int nkernels,
                              struct backend_program **program);
+/* The same of embedded texts (src/embed.h). */
+enum ek_status backend_build_texts(struct backend *b, const char *const *paths, int npaths,
+                                   const char *options, const struct backend_kernel *kernels,
+                                   int nkernels, struct backend_program **program);
 void backend_unbuild(struct backend *b, struct backend_program *program);
 
 /* Starts kernel number `kernel` (of the array given to build()) over at least global[] work-items:
@@ -255,6 +264,10 @@ void backend_unbuild(struct backend *b, struct backend_program *program);
 enum ek_status backend_launch(struct backend *b, int queue, struct backend_program *program,
                               int kernel, const long global[3], int nargs,
                               const struct backend_arg *args);
+/* Over so many work-items in one direction, on BACKEND_COMPUTE. */
+#define backend_launch_items(b, program, kernel, items, nargs, args)                               \
+    backend_launch((b), BACKEND_COMPUTE, (program), (kernel), (const long[]){(long)(items), 1, 1}, \
+                   (nargs), (args))
 
 static inline enum ek_status backend_record(struct backend *b, int queue, int event)
 {

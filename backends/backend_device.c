@@ -2,6 +2,7 @@
  * it. */
 #include "backends/backend.h"
 #include "src/clock.h"
+#include "src/embed.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -131,6 +132,20 @@ enum ek_status backend_read(struct backend *b, int queue, void *dst, struct back
                     (struct backend_transfer){.way = BACKEND_READ, .src = src, .to = dst});
 }
 
+enum ek_status backend_send(struct backend *b, int queue, struct backend_mem *dst, const void *src,
+                            size_t bytes)
+{
+    const struct backend_rect all = backend_linear(0, 0, bytes);
+    return backend_write(b, queue, dst, src, &all);
+}
+
+enum ek_status backend_fetch(struct backend *b, int queue, void *dst, struct backend_mem *src,
+                             size_t bytes)
+{
+    const struct backend_rect all = backend_linear(0, 0, bytes);
+    return backend_read(b, queue, dst, src, &all);
+}
+
 enum ek_status backend_within(struct backend *b, int queue, struct backend_mem *dst,
                               struct backend_mem *src, const struct backend_rect *box)
 {
@@ -209,6 +224,18 @@ enum ek_status backend_build(struct backend *b, const char *text, const char *op
         backend_unbuild(b, p);
     else
         *program = p;
+    return st;
+}
+
+enum ek_status backend_build_texts(struct backend *b, const char *const *paths, int npaths,
+                                   const char *options, const struct backend_kernel *kernels,
+                                   int nkernels, struct backend_program **program)
+{
+    char *text = embed_join(paths, npaths);
+    if (!text)
+        FAIL(EK_UNAVAILABLE, "%s: out of memory for the kernels of %s", b->label, paths[0]);
+    const enum ek_status st = backend_build(b, text, options, kernels, nkernels, program);
+    free(text);
     return st;
 }
 

@@ -3,7 +3,6 @@
 #include "kirchhoff/migrate_device.h"
 #include "cu/bench/memory.h"
 #include "src/arena.h"
-#include "src/embed.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 #include "kirchhoff/kernels/device.h"
@@ -199,13 +198,8 @@ static enum ek_status build(struct migrate_device *d)
                                                            [FOLD] = {"migrate_fold", {64, 1, 1}},
                                                            [CLEAR] = {"migrate_clear", {64, 1, 1}}};
     const char *text = "kirchhoff/kernels/migrate.c";
-    char *whole = embed_join(&text, 1);
-    if (!whole)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the kernels", text);
-    const enum ek_status st =
-        backend_build(d->backend, whole, "-DKERNEL_NO_FMA", kernels, KERNELS, &d->program);
-    free(whole);
-    return st;
+    return backend_build_texts(d->backend, &text, 1, "-DKERNEL_NO_FMA", kernels, KERNELS,
+                               &d->program);
 }
 
 static enum ek_status fill(struct migrate_device *d)
@@ -343,8 +337,7 @@ static enum ek_status send(struct migrate_device *d, struct flight *f)
 static enum ek_status launch(struct migrate_device *d, int kernel, long items, int nargs,
                              const struct backend_arg *args)
 {
-    const long global[3] = {items, 1, 1};
-    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, kernel, global, nargs, args);
+    return backend_launch_items(d->backend, d->program, kernel, (size_t)items, nargs, args);
 }
 
 #define MEM(x) backend_arg_mem(x)
@@ -417,10 +410,10 @@ static enum ek_status clear(struct migrate_device *d)
 static enum ek_status fetch(struct migrate_device *d)
 {
     const struct image *image = d->m->image;
-    const struct backend_rect sums = backend_linear(0, 0, image_sums(image) * sizeof *d->sums);
-    const struct backend_rect folds = backend_linear(0, 0, image_folds(image) * sizeof *d->folds);
-    TRY(backend_read(d->backend, BACKEND_COMPUTE, d->sums, d->buffer[B_SUMS], &sums));
-    TRY(backend_read(d->backend, BACKEND_COMPUTE, d->folds, d->buffer[B_FOLDS], &folds));
+    TRY(backend_fetch(d->backend, BACKEND_COMPUTE, d->sums, d->buffer[B_SUMS],
+                      image_sums(image) * sizeof *d->sums));
+    TRY(backend_fetch(d->backend, BACKEND_COMPUTE, d->folds, d->buffer[B_FOLDS],
+                      image_folds(image) * sizeof *d->folds));
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 

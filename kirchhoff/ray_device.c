@@ -1,7 +1,6 @@
 /* kirchhoff/ray_device.c – the rays of a front on a device. */
 #include "kirchhoff/ray_device.h"
 #include "src/arena.h"
-#include "src/embed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,19 +24,13 @@ static enum ek_status build(struct ray_device *d)
 {
     static const char *const texts[] = {"kirchhoff/kernels/ray.c"};
     static const struct backend_kernel kernels[] = {{"ray_advance", {GROUP, 1, 1}}};
-    char *text = embed_join(texts, 1);
-    if (!text)
-        FAIL(EK_UNAVAILABLE, "out of memory for the rays' kernel");
-    const enum ek_status st = backend_build(d->backend, text, "", kernels, 1, &d->program);
-    free(text);
-    return st;
+    return backend_build_texts(d->backend, texts, 1, "", kernels, 1, &d->program);
 }
 
 static enum ek_status send(struct ray_device *d, int buffer, const void *from, size_t bytes)
 {
-    const struct backend_rect all = backend_linear(0, 0, bytes);
     TRY(backend_alloc(d->backend, bytes, &d->mem[buffer]));
-    return backend_write(d->backend, BACKEND_COMPUTE, d->mem[buffer], from, &all);
+    return backend_send(d->backend, BACKEND_COMPUTE, d->mem[buffer], from, bytes);
 }
 
 static enum ek_status send_medium(struct ray_device *d, const struct ray_field *f)
@@ -70,10 +63,8 @@ void ray_device_close(struct ray_device *d)
     if (!d)
         return;
     for (int b = 0; d->backend && b < BUFFERS; b++)
-        if (d->mem[b])
-            backend_free(d->backend, d->mem[b]);
-    if (d->program)
-        backend_unbuild(d->backend, d->program);
+        backend_free(d->backend, d->mem[b]);
+    backend_unbuild(d->backend, d->program);
     backend_close(d->backend);
     free(d->layer);
     free(d);
@@ -86,8 +77,7 @@ static enum ek_status make_room(struct ray_device *d, int buffer, size_t bytes)
 {
     if (bytes <= d->room[buffer])
         return EK_OK;
-    if (d->mem[buffer])
-        backend_free(d->backend, d->mem[buffer]);
+    backend_free(d->backend, d->mem[buffer]);
     d->mem[buffer] = NULL;
     d->room[buffer] = 0;
     TRY(backend_alloc(d->backend, bytes + bytes / 2, &d->mem[buffer]));
@@ -106,7 +96,6 @@ static enum ek_status send_rays(struct ray_device *d, const struct front *f)
 
 static enum ek_status send_layers(struct ray_device *d, const struct ray_layer *layer, size_t n)
 {
-    const struct backend_rect all = backend_linear(0, 0, 2 * n * one);
     double *pairs = realloc(d->layer, 2 * n * one);
     if (!pairs)
         FAIL(EK_UNAVAILABLE, "out of memory for the steps of rays");
@@ -116,7 +105,7 @@ static enum ek_status send_layers(struct ray_device *d, const struct ray_layer *
         pairs[2 * l + 1] = layer[l].steps;
     }
     TRY(make_room(d, LAYERS, 2 * n * one));
-    return backend_write(d->backend, BACKEND_COMPUTE, d->mem[LAYERS], pairs, &all);
+    return backend_send(d->backend, BACKEND_COMPUTE, d->mem[LAYERS], pairs, 2 * n * one);
 }
 
 enum ek_status ray_device_start(struct ray_device *d, const struct front *f, size_t first,
@@ -131,19 +120,17 @@ enum ek_status ray_device_start(struct ray_device *d, const struct front *f, siz
         backend_arg_int((int)count),    backend_arg_mem(d->mem[MEDIUM]),
         backend_arg_mem(d->mem[NODES]), backend_arg_mem(d->mem[LAYERS]),
         backend_arg_int((int)layers)};
-    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, 0, (long[3]){(long)count, 1, 1},
-                          sizeof arg / sizeof *arg, arg);
+    return backend_launch_items(d->backend, d->program, 0, count, sizeof arg / sizeof *arg, arg);
 }
 
 enum ek_status ray_device_finish(struct ray_device *d, struct front *f)
 {
     const size_t bytes = RAY_ROWS * d->count * one;
-    const struct backend_rect all = backend_linear(0, 0, bytes);
     double *rows = malloc(bytes);
     enum ek_status st =
         rows ? EK_OK : status_fail(EK_UNAVAILABLE, "out of memory for %zu rays", d->count);
     if (!st)
-        st = backend_read(d->backend, BACKEND_COMPUTE, rows, d->mem[STATE], &all);
+        st = backend_fetch(d->backend, BACKEND_COMPUTE, rows, d->mem[STATE], bytes);
     if (!st)
         st = backend_wait(d->backend, BACKEND_COMPUTE);
     for (size_t r = 0; !st && r < RAY_ROWS; r++)

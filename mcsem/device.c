@@ -4,7 +4,6 @@
 
 #include "mcsem/kernels/exact_plan.h"
 #include "src/arena.h"
-#include "src/embed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,15 +34,9 @@ struct device {
     size_t pairs, numbers, rows; /* rows: numbers in row[], the first ones are the pairs' */
 };
 
-static struct backend_rect linear(size_t bytes)
-{
-    return backend_linear(0, 0, bytes);
-}
-
 static enum ek_status write(struct device *d, int buffer, const void *from, size_t bytes)
 {
-    const struct backend_rect all = linear(bytes);
-    return backend_write(d->backend, BACKEND_COMPUTE, d->buffer[buffer], from, &all);
+    return backend_send(d->backend, BACKEND_COMPUTE, d->buffer[buffer], from, bytes);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -108,13 +101,8 @@ static enum ek_status open_buffers(struct device *d)
 static enum ek_status build(struct device *d)
 {
     const char *const text = "mcsem/kernels/exact.c";
-    char *whole = embed_join(&text, 1);
-    if (!whole)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the kernels", d->backend->label);
-    const enum ek_status st =
-        backend_build(d->backend, whole, "-DKERNEL_NO_FMA", kernels, KERNELS, &d->program);
-    free(whole);
-    return st;
+    return backend_build_texts(d->backend, &text, 1, "-DKERNEL_NO_FMA", kernels, KERNELS,
+                               &d->program);
 }
 
 static enum ek_status open_all(struct device *d, size_t pairs)
@@ -223,13 +211,6 @@ static void add_plan(struct device *d, int nfreq, int share)
 
 /* ---- launching ------------------------------------------------------------------------------- */
 
-static enum ek_status launch(struct device *d, int kernel, size_t items,
-                             const struct backend_arg *args, int nargs)
-{
-    const long global[3] = {(long)items, 1, 1};
-    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, kernel, global, nargs, args);
-}
-
 static enum ek_status launch_batch(struct device *d, int nlayers, int nfreq,
                                    enum forward_derivatives derivatives)
 {
@@ -247,20 +228,21 @@ static enum ek_status launch_batch(struct device *d, int nlayers, int nfreq,
                                       backend_arg_int(nfreq), backend_arg_int((int)d->pairs),
                                       backend_arg_mem(d->buffer[SUMS])};
     const size_t cases = d->pairs * (size_t)nfreq;
-    TRY(launch(d, WAVES, cases * EXACT_STRANDS, waves, sizeof waves / sizeof *waves));
-    return launch(d, ADD, cases * 2 * (1 + (size_t)nlayers), add, sizeof add / sizeof *add);
+    TRY(backend_launch_items(d->backend, d->program, WAVES, cases * EXACT_STRANDS,
+                             sizeof waves / sizeof *waves, waves));
+    return backend_launch_items(d->backend, d->program, ADD, cases * 2 * (1 + (size_t)nlayers),
+                                sizeof add / sizeof *add, add);
 }
 
 /* The batch at hand; done on return. */
 static enum ek_status run_batch(struct device *d, int nlayers, int nfreq,
                                 enum forward_derivatives derivatives, double complex *sum)
 {
-    const struct backend_rect all =
-        linear(d->pairs * (size_t)nfreq * (1 + (size_t)nlayers) * sizeof *sum);
     TRY(write(d, NUMBERS, d->number, d->numbers * sizeof *d->number));
     TRY(write(d, PLANS, d->row, d->rows * sizeof *d->row));
     TRY(launch_batch(d, nlayers, nfreq, derivatives));
-    TRY(backend_read(d->backend, BACKEND_COMPUTE, sum, d->buffer[SUMS], &all));
+    TRY(backend_fetch(d->backend, BACKEND_COMPUTE, sum, d->buffer[SUMS],
+                      d->pairs * (size_t)nfreq * (1 + (size_t)nlayers) * sizeof *sum));
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 

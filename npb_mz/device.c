@@ -2,7 +2,6 @@
 #include "npb_mz/device.h"
 #include "src/arena.h"
 #include "src/clock.h"
-#include "src/embed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,10 +67,7 @@ static enum ek_status size_buffer(struct device *d, enum buffer b, size_t bytes)
 
 static enum ek_status write_buffer(struct device *d, enum buffer b, const void *from, size_t bytes)
 {
-    if (!bytes)
-        return EK_OK;
-    const struct backend_rect all = backend_linear(0, 0, bytes);
-    return backend_write(d->backend, BACKEND_COMPUTE, d->mem[b], from, &all);
+    return backend_send(d->backend, BACKEND_COMPUTE, d->mem[b], from, bytes);
 }
 
 static enum ek_status wait_all(struct device *d)
@@ -92,12 +88,7 @@ static enum ek_status build(struct device *d)
     d->nlaunches = n;
     for (int i = 0; i < FACES_KERNELS; i++)
         kernels[n++] = (struct backend_kernel){faces_kernels[i], {ZONE_GROUP, 1, 1}};
-    char *text = embed_join(texts, 3);
-    if (!text)
-        FAIL(EK_UNAVAILABLE, "%s: kernel texts are missing or memory is", d->mz->ops->name);
-    enum ek_status st = backend_build(d->backend, text, "", kernels, n, &d->program);
-    free(text);
-    return st;
+    return backend_build_texts(d->backend, texts, 3, "", kernels, n, &d->program);
 }
 
 static enum ek_status open_fields(struct device *d)
@@ -177,8 +168,7 @@ void device_close(struct device *d)
     if (!d)
         return;
     free_fields(d);
-    if (d->program)
-        backend_unbuild(d->backend, d->program);
+    backend_unbuild(d->backend, d->program);
     free(d);
 }
 
@@ -287,8 +277,7 @@ static enum ek_status launch(struct device *d, int number, const struct batch *b
 {
     const struct mz_launch *l = &d->mz->ops->launches[number];
     const struct zone_row *begin = &d->places.row[b->begin], *end = begin + b->zones;
-    const long global[3] = {ZONE_GROUP * (long)(end->groups[l->grid] - begin->groups[l->grid]), 1,
-                            1};
+    const int groups = end->groups[l->grid] - begin->groups[l->grid];
     struct backend_arg args[MAX_ARGUMENTS];
     int n = 0;
     for (const char *c = l->arguments; *c; c++) {
@@ -298,7 +287,8 @@ static enum ek_status launch(struct device *d, int number, const struct batch *b
             args[n++] = backend_arg_int(b->zones);
         }
     }
-    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, number, global, n, args);
+    return backend_launch_items(d->backend, d->program, number, ZONE_GROUP * (size_t)groups, n,
+                                args);
 }
 
 /* A batch's time, divided among its zones by what they are declared to cost. */
@@ -481,12 +471,12 @@ static enum ek_status launch_faces(struct device *d, int kernel, enum buffer lis
     const struct mz *mz = d->mz;
     const int points = (most(mz->most_nx, mz->most_ny) - 2) * MZ_VARS * (mz->mesh->points[2] - 2);
     const int groups = (points + ZONE_GROUP - 1) / ZONE_GROUP; /* of one face */
-    const long global[3] = {(long)ZONE_GROUP * groups * (long)n, 1, 1};
     const struct backend_arg args[] = {
         backend_arg_mem(d->mem[B_U]), backend_arg_mem(d->mem[B_ZONES]),
         backend_arg_mem(d->mem[list]), backend_arg_int(groups), backend_arg_mem(d->mem[faces])};
-    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, d->nlaunches + kernel, global,
-                          kernel == FACES_COPY ? 4 : 5, args);
+    return backend_launch_items(d->backend, d->program, d->nlaunches + kernel,
+                                (size_t)ZONE_GROUP * (size_t)groups * n,
+                                kernel == FACES_COPY ? 4 : 5, args);
 }
 
 enum ek_status device_send_faces(struct device *d, const struct faces *faces, int memory,
@@ -498,11 +488,11 @@ enum ek_status device_send_faces(struct device *d, const struct faces *faces, in
     TRY(follow_plan(d, faces, memory));
     TRY(launch_faces(d, FACES_PACK, B_OUT, p->out.n, B_OUT_FACES));
     if (p->out_size) {
-        const struct backend_rect all = backend_linear(0, 0, p->out_size * sizeof(double));
+        const size_t all = p->out_size * sizeof(double);
         TRY(backend_record(d->backend, BACKEND_COMPUTE, FACES_PACKED));
         TRY(backend_after(d->backend, BACKEND_FEED, FACES_PACKED));
-        TRY(backend_read(d->backend, BACKEND_FEED, p->out_buffer, d->mem[B_OUT_FACES], &all));
-        *bytes += all.width;
+        TRY(backend_fetch(d->backend, BACKEND_FEED, p->out_buffer, d->mem[B_OUT_FACES], all));
+        *bytes += all;
     }
     TRY(launch_faces(d, FACES_COPY, B_COPY, p->copy.n, B_OUT_FACES));
     TRY(backend_record(d->backend, BACKEND_COMPUTE, EXCHANGED));
@@ -515,9 +505,9 @@ enum ek_status device_receive_faces(struct device *d, const struct faces *faces,
     const struct faces_memory *p = &faces->memory[memory];
     if (!p->in_size)
         return EK_OK;
-    const struct backend_rect all = backend_linear(0, 0, p->in_size * sizeof(double));
-    TRY(backend_write(d->backend, BACKEND_FEED, d->mem[B_IN_FACES], p->in_buffer, &all));
-    *bytes += all.width;
+    const size_t all = p->in_size * sizeof(double);
+    TRY(backend_send(d->backend, BACKEND_FEED, d->mem[B_IN_FACES], p->in_buffer, all));
+    *bytes += all;
     TRY(backend_record(d->backend, BACKEND_FEED, FACES_CAME));
     TRY(backend_after(d->backend, BACKEND_COMPUTE, FACES_CAME));
     TRY(launch_faces(d, FACES_UNPACK, B_IN, p->in.n, B_IN_FACES));

@@ -2,7 +2,6 @@
  * its managing thread does the rest. */
 #include "okada_mogi/device.h"
 #include "src/arena.h"
-#include "src/embed.h"
 
 #include <stdlib.h>
 
@@ -23,37 +22,21 @@ enum ek_status search_device_room(struct search_device *d, int buffer, size_t by
 enum ek_status search_device_write(struct search_device *d, int buffer, const void *from,
                                    size_t bytes)
 {
-    const struct backend_rect all = backend_linear(0, 0, bytes);
     TRY(search_device_room(d, buffer, bytes));
-    if (!bytes)
-        return EK_OK;
-    TRY(backend_write(d->backend, BACKEND_COMPUTE, d->buffer[buffer].mem, from, &all));
+    TRY(backend_send(d->backend, BACKEND_COMPUTE, d->buffer[buffer].mem, from, bytes));
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 enum ek_status search_device_read(struct search_device *d, int buffer, void *to, size_t bytes)
 {
-    const struct backend_rect all = backend_linear(0, 0, bytes);
-    TRY(backend_read(d->backend, BACKEND_COMPUTE, to, d->buffer[buffer].mem, &all));
+    TRY(backend_fetch(d->backend, BACKEND_COMPUTE, to, d->buffer[buffer].mem, bytes));
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
 enum ek_status search_device_build(struct search_device *d, const char *text, const char *kernel)
 {
     const struct backend_kernel kernels[] = {{kernel, {64, 1, 1}}};
-    char *whole = embed_join(&text, 1);
-    if (!whole)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for the kernels", text);
-    const enum ek_status st = backend_build(d->backend, whole, "", kernels, 1, &d->program);
-    free(whole);
-    return st;
-}
-
-enum ek_status search_device_launch(struct search_device *d, long items,
-                                    const struct backend_arg *args, int nargs)
-{
-    const long global[3] = {items, 1, 1};
-    return backend_launch(d->backend, BACKEND_COMPUTE, d->program, 0, global, nargs, args);
+    return backend_build_texts(d->backend, &text, 1, "", kernels, 1, &d->program);
 }
 
 /* ---- opening and running ----------------------------------------------------------------------*/

@@ -30,9 +30,6 @@ enum ek_status search_device_write(struct search_device *d, int buffer, const vo
 /* Copies to the host, when all launched work is done. */
 enum ek_status search_device_read(struct search_device *d, int buffer, void *to, size_t bytes);
 enum ek_status search_device_build(struct search_device *d, const char *text, const char *kernel);
-/* At least `items` items. */
-enum ek_status search_device_launch(struct search_device *d, long items,
-                                    const struct backend_arg *args, int nargs);
 
 /* Trials or geometries by their axes: search_device_axes.c. */
 enum ek_status search_device_axes_open(struct search_device *d);

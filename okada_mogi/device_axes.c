@@ -303,7 +303,7 @@ static enum ek_status launch(struct search_device *d, const struct piece *p, int
     arg[n++] = backend_arg_long(p->count);
     arg[n++] = backend_arg_int(p->span);
     arg[n++] = backend_arg_mem(d->buffer[found].mem);
-    return search_device_launch(d, p->items, arg, n);
+    return backend_launch_items(d->backend, d->program, 0, (size_t)p->items, n, arg);
 }
 
 /* ---- pieces of a range: one is looked at while the host judges what the one before left
@@ -315,12 +315,11 @@ static enum ek_status begin_piece(struct search_device *d, const struct piece *p
     struct axes *x = d->own;
     long place[JOB_AXES], *row = x->row[slot];
     const size_t bytes = (size_t)(x->naxes * AXIS) * sizeof *row;
-    const struct backend_rect all = backend_linear(0, 0, bytes);
     memcpy(row, x->axes, bytes);
     trial_place(x->grid, x->naxes, p->first, place);
     for (int a = 0; a < x->naxes; a++)
         row[AXIS * a + 1] = place[a];
-    TRY(backend_write(d->backend, BACKEND_COMPUTE, d->buffer[AXES].mem, row, &all));
+    TRY(backend_send(d->backend, BACKEND_COMPUTE, d->buffer[AXES].mem, row, bytes));
     TRY(launch(d, p, FOUND + slot));
     return backend_record(d->backend, BACKEND_COMPUTE, slot);
 }
@@ -328,11 +327,9 @@ static enum ek_status begin_piece(struct search_device *d, const struct piece *p
 static enum ek_status fetch_piece(struct search_device *d, const struct piece *p, int slot)
 {
     const struct axes *x = d->own;
-    const struct backend_rect all =
-        backend_linear(0, 0, 2 * (size_t)p->items * sizeof *x->found[slot]);
     TRY(backend_after(d->backend, BACKEND_FEED, slot));
-    return backend_read(d->backend, BACKEND_FEED, x->found[slot], d->buffer[FOUND + slot].mem,
-                        &all);
+    return backend_fetch(d->backend, BACKEND_FEED, x->found[slot], d->buffer[FOUND + slot].mem,
+                         2 * (size_t)p->items * sizeof *x->found[slot]);
 }
 
 static enum ek_status judge_piece(struct search_device *d, const struct piece *p, const int *found)

@@ -71,7 +71,8 @@ static enum ek_status launch(struct search_device *d)
         backend_arg_int(SLOTS),
         backend_arg_mem(d->buffer[FOUND].mem),
     };
-    return search_device_launch(d, q->n, arg, (int)(sizeof arg / sizeof *arg));
+    return backend_launch_items(d->backend, d->program, 0, (size_t)q->n, sizeof arg / sizeof *arg,
+                                arg);
 }
 
 /* Where the answers did not fit: one question, answered on the host. */

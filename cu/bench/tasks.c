@@ -95,8 +95,7 @@ static void close_device(const struct ek_tasks *job, struct ek_unit *u)
         ek_grid_close_device(job->grid, u->cu);
     for (int i = 0; i < d->nbuffers; i++)
         backend_free(d->backend, d->buffer[i]);
-    if (d->program)
-        backend_unbuild(d->backend, d->program);
+    backend_unbuild(d->backend, d->program);
     free(d->buffer);
     free(d);
     u->device = NULL;
@@ -106,10 +105,9 @@ enum ek_status ek_launch(const struct ek_unit *u, const char *kernel, size_t ite
                          const struct backend_arg *args)
 {
     const struct ek_device *d = u->device;
-    const long global[3] = {(long)items, 1, 1};
     for (int k = 0; k < d->nkernels; k++)
         if (!strcmp(d->name[k], kernel))
-            return backend_launch(d->backend, BACKEND_COMPUTE, d->program, k, global, nargs, args);
+            return backend_launch_items(d->backend, d->program, k, items, nargs, args);
     FAIL(EK_USAGE, "%s: the text has no kernel '%s'", u->cu->name, kernel);
 }
 
