@@ -175,6 +175,13 @@ static size_t compare_methods(struct job *job)
     return n;
 }
 
+/* How many times as many jobs: EK_LONG=N takes N times `times`. */
+static int longer(int times)
+{
+    const char *n = getenv("EK_LONG");
+    return !n ? 1 : atoi(n) > 1 ? atoi(n) * times : times;
+}
+
 static void compare_many(const struct model *m, int sources, int most, int jobs,
                          const char *constraints)
 {
@@ -182,7 +189,7 @@ static void compare_many(const struct model *m, int sources, int most, int jobs,
                                           "\"misfit\": \"rms\", \"misfit_below\": 2.5",
                                           "\"k_sigma\": 40, \"misfit_below\": 6"};
     size_t found = 0;
-    const int all = getenv("EK_LONG") ? 15 * jobs : jobs;
+    const int all = longer(3) * jobs;
     for (int i = 0; i < all; i++) {
         struct job *job = random_job(m, sources, most, accepts[i % 4], constraints);
         found += compare_methods(job);
@@ -400,12 +407,11 @@ static size_t compare_lattice(const struct job *job, int number, struct backend 
     return n;
 }
 
-/* A hundred; EK_LONG: ten thousand, devices with every fiftieth. */
+/* A hundred; EK_LONG=N: N times two thousand, devices with every fiftieth. */
 static void test_lattice(void **state)
 {
     (void)state;
     static const char *const names[] = {"host:0", "opencl:0"};
-    const bool many = getenv("EK_LONG") != NULL;
     struct backend *device[2];
     int ndevices = 0, found = 0;
     status_mute(1);
@@ -416,9 +422,9 @@ static void test_lattice(void **state)
             !backend_parse(names[i], 1, &which, 1, &n) && !backend_open(which, &device[ndevices]);
     }
     status_mute(-1);
-    for (int i = 0; i < (many ? 10000 : 100); i++) {
+    for (int i = 0; i < 100 * longer(20); i++) {
         struct job *job = lattice_job(i);
-        found += compare_lattice(job, i, device, i % (many ? 50 : 10) ? 0 : ndevices) > 0;
+        found += compare_lattice(job, i, device, i % (longer(20) > 1 ? 50 : 10) ? 0 : ndevices) > 0;
         job_close(job);
     }
     assert_true(found > 50);

@@ -24,19 +24,29 @@ refused() { # exit code, words of the one line, program, arguments…
     grep -qE -- "$words" "$work/err" || say "$program $*: '$words' is not in: $(cat "$work/err")"
 }
 
+come_and_go() { # program, memory that zones do not fit into all at once: the same bits
+    verified $1 cuda:0,hip:1 0x0+2 --class S --schedule dynamic
+    first=$(norms <"$work/json")
+    FAKEGPU_MEMORY=$2 verified $1 cuda:0 0x0+1 --class S
+    [ -n "$first" ] && [ "$(norms <"$work/json")" = "$first" ] || say "$1: other norms where zones come and go"
+    FAKEGPU_MEMORY=$2 verified $1 cuda:0,hip:1 1x1+2 --class S --schedule dynamic
+}
+
+if [ -n "${EK_LONG:-}" ]; then # this alone
+    verified bt-mz cuda:0 0x0+1 --class W
+    verified bt-mz hip:0,cuda:1 2x1+2 --class W
+    verified sp-mz hip:0,hip:1 1x1+2 --class W
+    FAKEGPU_MEMORY=5 verified bt-mz cuda:0,hip:0 0x0+2 --class W
+    come_and_go lu-mz 100k
+    exit $failed
+fi
+
 # Each program alone on two GPUs, on one of the other vendor, and on a mixed node.
 for program in bt-mz sp-mz lu-mz; do
     verified $program cuda:0,cuda:1 0x0+2 --class S --schedule dynamic
     [ $program = bt-mz ] || verified $program hip:0 0x0+1 --class S # BT: below
     verified $program cuda:0,opencl:0,hip:1 1x1+3 --class S --schedule dynamic
 done
-if [ -n "${EK_LONG:-}" ]; then
-    verified bt-mz cuda:0 0x0+1 --class W
-    verified bt-mz hip:0,cuda:1 2x1+2 --class W
-    verified sp-mz hip:0,hip:1 1x1+2 --class W
-    FAKEGPU_MEMORY=5 verified bt-mz cuda:0,hip:0 0x0+2 --class W
-fi
-
 grep -q '^lost to  *feeding' "$work/out" || say "no word of what devices lose to feeding: $(cat "$work/out")"
 
 # The same bits on any device, where contraction is the same: two vendors, one compiler behind them.
@@ -89,14 +99,7 @@ FAKEGPU_DEVICES=1 refused 3 "'cuda:1' is not there; cuda has 1: cuda:0 \(Fake CU
 # Too little memory for any zone: both numbers. For all zones: those that do not fit come for a step, the
 # same bits. The driver has less to give than it says, because others use the card: what can be had.
 FAKEGPU_MEMORY=1 refused 3 '[0-9.]+ MB .*cuda:0.* [0-9.]+ MB' bt-mz --class W --devices cuda:0 --layout 0x0+1
-for case in sp-mz:350k ${EK_LONG:+lu-mz:100k}; do
-    program=${case%:*}
-    verified $program cuda:0,hip:1 0x0+2 --class S --schedule dynamic
-    first=$(norms <"$work/json")
-    FAKEGPU_MEMORY=${case#*:} verified $program cuda:0 0x0+1 --class S
-    [ -n "$first" ] && [ "$(norms <"$work/json")" = "$first" ] || say "$program: other norms where zones come and go"
-    FAKEGPU_MEMORY=${case#*:} verified $program cuda:0,hip:1 1x1+2 --class S --schedule dynamic
-done
+come_and_go sp-mz 350k
 FAKEGPU_FAULT=alloc:3 verified bt-mz hip:0 0x0+1 --class S
 FAKEGPU_FAULT=alloc:8 refused 3 '[0-9.]+ MB of device memory asked for, [0-9.]+ MB can be had' \
     bt-mz --class S --devices hip:0 --layout 0x0+1

@@ -5,10 +5,10 @@
 . tests/check.sh
 bin=${BIN:-bin}/mcsem
 survey=$work/survey.csv
-# A larger survey where there is time.
+# A larger survey where there is time: a third of the pairs over all cells.
 what=tiny pairs=320 frequencies=2 corner='6 4 13'
-[ -n "${EK_LONG:-}" ] && what=small pairs=4000 frequencies=3 corner='12 6 31'
-"$bin" --generate $what --out "$survey" --truth "$work/truth.vtk"
+[ -n "${EK_LONG:-}" ] && what=small pairs=4000 frequencies=3 share='--scale 0.35' corner='12 6 31'
+"$bin" --generate $what ${share:-} --out "$survey" --truth "$work/truth.vtk"
 check $? 'a survey is generated'
 grep -q "^DIMENSIONS $corner" "$work/truth.vtk"
 check $? 'its model is written'
@@ -49,8 +49,8 @@ CU_FAULT=unit:1@step:2 "$bin" "$survey" $few --layout 2x1 --model-out "$work/oth
 check $? 'the same model though a unit dies'
 
 # A device beside a cpu unit, in both modes, under every policy: the same bits as without it. Of the
-# survey every 30th pair is enough for exact mode, and fewer where sanitizers make it slow.
-every=12 policies=all least=15
+# survey every 24th pair is enough for exact mode, and fewer where sanitizers make it slow.
+every=24 policies=all least=15
 [ -n "${SAN:-}" ] && every=60 policies=dynamic,heft,static least=3
 awk -v every=$every -v n=$frequencies 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / n) % every == 0)' \
     "$survey" >"$work/few.csv"

@@ -31,7 +31,8 @@ for i in 1 2 3; do
     ip -n $tag-$i addr add $net.$i/24 dev eth0
     ip -n $tag-$i link set eth0 up
     ip -n $tag-$i link set lo up
-    printf '%s\n' "HostKey $work/host" "AuthorizedKeysFile $work/authorized" "PidFile $work/sshd$i.pid" \
+    # what a login shell of this machine's root would start is not part of the test
+    printf '%s\n' "SetEnv HOME=$work" "HostKey $work/host" "AuthorizedKeysFile $work/authorized" "PidFile $work/sshd$i.pid" \
         'UsePAM no' 'StrictModes no' 'PermitRootLogin yes' >sshd_config$i
     ip netns exec $tag-$i unshare -u sh -c "hostname n$i; exec $(command -v sshd) -f $work/sshd_config$i -E $work/sshd.log"
     printf 'Host n%s\n    HostName %s\n' $i $net.$i >>ssh_config

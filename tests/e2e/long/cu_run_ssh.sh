@@ -19,7 +19,8 @@ port=$((20000 + $$ % 20000))
 {
     echo "Port $port"
     for i in 1 2 3 4; do echo "ListenAddress 127.0.0.$i"; done
-    printf '%s\n' "HostKey $work/host" "AuthorizedKeysFile $work/authorized" "PidFile $work/sshd.pid" \
+    # what a login shell of this machine's root would start is not part of the test
+    printf '%s\n' "SetEnv HOME=$work" "HostKey $work/host" "AuthorizedKeysFile $work/authorized" "PidFile $work/sshd.pid" \
         'UsePAM no' 'StrictModes no' 'PermitRootLogin yes' 'PasswordAuthentication no'
 } >sshd_config
 "$sshd" -f sshd_config -E sshd.log || { echo "skipped: sshd does not start: $(cat sshd.log)"; exit 77; }
