@@ -231,11 +231,12 @@ char *cluster_gather_text(const char *text)
     if (!started)
         return strdup(text);
     int length = (int)strlen(text) + 1, total = 0;
-    int *lengths = calloc(2 * (size_t)size, sizeof *lengths), *starts = lengths + size;
+    int *lengths = calloc(2 * (size_t)size, sizeof *lengths);
     if (cluster_any(!lengths)) { /* all go on, or none */
         free(lengths);
         return NULL;
     }
+    int *starts = lengths + size;
     MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
     for (int r = 0; r < size; r++) {
         starts[r] = total;

@@ -22,7 +22,7 @@ explains() { # survey, start, outliers at least, at most, loss
     check $? "it is explained: $(number rms "$work/run.json"), $(number outliers "$work/run.json")"
 }
 for start in 0.1 ${EK_LONG:+1 100}; do
-    for robust in student huber; do
+    for robust in student ${EK_LONG:+huber}; do
         explains "$work/outliers.csv" $start 25 40 $robust
         [ -z "${EK_LONG:-}" ] || explains "$survey" $start 0 3 $robust
     done
