@@ -1,8 +1,14 @@
-# tests/packaging/package.py – a Spack recipe: copy it to packages/evenkeel/ of a repository of yours.
+# tests/packaging/package.py – a Spack recipe, for Spack 0.23 and newer:
 #
-#   spack repo create ~/ek && mkdir -p ~/ek/packages/evenkeel && cp tests/packaging/package.py ~/ek/packages/evenkeel/
-#   spack repo add ~/ek && spack dev-build evenkeel@main      # in this tree
+#   spack repo create ~/ek evenkeel      # says where packages go, of 1.0 on ~/ek/spack_repo/evenkeel/packages
+#   mkdir -p THERE/evenkeel && cp tests/packaging/package.py THERE/evenkeel/
+#   spack repo add THERE/.. && spack dev-build evenkeel@main      # in this tree
 from spack.package import *
+
+try:  # where build systems live since Spack 1.0
+    from spack_repo.builtin.build_systems.makefile import MakefilePackage
+except ImportError:
+    pass
 
 
 class Evenkeel(MakefilePackage):
@@ -25,7 +31,7 @@ class Evenkeel(MakefilePackage):
     depends_on("glpk")
     depends_on("libffi")
     depends_on("openmpi")
-    depends_on("suite-sparse")
+    depends_on("suite-sparse@7:")  # <suitesparse/cholmod.h>, not <cholmod.h>
     depends_on("openblas threads=none")
     depends_on("fftw precision=float")
     depends_on("opencl-c-headers")
