@@ -30,7 +30,8 @@ static const struct opt table[] = {
 static enum ek_status parse(struct values *v, const char *option, const char *word)
 {
     const struct opt_group group = {"test:", table, v};
-    char name[] = "test", text[2][64], *argv[] = {name, text[0], text[1], NULL};
+    static char name[] = "test", text[2][64]; /* values point to it */
+    char *argv[] = {name, text[0], text[1], NULL};
     snprintf(text[0], sizeof text[0], "%s", option);
     snprintf(text[1], sizeof text[1], "%s", word);
     return opt_parse(&group, 1, 3, argv, NULL, NULL);
