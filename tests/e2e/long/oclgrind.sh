@@ -1,4 +1,4 @@
-# tests/e2e/long/oclgrind.sh – NPB-MZ's kernels under oclgrind, which interprets them: no work-item reads
+# tests/e2e/long/oclgrind.sh – the programs' kernels under oclgrind, which interprets them: no work-item reads
 # or writes beyond a buffer, and no two of a launch touch the same byte if one of them writes.
 # Environment: BIN. Its search for values never written stops at an instruction of clang 14 (freeze).
 . tests/check.sh
@@ -6,13 +6,36 @@ skip_under_sanitizers 'an interpreter of kernels'
 command -v oclgrind >/dev/null || { echo 'skipped: oclgrind is not installed'; exit 77; }
 unset OMP_PLACES OMP_PROC_BIND CU_LAYOUT CU_DEVICES
 export CU_KERNEL_CACHE=0
-for program in bt-mz sp-mz lu-mz; do
-    oclgrind --data-races --log "$work/log" "$BIN/$program" --class S --steps 1 --devices opencl:0 --layout 0x0+1 \
+clean() { # program, arguments…: runs on oclgrind's device, which has nothing to say
+    program=$1
+    shift
+    oclgrind --data-races --log "$work/log" "$BIN/$program" "$@" --devices opencl:0 --layout 0x0+1 \
         --json "$work/json" >"$work/out" 2>"$work/err"
     check $? "$program runs under oclgrind: $(cat "$work/err")"
     grep -q '"opencl:0"' "$work/json"
     check $? "$program computes on oclgrind's device"
     [ ! -s "$work/log" ]
     check $? "$program: $(head -20 "$work/log")"
+}
+for program in bt-mz sp-mz lu-mz; do clean $program --class S --steps 1; done
+
+# Coarse grids: some hundred trials, and their geometries.
+cp okada_mogi/examples/*_stations.csv "$work"
+search() { # model, stations, "name least greatest number; …"
+    printf '{"model": "%s", "stations": {"file": "%s", "noise_floor": 0.005}, "accept": {"k_sigma": [3]}, "parameters": [' "$1" "$2"
+    echo "$3" | tr ';' '\n' | awk '{printf "%s{\"name\": \"%s\", \"min\": %s, \"max\": %s, \"n\": %s}", (NR > 1 ? ", " : ""), $1, $2, $3, $4}'
+    echo ']}'
+}
+search mogi campi_stations.csv 'Es_m 422000 432000 6;Ns_m 4515000 4525000 6;d_m 1500 6000 4;dV_m3 1e6 20e6 10' >"$work/mogi.json"
+search okada parkfield_stations.csv 'Ec_m 722000 742000 3;Nc_m 3965000 3985000 3;d_m 0 6000 2;strike_deg 310 330 3;dip_deg 75 90 2;L_m 10000 40000 2;W_m 4000 14000 2;rake_deg 165 195 2;slip_m 0.1 0.6 2' \
+    >"$work/okada.json"
+for program in mogi okada; do
+    clean $program "$work/$program.json" --quiet
+    clean $program "$work/$program.json" --method brute --quiet
 done
+
+"$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" || say 'kirchhoff-mig: no data'
+clean kirchhoff-mig "$work/data.segy" --velocity gradient:v0=2000,k=0.5 --node-spacing 800 --grid 2x2x9:50x50x20@1300,1300,800 \
+    --weight diffractor --spacing-receiver 25 --deterministic --quiet
+clean kirchhoff-tt --velocity gradient:v0=2000,k=0.5 --grid 2x2x2:200 --shots 1 --quiet --out "$work/times"
 exit $failed
