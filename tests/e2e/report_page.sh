@@ -9,6 +9,8 @@ addEventListener('load', () => {
   say(`rows: ${document.querySelectorAll('#runs tr').length}`);
   say(`policies: ${[...document.getElementById('policy').options].map(o => o.textContent).sort().join(' ')}`);
   const first = gantt;
+  const heads = [...document.querySelectorAll('#runs th')].map(e => e.textContent), at = heads.indexOf('lost to feeding');
+  say(`fed: ${[...document.querySelectorAll('#runs tr')].slice(1).every(tr => /^[0-9.]+ %$/.test(tr.children[at].textContent))}`);
   say(`units: ${gantt.data.labels.join(' ')}`);
   say(`computed: ${gantt.data.datasets[0].data.length > 0}`);
   document.getElementById('policy').value = 1;
@@ -21,6 +23,7 @@ JS
 said=$(page_says "$work/report.html" "$work/script.js")
 expect 'rows: 3'
 expect 'policies: dynamic static'
+expect 'fed: true'
 expect 'units: cpu0 host:0'
 expect 'computed: true'
 expect 'redrawn: true'
