@@ -213,11 +213,13 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
                                    LOAD(room.w, k * rhs_stride(z) + v * RHS_STATE + m * LANES),
                                z->nx - 2 - v * LANES);
                 }
+        mz_walls_keep(mz, zone, j, j + 1, 1, z->nz - 1);
     }
 }
 
 static void bt_step(struct mz *mz, struct mz_work *work, int zone)
 {
+    mz_walls_begin(mz, zone);
     mz_parallel(mz, work, zone, plane_pass);
     mz_parallel(mz, work, zone, slab_pass);
 }

@@ -25,7 +25,7 @@ struct header {
     uint64_t checksum; /* of everything above */
 };
 
-static const struct header blank = {.magic = "EKNPBM3", .order = 0x0123456789abcdef};
+static const struct header blank = {.magic = "EKNPBM4", .order = 0x0123456789abcdef};
 
 struct checkpoint {
     char *path;        /* the end of symbolic links */

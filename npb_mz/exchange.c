@@ -1,5 +1,10 @@
 /* npb_mz/exchange.c – faces between zones on the host. A zone's boundary plane takes the
- * neighbour's first interior plane; edges and the planes k = 0, nz-1 keep their values. */
+ * neighbour's first interior plane; edges and the planes k = 0, nz-1 keep their values.
+ *
+ * In u a face in x has one point in each cache line. So what a step is to read of the boundary lies
+ * in walls, x-walls [k][j][m], y-walls [m][k][i] of inner points: west, east, south, north; and
+ * behind them a second copy of the interior planes next to them, which the step writes while their
+ * rows are in cache. */
 #include "npb_mz/mz.h"
 
 #include <string.h>
@@ -11,19 +16,38 @@ struct face {
     int along, across;       /* points along it, and in k */
 };
 
-/* Plane `depth` (0 boundary, 1 first interior) of a side. */
+static bool in_x(enum mz_side side)
+{
+    return side < MZ_SOUTH;
+}
+
+/* Plane `depth` (0 boundary, 1 first interior) of a side in u. */
 static struct face face_of(const struct mz *mz, int zone, enum mz_side side, int depth)
 {
     const struct mz_zone *z = &mz->zone[zone];
-    const int in_y = side >= MZ_SOUTH, far = side == MZ_EAST || side == MZ_NORTH;
-    const int n = in_y ? z->ny : z->nx, row = far ? n - 1 - depth : depth;
-    const long step = in_y ? 1 : z->pitch, normal = in_y ? z->pitch : 1;
+    const bool far = side == MZ_EAST || side == MZ_NORTH;
+    const int n = in_x(side) ? z->nx : z->ny, row = far ? n - 1 - depth : depth;
+    const long step = in_x(side) ? z->pitch : 1, normal = in_x(side) ? 1 : z->pitch;
     return (struct face){.at = mz_zone_u(mz, zone) + row * normal + step + z->plane,
                          .field = z->volume,
                          .plane = z->plane,
                          .step = step,
-                         .along = (in_y ? z->nx : z->ny) - 2,
+                         .along = (in_x(side) ? z->ny : z->nx) - 2,
                          .across = z->nz - 2};
+}
+
+/* The same in the walls. */
+static struct face wall_of(const struct mz *mz, int zone, enum mz_side side, int depth)
+{
+    const struct mz_zone *z = &mz->zone[zone];
+    const long size[2] = {mz_wall_size(z, MZ_WEST), mz_wall_size(z, MZ_SOUTH)};
+    struct face f = {.across = z->nz - 2, .along = (in_x(side) ? z->ny : z->nx) - 2};
+    f.at = mz_zone_walls(mz, zone) + depth * mz_walls_size(z) / 2 + side % 2 * size[side / 2] +
+           side / 2 * 2 * size[0];
+    f.field = in_x(side) ? 1 : (long)f.across * f.along;
+    f.plane = in_x(side) ? MZ_VARS * f.along : f.along;
+    f.step = in_x(side) ? MZ_VARS : 1;
+    return f;
 }
 
 static struct face face_in(double *buffer, struct face like)
@@ -44,23 +68,34 @@ static void copy_row(double *to, long to_step, const double *from, long from_ste
             to[s * to_step] = from[s * from_step];
 }
 
+/* Of faces with the same strides neither is in u. */
 static void copy(struct face to, struct face from)
 {
+    if (to.step == from.step && to.plane == from.plane && to.field == from.field) {
+        memcpy(to.at, from.at, sizeof *to.at * MZ_VARS * to.across * to.along);
+        return;
+    }
     for (int m = 0; m < MZ_VARS; m++)
         for (int k = 0; k < to.across; k++)
             copy_row(to.at + m * to.field + k * to.plane, to.step,
                      from.at + m * from.field + k * from.plane, from.step, to.along);
 }
 
-static enum mz_side opposite(enum mz_side side)
+/* What a neighbour is sent. */
+static struct face sent(const struct mz *mz, int zone, enum mz_side side)
 {
-    return (enum mz_side)(side ^ 1);
+    return mz->walled[zone].out ? wall_of(mz, zone, side, 1) : face_of(mz, zone, side, 1);
+}
+
+static void receive(struct mz *mz, int zone, enum mz_side side, struct face from)
+{
+    copy(wall_of(mz, zone, side, 0), from);
+    mz->walled[zone].in[side] = true;
 }
 
 void mz_face_copy(struct mz *mz, int zone, enum mz_side side)
 {
-    copy(face_of(mz, zone, side, 0),
-         face_of(mz, mz->zone[zone].neighbour[side], opposite(side), 1));
+    receive(mz, zone, side, sent(mz, mz->zone[zone].neighbour[side], (enum mz_side)(side ^ 1)));
 }
 
 void mz_exchange(struct mz *mz, int zone)
@@ -71,18 +106,56 @@ void mz_exchange(struct mz *mz, int zone)
 
 size_t mz_face_size(const struct mz *mz, int zone, enum mz_side side)
 {
-    struct face f = face_of(mz, zone, side, 0);
-    return (size_t)MZ_VARS * f.along * f.across;
+    return (size_t)mz_wall_size(&mz->zone[zone], side);
 }
 
 void mz_face_pack(const struct mz *mz, int zone, enum mz_side side, double *buffer)
 {
-    struct face f = face_of(mz, zone, side, 1);
+    const struct face f = sent(mz, zone, side);
     copy(face_in(buffer, f), f);
 }
 
 void mz_face_unpack(struct mz *mz, int zone, enum mz_side side, const double *buffer)
 {
-    struct face f = face_of(mz, zone, side, 0);
-    copy(f, face_in((double *)buffer, f));
+    receive(mz, zone, side, face_in((double *)buffer, wall_of(mz, zone, side, 0)));
+}
+
+void mz_walls_begin(struct mz *mz, int zone)
+{
+    for (int side = 0; side < MZ_SIDES; side++)
+        if (!mz->walled[zone].in[side])
+            receive(mz, zone, (enum mz_side)side, face_of(mz, zone, (enum mz_side)side, 0));
+    mz->walled[zone].out = true;
+}
+
+void mz_walls_keep(const struct mz *mz, int zone, int j0, int j1, int k0, int k1)
+{
+    for (int i = 0; i < MZ_SIDES; i++) {
+        const enum mz_side side = (enum mz_side)i;
+        struct face to = wall_of(mz, zone, side, 1), from = face_of(mz, zone, side, 1);
+        const int row = side == MZ_SOUTH ? 1 : mz->zone[zone].ny - 2;
+        to.at += (k0 - 1) * to.plane;
+        from.at += (k0 - 1) * from.plane;
+        to.across = k1 - k0;
+        if (!in_x(side)) {
+            if (row >= j0 && row < j1)
+                copy(to, from);
+            continue;
+        }
+        for (int k = 0; k < to.across; k++)
+            for (int j = j0 - 1; j < j1 - 1; j++)
+                for (int m = 0; m < MZ_VARS; m++)
+                    to.at[k * to.plane + j * MZ_VARS + m] =
+                        from.at[k * from.plane + j * from.step + m * from.field];
+    }
+}
+
+void mz_settle(const struct mz *mz, int zone)
+{
+    struct mz_walled *w = &mz->walled[zone];
+    for (int side = 0; side < MZ_SIDES; side++)
+        if (w->in[side])
+            copy(face_of(mz, zone, (enum mz_side)side, 0),
+                 wall_of(mz, zone, (enum mz_side)side, 0));
+    *w = (struct mz_walled){.out = false};
 }

@@ -6,8 +6,8 @@
  * nodes lie in the order of the streams' steps. A team shares out the strips; a thread follows the
  * one before by a plane.
  *
- * The residual is that of the boundary values before the last exchange. The zone carries these and
- * lends them to the window of the right-hand side, so that the residual itself need not be kept. */
+ * The residual is that of the boundary values before the last exchange. The zone carries these for
+ * the window of the right-hand side, so that the residual itself need not be kept. */
 #include "npb_mz/lu_stream.h"
 
 #include <sched.h>
@@ -98,91 +98,25 @@ static struct lu_team team_of(const struct mz *mz, const struct mz_work *work)
 
 /* ---- boundary values ------------------------------------------------------------------------- */
 
-/* Doubles of the boundary points that the exchange writes in one plane. */
-static long faces_size(const struct mz_zone *z)
-{
-    return 2L * MZ_VARS * (z->nx - 2 + z->ny - 2);
-}
-
+/* As in the walls. */
 static size_t lu_carried(const struct mz_zone *z)
 {
-    return (size_t)(faces_size(z) * (z->nz - 2));
+    return (size_t)mz_walls_size(z) / 2;
 }
 
-/* Where the values of a row's first boundary point lie, and from component to component: in one
- * plane west, east, south, north, each [m][along]. */
-static double *kept_of(const struct mz_zone *z, double *carried, int k, int j, long *field)
+/* Those that the next residual depends on. */
+static void carry(struct mz *mz, int zone)
 {
-    const int nx = z->nx - 2, ny = z->ny - 2;
-    double *kept = carried + (k - 1) * faces_size(z);
-    *field = j > 0 && j <= ny ? ny : nx;
-    if (j > 0 && j <= ny)
-        return kept + j - 1;
-    return kept + 2 * MZ_VARS * ny + (j > 0) * MZ_VARS * nx;
-}
-
-static void swap(double *a, double *b, int n)
-{
-    for (int i = 0; i < n; i++) {
-        const double t = a[i];
-        a[i] = b[i];
-        b[i] = t;
-    }
-}
-
-/* The first and the last point of a row. The record of the first one is written as it was: whole,
- * so that what reads it next need not wait. */
-static void lend_ends(const struct mz_zone *z, double *row, double *kept, long field)
-{
-    for (int m = 0; m < MZ_VARS; m++, kept += field) {
-        const double west = row[rhs_index(m, 0)];
-        STORE(row, m * LANES, REAL(*kept));
-        *kept = west;
-        swap(&row[rhs_index(m, z->nx - 1)], &kept[MZ_VARS * field], 1);
-    }
-}
-
-/* A boundary row. */
-static void lend_row(const struct mz_zone *z, double *row, double *kept)
-{
-    for (int m = 0; m < MZ_VARS; m++)
-        for (int i = 1, n; i < z->nx - 1; i += n, kept += n) {
-            n = z->nx - 1 - i < LANES ? z->nx - 1 - i : LANES;
-            swap(&row[rhs_index(m, i)], kept, n);
-        }
-}
-
-/* Exchanges the boundary values of row j, in the window, for those carried. Rows of other threads'
- * strips keep theirs, which nobody reads. */
-static void lend(const struct rhs_sweep *s, int k, int j, double *row)
-{
-    const struct mz_zone *z = s->zone;
-    long field;
-    if (k < 1 || k > z->nz - 2)
-        return;
-    double *kept = kept_of(z, s->lender, k, j, &field);
-    if (j >= s->j0 && j < s->j1)
-        lend_ends(z, row, kept, field);
-    else if ((j == 0 && s->j0 == 1) || (j == z->ny - 1 && s->j1 == j))
-        lend_row(z, row, kept);
+    const struct mz_zone *z = &mz->zone[zone];
+    memcpy(mz->carried + z->carried, mz_zone_walls(mz, zone), lu_carried(z) * sizeof(double));
 }
 
 /* The first residual is that of the initial boundary values. */
 static void lu_carried_reset(struct mz *mz, int zone)
 {
-    const struct mz_zone *z = &mz->zone[zone];
-    long field;
-    for (int k = 1; k < z->nz - 1; k++)
-        for (int j = 0; j < z->ny; j++) {
-            double *kept = kept_of(z, mz->carried + z->carried, k, j, &field);
-            const double *u = mz_zone_u(mz, zone) + k * z->plane + (long)j * z->pitch;
-            const bool ends = j > 0 && j < z->ny - 1;
-            for (int m = 0; m < MZ_VARS; m++, u += z->volume)
-                if (ends)
-                    kept[m * field] = u[0], kept[(MZ_VARS + m) * field] = u[z->nx - 1];
-                else
-                    memcpy(kept + m * field, u + 1, field * sizeof *u);
-        }
+    mz_walls_begin(mz, zone);
+    mz_settle(mz, zone);
+    carry(mz, zone);
 }
 
 /* ---- a thread's strips of all planes --------------------------------------------------------- */
@@ -295,8 +229,7 @@ static void lower_pass(struct mz *mz, struct mz_work *work, int zone, int thread
     struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
     sweep.j0 = 1 + p.begin * LANES;
     sweep.j1 = end < z->ny - 1 ? end : z->ny - 1;
-    sweep.lend = lend;
-    sweep.lender = mz->carried + z->carried;
+    sweep.walls = mz->carried + z->carried;
     rhs_begin(&sweep, p.room.rhs, 1);
     for (int k = 1; k < z->nz - 1; k++) {
         rhs_plane(&sweep, k);
@@ -332,11 +265,13 @@ static void upper_plane(const struct lu_part *p, int k)
 static void upper_pass(struct mz *mz, struct mz_work *work, int zone, int thread)
 {
     const struct lu_part p = part_of(mz, work, zone, thread);
-    const int planes = p.z->nz - 2;
+    const int planes = p.z->nz - 2, past = 1 + p.end * LANES;
+    const int end = past < p.z->ny - 1 ? past : p.z->ny - 1;
     for (int k = planes; k > 0; k--) {
         if (thread < p.team.threads - 1)
             wait_for(&p.team, thread + 1, 2 * planes + 1 - k);
         upper_plane(&p, k);
+        mz_walls_keep(mz, zone, 1 + p.begin * LANES, end, k, k + 1);
         announce(&p.team, thread, 2 * planes + 1 - k);
     }
 }
@@ -361,7 +296,9 @@ static void lu_step(struct mz *mz, struct mz_work *work, int zone)
     const struct lu_team team = team_of(mz, work);
     for (int t = 0; t < team.threads; t++)
         announce(&team, t, 0);
+    mz_walls_begin(mz, zone);
     mz_parallel(mz, work, zone, lower_part);
+    carry(mz, zone);
     mz_parallel(mz, work, zone, upper_part);
 }
 

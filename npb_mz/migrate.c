@@ -47,6 +47,8 @@ static void settle(struct mz *mz, const int *of, const int *next)
         mz_parts(mz, zone, part);
         for (int i = 0; of[zone] == cluster_rank() && !mz->mine[zone] && i < MZ_PARTS; i++)
             field_release(part[i].host, part[i].doubles);
+        if (of[zone] == cluster_rank() && !mz->mine[zone])
+            field_release(mz_zone_walls(mz, zone), (size_t)mz_walls_size(&mz->zone[zone]));
     }
 }
 

@@ -72,6 +72,7 @@ static enum ek_status open_fields(struct mz *mz)
     mz->nzones = mz_zones_along(mz->ops, mesh, 0) * mz_zones_along(mz->ops, mesh, 1);
     mz->zone = ARENA_NEW(&mz->arena, mz->nzones, struct mz_zone);
     mz->mine = ARENA_NEW(&mz->arena, mz->nzones, bool);
+    mz->walled = ARENA_NEW(&mz->arena, mz->nzones, struct mz_walled);
     TRY(arena_check(&mz->arena, "%s, %d zones", mz->ops->name, mz->nzones));
     const struct zones_size size = zones_layout(mz->ops, mesh, mz->zone);
     mz->points = size.points;
@@ -80,7 +81,8 @@ static enum ek_status open_fields(struct mz *mz)
     mz->carried = field_alloc(mz->size_carried, &mz->memory[2]);
     mz->u = field_alloc(MZ_VARS * mz->points, &mz->memory[0]);
     mz->forcing = field_alloc(MZ_VARS * size.forced, &mz->memory[1]);
-    if (!mz->u || !mz->forcing || !mz->carried)
+    mz->walls = field_alloc(size.walls, &mz->memory[3]);
+    if (!mz->u || !mz->forcing || !mz->carried || !mz->walls)
         FAIL(EK_UNAVAILABLE,
              "%s class %c: no memory for its fields, %.1f MB together; take a smaller class",
              mz->ops->name, mesh->letter, mz_bytes(mz->ops, mz->class) * 1e-6);
@@ -139,7 +141,7 @@ void mz_close(struct mz *mz)
 {
     if (!mz)
         return;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         field_free(&mz->memory[i]);
     arena_free(&mz->arena);
     free(mz);
@@ -152,6 +154,7 @@ void mz_reset(struct mz *mz)
         if (!mz->mine[i])
             continue;
         exact_initial(mz, &mz->zone[i], mz_zone_u(mz, i));
+        mz->walled[i] = (struct mz_walled){.out = false};
         if (mz->ops->carried)
             mz->ops->carried_reset(mz, i);
     }
@@ -226,6 +229,7 @@ void mz_parts(const struct mz *mz, int zone, struct mz_part part[MZ_PARTS])
 {
     const struct mz_zone *z = &mz->zone[zone];
     const size_t size = MZ_VARS * (size_t)z->volume;
+    mz_settle(mz, zone);
     part[MZ_U] = (struct mz_part){mz_zone_u(mz, zone), size};
     part[MZ_FORCING] =
         (struct mz_part){mz_zone_forcing(mz, zone), mz_shares_forcing(mz) ? 0 : size};

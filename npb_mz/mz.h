@@ -49,6 +49,7 @@ struct mz_zone {
     long first;              /* points (padding included) of the zones before this one */
     long forced;             /* the same in the forcing: equal zones share one */
     long carried;            /* doubles that the zones before this one carry beside u */
+    long walls;              /* doubles of their walls */
     int neighbour[MZ_SIDES]; /* zone behind each side, periodic */
 };
 
@@ -113,6 +114,12 @@ struct mz_ops {
     int device_scratch;
 };
 
+/* What of a zone's newest state lies in its walls: boundary values that have come and are not in u;
+ * the interior planes next to them, which are in u as well. */
+struct mz_walled {
+    bool in[MZ_SIDES], out;
+};
+
 struct mz {
     const struct mz_ops *ops;
     const struct mz_class *class;
@@ -129,7 +136,9 @@ struct mz {
     double *forcing;              /* dt g, 0 on boundaries: mz_zone_forcing() */
     double *carried;              /* [size_carried] */
     long size_carried;
-    struct field memory[3]; /* what u, forcing and carried lie in */
+    double *walls; /* of all zones, see exchange.c */
+    struct mz_walled *walled;
+    struct field memory[4]; /* what u, forcing, carried and walls lie in */
     struct arena arena;     /* the other arrays */
 };
 
@@ -145,7 +154,7 @@ struct mz_work {
 };
 
 /* What moves with a zone: u, what the solver carries, and forcing, which never changes; 0 doubles
- * where all zones share it. */
+ * where all zones share it. mz_parts() settles the zone first. */
 enum { MZ_U, MZ_CARRIED, MZ_FORCING, MZ_PARTS };
 struct mz_part {
     double *host;
@@ -174,6 +183,7 @@ struct zones_size {
     long points;  /* padding included */
     long forced;  /* of them those that have a forcing of their own */
     long carried; /* doubles carried beside u */
+    long walls;
 };
 
 /* Fills zone[] (x fastest; may be NULL). */
@@ -238,6 +248,23 @@ static inline double *mz_zone_forcing(const struct mz *mz, int zone)
     return mz->forcing + MZ_VARS * mz->zone[zone].forced;
 }
 
+/* Doubles of one face. */
+static inline long mz_wall_size(const struct mz_zone *z, enum mz_side side)
+{
+    return MZ_VARS * (z->nz - 2L) * ((side < MZ_SOUTH ? z->ny : z->nx) - 2);
+}
+
+/* Doubles of all walls of a zone. */
+static inline long mz_walls_size(const struct mz_zone *z)
+{
+    return 4 * (mz_wall_size(z, MZ_WEST) + mz_wall_size(z, MZ_SOUTH));
+}
+
+static inline double *mz_zone_walls(const struct mz *mz, int zone)
+{
+    return mz->walls + mz->zone[zone].walls;
+}
+
 /* Zones of equal size, at the same coordinates therefore, have one forcing. */
 static inline bool mz_shares_forcing(const struct mz *mz)
 {
@@ -261,17 +288,23 @@ void exact_initial(const struct mz *mz, const struct mz_zone *zone, double *u);
 
 /* ---- exchange.c: faces between zones that are on the host ---- */
 
-/* Fills the boundary plane of `zone` at `side` from its neighbour. Reads interior points only and
- * writes boundary points only, so all faces may be copied at once, in any order. */
+/* Gives `zone` the boundary values at `side` from its neighbour's interior points, so that all
+ * faces may be copied at once, in any order. They lie in walls; a step reads them there. */
 void mz_face_copy(struct mz *mz, int zone, enum mz_side side);
 /* All four sides. */
 void mz_exchange(struct mz *mz, int zone);
 /* Doubles of one face in a buffer, [m][k][along the face], inner points only. */
 size_t mz_face_size(const struct mz *mz, int zone, enum mz_side side);
 /* The plane that the neighbour behind `side` wants, to a buffer; what that neighbour packed (on its
- * opposite side), from a buffer into the boundary plane. */
+ * opposite side), from a buffer into the boundary. */
 void mz_face_pack(const struct mz *mz, int zone, enum mz_side side, double *buffer);
 void mz_face_unpack(struct mz *mz, int zone, enum mz_side side, const double *buffer);
+/* A step begins with the first: all boundary values are in the walls then. Once rows j0 .. j1-1 of
+ * the planes k0 .. k1-1 are done it calls the second, for each row and plane once. */
+void mz_walls_begin(struct mz *mz, int zone);
+void mz_walls_keep(const struct mz *mz, int zone, int j0, int j1, int k0, int k1);
+/* From now on u holds all of the zone, and may be changed. */
+void mz_settle(const struct mz *mz, int zone);
 
 /* ---- rhs.c ---- */
 

@@ -92,6 +92,7 @@ void mz_zone_values(struct mz *mz, struct mz_work *work, int zone, double value[
     const struct mz_zone *z = &mz->zone[zone];
     double residual[MZ_VARS] = {0}, error[MZ_VARS] = {0};
     const double *u = mz_zone_u(mz, zone);
+    mz_settle(mz, zone);
     rhs_zone_all(mz, work, zone, u, mz_zone_forcing(mz, zone));
     residual_sum(mz, z, work->w, residual);
     error_sum(mz, z, u, error);

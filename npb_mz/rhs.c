@@ -11,7 +11,7 @@ enum { GAP = 104 };
 /* Doubles of the parts of a sweep's scratch. */
 struct sizes {
     long flow, node; /* a plane */
-    long packed, weights, terms;
+    long weights, terms;
 };
 
 /* Of a window of `rows` rows of `records` records. */
@@ -20,7 +20,6 @@ static struct sizes sizes_of(long records, long rows)
     const long points = records * rows + 1; /* a record is read behind the last one */
     return (struct sizes){.flow = points * RHS_FLOW + GAP,
                           .node = points * RHS_NODE,
-                          .packed = records * RHS_STATE,
                           .weights = records * RHS_STATE,
                           .terms = sizeof(struct rhs_terms) / sizeof(double)};
 }
@@ -28,7 +27,7 @@ static struct sizes sizes_of(long records, long rows)
 size_t rhs_scratch(const struct mz *mz)
 {
     const struct sizes s = sizes_of(rhs_records(mz->most_nx), mz->most_ny);
-    return 4 * s.flow + 3 * s.node + s.packed + s.weights + s.terms;
+    return 4 * s.flow + 3 * s.node + s.weights + s.terms;
 }
 
 /* ---- the window ------------------------------------------------------------------------------ */
@@ -63,41 +62,37 @@ FN void take_record(const lanes u[MZ_VARS], double *flow, double *node)
     STORE(node, LANES, r.e);
 }
 
-/* Records 1, 2, … of a row, whose components lie `field` doubles apart. */
-FN void take_records(const struct rhs_sweep *s, const double *u, long field, long step,
-                     double *flow, double *node)
-{
-    for (int v = 1; v < s->records; v++, u += step) {
-        const lanes all[MZ_VARS] = {LOAD(u, 0), LOAD(u, field), LOAD(u, 2 * field),
-                                    LOAD(u, 3 * field), LOAD(u, 4 * field)};
-        take_record(all, flow + v * RHS_FLOW, node + v * RHS_NODE);
-    }
-}
-
-/* Row j of plane k enters the window; its first record holds the point i = 0 in all lanes. */
+/* Row j of plane k enters the window; its first record holds the point i = 0 in all lanes. Of an
+ * inner plane the boundary is that of the walls, where there are any. */
 static void take_row(const struct rhs_sweep *s, int k, int j)
 {
-    const long field = s->zone->volume;
-    const double *u = source_row(s, s->u, k, j);
-    double *packed = s->packed, *flow = flow_row(s, k, j), *node = node_row(s, k, j);
-    lanes first[MZ_VARS];
-    for (int m = 0; m < MZ_VARS; m++)
-        first[m] = REAL(u[m * field]);
-    if (!s->lend) {
-        take_record(first, flow, node);
-        take_records(s, u + 1, field, LANES, flow, node);
-        return;
+    const struct mz_zone *z = s->zone;
+    const long across = z->nz - 2, x = mz_wall_size(z, MZ_WEST), y = mz_wall_size(z, MZ_SOUTH);
+    const bool walled = s->walls && k > 0 && k<z->nz - 1, inner = j> 0 && j < z->ny - 1;
+    const double *u = source_row(s, s->u, k, j) + 1, *west = u - 1, *east = u + z->nx - 2;
+    long field = z->volume, ends = field;
+    if (walled && inner) {
+        west = s->walls + ((k - 1) * (z->ny - 2L) + j - 1) * MZ_VARS;
+        east = west + x;
+        ends = 1;
+    } else if (walled) { /* nobody reads the corners */
+        u = s->walls + 2 * x + (j > 0) * y + (k - 1) * (z->nx - 2L);
+        west = east = u;
+        field = ends = across * (z->nx - 2);
     }
-    for (int m = 0; m < MZ_VARS; m++) {
-        STORE(packed, m * LANES, first[m]);
-        for (int v = 1; v < s->records; v++)
-            STORE(packed, v * RHS_STATE + m * LANES, LOAD(u, m * field + 1 + (v - 1) * LANES));
-    }
-    s->lend(s, k, j, packed);
+    double *flow = flow_row(s, k, j), *node = node_row(s, k, j);
+    lanes all[MZ_VARS];
     for (int m = 0; m < MZ_VARS; m++)
-        first[m] = LOAD(packed, m * LANES);
-    take_record(first, flow, node);
-    take_records(s, packed + RHS_STATE, LANES, RHS_STATE, flow, node);
+        all[m] = REAL(west[m * ends]);
+    take_record(all, flow, node);
+    for (int v = 1; v < s->records - 1; v++, u += LANES) {
+        const lanes inside[MZ_VARS] = {LOAD(u, 0), LOAD(u, field), LOAD(u, 2 * field),
+                                       LOAD(u, 3 * field), LOAD(u, 4 * field)};
+        take_record(inside, flow += RHS_FLOW, node += RHS_NODE);
+    }
+    for (int m = 0; m < MZ_VARS; m++)
+        all[m] = lanes_select(s->last, REAL(east[m * ends]), LOAD(u, m * field));
+    take_record(all, flow + RHS_FLOW, node + RHS_NODE);
 }
 
 /* Rows first .. last-1 of plane k that are in the zone enter the window. */
@@ -178,13 +173,14 @@ static void share_out(struct rhs_sweep *s, double *scratch)
         s->flow[i] = scratch;
     for (int i = 0; i < 3; i++, scratch += size.node)
         s->node[i] = scratch;
-    s->packed = scratch;
-    s->weights = s->packed + size.packed;
+    s->weights = scratch;
 }
 
 void rhs_begin(struct rhs_sweep *s, double *scratch, int k0)
 {
     s->records = rhs_records(s->zone->nx);
+    for (int l = 0; l < LANES; l++)
+        s->last[l] = -(l == (s->zone->nx - 2) % LANES);
     share_out(s, scratch);
     set_weights(s);
     set_terms(s);
@@ -350,11 +346,11 @@ void rhs_row(struct rhs_sweep *s, int j, double *w)
 {
     const struct places q = places_of(s, j);
     s->terms->centre = REAL(set_stencil(s, 1, j) + set_stencil(s, 2, s->k));
-    const double *ahead[2] = {source_row(s, s->forcing, s->k, j + 2),
-                              source_row(s, s->u, s->k + 2, j + 2)};
+    const double *ahead[2] = {source_row(s, s->forcing, s->k, j + 2) + 1,
+                              source_row(s, s->u, s->k + 2, j + 2) + 1};
     for (int v = 1; v <= rhs_inner(s->zone->nx); v++, w += RHS_STATE) {
         set_record(&q, s->terms, v, w);
-        const double *p = ahead[v % 2] + (v / 2) * 2 * LANES;
+        const double *p = ahead[v % 2] + (v - 1) / 2 * 2 * LANES;
         for (int m = 0; m < MZ_VARS; m++)
             __builtin_prefetch(p + m * q.field);
     }
@@ -395,6 +391,7 @@ void rhs_zone_all(const struct mz *mz, struct mz_work *work, int zone, const dou
         mz_share(1, z->nz - 2, t, work->width, &k0, &k1);
         struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
         sweep.u = u;
+        sweep.walls = NULL;
         sweep.forcing = forcing;
         if (k0 == k1)
             continue;

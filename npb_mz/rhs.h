@@ -12,7 +12,7 @@
 
 #include "npb_mz/kernels/five.h"
 
-/* Doubles of a record: of a right-hand side, or of u while it is lent; of v_x, v_y, v_z, rho, E,
+/* Doubles of a record: of a right-hand side; of v_x, v_y, v_z, rho, E,
  * pressure and phi (see kernels/rhs.h); of 1/rho and internal energy per mass. Momentum is not
  * kept: rho comes into the weight of a neighbour's velocity, and fewer lines have to come from the
  * second-level cache, which is what a row waits for. */
@@ -36,13 +36,6 @@ static inline long rhs_stride(const struct mz_zone *z)
     return (long)rhs_inner(z->nx) * RHS_STATE;
 }
 
-/* Where component m of point i lies in a row of records of u. */
-static inline long rhs_index(int m, int i)
-{
-    const int from = i - 1 + LANES;
-    return from / LANES * RHS_STATE + m * LANES + from % LANES;
-}
-
 /* One axis: dt/(2h), dt c3c4/h^2, a sixth of it; stencil's weights at distance -2, -1, 1 and 2 (of
  * y and z; those of x differ from point to point). The same in all lanes. */
 struct rhs_axis {
@@ -61,14 +54,11 @@ struct rhs_sweep {
     const struct mz_zone *zone;
     const double *u, *forcing; /* the zone's part */
     int j0, j1;                /* rows of the result: j0 .. j1-1 */
-    /* NULL, or called once for each plane and row of u before it enters the window, to change it:
-     * component m at point i is row[rhs_index(m, i)]. */
-    void (*lend)(const struct rhs_sweep *, int k, int j, double *row);
-    double *lender;            /* whatever lend() wants */
+    const double *walls;       /* boundary values, as in exchange.c; NULL: those of u */
     int k;                     /* plane */
     int records;               /* of a row */
+    lanes_mask last;           /* of its last record the point i = nx-1 */
     double *flow[4], *node[3]; /* planes of rows of records: plane k at flow[k % 4] … */
-    double *packed;            /* a row of u while it is lent */
     double *weights;           /* [records][5] stencil along x */
     struct rhs_terms *terms;
 };
@@ -80,6 +70,7 @@ static inline struct rhs_sweep rhs_sweep_of(const struct mz *mz, int zone)
                               .zone = &mz->zone[zone],
                               .u = mz_zone_u(mz, zone),
                               .forcing = mz_zone_forcing(mz, zone),
+                              .walls = mz_zone_walls(mz, zone),
                               .j0 = 1,
                               .j1 = mz->zone[zone].ny - 1};
 }

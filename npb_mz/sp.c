@@ -205,11 +205,13 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
             sp_lines_z(&along, work->w + j * rhs_stride(z) + v * RHS_STATE, z->ny * rhs_stride(z),
                        room.lines + v * SP_NODE_Z, inner * SP_NODE_Z, u + v * LANES, z->volume,
                        z->plane, z->nx - 2 - v * LANES, inner - v);
+        mz_walls_keep(mz, zone, j, j + 1, 1, z->nz - 1);
     }
 }
 
 static void sp_step(struct mz *mz, struct mz_work *work, int zone)
 {
+    mz_walls_begin(mz, zone);
     mz_parallel(mz, work, zone, plane_pass);
     mz_parallel(mz, work, zone, slab_pass);
 }

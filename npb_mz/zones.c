@@ -67,6 +67,7 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
             z.first = sum.points;
             z.forced = equal ? 0 : sum.points;
             z.carried = sum.carried;
+            z.walls = sum.walls;
             z.neighbour[MZ_WEST] = y * X + (x + X - 1) % X;
             z.neighbour[MZ_EAST] = y * X + (x + 1) % X;
             z.neighbour[MZ_SOUTH] = (y + Y - 1) % Y * X + x;
@@ -74,6 +75,7 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
             sum.points += z.volume;
             sum.forced = equal ? z.volume : sum.points;
             sum.carried += (long)mz_carried(ops, &z);
+            sum.walls += mz_walls_size(&z);
             if (zone)
                 zone[y * X + x] = z;
         }
@@ -83,7 +85,8 @@ struct zones_size zones_layout(const struct mz_ops *ops, const struct mz_mesh *m
 size_t mz_bytes(const struct mz_ops *ops, const struct mz_class *class)
 {
     const struct zones_size size = zones_layout(ops, mz_mesh_find(class->letter), NULL);
-    return sizeof(double) * (size_t)(MZ_VARS * (size.points + size.forced) + size.carried);
+    return sizeof(double) *
+           (size_t)(MZ_VARS * (size.points + size.forced) + size.carried + size.walls);
 }
 
 double mz_zone_mop(const struct mz *mz, int zone)

@@ -7,11 +7,11 @@
 #include "npb_mz/kernels/lu.h"
 #include "npb_mz/kernels/zone.h"
 
-/* Boundary points of the planes k = 1 .. nz-2 that the exchange writes, one after another as in
- * `carried`: west, east, south, north, each [m][along]. */
+/* Boundary points of a zone that the exchange writes, one after another as in `carried`: west and
+ * east [k][j][m], south and north [m][k][i]. */
 FN int lu_faces_size(struct zone z)
 {
-    return 10 * (z.nx + z.ny - 4);
+    return 10 * (z.nx + z.ny - 4) * (z.nz - 2);
 }
 
 /* mode 0: exchanges them in u for those carried; 1: puts those carried into u. Over the faces; all
@@ -23,22 +23,25 @@ KERNEL(lu_faces, 64, 1, 1)
     const struct zone z = zone_of(rows, zone0, nzones, ZONE_FACES);
     const int longest = (z.nx > z.ny ? z.nx : z.ny) - 2, point = z.item % longest;
     const int m = z.item / longest % 5, k = 1 + z.item / longest / 5;
-    if (k > z.nz - 2)
+    const int across = z.nz - 2;
+    if (k > across)
         return;
     const long plane = 5 * z.first + m * z.field + k * z.plane;
-    GLOBAL double *kept = carried + (z.first / z.field * (z.nz - 2) + k - 1) * lu_faces_size(z);
+    GLOBAL double *kept = carried + z.first / z.field * lu_faces_size(z);
     for (int side = 0; side < 4; side++) {
         const int in_y = side >> 1, along = (in_y ? z.nx : z.ny) - 2;
         const int step = in_y ? 1 : z.pitch, normal = in_y ? z.pitch : 1;
         const int row = side & 1 ? (in_y ? z.ny : z.nx) - 1 : 0;
         if (point < along) {
-            const long at = plane + row * normal + (point + 1) * step, to = m * along + point;
+            const long at = plane + row * normal + (point + 1) * step;
+            const int to =
+                in_y ? (m * across + k - 1) * along + point : ((k - 1) * along + point) * 5 + m;
             const double old = kept[to];
             if (mode == 0)
                 kept[to] = u[at];
             u[at] = old;
         }
-        kept += 5 * along;
+        kept += 5 * along * across;
     }
 }
 
