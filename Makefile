@@ -119,7 +119,7 @@ help:
 	 'make ablation   what each mechanism of evenkeel is worth' \
 	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
-	 'make coverage   which lines the tests reach (gcovr)' \
+	 'make coverage   which lines the tests reach, of all' \
 	 'make debug      programs for a debugger, into build-debug/bin' \
 	 'make compile_commands.json   for editors and clang tools' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
@@ -383,8 +383,7 @@ debug:
 coverage:
 	@LDFLAGS='$(filter-out -fopenmp,$(LDFLAGS)) --coverage' $(MAKE) --no-print-directory BUILD=build-coverage \
 	 BIN=build-coverage/bin OPT='-O1 --coverage' tests; \
-	 gcovr --root . --object-directory build-coverage --exclude tests/ --exclude build --sort-uncovered \
-	 --html-details build-coverage/lines.html --txt -
+	 python3 tests/coverage.py build-coverage
 
 # What the rule of %.o says, file by file; kernel texts are no C of their own.
 compile_commands.json: FORCE
