@@ -106,9 +106,26 @@ void lsm_reset(struct lsm *l)
 {
     memcpy(l->residual, l->observed, samples(l->m) * sizeof *l->residual);
     memset(l->x, 0, l->n * sizeof *l->x);
-    l->done = 0;
+    l->at = (struct lsm_state){.done = 0};
     l->energy = data_product(l, l->observed, l->observed);
     l->norm[0] = relative_norm(l);
+}
+
+void lsm_pieces(struct lsm *l, void *piece[LSM_PIECES], uint64_t bytes[LSM_PIECES])
+{
+    memset(bytes, 0, LSM_PIECES * sizeof *bytes);
+    if (!l)
+        return;
+    void *const at[] = {&l->at, l->norm, l->residual, l->x, l->direction, l->gradient};
+    const uint64_t image = l->n * sizeof *l->x;
+    const uint64_t size[] = {sizeof l->at,
+                             ((uint64_t)l->iterations + 1) * sizeof *l->norm,
+                             samples(l->m) * sizeof *l->residual,
+                             image,
+                             image,
+                             image};
+    memcpy(piece, at, sizeof at);
+    memcpy(bytes, size, sizeof size);
 }
 
 /* ---- a step -----------------------------------------------------------------------------------*/
@@ -119,25 +136,25 @@ static void take_gradient(struct lsm *l)
     image_gather(image);
     clear_padding(image);
     const double square = image_product(l, image->sum, image->sum);
-    const double by = l->done ? square / l->square : 0;
-    if (!l->done)
+    const double by = l->at.done ? square / l->at.square : 0;
+    if (!l->at.done)
         memcpy(l->gradient, image->sum, l->n * sizeof *image->sum);
     for (size_t i = 0; i < l->n; i++)
         l->direction[i] = image->sum[i] + by * l->direction[i];
-    l->square = square;
+    l->at.square = square;
 }
 
 /* As far along the direction as the residual falls. */
 static void take_forecast(struct lsm *l)
 {
     const double length = data_product(l, l->forecast, l->forecast);
-    const double way = length > 0 ? l->square / length : 0;
+    const double way = length > 0 ? l->at.square / length : 0;
     const size_t n = samples(l->m);
     for (size_t i = 0; i < l->n; i++)
         l->x[i] += way * l->direction[i];
     for (size_t i = 0; i < n; i++)
         l->residual[i] -= (float)(way * (double)l->forecast[i]);
-    l->norm[++l->done] = relative_norm(l);
+    l->norm[++l->at.done] = relative_norm(l);
 }
 
 void lsm_step(struct lsm *l, int number, bool *last)
@@ -145,10 +162,10 @@ void lsm_step(struct lsm *l, int number, bool *last)
     struct image *image = l->m->image;
     if (lsm_migrates(number)) {
         take_gradient(l);
-        *last = !(l->square > 0);
+        *last = !(l->at.square > 0);
     } else {
         take_forecast(l);
-        *last = l->done == l->iterations;
+        *last = l->at.done == l->iterations;
     }
     if (*last)
         memcpy(image->sum, l->x, l->n * sizeof *l->x);

@@ -10,14 +10,25 @@
 
 #include "kirchhoff/migrate.h"
 
+/* How far it is. */
+struct lsm_state {
+    double square; /* of the last gradient */
+    int done,
+        steps; /* iterations; steps, and what the first image is when summed again, of the run */
+    struct resum_verdict again;
+};
+
+enum { LSM_PIECES = 6 };
+
 struct lsm {
     struct migrate *m;
-    int iterations, done;
+    int iterations;
+    struct lsm_state at;
     size_t n;                              /* numbers of an image */
     size_t first, end;                     /* this process's traces, in survey->order */
     float *observed, *residual, *forecast; /* [segy->n][ns]; forecast: of the direction */
     double *x, *direction, *gradient;      /* [n]; gradient: M d */
-    double square, energy;                 /* of the last gradient; of the traces */
+    double energy;                         /* of the traces */
     double *norm; /* [iterations + 1] of the residual, relative to that of the traces */
     struct arena arena;
 };
@@ -33,6 +44,10 @@ void lsm_close(struct lsm *l);
 
 /* From the beginning. */
 void lsm_reset(struct lsm *l);
+
+/* Where all that a stopped run goes on from stands between two steps, and its bytes; none where l
+ * is NULL. */
+void lsm_pieces(struct lsm *l, void *piece[LSM_PIECES], uint64_t bytes[LSM_PIECES]);
 
 /* Step `number`, from 1, migrates; else it demigrates. */
 static inline bool lsm_migrates(int number)

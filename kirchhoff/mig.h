@@ -19,8 +19,8 @@ struct mig {
     int divide;     /* enum mig_divide, -1: what the weight wants */
     int iterations; /* of least squares, 0: none */
     struct migrate *m;
-    struct lsm *lsm; /* or NULL */
-    int steps;       /* done */
+    struct lsm *lsm;       /* or NULL */
+    int steps, kept_steps; /* done, and by an interrupted run */
     struct cu_set *set;
     size_t span[2];                 /* chunks of the part, on all ranks: from, to before */
     size_t first, end;              /* those of this process */

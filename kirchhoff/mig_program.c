@@ -201,7 +201,7 @@ static void name_checkpoint(struct mig *p)
 {
     const char *image = p->out ? p->out : p->raw;
     *p->checkpoint = '\0';
-    if (image && p->run && !p->run->compare && p->run->repeat == 1 && !p->part && !p->iterations &&
+    if (image && p->run && !p->run->compare && p->run->repeat == 1 && !p->part &&
         cluster_launch().size == 1 && file_replaceable(image))
         snprintf(p->checkpoint, sizeof p->checkpoint, "%.4000s.checkpoint", image);
 }
@@ -314,11 +314,11 @@ void mig_close(struct mig *p)
     free(p);
 }
 
-/* Of a run: an image, or a migration and a demigration for each iteration. */
+/* Of a run: an image, or a migration and a demigration for each iteration that is left. */
 static int steps(const void *st)
 {
     const struct mig *p = st;
-    return p->iterations ? 2 * p->iterations : 1;
+    return p->iterations ? 2 * p->iterations - p->kept_steps : 1;
 }
 
 static double work(const void *st)
@@ -354,7 +354,7 @@ static bool is_whole(struct mig *p)
 {
     bool good = measure(p);
     for (size_t t = 0; t < p->n; t++)
-        good = good && p->times[t] == p->steps;
+        good = good && p->times[t] == p->steps - p->kept_steps;
     for (size_t c = p->first; c < p->end; c++)
         good = good && p->done[c];
     return good;
@@ -439,12 +439,12 @@ static json_t *certificate(const struct mig *p)
 
 json_t *mig_residual(const struct mig *p)
 {
-    return p->lsm ? json_numbers(p->lsm->norm, (size_t)p->lsm->done + 1) : json_array();
+    return p->lsm ? json_numbers(p->lsm->norm, (size_t)p->lsm->at.done + 1) : json_array();
 }
 
 static json_t *least_squares(const struct mig *p)
 {
-    return p->lsm ? json_pack("{s:i s:o s:o}", "iterations", p->lsm->done, "residual",
+    return p->lsm ? json_pack("{s:i s:o s:o}", "iterations", p->lsm->at.done, "residual",
                               mig_residual(p), "dot_test", json_number_or_null(p->mismatch))
                   : json_null();
 }

@@ -32,6 +32,10 @@ static void list_todo(struct mig *p)
     if (*p->checkpoint && !access(p->checkpoint, F_OK) &&
         mig_part_take(p, p->checkpoint, MIG_PART_LIST))
         status_warn("that is not used; the migration begins anew");
+    if (p->lsm) { /* which goes on from a step, with all chunks */
+        p->kept_steps = p->lsm->at.steps;
+        memset(p->done, 0, s->nchunks * sizeof *p->done);
+    }
     for (size_t c = p->first; c < p->end; c++) {
         const double traces = (double)(s->first[c + 1] - s->first[c]);
         p->kept += p->done[c] ? traces : 0;
@@ -56,9 +60,9 @@ enum ek_status mig_begin(void *st, struct cu_set *set, struct sched_job *job)
     p->worker = ARENA_NEW(&p->arena, set->n, struct migrate_worker *);
     p->device = ARENA_NEW(&p->arena, set->n, struct migrate_device *);
     TRY(arena_check(&p->arena, "%zu chunks", chunks));
-    list_todo(p);
     if (p->iterations)
         TRY(lsm_open(p->m, p->iterations, p->first, p->end, &p->lsm));
+    list_todo(p);
     *job = (struct sched_job){.n = p->n, .grain = 1, .cost = p->cost};
     return EK_OK;
 }
@@ -144,7 +148,29 @@ enum ek_status mig_reset(void *st)
     for (size_t t = 0; t < p->n; t++)
         p->times[t] = 0;
     memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
-    return p->kept > 0 ? mig_part_take(p, p->checkpoint, MIG_PART_ADD) : EK_OK;
+    if (p->kept > 0 || p->kept_steps > 0)
+        TRY(mig_part_take(p, p->checkpoint, MIG_PART_ADD));
+    if (p->kept_steps > 0) {
+        p->steps = p->lsm->at.steps;
+        p->again = p->lsm->at.again;
+        memset(p->done, 0, p->m->survey->nchunks * sizeof *p->done);
+    }
+    return EK_OK;
+}
+
+/* Least squares go on from the last whole step. */
+static enum ek_status keep_steps(struct mig *p)
+{
+    if (p->steps == p->kept_steps) {
+        status_warn("interrupted within the first step of this run, of which nothing is kept");
+        return EK_OK;
+    }
+    p->lsm->at.steps = p->steps;
+    p->lsm->at.again = p->again;
+    TRY(mig_write_anywhere(p, p->checkpoint, mig_part_write));
+    status_warn("interrupted after %d of %d iterations, kept in %s; run it again to go on",
+                p->lsm->at.done, p->iterations, p->checkpoint);
+    return EK_OK;
 }
 
 enum ek_status mig_interrupted(void *st)
@@ -155,10 +181,11 @@ enum ek_status mig_interrupted(void *st)
         left += !p->done[c];
     if (!*p->checkpoint) {
         if (!p->part)
-            status_warn("nothing is kept of a run without an image, with --lsm, --compare or "
-                        "--repeat");
+            status_warn("nothing is kept of a run without an image, with --compare or --repeat");
         return EK_OK;
     }
+    if (p->lsm)
+        return keep_steps(p);
     p->silent = (double)atomic_load(&p->m->silent);
     TRY(mig_write_anywhere(p, p->checkpoint, mig_part_write));
     status_warn("interrupted with %zu of %zu chunks summed, kept in %s; run it again to go on",
@@ -169,6 +196,6 @@ enum ek_status mig_interrupted(void *st)
 void mig_written(void *st)
 {
     const struct mig *p = st;
-    if (p->kept > 0)
+    if (p->kept > 0 || p->kept_steps > 0)
         unlink(p->checkpoint);
 }

@@ -59,7 +59,7 @@ static enum ek_status write_segy(const struct mig *p, const char *path)
              migrate_filters[m->filter]);
     if (p->lsm)
         snprintf(least, sizeof least, "least squares, %d iterations of conjugate gradients",
-                 p->lsm->done);
+                 p->lsm->at.done);
     const struct segy_new file = {.ns = m->grid.n[2],
                                   .dt = 1e-3 * m->grid.step[2],
                                   .text = {"Kirchhoff depth migration, evenkeel", grid, how,
@@ -136,7 +136,7 @@ static enum ek_status write_raw(const struct mig *p, const char *prefix)
         "class, x, y, z (fastest)", "n", c->n, g->n[0], g->n[1], g->n[2], "origin_m", g->origin[0],
         g->origin[1], g->origin[2], "step_m", g->step[0], g->step[1], g->step[2], "offset_m",
         "first", c->first, "width", c->width, "weight", migrate_weights[p->m->o.weight],
-        "least_squares_iterations", p->lsm ? p->lsm->done : 0);
+        "least_squares_iterations", p->lsm ? p->lsm->at.done : 0);
     if (!head)
         FAIL(EK_UNAVAILABLE, "%s: out of memory", path);
     const enum ek_status st = json_write(path, head);

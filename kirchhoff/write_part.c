@@ -1,6 +1,6 @@
 /* kirchhoff/write_part.c – images of some chunks in files, to be added up: sums and folds as they
- * are in memory, points summed again, which chunks these are, behind a head that says of which
- * migration they are, with a sum of it all. */
+ * are in memory, points summed again, which chunks these are, the state of least squares, behind a
+ * head that says of which migration they are, with a sum of it all. */
 #include "kirchhoff/mig.h"
 #include "src/checksum.h"
 #include "src/file.h"
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[17] = "evenkeel image 3";
+static const char magic[17] = "evenkeel image 4";
 enum { SAMPLED = 64, TABLE_HEAD = 1024 };
-enum { SUMS, FOLDS, AGAIN, DONE, PIECES };
+enum { SUMS, FOLDS, AGAIN, DONE, LEAST, PIECES = LEAST + LSM_PIECES };
 
 struct head {
     char magic[16];
@@ -110,16 +110,29 @@ static enum ek_status find_problem(const struct mig *p, uint64_t *problem)
 
 /* ---- files ------------------------------------------------------------------------------------*/
 
+/* The state of least squares, and the fold of the migration that was the last. */
+static void use_least(struct mig *p, void *const piece[PIECES])
+{
+    void *to[LSM_PIECES];
+    uint64_t bytes[LSM_PIECES];
+    lsm_pieces(p->lsm, to, bytes);
+    for (int i = 0; i < LSM_PIECES; i++)
+        memcpy(to[i], piece[LEAST + i], bytes[i]);
+    if (!lsm_migrates(p->lsm->at.steps + 1))
+        memcpy(p->m->image->fold, piece[FOLDS], image_folds(p->m->image) * sizeof(float));
+}
+
 /* The pieces in memory; the head but for its sum. */
 static enum ek_status fill_head(const struct mig *p, struct head *h, void *piece[PIECES])
 {
     const struct image *m = p->m->image;
-    void *const at[] = {m->sum, m->fold, p->m->resum->total, p->done};
+    void *const at[PIECES] = {m->sum, m->fold, p->m->resum->total, p->done};
     *h = (struct head){.bytes = {image_sums(m) * sizeof *m->sum, image_folds(m) * sizeof *m->fold,
                                  (size_t)p->m->resum->n * sizeof *p->m->resum->total,
                                  p->m->survey->nchunks * sizeof *p->done}};
     memcpy(h->magic, magic, sizeof h->magic);
     memcpy(piece, at, sizeof at);
+    lsm_pieces(p->lsm, piece + LEAST, h->bytes + LEAST);
     return find_problem(p, &h->problem);
 }
 
@@ -129,7 +142,8 @@ static uint64_t sum_of(const struct head *h, void *const piece[PIECES])
     checksum_begin(&c, magic);
     checksum_add(&c, h, offsetof(struct head, sum));
     for (int i = 0; i < PIECES; i++)
-        checksum_add(&c, piece[i], h->bytes[i]);
+        if (h->bytes[i])
+            checksum_add(&c, piece[i], h->bytes[i]);
     return checksum_end(&c);
 }
 
@@ -144,7 +158,8 @@ enum ek_status mig_part_write(const struct mig *p, const char *path)
     TRY(file_create(path, &w));
     enum ek_status st = file_write(w, &head, sizeof head);
     for (int i = 0; i < PIECES && !st; i++)
-        st = file_write(w, piece[i], head.bytes[i]);
+        if (head.bytes[i])
+            st = file_write(w, piece[i], head.bytes[i]);
     if (!st)
         return file_finish(w);
     file_abandon(w);
@@ -176,6 +191,10 @@ static enum ek_status use_part(struct mig *p, const char *path, enum mig_part_us
                                const struct head *head, void *const piece[PIECES])
 {
     const bool *done = piece[DONE];
+    if (p->lsm) {
+        use_least(p, piece);
+        return EK_OK;
+    }
     for (size_t c = 0; c < p->m->survey->nchunks; c++)
         if (use == MIG_PART_ADD && done[c] && p->done[c])
             FAIL(EK_USAGE, "%s: has traces that are in the image already; delete it", path);

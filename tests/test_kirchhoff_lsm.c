@@ -185,7 +185,7 @@ static void points_become_sharper(void **state)
             if (step == 2)
                 image_clear(m->image);
         }
-        assert_true(last && l->done == ITERATIONS && l->norm[0] == 1);
+        assert_true(last && l->at.done == ITERATIONS && l->norm[0] == 1);
         for (int i = 1; i <= ITERATIONS; i++)
             assert_true(l->norm[i] < l->norm[i - 1]);
         assert_true(lsm_mismatch(l) < 1e-6);

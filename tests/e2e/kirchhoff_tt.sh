@@ -49,7 +49,7 @@ run = json.load(open(sys.argv[1]))
 v = run["verification"]
 assert run["verified"] and v["unfilled_most"] == 0 and v["rms_s"] < 2e-4 and v["error_most_s"] < 1e-3, v
 c = run["certificate"]
-assert c["residual"]["judged"] > 1000 and 0.01 < c["residual"]["judged_share"] < 0.02 and c["residual"]["failing"] == 0 and c["reciprocity"]["pairs"] == 6, c
+assert c["residual"]["judged"] > 1000 and 0.05 < c["residual"]["judged_share"] < 0.07 and c["residual"]["failing"] == 0 and c["reciprocity"]["pairs"] == 6, c
 assert c["reciprocity"]["failing"] == 0 and c["resummed"] is None and c["geometry"] is None, c
 assert len(run["shots"]) == 4 and all(s["steps"] > 5 and s["longest_front"] > 500 for s in run["shots"])
 PY
