@@ -144,6 +144,7 @@ enum ek_status shot_job_first(struct shot_job *job, const struct cu *cu, struct 
     if (st)
         return st;
     end_table(job, t);
+    TRY(ttable_round(t));
     ttable_count(t);
     certify_table(t, job->velocity);
     return EK_OK;
@@ -151,15 +152,22 @@ enum ek_status shot_job_first(struct shot_job *job, const struct cu *cu, struct 
 
 static const double early = 1e-3, earlier = 5e-3; /* s, share: what the eikonal's errors may be */
 
-/* Nodes of a table of fronts, against that of first arrivals. What an interface as wide as a step
- * turns back or focuses is no arrival where it is sharp. */
+/* Where v jumps, rays are those of the source's own layer. */
+static bool is_beyond(const struct shot_job *job, const struct ttable *t, double z)
+{
+    const double step = t->grid.step[2];
+    return velocity_jumps(job->velocity, step) &&
+           !velocity_same_layer(job->velocity, t->source[2], z, 1.5 * step);
+}
+
+/* Nodes of a table of fronts, against that of first arrivals. */
 static bool is_wrong(const struct shot_job *job, const struct ttable *t, const struct ttable *first,
                      const int at[3])
 {
     const size_t node = grid_index(&t->grid, at[0], at[1], at[2]);
     const double least = (double)first->time[node], time = (double)t->time[node];
     return t->kmah[node] == TTABLE_UNFILLED || time < least - fmax(early, earlier * least) ||
-           (t->kmah[node] && velocity_jumps(job->velocity, t->grid.step[2])) ||
+           is_beyond(job, t, grid_coordinate(&t->grid, 2, at[2])) ||
            certify_node(t, job->velocity, at) > CERTIFY_RESIDUAL;
 }
 
@@ -180,6 +188,7 @@ static void take_first(const struct shot_job *job, const struct ttable *first, b
 enum ek_status shot_job_mend(struct shot_job *job, const struct cu *cu, struct ttable *t)
 {
     struct ttable *first;
+    TRY(ttable_round(t));
     ttable_count(t);
     certify_table(t, job->velocity);
     if (!t->unfilled && !t->failing && !velocity_jumps(job->velocity, t->grid.step[2]))
@@ -191,6 +200,8 @@ enum ek_status shot_job_mend(struct shot_job *job, const struct cu *cu, struct t
         st = shot_job_first(job, cu, first);
         if (!st)
             take_first(job, first, wrong, t);
+        if (!st)
+            st = ttable_round(t);
         ttable_close(first);
     }
     free(wrong);

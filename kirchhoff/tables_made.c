@@ -29,10 +29,10 @@ static enum ek_status trace(struct shot_job *job, const double source[3], struct
 }
 
 /* Through its file, so that memory is the system's to manage. */
-static enum ek_status map(const struct ttable *table, const char *path, struct ttable **mapped)
+static enum ek_status map(const struct ttable *table, const char *path, struct ttable_file **mapped)
 {
     TRY(ttable_write(table, path));
-    const enum ek_status st = ttable_open(path, mapped);
+    const enum ek_status st = ttable_map(path, mapped);
     unlink(path);
     return st;
 }
@@ -93,7 +93,7 @@ static enum ek_status share_table(struct traveltime_cache *t, int node)
     tfolder_path(t->folder, (size_t)node, path);
     enum ek_status st = file_replace(path, table, bytes);
     if (!st)
-        st = ttable_open(path, &t->made[node]);
+        st = ttable_map(path, &t->made[node]);
     unlink(path);
     free(table);
     return st;
@@ -132,7 +132,7 @@ enum ek_status tables_made(struct traveltime_cache *t, int threads)
     if (!mkdtemp(path))
         FAIL(EK_UNAVAILABLE, "%s: no folder for travel times can be made there; set TMPDIR", path);
     double(*at)[3] = malloc(((size_t)t->nodes + 1) * sizeof *at);
-    t->made = calloc((size_t)t->nodes + 1, sizeof(struct ttable *));
+    t->made = calloc((size_t)t->nodes + 1, sizeof(struct ttable_file *));
     enum ek_status st = EK_OK;
     if (!at || !t->made)
         st = status_fail(EK_UNAVAILABLE, "out of memory for %d surface nodes", t->nodes);

@@ -53,19 +53,11 @@ static void add_change(const struct traveltime_cache *t, const struct ttable *ta
     }
 }
 
-/* One of those that were made, or from its file; let_go() closes the latter. */
+/* One of those that were made, or from its file. */
 static enum ek_status get_table(const struct traveltime_cache *t, int node, struct ttable **table)
 {
-    if (!t->made)
-        return tfolder_table(t->folder, (size_t)node, table);
-    *table = t->made[node];
-    return EK_OK;
-}
-
-static void let_go(const struct traveltime_cache *t, struct ttable *table)
-{
-    if (!t->made)
-        ttable_close(table);
+    return t->made ? ttable_unpack(t->made[node], table)
+                   : tfolder_table(t->folder, (size_t)node, table);
 }
 
 /* Change of time with the source's place, from the tables beside this one. */
@@ -81,7 +73,7 @@ static enum ek_status fill_change(const struct traveltime_cache *t, int node,
             TRY(get_table(t, node + s.to[m] * stride, &beside));
         add_change(t, beside ? beside : self, (float)(s.weight[m] / t->surface.step[axis]),
                    TABLE_SX + axis, data);
-        let_go(t, beside);
+        ttable_close(beside);
     }
     return EK_OK;
 }
@@ -107,7 +99,7 @@ static enum ek_status fill_from_files(const struct traveltime_cache *t, int node
     fill_own(t, self, data);
     for (int axis = 0; axis < 2 && !st; axis++)
         st = fill_change(t, node, self, axis, data);
-    let_go(t, self);
+    ttable_close(self);
     return st;
 }
 
@@ -397,7 +389,7 @@ void traveltime_cache_close(struct traveltime_cache *t)
     for (int i = 0; t->table && i < t->nodes; i++)
         free(t->table[i].data);
     for (int i = 0; t->made && i < t->nodes; i++)
-        ttable_close(t->made[i]);
+        ttable_unmap(t->made[i]);
     free(t->table);
     free(t->made);
     tfolder_close(t->folder);

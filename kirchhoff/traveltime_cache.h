@@ -27,7 +27,7 @@ struct traveltime_table {
 
 struct traveltime_cache {
     struct tfolder *folder;    /* NULL: tables are computed from a velocity with closed forms */
-    struct ttable **made;      /* [nodes] in place of the folder's files, or NULL */
+    struct ttable_file **made; /* [nodes] in place of the folder's files, or NULL */
     struct velocity *velocity; /* NULL: nobody asked for it */
     char name[VELOCITY_TEXT];
     struct grid grid;

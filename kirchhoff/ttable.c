@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static const char magic[8] = "EKTIMES";
-enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304, HEADER = 1024 };
+enum { VERSION = 3, BYTE_ORDER_MARK = 0x01020304, HEADER = 1024 };
 
 struct ttable_header {
     char magic[8];
@@ -24,46 +24,43 @@ struct ttable_header {
     double origin[3], step[3], source[3];
     int64_t unfilled, judged, failing;
     char velocity[VELOCITY_TEXT];
+    double time_step, slowness_step, spread_least, spread_step;
     uint64_t sum; /* of the arrays and of what stands before */
 };
 
-enum { FLOATS = 5, NODE_BYTES = FLOATS * sizeof(float) + 1 };
+enum { FLOATS = 5, NODE_BYTES = 5 * sizeof(int16_t) + 1, CODE = 32767, SPREADS = 65534 };
+
+static size_t columns_of(const struct grid *g)
+{
+    return (size_t)g->n[0] * (size_t)g->n[1];
+}
 
 size_t ttable_bytes(const struct grid *g)
 {
-    return HEADER + grid_nodes(g) * NODE_BYTES;
-}
-
-/* The arrays' places behind the header at t->memory. */
-static void lay_out(struct ttable *t)
-{
-    const size_t n = grid_nodes(&t->grid);
-    float *at = (float *)((char *)t->memory + HEADER);
-    t->time = at;
-    for (int a = 0; a < 3; a++)
-        t->p[a] = at + (size_t)(a + 1) * n;
-    t->spread = at + 4 * n;
-    t->kmah = (uint8_t *)(at + 5 * n);
+    return HEADER + columns_of(g) * sizeof(float) + grid_nodes(g) * NODE_BYTES;
 }
 
 enum ek_status ttable_make(const struct grid *grid, const double source[3], const char *velocity,
                            struct ttable **t)
 {
-    const size_t bytes = ttable_bytes(grid), n = grid_nodes(grid);
+    const size_t n = grid_nodes(grid);
     struct ttable *made = calloc(1, sizeof *made);
-    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (!made || !memory) {
+    float *at = malloc(n * (FLOATS * sizeof *at + 1));
+    if (!made || !at) {
         free(made);
-        free(memory);
-        FAIL(EK_UNAVAILABLE, "out of memory for a table of %zu nodes, %zu bytes", n, bytes);
+        free(at);
+        FAIL(EK_UNAVAILABLE, "out of memory for a table of %zu nodes", n);
     }
-    *made = (struct ttable){.grid = *grid, .unfilled = n, .memory = memory, .bytes = bytes};
+    *made = (struct ttable){.grid = *grid,
+                            .unfilled = n,
+                            .time = at,
+                            .p = {at + n, at + 2 * n, at + 3 * n},
+                            .spread = at + 4 * n,
+                            .kmah = (uint8_t *)(at + 5 * n)};
     memcpy(made->source, source, sizeof made->source);
     snprintf(made->velocity, sizeof made->velocity, "%s", velocity);
-    memset(memory, 0, HEADER);
-    lay_out(made);
-    for (size_t i = 0; i < 5 * n; i++)
-        made->time[i] = NAN;
+    for (size_t i = 0; i < FLOATS * n; i++)
+        at[i] = NAN;
     memset(made->kmah, TTABLE_UNFILLED, n);
     *t = made;
     return EK_OK;
@@ -73,10 +70,7 @@ void ttable_close(struct ttable *t)
 {
     if (!t)
         return;
-    if (t->mapped)
-        munmap(t->memory, t->bytes);
-    else
-        free(t->memory);
+    free(t->time); /* all arrays */
     free(t);
 }
 
@@ -105,20 +99,149 @@ void ttable_count(struct ttable *t)
     }
 }
 
+/* ---- numbers of a file ------------------------------------------------------------------------*/
+
+/* Arrays behind a header. */
+struct codes {
+    float *first; /* [columns] s, of the first filled node */
+    int16_t *time, *p[3];
+    uint16_t *spread;
+    uint8_t *kmah;
+};
+
+static struct codes codes_at(const struct grid *g, void *memory)
+{
+    const size_t n = grid_nodes(g);
+    float *first = (float *)((char *)memory + HEADER);
+    int16_t *at = (int16_t *)(first + columns_of(g));
+    return (struct codes){first,
+                          at,
+                          {at + n, at + 2 * n, at + 3 * n},
+                          (uint16_t *)at + 4 * n,
+                          (uint8_t *)(at + 5 * n)};
+}
+
+/* The steps of p and L. */
+static void find_steps(const struct ttable *t, struct ttable_header *h)
+{
+    float p = 0, least = INFINITY, most = 0;
+    for (size_t i = 0; i < grid_nodes(&t->grid); i++) {
+        if (t->kmah[i] == TTABLE_UNFILLED)
+            continue;
+        for (int a = 0; a < 3; a++)
+            p = fmaxf(p, fabsf(t->p[a][i]));
+        if (t->spread[i] > 0 && isfinite(t->spread[i])) {
+            least = fminf(least, t->spread[i]);
+            most = fmaxf(most, t->spread[i]);
+        }
+    }
+    h->slowness_step = p > 0 ? (double)p / CODE : 1;
+    h->spread_least = most > 0 ? (double)least : 1;
+    h->spread_step = most > least ? log((double)most / h->spread_least) / (SPREADS - 1) : 1;
+}
+
+static int16_t code_of(double x, double step)
+{
+    return (int16_t)fmax(fmin(nearbyint(x / step), CODE), -CODE);
+}
+
+static uint16_t spread_code(const struct ttable_header *h, float spread)
+{
+    return !(spread > 0) || !isfinite(spread)
+               ? 0
+               : (uint16_t)(1.5 + log((double)spread / h->spread_least) / h->spread_step);
+}
+
+/* What the filled node `way` above and p at both say of a time. */
+static double expected(const struct ttable_header *h, const struct codes *c, double time,
+                       size_t above, size_t node, double way)
+{
+    const int both = c->p[2][above] + c->p[2][node];
+    return time + 0.5 * way * h->slowness_step * both;
+}
+
+/* A column's times, if their step is known; how far the farthest is from what is expected. */
+static double code_times(const struct ttable *t, const struct ttable_header *h,
+                         const struct codes *c, size_t column)
+{
+    const size_t nz = (size_t)t->grid.n[2], begin = column * nz;
+    size_t above = begin + nz;
+    double time = 0, most = 0;
+    c->first[column] = 0;
+    for (size_t i = begin; i < begin + nz; i++) {
+        double off = 0;
+        c->time[i] = 0;
+        if (t->kmah[i] == TTABLE_UNFILLED)
+            continue;
+        if (above == begin + nz) {
+            time = (double)(c->first[column] = t->time[i]);
+        } else {
+            time = expected(h, c, time, above, i, (double)(i - above) * t->grid.step[2]);
+            off = (double)t->time[i] - time;
+            c->time[i] = h->time_step > 0 ? code_of(off, h->time_step) : 0;
+            time = h->time_step > 0 ? time + c->time[i] * h->time_step : (double)t->time[i];
+        }
+        most = fmax(most, fabs(off));
+        above = i;
+    }
+    return most;
+}
+
+static void code(const struct ttable *t, struct ttable_header *h, const struct codes *c)
+{
+    double most = 0;
+    find_steps(t, h);
+    for (size_t i = 0; i < grid_nodes(&t->grid); i++) {
+        const bool filled = t->kmah[i] != TTABLE_UNFILLED;
+        for (int a = 0; a < 3; a++)
+            c->p[a][i] = filled ? code_of((double)t->p[a][i], h->slowness_step) : 0;
+        c->spread[i] = filled ? spread_code(h, t->spread[i]) : 0;
+    }
+    memcpy(c->kmah, t->kmah, grid_nodes(&t->grid));
+    for (size_t column = 0; column < columns_of(&t->grid); column++)
+        most = fmax(most, code_times(t, h, c, column));
+    h->time_step = most > 0 ? most / CODE : 1;
+    for (size_t column = 0; column < columns_of(&t->grid); column++)
+        code_times(t, h, c, column);
+}
+
+static void decode(const struct ttable_header *h, const struct codes *c, struct ttable *t)
+{
+    const size_t nz = (size_t)t->grid.n[2];
+    size_t above = 0;
+    double time = 0;
+    for (size_t i = 0; i < grid_nodes(&t->grid); i++) {
+        const size_t begin = i / nz * nz;
+        above = i == begin ? i + nz : above;
+        t->kmah[i] = c->kmah[i];
+        if (t->kmah[i] == TTABLE_UNFILLED)
+            continue;
+        time = above == begin + nz
+                   ? (double)c->first[i / nz]
+                   : expected(h, c, time, above, i, (double)(i - above) * t->grid.step[2]) +
+                         c->time[i] * h->time_step;
+        above = i;
+        t->time[i] = (float)time;
+        for (int a = 0; a < 3; a++)
+            t->p[a][i] = (float)(c->p[a][i] * h->slowness_step);
+        t->spread[i] =
+            c->spread[i] ? (float)(h->spread_least * exp(h->spread_step * (c->spread[i] - 1))) : 0;
+    }
+}
+
 /* ---- files ------------------------------------------------------------------------------------*/
 
 static uint64_t sum_of(const struct ttable_header *h, const void *arrays, size_t bytes)
 {
     struct checksum c;
-    checksum_begin(&c, "evenkeel travel times 2");
+    checksum_begin(&c, "evenkeel travel times 3");
     checksum_add(&c, h, offsetof(struct ttable_header, sum));
     checksum_add(&c, arrays, bytes);
     return checksum_end(&c);
 }
 
-static void make_header(const struct ttable *t, struct ttable_header *h)
+static void describe(const struct ttable *t, struct ttable_header *h)
 {
-    memset(h, 0, sizeof *h);
     memcpy(h->magic, magic, sizeof magic);
     h->version = VERSION;
     h->byte_order = BYTE_ORDER_MARK;
@@ -132,23 +255,42 @@ static void make_header(const struct ttable *t, struct ttable_header *h)
     h->judged = (int64_t)t->judged;
     h->failing = (int64_t)t->failing;
     memcpy(h->velocity, t->velocity, sizeof h->velocity);
-    h->sum = sum_of(h, t->time, t->bytes - HEADER);
+}
+
+/* Header and codes, but for the sum: the caller frees. */
+static enum ek_status pack(const struct ttable *t, void **memory)
+{
+    const size_t bytes = ttable_bytes(&t->grid);
+    struct ttable_header *h = malloc(bytes);
+    if (!h)
+        FAIL(EK_UNAVAILABLE, "out of memory for a table's file of %zu bytes", bytes);
+    const struct codes c = codes_at(&t->grid, h);
+    memset(h, 0, HEADER);
+    describe(t, h);
+    code(t, h, &c);
+    *memory = h;
+    return EK_OK;
+}
+
+enum ek_status ttable_round(struct ttable *t)
+{
+    void *memory;
+    TRY(pack(t, &memory));
+    const struct codes c = codes_at(&t->grid, memory);
+    decode(memory, &c, t);
+    free(memory);
+    return EK_OK;
 }
 
 enum ek_status ttable_write(const struct ttable *t, const char *path)
 {
-    char head[HEADER] = {0};
-    struct ttable_header h;
-    struct file *f;
-    make_header(t, &h);
-    memcpy(head, &h, sizeof h);
-    TRY(file_create(path, &f));
-    enum ek_status st = file_write(f, head, HEADER);
-    if (!st)
-        st = file_write(f, t->time, t->bytes - HEADER);
-    if (!st)
-        return file_finish(f);
-    file_abandon(f);
+    const size_t bytes = ttable_bytes(&t->grid);
+    void *memory;
+    TRY(pack(t, &memory));
+    struct ttable_header *h = memory;
+    h->sum = sum_of(h, (char *)memory + HEADER, bytes - HEADER);
+    const enum ek_status st = file_replace(path, memory, bytes);
+    free(memory);
     return st;
 }
 
@@ -167,35 +309,25 @@ static enum ek_status check_header(const char *path, const struct ttable_header 
             FAIL(EK_USAGE, "%s: its header makes no sense; make it again", path);
         nodes *= (double)h->n[a];
     }
-    if (HEADER + nodes * NODE_BYTES != (double)size)
+    const double bytes =
+        HEADER + (double)h->n[0] * (double)h->n[1] * sizeof(float) + nodes * NODE_BYTES;
+    if (bytes != (double)size)
         FAIL(EK_USAGE, "%s: has %zu bytes, but its header says %.0f; make it again", path, size,
-             HEADER + nodes * NODE_BYTES);
+             bytes);
     return EK_OK;
 }
 
-static enum ek_status take_header(const char *path, struct ttable *t)
+void ttable_unmap(struct ttable_file *f)
 {
-    const struct ttable_header *h = t->memory;
-    TRY(check_header(path, h, t->bytes));
-    for (int a = 0; a < 3; a++) {
-        t->grid.n[a] = (int)h->n[a];
-        t->grid.origin[a] = h->origin[a];
-        t->grid.step[a] = h->step[a];
-        t->source[a] = h->source[a];
-    }
-    memcpy(t->velocity, h->velocity, sizeof t->velocity);
-    t->velocity[sizeof t->velocity - 1] = '\0';
-    t->unfilled = (size_t)h->unfilled;
-    t->judged = (size_t)h->judged;
-    t->failing = (size_t)h->failing;
-    lay_out(t);
-    if (sum_of(h, t->time, t->bytes - HEADER) != h->sum)
-        FAIL(EK_USAGE, "%s: was changed after it was written: its sum is wrong; make it again",
-             path);
-    return EK_OK;
+    if (!f)
+        return;
+    if (f->memory)
+        munmap(f->memory, f->bytes);
+    free(f->name);
+    free(f);
 }
 
-static enum ek_status map_file(const char *path, struct ttable *t)
+static enum ek_status map_file(const char *path, struct ttable_file *f)
 {
     struct stat about;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -205,9 +337,9 @@ static enum ek_status map_file(const char *path, struct ttable *t)
             close(file);
         FAIL(EK_USAGE, "%s: cannot be opened: %s", path, strerror(reason));
     }
-    void *memory = about.st_size < HEADER ? MAP_FAILED
-                                          : mmap(NULL, (size_t)about.st_size,
-                                                 PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    void *memory = about.st_size < HEADER
+                       ? MAP_FAILED
+                       : mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     const int why = errno;
     close(file);
     if (about.st_size < HEADER)
@@ -215,21 +347,53 @@ static enum ek_status map_file(const char *path, struct ttable *t)
              (long long)about.st_size);
     if (memory == MAP_FAILED)
         FAIL(EK_UNAVAILABLE, "%s: cannot be mapped: %s", path, strerror(why));
-    t->memory = memory;
-    t->bytes = (size_t)about.st_size;
-    t->mapped = true;
+    f->memory = memory;
+    f->bytes = (size_t)about.st_size;
+    return EK_OK;
+}
+
+enum ek_status ttable_map(const char *path, struct ttable_file **f)
+{
+    NEW(struct ttable_file, made, 1, "%s: out of memory", path);
+    made->name = strdup(path);
+    const enum ek_status st =
+        made->name ? map_file(path, made) : status_fail(EK_UNAVAILABLE, "%s: out of memory", path);
+    if (st)
+        ttable_unmap(made);
+    else
+        *f = made;
+    return st;
+}
+
+enum ek_status ttable_unpack(const struct ttable_file *f, struct ttable **t)
+{
+    const struct ttable_header *h = f->memory;
+    struct grid g;
+    struct ttable *made;
+    TRY(check_header(f->name, h, f->bytes));
+    if (sum_of(h, (const char *)f->memory + HEADER, f->bytes - HEADER) != h->sum)
+        FAIL(EK_USAGE, "%s: was changed after it was written: its sum is wrong; make it again",
+             f->name);
+    for (int a = 0; a < 3; a++) {
+        g.n[a] = (int)h->n[a];
+        g.origin[a] = h->origin[a];
+        g.step[a] = h->step[a];
+    }
+    TRY(ttable_make(&g, h->source, h->velocity, &made));
+    const struct codes c = codes_at(&g, f->memory);
+    decode(h, &c, made);
+    made->judged = (size_t)h->judged;
+    made->failing = (size_t)h->failing;
+    ttable_count(made);
+    *t = made;
     return EK_OK;
 }
 
 enum ek_status ttable_open(const char *path, struct ttable **t)
 {
-    NEW(struct ttable, made, 1, "%s: out of memory", path);
-    enum ek_status st = map_file(path, made);
-    if (!st)
-        st = take_header(path, made);
-    if (st)
-        ttable_close(made);
-    else
-        *t = made;
+    struct ttable_file *f;
+    TRY(ttable_map(path, &f));
+    const enum ek_status st = ttable_unpack(f, t);
+    ttable_unmap(f);
     return st;
 }

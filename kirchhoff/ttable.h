@@ -1,8 +1,13 @@
 /* kirchhoff/ttable.h – travel-time tables: what one source sends to every node of a grid.
  *
  * A table file begins with a header (struct ttable_header in ttable.c: magic, version, byte order,
- * grid, source, velocity, sum) of 1024 bytes; the arrays follow in the order of struct ttable,
- * native byte order, node numbers as in grid.h. Files are written beside and renamed.
+ * grid, source, velocity, steps of the numbers, sum) of 1024 bytes; then, native byte order, node
+ * numbers as in grid.h, for each column of z the time of its first filled node (float), and for
+ * each node 11 bytes in arrays: int16 of T beyond what the filled node above and p say, T_a + (z -
+ * z_a) (pz_a + pz) / 2; int16 of p along x, y, z; uint16 of log L (0: L is 0); kmah. An int16 is a
+ * multiple of its step, which the largest one determines: T is off by 1/65534 of what p does not
+ * explain of a step, at most of itself, p by that of the largest, L by 1/130000 of the logarithm of
+ * its range. Files are written beside and renamed.
  *
  * Half-slowness rule, for interpolation from nodes (or sources) i with weights w_i: T(x) = sum w_i
  * [T_i + p_i.(x - x_i) / 2] is exact where T is quadratic; interpolating T alone is exact only
@@ -28,9 +33,13 @@ struct ttable {
     float *p[3];                  /* [nodes] slowness grad T along x, y, z, s/m */
     float *spread;                /* [nodes] relative geometrical spreading L, m */
     uint8_t *kmah;                /* [nodes] caustics passed; TTABLE_UNFILLED: nothing arrived */
-    void *memory;                 /* that the arrays lie in */
+};
+
+/* A file that is mapped as it is. */
+struct ttable_file {
+    char *name;
+    void *memory;
     size_t bytes;
-    bool mapped; /* memory is a private map of the file */
 };
 
 /* Bytes of a table's file. */
@@ -60,9 +69,16 @@ void ttable_clear(struct ttable *t, size_t node);
 /* Counts into t->unfilled and t->eikonal. */
 void ttable_count(struct ttable *t);
 
+/* What is left of numbers in a file. EK_UNAVAILABLE: memory. */
+enum ek_status ttable_round(struct ttable *t);
+
 /* EK_UNAVAILABLE: no room on the disk, no such folder; what was there under this name stays
  * then. */
 enum ek_status ttable_write(const struct ttable *t, const char *path);
-/* Maps the file; its arrays may be written to, the file does not change. EK_USAGE: it is no intact
- * table of this version and byte order, or cannot be opened. The caller closes *t. Any thread. */
+/* EK_USAGE: it is no intact table of this version and byte order, or cannot be opened. The caller
+ * closes *t. Any thread. */
 enum ek_status ttable_open(const char *path, struct ttable **t);
+/* The two halves of that: unmap accepts NULL. */
+enum ek_status ttable_map(const char *path, struct ttable_file **f);
+enum ek_status ttable_unpack(const struct ttable_file *f, struct ttable **t);
+void ttable_unmap(struct ttable_file *f);

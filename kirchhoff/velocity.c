@@ -257,29 +257,13 @@ bool velocity_jumps(const struct velocity *v, double step)
     return v->kind == VELOCITY_LAYERS && v->nlayers > 1 && v->smooth < 2 * step;
 }
 
-/* The speed that takes as long for `way` around a depth. */
-static double mean_speed(const struct velocity *v, double z, double way)
+bool velocity_same_layer(const struct velocity *v, double a, double b, double beside)
 {
-    enum { PARTS = 32 };
-    double slowness = 0;
-    for (int i = 0; i < PARTS; i++) {
-        const double x[3] = {0, 0, z + way * ((i + 0.5) / PARTS - 0.5)};
-        slowness += 1 / (velocity_at(v, x, NULL) * PARTS);
-    }
-    return 1 / slowness;
-}
-
-/* v and its gradient at a node. Interfaces between layers that are sharper than the grid are as
- * wide as its step there: a jump without a slope would not bend a ray. */
-static double sampled_at(const struct velocity *v, const double x[3], double step,
-                         double gradient[3])
-{
-    if (!velocity_jumps(v, step))
-        return velocity_at(v, x, gradient);
-    gradient[0] = gradient[1] = 0;
-    gradient[2] =
-        (mean_speed(v, x[2] + step, step) - mean_speed(v, x[2] - step, step)) / (2 * step);
-    return mean_speed(v, x[2], step);
+    const double low = fmin(a, b) - beside, high = fmax(a, b) + beside;
+    bool same = true;
+    for (int l = 1; l < v->nlayers; l++)
+        same = same && (v->top[l] <= low || v->top[l] >= high);
+    return same;
 }
 
 enum ek_status velocity_sample(const struct velocity *v, const struct grid *g, float **node)
@@ -292,7 +276,7 @@ enum ek_status velocity_sample(const struct velocity *v, const struct grid *g, f
         for (int j = 0; j < g->n[1]; j++)
             for (int k = 0; k < g->n[2]; k++, at += 4) {
                 grid_place(g, i, j, k, x);
-                at[0] = (float)sampled_at(v, x, g->step[2], gradient);
+                at[0] = (float)velocity_at(v, x, gradient);
                 for (int a = 0; a < 3; a++)
                     at[1 + a] = (float)gradient[a];
             }

@@ -46,6 +46,8 @@ void velocity_curvature(const struct velocity *v, const double x[3], double hess
 
 /* Interfaces are sharper than steps along z. */
 bool velocity_jumps(const struct velocity *v, double step);
+/* Whether no interface lies between depths a and b, nor so close beside them. */
+bool velocity_same_layer(const struct velocity *v, double a, double b, double beside);
 
 /* v and grad v at the nodes of a grid, as struct velocity's node; the caller frees.
  * EK_UNAVAILABLE. */

@@ -77,7 +77,11 @@ except ImportError:
     except SystemExit as end:
         sys.exit("wants NumPy" not in str(end))
 a = tables.read(sys.argv[1] + "/tt/source-000002.tt")
-assert (a.time.ravel() == numpy.frombuffer(data, "<f4")).all() and (a.kmah == 0).all() and a.p.shape == (3, 41, 41, 41)
+assert numpy.allclose(a.time.ravel(), numpy.frombuffer(data, "<f4"), rtol=3e-7, atol=1e-9) and (a.kmah == 0).all() and a.p.shape == (3, 41, 41, 41)
+spread = numpy.array(tables.numbers(sys.argv[1] + "/tt/source-000002.tt", t, "spread"))
+assert numpy.allclose(a.spread.ravel(), spread, rtol=3e-7) and abs(numpy.linalg.norm(a.p[:, 9, 9, 40]) * (1500 + 0.6 * 1200) - 1) < 2e-3
+import os
+assert os.path.getsize(sys.argv[1] + "/tt/source-000002.tt") < 11.2 * 41 ** 3
 PY
 check $? 'tables for NumPy and RSF'
 grep -q 'Length of the fronts' "$work/page.html"
