@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,10 +130,11 @@ static void find_steps(const struct ttable *t, struct ttable_header *h)
         if (t->kmah[i] == TTABLE_UNFILLED)
             continue;
         for (int a = 0; a < 3; a++)
-            p = fmaxf(p, fabsf(t->p[a][i]));
-        if (t->spread[i] > 0 && isfinite(t->spread[i])) {
-            least = fminf(least, t->spread[i]);
-            most = fmaxf(most, t->spread[i]);
+            p = fabsf(t->p[a][i]) > p ? fabsf(t->p[a][i]) : p;
+        const float spread = t->spread[i];
+        if (spread > 0 && spread <= FLT_MAX) {
+            least = spread < least ? spread : least;
+            most = spread > most ? spread : most;
         }
     }
     h->slowness_step = p > 0 ? (double)p / CODE : 1;
@@ -140,16 +142,17 @@ static void find_steps(const struct ttable *t, struct ttable_header *h)
     h->spread_step = most > least ? log((double)most / h->spread_least) / (SPREADS - 1) : 1;
 }
 
-static int16_t code_of(double x, double step)
+/* Of a number of steps. */
+static int16_t code_of(double steps)
 {
-    return (int16_t)fmax(fmin(nearbyint(x / step), CODE), -CODE);
+    const long code = lrint(steps);
+    return (int16_t)(code > CODE ? CODE : code < -CODE ? -CODE : code);
 }
 
-static uint16_t spread_code(const struct ttable_header *h, float spread)
+/* Single precision is a thousandth of a step off. */
+static uint16_t spread_code(float spread, float least, float steps)
 {
-    return !(spread > 0) || !isfinite(spread)
-               ? 0
-               : (uint16_t)(1.5 + log((double)spread / h->spread_least) / h->spread_step);
+    return !(spread > 0) || !isfinite(spread) ? 0 : (uint16_t)(1.5F + logf(spread / least) * steps);
 }
 
 /* What the filled node `way` above and p at both say of a time. */
@@ -165,6 +168,7 @@ static double code_times(const struct ttable *t, const struct ttable_header *h,
                          const struct codes *c, size_t column)
 {
     const size_t nz = (size_t)t->grid.n[2], begin = column * nz;
+    const double steps = h->time_step > 0 ? 1 / h->time_step : 0;
     size_t above = begin + nz;
     double time = 0, most = 0;
     c->first[column] = 0;
@@ -178,10 +182,10 @@ static double code_times(const struct ttable *t, const struct ttable_header *h,
         } else {
             time = expected(h, c, time, above, i, (double)(i - above) * t->grid.step[2]);
             off = (double)t->time[i] - time;
-            c->time[i] = h->time_step > 0 ? code_of(off, h->time_step) : 0;
-            time = h->time_step > 0 ? time + c->time[i] * h->time_step : (double)t->time[i];
+            c->time[i] = code_of(off * steps);
+            time = steps > 0 ? time + c->time[i] * h->time_step : (double)t->time[i];
         }
-        most = fmax(most, fabs(off));
+        most = fabs(off) > most ? fabs(off) : most;
         above = i;
     }
     return most;
@@ -191,11 +195,13 @@ static void code(const struct ttable *t, struct ttable_header *h, const struct c
 {
     double most = 0;
     find_steps(t, h);
+    const double p_steps = 1 / h->slowness_step;
+    const float l_least = (float)h->spread_least, l_steps = (float)(1 / h->spread_step);
     for (size_t i = 0; i < grid_nodes(&t->grid); i++) {
         const bool filled = t->kmah[i] != TTABLE_UNFILLED;
         for (int a = 0; a < 3; a++)
-            c->p[a][i] = filled ? code_of((double)t->p[a][i], h->slowness_step) : 0;
-        c->spread[i] = filled ? spread_code(h, t->spread[i]) : 0;
+            c->p[a][i] = filled ? code_of((double)t->p[a][i] * p_steps) : 0;
+        c->spread[i] = filled ? spread_code(t->spread[i], l_least, l_steps) : 0;
     }
     memcpy(c->kmah, t->kmah, grid_nodes(&t->grid));
     for (size_t column = 0; column < columns_of(&t->grid); column++)
@@ -205,9 +211,26 @@ static void code(const struct ttable *t, struct ttable_header *h, const struct c
         code_times(t, h, c, column);
 }
 
+/* L of a code is coarse[code / FINE] fine[code % FINE]: exp() of every node would take as long as
+ * all the rest. */
+enum { FINE = 256 };
+struct spreads {
+    double coarse[FINE], fine[FINE];
+};
+
+static void list_spreads(const struct ttable_header *h, struct spreads *l)
+{
+    for (int i = 0; i < FINE; i++) {
+        l->coarse[i] = h->spread_least * exp(h->spread_step * FINE * i);
+        l->fine[i] = exp(h->spread_step * (i - 1));
+    }
+}
+
 static void decode(const struct ttable_header *h, const struct codes *c, struct ttable *t)
 {
     const size_t nz = (size_t)t->grid.n[2];
+    struct spreads l;
+    list_spreads(h, &l);
     size_t above = 0;
     double time = 0;
     for (size_t i = 0; i < grid_nodes(&t->grid); i++) {
@@ -224,8 +247,8 @@ static void decode(const struct ttable_header *h, const struct codes *c, struct 
         t->time[i] = (float)time;
         for (int a = 0; a < 3; a++)
             t->p[a][i] = (float)(c->p[a][i] * h->slowness_step);
-        t->spread[i] =
-            c->spread[i] ? (float)(h->spread_least * exp(h->spread_step * (c->spread[i] - 1))) : 0;
+        const unsigned spread = c->spread[i];
+        t->spread[i] = spread ? (float)(l.coarse[spread / FINE] * l.fine[spread % FINE]) : 0;
     }
 }
 

@@ -11,6 +11,7 @@
 static const char *program = "evenkeel";
 static _Thread_local char message[1024];
 static _Thread_local int muted;
+static int warnings_muted;
 
 int status_exit_code(enum ek_status st)
 {
@@ -39,7 +40,7 @@ enum ek_status status_fail(enum ek_status st, const char *fmt, ...)
 
 void status_warn(const char *fmt, ...)
 {
-    if (muted)
+    if (muted || warnings_muted)
         return;
     char line[1024];
     va_list ap;
@@ -58,6 +59,11 @@ const char *status_message(void)
 void status_mute(int delta)
 {
     muted += delta;
+}
+
+void status_mute_warnings(int delta)
+{
+    warnings_muted += delta;
 }
 
 enum ek_status status_unmute(enum ek_status st)

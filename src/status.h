@@ -33,6 +33,8 @@ const char *status_message(void);
 /* While the depth is above 0 this thread records but does not print: for probing what may be
  * absent and for tests. delta = +1 or -1. */
 void status_mute(int delta);
+/* Warnings alone, of the whole process: where another process has said them. One thread. */
+void status_mute_warnings(int delta);
 /* For EK_MUTED(call), in this tree MUTED(): what the call returns, without a word of it. */
 enum ek_status status_unmute(enum ek_status st);
 #define EK_MUTED(call) (status_mute(+1), status_unmute(call))

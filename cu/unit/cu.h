@@ -54,6 +54,9 @@ struct cu_options {
  * line says how); EK_UNAVAILABLE: a device that is not there, --strict and too few cpus. One
  * thread. */
 enum ek_status cu_prepare(const struct cu_options *, char **argv);
+/* Before it is called: is this the image that cu_prepare() executed? The first one has said what
+ * there was to say of the same arguments. */
+bool cu_is_second_image(void);
 
 /* Opens the units as cu_prepare() left the environment: checks that each unit's threads run on
  * their place's cpus (EK_UNAVAILABLE names thread, wanted and found cpus) and opens each device in

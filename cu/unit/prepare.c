@@ -290,6 +290,12 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
     return st;
 }
 
+bool cu_is_second_image(void)
+{
+    const char *guard = getenv("CU_PLACED");
+    return guard && atoi(guard) == getpid();
+}
+
 /* In the second image: takes layout and places from the first, and its traces out of the
  * environment. A CU_PLACED that no first image wrote is ignored: *adopted stays false. */
 static enum ek_status adopt(struct prepare_plan *plan, bool *adopted)

@@ -66,7 +66,7 @@ awk -F, 'NR == 1 { if ($22 != "rL") exit 1; next } $22 != "" { n++; if ($22 < -1
 sed '3s/,0[^,]*,0.002/,nan,0.002/; 9s/,[^,]*,0.002/,,0.002/' "$work/asc.csv" >"$work/holes.csv"
 sed 's|"asc.csv"}|"holes.csv"}|; s|"scenes": {"asc"|"scenes": {"holes"|' "$work/los.json" >"$work/holes.json"
 "$BIN/mogi" "$work/holes.json" --layout 1x1 --out "$work/holes.out" --quiet 2>"$work/log" || say "holes: $?"
-grep -q 'holes.csv:3: no observation; 2 of 40 rows are left out$' "$work/log" && [ "$(sort -u "$work/log" | wc -l)" = 1 ] &&
+grep -q 'holes.csv:3: no observation; 2 of 40 rows are left out$' "$work/log" && [ "$(wc -l <"$work/log")" = 1 ] &&
     grep -q '^[0-9]*,0,0,3000,5000000,' "$work/holes.out" || say "holes: $(cat "$work/log")"
 sed '2,$s/,[^,]*,0.002/,NaN,0.002/' "$work/asc.csv" >"$work/holes.csv"
 "$BIN/mogi" "$work/holes.json" --layout 1x1 --quiet 2>"$work/log"
