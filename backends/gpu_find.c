@@ -40,7 +40,8 @@ static bool open_elsewhere(const struct gpu_library *l, const char *name, void *
                            char path[GPU_LIBRARY_NAME], char why[GPU_WHY])
 {
     const char *home = l->home ? getenv(l->home) : NULL;
-    const char *const folder[][2] = {{home, "/lib64"}, {home, "/lib"}, {l->folders[0], ""}, {l->folders[1], ""}};
+    const char *const folder[][2] = {
+        {home, "/lib64"}, {home, "/lib"}, {l->folders[0], ""}, {l->folders[1], ""}};
     for (size_t i = 0; i < sizeof folder / sizeof *folder; i++)
         if (folder[i][0] && *folder[i][0] &&
             snprintf(path, GPU_LIBRARY_NAME, "%s%s/%s", folder[i][0], folder[i][1], name) <

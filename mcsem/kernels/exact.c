@@ -7,8 +7,8 @@ FN long exact_place(int item, int layers)
     return (long)(item / EXACT_BESIDE) * EXACT_BESIDE * exact_numbers(layers) + item % EXACT_BESIDE;
 }
 
-/* Sums of all strands. layers: of all earths, nlayers each; line [frequencies]: w mu0; number, plan:
- * what the pairs' plans hold. */
+/* Sums of all strands. layers: of all earths, nlayers each; line [frequencies]: w mu0; number,
+ * plan: what the pairs' plans hold. */
 KERNEL(exact_waves, 64, 1, 1)
 (GLOBAL const double *layers, int nlayers, GLOBAL const double *line, int nfreq,
  GLOBAL const double *number, GLOBAL const int *plan, int npairs, int derive, double alone,
