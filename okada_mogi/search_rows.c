@@ -13,8 +13,10 @@ enum {
     LEAST = 64,  /* data before a block is given up for being almost empty */
     ROOTED = 64, /* data of a scene with a covariance: each costs as many more as are before it */
 };
-/* Of squares. What is left of them when other columns are taken from them is lost in rounding. */
-#define HAIR 1e-7
+/* What may be left of all squares together, each as a share, when other columns have been taken
+ * from them: rounding grows by its inverse, and scenes' unknowns are told to 1e-3 each. What
+ * remains of 16 digits is far below the 1e-6 that may_explain() allows. */
+#define HAIR 1e-5
 
 struct row {
     struct search_station point;
@@ -184,12 +186,14 @@ static lanes_mask may_explain(const struct search_sums *sums, const struct searc
     lanes a[1 + MODEL_BASES][1 + MODEL_BASES];
     const lanes(*product)[1 + MODEL_BASES] = sums->product[v];
     lanes_mask unknown = {0};
+    lanes share = REAL(1);
     memcpy(a, product, sizeof a);
     for (int i = 0; r && i < r->nscenes; i++)
         if (!take_scene(sums, i, r->scene[i].unknowns, nbasis, v, a))
             return ~unknown;
     for (int p = nbasis; p > 0; p--) {
-        unknown |= ~(a[p][p] > HAIR * product[p][p]);
+        share *= a[p][p] / product[p][p];
+        unknown |= ~(share > HAIR);
         const lanes per = 1.0 / a[p][p];
         for (int i = 0; i < p; i++)
             for (int k = 0; k <= i; k++)
