@@ -290,6 +290,32 @@ static enum ek_status restart(const struct prepare_plan *plan, char **argv)
     return st;
 }
 
+#ifdef __clang__
+/* LLVM's runtime starts at the first call of it, and takes the cpus of the thread that calls for
+ * all there are. Where a library has brought libgomp along, that one has bound the thread to its
+ * first place when the program was loaded. */
+static enum ek_status free_thread(const struct place_list *places)
+{
+    hwloc_topology_t topology;
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    enum ek_status st = cpus ? topology_open(NULL, &topology)
+                             : status_fail(EK_UNAVAILABLE, "out of memory for a set of cpus");
+    if (!st) {
+        place_union(places, cpus);
+        hwloc_set_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD);
+        topology_close(topology);
+    }
+    hwloc_bitmap_free(cpus);
+    return st;
+}
+#else
+static enum ek_status free_thread(const struct place_list *places)
+{
+    (void)places;
+    return EK_OK;
+}
+#endif
+
 bool cu_is_second_image(void)
 {
     const char *guard = getenv("CU_PLACED");
@@ -314,6 +340,7 @@ static enum ek_status adopt(struct prepare_plan *plan, bool *adopted)
     if (plan->places.n != cu_layout_units(&plan->layout))
         FAIL(EK_USAGE, "CU_PLACED='%s' does not fit OMP_PLACES='%s'; unset it",
              cu_layout_text(&plan->layout), places);
+    TRY(free_thread(&plan->places));
     *adopted = true;
     for (const char *name; (name = strsep(&rest, " "));)
         for (int i = 0; i < SETTINGS; i++)
