@@ -39,7 +39,7 @@ WAVES_LIBS    := $(shell pkg-config --libs fftw3f 2>/dev/null || echo -lfftw3f)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) libxxhash 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
-accepts   = $(shell $(CC) $(1) -E -x c /dev/null >/dev/null 2>&1 && echo $(1))
+accepts   = $(shell $(CC) -Werror $(1) -E -x c /dev/null >/dev/null 2>&1 && echo $(1))
 # POWER's compilers call it -mcpu, and some know neither.
 march    := $(if $(MARCH),$(or $(call accepts,-march=$(MARCH)),$(call accepts,-mcpu=$(MARCH))))
 
