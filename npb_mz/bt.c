@@ -234,7 +234,6 @@ static const struct mz_launch launches[] = {
 
 const struct mz_ops bt_ops = {
     .name = "bt-mz",
-    .summary = "block-tridiagonal solves on zones of uneven size",
     .ratio = 4.5,
     .ratio_s = 3.0,
     .work = {3478.8, -17655.7, 28023.7, 0.0},

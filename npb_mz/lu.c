@@ -310,7 +310,6 @@ static const struct mz_launch launches[] = {
 
 const struct mz_ops lu_ops = {
     .name = "lu-mz",
-    .summary = "successive over-relaxation sweeps on 4x4 equal zones",
     .ratio = 1.0,
     .ratio_s = 1.0,
     .zones = {4, 4},

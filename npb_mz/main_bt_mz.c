@@ -3,6 +3,7 @@
 
 int main(int argc, char **argv)
 {
-    const struct bench_program program = program_of("bt-mz");
+    const struct bench_program program =
+        program_of("bt-mz", "block-tridiagonal solves on zones of uneven size");
     return bench_main(&program, argc, argv);
 }

@@ -3,6 +3,7 @@
 
 int main(int argc, char **argv)
 {
-    const struct bench_program program = program_of("lu-mz");
+    const struct bench_program program =
+        program_of("lu-mz", "successive over-relaxation sweeps on 4x4 equal zones");
     return bench_main(&program, argc, argv);
 }

@@ -3,6 +3,7 @@
 
 int main(int argc, char **argv)
 {
-    const struct bench_program program = program_of("sp-mz");
+    const struct bench_program program =
+        program_of("sp-mz", "scalar pentadiagonal solves on equal zones");
     return bench_main(&program, argc, argv);
 }

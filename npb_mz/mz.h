@@ -88,7 +88,7 @@ struct mz_launch {
 
 /* A solver. */
 struct mz_ops {
-    const char *name, *summary; /* "bt-mz" */
+    const char *name;      /* "bt-mz" */
     double ratio, ratio_s; /* largest to smallest zone in x and y: all classes but S, class S */
     int zones[2];          /* zones in x and y of every class; 0 = those of the class' mesh */
     /* A zone's points span 0 .. 1; otherwise the mesh' points, shared out evenly, have the spacing

@@ -58,7 +58,7 @@ static void defaults(void *st, const struct bench_program *self)
     r->letter = "S";
     r->ranks_schedule = "evenkeel";
     r->every = 50;
-    r->ops = mz_find(self->identity.name);
+    r->solver = self->identity.name;
 }
 
 static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
@@ -71,6 +71,7 @@ static enum ek_status plan(void *st, char *problem, size_t room, size_t *bytes)
     if (strlen(r->letter) != 1 || !strchr("SWABCDEF", *upper))
         FAIL(EK_USAGE, "unknown class '%s'%s; there are S W A B C D E F", r->letter,
              opt_suggest(upper, letters, 8));
+    r->ops = mz_find(r->solver); /* of the instruction level that is in force by now */
     TRY(read_npb(r->ops->name, &input));
     TRY(read_npb_threads(r->ops->name, cluster_launch().rank, &threads));
     r->timers = input.timers;
@@ -255,10 +256,10 @@ static void schedule(void *st, const char *spec)
     r->policy = spec;
 }
 
-struct bench_program program_of(const char *name)
+struct bench_program program_of(const char *name, const char *summary)
 {
     return (struct bench_program){
-        .identity = {name, mz_find(name)->summary, "Mop/s", sizeof(struct run)},
+        .identity = {name, summary, "Mop/s", sizeof(struct run)},
         .command = {.table = options, .defaults = defaults},
         .problem = {.plan = plan,
                     .open = run_open,

@@ -3,5 +3,6 @@
 
 #include "cu/bench/bench.h"
 
-/* The program of the solver `name`, "bt-mz"; main() hands it to bench_main(). */
-struct bench_program program_of(const char *name);
+/* The program of the solver `name`, "bt-mz"; main() hands it to bench_main(). summary: for --help.
+ */
+struct bench_program program_of(const char *name, const char *summary);

@@ -30,6 +30,7 @@ struct run {
     bool several;        /* and it is not the only one */
     struct mz_class own; /* the class with another time step */
 
+    const char *solver; /* "bt-mz" */
     const struct mz_ops *ops;
     const struct mz_class *class;
     struct mz *mz;

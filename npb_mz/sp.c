@@ -226,7 +226,6 @@ static const struct mz_launch launches[] = {
 
 const struct mz_ops sp_ops = {
     .name = "sp-mz",
-    .summary = "scalar pentadiagonal solves on equal zones",
     .ratio = 1.0,
     .ratio_s = 1.0,
     .work = {881.174, -4683.91, 11484.5, -19272.4},

@@ -3,6 +3,7 @@
 
 int main(int argc, char **argv)
 {
-    const struct bench_program program = okada_mogi_program("mogi");
+    const struct bench_program program =
+        okada_mogi_program("mogi", "change of volume of a small sphere (Mogi 1958)");
     return bench_main(&program, argc, argv);
 }

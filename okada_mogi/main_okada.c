@@ -3,6 +3,7 @@
 
 int main(int argc, char **argv)
 {
-    const struct bench_program program = okada_mogi_program("okada");
+    const struct bench_program program =
+        okada_mogi_program("okada", "rectangular fault of uniform slip (Okada 1985)");
     return bench_main(&program, argc, argv);
 }

@@ -64,7 +64,7 @@ struct model_range {
 };
 
 struct model {
-    const char *name, *summary;
+    const char *name;
     int nparameters;
     const struct model_parameter *parameter;   /* [nparameters] */
     const struct model_constraint *constraint; /* ends with name NULL; NULL: none */

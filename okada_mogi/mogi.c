@@ -97,7 +97,6 @@ static const struct model_constraint constraints[] = {
 
 const struct model model_mogi = {
     .name = "mogi",
-    .summary = "change of volume of a small sphere (Mogi 1958)",
     .nparameters = PARAMETERS,
     .parameter = parameters,
     .constraint = constraints,

@@ -527,7 +527,6 @@ static const struct model_constraint
 
 static const struct model model_okada_components = {
     FAULT(by_components, without_slip, 2),
-    .summary = "rectangular fault of uniform slip by components (Okada 1985)",
     .respond = respond_placed_slip,
     .weigh = weigh_components,
     .moment = moment_components,
@@ -536,7 +535,6 @@ static const struct model model_okada_components = {
 
 static const struct model model_okada_magnitude = {
     FAULT(by_magnitude, without_slip, 2),
-    .summary = "rectangular fault of uniform slip by magnitude (Okada 1985)",
     .respond = respond_potency,
     .weigh = weigh_magnitude,
     .outline = outline_placed,
@@ -545,7 +543,6 @@ static const struct model model_okada_magnitude = {
 
 static const struct model model_okada_placed_opening = {
     FAULT(placed_opening, placed_constraints, 3),
-    .summary = "rectangular fault of uniform slip and opening (Okada 1985)",
     .respond = respond_placed_opening,
     .weigh = weigh_placed_opening,
     .moment = moment_placed_opening,
@@ -555,7 +552,6 @@ static const struct model model_okada_placed_opening = {
 
 static const struct model model_okada_placed = {
     FAULT(placed, placed_constraints, 2),
-    .summary = "rectangular fault of uniform slip (Okada 1985)",
     .respond = respond_placed_slip,
     .weigh = weigh,
     .moment = moment,
@@ -565,7 +561,6 @@ static const struct model model_okada_placed = {
 
 static const struct model model_okada_opening = {
     FAULT(opening, constraints, 3),
-    .summary = "rectangular fault of uniform slip and opening (Okada 1985)",
     .respond = respond_opening,
     .weigh = weigh_opening,
     .moment = moment_opening,
@@ -577,7 +572,6 @@ static const struct model model_okada_opening = {
 
 const struct model model_okada = {
     FAULT(parameters, constraints, 2),
-    .summary = "rectangular fault of uniform slip (Okada 1985)",
     .respond = respond,
     .weigh = weigh,
     .moment = moment,

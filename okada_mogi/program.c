@@ -62,7 +62,7 @@ static void defaults(void *st, const struct bench_program *self)
     struct program *p = st;
     p->method = SEARCH_EXACT;
     p->seed = 1;
-    p->model = model_find(self->identity.name);
+    p->name = self->identity.name;
 }
 
 /* ---- before a run -----------------------------------------------------------------------------*/
@@ -197,6 +197,7 @@ static enum ek_status generate(struct program *p)
 static enum ek_status answer(void *st, bool *done)
 {
     struct program *p = st;
+    p->model = model_find(p->name); /* of the instruction level that is in force by now */
     *done = p->forward || p->dry_run || p->certify || p->generate;
     if (p->generate)
         return generate(p);
@@ -412,11 +413,10 @@ static enum ek_status again(void *st, bool *more)
     return EK_OK;
 }
 
-struct bench_program okada_mogi_program(const char *name)
+struct bench_program okada_mogi_program(const char *name, const char *summary)
 {
-    const struct model *model = model_find(name);
     return (struct bench_program){
-        .identity = {model->name, model->summary, "Mtrial/s", sizeof(struct program)},
+        .identity = {name, summary, "Mtrial/s", sizeof(struct program)},
         .command = {.table = options,
                     .operand = "JOB.json",
                     .operand_at = offsetof(struct program, path),

@@ -453,7 +453,6 @@ static enum ek_status open_own(const struct search *s, void **out)
 
 const struct search_method_ops search_join = {
     .name = "join",
-    .summary = "several sources; a table of one, asked by the others",
     .open = open_shared,
     .close = close_shared,
     .bytes = bytes,

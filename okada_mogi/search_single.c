@@ -403,7 +403,6 @@ static enum ek_status open_own(const struct search *s, void **out)
 
 const struct search_method_ops search_single = {
     .name = "single",
-    .summary = "one source; linear parameters by intervals",
     .open = open_shared,
     .close = close_shared,
     .bytes = grid_bytes,

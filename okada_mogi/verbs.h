@@ -8,7 +8,7 @@
 #include "okada_mogi/units.h"
 
 struct program {
-    const char *path, *trials, *out, *binary, *save_to, *forward, *residuals, *refine_by,
+    const char *name, *path, *trials, *out, *binary, *save_to, *forward, *residuals, *refine_by,
         *refine_out, *certify, *geojson, *psvelo, *generate, *against;
     const struct bench_settings *settings;
     int refine; /* rounds that follow the first */

@@ -1,6 +1,7 @@
 /* src/isa.c – which levels there are, and the choice among them. */
 #include "src/isa.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,8 @@ static bool is_built(const char *name)
 }
 
 static struct isa level[LEVELS];
-static int in_force; /* written before threads begin */
+static int in_force;        /* written before threads begin */
+static _Atomic bool called; /* a level's function has been */
 
 const struct isa *isa_at(int i)
 {
@@ -92,17 +94,37 @@ static enum ek_status find(const char *name, int *number)
          isa_built);
 }
 
+/* NULL or "": the highest. */
+static enum ek_status number_of(const char *name, int *number)
+{
+    *number = highest();
+    return name && *name ? find(name, number) : EK_OK;
+}
+
+enum ek_status isa_change(const char *name)
+{
+    int chosen;
+    TRY(number_of(name, &chosen));
+    in_force = chosen;
+    return EK_OK;
+}
+
 enum ek_status isa_choose(const char *name)
 {
-    int chosen = highest();
-    if (name && *name)
-        TRY(find(name, &chosen));
+    int chosen;
+    TRY(number_of(name, &chosen));
+    if (chosen != in_force && atomic_load_explicit(&called, memory_order_relaxed))
+        FAIL(EK_UNAVAILABLE, "isa %s: too late, functions of level %s are in use already",
+             level[chosen].name, level[in_force].name);
     in_force = chosen;
     return EK_OK;
 }
 
 int isa_now(void)
 {
+    if (!atomic_load_explicit(&called,
+                              memory_order_relaxed)) /* written once: no line to fight for */
+        atomic_store_explicit(&called, true, memory_order_relaxed);
     return in_force;
 }
 
@@ -123,6 +145,6 @@ __attribute__((constructor)) static void look(void)
 #undef ISA_LEVEL
     };
     memcpy(level, all, sizeof level);
-    if (MUTED(isa_choose(getenv("CU_ISA")))) /* what is wrong with it the next call says */
+    if (MUTED(isa_change(getenv("CU_ISA")))) /* what is wrong with it the next call says */
         in_force = highest();
 }

@@ -19,8 +19,13 @@ const struct isa *isa_at(int i);
 
 /* The level of this name is in force from now on; NULL or "": the highest that the binary has and
  * the processor runs. EK_USAGE: there is no such level in the binary; EK_UNAVAILABLE: not on this
- * processor. Nothing that a level's functions have opened may be open. One thread. */
+ * processor, or too late, as functions of another level have been called: what they returned or
+ * opened fits no other level's functions. One thread. */
 enum ek_status isa_choose(const char *name);
+
+/* The same at any time, for those who compare levels: nothing that a level's functions have opened
+ * or returned may be in use. */
+enum ek_status isa_change(const char *name);
 
 /* The number of the level in force: before isa_choose(), what CU_ISA names, or else the highest.
  * Any thread. */

@@ -21,10 +21,10 @@ static inline int isa_next(int i)
     const struct isa *isa;
     while ((isa = isa_at(++i)))
         if (isa->built && isa->runs) {
-            assert_int_equal(isa_choose(isa->name), EK_OK);
+            assert_int_equal(isa_change(isa->name), EK_OK);
             return i;
         }
-    assert_int_equal(isa_choose(NULL), EK_OK);
+    assert_int_equal(isa_change(NULL), EK_OK);
     return -1;
 }
 

@@ -46,7 +46,6 @@ static const struct model_constraint sill_constraints[] = {
     {"below", "m", 1, false, 1u << 2, sill_below}, {.name = NULL}};
 static const struct model model_sill = {
     .name = "sill",
-    .summary = "small horizontal crack",
     .nparameters = 4,
     .parameter = sill_parameters,
     .constraint = sill_constraints,

@@ -155,7 +155,7 @@ static void same_bits(void **state)
     for (int width = 2; width <= 5; width++) {
         struct thread_pool pool;
         struct cu cu = {.width = width};
-        assert_int_equal(isa_choose(width == 4 ? isa_at(0)->name : NULL), EK_OK);
+        assert_int_equal(isa_change(width == 4 ? isa_at(0)->name : NULL), EK_OK);
         struct ttable *other = NULL;
         thread_pool_init(&pool, width, true);
         cu.pool = &pool;

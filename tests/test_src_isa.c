@@ -52,6 +52,22 @@ static void others_are_refused(void **state)
     assert_int_equal(isa_now(), before);
 }
 
+/* What a level's functions returned fits no other level's: no program may change its mind. */
+static void too_late_is_refused(void **state)
+{
+    (void)state;
+    const int now = isa_now();
+    status_mute(1);
+    for (int i = 0; isa_at(i); i++)
+        if (isa_at(i)->built && isa_at(i)->runs && i != now) {
+            assert_int_equal(isa_choose(isa_at(i)->name), EK_UNAVAILABLE);
+            assert_non_null(strstr(status_message(), "in use already"));
+            assert_int_equal(isa_now(), now);
+        }
+    status_mute(-1);
+    assert_int_equal(isa_choose(isa_at(now)->name), EK_OK);
+}
+
 /* Zeros of both signs, the smallest and the largest numbers, and many in between. */
 static void vectors_compute_as_each_lane(void **state)
 {
@@ -76,6 +92,7 @@ int main(void)
         cmocka_unit_test(the_highest_is_in_force),
         cmocka_unit_test(any_lower_one_may_be_chosen),
         cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(too_late_is_refused),
         cmocka_unit_test(vectors_compute_as_each_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -229,7 +229,7 @@ static int choose_levels(const char *of[MOST_LEVELS])
         if (!*word)
             continue;
         status_mute(1);
-        const bool good = !isa_choose(word);
+        const bool good = !isa_change(word);
         status_mute(-1);
         if (good)
             of[n++] = word;
@@ -244,7 +244,7 @@ static void measure(int rate, const char *const of[], int n, int rounds)
     double seen[MOST_LEVELS][MOST_ROUNDS];
     for (int r = 0; r < rounds; r++)
         for (int l = 0; l < n; l++) {
-            must(isa_choose(of[l]));
+            must(isa_change(of[l]));
             seen[l][r] = rates[rate].run();
         }
     printf("%-8s", rates[rate].word);
