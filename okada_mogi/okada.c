@@ -98,6 +98,9 @@ FN void respond_bases(const double *const *value, const double *east, const doub
         for (int p = 0; p < OKADA_VALUES; p++)
             x[i][p] = LOAD(value[p], i * LANES);
         okada_algebra(x[i], LOAD(east, i * LANES), LOAD(north, i * LANES), &t[i]);
+        /* Through memory at every level: where one vector holds all lanes, the compiler would share
+         * products between here and okada_displace(), and so fuse other ones than where two do. */
+        __asm__("" : "+m"(x[i]), "+m"(t[i]));
     }
     for (int i = 0; i < VECTORS; i++)
         okada_functions(&t[i]);
