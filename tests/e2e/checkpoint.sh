@@ -6,12 +6,18 @@ file=$work/state
 for program in bt-mz sp-mz lu-mz; do
     run() { "$BIN/$program" --class W --checkpoint "$file" --every 5 "$@"; }
     wanted=$("$BIN/$program" --class W --layout 1x1 --json - | norms)
-    # Killed between two saves, then again whenever it happens to be, perhaps while it saves.
+    # Killed between two saves, then again soon after a save, perhaps while it saves.
     CU_FAULT=rank:0@step:18 run --layout 1x1 >/dev/null 2>&1
-    for ms in 2 3 4; do
-        timeout -s KILL 0.$ms "$BIN/$program" --class W --layout 1x1 --checkpoint "$file" \
-            --every 1 >/dev/null 2>&1
+    for wait in 0.003 0.01 0.02; do
+        touch "$work/before"
+        "$BIN/$program" --class W --layout 1x1 --checkpoint "$file" --every 1 >/dev/null 2>&1 &
+        while kill -0 $! 2>/dev/null && ! [ "$file" -nt "$work/before" ]; do sleep 0.003; done
+        sleep $wait
+        kill -KILL $! 2>/dev/null
+        wait $! 2>/dev/null
     done
+    # A processor that is through by then has removed it.
+    [ -e "$file" ] || CU_FAULT=rank:0@step:18 run --layout 1x1 >/dev/null 2>&1
     if [ -e "$file" ]; then
         cp "$file" "$work/copy"
         run --layout 2x1 --schedule dynamic --json - >"$work/json" 2>"$work/err" ||
