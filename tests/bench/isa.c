@@ -125,11 +125,13 @@ static double pairs(enum cell_mode mode, size_t n)
     }
     must(survey_bin(s, e, true));
     double *sums = calloc(cell_sums(e->nz), sizeof *sums);
-    must(sums ? cell_open(s, e, &options, 1, NULL, &w) : EK_UNAVAILABLE);
+    double complex *response = calloc(n, sizeof *response);
+    must(sums && response ? cell_open(s, e, &options, 1, NULL, &w) : EK_UNAVAILABLE);
     const double start = cpu_now();
-    must(cell_compute(w, NULL, e->m, 0, sums, NULL, &report));
+    must(cell_compute(w, NULL, e->m, 0, sums, response, &report));
     const double rate = (double)n / (cpu_now() - start);
     cell_close(w);
+    free(response);
     free(sums);
     survey_close(s);
     earth_close(e);
