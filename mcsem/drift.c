@@ -1,5 +1,6 @@
 /* mcsem/drift.c – means of what is left, data without them. */
 #include "mcsem/drift.h"
+#include "src/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,7 @@ static size_t data_of(const struct drift *d)
 
 enum ek_status drift_open(struct survey *survey, double spread, struct drift **drift)
 {
-    struct drift *d = calloc(1, sizeof *d);
-    if (!d)
-        FAIL(EK_UNAVAILABLE, "out of memory for the receivers' drift");
+    NEW(struct drift, d, 1, "out of memory for the receivers' drift");
     d->survey = survey;
     d->spread = spread;
     d->measured = ARENA_NEW(&d->arena, data_of(d), struct survey_datum);

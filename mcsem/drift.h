@@ -5,8 +5,7 @@
  * the misfit, drawn towards 0 as far as `spread`, its standard deviation, asks for; neither gain
  * nor phase goes beyond DRIFT_MOST of these. After an accepted model the data are corrected, and
  * the next one is judged by them. Data whose residual is none of logarithms are corrected only. */
-#ifndef MCSEM_DRIFT_H
-#define MCSEM_DRIFT_H
+#pragma once
 
 #include "mcsem/misfit.h"
 #include "src/json.h"
@@ -29,5 +28,3 @@ void drift_update(struct drift *drift, const struct misfit_options *options,
 
 /* {x y z field freq_hz gain phase_deg} of each sensor and frequency: a new reference. */
 json_t *drift_list(const struct drift *drift);
-
-#endif

@@ -1,6 +1,7 @@
 /* mcsem/read_csv.c – surveys out of tables. */
 #include "mcsem/survey_columns.h"
 #include "mcsem/survey_file.h"
+#include "src/arena.h"
 #include "src/sort.h"
 
 #include <errno.h>
@@ -196,9 +197,7 @@ static enum ek_status fill_data(const struct harvest *h, struct survey *s)
                  h->table->path, h->table->line[row]);
         TRY(read_datum(h->table, &h->columns, row, d));
     }
-    struct position *list = calloc(s->npairs + 1, sizeof *list);
-    if (!list)
-        FAIL(EK_UNAVAILABLE, "%s: out of memory for positions", h->table->path);
+    NEW(struct position, list, s->npairs + 1, "%s: out of memory for positions", h->table->path);
     s->nsources = number_positions(s, false, list);
     s->nreceivers = number_positions(s, true, list);
     free(list);

@@ -68,7 +68,8 @@ static void take_row(const struct rhs_sweep *s, int k, int j)
 {
     const struct mz_zone *z = s->zone;
     const long across = z->nz - 2, x = mz_wall_size(z, MZ_WEST), y = mz_wall_size(z, MZ_SOUTH);
-    const bool walled = s->walls && k > 0 && k<z->nz - 1, inner = j> 0 && j < z->ny - 1;
+    const bool walled = s->walls && k > 0 && k <= across;
+    const bool inner = j > 0 && j < z->ny - 1;
     const double *u = source_row(s, s->u, k, j) + 1, *west = u - 1, *east = u + z->nx - 2;
     long field = z->volume, ends = field;
     if (walled && inner) {

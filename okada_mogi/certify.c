@@ -48,8 +48,9 @@ struct look {
     struct model_range x[MODEL_PARAMETERS];
     double half[AXES], aside[AXES]; /* of the edges; as far as the points are */
     struct slips slips;
-    double slope[AXES], rest; /* of predictions, in windows, added up: why it is not out */
-    int worst;                /* the station of the largest rest, */
+    struct model_range opening; /* what responses to it are multiplied with */
+    double slope[AXES], rest;   /* of predictions, in windows, added up: why it is not out */
+    int worst;                  /* the station of the largest rest, */
     double worst_rest;
 };
 
@@ -70,6 +71,15 @@ static void put_values(const struct certifier *c, struct look *l, int lane, cons
     model_derive_all(c->job->model, x, value);
     for (int v = 0; v < model_values(c->job->model); v++)
         l->value[v][lane] = value[v];
+}
+
+/* What a response to opening is multiplied with. */
+static double opening_weight(const struct certifier *c, double opening)
+{
+    double x[MODEL_PARAMETERS] = {0}, w[MODEL_BASES];
+    x[c->opening] = opening;
+    model_weigh(c->job->model, x, w);
+    return w[2];
 }
 
 /* Looks at the box, or only at its middle. */
@@ -103,6 +113,10 @@ static void begin_look(const struct certifier *c, const struct box *b, bool whol
             put_values(c, l, i, x);
     }
     l->slips = c->slips;
+    if (c->opening) {
+        const struct model_range *x = &l->x[c->opening];
+        l->opening = (struct model_range){opening_weight(c, x->min), opening_weight(c, x->max)};
+    }
 }
 
 /* Responses at a station [bases][3][looks]. */
@@ -171,21 +185,11 @@ static void remainder_at(const struct certifier *c, const struct model_range *x,
     m->remainder(own, s->east[station], s->north[station], size, rest);
 }
 
-/* What a response to opening is multiplied with. */
-static double opening_weight(const struct certifier *c, double opening)
-{
-    double x[MODEL_PARAMETERS] = {0}, w[MODEL_BASES];
-    x[c->opening] = opening;
-    model_weigh(c->job->model, x, w);
-    return w[2];
-}
-
 /* Takes from the window what openings of the box may have to do with it. */
 static void take_opening(const struct certifier *c, struct look *l, struct model_range g,
                          double *low, double *high)
 {
-    const double a = opening_weight(c, l->x[c->opening].min),
-                 b = opening_weight(c, l->x[c->opening].max), width = *high - *low,
+    const double a = l->opening.min, b = l->opening.max, width = *high - *low,
                  size = fmax(fabs(g.min), fabs(g.max)), hair = SLIPS_HAIR * c->slips.most[2] * size;
     for (int i = 0; i < c->nsplit; i++)
         if (c->split[i] == c->opening)

@@ -1,8 +1,7 @@
 /* okada_mogi/search_rows.h – chi2 of MODEL_LANES geometries at once, datum by datum: what the data
  * have at right angles to all responses, and to what is unknown of scenes, must not be more than
  * chi2 may be. For search_single.c only. */
-#ifndef OKADA_MOGI_SEARCH_ROWS_H
-#define OKADA_MOGI_SEARCH_ROWS_H
+#pragma once
 
 #include "src/lanes.h"
 #include "okada_mogi/search_method.h"
@@ -28,5 +27,3 @@ lanes_mask search_sums_add(struct search_sums *sums, const struct job *job,
 unsigned search_rows_screen(const struct search_rows *r, struct search_sums *sums,
                             struct search_worker *w, const double *const *value, double chi2,
                             unsigned alive);
-
-#endif

@@ -175,7 +175,6 @@ static double two_kinds(struct kinds *k, double longest)
  * Dual of the area bound: the best prices q of a second on each kind, sum units q = 1, maximise
  * sum over tasks of min over kinds of q * seconds. Every choice of prices is a valid bound; each
  * assignment that some prices favour cuts off the prices for which it costs less. */
-static const double MOST_AREA = 1e12;
 
 static double cheapest(const struct kinds *k, const double *price, double *area)
 {
@@ -210,6 +209,8 @@ static glp_prob *prices_open(const struct kinds *k, int *index, double *value)
     glp_set_mat_row(lp, 1, k->count, index, value);
     return lp;
 }
+
+static const double MOST_AREA = 1e12;
 
 /* The assignment with these areas costs area . price: no prices are worth more. In units of `scale`
  * seconds: GLPK's tolerances are those of numbers near 1, and it aborts over those beyond all

@@ -249,15 +249,21 @@ static enum ek_status plan_here(const struct cu_options *o, bool bind, struct pr
     return st;
 }
 
+/* This thread, as far as the machine can; both are freed. */
+static void bind_thread(hwloc_topology_t topology, hwloc_bitmap_t cpus)
+{
+    hwloc_set_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD);
+    topology_close(topology);
+    hwloc_bitmap_free(cpus);
+}
+
 /* The initial thread may be bound to its first place; its successor must see all cpus. */
 static enum ek_status unbind(void)
 {
     hwloc_topology_t topology;
     hwloc_bitmap_t cpus;
     TRY(topology_here(&topology, &cpus));
-    hwloc_set_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD);
-    topology_close(topology);
-    hwloc_bitmap_free(cpus);
+    bind_thread(topology, cpus);
     return EK_OK;
 }
 
@@ -298,15 +304,16 @@ static enum ek_status free_thread(const struct place_list *places)
 {
     hwloc_topology_t topology;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    enum ek_status st = cpus ? topology_open(NULL, &topology)
-                             : status_fail(EK_UNAVAILABLE, "out of memory for a set of cpus");
-    if (!st) {
-        place_union(places, cpus);
-        hwloc_set_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD);
-        topology_close(topology);
+    if (!cpus)
+        FAIL(EK_UNAVAILABLE, "out of memory for a set of cpus");
+    const enum ek_status st = topology_open(NULL, &topology);
+    if (st) {
+        hwloc_bitmap_free(cpus);
+        return st;
     }
-    hwloc_bitmap_free(cpus);
-    return st;
+    place_union(places, cpus);
+    bind_thread(topology, cpus);
+    return EK_OK;
 }
 #else
 static enum ek_status free_thread(const struct place_list *places)

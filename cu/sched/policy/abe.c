@@ -10,7 +10,6 @@
 #include "cu/sched/learn.h"
 
 #include <glpk.h>
-#include <float.h>
 #include <math.h>
 
 enum { MOST_GROUPS = 1024, MOST_SHARES = 16384 };
