@@ -287,7 +287,7 @@ demo: needed
 
 check: needed
 	@$(MAKE) --no-print-directory tests
-tests: $(bins) $(tests) $(BUILD)/bench/kirchhoff_donation $(BUILD)/tests/replay_sabotage
+tests: $(bins) $(tests) $(if $(EK_LONG),$(benches)) $(BUILD)/bench/kirchhoff_donation $(BUILD)/tests/replay_sabotage
 	@BUILD=$(BUILD) BIN=$(BIN) SAN='$(SAN)' bash tests/run.sh $(tests)
 
 # What takes long: the long scripts, and the long parts of tests that have some.
