@@ -465,9 +465,12 @@ install: all $(FACE)/libevenkeel.a $(FACE)/$(SONAME) $(BUILD)/completion.bash $(
 	@for h in $(headers) evenkeel.h; do \
 	 case $$h in evenkeel.h) from=cu/bench/$$h to="$(D)$(INCLUDEDIR)/$$h" ;; *) from=$$h to="$(D)$(INCLUDEDIR)/evenkeel/$$h" ;; esac; \
 	 mkdir -p "$$(dirname "$$to")" && sed -E 's|^#include "([a-z_]+/.*)"|#include <evenkeel/\1>|' $$from > "$$to" && chmod 644 "$$to" || exit 1; done
-	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' 'Name: evenkeel' \
+	@# The OpenMP library that the objects were compiled for: clang's is not gcc's.
+	@omp=$$(readelf -d "$(FACE)/$(SONAME)" | grep -oE 'libi?omp[^]]*'); \
+	 printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' 'Name: evenkeel' \
 	 'Description: runs programs evenly on all of a machine' 'Version: $(VERSION)' \
-	 'Cflags: -I"$${includedir}"' 'Libs: -L"$${libdir}" -levenkeel' 'Libs.private: -fopenmp $(PKG_LIBS) -lglpk -ldl -lm' \
+	 'Cflags: -I"$${includedir}"' 'Libs: -L"$${libdir}" -levenkeel' \
+	 "Libs.private: $${omp:+-l:}$${omp:--fopenmp} $(PKG_LIBS) -lglpk -ldl -lm" \
 	 > "$(D)$(LIBDIR)/pkgconfig/evenkeel.pc"
 uninstall:
 	@cd "$(D)$(BINDIR)" && rm -f $(notdir $(bins)); cd "$(D)$(LIBDIR)" && rm -f libevenkeel.a libevenkeel.so* pkgconfig/evenkeel.pc
