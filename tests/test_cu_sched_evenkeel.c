@@ -186,6 +186,94 @@ static void units_that_fail(void **state)
     plan_case_close(&c);
 }
 
+/* ---- a unit dies in the only step -------------------------------------------------------------*/
+enum { DYING_UNITS = 4, DYING_TASKS = 9 };
+
+/* What had been begun by then stays; the rest may go to any unit that lives. */
+struct death {
+    const struct sim_case *c;
+    double from, idle[DYING_UNITS]; /* when; when each unit is through with what it had begun */
+    bool begun[DYING_TASKS];
+    double last; /* of the run */
+};
+
+static void note_death(void *arg, const struct sim_event *e)
+{
+    struct death *d = arg;
+    double end = e->start + e->seconds;
+    int dead = d->c->change->unit;
+    d->last = fmax(d->last, end);
+    if (e->unit == dead || e->start < d->from)
+        d->begun[e->task] = true;
+    if (e->unit != dead && e->start < d->from)
+        d->idle[e->unit] = fmax(d->idle[e->unit], end);
+}
+
+static double fastest_end(struct death *d, size_t t, double longest, double best)
+{
+    if (longest >= best)
+        return best;
+    if (t == d->c->job.n)
+        return longest;
+    if (d->begun[t])
+        return fastest_end(d, t + 1, longest, best);
+    for (int u = 0; u < d->c->ncu; u++) {
+        double before = d->idle[u];
+        if (u == d->c->change->unit)
+            continue;
+        d->idle[u] += sim_seconds(d->c, &d->c->unit[u], t);
+        best = fastest_end(d, t + 1, fmax(longest, d->idle[u]), best);
+        d->idle[u] = before;
+    }
+    return best;
+}
+
+/* Makespan / what is possible from the moment of death on, for whoever knows all times. */
+static double ratio_of_death(struct random_case *r)
+{
+    struct sim_case c = {.ncu = random_whole(r, 3, DYING_UNITS), .steps = 1, .nchanges = 1};
+    double cost[DYING_TASKS];
+    struct sim_unit unit[DYING_UNITS];
+    c.job = (struct sched_job){.n = (size_t)random_whole(r, c.ncu, DYING_TASKS), .grain = 1};
+    for (size_t t = 0; t < c.job.n; t++)
+        cost[t] = random_magnitude(r, 0.05, 1);
+    for (int u = 0; u < c.ncu; u++)
+        unit[u] = (struct sim_unit){
+            .kind = u % 2, .width = 1, .memory = u % 2 * u, .speed = random_magnitude(r, 0.1, 3)};
+    c.job.cost = cost;
+    c.unit = unit;
+    struct sim_change dies = {.unit = random_whole(r, 0, c.ncu - 1)};
+    dies.after = random_uniform(r) * sim_bound(&c, NULL);
+    struct death d = {.c = &c, .from = dies.after};
+    c.change = &dies;
+    c.on_task = note_death;
+    c.on_task_arg = &d;
+    for (int u = 0; u < c.ncu; u++)
+        d.idle[u] = d.from;
+    run(&c, "evenkeel");
+    double begun = 0;
+    for (int u = 0; u < c.ncu; u++)
+        begun = fmax(begun, u == dies.unit ? 0 : d.idle[u]);
+    return d.last / fastest_end(&d, 0, begun, INFINITY);
+}
+
+/* What a lost unit leaves is taken by whom that suits: no slow one holds up the step with it. */
+static void takes_over_well(void **state)
+{
+    (void)state;
+    enum { CASES = 500 };
+    static struct random_case r = {.state = 15};
+    int beyond = 0;
+    for (int i = 0; i < CASES; i++) {
+        double ratio = ratio_of_death(&r);
+        assert_true(ratio > 1 - 1e-9);
+        beyond += ratio > 1.1;
+        if (ratio > 1.5)
+            fail_msg("case %d: %g times what is possible", i, ratio);
+    }
+    assert_true(beyond < CASES / 10);
+}
+
 /* One very slow step is answered in the next one, and so is its end: others help meanwhile, so that
  * neither costs much, and then all is as it was. */
 static void a_hiccup(void **state)
@@ -377,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_unit_that_recovers),
         cmocka_unit_test(noisy),
         cmocka_unit_test(units_that_fail),
+        cmocka_unit_test(takes_over_well),
         cmocka_unit_test(a_hiccup),
         cmocka_unit_test(large_tasks_to_the_device),
         cmocka_unit_test(a_device_not_worth_its_link),

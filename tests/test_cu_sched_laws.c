@@ -224,6 +224,49 @@ static void dying_units(void **state)
     }
 }
 
+/* Unit `victim` takes three ranges, keeps the last one and dies; the others go on. */
+static void work_until_empty(struct load *l, struct sched *s, int cu, int victim)
+{
+    struct ek_range r;
+    for (int ranges = 1; r = sched_next(s, cu), r.begin < r.end; ranges++) {
+        if (cu == victim && ranges == 3) {
+            l->dead[cu] = true;
+            assert_int_equal(sched_retire(s, cu, r), EK_OK);
+            return;
+        }
+        for (size_t t = r.begin; t < r.end; t++)
+            __atomic_add_fetch(&l->times[t], 1, __ATOMIC_RELAXED);
+        sched_done(s, cu, r, seconds(l, cu, r), NULL);
+    }
+}
+
+/* As a team does: all ask until they get nothing, and once more while lost tasks wait. Somebody
+ * takes some in each round. */
+static void dying_in_parallel(void **state)
+{
+    (void)state;
+    static struct load l;
+    for (int p = 0; p < sched_count(); p++)
+        for (int known = 0; known <= 1; known++) {
+            struct sched *s;
+            make_load(&l, 300, 4, 1);
+            for (int c = 0; known && c < 4; c++)
+                l.unit[c].speed = 1e3 * (c % 3 == 2 ? 3 : 1);
+            assert_int_equal(sched_open(sched_at(p)->name, &l.job, &s), EK_OK);
+            for (int step = 0; step < 3; step++) {
+                for (size_t round = 0; round == 0 || sched_pending(s); round++) {
+                    assert_true(round <= l.job.n);
+#pragma omp parallel num_threads(4)
+                    if (!l.dead[omp_get_thread_num()])
+                        work_until_empty(&l, s, omp_get_thread_num(), 3 - step);
+                }
+                assert_each_once(&l, sched_at(p)->name);
+                assert_int_equal(sched_step(s), EK_OK);
+            }
+            sched_close(s);
+        }
+}
+
 static void bad_specs(void **state)
 {
     (void)state;
@@ -255,6 +298,7 @@ int main(void)
         cmocka_unit_test(each_task_once_in_parallel),
         cmocka_unit_test(silent_unit),
         cmocka_unit_test(dying_units),
+        cmocka_unit_test(dying_in_parallel),
         cmocka_unit_test(bad_specs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,39 +222,45 @@ void sched_close(struct sched *s)
     free_sched(s);
 }
 
-/* What is left of a range goes to all that live. */
-static bool take_orphan(struct sched *s, struct ek_range *r)
+/* One of the ranges that lost units left, if the policy lets this unit have one. */
+static bool take_orphan(struct sched *s, int cu, struct ek_range *r)
 {
     struct orphans *o = &s->orphans;
     if (!atomic_load_explicit(&o->count, memory_order_acquire))
         return false;
     pthread_mutex_lock(&o->lock);
-    size_t count = atomic_load(&o->count);
-    if (count) {
-        struct ek_range *range = &o->range[o->first];
-        size_t share = (range->end - range->begin) / (size_t)s->living;
-        share = share > s->job.grain ? share : s->job.grain;
-        *r = *range;
-        if (share < r->end - r->begin) {
-            range->begin = r->end = r->begin + share;
-        } else {
-            o->first = count > 1 ? o->first + 1 : 0;
-            atomic_store(&o->count, count - 1);
-        }
+    size_t count = atomic_load(&o->count), at = 0;
+    struct ek_range *left = o->range + o->first;
+    if (count && s->ops->adopt)
+        at = s->ops->adopt(s->state, s->index[cu], left, count);
+    bool takes = at < count;
+    if (takes) {
+        *r = left[at];
+        memmove(left + 1, left, at * sizeof *left);
+        o->first = count > 1 ? o->first + 1 : 0;
+        atomic_store(&o->count, count - 1);
     }
     pthread_mutex_unlock(&o->lock);
-    return count > 0;
+    return takes;
 }
 
-static enum ek_status leave_orphan(struct orphans *o, struct ek_range r)
+/* A range goes to all that live, in parts that get smaller. */
+static enum ek_status leave_orphan(struct sched *s, struct ek_range r)
 {
+    struct orphans *o = &s->orphans;
+    enum ek_status st = EK_OK;
     pthread_mutex_lock(&o->lock);
-    size_t count = atomic_load(&o->count);
-    enum ek_status st = arena_grow(&o->range, &o->room, o->first + count, sizeof *o->range,
-                                   "ranges of a lost unit");
-    if (!st) {
-        o->range[o->first + count] = r;
-        atomic_store_explicit(&o->count, count + 1, memory_order_release);
+    for (size_t count = atomic_load(&o->count); !st && r.begin < r.end;) {
+        size_t share = (r.end - r.begin) / (size_t)s->living;
+        share = share > s->job.grain ? share : s->job.grain;
+        share = share < r.end - r.begin ? share : r.end - r.begin;
+        st = arena_grow(&o->range, &o->room, o->first + count, sizeof *o->range,
+                        "ranges of a lost unit");
+        if (st)
+            break;
+        o->range[o->first + count] = (struct ek_range){r.begin, r.begin + share};
+        atomic_store_explicit(&o->count, ++count, memory_order_release);
+        r.begin += share;
     }
     pthread_mutex_unlock(&o->lock);
     return st;
@@ -265,7 +271,7 @@ struct ek_range sched_next(struct sched *s, int cu)
     struct ek_range r = {0, 0};
     if (s->index[cu] < 0)
         return r;
-    if (!take_orphan(s, &r)) /* they are late already */
+    if (!take_orphan(s, cu, &r)) /* they are late already */
         r = s->ops->next(s->state, s->index[cu]);
     return r;
 }
@@ -281,13 +287,14 @@ enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished)
     int policy_index = s->index[cu];
     if (policy_index < 0)
         return EK_OK;
-    if (unfinished.begin < unfinished.end)
-        TRY(leave_orphan(&s->orphans, unfinished));
+    if (s->ops->lost)
+        s->ops->lost(s->state, policy_index);
+    TRY(leave_orphan(s, unfinished));
     for (;;) { /* what the policy still had for it */
         struct ek_range r = s->ops->next(s->state, policy_index);
         if (r.begin == r.end)
             break;
-        TRY(leave_orphan(&s->orphans, r));
+        TRY(leave_orphan(s, r));
     }
     s->index[cu] = -1;
     if (atomic_fetch_add(&s->retired, 1) + 1 == s->living)

@@ -87,6 +87,12 @@ struct sched_ops {
     /* Gives back what begin() took outside of the arena; never called after a failed begin(). Or
      * NULL. */
     void (*end)(void *st);
+    /* On its managing thread: unit cu is dead, all others will be asked again; next() now gives
+     * what was planned for it, for the others. Or NULL. */
+    void (*lost)(void *st, int cu);
+    /* On any unit's thread, one at a time: which of `count` ranges that lost units left unit cu
+     * takes now; count: none, others that will ask end them sooner. NULL: the first. */
+    size_t (*adopt)(void *st, int cu, const struct ek_range *left, size_t count);
 };
 
 int sched_count(void);
@@ -116,9 +122,9 @@ void sched_done(struct sched *s, int cu, struct ek_range r, double sec, const do
 enum ek_status sched_step(struct sched *s);
 
 /* Unit `cu` is dead; `unfinished` (may be empty) is what it held. Everything it would still have
- * got in this step goes to whoever asks next, and from the next step on the policy starts anew over
- * the units that are left. On the dead unit's managing thread. EK_UNAVAILABLE when it was the last
- * one. */
+ * got in this step goes to whom the policy chooses of those that ask, else to whoever asks next;
+ * from the next step on the policy starts anew over the units that are left. On the dead unit's
+ * managing thread. EK_UNAVAILABLE when it was the last one. */
 enum ek_status sched_retire(struct sched *s, int cu, struct ek_range unfinished);
 
 /* The step is given up half way: nothing of it counts, the policy starts anew over the living

@@ -23,6 +23,7 @@ enum ek_status steal_open(struct steal *s, const struct partition *d, const int 
     s->tail = ARENA_NEW(job->arena, job->n + 1, double);
     s->expected = ARENA_NEW(job->arena, job->ncu, double);
     s->worker = ARENA_NEW(job->arena, job->ncu, struct steal_worker);
+    s->idle = ARENA_NEW(job->arena, job->ncu, double);
     return plan_open(&s->plan, job);
 }
 
@@ -40,7 +41,7 @@ void steal_rewind(struct steal *s)
 {
     plan_rewind(&s->plan);
     for (int c = 0; c < s->plan.ncu; c++) {
-        s->worker[c].holds = false;
+        s->worker[c].holds = s->worker[c].left = false;
         s->worker[c].took = s->worker[c].expected = 0;
         set(&s->worker[c].start, 0);
         set(&s->worker[c].until, 0);
@@ -76,15 +77,26 @@ static double left_seconds(const struct steal *s, int cu)
     return s->tail[r.begin] - s->tail[r.end];
 }
 
-/* When unit cu will be through with all that it has, as far as is known `now`: one that should have
- * ended its present tasks by now is slower than was thought, for the rest, too. */
+/* How much slower unit cu is than was thought, as far as is known `now`: one that should have ended
+ * its present tasks by now is, for the rest, too. */
+static double slower_by(const struct steal_worker *w, double now)
+{
+    double start = get(&w->start), until = get(&w->until), slower = get(&w->slower);
+    return now > until && until > start ? fmax(slower, (now - start) / (until - start)) : slower;
+}
+
+/* When it will be through with its present tasks. */
+static double idle_at(const struct steal_worker *w, double now)
+{
+    double start = get(&w->start);
+    return fmax(now, start + slower_by(w, now) * (get(&w->until) - start));
+}
+
+/* And with all that it has. */
 static double end_of(const struct steal *s, int cu, double now)
 {
     const struct steal_worker *w = &s->worker[cu];
-    double start = get(&w->start), until = get(&w->until), slower = get(&w->slower);
-    if (now > until && until > start)
-        slower = fmax(slower, (now - start) / (until - start));
-    return fmax(now, start + slower * (until - start)) + slower * left_seconds(s, cu);
+    return idle_at(w, now) + slower_by(w, now) * left_seconds(s, cu);
 }
 
 /* A task that is done elsewhere than planned is carried there and back, and its faces cross between
@@ -151,15 +163,22 @@ static bool falls_behind(const struct steal *s, int cu)
     return own > SLOWER && own * s->plan.ncu > SLOWER * all;
 }
 
+/* Of a range on unit cu, if it is as fast as was thought; carrying its tasks there is apart. */
+static double range_seconds(const struct steal *s, int cu, struct ek_range r, double *carrying)
+{
+    double sec = estimate_launch(s->d->e, cu);
+    *carrying = 0;
+    for (size_t t = r.begin; t < r.end; t++) {
+        sec += estimate_seconds(s->d->e, cu, t);
+        *carrying += partition_transfer(s->d, s->d->memory[cu], t);
+    }
+    return sec;
+}
+
 static void note_range(struct steal *s, int cu, struct ek_range r)
 {
-    const struct partition *d = s->d;
     struct steal_worker *w = &s->worker[cu];
-    double sec = estimate_launch(d->e, cu), carrying = 0;
-    for (size_t t = r.begin; t < r.end; t++) {
-        sec += estimate_seconds(d->e, cu, t);
-        carrying += partition_transfer(d, d->memory[cu], t);
-    }
+    double carrying, sec = range_seconds(s, cu, r, &carrying);
     w->holds = true;
     set(&w->start, get(&w->until) + carrying);
     set(&w->until, get(&w->start) + sec);
@@ -167,10 +186,14 @@ static void note_range(struct steal *s, int cu, struct ek_range r)
 
 struct ek_range steal_next(struct steal *s, int cu)
 {
+    struct steal_worker *w = &s->worker[cu];
+    if (w->lost) /* in pieces for the others */
+        return plan_next(&s->plan, cu, s->d->launches ? batch(s, cu) : s->d->job->grain);
     struct ek_range r =
         falls_behind(s, cu) ? plan_steal(&s->plan, cu) : plan_next(&s->plan, cu, batch(s, cu));
-    if (r.begin == r.end && !s->worker[cu].holds && !WITHOUT(HELP))
-        r = help(s, cu); /* one that asks for more and more is being retired */
+    if (r.begin == r.end && !WITHOUT(HELP))
+        r = help(s, cu);
+    w->left = r.begin == r.end;
     if (r.begin < r.end)
         note_range(s, cu, r);
     return r;
@@ -188,4 +211,57 @@ void steal_done(struct steal *s, int cu, double sec)
         set(&w->slower, fmax(1, w->took / w->expected));
     }
     set(&w->until, start + sec);
+}
+
+/* ---- what lost units leave --------------------------------------------------------------------*/
+/* Looks at a pair of range and unit, for one unit that asks. */
+enum { MOST_PAIRS = 1 << 16 };
+
+void steal_lose(struct steal *s, int cu)
+{
+    s->worker[cu].lost = true;
+}
+
+/* Where a range would end first, by now; it is put there. */
+static int place(struct steal *s, struct ek_range r, double now)
+{
+    int best = -1;
+    double soonest = INFINITY;
+    for (int c = 0; c < s->plan.ncu; c++) {
+        double carrying, sec;
+        if (s->idle[c] >= soonest)
+            continue;
+        sec = range_seconds(s, c, r, &carrying);
+        double end = s->idle[c] + carrying + slower_by(&s->worker[c], now) * sec;
+        if (end < soonest) {
+            best = c;
+            soonest = end;
+        }
+    }
+    if (best >= 0)
+        s->idle[best] = soonest;
+    return best;
+}
+
+size_t steal_adopt(struct steal *s, int cu, const struct ek_range *left, size_t count)
+{
+    struct steal_worker *w = s->worker;
+    int ncu = s->plan.ncu;
+    double now = get(&w[cu].until);
+    bool anew = w[cu].left; /* units that had nothing more to do are asked again */
+    for (int c = 0; c < ncu; c++) {
+        now = fmax(now, get(&w[c].start));
+        if (anew)
+            w[c].left = false;
+    }
+    for (int c = 0; c < ncu; c++)
+        s->idle[c] = w[c].lost || w[c].left ? INFINITY : c == cu ? now : idle_at(&w[c], now);
+    size_t looks = MOST_PAIRS / (size_t)ncu + 1, at = 0;
+    while (at < count && at < looks && place(s, left[at], now) != cu)
+        at++;
+    if (at == count || at == looks)
+        return count;
+    set(&w[cu].until, now);
+    note_range(s, cu, left[at]);
+    return at;
 }

@@ -12,6 +12,8 @@ struct steal_worker {
     _Alignas(64) _Atomic double start, until, slower;
     double took, expected; /* sums over its ranges, of which each counts half as much as the next */
     bool holds;            /* tasks of which it has not said that they are done */
+    _Atomic bool left;     /* it was given nothing when it asked last */
+    _Atomic bool lost;
 };
 
 struct steal {
@@ -24,6 +26,7 @@ struct steal {
     double planned;   /* when the step should end */
     double *expected; /* [ncu] busy times by what was known when the partition was made */
     struct steal_worker *worker; /* [ncu] */
+    double *idle;                /* [ncu] room: when each unit may begin something */
 };
 
 /* For the job of a partition, which is borrowed as owner [n] is. EK_UNAVAILABLE: out of memory. One
@@ -38,3 +41,9 @@ void steal_rewind(struct steal *s);
 /* Any unit's thread, concurrently. */
 struct ek_range steal_next(struct steal *s, int cu);
 void steal_done(struct steal *s, int cu, double sec);
+
+/* Units die. Of the ranges that they left the longest-standing ones go to where they end first, by
+ * what is known, if all that still work take their share: the first that falls to unit cu, which
+ * has it now; count: none. One thread at a time. */
+void steal_lose(struct steal *s, int cu);
+size_t steal_adopt(struct steal *s, int cu, const struct ek_range *left, size_t count);

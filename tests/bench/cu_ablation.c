@@ -3,7 +3,7 @@
  * tests/random_case.h, on the stored cases of the papers, warm and cold, and in the worst of all
  * cases. What is worth less than half a per cent everywhere should go; a guard against what is rare
  * (the incumbent, of busy neighbours) needs a hundred cases to show.
- * cu_ablation [CASES [MOST_TASKS]] */
+ * cu_ablation [CASES [MOST_TASKS [FAMILY]]] */
 #include "cu/sim/plan_case.h"
 #include "tests/bench/cu_ablation.h"
 #include "tests/random_case.h"
@@ -59,8 +59,9 @@ int main(int argc, char **argv)
     const unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 12;
     const size_t most = argc > 2 ? (size_t)atol(argv[2]) : 300;
     enum ek_status st = try_papers();
+    const int only = argc > 3 ? atoi(argv[3]) : -1;
     for (int f = 0; !st && f < RANDOM_FAMILIES; f++)
-        for (unsigned seed = 1; !st && seed <= count; seed++) {
+        for (unsigned seed = 1; (only < 0 || f == only) && !st && seed <= count; seed++) {
             random_case(&c, (enum random_family)f, seed, most);
             st = try_case(&c.sim, f);
             random_close(&c);

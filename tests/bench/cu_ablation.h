@@ -5,6 +5,7 @@
 #define MECHANISMS(X)                                                                              \
     X(BOOTSTRAP)   /* binding late while nothing is known */                                       \
     X(HELP)        /* others take over from who is behind */                                       \
+    X(ADOPTION)    /* who takes what a lost unit leaves */                                         \
     X(SUDDEN)      /* a unit that changes is believed at once */                                   \
     X(INCUMBENT)   /* the fastest partition comes back after a failure */                          \
     X(TRIALS)      /* idle units are tried again */                                                \

@@ -204,6 +204,17 @@ static void done(void *st, int cu, struct ek_range r, double sec, const double *
     estimate_done(&s->estimate, cu, r, sec, each);
 }
 
+static void lost(void *st, int cu)
+{
+    steal_lose(&((struct state *)st)->steal, cu);
+}
+
+static size_t adopt(void *st, int cu, const struct ek_range *left, size_t count)
+{
+    struct state *s = st;
+    return s->binds_late || WITHOUT(ADOPTION) ? 0 : steal_adopt(&s->steal, cu, left, count);
+}
+
 static void step(void *st)
 {
     struct state *s = st;
@@ -245,4 +256,6 @@ const struct sched_ops sched_evenkeel = {
     .done = done,
     .step = step,
     .end = end,
+    .lost = lost,
+    .adopt = adopt,
 };
