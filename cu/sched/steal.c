@@ -191,7 +191,7 @@ struct ek_range steal_next(struct steal *s, int cu)
         return plan_next(&s->plan, cu, s->d->launches ? batch(s, cu) : s->d->job->grain);
     struct ek_range r =
         falls_behind(s, cu) ? plan_steal(&s->plan, cu) : plan_next(&s->plan, cu, batch(s, cu));
-    if (r.begin == r.end && !WITHOUT(HELP))
+    if (r.begin == r.end && !w->holds && !WITHOUT(HELP))
         r = help(s, cu);
     w->left = r.begin == r.end;
     if (r.begin < r.end)
