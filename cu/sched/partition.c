@@ -184,6 +184,7 @@ static void find_homes(struct partition *d)
 void partition_begin(struct partition *d, double horizon)
 {
     d->horizon = horizon;
+    d->least = 0;
     d->looks = MOST_LOOKS + 32L * d->job->ncu;
     d->launches = false;
     for (int k = 0; k < d->e->nkinds; k++)
@@ -445,6 +446,13 @@ static bool in_proportion(const struct partition *d)
     return true;
 }
 
+double partition_bound(struct partition *d)
+{
+    d->proportional = in_proportion(d);
+    d->least = d->job->n ? partition_price(d) : 0;
+    return d->least;
+}
+
 struct partition_cost partition_search(struct partition *d, const int *present, double doubt,
                                        int *owner)
 {
@@ -452,8 +460,8 @@ struct partition_cost partition_search(struct partition *d, const int *present, 
     if (!d->job->n)
         return s.cost;
     d->weight = 0;
-    d->proportional = in_proportion(d);
-    d->least = partition_price(d);
+    if (!(d->least > 0))
+        partition_bound(d);
     search_shapes(d, &s);
     bool moves = s.cost.moving > TRANSFERS_MATTER * d->horizon * s.cost.makespan;
     if (moves || s.cost.exchange > TRANSFERS_MATTER * s.cost.makespan) {

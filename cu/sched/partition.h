@@ -72,7 +72,7 @@ struct partition {
     size_t *head, *follow;  /* [ncu] [n] tasks of each unit, linked */
     double *delta, *room;   /* [n] exchange that giving a task away would add; room */
     struct partition_market *market; /* [kinds], room for ncu */
-    double least;                    /* no partition has a shorter step, by the estimates */
+    double least;                    /* partition_bound(), 0: not known yet */
     long looks;                      /* exchanges that this search may still try */
 };
 
@@ -111,6 +111,9 @@ static inline double partition_total(const struct partition *d, struct partition
 {
     return c.makespan + partition_exchanges(d) * c.exchange + c.moving / d->horizon;
 }
+
+/* No partition has a shorter step, by the estimates. */
+double partition_bound(struct partition *d);
 
 /* The best partition found. Between partitions as good as one another, the one with less exchange:
  * to exchange more it must be better by `doubt`, a share of the makespan, as gains within the

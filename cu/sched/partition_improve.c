@@ -2,6 +2,8 @@
  * others. */
 #include "cu/sched/partition.h"
 
+#include <string.h>
+
 static const size_t NONE = (size_t)-1;
 
 /* Where only times count, the best task to take is among so many near the one that evens out the
@@ -98,7 +100,9 @@ double partition_crossing(const struct partition *d, const int *owner, size_t ta
 static void price_exchange(struct improvement *a, int cu, int to)
 {
     struct partition *d = a->d;
-    bool crosses = d->job->first && d->memory[cu] != to;
+    bool crosses = d->memory[cu] != to;
+    if (!d->job->first)
+        return;
     for (size_t t = d->head[cu]; t != NONE; t = d->follow[t]) {
         d->delta[t] = crosses ? partition_crossing(d, a->owner, t, to) : 0;
         a->looks -= crosses ? 8 : 0;
@@ -290,6 +294,7 @@ void partition_improve(struct partition *d, int *owner, bool anywhere)
     d->looks -= a.looks;
     partition_load(d, owner);
     list_tasks(d, owner);
+    memset(d->delta, 0, d->job->n * sizeof *d->delta);
     bool helped = true;
     while (helped && a.looks > 0) {
         helped = false;

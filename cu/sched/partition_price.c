@@ -6,6 +6,7 @@
 
 /* Each kind's price is set so often while the others stay. */
 enum { ROUNDS = 3 };
+static const double PRECISION[ROUNDS] = {1e-3, 1e-3, 1e-5};
 
 /* A task is not freed that would be dearer elsewhere by this share. */
 static const double DEAR = 0.1;
@@ -70,8 +71,9 @@ static double sold_at(const double *pays, const double *seconds, size_t n, doubl
     return area;
 }
 
-/* The price of one kind at which so many of its seconds are sold, the others' prices staying. */
-static void balance(struct partition *d, int kind, double wanted)
+/* The price of one kind at which so many of its seconds are sold, the others' prices staying, to
+ * this share of it. */
+static void balance(struct partition *d, int kind, double wanted, double precision)
 {
     const double *seconds = d->e->of[kind].seconds;
     double *pays = d->room, low = INFINITY, high = 0;
@@ -84,7 +86,7 @@ static void balance(struct partition *d, int kind, double wanted)
         low = partition_less(low, pays[t]);
         high = partition_more(high, pays[t]);
     }
-    for (int i = 0; i < 24 && high - low > 1e-5 * high; i++) {
+    for (int i = 0; i < 24 && high - low > precision * high; i++) {
         double middle = (low + high) / 2;
         if (sold_at(pays, seconds, d->job->n, middle) > wanted)
             low = middle;
@@ -192,7 +194,7 @@ double partition_price(struct partition *d)
         for (int k = 0; k < d->e->nkinds; k++)
             if (d->market[k].capacity > 0) {
                 sell(d);
-                balance(d, k, worth(d) * d->market[k].capacity);
+                balance(d, k, worth(d) * d->market[k].capacity, PRECISION[round]);
             }
     sell(d);
     return partition_more(worth(d), least);

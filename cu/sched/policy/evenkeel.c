@@ -92,19 +92,20 @@ static void expect(struct state *s)
     memcpy(s->steal.expected, s->partition.load, (size_t)s->job->ncu * sizeof *s->steal.expected);
 }
 
-/* Searches for a partition and takes it if it is worth it: better than the present one is
- * predicted, and better than that one was when it last ran. */
+/* Searches for a partition, unless none can be worth it, and takes it if it is: better than the
+ * present one is predicted, and better than that one was when it last ran. */
 static void partition_anew(struct state *s)
 {
     struct partition *d = &s->partition;
     double doubt = doubt_of(s);
     const int *present = s->partitioned ? s->owner : NULL;
     struct partition_cost now = partition_predict(d, s->owner);
-    struct partition_cost best = partition_search(d, present, doubt / 4, s->other);
     double was = fmin(partition_total(d, now), s->incumbent.took);
-    double least = s->incumbent.caution * (s->tolerance + doubt) * now.makespan;
+    double least = s->incumbent.caution * (s->tolerance + doubt) * now.makespan, best = INFINITY;
+    if (!s->partitioned || was - partition_bound(d) > least)
+        best = partition_total(d, partition_search(d, present, doubt / 4, s->other));
     s->patience = fmin(2 * s->patience, fmax(1, estimate_noise(&s->estimate) / SURPRISE));
-    if (!s->partitioned || was - partition_total(d, best) > least) {
+    if (!s->partitioned || was - best > least) {
         s->patience = 1;
         memcpy(s->owner, s->other, s->job->n * sizeof *s->owner);
         steal_plan(&s->steal);
