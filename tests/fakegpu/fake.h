@@ -17,10 +17,12 @@
  *   FAKEGPU_PRICE=h100    or a100 mi250x display: what that card has, and events tell what work
  *                         would cost there (price.c)
  *   FAKEGPU_FILL=1        with a price: stderr in the end has how full launches made that card
- *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time it
- *        alloc    has no memory left        pinned   has no pinned memory left
- *        launch   refuses to launch         lost     dies at that launch, and stays dead
- *        load     refuses the code          build    (compiler) finds an error in the text
+ *   FAKEGPU_BUSY=1        with a price: the virtual clock also runs while the host computes,
+ * kernels take what PoCL's cpus need over the card's speed, and stderr in the end has how busy that
+ * kept the card: a measurement, not twice the same FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time
+ * it alloc    has no memory left        pinned   has no pinned memory left launch   refuses to
+ * launch         lost     dies at that launch, and stays dead load     refuses the code build
+ * (compiler) finds an error in the text
  *
  * The same sources make libcuda.so.1 and libnvrtc.so.12, and with -DFAKE_HIP=6 libamdhip64.so.6 and
  * libhiprtc.so.6; with -DFAKE_HIP=5 the older libamdhip64.so.5, which has the compiler inside. */
@@ -155,6 +157,7 @@ struct gpu {
     int kept[KINDS]; /* made and not yet given back */
     struct moment *moments;
     double host, engine[ENGINES]; /* virtual clocks: of who calls, when each engine is free */
+    double began, ended, worked[ENGINES]; /* first launch, last wait; seconds of work till then */
 };
 
 /* The devices, NULL where there is no PoCL. */
@@ -182,11 +185,19 @@ struct moment {
 struct moment *price_moment(struct gpu *g);
 /* The caller's clock after a call. */
 double price_call(struct gpu *g);
+/* The calling thread waits for its device, whose work until then is done at `clock` (0: it had none
+ * to wait for). What it did
+ * itself since its last call, and before price_waited(), is the host's. */
+void price_wait(struct gpu *g);
+void price_waited(struct gpu *g, double clock);
+/* Seconds of a cpu that this process has used. */
+double price_cpu(void);
 /* When work is done that may begin at `from`: `groups` work-groups of `items` with so many
- * addresses; a copy. */
+ * addresses, which took the host's cpus so many seconds; a copy. */
 double price_launch(struct gpu *g, double from, const char *kernel, size_t groups, size_t items,
-                    int addresses);
-/* Says of each kernel: launches, work-groups of one, how much of the card they filled. */
+                    int addresses, double cpu);
+/* Says of each kernel: launches, work-groups of one, how much of the card they filled; and how busy
+ * the card was. */
 void price_tell(const struct gpu *g);
 double price_copy(struct gpu *g, double from, enum engine e, size_t bytes);
 

@@ -6,12 +6,16 @@
  * delivers what the work-items touch (a sector of 32 bytes for each address that they are given). A
  * copy costs a start and its bytes over the bus, the link between cards or memory, on one of the
  * engines. Numbers from the makers' data sheets and the usual measurements of starts; a card that
- * is measured may correct them here. */
+ * is measured may correct them here.
+ *
+ * FAKEGPU_BUSY adds what only a measurement has: what the host computes between its calls, by its
+ * thread's clock, and a kernel's arithmetic, by the cpus' seconds over the card's `cores`. */
 #include "tests/fakegpu/fake.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { RESIDENT = 16, SECTOR = 32 }; /* groups of 64 on a multiprocessor; bytes */
 
@@ -21,11 +25,12 @@ static const struct price {
     long memory;                 /* MiB */
     double call, start, group;   /* seconds: of the host, of the device, of a wave at least */
     double bandwidth, bus, link; /* bytes/s: of memory, to the host, to another card */
+    double cores;                /* of a host, as PoCL uses them, that compute as much */
 } prices[] = {
-    {"h100", 132, 80000, 2e-6, 3e-6, 4e-6, 3.35e12, 55e9, 400e9},
-    {"a100", 108, 40000, 2e-6, 4e-6, 5e-6, 1.55e12, 25e9, 250e9},
-    {"mi250x", 110, 64000, 4e-6, 6e-6, 6e-6, 1.6e12, 28e9, 50e9},
-    {"display", 14, 4000, 3e-6, 5e-6, 8e-6, 0.13e12, 12e9, 6e9},
+    {"h100", 132, 80000, 2e-6, 3e-6, 4e-6, 3.35e12, 55e9, 400e9, 3000},
+    {"a100", 108, 40000, 2e-6, 4e-6, 5e-6, 1.55e12, 25e9, 250e9, 900},
+    {"mi250x", 110, 64000, 4e-6, 6e-6, 6e-6, 1.6e12, 28e9, 50e9, 2000},
+    {"display", 14, 4000, 3e-6, 5e-6, 8e-6, 0.13e12, 12e9, 6e9, 40},
 };
 
 static const struct price *chosen(void)
@@ -58,9 +63,43 @@ struct moment *price_moment(struct gpu *g)
     return m;
 }
 
+/* ---- the host --------------------------------------------------------------------------------*/
+
+static double clock_of(clockid_t which)
+{
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double price_cpu(void)
+{
+    return clock_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static bool measures(void)
+{
+    return setting("FAKEGPU_BUSY", 0);
+}
+
+static _Thread_local double left; /* the thread's own clock when it left its device */
+
+static void leave(void)
+{
+    left = clock_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void enter(struct gpu *g)
+{
+    if (measures() && left > 0)
+        g->host += clock_of(CLOCK_THREAD_CPUTIME_ID) - left;
+    leave();
+}
+
 double price_call(struct gpu *g)
 {
     const struct price *p = chosen();
+    enter(g);
     return g->host += p ? p->call : 0;
 }
 
@@ -69,9 +108,24 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
+void price_wait(struct gpu *g)
+{
+    enter(g);
+}
+
+void price_waited(struct gpu *g, double clock)
+{
+    leave();
+    g->host = later(g->host, clock);
+    g->ended = clock > 0 ? g->host : g->ended;
+}
+
+/* ---- its device ------------------------------------------------------------------------------*/
+
 /* Work that begins at `from` takes an engine for `seconds`; when it is done. */
 static double take(struct gpu *g, enum engine e, double from, double seconds)
 {
+    g->worked[e] += seconds;
     return g->engine[e] = later(from, g->engine[e]) + seconds;
 }
 
@@ -89,8 +143,21 @@ static void note_fill(struct gpu *g, const char *kernel, size_t groups, size_t r
     }
 }
 
+static void tell_busy(const struct gpu *g)
+{
+    const double all = g->ended - g->began, *w = g->worked;
+    if (chosen() && measures() && all > 0)
+        fprintf(
+            stderr,
+            "device %d: busy %.1f %% of %.6f s; seconds of work %.6f, copies in %.6f, out %.6f, "
+            "across %.6f\n",
+            g->index, 100 * w[ENGINE_WORK] / all, all, w[ENGINE_WORK], w[ENGINE_IN], w[ENGINE_OUT],
+            w[ENGINE_PEER]);
+}
+
 void price_tell(const struct gpu *g)
 {
+    tell_busy(g);
     for (int i = 0; i < FILLS && setting("FAKEGPU_FILL", 0); i++) {
         const struct fill *f = &g->fill[i];
         if (f->launches)
@@ -101,14 +168,17 @@ void price_tell(const struct gpu *g)
 }
 
 double price_launch(struct gpu *g, double from, const char *kernel, size_t groups, size_t items,
-                    int addresses)
+                    int addresses, double cpu)
 {
     const struct price *p = chosen();
     const size_t wave = (size_t)p->multiprocessors * RESIDENT, waves = (groups + wave - 1) / wave;
     note_fill(g, kernel, groups, waves * wave);
     const double bytes = (double)(groups * items) * SECTOR * addresses;
+    const double arithmetic = measures() ? cpu / p->cores : 0;
+    if (g->began <= 0)
+        g->began = from;
     return take(g, ENGINE_WORK, from + p->start,
-                later((double)waves * p->group, bytes / p->bandwidth));
+                later((double)waves * p->group, later(arithmetic, bytes / p->bandwidth)));
 }
 
 double price_copy(struct gpu *g, double from, enum engine e, size_t bytes)

@@ -81,8 +81,8 @@ static void run_kernel(struct gpu *g, const struct work *w)
 
 static void drain(struct stream *s, long number);
 
-/* Moves the queue's clock on by what the work would cost. */
-static void charge(struct stream *s, const struct work *w)
+/* Moves the queue's clock on by what the work would cost, which took the host's cpus so long. */
+static void charge(struct stream *s, const struct work *w, double cpu)
 {
     const double from = w->called > s->clock ? w->called : s->clock;
     const struct box *b = &w->box;
@@ -94,22 +94,25 @@ static void charge(struct stream *s, const struct work *w)
         addresses += !w->function->size[i];
     if (w->kind == LAUNCH)
         s->clock = price_launch(s->gpu, from, w->function->name,
-                                grid[0] * grid[1] * grid[2] / items, items, addresses);
+                                grid[0] * grid[1] * grid[2] / items, items, addresses, cpu);
     else if (w->kind == COPY)
         s->clock = price_copy(s->gpu, from, b->engine, b->width * b->rows * b->slices);
 }
 
 static void run(struct stream *s, const struct work *w)
 {
-    if (price_wanted())
-        charge(s, w);
-    switch (w->kind) {
-    case COPY:
-        copy_box(&w->box);
-        break;
-    case LAUNCH:
+    const double begin = price_cpu();
+    if (w->kind == LAUNCH) {
         run_kernel(s->gpu, w);
         w->function->queued--;
+    }
+    if (price_wanted())
+        charge(s, w, price_cpu() - begin);
+    switch (w->kind) {
+    case LAUNCH:
+        break;
+    case COPY:
+        copy_box(&w->box);
         break;
     case RECORD:
         w->event->time = w->moment ? s->clock : now();
@@ -138,9 +141,10 @@ static void drain(struct stream *s, long number)
 static int drain_locked(struct stream *s, long number)
 {
     pthread_mutex_lock(&s->gpu->lock);
+    const bool idle = s->done >= number;
+    price_wait(s->gpu);
     drain(s, number);
-    if (s->clock > s->gpu->host)
-        s->gpu->host = s->clock;
+    price_waited(s->gpu, idle ? 0 : s->clock);
     int code = s->gpu->lost ? LAUNCH_FAILED : OK;
     pthread_mutex_unlock(&s->gpu->lock);
     return code;
