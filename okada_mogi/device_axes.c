@@ -1,6 +1,7 @@
 /* okada_mogi/device_axes.c – trials (brute) or geometries (one source) on a device: all of
  * them are looked at where the axes say, and come back as bits. */
 #include "okada_mogi/device.h"
+#include "okada_mogi/kernels/found.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@ enum { AXES, TABLE, CONDITIONS, ALLOWED, STATIONS, FOUND }; /* FOUND: two */
 enum { AXIS = 8, CONDITION = 10, STATION = 11 };            /* numbers in a row */
 enum { MOST_SPAN = 32, ENOUGH_ITEMS = 1 << 16, MOST_ITEMS = 1 << 20, MOST_AXES = 4, PIECES = 8 };
 enum { MOST_PLACES = 1 << 20 }; /* of a condition that is tabulated */
+/* Ints of what is found: at most, and those that are fetched before it is known how many. */
+enum { FOUND_ROOM = FOUND_ITEMS + 2 * MOST_ITEMS, FOUND_SOON = FOUND_ITEMS + 2 * 1024 };
 static const double anything = 1e300;
 
 struct axes {
@@ -220,7 +223,7 @@ enum ek_status search_device_axes_open(struct search_device *d)
     if (!x)
         return out_of_memory(d);
     for (int slot = 0; slot < 2; slot++)
-        if (!(x->found[slot] = malloc(2 * MOST_ITEMS * sizeof *x->found[slot])))
+        if (!(x->found[slot] = malloc(FOUND_ROOM * sizeof *x->found[slot])))
             return out_of_memory(d);
     d->least = (long)ENOUGH_ITEMS * MOST_SPAN;
     TRY(add_axes(d));
@@ -228,7 +231,7 @@ enum ek_status search_device_axes_open(struct search_device *d)
     TRY(search_device_write(d, TABLE, x->table, x->table_used * sizeof *x->table));
     TRY(search_device_room(d, AXES, sizeof x->axes));
     for (int slot = 0; slot < 2; slot++)
-        TRY(search_device_room(d, FOUND + slot, 2 * MOST_ITEMS * sizeof *x->found[slot]));
+        TRY(search_device_room(d, FOUND + slot, FOUND_ROOM * sizeof *x->found[slot]));
     const char *name = strrchr(job->model->text, '/') + 1;
     snprintf(kernel, sizeof kernel, "%.*s_%s", (int)strcspn(name, "."), name,
              d->search->ops->geometries ? "probe" : "brute");
@@ -312,6 +315,7 @@ static enum ek_status launch(struct search_device *d, const struct piece *p, int
 /* The device looks at a piece's places and the host fetches what is found, behind earlier work. */
 static enum ek_status begin_piece(struct search_device *d, const struct piece *p, int slot)
 {
+    static const int nothing[FOUND_ITEMS];
     struct axes *x = d->own;
     long place[JOB_AXES], *row = x->row[slot];
     const size_t bytes = (size_t)(x->naxes * AXIS) * sizeof *row;
@@ -320,27 +324,55 @@ static enum ek_status begin_piece(struct search_device *d, const struct piece *p
     for (int a = 0; a < x->naxes; a++)
         row[AXIS * a + 1] = place[a];
     TRY(backend_send(d->backend, BACKEND_COMPUTE, d->buffer[AXES].mem, row, bytes));
+    TRY(backend_send(d->backend, BACKEND_COMPUTE, d->buffer[FOUND + slot].mem, nothing,
+                     sizeof nothing));
     TRY(launch(d, p, FOUND + slot));
     return backend_record(d->backend, BACKEND_COMPUTE, slot);
 }
 
-static enum ek_status fetch_piece(struct search_device *d, const struct piece *p, int slot)
+/* Part of what is found, its ints from `begin` on. */
+static enum ek_status fetch(struct search_device *d, int slot, size_t begin, size_t end)
 {
-    const struct axes *x = d->own;
-    TRY(backend_after(d->backend, BACKEND_FEED, slot));
-    return backend_fetch(d->backend, BACKEND_FEED, x->found[slot], d->buffer[FOUND + slot].mem,
-                         2 * (size_t)p->items * sizeof *x->found[slot]);
+    int *found = ((struct axes *)d->own)->found[slot];
+    const struct backend_rect r =
+        backend_linear(0, begin * sizeof *found, (end - begin) * sizeof *found);
+    return backend_read(d->backend, BACKEND_FEED, found + begin, d->buffer[FOUND + slot].mem, &r);
 }
 
-static enum ek_status judge_piece(struct search_device *d, const struct piece *p, const int *found)
+static enum ek_status fetch_piece(struct search_device *d, int slot)
 {
-    for (long i = 0; i < p->items; i++) {
-        unsigned bits = (unsigned)found[2 * i];
-        d->worker->evaluations += found[2 * i + 1];
-        for (; bits; bits &= bits - 1)
+    TRY(backend_after(d->backend, BACKEND_FEED, slot));
+    return fetch(d, slot, 0, FOUND_SOON);
+}
+
+/* All that a piece found is here on return. */
+static enum ek_status land_piece(struct search_device *d, int slot)
+{
+    const struct axes *x = d->own;
+    TRY(backend_wait(d->backend, BACKEND_FEED));
+    const size_t end = FOUND_ITEMS + 2 * (size_t)x->found[slot][0];
+    if (end <= FOUND_SOON)
+        return EK_OK;
+    TRY(fetch(d, slot, FOUND_SOON, end));
+    return backend_wait(d->backend, BACKEND_FEED);
+}
+
+static int by_item(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+static enum ek_status judge_piece(struct search_device *d, const struct piece *p, int *found)
+{
+    const int n = found[0], *end = found + FOUND_ITEMS + 2 * n;
+    for (int k = 0; k < FOUND_TALLIES; k++)
+        d->worker->evaluations += found[1 + 2 * k] + 65536.0 * found[2 + 2 * k];
+    qsort(found + FOUND_ITEMS, (size_t)n, 2 * sizeof *found, by_item);
+    for (const int *f = found + FOUND_ITEMS; f < end; f += 2)
+        for (unsigned bits = (unsigned)f[1]; bits; bits &= bits - 1)
             TRY(d->search->ops->finish(
-                d->worker, p->first + (trial_number)(i * p->span + __builtin_ctz(bits))));
-    }
+                d->worker, p->first + (trial_number)((long)f[0] * p->span + __builtin_ctz(bits))));
     return EK_OK;
 }
 
@@ -361,7 +393,7 @@ static struct piece next_piece(trial_number first, trial_number end, trial_numbe
 /* Two are under way: the host waits for the one before only when the next has begun. */
 static enum ek_status run_pieces(struct search_device *d, trial_number at, trial_number end)
 {
-    const struct axes *x = d->own;
+    struct axes *x = d->own;
     const trial_number all = end - at;
     struct piece p[2];
     int n = 0;
@@ -371,14 +403,14 @@ static enum ek_status run_pieces(struct search_device *d, trial_number at, trial
         at += (trial_number)p[slot].count;
         TRY(begin_piece(d, &p[slot], slot));
         if (n > 0)
-            TRY(backend_wait(d->backend, BACKEND_FEED));
-        TRY(fetch_piece(d, &p[slot], slot));
+            TRY(land_piece(d, !slot));
+        TRY(fetch_piece(d, slot));
         if (n > 0)
             TRY(judge_piece(d, &p[!slot], x->found[!slot]));
     }
-    TRY(backend_wait(d->backend, BACKEND_FEED));
+    TRY(land_piece(d, !(n % 2)));
     TRY(backend_wait(d->backend, BACKEND_COMPUTE));
-    return judge_piece(d, &p[(n - 1) % 2], x->found[(n - 1) % 2]);
+    return judge_piece(d, &p[!(n % 2)], x->found[!(n % 2)]);
 }
 
 enum ek_status search_device_axes_run(void *device)

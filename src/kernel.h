@@ -15,7 +15,10 @@
  *       fixed size, at kernel scope; texts with a barrier are not compiled for the host
  *   CONSTANT real c[] = {…};
  *       a table at file scope
+ *   int ATOMIC_ADD(p, n)
+ *       adds n to the GLOBAL int at p and returns what was there; items come in any order
  *   UNROLL              before a loop whose private arrays are to become registers
+ *   ROLLED              before one that would only take registers if it were unrolled
  *   real LOAD(p, at) STORE(p, at, x) REAL(x)
  *       double, p[at], p[at] = x, a constant x; on the host, with src/lanes.h, a vector of doubles:
  *       one system in each lane
@@ -41,7 +44,9 @@
 #define LOCAL                 __local
 #define CONSTANT              __constant
 #define BARRIER               barrier(CLK_LOCAL_MEM_FENCE)
+#define ATOMIC_ADD(p, n)      atomic_add((volatile __global int *)(p), n)
 #define UNROLL                _Pragma("unroll")
+#define ROLLED                _Pragma("unroll 1")
 #define GID(d)                ((int)get_global_id(d))
 #define LID(d)                ((int)get_local_id(d))
 #define GROUP(d)              ((int)get_group_id(d))
@@ -53,7 +58,9 @@
 #define LOCAL        __shared__
 #define CONSTANT     __constant__
 #define BARRIER      __syncthreads()
+#define ATOMIC_ADD   atomicAdd
 #define UNROLL       _Pragma("unroll")
+#define ROLLED       _Pragma("unroll 1")
 #define KERNEL_X0(v) ((int)(v).x)
 #define KERNEL_X1(v) ((int)(v).y)
 #define KERNEL_X2(v) ((int)(v).z)
@@ -70,9 +77,11 @@
 #define GLOBAL
 #define CONSTANT static const
 #define UNROLL
-#define GID(d)   kernel_gid[d]
-#define LID(d)   kernel_lid[d]
-#define GROUP(d) kernel_group[d]
+#define ROLLED
+#define ATOMIC_ADD(p, n) __atomic_fetch_add(p, n, __ATOMIC_RELAXED)
+#define GID(d)           kernel_gid[d]
+#define LID(d)           kernel_lid[d]
+#define GROUP(d)         kernel_group[d]
 extern _Thread_local int kernel_gid[3], kernel_lid[3], kernel_group[3];
 #endif
 

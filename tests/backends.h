@@ -16,7 +16,7 @@
 #define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
 
 /* The order in which programs built by build_laws() have their kernels. */
-enum law_kernel { COUNT, INDEX, GROUPED, ARGUMENTS, ARITHMETIC, PUT, SLOW, LAW_KERNELS };
+enum law_kernel { COUNT, INDEX, GROUPED, ARGUMENTS, ARITHMETIC, PUT, SLOW, TAKE, LAW_KERNELS };
 static const struct backend_kernel law_kernels[LAW_KERNELS] = {
     [COUNT] = {"laws_count", {64, 1, 1}},
     [INDEX] = {"laws_index", {4, 2, 2}},
@@ -25,6 +25,7 @@ static const struct backend_kernel law_kernels[LAW_KERNELS] = {
     [ARITHMETIC] = {"laws_arithmetic", {64, 1, 1}},
     [PUT] = {"laws_put", {1, 1, 1}},
     [SLOW] = {"laws_slow", {1, 1, 1}},
+    [TAKE] = {"laws_take", {64, 1, 1}},
 };
 
 static inline char *joined(const char *path)

@@ -110,6 +110,29 @@ static void every_item_runs_once(void **state)
     backend_free(s->b, m);
 }
 
+/* Numbers that items take from a common counter: none twice, none left out. */
+static void items_count_together(void **state)
+{
+    struct subject *s = *state;
+    enum { N = 5000 };
+    static int cell[1 + N];
+    static bool seen[N];
+    struct backend_mem *m = alloc_on(s->b, sizeof cell);
+    memset(cell, 0, sizeof cell);
+    memset(seen, 0, sizeof seen);
+    put(s->b, m, cell, sizeof cell);
+    run(s->b, s->laws, TAKE, N, 1, 1, 2,
+        (struct backend_arg[]){backend_arg_mem(m), backend_arg_int(N)});
+    get(s->b, cell, m, sizeof cell);
+    assert_int_equal(cell[0], N);
+    for (int i = 1; i <= N; i++) {
+        assert_in_range(cell[i], 0, N - 1);
+        assert_false(seen[cell[i]]);
+        seen[cell[i]] = true;
+    }
+    backend_free(s->b, m);
+}
+
 static void indices_are_three_dimensional(void **state)
 {
     struct subject *s = *state;
@@ -399,6 +422,7 @@ static const struct law laws[] = {
     LAW(budget_counts_what_is_allocated),
     LAW(what_is_written_is_read),
     LAW(every_item_runs_once),
+    LAW(items_count_together),
     LAW(indices_are_three_dimensional),
     LAW(arguments_of_every_type_arrive),
     LAW(wrong_arguments_are_refused),

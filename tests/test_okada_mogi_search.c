@@ -474,6 +474,36 @@ static void compare_on(struct backend *b, const struct model *m, int sources, in
     assert_true(found > 0);
 }
 
+static int by_most(const void *a, const void *b)
+{
+    const double x = ((const struct accepted_record *)a)->most,
+                 y = ((const struct accepted_record *)b)->most;
+    return (x > y) - (x < y);
+}
+
+/* Two thirds of 41^3 geometries are accepted: a launch finds more than is fetched at first. */
+static void compare_full(struct backend *b)
+{
+    struct job *job = random_job(model_find("mogi"), 1, 8, "\"k_sigma\": 1e6", "");
+    for (int a = 0; a < job->naxes; a++) {
+        job->axis[a].n = a < 3 ? 41 : 1;
+        job->axis[a].max = job->axis[a].min + (a < 3 ? 400 : 0);
+    }
+    assert_true(trial_count(job->axis, job->naxes, &job->trials));
+    struct accepted all = job_search(job, SEARCH_EXACT, 1);
+    assert_int_equal(all.n, 41 * 41 * 41);
+    qsort(all.record, all.n, sizeof *all.record, by_most);
+    job->accept.k[0] = all.record[2 * all.n / 3].most;
+    struct accepted host = job_search(job, SEARCH_EXACT, 1);
+    struct accepted device = search_on(job, SEARCH_EXACT, b);
+    assert_in_range(host.n, all.n / 2, all.n - 1);
+    assert_same(&device, &host);
+    accepted_free(&all);
+    accepted_free(&host);
+    accepted_free(&device);
+    job_close(job);
+}
+
 static void compare_on_device(const char *name)
 {
     struct backend_device which;
@@ -483,6 +513,7 @@ static void compare_on_device(const char *name)
     assert_int_equal(backend_open(which, &b), EK_OK);
     compare_on(b, model_find("okada"), 1, 3, "\"length_over_width\": [0.5, 4.5]");
     compare_on(b, model_find("mogi"), 1, 8, "\"radius_over_depth\": 0.05");
+    compare_full(b);
     unknowns = "\"dsc\": {\"offset\": true, \"ramp\": true}";
     compare_on(b, model_find("mogi"), 1, 8, "");
     compare_on(b, model_find("mogi"), 2, 4, "");

@@ -13,16 +13,17 @@
  * stations [nstations] rows of 11: east, north, then low and high of each component, then a vector:
  *   unless that is 0 the first component is along it, and there are no others
  *
- * Each item looks at `span` consecutive trials, at most 32, and leaves two ints: the bits of those
- * that may be acceptable, and how many responses it took to know. */
+ * Each item looks at `span` consecutive trials, at most 32, and leaves the bits of those that may
+ * be acceptable, if there are any, and how many responses it took to know: found.h. */
 #ifndef OKADA_MOGI_KERNELS_SEARCH_H
 #define OKADA_MOGI_KERNELS_SEARCH_H
 
+#include "okada_mogi/kernels/found.h"
 #include "okada_mogi/kernels/interval.h"
 
 #define SEARCH_SOURCES 8 /* at most, and of their parameters: */
 #define SEARCH_AXES    128
-#define SEARCH_PROBES  4
+#define SEARCH_PROBES  12 /* stations that a geometry must pass */
 
 struct search_trial {
     real value[SEARCH_SOURCES * VALUES];
@@ -90,6 +91,19 @@ FN int search_allows(GLOBAL const long *conditions, int nconditions, GLOBAL cons
     return 1;
 }
 
+FN void search_leave(GLOBAL int *found, int bits, int responses)
+{
+    GLOBAL int *tally = found + 1 + 2 * (GID(0) % FOUND_TALLIES);
+    ATOMIC_ADD(tally, responses & 0xffff);
+    if (responses >> 16)
+        ATOMIC_ADD(tally + 1, responses >> 16);
+    if (bits) {
+        const int at = FOUND_ITEMS + 2 * ATOMIC_ADD(found, 1);
+        found[at] = GID(0);
+        found[at + 1] = bits;
+    }
+}
+
 /* What a station sees of the responses out [n][3]. */
 FN void search_look(GLOBAL const double *station, int n, real *out)
 {
@@ -143,8 +157,7 @@ FN void search_brute(GLOBAL const long *axes, int naxes, GLOBAL const double *ta
         if (fits)
             bits |= (int)(1u << i);
     }
-    found[2 * GID(0)] = bits;
-    found[2 * GID(0) + 1] = responses;
+    search_leave(found, bits, responses);
 }
 
 /* Some direction has amplitudes within [least, most] that the first n stations allow. */
@@ -152,8 +165,10 @@ FN int search_directions(GLOBAL const double *weights, int ndirections,
                          GLOBAL const double *stations, const real *basis, int n, double least,
                          double most)
 {
+    ROLLED
     for (int m = 0; m < ndirections; m++) {
         real lo = least, hi = most;
+        ROLLED
         for (int k = 0; k < n && lo <= hi; k++)
             for (int c = 0; c < 3; c++) {
                 real g = 0.0;
@@ -187,6 +202,7 @@ FN void search_probe(GLOBAL const long *axes, int naxes, GLOBAL const double *ta
         if (i)
             search_next(axes, naxes, table, &t);
         int fits = search_allows(conditions, nconditions, allowed, &t);
+        ROLLED
         for (int k = 0; fits && k < probes; k++) {
             RESPOND(t.value, stations[11 * k], stations[11 * k + 1], basis + 3 * BASES * k);
             search_look(stations + 11 * k, BASES, basis + 3 * BASES * k);
@@ -196,8 +212,7 @@ FN void search_probe(GLOBAL const long *axes, int naxes, GLOBAL const double *ta
         if (fits)
             bits |= (int)(1u << i);
     }
-    found[2 * GID(0)] = bits;
-    found[2 * GID(0) + 1] = responses;
+    search_leave(found, bits, responses);
 }
 
 #endif

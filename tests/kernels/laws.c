@@ -67,3 +67,10 @@ KERNEL(laws_slow, 1, 1, 1)(GLOBAL int *cell, int from, int to, int turns)
         v = (v * 5 + t) & 0xffff;
     cell[to] = v;
 }
+
+/* Each of n items takes a number from cell[0] and leaves its own behind it there. */
+KERNEL(laws_take, 64, 1, 1)(GLOBAL int *cell, int n)
+{
+    if (GID(0) < n)
+        cell[1 + ATOMIC_ADD(cell, 1)] = GID(0);
+}

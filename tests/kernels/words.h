@@ -71,6 +71,11 @@ WORDS_TWO(fmax);
 extern "C" __device__ double fma(double, double, double);
 #endif
 
+static __device__ inline int atomicAdd(int *at, int n)
+{
+    return __atomic_fetch_add(at, n, __ATOMIC_RELAXED);
+}
+
 struct words_index {
     unsigned x, y, z;
 };
