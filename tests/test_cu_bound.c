@@ -143,6 +143,20 @@ static void agrees_with_the_programme(void **state)
     }
 }
 
+/* Tasks that take no time on one kind or both are in nobody's way, wherever they stand. */
+static void tasks_without_time(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 200; trial++) {
+        int units[] = {1 + (int)(random_unit() * 3), 1 + (int)(random_unit() * 3)};
+        random_times(TASKS, 2, false);
+        for (int i = 0; i < TASKS; i++)
+            for (int k = 0; k < 2; k++)
+                row[k][i] *= random_unit() < 0.6;
+        assert_near(bound_step(TASKS, 2, units, rows), written_out(TASKS, 2, units, 1), 1e-8);
+    }
+}
+
 static void kinds_without_units_do_not_count(void **state)
 {
     (void)state;
@@ -172,6 +186,7 @@ int main(void)
         cmocka_unit_test(static_pcf_example),
         cmocka_unit_test(long_tasks_on_few_fast_units),
         cmocka_unit_test(agrees_with_the_programme),
+        cmocka_unit_test(tasks_without_time),
         cmocka_unit_test(kinds_without_units_do_not_count),
         cmocka_unit_test(missing_times),
     };

@@ -110,13 +110,13 @@ static double try_uniform(struct kinds *k)
 /* ---- two kinds --------------------------------------------------------------------------------*/
 struct pair {
     double on[2]; /* seconds on either kind */
+    double ratio; /* on[0] / on[1] */
 };
 
 static int ratio_order(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
-    double l = x->on[0] * y->on[1], r = y->on[0] * x->on[1];
-    return (l > r) - (l < r);
+    return (x->ratio > y->ratio) - (x->ratio < y->ratio);
 }
 
 /* Share of a task that must (least) and may (most) lie on kind 0 for it to end within `span`. */
@@ -153,17 +153,21 @@ static bool fits(const struct pair *p, size_t n, const int *units, double span)
 static double two_kinds(struct kinds *k, double longest)
 {
     struct pair *p = ARENA_NEW(&k->arena, k->n, struct pair);
+    size_t n = 0;
     if (!p)
         return NAN;
-    for (size_t i = 0; i < k->n; i++)
-        p[i] = (struct pair){{k->seconds[0][i], k->seconds[1][i]}};
-    qsort(p, k->n, sizeof *p, ratio_order);
+    for (size_t i = 0; i < k->n; i++) {
+        double a = k->seconds[0][i], b = k->seconds[1][i];
+        if (a > 0 || b > 0) /* those that take no time have no place in the order */
+            p[n++] = (struct pair){{a, b}, b > 0 ? a / b : INFINITY};
+    }
+    qsort(p, n, sizeof *p, ratio_order);
     double low = longest, high = longest + line_sum(k->seconds[0], k->n) / k->units[0];
-    if (fits(p, k->n, k->units, low))
+    if (fits(p, n, k->units, low))
         high = low;
     while (high - low > 1e-12 * high) {
         double middle = (low + high) / 2;
-        if (fits(p, k->n, k->units, middle))
+        if (fits(p, n, k->units, middle))
             high = middle;
         else
             low = middle;
