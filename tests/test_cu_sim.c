@@ -257,6 +257,103 @@ static void bounds_are_proven(void **state)
         }
 }
 
+/* ---- numbers that nobody would choose ---------------------------------------------------------*/
+enum { EXTREME_TASKS = 20, EXTREME_UNITS = 6, EXTREME_STEPS = 3, EXTREME_CHANGES = 2 };
+
+struct extreme {
+    struct sim_case sim;
+    double cost[EXTREME_TASKS], seconds[2][EXTREME_TASKS], bytes[EXTREME_TASKS];
+    struct sim_unit unit[EXTREME_UNITS];
+    struct sim_change change[EXTREME_CHANGES];
+    struct sched_link link;
+};
+
+/* Nothing, the same for all, or from 1e-12 to 1e12. */
+static double extreme_number(struct random_case *r)
+{
+    static const double usual[] = {0, 1, 1e-12, 1e12};
+    int i = random_whole(r, 0, 5);
+    return i < 4 ? usual[i] : i == 4 ? random_uniform(r) : random_magnitude(r, 1e-12, 1e12);
+}
+
+static void extreme_units(struct extreme *x, struct random_case *r)
+{
+    for (int u = 0; u < x->sim.ncu; u++) {
+        int times = random_whole(r, 0, 3);
+        x->unit[u] = (struct sim_unit){.kind = random_whole(r, 0, 1),
+                                       .width = 1,
+                                       .memory = random_whole(r, 0, 2),
+                                       .speed = random_magnitude(r, 1e-12, 1e12),
+                                       .seconds = times < 2 ? x->seconds[times] : NULL};
+        if (random_whole(r, 0, 3) == 0)
+            x->unit[u].fixed = extreme_number(r);
+        if (random_whole(r, 0, 3) == 0)
+            x->unit[u].launch = extreme_number(r);
+    }
+}
+
+/* A unit dies or changes at the beginning of a step or within it; number 0 lives. */
+static void extreme_changes(struct extreme *x, struct random_case *r)
+{
+    static const double factor[] = {0, 0, 0.3, 1e6, 1e-6};
+    int steps = x->sim.steps - 1, at[EXTREME_CHANGES] = {0, random_whole(r, 0, 1) * steps};
+    x->sim.nchanges = x->sim.ncu > 1 ? random_whole(r, 0, EXTREME_CHANGES) : 0;
+    x->sim.change = x->change;
+    for (int i = 0; i < x->sim.nchanges; i++)
+        x->change[i] = (struct sim_change){.unit = random_whole(r, 1, x->sim.ncu - 1),
+                                           .step = at[i],
+                                           .after = i ? extreme_number(r) : 0,
+                                           .factor = factor[random_whole(r, 0, 4)]};
+}
+
+static void make_extreme(struct extreme *x, struct random_case *r)
+{
+    *x = (struct extreme){.sim.ncu = random_whole(r, 1, EXTREME_UNITS),
+                          .sim.steps = random_whole(r, 1, EXTREME_STEPS),
+                          .sim.cold = random_whole(r, 0, 1)};
+    size_t n = (size_t)random_whole(r, 1, EXTREME_TASKS);
+    bool equal = random_whole(r, 0, 3) == 0;
+    for (size_t t = 0; t < n; t++) {
+        x->cost[t] = equal && t ? x->cost[0] : extreme_number(r);
+        x->seconds[0][t] = equal && t ? x->seconds[0][0] : extreme_number(r);
+        x->seconds[1][t] = equal && t ? x->seconds[1][0] : extreme_number(r);
+        x->bytes[t] = extreme_number(r) * 1e3;
+    }
+    x->sim.job = (struct sched_job){.n = n, .grain = 1, .cost = x->cost, .bytes = x->bytes};
+    x->link = (struct sched_link){extreme_number(r), 1 / random_magnitude(r, 1, 1e12)};
+    if (random_whole(r, 0, 1))
+        x->sim.job.link = &x->link;
+    x->sim.unit = x->unit;
+    extreme_units(x, r);
+    extreme_changes(x, r);
+}
+
+/* Every policy has each task done once (or the simulator says so), none is faster than the bound,
+ * and the certificate proves it. */
+static void extreme_numbers(void **state)
+{
+    (void)state;
+    static struct extreme x;
+    struct random_case r = {.state = 7};
+    for (int i = 0; i < 1500; i++) {
+        double price[EXTREME_UNITS + EXTREME_TASKS], span[EXTREME_STEPS];
+        make_extreme(&x, &r);
+        double *task = price + x.sim.ncu;
+        double bound = sim_certificate(&x.sim, x.sim.steps - 1, price, task);
+        double proven = certified(&x.sim, x.sim.steps - 1, price, task);
+        for (int p = 0; p < sched_count(); p += i % 8 ? sched_count() - 1 : 1) {
+            const char *name = sched_at(i % 8 ? sched_count() - 1 : p)->name;
+            struct sim_result run;
+            assert_int_equal(sim_run(&x.sim, name, span, &run), EK_OK);
+            for (int step = 0; step < x.sim.steps; step++)
+                if (!(span[step] >= sim_step_bound(&x.sim, step)))
+                    fail_msg("case %d: %s takes %.17g s in step %d, the bound is %.17g", i, name,
+                             span[step], step, sim_step_bound(&x.sim, step));
+            assert_true(proven >= bound * (1 - 1e-9) && run.makespan >= bound);
+        }
+    }
+}
+
 /* Tasks that take no time have a bound, too: none. */
 static void nothing_is_proven_of_nothing(void **state)
 {
@@ -458,6 +555,7 @@ int main(void)
         cmocka_unit_test(same_seed_same_bits),
         cmocka_unit_test(nobody_beats_the_bound),
         cmocka_unit_test(bounds_are_proven),
+        cmocka_unit_test(extreme_numbers),
         cmocka_unit_test(nothing_is_proven_of_nothing),
         cmocka_unit_test(a_unit_dies),
         cmocka_unit_test(all_units_die),
