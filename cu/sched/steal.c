@@ -41,7 +41,8 @@ void steal_rewind(struct steal *s)
 {
     plan_rewind(&s->plan);
     for (int c = 0; c < s->plan.ncu; c++) {
-        s->worker[c].holds = s->worker[c].left = false;
+        s->worker[c].holds = false;
+        s->worker[c].left = false;
         s->worker[c].took = s->worker[c].expected = 0;
         set(&s->worker[c].start, 0);
         set(&s->worker[c].until, 0);
