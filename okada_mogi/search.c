@@ -257,6 +257,8 @@ enum ek_status search_open(const struct job *job, enum search_method method, str
     NEW(struct search, made, 1, "%s: out of memory for the search", job->path);
     made->job = job;
     made->slack = judge_slack(job);
+    for (int i = 0; i < 3 * job->stations.n; i++) /* NaN: not observed */
+        made->deviations = fmax(made->deviations, made->slack / job->stations.sigma[i]);
     made->ops = ops_of(job, method);
     if (method == SEARCH_EXACT && made->ops == search_method_at(METHOD_BRUTE))
         status_warn("%s: rake, slip and volume change do not stand last, sources are mixed, or all "
@@ -461,6 +463,14 @@ enum ek_status search_run_until(struct search_worker *w, struct trial_range rang
 double search_reach(const struct search_worker *w)
 {
     return judge_reach(w->search->job, w->bound) * (1 + JUDGE_SLACK);
+}
+
+double search_chi2(const struct search_worker *w)
+{
+    const struct job *job = w->search->job;
+    const double root =
+        sqrt(judge_chi2(job, w->bound)) + w->search->deviations * sqrt(job->stations.ncomponents);
+    return root * root;
 }
 
 double search_evaluations(const struct search_worker *w)

@@ -66,7 +66,8 @@ struct search {
     int nstations;
     struct search_station *station; /* [nstations], the most rejecting first */
     struct search_best *best;       /* NULL unless the job asks for the best */
-    double slack;                   /* judge_slack() */
+    double slack;                   /* judge_slack(), */
+    double deviations;              /* the same in the least standard deviation */
 };
 
 /* Who answers the questions of a join: which rows of the table are near `target` [columns]? It goes
@@ -118,6 +119,8 @@ const double *search_seen(const struct search_station *station, int nbasis, cons
 
 /* How many standard deviations a component may be away in the batch at work, a little more. */
 double search_reach(const struct search_worker *w);
+/* And how large chi2 may be: judge_chi2(), and what is rounding where the data are explained. */
+double search_chi2(const struct search_worker *w);
 /* What that leaves of a station. */
 struct search_window search_window(const struct search *s, int station, double reach);
 

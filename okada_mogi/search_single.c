@@ -198,7 +198,7 @@ static enum ek_status finish(struct search_worker *w, const struct grid *g, tria
     const struct search *s = w->search;
     struct own *own = w->own;
     const int width = 3 * g->model->nbasis;
-    const double chi2 = judge_chi2(s->job, w->bound);
+    const double chi2 = search_chi2(w);
     double value[MODEL_VALUES];
     struct gram gram;
     grid_walk_one(&own->walk, entry, value);
@@ -241,7 +241,7 @@ static enum ek_status run_block(struct search_worker *w, const struct grid *g, t
     _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
     const bool rows = search_rows_count(shared->rows) > 0;
     unsigned alive = (1u << n) - 1;
-    const double chi2 = judge_chi2(s->job, w->bound);
+    const double chi2 = search_chi2(w);
     grid_walk_values(&own->walk, first, value);
     all_amplitudes(g, own);
     search_sums_clear(own->sums);
