@@ -81,20 +81,36 @@ void judge_basis(const struct job *job, const double *value, double *basis)
     }
 }
 
+/* Adds those of a source of so many basis responses; what is along a vector has one component. */
+static inline void add_source(const struct stations *s, const struct judge_source *source,
+                              int nbasis, double *u)
+{
+    const double *basis = source->basis;
+    for (int i = 0; i < s->n; i++, u += 3, basis += 3 * nbasis)
+        for (int c = 0, n = stations_scalar(s, i) ? 1 : 3; c < n; c++) {
+            double sum = 0;
+            for (int b = 0; b < nbasis; b++)
+                sum += source->weight[b] * basis[3 * b + c];
+            u[c] += source->amplitude * sum;
+        }
+}
+
 /* Displacements u [stations][3]. */
 static void predict(const struct job *job, const struct judge_source *source, double *u)
 {
-    const int nbasis = job->model->nbasis, n = job->stations.n;
-    memset(u, 0, 3 * (size_t)n * sizeof *u);
-    for (int s = 0; s < job->nsources; s++)
-        for (int i = 0; i < n; i++)
-            for (int c = 0; c < 3; c++) {
-                const double *basis = source[s].basis + i * nbasis * 3 + c;
-                double sum = 0;
-                for (int b = 0; b < nbasis; b++)
-                    sum += source[s].weight[b] * basis[3 * b];
-                u[3 * i + c] += source[s].amplitude * sum;
-            }
+    const struct stations *s = &job->stations;
+    memset(u, 0, 3 * (size_t)s->n * sizeof *u);
+    for (int i = 0; i < job->nsources; i++)
+        switch (job->model->nbasis) { /* known numbers: loops without ends */
+        case 1:
+            add_source(s, &source[i], 1, u);
+            break;
+        case 2:
+            add_source(s, &source[i], 2, u);
+            break;
+        default:
+            add_source(s, &source[i], job->model->nbasis, u);
+        }
 }
 
 bool judge_accepts(const struct job *job, const struct accepted_record *record, double bound)
@@ -227,10 +243,8 @@ static void add_scene(const struct judge *j, const struct scene *c, double *left
     for (int i = 0; i < c->n; i++)
         left[i] = j->u[c->datum[i]] - s->observed[c->datum[i]];
     scene_project(c, s, left, white);
-    for (int i = 0; i < c->n; i++) {
-        sum->chi2 += white[i] * white[i];
-        sum->squares += left[i] * left[i];
-    }
+    sum->chi2 += scene_squares(white, c->n);
+    sum->squares += scene_squares(left, c->n);
 }
 
 /* The least maximum of a scene. Where errors are independent none is less than the root of the mean
@@ -238,10 +252,7 @@ static void add_scene(const struct judge *j, const struct scene *c, double *left
 static void compare_scene(const struct judge *j, const struct scene *c, const double *left,
                           const double *white, struct comparison *sum)
 {
-    double mean = 0;
-    for (int i = 0; i < c->n && !c->root; i++)
-        mean += white[i] * white[i];
-    mean = sqrt(mean / c->n) * (1 - 1e-9);
+    const double mean = c->root ? 0 : sqrt(scene_squares(white, c->n) / c->n) * (1 - 1e-9);
     const double least = fmax(mean, sum->most) > judge_reach(j->job, INFINITY)
                              ? mean
                              : scene_least(c, &j->job->stations, left, j->work);

@@ -49,6 +49,11 @@ static double dot(const double *a, const double *b, int n)
            ((part[2] + part[6]) + (part[3] + part[7]));
 }
 
+double scene_squares(const double *d, int n)
+{
+    return dot(d, d, n);
+}
+
 static double *row_of(const struct scene *c, int i)
 {
     return c->root + (size_t)i * ((size_t)i + 1) / 2;

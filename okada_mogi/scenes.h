@@ -58,6 +58,8 @@ double scenes_sill(const struct scenes *all, int station);
 /* d [n] are predicted - observed, m. Subtracts the unknowns that make chi2 least; z [n]: what is
  * left, whitened: chi2 is the sum of its squares. */
 void scene_project(const struct scene *c, const struct stations *s, double *d, double *z);
+/* The sum of the squares of d [n]. */
+double scene_squares(const double *d, int n);
 /* From independent normal numbers to errors of the scene, m, in place. */
 void scene_correlate(const struct scene *c, double *d);
 /* ln of the determinant of the covariance's root. */

@@ -9,8 +9,8 @@
 
 enum {
     VECTORS = MODEL_LANES / LANES,
-    EVERY = 16,  /* data between two looks at chi2 */
-    LEAST = 64,  /* data before a block is given up for being almost empty */
+    EVERY = MODEL_LANES, /* data between two looks at chi2 */
+    FEW = 3,             /* geometries left of a block that go on one by one */
     ROOTED = 64, /* data of a scene with a covariance: each costs as many more as are before it */
 };
 /* What may be left of all squares together, each as a share, when other columns have been taken
@@ -19,9 +19,24 @@ enum {
 #define HAIR 1e-5
 
 struct row {
-    struct search_station point;
+    struct search_point point;
     int scene, at;
+    double along[3]; /* the point's; in standard deviations where each error is its own */
     double size;
+};
+
+/* What the first rows say of a scene's unknowns: how to take the columns of its frame, one after
+ * another, from what is left of the others. */
+struct told {
+    double seen[SCENES_UNKNOWNS], per[SCENES_UNKNOWNS]; /* data along it; 1 / its square */
+    double factor[SCENES_UNKNOWNS][SCENES_UNKNOWNS];    /* of column a in column b > a */
+};
+
+/* ... of all scenes. */
+struct look {
+    bool told;       /* they tell them all */
+    double explains; /* chi2 that unknowns take */
+    struct told scene[SCENES_MOST];
 };
 
 struct search_rows {
@@ -29,16 +44,14 @@ struct search_rows {
     int nscenes, n;
     struct scene scene[SCENES_MOST]; /* those that are in it, their data in the rows' order */
     struct row *row;                 /* [n] */
+    struct look *look;               /* [n / EVERY, rounded up] */
 };
 
-/* Columns are the data (0), the responses, and the frames of scenes, which are the same in all
- * lanes. */
+/* Columns are the data (0), the responses, and the frames of scenes. */
 struct search_sums {
     lanes product[VECTORS][1 + MODEL_BASES][1 + MODEL_BASES];
     lanes cross[VECTORS][SCENES_MOST][SCENES_UNKNOWNS][MODEL_BASES]; /* frames and responses */
     lanes past[SCENES_MOST][ROOTED][VECTORS][MODEL_BASES]; /* whitened, where there is a root */
-    double seen[SCENES_MOST][SCENES_UNKNOWNS];             /* frames and data */
-    double frame[SCENES_MOST][SCENES_UNKNOWNS][SCENES_UNKNOWNS];
 };
 
 /* ---- the data ---------------------------------------------------------------------------------*/
@@ -49,6 +62,15 @@ static int by_size(const void *a, const void *b)
     return x->size != y->size     ? (x->size < y->size) - (x->size > y->size)
            : x->scene != y->scene ? x->scene - y->scene
                                   : x->at - y->at;
+}
+
+static void set_row(struct row *row, const struct scene *c, const struct stations *s, int datum)
+{
+    struct search_station one;
+    search_set_contrast(&one, s, 1, &datum, &(double){1});
+    row->point = one.point[0];
+    for (int k = 0; k < 3; k++)
+        row->along[k] = row->point.along[k] / (c->root ? 1 : one.sigma[0]);
 }
 
 /* A scene's data, as rows behind those that are there; where its first ones do not tell its
@@ -67,7 +89,7 @@ static enum ek_status add_scene(struct search_rows *r, const struct scene *c)
         datum[i] = row[i].scene;
         row[i].scene = r->nscenes;
         row[i].at = i;
-        search_set_contrast(&row[i].point, &r->job->stations, 1, &datum[i], &(double){1});
+        set_row(&row[i], c, &r->job->stations, datum[i]);
     }
     if (scene_part(c, &r->job->stations, n, datum, &r->scene[r->nscenes])) {
         r->nscenes++;
@@ -77,16 +99,64 @@ static enum ek_status add_scene(struct search_rows *r, const struct scene *c)
     return EK_OK;
 }
 
+/* Of products of a scene's frame with itself and the data, by Gauss. */
+static bool tell(const double (*product)[SCENES_UNKNOWNS], const double *seen, int unknowns,
+                 struct told *t, double *explains)
+{
+    double frame[SCENES_UNKNOWNS][SCENES_UNKNOWNS];
+    memcpy(frame, product, sizeof frame);
+    memcpy(t->seen, seen, sizeof t->seen);
+    for (int a = 0; a < unknowns; a++) {
+        if (!(frame[a][a] > 1e-3 * product[a][a]))
+            return false;
+        t->per[a] = 1 / frame[a][a];
+        *explains += t->seen[a] * t->seen[a] * t->per[a];
+        for (int b = a + 1; b < unknowns; b++) {
+            t->factor[b][a] = frame[b][a] * t->per[a];
+            for (int c = a + 1; c <= b; c++)
+                frame[b][c] -= t->factor[b][a] * frame[c][a];
+            t->seen[b] -= t->factor[b][a] * t->seen[a];
+        }
+    }
+    return true;
+}
+
+/* The looks, each after EVERY rows more. */
+static void set_looks(struct search_rows *r)
+{
+    double frame[SCENES_MOST][SCENES_UNKNOWNS][SCENES_UNKNOWNS] = {{{0}}};
+    double seen[SCENES_MOST][SCENES_UNKNOWNS] = {{0}};
+    for (int i = 0; i < r->n; i++) {
+        const struct row *row = &r->row[i];
+        const struct scene *c = &r->scene[row->scene];
+        struct look *look = &r->look[i / EVERY];
+        for (int a = 0; a < c->unknowns; a++) {
+            const double along = c->frame[a * c->n + row->at];
+            seen[row->scene][a] += along * c->seen[row->at];
+            for (int b = 0; b <= a; b++)
+                frame[row->scene][a][b] += along * c->frame[b * c->n + row->at];
+        }
+        if ((i + 1) % EVERY && i + 1 < r->n)
+            continue;
+        look->told = true;
+        for (int s = 0; s < r->nscenes && look->told; s++)
+            look->told =
+                tell(frame[s], seen[s], r->scene[s].unknowns, &look->scene[s], &look->explains);
+    }
+}
+
 enum ek_status search_rows_open(const struct job *job, struct search_rows **r)
 {
     struct search_rows *made = calloc(1, sizeof *made);
     size_t most = 1;
     for (int i = 0; i < job->scenes.n; i++)
         most += (size_t)job->scenes.scene[i].n;
-    if (made)
+    if (made) {
         made->row = aligned_alloc(64, most * sizeof *made->row);
-    if (!made || !made->row) {
-        free(made);
+        made->look = calloc(most / EVERY + 1, sizeof *made->look);
+    }
+    if (!made || !made->row || !made->look) {
+        search_rows_close(made);
         FAIL(EK_UNAVAILABLE, "%s: out of memory", job->path);
     }
     made->job = job;
@@ -94,6 +164,7 @@ enum ek_status search_rows_open(const struct job *job, struct search_rows **r)
     for (int i = 0; i < job->scenes.n && !st && isfinite(judge_chi2(job, 0)); i++)
         st = add_scene(made, &job->scenes.scene[i]);
     qsort(made->row, (size_t)made->n, sizeof *made->row, by_size);
+    set_looks(made);
     if (st)
         search_rows_close(made);
     else
@@ -108,6 +179,7 @@ void search_rows_close(struct search_rows *r)
     for (int i = 0; i < r->nscenes; i++)
         scene_close(&r->scene[i]);
     free(r->row);
+    free(r->look);
     free(r);
 }
 
@@ -120,7 +192,7 @@ int search_rows_count(const struct search_rows *r)
 
 struct search_sums *search_sums_open(void)
 {
-    return model_alloc(sizeof(struct search_sums));
+    return model_alloc(2 * sizeof(struct search_sums)); /* a block's, and one geometry's */
 }
 
 void search_sums_clear(struct search_sums *sums)
@@ -136,61 +208,44 @@ static void add(lanes (*product)[1 + MODEL_BASES], int nbasis, const lanes *z)
             product[p][q] += z[p] * z[q];
 }
 
-/* Takes column a of a scene's frame, of which those before it are taken already, from all that is
- * left of the products; `frame` and `seen` are what is left of theirs. False: rows so far do not
- * tell it. */
-static bool take(const double (*frame)[SCENES_UNKNOWNS], int a, int nbasis, const double *seen,
-                 const lanes (*cross)[MODEL_BASES], double before, lanes (*left)[1 + MODEL_BASES])
+/* Takes all that is unknown of a scene from what is left of the products. */
+static void take_scene(const struct told *t, int unknowns, int nbasis,
+                       const lanes (*seen)[MODEL_BASES], lanes (*left)[1 + MODEL_BASES])
 {
-    lanes along[1 + MODEL_BASES] = {REAL(seen[a])};
-    const double per = 1 / frame[a][a];
-    if (!(frame[a][a] > 1e-3 * before))
-        return false;
-    for (int k = 0; k < nbasis; k++)
-        along[k + 1] = cross[a][k];
-    for (int p = 0; p <= nbasis; p++)
-        for (int q = 0; q <= p; q++)
-            left[p][q] -= along[p] * along[q] * per;
-    return true;
-}
-
-/* Takes all that is unknown of a scene; false: rows so far do not tell. */
-static bool take_scene(const struct search_sums *sums, int scene, int unknowns, int nbasis, int v,
-                       lanes (*left)[1 + MODEL_BASES])
-{
-    double frame[SCENES_UNKNOWNS][SCENES_UNKNOWNS], seen[SCENES_UNKNOWNS];
     lanes cross[SCENES_UNKNOWNS][MODEL_BASES];
-    memcpy(frame, sums->frame[scene], sizeof frame);
-    memcpy(seen, sums->seen[scene], sizeof seen);
-    memcpy(cross, sums->cross[v][scene], sizeof cross);
+    memcpy(cross, seen, (size_t)unknowns * sizeof *cross);
     for (int a = 0; a < unknowns; a++) {
-        if (!take(frame, a, nbasis, seen, cross, sums->frame[scene][a][a], left))
-            return false;
-        for (int b = a + 1; b < unknowns; b++) {
-            const double factor = frame[b][a] / frame[a][a];
-            for (int c = a + 1; c <= b; c++)
-                frame[b][c] -= factor * frame[c][a];
-            seen[b] -= factor * seen[a];
-            for (int k = 0; k < nbasis; k++)
-                cross[b][k] -= factor * cross[a][k];
+        lanes along[1 + MODEL_BASES] = {REAL(t->seen[a])};
+        for (int k = 0; k < nbasis; k++)
+            along[k + 1] = cross[a][k];
+        for (int p = 0; p <= nbasis; p++) {
+            const lanes share = along[p] * t->per[a];
+            for (int q = 0; q <= p; q++)
+                left[p][q] -= share * along[q];
         }
+        for (int b = a + 1; b < unknowns; b++)
+            for (int k = 0; k < nbasis; k++)
+                cross[b][k] -= t->factor[b][a] * cross[a][k];
     }
-    return true;
 }
 
 /* Lanes where the data at right angles to all responses are less than `most`; where rounding hides
- * that, too. */
-static lanes_mask may_explain(const struct search_sums *sums, const struct search_rows *r, int v,
-                              int nbasis, double most)
+ * that, too. look: at the rows of r, or NULL: there are none. */
+static lanes_mask may_explain(const struct search_sums *sums, const struct search_rows *r,
+                              const struct look *look, int v, int nbasis, double most)
 {
     lanes a[1 + MODEL_BASES][1 + MODEL_BASES];
     const lanes(*product)[1 + MODEL_BASES] = sums->product[v];
     lanes_mask unknown = {0};
     lanes share = REAL(1);
-    memcpy(a, product, sizeof a);
-    for (int i = 0; r && i < r->nscenes; i++)
-        if (!take_scene(sums, i, r->scene[i].unknowns, nbasis, v, a))
-            return ~unknown;
+    if (look && !look->told)
+        return ~unknown;
+    if (!(product[0][0][0] - (look ? look->explains : 0) > most)) /* the same in all lanes */
+        return ~unknown;
+    for (int p = 0; p <= nbasis; p++)
+        memcpy(a[p], product[p], (size_t)(p + 1) * sizeof **a);
+    for (int i = 0; look && i < r->nscenes; i++)
+        take_scene(&look->scene[i], r->scene[i].unknowns, nbasis, sums->cross[v][i], a);
     for (int p = nbasis; p > 0; p--) {
         share *= a[p][p] / product[p][p];
         unknown |= ~(share > HAIR);
@@ -218,27 +273,15 @@ lanes_mask search_sums_add(struct search_sums *sums, const struct job *job,
             z[k + 1] = b[3 * k + station->component[i]] * per;
         add(sums->product[v], nbasis, z);
     }
-    return may_explain(sums, NULL, v, nbasis, chi2);
+    return may_explain(sums, NULL, NULL, v, nbasis, chi2);
 }
 
-/* A row's own part of the frame's products. */
-static void add_frame(struct search_sums *sums, const struct scene *c, int scene, int at)
-{
-    for (int a = 0; a < c->unknowns; a++) {
-        const double along = c->frame[a * c->n + at];
-        sums->seen[scene][a] += along * c->seen[at];
-        for (int b = 0; b <= a; b++)
-            sums->frame[scene][a][b] += along * c->frame[b * c->n + at];
-    }
-}
-
-/* One vector of a row's responses out [nbasis][3][MODEL_LANES], as its scene sees them. */
+/* A row's responses z [1 + nbasis] in a vector, as its scene sees them. */
 static void add_row(struct search_sums *sums, const struct scene *c, const struct row *row,
-                    int nbasis, const double *out, int v)
+                    int nbasis, lanes *z, int v)
 {
-    lanes z[1 + MODEL_BASES] = {REAL(c->seen[row->at])};
+    z[0] = REAL(c->seen[row->at]);
     for (int k = 0; k < nbasis; k++) {
-        z[k + 1] = LOAD(out, 3 * k * MODEL_LANES + v * LANES);
         if (c->root) {
             lanes(*past)[VECTORS][MODEL_BASES] = sums->past[row->scene];
             const double *root = c->root + row->at * (row->at + 1) / 2;
@@ -246,8 +289,6 @@ static void add_row(struct search_sums *sums, const struct scene *c, const struc
                 z[k + 1] -= root[i] * past[i][v][k];
             z[k + 1] /= root[row->at];
             past[row->at][v][k] = z[k + 1];
-        } else {
-            z[k + 1] /= row->point.sigma[0];
         }
         for (int a = 0; a < c->unknowns; a++)
             sums->cross[v][row->scene][a][k] += c->frame[a * c->n + row->at] * z[k + 1];
@@ -260,37 +301,122 @@ static void begin_rows(const struct search_rows *r, struct search_sums *sums)
     const size_t n = (size_t)r->nscenes;
     for (int v = 0; v < VECTORS; v++)
         memset(sums->cross[v], 0, n * sizeof *sums->cross[v]);
-    memset(sums->seen, 0, n * sizeof *sums->seen);
-    memset(sums->frame, 0, n * sizeof *sums->frame);
 }
 
-/* The few that are left of a block go on alone when that is less work than the rows to come. */
+/* Adds a row of as many geometries as there are lanes. */
+static void add_block(const struct search_rows *r, struct search_sums *sums, int i,
+                      const double *const *value)
+{
+    const struct model *m = r->job->model;
+    const struct row *row = &r->row[i];
+    _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
+    model_respond(m, value, row->point.east, row->point.north, row->point.height, out);
+    for (int v = 0; v < VECTORS; v++) {
+        lanes z[1 + MODEL_BASES];
+        for (int k = 0; k < m->nbasis; k++) {
+            const double *u = out + 3 * k * MODEL_LANES + v * LANES;
+            z[k + 1] = row->along[0] * LOAD(u, 0) + row->along[1] * LOAD(u, MODEL_LANES) +
+                       row->along[2] * LOAD(u, 2 * MODEL_LANES);
+        }
+        add_row(sums, &r->scene[row->scene], row, m->nbasis, z, v);
+    }
+}
+
+/* Lane l of the sums, in all lanes of the first vector of others. */
+static void take_lane(const struct search_rows *r, const struct search_sums *sums, int l,
+                      struct search_sums *one)
+{
+    const int nbasis = r->job->model->nbasis, v = l / LANES, lane = l % LANES;
+    for (int p = 0; p <= nbasis; p++)
+        for (int q = 0; q <= p; q++)
+            one->product[0][p][q] = REAL(sums->product[v][p][q][lane]);
+    for (int s = 0; s < r->nscenes; s++)
+        for (int k = 0; k < nbasis; k++) {
+            for (int a = 0; a < r->scene[s].unknowns; a++)
+                one->cross[0][s][a][k] = REAL(sums->cross[v][s][a][k][lane]);
+            for (int i = 0; r->scene[s].root && i < r->scene[s].n; i++)
+                one->past[s][i][0][k] = REAL(sums->past[s][i][v][k][lane]);
+        }
+}
+
+/* Whether chi2 of a geometry may be small enough, by rows from number i on, which lie in the
+ * lanes. */
+static bool explains_alone(const struct search_rows *r, struct search_sums *one, int i,
+                           struct search_worker *w, const double *const *value, double chi2)
+{
+    const struct model *m = r->job->model;
+    _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
+    _Alignas(MODEL_ALIGN) double place[3][MODEL_LANES];
+    bool left = true;
+    for (; i < r->n && left; i += MODEL_LANES) {
+        const int n = r->n - i < MODEL_LANES ? r->n - i : MODEL_LANES;
+        for (int l = 0; l < MODEL_LANES; l++) {
+            const struct search_point *at = &r->row[l < n ? i + l : i].point;
+            place[0][l] = at->east[0];
+            place[1][l] = at->north[0];
+            place[2][l] = at->height[0];
+        }
+        model_respond(m, value, place[0], place[1], place[2], out);
+        w->evaluations += n;
+        for (int l = 0; l < n; l++) {
+            const struct row *row = &r->row[i + l];
+            const double *along = row->along;
+            lanes z[1 + MODEL_BASES];
+            for (int k = 0; k < m->nbasis; k++) {
+                const double *u = out + 3 * k * MODEL_LANES + l;
+                z[k + 1] = REAL(along[0] * u[0] + along[1] * u[MODEL_LANES] +
+                                along[2] * u[2 * MODEL_LANES]);
+            }
+            add_row(one, &r->scene[row->scene], row, m->nbasis, z, 0);
+        }
+        left = lanes_bits_of(may_explain(one, r, &r->look[i / EVERY], 0, m->nbasis, chi2)) & 1;
+    }
+    return left;
+}
+
+/* The lanes that are alive, each by itself, by rows from number i on. */
+static unsigned screen_alone(const struct search_rows *r, struct search_sums *sums, int i,
+                             struct search_worker *w, const double *const *value, double chi2,
+                             unsigned alive)
+{
+    const int nvalues = model_values(r->job->model);
+    _Alignas(MODEL_ALIGN) double lane[MODEL_VALUES][MODEL_LANES];
+    const double *same[MODEL_VALUES];
+    for (int l = 0; l < MODEL_LANES; l++) {
+        if (!(alive >> l & 1))
+            continue;
+        for (int p = 0; p < nvalues; p++) {
+            same[p] = lane[p];
+            for (int k = 0; k < MODEL_LANES; k++)
+                lane[p][k] = value[p][l];
+        }
+        take_lane(r, sums, l, sums + 1);
+        if (!explains_alone(r, sums + 1, i, w, same, chi2))
+            alive &= ~(1u << l);
+    }
+    return alive;
+}
+
 unsigned search_rows_screen(const struct search_rows *r, struct search_sums *sums,
                             struct search_worker *w, const double *const *value, double chi2,
                             unsigned alive)
 {
-    const struct model *m = r->job->model;
-    _Alignas(MODEL_ALIGN) double out[MODEL_BASES * 3 * MODEL_LANES];
+    const int nbasis = r->job->model->nbasis;
     begin_rows(r, sums);
     for (int i = 0; alive && i < r->n; i++) {
-        const struct row *row = &r->row[i];
-        const struct scene *c = &r->scene[row->scene];
-        const int left = __builtin_popcount(alive);
-        search_respond(m, value, &row->point, out);
-        w->evaluations += left;
-        add_frame(sums, c, row->scene, row->at);
-        for (int v = 0; v < VECTORS; v++)
-            add_row(sums, c, row, m->nbasis, out, v);
+        w->evaluations += __builtin_popcount(alive);
+        add_block(r, sums, i, value);
         if ((i + 1) % EVERY && i + 1 < r->n)
             continue;
         for (int v = 0; v < VECTORS; v++) {
             const unsigned mine = ((1u << LANES) - 1) << (v * LANES);
             if (alive & mine)
-                alive &= ~mine | lanes_bits_of(may_explain(sums, r, v, m->nbasis, chi2))
-                                     << (v * LANES);
+                alive &= ~mine |
+                         lanes_bits_of(may_explain(sums, r, &r->look[i / EVERY], v, nbasis, chi2))
+                             << (v * LANES);
         }
-        if (i >= LEAST && left * r->job->stations.n < 4 * (r->n - i))
-            break;
+        if (__builtin_popcount(alive) <= FEW)
+            return screen_alone(r, sums, i + 1, w, value, chi2, alive);
     }
     return alive;
 }
