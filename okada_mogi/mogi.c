@@ -1,6 +1,11 @@
 /* okada_mogi/mogi.c – the model of a small sphere that changes its volume. */
 #include "src/lanes.h"
 #include "src/lanes_math.h"
+#if LANES == 8 && defined __AVX512F__
+/* Where vectors of eight are divided as fast as those of four; same bits. */
+#undef DIVIDE
+#define DIVIDE(a, b) (__builtin_cpu_is("amd") ? (a) / (b) : lanes_quotient(a, b))
+#endif
 #include "okada_mogi/kernels/mogi.h"
 #include "okada_mogi/model.h"
 
