@@ -258,7 +258,8 @@ size_t steal_adopt(struct steal *s, int cu, const struct ek_range *left, size_t 
     for (int c = 0; c < ncu; c++)
         s->idle[c] = w[c].lost || w[c].left ? INFINITY : c == cu ? now : idle_at(&w[c], now);
     size_t looks = MOST_PAIRS / (size_t)ncu + 1, at = 0;
-    while (at < count && at < looks && place(s, left[at], now) != cu)
+    int where = -1; /* -1: on no unit in finite time, then on any */
+    while (at < count && at < looks && (where = place(s, left[at], now)) >= 0 && where != cu)
         at++;
     if (at == count || at == looks)
         return count;
