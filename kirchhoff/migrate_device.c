@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLIGHT = 2, BATCH_TRACES = 4096, ROWS_MOST = 256 << 20 };
+enum { FLIGHT = 2, BATCH_TRACES = 4096, CPU_ROWS = 256 << 20 };
+#define MOST_ROWS ((size_t)8 << 30) /* an int counts their nodes */
 enum { ROWS, SUM, FOLD, CLEAR, KERNELS };
 /* Buffers that live as long as the device is open. */
 enum { B_SHAPE, B_CELLS, B_PARTS, B_PLACES, B_PAR, B_ROWS, B_SUMS, B_FOLDS, BUFFERS };
@@ -129,6 +130,15 @@ static size_t flight_bytes(const struct migrate_device *d, size_t traces)
                      2 * (END_INTS * sizeof(int) + END_FLOATS * sizeof(float)));
 }
 
+/* Bytes for rows of what the image leaves: the more columns at once, the fuller a GPU; a cpu has
+ * caches. */
+static size_t room_of_rows(const struct backend_info *info, size_t left)
+{
+    const size_t most = info->is_cpu ? (size_t)CPU_ROWS : MOST_ROWS;
+    const size_t rows = left / 4 < most ? left / 4 : most;
+    return rows < info->max_alloc ? rows : info->max_alloc;
+}
+
 /* Batches of some thousand traces where there is room: they take up to a quarter of what the image
  * leaves, rows up to another one, tables the rest. */
 static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
@@ -144,10 +154,9 @@ static enum ek_status divide_memory(struct migrate_device *d, size_t *slots)
     while (d->chunks > 1 && FLIGHT * flight_bytes(d, d->chunks * longest) > left / 4)
         d->chunks /= 2;
     const size_t traces = d->chunks * longest, flights = FLIGHT * flight_bytes(d, traces);
-    size_t rows = left / 4 < ROWS_MOST ? left / 4 : ROWS_MOST;
-    rows = rows < info->max_alloc ? rows : info->max_alloc;
-    const size_t window = rows / (traces * row);
+    const size_t window = room_of_rows(info, left) / (traces * row);
     d->window = window < m->image->columns ? (int)window : (int)m->image->columns;
+    const size_t rows = (size_t)d->window * traces * row;
     const size_t rest = left > flights + rows ? left - flights - rows : 0;
     *slots = (rest < info->max_alloc ? rest : info->max_alloc) / m->travel->bytes;
     if (*slots > (size_t)m->travel->nodes)
@@ -370,7 +379,7 @@ static enum ek_status sum_window(struct migrate_device *d, const struct flight *
         MEM(b[B_ROWS]),   MEM(m[F_TRACES_I]), MEM(m[F_TRACES_F]), MEM(b[B_SHAPE]),
         MEM(b[B_PLACES]), MEM(b[B_PAR]),      MEM(b[B_FOLDS]),    INT(n),
         INT(first),       INT(columns)};
-    TRY(launch(d, ROWS, nends * columns * nodes, sizeof rows / sizeof *rows, rows));
+    TRY(launch(d, ROWS, (long)nends * columns * nodes, sizeof rows / sizeof *rows, rows));
     TRY(launch(d, SUM, columns * depths, sizeof sum / sizeof *sum, sum));
     return launch(d, FOLD, columns * nodes, sizeof fold / sizeof *fold, fold);
 }

@@ -71,6 +71,19 @@ cmp -s "$work/model" "$work/other" || say 'mcsem: another model where cells go t
 launches=$(sed -n 's/^exact_waves: \([0-9]*\) launches.*/\1/p' "$work/err")
 [ "${launches:-99}" -le 8 ] || say "mcsem: ${launches:-no} launches for two steps of a survey"
 
+# Migration: the host's image, to the last bit; where there is memory, all of its columns at once.
+"$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" --quiet || say 'kirchhoff-mig: no data'
+image="$work/data.segy --velocity gradient:v0=2000,k=0.5 --node-spacing 800 --deterministic --quiet
+       --grid 12x12x11:50x50x40@1300,1300,800 --raw"
+"$BIN/kirchhoff-mig" $image "$work/host" --layout 1x1 >"$work/out" 2>"$work/err" || say "kirchhoff-mig: no image: $(cat "$work/err")"
+for memory in 80000 150; do
+    FAKEGPU_PRICE=h100 FAKEGPU_MEMORY=$memory FAKEGPU_FILL=1 verified kirchhoff-mig cuda:0 0x0+1 $image "$work/device"
+    cmp -s "$work/host.f32" "$work/device.f32" || say "kirchhoff-mig: another image on a card of $memory MB"
+    sed -n 's/^migrate_rows: \([0-9]*\) launches.*/\1/p' "$work/err" >"$work/launches.$memory"
+done
+[ "$(cat "$work/launches.80000")" = 1 ] || say "kirchhoff-mig: $(cat "$work/launches.80000") launches where one will do"
+[ "$(cat "$work/launches.150")" -gt 1 ] || say 'kirchhoff-mig: one launch on a small card'
+
 # Two ranks of a node take a GPU each.
 mpirun --allow-run-as-root --oversubscribe -n 2 "$BIN/sp-mz" --class S --layout 0x0+1 --json "$work/json" \
     >"$work/out" 2>"$work/err" || say "two ranks with a GPU each: $(cat "$work/err")"
