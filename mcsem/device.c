@@ -1,4 +1,5 @@
-/* mcsem/device.c – plans of pairs go to a device batch by batch, sums come back. */
+/* mcsem/device.c – plans of pairs go to a device batch by batch, sums come back; while the device
+ * computes one batch the host plans the next. */
 #include "mcsem/device.h"
 #include "src/kernel.h"
 
@@ -9,34 +10,43 @@
 #include <string.h>
 
 /* Buffers, kernels. */
-enum { LAYERS, LINES, NUMBERS, PLANS, PLACE, SUMS, BUFFERS };
+enum { LAYERS, LINES, PLACE, SUMS, BUFFERS };
+enum { FLIGHT = 2, LANDED = 0, BROUGHT = FLIGHT }; /* batches under way; their events */
 enum { WAVES, ADD, KERNELS };
 static const struct backend_kernel kernels[KERNELS] = {
     [WAVES] = {"exact_waves", {64, 1, 1}}, [ADD] = {"exact_sums", {64, 1, 1}}};
 
-/* Of a batch: pairs, doubles of their plans, sums. */
-enum { MOST_PAIRS = 2048, MOST_NUMBERS = 1 << 23, MOST_SUMS = 1 << 26 };
+/* Of a batch: pairs, doubles of their plans, sums; batches of a call. */
+enum { MOST_PAIRS = 2048, MOST_NUMBERS = 1 << 23, MOST_SUMS = 1 << 26, MOST_BATCHES = 4 };
 #define SHARE_OF_MEMORY 0.25 /* for the place where work-items work */
+
+/* A batch's plans, here and on the device. */
+struct flight {
+    double *number;
+    int *row;
+    struct backend_mem *numbers, *plans;
+    bool flying; /* they may still be on their way */
+};
 
 struct device {
     struct backend *backend;
     struct backend_program *program;
     struct backend_mem *buffer[BUFFERS];
     int layers, nfreq;
-    size_t batch, most_rows;
+    size_t call, batch, most_rows; /* call: pairs of one, at most */
+    struct flight flight[FLIGHT];
     struct pair_plan plan;
     double *table, *line; /* table: [DEVICE_SHARES][4 * layers] */
     int *deepest;         /* [PAIR_WAVES / PAIR_GROUP] */
-    /* the batch at hand */
-    double *number;
-    int *row;
     struct arena arena;
+    /* the batch at hand */
+    struct flight *at;
     size_t pairs, numbers, rows; /* rows: numbers in row[], the first ones are the pairs' */
 };
 
 static enum ek_status write(struct device *d, int buffer, const void *from, size_t bytes)
 {
-    return backend_send(d->backend, BACKEND_COMPUTE, d->buffer[buffer], from, bytes);
+    return backend_send(d->backend, BACKEND_FEED, d->buffer[buffer], from, bytes);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -62,13 +72,18 @@ static bool fits(const struct device *d, size_t n)
            sums(d, n) <= MOST_SUMS;
 }
 
-/* As many pairs as there are or the device has room for, one at least. */
+/* As many pairs as there are or the device has room for, one at least; a call's batches are of
+ * equal size. */
 static void choose_batch(struct device *d, size_t pairs)
 {
     const size_t groups = (size_t)d->nfreq * (PAIR_WAVES / PAIR_GROUP);
-    d->batch = pairs < 1 ? 1 : pairs < MOST_PAIRS ? pairs : MOST_PAIRS;
+    const size_t batches = (pairs + MOST_PAIRS - 1) / MOST_PAIRS;
+    d->batch = pairs < 1                ? 1
+               : batches < MOST_BATCHES ? (pairs + batches - 1) / batches
+                                        : MOST_PAIRS;
     while (d->batch > 1 && !fits(d, d->batch))
         d->batch /= 2;
+    d->call = MOST_BATCHES * d->batch < pairs ? MOST_BATCHES * d->batch : pairs < 1 ? 1 : pairs;
     d->most_rows =
         d->batch * (EXACT_PAIR + 4 * EXACT_LEVEL + groups / 4) + PAIR_POINTS * EXACT_LEVEL + groups;
 }
@@ -78,8 +93,10 @@ static enum ek_status open_host(struct device *d)
     d->table = ARENA_NEW(&d->arena, DEVICE_SHARES * 4 * (size_t)d->layers, double);
     d->line = ARENA_NEW(&d->arena, d->nfreq, double);
     d->deepest = ARENA_NEW(&d->arena, PAIR_WAVES / PAIR_GROUP, int);
-    d->number = ARENA_NEW(&d->arena, MOST_NUMBERS, double);
-    d->row = ARENA_NEW(&d->arena, d->most_rows, int);
+    for (int f = 0; f < FLIGHT; f++) {
+        d->flight[f].number = ARENA_NEW(&d->arena, MOST_NUMBERS, double);
+        d->flight[f].row = ARENA_NEW(&d->arena, d->most_rows, int);
+    }
     TRY(arena_check(&d->arena, "plans of pairs for %s", d->backend->label));
     return pair_open(d->layers, &d->plan);
 }
@@ -89,12 +106,15 @@ static enum ek_status open_buffers(struct device *d)
     const size_t bytes[BUFFERS] = {[LAYERS] =
                                        DEVICE_SHARES * 4 * (size_t)d->layers * sizeof(double),
                                    [LINES] = (size_t)d->nfreq * sizeof(double),
-                                   [NUMBERS] = MOST_NUMBERS * sizeof(double),
-                                   [PLANS] = d->most_rows * sizeof(int),
                                    [PLACE] = place_bytes(d, d->batch),
                                    [SUMS] = sums(d, d->batch) * sizeof(double)};
     for (int b = 0; b < BUFFERS; b++)
         TRY(backend_alloc(d->backend, bytes[b], &d->buffer[b]));
+    for (int f = 0; f < FLIGHT; f++) {
+        struct flight *at = &d->flight[f];
+        TRY(backend_alloc(d->backend, MOST_NUMBERS * sizeof(double), &at->numbers));
+        TRY(backend_alloc(d->backend, d->most_rows * sizeof(int), &at->plans));
+    }
     return EK_OK;
 }
 
@@ -136,6 +156,10 @@ void mcsem_device_close(struct device *d)
         return;
     for (int b = 0; b < BUFFERS; b++)
         backend_free(d->backend, d->buffer[b]);
+    for (int f = 0; f < FLIGHT; f++) {
+        backend_free(d->backend, d->flight[f].numbers);
+        backend_free(d->backend, d->flight[f].plans);
+    }
     backend_unbuild(d->backend, d->program);
     pair_close(&d->plan);
     arena_free(&d->arena);
@@ -144,7 +168,7 @@ void mcsem_device_close(struct device *d)
 
 size_t mcsem_device_batch(const struct device *d)
 {
-    return d->batch;
+    return d->call;
 }
 
 /* ---- packing --------------------------------------------------------------------------------- */
@@ -170,7 +194,7 @@ static size_t plan_rows(const struct device *d)
 static int add_numbers(struct device *d, const double *from, size_t n)
 {
     const size_t at = d->numbers;
-    memcpy(d->number + at, from, n * sizeof *from);
+    memcpy(d->at->number + at, from, n * sizeof *from);
     d->numbers += n;
     return (int)at;
 }
@@ -183,7 +207,7 @@ static void add_level(struct device *d, const struct pair_level *level)
     const int weights = (int)d->numbers;
     for (int f = 0; f < PAIR_FUNCTIONS; f++)
         add_numbers(d, level->weight + f * PAIR_WAVES, nwaves);
-    forward_level(level, parts, weights, d->row + d->rows);
+    forward_level(level, parts, weights, d->at->row + d->rows);
     d->rows += EXACT_LEVEL;
 }
 
@@ -191,7 +215,7 @@ static void add_level(struct device *d, const struct pair_level *level)
 static void add_plan(struct device *d, int nfreq, int share)
 {
     const struct pair_plan *p = &d->plan;
-    int *row = d->row + EXACT_PAIR * d->pairs++;
+    int *row = d->at->row + EXACT_PAIR * d->pairs++;
     row[EXACT_NWAVES] = p->nwaves;
     row[EXACT_NLEVELS] = p->nlevels;
     row[EXACT_BASE] = p->base;
@@ -204,7 +228,7 @@ static void add_plan(struct device *d, int nfreq, int share)
     row[EXACT_DEEPEST] = (int)d->rows;
     for (int q = 0; q < nfreq; q++) {
         forward_deepest(p->layers, p->base, d->table + row[EXACT_LAYERS], p->nwaves, p->wave,
-                        d->line[q], d->row + d->rows);
+                        d->line[q], d->at->row + d->rows);
         d->rows += (size_t)(p->nwaves / PAIR_GROUP);
     }
 }
@@ -218,8 +242,8 @@ static enum ek_status launch_batch(struct device *d, int nlayers, int nfreq,
                                         backend_arg_int(nlayers),
                                         backend_arg_mem(d->buffer[LINES]),
                                         backend_arg_int(nfreq),
-                                        backend_arg_mem(d->buffer[NUMBERS]),
-                                        backend_arg_mem(d->buffer[PLANS]),
+                                        backend_arg_mem(d->at->numbers),
+                                        backend_arg_mem(d->at->plans),
                                         backend_arg_int((int)d->pairs),
                                         backend_arg_int(forward_derive(derivatives)),
                                         backend_arg_double(derivatives == FORWARD_HORIZONTAL),
@@ -234,15 +258,37 @@ static enum ek_status launch_batch(struct device *d, int nlayers, int nfreq,
                                 sizeof add / sizeof *add, add);
 }
 
-/* The batch at hand; done on return. */
-static enum ek_status run_batch(struct device *d, int nlayers, int nfreq,
-                                enum forward_derivatives derivatives, double complex *sum)
+/* The batch at hand sets off. */
+static enum ek_status begin_batch(struct device *d, int nlayers, int nfreq,
+                                  enum forward_derivatives derivatives, double complex *sum)
 {
-    TRY(write(d, NUMBERS, d->number, d->numbers * sizeof *d->number));
-    TRY(write(d, PLANS, d->row, d->rows * sizeof *d->row));
+    const struct flight *at = d->at;
+    const int number = (int)(at - d->flight);
+    struct backend *b = d->backend;
+    TRY(backend_send(b, BACKEND_FEED, at->numbers, at->number, d->numbers * sizeof *at->number));
+    TRY(backend_send(b, BACKEND_FEED, at->plans, at->row, d->rows * sizeof *at->row));
+    TRY(backend_record(b, BACKEND_FEED, BROUGHT + number));
+    TRY(backend_after(b, BACKEND_COMPUTE, BROUGHT + number));
     TRY(launch_batch(d, nlayers, nfreq, derivatives));
-    TRY(backend_fetch(d->backend, BACKEND_COMPUTE, sum, d->buffer[SUMS],
+    TRY(backend_fetch(b, BACKEND_COMPUTE, sum, d->buffer[SUMS],
                       d->pairs * (size_t)nfreq * (1 + (size_t)nlayers) * sizeof *sum));
+    return backend_record(b, BACKEND_COMPUTE, LANDED + number);
+}
+
+/* The flight is free for the next batch. */
+static enum ek_status land(struct device *d, struct flight *f)
+{
+    double nothing;
+    const int number = LANDED + (int)(f - d->flight);
+    const bool flying = f->flying;
+    f->flying = false;
+    d->at = f;
+    return flying ? backend_elapsed(d->backend, number, number, &nothing) : EK_OK;
+}
+
+static enum ek_status wait_all(struct device *d)
+{
+    TRY(backend_wait(d->backend, BACKEND_FEED));
     return backend_wait(d->backend, BACKEND_COMPUTE);
 }
 
@@ -280,6 +326,21 @@ static enum ek_status fill_batch(struct device *d, const struct device_share *sh
     return EK_OK;
 }
 
+static enum ek_status run_batches(struct device *d, const struct device_share *share, int nfreq,
+                                  const double *freq, enum forward_derivatives derivatives,
+                                  struct cursor at, double complex *sum)
+{
+    const int nlayers = share->layers.n;
+    for (int turn = 0; at.left; turn = (turn + 1) % FLIGHT) {
+        TRY(land(d, &d->flight[turn]));
+        TRY(fill_batch(d, share, nfreq, freq, &at));
+        d->at->flying = true;
+        TRY(begin_batch(d, nlayers, nfreq, derivatives, sum));
+        sum += d->pairs * (size_t)nfreq * (1 + (size_t)nlayers);
+    }
+    return wait_all(d);
+}
+
 enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *share, int shares,
                                   int nfreq, const double *freq,
                                   enum forward_derivatives derivatives, double complex *sum)
@@ -296,10 +357,10 @@ enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *s
         d->line[q] = forward_line(freq[q]);
     TRY(write(d, LAYERS, d->table, (size_t)(shares * 4 * nlayers) * sizeof *d->table));
     TRY(write(d, LINES, d->line, (size_t)nfreq * sizeof *d->line));
-    while (at.left) {
-        TRY(fill_batch(d, share, nfreq, freq, &at));
-        TRY(run_batch(d, nlayers, nfreq, derivatives, sum));
-        sum += d->pairs * (size_t)nfreq * (1 + (size_t)nlayers);
-    }
-    return EK_OK;
+    const enum ek_status st = run_batches(d, share, nfreq, freq, derivatives, at, sum);
+    if (st) /* what is under way must not reach the caller's memory later */
+        (void)MUTED(wait_all(d));
+    for (int f = 0; f < FLIGHT; f++)
+        d->flight[f].flying = false;
+    return st;
 }

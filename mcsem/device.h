@@ -16,7 +16,7 @@ struct device_share {
     size_t n;
     int filter;
 };
-enum { DEVICE_SHARES = 64 }; /* of a call, at most */
+enum { DEVICE_SHARES = 256 }; /* of a call, at most */
 
 /* For earths of up to `layers` layers, up to nfreq frequencies and not many more pairs in all than
  * `pairs`. EK_UNAVAILABLE: no double precision, too little memory for a single pair. close accepts
@@ -25,7 +25,7 @@ enum ek_status mcsem_device_open(struct backend *backend, int layers, int nfreq,
                                  struct device **device);
 void mcsem_device_close(struct device *device);
 
-/* Pairs that one launch takes at most. */
+/* Pairs that a call should have at most: some launches' worth. */
 size_t mcsem_device_batch(const struct device *device);
 
 /* As forward_pair() for the pairs of all shares, whose earths have equally many layers: sum
