@@ -17,12 +17,13 @@
  *   FAKEGPU_PRICE=h100    or a100 mi250x display: what that card has, and events tell what work
  *                         would cost there (price.c)
  *   FAKEGPU_FILL=1        with a price: stderr in the end has how full launches made that card
- *   FAKEGPU_BUSY=1        with a price: the virtual clock also runs while the host computes,
- * kernels take what PoCL's cpus need over the card's speed, and stderr in the end has how busy that
- * kept the card: a measurement, not twice the same FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time
- * it alloc    has no memory left        pinned   has no pinned memory left launch   refuses to
- * launch         lost     dies at that launch, and stays dead load     refuses the code build
- * (compiler) finds an error in the text
+ *   FAKEGPU_BUSY=1        with a price: the clock runs on while the host computes, kernels cost
+ *                         what PoCL's cpus need over the card's speed, and stderr in the end
+ *                         has how busy the card was: a measurement, never twice the same
+ *   FAKEGPU_FAULT=WHAT:N[@DEVICE],…   the N-th time it
+ *        alloc    has no memory left        pinned   has no pinned memory left
+ *        launch   refuses to launch         lost     dies at that launch, and stays dead
+ *        load     refuses the code          build    (compiler) finds an error in the text
  *
  * The same sources make libcuda.so.1 and libnvrtc.so.12, and with -DFAKE_HIP=6 libamdhip64.so.6 and
  * libhiprtc.so.6; with -DFAKE_HIP=5 the older libamdhip64.so.5, which has the compiler inside. */
@@ -185,9 +186,8 @@ struct moment {
 struct moment *price_moment(struct gpu *g);
 /* The caller's clock after a call. */
 double price_call(struct gpu *g);
-/* The calling thread waits for its device, whose work until then is done at `clock` (0: it had none
- * to wait for). What it did
- * itself since its last call, and before price_waited(), is the host's. */
+/* The calling thread waits for its device: what it did since its last call is the host's time. Then
+ * it has waited, and the work is done at `clock`; 0: there was none. */
 void price_wait(struct gpu *g);
 void price_waited(struct gpu *g, double clock);
 /* Seconds of a cpu that this process has used. */
