@@ -71,13 +71,21 @@ void ttable_close(struct ttable *t)
 {
     if (!t)
         return;
+    free(t->packed);
     free(t->time); /* all arrays */
     free(t);
+}
+
+void ttable_change(struct ttable *t)
+{
+    free(t->packed);
+    t->packed = NULL;
 }
 
 void ttable_copy(struct ttable *t, const struct ttable *from, size_t node)
 {
     const size_t n = grid_nodes(&t->grid);
+    ttable_change(t);
     for (size_t i = 0; i < FLOATS; i++)
         t->time[i * n + node] = from->time[i * n + node];
     t->kmah[node] = from->kmah[node];
@@ -86,6 +94,7 @@ void ttable_copy(struct ttable *t, const struct ttable *from, size_t node)
 void ttable_clear(struct ttable *t, size_t node)
 {
     const size_t n = grid_nodes(&t->grid);
+    ttable_change(t);
     for (size_t i = 0; i < FLOATS; i++)
         t->time[i * n + node] = NAN;
     t->kmah[node] = TTABLE_UNFILLED;
@@ -280,7 +289,7 @@ static void describe(const struct ttable *t, struct ttable_header *h)
     memcpy(h->velocity, t->velocity, sizeof h->velocity);
 }
 
-/* Header and codes, but for the sum: the caller frees. */
+/* Steps and codes, the rest of the header empty: the caller frees. */
 static enum ek_status pack(const struct ttable *t, void **memory)
 {
     const size_t bytes = ttable_bytes(&t->grid);
@@ -289,7 +298,6 @@ static enum ek_status pack(const struct ttable *t, void **memory)
         FAIL(EK_UNAVAILABLE, "out of memory for a table's file of %zu bytes", bytes);
     const struct codes c = codes_at(&t->grid, h);
     memset(h, 0, HEADER);
-    describe(t, h);
     code(t, h, &c);
     *memory = h;
     return EK_OK;
@@ -297,23 +305,27 @@ static enum ek_status pack(const struct ttable *t, void **memory)
 
 enum ek_status ttable_round(struct ttable *t)
 {
-    void *memory;
-    TRY(pack(t, &memory));
-    const struct codes c = codes_at(&t->grid, memory);
-    decode(memory, &c, t);
-    free(memory);
+    if (t->packed)
+        return EK_OK;
+    TRY(pack(t, &t->packed));
+    const struct codes c = codes_at(&t->grid, t->packed);
+    decode(t->packed, &c, t);
     return EK_OK;
 }
 
+/* What was packed is not packed again: the steps, and with them the bits, might be others. */
 enum ek_status ttable_write(const struct ttable *t, const char *path)
 {
     const size_t bytes = ttable_bytes(&t->grid);
-    void *memory;
-    TRY(pack(t, &memory));
+    void *memory = t->packed;
+    if (!memory)
+        TRY(pack(t, &memory));
     struct ttable_header *h = memory;
+    describe(t, h);
     h->sum = sum_of(h, (char *)memory + HEADER, bytes - HEADER);
     const enum ek_status st = file_replace(path, memory, bytes);
-    free(memory);
+    if (memory != t->packed)
+        free(memory);
     return st;
 }
 

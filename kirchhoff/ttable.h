@@ -33,6 +33,7 @@ struct ttable {
     float *p[3];                  /* [nodes] slowness grad T along x, y, z, s/m */
     float *spread;                /* [nodes] relative geometrical spreading L, m */
     uint8_t *kmah;                /* [nodes] caustics passed; TTABLE_UNFILLED: nothing arrived */
+    void *packed;                 /* the file's bytes of what ttable_round() left, or NULL */
 };
 
 /* A file that is mapped as it is. */
@@ -51,10 +52,15 @@ enum ek_status ttable_make(const struct grid *grid, const double source[3], cons
                            struct ttable **t);
 void ttable_close(struct ttable *t);
 
-/* Puts an arrival in place of what a node has. */
+/* Before values change other than by what follows: they are no longer those that were rounded. */
+void ttable_change(struct ttable *t);
+
+/* Puts an arrival in place of what a node has. Any thread, but not the first after a rounding. */
 static inline void ttable_put(struct ttable *t, size_t node, double time, const double p[3],
                               double spread, int kmah)
 {
+    if (t->packed)
+        ttable_change(t);
     t->time[node] = (float)time;
     for (int a = 0; a < 3; a++)
         t->p[a][node] = (float)p[a];
@@ -69,7 +75,8 @@ void ttable_clear(struct ttable *t, size_t node);
 /* Counts into t->unfilled and t->eikonal. */
 void ttable_count(struct ttable *t);
 
-/* What is left of numbers in a file. EK_UNAVAILABLE: memory. */
+/* What is left of numbers in a file; it will hold just these bits if nothing changes them before it
+ * is written. EK_UNAVAILABLE: memory. */
 enum ek_status ttable_round(struct ttable *t);
 
 /* EK_UNAVAILABLE: no room on the disk, no such folder; what was there under this name stays

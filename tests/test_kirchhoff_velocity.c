@@ -3,6 +3,7 @@
 #include "kirchhoff/analytic.h"
 #include "kirchhoff/segy.h"
 #include "kirchhoff/tfolder.h"
+#include "src/random.h"
 #include "tests/kirchhoff.h"
 
 #include <fcntl.h>
@@ -348,8 +349,8 @@ static void test_table(void **state)
     }
     assert_memory_equal(read->kmah, t->kmah, 210);
     ttable_close(read);
-    for (long at = 0; at < (long)ttable_bytes(&g); at += at < 384 ? 1 : 97) {
-        const bool sealed = at < 384 || at >= 1024; /* the rest of the header is empty */
+    for (long at = 0; at < (long)ttable_bytes(&g); at += at < 440 ? 1 : 97) {
+        const bool sealed = at < 432 || at >= 1024; /* the rest of the header is empty */
         change_byte(path, at);
         if (sealed)
             assert_fails(ttable_open(path, &read), EK_USAGE);
@@ -360,6 +361,95 @@ static void test_table(void **state)
     assert_fails(ttable_write(t, "/proc/none/x.tt"), EK_UNAVAILABLE);
     ttable_close(t);
     velocity_close(v);
+    unscratch(folder);
+}
+
+/* Holes, some of them whole columns, and numbers that follow no law. */
+static struct ttable *random_table(const int n[3], uint64_t *seed)
+{
+    const struct grid g = {{n[0], n[1], n[2]}, {0, 0, 0}, {20, 25, 30}};
+    struct ttable *t;
+    bool empty = false;
+    assert_int_equal(ttable_make(&g, (double[3]){7, 8, 0}, "random", &t), EK_OK);
+    for (size_t i = 0; i < grid_nodes(&g); i++) {
+        double p[3];
+        for (int a = 0; a < 3; a++)
+            p[a] = 1e-3 * (random_uniform(seed) - 0.5);
+        empty = i % (size_t)n[2] ? empty : random_below(seed, 5) == 0;
+        if (!empty && random_below(seed, 4))
+            ttable_put(t, i, 2 * random_uniform(seed), p,
+                       random_below(seed, 9) ? exp(9 * random_uniform(seed)) : 0,
+                       (int)random_below(seed, 9));
+    }
+    return t;
+}
+
+static void assert_same_table(const struct ttable *a, const struct ttable *b)
+{
+    const size_t n = grid_nodes(&a->grid);
+    assert_memory_equal(a->time, b->time, n * sizeof(float));
+    for (int axis = 0; axis < 3; axis++)
+        assert_memory_equal(a->p[axis], b->p[axis], n * sizeof(float));
+    assert_memory_equal(a->spread, b->spread, n * sizeof(float));
+    assert_memory_equal(a->kmah, b->kmah, n);
+    assert_int_equal(a->unfilled, b->unfilled);
+    assert_int_equal(a->judged, b->judged);
+    assert_int_equal(a->failing, b->failing);
+}
+
+static struct ttable *written(const struct ttable *t, const char *path)
+{
+    struct ttable *read;
+    assert_int_equal(ttable_write(t, path), EK_OK);
+    assert_int_equal(ttable_open(path, &read), EK_OK);
+    return read;
+}
+
+/* Every way to change a table after it was rounded: none is lost, and none before it is kept. */
+static void change(struct ttable *t, int way, size_t node, const struct ttable *other)
+{
+    if (way == 0)
+        ttable_put(t, node, 3.5, (double[3]){2e-4, 0, 1e-4}, 70, 3);
+    else if (way == 1)
+        ttable_copy(t, other, node);
+    else
+        ttable_clear(t, node);
+    ttable_count(t);
+}
+
+static void test_rounded(void **state)
+{
+    (void)state;
+    static const int shape[][3] = {{5, 6, 7}, {1, 1, 40}, {9, 1, 2}, {4, 8, 1}};
+    char folder[64], path[128];
+    uint64_t seed = 20;
+    scratch(folder);
+    snprintf(path, sizeof path, "%s/a.tt", folder);
+    for (size_t s = 0; s < sizeof shape / sizeof *shape; s++)
+        for (int way = 0; way < 3; way++) {
+            struct ttable *t = random_table(shape[s], &seed),
+                          *other = random_table(shape[s], &seed);
+            const size_t node = random_below(&seed, grid_nodes(&t->grid));
+            assert_int_equal(ttable_round(t), EK_OK);
+            ttable_count(t);
+            t->judged = 11; /* by what is left of the numbers */
+            t->failing = 2;
+            struct ttable *read = written(t, path);
+            assert_same_table(t, read);
+            ttable_close(read);
+            change(t, way, node, other);
+            read = written(t, path);
+            assert_int_equal(read->kmah[node], t->kmah[node]);
+            assert_true(isnan(read->time[node]) ? isnan(t->time[node])
+                                                : fabsf(read->time[node] - t->time[node]) < 1e-3F);
+            ttable_close(read);
+            assert_int_equal(ttable_round(t), EK_OK);
+            read = written(t, path);
+            assert_same_table(t, read);
+            ttable_close(read);
+            ttable_close(other);
+            ttable_close(t);
+        }
     unscratch(folder);
 }
 
@@ -402,12 +492,13 @@ static void test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference), cmocka_unit_test(test_reciprocity),
-        cmocka_unit_test(test_limits),    cmocka_unit_test(test_derivatives),
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_bad_models),
-        cmocka_unit_test(test_cube),      cmocka_unit_test(test_cube_files),
-        cmocka_unit_test(test_grids),     cmocka_unit_test(test_table),
-        cmocka_unit_test(test_folder),    cmocka_unit_test(test_segy_files),
+        cmocka_unit_test(test_reference),  cmocka_unit_test(test_reciprocity),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_bad_models),
+        cmocka_unit_test(test_cube),       cmocka_unit_test(test_cube_files),
+        cmocka_unit_test(test_grids),      cmocka_unit_test(test_table),
+        cmocka_unit_test(test_rounded),    cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_segy_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
     python3 tables.py tt/source-000000.tt time.rsf [time|px|py|pz|spread]   # RSF, without NumPy
 """
 import array
+import math
 import struct
 import sys
 import types
@@ -68,7 +69,7 @@ def numbers(path, t, field):
         if kmah[i] == UNFILLED:
             continue
         if field == "spread":
-            out[i] = t.spread_least * 2.718281828459045 ** (t.spread_step * (spread[i] - 1)) if spread[i] else 0
+            out[i] = t.spread_least * math.exp(t.spread_step * (spread[i] - 1)) if spread[i] else 0
         elif field != "time":
             out[i] = code[FIELDS.index(field) * nodes + i] * t.slowness_step
         elif above < 0:
