@@ -3,6 +3,8 @@
 #include "cu/team/thread_pool.h"
 #include "kirchhoff/migrate.h"
 #include "src/arena.h"
+#include "src/kernel.h"
+#include "kirchhoff/kernels/migrate.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -106,6 +108,18 @@ static float distance(const struct migrate *m, const struct batch_trace *t, size
     return sqrtf((x - t->mx) * (x - t->mx) + (y - t->my) * (y - t->my));
 }
 
+/* Neighbours in a chunk read nearly the same samples: those of the next trace come while this one
+ * is summed. */
+static void fetch_next(const struct migrate *m, const struct sum_nodes *n, const float *sample)
+{
+    const float top = m->sum.par[PAR_TOP];
+    for (int k = 0; k < m->sum.nodes; k += MIGRATE_BLOCK / MIGRATE_STEP) {
+        const size_t level = m->sum.levels > 1 ? (size_t)n->level[k] : 0;
+        __builtin_prefetch(sample + level * filter_bank_stride(m->bank) +
+                           (int)migrate_reach(n->u[k], top));
+    }
+}
+
 /* One trace to the columns of a tile, those within its aperture; or from them. */
 static void add_trace(const struct migrate_worker *w, struct thread_own *own, int trace,
                       size_t first, int columns)
@@ -117,6 +131,7 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
                           .stride = filter_bank_stride(m->bank),
                           .start = t->start,
                           .first = t->first};
+    bool fetched = false;
     for (int c = 0; c < columns; c++) {
         const size_t column = first + (size_t)c;
         s.distance = distance(m, t, column);
@@ -133,6 +148,9 @@ static void add_trace(const struct migrate_worker *w, struct thread_own *own, in
         else
             sum_column(&m->sum, &s, &own->nodes, m->image->sum + at,
                        image_fold(m->image, t->class, column));
+        if (!fetched && trace + 1 < w->batch->ntraces)
+            fetch_next(m, &own->nodes, s.sample + filter_bank_size(m->bank));
+        fetched = true;
     }
 }
 

@@ -166,18 +166,37 @@ static inline __m512 spread_four(const float *quad)
     return _mm512_permutexvar_ps(four, _mm512_castps128_ps512(_mm_loadu_ps(quad)));
 }
 
-/* Samples index[l] and index[l] + 1 of sixteen lanes: from windows of 32 samples, or by halves. */
+/* Sixteen of a window of 32 samples. */
+static inline __m512 pick_sixteen(__m512 low, __m512i from_first, __m512 high)
+{
+    return _mm512_permutex2var_ps(low, from_first, high);
+}
+
+/* Samples index[l] and index[l] + 1 of sixteen lanes: from windows of 32 or 64 samples, or by
+ * pairs; the processor's own gathers take longer than any of these. */
 static inline void load_sixteen(const float *sample, __m512i index, __m512 *a, __m512 *b)
 {
     const int first = _mm_cvtsi128_si32(_mm512_castsi512_si128(index));
-    const __m512i from_first = _mm512_sub_epi32(index, _mm512_set1_epi32(first));
+    const __m512i from = _mm512_sub_epi32(index, _mm512_set1_epi32(first));
+    const __m512i next = _mm512_add_epi32(from, _mm512_set1_epi32(1));
     const float *at = sample + first;
-    if (!_mm512_test_epi32_mask(from_first, _mm512_set1_epi32(~31))) {
-        *a = _mm512_permutex2var_ps(_mm512_loadu_ps(at), from_first, _mm512_loadu_ps(at + 16));
-        *b = _mm512_permutex2var_ps(_mm512_loadu_ps(at + 1), from_first, _mm512_loadu_ps(at + 17));
+    const __m512 x0 = _mm512_loadu_ps(at), x1 = _mm512_loadu_ps(at + 16);
+    if (!_mm512_cmpgt_epu32_mask(from, _mm512_set1_epi32(30))) {
+        *a = pick_sixteen(x0, from, x1);
+        *b = pick_sixteen(x0, next, x1);
+    } else if (!_mm512_cmpgt_epu32_mask(from, _mm512_set1_epi32(62))) {
+        const __m512 x2 = _mm512_loadu_ps(at + 32), x3 = _mm512_loadu_ps(at + 48);
+        const __m512i far = _mm512_set1_epi32(32);
+        *a = _mm512_mask_mov_ps(pick_sixteen(x0, from, x1), _mm512_test_epi32_mask(from, far),
+                                pick_sixteen(x2, from, x3));
+        *b = _mm512_mask_mov_ps(pick_sixteen(x0, next, x1), _mm512_test_epi32_mask(next, far),
+                                pick_sixteen(x2, next, x3));
     } else {
-        *a = _mm512_i32gather_ps(index, sample, 4);
-        *b = _mm512_i32gather_ps(index, sample + 1, 4);
+        __m256 a0, b0, a1, b1;
+        load_pairs(sample, _mm512_castsi512_si256(index), &a0, &b0);
+        load_pairs(sample, _mm512_extracti64x4_epi64(index, 1), &a1, &b1);
+        *a = _mm512_insertf32x8(_mm512_castps256_ps512(a0), a1, 1);
+        *b = _mm512_insertf32x8(_mm512_castps256_ps512(b0), b1, 1);
     }
 }
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { SUM_BEHIND = 40 }; /* windows reach so far beyond the first sample that is read */
+enum { SUM_BEHIND = 64 }; /* windows reach so far beyond the first sample that is read */
 
 /* Of one trace, at the nodes of one column; arrays [nodes] of the worker. */
 struct sum_nodes {

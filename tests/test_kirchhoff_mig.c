@@ -3,6 +3,8 @@
  * single spikes as isochrons. v = 2000 + 0.5 z, exact tables on a grid. */
 #include "kirchhoff/generate.h"
 #include "src/table.h"
+#include "kirchhoff/sum.h"
+#include "src/random.h"
 #include "tests/isa.h"
 #include "tests/migrated.h"
 
@@ -15,6 +17,9 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "src/kernel.h"
+#include "kirchhoff/kernels/migrate.h"
 
 #define assert_near(x, y, tolerance)                                                               \
     do {                                                                                           \
@@ -318,6 +323,63 @@ static void every_level_has_the_same_bits(void **state)
     isa_compare("image", 2 * 9 * 41, false, 0, migrate_small, NULL);
 }
 
+enum { DEPTHS = 96, NODES = 32, LEVELS = 3, SAMPLES = 1400, SLOPES = 200 };
+
+/* Nodes whose times go on by about `slope` samples, and weights and spacings between 0 and 1. */
+static void random_row(double slope, uint64_t *seed, float *row)
+{
+    double time = slope < 0 ? 600 : 20 + 300 * random_uniform(seed);
+    for (int k = 0; k < NODES; k++) {
+        row[NODE_U * NODES + k] = (float)time;
+        row[NODE_V * NODES + k] = (float)(0.5 * slope + 0.2 * random_uniform(seed));
+        for (int f = NODE_A; f < NODE_FIELDS; f++)
+            row[f * NODES + k] = (float)random_uniform(seed);
+        time += slope * (0.9 + 0.2 * random_uniform(seed));
+    }
+}
+
+/* Sums over times that go on slowly and fast, back, and beyond the trace, so that sixteen depths
+ * need windows of each size, or none holds them. Nothing lies behind the samples that may be
+ * read. */
+static void sum_any(void *arg, double *to)
+{
+    enum { STRIDE = SAMPLES + SUM_BEHIND };
+    float par[PAR_COUNT] = {[PAR_TOP] = SAMPLES - 2, [PAR_LAST] = SAMPLES - 3};
+    float reach[NODES], taper[NODES], row[2][NODE_FIELDS * NODES], u[NODES], c[NODES], w[NODES];
+    float fold[NODES] = {0}, *sample = calloc(LEVELS * STRIDE, sizeof *sample);
+    int level[NODES];
+    uint64_t seed = 7;
+    const struct sum_nodes nodes = {u, c, w, level};
+    (void)arg;
+    assert_non_null(sample);
+    par[PAR_ANGLE1] = par[PAR_DIP1] = 5;
+    par[PAR_LEVEL] = 0.8F;
+    par[PAR_LEVEL + 1] = 0.95F;
+    for (int i = 0; i < LEVELS * STRIDE; i++)
+        sample[i] = (float)random_uniform(&seed);
+    for (int k = 0; k < NODES; k++) {
+        reach[k] = 100;
+        taper[k] = 1;
+    }
+    memset(to, 0, SLOPES * 2 * DEPTHS * sizeof *to);
+    for (int s = 0; s < SLOPES; s++)
+        for (int levels = 1; levels <= LEVELS; levels += LEVELS - 1, to += DEPTHS) {
+            const struct sum_plan plan = {DEPTHS, NODES, par, reach, taper, levels};
+            const struct sum_trace t = {row[0], row[1], sample, STRIDE, 1.5F, 0, 10};
+            const double slope = s ? 0.3 * exp(0.025 * s) : -4;
+            random_row(slope, &seed, row[0]);
+            random_row(slope, &seed, row[1]);
+            sum_column(&plan, &t, &nodes, to, fold);
+        }
+    free(sample);
+}
+
+static void every_level_sums_the_same(void **state)
+{
+    (void)state;
+    isa_compare("sum", SLOPES * 2 * DEPTHS, false, 0, sum_any, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +389,7 @@ int main(void)
         cmocka_unit_test(reflectivity_comes_back),
         cmocka_unit_test(spikes_become_isochrons),
         cmocka_unit_test(every_level_has_the_same_bits),
+        cmocka_unit_test(every_level_sums_the_same),
     };
     return cmocka_run_group_tests(tests, write_surveys, drop_surveys);
 }
