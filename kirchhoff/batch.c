@@ -3,8 +3,11 @@
 #include "src/arena.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 size_t batch_longest(const struct chunks *s)
 {
@@ -19,6 +22,20 @@ size_t batch_bytes(const struct batch_input *in)
     return batch_longest(in->survey) *
            (filter_bank_size(in->bank) * sizeof(float) + sizeof(struct batch_trace) +
             2 * (sizeof(struct nodes_end) + 4 * sizeof(double) + TRAVELTIME_CORNERS * sizeof(int)));
+}
+
+/* Each column reads a little of every trace: with small pages most of the time would go for finding
+ * them. Where the system has no large ones nothing happens. */
+static void want_large_pages(void *array, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)array;
+    const uintptr_t first = (from + page - 1) / page * page, end = (from + bytes) / page * page;
+    if (end > first)
+        madvise((char *)array + (first - from), end - first, MADV_HUGEPAGE);
+#else
+    (void)array, (void)bytes;
+#endif
 }
 
 enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct batch **out)
@@ -39,6 +56,7 @@ enum ek_status batch_open(const struct batch_input *in, size_t chunks, struct ba
         batch_close(b);
         return st;
     }
+    want_large_pages(b->sample, n * filter_bank_size(in->bank) * sizeof *b->sample);
     *out = b;
     return EK_OK;
 }

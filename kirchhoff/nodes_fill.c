@@ -2,6 +2,7 @@
  * then along z, by the half-slowness rule each time: the half of a migration's time that is not the
  * sum, compiled for every instruction level. */
 #include "kirchhoff/nodes.h"
+#include "kirchhoff/window.h"
 #include "src/kernel.h"
 #include "kirchhoff/kernels/migrate.h"
 
@@ -57,30 +58,46 @@ static void add_corner(const struct nodes_plan *p, const struct corner *c, float
 
 /* ---- along z ----------------------------------------------------------------------------------*/
 
-/* One field at all nodes. */
-static void resample(const struct nodes_plan *p, const float *restrict from, float *restrict to)
+#ifdef __AVX2__
+
+/* All fields at eight nodes; only where tables have one depth, there is none below, and what is
+ * read in its place has no part. */
+static void resample(const struct nodes_plan *p, const float *sum, int k, float *at)
 {
-    const int *restrict cell = p->axis[2].cell;
-    const float *restrict part = p->axis[2].part;
-    const int next = p->depths > 1;
-    for (int k = 0; k < p->nodes; k++) {
-        const float a = from[cell[k]], between = migrate_between(a, from[cell[k] + next], part[k]);
-        to[k] = part[k] == 0 ? a : between;
+    const __m256i cell = _mm256_loadu_si256((const __m256i *)(p->axis[2].cell + k));
+    const __m256 part = _mm256_loadu_ps(p->axis[2].part + k);
+    const __m256 at_depth = _mm256_cmp_ps(part, _mm256_setzero_ps(), _CMP_EQ_OQ);
+    __m256 a, b, pa, pb;
+    for (int f = 0; f < TABLE_FIELDS; f++) {
+        load(sum + f * p->depths, cell, &a, &b);
+        __m256 between = a + part * (b - a);
+        if (f == TABLE_T) {
+            load(sum + TABLE_PZ * p->depths, cell, &pa, &pb);
+            between = between + (0.5f * p->step[2]) * ((part * (1.0f - part)) * (pa - pb));
+        }
+        _mm256_storeu_ps(at + f * p->nodes + k, _mm256_blendv_ps(between, a, at_depth));
     }
 }
 
-static void resample_time(const struct nodes_plan *p, const float *restrict t,
-                          const float *restrict pz, float *restrict to)
+#else
+
+static void resample(const struct nodes_plan *p, const float *sum, int first, float *at)
 {
-    const int *restrict cell = p->axis[2].cell;
-    const float *restrict part = p->axis[2].part;
-    const int next = p->depths > 1;
-    for (int k = 0; k < p->nodes; k++) {
-        const int a = cell[k], b = a + next;
-        const float between = migrate_between_time(t[a], t[b], pz[a], pz[b], part[k], p->step[2]);
-        to[k] = part[k] == 0 ? t[a] : between;
+    const float *pz = sum + TABLE_PZ * p->depths;
+    for (int k = first; k < first + MIGRATE_BLOCK; k++) {
+        const int a = p->axis[2].cell[k], b = a + 1;
+        const float part = p->axis[2].part[k];
+        for (int f = 0; f < TABLE_FIELDS; f++) {
+            const float *from = sum + f * p->depths;
+            const float between = f == TABLE_T ? migrate_between_time(from[a], from[b], pz[a],
+                                                                      pz[b], part, p->step[2])
+                                               : migrate_between(from[a], from[b], part);
+            at[f * p->nodes + k] = part == 0 ? from[a] : between;
+        }
     }
 }
+
+#endif
 
 static float larger(float a, float b)
 {
@@ -189,9 +206,8 @@ static void fill_row(const struct nodes_plan *p, const struct nodes_end *end, co
                      float *at, float *row)
 {
     const int n = p->nodes;
-    resample_time(p, sum + TABLE_T * p->depths, sum + TABLE_PZ * p->depths, at + TABLE_T * n);
-    for (int f = TABLE_PX; f < TABLE_FIELDS; f++)
-        resample(p, sum + f * p->depths, at + f * n);
+    for (int k = 0; k < n; k += MIGRATE_BLOCK)
+        resample(p, sum, k, at);
     continue_end(p, at);
     lower_end(n, end, at);
     fill_times(p, at, row);
