@@ -343,17 +343,29 @@ FN void set_record(const struct places *q, const struct rhs_terms *t, long v, do
     STORE(w, 4 * LANES, s.energy);
 }
 
+/* Asks for what the row after row j reads of the fields for its record v: a line of cache of each
+ * component, two records' where a vector is half a line. After the last row comes the next plane's
+ * first one. */
+FN void prefetch(const struct rhs_sweep *s, int j, long v)
+{
+    enum { LINE = 8 };
+    const int next = j < s->zone->ny - 2 ? j + 1 : j + 3;
+    if ((v - 1) * LANES % LINE)
+        return;
+    for (int m = 0; m < MZ_VARS; m++) {
+        const long at = 1 + (v - 1) * LANES + m * s->zone->volume;
+        __builtin_prefetch(source_row(s, s->forcing, s->k, next) + at);
+        __builtin_prefetch(source_row(s, s->u, s->k + 2, next) + at);
+    }
+}
+
 void rhs_row(struct rhs_sweep *s, int j, double *w)
 {
     const struct places q = places_of(s, j);
     s->terms->centre = REAL(set_stencil(s, 1, j) + set_stencil(s, 2, s->k));
-    const double *ahead[2] = {source_row(s, s->forcing, s->k, j + 2) + 1,
-                              source_row(s, s->u, s->k + 2, j + 2) + 1};
     for (int v = 1; v <= rhs_inner(s->zone->nx); v++, w += RHS_STATE) {
         set_record(&q, s->terms, v, w);
-        const double *p = ahead[v % 2] + (v - 1) / 2 * 2 * LANES;
-        for (int m = 0; m < MZ_VARS; m++)
-            __builtin_prefetch(p + m * q.field);
+        prefetch(s, j, v);
     }
     take_rows(s, s->k + 2, j, j + 1);
 }
