@@ -52,11 +52,18 @@ FN void store_five(double *at, struct sp_five v)
     sp_store((struct line_view){at, LANES, 0}, 0, v);
 }
 
+/* The node before. Sixteen registers do not hold what two nodes leave, so it is read where it is
+ * used; the thirty-two of AVX-512 do, and no node waits until what it needs has been stored. */
+FN const double *node_before(const double *f)
+{
+    return LANES < 8 ? lanes_hidden(f - NODES) : f - NODES;
+}
+
 /* One matrix at a node: m1, c and p1 of the row, what the nodes before left at f; its c and d to
  * f. */
 FN struct sp_factor eliminate(struct sp_row row, lanes m1, lanes c, lanes p1, double *f)
 {
-    const double *f1 = lanes_hidden(f - NODES), *f2 = f1 - NODES;
+    const double *f1 = node_before(f), *f2 = f1 - NODES;
     const struct sp_factor k =
         sp_factor(row, m1, c, p1, LOAD(f1, 0), LOAD(f1, LANES), LOAD(f2, 0), LOAD(f2, LANES));
     STORE(f, 0, k.c);
@@ -67,7 +74,7 @@ FN struct sp_factor eliminate(struct sp_row row, lanes m1, lanes c, lanes p1, do
 /* y of one right-hand side w, to f. */
 FN void reduce(struct sp_row row, struct sp_factor k, const double *w, double *f)
 {
-    const double *f1 = lanes_hidden(f - NODES), *f2 = f1 - NODES;
+    const double *f1 = node_before(f), *f2 = f1 - NODES;
     STORE(f, 0, (LOAD(w, 0) - row.m2 * LOAD(f2, 0) - k.b1 * LOAD(f1, 0)) * k.ip);
 }
 

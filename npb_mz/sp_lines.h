@@ -1,12 +1,13 @@
 /* npb_mz/sp_lines.h – SP's scalar pentadiagonal solves on the host: kernels/sp.h with a grid line
  * per lane, and SP_LINES vectors of lines side by side, so that one computes while the other waits
- * for its divisions. */
+ * for its divisions. Two wide vectors would take all of the first-level cache (11 vectors a node),
+ * and the registers in which the nodes before are kept. */
 #pragma once
 
 #include "npb_mz/mz.h"
 #include "npb_mz/rhs.h"
 
-enum { SP_LINES = 2 };
+enum { SP_LINES = LANES < 8 ? 2 : 1 };
 
 /* Doubles of a node of x lines: w, then 1/rho, v_x and the speed of sound; of the derived variables
  * of z lines: 1/rho, velocity, internal energy per mass, speed of sound. */
