@@ -170,7 +170,7 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     struct rhs_sweep sweep = rhs_sweep_of(mz, zone);
     rhs_begin(&sweep, room.rhs, k0);
     for (int k = k0; k < k1; k++) {
-        double *w = work->w + k * z->ny * rhs_stride(z);
+        double *w = rhs_kept(work, z, k, 0);
         rhs_plane(&sweep, k);
         solve_x(&sweep, &room, w);
         solve_y(&sweep, &room, w);
@@ -203,7 +203,7 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
             for (int v = 0; v < inner; v++)
                 five_store(room.points + (k * inner + v) * (long)RHS_STATE, LANES,
                            rhs_point_of(u + k * z->plane + v * LANES, z->volume));
-        solve_z(mz, z, &room, work->w + j * rhs_stride(z));
+        solve_z(mz, z, &room, rhs_kept(work, z, 0, j));
         for (int k = 1; k < z->nz - 1; k++)
             for (int v = 0; v < inner; v++)
                 for (int m = 0; m < MZ_VARS; m++) {

@@ -36,6 +36,13 @@ static inline long rhs_stride(const struct mz_zone *z)
     return (long)rhs_inner(z->nx) * RHS_STATE;
 }
 
+/* Row j of plane k where a step keeps a zone's right-hand sides. They begin a line of cache there,
+ * so that no vector lies across two. */
+static inline double *rhs_kept(const struct mz_work *work, const struct mz_zone *z, int k, int j)
+{
+    return work->w + 1 + ((long)k * z->ny + j) * rhs_stride(z);
+}
+
 /* One axis: dt/(2h), dt c3c4/h^2, a sixth of it; stencil's weights at distance -2, -1, 1 and 2 (of
  * y and z; those of x differ from point to point). The same in all lanes. */
 struct rhs_axis {

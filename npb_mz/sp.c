@@ -169,7 +169,7 @@ static void plane_pass(struct mz *mz, struct mz_work *work, int zone, int t)
     memset(room.speed, 0, speed_of(z) * sizeof *room.speed);
     memset(room.speed + (z->ny - 1) * speed_of(z), 0, speed_of(z) * sizeof *room.speed);
     for (int k = k0; k < k1; k++) {
-        double *w = work->w + k * z->ny * rhs_stride(z);
+        double *w = rhs_kept(work, z, k, 0);
         rhs_plane(&sweep, k);
         sp_along_set(&x, mz, 0, z->nx, room.along);
         solve_x(&sweep, &room, &x, w);
@@ -202,7 +202,7 @@ static void slab_pass(struct mz *mz, struct mz_work *work, int zone, int t)
         double *u = mz_zone_u(mz, zone) + (long)j * z->pitch + 1;
         derive_slab(z, u, room.lines);
         for (int v = 0; v < inner; v += SP_LINES)
-            sp_lines_z(&along, work->w + j * rhs_stride(z) + v * RHS_STATE, z->ny * rhs_stride(z),
+            sp_lines_z(&along, rhs_kept(work, z, 0, j) + v * RHS_STATE, z->ny * rhs_stride(z),
                        room.lines + v * SP_NODE_Z, inner * SP_NODE_Z, u + v * LANES, z->volume,
                        z->plane, z->nx - 2 - v * LANES, inner - v);
         mz_walls_keep(mz, zone, j, j + 1, 1, z->nz - 1);
