@@ -190,11 +190,13 @@ static void written(void *st)
         mz_checkpoint_forget(r->checkpoint);
 }
 
-/* With several ranks: how the zones were divided, and what the faces between ranks cost. */
+/* The steps that an earlier launch, or the run that left a checkpoint, had done: times and rates
+ * are of the others. With several ranks: how the zones were divided, and what the faces between
+ * ranks cost. */
 static json_t *facts(const void *st)
 {
     const struct run *r = st;
-    json_t *o = json_object();
+    json_t *o = json_pack("{s:i}", "steps_before", r->begun);
     if (r->ranks) {
         json_object_set_new(o, "division", ranks_json(r->ranks));
         json_object_set_new(o, "communication", remote_json(r->remote));

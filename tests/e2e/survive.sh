@@ -14,7 +14,8 @@ same() {
 }
 launched() { grep -c 'all are launched again' "$work/err"; }
 from() { # the step that the last launch went on from, of 60
-    grep -q "\"steps\": $((60 - $1)),$" "$work/out" || say "$what: not from step $1: $(cat "$work/out")"
+    grep -q "\"steps\": $((60 - $1)),$" "$work/out" && grep -q "\"steps_before\": $1[,]*$" "$work/out" \
+        || say "$what: not from step $1: $(cat "$work/out")"
 }
 alone() { [ "$what" ] && ! pgrep -f "$work" >/dev/null || say "$what: left behind: $(pgrep -af "$work")"; }
 
