@@ -89,7 +89,8 @@ static struct lu_team team_of(const struct mz *mz, const struct mz_work *work)
 {
     const struct lu_sizes s = most_sizes(mz, work->width);
     const long planes = mz->mesh->points[2];
-    struct lu_team t = {.w = work->w, .node = work->w + s.steps * planes};
+    struct lu_team t = {.w = work->w + 1}; /* where a line of cache begins */
+    t.node = t.w + s.steps * planes;
     t.threads = work->width < s.strips ? work->width : s.strips;
     t.rings = t.node + s.steps * planes;
     t.done = (_Atomic long *)(t.rings + work->width * s.ring * planes);
@@ -256,7 +257,8 @@ static void upper_plane(const struct lu_part *p, int k)
     struct lu_stream s = stream_of(p, k, false);
     struct lu_rows here = rows_of(p, p->end, k);
     for (int i = s.strips; i >= 0; i--) {
-        const struct lu_rows before = rows_of(p, p->begin + (i > 0 ? i - 1 : 0), k);
+        const struct lu_rows before = /* of the strip that comes next */
+            i > 0 ? rows_of(p, p->begin + i - 1, k) : rows_of(p, p->end - 1, k - 1);
         lu_stream_upper(&s, i, &before, &here);
         here = before;
     }

@@ -310,6 +310,18 @@ static void add_first(const struct lu_stream *s, int strip, const struct lu_rows
     }
 }
 
+/* Asks for block b of the rows that come next: u has gone from the cache since the lower sweep, and
+ * lies in more streams than a processor follows by itself. */
+FN void prefetch(const struct lu_rows *next, long b)
+{
+    enum { LINE = 8 };
+    if (b * LANES % LINE)
+        return;
+    for (int m = 0; m < MZ_VARS; m++)
+        for (int l = 0; l < LANES; l++)
+            __builtin_prefetch(next->u[l] + m * next->field + b * LANES, 1);
+}
+
 void lu_stream_upper(struct lu_stream *s, int strip, const struct lu_rows *before,
                      const struct lu_rows *here)
 {
@@ -317,6 +329,7 @@ void lu_stream_upper(struct lu_stream *s, int strip, const struct lu_rows *befor
     const int blocks = lu_blocks(s->nx);
     double more[LU_BLOCK];
     for (int b = strip < s->strips ? blocks - 1 : 0; b >= 0; b--) {
+        prefetch(before, b);
         upper_block(s, &q, (long)strip * blocks + b, more);
         if (b > 0)
             add_inner(here, b, more);

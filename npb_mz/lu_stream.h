@@ -60,6 +60,7 @@ void lu_stream_inside(double *inside, int nx, int strips, int rows);
  * Rows of that strip and of the one before. */
 void lu_stream_lower(struct lu_stream *s, int strip, const struct lu_rows *before,
                      const struct lu_rows *here);
-/* Upper sweep and update of u, likewise in the opposite order. */
+/* Upper sweep and update of u, likewise in the opposite order; `before` the first strip: the rows
+ * that come next. */
 void lu_stream_upper(struct lu_stream *s, int strip, const struct lu_rows *before,
                      const struct lu_rows *here);
