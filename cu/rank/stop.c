@@ -5,17 +5,18 @@
 #include "src/nohup.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 
 enum { STEPS_BETWEEN_TALKS = 8 }; /* after so many steps ranks ask one another */
 
 static const double HEELS = 0.3; /* seconds in which a second signal means the first */
 
-static volatile sig_atomic_t requested, save_wanted;
+static atomic_bool requested, save_wanted; /* lock-free: handlers may write them */
 static double caught_at; /* of the handler alone */
 
 void stop_request(void)
 {
-    requested = 1;
+    requested = true;
 }
 
 static void caught(int number)
@@ -32,7 +33,7 @@ static void caught(int number)
 static void warned(int number)
 {
     (void)number;
-    save_wanted = 1;
+    save_wanted = true;
 }
 
 static void mask_warning(int how)
@@ -85,9 +86,7 @@ bool stop_at_once(void)
 
 bool stop_save_wanted(void)
 {
-    const bool wanted = save_wanted;
-    save_wanted = 0;
-    return wanted;
+    return atomic_exchange(&save_wanted, false);
 }
 
 static enum stop_wish wished;

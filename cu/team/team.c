@@ -243,34 +243,34 @@ static void compute_period(struct team *t, const struct cu *cu)
     }
 }
 
-/* This unit's part of the host work of an exchange. */
-static struct team_share share_of(const struct team *t, const struct cu *cu)
+/* Units that live, or only those of CPUs. */
+static int count_living(const struct team *t, bool cpus)
 {
-    struct team_share all = {0, 0}, cpus = {0, 0};
-    for (int c = 0; c < t->set->n; c++) {
-        const bool before = c < cu->index, living = !t->unit[c].dead;
-        const bool cpu = living && t->set->cu[c].kind == CU_CPU;
-        all.part += before && living;
-        all.parts += living;
-        cpus.part += before && cpu;
-        cpus.parts += cpu;
+    int n = 0;
+    for (int c = 0; c < t->set->n; c++)
+        n += !t->unit[c].dead && (!cpus || t->set->cu[c].kind == CU_CPU);
+    return n;
+}
+
+/* Divides the host work of the next exchange among CPU units, if any lives, while none works: what
+ * one that is lost during it had as its part, others must not divide otherwise. */
+static void divide_exchange(struct team *t)
+{
+    const int cpus = count_living(t, true), parts = cpus ? cpus : count_living(t, false);
+    for (int c = 0, part = 0; c < t->set->n; c++) {
+        const bool takes = !t->unit[c].dead && (!cpus || t->set->cu[c].kind == CU_CPU);
+        t->unit[c].share = takes ? (struct team_share){part++, parts} : (struct team_share){0, 0};
     }
-    if (!cpus.parts)
-        return all;
-    if (cu->kind != CU_CPU)
-        cpus.parts = 0;
-    return cpus;
 }
 
 static void exchange_period(struct team *t, const struct cu *cu)
 {
     struct unit *u = &t->unit[cu->index];
-    const struct team_share share = share_of(t, cu);
     const int phases = t->ops->exchange ? t->ops->exchange_phases(t->ctx) : 0;
     double start = clock_now();
     for (int phase = 0; phase < phases; phase++) {
         if (!u->dead && !failed(t))
-            note_answer(t, cu, t->ops->exchange(t->ctx, cu, phase, share, &u->bytes),
+            note_answer(t, cu, t->ops->exchange(t->ctx, cu, phase, u->share, &u->bytes),
                         (struct ek_range){0, 0});
         barrier_wait(&t->barrier);
     }
@@ -399,6 +399,7 @@ static void close_round(struct team *t)
         return;
     note_failure(t, next_step(t));
     t->more = !failed(t) && t->result.steps < t->last && !t->stops && !t->done;
+    divide_exchange(t);
     t->step_start = clock_now();
 }
 
@@ -457,6 +458,7 @@ enum ek_status team_run(struct team *t, int steps)
         t->run_start = start;
     barrier_init(&t->barrier, t->set->n, cu_oversubscribed(t->set));
     TRY(tell_homes(t, true));
+    divide_exchange(t);
 #pragma omp parallel num_threads(t->set->n) proc_bind(close)
     run_unit(t, &t->set->cu[omp_get_thread_num()]);
     collect(t, start);

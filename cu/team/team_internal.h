@@ -16,7 +16,8 @@ struct unit {
     double moving_step, busy, moving, launches, starving;
     double work, speed; /* declared cost computed in this step; cost per second of the last one */
     size_t tasks, bytes, migrations;
-    bool dead, moved; /* moved: moved a task since the program was told of the homes */
+    bool dead, moved;        /* moved: moved a task since the program was told of the homes */
+    struct team_share share; /* of the host work of an exchange */
     struct events events;
     struct link link; /* its moves */
 };
