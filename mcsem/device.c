@@ -212,7 +212,7 @@ static void add_level(struct device *d, const struct pair_level *level)
 }
 
 /* The plan becomes the batch's next pair, over earth number `share`. */
-static void add_plan(struct device *d, int nfreq, int share)
+static void add_plan(struct device *d, int nfreq, int share, int derive)
 {
     const struct pair_plan *p = &d->plan;
     int *row = d->at->row + EXACT_PAIR * d->pairs++;
@@ -220,6 +220,7 @@ static void add_plan(struct device *d, int nfreq, int share)
     row[EXACT_NLEVELS] = p->nlevels;
     row[EXACT_BASE] = p->base;
     row[EXACT_MAGNETIC] = p->magnetic;
+    row[EXACT_DERIVE] = derive;
     row[EXACT_WAVES] = add_numbers(d, p->wave, (size_t)p->nwaves);
     row[EXACT_LEVELS] = (int)d->rows;
     row[EXACT_LAYERS] = share * 4 * p->layers;
@@ -238,16 +239,12 @@ static void add_plan(struct device *d, int nfreq, int share)
 static enum ek_status launch_batch(struct device *d, int nlayers, int nfreq,
                                    enum forward_derivatives derivatives)
 {
-    const struct backend_arg waves[] = {backend_arg_mem(d->buffer[LAYERS]),
-                                        backend_arg_int(nlayers),
-                                        backend_arg_mem(d->buffer[LINES]),
-                                        backend_arg_int(nfreq),
-                                        backend_arg_mem(d->at->numbers),
-                                        backend_arg_mem(d->at->plans),
-                                        backend_arg_int((int)d->pairs),
-                                        backend_arg_int(forward_derive(derivatives)),
-                                        backend_arg_double(derivatives == FORWARD_HORIZONTAL),
-                                        backend_arg_mem(d->buffer[PLACE])};
+    const struct backend_arg waves[] = {
+        backend_arg_mem(d->buffer[LAYERS]), backend_arg_int(nlayers),
+        backend_arg_mem(d->buffer[LINES]),  backend_arg_int(nfreq),
+        backend_arg_mem(d->at->numbers),    backend_arg_mem(d->at->plans),
+        backend_arg_int((int)d->pairs),     backend_arg_double(derivatives == FORWARD_HORIZONTAL),
+        backend_arg_mem(d->buffer[PLACE])};
     const struct backend_arg add[] = {backend_arg_mem(d->buffer[PLACE]), backend_arg_int(nlayers),
                                       backend_arg_int(nfreq), backend_arg_int((int)d->pairs),
                                       backend_arg_mem(d->buffer[SUMS])};
@@ -300,7 +297,8 @@ struct cursor {
 
 /* Packs pairs until the batch is full or all are in. */
 static enum ek_status fill_batch(struct device *d, const struct device_share *share, int nfreq,
-                                 const double *freq, struct cursor *at)
+                                 const double *freq, enum forward_derivatives derivatives,
+                                 struct cursor *at)
 {
     const size_t most = at->left < d->batch ? at->left : d->batch;
     d->pairs = d->numbers = 0;
@@ -319,7 +317,7 @@ static enum ek_status fill_batch(struct device *d, const struct device_share *sh
         if (d->numbers + plan_numbers(&d->plan) > MOST_NUMBERS ||
             d->rows + plan_rows(d) > d->most_rows)
             break;
-        add_plan(d, nfreq, at->share);
+        add_plan(d, nfreq, at->share, forward_derive(&s->layers, &d->plan, derivatives));
         at->pair++;
         at->left--;
     }
@@ -333,7 +331,7 @@ static enum ek_status run_batches(struct device *d, const struct device_share *s
     const int nlayers = share->layers.n;
     for (int turn = 0; at.left; turn = (turn + 1) % FLIGHT) {
         TRY(land(d, &d->flight[turn]));
-        TRY(fill_batch(d, share, nfreq, freq, &at));
+        TRY(fill_batch(d, share, nfreq, freq, derivatives, &at));
         d->at->flying = true;
         TRY(begin_batch(d, nlayers, nfreq, derivatives, sum));
         sum += d->pairs * (size_t)nfreq * (1 + (size_t)nlayers);

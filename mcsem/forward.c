@@ -150,17 +150,19 @@ static double strands(const struct forward *f, int number)
     return s[0];
 }
 
-int forward_derive(enum forward_derivatives derivatives)
+int forward_derive(const struct earth_layers *layers, const struct pair_plan *plan,
+                   enum forward_derivatives derivatives)
 {
     static const int wanted[] = {FIELD_NONE, FIELD_BASE, FIELD_ALL, FIELD_ALL};
-    return wanted[derivatives];
+    const bool buried = plan->base > layers->sediments; /* the base lacks what lies beside them */
+    return derivatives == FORWARD_BELOW && buried ? FIELD_ALL : wanted[derivatives];
 }
 
-static void sum_frequency(struct forward *f, double freq, enum forward_derivatives derivatives)
+static void sum_frequency(struct forward *f, double freq, bool alone, int derive)
 {
     const size_t sums = 2 * (size_t)(1 + f->plan.layers) * LANES;
     const struct exact_plan plan = plan_of(f);
-    struct line_field at = {.w = forward_line(freq), .alone = derivatives == FORWARD_HORIZONTAL};
+    struct line_field at = {.w = forward_line(freq), .alone = alone};
     forward_deepest(f->plan.layers, f->plan.base, f->table, f->plan.nwaves, f->plan.wave, at.w,
                     f->deepest);
     memset(f->sum, 0, VECTORS * sums * sizeof *f->sum);
@@ -169,7 +171,7 @@ static void sum_frequency(struct forward *f, double freq, enum forward_derivativ
                                         .kept = f->kept,
                                         .part = f->parts,
                                         .stride = LANES,
-                                        .derive = forward_derive(derivatives)};
+                                        .derive = derive};
         const lanes wave = LOAD(f->plan.wave, k);
         at.l2 = wave * wave;
         exact_wave(at, f->table, plan, k, f->deepest[k / PAIR_GROUP], room);
@@ -213,8 +215,9 @@ static enum ek_status run(struct forward *f, const struct earth_layers *layers,
     TRY(hankel_open(forward_filter(pair, which), &filter));
     TRY(pair_make(layers, pair, filter, forward_wire(layers, pair, nfreq, freq), &f->plan));
     forward_layers(layers, f->table);
+    const int derive = forward_derive(layers, &f->plan, derivatives);
     for (int q = 0; q < nfreq; q++) {
-        sum_frequency(f, freq[q], derivatives);
+        sum_frequency(f, freq[q], derivatives == FORWARD_HORIZONTAL, derive);
         field[q] = strands(f, 0) + I * strands(f, 1);
         for (int k = 0; k < layers->n && derivatives != FORWARD_FIELD; k++)
             derivative[q * layers->n + k] = strands(f, 2 + 2 * k) + I * strands(f, 3 + 2 * k);

@@ -12,7 +12,7 @@
 
 enum forward_derivatives {
     FORWARD_FIELD,     /* none */
-    FORWARD_BELOW,     /* of layers wholly below source and receiver; the others' are 0 */
+    FORWARD_BELOW,     /* of the sediments; others' may be 0 */
     FORWARD_ALL,       /* of all layers, rho_h and rho_v of a layer together */
     FORWARD_HORIZONTAL /* of all layers, rho_h alone */
 };
@@ -65,7 +65,8 @@ int forward_filter(const struct survey_pair *pair, int which);
 /* A level of a plan as kernels/exact.h reads it, row [EXACT_LEVEL]; its parts and weights begin at
  * these numbers. And its word for what derivatives are wanted. */
 void forward_level(const struct pair_level *level, int parts, int weights, int *row);
-int forward_derive(enum forward_derivatives derivatives);
+int forward_derive(const struct earth_layers *layers, const struct pair_plan *plan,
+                   enum forward_derivatives derivatives);
 /* The last layer that matters to each group of PAIR_GROUP wavenumbers (ascending, nwaves of them):
  * by a bound from below of what waves lose on the way there and back, re g >= l min(1, sqrt(a)) and
  * re g >= sqrt(w mu0 / 2 rho), what lies behind it is smaller than 1e-20. */

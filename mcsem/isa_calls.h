@@ -29,7 +29,10 @@ ISA_CALL(double, forward_wire,
          (layers, pair, nfreq, freq))
 ISA_CALL(void, forward_level, (const struct pair_level *level, int parts, int weights, int *row),
          (level, parts, weights, row))
-ISA_CALL(int, forward_derive, (enum forward_derivatives derivatives), (derivatives))
+ISA_CALL(int, forward_derive,
+         (const struct earth_layers *layers, const struct pair_plan *plan,
+          enum forward_derivatives derivatives),
+         (layers, plan, derivatives))
 ISA_CALL(void, forward_deepest,
          (int layers, int base, const double *table, int nwaves, const double *wave, double w,
           int *deepest),

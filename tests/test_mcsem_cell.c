@@ -214,6 +214,22 @@ static void sums_have_the_misfit_s_gradient(void **state)
     earth_close(e);
 }
 
+/* Wires that dip into the sediments see the layers beside them, too; no table serves them. */
+static void wires_in_the_sediments_have_the_misfit_s_gradient(void **state)
+{
+    (void)state;
+    static const struct kind dipping = {600, 6000, 40, 5, 0.6, 200, true, false};
+    struct earth *e = random_earth(LAYERS);
+    struct survey *s = random_survey(&dipping, 10, e);
+    for (int how = 0; how < 2; how++) {
+        const struct cell_options o = {
+            how ? CELL_SHARED : CELL_EXACT, {MISFIT_LOG, MISFIT_SQUARE, 1}, 1e-6, 1e-15, true};
+        check_gradient(s, e, &o);
+    }
+    survey_close(s);
+    earth_close(e);
+}
+
 /* ---- shared mode ----------------------------------------------------------------------------- */
 
 static const struct kind kinds[] = {
@@ -356,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_the_product_of_the_jacobian),
         cmocka_unit_test(sums_have_the_misfit_s_gradient),
+        cmocka_unit_test(wires_in_the_sediments_have_the_misfit_s_gradient),
         cmocka_unit_test(shared_mode_is_exact_mode),
         cmocka_unit_test(any_number_of_threads_gives_the_same_table),
         cmocka_unit_test(every_level_has_the_same_table),

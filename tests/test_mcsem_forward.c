@@ -177,6 +177,49 @@ static void layers_below_have_the_same_derivatives_alone(void **state)
     }
 }
 
+/* A level wire just below the sea floor, one that dips into it, one that reaches into the third
+ * layer, a receiver in the second: the derivatives for the sediments are those of differences. */
+static void sediments_beside_the_pair_have_derivatives(void **state)
+{
+    (void)state;
+    static const struct survey_pair buried[] = {
+        {.source = {0, 0, 1001},
+         .receiver = {800, 300, 999.9},
+         .direction = {1, 0, 0},
+         .length = 50},
+        {.source = {0, 0, 965},
+         .receiver = {1500, 300, 999.9},
+         .direction = {0, 0.6, 0.8},
+         .length = 270,
+         .dip = 0.35},
+        {.source = {0, 0, 1000},
+         .receiver = {900, 0, 900},
+         .direction = {1, 0, 0},
+         .length = 400,
+         .dip = 1,
+         .magnetic = true},
+        {.source = {0, 0, 960}, .receiver = {700, 200, 1150}, .direction = {0, 0, 1}}};
+    const double freq = 0.5, step = 1e-4;
+    struct earth_layers l = mcsem_sea_floor();
+    for (size_t p = 0; p < sizeof buried / sizeof *buried; p++) {
+        double complex derivative[8], field, moved[2];
+        assert_int_equal(forward_pair(forward, &l, &buried[p], 1, &freq, FINE, FORWARD_BELOW,
+                                      &field, derivative),
+                         EK_OK);
+        for (int k = l.sediments; k < l.n; k++) {
+            for (int i = 0; i < 2; i++) {
+                struct earth_layers other = l;
+                other.rho_h[k] *= exp(i ? -step : step);
+                other.rho_v[k] *= exp(i ? -step : step);
+                assert_int_equal(forward_pair(forward, &other, &buried[p], 1, &freq, FINE,
+                                              FORWARD_FIELD, &moved[i], NULL),
+                                 EK_OK);
+            }
+            close_to(derivative[k], (moved[0] - moved[1]) / (2 * step), cabs(field), 1e-7);
+        }
+    }
+}
+
 /* The dipole of a channel, seen by a channel where the source was. */
 static struct survey_pair turned_round(const struct survey_pair *p)
 {
@@ -472,6 +515,7 @@ int main(void)
         cmocka_unit_test(derivatives_obey_euler),
         cmocka_unit_test(derivatives_are_differences),
         cmocka_unit_test(layers_below_have_the_same_derivatives_alone),
+        cmocka_unit_test(sediments_beside_the_pair_have_derivatives),
         cmocka_unit_test(source_and_receiver_change_places),
         cmocka_unit_test(a_layer_may_be_two),
         cmocka_unit_test(the_vertical_resistivity_counts_where_it_differs),

@@ -11,7 +11,7 @@ FN long exact_place(int item, int layers)
  * plan: what the pairs' plans hold. */
 KERNEL(exact_waves, 64, 1, 1)
 (GLOBAL const double *layers, int nlayers, GLOBAL const double *line, int nfreq,
- GLOBAL const double *number, GLOBAL const int *plan, int npairs, int derive, double alone,
+ GLOBAL const double *number, GLOBAL const int *plan, int npairs, double alone,
  GLOBAL double *place)
 {
     const int item = GID(0), strand = item % EXACT_STRANDS;
@@ -35,7 +35,7 @@ KERNEL(exact_waves, 64, 1, 1)
     room.kept = room.sum + 2L * (1 + nlayers) * EXACT_BESIDE;
     room.part = room.kept + 8L * nlayers * EXACT_BESIDE;
     room.stride = EXACT_BESIDE;
-    room.derive = derive;
+    room.derive = row[EXACT_DERIVE];
     at.w = line[q];
     at.alone = alone;
     for (int i = 0; i < 2 * (1 + nlayers); i++)

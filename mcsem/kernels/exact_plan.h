@@ -23,7 +23,8 @@
 
 /* Numbers of a pair: how many wavenumbers and levels, what it shares with an exact_plan, where its
  * wavenumbers and levels begin, and where the deepest layers do, one for each frequency and group
- * of EXACT_STRANDS wavenumbers; where its earth's layers begin. */
+ * of EXACT_STRANDS wavenumbers; where its earth's layers begin; what derivatives are wanted
+ * (field.h). */
 #define EXACT_NWAVES   0
 #define EXACT_NLEVELS  1
 #define EXACT_BASE     2
@@ -32,7 +33,8 @@
 #define EXACT_LEVELS   5
 #define EXACT_DEEPEST  6
 #define EXACT_LAYERS   7
-#define EXACT_PAIR     8
+#define EXACT_DERIVE   8
+#define EXACT_PAIR     9
 
 /* Work-items beside one another have their numbers beside one another, so many at a time. */
 #define EXACT_BESIDE 32
