@@ -26,20 +26,30 @@ static void add_row(struct prior *p, enum prior_kind kind, int n, size_t first, 
     }
 }
 
-/* cut [columns][nz]: a horizon between this layer and the next. */
-static void add_rows(struct prior *p, const struct earth *e, int differences, const bool *cut)
+/* How many unknowns vertical smoothness takes from a layer on: fewer where those below the last one
+ * are the reference's; 0 where it ends. cut [nz]: a horizon between a layer and the next. */
+static int smooth_layers(const struct prior_options *o, int nz, int layer, const bool *cut)
+{
+    const int n = layer + o->differences < nz ? 1 + o->differences : nz - layer;
+    for (int k = layer; k + 1 < layer + n; k++)
+        if (cut[k])
+            return 0;
+    return n > o->differences || o->tied ? n : 0;
+}
+
+/* cut [columns][nz] */
+static void add_rows(struct prior *p, const struct earth *e, const struct prior_options *o,
+                     const bool *cut)
 {
     static const double factors[PRIOR_KINDS + 1][3] = {{1, -1}, {1, -1}, {1}, {1, -1}, {1, -2, 1}};
     const size_t nz = (size_t)e->nz, own = (size_t)earth_unknowns(e);
     for (int c = 0; c < earth_columns(e); c++)
         for (size_t k = 0; k < own; k++) {
-            const size_t here = (size_t)c * own + k, layer = k % nz;
-            bool crosses = layer + (size_t)differences >= nz;
-            for (size_t j = 0; !crosses && j < (size_t)differences; j++)
-                crosses = cut[(size_t)c * nz + layer + j];
-            if (!crosses)
-                add_row(p, PRIOR_VERTICAL, 1 + differences, here, 1,
-                        factors[differences > 1 ? PRIOR_KINDS : PRIOR_VERTICAL]);
+            const size_t here = (size_t)c * own + k;
+            const int n = smooth_layers(o, e->nz, (int)(k % nz), cut + (size_t)c * nz);
+            if (n)
+                add_row(p, PRIOR_VERTICAL, n, here, 1,
+                        factors[o->differences > 1 ? PRIOR_KINDS : PRIOR_VERTICAL]);
             for (int axis = 0; axis < 2; axis++)
                 if (earth_next(e, c, axis) >= 0)
                     add_row(p, PRIOR_LATERAL, 2, here,
@@ -190,7 +200,7 @@ static enum ek_status fill(struct prior *p, const struct earth *e, const struct 
     TRY(read_reference(o->reference, e, p));
     TRY(read_controls(o->controls, e, p));
     TRY(read_horizons(o->horizons, e, cut));
-    add_rows(p, e, o->differences, cut);
+    add_rows(p, e, o, cut);
     return EK_OK;
 }
 

@@ -3,8 +3,9 @@
  *
  *   sum over kinds of mu |R (m - reference)|^2,   low <= m <= high
  *
- * Each row of R is a difference of two or three unknowns, or one alone. Smoothness ends at
- * horizons: interfaces that are known, from which each column takes the nearest one of its own. */
+ * Each row of R is a difference of two or three unknowns, or one alone. Vertical smoothness may go
+ * on below the last layer, where the reference is taken for true; it ends at horizons: interfaces
+ * that are known, from which each column takes the nearest one of its own. */
 #pragma once
 
 #include "mcsem/earth.h"
@@ -23,6 +24,7 @@ struct prior_weights {
 
 struct prior_options {
     int differences;         /* vertical ones: first or second */
+    int tied;                /* vertical smoothness goes on below the last layer */
     int transform;           /* bounds that a step comes close to, but does not meet */
     double rho_min, rho_max; /* ohm m */
     const char *reference;   /* a model (read_model.h), NULL: uniform */

@@ -18,6 +18,7 @@
 #define AT(member)   offsetof(struct inversion, member)
 #define SMOOTH(kind) (AT(invert_options.smooth.of) + (kind) * sizeof(double))
 static const char *const bounds[] = {"clip", "transform", NULL};
+static const char *const bottoms[] = {"free", "tied", NULL};
 
 static const struct opt options[] = {
     {"generate", OPT_TEXT, AT(generate), "NAME",
@@ -99,6 +100,10 @@ static const struct opt options[] = {
     {"differences", OPT_INT, AT(prior_options.differences), "1|2",
      "that vertical smoothness makes small, first or second ones (1)", .min = 1, .max = 2,
      .rare = true},
+    {"bottom", OPT_NAME, AT(prior_options.tied), "tied|free",
+     "below the last layer the earth is the reference, 1 ohm m without one, or nothing is known "
+     "of it (tied)",
+     .names = bottoms, .rare = true},
     {"reference", OPT_FILE, AT(prior_options.reference), "FILE",
      .help = "a model: smoothness is that of the distance from it (uniform)"},
     {"horizons", OPT_TEXT, AT(prior_options.horizons), "LIST",
@@ -168,7 +173,8 @@ static void defaults(void *st, const struct bench_program *self)
                                                 .cooling = 0.1,
                                                 .coolest = 1e-6,
                                                 .step = 1};
-    s->prior_options = (struct prior_options){.differences = 1, .rho_min = 0.1, .rho_max = 1e4};
+    s->prior_options =
+        (struct prior_options){.differences = 1, .tied = 1, .rho_min = 0.1, .rho_max = 1e4};
 }
 
 /* ---- instead of a run ------------------------------------------------------------------------ */

@@ -255,6 +255,8 @@ static void controls_are_those_of_dense_least_squares(void **state)
         {{.differences = 2}, "", -1, 0, false},
         {{.differences = 1, .horizons = "190"}, "", 1, 0, false},
         {{.differences = 2, .horizons = "90"}, "", 0, 0, false},
+        {{.differences = 1, .tied = 1}, "column,layer,reference_ohmm\n,2,20\n", -1, 20, false},
+        {{.differences = 2, .tied = 1, .horizons = "190"}, "", 1, 0, false},
         {{.differences = 1}, "column,layer,reference_ohmm\n,,1\n,2,20\n", -1, 20, false},
         {{.differences = 2}, "column,layer,fixed,rho_min\n,0,1,\n3,2,1,0.5\n", -1, 0, true},
     };
@@ -275,11 +277,10 @@ static void controls_are_those_of_dense_least_squares(void **state)
         for (int i = 0; i < UNKNOWNS; i++) {
             const int k = i % NZ, c = i / NZ;
             double rows[4][UNKNOWNS] = {{0}};
-            if (k + order < NZ && (cut < 0 || k > cut || k + order <= cut)) {
-                rows[0][i] = 1;
-                rows[0][i + 1] = order == 2 ? -2 : -1;
-                rows[0][i + 2 * (order == 2)] = 1;
-            }
+            const bool whole = k + order < NZ || cases[t].options.tied;
+            if (whole && (cut < 0 || k > cut || k + order <= cut))
+                for (int j = 0; j <= order && k + j < NZ; j++)
+                    rows[0][i + j] = order == 1 ? 1 - 2 * j : j == 1 ? -2 : 1;
             if (c % NX + 1 < NX)
                 rows[1][i] = -(rows[1][i + NZ] = 1);
             if (c + NX < COLUMNS)

@@ -111,8 +111,12 @@ refuses 'a model without layers' 'bad.csv' "$bin" "$survey" --forward-survey --e
 sed 's/^DIMENSIONS 6/DIMENSIONS 7/' "$work/truth.vtk" >"$work/bad.vtk"
 refuses "another grid's model" 'are not 5 x 3 columns' "$bin" "$survey" --forward-survey --earth "$work/bad.vtk"
 
-# How sure a model is: known better above than below, in the table, in VTK.
-"$bin" "$survey" $quick --iterations 8 --target 1.5 --uncertainty --model-out "$work/sure.csv" &&
+# How sure a model is: known better above than below, in the table, in VTK; tied to what is below, its last layer is known
+# better again.
+"$bin" "$survey" $quick --iterations 8 --target 1.5 --uncertainty --model-out "$work/tied.csv" &&
+    awk -F, 'NR > 1 { sum[$2] += $7 } END { exit !(sum[0] < sum[5] && sum[5] < sum[10] && sum[11] < sum[10]) }' "$work/tied.csv"
+check $? "uncertainties over what is known: $(head -13 "$work/tied.csv")"
+"$bin" "$survey" $quick --iterations 8 --target 1.5 --bottom free --uncertainty --model-out "$work/sure.csv" &&
     awk -F, 'NR == 1 { exit_early = $7 != "sigma_ln_rho" || $8 != "resolution_m" || $9 != "investigated_m"; next }
              { if (!($7 > 0) || !($8 > 0) || !($9 > 300 && $9 <= 1800)) bad = 1; sum[$2] += $7 }
              END { exit exit_early || bad || !(sum[0] < sum[5] && sum[5] < sum[11]) }' "$work/sure.csv"
