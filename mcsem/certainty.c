@@ -42,7 +42,7 @@ enum ek_status certainty_open(struct invert *inv, struct certainty **certainty)
     double *share = ARENA_NEW(&c->arena, n, double);
     enum ek_status st = arena_check(&c->arena, "uncertainties of %zu unknowns", n);
     if (!st)
-        st = normal_certainty(inv->normal, inv->sums, invert_smoothness(inv), 0, c->sigma, share);
+        st = normal_certainty(inv->normal, inv->sums, invert_smoothness(inv), c->sigma, share);
     if (st == EK_UNVERIFIED)
         st = status_fail(EK_USAGE, "--uncertainty: neither data nor smoothness determine a model");
     if (st) {

@@ -384,7 +384,7 @@ static enum ek_status solve(struct invert *inv, double level, double *dm, double
     inv->level = level;
     for (; inv->damping <= MOST_DAMPING; inv->damping *= MORE_DAMPING) {
         st = normal_solve(inv->normal, inv->sums, inv->earth->m, invert_smoothness(inv),
-                          inv->damping * inv->scale, dm);
+                          inv->damping, dm);
         if (st != EK_UNVERIFIED)
             break;
     }

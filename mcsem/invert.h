@@ -31,10 +31,9 @@ extern const char *const invert_stop_text[INVERT_STOPS];
 
 struct invert_options {
     int iterations, least_iterations, stall_times;
-    double target, stall;      /* RMS misfit; relative change of it */
-    enum misfit_robust robust; /* as the cells' sums have it */
-    /* In units of the mean diagonal of the accepted model's J'W^2 J (normal_scale()): */
-    struct prior_weights smooth; /* mu at level 1 */
+    double target, stall;        /* RMS misfit; relative change of it */
+    enum misfit_robust robust;   /* as the cells' sums have it */
+    struct prior_weights smooth; /* mu at level 1, over the mean diagonal of J'W^2 J */
     double damping;              /* the first lambda */
     double cooling, coolest; /* an iteration leaves at least `cooling` of the level; the least */
     double step;             /* largest change of ln rho in one iteration */
@@ -69,7 +68,7 @@ struct invert {
     double *sums, *trial_sums; /* [columns][cell_sums()] of both; the trial's is to be filled in */
     double data;               /* real numbers measured */
     struct normal *normal;     /* NULL where this process does not solve */
-    double scale;              /* unit of mu and lambda */
+    double scale;              /* unit of mu */
     double damping, level;     /* lambda; of smoothness */
     double ask;                /* share of the misfit that a step is to leave */
     double predicted;          /* decrease of Phi by the trial */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_SHARE 1e-6 /* of the mean diagonal, where data see nothing */
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static size_t count_entries(const struct earth *e)
@@ -137,11 +139,13 @@ static void fill_values(struct normal *n, const double *sums, struct prior_weigh
 {
     const struct earth *e = n->earth;
     const int own = earth_unknowns(e);
+    const double least = damping * LEAST_SHARE * normal_scale(e, sums);
     double *x = n->matrix->x;
     for (int c = 0; c < earth_columns(e); c++, sums += cell_sums(own))
         for (int k = 0; k < own; k++) {
             for (int below = k; below < own; below++)
-                *x++ = sums[cell_sum_at(1 + below, 1 + k)] + (below == k ? damping : 0);
+                *x++ = sums[cell_sum_at(1 + below, 1 + k)] * (below == k ? 1 + damping : 1) +
+                       (below == k ? least : 0);
             for (int axis = 0; axis < 2; axis++)
                 if (earth_next(e, c, axis) >= 0)
                     *x++ = 0;

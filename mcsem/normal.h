@@ -2,10 +2,11 @@
  * smoothness that couples layers within a column and columns side by side. Solved by CHOLMOD's
  * supernodal Cholesky factorisation, ordered and analysed once.
  *
- *   (J'W^2 J + mu R'R + lambda I) dm = J'W^2 r - mu R'R (m - reference)
+ *   (J'W^2 J + mu R'R + lambda D) dm = J'W^2 r - mu R'R (m - reference)
  *
- * with the rows R of prior.h; what is fixed does not change. BLAS runs on one thread, so that its
- * bits do not depend on how many cores there are. */
+ * with the rows R of prior.h, and D the diagonal of J'W^2 J (Marquardt 1963) and 1e-6 of its mean;
+ * what is fixed does not change. BLAS runs on one thread, so that its bits do not depend on how
+ * many cores there are. */
 #pragma once
 
 #include "mcsem/prior.h"
@@ -30,9 +31,9 @@ enum ek_status normal_solve(struct normal *normal, const double *sums, const dou
  * (selected inversion; Takahashi, Fagan & Chen 1973), in about two factorisations' time and once
  * more its memory. As normal_solve(). */
 enum ek_status normal_certainty(struct normal *normal, const double *sums, struct prior_weights mu,
-                                double damping, double *variance, double *share);
+                                double *variance, double *share);
 
-/* Mean of the diagonal of J'W^2 J over the unknowns that have data: the scale of mu and lambda. */
+/* Mean of the diagonal of J'W^2 J over the unknowns that have data: the scale of mu. */
 double normal_scale(const struct earth *earth, const double *sums);
 
 /* By how much |W r|^2 falls for a step dm, were F linear. */

@@ -127,13 +127,13 @@ static double entry(const struct inverse *v, size_t a, size_t b)
     return v->c[v->first[s] + (column - v->super[s]) * height + low];
 }
 
-/* Of each unknown its variance, and what is left of 1 after damping and rows took their shares. */
+/* Of each unknown its variance, and what is left of 1 after rows took their shares. */
 static void take_all(const struct inverse *v, const struct prior *p, struct prior_weights mu,
-                     double damping, double *variance, double *share)
+                     double *variance, double *share)
 {
     for (size_t i = 0; i < p->n; i++) {
         variance[i] = p->fixed[i] ? 0 : entry(v, i, i);
-        share[i] = p->fixed[i] ? 0 : 1 - damping * variance[i];
+        share[i] = p->fixed[i] ? 0 : 1;
     }
     for (size_t q = 0; q < p->nrows; q++) {
         const struct prior_row *r = &p->row[q];
@@ -146,16 +146,16 @@ static void take_all(const struct inverse *v, const struct prior *p, struct prio
 }
 
 enum ek_status normal_certainty(struct normal *n, const double *sums, struct prior_weights mu,
-                                double damping, double *variance, double *share)
+                                double *variance, double *share)
 {
     struct inverse v;
-    TRY(normal_factorize(n, sums, mu, damping));
+    TRY(normal_factorize(n, sums, mu, 0));
     if (n->common.status < 0 || !n->factor->is_super)
         FAIL(EK_UNAVAILABLE, "out of memory for a factor of %.3g numbers", n->common.lnz);
     TRY(open_inverse(n->factor, &v));
     for (SuiteSparse_long s = (SuiteSparse_long)n->factor->nsuper - 1; s >= 0; s--)
         invert_supernode(&v, s);
-    take_all(&v, n->prior, mu, damping, variance, share);
+    take_all(&v, n->prior, mu, variance, share);
     close_inverse(&v);
     return EK_OK;
 }

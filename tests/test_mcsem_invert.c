@@ -78,9 +78,15 @@ static void fill_dense(const double *m, struct prior_weights mu, double damping)
                     dense[c * NZ + k][c * NZ + l] += matrix[c][i][k] * matrix[c][i][l];
             }
         }
+    double mean = 0;
+    for (int i = 0; i < UNKNOWNS; i++)
+        mean += dense[i][i] / UNKNOWNS;
+    for (int i = 0; i < UNKNOWNS; i++) {
+        dense[i][i] += damping * (dense[i][i] + 1e-6 * mean) + mu.of[PRIOR_PULL];
+        dense[i][UNKNOWNS] -= mu.of[PRIOR_PULL] * m[i];
+    }
     for (int i = 0; i < UNKNOWNS; i++) {
         const int k = i % NZ, c = i / NZ;
-        dense[i][i] += damping;
         if (k + 1 < NZ)
             couple(i, i + 1, mu.of[PRIOR_VERTICAL], m);
         if (c % NX + 1 < NX)
@@ -350,10 +356,10 @@ static void changes_keep_the_bounds_of_their_cell(void **state)
 /* ---- how sure ---------------------------------------------------------------------------------*/
 
 /* Column i of the inverse of the matrix of fill_dense(). */
-static void dense_inverse(struct prior_weights mu, double damping, int i, double *column)
+static void dense_inverse(struct prior_weights mu, int i, double *column)
 {
     const double zero[UNKNOWNS] = {0};
-    fill_dense(zero, mu, damping);
+    fill_dense(zero, mu, 0);
     for (int j = 0; j < UNKNOWNS; j++)
         dense[j][UNKNOWNS] = j == i;
     solve_dense(column);
@@ -362,7 +368,7 @@ static void dense_inverse(struct prior_weights mu, double damping, int i, double
 static void certainty_is_that_of_the_dense_inverse(void **state)
 {
     (void)state;
-    const struct prior_weights mu[] = {{{0.7, 0.2}}, {{0, 3}}, {{5, 0}}};
+    const struct prior_weights mu[] = {{{0.7, 0.2}}, {{0, 3, 0.05}}, {{5, 0, 0.1}}};
     const double zero[UNKNOWNS] = {0};
     double variance[UNKNOWNS], share[UNKNOWNS], column[UNKNOWNS], product[UNKNOWNS][UNKNOWNS];
     struct normal *n;
@@ -372,11 +378,10 @@ static void certainty_is_that_of_the_dense_inverse(void **state)
     for (int i = 0; i < UNKNOWNS; i++)
         memcpy(product[i], dense[i], sizeof product[i]); /* J'W^2 J */
     for (size_t t = 0; t < sizeof mu / sizeof *mu; t++) {
-        const double damping = 0.05 * (double)t;
-        assert_int_equal(normal_certainty(n, sums, mu[t], damping, variance, share), EK_OK);
+        assert_int_equal(normal_certainty(n, sums, mu[t], variance, share), EK_OK);
         for (int i = 0; i < UNKNOWNS; i++) {
             double determined = 0;
-            dense_inverse(mu[t], damping, i, column);
+            dense_inverse(mu[t], i, column);
             for (int j = 0; j < UNKNOWNS; j++)
                 determined += column[j] * product[j][i];
             close_to(variance[i], column[i], column[i], 1e-9);
@@ -384,7 +389,7 @@ static void certainty_is_that_of_the_dense_inverse(void **state)
         }
     }
     memset(sums, 0, COLUMNS * cell_sums(NZ) * sizeof *sums);
-    assert_int_equal(normal_certainty(n, sums, (struct prior_weights){{0, 0}}, 0, variance, share),
+    assert_int_equal(normal_certainty(n, sums, (struct prior_weights){{0, 0}}, variance, share),
                      EK_UNVERIFIED);
     normal_close(n);
 }
@@ -419,15 +424,15 @@ static void draw(double precision[UNKNOWNS][UNKNOWNS + 1], double *m)
 static void one_sigma_covers_its_share(void **state)
 {
     (void)state;
-    const struct prior_weights mu = {{2, 1}};
-    const double zero[UNKNOWNS] = {0}, damping = 0.3;
+    const struct prior_weights mu = {{2, 1, 0.3}};
+    const double zero[UNKNOWNS] = {0};
     double kept[COLUMNS][ROWS], variance[UNKNOWNS], share[UNKNOWNS], m[UNKNOWNS], found[UNKNOWNS];
     int covered = 0;
     struct normal *n;
     memcpy(kept, data, sizeof kept);
     assert_int_equal(normal_open(earth, prior, &n), EK_OK);
     for (int seed = 0; seed < 100; seed++) {
-        fill_dense(zero, mu, damping);
+        fill_dense(zero, mu, 0);
         for (int c = 0; c < COLUMNS; c++) /* what the data add is not known before */
             for (int i = 0; i < ROWS; i++)
                 for (int k = 0; k < NZ; k++)
@@ -441,8 +446,8 @@ static void one_sigma_covers_its_share(void **state)
                     data[c][i] += matrix[c][i][k] * m[c * NZ + k];
             }
         fill_sums(zero, sums);
-        assert_int_equal(normal_solve(n, sums, zero, mu, damping, found), EK_OK);
-        assert_int_equal(normal_certainty(n, sums, mu, damping, variance, share), EK_OK);
+        assert_int_equal(normal_solve(n, sums, zero, mu, 0, found), EK_OK);
+        assert_int_equal(normal_certainty(n, sums, mu, variance, share), EK_OK);
         for (int i = 0; i < UNKNOWNS; i++)
             covered += fabs(found[i] - m[i]) <= sqrt(variance[i]);
     }
@@ -495,6 +500,34 @@ static void linear_data_are_explained(void **state)
         assert_true(inv->record[i].step <= usual.step + 1e-12);
         assert_true(inv->record[i].rms < inv->record[i - 1].rms);
     }
+    invert_close(inv);
+}
+
+/* Multiplies the last layers' share of the data, which remain those of the truth. */
+static void weigh_last_layers(double by)
+{
+    for (int c = 0; c < COLUMNS; c++)
+        for (int i = 0; i < ROWS; i++) {
+            matrix[c][i][NZ - 1] *= by;
+            data[c][i] = 0;
+            for (int k = 0; k < NZ; k++)
+                data[c][i] += matrix[c][i][k] * truth[c * NZ + k];
+        }
+}
+
+/* What data hardly see is found in few steps, too. */
+static void weak_layers_are_not_held(void **state)
+{
+    (void)state;
+    struct invert_options o = usual;
+    o.smooth = (struct prior_weights){{1e-7, 1e-7}};
+    weigh_last_layers(0.01);
+    struct invert *inv = open_inversion(&o);
+    while (!inv->stop)
+        go_on(inv);
+    weigh_last_layers(100);
+    assert_int_equal(inv->stop, INVERT_MISFIT);
+    assert_true(inv->iteration <= 15);
     invert_close(inv);
 }
 
@@ -719,6 +752,7 @@ int main(void)
         cmocka_unit_test(certainty_is_that_of_the_dense_inverse),
         cmocka_unit_test(one_sigma_covers_its_share),
         cmocka_unit_test(linear_data_are_explained),
+        cmocka_unit_test(weak_layers_are_not_held),
         cmocka_unit_test(perfect_data_end_it),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(a_bad_trial_is_rejected_and_the_next_step_shorter),

@@ -243,7 +243,7 @@ static void bench_certainty(void)
         must(normal_solve(n, sums, share, mu, 0.01, variance));
         seconds[0][r] = cpu_now() - start;
         start = cpu_now();
-        must(normal_certainty(n, sums, mu, 0.01, variance, share));
+        must(normal_certainty(n, sums, mu, variance, share));
         seconds[1][r] = cpu_now() - start;
     }
     for (size_t i = 0; i < unknowns; i++) {
