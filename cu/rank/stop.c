@@ -12,7 +12,7 @@ enum { STEPS_BETWEEN_TALKS = 8 }; /* after so many steps ranks ask one another *
 static const double HEELS = 0.3; /* seconds in which a second signal means the first */
 
 static atomic_bool requested, save_wanted; /* lock-free: handlers may write them */
-static double caught_at; /* of the handler alone */
+static double caught_at;                   /* of the handler alone */
 
 void stop_request(void)
 {
