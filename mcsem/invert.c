@@ -84,8 +84,8 @@ static enum ek_status allocate(struct invert *inv, bool solves)
 }
 
 enum ek_status invert_open(const struct survey *survey, const struct earth *start,
-                           const struct prior *prior, const struct invert_options *options,
-                           bool solves, struct invert **out)
+                           struct prior *prior, const struct invert_options *options, bool solves,
+                           struct invert **out)
 {
     NEW(struct invert, inv, 1, "out of memory for an inversion");
     inv->survey = survey;
@@ -121,6 +121,7 @@ void invert_reset(struct invert *inv, const struct earth *start)
     for (size_t i = 0; i < earth_size(inv->earth); i++)
         inv->trial[i] = inv->earth->m[i] =
             start->m[i] + prior_change(inv->prior, i, start->m[i], 0);
+    prior_settle(inv->prior, inv->earth->m);
     inv->damping = inv->options.damping;
     inv->level = 1;
     inv->ask = LEAST_ASK;
@@ -362,6 +363,7 @@ static void shift_start(struct invert *inv, double shift)
     for (size_t i = 0; i < earth_size(inv->earth); i++)
         inv->trial[i] =
             inv->earth->m[i] + prior_change(inv->prior, i, inv->earth->m[i], shift - here);
+    prior_settle(inv->prior, inv->trial);
     inv->record[inv->nrecords] = (struct invert_record){.step = shift};
 }
 
@@ -439,6 +441,7 @@ static enum ek_status take_step(struct invert *inv, struct invert_record *r)
     const struct misfit_summary s = invert_misfit(inv, inv->sums);
     const double aim = AIM * pow(inv->options.target / s.rms, 2);
     inv->scale = normal_scale(inv->earth, inv->sums);
+    prior_settle(inv->prior, inv->earth->m);
     if (rejected(inv))
         shorten(inv, r[-1].gain);
     else

@@ -61,7 +61,7 @@ static inline double *invert_numbers_of(struct invert_record *r)
 
 struct invert {
     const struct survey *survey; /* binned; borrowed */
-    const struct prior *prior;   /* borrowed */
+    struct prior *prior;         /* borrowed */
     struct invert_options options;
     struct earth *earth;       /* the accepted model */
     double *trial;             /* [columns][nz] the model to be computed */
@@ -86,8 +86,8 @@ struct invert {
  * and invert_step(); the others only share the trial. EK_USAGE: no data; EK_UNAVAILABLE: memory.
  * One thread, like all here. */
 enum ek_status invert_open(const struct survey *survey, const struct earth *start,
-                           const struct prior *prior, const struct invert_options *options,
-                           bool solves, struct invert **inv);
+                           struct prior *prior, const struct invert_options *options, bool solves,
+                           struct invert **inv);
 void invert_close(struct invert *inv);
 
 /* Back to the start, which becomes the trial. */

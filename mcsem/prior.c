@@ -4,6 +4,7 @@
 #include "mcsem/seabed.h"
 #include "src/arena.h"
 #include "src/file.h"
+#include "src/sort.h"
 #include "src/table.h"
 
 #include <math.h>
@@ -37,6 +38,13 @@ static int smooth_layers(const struct prior_options *o, int nz, int layer, const
     return n > o->differences || o->tied ? n : 0;
 }
 
+/* A row that ends below the last layer: there the median is the reference of what has none. */
+static void tie(const struct prior *p, struct prior_row *r)
+{
+    for (int i = 0; i < r->n; i++)
+        r->floats += p->given[r->at[i]] ? 0 : r->factor[i];
+}
+
 /* cut [columns][nz] */
 static void add_rows(struct prior *p, const struct earth *e, const struct prior_options *o,
                      const bool *cut)
@@ -50,6 +58,8 @@ static void add_rows(struct prior *p, const struct earth *e, const struct prior_
             if (n)
                 add_row(p, PRIOR_VERTICAL, n, here, 1,
                         factors[o->differences > 1 ? PRIOR_KINDS : PRIOR_VERTICAL]);
+            if (n && n <= o->differences)
+                tie(p, &p->row[p->nrows - 1]);
             for (int axis = 0; axis < 2; axis++)
                 if (earth_next(e, c, axis) >= 0)
                     add_row(p, PRIOR_LATERAL, 2, here,
@@ -136,9 +146,11 @@ static enum ek_status control(const struct table *t, size_t row, const double *x
         p->fixed[i] = isnan(x[FIXED]) ? p->fixed[i] : x[FIXED] != 0;
         p->low[i] = isnan(x[LOW]) ? p->low[i] : log(x[LOW]);
         p->high[i] = isnan(x[HIGH]) ? p->high[i] : log(x[HIGH]);
-        if (!isnan(x[REFERENCE]))
+        if (!isnan(x[REFERENCE])) {
+            p->given[i] = true;
             p->reference[i] =
                 log(x[REFERENCE]) + (i % own >= e->nz ? log(e->anisotropy[i % e->nz]) : 0);
+        }
         if (!(p->low[i] < p->high[i]))
             FAIL(EK_USAGE, "%s:%zu: column %d, layer %d: rho_min %g is not below rho_max %g",
                  t->path, t->line[row], i / own, i % own % e->nz, exp(p->low[i]), exp(p->high[i]));
@@ -181,6 +193,7 @@ static enum ek_status read_reference(const char *path, const struct earth *e, st
     TRY(earth_copy(e, &reference));
     const enum ek_status st = read_model(path, reference);
     memcpy(p->reference, reference->m, p->n * sizeof *p->reference);
+    memset(p->given, true, p->n * sizeof *p->given);
     earth_close(reference);
     return st;
 }
@@ -192,6 +205,8 @@ static enum ek_status fill(struct prior *p, const struct earth *e, const struct 
     if (!(o->rho_min < o->rho_max))
         FAIL(EK_USAGE, "--rho-min %g is not below --rho-max %g", o->rho_min, o->rho_max);
     p->transform = o->transform;
+    p->nz = e->nz;
+    p->own = own;
     for (size_t i = 0; i < p->n; i++) {
         p->low[i] = log(o->rho_min);
         p->high[i] = log(o->rho_max);
@@ -215,7 +230,9 @@ enum ek_status prior_open(const struct earth *e, const struct prior_options *o,
     p->reference = ARENA_NEW(&p->arena, n, double);
     p->low = ARENA_NEW(&p->arena, n, double);
     p->high = ARENA_NEW(&p->arena, n, double);
+    p->sorted = ARENA_NEW(&p->arena, n, double);
     p->fixed = ARENA_NEW(&p->arena, n, bool);
+    p->given = ARENA_NEW(&p->arena, n, bool);
     bool *cut = ARENA_NEW(&room, n, bool);
     enum ek_status st = arena_check(&p->arena, "what is wanted of %zu unknowns", n);
     if (!st)
@@ -240,9 +257,18 @@ void prior_close(struct prior *p)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
+void prior_settle(struct prior *p, const double *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (i % p->own < (size_t)p->nz)
+            p->sorted[n++] = m[i];
+    p->median = sort_median(p->sorted, n);
+}
+
 double prior_row_value(const struct prior *p, const struct prior_row *r, const double *m)
 {
-    double sum = 0;
+    double sum = -r->floats * p->median;
     for (int i = 0; i < r->n; i++)
         sum += r->factor[i] * (m[r->at[i]] - p->reference[r->at[i]]);
     return sum;

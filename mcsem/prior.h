@@ -4,8 +4,9 @@
  *   sum over kinds of mu |R (m - reference)|^2,   low <= m <= high
  *
  * Each row of R is a difference of two or three unknowns, or one alone. Vertical smoothness may go
- * on below the last layer, where the reference is taken for true; it ends at horizons: interfaces
- * that are known, from which each column takes the nearest one of its own. */
+ * on below the last layer, where the reference is taken for true, or, where none is given, the
+ * median of all layers (prior_settle()); it ends at horizons: interfaces that are known, from which
+ * each column takes the nearest one of its own. */
 #pragma once
 
 #include "mcsem/earth.h"
@@ -36,14 +37,18 @@ struct prior_row {
     enum prior_kind kind;
     int n, at[3]; /* unknowns */
     double factor[3];
+    double floats; /* what the median is taken times, 0 where references are given */
 };
 
 struct prior {
     bool transform;
-    size_t n, nrows;
+    int nz;               /* of each column's horizontal resistivities, */
+    size_t own, n, nrows; /* unknowns of a column, of all */
     struct prior_row *row;
     double *reference, *low, *high; /* [n] ln ohm m */
-    bool *fixed;                    /* [n] */
+    double median;                  /* the same, of the model that was settled last */
+    double *sorted;                 /* [n] for it */
+    bool *fixed, *given;            /* [n]; given: a reference by the user */
     struct arena arena;
 };
 
@@ -52,6 +57,10 @@ struct prior {
 enum ek_status prior_open(const struct earth *earth, const struct prior_options *options,
                           struct prior **prior);
 void prior_close(struct prior *prior);
+
+/* From now on this model's median stands where no reference is given below the last layer: an
+ * objective's values compare until the next call only. */
+void prior_settle(struct prior *prior, const double *m);
 
 /* A row's R (m - reference); the sum of the squares of all of a kind. */
 double prior_row_value(const struct prior *prior, const struct prior_row *row, const double *m);

@@ -101,8 +101,8 @@ static const struct opt options[] = {
      "that vertical smoothness makes small, first or second ones (1)", .min = 1, .max = 2,
      .rare = true},
     {"bottom", OPT_NAME, AT(prior_options.tied), "tied|free",
-     "below the last layer the earth is the reference, 1 ohm m without one, or nothing is known "
-     "of it (tied)",
+     "below the last layer the earth is the reference, without one the model's median, or nothing "
+     "is known of it (tied)",
      .names = bottoms, .rare = true},
     {"reference", OPT_FILE, AT(prior_options.reference), "FILE",
      .help = "a model: smoothness is that of the distance from it (uniform)"},

@@ -231,6 +231,11 @@ static void add_dense_row(const double *row, double mu, const double *m, const d
     }
 }
 
+static int ascending(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
 static struct prior *open_prior(const struct prior_options *o, const char *text)
 {
     struct prior *p = NULL;
@@ -254,31 +259,37 @@ static void controls_are_those_of_dense_least_squares(void **state)
     static const struct {
         struct prior_options options;
         const char *controls;
-        int cut; /* a horizon below this layer, -1: none */
-        double reference;
-        bool fixed; /* layer 0, and layer 2 of column 3 */
+        int cut;          /* a horizon below this layer, -1: none */
+        double reference; /* of layer 2 */
+        bool fixed;       /* layer 0, and layer 2 of column 3 */
     } cases[] = {
         {{.differences = 2}, "", -1, 0, false},
         {{.differences = 1, .horizons = "190"}, "", 1, 0, false},
         {{.differences = 2, .horizons = "90"}, "", 0, 0, false},
         {{.differences = 1, .tied = 1}, "column,layer,reference_ohmm\n,2,20\n", -1, 20, false},
+        {{.differences = 2, .tied = 1}, "column,layer,reference_ohmm\n,2,20\n", -1, 20, false},
         {{.differences = 2, .tied = 1, .horizons = "190"}, "", 1, 0, false},
         {{.differences = 1}, "column,layer,reference_ohmm\n,,1\n,2,20\n", -1, 20, false},
         {{.differences = 2}, "column,layer,fixed,rho_min\n,0,1,\n3,2,1,0.5\n", -1, 0, true},
     };
     const struct prior_weights mu = {{0.7, 0.2, 0.05}};
-    double m[UNKNOWNS], got[UNKNOWNS], want[UNKNOWNS];
+    double m[UNKNOWNS], got[UNKNOWNS], want[UNKNOWNS], sorted[UNKNOWNS];
     for (int i = 0; i < UNKNOWNS; i++)
-        m[i] = 2 * noise(i, 3, 4);
+        m[i] = sorted[i] = 2 * noise(i, 3, 4);
     fill_sums(m, sums);
+    qsort(sorted, UNKNOWNS, sizeof *sorted, ascending);
+    const double median = (sorted[(UNKNOWNS - 1) / 2] + sorted[UNKNOWNS / 2]) / 2;
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
         const int order = cases[t].options.differences, cut = cases[t].cut;
         struct prior *p = open_prior(&cases[t].options, cases[t].controls);
         struct normal *n;
-        double reference[UNKNOWNS] = {0};
+        double reference[UNKNOWNS] = {0}, below[UNKNOWNS]; /* the last layer */
         assert_non_null(p);
         for (int i = 2; cases[t].reference > 0 && i < UNKNOWNS; i += NZ)
             reference[i] = log(cases[t].reference);
+        for (int i = 0; i < UNKNOWNS; i++)
+            below[i] = reference[i] > 0 ? reference[i] : median;
+        prior_settle(p, m);
         fill_dense(m, (struct prior_weights){{0, 0}}, 0.01);
         for (int i = 0; i < UNKNOWNS; i++) {
             const int k = i % NZ, c = i / NZ;
@@ -293,7 +304,8 @@ static void controls_are_those_of_dense_least_squares(void **state)
                 rows[2][i] = -(rows[2][i + NX * NZ] = 1);
             rows[3][i] = 1;
             for (int r = 0; r < 4; r++)
-                add_dense_row(rows[r], mu.of[r < 2 ? r : r - 1], m, reference);
+                add_dense_row(rows[r], mu.of[r < 2 ? r : r - 1], m,
+                              r || k + order < NZ ? reference : below);
         }
         for (int i = 0; i < UNKNOWNS; i++)
             if (cases[t].fixed && (i % NZ == 0 || i == 3 * NZ + 2))
