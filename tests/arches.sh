@@ -7,7 +7,7 @@
 # through clang. All are parsed by the older gcc and for aarch64, all but the tests for the others.
 # What reads differently on each level – all that includes src/lanes.h or asks for a processor's
 # macros – is compiled to code for each of them; so is, with -O3, what has crashed a compiler. A
-# compiler that is not installed is skipped and said so.
+# compiler that is not installed, or has no C library, is skipped and said so.
 # Prints what failed and, last, "N passed, N failed[, N skipped]". Environment: CPPFLAGS, WARN,
 # PKG_CFLAGS as make sets them; ARCHES=word takes only the targets whose name holds it.
 set -u
@@ -64,6 +64,8 @@ jobs() { # one a line: target, compiler and flags, file
     while read -r name cc flags parse; do
         [[ -n $name && $name == *${ARCHES:-}* ]] || continue
         command -v "$cc" >/dev/null || { echo "$name: no $cc here" >>"$work/skipped"; continue; }
+        echo '#include <stdio.h>' | "$cc" -E - >/dev/null 2>&1 ||
+            { echo "$name: $cc has no C library here" >>"$work/skipped"; continue; }
         echo "$name" >>"$work/targets"
         local line
         line="$cc $flags $(echo $common $(headers "$cc"))"
