@@ -120,6 +120,7 @@ help:
 	 'make scale      the search over 24 to 1,024 simulated nodes (SimGrid)' \
 	 'make waterlevel moldable tasks: the papers figures, and measured on this machine' \
 	 'make coverage   which lines the tests reach, of all' \
+	 'make races      the tests whose threads meet under ThreadSanitizer (clang, libomp)' \
 	 'make debug      programs for a debugger, into build-debug/bin' \
 	 'make compile_commands.json   for editors and clang tools' \
 	 'make format     clang-format the tree' 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)' \
@@ -346,6 +347,9 @@ proof: $(bins) $(tests) $(benches)
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/proof.sh
 
 # Kernel texts through the compilers of devices, whether the machine has such devices or not.
+races:
+	@bash tests/races.sh
+
 kernels: $(BUILD)/tests/kernels_rtc
 	@BUILD=$(BUILD) bash tests/kernels.sh
 
@@ -480,6 +484,6 @@ uninstall:
 clean:
 	@rm -rf build build-* bin report
 
-.PHONY: all bundle bits coverage deb soak proof arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
+.PHONY: all bundle bits races coverage deb soak proof arches deps needed demo check check-arm check-long tests kernels bench benches replay ablation scale lint format man install uninstall clean help debug FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
