@@ -239,7 +239,7 @@ $(foreach m,$(mains),$(eval $(call program,$(m))))
 FAKE     := $(BUILD)/fakegpu
 fakes    := $(addprefix $(FAKE)/,libcuda.so.1 libnvrtc.so.12 libamdhip64.so.6 libhiprtc.so.6 \
  hip5/libamdhip64.so.5 hip2cuda/libamdhip64.so.6 hip2cuda/libhiprtc.so.6)
-fake_driver   := tests/fakegpu/driver.c tests/fakegpu/queue.c tests/fakegpu/price.c tests/fakegpu/pocl.c
+fake_driver   := tests/fakegpu/driver.c tests/fakegpu/queue.c tests/fakegpu/price.c tests/fakegpu/pocl.c src/clock.c
 fake_compiler := tests/fakegpu/compiler.c tests/fakegpu/pocl.c
 $(FAKE)/libcuda.so.1: $(fake_driver)
 $(FAKE)/libnvrtc.so.12: $(fake_compiler)
@@ -346,10 +346,11 @@ soak: $(bins)
 proof: $(bins) $(tests) $(benches)
 	@BUILD=$(BUILD) BIN=$(BIN) bash tests/proof.sh
 
-# Kernel texts through the compilers of devices, whether the machine has such devices or not.
+# Tests whose threads meet, under ThreadSanitizer.
 races:
 	@bash tests/races.sh
 
+# Kernel texts through the compilers of devices, whether the machine has such devices or not.
 kernels: $(BUILD)/tests/kernels_rtc
 	@BUILD=$(BUILD) bash tests/kernels.sh
 

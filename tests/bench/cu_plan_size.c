@@ -4,24 +4,16 @@
 #include "cu/sched/sched.h"
 #include "cu/sim/bound.h"
 #include "src/random.h"
+#include "src/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static double normal(uint64_t *state)
 {
     const double radius = sqrt(-2 * log(random_uniform(state)));
     return radius * cos(6.283185307179586 * random_uniform(state));
-}
-
-/* Of this thread: what others do on the machine does not count. */
-static double cpu_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* What the unit that ends last does of the plan, seconds. */
@@ -54,10 +46,10 @@ static int plan(size_t n, int ncu)
         speed[c] = (device ? 8 : 1) * exp(0.5 * normal(&state));
         unit[c] = (struct sched_unit){.kind = device, .width = 1, .speed = speed[c]};
     }
-    const double start = cpu_now();
+    const double start = clock_cpu();
     if (sched_open("evenkeel", &job, &s))
         return 3;
-    const double took = cpu_now() - start, bound = bound_uniform(n, cost, ncu, speed);
+    const double took = clock_cpu() - start, bound = bound_uniform(n, cost, ncu, speed);
     printf("%9zu %7d %10.3f %12.5f\n", n, ncu, took, makespan_of(s, &job) / bound);
     sched_close(s);
     free(cost);

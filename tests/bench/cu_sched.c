@@ -6,7 +6,6 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { TASKS = 1024, UNITS = 64, REPEATS = 51, MANY = 1 << 16 };
 
@@ -63,14 +62,6 @@ static double task_cost(const char *policy, int threads)
     return median(ns);
 }
 
-/* Of this thread: what others do on the machine does not count. */
-static double cpu_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A step of 1,024 tasks on 62 CPU units and two devices; microseconds of sched_step(), and in
  * *worst the longest, which is the one that plans. */
 static double step_cost(const char *policy, bool faces, double *worst)
@@ -105,10 +96,10 @@ static double step_cost(const char *policy, bool faces, double *worst)
                 else
                     idle++;
             }
-        double start = cpu_now();
+        double start = clock_cpu();
         if (sched_step(s))
             exit(3);
-        us[i] = (cpu_now() - start) * 1e6;
+        us[i] = (clock_cpu() - start) * 1e6;
     }
     sched_close(s);
     double typical = median(us);

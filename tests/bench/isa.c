@@ -8,9 +8,9 @@
 #include "npb_mz/mz.h"
 #include "okada_mogi/model.h"
 #include "tests/bench/kirchhoff_column.h"
+#include "src/clock.h"
 
 #include <stdio.h>
-#include <time.h>
 
 enum { MOST_LEVELS = 8, MOST_ROUNDS = 25, SOURCES = 1024 };
 
@@ -18,13 +18,6 @@ static void must(enum ek_status st)
 {
     if (st)
         exit((int)st);
-}
-
-static double cpu_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Each opens what it needs, and returns units of work a second of cpu at the level in force. */
@@ -36,10 +29,10 @@ static double npb(const char *solver, int steps)
     must(mz_open(mz_find(solver), mz_class_find(solver, 'A', 0), &mz));
     must(mz_work_open(mz, 1, &work));
     mz_step(mz, work);
-    const double start = cpu_now();
+    const double start = clock_cpu();
     for (int s = 0; s < steps; s++)
         mz_step(mz, work);
-    const double rate = mz_mop(mz) * steps / mz->class->steps / (cpu_now() - start);
+    const double rate = mz_mop(mz) * steps / mz->class->steps / (clock_cpu() - start);
     mz_work_close(work);
     mz_close(mz);
     return rate;
@@ -83,7 +76,7 @@ static double responses(const char *name)
         east[l] = 4e4;
         north[l] = 5e4;
     }
-    const double start = cpu_now();
+    const double start = clock_cpu();
     for (int r = 0; r < runs; r++)
         for (int i = 0; i < SOURCES; i += MODEL_LANES) {
             const double *lane[MODEL_VALUES];
@@ -91,7 +84,7 @@ static double responses(const char *name)
                 lane[k] = value[k] + i;
             m->respond(lane, east, north, out);
         }
-    return 1e-6 * runs * SOURCES / (cpu_now() - start);
+    return 1e-6 * runs * SOURCES / (clock_cpu() - start);
 }
 
 static double okada(void)
@@ -127,9 +120,9 @@ static double pairs(enum cell_mode mode, size_t n)
     double *sums = calloc(cell_sums(e->nz), sizeof *sums);
     double complex *response = calloc(n, sizeof *response);
     must(sums && response ? cell_open(s, e, &options, 1, NULL, &w) : EK_UNAVAILABLE);
-    const double start = cpu_now();
+    const double start = clock_cpu();
     must(cell_compute(w, NULL, e->m, 0, sums, response, &report));
-    const double rate = (double)n / (cpu_now() - start);
+    const double rate = (double)n / (clock_cpu() - start);
     cell_close(w);
     free(response);
     free(sums);
@@ -153,9 +146,9 @@ static double summed(int levels)
     struct column c;
     column_open(&c, 304, levels);
     column_sum(&c);
-    const double start = cpu_now();
+    const double start = clock_cpu();
     column_sum(&c);
-    const double rate = 1e-6 * column_updates(&c) / (cpu_now() - start);
+    const double rate = 1e-6 * column_updates(&c) / (clock_cpu() - start);
     column_close(&c);
     return rate;
 }
@@ -188,10 +181,10 @@ static double rays(void)
         state[5 * RAYS + i] = slow * cos(polar);
     }
     const struct ray_layer layer = {f.step, STEPS};
-    const double start = cpu_now();
+    const double start = clock_cpu();
     for (int r = 0; r < 8; r++)
         ray_advance_front(&f, state, RAYS, 0, RAYS, &layer, 1);
-    const double rate = 1e-6 * 8 * RAYS * STEPS / (cpu_now() - start);
+    const double rate = 1e-6 * 8 * RAYS * STEPS / (clock_cpu() - start);
     ray_field_close(&f);
     velocity_close(v);
     return rate;

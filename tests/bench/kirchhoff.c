@@ -4,22 +4,15 @@
 #include "kirchhoff/generate.h"
 #include "kirchhoff/migrate.h"
 #include "tests/bench/kirchhoff_column.h"
+#include "src/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { RUNS = 5 };
-
-static double cpu_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -33,9 +26,9 @@ static void measure(void (*work)(void *), void *arg, double *median, double *lea
     double s[RUNS];
     work(arg);
     for (int r = 0; r < RUNS; r++) {
-        const double start = cpu_now();
+        const double start = clock_cpu();
         work(arg);
-        s[r] = cpu_now() - start;
+        s[r] = clock_cpu() - start;
     }
     qsort(s, RUNS, sizeof *s, ascending);
     *median = s[RUNS / 2];

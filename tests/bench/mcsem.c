@@ -7,12 +7,12 @@
 #include "mcsem/cell.h"
 #include "mcsem/forward.h"
 #include "mcsem/normal.h"
+#include "src/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FREQUENCIES = 3, PAIRS = 784, RUNS = 5, SIZES = 4, EXACT_SIZES = 3 };
 static const double freq[FREQUENCIES] = {0.25, 0.75, 1.25};
@@ -23,13 +23,6 @@ static void must(enum ek_status st)
 {
     if (st)
         exit((int)st);
-}
-
-static double cpu_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static int ascending(const void *a, const void *b)
@@ -104,9 +97,9 @@ static double cell_seconds(enum cell_mode mode, const struct survey *s, const st
     struct cell_work *w;
     must(cell_open(s, e, &options, 1, NULL, &w));
     for (int r = 0; r < runs; r++) {
-        const double start = cpu_now();
+        const double start = clock_cpu();
         must(cell_compute(w, NULL, e->m, 0, sums, response, report));
-        seconds[r] = cpu_now() - start;
+        seconds[r] = clock_cpu() - start;
     }
     cell_close(w);
     free(sums);
@@ -193,11 +186,11 @@ static void bench_filters(int layers)
         for (int d = 0; d < 2; d++) {
             double seconds[RUNS];
             for (int r = 0; r < RUNS; r++) {
-                const double start = cpu_now();
+                const double start = clock_cpu();
                 for (size_t i = 0; i < s->npairs; i++)
                     must(forward_pair(f, &l, &s->pair[i], FREQUENCIES, freq, filter,
                                       d ? FORWARD_BELOW : FORWARD_FIELD, field, derivative));
-                seconds[r] = cpu_now() - start;
+                seconds[r] = clock_cpu() - start;
             }
             rate[d] = (double)s->npairs / median(seconds, RUNS);
         }
@@ -239,12 +232,12 @@ static void bench_certainty(void)
                     sums[(size_t)c * cell + cell_sum_at(i, j)] += row[i] * row[j];
         }
     for (int r = 0; r < 3; r++) {
-        double start = cpu_now();
+        double start = clock_cpu();
         must(normal_solve(n, sums, share, mu, 0.01, variance));
-        seconds[0][r] = cpu_now() - start;
-        start = cpu_now();
+        seconds[0][r] = clock_cpu() - start;
+        start = clock_cpu();
         must(normal_certainty(n, sums, mu, variance, share));
-        seconds[1][r] = cpu_now() - start;
+        seconds[1][r] = clock_cpu() - start;
     }
     for (size_t i = 0; i < unknowns; i++) {
         least = fmin(least, sqrt(variance[i]));

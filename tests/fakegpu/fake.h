@@ -190,8 +190,6 @@ double price_call(struct gpu *g);
  * it has waited, and the work is done at `clock`; 0: there was none. */
 void price_wait(struct gpu *g);
 void price_waited(struct gpu *g, double clock);
-/* Seconds of a cpu that this process has used. */
-double price_cpu(void);
 /* When work is done that may begin at `from`: `groups` work-groups of `items` with so many
  * addresses, which took the host's cpus so many seconds; a copy. */
 double price_launch(struct gpu *g, double from, const char *kernel, size_t groups, size_t items,

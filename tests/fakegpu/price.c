@@ -11,11 +11,11 @@
  * FAKEGPU_BUSY adds what only a measurement has: what the host computes between its calls, by its
  * thread's clock, and a kernel's arithmetic, by the cpus' seconds over the card's `cores`. */
 #include "tests/fakegpu/fake.h"
+#include "src/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RESIDENT = 16, SECTOR = 32 }; /* groups of 64 on a multiprocessor; bytes */
 
@@ -65,18 +65,6 @@ struct moment *price_moment(struct gpu *g)
 
 /* ---- the host --------------------------------------------------------------------------------*/
 
-static double clock_of(clockid_t which)
-{
-    struct timespec t;
-    clock_gettime(which, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double price_cpu(void)
-{
-    return clock_of(CLOCK_PROCESS_CPUTIME_ID);
-}
-
 static bool measures(void)
 {
     return setting("FAKEGPU_BUSY", 0);
@@ -86,13 +74,13 @@ static _Thread_local double left; /* the thread's own clock when it left its dev
 
 static void leave(void)
 {
-    left = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    left = clock_cpu();
 }
 
 static void enter(struct gpu *g)
 {
     if (measures() && left > 0)
-        g->host += clock_of(CLOCK_THREAD_CPUTIME_ID) - left;
+        g->host += clock_cpu() - left;
     leave();
 }
 

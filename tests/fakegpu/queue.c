@@ -1,10 +1,10 @@
 /* tests/fakegpu/queue.c – queues and events of the fake devices, and the copies and launches on
  * them. All is kept until someone waits: whoever forgets to wait gets wrong numbers. */
 #include "tests/fakegpu/fake.h"
+#include "src/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct stream;
 
@@ -38,13 +38,6 @@ struct stream {
 };
 
 /* ---- doing it -------------------------------------------------------------------------------- */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void copy_box(const struct box *b)
 {
@@ -101,13 +94,13 @@ static void charge(struct stream *s, const struct work *w, double cpu)
 
 static void run(struct stream *s, const struct work *w)
 {
-    const double begin = price_cpu();
+    const double begin = clock_process();
     if (w->kind == LAUNCH) {
         run_kernel(s->gpu, w);
         w->function->queued--;
     }
     if (price_wanted())
-        charge(s, w, price_cpu() - begin);
+        charge(s, w, clock_process() - begin);
     switch (w->kind) {
     case LAUNCH:
         break;
@@ -115,7 +108,7 @@ static void run(struct stream *s, const struct work *w)
         copy_box(&w->box);
         break;
     case RECORD:
-        w->event->time = w->moment ? s->clock : now();
+        w->event->time = w->moment ? s->clock : clock_now();
         if (w->moment)
             w->moment->time = s->clock;
         break;
