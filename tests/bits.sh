@@ -3,7 +3,8 @@
 # processor runs: a table of programs, and for each level the first one whose bits it has. Results
 # are what a program writes, but for times. Fails where the README's table says otherwise: mcsem and
 # kirchhoff-mig agree on all levels, the others on all with fused multiply-adds and on all without.
-# Environment: BIN; LEVELS names levels instead; SMALL=1 takes the smallest problems, RESULTS=… only these.
+# Environment: BIN; LEVELS names levels instead; SMALL=1 takes the smallest problems, RESULTS=… only these;
+# OPTION=1 asks for levels by --isa, while CU_ISA says what is none.
 set -u
 export LC_ALL=C BIN=${BIN:-bin}
 work=$(mktemp -d)
@@ -13,7 +14,7 @@ levels=${LEVELS:-$("$BIN/cu-info" --json | python3 -c '
 import json, sys
 print(*[l["name"] for l in json.load(sys.stdin)["isa_levels"] if l["runs"]])')}
 class=${SMALL:+S} class=${class:-W}
-quiet="--layout 1x1 --quiet --profile=off --json $work/json"
+common="--layout 1x1 --quiet --profile=off --json $work/json"
 
 npb() { "$BIN/$1" --class $class $quiet && python3 -c '
 import json, sys
@@ -60,7 +61,8 @@ for result in ${RESULTS:-bt sp lu okada mogi mcsem tables image}; do
     said=()
     for level in $levels; do
         rm -rf "$work"/model* "$work"/table* "$work"/image* "$work"/json
-        sum=$(CU_ISA=$level $result 2>"$work/log" | cksum; [ "${PIPESTATUS[*]}" = '0 0' ]) || sum="failed$level"
+        quiet="$common${OPTION:+ --isa $level}"
+        sum=$(CU_ISA=$([ "${OPTION:-}" ] && echo v9 || echo "$level") $result 2>"$work/log" | cksum; [ "${PIPESTATUS[*]}" = '0 0' ]) || sum="failed$level"
         : "${first[$sum]:=$level}"
         found=${first[$sum]}
         [ "$sum" = '4294967295 0' ] && found=nothing

@@ -7,7 +7,6 @@ import json, sys
 print(*[l["name"] for l in json.load(sys.stdin)["isa_levels"] if l["runs"] == (sys.argv[1] == "runs")])' "$1"; }
 runs=$(levels runs) lacks=$(levels lacks)
 [ -n "$runs" ] || say 'cu-info lists no level'
-lowest=${runs%% *}
 refused() { # exit code, words of the one line, command…
     code=$1 words=$2
     shift 2
@@ -30,19 +29,8 @@ for program in 'bt-mz --class S' 'sp-mz --class S' 'lu-mz --class S' "okada $exa
         refused 3 "isa $name: this processor has no" $run --isa "$name"
     done
 done
-"$BIN/mcsem" --generate small --out "$work/all.csv" >/dev/null || say 'no survey'
-# A part of it, cell by cell.
-awk 'NR == 2 || NR == 3 || NR == 5 || (NR > 5 && int((NR - 6) / 3) % 400 == 0)' "$work/all.csv" >"$work/few.csv"
-"$BIN/kirchhoff-mig" --generate small --out "$work/data.segy" >/dev/null || say 'no traces'
-for program in 'bt-mz --class S' 'sp-mz --class S' 'lu-mz --class S' "okada $example/parkfield.json" \
-    "mogi $example/campi.json" "mcsem $work/few.csv --mode exact --iterations 1 --target 1000" \
-    "kirchhoff-mig $work/data.segy --velocity const:v=2000 --grid 5x5x5:50x50x10@1300,1300,800 --out $work/image" \
-    "kirchhoff-tt --velocity const:v=1500 --grid 5x5x5:20m --shots 1 --out $work/tt"; do
-    for level in $runs; do
-        CU_ISA=v9 "$BIN"/$program --isa "$level" --layout 1x1 --quiet --json "$work/json" >"$work/out" 2>&1 ||
-            say "$program --isa $level: the option does not beat the variable: $(cat "$work/out")"
-        grep -q "\"isa\": \"$level\"" "$work/json" || say "$program: JSON does not say $level"
-    done
+for how in variable option; do
+    [ $how = option ] && export OPTION=1
+    SMALL=1 LEVELS=$runs bash tests/bits.sh >"$work/bits" 2>&1 || say "bits, by $how: $(cat "$work/bits")"
 done
-SMALL=1 LEVELS=$runs bash tests/bits.sh >"$work/bits" 2>&1 || say "bits: $(cat "$work/bits")"
 exit $failed
