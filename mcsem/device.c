@@ -25,7 +25,6 @@ struct flight {
     double *number;
     int *row;
     struct backend_mem *numbers, *plans;
-    bool flying; /* they may still be on their way */
 };
 
 struct device {
@@ -77,13 +76,12 @@ static bool fits(const struct device *d, size_t n)
 static void choose_batch(struct device *d, size_t pairs)
 {
     const size_t groups = (size_t)d->nfreq * (PAIR_WAVES / PAIR_GROUP);
+    pairs = pairs > 0 ? pairs : 1;
     const size_t batches = (pairs + MOST_PAIRS - 1) / MOST_PAIRS;
-    d->batch = pairs < 1                ? 1
-               : batches < MOST_BATCHES ? (pairs + batches - 1) / batches
-                                        : MOST_PAIRS;
+    d->batch = batches < MOST_BATCHES ? (pairs + batches - 1) / batches : MOST_PAIRS;
     while (d->batch > 1 && !fits(d, d->batch))
         d->batch /= 2;
-    d->call = MOST_BATCHES * d->batch < pairs ? MOST_BATCHES * d->batch : pairs < 1 ? 1 : pairs;
+    d->call = MOST_BATCHES * d->batch < pairs ? MOST_BATCHES * d->batch : pairs;
     d->most_rows =
         d->batch * (EXACT_PAIR + 4 * EXACT_LEVEL + groups / 4) + PAIR_POINTS * EXACT_LEVEL + groups;
 }
@@ -272,15 +270,11 @@ static enum ek_status begin_batch(struct device *d, int nlayers, int nfreq,
     return backend_record(b, BACKEND_COMPUTE, LANDED + number);
 }
 
-/* The flight is free for the next batch. */
-static enum ek_status land(struct device *d, struct flight *f)
+/* Waits until a flight is free for the next batch. */
+static enum ek_status land(struct device *d, int flight)
 {
     double nothing;
-    const int number = LANDED + (int)(f - d->flight);
-    const bool flying = f->flying;
-    f->flying = false;
-    d->at = f;
-    return flying ? backend_elapsed(d->backend, number, number, &nothing) : EK_OK;
+    return backend_elapsed(d->backend, LANDED + flight, LANDED + flight, &nothing);
 }
 
 static enum ek_status wait_all(struct device *d)
@@ -329,10 +323,11 @@ static enum ek_status run_batches(struct device *d, const struct device_share *s
                                   struct cursor at, double complex *sum)
 {
     const int nlayers = share->layers.n;
-    for (int turn = 0; at.left; turn = (turn + 1) % FLIGHT) {
-        TRY(land(d, &d->flight[turn]));
+    for (int turn = 0; at.left; turn++) {
+        d->at = &d->flight[turn % FLIGHT];
+        if (turn >= FLIGHT)
+            TRY(land(d, turn % FLIGHT));
         TRY(fill_batch(d, share, nfreq, freq, derivatives, &at));
-        d->at->flying = true;
         TRY(begin_batch(d, nlayers, nfreq, derivatives, sum));
         sum += d->pairs * (size_t)nfreq * (1 + (size_t)nlayers);
     }
@@ -358,7 +353,5 @@ enum ek_status mcsem_device_pairs(struct device *d, const struct device_share *s
     const enum ek_status st = run_batches(d, share, nfreq, freq, derivatives, at, sum);
     if (st) /* what is under way must not reach the caller's memory later */
         (void)MUTED(wait_all(d));
-    for (int f = 0; f < FLIGHT; f++)
-        d->flight[f].flying = false;
     return st;
 }
