@@ -16,7 +16,7 @@ static int depths_of(const struct grid *g)
 
 static int nodes_of(const struct grid *g)
 {
-    return (depths_of(g) / MIGRATE_STEP + 1 + 7) / 8 * 8;
+    return (depths_of(g) / MIGRATE_STEP + MIGRATE_BLOCK) / MIGRATE_BLOCK * MIGRATE_BLOCK;
 }
 
 static size_t columns_of(const struct grid *g)

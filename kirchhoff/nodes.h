@@ -33,9 +33,10 @@ struct nodes_end {
     int weight;
 };
 
-/* `nodes`: in a row. Where the tables end with the image, between two nodes, the lower one is
- * continued from what lies above it. EK_USAGE: the image leaves
- * the tables' grid (the line has both); EK_UNAVAILABLE: memory. Free with nodes_plan_close(). */
+/* `nodes`: in a row, whole blocks (MIGRATE_BLOCK), as they are computed together. Where the tables
+ * end with the image, between two nodes, the lower one is continued from what lies above it.
+ * EK_USAGE: the image leaves the tables' grid (the line has both); EK_UNAVAILABLE: memory. Free
+ * with nodes_plan_close(). */
 enum ek_status nodes_plan_open(const struct grid *image, const struct grid *tables, int nodes,
                                const float *par, struct nodes_plan *p);
 void nodes_plan_close(struct nodes_plan *p);

@@ -3,6 +3,6 @@
 
 #include "cu/bench/bench.h"
 
-/* The program of the model `name`, "okada"; main() hands it to bench_main(). summary: for --help.
- */
+/* The program of the model `name`, "okada"; main() hands it to bench_main(). The summary stands in
+ * --help. */
 struct bench_program okada_mogi_program(const char *name, const char *summary);

@@ -122,8 +122,8 @@ enum ek_status isa_choose(const char *name)
 
 int isa_now(void)
 {
-    if (!atomic_load_explicit(&called,
-                              memory_order_relaxed)) /* written once: no line to fight for */
+    /* Written once: no line for threads to fight for. */
+    if (!atomic_load_explicit(&called, memory_order_relaxed))
         atomic_store_explicit(&called, true, memory_order_relaxed);
     return in_force;
 }

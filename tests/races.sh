@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/races.sh – the tests whose threads meet, under ThreadSanitizer: built by clang into build-races,
-# with Archer (libomp), which tells it what OpenMP's barriers order. TESTS names others. Last line: "N
-# passed, N failed"; a skip where clang, libomp or Archer is missing.
+# with Archer (libomp), which tells it what OpenMP's barriers order. TESTS names others,
+# RACES_CC another clang. Last line: "N passed, N failed"; a skip where clang, libomp or Archer is missing.
 set -u
 tests=${TESTS:-test_cu_thread_pool test_cu_team test_cu_donate test_cu_farm test_cu_sched_laws}
 archer=$(clang -print-resource-dir 2>/dev/null)/../../libarcher.so

@@ -243,12 +243,16 @@ static void compute_period(struct team *t, const struct cu *cu)
     }
 }
 
-/* Units that live, or only those of CPUs. */
-static int count_living(const struct team *t, bool cpus)
+static bool lives(const struct team *t, int c, bool only_cpus)
+{
+    return !t->unit[c].dead && (!only_cpus || t->set->cu[c].kind == CU_CPU);
+}
+
+static int count_living(const struct team *t, bool only_cpus)
 {
     int n = 0;
     for (int c = 0; c < t->set->n; c++)
-        n += !t->unit[c].dead && (!cpus || t->set->cu[c].kind == CU_CPU);
+        n += lives(t, c, only_cpus);
     return n;
 }
 
@@ -257,10 +261,9 @@ static int count_living(const struct team *t, bool cpus)
 static void divide_exchange(struct team *t)
 {
     const int cpus = count_living(t, true), parts = cpus ? cpus : count_living(t, false);
-    for (int c = 0, part = 0; c < t->set->n; c++) {
-        const bool takes = !t->unit[c].dead && (!cpus || t->set->cu[c].kind == CU_CPU);
-        t->unit[c].share = takes ? (struct team_share){part++, parts} : (struct team_share){0, 0};
-    }
+    for (int c = 0, part = 0; c < t->set->n; c++)
+        t->unit[c].share =
+            lives(t, c, cpus > 0) ? (struct team_share){part++, parts} : (struct team_share){0, 0};
 }
 
 static void exchange_period(struct team *t, const struct cu *cu)
